@@ -23,7 +23,9 @@ NOTICES = ROOT / "THIRD_PARTY_NOTICES"
 # The platforms that there are wheels for; they link different crates.
 TARGETS = ["x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu"]
 # A crate that offers none of these has to be looked at before it is linked.
-PREFERRED = ["MIT", "Zlib", "ISC", "BSD-2-Clause", "BSD-3-Clause", "Apache-2.0 WITH LLVM-exception", "Apache-2.0"]
+PREFERRED = [
+    "MIT", "Zlib", "ISC", "BSD-2-Clause", "BSD-3-Clause", "BSL-1.0", "Apache-2.0 WITH LLVM-exception", "Apache-2.0",
+]  # fmt: skip
 # Packages without a text, and one of the same repository that has it.
 TEXT_OF = {
     "cranelift-assembler-x64": "cranelift-codegen",

@@ -154,6 +154,12 @@ def test_links_between_pages_lead_somewhere():
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
+def test_files_that_pages_name_exist():
+    for page in [*PAGES, *FOR_DEVELOPERS]:
+        for name in re.findall(r"`((?:crates|python|tests|tools|apps)/[\w./-]+)`", page.read_text()):
+            assert (ROOT / name).exists() or (ROOT / "crates" / name).exists(), f"{page.name} names {name}"
+
+
 def test_what_links_to_sources_name_is_defined_there():
     """A link such as ``[`Type::name`](../crates/x/src/y.rs)``: a rename breaks this test, and not the reader."""
     named = re.compile(r"\[`(?:\w+(?:::|\.))*(\w+)!?`\]\(([^)#\s]+\.(?:rs|pyi?|cuh))\)")

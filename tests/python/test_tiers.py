@@ -62,7 +62,7 @@ def launch(name, blocks, rounds):
     assert np.array_equal(result, EXPECTED[name](blocks * 64, rounds)), name
 
 def machine_code_files():
-    return sum(len(files) for _, _, files in os.walk(os.environ["PYCUDA_CACHE_DIR"] + "/rtcg-code-2"))
+    return sum(len(files) for _, _, files in os.walk(os.environ["PYCUDA_CACHE_DIR"] + "/rtcg-code-3"))
 """
 
 

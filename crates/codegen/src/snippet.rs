@@ -3,6 +3,7 @@
 //! What is found here decides whether a kernel may hold an element in a register (see
 //! [`ElementUse`]); whatever is not understood counts as "may do anything".
 
+use rtcg_c_lex::{Token, TokenKind};
 use std::collections::BTreeSet;
 
 /// A token: comments and white space are removed, literals are one token.
@@ -22,74 +23,18 @@ impl<'a> SnippetToken<'a> {
     }
 }
 
-const C_OPERATORS: [&str; 25] = [
-    "<<=", ">>=", "...", "->*", "++", "--", "->", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "+=", "-=", "*=",
-    "/=", "%=", "&=", "|=", "^=", "::", "##",
-];
-
 const ASSIGNMENT_OPERATORS: [&str; 11] = ["=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="];
 
 /// The tokens of a snippet.
 pub fn tokenize(text: &str) -> Vec<SnippetToken<'_>> {
-    let mut out = Vec::new();
-    let mut rest = text;
-    while let Some(c) = rest.chars().next() {
-        let length = if c.is_whitespace() {
-            c.len_utf8()
-        } else if rest.starts_with("//") {
-            rest.find('\n').unwrap_or(rest.len())
-        } else if let Some(inside) = rest.strip_prefix("/*") {
-            inside.find("*/").map_or(rest.len(), |end| end + 4)
-        } else {
-            let token = next_token(rest, c);
-            let (SnippetToken::Name(t) | SnippetToken::Literal(t) | SnippetToken::Punct(t)) = token;
-            out.push(token);
-            t.len()
-        };
-        rest = &rest[length..];
-    }
-    out
-}
-
-fn next_token(rest: &str, first: char) -> SnippetToken<'_> {
-    let is_word = |c: char| c.is_alphanumeric() || c == '_';
-    if first.is_ascii_digit() || (first == '.' && rest[1..].starts_with(|c: char| c.is_ascii_digit())) {
-        return SnippetToken::Literal(&rest[..number_literal_length(rest)]);
-    }
-    if is_word(first) {
-        return SnippetToken::Name(&rest[..rest.find(|c| !is_word(c)).unwrap_or(rest.len())]);
-    }
-    if first == '"' || first == '\'' {
-        return SnippetToken::Literal(&rest[..quoted_literal_length(rest, first)]);
-    }
-    let length = C_OPERATORS.iter().find(|op| rest.starts_with(**op)).map_or(first.len_utf8(), |op| op.len());
-    SnippetToken::Punct(&rest[..length])
-}
-
-fn number_literal_length(text: &str) -> usize {
-    let bytes = text.as_bytes();
-    let mut at = 1;
-    while at < bytes.len() {
-        let sign_of_exponent = matches!(bytes[at], b'+' | b'-') && matches!(bytes[at - 1] | 32, b'e' | b'p');
-        if !(bytes[at].is_ascii_alphanumeric() || matches!(bytes[at], b'.' | b'_') || sign_of_exponent) {
-            break;
-        }
-        at += 1;
-    }
-    at
-}
-
-fn quoted_literal_length(text: &str, quote: char) -> usize {
-    let mut escaped = false;
-    for (at, c) in text.char_indices().skip(1) {
-        match c {
-            _ if escaped => escaped = false,
-            '\\' => escaped = true,
-            c if c == quote => return at + c.len_utf8(),
-            _ => {}
+    fn snippet_token(token: Token<'_>) -> SnippetToken<'_> {
+        match token.kind {
+            TokenKind::Word => SnippetToken::Name(token.text),
+            TokenKind::Number | TokenKind::Literal => SnippetToken::Literal(token.text),
+            TokenKind::Operator => SnippetToken::Punct(token.text),
         }
     }
-    text.len()
+    rtcg_c_lex::tokenize(text).into_iter().map(snippet_token).collect()
 }
 
 /// All names in a snippet.

@@ -440,7 +440,7 @@ fn require_nvcc_for(what: &str) -> Result<String, CompileError> {
 
 fn file_dependency(path: &Path) -> Option<FileDependency> {
     let stamp = FileStamp::from_metadata(&std::fs::metadata(path).ok()?);
-    let checksum = crate::hash::checksum(&std::fs::read(path).ok()?);
+    let checksum = rtcg_disk_cache::checksum(&std::fs::read(path).ok()?);
     Some(FileDependency { path: path.to_owned(), checksum, stamp })
 }
 

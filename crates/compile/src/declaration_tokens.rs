@@ -4,6 +4,8 @@
 //! Assumes nothing of the text: what is no C++ gives words of no use and no error. Conditions of
 //! the preprocessor are not evaluated, so a macro that has two definitions is replaced by [`UNKNOWN_TYPE`].
 
+use crate::source_tokens::{split_directive, token_lines};
+use rtcg_c_lex::Token;
 use std::collections::{BTreeSet, HashMap};
 
 /// What stands for something that cannot be known without the compiler.
@@ -20,14 +22,13 @@ pub(crate) fn declaration_tokens(source: &str, macros: &[String]) -> Vec<String>
     let mut defined = HashMap::new();
     for text in macros {
         let (name, value) = text.split_once('=').unwrap_or((text, "1"));
-        define_macro(&mut defined, name, value);
+        define_macro(&mut defined, name, &token_lines(value).concat());
     }
-    let text = blank_comments(source);
     let mut raw = Vec::new();
-    for line in text.replace("\\\n", " ").lines() {
-        match line.trim_start().strip_prefix('#') {
-            Some(directive) => apply_macro_directive(directive.trim_start(), &mut defined),
-            None => tokenize_line(line, &mut raw),
+    for line in token_lines(source) {
+        match split_directive(&line) {
+            Some((word, rest)) => apply_macro_directive(word.text, rest, &mut defined),
+            None => push_words(&line, &mut raw),
         }
     }
     let mut out = Vec::with_capacity(raw.len());
@@ -41,21 +42,19 @@ pub fn expanded_identifiers(source: &str) -> BTreeSet<String> {
     declaration_tokens(source, &[]).into_iter().filter(starts_a_name).collect()
 }
 
-fn apply_macro_directive(text: &str, defined: &mut HashMap<String, Vec<String>>) {
-    if let Some(rest) = text.strip_prefix("define") {
-        let rest = rest.trim_start();
-        let end = rest.find(|c: char| !is_identifier_char(c)).unwrap_or(rest.len());
-        if !rest[end..].starts_with('(') {
-            define_macro(defined, &rest[..end], &rest[end..]);
-        }
-    } else if let Some(name) = text.strip_prefix("undef") {
-        defined.insert(name.trim().to_owned(), vec![UNKNOWN_TYPE.to_owned()]);
+fn apply_macro_directive(word: &str, rest: &[Token<'_>], defined: &mut HashMap<String, Vec<String>>) {
+    let Some((name, body)) = rest.split_first() else { return };
+    let has_parameters = body.first().is_some_and(|next| next.text == "(" && next.at == name.end());
+    match word {
+        "define" if !has_parameters => define_macro(defined, name.text, body),
+        "undef" => _ = defined.insert(name.text.to_owned(), vec![UNKNOWN_TYPE.to_owned()]),
+        _ => {}
     }
 }
 
-fn define_macro(defined: &mut HashMap<String, Vec<String>>, name: &str, value: &str) {
+fn define_macro(defined: &mut HashMap<String, Vec<String>>, name: &str, value: &[Token<'_>]) {
     let mut body = Vec::new();
-    tokenize_line(value, &mut body);
+    push_words(value, &mut body);
     let known = defined.entry(name.to_owned()).or_insert_with(|| body.clone());
     if *known != body {
         *known = vec![UNKNOWN_TYPE.to_owned()];
@@ -71,61 +70,14 @@ fn expand_macro(token: String, defined: &HashMap<String, Vec<String>>, depth: us
     }
 }
 
-/// The text with comments and the contents of literals as blanks. Lines stay lines.
-fn blank_comments(source: &str) -> String {
-    let mut out = String::with_capacity(source.len());
-    let mut rest = source;
-    while let Some(c) = rest.chars().next() {
-        let skipped = if rest.starts_with("//") {
-            rest.find('\n').unwrap_or(rest.len())
-        } else if rest.starts_with("/*") {
-            rest.find("*/").map_or(rest.len(), |end| end + 2)
-        } else if c == '"' || (c == '\'' && !out.ends_with(|last: char| last.is_ascii_digit())) {
-            literal_length(rest, c)
-        } else {
-            out.push(c);
-            rest = &rest[c.len_utf8()..];
-            continue;
-        };
-        out.push(' ');
-        out.extend(rest[..skipped].matches('\n'));
-        rest = &rest[skipped..];
-    }
-    out
-}
-
-/// The length of the literal at the start of `text`, its quotes included; it ends with its line.
-fn literal_length(text: &str, quote: char) -> usize {
-    let mut escaped = false;
-    for (at, c) in text.char_indices().skip(1) {
-        match c {
-            '\n' if !escaped => return at,
-            _ if escaped => escaped = false,
-            '\\' => escaped = true,
-            _ if c == quote => return at + 1,
-            _ => {}
+/// The words of a line: `::` is one.
+fn push_words(line: &[Token<'_>], out: &mut Vec<String>) {
+    for (i, token) in line.iter().enumerate() {
+        let joins = token.text == ":" && i > 0 && line[i - 1].text == ":" && line[i - 1].end() == token.at;
+        match out.last_mut().filter(|last| joins && *last == ":") {
+            Some(last) => last.push(':'),
+            None => out.push(token.text.to_owned()),
         }
-    }
-    text.len()
-}
-
-fn is_identifier_char(c: char) -> bool {
-    c.is_alphanumeric() || c == '_' || c == '$'
-}
-
-/// Words, `::` and single signs.
-fn tokenize_line(line: &str, out: &mut Vec<String>) {
-    let mut rest = line.trim_start();
-    while let Some(c) = rest.chars().next() {
-        let length = if is_identifier_char(c) {
-            rest.find(|c| !is_identifier_char(c)).unwrap_or(rest.len())
-        } else if rest.starts_with("::") {
-            2
-        } else {
-            c.len_utf8()
-        };
-        out.push(rest[..length].to_owned());
-        rest = rest[length..].trim_start();
     }
 }
 
@@ -146,7 +98,7 @@ mod tests {
 
     #[test]
     fn comments_are_dropped_and_macros_expanded() {
-        assert_eq!(joined_tokens("a/*b\nc*/d // e\n\"f\\\"g\" 'h' 1'000 i", &[]), "a d 1 ' 000 i");
+        assert_eq!(joined_tokens("a/*b\nc*/d // e\n\"f\\\"g\" 'h' 1'000 i", &[]), "a d 1'000 i");
         assert_eq!(joined_tokens("#define real double\n real x;", &[]), "double x ;");
         assert_eq!(joined_tokens("real x;", &["real=float", "FAST"]), "float x ;");
         assert_eq!(joined_tokens("#if A\n#define real float\n#else\n#define real double\n#endif\nreal x", &[]), "? x");

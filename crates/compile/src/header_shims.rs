@@ -5,7 +5,8 @@
 
 use crate::hash::fnv1a;
 use crate::implicit_includes;
-use crate::source_tokens::{SourceToken, TextOrMacro, blank_comments_and_literals, split_text_and_macros};
+use crate::source_tokens::{TextOrMacro, split_text_and_macros};
+use rtcg_c_lex::Token;
 
 macro_rules! define_shim_headers {
     ($($name:literal = $file:literal,)*) => {
@@ -146,9 +147,8 @@ pub(crate) fn remove_static_from_references(source: &str) -> std::borrow::Cow<'_
 /// The source with `__device__` before each variable that is a reference. NVRTC is told to take all for the device's,
 /// nvcc would take them for the host's.
 pub(crate) fn add_device_to_references(source: &str) -> String {
-    let blank = blank_comments_and_literals(source);
     let (mut text, mut copied) = (String::with_capacity(source.len()), 0);
-    for piece in split_text_and_macros(&blank) {
+    for piece in split_text_and_macros(source) {
         let TextOrMacro::Text(tokens) = piece else { continue };
         for at in 0..tokens.len() {
             let before = at.checked_sub(1).map_or(";", |before| tokens[before].text);
@@ -164,7 +164,7 @@ pub(crate) fn add_device_to_references(source: &str) -> String {
 }
 
 /// Whether tokens begin `texture<...> name;` or `surface<...> name, ...;`.
-fn is_reference_variable(tokens: &[SourceToken<'_>]) -> bool {
+fn is_reference_variable(tokens: &[Token<'_>]) -> bool {
     let text = |at: usize| tokens.get(at).map_or("", |token| token.text);
     if !matches!(text(0), "texture" | "surface") || text(1) != "<" {
         return false;

@@ -10,8 +10,8 @@
 //! wrapper around each toolkit header that user text includes, because user text stands inside
 //! `extern "C"` and templates must not.
 
-use crate::hash::checksum;
 use crate::header_shims;
+use rtcg_disk_cache::{Checksum, checksum};
 use std::collections::{HashMap, HashSet};
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ use std::time::{Duration, SystemTime};
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct FileDependency {
     pub(crate) path: PathBuf,
-    pub(crate) checksum: [u8; 16],
+    pub(crate) checksum: Checksum,
     pub(crate) stamp: FileStamp,
 }
 

@@ -4,7 +4,8 @@
 //! Establishes that the text keeps its lines. This is no C++ parser: where a brace cannot be matched for sure
 //! (branches of the preprocessor that open different classes), the text stays and the line is reported.
 
-use crate::source_tokens::{SourceToken, TextOrMacro, blank_comments_and_literals, split_text_and_macros};
+use crate::source_tokens::{TextOrMacro, split_text_and_macros};
+use rtcg_c_lex::{Token, join_tokens, tokenize};
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -68,8 +69,7 @@ impl AttributeMacros {
         with_marks().next()?;
         let mut macros = Self(HashSet::new());
         for text in with_marks() {
-            let blank = blank_comments_and_literals(text);
-            for piece in split_text_and_macros(&blank) {
+            for piece in split_text_and_macros(text) {
                 if let TextOrMacro::Define { name, body } = piece
                     && !body.is_empty()
                     && macros.attributes_end(&body, 0) == body.len()
@@ -82,7 +82,7 @@ impl AttributeMacros {
     }
 
     /// Where the attributes end that begin at token `at`.
-    fn attributes_end(&self, tokens: &[SourceToken<'_>], mut at: usize) -> usize {
+    fn attributes_end(&self, tokens: &[Token<'_>], mut at: usize) -> usize {
         while let Some(token) = tokens.get(at) {
             let is_builtin = ATTRIBUTE_PREFIXES.iter().any(|mark| token.text.starts_with(mark));
             if !is_builtin && !self.0.contains(token.text) {
@@ -97,17 +97,15 @@ impl AttributeMacros {
     }
 
     /// Whether attributes say anything of layouts. What a macro stands for is taken to.
-    fn any_affects_layout(&self, attributes: &[SourceToken<'_>]) -> bool {
-        let decides =
-            |t: &SourceToken<'_>| t.text.contains("align") || t.text.contains("packed") || self.0.contains(t.text);
+    fn any_affects_layout(&self, attributes: &[Token<'_>]) -> bool {
+        let decides = |t: &Token<'_>| t.text.contains("align") || t.text.contains("packed") || self.0.contains(t.text);
         attributes.iter().any(decides)
     }
 
     /// Moves the attributes of `source`.
     fn move_attributes_in_source<'a>(&self, source: &'a str) -> TextWithMovedAttributes<'a> {
-        let blank = blank_comments_and_literals(source);
         let mut edits = TextEdits::default();
-        for piece in split_text_and_macros(&blank) {
+        for piece in split_text_and_macros(source) {
             match piece {
                 TextOrMacro::Define { body, .. } => ClassAttributeScanner::new(self, &body).collect_edits(&mut edits),
                 TextOrMacro::Text(tokens) => ClassAttributeScanner::new(self, &tokens).collect_edits(&mut edits),
@@ -116,12 +114,12 @@ impl AttributeMacros {
         let line = |at: usize| 1 + source[..at].matches('\n').count();
         let unmovable_lines = edits.unmovable_lines.iter().map(|&at| line(at)).collect();
         let moved = edits.moves.iter().map(|(from, _)| line(from.start)).collect();
-        TextWithMovedAttributes { text: edits.apply_edits(source, &blank), unmovable_lines, moved }
+        TextWithMovedAttributes { text: edits.apply_edits(source), unmovable_lines, moved }
     }
 }
 
 /// The token behind the parentheses that open at `at`.
-fn index_after_parentheses(tokens: &[SourceToken<'_>], at: usize) -> usize {
+fn index_after_parentheses(tokens: &[Token<'_>], at: usize) -> usize {
     let mut depth = 0usize;
     for (i, token) in tokens.iter().enumerate().skip(at) {
         depth += usize::from(token.text == "(");
@@ -141,14 +139,13 @@ struct TextEdits {
 }
 
 impl TextEdits {
-    fn apply_edits<'a>(&self, source: &'a str, blank: &str) -> Cow<'a, str> {
+    fn apply_edits<'a>(&self, source: &'a str) -> Cow<'a, str> {
         if self.moves.is_empty() {
             return Cow::Borrowed(source);
         }
         let mut cuts: Vec<(std::ops::Range<usize>, String)> = Vec::new();
         for (range, to) in &self.moves {
-            let words: Vec<&str> = blank[range.clone()].split_whitespace().filter(|w| *w != "\\").collect();
-            cuts.push((*to..*to, format!(" {} ", words.join(" "))));
+            cuts.push((*to..*to, format!(" {} ", join_tokens(&tokenize(&source[range.clone()])))));
             let keep = |c: char| if matches!(c, '\n' | '\r' | '\\') { c } else { ' ' };
             cuts.push((range.clone(), source[range.clone()].chars().map(keep).collect()));
         }
@@ -177,7 +174,7 @@ enum BraceScope {
 /// Reads the tokens of one piece of text.
 struct ClassAttributeScanner<'a> {
     macros: &'a AttributeMacros,
-    tokens: &'a [SourceToken<'a>],
+    tokens: &'a [Token<'a>],
     open: Vec<BraceScope>,
     /// For each condition of the preprocessor: the scopes before it, and those behind its first branch.
     branches: Vec<(Vec<BraceScope>, Option<Vec<BraceScope>>)>,
@@ -186,7 +183,7 @@ struct ClassAttributeScanner<'a> {
 }
 
 impl<'a> ClassAttributeScanner<'a> {
-    fn new(macros: &'a AttributeMacros, tokens: &'a [SourceToken<'a>]) -> Self {
+    fn new(macros: &'a AttributeMacros, tokens: &'a [Token<'a>]) -> Self {
         Self { macros, tokens, open: vec![], branches: vec![], start: 0 }
     }
 
@@ -223,7 +220,7 @@ impl<'a> ClassAttributeScanner<'a> {
             return;
         }
         match scope {
-            BraceScope::Class(to) => edits.moves.push((first.at..last.end_offset(), to)),
+            BraceScope::Class(to) => edits.moves.push((first.at..last.end(), to)),
             BraceScope::Unsure if self.ends_declaration(end) => edits.unmovable_lines.push(first.at),
             BraceScope::Unsure | BraceScope::Other => {}
         }
@@ -258,7 +255,7 @@ impl<'a> ClassAttributeScanner<'a> {
                 _ => at = self.macros.attributes_end(rest, at).max(at + 1),
             }
         }
-        BraceScope::Class(head[keyword].end_offset())
+        BraceScope::Class(head[keyword].end())
     }
 
     fn enter_conditional_branch(&mut self) {
@@ -282,9 +279,9 @@ impl<'a> ClassAttributeScanner<'a> {
 }
 
 /// The keyword of the class that a declaration begins, not one among its template's parameters.
-fn class_keyword_index(head: &[SourceToken<'_>]) -> Option<usize> {
+fn class_keyword_index(head: &[Token<'_>]) -> Option<usize> {
     let mut depth = 0i32;
-    let is_keyword = |t: &SourceToken<'_>| matches!(t.text, "struct" | "class" | "union" | "enum");
+    let is_keyword = |t: &Token<'_>| matches!(t.text, "struct" | "class" | "union" | "enum");
     for (at, token) in head.iter().enumerate() {
         match token.text {
             "<" | "(" => depth += 1,

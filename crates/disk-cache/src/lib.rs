@@ -2,8 +2,9 @@
 //!
 //! Establishes: other processes see a file whole or not at all, since it is written under a temporary name and renamed,
 //! so that they need no lock (a loss of power may leave a truncated one, as files are not synced). The least recently
-//! used files are evicted first. Files of others in the folder are neither counted nor removed. The caller checks a
-//! file's contents, and whether it was damaged.
+//! used files are evicted first. Files of others in the folder are neither counted nor removed. Entries
+//! ([`DiskCache::write_entry`]) say what they are, and are none when they were damaged; of other files the caller checks
+//! the contents.
 //!
 //! A cache may be private ([`CachePermissions::Private`]): then folders and files must belong to the user and be writable by no
 //! one else, as is needed for code that is executed.
@@ -11,9 +12,11 @@
 #![forbid(unsafe_code)]
 
 mod atomic_file;
+mod entry;
 mod evict;
 mod folder;
 
+pub use entry::{Checksum, FileMagic, checksum};
 pub use evict::SweepTrigger;
 pub use folder::{FolderState, user_cache_folder};
 use std::path::{Path, PathBuf};

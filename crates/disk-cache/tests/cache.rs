@@ -64,6 +64,34 @@ fn written_files_are_read_back_and_no_temporary_is_left() {
 }
 
 #[test]
+fn entries_that_are_damaged_or_of_another_kind_are_none() {
+    let folder = TempFolder::new("entries");
+    let cache = folder.disk_cache();
+    let path = cache.path_for_key(&KEY, "code");
+    let read = || cache.read_entry(&path, b"rtcgTEST", &KEY);
+    let n_bytes = cache.write_entry(&path, b"rtcgTEST", &KEY, b"payload").unwrap();
+    assert_eq!((read().as_deref(), n_bytes), (Some(&b"payload"[..]), 8 + 32 + 16 + 7));
+    assert_eq!(cache.read_entry(&path, b"rtcgTES2", &KEY), None, "another kind");
+    assert_eq!(cache.read_entry(&path, b"rtcgTEST", &[8; 32]), None, "another key");
+    let good = std::fs::read(&path).unwrap();
+    for length in 0..good.len() {
+        std::fs::write(&path, &good[..length]).unwrap();
+        assert_eq!(read(), None, "cut to {length}");
+    }
+    for at in 0..good.len() {
+        let mut bad = good.clone();
+        bad[at] ^= 0x10;
+        std::fs::write(&path, &bad).unwrap();
+        assert_eq!(read(), None, "byte {at}");
+    }
+    std::fs::write(&path, [&good[..], b"\0"].concat()).unwrap();
+    assert_eq!(read(), None, "a byte more");
+    assert_eq!(cache.write_entry(&path, b"rtcgTEST", &KEY, &[0; 500]).unwrap(), 0, "larger than the cache");
+    cache.write_entry(&path, b"rtcgTEST", &KEY, b"").unwrap();
+    assert_eq!(read().as_deref(), Some(&b""[..]));
+}
+
+#[test]
 fn failed_writes_leave_no_file() {
     let folder = TempFolder::new("fails");
     let cache = folder.disk_cache();

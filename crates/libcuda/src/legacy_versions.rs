@@ -6,7 +6,6 @@
 //! functions with 32-bit pointers and sizes are in `unsupported`.
 
 use crate::exported_driver_table;
-use crate::proc_address;
 use crate::symbol_version::exported_symbols;
 use rtcg_cuda_sys::types::*;
 
@@ -77,9 +76,6 @@ unsafe fn set_no_failed_index(place: *mut usize, outcome: CUresult) -> CUresult 
 }
 
 exported_symbols! { Legacy:
-    cuGetProcAddress = "cuGetProcAddress" since 11030 (symbol: *const c_char, pfn: *mut *mut c_void, cudaVersion: c_int, flags: u64) {
-        proc_address::get_proc_address(symbol, pfn, cudaVersion, flags, std::ptr::null_mut())
-    }
     cuDeviceGetUuid = "cuDeviceGetUuid" since 9020 (uuid: *mut CUuuid, dev: CUdevice) { exported_driver_table().cuDeviceGetUuid(uuid, dev) }
     cuDevicePrimaryCtxRelease = "cuDevicePrimaryCtxRelease" since 7000 (dev: CUdevice) { exported_driver_table().cuDevicePrimaryCtxRelease(dev) }
     cuDevicePrimaryCtxReset = "cuDevicePrimaryCtxReset" since 7000 (dev: CUdevice) { exported_driver_table().cuDevicePrimaryCtxReset(dev) }

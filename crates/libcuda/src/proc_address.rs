@@ -1,7 +1,7 @@
 //! `cuGetProcAddress`: the form of a function that a CUDA version means by its name; and
 //! `cuGetExportTable`, which has nothing to offer.
 
-use crate::symbol_version::{NullStreamKind, SymbolVersion};
+use crate::symbol_version::{NullStreamKind, SymbolVersion, exported_symbols};
 use crate::{current_versions, legacy_versions, per_thread_stream, unsupported};
 use rtcg_cuda_sys::types::*;
 use std::collections::HashMap;
@@ -21,6 +21,7 @@ fn without_version_suffix(name: &str) -> &str {
 
 fn all_symbols() -> impl Iterator<Item = &'static SymbolVersion> {
     [
+        SYMBOLS,
         current_versions::SYMBOLS,
         legacy_versions::SYMBOLS,
         legacy_versions::PER_THREAD_SYMBOLS,
@@ -104,4 +105,10 @@ pub(crate) unsafe extern "C" fn get_export_table(table: *mut *const c_void, id: 
     // SAFETY: not null, so valid by this function's contract.
     unsafe { table.write_unaligned(std::ptr::null()) };
     CUresult::CUDA_ERROR_NOT_FOUND
+}
+
+exported_symbols! { Legacy:
+    cuGetProcAddress = "cuGetProcAddress" since 11030 (symbol: *const c_char, pfn: *mut *mut c_void, cudaVersion: c_int, flags: u64) {
+        get_proc_address(symbol, pfn, cudaVersion, flags, std::ptr::null_mut())
+    }
 }

@@ -1,8 +1,8 @@
 //! C types and NumPy's: the registry behind `rtcg.tools` and `rtcg._dtypes`, declared
 //! parameters, and Python values as the bytes of a C type.
 
-use crate::device_pointer::address_of_rtcg_memory;
 use crate::driver::arguments::number_type_of_dtype;
+use crate::driver::device_pointer::address_of_rtcg_memory;
 use crate::driver::memory::PyDeviceAllocation;
 use crate::errors::array_error;
 use crate::gpuarray::PyGpuArray;
@@ -318,7 +318,7 @@ fn convert_argument<'py>(argument: &Argument, object: &Bound<'py, PyAny>) -> PyR
     }
     if let Some(memory) = object.getattr_opt("gpudata")? {
         return Ok(KernelArgument::Address {
-            ptr: memory.extract::<crate::device_pointer::DevicePtr>()?.0,
+            ptr: memory.extract::<crate::driver::device_pointer::DevicePtr>()?.0,
             context: 0,
         });
     }

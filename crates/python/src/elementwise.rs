@@ -3,14 +3,14 @@
 use crate::ctypes::{
     KernelArgument, arguments_from_object, convert_arguments, kernel_values, layout_for_bare_addresses,
 };
-use crate::device_pointer::record_argument_uses;
+use crate::driver::device_pointer::record_argument_uses;
 use crate::driver::function::KernelObject;
 use crate::driver::module::PyModuleHandle;
-use crate::driver::resource_lifetime::LateInit;
 use crate::driver::stream::{PyStream, as_driver_stream};
 use crate::driver::texture::PyTextureReference;
 use crate::elementwise_cached_call::CachedCallCell;
 use crate::errors::{OrRaise, generator_error};
+use crate::resource_lifetime::LateInit;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PySlice, PyTuple};

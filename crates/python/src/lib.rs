@@ -12,13 +12,13 @@
 use pyo3::prelude::*;
 
 mod array_calls;
+mod array_object;
 mod blocking;
 mod cgen;
 mod checking;
 mod compiler;
 mod ctypes;
 mod curandom;
-mod device_pointer;
 mod driver;
 mod elementwise;
 mod elementwise_cached_call;
@@ -35,6 +35,7 @@ mod multiprocessor;
 mod ndimage;
 mod neighbors;
 mod reduction;
+mod resource_lifetime;
 mod segments;
 mod sparse;
 mod sparse_eigen;

@@ -5,6 +5,7 @@
 //! speed or size. The number of multiprocessors is a large one on purpose: programs size their
 //! grids by it, and many small blocks suit the cores better than few threads with long loops.
 
+use rtcg_cuda_sys::*;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -97,80 +98,134 @@ impl Device {
         uuid
     }
 
-    /// A device attribute by number; `None` for one that does not exist.
-    pub(crate) fn attribute(&self, number: i32) -> Option<i32> {
+    /// A device attribute; `None` for one that does not exist.
+    pub(crate) fn attribute(&self, attribute: CUdevice_attribute) -> Option<i32> {
         let machine = host_machine();
-        let value = match number {
-            1 => MAX_THREADS_PER_BLOCK as i32,
-            2..=4 => MAX_BLOCK_DIM[number as usize - 2] as i32,
-            5..=7 => MAX_GRID_DIM[number as usize - 5] as i32,
-            8 => MAX_SHARED_BYTES as i32,
-            9 => 65_536,
-            10 => 32,
-            11 => i32::MAX,
-            12 | 82 => REGISTERS_PER_BLOCK as i32,
-            13 => machine.clock_khz,
-            14 => 512,
-            16 => n_multiprocessors() as i32,
-            33 => self.ordinal as i32 + 1,
-            34 => 0,
-            36 => 1_600_000,
-            37 => 64,
-            38 => machine.cache_bytes,
-            39 => THREADS_PER_MULTIPROCESSOR as i32,
-            40 => 2,
-            50 => PCI_DOMAIN,
-            75 => COMPUTE_CAPABILITY.0,
-            76 => COMPUTE_CAPABILITY.1,
-            81 => SHARED_BYTES_PER_MULTIPROCESSOR as i32,
-            85 => self.ordinal as i32,
-            87 => 2,
-            97 => MAX_SHARED_OPTIN_BYTES as i32,
-            106 => BLOCKS_PER_MULTIPROCESSOR as i32,
-            111 => RESERVED_SHARED_BYTES as i32,
-            126 => 1,
-            131 => -1,
-            134 => -1,
-            139 => 0,
-            140 => 0,
-            _ => return texture_limit_attribute(number).or_else(|| capability_attribute(number)),
+        let value = match attribute {
+            CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK => MAX_THREADS_PER_BLOCK as i32,
+            CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X => MAX_BLOCK_DIM[0] as i32,
+            CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y => MAX_BLOCK_DIM[1] as i32,
+            CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z => MAX_BLOCK_DIM[2] as i32,
+            CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X => MAX_GRID_DIM[0] as i32,
+            CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y => MAX_GRID_DIM[1] as i32,
+            CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z => MAX_GRID_DIM[2] as i32,
+            CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK => MAX_SHARED_BYTES as i32,
+            CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY => 65_536,
+            CU_DEVICE_ATTRIBUTE_WARP_SIZE => 32,
+            CU_DEVICE_ATTRIBUTE_MAX_PITCH => i32::MAX,
+            CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK | CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR => {
+                REGISTERS_PER_BLOCK as i32
+            }
+            CU_DEVICE_ATTRIBUTE_CLOCK_RATE => machine.clock_khz,
+            CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT => 512,
+            CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT => n_multiprocessors() as i32,
+            CU_DEVICE_ATTRIBUTE_PCI_BUS_ID => self.ordinal as i32 + 1,
+            CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID => 0,
+            CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE => 1_600_000,
+            CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH => 64,
+            CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE => machine.cache_bytes,
+            CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR => THREADS_PER_MULTIPROCESSOR as i32,
+            CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT => 2,
+            CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID => PCI_DOMAIN,
+            CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR => COMPUTE_CAPABILITY.0,
+            CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR => COMPUTE_CAPABILITY.1,
+            CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR => SHARED_BYTES_PER_MULTIPROCESSOR as i32,
+            CU_DEVICE_ATTRIBUTE_MULTI_GPU_BOARD_GROUP_ID => self.ordinal as i32,
+            CU_DEVICE_ATTRIBUTE_SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO => 2,
+            CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN => MAX_SHARED_OPTIN_BYTES as i32,
+            CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR => BLOCKS_PER_MULTIPROCESSOR as i32,
+            CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK => RESERVED_SHARED_BYTES as i32,
+            CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT => 1,
+            CU_DEVICE_ATTRIBUTE_NUMA_ID => -1,
+            CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID => -1,
+            CU_DEVICE_ATTRIBUTE_GPU_PCI_DEVICE_ID => 0,
+            CU_DEVICE_ATTRIBUTE_GPU_PCI_SUBSYSTEM_ID => 0,
+            _ => return texture_limit_attribute(attribute).or_else(|| capability_attribute(attribute)),
         };
         Some(value)
     }
 }
 
 /// What the device can do, as 0 or 1.
-fn capability_attribute(number: i32) -> Option<i32> {
-    // GPU_OVERLAP, CAN_MAP_HOST_MEMORY, CONCURRENT_KERNELS, UNIFIED_ADDRESSING, STREAM_PRIORITIES,
-    // L1 caches, MANAGED_MEMORY, HOST_NATIVE_ATOMIC, CONCURRENT_MANAGED_ACCESS, PREEMPTION,
-    // registered memory at its host address, COOPERATIVE_LAUNCH, FLUSH_REMOTE_WRITES, HOST_REGISTER,
-    // DIRECT_MANAGED_MEM_ACCESS_FROM_HOST, VIRTUAL_MEMORY_MANAGEMENT and its
-    // file descriptors, READ_ONLY_HOST_REGISTER, MEMORY_POOLS with file
-    // descriptors, stream memory operations with all their forms, IPC_EVENT.
-    const SUPPORTED_ATTRIBUTES: &[i32] = &[
-        15, 19, 31, 41, 78, 79, 80, 83, 86, 89, 90, 91, 92, 93, 94, 95, 98, 99, 101, 102, 103, 113, 115, 119, 122, 123,
-        125,
+fn capability_attribute(attribute: CUdevice_attribute) -> Option<i32> {
+    const SUPPORTED_ATTRIBUTES: &[CUdevice_attribute] = &[
+        CU_DEVICE_ATTRIBUTE_GPU_OVERLAP,
+        CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY,
+        CU_DEVICE_ATTRIBUTE_CONCURRENT_KERNELS,
+        CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING,
+        CU_DEVICE_ATTRIBUTE_STREAM_PRIORITIES_SUPPORTED,
+        CU_DEVICE_ATTRIBUTE_GLOBAL_L1_CACHE_SUPPORTED,
+        CU_DEVICE_ATTRIBUTE_LOCAL_L1_CACHE_SUPPORTED,
+        CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY,
+        CU_DEVICE_ATTRIBUTE_HOST_NATIVE_ATOMIC_SUPPORTED,
+        CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS,
+        CU_DEVICE_ATTRIBUTE_COMPUTE_PREEMPTION_SUPPORTED,
+        CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM,
+        CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_MEM_OPS_V1,
+        CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS_V1,
+        CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_WAIT_VALUE_NOR_V1,
+        CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH,
+        CU_DEVICE_ATTRIBUTE_CAN_FLUSH_REMOTE_WRITES,
+        CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED,
+        CU_DEVICE_ATTRIBUTE_DIRECT_MANAGED_MEM_ACCESS_FROM_HOST,
+        CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED,
+        CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED,
+        CU_DEVICE_ATTRIBUTE_READ_ONLY_HOST_REGISTER_SUPPORTED,
+        CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED,
+        CU_DEVICE_ATTRIBUTE_MEMPOOL_SUPPORTED_HANDLE_TYPES,
+        CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS,
+        CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_WAIT_VALUE_NOR,
+        CU_DEVICE_ATTRIBUTE_IPC_EVENT_SUPPORTED,
     ];
-    (1..=147).contains(&number).then(|| i32::from(SUPPORTED_ATTRIBUTES.contains(&number)))
+    let exists = (1..CU_DEVICE_ATTRIBUTE_MAX.0).contains(&attribute.0);
+    exists.then(|| i32::from(SUPPORTED_ATTRIBUTES.contains(&attribute)))
 }
 
 /// Limits of textures and surfaces, those of compute capability 8.0.
-fn texture_limit_attribute(number: i32) -> Option<i32> {
-    let value = match number {
-        21 | 22 | 23 | 55 | 56 => 131_072,
-        24..=26 | 58..=60 => 16_384,
-        27 | 28 | 42 | 45 | 46 | 52 | 53 | 61 | 63 | 64 | 66 | 67 | 73 | 74 | 77 => 32_768,
-        57 => 65_536,
-        29 | 43 | 62 | 65 => 2_048,
-        54 | 68 => 2_046,
-        30 => 512,
-        47 | 48 => 8_192,
-        49 => 32_768,
-        51 => 32,
-        69 => 268_435_456,
-        70 => 131_072,
-        71 => 65_000,
-        72 => 2_097_120,
+fn texture_limit_attribute(attribute: CUdevice_attribute) -> Option<i32> {
+    let value = match attribute {
+        CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_WIDTH
+        | CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_WIDTH
+        | CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_HEIGHT
+        | CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE1D_WIDTH
+        | CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_WIDTH => 131_072,
+        CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_WIDTH
+        | CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_HEIGHT
+        | CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_DEPTH
+        | CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE3D_WIDTH
+        | CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE3D_HEIGHT
+        | CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE3D_DEPTH => 16_384,
+        CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_WIDTH
+        | CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_HEIGHT
+        | CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LAYERED_WIDTH
+        | CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_GATHER_WIDTH
+        | CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_GATHER_HEIGHT
+        | CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURECUBEMAP_WIDTH
+        | CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURECUBEMAP_LAYERED_WIDTH
+        | CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE1D_LAYERED_WIDTH
+        | CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_LAYERED_WIDTH
+        | CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_LAYERED_HEIGHT
+        | CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACECUBEMAP_WIDTH
+        | CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACECUBEMAP_LAYERED_WIDTH
+        | CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_MIPMAPPED_WIDTH
+        | CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_MIPMAPPED_HEIGHT
+        | CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_MIPMAPPED_WIDTH => 32_768,
+        CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_HEIGHT => 65_536,
+        CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_LAYERS
+        | CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LAYERED_LAYERS
+        | CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE1D_LAYERED_LAYERS
+        | CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_LAYERED_LAYERS => 2_048,
+        CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURECUBEMAP_LAYERED_LAYERS
+        | CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACECUBEMAP_LAYERED_LAYERS => 2_046,
+        CU_DEVICE_ATTRIBUTE_SURFACE_ALIGNMENT => 512,
+        CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_WIDTH_ALTERNATE
+        | CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_HEIGHT_ALTERNATE => 8_192,
+        CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_DEPTH_ALTERNATE => 32_768,
+        CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT => 32,
+        CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH => 268_435_456,
+        CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_WIDTH => 131_072,
+        CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_HEIGHT => 65_000,
+        CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_PITCH => 2_097_120,
         _ => return None,
     };
     Some(value)
@@ -322,9 +377,10 @@ mod tests {
     #[test]
     fn every_attribute_has_a_value_and_no_other_number() {
         let device = Device::new(0, String::new(), 1 << 30);
-        assert!((1..=147).all(|n| device.attribute(n).is_some()));
-        assert!([0, -1, 148, 100_000].iter().all(|&n| device.attribute(n).is_none()));
-        assert_eq!(device.attribute(10), Some(32));
+        let attribute = |number| device.attribute(CUdevice_attribute(number));
+        assert!((1..=147).all(|n| attribute(n).is_some()));
+        assert!([0, u32::MAX, 148, 100_000].iter().all(|&n| attribute(n).is_none()));
+        assert_eq!(device.attribute(CU_DEVICE_ATTRIBUTE_WARP_SIZE), Some(32));
         assert!(device.charge_memory(1 << 30).is_ok());
         assert_eq!(device.charge_memory(1).unwrap_err().code, ResultCode::OUT_OF_MEMORY);
     }

@@ -2,6 +2,7 @@
 
 use crate::c_declarations::ctype::CType;
 use crate::c_declarations::registry::TypeRegistry;
+use rtcg_c_lex::{join_tokens, tokenize};
 use std::fmt;
 
 /// A parameter of a kernel.
@@ -64,7 +65,7 @@ impl Argument {
 /// # Errors
 /// Names the declaration that is wrong.
 pub fn parse_arguments(text: &str, registry: &TypeRegistry) -> Result<Vec<Argument>, ArgumentError> {
-    let text = strip_comments(text);
+    let text = join_tokens(&tokenize(text));
     let (mut parts, mut depth, mut start) = (Vec::new(), 0i32, 0);
     for (at, c) in text.char_indices() {
         match c {
@@ -94,7 +95,7 @@ pub fn parse_arguments(text: &str, registry: &TypeRegistry) -> Result<Vec<Argume
 /// # Errors
 /// An unknown type, a missing name, or what no parameter of a kernel can be.
 pub fn parse_argument(text: &str, registry: &TypeRegistry) -> Result<Argument, ArgumentError> {
-    let text = strip_comments(text);
+    let text = join_tokens(&tokenize(text));
     let (head, is_array) = match text.split_once('[') {
         Some((head, rest)) if rest.trim_end().ends_with(']') && !rest.contains('[') => (head, true),
         Some(_) => return Err(argument_error(&text, "arrays of arrays are not supported")),
@@ -132,22 +133,6 @@ fn is_qualifier(word: &str) -> bool {
 
 fn argument_error(declaration: &str, reason: impl Into<String>) -> ArgumentError {
     ArgumentError { declaration: declaration.trim().into(), reason: reason.into() }
-}
-
-fn strip_comments(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find("/*").into_iter().chain(rest.find("//")).min() {
-        out.push_str(&rest[..at]);
-        out.push(' ');
-        let end = if rest[at..].starts_with("/*") {
-            rest[at + 2..].find("*/").map(|e| at + e + 4)
-        } else {
-            rest[at..].find('\n').map(|e| at + e)
-        };
-        rest = end.map_or("", |end| &rest[end..]);
-    }
-    out + rest
 }
 
 #[cfg(test)]

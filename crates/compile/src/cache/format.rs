@@ -1,19 +1,19 @@
-//! The files of the cache: manifests and entries.
-//!
-//! Both are `magic, key, payload, checksum`. Reading assumes nothing: any length may be wrong, and
-//! everything wrong reads as `None`.
+//! What is in the files of the cache: manifests and entries. [`rtcg_disk_cache`] finds files that are damaged or of
+//! another kind or key; all the same reading assumes nothing: any length may be wrong, and everything wrong reads as
+//! `None`.
 
-use crate::hash::{CacheKey, checksum};
+use crate::hash::CacheKey;
 use crate::includes::{FileDependency, FileStamp};
 use crate::request::{Artifact, BinaryKind};
+use rtcg_disk_cache::FileMagic;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Changes whenever the meaning of a stored file changes. Part of the directory's name.
-pub(crate) const FORMAT_VERSION: u32 = 2;
+pub(crate) const FORMAT_VERSION: u32 = 3;
 
-const MANIFEST_MAGIC: &[u8; 8] = b"rtcgMAN1";
-const ENTRY_MAGIC: &[u8; 8] = b"rtcgBIN1";
+pub(crate) const MANIFEST_MAGIC: &FileMagic = b"rtcgMAN2";
+pub(crate) const ENTRY_MAGIC: &FileMagic = b"rtcgBIN2";
 
 /// One known result of a request.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -37,15 +37,10 @@ impl ManifestEntry {
     }
 }
 
+#[derive(Default)]
 struct CacheFileWriter(Vec<u8>);
 
 impl CacheFileWriter {
-    fn new(magic: &[u8; 8], key: &CacheKey) -> Self {
-        let mut bytes = magic.to_vec();
-        bytes.extend_from_slice(key);
-        Self(bytes)
-    }
-
     fn put_number(&mut self, value: u64) {
         self.0.extend_from_slice(&value.to_le_bytes());
     }
@@ -63,27 +58,11 @@ impl CacheFileWriter {
         self.put_number(file.stamp.changed_ns as u64);
         self.put_number(file.stamp.inode);
     }
-
-    fn finish_with_checksum(mut self) -> Vec<u8> {
-        let sum = checksum(&self.0);
-        self.0.extend_from_slice(&sum);
-        self.0
-    }
 }
 
 struct CacheFileReader<'a>(&'a [u8]);
 
 impl<'a> CacheFileReader<'a> {
-    /// Checks magic, key and checksum.
-    fn new(bytes: &'a [u8], magic: &[u8; 8], key: &CacheKey) -> Option<Self> {
-        let (payload, sum) = bytes.split_last_chunk::<16>()?;
-        if checksum(payload) != *sum {
-            return None;
-        }
-        let payload = payload.strip_prefix(magic)?.strip_prefix(key)?;
-        Some(Self(payload))
-    }
-
     fn take_bytes(&mut self, count: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.0.split_at_checked(count)?;
         self.0 = rest;
@@ -142,8 +121,8 @@ fn path_from_bytes(bytes: &[u8]) -> Option<PathBuf> {
     std::str::from_utf8(bytes).ok().map(PathBuf::from)
 }
 
-pub(crate) fn encode_manifest(results: &[ManifestEntry], key: &CacheKey) -> Vec<u8> {
-    let mut out = CacheFileWriter::new(MANIFEST_MAGIC, key);
+pub(crate) fn encode_manifest(results: &[ManifestEntry]) -> Vec<u8> {
+    let mut out = CacheFileWriter::default();
     out.put_number(results.len() as u64);
     for stored in results {
         out.0.extend_from_slice(&stored.entry);
@@ -157,11 +136,11 @@ pub(crate) fn encode_manifest(results: &[ManifestEntry], key: &CacheKey) -> Vec<
         out.put_number(stored.missing.len() as u64);
         stored.missing.iter().for_each(|p| out.put_bytes(p.as_os_str().as_encoded_bytes()));
     }
-    out.finish_with_checksum()
+    out.0
 }
 
-pub(crate) fn decode_manifest(bytes: &[u8], key: &CacheKey) -> Option<Vec<ManifestEntry>> {
-    let mut input = CacheFileReader::new(bytes, MANIFEST_MAGIC, key)?;
+pub(crate) fn decode_manifest(bytes: &[u8]) -> Option<Vec<ManifestEntry>> {
+    let mut input = CacheFileReader(bytes);
     input.read_list(|input| {
         Some(ManifestEntry {
             entry: input.read_array()?,
@@ -176,8 +155,8 @@ pub(crate) fn decode_manifest(bytes: &[u8], key: &CacheKey) -> Option<Vec<Manife
     })
 }
 
-pub(crate) fn encode_artifact(artifact: &Artifact, key: &CacheKey) -> Vec<u8> {
-    let mut out = CacheFileWriter::new(ENTRY_MAGIC, key);
+pub(crate) fn encode_artifact(artifact: &Artifact) -> Vec<u8> {
+    let mut out = CacheFileWriter::default();
     out.put_number(artifact.kind as u64);
     out.put_bytes(artifact.log.as_bytes());
     out.put_number(artifact.lowered_names.len() as u64);
@@ -186,11 +165,11 @@ pub(crate) fn encode_artifact(artifact: &Artifact, key: &CacheKey) -> Vec<u8> {
         out.put_bytes(name.as_bytes());
     }
     out.put_bytes(&artifact.bytes);
-    out.finish_with_checksum()
+    out.0
 }
 
-pub(crate) fn decode_artifact(bytes: &[u8], key: &CacheKey) -> Option<Artifact> {
-    let mut input = CacheFileReader::new(bytes, ENTRY_MAGIC, key)?;
+pub(crate) fn decode_artifact(bytes: &[u8]) -> Option<Artifact> {
+    let mut input = CacheFileReader(bytes);
     Some(Artifact {
         kind: match input.read_number()? {
             k if k == BinaryKind::Cubin as u64 => BinaryKind::Cubin,
@@ -234,40 +213,21 @@ mod tests {
 
     #[test]
     fn manifests_and_artifacts_round_trip() {
-        let key = [9; 32];
-        assert_eq!(decode_artifact(&encode_artifact(&sample_artifact(), &key), &key), Some(sample_artifact()));
+        assert_eq!(decode_artifact(&encode_artifact(&sample_artifact())), Some(sample_artifact()));
         let all = vec![
             sample_manifest_entry(),
             ManifestEntry { compiler_file: None, files: vec![], ..sample_manifest_entry() },
         ];
-        assert_eq!(decode_manifest(&encode_manifest(&all, &key), &key), Some(all));
+        assert_eq!(decode_manifest(&encode_manifest(&all)), Some(all));
     }
 
     #[test]
-    fn any_corruption_is_a_cache_miss() {
-        let key = [9; 32];
-        let good = encode_artifact(&sample_artifact(), &key);
+    fn what_is_too_short_or_has_absurd_lengths_is_a_cache_miss() {
+        let good = encode_artifact(&sample_artifact());
         for length in 0..good.len() {
-            assert_eq!(decode_artifact(&good[..length], &key), None, "cut to {length}");
+            assert_eq!(decode_artifact(&good[..length]), None, "cut to {length}");
         }
-        for at in 0..good.len() {
-            let mut bad = good.clone();
-            bad[at] ^= 0x10;
-            assert_eq!(decode_artifact(&bad, &key), None, "byte {at}");
-        }
-        assert_eq!(decode_artifact(&good, &[8; 32]), None, "another key");
-        assert_eq!(decode_manifest(&good, &key), None, "another kind of file");
-    }
-
-    #[test]
-    fn absurd_lengths_with_a_valid_checksum_are_cache_misses() {
-        let key = [0; 32];
-        let mut out = CacheFileWriter::new(MANIFEST_MAGIC, &key);
-        out.put_number(u64::MAX);
-        assert_eq!(decode_manifest(&out.finish_with_checksum(), &key), None);
-        let mut out = CacheFileWriter::new(ENTRY_MAGIC, &key);
-        out.put_number(0);
-        out.put_number(u64::MAX - 3);
-        assert_eq!(decode_artifact(&out.finish_with_checksum(), &key), None);
+        assert_eq!(decode_manifest(&u64::MAX.to_le_bytes()), None);
+        assert_eq!(decode_artifact(&[0, u64::MAX - 3].map(u64::to_le_bytes).concat()), None);
     }
 }

@@ -19,7 +19,7 @@ use crate::hash::{CacheKey, KeyHasher};
 use crate::includes::FileDependency;
 use crate::request::{Artifact, CachePolicy};
 pub(crate) use format::ManifestEntry;
-use format::{decode_artifact, decode_manifest, encode_artifact, encode_manifest};
+use format::{ENTRY_MAGIC, MANIFEST_MAGIC, decode_artifact, decode_manifest, encode_artifact, encode_manifest};
 use rtcg_disk_cache::{CachePermissions, DiskCache, SizeLimitScope, SweepTrigger, user_cache_folder};
 pub use status::{CacheStatus, cache_status};
 use std::collections::HashMap;
@@ -100,13 +100,14 @@ impl CompileCache {
         same_compiler: &dyn Fn(&ManifestEntry) -> bool,
     ) -> Option<(ManifestEntry, Artifact)> {
         let disk = open_disk_cache(self.dir.as_deref()?);
-        let manifest = decode_manifest(&disk.read_file(&disk.path_for_key(key, MANIFEST_EXTENSION))?, key)?;
+        let manifest = disk.path_for_key(key, MANIFEST_EXTENSION);
+        let manifest = decode_manifest(&disk.read_entry(&manifest, MANIFEST_MAGIC, key)?)?;
         for stored in manifest {
             if !stored.is_up_to_date() || !same_compiler(&stored) {
                 continue;
             }
             let path = disk.path_for_key(&stored.entry, ENTRY_EXTENSION);
-            let artifact = disk.read_file(&path).and_then(|bytes| decode_artifact(&bytes, &stored.entry));
+            let artifact = disk.read_entry(&path, ENTRY_MAGIC, &stored.entry).and_then(|bytes| decode_artifact(&bytes));
             if let Some(artifact) = artifact {
                 disk.mark_recently_used(&path);
                 return Some((stored, artifact));
@@ -174,16 +175,15 @@ fn write_manifest_and_artifact(
 ) -> std::io::Result<()> {
     static SWEEP_TRIGGER: SweepTrigger = SweepTrigger::new();
     let disk = open_disk_cache(dir);
-    let entry = encode_artifact(artifact, &stored.entry);
-    disk.write_file(&disk.path_for_key(&stored.entry, ENTRY_EXTENSION), &[&entry])?;
+    let path = disk.path_for_key(&stored.entry, ENTRY_EXTENSION);
+    let entry_bytes = disk.write_entry(&path, ENTRY_MAGIC, &stored.entry, &encode_artifact(artifact))?;
     let path = disk.path_for_key(key, MANIFEST_EXTENSION);
-    let mut all = disk.read_file(&path).and_then(|b| decode_manifest(&b, key)).unwrap_or_default();
+    let mut all = disk.read_entry(&path, MANIFEST_MAGIC, key).and_then(|b| decode_manifest(&b)).unwrap_or_default();
     all.retain(|other| other.entry != stored.entry);
     all.insert(0, stored);
     all.truncate(MAX_MANIFEST_ENTRIES);
-    let manifest = encode_manifest(&all, key);
-    disk.write_file(&path, &[&manifest])?;
-    disk.sweep_if_due((entry.len() + manifest.len()) as u64, &SWEEP_TRIGGER);
+    let manifest_bytes = disk.write_entry(&path, MANIFEST_MAGIC, key, &encode_manifest(&all))?;
+    disk.sweep_if_due(entry_bytes + manifest_bytes, &SWEEP_TRIGGER);
     Ok(())
 }
 

@@ -7,10 +7,8 @@
 //! is on, arguments are written down after the call has returned, outside of its time.
 //!
 //! Kernels of the virtual GPU report themselves ([`emit_device_span`]); those of a real GPU are placed
-//! between two events (`kernels`), so there a span also contains what the GPU did between them.
+//! between two events (`driver_table/timed_launch.rs`), so there a span also contains what the GPU did between them.
 
-mod call;
-mod kernels;
 pub mod nvtx;
 mod writer;
 
@@ -22,13 +20,14 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, Once, OnceLock, PoisonError};
 use std::time::Instant;
 
-pub(crate) use call::{TraceArgument, TracedCall};
-pub use kernels::{set_virtual_gpu_timed_by_events, virtual_gpu_reports_kernel_times};
-use writer::{JsonObject, TraceWriter};
+pub(crate) use writer::JsonObject;
+use writer::TraceWriter;
 
 static IS_TRACING: AtomicBool = AtomicBool::new(false);
 static TRACE_WRITER: Mutex<Option<TraceWriter>> = Mutex::new(None);
 static TRACE_SESSION_NUMBER: AtomicU64 = AtomicU64::new(0);
+static VIRTUAL_GPU_TIMED_BY_EVENTS: AtomicBool = AtomicBool::new(false);
+static BEFORE_STOP: OnceLock<fn()> = OnceLock::new();
 static NEXT_LAUNCH_NUMBER: AtomicU64 = AtomicU64::new(1);
 
 thread_local! {
@@ -57,6 +56,22 @@ fn locked_writer() -> std::sync::MutexGuard<'static, Option<TraceWriter>> {
     TRACE_WRITER.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Whether kernels of virtual devices are timed by events, too, in place of reporting themselves:
+/// for tests of this module.
+pub fn set_virtual_gpu_timed_by_events(on: bool) {
+    VIRTUAL_GPU_TIMED_BY_EVENTS.store(on, Ordering::Relaxed);
+}
+
+/// Whether kernels behind this table report themselves.
+pub fn virtual_gpu_reports_kernel_times() -> bool {
+    !VIRTUAL_GPU_TIMED_BY_EVENTS.load(Ordering::Relaxed)
+}
+
+/// What is called while a trace ends, to write down what is not known yet.
+pub(crate) fn call_before_stop(write: fn()) {
+    let _ = BEFORE_STOP.set(write);
+}
+
 /// Nanoseconds since the process first asked; the clock of all spans.
 pub fn clock_ns() -> u64 {
     static CLOCK_START: OnceLock<Instant> = OnceLock::new();
@@ -82,8 +97,8 @@ pub fn start(path: &Path) -> io::Result<()> {
 /// Ends the trace and completes its file; `None` when there is none. Waits for kernels of a real
 /// GPU whose times are still to be learnt.
 pub fn stop() -> io::Result<Option<TraceSummary>> {
-    if is_tracing() && !is_in_forked_child() {
-        kernels::write_finished_launches(kernels::LaunchWait::All);
+    if let Some(write) = BEFORE_STOP.get().filter(|_| is_tracing() && !is_in_forked_child()) {
+        write();
     }
     IS_TRACING.store(false, Ordering::Relaxed);
     epoch::advance_epoch();
@@ -127,7 +142,7 @@ fn is_in_forked_child() -> bool {
 }
 
 /// Writes an event of the calling thread. `fill` adds what the kind of event asks for.
-fn emit_thread_event(fill: impl FnOnce(&mut JsonObject)) {
+pub(crate) fn emit_thread_event(fill: impl FnOnce(&mut JsonObject)) {
     let (process, thread) = (u64::from(std::process::id()), thread_number());
     let mut object = JsonObject::new();
     object.push_number("pid", process).push_number("tid", thread);
@@ -189,10 +204,16 @@ pub fn emit_span(category: &str, name: &str, start_ns: u64) {
 }
 
 /// A launch is about to be made: its number, for the arrow to its kernel.
-fn next_launch_number() -> u64 {
+pub(crate) fn next_launch_number() -> u64 {
     let number = NEXT_LAUNCH_NUMBER.fetch_add(1, Ordering::Relaxed);
     CURRENT_LAUNCH_NUMBER.with(|launch| launch.set(number));
     number
+}
+
+/// Writes the beginning of the arrow from a call, which began at `at_ns`, to the kernel that it launched.
+pub(crate) fn emit_launch_arrow(at_ns: u64, launch: u64) {
+    let text = flow_event("s", std::process::id().into(), thread_number(), at_ns, launch);
+    with_writer(|writer| writer.append_event(&text));
 }
 
 /// The number of the launch that the calling thread is making; 0 when none is traced.

@@ -90,10 +90,10 @@ impl TraceWriter {
 }
 
 /// A JSON object in the making.
-pub(super) struct JsonObject(String);
+pub(crate) struct JsonObject(String);
 
 impl JsonObject {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self("{".to_owned())
     }
 
@@ -106,29 +106,29 @@ impl JsonObject {
         &mut self.0
     }
 
-    pub(super) fn push_text(&mut self, key: &str, value: &str) -> &mut Self {
+    pub(crate) fn push_text(&mut self, key: &str, value: &str) -> &mut Self {
         push_json_string(self.push_key(key), value);
         self
     }
 
-    pub(super) fn push_number(&mut self, key: &str, value: u64) -> &mut Self {
+    pub(crate) fn push_number(&mut self, key: &str, value: u64) -> &mut Self {
         let _ = write!(self.push_key(key), "{value}");
         self
     }
 
     /// Nanoseconds as the microseconds that the format wants.
-    pub(super) fn push_microseconds(&mut self, key: &str, ns: u64) -> &mut Self {
+    pub(crate) fn push_microseconds(&mut self, key: &str, ns: u64) -> &mut Self {
         let _ = write!(self.push_key(key), "{}.{:03}", ns / 1000, ns % 1000);
         self
     }
 
-    pub(super) fn push_object(&mut self, key: &str, value: JsonObject) -> &mut Self {
+    pub(crate) fn push_object(&mut self, key: &str, value: JsonObject) -> &mut Self {
         let text = value.close_object();
         self.push_key(key).push_str(&text);
         self
     }
 
-    pub(super) fn close_object(mut self) -> String {
+    pub(crate) fn close_object(mut self) -> String {
         self.0.push('}');
         self.0
     }

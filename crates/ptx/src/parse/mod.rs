@@ -23,8 +23,8 @@ mod video;
 
 use crate::ast::*;
 use crate::diag::{Diagnostic, DiagnosticKind};
-use crate::hash::FxMap;
 use crate::lexer::{Token, TokenKind, tokenize};
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// What [`parse`] returns: as much of the module as was understood, and all diagnostics.
@@ -88,7 +88,7 @@ pub(crate) struct Parser<'s> {
     module: Module,
     diagnostics: Vec<Diagnostic>,
     n_errors: usize,
-    globals: FxMap<&'s str, GlobalSymbol>,
+    globals: FxHashMap<&'s str, GlobalSymbol>,
     /// The function being read; an empty one at module scope.
     body: scope::FunctionScope<'s>,
     n_regs: usize,
@@ -104,7 +104,7 @@ impl<'s> Parser<'s> {
             module: Module::default(),
             diagnostics: Vec::new(),
             n_errors: 0,
-            globals: FxMap::default(),
+            globals: FxHashMap::default(),
             body: scope::FunctionScope::default(),
             n_regs: 0,
             n_padding: 0,

@@ -6,8 +6,8 @@
 
 use super::{GlobalSymbol, MAX_REGS, ParseRuleResult, Parser};
 use crate::ast::*;
-use crate::hash::{FxMap, FxSet};
 use crate::lexer::Token;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt::Write;
 
 /// How deep blocks may nest.
@@ -53,9 +53,9 @@ impl RegisterRange<'_> {
 
 #[derive(Default)]
 struct ScopeBlock<'s> {
-    names: FxMap<&'s str, SymbolKind>,
+    names: FxHashMap<&'s str, SymbolKind>,
     ranges: Vec<RegisterRange<'s>>,
-    labels: FxMap<&'s str, u32>,
+    labels: FxHashMap<&'s str, u32>,
 }
 
 impl ScopeBlock<'_> {
@@ -89,9 +89,9 @@ pub(super) struct FunctionScope<'s> {
     blocks: Vec<ScopeBlock<'s>>,
     labels: Vec<LabelEntry<'s>>,
     /// Every name this function already gave away, except those of `ranges`.
-    taken: FxSet<Box<str>>,
+    taken: FxHashSet<Box<str>>,
     ranges: Vec<RegisterRange<'s>>,
-    suffixes: FxMap<&'s str, u32>,
+    suffixes: FxHashMap<&'s str, u32>,
 }
 
 impl<'s> FunctionScope<'s> {
@@ -342,7 +342,7 @@ pub(super) fn rename_names_that_hide_globals(function: &mut Function, is_global:
     if !names.iter().any(|name| is_global(name)) {
         return;
     }
-    let mut taken: FxSet<Box<str>> = names.iter().map(|name| (*name).clone()).collect();
+    let mut taken: FxHashSet<Box<str>> = names.iter().map(|name| (*name).clone()).collect();
     for name in names.iter_mut().filter(|name| is_global(name)) {
         let mut candidates = (1u32..).map(|number| format!("{name}_{number}").into_boxed_str());
         if let Some(free) = candidates.find(|candidate| !is_global(candidate) && !taken.contains(candidate)) {

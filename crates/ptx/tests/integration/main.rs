@@ -1,6 +1,5 @@
 //! All integration tests of the PTX front end, in one binary.
 
-mod cfg;
 mod common;
 mod corpus;
 mod instruction_forms;

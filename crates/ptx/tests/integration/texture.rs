@@ -105,8 +105,13 @@ fn uses_and_defs_of_texture_instructions_are_listed() {
     let inst = &module.functions[0].body[0].inst;
     let name = |reg: Reg| module.functions[0].regs[reg.index()].name.to_string();
     let (mut uses, mut defs) = (vec![], vec![]);
-    rtcg_ptx::def_use::for_each_use(inst, |reg| uses.push(name(reg)));
-    rtcg_ptx::def_use::for_each_def(inst, |reg| defs.push(name(reg)));
+    let Inst::Texture(inst) = inst else { panic!("{inst:?}") };
+    inst.for_each_operand(|operand| {
+        if let Operand::Reg(reg) = operand {
+            uses.push(name(reg));
+        }
+    });
+    inst.for_each_def(|reg| defs.push(name(reg)));
     assert_eq!(uses, ["%r1", "%f6", "%f7", "%r2"]);
     assert_eq!(defs, ["%f1", "%f3", "%f4", "%p1"]);
 }

@@ -1,11 +1,11 @@
 //! Arguments of a direct call: the bytes and the type of each, by what kind of object it is.
 
-use crate::device_pointer::{DevicePtr, address_of_rtcg_memory};
+use crate::array_object::PyGpuArray;
+use crate::driver::device_pointer::{DevicePtr, address_of_rtcg_memory};
 use crate::driver::dlpack;
 use crate::driver::fastcall::{PositionalArgs, object_pointers};
 use crate::driver::memory::{PyDeviceAllocation, PyManagedAllocation};
 use crate::errors::{LogicError, array_error, driver_error};
-use crate::gpuarray::PyGpuArray;
 use crate::host_buffer::HostBuffer;
 use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods, npyffi};
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyUserWarning};

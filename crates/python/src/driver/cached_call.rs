@@ -9,6 +9,7 @@
 //! meanwhile, since all objects that are read are of exact classes of this package, of NumPy's scalars, or of Python's
 //! own numbers and tuples. The cached objects themselves cannot change.
 
+use crate::array_object::PyGpuArray;
 use crate::driver::arguments::{NumpyScalar, numpy_scalar};
 use crate::driver::fastcall::{KeywordArgs, PositionalArgs};
 use crate::driver::function::PyFunction;
@@ -19,7 +20,6 @@ use crate::driver::pool::{PyPooledDeviceAllocation, is_pool_in_use};
 use crate::driver::prepared_call::{PreparedArgType, PreparedLayout};
 use crate::driver::stream::PyStream;
 use crate::errors::OrRaise;
-use crate::gpuarray::PyGpuArray;
 use pyo3::ffi::{self, PyObject, PyTypeObject};
 use pyo3::prelude::*;
 use pyo3::types::{PyFloat, PyInt, PyTuple};
@@ -359,7 +359,7 @@ fn without_gil<T: Send>(py: Python<'_>, body: impl FnOnce() -> T + Send) -> T {
 /// Tells pools that a launch in `stream` uses those of its arguments that are their memory.
 #[cold]
 fn record_pointer_use(args: PositionalArgs<'_, '_>, stream: Option<&Stream>) {
-    args.iter_args().for_each(|arg| crate::device_pointer::record_pointer_use(&arg, stream));
+    args.iter_args().for_each(|arg| crate::driver::device_pointer::record_pointer_use(&arg, stream));
 }
 
 impl CachedCall {

@@ -2,9 +2,9 @@
 
 use crate::driver::device::PyDevice;
 use crate::driver::in_flight_buffers;
-use crate::driver::resource_lifetime::free_with_gil_released;
 use crate::errors::OrRaise;
 use crate::integer::int;
+use crate::resource_lifetime::free_with_gil_released;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use rtcg::driver::{Context, ContextKind, sys};

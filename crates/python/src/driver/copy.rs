@@ -1,7 +1,7 @@
 //! Copies and fills. Copies without `_async` wait, with the interpreter released.
 
-use crate::device_pointer::{DeviceMemory, DevicePtr};
 use crate::driver::context::PyContext;
+use crate::driver::device_pointer::{DeviceMemory, DevicePtr};
 use crate::driver::in_flight_buffers;
 use crate::driver::stream::{PyStream, as_driver_stream};
 use crate::errors::OrRaise;

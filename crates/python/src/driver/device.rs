@@ -2,9 +2,9 @@
 
 use crate::driver::context::PyContext;
 use crate::driver::fastcall::add_getters;
-use crate::driver::resource_lifetime::{LateInit, impl_new_for_init};
 use crate::errors::OrRaise;
 use crate::integer::int;
+use crate::resource_lifetime::{LateInit, impl_new_for_init};
 use pyo3::exceptions::PyTypeError;
 use pyo3::ffi::PyObject;
 use pyo3::prelude::*;

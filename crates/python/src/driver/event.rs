@@ -1,10 +1,10 @@
 //! `Event`.
 
 use crate::driver::in_flight_buffers;
-use crate::driver::resource_lifetime::{DropDetached, closeable_methods, impl_from_core, impl_new_for_init};
 use crate::driver::stream::{as_driver_stream, extract_stream};
 use crate::errors::OrRaise;
 use crate::integer::int;
+use crate::resource_lifetime::{DropDetached, closeable_methods, impl_from_core, impl_new_for_init};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyByteArray;

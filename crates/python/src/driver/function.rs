@@ -1,8 +1,8 @@
 //! `Function`: a kernel and the ways to call it.
 
-use crate::device_pointer::record_argument_uses;
 use crate::driver::arguments::{ArgumentResources, PyArgumentPacker};
 use crate::driver::cached_call::{CachedCallCell, CallKind, CompletedCall, RawArguments};
+use crate::driver::device_pointer::record_argument_uses;
 use crate::driver::fastcall::{
     CallableType, FastcallMethod, KeywordArgs, MethodBody, PositionalArgs, add_getters, add_methods, call_method_body,
 };
@@ -12,11 +12,11 @@ use crate::driver::launch_geometry::{
 };
 use crate::driver::pool::is_pool_in_use;
 use crate::driver::prepared_call::{PackBuffer, PreparedLayout, PreparedTypes};
-use crate::driver::resource_lifetime::DropDetached;
 use crate::driver::stream::{PyStream, extract_stream};
 use crate::driver::texture::PyTextureReference;
 use crate::errors::{LogicError, OrRaise, driver_error};
 use crate::integer::int;
+use crate::resource_lifetime::DropDetached;
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyTypeError;
 use pyo3::ffi::{Py_ssize_t, PyObject};

@@ -1,11 +1,11 @@
 //! `rtcg.gl`: what OpenGL and CUDA share.
 
 use crate::driver::device::PyDevice;
-use crate::driver::resource_lifetime::{DropDetached, impl_from_core};
 use crate::driver::stream::PyStream;
 use crate::driver::texture::PyArrayHandle;
 use crate::errors::OrRaise;
 use crate::integer::int;
+use crate::resource_lifetime::{DropDetached, impl_from_core};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use rtcg::driver::gl::{self, RegisteredMapping, RegisteredObject};

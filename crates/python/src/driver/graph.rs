@@ -1,16 +1,16 @@
 //! `Graph` and `GraphNode`.
 
-use crate::device_pointer::DevicePtr;
 use crate::driver::arguments::{PackedArguments, pack_arguments};
+use crate::driver::device_pointer::DevicePtr;
 use crate::driver::event::PyEvent;
 use crate::driver::function::PyFunction;
 use crate::driver::graph_exec::PyGraphExec;
 use crate::driver::launch_geometry::parse_dimensions;
-use crate::driver::resource_lifetime::{DropDetached, impl_from_core, impl_new_for_init};
 use crate::driver::structured_copy::PyMemcpy3D;
 use crate::errors::{LogicError, OrRaise};
 use crate::host_buffer::HostBuffer;
 use crate::integer::{int, optional_int};
+use crate::resource_lifetime::{DropDetached, impl_from_core, impl_new_for_init};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;

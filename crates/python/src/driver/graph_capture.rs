@@ -1,9 +1,9 @@
 //! Capturing streams into graphs.
 
 use crate::driver::graph::{PyGraph, PyGraphNode, enum_member, to_python_nodes};
-use crate::driver::resource_lifetime::DropDetached;
 use crate::errors::OrRaise;
 use crate::integer::int;
+use crate::resource_lifetime::DropDetached;
 use pyo3::prelude::*;
 use rtcg::driver::sys::CUstreamCaptureMode;
 use rtcg::driver::{Graph, Stream};

@@ -7,11 +7,11 @@ use crate::driver::graph::{
     memcpy_htod_params, memset_params, retained_object,
 };
 use crate::driver::in_flight_buffers;
-use crate::driver::resource_lifetime::{DropDetached, impl_from_core};
 use crate::driver::stream::{PyStream, as_driver_stream};
 use crate::driver::structured_copy::PyMemcpy3D;
 use crate::errors::OrRaise;
 use crate::integer::{int, optional_int};
+use crate::resource_lifetime::{DropDetached, impl_from_core};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use rtcg::driver::{GraphExec, GraphNode, sys};

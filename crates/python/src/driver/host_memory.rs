@@ -1,12 +1,10 @@
 //! Host memory that the device can reach, as owners of NumPy arrays.
 
 use crate::driver::memory::use_after_free_error;
-use crate::driver::resource_lifetime::{
-    DropDetached, LateInit, free_with_gil_released, impl_new_for_init, resource_methods,
-};
 use crate::errors::{LogicError, OrRaise};
 use crate::host_buffer::{HostBuffer, numpy_array_over};
 use crate::integer::int;
+use crate::resource_lifetime::{DropDetached, LateInit, free_with_gil_released, impl_new_for_init, resource_methods};
 use numpy::{PyArrayDescr, PyArrayDescrMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

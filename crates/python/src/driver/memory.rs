@@ -1,16 +1,16 @@
 //! Device memory.
 
-use crate::device_pointer::DevicePtr;
 use crate::driver::device::PyDevice;
+use crate::driver::device_pointer::DevicePtr;
 use crate::driver::event::ipc_handle_bytes;
 use crate::driver::host_memory::checked_numpy_array;
 use crate::driver::memory_pool::PyMemoryPool;
-use crate::driver::resource_lifetime::{
-    DropDetached, LateInit, free_with_gil_released, impl_from_core, impl_new_for_init, resource_methods,
-};
 use crate::driver::stream::{PyStream, as_driver_stream};
 use crate::errors::{LogicError, OrRaise};
 use crate::integer::int;
+use crate::resource_lifetime::{
+    DropDetached, LateInit, free_with_gil_released, impl_from_core, impl_new_for_init, resource_methods,
+};
 use numpy::PyArrayDescr;
 use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;

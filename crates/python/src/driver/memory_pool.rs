@@ -2,11 +2,11 @@
 
 use crate::driver::device::PyDevice;
 use crate::driver::memory::{PyDeviceAllocation, device_or_current};
-use crate::driver::resource_lifetime::{DropDetached, context_manager_methods, impl_from_core, impl_new_for_init};
 use crate::driver::stream::{PyStream, as_driver_stream};
 use crate::driver::virtual_memory::{access_rights_from_flags, borrow_fd};
 use crate::errors::OrRaise;
 use crate::integer::int;
+use crate::resource_lifetime::{DropDetached, context_manager_methods, impl_from_core, impl_new_for_init};
 use pyo3::prelude::*;
 use pyo3::types::PyByteArray;
 use rtcg::driver::MemoryPool;

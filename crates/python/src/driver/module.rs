@@ -1,11 +1,11 @@
 //! `Module`, and modules from files and images.
 
 use crate::driver::function::KernelObject;
-use crate::driver::resource_lifetime::{DropDetached, LateInit, closeable_methods, impl_from_core, impl_new_for_init};
 use crate::driver::texture::{PySurfaceReference, PyTextureReference};
 use crate::errors::OrRaise;
 use crate::host_buffer::HostBuffer;
 use crate::integer::int;
+use crate::resource_lifetime::{DropDetached, LateInit, closeable_methods, impl_from_core, impl_new_for_init};
 use pyo3::prelude::*;
 use rtcg::driver::{Linker, Module, sys};
 use std::path::PathBuf;

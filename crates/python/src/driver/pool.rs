@@ -2,13 +2,11 @@
 
 use crate::driver::host_memory::{HostArrayGeometry, checked_numpy_array};
 use crate::driver::memory::{allocation_memoryview, use_after_free_error};
-use crate::driver::resource_lifetime::resource_methods;
-use crate::driver::resource_lifetime::{
-    DropDetached, LateInit, free_with_gil_released, impl_from_core, impl_new_for_init,
-};
 use crate::driver::stream::{PyStream, as_driver_stream};
 use crate::errors::OrRaise;
 use crate::integer::int;
+use crate::resource_lifetime::resource_methods;
+use crate::resource_lifetime::{DropDetached, LateInit, free_with_gil_released, impl_from_core, impl_new_for_init};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rtcg::DeviceBuffer;

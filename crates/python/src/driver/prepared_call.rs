@@ -1,7 +1,7 @@
 //! Prepared calls: the argument types are given once, in the letters of Python's `struct`.
 
-use crate::device_pointer::DevicePtr;
 use crate::driver::arguments::numpy_generic;
+use crate::driver::device_pointer::DevicePtr;
 use crate::driver::fastcall::PositionalArgs;
 use crate::driver::launch_geometry::extract_small_integer;
 use crate::driver::memory::PyDeviceAllocation;

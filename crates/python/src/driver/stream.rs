@@ -1,13 +1,13 @@
 //! `Stream`.
 
-use crate::device_pointer::DevicePtr;
+use crate::driver::device_pointer::DevicePtr;
 use crate::driver::event::PyEvent;
 use crate::driver::graph::{PyGraph, PyGraphNode, enum_member, to_driver_nodes};
 use crate::driver::graph_capture::{CaptureInfo, PyStreamCapture, capture_info};
 use crate::driver::in_flight_buffers;
-use crate::driver::resource_lifetime::{DropDetached, impl_from_core, impl_new_for_init};
 use crate::errors::OrRaise;
 use crate::integer::{int, optional_int};
+use crate::resource_lifetime::{DropDetached, impl_from_core, impl_new_for_init};
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;

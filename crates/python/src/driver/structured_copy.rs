@@ -3,8 +3,8 @@
 //! The three structures of CUDA name their fields alike; [`CopyStructure`] says what they have in common, so
 //! that everything else is written once.
 
-use crate::device_pointer::{DeviceMemory, DevicePtr};
 use crate::driver::context::PyContext;
+use crate::driver::device_pointer::{DeviceMemory, DevicePtr};
 use crate::driver::in_flight_buffers;
 use crate::driver::stream::PyStream;
 use crate::driver::texture::PyArrayHandle;

@@ -1,12 +1,12 @@
 //! Arrays, textures and surfaces.
 
-use crate::device_pointer::DevicePtr;
-use crate::driver::resource_lifetime::{
-    DropDetached, context_manager_methods, impl_from_core, impl_new_for_init, resource_methods,
-};
+use crate::driver::device_pointer::DevicePtr;
 use crate::errors::{LogicError, OrRaise};
 use crate::host_buffer::HostBuffer;
 use crate::integer::int;
+use crate::resource_lifetime::{
+    DropDetached, context_manager_methods, impl_from_core, impl_new_for_init, resource_methods,
+};
 use pyo3::prelude::*;
 use rtcg::driver::memory;
 use rtcg::driver::sys::*;

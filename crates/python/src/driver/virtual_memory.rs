@@ -2,10 +2,10 @@
 
 use crate::driver::device::PyDevice;
 use crate::driver::memory::device_or_current;
-use crate::driver::resource_lifetime::resource_methods;
-use crate::driver::resource_lifetime::{DropDetached, impl_from_core, impl_new_for_init};
 use crate::errors::{LogicError, OrRaise};
 use crate::integer::int;
+use crate::resource_lifetime::resource_methods;
+use crate::resource_lifetime::{DropDetached, impl_from_core, impl_new_for_init};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use rtcg::driver::memory::{AccessRights, AddressRange, Mapping, PhysicalMemory, mem_granularity};

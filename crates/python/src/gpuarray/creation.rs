@@ -1,10 +1,10 @@
 //! Making arrays: of nothing, of one value, of a range, of host memory.
 
-use super::array_state::ArrayState;
 use super::context::array_context;
 use super::dtypes::{dtype_of_descr, parse_dtype, parse_numpy_dtype};
 use super::operands::{parse_scalar, parse_shape};
 use super::{PyGpuArray, parse_order, to_py_result};
+use crate::array_object::ArrayState;
 use crate::errors::MemoryError;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;

@@ -1,7 +1,7 @@
 //! Indexing: basic indices are views; assignment broadcasts.
 
-use super::array_state::{ArrayState, PyGpuArray};
 use super::operands::{element_bytes_from_value, require_array};
+use crate::array_object::{ArrayState, PyGpuArray};
 use crate::errors::array_error;
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;

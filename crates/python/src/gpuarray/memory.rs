@@ -1,7 +1,7 @@
 //! Device memory that Python objects own: of allocators, and of other libraries.
 
 use super::PyGpuArray;
-use crate::device_pointer::DevicePtr;
+use crate::driver::device_pointer::DevicePtr;
 use crate::driver::memory::PyDeviceAllocation;
 use crate::driver::pool::PyPooledDeviceAllocation;
 use crate::errors::LogicError;

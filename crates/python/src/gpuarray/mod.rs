@@ -1,7 +1,7 @@
 //! `rtcg.numpy`: the array class. Everything it does is in `rtcg::array`; here NumPy's
 //! dtypes, shapes and scalars are translated.
 
-mod array_state;
+mod attributes;
 pub(crate) mod context;
 mod creation;
 mod cuda_array_interface;
@@ -19,10 +19,10 @@ mod reductions;
 mod transfer;
 mod views;
 
-use crate::device_pointer::DevicePtr;
+use crate::array_object::ArrayState;
+pub(crate) use crate::array_object::PyGpuArray;
+use crate::driver::device_pointer::DevicePtr;
 use crate::errors::array_error;
-use array_state::ArrayState;
-pub(crate) use array_state::{ArrayStateRef, PyGpuArray};
 use context::array_context;
 pub(crate) use dtypes::{dtype_of_descr, parse_dtype};
 use dtypes::{numpy_descr, parse_numpy_dtype};
@@ -94,20 +94,6 @@ impl PyGpuArray {
         };
         let (base, allocator) = (Some(slf.clone().into_any().unbind()), own.clone_allocator(py));
         Self::new_object(py, ArrayState { array, record, base, allocator, sizes: None })
-    }
-
-    /// Tells the pool that the memory came from which stream uses it.
-    pub(crate) fn used_in(&self, stream: Option<&rtcg::driver::Stream>) {
-        let contents = self.current_state();
-        let Some(buffer) = contents.array.buffer() else { return };
-        match stream {
-            None => buffer.record_use(),
-            Some(_) => rtcg::run_in_stream(stream, || buffer.record_use()),
-        }
-    }
-
-    pub(crate) fn ptr(&self) -> u64 {
-        self.current_state().array.device_ptr().unwrap_or(0)
     }
 
     /// The only element as a Python object; waits.

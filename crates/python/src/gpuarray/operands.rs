@@ -1,7 +1,8 @@
 //! What stands beside an array in an operation: arrays, scalars, host arrays.
 
+use super::PyGpuArray;
 use super::dtypes::{dtype_of_descr, numpy_descr};
-use super::{ArrayStateRef, PyGpuArray};
+use crate::array_object::ArrayStateRef;
 use crate::errors::array_error;
 use crate::host_buffer::HostBuffer;
 use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};

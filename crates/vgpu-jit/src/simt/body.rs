@@ -3,7 +3,7 @@
 //! Establishes: only simple instructions carry guards (a guarded branch, return, call, barrier,
 //! warp operation or trap has become a branch); warp operations start a block, calls and barriers
 //! end one; blocks are numbered in a reverse post-order in which the blocks of a loop come before
-//! those it exits to. That number is a lane's program counter in masked code.
+//! those it exits to, where a single search can have it so. That number is a lane's program counter in masked code.
 
 use super::operands::{for_each_def, for_each_use};
 use super::register_width::RegWidth;

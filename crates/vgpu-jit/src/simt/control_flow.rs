@@ -244,3 +244,176 @@ pub(crate) fn influence_region(body: &FunctionBody<'_>, b: usize, end: Option<us
     }
     set
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::body::{FunctionBody, Terminator};
+    use super::*;
+    use rtcg_ptx::ast::Module;
+
+    fn kernel_module(body: &str) -> Module {
+        let text = format!(
+            ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{{\n\
+             .reg .pred %p<8>;\n.reg .b32 %r<16>;\n{body}\n}}\n"
+        );
+        let result = rtcg_ptx::parse(text);
+        assert!(result.diagnostics.is_empty(), "{}", result.render_diagnostics("k.ptx"));
+        result.module
+    }
+
+    fn is_live_in(module: &Module, body: &FunctionBody<'_>, block: usize, name: &str) -> bool {
+        let register = module.functions[0].regs.iter().position(|r| &*r.name == name).expect("a register");
+        live_in(body)[block].contains(register)
+    }
+
+    fn terminators<'b>(body: &'b FunctionBody<'_>) -> Vec<&'b Terminator> {
+        body.blocks.iter().map(|block| &block.term).collect()
+    }
+
+    #[test]
+    fn if_else_branches_rejoin() {
+        let module = kernel_module(
+            "@%p1 bra $else; mov.u32 %r1, 1; bra $join; $else: mov.u32 %r1, 2; $join: mov.u32 %r2, %r1; ret;",
+        );
+        let body = FunctionBody::from_function(&module.functions[0]);
+        assert_eq!(immediate_dominators(&body), [0, 0, 0, 0]);
+        assert_eq!(post_dominators(&body), [Some(3), Some(3), Some(3), None]);
+        assert!(matches!(body.blocks[0].term, Terminator::Branch { taken: 2, fall: 1, .. }));
+        assert!(is_live_in(&module, &body, 3, "%r1") && is_live_in(&module, &body, 0, "%p1"));
+        assert!(!is_live_in(&module, &body, 1, "%r1"));
+    }
+
+    #[test]
+    fn loop_blocks_precede_what_follows_the_loop() {
+        // The exit of the loop is the fall-through and stands in the middle of the text.
+        let module = kernel_module(
+            "$head: @%p1 bra $body; bra $done; $done: ret;\n\
+             $body: @%p2 bra $left; add.u32 %r1, %r1, 1; bra $latch; $left: @%p3 bra $done; $latch: bra $head;",
+        );
+        let body = FunctionBody::from_function(&module.functions[0]);
+        let nest = find_natural_loops(&body, &immediate_dominators(&body));
+        let [(header, blocks)] = &nest.loops[..] else { panic!("{} loops", nest.loops.len()) };
+        let blocks: Vec<usize> = blocks.iter_bits().collect();
+        assert_eq!(blocks, Vec::from_iter(*header..header + blocks.len()), "contiguous");
+        let leave = terminators(&body).iter().position(|term| **term == Terminator::Exit).expect("an exit");
+        assert!(leave > *blocks.last().expect("blocks"));
+    }
+
+    #[test]
+    fn endless_loops_have_no_post_dominator() {
+        let module = kernel_module("@%p1 ret; $a: bra $a;");
+        // Who leaves does so through the block of the `ret`.
+        assert_eq!(post_dominators(&FunctionBody::from_function(&module.functions[0])), [Some(2), None, None]);
+    }
+
+    #[test]
+    fn unreachable_blocks_are_dropped_and_the_end_returns() {
+        let module = kernel_module("bra $x; mov.u32 %r1, 1; $x: @%p1 exit;");
+        let body = FunctionBody::from_function(&module.functions[0]);
+        assert!(body.blocks.iter().all(|block| block.stmts.is_empty()));
+        assert_eq!(terminators(&body)[2..], [&Terminator::Exit; 2]);
+        let module = kernel_module("$list: .branchtargets $a, $b, $a; brx.idx %r1, $list; $a: ret; $b: ret;");
+        let body = FunctionBody::from_function(&module.functions[0]);
+        assert!(matches!(&body.blocks[0].term, Terminator::Table { targets, .. } if *targets == [2, 1, 2]));
+    }
+
+    #[test]
+    fn barriers_end_blocks_and_guarded_writes_keep_values_live() {
+        let module = kernel_module("mov.u32 %r1, 0; bar.sync 0; @%p1 mov.u32 %r1, 1; mov.u32 %r2, %r1; ret;");
+        let body = FunctionBody::from_function(&module.functions[0]);
+        assert_eq!(body.blocks.iter().map(|block| block.stmts.len()).collect::<Vec<_>>(), [2, 2]);
+        assert!(is_live_in(&module, &body, 1, "%r1") && !is_live_in(&module, &body, 0, "%r1"));
+    }
+
+    /// Blocks that can be reached from `from` without entering `without`.
+    fn reachable_blocks(body: &FunctionBody<'_>, from: usize, without: Option<usize>) -> Vec<bool> {
+        let mut seen = vec![false; body.blocks.len()];
+        let mut stack = vec![from];
+        while let Some(b) = stack.pop() {
+            if Some(b) != without && !std::mem::replace(&mut seen[b], true) {
+                stack.extend(body.blocks[b].term.successors());
+            }
+        }
+        seen
+    }
+
+    fn check_dominators(body: &FunctionBody<'_>, idom: &[usize]) {
+        for a in 0..body.blocks.len() {
+            let around = reachable_blocks(body, 0, Some(a));
+            (0..body.blocks.len()).for_each(|b| assert_eq!(block_dominates(idom, a, b), !around[b], "{a} and {b}"));
+            assert!(idom[a] < a || a == 0);
+        }
+    }
+
+    /// `p` post-dominates `a` if `a` cannot leave without it; the immediate one is the nearest.
+    fn check_post_dominators(body: &FunctionBody<'_>) {
+        let leaves = |from, without| {
+            let seen = reachable_blocks(body, from, without);
+            (0..seen.len()).any(|b| seen[b] && body.blocks[b].term.successors().is_empty())
+        };
+        for (a, found) in post_dominators(body).into_iter().enumerate() {
+            let others = (0..body.blocks.len()).filter(|&p| p != a && leaves(a, None) && !leaves(a, Some(p)));
+            let all: Vec<usize> = others.collect();
+            let is_nearest = |p: &usize| all.iter().all(|&q| q == *p || !leaves(*p, Some(q)));
+            assert_eq!(found, all.iter().copied().find(is_nearest), "block {a} of {all:?}");
+        }
+    }
+
+    /// Natural loops are what reaches a back edge without the header, which comes first.
+    fn check_loops(body: &FunctionBody<'_>, idom: &[usize]) {
+        for (header, blocks) in find_natural_loops(body, idom).loops {
+            assert_eq!(blocks.iter_bits().next(), Some(header));
+            for b in blocks.iter_bits() {
+                let ahead = reachable_blocks(body, b, None);
+                assert!(block_dominates(idom, header, b) && ahead[header], "block {b} of the loop at {header}");
+            }
+        }
+    }
+
+    /// Liveness again, statement by statement until nothing changes.
+    fn check_liveness(body: &FunctionBody<'_>) {
+        let mut into = vec![BitSet::new(body.widths.len()); body.blocks.len()];
+        loop {
+            let before = into.clone();
+            for (b, block) in body.blocks.iter().enumerate() {
+                let mut live = live_out(body, &into, b);
+                block.term.for_each_use(&mut |r| _ = live.insert_bit(r.index()));
+                for st in block.stmts.iter().rev() {
+                    stmt_defs(st, body.carry_flag(), &mut |r| live.remove_bit(r.index()));
+                    stmt_uses(st, body.carry_flag(), &mut |r| _ = live.insert_bit(r.index()));
+                }
+                into[b] = live;
+            }
+            if into == before {
+                return assert_eq!(into, live_in(body));
+            }
+        }
+    }
+
+    #[test]
+    fn facts_about_real_kernels_match_the_definitions() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/ptx/corpus");
+        let mut n_graphs = 0;
+        for entry in std::fs::read_dir(folder).expect("the corpus") {
+            let path = entry.expect("an entry").path();
+            if path.extension().is_none_or(|extension| extension != "ptx") {
+                continue;
+            }
+            let module = rtcg_ptx::parse(std::fs::read_to_string(&path).expect("a file")).module;
+            for function in module.functions.iter().filter(|function| function.defined) {
+                let body = FunctionBody::from_function(function);
+                if body.blocks.len() > 400 {
+                    continue;
+                }
+                println!("{}: {}, {} blocks", path.display(), function.name, body.blocks.len());
+                n_graphs += 1;
+                let idom = immediate_dominators(&body);
+                check_dominators(&body, &idom);
+                check_post_dominators(&body);
+                check_loops(&body, &idom);
+                check_liveness(&body);
+            }
+        }
+        assert!(n_graphs > 100);
+    }
+}

@@ -7,6 +7,7 @@ use rtcg_cuda_sys::*;
 use super::{driver_functions, str_from_c, write_out};
 use crate::device::{COMPUTE_CAPABILITY, device_by_ordinal, n_multiprocessors, virtual_devices};
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
+use rtcg_vgpu_exec::launch::{MAX_BLOCK_DIM, MAX_GRID_DIM};
 
 /// Copies a text into a caller's buffer, cut to fit, always terminated.
 ///
@@ -48,24 +49,23 @@ driver_functions! {
 
     fn cuDeviceGetAttribute(pi: *mut c_int, attrib: CUdevice_attribute, dev: CUdevice) {
         let device = device_by_ordinal(dev)?;
-        let value = i32::try_from(attrib.0).ok().and_then(|n| device.attribute(n));
-        write_out(pi, value.ok_or(ResultCode::INVALID_VALUE)?)
+        write_out(pi, device.attribute(attrib).ok_or(ResultCode::INVALID_VALUE)?)
     }
 
     fn cuDeviceGetProperties(prop: *mut CUdevprop, dev: CUdevice) {
         let device = device_by_ordinal(dev)?;
-        let get = |number| device.attribute(number).unwrap_or(0);
+        let get = |attribute| device.attribute(attribute).unwrap_or(0);
         write_out(prop, CUdevprop {
-            maxThreadsPerBlock: get(1),
-            maxThreadsDim: [get(2), get(3), get(4)],
-            maxGridSize: [get(5), get(6), get(7)],
-            sharedMemPerBlock: get(8),
-            totalConstantMemory: get(9),
-            SIMDWidth: get(10),
-            memPitch: get(11),
-            regsPerBlock: get(12),
-            clockRate: get(13),
-            textureAlign: get(14),
+            maxThreadsPerBlock: get(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK),
+            maxThreadsDim: MAX_BLOCK_DIM.map(|n| n as i32),
+            maxGridSize: MAX_GRID_DIM.map(|n| n as i32),
+            sharedMemPerBlock: get(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK),
+            totalConstantMemory: get(CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY),
+            SIMDWidth: get(CU_DEVICE_ATTRIBUTE_WARP_SIZE),
+            memPitch: get(CU_DEVICE_ATTRIBUTE_MAX_PITCH),
+            regsPerBlock: get(CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK),
+            clockRate: get(CU_DEVICE_ATTRIBUTE_CLOCK_RATE),
+            textureAlign: get(CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT),
         })
     }
 

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// What the names of the cache's folders in the user's begin with; a version follows.
 const FOLDER_PREFIX: &str = "rtcg-code-";
 /// The cache's own folder.
-pub(super) const FOLDER_NAME: &str = "rtcg-code-2";
+pub(super) const FOLDER_NAME: &str = "rtcg-code-3";
 /// What NVIDIA's driver keeps.
 const DEFAULT_LIMIT: u64 = 1 << 30;
 

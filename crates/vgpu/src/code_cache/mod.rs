@@ -12,7 +12,7 @@ mod fingerprint;
 mod folder;
 mod generator_version;
 
-use rtcg_disk_cache::{DiskCache, SweepTrigger};
+use rtcg_disk_cache::{DiskCache, FileMagic, SweepTrigger};
 use rtcg_vgpu_jit::cache_key::{CodeKey, CodeStore, ModuleCodeCache};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,9 +20,7 @@ use std::sync::{Arc, OnceLock};
 
 /// How files begin: what they are, in which form. Changes with the form of what is kept, as does
 /// [`folder::FOLDER_NAME`]; the version of the code generator is part of every key anyway.
-const FILE_MAGIC: &[u8; 8] = b"rtcgJIT2";
-/// What is written, key, checksum.
-const HEADER_BYTES: usize = FILE_MAGIC.len() + size_of::<CodeKey>() + size_of::<u64>();
+const FILE_MAGIC: &FileMagic = b"rtcgJIT3";
 
 static IS_ENABLED: AtomicBool = AtomicBool::new(false);
 
@@ -65,39 +63,17 @@ impl CodeStore for DiskCodeStore {
             return None;
         }
         let path = self.code_file_path(key);
-        let mut bytes = self.0.read_file(&path)?;
-        let rest = bytes.strip_prefix(FILE_MAGIC)?.strip_prefix(key.as_slice())?;
-        let (sum, code) = rest.split_first_chunk()?;
-        if checksum(code) != u64::from_le_bytes(*sum) {
-            return None;
-        }
+        let bytes = self.0.read_entry(&path, FILE_MAGIC, key)?;
         self.0.mark_recently_used(&path);
-        bytes.drain(..HEADER_BYTES);
         Some(bytes)
     }
 
     fn put_code(&self, key: &CodeKey, bytes: &[u8]) {
         static SWEEP_TRIGGER: SweepTrigger = SweepTrigger::new();
-        let size = (HEADER_BYTES + bytes.len()) as u64;
-        let sum = checksum(bytes).to_le_bytes();
-        if size <= self.0.limit && self.0.write_file(&self.code_file_path(key), &[FILE_MAGIC, key, &sum, bytes]).is_ok()
-        {
+        if let Ok(size) = self.0.write_entry(&self.code_file_path(key), FILE_MAGIC, key, bytes) {
             self.0.sweep_if_due(size, &SWEEP_TRIGGER);
         }
     }
-}
-
-/// Finds accidents: a file that was cut off or damaged.
-fn checksum(bytes: &[u8]) -> u64 {
-    let mix = |sum: u64, word: u64| {
-        let product = u128::from(sum ^ word) * 0x9e37_79b9_7f4a_7c15;
-        (product as u64 ^ (product >> 64) as u64).rotate_left(23).wrapping_add(word)
-    };
-    let (words, rest) = bytes.as_chunks::<8>();
-    let sum = words.iter().fold(bytes.len() as u64, |sum, word| mix(sum, u64::from_le_bytes(*word)));
-    let mut last = [0; 8];
-    last[..rest.len()].copy_from_slice(rest);
-    mix(mix(sum, u64::from_le_bytes(last)), 1)
 }
 
 #[cfg(test)]
@@ -209,19 +185,5 @@ mod tests {
         let disk = DiskCodeStore(DiskCache { limit: 100, ..f.code_store().0 });
         disk.put_code(&TEST_CODE_KEY, &[0; 100]);
         assert_eq!(disk.get_code(&TEST_CODE_KEY), None);
-    }
-
-    #[test]
-    fn checksum_depends_on_every_bit_and_the_length() {
-        let base = vec![0_u8; 100];
-        let mut seen = std::collections::HashSet::new();
-        for length in 0..=100 {
-            assert!(seen.insert(checksum(&base[..length])), "length {length}");
-        }
-        for bit in 0..800 {
-            let mut changed = base.clone();
-            changed[bit / 8] ^= 1 << (bit % 8);
-            assert!(seen.insert(checksum(&changed)), "bit {bit}");
-        }
     }
 }

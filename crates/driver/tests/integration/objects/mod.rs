@@ -258,8 +258,16 @@ fn impossible_launches_say_why() {
         let error = launch([1, 1, 1], [1025, 1, 1], 0).unwrap_err();
         assert!(error.to_string().starts_with("cuLaunchKernel failed: invalid argument"), "{error}");
         assert!(error.to_string().contains("1024"), "{error}");
-        assert!(launch([1, 1, 1], [64, 64, 1], 0).is_err());
-        assert!(launch([0, 1, 1], [1, 1, 1], 0).is_err());
+        for (grid, block, reason) in [
+            ([1, 1, 1], [64, 64, 1], "block [64, 64, 1] has 4096 threads, 1024 are allowed"),
+            ([1, 1, 1], [1, 1, 65], "block [1, 1, 65]: z may be 64 at most"),
+            ([1, 1, 1], [1, 0, 1], "block [1, 0, 1] has no threads"),
+            ([0, 1, 1], [1, 1, 1], "grid [0, 1, 1] has no blocks"),
+            ([1, 65536, 1], [1, 1, 1], "grid [1, 65536, 1]: y may be 65535 at most"),
+        ] {
+            let error = launch(grid, block, 0).unwrap_err().to_string();
+            assert!(error.ends_with(reason), "{error}");
+        }
         let error = launch([1, 1, 1], [1, 1, 1], 1 << 20).unwrap_err();
         assert!(error.to_string().contains("1048576 bytes"), "{error}");
         launch([1, 1, 1], [32, 1, 1], 0).unwrap();

@@ -4,7 +4,12 @@
 //! an empty slot asks the table's resolver once. Tables live as long as the process, so that every object above may
 //! hold a `&'static DriverTable`.
 
-use crate::load::{self, LoadError};
+mod libcuda;
+mod timed_launch;
+mod traced_call;
+
+use crate::load::LoadError;
+use crate::trace;
 use crate::types::*;
 use std::ffi::CStr;
 use std::sync::OnceLock;
@@ -102,8 +107,8 @@ macro_rules! define_table {
         /// The functions while a trace is made.
         #[allow(non_snake_case, clippy::too_many_arguments, reason = "the driver's functions")]
         mod traced_functions {
+            use super::traced_call::{TraceArgument, TracedCall};
             use super::{DriverFn, DriverTable, fn_type};
-            use crate::trace::{TracedCall, TraceArgument};
             use crate::types::*;
             $(
                 #[cold]
@@ -141,7 +146,7 @@ macro_rules! define_table {
                     // SAFETY: the slot of a function only ever holds a pointer that the
                     // resolver gave for that name, and the list states the name's signature.
                     let function: fn_type::$name = unsafe { std::mem::transmute(pointer) };
-                    if crate::trace::is_tracing() {
+                    if trace::is_tracing() {
                         // SAFETY: the arguments are the caller's promise.
                         return unsafe { traced_functions::$name(self, function, $($arg),*) };
                     }
@@ -203,7 +208,7 @@ impl DriverTable {
         static REAL_DRIVER: OnceLock<Result<DriverTable, LoadError>> = OnceLock::new();
         REAL_DRIVER
             .get_or_init(|| {
-                let (resolver, origin, kind) = load::open_libcuda()?;
+                let (resolver, origin, kind) = libcuda::open_libcuda()?;
                 Ok(DriverTable::new(kind, origin, resolver))
             })
             .as_ref()
@@ -221,7 +226,8 @@ impl DriverTable {
     }
 
     fn new(kind: DriverKind, origin: String, resolver: SymbolResolver) -> DriverTable {
-        crate::trace::start_if_env_set();
+        trace::call_before_stop(|| timed_launch::write_finished_launches(timed_launch::LaunchWait::All));
+        trace::start_if_env_set();
         DriverTable {
             kind,
             origin,

@@ -33,7 +33,7 @@ macro_rules! context_manager_methods {
 /// `close()`, which is not; and the `with` statement.
 macro_rules! resource_methods {
     ($class:ident, free = $free:ident, is_freed = |$a:ident| $is_freed:expr, release = |$b:ident| $release:expr; $($body:tt)*) => {
-        $crate::driver::resource_lifetime::context_manager_methods! { $class;
+        $crate::resource_lifetime::context_manager_methods! { $class;
             $($body)*
 
             /// Give the memory back now. A second time is a `LogicError`.
@@ -54,7 +54,7 @@ macro_rules! resource_methods {
 /// Methods of a class whose core object can be closed, any number of times; `with` closes it at the end.
 macro_rules! closeable_methods {
     ($class:ident; $($body:tt)*) => {
-        $crate::driver::resource_lifetime::context_manager_methods! { $class;
+        $crate::resource_lifetime::context_manager_methods! { $class;
             $($body)*
 
             /// Release it now, if that was not done before; later use is an error. `with` does it at its end.
@@ -210,7 +210,7 @@ macro_rules! impl_from_core {
     ($class:ident over $inner:ty) => {
         impl From<$inner> for $class {
             fn from(value: $inner) -> Self {
-                Self($crate::driver::resource_lifetime::DropDetached::new(value))
+                Self($crate::resource_lifetime::DropDetached::new(value))
             }
         }
     };

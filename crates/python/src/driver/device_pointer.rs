@@ -5,12 +5,12 @@ use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyTuple};
 use rtcg::driver::Stream;
 
+use crate::array_object::PyGpuArray;
 use crate::driver::graph::retain_in_captured_graph;
 use crate::driver::memory::{PyDeviceAllocation, PyIpcMemory, PyManagedAllocation};
 use crate::driver::pool::{self, PyPooledDeviceAllocation};
 use crate::driver::virtual_memory::PyMapping;
 use crate::errors::LogicError;
-use crate::gpuarray::PyGpuArray;
 
 /// A device address: an integer, a device allocation, anything with `__index__`, or an object
 /// with `get_pointer()` (subclasses of `PointerHolderBase`).

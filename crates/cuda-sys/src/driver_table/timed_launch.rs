@@ -6,31 +6,18 @@
 //! milliseconds, so a later event takes the first one's place every few seconds. Launches that are
 //! captured into a graph get none.
 
-use super::call::TracedArguments;
-use super::{DeviceTrack, clock_ns, emit_device_span};
-use crate::driver_table::{DriverFn, DriverKind, DriverTable};
+use super::traced_call::TracedArguments;
+use super::{DriverFn, DriverKind, DriverTable};
+use crate::trace::{DeviceTrack, clock_ns, emit_device_span, virtual_gpu_reports_kernel_times};
 use crate::types::*;
 use std::collections::HashMap;
 use std::ffi::CStr;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Beyond this many launches whose times are not known, the oldest is waited for.
 const MAX_PENDING_LAUNCHES: usize = 4096;
 
-static VIRTUAL_GPU_TIMED_BY_EVENTS: AtomicBool = AtomicBool::new(false);
 static KERNEL_TRACE: Mutex<Option<KernelTraceState>> = Mutex::new(None);
-
-/// Whether kernels of virtual devices are timed by events, too, in place of reporting themselves:
-/// for tests of this module.
-pub fn set_virtual_gpu_timed_by_events(on: bool) {
-    VIRTUAL_GPU_TIMED_BY_EVENTS.store(on, Ordering::Relaxed);
-}
-
-/// Whether kernels behind this table report themselves.
-pub fn virtual_gpu_reports_kernel_times() -> bool {
-    !VIRTUAL_GPU_TIMED_BY_EVENTS.load(Ordering::Relaxed)
-}
 
 #[derive(Default)]
 struct KernelTraceState {
@@ -72,7 +59,7 @@ macro_rules! call_untraced {
         match $table.function_pointer(DriverFn::$name) {
             Some(pointer) => {
                 // SAFETY: the slot holds a function of the type that the list states for its name.
-                let function: crate::driver_table::fn_type::$name = unsafe { std::mem::transmute(pointer) };
+                let function: super::fn_type::$name = unsafe { std::mem::transmute(pointer) };
                 // SAFETY: every pointer among the arguments is to a local of the right type.
                 unsafe { function($($arg),*) }
             }

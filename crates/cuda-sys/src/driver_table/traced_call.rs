@@ -1,9 +1,8 @@
 //! One traced call of the driver: its times, its arguments in words, what it returned.
 
-use super::kernels::{self, TimedLaunch};
-use super::writer::JsonObject;
-use super::{clock_ns, emit_thread_event, flow_event, next_launch_number, thread_number, with_writer};
-use crate::driver_table::{DriverFn, DriverTable};
+use super::timed_launch::{self, TimedLaunch};
+use super::{DriverFn, DriverTable};
+use crate::trace::{JsonObject, clock_ns, emit_launch_arrow, emit_thread_event, next_launch_number};
 use crate::types::*;
 use std::any::Any;
 use std::ffi::CStr;
@@ -36,7 +35,7 @@ impl TracedCall {
         // SAFETY: tables live as long as the process: both ways to make one leave it in a static.
         let table: &'static DriverTable = unsafe { &*std::ptr::from_ref(table) };
         if destroys_context(function) {
-            kernels::write_finished_launches(kernels::LaunchWait::All);
+            timed_launch::write_finished_launches(timed_launch::LaunchWait::All);
         }
         let launched = is_launch(function).then(|| TimedLaunch::new(table, function, next_launch_number(), arguments));
         Self { table, function, launched, start_ns: clock_ns() }
@@ -66,12 +65,10 @@ impl TracedCall {
                 .push_object("args", args);
         });
         if let Some(launched) = self.launched {
-            let text =
-                flow_event("s", std::process::id().into(), thread_number(), self.start_ns, launched.launch_number());
-            with_writer(|writer| writer.append_event(&text));
+            emit_launch_arrow(self.start_ns, launched.launch_number());
             launched.record_end_event(self.table, code);
         } else if code.is_success() && waits_for_device(self.function) {
-            kernels::write_finished_launches(kernels::LaunchWait::Nothing);
+            timed_launch::write_finished_launches(timed_launch::LaunchWait::Nothing);
         }
     }
 }
