@@ -14,9 +14,9 @@ its node of `inline` elements, so that an entry of a matrix is loaded once for a
 consecutive threads are elements, and a thread does `inline` nodes, so that a field is loaded once for all of them.
 
 With lanes="tensor" (compute capability 8.0) tensor cores do the products: a warp has tiles of eight elements and eight
-nodes in float64, sixteen in float32, `inline` tiles one by one. A number of float32 is the sum of two of TF32, and three
-of the four products of such sums are enough for the precision of float32. All derivatives of a field at a node are sums
-of one thread, so that the rest is as before.
+nodes in float64, sixteen in float32, `inline` tiles one by one. A number of float32 is the sum of two of TF32, and
+three of the four products of such sums are enough for the precision of float32. All derivatives of a field at a node
+are sums of one thread, so that the rest is as before.
 """
 
 import dataclasses
@@ -89,20 +89,23 @@ __device__ __forceinline__ Part part(float x)
 }
 
 __device__ __forceinline__ void of_parts(
-    real (&d)[I][6], int c, unsigned a0, unsigned a1, unsigned a2, unsigned a3, unsigned b0, unsigned b1)
+    real (&d)[4], unsigned a0, unsigned a1, unsigned a2, unsigned a3, unsigned b0, unsigned b1)
 {
   asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
       "{ %0, %1, %2, %3}, { %4, %5, %6, %7}, { %8, %9}, { %0, %1, %2, %3};"
-      : "+f"(d[0][c]), "+f"(d[1][c]), "+f"(d[2][c]), "+f"(d[3][c])
+      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
       : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
 }
 
-// Adds the product of two tiles to those of field c, small parts first.
+// Adds the product of two tiles to those of field c, small parts first. Tensor cores cut off what a sum has no room
+// for, so sums over many tiles are those of threads, which round.
 __device__ __forceinline__ void multiply_add(real (&d)[I][6], int c, const Part (&a)[4], const Part (&b)[2])
 {
-  of_parts(d, c, a[0].low, a[1].low, a[2].low, a[3].low, b[0].high, b[1].high);
-  of_parts(d, c, a[0].high, a[1].high, a[2].high, a[3].high, b[0].low, b[1].low);
-  of_parts(d, c, a[0].high, a[1].high, a[2].high, a[3].high, b[0].high, b[1].high);
+  real product[4] = {};
+  of_parts(product, a[0].low, a[1].low, a[2].low, a[3].low, b[0].high, b[1].high);
+  of_parts(product, a[0].high, a[1].high, a[2].high, a[3].high, b[0].low, b[1].low);
+  of_parts(product, a[0].high, a[1].high, a[2].high, a[3].high, b[0].high, b[1].high);
+  EACH(w, 4) d[w][c] += product[w];
 }
 {% endif %}
 

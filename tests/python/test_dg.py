@@ -62,7 +62,7 @@ TENSOR = [
     (4, np.float32, 3, dict(parallel=1, inline=2)),
     (3, np.float32, 4, dict(parallel=8)),
     (8, np.float64, 1, dict(parallel=1, inline=3)),
-    (9, np.float32, 1, dict(parallel=1, inline=2)),
+    (6, np.float32, 1, dict(parallel=1, inline=2)),
 ]
 
 

@@ -9,6 +9,7 @@ from depth import each_kind
 
 scipy_sparse = pytest.importorskip("scipy.sparse")
 scipy_linalg = pytest.importorskip("scipy.sparse.linalg")
+dense = pytest.importorskip("scipy.linalg")
 
 import rtcg.numpy as rnp  # noqa: E402
 from rtcg import sparse  # noqa: E402
@@ -344,9 +345,28 @@ def test_blocks_that_are_too_wide_and_wrong_arguments():
 def test_constraints_of_a_real_matrix_may_be_complex():
     a, x = gallery.poisson1d(20), np.random.default_rng(0).standard_normal((20, 2))
     y = np.ones((20, 1)) + 1j * np.arange(20)[:, None]
-    _, v = linalg.lobpcg(a, x, Y=y, largest=False, tol=1e-4, maxiter=100)
+    w, v = linalg.lobpcg(a, x, Y=y, largest=False, tol=1e-9, maxiter=200)
     assert v.dtype == np.complex128
-    np.testing.assert_allclose(y.conj().T @ v.get(), 0, atol=1e-10)
+    check_constrained(a.toarray().get(), np.eye(20), y, w.get(), v.get())
+
+
+def check_constrained(a, b, y, w, v):
+    """Whether these are the smallest eigenvalues among vectors that are orthogonal to `y`."""
+    np.testing.assert_allclose(y.conj().T @ b @ v, 0, atol=1e-10)
+    free = np.linalg.qr(b @ y, mode="complete")[0][:, y.shape[1] :]
+    known = dense.eigh(free.conj().T @ a @ free, free.conj().T @ b @ free, eigvals_only=True)
+    np.testing.assert_allclose(w, known[: len(w)], rtol=1e-9)
+
+
+def test_constraints_that_are_no_eigenvectors():
+    a, x = gallery.poisson1d(40), np.random.default_rng(0).standard_normal((40, 2))
+    b, y = sparse.diags_array(np.linspace(1, 2, 40)), np.random.default_rng(1).standard_normal((40, 2))
+    # Iterations that go on after residuals are as small as they get must not lose the constraints.
+    for tol in (1e-9, 1e-20):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error" if tol == 1e-9 else "ignore")
+            w, v = linalg.lobpcg(a, x, B=b, Y=y, largest=False, tol=tol, maxiter=300)
+        check_constrained(a.toarray().get(), np.diag(np.linspace(1, 2, 40)), y, w.get(), v.get())
 
 
 @pytest.mark.parametrize("dtype", FLOATING)

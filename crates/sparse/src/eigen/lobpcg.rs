@@ -247,11 +247,18 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// `A X - B X Lambda`.
+    /// `A X - B X Lambda`, without what only the constraints hold: that never goes, and hides what is left to do.
     fn residual(&self, lambda: &GpuArray) -> Result<GpuArray> {
         let width = lambda.size();
         let scaled = self.columns(&self.metric, 0, width)?.binary(Op::Multiply, lambda)?;
-        self.columns(&self.image, 0, width)?.binary(Op::Subtract, &scaled)
+        let residual = self.columns(&self.image, 0, width)?.binary(Op::Subtract, &scaled)?;
+        match &self.constraints {
+            None => Ok(residual),
+            Some(Constraints { expand, project }) => {
+                let held = adjoint_of(project)?.matmul(&adjoint_of(expand)?.matmul(&residual)?)?;
+                residual.binary(Op::Subtract, &held)
+            }
+        }
     }
 
     /// Preconditioned residuals that are orthogonal to constraints and approximations.
