@@ -47,6 +47,7 @@ pub fn apply_result_modifiers(f: FloatFormat, m: FloatMode, bits: u64) -> u64 {
     if m.sat { saturate_to_unit(f, bits) } else { bits }
 }
 
+#[inline]
 fn relu_bits(f: FloatFormat, bits: u64) -> u64 {
     if bits & f.sign_bit() != 0 && !f.is_nan(bits) { 0 } else { bits }
 }
@@ -89,6 +90,7 @@ pub fn div_approx(f: FloatFormat, m: FloatMode, a: u64, b: u64) -> u64 {
 
 /// What a NaN among the operands makes the result. Double precision keeps the payload of one, the
 /// last but for quotients (seen on hardware; CUDA does not say); other formats have one NaN.
+#[inline]
 fn nan_result(op: FloatOp, f: FloatFormat, [a, b, c]: [u64; 3]) -> Option<u64> {
     let order = if op == FloatOp::Div { [a, b, c] } else { [c, b, a] };
     let nan = order.into_iter().find(|&x| f.is_nan(x))?;
@@ -97,6 +99,7 @@ fn nan_result(op: FloatOp, f: FloatFormat, [a, b, c]: [u64; 3]) -> Option<u64> {
 
 /// Whether the result, rounded with an unlimited range of exponents, is below the normal numbers.
 /// That, not the rounded result itself, is what `.ftz` looks at.
+#[inline]
 fn is_tiny(op: FloatOp, f: FloatFormat, m: FloatMode, operands: [u64; 3]) -> bool {
     let wide = FloatFormat { exp_bits: 11, frac_bits: f.frac_bits };
     let r = rounded_result(op, wide, m.rnd, f, operands) & !wide.sign_bit();
@@ -104,12 +107,14 @@ fn is_tiny(op: FloatOp, f: FloatFormat, m: FloatMode, operands: [u64; 3]) -> boo
 }
 
 /// The smallest normal number of `f` in its wide form (see [`is_tiny`]).
+#[inline]
 pub(super) fn min_normal_with_wide_exponent(f: FloatFormat) -> u64 {
     let bias = (1u64 << (f.exp_bits - 1)) - 1;
     (1023 + 1 - bias) << f.frac_bits
 }
 
 /// The result in format `to` of operands of format `f` that are no NaNs.
+#[inline]
 fn rounded_result(op: FloatOp, to: FloatFormat, rnd: RoundMode, f: FloatFormat, [a, b, c]: [u64; 3]) -> u64 {
     let (x, y, z) = (unpack_float(f, a), unpack_float(f, b), unpack_float(f, c));
     match op {
@@ -126,6 +131,7 @@ fn rounded_result(op: FloatOp, to: FloatFormat, rnd: RoundMode, f: FloatFormat, 
     }
 }
 
+#[inline]
 fn min_max(f: FloatFormat, m: FloatMode, a: u64, b: u64, max: bool) -> u64 {
     let sign = if m.xorsign { (a ^ b) & f.sign_bit() } else { 0 };
     let (a, b) = if m.xorsign { (a & !f.sign_bit(), b & !f.sign_bit()) } else { (a, b) };
@@ -142,6 +148,7 @@ fn min_max(f: FloatFormat, m: FloatMode, a: u64, b: u64, max: bool) -> u64 {
 }
 
 /// An integer that orders numbers as `min` does, -0 before +0.
+#[inline]
 fn total_order_key(f: FloatFormat, bits: u64) -> i64 {
     let magnitude = (bits & (f.sign_bit() - 1)) as i64;
     if bits & f.sign_bit() != 0 { -1 - magnitude } else { magnitude }

@@ -28,9 +28,11 @@ impl FloatFormat {
     pub const E5M2: FloatFormat = FloatFormat { exp_bits: 5, frac_bits: 2 };
 
     /// The exponent field of infinity and NaN.
+    #[inline]
     fn special_exponent(self) -> u64 {
         (1 << self.exp_bits) - 1
     }
+    #[inline]
     fn exponent_bias(self) -> i32 {
         (1 << (self.exp_bits - 1)) - 1
     }
@@ -167,6 +169,7 @@ pub fn round_and_pack(f: FloatFormat, rnd: RoundMode, sign: bool, exp: i32, sig:
 }
 
 /// `sig >> n` and what was shifted out, as (half bit, anything below); `n` may be negative.
+#[inline]
 fn split_shifted_out(sig: u128, n: i32) -> (u128, (bool, bool)) {
     match n {
         ..=0 => (sig << (-n).min(127), (false, false)),
@@ -176,6 +179,7 @@ fn split_shifted_out(sig: u128, n: i32) -> (u128, (bool, bool)) {
     }
 }
 
+#[inline]
 fn should_round_up(rnd: RoundMode, sign: bool, odd: bool, (half, below): (bool, bool), sticky: bool) -> bool {
     let below = below || sticky;
     match rnd {
@@ -187,6 +191,7 @@ fn should_round_up(rnd: RoundMode, sign: bool, odd: bool, (half, below): (bool, 
     }
 }
 
+#[inline]
 fn overflow_result(f: FloatFormat, rnd: RoundMode, sign: bool) -> u64 {
     let to_infinity = match rnd {
         RoundMode::Nearest | RoundMode::Away => true,
@@ -208,6 +213,7 @@ pub fn pack_rounded(f: FloatFormat, rnd: RoundMode, x: UnpackedFloat) -> u64 {
     }
 }
 
+#[inline]
 fn apply_sign(f: FloatFormat, sign: bool, magnitude: u64) -> u64 {
     if sign { f.sign_bit() | magnitude } else { magnitude }
 }
@@ -220,6 +226,7 @@ struct UInt256 {
 }
 
 impl UInt256 {
+    #[inline]
     fn from_shifted(x: u128, n: u32) -> UInt256 {
         match n {
             0 => UInt256 { high: 0, low: x },
@@ -227,15 +234,18 @@ impl UInt256 {
             _ => UInt256 { high: x << (n - 128).min(127), low: 0 },
         }
     }
+    #[inline]
     fn add(self, o: UInt256) -> UInt256 {
         let (low, carry) = self.low.overflowing_add(o.low);
         UInt256 { high: self.high + o.high + u128::from(carry), low }
     }
+    #[inline]
     fn sub(self, o: UInt256) -> UInt256 {
         let (low, borrow) = self.low.overflowing_sub(o.low);
         UInt256 { high: self.high - o.high - u128::from(borrow), low }
     }
     /// The leading 128 bits, the shift that gave them, and whether bits were lost.
+    #[inline]
     fn leading_128_bits(self) -> (u128, i32, bool) {
         if self.high == 0 {
             return (self.low, 0, false);
@@ -249,6 +259,7 @@ impl UInt256 {
 }
 
 /// `x * 2^n` for any sign of `n`, and whether a non-zero part was cut off.
+#[inline]
 fn scale_to_u256(x: u128, n: i32) -> (UInt256, bool) {
     match n {
         0.. => (UInt256::from_shifted(x, n as u32), false),
@@ -319,11 +330,13 @@ pub fn fma_rounded(f: FloatFormat, rnd: RoundMode, a: UnpackedFloat, b: Unpacked
 }
 
 /// The sign of a zero that is the sum of two zeros or of opposite numbers.
+#[inline]
 fn zero_sign(rnd: RoundMode, a: bool, b: bool) -> bool {
     if rnd == RoundMode::Down { a || b } else { a && b }
 }
 
 /// The sum of a 127- or 128-bit number `p` and a 64-bit one `c`.
+#[inline]
 fn add_wide_rounded(f: FloatFormat, rnd: RoundMode, p: (bool, i32, u128), c: (bool, i32, u128)) -> u64 {
     // `p` stands at bit 64 of a frame of 256 bits and `c` where it belongs, unless that is too
     // high for the frame; then the frame moves up and the low bits of `p` fall off its end.
@@ -345,6 +358,7 @@ fn add_wide_rounded(f: FloatFormat, rnd: RoundMode, p: (bool, i32, u128), c: (bo
     round_and_pack_u256(f, rnd, sign, exp, big.sub(small).sub(borrow), cut)
 }
 
+#[inline]
 fn round_and_pack_u256(f: FloatFormat, rnd: RoundMode, sign: bool, exp: i32, x: UInt256, cut: bool) -> u64 {
     let (sig, shift, lost) = x.leading_128_bits();
     round_and_pack(f, rnd, sign, exp + shift, sig, cut || lost)
