@@ -71,7 +71,7 @@ impl CancelFlag {
         self.set.store(true, Ordering::SeqCst);
         self.stop_running_launches(stop_reason::CANCELLED);
     }
-    /// Stops every launch that runs with this flag and those that were [begun](crate::module::run_launch_in_generation) before.
+    /// Stops every launch that runs with this flag and those that were begun before.
     pub fn interrupt_launches(&self) {
         self.generation.fetch_add(1, Ordering::SeqCst);
         self.stop_running_launches(stop_reason::INTERRUPTED);

@@ -3,7 +3,7 @@
 //!
 //! Establishes: no write is lost. While the pages are copied they can only be read; a thread that
 //! writes to them meanwhile faults, and the signal handler lets it try again when the file has taken
-//! their place ([`may_retry_access`]).
+//! their place (`may_retry_access`).
 
 use std::cell::Cell;
 use std::fs::File;
