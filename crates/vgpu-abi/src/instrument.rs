@@ -1,7 +1,7 @@
 //! What compiled code does beyond the program: checks of the memory it accesses, random choices.
 #![allow(unsafe_code, reason = "functions of compiled code's types, which do nothing")]
 
-use super::runtime::LaneValues;
+use crate::LaneValues;
 use crate::WarpCtx;
 
 /// Bits of an access' description that hold the bytes of one lane.

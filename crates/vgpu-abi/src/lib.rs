@@ -23,6 +23,9 @@ use std::sync::atomic::AtomicU32;
 /// Lanes in a warp. Part of the CUDA model; never anything else.
 pub const WARP_LANES: usize = 32;
 
+/// One value per lane; narrower values are zero-extended.
+pub type LaneValues = [u64; WARP_LANES];
+
 /// Bytes before and behind the device window that are never committed. Compiled code checks a pointer where
 /// it accesses what is nearer to it than this: three steps of a signed 32-bit number of doubles, say.
 pub const GUARD_BYTES: usize = 50 << 30;

@@ -6,11 +6,8 @@
 //! `site` is an opaque number that `CompiledKernel::site_by_number` turns into an instruction.
 
 use crate::texture_request::TextureLanes;
-use crate::{WARP_LANES, WarpCtx};
+use crate::{LaneValues, WarpCtx};
 use rtcg_ptx::ast::{AtomOp, MatrixLayout, MatrixRole, MatrixShape, MatrixType, MbarrierOp, Type};
-
-/// One value per lane; narrower values are zero-extended.
-pub type LaneValues = [u64; WARP_LANES];
 
 /// `lane` of a trap when the whole warp is meant, not a single lane.
 pub const WHOLE_WARP: u32 = u32::MAX;

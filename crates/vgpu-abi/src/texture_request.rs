@@ -1,8 +1,7 @@
 //! A texture or surface instruction as compiled code hands it to the runtime: one word that says
 //! what to do, and arrays of operands by lane.
 
-use crate::WARP_LANES;
-use crate::runtime::LaneValues;
+use crate::{LaneValues, WARP_LANES};
 use rtcg_ptx::ast::{OpaqueType, SurfOp, SurfaceClamp, TexQuery, TextureGeometry, Type};
 
 /// 32-bit operands that an instruction can have: four coordinates, two derivatives by three axes,

@@ -5,15 +5,13 @@
 //! `docs/virtual-gpu.md` explains the model. The interface with the runtime is [`compile_kernel`] on one
 //! side and [`RuntimeCalls`] on the other.
 
-pub mod cache_key;
 mod emit;
-pub mod internal_errors;
-mod isa;
 mod simt;
 
 pub use cache_key::{CodeStore, ModuleCodeCache};
-pub use emit::ops;
+pub(crate) use emit::isa;
 pub(crate) use emit::out_of_line::run_slow_path;
+pub use emit::{cache_key, internal_errors, ops};
 use rtcg_ptx::ast::{self, FuncId};
 use rtcg_vgpu_abi::instrument::Instrumentation;
 use rtcg_vgpu_abi::runtime::RuntimeCalls;

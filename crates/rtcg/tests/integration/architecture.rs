@@ -126,7 +126,7 @@ fn only_arch_modules_depend_on_the_cpu() {
     }
     // Faster versions of portable code; the others are the only place for what differs.
     let faster = "vgpu-softmath/src/matrix/";
-    let (arch, isa) = ("vgpu-exec/src/arch/", "vgpu-jit/src/isa/");
+    let (arch, isa) = ("vgpu-exec/src/engine/arch/", "vgpu-jit/src/emit/isa/");
     // Macros that host compilers define.
     let macros = "compile/src/implicit_includes.rs";
     let other: Vec<&String> = found

@@ -17,8 +17,8 @@ use crate::isa as arch;
 use crate::simt::function_plan::frame_header;
 use cranelift_codegen::ir::{AbiParam, InstBuilder, Signature, Value, types};
 use cranelift_codegen::isa::CallConv;
+use rtcg_vgpu_abi::LaneValues;
 use rtcg_vgpu_abi::WarpCtx;
-use rtcg_vgpu_abi::runtime::LaneValues;
 
 /// 64-bit values that fit into the dummy area.
 pub(crate) const MAX_STUB_VALUES: usize = 128;

@@ -5,7 +5,8 @@
 use super::host_state::KernelHostState;
 use crate::{Instrumentation, WindowAddress};
 use rtcg_ptx::ast::{AtomOp, Type};
-use rtcg_vgpu_abi::runtime::{LaneValues, RuntimeCalls};
+use rtcg_vgpu_abi::LaneValues;
+use rtcg_vgpu_abi::runtime::RuntimeCalls;
 use rtcg_vgpu_abi::{TrapKind, WarpCtx};
 use rtcg_vgpu_softmath::FloatMode;
 use rtcg_vgpu_softmath::arith::{self, FloatOp};

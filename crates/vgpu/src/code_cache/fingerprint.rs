@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// Folders, seen from that of this crate. Where they are elsewhere (crates from a registry) its version, which theirs
 /// equal, stands for them.
 const CODE_GENERATOR_SOURCES: [&str; 5] =
-    ["../ptx/src", "../vgpu-abi/src", "../vgpu-softmath/src", "../vgpu-jit/src", "../vgpu-exec/src/arch"];
+    ["../ptx/src", "../vgpu-abi/src", "../vgpu-softmath/src", "../vgpu-jit/src", "../vgpu-exec/src/engine/arch"];
 
 /// Those that are there.
 pub(super) fn source_folders(package: &Path) -> impl Iterator<Item = PathBuf> {

@@ -55,13 +55,13 @@ mod tests {
             "vgpu-jit/src/emit/ops/soft_helpers.rs",
             "vgpu-jit/src/isa/mod.rs",
             "vgpu-softmath/src/int.rs",
-            "vgpu-exec/src/arch/mod.rs",
+            "vgpu-exec/src/engine/arch/mod.rs",
             "vgpu-abi/src/runtime.rs",
             "ptx/src/lib.rs",
         ] {
             assert!(fingerprint_changes_with(&top, file), "{file}");
         }
-        for file in ["vgpu/src/api/mod.rs", "vgpu-exec/src/worker.rs", "vgpu/src/code_cache/folder.rs"] {
+        for file in ["vgpu/src/api/mod.rs", "vgpu-exec/src/engine/worker.rs", "vgpu/src/code_cache/folder.rs"] {
             assert!(!fingerprint_changes_with(&top, file), "{file}");
         }
         std::fs::write(top.join("vgpu-jit/src/another.rs"), "").unwrap();

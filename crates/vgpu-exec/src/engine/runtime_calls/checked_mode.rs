@@ -6,14 +6,14 @@
 use super::{job_of_warp, lane_indices, raise_fault, warp_of_ctx};
 use crate::check::shadow::{READABLE_BIT, WRITABLE_BIT, device_bit, shadow_memory};
 use crate::check::{self, FindingKind};
+use crate::engine::grid_job::GridJob;
 use crate::fault_report;
 use crate::fiber::Warp;
-use crate::grid_job::GridJob;
 use crate::window::device_window;
+use rtcg_vgpu_abi::LaneValues;
 use rtcg_vgpu_abi::WarpCtx;
 use rtcg_vgpu_abi::fault::FaultKind;
 use rtcg_vgpu_abi::instrument::{self, BarrierDivergenceFn, Instrumentation};
-use rtcg_vgpu_abi::runtime::LaneValues;
 
 /// What compiled code is to do beyond the program: the checks of this process, and random choices.
 /// `device` is the one it runs on, when there are several.

@@ -8,9 +8,9 @@ use super::{ensure_stack, lane_indices, raise_fault, warp_of_ctx};
 use crate::check::{self, shadow};
 use crate::limits;
 use crate::window::device_window;
+use rtcg_vgpu_abi::LaneValues;
 use rtcg_vgpu_abi::WarpCtx;
 use rtcg_vgpu_abi::fault::FaultKind;
-use rtcg_vgpu_abi::runtime::LaneValues;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

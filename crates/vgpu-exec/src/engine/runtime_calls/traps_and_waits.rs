@@ -1,9 +1,9 @@
 //! Traps, cancellation, waiting and clocks.
 
-use super::super::barrier::WarpArrival;
 use super::super::block;
 use super::super::fiber::{FiberSwitch, PauseReason, Warp};
 use super::{job_of_warp, raise_fault, warp_of_ctx};
+use crate::barrier::WarpArrival;
 use crate::fault_report;
 use rtcg_vgpu_abi::WarpCtx;
 use rtcg_vgpu_abi::fault::{Fault, FaultKind};

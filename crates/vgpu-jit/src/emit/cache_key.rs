@@ -4,8 +4,8 @@
 //! calls), the processor's instructions, the text of the module, the kernel, the
 //! variant, the checks. It covers no addresses: code names what it refers to (`emit::relocations`).
 
-use super::emit::compile::isa_name;
-use super::{Instrumentation, LaunchVariant};
+use super::compile::isa_name;
+use crate::{Instrumentation, LaunchVariant};
 use sha2::{Digest, Sha256};
 use std::fmt::Debug;
 use std::sync::Arc;

@@ -4,8 +4,8 @@
 //! While the compiler runs, Rust's own panic message is suppressed, by a hook in front of the process's own that
 //! knows the threads concerned. The hook stores the panic's text and the instruction that was being emitted here.
 
-use super::JitError;
-use super::emit::compile::KernelSource;
+use super::compile::KernelSource;
+use crate::JitError;
 use rtcg_ptx::ast::Span;
 use std::cell::{Cell, RefCell};
 use std::io::Write;

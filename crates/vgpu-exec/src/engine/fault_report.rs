@@ -1,13 +1,14 @@
 //! Faults in words: which kernel, block, thread, instruction and address.
 
-use super::address_space::describe_address;
-use super::barrier::Barrier;
 use super::fiber::{SignalInfo, Warp};
 use super::grid_job::GridJob;
-use super::program::InstructionLocation;
 use super::report_words::{Words, describe_place, words_of};
-use super::{stop_reason, watchdog};
+use super::watchdog;
+use crate::address_space::describe_address;
+use crate::barrier::Barrier;
 use crate::check::{Finding, FindingKind};
+use crate::program::InstructionLocation;
+use crate::stop_reason;
 use crate::window::device_window;
 use rtcg_vgpu_abi::LaneSet;
 use rtcg_vgpu_abi::fault::{Fault, FaultAccess, FaultKind};

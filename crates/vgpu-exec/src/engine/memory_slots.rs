@@ -56,8 +56,8 @@ pub fn resident_block_limit() -> usize {
 /// Multiprocessors of the device: fewer than usual where the window has no room for a block on each.
 pub fn n_multiprocessors() -> u32 {
     match resident_block_limit() as u32 {
-        0 => super::MULTIPROCESSOR_COUNT,
-        n => n.min(super::MULTIPROCESSOR_COUNT),
+        0 => super::grid_job::MULTIPROCESSOR_COUNT,
+        n => n.min(super::grid_job::MULTIPROCESSOR_COUNT),
     }
 }
 

@@ -19,12 +19,14 @@ mod random_choices;
 mod texture;
 mod traps_and_waits;
 
+use super::fault_report;
 use super::fiber::Warp;
 use super::grid_job::GridJob;
-use super::{fault_report, host_ranges};
+use crate::host_ranges;
 use crate::window::device_window;
+use rtcg_vgpu_abi::LaneValues;
 use rtcg_vgpu_abi::fault::FaultKind;
-use rtcg_vgpu_abi::runtime::{LaneValues, RuntimeCalls};
+use rtcg_vgpu_abi::runtime::RuntimeCalls;
 use rtcg_vgpu_abi::{WARP_LANES, WarpCtx};
 use std::sync::atomic::{Ordering, compiler_fence};
 

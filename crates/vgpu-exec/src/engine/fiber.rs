@@ -6,9 +6,9 @@
 //! compiled code, and runtime functions that own nothing when they switch away for good. So a
 //! fiber is abandoned by forgetting its stack's contents.
 
-use super::program::Program;
-use super::stack::FiberStack;
 use crate::arch;
+use crate::program::Program;
+use crate::stack::FiberStack;
 use rtcg_vgpu_abi::WarpCtx;
 use std::cell::Cell;
 use std::ptr::null;
@@ -23,7 +23,7 @@ pub(crate) enum PauseReason {
     Yield,
     /// It is interrupted at random.
     Preempt,
-    /// The launch is [asked](super::stop_reason::CHECK_INTERRUPT); it goes on when its caller has answered.
+    /// The launch is [asked](crate::stop_reason::CHECK_INTERRUPT); it goes on when its caller has answered.
     InterruptCheck,
     /// Its warp has ended; resumed, it runs the same warp of the next block.
     Finished,

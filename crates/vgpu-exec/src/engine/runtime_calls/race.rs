@@ -3,10 +3,10 @@
 use super::{job_of_warp, lane_indices, raise_fault, warp_of_ctx};
 use crate::check::race::{Accessor, RaceHazard};
 use crate::check::{self, Finding, FindingKind, RaceAccess};
+use crate::engine::grid_job::GridJob;
+use crate::engine::report_words::describe_place;
 use crate::fault_report;
 use crate::fiber::Warp;
-use crate::grid_job::GridJob;
-use crate::report_words::describe_place;
 use crate::window::device_window;
 use rtcg_vgpu_abi::WarpCtx;
 use rtcg_vgpu_abi::fault::FaultKind;

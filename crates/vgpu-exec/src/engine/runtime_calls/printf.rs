@@ -7,9 +7,10 @@
 use super::super::fiber::Warp;
 use super::{check_lane_access, ensure_stack, job_of_warp, lane_indices, warp_of_ctx, with_fault_site};
 use crate::{fault_report, limits};
+use rtcg_vgpu_abi::LaneValues;
 use rtcg_vgpu_abi::WarpCtx;
 use rtcg_vgpu_abi::fault::FaultKind;
-use rtcg_vgpu_abi::runtime::{AssertArgs, LaneValues};
+use rtcg_vgpu_abi::runtime::AssertArgs;
 use std::ffi::{c_char, c_int};
 use std::io::Write;
 use std::sync::{Mutex, PoisonError};

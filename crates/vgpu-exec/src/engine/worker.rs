@@ -6,10 +6,10 @@
 
 use super::grid_job::{GridJob, LaunchConfig, ParamSlot};
 use super::launch::CancelFlag;
-use super::program::Program;
-use super::stack::StackPool;
 use super::{interrupt, resident_blocks, serial_blocks, signals};
 use crate::arch;
+use crate::program::Program;
+use crate::stack::StackPool;
 use rtcg_vgpu_abi::fault::{Fault, FaultKind};
 use std::cell::RefCell;
 use std::ops::Range;

@@ -1,7 +1,8 @@
 //! Launches that run, and asking them to stop.
 
-use super::address_space::AddressSpace;
-use super::{interrupt, stop_reason, watchdog};
+use super::{interrupt, watchdog};
+use crate::address_space::AddressSpace;
+use crate::stop_reason;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;

@@ -3,10 +3,11 @@
 use super::{check_lane_access, lane_indices, raise_fault, warp_of_ctx, with_fault_site};
 use crate::check;
 use crate::fiber::Warp;
+use rtcg_vgpu_abi::LaneValues;
 use rtcg_vgpu_abi::WarpCtx;
 use rtcg_vgpu_abi::fault::FaultKind;
 use rtcg_vgpu_abi::instrument::WRITE_BIT;
-use rtcg_vgpu_abi::runtime::{LaneValues, MatrixTransfer, TRANSFER_HEADER_BYTES};
+use rtcg_vgpu_abi::runtime::{MatrixTransfer, TRANSFER_HEADER_BYTES};
 use rtcg_vgpu_softmath::matrix::WARP_REGISTER_WORDS;
 use rtcg_vgpu_softmath::matrix::load_store::{MatrixInMemory, transpose_8x8};
 

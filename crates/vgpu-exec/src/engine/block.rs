@@ -6,16 +6,16 @@
 //! The scheduler and the fibers' runtime calls both change a block's state, one suspended in the
 //! other. What they share is therefore in cells ([`BlockState`]) and no code holds a mutable reference.
 
-use super::barrier::{Barrier, N_BARRIERS, WarpArrival};
 use super::fault_report;
 use super::fiber::{Fiber, FiberInfo, FiberResult, FiberSwitch, PauseReason, ThreadFiberState, Warp};
 use super::grid_job::{GridJob, set_local_memory};
 use super::memory_slots::{self, MemorySlot};
 use super::runtime_calls;
-use super::warp_barriers::{ArrivalResult, WarpBarriers};
 use super::worker::Worker;
+use crate::barrier::{Barrier, N_BARRIERS, WarpArrival};
 use crate::check;
 use crate::check::race::RaceDetector;
+use crate::warp_barriers::{ArrivalResult, WarpBarriers};
 use rtcg_vgpu_abi::runtime::BarrierKind;
 use std::cell::{Cell, UnsafeCell};
 use std::sync::PoisonError;

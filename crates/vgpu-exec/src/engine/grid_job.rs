@@ -3,11 +3,12 @@
 use super::fiber::{Warp, WarpRingLink};
 use super::launch::CancelFlag;
 use super::memory_slots::{self, SlotPool};
-use super::program::Program;
-use super::{fault_report, interrupt, stop_reason, tid_tables};
+use super::{fault_report, interrupt};
 use crate::check::race::RaceDetector;
 use crate::check::{self, shadow};
+use crate::program::Program;
 use crate::window::WindowError;
+use crate::{stop_reason, tid_tables};
 use rtcg_vgpu_abi::fault::{Fault, FaultKind};
 use rtcg_vgpu_abi::schedule;
 use rtcg_vgpu_abi::{TidTable, WARP_LANES, WarpCtx};
@@ -370,8 +371,8 @@ impl<'a> GridJob<'a> {
         let bounded = self.program.stack_bytes as usize;
         match self.cancel.stack_limit() {
             _ if !self.program.recursive => bounded,
-            None => super::stack::UNBOUNDED_STACK_BYTES,
-            Some(limit) => super::stack::stack_bytes_for_limit(limit).max(bounded),
+            None => crate::stack::UNBOUNDED_STACK_BYTES,
+            Some(limit) => crate::stack::stack_bytes_for_limit(limit).max(bounded),
         }
     }
 

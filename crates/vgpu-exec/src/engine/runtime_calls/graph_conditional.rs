@@ -2,9 +2,9 @@
 
 use super::{ensure_stack, lane_indices, raise_fault, warp_of_ctx};
 use crate::condition::Condition;
+use rtcg_vgpu_abi::LaneValues;
 use rtcg_vgpu_abi::WarpCtx;
 use rtcg_vgpu_abi::fault::FaultKind;
-use rtcg_vgpu_abi::runtime::LaneValues;
 
 pub(super) unsafe extern "C" fn set_conditional(
     ctx: *mut WarpCtx,

@@ -24,7 +24,7 @@ thread_local!(static LAST_SEEN_EPOCH: Cell<u64> = const { Cell::new(0) });
 /// Copies whole pages to the beginning of `file` and maps them from there, at the same addresses.
 pub fn move_pages_into_file(start: u64, len: u64, file: &File) -> Res {
     let _turn = PAGE_MOVE_LOCK.lock().unwrap_or_else(PoisonError::into_inner);
-    super::install_signals();
+    super::signals::install_fault_handlers();
     PAGE_MOVE_EPOCH.fetch_add(1, Ordering::SeqCst);
     let outcome = copy_and_map(start, len, file);
     PAGE_MOVE_EPOCH.fetch_add(1, Ordering::SeqCst);
