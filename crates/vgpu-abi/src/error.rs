@@ -1,6 +1,6 @@
 //! The driver's error codes, with the names and texts of `cuGetErrorName` and `cuGetErrorString`.
 //!
-//! Inside this crate a failed call is an [`Error`]: a code plus, where there is more to say, a
+//! Inside the virtual GPU a failed call is an [`Error`]: a code plus, where there is more to say, a
 //! detail that `last_error_detail` hands out. Only the code crosses the C boundary.
 
 use std::cell::RefCell;

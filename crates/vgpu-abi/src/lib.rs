@@ -1,5 +1,5 @@
-//! What the compiler and the engine of the virtual GPU share, so that neither knows the other: the interface
-//! between compiled code and the runtime, result codes, the schedule and handles.
+//! What the crates of the virtual GPU share: compiler and engine the interface of compiled code with the runtime, so
+//! that neither knows the other; engine and driver result codes, the schedule, handles and settings.
 //!
 //! The structures here are read from both sides, by `#[repr(C)]` offset from compiled code and by field from Rust.
 //!

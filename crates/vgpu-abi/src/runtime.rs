@@ -9,9 +9,6 @@ use crate::texture_request::TextureLanes;
 use crate::{LaneValues, WarpCtx};
 use rtcg_ptx::ast::{AtomOp, MatrixLayout, MatrixRole, MatrixShape, MatrixType, MbarrierOp, Type};
 
-/// `lane` of a trap when the whole warp is meant, not a single lane.
-pub const WHOLE_WARP: u32 = u32::MAX;
-
 /// Ends the launch with a fault: `kind` is a [`crate::TrapKind`] as `u32`. `address` is the
 /// bad address or the bad function pointer, 0 when the kind has none.
 pub type TrapFn = unsafe extern "C" fn(ctx: *mut WarpCtx, kind: u32, lane: u32, site: u32, address: u64) -> !;

@@ -1,7 +1,7 @@
 //! The engine of the virtual GPU: runs grids of compiled kernels on the cores of this machine.
 //!
 //! [`run_program`] runs a compiled kernel on a grid to its end, in stream threads or in the caller itself.
-//! Nothing here knows modules, contexts or streams, nor how kernels are compiled.
+//! Nothing here knows modules or streams, nor how kernels are compiled; of contexts it knows the numbers.
 //!
 //! | folder, file | what |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! What the scheduler needs to know of a kernel, independent of the code generator.
+//! What the engine needs to know of a kernel, independent of the code generator.
 
 use super::stack::stack_class;
 use rtcg_vgpu_abi::KernelEntry;

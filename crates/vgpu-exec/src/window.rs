@@ -234,7 +234,7 @@ impl DeviceWindow {
 
 /// Gives access to pages of the window that are mapped; false when some are not.
 fn mprotect_read_write(start: usize, len: usize) -> bool {
-    // SAFETY: the callers have checked that the range lies in the window, whose addresses are this crate's;
+    // SAFETY: the callers have checked that the range lies in the window, whose addresses are the virtual GPU's;
     // giving access to pages invalidates no reference.
     unsafe { libc::mprotect(start as *mut _, len, libc::PROT_READ | libc::PROT_WRITE) == 0 }
 }

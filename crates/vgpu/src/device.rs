@@ -235,7 +235,9 @@ fn texture_limit_attribute(attribute: CUdevice_attribute) -> Option<i32> {
 pub(crate) fn virtual_devices() -> &'static [Device] {
     static VIRTUAL_DEVICES: OnceLock<Vec<Device>> = OnceLock::new();
     VIRTUAL_DEVICES.get_or_init(|| {
-        let count = std::env::var("RTCG_VIRTUAL_DEVICES").ok().and_then(|s| s.trim().parse().ok()).unwrap_or(1_usize);
+        let count =
+            rtcg_vgpu_abi::env::env_setting("RTCG_VIRTUAL_DEVICES", "a number of devices", |text| text.parse().ok());
+        let count = count.unwrap_or(1_usize);
         let machine = host_machine();
         let name = format!(
             "rtcg virtual GPU ({}, {} {})",

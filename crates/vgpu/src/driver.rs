@@ -33,7 +33,7 @@ pub(crate) fn init_driver() -> Res {
     FORK_HANDLER.get_or_init(|| {
         // SAFETY: the handler only stores to an atomic, which is allowed in a forked child.
         unsafe { libc::pthread_atfork(None, None, Some(mark_forked)) };
-        // SAFETY: the handler takes locks of this crate only, which no thread holds for long.
+        // SAFETY: the handler takes locks of the virtual GPU only, which no thread holds for long.
         unsafe { libc::atexit(report_errors_at_exit) };
     });
     context::set_resource_release(free_context_resources);

@@ -2,7 +2,7 @@
 //!
 //! Establishes: the check that the program has registered is called only on threads that came in
 //! through a driver call, never on threads of the virtual GPU, and only while such a call waits or
-//! runs a kernel. No lock of this crate is held meanwhile, for the check may run any code of the
+//! runs a kernel. No lock of the virtual GPU is held meanwhile, for the check may run any code of the
 //! program, driver calls included.
 
 use std::cell::Cell;

@@ -5,7 +5,7 @@
 //! stack guard) ends that fiber with [`PauseReason::Signal`]. Every other signal goes to the handler that
 //! was installed before, unchanged.
 //!
-//! Assumes: `GUARD` describes the fiber that runs on this thread, and the thread has an alternate
+//! Assumes: [`THREAD_FIBER_STATE`] describes the fiber that runs on this thread, and the thread has an alternate
 //! signal stack ([`ensure_alternate_stack`]), because the fiber's own may be exhausted.
 
 use super::fiber::{PauseReason, SignalInfo, THREAD_FIBER_STATE, ThreadFiberState};

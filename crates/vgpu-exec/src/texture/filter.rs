@@ -1,7 +1,7 @@
 //! Texels to one colour: the nearest texel, the weighted mean of 2, 4 or 8, and four texels for
 //! a gather.
 //!
-//! Weights are products of eighths of a byte (see `address.rs`), sums of them are made in
+//! Weights are products of eighths of a byte (see `addressing.rs`), sums of them are made in
 //! `f64` and rounded to `f32` once: for formats of 8 and 16 bits that is the exact mean. A texel
 //! whose weight is zero takes no part, so that it may be infinite.
 
@@ -177,7 +177,7 @@ impl SampleSource<'_> {
                 let Some((face, i, j)) = super::cube::texel_across_cube_edge(face, i, j, n) else { continue };
                 let layer = (first + face).min(self.resource.layers - 1);
                 if weight != 0.0 {
-                    // SAFETY: passed on; `across` gives texels of the face.
+                    // SAFETY: passed on; `texel_across_cube_edge` gives texels of the face.
                     let texel = unsafe { self.texel_channels::<C>([i, j, layer]) };
                     (0..4).for_each(|c| sum[c] += weight * texel[c]);
                     total += weight;

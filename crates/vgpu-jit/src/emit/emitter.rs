@@ -99,7 +99,7 @@ pub(crate) struct FunctionEmitter<'a, 'f> {
     /// Where masked code looks for the next group of lanes.
     pub(crate) dispatch: Option<ir::Block>,
     pub(crate) scalar_results: Vec<ScalarResults>,
-    /// Index of the current statement within `recorded`.
+    /// Index of the current statement within `scalar_results`.
     pub(crate) current: usize,
     /// Number of the current statement in the original body.
     pub(crate) statement: u32,

@@ -1,4 +1,4 @@
-//! Ordering points that the runtime executes for all lanes at once: `emit_mbarrier` objects, bulk copies,
+//! Ordering points that the runtime executes for all lanes at once: `mbarrier` objects, bulk copies,
 //! atomics of several elements and of 128 bits.
 //!
 //! Operands travel in the scratch slot as arrays of 32 values of 64 bits, in the order of

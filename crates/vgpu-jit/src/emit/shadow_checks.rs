@@ -1,4 +1,4 @@
-//! Checks of accesses against the states of the bytes they touch (`check/shadow.rs`).
+//! Checks of accesses against the states of the bytes they touch (`vgpu-exec/src/check/shadow.rs`).
 //!
 //! Establishes: when the states of all active lanes are good, an access costs a few loads of
 //! states, one per lane or two for eight lanes side by side, and no call; stores mark what they

@@ -1,4 +1,4 @@
-//! Warp operations: shuffles, votes, `match`, `emit_redux`, `emit_elect`, and how lanes of masked code gather
+//! Warp operations: shuffles, votes, `match`, `redux`, `elect`, and how lanes of masked code gather
 //! for them.
 
 use super::emitter::{FunctionEmitter, trusted_mem_flags};

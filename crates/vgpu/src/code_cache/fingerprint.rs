@@ -6,10 +6,17 @@
 
 use std::path::{Path, PathBuf};
 
-/// Folders, seen from that of this crate. Where they are elsewhere (crates from a registry) its version, which theirs
+/// Folders and files, seen from the folder of this crate. Where they are elsewhere (crates from a registry) its version, which theirs
 /// equal, stands for them.
-const CODE_GENERATOR_SOURCES: [&str; 5] =
-    ["../ptx/src", "../vgpu-abi/src", "../vgpu-softmath/src", "../vgpu-jit/src", "../vgpu-exec/src/engine/arch"];
+const CODE_GENERATOR_SOURCES: [&str; 6] = [
+    "../ptx/src",
+    "../vgpu-abi/src",
+    "../vgpu-softmath/src",
+    "../vgpu-jit/src",
+    "../vgpu-exec/src/engine/arch",
+    // By what NVRTC's output says, products and sums are contracted.
+    "../cuda-sys/src/nvrtc.rs",
+];
 
 /// Those that are there.
 pub(super) fn source_folders(package: &Path) -> impl Iterator<Item = PathBuf> {

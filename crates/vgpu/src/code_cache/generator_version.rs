@@ -45,7 +45,15 @@ mod tests {
     fn fingerprint_depends_on_the_sources_but_not_on_their_folder() {
         let here = Path::new(env!("CARGO_MANIFEST_DIR"));
         let top = std::env::temp_dir().join(format!("rtcg-generator-{}", std::process::id()));
-        for folder in ["vgpu/src", "vgpu-abi/src", "vgpu-softmath/src", "vgpu-jit/src", "vgpu-exec/src", "ptx/src"] {
+        for folder in [
+            "vgpu/src",
+            "vgpu-abi/src",
+            "vgpu-softmath/src",
+            "vgpu-jit/src",
+            "vgpu-exec/src",
+            "ptx/src",
+            "cuda-sys/src",
+        ] {
             copy_folder(&here.join("..").join(folder), &top.join(folder));
         }
         let own = fingerprint::source_fingerprint(here);
@@ -53,11 +61,12 @@ mod tests {
         assert_eq!(fingerprint::source_fingerprint(&top.join("vgpu")), own);
         for file in [
             "vgpu-jit/src/emit/ops/soft_helpers.rs",
-            "vgpu-jit/src/isa/mod.rs",
+            "vgpu-jit/src/emit/isa/mod.rs",
             "vgpu-softmath/src/int.rs",
             "vgpu-exec/src/engine/arch/mod.rs",
             "vgpu-abi/src/runtime.rs",
             "ptx/src/lib.rs",
+            "cuda-sys/src/nvrtc.rs",
         ] {
             assert!(fingerprint_changes_with(&top, file), "{file}");
         }

@@ -1,9 +1,10 @@
 //! What differs between processors while kernels run: the floating-point mode, the cycle counter, the
-//! exchange of 16 bytes, stacks, the registers of an interrupted context. `jit::isa` has what differs in machine code.
+//! exchange of 16 bytes, stacks, the registers of an interrupted context. `emit/isa` of
+//! `rtcg-vgpu-jit` has what differs in machine code.
 //!
-//! Establishes the same interface for x86-64 and aarch64, on Linux and macOS; nothing but these two folders of this
-//! crate asks for the processor (a test of `rtcg` sees to that). A processor without a file here
-//! does not compile, rather than computing something else.
+//! Establishes the same interface for x86-64 and aarch64, on Linux and macOS; nothing but that folder, this
+//! one and the sums of `rtcg-vgpu-softmath` asks for the processor (a test of `rtcg` sees to that). A processor without a
+//! file here does not compile, rather than computing something else.
 
 #[cfg(target_arch = "aarch64")]
 mod aarch64;

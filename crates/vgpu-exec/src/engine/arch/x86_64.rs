@@ -136,7 +136,7 @@ pub(crate) unsafe extern "C" fn barrier_trampoline(_: *mut WarpCtx, _: u32, _: u
     std::arch::naked_asm!("sub rsp, 8", "call {}", "add rsp, 8", "pop rcx", "jmp rcx", sym crate::runtime_calls::barrier_call)
 }
 
-/// A `bar.sync` for all threads of the block, called as `jit::isa::barrier_calling_convention` says, so by compiled code alone. Jumps
+/// A `bar.sync` for all threads of the block, called as `barrier_calling_convention` (`emit/isa` of `rtcg-vgpu-jit`) says, so by compiled code alone. Jumps
 /// back like [`barrier_trampoline`]. While a round of arrivals goes on, which is nearly always, does what
 /// [`barrier_arrive_all_call`](crate::runtime_calls::barrier_arrive_all_call) and [`switch_stacks`] would do in as few instructions as can be.
 #[unsafe(naked)]

@@ -82,7 +82,7 @@ unsafe fn job_of_warp<'a>(warp: *mut Warp) -> &'a GridJob<'static> {
 /// # Safety
 /// `warp` runs on this fiber; the callers' frames own nothing.
 unsafe fn raise_fault(warp: *mut Warp, kind: FaultKind, what: &str, lane: u32, site: u32, address: u64) -> ! {
-    // SAFETY: passed on. `fail` drops everything it makes before the fiber is left.
+    // SAFETY: passed on. `fail_with_fault` drops everything it makes before the fiber is left.
     unsafe {
         let job = job_of_warp(warp);
         job.fail_with_fault(fault_report::trap_fault(job, &*warp, kind, what, lane, site, address));

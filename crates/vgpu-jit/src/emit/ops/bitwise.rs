@@ -1,4 +1,4 @@
-//! Functions of bits: `emit_lop3`, bit fields and byte permutations whose choice is a constant.
+//! Functions of bits: `lop3`, bit fields and byte permutations whose choice is a constant.
 
 use cranelift_codegen::ir::{ConstantData, InstBuilder, Value, types};
 use rtcg_ptx::ast::{Operand, PrmtMode, Type};
@@ -79,7 +79,7 @@ pub(super) fn emit_bfe_constant(cx: &mut OpCtx<'_, '_>, ty: Type, pos: u32, len:
     })
 }
 
-/// `emit_bfi_constant` with a constant field; `None` when a helper has to do it.
+/// `bfi` with a constant field; `None` when a helper has to do it.
 pub(super) fn emit_bfi_constant(
     cx: &mut OpCtx<'_, '_>,
     ty: Type,

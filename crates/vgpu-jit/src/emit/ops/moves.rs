@@ -1,4 +1,4 @@
-//! `mov` with packing and unpacking, `selp`, `emit_slct`.
+//! `mov` with packing and unpacking, `selp`, `slct`.
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{InstBuilder, Value};
@@ -94,7 +94,7 @@ fn split_halves(cx: &mut OpCtx<'_, '_>, shape: EmitShape, bits: u32, value: &Lan
     }
 }
 
-/// `emit_slct`: `a` where `c` is not below zero, else `b` (also for NaN).
+/// `slct`: `a` where `c` is not below zero, else `b` (also for NaN).
 pub(super) fn emit_slct(
     cx: &mut OpCtx<'_, '_>,
     shape: EmitShape,
