@@ -29,7 +29,7 @@ mod tid_tables;
 mod warp_barriers;
 pub mod window;
 
-pub(crate) use engine::{arch, block, fault_report, fiber};
+pub(crate) use engine::{arch, fault_report, fiber};
 pub use engine::{launch, memory_slots, move_pages, runtime_calls, worker};
 
 pub use engine::grid_job::{LaunchConfig, MULTIPROCESSOR_COUNT};

@@ -1,7 +1,7 @@
 //! x86-64.
 
 use super::CompareExchange16Fn;
-use crate::block::block_state_offsets;
+use crate::engine::block::block_state_offsets;
 use crate::fiber::{ThreadFiberState, Warp};
 use rtcg_vgpu_abi::WarpCtx;
 use std::mem::offset_of;
