@@ -1,5 +1,6 @@
 """`rtcg.neighbors` against loops in NumPy: indices and distances are the same bits."""
 
+import math
 import threading
 
 import numpy as np
@@ -167,7 +168,8 @@ def test_counts_within_a_radius(metric, dimensions, context):
     # Distances of small integers, many of them equal to the radius.
     queries = np.random.default_rng(5).integers(-2, 3, (140, dimensions)).astype(np.float32)
     points = np.random.default_rng(6).integers(-2, 3, (2100, dimensions)).astype(np.float32)
-    radius = {"cosine": 0.75, "chebyshev": 3.0}.get(metric, 12.0)
+    # About the median distance, so that both sides of the radius are seen.
+    radius = {"cosine": 0.75, "chebyshev": 3.0, "l2": math.isqrt(4 * dimensions)}.get(metric, 12.0)
     within = compared(queries, points, metric)
     within = 1 + within <= radius if metric == "cosine" else within <= (radius**2 if metric == "l2" else radius)
     found = neighbors.Index(points, metric).radius_count(queries, radius)

@@ -14,7 +14,7 @@ use rtcg_vgpu_abi::runtime::BarrierKind;
 
 impl FunctionEmitter<'_, '_> {
     pub(crate) fn emit_barrier(&mut self, st: &Stmt<'_>) -> Result<(), JitError> {
-        let Inst::Bar { kind, id, count, .. } = &*st.inst else { return Ok(()) };
+        let Inst::Bar { kind, id, count, aligned } = &*st.inst else { return Ok(()) };
         let code = match kind {
             BarKind::Sync => BarrierKind::Sync,
             BarKind::Arrive => BarrierKind::Arrive,
@@ -31,7 +31,7 @@ impl FunctionEmitter<'_, '_> {
         };
         let count = count.unwrap_or(Operand::Int(0));
         if self.is_masked() && code != BarrierKind::Arrive {
-            self.park_at_barrier(code, *id, count, pred);
+            self.park_at_barrier(code, *aligned, *id, count, pred);
             return Ok(());
         }
         if code == BarrierKind::Sync && count == Operand::Int(0) && self.all_lanes_participate(st) {
@@ -80,9 +80,17 @@ impl FunctionEmitter<'_, '_> {
         self.b.ins().extractlane(lanes[0], 0)
     }
 
-    fn park_at_barrier(&mut self, code: BarrierKind, id: Operand, count: Operand, pred: Option<PredSrc>) {
+    fn park_at_barrier(
+        &mut self,
+        code: BarrierKind,
+        aligned: bool,
+        id: Operand,
+        count: Operand,
+        pred: Option<PredSrc>,
+    ) {
+        let code = code as u32 | if aligned { frame_header::BAR_KIND_ALIGNED } else { 0 };
         for c in 0..CHUNKS_PER_WARP {
-            let kind = self.splat_i32x4(code as i64);
+            let kind = self.splat_i32x4(code.into());
             let id = self.operand_lanes(id, RegWidth::W32, c);
             let count = self.operand_lanes(count, RegWidth::W32, c);
             let p = match pred {

@@ -3,6 +3,7 @@
 #![allow(unsafe_code, reason = "called by compiled code, with pointers to its lanes")]
 
 use super::host_state::KernelHostState;
+use crate::simt::function_plan::frame_header::BAR_KIND_ALIGNED;
 use crate::{Instrumentation, WindowAddress};
 use rtcg_ptx::ast::{AtomOp, Type};
 use rtcg_vgpu_abi::LaneValues;
@@ -340,10 +341,11 @@ pub(crate) unsafe extern "C" fn resolve_parked_barriers(ctx: *mut WarpCtx, frame
     let f = unsafe { &mut *frame };
     let waiting = |lane: &usize| f.pc[*lane] >= park && f.pc[*lane] != done;
     let Some(first) = (0..32).filter(waiting).min_by_key(|&l| f.pc[l]) else { return };
-    let (id, count, kind) = (f.bar_id[first], f.bar_count[first], f.bar_kind[first]);
+    let (id, count, kind) = (f.bar_id[first], f.bar_count[first], f.bar_kind[first] & !BAR_KIND_ALIGNED);
     let group: Vec<usize> = f.lanes_parked_at_barrier(id).collect();
     let (mut arriving, mut trues) = (group.len(), group.iter().filter(|&&l| f.bar_pred[l] != 0).count());
     let mut elsewhere: Vec<usize> = (0..32).filter(waiting).filter(|&l| f.pc[l] != f.pc[first]).collect();
+    let mut aligned = (0..32).filter(waiting).any(|l| f.bar_kind[l] & BAR_KIND_ALIGNED != 0);
     let mut next: *const FrameHeader = {
         // SAFETY: compiled code passes its own context.
         let first = unsafe { (*ctx).outer_frames };
@@ -354,12 +356,13 @@ pub(crate) unsafe extern "C" fn resolve_parked_barriers(ctx: *mut WarpCtx, frame
         arriving += o.lanes_parked_at_barrier(id).count();
         trues += o.lanes_parked_at_barrier(id).filter(|&l| o.bar_pred[l] != 0).count();
         elsewhere.extend(o.lanes_parked_at_barrier(id));
+        aligned |= o.lanes_parked_at_barrier(id).any(|l| o.bar_kind[l] & BAR_KIND_ALIGNED != 0);
         next = o.outer;
     }
     let bits = |lanes: &[usize]| lanes.iter().fold(0_u32, |m, &l| m | 1 << l);
     // SAFETY: compiled code passes its own context.
     let env = unsafe { &KernelHostState::from_warp_ctx(ctx).env };
-    if let Some(diverged) = env.instrument.diverged.filter(|_| !elsewhere.is_empty()) {
+    if let Some(diverged) = env.instrument.diverged.filter(|_| aligned && !elsewhere.is_empty()) {
         // SAFETY: compiled code passes its own context.
         unsafe { diverged(ctx, id, bits(&group), bits(&elsewhere)) };
     }

@@ -19,6 +19,8 @@ pub(crate) mod frame_header {
     pub(crate) const BAR_ID_OFFSET: i32 = 256;
     pub(crate) const BAR_COUNT_OFFSET: i32 = 384;
     pub(crate) const BAR_KIND_OFFSET: i32 = 512;
+    /// In a parked lane's kind: all threads of the warp must execute this barrier together (`.aligned`).
+    pub(crate) const BAR_KIND_ALIGNED: u32 = 1 << 8;
     /// Predicate of `bar.red`, 0 or all ones.
     pub(crate) const BAR_PRED_OFFSET: i32 = 640;
     pub(crate) const BAR_RESULT_OFFSET: i32 = 768;

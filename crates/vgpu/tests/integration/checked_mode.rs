@@ -455,9 +455,24 @@ fn right_programs_have_no_races() {
     }
 }
 
-/// Half of a warp waits at one barrier and half at another; or a part of a warp has ended before.
+/// Half of a warp waits at one barrier and half at another, which only `.aligned` forbids; or a part
+/// of a warp has ended before.
 const BARRIER_KERNELS_PTX: &str = "
 .visible .entry NAME_two_places(.param .u64 out)
+{
+    .reg .b32 %r<4>; .reg .pred %p;
+    mov.u32 %r1, %tid.x;
+    and.b32 %r2, %r1, 1;
+    setp.eq.u32 %p, %r2, 0;
+    @%p bra EVEN;
+    bar.sync 0;
+    bra DONE;
+EVEN:
+    bar.sync 0;
+DONE:
+    ret;
+}
+.visible .entry NAME_two_unaligned(.param .u64 out)
 {
     .reg .b32 %r<4>; .reg .pred %p;
     mov.u32 %r1, %tid.x;
@@ -515,7 +530,7 @@ fn divergent_barriers_are_found() {
         let finding = expect_one_finding(&test, FindingKind::Divergence);
         assert!(finding.message.contains(text), "{finding}");
     }
-    for name in ["together", "whole_warp_ended"] {
+    for name in ["together", "whole_warp_ended", "two_unaligned"] {
         let test = format!("barrier_{name}");
         assert_eq!(launch_and_wait(load_kernel(BARRIER_KERNELS_PTX, &test, name), 64, &[out]), Ok(()));
         assert_eq!(findings_of_test(&test), vec![]);
