@@ -227,8 +227,9 @@ def test_the_reference_has_every_public_name():
 def test_the_environment_variables_are_those_of_the_report(monkeypatch):
     from rtcg import info
 
-    # A setting of these tests.
-    monkeypatch.delenv("RTCG_TEST_TIMES", raising=False)
+    # Settings of these tests.
+    for name in ("RTCG_TEST_ALL", "RTCG_TEST_TIMES"):
+        monkeypatch.delenv(name, raising=False)
     page = docs.environment_page()
     reported = re.findall(r"^  (\w+) ", info.report(unset_settings=True).partition("\nEnvironment\n")[2], re.M)
     assert len(reported) > 20
