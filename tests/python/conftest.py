@@ -9,6 +9,7 @@ import collections
 import hashlib
 import os
 import resource
+import signal
 import sys
 import tempfile
 from pathlib import Path
@@ -28,6 +29,9 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
+    # Shells let jobs in the background ignore Ctrl-C, and programs that tests start would inherit that.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     # No test reads or writes the user's results of tuning; the name goes with the run.
     os.environ.setdefault("RTCG_TUNING_DIR", os.path.join(tempfile.gettempdir(), f"rtcg-test-results-{os.getpid()}"))
     if config.getoption("--device") == "virtual":
