@@ -208,26 +208,12 @@ pub fn compile_kernel(
     runtime: &RuntimeCalls,
     window: WindowAddress,
 ) -> Result<CompiledKernel, JitError> {
-    compile_instrumented(module, kernel, symbols, variant, (runtime, &Instrumentation::NO_INSTRUMENTATION), window)
+    let calls = (runtime, &Instrumentation::NO_INSTRUMENTATION);
+    compile_or_load_cached(module, kernel, symbols, variant, calls, window, None)
 }
 
-/// As [`compile_kernel`], with checks compiled in.
-///
-/// # Errors
-/// As [`compile_kernel`].
-pub fn compile_instrumented(
-    module: &Arc<ast::Module>,
-    kernel: FuncId,
-    symbols: &SymbolLayout,
-    variant: LaunchVariant,
-    (runtime, instrument): (&RuntimeCalls, &Instrumentation),
-    window: WindowAddress,
-) -> Result<CompiledKernel, JitError> {
-    compile_or_load_cached(module, kernel, symbols, variant, (runtime, instrument), window, None)
-}
-
-/// As [`compile_instrumented`], unless the machine code is kept already; what was compiled is kept.
-/// `code_cache` must be that of the module's text.
+/// As [`compile_kernel`], with checks compiled in, unless the machine code is kept already; what was compiled is
+/// kept. `code_cache` must be that of the module's text.
 ///
 /// # Errors
 /// As [`compile_kernel`].
