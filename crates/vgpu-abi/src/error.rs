@@ -1,11 +1,9 @@
 //! The driver's error codes, with the names and texts of `cuGetErrorName` and `cuGetErrorString`.
 //!
 //! Inside the virtual GPU a failed call is an [`Error`]: a code plus, where there is more to say, a
-//! detail that `last_error_detail` hands out. Only the code crosses the C boundary.
+//! detail. Only the code crosses the C boundary; `rtcg_vgpu::last_error_detail` hands out the detail.
 
-use std::cell::RefCell;
 use std::ffi::CStr;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// A `CUresult` as a plain number, so that the core does not depend on the C types.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -61,38 +59,6 @@ pub fn ensure(condition: bool, code: ResultCode) -> Res {
 
 fn code_entry(code: ResultCode) -> Option<&'static (u32, &'static CStr, &'static CStr)> {
     RESULT_CODES.binary_search_by_key(&code.0, |e| e.0).ok().map(|i| &RESULT_CODES[i])
-}
-
-/// A feature that this driver does not have.
-pub fn unsupported_feature(what: &str) -> Error {
-    ResultCode::NOT_SUPPORTED.with_detail(format!("{what}: not supported on the virtual GPU"))
-}
-
-/// Runs something that must not panic into its caller; a panic is a bug and becomes
-/// `CUDA_ERROR_UNKNOWN` with the panic's message.
-pub fn catch_panic(body: impl FnOnce() -> Res) -> Res {
-    catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|panic| {
-        let text = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
-        Err(ResultCode::UNKNOWN.with_detail(format!("bug in the virtual GPU: {}", text.unwrap_or("panic"))))
-    })
-}
-
-thread_local! {
-    static LAST_ERROR_DETAIL: RefCell<Option<Box<str>>> = const { RefCell::new(None) };
-}
-
-/// Remembers the detail of a failed call for [`last_error_detail`].
-pub fn set_last_error_detail(error: &Error) {
-    let detail = error.detail.clone();
-    // A thread that is being torn down has no storage left; then there is nobody to ask either.
-    let _ = LAST_ERROR_DETAIL.try_with(|slot| *slot.borrow_mut() = detail);
-}
-
-/// The detail of the calling thread's most recent failed driver call, if it had one.
-///
-/// Successful calls leave it alone: ask only after a call that failed.
-pub fn last_error_detail() -> Option<String> {
-    LAST_ERROR_DETAIL.try_with(|slot| slot.borrow().as_deref().map(str::to_owned)).ok().flatten()
 }
 
 macro_rules! result_codes {

@@ -11,7 +11,7 @@
 pub mod env;
 pub mod error;
 pub mod fault;
-pub mod handles;
+pub mod handle_table;
 pub mod instrument;
 pub mod mbarrier;
 pub mod runtime;

@@ -7,7 +7,7 @@
 //! complement, for they may come before they are expected), number of the phase (3).
 
 /// Arrivals of a phase, at most; also the bytes that may be pending.
-pub const MAX_COUNT: u32 = (1 << 20) - 1;
+pub(crate) const MAX_COUNT: u32 = (1 << 20) - 1;
 
 /// An `mbarrier` taken apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use rtcg_ptx::ast::{OpaqueType, SurfOp, SurfaceClamp, TexQuery, TextureGeometry,
 
 /// 32-bit operands that an instruction can have: four coordinates, two derivatives by three axes,
 /// three offsets.
-pub const MAX_OPERAND_WORDS: usize = 13;
+pub(crate) const MAX_OPERAND_WORDS: usize = 13;
 
 /// Operands and results of one instruction. Lanes that take no part hold garbage.
 #[repr(C, align(16))]

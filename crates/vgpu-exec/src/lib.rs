@@ -36,11 +36,11 @@ pub use engine::grid_job::{LaunchConfig, MULTIPROCESSOR_COUNT};
 pub use engine::interrupt::{
     CHECK_INTERVAL, can_check_interrupt, is_interrupt_requested, mark_internal_thread, set_interrupt_check,
 };
-pub use engine::signals::{block_asynchronous_signals, install_fault_handlers as install_signals};
+pub use engine::signals::block_asynchronous_signals;
 pub use engine::watchdog::register_cancel_flag;
 pub use launch::CancelFlag;
 pub use memory_slots::n_multiprocessors;
 pub use program::{InstructionLocation, Program, SourceMap};
 pub use rtcg_vgpu_abi::fault::{self, Fault, FaultAccess, FaultKind};
 pub use runtime_calls::RUNTIME_CALLS;
-pub use worker::{n_workers, run_program};
+pub use worker::run_program;

@@ -15,7 +15,7 @@ pub fn set_malloc_heap_bytes(bytes: usize) {
 }
 /// `CU_LIMIT_PRINTF_FIFO_SIZE`: how many bytes of output wait for the next synchronisation. More
 /// is not lost but written early.
-pub fn printf_fifo_bytes() -> usize {
+pub(crate) fn printf_fifo_bytes() -> usize {
     PRINTF_FIFO_BYTES.load(Ordering::Relaxed)
 }
 /// Sets `printf_fifo`.

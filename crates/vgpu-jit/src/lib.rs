@@ -16,6 +16,7 @@ use rtcg_ptx::ast::{self, FuncId};
 use rtcg_vgpu_abi::instrument::Instrumentation;
 use rtcg_vgpu_abi::runtime::RuntimeCalls;
 use rtcg_vgpu_abi::{KernelEntry, LaneSet};
+pub use simt::fma_contraction::FMAD_DISABLED_COMMENT;
 pub use simt::operands;
 pub use simt::symbol_layout::{SharedLayout, SharedVar, SymbolLayout, function_token, reachable_functions};
 use std::sync::{Arc, OnceLock};
@@ -101,6 +102,22 @@ impl LaunchVariant {
     pub(crate) fn is_masked_only(&self) -> bool {
         self.force_masked || self.first_tier
     }
+}
+
+/// What traces compilations.
+#[derive(Debug, Clone, Copy)]
+pub struct CompileTracer {
+    /// The time a compilation begins at; `None` while nothing is traced.
+    pub begin: fn() -> Option<u64>,
+    /// Is called at its end with that time and a description.
+    pub end: fn(begun: u64, description: &str),
+}
+
+static COMPILE_TRACER: OnceLock<CompileTracer> = OnceLock::new();
+
+/// Has the compilations of this process traced; the first call decides.
+pub fn set_compile_tracer(tracer: CompileTracer) {
+    let _ = COMPILE_TRACER.set(tracer);
 }
 
 /// The device window: `(address ^ base) >> bits == 0` for every address inside.
@@ -208,26 +225,12 @@ pub fn compile_kernel(
     runtime: &RuntimeCalls,
     window: WindowAddress,
 ) -> Result<CompiledKernel, JitError> {
-    compile_instrumented(module, kernel, symbols, variant, (runtime, &Instrumentation::NO_INSTRUMENTATION), window)
+    let calls = (runtime, &Instrumentation::NO_INSTRUMENTATION);
+    compile_or_load_cached(module, kernel, symbols, variant, calls, window, None)
 }
 
-/// As [`compile_kernel`], with checks compiled in.
-///
-/// # Errors
-/// As [`compile_kernel`].
-pub fn compile_instrumented(
-    module: &Arc<ast::Module>,
-    kernel: FuncId,
-    symbols: &SymbolLayout,
-    variant: LaunchVariant,
-    (runtime, instrument): (&RuntimeCalls, &Instrumentation),
-    window: WindowAddress,
-) -> Result<CompiledKernel, JitError> {
-    compile_or_load_cached(module, kernel, symbols, variant, (runtime, instrument), window, None)
-}
-
-/// As [`compile_instrumented`], unless the machine code is kept already; what was compiled is kept.
-/// `code_cache` must be that of the module's text.
+/// As [`compile_kernel`], with checks compiled in, unless the machine code is kept already; what was compiled is
+/// kept. `code_cache` must be that of the module's text.
 ///
 /// # Errors
 /// As [`compile_kernel`].

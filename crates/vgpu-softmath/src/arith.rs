@@ -35,7 +35,7 @@ pub enum FloatOp {
 
 /// Reads an operand, flushing it when asked.
 #[inline]
-pub fn flush_operand(f: FloatFormat, m: FloatMode, bits: u64) -> u64 {
+pub(crate) fn flush_operand(f: FloatFormat, m: FloatMode, bits: u64) -> u64 {
     if m.ftz { f.flush_subnormal(bits) } else { bits }
 }
 
@@ -178,7 +178,7 @@ pub fn compare_floats(f: FloatFormat, m: FloatMode, op: CmpOp, a: u64, b: u64) -
 
 /// Whether an ordering satisfies an ordered or integer comparison.
 #[inline]
-pub fn ordering_satisfies(op: CmpOp, ord: std::cmp::Ordering) -> bool {
+pub(crate) fn ordering_satisfies(op: CmpOp, ord: std::cmp::Ordering) -> bool {
     use CmpOp::*;
     match op {
         Eq | Equ => ord.is_eq(),

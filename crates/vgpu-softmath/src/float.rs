@@ -2,7 +2,7 @@
 //!
 //! A number is unpacked to a sign, a 64-bit significand whose top bit is set, and the exponent of
 //! its lowest bit; an operation forms the exact result (or enough bits of it and whether anything
-//! non-zero follows) and [`round_and_pack`] packs it into any [`FloatFormat`] in any rounding direction.
+//! non-zero follows) and `round_and_pack` packs it into any [`FloatFormat`] in any rounding direction.
 
 /// A binary interchange format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,13 +68,13 @@ impl FloatFormat {
     }
     /// Whether `bits` is subnormal (zero is not).
     #[inline]
-    pub fn is_subnormal(self, bits: u64) -> bool {
+    pub(crate) fn is_subnormal(self, bits: u64) -> bool {
         let magnitude = bits & (self.sign_bit() - 1);
         magnitude != 0 && magnitude >> self.frac_bits == 0
     }
     /// The number one.
     #[inline]
-    pub fn encoded_one(self) -> u64 {
+    pub(crate) fn encoded_one(self) -> u64 {
         (self.exponent_bias() as u64) << self.frac_bits
     }
     /// `bits` with subnormals replaced by a zero of their sign.
@@ -102,7 +102,7 @@ pub enum RoundMode {
 
 /// A number taken apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum UnpackedFloat {
+pub(crate) enum UnpackedFloat {
     /// Not a number.
     Nan,
     /// Infinity; true is negative.
@@ -122,7 +122,7 @@ pub enum UnpackedFloat {
 
 /// Takes `bits` apart.
 #[inline]
-pub fn unpack_float(f: FloatFormat, bits: u64) -> UnpackedFloat {
+pub(crate) fn unpack_float(f: FloatFormat, bits: u64) -> UnpackedFloat {
     let sign = bits & f.sign_bit() != 0;
     let frac = bits & ((1 << f.frac_bits) - 1);
     let exp = (bits & (f.sign_bit() - 1)) >> f.frac_bits;
@@ -137,7 +137,7 @@ pub fn unpack_float(f: FloatFormat, bits: u64) -> UnpackedFloat {
 
 /// The number `sig * 2^exp`.
 #[inline]
-pub fn unpacked_finite(sign: bool, exp: i32, sig: u64) -> UnpackedFloat {
+pub(crate) fn unpacked_finite(sign: bool, exp: i32, sig: u64) -> UnpackedFloat {
     if sig == 0 {
         return UnpackedFloat::Zero(sign);
     }
@@ -147,7 +147,7 @@ pub fn unpacked_finite(sign: bool, exp: i32, sig: u64) -> UnpackedFloat {
 
 /// Packs `sig * 2^exp`, to which an infinitesimal belongs when `sticky`, rounding once.
 #[inline]
-pub fn round_and_pack(f: FloatFormat, rnd: RoundMode, sign: bool, exp: i32, sig: u128, sticky: bool) -> u64 {
+pub(crate) fn round_and_pack(f: FloatFormat, rnd: RoundMode, sign: bool, exp: i32, sig: u128, sticky: bool) -> u64 {
     let sign_bits = if sign { f.sign_bit() } else { 0 };
     if sig == 0 && !sticky {
         return sign_bits;
@@ -204,7 +204,7 @@ fn overflow_result(f: FloatFormat, rnd: RoundMode, sign: bool) -> u64 {
 
 /// Packs a number that needs no operation.
 #[inline]
-pub fn pack_rounded(f: FloatFormat, rnd: RoundMode, x: UnpackedFloat) -> u64 {
+pub(crate) fn pack_rounded(f: FloatFormat, rnd: RoundMode, x: UnpackedFloat) -> u64 {
     match x {
         UnpackedFloat::Nan => f.canonical_nan(),
         UnpackedFloat::Inf(s) => apply_sign(f, s, f.infinity()),
@@ -270,7 +270,7 @@ fn scale_to_u256(x: u128, n: i32) -> (UInt256, bool) {
 
 /// `a * b`, rounded to `f`.
 #[inline]
-pub fn mul_rounded(f: FloatFormat, rnd: RoundMode, a: UnpackedFloat, b: UnpackedFloat) -> u64 {
+pub(crate) fn mul_rounded(f: FloatFormat, rnd: RoundMode, a: UnpackedFloat, b: UnpackedFloat) -> u64 {
     use UnpackedFloat::*;
     match (a, b) {
         (Nan, _) | (_, Nan) | (Inf(_), Zero(_)) | (Zero(_), Inf(_)) => f.canonical_nan(),
@@ -284,7 +284,7 @@ pub fn mul_rounded(f: FloatFormat, rnd: RoundMode, a: UnpackedFloat, b: Unpacked
 
 /// Whether the sign is negative.
 #[inline]
-pub fn is_negative(x: UnpackedFloat) -> bool {
+pub(crate) fn is_negative(x: UnpackedFloat) -> bool {
     match x {
         UnpackedFloat::Nan => false,
         UnpackedFloat::Inf(s) | UnpackedFloat::Zero(s) | UnpackedFloat::Finite { sign: s, .. } => s,
@@ -293,7 +293,7 @@ pub fn is_negative(x: UnpackedFloat) -> bool {
 
 /// `-x`
 #[inline]
-pub fn negate_unpacked(x: UnpackedFloat) -> UnpackedFloat {
+pub(crate) fn negate_unpacked(x: UnpackedFloat) -> UnpackedFloat {
     match x {
         UnpackedFloat::Nan => x,
         UnpackedFloat::Inf(s) => UnpackedFloat::Inf(!s),
@@ -304,14 +304,14 @@ pub fn negate_unpacked(x: UnpackedFloat) -> UnpackedFloat {
 
 /// `a + b`, rounded to `f`.
 #[inline]
-pub fn add_rounded(f: FloatFormat, rnd: RoundMode, a: UnpackedFloat, b: UnpackedFloat) -> u64 {
+pub(crate) fn add_rounded(f: FloatFormat, rnd: RoundMode, a: UnpackedFloat, b: UnpackedFloat) -> u64 {
     // Multiplying by one is exact and keeps the sign of zero.
     fma_rounded(f, rnd, a, UnpackedFloat::Finite { sign: false, exp: -63, sig: 1 << 63 }, b)
 }
 
 /// `a * b + c`, rounded once to `f`.
 #[inline]
-pub fn fma_rounded(f: FloatFormat, rnd: RoundMode, a: UnpackedFloat, b: UnpackedFloat, c: UnpackedFloat) -> u64 {
+pub(crate) fn fma_rounded(f: FloatFormat, rnd: RoundMode, a: UnpackedFloat, b: UnpackedFloat, c: UnpackedFloat) -> u64 {
     use UnpackedFloat::*;
     let product_sign = is_negative(a) != is_negative(b);
     match (a, b, c) {
@@ -366,7 +366,7 @@ fn round_and_pack_u256(f: FloatFormat, rnd: RoundMode, sign: bool, exp: i32, x: 
 
 /// `a / b`, rounded to `f`.
 #[inline]
-pub fn div_rounded(f: FloatFormat, rnd: RoundMode, a: UnpackedFloat, b: UnpackedFloat) -> u64 {
+pub(crate) fn div_rounded(f: FloatFormat, rnd: RoundMode, a: UnpackedFloat, b: UnpackedFloat) -> u64 {
     use UnpackedFloat::*;
     let sign = is_negative(a) != is_negative(b);
     match (a, b) {
@@ -382,7 +382,7 @@ pub fn div_rounded(f: FloatFormat, rnd: RoundMode, a: UnpackedFloat, b: Unpacked
 
 /// The square root of `a`, rounded to `f`.
 #[inline]
-pub fn sqrt_rounded(f: FloatFormat, rnd: RoundMode, a: UnpackedFloat) -> u64 {
+pub(crate) fn sqrt_rounded(f: FloatFormat, rnd: RoundMode, a: UnpackedFloat) -> u64 {
     match a {
         UnpackedFloat::Zero(s) => apply_sign(f, s, 0),
         UnpackedFloat::Inf(false) => f.infinity(),
@@ -399,7 +399,7 @@ pub fn sqrt_rounded(f: FloatFormat, rnd: RoundMode, a: UnpackedFloat) -> u64 {
 /// `x` rounded to an integer, as (negative, magnitude); `None` for a NaN, and the largest
 /// magnitude when it does not fit in 64 bits.
 #[inline]
-pub fn to_integer(rnd: RoundMode, x: UnpackedFloat) -> Option<(bool, u128)> {
+pub(crate) fn to_integer(rnd: RoundMode, x: UnpackedFloat) -> Option<(bool, u128)> {
     match x {
         UnpackedFloat::Nan => None,
         UnpackedFloat::Inf(s) => Some((s, u128::MAX)),

@@ -9,7 +9,7 @@ pub mod approx;
 pub mod arith;
 pub mod convert;
 pub mod float;
-pub mod float_mode;
+mod float_mode;
 pub mod int;
 pub mod matrix;
 pub mod video;

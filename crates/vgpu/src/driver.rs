@@ -18,6 +18,7 @@ use crate::resource::texture_ref::{SURFREFS, TEXREFS};
 use crate::stream::context::{self, Context};
 use crate::stream::event::EVENTS;
 use crate::stream::{STREAMS, Stream, chaos_schedule};
+use rtcg_cuda_sys::trace;
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
 use rtcg_vgpu_abi::schedule;
 use rtcg_vgpu_exec::host_ranges;
@@ -35,6 +36,10 @@ pub(crate) fn init_driver() -> Res {
         unsafe { libc::pthread_atfork(None, None, Some(mark_forked)) };
         // SAFETY: the handler takes locks of the virtual GPU only, which no thread holds for long.
         unsafe { libc::atexit(report_errors_at_exit) };
+    });
+    rtcg_vgpu_jit::set_compile_tracer(rtcg_vgpu_jit::CompileTracer {
+        begin: || trace::is_tracing().then(trace::clock_ns),
+        end: |begun, description| trace::emit_span("jit", description, begun),
     });
     context::set_resource_release(free_context_resources);
     schedule::set_operation_finisher(chaos_schedule::run_all_pending_operations);

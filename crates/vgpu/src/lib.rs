@@ -4,11 +4,12 @@
 #![allow(unsafe_code, reason = "an implementation of a C interface, and kernels that address memory by numbers")]
 
 mod api;
+mod c_handles;
 pub mod code_cache;
 mod device;
 mod driver;
+mod error;
 mod graph;
-mod handles;
 mod locks;
 mod memory;
 pub mod module;
@@ -18,6 +19,7 @@ mod stream;
 
 pub use api::driver_table::{last_fault_report, resolve_function, resolve_symbol, virtual_driver_table};
 pub use device::memory_limit_notice;
-pub use rtcg_vgpu_abi::{error::last_error_detail, schedule};
+pub use error::last_error_detail;
+pub use rtcg_vgpu_abi::schedule;
 pub use rtcg_vgpu_exec::{check, set_interrupt_check};
 pub use stream::context::finish_or_cancel_work;

@@ -15,6 +15,7 @@ mod hardware_filter;
 mod instruction_forms;
 mod lane_indices;
 mod memory;
+mod program_frame;
 mod stride_loops;
 mod surfaces;
 mod tensor;

@@ -180,7 +180,7 @@ pub fn print_new_findings() {
 }
 
 /// Keeps a fault among the findings.
-pub fn record_fault_finding(checks: CheckSet, fault: &Fault) {
+pub(crate) fn record_fault_finding(checks: CheckSet, fault: &Fault) {
     if checks == CheckSet::NO_CHECKS
         || matches!(fault.kind, FaultKind::Cancelled | FaultKind::OutOfMemory | FaultKind::Compile)
     {

@@ -8,8 +8,9 @@ mod findings;
 pub(crate) mod race;
 pub mod shadow;
 
+pub(crate) use findings::record_fault_finding;
 pub use findings::{Finding, FindingKind, RaceAccess, clear_findings, findings};
-pub use findings::{print_new_findings, record_fault_finding, record_finding};
+pub use findings::{print_new_findings, record_finding};
 
 use std::fmt;
 use std::sync::OnceLock;

@@ -56,7 +56,7 @@ impl CancelFlag {
         self.stack_limit.store(bytes.max(1), Ordering::Relaxed);
     }
     /// What [`set_stack_limit`](Self::set_stack_limit) was given, if it was called.
-    pub fn stack_limit(&self) -> Option<usize> {
+    pub(crate) fn stack_limit(&self) -> Option<usize> {
         Some(self.stack_limit.load(Ordering::Relaxed)).filter(|&n| n > 0)
     }
     /// Says whose memory the kernels of these launches may use, once and for all.

@@ -28,7 +28,7 @@ static PREVIOUS_HANDLERS: PreviousHandlers =
     PreviousHandlers([const { UnsafeCell::new(MaybeUninit::zeroed()) }; FAULT_SIGNALS.len()]);
 
 /// Prepares this process and this thread for running fibers.
-pub fn install_fault_handlers() {
+pub(crate) fn install_fault_handlers() {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(install_handlers);
     ensure_alternate_stack();

@@ -152,7 +152,7 @@ fn run_blocks(job: &GridJob<'_>, index: u32, first: Range<u64>) -> u64 {
 }
 
 /// Threads that run a large grid, the caller included.
-pub fn n_workers() -> usize {
+pub(crate) fn n_workers() -> usize {
     static WORKER_COUNT: OnceLock<usize> = OnceLock::new();
     *WORKER_COUNT.get_or_init(|| {
         let wanted = rtcg_vgpu_abi::env::env_setting("RTCG_WORKERS", "a number of threads", |text| text.parse().ok());

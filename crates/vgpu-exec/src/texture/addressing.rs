@@ -9,13 +9,13 @@ use super::AddressMode;
 
 /// The two texels that a coordinate lies between; -1 means the border colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LinearTap {
+pub(crate) struct LinearTap {
     /// The lower texel.
-    pub lo: i32,
+    pub(crate) lo: i32,
     /// The upper one.
-    pub hi: i32,
+    pub(crate) hi: i32,
     /// Weight of the upper one in 1/256.
-    pub frac: u32,
+    pub(crate) frac: u32,
 }
 
 /// The greatest integer that is not above `v`, which is less than 2^31 in magnitude.
@@ -92,14 +92,14 @@ fn apply_address_mode(i: i32, n: u32, mode: AddressMode) -> i32 {
 
 /// The texel that a coordinate lies in, `shift` texels on; -1 for the border.
 #[inline(always)]
-pub fn nearest_texel(x: f64, n: u32, mode: AddressMode, normalized: bool, shift: i32) -> i32 {
+pub(crate) fn nearest_texel(x: f64, n: u32, mode: AddressMode, normalized: bool, shift: i32) -> i32 {
     let i = floor_to_i32(texel_position(x, n, mode, normalized));
     apply_address_mode_far(i, shift, n, mode)
 }
 
 /// The texels around a coordinate, `shift` texels on.
 #[inline(always)]
-pub fn linear_taps(x: f64, n: u32, mode: AddressMode, normalized: bool, shift: i32) -> LinearTap {
+pub(crate) fn linear_taps(x: f64, n: u32, mode: AddressMode, normalized: bool, shift: i32) -> LinearTap {
     // (u - 1/2) * 256, rounded: -128 + 1/2.
     let fixed = floor_to_i32(texel_position(x, n, mode, normalized) * 256.0 - 127.5);
     let (i, frac) = (fixed >> 8, (fixed & 255) as u32);
@@ -122,14 +122,14 @@ fn apply_address_mode_far(i: i32, shift: i32, n: u32, mode: AddressMode) -> i32 
 
 /// A texel named by number; numbers outside are border.
 #[inline(always)]
-pub fn texel_by_index(i: i64, n: u32, shift: i32) -> i32 {
+pub(crate) fn texel_by_index(i: i64, n: u32, shift: i32) -> i32 {
     let i = i + i64::from(shift);
     if (0..i64::from(n)).contains(&i) { i as i32 } else { -1 }
 }
 
 /// A layer number, which is brought into range.
 #[inline(always)]
-pub fn clamp_layer(i: u32, layers: u32) -> u32 {
+pub(crate) fn clamp_layer(i: u32, layers: u32) -> u32 {
     i.min(layers - 1)
 }
 

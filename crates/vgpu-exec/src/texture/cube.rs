@@ -4,7 +4,7 @@
 //! before x. The zero vector (and one with a NaN) means the middle of a face.
 
 /// The face that a direction points at, and where, both from 0 to 1.
-pub fn face_of_direction(d: [f32; 3]) -> (u32, [f64; 2]) {
+pub(crate) fn face_of_direction(d: [f32; 3]) -> (u32, [f64; 2]) {
     let [x, y, z] = d.map(|v| if v.is_nan() { 0.0 } else { f64::from(v.clamp(f32::MIN, f32::MAX)) });
     let (ax, ay, az) = (x.abs(), y.abs(), z.abs());
     let (face, m, s, t) = if az >= ax && az >= ay {
@@ -41,7 +41,7 @@ fn direction_on_face(face: u32, s: f64, t: f64) -> [f64; 3] {
 
 /// The texel beyond at most one edge of a face of `n` by `n` texels, on the face it belongs to.
 /// `None` for one beyond a corner, where there is none.
-pub fn texel_across_cube_edge(face_idx: u32, i: i32, j: i32, n: u32) -> Option<(u32, u32, u32)> {
+pub(crate) fn texel_across_cube_edge(face_idx: u32, i: i32, j: i32, n: u32) -> Option<(u32, u32, u32)> {
     let size = n as i32;
     let (out_i, out_j) = (!(0..size).contains(&i), !(0..size).contains(&j));
     if out_i && out_j {

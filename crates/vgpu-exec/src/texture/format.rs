@@ -59,7 +59,7 @@ impl ChannelKind {
     }
 
     /// Whether texels are numbers that can be filtered.
-    pub fn is_filterable(self) -> bool {
+    pub(crate) fn is_filterable(self) -> bool {
         use ChannelKind::*;
         !matches!(self, U8 | U16 | Word | S8 | S16)
     }

@@ -1,7 +1,7 @@
 //! Textures and surfaces: what a texture or surface object stands for, and the sampling itself.
 //!
-//! [`texture_request`](rtcg_vgpu_abi::texture_request) is the interface with compiled code, [`addressing`] turns coordinates into texel numbers,
-//! [`mod@format`] reads texels, [`filter`] puts them together, [`surface`] reads and writes surfaces.
+//! [`texture_request`](rtcg_vgpu_abi::texture_request) is the interface with compiled code, `addressing` turns coordinates into texel numbers,
+//! [`mod@format`] reads texels, `filter` puts them together, `surface` reads and writes surfaces.
 //! The rules are those of the CUDA programming guide's appendix on texture fetching; what it
 //! leaves open is decided where it is computed, in a comment.
 //!
@@ -9,15 +9,15 @@
 //! keep its array alive, as on a GPU. Every access lies within the extents the object was made
 //! with, whatever the coordinates are.
 
-pub mod addressing;
-pub mod cube;
-pub mod filter;
+pub(crate) mod addressing;
+pub(crate) mod cube;
+pub(crate) mod filter;
 pub mod format;
-pub mod query;
+pub(crate) mod query;
 pub mod registry;
-pub mod sample;
+pub(crate) mod sample;
 mod simd_sampling;
-pub mod surface;
+pub(crate) mod surface;
 
 use format::TexelFormat;
 
@@ -73,7 +73,7 @@ impl Default for SamplerState {
 impl SamplerState {
     /// The mode of an axis. Coordinates in texels can neither wrap nor mirror.
     #[inline]
-    pub fn address_mode(&self, axis: usize) -> AddressMode {
+    pub(crate) fn address_mode(&self, axis: usize) -> AddressMode {
         match self.address[axis] {
             AddressMode::Wrap | AddressMode::Mirror if !self.normalized => AddressMode::Clamp,
             mode => mode,
@@ -134,7 +134,7 @@ pub enum TexOrSurfObject {
 impl TextureResource {
     /// The texels of one layer or slice of a level.
     #[inline]
-    pub fn texel_address(&self, level: &MipLevel, at: [u32; 3]) -> *const u8 {
+    pub(crate) fn texel_address(&self, level: &MipLevel, at: [u32; 3]) -> *const u8 {
         let offset = u64::from(at[2]) * level.slice
             + u64::from(at[1]) * level.pitch
             + u64::from(at[0]) * u64::from(self.format.bytes);

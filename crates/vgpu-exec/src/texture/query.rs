@@ -7,7 +7,7 @@ use super::{AddressMode, SamplerState, TextureResource};
 use rtcg_ptx::ast::TexQuery;
 
 /// The answer; `level` is that of `txq.level`.
-pub fn query_value(resource: &TextureResource, sampler: &SamplerState, query: TexQuery, level: u32) -> u32 {
+pub(crate) fn query_value(resource: &TextureResource, sampler: &SamplerState, query: TexQuery, level: u32) -> u32 {
     let last = resource.levels.len() - 1;
     let extents = resource.levels[(level as usize).min(last)].extents;
     let depth = if resource.dimensions == 3 { extents[2] } else { 0 };

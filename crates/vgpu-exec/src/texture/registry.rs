@@ -5,7 +5,7 @@
 //! fault in between leaves nothing behind.
 
 use super::TexOrSurfObject;
-use rtcg_vgpu_abi::handles::HandleTable;
+use rtcg_vgpu_abi::handle_table::HandleTable;
 use std::any::Any;
 use std::cell::UnsafeCell;
 use std::sync::Arc;

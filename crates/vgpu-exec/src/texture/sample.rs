@@ -19,7 +19,7 @@ type ColorWords = [u32; 4];
 ///
 /// # Safety
 /// The texture's memory may be read, or faults; this function owns nothing while it reads.
-pub unsafe fn sample_lanes(texture: &Texture, request: &TextureRequest, mask: u32, lanes: &mut TextureLanes) {
+pub(crate) unsafe fn sample_lanes(texture: &Texture, request: &TextureRequest, mask: u32, lanes: &mut TextureLanes) {
     let Texture { resource, sampler } = texture;
     // SAFETY: passed on.
     unsafe {

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// Why an access ends the launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AccessError {
+pub(crate) enum AccessError {
     /// Out of bounds with `.trap`.
     Outside,
     /// x is no multiple of the access's size.
@@ -25,7 +25,7 @@ pub enum AccessError {
 ///
 /// # Safety
 /// The surface's memory may be accessed, or faults; this function owns nothing meanwhile.
-pub unsafe fn access_surface(
+pub(crate) unsafe fn access_surface(
     surface: &TextureResource,
     request: &TextureRequest,
     mask: u32,

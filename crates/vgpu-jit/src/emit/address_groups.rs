@@ -64,10 +64,12 @@ impl<'a> FunctionEmitter<'a, '_> {
     /// those that no lane is masked in. Accesses off one register share base and check.
     pub(crate) fn precompute_scalar_addresses(&mut self, stmts: &[Stmt<'_>]) -> Result<(), JitError> {
         let mut groups: Vec<AccessGroup> = vec![];
-        for (k, st) in stmts.iter().enumerate().filter(|(k, _)| !self.scalar_results[*k].done).collect::<Vec<_>>() {
+        for (k, st) in
+            stmts.iter().enumerate().filter(|(k, _)| !self.segment.scalar_results[*k].done).collect::<Vec<_>>()
+        {
             let Some((space, ty, addr, count)) = memory_access_of_inst(&st.inst) else { continue };
-            self.current = k;
-            self.statement = st.index;
+            self.segment.current = k;
+            self.segment.statement = st.index;
             self.set_instruction_site(crate::simt::instruction_sites::WHOLE_WARP_LANE_CODE);
             let access = MemAccess::new(space, ty, addr, count);
             if self.param_record_base(&access).is_some() {
@@ -80,12 +82,12 @@ impl<'a> FunctionEmitter<'a, '_> {
                 if let LaneClass::Chunked(_) = class { &[Some(0), Some(1), Some(2), Some(3)] } else { &[None] };
             let mut prepared: SmallVec<[ScalarAddress; CHUNKS_PER_WARP]> = SmallVec::new();
             for &chunk in chunks {
-                self.current_chunk = chunk;
+                self.segment.current_chunk = chunk;
                 let p = self.precompute_scalar_address(&access, stride, guarded, &mut groups);
-                self.current_chunk = None;
+                self.segment.current_chunk = None;
                 prepared.push(p?);
             }
-            self.scalar_results[k].address = Some(std::array::from_fn(|c| prepared[c % prepared.len()]));
+            self.segment.scalar_results[k].address = Some(std::array::from_fn(|c| prepared[c % prepared.len()]));
         }
         groups.retain(|g| !g.members.is_empty());
         self.emit_group_checks(&groups);
@@ -104,13 +106,13 @@ impl<'a> FunctionEmitter<'a, '_> {
         let is_symbol_address = self.is_symbol_address(access.addr);
         let checked = is_symbol_address || !guarded;
         // The base is that of the chunk's first lane; addresses count from lane 0.
-        let before = stride.wrapping_mul((self.current_chunk.unwrap_or(0) * CHUNK_LANES) as i64);
+        let before = stride.wrapping_mul((self.segment.current_chunk.unwrap_or(0) * CHUNK_LANES) as i64);
         let Some((base, offset)) = self.reusable_base_address(access, stride, groups) else {
             let base = self.scalar_address(access)?;
             let base = self.add_offset(base, before.wrapping_neg());
             let p = ScalarAddress { base, offset: 0, stride, safe: false, checked };
             if !is_symbol_address && !guarded {
-                self.check_scalar_address(access, &p, self.current_chunk.map(|c| (c, None)));
+                self.check_scalar_address(access, &p, self.segment.current_chunk.map(|c| (c, None)));
             }
             return Ok(p);
         };
@@ -121,7 +123,7 @@ impl<'a> FunctionEmitter<'a, '_> {
             offset,
             site: self.site_for_lanes(crate::simt::instruction_sites::WHOLE_WARP_LANE_CODE),
         };
-        let chunk = self.current_chunk;
+        let chunk = self.segment.current_chunk;
         let at =
             groups.iter().position(|g| g.base == base && g.stride == stride && g.chunk == chunk).unwrap_or_else(|| {
                 groups.push(AccessGroup { key: plain, space: access.space, base, stride, chunk, members: vec![] });
@@ -153,7 +155,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         }
         let plain = self.scalar_operand(Operand::Reg(r), RegWidth::W64)[0];
         let space = access.space;
-        let chunk = self.current_chunk;
+        let chunk = self.segment.current_chunk;
         if let Some(g) = groups
             .iter()
             .find(|g| g.key == plain && g.chunk == chunk && (g.space == Space::Shared) == (space == Space::Shared))
@@ -220,7 +222,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         let (low, high) = Self::accessed_byte_range(g);
         let own = low.unsigned_abs().max(high.unsigned_abs());
         let bits = (largest - 1) | !0 << self.env.window.bits;
-        match self.address_bases.get(&g.base) {
+        match self.addresses.bases.get(&g.base) {
             Some((root, b)) if b.align >= largest && b.limit.saturating_add(own) <= GUARD_BYTES as u64 => {
                 Some((bits, *root))
             }

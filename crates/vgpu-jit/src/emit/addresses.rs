@@ -88,8 +88,12 @@ impl<'a> FunctionEmitter<'a, '_> {
                 }
                 _ => {
                     let at = i64::from(self.plan.local_offsets.get(&v.0).copied().unwrap_or(0)).wrapping_add(off);
-                    let base =
-                        self.b.ins().load(types::I64, trusted_mem_flags(), self.frame, frame_header::LOCAL_BASE_OFFSET);
+                    let base = self.b.ins().load(
+                        types::I64,
+                        trusted_mem_flags(),
+                        self.abi.frame,
+                        frame_header::LOCAL_BASE_OFFSET,
+                    );
                     self.add_offset(base, at)
                 }
             },
@@ -129,14 +133,14 @@ impl<'a> FunctionEmitter<'a, '_> {
         let AddrBase::Symbol(s) = access.addr.base else { return None };
         match s {
             Symbol::Param(p) if !self.plan.f.entry => Some((
-                self.args,
+                self.abi.args,
                 i64::from(crate::simt::function_plan::param_record_offsets(&self.plan.f.params)[p as usize]),
             )),
             Symbol::Return(p) => Some((
-                self.rets,
+                self.abi.rets,
                 i64::from(crate::simt::function_plan::param_record_offsets(&self.plan.f.returns)[p as usize]),
             )),
-            Symbol::Local(v) => Some((self.frame, i64::from(*self.plan.records.get(&v.0)?))),
+            Symbol::Local(v) => Some((self.abi.frame, i64::from(*self.plan.records.get(&v.0)?))),
             _ => None,
         }
     }
@@ -257,7 +261,8 @@ impl<'a> FunctionEmitter<'a, '_> {
         if let Some(p) = self.interleave_record_access(access) {
             return Ok(LaneLocation::Strided(self.move_to_chunk_of_loop(p)));
         }
-        if let Some(p) = self.scalar_results.get(self.current).and_then(|r| r.address).map(|a| a[chunk]) {
+        if let Some(p) = self.segment.scalar_results.get(self.segment.current).and_then(|r| r.address).map(|a| a[chunk])
+        {
             // Lanes side by side are checked where they are accessed, unless their states are looked at.
             let later = access.is_contiguous(&p) && self.env.instrument.memory.is_none();
             if let (false, false, Some(m)) = (p.checked, later, mask) {
@@ -423,7 +428,7 @@ impl<'a> FunctionEmitter<'a, '_> {
             LaneLocation::PerLane(l) => l.clone(),
         };
         let Some(m) = mask else { return lanes };
-        let dummy = self.add_offset(self.frame, i64::from(frame_header::INACTIVE_ACCESS_OFFSET));
+        let dummy = self.add_offset(self.abi.frame, i64::from(frame_header::INACTIVE_ACCESS_OFFSET));
         let dummy = self.b.ins().splat(types::I64X2, dummy);
         let m = self.widen_mask(m);
         lanes.iter().zip(&m).map(|(&l, &m)| self.b.ins().bitselect(m, l, dummy)).collect()

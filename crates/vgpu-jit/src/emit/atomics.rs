@@ -94,7 +94,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         let slot = self.lane_array_slot();
         let at = self.b.ins().stack_addr(types::I64, slot, 0);
         let f = runtime_call_target!(atomic);
-        relocations::call_target(&mut self.b, f, &[self.ctx, code, bits, site, at], None);
+        relocations::call_target(&mut self.b, f, &[self.abi.ctx, code, bits, site, at], None);
         if let Some(d) = dst {
             for k in 0..CHUNKS_PER_WARP {
                 let dw = self.width_of_register(*d);

@@ -42,7 +42,7 @@ impl FunctionEmitter<'_, '_> {
                 &mut self.b,
                 runtime_call_target!(barrier_all),
                 signature,
-                &[self.ctx, id],
+                &[self.abi.ctx, id],
             );
             return Ok(());
         }
@@ -58,10 +58,14 @@ impl FunctionEmitter<'_, '_> {
         let (id, count) = (self.lane_0_operand(*id), self.lane_0_operand(count));
         let code = self.iconst32(code as i64);
         let f = runtime_call_target!(barrier);
-        let result =
-            relocations::call_target(&mut self.b, f, &[self.ctx, code, id, count, arriving, trues], Some(types::I32));
+        let result = relocations::call_target(
+            &mut self.b,
+            f,
+            &[self.abi.ctx, code, id, count, arriving, trues],
+            Some(types::I32),
+        );
         if let Some(r) = result {
-            self.b.ins().store(trusted_mem_flags(), r, self.frame, frame_header::BAR_RESULT_OFFSET);
+            self.b.ins().store(trusted_mem_flags(), r, self.abi.frame, frame_header::BAR_RESULT_OFFSET);
         }
         Ok(())
     }

@@ -67,7 +67,7 @@ impl FunctionEmitter<'_, '_> {
     /// The predicate of every lane, written to its register when it is a deferred one.
     pub(crate) fn compute_lane_predicates(&mut self, e: &BranchEndpoints) -> Result<Vec<LaneParts>, JitError> {
         let plan = self.plan;
-        let st = &plan.body.blocks[self.block].stmts[e.at];
+        let st = &plan.body.blocks[self.blocks.current].stmts[e.at];
         self.clear_splat_cache();
         let mut masks = vec![];
         for chunk in 0..CHUNKS_PER_WARP {

@@ -74,7 +74,7 @@ pub fn module_text_key(text: &str) -> CodeKey {
 
 impl ModuleCodeCache {
     /// The key of a part of a kernel.
-    pub fn compiled_code_key(
+    pub(crate) fn compiled_code_key(
         &self,
         kernel: &str,
         variant: LaunchVariant,

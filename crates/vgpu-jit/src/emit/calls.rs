@@ -33,7 +33,7 @@ impl<'a> FunctionEmitter<'a, '_> {
                     return self.call_runtime_function(&target.name, active, args, rets);
                 }
                 let (a, r) = self.pass_arguments(args, rets);
-                self.call_outer_version(*f, &[self.ctx, active, a, r]);
+                self.call_outer_version(*f, &[self.abi.ctx, active, a, r]);
             }
             Callee::Indirect { target, candidates, .. } => {
                 let (a, r) = self.pass_arguments(args, rets);
@@ -51,14 +51,14 @@ impl<'a> FunctionEmitter<'a, '_> {
         let place = offset_of!(WarpCtx, outer_frames) as i32;
         if linked {
             let outer = self.load_ctx_field(types::I64, place as usize);
-            self.b.ins().store(trusted_mem_flags(), outer, self.frame, frame_header::CALLER_FRAME_OFFSET);
-            self.b.ins().store(trusted_mem_flags(), self.frame, self.ctx, place);
+            self.b.ins().store(trusted_mem_flags(), outer, self.abi.frame, frame_header::CALLER_FRAME_OFFSET);
+            self.b.ins().store(trusted_mem_flags(), self.abi.frame, self.abi.ctx, place);
         }
         self.call_outer_version_without_exit_check(f, args);
         if linked {
             let outer =
-                self.b.ins().load(types::I64, trusted_mem_flags(), self.frame, frame_header::CALLER_FRAME_OFFSET);
-            self.b.ins().store(trusted_mem_flags(), outer, self.ctx, place);
+                self.b.ins().load(types::I64, trusted_mem_flags(), self.abi.frame, frame_header::CALLER_FRAME_OFFSET);
+            self.b.ins().store(trusted_mem_flags(), outer, self.abi.ctx, place);
         }
     }
 
@@ -105,14 +105,14 @@ impl<'a> FunctionEmitter<'a, '_> {
         self.b.switch_to_block(leave);
         self.store_stub_value(exited, LANE_BITS_INDEX);
         self.spill_registers(&values, PcUpdate::ByLaneBits(special_pcs::PC_DONE as u32, to as u32));
-        if let Some(m) = self.masked_entry {
+        if let Some(m) = self.blocks.masked_entry {
             self.b.ins().jump(m, &[]);
         }
         self.b.switch_to_block(stay);
     }
 
     fn frame_address(&mut self, offset: i32) -> Value {
-        self.b.ins().iadd_imm_s(self.frame, i64::from(offset))
+        self.b.ins().iadd_imm_s(self.abi.frame, i64::from(offset))
     }
 
     /// Pointers to the records of arguments and results, put together first where needed.
@@ -138,8 +138,8 @@ impl<'a> FunctionEmitter<'a, '_> {
                 let bytes = param_record_bytes(self.plan.f.vars[v.index()].size as u32);
                 let from = self.plan.records[&v.0];
                 for o in (0..bytes as i32).step_by(16) {
-                    let v = self.b.ins().load(types::I64X2, trusted_mem_flags(), self.frame, from + o);
-                    self.b.ins().store(trusted_mem_flags(), v, self.frame, at + o);
+                    let v = self.b.ins().load(types::I64X2, trusted_mem_flags(), self.abi.frame, from + o);
+                    self.b.ins().store(trusted_mem_flags(), v, self.abi.frame, at + o);
                 }
                 return bytes;
             }
@@ -150,7 +150,7 @@ impl<'a> FunctionEmitter<'a, '_> {
             let v = self.operand_lanes(operand, w, c);
             let wide = ops::narrow_source(&mut self.op_ctx(), EmitShape::Chunk, &v, w, RegWidth::W64);
             for (i, &p) in wide.iter().enumerate() {
-                self.b.ins().store(trusted_mem_flags(), p, self.frame, at + c as i32 * 64 + i as i32 * 16);
+                self.b.ins().store(trusted_mem_flags(), p, self.abi.frame, at + c as i32 * 64 + i as i32 * 16);
             }
         }
         param_record_bytes(8)
@@ -171,7 +171,7 @@ impl<'a> FunctionEmitter<'a, '_> {
                 for c in 0..CHUNKS_PER_WARP {
                     let from = at + unit * 256 + c as i32 * 64;
                     let v: LaneParts = (0..4)
-                        .map(|i| self.b.ins().load(types::I64X2, trusted_mem_flags(), self.frame, from + i * 16))
+                        .map(|i| self.b.ins().load(types::I64X2, trusted_mem_flags(), self.abi.frame, from + i * 16))
                         .collect();
                     match r {
                         CallArg::Reg(reg) => {
@@ -197,12 +197,12 @@ impl<'a> FunctionEmitter<'a, '_> {
             let o = at + chunk as i32 * 64 + i as i32 * 16;
             let p = match &mask {
                 Some(m) => {
-                    let old = self.b.ins().load(types::I64X2, trusted_mem_flags(), self.frame, o);
+                    let old = self.b.ins().load(types::I64X2, trusted_mem_flags(), self.abi.frame, o);
                     self.b.ins().bitselect(m[i], p, old)
                 }
                 None => p,
             };
-            self.b.ins().store(trusted_mem_flags(), p, self.frame, o);
+            self.b.ins().store(trusted_mem_flags(), p, self.abi.frame, o);
         }
     }
 
@@ -242,7 +242,7 @@ impl<'a> FunctionEmitter<'a, '_> {
             self.b.seal_block(hit);
             self.b.seal_block(miss);
             self.b.switch_to_block(hit);
-            self.call_outer_version(f, &[self.ctx, group, a, r]);
+            self.call_outer_version(f, &[self.abi.ctx, group, a, r]);
             self.b.ins().jump(next, &[]);
             self.b.switch_to_block(miss);
         }
@@ -252,7 +252,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         );
         let site = self.iconst32(i64::from(site));
         let f = runtime_call_target!(trap);
-        relocations::call_target(&mut self.b, f, &[self.ctx, kind, lane, site, token], None);
+        relocations::call_target(&mut self.b, f, &[self.abi.ctx, kind, lane, site, token], None);
         self.b.ins().trap(ir::TrapCode::unwrap_user(5));
         self.b.seal_block(next);
         self.b.switch_to_block(next);
@@ -320,7 +320,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         let (a, r) = self.pass_arguments(args, rets);
         let site = self.site_for_lanes(crate::simt::instruction_sites::WHOLE_WARP_LANE_CODE);
         let site = self.iconst32(i64::from(site));
-        let (ctx, second) = (self.ctx, i64::from(param_record_bytes(8)));
+        let (ctx, second) = (self.abi.ctx, i64::from(param_record_bytes(8)));
         match name {
             "vprintf" => {
                 let f = runtime_call_target!(vprintf);
@@ -367,6 +367,6 @@ impl<'a> FunctionEmitter<'a, '_> {
         self.b.ins().stack_store(types::I64, lane, slot, offset_of!(AssertArgs, lane) as i32);
         let p = self.b.ins().stack_addr(types::I64, slot, 0);
         let f = runtime_call_target!(assertfail);
-        relocations::call_target(&mut self.b, f, &[self.ctx, site, p], None);
+        relocations::call_target(&mut self.b, f, &[self.abi.ctx, site, p], None);
     }
 }

@@ -19,7 +19,6 @@ use cranelift_codegen::ir::{self, AbiParam, Signature, UserFuncName, types};
 use cranelift_codegen::isa::{CallConv, OwnedTargetIsa, TargetFrontendConfig};
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
-use rtcg_cuda_sys::trace;
 use rtcg_ptx::ast::{self, FuncId};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -227,13 +226,13 @@ impl KernelSource {
 
     /// Compiles with `make`, which is a span of the trace.
     fn trace_compilation<T>(&self, masked: bool, make: impl FnOnce() -> T) -> T {
-        let begun = trace::is_tracing().then(trace::clock_ns);
+        let traced = crate::COMPILE_TRACER.get().and_then(|tracer| Some((tracer.end, (tracer.begin)()?)));
         let made = make();
-        if let Some(begun) = begun {
+        if let Some((end, begun)) = traced {
             let name = &self.module.functions[self.kernel.index()].name;
             let version = if masked { ", masked code" } else { "" };
             let tier = if self.variant.first_tier { "first tier" } else { "optimized" };
-            trace::emit_span("jit", &format!("compile {name} ({tier}{version})"), begun);
+            end(begun, &format!("compile {name} ({tier}{version})"));
         }
         made
     }

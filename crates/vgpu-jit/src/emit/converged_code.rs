@@ -1,25 +1,22 @@
 //! The outer function: frame, local memory, the choice between converged and masked code, and the
-//! converged code itself.
+//! converged code itself, but for the ends of its blocks ([`super::converged_branches`]).
 //!
 //! Establishes for every block of it: all 32 lanes exist and stand here; scalar registers hold
 //! what their class says.
 
 use super::compile::EmitEnv;
-use super::emitter::{FunctionEmitter, RegisterStorage, RegisterVariables, trusted_mem_flags};
+use super::emitter::{FunctionAbi, FunctionEmitter, RegisterStorage, RegisterVariables, trusted_mem_flags};
 use super::host_state::{KernelHostState, MaskedVersionSlot};
-use super::ops;
 use super::out_of_line::{LANE_BITS_INDEX, PcUpdate, SlowPathRequest};
-use super::register_values::{CHUNK_LANES, CHUNKS_PER_WARP, EmitShape, LaneParts, RegWidth};
+use super::register_values::{CHUNKS_PER_WARP, EmitShape, LaneParts, RegWidth};
 use super::relocations::{self, runtime_call_target};
 use crate::JitError;
-use crate::simt::body::Terminator;
 use crate::simt::function_plan::{FunctionPlan, LOCAL_ALIGN, frame_header, special_pcs};
 use crate::simt::lane_classes::LaneClass;
-use crate::simt::stride_checks::StrideCheck;
 use cranelift_codegen::ir::{self, InstBuilder, Value, condcodes::IntCC, types};
 use cranelift_frontend::{FunctionBuilder, Variable};
 use rtcg_ptx::ast::*;
-use rtcg_vgpu_abi::{TrapKind, WARP_LANES, WarpCtx};
+use rtcg_vgpu_abi::{TrapKind, WarpCtx};
 use smallvec::SmallVec;
 use std::mem::offset_of;
 
@@ -38,13 +35,14 @@ pub(crate) fn emit_outer_function(
     let params = b.block_params(entry).to_vec();
     let zero = b.ins().iconst(types::I64, 0);
     let (args, rets) = if plan.f.entry { (zero, zero) } else { (params[2], params[3]) };
+    let abi = FunctionAbi { ctx: params[0], frame, args, rets };
     let vars = declare_variables(&mut b, plan);
-    let mut g = FunctionEmitter::new(b, env, plan, [params[0], frame, args, rets], RegisterStorage::Converged(vars));
+    let mut g = FunctionEmitter::new(b, env, plan, abi, RegisterStorage::Converged(vars));
     let lanes = if plan.f.entry { g.load_ctx_field(types::I32, offset_of!(WarpCtx, live)) } else { params[1] };
     g.allocate_local_memory();
     let done = g.b.create_block();
-    g.masked_entry = Some(g.b.create_block());
-    g.blocks = plan.body.blocks.iter().map(|_| g.b.create_block()).collect();
+    g.blocks.masked_entry = Some(g.b.create_block());
+    g.blocks.by_ptx_block = plan.body.blocks.iter().map(|_| g.b.create_block()).collect();
     g.branch_to_converged_code(lanes);
     g.call_masked_and_resume(done)?;
     if !env.variant.is_masked_only() {
@@ -92,7 +90,7 @@ impl<'a> FunctionEmitter<'a, '_> {
     /// Takes the function's local memory from the warp's.
     fn allocate_local_memory(&mut self) {
         let zero = self.iconst32(0);
-        self.b.ins().store(trusted_mem_flags(), zero, self.frame, frame_header::SPIN_COUNT_OFFSET);
+        self.b.ins().store(trusted_mem_flags(), zero, self.abi.frame, frame_header::SPIN_COUNT_OFFSET);
         if self.plan.local_pitch == 0 {
             return;
         }
@@ -103,22 +101,23 @@ impl<'a> FunctionEmitter<'a, '_> {
             sp = self.b.ins().iadd_imm_s(sp, align - 1);
             sp = self.b.ins().band_imm_s(sp, -align);
         }
-        self.b.ins().store(trusted_mem_flags(), sp, self.frame, frame_header::LOCAL_BASE_OFFSET);
+        self.b.ins().store(trusted_mem_flags(), sp, self.abi.frame, frame_header::LOCAL_BASE_OFFSET);
         let new = self.b.ins().iadd_imm_s(sp, i64::from(self.plan.local_pitch) * 32);
         let end = self.load_ctx_field(types::I64, offset_of!(WarpCtx, local_end));
         let over = self.b.ins().icmp(IntCC::UnsignedGreaterThan, new, end);
         self.emit_in_cold_block(over, |g| g.emit_trap(TrapKind::StackOverflow));
-        self.b.ins().store(trusted_mem_flags(), new, self.ctx, offset_of!(WarpCtx, local_sp) as i32);
+        self.b.ins().store(trusted_mem_flags(), new, self.abi.ctx, offset_of!(WarpCtx, local_sp) as i32);
         self.mark_local_memory(sp, self.plan.local_bytes_used());
     }
 
     fn free_local_memory(&mut self) {
         if self.plan.local_pitch != 0 || self.uses_alloca() {
-            let sp = self.b.ins().load(types::I64, trusted_mem_flags(), self.frame, frame_header::LOCAL_BASE_OFFSET);
+            let sp =
+                self.b.ins().load(types::I64, trusted_mem_flags(), self.abi.frame, frame_header::LOCAL_BASE_OFFSET);
             if self.plan.local_pitch != 0 {
                 self.mark_local_memory(sp, 0);
             }
-            self.b.ins().store(trusted_mem_flags(), sp, self.ctx, offset_of!(WarpCtx, local_sp) as i32);
+            self.b.ins().store(trusted_mem_flags(), sp, self.abi.ctx, offset_of!(WarpCtx, local_sp) as i32);
         }
     }
 
@@ -136,15 +135,15 @@ impl<'a> FunctionEmitter<'a, '_> {
         let site = self.iconst32(i64::from(site));
         let address = self.iconst64(0);
         let f = runtime_call_target!(trap);
-        relocations::call_target(&mut self.b, f, &[self.ctx, kind, lane, site, address], None);
+        relocations::call_target(&mut self.b, f, &[self.abi.ctx, kind, lane, site, address], None);
     }
 
     /// Enters converged code when all lanes are there, else masked code at block 0.
     fn branch_to_converged_code(&mut self, lanes: Value) {
-        let masked = self.masked_entry.unwrap_or(self.blocks[0]);
+        let masked = self.blocks.masked_entry.unwrap_or(self.blocks.by_ptx_block[0]);
         let variant = &self.env.variant;
         if self.plan.f.entry && (variant.full_warps || variant.single_thread) && !variant.is_masked_only() {
-            self.b.ins().jump(self.blocks[0], &[]);
+            self.b.ins().jump(self.blocks.by_ptx_block[0], &[]);
             return;
         }
         let partial = self.b.create_block();
@@ -152,7 +151,7 @@ impl<'a> FunctionEmitter<'a, '_> {
             self.b.ins().jump(partial, &[]);
         } else {
             let all = self.b.ins().icmp_imm_s(IntCC::Equal, lanes, -1);
-            self.b.ins().brif(all, self.blocks[0], &[], partial, &[]);
+            self.b.ins().brif(all, self.blocks.by_ptx_block[0], &[], partial, &[]);
         }
         self.b.set_cold_block(partial);
         self.b.switch_to_block(partial);
@@ -177,13 +176,13 @@ impl<'a> FunctionEmitter<'a, '_> {
         let slot =
             self.add_offset(slots, i64::from(self.env.versions[&self.plan.id]) * size_of::<MaskedVersionSlot>() as i64);
         let code = self.b.ins().load(types::I64, trusted_mem_flags(), slot, 0);
-        let args = [self.ctx, self.frame, self.args, self.rets, slot];
+        let args = [self.abi.ctx, self.abi.frame, self.abi.args, self.abi.rets, slot];
         relocations::call_computed_address(&mut self.b, code, &args, Some(types::I32))
     }
 
     /// Calls masked code and goes on where its lanes have met again.
     fn call_masked_and_resume(&mut self, done: ir::Block) -> Result<(), JitError> {
-        let Some(block) = self.masked_entry else { return Ok(()) };
+        let Some(block) = self.blocks.masked_entry else { return Ok(()) };
         self.b.switch_to_block(block);
         let at = self.call_masked_version();
         let resumable: Vec<usize> = self.plan.resumable.iter_bits().collect();
@@ -231,7 +230,7 @@ impl<'a> FunctionEmitter<'a, '_> {
                 self.b.def_var(v, p);
             }
         }
-        let target = self.blocks[r];
+        let target = self.blocks.by_ptx_block[r];
         match good {
             Some(ok) => {
                 self.b.ins().brif(ok, target, &[], masked, &[]);
@@ -252,17 +251,17 @@ impl<'a> FunctionEmitter<'a, '_> {
     }
 
     fn emit_converged_block(&mut self, block: usize, done: ir::Block) -> Result<(), JitError> {
-        self.block = block;
-        self.b.switch_to_block(self.blocks[block]);
+        self.blocks.current = block;
+        self.b.switch_to_block(self.blocks.by_ptx_block[block]);
         let plan = self.plan;
         let stmts = &plan.body.blocks[block].stmts;
-        self.branch_endpoints =
+        self.blocks.branch_endpoints =
             crate::simt::branch_endpoints::find_branch_comparison(&plan.body, &plan.classes, &plan.live, block);
-        self.checkpoint.clear();
+        self.blocks.checkpoint.clear();
         if stmts.iter().any(|st| crate::simt::stride_checks::needs_stride_check(&plan.classes, st)) {
             for r in plan.live[block].iter_bits() {
                 let value = self.snapshot_register(Reg(r as u32));
-                self.checkpoint.push((Reg(r as u32), value));
+                self.blocks.checkpoint.push((Reg(r as u32), value));
             }
         }
         let segments = self.split_into_segments(stmts);
@@ -279,7 +278,7 @@ impl<'a> FunctionEmitter<'a, '_> {
                 if point { g.emit_ordering_point(&part[0], false) } else { g.emit_segment(part, &pieces) }
             })?;
         }
-        self.statement = plan.body.blocks[block].term_index;
+        self.segment.statement = plan.body.blocks[block].term_index;
         self.set_instruction_site(crate::simt::instruction_sites::WHOLE_WARP_LANE_CODE);
         self.emit_converged_terminator(block, done)?;
         self.emit_back_edge_blocks();
@@ -334,318 +333,8 @@ impl<'a> FunctionEmitter<'a, '_> {
 
     /// Leaves converged code for block `at`, where all lanes go on.
     pub(crate) fn switch_to_masked_code(&mut self, at: usize, values: &[(Reg, SmallVec<[LaneParts; 4]>)]) {
-        let Some(masked) = self.masked_entry else { return };
+        let Some(masked) = self.blocks.masked_entry else { return };
         self.spill_registers(values, PcUpdate::All(at as u32));
         self.b.ins().jump(masked, &[]);
-    }
-
-    /// A flag that is not zero when a check fails, in any chunk.
-    pub(crate) fn emit_stride_check(&mut self, check: StrideCheck) -> Value {
-        let (StrideCheck::NoWrap { class, .. } | StrideCheck::NonNegative { class, .. }) = check;
-        let LaneClass::Chunked(_) = class else { return self.emit_stride_check_over_lanes(check, WARP_LANES) };
-        let flags: Vec<Value> = (0..CHUNKS_PER_WARP)
-            .map(|chunk| {
-                self.current_chunk = Some(chunk);
-                let flag = self.emit_stride_check_over_lanes(check, CHUNK_LANES);
-                self.current_chunk = None;
-                flag
-            })
-            .collect();
-        self.fold_values(&flags, |g, a, b| g.b.ins().bor(a, b))
-    }
-
-    fn emit_stride_check_over_lanes(&mut self, check: StrideCheck, lanes: usize) -> Value {
-        match check {
-            StrideCheck::NoWrap { operand, class, signed } => {
-                // What is widened are 32 bits, also of a register that is wider.
-                let stride = i64::from(class.lane_stride().unwrap_or(0) as i32);
-                let reach = stride.wrapping_mul(lanes as i64 - 1);
-                self.emit_wraparound_check(operand, signed, reach)
-            }
-            StrideCheck::NonNegative { operand, bits, .. } => {
-                let width = if bits == 64 { RegWidth::W64 } else { RegWidth::W32 };
-                let first = self.scalar_operand(operand, width)[0];
-                self.b.ins().icmp_imm_s(IntCC::SignedLessThan, first, 0)
-            }
-        }
-    }
-
-    fn emit_wraparound_check(&mut self, operand: Operand, signed: bool, reach: i64) -> Value {
-        let base = self.scalar_operand(operand, RegWidth::W32)[0];
-        if signed {
-            let wide = self.b.ins().sextend(types::I64, base);
-            let last = self.b.ins().iadd_imm_s(wide, reach);
-            let low = self.b.ins().ireduce(types::I32, last);
-            let back = self.b.ins().sextend(types::I64, low);
-            self.b.ins().icmp(IntCC::NotEqual, back, last)
-        } else {
-            let wide = self.b.ins().uextend(types::I64, base);
-            let last = self.b.ins().iadd_imm_s(wide, reach);
-            let high = self.b.ins().ushr_imm_u(last, 32);
-            self.b.ins().icmp_imm_u(IntCC::NotEqual, high, 0)
-        }
-    }
-
-    /// Goes back to the beginning of the block in masked code if a check failed.
-    pub(crate) fn branch_if_checks_failed(&mut self, flags: &mut Vec<Value>) {
-        let Some(all) = flags.drain(..).reduce(|a, b| self.b.ins().bor(a, b)) else { return };
-        let (leave, next) = (self.b.create_block(), self.b.create_block());
-        self.b.set_cold_block(leave);
-        self.b.ins().brif(all, leave, &[], next, &[]);
-        self.b.seal_block(leave);
-        self.b.seal_block(next);
-        self.b.switch_to_block(leave);
-        let values = std::mem::take(&mut self.checkpoint);
-        self.switch_to_masked_code(self.block, &values);
-        self.checkpoint = values;
-        self.b.switch_to_block(next);
-    }
-
-    /// The block to jump to for an edge; back edges poll first.
-    fn block_for_edge(&mut self, from: usize, to: usize) -> ir::Block {
-        if !FunctionPlan::is_back_edge(from, to) {
-            return self.blocks[to];
-        }
-        let edge = self.b.create_block();
-        self.pending_edges.push((edge, from, to));
-        edge
-    }
-
-    fn emit_back_edge_blocks(&mut self) {
-        for (edge, from, to) in std::mem::take(&mut self.pending_edges) {
-            self.b.switch_to_block(edge);
-            self.emit_cancellation_poll(self.plan.spins.contains(&(from, to)));
-            self.b.ins().jump(self.blocks[to], &[]);
-        }
-    }
-
-    /// Leaves if the launch is cancelled; lets others run in a loop that waits.
-    pub(crate) fn emit_cancellation_poll(&mut self, spins: bool) {
-        let flag = self.load_ctx_field(types::I64, offset_of!(WarpCtx, cancel));
-        let stop = self.b.ins().load(types::I32, trusted_mem_flags(), flag, 0);
-        self.emit_in_cold_block(stop, |g| {
-            let f = runtime_call_target!(cancelled);
-            relocations::call_target(&mut g.b, f, &[g.ctx], None);
-        });
-        if spins {
-            let f = runtime_call_target!(yield_now);
-            relocations::call_target(&mut self.b, f, &[self.ctx], None);
-        }
-    }
-
-    fn emit_converged_terminator(&mut self, block: usize, done: ir::Block) -> Result<(), JitError> {
-        let plan = self.plan;
-        match &plan.body.blocks[block].term {
-            Terminator::Jump(to) => {
-                if plan.body.blocks[block].stmts.last().is_some_and(|s| self.call_may_exit(&s.inst)) {
-                    self.enter_masked_code_if_lanes_exited(*to);
-                }
-                let to = self.block_for_edge(block, *to);
-                self.b.ins().jump(to, &[]);
-            }
-            Terminator::Return => {
-                self.b.ins().jump(done, &[]);
-            }
-            Terminator::Exit => {
-                let all = self.iconst32(-1);
-                self.b.ins().store(trusted_mem_flags(), all, self.ctx, offset_of!(WarpCtx, exited) as i32);
-                self.b.ins().jump(done, &[]);
-            }
-            Terminator::Unreachable => {
-                self.b.ins().trap(ir::TrapCode::unwrap_user(1));
-            }
-            Terminator::Branch { guard, taken, fall } => self.emit_converged_branch(block, *guard, *taken, *fall)?,
-            Terminator::UniformAny { guard, taken, fall } => {
-                let (t, f) = (self.block_for_edge(block, *taken), self.block_for_edge(block, *fall));
-                let masks = self.guard_lane_masks(*guard);
-                let any = self.fold_values(&masks, |g, a, b| g.b.ins().bor(a, b));
-                let any = self.b.ins().vany_true(any);
-                self.b.ins().brif(any, t, &[], f, &[]);
-            }
-            Terminator::PredicatedSplit { guard, all, some, none } => {
-                self.emit_predicated_split(block, *guard, [*all, *some, *none])?
-            }
-            Terminator::Table { index, targets } => self.emit_converged_jump_table(block, *index, targets),
-        }
-        Ok(())
-    }
-
-    /// Goes to `t` or `f` if the first and the last lane decide that; goes on in a cold block, where
-    /// the masks are made, if not.
-    fn branch_by_endpoints(&mut self, t: ir::Block, f: ir::Block) -> Result<Option<Vec<LaneParts>>, JitError> {
-        let Some(ends) = self.branch_endpoints else { return Ok(None) };
-        let verdict = self.compare_endpoints(&ends);
-        let parted = self.b.create_block();
-        self.b.set_cold_block(parted);
-        let undecided = match verdict.all {
-            Some(_) => self.b.create_block(),
-            None => parted,
-        };
-        match verdict.some {
-            Some(some) => self.b.ins().brif(some, undecided, &[], f, &[]),
-            None => self.b.ins().jump(undecided, &[]),
-        };
-        if let Some(all) = verdict.all {
-            self.b.seal_block(undecided);
-            self.b.switch_to_block(undecided);
-            self.b.ins().brif(all, t, &[], parted, &[]);
-        }
-        self.b.seal_block(parted);
-        self.b.switch_to_block(parted);
-        self.compute_lane_predicates(&ends).map(Some)
-    }
-
-    fn emit_converged_branch(&mut self, block: usize, guard: Guard, taken: usize, fall: usize) -> Result<(), JitError> {
-        let (t, f) = (self.block_for_edge(block, taken), self.block_for_edge(block, fall));
-        let (t, f, taken, fall) = if guard.negated { (f, t, fall, taken) } else { (t, f, taken, fall) };
-        if self.class_of_register(guard.reg).is_scalar() {
-            let p = self.current_scalar(guard.reg)[0];
-            self.b.ins().brif(p, t, &[], f, &[]);
-            return Ok(());
-        }
-        let masks = match self.branch_by_endpoints(t, f)? {
-            Some(masks) => masks,
-            None => (0..CHUNKS_PER_WARP).map(|c| self.read_lanes(guard.reg, c)).collect(),
-        };
-        let flat: Vec<Value> = masks.iter().flatten().copied().collect();
-        let values: Vec<_> = self
-            .plan
-            .live_out(block)
-            .iter_bits()
-            .map(|r| (Reg(r as u32), self.snapshot_register(Reg(r as u32))))
-            .collect();
-        let any = self.fold_values(&flat, |g, a, b| g.b.ins().bor(a, b));
-        let any = self.b.ins().vany_true(any);
-        let (some, split) = (self.b.create_block(), self.b.create_block());
-        self.b.ins().brif(any, some, &[], f, &[]);
-        self.b.seal_block(some);
-        self.b.switch_to_block(some);
-        let all = self.fold_values(&flat, |g, a, b| g.b.ins().band(a, b));
-        let all = self.b.ins().vall_true(all);
-        self.b.set_cold_block(split);
-        self.b.ins().brif(all, t, &[], split, &[]);
-        self.b.seal_block(split);
-        self.b.switch_to_block(split);
-        for (c, m) in masks.iter().enumerate() {
-            self.store_lane_array(frame_header::PC_OFFSET, c, m);
-        }
-        self.spill_registers(
-            &values,
-            PcUpdate::ByStoredMask(self.pc_of_block(taken) as u32, self.pc_of_block(fall) as u32),
-        );
-        if let Some(masked) = self.masked_entry {
-            self.b.ins().jump(masked, &[]);
-        }
-        Ok(())
-    }
-
-    /// The lanes' masks of a guard, all chunks.
-    fn guard_lane_masks(&mut self, guard: Guard) -> Vec<Value> {
-        let masks: Vec<Value> = (0..CHUNKS_PER_WARP).flat_map(|c| self.read_lanes(guard.reg, c)).collect();
-        if guard.negated { masks.into_iter().map(|m| self.b.ins().bnot(m)).collect() } else { masks }
-    }
-
-    fn emit_predicated_split(
-        &mut self,
-        block: usize,
-        guard: Guard,
-        [all, some, none]: [usize; 3],
-    ) -> Result<(), JitError> {
-        let (all, none) = if guard.negated { (none, all) } else { (all, none) };
-        let never = self.plan.never_unanimous_value(block);
-        let (all, some, none) =
-            (self.block_for_edge(block, all), self.block_for_edge(block, some), self.block_for_edge(block, none));
-        let masks = match self.branch_by_endpoints(all, none)? {
-            Some(masks) => masks.into_iter().flatten().collect(),
-            None => self.guard_lane_masks(Guard { reg: guard.reg, negated: false }),
-        };
-        if never == Some(false) {
-            self.branch_if_all_lanes(&masks, all, some);
-            return Ok(());
-        }
-        let any = self.fold_values(&masks, |g, a, b| g.b.ins().bor(a, b));
-        let any = self.b.ins().vany_true(any);
-        if never == Some(true) {
-            self.b.ins().brif(any, some, &[], none, &[]);
-            return Ok(());
-        }
-        let more = self.b.create_block();
-        self.b.ins().brif(any, more, &[], none, &[]);
-        self.b.seal_block(more);
-        self.b.switch_to_block(more);
-        self.branch_if_all_lanes(&masks, all, some);
-        Ok(())
-    }
-
-    fn branch_if_all_lanes(&mut self, masks: &[Value], every: ir::Block, else_to: ir::Block) {
-        let all = self.fold_values(masks, |g, a, b| g.b.ins().band(a, b));
-        let all = self.b.ins().vall_true(all);
-        self.b.ins().brif(all, every, &[], else_to, &[]);
-    }
-
-    fn fold_values(&mut self, values: &[Value], f: impl Fn(&mut Self, Value, Value) -> Value) -> Value {
-        let mut list = values.to_vec();
-        while list.len() > 1 {
-            list = list.chunks(2).map(|p| if p.len() == 2 { f(self, p[0], p[1]) } else { p[0] }).collect();
-        }
-        list[0]
-    }
-
-    fn emit_converged_jump_table(&mut self, block: usize, index: Reg, targets: &[usize]) {
-        let edges: Vec<ir::Block> = targets.iter().map(|&t| self.block_for_edge(block, t)).collect();
-        if self.class_of_register(index) == LaneClass::Uniform {
-            let i = self.current_scalar(index)[0];
-            self.emit_jump_table(i, &edges);
-            return;
-        }
-        let values: Vec<_> = self
-            .plan
-            .live_out(block)
-            .iter_bits()
-            .map(|r| (Reg(r as u32), self.snapshot_register(Reg(r as u32))))
-            .collect();
-        let lanes: Vec<LaneParts> = (0..CHUNKS_PER_WARP).map(|c| self.read_lanes(index, c)).collect();
-        let first = ops::extract_lane(&mut self.op_ctx(), RegWidth::W32, &lanes[0], 0)[0];
-        let all = self.b.ins().splat(types::I32X4, first);
-        let flat: Vec<Value> = lanes.iter().flatten().map(|&v| self.b.ins().icmp(IntCC::Equal, v, all)).collect();
-        let same = self.fold_values(&flat, |g, a, b| g.b.ins().band(a, b));
-        let same = self.b.ins().vall_true(same);
-        let (agree, split) = (self.b.create_block(), self.b.create_block());
-        self.b.set_cold_block(split);
-        self.b.ins().brif(same, agree, &[], split, &[]);
-        self.b.seal_block(agree);
-        self.b.seal_block(split);
-        self.b.switch_to_block(split);
-        self.spill_registers(&values, PcUpdate::Unchanged);
-        for (c, l) in lanes.iter().enumerate() {
-            let pcs = self.jump_table_target_pcs(l, targets);
-            self.store_lane_array(frame_header::PC_OFFSET, c, &pcs);
-        }
-        if let Some(masked) = self.masked_entry {
-            self.b.ins().jump(masked, &[]);
-        }
-        self.b.switch_to_block(agree);
-        self.emit_jump_table(first, &edges);
-    }
-
-    fn emit_jump_table(&mut self, index: Value, targets: &[ir::Block]) {
-        let calls: Vec<ir::BlockCall> = targets.iter().map(|&t| self.b.func.dfg.block_call(t, &[])).collect();
-        let default = self.b.func.dfg.block_call(targets[targets.len() - 1], &[]);
-        let table = self.b.create_jump_table(ir::JumpTableData::new(default, &calls));
-        self.b.ins().br_table(index, table);
-    }
-
-    /// The block each lane goes to by its index; beyond the table the last one.
-    pub(crate) fn jump_table_target_pcs(&mut self, index: &LaneParts, targets: &[usize]) -> LaneParts {
-        let last = self.splat_i32x4(self.pc_of_block(targets[targets.len() - 1]));
-        let mut pcs: LaneParts = index.iter().map(|_| last).collect();
-        for (i, &t) in targets.iter().enumerate() {
-            let (number, target) = (self.splat_i32x4(i as i64), self.splat_i32x4(self.pc_of_block(t)));
-            for (p, &v) in pcs.iter_mut().zip(index) {
-                let here = self.b.ins().icmp(IntCC::Equal, v, number);
-                *p = self.b.ins().bitselect(here, target, *p);
-            }
-        }
-        pcs
     }
 }

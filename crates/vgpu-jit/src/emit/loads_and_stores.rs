@@ -172,7 +172,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         let from = self.b.append_block_param(next, types::I64);
         self.b.ins().brif(whole, next, &[p.base.into()], part, &[]);
         self.switch_to_cold_block(part);
-        let copy = self.add_offset(self.frame, i64::from(frame_header::INACTIVE_ACCESS_OFFSET) - i64::from(off));
+        let copy = self.add_offset(self.abi.frame, i64::from(frame_header::INACTIVE_ACCESS_OFFSET) - i64::from(off));
         self.branch_if_any_active(mask, (next, &[copy.into()]));
         self.copy_active_lanes(access, p, chunk, mask, false);
         self.b.ins().jump(next, &[copy.into()]);
@@ -199,17 +199,17 @@ impl<'a> FunctionEmitter<'a, '_> {
     /// Whether all lanes of `mask` are active and none is outside of the window or misaligned.
     fn emit_all_active_and_in_window(&mut self, access: &MemAccess<'_>, p: &ScalarAddress, mask: &LaneParts) -> Value {
         let key = (mask[0], mask[1]);
-        let all = match self.cse.all_active.get(&key) {
-            Some(&all) if !self.scalar_results.is_empty() => all,
+        let all = match self.segment.cse.all_active.get(&key) {
+            Some(&all) if !self.segment.scalar_results.is_empty() => all,
             _ => self.all_lanes_active(mask),
         };
-        self.cse.all_active.insert(key, all);
+        self.segment.cse.all_active.insert(key, all);
         if p.checked {
             return all;
         }
         // Lane 0 decides: the others are near enough to hit the window's guards at worst.
         let key = (p.base, p.offset, self.required_zero_bits(access));
-        let inside = match self.cse.window_hits.get(&key) {
+        let inside = match self.segment.cse.window_hits.get(&key) {
             Some(&inside) => inside,
             None => {
                 let start = self.add_offset(p.base, i64::from(p.offset));
@@ -218,7 +218,7 @@ impl<'a> FunctionEmitter<'a, '_> {
                 self.b.ins().icmp_imm_u(IntCC::Equal, bad, 0)
             }
         };
-        self.cse.window_hits.insert(key, inside);
+        self.segment.cse.window_hits.insert(key, inside);
         self.b.ins().band(all, inside)
     }
 
@@ -473,7 +473,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         self.b.seal_block(fast);
         self.switch_to_cold_block(part);
         self.branch_if_any_active(mask, (next, &[]));
-        self.store_contiguous(access, self.frame, frame_header::INACTIVE_ACCESS_OFFSET, values);
+        self.store_contiguous(access, self.abi.frame, frame_header::INACTIVE_ACCESS_OFFSET, values);
         self.copy_active_lanes(access, p, chunk, mask, true);
         self.b.ins().jump(next, &[]);
         self.b.switch_to_block(fast);

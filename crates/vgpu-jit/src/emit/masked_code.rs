@@ -6,7 +6,7 @@
 //! have left the function.
 
 use super::compile::EmitEnv;
-use super::emitter::{FunctionEmitter, MaskedRegs, RegisterStorage, trusted_mem_flags};
+use super::emitter::{FunctionAbi, FunctionEmitter, MaskedRegs, RegisterStorage, trusted_mem_flags};
 use super::ops;
 use super::register_values::{CHUNKS_PER_WARP, LaneParts, RegWidth};
 use super::relocations::{self, RelocTarget};
@@ -29,12 +29,12 @@ pub(crate) fn emit_masked_function(
     b.append_block_params_for_function_params(entry);
     b.switch_to_block(entry);
     let p = b.block_params(entry).to_vec();
-    let mut g =
-        FunctionEmitter::new(b, env, plan, [p[0], p[1], p[2], p[3]], RegisterStorage::Masked(MaskedRegs::default()));
+    let abi = FunctionAbi { ctx: p[0], frame: p[1], args: p[2], rets: p[3] };
+    let mut g = FunctionEmitter::new(b, env, plan, abi, RegisterStorage::Masked(MaskedRegs::default()));
     let dispatch = g.b.create_block();
     g.b.append_block_param(dispatch, types::I32);
-    g.dispatch = Some(dispatch);
-    g.blocks = plan.body.blocks.iter().map(|_| g.b.create_block()).collect();
+    g.blocks.dispatch = Some(dispatch);
+    g.blocks.by_ptx_block = plan.body.blocks.iter().map(|_| g.b.create_block()).collect();
     let first = g.iconst32(1);
     g.b.ins().jump(dispatch, &[first.into()]);
     g.emit_dispatcher(dispatch);
@@ -90,7 +90,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         if self.plan.spins.is_empty() {
             return min;
         }
-        let spins = self.b.ins().load(types::I32, trusted_mem_flags(), self.frame, frame_header::SPIN_COUNT_OFFSET);
+        let spins = self.b.ins().load(types::I32, trusted_mem_flags(), self.abi.frame, frame_header::SPIN_COUNT_OFFSET);
         let low = self.b.ins().band_imm_u(spins, 15);
         let due = self.b.ins().icmp_imm_u(IntCC::Equal, low, 15);
         let (pick, next) = (self.b.create_block(), self.b.create_block());
@@ -98,7 +98,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         self.b.ins().brif(due, pick, &[], next, &[min.into()]);
         self.b.switch_to_block(pick);
         let f = RelocTarget::rust_function_target(super::slow_paths::pick_next_group as *const () as usize);
-        let other = relocations::call_target(&mut self.b, f, &[self.frame, min], Some(types::I32)).unwrap_or(min);
+        let other = relocations::call_target(&mut self.b, f, &[self.abi.frame, min], Some(types::I32)).unwrap_or(min);
         self.b.ins().jump(next, &[other.into()]);
         self.b.switch_to_block(next);
         choice
@@ -108,7 +108,7 @@ impl<'a> FunctionEmitter<'a, '_> {
     fn emit_pick_random_group(&mut self, min: Value) -> Value {
         let table = relocations::target_address(&mut self.b, self.env.tables[&self.plan.id].calls);
         let f = RelocTarget::rust_function_target(super::slow_paths::pick_random_group as *const () as usize);
-        let args = [self.ctx, self.frame, table, min];
+        let args = [self.abi.ctx, self.abi.frame, table, min];
         relocations::call_target(&mut self.b, f, &args, Some(types::I32)).unwrap_or(min)
     }
 
@@ -131,14 +131,14 @@ impl<'a> FunctionEmitter<'a, '_> {
         self.b.ins().jump(run, &[min.into(), yes.into()]);
         self.b.switch_to_block(barrier);
         let f = RelocTarget::rust_function_target(super::slow_paths::resolve_parked_barriers as *const () as usize);
-        relocations::call_target(&mut self.b, f, &[self.ctx, self.frame], None);
+        relocations::call_target(&mut self.b, f, &[self.abi.ctx, self.abi.frame], None);
         let no = self.iconst32(0);
         self.b.ins().jump(dispatch, &[no.into()]);
     }
 
     /// Activates the lanes at `which` and runs their block, or returns if all can go on converged.
     fn emit_block_dispatch(&mut self, which: Value, forced: Value, first: Value, pcs: &[Value]) {
-        self.b.ins().store(trusted_mem_flags(), forced, self.frame, frame_header::FORCE_WARP_OP_OFFSET);
+        self.b.ins().store(trusted_mem_flags(), forced, self.abi.frame, frame_header::FORCE_WARP_OP_OFFSET);
         let number = !(special_pcs::PARKED_AT_WARP_OP | special_pcs::BEFORE_BARRIER_CALL);
         let block = self.b.ins().band_imm_u(which, number & 0xffff_ffff);
         let key = self.b.ins().splat(types::I32X4, block);
@@ -151,12 +151,12 @@ impl<'a> FunctionEmitter<'a, '_> {
                 let may = self.b.ins().load(
                     types::I32X4,
                     trusted_mem_flags(),
-                    self.frame,
+                    self.abi.frame,
                     frame_header::ALLOWED_LANES_OFFSET + i as i32 * 16,
                 );
                 here = self.b.ins().band(here, may);
             }
-            self.b.ins().store(trusted_mem_flags(), here, self.frame, frame_header::MASK_OFFSET + i as i32 * 16);
+            self.b.ins().store(trusted_mem_flags(), here, self.abi.frame, frame_header::MASK_OFFSET + i as i32 * 16);
             all = Some(all.map_or(here, |a| self.b.ins().band(a, here)));
         }
         if let (Some(all), true) = (all, self.plan.resumable.iter_bits().next().is_some()) {
@@ -176,8 +176,8 @@ impl<'a> FunctionEmitter<'a, '_> {
             self.b.switch_to_block(stay);
         }
         let never = self.b.create_block();
-        let calls: Vec<ir::BlockCall> = (0..self.blocks.len())
-            .map(|i| if self.plan.in_masked.contains(i) { self.blocks[i] } else { never })
+        let calls: Vec<ir::BlockCall> = (0..self.blocks.by_ptx_block.len())
+            .map(|i| if self.plan.in_masked.contains(i) { self.blocks.by_ptx_block[i] } else { never })
             .map(|t| self.b.func.dfg.block_call(t, &[]))
             .collect();
         let default = self.b.func.dfg.block_call(never, &[]);
@@ -189,9 +189,9 @@ impl<'a> FunctionEmitter<'a, '_> {
     }
 
     fn emit_masked_block(&mut self, block: usize) -> Result<(), JitError> {
-        self.block = block;
+        self.blocks.current = block;
         self.store = RegisterStorage::Masked(MaskedRegs::default());
-        self.b.switch_to_block(self.blocks[block]);
+        self.b.switch_to_block(self.blocks.by_ptx_block[block]);
         let plan = self.plan;
         let stmts = &plan.body.blocks[block].stmts;
         let segments = self.split_into_segments(stmts);
@@ -200,7 +200,7 @@ impl<'a> FunctionEmitter<'a, '_> {
             let last = i + 1 == segments.len();
             if point { self.emit_ordering_point(&part[0], last)? } else { self.emit_masked_segment(part, last)? }
         }
-        self.statement = plan.body.blocks[block].term_index;
+        self.segment.statement = plan.body.blocks[block].term_index;
         self.set_instruction_site(crate::simt::instruction_sites::WHOLE_WARP_LANE_CODE);
         self.emit_masked_terminator(block)
     }
@@ -208,7 +208,7 @@ impl<'a> FunctionEmitter<'a, '_> {
     /// Stores what the block wrote and others read to the frame, for the active lanes of a chunk.
     pub(crate) fn write_back_registers(&mut self, chunk: usize) {
         let RegisterStorage::Masked(m) = &self.store else { return };
-        let out = self.plan.live_out(self.block);
+        let out = self.plan.live_out(self.blocks.current);
         // Loops over chunks pass registers to each other in the frame.
         let is_read = |r: &Reg| self.env.variant.first_tier || out.contains(r.index());
         let dirty: Vec<Reg> = m.dirty.iter().copied().filter(is_read).collect();
@@ -245,7 +245,7 @@ impl<'a> FunctionEmitter<'a, '_> {
 
     fn jump_to_dispatcher(&mut self) {
         let again = self.iconst32(0);
-        if let Some(d) = self.dispatch {
+        if let Some(d) = self.blocks.dispatch {
             self.b.ins().jump(d, &[again.into()]);
         }
     }
@@ -265,9 +265,10 @@ impl<'a> FunctionEmitter<'a, '_> {
             let spins = back.iter().any(|&s| plan.spins.contains(&(block, s)));
             self.emit_cancellation_poll(spins);
             if spins {
-                let n = self.b.ins().load(types::I32, trusted_mem_flags(), self.frame, frame_header::SPIN_COUNT_OFFSET);
+                let n =
+                    self.b.ins().load(types::I32, trusted_mem_flags(), self.abi.frame, frame_header::SPIN_COUNT_OFFSET);
                 let n = self.b.ins().iadd_imm_s(n, 1);
-                self.b.ins().store(trusted_mem_flags(), n, self.frame, frame_header::SPIN_COUNT_OFFSET);
+                self.b.ins().store(trusted_mem_flags(), n, self.abi.frame, frame_header::SPIN_COUNT_OFFSET);
             }
         }
         let bar = body
@@ -285,7 +286,7 @@ impl<'a> FunctionEmitter<'a, '_> {
                 let bits = self.mask_to_lane_bits(&masks);
                 let old = self.load_ctx_field(types::I32, offset_of!(WarpCtx, exited));
                 let new = self.b.ins().bor(old, bits);
-                self.b.ins().store(trusted_mem_flags(), new, self.ctx, offset_of!(WarpCtx, exited) as i32);
+                self.b.ins().store(trusted_mem_flags(), new, self.abi.ctx, offset_of!(WarpCtx, exited) as i32);
                 self.set_all_pcs_and_dispatch(special_pcs::PC_DONE);
             }
             Terminator::Unreachable => {
@@ -320,7 +321,7 @@ impl<'a> FunctionEmitter<'a, '_> {
     /// After a call that may have retired lanes, those are done.
     fn emit_masked_jump(&mut self, to: usize) {
         let plan = self.plan;
-        let called = plan.body.blocks[self.block].stmts.last().is_some_and(|s| self.call_may_exit(&s.inst));
+        let called = plan.body.blocks[self.blocks.current].stmts.last().is_some_and(|s| self.call_may_exit(&s.inst));
         if !called {
             return self.set_all_pcs_and_dispatch(self.pc_of_block(to));
         }

@@ -68,12 +68,12 @@ impl FunctionEmitter<'_, '_> {
 
     /// The stack slot for planes; its contents live for one statement.
     fn matrix_slot(&mut self) -> StackSlot {
-        if let Some(s) = self.matrix_slot {
+        if let Some(s) = self.slots.matrix {
             return s;
         }
         let bytes = (TRANSFER_HEADER_BYTES + MATRIX_FRAME_WORDS * 4) as u32;
         let s = self.b.create_sized_stack_slot(ir::StackSlotData::new(ir::StackSlotKind::ExplicitSlot, bytes, 4));
-        self.matrix_slot = Some(s);
+        self.slots.matrix = Some(s);
         s
     }
 
@@ -161,7 +161,7 @@ impl FunctionEmitter<'_, '_> {
         let form = relocations::target_address(&mut self.b, link);
         let frame = self.b.ins().stack_addr(types::I64, slot, 0);
         let f = runtime_call_target!(matrix);
-        relocations::call_target(&mut self.b, f, &[self.ctx, form, site, stride, frame], None);
+        relocations::call_target(&mut self.b, f, &[self.abi.ctx, form, site, stride, frame], None);
         for (i, &r) in dsts.iter().enumerate() {
             self.load_plane(slot, first + (i % repeat) as i32 * plane_bytes(w), r, w);
         }

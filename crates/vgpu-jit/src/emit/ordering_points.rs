@@ -20,7 +20,7 @@ use std::mem::offset_of;
 impl<'a> FunctionEmitter<'a, '_> {
     /// Emits an ordering point.
     pub(crate) fn emit_ordering_point(&mut self, st: &Stmt<'a>, last: bool) -> Result<(), JitError> {
-        self.statement = st.index;
+        self.segment.statement = st.index;
         self.set_instruction_site(crate::simt::instruction_sites::WHOLE_WARP_LANE_CODE);
         self.clear_splat_cache();
         self.b.ins().sequence_point();
@@ -103,7 +103,7 @@ impl<'a> FunctionEmitter<'a, '_> {
                 [i64::from(address_slot), i64::from(address_bytes), i64::from(slot), i64::from(w.lane_bytes())];
             let [address_slot, address_bytes, slot, bytes] = numbers.map(|n| self.iconst32(n));
             let f = super::slow_paths::share_load_of_one_address as *const () as usize;
-            let args = [self.frame, address_slot, address_bytes, slot, bytes];
+            let args = [self.abi.frame, address_slot, address_bytes, slot, bytes];
             relocations::call_target(&mut self.b, RelocTarget::rust_function_target(f), &args, None);
         }
     }
@@ -120,7 +120,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         let lanes = self.operand_lanes(a, RegWidth::W32, 0);
         let ns = self.b.ins().extractlane(lanes[0], 0);
         let f = runtime_call_target!(nanosleep);
-        relocations::call_target(&mut self.b, f, &[self.ctx, ns], None);
+        relocations::call_target(&mut self.b, f, &[self.abi.ctx, ns], None);
     }
 
     fn emit_conditional_trap(&mut self, st: &Stmt<'_>) {
@@ -144,7 +144,7 @@ impl<'a> FunctionEmitter<'a, '_> {
                 let over = relocations::call_target(
                     &mut self.b,
                     RelocTarget::rust_function_target(super::slow_paths::alloca_lanes as *const () as usize),
-                    &[self.ctx, active, code, at],
+                    &[self.abi.ctx, active, code, at],
                     Some(types::I32),
                 );
                 if let Some(o) = over {

@@ -226,7 +226,7 @@ impl FunctionEmitter<'_, '_> {
         self.b.ins().store(
             trusted_mem_flags(),
             value,
-            self.frame,
+            self.abi.frame,
             frame_header::INACTIVE_ACCESS_OFFSET + 8 * number as i32,
         );
     }
@@ -248,6 +248,6 @@ impl FunctionEmitter<'_, '_> {
         let stub = RelocTarget::rust_function_target(arch::save_registers_and_call as *const () as usize);
         let mut signature = Signature::new(CallConv::PreserveAll);
         signature.params = [types::I64, types::I64, types::I32].map(AbiParam::new).to_vec();
-        relocations::call_target_with_signature(&mut self.b, stub, signature, &[self.ctx, self.frame, number]);
+        relocations::call_target_with_signature(&mut self.b, stub, signature, &[self.abi.ctx, self.abi.frame, number]);
     }
 }

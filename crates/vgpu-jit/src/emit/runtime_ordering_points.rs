@@ -69,7 +69,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         let (code, site) = (self.iconst32(i64::from(code)), self.iconst32(i64::from(site)));
         let slot = self.lane_array_slot();
         let at = self.b.ins().stack_addr(types::I64, slot, 0);
-        relocations::call_target(&mut self.b, f, &[self.ctx, code, active, site, at], None);
+        relocations::call_target(&mut self.b, f, &[self.abi.ctx, code, active, site, at], None);
     }
 
     /// Writes an array to a register.

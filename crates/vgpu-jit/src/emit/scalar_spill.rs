@@ -128,8 +128,12 @@ impl FunctionEmitter<'_, '_> {
         let mut good: Option<Value> = None;
         for group in flat.chunks(MAX_STUB_VALUES) {
             self.emit_slow_path_call(SlowPathRequest::CheckStrides(group.to_vec()));
-            let here =
-                self.b.ins().load(types::I32, trusted_mem_flags(), self.frame, frame_header::INACTIVE_ACCESS_OFFSET);
+            let here = self.b.ins().load(
+                types::I32,
+                trusted_mem_flags(),
+                self.abi.frame,
+                frame_header::INACTIVE_ACCESS_OFFSET,
+            );
             good = Some(good.map_or(here, |g| self.b.ins().band(g, here)));
         }
         (values, good)
@@ -140,7 +144,7 @@ impl FunctionEmitter<'_, '_> {
         (pieces.iter())
             .map(|p| {
                 let ty = if p.is_64_bit { types::I64 } else { types::I32 };
-                let v = self.b.ins().load(ty, trusted_mem_flags(), self.frame, p.slot);
+                let v = self.b.ins().load(ty, trusted_mem_flags(), self.abi.frame, p.slot);
                 if is_predicate { self.b.ins().icmp_imm_s(IntCC::NotEqual, v, 0) } else { v }
             })
             .collect()

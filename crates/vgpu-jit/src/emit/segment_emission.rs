@@ -28,7 +28,7 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
             for &to in ends {
                 for chunk in 0..chunks {
                     if ends.len() == 1 {
-                        self.chunk_values.clear();
+                        self.segment.chunk_values.clear();
                     }
                     self.emit_chunk_statements(stmts, from..to, chunk)?;
                 }
@@ -46,7 +46,7 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
         }
         self.begin_segment(stmts);
         for chunk in 0..CHUNKS_PER_WARP {
-            self.chunk_values.clear();
+            self.segment.chunk_values.clear();
             self.emit_chunk_statements(stmts, 0..stmts.len(), chunk)?;
             if last {
                 self.write_back_registers(chunk);
@@ -72,7 +72,7 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
         self.b.ins().brif(any, run, &[], latch, &[]);
         self.b.seal_block(run);
         self.b.switch_to_block(run);
-        self.b.ins().store(trusted_mem_flags(), chunk, self.ctx, offset_of!(WarpCtx, chunk) as i32);
+        self.b.ins().store(trusted_mem_flags(), chunk, self.abi.ctx, offset_of!(WarpCtx, chunk) as i32);
         self.emit_chunk_statements(stmts, 0..stmts.len(), 0)?;
         self.write_back_registers(0);
         self.b.ins().jump(latch, &[]);
@@ -84,27 +84,27 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
         self.b.seal_block(header);
         self.b.seal_block(done);
         self.b.switch_to_block(done);
-        self.chunk_loop = None;
+        self.segment.chunk_loop = None;
         let zero = self.iconst32(0);
-        self.b.ins().store(trusted_mem_flags(), zero, self.ctx, offset_of!(WarpCtx, chunk) as i32);
+        self.b.ins().store(trusted_mem_flags(), zero, self.abi.ctx, offset_of!(WarpCtx, chunk) as i32);
         self.forget_masked_registers();
         self.end_segment();
         Ok(())
     }
 
     fn begin_segment(&mut self, stmts: &[Stmt<'a>]) {
-        self.splats.clear();
-        self.cse = CommonSubexpressions::default();
-        self.chunk_values.clear();
-        self.scalar_results = stmts.iter().map(|_| ScalarResults::default()).collect();
+        self.segment.splats.clear();
+        self.segment.cse = CommonSubexpressions::default();
+        self.segment.chunk_values.clear();
+        self.segment.scalar_results = stmts.iter().map(|_| ScalarResults::default()).collect();
     }
 
     fn end_segment(&mut self) {
-        self.scalar_results.clear();
-        self.sunk_uniforms.clear();
-        self.chunk_values.clear();
-        self.current = 0;
-        self.splats.clear();
+        self.segment.scalar_results.clear();
+        self.segment.sunk_uniforms.clear();
+        self.segment.chunk_values.clear();
+        self.segment.current = 0;
+        self.segment.splats.clear();
     }
 
     /// Emits statements of a segment for one chunk. A uniform load that an earlier chunk has made
@@ -112,12 +112,13 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
     fn emit_chunk_statements(&mut self, stmts: &[Stmt<'a>], range: Range<usize>, chunk: usize) -> Result<(), JitError> {
         for k in range {
             let st = &stmts[k];
-            self.current = k;
+            self.segment.current = k;
             let mut known = false;
-            if let (Inst::Ld { dsts, .. }, false) = (&*st.inst, self.sunk_uniforms.is_empty())
+            if let (Inst::Ld { dsts, .. }, false) = (&*st.inst, self.segment.sunk_uniforms.is_empty())
                 && let [Some(r)] = dsts[..]
             {
-                known = self.sunk_uniforms.contains(&r) && self.chunk_values.iter().any(|(x, _)| *x == r);
+                known =
+                    self.segment.sunk_uniforms.contains(&r) && self.segment.chunk_values.iter().any(|(x, _)| *x == r);
             }
             if !known {
                 self.emit_lane_statement(st, chunk)?;
@@ -138,7 +139,7 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
         {
             return false;
         }
-        let block = &plan.body.blocks[self.block];
+        let block = &plan.body.blocks[self.blocks.current];
         let in_term = match &block.term {
             crate::simt::body::Terminator::Branch { guard, .. }
             | crate::simt::body::Terminator::UniformAny { guard, .. }
@@ -147,11 +148,11 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
             _ => false,
         };
         // A branch that its first and last lane decide compares with a scalar.
-        let in_ends = self.branch_endpoints.is_some_and(|e| [e.affine, e.bound].contains(&Operand::Reg(r)));
+        let in_ends = self.blocks.branch_endpoints.is_some_and(|e| [e.affine, e.bound].contains(&Operand::Reg(r)));
         if in_term
             || in_ends
             || self.class_of_register(r) != LaneClass::Uniform
-            || plan.live_out(self.block).contains(r.index())
+            || plan.live_out(self.blocks.current).contains(r.index())
         {
             return false;
         }
@@ -178,8 +179,8 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
         let carry = self.plan.body.carry_flag();
         let mut pending = vec![];
         for (k, st) in stmts.iter().enumerate() {
-            self.current = k;
-            self.statement = st.index;
+            self.segment.current = k;
+            self.segment.statement = st.index;
             self.set_instruction_site(crate::simt::instruction_sites::WHOLE_WARP_LANE_CODE);
             let exec = self.plan.classes.exec_mode(st);
             if exec == ExecMode::Lanes || self.should_rematerialize_load(stmts, k) {
@@ -187,13 +188,13 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
                 let mut regs: SmallVec<[Reg; 4]> = smallvec![];
                 stmt_uses(st, carry, &mut |r| regs.push(r));
                 for r in regs {
-                    if self.class_of_register(r).is_scalar() && !self.sunk_uniforms.contains(&r) {
+                    if self.class_of_register(r).is_scalar() && !self.segment.sunk_uniforms.contains(&r) {
                         let p = self.current_scalar(r);
-                        self.scalar_results[k].scalars.push((r, p));
+                        self.segment.scalar_results[k].scalars.push((r, p));
                     }
                 }
                 if exec != ExecMode::Lanes {
-                    crate::simt::operands::for_each_def(&st.inst, &mut |r| self.sunk_uniforms.push(r));
+                    crate::simt::operands::for_each_def(&st.inst, &mut |r| self.segment.sunk_uniforms.push(r));
                 }
                 continue;
             }
@@ -203,14 +204,14 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
             if !ops::is_pure(&st.inst) {
                 self.branch_if_checks_failed(&mut pending);
             }
-            self.scalar_results[k].done = true;
+            self.segment.scalar_results[k].done = true;
             let class = exec.result_lane_class();
             for (r, parts) in self.emit_chunked_statement(st, exec)? {
                 if self.class_of_register(r).is_scalar() {
                     self.write_scalar(r, &parts, class);
                 } else {
                     lanes = true;
-                    self.scalar_results[k].results.push((r, parts, class));
+                    self.segment.scalar_results[k].results.push((r, parts, class));
                 }
             }
         }
@@ -226,9 +227,9 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
         }
         let mut all: Vec<(Reg, LaneParts)> = vec![];
         for chunk in 0..CHUNKS_PER_WARP {
-            self.current_chunk = Some(chunk);
+            self.segment.current_chunk = Some(chunk);
             let results = self.emit_scalar_statement(st);
-            self.current_chunk = None;
+            self.segment.current_chunk = None;
             for (i, (r, parts)) in results?.into_iter().enumerate() {
                 if chunk == 0 {
                     all.push((r, parts));
@@ -260,19 +261,21 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
 
     /// Remembers of a sum just computed which pointer it is near.
     fn record_address_base(&mut self, st: &Stmt<'_>, results: &[(Reg, LaneParts)]) {
-        let stmts = &self.plan.body.blocks[self.block].stmts;
+        let stmts = &self.plan.body.blocks[self.blocks.current].stmts;
         let distance = (std::ptr::from_ref(st) as usize).wrapping_sub(stmts.as_ptr() as usize);
         let at = distance / size_of::<Stmt<'_>>();
         if !stmts.get(at).is_some_and(|x| std::ptr::eq(x, st)) {
             return;
         }
-        let (Some((pointer, bound)), [(_, sum)]) = (self.bounds.unbounded_addend((self.block, at)), results) else {
+        let (Some((pointer, bound)), [(_, sum)]) =
+            (self.addresses.bounds.unbounded_addend((self.blocks.current, at)), results)
+        else {
             return;
         };
         let near = self.scalar_operand(pointer, RegWidth::W64)[0];
         let (root, bound) =
-            self.address_bases.get(&near).map_or((near, bound), |(root, b)| (*root, b.add_bound(bound)));
-        self.address_bases.insert(sum[0], (root, bound));
+            self.addresses.bases.get(&near).map_or((near, bound), |(root, b)| (*root, b.add_bound(bound)));
+        self.addresses.bases.insert(sum[0], (root, bound));
     }
 
     /// Lowers a pure instruction and fits its results to the registers.
@@ -305,10 +308,10 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
         if self.is_deferred_predicate(st) {
             return Ok(());
         }
-        self.statement = st.index;
+        self.segment.statement = st.index;
         self.set_instruction_site(crate::simt::instruction_sites::chunk_lane_code(chunk));
-        if self.scalar_results[self.current].done {
-            let results = self.scalar_results[self.current].results.clone();
+        if self.segment.scalar_results[self.segment.current].done {
+            let results = self.segment.scalar_results[self.segment.current].results.clone();
             for (r, parts, class) in results {
                 let w = self.width_of_register(r);
                 let lanes = self.expand_scalar_to_lanes(&parts, w, class, chunk);
@@ -337,8 +340,8 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
 
     /// Whether the predicate that `st` makes is made at the end of the block, when lanes disagree.
     fn is_deferred_predicate(&self, st: &Stmt<'_>) -> bool {
-        let deferred = self.branch_endpoints.filter(|e| e.deferred);
-        deferred.is_some_and(|e| std::ptr::eq(st, &raw const self.plan.body.blocks[self.block].stmts[e.at]))
+        let deferred = self.blocks.branch_endpoints.filter(|e| e.deferred);
+        deferred.is_some_and(|e| std::ptr::eq(st, &raw const self.plan.body.blocks[self.blocks.current].stmts[e.at]))
     }
 
     /// Splits the statements of a block into segments; `true` marks an ordering point.

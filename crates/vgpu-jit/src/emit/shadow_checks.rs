@@ -64,7 +64,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         let Some(states) = self.env.instrument.memory else { return };
         match place {
             LaneLocation::Strided(p) if p.stride == 0 => {
-                let first = self.scalar_results.get(self.current).and_then(|r| r.address).map(|a| a[0]);
+                let first = self.segment.scalar_results.get(self.segment.current).and_then(|r| r.address).map(|a| a[0]);
                 let same = first.is_some_and(|f| f.base == p.base && f.offset == p.offset);
                 if mask.is_some() || chunk == 0 || !same {
                     self.check_uniform_states(
@@ -373,9 +373,14 @@ impl<'a> FunctionEmitter<'a, '_> {
         };
         let site = self.site_for_lanes(crate::simt::instruction_sites::chunk_lane_code(chunk));
         let at = self.b.ins().stack_addr(types::I64, slot, 0);
-        let chunk = self.chunk_loop.map_or_else(|| self.iconst32(chunk as i64), |l| l.chunk);
+        let chunk = self.segment.chunk_loop.map_or_else(|| self.iconst32(chunk as i64), |l| l.chunk);
         let (site, info) = (self.iconst32(i64::from(site)), self.iconst32(i64::from(info)));
-        relocations::call_target(&mut self.b, RelocTarget::RaceAccess, &[self.ctx, bits, chunk, site, info, at], None);
+        relocations::call_target(
+            &mut self.b,
+            RelocTarget::RaceAccess,
+            &[self.abi.ctx, bits, chunk, site, info, at],
+            None,
+        );
     }
 
     /// Reports a load of one address by the whole warp: eight lanes stand for all.
@@ -405,7 +410,7 @@ impl<'a> FunctionEmitter<'a, '_> {
             _ => return,
         };
         let what = self.iconst32(i64::from(what));
-        relocations::call_target(&mut self.b, RelocTarget::RaceSync, &[self.ctx, what], None);
+        relocations::call_target(&mut self.b, RelocTarget::RaceSync, &[self.abi.ctx, what], None);
     }
 
     /// Local memory of the function begins or ends.

@@ -36,7 +36,7 @@ impl<'a> FunctionEmitter<'a, '_> {
             Tid(d) => {
                 let table = self.load_ctx_field(types::I64, offset_of!(WarpCtx, tid));
                 let at = [offset_of!(TidTable, x), offset_of!(TidTable, y), offset_of!(TidTable, z)][dim_index(d)];
-                let at = at + self.current_chunk.unwrap_or(0) * 32;
+                let at = at + self.segment.current_chunk.unwrap_or(0) * 32;
                 self.b.ins().load(types::I32, trusted_mem_flags(), table, at as i32)
             }
             Ntid(d) => word(self, offset_of!(WarpCtx, ntid) + 4 * dim_index(d)),
@@ -61,7 +61,7 @@ impl<'a> FunctionEmitter<'a, '_> {
                 self.b.ins().ushr_imm_u(t, 32)
             }
             x if x == crate::simt::barrier_results::BARRIER_RESULT_REG => {
-                self.b.ins().load(types::I32, trusted_mem_flags(), self.frame, frame_header::BAR_RESULT_OFFSET)
+                self.b.ins().load(types::I32, trusted_mem_flags(), self.abi.frame, frame_header::BAR_RESULT_OFFSET)
             }
             _ => self.iconst32(0),
         };
@@ -70,7 +70,7 @@ impl<'a> FunctionEmitter<'a, '_> {
 
     fn emit_clock(&mut self, timer: bool) -> Value {
         let f = if timer { runtime_call_target!(globaltimer) } else { runtime_call_target!(clock64) };
-        let ctx = self.ctx;
+        let ctx = self.abi.ctx;
         relocations::call_target(&mut self.b, f, &[ctx], Some(types::I64)).unwrap_or(ctx)
     }
 
@@ -108,7 +108,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         let words: LaneParts = match s {
             Tid(d) if d != Dim3Component::W => {
                 let mut table = self.load_ctx_field(types::I64, offset_of!(WarpCtx, tid));
-                if let Some(chunk_loop) = self.chunk_loop {
+                if let Some(chunk_loop) = self.segment.chunk_loop {
                     table = self.b.ins().iadd(table, chunk_loop.byte_offset);
                 }
                 let at = [offset_of!(TidTable, x), offset_of!(TidTable, y), offset_of!(TidTable, z)][dim_index(d)];
@@ -137,7 +137,7 @@ impl<'a> FunctionEmitter<'a, '_> {
     }
 
     fn lanemask_register_lanes(&mut self, s: SpecialReg, chunk: usize) -> LaneParts {
-        let shift = self.chunk_loop.map(|l| self.b.ins().ishl_imm_u(l.chunk, 3));
+        let shift = self.segment.chunk_loop.map(|l| self.b.ins().ishl_imm_u(l.chunk, 3));
         let ones = self.splat_i32x4(0xffff_ffff);
         (0..2)
             .map(|i| {

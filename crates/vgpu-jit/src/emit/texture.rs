@@ -29,7 +29,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         let site = self.iconst32(i64::from(site));
         let at = self.b.ins().stack_addr(types::I64, slot, 0);
         let f = runtime_call_target!(texture);
-        relocations::call_target(&mut self.b, f, &[self.ctx, word, mask, site, at], None);
+        relocations::call_target(&mut self.b, f, &[self.abi.ctx, word, mask, site, at], None);
         for chunk in 0..CHUNKS_PER_WARP {
             self.texture_results(st, slot, inst, chunk);
         }
@@ -38,12 +38,12 @@ impl<'a> FunctionEmitter<'a, '_> {
 
     /// The slot for the operands; it is too large to share with [`FunctionEmitter::lane_array_slot`].
     fn texture_slot(&mut self) -> StackSlot {
-        if let Some(slot) = self.texture_slot {
+        if let Some(slot) = self.slots.texture {
             return slot;
         }
         let bytes = size_of::<TextureLanes>() as u32;
         let slot = self.b.create_sized_stack_slot(StackSlotData::new(StackSlotKind::ExplicitSlot, bytes, 4));
-        self.texture_slot = Some(slot);
+        self.slots.texture = Some(slot);
         slot
     }
 

@@ -38,7 +38,8 @@ impl<'a> FunctionEmitter<'a, '_> {
         let here = self.b.ins().bor(active, exited);
         let wanted = self.b.ins().band(members, live);
         let missing = self.b.ins().band_not(wanted, here);
-        let forced = self.b.ins().load(types::I32, trusted_mem_flags(), self.frame, frame_header::FORCE_WARP_OP_OFFSET);
+        let forced =
+            self.b.ins().load(types::I32, trusted_mem_flags(), self.abi.frame, frame_header::FORCE_WARP_OP_OFFSET);
         let some = self.b.ins().icmp_imm_u(IntCC::NotEqual, missing, 0);
         let free = self.b.ins().icmp_imm_u(IntCC::Equal, forced, 0);
         let park = self.b.ins().band(some, free);
@@ -47,7 +48,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         self.b.seal_block(wait);
         self.b.seal_block(go);
         self.b.switch_to_block(wait);
-        self.set_all_pcs_and_dispatch(special_pcs::PARKED_AT_WARP_OP + self.block as i64);
+        self.set_all_pcs_and_dispatch(special_pcs::PARKED_AT_WARP_OP + self.blocks.current as i64);
         self.b.switch_to_block(go);
     }
 
@@ -222,7 +223,7 @@ impl<'a> FunctionEmitter<'a, '_> {
                     self.b.ins().bor(all, none)
                 }
             };
-            return self.write_uniform(dst, &LaneParts::from_slice(&[result]), false);
+            return self.write_uniform(dst, &LaneParts::from_slice(&[result]));
         }
         let (bits, active) = (self.b.ins().splat(types::I32X4, bits), self.b.ins().splat(types::I32X4, active));
         let zero = self.splat_i32x4(0);
@@ -272,12 +273,12 @@ impl<'a> FunctionEmitter<'a, '_> {
 
     /// A stack slot for lane arrays handed to the runtime; its contents live for one statement.
     pub(crate) fn lane_array_slot(&mut self) -> StackSlot {
-        if let Some(s) = self.scratch_slot {
+        if let Some(s) = self.slots.lane_array {
             return s;
         }
         let bytes = size_of::<Atomic128LaneOperands>() as u32;
         let s = self.b.create_sized_stack_slot(ir::StackSlotData::new(ir::StackSlotKind::ExplicitSlot, bytes, 4));
-        self.scratch_slot = Some(s);
+        self.slots.lane_array = Some(s);
         s
     }
 

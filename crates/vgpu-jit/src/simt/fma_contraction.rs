@@ -14,10 +14,12 @@ use rtcg_ptx::ast::{BinaryOp, FpMods, Inst, Module, Operand, Reg, Rounding, Tern
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// Whether the module says that it was compiled with `-fmad=false`, as our compiler does in a last
-/// line: NVRTC leaves no trace of that in half precision.
+/// The last line of PTX that was compiled with `-fmad=false`: NVRTC leaves no trace of that in half precision.
+pub const FMAD_DISABLED_COMMENT: &str = "// compiled with -fmad=false";
+
+/// Whether the module says that it was compiled with `-fmad=false`.
 pub(crate) fn is_contraction_forbidden(module: &Module) -> bool {
-    module.source.trim_end().ends_with(rtcg_cuda_sys::nvrtc::FMAD_DISABLED_COMMENT)
+    module.source.trim_end().ends_with(FMAD_DISABLED_COMMENT)
 }
 
 /// Fuses what can be fused in all blocks.

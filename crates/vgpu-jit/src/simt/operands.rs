@@ -3,7 +3,7 @@
 use rtcg_ptx::ast::*;
 
 /// Calls `f` with every source operand of `inst` (address bases included, as operands).
-pub fn for_each_operand(inst: &Inst, f: &mut dyn FnMut(Operand)) {
+pub(crate) fn for_each_operand(inst: &Inst, f: &mut dyn FnMut(Operand)) {
     use Inst::*;
     let addr = |a: &Addr, f: &mut dyn FnMut(Operand)| match a.base {
         AddrBase::Reg(r) => f(Operand::Reg(r)),
@@ -115,7 +115,7 @@ pub fn for_each_operand(inst: &Inst, f: &mut dyn FnMut(Operand)) {
 }
 
 /// Calls `f` with every symbol `inst` names.
-pub fn for_each_symbol(inst: &Inst, f: &mut dyn FnMut(Symbol)) {
+pub(crate) fn for_each_symbol(inst: &Inst, f: &mut dyn FnMut(Symbol)) {
     for_each_operand(inst, &mut |o| {
         if let Operand::Address(s, _) = o {
             f(s);

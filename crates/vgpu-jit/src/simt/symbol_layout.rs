@@ -38,7 +38,7 @@ pub struct SharedLayout {
     /// Where dynamic shared memory begins: `static_size` rounded up to its alignment.
     pub dynamic_offset: u32,
     /// Whether the kernel names dynamic shared memory.
-    pub uses_dynamic: bool,
+    pub(crate) uses_dynamic: bool,
 }
 
 /// Functions that `kernel` may execute, itself first. With an indirect call every function whose

@@ -8,9 +8,9 @@ use crate::float::{FloatFormat, RoundMode, round_and_pack};
 use rtcg_ptx::ast::MatrixType;
 
 /// Bits after the binary point of a term whose exponent is the largest.
-pub const SUM_FRACTION_BITS: i32 = 25;
+pub(crate) const SUM_FRACTION_BITS: i32 = 25;
 /// Exponents below this one count as it.
-pub const MIN_EXPONENT: i32 = -126;
+pub(crate) const MIN_EXPONENT: i32 = -126;
 
 /// An element taken apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

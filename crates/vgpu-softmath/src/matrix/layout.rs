@@ -20,7 +20,7 @@ pub struct Fragment {
 
 /// The place of an element: register, lane, lowest bit within the register.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FragmentPosition {
+pub(crate) struct FragmentPosition {
     /// Number of the register.
     pub register: usize,
     /// Number of the lane.
@@ -31,12 +31,12 @@ pub struct FragmentPosition {
 
 impl Fragment {
     /// A fragment of a dense product.
-    pub fn dense_fragment(form: &MatrixProduct, role: MatrixRole) -> Fragment {
+    pub(crate) fn dense_fragment(form: &MatrixProduct, role: MatrixRole) -> Fragment {
         Fragment { role, shape: form.shape, ty: form.element_type(role) }
     }
 
     /// Rows and columns.
-    pub fn matrix_extent(self) -> (usize, usize) {
+    pub(crate) fn matrix_extent(self) -> (usize, usize) {
         let (m, n, k) = (self.shape.m as usize, self.shape.n as usize, self.shape.k as usize);
         match self.role {
             MatrixRole::A => (m, k),
@@ -52,17 +52,17 @@ impl Fragment {
     }
 
     /// Elements in a register.
-    pub fn elements_per_register(self) -> usize {
+    pub(crate) fn elements_per_register(self) -> usize {
         (self.ty.register_bits() / self.ty.bits()) as usize
     }
 
     /// Units of eight rows that registers run through before the next column, for `a` and sums.
-    pub fn n_row_groups(self) -> usize {
+    pub(crate) fn n_row_groups(self) -> usize {
         (self.shape.m as usize / 8).min(2)
     }
 
     /// The place of an element.
-    pub fn element_position(self, row: usize, col: usize) -> FragmentPosition {
+    pub(crate) fn element_position(self, row: usize, col: usize) -> FragmentPosition {
         match self.role {
             MatrixRole::A => self.operand_position(row, col, self.n_row_groups()),
             MatrixRole::B => self.operand_position(col, row, 1),
@@ -96,7 +96,7 @@ impl Fragment {
 }
 
 /// The other layout.
-pub fn transposed_layout(layout: MatrixLayout) -> MatrixLayout {
+pub(crate) fn transposed_layout(layout: MatrixLayout) -> MatrixLayout {
     match layout {
         MatrixLayout::Row => MatrixLayout::Col,
         MatrixLayout::Col => MatrixLayout::Row,
@@ -109,7 +109,7 @@ fn quad_pair_first_lane(quad: usize, line: usize) -> usize {
 }
 
 /// Where `mma.m8n8k4` of halves has element `k` of row `line` of a quad pair's `a`.
-pub fn quad_pair_operand_position(layout: MatrixLayout, quad: usize, line: usize, k: usize) -> FragmentPosition {
+pub(crate) fn quad_pair_operand_position(layout: MatrixLayout, quad: usize, line: usize, k: usize) -> FragmentPosition {
     let (lane, index) = match layout {
         MatrixLayout::Row => (line % 4, k),
         MatrixLayout::Col => (k, line % 4),
@@ -118,7 +118,7 @@ pub fn quad_pair_operand_position(layout: MatrixLayout, quad: usize, line: usize
 }
 
 /// Where it has an element of the sum.
-pub fn quad_pair_accumulator_position(ty: MatrixType, quad: usize, row: usize, col: usize) -> FragmentPosition {
+pub(crate) fn quad_pair_accumulator_position(ty: MatrixType, quad: usize, row: usize, col: usize) -> FragmentPosition {
     let first = quad_pair_first_lane(quad, row);
     if ty == MatrixType::F16 {
         return FragmentPosition { register: col / 2, lane: first + row % 4, bit: col as u32 % 2 * 16 };

@@ -12,7 +12,7 @@ use crate::device::device_by_ordinal;
 use crate::graph::{AssertSend, Condition, Edge, GRAPHS, Graph, NODES, Node, NodeAction, UserObject};
 use crate::locks::lock_mutex;
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
-use rtcg_vgpu_abi::handles::HandleTable;
+use rtcg_vgpu_abi::handle_table::HandleTable;
 
 /// Objects of the program that graphs keep.
 static USER_OBJECTS: HandleTable<UserObjectHandle> = HandleTable::new(0x1e);

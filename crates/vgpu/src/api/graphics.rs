@@ -18,7 +18,7 @@ use crate::memory::heap::MemoryKind;
 use crate::opengl;
 use crate::stream::context::current;
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
-use rtcg_vgpu_abi::handles::HandleTable;
+use rtcg_vgpu_abi::handle_table::HandleTable;
 
 static GRAPHICS_RESOURCES: HandleTable<GraphicsResource> = HandleTable::new(0x34);
 

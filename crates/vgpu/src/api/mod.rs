@@ -39,11 +39,12 @@ use std::ffi::{CStr, c_char};
 use rtcg_cuda_sys::*;
 
 use crate::driver;
+use crate::error::{self, catch_panic};
 use driver_table::FunctionAddress;
-use rtcg_vgpu_abi::error::{self, Res, ResultCode, catch_panic, ensure};
+use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
 
-pub(crate) use crate::handles::Handle;
-pub(crate) use rtcg_vgpu_abi::error::unsupported_feature;
+pub(crate) use crate::c_handles::Handle;
+pub(crate) use crate::error::unsupported_feature;
 
 /// Every function of the virtual GPU by its name in the declaration list.
 pub(crate) const ALL_EXPORTS: &[&[(&str, FunctionAddress)]] = &[

@@ -19,7 +19,7 @@ use crate::stream::event::EVENTS;
 use crate::stream::event::Event;
 use crate::stream::{OperationWork, Stream, StreamPoint, StreamPoints};
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
-use rtcg_vgpu_abi::handles::HandleTable;
+use rtcg_vgpu_abi::handle_table::HandleTable;
 
 /// Executable graphs by handle.
 pub(crate) static GRAPH_EXECS: HandleTable<GraphExec> = HandleTable::new(0x1d);

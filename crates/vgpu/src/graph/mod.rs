@@ -22,7 +22,7 @@ use crate::stream::memory_op::MemOp;
 pub(crate) use condition::ConditionalNode;
 pub(crate) use memory::GraphMemory;
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
-use rtcg_vgpu_abi::handles::HandleTable;
+use rtcg_vgpu_abi::handle_table::HandleTable;
 pub(crate) use rtcg_vgpu_exec::condition::Condition;
 
 /// Graphs by handle.

@@ -2,7 +2,7 @@
 
 use rtcg_cuda_sys::CUDA_ARRAY3D_DESCRIPTOR;
 use rtcg_vgpu_abi::error::Res;
-use rtcg_vgpu_abi::handles::HandleTable;
+use rtcg_vgpu_abi::handle_table::HandleTable;
 use std::sync::Arc;
 
 /// Arrays.

@@ -2,7 +2,7 @@
 
 use super::array::ARRAYS;
 use super::copy::{self, CopyExtent, MemoryLocation, PitchedRange, check_device_range, check_host_range};
-use crate::handles::Handle;
+use crate::c_handles::Handle;
 use rtcg_cuda_sys::*;
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
 

@@ -3,7 +3,7 @@
 use super::ipc::IpcRecord;
 use rtcg_cuda_sys::CUmemAccess_flags;
 use rtcg_vgpu_abi::error::{Res, ResultCode};
-use rtcg_vgpu_abi::handles::HandleTable;
+use rtcg_vgpu_abi::handle_table::HandleTable;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};

@@ -6,7 +6,7 @@ use crate::module::{self, Launch};
 use crate::stream::running_operation;
 use rtcg_cuda_sys::*;
 use rtcg_vgpu_abi::error::{Error, Res, ResultCode, ensure};
-use rtcg_vgpu_abi::handles::HandleTable;
+use rtcg_vgpu_abi::handle_table::HandleTable;
 use rtcg_vgpu_exec::CancelFlag;
 use std::ffi::{CString, c_int};
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};

@@ -18,7 +18,7 @@ use crate::resource::module::MODULES;
 use crate::resource::module::{DriverModule, attach_to_context, load_options_for_context, parse_module, unload_module};
 use crate::stream::context::Context;
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
-use rtcg_vgpu_abi::handles::HandleTable;
+use rtcg_vgpu_abi::handle_table::HandleTable;
 
 /// Libraries.
 pub(crate) static LIBRARIES: HandleTable<Library> = HandleTable::new(0x18);

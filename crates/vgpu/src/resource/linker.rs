@@ -1,7 +1,7 @@
 //! Linkers: programs on their way to one module.
 
 use crate::module::link_log::JitLogs;
-use rtcg_vgpu_abi::handles::HandleTable;
+use rtcg_vgpu_abi::handle_table::HandleTable;
 use std::sync::Mutex;
 
 /// Linkers.

@@ -14,7 +14,7 @@ use crate::memory::globals::{self, GlobalRange};
 use crate::module::{self, LoadOptions, LoadedModule};
 use crate::stream::context::Context;
 use rtcg_vgpu_abi::error::{Res, ResultCode};
-use rtcg_vgpu_abi::handles::HandleTable;
+use rtcg_vgpu_abi::handle_table::HandleTable;
 
 /// Modules.
 pub(crate) static MODULES: HandleTable<DriverModule> = HandleTable::new(0x14);

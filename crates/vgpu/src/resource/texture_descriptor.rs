@@ -4,11 +4,12 @@
 
 use rtcg_cuda_sys::*;
 
-use crate::handles::Handle;
+use crate::c_handles::Handle;
+use crate::error::unsupported_feature;
 use crate::memory::array::DriverArray;
 use crate::memory::array::{ARRAYS, MIPMAPS};
 use crate::memory::copy::check_device_range;
-use rtcg_vgpu_abi::error::{Res, ResultCode, ensure, unsupported_feature};
+use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
 use rtcg_vgpu_exec::texture::format::{ChannelKind, TexelFormat};
 use rtcg_vgpu_exec::texture::{AddressMode, MipLevel, SamplerState, TextureResource};
 

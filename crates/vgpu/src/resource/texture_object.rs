@@ -1,7 +1,7 @@
 //! Texture and surface objects, made and destroyed.
 
 use super::texture_descriptor as descriptor;
-use crate::handles::Handle;
+use crate::c_handles::Handle;
 use crate::memory::array::ARRAYS;
 use crate::stream::context::{Context, current};
 use rtcg_cuda_sys::*;

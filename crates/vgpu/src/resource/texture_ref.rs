@@ -9,7 +9,7 @@ use crate::locks::lock_mutex;
 use crate::stream::context::{Context, current_or_owner_context};
 use rtcg_cuda_sys::*;
 use rtcg_vgpu_abi::error::Res;
-use rtcg_vgpu_abi::handles::HandleTable;
+use rtcg_vgpu_abi::handle_table::HandleTable;
 use std::sync::{Arc, Mutex};
 
 /// Texture references.

@@ -22,7 +22,7 @@ use crate::memory::account;
 use crate::memory::heap::{BlockOwner, HeapBlock, MemoryKind};
 use crate::stream::{self, LegacyStreamOrder, Stream, StreamKind};
 use rtcg_vgpu_abi::error::{Error, Res, ResultCode, ensure};
-use rtcg_vgpu_abi::handles::HandleTable;
+use rtcg_vgpu_abi::handle_table::HandleTable;
 use rtcg_vgpu_exec as exec;
 use rtcg_vgpu_exec::launch::CancelFlag;
 use rtcg_vgpu_exec::runtime_calls::printf;

@@ -12,7 +12,7 @@ use crate::stream::context::{CONTEXTS, Context};
 use crate::stream::ipc_event::IpcEvent;
 use crate::stream::{OperationWork, Stream, StreamPoint, StreamPoints, interruption_error, is_interrupted_generation};
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
-use rtcg_vgpu_abi::handles::HandleTable;
+use rtcg_vgpu_abi::handle_table::HandleTable;
 use rtcg_vgpu_exec as exec;
 
 /// Events.

@@ -24,11 +24,12 @@ use std::time::{Duration, Instant};
 
 use smallvec::SmallVec;
 
+use crate::error::catch_panic;
 use crate::stream::context::Context;
 use crate::stream::event::CompletionRecord;
 use capture::StreamCapture;
-use rtcg_vgpu_abi::error::{Error, Res, ResultCode, catch_panic};
-use rtcg_vgpu_abi::handles::HandleTable;
+use rtcg_vgpu_abi::error::{Error, Res, ResultCode};
+use rtcg_vgpu_abi::handle_table::HandleTable;
 use rtcg_vgpu_exec as exec;
 
 /// Streams made by `cuStreamCreate`.

@@ -148,7 +148,8 @@ fn growth_names_the_imports_that_close_the_cycle() {
 }
 
 /// The modules of the virtual GPU's driver, each of which imports only those before it.
-const VGPU_ORDER: &str = "locks handles device code_cache opengl memory module stream resource graph driver api";
+const VGPU_ORDER: &str =
+    "locks error c_handles device code_cache opengl memory module stream resource graph driver api";
 
 #[test]
 fn modules_of_vgpu_import_only_those_before_them() {

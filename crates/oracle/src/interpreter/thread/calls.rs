@@ -1,6 +1,7 @@
 //! Calls: arguments and results as bytes, a frame per call, local memory as a stack.
 
-use super::{CallFrame, LOCAL_BASE, MAX_CALL_DEPTH, SimThread, ThreadState, value_from_bytes, value_to_bytes};
+use super::memory::{value_from_bytes, value_to_bytes};
+use super::{CallFrame, LOCAL_BASE, MAX_CALL_DEPTH, SimThread, ThreadState};
 use crate::interpreter::function_at_address;
 use crate::interpreter::thread::SimBlock;
 use crate::memory::MemoryRegion;

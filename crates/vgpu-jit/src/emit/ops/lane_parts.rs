@@ -10,7 +10,7 @@ use crate::emit::register_values::CHUNK_LANES;
 
 /// A constant that every lane holds. For a predicate any non-zero `bits` is true; of 128 bits
 /// the upper half is zero.
-pub fn splat_constant(cx: &mut OpCtx<'_, '_>, shape: EmitShape, width: RegWidth, bits: u64) -> LaneParts {
+pub(crate) fn splat_constant(cx: &mut OpCtx<'_, '_>, shape: EmitShape, width: RegWidth, bits: u64) -> LaneParts {
     let n = width.part_count(shape);
     if width == RegWidth::W128 {
         let mut parts = splat_constant(cx, shape, RegWidth::W64, bits);
@@ -68,7 +68,7 @@ pub(super) fn const_i64x2(cx: &mut OpCtx<'_, '_>, lanes: [u64; 2]) -> Value {
 }
 
 /// The bits of an immediate operand read at `width`; `None` for registers, special registers and addresses.
-pub fn immediate_bits(operand: &Operand, width: RegWidth) -> Option<u64> {
+pub(crate) fn immediate_bits(operand: &Operand, width: RegWidth) -> Option<u64> {
     let wide = matches!(width, RegWidth::W64 | RegWidth::W128);
     let bits = match *operand {
         Operand::Int(v) => v as u64,
@@ -104,7 +104,7 @@ pub fn immediate_parts(
 }
 
 /// A scalar value copied to all lanes of a chunk.
-pub fn splat_scalar(cx: &mut OpCtx<'_, '_>, width: RegWidth, scalar: &[Value]) -> LaneParts {
+pub(crate) fn splat_scalar(cx: &mut OpCtx<'_, '_>, width: RegWidth, scalar: &[Value]) -> LaneParts {
     let n = width.part_count(EmitShape::Chunk) / scalar.len();
     let ty = width.part_type(EmitShape::Chunk);
     let mut parts = LaneParts::new();
@@ -123,7 +123,7 @@ fn pred_to_mask32(cx: &mut OpCtx<'_, '_>, p: Value) -> Value {
 }
 
 /// Lane `extract_lane` of a chunk as a scalar value.
-pub fn extract_lane(cx: &mut OpCtx<'_, '_>, width: RegWidth, parts: &[Value], lane: usize) -> LaneParts {
+pub(crate) fn extract_lane(cx: &mut OpCtx<'_, '_>, width: RegWidth, parts: &[Value], lane: usize) -> LaneParts {
     match width {
         RegWidth::W128 => {
             let (low, high) = parts.split_at(parts.len() / 2);
@@ -143,7 +143,11 @@ fn extract_from_parts(cx: &mut OpCtx<'_, '_>, parts: &[Value], per_part: usize, 
 }
 
 /// The chunk whose lanes are the given scalar values.
-pub fn chunk_from_scalars(cx: &mut OpCtx<'_, '_>, width: RegWidth, lanes: &[LaneParts; CHUNK_LANES]) -> LaneParts {
+pub(crate) fn chunk_from_scalars(
+    cx: &mut OpCtx<'_, '_>,
+    width: RegWidth,
+    lanes: &[LaneParts; CHUNK_LANES],
+) -> LaneParts {
     let halves = if width == RegWidth::W128 { 2 } else { 1 };
     let per_part = if matches!(width, RegWidth::W64 | RegWidth::W128) { 2 } else { 4 };
     let ty = width.part_type(EmitShape::Chunk);
@@ -165,7 +169,7 @@ pub fn chunk_from_scalars(cx: &mut OpCtx<'_, '_>, width: RegWidth, lanes: &[Lane
 }
 
 /// A chunk predicate as an `I32` whose bit `i` is lane `i`.
-pub fn mask_to_bits(cx: &mut OpCtx<'_, '_>, mask: &[Value]) -> Value {
+pub(crate) fn mask_to_bits(cx: &mut OpCtx<'_, '_>, mask: &[Value]) -> Value {
     let low = cx.b.ins().vhigh_bits(types::I32, mask[0]);
     let high = cx.b.ins().vhigh_bits(types::I32, mask[1]);
     let high = cx.b.ins().ishl_imm_u(high, 4);
@@ -173,7 +177,7 @@ pub fn mask_to_bits(cx: &mut OpCtx<'_, '_>, mask: &[Value]) -> Value {
 }
 
 /// The inverse of [`mask_to_bits`]; bits above 7 are ignored.
-pub fn bits_to_mask(cx: &mut OpCtx<'_, '_>, bits: Value) -> LaneParts {
+pub(crate) fn bits_to_mask(cx: &mut OpCtx<'_, '_>, bits: Value) -> LaneParts {
     let all = cx.b.ins().splat(types::I32X4, bits);
     [[1, 2, 4, 8], [16, 32, 64, 128]]
         .into_iter()
@@ -186,7 +190,7 @@ pub fn bits_to_mask(cx: &mut OpCtx<'_, '_>, bits: Value) -> LaneParts {
 }
 
 /// Per lane `mask ? a : b`.
-pub fn blend_lanes(
+pub(crate) fn blend_lanes(
     cx: &mut OpCtx<'_, '_>,
     shape: EmitShape,
     mask: &[Value],
@@ -349,7 +353,7 @@ pub(super) fn is_load_result(cx: &OpCtx<'_, '_>, value: Value) -> bool {
 }
 
 /// The bits of a vector of four floats.
-pub fn float_bits(cx: &mut OpCtx<'_, '_>, value: Value) -> Value {
+pub(crate) fn float_bits(cx: &mut OpCtx<'_, '_>, value: Value) -> Value {
     bitcast_to(cx, value, types::I32X4)
 }
 

@@ -46,10 +46,10 @@ pub use crate::simt::pure_instructions::{
     DestRegs, SourceOperands, dest_registers, is_pure, reads_carry, source_operands, writes_carry,
 };
 pub use crate::simt::register_width::{EmitShape, RegWidth};
-pub use lane_parts::{
-    bits_to_mask, blend_lanes, chunk_from_scalars, extend_result, extract_lane, float_bits, immediate_bits,
-    immediate_parts, mask_to_bits, narrow_source, splat_constant, splat_scalar,
+pub(crate) use lane_parts::{
+    bits_to_mask, blend_lanes, chunk_from_scalars, extract_lane, float_bits, mask_to_bits, splat_constant, splat_scalar,
 };
+pub use lane_parts::{extend_result, immediate_parts, narrow_source};
 pub use standalone_function::StandaloneFunction;
 
 /// What the operations share within one Cranelift function. Made once per function.
@@ -69,7 +69,7 @@ pub struct OpState {
 impl OpState {
     /// The state for compiling `function`; unlike the default one it knows where the bits of a NaN
     /// do not matter and what values registers have, which makes arithmetic cheaper.
-    pub fn from_function(function: &Function) -> OpState {
+    pub(crate) fn from_function(function: &Function) -> OpState {
         OpState {
             nans: nan_uses::nan_uses(function),
             known: known_values::known_values(function),
