@@ -11,7 +11,9 @@ at faces), `lift` (face values to nodes), `stage` (the Runge-Kutta update). All 
 Between kernels the right-hand side and the fluxes go through memory. A block takes `serial` batches one by one. A batch
 has `parallel` sets of threads. With lanes="node" consecutive threads are nodes of an element, and a thread does
 its node of `inline` elements, so that an entry of a matrix is loaded once for all of them. With lanes="element"
-consecutive threads are elements, and a thread does `inline` nodes, so that a field is loaded once for all of them.
+consecutive threads are elements, and a thread does `inline` nodes, so that a field is loaded once for all of them, and
+entries of matrices in vectors. Where elements are not interleaved in memory, fields and results are then transposed in
+shared memory, and consecutive threads gather consecutive nodes of a face.
 
 With lanes="tensor" (compute capability 8.0) tensor cores do the products: a warp has tiles of eight elements and eight
 nodes in float64, sixteen in float32, `inline` tiles one by one. A number of float32 is the sum of two of TF32, and
@@ -21,6 +23,8 @@ are sums of one thread, so that the rest is as before.
 
 import dataclasses
 import functools
+
+import numpy as np
 
 from rtcg import template, tune
 
@@ -35,8 +39,10 @@ LAYOUTS = ("interleaved32", "interleaved16", "interleaved8", "element", "field",
 
 TEXT = """
 typedef {{ real }} real;
-enum { NP = {{ np }}, NF = {{ nf }}, N4 = 4 * NF };
+enum { NP = {{ np }}, NF = {{ nf }}, N4 = 4 * NF, PADDED = {{ padded }} };
 {% set of_node, of_tensor, is_double = lanes == "node", lanes == "tensor", real == "double" %}
+{# Threads are elements and neighbours in memory are nodes: numbers go to memory and back through shared memory. #}
+{% set is_turned = lanes == "element" and not interleaved and ("volume" in steps or "lift" in steps) %}
 enum { P = {{ parallel }}, I = {{ inline if not of_tensor else 2 if is_double else 4 }}, S = {{ serial }} };
 enum { E = P * {{ "I" if of_node else "8" if of_tensor else "1" }} };
 {% if of_tensor %}
@@ -46,7 +52,9 @@ enum { WARPS = (TILES + {{ inline }} - 1) / {{ inline }} };
 enum { OF_MATRIX = {{ 1 if is_double else 4 }}, OF_FIELD = {{ 1 if is_double else 2 }}, DEPTH = 4 * OF_FIELD };
 enum { THREADS = 32 * P * WARPS, PITCH = 6 * E + {{ 4 if is_double else 8 }} };
 {% else %}
-enum { THREADS = ({{ "NP" if of_node else "(NP + I - 1) / I" }} * P + 31) / 32 * 32, PITCH = 6 * E };
+enum { THREADS = ({{ "NP" if of_node else "(NP + I - 1) / I" }} * P + 31) / 32 * 32 };
+// An odd distance between nodes, so that nodes of an element are in different banks.
+enum { PITCH = 6 * E{{ " + 1" if is_turned }} };
 {% endif %}
 {% set from_shared = fields == "shared" and "volume" in steps %}
 {% set has_fluxes = "lift" in steps %}
@@ -58,6 +66,12 @@ enum { THREADS = ({{ "NP" if of_node else "(NP + I - 1) / I" }} * P + 31) / 32 *
 {% else %}
 #define FIELD(e, n, c) ((n) * PITCH + (c) * E + (e))
 #define FLUX(e, j, c) ((j) * PITCH + (c) * E + (e))
+{% endif %}
+{% if vector %}
+
+// Entries of a matrix that a thread loads at once.
+enum { VECTOR = {{ vector }} };
+struct __align__(VECTOR * sizeof(real)) Entries { real at[VECTOR]; };
 {% endif %}
 {% if of_tensor %}
 
@@ -109,11 +123,11 @@ __device__ __forceinline__ void multiply_add(real (&d)[I][6], int c, const Part 
 }
 {% endif %}
 
-// What a thread has of a tile of a matrix (columns, NP): from a row and a column on.
+// What a thread has of a tile of a matrix (columns, PADDED): from a row and a column on.
 __device__ __forceinline__ void load(Part (&a)[OF_MATRIX], const real *matrix, int row, int column, int columns)
 {
   EACH(v, OF_MATRIX)
-    a[v] = part(matrix[min(column + v / 2 * 4, columns - 1) * NP + min(row + v % 2 * 8, NP - 1)]);
+    a[v] = part(matrix[min(column + v / 2 * 4, columns - 1) * PADDED + min(row + v % 2 * 8, NP - 1)]);
 }
 {% endif %}
 {% if incident %}
@@ -200,15 +214,15 @@ __global__ void __launch_bounds__(THREADS{{ ", %d"|format(blocks) if blocks }}) 
 {% if matrices == "source" %}
   static constexpr real derivative[] = { {{ entries[0] }} }, lift[] = { {{ entries[1] }} };
 {% else %}
-  const real *derivative = matrices, *lift = matrices + 3 * NP * NP;
+  const real *derivative = matrices, *lift = matrices + 3 * NP * PADDED;
 {% endif %}
-{% set n_entries = (3 * np * np if "volume" in steps else 0) + (4 * nf * np if "lift" in steps else 0) %}
+{% set n_entries = (3 * np * padded if "volume" in steps else 0) + (4 * nf * padded if "lift" in steps else 0) %}
 {% if matrices == "shared" and n_entries %}
   {
     const real *from = {{ "derivative" if "volume" in steps else "lift" }};
     for (int x = t; x < {{ n_entries }}; x += THREADS) shared[x] = from[x];
     derivative = shared;
-    lift = shared + {{ 3 * np * np if "volume" in steps else 0 }};
+    lift = shared + {{ 3 * np * padded if "volume" in steps else 0 }};
     shared += {{ n_entries }};
     __syncthreads();
   }
@@ -241,11 +255,11 @@ __global__ void __launch_bounds__(THREADS{{ ", %d"|format(blocks) if blocks }}) 
 {% if matrices == "registers" %}
 {% if "volume" in steps %}
   real slope[3][NP];
-  EACH(x, 3 * NP) slope[x / NP][x % NP] = is_active ? derivative[x * NP + node] : real(0);
+  EACH(x, 3 * NP) slope[x / NP][x % NP] = is_active ? derivative[x * PADDED + node] : real(0);
 {% endif %}
 {% if "lift" in steps %}
   real lifting[N4];
-  EACH(j, N4) lifting[j] = is_active ? lift[j * NP + node] : real(0);
+  EACH(j, N4) lifting[j] = is_active ? lift[j * PADDED + node] : real(0);
 {% endif %}
 {% endif %}
   for (int batch = 0; batch < S; ++batch) {
@@ -261,13 +275,13 @@ __global__ void __launch_bounds__(THREADS{{ ", %d"|format(blocks) if blocks }}) 
 {% endif %}
 {% if "flux" in steps %}
     for (int x = t; x < E * N4; x += THREADS) {
-      const int {{ "j = x % N4, e = x / N4" if of_node else "e = x % E, j = x / E" }};
+      const int {{ "j = x % N4, e = x / N4" if of_node or is_turned else "e = x % E, j = x / E" }};
       real own[6], result[6] = {};
       const int n = face_nodes[j], k = begin + min(e, left - 1);
       EACH(c, 6) own[c] = {{ "field[FIELD(e, n, c)]" if from_shared else "q[AT(k, c, n)]" }};
       if (e < left)
-        numerical_flux(result, own, q, faces, neighbors, materials, corners, matrices + (3 * NP + N4) * NP, patterns, K,
-                       k, j, time);
+        numerical_flux(result, own, q, faces, neighbors, materials, corners, matrices + (3 * NP + N4) * PADDED,
+                       patterns, K, k, j, time);
       {{ "" if has_fluxes else "if (e < left) " }}EACH(c, 6)
         {{ "flux[FLUX(e, j, c)]" if has_fluxes else "out[((size_t)k * 6 + c) * N4 + j]" }} = result[c];
     }
@@ -294,7 +308,7 @@ __global__ void __launch_bounds__(THREADS{{ ", %d"|format(blocks) if blocks }}) 
       #pragma unroll 1
       for (int m0 = 0; m0 < NP; m0 += DEPTH) {
         Part d[3][OF_MATRIX];
-        EACH(x, 3) load(d[x], derivative + x * NP * NP, row + across, m0 + along, NP);
+        EACH(x, 3) load(d[x], derivative + x * NP * PADDED, row + across, m0 + along, NP);
         EACH(c, 6) {
           Part v[OF_FIELD];
           EACH(y, OF_FIELD) {
@@ -315,8 +329,16 @@ __global__ void __launch_bounds__(THREADS{{ ", %d"|format(blocks) if blocks }}) 
       #pragma unroll {{ unroll }}
       for (int m = 0; m < NP; ++m) {
         real d[{{ rows }}][3], v[{{ columns }}][6];
-        EACH(w, {{ rows }}) EACH(x, 3)
-          d[w][x] = {{ "slope[x][m]" if matrices == "registers" else "derivative[(x * NP + m) * NP + SOME_NODE(w)]" }};
+{% if vector %}
+        EACH(x, 3) EACH(w, I) {
+          const Entries &some = ((const Entries *)(derivative + (x * NP + m) * PADDED + node))[w / VECTOR];
+          d[w][x] = some.at[w % VECTOR];
+        }
+{% else %}
+        EACH(x, 3) EACH(w, {{ rows }})
+          d[w][x] =
+            {{ "slope[x][m]" if matrices == "registers" else "derivative[(x * NP + m) * PADDED + SOME_NODE(w)]" }};
+{% endif %}
         EACH(c, 6) EACH(w, {{ columns }})
           v[w][c] = {{ "field[FIELD(ELEMENT(w), m, c)]" if fields == "shared" else "source[w][AT(0, c, m)]" }};
         EACH(w, I) EACH(c, 6) {
@@ -362,21 +384,39 @@ __global__ void __launch_bounds__(THREADS{{ ", %d"|format(blocks) if blocks }}) 
       #pragma unroll {{ 4 * nf if matrices in ["registers", "source"] else unroll }}
       for (int j = 0; j < N4; ++j) {
         real d[{{ rows }}], v[{{ columns }}][6];
-        EACH(w, {{ rows }}) d[w] = {{ "lifting[j]" if matrices == "registers" else "lift[j * NP + SOME_NODE(w)]" }};
+{% if vector %}
+        EACH(w, I) d[w] = ((const Entries *)(lift + j * PADDED + node))[w / VECTOR].at[w % VECTOR];
+{% else %}
+        EACH(w, {{ rows }}) d[w] = {{ "lifting[j]" if matrices == "registers" else "lift[j * PADDED + SOME_NODE(w)]" }};
+{% endif %}
         EACH(c, 6) EACH(w, {{ columns }}) v[w][c] = flux[FLUX(ELEMENT(w), j, c)];
         EACH(w, I) EACH(c, 6) sum[w][c] += d[ROW] * v[COLUMN][c];
       }
     }
 {% endif %}
-{% if "volume" in steps or "lift" in steps or "stage" in steps %}
+{% if is_turned %}
+    real *const sums = {{ "flux" if has_fluxes else "field" }};
+    __syncthreads();
+    EACH(w, I) if (IS_THERE(w)) EACH(c, 6) sums[FIELD(ELEMENT(w), NODE(w), c)] = sum[w][c];
+    __syncthreads();
+    for (int x = t; x < E * 6 * NP; x += THREADS) {
+      const int {{ order }};
+      if (e >= left) continue;
+      const int at = AT(begin + e, c, n);
+      const real rate = sums[FIELD(e, n, c)], value = {{ "field[FIELD(e, n, c)]" if from_shared else "q[at]" }};
+{% elif "volume" in steps or "lift" in steps or "stage" in steps %}
     EACH(w, I) if (IS_THERE(w)) EACH(c, 6) {
       const int at = AT(begin + ELEMENT(w), c, NODE(w));
+      const real rate = sum[w][c];
+      const real value = {{ "field[FIELD(ELEMENT(w), NODE(w), c)]" if from_shared else "q[at]" }};
+{% endif %}
+{% if "volume" in steps or "lift" in steps or "stage" in steps %}
 {% if "stage" in steps %}
-      const real change = (a == 0 ? real(0) : a * residual[at]) + dt * sum[w][c];
+      const real change = (a == 0 ? real(0) : a * residual[at]) + dt * rate;
       residual[at] = change;
-      out[at] = {{ "field[FIELD(ELEMENT(w), NODE(w), c)]" if from_shared else "q[at]" }} + b * change;
+      out[at] = value + b * change;
 {% else %}
-      out[at] = sum[w][c];
+      out[at] = rate;
 {% endif %}
     }
 {% endif %}
@@ -478,14 +518,24 @@ class Layout:
         return fields[:, : self.elements]
 
 
+def padded(matrix):
+    """A matrix (..., nodes) with zeros up to a multiple of eight nodes: vectors of entries are aligned."""
+    return np.pad(matrix, [(0, 0)] * (matrix.ndim - 1) + [(0, -matrix.shape[-1] % 8)])
+
+
 def source(problem, steps, **config):
     """The source of the kernel that does some of the steps of a `Problem`."""
     element, layout = problem.element, problem.layout
-    matrices = element.derivatives.transpose(0, 2, 1), element.lift.T
+    matrices = padded(element.derivatives.transpose(0, 2, 1)), padded(element.lift.T)
+    # Threads of elements load entries for consecutive nodes in vectors of at most 16 bytes.
+    inline, widths = config["inline"], (2,) if problem.dtype.itemsize == 8 else (4, 2)
+    is_loaded = config["lanes"] == "element" and config["matrices"] in ("global", "shared")
     return _TEMPLATE.render(
         entries=[", ".join(map(repr, m.ravel().tolist())) for m in matrices if config["matrices"] == "source"],
         steps=steps.split(), real="double" if problem.dtype.itemsize == 8 else "float", dtype=str(problem.dtype),
-        np=element.n_nodes, nf=element.n_face_nodes, at=layout.at, order=layout.order, flux=problem.flux,
+        np=element.n_nodes, nf=element.n_face_nodes, padded=matrices[0].shape[-1],
+        vector=next((v for v in widths if is_loaded and inline % v == 0), 0),
+        interleaved=layout.interleaved, at=layout.at, order=layout.order, flux=problem.flux,
         materials=problem.has_materials, kinds=list(problem.kinds), incident=problem.incident, **config,
     )  # fmt: skip
 
@@ -502,9 +552,9 @@ def _inline(nodes, by_element, itemsize):
 
     The registers of five nodes pay from 35 nodes on (H100); in float64 the sums of five need more than there are.
     """
-    counts = [1, 2, 3, 4] + [nodes] * (nodes <= 10)
+    counts = [1, 2, 3, 4] + [nodes] * (nodes <= 10) + [5, 7, 8]
     if by_element:
-        counts = [5 if nodes >= 35 and itemsize == 4 else 2, *counts, 5, 7]
+        counts = [5 if nodes >= 35 and itemsize == 4 else 2, *counts]
     return list(dict.fromkeys(n for n in counts if n <= nodes))
 
 
@@ -540,8 +590,8 @@ def kernel(problem, steps):
     of_set = f"({nodes} if lanes == 'node' else ceil_div({nodes}, inline))"
     threads = (f"(32 * (parallel * ceil_div({tiles}, inline) if lanes == 'tensor' else "
                f"ceil_div({of_set} * parallel, 32)))")  # fmt: skip
-    entries = nodes * (3 * nodes * has_volume + n4 * has_lift)
-    of_batch = (f"({batch} * 6 + {pad} * (lanes == 'tensor')) * "
+    entries = (nodes + -nodes % 8) * (3 * nodes * has_volume + n4 * has_lift)
+    of_batch = (f"({batch} * 6 + {pad} * (lanes == 'tensor') + {int(not interleaved)} * (lanes == 'element')) * "
                 f"({nodes * has_volume} * (fields == 'shared') + {n4 * has_lift})")  # fmt: skip
     numbers = f"({entries} * (matrices == 'shared') + {of_batch})"
     space = tune.Space(**parameters).require(
@@ -549,7 +599,8 @@ def kernel(problem, steps):
         f"{numbers} * {problem.dtype.itemsize} <= {problem.max_shared}",
         f"matrices != 'registers' or (lanes == 'node' and unroll == {nodes})",
         f"matrices != 'source' or (lanes == 'element' and inline == {nodes} and unroll == {nodes})",
-        f"lanes != 'element' or (parallel >= 8 and inline <= {nodes})", "lanes != 'node' or inline <= 4",
+        f"lanes != 'element' or (parallel >= 8 and inline <= {nodes})",
+        f"lanes != 'element' or {by_element or not has_volume} or fields == 'shared'", "lanes != 'node' or inline <= 4",
         f"lanes != 'tensor' or (parallel <= 8 and inline <= {tiles} and unroll == 2)",
     )  # fmt: skip
     return tune.Kernel(

@@ -171,7 +171,7 @@ class Maxwell:
             np.stack([1 / self._epsilon, 1 / self._mu, impedance, 1 / impedance]).astype(dtype)
         )
         weights = element.nodes[element.face_nodes.ravel()].T
-        parts = [*element.derivatives.transpose(0, 2, 1), element.lift.T, weights]
+        parts = [kernels.padded(element.derivatives.transpose(0, 2, 1)), kernels.padded(element.lift.T), weights]
         self._matrices = xp.asarray(np.concatenate([part.ravel() for part in parts]).astype(dtype))
         self._patterns = xp.asarray(np.concatenate([element.patterns, element.face_nodes.astype(np.uint8)]).ravel())
 

@@ -199,6 +199,26 @@ def test_a_thread_for_an_element_with_matrices_in_the_source(order, context):
     np.testing.assert_allclose(other.fields.get(), plain.fields.get(), atol=1e-13)
 
 
+@pytest.mark.parametrize("inline, matrices", [(4, "shared"), (3, "global")])
+@pytest.mark.parametrize("layout", ["element", "field", "microblock"])
+def test_a_thread_for_nodes_of_an_element_of_any_layout(layout, inline, matrices, context):
+    """Fields and results are transposed in shared memory; entries of matrices may come in vectors."""
+    grid = box(2, jitter=0.1)
+    plain = maxwell(grid, 3, dtype=np.float64)
+    plain.fields = fields = plain.at_nodes(lambda x, y, z: [np.sin(3 * x + c * y - z) for c in range(6)])
+    plain.run(2 * plain.max_dt)
+    config = dict(lanes="element", parallel=16, serial=2, inline=inline, matrices=matrices, fields="shared")
+    for split in (1, 3):
+        other = maxwell(grid, 3, dtype=np.float64, layout=layout, split=split)
+        for steps, kernel in other.kernels().items():
+            if steps != "flux":
+                kernel.space.check(kernel.default | config)
+                other.configs[steps] = config
+        other.fields = fields
+        other.run(2 * plain.max_dt)
+        np.testing.assert_allclose(other.fields.get(), plain.fields.get(), atol=1e-13)
+
+
 @pytest.mark.parametrize("order", some(range(1, 10), (1, 9)))
 def test_every_kernel_has_a_default(order, context):
     from apps.dg import kernels
