@@ -14,7 +14,7 @@ scipy_sparse = pytest.importorskip("scipy.sparse")
 
 import rtcg.numpy as rnp  # noqa: E402
 from rtcg import sparse, tracing  # noqa: E402
-from rtcg.sparse import _base  # noqa: E402
+from rtcg.sparse import _operands  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("context")
 
@@ -266,7 +266,7 @@ def test_device_indices_are_checked_with_one_wait(tmp_path):
 def test_many_elements_widen_indices(monkeypatch):
     coo = sparse.coo_array(host_matrix((20, 30), np.dtype("f8"), density=0.4))
     assert coo.tocsr().indices.dtype == np.int32
-    monkeypatch.setattr(_base, "MAX_INT32_ELEMENTS", coo.nnz - 1)
+    monkeypatch.setattr(_operands, "MAX_INT32_ELEMENTS", coo.nnz - 1)
     csr = coo.tocsr()
     assert (csr.indices.dtype, csr.indptr.dtype) == (np.int64, np.int64)
     assert (csr.toarray().get() == coo.toarray().get()).all()

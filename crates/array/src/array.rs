@@ -1,5 +1,10 @@
 //! The array: a typed, shaped view of device memory. Its operations are defined in the modules named after them.
 
+mod operand;
+
+pub use operand::Arg;
+pub(crate) use operand::OperandSource;
+
 use crate::error::{ArrayError, Result};
 use crate::launch::PackedKernelArgs;
 use crate::layout::{Layout, Order, PythonTuple, Shape};
@@ -489,6 +494,20 @@ impl GpuArray {
             && self.itemsize() == array.itemsize()
             && self.layout.has_same_shape_and_strides(&array.layout);
         !is_same && self.overlaps_given_addresses(start, array, array_start)
+    }
+
+    /// Whether every element lies where its type may be read at once.
+    pub(crate) fn is_aligned(&self) -> bool {
+        let alignment = match self.dtype() {
+            DType::Void(_) => 1,
+            dtype => dtype.real_part().itemsize(),
+        };
+        self.device_ptr().is_none_or(|ptr| ptr.is_multiple_of(alignment as u64))
+            && self
+                .strides()
+                .iter()
+                .zip(self.shape())
+                .all(|(stride, n)| *n == 1 || stride.unsigned_abs().is_multiple_of(alignment))
     }
 
     /// Whether two arrays may share bytes.

@@ -56,8 +56,13 @@ pub fn lock_blocking<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     match mutex.try_lock() {
         Ok(guard) => guard,
         Err(TryLockError::Poisoned(error)) => error.into_inner(),
-        Err(TryLockError::WouldBlock) => blocking_region(|| mutex.lock().unwrap_or_else(PoisonError::into_inner)),
+        Err(TryLockError::WouldBlock) => blocking_region(|| lock_ignoring_poison(mutex)),
     }
+}
+
+/// Takes a mutex that is held briefly. A panic cannot leave what it guards half changed.
+pub(crate) fn lock_ignoring_poison<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

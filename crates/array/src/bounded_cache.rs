@@ -3,7 +3,7 @@
 //! A look-up hashes the key as it is and compares it with keys of its own type, so that it allocates nothing. Only what
 //! is inserted is boxed. Values are handed out as clones: evicting one takes nothing from those who hold it.
 
-use crate::runtime::lock_ignoring_poison;
+use crate::blocking_regions::lock_ignoring_poison;
 use hashbrown::HashTable;
 use rustc_hash::FxHasher;
 use std::any::{Any, TypeId};

@@ -5,11 +5,12 @@
 //! only addresses and scalars are filled in. A call that may do anything but one launch (an error, a copy
 //! of operands that overlap, a result known beforehand) is not cached.
 
-use crate::array::GpuArray;
-use crate::elementwise::Arg;
+use crate::array::{Arg, GpuArray};
+use crate::blocking_regions::lock_ignoring_poison;
 use crate::error::Result;
 use crate::layout::Layout;
-use crate::runtime::{ArrayContext, LaunchableKernel, lock_ignoring_poison};
+use crate::reduction_plan::ReductionWorkspace;
+use crate::runtime::{ArrayContext, LaunchableKernel};
 use crate::scalar::Scalar;
 use crate::thread_choices::is_compiling_ahead;
 use rtcg_codegen::array::{Op, ReductionOp};
@@ -118,15 +119,6 @@ pub(crate) struct PreparedLaunch {
     pub(crate) values: SmallVec<[(usize, DType); 2]>,
     /// The workspace that each launch gets from the runtime.
     pub(crate) workspace: Option<ReductionWorkspace>,
-}
-
-/// The memory in which the parts of split runs are combined ([`crate::DeviceRuntime::reduction_workspace`]), which may move.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct ReductionWorkspace {
-    /// Bytes beside the completion counters.
-    pub(crate) nbytes: usize,
-    /// Where the address of these bytes is in the packed arguments; that of the counters follows.
-    pub(crate) at: usize,
 }
 
 /// A call with its plan.
@@ -308,7 +300,9 @@ impl ArrayContext {
         out: Option<&GpuArray>,
     ) -> Result<Option<GpuArray>> {
         let slot = cache_slot_index(what, args);
-        let Some(known) = lock_ignoring_poison(&self.call_cache().0)[slot].clone() else { return Ok(None) };
+        let Some(known) = lock_ignoring_poison(&self.call_cache.get::<CallCache>().0)[slot].clone() else {
+            return Ok(None);
+        };
         known.launch_cached(self, what, args, out)
     }
 
@@ -319,7 +313,7 @@ impl ArrayContext {
             return;
         }
         let slot = cache_slot_index(cached.what, args);
-        let old = lock_ignoring_poison(&self.call_cache().0)[slot].replace(Arc::new(cached));
+        let old = lock_ignoring_poison(&self.call_cache.get::<CallCache>().0)[slot].replace(Arc::new(cached));
         drop(old);
     }
 }

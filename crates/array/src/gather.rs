@@ -92,7 +92,7 @@ impl GpuArray {
     /// Writes one value where `mask` is true, without asking the device how many there are.
     fn put_where(&self, mask: &GpuArray, value: &GpuArray) -> Result<()> {
         let value = value.reshape_to(&[], Order::C)?.to_dtype(self.dtype())?;
-        let operands = [mask, &value, self].map(crate::elementwise::OperandSource::Array);
+        let operands = [mask, &value, self].map(crate::array::OperandSource::Array);
         crate::elementwise::compute_into(Op::Where, self.dtype(), self, &operands)
     }
 

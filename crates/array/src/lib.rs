@@ -5,7 +5,6 @@
 //! stand behind the same arrays.
 #![forbid(unsafe_code)]
 
-mod access_pattern;
 mod array;
 mod blocking_regions;
 mod bounded_cache;
@@ -24,8 +23,10 @@ mod launch;
 mod layout;
 mod linalg;
 mod matmul;
+mod out_argument;
 mod real_numbers;
 mod reduce;
+mod reduction_plan;
 mod runtime;
 mod scalar;
 mod scan;
@@ -35,16 +36,14 @@ mod thread_choices;
 mod thread_flag;
 mod views;
 
-pub use array::{GpuArray, push_arrays};
+pub use array::{Arg, GpuArray, push_arrays};
 pub use blocking_regions::{
     BlockingHook, blocking_region, check_interrupt, lock_blocking, set_blocking_hook, set_interrupt_check,
 };
 pub use bounded_cache::{BoundedCache, CacheUse};
 pub use decisions::decisions;
 pub use einsum::{EinsumOptions, EinsumPath, einsum};
-pub use elementwise::{
-    Arg, OpOptions, apply_elementwise, binary_with_power_shortcuts, can_cast_same_kind, check_out, result_type,
-};
+pub use elementwise::{OpOptions, apply_elementwise, binary_with_power_shortcuts, result_type};
 pub use error::{ArrayError, ArrayErrorKind, Result};
 pub use fft::{FftKind, MAX_FFT_TABLE_BYTES};
 pub use gather::FancyIndex;
@@ -52,6 +51,7 @@ pub use launch::{BLOCK_THREADS, PackedKernelArgs};
 pub use layout::{Layout, MAX_NDIM, Order, PythonTuple, Shape, Strides, broadcast_shapes};
 pub use linalg::{IterationLimits, LeastSquares, MatrixNorm, SlogDet, Svd, Tolerance, Triangle};
 pub use matmul::Epilogue;
+pub use out_argument::{can_cast_same_kind, check_out};
 pub use real_numbers::is_real;
 pub use reduce::{ReduceOptions, ReducedAxes, Statistic};
 pub use rtcg_codegen::array::{BoundsMode, Op, ReductionOp, ScanOp};

@@ -2,16 +2,14 @@
 
 use crate::blocking_regions::lock_blocking;
 use crate::bounded_cache::{BoundedCache, CacheUse};
-use crate::call_cache::CallCache;
 use crate::error::{ArrayError, Result};
-use crate::fft::TableCache;
 use crate::thread_choices::{has_thread_choices, is_compiling_ahead, thread_choices, thread_epoch};
 use rtcg_codegen::tuning::{Choices, Tunable};
 use rtcg_codegen::{DeviceInfo, KernelSpec};
 use std::any::Any;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 /// Device memory that is freed with the last reference.
 pub trait ArrayBuffer: Send + Sync + Any {
@@ -28,8 +26,8 @@ pub trait ArrayBuffer: Send + Sync + Any {
     }
     /// For the runtime's own users, who know the concrete type.
     fn as_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
-    /// Itself, if it is memory of a result that was deferred.
-    fn as_deferred(&self) -> Option<&crate::fuse::DeferredBuffer> {
+    /// Itself, if it is memory of a result that was deferred: a [`DeferredBuffer`](crate::fuse::DeferredBuffer).
+    fn as_deferred(&self) -> Option<&dyn Any> {
         None
     }
     /// Computes what was deferred, so that the address exists.
@@ -223,6 +221,19 @@ pub trait DeviceRuntime: Send + Sync {
     }
 }
 
+/// What a module above keeps in a context, which does not know its type. Each has its own.
+#[derive(Default)]
+pub(crate) struct LayerState(OnceLock<Box<dyn Any + Send + Sync>>);
+
+impl LayerState {
+    /// The state, empty at first.
+    #[inline]
+    pub(crate) fn get<T: Default + Send + Sync + 'static>(&self) -> &T {
+        let state = self.0.get_or_init(|| Box::new(T::default()));
+        state.downcast_ref().expect("one module, one type")
+    }
+}
+
 /// Kernels that a context keeps loaded where nothing else is said.
 const DEFAULT_KERNEL_CAPACITY: usize = 1024;
 
@@ -236,13 +247,13 @@ pub struct ArrayContext {
     out_of_bounds: Mutex<Option<Arc<dyn ArrayBuffer>>>,
     /// Whether a kernel that may set it was launched since it was last read.
     may_be_out_of_bounds: AtomicBool,
-    call_cache: CallCache,
+    pub(crate) call_cache: LayerState,
     choices: RwLock<Option<Arc<dyn Choices>>>,
     /// Whether there are any, so that planning without them takes no lock.
     has_choices: AtomicBool,
     /// How often they were changed.
     choices_epoch: AtomicU64,
-    fft_tables: Mutex<TableCache>,
+    pub(crate) fft_tables: LayerState,
 }
 
 impl fmt::Debug for ArrayContext {
@@ -262,11 +273,11 @@ impl ArrayContext {
             kernels: BoundedCache::new(DEFAULT_KERNEL_CAPACITY),
             out_of_bounds: Mutex::default(),
             may_be_out_of_bounds: AtomicBool::new(false),
-            call_cache: CallCache::default(),
+            call_cache: LayerState::default(),
             choices: RwLock::default(),
             has_choices: AtomicBool::new(false),
             choices_epoch: AtomicU64::new(0),
-            fft_tables: Mutex::default(),
+            fft_tables: LayerState::default(),
         })
     }
 
@@ -284,10 +295,6 @@ impl ArrayContext {
     #[inline]
     pub fn context_number(&self) -> u64 {
         self.number
-    }
-
-    pub(crate) fn call_cache(&self) -> &CallCache {
-        &self.call_cache
     }
 
     /// Has what kernels leave open decided by `choices`, or by the rules again. To be called again when its answers change:
@@ -334,10 +341,6 @@ impl ArrayContext {
             Some(choices) => T::choose(problem, &self.device_info, &*choices),
             None => T::from_rule(problem, &self.device_info),
         }
-    }
-
-    pub(crate) fn fft_tables(&self) -> MutexGuard<'_, TableCache> {
-        lock_ignoring_poison(&self.fft_tables)
     }
 
     /// The address of the word that a kernel sets when an index is out of bounds.
@@ -400,9 +403,4 @@ impl ArrayContext {
     pub fn set_kernel_capacity(&self, capacity: usize) {
         self.kernels.set_capacity(capacity);
     }
-}
-
-pub(crate) fn lock_ignoring_poison<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // A panic while a map was locked cannot leave it half changed.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -64,9 +64,11 @@ fn enum_values(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     Ok(all)
 }
 
-/// A value as a member of an enumeration.
+/// The member of an enumeration; for a value without a name an instance that knows its number.
 pub(crate) fn enum_member<'py>(py: Python<'py>, class: &str, value: u32) -> PyResult<Bound<'py, PyAny>> {
-    py.import("rtcg._enums")?.getattr(class)?.call1((value,))
+    let class = py.import("rtcg._enums")?.getattr(class)?;
+    let member = class.getattr("values")?.call_method1("get", (value,))?;
+    if member.is_none() { class.call1((value,)) } else { Ok(member) }
 }
 
 pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -1001,6 +1001,8 @@ def triu(m, k=0):
 
 # The functions that have files of their own.
 for _part in (
+    "_choosing",
+    "_diagonals",
     "_einsum",
     "_indexing",
     "_inspection",

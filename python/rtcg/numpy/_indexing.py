@@ -6,8 +6,8 @@ from rtcg import _native, numpy as _xp
 from rtcg._axes import normalize_axis as _normalize_axis
 
 __all__ = [
-    "argsort", "argwhere", "flatnonzero", "nonzero", "put", "put_along_axis", "resize", "searchsorted", "sort", "take",
-    "take_along_axis",
+    "argpartition", "argsort", "argwhere", "flatnonzero", "nonzero", "partition", "put", "put_along_axis",
+    "ravel_multi_index", "resize", "searchsorted", "sort", "sort_complex", "take", "take_along_axis", "unravel_index",
 ]  # fmt: skip
 
 
@@ -176,3 +176,84 @@ def searchsorted(a, v, side="left", sorter=None):
     """
     a = _xp._to_device(a)
     return _native.array_searchsorted(a if sorter is None else take(a, sorter), v, side)
+
+
+def partition(a, kth, axis=-1, kind="introselect", order=None):
+    """A copy in which element `kth` along `axis` is where sorting puts it: here all are. Does not wait.
+
+    `a` is array-like; the result has its shape and dtype. By `sort`. A `ValueError` for a `kth` out of bounds. `kind`
+    and `order` are of no effect.
+    """
+    a = _xp._to_device(a)
+    _check_kth(a, kth, axis)
+    return _xp.sort(a, axis)
+
+
+def argpartition(a, kth, axis=-1, kind="introselect", order=None):
+    """The indices (int64) of `partition`: here those of `argsort`, a new array of the shape of `a`; does not wait.
+
+    Parameters and errors are those of `partition`.
+    """
+    a = _xp._to_device(a)
+    _check_kth(a, kth, axis)
+    return _xp.argsort(a, axis)
+
+
+def _check_kth(a, kth, axis):
+    length = a.size if axis is None else a.shape[_normalize_axis(axis, a.ndim)]
+    for k in np.atleast_1d(kth):
+        if not -length <= k < length:
+            raise ValueError(f"kth(={k}) out of bounds ({length})")
+
+
+def sort_complex(a):
+    """A copy sorted along the last axis, by real, then imaginary part: an array of complex numbers; does not wait.
+
+    `a` is array-like; real numbers become complex64 or complex128. NaN last, as of `sort`.
+    """
+    ordered = _xp.sort(_xp._to_device(a))
+    return ordered if ordered.dtype.kind == "c" else ordered.astype(np.result_type(ordered.dtype, np.complex64))
+
+
+def ravel_multi_index(multi_index, dims, mode="raise", order="C"):
+    """Places in the flattened array of indices in an array of shape `dims`: a new int64 array.
+
+    `multi_index` are array-like integers, as many arrays as `dims` has lengths (else a `ValueError`), broadcast.
+    `mode`, one or one for each axis, is "raise" (a `ValueError` for indices outside, which is waited for), "wrap" or
+    "clip", which do not wait; `order` is "C" or "F".
+    """
+    dims = tuple(np.atleast_1d(dims).tolist())
+    indices = [_xp._to_device(index) for index in multi_index]
+    if len(indices) != len(dims):
+        raise ValueError(f"parameter multi_index must be a sequence of length {len(dims)}")
+    modes = (mode,) * len(dims) if isinstance(mode, str) else tuple(mode)
+    result, axes = None, list(zip(indices, dims, modes, strict=True))
+    for index, length, how in axes if order == "C" else reversed(axes):
+        if how == "wrap":
+            index = index % length
+        elif how == "clip":
+            index = _xp.clip(index, 0, length - 1)
+        elif index.size and bool(((index < 0) | (index >= length)).any()):
+            raise ValueError("invalid entry in coordinates array")
+        result = index.astype(np.int64) if result is None else result * length + index
+    return result
+
+
+def unravel_index(indices, shape, order="C"):
+    """Indices in an array of shape `shape` of places in the flattened one: a tuple of an int64 array for each axis.
+
+    `indices` are array-like integers (else a `TypeError`). `order` is "C" or "F". Waits to see that all are inside:
+    else a `ValueError`.
+    """
+    shape = tuple(np.atleast_1d(shape).tolist())
+    indices = _xp._to_device(indices)
+    if indices.dtype.kind not in "iu":
+        raise TypeError("only int indices permitted")
+    size = int(np.prod(shape, dtype=int))
+    if indices.size and bool(((indices < 0) | (indices >= size)).any()):
+        raise ValueError(f"an index is out of bounds for array with size {size}")
+    result, rest = [], indices.astype(np.int64)
+    for length in reversed(shape) if order == "C" else shape:
+        result.append(rest % length)
+        rest = rest // length
+    return tuple(reversed(result)) if order == "C" else tuple(result)

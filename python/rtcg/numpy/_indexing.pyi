@@ -99,3 +99,37 @@ def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> GPUArray:
     result is a new array of the shape of the indices and the dtype of `arr`. Indices out of bounds are an `IndexError`
     in the next call that waits for the device.
     """
+
+def argpartition(a: Any, kth: Any, axis: Any = -1, kind: Any = "introselect", order: Any = None) -> GPUArray:
+    """The indices (int64) of `partition`: here those of `argsort`, a new array of the shape of `a`; does not wait.
+
+    Parameters and errors are those of `partition`.
+    """
+
+def partition(a: Any, kth: Any, axis: Any = -1, kind: Any = "introselect", order: Any = None) -> GPUArray:
+    """A copy in which element `kth` along `axis` is where sorting puts it: here all are. Does not wait.
+
+    `a` is array-like; the result has its shape and dtype. By `sort`. A `ValueError` for a `kth` out of bounds. `kind`
+    and `order` are of no effect.
+    """
+
+def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: Any = "C") -> GPUArray:
+    """Places in the flattened array of indices in an array of shape `dims`: a new int64 array.
+
+    `multi_index` are array-like integers, as many arrays as `dims` has lengths (else a `ValueError`), broadcast.
+    `mode`, one or one for each axis, is "raise" (a `ValueError` for indices outside, which is waited for), "wrap" or
+    "clip", which do not wait; `order` is "C" or "F".
+    """
+
+def sort_complex(a: Any) -> GPUArray:
+    """A copy sorted along the last axis, by real, then imaginary part: an array of complex numbers; does not wait.
+
+    `a` is array-like; real numbers become complex64 or complex128. NaN last, as of `sort`.
+    """
+
+def unravel_index(indices: Any, shape: Any, order: Any = "C") -> tuple[Any, ...]:
+    """Indices in an array of shape `shape` of places in the flattened one: a tuple of an int64 array for each axis.
+
+    `indices` are array-like integers (else a `TypeError`). `order` is "C" or "F". Waits to see that all are inside:
+    else a `ValueError`.
+    """

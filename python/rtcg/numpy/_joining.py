@@ -4,11 +4,13 @@ import numpy as np
 
 from rtcg import numpy as _xp
 from rtcg._axes import normalize_axis as _normalize_axis
+from rtcg._docstrings import wrap_paragraphs
 
 __all__ = [
-    "atleast_1d", "atleast_2d", "broadcast_arrays", "concat", "concatenate", "diagonal", "fliplr", "flipud", "hstack",
-    "matrix_transpose", "meshgrid", "permute_dims", "ravel", "roll", "split", "squeeze", "stack", "swapaxes", "tile",
-    "unstack", "vstack",
+    "append", "array_split", "atleast_1d", "atleast_2d", "atleast_3d", "block", "broadcast_arrays", "column_stack",
+    "concat", "concatenate", "diagonal", "dsplit", "dstack", "fliplr", "flipud", "hsplit", "hstack",
+    "matrix_transpose", "meshgrid", "permute_dims", "ravel", "roll", "rollaxis", "rot90", "split", "squeeze", "stack",
+    "swapaxes", "tile", "unstack", "vsplit", "vstack",
 ]  # fmt: skip
 
 
@@ -271,3 +273,149 @@ def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
     grids = [x.reshape([-1 if k == place else 1 for k in range(ndim)]) for x, place in zip(xi, places, strict=True)]
     grids = grids if sparse else broadcast_arrays(*grids)
     return tuple(grid.copy("C") for grid in grids) if copy else tuple(grids)
+
+
+def append(arr, values, axis=None):
+    """`values` behind `arr`, along `axis`, or both flattened if it is None: a new array; does not wait.
+
+    Both are array-like; the dtype is the common one. A `ValueError` if other axes differ, as of `concatenate`.
+    """
+    return _xp.concatenate([_xp._to_device(arr), _xp._to_device(values)], axis)
+
+
+def atleast_3d(*arys):
+    """The arrays, those of fewer than three axes as views with axes of length 1; does not wait.
+
+    Arguments are array-like; rows become ``(1, n, 1)``, matrices ``(m, n, 1)``. Returns one array, or a tuple of
+    several.
+    """
+    results = []
+    for a in (_xp._to_device(a) for a in arys):
+        results.append(a.reshape({0: (1, 1, 1), 1: (1, a.size, 1)}.get(a.ndim, (*a.shape, 1))) if a.ndim < 3 else a)
+    return results[0] if len(results) == 1 else tuple(results)
+
+
+def column_stack(tup):
+    """Arrays beside each other, those of one axis as columns: a new array of two axes; does not wait.
+
+    `tup` are array-like with the same number of rows, else a `ValueError`. The dtype is the common one.
+    """
+    return _xp.concatenate(
+        [a[:, None] if a.ndim == 1 else _xp.atleast_2d(a) for a in (_xp._to_device(a) for a in tup)], 1
+    )
+
+
+def dstack(tup):
+    """Arrays joined along the third axis, which those of fewer axes get (`atleast_3d`): a new array; does not wait.
+
+    `tup` are array-like that agree in the other axes (else a `ValueError`). The dtype is the common one.
+    """
+    return _xp.concatenate([atleast_3d(a) for a in tup], 2)
+
+
+def block(arrays):
+    """Arrays joined as nested lists say, the innermost along the last axis: a new array; does not wait.
+
+    Elements of the lists are array-like and get axes of length 1 in front. A `ValueError` for an empty list, for lists
+    of different depths, and for shapes that do not fit. The dtype is the common one.
+    """
+
+    def list_depth(part):
+        return 1 + max(list_depth(each) for each in part) if isinstance(part, list) and part else 0
+
+    def max_ndim(part):
+        return max(max_ndim(each) for each in part) if isinstance(part, list) else _xp._to_device(part).ndim
+
+    def join_nested_lists(part, depth):
+        if isinstance(part, list):
+            if not part:
+                raise ValueError("List at arrays cannot be empty")
+            return _xp.concatenate([join_nested_lists(each, depth - 1) for each in part], -depth)
+        if depth:
+            raise ValueError(f"List depths are mismatched: an array where {depth} more lists are expected")
+        a = _xp._to_device(part)
+        return a.reshape((1,) * (ndim - a.ndim) + a.shape)
+
+    depth = list_depth(arrays)
+    ndim = max(depth, max_ndim(arrays))
+    return join_nested_lists(arrays, depth) if depth else join_nested_lists(arrays, 0).copy()
+
+
+def array_split(ary, indices_or_sections, axis=0):
+    """A list of views of parts along `axis`, whose lengths may differ by one; does not wait.
+
+    `ary` is array-like. `indices_or_sections` is the number of parts, of which the first ones are longer, or the
+    indices at which parts begin, behind the first. A `ValueError` for a number that is not positive, an `AxisError` for
+    an axis that is not there.
+    """
+    ary = _xp._to_device(ary)
+    axis = _normalize_axis(axis, ary.ndim)
+    if isinstance(indices_or_sections, (int, np.integer)):
+        sections = int(indices_or_sections)
+        if sections <= 0:
+            raise ValueError("number sections must be larger than 0.")
+        each, longer = divmod(ary.shape[axis], sections)
+        indices_or_sections = [k * each + min(k, longer) for k in range(1, sections)]
+    return _xp.split(ary, list(indices_or_sections), axis)
+
+
+def _make_split(name, axis):
+    def split_function(ary, indices_or_sections):
+        if ary.ndim <= axis:
+            raise ValueError(f"{name} only works on arrays of {axis + 1} or more dimensions")
+        return _xp.split(ary, indices_or_sections, axis)
+
+    split_function.__name__ = split_function.__qualname__ = name
+    split_function.__doc__ = wrap_paragraphs(f"""
+`split` along axis {axis}: a list of views of parts; does not wait.
+
+`ary` is a device array with at least {axis + 1} axes, else a ValueError. `indices_or_sections` is the number of equal
+parts, or the indices at which parts begin, behind the first; a ValueError if the length is not divisible.
+""")
+    return split_function
+
+
+vsplit, dsplit = _make_split("vsplit", 0), _make_split("dsplit", 2)
+
+
+def hsplit(ary, indices_or_sections):
+    """`split` along the second axis, or the only one: a list of views; does not wait.
+
+    `ary` is a device array with one axis at least, else a `ValueError`. Parameters and errors are those of `split`.
+    """
+    if ary.ndim == 0:
+        raise ValueError("hsplit only works on arrays of 1 or more dimensions")
+    return _xp.split(ary, indices_or_sections, 1 if ary.ndim > 1 else 0)
+
+
+def rollaxis(a, axis, start=0):
+    """A view of the device array `a` with `axis` moved before the axis `start`; does not wait.
+
+    An `AxisError` for positions that it has not. `moveaxis` says the same more plainly.
+    """
+    axis = _normalize_axis(axis, a.ndim)
+    if not -a.ndim <= start <= a.ndim:
+        raise np.exceptions.AxisError(
+            f"'start' arg requires {-a.ndim} <= start < {a.ndim + 1}, but {start} was passed in"
+        )
+    start = start + a.ndim if start < 0 else start
+    return _xp.moveaxis(a, axis, start - (axis < start))
+
+
+def rot90(m, k=1, axes=(0, 1)):
+    """A view of `m` in which the plane of two axes is rotated by 90 degrees, `k` times; does not wait.
+
+    `m` is array-like; the rotation is from the first of `axes` towards the second. A `ValueError` unless `axes` are two
+    different ones, an `AxisError` for one that is not there.
+    """
+    m = _xp._to_device(m)
+    if len(axes) != 2:
+        raise ValueError("len(axes) must be 2.")
+    first, second = (_normalize_axis(axis, m.ndim) for axis in axes)
+    if first == second:
+        raise ValueError("Axes must be different.")
+    if k % 4 == 0:
+        return m[...]
+    if k % 4 == 2:
+        return _xp.flip(m, (first, second))
+    return m._flip(second).swapaxes(first, second) if k % 4 == 1 else m.swapaxes(first, second)._flip(second)

@@ -151,3 +151,76 @@ def meshgrid(*xi: Any, copy: Any = True, sparse: Any = False, indexing: Any = "x
     `ValueError`. With `sparse` the other axes have length 1, else all arrays have the shape of the grid. Without `copy`
     they are views.
     """
+
+def append(arr: Any, values: Any, axis: Any = None) -> GPUArray:
+    """`values` behind `arr`, along `axis`, or both flattened if it is None: a new array; does not wait.
+
+    Both are array-like; the dtype is the common one. A `ValueError` if other axes differ, as of `concatenate`.
+    """
+
+def array_split(ary: Any, indices_or_sections: Any, axis: Any = 0) -> list[GPUArray]:
+    """A list of views of parts along `axis`, whose lengths may differ by one; does not wait.
+
+    `ary` is array-like. `indices_or_sections` is the number of parts, of which the first ones are longer, or the
+    indices at which parts begin, behind the first. A `ValueError` for a number that is not positive, an `AxisError` for
+    an axis that is not there.
+    """
+
+def atleast_3d(*arys: Any) -> Any:
+    """The arrays, those of fewer than three axes as views with axes of length 1; does not wait.
+
+    Arguments are array-like; rows become ``(1, n, 1)``, matrices ``(m, n, 1)``. Returns one array, or a tuple of
+    several.
+    """
+
+def block(arrays: Any) -> GPUArray:
+    """Arrays joined as nested lists say, the innermost along the last axis: a new array; does not wait.
+
+    Elements of the lists are array-like and get axes of length 1 in front. A `ValueError` for an empty list, for lists
+    of different depths, and for shapes that do not fit. The dtype is the common one.
+    """
+
+def column_stack(tup: Any) -> GPUArray:
+    """Arrays beside each other, those of one axis as columns: a new array of two axes; does not wait.
+
+    `tup` are array-like with the same number of rows, else a `ValueError`. The dtype is the common one.
+    """
+
+def dsplit(ary: Any, indices_or_sections: Any) -> list[GPUArray]:
+    """`split` along axis 2: a list of views of parts; does not wait.
+
+    `ary` is a device array with at least 3 axes, else a ValueError. `indices_or_sections` is the number of equal
+    parts, or the indices at which parts begin, behind the first; a ValueError if the length is not divisible.
+    """
+
+def dstack(tup: Any) -> GPUArray:
+    """Arrays joined along the third axis, which those of fewer axes get (`atleast_3d`): a new array; does not wait.
+
+    `tup` are array-like that agree in the other axes (else a `ValueError`). The dtype is the common one.
+    """
+
+def hsplit(ary: Any, indices_or_sections: Any) -> list[GPUArray]:
+    """`split` along the second axis, or the only one: a list of views; does not wait.
+
+    `ary` is a device array with one axis at least, else a `ValueError`. Parameters and errors are those of `split`.
+    """
+
+def rollaxis(a: Any, axis: Any, start: Any = 0) -> GPUArray:
+    """A view of the device array `a` with `axis` moved before the axis `start`; does not wait.
+
+    An `AxisError` for positions that it has not. `moveaxis` says the same more plainly.
+    """
+
+def rot90(m: Any, k: Any = 1, axes: Any = (0, 1)) -> GPUArray:
+    """A view of `m` in which the plane of two axes is rotated by 90 degrees, `k` times; does not wait.
+
+    `m` is array-like; the rotation is from the first of `axes` towards the second. A `ValueError` unless `axes` are two
+    different ones, an `AxisError` for one that is not there.
+    """
+
+def vsplit(ary: Any, indices_or_sections: Any) -> list[GPUArray]:
+    """`split` along axis 0: a list of views of parts; does not wait.
+
+    `ary` is a device array with at least 1 axes, else a ValueError. `indices_or_sections` is the number of equal
+    parts, or the indices at which parts begin, behind the first; a ValueError if the length is not divisible.
+    """

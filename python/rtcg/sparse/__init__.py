@@ -56,7 +56,7 @@ class _Matrix:
         return self.dot(other)
 
     def __rmul__(self, other):
-        from rtcg.sparse._base import is_scalar
+        from rtcg.sparse._operands import is_scalar
 
         return self.multiply(other) if is_scalar(other) else self.__rmatmul__(other)
 

@@ -10,37 +10,11 @@ from typing_extensions import Self
 
 from rtcg.numpy import GPUArray
 
-MAX_INT32_ELEMENTS: int
-
 class SparseWarning(Warning):
     """A warning about sparse arrays."""
 
 class SparseEfficiencyWarning(SparseWarning):
     """An operation makes an array anew, or dense."""
-
-def index_dtype(maximum: Any, *arrays: Any) -> np.dtype[Any]:
-    """The dtype of indices up to `maximum`: int64 if an array has it already or int32 is too small."""
-
-def checked_shape(shape: Any) -> tuple[int, int]:
-    """`shape` as two integers."""
-
-def is_one_axis(arg1: Any, shape: Any) -> bool:
-    """Whether a constructor is given an array of one axis."""
-
-def shared_array(values: Any) -> Any:
-    """A device array of another library (CuPy, PyTorch) as a `GPUArray` over its memory; else `values`."""
-
-def shared_parts(array: Any) -> Any:
-    """``(format, shape, parts)`` of a sparse array of CuPy or PyTorch on the device, over its memory; else None.
-
-    Parts are the arguments of our class of that format.
-    """
-
-def to_device(values: Any, dtype: Any = None) -> GPUArray:
-    """`values` as a contiguous array on the device."""
-
-def is_scalar(value: Any) -> bool:
-    """Whether `value` is a number."""
 
 class sparray:
     """A sparse array of one or two axes on the device."""

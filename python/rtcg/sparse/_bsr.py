@@ -5,8 +5,9 @@ import numpy as np
 from rtcg import _native, numpy as _xp
 from rtcg._conversions import as_flag
 from rtcg.numpy import GPUArray
-from rtcg.sparse._base import checked_shape, index_dtype, is_one_axis, issparse, sparray, to_device
+from rtcg.sparse._base import issparse, sparray
 from rtcg.sparse._compressed import _checked_indices, _is_host_sparse, _is_shape, _value_dtype, as_own
+from rtcg.sparse._operands import checked_shape, index_dtype, is_one_axis, to_device
 
 
 class bsr_array(sparray):

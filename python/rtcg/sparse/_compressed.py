@@ -5,16 +5,8 @@ import numpy as np
 from rtcg import _native, numpy as _xp
 from rtcg._conversions import as_dtype, as_flag
 from rtcg.numpy import GPUArray
-from rtcg.sparse._base import (
-    checked_shape,
-    index_dtype,
-    is_one_axis,
-    issparse,
-    shared_array,
-    shared_parts,
-    sparray,
-    to_device,
-)
+from rtcg.sparse._base import issparse, sparray
+from rtcg.sparse._operands import checked_shape, index_dtype, is_one_axis, shared_array, shared_parts, to_device
 
 
 def _is_shape(value):

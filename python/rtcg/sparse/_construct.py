@@ -5,9 +5,10 @@ import numpy as np
 from rtcg import numpy as _xp
 from rtcg._conversions import as_dtype, as_float, as_integer, as_rng, as_sequence, as_text, converts, shown
 from rtcg.numpy import GPUArray
-from rtcg.sparse._base import as_matrix, checked_shape, index_dtype, issparse, to_device
+from rtcg.sparse._base import issparse
 from rtcg.sparse._coo import coo_array
 from rtcg.sparse._dia import as_offsets, dia_array
+from rtcg.sparse._operands import as_matrix, checked_shape, index_dtype, to_device
 
 
 def _as_coo(a):

@@ -5,9 +5,10 @@ import numpy as np
 from rtcg import _native, numpy as _xp
 from rtcg._conversions import as_flag
 from rtcg.numpy import GPUArray
-from rtcg.sparse import _base
-from rtcg.sparse._base import checked_shape, index_dtype, is_one_axis, issparse, sparray, to_device
+from rtcg.sparse import _operands
+from rtcg.sparse._base import issparse, sparray
 from rtcg.sparse._compressed import _any_array, _is_host_sparse, _is_shape, _value_dtype, as_own
+from rtcg.sparse._operands import checked_shape, index_dtype, is_one_axis, to_device
 
 
 class coo_array(sparray):
@@ -234,7 +235,7 @@ class coo_array(sparray):
         major, minor, count = (self.row, self.col, self.shape[0])
         if format == "csc":
             major, minor, count = self.col, self.row, self.shape[1]
-        index = index_dtype(0, major) if self.nnz <= _base.MAX_INT32_ELEMENTS else np.dtype(np.int64)
+        index = index_dtype(0, major) if self.nnz <= _operands.MAX_INT32_ELEMENTS else np.dtype(np.int64)
         minor = minor if minor.dtype == index else minor.astype(index)
         indptr = _xp.searchsorted(major, _xp.arange(count + 1, dtype=major.dtype)).astype(index)
         return self._container(format)._of(self.shape, self.data, minor, indptr)

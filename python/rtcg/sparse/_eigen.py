@@ -8,7 +8,8 @@ import numpy as np
 from rtcg import _native, linalg as _dense, numpy as _xp
 from rtcg._conversions import as_flag, as_float, as_integer, as_rng, as_text, converts, shown
 from rtcg.numpy import GPUArray
-from rtcg.sparse._base import issparse, to_device
+from rtcg.sparse._base import issparse
+from rtcg.sparse._operands import to_device
 from rtcg.sparse._operators import LinearOperator, as_operand, aslinearoperator
 
 

@@ -6,7 +6,8 @@ import warnings
 import numpy as np
 
 from rtcg import numpy as _xp
-from rtcg.sparse._base import SparseEfficiencyWarning, is_scalar, issparse, to_device
+from rtcg.sparse._base import SparseEfficiencyWarning, issparse
+from rtcg.sparse._operands import is_scalar, to_device
 from rtcg.sparse._products import combine
 
 _SYMBOLS = {

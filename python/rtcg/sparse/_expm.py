@@ -6,9 +6,10 @@ import numpy as np
 
 from rtcg import numpy as _xp
 from rtcg._conversions import as_flag, as_integer, as_number, converts
-from rtcg.sparse._base import issparse, to_device
+from rtcg.sparse._base import issparse
 from rtcg.sparse._eigen import square_operand, vector_dtype
 from rtcg.sparse._norm_estimate import onenormest
+from rtcg.sparse._operands import to_device
 from rtcg.sparse._operators import LinearOperator, as_operand, aslinearoperator
 
 #: Norms up to which the Taylor polynomial of so many terms has the precision of the dtype: Table 3.1 of Al-Mohy and

@@ -10,8 +10,9 @@ import numpy as np
 
 from rtcg._conversions import as_dtype, as_flag
 from rtcg.numpy import GPUArray
-from rtcg.sparse._base import _NAMES, checked_shape, index_dtype, issparse, sparray
+from rtcg.sparse._base import _NAMES, issparse, sparray
 from rtcg.sparse._compressed import _is_host_sparse, _is_shape, _value_dtype, csr_array
+from rtcg.sparse._operands import checked_shape, index_dtype
 
 
 def _triples(arg1, dtype):

@@ -6,7 +6,8 @@ import numpy as np
 
 from rtcg import _native, numpy as _xp
 from rtcg.numpy import GPUArray
-from rtcg.sparse._base import MAX_INT32_ELEMENTS, SparseEfficiencyWarning, issparse, to_device
+from rtcg.sparse._base import SparseEfficiencyWarning, issparse
+from rtcg.sparse._operands import MAX_INT32_ELEMENTS, to_device
 
 
 def _is_int(value):

@@ -6,8 +6,8 @@ import numpy as np
 
 from rtcg import numpy as _xp
 from rtcg._conversions import as_flag, as_integer, converts
-from rtcg.sparse._base import to_device
 from rtcg.sparse._eigen import square_operand, vector_dtype
+from rtcg.sparse._operands import to_device
 from rtcg.sparse._operators import as_operand, aslinearoperator
 
 

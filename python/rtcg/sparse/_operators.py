@@ -5,7 +5,8 @@ import numpy as np
 from rtcg import numpy as _xp
 from rtcg._conversions import shown
 from rtcg.numpy import GPUArray
-from rtcg.sparse._base import issparse, refuse_host_matrix, to_device
+from rtcg.sparse._base import issparse
+from rtcg.sparse._operands import refuse_host_matrix, to_device
 
 
 class LinearOperator:

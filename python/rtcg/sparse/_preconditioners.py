@@ -6,7 +6,8 @@ import numpy as np
 
 from rtcg import _native
 from rtcg._conversions import as_dtype, as_float, as_integer, as_sequence, converts
-from rtcg.sparse._base import issparse, to_device
+from rtcg.sparse._base import issparse
+from rtcg.sparse._operands import to_device
 from rtcg.sparse._operators import LinearOperator
 
 

@@ -4,7 +4,8 @@ import numpy as np
 
 from rtcg import _native, numpy as _xp
 from rtcg._conversions import as_number, converts
-from rtcg.sparse._base import is_scalar, issparse, to_device
+from rtcg.sparse._base import issparse
+from rtcg.sparse._operands import is_scalar, to_device
 
 
 def multiply_sparse(a, b):

@@ -9,7 +9,8 @@ import numpy as np
 from rtcg import _native
 from rtcg._conversions import as_flag, as_float, as_integer, as_text, convert_arguments
 from rtcg.numpy import GPUArray
-from rtcg.sparse._base import issparse, to_device
+from rtcg.sparse._base import issparse
+from rtcg.sparse._operands import to_device
 from rtcg.sparse._operators import LinearOperator, as_operand, aslinearoperator
 
 

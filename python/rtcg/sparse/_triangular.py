@@ -7,7 +7,8 @@ import numpy as np
 from rtcg import _native, numpy as _xp
 from rtcg._conversions import as_flag, as_float, converts
 from rtcg.numpy import GPUArray
-from rtcg.sparse._base import SparseEfficiencyWarning, as_matrix, issparse, refuse_host_matrix, to_device
+from rtcg.sparse._base import SparseEfficiencyWarning, issparse
+from rtcg.sparse._operands import as_matrix, refuse_host_matrix, to_device
 from rtcg.sparse._operators import LinearOperator
 
 

@@ -7,9 +7,10 @@ import numpy as np
 
 from rtcg import numpy as _xp
 from rtcg.numpy import GPUArray
-from rtcg.sparse._base import is_scalar, issparse, refuse_host_matrix, shared_array
+from rtcg.sparse._base import issparse
 from rtcg.sparse._compressed import _is_host_sparse, csr_array
 from rtcg.sparse._coo import coo_array
+from rtcg.sparse._operands import is_scalar, refuse_host_matrix, shared_array
 
 
 def _two_axes_of(arg1, shape, dtype, container):

@@ -10,9 +10,10 @@ import numpy as np
 from rtcg import _native, numpy as _xp
 from rtcg._conversions import as_dtype, as_flag, as_integer, as_text, converts
 from rtcg.numpy import GPUArray
-from rtcg.sparse._base import as_matrix, issparse
+from rtcg.sparse._base import issparse
 from rtcg.sparse._compressed import csr_array
 from rtcg.sparse._coo import coo_array
+from rtcg.sparse._operands import as_matrix
 
 
 def _graph(csgraph):

@@ -8,8 +8,8 @@ import numpy as np
 
 from rtcg import _native
 from rtcg._conversions import as_dtype, as_flag, as_float, as_integer, as_text, converts
-from rtcg.sparse._base import index_dtype
 from rtcg.sparse._compressed import csr_array
+from rtcg.sparse._operands import index_dtype
 
 __all__ = [
     "anisotropic", "arrow", "banded", "block_diagonal", "circuit", "convection_diffusion", "delaunay",

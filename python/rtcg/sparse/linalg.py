@@ -7,12 +7,12 @@ import operator
 
 from rtcg import numpy as _xp
 from rtcg._conversions import as_float, as_integer, as_text, converts
-from rtcg.sparse._base import as_matrix
 from rtcg.sparse._eigen import ArpackError, ArpackNoConvergence, eigsh, lobpcg, svds
 from rtcg.sparse._expm import expm_multiply
 from rtcg.sparse._factor import SuperLU, factorized, spilu, splu, spsolve
 from rtcg.sparse._norm_estimate import onenormest
 from rtcg.sparse._norms import norm
+from rtcg.sparse._operands import as_matrix
 from rtcg.sparse._operators import LinearOperator, as_operand, aslinearoperator
 from rtcg.sparse._preconditioners import amg, block_jacobi, chebyshev, jacobi
 from rtcg.sparse._solvers import SolverReport, check_options, count, run, square_solver

@@ -202,8 +202,8 @@ def _tune_function(
 
 def _function_checker(function, args, launch, checks, candidates, small, timeout):
     """What launches a plain function in checked mode, on the arguments of a small problem."""
+    from rtcg.tune._call_arguments import on_host, plain_argument
     from rtcg.tune._checker import CandidateChecker, CheckedLaunch, require_small
-    from rtcg.tune._kernel import _on_host, _plain_argument
 
     if function._source is None:
         raise ValueError(f"the source of function {function.name!r} is not known; check= needs a function of a "
@@ -212,7 +212,7 @@ def _function_checker(function, args, launch, checks, candidates, small, timeout
     names = [f"argument {place}" for place in range(len(args))]
     if small is not None and len(small) != len(args):
         raise ValueError(f"check_arguments has {len(small)} arguments; expected {len(args)}")
-    arguments = [_on_host(name, _plain_argument(name, argument))
+    arguments = [on_host(name, plain_argument(name, argument))
                  for name, argument in zip(names, args if small is None else small, strict=True)]  # fmt: skip
     if small is None:
         require_small(arguments, names)

@@ -9,10 +9,14 @@ import numpy as np
 from rtcg import _native
 from rtcg._conversions import as_flag, as_float, as_mapping, as_sequence, as_text, converts, shown
 from rtcg.template import Source
+from rtcg.tune._call_arguments import contents_of, identity_of, on_host, plain_argument, scalar_values
 from rtcg.tune._checker import CandidateChecker, CheckedLaunch, require_small, with_checks
-from rtcg.tune._images import HostImage, Image, image_of
+from rtcg.tune._geometry import evaluated, expressions_of, macros_of
+from rtcg.tune._images import image_of
+from rtcg.tune._kernel_target import KernelTarget, check_free_memory
+from rtcg.tune._roofline import least_time
 from rtcg.tune._run import StoredProblem, as_work, refuse_cold_energy, run_search
-from rtcg.tune._runner import Candidate, CandidateError, KernelRunner
+from rtcg.tune._runner import Candidate, KernelRunner
 from rtcg.tune._space import Space
 from rtcg.tune._store import Store, as_store, store as default_store
 from rtcg.tune._trees import is_tree, tree_parameters
@@ -118,8 +122,8 @@ class Kernel(_native.TunedCall):
         self._identity_text = identity
         self._source = source
         self._geometry = {
-            "block": _expressions("block", block), "grid": _expressions("grid", grid),
-            "shared": _expressions("shared", (shared,)),
+            "block": expressions_of("block", block), "grid": expressions_of("grid", grid),
+            "shared": expressions_of("shared", (shared,)),
         }  # fmt: skip
         self._bucket = dict(bucket or {})
         self._mutates = None if mutates is None else tuple(mutates)
@@ -149,7 +153,7 @@ class Kernel(_native.TunedCall):
             if not defined:
                 return text, options
         # Not as options of the compiler, whose own headers would see them too.
-        macros = "".join(f"#define {macro}\n" for name, value in defined.items() for macro in _macros(name, value))
+        macros = "".join(f"#define {macro}\n" for name, value in defined.items() for macro in macros_of(name, value))
         text = str(text)
         return Source(text, f'{macros}#line 1 "{self.name}"\n{text}', self.name, text), options
 
@@ -183,18 +187,8 @@ class Kernel(_native.TunedCall):
     def geometry(self, config, values):
         """Return ``(block, grid, shared)`` of a configuration where names have these values."""
         known = self._literals | values | config
-
-        def evaluate(part):
-            numbers = []
-            for expression in self._geometry[part]:
-                number = expression(known) if isinstance(expression, _native.Expression) else expression
-                if not float(number).is_integer() or number < (part != "shared"):
-                    raise CandidateError("constraints", f"{part} has {number!r} of {expression}; expected an integer")
-                numbers.append(int(number))
-            return tuple(numbers)
-
-        block = evaluate("block")
-        return block + (1,) * (3 - len(block)), evaluate("grid"), evaluate("shared")[0]
+        block, grid, shared = (evaluated(part, self._geometry[part], known) for part in ("block", "grid", "shared"))
+        return block + (1,) * (3 - len(block)), grid, shared[0]
 
     # Calls.
 
@@ -206,7 +200,7 @@ class Kernel(_native.TunedCall):
         names = self._parameter_names()
         bound, order = self._bind(names, args, values)
         deciding = [name for name in dict.fromkeys((*self.problem_names, *self._geometry_names())) if name in bound]
-        actual = tuple(_identity(bound[name]) for name in deciding)
+        actual = tuple(identity_of(bound[name]) for name in deciding)
         key = (Context.get_current(), actual)
         plan = self._plans.get(key)
         if plan is None:
@@ -278,7 +272,7 @@ class Kernel(_native.TunedCall):
         return function
 
     def _find_plan(self, args, values, bound):
-        scalars = _scalars(bound)
+        scalars = scalar_values(bound)
         stored = self._stored(bound)
         found = stored.look_up(self.space)
         if _auto_options and self.space.names and (found is None or found[3] != "Exact"):
@@ -322,7 +316,7 @@ class Kernel(_native.TunedCall):
 
         def launch(*args, stream=None, **values):
             bound, _ = self._bind(names, args, values)
-            block, grid, shared = self.geometry(config, _scalars(bound))
+            block, grid, shared = self.geometry(config, scalar_values(bound))
             options = {} if stream is None else {"stream": stream}
             arguments = [bound[name] for name in names]
             self._variant(config)(*arguments, block=block, grid=grid, shared=shared, **options)
@@ -454,19 +448,19 @@ class Kernel(_native.TunedCall):
         names = self._parameter_names()
         self._refuse_misspelled_options(values, names)
         bound, _ = self._bind(names, args, values)
-        arguments = [_plain_argument(name, bound[name]) for name in names]
+        arguments = [plain_argument(name, bound[name]) for name in names]
         written = self._written(names, [bound[name] for name in names])
         stored = self._stored(bound)
-        scalars = self._literals | _scalars(bound)
+        scalars = self._literals | scalar_values(bound)
         bytes, flops = _amount("bytes", bytes, scalars), _amount("flops", flops, scalars)
         refuse_cold_energy(cold, objective)
-        self._check_memory(arguments, written)
+        check_free_memory(self.name, arguments, written)
         if isolate is None:
             import os
 
             isolate = os.name == "posix"
         if isolate:
-            sent = [_on_host(name, argument) for name, argument in zip(names, arguments, strict=True)]
+            sent = [on_host(name, argument) for name, argument in zip(names, arguments, strict=True)]
             runner = WorkerRunner(sent, written, timeout, cold)
         else:
             runner = KernelRunner(arguments, written, cold)
@@ -476,12 +470,12 @@ class Kernel(_native.TunedCall):
                 checker.require_clean(self.default)
             expected = self._expected(verify, arguments, written, runner, scalars)
             runner.expect(expected, rtol, atol)
-            target = with_checks(_KernelTarget(self, runner, scalars), checker)
+            target = with_checks(KernelTarget(self, runner, scalars), checker)
             return run_search(
                 target, self.space, budget=budget, strategy=strategy, seed=seed,
                 default=self.default, incumbents=stored.incumbents(self.space), observers=observers, progress=progress,
                 occupancy_slack=occupancy_slack, threads=threads, stored=stored, until=until,
-                limit=_limit(bytes, flops), objective=objective, maximize=maximize, bytes=bytes, flops=flops,
+                limit=least_time(bytes, flops), objective=objective, maximize=maximize, bytes=bytes, flops=flops,
             )  # fmt: skip
         finally:
             if isolate:
@@ -515,10 +509,10 @@ class Kernel(_native.TunedCall):
         names = self._parameter_names()
         if small is not None:
             bound, _ = self._bind(names, (), small) if isinstance(small, dict) else self._bind(names, tuple(small), {})
-        arguments = [_on_host(name, _plain_argument(name, bound[name])) for name in names]
+        arguments = [on_host(name, plain_argument(name, bound[name])) for name in names]
         if small is None:
             require_small(arguments, names)
-        written, scalars = self._written(names, [bound[name] for name in names]), _scalars(bound)
+        written, scalars = self._written(names, [bound[name] for name in names]), scalar_values(bound)
         return CandidateChecker(
             checks, arguments, written, lambda config: self._checked_launch(config, scalars), timeout, candidates
         )
@@ -550,7 +544,7 @@ class Kernel(_native.TunedCall):
         if not callable(verify):
             expected = list(verify) if isinstance(verify, (tuple, list)) else [verify]
         else:
-            host = [_contents(argument) for argument in arguments]
+            host = [contents_of(argument) for argument in arguments]
             expected = verify(*host)
             expected = [host[place] for place in sorted(written)] if expected is None else expected
             expected = list(expected) if isinstance(expected, (tuple, list)) else [expected]
@@ -563,18 +557,6 @@ class Kernel(_native.TunedCall):
                                  f"expected {arguments[place].shape}")  # fmt: skip
         return expected
 
-    def _check_memory(self, arguments, written):
-        from rtcg import driver
-
-        needed = sum(argument.nbytes for place, argument in enumerate(arguments) if hasattr(argument, "nbytes")
-                     and np.ndim(argument) and place in written)  # fmt: skip
-        free = driver.mem_get_info()[0]
-        if 2 * needed > free:
-            raise ValueError(
-                f"restoring the arrays that kernel {self.name!r} writes takes {2 * needed} bytes of device memory; "
-                f"{free} are free. Name fewer arrays in mutates=, or tune with smaller ones"
-            )
-
     def __repr__(self):
         return f"<tuned kernel {self.name!r} of {', '.join(self.space.names)}>"
 
@@ -583,104 +565,8 @@ class Kernel(_native.TunedCall):
 _TUNING_OPTIONS = frozenset(inspect.signature(Kernel.tune).parameters) - {"self", "args", "values"}
 
 
-class _KernelTarget:
-    """What the search calls: compiles on its threads, loads, verifies and times by a runner."""
-
-    def __init__(self, kernel, runner, values):
-        from rtcg.driver import Context
-
-        self._kernel, self._runner, self._values = kernel, runner, values
-        self._context = Context.get_current()
-
-    def compile(self, config):
-        from rtcg.driver import Context
-
-        # The device that the source is compiled for is the one of the thread's current context.
-        self._context.push()
-        try:
-            return self._kernel.candidate(config, self._values)
-        finally:
-            Context.pop()
-
-    def load(self, config, candidate):
-        return self._runner.load(candidate)
-
-    def verify(self):
-        self._runner.verify()
-
-    def time(self, launches):
-        return self._runner.time(launches)
-
-    def repeat(self, launches):
-        return self._runner.repeat(launches)
-
-    def window_kind(self):
-        return self._runner.window_kind()
-
-
-def _expressions(what, parts):
-    parts = (parts,) if isinstance(parts, (int, str)) else tuple(as_sequence(what, parts))
-    for part in parts:
-        if not isinstance(part, (str, int, np.integer)):
-            raise TypeError(f"{what} is {parts!r}; expected integers or expressions")
-    if what != "shared" and not 1 <= len(parts) <= 3:
-        raise ValueError(f"{what} is {parts!r}; expected one to three numbers or expressions")
-    return tuple(_native.Expression(part) if isinstance(part, str) else int(part) for part in parts)
-
-
-def _macros(name, value):
-    if isinstance(value, tuple):
-        return [f"{name}_{place} {_literal(item)}" for place, item in enumerate(value)]
-    return [f"{name} {_literal(value)}"]
-
-
-def _literal(value):
-    return str(int(value)) if isinstance(value, bool) else str(value)
-
-
 def _shown(config):
     return ", ".join(f"{name}={value!r}" for name, value in config.items())
-
-
-def _identity(value):
-    """What tells two arguments of the problem apart."""
-    value = image_of("", value)
-    if hasattr(value, "shape") and np.ndim(value):
-        return str(value.dtype), tuple(value.shape)
-    return value
-
-
-def _scalars(bound):
-    """The values of a call that expressions may name."""
-    plain = {name: value.item() if isinstance(value, np.generic) else value for name, value in bound.items()}
-    return {name: value for name, value in plain.items() if isinstance(value, (bool, int, float, str))}
-
-
-def _plain_argument(name, argument):
-    """An argument without `driver.In`, `Out` or `InOut` around it; of a texture or surface its image."""
-    from rtcg import driver
-
-    return image_of(name, argument.array if isinstance(argument, driver.ArgumentHandler) else argument)
-
-
-def _contents(argument):
-    """An argument as functions of the host take it: a copy of an array's elements, or a scalar."""
-    if not (hasattr(argument, "shape") and np.ndim(argument)):
-        return argument
-    on_host = _on_host("", argument)
-    return (on_host.contents if isinstance(on_host, HostImage) else on_host).copy()
-
-
-def _on_host(name, argument):
-    """An argument as it can be sent to another process."""
-    if isinstance(argument, Image):
-        return argument.to_host()
-    if isinstance(argument, (np.ndarray, np.generic, int, float, complex)):
-        return argument
-    if hasattr(argument, "get") and hasattr(argument, "dtype"):
-        return argument.get()
-    raise TypeError(f"argument {name!r} is of type {type(argument).__name__}, which cannot be sent to the process that "
-                    "runs candidates; pass an array, or isolate=False")  # fmt: skip
 
 
 def _amount(name, stated, values):
@@ -692,12 +578,3 @@ def _amount(name, stated, values):
             raise type(error)(f"{name} is {shown(stated)}; expected a positive number, or an expression of scalar "
                               f"arguments that is one: {error}") from None  # fmt: skip
         raise
-
-
-def _limit(nbytes, flops):
-    """``(seconds, which)``: the least time that the device allows for the stated work."""
-    if nbytes is None and flops is None:
-        return None
-    from rtcg.tune._roofline import measure_roofline
-
-    return measure_roofline().limit(nbytes or 0, flops or 0)

@@ -194,9 +194,9 @@ class _AnswerTarget:
     """A kernel that is compared with Kernel Tuner's `answer`; what is known is not measured again."""
 
     def __init__(self, kernel, runner, answer, atol, verify, written, known):
-        from rtcg.tune._kernel import _KernelTarget
+        from rtcg.tune._kernel_target import KernelTarget
 
-        self._inner = _KernelTarget(kernel, runner, {})
+        self._inner = KernelTarget(kernel, runner, {})
         self._runner, self._answer, self._atol, self._verify = runner, answer, atol, verify
         self._written, self._known = written, known
         self._found = None

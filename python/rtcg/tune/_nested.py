@@ -8,8 +8,9 @@ import time
 
 from rtcg.tune._callables import CallableTarget
 from rtcg.tune._generated import tune
-from rtcg.tune._kernel import Kernel, _limit
+from rtcg.tune._kernel import Kernel
 from rtcg.tune._report import Report
+from rtcg.tune._roofline import least_time
 from rtcg.tune._run import as_work, parse_budget, run_search
 from rtcg.tune._runner import CandidateError
 
@@ -163,7 +164,7 @@ def nested(
         target, is_noisy = _JointRun(tuned, timed), True
     report = run_search(
         target, space, budget=spending.outer_budget, strategy=strategy, seed=seed, threads=1, default=default,
-        until=until, limit=_limit(bytes, flops), observers=observers, progress=progress, is_noisy=is_noisy,
+        until=until, limit=least_time(bytes, flops), observers=observers, progress=progress, is_noisy=is_noisy,
         finalists=5 if is_noisy else 0,
     )  # fmt: skip
     of_best = {} if report.best is None else tuned.reports(report.best)

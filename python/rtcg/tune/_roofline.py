@@ -109,3 +109,10 @@ def _best_seconds(launch, repeats=_REPEATS):
         end.synchronize()
         best = min(best, start.time_till(end) * 1e-3)
     return best
+
+
+def least_time(nbytes, flops):
+    """``(seconds, which)``: the least time that the device allows for the stated work."""
+    if nbytes is None and flops is None:
+        return None
+    return measure_roofline().limit(nbytes or 0, flops or 0)

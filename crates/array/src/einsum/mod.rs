@@ -15,7 +15,6 @@ pub(crate) use pair::RouteChoice;
 pub use path::EinsumPath;
 
 use crate::array::GpuArray;
-use crate::elementwise::is_aligned;
 use crate::error::{ArrayError, Result};
 use crate::layout::{Layout, Order, PythonTuple, Strides};
 use rtcg_codegen::{DType, DTypeKind};
@@ -101,7 +100,7 @@ pub(crate) fn launch_stack(out: &GpuArray, a: &GpuArray, b: &GpuArray) -> Result
 
 /// Whether the result may be written while operands are read.
 fn can_write_to(out: &GpuArray, operands: &[Term]) -> bool {
-    is_aligned(out) && operands.iter().all(|term| !out.overlaps(&term.array))
+    out.is_aligned() && operands.iter().all(|term| !out.overlaps(&term.array))
 }
 
 fn finish(result: Term, subscripts: &Subscripts, dtype: DType, options: &EinsumOptions<'_>) -> Result<GpuArray> {
@@ -131,7 +130,7 @@ struct Term {
 impl Term {
     /// The operand, or its diagonal where axes have one name.
     fn new(labels: &[Label], array: &GpuArray) -> Result<Self> {
-        let array = if is_aligned(array) { array.clone() } else { array.copy(None)? };
+        let array = if array.is_aligned() { array.clone() } else { array.copy(None)? };
         let mut unique = Labels::new();
         let mut layout = Layout { shape: [].as_slice().into(), strides: Strides::new(), offset: array.layout().offset };
         for ((&label, &length), &stride) in labels.iter().zip(array.shape()).zip(array.strides()) {

@@ -2,8 +2,8 @@
 
 use super::subscripts::Labels;
 use super::{Contraction, Term};
-use crate::array::GpuArray;
-use crate::elementwise::{Arg, OpOptions, apply_elementwise};
+use crate::array::{Arg, GpuArray};
+use crate::elementwise::{OpOptions, apply_elementwise};
 use crate::error::Result;
 use crate::layout::{Order, Shape};
 use crate::reduce::ReduceOptions;

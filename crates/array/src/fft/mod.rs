@@ -10,7 +10,6 @@ mod tables;
 
 pub(crate) use choices::{FftLengths, FftPassChoice};
 pub use tables::MAX_FFT_TABLE_BYTES;
-pub(crate) use tables::TableCache;
 
 use crate::array::GpuArray;
 use crate::error::{ArrayError, Result};

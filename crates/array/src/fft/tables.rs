@@ -3,13 +3,14 @@
 //! A table is made by kernels in the stream that needs it, and used only by later work of that stream, so that the
 //! host never waits. While a stream is captured, tables are part of what is captured, and are not cached.
 
+use crate::blocking_regions::lock_ignoring_poison;
 use crate::error::Result;
 use crate::runtime::{ArrayBuffer, ArrayContext};
 use crate::thread_choices::is_compiling_ahead;
 use rtcg_codegen::DType;
 use rtcg_codegen::array::FFT_STAGES;
 use rustc_hash::FxHashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Bytes of tables that a context keeps; those that were not used for the longest time go first.
 pub const MAX_FFT_TABLE_BYTES: usize = 64 << 20;
@@ -39,7 +40,7 @@ struct CachedTable {
 
 /// The tables of a context.
 #[derive(Default)]
-pub(crate) struct TableCache {
+struct TableCache {
     entries: FxHashMap<TableKey, CachedTable>,
     clock: u64,
     nbytes: usize,
@@ -74,6 +75,10 @@ impl TableCache {
 }
 
 impl ArrayContext {
+    fn locked_fft_tables(&self) -> MutexGuard<'_, TableCache> {
+        lock_ignoring_poison(self.fft_tables.get::<Mutex<TableCache>>())
+    }
+
     /// A table of `nbytes` bytes, which `make` fills unless it is there.
     pub(super) fn fft_table(
         &self,
@@ -84,7 +89,7 @@ impl ArrayContext {
     ) -> Result<Arc<dyn ArrayBuffer>> {
         let stream = self.device_runtime().stream_number()?;
         let key = stream.map(|stream| (stream, dtype, table));
-        if let Some(found) = key.and_then(|key| self.fft_tables().get_table(&key)) {
+        if let Some(found) = key.and_then(|key| self.locked_fft_tables().get_table(&key)) {
             found.record_use();
             return Ok(found);
         }
@@ -93,19 +98,19 @@ impl ArrayContext {
         make(memory.device_ptr())?;
         // What was not launched has filled nothing.
         if let Some(key) = key.filter(|_| !is_compiling_ahead()) {
-            self.fft_tables().insert_table(key, memory.clone(), nbytes);
+            self.locked_fft_tables().insert_table(key, memory.clone(), nbytes);
         }
         Ok(memory)
     }
 
     /// Bytes of the tables of Fourier transforms that are kept, at most [`MAX_FFT_TABLE_BYTES`].
     pub fn fft_table_bytes(&self) -> usize {
-        self.fft_tables().nbytes
+        self.locked_fft_tables().nbytes
     }
 
     /// Gives the tables of Fourier transforms back.
     pub fn clear_fft_tables(&self) {
-        let old = std::mem::take(&mut *self.fft_tables());
+        let old = std::mem::take(&mut *self.locked_fft_tables());
         drop(old);
     }
 }

@@ -3,7 +3,6 @@
 use super::graph::{FusionGraph, FusionNode, max_arrays};
 use super::scope::DeferredBuffer;
 use crate::array::GpuArray;
-use crate::elementwise::is_aligned;
 use crate::error::Result;
 use crate::iteration_plan::IterationPlan;
 use crate::launch::{BLOCK_THREADS, PackedKernelArgs};
@@ -85,7 +84,7 @@ fn allocate_store_target(ctx: &Arc<ArrayContext>, deferred: &Arc<DeferredBuffer>
     let nbytes = deferred.layout.size() * deferred.dtype.itemsize();
     let memory = ctx.device_runtime().alloc_from(deferred.allocator.as_ref(), nbytes)?;
     let array = GpuArray::from_buffer(ctx, Some(memory.clone()), deferred.layout.clone(), deferred.dtype);
-    let node = *crate::runtime::lock_ignoring_poison(&deferred.node);
+    let node = *crate::blocking_regions::lock_ignoring_poison(&deferred.node);
     Ok(StoreTarget { array, node, owner: Some((deferred.clone(), memory)) })
 }
 
@@ -108,7 +107,7 @@ impl<'a> FusedSubgraph<'a> {
                 FusionNode::Leaf(leaf) => {
                     let array = &graph.leaves[usize::from(leaf)];
                     arrays.push(array);
-                    let access = if is_aligned(array) { OperandKind::Element } else { OperandKind::Unaligned };
+                    let access = if array.is_aligned() { OperandKind::Element } else { OperandKind::Unaligned };
                     FusedStep::Array(PointwiseOperand { dtype: array.dtype(), access })
                 }
                 FusionNode::Value(value) => {
@@ -205,7 +204,7 @@ impl FusedLaunch<'_> {
         for (k, array) in self.outputs_and_arrays().enumerate() {
             let item = array.itemsize() as isize;
             match plan.single_stride(k, item)? {
-                _ if !is_aligned(array) => return None,
+                _ if !array.is_aligned() => return None,
                 stride if stride == item && k < n_outputs => {}
                 stride if stride == item => accesses.push(OperandKind::Element),
                 0 if k >= n_outputs => accesses.push(OperandKind::Broadcast),
@@ -234,7 +233,7 @@ impl FusedLaunch<'_> {
     fn launch_planned<const N: usize>(&self, plan: &IterationPlan<N>, pattern: AccessPattern) -> Result<()> {
         let output = |target: &StoreTarget| FusedOutput {
             step: self.part.step_index(target.node),
-            unaligned: matches!(pattern, AccessPattern::Strided(_)) && !is_aligned(&target.array),
+            unaligned: matches!(pattern, AccessPattern::Strided(_)) && !target.array.is_aligned(),
         };
         let outputs = self.targets.iter().map(output).collect();
         let kernel = FusedSpec { steps: self.part.steps.clone(), outputs, pattern };

@@ -17,7 +17,7 @@ mod launch;
 mod reduce;
 mod scope;
 
-pub(crate) use reduce::reduce_deferred;
+pub(crate) use reduce::{FusableReduction, reduce_deferred};
 pub(crate) use scope::defer_operation;
 pub use scope::{
     DeferredBuffer, FusionGuard, begin, begin_traced, check_host_read_allowed, enter, flush, flush_storing_errors,

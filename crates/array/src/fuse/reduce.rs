@@ -12,9 +12,19 @@ use crate::error::Result;
 use crate::iteration_plan::IterationPlan;
 use crate::launch::PackedKernelArgs;
 use crate::layout::{Layout, Order};
-use crate::reduce::{FusableReduction, PackCandidate, ReductionPlan, shape_after_reduction, split_reduced_axes};
+use crate::reduction_plan::{PackCandidate, ReductionPlan, shape_after_reduction, split_reduced_axes};
+use rtcg_codegen::DType;
 use rtcg_codegen::array::{FusedReduceSpec, ReduceSpec, ReductionOp};
 use smallvec::SmallVec;
+
+/// A reduction that can be computed together with the expression whose elements it reduces.
+pub(crate) struct FusableReduction<'a> {
+    pub(crate) reduction: ReductionOp,
+    pub(crate) axes: &'a [usize],
+    pub(crate) compute: DType,
+    pub(crate) result: DType,
+    pub(crate) keepdims: bool,
+}
 
 /// The reduction of a result that was deferred; `None` if `x` is none or something has to be stored first.
 pub(crate) fn reduce_deferred(x: &GpuArray, wish: &FusableReduction<'_>) -> Result<Option<GpuArray>> {

@@ -2,12 +2,11 @@
 
 use super::graph::{FusionConflict, FusionGraph, FusionNode};
 use super::launch;
-use crate::array::GpuArray;
-use crate::blocking_regions::lock_blocking;
-use crate::elementwise::OperandSource;
+use crate::array::{GpuArray, OperandSource};
+use crate::blocking_regions::{lock_blocking, lock_ignoring_poison};
 use crate::error::{ArrayError, ArrayErrorKind, Result};
 use crate::layout::Layout;
-use crate::runtime::{Allocator, ArrayBuffer, ArrayContext, lock_ignoring_poison};
+use crate::runtime::{Allocator, ArrayBuffer, ArrayContext};
 use crate::thread_choices::{is_compiling_ahead, launching};
 use crate::thread_flag::ThreadFlag;
 use rtcg_codegen::DType;
@@ -109,7 +108,7 @@ impl ArrayBuffer for DeferredBuffer {
         }
     }
 
-    fn as_deferred(&self) -> Option<&DeferredBuffer> {
+    fn as_deferred(&self) -> Option<&dyn Any> {
         Some(self)
     }
 
@@ -124,7 +123,7 @@ pub fn is_deferred(array: &GpuArray) -> bool {
 }
 
 fn pending_deferred_buffer(array: &GpuArray) -> Option<&DeferredBuffer> {
-    array.buffer().and_then(|buffer| buffer.as_deferred()).filter(|deferred| deferred.is_pending())
+    array.buffer()?.as_deferred()?.downcast_ref().filter(|deferred: &&DeferredBuffer| deferred.is_pending())
 }
 
 /// The result of `array` as a whole, if it was deferred in `scope`.

@@ -5,8 +5,8 @@ use super::matrix_helpers::{
     conjugate, conjugate_transpose, empty_like, float_dtype, machine_epsilon, matrix_transpose, rows_and_columns,
     scalar_arg, stack_axes, stack_shape, submatrix, where_select, zeros_like,
 };
-use crate::array::GpuArray;
-use crate::elementwise::{Arg, binary_with_power_shortcuts};
+use crate::array::{Arg, GpuArray};
+use crate::elementwise::binary_with_power_shortcuts;
 use crate::error::{ArrayError, ArrayErrorKind, Result};
 use crate::layout::Order;
 use crate::layout::PythonTuple;

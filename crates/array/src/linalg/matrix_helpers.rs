@@ -1,7 +1,7 @@
 //! Requirements on the matrices of linear algebra, and small operations on stacks of them.
 
-use crate::array::GpuArray;
-use crate::elementwise::{Arg, OpOptions, apply_elementwise};
+use crate::array::{Arg, GpuArray};
+use crate::elementwise::{OpOptions, apply_elementwise};
 use crate::error::{ArrayError, Result};
 use crate::layout::{Order, PythonTuple, Shape};
 use crate::reduce::ReduceOptions;

@@ -3,7 +3,6 @@
 use super::tiles::supports_tiles;
 use super::{MatmulTarget, batch_layout, batch_offsets};
 use crate::array::GpuArray;
-use crate::elementwise::is_aligned;
 use crate::error::Result;
 use crate::iteration_plan::IterationPlan;
 use crate::launch::PackedKernelArgs;
@@ -174,7 +173,7 @@ pub(super) fn launch_skinny_product(
     lengths: [usize; 3],
 ) -> Result<()> {
     let ([m, n, k], dtype, out) = (lengths, a.dtype(), target.out);
-    let aligned = |array: &GpuArray| if is_aligned(array) { Ok(array.clone()) } else { array.copy(None) };
+    let aligned = |array: &GpuArray| if array.is_aligned() { Ok(array.clone()) } else { array.copy(None) };
     let (a, b) = (&aligned(a)?, &aligned(b)?);
     let batches = batch.iter().product();
     let steps = batch_strides(a, b, batch)?;

@@ -3,7 +3,6 @@
 
 use super::{MatmulTarget, batch_layout, batch_offsets};
 use crate::array::GpuArray;
-use crate::elementwise::is_aligned;
 use crate::error::Result;
 use crate::launch::PackedKernelArgs;
 use crate::layout::{Layout, Order, Shape};
@@ -305,7 +304,7 @@ impl TileOperand {
     fn new(array: &GpuArray, common: usize) -> Result<Self> {
         let operand_layout = operand_layout(array, common);
         let is_half = array.itemsize() == 2;
-        if (operand_layout.is_vectorizable || !is_half) && is_aligned(array) && is_itemsize_aligned(array) {
+        if (operand_layout.is_vectorizable || !is_half) && array.is_aligned() && is_itemsize_aligned(array) {
             return Ok(Self { array: array.clone(), operand_layout });
         }
         let array = copy_with_padded_rows(array)?;

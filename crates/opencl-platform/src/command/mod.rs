@@ -4,3 +4,4 @@ pub(crate) mod callbacks;
 pub(crate) mod event;
 pub(crate) mod queue;
 pub(crate) mod queue_functions;
+pub(crate) mod work;

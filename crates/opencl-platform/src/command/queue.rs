@@ -5,20 +5,23 @@
 //! A queue in order has one stream, and nothing overtakes the head of its list. One out of order has several.
 //! A command of the host runs in a watcher's thread; commands behind it wait as for a user event.
 
-use crate::clock::TimeBase;
-use crate::clock::nanoseconds;
-use crate::command::event::{EventBody, Marks, wait_list};
-use crate::completion::in_flight::{Group, InFlight, Kept};
-use crate::completion::watcher::HOST_COMMANDS;
+mod marks;
+mod submission;
+
+pub(crate) use submission::tell;
+
+use crate::command::event::{EventBody, wait_list};
+use crate::command::work::{Command, Work};
+use crate::completion::in_flight::InFlight;
 use crate::context::ContextBody;
 use crate::error::{ClError, Result, refuse};
 use crate::object::{Ref, WeakRef, body};
 use crate::platform::device::DeviceBody;
-use crate::platform::mark::Mark;
-use rtcg_driver::{Context, Stream, StreamFlags};
+use rtcg_driver::{Stream, StreamFlags};
 use rtcg_opencl_sys::*;
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use submission::are_submitted_or_tell;
 
 pub(crate) struct QueueBody {
     pub(crate) context: Ref<ContextBody>,
@@ -62,43 +65,6 @@ struct QueueState {
     n_host_commands: usize,
     /// In order: the command whose end is the end of the stream, if it has no mark yet and an event.
     unmarked: Option<WeakRef<EventBody>>,
-}
-
-/// The work of a command.
-pub(crate) trait Command: Sized {
-    /// Puts it into a stream.
-    fn put(&mut self, stream: &Stream) -> Result<()>;
-    /// What the device uses of it.
-    fn into_kept(self) -> Option<Kept>;
-    /// The same work, to be put into a stream later.
-    fn into_pending(self) -> Work;
-}
-
-/// A command that a function puts into a stream. What the function has is kept until the command is done.
-pub(crate) struct Transfer<F>(pub(crate) F);
-
-impl<F: FnMut(&Stream) -> Result<()> + Send + 'static> Command for Transfer<F> {
-    fn put(&mut self, stream: &Stream) -> Result<()> {
-        (self.0)(stream)
-    }
-
-    fn into_kept(self) -> Option<Kept> {
-        (size_of::<F>() != 0).then(|| Kept::Action(Box::new(self.0)))
-    }
-
-    fn into_pending(self) -> Work {
-        Work::Device(Box::new(self.0))
-    }
-}
-
-/// Puts the work of a command into a stream.
-type Action = Box<dyn FnMut(&Stream) -> Result<()> + Send>;
-
-/// The work of a command that waits.
-pub(crate) enum Work {
-    Device(Action),
-    /// Runs in a watcher's thread when all before it is done, without a lock.
-    Host(Box<dyn FnOnce() + Send>),
 }
 
 /// A command that failed when it was submitted at once.
@@ -331,214 +297,6 @@ impl QueueBody {
         Ok(event)
     }
 
-    /// Puts a command into a stream. Returns what is to be done without the lock of the queue.
-    fn submit(
-        &self,
-        state: &mut QueueState,
-        waits: &Waits,
-        event: Option<&Ref<EventBody>>,
-        mut command: impl Command,
-    ) -> (After, Result<()>) {
-        let index = state.next_stream;
-        state.next_stream = (index + 1) % state.streams.len();
-        let submitted_at = if event.is_some() && self.has_profiling() { nanoseconds() } else { 0 };
-        let mut after = After::default();
-        let made = |context: &Context| {
-            context.with_current(|| {
-                after._before = self.mark_unmarked(state, context);
-                let stream = &state.streams[index];
-                self.wait_in_stream(stream, waits)?;
-                let start = self.start_mark(context, event, stream)?;
-                let put = command.put(stream);
-                if let Err(error) = put {
-                    // A part of it may run.
-                    let _ = stream.synchronize();
-                    return Err(error);
-                }
-                let Some(event) = event else { return Ok(None) };
-                if start.is_none()
-                    && self.is_in_order()
-                    && let Some(told) = event.set_submitted_without_mark(event)
-                {
-                    after.told = told;
-                    state.unmarked = Some(WeakRef::new(event));
-                    return Ok(None);
-                }
-                let end = self.device.marks.record(context, stream, start.is_some())?;
-                Ok(Some(Marks { start, end }))
-            })
-        };
-        let made = self.device.cuda_context().and_then(made);
-        match (&made, command.into_kept()) {
-            (Ok(Some(marks)), kept) => after._done = self.in_flight.keep_until(&marks.end, kept),
-            (Ok(None), Some(kept)) => after._done = self.in_flight.keep(kept),
-            (_, kept) => after._unused = kept,
-        }
-        let outcome = match (made, event) {
-            (Ok(Some(marks)), Some(event)) => {
-                after.told = event.set_submitted(event, marks, submitted_at);
-                Ok(())
-            }
-            (Err(error), Some(event)) => {
-                after.told = event.set_done(event, error.code, None);
-                Err(error)
-            }
-            (made, _) => made.map(drop),
-        };
-        (after, outcome)
-    }
-
-    /// With profiling: the mark of a command's begin, in the current context.
-    fn start_mark(
-        &self,
-        context: &Context,
-        event: Option<&Ref<EventBody>>,
-        stream: &Stream,
-    ) -> Result<Option<(Mark, Arc<TimeBase>)>> {
-        if event.is_none() || !self.has_profiling() {
-            return Ok(None);
-        }
-        let base = self.device.time_base()?;
-        let start = self.device.marks.record(context, stream, true)?;
-        Ok(Some((start, base)))
-    }
-
-    /// Has others' commands marked, or marked when they are submitted. No lock of a queue is held.
-    fn demand_marks(&self, waits: &[Ref<EventBody>]) {
-        waits.iter().filter(|event| !self.keeps_order_with(event)).for_each(|event| event.demand_mark(event));
-    }
-
-    /// Whether commands of this queue come after the event's command without being told.
-    fn keeps_order_with(&self, event: &EventBody) -> bool {
-        self.is_in_order() && event.queue.as_ref().is_some_and(|queue| std::ptr::eq(&raw const **queue, self))
-    }
-
-    /// Gives the last command of the stream its mark, if there is an event of it: something is put behind it. The caller
-    /// drops what is returned, without the lock.
-    #[must_use]
-    fn mark_unmarked(&self, state: &mut QueueState, context: &Context) -> Vec<Group> {
-        let Some(event) = state.unmarked.take().and_then(|event| event.upgrade()) else { return Vec::new() };
-        let record = || self.device.marks.record(context, &state.streams[0], false);
-        // An error became the status of that event.
-        match event.mark_with(&event, record) {
-            Ok(Some(mark)) => self.in_flight.keep_until(&mark, None),
-            _ => Vec::new(),
-        }
-    }
-
-    /// Gives a command its mark if it is the last of the stream and has none.
-    pub(crate) fn mark_last(&self, event: &Ref<EventBody>) {
-        let mut state = self.lock();
-        if !is_unmarked(&state, event) {
-            return;
-        }
-        let marked = self
-            .device
-            .cuda_context()
-            .and_then(|context| context.with_current(|| Ok(self.mark_unmarked(&mut state, context))));
-        drop(state);
-        drop(marked);
-    }
-
-    /// Waits for the end of the stream if a command is the last there and has no mark.
-    pub(crate) fn wait_for_last(&self, event: &Ref<EventBody>) -> Option<Result<()>> {
-        let state = self.lock();
-        if !is_unmarked(&state, event) {
-            return None;
-        }
-        Some(self.wait_for_stream(state))
-    }
-
-    /// Makes a stream of the current context wait for other commands.
-    ///
-    /// # Errors
-    /// `CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST` where a command that the program listed has failed.
-    fn wait_in_stream(&self, stream: &Stream, waits: &Waits) -> Result<()> {
-        for (place, wait) in waits.events.iter().enumerate() {
-            match wait.mark_to_wait_for() {
-                Ok(None) => {}
-                Ok(Some(_)) if self.keeps_order_with(wait) => {}
-                Ok(Some(mark)) => stream.wait_for_event(&mark)?,
-                Err(_) if place >= waits.listed => {}
-                Err(code) => {
-                    let why = format!("a command that it waits for ended with {code}");
-                    return refuse(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, why);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Has a watcher run a command of the host when the stream has come so far. Returns the queues that must be told.
-    fn submit_host(
-        &self,
-        this: &Ref<Self>,
-        state: &mut QueueState,
-        waits: &Waits,
-        event: &Ref<EventBody>,
-        run: Box<dyn FnOnce() + Send>,
-    ) -> Vec<Ref<QueueBody>> {
-        let stream = &state.streams[0];
-        let marked = self.device.cuda_context().and_then(|context| {
-            context.with_current(|| {
-                self.wait_in_stream(stream, waits)?;
-                let start = self.start_mark(context, Some(event), stream)?;
-                let end = self.device.marks.record(context, stream, start.is_some())?;
-                Ok(Marks { start, end })
-            })
-        });
-        let marks = match marked {
-            Ok(marks) => marks,
-            Err(error) => {
-                state.n_host_commands -= 1;
-                return event.set_done(event, error.code, None);
-            }
-        };
-        let (this, event, mut run) = (this.clone(), event.clone(), Some(run));
-        HOST_COMMANDS.watch(move || {
-            let code = match marks.end.query() {
-                Ok(false) => return false,
-                Ok(true) => CL_COMPLETE,
-                Err(error) => ClError::from(error).code,
-            };
-            if let Some(run) = run.take() {
-                run();
-            }
-            let told = event.set_done(&event, code, Some(marks.clone()));
-            this.lock().n_host_commands -= 1;
-            this.submitted.notify_all();
-            tell(told);
-            true
-        });
-        Vec::new()
-    }
-
-    /// Submits the commands of the list that no longer wait for anything. Queues whose commands wait for these are added to
-    /// `told`.
-    fn submit_ready(this: &Ref<Self>, told: &mut Vec<Ref<Self>>) {
-        loop {
-            let mut state = this.lock();
-            let candidates = if this.is_in_order() { state.pending.len().min(1) } else { state.pending.len() };
-            let is_ready = |pending: &Pending| are_submitted_or_tell(&pending.waits.events, this);
-            let Some(found) = (0..candidates).find(|index| is_ready(&state.pending[*index])) else {
-                drop(state);
-                this.submitted.notify_all();
-                return;
-            };
-            let Pending { waits, event, work } = state.pending.remove(found).expect("the index was found");
-            let mut after = match work {
-                // An error became the status of the event.
-                Work::Device(action) => this.submit(&mut state, &waits, Some(&event), Deferred(action)).0,
-                Work::Host(run) => {
-                    let more = this.submit_host(this, &mut state, &waits, &event, run);
-                    After { told: more, ..After::default() }
-                }
-            };
-            drop(state);
-            told.append(&mut after.told);
-        }
-    }
-
     /// Waits for all commands.
     pub(crate) fn finish(&self) -> Result<()> {
         let mut state = self.lock();
@@ -567,48 +325,6 @@ impl QueueBody {
     }
 }
 
-/// What follows the submission of a command, without the lock of its queue: whoever is told locks its queue, which may be
-/// this one, and what is dropped may call the program.
-#[derive(Default)]
-struct After {
-    told: Vec<Ref<QueueBody>>,
-    _before: Vec<Group>,
-    _done: Vec<Group>,
-    _unused: Option<Kept>,
-}
-
-impl After {
-    fn go_on(self) {
-        tell(self.told);
-    }
-}
-
-/// The work of a command that has waited.
-struct Deferred(Action);
-
-impl Command for Deferred {
-    fn put(&mut self, stream: &Stream) -> Result<()> {
-        (self.0)(stream)
-    }
-
-    fn into_kept(self) -> Option<Kept> {
-        Some(Kept::Action(Box::new(self.0)))
-    }
-
-    fn into_pending(self) -> Work {
-        Work::Device(self.0)
-    }
-}
-
-fn is_unmarked(state: &QueueState, event: &Ref<EventBody>) -> bool {
-    state.unmarked.as_ref().is_some_and(|last| last.is(&WeakRef::new(event)))
-}
-
-/// Whether all are submitted. Each that is not tells this queue when it is.
-fn are_submitted_or_tell(waits: &[Ref<EventBody>], queue: &Ref<QueueBody>) -> bool {
-    waits.iter().filter(|event| !event.is_submitted_or_tells(queue)).count() == 0
-}
-
 fn is_barrier(command: cl_command_type) -> bool {
     matches!(command, CL_COMMAND_BARRIER | CL_COMMAND_MARKER)
 }
@@ -628,11 +344,4 @@ fn remember(state: &mut QueueState, event: &Ref<EventBody>, command: cl_command_
         });
     }
     state.recent.push(event.clone());
-}
-
-/// Has queues submit what no longer waits, and those that are told by that.
-pub(crate) fn tell(mut queues: Vec<Ref<QueueBody>>) {
-    while let Some(queue) = queues.pop() {
-        QueueBody::submit_ready(&queue, &mut queues);
-    }
 }

@@ -1,6 +1,7 @@
 //! The functions of queues, and those of commands without work.
 
-use crate::command::queue::{QueueBody, Transfer, Wanted};
+use crate::command::queue::{QueueBody, Wanted};
+use crate::command::work::Transfer;
 use crate::context::{ContextBody, property_list};
 use crate::error::{ClError, Result, code_of, object_of, refuse};
 use crate::info::{Answer, info_function};

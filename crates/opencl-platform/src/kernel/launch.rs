@@ -4,7 +4,8 @@
 //! at the end of a dimension are launches of their own, so that in all of them each item takes part in barriers and in
 //! functions of groups; so are the parts of a range that is too large for a grid.
 
-use crate::command::queue::{Command, QueueBody, Wanted, Work};
+use crate::command::queue::{QueueBody, Wanted};
+use crate::command::work::{Command, Work};
 use crate::completion::in_flight::Kept;
 use crate::error::{ClError, Result, code_of, refuse};
 use crate::kernel::{KernelBody, KernelState, LaunchUses};

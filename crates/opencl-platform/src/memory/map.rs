@@ -3,7 +3,8 @@
 use super::rectangle::{Layout, Region, Side, copy_region};
 use super::transfer::{HostMemory, check_host_reads, check_host_writes};
 use super::{MemBody, check_context, resolve_buffer};
-use crate::command::queue::{QueueBody, Transfer, Wanted};
+use crate::command::queue::{QueueBody, Wanted};
+use crate::command::work::Transfer;
 use crate::error::{ClError, Result, code_of, object_of, refuse};
 use crate::object::{Ref, resolve};
 use rtcg_driver::{HostAllocFlags, HostAllocation, Stream};

@@ -2,7 +2,8 @@
 
 use super::transfer::{HostMemory, check_host_reads, check_host_writes};
 use super::{MemBody, resolve_buffer};
-use crate::command::queue::{QueueBody, Transfer, Wanted};
+use crate::command::queue::{QueueBody, Wanted};
+use crate::command::work::Transfer;
 use crate::error::{ClError, Result, code_of, refuse};
 use crate::object::{Ref, resolve};
 use rtcg_driver::memory::memcpy_3d_async;

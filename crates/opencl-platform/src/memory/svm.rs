@@ -2,7 +2,8 @@
 
 use super::map::check_map_flags;
 use super::transfer::{HostMemory, checked_pattern, fill};
-use crate::command::queue::{QueueBody, Transfer, Wanted};
+use crate::command::queue::{QueueBody, Wanted};
+use crate::command::work::Transfer;
 use crate::context::{ContextBody, UserData};
 use crate::error::{ClError, Result, code_of, refuse};
 use crate::object::{Ref, resolve};

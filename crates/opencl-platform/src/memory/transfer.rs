@@ -1,7 +1,8 @@
 //! Reading, writing, copying and filling of buffers.
 
 use super::{MemBody, resolve_buffer};
-use crate::command::queue::{QueueBody, Transfer, Wanted};
+use crate::command::queue::{QueueBody, Wanted};
+use crate::command::work::Transfer;
 use crate::error::{ClError, Result, code_of, refuse};
 use crate::object::{Ref, resolve};
 use rtcg_driver::memory::{

@@ -2,6 +2,7 @@
 
 use crate::driver::device::PyDevice;
 use crate::driver::in_flight_buffers;
+use crate::enums::enum_member;
 use crate::errors::OrRaise;
 use crate::integer::int;
 use crate::resource_lifetime::free_with_gil_released;
@@ -246,10 +247,6 @@ impl PyContext {
 }
 
 /// A value as a member of an enumeration.
-fn enum_member<'py>(py: Python<'py>, class: &str, value: u32) -> PyResult<Bound<'py, PyAny>> {
-    py.import("rtcg.driver")?.getattr(class)?.call1((value,))
-}
-
 pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<PyContext>()
 }

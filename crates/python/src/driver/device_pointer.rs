@@ -6,7 +6,7 @@ use pyo3::types::{PyInt, PyTuple};
 use rtcg::driver::Stream;
 
 use crate::array_object::PyGpuArray;
-use crate::driver::graph::retain_in_captured_graph;
+use crate::driver::graph_capture::retain_in_captured_graph;
 use crate::driver::memory::{PyDeviceAllocation, PyIpcMemory, PyManagedAllocation};
 use crate::driver::pool::{self, PyPooledDeviceAllocation};
 use crate::driver::virtual_memory::PyMapping;

@@ -6,7 +6,7 @@ use crate::driver::device_pointer::record_argument_uses;
 use crate::driver::fastcall::{
     CallableType, FastcallMethod, KeywordArgs, MethodBody, PositionalArgs, add_getters, add_methods, call_method_body,
 };
-use crate::driver::graph::reject_handlers_during_capture;
+use crate::driver::graph_capture::reject_handlers_during_capture;
 use crate::driver::launch_geometry::{
     CallOptions, LaunchGeometry, parse_dimensions, parse_prepared_geometry, texture_references,
 };

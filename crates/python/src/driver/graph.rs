@@ -1,162 +1,26 @@
-//! `Graph` and `GraphNode`.
+//! `Graph`, and memory that exists while one runs.
 
-use crate::driver::arguments::{PackedArguments, pack_arguments};
 use crate::driver::device_pointer::DevicePtr;
 use crate::driver::event::PyEvent;
 use crate::driver::function::PyFunction;
+use crate::driver::graph_capture::retained_object;
 use crate::driver::graph_exec::PyGraphExec;
+use crate::driver::graph_node::{
+    NodeList, NodePairs, PyGraphNode, dependency_nodes, driver_node_pairs, to_python_nodes,
+};
+use crate::driver::graph_node_params::{
+    HostCopy, host_function, memcpy_dtod_params, memcpy_dtoh_params, memcpy_htod_params, memset_params,
+    pack_kernel_args,
+};
 use crate::driver::launch_geometry::parse_dimensions;
 use crate::driver::structured_copy::PyMemcpy3D;
-use crate::errors::{LogicError, OrRaise};
-use crate::host_buffer::HostBuffer;
+use crate::errors::OrRaise;
 use crate::integer::{int, optional_int};
 use crate::resource_lifetime::{DropDetached, impl_from_core, impl_new_for_init};
-use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use rtcg::driver::sys;
-use rtcg::driver::{
-    CopyEndpoint, Graph, GraphNode, HostFn, KernelNode, MemsetNode, Stream, is_any_capturing, linear_copy_params,
-    retain_in_capture,
-};
+use rtcg::driver::{Graph, GraphNode, KernelNode, sys};
 use std::path::PathBuf;
-use std::sync::Arc;
-
-/// The member of an enumeration, or the number where it has no name.
-pub(crate) fn enum_member<'py>(py: Python<'py>, class: &str, value: u32) -> PyResult<Bound<'py, PyAny>> {
-    let class = py.import("rtcg._enums")?.getattr(class)?;
-    class.getattr("values")?.call_method1("get", (value, value))
-}
-
-/// The nodes that a new one comes after: a sequence, or a single node.
-struct NodeList<'py>(Vec<Bound<'py, PyGraphNode>>);
-
-impl<'py> FromPyObject<'_, 'py> for NodeList<'py> {
-    type Error = PyErr;
-
-    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        if let Ok(node) = object.cast::<PyGraphNode>() {
-            return Ok(Self(vec![node.to_owned()]));
-        }
-        object.extract().map(Self).map_err(|_| {
-            let shown = object.repr().map_or_else(|_| "?".to_string(), |text| text.to_string());
-            PyTypeError::new_err(format!("dependencies is {shown}; expected a GraphNode or a sequence of them"))
-        })
-    }
-}
-
-type NodePairs<'py> = Vec<(Bound<'py, PyGraphNode>, Bound<'py, PyGraphNode>)>;
-
-/// A Python object that a graph holds.
-pub(crate) fn retained_object(object: &Bound<'_, PyAny>) -> Arc<Py<PyAny>> {
-    Arc::new(object.clone().unbind())
-}
-
-/// Keeps an object for the graph that `stream` is being captured into; false if it is not.
-pub(crate) fn retain_in_captured_graph(stream: Option<&Stream>, object: &Bound<'_, PyAny>) -> bool {
-    retain_in_capture(stream, || retained_object(object))
-}
-
-/// `In`, `Out` and `InOut` copy around one launch, which a graph cannot repeat.
-pub(crate) fn reject_handlers_during_capture(stream: Option<&Stream>, args: &Bound<'_, PyTuple>) -> PyResult<()> {
-    let entered = if stream.is_none() { Stream::current() } else { None };
-    match stream.or(entered.as_ref()) {
-        Some(stream) if is_any_capturing() && stream.is_capturing().or_raise()? => reject_argument_handlers(args),
-        _ => Ok(()),
-    }
-}
-
-fn reject_argument_handlers(args: &Bound<'_, PyTuple>) -> PyResult<()> {
-    let handler = args.iter().find(|arg| arg.hasattr("pre_call").unwrap_or(false));
-    handler.map_or(Ok(()), |handler| Err(argument_handler_error(&handler)))
-}
-
-fn argument_handler_error(handler: &Bound<'_, PyAny>) -> PyErr {
-    let kind = handler.get_type().name().map_or_else(|_| "?".to_string(), |name| name.to_string());
-    LogicError::new_err(format!(
-        "{kind} copies around a single launch and cannot be part of a graph; add copies as nodes, or capture memcpy_*_async"
-    ))
-}
-
-fn dependency_nodes(nodes: &Option<NodeList<'_>>) -> Vec<GraphNode> {
-    nodes.iter().flat_map(|nodes| &nodes.0).map(|node| node.get().0.clone()).collect()
-}
-
-fn driver_node_pairs(pairs: &NodePairs<'_>) -> Vec<(GraphNode, GraphNode)> {
-    pairs.iter().map(|(from, to)| (from.get().0.clone(), to.get().0.clone())).collect()
-}
-
-pub(crate) fn to_python_nodes(nodes: Vec<GraphNode>) -> Vec<PyGraphNode> {
-    nodes.into_iter().map(PyGraphNode::from).collect()
-}
-
-/// A function of Python for a host node. What it raises goes to `sys.unraisablehook`.
-pub(crate) fn host_function(function: &Bound<'_, PyAny>) -> PyResult<Box<HostFn>> {
-    if !function.is_callable() {
-        return Err(PyTypeError::new_err("function is not callable"));
-    }
-    let function = function.clone().unbind();
-    Ok(Box::new(move || {
-        Python::attach(|py| {
-            if let Err(error) = function.call0(py) {
-                error.write_unraisable(py, Some(function.bind(py)));
-            }
-        });
-    }))
-}
-
-/// The memory of a host buffer and the device address of a copy between the two.
-pub(crate) struct HostCopy {
-    pub(crate) copy: sys::CUDA_MEMCPY3D,
-    pub(crate) owner: Py<PyAny>,
-}
-
-fn checked_copy_bytes(call: &str, size: Option<usize>, device: DevicePtr, host: &HostBuffer<'_>) -> PyResult<usize> {
-    let room = host.nbytes();
-    let size = size.unwrap_or(room);
-    if size > room {
-        return Err(PyValueError::new_err(format!("size is {size}, but the buffer has {room} bytes")));
-    }
-    device.check_bytes(call, size)?;
-    Ok(size)
-}
-
-pub(crate) fn memcpy_htod_params(dest: DevicePtr, src: &Bound<'_, PyAny>, size: Option<usize>) -> PyResult<HostCopy> {
-    let src = HostBuffer::from_object(src, "src")?;
-    let size = checked_copy_bytes("cuGraphAddMemcpyNode", size, dest, &src)?;
-    let copy = linear_copy_params(CopyEndpoint::Device(dest.0), CopyEndpoint::Host(src.as_ptr()), size);
-    Ok(HostCopy { copy, owner: src.owner_object() })
-}
-
-pub(crate) fn memcpy_dtoh_params(dest: &Bound<'_, PyAny>, src: DevicePtr, size: Option<usize>) -> PyResult<HostCopy> {
-    let dest = HostBuffer::from_writable(dest, "dest")?;
-    let size = checked_copy_bytes("cuGraphAddMemcpyNode", size, src, &dest)?;
-    let copy = linear_copy_params(CopyEndpoint::Host(dest.as_ptr()), CopyEndpoint::Device(src.0), size);
-    Ok(HostCopy { copy, owner: dest.owner_object() })
-}
-
-pub(crate) fn memcpy_dtod_params(dest: DevicePtr, src: DevicePtr, size: usize) -> PyResult<sys::CUDA_MEMCPY3D> {
-    dest.check_bytes("cuGraphAddMemcpyNode", size)?;
-    src.check_bytes("cuGraphAddMemcpyNode", size)?;
-    Ok(linear_copy_params(CopyEndpoint::Device(dest.0), CopyEndpoint::Device(src.0), size))
-}
-
-pub(crate) fn memset_params(
-    dest: DevicePtr,
-    value: u32,
-    count: usize,
-    element_size: u32,
-    height: usize,
-    pitch: Option<usize>,
-) -> PyResult<MemsetNode> {
-    if !matches!(element_size, 1 | 2 | 4) {
-        return Err(PyValueError::new_err(format!("element_size is {element_size}; expected 1, 2 or 4")));
-    }
-    let row = count * element_size as usize;
-    let pitch = pitch.unwrap_or(row);
-    dest.check_bytes("cuGraphAddMemsetNode", if height > 0 { pitch * (height - 1) + row } else { 0 })?;
-    Ok(MemsetNode { dst: dest.0, pitch, value, element_size, width: count, height })
-}
 
 /// Work put together once, as nodes with their order, and launched often.
 ///
@@ -446,142 +310,6 @@ impl PyGraph {
     }
 }
 
-/// The arguments of a kernel node.
-fn pack_kernel_args(func: &Bound<'_, PyFunction>, args: &Bound<'_, PyTuple>) -> PyResult<Vec<u8>> {
-    reject_argument_handlers(args)?;
-    let PackedArguments { bytes, .. } = pack_arguments(func.get().driver_function(), args)?;
-    Ok(bytes.to_vec())
-}
-
-/// A node of a `Graph`, which it keeps alive.
-#[pyclass(name = "GraphNode", module = "rtcg.driver", frozen, eq, subclass, dict, weakref)]
-#[derive(PartialEq)]
-pub(crate) struct PyGraphNode(pub(crate) DropDetached<GraphNode>);
-
-impl_from_core!(PyGraphNode over GraphNode);
-
-impl PyGraphNode {
-    /// A kernel like the present one, with what is given replaced.
-    pub(crate) fn updated_kernel_node(
-        present: Option<Arc<KernelNode>>,
-        args: &Bound<'_, PyTuple>,
-        change: &KernelNodeUpdate<'_, '_>,
-    ) -> PyResult<KernelNode> {
-        let missing = |name: &str| {
-            PyTypeError::new_err(format!("{name} must be given: the node is no kernel, or one that was captured"))
-        };
-        let function = match (change.func, &present) {
-            (Some(func), _) => func.get().driver_function().clone(),
-            (None, Some(present)) => present.function.clone(),
-            (None, None) => return Err(missing("func")),
-        };
-        let block = match (change.block, &present) {
-            (Some(block), _) => parse_dimensions(block, "block")?,
-            (None, Some(present)) => present.block,
-            (None, None) => return Err(missing("block")),
-        };
-        let grid = match (change.grid, &present) {
-            (Some(grid), _) => parse_dimensions(grid, "grid")?,
-            (None, Some(present)) => present.grid,
-            (None, None) => [1; 3],
-        };
-        let present_shared = present.as_ref().map_or(0, |present| present.shared_bytes);
-        let holder = Bound::new(args.py(), PyFunction::new(function.clone()))?;
-        Ok(KernelNode {
-            function,
-            grid,
-            block,
-            shared_bytes: change.shared.unwrap_or(present_shared),
-            args: pack_kernel_args(&holder, args)?,
-            cooperative: present.is_some_and(|present| present.cooperative),
-        })
-    }
-}
-
-/// What a kernel node shall do otherwise than before.
-pub(crate) struct KernelNodeUpdate<'a, 'py> {
-    pub(crate) func: Option<&'a Bound<'py, PyFunction>>,
-    pub(crate) block: Option<&'a Bound<'py, PyAny>>,
-    pub(crate) grid: Option<&'a Bound<'py, PyAny>>,
-    pub(crate) shared: Option<u32>,
-}
-
-#[pymethods]
-impl PyGraphNode {
-    /// What the node does, a `graph_node_type`.
-    #[getter]
-    fn r#type<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        enum_member(py, "graph_node_type", self.0.kind().or_raise()?.0)
-    }
-
-    /// The graph that it is of.
-    #[getter]
-    fn graph(&self) -> PyGraph {
-        PyGraph::from(self.0.graph().clone())
-    }
-
-    /// The nodes that it comes right after.
-    #[getter]
-    fn dependencies(&self) -> PyResult<Vec<PyGraphNode>> {
-        self.0.dependencies().or_raise().map(to_python_nodes)
-    }
-
-    /// The nodes that come right after it.
-    #[getter]
-    fn dependents(&self) -> PyResult<Vec<PyGraphNode>> {
-        self.0.dependents().or_raise().map(to_python_nodes)
-    }
-
-    /// The graph inside a child graph node.
-    #[getter]
-    fn child_graph(&self) -> PyResult<PyGraph> {
-        self.0.child_graph().or_raise().map(PyGraph::from)
-    }
-
-    /// The driver's ``CUgraphNode``, an int.
-    #[getter]
-    fn handle(&self) -> usize {
-        self.0.handle().addr()
-    }
-
-    /// The node of `graph`, made by `Graph.clone`, that stands for this one.
-    fn find_in_clone(&self, graph: &PyGraph) -> PyResult<PyGraphNode> {
-        self.0.find_in_clone(&graph.0).or_raise().map(PyGraphNode::from)
-    }
-
-    /// Take it and its edges out of the graph.
-    fn remove(&self) -> PyResult<()> {
-        self.0.remove().or_raise()
-    }
-
-    /// Launch otherwise when the graph is instantiated next; what is not given stays.
-    #[pyo3(signature = (*args, func = None, block = None, grid = None, shared = None))]
-    fn kernel_node_set_params(
-        &self,
-        args: &Bound<'_, PyTuple>,
-        func: Option<&Bound<'_, PyFunction>>,
-        block: Option<&Bound<'_, PyAny>>,
-        grid: Option<&Bound<'_, PyAny>>,
-        #[pyo3(from_py_with = optional_int)] shared: Option<u32>,
-    ) -> PyResult<()> {
-        let kernel = Self::updated_kernel_node(self.0.kernel(), args, &KernelNodeUpdate { func, block, grid, shared })?;
-        // SAFETY: as when adding.
-        unsafe { self.0.set_kernel(kernel) }.or_raise()?;
-        self.0.retain_for_node(retained_object(args.as_any()));
-        Ok(())
-    }
-
-    fn __hash__(&self) -> u64 {
-        self.0.handle().addr() as u64
-    }
-
-    fn __repr__(&self) -> String {
-        let kind = self.0.kind().ok().and_then(sys::CUgraphNodeType::name);
-        let kind = kind.map_or("removed", |name| name.trim_start_matches("CU_GRAPH_NODE_TYPE_"));
-        format!("<rtcg.driver.GraphNode {kind} at {:#x}>", self.0.handle().addr())
-    }
-}
-
 /// Memory that exists while a graph runs; an argument of kernel, copy and memset nodes.
 #[pyclass(name = "GraphAllocation", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyGraphAllocation {
@@ -614,11 +342,6 @@ impl PyGraphAllocation {
     fn __repr__(&self) -> String {
         format!("<rtcg.driver.GraphAllocation {:#x}, {} bytes>", self.ptr, self.nbytes)
     }
-}
-
-/// The nodes behind Python's objects, for the methods of streams.
-pub(crate) fn to_driver_nodes(nodes: Vec<Bound<'_, PyGraphNode>>) -> Vec<GraphNode> {
-    dependency_nodes(&Some(NodeList(nodes)))
 }
 
 pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -1,13 +1,44 @@
-//! Capturing streams into graphs.
+//! Capturing streams into graphs: the classes of Python, and what launches ask of it.
 
-use crate::driver::graph::{PyGraph, PyGraphNode, enum_member, to_python_nodes};
-use crate::errors::OrRaise;
+use crate::driver::graph::PyGraph;
+use crate::driver::graph_node::{PyGraphNode, to_python_nodes};
+use crate::enums::enum_member;
+use crate::errors::{LogicError, OrRaise};
 use crate::integer::int;
 use crate::resource_lifetime::DropDetached;
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 use rtcg::driver::sys::CUstreamCaptureMode;
-use rtcg::driver::{Graph, Stream};
-use std::sync::{Mutex, PoisonError};
+use rtcg::driver::{Graph, Stream, is_any_capturing, retain_in_capture};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A Python object that a graph holds.
+pub(crate) fn retained_object(object: &Bound<'_, PyAny>) -> Arc<Py<PyAny>> {
+    Arc::new(object.clone().unbind())
+}
+
+/// Keeps an object for the graph that `stream` is being captured into; false if it is not.
+pub(crate) fn retain_in_captured_graph(stream: Option<&Stream>, object: &Bound<'_, PyAny>) -> bool {
+    retain_in_capture(stream, || retained_object(object))
+}
+
+/// `In`, `Out` and `InOut` copy around one launch, which a graph cannot repeat.
+pub(crate) fn reject_handlers_during_capture(stream: Option<&Stream>, args: &Bound<'_, PyTuple>) -> PyResult<()> {
+    let entered = if stream.is_none() { Stream::current() } else { None };
+    match stream.or(entered.as_ref()) {
+        Some(stream) if is_any_capturing() && stream.is_capturing().or_raise()? => reject_argument_handlers(args),
+        _ => Ok(()),
+    }
+}
+
+/// As `In`, `Out` and `InOut` anywhere in a graph.
+pub(crate) fn reject_argument_handlers(args: &Bound<'_, PyTuple>) -> PyResult<()> {
+    let Some(handler) = args.iter().find(|arg| arg.hasattr("pre_call").unwrap_or(false)) else { return Ok(()) };
+    let kind = handler.get_type().name().map_or_else(|_| "?".to_string(), |name| name.to_string());
+    Err(LogicError::new_err(format!(
+        "{kind} copies around a single launch and cannot be part of a graph; add copies as nodes, or capture memcpy_*_async"
+    )))
+}
 
 /// What `Stream.capture` returns: ``with stream.capture() as graph:``.
 #[pyclass(name = "StreamCapture", module = "rtcg.driver", frozen, subclass, dict, weakref)]

@@ -2,9 +2,12 @@
 
 use crate::driver::event::PyEvent;
 use crate::driver::function::PyFunction;
-use crate::driver::graph::{
-    HostCopy, KernelNodeUpdate, PyGraph, PyGraphNode, host_function, memcpy_dtod_params, memcpy_dtoh_params,
-    memcpy_htod_params, memset_params, retained_object,
+use crate::driver::graph::PyGraph;
+use crate::driver::graph_capture::retained_object;
+use crate::driver::graph_node::PyGraphNode;
+use crate::driver::graph_node_params::{
+    HostCopy, KernelNodeUpdate, host_function, memcpy_dtod_params, memcpy_dtoh_params, memcpy_htod_params,
+    memset_params, updated_kernel_node,
 };
 use crate::driver::in_flight_buffers;
 use crate::driver::stream::{PyStream, as_driver_stream};
@@ -90,7 +93,7 @@ impl PyGraphExec {
     ) -> PyResult<()> {
         let node = &kernel_node.0;
         let present = self.0.kernel_of_node(node).or_else(|| node.kernel());
-        let kernel = PyGraphNode::updated_kernel_node(present, args, &KernelNodeUpdate { func, block, grid, shared })?;
+        let kernel = updated_kernel_node(present, args, &KernelNodeUpdate { func, block, grid, shared })?;
         // SAFETY: as when adding.
         unsafe { self.0.set_kernel(node, kernel) }.or_raise()?;
         self.0.retain_for_node(node, retained_object(args.as_any()));

@@ -3,7 +3,7 @@
 //! An event is recorded behind the copy. Later asynchronous copies, and every wait, query these events and
 //! release the buffers of those that have completed.
 
-use crate::driver::graph::retain_in_captured_graph;
+use crate::driver::graph_capture::retain_in_captured_graph;
 use pyo3::prelude::*;
 use rtcg::driver::{Event, Stream, sys, with_relaxed_capture_mode};
 use std::sync::{Mutex, PoisonError};

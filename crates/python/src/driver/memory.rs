@@ -6,6 +6,7 @@ use crate::driver::event::ipc_handle_bytes;
 use crate::driver::host_memory::checked_numpy_array;
 use crate::driver::memory_pool::PyMemoryPool;
 use crate::driver::stream::{PyStream, as_driver_stream};
+use crate::enums::enum_member;
 use crate::errors::{LogicError, OrRaise};
 use crate::integer::int;
 use crate::resource_lifetime::{
@@ -380,7 +381,7 @@ fn pointer_get_attribute<'py>(
     let attribute = A(attribute);
     let value = memory::pointer_attribute_u64(attribute, devptr.0).or_raise()?;
     Ok(match attribute {
-        A::CU_POINTER_ATTRIBUTE_MEMORY_TYPE => crate::enums::enum_member(py, "memory_type", value as u32)?,
+        A::CU_POINTER_ATTRIBUTE_MEMORY_TYPE => enum_member(py, "memory_type", value as u32)?,
         A::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL => (value as u32 as i32).into_pyobject(py)?.into_any(),
         A::CU_POINTER_ATTRIBUTE_SYNC_MEMOPS
         | A::CU_POINTER_ATTRIBUTE_IS_MANAGED

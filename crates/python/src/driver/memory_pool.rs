@@ -4,6 +4,7 @@ use crate::driver::device::PyDevice;
 use crate::driver::memory::{PyDeviceAllocation, device_or_current};
 use crate::driver::stream::{PyStream, as_driver_stream};
 use crate::driver::virtual_memory::{access_rights_from_flags, borrow_fd};
+use crate::enums::enum_member;
 use crate::errors::OrRaise;
 use crate::integer::int;
 use crate::resource_lifetime::{DropDetached, context_manager_methods, impl_from_core, impl_new_for_init};
@@ -166,7 +167,7 @@ context_manager_methods! { PyMemoryPool;
     /// What a device may do with the pool's memory: a `mem_access_flags`.
     fn get_access<'py>(&self, py: Python<'py>, device: &Bound<'py, PyDevice>) -> PyResult<Bound<'py, PyAny>> {
         let rights = self.0.access(&device.get().0).or_raise()?;
-        crate::enums::enum_member(py, "mem_access_flags", rights.to_driver_flags().0)
+        enum_member(py, "mem_access_flags", rights.to_driver_flags().0)
     }
 
     /// The device whose memory it is.

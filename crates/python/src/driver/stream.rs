@@ -2,9 +2,11 @@
 
 use crate::driver::device_pointer::DevicePtr;
 use crate::driver::event::PyEvent;
-use crate::driver::graph::{PyGraph, PyGraphNode, enum_member, to_driver_nodes};
+use crate::driver::graph::PyGraph;
 use crate::driver::graph_capture::{CaptureInfo, PyStreamCapture, capture_info};
+use crate::driver::graph_node::{PyGraphNode, to_driver_nodes};
 use crate::driver::in_flight_buffers;
+use crate::enums::enum_member;
 use crate::errors::OrRaise;
 use crate::integer::{int, optional_int};
 use crate::resource_lifetime::{DropDetached, impl_from_core, impl_new_for_init};

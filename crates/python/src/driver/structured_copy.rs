@@ -1,9 +1,9 @@
 //! `Memcpy2D`, `Memcpy3D`, `Memcpy3DPeer`: copies described by a structure.
 //!
-//! The three structures of CUDA name their fields alike; [`CopyStructure`] says what they have in common, so
-//! that everything else is written once.
+//! [`CopyStructure`] says what the three structures of CUDA have in common, so that everything else is written once.
 
 use crate::driver::context::PyContext;
+use crate::driver::copy_structure::{CopyEndpoint, CopySide, CopyStructure};
 use crate::driver::device_pointer::{DeviceMemory, DevicePtr};
 use crate::driver::in_flight_buffers;
 use crate::driver::stream::PyStream;
@@ -19,162 +19,6 @@ use pyo3::types::{PyBool, PyDict, PyTuple};
 use rtcg::driver::sys::*;
 use rtcg::driver::{Context, Stream, memory};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-
-/// An end of a copy.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum CopySide {
-    Src,
-    Dst,
-}
-
-/// What an end of a copy is.
-#[derive(Clone, Copy)]
-enum CopyEndpoint {
-    Host(*mut u8),
-    Unified(*mut u8),
-    Device(u64),
-    Array(CUarray),
-}
-
-/// Where the box of a copy lies in the memory of an end.
-struct CopyRegion {
-    x: usize,
-    y: usize,
-    z: usize,
-    pitch: usize,
-    /// Rows from one slice to the next.
-    rows: usize,
-    width: usize,
-    height: usize,
-    depth: usize,
-}
-
-impl CopyRegion {
-    /// The bytes from the beginning of the memory to the end of the box; `None` where the structure
-    /// says too little, which the driver will find.
-    fn end_offset_bytes(&self) -> Option<usize> {
-        if self.width == 0 || self.height == 0 || self.depth == 0 {
-            return Some(0);
-        }
-        let (last_z, last_y) = (self.z.checked_add(self.depth - 1)?, self.y.checked_add(self.height - 1)?);
-        if (last_y > 0 && self.pitch < self.width) || (last_z > 0 && self.rows == 0) {
-            return None;
-        }
-        let row = last_z.checked_mul(self.rows)?.checked_add(last_y)?;
-        row.checked_mul(self.pitch)?.checked_add(self.x)?.checked_add(self.width)
-    }
-}
-
-/// A structure of CUDA that describes a copy.
-trait CopyStructure: Copy + Default {
-    fn set_endpoint_fields(&mut self, side: CopySide, place: CopyEndpoint);
-    fn copy_region(&self, side: CopySide) -> (CUmemorytype, CopyRegion);
-
-    /// Where an end lies that is device memory.
-    fn device_address(&self, side: CopySide) -> Option<u64>;
-
-    /// The mip level that an end names.
-    fn mip_level(&self, side: CopySide) -> usize;
-
-    /// # Safety
-    /// All that the structure says must be true.
-    unsafe fn run_copy(&self, stream: Option<&Stream>) -> rtcg::driver::Result<()>;
-}
-
-macro_rules! impl_copy_structure {
-    ($raw:ident, $copy:path, $copy_async:path, $this:ident, src = $src:expr, dst = $dst:expr, depth = $depth:expr, lods = $lods:expr) => {
-        impl CopyStructure for $raw {
-            fn set_endpoint_fields(&mut self, side: CopySide, place: CopyEndpoint) {
-                let (kind, address) = match place {
-                    CopyEndpoint::Host(_) => (CU_MEMORYTYPE_HOST, 0),
-                    CopyEndpoint::Unified(host) => (CU_MEMORYTYPE_UNIFIED, host.expose_provenance() as u64),
-                    CopyEndpoint::Device(address) => (CU_MEMORYTYPE_DEVICE, address),
-                    CopyEndpoint::Array(_) => (CU_MEMORYTYPE_ARRAY, 0),
-                };
-                match (side, place) {
-                    (CopySide::Src, CopyEndpoint::Host(host)) => self.srcHost = host.cast(),
-                    (CopySide::Dst, CopyEndpoint::Host(host)) => self.dstHost = host.cast(),
-                    (CopySide::Src, CopyEndpoint::Array(array)) => self.srcArray = array,
-                    (CopySide::Dst, CopyEndpoint::Array(array)) => self.dstArray = array,
-                    (CopySide::Src, _) => self.srcDevice = address,
-                    (CopySide::Dst, _) => self.dstDevice = address,
-                }
-                match side {
-                    CopySide::Src => self.srcMemoryType = kind,
-                    CopySide::Dst => self.dstMemoryType = kind,
-                }
-            }
-
-            fn copy_region(&self, side: CopySide) -> (CUmemorytype, CopyRegion) {
-                let $this = self;
-                let (kind, [x, y, z, pitch, rows]) = match side {
-                    CopySide::Src => (self.srcMemoryType, $src),
-                    CopySide::Dst => (self.dstMemoryType, $dst),
-                };
-                let (width, height, depth) = (self.WidthInBytes, self.Height, $depth);
-                (kind, CopyRegion { x, y, z, pitch, rows, width, height, depth })
-            }
-
-            fn device_address(&self, side: CopySide) -> Option<u64> {
-                let (kind, address) = match side {
-                    CopySide::Src => (self.srcMemoryType, self.srcDevice),
-                    CopySide::Dst => (self.dstMemoryType, self.dstDevice),
-                };
-                matches!(kind, CU_MEMORYTYPE_DEVICE | CU_MEMORYTYPE_UNIFIED).then_some(address)
-            }
-
-            fn mip_level(&self, side: CopySide) -> usize {
-                let lods: fn(&Self) -> [usize; 2] = $lods;
-                lods(self)[side as usize]
-            }
-
-            unsafe fn run_copy(&self, stream: Option<&Stream>) -> rtcg::driver::Result<()> {
-                // SAFETY: the caller's promise.
-                unsafe { if stream.is_some() { $copy_async(self, stream) } else { $copy(self) } }
-            }
-        }
-    };
-}
-
-/// The copy of a rectangle whose pitches may be any.
-///
-/// # Safety
-/// As [`memory::memcpy_2d`].
-unsafe fn memcpy_2d_unaligned(copy: &CUDA_MEMCPY2D) -> rtcg::driver::Result<()> {
-    // SAFETY: the caller's promise.
-    unsafe { memory::memcpy_2d(copy, false) }
-}
-
-impl_copy_structure!(
-    CUDA_MEMCPY2D,
-    memcpy_2d_unaligned,
-    memory::memcpy_2d_async,
-    copy,
-    src = [copy.srcXInBytes, copy.srcY, 0, copy.srcPitch, 0],
-    dst = [copy.dstXInBytes, copy.dstY, 0, copy.dstPitch, 0],
-    depth = 1,
-    lods = |_| [0, 0]
-);
-impl_copy_structure!(
-    CUDA_MEMCPY3D,
-    memory::memcpy_3d,
-    memory::memcpy_3d_async,
-    copy,
-    src = [copy.srcXInBytes, copy.srcY, copy.srcZ, copy.srcPitch, copy.srcHeight],
-    dst = [copy.dstXInBytes, copy.dstY, copy.dstZ, copy.dstPitch, copy.dstHeight],
-    depth = copy.Depth,
-    lods = |copy| [copy.srcLOD, copy.dstLOD]
-);
-impl_copy_structure!(
-    CUDA_MEMCPY3D_PEER,
-    memory::memcpy_3d_peer,
-    memory::memcpy_3d_peer_async,
-    copy,
-    src = [copy.srcXInBytes, copy.srcY, copy.srcZ, copy.srcPitch, copy.srcHeight],
-    dst = [copy.dstXInBytes, copy.dstY, copy.dstZ, copy.dstPitch, copy.dstHeight],
-    depth = copy.Depth,
-    lods = |copy| [copy.srcLOD, copy.dstLOD]
-);
 
 /// What an end of a copy points into, kept alive, and how many bytes are there, where it is known.
 #[derive(Default)]
@@ -202,6 +46,12 @@ impl<T> CopyState<T> {
         if matches!(name, "width_in_bytes" | "height" | "depth") && !self.extents_set.contains(&name) {
             self.extents_set.push(name);
         }
+    }
+
+    /// Remembers that an end was given an address, whose memory is not held.
+    fn mark_address_set(&mut self, side: CopySide, address: DevicePtr) {
+        let end = &mut self.ends[side as usize];
+        (end.is_set, end.room) = (true, address.byte_capacity());
     }
 }
 
@@ -277,6 +127,11 @@ fn set_host_endpoint<T: CopyStructure>(
     let (address, room) = host_memory_range(buffer, side)?;
     set_copy_endpoint(copy, side, place(address), buffer.clone().unbind(), Some(room));
     Ok(())
+}
+
+fn set_device_endpoint<T: CopyStructure>(copy: &Mutex<CopyState<T>>, side: CopySide, memory: &DeviceMemory<'_, '_>) {
+    let (owner, ptr) = (memory.owner_object(), memory.ptr);
+    set_copy_endpoint(copy, side, CopyEndpoint::Device(ptr.0), owner, ptr.byte_capacity());
 }
 
 /// An error if an end was never set.
@@ -390,6 +245,8 @@ macro_rules! memcpy_class {
                 Self { copy: Mutex::default() }
             }
 
+            fn __init__(&self) {}
+
             $(
                 #[doc = concat!("``", stringify!($field), "`` of CUDA's structure, in bytes, rows or elements as its name says.")]
                 #[getter($get)]
@@ -443,8 +300,7 @@ macro_rules! memcpy_class {
             fn set_src_address(&self, value: DevicePtr) {
                 let mut copy = lock_state(&self.copy);
                 copy.raw.srcDevice = value.0;
-                let end = &mut copy.ends[CopySide::Src as usize];
-                (end.is_set, end.room) = (true, value.byte_capacity());
+                copy.mark_address_set(CopySide::Src, value);
             }
 
             /// The device address that is copied to.
@@ -457,8 +313,7 @@ macro_rules! memcpy_class {
             fn set_dst_address(&self, value: DevicePtr) {
                 let mut copy = lock_state(&self.copy);
                 copy.raw.dstDevice = value.0;
-                let end = &mut copy.ends[CopySide::Dst as usize];
-                (end.is_set, end.room) = (true, value.byte_capacity());
+                copy.mark_address_set(CopySide::Dst, value);
             }
 
             /// Copy from a NumPy array of any strides or another contiguous buffer, which is kept alive.
@@ -483,26 +338,24 @@ macro_rules! memcpy_class {
 
             /// Copy from device memory, an allocation (kept alive) or an address.
             fn set_src_device(&self, devptr: DeviceMemory<'_, '_>) {
-                let (owner, ptr) = (devptr.owner_object(), devptr.ptr);
-                set_copy_endpoint(&self.copy, CopySide::Src, CopyEndpoint::Device(ptr.0), owner, ptr.byte_capacity());
+                set_device_endpoint(&self.copy, CopySide::Src, &devptr);
             }
 
             /// Copy to device memory, an allocation (kept alive) or an address.
             fn set_dst_device(&self, devptr: DeviceMemory<'_, '_>) {
-                let (owner, ptr) = (devptr.owner_object(), devptr.ptr);
-                set_copy_endpoint(&self.copy, CopySide::Dst, CopyEndpoint::Device(ptr.0), owner, ptr.byte_capacity());
+                set_device_endpoint(&self.copy, CopySide::Dst, &devptr);
             }
 
             /// Copy from an `Array`, which is kept alive.
             fn set_src_array(&self, array: &Bound<'_, PyArrayHandle>) {
-                let handle = array.get().0.handle();
-                set_copy_endpoint(&self.copy, CopySide::Src, CopyEndpoint::Array(handle), array.clone().into_any().unbind(), None);
+                let end = CopyEndpoint::Array(array.get().0.handle());
+                set_copy_endpoint(&self.copy, CopySide::Src, end, array.clone().into_any().unbind(), None);
             }
 
             /// Copy to an `Array`, which is kept alive.
             fn set_dst_array(&self, array: &Bound<'_, PyArrayHandle>) {
-                let handle = array.get().0.handle();
-                set_copy_endpoint(&self.copy, CopySide::Dst, CopyEndpoint::Array(handle), array.clone().into_any().unbind(), None);
+                let end = CopyEndpoint::Array(array.get().0.handle());
+                set_copy_endpoint(&self.copy, CopySide::Dst, end, array.clone().into_any().unbind(), None);
             }
 
             $($extra)*
@@ -544,6 +397,20 @@ memcpy_class! {
     }
 }
 
+impl PyMemcpy3DPeer {
+    fn set_context(&self, side: CopySide, ctx: Option<&Context>) {
+        let handle = ctx.map_or(CUcontext::null(), Context::handle);
+        let mut copy = lock_state(&self.copy);
+        match side {
+            CopySide::Src => copy.raw.srcContext = handle,
+            CopySide::Dst => copy.raw.dstContext = handle,
+        }
+        let old = std::mem::replace(&mut copy.contexts[side as usize], ctx.cloned());
+        drop(copy);
+        drop(old);
+    }
+}
+
 impl PyMemcpy3D {
     /// The structure, and the host objects it points into.
     pub(crate) fn descriptor_and_owners(&self, py: Python<'_>) -> (CUDA_MEMCPY3D, Vec<Py<PyAny>>) {
@@ -553,93 +420,58 @@ impl PyMemcpy3D {
     }
 }
 
-memcpy_class! {
-    /// A copy of a box.
-    PyMemcpy3D as "Memcpy3D" over CUDA_MEMCPY3D {
-        src_x_in_bytes set_src_x_in_bytes srcXInBytes;
-        src_y set_src_y srcY;
-        src_z set_src_z srcZ;
-        src_lod set_src_lod srcLOD;
-        src_pitch set_src_pitch srcPitch;
-        src_height set_src_height srcHeight;
-        dst_x_in_bytes set_dst_x_in_bytes dstXInBytes;
-        dst_y set_dst_y dstY;
-        dst_z set_dst_z dstZ;
-        dst_lod set_dst_lod dstLOD;
-        dst_pitch set_dst_pitch dstPitch;
-        dst_height set_dst_height dstHeight;
-        width_in_bytes set_width_in_bytes WidthInBytes;
-        height set_height Height;
-        depth set_depth Depth;
-    }
+macro_rules! memcpy_3d_class {
+    ($(#[$doc:meta])* $class:ident as $name:literal over $raw:ident $($extra:tt)*) => {
+        memcpy_class! {
+            $(#[$doc])*
+            $class as $name over $raw {
+                src_x_in_bytes set_src_x_in_bytes srcXInBytes;
+                src_y set_src_y srcY;
+                src_z set_src_z srcZ;
+                src_lod set_src_lod srcLOD;
+                src_pitch set_src_pitch srcPitch;
+                src_height set_src_height srcHeight;
+                dst_x_in_bytes set_dst_x_in_bytes dstXInBytes;
+                dst_y set_dst_y dstY;
+                dst_z set_dst_z dstZ;
+                dst_lod set_dst_lod dstLOD;
+                dst_pitch set_dst_pitch dstPitch;
+                dst_height set_dst_height dstHeight;
+                width_in_bytes set_width_in_bytes WidthInBytes;
+                height set_height Height;
+                depth set_depth Depth;
+            }
 
-    /// Copy: without a stream it waits.
-    #[pyo3(signature = (stream = None))]
-    fn __call__(&self, py: Python<'_>, stream: Option<&Bound<'_, PyStream>>) -> PyResult<()> {
-        // SAFETY: as for two dimensions.
-        run_memcpy(py, &self.copy, stream.map(|s| &*s.get().0), |raw, stream| unsafe { raw.run_copy(stream) })
-    }
+            /// Copy: without a stream it waits.
+            #[pyo3(signature = (stream = None))]
+            fn __call__(&self, py: Python<'_>, stream: Option<&Bound<'_, PyStream>>) -> PyResult<()> {
+                // SAFETY: as for two dimensions.
+                run_memcpy(py, &self.copy, stream.map(|s| &*s.get().0), |raw, stream| unsafe { raw.run_copy(stream) })
+            }
+
+            $($extra)*
+        }
+    };
 }
 
-memcpy_class! {
+memcpy_3d_class! {
+    /// A copy of a box.
+    PyMemcpy3D as "Memcpy3D" over CUDA_MEMCPY3D
+}
+
+memcpy_3d_class! {
     /// A copy of a box between contexts.
-    PyMemcpy3DPeer as "Memcpy3DPeer" over CUDA_MEMCPY3D_PEER {
-        src_x_in_bytes set_src_x_in_bytes srcXInBytes;
-        src_y set_src_y srcY;
-        src_z set_src_z srcZ;
-        src_lod set_src_lod srcLOD;
-        src_pitch set_src_pitch srcPitch;
-        src_height set_src_height srcHeight;
-        dst_x_in_bytes set_dst_x_in_bytes dstXInBytes;
-        dst_y set_dst_y dstY;
-        dst_z set_dst_z dstZ;
-        dst_lod set_dst_lod dstLOD;
-        dst_pitch set_dst_pitch dstPitch;
-        dst_height set_dst_height dstHeight;
-        width_in_bytes set_width_in_bytes WidthInBytes;
-        height set_height Height;
-        depth set_depth Depth;
-    }
+    PyMemcpy3DPeer as "Memcpy3DPeer" over CUDA_MEMCPY3D_PEER
 
     /// The context of the source; None is the current one.
     fn set_src_context(&self, ctx: Option<&Bound<'_, PyContext>>) {
-        let mut copy = lock_state(&self.copy);
-        copy.raw.srcContext = ctx.map_or(CUcontext::null(), |ctx| ctx.get().0.handle());
-        let old = std::mem::replace(&mut copy.contexts[CopySide::Src as usize], ctx.map(|ctx| ctx.get().0.clone()));
-        drop(copy);
-        drop(old);
+        self.set_context(CopySide::Src, ctx.map(|ctx| &*ctx.get().0));
     }
 
     /// The context of the destination; None is the current one.
     fn set_dst_context(&self, ctx: Option<&Bound<'_, PyContext>>) {
-        let mut copy = lock_state(&self.copy);
-        copy.raw.dstContext = ctx.map_or(CUcontext::null(), |ctx| ctx.get().0.handle());
-        let old = std::mem::replace(&mut copy.contexts[CopySide::Dst as usize], ctx.map(|ctx| ctx.get().0.clone()));
-        drop(copy);
-        drop(old);
+        self.set_context(CopySide::Dst, ctx.map(|ctx| &*ctx.get().0));
     }
-
-    /// Copy: without a stream it waits.
-    #[pyo3(signature = (stream = None))]
-    fn __call__(&self, py: Python<'_>, stream: Option<&Bound<'_, PyStream>>) -> PyResult<()> {
-        // SAFETY: as for two dimensions.
-        run_memcpy(py, &self.copy, stream.map(|s| &*s.get().0), |raw, stream| unsafe { raw.run_copy(stream) })
-    }
-}
-
-#[pymethods]
-impl PyMemcpy2D {
-    fn __init__(&self) {}
-}
-
-#[pymethods]
-impl PyMemcpy3D {
-    fn __init__(&self) {}
-}
-
-#[pymethods]
-impl PyMemcpy3DPeer {
-    fn __init__(&self) {}
 }
 
 pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {

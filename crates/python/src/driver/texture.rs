@@ -1,6 +1,7 @@
 //! Arrays, textures and surfaces.
 
 use crate::driver::device_pointer::DevicePtr;
+use crate::enums::enum_member;
 use crate::errors::{LogicError, OrRaise};
 use crate::host_buffer::HostBuffer;
 use crate::integer::int;
@@ -174,14 +175,6 @@ pub(crate) struct PyTextureReference(pub(crate) DropDetached<TextureReference>);
 impl_from_core!(PyTextureReference over TextureReference);
 impl_new_for_init!(PyTextureReference, "()");
 
-/// A value as a member of an enumeration of `rtcg.driver`.
-fn driver_enum_member<'py, V>(py: Python<'py>, name: &str, value: V) -> PyResult<Bound<'py, PyAny>>
-where
-    V: IntoPyObject<'py>,
-{
-    py.import("rtcg.driver")?.getattr(name)?.call1((value,))
-}
-
 #[pymethods]
 impl PyTextureReference {
     fn __init__(&self) -> PyResult<()> {
@@ -267,18 +260,18 @@ impl PyTextureReference {
         py: Python<'py>,
         #[pyo3(from_py_with = int)] dim: i32,
     ) -> PyResult<Bound<'py, PyAny>> {
-        driver_enum_member(py, "address_mode", self.0.address_mode(dim).or_raise()?.0)
+        enum_member(py, "address_mode", self.0.address_mode(dim).or_raise()?.0)
     }
 
     /// The `filter_mode`.
     fn get_filter_mode<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        driver_enum_member(py, "filter_mode", self.0.filter_mode().or_raise()?.0)
+        enum_member(py, "filter_mode", self.0.filter_mode().or_raise()?.0)
     }
 
     /// ``(array_format, number of components)``.
     fn get_format<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, i32)> {
         let (format, channels) = self.0.format().or_raise()?;
-        Ok((driver_enum_member(py, "array_format", format.0)?, channels))
+        Ok((enum_member(py, "array_format", format.0)?, channels))
     }
 
     /// The flags that were set.

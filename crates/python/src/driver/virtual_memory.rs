@@ -2,6 +2,7 @@
 
 use crate::driver::device::PyDevice;
 use crate::driver::memory::device_or_current;
+use crate::enums::enum_member;
 use crate::errors::{LogicError, OrRaise};
 use crate::integer::int;
 use crate::resource_lifetime::resource_methods;
@@ -181,7 +182,7 @@ resource_methods! {
     /// What a device may do with the memory at these addresses: a `mem_access_flags`.
     fn get_access<'py>(&self, py: Python<'py>, device: &Bound<'py, PyDevice>) -> PyResult<Bound<'py, PyAny>> {
         let rights = self.0.access(&device.get().0).or_raise()?;
-        crate::enums::enum_member(py, "mem_access_flags", rights.to_driver_flags().0)
+        enum_member(py, "mem_access_flags", rights.to_driver_flags().0)
     }
 
     /// Size in bytes.

@@ -1,0 +1,118 @@
+//! Methods of arrays that are one elementwise operation: operators, fills, conversions, copies.
+
+use super::{OpOptions, apply_elementwise, binary_with_power_shortcuts, compute_into};
+use crate::array::{Arg, GpuArray, OperandSource};
+use crate::error::{ArrayError, Result};
+use crate::fuse;
+use crate::layout::{Layout, Order, PythonTuple};
+use crate::scalar::{Scalar, ScalarElement};
+use rtcg_codegen::array::{Op, OpTypes};
+use rtcg_codegen::{DType, DTypeKind};
+
+impl GpuArray {
+    /// `op` of this array.
+    ///
+    /// # Errors
+    /// When the dtype does not allow it.
+    pub fn unary(&self, op: Op) -> Result<GpuArray> {
+        apply_elementwise(self.context(), op, &[self.into()], OpOptions::default())
+    }
+
+    /// `op` of this array and another operand.
+    ///
+    /// # Errors
+    /// As [`apply_elementwise`].
+    pub fn binary<'a>(&'a self, op: Op, other: impl Into<Arg<'a>>) -> Result<GpuArray> {
+        binary_with_power_shortcuts(self.context(), op, self.into(), other.into(), None)
+    }
+
+    /// `self op= other`.
+    ///
+    /// # Errors
+    /// As [`apply_elementwise`], and when the result's kind cannot be stored in this dtype.
+    pub fn binary_in_place<'a>(&'a self, op: Op, other: impl Into<Arg<'a>>) -> Result<()> {
+        binary_with_power_shortcuts(self.context(), op, self.into(), other.into(), Some(self)).map(drop)
+    }
+
+    /// Sets every element to `value`.
+    ///
+    /// # Errors
+    /// Overflow when a Python integer does not fit the dtype.
+    pub fn fill(&self, value: Scalar) -> Result<()> {
+        self.fill_element(value.to_element(self.dtype())?)
+    }
+
+    /// Sets every element to one that was made for this dtype.
+    ///
+    /// # Errors
+    /// When the device fails.
+    pub fn fill_element(&self, value: ScalarElement) -> Result<()> {
+        compute_into(Op::Copy, self.dtype(), self, &[OperandSource::Value(value, self.dtype())])
+    }
+
+    /// A copy converted to `dtype` as C converts.
+    ///
+    /// # Errors
+    /// When one of the dtypes is a record and the other is not.
+    pub fn astype(&self, dtype: DType) -> Result<GpuArray> {
+        let types = OpTypes { compute: self.dtype(), out: dtype };
+        let layout = || Layout::dense_like(self.layout(), dtype.itemsize());
+        if dtype.kind() != DTypeKind::Record
+            && let Some(deferred) =
+                fuse::defer_operation(self.context(), Op::Copy, types, &[OperandSource::Array(self)], None, layout)?
+        {
+            return Ok(deferred);
+        }
+        let new = self.empty_like(dtype)?;
+        new.assign(self)?;
+        Ok(new)
+    }
+
+    /// The array itself if it has this dtype, else a converted copy.
+    ///
+    /// # Errors
+    /// As [`GpuArray::astype`].
+    pub fn to_dtype(&self, dtype: DType) -> Result<GpuArray> {
+        if self.dtype() == dtype { Ok(self.clone()) } else { self.astype(dtype) }
+    }
+
+    /// Whether the copy of a result that was deferred was deferred, too.
+    pub(crate) fn assign_deferred(&self, source: &GpuArray) -> Result<bool> {
+        let fits = || source.layout().broadcast_to(self.shape()).is_ok();
+        if !fuse::is_active() || !fuse::is_deferred(source) || self.dtype().kind() == DTypeKind::Record || !fits() {
+            return Ok(false);
+        }
+        let types = OpTypes { compute: source.dtype(), out: self.dtype() };
+        let layout = || self.layout().clone();
+        fuse::defer_operation(self.context(), Op::Copy, types, &[OperandSource::Array(source)], Some(self), layout)
+            .map(|deferred| deferred.is_some())
+    }
+
+    pub(crate) fn assign_pointwise(&self, source: &GpuArray) -> Result<()> {
+        let (from, to) = (source.dtype(), self.dtype());
+        if from != to && (from.kind() == DTypeKind::Record || to.kind() == DTypeKind::Record) {
+            return Err(ArrayError::type_error(format!("cannot convert elements of type {from} to {to}")));
+        }
+        if source.layout().broadcast_to(self.shape()).is_err() {
+            return Err(ArrayError::value_error(format!(
+                "could not broadcast input array from shape {} into shape {}",
+                PythonTuple(source.shape()),
+                PythonTuple(self.shape())
+            )));
+        }
+        compute_into(Op::Copy, from, self, &[OperandSource::Array(source)])
+    }
+
+    /// The numbers `start + i * step` for the elements `i` of this one-dimensional array.
+    ///
+    /// # Errors
+    /// When a number does not fit the dtype.
+    pub fn fill_range(&self, start: Scalar, step: Scalar) -> Result<()> {
+        let dtype = self.dtype();
+        let types = Op::Index.resolve_types(dtype)?;
+        let contiguous = if self.is_contiguous(Order::C) { self.clone() } else { self.empty_like(dtype)? };
+        let values = [start.to_element(dtype)?, step.to_element(dtype)?];
+        compute_into(Op::Index, types.compute, &contiguous, &values.map(|value| OperandSource::Value(value, dtype)))?;
+        if self.is_contiguous(Order::C) { Ok(()) } else { self.assign(&contiguous) }
+    }
+}

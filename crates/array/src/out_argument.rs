@@ -1,0 +1,66 @@
+//! Arrays that callers give for results: which shapes and dtypes are taken.
+
+use crate::array::GpuArray;
+use crate::error::{ArrayError, Result};
+use crate::layout::PythonTuple;
+use rtcg_codegen::{DType, DTypeKind};
+
+/// NumPy's casting rule `same_kind`: the kind is not lost.
+pub fn can_cast_same_kind(from: DType, to: DType) -> bool {
+    match (from.kind(), to.kind()) {
+        (DTypeKind::Record, _) | (_, DTypeKind::Record) => from == to,
+        (a, b) => a <= b,
+    }
+}
+
+impl GpuArray {
+    /// Writes these elements to `out`, if [`check_out`] allows it. Does not wait.
+    ///
+    /// # Errors
+    /// Those of [`check_out`].
+    pub fn store_in(&self, out: &GpuArray) -> Result<()> {
+        check_out(out, self.shape(), self.dtype())?;
+        out.assign(self)
+    }
+}
+
+/// Refuses an array for a result of `shape` and `dtype` that has another shape, or a dtype to which NumPy's casting rule
+/// `same_kind` does not lead.
+///
+/// # Errors
+/// Those that it is for.
+pub fn check_out(out: &GpuArray, shape: &[usize], dtype: DType) -> Result<()> {
+    if out.shape() != shape {
+        let (given, expected) = (PythonTuple(out.shape()), PythonTuple(shape));
+        return Err(ArrayError::value_error(format!(
+            "output array has wrong shape: out has shape {given}; expected {expected}"
+        )));
+    }
+    if !can_cast_same_kind(dtype, out.dtype()) {
+        return Err(ArrayError::type_error(format!(
+            "out is of dtype {}; expected {dtype}, or one that it is cast to by NumPy's rule 'same_kind'",
+            out.dtype()
+        )));
+    }
+    Ok(())
+}
+
+/// [`check_out`] in the words that NumPy has for its functions: `wrong_shape` tells of the shape, `name` is the function.
+pub(crate) fn check_out_of_function<'a>(
+    name: &str,
+    out: &'a GpuArray,
+    shape: &[usize],
+    dtype: DType,
+    wrong_shape: impl FnOnce(PythonTuple<'_, usize>, PythonTuple<'_, usize>) -> String,
+) -> Result<&'a GpuArray> {
+    if out.shape() != shape {
+        return Err(ArrayError::value_error(wrong_shape(PythonTuple(out.shape()), PythonTuple(shape))));
+    }
+    if !can_cast_same_kind(dtype, out.dtype()) {
+        return Err(ArrayError::type_error(format!(
+            "Cannot cast ufunc '{name}' output from {dtype} to {} with casting rule 'same_kind'",
+            out.dtype()
+        )));
+    }
+    Ok(out)
+}

@@ -1,0 +1,228 @@
+//! How a reduction uses the device: which threads combine which elements, in what order, with which memory.
+//! Arrays and fused expressions have the same plan, so that their results are the same.
+
+use crate::error::Result;
+use crate::iteration_plan::IterationPlan;
+use crate::launch::PackedKernelArgs;
+use crate::layout::Layout;
+use crate::runtime::{ArrayContext, LaunchableKernel};
+use rtcg_codegen::DeviceInfo;
+use rtcg_codegen::array::ReduceSpec;
+use rtcg_codegen::block_reduce::{ReduceChoice, ReduceProblem, WorkPartition};
+use smallvec::SmallVec;
+
+/// The memory in which the parts of split runs are combined ([`crate::DeviceRuntime::reduction_workspace`]), which may move.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ReductionWorkspace {
+    /// Bytes beside the completion counters.
+    pub(crate) nbytes: usize,
+    /// Where the address of these bytes is in the packed arguments; that of the counters follows.
+    pub(crate) at: usize,
+}
+
+pub(crate) fn shape_after_reduction(shape: &[usize], axes: &[usize], keepdims: bool) -> SmallVec<[usize; 4]> {
+    let kept = shape.iter().enumerate().filter_map(|(axis, &length)| match axes.contains(&axis) {
+        true => keepdims.then_some(1),
+        false => Some(length),
+    });
+    kept.collect()
+}
+
+/// The parts of a layout that belong to kept and to reduced axes.
+pub(crate) fn split_reduced_axes(layout: &Layout, axes: &[usize]) -> (Layout, Layout) {
+    let pick = |reduced: bool| {
+        let chosen = (0..layout.ndim()).filter(|axis| axes.contains(axis) == reduced);
+        Layout {
+            shape: chosen.clone().map(|axis| layout.shape[axis]).collect(),
+            strides: chosen.map(|axis| layout.strides[axis]).collect(),
+            offset: 0,
+        }
+    };
+    (pick(false), pick(true))
+}
+
+/// How a reduction uses the device.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ReductionPlan {
+    partition: WorkPartition,
+    reduce_contiguous: bool,
+    pack: usize,
+    n_out: usize,
+    n_red: usize,
+    per_split: usize,
+    blocks: u32,
+    /// Packs, or elements, that a thread fetches before it combines the first of them.
+    unroll: usize,
+    /// Adjacent outputs of a thread.
+    outputs_per_thread: usize,
+    /// There may be more than one.
+    has_adjacent_outputs: bool,
+}
+
+impl ReductionPlan {
+    /// For an array whose strides come after those of the output in `kept`, and first in `reduced`.
+    /// An expression that is reduced has the plan of the array that it would have been stored in.
+    pub(crate) fn new<const K: usize, const R: usize>(
+        ctx: &ArrayContext,
+        itemsize: usize,
+        kept: &IterationPlan<K>,
+        reduced: &IterationPlan<R>,
+    ) -> Self {
+        let (n_out, n_red) = (kept.n_elements(), reduced.n_elements());
+        let innermost = |stride: Option<isize>| stride.map_or(usize::MAX, isize::unsigned_abs);
+        let red_stride = innermost(reduced.axes.last().map(|axis| axis.1[0]));
+        let kept_stride = innermost(kept.axes.last().map(|axis| axis.1[1]));
+        let reduce_contiguous = n_red >= 8 && (red_stride <= kept_stride || n_out < 8);
+        let device_info = ctx.device_info();
+        let (outputs, length) = (n_out as i64, n_red as i64);
+        let problem = ReduceProblem { outputs, length, contiguous: reduce_contiguous, itemsize: itemsize as i64 };
+        let (choice, resident) = (ctx.choose::<ReduceChoice>(&problem), device_info.resident_blocks());
+        let partition = WorkPartition::chosen(&choice, n_out, n_red, reduce_contiguous, resident);
+        // Only the array itself decides: other operands of an expression may keep axes apart.
+        let dense = reduced.axes.iter().rev().try_fold(itemsize as isize, |expected, axis| {
+            (axis.1[0] == expected).then_some(expected * axis.0 as isize)
+        });
+        let pack = match reduce_contiguous && dense.is_some() {
+            true => (device_info.vector_bytes as usize / itemsize.max(1)).clamp(1, 16),
+            false => 1,
+        };
+        let pack = if pack.is_power_of_two() { pack } else { 1 };
+        // Arrays that are not aligned are cut as others are, so that sums do not depend on it.
+        let unroll = match pack {
+            1 => choice.unroll as usize,
+            _ => (choice.in_flight_bytes as usize / (pack * itemsize.max(1))).clamp(1, 8),
+        };
+        let splits = match pack {
+            1 => partition.splits,
+            _ => partition.splits.min(n_red / (pack * partition.threads_per_output as usize * unroll)).max(1),
+        };
+        let per_split = n_red.div_ceil(splits).max(1);
+        let splits = n_red.div_ceil(per_split).max(1);
+        let partition = partition.with_splits(splits, n_out, resident, choice.gather);
+        let blocks = n_out.div_ceil(partition.outputs_per_block()).min(device_info.max_blocks as usize) as u32;
+        let has_adjacent_outputs = choice.adjacent_outputs;
+        Self {
+            partition,
+            reduce_contiguous,
+            pack,
+            n_out,
+            n_red,
+            per_split,
+            blocks,
+            unroll,
+            outputs_per_thread: 1,
+            has_adjacent_outputs,
+        }
+    }
+
+    /// The plan whose threads have adjacent outputs, where the elements of these are adjacent too and lie at
+    /// addresses that packs may be read from and written to; else the same. Nothing but `x` is read.
+    pub(crate) fn with_outputs_per_thread(
+        self,
+        device_info: DeviceInfo,
+        out: &VectorOperand,
+        x: &VectorOperand,
+        kept: &IterationPlan<4>,
+        reduced: &IterationPlan<3>,
+    ) -> Self {
+        let outputs_per_thread = (device_info.vector_bytes as usize / out.itemsize.max(x.itemsize).max(1)).clamp(1, 16);
+        let Some((row, outer)) = kept.axes.split_last() else { return self };
+        let is_row = row.1[0] == out.itemsize as isize && row.1[1] == x.itemsize as isize;
+        let fits = |bytes: isize, operand: &VectorOperand| {
+            (bytes as i64 as u64).is_multiple_of((outputs_per_thread * operand.itemsize) as u64)
+        };
+        let is_placed = fits(out.address as isize, out)
+            && fits(x.address as isize, x)
+            && outer.iter().all(|axis| fits(axis.1[0], out) && fits(axis.1[1], x))
+            && reduced.axes.iter().all(|axis| fits(axis.1[0], x));
+        let is_alone = self.partition.threads_per_output == 1 && self.partition.splits == 1;
+        if !self.has_adjacent_outputs
+            || !is_alone
+            || !is_row
+            || !is_placed
+            || !outputs_per_thread.is_power_of_two()
+            || !row.0.is_multiple_of(outputs_per_thread)
+        {
+            return self;
+        }
+        let blocks = (self.n_out / outputs_per_thread)
+            .div_ceil(self.partition.threads as usize)
+            .clamp(1, device_info.max_blocks as usize) as u32;
+        Self { outputs_per_thread, blocks, ..self }
+    }
+
+    /// A bit for each of the arrays whose packs lie one after the other at addresses that packs may be
+    /// read from: dtype, first address, strides of the kept axes and of the reduced ones.
+    pub(crate) fn packable_array_mask(&self, arrays: impl Iterator<Item = PackCandidate>) -> u32 {
+        let is_packed = |array: &PackCandidate| {
+            let bytes = (self.pack * array.itemsize) as u64;
+            let is_placed = array.address.is_multiple_of(bytes)
+                && array.kept.iter().all(|&stride| (stride as i64 as u64).is_multiple_of(bytes));
+            bytes <= 64 && is_placed && array.reduced == array.itemsize as isize
+        };
+        let bits = arrays.take(32).enumerate().filter(|(_, array)| is_packed(array)).map(|(at, _)| 1 << at);
+        if self.reduce_contiguous { bits.sum() } else { 0 }
+    }
+
+    /// The part of the kernel's key that is decided here.
+    pub(crate) fn specialize_kernel(&self, kernel: ReduceSpec) -> ReduceSpec {
+        ReduceSpec {
+            threads: self.partition.threads as u16,
+            threads_per_output: self.partition.threads_per_output as u16,
+            reduce_contiguous: self.reduce_contiguous,
+            split: self.partition.splits > 1,
+            gather: self.partition.gather,
+            outputs_per_thread: self.outputs_per_thread as u8,
+            pack: self.pack as u8,
+            unroll: self.unroll as u8,
+            ..kernel
+        }
+    }
+
+    /// Appends lengths, and where split runs are combined; returns what the latter is found again by.
+    pub(crate) fn push_lengths_and_workspace(
+        &self,
+        ctx: &ArrayContext,
+        kernel: &ReduceSpec,
+        args: &mut PackedKernelArgs,
+    ) -> Result<Option<ReductionWorkspace>> {
+        [self.n_out, self.n_red, self.per_split].iter().for_each(|&n| args.push_u64(n as u64));
+        let nbytes = self.partition.splits * self.n_out * kernel.partial_result_bytes();
+        let place = kernel.split.then_some(ReductionWorkspace { nbytes, at: args.packed_bytes().len() });
+        let (counters, partials) = match place {
+            Some(_) => ctx.device_runtime().reduction_workspace(nbytes)?,
+            None => (0, 0),
+        };
+        args.push_u64(partials);
+        args.push_u64(counters);
+        Ok(place)
+    }
+
+    /// The blocks of the launch: groups of runs, and splits of each run.
+    pub(crate) fn launch_grid(&self) -> [u32; 3] {
+        [self.blocks, self.partition.splits as u32, 1]
+    }
+
+    pub(crate) fn block_dim(&self) -> [u32; 3] {
+        [self.partition.threads, 1, 1]
+    }
+
+    /// Launches the kernel with packed arguments.
+    pub(crate) fn launch_kernel(&self, kernel: &dyn LaunchableKernel, args: &PackedKernelArgs) -> Result<()> {
+        kernel.launch(self.launch_grid(), self.block_dim(), 0, args.packed_bytes())
+    }
+}
+
+/// An array whose adjacent elements belong to adjacent outputs.
+pub(crate) struct VectorOperand {
+    pub(crate) itemsize: usize,
+    pub(crate) address: u64,
+}
+
+/// What decides whether an array can be read in packs.
+pub(crate) struct PackCandidate {
+    pub(crate) itemsize: usize,
+    pub(crate) address: u64,
+    pub(crate) kept: SmallVec<[isize; 4]>,
+    pub(crate) reduced: isize,
+}

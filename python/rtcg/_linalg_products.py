@@ -1,0 +1,172 @@
+"""Products, diagonals and traces of matrices: part of `rtcg.linalg`."""
+
+import numpy as np
+from numpy.linalg import LinAlgError
+
+from rtcg import _native, numpy as _xp
+from rtcg._axes import normalize_axis
+from rtcg._conversions import as_dtype, as_mapping, as_text
+from rtcg.numpy import diagonal as _diagonal, matmul as _matmul, outer as _outer, trace as _trace
+
+
+def matmul(x1, x2, /, *, epilogue=None, operands=None, dtype=None, out=None):
+    """The matrix product, or what an expression makes of each of its elements; does not wait. See `numpy.matmul`.
+
+    Parameters
+    ----------
+    x1, x2 : array-like
+        Of shapes ``(..., m, k)`` and ``(..., k, n)``; leading axes are broadcast.
+    epilogue : str, optional
+        What is stored: an expression of CUDA C of the sum `acc`, its row `i` and column `j`, the matrix `batch` of a
+        stack, the lengths `m`, `n`, `k`, and `operands`. The kernel of the product computes it, so that there is no
+        further pass over memory. `acc` is a float for float16 and bfloat16, else of the dtype of the product. Operands
+        of one axis are matrices of one row or one column.
+    operands : dict of str to array-like, optional
+        Arrays that the expression reads, by name. They are indexed flat in C order, as ``bias[j]`` or ``other[i * n +
+        j]``, which is not checked; scalars and arrays without axes are values.
+    dtype : dtype, optional
+        Of the result with an epilogue; by default that of the product.
+    out : GPUArray, optional
+        For the result, of its shape and of a dtype that it may be cast to by the rule "same_kind".
+
+    Raises
+    ------
+    ValueError
+        When the shapes do not fit, an operand of the product has no axis, or one of the epilogue no proper name.
+    TypeError
+        When the result may not be cast to the dtype of `out`.
+    pycuda.driver.CompileError
+        When the expression does not compile.
+
+    Examples
+    --------
+    >>> import numpy as np, rtcg.autoinit
+    >>> from rtcg import linalg
+    >>> bias = np.array([1.0, -2.0])
+    >>> linalg.matmul(np.eye(2), np.eye(2), epilogue="fmax(acc + bias[j], 0.0)", operands={"bias": bias}).get().tolist()
+    [[2.0, 0.0], [1.0, 0.0]]
+    """
+    if epilogue is None:
+        for name, value in (("operands", operands), ("dtype", dtype)):
+            if value is not None:
+                raise ValueError(f"{name} is {value!r} without an epilogue; expected None")
+        return _matmul(x1, x2, out)
+    as_text("epilogue", epilogue, "an expression of CUDA C")
+    operands = {} if operands is None else as_mapping("operands", operands)
+    named = [
+        (as_text("a name in operands", name), _xp._unmasked_to_device(f"operands[{name!r}]", array))
+        for name, array in operands.items()
+    ]
+    found = _native.linalg_matmul_epilogue(
+        _xp._named_to_device("x1", x1), _xp._named_to_device("x2", x2), epilogue, named, as_dtype("dtype", dtype)
+    )
+    return _xp._copy_to_out(out, found)
+
+
+def matrix_power(a, n):
+    """The product of `n` matrices `a`, or of its inverse if `n` is negative: a new array of its shape.
+
+    `a` is array-like of shape ``(..., m, m)``: a `LinAlgError` for others, and for singular matrices with negative `n`;
+    a `TypeError` unless `n` is an integer. Does not wait, but as `inv` for negative `n`. By repeated squaring.
+    """
+    a = _xp._to_device(a)
+    if a.ndim < 2:
+        raise LinAlgError(
+            f"{a.ndim}-dimensional array given. Array must be at least two-dimensional; its shape is {a.shape}"
+        )
+    if a.shape[-1] != a.shape[-2]:
+        raise LinAlgError(f"Last 2 dimensions of the array must be square; its shape is {a.shape}")
+    if not isinstance(n, (int, np.integer)):
+        raise TypeError(f"exponent must be an integer; n is {n!r}")
+    if n == 0:
+        result = _xp.zeros(a.shape, a.dtype, a.allocator)
+        _diagonal(result, 0, -2, -1)[...] = 1
+        return result
+    square, result = _native.linalg_inv(a) if n < 0 else a, None
+    n = abs(n)
+    while n:
+        if n % 2:
+            result = square if result is None else result @ square
+        n //= 2
+        square = square @ square if n else square
+    return result.copy() if result is a else result
+
+
+def multi_dot(arrays, *, out=None):
+    """The product of several matrices in the order of the fewest multiplications; does not wait.
+
+    `arrays` are two or more array-like matrices (a `ValueError` for fewer); the first and the last may be vectors, a
+    `LinAlgError` for other numbers of axes. The result is `out` or a new array. The order is found by dynamic
+    programming over the shapes.
+    """
+    arrays = [_xp._to_device(a) for a in arrays]
+    if len(arrays) < 2:
+        raise ValueError(f"Expecting at least two arrays. {len(arrays)} were given")
+    row, column = arrays[0].ndim == 1, arrays[-1].ndim == 1
+    arrays[0] = arrays[0][None, :] if row else arrays[0]
+    arrays[-1] = arrays[-1][:, None] if column else arrays[-1]
+    for k, a in enumerate(arrays):
+        if a.ndim != 2:
+            raise LinAlgError(f"multi_dot: array {k} has {a.ndim} axes; expected 2, or 1 for the first and the last")
+    result = _multiply_in_optimal_order(arrays)
+    result = result[0] if row else result
+    result = result[..., 0] if column else result
+    return _xp._copy_to_out(out, result)
+
+
+def _multiply_in_optimal_order(arrays):
+    """The product with the fewest multiplications, by dynamic programming over the lengths."""
+    n, length = len(arrays), [arrays[0].shape[0], *(a.shape[1] for a in arrays)]
+    cost, cut = np.zeros((n, n)), np.zeros((n, n), int)
+    for span in range(1, n):
+        for i in range(n - span):
+            j = i + span
+            each = [cost[i, k] + cost[k + 1, j] + length[i] * length[k + 1] * length[j + 1] for k in range(i, j)]
+            cut[i, j] = i + int(np.argmin(each))
+            cost[i, j] = min(each)
+
+    def multiply_range(i, j):
+        return arrays[i] if i == j else multiply_range(i, cut[i, j]) @ multiply_range(cut[i, j] + 1, j)
+
+    return multiply_range(0, n - 1)
+
+
+def diagonal(x, /, *, offset=0):
+    """The diagonals `offset` of matrices: a view of shape ``(..., k)`` of `x`; does not wait.
+
+    `x` is a device array with at least two axes, else a `ValueError`. `offset` is positive above the main diagonal.
+    """
+    return _diagonal(x, offset, -2, -1)
+
+
+def trace(x, /, *, offset=0, dtype=None):
+    """The sums of the diagonals `offset` of matrices: a new array of shape ``(...)``; does not wait.
+
+    `x` is array-like with two axes at least, else a `ValueError`; `dtype` is that of the result, by default that of
+    `sum`.
+    """
+    return _trace(x, offset, -2, -1, dtype)
+
+
+def outer(x1, x2, /):
+    """The outer product of two vectors: a new array of their lengths and of the common dtype; does not wait.
+
+    `x1` and `x2` are array-like with one axis, else a `ValueError`.
+    """
+    if np.ndim(x1) != 1 or np.ndim(x2) != 1:
+        raise ValueError(f"Input arrays must be one-dimensional, but they are {np.ndim(x1)} and {np.ndim(x2)}.")
+    return _outer(x1, x2)
+
+
+def cross(x1, x2, /, *, axis=-1):
+    """The cross products of vectors of three elements along `axis`: a new array; does not wait.
+
+    Operands are array-like and broadcast along other axes. A `ValueError` for vectors of other lengths, an `AxisError`
+    for an axis that is not there.
+    """
+    x1, x2 = _xp._to_device(x1), _xp._to_device(x2)
+    normalize_axis(axis, min(x1.ndim, x2.ndim))
+    if x1.shape[axis] != 3 or x2.shape[axis] != 3:
+        raise ValueError("Both input arrays must be (arrays of) 3-dimensional vectors, but they are "
+                         f"{x1.shape[axis]} and {x2.shape[axis]} dimensional instead.")  # fmt: skip
+    return _xp.cross(x1, x2, axis=axis)

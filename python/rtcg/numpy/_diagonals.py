@@ -1,0 +1,95 @@
+"""Diagonals of matrices: taken, written, made into matrices, and their indices; part of `rtcg.numpy`."""
+
+import numpy as np
+
+from rtcg import numpy as _xp
+
+__all__ = [
+    "diag", "diag_indices_from", "diagflat", "fill_diagonal", "tril_indices_from", "triu_indices_from",
+]  # fmt: skip
+
+
+def diag(v, k=0):
+    """The diagonal `k` of a matrix, a view; or a new matrix of zeros with `v` on its diagonal `k`; does not wait.
+
+    `v` is array-like with two axes or one, else a `ValueError`. `k` is positive above the main diagonal. Unlike NumPy's
+    the view can be written to.
+    """
+    v = _xp._to_device(v)
+    if v.ndim == 2:
+        return v.diagonal(k)
+    if v.ndim != 1:
+        raise ValueError("Input must be 1- or 2-d.")
+    n = v.size + abs(k)
+    result = _xp.zeros((n, n), v.dtype)
+    if v.size:
+        result.diagonal(k)[...] = v
+    return result
+
+
+def diagflat(v, k=0):
+    """A new square matrix of zeros with the flattened `v` on its diagonal `k`; does not wait.
+
+    `v` is array-like; the dtype stays, the size is ``v.size + abs(k)``.
+    """
+    return diag(_xp._to_device(v).ravel(), k)
+
+
+def fill_diagonal(a, val, wrap=False):
+    """Write `val` to the main diagonal of the device array `a`, in place; does not wait. Returns None.
+
+    `a` has two axes, or more of one length: else a `ValueError`. `val` is a number or array-like, flattened and
+    repeated. With `wrap` the diagonal goes on below, after one row, in matrices that are higher than wide.
+    """
+    if a.ndim < 2:
+        raise ValueError("array must be at least 2-d")
+    if a.ndim > 2 and len(set(a.shape)) > 1:
+        raise ValueError("All dimensions of input must be of equal length")
+    if not isinstance(val, _xp.GPUArray):
+        val = np.asarray(val)
+    if a.ndim == 2 and not wrap:
+        places = _xp.arange(min(a.shape))
+        index = (places, places)
+    elif a.ndim == 2:
+        places = _xp.arange(0, a.size, a.shape[1] + 1)
+        index = (places // a.shape[1], places % a.shape[1])
+    else:
+        index = (_xp.arange(a.shape[0]),) * a.ndim
+    n = index[0].size
+    if n == 0:
+        return
+    if val.ndim and val.size:
+        val = _xp.resize(_xp._to_device(val), (n,))
+    a[index] = val
+
+
+def diag_indices_from(arr):
+    """The indices of the main diagonal of a device array: a tuple of one int64 array for each axis; does not wait.
+
+    `arr` has two axes or more, all of one length: else a `ValueError`.
+    """
+    if arr.ndim < 2:
+        raise ValueError("input array must be at least 2-d")
+    if len(set(arr.shape)) > 1:
+        raise ValueError("All dimensions of input must be of equal length")
+    return (_xp.arange(arr.shape[0]),) * arr.ndim
+
+
+def tril_indices_from(arr, k=0):
+    """The indices of the lower triangle of a matrix up to the diagonal `k`: a tuple of two int64 arrays.
+
+    A `ValueError` unless `arr` has two axes. Waits for the number of the indices.
+    """
+    if arr.ndim != 2:
+        raise ValueError("input array must be 2-d")
+    return _xp.nonzero(_xp._distance_below_diagonal(arr) >= -k)
+
+
+def triu_indices_from(arr, k=0):
+    """The indices of the upper triangle of a matrix from the diagonal `k` on: a tuple of two int64 arrays.
+
+    A `ValueError` unless `arr` has two axes. Waits for the number of the indices.
+    """
+    if arr.ndim != 2:
+        raise ValueError("input array must be 2-d")
+    return _xp.nonzero(_xp._distance_below_diagonal(arr) <= -k)

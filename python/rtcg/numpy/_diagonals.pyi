@@ -1,0 +1,52 @@
+"""Diagonals of matrices: taken, written, made into matrices, and their indices; part of `rtcg.numpy`."""
+
+from typing import Any
+
+from rtcg.numpy import GPUArray
+
+__all__ = [
+    "diag",
+    "diag_indices_from",
+    "diagflat",
+    "fill_diagonal",
+    "tril_indices_from",
+    "triu_indices_from",
+]
+
+def diag(v: Any, k: Any = 0) -> GPUArray:
+    """The diagonal `k` of a matrix, a view; or a new matrix of zeros with `v` on its diagonal `k`; does not wait.
+
+    `v` is array-like with two axes or one, else a `ValueError`. `k` is positive above the main diagonal. Unlike NumPy's
+    the view can be written to.
+    """
+
+def diag_indices_from(arr: Any) -> tuple[Any, ...]:
+    """The indices of the main diagonal of a device array: a tuple of one int64 array for each axis; does not wait.
+
+    `arr` has two axes or more, all of one length: else a `ValueError`.
+    """
+
+def diagflat(v: Any, k: Any = 0) -> GPUArray:
+    """A new square matrix of zeros with the flattened `v` on its diagonal `k`; does not wait.
+
+    `v` is array-like; the dtype stays, the size is ``v.size + abs(k)``.
+    """
+
+def fill_diagonal(a: Any, val: Any, wrap: Any = False) -> None:
+    """Write `val` to the main diagonal of the device array `a`, in place; does not wait. Returns None.
+
+    `a` has two axes, or more of one length: else a `ValueError`. `val` is a number or array-like, flattened and
+    repeated. With `wrap` the diagonal goes on below, after one row, in matrices that are higher than wide.
+    """
+
+def tril_indices_from(arr: Any, k: Any = 0) -> tuple[Any, ...]:
+    """The indices of the lower triangle of a matrix up to the diagonal `k`: a tuple of two int64 arrays.
+
+    A `ValueError` unless `arr` has two axes. Waits for the number of the indices.
+    """
+
+def triu_indices_from(arr: Any, k: Any = 0) -> tuple[Any, ...]:
+    """The indices of the upper triangle of a matrix from the diagonal `k` on: a tuple of two int64 arrays.
+
+    A `ValueError` unless `arr` has two axes. Waits for the number of the indices.
+    """

@@ -1,0 +1,46 @@
+"""Arguments of calls that are tuned: what identifies them, and what searches and other processes take of them."""
+
+import numpy as np
+
+from rtcg.tune._images import HostImage, Image, image_of
+
+
+def identity_of(value):
+    """What tells two arguments of the problem apart."""
+    value = image_of("", value)
+    if hasattr(value, "shape") and np.ndim(value):
+        return str(value.dtype), tuple(value.shape)
+    return value
+
+
+def scalar_values(bound):
+    """The values of a call that expressions may name."""
+    plain = {name: value.item() if isinstance(value, np.generic) else value for name, value in bound.items()}
+    return {name: value for name, value in plain.items() if isinstance(value, (bool, int, float, str))}
+
+
+def plain_argument(name, argument):
+    """An argument without `driver.In`, `Out` or `InOut` around it; of a texture or surface its image."""
+    from rtcg import driver
+
+    return image_of(name, argument.array if isinstance(argument, driver.ArgumentHandler) else argument)
+
+
+def contents_of(argument):
+    """An argument as functions of the host take it: a copy of an array's elements, or a scalar."""
+    if not (hasattr(argument, "shape") and np.ndim(argument)):
+        return argument
+    copied = on_host("", argument)
+    return (copied.contents if isinstance(copied, HostImage) else copied).copy()
+
+
+def on_host(name, argument):
+    """An argument as it can be sent to another process."""
+    if isinstance(argument, Image):
+        return argument.to_host()
+    if isinstance(argument, (np.ndarray, np.generic, int, float, complex)):
+        return argument
+    if hasattr(argument, "get") and hasattr(argument, "dtype"):
+        return argument.get()
+    raise TypeError(f"argument {name!r} is of type {type(argument).__name__}, which cannot be sent to the process that "
+                    "runs candidates; pass an array, or isolate=False")  # fmt: skip

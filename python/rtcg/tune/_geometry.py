@@ -1,0 +1,38 @@
+"""What the values of a configuration become: macros of the source, and grid, block and shared memory."""
+
+import numpy as np
+
+from rtcg import _native
+from rtcg._conversions import as_sequence
+from rtcg.tune._runner import CandidateError
+
+
+def expressions_of(what, parts):
+    parts = (parts,) if isinstance(parts, (int, str)) else tuple(as_sequence(what, parts))
+    for part in parts:
+        if not isinstance(part, (str, int, np.integer)):
+            raise TypeError(f"{what} is {parts!r}; expected integers or expressions")
+    if what != "shared" and not 1 <= len(parts) <= 3:
+        raise ValueError(f"{what} is {parts!r}; expected one to three numbers or expressions")
+    return tuple(_native.Expression(part) if isinstance(part, str) else int(part) for part in parts)
+
+
+def macros_of(name, value):
+    if isinstance(value, tuple):
+        return [f"{name}_{place} {_literal(item)}" for place, item in enumerate(value)]
+    return [f"{name} {_literal(value)}"]
+
+
+def _literal(value):
+    return str(int(value)) if isinstance(value, bool) else str(value)
+
+
+def evaluated(part, expressions, known):
+    """The numbers of `part` (block, grid or shared) where names have the values in `known`."""
+    numbers = []
+    for expression in expressions:
+        number = expression(known) if isinstance(expression, _native.Expression) else expression
+        if not float(number).is_integer() or number < (part != "shared"):
+            raise CandidateError("constraints", f"{part} has {number!r} of {expression}; expected an integer")
+        numbers.append(int(number))
+    return tuple(numbers)

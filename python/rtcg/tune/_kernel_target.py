@@ -1,0 +1,52 @@
+"""A kernel with its arguments, as a search sees it."""
+
+import numpy as np
+
+
+class KernelTarget:
+    """What the search calls: compiles on its threads, loads, verifies and times by a runner."""
+
+    def __init__(self, kernel, runner, values):
+        from rtcg.driver import Context
+
+        self._kernel, self._runner, self._values = kernel, runner, values
+        self._context = Context.get_current()
+
+    def compile(self, config):
+        from rtcg.driver import Context
+
+        # The device that the source is compiled for is the one of the thread's current context.
+        self._context.push()
+        try:
+            return self._kernel.candidate(config, self._values)
+        finally:
+            Context.pop()
+
+    def load(self, config, candidate):
+        return self._runner.load(candidate)
+
+    def verify(self):
+        self._runner.verify()
+
+    def time(self, launches):
+        return self._runner.time(launches)
+
+    def repeat(self, launches):
+        return self._runner.repeat(launches)
+
+    def window_kind(self):
+        return self._runner.window_kind()
+
+
+def check_free_memory(name, arguments, written):
+    """Refuse arguments whose copies the device has no memory for."""
+    from rtcg import driver
+
+    needed = sum(argument.nbytes for place, argument in enumerate(arguments) if hasattr(argument, "nbytes")
+                 and np.ndim(argument) and place in written)  # fmt: skip
+    free = driver.mem_get_info()[0]
+    if 2 * needed > free:
+        raise ValueError(
+            f"restoring the arrays that kernel {name!r} writes takes {2 * needed} bytes of device memory; "
+            f"{free} are free. Name fewer arrays in mutates=, or tune with smaller ones"
+        )
