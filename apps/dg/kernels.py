@@ -42,7 +42,7 @@ typedef {{ real }} real;
 enum { NP = {{ np }}, NF = {{ nf }}, N4 = 4 * NF, PADDED = {{ padded }} };
 {% set of_node, of_tensor, is_double = lanes == "node", lanes == "tensor", real == "double" %}
 {# Threads are elements and neighbours in memory are nodes: numbers go to memory and back through shared memory. #}
-{% set is_turned = lanes == "element" and not interleaved and ("volume" in steps or "lift" in steps) %}
+{% set is_transposed = lanes == "element" and not interleaved and ("volume" in steps or "lift" in steps) %}
 enum { P = {{ parallel }}, I = {{ inline if not of_tensor else 2 if is_double else 4 }}, S = {{ serial }} };
 enum { E = P * {{ "I" if of_node else "8" if of_tensor else "1" }} };
 {% if of_tensor %}
@@ -54,9 +54,9 @@ enum { THREADS = 32 * P * WARPS, PITCH = 6 * E + {{ 4 if is_double else 8 }} };
 {% else %}
 enum { THREADS = ({{ "NP" if of_node else "(NP + I - 1) / I" }} * P + 31) / 32 * 32 };
 // An odd distance between nodes, so that nodes of an element are in different banks.
-enum { PITCH = 6 * E{{ " + 1" if is_turned }} };
+enum { PITCH = 6 * E{{ " + 1" if is_transposed }} };
 {% endif %}
-{% set from_shared = fields == "shared" and "volume" in steps %}
+{% set from_shared = (fields == "shared" or is_transposed) and "volume" in steps %}
 {% set has_fluxes = "lift" in steps %}
 #define EACH(x, n) _Pragma("unroll") for (int x = 0; x < (n); ++x)
 #define AT(k, c, n) ({{ at }})
@@ -275,7 +275,7 @@ __global__ void __launch_bounds__(THREADS{{ ", %d"|format(blocks) if blocks }}) 
 {% endif %}
 {% if "flux" in steps %}
     for (int x = t; x < E * N4; x += THREADS) {
-      const int {{ "j = x % N4, e = x / N4" if of_node or is_turned else "e = x % E, j = x / E" }};
+      const int {{ "j = x % N4, e = x / N4" if of_node or is_transposed else "e = x % E, j = x / E" }};
       real own[6], result[6] = {};
       const int n = face_nodes[j], k = begin + min(e, left - 1);
       EACH(c, 6) own[c] = {{ "field[FIELD(e, n, c)]" if from_shared else "q[AT(k, c, n)]" }};
@@ -322,7 +322,7 @@ __global__ void __launch_bounds__(THREADS{{ ", %d"|format(blocks) if blocks }}) 
         }
       }
 {% else %}
-{% if fields != "shared" %}
+{% if not from_shared %}
       const real *source[{{ columns }}];
       EACH(w, {{ columns }}) source[w] = q + AT(begin + min(ELEMENT(w), left - 1), 0, 0);
 {% endif %}
@@ -340,7 +340,7 @@ __global__ void __launch_bounds__(THREADS{{ ", %d"|format(blocks) if blocks }}) 
             {{ "slope[x][m]" if matrices == "registers" else "derivative[(x * NP + m) * PADDED + SOME_NODE(w)]" }};
 {% endif %}
         EACH(c, 6) EACH(w, {{ columns }})
-          v[w][c] = {{ "field[FIELD(ELEMENT(w), m, c)]" if fields == "shared" else "source[w][AT(0, c, m)]" }};
+          v[w][c] = {{ "field[FIELD(ELEMENT(w), m, c)]" if from_shared else "source[w][AT(0, c, m)]" }};
         EACH(w, I) EACH(c, 6) {
           r[w][c] += d[ROW][0] * v[COLUMN][c];
           s[w][c] += d[ROW][1] * v[COLUMN][c];
@@ -394,7 +394,11 @@ __global__ void __launch_bounds__(THREADS{{ ", %d"|format(blocks) if blocks }}) 
       }
     }
 {% endif %}
-{% if is_turned %}
+{% if is_transposed %}
+    // Sums take the place of fluxes, or else of fields, when all threads have read these.
+{% if has_fluxes %}
+    static_assert(NP <= N4, "sums have no room");
+{% endif %}
     real *const sums = {{ "flux" if has_fluxes else "field" }};
     __syncthreads();
     EACH(w, I) if (IS_THERE(w)) EACH(c, 6) sums[FIELD(ELEMENT(w), NODE(w), c)] = sum[w][c];
@@ -590,9 +594,10 @@ def kernel(problem, steps):
     of_set = f"({nodes} if lanes == 'node' else ceil_div({nodes}, inline))"
     threads = (f"(32 * (parallel * ceil_div({tiles}, inline) if lanes == 'tensor' else "
                f"ceil_div({of_set} * parallel, 32)))")  # fmt: skip
+    transposed = "" if interleaved else " or lanes == 'element'"
     entries = (nodes + -nodes % 8) * (3 * nodes * has_volume + n4 * has_lift)
     of_batch = (f"({batch} * 6 + {pad} * (lanes == 'tensor') + {int(not interleaved)} * (lanes == 'element')) * "
-                f"({nodes * has_volume} * (fields == 'shared') + {n4 * has_lift})")  # fmt: skip
+                f"({nodes * has_volume} * (fields == 'shared'{transposed}) + {n4 * has_lift})")  # fmt: skip
     numbers = f"({entries} * (matrices == 'shared') + {of_batch})"
     space = tune.Space(**parameters).require(
         f"{threads} <= 512", f"{threads} * max(1, blocks) <= 2048",

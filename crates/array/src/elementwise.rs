@@ -11,7 +11,7 @@ use crate::call_cache::{CachedCall, CallKey, is_cacheable};
 use crate::error::{ArrayError, Result};
 use crate::fuse;
 use crate::layout::{Layout, Order, PythonTuple, Shape, broadcast_shapes};
-use crate::out_argument::check_out_of_function;
+use crate::out_argument::check_ufunc_out;
 use crate::runtime::ArrayContext;
 use crate::scalar::Scalar;
 use launch::compute_and_prepare_launch;
@@ -95,7 +95,7 @@ fn apply_uncached(
     let types = op.resolve_types(common)?;
     let shape = broadcast_shapes(args.iter().map(Arg::shape)).ok_or_else(|| broadcast_error(args))?;
     if let Some(out) = options.out {
-        check_out_of_function(op.name(), out, &shape, types.out, |given, expected| {
+        check_ufunc_out(op.name(), out, &shape, types.out, |given, expected| {
             format!("non-broadcastable output operand with shape {given} doesn't match the broadcast shape {expected}")
         })?;
     }

@@ -45,8 +45,9 @@ pub fn check_out(out: &GpuArray, shape: &[usize], dtype: DType) -> Result<()> {
     Ok(())
 }
 
-/// [`check_out`] in the words that NumPy has for its functions: `wrong_shape` tells of the shape, `name` is the function.
-pub(crate) fn check_out_of_function<'a>(
+/// [`check_out`] in the words that NumPy has for its functions: `wrong_shape` formats the error of the
+/// shape from the one given and the one expected, `name` is the function.
+pub(crate) fn check_ufunc_out<'a>(
     name: &str,
     out: &'a GpuArray,
     shape: &[usize],

@@ -13,7 +13,7 @@ use crate::fuse::{self, FusableReduction};
 use crate::iteration_plan::IterationPlan;
 use crate::launch::PackedKernelArgs;
 use crate::layout::{Layout, Order, PythonTuple};
-use crate::out_argument::check_out_of_function;
+use crate::out_argument::check_ufunc_out;
 use crate::reduction_plan::{PackCandidate, ReductionPlan, VectorOperand, shape_after_reduction, split_reduced_axes};
 use crate::scalar::Scalar;
 use crate::views::normalize_axes;
@@ -246,7 +246,7 @@ fn check_out_argument<'a>(
     dtype: DType,
 ) -> Result<&'a GpuArray> {
     let name = reduction.numpy_name();
-    check_out_of_function(name, out, shape, dtype, |given, expected| {
+    check_ufunc_out(name, out, shape, dtype, |given, expected| {
         format!("output parameter for reduction operation {name} has shape {given}; expected {expected}")
     })
 }

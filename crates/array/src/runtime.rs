@@ -247,12 +247,14 @@ pub struct ArrayContext {
     out_of_bounds: Mutex<Option<Arc<dyn ArrayBuffer>>>,
     /// Whether a kernel that may set it was launched since it was last read.
     may_be_out_of_bounds: AtomicBool,
+    /// Calls that were planned before, of [`crate::call_cache`].
     pub(crate) call_cache: LayerState,
     choices: RwLock<Option<Arc<dyn Choices>>>,
     /// Whether there are any, so that planning without them takes no lock.
     has_choices: AtomicBool,
     /// How often they were changed.
     choices_epoch: AtomicU64,
+    /// Roots of unity on the device, of [`crate::fft`].
     pub(crate) fft_tables: LayerState,
 }
 

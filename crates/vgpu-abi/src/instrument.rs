@@ -106,7 +106,7 @@ pub struct Instrumentation {
     pub local: LocalMemoryFn,
     /// See [`AllocaFn`].
     pub alloca: AllocaFn,
-    /// Barriers that not all threads of a warp reach together are reported.
+    /// Aligned barriers that not all threads of a warp reach together are reported.
     pub diverged: Option<BarrierDivergenceFn>,
     /// Accesses and synchronisation are reported.
     pub race: Option<RaceCalls>,

@@ -1,4 +1,4 @@
-"""Elements chosen by indices, sorted and searched for; part of `rtcg.numpy`."""
+"""Elements chosen by indices, sorted, partitioned and searched for, and flat indices; part of `rtcg.numpy`."""
 
 import numpy as np
 

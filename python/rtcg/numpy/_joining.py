@@ -1,4 +1,4 @@
-"""Arrays joined, cut, repeated, and seen in another order of elements; part of `rtcg.numpy`."""
+"""Arrays joined, cut, tiled, and seen in another order of elements; part of `rtcg.numpy`."""
 
 import numpy as np
 

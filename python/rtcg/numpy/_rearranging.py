@@ -1,5 +1,4 @@
-"""Elements put into other places: joining, cutting, diagonals, choosing by masks and by lists; part of
-`rtcg.numpy`.
+"""Elements repeated, deleted, inserted and trimmed, bits of bytes, and functions of subarrays; part of `rtcg.numpy`.
 
 Indices that follow from shapes are computed on the device.
 """

@@ -1,5 +1,4 @@
-"""Elements put into other places: joining, cutting, diagonals, choosing by masks and by lists; part of
-`rtcg.numpy`.
+"""Elements repeated, deleted, inserted and trimmed, bits of bytes, and functions of subarrays; part of `rtcg.numpy`.
 
 Indices that follow from shapes are computed on the device.
 """
@@ -56,6 +55,9 @@ def packbits(a: Any, /, axis: Any = None, bitorder: Any = "big") -> GPUArray:
     `a` is array-like of integers or bool, else a `TypeError`. Along `axis`, or flattened if it is None; the last byte
     is filled up with zeros. The first element is the highest bit with `bitorder` "big", the lowest with "little".
     """
+
+def flatten_or_normalize_axis(a: Any, axis: int | None) -> tuple[GPUArray, int]:
+    """An array, or its elements in a row where there is no axis; and the axis, counted from 0."""
 
 def repeat(a: Any, repeats: Any, axis: Any = None) -> GPUArray:
     """Each element several times, along `axis` or of the flattened array: a new array of the dtype of `a`.

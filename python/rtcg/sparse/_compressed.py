@@ -6,11 +6,37 @@ from rtcg import _native, numpy as _xp
 from rtcg._conversions import as_dtype, as_flag
 from rtcg.numpy import GPUArray
 from rtcg.sparse._base import issparse, sparray
-from rtcg.sparse._operands import checked_shape, index_dtype, is_one_axis, shared_array, shared_parts, to_device
+from rtcg.sparse._operands import checked_shape, index_dtype, is_one_axis, shared_array, to_device
 
 
 def _is_shape(value):
     return isinstance(value, tuple) and len(value) == 2 and all(isinstance(n, (int, np.integer)) for n in value)
+
+
+def _shared_parts(array):
+    """``(format, shape, parts)`` of a sparse array of CuPy or PyTorch on the device, over its memory; else None.
+
+    Parts are the arguments of our class of that format.
+    """
+    if hasattr(array, "crow_indices") and hasattr(array, "values"):
+        names = {"csr": ("col_indices", "crow_indices"), "csc": ("row_indices", "ccol_indices")}
+        format = str(array.layout).rpartition("_")[2]
+        if format not in names:
+            raise ValueError(f"a sparse tensor of layout {array.layout}; expected sparse_coo, sparse_csr or sparse_csc")
+        parts = [getattr(array, name)() for name in ("values", *names[format])]
+        return format, tuple(array.shape), tuple(shared_array(part) for part in parts)
+    if hasattr(array, "is_coalesced") and hasattr(array, "values"):
+        coords, values = (shared_array(part) for part in (array._indices(), array._values()))
+        return "coo", tuple(array.shape), (values, (coords[0], coords[1]))
+    data = getattr(array, "data", None)
+    if hasattr(array, "tocsr") and not issparse(array) and hasattr(data, "__cuda_array_interface__"):
+        if array.format not in ("csr", "csc", "coo"):
+            array = array.tocsr()
+        names = {"coo": ("row", "col")}.get(array.format, ("indices", "indptr"))
+        rest = tuple(shared_array(getattr(array, name)) for name in names)
+        data = shared_array(array.data)
+        return array.format, tuple(array.shape), (data, rest) if array.format == "coo" else (data, *rest)
+    return None
 
 
 def _is_host_sparse(value):
@@ -20,7 +46,7 @@ def _is_host_sparse(value):
 
 def as_own(array):
     """A sparse array of CuPy or PyTorch on the device as one of this package over the same memory; else `array`."""
-    found = shared_parts(array)
+    found = _shared_parts(array)
     if found is None:
         return array
     import rtcg.sparse

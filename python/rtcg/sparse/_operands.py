@@ -60,34 +60,6 @@ def shared_array(values):
     return _xp.asarray(values)
 
 
-def shared_parts(array):
-    """``(format, shape, parts)`` of a sparse array of CuPy or PyTorch on the device, over its memory; else None.
-
-    Parts are the arguments of our class of that format.
-    """
-    from rtcg.sparse._base import issparse
-
-    if hasattr(array, "crow_indices") and hasattr(array, "values"):
-        names = {"csr": ("col_indices", "crow_indices"), "csc": ("row_indices", "ccol_indices")}
-        format = str(array.layout).rpartition("_")[2]
-        if format not in names:
-            raise ValueError(f"a sparse tensor of layout {array.layout}; expected sparse_coo, sparse_csr or sparse_csc")
-        parts = [getattr(array, name)() for name in ("values", *names[format])]
-        return format, tuple(array.shape), tuple(shared_array(part) for part in parts)
-    if hasattr(array, "is_coalesced") and hasattr(array, "values"):
-        coords, values = (shared_array(part) for part in (array._indices(), array._values()))
-        return "coo", tuple(array.shape), (values, (coords[0], coords[1]))
-    data = getattr(array, "data", None)
-    if hasattr(array, "tocsr") and not issparse(array) and hasattr(data, "__cuda_array_interface__"):
-        if array.format not in ("csr", "csc", "coo"):
-            array = array.tocsr()
-        names = {"coo": ("row", "col")}.get(array.format, ("indices", "indptr"))
-        rest = tuple(shared_array(getattr(array, name)) for name in names)
-        data = shared_array(array.data)
-        return array.format, tuple(array.shape), (data, rest) if array.format == "coo" else (data, *rest)
-    return None
-
-
 def to_device(values, dtype=None):
     """`values` as a contiguous array on the device."""
     refuse_host_matrix(values)

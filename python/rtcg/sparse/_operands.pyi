@@ -14,17 +14,17 @@ def index_dtype(maximum: Any, *arrays: Any) -> np.dtype[Any]:
 def checked_shape(shape: Any) -> tuple[int, int]:
     """`shape` as two integers."""
 
+def as_matrix(name: str, value: Any) -> Any:
+    """`value`, which must be a sparse array, or an array with axes."""
+
 def is_one_axis(arg1: Any, shape: Any) -> bool:
     """Whether a constructor is given an array of one axis."""
 
+def refuse_host_matrix(other: Any) -> None:
+    """Raise TypeError for a sparse array of SciPy: its parts are copied to the device where the program says so."""
+
 def shared_array(values: Any) -> Any:
     """A device array of another library (CuPy, PyTorch) as a `GPUArray` over its memory; else `values`."""
-
-def shared_parts(array: Any) -> Any:
-    """``(format, shape, parts)`` of a sparse array of CuPy or PyTorch on the device, over its memory; else None.
-
-    Parts are the arguments of our class of that format.
-    """
 
 def to_device(values: Any, dtype: Any = None) -> GPUArray:
     """`values` as a contiguous array on the device."""

@@ -44,3 +44,17 @@ def on_host(name, argument):
         return argument.get()
     raise TypeError(f"argument {name!r} is of type {type(argument).__name__}, which cannot be sent to the process that "
                     "runs candidates; pass an array, or isolate=False")  # fmt: skip
+
+
+def check_free_memory(name, arguments, written):
+    """Refuse arguments whose copies the device has no memory for."""
+    from rtcg import driver
+
+    needed = sum(argument.nbytes for place, argument in enumerate(arguments) if hasattr(argument, "nbytes")
+                 and np.ndim(argument) and place in written)  # fmt: skip
+    free = driver.mem_get_info()[0]
+    if 2 * needed > free:
+        raise ValueError(
+            f"restoring the arrays that kernel {name!r} writes takes {2 * needed} bytes of device memory; "
+            f"{free} are free. Name fewer arrays in mutates=, or tune with smaller ones"
+        )

@@ -8,6 +8,7 @@ from rtcg.tune._runner import CandidateError
 
 
 def expressions_of(what, parts):
+    """Grid, block or shared memory (`what`) as a tuple of integers and expressions of parameters."""
     parts = (parts,) if isinstance(parts, (int, str)) else tuple(as_sequence(what, parts))
     for part in parts:
         if not isinstance(part, (str, int, np.integer)):
@@ -18,6 +19,7 @@ def expressions_of(what, parts):
 
 
 def macros_of(name, value):
+    """A parameter's value as definitions of macros, one for each part of a tuple."""
     if isinstance(value, tuple):
         return [f"{name}_{place} {_literal(item)}" for place, item in enumerate(value)]
     return [f"{name} {_literal(value)}"]

@@ -9,11 +9,18 @@ import numpy as np
 from rtcg import _native
 from rtcg._conversions import as_flag, as_float, as_mapping, as_sequence, as_text, converts, shown
 from rtcg.template import Source
-from rtcg.tune._call_arguments import contents_of, identity_of, on_host, plain_argument, scalar_values
+from rtcg.tune._call_arguments import (
+    check_free_memory,
+    contents_of,
+    identity_of,
+    on_host,
+    plain_argument,
+    scalar_values,
+)
 from rtcg.tune._checker import CandidateChecker, CheckedLaunch, require_small, with_checks
 from rtcg.tune._geometry import evaluated, expressions_of, macros_of
 from rtcg.tune._images import image_of
-from rtcg.tune._kernel_target import KernelTarget, check_free_memory
+from rtcg.tune._kernel_target import KernelTarget
 from rtcg.tune._roofline import least_time
 from rtcg.tune._run import StoredProblem, as_work, refuse_cold_energy, run_search
 from rtcg.tune._runner import Candidate, KernelRunner

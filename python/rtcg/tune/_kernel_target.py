@@ -1,7 +1,5 @@
 """A kernel with its arguments, as a search sees it."""
 
-import numpy as np
-
 
 class KernelTarget:
     """What the search calls: compiles on its threads, loads, verifies and times by a runner."""
@@ -36,17 +34,3 @@ class KernelTarget:
 
     def window_kind(self):
         return self._runner.window_kind()
-
-
-def check_free_memory(name, arguments, written):
-    """Refuse arguments whose copies the device has no memory for."""
-    from rtcg import driver
-
-    needed = sum(argument.nbytes for place, argument in enumerate(arguments) if hasattr(argument, "nbytes")
-                 and np.ndim(argument) and place in written)  # fmt: skip
-    free = driver.mem_get_info()[0]
-    if 2 * needed > free:
-        raise ValueError(
-            f"restoring the arrays that kernel {name!r} writes takes {2 * needed} bytes of device memory; "
-            f"{free} are free. Name fewer arrays in mutates=, or tune with smaller ones"
-        )

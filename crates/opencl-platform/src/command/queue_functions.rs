@@ -1,7 +1,7 @@
 //! The functions of queues, and those of commands without work.
 
 use crate::command::queue::{QueueBody, Wanted};
-use crate::command::work::Transfer;
+use crate::command::work::StreamCommand;
 use crate::context::{ContextBody, property_list};
 use crate::error::{ClError, Result, code_of, object_of, refuse};
 use crate::info::{Answer, info_function};
@@ -123,7 +123,7 @@ unsafe fn enqueue_nothing(
     code_of(|| unsafe {
         let queue = resolve::<QueueBody>(command_queue)?;
         let wanted = Wanted::new(&queue, num_events_in_wait_list, event_wait_list, event)?;
-        QueueBody::enqueue(&queue, command, wanted, Transfer(|_: &_| Ok(())))
+        QueueBody::enqueue(&queue, command, wanted, StreamCommand(|_: &_| Ok(())))
     })
 }
 

@@ -15,9 +15,9 @@ pub(crate) trait Command: Sized {
 }
 
 /// A command that a function puts into a stream. What the function has is kept until the command is done.
-pub(crate) struct Transfer<F>(pub(crate) F);
+pub(crate) struct StreamCommand<F>(pub(crate) F);
 
-impl<F: FnMut(&Stream) -> Result<()> + Send + 'static> Command for Transfer<F> {
+impl<F: FnMut(&Stream) -> Result<()> + Send + 'static> Command for StreamCommand<F> {
     fn put(&mut self, stream: &Stream) -> Result<()> {
         (self.0)(stream)
     }

@@ -6,7 +6,7 @@ use super::rectangle::{Layout, Region, Side, copy_region, three};
 use super::transfer::{HostMemory, check_host_reads, check_host_writes, fill};
 use super::{MemBody, resolve_buffer};
 use crate::command::queue::{QueueBody, Wanted};
-use crate::command::work::Transfer;
+use crate::command::work::StreamCommand;
 use crate::error::{ClError, Result, code_of, object_of, refuse};
 use crate::object::{Ref, resolve};
 use rtcg_driver::{CUdeviceptr, Stream};
@@ -55,7 +55,7 @@ pub(crate) unsafe extern "C" fn clEnqueueReadImage(
         let work = move |stream: &Stream| {
             copy_region((Side::Device(image.address()), layout), (Side::Host(host), on_host), region, stream)
         };
-        QueueBody::enqueue(&queue, CL_COMMAND_READ_IMAGE, wanted, Transfer(work))
+        QueueBody::enqueue(&queue, CL_COMMAND_READ_IMAGE, wanted, StreamCommand(work))
     })
 }
 
@@ -89,7 +89,7 @@ pub(crate) unsafe extern "C" fn clEnqueueWriteImage(
         let work = move |stream: &Stream| {
             copy_region((Side::Host(host), on_host), (Side::Device(image.address()), layout), region, stream)
         };
-        QueueBody::enqueue(&queue, CL_COMMAND_WRITE_IMAGE, wanted, Transfer(work))
+        QueueBody::enqueue(&queue, CL_COMMAND_WRITE_IMAGE, wanted, StreamCommand(work))
     })
 }
 
@@ -124,7 +124,7 @@ pub(crate) unsafe extern "C" fn clEnqueueCopyImage(
         let work = move |stream: &Stream| {
             copy_region((Side::Device(from.address()), source), (Side::Device(to.address()), target), bytes, stream)
         };
-        QueueBody::enqueue(&queue, CL_COMMAND_COPY_IMAGE, wanted, Transfer(work))
+        QueueBody::enqueue(&queue, CL_COMMAND_COPY_IMAGE, wanted, StreamCommand(work))
     })
 }
 
@@ -157,7 +157,7 @@ pub(crate) unsafe extern "C" fn clEnqueueCopyImageToBuffer(
         let work = move |stream: &Stream| {
             copy_region((Side::Device(from.address()), source), (Side::Device(to.address()), target), region, stream)
         };
-        QueueBody::enqueue(&queue, CL_COMMAND_COPY_IMAGE_TO_BUFFER, wanted, Transfer(work))
+        QueueBody::enqueue(&queue, CL_COMMAND_COPY_IMAGE_TO_BUFFER, wanted, StreamCommand(work))
     })
 }
 
@@ -184,7 +184,7 @@ pub(crate) unsafe extern "C" fn clEnqueueCopyBufferToImage(
         let work = move |stream: &Stream| {
             copy_region((Side::Device(from.address()), source), (Side::Device(to.address()), target), region, stream)
         };
-        QueueBody::enqueue(&queue, CL_COMMAND_COPY_BUFFER_TO_IMAGE, wanted, Transfer(work))
+        QueueBody::enqueue(&queue, CL_COMMAND_COPY_BUFFER_TO_IMAGE, wanted, StreamCommand(work))
     })
 }
 
@@ -234,7 +234,7 @@ pub(crate) unsafe extern "C" fn clEnqueueFillImage(
             }
             Ok(())
         };
-        QueueBody::enqueue(&queue, CL_COMMAND_FILL_IMAGE, wanted, Transfer(work))
+        QueueBody::enqueue(&queue, CL_COMMAND_FILL_IMAGE, wanted, StreamCommand(work))
     })
 }
 

@@ -4,7 +4,7 @@ use super::rectangle::{Layout, Region, Side, copy_region};
 use super::transfer::{HostMemory, check_host_reads, check_host_writes};
 use super::{MemBody, check_context, resolve_buffer};
 use crate::command::queue::{QueueBody, Wanted};
-use crate::command::work::Transfer;
+use crate::command::work::StreamCommand;
 use crate::error::{ClError, Result, code_of, object_of, refuse};
 use crate::object::{Ref, resolve};
 use rtcg_driver::{HostAllocFlags, HostAllocation, Stream};
@@ -64,7 +64,7 @@ pub(crate) unsafe fn map_region(
         let pointer = host.wrapping_byte_add(layout.offset);
         remember(&memory, Mapping { pointer: pointer as usize, staged: None });
         // SAFETY: the caller's promise; nothing is done.
-        unsafe { QueueBody::enqueue(queue, command, wanted, Transfer(|_: &Stream| Ok(()))) }
+        unsafe { QueueBody::enqueue(queue, command, wanted, StreamCommand(|_: &Stream| Ok(()))) }
             .inspect_err(|_| drop(forget(&memory, pointer as usize)))?;
         return Ok((pointer, layout));
     }
@@ -87,7 +87,7 @@ pub(crate) unsafe fn map_region(
             }
             copy_region((Side::Device(memory.address()), layout), (Side::Host(target), dense), region, stream)
         };
-        QueueBody::enqueue(queue, command, wanted, Transfer(copy))
+        QueueBody::enqueue(queue, command, wanted, StreamCommand(copy))
     }
     .inspect_err(|_| drop(forget(&mapped, pointer as usize)))?;
     Ok((pointer.cast(), dense))
@@ -165,7 +165,7 @@ pub(crate) unsafe extern "C" fn clEnqueueUnmapMemObject(
             let from = Side::Host(HostMemory(staging.as_ptr()));
             copy_region((from, dense), (Side::Device(memory.address()), *layout), *region, stream)
         };
-        QueueBody::enqueue(&queue, CL_COMMAND_UNMAP_MEM_OBJECT, wanted, Transfer(copy_back))?;
+        QueueBody::enqueue(&queue, CL_COMMAND_UNMAP_MEM_OBJECT, wanted, StreamCommand(copy_back))?;
         // Page-locked memory is scarce: it goes when the copy is done, not when there are many commands.
         if is_staged {
             queue.in_flight.reclaim();

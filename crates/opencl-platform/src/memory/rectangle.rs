@@ -3,7 +3,7 @@
 use super::transfer::{HostMemory, check_host_reads, check_host_writes};
 use super::{MemBody, resolve_buffer};
 use crate::command::queue::{QueueBody, Wanted};
-use crate::command::work::Transfer;
+use crate::command::work::StreamCommand;
 use crate::error::{ClError, Result, code_of, refuse};
 use crate::object::{Ref, resolve};
 use rtcg_driver::memory::memcpy_3d_async;
@@ -203,7 +203,7 @@ pub(crate) unsafe extern "C" fn clEnqueueReadBufferRect(
         let work = move |stream: &Stream| {
             copy_region((Side::Device(buffer.address()), on_device), (Side::Host(host), on_host), region, stream)
         };
-        QueueBody::enqueue(&queue, CL_COMMAND_READ_BUFFER_RECT, wanted, Transfer(work))
+        QueueBody::enqueue(&queue, CL_COMMAND_READ_BUFFER_RECT, wanted, StreamCommand(work))
     })
 }
 
@@ -249,7 +249,7 @@ pub(crate) unsafe extern "C" fn clEnqueueWriteBufferRect(
         let work = move |stream: &Stream| {
             copy_region((Side::Host(host), on_host), (Side::Device(buffer.address()), on_device), region, stream)
         };
-        QueueBody::enqueue(&queue, CL_COMMAND_WRITE_BUFFER_RECT, wanted, Transfer(work))
+        QueueBody::enqueue(&queue, CL_COMMAND_WRITE_BUFFER_RECT, wanted, StreamCommand(work))
     })
 }
 
@@ -291,7 +291,7 @@ pub(crate) unsafe extern "C" fn clEnqueueCopyBufferRect(
         let work = move |stream: &Stream| {
             copy_region((Side::Device(from.address()), source), (Side::Device(to.address()), target), region, stream)
         };
-        QueueBody::enqueue(&queue, CL_COMMAND_COPY_BUFFER_RECT, wanted, Transfer(work))
+        QueueBody::enqueue(&queue, CL_COMMAND_COPY_BUFFER_RECT, wanted, StreamCommand(work))
     })
 }
 

@@ -3,7 +3,7 @@
 use super::map::check_map_flags;
 use super::transfer::{HostMemory, checked_pattern, fill};
 use crate::command::queue::{QueueBody, Wanted};
-use crate::command::work::Transfer;
+use crate::command::work::StreamCommand;
 use crate::context::{ContextBody, UserData};
 use crate::error::{ClError, Result, code_of, refuse};
 use crate::object::{Ref, resolve};
@@ -182,7 +182,7 @@ pub(crate) unsafe extern "C" fn clEnqueueSVMMemcpy(
             }
             Ok(())
         };
-        QueueBody::enqueue(&queue, CL_COMMAND_SVM_MEMCPY, wanted, Transfer(work))
+        QueueBody::enqueue(&queue, CL_COMMAND_SVM_MEMCPY, wanted, StreamCommand(work))
     })
 }
 
@@ -217,7 +217,7 @@ pub(crate) unsafe extern "C" fn clEnqueueSVMMemFill(
         let wanted = Wanted::new(&queue, num_events_in_wait_list, event_wait_list, event)?;
         let address = svm_ptr as CUdeviceptr;
         let work = move |stream: &Stream| fill(address, &pattern, size, stream);
-        QueueBody::enqueue(&queue, CL_COMMAND_SVM_MEMFILL, wanted, Transfer(work))
+        QueueBody::enqueue(&queue, CL_COMMAND_SVM_MEMFILL, wanted, StreamCommand(work))
     })
 }
 
@@ -237,7 +237,7 @@ unsafe fn enqueue_visible(
         let queue = resolve::<QueueBody>(command_queue)?;
         checked?;
         let wanted = Wanted::new(&queue, count, list, event)?.blocking(blocking);
-        QueueBody::enqueue(&queue, command, wanted, Transfer(|_: &Stream| Ok(())))
+        QueueBody::enqueue(&queue, command, wanted, StreamCommand(|_: &Stream| Ok(())))
     })
 }
 

@@ -2,7 +2,7 @@
 
 use super::{MemBody, resolve_buffer};
 use crate::command::queue::{QueueBody, Wanted};
-use crate::command::work::Transfer;
+use crate::command::work::StreamCommand;
 use crate::error::{ClError, Result, code_of, refuse};
 use crate::object::{Ref, resolve};
 use rtcg_driver::memory::{
@@ -74,7 +74,7 @@ pub(crate) unsafe extern "C" fn clEnqueueReadBuffer(
             let from = buffer.address() + offset as CUdeviceptr;
             Ok(memcpy_dtoh_async(to.address(), from, size, Some(stream))?)
         };
-        QueueBody::enqueue(&queue, CL_COMMAND_READ_BUFFER, wanted, Transfer(work))
+        QueueBody::enqueue(&queue, CL_COMMAND_READ_BUFFER, wanted, StreamCommand(work))
     })
 }
 
@@ -106,7 +106,7 @@ pub(crate) unsafe extern "C" fn clEnqueueWriteBuffer(
             let to = buffer.address() + offset as CUdeviceptr;
             Ok(memcpy_htod_async(to, from.address(), size, Some(stream))?)
         };
-        QueueBody::enqueue(&queue, CL_COMMAND_WRITE_BUFFER, wanted, Transfer(work))
+        QueueBody::enqueue(&queue, CL_COMMAND_WRITE_BUFFER, wanted, StreamCommand(work))
     })
 }
 
@@ -138,7 +138,7 @@ pub(crate) unsafe extern "C" fn clEnqueueCopyBuffer(
             let _kept = (&from, &to);
             Ok(memcpy_dtod_async(target, source, size, Some(stream))?)
         };
-        QueueBody::enqueue(&queue, CL_COMMAND_COPY_BUFFER, wanted, Transfer(work))
+        QueueBody::enqueue(&queue, CL_COMMAND_COPY_BUFFER, wanted, StreamCommand(work))
     })
 }
 
@@ -169,7 +169,7 @@ pub(crate) unsafe extern "C" fn clEnqueueFillBuffer(
         }
         let wanted = Wanted::new(&queue, num_events_in_wait_list, event_wait_list, event)?;
         let work = move |stream: &Stream| fill(buffer.address() + offset as CUdeviceptr, &pattern, size, stream);
-        QueueBody::enqueue(&queue, CL_COMMAND_FILL_BUFFER, wanted, Transfer(work))
+        QueueBody::enqueue(&queue, CL_COMMAND_FILL_BUFFER, wanted, StreamCommand(work))
     })
 }
 
@@ -240,6 +240,6 @@ pub(crate) unsafe extern "C" fn clEnqueueMigrateMemObjects(
             super::check_context(&resolve::<MemBody>(*handle)?, &queue.context)?;
         }
         let wanted = Wanted::new(&queue, num_events_in_wait_list, event_wait_list, event)?;
-        QueueBody::enqueue(&queue, CL_COMMAND_MIGRATE_MEM_OBJECTS, wanted, Transfer(|_: &Stream| Ok(())))
+        QueueBody::enqueue(&queue, CL_COMMAND_MIGRATE_MEM_OBJECTS, wanted, StreamCommand(|_: &Stream| Ok(())))
     })
 }

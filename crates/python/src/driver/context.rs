@@ -246,7 +246,6 @@ impl PyContext {
     }
 }
 
-/// A value as a member of an enumeration.
 pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<PyContext>()
 }

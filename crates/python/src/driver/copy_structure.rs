@@ -12,7 +12,7 @@ pub(crate) enum CopySide {
 
 /// What an end of a copy is.
 #[derive(Clone, Copy)]
-pub(crate) enum CopyEndpoint {
+pub(crate) enum StructureEnd {
     Host(*mut u8),
     Unified(*mut u8),
     Device(u64),
@@ -50,7 +50,7 @@ impl CopyRegion {
 
 /// A structure of CUDA that describes a copy.
 pub(crate) trait CopyStructure: Copy + Default {
-    fn set_endpoint_fields(&mut self, side: CopySide, place: CopyEndpoint);
+    fn set_endpoint_fields(&mut self, side: CopySide, place: StructureEnd);
     fn copy_region(&self, side: CopySide) -> (CUmemorytype, CopyRegion);
 
     /// Where an end lies that is device memory.
@@ -67,18 +67,18 @@ pub(crate) trait CopyStructure: Copy + Default {
 macro_rules! impl_copy_structure {
     ($raw:ident, $copy:path, $copy_async:path, $this:ident, src = $src:expr, dst = $dst:expr, depth = $depth:expr, lods = $lods:expr) => {
         impl CopyStructure for $raw {
-            fn set_endpoint_fields(&mut self, side: CopySide, place: CopyEndpoint) {
+            fn set_endpoint_fields(&mut self, side: CopySide, place: StructureEnd) {
                 let (kind, address) = match place {
-                    CopyEndpoint::Host(_) => (CU_MEMORYTYPE_HOST, 0),
-                    CopyEndpoint::Unified(host) => (CU_MEMORYTYPE_UNIFIED, host.expose_provenance() as u64),
-                    CopyEndpoint::Device(address) => (CU_MEMORYTYPE_DEVICE, address),
-                    CopyEndpoint::Array(_) => (CU_MEMORYTYPE_ARRAY, 0),
+                    StructureEnd::Host(_) => (CU_MEMORYTYPE_HOST, 0),
+                    StructureEnd::Unified(host) => (CU_MEMORYTYPE_UNIFIED, host.expose_provenance() as u64),
+                    StructureEnd::Device(address) => (CU_MEMORYTYPE_DEVICE, address),
+                    StructureEnd::Array(_) => (CU_MEMORYTYPE_ARRAY, 0),
                 };
                 match (side, place) {
-                    (CopySide::Src, CopyEndpoint::Host(host)) => self.srcHost = host.cast(),
-                    (CopySide::Dst, CopyEndpoint::Host(host)) => self.dstHost = host.cast(),
-                    (CopySide::Src, CopyEndpoint::Array(array)) => self.srcArray = array,
-                    (CopySide::Dst, CopyEndpoint::Array(array)) => self.dstArray = array,
+                    (CopySide::Src, StructureEnd::Host(host)) => self.srcHost = host.cast(),
+                    (CopySide::Dst, StructureEnd::Host(host)) => self.dstHost = host.cast(),
+                    (CopySide::Src, StructureEnd::Array(array)) => self.srcArray = array,
+                    (CopySide::Dst, StructureEnd::Array(array)) => self.dstArray = array,
                     (CopySide::Src, _) => self.srcDevice = address,
                     (CopySide::Dst, _) => self.dstDevice = address,
                 }

@@ -3,7 +3,7 @@
 //! [`CopyStructure`] says what the three structures of CUDA have in common, so that everything else is written once.
 
 use crate::driver::context::PyContext;
-use crate::driver::copy_structure::{CopyEndpoint, CopySide, CopyStructure};
+use crate::driver::copy_structure::{CopySide, CopyStructure, StructureEnd};
 use crate::driver::device_pointer::{DeviceMemory, DevicePtr};
 use crate::driver::in_flight_buffers;
 use crate::driver::stream::PyStream;
@@ -85,7 +85,7 @@ fn memory_type(value: &Bound<'_, PyAny>, name: &str) -> PyResult<CUmemorytype> {
 fn set_copy_endpoint<T: CopyStructure>(
     copy: &Mutex<CopyState<T>>,
     side: CopySide,
-    place: CopyEndpoint,
+    place: StructureEnd,
     owner: Py<PyAny>,
     room: Option<usize>,
 ) {
@@ -122,7 +122,7 @@ fn set_host_endpoint<T: CopyStructure>(
     copy: &Mutex<CopyState<T>>,
     side: CopySide,
     buffer: &Bound<'_, PyAny>,
-    place: fn(*mut u8) -> CopyEndpoint,
+    place: fn(*mut u8) -> StructureEnd,
 ) -> PyResult<()> {
     let (address, room) = host_memory_range(buffer, side)?;
     set_copy_endpoint(copy, side, place(address), buffer.clone().unbind(), Some(room));
@@ -131,7 +131,7 @@ fn set_host_endpoint<T: CopyStructure>(
 
 fn set_device_endpoint<T: CopyStructure>(copy: &Mutex<CopyState<T>>, side: CopySide, memory: &DeviceMemory<'_, '_>) {
     let (owner, ptr) = (memory.owner_object(), memory.ptr);
-    set_copy_endpoint(copy, side, CopyEndpoint::Device(ptr.0), owner, ptr.byte_capacity());
+    set_copy_endpoint(copy, side, StructureEnd::Device(ptr.0), owner, ptr.byte_capacity());
 }
 
 /// An error if an end was never set.
@@ -318,22 +318,22 @@ macro_rules! memcpy_class {
 
             /// Copy from a NumPy array of any strides or another contiguous buffer, which is kept alive.
             fn set_src_host(&self, buffer: &Bound<'_, PyAny>) -> PyResult<()> {
-                set_host_endpoint(&self.copy, CopySide::Src, buffer, CopyEndpoint::Host)
+                set_host_endpoint(&self.copy, CopySide::Src, buffer, StructureEnd::Host)
             }
 
             /// Copy to a writable NumPy array of any strides or another contiguous buffer, which is kept alive.
             fn set_dst_host(&self, buffer: &Bound<'_, PyAny>) -> PyResult<()> {
-                set_host_endpoint(&self.copy, CopySide::Dst, buffer, CopyEndpoint::Host)
+                set_host_endpoint(&self.copy, CopySide::Dst, buffer, StructureEnd::Host)
             }
 
             /// Copy from memory that host and device reach by the same address; it is kept alive.
             fn set_src_unified(&self, buffer: &Bound<'_, PyAny>) -> PyResult<()> {
-                set_host_endpoint(&self.copy, CopySide::Src, buffer, CopyEndpoint::Unified)
+                set_host_endpoint(&self.copy, CopySide::Src, buffer, StructureEnd::Unified)
             }
 
             /// Copy to memory that host and device reach by the same address; it is kept alive.
             fn set_dst_unified(&self, buffer: &Bound<'_, PyAny>) -> PyResult<()> {
-                set_host_endpoint(&self.copy, CopySide::Dst, buffer, CopyEndpoint::Unified)
+                set_host_endpoint(&self.copy, CopySide::Dst, buffer, StructureEnd::Unified)
             }
 
             /// Copy from device memory, an allocation (kept alive) or an address.
@@ -348,13 +348,13 @@ macro_rules! memcpy_class {
 
             /// Copy from an `Array`, which is kept alive.
             fn set_src_array(&self, array: &Bound<'_, PyArrayHandle>) {
-                let end = CopyEndpoint::Array(array.get().0.handle());
+                let end = StructureEnd::Array(array.get().0.handle());
                 set_copy_endpoint(&self.copy, CopySide::Src, end, array.clone().into_any().unbind(), None);
             }
 
             /// Copy to an `Array`, which is kept alive.
             fn set_dst_array(&self, array: &Bound<'_, PyArrayHandle>) {
-                let end = CopyEndpoint::Array(array.get().0.handle());
+                let end = StructureEnd::Array(array.get().0.handle());
                 set_copy_endpoint(&self.copy, CopySide::Dst, end, array.clone().into_any().unbind(), None);
             }
 
@@ -397,29 +397,6 @@ memcpy_class! {
     }
 }
 
-impl PyMemcpy3DPeer {
-    fn set_context(&self, side: CopySide, ctx: Option<&Context>) {
-        let handle = ctx.map_or(CUcontext::null(), Context::handle);
-        let mut copy = lock_state(&self.copy);
-        match side {
-            CopySide::Src => copy.raw.srcContext = handle,
-            CopySide::Dst => copy.raw.dstContext = handle,
-        }
-        let old = std::mem::replace(&mut copy.contexts[side as usize], ctx.cloned());
-        drop(copy);
-        drop(old);
-    }
-}
-
-impl PyMemcpy3D {
-    /// The structure, and the host objects it points into.
-    pub(crate) fn descriptor_and_owners(&self, py: Python<'_>) -> (CUDA_MEMCPY3D, Vec<Py<PyAny>>) {
-        let copy = lock_state(&self.copy);
-        let owners = copy.ends.iter().filter_map(|end| end.owner.as_ref());
-        (copy.raw, owners.map(|owner| owner.clone_ref(py)).collect())
-    }
-}
-
 macro_rules! memcpy_3d_class {
     ($(#[$doc:meta])* $class:ident as $name:literal over $raw:ident $($extra:tt)*) => {
         memcpy_class! {
@@ -459,6 +436,15 @@ memcpy_3d_class! {
     PyMemcpy3D as "Memcpy3D" over CUDA_MEMCPY3D
 }
 
+impl PyMemcpy3D {
+    /// The structure, and the host objects it points into.
+    pub(crate) fn descriptor_and_owners(&self, py: Python<'_>) -> (CUDA_MEMCPY3D, Vec<Py<PyAny>>) {
+        let copy = lock_state(&self.copy);
+        let owners = copy.ends.iter().filter_map(|end| end.owner.as_ref());
+        (copy.raw, owners.map(|owner| owner.clone_ref(py)).collect())
+    }
+}
+
 memcpy_3d_class! {
     /// A copy of a box between contexts.
     PyMemcpy3DPeer as "Memcpy3DPeer" over CUDA_MEMCPY3D_PEER
@@ -471,6 +457,20 @@ memcpy_3d_class! {
     /// The context of the destination; None is the current one.
     fn set_dst_context(&self, ctx: Option<&Bound<'_, PyContext>>) {
         self.set_context(CopySide::Dst, ctx.map(|ctx| &*ctx.get().0));
+    }
+}
+
+impl PyMemcpy3DPeer {
+    fn set_context(&self, side: CopySide, ctx: Option<&Context>) {
+        let handle = ctx.map_or(CUcontext::null(), Context::handle);
+        let mut copy = lock_state(&self.copy);
+        match side {
+            CopySide::Src => copy.raw.srcContext = handle,
+            CopySide::Dst => copy.raw.dstContext = handle,
+        }
+        let old = std::mem::replace(&mut copy.contexts[side as usize], ctx.cloned());
+        drop(copy);
+        drop(old);
     }
 }
 

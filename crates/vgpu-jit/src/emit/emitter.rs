@@ -108,7 +108,7 @@ pub(crate) struct EmittedBlocks {
     pub(crate) pending_edges: Vec<(ir::Block, usize, usize)>,
 }
 
-/// What is known within the segment that is being emitted.
+/// What is known within the segment that is being emitted, and the statement that emission has come to.
 #[derive(Default)]
 pub(crate) struct SegmentState {
     pub(crate) scalar_results: Vec<ScalarResults>,

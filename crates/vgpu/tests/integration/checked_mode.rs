@@ -496,6 +496,16 @@ DONE:
 DONE:
     ret;
 }
+.visible .entry NAME_ended_unaligned(.param .u64 out)
+{
+    .reg .b32 %r<4>; .reg .pred %p;
+    mov.u32 %r1, %tid.x;
+    setp.ge.u32 %p, %r1, 40;
+    @%p bra DONE;
+    barrier.sync 0;
+DONE:
+    ret;
+}
 .visible .entry NAME_whole_warp_ended(.param .u64 out)
 {
     .reg .b32 %r<4>; .reg .pred %p;
@@ -524,7 +534,11 @@ fn divergent_barriers_are_found() {
     own_process!();
     new_checked_context();
     let out = alloc(4);
-    for (name, text) in [("two_places", "others wait at another place"), ("ended", "without 24 of their threads")] {
+    for (name, text) in [
+        ("two_places", "others wait at another place"),
+        ("ended", "without 24 of their threads"),
+        ("ended_unaligned", "without 24 of their threads"),
+    ] {
         let test = format!("barrier_{name}");
         assert_eq!(launch_and_wait(load_kernel(BARRIER_KERNELS_PTX, &test, name), 64, &[out]), Ok(()));
         let finding = expect_one_finding(&test, FindingKind::Divergence);

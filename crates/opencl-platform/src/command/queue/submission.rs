@@ -3,7 +3,7 @@
 use super::{Pending, QueueBody, QueueState, Waits};
 use crate::clock::nanoseconds;
 use crate::command::event::{EventBody, Marks};
-use crate::command::work::{Command, Transfer, Work};
+use crate::command::work::{Command, StreamCommand, Work};
 use crate::completion::in_flight::{Group, Kept};
 use crate::completion::watcher::HOST_COMMANDS;
 use crate::error::{ClError, Result, refuse};
@@ -148,7 +148,7 @@ impl QueueBody {
             let Pending { waits, event, work } = state.pending.remove(found).expect("the index was found");
             let mut after = match work {
                 // An error became the status of the event.
-                Work::Device(action) => this.submit(&mut state, &waits, Some(&event), Transfer(action)).0,
+                Work::Device(action) => this.submit(&mut state, &waits, Some(&event), StreamCommand(action)).0,
                 Work::Host(run) => {
                     let more = this.submit_host(this, &mut state, &waits, &event, run);
                     After { told: more, ..After::default() }
