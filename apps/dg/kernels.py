@@ -58,6 +58,7 @@ enum { PITCH = 6 * E{{ " + 1" if is_transposed }} };
 {% endif %}
 {% set from_shared = (fields == "shared" or is_transposed) and "volume" in steps %}
 {% set has_fluxes = "lift" in steps %}
+{% set result = "e, n, c" if is_transposed else "ELEMENT(w), NODE(w), c" %}
 #define EACH(x, n) _Pragma("unroll") for (int x = 0; x < (n); ++x)
 #define AT(k, c, n) ({{ at }})
 {% if of_node %}
@@ -407,18 +408,17 @@ __global__ void __launch_bounds__(THREADS{{ ", %d"|format(blocks) if blocks }}) 
       const int {{ order }};
       if (e >= left) continue;
       const int at = AT(begin + e, c, n);
-      const real rate = sums[FIELD(e, n, c)], value = {{ "field[FIELD(e, n, c)]" if from_shared else "q[at]" }};
+      const real rate = sums[FIELD({{ result }})];
 {% elif "volume" in steps or "lift" in steps or "stage" in steps %}
     EACH(w, I) if (IS_THERE(w)) EACH(c, 6) {
       const int at = AT(begin + ELEMENT(w), c, NODE(w));
       const real rate = sum[w][c];
-      const real value = {{ "field[FIELD(ELEMENT(w), NODE(w), c)]" if from_shared else "q[at]" }};
 {% endif %}
 {% if "volume" in steps or "lift" in steps or "stage" in steps %}
 {% if "stage" in steps %}
       const real change = (a == 0 ? real(0) : a * residual[at]) + dt * rate;
       residual[at] = change;
-      out[at] = value + b * change;
+      out[at] = {{ "field[FIELD(%s)]"|format(result) if from_shared else "q[at]" }} + b * change;
 {% else %}
       out[at] = rate;
 {% endif %}
@@ -522,9 +522,15 @@ class Layout:
         return fields[:, : self.elements]
 
 
+def padded_length(nodes):
+    """Entries of a row of a matrix in memory: a multiple of eight, so that vectors of entries are aligned."""
+    return nodes + -nodes % 8
+
+
 def padded(matrix):
-    """A matrix (..., nodes) with zeros up to a multiple of eight nodes: vectors of entries are aligned."""
-    return np.pad(matrix, [(0, 0)] * (matrix.ndim - 1) + [(0, -matrix.shape[-1] % 8)])
+    """A matrix (..., nodes) with zeros up to `padded_length`."""
+    nodes = matrix.shape[-1]
+    return np.pad(matrix, [(0, 0)] * (matrix.ndim - 1) + [(0, padded_length(nodes) - nodes)])
 
 
 def source(problem, steps, **config):
@@ -537,7 +543,7 @@ def source(problem, steps, **config):
     return _TEMPLATE.render(
         entries=[", ".join(map(repr, m.ravel().tolist())) for m in matrices if config["matrices"] == "source"],
         steps=steps.split(), real="double" if problem.dtype.itemsize == 8 else "float", dtype=str(problem.dtype),
-        np=element.n_nodes, nf=element.n_face_nodes, padded=matrices[0].shape[-1],
+        np=element.n_nodes, nf=element.n_face_nodes, padded=padded_length(element.n_nodes),
         vector=next((v for v in widths if is_loaded and inline % v == 0), 0),
         interleaved=layout.interleaved, at=layout.at, order=layout.order, flux=problem.flux,
         materials=problem.has_materials, kinds=list(problem.kinds), incident=problem.incident, **config,
@@ -595,7 +601,7 @@ def kernel(problem, steps):
     threads = (f"(32 * (parallel * ceil_div({tiles}, inline) if lanes == 'tensor' else "
                f"ceil_div({of_set} * parallel, 32)))")  # fmt: skip
     transposed = "" if interleaved else " or lanes == 'element'"
-    entries = (nodes + -nodes % 8) * (3 * nodes * has_volume + n4 * has_lift)
+    entries = padded_length(nodes) * (3 * nodes * has_volume + n4 * has_lift)
     of_batch = (f"({batch} * 6 + {pad} * (lanes == 'tensor') + {int(not interleaved)} * (lanes == 'element')) * "
                 f"({nodes * has_volume} * (fields == 'shared'{transposed}) + {n4 * has_lift})")  # fmt: skip
     numbers = f"({entries} * (matrices == 'shared') + {of_batch})"
