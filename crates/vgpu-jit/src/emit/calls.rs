@@ -97,8 +97,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         let exited = self.load_ctx_field(types::I32, offset_of!(WarpCtx, exited));
         let (leave, stay) = (self.b.create_block(), self.b.create_block());
         self.b.set_cold_block(leave);
-        let values: Vec<_> =
-            self.plan.live[to].iter_bits().map(|r| (Reg(r as u32), self.snapshot_register(Reg(r as u32)))).collect();
+        let values = self.snapshot_registers(&self.plan.live[to]);
         self.b.ins().brif(exited, leave, &[], stay, &[]);
         self.b.seal_block(leave);
         self.b.seal_block(stay);

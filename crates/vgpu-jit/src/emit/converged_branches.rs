@@ -123,22 +123,14 @@ impl FunctionEmitter<'_, '_> {
             None => (0..CHUNKS_PER_WARP).map(|c| self.read_lanes(guard.reg, c)).collect(),
         };
         let flat: Vec<Value> = masks.iter().flatten().copied().collect();
-        let values: Vec<_> = self
-            .plan
-            .live_out(block)
-            .iter_bits()
-            .map(|r| (Reg(r as u32), self.snapshot_register(Reg(r as u32))))
-            .collect();
-        let any = self.fold_values(&flat, |g, a, b| g.b.ins().bor(a, b));
-        let any = self.b.ins().vany_true(any);
+        let values = self.snapshot_registers(&self.plan.live_out(block));
+        let any = self.any_lane(&flat);
         let (some, split) = (self.b.create_block(), self.b.create_block());
         self.b.ins().brif(any, some, &[], f, &[]);
         self.b.seal_block(some);
         self.b.switch_to_block(some);
-        let all = self.fold_values(&flat, |g, a, b| g.b.ins().band(a, b));
-        let all = self.b.ins().vall_true(all);
         self.b.set_cold_block(split);
-        self.b.ins().brif(all, t, &[], split, &[]);
+        self.branch_if_all_lanes(&flat, t, split);
         self.b.seal_block(split);
         self.b.switch_to_block(split);
         for (c, m) in masks.iter().enumerate() {
@@ -178,8 +170,7 @@ impl FunctionEmitter<'_, '_> {
             self.branch_if_all_lanes(&masks, all, some);
             return Ok(());
         }
-        let any = self.fold_values(&masks, |g, a, b| g.b.ins().bor(a, b));
-        let any = self.b.ins().vany_true(any);
+        let any = self.any_lane(&masks);
         if never == Some(true) {
             self.b.ins().brif(any, some, &[], none, &[]);
             return Ok(());
@@ -190,6 +181,12 @@ impl FunctionEmitter<'_, '_> {
         self.b.switch_to_block(more);
         self.branch_if_all_lanes(&masks, all, some);
         Ok(())
+    }
+
+    /// Whether a predicate is true in any lane.
+    fn any_lane(&mut self, masks: &[Value]) -> Value {
+        let any = self.fold_values(masks, |g, a, b| g.b.ins().bor(a, b));
+        self.b.ins().vany_true(any)
     }
 
     fn branch_if_all_lanes(&mut self, masks: &[Value], every: ir::Block, else_to: ir::Block) {
@@ -213,21 +210,14 @@ impl FunctionEmitter<'_, '_> {
             self.emit_jump_table(i, &edges);
             return;
         }
-        let values: Vec<_> = self
-            .plan
-            .live_out(block)
-            .iter_bits()
-            .map(|r| (Reg(r as u32), self.snapshot_register(Reg(r as u32))))
-            .collect();
+        let values = self.snapshot_registers(&self.plan.live_out(block));
         let lanes: Vec<LaneParts> = (0..CHUNKS_PER_WARP).map(|c| self.read_lanes(index, c)).collect();
         let first = ops::extract_lane(&mut self.op_ctx(), RegWidth::W32, &lanes[0], 0)[0];
         let all = self.b.ins().splat(types::I32X4, first);
         let flat: Vec<Value> = lanes.iter().flatten().map(|&v| self.b.ins().icmp(IntCC::Equal, v, all)).collect();
-        let same = self.fold_values(&flat, |g, a, b| g.b.ins().band(a, b));
-        let same = self.b.ins().vall_true(same);
         let (agree, split) = (self.b.create_block(), self.b.create_block());
         self.b.set_cold_block(split);
-        self.b.ins().brif(same, agree, &[], split, &[]);
+        self.branch_if_all_lanes(&flat, agree, split);
         self.b.seal_block(agree);
         self.b.seal_block(split);
         self.b.switch_to_block(split);

@@ -11,6 +11,7 @@ use super::out_of_line::{LANE_BITS_INDEX, PcUpdate, SlowPathRequest};
 use super::register_values::{CHUNKS_PER_WARP, EmitShape, LaneParts, RegWidth};
 use super::relocations::{self, runtime_call_target};
 use crate::JitError;
+use crate::simt::control_flow::BitSet;
 use crate::simt::function_plan::{FunctionPlan, LOCAL_ALIGN, frame_header, special_pcs};
 use crate::simt::lane_classes::LaneClass;
 use cranelift_codegen::ir::{self, InstBuilder, Value, condcodes::IntCC, types};
@@ -259,10 +260,7 @@ impl<'a> FunctionEmitter<'a, '_> {
             crate::simt::branch_endpoints::find_branch_comparison(&plan.body, &plan.classes, &plan.live, block);
         self.blocks.checkpoint.clear();
         if stmts.iter().any(|st| crate::simt::stride_checks::needs_stride_check(&plan.classes, st)) {
-            for r in plan.live[block].iter_bits() {
-                let value = self.snapshot_register(Reg(r as u32));
-                self.blocks.checkpoint.push((Reg(r as u32), value));
-            }
+            self.blocks.checkpoint = self.snapshot_registers(&plan.live[block]);
         }
         let segments = self.split_into_segments(stmts);
         let pieces = crate::simt::segment_fission::fission_points(
@@ -308,8 +306,13 @@ impl<'a> FunctionEmitter<'a, '_> {
         Ok(())
     }
 
-    /// The value of a register, for a later spill: one entry when scalar, else one per chunk.
-    pub(crate) fn snapshot_register(&mut self, r: Reg) -> SmallVec<[LaneParts; 4]> {
+    /// The values of registers, for a later spill.
+    pub(crate) fn snapshot_registers(&mut self, registers: &BitSet) -> Vec<(Reg, SmallVec<[LaneParts; 4]>)> {
+        registers.iter_bits().map(|r| Reg(r as u32)).map(|reg| (reg, self.snapshot_register(reg))).collect()
+    }
+
+    /// One entry when scalar, else one per chunk.
+    fn snapshot_register(&mut self, r: Reg) -> SmallVec<[LaneParts; 4]> {
         if self.class_of_register(r).is_scalar() {
             return SmallVec::from_iter([self.current_scalar(r)]);
         }
