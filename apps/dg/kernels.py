@@ -61,18 +61,22 @@ enum { PITCH = 6 * E{{ " + 1" if is_transposed }} };
 {% set result = "e, n, c" if is_transposed else "ELEMENT(w), NODE(w), c" %}
 #define EACH(x, n) _Pragma("unroll") for (int x = 0; x < (n); ++x)
 #define AT(k, c, n) ({{ at }})
+
+// Loaded at once: what is known of an element or a face, the fields at a node, and entries of a matrix.
+struct __align__(16) Four { real x, y, z, w; };
+struct __align__({{ 16 if is_double else 8 }}) Numbers { real at[6]; };
+{% if vector %}
+enum { VECTOR = {{ vector }} };
+struct __align__(VECTOR * sizeof(real)) Entries { real at[VECTOR]; };
+{% endif %}
 {% if of_node %}
-#define FIELD(e, n, c) ((((e) / I * NP + (n)) * 6 + (c)) * I + (e) % I)
-#define FLUX(e, j, c) ((((e) / I * N4 + (j)) * 6 + (c)) * I + (e) % I)
+// The numbers at a node of the elements that a thread does.
+struct __align__({{ 8 if inline % 2 and not is_double else 16 }}) Row { real at[I][6]; };
+#define FIELD(e, n, c) ((((e) / I * NP + (n)) * I + (e) % I) * 6 + (c))
+#define FLUX(e, j, c) ((((e) / I * N4 + (j)) * I + (e) % I) * 6 + (c))
 {% else %}
 #define FIELD(e, n, c) ((n) * PITCH + (c) * E + (e))
 #define FLUX(e, j, c) ((j) * PITCH + (c) * E + (e))
-{% endif %}
-{% if vector %}
-
-// Entries of a matrix that a thread loads at once.
-enum { VECTOR = {{ vector }} };
-struct __align__(VECTOR * sizeof(real)) Entries { real at[VECTOR]; };
 {% endif %}
 {% if of_tensor %}
 
@@ -140,24 +144,24 @@ __device__ __forceinline__ real amplitude(real s) { return {{ incident.amplitude
 
 // The six numbers by which fields change at node i of face f of element k, before lifting.
 __device__ __forceinline__ void numerical_flux(
-    real *result, const real *own, const real *q, const real *faces, const int2 *neighbors, const real *materials,
+    real *result, const real *own, const real *q, const Four *faces, const int2 *neighbors, const Four *materials,
     const real *corners, const real *weights, const unsigned char *patterns, int K, int k, int j, real time)
 {
   const int f = j / NF, i = j % NF;
-  const int2 beyond = neighbors[f * K + k];
+  const int2 beyond = neighbors[4 * k + f];
   real d[6];
   real alpha = {{ flux|literal(dtype) }};
 {% if materials %}
-  const real z = materials[2 * K + k], y = materials[3 * K + k];
-  real z2 = z, y2 = y;
+  const Four material = materials[k];  // 1 / epsilon, 1 / mu, impedance, admittance
+  real z2 = material.z, y2 = material.w;
 {% endif %}
-  const real nx = faces[(4 * f) * K + k], ny = faces[(4 * f + 1) * K + k], nz = faces[(4 * f + 2) * K + k];
-  const real scale = faces[(4 * f + 3) * K + k];
+  const Four face = faces[4 * k + f];
+  const real nx = face.x, ny = face.y, nz = face.z, scale = face.w;
   if (beyond.x >= 0) {
     const int n = patterns[beyond.y * NF + i];
     EACH(c, 6) d[c] = q[AT(beyond.x, c, n)] - own[c];
 {% if materials %}
-    z2 = materials[2 * K + beyond.x], y2 = materials[3 * K + beyond.x];
+    z2 = materials[beyond.x].z, y2 = materials[beyond.x].w;
 {% endif %}
   }
 {% if 0 in kinds %}
@@ -169,7 +173,7 @@ __device__ __forceinline__ void numerical_flux(
     real s = time;
     EACH(c, 3) {
       real x = 0;
-      EACH(v, 4) x += weights[v * N4 + j] * corners[(3 * v + c) * K + k];
+      EACH(v, 4) x += weights[v * N4 + j] * corners[12 * k + 3 * v + c];
       s -= x * along[c];
     }
     const real g = amplitude(s);
@@ -187,7 +191,7 @@ __device__ __forceinline__ void numerical_flux(
     alpha = 1;
   }
 {% if materials %}
-  const real of_e = scale * materials[k] / (z + z2), of_h = scale * materials[K + k] / (y + y2);
+  const real of_e = scale * material.x / (material.z + z2), of_h = scale * material.y / (material.w + y2);
 {% else %}
   const real of_e = scale / 2, of_h = of_e, z2 = 1, y2 = 1;
 {% endif %}
@@ -203,8 +207,8 @@ __device__ __forceinline__ void numerical_flux(
 
 __global__ void __launch_bounds__(THREADS{{ ", %d"|format(blocks) if blocks }}) dg(
     real *out, real *__restrict__ residual, const real *__restrict__ q, const real *added,
-    const real *__restrict__ fluxes, const real *__restrict__ metrics, const real *__restrict__ faces,
-    const int2 *__restrict__ neighbors, const real *__restrict__ materials, const real *__restrict__ corners,
+    const real *__restrict__ fluxes, const Four *__restrict__ metrics, const Four *__restrict__ faces,
+    const int2 *__restrict__ neighbors, const Four *__restrict__ materials, const real *__restrict__ corners,
     const real *__restrict__ matrices, const unsigned char *__restrict__ patterns, const double *__restrict__ clock,
     real a, real b, double c0, int K, int first, int count)
 {
@@ -215,15 +219,16 @@ __global__ void __launch_bounds__(THREADS{{ ", %d"|format(blocks) if blocks }}) 
 {% if matrices == "source" %}
   static constexpr real derivative[] = { {{ entries[0] }} }, lift[] = { {{ entries[1] }} };
 {% else %}
-  const real *derivative = matrices, *lift = matrices + 3 * NP * PADDED;
+  const real *derivative = matrices + {{ place[0] }}, *lift = matrices + {{ place[1] }};
 {% endif %}
-{% set n_entries = (3 * np * padded if "volume" in steps else 0) + (4 * nf * padded if "lift" in steps else 0) %}
+{% set of_derivative, of_lift = place[1] - place[0], place[2] - place[1] %}
+{% set n_entries = (of_derivative if "volume" in steps else 0) + (of_lift if "lift" in steps else 0) %}
 {% if matrices == "shared" and n_entries %}
   {
     const real *from = {{ "derivative" if "volume" in steps else "lift" }};
     for (int x = t; x < {{ n_entries }}; x += THREADS) shared[x] = from[x];
     derivative = shared;
-    lift = shared + {{ 3 * np * padded if "volume" in steps else 0 }};
+    lift = shared + {{ of_derivative if "volume" in steps else 0 }};
     shared += {{ n_entries }};
     __syncthreads();
   }
@@ -238,36 +243,40 @@ __global__ void __launch_bounds__(THREADS{{ ", %d"|format(blocks) if blocks }}) 
 {% elif of_node %}
   const bool is_active = t < NP * P;
   const int node = t % NP, set = t / NP;
+  #define DERIVATIVE(x, m) ((((x) * ((NP + VECTOR - 1) / VECTOR) + (m) / VECTOR) * NP + node) * VECTOR + (m) % VECTOR)
+  #define LIFT(j) (((j) / VECTOR * NP + node) * VECTOR + (j) % VECTOR)
   #define NODE(w) node
   #define ELEMENT(w) (set * I + (w))
-  #define ROW 0
-  #define COLUMN w
 {% else %}
   const bool is_active = t < P * ((NP + I - 1) / I);
   const int node = t / P * I, set = t % P;
   #define NODE(w) (node + (w))
   #define ELEMENT(w) set
-  #define ROW w
-  #define COLUMN 0
 {% endif %}
   #define SOME_NODE(w) min(NODE(w), NP - 1)
   #define IS_THERE(w) (is_active && ELEMENT(w) < left && NODE(w) < NP)
-{% set rows, columns = (1, inline) if of_node else (inline, 1) %}
 {% if matrices == "registers" %}
 {% if "volume" in steps %}
   real slope[3][NP];
-  EACH(x, 3 * NP) slope[x / NP][x % NP] = is_active ? derivative[x * PADDED + node] : real(0);
+  EACH(x, 3 * NP) slope[x / NP][x % NP] = is_active ? derivative[DERIVATIVE(x / NP, x % NP)] : real(0);
 {% endif %}
 {% if "lift" in steps %}
   real lifting[N4];
-  EACH(j, N4) lifting[j] = is_active ? lift[j * PADDED + node] : real(0);
+  EACH(j, N4) lifting[j] = is_active ? lift[LIFT(j)] : real(0);
 {% endif %}
 {% endif %}
   for (int batch = 0; batch < S; ++batch) {
     const int begin = first + (blockIdx.x * S + batch) * E;
     const int left = min(E, first + count - begin);
     if (left <= 0) break;
-{% if from_shared %}
+{% if from_shared and of_node and not interleaved %}
+    if (is_active) {
+      Row row;
+      EACH(w, I) EACH(c, 6) row.at[w][c] = q[AT(begin + min(ELEMENT(w), left - 1), c, node)];
+      ((Row *)field)[set * NP + node] = row;
+    }
+    __syncthreads();
+{% elif from_shared %}
     for (int x = t; x < E * 6 * NP; x += THREADS) {
       const int {{ order }};
       field[FIELD(e, n, c)] = e < left ? q[AT(begin + e, c, n)] : real(0);
@@ -277,14 +286,22 @@ __global__ void __launch_bounds__(THREADS{{ ", %d"|format(blocks) if blocks }}) 
 {% if "flux" in steps %}
     for (int x = t; x < E * N4; x += THREADS) {
       const int {{ "j = x % N4, e = x / N4" if of_node or is_transposed else "e = x % E, j = x / E" }};
-      real own[6], result[6] = {};
+      Numbers own, result = {};
       const int n = face_nodes[j], k = begin + min(e, left - 1);
-      EACH(c, 6) own[c] = {{ "field[FIELD(e, n, c)]" if from_shared else "q[AT(k, c, n)]" }};
+{% if of_node and from_shared %}
+      own = *(const Numbers *)(field + FIELD(e, n, 0));
+{% else %}
+      EACH(c, 6) own.at[c] = {{ "field[FIELD(e, n, c)]" if from_shared else "q[AT(k, c, n)]" }};
+{% endif %}
       if (e < left)
-        numerical_flux(result, own, q, faces, neighbors, materials, corners, matrices + (3 * NP + N4) * PADDED,
+        numerical_flux(result.at, own.at, q, faces, neighbors, materials, corners, matrices + {{ weights }},
                        patterns, K, k, j, time);
+{% if of_node and has_fluxes %}
+      *(Numbers *)(flux + FLUX(e, j, 0)) = result;
+{% else %}
       {{ "" if has_fluxes else "if (e < left) " }}EACH(c, 6)
-        {{ "flux[FLUX(e, j, c)]" if has_fluxes else "out[((size_t)k * 6 + c) * N4 + j]" }} = result[c];
+        {{ "flux[FLUX(e, j, c)]" if has_fluxes else "out[((size_t)k * 6 + c) * N4 + j]" }} = result.at[c];
+{% endif %}
     }
 {% elif has_fluxes %}
     for (int x = t; x < E * 6 * N4; x += THREADS) {
@@ -324,38 +341,60 @@ __global__ void __launch_bounds__(THREADS{{ ", %d"|format(blocks) if blocks }}) 
       }
 {% else %}
 {% if not from_shared %}
-      const real *source[{{ columns }}];
-      EACH(w, {{ columns }}) source[w] = q + AT(begin + min(ELEMENT(w), left - 1), 0, 0);
+      const real *source[{{ inline if of_node else 1 }}];
+      EACH(w, {{ inline if of_node else 1 }}) source[w] = q + AT(begin + min(ELEMENT(w), left - 1), 0, 0);
 {% endif %}
+{% if of_node %}
+      #define ENTRY(x) {{ "slope[x][m0 + y]" if matrices == "registers" else "d[x].at[y]" }}
+      const auto add_products = [&](int m0, int count) {
+{% if matrices != "registers" %}
+        Entries d[3];
+        EACH(x, 3) d[x] = *(const Entries *)(derivative + DERIVATIVE(x, m0));
+{% endif %}
+        EACH(y, VECTOR) if (y < count) {
+{% if from_shared %}
+          const Row v = ((const Row *)field)[set * NP + m0 + y];
+{% else %}
+          Row v;
+          EACH(w, I) EACH(c, 6) v.at[w][c] = source[w][AT(0, c, m0 + y)];
+{% endif %}
+          EACH(w, I) EACH(c, 6) {
+            r[w][c] += ENTRY(0) * v.at[w][c];
+            s[w][c] += ENTRY(1) * v.at[w][c];
+            u[w][c] += ENTRY(2) * v.at[w][c];
+          }
+        }
+      };
+      #pragma unroll {{ [unroll // vector, 1]|max }}
+      for (int m0 = 0; m0 < NP / VECTOR * VECTOR; m0 += VECTOR) add_products(m0, VECTOR);
+      {{ "add_products(NP / VECTOR * VECTOR, NP % VECTOR);" if np % vector }}
+{% else %}
       #pragma unroll {{ unroll }}
       for (int m = 0; m < NP; ++m) {
-        real d[{{ rows }}][3], v[{{ columns }}][6];
+        real d[I][3], v[6];
 {% if vector %}
         EACH(x, 3) EACH(w, I) {
           const Entries &some = ((const Entries *)(derivative + (x * NP + m) * PADDED + node))[w / VECTOR];
           d[w][x] = some.at[w % VECTOR];
         }
 {% else %}
-        EACH(x, 3) EACH(w, {{ rows }})
-          d[w][x] =
-            {{ "slope[x][m]" if matrices == "registers" else "derivative[(x * NP + m) * PADDED + SOME_NODE(w)]" }};
+        EACH(x, 3) EACH(w, I) d[w][x] = derivative[(x * NP + m) * PADDED + SOME_NODE(w)];
 {% endif %}
-        EACH(c, 6) EACH(w, {{ columns }})
-          v[w][c] = {{ "field[FIELD(ELEMENT(w), m, c)]" if from_shared else "source[w][AT(0, c, m)]" }};
+        EACH(c, 6) v[c] = {{ "field[FIELD(set, m, c)]" if from_shared else "source[0][AT(0, c, m)]" }};
         EACH(w, I) EACH(c, 6) {
-          r[w][c] += d[ROW][0] * v[COLUMN][c];
-          s[w][c] += d[ROW][1] * v[COLUMN][c];
-          u[w][c] += d[ROW][2] * v[COLUMN][c];
+          r[w][c] += d[w][0] * v[c];
+          s[w][c] += d[w][1] * v[c];
+          u[w][c] += d[w][2] * v[c];
         }
       }
 {% endif %}
+{% endif %}
       EACH(w, I) {
         const int k = begin + min(ELEMENT(w), left - 1);
-        real g[9];
-        EACH(x, 9) g[x] = metrics[x * K + k];
-        #define SLOPE(x, c) (g[3 * x] * r[w][c] + g[3 * x + 1] * s[w][c] + g[3 * x + 2] * u[w][c])
+        const Four g[3] = {metrics[3 * k], metrics[3 * k + 1], metrics[3 * k + 2]};
+        #define SLOPE(along, c) (g[along].x * r[w][c] + g[along].y * s[w][c] + g[along].z * u[w][c])
 {% if materials %}
-        const real of_e = materials[k], of_h = materials[K + k];
+        const real of_e = materials[k].x, of_h = materials[k].y;
 {% else %}
         const real of_e = 1, of_h = 1;
 {% endif %}
@@ -382,17 +421,31 @@ __global__ void __launch_bounds__(THREADS{{ ", %d"|format(blocks) if blocks }}) 
 {% elif has_fluxes %}
     __syncthreads();
     if (is_active) {
-      #pragma unroll {{ 4 * nf if matrices in ["registers", "source"] else unroll }}
+{% if of_node %}
+      #pragma unroll {{ 4 * nf if matrices == "registers" else [unroll // vector, 1]|max }}
+      for (int j0 = 0; j0 < N4; j0 += VECTOR) {
+{% if matrices != "registers" %}
+        const Entries d = *(const Entries *)(lift + LIFT(j0));
+{% endif %}
+        EACH(y, VECTOR) {
+          const Row v = ((const Row *)flux)[set * N4 + j0 + y];
+          EACH(w, I) EACH(c, 6)
+            sum[w][c] += {{ "lifting[j0 + y]" if matrices == "registers" else "d.at[y]" }} * v.at[w][c];
+        }
+      }
+{% else %}
+      #pragma unroll {{ 4 * nf if matrices == "source" else unroll }}
       for (int j = 0; j < N4; ++j) {
-        real d[{{ rows }}], v[{{ columns }}][6];
+        real d[I], v[6];
 {% if vector %}
         EACH(w, I) d[w] = ((const Entries *)(lift + j * PADDED + node))[w / VECTOR].at[w % VECTOR];
 {% else %}
-        EACH(w, {{ rows }}) d[w] = {{ "lifting[j]" if matrices == "registers" else "lift[j * PADDED + SOME_NODE(w)]" }};
+        EACH(w, I) d[w] = lift[j * PADDED + SOME_NODE(w)];
 {% endif %}
-        EACH(c, 6) EACH(w, {{ columns }}) v[w][c] = flux[FLUX(ELEMENT(w), j, c)];
-        EACH(w, I) EACH(c, 6) sum[w][c] += d[ROW] * v[COLUMN][c];
+        EACH(c, 6) v[c] = flux[FLUX(set, j, c)];
+        EACH(w, I) EACH(c, 6) sum[w][c] += d[w] * v[c];
       }
+{% endif %}
     }
 {% endif %}
 {% if is_transposed %}
@@ -523,28 +576,54 @@ class Layout:
 
 
 def padded_length(nodes):
-    """Entries of a row of a matrix in memory: a multiple of eight, so that vectors of entries are aligned."""
+    """Entries of a row of a matrix for threads of elements: a multiple of eight, so that vectors are aligned."""
     return nodes + -nodes % 8
 
 
-def padded(matrix):
+def _entries_at_once(itemsize):
+    """Entries of a matrix in 16 bytes."""
+    return 16 // itemsize
+
+
+def _padded(matrix):
     """A matrix (..., nodes) with zeros up to `padded_length`."""
     nodes = matrix.shape[-1]
     return np.pad(matrix, [(0, 0)] * (matrix.ndim - 1) + [(0, padded_length(nodes) - nodes)])
 
 
+def _by_node(matrix, count):
+    """A matrix (..., columns, nodes) in which `count` consecutive columns of a node are together."""
+    *others, columns, nodes = matrix.shape
+    matrix = np.pad(matrix, [(0, 0)] * len(others) + [(0, -columns % count), (0, 0)])
+    return np.moveaxis(matrix.reshape(*others, -1, count, nodes), -2, -1)
+
+
+def matrices(element, itemsize):
+    """What kernels read of an element: parts of a buffer, and the place of each with the end.
+
+    0 and 1 are derivatives and lift for threads of elements (and tensor cores), 2 and 3 for threads of nodes, 4
+    barycentric coordinates of nodes on faces.
+    """
+    derivatives, lift, count = element.derivatives.transpose(0, 2, 1), element.lift.T, _entries_at_once(itemsize)
+    weights = element.nodes[element.face_nodes.ravel()].T
+    parts = _padded(derivatives), _padded(lift), _by_node(derivatives, count), _by_node(lift, count), weights
+    return parts, np.cumsum([0, *(part.size for part in parts)]).tolist()
+
+
 def source(problem, steps, **config):
     """The source of the kernel that does some of the steps of a `Problem`."""
-    element, layout = problem.element, problem.layout
-    matrices = padded(element.derivatives.transpose(0, 2, 1)), padded(element.lift.T)
-    # Threads of elements load entries for consecutive nodes in vectors of at most 16 bytes.
-    inline, widths = config["inline"], (2,) if problem.dtype.itemsize == 8 else (4, 2)
-    is_loaded = config["lanes"] == "element" and config["matrices"] in ("global", "shared")
+    element, layout, itemsize = problem.element, problem.layout, problem.dtype.itemsize
+    parts, places = matrices(element, itemsize)
+    inline, lanes = config["inline"], config["lanes"]
+    # Threads of elements load entries of consecutive nodes in vectors of at most 16 bytes.
+    is_loaded = lanes == "element" and config["matrices"] in ("global", "shared")
+    widths = [v for v in (4, 2) if v <= _entries_at_once(itemsize) and is_loaded and inline % v == 0]
     return _TEMPLATE.render(
-        entries=[", ".join(map(repr, m.ravel().tolist())) for m in matrices if config["matrices"] == "source"],
-        steps=steps.split(), real="double" if problem.dtype.itemsize == 8 else "float", dtype=str(problem.dtype),
+        entries=[", ".join(map(repr, m.ravel().tolist())) for m in parts[:2] if config["matrices"] == "source"],
+        steps=steps.split(), real="double" if itemsize == 8 else "float", dtype=str(problem.dtype),
         np=element.n_nodes, nf=element.n_face_nodes, padded=padded_length(element.n_nodes),
-        vector=next((v for v in widths if is_loaded and inline % v == 0), 0),
+        place=places[2:5] if lanes == "node" else places[:3], weights=places[4],
+        vector=_entries_at_once(itemsize) if lanes == "node" else max(widths, default=0),
         interleaved=layout.interleaved, at=layout.at, order=layout.order, flux=problem.flux,
         materials=problem.has_materials, kinds=list(problem.kinds), incident=problem.incident, **config,
     )  # fmt: skip
@@ -601,7 +680,10 @@ def kernel(problem, steps):
     threads = (f"(32 * (parallel * ceil_div({tiles}, inline) if lanes == 'tensor' else "
                f"ceil_div({of_set} * parallel, 32)))")  # fmt: skip
     transposed = "" if interleaved else " or lanes == 'element'"
-    entries = padded_length(nodes) * (3 * nodes * has_volume + n4 * has_lift)
+    count = _entries_at_once(problem.dtype.itemsize)
+    rows_of = {"node": (-(-nodes // count) * count, nodes), "element": (nodes, padded_length(nodes))}
+    of_node, of_other = (length * (3 * columns * has_volume + n4 * has_lift) for columns, length in rows_of.values())
+    entries = f"({of_node} if lanes == 'node' else {of_other})"
     of_batch = (f"({batch} * 6 + {pad} * (lanes == 'tensor') + {int(not interleaved)} * (lanes == 'element')) * "
                 f"({nodes * has_volume} * (fields == 'shared'{transposed}) + {n4 * has_lift})")  # fmt: skip
     numbers = f"({entries} * (matrices == 'shared') + {of_batch})"

@@ -154,24 +154,24 @@ class Maxwell:
     def _upload(self):
         mesh, element, dtype = self.mesh, self.element, self.dtype
 
-        def columns(array):
-            """An array (elements, ...) with elements last, and room for ghosts."""
-            array = np.asarray(array).reshape(len(mesh), -1)
-            return xp.asarray(np.pad(array, [(0, self.n_total - len(mesh)), (0, 0)]).T.astype(dtype, order="C"))
+        def rows(array):
+            """Numbers of each element, in vectors of four, with room for ghosts."""
+            array = np.asarray(array).reshape(len(mesh), -1, array.shape[-1])
+            missing = [(0, self.n_total - len(mesh)), (0, 0), (0, -array.shape[2] % 4)]
+            return xp.asarray(np.ascontiguousarray(np.pad(array, missing), dtype))
 
         gradients = mesh.gradients[:, 1:]  # of r, s, t are twice these
-        self._metrics = columns(2 * gradients.transpose(0, 2, 1))
-        self._faces = columns(np.concatenate([mesh.normals, mesh.face_scales[..., None]], axis=2))
-        beyond = np.stack([mesh.neighbors, mesh.patterns], axis=2).transpose(1, 0, 2)
-        beyond = np.pad(beyond, [(0, 0), (0, self.n_total - len(mesh)), (0, 0)])
+        self._metrics = rows(2 * gradients.transpose(0, 2, 1))
+        self._faces = rows(np.concatenate([mesh.normals, mesh.face_scales[..., None]], axis=2))
+        beyond = np.stack([mesh.neighbors, mesh.patterns], axis=2)
+        beyond = np.pad(beyond, [(0, self.n_total - len(mesh)), (0, 0), (0, 0)])
         self._neighbors = xp.asarray(np.ascontiguousarray(beyond, np.int32))
-        self._corners = columns(mesh.vertices[mesh.elements])
+        self._corners = rows(mesh.vertices[mesh.elements].reshape(len(mesh), 1, 12))
         impedance = np.sqrt(self._mu / self._epsilon)
         self._materials = xp.asarray(
-            np.stack([1 / self._epsilon, 1 / self._mu, impedance, 1 / impedance]).astype(dtype)
+            np.stack([1 / self._epsilon, 1 / self._mu, impedance, 1 / impedance], axis=1).astype(dtype)
         )
-        weights = element.nodes[element.face_nodes.ravel()].T
-        parts = [kernels.padded(element.derivatives.transpose(0, 2, 1)), kernels.padded(element.lift.T), weights]
+        parts, _ = kernels.matrices(element, dtype.itemsize)
         self._matrices = xp.asarray(np.concatenate([part.ravel() for part in parts]).astype(dtype))
         self._patterns = xp.asarray(np.concatenate([element.patterns, element.face_nodes.astype(np.uint8)]).ravel())
 
