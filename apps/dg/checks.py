@@ -196,7 +196,7 @@ def _check_shock_tube(cells, duration, most, checks):
     checks.close("shock tube, mass and energy", changes, [0, 0], atol=1e-12)
 
 
-def scattered(refinements, order, periods, dtype=np.float32, wave_number=np.pi):
+def scattered(refinements, order, periods, dtype=np.float32, wave_number=np.pi, shells=4):
     """A plane wave on a conducting sphere: ``(solver, error, found, expected)`` of the field on a ring.
 
     The ring has the radius 1.3, in the plane of polarization. Fields are complex amplitudes, from two times
@@ -205,7 +205,7 @@ def scattered(refinements, order, periods, dtype=np.float32, wave_number=np.pi):
     period = 2 * np.pi / wave_number
     rise = f"(s < 0 ? 0 : s < {period} ? sin({np.pi / 2 / period} * s) * sin({np.pi / 2 / period} * s) : 1)"
     wave = PlaneWave(f"{rise} * sin({wave_number} * s)")
-    grid = mesh.sphere(refinements)
+    grid = mesh.sphere(refinements, shells=shells)
     solver = Maxwell(grid, order, 1.0, dtype, wave=wave)
     solver.run(periods * period)
     now = solver.fields.get()[:3]

@@ -44,6 +44,8 @@ enum { NP = {{ np }}, NF = {{ nf }}, N4 = 4 * NF, PADDED = {{ padded }} };
 {# Threads are elements and neighbours in memory are nodes: numbers go to memory and back through shared memory. #}
 {% set is_transposed = lanes == "element" and not interleaved and ("volume" in steps or "lift" in steps) %}
 enum { P = {{ parallel }}, I = {{ inline if not of_tensor else 2 if is_double else 4 }}, S = {{ serial }} };
+// What a thread has the results of: elements times nodes.
+enum { J = {{ nodes }}, W = I * J };
 enum { E = P * {{ "I" if of_node else "8" if of_tensor else "1" }} };
 {% if of_tensor %}
 // Rows of a tile, tiles of nodes, warps that share them; numbers of a tile that a thread has; banks between nodes.
@@ -52,9 +54,11 @@ enum { WARPS = (TILES + {{ inline }} - 1) / {{ inline }} };
 enum { OF_MATRIX = {{ 1 if is_double else 4 }}, OF_FIELD = {{ 1 if is_double else 2 }}, DEPTH = 4 * OF_FIELD };
 enum { THREADS = 32 * P * WARPS, PITCH = 6 * E + {{ 4 if is_double else 8 }} };
 {% else %}
-enum { THREADS = ({{ "NP" if of_node else "(NP + I - 1) / I" }} * P + 31) / 32 * 32 };
+enum { NODES = (NP + {{ "J - 1) / J" if of_node else "I - 1) / I" }}, THREADS = (NODES * P + 31) / 32 * 32 };
+{% if not of_node %}
 // An odd distance between nodes, so that nodes of an element are in different banks.
 enum { PITCH = 6 * E{{ " + 1" if is_transposed }} };
+{% endif %}
 {% endif %}
 {% set from_shared = (fields == "shared" or is_transposed) and "volume" in steps %}
 {% set has_fluxes = "lift" in steps %}
@@ -72,8 +76,9 @@ struct __align__(VECTOR * sizeof(real)) Entries { real at[VECTOR]; };
 {% if of_node %}
 // The numbers at a node of the elements that a thread does.
 struct __align__({{ 8 if inline % 2 and not is_double else 16 }}) Row { real at[I][6]; };
-#define FIELD(e, n, c) ((((e) / I * NP + (n)) * I + (e) % I) * 6 + (c))
-#define FLUX(e, j, c) ((((e) / I * N4 + (j)) * I + (e) % I) * 6 + (c))
+enum { ROW = 6 * I, FIELDS = {{ fields_of_set }}, FLUXES = {{ fluxes_of_set }} };
+#define FIELD(e, n, c) ((e) / I * FIELDS + (n) * ROW + (e) % I * 6 + (c))
+#define FLUX(e, j, c) ((e) / I * FLUXES + (j) * ROW + (e) % I * 6 + (c))
 {% else %}
 #define FIELD(e, n, c) ((n) * PITCH + (c) * E + (e))
 #define FLUX(e, j, c) ((j) * PITCH + (c) * E + (e))
@@ -221,19 +226,20 @@ __global__ void __launch_bounds__(THREADS{{ ", %d"|format(blocks) if blocks }}) 
 {% else %}
   const real *derivative = matrices + {{ place[0] }}, *lift = matrices + {{ place[1] }};
 {% endif %}
-{% set of_derivative, of_lift = place[1] - place[0], place[2] - place[1] %}
-{% set n_entries = (of_derivative if "volume" in steps else 0) + (of_lift if "lift" in steps else 0) %}
+{% set of_derivative = place[1] - place[0] %}
+{% set n_entries = (of_derivative if "volume" in steps else 0) + ((4 * nf * row + 3) // 4 * 4 if "lift" in steps else 0) %}
 {% if matrices == "shared" and n_entries %}
   {
     const real *from = {{ "derivative" if "volume" in steps else "lift" }};
-    for (int x = t; x < {{ n_entries }}; x += THREADS) shared[x] = from[x];
+    const int lines = {{ n_entries }} * sizeof(real) / sizeof(int4);
+    for (int x = t; x < lines; x += THREADS) ((int4 *)shared)[x] = ((const int4 *)from)[x];
     derivative = shared;
     lift = shared + {{ of_derivative if "volume" in steps else 0 }};
     shared += {{ n_entries }};
     __syncthreads();
   }
 {% endif %}
-  real *const field = shared, *const flux = shared{{ " + PITCH * NP" if from_shared }};
+  real *const field = shared, *const flux = shared{{ " + P * FIELDS" if from_shared and of_node else " + PITCH * NP" if from_shared }};
   const real time = clock[0] + c0 * clock[1], dt = clock[1];
 {% if of_tensor %}
   const bool is_active = true;
@@ -241,39 +247,32 @@ __global__ void __launch_bounds__(THREADS{{ ", %d"|format(blocks) if blocks }}) 
   #define NODE(w) (row + across + (w) / 2 * 8)
   #define ELEMENT(w) (set * 8 + along * 2 + (w) % 2)
 {% elif of_node %}
-  const bool is_active = t < NP * P;
-  const int node = t % NP, set = t / NP;
-  #define DERIVATIVE(x, m) ((((x) * ((NP + VECTOR - 1) / VECTOR) + (m) / VECTOR) * NP + node) * VECTOR + (m) % VECTOR)
-  #define LIFT(j) (((j) / VECTOR * NP + node) * VECTOR + (j) % VECTOR)
-  #define NODE(w) node
-  #define ELEMENT(w) (set * I + (w))
+  const bool is_active = t < NODES * P;
+  const int node = t % NODES, set = t / NODES;
+  #define NODE(w) (node + (w) / I * NODES)
+  #define ELEMENT(w) (set * I + (w) % I)
+  // Of the node of result w.
+  #define DERIVATIVE(x, m, w) ((((x) * ((NP + VECTOR - 1) / VECTOR) + (m) / VECTOR) * NP + SOME_NODE(w)) * VECTOR)
+  #define LIFT(j, w) (((j) / VECTOR * NP + SOME_NODE(w)) * VECTOR)
 {% else %}
-  const bool is_active = t < P * ((NP + I - 1) / I);
+  const bool is_active = t < P * NODES;
   const int node = t / P * I, set = t % P;
   #define NODE(w) (node + (w))
   #define ELEMENT(w) set
 {% endif %}
   #define SOME_NODE(w) min(NODE(w), NP - 1)
   #define IS_THERE(w) (is_active && ELEMENT(w) < left && NODE(w) < NP)
-{% if matrices == "registers" %}
-{% if "volume" in steps %}
-  real slope[3][NP];
-  EACH(x, 3 * NP) slope[x / NP][x % NP] = is_active ? derivative[DERIVATIVE(x / NP, x % NP)] : real(0);
-{% endif %}
-{% if "lift" in steps %}
-  real lifting[N4];
-  EACH(j, N4) lifting[j] = is_active ? lift[LIFT(j)] : real(0);
-{% endif %}
-{% endif %}
   for (int batch = 0; batch < S; ++batch) {
     const int begin = first + (blockIdx.x * S + batch) * E;
     const int left = min(E, first + count - begin);
     if (left <= 0) break;
 {% if from_shared and of_node and not interleaved %}
     if (is_active) {
-      Row row;
-      EACH(w, I) EACH(c, 6) row.at[w][c] = q[AT(begin + min(ELEMENT(w), left - 1), c, node)];
-      ((Row *)field)[set * NP + node] = row;
+      EACH(v, J) if (NODE(v * I) < NP) {
+        Row row;
+        EACH(w, I) EACH(c, 6) row.at[w][c] = q[AT(begin + min(ELEMENT(w), left - 1), c, NODE(v * I))];
+        *(Row *)(field + FIELD(set * I, NODE(v * I), 0)) = row;
+      }
     }
     __syncthreads();
 {% elif from_shared %}
@@ -286,16 +285,15 @@ __global__ void __launch_bounds__(THREADS{{ ", %d"|format(blocks) if blocks }}) 
 {% if "flux" in steps %}
     for (int x = t; x < E * N4; x += THREADS) {
       const int {{ "j = x % N4, e = x / N4" if of_node or is_transposed else "e = x % E, j = x / E" }};
-      Numbers own, result = {};
+      Numbers own, result;
       const int n = face_nodes[j], k = begin + min(e, left - 1);
 {% if of_node and from_shared %}
       own = *(const Numbers *)(field + FIELD(e, n, 0));
 {% else %}
       EACH(c, 6) own.at[c] = {{ "field[FIELD(e, n, c)]" if from_shared else "q[AT(k, c, n)]" }};
 {% endif %}
-      if (e < left)
-        numerical_flux(result.at, own.at, q, faces, neighbors, materials, corners, matrices + {{ weights }},
-                       patterns, K, k, j, time);
+      numerical_flux(result.at, own.at, q, faces, neighbors, materials, corners, matrices + {{ weights }}, patterns, K,
+                     k, j, time);
 {% if of_node and has_fluxes %}
       *(Numbers *)(flux + FLUX(e, j, 0)) = result;
 {% else %}
@@ -315,13 +313,13 @@ __global__ void __launch_bounds__(THREADS{{ ", %d"|format(blocks) if blocks }}) 
     for (int row = t / (32 * P) * ROWS; row < NP; row += WARPS * ROWS) {
 {% endif %}
 {% if "volume" in steps or "lift" in steps or "stage" in steps %}
-    real sum[I][6];
-    EACH(w, I) EACH(c, 6) sum[w][c] =
+    real sum[W][6];
+    EACH(w, W) EACH(c, 6) sum[w][c] =
       {{ "0" if "volume" in steps else "IS_THERE(w) ? added[AT(begin + ELEMENT(w), c, NODE(w))] : real(0)" }};
 {% endif %}
 {% if "volume" in steps %}
     if (is_active) {
-      real r[I][6] = {}, s[I][6] = {}, u[I][6] = {};
+      real r[W][6] = {}, s[W][6] = {}, u[W][6] = {};
 {% if of_tensor %}
       #pragma unroll 1
       for (int m0 = 0; m0 < NP; m0 += DEPTH) {
@@ -345,23 +343,20 @@ __global__ void __launch_bounds__(THREADS{{ ", %d"|format(blocks) if blocks }}) 
       EACH(w, {{ inline if of_node else 1 }}) source[w] = q + AT(begin + min(ELEMENT(w), left - 1), 0, 0);
 {% endif %}
 {% if of_node %}
-      #define ENTRY(x) {{ "slope[x][m0 + y]" if matrices == "registers" else "d[x].at[y]" }}
       const auto add_products = [&](int m0, int count) {
-{% if matrices != "registers" %}
-        Entries d[3];
-        EACH(x, 3) d[x] = *(const Entries *)(derivative + DERIVATIVE(x, m0));
-{% endif %}
+        Entries d[3][J];
+        EACH(x, 3) EACH(v, J) d[x][v] = *(const Entries *)(derivative + DERIVATIVE(x, m0, v * I));
         EACH(y, VECTOR) if (y < count) {
 {% if from_shared %}
-          const Row v = ((const Row *)field)[set * NP + m0 + y];
+          const Row v = *(const Row *)(field + FIELD(set * I, m0 + y, 0));
 {% else %}
           Row v;
           EACH(w, I) EACH(c, 6) v.at[w][c] = source[w][AT(0, c, m0 + y)];
 {% endif %}
-          EACH(w, I) EACH(c, 6) {
-            r[w][c] += ENTRY(0) * v.at[w][c];
-            s[w][c] += ENTRY(1) * v.at[w][c];
-            u[w][c] += ENTRY(2) * v.at[w][c];
+          EACH(w, W) EACH(c, 6) {
+            r[w][c] += d[0][w / I].at[y] * v.at[w % I][c];
+            s[w][c] += d[1][w / I].at[y] * v.at[w % I][c];
+            u[w][c] += d[2][w / I].at[y] * v.at[w % I][c];
           }
         }
       };
@@ -389,7 +384,7 @@ __global__ void __launch_bounds__(THREADS{{ ", %d"|format(blocks) if blocks }}) 
       }
 {% endif %}
 {% endif %}
-      EACH(w, I) {
+      EACH(w, W) {
         const int k = begin + min(ELEMENT(w), left - 1);
         const Four g[3] = {metrics[3 * k], metrics[3 * k + 1], metrics[3 * k + 2]};
         #define SLOPE(along, c) (g[along].x * r[w][c] + g[along].y * s[w][c] + g[along].z * u[w][c])
@@ -422,15 +417,14 @@ __global__ void __launch_bounds__(THREADS{{ ", %d"|format(blocks) if blocks }}) 
     __syncthreads();
     if (is_active) {
 {% if of_node %}
-      #pragma unroll {{ 4 * nf if matrices == "registers" else [unroll // vector, 1]|max }}
+      #pragma unroll {{ [unroll // vector, 1]|max }}
       for (int j0 = 0; j0 < N4; j0 += VECTOR) {
-{% if matrices != "registers" %}
-        const Entries d = *(const Entries *)(lift + LIFT(j0));
-{% endif %}
+        Entries d[J];
+        EACH(v, J) d[v] = *(const Entries *)(lift + LIFT(j0, v * I));
         EACH(y, VECTOR) {
-          const Row v = ((const Row *)flux)[set * N4 + j0 + y];
-          EACH(w, I) EACH(c, 6)
-            sum[w][c] += {{ "lifting[j0 + y]" if matrices == "registers" else "d.at[y]" }} * v.at[w][c];
+          const Row v = *(const Row *)(flux + FLUX(set * I, j0 + y, 0));
+          EACH(w, W) EACH(c, 6)
+            sum[w][c] += d[w / I].at[y] * v.at[w % I][c];
         }
       }
 {% else %}
@@ -455,7 +449,7 @@ __global__ void __launch_bounds__(THREADS{{ ", %d"|format(blocks) if blocks }}) 
 {% endif %}
     real *const sums = {{ "flux" if has_fluxes else "field" }};
     __syncthreads();
-    EACH(w, I) if (IS_THERE(w)) EACH(c, 6) sums[FIELD(ELEMENT(w), NODE(w), c)] = sum[w][c];
+    EACH(w, W) if (IS_THERE(w)) EACH(c, 6) sums[FIELD(ELEMENT(w), NODE(w), c)] = sum[w][c];
     __syncthreads();
     for (int x = t; x < E * 6 * NP; x += THREADS) {
       const int {{ order }};
@@ -463,7 +457,7 @@ __global__ void __launch_bounds__(THREADS{{ ", %d"|format(blocks) if blocks }}) 
       const int at = AT(begin + e, c, n);
       const real rate = sums[FIELD({{ result }})];
 {% elif "volume" in steps or "lift" in steps or "stage" in steps %}
-    EACH(w, I) if (IS_THERE(w)) EACH(c, 6) {
+    EACH(w, W) if (IS_THERE(w)) EACH(c, 6) {
       const int at = AT(begin + ELEMENT(w), c, NODE(w));
       const real rate = sum[w][c];
 {% endif %}
@@ -580,11 +574,6 @@ def padded_length(nodes):
     return nodes + -nodes % 8
 
 
-def _entries_at_once(itemsize):
-    """Entries of a matrix in 16 bytes."""
-    return 16 // itemsize
-
-
 def _padded(matrix):
     """A matrix (..., nodes) with zeros up to `padded_length`."""
     nodes = matrix.shape[-1]
@@ -598,32 +587,51 @@ def _by_node(matrix, count):
     return np.moveaxis(matrix.reshape(*others, -1, count, nodes), -2, -1)
 
 
-def matrices(element, itemsize):
-    """What kernels read of an element: parts of a buffer, and the place of each with the end.
+def _at_once(nodes, itemsize):
+    """Entries of a matrix that a thread loads at once for each of its nodes: 16 bytes, or 8 where there are many."""
+    return (16 if nodes <= 2 else 8) // itemsize
 
-    0 and 1 are derivatives and lift for threads of elements (and tensor cores), 2 and 3 for threads of nodes, 4
-    barycentric coordinates of nodes on faces.
+
+def matrices(element, itemsize):
+    """What kernels read of an element: parts of a buffer, and the place of each by its name.
+
+    "weights" are barycentric coordinates of nodes on faces. Derivatives and lift follow each other: at "element" for
+    threads of elements (and tensor cores), at a number of entries for threads of nodes that load so many at once.
     """
-    derivatives, lift, count = element.derivatives.transpose(0, 2, 1), element.lift.T, _entries_at_once(itemsize)
-    weights = element.nodes[element.face_nodes.ravel()].T
-    parts = _padded(derivatives), _padded(lift), _by_node(derivatives, count), _by_node(lift, count), weights
-    return parts, np.cumsum([0, *(part.size for part in parts)]).tolist()
+    derivatives, lift = element.derivatives.transpose(0, 2, 1), element.lift.T
+    forms = {"element": (_padded(derivatives), _padded(lift))}
+    forms |= {n: (_by_node(derivatives, n), _by_node(lift, n)) for n in (16 // itemsize, 8 // itemsize)}
+    parts, places = [], {}
+    for name, form in (forms | {"weights": (element.nodes[element.face_nodes.ravel()].T,)}).items():
+        places[name] = []
+        for part in form:
+            places[name].append(sum(p.size for p in parts))
+            parts.append(np.pad(part.ravel(), (0, -part.size % 4)))
+    return parts, places
+
+
+def _of_set(numbers, itemsize):
+    """An expression: room for the numbers of a set of threads, an odd multiple of 16 bytes, so that sets that read
+    at once are in different banks of shared memory."""
+    at_once = 16 // itemsize
+    return f"({numbers} + ({3 * at_once} - {numbers} % {2 * at_once}) % {2 * at_once})"
 
 
 def source(problem, steps, **config):
     """The source of the kernel that does some of the steps of a `Problem`."""
     element, layout, itemsize = problem.element, problem.layout, problem.dtype.itemsize
     parts, places = matrices(element, itemsize)
-    inline, lanes = config["inline"], config["lanes"]
+    inline, lanes, at_once = config["inline"], config["lanes"], _at_once(config["nodes"], itemsize)
+    place = places[at_once if lanes == "node" else "element"]
     # Threads of elements load entries of consecutive nodes in vectors of at most 16 bytes.
     is_loaded = lanes == "element" and config["matrices"] in ("global", "shared")
-    widths = [v for v in (4, 2) if v <= _entries_at_once(itemsize) and is_loaded and inline % v == 0]
+    widths = [v for v in (4, 2) if v * itemsize <= 16 and is_loaded and inline % v == 0]
     return _TEMPLATE.render(
         entries=[", ".join(map(repr, m.ravel().tolist())) for m in parts[:2] if config["matrices"] == "source"],
         steps=steps.split(), real="double" if itemsize == 8 else "float", dtype=str(problem.dtype),
-        np=element.n_nodes, nf=element.n_face_nodes, padded=padded_length(element.n_nodes),
-        place=places[2:5] if lanes == "node" else places[:3], weights=places[4],
-        vector=_entries_at_once(itemsize) if lanes == "node" else max(widths, default=0),
+        np=element.n_nodes, nf=element.n_face_nodes, padded=padded_length(element.n_nodes), row=element.n_nodes if lanes == "node" else padded_length(element.n_nodes),
+        place=place, weights=places["weights"][0], vector=at_once if lanes == "node" else max(widths, default=0),
+        fields_of_set=_of_set("ROW * NP", itemsize), fluxes_of_set=_of_set("ROW * N4", itemsize),
         interleaved=layout.interleaved, at=layout.at, order=layout.order, flux=problem.flux,
         materials=problem.has_materials, kinds=list(problem.kinds), incident=problem.incident, **config,
     )  # fmt: skip
@@ -666,34 +674,41 @@ def kernel(problem, steps):
         else ["node"],
         "parallel": sorted(_parallel(nodes), key=(32).__ne__) if by_element else _parallel(nodes),
         "inline": _inline(nodes, by_element, problem.dtype.itemsize) if products else [1],
+        "nodes": [1, 2, 3, 4] if products else [1],
         "serial": [1, 2, 4, 8],
-        "matrices": ["global", "shared", "registers", "source"][: 4 if nodes <= 10 else 3 if nodes <= 20 else 2]
-        if products
-        else ["global"],
+        "matrices": (["global", "shared"] + ["source"] * (nodes <= 10)) if products else ["global"],
         "fields": ["shared"] if not has_volume else ["global", "shared"] if interleaved else ["shared", "global"],
         "unroll": list(dict.fromkeys([2, 4, 8] + [nodes] * (nodes <= 35))) if products else [1],
-        "blocks": [0, 2, 4, 8],
+        "blocks": [0, 2, 3, 4, 8],
     }
     tiles = -(-nodes // rows)
     batch = "(parallel * (inline if lanes == 'node' else 8 if lanes == 'tensor' else 1))"
-    of_set = f"({nodes} if lanes == 'node' else ceil_div({nodes}, inline))"
+    of_set = f"ceil_div({nodes}, nodes if lanes == 'node' else inline)"
     threads = (f"(32 * (parallel * ceil_div({tiles}, inline) if lanes == 'tensor' else "
                f"ceil_div({of_set} * parallel, 32)))")  # fmt: skip
     transposed = "" if interleaved else " or lanes == 'element'"
-    count = _entries_at_once(problem.dtype.itemsize)
-    rows_of = {"node": (-(-nodes // count) * count, nodes), "element": (nodes, padded_length(nodes))}
-    of_node, of_other = (length * (3 * columns * has_volume + n4 * has_lift) for columns, length in rows_of.values())
+    # Columns of derivatives are at most those of four at once.
+    rows_of = {"node": (nodes + -nodes % 4, nodes), "element": (nodes, padded_length(nodes))}
+    of_node, of_other = (
+        length * (3 * columns * has_volume + n4 * has_lift) + 8 for columns, length in rows_of.values()
+    )
     entries = f"({of_node} if lanes == 'node' else {of_other})"
-    of_batch = (f"({batch} * 6 + {pad} * (lanes == 'tensor') + {int(not interleaved)} * (lanes == 'element')) * "
-                f"({nodes * has_volume} * (fields == 'shared'{transposed}) + {n4 * has_lift})")  # fmt: skip
+    pitch = f"({batch} * 6 + {pad} * (lanes == 'tensor') + {int(not interleaved)} * (lanes == 'element'))"
+
+    def of_rows(count):
+        of_set = f"parallel * {_of_set(f'6 * inline * {count}', problem.dtype.itemsize)}"
+        return f"({of_set} if lanes == 'node' else {pitch} * {count})"
+
+    of_batch = (f"({of_rows(nodes)} * (fields == 'shared'{transposed}) * {int(has_volume)} + "
+                f"{of_rows(n4)} * {int(has_lift)})")  # fmt: skip
     numbers = f"({entries} * (matrices == 'shared') + {of_batch})"
     space = tune.Space(**parameters).require(
         f"{threads} <= 512", f"{threads} * max(1, blocks) <= 2048",
         f"{numbers} * {problem.dtype.itemsize} <= {problem.max_shared}",
-        f"matrices != 'registers' or (lanes == 'node' and unroll == {nodes})",
         f"matrices != 'source' or (lanes == 'element' and inline == {nodes} and unroll == {nodes})",
         f"lanes != 'element' or (parallel >= 8 and inline <= {nodes})",
-        f"lanes != 'element' or {by_element or not has_volume} or fields == 'shared'", "lanes != 'node' or inline <= 4",
+        f"lanes != 'element' or {by_element or not has_volume} or fields == 'shared'", 
+        "lanes != 'node' or inline * nodes <= 4", "lanes == 'node' or nodes == 1",
         f"lanes != 'tensor' or (parallel <= 8 and inline <= {tiles} and unroll == 2)",
     )  # fmt: skip
     return tune.Kernel(

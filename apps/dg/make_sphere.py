@@ -7,7 +7,7 @@ import numpy as np
 
 from .mesh import oriented
 
-RADII = (1.0, 1.25, 1.58, 2.0, 2.5)
+RADII = (1.0, 1.25, 1.58, 2.0, 2.5, 3.15, 4.0, 5.0, 6.3)
 
 
 def icosphere():

@@ -355,13 +355,15 @@ def box(counts, size=(1, 1, 1), jitter=0.0, boundary="conductor", seed=1):
     return Mesh(vertices, oriented(vertices, elements), boundary)
 
 
-def sphere(refinements=0, outer="absorbing", inner="scatterer"):
-    """Between a sphere of radius 1 and one of 2.5: a mesh of 960 elements, and finer ones with 8 times as many each.
+def sphere(refinements=0, outer="absorbing", inner="scatterer", shells=4):
+    """Around a sphere of radius 1: a mesh with 240 elements for each shell, and finer ones with 8 times as many each.
 
-    The spheres are polyhedra; the inner one has the volume of the ball.
+    4 shells end at radius 2.5, 8 at 6.3. The spheres are polyhedra; the inner one has the volume of the ball.
     """
     with np.load(Path(__file__).with_name("sphere.npz")) as file:
-        vertices, elements = file["vertices"].astype(np.float64), file["elements"]
+        # From the inside to the outside.
+        vertices, elements = file["vertices"].astype(np.float64), file["elements"][: 240 * shells]
+        vertices = vertices[: elements.max() + 1]
     middle = (np.linalg.norm(vertices, axis=1).min() + np.linalg.norm(vertices, axis=1).max()) / 2
     mesh = Mesh(vertices, elements, lambda x: np.where(np.linalg.norm(x, axis=1) < middle, inner, outer))
     for _ in range(refinements):
