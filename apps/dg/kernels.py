@@ -15,10 +15,12 @@ consecutive threads are elements, and a thread does `inline` nodes, so that a fi
 entries of matrices in vectors. Where elements are not interleaved in memory, fields and results are then transposed in
 shared memory, and consecutive threads gather consecutive nodes of a face.
 
-With lanes="tensor" (compute capability 8.0) tensor cores do the products: a warp has tiles of eight elements and eight
-nodes in float64, sixteen in float32, `inline` tiles one by one. A number of float32 is the sum of two of TF32, and
-three of the four products of such sums are enough for the precision of float32. All derivatives of a field at a node
-are sums of one thread, so that the rest is as before.
+With lanes="tensor" (compute capability 8.0) tensor cores do the products: a warp has sums of `inline` tiles of sixteen
+nodes by `columns` tiles of eight elements, all at once; warps share fluxes and then fields in shared memory. Matrices
+are in the order in which lanes have their tiles. A number of float32 is the sum of two of TF32, and three of the four
+products of such sums are enough for the precision of float32. Fields are taken along the edges of an element (covariant
+components), and the curl comes across its faces (contravariant ones): 12 products with derivatives and not 18, and
+fluxes, which are tangential, have no component across the three faces that belong to a coordinate.
 """
 
 import dataclasses
@@ -43,14 +45,16 @@ enum { NP = {{ np }}, NF = {{ nf }}, N4 = 4 * NF, PADDED = {{ padded }} };
 {% set of_node, of_tensor, is_double = lanes == "node", lanes == "tensor", real == "double" %}
 {# Threads are elements and neighbours in memory are nodes: numbers go to memory and back through shared memory. #}
 {% set is_transposed = lanes == "element" and not interleaved and ("volume" in steps or "lift" in steps) %}
-enum { P = {{ parallel }}, I = {{ inline if not of_tensor else 2 if is_double else 4 }}, S = {{ serial }} };
-enum { E = P * {{ "I" if of_node else "8" if of_tensor else "1" }} };
+enum { P = {{ parallel }}, I = {{ inline }}, S = {{ serial }} };
+enum { E = P * {{ "I" if of_node else "8 * %d"|format(columns) if of_tensor else "1" }} };
 {% if of_tensor %}
-// Rows of a tile, tiles of nodes, warps that share them; numbers of a tile that a thread has; banks between nodes.
-enum { ROWS = {{ 8 if is_double else 16 }}, TILES = (NP + ROWS - 1) / ROWS };
-enum { WARPS = (TILES + {{ inline }} - 1) / {{ inline }} };
-enum { OF_MATRIX = {{ 1 if is_double else 4 }}, OF_FIELD = {{ 1 if is_double else 2 }}, DEPTH = 4 * OF_FIELD };
-enum { THREADS = 32 * P * WARPS, PITCH = 6 * E + {{ 4 if is_double else 8 }} };
+// Tiles of eight elements of a warp; tiles of sixteen nodes, warps that share them; nodes of a field and of all faces
+// in whole steps of eight. The distance between elements is eight numbers more than a multiple of sixteen, so that
+// loads have no bank conflicts.
+enum { C = {{ columns }}, TILES = (NP + 15) / 16, WARPS = (TILES + I - 1) / I, THREADS = 32 * P * WARPS };
+enum { STEPS = (NP + 7) / 8, FACE_STEPS = (N4 + 7) / 8 };
+#define FIELD(e, n, c) ((e) * (6 * 8 * STEPS + 8) + (c) * (8 * STEPS) + (n))
+#define FLUX(e, j, c) ((e) * (6 * 8 * FACE_STEPS + 8) + (c) * (8 * FACE_STEPS) + (j))
 {% else %}
 enum { THREADS = ({{ "NP" if of_node else "(NP + I - 1) / I" }} * P + 31) / 32 * 32 };
 // An odd distance between nodes, so that nodes of an element are in different banks.
@@ -74,66 +78,107 @@ struct __align__(VECTOR * sizeof(real)) Entries { real at[VECTOR]; };
 struct __align__({{ 8 if inline % 2 and not is_double else 16 }}) Row { real at[I][6]; };
 #define FIELD(e, n, c) ((((e) / I * NP + (n)) * I + (e) % I) * 6 + (c))
 #define FLUX(e, j, c) ((((e) / I * N4 + (j)) * I + (e) % I) * 6 + (c))
-{% else %}
+{% elif not of_tensor %}
 #define FIELD(e, n, c) ((n) * PITCH + (c) * E + (e))
 #define FLUX(e, j, c) ((j) * PITCH + (c) * E + (e))
 {% endif %}
 {% if of_tensor %}
 
+// What a lane has of a tile of a matrix, and of one of a field; in float32 high parts, then low ones.
+struct __align__(16) Chunk { real at[{{ 2 if is_double else 4 }}]; };
+struct OfMatrix { Chunk at[2]; };
+struct OfField { real at[{{ 2 if is_double else 4 }}]; };
+typedef real Sums[4];
+
+__device__ __forceinline__ void load_matrix(OfMatrix &a, const Chunk *tiles, int number)
+{
+  EACH(y, 2) a.at[y] = tiles[(2 * number + y) * 32];
+}
+
+// Components of a vector along r, s, t.
+__device__ __forceinline__ void transform(real *result, int distance, const Four (&g)[3], const real *v, real scale)
+{
+  result[0] = scale * (g[0].x * v[0] + g[1].x * v[1] + g[2].x * v[2]);
+  result[distance] = scale * (g[0].y * v[0] + g[1].y * v[1] + g[2].y * v[2]);
+  result[2 * distance] = scale * (g[0].z * v[0] + g[1].z * v[1] + g[2].z * v[2]);
+}
+
 {% if is_double %}
-typedef double Part;
-
-__device__ __forceinline__ Part part(double x) { return x; }
-
-// Adds the product of two tiles to those of field c.
-__device__ __forceinline__ void multiply_add(real (&d)[I][6], int c, const Part (&a)[1], const Part (&b)[1])
+__device__ __forceinline__ void load_field(OfField &v, const real *from)
 {
-  asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 { %0, %1}, { %2}, { %3}, { %0, %1};"
-      : "+d"(d[0][c]), "+d"(d[1][c]) : "d"(a[0]), "d"(b[0]));
+  const double2 x = *(const double2 *)from;
+  v = {x.x, x.y};
 }
+
+// Adds the product of a tile of 16 rows and 8 columns of a matrix, and of one of 8 rows and 8 columns.
+__device__ __forceinline__ void multiply_add(Sums &d, const OfMatrix &a, const OfField &b)
+{
+#if __CUDA_ARCH__ >= 900
+  asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 "
+      "{ %0, %1, %2, %3}, { %4, %5, %6, %7}, { %8, %9}, { %0, %1, %2, %3};"
+      : "+d"(d[0]), "+d"(d[1]), "+d"(d[2]), "+d"(d[3])
+      : "d"(a.at[0].at[0]), "d"(a.at[0].at[1]), "d"(a.at[1].at[0]), "d"(a.at[1].at[1]), "d"(b.at[0]), "d"(b.at[1]));
+#else
+  EACH(y, 2) EACH(w, 2)
+    asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 { %0, %1}, { %2}, { %3}, { %0, %1};"
+        : "+d"(d[2 * w]), "+d"(d[2 * w + 1]) : "d"(a.at[y].at[w]), "d"(b.at[y]));
+#endif
+}
+
+// Adds a v - b w.
+__device__ __forceinline__ void add_curl(
+  Sums &d, const OfMatrix &a, const OfField &v, const OfMatrix &b, const OfField &w)
+{
+  multiply_add(d, a, v);
+  multiply_add(d, b, {-w.at[0], -w.at[1]});
+}
+
+__device__ __forceinline__ void add_one(Sums &d, const OfMatrix &a, const OfField &v) { multiply_add(d, a, v); }
 {% else %}
-struct Part { unsigned high, low; };
-
-__device__ __forceinline__ unsigned tf32(float x)
+__device__ __forceinline__ void load_field(OfField &v, const real *from)
 {
-  unsigned value;
-  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(value) : "f"(x));
-  return value;
+  const float2 x = *(const float2 *)from;
+  v.at[0] = __uint_as_float(__float_as_uint(x.x) & 0xffffe000);
+  v.at[1] = __uint_as_float(__float_as_uint(x.y) & 0xffffe000);
+  v.at[2] = x.x - v.at[0], v.at[3] = x.y - v.at[1];
 }
 
-__device__ __forceinline__ Part part(float x)
+// Adds the product of parts of a tile of 16 rows and 8 columns of a matrix, and of one of 8 rows and 8 columns.
+__device__ __forceinline__ void of_parts(Sums &d, const OfMatrix &a, int of_a, const OfField &b, int of_b)
 {
-  const unsigned high = tf32(x);
-  return {high, tf32(x - __uint_as_float(high))};
-}
-
-__device__ __forceinline__ void of_parts(
-    real (&d)[4], unsigned a0, unsigned a1, unsigned a2, unsigned a3, unsigned b0, unsigned b1)
-{
+  const real (&x)[4] = a.at[of_a].at, *y = b.at + 2 * of_b;
   asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
       "{ %0, %1, %2, %3}, { %4, %5, %6, %7}, { %8, %9}, { %0, %1, %2, %3};"
       : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-      : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
+      : "r"(__float_as_uint(x[0])), "r"(__float_as_uint(x[1])), "r"(__float_as_uint(x[2])),
+        "r"(__float_as_uint(x[3])), "r"(__float_as_uint(y[0])), "r"(__float_as_uint(y[1])));
 }
 
-// Adds the product of two tiles to those of field c, small parts first. Tensor cores cut off what a sum has no room
-// for, so sums over many tiles are those of threads, which round.
-__device__ __forceinline__ void multiply_add(real (&d)[I][6], int c, const Part (&a)[4], const Part (&b)[2])
+// Adds a v - b w, small parts first. Tensor cores cut off what a sum has no room for, so sums over many tiles are those
+// of threads, which round.
+__device__ __forceinline__ void add_curl(
+  Sums &d, const OfMatrix &a, const OfField &v, const OfMatrix &b, const OfField &x)
 {
-  real product[4] = {};
-  of_parts(product, a[0].low, a[1].low, a[2].low, a[3].low, b[0].high, b[1].high);
-  of_parts(product, a[0].high, a[1].high, a[2].high, a[3].high, b[0].low, b[1].low);
-  of_parts(product, a[0].high, a[1].high, a[2].high, a[3].high, b[0].high, b[1].high);
-  EACH(w, 4) d[w][c] += product[w];
+  Sums sums = {};
+  const OfField w = {-x.at[0], -x.at[1], -x.at[2], -x.at[3]};  // part of the instruction
+  of_parts(sums, a, 1, v, 0);
+  of_parts(sums, b, 1, w, 0);
+  of_parts(sums, a, 0, v, 1);
+  of_parts(sums, b, 0, w, 1);
+  of_parts(sums, a, 0, v, 0);
+  of_parts(sums, b, 0, w, 0);
+  EACH(y, 4) d[y] += sums[y];
+}
+
+__device__ __forceinline__ void add_one(Sums &d, const OfMatrix &a, const OfField &v)
+{
+  Sums sums = {};
+  of_parts(sums, a, 1, v, 0);
+  of_parts(sums, a, 0, v, 1);
+  of_parts(sums, a, 0, v, 0);
+  EACH(y, 4) d[y] += sums[y];
 }
 {% endif %}
-
-// What a thread has of a tile of a matrix (columns, PADDED): from a row and a column on.
-__device__ __forceinline__ void load(Part (&a)[OF_MATRIX], const real *matrix, int row, int column, int columns)
-{
-  EACH(v, OF_MATRIX)
-    a[v] = part(matrix[min(column + v / 2 * 4, columns - 1) * PADDED + min(row + v % 2 * 8, NP - 1)]);
-}
 {% endif %}
 {% if incident %}
 
@@ -233,14 +278,136 @@ __global__ void __launch_bounds__(THREADS{{ ", %d"|format(blocks) if blocks }}) 
     __syncthreads();
   }
 {% endif %}
-  real *const field = shared, *const flux = shared{{ " + PITCH * NP" if from_shared }};
   const real time = clock[0] + c0 * clock[1], dt = clock[1];
 {% if of_tensor %}
-  const bool is_active = true;
-  const int set = t / 32 % P, across = t % 32 / 4, along = t % 4;
-  #define NODE(w) (row + across + (w) / 2 * 8)
-  #define ELEMENT(w) (set * 8 + along * 2 + (w) % 2)
-{% elif of_node %}
+
+  // First tile of nodes and first element of a warp; what a lane has of a tile of eight elements.
+  const int across = t % 32 / 4, along = t % 4, tile = t / 32 % WARPS * I, set = t / (32 * WARPS) * 8 * C;
+  const int last = TILES - 1 - tile;
+  Four *const geometry = (Four *)shared;  // of each element: rows of the cofactors of its metrics, and a scale
+  real *const numbers = shared + 12 * E;  // fluxes, then fields, then rates
+  const real *const of_fluxes = numbers + FLUX(set + across, 2 * along, 0);
+  const real *const of_fields = numbers + FIELD(set + across, 2 * along, 0);
+  const Chunk *const of_derivative = (const Chunk *)derivative + tile * STEPS * 6 * 32 + t % 32;
+  const Chunk *const of_lift = (const Chunk *)lift + tile * FACE_STEPS * 2 * 32 + t % 32;
+  for (int batch = 0; batch < S; ++batch) {
+    const int begin = first + (blockIdx.x * S + batch) * E;
+    const int left = min(E, first + count - begin);
+    if (left <= 0) break;
+    if (t < E) {
+      const int k = begin + min(t, left - 1);
+      const Four g[3] = {metrics[3 * k], metrics[3 * k + 1], metrics[3 * k + 2]};
+      EACH(x, 3) {
+        const Four a = g[(x + 1) % 3], b = g[(x + 2) % 3];
+        geometry[3 * t + x] = {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x, 1};
+      }
+      const Four c = geometry[3 * t];
+      geometry[3 * t].w = 1 / (g[0].x * c.x + g[0].y * c.y + g[0].z * c.z);
+{% if materials %}
+      geometry[3 * t + 1].w = materials[k].x, geometry[3 * t + 2].w = materials[k].y;
+{% endif %}
+    }
+    Sums sum[I][C][6] = {};
+{% if has_fluxes %}
+    for (int x = t; x < E * N4; x += THREADS) {
+      const int j = x % N4, e = x / N4, k = begin + min(e, left - 1);
+      real result[6] = {};
+{% if "flux" in steps %}
+      const int n = face_nodes[j];
+      real own[6];
+      EACH(c, 6) own[c] = q[AT(k, c, n)];
+      if (e < left)
+        numerical_flux(result, own, q, faces, neighbors, materials, corners, matrices + {{ weights }},
+                       patterns, K, k, j, time);
+{% else %}
+      if (e < left) EACH(c, 6) result[c] = fluxes[((size_t)k * 6 + c) * N4 + j];
+{% endif %}
+      const Four g[3] = {metrics[3 * k], metrics[3 * k + 1], metrics[3 * k + 2]};
+      EACH(h, 2) transform(numbers + FLUX(e, j, 3 * h), FLUX(0, 0, 1), g, result + 3 * h, real(1));
+    }
+{% if 4 * nf % 8 %}
+    #pragma unroll 1
+    for (int x = t; x < E * 6 * {{ -4 * nf % 8 }}; x += THREADS)
+      numbers[FLUX(x / {{ 6 * (-4 * nf % 8) }}, N4 + x % {{ -4 * nf % 8 }}, x / {{ -4 * nf % 8 }} % 6)] = 0;
+{% endif %}
+    __syncthreads();
+    #pragma unroll 1
+    for (int step = 0; step < FACE_STEPS; ++step) {
+      OfMatrix d[I];
+      EACH(w, I) load_matrix(d[w], of_lift, min(w, last) * FACE_STEPS + step);
+      // Fluxes have no component across a face, so those along r, s, t need not be lifted from face 1, 2, 3.
+      const unsigned is_zero[] = { {% for steps in tangential %}{{ steps }}u, {% endfor %} };
+      EACH(c, 3) if (!(is_zero[c] >> step & 1)) EACH(h, 2) EACH(y, C) {
+        OfField v;
+        load_field(v, of_fluxes + FLUX(8 * y, step * 8, 3 * h + c));
+        EACH(w, I) add_one(sum[w][y][3 * h + c], d[w], v);
+      }
+    }
+    __syncthreads();
+{% endif %}
+{% if "volume" in steps %}
+    {{ "__syncthreads();" if not has_fluxes }}
+    for (int x = t; x < E * 8 * STEPS; x += THREADS) {
+      const int {{ "e = x % E, n = x / E" if interleaved else "n = x % (8 * STEPS), e = x / (8 * STEPS)" }};
+      real v[6] = {};
+      if (n < NP && e < left) EACH(c, 6) v[c] = q[AT(begin + e, c, n)];
+      // Along edges, so that the curl has two derivatives and not six.
+      const Four g[3] = {geometry[3 * e], geometry[3 * e + 1], geometry[3 * e + 2]};
+      transform(numbers + FIELD(e, n, 0), FIELD(0, 0, 1), g, v + 3, real({{ "g[1].w" if materials else 1 }}));
+      transform(numbers + FIELD(e, n, 3), FIELD(0, 0, 1), g, v, real({{ "-g[2].w" if materials else -1 }}));
+    }
+    __syncthreads();
+    #pragma unroll 1
+    for (int step = 0; step < STEPS; ++step) {
+      OfMatrix d[3][I];
+      EACH(x, 3) EACH(w, I) load_matrix(d[x][w], of_derivative, (min(w, last) * STEPS + step) * 3 + x);
+      EACH(y, C) EACH(h, 2) {
+        OfField v[3];
+        EACH(c, 3) load_field(v[c], of_fields + FIELD(8 * y, step * 8, 3 * h + c));
+        EACH(c, 3) EACH(w, I)
+          add_curl(sum[w][y][3 * h + c], d[(c + 1) % 3][w], v[(c + 2) % 3], d[(c + 2) % 3][w], v[(c + 1) % 3]);
+      }
+    }
+    __syncthreads();
+{% endif %}
+    EACH(w, I) EACH(x, 4) {
+      const int n = (tile + w) * 16 + across + x / 2 * 8, e = set + 2 * along + x % 2;
+      if (n < NP) EACH(y, C) EACH(c, 6) numbers[FIELD(e + 8 * y, n, c)] = sum[w][y][c][x];
+    }
+    __syncthreads();
+    for (int x = t; x < E * NP; x += THREADS) {
+      const int {{ "e = x % E, n = x / E" if interleaved else "n = x % NP, e = x / NP" }};
+      if (e >= left) continue;
+      const Four g[3] = {geometry[3 * e], geometry[3 * e + 1], geometry[3 * e + 2]};
+      real rate[6], before[6] = {}, now[6] = {};
+      EACH(c, 6) {
+        const int at = AT(begin + e, c, n);
+{% if "stage" in steps %}
+        if (a != 0) before[c] = a * residual[at];
+        now[c] = q[at];
+{% endif %}
+        rate[c] = {{ "0" if "volume" in steps else "added[at]" }};
+      }
+      EACH(h, 2) {
+        real f[3];
+        EACH(c, 3) f[c] = g[0].w * numbers[FIELD(e, n, 3 * h + c)];
+        EACH(c, 3) rate[3 * h + c] += g[c].x * f[0] + g[c].y * f[1] + g[c].z * f[2];
+      }
+      EACH(c, 6) {
+        const int at = AT(begin + e, c, n);
+{% if "stage" in steps %}
+        residual[at] = before[c] += dt * rate[c];
+        out[at] = now[c] + b * before[c];
+{% else %}
+        out[at] = rate[c];
+{% endif %}
+      }
+    }
+    __syncthreads();
+  }
+{% else %}
+  real *const field = shared, *const flux = shared{{ " + PITCH * NP" if from_shared }};
+{% if of_node %}
   const bool is_active = t < NP * P;
   const int node = t % NP, set = t / NP;
   #define DERIVATIVE(x, m) ((((x) * ((NP + VECTOR - 1) / VECTOR) + (m) / VECTOR) * NP + node) * VECTOR + (m) % VECTOR)
@@ -309,11 +476,6 @@ __global__ void __launch_bounds__(THREADS{{ ", %d"|format(blocks) if blocks }}) 
       flux[FLUX(e, j, c)] = e < left ? fluxes[((size_t)(begin + e) * 6 + c) * N4 + j] : real(0);
     }
 {% endif %}
-{% if of_tensor %}
-    {{ "__syncthreads();" if has_fluxes }}
-    const int one = set * 8 + across, k_one = begin + min(one, left - 1);
-    for (int row = t / (32 * P) * ROWS; row < NP; row += WARPS * ROWS) {
-{% endif %}
 {% if "volume" in steps or "lift" in steps or "stage" in steps %}
     real sum[I][6];
     EACH(w, I) EACH(c, 6) sum[w][c] =
@@ -322,24 +484,6 @@ __global__ void __launch_bounds__(THREADS{{ ", %d"|format(blocks) if blocks }}) 
 {% if "volume" in steps %}
     if (is_active) {
       real r[I][6] = {}, s[I][6] = {}, u[I][6] = {};
-{% if of_tensor %}
-      #pragma unroll 1
-      for (int m0 = 0; m0 < NP; m0 += DEPTH) {
-        Part d[3][OF_MATRIX];
-        EACH(x, 3) load(d[x], derivative + x * NP * PADDED, row + across, m0 + along, NP);
-        EACH(c, 6) {
-          Part v[OF_FIELD];
-          EACH(y, OF_FIELD) {
-            const int m = m0 + along + 4 * y;
-            const real x = m < NP ? {{ "field[FIELD(one, m, c)]" if from_shared else "q[AT(k_one, c, m)]" }} : real(0);
-            v[y] = part(x);
-          }
-          multiply_add(r, c, d[0], v);
-          multiply_add(s, c, d[1], v);
-          multiply_add(u, c, d[2], v);
-        }
-      }
-{% else %}
 {% if not from_shared %}
       const real *source[{{ inline if of_node else 1 }}];
       EACH(w, {{ inline if of_node else 1 }}) source[w] = q + AT(begin + min(ELEMENT(w), left - 1), 0, 0);
@@ -388,7 +532,6 @@ __global__ void __launch_bounds__(THREADS{{ ", %d"|format(blocks) if blocks }}) 
         }
       }
 {% endif %}
-{% endif %}
       EACH(w, I) {
         const int k = begin + min(ELEMENT(w), left - 1);
         const Four g[3] = {metrics[3 * k], metrics[3 * k + 1], metrics[3 * k + 2]};
@@ -407,18 +550,7 @@ __global__ void __launch_bounds__(THREADS{{ ", %d"|format(blocks) if blocks }}) 
       }
     }
 {% endif %}
-{% if has_fluxes and of_tensor %}
-    #pragma unroll 1
-    for (int j0 = 0; j0 < N4; j0 += DEPTH) {
-      Part d[OF_MATRIX];
-      load(d, lift, row + across, j0 + along, N4);
-      EACH(c, 6) {
-        Part v[OF_FIELD];
-        EACH(y, OF_FIELD) v[y] = part(j0 + along + 4 * y < N4 ? flux[FLUX(one, j0 + along + 4 * y, c)] : real(0));
-        multiply_add(sum, c, d, v);
-      }
-    }
-{% elif has_fluxes %}
+{% if has_fluxes %}
     __syncthreads();
     if (is_active) {
 {% if of_node %}
@@ -477,9 +609,9 @@ __global__ void __launch_bounds__(THREADS{{ ", %d"|format(blocks) if blocks }}) 
 {% endif %}
     }
 {% endif %}
-    {{ "}" if of_tensor }}
     __syncthreads();
   }
+{% endif %}
 }
 """
 
@@ -598,15 +730,44 @@ def _by_node(matrix, count):
     return np.moveaxis(matrix.reshape(*others, -1, count, nodes), -2, -1)
 
 
+def _tf32(numbers):
+    """The nearest numbers of TF32."""
+    bits = numbers.astype(np.float32).view(np.uint32)
+    return ((bits + 0x1000) & 0xFFFFE000).astype(np.uint32).view(np.float32).astype(np.float64)
+
+
+def _tiles(matrices, itemsize):
+    """Matrices (count, nodes, columns) as the 32 lanes of tensor cores have tiles of 16 nodes and 8 columns.
+
+    A lane has nodes g and g + 8, and columns 2 t and 2 t + 1, where g = lane / 4 and t = lane % 4; in float32 first
+    high parts in TF32, then low ones. 16 bytes of each lane are together.
+    """
+    count, nodes, columns = matrices.shape
+    parts = np.pad(matrices, [(0, 0), (0, -nodes % 16), (0, -columns % 8)])
+    parts = parts.reshape(count, -(-nodes // 16), 2, 8, -(-columns // 8), 4, 2)  # matrix, tile, half, g, step, t, y
+    if itemsize == 8:
+        return parts.transpose(1, 4, 0, 6, 3, 5, 2)
+    high = _tf32(parts)
+    return np.stack([high, _tf32(parts - high)]).transpose(2, 5, 1, 0, 4, 6, 7, 3)
+
+
+def _tangential(element):
+    """For r, s, t the steps of eight nodes that are all on face 1, 2, 3, as bits."""
+    face = np.pad(np.repeat(np.arange(4), element.n_face_nodes), (0, -4 * element.n_face_nodes % 8), mode="edge")
+    same = face.reshape(-1, 8)
+    return [sum(1 << int(n) for n in np.flatnonzero((same == f).all(axis=1))) for f in (1, 2, 3)]
+
+
 def matrices(element, itemsize):
     """What kernels read of an element: parts of a buffer, and the place of each with the end.
 
-    0 and 1 are derivatives and lift for threads of elements (and tensor cores), 2 and 3 for threads of nodes, 4
-    barycentric coordinates of nodes on faces.
+    0 and 1 are derivatives and lift for threads of elements, 2 and 3 for threads of nodes, 4 barycentric coordinates of
+    nodes on faces, 5 and 6 derivatives and lift for tensor cores.
     """
     derivatives, lift, count = element.derivatives.transpose(0, 2, 1), element.lift.T, _entries_at_once(itemsize)
     weights = element.nodes[element.face_nodes.ravel()].T
     parts = _padded(derivatives), _padded(lift), _by_node(derivatives, count), _by_node(lift, count), weights
+    parts += _tiles(element.derivatives, itemsize), _tiles(element.lift[None], itemsize)
     return parts, np.cumsum([0, *(part.size for part in parts)]).tolist()
 
 
@@ -622,7 +783,8 @@ def source(problem, steps, **config):
         entries=[", ".join(map(repr, m.ravel().tolist())) for m in parts[:2] if config["matrices"] == "source"],
         steps=steps.split(), real="double" if itemsize == 8 else "float", dtype=str(problem.dtype),
         np=element.n_nodes, nf=element.n_face_nodes, padded=padded_length(element.n_nodes),
-        place=places[2:5] if lanes == "node" else places[:3], weights=places[4],
+        place=places[{"element": 0, "node": 2, "tensor": 5}[lanes] :], weights=places[4],
+        tangential=_tangential(element),
         vector=_entries_at_once(itemsize) if lanes == "node" else max(widths, default=0),
         interleaved=layout.interleaved, at=layout.at, order=layout.order, flux=problem.flux,
         materials=problem.has_materials, kinds=list(problem.kinds), incident=problem.incident, **config,
@@ -656,12 +818,11 @@ def kernel(problem, steps):
     # Where elements are interleaved, consecutive threads read consecutive elements.
     interleaved = problem.layout.interleaved > 0
     by_element = products and interleaved
-    rows, pad = (8, 4) if problem.dtype.itemsize == 8 else (16, 8)
-    of_tensor = ["tensor"] * (by_element and problem.has_tensor_cores)
+    of_tensor = ["tensor"] * (products and problem.has_tensor_cores)
     parameters = {
         "lanes": ["element", "node", *of_tensor]
         if by_element
-        else ["node", "element"]
+        else ["node", "element", *of_tensor]
         if products or interleaved
         else ["node"],
         "parallel": sorted(_parallel(nodes), key=(32).__ne__) if by_element else _parallel(nodes),
@@ -673,9 +834,10 @@ def kernel(problem, steps):
         "fields": ["shared"] if not has_volume else ["global", "shared"] if interleaved else ["shared", "global"],
         "unroll": list(dict.fromkeys([2, 4, 8] + [nodes] * (nodes <= 35))) if products else [1],
         "blocks": [0, 2, 4, 8],
+        "columns": [1, 2] if of_tensor else [1],
     }
-    tiles = -(-nodes // rows)
-    batch = "(parallel * (inline if lanes == 'node' else 8 if lanes == 'tensor' else 1))"
+    tiles, row = -(-nodes // 16), 8 * -(-max(nodes, n4 * has_lift) // 8)
+    batch = "(parallel * (inline if lanes == 'node' else 8 * columns if lanes == 'tensor' else 1))"
     of_set = f"({nodes} if lanes == 'node' else ceil_div({nodes}, inline))"
     threads = (f"(32 * (parallel * ceil_div({tiles}, inline) if lanes == 'tensor' else "
                f"ceil_div({of_set} * parallel, 32)))")  # fmt: skip
@@ -684,9 +846,10 @@ def kernel(problem, steps):
     rows_of = {"node": (-(-nodes // count) * count, nodes), "element": (nodes, padded_length(nodes))}
     of_node, of_other = (length * (3 * columns * has_volume + n4 * has_lift) for columns, length in rows_of.values())
     entries = f"({of_node} if lanes == 'node' else {of_other})"
-    of_batch = (f"({batch} * 6 + {pad} * (lanes == 'tensor') + {int(not interleaved)} * (lanes == 'element')) * "
+    of_batch = (f"({batch} * 6 + {int(not interleaved)} * (lanes == 'element')) * "
                 f"({nodes * has_volume} * (fields == 'shared'{transposed}) + {n4 * has_lift})")  # fmt: skip
-    numbers = f"({entries} * (matrices == 'shared') + {of_batch})"
+    numbers = (f"({batch} * {6 * row + 20} if lanes == 'tensor' else "
+               f"{entries} * (matrices == 'shared') + {of_batch})")  # fmt: skip
     space = tune.Space(**parameters).require(
         f"{threads} <= 512", f"{threads} * max(1, blocks) <= 2048",
         f"{numbers} * {problem.dtype.itemsize} <= {problem.max_shared}",
@@ -694,7 +857,9 @@ def kernel(problem, steps):
         f"matrices != 'source' or (lanes == 'element' and inline == {nodes} and unroll == {nodes})",
         f"lanes != 'element' or (parallel >= 8 and inline <= {nodes})",
         f"lanes != 'element' or {by_element or not has_volume} or fields == 'shared'", "lanes != 'node' or inline <= 4",
-        f"lanes != 'tensor' or (parallel <= 8 and inline <= {tiles} and unroll == 2)",
+        f"lanes != 'tensor' or (parallel <= 8 and inline * columns <= 4 and inline <= {tiles} and unroll == 2)",
+        "lanes == 'tensor' or columns == 1",
+        "lanes != 'tensor' or (matrices == 'global' and fields == 'shared')",
     )  # fmt: skip
     return tune.Kernel(
         functools.partial(source, problem, steps), "dg", space, block=threads,

@@ -48,34 +48,34 @@ def tensor_configs(solver, **values):
     configs = {}
     for steps, kernel in solver.kernels().items():
         if set(steps.split()) & {"volume", "lift"}:
-            config = kernel.default | {"lanes": "tensor", "inline": 1, "unroll": 2, "matrices": "global"} | values
+            config = kernel.default | {"lanes": "tensor", "inline": 1, "unroll": 2, "fields": "shared"} | values
             kernel.space.check(config)
             configs[steps] = config
     return configs
 
 
-#: Orders with one tile of nodes and several, with and without a tail; every place of matrices and fields.
+#: Orders with one tile of nodes and several, with and without a tail.
 TENSOR = [
-    (1, np.float64, 1, dict(parallel=1, fields="shared")),
-    (3, np.float64, 2, dict(parallel=2, inline=2, matrices="shared")),
-    (2, np.float32, 1, dict(parallel=4, serial=2, matrices="shared", fields="shared")),
-    (4, np.float32, 3, dict(parallel=1, inline=2)),
-    (3, np.float32, 4, dict(parallel=8)),
-    (8, np.float64, 1, dict(parallel=1, inline=3)),
-    (6, np.float32, 1, dict(parallel=1, inline=2)),
+    (1, np.float64, 1, "interleaved32", dict(parallel=1)),
+    (3, np.float64, 2, "element", dict(parallel=2, inline=2)),
+    (2, np.float32, 1, "microblock", dict(parallel=4, serial=2)),
+    (4, np.float32, 3, "field", dict(parallel=1, inline=2)),
+    (3, np.float32, 4, "interleaved8", dict(parallel=8)),
+    (8, np.float64, 1, "element", dict(parallel=1, inline=3)),
+    (6, np.float32, 1, "interleaved16", dict(parallel=1, inline=2, columns=2)),
 ]
 
 
-@pytest.mark.parametrize("order, dtype, split, values", some(TENSOR, TENSOR[1:3]))
-def test_products_on_tensor_cores(order, dtype, split, values, context):
+@pytest.mark.parametrize("order, dtype, split, layout, values", some(TENSOR, TENSOR[1:3]))
+def test_products_on_tensor_cores(order, dtype, split, layout, values, context):
     if not maxwell().problem.has_tensor_cores:
         pytest.skip("needs compute capability 8.0")
     grid = box((3, 1, 1), jitter=0.1)  # 18 elements: tiles of eight, and a tail
     epsilon = np.linspace(1, 2, len(grid))
     exact = maxwell(grid, order, flux=0.8, dtype=np.float64, epsilon=epsilon)
     fields = exact.at_nodes(lambda x, y, z: [np.sin(3 * x + c) * np.cos(2 * y - c * z) for c in range(6)])
-    solvers = [maxwell(grid, order, flux=0.8, dtype=dtype, epsilon=epsilon, split=split) for _ in range(2)]
-    values = {name: value for name, value in values.items() if split == 1 or name != "fields"}
+    options = dict(flux=0.8, dtype=dtype, epsilon=epsilon, split=split, layout=layout)
+    solvers = [maxwell(grid, order, **options) for _ in range(2)]
     solvers[1].configs.update(tensor_configs(solvers[1], **values))
     for solver in (exact, *solvers):
         solver.fields = fields
