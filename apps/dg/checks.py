@@ -150,11 +150,11 @@ def _check_devices(checks):
     """Two and four devices, or contexts of one, have the bits of one."""
     grid = mesh.box(2, jitter=0.1, boundary=_side)
     options = {"flux": 0.8, "epsilon": np.where(np.arange(len(grid)) < 30, 1.0, 2.0), "layout": "interleaved8"}
-    alone = Maxwell(grid, 2, **options)
-    fields = _random(alone.fields.shape).astype(np.float32)
-    alone.fields = fields
-    alone.run(3 * alone.max_dt)
+    fields = None
     for count in (2, 4):
+        alone = Maxwell(grid, 2, split=count - 1, **options)
+        alone.fields = fields = _random(alone.fields.shape).astype(np.float32) if fields is None else fields
+        alone.run(3 * alone.max_dt)
         with Cluster(grid, 2, [n % driver.Device.count() for n in range(count)], split=count - 1, **options) as cluster:
             cluster.fields = fields
             cluster.run(3 * cluster.max_dt)

@@ -9,16 +9,18 @@ at faces), `lift` (face values to nodes), `stage` (the Runge-Kutta update). All 
 4   volume | flux | lift | stage
 
 Between kernels the right-hand side and the fluxes go through memory. A block takes `serial` batches one by one. A batch
-has `parallel` sets of threads. With lanes="node" consecutive threads are nodes of an element, and a thread does
-its node of `inline` elements, so that an entry of a matrix is loaded once for all of them. With lanes="element"
-consecutive threads are elements, and a thread does `inline` nodes, so that a field is loaded once for all of them, and
-entries of matrices in vectors. Where elements are not interleaved in memory, fields and results are then transposed in
-shared memory, and consecutive threads gather consecutive nodes of a face.
+has `parallel` sets of threads. With lanes="node" consecutive threads are nodes of an element, and a thread does `nodes`
+nodes of `inline` elements: entries of matrices and numbers of elements are loaded once for all of them.
 
-With lanes="tensor" (compute capability 8.0) tensor cores do the products: a warp has tiles of eight elements and eight
-nodes in float64, sixteen in float32, `inline` tiles one by one. A number of float32 is the sum of two of TF32, and
-three of the four products of such sums are enough for the precision of float32. All derivatives of a field at a node
-are sums of one thread, so that the rest is as before.
+With lanes="tensor" (compute capability 8.0) tensor cores do the products: a warp has sums of `inline` tiles of sixteen
+nodes by `columns` tiles of eight elements, all at once. Matrices are in the order in which lanes have their tiles. A
+number of float32 is the sum of two of TF32, and three of the four products of such sums are enough for the precision
+of float32.
+
+Fields are taken along the edges of an element (covariant components), and the curl comes
+across its faces (contravariant ones): 12 products with derivatives and not 18, six sums and not 18, and fluxes, which
+are tangential, have no component across the three faces that belong to a coordinate. Fluxes, and then fields, are in
+the same shared memory.
 """
 
 import dataclasses
@@ -39,106 +41,149 @@ LAYOUTS = ("interleaved32", "interleaved16", "interleaved8", "element", "field",
 
 TEXT = """
 typedef {{ real }} real;
-enum { NP = {{ np }}, NF = {{ nf }}, N4 = 4 * NF, PADDED = {{ padded }} };
-{% set of_node, of_tensor, is_double = lanes == "node", lanes == "tensor", real == "double" %}
-{# Threads are elements and neighbours in memory are nodes: numbers go to memory and back through shared memory. #}
-{% set is_transposed = lanes == "element" and not interleaved and ("volume" in steps or "lift" in steps) %}
-enum { P = {{ parallel }}, I = {{ inline if not of_tensor else 2 if is_double else 4 }}, S = {{ serial }} };
-// What a thread has the results of: elements times nodes.
-enum { J = {{ nodes }}, W = I * J };
-enum { E = P * {{ "I" if of_node else "8" if of_tensor else "1" }} };
+enum { NP = {{ np }}, NF = {{ nf }}, N4 = 4 * NF };
+{% set of_tensor, is_double = lanes == "tensor", real == "double" %}
+{% set has_fluxes, has_products = "lift" in steps, "volume" in steps or "lift" in steps %}
+enum { P = {{ parallel }}, I = {{ inline }}, S = {{ serial }} };
+enum { E = P * {{ "8 * %d"|format(columns) if of_tensor else "I" }} };
 {% if of_tensor %}
-// Rows of a tile, tiles of nodes, warps that share them; numbers of a tile that a thread has; banks between nodes.
-enum { ROWS = {{ 8 if is_double else 16 }}, TILES = (NP + ROWS - 1) / ROWS };
-enum { WARPS = (TILES + {{ inline }} - 1) / {{ inline }} };
-enum { OF_MATRIX = {{ 1 if is_double else 4 }}, OF_FIELD = {{ 1 if is_double else 2 }}, DEPTH = 4 * OF_FIELD };
-enum { THREADS = 32 * P * WARPS, PITCH = 6 * E + {{ 4 if is_double else 8 }} };
+// Tiles of eight elements of a warp; tiles of sixteen nodes, warps that share them; nodes of a field and of all faces
+// in whole steps of eight. The distance between elements is eight numbers more than a multiple of sixteen, so that
+// loads have no bank conflicts.
+enum { C = {{ columns }}, TILES = (NP + 15) / 16, WARPS = (TILES + I - 1) / I, THREADS = 32 * P * WARPS };
+enum { STEPS = (NP + 7) / 8, FACE_STEPS = (N4 + 7) / 8 };
+#define FIELD(e, n, c) ((e) * (6 * 8 * STEPS + 8) + (c) * (8 * STEPS) + (n))
+#define FLUX(e, j, c) ((e) * (6 * 8 * FACE_STEPS + 8) + (c) * (8 * FACE_STEPS) + (j))
 {% else %}
-enum { NODES = (NP + {{ "J - 1) / J" if of_node else "I - 1) / I" }}, THREADS = (NODES * P + 31) / 32 * 32 };
-{% if not of_node %}
-// An odd distance between nodes, so that nodes of an element are in different banks.
-enum { PITCH = 6 * E{{ " + 1" if is_transposed }} };
+// Nodes of a thread, threads for an element. The numbers of elements that a thread does are together.
+enum { J = {{ nodes }}, NODES = (NP + J - 1) / J, THREADS = (NODES * P + 31) / 32 * 32, ROW = 6 * I };
+enum { FIELDS = {{ fields_of_set }}, FLUXES = {{ fluxes_of_set }} };
+#define FIELD(e, n, c) ((e) / I * FIELDS + (n) * ROW + (e) % I * 6 + (c) % 3 * 2 + (c) / 3)
+#define FLUX(e, j, c) ((e) / I * FLUXES + (j) * ROW + (e) % I * 6 + (c) % 3 * 2 + (c) / 3)
 {% endif %}
-{% endif %}
-{% set from_shared = (fields == "shared" or is_transposed) and "volume" in steps %}
-{% set has_fluxes = "lift" in steps %}
-{% set result = "e, n, c" if is_transposed else "ELEMENT(w), NODE(w), c" %}
 #define EACH(x, n) _Pragma("unroll") for (int x = 0; x < (n); ++x)
 #define AT(k, c, n) ({{ at }})
 
-// Loaded at once: what is known of an element or a face, the fields at a node, and entries of a matrix.
+// Loaded at once: what is known of an element or a face, and for threads of nodes the numbers at a node of one element
+// and of all that a thread does, and entries of a matrix.
 struct __align__(16) Four { real x, y, z, w; };
-struct __align__({{ 16 if is_double else 8 }}) Numbers { real at[6]; };
-{% if vector %}
+{% if not of_tensor %}
 enum { VECTOR = {{ vector }} };
 struct __align__(VECTOR * sizeof(real)) Entries { real at[VECTOR]; };
+struct __align__({{ 16 if is_double else 8 }}) Numbers { real at[6]; };
+struct __align__({{ 8 if inline % 2 and not is_double else 16 }}) Row { real at[I][3][2]; };
 {% endif %}
-{% if of_node %}
-// The numbers at a node of the elements that a thread does.
-struct __align__({{ 8 if inline % 2 and not is_double else 16 }}) Row { real at[I][6]; };
-enum { ROW = 6 * I, FIELDS = {{ fields_of_set }}, FLUXES = {{ fluxes_of_set }} };
-#define FIELD(e, n, c) ((e) / I * FIELDS + (n) * ROW + (e) % I * 6 + (c))
-#define FLUX(e, j, c) ((e) / I * FLUXES + (j) * ROW + (e) % I * 6 + (c))
+{% if has_products %}
+
+// Components of a vector along r, s, t.
+__device__ __forceinline__ void transform(real *result, const Four (&g)[3], const real *v, real scale)
+{
+  result[0] = scale * (g[0].x * v[0] + g[1].x * v[1] + g[2].x * v[2]);
+  result[1] = scale * (g[0].y * v[0] + g[1].y * v[1] + g[2].y * v[2]);
+  result[2] = scale * (g[0].z * v[0] + g[1].z * v[1] + g[2].z * v[2]);
+}
+
+// Stores two vectors, where components have a distance.
+__device__ __forceinline__ void put(real *to, int distance, const real (&v)[6])
+{
+{% if not of_tensor %}
+  Numbers pairs;
+  EACH(c, 6) pairs.at[c % 3 * 2 + c / 3] = v[c];
+  *(Numbers *)to = pairs;
 {% else %}
-#define FIELD(e, n, c) ((n) * PITCH + (c) * E + (e))
-#define FLUX(e, j, c) ((j) * PITCH + (c) * E + (e))
+  EACH(c, 6) to[c * distance] = v[c];
+{% endif %}
+}
 {% endif %}
 {% if of_tensor %}
 
+// What a lane has of a tile of a matrix, and of one of a field; in float32 high parts, then low ones.
+struct __align__(16) Chunk { real at[{{ 2 if is_double else 4 }}]; };
+struct OfMatrix { Chunk at[2]; };
+struct OfField { real at[{{ 2 if is_double else 4 }}]; };
+typedef real Sums[4];
+
+__device__ __forceinline__ void load_matrix(OfMatrix &a, const Chunk *tiles, int number)
+{
+  EACH(y, 2) a.at[y] = tiles[(2 * number + y) * 32];
+}
+
 {% if is_double %}
-typedef double Part;
-
-__device__ __forceinline__ Part part(double x) { return x; }
-
-// Adds the product of two tiles to those of field c.
-__device__ __forceinline__ void multiply_add(real (&d)[I][6], int c, const Part (&a)[1], const Part (&b)[1])
+__device__ __forceinline__ void load_field(OfField &v, const real *from)
 {
-  asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 { %0, %1}, { %2}, { %3}, { %0, %1};"
-      : "+d"(d[0][c]), "+d"(d[1][c]) : "d"(a[0]), "d"(b[0]));
+  const double2 x = *(const double2 *)from;
+  v = {x.x, x.y};
 }
+
+// Adds the product of a tile of 16 rows and 8 columns of a matrix, and of one of 8 rows and 8 columns.
+__device__ __forceinline__ void multiply_add(Sums &d, const OfMatrix &a, const OfField &b)
+{
+#if __CUDA_ARCH__ >= 900
+  asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 "
+      "{ %0, %1, %2, %3}, { %4, %5, %6, %7}, { %8, %9}, { %0, %1, %2, %3};"
+      : "+d"(d[0]), "+d"(d[1]), "+d"(d[2]), "+d"(d[3])
+      : "d"(a.at[0].at[0]), "d"(a.at[0].at[1]), "d"(a.at[1].at[0]), "d"(a.at[1].at[1]), "d"(b.at[0]), "d"(b.at[1]));
+#else
+  EACH(y, 2) EACH(w, 2)
+    asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 { %0, %1}, { %2}, { %3}, { %0, %1};"
+        : "+d"(d[2 * w]), "+d"(d[2 * w + 1]) : "d"(a.at[y].at[w]), "d"(b.at[y]));
+#endif
+}
+
+// Adds a v - b w.
+__device__ __forceinline__ void add_curl(
+  Sums &d, const OfMatrix &a, const OfField &v, const OfMatrix &b, const OfField &w)
+{
+  multiply_add(d, a, v);
+  multiply_add(d, b, {-w.at[0], -w.at[1]});
+}
+
+__device__ __forceinline__ void add_one(Sums &d, const OfMatrix &a, const OfField &v) { multiply_add(d, a, v); }
 {% else %}
-struct Part { unsigned high, low; };
-
-__device__ __forceinline__ unsigned tf32(float x)
+__device__ __forceinline__ void load_field(OfField &v, const real *from)
 {
-  unsigned value;
-  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(value) : "f"(x));
-  return value;
+  const float2 x = *(const float2 *)from;
+  v.at[0] = __uint_as_float(__float_as_uint(x.x) & 0xffffe000);
+  v.at[1] = __uint_as_float(__float_as_uint(x.y) & 0xffffe000);
+  v.at[2] = x.x - v.at[0], v.at[3] = x.y - v.at[1];
 }
 
-__device__ __forceinline__ Part part(float x)
+// Adds the product of parts of a tile of 16 rows and 8 columns of a matrix, and of one of 8 rows and 8 columns.
+__device__ __forceinline__ void of_parts(Sums &d, const OfMatrix &a, int of_a, const OfField &b, int of_b)
 {
-  const unsigned high = tf32(x);
-  return {high, tf32(x - __uint_as_float(high))};
-}
-
-__device__ __forceinline__ void of_parts(
-    real (&d)[4], unsigned a0, unsigned a1, unsigned a2, unsigned a3, unsigned b0, unsigned b1)
-{
+  const real (&x)[4] = a.at[of_a].at, *y = b.at + 2 * of_b;
   asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
       "{ %0, %1, %2, %3}, { %4, %5, %6, %7}, { %8, %9}, { %0, %1, %2, %3};"
       : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-      : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
+      : "r"(__float_as_uint(x[0])), "r"(__float_as_uint(x[1])), "r"(__float_as_uint(x[2])),
+        "r"(__float_as_uint(x[3])), "r"(__float_as_uint(y[0])), "r"(__float_as_uint(y[1])));
 }
 
-// Adds the product of two tiles to those of field c, small parts first. Tensor cores cut off what a sum has no room
-// for, so sums over many tiles are those of threads, which round.
-__device__ __forceinline__ void multiply_add(real (&d)[I][6], int c, const Part (&a)[4], const Part (&b)[2])
+// Adds a v - b w, small parts first. Tensor cores cut off what a sum has no room for, so sums over many tiles are those
+// of threads, which round.
+__device__ __forceinline__ void add_curl(
+  Sums &d, const OfMatrix &a, const OfField &v, const OfMatrix &b, const OfField &x)
 {
-  real product[4] = {};
-  of_parts(product, a[0].low, a[1].low, a[2].low, a[3].low, b[0].high, b[1].high);
-  of_parts(product, a[0].high, a[1].high, a[2].high, a[3].high, b[0].low, b[1].low);
-  of_parts(product, a[0].high, a[1].high, a[2].high, a[3].high, b[0].high, b[1].high);
-  EACH(w, 4) d[w][c] += product[w];
+  Sums sums = {};
+  const OfField w = {-x.at[0], -x.at[1], -x.at[2], -x.at[3]};  // part of the instruction
+  of_parts(sums, a, 1, v, 0);
+  of_parts(sums, b, 1, w, 0);
+  of_parts(sums, a, 0, v, 1);
+  of_parts(sums, b, 0, w, 1);
+  of_parts(sums, a, 0, v, 0);
+  of_parts(sums, b, 0, w, 0);
+  EACH(y, 4) d[y] += sums[y];
+}
+
+__device__ __forceinline__ void add_one(Sums &d, const OfMatrix &a, const OfField &v)
+{
+  Sums sums = {};
+  of_parts(sums, a, 1, v, 0);
+  of_parts(sums, a, 0, v, 1);
+  of_parts(sums, a, 0, v, 0);
+  EACH(y, 4) d[y] += sums[y];
 }
 {% endif %}
-
-// What a thread has of a tile of a matrix (columns, PADDED): from a row and a column on.
-__device__ __forceinline__ void load(Part (&a)[OF_MATRIX], const real *matrix, int row, int column, int columns)
-{
-  EACH(v, OF_MATRIX)
-    a[v] = part(matrix[min(column + v / 2 * 4, columns - 1) * PADDED + min(row + v % 2 * 8, NP - 1)]);
-}
 {% endif %}
 {% if incident %}
 
@@ -221,259 +266,234 @@ __global__ void __launch_bounds__(THREADS{{ ", %d"|format(blocks) if blocks }}) 
   real *shared = (real *)shared_bytes;
   const int t = threadIdx.x;
   const unsigned char *face_nodes = patterns + 24 * NF;
-{% if matrices == "source" %}
-  static constexpr real derivative[] = { {{ entries[0] }} }, lift[] = { {{ entries[1] }} };
-{% else %}
   const real *derivative = matrices + {{ place[0] }}, *lift = matrices + {{ place[1] }};
-{% endif %}
-{% set of_derivative = place[1] - place[0] %}
-{% set n_entries = (of_derivative if "volume" in steps else 0) + ((4 * nf * row + 3) // 4 * 4 if "lift" in steps else 0) %}
-{% if matrices == "shared" and n_entries %}
+{% if matrices == "shared" %}
   {
-    const real *from = {{ "derivative" if "volume" in steps else "lift" }};
-    const int lines = {{ n_entries }} * sizeof(real) / sizeof(int4);
-    for (int x = t; x < lines; x += THREADS) ((int4 *)shared)[x] = ((const int4 *)from)[x];
+{% set at, end = place[0 if "volume" in steps else 1], place[2 if has_fluxes else 1] %}
+    const int4 *from = (const int4 *)(matrices + {{ at }});
+    for (int x = t; x < {{ end - at }} * sizeof(real) / sizeof(int4); x += THREADS) ((int4 *)shared)[x] = from[x];
     derivative = shared;
-    lift = shared + {{ of_derivative if "volume" in steps else 0 }};
-    shared += {{ n_entries }};
+    lift = shared + {{ place[1] - at }};
+    shared += {{ end - at }};
     __syncthreads();
   }
 {% endif %}
-  real *const field = shared, *const flux = shared{{ " + P * FIELDS" if from_shared and of_node else " + PITCH * NP" if from_shared }};
   const real time = clock[0] + c0 * clock[1], dt = clock[1];
+{% if has_products %}
+  Four *const geometry = (Four *)shared;  // of each element: rows of the cofactors of its metrics, and a scale
+  real *const numbers = shared + 12 * E;  // fluxes, then fields
 {% if of_tensor %}
-  const bool is_active = true;
-  const int set = t / 32 % P, across = t % 32 / 4, along = t % 4;
-  #define NODE(w) (row + across + (w) / 2 * 8)
-  #define ELEMENT(w) (set * 8 + along * 2 + (w) % 2)
-{% elif of_node %}
+  // First tile of nodes and first element of a warp; what a lane has of a tile of eight elements.
+  const int across = t % 32 / 4, along = t % 4, tile = t / 32 % WARPS * I, set = t / (32 * WARPS) * 8 * C;
+  const int last = TILES - 1 - tile;
+  const real *const of_fluxes = numbers + FLUX(set + across, 2 * along, 0);
+  const real *const of_fields = numbers + FIELD(set + across, 2 * along, 0);
+  const Chunk *const of_derivative = (const Chunk *)derivative + tile * STEPS * 6 * 32 + t % 32;
+  const Chunk *const of_lift = (const Chunk *)lift + tile * FACE_STEPS * 2 * 32 + t % 32;
+{% else %}
   const bool is_active = t < NODES * P;
   const int node = t % NODES, set = t / NODES;
-  #define NODE(w) (node + (w) / I * NODES)
-  #define ELEMENT(w) (set * I + (w) % I)
-  // Of the node of result w.
-  #define DERIVATIVE(x, m, w) ((((x) * ((NP + VECTOR - 1) / VECTOR) + (m) / VECTOR) * NP + SOME_NODE(w)) * VECTOR)
-  #define LIFT(j, w) (((j) / VECTOR * NP + SOME_NODE(w)) * VECTOR)
-{% else %}
-  const bool is_active = t < P * NODES;
-  const int node = t / P * I, set = t % P;
-  #define NODE(w) (node + (w))
-  #define ELEMENT(w) set
+  #define NODE(v) (node + (v) * NODES)
+  #define SOME_NODE(v) min(NODE(v), NP - 1)
+  // Entries for VECTOR columns of a node.
+  #define DERIVATIVE(x, m, v) \
+    ((const Entries *)derivative)[((x) * ((NP + VECTOR - 1) / VECTOR) + (m) / VECTOR) * NP + SOME_NODE(v)]
+  #define LIFT(f, j, v) ((const Entries *)lift)[((f) * ((NF + VECTOR - 1) / VECTOR) + (j) / VECTOR) * NP + SOME_NODE(v)]
 {% endif %}
-  #define SOME_NODE(w) min(NODE(w), NP - 1)
-  #define IS_THERE(w) (is_active && ELEMENT(w) < left && NODE(w) < NP)
   for (int batch = 0; batch < S; ++batch) {
     const int begin = first + (blockIdx.x * S + batch) * E;
     const int left = min(E, first + count - begin);
     if (left <= 0) break;
-{% if from_shared and of_node and not interleaved %}
-    if (is_active) {
-      EACH(v, J) if (NODE(v * I) < NP) {
-        Row row;
-        EACH(w, I) EACH(c, 6) row.at[w][c] = q[AT(begin + min(ELEMENT(w), left - 1), c, NODE(v * I))];
-        *(Row *)(field + FIELD(set * I, NODE(v * I), 0)) = row;
+    for (int e = t; e < E; e += THREADS) {
+      const int k = begin + min(e, left - 1);
+      const Four g[3] = {metrics[3 * k], metrics[3 * k + 1], metrics[3 * k + 2]};
+      EACH(x, 3) {
+        const Four a = g[(x + 1) % 3], b = g[(x + 2) % 3];
+        geometry[3 * e + x] = {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x, 1};
+      }
+      const Four c = geometry[3 * e];
+      geometry[3 * e].w = 1 / (g[0].x * c.x + g[0].y * c.y + g[0].z * c.z);
+{% if materials %}
+      geometry[3 * e + 1].w = materials[k].x, geometry[3 * e + 2].w = materials[k].y;
+{% endif %}
+    }
+{% if of_tensor %}
+    Sums sum[I][C][6] = {};
+{% else %}
+    real sum[J][I][6] = {};
+{% endif %}
+{% if has_fluxes %}
+    for (int x = t; x < E * N4; x += THREADS) {
+      const int j = x % N4, e = x / N4, k = begin + min(e, left - 1);
+      real result[6], along_edges[6];
+{% if "flux" in steps %}
+      const int n = face_nodes[j];
+      real own[6];
+      EACH(c, 6) own[c] = q[AT(k, c, n)];
+      numerical_flux(result, own, q, faces, neighbors, materials, corners, matrices + {{ weights }}, patterns, K, k, j,
+                     time);
+{% else %}
+      EACH(c, 6) result[c] = fluxes[((size_t)k * 6 + c) * N4 + j];
+{% endif %}
+      const Four g[3] = {metrics[3 * k], metrics[3 * k + 1], metrics[3 * k + 2]};
+      EACH(h, 2) transform(along_edges + 3 * h, g, result + 3 * h, real(1));
+      put(numbers + FLUX(e, j, 0), FLUX(0, 0, 1), along_edges);
+    }
+{% if of_tensor and 4 * nf % 8 %}
+    #pragma unroll 1
+    for (int x = t; x < E * 6 * {{ -4 * nf % 8 }}; x += THREADS)
+      numbers[FLUX(x / {{ 6 * (-4 * nf % 8) }}, N4 + x % {{ -4 * nf % 8 }}, x / {{ -4 * nf % 8 }} % 6)] = 0;
+{% endif %}
+    __syncthreads();
+    // Fluxes have no component across a face, so those along r, s, t need not be lifted from face 1, 2, 3.
+{% if of_tensor %}
+    #pragma unroll 1
+    for (int step = 0; step < FACE_STEPS; ++step) {
+      OfMatrix d[I];
+      EACH(w, I) load_matrix(d[w], of_lift, min(w, last) * FACE_STEPS + step);
+      const unsigned is_zero[] = { {% for steps in tangential %}{{ steps }}u, {% endfor %} };
+      EACH(c, 3) if (!(is_zero[c] >> step & 1)) EACH(h, 2) EACH(y, C) {
+        OfField v;
+        load_field(v, of_fluxes + FLUX(8 * y, step * 8, 3 * h + c));
+        EACH(w, I) add_one(sum[w][y][3 * h + c], d[w], v);
       }
     }
-    __syncthreads();
-{% elif from_shared %}
-    for (int x = t; x < E * 6 * NP; x += THREADS) {
-      const int {{ order }};
-      field[FIELD(e, n, c)] = e < left ? q[AT(begin + e, c, n)] : real(0);
-    }
-    __syncthreads();
-{% endif %}
-{% if "flux" in steps %}
-    for (int x = t; x < E * N4; x += THREADS) {
-      const int {{ "j = x % N4, e = x / N4" if of_node or is_transposed else "e = x % E, j = x / E" }};
-      Numbers own, result;
-      const int n = face_nodes[j], k = begin + min(e, left - 1);
-{% if of_node and from_shared %}
-      own = *(const Numbers *)(field + FIELD(e, n, 0));
 {% else %}
-      EACH(c, 6) own.at[c] = {{ "field[FIELD(e, n, c)]" if from_shared else "q[AT(k, c, n)]" }};
-{% endif %}
-      numerical_flux(result.at, own.at, q, faces, neighbors, materials, corners, matrices + {{ weights }}, patterns, K,
-                     k, j, time);
-{% if of_node and has_fluxes %}
-      *(Numbers *)(flux + FLUX(e, j, 0)) = result;
-{% else %}
-      {{ "" if has_fluxes else "if (e < left) " }}EACH(c, 6)
-        {{ "flux[FLUX(e, j, c)]" if has_fluxes else "out[((size_t)k * 6 + c) * N4 + j]" }} = result.at[c];
-{% endif %}
-    }
-{% elif has_fluxes %}
-    for (int x = t; x < E * 6 * N4; x += THREADS) {
-      const int j = x % N4, c = x / N4 % 6, e = x / (N4 * 6);
-      flux[FLUX(e, j, c)] = e < left ? fluxes[((size_t)(begin + e) * 6 + c) * N4 + j] : real(0);
+    if (is_active) EACH(f, 4) {
+      const auto add_products = [&](int j0, int count) {
+        Entries d[J];
+        EACH(v, J) d[v] = LIFT(f, j0, v);
+        EACH(y, VECTOR) if (y < count) {
+          const Row row = *(const Row *)(numbers + FLUX(set * I, f * NF + j0 + y, 0));
+          EACH(c, 3) if (c + 1 != f) EACH(h, 2) EACH(v, J) EACH(w, I)
+            sum[v][w][3 * h + c] += d[v].at[y] * row.at[w][c][h];
+        }
+      };
+      #pragma unroll {{ [unroll // vector, 1]|max }}
+      for (int j0 = 0; j0 < NF / VECTOR * VECTOR; j0 += VECTOR) add_products(j0, VECTOR);
+      if (NF % VECTOR) add_products(NF / VECTOR * VECTOR, NF % VECTOR);
     }
 {% endif %}
-{% if of_tensor %}
-    {{ "__syncthreads();" if has_fluxes }}
-    const int one = set * 8 + across, k_one = begin + min(one, left - 1);
-    for (int row = t / (32 * P) * ROWS; row < NP; row += WARPS * ROWS) {
-{% endif %}
-{% if "volume" in steps or "lift" in steps or "stage" in steps %}
-    real sum[W][6];
-    EACH(w, W) EACH(c, 6) sum[w][c] =
-      {{ "0" if "volume" in steps else "IS_THERE(w) ? added[AT(begin + ELEMENT(w), c, NODE(w))] : real(0)" }};
+    __syncthreads();
 {% endif %}
 {% if "volume" in steps %}
-    if (is_active) {
-      real r[W][6] = {}, s[W][6] = {}, u[W][6] = {};
+    {{ "__syncthreads();" if not has_fluxes }}
+    enum { WIDTH = {{ "8 * STEPS" if of_tensor else "NP" }} };
+    for (int x = t; x < E * WIDTH; x += THREADS) {
+      const int {{ "e = x % E, n = x / E" if interleaved else "n = x % WIDTH, e = x / WIDTH" }};
+      real v[6] = {}, along_edges[6];
+      if (n < NP && e < left) EACH(c, 6) v[c] = q[AT(begin + e, c, n)];
+      // Along edges, so that the curl has two derivatives and not six.
+      const Four g[3] = {geometry[3 * e], geometry[3 * e + 1], geometry[3 * e + 2]};
+      transform(along_edges, g, v + 3, real({{ "g[1].w" if materials else 1 }}));
+      transform(along_edges + 3, g, v, real({{ "-g[2].w" if materials else -1 }}));
+      put(numbers + FIELD(e, n, 0), FIELD(0, 0, 1), along_edges);
+    }
+    __syncthreads();
 {% if of_tensor %}
-      #pragma unroll 1
-      for (int m0 = 0; m0 < NP; m0 += DEPTH) {
-        Part d[3][OF_MATRIX];
-        EACH(x, 3) load(d[x], derivative + x * NP * PADDED, row + across, m0 + along, NP);
-        EACH(c, 6) {
-          Part v[OF_FIELD];
-          EACH(y, OF_FIELD) {
-            const int m = m0 + along + 4 * y;
-            const real x = m < NP ? {{ "field[FIELD(one, m, c)]" if from_shared else "q[AT(k_one, c, m)]" }} : real(0);
-            v[y] = part(x);
-          }
-          multiply_add(r, c, d[0], v);
-          multiply_add(s, c, d[1], v);
-          multiply_add(u, c, d[2], v);
-        }
+    #pragma unroll 1
+    for (int step = 0; step < STEPS; ++step) {
+      OfMatrix d[3][I];
+      EACH(x, 3) EACH(w, I) load_matrix(d[x][w], of_derivative, (min(w, last) * STEPS + step) * 3 + x);
+      EACH(y, C) EACH(h, 2) {
+        OfField v[3];
+        EACH(c, 3) load_field(v[c], of_fields + FIELD(8 * y, step * 8, 3 * h + c));
+        EACH(c, 3) EACH(w, I)
+          add_curl(sum[w][y][3 * h + c], d[(c + 1) % 3][w], v[(c + 2) % 3], d[(c + 2) % 3][w], v[(c + 1) % 3]);
       }
+    }
+    __syncthreads();
 {% else %}
-{% if not from_shared %}
-      const real *source[{{ inline if of_node else 1 }}];
-      EACH(w, {{ inline if of_node else 1 }}) source[w] = q + AT(begin + min(ELEMENT(w), left - 1), 0, 0);
-{% endif %}
-{% if of_node %}
+    if (is_active) {
       const auto add_products = [&](int m0, int count) {
         Entries d[3][J];
-        EACH(x, 3) EACH(v, J) d[x][v] = *(const Entries *)(derivative + DERIVATIVE(x, m0, v * I));
+        EACH(x, 3) EACH(v, J) d[x][v] = DERIVATIVE(x, m0, v);
         EACH(y, VECTOR) if (y < count) {
-{% if from_shared %}
-          const Row v = *(const Row *)(field + FIELD(set * I, m0 + y, 0));
-{% else %}
-          Row v;
-          EACH(w, I) EACH(c, 6) v.at[w][c] = source[w][AT(0, c, m0 + y)];
-{% endif %}
-          EACH(w, W) EACH(c, 6) {
-            r[w][c] += d[0][w / I].at[y] * v.at[w % I][c];
-            s[w][c] += d[1][w / I].at[y] * v.at[w % I][c];
-            u[w][c] += d[2][w / I].at[y] * v.at[w % I][c];
+          const Row row = *(const Row *)(numbers + FIELD(set * I, m0 + y, 0));
+          EACH(v, J) EACH(w, I) EACH(h, 2) EACH(c, 3) {
+            real &s = sum[v][w][3 * h + c];
+            s += d[(c + 1) % 3][v].at[y] * row.at[w][(c + 2) % 3][h];
+            s -= d[(c + 2) % 3][v].at[y] * row.at[w][(c + 1) % 3][h];
           }
         }
       };
       #pragma unroll {{ [unroll // vector, 1]|max }}
       for (int m0 = 0; m0 < NP / VECTOR * VECTOR; m0 += VECTOR) add_products(m0, VECTOR);
-      {{ "add_products(NP / VECTOR * VECTOR, NP % VECTOR);" if np % vector }}
-{% else %}
-      #pragma unroll {{ unroll }}
-      for (int m = 0; m < NP; ++m) {
-        real d[I][3], v[6];
-{% if vector %}
-        EACH(x, 3) EACH(w, I) {
-          const Entries &some = ((const Entries *)(derivative + (x * NP + m) * PADDED + node))[w / VECTOR];
-          d[w][x] = some.at[w % VECTOR];
-        }
-{% else %}
-        EACH(x, 3) EACH(w, I) d[w][x] = derivative[(x * NP + m) * PADDED + SOME_NODE(w)];
-{% endif %}
-        EACH(c, 6) v[c] = {{ "field[FIELD(set, m, c)]" if from_shared else "source[0][AT(0, c, m)]" }};
-        EACH(w, I) EACH(c, 6) {
-          r[w][c] += d[w][0] * v[c];
-          s[w][c] += d[w][1] * v[c];
-          u[w][c] += d[w][2] * v[c];
-        }
-      }
-{% endif %}
-{% endif %}
-      EACH(w, W) {
-        const int k = begin + min(ELEMENT(w), left - 1);
-        const Four g[3] = {metrics[3 * k], metrics[3 * k + 1], metrics[3 * k + 2]};
-        #define SLOPE(along, c) (g[along].x * r[w][c] + g[along].y * s[w][c] + g[along].z * u[w][c])
-{% if materials %}
-        const real of_e = materials[k].x, of_h = materials[k].y;
-{% else %}
-        const real of_e = 1, of_h = 1;
-{% endif %}
-        sum[w][0] = of_e * (SLOPE(1, 5) - SLOPE(2, 4));
-        sum[w][1] = of_e * (SLOPE(2, 3) - SLOPE(0, 5));
-        sum[w][2] = of_e * (SLOPE(0, 4) - SLOPE(1, 3));
-        sum[w][3] = of_h * (SLOPE(2, 1) - SLOPE(1, 2));
-        sum[w][4] = of_h * (SLOPE(0, 2) - SLOPE(2, 0));
-        sum[w][5] = of_h * (SLOPE(1, 0) - SLOPE(0, 1));
-      }
+      if (NP % VECTOR) add_products(NP / VECTOR * VECTOR, NP % VECTOR);
     }
 {% endif %}
-{% if has_fluxes and of_tensor %}
-    #pragma unroll 1
-    for (int j0 = 0; j0 < N4; j0 += DEPTH) {
-      Part d[OF_MATRIX];
-      load(d, lift, row + across, j0 + along, N4);
+{% endif %}
+    const auto finish = [&](int e, int n, const real (&sums)[6]) {
+      const Four g[3] = {geometry[3 * e], geometry[3 * e + 1], geometry[3 * e + 2]};
+      real rate[6], before[6] = {}, now[6] = {};
       EACH(c, 6) {
-        Part v[OF_FIELD];
-        EACH(y, OF_FIELD) v[y] = part(j0 + along + 4 * y < N4 ? flux[FLUX(one, j0 + along + 4 * y, c)] : real(0));
-        multiply_add(sum, c, d, v);
+        const int at = AT(begin + e, c, n);
+{% if "stage" in steps %}
+        if (a != 0) before[c] = a * residual[at];
+        now[c] = q[at];
+{% endif %}
+        rate[c] = {{ "0" if "volume" in steps else "added[at]" }};
       }
-    }
-{% elif has_fluxes %}
-    __syncthreads();
-    if (is_active) {
-{% if of_node %}
-      #pragma unroll {{ [unroll // vector, 1]|max }}
-      for (int j0 = 0; j0 < N4; j0 += VECTOR) {
-        Entries d[J];
-        EACH(v, J) d[v] = *(const Entries *)(lift + LIFT(j0, v * I));
-        EACH(y, VECTOR) {
-          const Row v = *(const Row *)(flux + FLUX(set * I, j0 + y, 0));
-          EACH(w, W) EACH(c, 6)
-            sum[w][c] += d[w / I].at[y] * v.at[w % I][c];
-        }
+      EACH(h, 2) {
+        real f[3];
+        EACH(c, 3) f[c] = g[0].w * sums[3 * h + c];
+        EACH(c, 3) rate[3 * h + c] += g[c].x * f[0] + g[c].y * f[1] + g[c].z * f[2];
       }
+      EACH(c, 6) {
+        const int at = AT(begin + e, c, n);
+{% if "stage" in steps %}
+        residual[at] = before[c] += dt * rate[c];
+        out[at] = now[c] + b * before[c];
 {% else %}
-      #pragma unroll {{ 4 * nf if matrices == "source" else unroll }}
-      for (int j = 0; j < N4; ++j) {
-        real d[I], v[6];
-{% if vector %}
-        EACH(w, I) d[w] = ((const Entries *)(lift + j * PADDED + node))[w / VECTOR].at[w % VECTOR];
-{% else %}
-        EACH(w, I) d[w] = lift[j * PADDED + SOME_NODE(w)];
+        out[at] = rate[c];
 {% endif %}
-        EACH(c, 6) v[c] = flux[FLUX(set, j, c)];
-        EACH(w, I) EACH(c, 6) sum[w][c] += d[w] * v[c];
       }
-{% endif %}
+    };
+{% if of_tensor %}
+    EACH(w, I) EACH(x, 4) {
+      const int n = (tile + w) * 16 + across + x / 2 * 8, e = set + 2 * along + x % 2;
+      if (n < NP) EACH(y, C) EACH(c, 6) numbers[FIELD(e + 8 * y, n, c)] = sum[w][y][c][x];
     }
-{% endif %}
-{% if is_transposed %}
-    // Sums take the place of fluxes, or else of fields, when all threads have read these.
-{% if has_fluxes %}
-    static_assert(NP <= N4, "sums have no room");
-{% endif %}
-    real *const sums = {{ "flux" if has_fluxes else "field" }};
     __syncthreads();
-    EACH(w, W) if (IS_THERE(w)) EACH(c, 6) sums[FIELD(ELEMENT(w), NODE(w), c)] = sum[w][c];
+    for (int x = t; x < E * NP; x += THREADS) {
+      const int {{ "e = x % E, n = x / E" if interleaved else "n = x % NP, e = x / NP" }};
+      real sums[6];
+      EACH(c, 6) sums[c] = numbers[FIELD(e, n, c)];
+      if (e < left) finish(e, n, sums);
+    }
+{% else %}
+    EACH(v, J) EACH(w, I)
+      if (is_active && NODE(v) < NP && set * I + w < left) finish(set * I + w, NODE(v), sum[v][w]);
+{% endif %}
     __syncthreads();
+  }
+{% else %}
+  for (int batch = 0; batch < S; ++batch) {
+    const int begin = first + (blockIdx.x * S + batch) * E;
+    const int left = min(E, first + count - begin);
+{% if "flux" in steps %}
+    for (int x = t; x < E * N4; x += THREADS) {
+      const int {{ "e = x % E, j = x / E" if interleaved else "j = x % N4, e = x / N4" }};
+      if (e >= left) continue;
+      const int n = face_nodes[j], k = begin + e;
+      real own[6], result[6];
+      EACH(c, 6) own[c] = q[AT(k, c, n)];
+      numerical_flux(result, own, q, faces, neighbors, materials, corners, matrices + {{ weights }}, patterns, K, k, j,
+                     time);
+      EACH(c, 6) out[((size_t)k * 6 + c) * N4 + j] = result[c];
+    }
+{% else %}
     for (int x = t; x < E * 6 * NP; x += THREADS) {
       const int {{ order }};
       if (e >= left) continue;
       const int at = AT(begin + e, c, n);
-      const real rate = sums[FIELD({{ result }})];
-{% elif "volume" in steps or "lift" in steps or "stage" in steps %}
-    EACH(w, W) if (IS_THERE(w)) EACH(c, 6) {
-      const int at = AT(begin + ELEMENT(w), c, NODE(w));
-      const real rate = sum[w][c];
-{% endif %}
-{% if "volume" in steps or "lift" in steps or "stage" in steps %}
-{% if "stage" in steps %}
-      const real change = (a == 0 ? real(0) : a * residual[at]) + dt * rate;
+      const real change = (a == 0 ? real(0) : a * residual[at]) + dt * added[at];
       residual[at] = change;
-      out[at] = {{ "field[FIELD(%s)]"|format(result) if from_shared else "q[at]" }} + b * change;
-{% else %}
-      out[at] = rate;
-{% endif %}
+      out[at] = q[at] + b * change;
     }
 {% endif %}
-    {{ "}" if of_tensor }}
-    __syncthreads();
   }
+{% endif %}
 }
 """
 
@@ -569,22 +589,39 @@ class Layout:
         return fields[:, : self.elements]
 
 
-def padded_length(nodes):
-    """Entries of a row of a matrix for threads of elements: a multiple of eight, so that vectors are aligned."""
-    return nodes + -nodes % 8
-
-
-def _padded(matrix):
-    """A matrix (..., nodes) with zeros up to `padded_length`."""
-    nodes = matrix.shape[-1]
-    return np.pad(matrix, [(0, 0)] * (matrix.ndim - 1) + [(0, padded_length(nodes) - nodes)])
-
-
 def _by_node(matrix, count):
     """A matrix (..., columns, nodes) in which `count` consecutive columns of a node are together."""
     *others, columns, nodes = matrix.shape
     matrix = np.pad(matrix, [(0, 0)] * len(others) + [(0, -columns % count), (0, 0)])
     return np.moveaxis(matrix.reshape(*others, -1, count, nodes), -2, -1)
+
+
+def _tf32(numbers):
+    """The nearest numbers of TF32."""
+    bits = numbers.astype(np.float32).view(np.uint32)
+    return ((bits + 0x1000) & 0xFFFFE000).astype(np.uint32).view(np.float32).astype(np.float64)
+
+
+def _tiles(matrices, itemsize):
+    """Matrices (count, nodes, columns) as the 32 lanes of tensor cores have tiles of 16 nodes and 8 columns.
+
+    A lane has nodes g and g + 8, and columns 2 t and 2 t + 1, where g = lane / 4 and t = lane % 4; in float32 first
+    high parts in TF32, then low ones. 16 bytes of each lane are together.
+    """
+    count, nodes, columns = matrices.shape
+    parts = np.pad(matrices, [(0, 0), (0, -nodes % 16), (0, -columns % 8)])
+    parts = parts.reshape(count, -(-nodes // 16), 2, 8, -(-columns // 8), 4, 2)  # matrix, tile, half, g, step, t, y
+    if itemsize == 8:
+        return parts.transpose(1, 4, 0, 6, 3, 5, 2)
+    high = _tf32(parts)
+    return np.stack([high, _tf32(parts - high)]).transpose(2, 5, 1, 0, 4, 6, 7, 3)
+
+
+def _tangential(element):
+    """For r, s, t the steps of eight nodes that are all on face 1, 2, 3, as bits."""
+    face = np.pad(np.repeat(np.arange(4), element.n_face_nodes), (0, -4 * element.n_face_nodes % 8), mode="edge")
+    same = face.reshape(-1, 8)
+    return [sum(1 << int(n) for n in np.flatnonzero((same == f).all(axis=1))) for f in (1, 2, 3)]
 
 
 def _at_once(nodes, itemsize):
@@ -593,20 +630,20 @@ def _at_once(nodes, itemsize):
 
 
 def matrices(element, itemsize):
-    """What kernels read of an element: parts of a buffer, and the place of each by its name.
+    """What kernels read of an element: parts of a buffer, and the places of each form in it with its end.
 
-    "weights" are barycentric coordinates of nodes on faces. Derivatives and lift follow each other: at "element" for
-    threads of elements (and tensor cores), at a number of entries for threads of nodes that load so many at once.
+    Derivatives and lift follow each other: at "tensor" for tensor cores, at a number of entries for threads of nodes
+    that load so many columns at once. "weights" are barycentric coordinates of nodes on faces.
     """
-    derivatives, lift = element.derivatives.transpose(0, 2, 1), element.lift.T
-    forms = {"element": (_padded(derivatives), _padded(lift))}
-    forms |= {n: (_by_node(derivatives, n), _by_node(lift, n)) for n in (16 // itemsize, 8 // itemsize)}
-    parts, places = [], {}
-    for name, form in (forms | {"weights": (element.nodes[element.face_nodes.ravel()].T,)}).items():
-        places[name] = []
-        for part in form:
-            places[name].append(sum(p.size for p in parts))
-            parts.append(np.pad(part.ravel(), (0, -part.size % 4)))
+    derivatives, faces = element.derivatives.transpose(0, 2, 1), element.lift.T.reshape(4, -1, element.n_nodes)
+    forms = {n: (_by_node(derivatives, n), _by_node(faces, n)) for n in (16 // itemsize, 8 // itemsize)}
+    forms["tensor"] = _tiles(element.derivatives, itemsize), _tiles(element.lift[None], itemsize)
+    forms["weights"] = (element.nodes[element.face_nodes.ravel()].T,)
+    parts = [np.pad(part.ravel(), (0, -part.size % 4)) for form in forms.values() for part in form]
+    ends = iter(np.cumsum([part.size for part in parts]).tolist())
+    places, end = {}, 0
+    for name, form in forms.items():
+        places[name] = [end, *(end := next(ends) for _ in form)]
     return parts, places
 
 
@@ -620,98 +657,54 @@ def _of_set(numbers, itemsize):
 def source(problem, steps, **config):
     """The source of the kernel that does some of the steps of a `Problem`."""
     element, layout, itemsize = problem.element, problem.layout, problem.dtype.itemsize
-    parts, places = matrices(element, itemsize)
-    inline, lanes, at_once = config["inline"], config["lanes"], _at_once(config["nodes"], itemsize)
-    place = places[at_once if lanes == "node" else "element"]
-    # Threads of elements load entries of consecutive nodes in vectors of at most 16 bytes.
-    is_loaded = lanes == "element" and config["matrices"] in ("global", "shared")
-    widths = [v for v in (4, 2) if v * itemsize <= 16 and is_loaded and inline % v == 0]
+    at_once, (_, places) = _at_once(config["nodes"], itemsize), matrices(element, itemsize)
     return _TEMPLATE.render(
-        entries=[", ".join(map(repr, m.ravel().tolist())) for m in parts[:2] if config["matrices"] == "source"],
         steps=steps.split(), real="double" if itemsize == 8 else "float", dtype=str(problem.dtype),
-        np=element.n_nodes, nf=element.n_face_nodes, padded=padded_length(element.n_nodes), row=element.n_nodes if lanes == "node" else padded_length(element.n_nodes),
-        place=place, weights=places["weights"][0], vector=at_once if lanes == "node" else max(widths, default=0),
+        np=element.n_nodes, nf=element.n_face_nodes, place=places["tensor" if config["lanes"] == "tensor" else at_once],
+        weights=places["weights"][0], vector=at_once, tangential=_tangential(element),
         fields_of_set=_of_set("ROW * NP", itemsize), fluxes_of_set=_of_set("ROW * N4", itemsize),
         interleaved=layout.interleaved, at=layout.at, order=layout.order, flux=problem.flux,
         materials=problem.has_materials, kinds=list(problem.kinds), incident=problem.incident, **config,
     )  # fmt: skip
 
 
-def _parallel(nodes):
-    """Numbers of sets of threads: those that leave at most a twentieth of the lanes idle, and some round ones."""
-    padding = {p: -(-p * nodes // 32) * 32 / (p * nodes) for p in range(1, 33) if p * nodes <= 512}
-    found = {p for p, waste in padding.items() if waste <= 1.05 or p in (1, 2, 4)} | {8, 16, 32, 128}
-    return sorted(found, key=lambda p: abs(p * nodes - 128))
-
-
-def _inline(nodes, by_element, itemsize):
-    """Elements (or nodes) that a thread does at once.
-
-    The registers of five nodes pay from 35 nodes on (H100); in float64 the sums of five need more than there are.
-    """
-    counts = [1, 2, 3, 4] + [nodes] * (nodes <= 10) + [5, 7, 8]
-    if by_element:
-        counts = [5 if nodes >= 35 and itemsize == 4 else 2, *counts]
-    return list(dict.fromkeys(n for n in counts if n <= nodes))
-
-
 @functools.cache
 def kernel(problem, steps):
     """The tuned kernel that does some steps; the first values of its space are the default."""
-    nodes, n4, words = problem.element.n_nodes, 4 * problem.element.n_face_nodes, steps.split()
-    has_volume, has_lift = "volume" in words, "lift" in words
+    nodes, nf, itemsize = problem.element.n_nodes, problem.element.n_face_nodes, problem.dtype.itemsize
+    has_volume, has_lift = "volume" in steps, "lift" in steps
     products = has_volume or has_lift
-    # Where elements are interleaved, consecutive threads read consecutive elements.
-    interleaved = problem.layout.interleaved > 0
-    by_element = products and interleaved
-    rows, pad = (8, 4) if problem.dtype.itemsize == 8 else (16, 8)
-    of_tensor = ["tensor"] * (by_element and problem.has_tensor_cores)
     parameters = {
-        "lanes": ["element", "node", *of_tensor]
-        if by_element
-        else ["node", "element"]
-        if products or interleaved
-        else ["node"],
-        "parallel": sorted(_parallel(nodes), key=(32).__ne__) if by_element else _parallel(nodes),
-        "inline": _inline(nodes, by_element, problem.dtype.itemsize) if products else [1],
-        "nodes": [1, 2, 3, 4] if products else [1],
-        "serial": [1, 2, 4, 8],
-        "matrices": (["global", "shared"] + ["source"] * (nodes <= 10)) if products else ["global"],
-        "fields": ["shared"] if not has_volume else ["global", "shared"] if interleaved else ["shared", "global"],
-        "unroll": list(dict.fromkeys([2, 4, 8] + [nodes] * (nodes <= 35))) if products else [1],
-        "blocks": [0, 2, 3, 4, 8],
+        "lanes": ["node", *["tensor"] * (products and problem.has_tensor_cores)],
+        "parallel": sorted([*range(1, 33), 48, 64, 96, 128], key=lambda p: abs(p * nodes - 256)),
+        "inline": [1, 2, 3, 4] if products else [1],
+        "nodes": [2, 1, 3, 4] if products else [1],
+        "serial": [1, 2, 4],
+        "matrices": ["global", "shared"] if products else ["global"],
+        "unroll": [8, 4, 16] if products else [1],
+        "blocks": [0, 2, 3, 4, 6, 8],
+        "columns": [1, 2] if products else [1],
     }
-    tiles = -(-nodes // rows)
-    batch = "(parallel * (inline if lanes == 'node' else 8 if lanes == 'tensor' else 1))"
-    of_set = f"ceil_div({nodes}, nodes if lanes == 'node' else inline)"
-    threads = (f"(32 * (parallel * ceil_div({tiles}, inline) if lanes == 'tensor' else "
-               f"ceil_div({of_set} * parallel, 32)))")  # fmt: skip
-    transposed = "" if interleaved else " or lanes == 'element'"
-    # Columns of derivatives are at most those of four at once.
-    rows_of = {"node": (nodes + -nodes % 4, nodes), "element": (nodes, padded_length(nodes))}
-    of_node, of_other = (
-        length * (3 * columns * has_volume + n4 * has_lift) + 8 for columns, length in rows_of.values()
+    tiles, row = -(-nodes // 16), 8 * -(-max(nodes, 4 * nf * has_lift) // 8)
+    batch = "(parallel * (inline if lanes == 'node' else 8 * columns))"
+    of_set = f"ceil_div({nodes}, nodes)"
+    threads = (
+        f"(32 * (parallel * ceil_div({tiles}, inline) if lanes == 'tensor' else ceil_div({of_set} * parallel, 32)))"
     )
-    entries = f"({of_node} if lanes == 'node' else {of_other})"
-    pitch = f"({batch} * 6 + {pad} * (lanes == 'tensor') + {int(not interleaved)} * (lanes == 'element'))"
-
-    def of_rows(count):
-        of_set = f"parallel * {_of_set(f'6 * inline * {count}', problem.dtype.itemsize)}"
-        return f"({of_set} if lanes == 'node' else {pitch} * {count})"
-
-    of_batch = (f"({of_rows(nodes)} * (fields == 'shared'{transposed}) * {int(has_volume)} + "
-                f"{of_rows(n4)} * {int(has_lift)})")  # fmt: skip
-    numbers = f"({entries} * (matrices == 'shared') + {of_batch})"
+    # Columns are padded to at most four at once.
+    entries = nodes * (3 * (nodes + -nodes % 4) * has_volume + 4 * (nf + -nf % 4) * has_lift)
+    largest = max(nodes, 4 * nf * has_lift)
+    of_node = f"(12 * {batch} + parallel * {_of_set(f'6 * inline * {largest}', itemsize)})"
+    numbers = f"({batch} * {6 * row + 20} if lanes == 'tensor' else {entries} * (matrices == 'shared') + {of_node})"
     space = tune.Space(**parameters).require(
         f"{threads} <= 512", f"{threads} * max(1, blocks) <= 2048",
-        f"{numbers} * {problem.dtype.itemsize} <= {problem.max_shared}",
-        f"matrices != 'source' or (lanes == 'element' and inline == {nodes} and unroll == {nodes})",
-        f"lanes != 'element' or (parallel >= 8 and inline <= {nodes})",
-        f"lanes != 'element' or {by_element or not has_volume} or fields == 'shared'", 
-        "lanes != 'node' or inline * nodes <= 4", "lanes == 'node' or nodes == 1",
-        f"lanes != 'tensor' or (parallel <= 8 and inline <= {tiles} and unroll == 2)",
-    )  # fmt: skip
+        f"{numbers} * {itemsize} <= {problem.max_shared}",
+        f"lanes != 'node' or ({threads} <= 1.2 * {of_set} * parallel or parallel * {of_set} < 32)",
+        f"lanes != 'node' or (inline * nodes <= {32 // itemsize} and nodes <= {nodes} and columns == 1)",
+        f"lanes != 'tensor' or (parallel <= 8 and inline * columns <= 4 and inline <= {tiles})",
+        "lanes != 'tensor' or (matrices == 'global' and unroll == 8 and nodes == 2)",
+    ) if products else tune.Space(**parameters).require(f"{threads} <= 512")  # fmt: skip
     return tune.Kernel(
         functools.partial(source, problem, steps), "dg", space, block=threads,
-        grid=f"ceil_div(count, {batch} * serial)", shared=f"{numbers} * {problem.dtype.itemsize}",
+        grid=f"ceil_div(count, {batch} * serial)", shared=f"{numbers} * {itemsize}" if products else 0,
     )  # fmt: skip
