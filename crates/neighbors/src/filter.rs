@@ -25,6 +25,9 @@ const SAMPLE_TILES_OF_NEIGHBOR: usize = 4;
 const MAX_GROUPS: usize = 32;
 const PART_QUERIES: usize = 1024;
 
+/// Queries up to which reading points takes longer than products of both halves of queries.
+const SPLIT_QUERIES: usize = 32;
+
 /// How points are sampled, and queries divided.
 #[derive(Clone, Copy)]
 pub(crate) struct Filter<'a> {
@@ -86,7 +89,7 @@ impl Search<'_> {
         // Distances of the sample are overwritten by lists.
         let values = empty(queries * tiles.max(FILTER_CAPACITY), DType::F32)?;
         let indices = empty(queries * FILTER_CAPACITY, DType::U32)?;
-        let (limits, counts) = (empty(queries, DType::F32)?, empty(queries, DType::U32)?);
+        let (limits, counts) = (empty(4 * queries, DType::F32)?, empty(queries, DType::U32)?);
         let distance = self.distance(false, k as u32);
         let select = SelectSpec { distance, kept: k as u32, is_limit: true, out: found.distances.dtype() };
 
@@ -96,9 +99,10 @@ impl Search<'_> {
         let groups = all_groups.div_ceil(parts).next_multiple_of(columns);
         let scan = |is_sample: bool, rows: usize| {
             let mut args = PackedKernelArgs::new();
-            push_arrays(&mut args, &[&values, &indices, &counts, &limits, filter.norms])?;
+            push_arrays(&mut args, &[&values, &indices, &counts, &limits, noted_count, filter.norms])?;
             self.push_search(&mut args, part)?;
-            [rows, filter.stride, groups].iter().for_each(|&n| args.push_u32(n as u32));
+            let is_split = usize::from(queries <= SPLIT_QUERIES);
+            [rows, filter.stride, groups, is_split].iter().for_each(|&n| args.push_u32(n as u32));
             let spec = FilterSpec { distance, columns: columns as u32, is_sample };
             let warps = THREADS as usize / 32;
             let most = rows.div_ceil(FILTER_TILE).div_ceil(warps) as u32;
@@ -114,14 +118,16 @@ impl Search<'_> {
         scan(true, sampled)?;
         let mut args = PackedKernelArgs::new();
         push_arrays(&mut args, &[&limits, &counts, noted_count, &values])?;
-        args.push_u32(tiles as u32);
+        // Tiles of the sample within limits, beyond which lists would be more than a quarter full.
+        let most = (FILTER_CAPACITY / 4 / filter.stride).max(2 * k);
+        [tiles, most].iter().for_each(|&n| args.push_u32(n as u32));
         self.push_search(&mut args, part)?;
         selecting(&select, &args)?;
 
         scan(false, self.points.count())?;
         let mut args = PackedKernelArgs::new();
         self.push_found(&mut args, found, part, k)?;
-        push_arrays(&mut args, &[noted, noted_count, &values, &indices, &counts])?;
+        push_arrays(&mut args, &[noted, noted_count, &values, &indices, &counts, &limits])?;
         self.push_search(&mut args, part)?;
         selecting(&SelectSpec { is_limit: false, ..select }, &args)
     }

@@ -117,7 +117,7 @@ impl Index {
     }
 
     /// The `k` points that are nearest to each query. Queries are taken as float64 where points are, else as float32.
-    /// Waits to see that queries are finite.
+    /// Waits to see that queries are finite, and with points of float16 on tensor cores for the search.
     ///
     /// # Errors
     /// When queries have other dimensions or numbers that are not finite, or there are fewer than `k` points.

@@ -7,15 +7,9 @@
 // each tile. Else points with distances of at most a query's limit are appended to its list, in any order.
 //
 // Eight adjacent numbers of a vector are operands of one lane: the order of dimensions in a product does not matter.
-// Queries are scaled by powers of two and split into two numbers of float16, whose products have one sum.
+// Queries are scaled by powers of two and split into two numbers of float16, whose products have one sum. Where `is_split`
+// says so, products of the first numbers do, within limits that are as much wider.
 enum { STEPS = (D + 31) / 32, TILE = 32, WARPS = THREADS / 32 };
-
-// The power of two that scales a query with this squared length to a length of 2^10 to 2^11, as far as float32 has it.
-__device__ __forceinline__ float rt_query_scale(double norm)
-{
-  const int exponent = norm > 0 ? max(min(ilogb(norm) >> 1, 110), -110) : 0;
-  return __int_as_float((127 + 10 - exponent) << 23);
-}
 
 // Two numbers of float16, and what rounding has left of them.
 __device__ __forceinline__ void rt_split(float x, float y, unsigned &high, unsigned &low)
@@ -65,7 +59,7 @@ struct rt_rows {
   }
 };
 
-extern "C" __global__ __launch_bounds__(THREADS, 1) void neighbors_filter(float *values, unsigned *indices, unsigned *counts, const float *limits, const float *norms, RT_SEARCH, unsigned rows, unsigned stride, unsigned groups)
+extern "C" __global__ __launch_bounds__(THREADS, 1) void neighbors_filter(float *values, unsigned *indices, unsigned *counts, const float4 *limits, unsigned *noted_count, const float *norms, RT_SEARCH, unsigned rows, unsigned stride, unsigned groups, unsigned splits)
 {
   extern __shared__ __align__(16) unsigned char memory[];
   // For each group of queries first numbers, then second ones; then a factor and the limit of each query.
@@ -73,12 +67,23 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void neighbors_filter(float 
   float2 *columns = (float2 *)(operands + groups * (2 * STEPS * 32));
   const unsigned lane = threadIdx.x % 32, first = blockIdx.y * groups * 8, tiles = (rows + TILE - 1) / TILE;
   unsigned tile = blockIdx.x * WARPS + threadIdx.x / 32;
+#if IS_SAMPLE
+  enum { PARTS = 2 };
+  // None is noted, and whether all products are needed is not known; see the next kernel.
+  if (blockIdx.x == 0 && blockIdx.y == 0 && threadIdx.x < 2) noted_count[threadIdx.x] = threadIdx.x ? splits : 0;
+#else
+  const int PARTS = noted_count[1] ? 2 : 1;
+#endif
   rt_rows next;
   if (tile < tiles) next.load(points, norms, tile, rows, stride);
   for (unsigned q = threadIdx.x; q < groups * 8; q += THREADS) {
     const bool is_query = first + q < m;
     const float scale = rt_query_scale(is_query ? query_norms[first + q] : 0.0);
-    columns[q] = make_float2((METRIC_COSINE ? 1.0f : -2.0f) / scale, IS_SAMPLE || !is_query ? -rt_infinity(0.0f) : limits[first + q]);
+    float limit = -rt_infinity(0.0f);
+#if !IS_SAMPLE
+    if (is_query) limit = PARTS == 2 ? limits[first + q].x : limits[first + q].y;
+#endif
+    columns[q] = make_float2((METRIC_COSINE ? 1.0f : -2.0f) / scale, limit);
   }
   for (unsigned i = threadIdx.x; i < groups * STEPS * 32; i += THREADS) {
     const unsigned step = i / 32 % STEPS, group = i / (32 * STEPS), q = first + group * 8 + lane / 4, t = step * 32 + lane % 4 * 8;
@@ -106,20 +111,21 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void neighbors_filter(float 
 #endif
     for (unsigned group = 0; group < groups; group += COLUMNS) {
       float sum[COLUMNS][2][4] = {};
+      for (int part = 0; part < PARTS; ++part)
 #pragma unroll
-      for (int s = 0; s < 2 * STEPS; ++s) {
+      for (int s = 0; s < STEPS; ++s) {
         uint4 q[COLUMNS];
 #pragma unroll
-        for (int c = 0; c < COLUMNS; ++c) q[c] = operands[((group + c) * 2 * STEPS + s) * 32 + lane];
+        for (int c = 0; c < COLUMNS; ++c) q[c] = operands[(((group + c) * 2 + part) * STEPS + s) * 32 + lane];
 #pragma unroll
         for (int h = 0; h < 2; ++h) {
-          const uint4 upper = here.numbers[2 * h][s % STEPS], lower = here.numbers[2 * h + 1][s % STEPS];
+          const uint4 upper = here.numbers[2 * h][s], lower = here.numbers[2 * h + 1][s];
 #pragma unroll
           for (int c = 0; c < COLUMNS; ++c) rt_multiply(sum[c][h], upper.x, lower.x, upper.y, lower.y, q[c].x, q[c].y);
         }
 #pragma unroll
         for (int h = 0; h < 2; ++h) {
-          const uint4 upper = here.numbers[2 * h][s % STEPS], lower = here.numbers[2 * h + 1][s % STEPS];
+          const uint4 upper = here.numbers[2 * h][s], lower = here.numbers[2 * h + 1][s];
 #pragma unroll
           for (int c = 0; c < COLUMNS; ++c) rt_multiply(sum[c][h], upper.z, lower.z, upper.w, lower.w, q[c].z, q[c].w);
         }

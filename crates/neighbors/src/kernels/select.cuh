@@ -5,6 +5,13 @@
 __device__ float rt_kth_smallest(const float *from, unsigned count, unsigned k)
 {
   __shared__ unsigned digits[256], chosen, before;
+  // They are looked at four times.
+  __shared__ float near[CAPACITY];
+  if (count <= CAPACITY) {
+#pragma unroll 8
+    for (unsigned i = threadIdx.x; i < count; i += THREADS) near[i] = from[i];
+    from = near;
+  }
   unsigned prefix = 0, mask = 0;
   for (int shift = 24; shift >= 0; shift -= 8) {
     for (int i = threadIdx.x; i < 256; i += THREADS) digits[i] = 0;
@@ -38,28 +45,52 @@ __device__ float rt_kth_smallest(const float *from, unsigned count, unsigned k)
   return __uint_as_float(prefix >> 31 ? prefix & 0x7fffffffu : ~prefix);
 }
 
-// Distances of float32 that may belong to points nearer than one of this distance.
-__device__ float rt_limit(double query_norm, double largest_norm, float value)
-{
-  const rt_bound bound(query_norm, largest_norm, 0.0);
-  return __double2float_ru(value + 2 * bound.slack);
-}
-
 #if IS_LIMIT
-extern "C" __global__ __launch_bounds__(THREADS) void neighbors_select(float *limits, unsigned *counts, unsigned *noted_count, const float *values, unsigned tiles, RT_SEARCH)
+// Limits of queries: for products of both numbers and of first ones, each for the filter and how far above the k-th
+// smallest distance of a list others may be nearer. Where first numbers let too many points through, `noted_count[1]` is set.
+extern "C" __global__ __launch_bounds__(THREADS) void neighbors_select(float4 *limits, unsigned *counts, unsigned *noted_count, const float *values, unsigned tiles, unsigned most, RT_SEARCH)
 {
-  if (blockIdx.x == 0 && threadIdx.x == 0) *noted_count = 0;
+  __shared__ float wide;
+  __shared__ unsigned passed;
   for (unsigned query = blockIdx.x; query < m; query += gridDim.x) {
-    const float value = rt_kth_smallest(values + (size_t)query * tiles, tiles, KEPT);
-    if (threadIdx.x == 0) {
-      limits[query] = rt_limit(query_norms[query], *largest_norm, value);
-      counts[query] = 0;
+    const float *from = values + (size_t)query * tiles;
+    const float value = rt_kth_smallest(from, tiles, KEPT);
+    if (threadIdx.x < 32) {
+      const rt_bound bound(query_norms[query], *largest_norm, 0.0);
+      const float scale = rt_query_scale(query_norms[query]);
+      // What rounding of the query to first numbers can change: its length times that of a point.
+      double rest = 0;
+      for (int t = threadIdx.x; t < D; t += 32) {
+        const float x = queries[(size_t)query * D + t] * scale;
+        unsigned short bits;
+        float rounded;
+        asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x));
+        asm("cvt.f32.f16 %0, %1;" : "=f"(rounded) : "h"(bits));
+        rest += (double)(x - rounded) * (x - rounded);
+      }
+      for (int step = 1; step < 32; step *= 2) rest += __shfl_xor_sync(0xffffffffu, rest, step);
+      const double slack = bound.slack + 1.001 * sqrt(rest) / scale * (METRIC_COSINE ? 1.0 : 2 * sqrt(*largest_norm));
+      if (threadIdx.x == 0) {
+        wide = __double2float_ru(value + bound.slack + slack);
+        limits[query] = make_float4(__double2float_ru(value + 2 * bound.slack), wide, __double2float_ru(2 * bound.slack), __double2float_ru(2 * slack));
+        counts[query] = 0;
+        passed = 0;
+      }
     }
+    __syncthreads();
+    unsigned within = 0;
+#pragma unroll 4
+    for (unsigned i = threadIdx.x; i < tiles; i += THREADS) within += from[i] <= wide;
+    for (int step = 1; step < 32; step *= 2) within += __shfl_xor_sync(0xffffffffu, within, step);
+    if (threadIdx.x % 32 == 0) atomicAdd(&passed, within);
+    __syncthreads();
+    if (threadIdx.x == 0 && passed > most) atomicExch(&noted_count[1], 1u);
+    __syncthreads();
   }
 }
 #else
 // Queries with more candidates than there is room for are noted to be searched again.
-extern "C" __global__ __launch_bounds__(THREADS) void neighbors_select(O *distances, long long *neighbors, unsigned *noted, unsigned *noted_count, const float *values, const unsigned *indices, const unsigned *counts, RT_SEARCH)
+extern "C" __global__ __launch_bounds__(THREADS) void neighbors_select(O *distances, long long *neighbors, unsigned *noted, unsigned *noted_count, const float *values, const unsigned *indices, const unsigned *counts, const float4 *limits, RT_SEARCH)
 {
   enum { MOST = 1024 };
   __shared__ double exact[MOST];
@@ -73,7 +104,8 @@ extern "C" __global__ __launch_bounds__(THREADS) void neighbors_select(O *distan
     for (int t = threadIdx.x; t < D; t += THREADS) numbers[t] = queries[(size_t)query * D + t];
     __syncthreads();
     if (found == 0) {
-      const float limit = rt_limit(query_norms[query], *largest_norm, rt_kth_smallest(from, count, KEPT));
+      const float margin = noted_count[1] ? limits[query].z : limits[query].w;
+      const float limit = __double2float_ru((double)rt_kth_smallest(from, count, KEPT) + margin);
       for (unsigned i = threadIdx.x; i < count; i += THREADS)
         if (from[i] <= limit) {
           const unsigned place = atomicAdd(&found, 1u);
