@@ -101,6 +101,40 @@ def test_candidates_of_tensor_cores_are_as_good(metric, dtype, dimensions, m, n,
     np.testing.assert_array_equal(index.radius_count(queries, radius).get(), within.sum(axis=1))
 
 
+#: Of (dimensions, m, n, k): one group of queries and several, with and without products of second numbers, tiles and
+#: dimensions with a rest, more queries than are searched at once.
+FILTER_SHAPES = [(40, 3, 3001, 4), (64, 70, 4500, 3)] if not ALL else [
+    (40, 3, 3001, 4), (64, 70, 4500, 3), (128, 1, 6000, 10), (128, 20, 9000, 16), (8, 1030, 700, 1), (32, 300, 2100, 2),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("metric", ["l2", "cosine"])
+@pytest.mark.parametrize("dimensions, m, n, k", FILTER_SHAPES)
+def test_limits_of_a_sample(metric, dimensions, m, n, k, context):
+    """Many points of float16 are filtered by limits from a sample."""
+    points = vectors(n, dimensions, np.float16, 5)
+    # Near duplicates of each other, so that limits are near many distances.
+    points[n // 3 : 2 * n // 3] = points[: 2 * n // 3 - n // 3] + np.float16(2e-3)
+    points[11] = 0
+    queries = points[np.arange(m) * 7 % n] + 0.1 * vectors(m, dimensions, np.float32, 6)
+    queries[m // 2] = 0
+    # Lengths that float16 does not have.
+    queries[m // 3] *= np.float32(1e-9)
+    index = neighbors.Index(points, metric, candidates="tensor")
+    assert_same(index.search(queries, k), queries, points, k, metric)
+
+
+def test_limits_that_let_too_many_points_through(context):
+    # More equal distances than there is room for, and all points nearer to each other than float32 tells.
+    points = np.ones((9000, 32), np.float16)
+    points[17] = 3
+    queries = np.float32([[1] * 32, [2.9] * 32])
+    index = neighbors.Index(points, candidates="tensor")
+    assert_same(index.search(queries, 2), queries, points, 2, "l2")
+    with pytest.raises(ValueError, match=r"queries\[1\] has NaN or infinity"):
+        index.search(np.float32([[1] * 32, [np.nan] * 32]), 2)
+
+
 @pytest.mark.parametrize("metric, dtype", [("l2", np.float32), ("l1", np.float64)])
 def test_long_lists_of_few_dimensions(metric, dtype, context):
     """A warp keeps them, with ties in the order of indices."""

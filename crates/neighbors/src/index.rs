@@ -43,9 +43,9 @@ impl Index {
             let shape = PythonTuple(vectors.shape());
             return Err(ArrayError::value_error(format!("{name} has shape {shape}; expected at least one vector")));
         }
-        let points = Vectors::new(name, vectors, dtype, true)?;
-        let index = Self { points, metric, is_tensor: false };
-        Ok(Self { is_tensor: index.prefers_tensor_cores(), ..index })
+        let points = Vectors::new(name, vectors, dtype)?;
+        points.check_finite(name)?;
+        Self { points, metric, is_tensor: false }.with_candidates(Candidates::Auto)
     }
 
     /// This index with another way to find candidates.
@@ -65,6 +65,9 @@ impl Index {
                 }
             },
         };
+        if self.is_tensor && self.points.array.dtype() == DType::F16 {
+            self.points = self.points.with_short_norms()?;
+        }
         Ok(self)
     }
 
@@ -114,7 +117,7 @@ impl Index {
     }
 
     /// The `k` points that are nearest to each query. Queries are taken as float64 where points are, else as float32.
-    /// Waits to see that queries are finite.
+    /// Waits to see that queries are finite, and with points of float16 on tensor cores for the search.
     ///
     /// # Errors
     /// When queries have other dimensions or numbers that are not finite, or there are fewer than `k` points.
@@ -126,12 +129,18 @@ impl Index {
             };
             return Err(ArrayError::value_error(format!("k is {k}; expected 1 to {most}")));
         }
-        let queries = self.checked_queries(queries)?;
+        let queries = self.stored_queries(queries)?;
         let (ctx, shape) = (self.points.array.context(), [queries.count(), k]);
         let out = if self.points.array.dtype() == DType::F64 { DType::F64 } else { DType::F32 };
         let distances = GpuArray::empty(ctx, &shape, out, Order::C)?;
         let found = Neighbors { distances, indices: GpuArray::empty(ctx, &shape, DType::I64, Order::C)? };
-        self.search_of(&queries).nearest(&found, k)?;
+        let search = self.search_of(&queries);
+        if let Some(filter) = search.filter(k) {
+            search.nearest_by_filter(&found, k, filter)?;
+        } else {
+            queries.check_finite("queries")?;
+            search.nearest(&found, k)?;
+        }
         Ok(found)
     }
 
@@ -143,7 +152,8 @@ impl Index {
         if radius.is_nan() || radius < 0.0 {
             return Err(ArrayError::value_error(format!("radius is {radius}; expected a number of at least 0")));
         }
-        let queries = self.checked_queries(queries)?;
+        let queries = self.stored_queries(queries)?;
+        queries.check_finite("queries")?;
         self.search_of(&queries).count_within(radius)?.astype(DType::I64)
     }
 
@@ -151,7 +161,8 @@ impl Index {
         Search { points: &self.points, queries, metric: self.metric, is_tensor: self.is_tensor }
     }
 
-    fn checked_queries(&self, queries: &GpuArray) -> Result<Vectors> {
+    /// Queries, not yet checked to be finite.
+    fn stored_queries(&self, queries: &GpuArray) -> Result<Vectors> {
         stored_dtype("queries", queries)?;
         self.points.array.check_context(queries)?;
         if queries.shape()[1] != self.dimensions() {
@@ -162,7 +173,7 @@ impl Index {
             )));
         }
         let dtype = if self.points.array.dtype() == DType::F64 { DType::F64 } else { DType::F32 };
-        Vectors::new("queries", queries, dtype, true)
+        Vectors::new("queries", queries, dtype)
     }
 }
 

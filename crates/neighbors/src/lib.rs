@@ -8,6 +8,7 @@
 //! The crate knows no driver: vectors are [`GpuArray`]s, kernels are [`rtcg_codegen::KernelSpec`]s.
 #![forbid(unsafe_code)]
 
+mod filter;
 mod index;
 mod kernels;
 mod metric;

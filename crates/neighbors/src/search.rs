@@ -38,10 +38,10 @@ pub(crate) struct Search<'a> {
 }
 
 /// Queries that are looked at: a part of all, or those of a list on the device.
-struct Part<'a> {
-    first: usize,
-    count: usize,
-    selected: Option<(&'a GpuArray, &'a GpuArray)>,
+pub(crate) struct Part<'a> {
+    pub(crate) first: usize,
+    pub(crate) count: usize,
+    pub(crate) selected: Option<(&'a GpuArray, &'a GpuArray)>,
 }
 
 /// How a scan is divided among blocks.
@@ -55,12 +55,12 @@ struct Division {
 }
 
 impl Search<'_> {
-    fn ctx(&self) -> &Arc<ArrayContext> {
+    pub(crate) fn ctx(&self) -> &Arc<ArrayContext> {
         self.points.array.context()
     }
 
     /// Of a scan with lists of a length, or of one that counts (0).
-    fn distance(&self, is_exact: bool, length: u32) -> DistanceSpec {
+    pub(crate) fn distance(&self, is_exact: bool, length: u32) -> DistanceSpec {
         let (query, point) = (self.queries.array.dtype(), self.points.array.dtype());
         let is_exact = is_exact || point == DType::F64;
         let is_simd_cpu = self.ctx().device_info().is_simd_cpu();
@@ -147,7 +147,7 @@ impl Search<'_> {
         self.scan_and_merge(found, &self.distance(true, k), &again, (k, k), (&noted, &noted_count))
     }
 
-    fn scan_and_merge(
+    pub(crate) fn scan_and_merge(
         &self,
         found: &Neighbors,
         distance: &DistanceSpec,
@@ -169,10 +169,7 @@ impl Search<'_> {
 
         let spec = MergeSpec { distance: *distance, k: length, kept: k, out: found.distances.dtype() };
         let mut args = PackedKernelArgs::new();
-        for array in [&found.distances, &found.indices] {
-            array.check_memory()?;
-            args.push_u64(array.first_element_address() + (part.first * k as usize * array.itemsize()) as u64);
-        }
+        self.push_found(&mut args, found, part, k as usize)?;
         push_arrays(&mut args, &[&values, &indices])?;
         self.push_search(&mut args, part)?;
         [division.lanes, division.side, division.blocks, division.most_slices].iter().for_each(|&n| args.push_u32(n));
@@ -208,8 +205,23 @@ impl Search<'_> {
         kernel.launch([division.blocks, 1, 1], [spec.threads(), 1, 1], 0, args.packed_bytes())
     }
 
+    /// Appends where the results of a part are.
+    pub(crate) fn push_found(
+        &self,
+        args: &mut PackedKernelArgs,
+        found: &Neighbors,
+        part: &Part<'_>,
+        k: usize,
+    ) -> Result<()> {
+        for array in [&found.distances, &found.indices] {
+            array.check_memory()?;
+            args.push_u64(array.first_element_address() + (part.first * k * array.itemsize()) as u64);
+        }
+        Ok(())
+    }
+
     /// Appends what kernels know of a search: vectors, norms, numbers, selected queries.
-    fn push_search(&self, args: &mut PackedKernelArgs, part: &Part<'_>) -> Result<()> {
+    pub(crate) fn push_search(&self, args: &mut PackedKernelArgs, part: &Part<'_>) -> Result<()> {
         let queries = &self.queries.array;
         queries.check_memory()?;
         let first_vector = part.first * self.queries.dimensions() * queries.itemsize();

@@ -2,7 +2,7 @@
 
 use crate::kernels::{NormsSpec, THREADS};
 use crate::{ArrayError, GpuArray, Result};
-use rtcg_array::{DType, Order, PackedKernelArgs, PythonTuple, ReduceOptions, ReductionOp, push_arrays};
+use rtcg_array::{DType, Index, Order, PackedKernelArgs, PythonTuple, ReduceOptions, ReductionOp, push_arrays};
 
 /// Contiguous vectors, one a row, of float16, float32 or float64.
 #[derive(Debug, Clone)]
@@ -10,14 +10,18 @@ pub(crate) struct Vectors {
     pub(crate) array: GpuArray,
     /// Squared lengths in float64.
     pub(crate) norms: GpuArray,
-    /// The largest squared length, as bits, and ~i of the first vector i with a number that is not finite.
+    /// The largest squared length, as bits, ~i of the first vector i with a number that is not finite, and how many
+    /// vectors a search has noted.
     pub(crate) state: GpuArray,
+    /// Squared lengths in float32, where searches need them.
+    short_norms: Option<GpuArray>,
+    /// Whether numbers had another dtype.
+    is_converted: bool,
 }
 
 impl Vectors {
-    /// Converts vectors; `name` is that of errors. With `is_checked` waits, and refuses numbers that are not finite.
-    /// Integers must be those of float64, which waits for those of 64 bits.
-    pub(crate) fn new(name: &str, array: &GpuArray, dtype: DType, is_checked: bool) -> Result<Self> {
+    /// Converts vectors; `name` is that of errors. Integers must be those of float64, which waits for those of 64 bits.
+    pub(crate) fn new(name: &str, array: &GpuArray, dtype: DType) -> Result<Self> {
         check_exact(name, array)?;
         let is_converted = array.dtype() != dtype;
         let array = array.to_dtype(dtype)?.to_contiguous()?;
@@ -27,8 +31,8 @@ impl Vectors {
             return Err(ArrayError::value_error(format!("{name} has {count} vectors; expected at most {}", i32::MAX)));
         }
         let norms = GpuArray::empty(&ctx, &[count], DType::F64, Order::C)?;
-        let state = GpuArray::zeros(&ctx, &[2], DType::U64, Order::C)?;
-        let made = Self { array, norms, state };
+        let state = GpuArray::zeros(&ctx, &[3], DType::U64, Order::C)?;
+        let made = Self { array, norms, state, short_norms: None, is_converted };
         if count == 0 {
             return Ok(made);
         }
@@ -37,19 +41,32 @@ impl Vectors {
         args.push_u32(count as u32);
         let kernel = ctx.compiled_kernel(&NormsSpec { dtype, dimensions })?;
         kernel.launch([ctx.device_info().grid_block_count(count), 1, 1], [THREADS, 1, 1], 0, args.packed_bytes())?;
-        if is_checked {
-            made.check_finite(name, is_converted)?;
-        }
         Ok(made)
     }
 
-    fn check_finite(&self, name: &str, is_converted: bool) -> Result<()> {
-        let mut bytes = [0; 16];
+    /// These, with squared lengths in float32.
+    pub(crate) fn with_short_norms(self) -> Result<Self> {
+        Ok(Self { short_norms: Some(self.norms.astype(DType::F32)?), ..self })
+    }
+
+    /// Squared lengths in float32.
+    pub(crate) fn short_norms(&self) -> Option<&GpuArray> {
+        self.short_norms.as_ref()
+    }
+
+    /// How many vectors a search has noted, on the device.
+    pub(crate) fn noted_count(&self) -> Result<GpuArray> {
+        self.state.index(&[Index::Slice(Some(2), None, None)])
+    }
+
+    /// Waits, refuses numbers that are not finite, and returns how many vectors a search has noted.
+    pub(crate) fn check_finite(&self, name: &str) -> Result<u32> {
+        let mut bytes = [0; 24];
         self.state.read(&mut bytes, Order::C)?;
-        let [largest, first] = [0, 1].map(|i| u64::from_ne_bytes(bytes.as_chunks().0[i]));
+        let [largest, first, noted] = [0, 1, 2].map(|i| u64::from_ne_bytes(bytes.as_chunks().0[i]));
         if first != 0 {
             let beyond =
-                if is_converted { format!(", or a number beyond {}", self.array.dtype()) } else { String::new() };
+                if self.is_converted { format!(", or a number beyond {}", self.array.dtype()) } else { String::new() };
             let message = format!("{name}[{}] has NaN or infinity{beyond}; expected finite numbers", !first);
             return Err(ArrayError::value_error(message));
         }
@@ -59,7 +76,7 @@ impl Vectors {
                 "{name} has a vector of length {length:e}; expected at most 1e153"
             )));
         }
-        Ok(())
+        Ok(noted as u32)
     }
 
     pub(crate) fn count(&self) -> usize {

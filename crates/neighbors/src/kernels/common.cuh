@@ -113,6 +113,13 @@ struct rt_bound {
   __device__ double high(double exact) const { return exact * scale + shift + slack; }
 };
 
+// The power of two that scales a query with this squared length to a length of 2^10 to 2^11, as far as float32 has it.
+__device__ __forceinline__ float rt_query_scale(double norm)
+{
+  const int exponent = norm > 0 ? max(min(ilogb(norm) >> 1, 110), -110) : 0;
+  return __int_as_float((127 + 10 - exponent) << 23);
+}
+
 // `radius` is squared for METRIC_L2.
 // Counts point `i` where it is within the radius of the query: at once where float32 shows that, else by its exact distance.
 #if METRIC_COSINE

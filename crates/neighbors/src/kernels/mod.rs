@@ -20,6 +20,12 @@ pub(crate) const MAX_FEW_NUMBERS: usize = 4096;
 pub(crate) const MAX_FEW_NEIGHBORS: u32 = 64;
 /// Lists of a query that can be merged.
 pub(crate) const MAX_LISTS: u32 = 1024;
+/// Points of a tile of the filter, queries of a group, and room for candidates of a query.
+pub(crate) const FILTER_TILE: usize = 32;
+pub(crate) const FILTER_GROUP: usize = 8;
+pub(crate) const FILTER_CAPACITY: usize = 8192;
+/// Dimensions up to which a warp of the filter has points in registers.
+pub(crate) const MAX_FILTER_DIMENSIONS: usize = 128;
 /// Lists up to this length are held in registers.
 pub(crate) const MAX_UNROLLED_LIST: u32 = 16;
 
@@ -190,21 +196,88 @@ impl KernelSpec for MergeSpec {
 
     fn source(&self) -> String {
         let mut text = self.distance.preamble(self.k, self.threads());
-        let distance = match self.distance.metric {
-            Metric::L2 => "sqrt(value)",
-            Metric::Cosine => "max(1 + value, 0.0)",
-            Metric::SquaredL2 | Metric::L1 | Metric::Chebyshev => "value",
-        };
-        let _ = writeln!(
-            text,
-            "typedef {} O;\nenum {{ KEPT = {} }};\n#define IS_RECHECKED {}\n#define RT_DISTANCE(value) (O)({distance})",
-            self.out.c_type(),
-            self.kept,
-            i32::from(!self.distance.is_exact)
-        );
+        text.push_str(&result_definitions(self.distance.metric, self.out, self.kept));
+        let _ = writeln!(text, "#define IS_RECHECKED {}", i32::from(!self.distance.is_exact));
         text.push_str(include_str!("merge.cuh"));
         text
     }
+}
+
+/// Distances within limits, or the smallest of tiles of a sample, for any number of queries; points are read once.
+///
+/// Parameters: values and indices of lists, their lengths, limits, squared lengths of points in float32, then as
+/// [`ScanSpec`] to the number of selected queries, rows that are looked at, points for one of a sample, groups of queries
+/// of a block. Dynamic shared memory: [`FilterSpec::group_bytes`] for each of these.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct FilterSpec {
+    pub(crate) distance: DistanceSpec,
+    /// Groups of queries that are multiplied together.
+    pub(crate) columns: u32,
+    pub(crate) is_sample: bool,
+}
+
+impl FilterSpec {
+    /// Shared memory of a group of queries: two halves for each number, padded to 32, a factor and a limit.
+    pub(crate) fn group_bytes(dimensions: usize) -> usize {
+        FILTER_GROUP * (4 * dimensions.next_multiple_of(32) + 8)
+    }
+}
+
+impl KernelSpec for FilterSpec {
+    fn kernel_name(&self) -> Cow<'static, str> {
+        "neighbors_filter".into()
+    }
+
+    fn source(&self) -> String {
+        let mut text = self.distance.preamble(1, THREADS);
+        let (columns, is_sample) = (self.columns, i32::from(self.is_sample));
+        let _ = writeln!(
+            text,
+            "enum {{ COLUMNS = {columns}, CAPACITY = {FILTER_CAPACITY} }};\n#define IS_SAMPLE {is_sample}"
+        );
+        text.push_str(include_str!("filter.cuh"));
+        text
+    }
+}
+
+/// Limits of a filter from the distances of a sample (`is_limit`), or the nearest of its lists.
+///
+/// Parameters: limits, lengths of lists, the number of noted queries, distances of tiles, their number; or distances,
+/// indices, queries to be searched again, their number, values, indices and lengths of lists. Then as [`ScanSpec`] to the
+/// number of selected queries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct SelectSpec {
+    pub(crate) distance: DistanceSpec,
+    /// Neighbours of the result.
+    pub(crate) kept: u32,
+    pub(crate) is_limit: bool,
+    /// The dtype of resulting distances.
+    pub(crate) out: DType,
+}
+
+impl KernelSpec for SelectSpec {
+    fn kernel_name(&self) -> Cow<'static, str> {
+        "neighbors_select".into()
+    }
+
+    fn source(&self) -> String {
+        let mut text = self.distance.preamble(1, THREADS);
+        text.push_str(&result_definitions(self.distance.metric, self.out, self.kept));
+        let is_limit = i32::from(self.is_limit);
+        let _ = writeln!(text, "enum {{ CAPACITY = {FILTER_CAPACITY} }};\n#define IS_LIMIT {is_limit}");
+        text.push_str(include_str!("select.cuh"));
+        text
+    }
+}
+
+/// The type of resulting distances, how they come from those that are compared, and how many there are.
+fn result_definitions(metric: Metric, out: DType, kept: u32) -> String {
+    let distance = match metric {
+        Metric::L2 => "sqrt(value)",
+        Metric::Cosine => "max(1 + value, 0.0)",
+        Metric::SquaredL2 | Metric::L1 | Metric::Chebyshev => "value",
+    };
+    format!("typedef {} O;\nenum {{ KEPT = {kept} }};\n#define RT_DISTANCE(value) (O)({distance})\n", out.c_type())
 }
 
 /// Squared lengths of vectors. Parameters: these, the state, vectors, their number.

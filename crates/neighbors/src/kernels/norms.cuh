@@ -5,6 +5,8 @@ extern "C" __global__ __launch_bounds__(THREADS) void neighbors_norms(double *no
   for (unsigned i = blockIdx.x * THREADS + threadIdx.x; i < n; i += gridDim.x * THREADS) {
     double sum = 0;
     bool is_finite = true;
+    // One thread may be all there is: many numbers are on their way.
+#pragma unroll 16
     for (int t = 0; t < D; ++t) {
       const double x = rt_load(vectors + (size_t)i * D + t);
       is_finite &= isfinite(x) != 0;

@@ -1,0 +1,177 @@
+// Points that may be among the nearest of queries, by tensor cores. A warp has whole points in registers, TILE at a time
+// and those of the next tile on their way, and multiplies them with all queries, which lie in shared memory: points are
+// read once. Defined before, besides what all kernels have: COLUMNS (groups of eight queries that are multiplied together),
+// CAPACITY (of a query's list) and IS_SAMPLE.
+//
+// With IS_SAMPLE only one of `stride` points is looked at, each chosen by a hash, and `values` are the smallest distance of
+// each tile. Else points with distances of at most a query's limit are appended to its list, in any order.
+//
+// Eight adjacent numbers of a vector are operands of one lane: the order of dimensions in a product does not matter.
+// Queries are scaled by powers of two and split into two numbers of float16, whose products have one sum. Where `is_split`
+// says so, products of the first numbers do, within limits that are as much wider.
+enum { STEPS = (D + 31) / 32, TILE = 32, WARPS = THREADS / 32 };
+
+// Two numbers of float16, and what rounding has left of them.
+__device__ __forceinline__ void rt_split(float x, float y, unsigned &high, unsigned &low)
+{
+  unsigned short h[2], l[2];
+  float rounded[2];
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(h[0]) : "f"(x));
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(h[1]) : "f"(y));
+  asm("cvt.f32.f16 %0, %1;" : "=f"(rounded[0]) : "h"(h[0]));
+  asm("cvt.f32.f16 %0, %1;" : "=f"(rounded[1]) : "h"(h[1]));
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(l[0]) : "f"(x - rounded[0]));
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(l[1]) : "f"(y - rounded[1]));
+  high = h[0] | (unsigned)h[1] << 16, low = l[0] | (unsigned)l[1] << 16;
+}
+
+__device__ __forceinline__ void rt_multiply(float (&sum)[4], unsigned a0, unsigned a1, unsigned a2, unsigned a3, unsigned b0, unsigned b1)
+{
+  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+    : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3]) : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
+}
+
+// Rows lane / 4 + 8 r of a tile: of each 32 dimensions eight, and the weight of its products.
+struct rt_rows {
+  uint4 numbers[4][STEPS];
+  float weight[4];
+
+  __device__ __forceinline__ void load(const P *points, const float *norms, unsigned tile, unsigned rows, unsigned stride)
+  {
+    const int lane = threadIdx.x % 32;
+#pragma unroll
+    for (int r = 0; r < 4; ++r) {
+      unsigned row = tile * TILE + lane / 4 + 8 * r;
+      const bool is_row = row < rows;
+      row = is_row ? row : 0;
+#if IS_SAMPLE
+      unsigned hash = (row ^ row >> 16) * 0x7feb352du;
+      hash = (hash ^ hash >> 15) * 0x846ca68bu;
+      row = row * stride + (hash ^ hash >> 16) % stride;
+#endif
+      const P *from = points + (size_t)row * D + lane % 4 * 8;
+#pragma unroll
+      for (int s = 0; s < STEPS; ++s)
+        numbers[r][s] = (s + 1) * 32 <= D || s * 32 + lane % 4 * 8 < D ? *(const uint4 *)(from + s * 32) : make_uint4(0, 0, 0, 0);
+      // Distances to rows that are none are no numbers, which no comparison is true of.
+      weight[r] = is_row ? norms[row] : __int_as_float(0x7fffffff);
+    }
+  }
+};
+
+extern "C" __global__ __launch_bounds__(THREADS, 1) void neighbors_filter(float *values, unsigned *indices, unsigned *counts, const float4 *limits, unsigned *noted_count, const float *norms, RT_SEARCH, unsigned rows, unsigned stride, unsigned groups, unsigned splits)
+{
+  extern __shared__ __align__(16) unsigned char memory[];
+  // For each group of queries first numbers, then second ones; then a factor and the limit of each query.
+  uint4 *operands = (uint4 *)memory;
+  float2 *columns = (float2 *)(operands + groups * (2 * STEPS * 32));
+  const unsigned lane = threadIdx.x % 32, first = blockIdx.y * groups * 8, tiles = (rows + TILE - 1) / TILE;
+  unsigned tile = blockIdx.x * WARPS + threadIdx.x / 32;
+#if IS_SAMPLE
+  enum { PARTS = 2 };
+  // None is noted, and whether all products are needed is not known; see the next kernel.
+  if (blockIdx.x == 0 && blockIdx.y == 0 && threadIdx.x < 2) noted_count[threadIdx.x] = threadIdx.x ? splits : 0;
+#else
+  const int PARTS = noted_count[1] ? 2 : 1;
+#endif
+  rt_rows next;
+  if (tile < tiles) next.load(points, norms, tile, rows, stride);
+  for (unsigned q = threadIdx.x; q < groups * 8; q += THREADS) {
+    const bool is_query = first + q < m;
+    const float scale = rt_query_scale(is_query ? query_norms[first + q] : 0.0);
+    float limit = -rt_infinity(0.0f);
+#if !IS_SAMPLE
+    if (is_query) limit = PARTS == 2 ? limits[first + q].x : limits[first + q].y;
+#endif
+    columns[q] = make_float2((METRIC_COSINE ? 1.0f : -2.0f) / scale, limit);
+  }
+  for (unsigned i = threadIdx.x; i < groups * STEPS * 32; i += THREADS) {
+    const unsigned step = i / 32 % STEPS, group = i / (32 * STEPS), q = first + group * 8 + lane / 4, t = step * 32 + lane % 4 * 8;
+    const bool is_query = q < m && t < D;
+    const float scale = rt_query_scale(is_query ? query_norms[q] : 0.0);
+    float x[8];
+#pragma unroll
+    for (int e = 0; e < 8; ++e) x[e] = is_query ? queries[(size_t)q * D + t + e] * scale : 0.0f;
+    uint4 high, low;
+    rt_split(x[0], x[1], high.x, low.x);
+    rt_split(x[2], x[3], high.y, low.y);
+    rt_split(x[4], x[5], high.z, low.z);
+    rt_split(x[6], x[7], high.w, low.w);
+    operands[(group * 2 * STEPS + step) * 32 + lane] = high;
+    operands[(group * 2 * STEPS + STEPS + step) * 32 + lane] = low;
+  }
+  __syncthreads();
+  while (tile < tiles) {
+    rt_rows here = next;
+    const unsigned base = tile * TILE + lane / 4, next_tile = tile + gridDim.x * WARPS;
+    if (next_tile < tiles) next.load(points, norms, next_tile, rows, stride);
+#if METRIC_COSINE
+#pragma unroll
+    for (int r = 0; r < 4; ++r) here.weight[r] = here.weight[r] == 0 ? 0.0f : -rsqrtf(here.weight[r]);
+#endif
+    for (unsigned group = 0; group < groups; group += COLUMNS) {
+      float sum[COLUMNS][2][4] = {};
+      for (int part = 0; part < PARTS; ++part)
+#pragma unroll
+      for (int s = 0; s < STEPS; ++s) {
+        uint4 q[COLUMNS];
+#pragma unroll
+        for (int c = 0; c < COLUMNS; ++c) q[c] = operands[(((group + c) * 2 + part) * STEPS + s) * 32 + lane];
+#pragma unroll
+        for (int h = 0; h < 2; ++h) {
+          const uint4 upper = here.numbers[2 * h][s], lower = here.numbers[2 * h + 1][s];
+#pragma unroll
+          for (int c = 0; c < COLUMNS; ++c) rt_multiply(sum[c][h], upper.x, lower.x, upper.y, lower.y, q[c].x, q[c].y);
+        }
+#pragma unroll
+        for (int h = 0; h < 2; ++h) {
+          const uint4 upper = here.numbers[2 * h][s], lower = here.numbers[2 * h + 1][s];
+#pragma unroll
+          for (int c = 0; c < COLUMNS; ++c) rt_multiply(sum[c][h], upper.z, lower.z, upper.w, lower.w, q[c].z, q[c].w);
+        }
+      }
+      bool is_near = false;
+#pragma unroll
+      for (int c = 0; c < COLUMNS; ++c) {
+        // Factors and limits of two adjacent queries.
+        const float4 column = *(const float4 *)&columns[(group + c) * 8 + lane % 4 * 2];
+#pragma unroll
+        for (int e = 0; e < 8; ++e) {
+          float &value = sum[c][e / 4][e % 4];
+          const float factor = e % 2 ? column.z : column.x, weight = here.weight[e / 2];
+          value = METRIC_COSINE ? value * factor * weight : fmaf(value, factor, weight);
+          is_near |= value <= (e % 2 ? column.w : column.y);
+        }
+#if IS_SAMPLE
+#pragma unroll
+        for (int e = 0; e < 2; ++e) {
+          float least = fminf(fminf(sum[c][0][e], sum[c][0][e + 2]), fminf(sum[c][1][e], sum[c][1][e + 2]));
+#pragma unroll
+          for (int step = 4; step < 32; step *= 2) least = fminf(least, __shfl_xor_sync(0xffffffffu, least, step));
+          const unsigned query = first + (group + c) * 8 + lane * 2 + e;
+          if (lane < 4 && query < m) values[(size_t)query * tiles + tile] = least;
+        }
+#endif
+      }
+#if !IS_SAMPLE
+      if (is_near) {
+#pragma unroll
+        for (int c = 0; c < COLUMNS; ++c) {
+#pragma unroll
+          for (int e = 0; e < 8; ++e) {
+            const unsigned column = (group + c) * 8 + lane % 4 * 2 + e % 2;
+            if (sum[c][e / 4][e % 4] <= columns[column].y) {
+              const unsigned place = atomicAdd(&counts[first + column], 1u);
+              if (place < CAPACITY) {
+                values[(size_t)(first + column) * CAPACITY + place] = sum[c][e / 4][e % 4];
+                indices[(size_t)(first + column) * CAPACITY + place] = base + e / 2 * 8;
+              }
+            }
+          }
+        }
+      }
+#endif
+    }
+    tile = next_tile;
+  }
+}

@@ -1,0 +1,149 @@
+// What a filter needs and leaves: limits of distances from those of a sample, and the nearest points of lists.
+// A block has a query. Defined before: CAPACITY, and KEPT neighbours.
+
+// The k-th smallest of numbers, digit by digit from the highest; all threads take part.
+__device__ float rt_kth_smallest(const float *from, unsigned count, unsigned k)
+{
+  __shared__ unsigned digits[256], chosen, before;
+  // They are looked at four times.
+  __shared__ float near[CAPACITY];
+  if (count <= CAPACITY) {
+#pragma unroll 8
+    for (unsigned i = threadIdx.x; i < count; i += THREADS) near[i] = from[i];
+    from = near;
+  }
+  unsigned prefix = 0, mask = 0;
+  for (int shift = 24; shift >= 0; shift -= 8) {
+    for (int i = threadIdx.x; i < 256; i += THREADS) digits[i] = 0;
+    __syncthreads();
+    for (unsigned i = threadIdx.x; i < count; i += THREADS) {
+      const unsigned bits = __float_as_uint(from[i]), key = bits >> 31 ? ~bits : bits | 0x80000000u;
+      if ((key & mask) == prefix) atomicAdd(&digits[key >> shift & 255], 1u);
+    }
+    __syncthreads();
+    if (threadIdx.x < 32) {
+      unsigned own = 0;
+      for (int i = 0; i < 8; ++i) own += digits[threadIdx.x * 8 + i];
+      unsigned upto = own;
+      for (int step = 1; step < 32; step *= 2) {
+        const unsigned other = __shfl_up_sync(0xffffffffu, upto, step);
+        if (threadIdx.x >= step) upto += other;
+      }
+      unsigned smaller = upto - own;
+      if (smaller < k && k <= upto) {
+        int digit = threadIdx.x * 8;
+        while (smaller + digits[digit] < k) smaller += digits[digit++];
+        chosen = digit, before = smaller;
+      }
+    }
+    __syncthreads();
+    prefix |= chosen << shift;
+    mask |= 255u << shift;
+    k -= before;
+    __syncthreads();
+  }
+  return __uint_as_float(prefix >> 31 ? prefix & 0x7fffffffu : ~prefix);
+}
+
+#if IS_LIMIT
+// Limits of queries: for products of both numbers and of first ones, each for the filter and how far above the k-th
+// smallest distance of a list others may be nearer. Where first numbers let too many points through, `noted_count[1]` is set.
+extern "C" __global__ __launch_bounds__(THREADS) void neighbors_select(float4 *limits, unsigned *counts, unsigned *noted_count, const float *values, unsigned tiles, unsigned most, RT_SEARCH)
+{
+  __shared__ float wide;
+  __shared__ unsigned passed;
+  for (unsigned query = blockIdx.x; query < m; query += gridDim.x) {
+    const float *from = values + (size_t)query * tiles;
+    const float value = rt_kth_smallest(from, tiles, KEPT);
+    if (threadIdx.x < 32) {
+      const rt_bound bound(query_norms[query], *largest_norm, 0.0);
+      const float scale = rt_query_scale(query_norms[query]);
+      // What rounding of the query to first numbers can change: its length times that of a point.
+      double rest = 0;
+      for (int t = threadIdx.x; t < D; t += 32) {
+        const float x = queries[(size_t)query * D + t] * scale;
+        unsigned short bits;
+        float rounded;
+        asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x));
+        asm("cvt.f32.f16 %0, %1;" : "=f"(rounded) : "h"(bits));
+        rest += (double)(x - rounded) * (x - rounded);
+      }
+      for (int step = 1; step < 32; step *= 2) rest += __shfl_xor_sync(0xffffffffu, rest, step);
+      const double slack = bound.slack + 1.001 * sqrt(rest) / scale * (METRIC_COSINE ? 1.0 : 2 * sqrt(*largest_norm));
+      if (threadIdx.x == 0) {
+        wide = __double2float_ru(value + bound.slack + slack);
+        limits[query] = make_float4(__double2float_ru(value + 2 * bound.slack), wide, __double2float_ru(2 * bound.slack), __double2float_ru(2 * slack));
+        counts[query] = 0;
+        passed = 0;
+      }
+    }
+    __syncthreads();
+    unsigned within = 0;
+#pragma unroll 4
+    for (unsigned i = threadIdx.x; i < tiles; i += THREADS) within += from[i] <= wide;
+    for (int step = 1; step < 32; step *= 2) within += __shfl_xor_sync(0xffffffffu, within, step);
+    if (threadIdx.x % 32 == 0) atomicAdd(&passed, within);
+    __syncthreads();
+    if (threadIdx.x == 0 && passed > most) atomicExch(&noted_count[1], 1u);
+    __syncthreads();
+  }
+}
+#else
+// Queries with more candidates than there is room for are noted to be searched again.
+extern "C" __global__ __launch_bounds__(THREADS) void neighbors_select(O *distances, long long *neighbors, unsigned *noted, unsigned *noted_count, const float *values, const unsigned *indices, const unsigned *counts, const float4 *limits, RT_SEARCH)
+{
+  enum { MOST = 1024 };
+  __shared__ double exact[MOST];
+  __shared__ unsigned candidate[MOST], found;
+  __shared__ float numbers[D];
+  for (unsigned query = blockIdx.x; query < m; query += gridDim.x) {
+    const float *from = values + (size_t)query * CAPACITY;
+    const unsigned count = counts[query];
+    __syncthreads();
+    if (threadIdx.x == 0) found = count >= KEPT && count <= CAPACITY ? 0 : MOST + 1;
+    for (int t = threadIdx.x; t < D; t += THREADS) numbers[t] = queries[(size_t)query * D + t];
+    __syncthreads();
+    if (found == 0) {
+      const float margin = noted_count[1] ? limits[query].z : limits[query].w;
+      const float limit = __double2float_ru((double)rt_kth_smallest(from, count, KEPT) + margin);
+      for (unsigned i = threadIdx.x; i < count; i += THREADS)
+        if (from[i] <= limit) {
+          const unsigned place = atomicAdd(&found, 1u);
+          if (place < MOST) candidate[place] = indices[(size_t)query * CAPACITY + i];
+        }
+      __syncthreads();
+    }
+    const unsigned here = found;
+    if (here > MOST) {
+      if (threadIdx.x == 0) noted[atomicAdd(noted_count, 1u)] = query;
+      continue;
+    }
+    for (unsigned i = threadIdx.x; i < here; i += THREADS) {
+      const P *point = points + (size_t)candidate[i] * D;
+      double sum = 0;
+#pragma unroll 4
+      for (int t = 0; t < D; t += 8) {
+        const uint4 loaded = *(const uint4 *)(point + t);
+        const P *item = (const P *)&loaded;
+#pragma unroll
+        for (int e = 0; e < 8; ++e) sum = rt_add_term(sum, (double)numbers[t + e], (double)rt_load(item + e));
+      }
+#if METRIC_COSINE
+      const double length = sqrt(query_norms[query]) * sqrt(point_norms[candidate[i]]);
+      sum = length > 0 ? -sum / length : 0.0;
+#endif
+      exact[i] = sum;
+    }
+    __syncthreads();
+    for (unsigned i = threadIdx.x; i < here; i += THREADS) {
+      const double value = exact[i];
+      int rank = 0;
+      for (unsigned j = 0; j < here; ++j) rank += exact[j] < value || (exact[j] == value && candidate[j] < candidate[i]);
+      if (rank < KEPT) {
+        distances[(size_t)query * KEPT + rank] = RT_DISTANCE(value);
+        neighbors[(size_t)query * KEPT + rank] = candidate[i];
+      }
+    }
+  }
+}
+#endif
