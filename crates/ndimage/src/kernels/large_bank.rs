@@ -41,22 +41,31 @@ pub(crate) struct LargeTile {
 
 /// Vectors that a thread reads before it stores them.
 const LOADS: u32 = 4;
-/// Outputs of a thread, and registers that it then needs.
-const OUTPUTS: [([u32; 3], u32); 4] = [([4, 2, 8], 128), ([4, 4, 4], 128), ([8, 2, 8], 255), ([4, 2, 4], 80)];
-/// Threads along columns and rows of a block: whole warps, of which a quarter reads adjacent vectors of a row.
-const BLOCKS: [[u32; 2]; 5] = [[8, 8], [8, 16], [16, 8], [8, 4], [16, 4]];
+/// Columns, rows and filters of the result that a thread has, and registers that it then needs.
+const OUTPUTS: [([u32; 3], u32); 5] =
+    [([8, 2, 4], 128), ([4, 2, 8], 128), ([4, 4, 4], 128), ([8, 2, 8], 255), ([4, 2, 4], 80)];
 
 impl LargeTile {
     /// The division that takes the least time by its counts; none where no filters fit in shared memory.
     pub(crate) fn of(bank: &LargeBank, device: DeviceInfo) -> Option<Self> {
-        let groups = [1, 2, 4];
-        let all = OUTPUTS.iter().flat_map(|outputs| BLOCKS.iter().map(move |block| (outputs, block)));
-        let all = all.flat_map(|(outputs, block)| groups.iter().map(move |&groups| (outputs, block, groups)));
-        let tiles = all.filter_map(|(&(outputs, registers), &[x, y], groups)| {
-            Self::with(bank, device, [x, y, groups], outputs, registers)
-        });
-        let timed = tiles.map(|tile| (tile.issue_slots(bank, device), tile));
-        timed.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, tile)| tile)
+        let mut best: Option<(f64, Self)> = None;
+        for (outputs, registers) in OUTPUTS {
+            // Blocks of 32 or 64 columns, in whole warps; a quarter of one reads vectors of one row or two.
+            for (columns, warps) in
+                [1, 2].into_iter().flat_map(|n| [1, 2, 4, 8].map(|warps| (n * 32 / outputs[0], warps)))
+            {
+                for groups in [1, 2, 4] {
+                    let block = [columns, 32 * warps / columns, groups];
+                    if let Some(tile) = Self::with(bank, device, block, outputs, registers) {
+                        let slots = tile.issue_slots(bank, device);
+                        if best.is_none_or(|(least, _)| slots < least) {
+                            best = Some((slots, tile));
+                        }
+                    }
+                }
+            }
+        }
+        best.map(|(_, tile)| tile)
     }
 
     /// A tile of so many threads, with as many channels as leave room for the blocks that registers leave room for.
@@ -119,7 +128,10 @@ impl LargeTile {
         // A last wave of few warps does not keep the schedulers busy.
         let last = ((blocks as f64 - waves * at_once) / f64::from(device.multiprocessors)).ceil();
         let last = if last > 0.0 { last.max(256.0 / threads) } else { 0.0 };
-        (waves * resident + last) * threads / 128.0 * thread
+        // Eight vectors of a quarter of a warp come from four rows of banks; nothing overlaps the loads of a single block.
+        let conflicts = if self.outputs[0] > 4 && self.block[0] > 4 { 1.03 } else { 1.0 };
+        let alone = if resident < 2.0 { 1.04 } else { 1.0 };
+        (waves * resident + last) * threads / 128.0 * thread * conflicts * alone
     }
 }
 
@@ -181,5 +193,37 @@ impl KernelSpec for LargeBankSpec {
             let _ = writeln!(text, "enum {{ {name} = {number} }};");
         }
         text + include_str!("large_filter_bank.cuh")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn divisions_fit_and_keep_multiprocessors_busy() {
+        let h100 = DeviceInfo {
+            multiprocessors: 132,
+            max_blocks: 4 * 132 * 8,
+            vector_bytes: 16,
+            bulk_copy_smem_bytes: 227 << 10,
+            shared_bytes: 227 << 10,
+            compute_capability: 90,
+        };
+        let shapes = [
+            ([256, 256, 8], [9, 9], 64),
+            ([512, 512, 4], [13, 13], 32),
+            ([1024, 1024, 8], [5, 5], 16),
+            ([2048, 2048, 4], [8, 8], 4),
+        ];
+        for (image, taps, filters) in shapes {
+            let bank = LargeBank { images: 1, image, taps, filters };
+            let tile = LargeTile::of(&bank, h100).expect("filters fit in shared memory");
+            assert!(tile.blocks * (tile.shared_bytes(&bank) + RESERVED_BYTES) <= h100.shared_bytes + RESERVED_BYTES);
+            let products = (image[0] - taps[0] + 1) * (image[1] - taps[1] + 1) * filters * taps[0] * taps[1] * image[2];
+            let least = products as f64 / f64::from(h100.multiprocessors * 128);
+            let share = least / tile.issue_slots(&bank, h100);
+            assert!(share > 0.75, "{image:?}: {share:.2} of what is issued are products, by {tile:?}");
+        }
     }
 }
