@@ -148,7 +148,7 @@ def bench(size, tables):
 
 def _bench_shape(at, shape, bank, rate, tables, budget_2011):
     x, w = made(shape, bank)
-    work, x_ = flops(shape, bank) / 1e9, xp.asarray(x)
+    work, x_, w_ = flops(shape, bank) / 1e9, xp.asarray(x), xp.asarray(w)
     rows = int(np.clip(2e8 / (work * 1e9 / (shape[0] - bank[1] + 1)), 1, shape[0] - bank[1] + 1))
     exact, magnitudes = reference.filter_bank(x[: rows + bank[1] - 1], w)
 
@@ -159,7 +159,7 @@ def _bench_shape(at, shape, bank, rate, tables, budget_2011):
     table = harness.Table(f"{' x '.join(map(str, shape))}, {bank[0]} filters of {' x '.join(map(str, bank[1:]))}",
                           "GFLOP/s", rate and 2 * rate / 1e9, "multiply-adds of float32")  # fmt: skip
     tables.append(table)
-    table.row("rtcg.ndimage.filter_bank", work, lambda: ndimage.filter_bank(x_, w), error)
+    table.row("rtcg.ndimage.filter_bank", work, lambda: ndimage.filter_bank(x_, w_), error)
     gains = []
     for name, made_bank, budget in [("rtcg", Bank(shape, w), harness.budget), ("2011", Bank2011(shape, w) if not
                                     (shape[2] % 4 or bank[0] % 4) else None, budget_2011)]:  # fmt: skip

@@ -143,12 +143,13 @@ BANKS = [
     ((41, 75, 3), (11, 5, 9, 3)),
     ((2, 3, 9, 7, 10), (3, 1, 1, 10)),
     ((6, 13, 1), (1, 6, 13, 1)),
+    ((67, 75, 4), (6, 5, 9, 4)),
     ((1, 1, 1), (2, 1, 1, 1)),
     ((5, 150, 2), (9, 3, 141, 2)),
 ]
 
 
-@pytest.mark.parametrize("shape, bank", BANKS if ALL else BANKS[:4])
+@pytest.mark.parametrize("shape, bank", BANKS if ALL else BANKS[:5])
 def test_filter_banks_are_direct_sums(shape, bank, context):
     for dtype in (np.float32, np.float64):
         x, w = numbers(shape, dtype), numbers(bank, dtype, 1)

@@ -1,6 +1,8 @@
 //! Layers of models of vision: filter banks, pools, local normalisation. Images have rows, columns and channels last.
 
-use crate::kernels::{BankTile, FilterBankSpec, LocalNormSpec, PoolKind, PoolSpec, THREADS};
+use crate::kernels::{
+    BankTile, FilterBankSpec, LargeBank, LargeBankSpec, LargeTile, LocalNormSpec, PoolKind, PoolSpec, THREADS,
+};
 use crate::{ArrayError, GpuArray, Result};
 use rtcg_array::{DType, DeviceInfo, KernelSpec, Order, PackedKernelArgs, PythonTuple, check_out, push_arrays};
 
@@ -108,21 +110,8 @@ pub fn filter_bank(x: &GpuArray, w: &GpuArray, activation: Option<&str>, out: Op
     let target = direct.unwrap_or(&found);
     if found.size() > 0 && channels > 0 {
         let operands = [x.to_dtype(dtype)?.to_contiguous()?, w.to_dtype(dtype)?.to_contiguous()?];
-        let (device, taps) = (x.context().device_info(), [height, width]);
-        let tile = bank_tile(device, dtype.itemsize(), taps, channels, filters);
-        let is_shared = rows * columns <= MAX_SHARED_PIXELS;
-        let image = if is_shared { [0, 0, channels] } else { [rows, columns, channels] };
-        let spec = FilterBankSpec { dtype, image, taps, filters, activation: activation.into(), tile };
-        let mut args = PackedKernelArgs::new();
-        push_arrays(&mut args, &[target, &operands[0], &operands[1]])?;
-        args.push_i64(images as i64);
-        [rows, columns].iter().for_each(|&length| args.push_u32(length as u32));
-        let across =
-            |length: usize, axis: usize| length.div_ceil((tile.block[axis] * tile.pixels[axis]) as usize) as u32;
-        let grid = [across(columns - width + 1, 0), across(rows - height + 1, 1)];
-        let layers = (images * filters.div_ceil(tile.filters as usize)).min(65535) as u32;
-        let kernel = x.context().compiled_kernel(&spec)?;
-        kernel.launch([grid[0], grid[1], layers], [tile.block[0], tile.block[1], 1], 0, args.packed_bytes())?;
+        let bank = LargeBank { images, image: [rows, columns, channels], taps: [height, width], filters };
+        launch_bank(&bank, dtype, activation, [target, &operands[0], &operands[1]])?;
     } else {
         target.memset_zero()?;
     }
@@ -135,6 +124,38 @@ pub fn filter_bank(x: &GpuArray, w: &GpuArray, activation: Option<&str>, out: Op
             Ok(out.clone())
         }
     }
+}
+
+/// Launches the kernel for large images, or the one for all others.
+fn launch_bank(bank: &LargeBank, dtype: DType, activation: &str, operands: [&GpuArray; 3]) -> Result<()> {
+    let &LargeBank { images, image: [rows, columns, channels], taps, filters } = bank;
+    let (ctx, activation) = (operands[0].context(), activation.into());
+    let device = ctx.device_info();
+    let mut args = PackedKernelArgs::new();
+    push_arrays(&mut args, &operands)?;
+    args.push_i64(images as i64);
+    [rows, columns].iter().for_each(|&length| args.push_u32(length as u32));
+    let is_shared = rows * columns <= MAX_SHARED_PIXELS;
+    // Offsets within an image and within filters are integers of 32 bits there.
+    let is_large = !is_shared && !device.is_simd_cpu() && dtype != DType::F64;
+    let is_large = is_large && (rows * columns * channels).max(operands[2].size()) < i32::MAX as usize;
+    if let Some(tile) = is_large.then(|| LargeTile::of(bank, device)).flatten() {
+        let aligned =
+            |array: &GpuArray| 1 << (array.first_element_address() / dtype.itemsize() as u64).trailing_zeros().min(2);
+        let aligned = [aligned(operands[1]).min(aligned(operands[2])), aligned(operands[0])];
+        let spec = LargeBankSpec { dtype, image: bank.image, taps, filters, activation, tile, aligned };
+        let [x, y, layers] = tile.grid(bank);
+        let grid = [x as u32, y as u32, layers.min(65535) as u32];
+        return ctx.compiled_kernel(&spec)?.launch(grid, tile.block, tile.shared_bytes(bank), args.packed_bytes());
+    }
+    let tile = bank_tile(device, dtype.itemsize(), taps, channels, filters);
+    let image = if is_shared { [0, 0, channels] } else { bank.image };
+    let spec = FilterBankSpec { dtype, image, taps, filters, activation, tile };
+    let across = |length: usize, axis: usize| length.div_ceil((tile.block[axis] * tile.pixels[axis]) as usize) as u32;
+    let grid = [across(columns - taps[1] + 1, 0), across(rows - taps[0] + 1, 1)];
+    let layers = (images * filters.div_ceil(tile.filters as usize)).min(65535) as u32;
+    let kernel = ctx.compiled_kernel(&spec)?;
+    kernel.launch([grid[0], grid[1], layers], [tile.block[0], tile.block[1], 1], 0, args.packed_bytes())
 }
 
 /// What a pool takes of each window.

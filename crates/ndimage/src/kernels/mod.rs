@@ -1,5 +1,9 @@
 //! Kernels of filters. Sizes of filters are literals of the source; so is all else of a filter bank.
 
+mod large_bank;
+
+pub(crate) use large_bank::{LargeBank, LargeBankSpec, LargeTile};
+
 use rtcg_codegen::{DType, KernelSpec};
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -163,13 +167,21 @@ __device__ __forceinline__ A clip(A x, A low, A high) { return x < low ? low : x
 __device__ __forceinline__ A relu(A x) { return x < A(0) ? A(0) : x; }
 ";
 
+/// The preamble of a filter bank, and its activation as a function.
+fn activation_text(dtype: DType, activation: &str) -> String {
+    let function = format!(
+        "__device__ __forceinline__ A rt_activation(A acc, int f)\n{{\n  return (A)(\n#line 1 \"activation\"\n{activation}\n);\n}}\n"
+    );
+    preamble(dtype, dtype) + ACTIVATIONS + &function
+}
+
 impl KernelSpec for FilterBankSpec {
     fn kernel_name(&self) -> Cow<'static, str> {
         "ndimage_filter_bank".into()
     }
 
     fn source(&self) -> String {
-        let mut text = preamble(self.dtype, self.dtype) + ACTIVATIONS;
+        let mut text = activation_text(self.dtype, &self.activation);
         let BankTile { block, pixels, filters, channels, piece } = self.tile;
         let sizes = [("ROWS", self.image[0]), ("COLUMNS", self.image[1]), ("D", self.image[2])];
         let sizes = sizes.into_iter().chain([("FH", self.taps[0]), ("FW", self.taps[1]), ("F", self.filters)]);
@@ -187,11 +199,6 @@ impl KernelSpec for FilterBankSpec {
         for (name, number) in sizes.chain(tile.into_iter().map(|(name, number)| (name, number as usize))) {
             let _ = writeln!(text, "enum {{ {name} = {number} }};");
         }
-        let _ = writeln!(
-            text,
-            "__device__ __forceinline__ A rt_activation(A acc, int f)\n{{\n  return (A)(\n#line 1 \"activation\"\n{}\n);\n}}",
-            self.activation
-        );
         text + include_str!("filter_bank.cuh")
     }
 }

@@ -1,6 +1,8 @@
 //! Filters of images from Rust, against loops on the host.
 
-use super::simt_kernels::{LARGE_GPU, context_of_fake_gpu, element_value, i64_values, integer_array};
+use super::simt_kernels::{
+    LARGE_GPU, context_of_fake_gpu, context_recording_sources, element_value, i64_values, integer_array,
+};
 use rtcg::array::{ArrayContext, DType, DeviceInfo, GpuArray};
 use rtcg::ndimage::{
     FilterOptions, LocalNorm, Mode, Pool, convolve, correlate, filter_bank, gaussian_filter, local_norm, pool,
@@ -52,6 +54,32 @@ fn filter_banks_of_any_size_are_those_of_a_loop_on_gpus_and_cpus() {
         }
         let (x, w) = cases[0];
         assert_eq!(bank(&ctx, x, w, DType::F32), bank_by_loop(x, w));
+    }
+}
+
+#[test]
+fn filter_banks_of_large_images_are_those_of_a_loop_in_all_divisions() {
+    // Images and groups of filters; stages of channels, the last with fewer, and rows in pieces; vectors of all lengths
+    // in and out; devices with few and many multiprocessors and little shared memory.
+    let cases = [
+        ([2, 61, 75, 3], [11, 5, 9, 3]),
+        ([1, 66, 64, 11], [6, 3, 19, 11]),
+        ([1, 70, 97, 4], [4, 8, 8, 4]),
+        ([1, 69, 83, 6], [40, 2, 1, 6]),
+        ([1, 5, 1000, 2], [3, 4, 130, 2]),
+    ];
+    for (multiprocessors, shared_bytes) in [(132, 227 << 10), (2, 227 << 10), (40, 48 << 10)] {
+        let device = DeviceInfo { multiprocessors, shared_bytes, ..LARGE_GPU };
+        let (ctx, sources) = context_recording_sources(device);
+        for (x, w) in cases {
+            assert_eq!(
+                bank(&ctx, x, w, DType::F32),
+                bank_by_loop(x, w),
+                "{multiprocessors} {shared_bytes} {x:?} {w:?}"
+            );
+            assert!(sources.lock().unwrap().iter().any(|text| text.contains("Correlation of large images")));
+            sources.lock().unwrap().clear();
+        }
     }
 }
 

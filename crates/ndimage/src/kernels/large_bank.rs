@@ -1,0 +1,229 @@
+//! The kernel of filter banks for large images on GPUs, and how its work is divided: by counts of what threads issue.
+
+use super::activation_text;
+use rtcg_array::{DType, DeviceInfo, KernelSpec};
+use std::borrow::Cow;
+use std::fmt::Write;
+use std::sync::Arc;
+
+/// Registers of a multiprocessor.
+const REGISTERS: u32 = 1 << 16;
+/// Shared memory that each block takes besides its own, and that a multiprocessor has beyond the most for one block.
+const RESERVED_BYTES: u32 = 1 << 10;
+/// Taps of a row up to which a row is unrolled as a whole.
+const MAX_UNROLLED_TAPS: u32 = 16;
+
+/// A filter bank as the division of its work sees it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LargeBank {
+    pub(crate) images: usize,
+    /// Rows, columns, channels.
+    pub(crate) image: [usize; 3],
+    /// Rows, columns.
+    pub(crate) taps: [usize; 2],
+    pub(crate) filters: usize,
+}
+
+/// What a block and its threads have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct LargeTile {
+    /// Threads along columns, rows, and groups of filters.
+    pub(crate) block: [u32; 3],
+    /// Columns, rows and filters of the result that a thread has.
+    pub(crate) outputs: [u32; 3],
+    /// Channels in shared memory.
+    channels: u32,
+    /// Blocks of a multiprocessor for which there shall be registers.
+    blocks: u32,
+    /// Rows of taps that are unrolled.
+    unrolled: u32,
+}
+
+/// Vectors that a thread reads before it stores them.
+const LOADS: u32 = 4;
+/// Columns, rows and filters of the result that a thread has, and registers that it then needs.
+const OUTPUTS: [([u32; 3], u32); 5] =
+    [([8, 2, 4], 128), ([4, 2, 8], 128), ([4, 4, 4], 128), ([8, 2, 8], 255), ([4, 2, 4], 80)];
+
+impl LargeTile {
+    /// The division that takes the least time by its counts; none where no filters fit in shared memory.
+    pub(crate) fn of(bank: &LargeBank, device: DeviceInfo) -> Option<Self> {
+        let mut best: Option<(f64, Self)> = None;
+        for (outputs, registers) in OUTPUTS {
+            // Blocks of 32 or 64 columns, in whole warps; a quarter of one reads vectors of one row or two.
+            for (columns, warps) in
+                [1, 2].into_iter().flat_map(|n| [1, 2, 4, 8].map(|warps| (n * 32 / outputs[0], warps)))
+            {
+                for groups in [1, 2, 4] {
+                    let block = [columns, 32 * warps / columns, groups];
+                    if let Some(tile) = Self::with(bank, device, block, outputs, registers) {
+                        let slots = tile.issue_slots(bank, device);
+                        if best.is_none_or(|(least, _)| slots < least) {
+                            best = Some((slots, tile));
+                        }
+                    }
+                }
+            }
+        }
+        best.map(|(_, tile)| tile)
+    }
+
+    /// A tile of so many threads, with as many channels as leave room for the blocks that registers leave room for.
+    fn with(bank: &LargeBank, device: DeviceInfo, block: [u32; 3], outputs: [u32; 3], registers: u32) -> Option<Self> {
+        let threads: u32 = block.iter().product();
+        let is_wasteful = block[2] > 1 && (outputs[2] * block[2]) as usize >= 2 * bank.filters.next_multiple_of(4);
+        let blocks = REGISTERS / (registers.next_multiple_of(8) * threads);
+        if !(64..=256).contains(&threads) || is_wasteful || blocks == 0 {
+            return None;
+        }
+        let mut tile = Self { block, outputs, channels: bank.image[2].min(8) as u32, blocks, unrolled: 1 };
+        let whole = device.shared_bytes + RESERVED_BYTES;
+        while tile.blocks * (tile.shared_bytes(bank) + RESERVED_BYTES) > whole && tile.channels > 2 {
+            tile.channels = tile.channels.div_ceil(2);
+        }
+        (tile.shared_bytes(bank) <= device.shared_bytes && tile.grid(bank)[1] <= 65535).then_some(tile)
+    }
+
+    /// Rows and columns of pixels in shared memory, and elements of a channel of them; as in the kernel.
+    fn pixels(&self, bank: &LargeBank) -> [u32; 3] {
+        let rows = self.block[1] * self.outputs[1] + bank.taps[0] as u32 - 1;
+        let vectors = (self.block[0] * self.outputs[0] + bank.taps[1] as u32 - 1).div_ceil(4);
+        let columns = 4 * (vectors + u32::from(self.outputs[0] > 4 && vectors.is_multiple_of(2)));
+        let plane = rows * columns;
+        [rows, columns, plane + if plane.is_multiple_of(8) { 4 } else { 0 }]
+    }
+
+    /// Dynamic shared memory of a block.
+    pub(crate) fn shared_bytes(&self, bank: &LargeBank) -> u32 {
+        let weights = (bank.taps[0] * bank.taps[1]) as u32 * self.outputs[2] * self.block[2];
+        4 * self.channels * (self.pixels(bank)[2] + weights)
+    }
+
+    /// Blocks along columns, rows, and images times groups of filters.
+    pub(crate) fn grid(&self, bank: &LargeBank) -> [usize; 3] {
+        let across = |length: usize, axis: usize| length.div_ceil((self.block[axis] * self.outputs[axis]) as usize);
+        let [rows, columns] = [0, 1].map(|axis| bank.image[axis] - bank.taps[axis] + 1);
+        [across(columns, 0), across(rows, 1), bank.images * across(bank.filters, 2)]
+    }
+
+    /// Instructions that the multiprocessor with most work issues for each of its four schedulers.
+    fn issue_slots(&self, bank: &LargeBank, device: DeviceInfo) -> f64 {
+        let [threads, outputs] = [self.block, self.outputs].map(|lengths| f64::from(lengths.iter().product::<u32>()));
+        let [columns, rows, filters] = self.outputs.map(f64::from);
+        let [height, width] = bank.taps.map(|length| length as f64);
+        // A row of taps: products, vectors of pixels and weights, and what a loop costs.
+        let vectors = rows * ((columns + width - 1.0) / 4.0).ceil() + width * (filters / 4.0).max(1.0);
+        let row = outputs * width + vectors + 8.0 + 5.0 / f64::from(self.unrolled);
+        // What comes to shared memory, mostly in vectors.
+        let [pixel_rows, pixel_columns, _] = self.pixels(bank).map(f64::from);
+        let elements = pixel_rows * pixel_columns + height * width * filters * f64::from(self.block[2]);
+        let stages = bank.image[2].div_ceil(self.channels as usize) as f64;
+        let loads = elements * bank.image[2] as f64 / threads * 7.0 + stages * 60.0;
+        let thread = bank.image[2] as f64 * height * row + loads + outputs + 200.0;
+        let shared = (device.shared_bytes + RESERVED_BYTES) / (self.shared_bytes(bank) + RESERVED_BYTES);
+        let resident = f64::from(self.blocks.min(shared).max(1));
+        let blocks: usize = self.grid(bank).iter().product();
+        let at_once = resident * f64::from(device.multiprocessors);
+        let waves = (blocks as f64 / at_once).floor();
+        // A last wave of few warps does not keep the schedulers busy.
+        let last = ((blocks as f64 - waves * at_once) / f64::from(device.multiprocessors)).ceil();
+        let last = if last > 0.0 { last.max(256.0 / threads) } else { 0.0 };
+        // Eight vectors of a quarter of a warp come from four rows of banks; nothing overlaps the loads of a single block.
+        let conflicts = if self.outputs[0] > 4 && self.block[0] > 4 { 1.03 } else { 1.0 };
+        let alone = if resident < 2.0 { 1.04 } else { 1.0 };
+        (waves * resident + last) * threads / 128.0 * thread * conflicts * alone
+    }
+}
+
+/// Parameters: as of [`super::FilterBankSpec`].
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct LargeBankSpec {
+    /// Of images, filters and result.
+    pub(crate) dtype: DType,
+    /// Rows, columns, channels.
+    pub(crate) image: [usize; 3],
+    /// Rows, columns.
+    pub(crate) taps: [usize; 2],
+    pub(crate) filters: usize,
+    /// A C expression of `acc` and `f`.
+    pub(crate) activation: Arc<str>,
+    pub(crate) tile: LargeTile,
+    /// Elements that addresses allow to read and to write at once.
+    pub(crate) aligned: [usize; 2],
+}
+
+impl KernelSpec for LargeBankSpec {
+    fn kernel_name(&self) -> Cow<'static, str> {
+        "ndimage_large_filter_bank".into()
+    }
+
+    fn source(&self) -> String {
+        let mut text = activation_text(self.dtype, &self.activation);
+        let LargeTile { block, outputs, channels, blocks, unrolled } = self.tile;
+        // The most elements that fit a vector and divide what they are parts of.
+        let vector = |lengths: [usize; 2], aligned: usize| {
+            [4, 2, 1].into_iter().find(|n| lengths.iter().all(|length| length % n == 0) && n <= &aligned).unwrap_or(1)
+        };
+        let step = if self.taps[1] <= MAX_UNROLLED_TAPS as usize { self.taps[1] } else { 8 };
+        let sizes = [
+            ("ROWS", self.image[0]),
+            ("COLUMNS", self.image[1]),
+            ("D", self.image[2]),
+            ("FH", self.taps[0]),
+            ("FW", self.taps[1]),
+            ("F", self.filters),
+            ("STEP", step),
+            ("IN", vector([self.image[2], channels as usize], self.aligned[0])),
+            ("OUT", vector([self.filters, outputs[2] as usize], self.aligned[1])),
+        ];
+        let tile = [
+            ("BX", block[0]),
+            ("BY", block[1]),
+            ("BF", block[2]),
+            ("PX", outputs[0]),
+            ("PY", outputs[1]),
+            ("FILTERS", outputs[2]),
+            ("CHANNELS", channels),
+            ("BLOCKS", blocks),
+            ("UNROLL_Y", unrolled),
+            ("ADJACENT", u32::from(unrolled > 1)),
+            ("LOADS", LOADS),
+        ];
+        for (name, number) in sizes.into_iter().chain(tile.map(|(name, number)| (name, number as usize))) {
+            let _ = writeln!(text, "enum {{ {name} = {number} }};");
+        }
+        text + include_str!("large_filter_bank.cuh")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn divisions_fit_and_keep_multiprocessors_busy() {
+        let h100 = DeviceInfo {
+            multiprocessors: 132,
+            max_blocks: 4 * 132 * 8,
+            vector_bytes: 16,
+            bulk_copy_smem_bytes: 227 << 10,
+            shared_bytes: 227 << 10,
+            compute_capability: 90,
+        };
+        let shapes = [
+            ([256, 256, 8], [9, 9], 64),
+            ([512, 512, 4], [13, 13], 32),
+            ([1024, 1024, 8], [5, 5], 16),
+            ([2048, 2048, 4], [8, 8], 4),
+        ];
+        for (image, taps, filters) in shapes {
+            let bank = LargeBank { images: 1, image, taps, filters };
+            let tile = LargeTile::of(&bank, h100).expect("filters fit in shared memory");
+            assert!(tile.blocks * (tile.shared_bytes(&bank) + RESERVED_BYTES) <= h100.shared_bytes + RESERVED_BYTES);
+            let products = (image[0] - taps[0] + 1) * (image[1] - taps[1] + 1) * filters * taps[0] * taps[1] * image[2];
+            let least = products as f64 / f64::from(h100.multiprocessors * 128);
+            let share = least / tile.issue_slots(&bank, h100);
+            assert!(share > 0.75, "{image:?}: {share:.2} of what is issued are products, by {tile:?}");
+        }
+    }
+}
