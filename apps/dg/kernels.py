@@ -199,26 +199,22 @@ __device__ __forceinline__ void numerical_flux(
 {
   const int f = j / NF, i = j % NF;
   const int2 beyond = neighbors[4 * k + f];
-  real d[6];
-  real alpha = {{ flux|literal(dtype) }};
-{% if materials %}
-  const Four material = materials[k];  // 1 / epsilon, 1 / mu, impedance, admittance
-  real z2 = material.z, y2 = material.w;
-{% endif %}
+  // Beyond a boundary the element itself is read, so that loads need no branch.
+  const bool is_inside = beyond.x >= 0;
+  const int other = is_inside ? beyond.x : k, n = patterns[is_inside ? beyond.y * NF + i : 24 * NF + j];
   const Four face = faces[4 * k + f];
   const real nx = face.x, ny = face.y, nz = face.z, scale = face.w;
-  if (beyond.x >= 0) {
-    const int n = patterns[beyond.y * NF + i];
-    EACH(c, 6) d[c] = q[AT(beyond.x, c, n)] - own[c];
+  real alpha = {{ flux|literal(dtype) }}, d[6];
 {% if materials %}
-    z2 = materials[beyond.x].z, y2 = materials[beyond.x].w;
+  const Four material = materials[k], beside = materials[other];  // 1 / epsilon, 1 / mu, impedance, admittance
+  const real z2 = beside.z, y2 = beside.w;
 {% endif %}
-  }
+  EACH(c, 6) d[c] = q[AT(other, c, n)] - own[c];
 {% if 0 in kinds %}
-  else if (beyond.x == -1) EACH(c, 3) d[c] = -2 * own[c], d[3 + c] = 0;  // the electric field is mirrored
+  if (beyond.x == -1) EACH(c, 3) d[c] = -2 * own[c];  // the electric field is mirrored
 {% endif %}
 {% if incident %}
-  else if (beyond.x == -3 || beyond.x == -4) {
+  if (beyond.x == -3 || beyond.x == -4) {
     const real along[3] = { {% for x in incident.direction %}{{ x|literal(dtype) }}, {% endfor %} };
     real s = time;
     EACH(c, 3) {
@@ -232,11 +228,11 @@ __device__ __forceinline__ void numerical_flux(
       EACH(c, 6) d[c] = wave[c] - own[c];
       alpha = 1;
     } else {  // a conductor, for the scattered field
-      EACH(c, 3) d[c] = -2 * (own[c] + wave[c]), d[3 + c] = 0;
+      EACH(c, 3) d[c] = -2 * (own[c] + wave[c]);
     }
   }
 {% endif %}
-  else {  // nothing comes in
+  if (beyond.x == -2) {  // nothing comes in
     EACH(c, 6) d[c] = -own[c];
     alpha = 1;
   }
@@ -323,6 +319,7 @@ __global__ void __launch_bounds__(THREADS{{ ", %d"|format(blocks) if blocks }}) 
     real sum[J][I][6] = {};
 {% endif %}
 {% if has_fluxes %}
+    #pragma unroll 2
     for (int x = t; x < E * N4; x += THREADS) {
       const int j = x % N4, e = x / N4, k = begin + min(e, left - 1);
       real result[6], along_edges[6];
@@ -379,10 +376,11 @@ __global__ void __launch_bounds__(THREADS{{ ", %d"|format(blocks) if blocks }}) 
 {% if "volume" in steps %}
     {{ "__syncthreads();" if not has_fluxes }}
     enum { WIDTH = {{ "8 * STEPS" if of_tensor else "NP" }} };
+    #pragma unroll 2
     for (int x = t; x < E * WIDTH; x += THREADS) {
       const int {{ "e = x % E, n = x / E" if interleaved else "n = x % WIDTH, e = x / WIDTH" }};
-      real v[6] = {}, along_edges[6];
-      if (n < NP && e < left) EACH(c, 6) v[c] = q[AT(begin + e, c, n)];
+      real v[6], along_edges[6];
+      EACH(c, 6) v[c] = {{ "n >= NP ? real(0) :" if of_tensor }} q[AT(begin + min(e, left - 1), c, n)];
       // Along edges, so that the curl has two derivatives and not six.
       const Four g[3] = {geometry[3 * e], geometry[3 * e + 1], geometry[3 * e + 2]};
       transform(along_edges, g, v + 3, real({{ "g[1].w" if materials else 1 }}));
@@ -423,29 +421,38 @@ __global__ void __launch_bounds__(THREADS{{ ", %d"|format(blocks) if blocks }}) 
     }
 {% endif %}
 {% endif %}
-    const auto finish = [&](int e, int n, const real (&sums)[6]) {
-      const Four g[3] = {geometry[3 * e], geometry[3 * e + 1], geometry[3 * e + 2]};
-      real rate[6], before[6] = {}, now[6] = {};
-      EACH(c, 6) {
+    // Loads of all results of a thread come before stores, which the compiler can't tell from loads of the next one.
+    struct Result { int e, n; bool is_there; real before[6], now[6]; };
+    const auto start = [&](Result &result, int e, int n, bool is_there) {
+      result = {e, n, is_there && e < left && n < NP};
+      if (result.is_there) EACH(c, 6) {
         const int at = AT(begin + e, c, n);
 {% if "stage" in steps %}
-        if (a != 0) before[c] = a * residual[at];
-        now[c] = q[at];
+        if (a != 0) result.before[c] = a * residual[at];
+        result.now[c] = q[at];
 {% endif %}
-        rate[c] = {{ "0" if "volume" in steps else "added[at]" }};
+        {{ "result.before[c] += dt * added[at];" if "volume" not in steps and "stage" in steps else
+           "result.before[c] = added[at];" if "volume" not in steps }}
       }
+    };
+    const auto finish = [&](const Result &result, const real (&sums)[6]) {
+      if (!result.is_there) return;
+      const int e = result.e;
+      const Four g[3] = {geometry[3 * e], geometry[3 * e + 1], geometry[3 * e + 2]};
+      real rate[6];
       EACH(h, 2) {
         real f[3];
         EACH(c, 3) f[c] = g[0].w * sums[3 * h + c];
-        EACH(c, 3) rate[3 * h + c] += g[c].x * f[0] + g[c].y * f[1] + g[c].z * f[2];
+        EACH(c, 3) rate[3 * h + c] = g[c].x * f[0] + g[c].y * f[1] + g[c].z * f[2];
       }
       EACH(c, 6) {
-        const int at = AT(begin + e, c, n);
+        const int at = AT(begin + e, c, result.n);
 {% if "stage" in steps %}
-        residual[at] = before[c] += dt * rate[c];
-        out[at] = now[c] + b * before[c];
+        const real change = result.before[c] + dt * rate[c];
+        residual[at] = change;
+        out[at] = result.now[c] + b * change;
 {% else %}
-        out[at] = rate[c];
+        out[at] = result.before[c] + rate[c];
 {% endif %}
       }
     };
@@ -455,15 +462,24 @@ __global__ void __launch_bounds__(THREADS{{ ", %d"|format(blocks) if blocks }}) 
       if (n < NP) EACH(y, C) EACH(c, 6) numbers[FIELD(e + 8 * y, n, c)] = sum[w][y][c][x];
     }
     __syncthreads();
-    for (int x = t; x < E * NP; x += THREADS) {
-      const int {{ "e = x % E, n = x / E" if interleaved else "n = x % NP, e = x / NP" }};
-      real sums[6];
-      EACH(c, 6) sums[c] = numbers[FIELD(e, n, c)];
-      if (e < left) finish(e, n, sums);
+    for (int x0 = t; x0 < E * NP; x0 += 2 * THREADS) {
+      Result result[2];
+      EACH(u, 2) {
+        const int x = x0 + u * THREADS;
+        start(result[u], {{ "x % E, x / E" if interleaved else "x / NP, x % NP" }}, x < E * NP);
+      }
+      EACH(u, 2) {
+        real sums[6];
+        EACH(c, 6) sums[c] = result[u].is_there ? numbers[FIELD(result[u].e, result[u].n, c)] : real(0);
+        finish(result[u], sums);
+      }
     }
 {% else %}
-    EACH(v, J) EACH(w, I)
-      if (is_active && NODE(v) < NP && set * I + w < left) finish(set * I + w, NODE(v), sum[v][w]);
+    EACH(w, I) {
+      Result result[J];
+      EACH(v, J) start(result[v], set * I + w, NODE(v), is_active);
+      EACH(v, J) finish(result[v], sum[v][w]);
+    }
 {% endif %}
     __syncthreads();
   }

@@ -48,7 +48,7 @@ def tensor_configs(solver, **values):
     configs = {}
     for steps, kernel in solver.kernels().items():
         if set(steps.split()) & {"volume", "lift"}:
-            config = kernel.default | {"lanes": "tensor", "inline": 1} | values
+            config = kernel.default | {"lanes": "tensor", "inline": 1, "nodes": 2} | values
             kernel.space.check(config)
             configs[steps] = config
     return configs
