@@ -33,7 +33,7 @@ def search_from_threads(index, queries, k, threads=THREADS):
             context.push()
             try:
                 for place in range(first, len(queries), threads):
-                    found[place] = [array.get()[0] for array in index.search(queries[place : place + 1], k)]
+                    found[place] = [array[0] for array in index.search(queries[place : place + 1], k, host=True)]
             finally:
                 context.pop()
         except BaseException as error:

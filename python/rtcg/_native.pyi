@@ -3033,7 +3033,7 @@ def sparse_index_extremes(indices: Any) -> list[int] | None:
 
 @final
 class NeighborIndex:
-    """Points on the device, ready to be searched; see `rtcg_neighbors::Index`."""
+    """Points on the device, ready to be searched; see `rtcg_neighbors::MergedIndex`."""
 
     def __new__(cls, vectors: GPUArray, metric: str, candidates: str) -> NeighborIndex: ...
     @property
@@ -3046,6 +3046,12 @@ class NeighborIndex:
 
     def search(self, queries: GPUArray, k: int) -> tuple[GPUArray, GPUArray]:
         """Distances and indices of the nearest points of each query; waits for the check of queries."""
+
+    def search_merged(self, queries: GPUArray, k: int, is_host: bool) -> tuple[Any, Any]:
+        """The same in one search with those of other threads, as arrays of NumPy for `is_host`; waits."""
+
+    def search_merged_host(self, queries: Any, k: int, is_host: bool) -> tuple[Any, Any] | None:
+        """The same for a contiguous array of NumPy with two axes, float32, of as many dimensions; None for anything else."""
 
     def radius_count(self, queries: GPUArray, radius: float) -> GPUArray:
         """How many points are within a radius of each query; waits for the check of queries."""

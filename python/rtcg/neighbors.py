@@ -10,8 +10,6 @@ Metrics: ``"l2"`` (``"euclidean"``), ``"sqeuclidean"``, ``"l1"`` (``"manhattan"`
 ``"cosine"``: 1 minus the cosine of the angle, and 1 where a vector has length 0.
 """
 
-import threading
-
 import numpy as np
 
 from rtcg import _native, numpy as _xp
@@ -126,7 +124,8 @@ class Index:
         slow).
     merge : bool
         Whether `search` of several threads at once is done together: what threads ask for while a search runs is the
-        next one. A query alone does not wait for others.
+        next one, for which threads that asked just before are awaited (half of a search's time, and at most half a
+        millisecond). A thread alone does not wait for others. In a forked process searches are not merged.
 
     Raises
     ------
@@ -141,7 +140,7 @@ class Index:
             _xp._unmasked_to_device("vectors", vectors), as_text("metric", metric), as_text("candidates", candidates)
         )
         self.metric = metric
-        self._merged = _MergedSearches(self._search_now) if as_flag("merge", merge) else None
+        self._is_merging = as_flag("merge", merge)
 
     def __len__(self):
         return self._native.shape[0]
@@ -159,125 +158,41 @@ class Index:
         """The dtype in which points are stored."""
         return self._native.vectors.dtype
 
-    def search(self, queries, k):
+    def search(self, queries, k, host=False):
         """Distances and indices of the `k` points nearest to each query, as `knn`.
 
-        Queries are taken as float64 where points are of float64, else as float32. Waits to see that they are finite.
-        """
-        k = as_integer("k", k, 0)
-        if self._merged is None:
-            return self._search_now(queries, k)
-        return self._merged.search(queries, k)
+        Waits to see that queries are finite; with `host`, or in an index that merges searches, until the search is done.
 
-    def _search_now(self, queries, k):
-        return self._native.search(_xp._unmasked_to_device("queries", queries), k)
+        Parameters
+        ----------
+        queries : GPUArray or array-like of shape (m, d)
+            Taken as float64 where points are of float64, else as float32. Merged searches of NumPy's contiguous arrays
+            of float32 cost least.
+        k : int
+        host : bool
+            Whether to return arrays of NumPy. Merged searches are copied to the host together.
+
+        Returns
+        -------
+        distances, indices : GPUArray or numpy.ndarray, of shape (m, k)
+            Those of merged searches are views of a larger array on the device.
+
+        Raises
+        ------
+        ValueError, TypeError
+            As of `knn`. An error of a merged search is that of the thread that made it.
+        """
+        k, host = as_integer("k", k, 0), as_flag("host", host)
+        if self._is_merging and type(queries) is np.ndarray:
+            found = self._native.search_merged_host(queries, k, host)
+            if found is not None:
+                return found
+        queries = _xp._unmasked_to_device("queries", queries)
+        if self._is_merging:
+            return self._native.search_merged(queries, k, host)
+        found = self._native.search(queries, k)
+        return tuple(array.get() for array in found) if host else found
 
     def radius_count(self, queries, radius):
         """How many points are at most `radius` from each query, as `radius_count`. Queries are taken as in `search`."""
         return self._native.radius_count(_xp._unmasked_to_device("queries", queries), as_float("radius", radius))
-
-
-class _Request:
-    """The search of a thread: what it asks for, what it gets, and what wakes it."""
-
-    def __init__(self, queries, k):
-        self.queries, self.k = queries, k
-        self.found = self.error = None
-        self.leads, self.woken = False, threading.Event()
-
-    def set_error(self, error):
-        """Keep the first error of a search without a result."""
-        if self.found is None and self.error is None:
-            self.error = error
-
-
-class _MergedSearches:
-    """Searches of several threads in one: a thread searches for all that wait, then wakes one that came meanwhile to do
-    the same.
-    """
-
-    def __init__(self, search):
-        self._search, self._lock = search, threading.Lock()
-        self._waiting, self._is_busy = [], False
-
-    def search(self, queries, k):
-        """As `Index.search`."""
-        try:
-            request = _Request(queries if isinstance(queries, _xp.GPUArray) else np.asanyarray(queries), k)
-        except ValueError:
-            # No array, which a search of its own says.
-            return self._search(queries, k)
-        with self._lock:
-            self._waiting.append(request)
-            request.leads, self._is_busy = not self._is_busy, True
-        if not request.leads:
-            try:
-                request.woken.wait()
-            except BaseException:
-                self._leave(request)
-                raise
-        if request.found is None and request.error is None:
-            self._search_for_all()
-        if request.error is not None:
-            raise request.error
-        return request.found
-
-    def _leave(self, request):
-        """Ctrl-C: this thread searches for nobody any more."""
-        with self._lock:
-            self._waiting = [other for other in self._waiting if other is not request]
-            if request.leads:
-                self._hand_on()
-
-    def _hand_on(self):
-        """Let a thread that waits search for all that do."""
-        self._is_busy = bool(self._waiting)
-        for request in self._waiting[:1]:
-            request.leads = True
-            request.woken.set()
-
-    def _search_for_all(self):
-        requests, groups = [], {}
-        try:
-            with self._lock:
-                requests, self._waiting = self._waiting, []
-            for request in requests:
-                groups.setdefault(self._kind(request), []).append(request)
-            for group in groups.values():
-                self._search_group(group)
-        except BaseException as error:
-            for request in requests:
-                request.set_error(error)
-        with self._lock:
-            self._hand_on()
-        for request in requests:
-            request.woken.set()
-
-    @staticmethod
-    def _kind(request):
-        """What requests of one search have in common; one that cannot be merged has nothing."""
-        queries = request.queries
-        if queries.ndim != 2 or queries.dtype.kind not in "fiub" or isinstance(queries, np.ma.MaskedArray):
-            return id(request)
-        return type(queries), queries.dtype, queries.shape[1], request.k
-
-    def _search_group(self, group):
-        if len(group) > 1:
-            joined = _xp if isinstance(group[0].queries, _xp.GPUArray) else np
-            try:
-                distances, indices = self._search(joined.concatenate([r.queries for r in group]), group[0].k)
-            except (TypeError, ValueError):
-                # That of one of them, which the next searches tell.
-                pass
-            else:
-                first = 0
-                for request in group:
-                    part = slice(first, first + len(request.queries))
-                    first = part.stop
-                    request.found = distances[part], indices[part]
-                return
-        for request in group:
-            try:
-                request.found = self._search(request.queries, request.k)
-            except (TypeError, ValueError) as error:
-                request.error = error

@@ -1,9 +1,9 @@
 """Exact nearest neighbours by brute force on the device."""
 
-from typing import Any, SupportsFloat, SupportsIndex, TypeAlias
+from typing import Any, Literal, SupportsFloat, SupportsIndex, TypeAlias, overload
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from rtcg.numpy import GPUArray
 
@@ -103,7 +103,8 @@ class Index:
         slow).
     merge : bool
         Whether `search` of several threads at once is done together: what threads ask for while a search runs is the
-        next one. A query alone does not wait for others.
+        next one, for which threads that asked just before are awaited (half of a search's time, and at most half a
+        millisecond). A thread alone does not wait for others. In a forked process searches are not merged.
 
     Raises
     ------
@@ -125,11 +126,35 @@ class Index:
     def dtype(self) -> np.dtype[Any]:
         """The dtype in which points are stored."""
 
-    def search(self, queries: _Array, k: SupportsIndex) -> tuple[GPUArray, GPUArray]:
+    @overload
+    def search(self, queries: _Array, k: SupportsIndex, host: Literal[False] = False) -> tuple[GPUArray, GPUArray]:
         """Distances and indices of the `k` points nearest to each query, as `knn`.
 
-        Queries are taken as float64 where points are of float64, else as float32. Waits to see that they are finite.
+        Waits to see that queries are finite; with `host`, or in an index that merges searches, until the search is done.
+
+        Parameters
+        ----------
+        queries : GPUArray or array-like of shape (m, d)
+            Taken as float64 where points are of float64, else as float32. Merged searches of NumPy's contiguous arrays
+            of float32 cost least.
+        k : int
+        host : bool
+            Whether to return arrays of NumPy. Merged searches are copied to the host together.
+
+        Returns
+        -------
+        distances, indices : GPUArray or numpy.ndarray, of shape (m, k)
+            Those of merged searches are views of a larger array on the device.
+
+        Raises
+        ------
+        ValueError, TypeError
+            As of `knn`. An error of a merged search is that of the thread that made it.
         """
 
+    @overload
+    def search(
+        self, queries: _Array, k: SupportsIndex, host: Literal[True]
+    ) -> tuple[NDArray[np.floating[Any]], NDArray[np.int64]]: ...
     def radius_count(self, queries: _Array, radius: SupportsFloat) -> GPUArray:
         """How many points are at most `radius` from each query, as `radius_count`. Queries are taken as in `search`."""

@@ -1,6 +1,7 @@
 """`rtcg.neighbors` against loops in NumPy: indices and distances are the same bits."""
 
 import math
+import signal
 import threading
 
 import numpy as np
@@ -103,8 +104,8 @@ def test_candidates_of_tensor_cores_are_as_good(metric, dtype, dimensions, m, n,
 
 #: Of (dimensions, m, n, k): one group of queries and several, with and without products of second numbers, tiles and
 #: dimensions with a rest, more queries than are searched at once.
-FILTER_SHAPES = [(40, 3, 3001, 4), (64, 70, 4500, 3)] if not ALL else [
-    (40, 3, 3001, 4), (64, 70, 4500, 3), (128, 1, 6000, 10), (128, 20, 9000, 16), (8, 1030, 700, 1), (32, 300, 2100, 2),
+FILTER_SHAPES = [(40, 3, 3001, 4), (64, 70, 4500, 8)] if not ALL else [
+    (40, 3, 3001, 4), (64, 70, 4500, 8), (128, 1, 6000, 10), (128, 20, 9000, 16), (8, 1030, 700, 1), (32, 300, 2100, 2),
 ]  # fmt: skip
 
 
@@ -143,32 +144,38 @@ def test_long_lists_of_few_dimensions(metric, dtype, context):
         assert_same(neighbors.knn(points[:3], points, k, metric), points[:3], points, k, metric)
 
 
-def test_merged_searches_have_the_answers_of_each(context):
-    points = vectors(700, 20, np.float32, 2)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_merged_searches_have_the_answers_of_each(dtype, context):
+    points = vectors(700, 20, dtype, 2)
     merged = neighbors.Index(points, merge=True)
     queries = vectors(40, 20, np.float32, 9)
     expected, order = by_sorting(queries, points, 6, "l2")
-    searches, wrong, start = [], [], threading.Barrier(20)
-    plain = merged._merged._search
-    merged._merged._search = lambda queries, k: searches.append(len(queries)) or plain(queries, k)
+    expected = expected.astype(dtype)
+    wrong, start = [], threading.Barrier(20)
 
     def ask(place):
-        context.push()
+        # Queries of NumPy need no context of this thread.
+        on_device, host = place % 2 == 0, place % 3 == 0
+        if on_device or not host:
+            context.push()
         try:
             start.wait(60)
             for i in (place, place + 20):
-                given = queries[i : i + 1] if place % 2 else xp.asarray(queries[i : i + 1])
-                distances, indices = merged.search(given, 3 + place % 4)
-                if not (indices.get() == order[i, : 3 + place % 4]).all():
+                given, k = xp.asarray(queries[i : i + 1]) if on_device else queries[i : i + 1], 3 + place % 4
+                found = merged.search(given, k, host=host)
+                assert all(isinstance(array, np.ndarray if host else xp.GPUArray) for array in found)
+                distances, indices = found if host else (array.get() for array in found)
+                if not ((indices == order[i, :k]).all() and (distances == expected[i, :k]).all()):
                     wrong.append(i)
             # An error is that of the thread that made it.
-            bad, message = (queries[:1, :5], "dimensions") if place % 2 else (queries[:1] * np.nan, "NaN")
+            bad, message = (queries[:1, :5], "dimensions") if place % 4 < 2 else (queries[:1] * np.nan, "NaN")
             with pytest.raises(ValueError, match=message):
-                merged.search(bad, 3)
+                merged.search(xp.asarray(bad) if on_device else bad, 3, host=host)
         except BaseException as error:
             wrong.append(error)
         finally:
-            context.pop()
+            if on_device or not host:
+                context.pop()
 
     threads = [threading.Thread(target=ask, args=(place,)) for place in range(20)]
     for thread in threads:
@@ -176,10 +183,57 @@ def test_merged_searches_have_the_answers_of_each(context):
     for thread in threads:
         thread.join()
     assert wrong == []
-    assert max(searches) > 1
-    np.testing.assert_array_equal(merged.search(queries, 6)[0].get(), expected.astype(np.float32))
+    for given in (queries, queries[::-1][::-1], queries.tolist(), np.asfortranarray(queries)):
+        distances, indices = merged.search(given, 6, host=True)
+        assert (distances.dtype, indices.dtype, indices.flags.owndata or indices.base is not None) == (dtype, "i8", True)
+        np.testing.assert_array_equal(distances, expected)
+        np.testing.assert_array_equal(indices, order)
+    assert merged.search(queries[:0], 6, host=True)[1].shape == (0, 6)
     with pytest.raises(TypeError, match="queries is a masked array"):
         merged.search(np.ma.masked_equal(queries, 0), 1)
+    with pytest.raises(ValueError, match=r"queries has shape \(20,\); expected two axes"):
+        merged.search(queries[0], 1, host=True)
+    with pytest.raises(ValueError, match="k is 701; expected 1 to 700"):
+        merged.search(queries, 701)
+
+
+def test_a_thread_that_is_interrupted_leaves_others_their_searches(context):
+    """A signal handler raises in the main thread, time and again, while others search."""
+    points, wrong, rounds = vectors(700, 20, np.float32, 2), [], 20 if not ALL else 400
+    merged, queries = neighbors.Index(points, merge=True), vectors(6, 20, np.float32, 9)
+    order, armed, interrupted = by_sorting(queries, points, 4, "l2")[1], [], 0
+
+    def ask(place):
+        try:
+            for _ in range(rounds):
+                if not (merged.search(queries[place : place + 1], 4, host=True)[1] == order[place]).all():
+                    wrong.append(place)
+        except BaseException as error:
+            wrong.append(error)
+
+    def interrupt(*_):
+        if armed:
+            armed.clear()
+            raise KeyboardInterrupt
+
+    threads = [threading.Thread(target=ask, args=(place,), daemon=True) for place in range(5)]
+    previous = signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, 2e-3, 2e-3)
+    try:
+        for thread in threads:
+            thread.start()
+        while interrupted < 3 or any(thread.is_alive() for thread in threads):
+            try:
+                armed.append(True)
+                merged.search(queries[5:], 4, host=True)
+                armed.clear()
+            except KeyboardInterrupt:
+                interrupted += 1
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, previous)
+    assert wrong == []
+    assert (merged.search(queries, 4, host=True)[1] == order).all()
 
 
 def test_a_search_that_float32_cannot_decide(context):

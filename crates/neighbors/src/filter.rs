@@ -120,7 +120,7 @@ impl Search<'_> {
         push_arrays(&mut args, &[&limits, &counts, noted_count, &values])?;
         // Tiles of the sample within limits, beyond which lists would be more than a quarter full.
         let most = (FILTER_CAPACITY / 4 / filter.stride).max(2 * k);
-        [tiles, most].iter().for_each(|&n| args.push_u32(n as u32));
+        [tiles, most, filter.stride].iter().for_each(|&n| args.push_u32(n as u32));
         self.push_search(&mut args, part)?;
         selecting(&select, &args)?;
 

@@ -3,7 +3,7 @@
 use crate::search::{MAX_NEIGHBORS, Neighbors, Search};
 use crate::vectors::{Vectors, stored_dtype};
 use crate::{ArrayError, GpuArray, Metric, Result};
-use rtcg_array::{DType, Order, PythonTuple};
+use rtcg_array::{DType, PythonTuple};
 
 /// Dimensions from which on tensor cores are chosen; estimated from counts of instructions, not measured.
 const MIN_TENSOR_DIMENSIONS: usize = 32;
@@ -122,6 +122,11 @@ impl Index {
     /// # Errors
     /// When queries have other dimensions or numbers that are not finite, or there are fewer than `k` points.
     pub fn search(&self, queries: &GpuArray, k: usize) -> Result<Neighbors> {
+        self.check_k(k)?;
+        self.search_stored(&self.stored_queries(queries)?, k)
+    }
+
+    pub(crate) fn check_k(&self, k: usize) -> Result<()> {
         if k == 0 || k > self.len().min(MAX_NEIGHBORS) {
             let most = match self.len() {
                 n if n <= MAX_NEIGHBORS => format!("{n}, the number of points"),
@@ -129,12 +134,13 @@ impl Index {
             };
             return Err(ArrayError::value_error(format!("k is {k}; expected 1 to {most}")));
         }
-        let queries = self.stored_queries(queries)?;
-        let (ctx, shape) = (self.points.array.context(), [queries.count(), k]);
-        let out = if self.points.array.dtype() == DType::F64 { DType::F64 } else { DType::F32 };
-        let distances = GpuArray::empty(ctx, &shape, out, Order::C)?;
-        let found = Neighbors { distances, indices: GpuArray::empty(ctx, &shape, DType::I64, Order::C)? };
-        let search = self.search_of(&queries);
+        Ok(())
+    }
+
+    pub(crate) fn search_stored(&self, queries: &Vectors, k: usize) -> Result<Neighbors> {
+        let ctx = self.points.array.context();
+        let found = Neighbors::empty(ctx, [queries.count(), k], self.query_dtype())?;
+        let search = self.search_of(queries);
         if let Some(filter) = search.filter(k) {
             search.nearest_by_filter(&found, k, filter)?;
         } else {
@@ -161,8 +167,13 @@ impl Index {
         Search { points: &self.points, queries, metric: self.metric, is_tensor: self.is_tensor }
     }
 
+    /// The dtype of stored queries and of distances.
+    pub(crate) fn query_dtype(&self) -> DType {
+        if self.points.array.dtype() == DType::F64 { DType::F64 } else { DType::F32 }
+    }
+
     /// Queries, not yet checked to be finite.
-    fn stored_queries(&self, queries: &GpuArray) -> Result<Vectors> {
+    pub(crate) fn stored_queries(&self, queries: &GpuArray) -> Result<Vectors> {
         stored_dtype("queries", queries)?;
         self.points.array.check_context(queries)?;
         if queries.shape()[1] != self.dimensions() {
@@ -172,8 +183,7 @@ impl Index {
                 self.dimensions()
             )));
         }
-        let dtype = if self.points.array.dtype() == DType::F64 { DType::F64 } else { DType::F32 };
-        Vectors::new("queries", queries, dtype)
+        Vectors::new("queries", queries, self.query_dtype())
     }
 }
 

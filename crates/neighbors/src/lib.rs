@@ -11,12 +11,14 @@
 mod filter;
 mod index;
 mod kernels;
+mod merged;
 mod metric;
 mod search;
 mod topk;
 mod vectors;
 
 pub use index::{Candidates, Index, knn, radius_count};
+pub use merged::{Answer, HostNeighbors, MergedIndex, Ticket};
 pub use metric::Metric;
 pub use search::{MAX_NEIGHBORS, Neighbors};
 pub use topk::topk;

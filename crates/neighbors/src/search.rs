@@ -5,8 +5,9 @@ use crate::kernels::{
     MAX_UNROLLED_LIST, MergeSpec, ScanSpec,
 };
 use crate::vectors::Vectors;
-use crate::{ArrayContext, GpuArray, Metric, Result};
-use rtcg_array::{DType, Order, PackedKernelArgs, push_arrays};
+use crate::{ArrayContext, GpuArray, HostNeighbors, Metric, Result};
+use rtcg_array::{DType, Index, Order, PackedKernelArgs, push_arrays};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// The most neighbours of a query.
@@ -26,6 +27,49 @@ pub struct Neighbors {
     pub distances: GpuArray,
     /// Of shape (queries, k), int64.
     pub indices: GpuArray,
+    /// The bytes of indices, then those of distances.
+    block: GpuArray,
+}
+
+impl Neighbors {
+    pub(crate) fn empty(ctx: &Arc<ArrayContext>, shape: [usize; 2], distance: DType) -> Result<Self> {
+        let of_indices = shape[0] * shape[1] * 8;
+        let nbytes = of_indices + shape[0] * shape[1] * distance.itemsize();
+        let block = GpuArray::empty(ctx, &[nbytes], DType::U8, Order::C)?;
+        let part = |first: usize, end: usize, dtype| {
+            let bytes = block.index(&[Index::Slice(Some(first as isize), Some(end as isize), None)])?;
+            bytes.view_as(dtype)?.reshape(&shape.map(|n| n as isize), Order::C)
+        };
+        let (indices, distances) = (part(0, of_indices, DType::I64)?, part(of_indices, nbytes, distance)?);
+        Ok(Self { distances, indices, block })
+    }
+
+    /// Some of the rows, as views.
+    pub(crate) fn rows(&self, rows: &Range<usize>) -> Result<Self> {
+        let rows = [Index::Slice(Some(rows.start as isize), Some(rows.end as isize), None)];
+        Ok(Self { distances: self.distances.index(&rows)?, indices: self.indices.index(&rows)?, ..self.clone() })
+    }
+
+    /// Copies all bytes to the host at once. Waits.
+    pub(crate) fn read(&self) -> Result<Vec<u8>> {
+        let mut bytes = vec![0; self.block.nbytes()];
+        self.block.read(&mut bytes, Order::C)?;
+        Ok(bytes)
+    }
+
+    /// Some rows of what was read.
+    pub(crate) fn host_rows(&self, bytes: &[u8], rows: &Range<usize>) -> HostNeighbors {
+        let k = self.indices.shape()[1];
+        let part =
+            |first: usize, itemsize: usize| &bytes[first + rows.start * k * itemsize..first + rows.end * k * itemsize];
+        let of_indices = self.indices.nbytes();
+        let indices = part(0, 8).as_chunks().0.iter().map(|&x| i64::from_ne_bytes(x)).collect();
+        let distances = match self.distances.dtype() {
+            DType::F64 => part(of_indices, 8).as_chunks().0.iter().map(|&x| f64::from_ne_bytes(x)).collect(),
+            _ => part(of_indices, 4).as_chunks().0.iter().map(|&x| f32::from_ne_bytes(x).into()).collect(),
+        };
+        HostNeighbors { distances, indices }
+    }
 }
 
 /// Queries among points of as many dimensions.

@@ -2,11 +2,16 @@
 
 use crate::array_calls::{ArrayArg, BoundAny, compute_array, compute_array_tuple, compute_detached, core_array};
 use crate::gpuarray::to_py_result;
+use numpy::{Element, PyArray1, PyArray2, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use rtcg::array::{GpuArray, Result};
-use rtcg::neighbors::{Candidates, Index, Metric, Neighbors, knn, radius_count, topk};
+use rtcg::array::{DType, GpuArray, Result};
+use rtcg::neighbors::{Answer, Candidates, Index, MergedIndex, Metric, Neighbors, Ticket, knn, radius_count, topk};
+use std::time::Duration;
+
+/// How often a thread that waits for others looks for signals such as Ctrl-C.
+const SIGNAL_PERIOD: Duration = Duration::from_millis(100);
 
 fn pair_of<'py>(
     queries: ArrayArg<'_, 'py>,
@@ -31,9 +36,45 @@ fn candidates_named(name: &str) -> PyResult<Candidates> {
     }
 }
 
-/// Points on the device, ready to be searched; see `rtcg_neighbors::Index`.
+/// Waits with the interpreter released, but for signals.
+fn wait_for(py: Python<'_>, ticket: Result<Ticket<'_>>) -> PyResult<Answer> {
+    let ticket = to_py_result(py, ticket)?;
+    loop {
+        match py.detach(|| ticket.wait_timeout(SIGNAL_PERIOD)) {
+            Some(answer) => return to_py_result(py, answer),
+            None => py.check_signals()?,
+        }
+    }
+}
+
+fn host_rows<'py, T: Element>(py: Python<'py>, values: Vec<T>, k: usize) -> PyResult<BoundAny<'py>> {
+    let rows = values.len() / k;
+    Ok(PyArray1::from_vec(py, values).reshape([rows, k])?.into_any())
+}
+
+/// Points on the device, ready to be searched; see `rtcg_neighbors::MergedIndex`.
 #[pyclass(name = "NeighborIndex", module = "rtcg._native", frozen)]
-pub(crate) struct PyNeighborIndex(Index);
+pub(crate) struct PyNeighborIndex(MergedIndex);
+
+impl PyNeighborIndex {
+    fn index(&self) -> &Index {
+        self.0.index()
+    }
+
+    fn answer<'py>(&self, py: Python<'py>, answer: &Answer, k: usize, is_host: bool) -> PyResult<Bound<'py, PyTuple>> {
+        if !is_host {
+            let found = to_py_result(py, answer.on_device())?;
+            let arrays = [found.distances, found.indices].map(|array| crate::sparse::new_array(py, array));
+            return PyTuple::new(py, arrays.into_iter().collect::<PyResult<Vec<_>>>()?);
+        }
+        let found = answer.on_host();
+        let distances = match self.index().vectors().dtype() {
+            DType::F64 => host_rows(py, found.distances, k)?,
+            _ => host_rows(py, found.distances.iter().map(|&x| x as f32).collect(), k)?,
+        };
+        PyTuple::new(py, [distances, host_rows(py, found.indices, k)?])
+    }
+}
 
 #[pymethods]
 impl PyNeighborIndex {
@@ -41,29 +82,59 @@ impl PyNeighborIndex {
     #[new]
     fn new(vectors: ArrayArg<'_, '_>, metric: &str, candidates: &str) -> PyResult<Self> {
         let (metric, candidates) = (metric_of(vectors.py(), metric)?, candidates_named(candidates)?);
-        compute_detached(vectors, |vectors| Index::new(vectors, metric)?.with_candidates(candidates)).map(Self)
+        let index = compute_detached(vectors, |vectors| Index::new(vectors, metric)?.with_candidates(candidates))?;
+        Ok(Self(MergedIndex::new(index)))
     }
 
     /// Points and their dimensions.
     #[getter]
     fn shape(&self) -> (usize, usize) {
-        (self.0.len(), self.0.dimensions())
+        (self.index().len(), self.index().dimensions())
     }
 
     /// The points as they are stored.
     #[getter]
     fn vectors<'py>(&self, py: Python<'py>) -> PyResult<BoundAny<'py>> {
-        crate::sparse::new_array(py, self.0.vectors().clone())
+        crate::sparse::new_array(py, self.index().vectors().clone())
     }
 
     /// Distances and indices of the nearest points of each query; waits for the check of queries.
     fn search<'py>(&self, queries: ArrayArg<'_, 'py>, k: usize) -> PyResult<Bound<'py, PyTuple>> {
-        pair_of(queries, |queries| self.0.search(queries, k))
+        pair_of(queries, |queries| self.index().search(queries, k))
+    }
+
+    /// The same in one search with those of other threads, as arrays of NumPy for `is_host`; waits.
+    fn search_merged<'py>(&self, queries: ArrayArg<'_, 'py>, k: usize, is_host: bool) -> PyResult<Bound<'py, PyTuple>> {
+        let py = queries.py();
+        let ticket = compute_detached(queries, |queries| Ok(self.0.ask(queries, k, is_host)))?;
+        self.answer(py, &wait_for(py, ticket)?, k, is_host)
+    }
+
+    /// The same for an array of NumPy with two axes, float32, in C order; None for anything else.
+    fn search_merged_host<'py>(
+        &self,
+        queries: &BoundAny<'py>,
+        k: usize,
+        is_host: bool,
+    ) -> PyResult<Option<Bound<'py, PyTuple>>> {
+        let (py, Ok(queries)) = (queries.py(), queries.cast::<PyArray2<f32>>()) else { return Ok(None) };
+        let queries = queries.try_readonly()?;
+        let [rows, found] = [queries.dims()[0], queries.dims()[1]];
+        let dimensions = self.index().dimensions();
+        if found != dimensions {
+            return Err(PyValueError::new_err(format!(
+                "queries has shape ({rows}, {found}); expected {dimensions} dimensions, as points have"
+            )));
+        }
+        let (true, Ok(numbers)) = (queries.is_c_contiguous(), queries.as_slice()) else { return Ok(None) };
+        let ticket = self.0.ask_host(numbers, k, is_host);
+        drop(queries);
+        Ok(Some(self.answer(py, &wait_for(py, ticket)?, k, is_host)?))
     }
 
     /// How many points are within a radius of each query; waits for the check of queries.
     fn radius_count<'py>(&self, queries: ArrayArg<'_, 'py>, radius: f64) -> PyResult<BoundAny<'py>> {
-        compute_array(queries, |queries| self.0.radius_count(queries, radius))
+        compute_array(queries, |queries| self.index().radius_count(queries, radius))
     }
 }
 

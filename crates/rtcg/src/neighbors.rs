@@ -22,4 +22,7 @@
 //! # }
 //! ```
 
-pub use rtcg_neighbors::{Candidates, Index, MAX_NEIGHBORS, Metric, Neighbors, knn, radius_count, topk};
+pub use rtcg_neighbors::{
+    Answer, Candidates, HostNeighbors, Index, MAX_NEIGHBORS, MergedIndex, Metric, Neighbors, Ticket, knn, radius_count,
+    topk,
+};

@@ -242,7 +242,8 @@ impl KernelSpec for FilterSpec {
 
 /// Limits of a filter from the distances of a sample (`is_limit`), or the nearest of its lists.
 ///
-/// Parameters: limits, lengths of lists, the number of noted queries, distances of tiles, their number; or distances,
+/// Parameters: limits, lengths of lists, the number of noted queries, distances of tiles, their number, how many may be
+/// within limits, points for one of the sample; or distances,
 /// indices, queries to be searched again, their number, values, indices and lengths of lists. Then as [`ScanSpec`] to the
 /// number of selected queries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -1,12 +1,14 @@
 // What a filter needs and leaves: limits of distances from those of a sample, and the nearest points of lists.
 // A block has a query. Defined before: CAPACITY, and KEPT neighbours.
 
-// The k-th smallest of numbers, digit by digit from the highest; all threads take part.
-__device__ float rt_kth_smallest(const float *from, unsigned count, unsigned k)
+// Points of a query that are ranked in float64.
+enum { MOST = CAPACITY / 4 };
+
+// The k-th smallest of numbers, digit by digit from the highest; all threads take part. `near` has room for CAPACITY.
+__device__ float rt_kth_smallest(const float *from, unsigned count, unsigned k, float *near)
 {
   __shared__ unsigned digits[256], chosen, before;
   // They are looked at four times.
-  __shared__ float near[CAPACITY];
   if (count <= CAPACITY) {
 #pragma unroll 8
     for (unsigned i = threadIdx.x; i < count; i += THREADS) near[i] = from[i];
@@ -48,13 +50,15 @@ __device__ float rt_kth_smallest(const float *from, unsigned count, unsigned k)
 #if IS_LIMIT
 // Limits of queries: for products of both numbers and of first ones, each for the filter and how far above the k-th
 // smallest distance of a list others may be nearer. Where first numbers let too many points through, `noted_count[1]` is set.
-extern "C" __global__ __launch_bounds__(THREADS) void neighbors_select(float4 *limits, unsigned *counts, unsigned *noted_count, const float *values, unsigned tiles, unsigned most, RT_SEARCH)
+extern "C" __global__ __launch_bounds__(THREADS) void neighbors_select(float4 *limits, unsigned *counts, unsigned *noted_count, const float *values, unsigned tiles, unsigned most, unsigned stride, RT_SEARCH)
 {
-  __shared__ float wide;
-  __shared__ unsigned passed;
+  __shared__ float near[CAPACITY], wide, last;
+  __shared__ unsigned passed, ranked;
   for (unsigned query = blockIdx.x; query < m; query += gridDim.x) {
     const float *from = values + (size_t)query * tiles;
-    const float value = rt_kth_smallest(from, tiles, KEPT);
+    const float value = rt_kth_smallest(from, tiles, KEPT, near);
+    // About the distance of the last neighbour, up to which points are ranked, where the sample has some that near.
+    const float nearest = KEPT < stride ? -__int_as_float(0x7f800000) : rt_kth_smallest(from, tiles, KEPT / stride, near);
     if (threadIdx.x < 32) {
       const rt_bound bound(query_norms[query], *largest_norm, 0.0);
       const float scale = rt_query_scale(query_norms[query]);
@@ -74,17 +78,22 @@ extern "C" __global__ __launch_bounds__(THREADS) void neighbors_select(float4 *l
         wide = __double2float_ru(value + bound.slack + slack);
         limits[query] = make_float4(__double2float_ru(value + 2 * bound.slack), wide, __double2float_ru(2 * bound.slack), __double2float_ru(2 * slack));
         counts[query] = 0;
-        passed = 0;
+        last = __double2float_ru(nearest + 2 * slack);
+        passed = ranked = 0;
       }
     }
     __syncthreads();
-    unsigned within = 0;
+    unsigned within = 0, near_last = 0;
 #pragma unroll 4
-    for (unsigned i = threadIdx.x; i < tiles; i += THREADS) within += from[i] <= wide;
-    for (int step = 1; step < 32; step *= 2) within += __shfl_xor_sync(0xffffffffu, within, step);
-    if (threadIdx.x % 32 == 0) atomicAdd(&passed, within);
+    for (unsigned i = threadIdx.x; i < tiles; i += THREADS) within += from[i] <= wide, near_last += from[i] <= last;
+    for (int step = 1; step < 32; step *= 2) {
+      within += __shfl_xor_sync(0xffffffffu, within, step);
+      near_last += __shfl_xor_sync(0xffffffffu, near_last, step);
+    }
+    if (threadIdx.x % 32 == 0) atomicAdd(&passed, within), atomicAdd(&ranked, near_last);
     __syncthreads();
-    if (threadIdx.x == 0 && passed > most) atomicExch(&noted_count[1], 1u);
+    // Both are estimates: half of the room is left.
+    if (threadIdx.x == 0 && (passed > most || ranked * stride > MOST / 2)) atomicExch(&noted_count[1], 1u);
     __syncthreads();
   }
 }
@@ -92,9 +101,11 @@ extern "C" __global__ __launch_bounds__(THREADS) void neighbors_select(float4 *l
 // Queries with more candidates than there is room for are noted to be searched again.
 extern "C" __global__ __launch_bounds__(THREADS) void neighbors_select(O *distances, long long *neighbors, unsigned *noted, unsigned *noted_count, const float *values, const unsigned *indices, const unsigned *counts, const float4 *limits, RT_SEARCH)
 {
-  enum { MOST = 1024 };
-  __shared__ double exact[MOST];
-  __shared__ unsigned candidate[MOST], found;
+  // What is ranked lies where the smallest numbers were looked for.
+  __shared__ double exact[CAPACITY / 2];
+  float *near = (float *)exact;
+  unsigned *candidate = (unsigned *)(exact + MOST);
+  __shared__ unsigned found;
   __shared__ float numbers[D];
   for (unsigned query = blockIdx.x; query < m; query += gridDim.x) {
     const float *from = values + (size_t)query * CAPACITY;
@@ -105,7 +116,7 @@ extern "C" __global__ __launch_bounds__(THREADS) void neighbors_select(O *distan
     __syncthreads();
     if (found == 0) {
       const float margin = noted_count[1] ? limits[query].z : limits[query].w;
-      const float limit = __double2float_ru((double)rt_kth_smallest(from, count, KEPT) + margin);
+      const float limit = __double2float_ru((double)rt_kth_smallest(from, count, KEPT, near) + margin);
       for (unsigned i = threadIdx.x; i < count; i += THREADS)
         if (from[i] <= limit) {
           const unsigned place = atomicAdd(&found, 1u);

@@ -1,6 +1,6 @@
 //! Nearest neighbours from Rust, against loops on the host.
 
-use rtcg::neighbors::{Index, Metric, knn, topk};
+use rtcg::neighbors::{Index, MergedIndex, Metric, knn, topk};
 use rtcg::prelude::*;
 
 /// Numbers of 1/8, so that distances of float32 are equal where they are equal.
@@ -55,4 +55,35 @@ fn bad_input_is_named() {
     let found = topk(wrong.as_dyn(), 3, true).map_err(message).unwrap_err();
     assert_eq!(found, "k is 3; expected at most 2, for values of shape (2,)");
     assert!("hamming".parse::<Metric>().unwrap_err().to_string().starts_with("metric is 'hamming'; expected 'l2'"));
+}
+
+#[test]
+fn merged_searches_of_threads_are_those_of_each() {
+    let arrays = ArrayFactory::new(&Context::new().unwrap()).unwrap();
+    let (d, n, k) = (5, 900, 3);
+    let points = numbers(n * d, 2);
+    let on_device = arrays.from_slice(&points).unwrap().reshape(&[n as isize, d as isize]).unwrap();
+    let merged = MergedIndex::new(Index::new(on_device.as_dyn(), Metric::L2).unwrap());
+    std::thread::scope(|scope| {
+        for seed in 0..8 {
+            let (merged, points) = (&merged, &points);
+            scope.spawn(move || {
+                for round in 0..10 {
+                    let queries = numbers((1 + seed % 3) * d, 10 * seed + round);
+                    // One that nobody waits for.
+                    drop(merged.ask_host(&queries, k, false).unwrap());
+                    let found = merged.search_host(&queries, k + seed % 2).unwrap();
+                    assert_eq!(found.indices, nearest_by_loop(&queries, points, d, k + seed % 2));
+                }
+            });
+        }
+    });
+    let found = merged.search(on_device.as_dyn(), k).unwrap();
+    let indices = arrays.typed_from_dyn::<i64>(found.indices).unwrap().to_vec().unwrap();
+    assert_eq!(indices, nearest_by_loop(&points, &points, d, k));
+    let message = |error: rtcg::array::ArrayError| error.to_string();
+    let found = merged.search_host(&[0.0, 1.0], k).map_err(message).unwrap_err();
+    assert_eq!(found, "queries has 2 numbers; expected a multiple of 5");
+    let found = merged.search_host(&[0.0, f32::NAN, 0.0, 0.0, 0.0], k).map_err(message).unwrap_err();
+    assert_eq!(found, "queries[0] has NaN or infinity; expected finite numbers");
 }

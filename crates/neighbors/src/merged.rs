@@ -1,0 +1,349 @@
+//! Searches of several threads in one: a thread searches for all that wait, then lets one that came meanwhile do the same
+//! and wakes those it searched for.
+//!
+//! Threads wait for a condition of their own and need nothing else meanwhile; results come to the host in one copy. Queries
+//! are checked by the thread that asks, so that its errors are its own. A search that fails for several is done again for
+//! each. No lock is held while a search runs.
+
+use crate::vectors::Vectors;
+use crate::{ArrayError, GpuArray, Index, Neighbors, Result};
+use rtcg_array::{DType, Index as At, Order};
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// The longest wait for threads that asked a moment before, which is at most half of what the last search took.
+const MAX_GATHERING: Duration = Duration::from_micros(500);
+
+/// Points that many threads search at once.
+#[derive(Debug)]
+pub struct MergedIndex {
+    index: Index,
+    process: u32,
+    state: Mutex<State>,
+    arrived: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    waiting: Vec<Arc<Request>>,
+    /// Whether a thread searches, or is told to.
+    is_busy: bool,
+    /// Requests that may come together: those of the last search, and what came while it ran.
+    expected: usize,
+    gathering: Duration,
+}
+
+#[derive(Debug)]
+struct Request {
+    queries: Queries,
+    count: usize,
+    k: usize,
+    is_host: bool,
+    slot: Mutex<Slot>,
+    woken: Condvar,
+}
+
+/// Finite queries of the dtype in which they are searched.
+#[derive(Debug)]
+enum Queries {
+    Host(Vec<u8>),
+    Device(GpuArray),
+}
+
+#[derive(Debug, Default)]
+struct Slot {
+    /// Whether this thread searches for all that wait.
+    leads: bool,
+    outcome: Option<Result<Answer>>,
+}
+
+/// What a thread gets: rows of a search. The copy on the host was made for all of its threads at once.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    found: Arc<(Neighbors, Option<Vec<u8>>)>,
+    rows: Range<usize>,
+}
+
+/// The nearest points of queries on the host, in rows, nearest first.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HostNeighbors {
+    /// Rounded once to float32, unless points are of float64.
+    pub distances: Vec<f64>,
+    /// Of as many points.
+    pub indices: Vec<i64>,
+}
+
+/// A search that was asked for. Dropped before its end, the thread has nothing of it, and others lose nothing.
+#[derive(Debug)]
+pub struct Ticket<'a> {
+    merged: &'a MergedIndex,
+    request: Arc<Request>,
+}
+
+/// The requests of a search that runs. Also after a panic the next thread takes over, and all get an outcome.
+struct Turn<'a> {
+    merged: &'a MergedIndex,
+    requests: Vec<Arc<Request>>,
+    outcomes: Vec<Option<Result<Answer>>>,
+    start: Instant,
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl MergedIndex {
+    /// Searches of an index, to be done together.
+    pub fn new(index: Index) -> Self {
+        let (state, arrived) = (Mutex::default(), Condvar::new());
+        Self { index, process: std::process::id(), state, arrived }
+    }
+
+    /// The points.
+    pub fn index(&self) -> &Index {
+        &self.index
+    }
+
+    /// [`Index::search`], together with those of other threads. Waits.
+    ///
+    /// # Errors
+    /// As [`Index::search`].
+    pub fn search(&self, queries: &GpuArray, k: usize) -> Result<Neighbors> {
+        self.ask(queries, k, false)?.wait()?.on_device()
+    }
+
+    /// The `k` points nearest to each query of float32 on the host, one a row. Waits.
+    ///
+    /// # Errors
+    /// As [`Index::search`].
+    pub fn search_host(&self, queries: &[f32], k: usize) -> Result<HostNeighbors> {
+        Ok(self.ask_host(queries, k, true)?.wait()?.on_host())
+    }
+
+    /// Asks for a search of queries on the device; `is_host` says whether results are needed on the host. Waits for the
+    /// check of queries.
+    ///
+    /// # Errors
+    /// As [`Index::search`], for wrong arguments.
+    pub fn ask(&self, queries: &GpuArray, k: usize, is_host: bool) -> Result<Ticket<'_>> {
+        self.index.check_k(k)?;
+        let queries = self.index.stored_queries(queries)?;
+        queries.check_finite("queries")?;
+        let count = queries.count();
+        self.enqueue(Queries::Device(queries.array), count, k, is_host)
+    }
+
+    /// [`MergedIndex::ask`] for queries of float32 on the host, one a row. Does not wait.
+    ///
+    /// # Errors
+    /// As [`Index::search`], for wrong arguments.
+    pub fn ask_host(&self, queries: &[f32], k: usize, is_host: bool) -> Result<Ticket<'_>> {
+        let dimensions = self.index.dimensions();
+        if !queries.len().is_multiple_of(dimensions) {
+            let message = format!("queries has {} numbers; expected a multiple of {dimensions}", queries.len());
+            return Err(ArrayError::value_error(message));
+        }
+        self.index.check_k(k)?;
+        if let Some(i) = queries.iter().position(|x| !x.is_finite()) {
+            let message = format!("queries[{}] has NaN or infinity; expected finite numbers", i / dimensions);
+            return Err(ArrayError::value_error(message));
+        }
+        let bytes = match self.index.query_dtype() {
+            DType::F64 => queries.iter().flat_map(|&x| f64::from(x).to_ne_bytes()).collect(),
+            _ => queries.iter().flat_map(|x| x.to_ne_bytes()).collect(),
+        };
+        self.enqueue(Queries::Host(bytes), queries.len() / dimensions, k, is_host)
+    }
+
+    fn enqueue(&self, queries: Queries, count: usize, k: usize, is_host: bool) -> Result<Ticket<'_>> {
+        rtcg_array::fuse::check_host_read_allowed()?;
+        let (slot, woken) = (Mutex::default(), Condvar::new());
+        let request = Arc::new(Request { queries, count, k, is_host, slot, woken });
+        if std::process::id() != self.process {
+            // After a fork, the thread that would search may not be there.
+            let answer = self.search_for(&[&request])?.remove(0);
+            locked(&request.slot).outcome = Some(Ok(answer));
+            return Ok(Ticket { merged: self, request });
+        }
+        let mut state = locked(&self.state);
+        state.waiting.push(request.clone());
+        if !state.is_busy {
+            state.is_busy = true;
+            locked(&request.slot).leads = true;
+        } else if state.waiting.len() >= state.expected {
+            self.arrived.notify_one();
+        }
+        drop(state);
+        Ok(Ticket { merged: self, request })
+    }
+
+    /// Searches for all that wait.
+    fn lead(&self) {
+        let mut state = locked(&self.state);
+        let (expected, gathering) = (state.expected, state.gathering);
+        if state.waiting.len() < expected {
+            let is_few = |state: &mut State| state.waiting.len() < expected;
+            let waited = self.arrived.wait_timeout_while(state, gathering, is_few);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        let requests = std::mem::take(&mut state.waiting);
+        drop(state);
+        let outcomes = requests.iter().map(|_| None).collect();
+        let mut turn = Turn { merged: self, requests, outcomes, start: Instant::now() };
+        turn.search();
+    }
+
+    /// Lets a thread that waits search for all that do.
+    fn hand_on(state: &mut State) {
+        state.is_busy = !state.waiting.is_empty();
+        if let Some(request) = state.waiting.first() {
+            locked(&request.slot).leads = true;
+            request.woken.notify_one();
+        }
+    }
+
+    /// One search of requests with the same `k`.
+    fn search_for(&self, requests: &[&Arc<Request>]) -> Result<Vec<Answer>> {
+        let (queries, order) = self.joined(requests)?;
+        let found = self.index.search_stored(&queries, requests[0].k)?;
+        let host = if requests.iter().any(|request| request.is_host) {
+            Some(found.read()?)
+        } else {
+            // Other threads may have other streams.
+            queries.check_finite("queries")?;
+            None
+        };
+        let (found, mut first) = (Arc::new((found, host)), 0);
+        let mut answers = vec![Answer { found, rows: 0..0 }; requests.len()];
+        for i in order {
+            answers[i].rows = first..first + requests[i].count;
+            first = answers[i].rows.end;
+        }
+        Ok(answers)
+    }
+
+    /// All queries in one array, and the order of their requests: those of the host are copied together.
+    fn joined(&self, requests: &[&Arc<Request>]) -> Result<(Vectors, Vec<usize>)> {
+        let dtype = self.index.query_dtype();
+        let vectors = |array: &GpuArray| Vectors::new("queries", array, dtype);
+        if let [Request { queries: Queries::Device(array), .. }] =
+            requests.iter().map(|r| &***r).collect::<Vec<_>>()[..]
+        {
+            return Ok((vectors(array)?, vec![0]));
+        }
+        let mut order: Vec<usize> = (0..requests.len()).collect();
+        order.sort_by_key(|&i| matches!(requests[i].queries, Queries::Device(_)));
+        let count = requests.iter().map(|request| request.count).sum();
+        let ctx = self.index.vectors().context();
+        let all = GpuArray::empty(ctx, &[count, self.index.dimensions()], dtype, Order::C)?;
+        let rows =
+            |rows: Range<usize>| all.index(&[At::Slice(Some(rows.start as isize), Some(rows.end as isize), None)]);
+        let (mut bytes, mut first) = (Vec::new(), 0);
+        for &i in &order {
+            let end = first + requests[i].count;
+            match &requests[i].queries {
+                Queries::Host(host) => bytes.extend_from_slice(host),
+                Queries::Device(array) => rows(first..end)?.assign(array)?,
+            }
+            first = end;
+        }
+        let of_host = bytes.len() / (self.index.dimensions() * dtype.itemsize());
+        rows(0..of_host)?.write(&bytes, Order::C)?;
+        Ok((vectors(&all)?, order))
+    }
+}
+
+impl Turn<'_> {
+    fn search(&mut self) {
+        let mut groups = BTreeMap::<usize, Vec<usize>>::new();
+        for (i, request) in self.requests.iter().enumerate() {
+            groups.entry(request.k).or_default().push(i);
+        }
+        for group in groups.into_values() {
+            let requests: Vec<_> = group.iter().map(|&i| &self.requests[i]).collect();
+            let one = |request| self.merged.search_for(&[request]).map(|mut answers| answers.remove(0));
+            let outcomes: Vec<_> = match self.merged.search_for(&requests) {
+                Ok(answers) => answers.into_iter().map(Ok).collect(),
+                Err(error) if requests.len() == 1 => vec![Err(error)],
+                Err(_) => requests.into_iter().map(one).collect(),
+            };
+            group.into_iter().zip(outcomes).for_each(|(i, outcome)| self.outcomes[i] = Some(outcome));
+        }
+    }
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        let mut state = locked(&self.merged.state);
+        state.expected = self.requests.len() + state.waiting.len();
+        state.gathering = (self.start.elapsed() / 2).min(MAX_GATHERING);
+        // The next search runs while these threads wake.
+        MergedIndex::hand_on(&mut state);
+        drop(state);
+        for (request, outcome) in self.requests.iter().zip(&mut self.outcomes) {
+            let panicked = || Err(ArrayError::runtime_error(std::io::Error::other("a merged search panicked")));
+            locked(&request.slot).outcome = Some(outcome.take().unwrap_or_else(panicked));
+            request.woken.notify_one();
+        }
+    }
+}
+
+impl Ticket<'_> {
+    /// Waits for the search, which this thread may do for all that wait.
+    ///
+    /// # Errors
+    /// When the device fails.
+    pub fn wait(self) -> Result<Answer> {
+        loop {
+            if let Some(outcome) = self.wait_timeout(Duration::from_secs(3600)) {
+                return outcome;
+            }
+        }
+    }
+
+    /// [`Ticket::wait`], but at most for some time while others search; `None` then. An outcome is had once.
+    pub fn wait_timeout(&self, timeout: Duration) -> Option<Result<Answer>> {
+        let is_waiting = |slot: &mut Slot| slot.outcome.is_none() && !slot.leads;
+        loop {
+            let waited = self.request.woken.wait_timeout_while(locked(&self.request.slot), timeout, is_waiting);
+            let mut slot = waited.unwrap_or_else(PoisonError::into_inner).0;
+            if slot.outcome.is_some() || !slot.leads {
+                return slot.outcome.take();
+            }
+            slot.leads = false;
+            drop(slot);
+            self.merged.lead();
+        }
+    }
+}
+
+impl Drop for Ticket<'_> {
+    fn drop(&mut self) {
+        let mut state = locked(&self.merged.state);
+        state.waiting.retain(|other| !Arc::ptr_eq(other, &self.request));
+        if std::mem::take(&mut locked(&self.request.slot).leads) {
+            MergedIndex::hand_on(&mut state);
+        }
+    }
+}
+
+impl Answer {
+    /// Distances and indices on the device, as views of those of all threads.
+    ///
+    /// # Errors
+    /// None of its own.
+    pub fn on_device(&self) -> Result<Neighbors> {
+        self.found.0.rows(&self.rows)
+    }
+
+    /// Distances and indices on the host, without a call of the device.
+    ///
+    /// # Panics
+    /// When they were not asked for on the host.
+    pub fn on_host(&self) -> HostNeighbors {
+        let (found, bytes) = &*self.found;
+        found.host_rows(bytes.as_ref().expect("results were asked for on the host"), &self.rows)
+    }
+}
