@@ -3051,7 +3051,7 @@ class NeighborIndex:
         """The same in one search with those of other threads, as arrays of NumPy for `is_host`; waits."""
 
     def search_merged_host(self, queries: Any, k: int, is_host: bool) -> tuple[Any, Any] | None:
-        """The same for a contiguous array of NumPy with two axes, float32, of as many dimensions; None for anything else."""
+        """The same for an array of NumPy with two axes, float32, in C order; None for anything else."""
 
     def radius_count(self, queries: GPUArray, radius: float) -> GPUArray:
         """How many points are within a radius of each query; waits for the check of queries."""

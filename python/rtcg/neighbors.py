@@ -161,7 +161,7 @@ class Index:
     def search(self, queries, k, host=False):
         """Distances and indices of the `k` points nearest to each query, as `knn`.
 
-        Waits to see that queries are finite; with `host`, or in an index that merges searches, until the search is done.
+        Waits to see that queries are finite; with `host`, or in an index that merges searches, for the search too.
 
         Parameters
         ----------

@@ -185,7 +185,7 @@ def test_merged_searches_have_the_answers_of_each(dtype, context):
     assert wrong == []
     for given in (queries, queries[::-1][::-1], queries.tolist(), np.asfortranarray(queries)):
         distances, indices = merged.search(given, 6, host=True)
-        assert (distances.dtype, indices.dtype, indices.flags.owndata or indices.base is not None) == (dtype, "i8", True)
+        assert (distances.dtype, indices.dtype) == (dtype, np.int64)
         np.testing.assert_array_equal(distances, expected)
         np.testing.assert_array_equal(indices, order)
     assert merged.search(queries[:0], 6, host=True)[1].shape == (0, 6)
