@@ -125,7 +125,7 @@ class Index:
     merge : bool
         Whether `search` of several threads at once is done together: what threads ask for while a search runs is the
         next one, for which threads that asked just before are awaited (half of a search's time, and at most half a
-        millisecond). A thread alone does not wait for others. In a forked process searches are not merged.
+        millisecond). A thread alone does not wait for others.
 
     Raises
     ------
