@@ -66,6 +66,6 @@ def cudnn_bank(x, w, low, high):
     # Shapes differ from model to model: a search for each would take longer than the bank.
     torch.backends.cudnn.allow_tf32, torch.backends.cudnn.benchmark = False, False
     with torch.no_grad(), torch.cuda.stream(torch.cuda.ExternalStream(driver.Stream.get_current().handle)):
-        image, filters = torch.as_tensor(x, device="cuda"), torch.from_numpy(w).cuda()
+        image, filters = (torch.as_tensor(array, device="cuda") for array in (x, w))
         found = torch.nn.functional.conv2d(image.permute(0, 3, 1, 2), filters.permute(0, 3, 1, 2)).clamp_(low, high)
         return xp.asarray(found.permute(0, 2, 3, 1).contiguous())

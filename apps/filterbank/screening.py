@@ -110,7 +110,7 @@ def _bound(value):
 def bank(x, w, low, high):
     """Responses (images, rows, columns, filters), none below `low` or above `high`."""
     clip = f"fminf(fmaxf(acc, {_bound(low)}), {_bound(high)})".replace("INFINITY", "__int_as_float(0x7f800000)")
-    return ndimage.filter_bank(x, xp.asarray(w), clip)
+    return ndimage.filter_bank(x, w, clip)
 
 
 def features(images, parameters, banks, bank=bank):
@@ -124,6 +124,8 @@ def features(images, parameters, banks, bank=bank):
             x, part["size"], center=part["center"], stretch=part["stretch"], threshold=part["threshold"]
         )
 
+    # Copies wait for what is in the stream, so they come first.
+    banks = [xp.asarray(filters) for filters in banks]
     x, responses = normalised(images[..., None], parameters["input"]), []
     for layer, filters in zip(parameters["layers"], banks, strict=True):
         responses.append(bank(x, filters, layer["low"], layer["high"]))
