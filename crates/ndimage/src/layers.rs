@@ -133,29 +133,8 @@ pub fn filter_bank(x: &GpuArray, w: &GpuArray, activation: Option<&str>, out: Op
     let target = direct.unwrap_or(&found);
     if found.size() > 0 && channels > 0 {
         let operands = [x.to_dtype(dtype)?.to_contiguous()?, w.to_dtype(dtype)?.to_contiguous()?];
-<<<<<<< HEAD
         let bank = LargeBank { images, image: [rows, columns, channels], taps: [height, width], filters };
         launch_bank(&bank, dtype, activation, [target, &operands[0], &operands[1]])?;
-=======
-        let (device, taps) = (x.context().device_info(), [height, width]);
-        let is_small = has_small_images(x)?;
-        let tile = bank_tile(device, dtype.itemsize(), taps, channels, filters, is_small);
-        let activation = activation.into();
-        let spec = match is_small {
-            true => FilterBankSpec { dtype, image: [0; 3], taps: [0, width], filters: 0, activation, tile },
-            false => FilterBankSpec { dtype, image: [rows, columns, channels], taps, filters, activation, tile },
-        };
-        let mut args = PackedKernelArgs::new();
-        push_arrays(&mut args, &[target, &operands[0], &operands[1]])?;
-        args.push_i64(images as i64);
-        [rows, columns, channels, height, filters].iter().for_each(|&length| args.push_u32(length as u32));
-        let across =
-            |length: usize, axis: usize| length.div_ceil((tile.block[axis] * tile.pixels[axis]) as usize) as u32;
-        let grid = [across(columns - width + 1, 0), across(rows - height + 1, 1)];
-        let layers = (images * filters.div_ceil(tile.filters as usize)).min(65535) as u32;
-        let kernel = x.context().compiled_kernel(&spec)?;
-        kernel.launch([grid[0], grid[1], layers], [tile.block[0], tile.block[1], 1], 0, args.packed_bytes())?;
->>>>>>> scr
     } else {
         target.memset_zero()?;
     }
@@ -179,9 +158,9 @@ fn launch_bank(bank: &LargeBank, dtype: DType, activation: &str, operands: [&Gpu
     push_arrays(&mut args, &operands)?;
     args.push_i64(images as i64);
     [rows, columns].iter().for_each(|&length| args.push_u32(length as u32));
-    let is_shared = rows * columns <= MAX_SHARED_PIXELS;
+    let is_small = has_small_images(operands[1])?;
     // Offsets within an image and within filters are integers of 32 bits there.
-    let is_large = !is_shared && !device.is_simd_cpu() && dtype != DType::F64;
+    let is_large = !is_small && !device.is_simd_cpu() && dtype != DType::F64;
     let is_large = is_large && (rows * columns * channels).max(operands[2].size()) < i32::MAX as usize;
     if let Some(tile) = is_large.then(|| LargeTile::of(bank, device)).flatten() {
         let aligned =
@@ -192,9 +171,12 @@ fn launch_bank(bank: &LargeBank, dtype: DType, activation: &str, operands: [&Gpu
         let grid = [x as u32, y as u32, layers.min(65535) as u32];
         return ctx.compiled_kernel(&spec)?.launch(grid, tile.block, tile.shared_bytes(bank), args.packed_bytes());
     }
-    let tile = bank_tile(device, dtype.itemsize(), taps, channels, filters);
-    let image = if is_shared { [0, 0, channels] } else { bank.image };
-    let spec = FilterBankSpec { dtype, image, taps, filters, activation, tile };
+    [channels, taps[0], filters].iter().for_each(|&length| args.push_u32(length as u32));
+    let tile = bank_tile(device, dtype.itemsize(), taps, channels, filters, is_small);
+    let spec = match is_small {
+        true => FilterBankSpec { dtype, image: [0; 3], taps: [0, taps[1]], filters: 0, activation, tile },
+        false => FilterBankSpec { dtype, image: bank.image, taps, filters, activation, tile },
+    };
     let across = |length: usize, axis: usize| length.div_ceil((tile.block[axis] * tile.pixels[axis]) as usize) as u32;
     let grid = [across(columns - taps[1] + 1, 0), across(rows - taps[0] + 1, 1)];
     let layers = (images * filters.div_ceil(tile.filters as usize)).min(65535) as u32;

@@ -58,7 +58,6 @@ fn filter_banks_of_any_size_are_those_of_a_loop_on_gpus_and_cpus() {
 }
 
 #[test]
-<<<<<<< HEAD
 fn filter_banks_of_large_images_are_those_of_a_loop_in_all_divisions() {
     // Images and groups of filters; stages of channels, the last with fewer, and rows in pieces; vectors of all lengths
     // in and out; devices with few and many multiprocessors and little shared memory.
@@ -85,17 +84,6 @@ fn filter_banks_of_large_images_are_those_of_a_loop_in_all_divisions() {
 }
 
 #[test]
-fn small_images_share_the_kernel_of_a_filter_bank() {
-    let ctx = context_of_fake_gpu(CPU);
-    let kernels_after = |x| {
-        bank(&ctx, x, [3, 3, 2, 2], DType::F32);
-        ctx.kernel_cache_usage().inserted
-    };
-    let first = kernels_after([2, 9, 7, 2]);
-    assert_eq!(kernels_after([1, 3, 64, 2]), first);
-    assert_eq!(kernels_after([1, 64, 64, 2]), first);
-    assert_eq!(kernels_after([1, 64, 65, 2]), first + 1);
-=======
 fn small_images_share_kernels() {
     for device in [LARGE_GPU, CPU] {
         let ctx = context_of_fake_gpu(device);
@@ -114,7 +102,6 @@ fn small_images_share_kernels() {
         assert_eq!(kernels_after([1, 64, 64, 2], [9, 3, 2]), first);
         assert_eq!(kernels_after([1, 64, 65, 2], [9, 3, 2]), first + 3);
     }
->>>>>>> scr
 }
 
 #[test]
