@@ -4,6 +4,8 @@
 Filters may be, too: as initialised constant memory, or as numbers in the instructions.
 """
 
+import math
+
 import numpy as np
 
 from rtcg import template, tune
@@ -14,6 +16,8 @@ enum { OH = H - FH + 1, OW = W - FW + 1 };
 enum { BX = {{ bx }}, BY = {{ by }}, PX = {{ px }}, PY = {{ py }}, FILTERS = {{ filters }}, CHANNELS = {{ channels }} };
 enum { STAGES = {{ stages }}, STEPS = (D + CHANNELS - 1) / CHANNELS, DEPTH = STEPS * CHANNELS, THREADS = BX * BY };
 enum { TILE_H = BY * PY + FH - 1, TILE_W = (BX * PX + FW - 1 + 3) / 4 * 4, ROW = (PX + FW - 1 + 3) / 4 };
+// Channels that are read together, and filters that are stored together.
+enum { IN = {{ read }}, OUT = {{ stored }}, PARTS = CHANNELS / IN, BANK_PARTS = DEPTH / IN };
 {% set in_source = taps in ["constant", "literal"] %}
 {% set real = "half" if half else "float" %}
 {% if half %}
@@ -54,6 +58,16 @@ __device__ __forceinline__ float activation(float acc) { return {{ activation }}
 struct __align__(16) Four { float at[4]; };
 
 typedef {{ real }} T;
+struct alignas(sizeof(T) * IN) Read { T at[IN]; };
+struct alignas(sizeof(T) * OUT) Stored { T at[OUT]; };
+
+__device__ __forceinline__ Read read(const T *from, bool is_inside)
+{
+  Read found = {};
+  if (is_inside) found = *(const Read *)from;
+  return found;
+}
+
 extern "C" __global__ __launch_bounds__(THREADS) void filter_bank(T *out, const T *x, const T *w)
 {
   __shared__ __align__(16) float tile[STAGES][CHANNELS][TILE_H][TILE_W];
@@ -66,14 +80,16 @@ extern "C" __global__ __launch_bounds__(THREADS) void filter_bank(T *out, const 
   float sum[PY][PX][FILTERS] = {};
 
   auto stage = [&](int step, int slot) {
-    for (int e = t; e < CHANNELS * TILE_H * TILE_W; e += THREADS) {
-      const int c = e % CHANNELS, j = e / CHANNELS % TILE_W, i = e / CHANNELS / TILE_W, depth = step * CHANNELS + c;
+    for (int e = t; e < PARTS * TILE_H * TILE_W; e += THREADS) {
+      const int c = e % PARTS * IN, j = e / PARTS % TILE_W, i = e / PARTS / TILE_W, depth = step * CHANNELS + c;
       const bool is_inside = row0 + i < H && column0 + j < W && depth < D;
       const T *const from = x + (is_inside ? ((row0 + i) * W + column0 + j) * D + depth : 0);
 {% if stages > 1 %}
       copy_async(&tile[slot][c][i][j], from, is_inside);
 {% else %}
-      tile[slot][c][i][j] = is_inside ? load(from) : 0.0f;
+      const Read found = read(from, is_inside);
+#pragma unroll
+      for (int k = 0; k < IN; k++) tile[slot][c + k][i][j] = load(&found.at[k]);
 {% endif %}
     }
 {% if stages > 1 %}
@@ -81,9 +97,11 @@ extern "C" __global__ __launch_bounds__(THREADS) void filter_bank(T *out, const 
 {% endif %}
   };
 {% if taps == "shared" %}
-  for (int e = t; e < DEPTH * FH * FW * FILTERS; e += THREADS) {
-    const int depth = e % DEPTH, tap = e / DEPTH % (FH * FW), f = e / DEPTH / (FH * FW);
-    bank[depth][tap][f] = f0 + f < F && depth < D ? load(w + ((f0 + f) * (FH * FW) + tap) * D + depth) : 0.0f;
+  for (int e = t; e < BANK_PARTS * FH * FW * FILTERS; e += THREADS) {
+    const int depth = e % BANK_PARTS * IN, tap = e / BANK_PARTS % (FH * FW), f = e / BANK_PARTS / (FH * FW);
+    const Read found = read(w + ((f0 + f) * (FH * FW) + tap) * D + depth, f0 + f < F && depth < D);
+#pragma unroll
+    for (int k = 0; k < IN; k++) bank[depth + k][tap][f] = load(&found.at[k]);
   }
 {% endif %}
 {% if stages > 1 %}
@@ -154,9 +172,13 @@ extern "C" __global__ __launch_bounds__(THREADS) void filter_bank(T *out, const 
     for (int q = 0; q < PX; q++)
       if (row0 + row + p < OH && column0 + column + q < OW)
 #pragma unroll
-        for (int f = 0; f < FILTERS; f++)
-          if (f0 + f < F)
-            out[((row0 + row + p) * OW + column0 + column + q) * F + f0 + f] = store(activation(sum[p][q][f]));
+        for (int f = 0; f < FILTERS; f += OUT) {
+          Stored found;
+#pragma unroll
+          for (int k = 0; k < OUT; k++) found.at[k] = store(activation(sum[p][q][f + k]));
+          T *const to = out + ((row0 + row + p) * OW + column0 + column + q) * F + f0 + f;
+          if (f0 + f < F) *(Stored *)to = found;
+        }
 }
 """
 
@@ -299,7 +321,8 @@ def source(shape, filters_of, activation="acc", half=False, **config):
         numbers = _numbers(padded.reshape(groups, group, fh * fw, depth).transpose(0, 3, 2, 1))
     return _TEMPLATE.render(
         **_sizes(shape, filters_of.shape), activation=activation, half=half, numbers=numbers,
-        per_group=depth * fh * fw * group, **config,
+        per_group=depth * fh * fw * group, stored=math.gcd(f, group, 4),
+        read=math.gcd(d, step, 4) if config["stages"] == 1 else 1, **config,
     )  # fmt: skip
 
 
