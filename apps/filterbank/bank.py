@@ -81,8 +81,8 @@ class Bank:
             return
         self.kernel = tune.Kernel(
             functools.partial(kernels.source, self.shape, self.filters, activation, half), "filter_bank",
-            kernels.space(self.shape, self.filters.shape, half), block=("bx", "by"),
-            grid=(f"ceil_div({columns}, bx * px)", f"ceil_div({rows}, by * py)", f"ceil_div({f}, filters)"),
+            kernels.space(self.shape, self.filters.shape, half), block=("bx", "by", "groups"),
+            grid=(f"ceil_div({columns}, bx * px)", f"ceil_div({rows}, by * py)", f"ceil_div({f}, filters * groups)"),
             problem=("out", "w"),
         )  # fmt: skip
 
