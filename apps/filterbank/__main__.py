@@ -41,7 +41,9 @@ SIZES = {
 # Of each shape of `small`: blocks that fit and that do not, every place for taps, unrolling, stages of copies.
 VARIANTS = [
     [
-        dict(taps="shared", stages=2, channels=2, bx=8, by=8, py=2),
+        dict(taps="shared", stages=2, channels=2, bx=8, by=8, py=2, groups=1),
+        dict(bx=16, by=4, px=4, filters=2, groups=2, taps="constant"),
+        dict(bx=16, by=2, px=4, filters=2, groups=4, taps="global"),
     ],
     [dict(taps="constant", channels=1, filters=8, by=2, bx=32), dict(taps="shared", stages=3, channels=1, filters=1)],
     [dict(taps="constant", filters=2, py=4, by=2, bx=16), dict(unroll="taps", px=8, filters=2, channels=4)],
