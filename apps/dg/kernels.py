@@ -716,7 +716,7 @@ def kernel(problem, steps):
         "serial": [1, 2, 4],
         "matrices": ["global", "shared"] if products else ["global"],
         "unroll": [8, 4, 16] if products else [1],
-        "blocks": [0, 2, 3, 4, 6, 8],
+        "blocks": [0, 2, 3, 4, 5, 6, 8, 10, 12, 16],
         "columns": [1, 2] if products else [1],
     }
     tiles, row = -(-nodes // 16), 8 * -(-max(nodes, 4 * nf * has_lift) // 8)
