@@ -23,7 +23,7 @@ SIZES = {
     },
     "seed": {
         "orders": (1, 2, 3, 4, 5, 6), "cells": None, "duration": 0.1, "oracle": (1, 2, 3, 4), "variants": 60,
-        "steps": 1000, "poisson": (4, 6, 8), "tube": (64, 0.2, 0.008), "sphere": (2, 4, 5),
+        "steps": 1000, "poisson": (4, 6, 8), "tube": (64, 0.2, 0.008), "sphere": (1, 4, 5),
         "bench": 24, "bench orders": range(1, 10), "picture": (2, 4, 5), "flow": (128, 0.2),
     },
 }  # fmt: skip

@@ -37,7 +37,7 @@ SPLITS = {
     3: ("volume", "flux", "lift stage"),
     4: ("volume", "flux", "lift", "stage"),
 }
-LAYOUTS = ("interleaved32", "interleaved16", "interleaved8", "element", "field", "microblock")
+LAYOUTS = ("microblock", "element", "interleaved8", "interleaved16", "interleaved32", "field")
 
 TEXT = """
 typedef {{ real }} real;
@@ -684,21 +684,39 @@ def source(problem, steps, **config):
     )  # fmt: skip
 
 
+def _default(problem):
+    """What is fast on an H200: tensor cores in float64, and from order 4 on; else two nodes a thread, 128 threads."""
+    nodes, order, itemsize = problem.element.n_nodes, problem.order, problem.dtype.itemsize
+    others = {"nodes": 2, "serial": 1, "matrices": "global", "unroll": 8, "columns": 1}
+    if problem.capability >= (9, 0) and (itemsize == 8 or order >= 4):
+        inline = 2 if itemsize == 8 and order >= 8 else 1
+        return others | {"lanes": "tensor", "parallel": 1, "inline": inline, "blocks": 2 if order >= 8 else 0}
+    threads = -(-nodes // 2)
+    parallel = min((p for p in range(1, 65) if -(-p * threads // 32) * 32 <= 1.2 * p * threads),
+                   key=lambda p: abs(p * threads - 128))  # fmt: skip
+    return others | {
+        "lanes": "node",
+        "parallel": parallel,
+        "inline": 2 if order >= 5 and itemsize == 4 else 1,
+        "blocks": 0,
+    }
+
+
 @functools.cache
 def kernel(problem, steps):
-    """The tuned kernel that does some steps; the first values of its space are the default."""
+    """The tuned kernel that does some steps."""
     nodes, nf, itemsize = problem.element.n_nodes, problem.element.n_face_nodes, problem.dtype.itemsize
     has_volume, has_lift = "volume" in steps, "lift" in steps
     products = has_volume or has_lift
     parameters = {
-        "lanes": ["node", *["tensor"] * (products and problem.has_tensor_cores)],
-        "parallel": sorted([*range(1, 33), 48, 64, 96, 128], key=lambda p: abs(p * nodes - 256)),
+        "lanes": ["node", *["tensor"] * (products and problem.capability >= (8, 0))],
+        "parallel": [*range(1, 33), 48, 64, 96, 128],
         "inline": [1, 2, 3, 4] if products else [1],
         "nodes": [2, 1, 3, 4] if products else [1],
         "serial": [1, 2, 4],
         "matrices": ["global", "shared"] if products else ["global"],
         "unroll": [8, 4, 16] if products else [1],
-        "blocks": [0, 2, 3, 4, 6, 8],
+        "blocks": [0, 2, 3, 4, 5, 6, 8, 10, 12, 16],
         "columns": [1, 2] if products else [1],
     }
     tiles, row = -(-nodes // 16), 8 * -(-max(nodes, 4 * nf * has_lift) // 8)
@@ -720,7 +738,10 @@ def kernel(problem, steps):
         f"lanes != 'tensor' or (parallel <= 8 and inline * columns <= 4 and inline <= {tiles})",
         "lanes != 'tensor' or (matrices == 'global' and unroll == 8 and nodes == 2)",
     ) if products else tune.Space(**parameters).require(f"{threads} <= 512")  # fmt: skip
+    default = (
+        _default(problem) if products else {"parallel": max(1, 256 // nodes), "inline": 1, "nodes": 1, "unroll": 1}
+    )
     return tune.Kernel(
         functools.partial(source, problem, steps), "dg", space, block=threads,
-        grid=f"ceil_div(count, {batch} * serial)", shared=f"{numbers} * {itemsize}" if products else 0,
+        grid=f"ceil_div(count, {batch} * serial)", default=default, shared=f"{numbers} * {itemsize}" if products else 0,
     )  # fmt: skip

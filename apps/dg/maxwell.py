@@ -36,7 +36,7 @@ class Problem:
     kinds: tuple
     wave: "PlaneWave | None"
     max_shared: int
-    has_tensor_cores: bool = False
+    capability: tuple = (8, 0)
 
     @property
     def element(self) -> Element:
@@ -107,7 +107,7 @@ class Maxwell:
     """
 
     def __init__(
-        self, mesh, order, flux=1.0, dtype=np.float32, epsilon=1.0, mu=1.0, wave=None, layout="interleaved32", split=1,
+        self, mesh, order, flux=1.0, dtype=np.float32, epsilon=1.0, mu=1.0, wave=None, layout="microblock", split=1,
         configs=None, ghosts=0,
     ):  # fmt: skip
         dtype = np.dtype(dtype)
@@ -131,12 +131,11 @@ class Maxwell:
             wave = None
         device = driver.Context.get_device()
         shared = device.get_attribute(driver.device_attribute.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)
-        has_tensor_cores = device.compute_capability() >= (8, 0)
         storage = kernels.Layout(layout, self.element.n_nodes, self.n_total)
         if storage.size >= 1 << 31:
             raise ValueError(f"fields have {storage.size} numbers; expected less than 2^31: divide the mesh")
         self.problem = Problem(self.element.order, dtype, float(flux), storage, has_materials, kinds, wave, shared,
-                               has_tensor_cores)  # fmt: skip
+                               device.compute_capability())  # fmt: skip
         self._upload()
         self._states = [xp.zeros(storage.size, dtype) for _ in range(2)]
         self._residual, self._rhs = xp.zeros(storage.size, dtype), xp.zeros(storage.size, dtype)
@@ -305,7 +304,8 @@ def tune(
 
     def parts(layout, split):
         solver = Maxwell(mesh, order, flux, dtype, layout=layout, split=split, **options)
-        solver.fields = solver.at_nodes(lambda x, y, z: [np.sin(3 * x + c) * np.cos(2 * y - c * z) for c in range(6)])
+        for state in solver._states:
+            xp.copyto(state, xp.sin(xp.arange(state.size, dtype=state.dtype)))
         solver._clock[1] = solver.max_dt
         return {
             steps: rtcg_tune.Part(

@@ -16,7 +16,7 @@ from rtcg import ndimage
 
 from . import predict, reference, screening
 from .bank import PUBLISHED, SHAPES_2011, Bank, Bank2011, flops, made, tolerance
-from .peers import cudnn, of_torch, on_one_core, scipy_first
+from .peers import cudnn, cudnn_bank, of_torch, on_one_core, scipy_first
 
 SIZES = {
     "small": {
@@ -41,7 +41,9 @@ SIZES = {
 # Of each shape of `small`: blocks that fit and that do not, every place for taps, unrolling, stages of copies.
 VARIANTS = [
     [
-        dict(taps="shared", stages=2, channels=2, bx=8, by=8, py=2),
+        dict(taps="shared", stages=2, channels=2, bx=8, by=8, py=2, groups=1),
+        dict(bx=16, by=4, px=4, filters=2, groups=2, taps="constant"),
+        dict(bx=16, by=2, px=4, filters=2, groups=4, taps="global"),
     ],
     [dict(taps="constant", channels=1, filters=8, by=2, bx=32), dict(taps="shared", stages=3, channels=1, filters=1)],
     [dict(taps="constant", filters=2, py=4, by=2, bx=16), dict(unroll="taps", px=8, filters=2, channels=4)],
@@ -224,12 +226,22 @@ def _bench_prediction(size):
 
 
 def _bench_screening(size):
+    """Models a second with our filter banks and with those of cuDNN; what else they need was compiled by the first."""
     images, labels = screening.pictures(size["pictures"])
-    scores, seconds = screening.screen(size["models"], xp.asarray(images), labels, os.cpu_count() or 1,
-                                       lambda steps: harness.progress(steps, "models"))  # fmt: skip
-    best = ", ".join(f"model {seed} {score:.1%}" for seed, score in list(scores.items())[:3])
-    print(f"{len(scores)} models on {len(images)} images in {seconds:.1f} s with compilation; best: {best}; median "
-          f"{np.median(list(scores.values())):.1%}")  # fmt: skip
+    print(f"screening of models on {len(images)} images, with compilation")
+    for name, bank in [("rtcg.ndimage", screening.bank), ("cuDNN", cudnn_bank)]:
+        try:
+            scores, seconds = screening.screen(size["models"], xp.asarray(images), labels, os.cpu_count() or 1,
+                                               lambda steps: harness.progress(steps, "models"), bank)  # fmt: skip
+        except ImportError as problem:
+            print(f"{name:32} not installed ({problem.name or problem})")
+            continue
+        except Exception as problem:  # noqa: BLE001 - PyTorch without a GPU, as in other rows
+            print(f"{name:32} {type(problem).__name__}: {str(problem).splitlines()[0] if str(problem) else ''}")
+            continue
+        best = ", ".join(f"model {seed} {score:.1%}" for seed, score in list(scores.items())[:3])
+        print(f"{name:32} {len(scores) / seconds:10.4g} models/s: {len(scores)} in {seconds:.1f} s; best: {best}; "
+              f"median {np.median(list(scores.values())):.1%}")  # fmt: skip
 
 
 def plot(size):

@@ -45,6 +45,11 @@ def tolerance(bank):
     return (fh * fw * d) ** 0.5 * 2.0**-23 * 4
 
 
+def _aligned(x):
+    """The array, or a copy of it that vectors can be read from."""
+    return x.copy() if x.ptr % 16 else x
+
+
 class Bank:
     """A bank of filters (F, FH, FW, D), for images of one shape: a tuned kernel.
 
@@ -76,8 +81,8 @@ class Bank:
             return
         self.kernel = tune.Kernel(
             functools.partial(kernels.source, self.shape, self.filters, activation, half), "filter_bank",
-            kernels.space(self.shape, self.filters.shape, half), block=("bx", "by"),
-            grid=(f"ceil_div({columns}, bx * px)", f"ceil_div({rows}, by * py)", f"ceil_div({f}, filters)"),
+            kernels.space(self.shape, self.filters.shape, half), block=("bx", "by", "groups"),
+            grid=(f"ceil_div({columns}, bx * px)", f"ceil_div({rows}, by * py)", f"ceil_div({f}, filters * groups)"),
             problem=("out", "w"),
         )  # fmt: skip
 
@@ -89,7 +94,7 @@ class Bank:
             )
         out = xp.empty(self.result_shape, self.dtype)
         launch = self.kernel.variant(**config) if config else self.kernel
-        launch(out, x, self.on_device)
+        launch(out, _aligned(x), self.on_device)
         return out
 
     def tune(self, x, budget, **options):
@@ -97,7 +102,9 @@ class Bank:
         out = xp.zeros(self.result_shape, self.dtype)
         loose = 50 if self.dtype == np.float16 else 4
         atol = loose * tolerance(self.filters.shape) * float(np.abs(self.filters).sum(axis=(1, 2, 3)).max())
-        return self.kernel.tune(out, x, self.on_device, budget=budget, rtol=1e-3, atol=atol, progress=False, **options)
+        return self.kernel.tune(
+            out, _aligned(x), self.on_device, budget=budget, rtol=1e-3, atol=atol, progress=False, **options
+        )
 
 
 class Bank2011:

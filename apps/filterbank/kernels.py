@@ -4,6 +4,8 @@
 Filters may be, too: as initialised constant memory, or as numbers in the instructions.
 """
 
+import math
+
 import numpy as np
 
 from rtcg import template, tune
@@ -12,8 +14,14 @@ TEXT = """
 enum { H = {{ h }}, W = {{ w }}, D = {{ d }}, F = {{ f }}, FH = {{ fh }}, FW = {{ fw }} };
 enum { OH = H - FH + 1, OW = W - FW + 1 };
 enum { BX = {{ bx }}, BY = {{ by }}, PX = {{ px }}, PY = {{ py }}, FILTERS = {{ filters }}, CHANNELS = {{ channels }} };
-enum { STAGES = {{ stages }}, STEPS = (D + CHANNELS - 1) / CHANNELS, DEPTH = STEPS * CHANNELS, THREADS = BX * BY };
-enum { TILE_H = BY * PY + FH - 1, TILE_W = (BX * PX + FW - 1 + 3) / 4 * 4, ROW = (PX + FW - 1 + 3) / 4 };
+enum { GROUPS = {{ groups }}, BANK = FILTERS * GROUPS, THREADS = BX * BY * GROUPS };
+enum { STAGES = {{ stages }}, STEPS = (D + CHANNELS - 1) / CHANNELS, DEPTH = STEPS * CHANNELS };
+// Quarters of warps read vectors of four columns of a tile from banks that differ.
+enum { QUADS = (BX * PX + FW - 1 + 3) / 4, TILE_W = 4 * (QUADS + (PX > 4 && QUADS % 2 == 0)) };
+enum { TILE_H = BY * PY + FH - 1, ROW = (PX + FW - 1 + 3) / 4 };
+enum { ROW_STEP = PX > 4 ? BY : 1, FIRST_STEP = PX > 4 ? 1 : PY };
+// Channels that are read together, and filters that are stored together.
+enum { IN = {{ read }}, OUT = {{ stored }}, PARTS = CHANNELS / IN };
 {% set in_source = taps in ["constant", "literal"] %}
 {% set real = "half" if half else "float" %}
 {% if half %}
@@ -54,37 +62,59 @@ __device__ __forceinline__ float activation(float acc) { return {{ activation }}
 struct __align__(16) Four { float at[4]; };
 
 typedef {{ real }} T;
-extern "C" __global__ __launch_bounds__(THREADS) void filter_bank(T *out, const T *x, const T *w)
+struct alignas(sizeof(T) * IN) Read { T at[IN]; };
+struct alignas(sizeof(T) * OUT) Stored { T at[OUT]; };
+
+__device__ __forceinline__ Read read(const T *from, bool is_inside)
+{
+  Read found = {};
+  if (is_inside) found = *(const Read *)from;
+  return found;
+}
+
+extern "C" __global__ __launch_bounds__(THREADS, {{ blocks }}) void filter_bank(T *out, const T *x, const T *w)
 {
   __shared__ __align__(16) float tile[STAGES][CHANNELS][TILE_H][TILE_W];
-{% if taps == "shared" %}
-  __shared__ __align__(16) float bank[DEPTH][FH * FW][FILTERS];
+{% if taps in ["shared", "stage"] %}
+  __shared__ __align__(16) float bank[{{ "DEPTH" if taps == "shared" else "CHANNELS" }}][FH * FW][BANK];
 {% endif %}
-  const int t = threadIdx.y * BX + threadIdx.x, f0 = blockIdx.z * FILTERS;
+  const int t = (threadIdx.z * BY + threadIdx.y) * BX + threadIdx.x;
+  const int group = blockIdx.z * GROUPS + threadIdx.z, f0 = group * FILTERS;
   const int row0 = blockIdx.y * (BY * PY), column0 = blockIdx.x * (BX * PX);
-  const int row = threadIdx.y * PY, column = threadIdx.x * PX;
+  const int row = threadIdx.y * FIRST_STEP, column = threadIdx.x * PX;
   float sum[PY][PX][FILTERS] = {};
 
   auto stage = [&](int step, int slot) {
-    for (int e = t; e < CHANNELS * TILE_H * TILE_W; e += THREADS) {
-      const int c = e % CHANNELS, j = e / CHANNELS % TILE_W, i = e / CHANNELS / TILE_W, depth = step * CHANNELS + c;
+    for (int e = t; e < PARTS * TILE_H * TILE_W; e += THREADS) {
+      const int c = e % PARTS * IN, j = e / PARTS % TILE_W, i = e / PARTS / TILE_W, depth = step * CHANNELS + c;
       const bool is_inside = row0 + i < H && column0 + j < W && depth < D;
       const T *const from = x + (is_inside ? ((row0 + i) * W + column0 + j) * D + depth : 0);
 {% if stages > 1 %}
       copy_async(&tile[slot][c][i][j], from, is_inside);
 {% else %}
-      tile[slot][c][i][j] = is_inside ? load(from) : 0.0f;
+      const Read found = read(from, is_inside);
+#pragma unroll
+      for (int k = 0; k < IN; k++) tile[slot][c + k][i][j] = load(&found.at[k]);
 {% endif %}
     }
 {% if stages > 1 %}
     asm volatile("cp.async.commit_group;" ::: "memory");
 {% endif %}
   };
+{% if taps in ["shared", "stage"] %}
+  // Filters of a block, from a channel on.
+  auto take = [&](int first, int count) {
+    const int parts = count / IN, b0 = blockIdx.z * BANK;
+    for (int e = t; e < parts * FH * FW * BANK; e += THREADS) {
+      const int f = e % BANK, c = e / BANK % parts * IN, tap = e / BANK / parts, depth = first + c;
+      const Read found = read(w + ((b0 + f) * (FH * FW) + tap) * D + depth, b0 + f < F && depth < D);
+#pragma unroll
+      for (int k = 0; k < IN; k++) bank[c + k][tap][f] = load(&found.at[k]);
+    }
+  };
+{% endif %}
 {% if taps == "shared" %}
-  for (int e = t; e < DEPTH * FH * FW * FILTERS; e += THREADS) {
-    const int depth = e % DEPTH, tap = e / DEPTH % (FH * FW), f = e / DEPTH / (FH * FW);
-    bank[depth][tap][f] = f0 + f < F && depth < D ? load(w + ((f0 + f) * (FH * FW) + tap) * D + depth) : 0.0f;
-  }
+  take(0, DEPTH);
 {% endif %}
 {% if stages > 1 %}
   for (int s = 0; s < STAGES - 1; s++) {
@@ -107,6 +137,9 @@ extern "C" __global__ __launch_bounds__(THREADS) void filter_bank(T *out, const 
 {% else %}
     __syncthreads();
     stage(step, 0);
+{% if taps == "stage" %}
+    take(step * CHANNELS, CHANNELS);
+{% endif %}
     __syncthreads();
 {% endif %}
 {% if unroll == "all" %}
@@ -118,7 +151,7 @@ extern "C" __global__ __launch_bounds__(THREADS) void filter_bank(T *out, const 
 {% if unroll == "taps" or unroll == "all" %}
 #pragma unroll
 {% else %}
-#pragma unroll 1
+#pragma unroll {{ 2 if unroll == "pair" else 1 }}
 {% endif %}
       for (int i = 0; i < FH; i++) {
         // A row of pixels in registers serves all taps of a row.
@@ -126,20 +159,22 @@ extern "C" __global__ __launch_bounds__(THREADS) void filter_bank(T *out, const 
 #pragma unroll
         for (int p = 0; p < PY; p++)
 #pragma unroll
-          for (int v = 0; v < ROW; v++) pixels[p][v] = *(const Four *)&tile[slot][c][row + p + i][column + 4 * v];
+          for (int v = 0; v < ROW; v++)
+            pixels[p][v] = *(const Four *)&tile[slot][c][row + p * ROW_STEP + i][column + 4 * v];
 #pragma unroll
         for (int j = 0; j < FW; j++)
 #pragma unroll
           for (int f = 0; f < FILTERS; f++) {
-{% if taps == "shared" %}
-            const float tap = bank[step * CHANNELS + c][i * FW + j][f];
+{% if taps in ["shared", "stage"] %}
+            const int first = {{ "step * CHANNELS" if taps == "shared" else "0" }};
+            const float tap = bank[first + c][i * FW + j][threadIdx.z * FILTERS + f];
 {% elif taps == "global" %}
             const int depth = step * CHANNELS + c;
             const bool is_real = depth < D && f0 + f < F;
             const float tap = is_real ? load(w + ((f0 + f) * (FH * FW) + i * FW + j) * D + depth) : 0.0f;
 {% else %}
-            const int group = {{ "0" if f <= filters else "(int)blockIdx.z * " ~ per_group }};
-            const float tap = bank[group + ((step * CHANNELS + c) * (FH * FW) + i * FW + j) * FILTERS + f];
+            const int padded = {{ "0" if f <= filters else "group * " ~ per_group }};
+            const float tap = bank[padded + ((step * CHANNELS + c) * (FH * FW) + i * FW + j) * FILTERS + f];
 {% endif %}
 #pragma unroll
             for (int p = 0; p < PY; p++)
@@ -152,11 +187,15 @@ extern "C" __global__ __launch_bounds__(THREADS) void filter_bank(T *out, const 
   for (int p = 0; p < PY; p++)
 #pragma unroll
     for (int q = 0; q < PX; q++)
-      if (row0 + row + p < OH && column0 + column + q < OW)
+      if (row0 + row + p * ROW_STEP < OH && column0 + column + q < OW)
 #pragma unroll
-        for (int f = 0; f < FILTERS; f++)
-          if (f0 + f < F)
-            out[((row0 + row + p) * OW + column0 + column + q) * F + f0 + f] = store(activation(sum[p][q][f]));
+        for (int f = 0; f < FILTERS; f += OUT) {
+          Stored found;
+#pragma unroll
+          for (int k = 0; k < OUT; k++) found.at[k] = store(activation(sum[p][q][f + k]));
+          T *const to = out + ((row0 + row + p * ROW_STEP) * OW + column0 + column + q) * F + f0 + f;
+          if (f0 + f < F) *(Stored *)to = found;
+        }
 }
 """
 
@@ -254,33 +293,60 @@ def _sizes(shape, bank):
 def shared_bytes(config, shape, bank):
     """The shared memory of a configuration."""
     (_, _, d), (_, fh, fw, _) = shape, bank
-    height, width = config["by"] * config["py"] + fh - 1, -(-(config["bx"] * config["px"] + fw - 1) // 4) * 4
+    quads = -(-(config["bx"] * config["px"] + fw - 1) // 4)
+    height, width = config["by"] * config["py"] + fh - 1, 4 * (quads + (config["px"] > 4 and quads % 2 == 0))
     tile = config["stages"] * config["channels"] * height * width
     depth = -(-d // config["channels"]) * config["channels"]
-    return 4 * (tile + (depth * fh * fw * config["filters"] if config["taps"] == "shared" else 0))
+    depth = {"shared": depth, "stage": config["channels"]}.get(config["taps"], 0)
+    return 4 * (tile + depth * fh * fw * config["filters"] * config["groups"])
+
+
+def _default(shape, bank):
+    """What is often near the best: 64 sums or 32 of a thread, and channels that leave room for several blocks."""
+    (_, _, d), (f, _, fw, _) = shape, bank
+    few = f <= 4
+    config = dict(bx=8 if few else 4, by=16, groups=1 if few else 2, px=4 if few else 8, py=2, filters=4, channels=1,
+                  taps="stage", unroll="row", stages=1)  # fmt: skip
+    config["unroll"] = "pair" if 2 * fw * (32 if few else 64) <= 1300 else "row"
+    for channels in [2, 4, 8]:
+        more = config | {"channels": channels}
+        if channels <= d and shared_bytes(more, shape, bank) <= SHARED_BYTES:
+            config = more
+    return config
 
 
 def space(shape, bank, half=False):
-    """What is tuned: threads, outputs and filters of a thread, where taps are, unrolling, stages of copies."""
+    """What is tuned: threads, groups of filters, outputs of a thread, where taps are, unrolling, stages of copies."""
     (_, _, d), (f, fh, fw, _) = shape, bank
 
     def fits(config):
-        filters, depth = config["filters"], -(-d // config["channels"]) * config["channels"]
-        outputs = config["px"] * config["py"] * filters
-        in_source = 4 * -(-f // filters) * filters * depth * fh * fw
-        unrolled = {"row": fw, "taps": fh * fw, "all": depth * fh * fw}[config["unroll"]] * outputs
-        return (
-            outputs <= 96 and unrolled <= UNROLLED and filters < 2 * f and config["channels"] <= max(1, d)
-            and shared_bytes(config, shape, bank) <= SHARED_BYTES
-            and (config["taps"] != "constant" or in_source <= CONSTANT_BYTES)
-            and (config["taps"] != "literal" or (config["unroll"] == "all" and f <= filters))
-            and (config["stages"] == 1 or (not half and d > config["channels"]))
-        )  # fmt: skip
+        depth = -(-d // config["channels"]) * config["channels"]
+        groups = -(-f // (config["filters"] * config["groups"])) * config["groups"]
+        in_source = 4 * groups * config["filters"] * depth * fh * fw
+        return shared_bytes(config, shape, bank) <= SHARED_BYTES and (
+            config["taps"] != "constant" or in_source <= CONSTANT_BYTES
+        )
 
-    return tune.Space(
-        bx=[16, 8, 32], by=[8, 4, 16, 2], px=[4, 8], py=[1, 2, 4], filters=[4, 8, 2, 1, 16], channels=[2, 1, 4, 8],
-        taps=["global", "shared", "constant", "literal"], unroll=["row", "taps", "all"], stages=[1, 2, 3],
-    ).require("32 <= bx * by <= 512", fits)  # fmt: skip
+    values = dict(
+        bx=[4, 8, 16, 32], by=[2, 4, 8, 16], groups=[1, 2, 4], px=[4, 8], py=[1, 2, 4], filters=[1, 2, 4, 8, 16],
+        channels=[1, 2, 4, 8], taps=["global", "shared", "stage", "constant", "literal"],
+        unroll=["row", "pair", "taps", "all"], stages=[1, 2, 3],
+    )  # fmt: skip
+    default = _default(shape, bank)
+    values = {name: [default[name], *(v for v in some if v != default[name])] for name, some in values.items()}
+    outputs = "px * py * filters"
+    return tune.Space(**values).require(
+        "32 <= bx * by * groups <= 512", f"16 <= {outputs} <= 96", f"groups == 1 or filters * groups < {2 * f}",
+        f"filters < {max(2, 2 * f)}", f"channels <= {max(1, d)}",
+        # A warp has one group of filters.
+        "groups == 1 or bx * by % 32 == 0",
+        f"unroll != 'row' or {outputs} * {fw} <= {UNROLLED}", f"unroll != 'pair' or {outputs} * {2 * fw} <= {UNROLLED}",
+        f"unroll != 'taps' or {outputs} * {fh * fw} <= {UNROLLED}",
+        f"unroll != 'all' or {outputs} * {fh * fw} * (({d} + channels - 1) // channels) * channels <= {UNROLLED}",
+        f"taps != 'literal' or (unroll == 'all' and {f} <= filters and groups == 1)",
+        f"stages == 1 or (taps != 'stage' and {d} > channels and {int(not half)} == 1)",
+        fits,
+    )  # fmt: skip
 
 
 def _numbers(array):
@@ -291,7 +357,10 @@ def source(shape, filters_of, activation="acc", half=False, **config):
     """The source of a configuration; `filters_of` is the bank, an array (F, FH, FW, D)."""
     group, step = config["filters"], config["channels"]
     f, fh, fw, d = filters_of.shape
-    groups, depth = -(-f // group), -(-d // step) * step
+    groups, depth = -(-f // (group * config["groups"])) * config["groups"], -(-d // step) * step
+    threads, outputs = config["bx"] * config["by"] * config["groups"], config["px"] * config["py"] * group
+    # Registers for 24 warps, 16 or 8, by the sums of a thread.
+    blocks = max(1, 32 * (24 if outputs <= 32 else 16 if outputs <= 64 else 8) // threads)
     numbers = ""
     if config["taps"] in ("constant", "literal"):
         padded = np.zeros((groups * group, fh, fw, depth), np.float32)
@@ -299,7 +368,8 @@ def source(shape, filters_of, activation="acc", half=False, **config):
         numbers = _numbers(padded.reshape(groups, group, fh * fw, depth).transpose(0, 3, 2, 1))
     return _TEMPLATE.render(
         **_sizes(shape, filters_of.shape), activation=activation, half=half, numbers=numbers,
-        per_group=depth * fh * fw * group, **config,
+        per_group=depth * fh * fw * group, stored=math.gcd(f, group, 4), blocks=blocks,
+        read=math.gcd(d, step, 4) if config["stages"] == 1 else 1, **config,
     )  # fmt: skip
 
 

@@ -54,3 +54,18 @@ def cudnn(x, w, channels_last, dtype="float32"):
 def of_torch(found):
     """A result of cuDNN in our order of axes."""
     return np.moveaxis(found[0].float().cpu().numpy(), 0, 2)
+
+
+def cudnn_bank(x, w, low, high):
+    """The filter bank of `screening.bank` by cuDNN through PyTorch, with TF32 off, in the stream of the caller."""
+    import torch
+
+    import rtcg.numpy as xp
+    from rtcg import driver
+
+    # Shapes differ from model to model: a search for each would take longer than the bank.
+    torch.backends.cudnn.allow_tf32, torch.backends.cudnn.benchmark = False, False
+    with torch.no_grad(), torch.cuda.stream(torch.cuda.ExternalStream(driver.Stream.get_current().handle)):
+        image, filters = (torch.as_tensor(array, device="cuda") for array in (x, w))
+        found = torch.nn.functional.conv2d(image.permute(0, 3, 1, 2), filters.permute(0, 3, 1, 2)).clamp_(low, high)
+        return xp.asarray(found.permute(0, 2, 3, 1).contiguous())

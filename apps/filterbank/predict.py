@@ -57,7 +57,9 @@ def configurations(problems, count, seed=3):
     """The defaults of two spaces, and random configurations of the spaces of some of the problems."""
     rng, found = np.random.default_rng(seed), []
     for shape, bank in problems[:: max(1, len(problems) // 4)]:
-        possible = [c for c in kernels.space(shape, bank).configurations() if c["taps"] in ("global", "shared")]
+        possible = [
+            c for c in kernels.space(shape, bank).configurations() if c["taps"] in ("global", "shared", "stage")
+        ]
         found += [possible[k] for k in rng.choice(len(possible), min(len(possible), count // 4), replace=False)]
     return [config for k, config in enumerate(found) if config not in found[:k]]
 
@@ -79,11 +81,16 @@ def modelled(problems, configs):
             if not is_possible(config, shape, bank):
                 continue
             tile = config["bx"] * config["px"], config["by"] * config["py"]
-            blocks = -(-shape[1] // tile[0]) * -(-shape[0] // tile[1]) * -(-bank[0] // config["filters"])
+            filters = config["filters"] * config["groups"]
+            blocks = -(-shape[1] // tile[0]) * -(-shape[0] // tile[1]) * -(-bank[0] // filters)
             resident = max(
-                1, min(2048 // (config["bx"] * config["by"]), 200_000 // kernels.shared_bytes(config, shape, bank))
+                1,
+                min(
+                    2048 // (config["bx"] * config["by"] * config["groups"]),
+                    200_000 // kernels.shared_bytes(config, shape, bank),
+                ),
             )
-            work = tile[0] * tile[1] * config["filters"] * bank[1] * bank[2] * bank[3]
+            work = tile[0] * tile[1] * filters * bank[1] * bank[2] * bank[3]
             times[i, j] = (
                 -(-blocks // (16 * resident)) * resident * work * (1 + 1 / config["px"] + 1 / config["filters"])
             )

@@ -5,6 +5,8 @@ scikit-image's wheel, faces and crops without them; where it is missing, drawn f
 """
 
 import importlib.util
+import queue
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -16,6 +18,8 @@ from apps.faces.faces import SIDE, drawn_faces
 from rtcg import driver, ndimage
 
 LAYERS = 3
+# BLAS with threads of its own that several threads call at once mostly waits; a classifier takes less than 1 ms.
+_classifying = threading.Lock()
 
 
 def pictures(count=200):
@@ -103,10 +107,16 @@ def _bound(value):
     return "INFINITY" if value == np.inf else "-INFINITY" if value == -np.inf else f"{value!r}f"
 
 
-def features(images, parameters, banks, bank=ndimage.filter_bank):
+def bank(x, w, low, high):
+    """Responses (images, rows, columns, filters), none below `low` or above `high`."""
+    clip = f"fminf(fmaxf(acc, {_bound(low)}), {_bound(high)})".replace("INFINITY", "__int_as_float(0x7f800000)")
+    return ndimage.filter_bank(x, w, clip)
+
+
+def features(images, parameters, banks, bank=bank):
     """Features (images, numbers) on the device, of images (count, rows, columns) there; and each layer's responses.
 
-    `bank(x, w, activation)` computes the filter banks, for peers.
+    `bank` is the function above, or that of a peer.
     """
 
     def normalised(x, part):
@@ -114,12 +124,11 @@ def features(images, parameters, banks, bank=ndimage.filter_bank):
             x, part["size"], center=part["center"], stretch=part["stretch"], threshold=part["threshold"]
         )
 
+    # Copies wait for what is in the stream, so they come first.
+    banks = [xp.asarray(filters) for filters in banks]
     x, responses = normalised(images[..., None], parameters["input"]), []
     for layer, filters in zip(parameters["layers"], banks, strict=True):
-        clip = f"fminf(fmaxf(acc, {_bound(layer['low'])}), {_bound(layer['high'])})".replace(
-            "INFINITY", "__int_as_float(0x7f800000)"
-        )
-        responses.append(bank(x, xp.asarray(filters), clip))
+        responses.append(bank(x, filters, layer["low"], layer["high"]))
         x = ndimage.pool(responses[-1], layer["pool"], layer["stride"], layer["exponent"])
         x = normalised(x, layer["norm"])
     return x.reshape(len(x), -1), responses
@@ -130,31 +139,48 @@ def accuracy(found, labels, folds=5):
     found = found.astype(np.float64)
     deviation = found.std(axis=0)
     found = (found - found.mean(axis=0)) / np.where(deviation > 0, deviation, 1)
-    gram, fold = found @ found.T, np.arange(len(found)) % folds
-    gram /= max(np.trace(gram) / len(gram), 1e-30)
-    right = 0
+    found /= np.sqrt(max((found**2).sum() / len(found), 1e-30))
+    fold, right = np.arange(len(found)) % folds, 0
     for k in range(folds):
-        rest, left = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
-        weights = np.linalg.solve(gram[np.ix_(rest, rest)] + 0.01 * np.eye(len(rest)), labels[rest])
-        right += (np.sign(gram[np.ix_(left, rest)] @ weights) == labels[left]).sum()
+        rest, left, known = found[fold != k], found[fold == k], labels[fold != k]
+        # As many equations as there are features or images, whichever are fewer; the weights are the same.
+        if rest.shape[1] < len(rest):
+            weights = np.linalg.solve(rest.T @ rest + 0.01 * np.eye(rest.shape[1]), rest.T @ known)
+        else:
+            weights = rest.T @ np.linalg.solve(rest @ rest.T + 0.01 * np.eye(len(rest)), known)
+        right += (np.sign(left @ weights) == labels[fold == k]).sum()
     return right / len(found)
 
 
-def judge(seed, images, labels):
+def judge(seed, images, labels, bank=bank):
     """How good the model of a seed is."""
-    found, _ = features(images, *fitted(draw(seed), images.shape[1]))
-    return float(accuracy(found.get(), labels))
+    found, _ = features(images, *fitted(draw(seed), images.shape[1]), bank)
+    found = found.get()
+    with _classifying:
+        return float(accuracy(found, labels))
 
 
-def screen(models, images, labels, threads, steps=iter):
+def screen(models, images, labels, threads, steps=iter, bank=bank):
     """The accuracy of models by their seed, best first, and the seconds they took; Ctrl-C keeps those that are done.
 
-    Threads judge a model each, so that one's kernels are compiled while another's run.
+    Threads judge a model each, in a stream of its own, so that one's kernels are compiled while another's run, and no
+    one waits for another's.
     """
-    found, start = {}, time.perf_counter()
+    found, start, streams = {}, time.perf_counter(), queue.SimpleQueue()
+    for _ in range(threads):
+        streams.put(driver.Stream())
+
+    def judged(seed):
+        stream = streams.get()
+        try:
+            with stream:
+                return judge(seed, images, labels, bank)
+        finally:
+            streams.put(stream)
+
     pool = ThreadPoolExecutor(threads, initializer=driver.Context.get_current().push)
     try:
-        futures = {seed: pool.submit(judge, seed, images, labels) for seed in range(models)}
+        futures = {seed: pool.submit(judged, seed) for seed in range(models)}
         for seed in steps(list(futures)):
             found[seed] = futures[seed].result()
     except KeyboardInterrupt:

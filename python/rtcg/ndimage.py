@@ -208,7 +208,8 @@ def _pair(value, name):
 def filter_bank(x, w, activation=None, out=None):
     """The correlation of images with filters, at all places where a filter fits; does not wait.
 
-    All sizes are literals of the compiled kernel, which is made anew for others; images of up to 4096 pixels share one.
+    All sizes are literals of the compiled kernel, which is made anew for others; but of images of up to 4096 pixels
+    only the width of filters is.
 
     Parameters
     ----------

@@ -340,7 +340,7 @@ def test_filter_bank_does_not_depend_on_the_schedule(on_virtual_device, context)
 def test_screening_that_is_interrupted_keeps_what_is_done(context, capsys, monkeypatch):
     from apps.filterbank import screening
 
-    def judge(seed, images, labels):
+    def judge(seed, images, labels, bank):
         if seed == 2:
             raise KeyboardInterrupt
         return seed / 10

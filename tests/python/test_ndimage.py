@@ -262,8 +262,10 @@ def test_results_do_not_depend_on_the_schedule(on_virtual_device, context):
 
 @pytest.mark.parametrize("exponent", [1, 2, 10, 2.5, np.inf, "max"])
 def test_pools_are_norms_of_windows(exponent, context):
-    x = numbers((2, 9, 11, 3))
-    for size, strides in [((3, 2), (2, 3)), (4, None), ((9, 11), 1)]:
+    small, large = numbers((2, 9, 11, 3)), numbers((65, 64, 2))[None]
+    for x, size, strides in [
+        (small, (3, 2), (2, 3)), (small, 4, None), (small, (9, 11), 1), (large, (3, 2), (2, 3)),
+    ]:  # fmt: skip
         height, width = size if isinstance(size, tuple) else (size, size)
         down, across = (height, width) if strides is None else np.broadcast_to(strides, 2)
         windows = np.lib.stride_tricks.sliding_window_view(x.astype(np.float64), (height, width), axis=(1, 2))
@@ -292,8 +294,10 @@ def test_pools_of_large_numbers_nan_and_zeros(context):
 
 @pytest.mark.parametrize("center", [True, False])
 def test_local_norms_are_those_of_windows(center, context):
-    x = numbers((2, 9, 11, 3))
-    for size, stretch, threshold in [((3, 5), 1.0, 1.0), (1, 10.0, 0.5), ((4, 2), 0.1, 0.6)]:
+    small, large = numbers((2, 9, 11, 3)), numbers((65, 64, 2))[None]
+    for x, size, stretch, threshold in [
+        (small, (3, 5), 1.0, 1.0), (small, 1, 10.0, 0.5), (small, (4, 2), 0.1, 0.6), (large, (3, 5), 1.0, 1.0),
+    ]:  # fmt: skip
         height, width = size if isinstance(size, tuple) else (size, size)
         windows = np.lib.stride_tricks.sliding_window_view(x.astype(np.float64), (height, width), axis=(1, 2))
         mean = windows.mean(axis=(3, 4, 5)) if center else np.zeros(windows.shape[:3])

@@ -5,6 +5,7 @@ use crate::cache::{CompileCache, CompileDependencies, ManifestEntry};
 use crate::error::{CompileError, ErrorKind};
 use crate::hash::{CacheKey, KeyHasher};
 use crate::implicit_includes::IncludeContext;
+use crate::in_flight::InFlight;
 use crate::includes::{self, FileDependency, FileStamp, IncludeScan, SearchPath};
 use crate::options::{self, TranslatedOptions};
 use crate::request::{Artifact, BinaryKind, CompileRequest};
@@ -69,7 +70,8 @@ struct CompilePlan<'a> {
 impl Compiler {
     /// Compiles, or finds the result of an equal compilation.
     ///
-    /// Blocks for the time of the compilation. May be called from several threads at once.
+    /// Blocks for the time of the compilation. May be called from several threads at once; equal requests are compiled by
+    /// the first.
     pub fn compile(&self, request: &CompileRequest) -> Result<Artifact, CompileError> {
         let begun = trace::is_tracing().then(trace::clock_ns);
         let result = self.find_or_compile(request).map_err(|mut error| {
@@ -92,8 +94,15 @@ impl Compiler {
         let plan = CompilePlan::new(request)?;
         let key = plan.cache_key();
         let cache = CompileCache::open_cache(&request.cache);
-        let cached = (cache.as_ref().filter(|_| !plan.keeps_intermediate_files()))
-            .and_then(|cache| cache.find_artifact(&key, &|stored| plan.is_same_compiler(stored)));
+        let usable_cache = cache.as_ref().filter(|_| !plan.keeps_intermediate_files());
+        let look_up = || usable_cache?.find_artifact(&key, &|stored| plan.is_same_compiler(stored));
+        let mut cached = look_up();
+        let mut _in_flight = None;
+        if cached.is_none() && usable_cache.is_some() {
+            // Another thread may have compiled it meanwhile.
+            _in_flight = InFlight::begin_or_wait(&key);
+            cached = look_up();
+        }
         let is_key_needed = cache.is_some() && (cached.is_none() || prebuilt::is_recording());
         let prebuilt_key = if is_key_needed { plan.prebuilt_key() } else { None };
         let found = cached.or_else(|| prebuilt::find_program(prebuilt_key.as_ref()?));

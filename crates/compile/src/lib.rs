@@ -18,6 +18,7 @@ mod excerpt;
 mod hash;
 mod header_shims;
 mod implicit_includes;
+mod in_flight;
 mod includes;
 mod layout_attributes;
 mod lto;

@@ -10,8 +10,11 @@ use rtcg_array::{DType, DeviceInfo, KernelSpec, Order, PackedKernelArgs, PythonT
 const SHARED_BYTES: usize = 48 << 10;
 /// Columns of filters beyond which they come in pieces.
 const MAX_WHOLE_WIDTH: usize = 64;
-/// Pixels of images up to which a filter bank has one kernel for images of all sizes: it is compiled longer than it runs.
-const MAX_SHARED_PIXELS: usize = 64 * 64;
+/// Pixels of images up to which sizes are arguments of kernels: one that is compiled for them is compiled longer than it
+/// runs.
+const MAX_SMALL_PIXELS: usize = 64 * 64;
+/// Rows of filters that lie in shared memory where images are small.
+const SMALL_PIECE_HEIGHT: usize = 8;
 
 /// The lengths of images: how many there are, rows, columns, channels.
 fn image_lengths(x: &GpuArray) -> Result<[usize; 4]> {
@@ -20,6 +23,12 @@ fn image_lengths(x: &GpuArray) -> Result<[usize; 4]> {
         return Err(ArrayError::value_error(format!("x has shape {shape}; expected (..., rows, columns, channels)")));
     };
     Ok([outer.iter().product(), *rows, *columns, *channels])
+}
+
+/// Whether kernels take sizes as arguments.
+fn has_small_images(x: &GpuArray) -> Result<bool> {
+    let [_, rows, columns, _] = image_lengths(x)?;
+    Ok(rows * columns <= MAX_SMALL_PIXELS)
 }
 
 /// Refuses windows that are larger than images.
@@ -41,14 +50,29 @@ fn windows(x: &GpuArray, dtype: DType, [rows, columns, channels]: [usize; 3]) ->
     GpuArray::empty(x.context(), &shape, dtype, Order::C)
 }
 
-fn bank_tile(device: DeviceInfo, itemsize: usize, taps: [usize; 2], channels: usize, filters: usize) -> BankTile {
+fn bank_tile(
+    device: DeviceInfo,
+    itemsize: usize,
+    taps: [usize; 2],
+    channels: usize,
+    filters: usize,
+    is_small: bool,
+) -> BankTile {
     let item = itemsize.max(4);
     let is_simd = device.is_simd_cpu();
     let filters = filters.next_power_of_two().min(if is_simd || item == 8 { 4 } else { 8 }) as u32;
-    let (block, pixels) = if is_simd { ([16, 4], [4, 1]) } else { ([16, 8], [4, 2]) };
-    let width = if taps[1] <= MAX_WHOLE_WIDTH { taps[1] } else { MAX_WHOLE_WIDTH };
+    let (block, pixels) = match (is_simd, is_small) {
+        (true, _) => ([16, 4], [4, 1]),
+        (false, true) => ([8, 8], [4, 2]),
+        (false, false) => ([16, 8], [4, 2]),
+    };
+    // Few different numbers where images are small, so that there are few kernels.
+    let (channels, height) = match is_small {
+        true => (if channels == 1 { 1 } else { 4 }, SMALL_PIECE_HEIGHT),
+        false => (channels.min(8) as u32, taps[0]),
+    };
     let mut tile =
-        BankTile { block, pixels, filters, channels: channels.min(8) as u32, piece: [taps[0] as u32, width as u32] };
+        BankTile { block, pixels, filters, channels, piece: [height, taps[1].min(MAX_WHOLE_WIDTH)].map(|n| n as u32) };
     while shared_bytes(&tile, item) > SHARED_BYTES {
         let BankTile { channels, piece: [height, _], .. } = &mut tile;
         *if *channels > 1 { channels } else { height } = (if *channels > 1 { *channels } else { *height }).div_ceil(2);
@@ -66,9 +90,8 @@ fn shared_bytes(tile: &BankTile, item: usize) -> usize {
 /// The correlation of images with filters, at all places where a filter fits, and `activation` of the sums. Does not wait.
 ///
 /// `x` has the shape `(..., rows, columns, channels)`, `w` `(filters, height, width, channels)`, the result `(..., rows -
-/// height + 1, columns - width + 1, filters)`. All sizes are literals of the compiled kernel, but not rows and columns of
-/// images of up to 4096 pixels, which would be compiled longer than they run. `activation` is an expression
-/// of CUDA C of the sum `acc` and the filter's number `f`, such as `"clip(acc, 0, 1)"`; `"clip"` and `"relu"` alone stand
+/// height + 1, columns - width + 1, filters)`. All sizes are literals of the compiled kernel; for images of up to 4096
+/// pixels, which would be compiled longer than they run, only the width of filters. `activation` is an expression of CUDA C of the sum `acc` and the filter's number `f`, such as `"clip(acc, 0, 1)"`; `"clip"` and `"relu"` alone stand
 /// for `clip(acc, 0, 1)` and `relu(acc)`. float16 is summed in float32. `out` is written if it is given.
 ///
 /// # Errors
@@ -135,9 +158,9 @@ fn launch_bank(bank: &LargeBank, dtype: DType, activation: &str, operands: [&Gpu
     push_arrays(&mut args, &operands)?;
     args.push_i64(images as i64);
     [rows, columns].iter().for_each(|&length| args.push_u32(length as u32));
-    let is_shared = rows * columns <= MAX_SHARED_PIXELS;
+    let is_small = has_small_images(operands[1])?;
     // Offsets within an image and within filters are integers of 32 bits there.
-    let is_large = !is_shared && !device.is_simd_cpu() && dtype != DType::F64;
+    let is_large = !is_small && !device.is_simd_cpu() && dtype != DType::F64;
     let is_large = is_large && (rows * columns * channels).max(operands[2].size()) < i32::MAX as usize;
     if let Some(tile) = is_large.then(|| LargeTile::of(bank, device)).flatten() {
         let aligned =
@@ -148,9 +171,12 @@ fn launch_bank(bank: &LargeBank, dtype: DType, activation: &str, operands: [&Gpu
         let grid = [x as u32, y as u32, layers.min(65535) as u32];
         return ctx.compiled_kernel(&spec)?.launch(grid, tile.block, tile.shared_bytes(bank), args.packed_bytes());
     }
-    let tile = bank_tile(device, dtype.itemsize(), taps, channels, filters);
-    let image = if is_shared { [0, 0, channels] } else { bank.image };
-    let spec = FilterBankSpec { dtype, image, taps, filters, activation, tile };
+    [channels, taps[0], filters].iter().for_each(|&length| args.push_u32(length as u32));
+    let tile = bank_tile(device, dtype.itemsize(), taps, channels, filters, is_small);
+    let spec = match is_small {
+        true => FilterBankSpec { dtype, image: [0; 3], taps: [0, taps[1]], filters: 0, activation, tile },
+        false => FilterBankSpec { dtype, image: bank.image, taps, filters, activation, tile },
+    };
     let across = |length: usize, axis: usize| length.div_ceil((tile.block[axis] * tile.pixels[axis]) as usize) as u32;
     let grid = [across(columns - taps[1] + 1, 0), across(rows - taps[0] + 1, 1)];
     let layers = (images * filters.div_ceil(tile.filters as usize)).min(65535) as u32;
@@ -206,7 +232,11 @@ pub fn pool(x: &GpuArray, size: [usize; 2], strides: [usize; 2], pool: Pool) -> 
     let shape = [(rows - size[0]) / strides[0] + 1, (columns - size[1]) / strides[1] + 1, channels];
     let out = windows(x, dtype, shape)?;
     let source = x.to_dtype(dtype)?.to_contiguous()?;
-    launch(&PoolSpec { dtype, size, strides, kind }, &out, &source, &[], out.size())?;
+    let spec = match has_small_images(x)? {
+        true => PoolSpec { dtype, size: [0; 2], strides: [0; 2], kind },
+        false => PoolSpec { dtype, size, strides, kind },
+    };
+    launch(&spec, &out, &source, &[size, strides].concat().iter().map(|&n| n as u64).collect::<Vec<_>>(), out.size())?;
     Ok(out)
 }
 
@@ -244,7 +274,14 @@ pub fn local_norm(x: &GpuArray, options: LocalNorm) -> Result<GpuArray> {
     let [_, rows, columns, channels] = image_lengths(x)?;
     let out = windows(x, dtype, [rows - size[0] + 1, columns - size[1] + 1, channels])?;
     let source = x.to_dtype(dtype)?.to_contiguous()?;
-    let numbers = [stretch, threshold].map(f64::to_bits);
-    launch(&LocalNormSpec { dtype, size, is_centered }, &out, &source, &numbers, out.size() / channels.max(1))?;
+    let numbers = [stretch.to_bits(), threshold.to_bits(), size[0] as u64, size[1] as u64];
+    let literal = if has_small_images(x)? { [0; 2] } else { size };
+    launch(
+        &LocalNormSpec { dtype, size: literal, is_centered },
+        &out,
+        &source,
+        &numbers,
+        out.size() / channels.max(1),
+    )?;
     Ok(out)
 }

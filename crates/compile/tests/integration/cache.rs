@@ -4,7 +4,9 @@
 //! `RTCG_CACHE_TEST` set; the child does one step and prints what happened.
 
 use crate::own_process::rerun;
-use rtcg_compile::{Arch, Artifact, CachePolicy, CompileError, CompileRequest, Compiler, Target, clear_memory_cache};
+use rtcg_compile::{
+    Arch, Artifact, CachePolicy, CompileError, CompileRequest, Compiler, ErrorKind, Target, clear_memory_cache,
+};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::sync::Mutex;
@@ -386,4 +388,27 @@ fn an_unwritable_directory_warns_once_and_compiles() {
     let (out, err) = child_output(spawn_child("many", &dir, &[("PYCUDA_CACHE_DIR", &blocked)]));
     assert!(out.contains("done"), "{out}");
     assert_eq!(err.matches("cannot be cached").count(), 1, "{err}");
+}
+
+#[test]
+fn equal_requests_of_several_threads_are_compiled_once() {
+    let _guard = MEMORY_CACHE_LOCK.lock().unwrap_or_else(|e| e.into_inner());
+    let dir = TempCacheDir::new("in-flight");
+    let request = build_request(KERNEL_SOURCE, &dir);
+    let barrier = std::sync::Barrier::new(4);
+    let compile = || {
+        barrier.wait();
+        Compiler.compile(&request).unwrap().from_cache
+    };
+    let mut cached: Vec<bool> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..4).map(|_| scope.spawn(compile)).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    cached.sort_unstable();
+    assert_eq!(cached, [false, true, true, true]);
+    // Errors are each thread's own.
+    let refused = build_request("int x = ;", &dir);
+    let compile = || Compiler.compile(&refused).unwrap_err().kind;
+    let kinds = std::thread::scope(|scope| [scope.spawn(compile), scope.spawn(compile)].map(|t| t.join().unwrap()));
+    assert_eq!(kinds, [ErrorKind::Source; 2]);
 }

@@ -1,9 +1,10 @@
 // Correlation of images with F filters at all places where they fit. A thread has PY rows times PX adjacent columns of the
 // result, for FILTERS filters. Channels come in stages of CHANNELS, filters in pieces of PIECE_H x PIECE_W taps; both lie
-// in shared memory, channel by channel, so that a row of pixels in registers serves STEP taps.
+// in shared memory, channel by channel, so that a row of pixels in registers serves STEP taps. Sizes that are 0 among the
+// literals are arguments.
 enum {
   TILE_H = BY * PY + PIECE_H - 1, TILE_W = (BX * PX + PIECE_W - 1 + 3) / 4 * 4, THREADS = BX * BY,
-  GROUPS = (F + FILTERS - 1) / FILTERS, TAPS = PIECE_H * PIECE_W, IS_WHOLE = PIECE_W >= FW
+  TAPS = PIECE_H * PIECE_W, IS_WHOLE = PIECE_W >= FW
 };
 enum { VECTOR = 16 / (int)sizeof(A), WEIGHTS = FILTERS < VECTOR ? FILTERS : VECTOR };
 template <int N> struct alignas(sizeof(A) * N) rt_pack { A at[N]; };
@@ -43,10 +44,10 @@ __device__ __forceinline__ void rt_add_one(A (&sum)[PY][PX][FILTERS], const A *p
       for (int f = 0; f < FILTERS; f++) sum[p][q][f] += pixels[p * TILE_W + q] * taps[f];
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS) ndimage_filter_bank(O *out, const I *x, const I *w, long long images, int rows, int columns)
+extern "C" __global__ void __launch_bounds__(THREADS) ndimage_filter_bank(O *out, const I *x, const I *w, long long images, int rows, int columns, int channels, int bank_height, int bank_filters)
 {
-  // Without rows and columns among the literals, the kernel is one for all sizes.
-  const auto H = ROWS ? ROWS : rows, W = COLUMNS ? COLUMNS : columns;
+  const int H = ROWS ? ROWS : rows, W = COLUMNS ? COLUMNS : columns, D = DEPTH ? DEPTH : channels;
+  const int FH = HEIGHT ? HEIGHT : bank_height, F = BANK ? BANK : bank_filters, GROUPS = (F + FILTERS - 1) / FILTERS;
   __shared__ alignas(16) A tile[CHANNELS][TILE_H][TILE_W];
   __shared__ alignas(16) A taps[CHANNELS][TAPS][FILTERS];
   const int t = threadIdx.y * BX + threadIdx.x;
@@ -65,7 +66,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) ndimage_filter_bank(O *out
           const int height = FH - y0 < PIECE_H ? FH - y0 : PIECE_H, width = FW - x0 < PIECE_W ? FW - x0 : PIECE_W;
           __syncthreads();
           // Adjacent threads read adjacent channels.
-          for (int e = t; e < CHANNELS * TILE_H * TILE_W; e += THREADS) {
+          for (int e = t; e < CHANNELS * TILE_W * (BY * PY + height - 1); e += THREADS) {
             const int d = e % CHANNELS, at_column = e / CHANNELS % TILE_W, at_row = e / CHANNELS / TILE_W;
             const int from_row = row0 + y0 + at_row, from_column = column0 + x0 + at_column;
             tile[d][at_row][at_column] = from_row < H && from_column < W && d0 + d < D

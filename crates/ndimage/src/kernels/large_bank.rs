@@ -6,6 +6,8 @@ use std::borrow::Cow;
 use std::fmt::Write;
 use std::sync::Arc;
 
+/// Vectors that a thread reads before it stores them.
+const LOADS: usize = 4;
 /// Registers of a multiprocessor.
 const REGISTERS: u32 = 1 << 16;
 /// Shared memory that each block takes besides its own, and that a multiprocessor has beyond the most for one block.
@@ -39,27 +41,28 @@ pub(crate) struct LargeTile {
     unrolled: u32,
 }
 
-/// Vectors that a thread reads before it stores them.
-const LOADS: u32 = 4;
-/// Columns, rows and filters of the result that a thread has, and registers that it then needs.
-const OUTPUTS: [([u32; 3], u32); 5] =
-    [([8, 2, 4], 128), ([4, 2, 8], 128), ([4, 4, 4], 128), ([8, 2, 8], 255), ([4, 2, 4], 80)];
+/// Columns of the result that a block has: no fewer are whole warps, and more only leave more of them outside of images.
+const COLUMNS: u32 = 32;
+/// Columns, rows and filters of the result that a thread has, and registers that it then needs. More outputs leave room
+/// for so few warps that nothing hides their waits; other shapes of as many read more vectors.
+const OUTPUTS: [([u32; 3], u32); 2] = [([8, 2, 4], 128), ([4, 2, 4], 80)];
+/// Products of rows that are unrolled together at most: more instructions leave their cache.
+const MAX_UNROLLED_PRODUCTS: usize = 1300;
+/// Channels that come to shared memory together at least where they fit: pixels of fewer are read in shorter vectors.
+const MIN_CHANNELS: u32 = 4;
 
 impl LargeTile {
     /// The division that takes the least time by its counts; none where no filters fit in shared memory.
     pub(crate) fn of(bank: &LargeBank, device: DeviceInfo) -> Option<Self> {
         let mut best: Option<(f64, Self)> = None;
         for (outputs, registers) in OUTPUTS {
-            // Blocks of 32 or 64 columns, in whole warps; a quarter of one reads vectors of one row or two.
-            for (columns, warps) in
-                [1, 2].into_iter().flat_map(|n| [1, 2, 4, 8].map(|warps| (n * 32 / outputs[0], warps)))
-            {
+            for warps in [1, 2, 4, 8] {
                 for groups in [1, 2, 4] {
-                    let block = [columns, 32 * warps / columns, groups];
+                    let block = [COLUMNS / outputs[0], warps * outputs[0], groups];
                     if let Some(tile) = Self::with(bank, device, block, outputs, registers) {
-                        let slots = tile.issue_slots(bank, device);
-                        if best.is_none_or(|(least, _)| slots < least) {
-                            best = Some((slots, tile));
+                        let cycles = tile.cycles(bank, device);
+                        if best.is_none_or(|(least, _)| cycles < least) {
+                            best = Some((cycles, tile));
                         }
                     }
                 }
@@ -76,12 +79,26 @@ impl LargeTile {
         if !(64..=256).contains(&threads) || is_wasteful || blocks == 0 {
             return None;
         }
-        let mut tile = Self { block, outputs, channels: bank.image[2].min(8) as u32, blocks, unrolled: 1 };
-        let whole = device.shared_bytes + RESERVED_BYTES;
-        while tile.blocks * (tile.shared_bytes(bank) + RESERVED_BYTES) > whole && tile.channels > 2 {
+        let products = outputs.iter().product::<u32>() as usize * bank.taps[1];
+        let unrolled = if 2 * products <= MAX_UNROLLED_PRODUCTS { 2 } else { 1 };
+        let mut tile = Self { block, outputs, channels: bank.image[2].min(8) as u32, blocks, unrolled };
+        while (tile.resident(bank, device) < blocks && tile.channels > MIN_CHANNELS)
+            || (tile.shared_bytes(bank) > device.shared_bytes && tile.channels > 1)
+        {
             tile.channels = tile.channels.div_ceil(2);
         }
         (tile.shared_bytes(bank) <= device.shared_bytes && tile.grid(bank)[1] <= 65535).then_some(tile)
+    }
+
+    /// Blocks that a multiprocessor runs at once.
+    fn resident(&self, bank: &LargeBank, device: DeviceInfo) -> u32 {
+        let shared = (device.shared_bytes + RESERVED_BYTES) / (self.shared_bytes(bank) + RESERVED_BYTES);
+        self.blocks.min(shared).max(1)
+    }
+
+    /// Elements of images and filters that are read together.
+    fn read_together(&self, bank: &LargeBank) -> usize {
+        most_of([bank.image[2], self.channels as usize])
     }
 
     /// Rows and columns of pixels in shared memory, and elements of a channel of them; as in the kernel.
@@ -106,33 +123,40 @@ impl LargeTile {
         [across(columns, 0), across(rows, 1), bank.images * across(bank.filters, 2)]
     }
 
-    /// Instructions that the multiprocessor with most work issues for each of its four schedulers.
-    fn issue_slots(&self, bank: &LargeBank, device: DeviceInfo) -> f64 {
+    /// Cycles of the multiprocessor with most work. The numbers fit times of 21 divisions for four banks on an H200 by 5 %.
+    fn cycles(&self, bank: &LargeBank, device: DeviceInfo) -> f64 {
         let [threads, outputs] = [self.block, self.outputs].map(|lengths| f64::from(lengths.iter().product::<u32>()));
         let [columns, rows, filters] = self.outputs.map(f64::from);
         let [height, width] = bank.taps.map(|length| length as f64);
+        let depth = bank.image[2] as f64;
         // A row of taps: products, vectors of pixels and weights, and what a loop costs.
-        let vectors = rows * ((columns + width - 1.0) / 4.0).ceil() + width * (filters / 4.0).max(1.0);
-        let row = outputs * width + vectors + 8.0 + 5.0 / f64::from(self.unrolled);
+        let vectors = rows * ((columns + width - 1.0) / 4.0).ceil() + width;
+        let row = outputs * width + vectors + 5.0 / f64::from(self.unrolled);
         // What comes to shared memory, mostly in vectors.
         let [pixel_rows, pixel_columns, _] = self.pixels(bank).map(f64::from);
         let elements = pixel_rows * pixel_columns + height * width * filters * f64::from(self.block[2]);
+        let thread = depth * height * row + 10.0 * elements * depth / threads + 4.0 * outputs + 200.0;
+        // Waits of a block for memory: for each stage, for what a thread reads before it stores that, and for results.
         let stages = bank.image[2].div_ceil(self.channels as usize) as f64;
-        let loads = elements * bank.image[2] as f64 / threads * 7.0 + stages * 60.0;
-        let thread = bank.image[2] as f64 * height * row + loads + outputs + 200.0;
-        let shared = (device.shared_bytes + RESERVED_BYTES) / (self.shared_bytes(bank) + RESERVED_BYTES);
-        let resident = f64::from(self.blocks.min(shared).max(1));
-        let blocks: usize = self.grid(bank).iter().product();
-        let at_once = resident * f64::from(device.multiprocessors);
-        let waves = (blocks as f64 / at_once).floor();
-        // A last wave of few warps does not keep the schedulers busy.
-        let last = ((blocks as f64 - waves * at_once) / f64::from(device.multiprocessors)).ceil();
-        let last = if last > 0.0 { last.max(256.0 / threads) } else { 0.0 };
-        // Eight vectors of a quarter of a warp come from four rows of banks; nothing overlaps the loads of a single block.
-        let conflicts = if self.outputs[0] > 4 && self.block[0] > 4 { 1.03 } else { 1.0 };
-        let alone = if resident < 2.0 { 1.04 } else { 1.0 };
-        (waves * resident + last) * threads / 128.0 * thread * conflicts * alone
+        let together = (LOADS * self.read_together(bank)) as f64;
+        let rounds = (elements * f64::from(self.channels) / together / threads).max(1.0);
+        let wait = stages * (3000.0 + 1500.0 * rounds) + 2000.0 + 200.0 * outputs;
+        // Blocks of a multiprocessor: four schedulers issue for them, where warps are enough; each hides waits of others.
+        let wave = |blocks: f64| {
+            let issued = (blocks * threads).max(256.0) / 128.0 * thread;
+            if blocks > 0.0 { issued + wait / blocks.sqrt() } else { 0.0 }
+        };
+        let resident = f64::from(self.resident(bank, device));
+        let multiprocessors = f64::from(device.multiprocessors);
+        let blocks = self.grid(bank).iter().product::<usize>() as f64;
+        let waves = (blocks / (resident * multiprocessors)).floor();
+        waves * wave(resident) + wave((blocks / multiprocessors - waves * resident).ceil())
     }
+}
+
+/// The most elements that fit a vector and divide what they are parts of.
+fn most_of(lengths: [usize; 2]) -> usize {
+    [4, 2].into_iter().find(|n| lengths.iter().all(|length| length % n == 0)).unwrap_or(1)
 }
 
 /// Parameters: as of [`super::FilterBankSpec`].
@@ -160,10 +184,6 @@ impl KernelSpec for LargeBankSpec {
     fn source(&self) -> String {
         let mut text = activation_text(self.dtype, &self.activation);
         let LargeTile { block, outputs, channels, blocks, unrolled } = self.tile;
-        // The most elements that fit a vector and divide what they are parts of.
-        let vector = |lengths: [usize; 2], aligned: usize| {
-            [4, 2, 1].into_iter().find(|n| lengths.iter().all(|length| length % n == 0) && n <= &aligned).unwrap_or(1)
-        };
         let step = if self.taps[1] <= MAX_UNROLLED_TAPS as usize { self.taps[1] } else { 8 };
         let sizes = [
             ("ROWS", self.image[0]),
@@ -173,8 +193,8 @@ impl KernelSpec for LargeBankSpec {
             ("FW", self.taps[1]),
             ("F", self.filters),
             ("STEP", step),
-            ("IN", vector([self.image[2], channels as usize], self.aligned[0])),
-            ("OUT", vector([self.filters, outputs[2] as usize], self.aligned[1])),
+            ("IN", most_of([self.image[2], channels as usize]).min(self.aligned[0])),
+            ("OUT", most_of([self.filters, outputs[2] as usize]).min(self.aligned[1])),
         ];
         let tile = [
             ("BX", block[0]),
@@ -186,8 +206,7 @@ impl KernelSpec for LargeBankSpec {
             ("CHANNELS", channels),
             ("BLOCKS", blocks),
             ("UNROLL_Y", unrolled),
-            ("ADJACENT", u32::from(unrolled > 1)),
-            ("LOADS", LOADS),
+            ("LOADS", LOADS as u32),
         ];
         for (name, number) in sizes.into_iter().chain(tile.map(|(name, number)| (name, number as usize))) {
             let _ = writeln!(text, "enum {{ {name} = {number} }};");
@@ -200,8 +219,9 @@ impl KernelSpec for LargeBankSpec {
 mod tests {
     use super::*;
 
+    /// Of some 130 divisions for each bank, those that an H200 ran as fast as the fastest, but for 1.5 %.
     #[test]
-    fn divisions_fit_and_keep_multiprocessors_busy() {
+    fn divisions_are_those_that_were_fast() {
         let h100 = DeviceInfo {
             multiprocessors: 132,
             max_blocks: 4 * 132 * 8,
@@ -210,20 +230,16 @@ mod tests {
             shared_bytes: 227 << 10,
             compute_capability: 90,
         };
-        let shapes = [
-            ([256, 256, 8], [9, 9], 64),
-            ([512, 512, 4], [13, 13], 32),
-            ([1024, 1024, 8], [5, 5], 16),
-            ([2048, 2048, 4], [8, 8], 4),
+        let banks = [
+            ([256, 256, 8], [9, 9], 64, ([4, 16, 4], [8, 2, 4], 8, 2)),
+            ([512, 512, 4], [13, 13], 32, ([4, 16, 2], [8, 2, 4], 4, 1)),
+            ([1024, 1024, 8], [5, 5], 16, ([4, 8, 4], [8, 2, 4], 8, 2)),
+            ([2048, 2048, 4], [8, 8], 4, ([8, 8, 1], [4, 2, 4], 4, 2)),
         ];
-        for (image, taps, filters) in shapes {
+        for (image, taps, filters, fast) in banks {
             let bank = LargeBank { images: 1, image, taps, filters };
             let tile = LargeTile::of(&bank, h100).expect("filters fit in shared memory");
-            assert!(tile.blocks * (tile.shared_bytes(&bank) + RESERVED_BYTES) <= h100.shared_bytes + RESERVED_BYTES);
-            let products = (image[0] - taps[0] + 1) * (image[1] - taps[1] + 1) * filters * taps[0] * taps[1] * image[2];
-            let least = products as f64 / f64::from(h100.multiprocessors * 128);
-            let share = least / tile.issue_slots(&bank, h100);
-            assert!(share > 0.75, "{image:?}: {share:.2} of what is issued are products, by {tile:?}");
+            assert_eq!((tile.block, tile.outputs, tile.channels, tile.unrolled), fast, "{image:?}");
         }
     }
 }

@@ -7,10 +7,11 @@ enum {
   // Quarters of warps read their vectors of a plane without conflicts of banks.
   TILE_W = (BX * PX + FW - 1 + 3) / 4 * 4 + (PX > 4 && (BX * PX + FW - 1 + 3) / 4 % 2 == 0 ? 4 : 0),
   PLANE = TILE_H * TILE_W + (TILE_H * TILE_W % 8 == 0 ? 4 : 0),
-  ROW_STEP = ADJACENT ? 1 : BY, FIRST_STEP = ADJACENT ? PY : 1,
+  // Rows of a thread: adjacent ones, which taps of two rows share in registers, where that has no such conflicts.
+  ROW_STEP = PX > 4 ? BY : 1, FIRST_STEP = PX > 4 ? 1 : PY,
   GROUPS = (F + BANK - 1) / BANK, TAPS = FH * FW, PARTS = CHANNELS / IN
 };
-enum { VECTOR = 16 / (int)sizeof(A), WEIGHTS = FILTERS < VECTOR ? FILTERS : VECTOR };
+enum { VECTOR = 16 / (int)sizeof(A) };
 template <int N, class E = A> struct alignas(sizeof(E) * N) rt_pack { E at[N]; };
 
 // Adds the products of COUNT adjacent taps of a row; pixels begin at a multiple of a vector.
@@ -24,16 +25,14 @@ template <int COUNT> __device__ __forceinline__ void rt_add(A (&sum)[PY][PX][FIL
     for (int v = 0; v < WIDTH; v++) row[p][v] = *(const rt_pack<VECTOR> *)(pixels + p * (ROW_STEP * TILE_W) + v * VECTOR);
   #pragma unroll
   for (int t = 0; t < COUNT; t++) {
-    rt_pack<WEIGHTS> weight[FILTERS / WEIGHTS];
-    #pragma unroll
-    for (int v = 0; v < FILTERS / WEIGHTS; v++) weight[v] = *(const rt_pack<WEIGHTS> *)(taps + t * BANK + v * WEIGHTS);
+    const rt_pack<FILTERS> weight = *(const rt_pack<FILTERS> *)(taps + t * BANK);
     #pragma unroll
     for (int p = 0; p < PY; p++)
       #pragma unroll
       for (int q = 0; q < PX; q++)
         #pragma unroll
         for (int f = 0; f < FILTERS; f++)
-          sum[p][q][f] += row[p][(q + t) / VECTOR].at[(q + t) % VECTOR] * weight[f / WEIGHTS].at[f % WEIGHTS];
+          sum[p][q][f] += row[p][(q + t) / VECTOR].at[(q + t) % VECTOR] * weight.at[f];
   }
 }
 

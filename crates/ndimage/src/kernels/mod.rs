@@ -1,4 +1,5 @@
-//! Kernels of filters. Sizes of filters are literals of the source; so is all else of a filter bank.
+//! Kernels of filters. Sizes of filters are literals of the source; so is all else of a filter bank. Those of layers are
+//! arguments instead where images are small.
 
 mod large_bank;
 
@@ -146,12 +147,13 @@ pub(crate) struct BankTile {
 }
 
 /// A filter bank: correlation of images (rows, columns, channels) with filters where they fit. Parameters: the result, the
-/// input, filters in its dtype, the number of images, rows and columns.
+/// input, filters in its dtype, the number of images, rows, columns, channels, rows of filters, filters. Sizes that are 0 in
+/// the specification are those of the parameters.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct FilterBankSpec {
     /// Of images, filters and result.
     pub(crate) dtype: DType,
-    /// Rows, columns, channels. No rows and columns where the kernel is told them.
+    /// Rows, columns, channels.
     pub(crate) image: [usize; 3],
     /// Rows, columns.
     pub(crate) taps: [usize; 2],
@@ -183,8 +185,8 @@ impl KernelSpec for FilterBankSpec {
     fn source(&self) -> String {
         let mut text = activation_text(self.dtype, &self.activation);
         let BankTile { block, pixels, filters, channels, piece } = self.tile;
-        let sizes = [("ROWS", self.image[0]), ("COLUMNS", self.image[1]), ("D", self.image[2])];
-        let sizes = sizes.into_iter().chain([("FH", self.taps[0]), ("FW", self.taps[1]), ("F", self.filters)]);
+        let sizes = [("ROWS", self.image[0]), ("COLUMNS", self.image[1]), ("DEPTH", self.image[2])];
+        let sizes = sizes.into_iter().chain([("HEIGHT", self.taps[0]), ("FW", self.taps[1]), ("BANK", self.filters)]);
         let tile = [
             ("BX", block[0]),
             ("BY", block[1]),
@@ -214,7 +216,8 @@ pub(crate) enum PoolKind {
     Norm(u64),
 }
 
-/// Norms of windows of images. Parameters: the result, the input, numbers of images, rows, columns, channels.
+/// Norms of windows of images. Parameters: the result, the input, rows and columns of windows and of strides, numbers of
+/// images, rows, columns, channels. Sizes and strides that are 0 in the specification are those of the parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct PoolSpec {
     pub(crate) dtype: DType,
@@ -247,8 +250,8 @@ impl KernelSpec for PoolSpec {
     }
 }
 
-/// Local contrast normalisation. Parameters: the result, the input, stretch, threshold, numbers of images, rows, columns,
-/// channels.
+/// Local contrast normalisation. Parameters: the result, the input, stretch, threshold, rows and columns of the window,
+/// numbers of images, rows, columns, channels. A size of 0 in the specification is that of the parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct LocalNormSpec {
     pub(crate) dtype: DType,

@@ -1,16 +1,19 @@
-// Norms of windows: one thread has one element of the result, adjacent threads adjacent channels.
-extern "C" __global__ void __launch_bounds__(THREADS) ndimage_pool(O *out, const I *x, long long images, long long height, long long width, long long channels)
+// Norms of windows: one thread has one element of the result, adjacent threads adjacent channels. Sizes and strides that
+// are 0 among the literals are arguments.
+extern "C" __global__ void __launch_bounds__(THREADS) ndimage_pool(O *out, const I *x, long long size_h, long long size_w, long long stride_h, long long stride_w, long long images, long long height, long long width, long long channels)
 {
-  const long long rows = (height - SIZE_H) / STRIDE_H + 1, columns = (width - SIZE_W) / STRIDE_W + 1;
+  const int SH = SIZE_H ? SIZE_H : size_h, SW = SIZE_W ? SIZE_W : size_w;
+  const long long DOWN = STRIDE_H ? STRIDE_H : stride_h, ACROSS = STRIDE_W ? STRIDE_W : stride_w;
+  const long long rows = (height - SH) / DOWN + 1, columns = (width - SW) / ACROSS + 1;
   const long long total = images * rows * columns * channels;
   for (long long flat = blockIdx.x * (long long)THREADS + threadIdx.x; flat < total; flat += gridDim.x * (long long)THREADS) {
     const long long channel = flat % channels, column = flat / channels % columns, row = flat / channels / columns % rows;
     const long long image = flat / channels / columns / rows;
-    const I *const from = x + ((image * height + row * STRIDE_H) * width + column * STRIDE_W) * channels + channel;
+    const I *const from = x + ((image * height + row * DOWN) * width + column * ACROSS) * channels + channel;
     auto at = [&](int i, int j) { return rt_load(from + (i * width + j) * channels); };
     A found = IS_MAX ? at(0, 0) : A(0);
-    for (int i = 0; i < SIZE_H; i++)
-      for (int j = 0; j < SIZE_W; j++) {
+    for (int i = 0; i < SH; i++)
+      for (int j = 0; j < SW; j++) {
         const A value = IS_MAX ? at(i, j) : fabs(at(i, j));
         // NaN stays.
         if constexpr (IS_SUM) found += value;
@@ -21,8 +24,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) ndimage_pool(O *out, const
       const A largest = found;
       A sum = 0;
       if (largest > A(0) && largest < A(INFINITY)) {
-        for (int i = 0; i < SIZE_H; i++)
-          for (int j = 0; j < SIZE_W; j++) sum += pow(fabs(at(i, j)) / largest, A(EXPONENT));
+        for (int i = 0; i < SH; i++)
+          for (int j = 0; j < SW; j++) sum += pow(fabs(at(i, j)) / largest, A(EXPONENT));
         found = largest * pow(sum, A(1) / A(EXPONENT));
       }
     }

@@ -84,16 +84,24 @@ fn filter_banks_of_large_images_are_those_of_a_loop_in_all_divisions() {
 }
 
 #[test]
-fn small_images_share_the_kernel_of_a_filter_bank() {
-    let ctx = context_of_fake_gpu(CPU);
-    let kernels_after = |x| {
-        bank(&ctx, x, [3, 3, 2, 2], DType::F32);
-        ctx.kernel_cache_usage().inserted
-    };
-    let first = kernels_after([2, 9, 7, 2]);
-    assert_eq!(kernels_after([1, 3, 64, 2]), first);
-    assert_eq!(kernels_after([1, 64, 64, 2]), first);
-    assert_eq!(kernels_after([1, 64, 65, 2]), first + 1);
+fn small_images_share_kernels() {
+    for device in [LARGE_GPU, CPU] {
+        let ctx = context_of_fake_gpu(device);
+        let kernels_after = |x: [usize; 4], [filters, height, width]: [usize; 3]| {
+            let w = [filters, height, width, x[3]];
+            assert_eq!(bank(&ctx, x, w, DType::F32), bank_by_loop(x, w), "{x:?} {w:?}");
+            let image = integer_array(&ctx, &x, DType::F32);
+            pool(&image, [height, width], [width, height], Pool::Max).unwrap();
+            let options = LocalNorm { size: [height, width], is_centered: true, stretch: 1.0, threshold: 1.0 };
+            local_norm(&image, options).unwrap();
+            ctx.kernel_cache_usage().inserted
+        };
+        let first = kernels_after([2, 9, 7, 2], [9, 3, 2]);
+        assert_eq!(kernels_after([1, 3, 64, 3], [16, 1, 2]), first);
+        assert_eq!(kernels_after([1, 20, 35, 9], [13, 17, 2]), first, "rows of a filter in pieces");
+        assert_eq!(kernels_after([1, 64, 64, 2], [9, 3, 2]), first);
+        assert_eq!(kernels_after([1, 64, 65, 2], [9, 3, 2]), first + 3);
+    }
 }
 
 #[test]
