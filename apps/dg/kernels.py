@@ -265,12 +265,12 @@ __global__ void __launch_bounds__(THREADS{{ ", %d"|format(blocks) if blocks }}) 
   const real *derivative = matrices + {{ place[0] }}, *lift = matrices + {{ place[1] }};
 {% if matrices == "shared" %}
   {
-{% set at, end = place[0 if "volume" in steps else 1], place[2 if has_fluxes else 1] %}
-    const int4 *from = (const int4 *)(matrices + {{ at }});
-    for (int x = t; x < {{ end - at }} * sizeof(real) / sizeof(int4); x += THREADS) ((int4 *)shared)[x] = from[x];
+{% set copied, end = place[0 if "volume" in steps else 1], place[2 if has_fluxes else 1] %}
+    const int4 *from = (const int4 *)(matrices + {{ copied }});
+    for (int x = t; x < {{ end - copied }} * sizeof(real) / sizeof(int4); x += THREADS) ((int4 *)shared)[x] = from[x];
     derivative = shared;
-    lift = shared + {{ place[1] - at }};
-    shared += {{ end - at }};
+    lift = shared + {{ place[1] - copied }};
+    shared += {{ end - copied }};
     __syncthreads();
   }
 {% endif %}

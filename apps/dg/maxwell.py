@@ -36,7 +36,7 @@ class Problem:
     kinds: tuple
     wave: "PlaneWave | None"
     max_shared: int
-    capability: tuple = (8, 0)
+    capability: tuple
 
     @property
     def element(self) -> Element:

@@ -361,8 +361,10 @@ def sphere(refinements=0, outer="absorbing", inner="scatterer", shells=4):
     4 shells end at radius 2.5, 8 at 6.3. The spheres are polyhedra; the inner one has the volume of the ball.
     """
     with np.load(Path(__file__).with_name("sphere.npz")) as file:
-        # From the inside to the outside.
-        vertices, elements = file["vertices"].astype(np.float64), file["elements"][: 240 * shells]
+        vertices, elements, most = file["vertices"].astype(np.float64), file["elements"], len(file["elements"]) // 240
+        if not 1 <= shells <= most:
+            raise ValueError(f"shells is {shells!r}; expected an integer from 1 to {most}")
+        elements = elements[: 240 * shells]  # from the inside to the outside
         vertices = vertices[: elements.max() + 1]
     middle = (np.linalg.norm(vertices, axis=1).min() + np.linalg.norm(vertices, axis=1).max()) / 2
     mesh = Mesh(vertices, elements, lambda x: np.where(np.linalg.norm(x, axis=1) < middle, inner, outer))

@@ -21,6 +21,8 @@ __all__ = ["Index", "knn", "radius_count", "topk"]
 def knn(queries, points, k, metric="l2"):
     """The `k` points nearest to each query; waits to see that all numbers are finite.
 
+    With points of float16 on tensor cores it waits for the search, too.
+
     Parameters
     ----------
     queries : GPUArray or array-like of shape (m, d)
@@ -54,6 +56,8 @@ def knn(queries, points, k, metric="l2"):
 
 def radius_count(queries, points, radius, metric="l2"):
     """How many points are at most `radius` from each query; waits to see that all numbers are finite.
+
+    With points of float16 on tensor cores it waits for the search, too.
 
     Parameters
     ----------
@@ -161,7 +165,8 @@ class Index:
     def search(self, queries, k, host=False):
         """Distances and indices of the `k` points nearest to each query, as `knn`.
 
-        Waits to see that queries are finite; with `host`, or in an index that merges searches, for the search too.
+        Waits to see that queries are finite; with `host`, with points of float16 on tensor cores, or in an index that
+        merges searches, for the search too.
 
         Parameters
         ----------

@@ -14,6 +14,8 @@ _Array: TypeAlias = GPUArray | ArrayLike
 def knn(queries: _Array, points: _Array, k: SupportsIndex, metric: str = "l2") -> tuple[GPUArray, GPUArray]:
     """The `k` points nearest to each query; waits to see that all numbers are finite.
 
+    With points of float16 on tensor cores it waits for the search, too.
+
     Parameters
     ----------
     queries : GPUArray or array-like of shape (m, d)
@@ -40,6 +42,8 @@ def knn(queries: _Array, points: _Array, k: SupportsIndex, metric: str = "l2") -
 
 def radius_count(queries: _Array, points: _Array, radius: SupportsFloat, metric: str = "l2") -> GPUArray:
     """How many points are at most `radius` from each query; waits to see that all numbers are finite.
+
+    With points of float16 on tensor cores it waits for the search, too.
 
     Parameters
     ----------
@@ -130,7 +134,8 @@ class Index:
     def search(self, queries: _Array, k: SupportsIndex, host: Literal[False] = False) -> tuple[GPUArray, GPUArray]:
         """Distances and indices of the `k` points nearest to each query, as `knn`.
 
-        Waits to see that queries are finite; with `host`, or in an index that merges searches, for the search too.
+        Waits to see that queries are finite; with `host`, with points of float16 on tensor cores, or in an index that
+        merges searches, for the search too.
 
         Parameters
         ----------

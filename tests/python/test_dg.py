@@ -1,5 +1,6 @@
 """The discontinuous Galerkin application: what it refuses, its element, its meshes, and its two-stage search."""
 
+import dataclasses
 import re
 import sys
 from pathlib import Path
@@ -54,6 +55,14 @@ def tensor_configs(solver, **values):
     return configs
 
 
+def node_configs(solver):
+    """Configurations of all kernels without tensor cores."""
+    parallel = next(p for p in range(1, 33) if -(-p * solver.element.n_nodes // 32) * 32 <= 1.2 * p * solver.element.n_nodes)
+    config = {"lanes": "node", "parallel": parallel, "inline": 1, "nodes": 1, "columns": 1, "blocks": 0}
+    return {steps: kernel.default | config for steps, kernel in solver.kernels().items()
+            if set(steps.split()) & {"volume", "lift"}}  # fmt: skip
+
+
 #: Orders with one tile of nodes and several, with and without a tail.
 TENSOR = [
     (1, np.float64, 1, "interleaved32", dict(parallel=1)),
@@ -77,6 +86,8 @@ def test_products_on_tensor_cores(order, dtype, split, layout, values, context):
     options = dict(flux=0.8, dtype=dtype, epsilon=epsilon, split=split, layout=layout)
     solvers = [maxwell(grid, order, **options) for _ in range(2)]
     solvers[1].configs.update(tensor_configs(solvers[1], **values))
+    for solver in (exact, solvers[0]):
+        solver.configs.update(node_configs(solver))
     for solver in (exact, *solvers):
         solver.fields = fields
         solver.run(2 * exact.max_dt)
@@ -215,7 +226,12 @@ def test_every_kernel_has_a_default(order, context):
     for number, layout in enumerate(kernels.LAYOUTS):
         for dtype in (np.float32, np.float64):
             split = number % 4 + 1
-            assert len(maxwell(grid, order, dtype=dtype, layout=layout, split=split).kernels()) == split
+            solver = maxwell(grid, order, dtype=dtype, layout=layout, split=split)
+            assert len(solver.kernels()) == split
+            problem = dataclasses.replace(solver.problem, capability=(9, 0), max_shared=227 << 10)
+            for steps in solver.steps:
+                kernel = kernels.kernel(problem, steps)
+                kernel.space.check(kernel.default)
 
 
 PROGRAMS = re.findall(

@@ -70,8 +70,8 @@ struct CompilePlan<'a> {
 impl Compiler {
     /// Compiles, or finds the result of an equal compilation.
     ///
-    /// Blocks for the time of the compilation. May be called from several threads at once; equal requests are compiled by
-    /// the first.
+    /// Blocks for the time of the compilation. May be called from several threads at once; equal requests that
+    /// the cache can hold are compiled by the first, and each by itself if that fails.
     pub fn compile(&self, request: &CompileRequest) -> Result<Artifact, CompileError> {
         let begun = trace::is_tracing().then(trace::clock_ns);
         let result = self.find_or_compile(request).map_err(|mut error| {

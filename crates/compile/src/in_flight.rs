@@ -3,7 +3,8 @@
 use crate::hash::CacheKey;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// What is being compiled, with the process that does it: a forked one has none of the threads.
+/// What is being compiled, with the process that does it: a forked one has none of the threads that would finish. A fork
+/// while another thread holds the lock itself leaves it locked, as other locks of a process with threads.
 static IN_FLIGHT: Mutex<Vec<(u32, CacheKey)>> = Mutex::new(Vec::new());
 static FINISHED: Condvar = Condvar::new();
 

@@ -91,8 +91,9 @@ fn shared_bytes(tile: &BankTile, item: usize) -> usize {
 ///
 /// `x` has the shape `(..., rows, columns, channels)`, `w` `(filters, height, width, channels)`, the result `(..., rows -
 /// height + 1, columns - width + 1, filters)`. All sizes are literals of the compiled kernel; for images of up to 4096
-/// pixels, which would be compiled longer than they run, only the width of filters. `activation` is an expression of CUDA C of the sum `acc` and the filter's number `f`, such as `"clip(acc, 0, 1)"`; `"clip"` and `"relu"` alone stand
-/// for `clip(acc, 0, 1)` and `relu(acc)`. float16 is summed in float32. `out` is written if it is given.
+/// pixels, which would be compiled longer than they run, only the width of filters. `activation` is an expression of
+/// CUDA C of the sum `acc` and the filter's number `f`, such as `"clip(acc, 0, 1)"`; `"clip"` and `"relu"` alone stand for
+/// `clip(acc, 0, 1)` and `relu(acc)`. float16 is summed in float32. `out` is written if it is given.
 ///
 /// # Errors
 /// When shapes do not fit, numbers are not real, or the expression does not compile.
@@ -157,7 +158,6 @@ fn launch_bank(bank: &LargeBank, dtype: DType, activation: &str, operands: [&Gpu
     let mut args = PackedKernelArgs::new();
     push_arrays(&mut args, &operands)?;
     args.push_i64(images as i64);
-    [rows, columns].iter().for_each(|&length| args.push_u32(length as u32));
     let is_small = has_small_images(operands[1])?;
     // Offsets within an image and within filters are integers of 32 bits there.
     let is_large = !is_small && !device.is_simd_cpu() && dtype != DType::F64;
@@ -169,9 +169,14 @@ fn launch_bank(bank: &LargeBank, dtype: DType, activation: &str, operands: [&Gpu
         let spec = LargeBankSpec { dtype, image: bank.image, taps, filters, activation, tile, aligned };
         let [x, y, layers] = tile.grid(bank);
         let grid = [x as u32, y as u32, layers.min(65535) as u32];
-        return ctx.compiled_kernel(&spec)?.launch(grid, tile.block, tile.shared_bytes(bank), args.packed_bytes());
+        return ctx.compiled_kernel(&spec)?.launch(
+            grid,
+            tile.block,
+            tile.shared_bytes(bank) as u32,
+            args.packed_bytes(),
+        );
     }
-    [channels, taps[0], filters].iter().for_each(|&length| args.push_u32(length as u32));
+    [rows, columns, channels, taps[0], filters].iter().for_each(|&length| args.push_u32(length as u32));
     let tile = bank_tile(device, dtype.itemsize(), taps, channels, filters, is_small);
     let spec = match is_small {
         true => FilterBankSpec { dtype, image: [0; 3], taps: [0, taps[1]], filters: 0, activation, tile },

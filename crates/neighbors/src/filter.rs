@@ -9,14 +9,14 @@
 use crate::kernels::{
     FILTER_CAPACITY, FILTER_GROUP, FILTER_TILE, FilterSpec, MAX_FILTER_DIMENSIONS, SelectSpec, THREADS,
 };
-use crate::search::{Neighbors, Part, Search};
+use crate::search::{MAX_LIST_BYTES, Neighbors, Part, Search};
 use crate::{GpuArray, Result};
 use rtcg_array::{DType, Order, PackedKernelArgs, push_arrays};
 
 /// Neighbours that lists have room for, several times over.
-const MAX_NEIGHBORS: usize = 128;
+const MAX_FILTER_NEIGHBORS: usize = 128;
 /// Points let through, about, where there are few neighbours.
-const PASSED: usize = 1024;
+const TARGET_CANDIDATES: usize = 1024;
 /// The most points for one of the sample, which costs that share of the time.
 const MAX_STRIDE: usize = 64;
 /// Tiles of the sample for each neighbour: each has one distance.
@@ -43,12 +43,12 @@ impl Search<'_> {
     pub(crate) fn filter(&self, k: usize) -> Option<Filter<'_>> {
         let (points, dimensions) = (&self.points.array, self.points.dimensions());
         let norms = self.points.short_norms()?;
-        let stride = (PASSED / k).clamp(4, MAX_STRIDE);
+        let stride = (TARGET_CANDIDATES / k).clamp(4, MAX_STRIDE);
         let stride = stride.min(self.points.count() / (SAMPLE_TILES_OF_NEIGHBOR * FILTER_TILE * k));
         let shared_bytes = self.ctx().device_info().shared_bytes as usize;
-        let groups = (shared_bytes / FilterSpec::group_bytes(dimensions)).min(MAX_GROUPS);
+        let groups = (shared_bytes / FilterSpec::group_bytes(dimensions)).min(MAX_GROUPS) / 4 * 4;
         let is_possible = self.is_tensor
-            && k <= MAX_NEIGHBORS
+            && k <= MAX_FILTER_NEIGHBORS
             && dimensions <= MAX_FILTER_DIMENSIONS
             && dimensions.is_multiple_of(8)
             && points.first_element_address().is_multiple_of(16)
@@ -59,10 +59,12 @@ impl Search<'_> {
 
     /// Writes the `k` nearest points of all queries, which are checked meanwhile. Waits.
     pub(crate) fn nearest_by_filter(&self, found: &Neighbors, k: usize, filter: Filter<'_>) -> Result<()> {
-        let most = PART_QUERIES.min(self.queries.count());
+        let listed = self.sample_tiles(filter).max(FILTER_CAPACITY);
+        let step = (MAX_LIST_BYTES / (4 * listed)).clamp(1, PART_QUERIES);
+        let most = step.min(self.queries.count());
         let noted = GpuArray::empty(self.ctx(), &[most], DType::U32, Order::C)?;
         let noted_count = self.queries.noted_count()?;
-        for first in (0..self.queries.count()).step_by(PART_QUERIES) {
+        for first in (0..self.queries.count()).step_by(step) {
             let part = Part { first, count: most.min(self.queries.count() - first), selected: None };
             self.filter_part(found, &part, k, filter, (&noted, &noted_count))?;
             if self.queries.check_finite("queries")? > 0 {
@@ -74,6 +76,10 @@ impl Search<'_> {
         Ok(())
     }
 
+    fn sample_tiles(&self, filter: Filter<'_>) -> usize {
+        (self.points.count() / filter.stride).div_ceil(FILTER_TILE)
+    }
+
     fn filter_part(
         &self,
         found: &Neighbors,
@@ -83,8 +89,7 @@ impl Search<'_> {
         (noted, noted_count): (&GpuArray, &GpuArray),
     ) -> Result<()> {
         let (ctx, queries) = (self.ctx(), part.count);
-        let sampled = self.points.count() / filter.stride;
-        let tiles = sampled.div_ceil(FILTER_TILE);
+        let (sampled, tiles) = (self.points.count() / filter.stride, self.sample_tiles(filter));
         let empty = |count, dtype| GpuArray::empty(ctx, &[count], dtype, Order::C);
         // Distances of the sample are overwritten by lists.
         let values = empty(queries * tiles.max(FILTER_CAPACITY), DType::F32)?;

@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// The most neighbours of a query.
 pub const MAX_NEIGHBORS: usize = 1024;
 /// Bytes of lists, beyond which queries are searched in parts.
-const MAX_LIST_BYTES: usize = 1 << 28;
+pub(crate) const MAX_LIST_BYTES: usize = 1 << 28;
 /// Queries from which threads of the kernel for few dimensions have two each.
 const MIN_SHARED_QUERIES: usize = 4096;
 /// Points for which a slice of them is worth lists of its own, and as many for each place of a list.

@@ -83,17 +83,18 @@ impl LargeTile {
         let unrolled = if 2 * products <= MAX_UNROLLED_PRODUCTS { 2 } else { 1 };
         let mut tile = Self { block, outputs, channels: bank.image[2].min(8) as u32, blocks, unrolled };
         while (tile.resident(bank, device) < blocks && tile.channels > MIN_CHANNELS)
-            || (tile.shared_bytes(bank) > device.shared_bytes && tile.channels > 1)
+            || (tile.shared_bytes(bank) > device.shared_bytes.into() && tile.channels > 1)
         {
             tile.channels = tile.channels.div_ceil(2);
         }
-        (tile.shared_bytes(bank) <= device.shared_bytes && tile.grid(bank)[1] <= 65535).then_some(tile)
+        (tile.shared_bytes(bank) <= device.shared_bytes.into() && tile.grid(bank)[1] <= 65535).then_some(tile)
     }
 
     /// Blocks that a multiprocessor runs at once.
     fn resident(&self, bank: &LargeBank, device: DeviceInfo) -> u32 {
-        let shared = (device.shared_bytes + RESERVED_BYTES) / (self.shared_bytes(bank) + RESERVED_BYTES);
-        self.blocks.min(shared).max(1)
+        let with_reserved = |bytes: u64| bytes + u64::from(RESERVED_BYTES);
+        let shared = with_reserved(device.shared_bytes.into()) / with_reserved(self.shared_bytes(bank));
+        u64::from(self.blocks).min(shared).max(1) as u32
     }
 
     /// Elements of images and filters that are read together.
@@ -102,18 +103,19 @@ impl LargeTile {
     }
 
     /// Rows and columns of pixels in shared memory, and elements of a channel of them; as in the kernel.
-    fn pixels(&self, bank: &LargeBank) -> [u32; 3] {
-        let rows = self.block[1] * self.outputs[1] + bank.taps[0] as u32 - 1;
-        let vectors = (self.block[0] * self.outputs[0] + bank.taps[1] as u32 - 1).div_ceil(4);
-        let columns = 4 * (vectors + u32::from(self.outputs[0] > 4 && vectors.is_multiple_of(2)));
+    fn pixels(&self, bank: &LargeBank) -> [u64; 3] {
+        let [across, down] = [0, 1].map(|axis| u64::from(self.block[axis] * self.outputs[axis]));
+        let rows = down + bank.taps[0] as u64 - 1;
+        let vectors = (across + bank.taps[1] as u64 - 1).div_ceil(4);
+        let columns = 4 * (vectors + u64::from(self.outputs[0] > 4 && vectors.is_multiple_of(2)));
         let plane = rows * columns;
         [rows, columns, plane + if plane.is_multiple_of(8) { 4 } else { 0 }]
     }
 
     /// Dynamic shared memory of a block.
-    pub(crate) fn shared_bytes(&self, bank: &LargeBank) -> u32 {
-        let weights = (bank.taps[0] * bank.taps[1]) as u32 * self.outputs[2] * self.block[2];
-        4 * self.channels * (self.pixels(bank)[2] + weights)
+    pub(crate) fn shared_bytes(&self, bank: &LargeBank) -> u64 {
+        let weights = (bank.taps[0] * bank.taps[1]) as u64 * u64::from(self.outputs[2] * self.block[2]);
+        4 * u64::from(self.channels) * (self.pixels(bank)[2] + weights)
     }
 
     /// Blocks along columns, rows, and images times groups of filters.
@@ -123,7 +125,8 @@ impl LargeTile {
         [across(columns, 0), across(rows, 1), bank.images * across(bank.filters, 2)]
     }
 
-    /// Cycles of the multiprocessor with most work. The numbers fit times of 21 divisions for four banks on an H200 by 5 %.
+    /// Cycles of the multiprocessor with most work. The numbers are fitted to times of 21 tiles for four
+    /// banks on an H200, around which they scatter by 5 %.
     fn cycles(&self, bank: &LargeBank, device: DeviceInfo) -> f64 {
         let [threads, outputs] = [self.block, self.outputs].map(|lengths| f64::from(lengths.iter().product::<u32>()));
         let [columns, rows, filters] = self.outputs.map(f64::from);
@@ -133,7 +136,7 @@ impl LargeTile {
         let vectors = rows * ((columns + width - 1.0) / 4.0).ceil() + width;
         let row = outputs * width + vectors + 5.0 / f64::from(self.unrolled);
         // What comes to shared memory, mostly in vectors.
-        let [pixel_rows, pixel_columns, _] = self.pixels(bank).map(f64::from);
+        let [pixel_rows, pixel_columns, _] = self.pixels(bank).map(|length| length as f64);
         let elements = pixel_rows * pixel_columns + height * width * filters * f64::from(self.block[2]);
         let thread = depth * height * row + 10.0 * elements * depth / threads + 4.0 * outputs + 200.0;
         // Waits of a block for memory: for each stage, for what a thread reads before it stores that, and for results.
@@ -159,7 +162,7 @@ fn most_of(lengths: [usize; 2]) -> usize {
     [4, 2].into_iter().find(|n| lengths.iter().all(|length| length % n == 0)).unwrap_or(1)
 }
 
-/// Parameters: as of [`super::FilterBankSpec`].
+/// Parameters: the result, the input, filters, and the number of images.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct LargeBankSpec {
     /// Of images, filters and result.
@@ -222,7 +225,7 @@ mod tests {
     /// Of some 130 divisions for each bank, those that an H200 ran as fast as the fastest, but for 1.5 %.
     #[test]
     fn divisions_are_those_that_were_fast() {
-        let h100 = DeviceInfo {
+        let hopper = DeviceInfo {
             multiprocessors: 132,
             max_blocks: 4 * 132 * 8,
             vector_bytes: 16,
@@ -238,7 +241,7 @@ mod tests {
         ];
         for (image, taps, filters, fast) in banks {
             let bank = LargeBank { images: 1, image, taps, filters };
-            let tile = LargeTile::of(&bank, h100).expect("filters fit in shared memory");
+            let tile = LargeTile::of(&bank, hopper).expect("filters fit in shared memory");
             assert_eq!((tile.block, tile.outputs, tile.channels, tile.unrolled), fast, "{image:?}");
         }
     }

@@ -44,7 +44,7 @@ __device__ __forceinline__ rt_pack<IN, I> rt_read(const I *from, bool is_there)
   return found;
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) ndimage_large_filter_bank(O *out, const I *__restrict__ x, const I *__restrict__ w, long long images, int rows, int columns)
+extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) ndimage_large_filter_bank(O *out, const I *__restrict__ x, const I *__restrict__ w, long long images)
 {
   extern __shared__ __align__(16) A shared[];
   A *const tile = shared, *const taps = shared + CHANNELS * PLANE;
@@ -101,10 +101,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) ndimage_large_filt
         if (p * ROW_STEP >= inside_rows || q >= inside_columns) continue;
         #pragma unroll
         for (int f = 0; f < FILTERS; f += OUT) {
+          if (F % BANK != 0 && first + f >= F) continue;
           rt_pack<OUT, O> found;
           #pragma unroll
           for (int k = 0; k < OUT; k++) found.at[k] = rt_stored<O>::from(rt_activation(sum[p][q][f + k], first + f + k));
-          if (F % BANK == 0 || first + f < F) *(rt_pack<OUT, O> *)(to + (long long)(p * ROW_STEP) * ((W - FW + 1) * F) + q * F + f) = found;
+          *(rt_pack<OUT, O> *)(to + (long long)(p * ROW_STEP) * (W - FW + 1) * F + q * F + f) = found;
         }
       }
   }

@@ -7,8 +7,9 @@
 // each tile. Else points with distances of at most a query's limit are appended to its list, in any order.
 //
 // Eight adjacent numbers of a vector are operands of one lane: the order of dimensions in a product does not matter.
-// Queries are scaled by powers of two and split into two numbers of float16, whose products have one sum. Where `is_split`
-// says so, products of the first numbers do, within limits that are as much wider.
+// Queries are scaled by powers of two and split into two numbers of float16, whose products have one sum. Unless
+// `splits` is given, or the sample has set noted_count[1], the second pass has products of the high parts only, within
+// limits that are as much wider.
 enum { STEPS = (D + 31) / 32, TILE = 32, WARPS = THREADS / 32 };
 
 // Two numbers of float16, and what rounding has left of them.

@@ -207,7 +207,7 @@ impl KernelSpec for MergeSpec {
 ///
 /// Parameters: values and indices of lists, their lengths, limits, squared lengths of points in float32, then as
 /// [`ScanSpec`] to the number of selected queries, rows that are looked at, points for one of a sample, groups of queries
-/// of a block. Dynamic shared memory: [`FilterSpec::group_bytes`] for each of these.
+/// of a block, whether both parts of queries are multiplied in any case. Dynamic shared memory: [`FilterSpec::group_bytes`] for each of these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct FilterSpec {
     pub(crate) distance: DistanceSpec,
@@ -243,8 +243,8 @@ impl KernelSpec for FilterSpec {
 /// Limits of a filter from the distances of a sample (`is_limit`), or the nearest of its lists.
 ///
 /// Parameters: limits, lengths of lists, the number of noted queries, distances of tiles, their number, how many may be
-/// within limits, points for one of the sample; or distances,
-/// indices, queries to be searched again, their number, values, indices and lengths of lists. Then as [`ScanSpec`] to the
+/// within limits, points for one of the sample; or distances, indices, queries to be searched again, their number, values,
+/// indices and lengths of lists, limits. Then as [`ScanSpec`] to the
 /// number of selected queries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct SelectSpec {

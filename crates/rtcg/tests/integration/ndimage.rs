@@ -3,7 +3,7 @@
 use super::simt_kernels::{
     LARGE_GPU, context_of_fake_gpu, context_recording_sources, element_value, i64_values, integer_array,
 };
-use rtcg::array::{ArrayContext, DType, DeviceInfo, GpuArray};
+use rtcg::array::{ArrayContext, DType, DeviceInfo, GpuArray, Index, Order};
 use rtcg::ndimage::{
     FilterOptions, LocalNorm, Mode, Pool, convolve, correlate, filter_bank, gaussian_filter, local_norm, pool,
     uniform_filter,
@@ -80,6 +80,17 @@ fn filter_banks_of_large_images_are_those_of_a_loop_in_all_divisions() {
             assert!(sources.lock().unwrap().iter().any(|text| text.contains("Correlation of large images")));
             sources.lock().unwrap().clear();
         }
+        // Filters that fill no group, whose numbers the activation sees; an image that begins at an odd element.
+        let (x, w) = ([1, 66, 64, 2], [5, 3, 4, 2]);
+        let longer = integer_array(&ctx, &[66 * 64 * 2 + 1], DType::F32);
+        let image = longer.index(&[Index::Slice(Some(1), None, None)]).unwrap();
+        let image = image.reshape(&[1, 66, 64, 2], Order::C).unwrap();
+        let aligned = image.copy(None).unwrap();
+        let filters = integer_array(&ctx, &w, DType::F32);
+        let by = |x: &GpuArray, activation| i64_values(&filter_bank(x, &filters, activation, None).unwrap());
+        let found = by(&image, Some("acc + f"));
+        let expected: Vec<i64> = by(&aligned, None).iter().zip(0i64..).map(|(sum, at)| sum + at % 5).collect();
+        assert_eq!(found, expected, "{x:?} {w:?}");
     }
 }
 

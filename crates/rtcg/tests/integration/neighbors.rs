@@ -1,6 +1,6 @@
 //! Nearest neighbours from Rust, against loops on the host.
 
-use rtcg::neighbors::{Index, MergedIndex, Metric, knn, topk};
+use rtcg::neighbors::{Candidates, Index, MergedIndex, Metric, knn, topk};
 use rtcg::prelude::*;
 
 /// Numbers of 1/8, so that distances of float32 are equal where they are equal.
@@ -32,6 +32,24 @@ fn indices_are_those_of_a_loop_with_ties() {
         let found = knn(on_device(&queries).as_dyn(), on_device(&points).as_dyn(), k, Metric::L2).unwrap();
         let indices = arrays.typed_from_dyn::<i64>(found.indices).unwrap().to_vec().unwrap();
         assert_eq!(indices, nearest_by_loop(&queries, &points, d, k), "{d} dimensions");
+    }
+}
+
+#[test]
+fn points_of_float16_are_filtered_by_a_sample() {
+    let arrays = ArrayFactory::new(&Context::new().unwrap()).unwrap();
+    let (d, n, k) = (16, 6000, 3);
+    let points = numbers(n * d, 2);
+    let on_device = |values: &[f32]| {
+        let rows = arrays.from_slice(values).unwrap().reshape(&[(values.len() / d) as isize, d as isize]).unwrap();
+        rows.as_dyn().to_dtype(rtcg::array::DType::F16).unwrap()
+    };
+    let index = Index::new(&on_device(&points), Metric::L2).unwrap().with_candidates(Candidates::TensorCores).unwrap();
+    for m in [1, 9, 100] {
+        let queries = numbers(m * d, 1);
+        let found = index.search(&on_device(&queries), k).unwrap();
+        let indices = arrays.typed_from_dyn::<i64>(found.indices).unwrap().to_vec().unwrap();
+        assert_eq!(indices, nearest_by_loop(&queries, &points, d, k), "{m} queries");
     }
 }
 
