@@ -57,7 +57,9 @@ def tensor_configs(solver, **values):
 
 def node_configs(solver):
     """Configurations of all kernels without tensor cores."""
-    parallel = next(p for p in range(1, 33) if -(-p * solver.element.n_nodes // 32) * 32 <= 1.2 * p * solver.element.n_nodes)
+    parallel = next(
+        p for p in range(1, 33) if -(-p * solver.element.n_nodes // 32) * 32 <= 1.2 * p * solver.element.n_nodes
+    )
     config = {"lanes": "node", "parallel": parallel, "inline": 1, "nodes": 1, "columns": 1, "blocks": 0}
     return {steps: kernel.default | config for steps, kernel in solver.kernels().items()
             if set(steps.split()) & {"volume", "lift"}}  # fmt: skip

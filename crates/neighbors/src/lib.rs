@@ -18,9 +18,9 @@ mod topk;
 mod vectors;
 
 pub use index::{Candidates, Index, knn, radius_count};
-pub use merged::{Answer, HostNeighbors, MergedIndex, Ticket};
+pub use merged::{Answer, MergedIndex, Ticket};
 pub use metric::Metric;
-pub use search::{MAX_NEIGHBORS, Neighbors};
+pub use search::{HostNeighbors, MAX_NEIGHBORS, Neighbors};
 pub use topk::topk;
 
 pub(crate) use rtcg_array::{ArrayContext, ArrayError, GpuArray, Result};

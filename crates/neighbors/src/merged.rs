@@ -6,7 +6,7 @@
 //! each. No lock is held while a search runs.
 
 use crate::vectors::Vectors;
-use crate::{ArrayError, GpuArray, Index, Neighbors, Result};
+use crate::{ArrayError, GpuArray, HostNeighbors, Index, Neighbors, Result};
 use rtcg_array::{DType, Index as At, Order};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -64,15 +64,6 @@ struct Slot {
 pub struct Answer {
     found: Arc<(Neighbors, Option<Vec<u8>>)>,
     rows: Range<usize>,
-}
-
-/// The nearest points of queries on the host, in rows, nearest first.
-#[derive(Debug, Clone, PartialEq)]
-pub struct HostNeighbors {
-    /// Rounded once to float32, unless points are of float64.
-    pub distances: Vec<f64>,
-    /// Of as many points.
-    pub indices: Vec<i64>,
 }
 
 /// A search that was asked for. Dropped before its end, the thread has nothing of it, and others lose nothing.

@@ -5,7 +5,7 @@ use crate::kernels::{
     MAX_UNROLLED_LIST, MergeSpec, ScanSpec,
 };
 use crate::vectors::Vectors;
-use crate::{ArrayContext, GpuArray, HostNeighbors, Metric, Result};
+use crate::{ArrayContext, GpuArray, Metric, Result};
 use rtcg_array::{DType, Index, Order, PackedKernelArgs, push_arrays};
 use std::ops::Range;
 use std::sync::Arc;
@@ -70,6 +70,15 @@ impl Neighbors {
         };
         HostNeighbors { distances, indices }
     }
+}
+
+/// The nearest points of queries on the host, in rows, nearest first.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HostNeighbors {
+    /// Rounded once to float32, unless points are of float64.
+    pub distances: Vec<f64>,
+    /// Of as many points.
+    pub indices: Vec<i64>,
 }
 
 /// Queries among points of as many dimensions.
