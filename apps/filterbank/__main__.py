@@ -53,6 +53,7 @@ VARIANTS_2011 = [
     {},
     dict(block_w=32, block_h=4, rows=2, float4_outputs=False, spill=True, pad_shared=False, registers=32,
          fast_product=False, fast_math=True),
+    dict(texture=True, rows=2, block_w=16),
 ]  # fmt: skip
 
 
@@ -169,9 +170,10 @@ def _bench_shape(at, shape, bank, rate, tables, budget_2011):
             gains.append(1.0)
             continue
         default = (made_bank.kernel if name == "rtcg" else made_bank.kernels[0]).default
-        table.row(f"{name}, default", work, lambda b=made_bank, c=default: b(x_, **c), error)
+        image = (x_,) if name == "rtcg" else (x_, made_bank.texture(x_))
+        table.row(f"{name}, default", work, lambda b=made_bank, i=image, c=default: b(*i, **c), error)
         report = made_bank.tune(x_, budget)
-        table.row(f"{name}, tuned", work, lambda b=made_bank, c=report.best: b(x_, **c), error,
+        table.row(f"{name}, tuned", work, lambda b=made_bank, i=image, c=report.best: b(*i, **c), error,
                   remarks=harness.tuned(report))  # fmt: skip
         gains.append(report.speedup[0] if report.speedup else 1.0)
     x16 = x_.astype(np.float16)

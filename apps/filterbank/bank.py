@@ -5,7 +5,7 @@ import functools
 import numpy as np
 
 import rtcg.numpy as xp
-from rtcg import tune
+from rtcg import driver, tune
 
 from . import kernels, tensor
 
@@ -126,15 +126,22 @@ class Bank2011:
             grid=(f"ceil_div({columns}, block_w)", f"ceil_div({rows}, block_h)"), problem=("out",),
         )  # fmt: skip
 
-    def __call__(self, x, **config):
-        """The result for an image on the device."""
-        out = xp.empty(self.result_shape, np.float32)
+    def __call__(self, x, texels=None, **config):
+        """The result for an image on the device, of which `texels` is the texture; without one it is made here."""
+        out, texels = xp.empty(self.result_shape, np.float32), texels or self.texture(x)
         for kernel in self.kernels:
-            (kernel.variant(**config) if config else kernel)(out, x)
+            (kernel.variant(**config) if config else kernel)(out, x, texels)
         return out
+
+    def texture(self, x):
+        """A copy of the image with four channels in a texel."""
+        rows = xp.asarray(x, order="C").reshape(self.shape[0], -1, 4)
+        return driver.texture_object(driver.make_multichannel_2d_array(rows, order="C"))
 
     def tune(self, x, budget, **options):
         """Search with the first launch, whose filters are as many as those of others, or more."""
         out = xp.zeros(self.result_shape, np.float32)
         atol = 4 * tolerance(self.filters.shape) * float(np.abs(self.filters).sum(axis=(1, 2, 3)).max())
-        return self.kernels[0].tune(out, x, budget=budget, rtol=1e-3, atol=atol, progress=False, **options)
+        return self.kernels[0].tune(
+            out, x, self.texture(x), budget=budget, rtol=1e-3, atol=atol, progress=False, **options
+        )

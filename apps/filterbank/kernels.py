@@ -219,7 +219,7 @@ extern "C" __global__
 {% if registers %}
 __maxnreg__({{ registers }})
 {% endif %}
-void filter_bank(float *out, const float *x)
+void filter_bank(float *out, const float *x, cudaTextureObject_t texels)
 {
   __shared__ float4 pixels[HEIGHT][WIDTH];
 {% if spill %}
@@ -239,7 +239,12 @@ void filter_bank(float *out, const float *x)
         const unsigned i = e / (BLOCK_W + FW - 1), j = e % (BLOCK_W + FW - 1);
         const unsigned r = PRODUCT(blockIdx.y, BLOCK_H) + i0 + i, c = PRODUCT(blockIdx.x, BLOCK_W) + j;
         const bool is_inside = r < H && c < W;
-        pixels[i][j] = is_inside ? *(const float4 *)(x + (PRODUCT(r, W) + c) * D + d) : make_float4(0, 0, 0, 0);
+{% if texture %}
+        const float4 pixel = tex2D<float4>(texels, c * (D / 4) + d / 4 + 0.5f, r + 0.5f);
+{% else %}
+        const float4 pixel = is_inside ? *(const float4 *)(x + (PRODUCT(r, W) + c) * D + d) : float4();
+{% endif %}
+        pixels[i][j] = is_inside ? pixel : make_float4(0, 0, 0, 0);
       }
       __syncthreads();
 #pragma unroll
@@ -374,7 +379,7 @@ def source(shape, filters_of, activation="acc", half=False, **config):
 
 
 def space_2011(bank):
-    """The space of 2011, but for textures."""
+    """The space of 2011."""
     fw = bank[2]
 
     def fits(config):
@@ -387,6 +392,7 @@ def space_2011(bank):
         block_w=[8, *(side for side in sides if side != 8)], block_h=[8, *(side for side in sides if side != 8)],
         rows=[1, 2], float4_outputs=[True, False], spill=[False, True], pad_shared=[True, False],
         registers=[0, 8, 16, 20, 24, 28, 32], fast_product=[True, False], fast_math=[False, True],
+        texture=[False, True],
     ).require("32 <= block_w * block_h <= 512", fits)  # fmt: skip
 
 
