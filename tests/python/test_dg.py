@@ -49,7 +49,7 @@ def tensor_configs(solver, **values):
     configs = {}
     for steps, kernel in solver.kernels().items():
         if set(steps.split()) & {"volume", "lift"}:
-            config = kernel.default | {"lanes": "tensor", "inline": 1, "nodes": 2} | values
+            config = kernel.default | {"products": "tensor_cores", "inline": 1, "nodes": 2} | values
             kernel.space.check(config)
             configs[steps] = config
     return configs
@@ -60,7 +60,7 @@ def node_configs(solver):
     parallel = next(
         p for p in range(1, 33) if -(-p * solver.element.n_nodes // 32) * 32 <= 1.2 * p * solver.element.n_nodes
     )
-    config = {"lanes": "node", "parallel": parallel, "inline": 1, "nodes": 1, "columns": 1, "blocks": 0}
+    config = {"products": "threads", "parallel": parallel, "inline": 1, "nodes": 1, "columns": 1, "blocks": 0}
     return {steps: kernel.default | config for steps, kernel in solver.kernels().items()
             if set(steps.split()) & {"volume", "lift"}}  # fmt: skip
 
@@ -208,7 +208,9 @@ def test_a_thread_for_several_nodes_of_several_elements(layout, inline, nodes, p
     plain = maxwell(grid, 3, dtype=np.float64)
     plain.fields = fields = plain.at_nodes(lambda x, y, z: [np.sin(3 * x + c * y - z) for c in range(6)])
     plain.run(2 * plain.max_dt)
-    config = dict(lanes="node", parallel=parallel, serial=2, inline=inline, nodes=nodes, matrices=matrices, unroll=4)
+    config = dict(
+        products="threads", parallel=parallel, serial=2, inline=inline, nodes=nodes, matrices=matrices, unroll=4
+    )
     for split in (1, 3):
         other = maxwell(grid, 3, dtype=np.float64, layout=layout, split=split)
         for steps, kernel in other.kernels().items():
