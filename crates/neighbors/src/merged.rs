@@ -8,7 +8,6 @@
 use crate::vectors::Vectors;
 use crate::{ArrayError, GpuArray, HostNeighbors, Index, Neighbors, Result};
 use rtcg_array::{DType, Index as At, Order};
-use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -56,6 +55,8 @@ enum Queries {
 struct Slot {
     /// Whether this thread searches for all that wait.
     leads: bool,
+    /// Whether the thread has gone, interrupted.
+    is_dropped: bool,
     outcome: Option<Result<Answer>>,
 }
 
@@ -76,6 +77,8 @@ pub struct Ticket<'a> {
 /// The requests of a search that runs. Also after a panic the next thread takes over, and all get an outcome.
 struct Turn<'a> {
     merged: &'a MergedIndex,
+    /// The place of the request of the thread that searches.
+    own: usize,
     requests: Vec<Arc<Request>>,
     outcomes: Vec<Option<Result<Answer>>>,
     start: Instant,
@@ -154,7 +157,7 @@ impl MergedIndex {
         let request = Arc::new(Request { queries, count, k, is_host, slot, woken });
         if std::process::id() != self.process {
             // After a fork, the thread that would search may not be there.
-            let answer = self.search_for(&[&request])?.remove(0);
+            let answer = self.search_for(std::slice::from_ref(&request))?.remove(0);
             locked(&request.slot).outcome = Some(Ok(answer));
             return Ok(Ticket { merged: self, request });
         }
@@ -170,8 +173,8 @@ impl MergedIndex {
         Ok(Ticket { merged: self, request })
     }
 
-    /// Searches for all that wait.
-    fn lead(&self) {
+    /// Searches for all that wait for as many neighbours as `own`, which is one of them.
+    fn lead(&self, own: &Arc<Request>) {
         let mut state = locked(&self.state);
         let (expected, gathering) = (state.expected, state.gathering);
         if state.waiting.len() < expected {
@@ -179,10 +182,15 @@ impl MergedIndex {
             let waited = self.arrived.wait_timeout_while(state, gathering, is_few);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
-        let requests = std::mem::take(&mut state.waiting);
+        let waiting = std::mem::take(&mut state.waiting);
+        let (requests, others): (Vec<_>, _) = waiting.into_iter().partition(|request| request.k == own.k);
+        state.waiting = others;
         drop(state);
         let outcomes = requests.iter().map(|_| None).collect();
-        let mut turn = Turn { merged: self, requests, outcomes, start: Instant::now() };
+        let Some(own) = requests.iter().position(|request| Arc::ptr_eq(request, own)) else {
+            unreachable!("the request of a thread that leads waits until it is searched");
+        };
+        let mut turn = Turn { merged: self, own, requests, outcomes, start: Instant::now() };
         turn.search();
     }
 
@@ -196,7 +204,7 @@ impl MergedIndex {
     }
 
     /// One search of requests with the same `k`.
-    fn search_for(&self, requests: &[&Arc<Request>]) -> Result<Vec<Answer>> {
+    fn search_for(&self, requests: &[Arc<Request>]) -> Result<Vec<Answer>> {
         let (queries, order) = self.joined(requests)?;
         let found = self.index.search_stored(&queries, requests[0].k)?;
         let host = if requests.iter().any(|request| request.is_host) {
@@ -216,11 +224,10 @@ impl MergedIndex {
     }
 
     /// All queries in one array, and the order of their requests: those of the host are copied together.
-    fn joined(&self, requests: &[&Arc<Request>]) -> Result<(Vectors, Vec<usize>)> {
+    fn joined(&self, requests: &[Arc<Request>]) -> Result<(Vectors, Vec<usize>)> {
         let dtype = self.index.query_dtype();
         let vectors = |array: &GpuArray| Vectors::new("queries", array, dtype);
-        if let [Request { queries: Queries::Device(array), .. }] =
-            requests.iter().map(|r| &***r).collect::<Vec<_>>()[..]
+        if let [Request { queries: Queries::Device(array), .. }] = requests.iter().map(|r| &**r).collect::<Vec<_>>()[..]
         {
             return Ok((vectors(array)?, vec![0]));
         }
@@ -248,35 +255,36 @@ impl MergedIndex {
 
 impl Turn<'_> {
     fn search(&mut self) {
-        let mut groups = BTreeMap::<usize, Vec<usize>>::new();
-        for (i, request) in self.requests.iter().enumerate() {
-            groups.entry(request.k).or_default().push(i);
-        }
-        for group in groups.into_values() {
-            let requests: Vec<_> = group.iter().map(|&i| &self.requests[i]).collect();
-            let one = |request| self.merged.search_for(&[request]).map(|mut answers| answers.remove(0));
-            let outcomes: Vec<_> = match self.merged.search_for(&requests) {
-                Ok(answers) => answers.into_iter().map(Ok).collect(),
-                Err(error) if requests.len() == 1 => vec![Err(error)],
-                Err(_) => requests.into_iter().map(one).collect(),
-            };
-            group.into_iter().zip(outcomes).for_each(|(i, outcome)| self.outcomes[i] = Some(outcome));
+        match self.merged.search_for(&self.requests) {
+            Ok(answers) => self.outcomes = answers.into_iter().map(|answer| Some(Ok(answer))).collect(),
+            Err(error) => self.outcomes[self.own] = Some(Err(error)),
         }
     }
 }
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
+        let panicked = || Err(ArrayError::runtime_error(std::io::Error::other("a merged search panicked")));
+        self.outcomes[self.own].get_or_insert_with(panicked);
         let mut state = locked(&self.merged.state);
         state.expected = self.requests.len() + state.waiting.len();
+        // What failed is the failure of the thread that searched, such as its interrupt: others are searched by another.
+        let left = self
+            .requests
+            .iter()
+            .zip(&self.outcomes)
+            .filter(|(request, outcome)| outcome.is_none() && !locked(&request.slot).is_dropped);
+        let left: Vec<_> = left.map(|(request, _)| request.clone()).collect();
+        state.waiting.splice(0..0, left);
         state.gathering = (self.start.elapsed() / 2).min(MAX_GATHERING);
         // The next search runs while these threads wake.
         MergedIndex::hand_on(&mut state);
         drop(state);
         for (request, outcome) in self.requests.iter().zip(&mut self.outcomes) {
-            let panicked = || Err(ArrayError::runtime_error(std::io::Error::other("a merged search panicked")));
-            locked(&request.slot).outcome = Some(outcome.take().unwrap_or_else(panicked));
-            request.woken.notify_one();
+            if let Some(outcome) = outcome.take() {
+                locked(&request.slot).outcome = Some(outcome);
+                request.woken.notify_one();
+            }
         }
     }
 }
@@ -305,7 +313,7 @@ impl Ticket<'_> {
             }
             slot.leads = false;
             drop(slot);
-            self.merged.lead();
+            self.merged.lead(&self.request);
         }
     }
 }
@@ -314,7 +322,11 @@ impl Drop for Ticket<'_> {
     fn drop(&mut self) {
         let mut state = locked(&self.merged.state);
         state.waiting.retain(|other| !Arc::ptr_eq(other, &self.request));
-        if std::mem::take(&mut locked(&self.request.slot).leads) {
+        let mut slot = locked(&self.request.slot);
+        slot.is_dropped = true;
+        let led = std::mem::take(&mut slot.leads);
+        drop(slot);
+        if led {
             MergedIndex::hand_on(&mut state);
         }
     }
