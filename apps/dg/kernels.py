@@ -171,6 +171,7 @@ def _at_once(nodes, itemsize):
     return (16 if nodes <= 2 else 8) // itemsize
 
 
+@functools.cache
 def matrices(element, itemsize):
     """What kernels read of an element: parts of a buffer, and the places of each form in it with its end.
 

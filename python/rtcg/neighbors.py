@@ -57,8 +57,6 @@ def knn(queries, points, k, metric="l2"):
 def radius_count(queries, points, radius, metric="l2"):
     """How many points are at most `radius` from each query; waits to see that all numbers are finite.
 
-    With points of float16 on tensor cores it waits for the search, too.
-
     Parameters
     ----------
     queries : GPUArray or array-like of shape (m, d)

@@ -43,8 +43,6 @@ def knn(queries: _Array, points: _Array, k: SupportsIndex, metric: str = "l2") -
 def radius_count(queries: _Array, points: _Array, radius: SupportsFloat, metric: str = "l2") -> GPUArray:
     """How many points are at most `radius` from each query; waits to see that all numbers are finite.
 
-    With points of float16 on tensor cores it waits for the search, too.
-
     Parameters
     ----------
     queries : GPUArray or array-like of shape (m, d)

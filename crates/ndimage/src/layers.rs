@@ -1,7 +1,7 @@
 //! Layers of models of vision: filter banks, pools, local normalisation. Images have rows, columns and channels last.
 
 use crate::kernels::{
-    BankTile, FilterBankSpec, LargeBank, LargeBankSpec, LargeTile, LocalNormSpec, PoolKind, PoolSpec, THREADS,
+    BankShape, BankTile, FilterBankSpec, LargeBankSpec, LargeTile, LocalNormSpec, PoolKind, PoolSpec, THREADS,
 };
 use crate::{ArrayError, GpuArray, Result};
 use rtcg_array::{DType, DeviceInfo, KernelSpec, Order, PackedKernelArgs, PythonTuple, check_out, push_arrays};
@@ -134,7 +134,7 @@ pub fn filter_bank(x: &GpuArray, w: &GpuArray, activation: Option<&str>, out: Op
     let target = direct.unwrap_or(&found);
     if found.size() > 0 && channels > 0 {
         let operands = [x.to_dtype(dtype)?.to_contiguous()?, w.to_dtype(dtype)?.to_contiguous()?];
-        let bank = LargeBank { images, image: [rows, columns, channels], taps: [height, width], filters };
+        let bank = BankShape { images, image: [rows, columns, channels], taps: [height, width], filters };
         launch_bank(&bank, dtype, activation, [target, &operands[0], &operands[1]])?;
     } else {
         target.memset_zero()?;
@@ -151,8 +151,8 @@ pub fn filter_bank(x: &GpuArray, w: &GpuArray, activation: Option<&str>, out: Op
 }
 
 /// Launches the kernel for large images, or the one for all others.
-fn launch_bank(bank: &LargeBank, dtype: DType, activation: &str, operands: [&GpuArray; 3]) -> Result<()> {
-    let &LargeBank { images, image: [rows, columns, channels], taps, filters } = bank;
+fn launch_bank(bank: &BankShape, dtype: DType, activation: &str, operands: [&GpuArray; 3]) -> Result<()> {
+    let &BankShape { images, image: [rows, columns, channels], taps, filters } = bank;
     let (ctx, activation) = (operands[0].context(), activation.into());
     let device = ctx.device_info();
     let mut args = PackedKernelArgs::new();

@@ -25,7 +25,7 @@ const SAMPLE_TILES_OF_NEIGHBOR: usize = 4;
 const MAX_GROUPS: usize = 32;
 const PART_QUERIES: usize = 1024;
 
-/// Queries up to which reading points takes longer than products of both halves of queries.
+/// Queries up to which reading points takes longer than products of both parts of queries.
 const SPLIT_QUERIES: usize = 32;
 
 /// How points are sampled, and queries divided.

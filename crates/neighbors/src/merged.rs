@@ -2,8 +2,8 @@
 //! and wakes those it searched for.
 //!
 //! Threads wait for a condition of their own and need nothing else meanwhile; results come to the host in one copy. Queries
-//! are checked by the thread that asks, so that its errors are its own. A search that fails for several is done again for
-//! each. No lock is held while a search runs.
+//! are checked by the thread that asks, so that its errors are its own. A search that fails is the failure of the thread that
+//! did it, and another one searches for the rest. No lock is held while a search runs.
 
 use crate::vectors::Vectors;
 use crate::{ArrayError, GpuArray, HostNeighbors, Index, Neighbors, Result};
@@ -74,7 +74,8 @@ pub struct Ticket<'a> {
     request: Arc<Request>,
 }
 
-/// The requests of a search that runs. Also after a panic the next thread takes over, and all get an outcome.
+/// The requests of a search that runs. After an error or a panic, which is the outcome of this thread alone, another
+/// one searches for the rest.
 struct Turn<'a> {
     merged: &'a MergedIndex,
     /// The place of the request of the thread that searches.

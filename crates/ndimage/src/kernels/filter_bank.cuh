@@ -6,34 +6,8 @@ enum {
   TILE_H = BY * PY + PIECE_H - 1, TILE_W = (BX * PX + PIECE_W - 1 + 3) / 4 * 4, THREADS = BX * BY,
   TAPS = PIECE_H * PIECE_W, IS_WHOLE = PIECE_W >= FW
 };
-enum { VECTOR = 16 / (int)sizeof(A), WEIGHTS = FILTERS < VECTOR ? FILTERS : VECTOR };
-template <int N> struct alignas(sizeof(A) * N) rt_pack { A at[N]; };
 
-// Adds the products of COUNT adjacent taps of a row; pixels begin at a multiple of a vector.
-template <int COUNT> __device__ __forceinline__ void rt_add(A (&sum)[PY][PX][FILTERS], const A *pixels, const A *taps)
-{
-  constexpr int WIDTH = (PX + COUNT - 1 + VECTOR - 1) / VECTOR;
-  rt_pack<VECTOR> row[PY][WIDTH];
-  #pragma unroll
-  for (int p = 0; p < PY; p++)
-    #pragma unroll
-    for (int v = 0; v < WIDTH; v++) row[p][v] = *(const rt_pack<VECTOR> *)(pixels + p * TILE_W + v * VECTOR);
-  #pragma unroll
-  for (int t = 0; t < COUNT; t++) {
-    rt_pack<WEIGHTS> weight[FILTERS / WEIGHTS];
-    #pragma unroll
-    for (int v = 0; v < FILTERS / WEIGHTS; v++) weight[v] = *(const rt_pack<WEIGHTS> *)(taps + t * FILTERS + v * WEIGHTS);
-    #pragma unroll
-    for (int p = 0; p < PY; p++)
-      #pragma unroll
-      for (int q = 0; q < PX; q++)
-        #pragma unroll
-        for (int f = 0; f < FILTERS; f++)
-          sum[p][q][f] += row[p][(q + t) / VECTOR].at[(q + t) % VECTOR] * weight[f / WEIGHTS].at[f % WEIGHTS];
-  }
-}
-
-// The same for a tap that begins anywhere.
+// `rt_add` for a tap that begins anywhere.
 __device__ __forceinline__ void rt_add_one(A (&sum)[PY][PX][FILTERS], const A *pixels, const A *taps)
 {
   #pragma unroll
@@ -87,8 +61,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) ndimage_filter_bank(O *out
               const A *const pixels = &tile[d][row + dy][column], *const weights = &taps[d][dy * PIECE_W][0];
               int dx = 0;
               #pragma unroll 1
-              for (; dx + STEP <= width; dx += STEP) rt_add<STEP>(sum, pixels + dx, weights + dx * FILTERS);
-              if constexpr (IS_WHOLE && FW % STEP != 0) rt_add<FW % STEP>(sum, pixels + dx, weights + dx * FILTERS);
+              for (; dx + STEP <= width; dx += STEP) rt_add<STEP, TILE_W, FILTERS>(sum, pixels + dx, weights + dx * FILTERS);
+              if constexpr (IS_WHOLE && FW % STEP != 0) rt_add<FW % STEP, TILE_W, FILTERS>(sum, pixels + dx, weights + dx * FILTERS);
               else for (; dx < width; dx++) rt_add_one(sum, pixels + dx, weights + dx * FILTERS);
             }
         }

@@ -15,9 +15,9 @@ const RESERVED_BYTES: u32 = 1 << 10;
 /// Taps of a row up to which a row is unrolled as a whole.
 const MAX_UNROLLED_TAPS: u32 = 16;
 
-/// A filter bank as the division of its work sees it.
+/// The lengths of images and filters that a tile is chosen for.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct LargeBank {
+pub(crate) struct BankShape {
     pub(crate) images: usize,
     /// Rows, columns, channels.
     pub(crate) image: [usize; 3],
@@ -52,8 +52,8 @@ const MAX_UNROLLED_PRODUCTS: usize = 1300;
 const MIN_CHANNELS: u32 = 4;
 
 impl LargeTile {
-    /// The division that takes the least time by its counts; none where no filters fit in shared memory.
-    pub(crate) fn of(bank: &LargeBank, device: DeviceInfo) -> Option<Self> {
+    /// The tile that takes the least time by its counts; none where no filters fit in shared memory.
+    pub(crate) fn of(bank: &BankShape, device: DeviceInfo) -> Option<Self> {
         let mut best: Option<(f64, Self)> = None;
         for (outputs, registers) in OUTPUTS {
             for warps in [1, 2, 4, 8] {
@@ -72,7 +72,7 @@ impl LargeTile {
     }
 
     /// A tile of so many threads, with as many channels as leave room for the blocks that registers leave room for.
-    fn with(bank: &LargeBank, device: DeviceInfo, block: [u32; 3], outputs: [u32; 3], registers: u32) -> Option<Self> {
+    fn with(bank: &BankShape, device: DeviceInfo, block: [u32; 3], outputs: [u32; 3], registers: u32) -> Option<Self> {
         let threads: u32 = block.iter().product();
         let is_wasteful = block[2] > 1 && (outputs[2] * block[2]) as usize >= 2 * bank.filters.next_multiple_of(4);
         let blocks = REGISTERS / (registers.next_multiple_of(8) * threads);
@@ -91,19 +91,19 @@ impl LargeTile {
     }
 
     /// Blocks that a multiprocessor runs at once.
-    fn resident(&self, bank: &LargeBank, device: DeviceInfo) -> u32 {
+    fn resident(&self, bank: &BankShape, device: DeviceInfo) -> u32 {
         let with_reserved = |bytes: u64| bytes + u64::from(RESERVED_BYTES);
         let shared = with_reserved(device.shared_bytes.into()) / with_reserved(self.shared_bytes(bank));
         u64::from(self.blocks).min(shared).max(1) as u32
     }
 
     /// Elements of images and filters that are read together.
-    fn read_together(&self, bank: &LargeBank) -> usize {
+    fn read_together(&self, bank: &BankShape) -> usize {
         most_of([bank.image[2], self.channels as usize])
     }
 
     /// Rows and columns of pixels in shared memory, and elements of a channel of them; as in the kernel.
-    fn pixels(&self, bank: &LargeBank) -> [u64; 3] {
+    fn pixels(&self, bank: &BankShape) -> [u64; 3] {
         let [across, down] = [0, 1].map(|axis| u64::from(self.block[axis] * self.outputs[axis]));
         let rows = down + bank.taps[0] as u64 - 1;
         let vectors = (across + bank.taps[1] as u64 - 1).div_ceil(4);
@@ -113,13 +113,13 @@ impl LargeTile {
     }
 
     /// Dynamic shared memory of a block.
-    pub(crate) fn shared_bytes(&self, bank: &LargeBank) -> u64 {
+    pub(crate) fn shared_bytes(&self, bank: &BankShape) -> u64 {
         let weights = (bank.taps[0] * bank.taps[1]) as u64 * u64::from(self.outputs[2] * self.block[2]);
         4 * u64::from(self.channels) * (self.pixels(bank)[2] + weights)
     }
 
     /// Blocks along columns, rows, and images times groups of filters.
-    pub(crate) fn grid(&self, bank: &LargeBank) -> [usize; 3] {
+    pub(crate) fn grid(&self, bank: &BankShape) -> [usize; 3] {
         let across = |length: usize, axis: usize| length.div_ceil((self.block[axis] * self.outputs[axis]) as usize);
         let [rows, columns] = [0, 1].map(|axis| bank.image[axis] - bank.taps[axis] + 1);
         [across(columns, 0), across(rows, 1), bank.images * across(bank.filters, 2)]
@@ -127,7 +127,7 @@ impl LargeTile {
 
     /// Cycles of the multiprocessor with most work. The numbers are fitted to times of 21 tiles for four
     /// banks on an H200, around which they scatter by 5 %.
-    fn cycles(&self, bank: &LargeBank, device: DeviceInfo) -> f64 {
+    fn cycles(&self, bank: &BankShape, device: DeviceInfo) -> f64 {
         let [threads, outputs] = [self.block, self.outputs].map(|lengths| f64::from(lengths.iter().product::<u32>()));
         let [columns, rows, filters] = self.outputs.map(f64::from);
         let [height, width] = bank.taps.map(|length| length as f64);
@@ -214,7 +214,7 @@ impl KernelSpec for LargeBankSpec {
         for (name, number) in sizes.into_iter().chain(tile.map(|(name, number)| (name, number as usize))) {
             let _ = writeln!(text, "enum {{ {name} = {number} }};");
         }
-        text + include_str!("large_filter_bank.cuh")
+        text + include_str!("taps.cuh") + include_str!("large_filter_bank.cuh")
     }
 }
 
@@ -222,9 +222,9 @@ impl KernelSpec for LargeBankSpec {
 mod tests {
     use super::*;
 
-    /// Of some 130 divisions for each bank, those that an H200 ran as fast as the fastest, but for 1.5 %.
+    /// Of some 130 tiles for each bank, those that an H200 ran as fast as the fastest, but for 1.5 %.
     #[test]
-    fn divisions_are_those_that_were_fast() {
+    fn tiles_are_those_that_were_fast() {
         let hopper = DeviceInfo {
             multiprocessors: 132,
             max_blocks: 4 * 132 * 8,
@@ -240,7 +240,7 @@ mod tests {
             ([2048, 2048, 4], [8, 8], 4, ([8, 8, 1], [4, 2, 4], 4, 2)),
         ];
         for (image, taps, filters, fast) in banks {
-            let bank = LargeBank { images: 1, image, taps, filters };
+            let bank = BankShape { images: 1, image, taps, filters };
             let tile = LargeTile::of(&bank, hopper).expect("filters fit in shared memory");
             assert_eq!((tile.block, tile.outputs, tile.channels, tile.unrolled), fast, "{image:?}");
         }

@@ -11,30 +11,6 @@ enum {
   ROW_STEP = PX > 4 ? BY : 1, FIRST_STEP = PX > 4 ? 1 : PY,
   GROUPS = (F + BANK - 1) / BANK, TAPS = FH * FW, PARTS = CHANNELS / IN
 };
-enum { VECTOR = 16 / (int)sizeof(A) };
-template <int N, class E = A> struct alignas(sizeof(E) * N) rt_pack { E at[N]; };
-
-// Adds the products of COUNT adjacent taps of a row; pixels begin at a multiple of a vector.
-template <int COUNT> __device__ __forceinline__ void rt_add(A (&sum)[PY][PX][FILTERS], const A *pixels, const A *taps)
-{
-  constexpr int WIDTH = (PX + COUNT - 1 + VECTOR - 1) / VECTOR;
-  rt_pack<VECTOR> row[PY][WIDTH];
-  #pragma unroll
-  for (int p = 0; p < PY; p++)
-    #pragma unroll
-    for (int v = 0; v < WIDTH; v++) row[p][v] = *(const rt_pack<VECTOR> *)(pixels + p * (ROW_STEP * TILE_W) + v * VECTOR);
-  #pragma unroll
-  for (int t = 0; t < COUNT; t++) {
-    const rt_pack<FILTERS> weight = *(const rt_pack<FILTERS> *)(taps + t * BANK);
-    #pragma unroll
-    for (int p = 0; p < PY; p++)
-      #pragma unroll
-      for (int q = 0; q < PX; q++)
-        #pragma unroll
-        for (int f = 0; f < FILTERS; f++)
-          sum[p][q][f] += row[p][(q + t) / VECTOR].at[(q + t) % VECTOR] * weight.at[f];
-  }
-}
 
 // Adjacent elements, or zeros.
 __device__ __forceinline__ rt_pack<IN, I> rt_read(const I *from, bool is_there)
@@ -88,8 +64,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) ndimage_large_filt
           const A *const pixels = tile + d * PLANE + (row + dy) * TILE_W + column;
           const A *const weights = taps + (d * TAPS + dy * FW) * BANK + threadIdx.z * FILTERS;
           #pragma unroll 1
-          for (int dx = 0; dx + STEP <= FW; dx += STEP) rt_add<STEP>(sum, pixels + dx, weights + dx * BANK);
-          if constexpr (FW % STEP != 0) rt_add<FW % STEP>(sum, pixels + FW / STEP * STEP, weights + FW / STEP * STEP * BANK);
+          for (int dx = 0; dx + STEP <= FW; dx += STEP) rt_add<STEP, ROW_STEP * TILE_W, BANK>(sum, pixels + dx, weights + dx * BANK);
+          if constexpr (FW % STEP != 0) rt_add<FW % STEP, ROW_STEP * TILE_W, BANK>(sum, pixels + FW / STEP * STEP, weights + FW / STEP * STEP * BANK);
         }
     }
     const int inside_rows = H - FH + 1 - row0 - row, inside_columns = W - FW + 1 - column0 - column, first = f0 + threadIdx.z * FILTERS;

@@ -3,7 +3,7 @@
 
 mod large_bank;
 
-pub(crate) use large_bank::{LargeBank, LargeBankSpec, LargeTile};
+pub(crate) use large_bank::{BankShape, LargeBankSpec, LargeTile};
 
 use rtcg_codegen::{DType, KernelSpec};
 use std::borrow::Cow;
@@ -201,7 +201,7 @@ impl KernelSpec for FilterBankSpec {
         for (name, number) in sizes.chain(tile.into_iter().map(|(name, number)| (name, number as usize))) {
             let _ = writeln!(text, "enum {{ {name} = {number} }};");
         }
-        text + include_str!("filter_bank.cuh")
+        text + include_str!("taps.cuh") + include_str!("filter_bank.cuh")
     }
 }
 

@@ -63,7 +63,7 @@ struct rt_rows {
 extern "C" __global__ __launch_bounds__(THREADS, 1) void neighbors_filter(float *values, unsigned *indices, unsigned *counts, const float4 *limits, unsigned *noted_count, const float *norms, RT_SEARCH, unsigned rows, unsigned stride, unsigned groups, unsigned splits)
 {
   extern __shared__ __align__(16) unsigned char memory[];
-  // For each group of queries first numbers, then second ones; then a factor and the limit of each query.
+  // For each group of queries high parts, then low ones; then a factor and the limit of each query.
   uint4 *operands = (uint4 *)memory;
   float2 *columns = (float2 *)(operands + groups * (2 * STEPS * 32));
   const unsigned lane = threadIdx.x % 32, first = blockIdx.y * groups * 8, tiles = (rows + TILE - 1) / TILE;

@@ -207,7 +207,8 @@ impl KernelSpec for MergeSpec {
 ///
 /// Parameters: values and indices of lists, their lengths, limits, squared lengths of points in float32, then as
 /// [`ScanSpec`] to the number of selected queries, rows that are looked at, points for one of a sample, groups of queries
-/// of a block, whether both parts of queries are multiplied in any case. Dynamic shared memory: [`FilterSpec::group_bytes`] for each of these.
+/// of a block, whether both parts of queries are multiplied in any case. Dynamic shared memory:
+/// [`FilterSpec::group_bytes`] for each group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct FilterSpec {
     pub(crate) distance: DistanceSpec,
@@ -217,7 +218,7 @@ pub(crate) struct FilterSpec {
 }
 
 impl FilterSpec {
-    /// Shared memory of a group of queries: two halves for each number, padded to 32, a factor and a limit.
+    /// Shared memory of a group of queries: two parts of each number, padded to 32, a factor and a limit.
     pub(crate) fn group_bytes(dimensions: usize) -> usize {
         FILTER_GROUP * (4 * dimensions.next_multiple_of(32) + 8)
     }
@@ -244,8 +245,7 @@ impl KernelSpec for FilterSpec {
 ///
 /// Parameters: limits, lengths of lists, the number of noted queries, distances of tiles, their number, how many may be
 /// within limits, points for one of the sample; or distances, indices, queries to be searched again, their number, values,
-/// indices and lengths of lists, limits. Then as [`ScanSpec`] to the
-/// number of selected queries.
+/// indices and lengths of lists, limits. Then as [`ScanSpec`] to the number of selected queries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct SelectSpec {
     pub(crate) distance: DistanceSpec,

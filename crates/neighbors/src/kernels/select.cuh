@@ -48,8 +48,8 @@ __device__ float rt_kth_smallest(const float *from, unsigned count, unsigned k, 
 }
 
 #if IS_LIMIT
-// Limits of queries: for products of both numbers and of first ones, each for the filter and how far above the k-th
-// smallest distance of a list others may be nearer. Where first numbers let too many points through, `noted_count[1]` is set.
+// Limits of queries: for products of both parts and of high ones, each for the filter and how far above the k-th
+// smallest distance of a list others may be nearer. Where high parts let too many points through, `noted_count[1]` is set.
 extern "C" __global__ __launch_bounds__(THREADS) void neighbors_select(float4 *limits, unsigned *counts, unsigned *noted_count, const float *values, unsigned tiles, unsigned most, unsigned stride, RT_SEARCH)
 {
   __shared__ float near[CAPACITY], wide, last;
@@ -62,7 +62,7 @@ extern "C" __global__ __launch_bounds__(THREADS) void neighbors_select(float4 *l
     if (threadIdx.x < 32) {
       const rt_bound bound(query_norms[query], *largest_norm, 0.0);
       const float scale = rt_query_scale(query_norms[query]);
-      // What rounding of the query to first numbers can change: its length times that of a point.
+      // What rounding of the query to high parts can change: its length times that of a point.
       double rest = 0;
       for (int t = threadIdx.x; t < D; t += 32) {
         const float x = queries[(size_t)query * D + t] * scale;
