@@ -1,6 +1,6 @@
 //! Sums of products over named axes: every kernel against loops on the host, with all kinds of choices.
 
-use super::simt_kernels::{LARGE_GPU, context_of_fake_gpu, i64_values, integer_array};
+use super::simt_kernels::{LARGE_GPU, context_of_fake_gpu, context_recording_sources, i64_values, integer_array};
 use crate::test_depth::at_depth;
 use rtcg::array::tuning::TunableValue;
 use rtcg::array::{ArrayContext, DType, DeviceInfo, EinsumOptions, EinsumPath, GpuArray, Op, Order, einsum};
@@ -91,8 +91,10 @@ fn tiny_operands(ctx: &Arc<ArrayContext>, shapes: &[&[usize]], dtype: DType) -> 
 
 #[test]
 fn tensor_cores_compute_what_loops_do() {
-    let ctx = context_of_fake_gpu(LARGE_GPU);
-    for (case, (subscripts, shapes)) in BLOCK_CASES.iter().enumerate() {
+    let (ctx, sources) = context_recording_sources(LARGE_GPU);
+    // The second step of the last one is from its result of the first.
+    let of_results: (&str, &[&[usize]]) = ("eij,ejk,ekl->eil", &[&[400, 5, 7], &[400, 7, 6], &[400, 6, 9]]);
+    for (case, (subscripts, shapes)) in BLOCK_CASES.iter().chain([&of_results]).enumerate() {
         for (number, dtype) in [DType::F16, DType::BF16, DType::F32, DType::F64].into_iter().enumerate() {
             let arrays = tiny_operands(&ctx, shapes, dtype);
             let arrays: Vec<&GpuArray> = arrays.iter().collect();
@@ -102,16 +104,28 @@ fn tensor_cores_compute_what_loops_do() {
             assert_eq!(result, wanted, "{subscripts}, {dtype}");
             let call = met.iter().find(|call| call.problem.decision.name == "einsum.block").expect(subscripts);
             let space = decision_space(&call.problem, ctx.device_info()).unwrap();
-            let count = at_depth(2, 60);
+            let count = at_depth(1, 60);
             for k in 0..count {
-                let row = (space.len() * k + 1009 * case + 211 * number) / count % space.len();
+                let row = space.len() * (4 * (case * count + k) + number) / (28 * count);
                 let config = config_from_values(call.problem.decision, &space.config(row as u32)).unwrap();
-                let tile = config.with("rows", TunableValue::Int(1 << (k % 3)));
+                let tile = config.with("rows", TunableValue::Int(1 << ((case + k) % 3)));
                 let config = tile.with("columns", TunableValue::Int(4)).with("unit", TunableValue::Name("mma"));
                 let (result, taken) = with_forced_choice(&ctx, &call.problem, &config, run);
                 assert_eq!((result == wanted, taken), (true, Ok(())), "{subscripts}, {dtype}, {config}");
             }
         }
+    }
+    // All kinds of fragments were among them, and packs of items that are read and written at once.
+    let sources = sources.lock().unwrap().concat();
+    for part in [
+        "multiply_f16(sum",
+        "multiply_bf16(sum",
+        "multiply<true, false>",
+        "multiply<false, false>",
+        "rt_pack<O, 2>{",
+        "rt_pack<X1, 4>",
+    ] {
+        assert!(sources.contains(part), "{part}");
     }
 }
 
@@ -231,4 +245,31 @@ fn results_go_where_they_are_asked_to() {
     let options = EinsumOptions { out: Some(&other), ..EinsumOptions::default() };
     let message = einsum("ij,ejf->eif", &arrays, options).unwrap_err().to_string();
     assert!(message.contains("out has shape (3000, 6); expected (3000, 6, 3)"), "{message}");
+}
+
+#[test]
+fn dump_for_sass() {
+    let (ctx, sources) =
+        context_recording_sources(DeviceInfo { compute_capability: 90, shared_bytes: 227 << 10, ..LARGE_GPU });
+    for dtype in [DType::F16, DType::F32, DType::F64] {
+        for n in [20usize, 56, 120] {
+            for unit in ["simt", "mma"] {
+                let arrays = tiny_operands(&ctx, &[&[n, n], &[400, n, 6]], dtype);
+                let arrays: Vec<&GpuArray> = arrays.iter().collect();
+                let run = || einsum("ij,ejf->eif", &arrays, EinsumOptions::default()).unwrap();
+                let (_, met) = record_decisions(&ctx, run);
+                let call = met.iter().find(|call| call.problem.decision.name == "einsum.block").unwrap();
+                let config = call
+                    .rule
+                    .with("unit", TunableValue::Name(unit))
+                    .with("rows", TunableValue::Int(2))
+                    .with("elements_per_block", TunableValue::Int(8))
+                    .with("staged", TunableValue::Name("all"));
+                let (_, taken) = with_forced_choice(&ctx, &call.problem, &config, run);
+                let source = sources.lock().unwrap().last().unwrap().clone();
+                std::fs::write(format!("/tmp/k_{dtype}_{n}_{unit}.cu"), source).unwrap();
+                println!("{dtype} {n} {unit} {taken:?} {config}");
+            }
+        }
+    }
 }
