@@ -109,7 +109,11 @@ fn tensor_cores_compute_what_loops_do() {
                 let row = space.len() * (4 * (case * count + k) + number) / (28 * count);
                 let config = config_from_values(call.problem.decision, &space.config(row as u32)).unwrap();
                 let tile = config.with("rows", TunableValue::Int(1 << ((case + k) % 3)));
-                let config = tile.with("columns", TunableValue::Int(4)).with("unit", TunableValue::Name("mma"));
+                let named = [("unit", "mma"), ("lanes", "results")];
+                let config =
+                    named.into_iter().fold(tile.with("columns", TunableValue::Int(4)), |config, (name, value)| {
+                        config.with(name, TunableValue::Name(value))
+                    });
                 let (result, taken) = with_forced_choice(&ctx, &call.problem, &config, run);
                 assert_eq!((result == wanted, taken), (true, Ok(())), "{subscripts}, {dtype}, {config}");
             }
@@ -245,31 +249,4 @@ fn results_go_where_they_are_asked_to() {
     let options = EinsumOptions { out: Some(&other), ..EinsumOptions::default() };
     let message = einsum("ij,ejf->eif", &arrays, options).unwrap_err().to_string();
     assert!(message.contains("out has shape (3000, 6); expected (3000, 6, 3)"), "{message}");
-}
-
-#[test]
-fn dump_for_sass() {
-    let (ctx, sources) =
-        context_recording_sources(DeviceInfo { compute_capability: 90, shared_bytes: 227 << 10, ..LARGE_GPU });
-    for dtype in [DType::F16, DType::F32, DType::F64] {
-        for n in [20usize, 56, 120] {
-            for unit in ["simt", "mma"] {
-                let arrays = tiny_operands(&ctx, &[&[n, n], &[400, n, 6]], dtype);
-                let arrays: Vec<&GpuArray> = arrays.iter().collect();
-                let run = || einsum("ij,ejf->eif", &arrays, EinsumOptions::default()).unwrap();
-                let (_, met) = record_decisions(&ctx, run);
-                let call = met.iter().find(|call| call.problem.decision.name == "einsum.block").unwrap();
-                let config = call
-                    .rule
-                    .with("unit", TunableValue::Name(unit))
-                    .with("rows", TunableValue::Int(2))
-                    .with("elements_per_block", TunableValue::Int(8))
-                    .with("staged", TunableValue::Name("all"));
-                let (_, taken) = with_forced_choice(&ctx, &call.problem, &config, run);
-                let source = sources.lock().unwrap().last().unwrap().clone();
-                std::fs::write(format!("/tmp/k_{dtype}_{n}_{unit}.cu"), source).unwrap();
-                println!("{dtype} {n} {unit} {taken:?} {config}");
-            }
-        }
-    }
 }
