@@ -67,9 +67,9 @@ tunable! {
         /// What adjacent threads have: adjacent results, or the same ones of adjacent elements.
         lanes: &'static str = ["results", "elements"],
         /// Terms whose code is written out.
-        unroll: i64 = [1, 2, 4, 8, 16],
+        unroll: i64 = [1, 2, 4, 8],
         /// Blocks for each multiprocessor, at most: each of few brings what all elements share once for many of them.
-        blocks_per_sm: i64 = [1, 2, 4, 8, 32],
+        blocks_per_sm: i64 = [2, 8, 32],
     }
     device { shared_bytes, compute_capability }
     require {

@@ -93,7 +93,7 @@ fn tiny_operands(ctx: &Arc<ArrayContext>, shapes: &[&[usize]], dtype: DType) -> 
 fn tensor_cores_compute_what_loops_do() {
     let (ctx, sources) = context_recording_sources(LARGE_GPU);
     // The second step of the last one is from its result of the first.
-    let of_results: (&str, &[&[usize]]) = ("eij,ejk,ekl->eil", &[&[400, 5, 7], &[400, 7, 6], &[400, 6, 9]]);
+    let of_results: (&str, &[&[usize]]) = ("eij,ejk,ekl->eil", &[&[900, 5, 7], &[900, 7, 6], &[900, 6, 9]]);
     for (case, (subscripts, shapes)) in BLOCK_CASES.iter().chain([&of_results]).enumerate() {
         for (number, dtype) in [DType::F16, DType::BF16, DType::F32, DType::F64].into_iter().enumerate() {
             let arrays = tiny_operands(&ctx, shapes, dtype);
