@@ -61,7 +61,9 @@ def main():
             start = time.perf_counter()
             # NumPy's 16-bit floats are too slow to wait for.
             want = np.einsum(
-                subscripts, *(host.astype(np.result_type(dtype, "float32"), copy=False) for host in hosts), optimize=True
+                subscripts,
+                *(host.astype(np.result_type(dtype, "float32"), copy=False) for host in hosts),
+                optimize=True,
             )
             rows = [("numpy", (time.perf_counter() - start) * 1e3, 0.0)] if dtype != "float16" else []
             for library, make, wait, to_host in peers():
