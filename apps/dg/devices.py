@@ -129,8 +129,11 @@ class Cluster:
                 sender = self.parts[sender_number]
                 places = receiver.needs[owner[receiver.needs[:, 0]] == sender_number]
                 with sender.context:
+                    device = driver.Context.get_device()
                     sender.sends[to] = sender.buffer(places)
                 with receiver.context:
+                    if driver.Context.get_device().can_access_peer(device):  # else copies go through the host
+                        driver.Context.enable_peer_access(sender.context)
                     receiver.receives[int(sender_number)] = receiver.buffer(places)
 
     def __enter__(self):
