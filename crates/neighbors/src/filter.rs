@@ -1,22 +1,26 @@
 //! Searches that read points once, whatever the number of queries: a sample of the points has limits of distances, and
-//! what is within them is ranked. Needs tensor cores and points of float16.
+//! what is within them is ranked. Needs tensor cores and points of float16, or of float32 that are rounded to float16.
 //!
 //! The k-th smallest distance of any points is a limit that the k nearest are within, once rounding errors are added; so
 //! results are exact without a second look at other points. A sample that is chosen by a hash lets about as many points
-//! through for each neighbour as it has points left out, however points are distributed. Only equal distances can be more
-//! than lists have room for: such queries are searched again.
+//! through for each neighbour as it has points left out, however points are distributed. Only equal distances, and those that
+//! float16 does not tell apart, can be more than lists have room for: such queries are searched again.
 
 use crate::kernels::{
-    FILTER_CAPACITY, FILTER_GROUP, FILTER_TILE, FilterSpec, MAX_FILTER_DIMENSIONS, SelectSpec, THREADS,
+    FILTER_GROUP, FILTER_STATIC_BYTES, FILTER_TILE, FilterSpec, MAX_FILTER_DIMENSIONS, SelectSpec, THREADS,
+    list_capacity,
 };
+use crate::rounded::RoundedPoints;
 use crate::search::{MAX_LIST_BYTES, Neighbors, Part, Search};
-use crate::{GpuArray, Result};
+use crate::{GpuArray, Metric, Result};
 use rtcg_array::{DType, Order, PackedKernelArgs, push_arrays};
 
 /// Neighbours that lists have room for, several times over.
 const MAX_FILTER_NEIGHBORS: usize = 128;
 /// Points let through, about, where there are few neighbours.
 const TARGET_CANDIDATES: usize = 1024;
+/// Products for which a point that is let through takes as long; estimated from counts of instructions, not measured.
+const PRODUCTS_OF_CANDIDATE: usize = 1024;
 /// The most points for one of the sample, which costs that share of the time.
 const MAX_STRIDE: usize = 64;
 /// Tiles of the sample for each neighbour: each has one distance.
@@ -24,6 +28,10 @@ const SAMPLE_TILES_OF_NEIGHBOR: usize = 4;
 /// Groups of queries that a block has at most; queries of a part, whose lists are held.
 const MAX_GROUPS: usize = 32;
 const PART_QUERIES: usize = 1024;
+/// The same for rounded points, whose queries take half the memory; blocks of a processor's cores need no long parts.
+const MAX_ROUNDED_GROUPS: usize = 64;
+const ROUNDED_PART_QUERIES: usize = 16384;
+const SIMD_CPU_PART_QUERIES: usize = 512;
 
 /// Queries up to which reading points takes longer than products of both parts of queries.
 const SPLIT_QUERIES: usize = 32;
@@ -31,49 +39,81 @@ const SPLIT_QUERIES: usize = 32;
 /// How points are sampled, and queries divided.
 #[derive(Clone, Copy)]
 pub(crate) struct Filter<'a> {
-    /// Squared lengths of points in float32.
-    norms: &'a GpuArray,
+    points: FilteredPoints<'a>,
     stride: usize,
     /// Groups of queries that a block has room for.
     groups: usize,
 }
 
+/// Points as they are, with squared lengths in float32, or rounded ones.
+#[derive(Clone, Copy)]
+enum FilteredPoints<'a> {
+    Exact(&'a GpuArray),
+    Rounded(&'a RoundedPoints),
+}
+
+impl Filter<'_> {
+    fn is_rounded(&self) -> bool {
+        matches!(self.points, FilteredPoints::Rounded(_))
+    }
+}
+
 impl Search<'_> {
-    /// How to search by a filter, where that is possible and there are enough points for a sample.
-    pub(crate) fn filter(&self, k: usize) -> Option<Filter<'_>> {
-        let (points, dimensions) = (&self.points.array, self.points.dimensions());
-        let norms = self.points.short_norms()?;
-        let stride = (TARGET_CANDIDATES / k).clamp(4, MAX_STRIDE);
-        let stride = stride.min(self.points.count() / (SAMPLE_TILES_OF_NEIGHBOR * FILTER_TILE * k));
-        let shared_bytes = self.ctx().device_info().shared_bytes as usize;
-        let groups = (shared_bytes / FilterSpec::group_bytes(dimensions)).min(MAX_GROUPS) / 4 * 4;
+    /// How to search by a filter, where that is possible and there are enough points for a sample. The first search of
+    /// many queries among points of float32 rounds them.
+    pub(crate) fn filter(&self, k: usize) -> Result<Option<Filter<'_>>> {
+        let (points, count) = (&self.points.array, self.points.count());
+        let is_rounded = points.dtype() == DType::F32;
+        let dimensions = self.points.dimensions().next_multiple_of(if is_rounded { 8 } else { 1 });
+        let stride = if is_rounded {
+            // Where a larger sample takes as long as the points that a smaller one lets through.
+            (count / (PRODUCTS_OF_CANDIDATE * k)).isqrt()
+        } else {
+            TARGET_CANDIDATES / k
+        };
+        let stride = stride.clamp(4, MAX_STRIDE).min(count / (SAMPLE_TILES_OF_NEIGHBOR * FILTER_TILE * k));
+        let shared_bytes = (self.ctx().device_info().shared_bytes as usize).saturating_sub(FILTER_STATIC_BYTES);
+        let most = if is_rounded { MAX_ROUNDED_GROUPS } else { MAX_GROUPS };
+        let groups = (shared_bytes / FilterSpec::group_bytes(dimensions, is_rounded)).min(most) / 4 * 4;
+        let is_vectorizable =
+            dimensions.is_multiple_of(8) && points.first_element_address().is_multiple_of(16) || is_rounded;
         let is_possible = self.is_tensor
             && k <= MAX_FILTER_NEIGHBORS
             && dimensions <= MAX_FILTER_DIMENSIONS
-            && dimensions.is_multiple_of(8)
-            && points.first_element_address().is_multiple_of(16)
+            && is_vectorizable
             && stride >= 4
             && groups >= 4;
-        is_possible.then_some(Filter { norms, stride, groups })
+        let points = match self.points.short_norms() {
+            _ if !is_possible => return Ok(None),
+            Some(norms) => FilteredPoints::Exact(norms),
+            None if is_rounded && self.pays_for_rounding() => FilteredPoints::Rounded(self.rounded_points()?),
+            None => return Ok(None),
+        };
+        Ok(Some(Filter { points, stride, groups }))
     }
 
     /// Writes the `k` nearest points of all queries, which are checked meanwhile. Waits.
     pub(crate) fn nearest_by_filter(&self, found: &Neighbors, k: usize, filter: Filter<'_>) -> Result<()> {
-        let listed = self.sample_tiles(filter).max(FILTER_CAPACITY);
-        let step = (MAX_LIST_BYTES / (4 * listed)).clamp(1, PART_QUERIES);
+        let listed = self.sample_tiles(filter).max(list_capacity(filter.is_rounded()));
+        let part_queries = match filter.points {
+            FilteredPoints::Exact(_) => PART_QUERIES,
+            FilteredPoints::Rounded(_) if self.ctx().device_info().is_simd_cpu() => SIMD_CPU_PART_QUERIES,
+            FilteredPoints::Rounded(_) => ROUNDED_PART_QUERIES,
+        };
+        let step = (MAX_LIST_BYTES / (4 * listed)).clamp(1, part_queries);
         let most = step.min(self.queries.count());
         let noted = GpuArray::empty(self.ctx(), &[most], DType::U32, Order::C)?;
         let noted_count = self.queries.noted_count()?;
         for first in (0..self.queries.count()).step_by(step) {
             let part = Part { first, count: most.min(self.queries.count() - first), selected: None };
             self.filter_part(found, &part, k, filter, (&noted, &noted_count))?;
-            if self.queries.check_finite("queries")? > 0 {
+            // Of several parts none is waited for: where no query is noted, kernels have nothing to do.
+            if most < self.queries.count() || self.queries.check_finite("queries")? > 0 {
                 let again = Part { selected: Some((&noted, &noted_count)), ..part };
-                let k = k as u32;
-                self.scan_and_merge(found, &self.distance(true, k), &again, (k, k), (&noted, &noted_count))?;
+                self.nearest_of_part(found, &again, k)?;
             }
         }
-        Ok(())
+        self.queries.check_finite("queries").map(|_| ())
     }
 
     fn sample_tiles(&self, filter: Filter<'_>) -> usize {
@@ -91,10 +131,35 @@ impl Search<'_> {
         let (ctx, queries) = (self.ctx(), part.count);
         let (sampled, tiles) = (self.points.count() / filter.stride, self.sample_tiles(filter));
         let empty = |count, dtype| GpuArray::empty(ctx, &[count], dtype, Order::C);
+        let capacity = list_capacity(filter.is_rounded());
         // Distances of the sample are overwritten by lists.
-        let values = empty(queries * tiles.max(FILTER_CAPACITY), DType::F32)?;
-        let indices = empty(queries * FILTER_CAPACITY, DType::U32)?;
+        let values = empty(queries * tiles.max(capacity), DType::F32)?;
+        let indices = empty(queries * capacity, DType::U32)?;
         let (limits, counts) = (empty(4 * queries, DType::F32)?, empty(queries, DType::U32)?);
+        let rounded = match filter.points {
+            FilteredPoints::Exact(_) => None,
+            FilteredPoints::Rounded(points) => Some((points, self.rounded_queries(points, part)?)),
+        };
+        // What is multiplied, and what sums of the sample and of all points begin with or are added to.
+        let (scanned, scanned_part, norms) = match (&rounded, filter.points) {
+            (Some((points, queries)), _) => {
+                let (points, norms) = (&points.vectors, [&points.upper, &points.lower]);
+                let scanned = Search { points, queries: &queries.vectors, metric: Metric::SquaredL2, ..*self };
+                (scanned, Part { first: 0, ..*part }, norms)
+            }
+            (None, FilteredPoints::Exact(norms)) => (*self, *part, [norms; 2]),
+            (None, FilteredPoints::Rounded(_)) => unreachable!("queries are rounded where points are"),
+        };
+        let lengths = rounded.as_ref().map(|(_, queries)| &queries.lengths);
+        let push_rounded = |args: &mut PackedKernelArgs, arrays: &[Option<&GpuArray>]| {
+            arrays.iter().try_for_each(|array| match array {
+                Some(array) => push_arrays(args, &[array]),
+                None => {
+                    args.push_u64(0);
+                    Ok(())
+                }
+            })
+        };
         let distance = self.distance(false, k as u32);
         let select = SelectSpec { distance, kept: k as u32, is_limit: true, out: found.distances.dtype() };
 
@@ -104,15 +169,18 @@ impl Search<'_> {
         let groups = all_groups.div_ceil(parts).next_multiple_of(columns);
         let scan = |is_sample: bool, rows: usize| {
             let mut args = PackedKernelArgs::new();
-            push_arrays(&mut args, &[&values, &indices, &counts, &limits, noted_count, filter.norms])?;
-            self.push_search(&mut args, part)?;
+            let norms = norms[usize::from(!is_sample)];
+            push_arrays(&mut args, &[&values, &indices, &counts, &limits, noted_count, norms])?;
+            scanned.push_search(&mut args, &scanned_part)?;
             let is_split = usize::from(queries <= SPLIT_QUERIES);
             [rows, filter.stride, groups, is_split].iter().for_each(|&n| args.push_u32(n as u32));
-            let spec = FilterSpec { distance, columns: columns as u32, is_sample };
+            let spec = FilterSpec { distance: scanned.distance(false, k as u32), columns: columns as u32, is_sample };
             let warps = THREADS as usize / 32;
             let most = rows.div_ceil(FILTER_TILE).div_ceil(warps) as u32;
-            let grid = [ctx.device_info().multiprocessors.clamp(1, most.max(1)), parts as u32, 1];
-            let bytes = groups * FilterSpec::group_bytes(self.points.dimensions());
+            // Of rounded points a multiprocessor has two blocks.
+            let blocks = ctx.device_info().multiprocessors << u32::from(filter.is_rounded() && parts == 1);
+            let grid = [blocks.clamp(1, most.max(1)), parts as u32, 1];
+            let bytes = groups * FilterSpec::group_bytes(scanned.points.dimensions(), filter.is_rounded());
             ctx.compiled_kernel(&spec)?.launch(grid, [THREADS, 1, 1], bytes as u32, args.packed_bytes())
         };
         let selecting = |spec: &SelectSpec, args: &PackedKernelArgs| {
@@ -123,9 +191,12 @@ impl Search<'_> {
         scan(true, sampled)?;
         let mut args = PackedKernelArgs::new();
         push_arrays(&mut args, &[&limits, &counts, noted_count, &values])?;
-        // Tiles of the sample within limits, beyond which lists would be more than a quarter full.
-        let most = (FILTER_CAPACITY / 4 / filter.stride).max(2 * k);
+        // Tiles of the sample within limits, beyond which lists would be more than a quarter full, or half of those of
+        // rounded points.
+        let share = if filter.is_rounded() { 2 } else { 4 };
+        let most = (capacity / share / filter.stride).max(2 * k);
         [tiles, most, filter.stride].iter().for_each(|&n| args.push_u32(n as u32));
+        push_rounded(&mut args, &[lengths])?;
         self.push_search(&mut args, part)?;
         selecting(&select, &args)?;
 
@@ -133,6 +204,8 @@ impl Search<'_> {
         let mut args = PackedKernelArgs::new();
         self.push_found(&mut args, found, part, k)?;
         push_arrays(&mut args, &[noted, noted_count, &values, &indices, &counts, &limits])?;
+        let points = rounded.as_ref().map(|(points, _)| points);
+        push_rounded(&mut args, &[lengths, points.map(|points| &points.upper), points.map(|points| &points.lower)])?;
         self.push_search(&mut args, part)?;
         selecting(&SelectSpec { is_limit: false, ..select }, &args)
     }

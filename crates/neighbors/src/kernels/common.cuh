@@ -120,6 +120,20 @@ __device__ __forceinline__ float rt_query_scale(double norm)
   return __int_as_float((127 + 10 - exponent) << 23);
 }
 
+// Of vectors rounded to float16 (`round.cuh`): how much squared distances are enlarged at most, so that errors of points need
+// not be known by products; the length to which vectors are scaled for cosines.
+#define ETA (1.0 / 512)
+#define LENGTH 8192.0
+
+// The limit of a list for a query of this squared length and this error, where the k-th smallest of any numbers `upper` is
+// known.
+__device__ __forceinline__ float rt_limit_of_rounded(double upper, double2 query)
+{
+  const double rounding = rt_rounding(query.x / 2);
+  const double most = sqrt((1 + ETA) * fmax(query.x + 2 * (upper + rounding), 0.0)) + 2 * query.y;
+  return __double2float_ru(((1 + ETA) * most * most - query.x) / 2 + rounding);
+}
+
 // `radius` is squared for METRIC_L2.
 // Counts point `i` where it is within the radius of the query: at once where float32 shows that, else by its exact distance.
 #if METRIC_COSINE
