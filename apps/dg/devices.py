@@ -22,7 +22,7 @@ enum { NP = {{ np }} };
 #define AT(k, c, n) ({{ at }})
 
 // Field values at places (element, node): from the fields to a buffer, or back.
-__global__ void move(real *fields, real *buffer, const int2 *places, int count, int K, bool is_packing)
+__global__ void move(real *fields, real *buffer, const int2 *places, int count, int n_elements, bool is_packing)
 {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= count) return;
