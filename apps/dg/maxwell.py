@@ -222,11 +222,11 @@ class Maxwell:
             np.int32(first), np.int32(len(self.mesh) if count is None else count),
         )  # fmt: skip
 
-    def launch(self, steps, *args, stream=None, **options):
+    def launch(self, steps, *args, **options):
         kernel = kernels.kernel(self.problem, steps)
         config = self.configs.get(steps)
         run = kernel if config is None else kernel.variant(**config)
-        run(*self.arguments(steps, *args, **options), **({} if stream is None else {"stream": stream}))
+        run(*self.arguments(steps, *args, **options))
 
     def rhs(self, q, time=0.0):
         """The time derivative of fields (6, elements, nodes), in the same shape, on the device; does not wait."""
@@ -264,7 +264,7 @@ class Maxwell:
         with stream.capture() as graph, stream:
             for stage in range(5):
                 for steps in self.steps:
-                    self.launch(steps, *self.stage_states(stage), stage=stage, stream=stream)
+                    self.launch(steps, *self.stage_states(stage), stage=stage)
             self.advance_clock()
         return graph.instantiate()
 

@@ -527,6 +527,31 @@ def test_threads_may_call_one_kernel_for_different_problems(context):
     assert not failed
 
 
+def test_contexts_may_call_one_kernel_in_turn(context):
+    kernel = tune.Kernel(
+        "__global__ void add(int *x, int n) { int i = blockIdx.x * B + threadIdx.x; if (i < n) x[i] += n; }", "add",
+        tune.Space(B=[64, 128]), block="B", grid="ceil_div(n, B)",
+    )  # fmt: skip
+    others = [driver.Device(n % driver.Device.count()).make_context() for n in range(2)]
+    for _ in others:
+        driver.Context.pop()
+    places = [context, *others]
+    arrays = []
+    for place in places:
+        with place:
+            arrays.append(xp.zeros(200, np.int32))
+    for _ in range(3):
+        for n in (100, 200):
+            for place, array in zip(places, arrays, strict=True):
+                with place:
+                    kernel(array, np.int32(n))
+    for place in places:
+        with place:
+            assert arrays.pop(0).get().tolist() == [900] * 100 + [600] * 100
+    for other in others:
+        other.detach()
+
+
 def test_kernels_behind_arrays_are_tuned_and_followed(context):
     a = xp.asarray(np.random.default_rng(0).random((64, 500), np.float32))
     expected, before = _native.record_array_decisions(lambda: a.sum(axis=0))

@@ -2,6 +2,7 @@
 
 import contextlib
 import difflib
+import functools
 import inspect
 
 import numpy as np
@@ -204,9 +205,9 @@ class Kernel(_native.TunedCall):
         from rtcg.driver import Context
 
         stream = values.pop("stream", None)
-        names = self._parameter_names()
+        names = self._parameter_names
         bound, order = self._bind(names, args, values)
-        deciding = [name for name in dict.fromkeys((*self.problem_names, *self._geometry_names())) if name in bound]
+        deciding = [name for name in dict.fromkeys((*self.problem_names, *self._geometry_names)) if name in bound]
         actual = tuple(identity_of(bound[name]) for name in deciding)
         key = (Context.get_current(), actual)
         plan = self._plans.get(key)
@@ -231,7 +232,7 @@ class Kernel(_native.TunedCall):
         for name, value in values.items():
             if name in bound:
                 raise TypeError(f"kernel {self.name!r} got two values of {name!r}")
-            if name not in names and name not in self.problem_names and name not in self._geometry_names():
+            if name not in names and name not in self.problem_names and name not in self._geometry_names:
                 raise TypeError(f"kernel {self.name!r} has no parameter {name!r}; expected {', '.join(names)}")
             bound[name] = value
         missing = [name for name in names if name not in bound]
@@ -239,14 +240,15 @@ class Kernel(_native.TunedCall):
             raise TypeError(f"kernel {self.name!r} misses {', '.join(missing)}")
         return bound, [*range(len(args)), *names[len(args) :]]
 
+    @functools.cached_property
     def _geometry_names(self):
-        found = []
-        for expressions in self._geometry.values():
-            for expression in expressions:
-                if isinstance(expression, _native.Expression):
-                    found += [name for name in expression.names if name not in (*self.space.names, *self._literals)]
-        return tuple(dict.fromkeys(found))
+        known = {*self.space.names, *self._literals}
+        expressions = [
+            part for parts in self._geometry.values() for part in parts if isinstance(part, _native.Expression)
+        ]
+        return tuple(dict.fromkeys(name for part in expressions for name in part.names if name not in known))
 
+    @functools.cached_property
     def _parameter_names(self):
         return [name or f"argument {place}" for place, (_, name) in enumerate(self._signature())]
 
@@ -290,7 +292,7 @@ class Kernel(_native.TunedCall):
 
     def explain(self, *args, **values):
         """Return which configuration a call with these arguments takes, and why."""
-        bound, _ = self._bind(self._parameter_names(), args, values)
+        bound, _ = self._bind(self._parameter_names, args, values)
         found = self._stored(bound).look_up(self.space)
         if found is None:
             return f"{_shown(self.default)}: the default, since nothing is stored for a device or problem like this"
@@ -319,7 +321,7 @@ class Kernel(_native.TunedCall):
             expected = ", ".join(self.space.names)
             raise ValueError(f"{unknown[0]!r} is no parameter of kernel {self.name!r}; expected some of {expected}")
         config = self.default | config
-        names = self._parameter_names()
+        names = self._parameter_names
 
         def launch(*args, stream=None, **values):
             bound, _ = self._bind(names, args, values)
@@ -362,7 +364,7 @@ class Kernel(_native.TunedCall):
     def _stored_of_call(self, args, options):
         """Where results of a call are kept; `options` may have those of a search beside its values."""
         values = {name: value for name, value in options.items() if name not in _TUNING_OPTIONS}
-        bound, _ = self._bind(self._parameter_names(), args, values)
+        bound, _ = self._bind(self._parameter_names, args, values)
         return self._stored(bound)
 
     # Searching.
@@ -452,7 +454,7 @@ class Kernel(_native.TunedCall):
         """
         if not self.space.names:
             raise ValueError(f"the space of kernel {self.name!r} is empty; expected at least one parameter to tune")
-        names = self._parameter_names()
+        names = self._parameter_names
         self._refuse_misspelled_options(values, names)
         bound, _ = self._bind(names, args, values)
         arguments = [plain_argument(name, bound[name]) for name in names]
@@ -502,7 +504,7 @@ class Kernel(_native.TunedCall):
         return refresh(self, *args, at_least=at_least, budget=budget, **options)
 
     def _refuse_misspelled_options(self, values, names):
-        known = {*names, *self.problem_names, *self._geometry_names()}
+        known = {*names, *self.problem_names, *self._geometry_names}
         options = list(inspect.signature(Kernel.tune).parameters)[2:-1]
         for name in values:
             near = difflib.get_close_matches(name, options, 1)
@@ -513,7 +515,7 @@ class Kernel(_native.TunedCall):
 
     def _checker(self, checks, candidates, small, bound, timeout):
         """What launches candidates in checked mode, on the arguments of a small problem."""
-        names = self._parameter_names()
+        names = self._parameter_names
         if small is not None:
             bound, _ = self._bind(names, (), small) if isinstance(small, dict) else self._bind(names, tuple(small), {})
         arguments = [on_host(name, plain_argument(name, bound[name])) for name in names]
@@ -560,7 +562,7 @@ class Kernel(_native.TunedCall):
         expected = [None if array is None else np.asarray(array) for array in expected]
         for place, array in zip(sorted(written), expected, strict=True):
             if array is not None and array.shape != arguments[place].shape:
-                raise ValueError(f"verify gives shape {array.shape} for argument {self._parameter_names()[place]!r}; "
+                raise ValueError(f"verify gives shape {array.shape} for argument {self._parameter_names[place]!r}; "
                                  f"expected {arguments[place].shape}")  # fmt: skip
         return expected
 
