@@ -22,7 +22,7 @@ enum { NP = {{ np }} };
 #define AT(k, c, n) ({{ at }})
 
 // Field values at places (element, node): from the fields to a buffer, or back.
-__global__ void move(real *fields, real *buffer, const int2 *places, int count, int K, bool is_packing)
+__global__ void move(real *fields, real *buffer, const int2 *places, int count, int n_elements, bool is_packing)
 {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= count) return;
@@ -129,8 +129,11 @@ class Cluster:
                 sender = self.parts[sender_number]
                 places = receiver.needs[owner[receiver.needs[:, 0]] == sender_number]
                 with sender.context:
+                    device = driver.Context.get_device()
                     sender.sends[to] = sender.buffer(places)
                 with receiver.context:
+                    if driver.Context.get_device().can_access_peer(device):  # else copies go through the host
+                        driver.Context.enable_peer_access(sender.context)
                     receiver.receives[int(sender_number)] = receiver.buffer(places)
 
     def __enter__(self):

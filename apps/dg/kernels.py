@@ -80,9 +80,9 @@ class Layout:
     def order(self):
         """Field, node and element of number `x` of a batch, in the order of memory."""
         if self.name == "field":
-            return "n = x % NP, e = x / NP % E, c = x / (NP * E)"
+            return "n = x % NP, e = x / NP % BATCH, c = x / (NP * BATCH)"
         if self.interleaved:
-            return "e = x % E, n = x / E % NP, c = x / (NP * E)"
+            return "e = x % BATCH, n = x / BATCH % NP, c = x / (NP * BATCH)"
         return "n = x % NP, c = x / NP % 6, e = x / (NP * 6)"
 
     @property
@@ -98,7 +98,7 @@ class Layout:
     def at(self):
         """The place as an expression of C."""
         if self.name == "field":
-            return "((c) * K + (k)) * NP + (n)"
+            return "((c) * n_elements + (k)) * NP + (n)"
         if self.interleaved:
             return f"(((k) / {self.block} * 6 + (c)) * NP + (n)) * {self.block} + (k) % {self.block}"
         if self.block == 1:
@@ -159,13 +159,6 @@ def _tiles(matrices, itemsize):
     return np.stack([high, _tf32(parts - high)]).transpose(2, 5, 1, 0, 4, 6, 7, 3)
 
 
-def _tangential(element):
-    """For r, s, t the steps of eight nodes that are all on face 1, 2, 3, as bits."""
-    face = np.pad(np.repeat(np.arange(4), element.n_face_nodes), (0, -4 * element.n_face_nodes % 8), mode="edge")
-    same = face.reshape(-1, 8)
-    return [sum(1 << int(n) for n in np.flatnonzero((same == f).all(axis=1))) for f in (1, 2, 3)]
-
-
 def _at_once(nodes, itemsize):
     """Entries of a matrix that a thread loads at once for each of its nodes: 16 bytes, or 8 where there are many."""
     return (16 if nodes <= 2 else 8) // itemsize
@@ -205,10 +198,10 @@ def source(problem, steps, **config):
     return _TEMPLATE.render(
         steps=steps.split(), real="double" if itemsize == 8 else "float", dtype=str(problem.dtype),
         np=element.n_nodes, nf=element.n_face_nodes, place=place,
-        weights=places["weights"][0], vector=at_once, tangential=_tangential(element),
-        fields_of_set=_of_set("ROW * NP", itemsize), fluxes_of_set=_of_set("ROW * N4", itemsize),
+        weights=places["weights"][0], vector=at_once,
+        fields_of_set=_of_set("ROW * NP", itemsize), fluxes_of_set=_of_set("ROW * FACE_NODES", itemsize),
         interleaved=layout.interleaved, at=layout.at, order=layout.order, flux=problem.flux,
-        materials=problem.has_materials, kinds=list(problem.kinds), incident=problem.incident, **config,
+        materials=problem.has_materials, incident=problem.incident, **config,
     )  # fmt: skip
 
 

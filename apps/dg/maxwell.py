@@ -165,7 +165,7 @@ class Maxwell:
         beyond = np.stack([mesh.neighbors, mesh.patterns], axis=2)
         beyond = np.pad(beyond, [(0, self.n_total - len(mesh)), (0, 0), (0, 0)])
         self._neighbors = xp.asarray(np.ascontiguousarray(beyond, np.int32))
-        self._corners = rows(mesh.vertices[mesh.elements].reshape(len(mesh), 1, 12))
+        self._delays = rows(mesh.vertices[mesh.elements] @ (self.problem.wave.direction if self.problem.wave else np.zeros(3)))
         impedance = np.sqrt(self._mu / self._epsilon)
         self._materials = xp.asarray(
             np.stack([1 / self._epsilon, 1 / self._mu, impedance, 1 / impedance], axis=1).astype(dtype)
@@ -217,7 +217,7 @@ class Maxwell:
         return (
             self._fluxes if steps == "flux" else out if "stage" in steps else self._rhs, self._residual, source,
             self._rhs, self._fluxes, self._metrics, self._faces,
-            self._neighbors, self._materials, self._corners, self._matrices, self._patterns, self._clock,
+            self._neighbors, self._materials, self._delays, self._matrices, self._patterns, self._clock,
             real(STAGES_A[stage]), real(STAGES_B[stage]), np.float64(STAGES_C[stage]), np.int32(self.n_total),
             np.int32(first), np.int32(len(self.mesh) if count is None else count),
         )  # fmt: skip

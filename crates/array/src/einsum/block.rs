@@ -58,8 +58,8 @@ tunable! {
         columns: i64 = [1, 2, 4, 8],
         /// Which operands are brought to shared memory.
         staged: &'static str = ["all", "elements", "none"],
-        /// What multiplies: threads, or warps by tensor cores (doubles, or singles as three products of TF32 numbers), of
-        /// whose fragments `rows` and `columns` then are the numbers.
+        /// What multiplies: threads, or warps by tensor cores (doubles, 16-bit floats, or singles as three products of TF32
+        /// numbers), of whose fragments `rows` and `columns` then are the numbers.
         unit: &'static str = ["simt", "mma"],
         /// What adjacent threads have: adjacent results, or the same ones of adjacent elements.
         lanes: &'static str = ["results", "elements"],
@@ -68,13 +68,19 @@ tunable! {
     }
     device { shared_bytes, compute_capability }
     require {
-        unit != "mma" || compute_capability >= 80 && (dtype == DType::F64 || dtype == DType::F32);
+        unit != "mma" || compute_capability >= 80;
+        unit != "mma" || dtype == DType::F64 || dtype == DType::F32 || dtype == DType::F16 || dtype == DType::BF16;
         unit != "mma" || rows * columns <= 16;
         rows * columns <= 32;
         (elements_per_block + 1) * (intermediate_bytes + slack_bytes) <= shared_bytes;
         staged == "none" || (elements_per_block + 1) * (operand_bytes + intermediate_bytes + slack_bytes) <= shared_bytes;
         staged != "all"
             || constant_bytes + (elements_per_block + 1) * (operand_bytes + intermediate_bytes + slack_bytes) <= shared_bytes;
+        // Lines for fragments are up to half as long again; 16-bit operands take half as much.
+        unit != "mma" || staged == "none" || dtype == DType::F16 || dtype == DType::BF16
+            || 3 * (elements_per_block + 1) * (operand_bytes + intermediate_bytes + slack_bytes) <= 2 * shared_bytes;
+        unit != "mma" || staged != "all" || dtype == DType::F16 || dtype == DType::BF16
+            || 3 * (constant_bytes + (elements_per_block + 1) * (operand_bytes + intermediate_bytes + slack_bytes)) <= 2 * shared_bytes;
     }
     rule block_rule;
 }

@@ -3,7 +3,7 @@
 use super::simt_kernels::{LARGE_GPU, context_of_fake_gpu, i64_values, integer_array};
 use crate::test_depth::at_depth;
 use rtcg::array::tuning::TunableValue;
-use rtcg::array::{ArrayContext, DType, EinsumOptions, EinsumPath, GpuArray, Op, Order, einsum};
+use rtcg::array::{ArrayContext, DType, DeviceInfo, EinsumOptions, EinsumPath, GpuArray, Op, Order, einsum};
 use rtcg::array_tuning::{config_from_values, decision_space, record_decisions, with_forced_choice};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -80,6 +80,63 @@ fn blocks_compute_what_loops_do_with_every_kind_of_choice() {
             let (result, taken) = with_forced_choice(&ctx, &call.problem, &config, run);
             assert_eq!((i64_values(&result) == wanted, taken), (true, Ok(())), "{subscripts}, {config}");
         }
+    }
+}
+
+/// Integers from -1 to 2, of which 16-bit floats have all sums here.
+fn tiny_operands(ctx: &Arc<ArrayContext>, shapes: &[&[usize]], dtype: DType) -> Vec<GpuArray> {
+    let tiny = |array: GpuArray| array.binary(Op::Remainder, 4i64).unwrap().binary(Op::Subtract, 1i64).unwrap();
+    operands(ctx, shapes, DType::I64).into_iter().map(|array| tiny(array).astype(dtype).unwrap()).collect()
+}
+
+#[test]
+fn tensor_cores_compute_what_loops_do() {
+    let ctx = context_of_fake_gpu(LARGE_GPU);
+    for (case, (subscripts, shapes)) in BLOCK_CASES.iter().enumerate() {
+        for (number, dtype) in [DType::F16, DType::BF16, DType::F32, DType::F64].into_iter().enumerate() {
+            let arrays = tiny_operands(&ctx, shapes, dtype);
+            let arrays: Vec<&GpuArray> = arrays.iter().collect();
+            let run = || i64_values(&einsum(subscripts, &arrays, EinsumOptions::default()).unwrap());
+            let (result, met) = record_decisions(&ctx, run);
+            let wanted = host_einsum(subscripts, &arrays);
+            assert_eq!(result, wanted, "{subscripts}, {dtype}");
+            let call = met.iter().find(|call| call.problem.decision.name == "einsum.block").expect(subscripts);
+            let space = decision_space(&call.problem, ctx.device_info()).unwrap();
+            let count = at_depth(2, 60);
+            for k in 0..count {
+                let row = (space.len() * k + 1009 * case + 211 * number) / count % space.len();
+                let config = config_from_values(call.problem.decision, &space.config(row as u32)).unwrap();
+                let tile = config.with("rows", TunableValue::Int(1 << (k % 3)));
+                let config = tile.with("columns", TunableValue::Int(4)).with("unit", TunableValue::Name("mma"));
+                let (result, taken) = with_forced_choice(&ctx, &call.problem, &config, run);
+                assert_eq!((result == wanted, taken), (true, Ok(())), "{subscripts}, {dtype}, {config}");
+            }
+        }
+    }
+}
+
+#[test]
+fn tensor_cores_need_their_dtypes_and_compute_capability() {
+    let candidates = |compute_capability, dtype| {
+        let ctx = context_of_fake_gpu(DeviceInfo { compute_capability, ..LARGE_GPU });
+        let arrays = operands(&ctx, &[&[10, 10], &[600, 10, 6]], dtype);
+        let arrays: Vec<&GpuArray> = arrays.iter().collect();
+        let (_, met) =
+            record_decisions(&ctx, || einsum("ij,ejf->eif", &arrays, EinsumOptions::default()).map(drop).unwrap());
+        let call = met.iter().find(|call| call.problem.decision.name == "einsum.block").unwrap();
+        let space = decision_space(&call.problem, ctx.device_info()).unwrap();
+        (0..space.len() as u32).any(|row| space.config(row).to_string().contains("mma"))
+    };
+    for (compute_capability, dtype, has_them) in [
+        (80, DType::F16, true),
+        (90, DType::BF16, true),
+        (80, DType::F64, true),
+        (75, DType::F16, false),
+        (75, DType::F64, false),
+        (90, DType::I32, false),
+        (90, DType::C64, false),
+    ] {
+        assert_eq!(candidates(compute_capability, dtype), has_them, "{compute_capability}, {dtype}");
     }
 }
 

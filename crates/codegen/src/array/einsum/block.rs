@@ -8,6 +8,7 @@
 //! tune dense linear algebra", 2008; elements of a block, and matrices in shared memory, A. Kloeckner et al., "Nodal
 //! discontinuous Galerkin methods on graphics processors", 2009.
 
+use super::super::matmul::matmul_accumulator_bytes;
 use super::{AxisNames, EinsumAxis, EinsumTypes};
 use crate::kernel_spec::KernelSpec;
 use std::borrow::Cow;
@@ -92,7 +93,15 @@ struct StepPlan<'a> {
 impl BlockEinsum {
     /// Bytes of shared memory of a block.
     pub fn shared_bytes(&self) -> usize {
-        self.offsets().1 * super::super::matmul::matmul_accumulator_bytes(self.types.compute)
+        self.offsets().1
+    }
+
+    /// The C type of an array's items in shared memory, and their bytes: sums, or 16-bit operands of tensor cores.
+    fn shared_item(&self, array: usize) -> (&'static str, usize) {
+        match self.is_half(array) {
+            true => ("E", self.types.compute.itemsize()),
+            false => ("T", matmul_accumulator_bytes(self.types.compute)),
+        }
     }
 
     pub(super) fn length(&self, dim: u8) -> usize {
@@ -113,8 +122,9 @@ impl BlockEinsum {
         array.dims.iter().map(|&dim| self.length(dim)).product()
     }
 
-    fn shared_size(&self, array: &BlockArray) -> usize {
-        array.dims.iter().map(|&dim| self.pitch(dim)).product::<usize>() + self.slack()
+    fn shared_size(&self, array: usize) -> usize {
+        let last = |&(dim, stride): &(u8, usize)| (self.pitch(dim) - 1) * stride;
+        self.shared_strides(array).iter().map(last).sum::<usize>() + 1 + self.slack()
     }
 
     /// Items behind each array, which threads read for rows past the end.
@@ -122,16 +132,16 @@ impl BlockEinsum {
         SLACK * if self.element_lanes { usize::from(self.elements) + 1 } else { 1 }
     }
 
-    /// Where arrays begin in shared memory, in items, and where the last one ends.
+    /// Where arrays begin in shared memory, in bytes, and where the last one ends.
     fn offsets(&self) -> (Vec<usize>, usize) {
         let mut end = 0;
-        let mut place = |array: &BlockArray| {
-            let start = end;
+        let mut place = |array: usize| {
+            let (start, bytes) = (end, self.shared_size(array) * self.shared_item(array).1);
             // Vectors of items begin at multiples of their size.
-            end += if array.is_shared { self.shared_size(array).next_multiple_of(4) } else { 0 };
+            end += if self.arrays[array].is_shared { bytes.next_multiple_of(16) } else { 0 };
             start
         };
-        let starts = self.arrays.iter().map(&mut place).collect();
+        let starts = (0..self.arrays.len()).map(&mut place).collect();
         (starts, end)
     }
 
@@ -179,6 +189,9 @@ impl BlockEinsum {
 
     /// The dimensions of an array in shared memory with their strides in items: what a thread reads together is adjacent.
     fn shared_strides(&self, array: usize) -> Vec<(u8, usize)> {
+        if let Some(strides) = self.fragment_strides(array, self.shared_item(array).1) {
+            return strides;
+        }
         let reader = self.reader(array);
         let tiled = reader.and_then(|plan| if plan.a == array { plan.rows } else { plan.columns });
         let tiled = tiled.map(|(dim, _)| dim).filter(|dim| *dim != ELEMENT_DIM);
@@ -214,6 +227,14 @@ impl BlockEinsum {
         }
     }
 
+    /// What is at an offset of an array, as it is multiplied.
+    pub(super) fn value(&self, array: usize, at: &str) -> String {
+        match self.arrays[array].is_shared {
+            true => format!("T(rt_load(s_{array}[{at}]))"),
+            false => format!("load{array}(x_{} + ({at}))", array + 1),
+        }
+    }
+
     fn element_functions(&self, names: &AxisNames<'_>) -> String {
         let [index, offset] = names.types();
         let mut text = format!(
@@ -240,10 +261,10 @@ impl BlockEinsum {
     }
 
     /// Brings an operand to shared memory, adjacent threads along its narrowest stride.
-    fn stage(&self, names: &AxisNames<'_>, array: usize, start: usize) -> String {
+    fn stage(&self, names: &AxisNames<'_>, array: usize) -> String {
         let size = self.size(&self.arrays[array]);
         let mut text = format!("    for (int t = threadIdx.x; t < {size}; t += THREADS) {{\n      int rest = t;");
-        let (mut from, mut to) = (format!("x_{}", array + 1), format!("smem + {start}"));
+        let (mut from, mut to) = (format!("x_{}", array + 1), format!("s_{array}"));
         let strides = self.shared_strides(array);
         for (k, &dim) in self.arrays[array].dims.iter().enumerate().rev() {
             let length = self.length(dim);
@@ -261,12 +282,13 @@ impl BlockEinsum {
             let stride = strides.iter().find(|(known, _)| *known == dim).map_or(0, |known| known.1);
             to = format!("{to} + {index} * {stride}");
         }
-        let _ = writeln!(text, "\n      *({to}) = load{array}({from});\n    }}");
+        let load = if self.is_half(array) { "element" } else { "load" };
+        let _ = writeln!(text, "\n      *({to}) = {load}{array}({from});\n    }}");
         text
     }
 
     /// The code of a step whose result is array `result`.
-    fn step(&self, names: &AxisNames<'_>, plan: &StepPlan<'_>, result: usize, starts: &[usize]) -> String {
+    fn step(&self, names: &AxisNames<'_>, plan: &StepPlan<'_>, result: usize) -> String {
         let [_, offset] = names.types();
         let tile = |shared: Option<(u8, usize)>| shared.map_or(1, |(_, share)| share);
         let (rows, columns) = (tile(plan.rows), tile(plan.columns));
@@ -330,11 +352,7 @@ impl BlockEinsum {
             let steps: Vec<String> =
                 plan.reduced.iter().filter_map(|&dim| self.offset(names, array, dim, &index_name(dim))).collect();
             let count = tile.map_or(1, |(_, share)| share);
-            let at = format!("{name}_at + {} + {name}_tile[t]", sum_or_zero(&steps));
-            let value = match self.arrays[array].is_shared {
-                true => format!("smem[{} + {at}]", starts[array]),
-                false => format!("load{array}(x_{} + ({at}))", array + 1),
-            };
+            let value = self.value(array, &format!("{name}_at + {} + {name}_tile[t]", sum_or_zero(&steps)));
             let _ = writeln!(
                 text,
                 "        T {name}[{count}];\n        #pragma unroll\n        for (int t = 0; t < {count}; t++) {name}[t] = {value};"
@@ -347,7 +365,7 @@ impl BlockEinsum {
             "        #pragma unroll\n        for (int r = 0; r < {rows}; r++)\n          #pragma unroll\n          for (int c = 0; c < {columns}; c++) {add}"
         );
         plan.reduced.iter().for_each(|_| text.push_str("      }\n"));
-        text.push_str(&self.store_tile(names, plan, result, starts, [rows, columns]));
+        text.push_str(&self.store_tile(names, plan, result, [rows, columns]));
         text.push_str("    }\n");
         text
     }
@@ -364,7 +382,6 @@ impl BlockEinsum {
         names: &AxisNames<'_>,
         plan: &StepPlan<'_>,
         result: usize,
-        starts: &[usize],
         [rows, columns]: [usize; 2],
     ) -> String {
         let is_last = !self.arrays[result].is_shared;
@@ -387,7 +404,7 @@ impl BlockEinsum {
         let at = sum_or_zero(&at);
         let store = match is_last {
             true => format!("store(out + ({at}), sum[r][c]);"),
-            false => format!("smem[{} + {at}] = sum[r][c];", starts[result]),
+            false => format!("s_{result}[{at}] = sum[r][c];"),
         };
         format!(
             "      #pragma unroll\n      for (int r = 0; r < {rows}; r++)\n        #pragma unroll\n        for (int c = 0; c < {columns}; c++) {guard}{store}\n"
@@ -413,26 +430,32 @@ impl KernelSpec for BlockEinsum {
         let n = self.types.operands.len();
         let names = AxisNames::new(self.outer.iter().chain(&self.inner).collect(), n, self.wide);
         let [index, _] = names.types();
-        let (starts, _) = self.offsets();
         let mut text = self.types.preamble();
         text.push_str(&names.dims_struct());
         text.push_str(&self.element_functions(&names));
-        text.push_str(self.fragment_functions());
+        text.push_str(&self.fragment_functions());
         let _ = writeln!(text, "enum {{ THREADS = {}, ELEMENTS = {} }};", self.threads, self.elements);
         let operands: String = (1..=n).map(|k| format!("const char *x_{k}, ")).collect();
         let _ = write!(
             text,
             "extern \"C\" __global__ void __launch_bounds__(THREADS) array_einsum_block(char *out, {operands}unsigned long long count, const einsum_dims dims)\n{{\n\
-             \x20 extern __shared__ __align__(16) unsigned char smem_bytes[];\n  T *smem = (T *)smem_bytes; (void)smem;\n  const {index} n = ({index})count;\n"
+             \x20 extern __shared__ __align__(16) unsigned char smem[];\n  const {index} n = ({index})count;\n"
         );
+        let (starts, end) = self.offsets();
+        for array in (0..self.arrays.len()).filter(|&array| self.arrays[array].is_shared) {
+            let (item, start) = (self.shared_item(array).0, starts[array]);
+            let _ = writeln!(text, "  {item} *const s_{array} = ({item} *)(smem + {start});");
+        }
         // What is read past the end of an array, and between its elements, is never used, but must not be undefined.
-        let (_, end) = self.offsets();
-        let _ =
-            writeln!(text, "  for (int t = threadIdx.x; t < {end}; t += THREADS) smem[t] = T(0);\n  __syncthreads();");
+        let words = end / 4;
+        let _ = writeln!(
+            text,
+            "  for (int t = threadIdx.x; t < {words}; t += THREADS) ((unsigned *)smem)[t] = 0;\n  __syncthreads();"
+        );
         let staged = |has_elements: bool| {
             let is_staged =
                 move |k: &usize| self.arrays[*k].is_shared && self.arrays[*k].has(ELEMENT_DIM) == has_elements;
-            (0..n).filter(is_staged).map(|k| self.stage(&names, k, starts[k])).collect::<String>()
+            (0..n).filter(is_staged).map(|k| self.stage(&names, k)).collect::<String>()
         };
         text.push_str(&staged(false));
         let _ = writeln!(
@@ -443,8 +466,8 @@ impl KernelSpec for BlockEinsum {
         for (k, step) in self.steps.iter().enumerate() {
             text.push_str("    __syncthreads();\n");
             text.push_str(&match self.matrix_dims(step) {
-                Some(dims) => self.step_by_fragments(&names, &dims, n + k, &starts),
-                None => self.step(&names, &self.plan(step), n + k, &starts),
+                Some(dims) => self.step_by_fragments(&names, &dims, n + k),
+                None => self.step(&names, &self.plan(step), n + k),
             });
         }
         text.push_str("    __syncthreads();\n  }\n}\n");

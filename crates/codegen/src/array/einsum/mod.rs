@@ -46,7 +46,7 @@ pub struct EinsumTypes {
 
 impl EinsumTypes {
     /// Helpers; the types `T` of sums, `E` of rounded ones, `O` of the result, `X0`, `X1`, .. of operands; and the
-    /// functions `load0`, `load1`, .. and `store`, which convert.
+    /// functions `element0`, `load0`, .. of operands, rounded and as they are summed, and `store`, which convert.
     fn preamble(&self) -> String {
         let dtypes = [self.compute, self.out].into_iter().chain(self.operands.iter().copied());
         let mut text = helper_preamble(dtypes, false);
@@ -58,7 +58,9 @@ impl EinsumTypes {
             let ty = storage_type(*dtype);
             let _ = writeln!(
                 text,
-                "typedef {ty} X{k};\n__device__ __forceinline__ T load{k}(const char *from) {{ const X{k} x = *(const X{k} *)from; return (T)rt_load({element}); }}"
+                "typedef {ty} X{k};\n\
+                 __device__ __forceinline__ E element{k}(const char *from) {{ const X{k} x = *(const X{k} *)from; return {element}; }}\n\
+                 __device__ __forceinline__ T load{k}(const char *from) {{ return (T)rt_load(element{k}(from)); }}"
             );
         }
         let rounded = format!("rt_cast<E>(({through})sum)");
