@@ -123,8 +123,8 @@ class Index:
         How candidates are found among points of float16 and float32. ``"tensor"`` has them from the products of tensor
         cores, for ``"l2"``, ``"sqeuclidean"`` and ``"cosine"``; results are the same. ``"auto"`` takes tensor cores
         from 32 dimensions on, where the device has them (compute capability 8.0; not on the virtual GPU, where they are
-        slow). With them, the first search of at least 256 queries (``"tensor"``: of any) among many points of float32 makes
-        a copy of these in float16, which the index keeps: about half the memory of the points.
+        slow). With them, the first search of at least 256 queries (``"tensor"``: of any) among many points of float32
+        makes a copy of these in float16, which the index keeps: about half the memory of the points.
     merge : bool
         Whether `search` of several threads at once is done together: what threads ask for while a search runs is the
         next one, for which threads that asked just before are awaited (half of a search's time, and at most half a

@@ -190,13 +190,20 @@ def test_points_rounded_to_float16(kind, metric, dimensions, m, n, k, launches, 
     assert names.count("neighbors_round") == 1
 
 
-def test_lists_of_rounded_points_that_are_full(context):
-    # In the last place of a hash's sample, and so many in the others that a list has no room: limits are from the sample.
-    points = vectors(6000, 32, np.float32, 5)
-    points[points.shape[0] // 4 :] = points[0] + np.float32(1e-4) * points[points.shape[0] // 4 :]
-    queries = points[:9] + np.float32(1e-5)
+def test_lists_of_rounded_points_that_are_full(launches, context):
+    """The sample, one of four points by a hash, has none of those near the queries: lists have no room for them."""
+    n = 6000
+    h = np.arange(n // 4, dtype=np.uint32)
+    h = (h ^ h >> 16) * np.uint32(0x7FEB352D)
+    h = (h ^ h >> 15) * np.uint32(0x846CA68B)
+    sample = np.arange(n // 4) * 4 + (h ^ h >> 16) % 4
+    points = vectors(n, 32, np.float32, 5) * np.float32(0.1)
+    points[sample] += 1
+    queries = vectors(9, 32, np.float32, 6) * np.float32(0.1)
     index = neighbors.Index(points, candidates="tensor")
-    assert_same(index.search(queries, 3), queries, points, 3, "l2")
+    found, names = launches(lambda: index.search(queries, 3))
+    assert_same(found, queries, points, 3, "l2")
+    assert "neighbors_filter" in names and "neighbors_scan" in names
     with pytest.raises(ValueError, match=r"queries\[1\] has NaN or infinity"):
         index.search(np.float32([[1] * 32, [np.nan] * 32]), 3)
 
@@ -313,6 +320,17 @@ def test_a_search_that_float32_cannot_decide(context):
     # Squares are infinite in float32.
     points[7] = 3e30
     assert_same(neighbors.knn(points[:140], points, 3), points[:140], points, 3, "l2")
+
+
+def test_cosines_of_short_vectors(context):
+    """Their products lose numbers in float32, or all, and reciprocals of lengths are infinite."""
+    points = (vectors(300, 20, np.float32, 5) * np.float32(10) ** np.linspace(-44, 3, 300)[:, None]).astype(np.float32)
+    queries = (vectors(30, 20, np.float32, 6) * np.float32(10) ** np.linspace(-44, 3, 30)[:, None]).astype(np.float32)
+    queries[3] = 0
+    for first in (queries, queries[:5]):
+        assert_same(neighbors.knn(first, points, 4, "cosine"), first, points, 4, "cosine")
+    within = (1 + compared(queries, points, "cosine") <= 0.9).sum(axis=1)
+    np.testing.assert_array_equal(neighbors.radius_count(queries, points, 0.9, "cosine").get(), within)
 
 
 @pytest.mark.parametrize("metric", METRICS if ALL else ("sqeuclidean", "cosine"))

@@ -10,7 +10,7 @@ use crate::kernels::{
     FILTER_GROUP, FILTER_STATIC_BYTES, FILTER_TILE, FilterSpec, MAX_FILTER_DIMENSIONS, SelectSpec, THREADS,
     list_capacity,
 };
-use crate::rounded::RoundedPoints;
+use crate::rounded::{RoundedPoints, RoundedQueries};
 use crate::search::{MAX_LIST_BYTES, Neighbors, Part, Search};
 use crate::{GpuArray, Metric, Result};
 use rtcg_array::{DType, Order, PackedKernelArgs, push_arrays};
@@ -126,69 +126,49 @@ impl Search<'_> {
         part: &Part<'_>,
         k: usize,
         filter: Filter<'_>,
+        noted: (&GpuArray, &GpuArray),
+    ) -> Result<()> {
+        match filter.points {
+            FilteredPoints::Exact(norms) => {
+                let scanned = Scanned { search: *self, part: *part, norms: [norms; 2], lengths: norms };
+                self.filter_scanned(found, part, k, filter, &scanned, noted)
+            }
+            FilteredPoints::Rounded(points) => {
+                let RoundedQueries { vectors, lengths } = &self.rounded_queries(points, part)?;
+                let search = Search { points: &points.vectors, queries: vectors, metric: Metric::SquaredL2, ..*self };
+                let norms = [&points.upper, &points.lower];
+                let scanned = Scanned { search, part: Part { first: 0, ..*part }, norms, lengths };
+                self.filter_scanned(found, part, k, filter, &scanned, noted)
+            }
+        }
+    }
+
+    fn filter_scanned(
+        &self,
+        found: &Neighbors,
+        part: &Part<'_>,
+        k: usize,
+        filter: Filter<'_>,
+        scanned: &Scanned<'_>,
         (noted, noted_count): (&GpuArray, &GpuArray),
     ) -> Result<()> {
-        let (ctx, queries) = (self.ctx(), part.count);
-        let (sampled, tiles) = (self.points.count() / filter.stride, self.sample_tiles(filter));
+        let (ctx, queries, tiles) = (self.ctx(), part.count, self.sample_tiles(filter));
         let empty = |count, dtype| GpuArray::empty(ctx, &[count], dtype, Order::C);
         let capacity = list_capacity(filter.is_rounded());
         // Distances of the sample are overwritten by lists.
         let values = empty(queries * tiles.max(capacity), DType::F32)?;
         let indices = empty(queries * capacity, DType::U32)?;
         let (limits, counts) = (empty(4 * queries, DType::F32)?, empty(queries, DType::U32)?);
-        let rounded = match filter.points {
-            FilteredPoints::Exact(_) => None,
-            FilteredPoints::Rounded(points) => Some((points, self.rounded_queries(points, part)?)),
-        };
-        // What is multiplied, and what sums of the sample and of all points begin with or are added to.
-        let (scanned, scanned_part, norms) = match (&rounded, filter.points) {
-            (Some((points, queries)), _) => {
-                let (points, norms) = (&points.vectors, [&points.upper, &points.lower]);
-                let scanned = Search { points, queries: &queries.vectors, metric: Metric::SquaredL2, ..*self };
-                (scanned, Part { first: 0, ..*part }, norms)
-            }
-            (None, FilteredPoints::Exact(norms)) => (*self, *part, [norms; 2]),
-            (None, FilteredPoints::Rounded(_)) => unreachable!("queries are rounded where points are"),
-        };
-        let lengths = rounded.as_ref().map(|(_, queries)| &queries.lengths);
-        let push_rounded = |args: &mut PackedKernelArgs, arrays: &[Option<&GpuArray>]| {
-            arrays.iter().try_for_each(|array| match array {
-                Some(array) => push_arrays(args, &[array]),
-                None => {
-                    args.push_u64(0);
-                    Ok(())
-                }
-            })
-        };
+        let lists = [&values, &indices, &counts, &limits, noted_count];
         let distance = self.distance(false, k as u32);
         let select = SelectSpec { distance, kept: k as u32, is_limit: true, out: found.distances.dtype() };
-
-        let all_groups = queries.div_ceil(FILTER_GROUP);
-        let parts = all_groups.div_ceil(filter.groups);
-        let columns = all_groups.next_power_of_two().min(4);
-        let groups = all_groups.div_ceil(parts).next_multiple_of(columns);
-        let scan = |is_sample: bool, rows: usize| {
-            let mut args = PackedKernelArgs::new();
-            let norms = norms[usize::from(!is_sample)];
-            push_arrays(&mut args, &[&values, &indices, &counts, &limits, noted_count, norms])?;
-            scanned.push_search(&mut args, &scanned_part)?;
-            let is_split = usize::from(queries <= SPLIT_QUERIES);
-            [rows, filter.stride, groups, is_split].iter().for_each(|&n| args.push_u32(n as u32));
-            let spec = FilterSpec { distance: scanned.distance(false, k as u32), columns: columns as u32, is_sample };
-            let warps = THREADS as usize / 32;
-            let most = rows.div_ceil(FILTER_TILE).div_ceil(warps) as u32;
-            // Of rounded points a multiprocessor has two blocks.
-            let blocks = ctx.device_info().multiprocessors << u32::from(filter.is_rounded() && parts == 1);
-            let grid = [blocks.clamp(1, most.max(1)), parts as u32, 1];
-            let bytes = groups * FilterSpec::group_bytes(scanned.points.dimensions(), filter.is_rounded());
-            ctx.compiled_kernel(&spec)?.launch(grid, [THREADS, 1, 1], bytes as u32, args.packed_bytes())
-        };
-        let selecting = |spec: &SelectSpec, args: &PackedKernelArgs| {
+        let selecting = |spec: &SelectSpec, mut args: PackedKernelArgs| {
+            self.push_search(&mut args, part)?;
             let blocks = queries.min(ctx.device_info().max_blocks as usize) as u32;
             ctx.compiled_kernel(spec)?.launch([blocks, 1, 1], [THREADS, 1, 1], 0, args.packed_bytes())
         };
 
-        scan(true, sampled)?;
+        scanned.launch(filter, lists, true)?;
         let mut args = PackedKernelArgs::new();
         push_arrays(&mut args, &[&limits, &counts, noted_count, &values])?;
         // Tiles of the sample within limits, beyond which lists would be more than a quarter full, or half of those of
@@ -196,17 +176,51 @@ impl Search<'_> {
         let share = if filter.is_rounded() { 2 } else { 4 };
         let most = (capacity / share / filter.stride).max(2 * k);
         [tiles, most, filter.stride].iter().for_each(|&n| args.push_u32(n as u32));
-        push_rounded(&mut args, &[lengths])?;
-        self.push_search(&mut args, part)?;
-        selecting(&select, &args)?;
+        push_arrays(&mut args, &[scanned.lengths])?;
+        selecting(&select, args)?;
 
-        scan(false, self.points.count())?;
+        scanned.launch(filter, lists, false)?;
         let mut args = PackedKernelArgs::new();
         self.push_found(&mut args, found, part, k)?;
         push_arrays(&mut args, &[noted, noted_count, &values, &indices, &counts, &limits])?;
-        let points = rounded.as_ref().map(|(points, _)| points);
-        push_rounded(&mut args, &[lengths, points.map(|points| &points.upper), points.map(|points| &points.lower)])?;
-        self.push_search(&mut args, part)?;
-        selecting(&SelectSpec { is_limit: false, ..select }, &args)
+        push_arrays(&mut args, &[scanned.lengths, scanned.norms[0], scanned.norms[1]])?;
+        selecting(&SelectSpec { is_limit: false, ..select }, args)
+    }
+}
+
+/// What is multiplied for a part.
+struct Scanned<'a> {
+    search: Search<'a>,
+    part: Part<'a>,
+    /// What points add to products: in the sample, and in the search of all.
+    norms: [&'a GpuArray; 2],
+    /// What is known of rounded queries; of others nothing is read.
+    lengths: &'a GpuArray,
+}
+
+impl Scanned<'_> {
+    /// Launches the filter for the sample or for all points. Lists are values, indices, counts and limits; the last array
+    /// has the number of noted queries.
+    fn launch(&self, filter: Filter<'_>, lists: [&GpuArray; 5], is_sample: bool) -> Result<()> {
+        let (ctx, queries, points) = (self.search.ctx(), self.part.count, self.search.points);
+        let rows = points.count() / if is_sample { filter.stride } else { 1 };
+        let all_groups = queries.div_ceil(FILTER_GROUP);
+        let parts = all_groups.div_ceil(filter.groups);
+        let columns = all_groups.next_power_of_two().min(4);
+        let groups = all_groups.div_ceil(parts).next_multiple_of(columns);
+        let mut args = PackedKernelArgs::new();
+        push_arrays(&mut args, &lists)?;
+        push_arrays(&mut args, &[self.norms[usize::from(!is_sample)]])?;
+        self.search.push_search(&mut args, &self.part)?;
+        let is_split = usize::from(queries <= SPLIT_QUERIES);
+        [rows, filter.stride, groups, is_split].iter().for_each(|&n| args.push_u32(n as u32));
+        let spec = FilterSpec { distance: self.search.distance(false, 1), columns: columns as u32, is_sample };
+        let warps = THREADS as usize / 32;
+        let most = rows.div_ceil(FILTER_TILE).div_ceil(warps) as u32;
+        // Of rounded points a multiprocessor has two blocks.
+        let blocks = ctx.device_info().multiprocessors << u32::from(filter.is_rounded() && parts == 1);
+        let grid = [blocks.clamp(1, most.max(1)), parts as u32, 1];
+        let bytes = groups * FilterSpec::group_bytes(points.dimensions(), filter.is_rounded());
+        ctx.compiled_kernel(&spec)?.launch(grid, [THREADS, 1, 1], bytes as u32, args.packed_bytes())
     }
 }

@@ -89,6 +89,15 @@ struct rt_list {
 // 16 (M. Fasi et al., PeerJ Computer Science 7, 2021), and halves lose 2^-22 of a product: below 4 times as much.
 __device__ __forceinline__ double rt_rounding(double size) { return (IS_TENSOR ? 4 : 1) * 6.6e-8 * (D + 8) * size + D * 1e-44; }
 
+// The squared length below which float32 loses numbers of products; a negative cosine times the length of the query, from a
+// product. Points that are shorter are taken for near ones, or for neither near nor far in counts, and looked at again.
+#define SHORT 1e-30
+__device__ __forceinline__ float rt_cosine(float product, double norm, bool is_count)
+{
+  if (norm > 0 && norm < SHORT) return __int_as_float(is_count ? 0x7fffffff : 0xff800000);
+  return norm > 0 ? product * (float)(-1 / sqrt(norm)) : 0.0f;
+}
+
 // How far a distance of float32 may be from the exact one, at most, and what makes an exact one comparable with it:
 // products have no squared length of the query, and cosines its length.
 struct rt_bound {
@@ -108,6 +117,7 @@ struct rt_bound {
 #endif
     // Squares of these are infinite in float32.
     if (!(query_norm + largest_norm < 1e37)) slack = rt_infinity(1.0);
+    if (METRIC_COSINE && query_norm > 0 && query_norm < SHORT) slack = rt_infinity(1.0);
   }
   __device__ double low(double exact) const { return exact * scale + shift - slack; }
   __device__ double high(double exact) const { return exact * scale + shift + slack; }

@@ -71,7 +71,7 @@ struct rt_rows {
 };
 
 // Appends what a warp has found to lists. Lists that are full get no more.
-__device__ __forceinline__ void rt_append(rt_collected &own, unsigned first, float2 *columns, float *values, unsigned *indices, unsigned *counts)
+__device__ __forceinline__ void rt_append(rt_collected &own, unsigned first, float *column_limits, float *values, unsigned *indices, unsigned *counts)
 {
   __syncwarp();
   const unsigned count = min(own.count, (unsigned)ROOM);
@@ -81,7 +81,7 @@ __device__ __forceinline__ void rt_append(rt_collected &own, unsigned first, flo
       values[(size_t)(first + column) * CAPACITY + place] = own.value[i];
       indices[(size_t)(first + column) * CAPACITY + place] = own.index[i];
     } else {
-      columns[column].y = -rt_infinity(0.0f);
+      column_limits[column] = -rt_infinity(0.0f);
     }
   }
   __syncwarp();
@@ -93,9 +93,9 @@ extern "C" __global__ __launch_bounds__(THREADS, IS_ROUNDED && D <= 64 ? 2 : 1) 
 {
   extern __shared__ __align__(16) unsigned char memory[];
   __shared__ rt_collected collected[WARPS];
-  // For each group of queries high parts, then low ones; then a factor and the limit of each query.
+  // For each group of queries high parts, then low ones; then a factor of each query, and their limits.
   uint4 *operands = (uint4 *)memory;
-  float2 *columns = (float2 *)(operands + groups * (QUERY_PARTS * STEPS * 32));
+  float *factors = (float *)(operands + groups * (QUERY_PARTS * STEPS * 32)), *column_limits = factors + groups * 8;
   rt_collected &own = collected[threadIdx.x / 32];
   const unsigned lane = threadIdx.x % 32, first = blockIdx.y * groups * 8, tiles = (rows + TILE - 1) / TILE;
   unsigned tile = blockIdx.x * WARPS + threadIdx.x / 32;
@@ -120,7 +120,8 @@ extern "C" __global__ __launch_bounds__(THREADS, IS_ROUNDED && D <= 64 ? 2 : 1) 
     if (is_query) limit = PARTS == 2 ? limits[first + q].x : limits[first + q].y;
     is_searched |= limit > -rt_infinity(0.0f);
 #endif
-    columns[q] = make_float2((METRIC_COSINE ? 1.0f : -2.0f) / scale, limit);
+    factors[q] = (METRIC_COSINE ? 1.0f : -2.0f) / scale;
+    column_limits[q] = limit;
   }
   for (unsigned i = threadIdx.x; i < groups * STEPS * 32; i += THREADS) {
     const unsigned step = i / 32 % STEPS, group = i / (32 * STEPS), q = first + group * 8 + lane / 4, t = step * 32 + lane % 4 * 8;
@@ -179,13 +180,14 @@ extern "C" __global__ __launch_bounds__(THREADS, IS_ROUNDED && D <= 64 ? 2 : 1) 
 #pragma unroll
       for (int c = 0; c < COLUMNS; ++c) {
         // Factors and limits of two adjacent queries.
-        const float4 column = *(const float4 *)&columns[(group + c) * 8 + lane % 4 * 2];
+        const unsigned column = (group + c) * 8 + lane % 4 * 2;
+        const float2 factor = *(const float2 *)&factors[column], limit = *(const float2 *)&column_limits[column];
 #pragma unroll
         for (int e = 0; e < 8; ++e) {
           float &value = sum[c][e / 4][e % 4];
-          const float factor = e % 2 ? column.z : column.x, weight = here.weight[e / 2];
-          if (!IS_ROUNDED) value = METRIC_COSINE ? value * factor * weight : fmaf(value, factor, weight);
-          is_near[c] |= value <= (e % 2 ? column.w : column.y);
+          const float scale = e % 2 ? factor.y : factor.x, weight = here.weight[e / 2];
+          if (!IS_ROUNDED) value = METRIC_COSINE ? value * scale * weight : fmaf(value, scale, weight);
+          is_near[c] |= value <= (e % 2 ? limit.y : limit.x);
         }
 #if IS_SAMPLE
 #pragma unroll
@@ -209,7 +211,7 @@ extern "C" __global__ __launch_bounds__(THREADS, IS_ROUNDED && D <= 64 ? 2 : 1) 
 #pragma unroll
           for (int e = 0; e < 8; ++e) {
             const unsigned column = (group + c) * 8 + lane % 4 * 2 + e % 2, bit = 1u << (c * 8 + e);
-            if (left & bit && sum[c][e / 4][e % 4] <= columns[column].y) {
+            if (left & bit && sum[c][e / 4][e % 4] <= column_limits[column]) {
               const unsigned place = atomicAdd(&own.count, 1u);
               if (place < ROOM) {
                 own.value[place] = sum[c][e / 4][e % 4];
@@ -223,13 +225,13 @@ extern "C" __global__ __launch_bounds__(THREADS, IS_ROUNDED && D <= 64 ? 2 : 1) 
         __syncwarp();
         const unsigned found = own.count;
         is_full = found > ROOM;
-        if (found > ROOM / 2) rt_append(own, first, columns, values, indices, counts);
+        if (found > ROOM / 2) rt_append(own, first, column_limits, values, indices, counts);
       }
 #endif
     }
     tile = next_tile;
   }
 #if !IS_SAMPLE
-  rt_append(own, first, columns, values, indices, counts);
+  rt_append(own, first, column_limits, values, indices, counts);
 #endif
 }
