@@ -17,6 +17,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyFloat, PyInt, PyString, PyTuple, PyType};
 use rtcg::array::{DType, Layout};
+use rtcg::driver::Context;
 use smallvec::SmallVec;
 use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
@@ -38,6 +39,8 @@ struct CachedTunedCall {
     names: Option<Py<PyTuple>>,
     n_positional: usize,
     checks: SmallVec<[(usize, ProblemCheck); 6]>,
+    /// The context that the compiled kernel belongs to.
+    context: Option<Context>,
     /// The kernel's arguments, by their places in the call.
     order: SmallVec<[usize; 16]>,
     function: Py<PyAny>,
@@ -154,6 +157,9 @@ unsafe fn call_cached(
     unsafe {
         let cached = (*this.0.get()).as_deref()?;
         if cached.n_positional != n_positional || !has_same_names(py, cached.names.as_ref(), names) {
+            return None;
+        }
+        if !cached.context.as_ref().map_or_else(|| Context::current().is_none(), Context::is_current) {
             return None;
         }
         for (at, check) in &cached.checks {
@@ -315,6 +321,7 @@ impl CachedTunedCall {
             names: names.map(|names| Bound::clone(&names).unbind()),
             n_positional: args.len(),
             checks,
+            context: Context::current(),
             order,
             function: function.unbind(),
             geometry: [block.unbind(), grid.unbind(), shared.unbind()],
