@@ -220,6 +220,6 @@ class Cluster:
 
     @staticmethod
     def _compute(part, stage, states, first, count):
-        if count:
-            for steps in part.solver.steps:
-                part.solver.launch(steps, *states, stage=stage, first=first, count=count, stream=part.compute)
+        with part.compute:
+            for steps in part.solver.steps if count else ():
+                part.solver.launch(steps, *states, stage=stage, first=first, count=count)
