@@ -209,6 +209,37 @@ def test_a_call_may_change_every_time(context):
         assert (out.get() == host / 2).all(), (width, height)
 
 
+def test_a_call_goes_to_its_stream_whatever_the_last_one_named(context):
+    kernel, stream = smooth_kernel(), driver.Stream()
+    out, image, host = arrays()
+    kernel(out, image, 150, 70, stream=None)
+    out.fill(0)
+    context.synchronize()
+    with stream.capture() as graph:
+        kernel(out, image, 150, 70, stream=stream)
+    assert not out.get().any()
+    graph.instantiate().launch()
+    assert (out.get() == host / 2).all()
+
+
+def test_one_kernel_runs_in_several_contexts(context):
+    kernel, here = smooth_kernel(), arrays()
+    other = context.get_device().make_context()
+    there = arrays()
+    driver.Context.pop()
+    for _ in range(3):
+        kernel(*here[:2], 150, 70)
+        with other:
+            kernel(*there[:2], 150, 70)
+            assert (there[0].get() == there[2] / 2).all()
+            there[0].fill(0)
+        assert (here[0].get() == here[2] / 2).all()
+        here[0].fill(0)
+    with other:
+        del there
+    other.detach()
+
+
 @pytest.mark.skipif(os.name != "posix", reason="candidates run in another process on POSIX systems only")
 def test_planted_faults_are_named_and_none_is_chosen(context):
     kernel = smooth_kernel(rows=(1, 2, 5, 6, 7, 8))
@@ -525,31 +556,6 @@ def test_threads_may_call_one_kernel_for_different_problems(context):
     for thread in threads:
         thread.join()
     assert not failed
-
-
-def test_contexts_may_call_one_kernel_in_turn(context):
-    kernel = tune.Kernel(
-        "__global__ void add(int *x, int n) { int i = blockIdx.x * B + threadIdx.x; if (i < n) x[i] += n; }", "add",
-        tune.Space(B=[64, 128]), block="B", grid="ceil_div(n, B)",
-    )  # fmt: skip
-    others = [driver.Device(n % driver.Device.count()).make_context() for n in range(2)]
-    for _ in others:
-        driver.Context.pop()
-    places = [context, *others]
-    arrays = []
-    for place in places:
-        with place:
-            arrays.append(xp.zeros(200, np.int32))
-    for _ in range(3):
-        for n in (100, 200):
-            for place, array in zip(places, arrays, strict=True):
-                with place:
-                    kernel(array, np.int32(n))
-    for place in places:
-        with place:
-            assert arrays.pop(0).get().tolist() == [900] * 100 + [600] * 100
-    for other in others:
-        other.detach()
 
 
 def test_kernels_behind_arrays_are_tuned_and_followed(context):

@@ -204,7 +204,7 @@ class Kernel(_native.TunedCall):
         """Launch; return what the native class needs to do it again by itself."""
         from rtcg.driver import Context
 
-        stream = values.pop("stream", None)
+        stream = {"stream": values.pop("stream")} if "stream" in values else {}
         names = self._parameter_names
         bound, order = self._bind(names, args, values)
         deciding = [name for name in dict.fromkeys((*self.problem_names, *self._geometry_names)) if name in bound]
@@ -215,10 +215,9 @@ class Kernel(_native.TunedCall):
             plan = self._plans[key] = self._find_plan(args, values, bound)
         function, block, grid, shared = plan
         arguments = [bound[name] for name in names]
-        if stream is not None:
-            function(*arguments, block=block, grid=grid, shared=shared, stream=stream)
+        function(*arguments, block=block, grid=grid, shared=shared, **stream)
+        if stream:  # the next call may name another
             return None
-        function(*arguments, block=block, grid=grid, shared=shared)
         places = dict(zip(names, order, strict=False)) | {name: name for name in values}
         return function, block, grid, shared, order, [places[name] for name in deciding]
 
