@@ -22,7 +22,7 @@ enum { NP = {{ np }} };
 #define AT(k, c, n) ({{ at }})
 
 // Field values at places (element, node): from the fields to a buffer, or back.
-__global__ void move(real *fields, real *buffer, const int2 *places, int count, int K, bool is_packing)
+__global__ void move(real *fields, real *buffer, const int2 *places, int count, int n_elements, bool is_packing)
 {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= count) return;
@@ -129,8 +129,11 @@ class Cluster:
                 sender = self.parts[sender_number]
                 places = receiver.needs[owner[receiver.needs[:, 0]] == sender_number]
                 with sender.context:
+                    device = driver.Context.get_device()
                     sender.sends[to] = sender.buffer(places)
                 with receiver.context:
+                    if driver.Context.get_device().can_access_peer(device):  # else copies go through the host
+                        driver.Context.enable_peer_access(sender.context)
                     receiver.receives[int(sender_number)] = receiver.buffer(places)
 
     def __enter__(self):
@@ -194,7 +197,7 @@ class Cluster:
     def _stage(self, stage):
         states = {}
         for part in self.parts:
-            with part.context:
+            with part.context, part.compute:
                 states[part] = part.solver.stage_states(stage)
                 part.computed.record(part.compute)
                 self._compute(part, stage, states[part], 0, part.inside)
@@ -205,7 +208,7 @@ class Cluster:
                     part.move(states[part][0], buffer, True)
                 part.packed.record(part.copying)
         for number, part in enumerate(self.parts):
-            with part.context:
+            with part.context, part.compute:
                 for sender, buffer in part.receives.items():
                     other = self.parts[sender]
                     part.copying.wait_for_event(other.packed)
@@ -222,4 +225,4 @@ class Cluster:
     def _compute(part, stage, states, first, count):
         if count:
             for steps in part.solver.steps:
-                part.solver.launch(steps, *states, stage=stage, first=first, count=count, stream=part.compute)
+                part.solver.launch(steps, *states, stage=stage, first=first, count=count)

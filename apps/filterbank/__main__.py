@@ -5,14 +5,18 @@ python -m apps.filterbank --size seed --bench
 python -m apps.filterbank --plot filters.png
 """
 
+import functools
+import itertools
 import os
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
 import rtcg.numpy as xp
 from apps import _harness as harness
-from rtcg import ndimage
+from rtcg import driver, ndimage
+from rtcg.random import default_rng
 
 from . import predict, reference, screening
 from .bank import PUBLISHED, SHAPES_2011, Bank, Bank2011, flops, made, tolerance
@@ -208,16 +212,16 @@ def _bench_prediction(size):
     """Time a list of configurations for all problems; predict those of one half from the other."""
     problems = predict.draw(size["problems"], 2, **size["draw"])
     configs, times = predict.configurations(problems, size["configurations"]), []
+    rng, in_context = default_rng(2011), driver.Context.get_current().push
     try:
-        for shape, bank in harness.progress(problems, "problems"):
-            x, w = made(shape, bank)
-            own, x_, row = Bank(shape, w), xp.asarray(x), []
-            for config in configs:
-                is_possible = predict.is_possible(config, shape, bank)
-                row.append(
-                    harness.times(lambda o=own, c=config, i=x_: o(i, **c), rounds=3)[1] if is_possible else np.nan
-                )
-            times.append(row)
+        with ThreadPoolExecutor(os.cpu_count(), initializer=in_context) as pool:
+            for shape, bank in harness.progress(problems, "problems"):
+                own, x = Bank(shape, rng.random(bank, np.float32).get()), rng.random(shape, np.float32)
+                is_possible = [predict.is_possible(config, shape, bank) for config in configs]
+                list(pool.map(own.kernel.compile, itertools.compress(configs, is_possible)))
+                calls = [functools.partial(own, x, **config) for config in configs]
+                times.append([harness.times(call, rounds=3)[1] if possible else np.nan
+                              for call, possible in zip(calls, is_possible, strict=True)])  # fmt: skip
     except KeyboardInterrupt:
         print(f"interrupted after {len(times)} of {len(problems)} problems")
     half = len(times) // 2
@@ -282,8 +286,6 @@ def plot(size):
 
 
 def _plot_own(axis, size):
-    from rtcg import driver
-
     points = []
     for shape, bank in size["shapes"]:
         x, w = made(shape, bank)

@@ -5,6 +5,8 @@ next place begins D numbers later. So a row of the image is the first matrix of 
 filters the second. Needs compute capability 8.0.
 """
 
+import math
+
 from rtcg import template, tune
 
 from .kernels import SHARED_BYTES
@@ -13,8 +15,11 @@ TEXT = """
 enum { H = {{ h }}, W = {{ w }}, D = {{ d }}, F = {{ f }}, FH = {{ fh }}, FW = {{ fw }} };
 enum { OH = H - FH + 1, OW = W - FW + 1, K = FW * D, STEP = {{ 16 if half else 8 }} };
 enum { WARPS = {{ warps }}, MT = {{ mt }}, NT = {{ nt }}, THREADS = 32 * WARPS };
-enum { COLUMNS = 16 * MT, FILTERS = 8 * NT, LINE = (COLUMNS + FW - 1) * D, LINES = WARPS + FH - 1 };
-enum { KS = (K + STEP - 1) / STEP * STEP, PITCH = KS + 4 };
+enum { COLUMNS = 16 * MT, FILTERS = 8 * NT, LINES = WARPS + FH - 1 };
+// Numbers that are copied at once, of an image and of filters.
+enum { VX = {{ x_vector }}, VW = {{ w_vector }}, LINE = ((COLUMNS + FW - 1) * D + VX - 1) / VX * VX };
+// Rows of filters have 16 bytes more than whole steps, so that loads have no bank conflicts.
+enum { KS = (K + STEP - 1) / STEP * STEP, PITCH = KS + {{ 8 if half else 4 }} };
 {% if half %}
 typedef unsigned short T;   // the bits of a float16
 
@@ -32,10 +37,14 @@ __device__ __forceinline__ void multiply_add(float (&c)[4], const unsigned (&a)[
                : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
-// Two adjacent numbers of a row, from k on; 0 beyond its end.
-__device__ __forceinline__ unsigned two(const T *row, int k)
+// Two adjacent numbers of a row, from k on, which is even; 0 from `end` on.
+__device__ __forceinline__ unsigned two(const T *row, int k, int end)
 {
-  return (k < K ? row[k] : 0u) | (k + 1 < K ? (unsigned)row[k + 1] : 0u) << 16;
+{% if d % 2 %}
+  return (k < end ? row[k] : 0u) | (k + 1 < end ? (unsigned)row[k + 1] : 0u) << 16;
+{% else %}
+  return k < end ? *(const unsigned *)(row + k) : 0u;
+{% endif %}
 }
 {% else %}
 typedef float T;
@@ -56,10 +65,10 @@ __device__ __forceinline__ void multiply_add(float (&c)[4], const unsigned (&a)[
                : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
-// A number as the sum of two of TF32; 0 beyond the end of its row.
-__device__ __forceinline__ void split(unsigned &high, unsigned &low, const float *row, int k)
+// A number of a row as the sum of two of TF32; 0 from `end` on.
+__device__ __forceinline__ void split(unsigned &high, unsigned &low, const float *row, int k, int end)
 {
-  const float x = k < K ? row[k] : 0.0f;
+  const float x = k < end ? row[k] : 0.0f;
   high = tf32(x);
   low = tf32(x - __uint_as_float(high));
 }
@@ -67,37 +76,43 @@ __device__ __forceinline__ void split(unsigned &high, unsigned &low, const float
 
 extern "C" __global__ __launch_bounds__(THREADS) void filter_bank(T *out, const T *x, const T *w)
 {
-  __shared__ T tile[LINES][LINE];
-  __shared__ T bank[FILTERS][PITCH];
+  struct __align__(VX * sizeof(T)) Pixels { T at[VX]; };
+  struct __align__(VW * sizeof(T)) Taps { T at[VW]; };
+  __shared__ __align__(16) T tile[LINES][LINE];
+  __shared__ __align__(16) T bank[FILTERS][PITCH];
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, across = lane / 4, along = lane % 4;
   const int row0 = blockIdx.y * WARPS, column0 = blockIdx.x * COLUMNS, f0 = blockIdx.z * FILTERS;
-  for (int e = threadIdx.x; e < LINES * LINE; e += THREADS) {
+  for (int e = threadIdx.x * VX; e < LINES * LINE; e += THREADS * VX) {
     const int i = e / LINE, at = column0 * D + e % LINE;
-    tile[i][e % LINE] = row0 + i < H && at < W * D ? x[(row0 + i) * (W * D) + at] : (T)0;
+    const bool is_inside = row0 + i < H && at < W * D;
+    *(Pixels *)&tile[i][e % LINE] = is_inside ? *(const Pixels *)(x + (row0 + i) * (W * D) + at) : Pixels{};
   }
   float sum[MT][NT][4] = {};
 #pragma unroll 1
   for (int i = 0; i < FH; i++) {
     __syncthreads();
-    for (int e = threadIdx.x; e < FILTERS * KS; e += THREADS) {
+    for (int e = threadIdx.x * VW; e < FILTERS * KS; e += THREADS * VW) {
       const int f = e / KS, k = e % KS;
-      bank[f][k] = f0 + f < F && k < K ? w[((f0 + f) * FH + i) * K + k] : (T)0;
+      const bool is_inside = f0 + f < F && k < K;
+      *(Taps *)&bank[f][k] = is_inside ? *(const Taps *)(w + ((f0 + f) * FH + i) * K + k) : Taps{};
     }
     __syncthreads();
     const T *const pixels = tile[warp + i];
-#pragma unroll 2
+    // Written out, only the last step has an end to look for.
+#pragma unroll {{ "" if unrolls else 2 }}
     for (int k = 0; k < KS; k += STEP) {
 {% if half %}
       unsigned b[NT][2];
 #pragma unroll
       for (int n = 0; n < NT; n++)
 #pragma unroll
-        for (int v = 0; v < 2; v++) b[n][v] = two(bank[n * 8 + across], k + along * 2 + v * 8);
+        for (int v = 0; v < 2; v++) b[n][v] = two(bank[n * 8 + across], k + along * 2 + v * 8, KS);
 #pragma unroll
       for (int m = 0; m < MT; m++) {
         unsigned a[4];
 #pragma unroll
-        for (int v = 0; v < 4; v++) a[v] = two(pixels + (m * 16 + across + v % 2 * 8) * D, k + along * 2 + v / 2 * 8);
+        for (int v = 0; v < 4; v++)
+          a[v] = two(pixels + (m * 16 + across + v % 2 * 8) * D, k + along * 2 + v / 2 * 8, K);
 #pragma unroll
         for (int n = 0; n < NT; n++) multiply_add(sum[m][n], a, b[n]);
       }
@@ -106,13 +121,13 @@ extern "C" __global__ __launch_bounds__(THREADS) void filter_bank(T *out, const 
 #pragma unroll
       for (int n = 0; n < NT; n++)
 #pragma unroll
-        for (int v = 0; v < 2; v++) split(b[n][v], b_low[n][v], bank[n * 8 + across], k + along + v * 4);
+        for (int v = 0; v < 2; v++) split(b[n][v], b_low[n][v], bank[n * 8 + across], k + along + v * 4, KS);
 #pragma unroll
       for (int m = 0; m < MT; m++) {
         unsigned a[4], a_low[4];
 #pragma unroll
         for (int v = 0; v < 4; v++)
-          split(a[v], a_low[v], pixels + (m * 16 + across + v % 2 * 8) * D, k + along + v / 2 * 4);
+          split(a[v], a_low[v], pixels + (m * 16 + across + v % 2 * 8) * D, k + along + v / 2 * 4, K);
 #pragma unroll
         for (int n = 0; n < NT; n++) {
           // Small products first.
@@ -130,9 +145,17 @@ extern "C" __global__ __launch_bounds__(THREADS) void filter_bank(T *out, const 
 #pragma unroll
     for (int n = 0; n < NT; n++)
 #pragma unroll
-      for (int v = 0; v < 4; v++) {
-        const int column = column0 + m * 16 + across + v / 2 * 8, f = f0 + n * 8 + along * 2 + v % 2;
-        if (row < OH && column < OW && f < F) out[(row * OW + column) * F + f] = store(sum[m][n][v]);
+      for (int v = 0; v < 4; v += 2) {
+        const int column = column0 + m * 16 + across + v / 2 * 8, f = f0 + n * 8 + along * 2;
+        if (row >= OH || column >= OW) continue;
+        T *const to = out + (row * OW + column) * F + f;
+{% if f % 2 %}
+        if (f < F) to[0] = store(sum[m][n][v]);
+        if (f + 1 < F) to[1] = store(sum[m][n][v + 1]);
+{% else %}
+        struct __align__(2 * sizeof(T)) Pair { T at[2]; };
+        if (f < F) *(Pair *)to = {store(sum[m][n][v]), store(sum[m][n][v + 1])};
+{% endif %}
       }
 }
 """
@@ -145,14 +168,17 @@ def space(bank, half):
     f, fh, fw, d = bank
 
     def fits(config):
-        line, pitch = (16 * config["mt"] + fw - 1) * d, fw * d + 20
+        line, pitch = (16 * config["mt"] + fw - 1) * d + 8, fw * d + 24
         items = (config["warps"] + fh - 1) * line + 8 * config["nt"] * pitch
         return items * (2 if half else 4) <= SHARED_BYTES and config["nt"] < 2 * -(-f // 8)
 
-    return tune.Space(warps=[4, 2, 8, 16], mt=[2, 1, 4], nt=[1, 2, 4, 8]).require("mt * nt <= 16", fits)
+    return tune.Space(warps=[4, 2, 8, 16], mt=[2, 1, 4], nt=[1, 2, 4, 8]).require("mt * nt <= 32", fits)
 
 
 def source(shape, bank, half, **config):
     """The source of a configuration."""
-    (h, w, d), (f, fh, fw, _) = shape, bank
-    return _TEMPLATE.render(h=h, w=w, d=d, f=f, fh=fh, fw=fw, half=half, **config)
+    (h, w, d), (f, fh, fw, _), most = shape, bank, 8 if half else 4
+    return _TEMPLATE.render(
+        h=h, w=w, d=d, f=f, fh=fh, fw=fw, half=half, x_vector=math.gcd(w * d, 16 * d, most),
+        w_vector=math.gcd(fw * d, most), unrolls=fw * d <= (128 if half else 64), **config,
+    )  # fmt: skip

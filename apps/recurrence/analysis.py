@@ -11,7 +11,6 @@ import numpy as np
 import rtcg.numpy as xp
 from apps import _harness as harness
 from rtcg import algorithm, driver
-from rtcg.compiler import SourceModule
 
 from . import kernels
 
@@ -168,48 +167,43 @@ def _checked(name, series, embedding):
     return result
 
 
-def _lines(pairs, theiler, symmetric, plot=None, threads=128, tile=512, columns_of_thread=2):
+def _lines(pairs, theiler, symmetric, plot=None, **config):
     """Launch both kernels in pieces of about one wave of threads, and collect the histograms.
 
-    `threads` of a block, elements of a `tile` of a line, and `columns_of_thread` change the speed only.
+    `config` has parameters of `kernels.SPACE`, which change the speed only.
     """
-    for name, value, choices in [
-        ("threads", threads, kernels.SPACE.values("threads")), ("tile", tile, kernels.SPACE.values("tile")),
-        ("columns_of_thread", columns_of_thread, kernels.SPACE.values("columns_of_thread")),
-    ]:  # fmt: skip
-        if value not in choices:
-            raise ValueError(f"{name} is {value!r}; expected one of {', '.join(map(str, sorted(choices)))}")
     if not isinstance(theiler, (int, np.integer)) or theiler < 0:
         raise ValueError(f"theiler is {theiler!r}; expected an integer of at least 0")
     _, _, embedding = pairs[0]
     rows, columns = (len(series) - embedding.reach for series in pairs[0][:2])
-    embeddings = [pair[2] for pair in pairs]
-    module = SourceModule(kernels.source(embeddings, int(theiler), threads, tile, columns_of_thread))
-    down, along = module.get_function("vertical"), module.get_function("diagonal")
+    down, along = kernels.walkers(tuple(pair[2] for pair in pairs), int(theiler))
+    config = down.default | config
+    kernels.SPACE.check(config)
+    down, along = down.variant(**config), along.variant(**config)
     wave = driver.Context.get_device().multiprocessor_count * 2048
     longest = min(rows, columns)
     vertical, diagonal = xp.zeros((2, rows + 1), np.uint64), xp.zeros((2, longest + 1), np.uint64)
     forward = [series for x, y, _ in pairs for series in (x, y)]
     backward = [series for x, y, _ in pairs for series in (y, x)]
+    plot = np.uint64(0) if plot is None else plot
+    of_thread = config["columns_of_thread"]
+
+    def of_slice(walkers, length):
+        """The length of slices, in whole tiles, by which walkers of lines become a wave of threads."""
+        tiles = -(-length // config["tile"])
+        return -(-tiles // max(min(wave // walkers, tiles), 1)) * config["tile"]
 
     def walk_down(first):
-        grid = -(-min(wave * columns_of_thread, columns - first) // (threads * columns_of_thread))
-        arguments = (
-            np.int32(rows),
-            np.int32(columns),
-            np.int32(first),
-            vertical,
-            plot if plot is not None else np.uint64(0),
-        )
-        down(*forward, *arguments, block=(threads, 1, 1), grid=(grid, 1))
+        last = min(first + wave * of_thread, columns)
+        sizes = rows, columns, first, last, of_slice(-(-(last - first) // of_thread), rows)
+        down(*forward, *map(np.int32, sizes), vertical, plot)
 
     def walk_along(series, rows, columns, first):
         last = min(first + wave, columns)
-        arguments = np.int32(rows), np.int32(columns), np.int32(first), np.int32(last), diagonal
-        along(*series, *arguments, block=(threads, 1, 1), grid=(-(-(last - first) // threads), 1))
+        along(*series, *map(np.int32, (rows, columns, first, last, of_slice(last - first, longest))), diagonal)
 
     # A symmetric matrix has each diagonal twice, but the main one, which is one line where it counts.
-    steps = [(walk_down, first) for first in range(0, columns, wave * columns_of_thread)]
+    steps = [(walk_down, first) for first in range(0, columns, wave * of_thread)]
     first_diagonal = max(int(theiler), 1) if symmetric else 0
     steps += [(walk_along, forward, rows, columns, first) for first in range(first_diagonal, columns, wave)]
     if not symmetric:

@@ -4,7 +4,12 @@ Two kernels of one thread a line. ``vertical`` walks down columns j of the recur
 recurrent and of other rows i; ``diagonal`` walks along elements (i, i + k). Both make 32 elements a word of bits, in a
 loop without branches, and take runs from words. Along a diagonal, an embedded distance is made from `dimension`
 differences of scalars, of which one is new.
+
+Where there are too few lines for the device, blocks of a column of the grid have a slice of the same lines each. A
+thread counts the runs that begin in its slice, and goes on beyond the slice until the last of them ends.
 """
+
+import functools
 
 from rtcg import template, tune
 
@@ -24,18 +29,20 @@ enum { DIMENSION{{ k }} = {{ s.dimension }}, DELAY{{ k }} = {{ s.delay }}, REACH
 #define ALL_NEAR(M) (true{% for s in systems %} & NEAR{{ s.index }}(M##{{ s.index }}){% endfor %})
 
 // Adds a run of `length` equal elements to the histogram of its colour: 0 for the other elements, 1 for recurrent ones.
+// Runs that another slice counts have a negative length.
 __device__ void count_run(unsigned (*counts)[SHORT], count_t *lines, int longest, int colour, int length)
 {
-  if (length == 0) return;
+  if (length <= 0) return;
   if (length < SHORT) atomicAdd(&counts[colour][length], 1u);
   else atomicAdd(&lines[colour * (longest + 1ll) + length], 1ull);
 }
 
-// Takes the next `valid` elements of a line, bit 0 first: runs that end are counted, the last one goes on.
-__device__ __forceinline__ void walk(
-  unsigned bits, int valid, int &colour, int &length, unsigned (*counts)[SHORT], count_t *lines, int longest)
+// Takes the next `valid` elements of a line, bit 0 first: runs that end are counted, the last one goes on. Beyond the
+// slice only a run that began in it is of interest.
+__device__ __forceinline__ void walk(unsigned bits, int valid, bool is_beyond, int &colour, int &length,
+  unsigned (*counts)[SHORT], count_t *lines, int longest)
 {
-  while (true) {
+  while (!is_beyond || length > 0) {
     const unsigned change = colour ? ~bits : bits;
     const int same = min(change ? __ffs(change) - 1 : 32, valid);
     length += same;
@@ -69,15 +76,16 @@ __device__ void load(float *to, int size, const float *series, int first, int en
   for (int i = threadIdx.x; i < size; i += THREADS) to[i] = first + i < end ? series[first + i] : 0.0f;
 }
 
-// Each thread walks down COLUMNS columns of the recurrence matrix, beginning with column `first`.
+// Each thread walks down COLUMNS columns of the recurrence matrix, from column `first` to before `last`.
 extern "C" __global__ __launch_bounds__(THREADS) void vertical(
 {% for s in systems %}{% set k = s.index %}
   const float *row{{ k }}, const float *column{{ k }},
 {% endfor %}
-  int rows, int columns, int first, count_t *lines, unsigned *plot)
+  int rows, int columns, int first, int last, int slice, count_t *lines, unsigned *plot)
 {
   __shared__ unsigned counts[2][SHORT];
   clear_counts(counts);
+  const int begin = blockIdx.y * slice, end = min(begin + slice, rows);
   int column[COLUMNS], colour[COLUMNS], length[COLUMNS];
 {% for s in systems %}{% set k = s.index %}
   __shared__ float tile{{ k }}[TILE + REACH{{ k }}];
@@ -90,11 +98,21 @@ extern "C" __global__ __launch_bounds__(THREADS) void vertical(
 {% for s in systems %}{% set k = s.index %}
 #pragma unroll
     for (int t = 0; t < DIMENSION{{ k }}; ++t)
-      point{{ k }}[c][t] = column{{ k }}[min(column[c], columns - 1) + t * DELAY{{ k }}];
+      point{{ k }}[c][t] = column{{ k }}[min(column[c], last - 1) + t * DELAY{{ k }}];
 {% endfor %}
+    if (begin > 0) {
+{% for s in systems %}{% set k = s.index %}
+#define ABOVE{{ k }}(t) MEASURE{{ k }}(row{{ k }}[begin - 1 + t * DELAY{{ k }}] - point{{ k }}[c][t])
+{% endfor %}
+      colour[c] = ALL_NEAR(ABOVE){{ " && abs(begin - 1 - column[c]) >= %d"|format(theiler) if theiler }};
+      length[c] = -rows;
+    }
   }
-  for (int base = 0; base < rows; base += TILE) {
-    __syncthreads();
+  for (int base = begin; base < rows; base += TILE) {
+    bool is_open = base < end;
+#pragma unroll
+    for (int c = 0; c < COLUMNS; ++c) is_open |= length[c] > 0;
+    if (!__syncthreads_or(is_open)) break;
 {% for s in systems %}{% set k = s.index %}
     load(tile{{ k }}, TILE + REACH{{ k }}, row{{ k }}, base, rows + REACH{{ k }});
 {% endfor %}
@@ -120,15 +138,15 @@ extern "C" __global__ __launch_bounds__(THREADS) void vertical(
           for (int r = 0; r < 32; ++r)
             if (abs(i + r - j) < {{ theiler }}) bits[c] &= ~(1u << r);
 {% endif %}
-        if (j >= columns) continue;
-        if (plot) plot[i / 32 * (long long)columns + j] = bits[c];
-        walk(bits[c], valid, colour[c], length[c], counts, lines, rows);
+        if (j >= last) continue;
+        if (plot && i < end) plot[i / 32 * (long long)columns + j] = bits[c];
+        walk(bits[c], valid, i >= end, colour[c], length[c], counts, lines, rows);
       }
     }
   }
 #pragma unroll
   for (int c = 0; c < COLUMNS; ++c)
-    if (column[c] < columns) count_run(counts, lines, rows, colour[c], length[c]);
+    if (column[c] < last) count_run(counts, lines, rows, colour[c], length[c]);
   add_counts(counts, lines, rows);
 }
 
@@ -137,7 +155,7 @@ extern "C" __global__ __launch_bounds__(THREADS) void diagonal(
 {% for s in systems %}{% set k = s.index %}
   const float *row{{ k }}, const float *column{{ k }},
 {% endfor %}
-  int rows, int columns, int first, int last, count_t *lines)
+  int rows, int columns, int first, int last, int slice, count_t *lines)
 {
   __shared__ unsigned counts[2][SHORT];
   clear_counts(counts);
@@ -151,9 +169,18 @@ extern "C" __global__ __launch_bounds__(THREADS) void diagonal(
 {% endfor %}
   const int longest = min(rows, columns), k0 = first + blockIdx.x * THREADS, k = k0 + threadIdx.x;
   const int steps = k < last ? min(rows, columns - k) : 0, most = min(rows, columns - k0);
+  const int begin = blockIdx.y * slice, end = begin + slice;
   int colour = 0, length = 0;
-  for (int base = 0; base < most; base += TILE) {
-    __syncthreads();
+  if (begin > 0 && begin < steps) {
+{% for s in systems %}{% set k = s.index %}
+#define BEFORE{{ k }}(t) \
+  MEASURE{{ k }}(row{{ k }}[begin - 1 + t * DELAY{{ k }}] - column{{ k }}[begin - 1 + k + t * DELAY{{ k }}])
+{% endfor %}
+    colour = ALL_NEAR(BEFORE);
+    length = -longest;
+  }
+  for (int base = begin; base < most; base += TILE) {
+    if (!__syncthreads_or(base < end || length > 0)) break;
 {% for s in systems %}{% set k = s.index %}
     load(rows{{ k }}, TILE + REACH{{ k }}, row{{ k }}, base, rows + REACH{{ k }});
     load(columns{{ k }}, TILE + REACH{{ k }} + THREADS, column{{ k }}, base + k0,
@@ -183,10 +210,10 @@ extern "C" __global__ __launch_bounds__(THREADS) void diagonal(
         if (ALL_NEAR(C)) bits |= 1u << r;
       }
       const int valid = min(32, steps - base - word);
-      if (valid > 0) walk(bits, valid, colour, length, counts, lines, longest);
+      if (valid > 0) walk(bits, valid, base + word >= end, colour, length, counts, lines, longest);
     }
   }
-  if (steps > 0) count_run(counts, lines, longest, colour, length);
+  count_run(counts, lines, longest, colour, length);
   add_counts(counts, lines, longest);
 }
 """
@@ -197,12 +224,22 @@ SPACE = tune.Space(threads=[128, 64, 256], tile=[512, 256, 1024], columns_of_thr
 """What is tuned; ``columns_of_thread`` matters for columns alone."""
 
 
-def source(embeddings, theiler, threads, tile, columns_of_thread):
-    """The source of both kernels for a list of embeddings, of which all must be near."""
+@functools.cache
+def walkers(embeddings, theiler):
+    """The kernels ``vertical`` and ``diagonal`` for a tuple of embeddings, in all of which pairs must be near."""
+    source = functools.partial(_source, embeddings, theiler)
+    return [
+        tune.Kernel(source, "vertical", SPACE, block="threads",
+                    grid=("ceil_div(last - first, threads * columns_of_thread)", "ceil_div(rows, slice)")),
+        tune.Kernel(source, "diagonal", SPACE, block="threads",
+                    grid=("ceil_div(last - first, threads)", "ceil_div(min(rows, columns), slice)")),
+    ]  # fmt: skip
+
+
+def _source(embeddings, theiler, **config):
+    """The source of both kernels."""
     systems = [_system(index, embedding) for index, embedding in enumerate(embeddings)]
-    return _TEMPLATE.render(
-        systems=systems, theiler=theiler, threads=threads, tile=tile, columns_of_thread=columns_of_thread, short=SHORT
-    )
+    return _TEMPLATE.render(systems=systems, theiler=theiler, short=SHORT, **config)
 
 
 def _system(index, embedding):

@@ -21,7 +21,7 @@ __all__ = ["Index", "knn", "radius_count", "topk"]
 def knn(queries, points, k, metric="l2"):
     """The `k` points nearest to each query; waits to see that all numbers are finite.
 
-    With points of float16 on tensor cores it waits for the search, too.
+    Where tensor cores filter points, of float16 or for many queries of float32, it waits for the search, too.
 
     Parameters
     ----------
@@ -123,7 +123,8 @@ class Index:
         How candidates are found among points of float16 and float32. ``"tensor"`` has them from the products of tensor
         cores, for ``"l2"``, ``"sqeuclidean"`` and ``"cosine"``; results are the same. ``"auto"`` takes tensor cores
         from 32 dimensions on, where the device has them (compute capability 8.0; not on the virtual GPU, where they are
-        slow).
+        slow). With them, the first search of at least 256 queries (``"tensor"``: of any) among many points of float32
+        makes a copy of these in float16, which the index keeps: about half the memory of the points.
     merge : bool
         Whether `search` of several threads at once is done together: what threads ask for while a search runs is the
         next one, for which threads that asked just before are awaited (half of a search's time, and at most half a
@@ -163,8 +164,8 @@ class Index:
     def search(self, queries, k, host=False):
         """Distances and indices of the `k` points nearest to each query, as `knn`.
 
-        Waits to see that queries are finite; with `host`, with points of float16 on tensor cores, or in an index that
-        merges searches, for the search too.
+        Waits to see that queries are finite; with `host`, where tensor cores filter points of float16 or, for many
+        queries, of float32, or in an index that merges searches, for the search too.
 
         Parameters
         ----------

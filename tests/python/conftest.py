@@ -7,6 +7,7 @@ runs a part of all variants (depth.py) that the commit's hash chooses.
 
 import collections
 import hashlib
+import json
 import os
 import resource
 import signal
@@ -107,6 +108,22 @@ def context(request):
     if wanted and is_virtual != (wanted == "virtual"):
         pytest.exit(f"--device {wanted}, but device 0 is {name!r}", returncode=3)
     return pycuda.autoinit.context
+
+
+@pytest.fixture
+def launches(tmp_path):
+    """Calls a function; its result and the names of the kernels it launched."""
+    from rtcg import tracing
+
+    def count(function):
+        path = tmp_path / "trace.json"
+        with tracing.trace(path):
+            result = function()
+        with open(path, encoding="utf-8") as file:
+            names = [event.get("name", "") for event in json.load(file)]
+        return result, [name.split()[-1] for name in names if name.startswith("cuLaunchKernel")]
+
+    return count
 
 
 @pytest.fixture(scope="session")

@@ -141,7 +141,7 @@ def test_recurrence_of_a_point_and_of_other_series(context):
     assert np.isnan(recurrence([5.0], Embedding(1)).measures()["determinism"]), "no recurrence, no share of them"
     with pytest.raises(ValueError, match="theiler is -1; expected an integer of at least 0"):
         recurrence([5.0], Embedding(1), theiler=-1)
-    with pytest.raises(ValueError, match="tile is 0; expected one of 256, 512, 1024"):
+    with pytest.raises(ValueError, match='parameter "tile" is 0; expected one of 512, 256, 1024'):
         recurrence([5.0], Embedding(1), tile=0)
     with pytest.raises(ValueError, match="x has 4 numbers, y 3; expected as many"):
         joint_recurrence(np.arange(4), np.arange(3), Embedding(1), Embedding(1))

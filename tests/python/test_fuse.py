@@ -79,21 +79,6 @@ def assert_same(fused, apart):
     assert bits(fused) == bits(apart)
 
 
-@pytest.fixture
-def launches(tmp_path):
-    """Calls a function; its result and the names of the kernels it launched."""
-
-    def count(function):
-        path = tmp_path / "trace.json"
-        with tracing.trace(path):
-            result = function()
-        with open(path, encoding="utf-8") as file:
-            names = [event.get("name", "") for event in json.load(file)]
-        return result, [name.split()[-1] for name in names if name.startswith("cuLaunchKernel")]
-
-    return count
-
-
 @st.composite
 def programs(draw):
     """Drawn arrays and a list of steps over them: each step names an operation and earlier values."""

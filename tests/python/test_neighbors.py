@@ -136,6 +136,78 @@ def test_limits_that_let_too_many_points_through(context):
         index.search(np.float32([[1] * 32, [np.nan] * 32]), 2)
 
 
+def coordinates(kind, m, n, dimensions):
+    """Queries and points of float32, of a kind that is easy or hard to round to float16."""
+    rng = np.random.default_rng([7, m, n, dimensions])
+    queries, points = rng.normal(size=(m, dimensions)), rng.normal(size=(n, dimensions))
+    if kind == "far":
+        queries, points = queries + 3e3, points + 3e3
+    elif kind in ("clusters", "duplicates"):
+        # Of distances that are small beside those of clusters, or 0.
+        centres = 100 * rng.normal(size=(3, dimensions))
+        spread = 1e-3 if kind == "clusters" else 0
+        queries, points = (centres[rng.integers(0, 3, len(x))] + spread * x for x in (queries, points))
+    elif kind == "mixed":
+        points *= 10.0 ** np.linspace(-9, 9, n)[rng.permutation(n)][:, None]
+        queries *= 10.0 ** np.linspace(-9, 12, m)[:, None]
+    else:
+        scale = {"gaussian": 1, "denormal": 1e-40, "huge": 1e18, "distant": 1}[kind]
+        queries, points = scale * queries * (1e4 if kind == "distant" else 1), scale * points
+    points[n // 2] = queries[0]
+    points[n // 3] = queries[m // 2] = 0
+    return queries.astype(np.float32), points.astype(np.float32)
+
+
+#: Of (dimensions, m, n, k): one group of queries and several, dimensions with and without padding, several parts.
+ROUNDED_SHAPES = [(33, 9, 3100, 2), (64, 530, 600, 1)] if not ALL else [
+    (33, 9, 3100, 2), (64, 530, 600, 1), (32, 70, 5200, 10), (63, 20, 5200, 10), (100, 3, 2100, 4), (128, 9, 5400, 10),
+    (64, 3, 51300, 100), (5, 30, 1100, 2),
+]  # fmt: skip
+COORDINATES = ("gaussian", "far", "clusters", "duplicates", "denormal", "huge", "mixed", "distant")
+
+
+@pytest.mark.parametrize("metric", ["l2", "sqeuclidean", "cosine"])
+@pytest.mark.parametrize("kind", COORDINATES)
+@pytest.mark.parametrize("dimensions, m, n, k", ROUNDED_SHAPES)
+def test_points_rounded_to_float16(kind, metric, dimensions, m, n, k, launches, on_virtual_device):
+    """Points of float32 are filtered by a copy in float16; where that is too coarse, queries are searched again."""
+    if not ALL and (metric == "sqeuclidean" or (kind != "gaussian" and m > 100)):
+        return
+    queries, points = coordinates(kind, m, n, dimensions)
+    index = neighbors.Index(points, metric, candidates="tensor")
+    parts = -(-m // 512) if on_virtual_device else 1
+    found, names = launches(lambda: index.search(queries, k))
+    assert_same(found, queries, points, k, metric)
+    assert names.count("neighbors_filter") == 2 * parts and names.count("neighbors_round") == 1 + parts
+    # Of one part it is known whether any query is left.
+    if parts == 1 and kind == "gaussian" and metric != "cosine":
+        assert "neighbors_scan" not in names
+    if n > 3000 and (kind == "duplicates" or (kind == "clusters" and metric != "cosine")):
+        assert "neighbors_scan" in names
+    # The copy is made once.
+    found, names = launches(lambda: index.search(queries[: m // 2], k))
+    assert_same(found, queries[: m // 2], points, k, metric)
+    assert names.count("neighbors_round") == 1
+
+
+def test_lists_of_rounded_points_that_are_full(launches, context):
+    """The sample, one of four points by a hash, has none of those near the queries: lists have no room for them."""
+    n = 6000
+    h = np.arange(n // 4, dtype=np.uint32)
+    h = (h ^ h >> 16) * np.uint32(0x7FEB352D)
+    h = (h ^ h >> 15) * np.uint32(0x846CA68B)
+    sample = np.arange(n // 4) * 4 + (h ^ h >> 16) % 4
+    points = vectors(n, 32, np.float32, 5) * np.float32(0.1)
+    points[sample] += 1
+    queries = vectors(9, 32, np.float32, 6) * np.float32(0.1)
+    index = neighbors.Index(points, candidates="tensor")
+    found, names = launches(lambda: index.search(queries, 3))
+    assert_same(found, queries, points, 3, "l2")
+    assert "neighbors_filter" in names and "neighbors_scan" in names
+    with pytest.raises(ValueError, match=r"queries\[1\] has NaN or infinity"):
+        index.search(np.float32([[1] * 32, [np.nan] * 32]), 3)
+
+
 @pytest.mark.parametrize("metric, dtype", [("l2", np.float32), ("l1", np.float64)])
 def test_long_lists_of_few_dimensions(metric, dtype, context):
     """A warp keeps them, with ties in the order of indices."""
@@ -248,6 +320,17 @@ def test_a_search_that_float32_cannot_decide(context):
     # Squares are infinite in float32.
     points[7] = 3e30
     assert_same(neighbors.knn(points[:140], points, 3), points[:140], points, 3, "l2")
+
+
+def test_cosines_of_short_vectors(context):
+    """Their products lose numbers in float32, or all, and reciprocals of lengths are infinite."""
+    points = (vectors(300, 20, np.float32, 5) * np.float32(10) ** np.linspace(-44, 3, 300)[:, None]).astype(np.float32)
+    queries = (vectors(30, 20, np.float32, 6) * np.float32(10) ** np.linspace(-44, 3, 30)[:, None]).astype(np.float32)
+    queries[3] = 0
+    for first in (queries, queries[:5]):
+        assert_same(neighbors.knn(first, points, 4, "cosine"), first, points, 4, "cosine")
+    within = (1 + compared(queries, points, "cosine") <= 0.9).sum(axis=1)
+    np.testing.assert_array_equal(neighbors.radius_count(queries, points, 0.9, "cosine").get(), within)
 
 
 @pytest.mark.parametrize("metric", METRICS if ALL else ("sqeuclidean", "cosine"))

@@ -1,12 +1,16 @@
 //! Points that are searched again and again, and searches of two arrays.
 
+use crate::rounded::RoundedPoints;
 use crate::search::{MAX_NEIGHBORS, Neighbors, Search};
 use crate::vectors::{Vectors, stored_dtype};
 use crate::{ArrayError, GpuArray, Metric, Result};
 use rtcg_array::{DType, PythonTuple};
+use std::sync::{Arc, OnceLock};
 
 /// Dimensions from which on tensor cores are chosen; estimated from counts of instructions, not measured.
 const MIN_TENSOR_DIMENSIONS: usize = 32;
+/// Queries from which on points of float32 are rounded to float16 for them; estimated, too.
+const MIN_ROUNDING_QUERIES: usize = 256;
 
 /// How candidates are found among points of float16 and float32. Results are the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -16,7 +20,8 @@ pub enum Candidates {
     Auto,
     /// In float32.
     Float32,
-    /// By tensor cores: products of float16, into two of which each float32 is split, with sums of float32.
+    /// By tensor cores: products of float16, into two of which each float32 is split or to which many points are rounded,
+    /// with sums of float32.
     TensorCores,
 }
 
@@ -26,6 +31,10 @@ pub struct Index {
     points: Vectors,
     metric: Metric,
     is_tensor: bool,
+    /// Points of float32 rounded to float16, once a search has needed them.
+    rounded: Arc<OnceLock<RoundedPoints>>,
+    /// Queries from which on a search does.
+    min_rounding_queries: usize,
 }
 
 impl Index {
@@ -45,7 +54,8 @@ impl Index {
         }
         let points = Vectors::new(name, vectors, dtype)?;
         points.check_finite(name)?;
-        Self { points, metric, is_tensor: false }.with_candidates(Candidates::Auto)
+        let (rounded, min_rounding_queries) = (Arc::default(), MIN_ROUNDING_QUERIES);
+        Self { points, metric, is_tensor: false, rounded, min_rounding_queries }.with_candidates(Candidates::Auto)
     }
 
     /// This index with another way to find candidates.
@@ -65,6 +75,7 @@ impl Index {
                 }
             },
         };
+        self.min_rounding_queries = if candidates == Candidates::TensorCores { 1 } else { MIN_ROUNDING_QUERIES };
         if self.is_tensor && self.points.array.dtype() == DType::F16 {
             self.points = self.points.with_short_norms()?;
         }
@@ -117,7 +128,8 @@ impl Index {
     }
 
     /// The `k` points that are nearest to each query. Queries are taken as float64 where points are, else as float32.
-    /// Waits to see that queries are finite, and with points of float16 on tensor cores for the search.
+    /// Waits to see that queries are finite, and where tensor cores filter points for the search. The first search of many
+    /// queries among points of float32 on tensor cores makes a copy of these in float16, which the index keeps.
     ///
     /// # Errors
     /// When queries have other dimensions or numbers that are not finite, or there are fewer than `k` points.
@@ -141,7 +153,7 @@ impl Index {
         let ctx = self.points.array.context();
         let found = Neighbors::empty(ctx, [queries.count(), k], self.query_dtype())?;
         let search = self.search_of(queries);
-        if let Some(filter) = search.filter(k) {
+        if let Some(filter) = search.filter(k)? {
             search.nearest_by_filter(&found, k, filter)?;
         } else {
             queries.check_finite("queries")?;
@@ -164,7 +176,14 @@ impl Index {
     }
 
     fn search_of<'a>(&'a self, queries: &'a Vectors) -> Search<'a> {
-        Search { points: &self.points, queries, metric: self.metric, is_tensor: self.is_tensor }
+        Search {
+            points: &self.points,
+            queries,
+            metric: self.metric,
+            is_tensor: self.is_tensor,
+            rounded: &self.rounded,
+            min_rounding_queries: self.min_rounding_queries,
+        }
     }
 
     /// The dtype of stored queries and of distances.

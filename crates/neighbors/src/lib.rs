@@ -13,6 +13,7 @@ mod index;
 mod kernels;
 mod merged;
 mod metric;
+mod rounded;
 mod search;
 mod topk;
 mod vectors;

@@ -4,11 +4,12 @@ use crate::kernels::{
     DistanceSpec, FewQueries, MAX_DIRECT_DIMENSIONS, MAX_FEW_NEIGHBORS, MAX_FEW_NUMBERS, MAX_FEW_QUERIES, MAX_LISTS,
     MAX_UNROLLED_LIST, MergeSpec, ScanSpec,
 };
+use crate::rounded::RoundedPoints;
 use crate::vectors::Vectors;
 use crate::{ArrayContext, GpuArray, Metric, Result};
 use rtcg_array::{DType, Index, Order, PackedKernelArgs, push_arrays};
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// The most neighbours of a query.
 pub const MAX_NEIGHBORS: usize = 1024;
@@ -82,15 +83,20 @@ pub struct HostNeighbors {
 }
 
 /// Queries among points of as many dimensions.
+#[derive(Clone, Copy)]
 pub(crate) struct Search<'a> {
     pub(crate) points: &'a Vectors,
     pub(crate) queries: &'a Vectors,
     pub(crate) metric: Metric,
     /// Whether candidates are found by tensor cores.
     pub(crate) is_tensor: bool,
+    /// Points of float32 rounded to float16, once a search has needed them, and from how many queries on one does.
+    pub(crate) rounded: &'a OnceLock<RoundedPoints>,
+    pub(crate) min_rounding_queries: usize,
 }
 
 /// Queries that are looked at: a part of all, or those of a list on the device.
+#[derive(Clone, Copy)]
 pub(crate) struct Part<'a> {
     pub(crate) first: usize,
     pub(crate) count: usize,
@@ -168,31 +174,30 @@ impl Search<'_> {
 
     /// Writes the `k` nearest points of all queries.
     pub(crate) fn nearest(&self, found: &Neighbors, k: usize) -> Result<()> {
-        // Candidates beyond those that are kept make it unlikely that rounding hides a nearer one.
-        let is_exact = self.points.array.dtype() == DType::F64;
-        let length = if is_exact { k } else { k + 4 + k / 8 } as u32;
-        let distance = self.distance(is_exact, length);
+        let (distance, length) = self.listed_distance(k);
         let list_bytes = distance.lanes() as usize * length as usize * 12;
         let side = distance.side() as usize;
         let most = (MAX_LIST_BYTES / list_bytes / side).max(1) * side;
         for first in (0..self.queries.count()).step_by(most) {
             let part = Part { first, count: most.min(self.queries.count() - first), selected: None };
-            self.nearest_of_part(found, &distance, &part, length, k as u32)?;
+            self.nearest_of_part(found, &part, k)?;
         }
         Ok(())
     }
 
-    fn nearest_of_part(
-        &self,
-        found: &Neighbors,
-        distance: &DistanceSpec,
-        part: &Part<'_>,
-        length: u32,
-        k: u32,
-    ) -> Result<()> {
+    /// Of a scan for `k` neighbours, and the length of its lists: candidates beyond those that are kept make it unlikely
+    /// that rounding hides a nearer one.
+    fn listed_distance(&self, k: usize) -> (DistanceSpec, u32) {
+        let is_exact = self.points.array.dtype() == DType::F64;
+        let length = if is_exact { k } else { k + 4 + k / 8 } as u32;
+        (self.distance(is_exact, length), length)
+    }
+
+    pub(crate) fn nearest_of_part(&self, found: &Neighbors, part: &Part<'_>, k: usize) -> Result<()> {
+        let ((distance, length), k) = (self.listed_distance(k), k as u32);
         let noted = GpuArray::empty(self.ctx(), &[part.count], DType::U32, Order::C)?;
         let noted_count = GpuArray::zeros(self.ctx(), &[1], DType::U32, Order::C)?;
-        self.scan_and_merge(found, distance, part, (length, k), (&noted, &noted_count))?;
+        self.scan_and_merge(found, &distance, part, (length, k), (&noted, &noted_count))?;
         if distance.is_exact {
             return Ok(());
         }
@@ -200,7 +205,7 @@ impl Search<'_> {
         self.scan_and_merge(found, &self.distance(true, k), &again, (k, k), (&noted, &noted_count))
     }
 
-    pub(crate) fn scan_and_merge(
+    fn scan_and_merge(
         &self,
         found: &Neighbors,
         distance: &DistanceSpec,

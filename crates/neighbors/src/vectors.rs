@@ -49,6 +49,11 @@ impl Vectors {
         Ok(Self { short_norms: Some(self.norms.astype(DType::F32)?), ..self })
     }
 
+    /// Others in place of these, with what is known of these.
+    pub(crate) fn with_array(&self, array: GpuArray) -> Self {
+        Self { array, ..self.clone() }
+    }
+
     /// Squared lengths in float32.
     pub(crate) fn short_norms(&self) -> Option<&GpuArray> {
         self.short_norms.as_ref()

@@ -89,6 +89,15 @@ struct rt_list {
 // 16 (M. Fasi et al., PeerJ Computer Science 7, 2021), and halves lose 2^-22 of a product: below 4 times as much.
 __device__ __forceinline__ double rt_rounding(double size) { return (IS_TENSOR ? 4 : 1) * 6.6e-8 * (D + 8) * size + D * 1e-44; }
 
+// The squared length below which float32 loses numbers of products; a negative cosine times the length of the query, from a
+// product. Points that are shorter are taken for near ones, or for neither near nor far in counts, and looked at again.
+#define SHORT 1e-30
+__device__ __forceinline__ float rt_cosine(float product, double norm, bool is_count)
+{
+  if (norm > 0 && norm < SHORT) return __int_as_float(is_count ? 0x7fffffff : 0xff800000);
+  return norm > 0 ? product * (float)(-1 / sqrt(norm)) : 0.0f;
+}
+
 // How far a distance of float32 may be from the exact one, at most, and what makes an exact one comparable with it:
 // products have no squared length of the query, and cosines its length.
 struct rt_bound {
@@ -108,6 +117,7 @@ struct rt_bound {
 #endif
     // Squares of these are infinite in float32.
     if (!(query_norm + largest_norm < 1e37)) slack = rt_infinity(1.0);
+    if (METRIC_COSINE && query_norm > 0 && query_norm < SHORT) slack = rt_infinity(1.0);
   }
   __device__ double low(double exact) const { return exact * scale + shift - slack; }
   __device__ double high(double exact) const { return exact * scale + shift + slack; }
@@ -118,6 +128,20 @@ __device__ __forceinline__ float rt_query_scale(double norm)
 {
   const int exponent = norm > 0 ? max(min(ilogb(norm) >> 1, 110), -110) : 0;
   return __int_as_float((127 + 10 - exponent) << 23);
+}
+
+// Of vectors rounded to float16 (`round.cuh`): how much squared distances are enlarged at most, so that errors of points need
+// not be known by products; the length to which vectors are scaled for cosines.
+#define ETA (1.0 / 512)
+#define LENGTH 8192.0
+
+// The limit of a list for a query of this squared length and this error, where the k-th smallest of any numbers `upper` is
+// known.
+__device__ __forceinline__ float rt_limit_of_rounded(double upper, double2 query)
+{
+  const double rounding = rt_rounding(query.x / 2);
+  const double most = sqrt((1 + ETA) * fmax(query.x + 2 * (upper + rounding), 0.0)) + 2 * query.y;
+  return __double2float_ru(((1 + ETA) * most * most - query.x) / 2 + rounding);
 }
 
 // `radius` is squared for METRIC_L2.

@@ -47,8 +47,7 @@ extern "C" __global__ __launch_bounds__(THREADS) void neighbors_scan(A *values, 
     }
     if (lane < QUERIES && i < end) {
 #if METRIC_COSINE
-      const double norm = point_norms[i];
-      own *= norm > 0 ? (A)(-1 / sqrt(norm)) : (A)0;
+      own = rt_cosine(own, point_norms[i], false);
 #elif IS_PRODUCT
       own = fmaf(-2.0f, own, (A)point_norms[i]);
 #endif

@@ -4,13 +4,23 @@
 // CAPACITY (of a query's list) and IS_SAMPLE.
 //
 // With IS_SAMPLE only one of `stride` points is looked at, each chosen by a hash, and `values` are the smallest distance of
-// each tile. Else points with distances of at most a query's limit are appended to its list, in any order.
+// each tile. Else points with distances of at most a query's limit are appended to its list, in any order. Warps collect
+// what they append in shared memory, so that they seldom wait for the lengths of lists.
 //
 // Eight adjacent numbers of a vector are operands of one lane: the order of dimensions in a product does not matter.
 // Queries are scaled by powers of two and split into two numbers of float16, whose products have one sum. Unless
 // `splits` is given, or the sample has set noted_count[1], the second pass has products of the high parts only, within
 // limits that are as much wider.
-enum { STEPS = (D + 31) / 32, TILE = 32, WARPS = THREADS / 32 };
+//
+// With IS_ROUNDED points and queries are of float16, and queries are negative ones: `norms` are what sums begin with. See
+// `round.cuh` for what is compared.
+enum { STEPS = (D + 31) / 32, TILE = 32, WARPS = THREADS / 32, QUERY_PARTS = IS_ROUNDED ? 1 : 2, ROOM = 64 };
+
+// Points that a warp has found, and places of their queries in the block.
+struct rt_collected {
+  float value[ROOM];
+  unsigned index[ROOM], column[ROOM], count;
+};
 
 // Two numbers of float16, and what rounding has left of them.
 __device__ __forceinline__ void rt_split(float x, float y, unsigned &high, unsigned &low)
@@ -60,35 +70,65 @@ struct rt_rows {
   }
 };
 
-extern "C" __global__ __launch_bounds__(THREADS, 1) void neighbors_filter(float *values, unsigned *indices, unsigned *counts, const float4 *limits, unsigned *noted_count, const float *norms, RT_SEARCH, unsigned rows, unsigned stride, unsigned groups, unsigned splits)
+// Appends what a warp has found to lists. Lists that are full get no more.
+__device__ __forceinline__ void rt_append(rt_collected &own, unsigned first, float *column_limits, float *values, unsigned *indices, unsigned *counts)
+{
+  __syncwarp();
+  const unsigned count = min(own.count, (unsigned)ROOM);
+  for (unsigned i = threadIdx.x % 32; i < count; i += 32) {
+    const unsigned column = own.column[i], place = atomicAdd(&counts[first + column], 1u);
+    if (place < CAPACITY) {
+      values[(size_t)(first + column) * CAPACITY + place] = own.value[i];
+      indices[(size_t)(first + column) * CAPACITY + place] = own.index[i];
+    } else {
+      column_limits[column] = -rt_infinity(0.0f);
+    }
+  }
+  __syncwarp();
+  if (threadIdx.x % 32 == 0) own.count = 0;
+  __syncwarp();
+}
+
+extern "C" __global__ __launch_bounds__(THREADS, IS_ROUNDED && D <= 64 ? 2 : 1) void neighbors_filter(float *values, unsigned *indices, unsigned *counts, const float4 *limits, unsigned *noted_count, const float *norms, RT_SEARCH, unsigned rows, unsigned stride, unsigned groups, unsigned splits)
 {
   extern __shared__ __align__(16) unsigned char memory[];
-  // For each group of queries high parts, then low ones; then a factor and the limit of each query.
+  __shared__ rt_collected collected[WARPS];
+  // For each group of queries high parts, then low ones; then a factor of each query, and their limits.
   uint4 *operands = (uint4 *)memory;
-  float2 *columns = (float2 *)(operands + groups * (2 * STEPS * 32));
+  float *factors = (float *)(operands + groups * (QUERY_PARTS * STEPS * 32)), *column_limits = factors + groups * 8;
+  rt_collected &own = collected[threadIdx.x / 32];
   const unsigned lane = threadIdx.x % 32, first = blockIdx.y * groups * 8, tiles = (rows + TILE - 1) / TILE;
   unsigned tile = blockIdx.x * WARPS + threadIdx.x / 32;
 #if IS_SAMPLE
-  enum { PARTS = 2 };
   // None is noted, and whether all products are needed is not known; see the next kernel.
   if (blockIdx.x == 0 && blockIdx.y == 0 && threadIdx.x < 2) noted_count[threadIdx.x] = threadIdx.x ? splits : 0;
+#endif
+#if IS_SAMPLE || IS_ROUNDED
+  enum { PARTS = QUERY_PARTS };
 #else
   const int PARTS = noted_count[1] ? 2 : 1;
 #endif
   rt_rows next;
   if (tile < tiles) next.load(points, norms, tile, rows, stride);
+  if (threadIdx.x % 32 == 0) own.count = 0;
+  bool is_searched = IS_SAMPLE;
   for (unsigned q = threadIdx.x; q < groups * 8; q += THREADS) {
     const bool is_query = first + q < m;
-    const float scale = rt_query_scale(is_query ? query_norms[first + q] : 0.0);
+    const float scale = rt_query_scale(is_query && !IS_ROUNDED ? query_norms[first + q] : 0.0);
     float limit = -rt_infinity(0.0f);
 #if !IS_SAMPLE
     if (is_query) limit = PARTS == 2 ? limits[first + q].x : limits[first + q].y;
+    is_searched |= limit > -rt_infinity(0.0f);
 #endif
-    columns[q] = make_float2((METRIC_COSINE ? 1.0f : -2.0f) / scale, limit);
+    factors[q] = (METRIC_COSINE ? 1.0f : -2.0f) / scale;
+    column_limits[q] = limit;
   }
   for (unsigned i = threadIdx.x; i < groups * STEPS * 32; i += THREADS) {
     const unsigned step = i / 32 % STEPS, group = i / (32 * STEPS), q = first + group * 8 + lane / 4, t = step * 32 + lane % 4 * 8;
     const bool is_query = q < m && t < D;
+#if IS_ROUNDED
+    operands[(group * STEPS + step) * 32 + lane] = is_query ? *(const uint4 *)(queries + (size_t)q * D + t) : make_uint4(0, 0, 0, 0);
+#else
     const float scale = rt_query_scale(is_query ? query_norms[q] : 0.0);
     float x[8];
 #pragma unroll
@@ -100,8 +140,9 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void neighbors_filter(float 
     rt_split(x[6], x[7], high.w, low.w);
     operands[(group * 2 * STEPS + step) * 32 + lane] = high;
     operands[(group * 2 * STEPS + STEPS + step) * 32 + lane] = low;
+#endif
   }
-  __syncthreads();
+  if (!__syncthreads_or(is_searched)) return;
   while (tile < tiles) {
     rt_rows here = next;
     const unsigned base = tile * TILE + lane / 4, next_tile = tile + gridDim.x * WARPS;
@@ -111,13 +152,17 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void neighbors_filter(float 
     for (int r = 0; r < 4; ++r) here.weight[r] = here.weight[r] == 0 ? 0.0f : -rsqrtf(here.weight[r]);
 #endif
     for (unsigned group = 0; group < groups; group += COLUMNS) {
-      float sum[COLUMNS][2][4] = {};
+      float sum[COLUMNS][2][4];
+#pragma unroll
+      for (int c = 0; c < COLUMNS; ++c)
+#pragma unroll
+        for (int e = 0; e < 8; ++e) sum[c][e / 4][e % 4] = IS_ROUNDED ? here.weight[e / 2] : 0.0f;
       for (int part = 0; part < PARTS; ++part)
 #pragma unroll
       for (int s = 0; s < STEPS; ++s) {
         uint4 q[COLUMNS];
 #pragma unroll
-        for (int c = 0; c < COLUMNS; ++c) q[c] = operands[(((group + c) * 2 + part) * STEPS + s) * 32 + lane];
+        for (int c = 0; c < COLUMNS; ++c) q[c] = operands[(((group + c) * QUERY_PARTS + part) * STEPS + s) * 32 + lane];
 #pragma unroll
         for (int h = 0; h < 2; ++h) {
           const uint4 upper = here.numbers[2 * h][s], lower = here.numbers[2 * h + 1][s];
@@ -131,17 +176,18 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void neighbors_filter(float 
           for (int c = 0; c < COLUMNS; ++c) rt_multiply(sum[c][h], upper.z, lower.z, upper.w, lower.w, q[c].z, q[c].w);
         }
       }
-      bool is_near = false;
+      bool is_near[COLUMNS] = {};
 #pragma unroll
       for (int c = 0; c < COLUMNS; ++c) {
         // Factors and limits of two adjacent queries.
-        const float4 column = *(const float4 *)&columns[(group + c) * 8 + lane % 4 * 2];
+        const unsigned column = (group + c) * 8 + lane % 4 * 2;
+        const float2 factor = *(const float2 *)&factors[column], limit = *(const float2 *)&column_limits[column];
 #pragma unroll
         for (int e = 0; e < 8; ++e) {
           float &value = sum[c][e / 4][e % 4];
-          const float factor = e % 2 ? column.z : column.x, weight = here.weight[e / 2];
-          value = METRIC_COSINE ? value * factor * weight : fmaf(value, factor, weight);
-          is_near |= value <= (e % 2 ? column.w : column.y);
+          const float scale = e % 2 ? factor.y : factor.x, weight = here.weight[e / 2];
+          if (!IS_ROUNDED) value = METRIC_COSINE ? value * scale * weight : fmaf(value, scale, weight);
+          is_near[c] |= value <= (e % 2 ? limit.y : limit.x);
         }
 #if IS_SAMPLE
 #pragma unroll
@@ -155,24 +201,37 @@ extern "C" __global__ __launch_bounds__(THREADS, 1) void neighbors_filter(float 
 #endif
       }
 #if !IS_SAMPLE
-      if (is_near) {
+      unsigned left = 0xffffffffu;
+      bool is_full = false;
+#pragma unroll
+      for (int c = 0; c < COLUMNS; ++c) is_full |= is_near[c];
+      for (is_full = __any_sync(0xffffffffu, is_full); is_full;) {
 #pragma unroll
         for (int c = 0; c < COLUMNS; ++c) {
 #pragma unroll
           for (int e = 0; e < 8; ++e) {
-            const unsigned column = (group + c) * 8 + lane % 4 * 2 + e % 2;
-            if (sum[c][e / 4][e % 4] <= columns[column].y) {
-              const unsigned place = atomicAdd(&counts[first + column], 1u);
-              if (place < CAPACITY) {
-                values[(size_t)(first + column) * CAPACITY + place] = sum[c][e / 4][e % 4];
-                indices[(size_t)(first + column) * CAPACITY + place] = base + e / 2 * 8;
+            const unsigned column = (group + c) * 8 + lane % 4 * 2 + e % 2, bit = 1u << (c * 8 + e);
+            if (left & bit && sum[c][e / 4][e % 4] <= column_limits[column]) {
+              const unsigned place = atomicAdd(&own.count, 1u);
+              if (place < ROOM) {
+                own.value[place] = sum[c][e / 4][e % 4];
+                own.index[place] = base + e / 2 * 8;
+                own.column[place] = column;
+                left -= bit;
               }
             }
           }
         }
+        __syncwarp();
+        const unsigned found = own.count;
+        is_full = found > ROOM;
+        if (found > ROOM / 2) rt_append(own, first, column_limits, values, indices, counts);
       }
 #endif
     }
     tile = next_tile;
   }
+#if !IS_SAMPLE
+  rt_append(own, first, column_limits, values, indices, counts);
+#endif
 }

@@ -1,5 +1,6 @@
 // What a filter needs and leaves: limits of distances from those of a sample, and the nearest points of lists.
-// A block has a query. Defined before: CAPACITY, and KEPT neighbours.
+// A block has a query. Defined before: CAPACITY, KEPT neighbours, and IS_ROUNDED for points of float32, of which the filter
+// has those of `round.cuh`.
 
 // Points of a query that are ranked in float64.
 enum { MOST = CAPACITY / 4 };
@@ -50,13 +51,20 @@ __device__ float rt_kth_smallest(const float *from, unsigned count, unsigned k, 
 #if IS_LIMIT
 // Limits of queries: for products of both parts and of high ones, each for the filter and how far above the k-th
 // smallest distance of a list others may be nearer. Where high parts let too many points through, `noted_count[1]` is set.
-extern "C" __global__ __launch_bounds__(THREADS) void neighbors_select(float4 *limits, unsigned *counts, unsigned *noted_count, const float *values, unsigned tiles, unsigned most, unsigned stride, RT_SEARCH)
+extern "C" __global__ __launch_bounds__(THREADS) void neighbors_select(float4 *limits, unsigned *counts, unsigned *noted_count, const float *values, unsigned tiles, unsigned most, unsigned stride, const double2 *rounded_queries, RT_SEARCH)
 {
   __shared__ float near[CAPACITY], wide, last;
   __shared__ unsigned passed, ranked;
   for (unsigned query = blockIdx.x; query < m; query += gridDim.x) {
     const float *from = values + (size_t)query * tiles;
     const float value = rt_kth_smallest(from, tiles, KEPT, near);
+#if IS_ROUNDED
+    if (threadIdx.x == 0) {
+      wide = rt_limit_of_rounded(value, rounded_queries[query]);
+      last = -rt_infinity(0.0f);
+      counts[query] = passed = ranked = 0;
+    }
+#else
     // About the distance of the last neighbour, up to which points are ranked, where the sample has some that near.
     const float nearest = KEPT < stride ? -__int_as_float(0x7f800000) : rt_kth_smallest(from, tiles, KEPT / stride, near);
     if (threadIdx.x < 32) {
@@ -82,6 +90,7 @@ extern "C" __global__ __launch_bounds__(THREADS) void neighbors_select(float4 *l
         passed = ranked = 0;
       }
     }
+#endif
     __syncthreads();
     unsigned within = 0, near_last = 0;
 #pragma unroll 4
@@ -92,14 +101,22 @@ extern "C" __global__ __launch_bounds__(THREADS) void neighbors_select(float4 *l
     }
     if (threadIdx.x % 32 == 0) atomicAdd(&passed, within), atomicAdd(&ranked, near_last);
     __syncthreads();
+#if IS_ROUNDED
+    // Where too many points are this near, the list would be of no use.
+    if (threadIdx.x == 0) {
+      if (passed > most) wide = -rt_infinity(0.0f);
+      limits[query] = make_float4(wide, wide, 0, 0);
+    }
+#else
     // Both are estimates: half of the room is left.
     if (threadIdx.x == 0 && (passed > most || ranked * stride > MOST / 2)) atomicExch(&noted_count[1], 1u);
+#endif
     __syncthreads();
   }
 }
 #else
 // Queries with more candidates than there is room for are noted to be searched again.
-extern "C" __global__ __launch_bounds__(THREADS) void neighbors_select(O *distances, long long *neighbors, unsigned *noted, unsigned *noted_count, const float *values, const unsigned *indices, const unsigned *counts, const float4 *limits, RT_SEARCH)
+extern "C" __global__ __launch_bounds__(THREADS) void neighbors_select(O *distances, long long *neighbors, unsigned *noted, unsigned *noted_count, const float *values, const unsigned *indices, const unsigned *counts, const float4 *limits, const double2 *rounded_queries, const float *upper, const float *lower, RT_SEARCH)
 {
   // What is ranked lies where the smallest numbers were looked for.
   __shared__ double exact[CAPACITY / 2];
@@ -115,8 +132,17 @@ extern "C" __global__ __launch_bounds__(THREADS) void neighbors_select(O *distan
     for (int t = threadIdx.x; t < D; t += THREADS) numbers[t] = queries[(size_t)query * D + t];
     __syncthreads();
     if (found == 0) {
+#if IS_ROUNDED
+      for (unsigned i = threadIdx.x; i < count; i += THREADS) {
+        const unsigned index = indices[(size_t)query * CAPACITY + i];
+        near[i] = from[i] + (upper[index] - lower[index]);
+      }
+      __syncthreads();
+      const float limit = rt_limit_of_rounded(rt_kth_smallest(near, count, KEPT, near), rounded_queries[query]);
+#else
       const float margin = noted_count[1] ? limits[query].z : limits[query].w;
       const float limit = __double2float_ru((double)rt_kth_smallest(from, count, KEPT, near) + margin);
+#endif
       for (unsigned i = threadIdx.x; i < count; i += THREADS)
         if (from[i] <= limit) {
           const unsigned place = atomicAdd(&found, 1u);
@@ -132,6 +158,10 @@ extern "C" __global__ __launch_bounds__(THREADS) void neighbors_select(O *distan
     for (unsigned i = threadIdx.x; i < here; i += THREADS) {
       const P *point = points + (size_t)candidate[i] * D;
       double sum = 0;
+#if IS_ROUNDED
+#pragma unroll 16
+      for (int t = 0; t < D; ++t) sum = rt_add_term(sum, (double)numbers[t], (double)point[t]);
+#else
 #pragma unroll 4
       for (int t = 0; t < D; t += 8) {
         const uint4 loaded = *(const uint4 *)(point + t);
@@ -139,6 +169,7 @@ extern "C" __global__ __launch_bounds__(THREADS) void neighbors_select(O *distan
 #pragma unroll
         for (int e = 0; e < 8; ++e) sum = rt_add_term(sum, (double)numbers[t + e], (double)rt_load(item + e));
       }
+#endif
 #if METRIC_COSINE
       const double length = sqrt(query_norms[query]) * sqrt(point_norms[candidate[i]]);
       sum = length > 0 ? -sum / length : 0.0;

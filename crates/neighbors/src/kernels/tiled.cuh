@@ -246,8 +246,6 @@ extern "C" __global__ __launch_bounds__(THREADS) void neighbors_scan(A *values, 
         const double norm = base + RT_COLUMN(c) < end ? point_norms[base + RT_COLUMN(c)] : 0.0;
 #if IS_PRODUCT
         const A weight = (A)norm;
-#elif !IS_EXACT
-        const A weight = norm > 0 ? (A)(-1 / sqrt(norm)) : (A)0;
 #endif
 #pragma unroll
         for (int r = 0; r < ROWS; ++r) {
@@ -258,7 +256,7 @@ extern "C" __global__ __launch_bounds__(THREADS) void neighbors_scan(A *values, 
           const double length = sqrt(query_norms[selected ? selected[slot] : slot]) * sqrt(norm);
           sum[r][c] = length > 0 ? -sum[r][c] / length : 0.0;
 #else
-          sum[r][c] *= weight;
+          sum[r][c] = rt_cosine(sum[r][c], norm, IS_COUNT);
 #endif
         }
       }

@@ -36,20 +36,25 @@ fn indices_are_those_of_a_loop_with_ties() {
 }
 
 #[test]
-fn points_of_float16_are_filtered_by_a_sample() {
+fn points_are_filtered_by_a_sample() {
+    use rtcg::array::DType;
     let arrays = ArrayFactory::new(&Context::new().unwrap()).unwrap();
-    let (d, n, k) = (16, 6000, 3);
-    let points = numbers(n * d, 2);
-    let on_device = |values: &[f32]| {
-        let rows = arrays.from_slice(values).unwrap().reshape(&[(values.len() / d) as isize, d as isize]).unwrap();
-        rows.as_dyn().to_dtype(rtcg::array::DType::F16).unwrap()
-    };
-    let index = Index::new(&on_device(&points), Metric::L2).unwrap().with_candidates(Candidates::TensorCores).unwrap();
-    for m in [1, 9, 100] {
-        let queries = numbers(m * d, 1);
-        let found = index.search(&on_device(&queries), k).unwrap();
-        let indices = arrays.typed_from_dyn::<i64>(found.indices).unwrap().to_vec().unwrap();
-        assert_eq!(indices, nearest_by_loop(&queries, &points, d, k), "{m} queries");
+    let (n, k) = (6000, 3);
+    // Those of float32 are rounded to float16.
+    for (d, dtype) in [(16, DType::F16), (33, DType::F32)] {
+        let points = numbers(n * d, 2);
+        let on_device = |values: &[f32]| {
+            let rows = arrays.from_slice(values).unwrap().reshape(&[(values.len() / d) as isize, d as isize]).unwrap();
+            rows.as_dyn().to_dtype(dtype).unwrap()
+        };
+        let index = Index::new(&on_device(&points), Metric::L2).unwrap();
+        let index = index.with_candidates(Candidates::TensorCores).unwrap();
+        for m in [1, 9, 100] {
+            let queries = numbers(m * d, 1);
+            let found = index.search(&on_device(&queries), k).unwrap();
+            let indices = arrays.typed_from_dyn::<i64>(found.indices).unwrap().to_vec().unwrap();
+            assert_eq!(indices, nearest_by_loop(&queries, &points, d, k), "{m} queries, {dtype}");
+        }
     }
 }
 
