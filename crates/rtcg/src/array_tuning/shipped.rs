@@ -11,6 +11,8 @@ macro_rules! shipped {
 
 /// Each file by the name of its decision.
 const FILES: &[(&str, &str)] = shipped![
+    "einsum.block",
+    "einsum.route",
     "fft.lengths",
     "fft.pass",
     "linalg.panel",

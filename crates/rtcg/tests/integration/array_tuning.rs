@@ -110,6 +110,24 @@ fn published_results_decide_on_other_devices_of_their_compute_capability() {
 }
 
 #[test]
+fn shipped_results_and_the_rule_take_tensor_cores_on_compute_capability_90() {
+    let decided = |compute_capability, nodes: usize, dtype: DType| {
+        let ctx = context_of_fake_gpu(DeviceInfo { compute_capability, ..LARGE_GPU });
+        let device = DeviceKey { backend: "cuda".into(), name: "A".into(), compute_capability, ..Default::default() };
+        ctx.install_choices(Some(Arc::new(StoredChoices::new(device, None))));
+        let arrays = [&[nodes, nodes][..], &[40_000, nodes, 6]].map(|shape| integer_array(&ctx, shape, dtype));
+        let contract = || einsum("ij,ejf->eif", &[&arrays[0], &arrays[1]], EinsumOptions::default()).map(drop).unwrap();
+        let met = record_decisions(&ctx, contract).1;
+        let call = met.into_iter().find(|call| call.problem.decision.name == "einsum.block").expect("blocks");
+        [call.current, call.rule].map(|config| values_of_config(&config).to_string().contains("mma"))
+    };
+    assert_eq!(decided(90, 20, DType::F32), [true, false], "by what is shipped");
+    assert_eq!(decided(90, 17, DType::F16), [true, true], "by the rule");
+    assert_eq!(decided(90, 17, DType::F32), [false, false]);
+    assert_eq!(decided(80, 20, DType::F16), [false, false], "not measured");
+}
+
+#[test]
 fn constraints_know_problem_and_device() {
     let large = DeviceInfo { compute_capability: 89, ..LARGE_GPU };
     let small = DeviceInfo { shared_bytes: 48 << 10, ..large };
