@@ -31,9 +31,9 @@ pub struct Index {
     points: Vectors,
     metric: Metric,
     is_tensor: bool,
-    /// Points of float32 rounded to float16, once a search has needed them.
+    /// Points as a filter multiplies them, once a search has needed them.
     rounded: Arc<OnceLock<RoundedPoints>>,
-    /// Queries from which on a search does.
+    /// Queries from which on a search rounds points of float32.
     min_rounding_queries: usize,
 }
 
@@ -76,9 +76,6 @@ impl Index {
             },
         };
         self.min_rounding_queries = if candidates == Candidates::TensorCores { 1 } else { MIN_ROUNDING_QUERIES };
-        if self.is_tensor && self.points.array.dtype() == DType::F16 {
-            self.points = self.points.with_short_norms()?;
-        }
         Ok(self)
     }
 

@@ -90,7 +90,8 @@ pub(crate) struct Search<'a> {
     pub(crate) metric: Metric,
     /// Whether candidates are found by tensor cores.
     pub(crate) is_tensor: bool,
-    /// Points of float32 rounded to float16, once a search has needed them, and from how many queries on one does.
+    /// Points as a filter multiplies them, once a search has needed them, and from how many queries on one rounds points of
+    /// float32.
     pub(crate) rounded: &'a OnceLock<RoundedPoints>,
     pub(crate) min_rounding_queries: usize,
 }

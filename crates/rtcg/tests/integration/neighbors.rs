@@ -39,7 +39,7 @@ fn indices_are_those_of_a_loop_with_ties() {
 fn points_are_filtered_by_a_sample() {
     use rtcg::array::DType;
     let arrays = ArrayFactory::new(&Context::new().unwrap()).unwrap();
-    let (n, k) = (6000, 3);
+    let (n, k) = (2000, 3);
     // Those of float32 are rounded to float16.
     for (d, dtype) in [(16, DType::F16), (33, DType::F32)] {
         let points = numbers(n * d, 2);
