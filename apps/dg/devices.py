@@ -197,7 +197,7 @@ class Cluster:
     def _stage(self, stage):
         states = {}
         for part in self.parts:
-            with part.context:
+            with part.context, part.compute:
                 states[part] = part.solver.stage_states(stage)
                 part.computed.record(part.compute)
                 self._compute(part, stage, states[part], 0, part.inside)
@@ -208,7 +208,7 @@ class Cluster:
                     part.move(states[part][0], buffer, True)
                 part.packed.record(part.copying)
         for number, part in enumerate(self.parts):
-            with part.context:
+            with part.context, part.compute:
                 for sender, buffer in part.receives.items():
                     other = self.parts[sender]
                     part.copying.wait_for_event(other.packed)
@@ -225,4 +225,4 @@ class Cluster:
     def _compute(part, stage, states, first, count):
         if count:
             for steps in part.solver.steps:
-                part.solver.launch(steps, *states, stage=stage, first=first, count=count, stream=part.compute)
+                part.solver.launch(steps, *states, stage=stage, first=first, count=count)

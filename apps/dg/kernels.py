@@ -28,6 +28,7 @@ from pathlib import Path
 
 import numpy as np
 
+import rtcg.numpy as xp
 from rtcg import template, tune
 
 #: What each kernel does, by the number of kernels.
@@ -62,6 +63,7 @@ class Layout:
 
     @property
     def interleaved(self):
+        """Elements whose numbers at a node are consecutive, or 0."""
         return int(self.name.removeprefix("interleaved")) if self.name.startswith("interleaved") else 0
 
     @property
@@ -69,12 +71,13 @@ class Layout:
         """Elements whose numbers are together."""
         if self.name == "microblock":
             return min(m for m in range(1, 33) if -(-m * self.n_nodes // 32) * 32 <= 1.05 * m * self.n_nodes)
-        return self.interleaved or 1
+        return self.elements if self.name == "field" else self.interleaved or 1
 
     @property
     def stride(self):
         """From one field of a block to the next."""
-        return -(-self.block * self.n_nodes // 32) * 32 if self.name == "microblock" else self.block * self.n_nodes
+        numbers = self.block * self.n_nodes
+        return -(-numbers // 32) * 32 if self.name == "microblock" else numbers
 
     @property
     def order(self):
@@ -86,49 +89,32 @@ class Layout:
         return "n = x % NP, c = x / NP % 6, e = x / (NP * 6)"
 
     @property
-    def blocks(self):
-        return -(-self.elements // self.block)
-
-    @property
     def size(self):
         """Numbers of all fields."""
-        return 6 * self.elements * self.n_nodes if self.name == "field" else 6 * self.blocks * self.stride
+        return -(-self.elements // self.block) * 6 * self.stride
 
     @property
     def at(self):
         """The place as an expression of C."""
         if self.name == "field":
             return "((c) * n_elements + (k)) * NP + (n)"
-        if self.interleaved:
-            return f"(((k) / {self.block} * 6 + (c)) * NP + (n)) * {self.block} + (k) % {self.block}"
-        if self.block == 1:
-            return f"((k) * 6 + (c)) * {self.stride} + (n)"
-        return f"((k) / {self.block} * 6 + (c)) * {self.stride} + (k) % {self.block} * NP + (n)"
+        within = f"(n) * {self.block} + (k) % {self.block}" if self.interleaved else f"(k) % {self.block} * NP + (n)"
+        return f"((k) / {self.block} * 6 + (c)) * {self.stride} + {within}"
 
-    def store(self, fields, xp):
-        """An array of this layout from one (6, elements, n_nodes); of `xp`, NumPy or rtcg.numpy."""
-        if self.name == "field":
-            return fields.reshape(-1)
-        missing = self.blocks * self.block - self.elements
-        if missing:
-            fields = xp.concatenate([fields, xp.zeros((6, missing, self.n_nodes), fields.dtype)], axis=1)
-        fields = fields.reshape(6, self.blocks, self.block, self.n_nodes)
-        if self.interleaved:
-            return fields.transpose(1, 0, 3, 2).reshape(-1)
-        stored = xp.zeros((self.blocks, 6, self.stride), fields.dtype)
-        stored[:, :, : self.block * self.n_nodes] = fields.reshape(6, self.blocks, -1).transpose(1, 0, 2)
-        return stored.reshape(-1)
+    def store(self, fields):
+        """An array of this layout, on the device, from one (6, elements, n_nodes)."""
+        fields = xp.pad(fields, [(0, 0), (0, -self.elements % self.block), (0, 0)])
+        fields = fields.reshape(6, -1, self.block, self.n_nodes).swapaxes(0, 1)
+        fields = (fields.swapaxes(2, 3) if self.interleaved else fields).reshape(-1, 6, self.block * self.n_nodes)
+        return xp.pad(fields, [(0, 0), (0, 0), (0, self.stride - fields.shape[2])]).reshape(-1)
 
-    def fields(self, stored, xp):
+    def fields(self, stored):
         """The inverse of `store`."""
-        if self.name == "field":
-            return stored.reshape(6, self.elements, self.n_nodes)
+        fields = stored.reshape(-1, 6, self.stride)[:, :, : self.block * self.n_nodes]
         if self.interleaved:
-            fields = stored.reshape(self.blocks, 6, self.n_nodes, self.block).transpose(1, 0, 3, 2)
-        else:
-            fields = stored.reshape(self.blocks, 6, self.stride)[:, :, : self.block * self.n_nodes].transpose(1, 0, 2)
-        fields = fields.reshape(6, self.blocks * self.block, self.n_nodes)
-        return fields[:, : self.elements]
+            fields = fields.reshape(-1, 6, self.n_nodes, self.block).swapaxes(2, 3)
+        fields = fields.reshape(-1, 6, self.block, self.n_nodes).swapaxes(0, 1)
+        return fields.reshape(6, -1, self.n_nodes)[:, : self.elements]
 
 
 def _by_node(matrix, count):
@@ -159,14 +145,9 @@ def _tiles(matrices, itemsize):
     return np.stack([high, _tf32(parts - high)]).transpose(2, 5, 1, 0, 4, 6, 7, 3)
 
 
-def _at_once(nodes, itemsize):
-    """Entries of a matrix that a thread loads at once for each of its nodes: 16 bytes, or 8 where there are many."""
-    return (16 if nodes <= 2 else 8) // itemsize
-
-
 @functools.cache
 def matrices(element, itemsize):
-    """What kernels read of an element: parts of a buffer, and the places of each form in it with its end.
+    """What kernels read of an element, as one array, and the places of the parts of each form in it with the end.
 
     Derivatives and lift follow each other: at "tensor" for tensor cores, at a number of entries for threads of nodes
     that load so many columns at once. "weights" are barycentric coordinates of nodes on faces.
@@ -176,11 +157,8 @@ def matrices(element, itemsize):
     forms["tensor"] = _tiles(element.derivatives, itemsize), _tiles(element.lift[None], itemsize)
     forms["weights"] = (element.nodes[element.face_nodes.ravel()].T,)
     parts = [np.pad(part.ravel(), (0, -part.size % 4)) for form in forms.values() for part in form]
-    ends = iter(np.cumsum([part.size for part in parts]).tolist())
-    places, end = {}, 0
-    for name, form in forms.items():
-        places[name] = [end, *(end := next(ends) for _ in form)]
-    return parts, places
+    ends = np.cumsum([0, *(part.size for part in parts)]).tolist()
+    return np.concatenate(parts), {name: ends[2 * i : 2 * i + 3] for i, name in enumerate(forms)}
 
 
 def _of_set(numbers, itemsize):
@@ -192,30 +170,30 @@ def _of_set(numbers, itemsize):
 
 def source(problem, steps, **config):
     """The source of the kernel that does some of the steps of a `Problem`."""
-    element, layout, itemsize = problem.element, problem.layout, problem.dtype.itemsize
-    at_once, (_, places) = _at_once(config["nodes"], itemsize), matrices(element, itemsize)
-    place = places["tensor" if config["products"] == "tensor_cores" else at_once]
+    element, layout, wave, itemsize = problem.element, problem.layout, problem.wave, problem.dtype.itemsize
+    # A thread loads 16 bytes of a matrix at once for each of its nodes, or 8 where there are many.
+    vector, (_, places) = (16 if config["nodes"] <= 2 else 8) // itemsize, matrices(element, itemsize)
     return _TEMPLATE.render(
         steps=steps.split(), real="double" if itemsize == 8 else "float", dtype=str(problem.dtype),
-        np=element.n_nodes, nf=element.n_face_nodes, place=place,
-        weights=places["weights"][0], vector=at_once,
+        np=element.n_nodes, nf=element.n_face_nodes, vector=vector, weights=places["weights"][0],
+        place=places["tensor" if config["products"] == "tensor_cores" else vector],
         fields_of_set=_of_set("ROW * NP", itemsize), fluxes_of_set=_of_set("ROW * FACE_NODES", itemsize),
         interleaved=layout.interleaved, at=layout.at, order=layout.order, flux=problem.flux,
-        materials=problem.has_materials, incident=problem.incident, **config,
+        materials=problem.has_materials,
+        incident=wave and {"amplitude": wave.amplitude, "fields": (*wave.polarization, *wave.magnetic)}, **config,
     )  # fmt: skip
 
 
 def _default(problem):
     """What is fast on an H200: tensor cores in float64, and from order 4 on; else two nodes a thread, 128 threads."""
-    nodes, order, itemsize = problem.element.n_nodes, problem.order, problem.dtype.itemsize
+    nodes, order, itemsize = problem.element.n_nodes, problem.element.order, problem.dtype.itemsize
     others = {"nodes": 2, "serial": 1, "matrices": "global", "unroll": 8, "columns": 1}
     if problem.capability >= (9, 0) and (itemsize == 8 or order >= 4):
         inline = 2 if itemsize == 8 and order >= 8 else 1
         return others | {"products": "tensor_cores", "parallel": 1, "inline": inline, "blocks": 2 if order >= 8 else 0}
     threads = -(-nodes // 2)
-    parallel = min((p for p in range(1, 65) if -(-p * threads // 32) * 32 <= 1.2 * p * threads),
-                   key=lambda p: abs(p * threads - 128))  # fmt: skip
-    inline = 2 if order >= 5 and itemsize == 4 else 1
+    fitting = (p for p in range(1, 65) if -(-p * threads // 32) * 32 <= 1.2 * p * threads)
+    parallel, inline = min(fitting, key=lambda p: abs(p * threads - 128)), 2 if order >= 5 and itemsize == 4 else 1
     return others | {"products": "threads", "parallel": parallel, "inline": inline, "blocks": 0}
 
 
@@ -224,43 +202,32 @@ def kernel(problem, steps):
     """The tuned kernel that does some steps."""
     nodes, nf, itemsize = problem.element.n_nodes, problem.element.n_face_nodes, problem.dtype.itemsize
     has_volume, has_lift = "volume" in steps, "lift" in steps
-    has_products = has_volume or has_lift
-    parameters = {
-        "products": ["threads", *["tensor_cores"] * (has_products and problem.capability >= (8, 0))],
-        "parallel": [*range(1, 33), 48, 64, 96, 128],
-        "inline": [1, 2, 3, 4] if has_products else [1],
-        "nodes": [2, 1, 3, 4] if has_products else [1],
-        "serial": [1, 2, 4],
-        "matrices": ["global", "shared"] if has_products else ["global"],
-        "unroll": [8, 4, 16] if has_products else [1],
-        "blocks": [0, 2, 3, 4, 5, 6, 8, 10, 12, 16],
-        "columns": [1, 2] if has_products else [1],
-    }
-    tiles, row = -(-nodes // 16), 8 * -(-max(nodes, 4 * nf * has_lift) // 8)
+    tiles, rows, of_set = -(-nodes // 16), max(nodes, 4 * nf * has_lift), f"ceil_div({nodes}, nodes)"
     batch = "(parallel * (inline if products == 'threads' else 8 * columns))"
-    of_set = f"ceil_div({nodes}, nodes)"
     threads = (f"(32 * (parallel * ceil_div({tiles}, inline) if products == 'tensor_cores' else "
                f"ceil_div({of_set} * parallel, 32)))")  # fmt: skip
-    # Columns are padded to at most four at once.
+    # Columns of matrices are padded to at most four at once.
     entries = nodes * (3 * (nodes + -nodes % 4) * has_volume + 4 * (nf + -nf % 4) * has_lift)
-    largest = max(nodes, 4 * nf * has_lift)
-    of_node = f"(12 * {batch} + parallel * {_of_set(f'6 * inline * {largest}', itemsize)})"
-    numbers = (
-        f"({batch} * {6 * row + 20} if products == 'tensor_cores' else {entries} * (matrices == 'shared') + {of_node})"
-    )
-    space = tune.Space(**parameters).require(
-        f"{threads} <= 512", f"{threads} * max(1, blocks) <= 2048",
-        f"{numbers} * {itemsize} <= {problem.max_shared}",
+    of_threads = f"12 * {batch} + parallel * {_of_set(f'6 * inline * {rows}', itemsize)}"
+    shared = (f"{itemsize} * ({batch} * {6 * (rows + -rows % 8) + 20} if products == 'tensor_cores' else "
+              f"{entries} * (matrices == 'shared') + {of_threads})")  # fmt: skip
+    default, products = _default(problem), ["threads", "tensor_cores"][: 1 + (problem.capability >= (8, 0))]
+    only = "True"
+    if not (has_volume or has_lift):
+        only = "products == 'threads' and inline * nodes * columns == 1 and matrices == 'global' and unroll == 8"
+        shared, default = "0", {"parallel": max(1, 256 // nodes), "nodes": 1}
+    space = tune.Space(
+        products=products, parallel=[*range(1, 33), 48, 64, 96, 128], inline=[1, 2, 3, 4], nodes=[2, 1, 3, 4],
+        serial=[1, 2, 4], matrices=["global", "shared"], unroll=[8, 4, 16],
+        blocks=[0, 2, 3, 4, 5, 6, 8, 10, 12, 16], columns=[1, 2],
+    ).require(
+        f"{threads} <= 512", f"{threads} * max(1, blocks) <= 2048", f"{shared} <= {problem.max_shared}", only,
         f"products != 'threads' or ({threads} <= 1.2 * {of_set} * parallel or parallel * {of_set} < 32)",
         f"products != 'threads' or (inline * nodes <= {32 // itemsize} and nodes <= {nodes} and columns == 1)",
         f"products != 'tensor_cores' or (parallel <= 8 and inline * columns <= 4 and inline <= {tiles})",
         "products != 'tensor_cores' or (matrices == 'global' and unroll == 8 and nodes == 2)",
-    ) if has_products else tune.Space(**parameters).require(f"{threads} <= 512")  # fmt: skip
-    default = (
-        _default(problem) if has_products else {"parallel": max(1, 256 // nodes), "inline": 1, "nodes": 1, "unroll": 1}
-    )
+    )  # fmt: skip
     return tune.Kernel(
         functools.partial(source, problem, steps), "dg", space, block=threads,
-        grid=f"ceil_div(count, {batch} * serial)", default=default,
-        shared=f"{numbers} * {itemsize}" if has_products else 0,
+        grid=f"ceil_div(count, {batch} * serial)", shared=shared, default=default,
     )  # fmt: skip

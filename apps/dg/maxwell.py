@@ -25,30 +25,6 @@ STABLE = (0.9, 0.55, 0.39, 0.28, 0.21, 0.165, 0.13, 0.105, 0.085)
 
 
 @dataclasses.dataclass(frozen=True)
-class Problem:
-    """What sources of kernels depend on."""
-
-    order: int
-    dtype: np.dtype
-    flux: float
-    layout: kernels.Layout
-    has_materials: bool
-    kinds: tuple
-    wave: "PlaneWave | None"
-    max_shared: int
-    capability: tuple
-
-    @property
-    def element(self) -> Element:
-        return element(self.order)
-
-    @property
-    def incident(self):
-        return self.wave and {"amplitude": self.wave.amplitude, "direction": self.wave.direction,
-                              "fields": (*self.wave.polarization, *self.wave.magnetic)}  # fmt: skip
-
-
-@dataclasses.dataclass(frozen=True)
 class PlaneWave:
     """An incident wave: along `direction`, with the electric field along `polarization`.
 
@@ -74,6 +50,20 @@ class PlaneWave:
     def magnetic(self):
         """The magnetic field, where epsilon and mu are 1."""
         return tuple(np.cross(self.direction, self.polarization).tolist())
+
+
+@dataclasses.dataclass(frozen=True)
+class Problem:
+    """What sources of kernels depend on."""
+
+    element: Element
+    dtype: np.dtype
+    flux: float
+    layout: kernels.Layout
+    has_materials: bool
+    wave: PlaneWave | None
+    max_shared: int
+    capability: tuple
 
 
 class Maxwell:
@@ -123,22 +113,19 @@ class Maxwell:
         self._epsilon = self._checked("epsilon", epsilon)
         self._mu = self._checked("mu", mu)
         has_materials = not (self._epsilon == 1).all() or not (self._mu == 1).all()
-        kinds = tuple(int(kind) for kind in np.unique(-1 - mesh.neighbors[mesh.neighbors < 0]))
-        for kind in kinds:
-            if KINDS[kind] in ("incident", "scatterer") and wave is None:
-                raise ValueError(f"wave is None; expected a PlaneWave, as the mesh has a boundary {KINDS[kind]!r}")
-        if not {KINDS[kind] for kind in kinds} & {"incident", "scatterer"}:
-            wave = None
+        kinds = [KINDS[kind] for kind in np.unique(-1 - mesh.neighbors[mesh.neighbors < 0])]
+        kinds = [kind for kind in kinds if kind in ("incident", "scatterer")]
+        if kinds and wave is None:
+            raise ValueError(f"wave is None; expected a PlaneWave, as the mesh has a boundary {kinds[0]!r}")
         device = driver.Context.get_device()
         shared = device.get_attribute(driver.device_attribute.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)
         storage = kernels.Layout(layout, self.element.n_nodes, self.n_total)
         if storage.size >= 1 << 31:
             raise ValueError(f"fields have {storage.size} numbers; expected less than 2^31: divide the mesh")
-        self.problem = Problem(self.element.order, dtype, float(flux), storage, has_materials, kinds, wave, shared,
-                               device.compute_capability())  # fmt: skip
-        self._upload()
-        self._states = [xp.zeros(storage.size, dtype) for _ in range(2)]
-        self._residual, self._rhs = xp.zeros(storage.size, dtype), xp.zeros(storage.size, dtype)
+        self.problem = Problem(self.element, dtype, float(flux), storage, has_materials, wave if kinds else None,
+                               shared, device.compute_capability())  # fmt: skip
+        self._of_mesh = self._upload()
+        *self._states, self._residual, self._rhs = (xp.zeros(storage.size, dtype) for _ in range(4))
         self._fluxes = xp.zeros(self.n_total * 24 * self.element.n_face_nodes if split > 2 else 1, dtype)
         self._clock = xp.zeros(2, np.float64)
         self.time, self._now, self._graphs = 0.0, 0, [None, None]
@@ -151,28 +138,24 @@ class Maxwell:
         return values
 
     def _upload(self):
-        mesh, element, dtype = self.mesh, self.element, self.dtype
+        """What kernels read of the mesh and of the element, in the order of their arguments."""
+        mesh, element, wave = self.mesh, self.element, self.problem.wave
 
-        def rows(array):
-            """Numbers of each element, in vectors of four, with room for ghosts."""
-            array = np.asarray(array).reshape(len(mesh), -1, array.shape[-1])
-            missing = [(0, self.n_total - len(mesh)), (0, 0), (0, -array.shape[2] % 4)]
-            return xp.asarray(np.ascontiguousarray(np.pad(array, missing), dtype))
+        def rows(array, dtype=self.dtype):
+            """Numbers of each element in vectors of four, with room for ghosts, on the device."""
+            missing = [(0, self.n_total - len(array)), *[(0, 0)] * (array.ndim - 2), (0, -array.shape[-1] % 4)]
+            return xp.asarray(np.pad(array, missing).astype(dtype))
 
-        gradients = mesh.gradients[:, 1:]  # of r, s, t are twice these
-        self._metrics = rows(2 * gradients.transpose(0, 2, 1))
-        self._faces = rows(np.concatenate([mesh.normals, mesh.face_scales[..., None]], axis=2))
-        beyond = np.stack([mesh.neighbors, mesh.patterns], axis=2)
-        beyond = np.pad(beyond, [(0, self.n_total - len(mesh)), (0, 0), (0, 0)])
-        self._neighbors = xp.asarray(np.ascontiguousarray(beyond, np.int32))
-        self._delays = rows(mesh.vertices[mesh.elements] @ (self.problem.wave.direction if self.problem.wave else np.zeros(3)))
         impedance = np.sqrt(self._mu / self._epsilon)
-        self._materials = xp.asarray(
-            np.stack([1 / self._epsilon, 1 / self._mu, impedance, 1 / impedance], axis=1).astype(dtype)
+        return (
+            rows(2 * mesh.gradients[:, 1:].transpose(0, 2, 1)),  # of r, s, t, which are twice as long
+            rows(np.concatenate([mesh.normals, mesh.face_scales[..., None]], axis=2)),
+            rows(np.stack([mesh.neighbors, mesh.patterns], axis=2).reshape(-1, 8), np.int32),
+            rows(np.stack([1 / self._epsilon, 1 / self._mu, impedance, 1 / impedance], axis=1)),
+            rows(mesh.vertices[mesh.elements] @ (wave.direction if wave else np.zeros(3))),
+            xp.asarray(kernels.matrices(element, self.dtype.itemsize)[0].astype(self.dtype)),
+            xp.asarray(np.concatenate([element.patterns, element.face_nodes.astype(np.uint8)]).ravel()),
         )
-        parts, _ = kernels.matrices(element, dtype.itemsize)
-        self._matrices = xp.asarray(np.concatenate([part.ravel() for part in parts]).astype(dtype))
-        self._patterns = xp.asarray(np.concatenate([element.patterns, element.face_nodes.astype(np.uint8)]).ravel())
 
     # Fields.
 
@@ -181,12 +164,12 @@ class Maxwell:
         shape = (6, self.n_total, self.element.n_nodes)
         if tuple(fields.shape) != shape:
             raise ValueError(f"fields have shape {tuple(fields.shape)}; expected {shape}")
-        return self.problem.layout.store(xp.asarray(fields, self.dtype), xp)
+        return self.problem.layout.store(xp.asarray(fields, self.dtype))
 
     @property
     def fields(self):
         """The fields now: Ex, Ey, Ez, Hx, Hy, Hz as an array (6, elements, nodes) on the device."""
-        return self.problem.layout.fields(self._states[self._now], xp)
+        return self.problem.layout.fields(self._states[self._now])
 
     @fields.setter
     def fields(self, fields):
@@ -216,27 +199,25 @@ class Maxwell:
         real = self.dtype.type
         return (
             self._fluxes if steps == "flux" else out if "stage" in steps else self._rhs, self._residual, source,
-            self._rhs, self._fluxes, self._metrics, self._faces,
-            self._neighbors, self._materials, self._delays, self._matrices, self._patterns, self._clock,
-            real(STAGES_A[stage]), real(STAGES_B[stage]), np.float64(STAGES_C[stage]), np.int32(self.n_total),
-            np.int32(first), np.int32(len(self.mesh) if count is None else count),
+            self._rhs, self._fluxes, *self._of_mesh, self._clock, real(STAGES_A[stage]), real(STAGES_B[stage]),
+            np.float64(STAGES_C[stage]), np.int32(self.n_total), np.int32(first),
+            np.int32(len(self.mesh) if count is None else count),
         )  # fmt: skip
 
-    def launch(self, steps, *args, stream=None, **options):
-        kernel = kernels.kernel(self.problem, steps)
-        config = self.configs.get(steps)
+    def launch(self, steps, *args, **options):
+        """Launch a kernel with its `arguments`, in the stream that the thread has entered."""
+        kernel, config = kernels.kernel(self.problem, steps), self.configs.get(steps)
         run = kernel if config is None else kernel.variant(**config)
-        run(*self.arguments(steps, *args, **options), **({} if stream is None else {"stream": stream}))
+        run(*self.arguments(steps, *args, **options))
 
     def rhs(self, q, time=0.0):
         """The time derivative of fields (6, elements, nodes), in the same shape, on the device; does not wait."""
         source = self.store(q)
         self._clock[0] = time
         for steps in self.steps:
-            without = steps.removesuffix("stage").rstrip()
-            if without:
+            if without := steps.removesuffix("stage").rstrip():
                 self.launch(without, source, self._rhs)
-        return self.problem.layout.fields(self._rhs, xp).copy()
+        return self.problem.layout.fields(self._rhs).copy()
 
     @functools.cached_property
     def max_dt(self):
@@ -264,7 +245,7 @@ class Maxwell:
         with stream.capture() as graph, stream:
             for stage in range(5):
                 for steps in self.steps:
-                    self.launch(steps, *self.stage_states(stage), stage=stage, stream=stream)
+                    self.launch(steps, *self.stage_states(stage), stage=stage)
             self.advance_clock()
         return graph.instantiate()
 

@@ -1,11 +1,14 @@
 """`rtcg.einsum` against `numpy.einsum`: random subscripts, all dtypes, both forms of a call, paths, errors."""
 
+import itertools
+
+import ml_dtypes
 import numpy as np
 import pytest
 from depth import ALL, at_depth, each_kind
 
 import rtcg
-from rtcg import numpy as xp
+from rtcg import _native, numpy as xp
 
 DTYPES = [
     "bool",
@@ -292,3 +295,71 @@ def test_small_products_of_stacks_are_matmuls():
     product = xp.asarray(a) @ xp.asarray(b)
     np.testing.assert_allclose(product.get(), a @ b, rtol=1e-13, atol=1e-13)
     compare(rtcg.einsum("bij,bjk->bik", a, b), a @ b, [a, b])
+
+
+#: Digits of results and of sums, and the smallest number that is rounded as others are.
+PRECISIONS = {
+    "float16": (2**-11, 2**-19, 2**-14),
+    "bfloat16": (2**-8, 2**-19, 2**-126),
+    "float32": (2**-24, 2**-19, 2**-126),
+    "float64": (2**-53, 2**-49, 0.0),
+}
+MATRICES = [
+    ("ij,ejf->eif", [(20, 20), (301, 20, 6)]),
+    ("ij,ejf->fie", [(31, 31), (167, 31, 3)]),
+    ("ejf,ij->eif", [(901, 7, 5), (19, 7)]),
+    ("bij,bjk->bik", [(170, 13, 16), (170, 16, 17)]),
+    ("erx,rij,ejf->exif", [(203, 3, 3), (3, 12, 10), (203, 10, 5)]),
+    ("eij,ejk,ekl,elm->eim", [(101, 9, 10), (101, 10, 11), (101, 11, 12), (101, 12, 7)]),
+    ("eij,ejk,ekl->eil", [(150, 9, 10), (150, 10, 11), (150, 11, 12)]),
+]
+#: Arrays on the device by how they lie there.
+LAYOUTS = {
+    "contiguous": xp.asarray,
+    "transposed": lambda a: xp.asarray(a.T.copy()).T,
+    "reversed": lambda a: xp.asarray(a[..., ::-1].copy())[..., ::-1],
+    "steps": lambda a: xp.asarray(np.repeat(a, 2, axis=-1))[..., ::2],
+}
+
+
+def choices_of(call, unit, count, seed):
+    """The decision of a call on its blocks, and some of the choices by threads or by tensor cores."""
+    decision = next(met for met in _native.record_array_decisions(call)[1] if met.name == "einsum.block")
+    table, rng, found = decision.table(), np.random.default_rng(seed), []
+    while len(found) < count:
+        config = table[int(rng.integers(len(table)))]
+        if config["unit"] == unit:
+            found.append(config)
+    return decision, found
+
+
+@pytest.mark.parametrize(
+    ("case", "dtype", "layout"),
+    [
+        (case, dtype, layout)
+        for case, (k, dtype), (j, layout) in itertools.product(
+            range(len(MATRICES)), enumerate(PRECISIONS), enumerate(LAYOUTS)
+        )
+        if ALL or (case + k + j) % 4 == 0
+    ],
+)
+def test_units_and_their_precision(case, dtype, layout):
+    subscripts, shapes = MATRICES[case]
+    rng = np.random.default_rng(case)
+    type_of = np.dtype(getattr(ml_dtypes, dtype, dtype))
+    hosts = [rng.standard_normal(shape).astype(type_of) for shape in shapes]
+    wide = [host.astype(float) for host in hosts]
+    want = np.einsum(subscripts, *wide, optimize=True)
+    size = np.einsum(subscripts, *map(abs, wide), optimize=True)
+    of_result, of_sums, smallest = PRECISIONS[dtype]
+    arrays = [LAYOUTS[layout](host) for host in hosts]
+    # Of four operands, the last step is from two results of steps.
+    path = ["einsum_path", (0, 1), (0, 1), (0, 1)] if len(arrays) == 4 else True
+    call = lambda: rtcg.einsum(subscripts, *arrays, optimize=path)  # noqa: E731
+    for unit in at_depth(["mma"], ["simt", "mma"]):
+        decision, configs = choices_of(call, unit, at_depth(1, 8), case)
+        for config in configs:
+            got = decision.force(config, call).get().astype(float)
+            # The sums have 32 bits or more, whatever the results have, and are rounded once.
+            error = abs(got - want) / (of_result * (abs(want) + smallest) + of_sums * size)
+            assert error.max() < 1.01, (unit, config, error.max())

@@ -209,6 +209,37 @@ def test_a_call_may_change_every_time(context):
         assert (out.get() == host / 2).all(), (width, height)
 
 
+def test_a_call_goes_to_its_stream_whatever_the_last_one_named(context):
+    kernel, stream = smooth_kernel(), driver.Stream()
+    out, image, host = arrays()
+    kernel(out, image, 150, 70, stream=None)
+    out.fill(0)
+    context.synchronize()
+    with stream.capture() as graph:
+        kernel(out, image, 150, 70, stream=stream)
+    assert not out.get().any()
+    graph.instantiate().launch()
+    assert (out.get() == host / 2).all()
+
+
+def test_one_kernel_runs_in_several_contexts(context):
+    kernel, here = smooth_kernel(), arrays()
+    other = context.get_device().make_context()
+    there = arrays()
+    driver.Context.pop()
+    for _ in range(3):
+        kernel(*here[:2], 150, 70)
+        with other:
+            kernel(*there[:2], 150, 70)
+            assert (there[0].get() == there[2] / 2).all()
+            there[0].fill(0)
+        assert (here[0].get() == here[2] / 2).all()
+        here[0].fill(0)
+    with other:
+        del there
+    other.detach()
+
+
 @pytest.mark.skipif(os.name != "posix", reason="candidates run in another process on POSIX systems only")
 def test_planted_faults_are_named_and_none_is_chosen(context):
     kernel = smooth_kernel(rows=(1, 2, 5, 6, 7, 8))
@@ -555,6 +586,13 @@ def test_a_wrong_result_of_a_choice_is_never_taken(context):
     [report] = reports.values()
     assert report.best is None and len(report.trials) == 4
     assert {trial["failure"][0] for trial in report.trials} == {"correctness"}
+
+
+def test_what_a_route_leads_to_is_tuned_before_the_route(context):
+    a, b = xp.ones((6, 6), "float32"), xp.ones((2000, 6, 5), "float32")
+    reports = tune.builtin(lambda: xp.einsum("ij,ejf->eif", a, b), budget="1 evaluations", progress=False)
+    assert [name.partition("(")[0] for name in reports] == ["einsum.block", "einsum.route"]
+    _native.follow_stored_choices(False)
 
 
 def test_spaces_and_results_are_read_and_written_in_common_formats(context, tmp_path):

@@ -2,6 +2,7 @@
 
 import contextlib
 import difflib
+import functools
 import inspect
 
 import numpy as np
@@ -203,10 +204,10 @@ class Kernel(_native.TunedCall):
         """Launch; return what the native class needs to do it again by itself."""
         from rtcg.driver import Context
 
-        stream = values.pop("stream", None)
-        names = self._parameter_names()
+        stream = {"stream": values.pop("stream")} if "stream" in values else {}
+        names = self._parameter_names
         bound, order = self._bind(names, args, values)
-        deciding = [name for name in dict.fromkeys((*self.problem_names, *self._geometry_names())) if name in bound]
+        deciding = [name for name in dict.fromkeys((*self.problem_names, *self._geometry_names)) if name in bound]
         actual = tuple(identity_of(bound[name]) for name in deciding)
         key = (Context.get_current(), actual)
         plan = self._plans.get(key)
@@ -214,10 +215,9 @@ class Kernel(_native.TunedCall):
             plan = self._plans[key] = self._find_plan(args, values, bound)
         function, block, grid, shared = plan
         arguments = [bound[name] for name in names]
-        if stream is not None:
-            function(*arguments, block=block, grid=grid, shared=shared, stream=stream)
+        function(*arguments, block=block, grid=grid, shared=shared, **stream)
+        if stream:  # the next call may name another
             return None
-        function(*arguments, block=block, grid=grid, shared=shared)
         places = dict(zip(names, order, strict=False)) | {name: name for name in values}
         return function, block, grid, shared, order, [places[name] for name in deciding]
 
@@ -231,7 +231,7 @@ class Kernel(_native.TunedCall):
         for name, value in values.items():
             if name in bound:
                 raise TypeError(f"kernel {self.name!r} got two values of {name!r}")
-            if name not in names and name not in self.problem_names and name not in self._geometry_names():
+            if name not in names and name not in self.problem_names and name not in self._geometry_names:
                 raise TypeError(f"kernel {self.name!r} has no parameter {name!r}; expected {', '.join(names)}")
             bound[name] = value
         missing = [name for name in names if name not in bound]
@@ -239,14 +239,15 @@ class Kernel(_native.TunedCall):
             raise TypeError(f"kernel {self.name!r} misses {', '.join(missing)}")
         return bound, [*range(len(args)), *names[len(args) :]]
 
+    @functools.cached_property
     def _geometry_names(self):
-        found = []
-        for expressions in self._geometry.values():
-            for expression in expressions:
-                if isinstance(expression, _native.Expression):
-                    found += [name for name in expression.names if name not in (*self.space.names, *self._literals)]
-        return tuple(dict.fromkeys(found))
+        known = {*self.space.names, *self._literals}
+        expressions = [
+            part for parts in self._geometry.values() for part in parts if isinstance(part, _native.Expression)
+        ]
+        return tuple(dict.fromkeys(name for part in expressions for name in part.names if name not in known))
 
+    @functools.cached_property
     def _parameter_names(self):
         return [name or f"argument {place}" for place, (_, name) in enumerate(self._signature())]
 
@@ -290,7 +291,7 @@ class Kernel(_native.TunedCall):
 
     def explain(self, *args, **values):
         """Return which configuration a call with these arguments takes, and why."""
-        bound, _ = self._bind(self._parameter_names(), args, values)
+        bound, _ = self._bind(self._parameter_names, args, values)
         found = self._stored(bound).look_up(self.space)
         if found is None:
             return f"{_shown(self.default)}: the default, since nothing is stored for a device or problem like this"
@@ -319,7 +320,7 @@ class Kernel(_native.TunedCall):
             expected = ", ".join(self.space.names)
             raise ValueError(f"{unknown[0]!r} is no parameter of kernel {self.name!r}; expected some of {expected}")
         config = self.default | config
-        names = self._parameter_names()
+        names = self._parameter_names
 
         def launch(*args, stream=None, **values):
             bound, _ = self._bind(names, args, values)
@@ -362,7 +363,7 @@ class Kernel(_native.TunedCall):
     def _stored_of_call(self, args, options):
         """Where results of a call are kept; `options` may have those of a search beside its values."""
         values = {name: value for name, value in options.items() if name not in _TUNING_OPTIONS}
-        bound, _ = self._bind(self._parameter_names(), args, values)
+        bound, _ = self._bind(self._parameter_names, args, values)
         return self._stored(bound)
 
     # Searching.
@@ -452,7 +453,7 @@ class Kernel(_native.TunedCall):
         """
         if not self.space.names:
             raise ValueError(f"the space of kernel {self.name!r} is empty; expected at least one parameter to tune")
-        names = self._parameter_names()
+        names = self._parameter_names
         self._refuse_misspelled_options(values, names)
         bound, _ = self._bind(names, args, values)
         arguments = [plain_argument(name, bound[name]) for name in names]
@@ -502,7 +503,7 @@ class Kernel(_native.TunedCall):
         return refresh(self, *args, at_least=at_least, budget=budget, **options)
 
     def _refuse_misspelled_options(self, values, names):
-        known = {*names, *self.problem_names, *self._geometry_names()}
+        known = {*names, *self.problem_names, *self._geometry_names}
         options = list(inspect.signature(Kernel.tune).parameters)[2:-1]
         for name in values:
             near = difflib.get_close_matches(name, options, 1)
@@ -513,7 +514,7 @@ class Kernel(_native.TunedCall):
 
     def _checker(self, checks, candidates, small, bound, timeout):
         """What launches candidates in checked mode, on the arguments of a small problem."""
-        names = self._parameter_names()
+        names = self._parameter_names
         if small is not None:
             bound, _ = self._bind(names, (), small) if isinstance(small, dict) else self._bind(names, tuple(small), {})
         arguments = [on_host(name, plain_argument(name, bound[name])) for name in names]
@@ -560,7 +561,7 @@ class Kernel(_native.TunedCall):
         expected = [None if array is None else np.asarray(array) for array in expected]
         for place, array in zip(sorted(written), expected, strict=True):
             if array is not None and array.shape != arguments[place].shape:
-                raise ValueError(f"verify gives shape {array.shape} for argument {self._parameter_names()[place]!r}; "
+                raise ValueError(f"verify gives shape {array.shape} for argument {self._parameter_names[place]!r}; "
                                  f"expected {arguments[place].shape}")  # fmt: skip
         return expected
 

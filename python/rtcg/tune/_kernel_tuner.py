@@ -181,7 +181,7 @@ def _tune(kernel, arguments, answer, atol, verify, known, iterations, shared):
     arguments = [np.asarray(argument) if isinstance(argument, list) else argument for argument in arguments]
     arrays = {place for place, argument in enumerate(arguments) if isinstance(argument, np.ndarray) and argument.ndim}
     compared = {place for place in arrays if answer is not None and answer[place] is not None}
-    written = arrays & (kernel._written(kernel._parameter_names(), arguments) | compared)
+    written = arrays & (kernel._written(kernel._parameter_names, arguments) | compared)
     runner = WorkerRunner(arguments, written, timeout=30.0)
     target = _AnswerTarget(kernel, runner, answer, atol, verify, sorted(written), known)
     try:

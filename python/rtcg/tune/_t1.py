@@ -129,7 +129,7 @@ def _passed(arguments, constants, kernel):
 
     Kernels of the benchmark hub take a pointer to what their constant memory has too.
     """
-    n_parameters = len(kernel._parameter_names())
+    n_parameters = len(kernel._parameter_names)
     plain = [argument for name, argument in arguments if name not in constants]
     return [argument for _, argument in arguments] if n_parameters == len(arguments) else plain
 

@@ -2,11 +2,12 @@
 
 use super::direct::{Axis, is_wide, kernel_axis, push_dims};
 use super::{Contraction, Term};
+use crate::array::GpuArray;
 use crate::error::Result;
 use crate::launch::PackedKernelArgs;
 use crate::runtime::ArrayContext;
 use rtcg_codegen::array::{
-    BlockArray, BlockEinsum, BlockStep, EINSUM_ELEMENT_DIM, EinsumTypes, matmul_accumulator_bytes,
+    BlockArray, BlockEinsum, BlockStep, EINSUM_ELEMENT_DIM, EinsumTypes, fragment_pitch, matmul_accumulator_bytes,
 };
 use rtcg_codegen::{DType, DeviceInfo, tunable};
 use std::collections::HashSet;
@@ -18,6 +19,8 @@ const MAX_INNER_AXES: usize = 8;
 const MIN_WORK: usize = 1 << 18;
 /// Elements below which blocks would have nothing to share.
 const MIN_ELEMENTS: usize = 16;
+/// Elements from which on results of searches count for any number of them.
+const MAX_COUNTED_ELEMENTS: i64 = 1 << 16;
 /// Items of shared memory behind those of an array, for each element.
 const SLACK: i64 = 12;
 
@@ -28,7 +31,7 @@ tunable! {
     problem BlockProblem {
         /// The dtype of the computation.
         dtype: DType = Exact,
-        /// How many there are.
+        /// How many there are, up to as many as keep any device busy: the best choice for more is the same.
         elements: i64 = PowerOfTwo,
         /// Results of an element.
         outputs: i64 = Exact,
@@ -36,7 +39,7 @@ tunable! {
         products: i64 = Exact,
         /// Contractions of two arrays.
         steps: i64 = Exact,
-        /// Bytes in shared memory of operands that all elements have in common.
+        /// Bytes in shared memory of operands that all elements have in common, by the unit that needs more.
         constant_bytes: i64 = Exact,
         /// Bytes in shared memory of operands, for each element.
         operand_bytes: i64 = Exact,
@@ -64,23 +67,22 @@ tunable! {
         /// What adjacent threads have: adjacent results, or the same ones of adjacent elements.
         lanes: &'static str = ["results", "elements"],
         /// Terms whose code is written out.
-        unroll: i64 = [1, 2, 4, 8, 16],
+        unroll: i64 = [1, 2, 4, 8],
+        /// Blocks for each multiprocessor, at most: each of few brings what all elements share once for many of them.
+        blocks_per_sm: i64 = [2, 8, 32],
     }
     device { shared_bytes, compute_capability }
     require {
         unit != "mma" || compute_capability >= 80;
         unit != "mma" || dtype == DType::F64 || dtype == DType::F32 || dtype == DType::F16 || dtype == DType::BF16;
         unit != "mma" || rows * columns <= 16;
+        // Only steps by threads differ by what adjacent ones have.
+        unit != "mma" || steps > 1 || lanes == "results";
         rows * columns <= 32;
         (elements_per_block + 1) * (intermediate_bytes + slack_bytes) <= shared_bytes;
         staged == "none" || (elements_per_block + 1) * (operand_bytes + intermediate_bytes + slack_bytes) <= shared_bytes;
         staged != "all"
             || constant_bytes + (elements_per_block + 1) * (operand_bytes + intermediate_bytes + slack_bytes) <= shared_bytes;
-        // Lines for fragments are up to half as long again; 16-bit operands take half as much.
-        unit != "mma" || staged == "none" || dtype == DType::F16 || dtype == DType::BF16
-            || 3 * (elements_per_block + 1) * (operand_bytes + intermediate_bytes + slack_bytes) <= 2 * shared_bytes;
-        unit != "mma" || staged != "all" || dtype == DType::F16 || dtype == DType::BF16
-            || 3 * (constant_bytes + (elements_per_block + 1) * (operand_bytes + intermediate_bytes + slack_bytes)) <= 2 * shared_bytes;
     }
     rule block_rule;
 }
@@ -106,7 +108,17 @@ fn block_rule(problem: &BlockProblem, device_info: &DeviceInfo) -> BlockChoice {
     let most = wanted.min(fair).min(fitting).clamp(1, 128);
     let elements_per_block = 1 << most.ilog2();
     let staged = if fitting < 1 { "none" } else { staged };
-    BlockChoice { elements_per_block, threads, rows: 4, columns: 4, staged, unit: "simt", lanes: "results", unroll: 4 }
+    BlockChoice {
+        elements_per_block,
+        threads,
+        rows: 4,
+        columns: 4,
+        staged,
+        unit: "simt",
+        lanes: "results",
+        unroll: 4,
+        blocks_per_sm: 32,
+    }
 }
 
 /// A sum of products whose axes are split into those that number elements and inner ones.
@@ -188,12 +200,21 @@ impl Program {
         dims.into_iter().map(length).product()
     }
 
+    /// Items of an array in shared memory, for each element, where tensor cores have lines of what a step sums.
+    fn shared_size(&self, array: usize, itemsize: usize) -> i64 {
+        let size = self.size(self.dims[array].iter().copied());
+        let reader = self.steps.iter().find(|step| step.a == array || step.b == Some(array));
+        let is_summed = |dim: &u8| reader.is_some_and(|step| !step.kept.contains(dim));
+        let line = self.size(self.dims[array].iter().copied().filter(is_summed));
+        size.max(size / line.max(1) * fragment_pitch(line as usize, itemsize) as i64)
+    }
+
     fn problem(&self, dtype: DType) -> BlockProblem {
         let item = matmul_accumulator_bytes(dtype) as i64;
         let n_operands = self.dims.len() - self.steps.len();
         let bytes = |range: std::ops::Range<usize>, has_elements: bool| {
-            let arrays = self.dims[range].iter().filter(|dims| dims.contains(&EINSUM_ELEMENT_DIM) == has_elements);
-            arrays.map(|dims| self.size(dims.iter().copied()) * item).sum()
+            let is_one = |array: &usize| self.dims[*array].contains(&EINSUM_ELEMENT_DIM) == has_elements;
+            range.filter(is_one).map(|array| self.shared_size(array, item as usize) * item).sum()
         };
         let products = |step: &BlockStep| {
             let of = |array: usize| self.dims[array].iter().copied();
@@ -204,7 +225,7 @@ impl Program {
         let last = self.dims.len() - 1;
         BlockProblem {
             dtype,
-            elements: self.n_elements() as i64,
+            elements: (self.n_elements() as i64).min(MAX_COUNTED_ELEMENTS),
             outputs: self.size(self.dims[last].iter().copied()),
             products: self.steps.iter().map(products).sum(),
             steps: self.steps.len() as i64,
@@ -216,7 +237,23 @@ impl Program {
         }
     }
 
-    fn kernel(&self, types: EinsumTypes, choice: BlockChoice, wide: bool) -> BlockEinsum {
+    /// Adjacent items of an array that one access brings, wherever the first of them is: of the result (0) or an operand.
+    fn pack(&self, array: &GpuArray, operand: usize, device_info: DeviceInfo) -> u8 {
+        let dims = operand.checked_sub(1).map_or(self.dims.last(), |operand| self.dims.get(operand));
+        let last = dims.and_then(|dims| dims.last()).filter(|dim| **dim != EINSUM_ELEMENT_DIM);
+        let Some(last) = last.map(|&dim| usize::from(dim)) else { return 1 };
+        let (item, inner) = (array.itemsize(), &self.inner[last]);
+        let others =
+            self.outer.iter().chain(self.inner.iter().enumerate().filter(|(k, _)| *k != last).map(|(_, axis)| axis));
+        let mut numbers: Vec<u64> = others.map(|axis| axis.strides[operand].unsigned_abs() as u64).collect();
+        numbers.extend([array.first_element_address(), (inner.length * item) as u64]);
+        let fits = |pack: usize| numbers.iter().all(|number| number.is_multiple_of((pack * item) as u64));
+        let widest = (device_info.vector_bytes as usize / item).max(1);
+        let is_dense = inner.strides[operand] == item as isize;
+        (0..=widest.ilog2()).rev().map(|power| 1 << power).find(|&pack| is_dense && fits(pack)).unwrap_or(1) as u8
+    }
+
+    fn kernel(&self, types: EinsumTypes, choice: BlockChoice, packs: Vec<u8>, wide: bool) -> BlockEinsum {
         let n_operands = types.operands.len();
         let arrays = self.dims.iter().enumerate().map(|(k, dims)| {
             let is_staged = match choice.staged {
@@ -233,6 +270,7 @@ impl Program {
             inner: self.inner.iter().map(|axis| kernel_axis(axis, true)).collect(),
             arrays: arrays.collect(),
             steps: self.steps.clone(),
+            packs,
             elements: choice.elements_per_block as u16,
             threads: choice.threads as u16,
             tile: [choice.rows as u8, choice.columns as u8],
@@ -287,19 +325,21 @@ impl Contraction<'_> {
             out: result.array.dtype(),
             operands: terms.iter().map(|term| term.array.dtype()).collect(),
         };
-        let kernel = program.kernel(types, choice, wide);
+        let arrays: Vec<_> = std::iter::once(result).chain(terms).map(|term| &term.array).collect();
+        let pack = |(operand, array): (usize, &&GpuArray)| program.pack(array, operand, ctx.device_info());
+        let kernel = program.kernel(types, choice, arrays.iter().enumerate().map(pack).collect(), wide);
         let shared_bytes = kernel.shared_bytes();
         if shared_bytes > ctx.device_info().shared_bytes as usize {
             return Ok(None);
         }
         let axes: Vec<&Axis> = program.outer.iter().chain(&program.inner).collect();
         let mut args = PackedKernelArgs::new();
-        let arrays: Vec<_> = std::iter::once(result).chain(terms).map(|term| &term.array).collect();
         crate::array::push_arrays(&mut args, &arrays)?;
         args.push_u64(program.n_elements() as u64);
         push_dims(&mut args, &axes, arrays.len(), wide);
         let blocks = program.n_elements().div_ceil(choice.elements_per_block as usize);
-        let blocks = blocks.min(ctx.device_info().max_blocks as usize) as u32;
+        let resident = ctx.device_info().multiprocessors as usize * choice.blocks_per_sm as usize;
+        let blocks = blocks.min(resident.max(1)).min(ctx.device_info().max_blocks as usize) as u32;
         let compiled = ctx.compiled_kernel(&kernel)?;
         compiled.launch([blocks, 1, 1], [choice.threads as u32, 1, 1], shared_bytes as u32, args.packed_bytes())?;
         Ok(Some(result.clone()))

@@ -19,7 +19,7 @@ mod transpose_tile;
 
 pub use einsum::{
     BlockArray, BlockEinsum, BlockStep, DirectEinsum, ELEMENT_DIM as EINSUM_ELEMENT_DIM, EinsumAxis, EinsumStride,
-    EinsumTypes,
+    EinsumTypes, fragment_pitch,
 };
 pub use element_offsets::{IndexSpace, division_multiplier_and_shift};
 pub use fft::{FFT_STAGES, FftHelper, FftHelperKernel, FftLoad, FftPassSpec, FftResult, FftSource, FftStore};

@@ -17,6 +17,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyFloat, PyInt, PyString, PyTuple, PyType};
 use rtcg::array::{DType, Layout};
+use rtcg::driver::Context;
 use smallvec::SmallVec;
 use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
@@ -24,6 +25,8 @@ use std::sync::Arc;
 
 /// Arguments, and the keywords of the launch.
 const MAX_ITEMS: usize = 32;
+/// Calls that are remembered: some problems, in contexts of several devices, may take turns.
+const MAX_CALLS: usize = 8;
 
 /// What an argument must be so that the choice stays.
 enum ProblemCheck {
@@ -33,8 +36,10 @@ enum ProblemCheck {
     Array(DType, Arc<Layout>),
 }
 
-/// How the last call was made.
+/// How a call was made.
 struct CachedTunedCall {
+    /// The context on top of the thread's stack.
+    context: Option<Context>,
     names: Option<Py<PyTuple>>,
     n_positional: usize,
     checks: SmallVec<[(usize, ProblemCheck); 6]>,
@@ -52,7 +57,7 @@ struct CachedTunedCall {
 /// a keyword. It returns None where the next call must come to it again.
 #[pyclass(name = "TunedCallBase", module = "rtcg._native", frozen, subclass, weakref, dict)]
 #[derive(Default)]
-struct PyTunedCall(UnsafeCell<Option<Box<CachedTunedCall>>>);
+struct PyTunedCall(UnsafeCell<Vec<CachedTunedCall>>);
 
 // SAFETY: every use is by one thread, which holds the interpreter.
 unsafe impl Sync for PyTunedCall {}
@@ -152,15 +157,13 @@ unsafe fn call_cached(
     // SAFETY: the caller's promise; nothing that is called while the cell is read runs Python code, and the kernel's own
     // call comes after that, with the function held.
     unsafe {
-        let cached = (*this.0.get()).as_deref()?;
-        if cached.n_positional != n_positional || !has_same_names(py, cached.names.as_ref(), names) {
-            return None;
-        }
-        for (at, check) in &cached.checks {
-            if !check.accepts(&Borrowed::from_ptr(py, *args.add(*at))) {
-                return None;
-            }
-        }
+        let cached = (*this.0.get()).iter().rev().find(|cached| {
+            let is_in_context = cached.context.as_ref().map_or_else(|| Context::current().is_none(), Context::is_current);
+            is_in_context
+                && cached.n_positional == n_positional
+                && has_same_names(py, cached.names.as_ref(), names)
+                && cached.checks.iter().all(|(at, check)| check.accepts(&Borrowed::from_ptr(py, *args.add(*at))))
+        })?;
         let n_args = cached.order.len();
         for (item, at) in items.iter_mut().zip(&cached.order) {
             item.write(*args.add(*at));
@@ -178,7 +181,7 @@ unsafe fn call_cached(
     }
 }
 
-/// Whether the names of keywords are the ones of the last call: the same objects, which interned names are.
+/// Whether the names of keywords are the ones of a call that is remembered: the same objects, which interned names are.
 ///
 /// # Safety
 /// `names` must be null or a tuple.
@@ -262,9 +265,14 @@ fn find_and_launch<'py>(
         true => None,
         false => CachedTunedCall::new(&answer, args, names, values)?,
     };
-    // SAFETY: the interpreter is held. What was there is dropped outside of the cell.
-    let old = unsafe { std::mem::replace(&mut *slf.cast::<PyTunedCall>()?.get().0.get(), cached.map(Box::new)) };
-    drop(old);
+    if let Some(cached) = cached {
+        // SAFETY: the interpreter is held.
+        let calls = unsafe { &mut *slf.cast::<PyTunedCall>()?.get().0.get() };
+        let oldest = (calls.len() == MAX_CALLS).then(|| calls.remove(0));
+        calls.push(cached);
+        // Outside of the cell, which what is dropped may lead to.
+        drop(oldest);
+    }
     Ok(py.None().into_bound(py))
 }
 
@@ -312,6 +320,7 @@ impl CachedTunedCall {
         }
         let py = args.py();
         Ok(Some(Self {
+            context: Context::current(),
             names: names.map(|names| Bound::clone(&names).unbind()),
             n_positional: args.len(),
             checks,

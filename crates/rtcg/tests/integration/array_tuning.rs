@@ -1,7 +1,7 @@
 //! Decisions of arrays' kernels in the tuner's words: spaces, recorded and forced choices, stored results.
 
 use super::simt_kernels::{LARGE_GPU, array_bytes, context_of_fake_gpu, i64_values, integer_array, reduce_over_axes};
-use rtcg::array::{ArrayContext, DType, DeviceInfo, FftKind, GpuArray, Op, ReductionOp, fuse};
+use rtcg::array::{ArrayContext, DType, DeviceInfo, EinsumOptions, FftKind, GpuArray, Op, ReductionOp, einsum, fuse};
 use rtcg::array_tuning::{
     DecisionCall, StoredChoices, compile_with_choice, config_from_values, decision_key, decision_problem,
     decision_space, record_decisions, values_of_config, with_forced_choice,
@@ -64,6 +64,46 @@ fn a_call_tells_its_decisions_and_follows_what_is_stored() {
     assert_eq!(decided_by(device.clone(), 64).current, other);
     assert_eq!(decided_by(sibling, 64).current, other);
     for decided in [decided_by(virtual_gpu, 64), decided_by(device, 6400)] {
+        assert_eq!(decided.current, decided.rule);
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn published_results_decide_on_other_devices_of_their_compute_capability() {
+    let hopper = DeviceInfo { compute_capability: 90, ..LARGE_GPU };
+    let decided_by = |store: Option<&Store>, device: DeviceKey, elements: usize, dtype: DType| {
+        let ctx = context_of_fake_gpu(DeviceInfo { compute_capability: device.compute_capability, ..hopper });
+        ctx.install_choices(store.map(|store| Arc::new(StoredChoices::new(device, Some(store.clone()))) as _));
+        let arrays = [&[10, 10][..], &[elements, 10, 2]].map(|shape| integer_array(&ctx, shape, dtype));
+        let contract = || einsum("ij,ejf->eif", &[&arrays[0], &arrays[1]], EinsumOptions::default()).map(drop).unwrap();
+        let met = record_decisions(&ctx, contract).1;
+        met.into_iter().find(|call| call.problem.decision.name == "einsum.block").expect("blocks")
+    };
+    let device =
+        DeviceKey { backend: "cuda".into(), name: "H200".into(), compute_capability: 90, ..Default::default() };
+    let call = decided_by(None, device.clone(), 40_000, DType::F16);
+    let space = decision_space(&call.problem, hopper).unwrap();
+    let best = (0..space.len() as u32).map(|row| space.config(row)).find(|config| config.to_string().contains("mma"));
+    let best = best.expect("tensor cores");
+    let folder = std::env::temp_dir().join(format!("rtcg-published-{}", std::process::id()));
+    let searched = Store::new(folder.join("searched"), Vec::new());
+    let (problem, score) = (decision_problem(&call.problem), Outcome::Score(1e-6));
+    let record = Record { is_chosen: true, ..Record::new(device.clone(), problem, best.clone(), score) };
+    searched.append(&decision_key(call.problem.decision), &record).unwrap();
+    searched.publish(&folder.join("published"), 1, 10).unwrap();
+    let published = Store::new(folder.join("none"), vec![folder.join("published")]);
+    let sibling = DeviceKey { name: "H100".into(), ..device.clone() };
+    let older = DeviceKey { compute_capability: 80, ..device.clone() };
+    // More elements than keep the device busy count as that many.
+    for elements in [40_000, 140_000] {
+        let decided = decided_by(Some(&published), sibling.clone(), elements, DType::F16);
+        assert_eq!(values_of_config(&decided.current), best);
+    }
+    for (device, elements, dtype) in
+        [(older, 40_000, DType::F16), (device.clone(), 3000, DType::F16), (device, 40_000, DType::F32)]
+    {
+        let decided = decided_by(Some(&published), device, elements, dtype);
         assert_eq!(decided.current, decided.rule);
     }
     std::fs::remove_dir_all(&folder).unwrap();

@@ -1,6 +1,6 @@
 //! Sums of products over named axes: every kernel against loops on the host, with all kinds of choices.
 
-use super::simt_kernels::{LARGE_GPU, context_of_fake_gpu, i64_values, integer_array};
+use super::simt_kernels::{LARGE_GPU, context_of_fake_gpu, context_recording_sources, i64_values, integer_array};
 use crate::test_depth::at_depth;
 use rtcg::array::tuning::TunableValue;
 use rtcg::array::{ArrayContext, DType, DeviceInfo, EinsumOptions, EinsumPath, GpuArray, Op, Order, einsum};
@@ -91,8 +91,10 @@ fn tiny_operands(ctx: &Arc<ArrayContext>, shapes: &[&[usize]], dtype: DType) -> 
 
 #[test]
 fn tensor_cores_compute_what_loops_do() {
-    let ctx = context_of_fake_gpu(LARGE_GPU);
-    for (case, (subscripts, shapes)) in BLOCK_CASES.iter().enumerate() {
+    let (ctx, sources) = context_recording_sources(LARGE_GPU);
+    // The second step of the last one is from its result of the first.
+    let of_results: (&str, &[&[usize]]) = ("eij,ejk,ekl->eil", &[&[900, 5, 7], &[900, 7, 6], &[900, 6, 9]]);
+    for (case, (subscripts, shapes)) in BLOCK_CASES.iter().chain([&of_results]).enumerate() {
         for (number, dtype) in [DType::F16, DType::BF16, DType::F32, DType::F64].into_iter().enumerate() {
             let arrays = tiny_operands(&ctx, shapes, dtype);
             let arrays: Vec<&GpuArray> = arrays.iter().collect();
@@ -102,16 +104,32 @@ fn tensor_cores_compute_what_loops_do() {
             assert_eq!(result, wanted, "{subscripts}, {dtype}");
             let call = met.iter().find(|call| call.problem.decision.name == "einsum.block").expect(subscripts);
             let space = decision_space(&call.problem, ctx.device_info()).unwrap();
-            let count = at_depth(2, 60);
+            let count = at_depth(1, 60);
             for k in 0..count {
-                let row = (space.len() * k + 1009 * case + 211 * number) / count % space.len();
+                let row = space.len() * (4 * (case * count + k) + number) / (28 * count);
                 let config = config_from_values(call.problem.decision, &space.config(row as u32)).unwrap();
-                let tile = config.with("rows", TunableValue::Int(1 << (k % 3)));
-                let config = tile.with("columns", TunableValue::Int(4)).with("unit", TunableValue::Name("mma"));
+                let tile = config.with("rows", TunableValue::Int(1 << ((case + k) % 3)));
+                let named = [("unit", "mma"), ("lanes", "results")];
+                let config =
+                    named.into_iter().fold(tile.with("columns", TunableValue::Int(4)), |config, (name, value)| {
+                        config.with(name, TunableValue::Name(value))
+                    });
                 let (result, taken) = with_forced_choice(&ctx, &call.problem, &config, run);
                 assert_eq!((result == wanted, taken), (true, Ok(())), "{subscripts}, {dtype}, {config}");
             }
         }
+    }
+    // All kinds of fragments were among them, and packs of items that are read and written at once.
+    let sources = sources.lock().unwrap().concat();
+    for part in [
+        "multiply_f16(sum",
+        "multiply_bf16(sum",
+        "multiply<true, false>",
+        "multiply<false, false>",
+        "rt_pack<O, 2>{",
+        "rt_pack<X1, 4>",
+    ] {
+        assert!(sources.contains(part), "{part}");
     }
 }
 

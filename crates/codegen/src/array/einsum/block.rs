@@ -57,6 +57,8 @@ pub struct BlockEinsum {
     pub arrays: Vec<BlockArray>,
     /// What is contracted, one after the other.
     pub steps: Vec<BlockStep>,
+    /// Adjacent items along the last dimension of the result and of each operand that a thread may write or read at once.
+    pub packs: Vec<u8>,
     /// Elements of a block.
     pub elements: u16,
     /// Threads of a block.
@@ -262,15 +264,17 @@ impl BlockEinsum {
 
     /// Brings an operand to shared memory, adjacent threads along its narrowest stride.
     fn stage(&self, names: &AxisNames<'_>, array: usize) -> String {
-        let size = self.size(&self.arrays[array]);
-        let mut text = format!("    for (int t = threadIdx.x; t < {size}; t += THREADS) {{\n      int rest = t;");
+        let pack = usize::from(self.packs[array + 1]);
+        let packs = self.size(&self.arrays[array]) / pack;
+        let mut text = format!("    for (int t = threadIdx.x; t < {packs}; t += THREADS) {{\n      int rest = t;");
         let (mut from, mut to) = (format!("x_{}", array + 1), format!("s_{array}"));
-        let strides = self.shared_strides(array);
-        for (k, &dim) in self.arrays[array].dims.iter().enumerate().rev() {
-            let length = self.length(dim);
+        let (strides, dims) = (self.shared_strides(array), &self.arrays[array].dims);
+        for (k, &dim) in dims.iter().enumerate().rev() {
+            let scale = if k + 1 == dims.len() { pack } else { 1 };
+            let length = self.length(dim) / scale;
             let _ = match k {
-                0 => write!(text, " const int d{k} = rest;"),
-                _ => write!(text, " const int d{k} = rest % {length}; rest /= {length};"),
+                0 => write!(text, " const int d{k} = rest * {scale};"),
+                _ => write!(text, " const int d{k} = rest % {length} * {scale}; rest /= {length};"),
             };
             let index = format!("d{k}");
             let operand = array + 1;
@@ -282,8 +286,25 @@ impl BlockEinsum {
             let stride = strides.iter().find(|(known, _)| *known == dim).map_or(0, |known| known.1);
             to = format!("{to} + {index} * {stride}");
         }
-        let load = if self.is_half(array) { "element" } else { "load" };
-        let _ = writeln!(text, "\n      *({to}) = {load}{array}({from});\n    }}");
+        let ((item, itemsize), load) = (self.shared_item(array), if self.is_half(array) { "element" } else { "load" });
+        let step = dims.last().map_or(1, |last| strides.iter().find(|(dim, _)| dim == last).map_or(1, |known| known.1));
+        // Packs of an array lie apart by their size where the strides of its other dimensions are multiples of it.
+        let is_multiple = |&(dim, stride): &(u8, usize)| Some(&dim) == dims.last() || stride.is_multiple_of(pack);
+        let is_packed = step == 1 && pack * itemsize <= 16 && strides.iter().all(is_multiple);
+        let write = match is_packed {
+            true => format!("*(rt_pack<{item}, {pack}> *)({to}) = items;"),
+            false => format!(
+                "\n      #pragma unroll\n      for (int p = 0; p < {pack}; p++) ({to})[p * {step}] = items.at[p];"
+            ),
+        };
+        let _ = writeln!(
+            text,
+            "\n      const rt_pack<X{array}, {pack}> read = *(const rt_pack<X{array}, {pack}> *)({from});\n\
+             \x20     rt_pack<{item}, {pack}> items;\n\
+             \x20     #pragma unroll\n\
+             \x20     for (int p = 0; p < {pack}; p++) items.at[p] = {load}{array}((const char *)&read.at[p]);\n\
+             \x20     {write}\n    }}"
+        );
         text
     }
 

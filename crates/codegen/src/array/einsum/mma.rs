@@ -70,6 +70,15 @@ const HALVES_SOURCE: &str = "\
 __device__ __forceinline__ unsigned pack(E x, E y) { return x.bits | (unsigned)y.bits << 16; }
 ";
 
+/// Items from one line of an array for fragments to the next: eight adjacent lines begin in different banks where that
+/// costs little.
+pub fn fragment_pitch(products: usize, itemsize: usize) -> usize {
+    let per_word = (4 / itemsize).max(1);
+    let words = products.div_ceil(per_word);
+    let spread = (words + 3) / 8 * 8 + 4;
+    per_word * if 2 * spread <= 3 * words { spread } else { words }
+}
+
 /// The dimensions of a step's arrays by their part in products of m x k by k x n matrices.
 pub(super) struct MatrixDims {
     a: usize,
@@ -134,7 +143,7 @@ impl BlockEinsum {
     }
 
     /// The dimensions of an array in shared memory with their strides in items if tensor cores multiply it: lines of the
-    /// products that are summed, of which eight adjacent ones begin in different banks where that costs little.
+    /// products that are summed.
     pub(super) fn fragment_strides(&self, array: usize, itemsize: usize) -> Option<Vec<(u8, usize)>> {
         let step = self.steps.iter().find(|step| step.a == array || step.b == Some(array))?;
         let dims = self.matrix_dims(step)?;
@@ -144,10 +153,7 @@ impl BlockEinsum {
             strides.push((dim, stride));
             stride *= self.length(dim);
         }
-        let per_word = (4 / itemsize).max(1);
-        let words = stride.div_ceil(per_word);
-        let spread = (words + 3) / 8 * 8 + 4;
-        stride = per_word * if 2 * spread <= 3 * words { spread } else { words };
+        stride = fragment_pitch(stride, itemsize);
         for &dim in [&dims.n, &dims.m, &dims.batch].into_iter().flat_map(|dims| dims.iter().rev()) {
             if own.contains(&dim) {
                 strides.push((dim, stride));
@@ -233,13 +239,20 @@ impl BlockEinsum {
         let is_last = !self.arrays[result].is_shared;
         let at = self.offset_of(names, result, &all);
         let guard = if is_last && all.contains(&ELEMENT_DIM) { "if (first + e < n) " } else { "" };
+        // A thread has adjacent columns, and writes both where they are adjacent in memory.
+        let of_result = &self.arrays[result].dims;
+        let is_pair = is_last && self.packs[0] > 1 && dims.n.last() == of_result.last();
+        let pair = if is_pair { 2 } else { 1 };
         let store = match is_last {
+            true if is_pair => format!(
+                "*(rt_pack<O, 2> *)(out + ({at})) = rt_pack<O, 2>{{{{rounded(sum[r][c][s]), rounded(sum[r][c][s + 1])}}}};"
+            ),
             true => format!("store(out + ({at}), sum[r][c][s]);"),
             false => format!("s_{result}[{at}] = sum[r][c][s];"),
         };
         let _ = writeln!(
             text,
-            "      #pragma unroll\n      for (int r = 0; r < {down}; r++)\n        #pragma unroll\n        for (int c = 0; c < {across}; c++)\n          #pragma unroll\n          for (int s = 0; s < {sums}; s++) {{\n\
+            "      #pragma unroll\n      for (int r = 0; r < {down}; r++)\n        #pragma unroll\n        for (int c = 0; c < {across}; c++)\n          #pragma unroll\n          for (int s = 0; s < {sums}; s += {pair}) {{\n\
              \x20           const int row = m0 + r * {} + s / 2 * 8 + lane / 4, column = n0 + c * 8 + lane % 4 * 2 + s % 2;\n\
              \x20           if (row < {m} && column < {n}) {{ {} {} {guard}{store} }}\n          }}\n    }}",
             fragment.m,

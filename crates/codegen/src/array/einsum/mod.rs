@@ -6,6 +6,7 @@ mod mma;
 
 pub use block::{BlockArray, BlockEinsum, BlockStep, ELEMENT_DIM};
 pub use direct::DirectEinsum;
+pub use mma::fragment_pitch;
 
 use super::c_types::{compute_type, helper_preamble, storage_type};
 use super::matmul::accumulator_type;
@@ -46,7 +47,7 @@ pub struct EinsumTypes {
 
 impl EinsumTypes {
     /// Helpers; the types `T` of sums, `E` of rounded ones, `O` of the result, `X0`, `X1`, .. of operands; and the
-    /// functions `element0`, `load0`, .. of operands, rounded and as they are summed, and `store`, which convert.
+    /// functions `element0`, `load0`, .. of operands, rounded and as they are summed, `rounded` and `store`, which convert.
     fn preamble(&self) -> String {
         let dtypes = [self.compute, self.out].into_iter().chain(self.operands.iter().copied());
         let mut text = helper_preamble(dtypes, false);
@@ -65,7 +66,11 @@ impl EinsumTypes {
         }
         let rounded = format!("rt_cast<E>(({through})sum)");
         let value = if self.out == self.compute { rounded } else { format!("rt_cast<O>(rt_load({rounded}))") };
-        let _ = writeln!(text, "__device__ __forceinline__ void store(char *to, T sum) {{ *(O *)to = {value}; }}");
+        let _ = writeln!(
+            text,
+            "__device__ __forceinline__ O rounded(T sum) {{ return {value}; }}\n\
+             __device__ __forceinline__ void store(char *to, T sum) {{ *(O *)to = rounded(sum); }}"
+        );
         text
     }
 
