@@ -10,8 +10,8 @@ use crate::kernels::{
     FILTER_CAPACITY, FILTER_GROUP, FILTER_STATIC_BYTES, FILTER_TILE, FilterSpec, MAX_FILTER_DIMENSIONS, SelectSpec,
     THREADS,
 };
-use crate::rounded::{RoundedPoints, RoundedQueries};
 use crate::search::{MAX_LIST_BYTES, Neighbors, Part, Search};
+use crate::vectors::{RoundedPoints, RoundedQueries};
 use crate::{GpuArray, Metric, Result};
 use rtcg_array::{DType, Order, PackedKernelArgs, push_arrays};
 

@@ -1,8 +1,7 @@
 //! Points that are searched again and again, and searches of two arrays.
 
-use crate::rounded::RoundedPoints;
 use crate::search::{MAX_NEIGHBORS, Neighbors, Search};
-use crate::vectors::{Vectors, stored_dtype};
+use crate::vectors::{RoundedPoints, Vectors, stored_dtype};
 use crate::{ArrayError, GpuArray, Metric, Result};
 use rtcg_array::{DType, PythonTuple};
 use std::sync::{Arc, OnceLock};

@@ -3,26 +3,9 @@
 
 use crate::kernels::{RoundSpec, THREADS};
 use crate::search::{Part, Search};
-use crate::vectors::Vectors;
+use crate::vectors::{RoundedPoints, RoundedQueries, Vectors};
 use crate::{GpuArray, Metric, Result};
 use rtcg_array::{DType, Index, Order, PackedKernelArgs, ReduceOptions, ReductionOp, push_arrays};
-
-/// Points of float16, and what is known of their distances from what they were.
-#[derive(Debug, Clone)]
-pub(crate) struct RoundedPoints {
-    pub(crate) vectors: Vectors,
-    /// Halves of what their squared lengths are at most and at least, as `round.cuh` has it.
-    pub(crate) upper: GpuArray,
-    pub(crate) lower: GpuArray,
-    /// Sums of coordinates, whose mean is the origin.
-    sums: Option<GpuArray>,
-}
-
-/// Queries of a part, rounded, with their squared lengths and distances from what they were.
-pub(crate) struct RoundedQueries {
-    pub(crate) vectors: Vectors,
-    pub(crate) lengths: GpuArray,
-}
 
 impl Search<'_> {
     /// Whether there is nothing to be rounded, or queries are so many that it takes less time than it saves.

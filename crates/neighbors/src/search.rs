@@ -4,8 +4,7 @@ use crate::kernels::{
     DistanceSpec, FewQueries, MAX_DIRECT_DIMENSIONS, MAX_FEW_NEIGHBORS, MAX_FEW_NUMBERS, MAX_FEW_QUERIES, MAX_LISTS,
     MAX_UNROLLED_LIST, MergeSpec, ScanSpec,
 };
-use crate::rounded::RoundedPoints;
-use crate::vectors::Vectors;
+use crate::vectors::{RoundedPoints, Vectors};
 use crate::{ArrayContext, GpuArray, Metric, Result};
 use rtcg_array::{DType, Index, Order, PackedKernelArgs, push_arrays};
 use std::ops::Range;

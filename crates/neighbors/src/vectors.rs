@@ -17,6 +17,23 @@ pub(crate) struct Vectors {
     is_converted: bool,
 }
 
+/// Points of float16, and what is known of their distances from what they were.
+#[derive(Debug, Clone)]
+pub(crate) struct RoundedPoints {
+    pub(crate) vectors: Vectors,
+    /// Halves of what their squared lengths are at most and at least, as `round.cuh` has it.
+    pub(crate) upper: GpuArray,
+    pub(crate) lower: GpuArray,
+    /// Sums of coordinates, whose mean is the origin.
+    pub(crate) sums: Option<GpuArray>,
+}
+
+/// Queries of a part, rounded, with their squared lengths and distances from what they were.
+pub(crate) struct RoundedQueries {
+    pub(crate) vectors: Vectors,
+    pub(crate) lengths: GpuArray,
+}
+
 impl Vectors {
     /// Converts vectors; `name` is that of errors. Integers must be those of float64, which waits for those of 64 bits.
     pub(crate) fn new(name: &str, array: &GpuArray, dtype: DType) -> Result<Self> {
