@@ -14,7 +14,7 @@ _Array: TypeAlias = GPUArray | ArrayLike
 def knn(queries: _Array, points: _Array, k: SupportsIndex, metric: str = "l2") -> tuple[GPUArray, GPUArray]:
     """The `k` points nearest to each query; waits to see that all numbers are finite.
 
-    With points of float16 on tensor cores it waits for the search, too.
+    Where tensor cores filter points, of float16 or for many queries of float32, it waits for the search, too.
 
     Parameters
     ----------
@@ -102,7 +102,8 @@ class Index:
         How candidates are found among points of float16 and float32. ``"tensor"`` has them from the products of tensor
         cores, for ``"l2"``, ``"sqeuclidean"`` and ``"cosine"``; results are the same. ``"auto"`` takes tensor cores
         from 32 dimensions on, where the device has them (compute capability 8.0; not on the virtual GPU, where they are
-        slow).
+        slow). With them, the first search of at least 256 queries (``"tensor"``: of any) among many points of float32
+        makes a copy of these in float16, which the index keeps: about half the memory of the points.
     merge : bool
         Whether `search` of several threads at once is done together: what threads ask for while a search runs is the
         next one, for which threads that asked just before are awaited (half of a search's time, and at most half a
@@ -132,8 +133,8 @@ class Index:
     def search(self, queries: _Array, k: SupportsIndex, host: Literal[False] = False) -> tuple[GPUArray, GPUArray]:
         """Distances and indices of the `k` points nearest to each query, as `knn`.
 
-        Waits to see that queries are finite; with `host`, with points of float16 on tensor cores, or in an index that
-        merges searches, for the search too.
+        Waits to see that queries are finite; with `host`, where tensor cores filter points of float16 or, for many
+        queries, of float32, or in an index that merges searches, for the search too.
 
         Parameters
         ----------

@@ -1,8 +1,7 @@
 //! Points that are searched again and again, and searches of two arrays.
 
-use crate::rounded::RoundedPoints;
 use crate::search::{MAX_NEIGHBORS, Neighbors, Search};
-use crate::vectors::{Vectors, stored_dtype};
+use crate::vectors::{RoundedPoints, Vectors, stored_dtype};
 use crate::{ArrayError, GpuArray, Metric, Result};
 use rtcg_array::{DType, PythonTuple};
 use std::sync::{Arc, OnceLock};
@@ -31,9 +30,9 @@ pub struct Index {
     points: Vectors,
     metric: Metric,
     is_tensor: bool,
-    /// Points of float32 rounded to float16, once a search has needed them.
+    /// Points as a filter multiplies them, once a search has needed them.
     rounded: Arc<OnceLock<RoundedPoints>>,
-    /// Queries from which on a search does.
+    /// Queries from which on a search rounds points of float32.
     min_rounding_queries: usize,
 }
 
@@ -76,9 +75,6 @@ impl Index {
             },
         };
         self.min_rounding_queries = if candidates == Candidates::TensorCores { 1 } else { MIN_ROUNDING_QUERIES };
-        if self.is_tensor && self.points.array.dtype() == DType::F16 {
-            self.points = self.points.with_short_norms()?;
-        }
         Ok(self)
     }
 

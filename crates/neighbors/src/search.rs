@@ -4,8 +4,7 @@ use crate::kernels::{
     DistanceSpec, FewQueries, MAX_DIRECT_DIMENSIONS, MAX_FEW_NEIGHBORS, MAX_FEW_NUMBERS, MAX_FEW_QUERIES, MAX_LISTS,
     MAX_UNROLLED_LIST, MergeSpec, ScanSpec,
 };
-use crate::rounded::RoundedPoints;
-use crate::vectors::Vectors;
+use crate::vectors::{RoundedPoints, Vectors};
 use crate::{ArrayContext, GpuArray, Metric, Result};
 use rtcg_array::{DType, Index, Order, PackedKernelArgs, push_arrays};
 use std::ops::Range;
@@ -90,7 +89,8 @@ pub(crate) struct Search<'a> {
     pub(crate) metric: Metric,
     /// Whether candidates are found by tensor cores.
     pub(crate) is_tensor: bool,
-    /// Points of float32 rounded to float16, once a search has needed them, and from how many queries on one does.
+    /// Points as a filter multiplies them, once a search has needed them, and from how many queries on one rounds points of
+    /// float32.
     pub(crate) rounded: &'a OnceLock<RoundedPoints>,
     pub(crate) min_rounding_queries: usize,
 }

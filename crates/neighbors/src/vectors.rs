@@ -13,10 +13,25 @@ pub(crate) struct Vectors {
     /// The largest squared length, as bits, ~i of the first vector i with a number that is not finite, and how many
     /// vectors a search has noted.
     pub(crate) state: GpuArray,
-    /// Squared lengths in float32, where searches need them.
-    short_norms: Option<GpuArray>,
     /// Whether numbers had another dtype.
     is_converted: bool,
+}
+
+/// Points of float16, and what is known of their distances from what they were.
+#[derive(Debug, Clone)]
+pub(crate) struct RoundedPoints {
+    pub(crate) vectors: Vectors,
+    /// Halves of what their squared lengths are at most and at least, as `round.cuh` has it.
+    pub(crate) upper: GpuArray,
+    pub(crate) lower: GpuArray,
+    /// Sums of coordinates, whose mean is the origin.
+    pub(crate) sums: Option<GpuArray>,
+}
+
+/// Queries of a part, rounded, with their squared lengths and distances from what they were.
+pub(crate) struct RoundedQueries {
+    pub(crate) vectors: Vectors,
+    pub(crate) lengths: GpuArray,
 }
 
 impl Vectors {
@@ -32,7 +47,7 @@ impl Vectors {
         }
         let norms = GpuArray::empty(&ctx, &[count], DType::F64, Order::C)?;
         let state = GpuArray::zeros(&ctx, &[3], DType::U64, Order::C)?;
-        let made = Self { array, norms, state, short_norms: None, is_converted };
+        let made = Self { array, norms, state, is_converted };
         if count == 0 {
             return Ok(made);
         }
@@ -44,19 +59,9 @@ impl Vectors {
         Ok(made)
     }
 
-    /// These, with squared lengths in float32.
-    pub(crate) fn with_short_norms(self) -> Result<Self> {
-        Ok(Self { short_norms: Some(self.norms.astype(DType::F32)?), ..self })
-    }
-
     /// Others in place of these, with what is known of these.
     pub(crate) fn with_array(&self, array: GpuArray) -> Self {
         Self { array, ..self.clone() }
-    }
-
-    /// Squared lengths in float32.
-    pub(crate) fn short_norms(&self) -> Option<&GpuArray> {
-        self.short_norms.as_ref()
     }
 
     /// How many vectors a search has noted, on the device.

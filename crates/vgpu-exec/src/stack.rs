@@ -10,8 +10,9 @@ use std::cell::Cell;
 /// Inaccessible bytes below the stacks of each size. Larger than a frame can be that still fits
 /// the stack a few times, so that a recursion cannot step over it.
 const GUARD_BYTES: [usize; 5] = [1 << 20, 1 << 20, 8 << 20, 64 << 20, 64 << 20];
-/// What runtime functions may use of a stack beyond the kernel's own need.
-pub(crate) const RUNTIME_RESERVE_BYTES: usize = 64 << 10;
+/// What runtime functions may use of a stack beyond the kernel's own need. Without optimisation, products of matrices have
+/// frames of many temporaries.
+pub(crate) const RUNTIME_RESERVE_BYTES: usize = if cfg!(debug_assertions) { 160 << 10 } else { 64 << 10 };
 const STACK_CLASS_BYTES: [usize; 5] = [256 << 10, 1 << 20, 8 << 20, 64 << 20, 512 << 20];
 /// Stacks of one size that a thread keeps for later.
 const MAX_POOLED_STACKS: usize = 128;

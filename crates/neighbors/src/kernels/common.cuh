@@ -123,24 +123,25 @@ struct rt_bound {
   __device__ double high(double exact) const { return exact * scale + shift + slack; }
 };
 
-// The power of two that scales a query with this squared length to a length of 2^10 to 2^11, as far as float32 has it.
-__device__ __forceinline__ float rt_query_scale(double norm)
-{
-  const int exponent = norm > 0 ? max(min(ilogb(norm) >> 1, 110), -110) : 0;
-  return __int_as_float((127 + 10 - exponent) << 23);
-}
-
 // Of vectors rounded to float16 (`round.cuh`): how much squared distances are enlarged at most, so that errors of points need
 // not be known by products; the length to which vectors are scaled for cosines.
 #define ETA (1.0 / 512)
 #define LENGTH 8192.0
 
-// The limit of a list for a query of this squared length and this error, where the k-th smallest of any numbers `upper` is
-// known.
-__device__ __forceinline__ float rt_limit_of_rounded(double upper, double2 query)
+// What a point of this squared length, and squared error, adds to products: so that sums are at least what they stand for, or
+// at most.
+__device__ __forceinline__ float rt_start(double length, double error, bool is_upper)
+{
+  const double rounding = rt_rounding(length + (1 + 1 / ETA) * error);
+  return is_upper ? __double2float_ru((length + error / ETA) / 2 + rounding)
+                  : __double2float_rd((length - (1 + 1 / ETA) * error) / 2 - rounding);
+}
+
+// The limit of a list for a query of this squared length and this error, where the k-th smallest of any sums is known.
+__device__ __forceinline__ float rt_list_limit(double sum, double2 query)
 {
   const double rounding = rt_rounding(query.x / 2);
-  const double most = sqrt((1 + ETA) * fmax(query.x + 2 * (upper + rounding), 0.0)) + 2 * query.y;
+  const double most = sqrt((1 + ETA) * fmax(query.x + 2 * (sum + rounding), 0.0)) + 2 * query.y;
   return __double2float_ru(((1 + ETA) * most * most - query.x) / 2 + rounding);
 }
 

@@ -7,14 +7,10 @@
 // each tile. Else points with distances of at most a query's limit are appended to its list, in any order. Warps collect
 // what they append in shared memory, so that they seldom wait for the lengths of lists.
 //
-// Eight adjacent numbers of a vector are operands of one lane: the order of dimensions in a product does not matter.
-// Queries are scaled by powers of two and split into two numbers of float16, whose products have one sum. Unless
-// `splits` is given, or the sample has set noted_count[1], the second pass has products of the high parts only, within
-// limits that are as much wider.
-//
-// With IS_ROUNDED points and queries are of float16, and queries are negative ones: `norms` are what sums begin with. See
-// `round.cuh` for what is compared.
-enum { STEPS = (D + 31) / 32, TILE = 32, WARPS = THREADS / 32, QUERY_PARTS = IS_ROUNDED ? 1 : 2, ROOM = 64 };
+// Eight adjacent numbers of a vector are operands of one lane: the order of dimensions in a product does not matter. Queries
+// are negative ones, rounded. Sums begin with `starts` of points, but for METRIC_COSINE, where these are factors of products;
+// see `round.cuh` for what is compared.
+enum { STEPS = (D + 31) / 32, TILE = 32, WARPS = THREADS / 32, ROOM = 64 };
 
 // Points that a warp has found, and places of their queries in the block.
 struct rt_collected {
@@ -22,32 +18,18 @@ struct rt_collected {
   unsigned index[ROOM], column[ROOM], count;
 };
 
-// Two numbers of float16, and what rounding has left of them.
-__device__ __forceinline__ void rt_split(float x, float y, unsigned &high, unsigned &low)
-{
-  unsigned short h[2], l[2];
-  float rounded[2];
-  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(h[0]) : "f"(x));
-  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(h[1]) : "f"(y));
-  asm("cvt.f32.f16 %0, %1;" : "=f"(rounded[0]) : "h"(h[0]));
-  asm("cvt.f32.f16 %0, %1;" : "=f"(rounded[1]) : "h"(h[1]));
-  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(l[0]) : "f"(x - rounded[0]));
-  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(l[1]) : "f"(y - rounded[1]));
-  high = h[0] | (unsigned)h[1] << 16, low = l[0] | (unsigned)l[1] << 16;
-}
-
 __device__ __forceinline__ void rt_multiply(float (&sum)[4], unsigned a0, unsigned a1, unsigned a2, unsigned a3, unsigned b0, unsigned b1)
 {
   asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
     : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3]) : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
 }
 
-// Rows lane / 4 + 8 r of a tile: of each 32 dimensions eight, and the weight of its products.
+// Rows lane / 4 + 8 r of a tile: of each 32 dimensions eight, and what it adds to products or multiplies them by.
 struct rt_rows {
   uint4 numbers[4][STEPS];
-  float weight[4];
+  float start[4];
 
-  __device__ __forceinline__ void load(const P *points, const float *norms, unsigned tile, unsigned rows, unsigned stride)
+  __device__ __forceinline__ void load(const P *points, const float *starts, unsigned tile, unsigned rows, unsigned stride)
   {
     const int lane = threadIdx.x % 32;
 #pragma unroll
@@ -65,7 +47,7 @@ struct rt_rows {
       for (int s = 0; s < STEPS; ++s)
         numbers[r][s] = (s + 1) * 32 <= D || s * 32 + lane % 4 * 8 < D ? *(const uint4 *)(from + s * 32) : make_uint4(0, 0, 0, 0);
       // Distances to rows that are none are no numbers, which no comparison is true of.
-      weight[r] = is_row ? norms[row] : __int_as_float(0x7fffffff);
+      start[r] = is_row ? starts[row] : __int_as_float(0x7fffffff);
     }
   }
 };
@@ -89,80 +71,48 @@ __device__ __forceinline__ void rt_append(rt_collected &own, unsigned first, flo
   __syncwarp();
 }
 
-extern "C" __global__ __launch_bounds__(THREADS, IS_ROUNDED && D <= 64 ? 2 : 1) void neighbors_filter(float *values, unsigned *indices, unsigned *counts, const float4 *limits, unsigned *noted_count, const float *norms, RT_SEARCH, unsigned rows, unsigned stride, unsigned groups, unsigned splits)
+extern "C" __global__ __launch_bounds__(THREADS, D <= 64 ? 2 : 1) void neighbors_filter(float *values, unsigned *indices, unsigned *counts, const float *limits, unsigned *noted_count, const float *starts, RT_SEARCH, unsigned rows, unsigned stride, unsigned groups)
 {
   extern __shared__ __align__(16) unsigned char memory[];
   __shared__ rt_collected collected[WARPS];
-  // For each group of queries high parts, then low ones; then a factor of each query, and their limits.
+  // For each group of queries, then limits.
   uint4 *operands = (uint4 *)memory;
-  float *factors = (float *)(operands + groups * (QUERY_PARTS * STEPS * 32)), *column_limits = factors + groups * 8;
+  float *column_limits = (float *)(operands + groups * (STEPS * 32));
   rt_collected &own = collected[threadIdx.x / 32];
   const unsigned lane = threadIdx.x % 32, first = blockIdx.y * groups * 8, tiles = (rows + TILE - 1) / TILE;
   unsigned tile = blockIdx.x * WARPS + threadIdx.x / 32;
-#if IS_SAMPLE
-  // None is noted, and whether all products are needed is not known; see the next kernel.
-  if (blockIdx.x == 0 && blockIdx.y == 0 && threadIdx.x < 2) noted_count[threadIdx.x] = threadIdx.x ? splits : 0;
-#endif
-#if IS_SAMPLE || IS_ROUNDED
-  enum { PARTS = QUERY_PARTS };
-#else
-  const int PARTS = noted_count[1] ? 2 : 1;
-#endif
+  // None is noted so far.
+  if (IS_SAMPLE && blockIdx.x == 0 && blockIdx.y == 0 && threadIdx.x == 0) *noted_count = 0;
   rt_rows next;
-  if (tile < tiles) next.load(points, norms, tile, rows, stride);
+  if (tile < tiles) next.load(points, starts, tile, rows, stride);
   if (threadIdx.x % 32 == 0) own.count = 0;
   bool is_searched = IS_SAMPLE;
   for (unsigned q = threadIdx.x; q < groups * 8; q += THREADS) {
-    const bool is_query = first + q < m;
-    const float scale = rt_query_scale(is_query && !IS_ROUNDED ? query_norms[first + q] : 0.0);
-    float limit = -rt_infinity(0.0f);
-#if !IS_SAMPLE
-    if (is_query) limit = PARTS == 2 ? limits[first + q].x : limits[first + q].y;
+    const float limit = !IS_SAMPLE && first + q < m ? limits[first + q] : -rt_infinity(0.0f);
     is_searched |= limit > -rt_infinity(0.0f);
-#endif
-    factors[q] = (METRIC_COSINE ? 1.0f : -2.0f) / scale;
     column_limits[q] = limit;
   }
   for (unsigned i = threadIdx.x; i < groups * STEPS * 32; i += THREADS) {
     const unsigned step = i / 32 % STEPS, group = i / (32 * STEPS), q = first + group * 8 + lane / 4, t = step * 32 + lane % 4 * 8;
-    const bool is_query = q < m && t < D;
-#if IS_ROUNDED
-    operands[(group * STEPS + step) * 32 + lane] = is_query ? *(const uint4 *)(queries + (size_t)q * D + t) : make_uint4(0, 0, 0, 0);
-#else
-    const float scale = rt_query_scale(is_query ? query_norms[q] : 0.0);
-    float x[8];
-#pragma unroll
-    for (int e = 0; e < 8; ++e) x[e] = is_query ? queries[(size_t)q * D + t + e] * scale : 0.0f;
-    uint4 high, low;
-    rt_split(x[0], x[1], high.x, low.x);
-    rt_split(x[2], x[3], high.y, low.y);
-    rt_split(x[4], x[5], high.z, low.z);
-    rt_split(x[6], x[7], high.w, low.w);
-    operands[(group * 2 * STEPS + step) * 32 + lane] = high;
-    operands[(group * 2 * STEPS + STEPS + step) * 32 + lane] = low;
-#endif
+    operands[i / 32 * 32 + lane] = q < m && t < D ? *(const uint4 *)(queries + (size_t)q * D + t) : make_uint4(0, 0, 0, 0);
   }
   if (!__syncthreads_or(is_searched)) return;
+  const float start = rt_start(LENGTH * LENGTH, 0, IS_SAMPLE);
   while (tile < tiles) {
     rt_rows here = next;
     const unsigned base = tile * TILE + lane / 4, next_tile = tile + gridDim.x * WARPS;
-    if (next_tile < tiles) next.load(points, norms, next_tile, rows, stride);
-#if METRIC_COSINE
-#pragma unroll
-    for (int r = 0; r < 4; ++r) here.weight[r] = here.weight[r] == 0 ? 0.0f : -rsqrtf(here.weight[r]);
-#endif
+    if (next_tile < tiles) next.load(points, starts, next_tile, rows, stride);
     for (unsigned group = 0; group < groups; group += COLUMNS) {
       float sum[COLUMNS][2][4];
 #pragma unroll
       for (int c = 0; c < COLUMNS; ++c)
 #pragma unroll
-        for (int e = 0; e < 8; ++e) sum[c][e / 4][e % 4] = IS_ROUNDED ? here.weight[e / 2] : 0.0f;
-      for (int part = 0; part < PARTS; ++part)
+        for (int e = 0; e < 8; ++e) sum[c][e / 4][e % 4] = METRIC_COSINE ? 0.0f : here.start[e / 2];
 #pragma unroll
       for (int s = 0; s < STEPS; ++s) {
         uint4 q[COLUMNS];
 #pragma unroll
-        for (int c = 0; c < COLUMNS; ++c) q[c] = operands[(((group + c) * QUERY_PARTS + part) * STEPS + s) * 32 + lane];
+        for (int c = 0; c < COLUMNS; ++c) q[c] = operands[((group + c) * STEPS + s) * 32 + lane];
 #pragma unroll
         for (int h = 0; h < 2; ++h) {
           const uint4 upper = here.numbers[2 * h][s], lower = here.numbers[2 * h + 1][s];
@@ -179,14 +129,13 @@ extern "C" __global__ __launch_bounds__(THREADS, IS_ROUNDED && D <= 64 ? 2 : 1) 
       bool is_near[COLUMNS] = {};
 #pragma unroll
       for (int c = 0; c < COLUMNS; ++c) {
-        // Factors and limits of two adjacent queries.
+        // Limits of two adjacent queries.
         const unsigned column = (group + c) * 8 + lane % 4 * 2;
-        const float2 factor = *(const float2 *)&factors[column], limit = *(const float2 *)&column_limits[column];
+        const float2 limit = *(const float2 *)&column_limits[column];
 #pragma unroll
         for (int e = 0; e < 8; ++e) {
           float &value = sum[c][e / 4][e % 4];
-          const float scale = e % 2 ? factor.y : factor.x, weight = here.weight[e / 2];
-          if (!IS_ROUNDED) value = METRIC_COSINE ? value * scale * weight : fmaf(value, scale, weight);
+          if (METRIC_COSINE) value = fmaf(value, here.start[e / 2], start);
           is_near[c] |= value <= (e % 2 ? limit.y : limit.x);
         }
 #if IS_SAMPLE

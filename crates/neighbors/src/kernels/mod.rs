@@ -23,9 +23,9 @@ pub(crate) const MAX_LISTS: u32 = 1024;
 /// Points of a tile of the filter, queries of a group, and room for candidates of a query.
 pub(crate) const FILTER_TILE: usize = 32;
 pub(crate) const FILTER_GROUP: usize = 8;
-pub(crate) const FILTER_CAPACITY: usize = 8192;
-/// The same for points that are rounded to float16, of which there are more queries at once.
-pub(crate) const ROUNDED_CAPACITY: usize = 2048;
+pub(crate) const FILTER_CAPACITY: usize = 2048;
+/// Distances of a sample that are held in shared memory.
+const SAMPLE_CAPACITY: usize = 8192;
 /// Shared memory of the filter beside that of groups, at most.
 pub(crate) const FILTER_STATIC_BYTES: usize = 8192;
 /// Dimensions up to which a warp of the filter has points in registers.
@@ -207,13 +207,12 @@ impl KernelSpec for MergeSpec {
     }
 }
 
-/// Distances within limits, or the smallest of tiles of a sample, for any number of queries; points are read once. Queries of
-/// float16 are [`RoundSpec`]'s, as points are then, with numbers for squared lengths.
+/// Sums within limits, or the smallest of tiles of a sample, for any number of queries; points are read once. Vectors are
+/// those of [`RoundSpec`].
 ///
-/// Parameters: values and indices of lists, their lengths, limits, squared lengths of points in float32, then as
-/// [`ScanSpec`] to the number of selected queries, rows that are looked at, points for one of a sample, groups of queries
-/// of a block, whether both parts of queries are multiplied in any case. Dynamic shared memory:
-/// [`FilterSpec::group_bytes`] for each group.
+/// Parameters: values and indices of lists, their lengths, limits, the number of noted queries, what [`RoundSpec`] says of
+/// points, then as [`ScanSpec`] to the number of selected queries, rows that are looked at, points for one of a sample,
+/// groups of queries of a block. Dynamic shared memory: [`FilterSpec::group_bytes`] for each group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct FilterSpec {
     pub(crate) distance: DistanceSpec,
@@ -223,10 +222,9 @@ pub(crate) struct FilterSpec {
 }
 
 impl FilterSpec {
-    /// Shared memory of a group of queries: one or two parts of each number, padded to 32, a factor and a limit.
-    pub(crate) fn group_bytes(dimensions: usize, is_rounded: bool) -> usize {
-        let number = if is_rounded { 2 } else { 4 };
-        FILTER_GROUP * (number * dimensions.next_multiple_of(32) + 8)
+    /// Shared memory of a group of queries: numbers, padded to 32, and limits.
+    pub(crate) fn group_bytes(dimensions: usize) -> usize {
+        FILTER_GROUP * (2 * dimensions.next_multiple_of(32) + 4)
     }
 }
 
@@ -237,31 +235,21 @@ impl KernelSpec for FilterSpec {
 
     fn source(&self) -> String {
         let mut text = self.distance.preamble(1, THREADS);
-        let is_rounded = self.distance.query == DType::F16;
-        let (columns, capacity) = (self.columns, list_capacity(is_rounded));
+        let (columns, is_sample) = (self.columns, i32::from(self.is_sample));
         let _ = writeln!(
             text,
-            "enum {{ COLUMNS = {columns}, CAPACITY = {capacity} }};\n#define IS_SAMPLE {}\n#define IS_ROUNDED {}",
-            i32::from(self.is_sample),
-            i32::from(is_rounded)
+            "enum {{ COLUMNS = {columns}, CAPACITY = {FILTER_CAPACITY} }};\n#define IS_SAMPLE {is_sample}"
         );
         text.push_str(include_str!("filter.cuh"));
         text
     }
 }
 
-/// Room for candidates of a query.
-pub(crate) fn list_capacity(is_rounded: bool) -> usize {
-    if is_rounded { ROUNDED_CAPACITY } else { FILTER_CAPACITY }
-}
-
-/// Limits of a filter from the distances of a sample (`is_limit`), or the nearest of its lists. Points of float32 are those
-/// that were rounded.
+/// Limits of a filter from the sums of a sample (`is_limit`), or the nearest of its lists.
 ///
-/// Parameters: limits, lengths of lists, the number of noted queries, distances of tiles, their number, how many may be
-/// within limits, points for one of the sample, what [`RoundSpec`] says of queries; or distances, indices, queries to be
-/// searched again, their number, values, indices and lengths of lists, limits, what [`RoundSpec`] says of queries and of
-/// points, twice. Then as [`ScanSpec`] to the number of selected queries.
+/// Parameters: limits, lengths of lists, sums of tiles, their number, how many may be within limits, what [`RoundSpec`] says
+/// of queries; or distances, indices, queries to be searched again, their number, values, indices and lengths of lists, what
+/// [`RoundSpec`] says of queries and of points, twice. Then as [`ScanSpec`] to the number of selected queries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct SelectSpec {
     pub(crate) distance: DistanceSpec,
@@ -280,15 +268,8 @@ impl KernelSpec for SelectSpec {
     fn source(&self) -> String {
         let mut text = self.distance.preamble(1, THREADS);
         text.push_str(&result_definitions(self.distance.metric, self.out, self.kept));
-        let is_rounded = self.distance.point == DType::F32;
-        // Distances of a sample are more than what is listed then.
-        let capacity = list_capacity(is_rounded && !self.is_limit);
-        let _ = writeln!(
-            text,
-            "enum {{ CAPACITY = {capacity} }};\n#define IS_LIMIT {}\n#define IS_ROUNDED {}",
-            i32::from(self.is_limit),
-            i32::from(is_rounded)
-        );
+        let (is_limit, capacity) = if self.is_limit { (1, SAMPLE_CAPACITY) } else { (0, FILTER_CAPACITY) };
+        let _ = writeln!(text, "enum {{ CAPACITY = {capacity} }};\n#define IS_LIMIT {is_limit}");
         text.push_str(include_str!("select.cuh"));
         text
     }
@@ -304,14 +285,14 @@ fn result_definitions(metric: Metric, out: DType, kept: u32) -> String {
     format!("typedef {} O;\nenum {{ KEPT = {kept} }};\n#define RT_DISTANCE(value) (O)({distance})\n", out.c_type())
 }
 
-/// Vectors of float32 rounded to float16, for a filter.
+/// Vectors as a filter multiplies them: rounded to float16, unless they are points of float16.
 ///
-/// Parameters: these, of queries squared lengths and lengths of errors, else what sums of products begin with so that they are
-/// at least or at most what they stand for (and one that is not used by queries), vectors, their squared lengths, the largest
-/// one of points, sums of points, the number of points and of vectors.
+/// Parameters: these, of queries squared lengths and lengths of errors, else what points add to products so that sums are at
+/// least or at most what they stand for (and one that is not used by queries), vectors, their squared lengths, the largest one
+/// of points, sums of points or null, the number of points and of vectors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct RoundSpec {
-    /// Of the search in float32.
+    /// Of the search whose vectors these are.
     pub(crate) distance: DistanceSpec,
     pub(crate) is_query: bool,
 }
@@ -323,8 +304,8 @@ impl KernelSpec for RoundSpec {
 
     fn source(&self) -> String {
         let mut text = self.distance.preamble(1, THREADS);
-        let (is_query, out) = if self.is_query { (1, "double2") } else { (0, "float") };
-        let _ = writeln!(text, "#define IS_QUERY {is_query}\ntypedef {out} OUT;");
+        let (is_query, vector, out) = if self.is_query { (1, "Q", "double2") } else { (0, "P", "float") };
+        let _ = writeln!(text, "#define IS_QUERY {is_query}\ntypedef {vector} V;\ntypedef {out} OUT;");
         text.push_str(include_str!("round.cuh"));
         text
     }

@@ -1,6 +1,5 @@
 // What a filter needs and leaves: limits of distances from those of a sample, and the nearest points of lists.
-// A block has a query. Defined before: CAPACITY, KEPT neighbours, and IS_ROUNDED for points of float32, of which the filter
-// has those of `round.cuh`.
+// A block has a query. Defined before: CAPACITY, and KEPT neighbours.
 
 // Points of a query that are ranked in float64.
 enum { MOST = CAPACITY / 4 };
@@ -49,74 +48,32 @@ __device__ float rt_kth_smallest(const float *from, unsigned count, unsigned k, 
 }
 
 #if IS_LIMIT
-// Limits of queries: for products of both parts and of high ones, each for the filter and how far above the k-th
-// smallest distance of a list others may be nearer. Where high parts let too many points through, `noted_count[1]` is set.
-extern "C" __global__ __launch_bounds__(THREADS) void neighbors_select(float4 *limits, unsigned *counts, unsigned *noted_count, const float *values, unsigned tiles, unsigned most, unsigned stride, const double2 *rounded_queries, RT_SEARCH)
+// Limits of queries: none where too many points are that near, for which a list would have no room.
+extern "C" __global__ __launch_bounds__(THREADS) void neighbors_select(float *limits, unsigned *counts, const float *values, unsigned tiles, unsigned most, const double2 *rounded_queries, RT_SEARCH)
 {
-  __shared__ float near[CAPACITY], wide, last;
-  __shared__ unsigned passed, ranked;
+  __shared__ float near[CAPACITY];
+  __shared__ unsigned passed;
   for (unsigned query = blockIdx.x; query < m; query += gridDim.x) {
     const float *from = values + (size_t)query * tiles;
-    const float value = rt_kth_smallest(from, tiles, KEPT, near);
-#if IS_ROUNDED
-    if (threadIdx.x == 0) {
-      wide = rt_limit_of_rounded(value, rounded_queries[query]);
-      last = -rt_infinity(0.0f);
-      counts[query] = passed = ranked = 0;
-    }
-#else
-    // About the distance of the last neighbour, up to which points are ranked, where the sample has some that near.
-    const float nearest = KEPT < stride ? -__int_as_float(0x7f800000) : rt_kth_smallest(from, tiles, KEPT / stride, near);
-    if (threadIdx.x < 32) {
-      const rt_bound bound(query_norms[query], *largest_norm, 0.0);
-      const float scale = rt_query_scale(query_norms[query]);
-      // What rounding of the query to high parts can change: its length times that of a point.
-      double rest = 0;
-      for (int t = threadIdx.x; t < D; t += 32) {
-        const float x = queries[(size_t)query * D + t] * scale;
-        unsigned short bits;
-        float rounded;
-        asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x));
-        asm("cvt.f32.f16 %0, %1;" : "=f"(rounded) : "h"(bits));
-        rest += (double)(x - rounded) * (x - rounded);
-      }
-      for (int step = 1; step < 32; step *= 2) rest += __shfl_xor_sync(0xffffffffu, rest, step);
-      const double slack = bound.slack + 1.001 * sqrt(rest) / scale * (METRIC_COSINE ? 1.0 : 2 * sqrt(*largest_norm));
-      if (threadIdx.x == 0) {
-        wide = __double2float_ru(value + bound.slack + slack);
-        limits[query] = make_float4(__double2float_ru(value + 2 * bound.slack), wide, __double2float_ru(2 * bound.slack), __double2float_ru(2 * slack));
-        counts[query] = 0;
-        last = __double2float_ru(nearest + 2 * slack);
-        passed = ranked = 0;
-      }
-    }
-#endif
+    const float limit = rt_list_limit(rt_kth_smallest(from, tiles, KEPT, near), rounded_queries[query]);
+    if (threadIdx.x == 0) passed = 0;
     __syncthreads();
-    unsigned within = 0, near_last = 0;
+    unsigned within = 0;
 #pragma unroll 4
-    for (unsigned i = threadIdx.x; i < tiles; i += THREADS) within += from[i] <= wide, near_last += from[i] <= last;
-    for (int step = 1; step < 32; step *= 2) {
-      within += __shfl_xor_sync(0xffffffffu, within, step);
-      near_last += __shfl_xor_sync(0xffffffffu, near_last, step);
-    }
-    if (threadIdx.x % 32 == 0) atomicAdd(&passed, within), atomicAdd(&ranked, near_last);
+    for (unsigned i = threadIdx.x; i < tiles; i += THREADS) within += from[i] <= limit;
+    for (int step = 1; step < 32; step *= 2) within += __shfl_xor_sync(0xffffffffu, within, step);
+    if (threadIdx.x % 32 == 0) atomicAdd(&passed, within);
     __syncthreads();
-#if IS_ROUNDED
-    // Where too many points are this near, the list would be of no use.
     if (threadIdx.x == 0) {
-      if (passed > most) wide = -rt_infinity(0.0f);
-      limits[query] = make_float4(wide, wide, 0, 0);
+      limits[query] = passed > most ? -rt_infinity(0.0f) : limit;
+      counts[query] = 0;
     }
-#else
-    // Both are estimates: half of the room is left.
-    if (threadIdx.x == 0 && (passed > most || ranked * stride > MOST / 2)) atomicExch(&noted_count[1], 1u);
-#endif
     __syncthreads();
   }
 }
 #else
 // Queries with more candidates than there is room for are noted to be searched again.
-extern "C" __global__ __launch_bounds__(THREADS) void neighbors_select(O *distances, long long *neighbors, unsigned *noted, unsigned *noted_count, const float *values, const unsigned *indices, const unsigned *counts, const float4 *limits, const double2 *rounded_queries, const float *upper, const float *lower, RT_SEARCH)
+extern "C" __global__ __launch_bounds__(THREADS) void neighbors_select(O *distances, long long *neighbors, unsigned *noted, unsigned *noted_count, const float *values, const unsigned *indices, const unsigned *counts, const double2 *rounded_queries, const float *upper, const float *lower, RT_SEARCH)
 {
   // What is ranked lies where the smallest numbers were looked for.
   __shared__ double exact[CAPACITY / 2];
@@ -132,17 +89,17 @@ extern "C" __global__ __launch_bounds__(THREADS) void neighbors_select(O *distan
     for (int t = threadIdx.x; t < D; t += THREADS) numbers[t] = queries[(size_t)query * D + t];
     __syncthreads();
     if (found == 0) {
-#if IS_ROUNDED
+      // Sums that are at least what they stand for.
       for (unsigned i = threadIdx.x; i < count; i += THREADS) {
+#if POINT_IS_HALF && METRIC_COSINE
+        near[i] = from[i] + (rt_start(LENGTH * LENGTH, 0, true) - rt_start(LENGTH * LENGTH, 0, false));
+#else
         const unsigned index = indices[(size_t)query * CAPACITY + i];
         near[i] = from[i] + (upper[index] - lower[index]);
+#endif
       }
       __syncthreads();
-      const float limit = rt_limit_of_rounded(rt_kth_smallest(near, count, KEPT, near), rounded_queries[query]);
-#else
-      const float margin = noted_count[1] ? limits[query].z : limits[query].w;
-      const float limit = __double2float_ru((double)rt_kth_smallest(from, count, KEPT, near) + margin);
-#endif
+      const float limit = rt_list_limit(rt_kth_smallest(near, count, KEPT, near), rounded_queries[query]);
       for (unsigned i = threadIdx.x; i < count; i += THREADS)
         if (from[i] <= limit) {
           const unsigned place = atomicAdd(&found, 1u);
@@ -158,7 +115,7 @@ extern "C" __global__ __launch_bounds__(THREADS) void neighbors_select(O *distan
     for (unsigned i = threadIdx.x; i < here; i += THREADS) {
       const P *point = points + (size_t)candidate[i] * D;
       double sum = 0;
-#if IS_ROUNDED
+#if !POINT_IS_HALF
 #pragma unroll 16
       for (int t = 0; t < D; ++t) sum = rt_add_term(sum, (double)numbers[t], (double)point[t]);
 #else

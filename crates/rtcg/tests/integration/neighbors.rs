@@ -39,7 +39,7 @@ fn indices_are_those_of_a_loop_with_ties() {
 fn points_are_filtered_by_a_sample() {
     use rtcg::array::DType;
     let arrays = ArrayFactory::new(&Context::new().unwrap()).unwrap();
-    let (n, k) = (6000, 3);
+    let (n, k) = (2000, 3);
     // Those of float32 are rounded to float16.
     for (d, dtype) in [(16, DType::F16), (33, DType::F32)] {
         let points = numbers(n * d, 2);
@@ -49,7 +49,7 @@ fn points_are_filtered_by_a_sample() {
         };
         let index = Index::new(&on_device(&points), Metric::L2).unwrap();
         let index = index.with_candidates(Candidates::TensorCores).unwrap();
-        for m in [1, 9, 100] {
+        for m in [1, 9, 40] {
             let queries = numbers(m * d, 1);
             let found = index.search(&on_device(&queries), k).unwrap();
             let indices = arrays.typed_from_dyn::<i64>(found.indices).unwrap().to_vec().unwrap();
