@@ -344,27 +344,29 @@ pub(crate) unsafe extern "C" fn resolve_parked_barriers(ctx: *mut WarpCtx, frame
     let (id, count, kind) = (f.bar_id[first], f.bar_count[first], f.bar_kind[first] & !BAR_KIND_ALIGNED);
     let group: Vec<usize> = f.lanes_parked_at_barrier(id).collect();
     let (mut arriving, mut trues) = (group.len(), group.iter().filter(|&&l| f.bar_pred[l] != 0).count());
-    let mut elsewhere: Vec<usize> = (0..32).filter(waiting).filter(|&l| f.pc[l] != f.pc[first]).collect();
-    let mut aligned = (0..32).filter(waiting).any(|l| f.bar_kind[l] & BAR_KIND_ALIGNED != 0);
-    let mut next: *const FrameHeader = {
-        // SAFETY: compiled code passes its own context.
-        let first = unsafe { (*ctx).outer_frames };
-        first.cast()
-    };
     // SAFETY: callers keep the list as they call and return; their frames are on this stack.
-    while let Some(o) = unsafe { next.as_ref() } {
+    let outer_frames = || unsafe {
+        let nearest = (*ctx).outer_frames.cast::<FrameHeader>().as_ref();
+        std::iter::successors(nearest, |frame| frame.outer.as_ref())
+    };
+    for o in outer_frames() {
         arriving += o.lanes_parked_at_barrier(id).count();
         trues += o.lanes_parked_at_barrier(id).filter(|&l| o.bar_pred[l] != 0).count();
-        elsewhere.extend(o.lanes_parked_at_barrier(id));
-        aligned |= o.lanes_parked_at_barrier(id).any(|l| o.bar_kind[l] & BAR_KIND_ALIGNED != 0);
-        next = o.outer;
     }
-    let bits = |lanes: &[usize]| lanes.iter().fold(0_u32, |m, &l| m | 1 << l);
     // SAFETY: compiled code passes its own context.
     let env = unsafe { &KernelHostState::from_warp_ctx(ctx).env };
-    if let Some(diverged) = env.instrument.diverged.filter(|_| aligned && !elsewhere.is_empty()) {
-        // SAFETY: compiled code passes its own context.
-        unsafe { diverged(ctx, id, bits(&group), bits(&elsewhere)) };
+    if let Some(diverged) = env.instrument.diverged {
+        let aligned = |frame: &FrameHeader, lane: usize| frame.bar_kind[lane] & BAR_KIND_ALIGNED != 0;
+        let is_aligned = (0..32).filter(waiting).any(|l| aligned(f, l))
+            || outer_frames().any(|o| o.lanes_parked_at_barrier(id).any(|l| aligned(o, l)));
+        let elsewhere = (0..32).filter(waiting).filter(|&l| f.pc[l] != f.pc[first]);
+        let elsewhere: Vec<usize> =
+            elsewhere.chain(outer_frames().flat_map(|o| o.lanes_parked_at_barrier(id))).collect();
+        if is_aligned && !elsewhere.is_empty() {
+            let bits = |lanes: &[usize]| lanes.iter().fold(0_u32, |m, &l| m | 1 << l);
+            // SAFETY: compiled code passes its own context.
+            unsafe { diverged(ctx, id, bits(&group), bits(&elsewhere)) };
+        }
     }
     // SAFETY: compiled code passes its own context; the frame is not touched while the warp waits.
     let result = unsafe { (env.runtime.barrier)(ctx, kind, id, count, arriving as u32, trues as u32) };
