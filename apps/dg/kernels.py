@@ -189,8 +189,9 @@ def _default(problem):
     nodes, order, itemsize = problem.element.n_nodes, problem.element.order, problem.dtype.itemsize
     others = {"nodes": 2, "serial": 1, "matrices": "global", "unroll": 8, "columns": 1}
     if problem.capability >= (9, 0) and (itemsize == 8 or order >= 4):
-        inline = 2 if itemsize == 8 and order >= 8 else 1
-        return others | {"products": "tensor_cores", "parallel": 1, "inline": inline, "blocks": 2 if order >= 8 else 0}
+        of_order = {8: {"inline": 2}, 9: {"columns": 2, "blocks": 0}} if itemsize == 8 else {}
+        chosen = {"products": "tensor_cores", "parallel": 1, "inline": 1, "blocks": 2 if order >= 8 else 0}
+        return others | chosen | of_order.get(order, {})
     threads = -(-nodes // 2)
     fitting = (p for p in range(1, 65) if -(-p * threads // 32) * 32 <= 1.2 * p * threads)
     parallel, inline = min(fitting, key=lambda p: abs(p * threads - 128)), 2 if order >= 5 and itemsize == 4 else 1

@@ -158,7 +158,8 @@ unsafe fn call_cached(
     // call comes after that, with the function held.
     unsafe {
         let cached = (*this.0.get()).iter().rev().find(|cached| {
-            let is_in_context = cached.context.as_ref().map_or_else(|| Context::current().is_none(), Context::is_current);
+            let is_in_context =
+                cached.context.as_ref().map_or_else(|| Context::current().is_none(), Context::is_current);
             is_in_context
                 && cached.n_positional == n_positional
                 && has_same_names(py, cached.names.as_ref(), names)
