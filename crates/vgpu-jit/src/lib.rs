@@ -16,6 +16,7 @@ use rtcg_ptx::ast::{self, FuncId};
 use rtcg_vgpu_abi::instrument::Instrumentation;
 use rtcg_vgpu_abi::runtime::RuntimeCalls;
 use rtcg_vgpu_abi::{KernelEntry, LaneSet};
+pub use simt::fma_contraction::FMAD_DISABLED_COMMENT;
 pub use simt::operands;
 pub use simt::symbol_layout::{SharedLayout, SharedVar, SymbolLayout, function_token, reachable_functions};
 use std::sync::{Arc, OnceLock};

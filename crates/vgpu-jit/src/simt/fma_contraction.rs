@@ -10,10 +10,12 @@
 //! Assumes nothing of the body; establishes nothing that other passes need.
 
 use super::body::{Block, FunctionBody, Stmt, stmt_defs, stmt_uses};
-use rtcg_cuda_sys::nvrtc::FMAD_DISABLED_COMMENT;
 use rtcg_ptx::ast::{BinaryOp, FpMods, Inst, Module, Operand, Reg, Rounding, TernaryOp, Type, UnaryOp};
 use std::borrow::Cow;
 use std::collections::HashMap;
+
+/// The last line of PTX that was compiled with `-fmad=false`: NVRTC leaves no trace of that in half precision.
+pub const FMAD_DISABLED_COMMENT: &str = "// compiled with -fmad=false";
 
 /// Whether the module says that it was compiled with `-fmad=false`.
 pub(crate) fn is_contraction_forbidden(module: &Module) -> bool {

@@ -187,3 +187,8 @@ fn blocks_of_short_rows_multiply_matrices() {
         assert_eq!(to_u32s(&out[1]), (0..n * n).map(want).collect::<Vec<_>>(), "n = {n}");
     }
 }
+
+#[test]
+fn the_mark_of_fmad_false_is_the_one_that_our_compiler_leaves() {
+    assert_eq!(rtcg_vgpu_jit::FMAD_DISABLED_COMMENT, rtcg_cuda_sys::nvrtc::FMAD_DISABLED_COMMENT);
+}
