@@ -22,8 +22,9 @@ enum { SHORT = {{ short }}, THREADS = {{ threads }}, TILE = {{ tile }}, COLUMNS 
 
 {% for s in systems %}{% set k = s.index %}
 enum { DIMENSION{{ k }} = {{ s.dimension }}, DELAY{{ k }} = {{ s.delay }}, REACH{{ k }} = {{ s.reach }} };
-// A difference of scalars as the norm {{ s.norm }} sees it; whether {{ s.dimension }} of them, M(t), mean near points.
-#define MEASURE{{ k }}(x) {{ "((x) * (x))" if s.norm == "euclidean" else "fabsf(x)" }}
+// A difference of scalars as the norm {{ s.norm }} sees it, rounded alike wherever it is computed.
+#define MEASURE{{ k }}(x) {{ "__fmul_rn(x, x)" if s.norm == "euclidean" else "fabsf(x)" }}
+// Whether {{ s.dimension }} of them, M(t), mean near points.
 #define NEAR{{ k }}(M) ({{ s.near }})
 {% endfor %}
 #define ALL_NEAR(M) (true{% for s in systems %} & NEAR{{ s.index }}(M##{{ s.index }}){% endfor %})
@@ -224,7 +225,7 @@ SPACE = tune.Space(threads=[128, 64, 256], tile=[512, 256, 1024], columns_of_thr
 """What is tuned; ``columns_of_thread`` matters for columns alone."""
 
 
-@functools.cache
+@functools.lru_cache(maxsize=32)
 def walkers(embeddings, theiler):
     """The kernels ``vertical`` and ``diagonal`` for a tuple of embeddings, in all of which pairs must be near."""
     source = functools.partial(_source, embeddings, theiler)

@@ -325,12 +325,31 @@ LAYOUTS = {
 def choices_of(call, unit, count, seed):
     """The decision of a call on its blocks, and some of the choices by threads or by tensor cores."""
     decision = next(met for met in _native.record_array_decisions(call)[1] if met.name == "einsum.block")
-    table, rng, found = decision.table(), np.random.default_rng(seed), []
-    while len(found) < count:
-        config = table[int(rng.integers(len(table)))]
-        if config["unit"] == unit:
-            found.append(config)
-    return decision, found
+    table = [config for config in decision.table() if config["unit"] == unit]
+    if not table:
+        pytest.skip(f"the device has no unit {unit!r} for this dtype")
+    return decision, [table[k] for k in np.random.default_rng(seed).integers(len(table), size=count)]
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_infinities_stay_what_they_are(place, dtype):
+    """The sums of TF32 numbers that stand for a float32 have none of inf - inf, and none of inf * 0."""
+    rng = np.random.default_rng(place)
+    shapes = [(300, 3, 3), (3, 8, 8), (300, 8, 6)]
+    hosts = [rng.choice([-1.0, 1.0, 1.5, 2.25], shape).astype(dtype) for shape in shapes]
+    hosts[place].ravel()[::97] = np.inf
+    hosts[place].ravel()[5] = np.nan
+    with np.errstate(invalid="ignore"):
+        want = np.einsum(
+            "erx,rij,ejf->exif", *[host.astype(float) for host in hosts], optimize=["einsum_path", (1, 2), (0, 1)]
+        )
+    arrays = [xp.asarray(host) for host in hosts]
+    call = lambda: rtcg.einsum("erx,rij,ejf->exif", *arrays, optimize=["einsum_path", (1, 2), (0, 1)])  # noqa: E731
+    decision, configs = choices_of(call, "mma", 3, 7)
+    for config in configs:
+        np.testing.assert_array_equal(np.isfinite(decision.force(config, call).get()), np.isfinite(want))
+        np.testing.assert_array_equal(np.isnan(decision.force(config, call).get()), np.isnan(want))
 
 
 @pytest.mark.parametrize(

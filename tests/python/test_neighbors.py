@@ -102,7 +102,7 @@ def test_candidates_of_tensor_cores_are_as_good(metric, dtype, dimensions, m, n,
     np.testing.assert_array_equal(index.radius_count(queries, radius).get(), within.sum(axis=1))
 
 
-#: Of (dimensions, m, n, k): one group of queries and several, with and without products of second numbers, tiles and
+#: Of (dimensions, m, n, k): one group of queries and several, tiles and
 #: dimensions with a rest, more queries than are searched at once.
 FILTER_SHAPES = [(40, 3, 3001, 4), (64, 70, 4500, 8)] if not ALL else [
     (40, 3, 3001, 4), (64, 70, 4500, 8), (128, 1, 6000, 10), (128, 20, 9000, 16), (8, 1030, 700, 1), (32, 300, 2100, 2),

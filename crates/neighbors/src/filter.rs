@@ -70,7 +70,7 @@ impl Search<'_> {
         let listed = self.sample_tiles(filter).max(FILTER_CAPACITY);
         let is_simd_cpu = self.ctx().device_info().is_simd_cpu();
         let part_queries = if is_simd_cpu { SIMD_CPU_PART_QUERIES } else { PART_QUERIES };
-        let step = (MAX_LIST_BYTES / (4 * listed)).clamp(1, part_queries);
+        let step = (MAX_LIST_BYTES / (8 * listed)).clamp(1, part_queries);
         let most = step.min(self.queries.count());
         let noted = GpuArray::empty(self.ctx(), &[most], DType::U32, Order::C)?;
         let noted_count = self.queries.noted_count()?;

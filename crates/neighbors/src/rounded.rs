@@ -10,7 +10,8 @@ use rtcg_array::{DType, Index, Order, PackedKernelArgs, ReduceOptions, Reduction
 impl Search<'_> {
     /// Whether there is nothing to be rounded, or queries are so many that it takes less time than it saves.
     pub(crate) fn pays_for_rounding(&self) -> bool {
-        self.points.array.dtype() == DType::F16 || self.queries.count() >= self.min_rounding_queries
+        let is_rounded = self.points.array.dtype() == DType::F16 || self.rounded.get().is_some();
+        is_rounded || self.queries.count() >= self.min_rounding_queries
     }
 
     /// The points of a filter, from the first search that asks for them. Waits that once.

@@ -21,7 +21,8 @@ pub(crate) struct Vectors {
 #[derive(Debug, Clone)]
 pub(crate) struct RoundedPoints {
     pub(crate) vectors: Vectors,
-    /// Halves of what their squared lengths are at most and at least, as `round.cuh` has it.
+    /// What a sum of products begins with so that it is an upper or a lower bound of a distance, as `round.cuh` has it;
+    /// `upper` is a factor where metrics are cosines of float16.
     pub(crate) upper: GpuArray,
     pub(crate) lower: GpuArray,
     /// Sums of coordinates, whose mean is the origin.

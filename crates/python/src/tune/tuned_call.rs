@@ -20,6 +20,7 @@ use rtcg::array::{DType, Layout};
 use rtcg::driver::Context;
 use smallvec::SmallVec;
 use std::cell::UnsafeCell;
+use std::ffi::c_long;
 use std::mem::MaybeUninit;
 use std::sync::Arc;
 
@@ -38,7 +39,7 @@ enum ProblemCheck {
 
 /// How a call was made.
 struct CachedTunedCall {
-    /// The context on top of the thread's stack.
+    /// The context that is current, which another library may have made so.
     context: Option<Context>,
     names: Option<Py<PyTuple>>,
     n_positional: usize,
@@ -158,8 +159,8 @@ unsafe fn call_cached(
     // call comes after that, with the function held.
     unsafe {
         let cached = (*this.0.get()).iter().rev().find(|cached| {
-            let is_in_context =
-                cached.context.as_ref().map_or_else(|| Context::current().is_none(), Context::is_current);
+            let is_in_context = cached.context.as_ref().is_some_and(Context::is_current)
+                || Context::current().is_none() && Context::current_or_foreign() == cached.context;
             is_in_context
                 && cached.n_positional == n_positional
                 && has_same_names(py, cached.names.as_ref(), names)
@@ -209,7 +210,12 @@ impl ProblemCheck {
         }
         let is_number = argument.is_exact_instance_of::<PyInt>() || argument.is_exact_instance_of::<PyFloat>();
         let is_value = is_number || argument.is_none() || argument.is_exact_instance_of::<PyString>();
-        (is_value || numpy_scalar(argument).is_some()).then(|| Self::Number(argument.clone().unbind()))
+        // Others would be recognised as the same object only.
+        let is_compared = match numpy_scalar(argument) {
+            Some(scalar) => matches!(scalar.nbytes, 4 | 8),
+            None => is_value && (!argument.is_exact_instance_of::<PyInt>() || argument.extract::<c_long>().is_ok()),
+        };
+        is_compared.then(|| Self::Number(argument.clone().unbind()))
     }
 
     #[inline]
@@ -321,7 +327,7 @@ impl CachedTunedCall {
         }
         let py = args.py();
         Ok(Some(Self {
-            context: Context::current(),
+            context: Context::current_or_foreign(),
             names: names.map(|names| Bound::clone(&names).unbind()),
             n_positional: args.len(),
             checks,

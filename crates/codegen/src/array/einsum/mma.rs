@@ -53,16 +53,22 @@ __device__ __forceinline__ void multiply_TYPE(float (&c)[4], const unsigned (&a)
 ";
 const SINGLES_SOURCE: &str = "\
 __device__ __forceinline__ unsigned tf32(float x) { unsigned bits; asm(\"cvt.rna.tf32.f32 %0, %1;\" : \"=r\"(bits) : \"f\"(x)); return bits; }
-template <bool EXACT, int N> __device__ __forceinline__ void split(const float (&x)[N], unsigned (&large)[N], unsigned (&small)[N]) {
+// Numbers as sums of two of TF32. Only the product of the larger ones has infinities and NaN, of which `finite` has 0.
+template <bool EXACT, int N> __device__ __forceinline__ void split(const float (&x)[N], unsigned (&large)[N], unsigned (&finite)[N], unsigned (&small)[N]) {
   #pragma unroll
-  for (int k = 0; k < N; k++) { large[k] = EXACT ? __float_as_uint(x[k]) : tf32(x[k]); small[k] = EXACT ? 0u : tf32(x[k] - __uint_as_float(large[k])); }
+  for (int k = 0; k < N; k++) {
+    large[k] = EXACT ? __float_as_uint(x[k]) : tf32(x[k]);
+    const bool is_finite = (large[k] & 0x7f800000u) != 0x7f800000u;
+    finite[k] = is_finite ? large[k] : 0u;
+    small[k] = EXACT || !is_finite ? 0u : tf32(x[k] - __uint_as_float(large[k]));
+  }
 }
 template <bool EXACT_A, bool EXACT_B, int N, int M> __device__ __forceinline__ void multiply(float (&c)[4], const float (&a)[N], const float (&b)[M]) {
-  unsigned a_large[N], a_small[N], b_large[M], b_small[M];
-  split<EXACT_A>(a, a_large, a_small);
-  split<EXACT_B>(b, b_large, b_small);
-  if (!EXACT_A) multiply_tf32(c, a_small, b_large);
-  if (!EXACT_B) multiply_tf32(c, a_large, b_small);
+  unsigned a_large[N], a_finite[N], a_small[N], b_large[M], b_finite[M], b_small[M];
+  split<EXACT_A>(a, a_large, a_finite, a_small);
+  split<EXACT_B>(b, b_large, b_finite, b_small);
+  if (!EXACT_A) multiply_tf32(c, a_small, b_finite);
+  if (!EXACT_B) multiply_tf32(c, a_finite, b_small);
   multiply_tf32(c, a_large, b_large);
 }
 ";
