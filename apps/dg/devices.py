@@ -132,7 +132,9 @@ class Cluster:
                     device = driver.Context.get_device()
                     sender.sends[to] = sender.buffer(places)
                 with receiver.context:
-                    if driver.Context.get_device().can_access_peer(device):  # else copies go through the host
+                    if driver.Context.get_device().can_access_peer(
+                        device
+                    ):  # else copies between devices go through the host
                         driver.Context.enable_peer_access(sender.context)
                     receiver.receives[int(sender_number)] = receiver.buffer(places)
 

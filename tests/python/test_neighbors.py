@@ -1,5 +1,6 @@
 """`rtcg.neighbors` against loops in NumPy: indices and distances are the same bits."""
 
+import itertools
 import math
 import signal
 import threading
@@ -164,15 +165,16 @@ ROUNDED_SHAPES = [(33, 9, 3100, 2), (64, 530, 600, 1)] if not ALL else [
     (64, 3, 51300, 100), (5, 30, 1100, 2),
 ]  # fmt: skip
 COORDINATES = ("gaussian", "far", "clusters", "duplicates", "denormal", "huge", "mixed", "distant")
+ROUNDED_CASES = [
+    (kind, metric, *shape)
+    for shape, kind, metric in itertools.product(ROUNDED_SHAPES, COORDINATES, ["l2", "sqeuclidean", "cosine"])
+    if ALL or (metric != "sqeuclidean" and (kind == "gaussian" or shape[1] <= 100))
+]
 
 
-@pytest.mark.parametrize("metric", ["l2", "sqeuclidean", "cosine"])
-@pytest.mark.parametrize("kind", COORDINATES)
-@pytest.mark.parametrize("dimensions, m, n, k", ROUNDED_SHAPES)
+@pytest.mark.parametrize("kind, metric, dimensions, m, n, k", ROUNDED_CASES)
 def test_points_rounded_to_float16(kind, metric, dimensions, m, n, k, launches, on_virtual_device):
     """Points of float32 are filtered by a copy in float16; where that is too coarse, queries are searched again."""
-    if not ALL and (metric == "sqeuclidean" or (kind != "gaussian" and m > 100)):
-        return
     queries, points = coordinates(kind, m, n, dimensions)
     index = neighbors.Index(points, metric, candidates="tensor")
     parts = -(-m // 512) if on_virtual_device else 1
@@ -188,6 +190,16 @@ def test_points_rounded_to_float16(kind, metric, dimensions, m, n, k, launches, 
     found, names = launches(lambda: index.search(queries[: m // 2], k))
     assert_same(found, queries[: m // 2], points, k, metric)
     assert names.count("neighbors_round") == 1
+
+
+def test_numbers_that_are_not_finite_in_a_later_part(context):
+    queries, points = coordinates("gaussian", 1100, 1200, 40)
+    index = neighbors.Index(points, candidates="tensor")
+    queries[1050, 3] = np.nan
+    with pytest.raises(ValueError, match=r"queries\[1050\] has NaN or infinity"):
+        index.search(queries, 2)
+    queries[1050, 3] = 0
+    assert_same(index.search(queries, 2), queries, points, 2, "l2")
 
 
 def test_lists_of_rounded_points_that_are_full(launches, context):
