@@ -17,9 +17,9 @@ use rtcg_array::{DType, Order, PackedKernelArgs, push_arrays};
 
 /// Neighbours that lists have room for, several times over.
 const MAX_FILTER_NEIGHBORS: usize = 128;
-/// The most points let through, about.
+/// The most points that pass the filter, about.
 const TARGET_CANDIDATES: usize = 1024;
-/// Products for which a point that is let through takes as long; estimated from counts of instructions, not measured.
+/// Products for which a point that passes takes as long; estimated from counts of instructions, not measured.
 const PRODUCTS_OF_CANDIDATE: usize = 1024;
 /// The most points for one of the sample, which costs that share of the time.
 const MAX_STRIDE: usize = 64;
@@ -47,7 +47,7 @@ impl Search<'_> {
         let (points, count) = (&self.points.array, self.points.count());
         let is_half = points.dtype() == DType::F16;
         let dimensions = self.points.dimensions().next_multiple_of(if is_half { 1 } else { 8 });
-        // Where a larger sample takes as long as the points that a smaller one lets through.
+        // Where a larger sample takes as long as the points that pass by a smaller one.
         let stride = (count / (PRODUCTS_OF_CANDIDATE * k)).isqrt().min(TARGET_CANDIDATES / k).clamp(4, MAX_STRIDE);
         let stride = stride.min(count / (SAMPLE_TILES_OF_NEIGHBOR * FILTER_TILE * k));
         let shared_bytes = (self.ctx().device_info().shared_bytes as usize).saturating_sub(FILTER_STATIC_BYTES);
@@ -151,8 +151,8 @@ impl Search<'_> {
         let groups = all_groups.div_ceil(parts).next_multiple_of(columns);
         let mut args = PackedKernelArgs::new();
         push_arrays(&mut args, &lists)?;
-        let starts = if is_sample || is_weighted { &filter.points.upper } else { &filter.points.lower };
-        push_arrays(&mut args, &[starts])?;
+        let initial_sums = if is_sample || is_weighted { &filter.points.upper } else { &filter.points.lower };
+        push_arrays(&mut args, &[initial_sums])?;
         search.push_search(&mut args, &Part { first: 0, count: queries, selected: None })?;
         [rows, filter.stride, groups].iter().for_each(|&n| args.push_u32(n as u32));
         let spec = FilterSpec { distance: search.distance(false, 0), columns: columns as u32, is_sample };

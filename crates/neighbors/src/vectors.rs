@@ -60,7 +60,7 @@ impl Vectors {
         Ok(made)
     }
 
-    /// Others in place of these, with what is known of these.
+    /// The same vectors in another array: their squared lengths and state stay.
     pub(crate) fn with_array(&self, array: GpuArray) -> Self {
         Self { array, ..self.clone() }
     }

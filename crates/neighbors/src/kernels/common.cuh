@@ -91,10 +91,10 @@ __device__ __forceinline__ double rt_rounding(double size) { return (IS_TENSOR ?
 
 // The squared length below which float32 loses numbers of products; a negative cosine times the length of the query, from a
 // product. Points that are shorter are taken for near ones, or for neither near nor far in counts, and looked at again.
-#define SHORT 1e-30
+#define RT_MIN_SQUARED_NORM 1e-30
 __device__ __forceinline__ float rt_cosine(float product, double norm, bool is_count)
 {
-  if (norm > 0 && norm < SHORT) return __int_as_float(is_count ? 0x7fffffff : 0xff800000);
+  if (norm > 0 && norm < RT_MIN_SQUARED_NORM) return __int_as_float(is_count ? 0x7fffffff : 0xff800000);
   return norm > 0 ? product * (float)(-1 / sqrt(norm)) : 0.0f;
 }
 
@@ -117,7 +117,7 @@ struct rt_bound {
 #endif
     // Squares of these are infinite in float32.
     if (!(query_norm + largest_norm < 1e37)) slack = rt_infinity(1.0);
-    if (METRIC_COSINE && query_norm > 0 && query_norm < SHORT) slack = rt_infinity(1.0);
+    if (METRIC_COSINE && query_norm > 0 && query_norm < RT_MIN_SQUARED_NORM) slack = rt_infinity(1.0);
   }
   __device__ double low(double exact) const { return exact * scale + shift - slack; }
   __device__ double high(double exact) const { return exact * scale + shift + slack; }
@@ -125,24 +125,24 @@ struct rt_bound {
 
 // Of vectors rounded to float16 (`round.cuh`): how much squared distances are enlarged at most, so that errors of points need
 // not be known by products; the length to which vectors are scaled for cosines.
-#define ETA (1.0 / 512)
-#define LENGTH 8192.0
+#define RT_SLACK (1.0 / 512)
+#define RT_COSINE_LENGTH 8192.0
 
 // What a point of this squared length, and squared error, adds to products: so that sums are at least what they stand for, or
 // at most.
-__device__ __forceinline__ float rt_start(double length, double error, bool is_upper)
+__device__ __forceinline__ float rt_initial_sum(double length, double error, bool is_upper)
 {
-  const double rounding = rt_rounding(length + (1 + 1 / ETA) * error);
-  return is_upper ? __double2float_ru((length + error / ETA) / 2 + rounding)
-                  : __double2float_rd((length - (1 + 1 / ETA) * error) / 2 - rounding);
+  const double rounding = rt_rounding(length + (1 + 1 / RT_SLACK) * error);
+  return is_upper ? __double2float_ru((length + error / RT_SLACK) / 2 + rounding)
+                  : __double2float_rd((length - (1 + 1 / RT_SLACK) * error) / 2 - rounding);
 }
 
 // The limit of a list for a query of this squared length and this error, where the k-th smallest of any sums is known.
 __device__ __forceinline__ float rt_list_limit(double sum, double2 query)
 {
   const double rounding = rt_rounding(query.x / 2);
-  const double most = sqrt((1 + ETA) * fmax(query.x + 2 * (sum + rounding), 0.0)) + 2 * query.y;
-  return __double2float_ru(((1 + ETA) * most * most - query.x) / 2 + rounding);
+  const double most = sqrt((1 + RT_SLACK) * fmax(query.x + 2 * (sum + rounding), 0.0)) + 2 * query.y;
+  return __double2float_ru(((1 + RT_SLACK) * most * most - query.x) / 2 + rounding);
 }
 
 // `radius` is squared for METRIC_L2.

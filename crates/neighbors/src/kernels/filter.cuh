@@ -8,14 +8,14 @@
 // what they append in shared memory, so that they seldom wait for the lengths of lists.
 //
 // Eight adjacent numbers of a vector are operands of one lane: the order of dimensions in a product does not matter. Queries
-// are negative ones, rounded. Sums begin with `starts` of points, but for METRIC_COSINE, where these are factors of products;
+// are negative ones, rounded. Sums begin with `initial_sums` of points, but for METRIC_COSINE, where these are factors of products;
 // see `round.cuh` for what is compared.
-enum { STEPS = (D + 31) / 32, TILE = 32, WARPS = THREADS / 32, ROOM = 64 };
+enum { STEPS = (D + 31) / 32, TILE = 32, WARPS = THREADS / 32, BUFFER_SIZE = 64 };
 
 // Points that a warp has found, and places of their queries in the block.
 struct rt_collected {
-  float value[ROOM];
-  unsigned index[ROOM], column[ROOM], count;
+  float value[BUFFER_SIZE];
+  unsigned index[BUFFER_SIZE], column[BUFFER_SIZE], count;
 };
 
 __device__ __forceinline__ void rt_multiply(float (&sum)[4], unsigned a0, unsigned a1, unsigned a2, unsigned a3, unsigned b0, unsigned b1)
@@ -27,9 +27,9 @@ __device__ __forceinline__ void rt_multiply(float (&sum)[4], unsigned a0, unsign
 // Rows lane / 4 + 8 r of a tile: of each 32 dimensions eight, and what it adds to products or multiplies them by.
 struct rt_rows {
   uint4 numbers[4][STEPS];
-  float start[4];
+  float initial_sum[4];
 
-  __device__ __forceinline__ void load(const P *points, const float *starts, unsigned tile, unsigned rows, unsigned stride)
+  __device__ __forceinline__ void load(const P *points, const float *initial_sums, unsigned tile, unsigned rows, unsigned stride)
   {
     const int lane = threadIdx.x % 32;
 #pragma unroll
@@ -47,7 +47,7 @@ struct rt_rows {
       for (int s = 0; s < STEPS; ++s)
         numbers[r][s] = (s + 1) * 32 <= D || s * 32 + lane % 4 * 8 < D ? *(const uint4 *)(from + s * 32) : make_uint4(0, 0, 0, 0);
       // Distances to rows that are none are no numbers, which no comparison is true of.
-      start[r] = is_row ? starts[row] : __int_as_float(0x7fffffff);
+      initial_sum[r] = is_row ? initial_sums[row] : __int_as_float(0x7fffffff);
     }
   }
 };
@@ -56,7 +56,7 @@ struct rt_rows {
 __device__ __forceinline__ void rt_append(rt_collected &own, unsigned first, float *column_limits, float *values, unsigned *indices, unsigned *counts)
 {
   __syncwarp();
-  const unsigned count = min(own.count, (unsigned)ROOM);
+  const unsigned count = min(own.count, (unsigned)BUFFER_SIZE);
   for (unsigned i = threadIdx.x % 32; i < count; i += 32) {
     const unsigned column = own.column[i], place = atomicAdd(&counts[first + column], 1u);
     if (place < CAPACITY) {
@@ -71,7 +71,7 @@ __device__ __forceinline__ void rt_append(rt_collected &own, unsigned first, flo
   __syncwarp();
 }
 
-extern "C" __global__ __launch_bounds__(THREADS, D <= 64 ? 2 : 1) void neighbors_filter(float *values, unsigned *indices, unsigned *counts, const float *limits, unsigned *noted_count, const float *starts, RT_SEARCH, unsigned rows, unsigned stride, unsigned groups)
+extern "C" __global__ __launch_bounds__(THREADS, D <= 64 ? 2 : 1) void neighbors_filter(float *values, unsigned *indices, unsigned *counts, const float *limits, unsigned *noted_count, const float *initial_sums, RT_SEARCH, unsigned rows, unsigned stride, unsigned groups)
 {
   extern __shared__ __align__(16) unsigned char memory[];
   __shared__ rt_collected collected[WARPS];
@@ -84,7 +84,7 @@ extern "C" __global__ __launch_bounds__(THREADS, D <= 64 ? 2 : 1) void neighbors
   // None is noted so far.
   if (IS_SAMPLE && blockIdx.x == 0 && blockIdx.y == 0 && threadIdx.x == 0) *noted_count = 0;
   rt_rows next;
-  if (tile < tiles) next.load(points, starts, tile, rows, stride);
+  if (tile < tiles) next.load(points, initial_sums, tile, rows, stride);
   if (threadIdx.x % 32 == 0) own.count = 0;
   bool is_searched = IS_SAMPLE;
   for (unsigned q = threadIdx.x; q < groups * 8; q += THREADS) {
@@ -97,17 +97,17 @@ extern "C" __global__ __launch_bounds__(THREADS, D <= 64 ? 2 : 1) void neighbors
     operands[i / 32 * 32 + lane] = q < m && t < D ? *(const uint4 *)(queries + (size_t)q * D + t) : make_uint4(0, 0, 0, 0);
   }
   if (!__syncthreads_or(is_searched)) return;
-  const float start = rt_start(LENGTH * LENGTH, 0, IS_SAMPLE);
+  const float cosine_sum = rt_initial_sum(RT_COSINE_LENGTH * RT_COSINE_LENGTH, 0, IS_SAMPLE);
   while (tile < tiles) {
     rt_rows here = next;
     const unsigned base = tile * TILE + lane / 4, next_tile = tile + gridDim.x * WARPS;
-    if (next_tile < tiles) next.load(points, starts, next_tile, rows, stride);
+    if (next_tile < tiles) next.load(points, initial_sums, next_tile, rows, stride);
     for (unsigned group = 0; group < groups; group += COLUMNS) {
       float sum[COLUMNS][2][4];
 #pragma unroll
       for (int c = 0; c < COLUMNS; ++c)
 #pragma unroll
-        for (int e = 0; e < 8; ++e) sum[c][e / 4][e % 4] = METRIC_COSINE ? 0.0f : here.start[e / 2];
+        for (int e = 0; e < 8; ++e) sum[c][e / 4][e % 4] = METRIC_COSINE ? 0.0f : here.initial_sum[e / 2];
 #pragma unroll
       for (int s = 0; s < STEPS; ++s) {
         uint4 q[COLUMNS];
@@ -135,7 +135,7 @@ extern "C" __global__ __launch_bounds__(THREADS, D <= 64 ? 2 : 1) void neighbors
 #pragma unroll
         for (int e = 0; e < 8; ++e) {
           float &value = sum[c][e / 4][e % 4];
-          if (METRIC_COSINE) value = fmaf(value, here.start[e / 2], start);
+          if (METRIC_COSINE) value = fmaf(value, here.initial_sum[e / 2], cosine_sum);
           is_near[c] |= value <= (e % 2 ? limit.y : limit.x);
         }
 #if IS_SAMPLE
@@ -151,10 +151,10 @@ extern "C" __global__ __launch_bounds__(THREADS, D <= 64 ? 2 : 1) void neighbors
       }
 #if !IS_SAMPLE
       unsigned left = 0xffffffffu;
-      bool is_full = false;
+      bool has_more = false;
 #pragma unroll
-      for (int c = 0; c < COLUMNS; ++c) is_full |= is_near[c];
-      for (is_full = __any_sync(0xffffffffu, is_full); is_full;) {
+      for (int c = 0; c < COLUMNS; ++c) has_more |= is_near[c];
+      for (has_more = __any_sync(0xffffffffu, has_more); has_more;) {
 #pragma unroll
         for (int c = 0; c < COLUMNS; ++c) {
 #pragma unroll
@@ -162,7 +162,7 @@ extern "C" __global__ __launch_bounds__(THREADS, D <= 64 ? 2 : 1) void neighbors
             const unsigned column = (group + c) * 8 + lane % 4 * 2 + e % 2, bit = 1u << (c * 8 + e);
             if (left & bit && sum[c][e / 4][e % 4] <= column_limits[column]) {
               const unsigned place = atomicAdd(&own.count, 1u);
-              if (place < ROOM) {
+              if (place < BUFFER_SIZE) {
                 own.value[place] = sum[c][e / 4][e % 4];
                 own.index[place] = base + e / 2 * 8;
                 own.column[place] = column;
@@ -173,8 +173,8 @@ extern "C" __global__ __launch_bounds__(THREADS, D <= 64 ? 2 : 1) void neighbors
         }
         __syncwarp();
         const unsigned found = own.count;
-        is_full = found > ROOM;
-        if (found > ROOM / 2) rt_append(own, first, column_limits, values, indices, counts);
+        has_more = found > BUFFER_SIZE;
+        if (found > BUFFER_SIZE / 2) rt_append(own, first, column_limits, values, indices, counts);
       }
 #endif
     }

@@ -5,12 +5,12 @@
 // products; for METRIC_COSINE the filter divides products by their lengths.
 //
 // Let a query q and a point p, so moved and scaled, be rounded to Q and P. Of |P|, |Q|, e = |p - P|, f = |q - Q| all is
-// known. Triangles say | |p - q| - |P - Q| | <= e + f, and (x + e)^2 <= (1 + ETA) (x^2 + e^2 / ETA) for any x. So where
+// known. Triangles say | |p - q| - |P - Q| | <= e + f, and (x + e)^2 <= (1 + RT_SLACK) (x^2 + e^2 / RT_SLACK) for any x. So where
 // |p - q| <= T, with U = T + f
-//     |P|^2 - 2 P Q - (1 + 1 / ETA) e^2 <= (1 + ETA) U^2 - |Q|^2,
+//     |P|^2 - 2 P Q - (1 + 1 / RT_SLACK) e^2 <= (1 + RT_SLACK) U^2 - |Q|^2,
 // whose left side has nothing of the query but the product, its right side nothing of the point. In turn
-//     |p - q| <= f + sqrt((1 + ETA) (|P|^2 + e^2 / ETA - 2 P Q + |Q|^2)).
-// Tensor cores have halves of these, in sums that begin with what the point adds: numbers below |P|^2 + (1 + 1 / ETA) e^2 +
+//     |p - q| <= f + sqrt((1 + RT_SLACK) (|P|^2 + e^2 / RT_SLACK - 2 P Q + |Q|^2)).
+// Tensor cores have halves of these, in sums that begin with what the point adds: numbers below |P|^2 + (1 + 1 / RT_SLACK) e^2 +
 // |Q|^2 / 2 in all, whose rounding errors (`rt_rounding`) are added to both sides. Errors of float64 are far below that.
 enum { PADDED = (D + 7) / 8 * 8, WARPS = THREADS / 32 };
 
@@ -20,7 +20,7 @@ extern "C" __global__ __launch_bounds__(THREADS) void neighbors_round(rt_half *r
   const int exponent = *largest_norm > 0 ? ilogb(*largest_norm) >> 1 : 0;
   for (unsigned i = blockIdx.x * WARPS + threadIdx.x / 32; i < count; i += gridDim.x * WARPS) {
     // To lengths of 2^13 to 2^14 at most, and twice as much from the mean.
-    const double scale = !METRIC_COSINE ? ldexp(1.0, 13 - exponent) : norms[i] > 0 ? LENGTH / sqrt(norms[i]) : 0.0;
+    const double scale = !METRIC_COSINE ? ldexp(1.0, 13 - exponent) : norms[i] > 0 ? RT_COSINE_LENGTH / sqrt(norms[i]) : 0.0;
     double length = 0, error = 0;
 #if POINT_IS_HALF && !IS_QUERY
     // Half of the exponent of the scale is the point's.
@@ -51,9 +51,9 @@ extern "C" __global__ __launch_bounds__(THREADS) void neighbors_round(rt_half *r
 #elif POINT_IS_HALF && METRIC_COSINE
     upper[i] = scale;
 #else
-    if (METRIC_COSINE && !(norms[i] > 0)) length = LENGTH * LENGTH;
-    upper[i] = rt_start(length, error, true);
-    lower[i] = rt_start(length, error, false);
+    if (METRIC_COSINE && !(norms[i] > 0)) length = RT_COSINE_LENGTH * RT_COSINE_LENGTH;
+    upper[i] = rt_initial_sum(length, error, true);
+    lower[i] = rt_initial_sum(length, error, false);
 #endif
   }
 }

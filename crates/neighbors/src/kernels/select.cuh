@@ -2,7 +2,7 @@
 // A block has a query. Defined before: CAPACITY, and KEPT neighbours.
 
 // Points of a query that are ranked in float64.
-enum { MOST = CAPACITY / 4 };
+enum { MAX_RANKED = CAPACITY / 4 };
 
 // The k-th smallest of numbers, digit by digit from the highest; all threads take part. `near` has room for CAPACITY.
 __device__ float rt_kth_smallest(const float *from, unsigned count, unsigned k, float *near)
@@ -49,13 +49,13 @@ __device__ float rt_kth_smallest(const float *from, unsigned count, unsigned k, 
 
 #if IS_LIMIT
 // Limits of queries: none where too many points are that near, for which a list would have no room.
-extern "C" __global__ __launch_bounds__(THREADS) void neighbors_select(float *limits, unsigned *counts, const float *values, unsigned tiles, unsigned most, const double2 *rounded_queries, RT_SEARCH)
+extern "C" __global__ __launch_bounds__(THREADS) void neighbors_select(float *limits, unsigned *counts, const float *values, unsigned tiles, unsigned most, const double2 *query_bounds, RT_SEARCH)
 {
   __shared__ float near[CAPACITY];
   __shared__ unsigned passed;
   for (unsigned query = blockIdx.x; query < m; query += gridDim.x) {
     const float *from = values + (size_t)query * tiles;
-    const float limit = rt_list_limit(rt_kth_smallest(from, tiles, KEPT, near), rounded_queries[query]);
+    const float limit = rt_list_limit(rt_kth_smallest(from, tiles, KEPT, near), query_bounds[query]);
     if (threadIdx.x == 0) passed = 0;
     __syncthreads();
     unsigned within = 0;
@@ -73,42 +73,43 @@ extern "C" __global__ __launch_bounds__(THREADS) void neighbors_select(float *li
 }
 #else
 // Queries with more candidates than there is room for are noted to be searched again.
-extern "C" __global__ __launch_bounds__(THREADS) void neighbors_select(O *distances, long long *neighbors, unsigned *noted, unsigned *noted_count, const float *values, const unsigned *indices, const unsigned *counts, const double2 *rounded_queries, const float *upper, const float *lower, RT_SEARCH)
+extern "C" __global__ __launch_bounds__(THREADS) void neighbors_select(O *distances, long long *neighbors, unsigned *noted, unsigned *noted_count, const float *values, const unsigned *indices, const unsigned *counts, const double2 *query_bounds, const float *upper, const float *lower, RT_SEARCH)
 {
   // What is ranked lies where the smallest numbers were looked for.
   __shared__ double exact[CAPACITY / 2];
   float *near = (float *)exact;
-  unsigned *candidate = (unsigned *)(exact + MOST);
+  unsigned *candidate = (unsigned *)(exact + MAX_RANKED);
   __shared__ unsigned found;
   __shared__ float numbers[D];
   for (unsigned query = blockIdx.x; query < m; query += gridDim.x) {
     const float *from = values + (size_t)query * CAPACITY;
     const unsigned count = counts[query];
     __syncthreads();
-    if (threadIdx.x == 0) found = count >= KEPT && count <= CAPACITY ? 0 : MOST + 1;
+    if (threadIdx.x == 0) found = count >= KEPT && count <= CAPACITY ? 0 : MAX_RANKED + 1;
     for (int t = threadIdx.x; t < D; t += THREADS) numbers[t] = queries[(size_t)query * D + t];
     __syncthreads();
     if (found == 0) {
-      // Sums that are at least what they stand for.
+      // Sums that are at least what they stand for: rt_rounding is twice what sums of products lose, which is enough for the
+      // roundings here.
       for (unsigned i = threadIdx.x; i < count; i += THREADS) {
 #if POINT_IS_HALF && METRIC_COSINE
-        near[i] = from[i] + (rt_start(LENGTH * LENGTH, 0, true) - rt_start(LENGTH * LENGTH, 0, false));
+        near[i] = from[i] + (rt_initial_sum(RT_COSINE_LENGTH * RT_COSINE_LENGTH, 0, true) - rt_initial_sum(RT_COSINE_LENGTH * RT_COSINE_LENGTH, 0, false));
 #else
         const unsigned index = indices[(size_t)query * CAPACITY + i];
         near[i] = from[i] + (upper[index] - lower[index]);
 #endif
       }
       __syncthreads();
-      const float limit = rt_list_limit(rt_kth_smallest(near, count, KEPT, near), rounded_queries[query]);
+      const float limit = rt_list_limit(rt_kth_smallest(near, count, KEPT, near), query_bounds[query]);
       for (unsigned i = threadIdx.x; i < count; i += THREADS)
         if (from[i] <= limit) {
           const unsigned place = atomicAdd(&found, 1u);
-          if (place < MOST) candidate[place] = indices[(size_t)query * CAPACITY + i];
+          if (place < MAX_RANKED) candidate[place] = indices[(size_t)query * CAPACITY + i];
         }
       __syncthreads();
     }
     const unsigned here = found;
-    if (here > MOST) {
+    if (here > MAX_RANKED) {
       if (threadIdx.x == 0) noted[atomicAdd(noted_count, 1u)] = query;
       continue;
     }
