@@ -554,3 +554,17 @@ pub fn push_arrays(args: &mut PackedKernelArgs, arrays: &[&GpuArray]) -> Result<
     }
     Ok(())
 }
+
+/// Appends the address of an array, which is about to be used by a kernel, or null.
+///
+/// # Errors
+/// When its memory is gone.
+pub fn push_optional(args: &mut PackedKernelArgs, array: Option<&GpuArray>) -> Result<()> {
+    match array {
+        Some(array) => push_arrays(args, &[array]),
+        None => {
+            args.push_u64(0);
+            Ok(())
+        }
+    }
+}

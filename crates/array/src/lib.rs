@@ -36,7 +36,7 @@ mod thread_choices;
 mod thread_flag;
 mod views;
 
-pub use array::{Arg, GpuArray, push_arrays};
+pub use array::{Arg, GpuArray, push_arrays, push_optional};
 pub use blocking_regions::{
     BlockingHook, blocking_region, check_interrupt, lock_blocking, set_blocking_hook, set_interrupt_check,
 };

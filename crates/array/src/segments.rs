@@ -4,7 +4,7 @@
 //! `offsets[j + 1]`. It may be empty. Elements are combined in their order, and in an order of combinations that depends on
 //! the number of elements and the offsets alone: the same bits on every device, at every run.
 
-use crate::array::{GpuArray, push_arrays};
+use crate::array::{GpuArray, push_arrays, push_optional};
 use crate::error::{ArrayError, Result};
 use crate::launch::PackedKernelArgs;
 use crate::layout::{Order, PythonTuple};
@@ -218,9 +218,9 @@ impl<'a> Segments<'a> {
         has_carries: bool,
     ) -> Result<()> {
         let mut args = PackedKernelArgs::new();
-        push_or_null(&mut args, out)?;
+        push_optional(&mut args, out)?;
         for place in 0..3 {
-            push_or_null(&mut args, state.map(|state| &state[place]))?;
+            push_optional(&mut args, state.map(|state| &state[place]))?;
         }
         push_arrays(&mut args, &[self.values])?;
         args.push_u64(self.values.size() as u64);
@@ -231,7 +231,7 @@ impl<'a> Segments<'a> {
 
     fn launch_carries(&self, spec: &SegmentSpec, out: Option<&GpuArray>, state: &[GpuArray; 3]) -> Result<()> {
         let mut args = PackedKernelArgs::new();
-        push_or_null(&mut args, out)?;
+        push_optional(&mut args, out)?;
         push_arrays(&mut args, &[&state[0], &state[1], &state[2]])?;
         args.push_u32(self.ranges as u32);
         args.push_u64(self.values.size() as u64);
@@ -248,16 +248,6 @@ impl<'a> Segments<'a> {
     fn launch(&self, spec: &SegmentSpec, blocks: usize, args: &PackedKernelArgs) -> Result<()> {
         let kernel = self.values.context().compiled_kernel(spec)?;
         kernel.launch([blocks as u32, 1, 1], [SEGMENT_THREADS, 1, 1], 0, args.packed_bytes())
-    }
-}
-
-fn push_or_null(args: &mut PackedKernelArgs, array: Option<&GpuArray>) -> Result<()> {
-    match array {
-        Some(array) => push_arrays(args, &[array]),
-        None => {
-            args.push_u64(0);
-            Ok(())
-        }
     }
 }
 

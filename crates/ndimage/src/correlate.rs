@@ -2,7 +2,7 @@
 
 use crate::kernels::{CorrelateSpec, FilterAxis, THREADS, arithmetic};
 use crate::{ArrayError, GpuArray, Mode, Result};
-use rtcg_array::{DType, Order, PackedKernelArgs, PythonTuple, is_real, normalize_axes, push_arrays};
+use rtcg_array::{DType, Order, PackedKernelArgs, PythonTuple, is_real, normalize_axes, push_arrays, push_optional};
 
 /// How a filter lies on an image, and what is beyond its borders.
 #[derive(Debug, Clone, Default)]
@@ -109,10 +109,7 @@ fn launch(
     };
     let mut args = PackedKernelArgs::new();
     push_arrays(&mut args, &[&out, &source])?;
-    match &weights {
-        Some(weights) => push_arrays(&mut args, &[weights])?,
-        None => args.push_u64(0),
-    }
+    push_optional(&mut args, weights.as_ref())?;
     [options.cval, divisor].iter().for_each(|value| args.push_u64(value.to_bits()));
     let shape = if input.ndim() == 0 { &[1][..] } else { input.shape() };
     shape.iter().for_each(|&n| args.push_i64(n as i64));

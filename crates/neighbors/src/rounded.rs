@@ -5,7 +5,7 @@ use crate::kernels::{RoundSpec, THREADS};
 use crate::search::{Part, Search};
 use crate::vectors::{RoundedPoints, RoundedQueries, Vectors};
 use crate::{GpuArray, Metric, Result};
-use rtcg_array::{DType, Index, Order, PackedKernelArgs, ReduceOptions, ReductionOp, push_arrays};
+use rtcg_array::{DType, Index, Order, PackedKernelArgs, ReduceOptions, ReductionOp, push_arrays, push_optional};
 
 impl Search<'_> {
     /// Whether there is nothing to be rounded, or queries are so many that it takes less time than it saves.
@@ -67,16 +67,5 @@ impl Search<'_> {
         let blocks = ctx.device_info().grid_block_count(part.count * 32);
         ctx.compiled_kernel(&spec)?.launch([blocks, 1, 1], [THREADS, 1, 1], 0, args.packed_bytes())?;
         Ok(vectors.with_array(rounded))
-    }
-}
-
-/// Appends where an array is, or null.
-fn push_optional(args: &mut PackedKernelArgs, array: Option<&GpuArray>) -> Result<()> {
-    match array {
-        Some(array) => push_arrays(args, &[array]),
-        None => {
-            args.push_u64(0);
-            Ok(())
-        }
     }
 }

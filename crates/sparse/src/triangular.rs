@@ -16,7 +16,7 @@ use crate::operator::LinearOperator;
 use crate::{ArrayContext, ArrayError, GpuArray, Result};
 use rtcg_array::{
     ArrayErrorKind, BoundsMode, DType, Index, KernelSpec, Op, Order, PackedKernelArgs, PythonTuple, Scalar, Triangle,
-    WeakScalar, push_arrays,
+    WeakScalar, push_arrays, push_optional,
 };
 use std::sync::Arc;
 
@@ -253,10 +253,7 @@ impl Triangular {
         push_arrays(&mut args, &structure)?;
         push_arrays(&mut args, &[b])?;
         for permutation in [&self.source, &self.target] {
-            match permutation {
-                Some(permutation) => push_arrays(&mut args, &[permutation])?,
-                None => args.push_u64(0),
-            }
+            push_optional(&mut args, permutation.as_ref())?;
         }
         let items = rows * columns.unwrap_or(1);
         [rows, columns.unwrap_or(1)].iter().for_each(|&n| args.push_i64(n as i64));

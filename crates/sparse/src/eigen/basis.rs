@@ -8,7 +8,7 @@ use crate::kernels::elements::sum_dtype;
 use crate::launch::PreparedLaunch;
 use crate::solver::{GmresSpec, GmresStep, StatePlaces, vector_prelude};
 use crate::{ArrayContext, GpuArray, Result};
-use rtcg_array::{DType, Index, Order, PackedKernelArgs, push_arrays};
+use rtcg_array::{DType, Index, Order, PackedKernelArgs, push_arrays, push_optional};
 use rtcg_codegen::KernelSpec;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -106,10 +106,7 @@ impl Basis {
             let mut args = PackedKernelArgs::new();
             push_arrays(&mut args, &[&self.state, &self.candidate, &self.vectors])?;
             for array in [h, parts, norms] {
-                match array {
-                    Some(array) => push_arrays(&mut args, &[array])?,
-                    None => args.push_u64(0),
-                }
+                push_optional(&mut args, array)?;
             }
             args.push_i64(self.length as i64);
             args.push_u32(columns as u32);

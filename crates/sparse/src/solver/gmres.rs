@@ -24,7 +24,7 @@ use super::system::System;
 use crate::kernels::elements::sum_dtype;
 use crate::launch::PreparedLaunch;
 use crate::{ArrayError, GpuArray, Result};
-use rtcg_array::{DType, Index, Order, PackedKernelArgs, push_arrays};
+use rtcg_array::{DType, Index, Order, PackedKernelArgs, push_arrays, push_optional};
 
 /// Arrays of a cycle beside vectors.
 struct Tables {
@@ -240,17 +240,6 @@ impl Cycle<'_, '_> {
         args.push_u32(self.tables.kept as u32);
         args.push_i64(self.n as i64);
         self.push(b, GmresStep::Keep, self.blocks, args)
-    }
-}
-
-/// An address that may be null.
-fn push_optional(args: &mut PackedKernelArgs, array: Option<&GpuArray>) -> Result<()> {
-    match array {
-        Some(array) => push_arrays(args, &[array]),
-        None => {
-            args.push_u64(0);
-            Ok(())
-        }
     }
 }
 
