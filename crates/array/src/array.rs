@@ -11,6 +11,7 @@ use crate::layout::{Layout, Order, PythonTuple, Shape};
 use crate::runtime::{ArrayBuffer, ArrayContext};
 use crate::views::{Index, resolve_shape};
 use rtcg_codegen::DType;
+use smallvec::SmallVec;
 use std::fmt;
 use std::sync::Arc;
 
@@ -188,6 +189,14 @@ impl GpuArray {
         self.layout.is_contiguous(self.itemsize(), order)
     }
 
+    /// Whether both are views of one memory, as those that a view function returned without a copy.
+    pub fn shares_buffer(&self, other: &GpuArray) -> bool {
+        match (&self.buffer, &other.buffer) {
+            (Some(own), Some(other)) => Arc::ptr_eq(own, other),
+            _ => false,
+        }
+    }
+
     /// Another view of the same memory.
     pub(crate) fn view_with_layout(&self, layout: impl Into<Arc<Layout>>) -> Self {
         Self { ctx: self.ctx.clone(), buffer: self.buffer.clone(), layout: layout.into(), dtype: self.dtype }
@@ -304,6 +313,16 @@ impl GpuArray {
         let copy = self.copy(Some(order))?;
         let layout = Layout::contiguous(shape, self.itemsize(), order);
         Ok(copy.view_with_layout(layout))
+    }
+
+    /// One axis, of the elements in the order of this array's memory (NumPy's order `K`); a copy only if needed.
+    ///
+    /// # Errors
+    /// When the device is out of memory.
+    pub fn ravel_in_memory_order(&self) -> Result<Self> {
+        let mut axes: SmallVec<[isize; 4]> = (0..self.ndim() as isize).collect();
+        axes.sort_by_key(|&axis| std::cmp::Reverse(self.strides()[axis as usize].unsigned_abs()));
+        self.transpose(Some(&axes))?.ravel(Order::C)
     }
 
     /// One axis, in `order`; a copy only if needed.
@@ -454,6 +473,12 @@ impl GpuArray {
     /// When the shapes do not fit or the types cannot be converted.
     pub fn assign(&self, source: &GpuArray) -> Result<()> {
         self.check_context(source)?;
+        if source.ndim() > self.ndim() {
+            let view = source.without_leading_ones(self.ndim());
+            if view.ndim() <= self.ndim() {
+                return self.assign(&view);
+            }
+        }
         if self.assign_deferred(source)? {
             return Ok(());
         }

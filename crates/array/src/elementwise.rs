@@ -16,7 +16,7 @@ use crate::runtime::ArrayContext;
 use crate::scalar::Scalar;
 use launch::compute_and_prepare_launch;
 use rtcg_codegen::array::{Op, OperandRole};
-use rtcg_codegen::{DType, DTypeKind, WeakScalar};
+use rtcg_codegen::{DType, DTypeKind, OperandType, WeakScalar, promote_operands};
 use smallvec::SmallVec;
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -26,25 +26,13 @@ use std::sync::Arc;
 pub struct OpOptions<'a> {
     /// Where the result goes.
     pub out: Option<&'a GpuArray>,
-    /// The common type of the operands, in place of NumPy's.
+    /// The dtype of the result, in place of NumPy's.
     pub dtype: Option<DType>,
 }
 
 /// NumPy's result type of arrays and scalars; Python scalars adapt to the others.
 pub fn result_type(args: &[Arg<'_>]) -> DType {
-    let strong = |arg: &Arg<'_>| match arg {
-        Arg::Array(array) => Some(array.dtype()),
-        Arg::Scalar(Scalar::Strong(dtype, _)) => Some(*dtype),
-        Arg::Scalar(Scalar::Weak(_)) => None,
-    };
-    let weak = args.iter().filter_map(|arg| match arg {
-        Arg::Scalar(Scalar::Weak(value)) => Some(*value),
-        _ => None,
-    });
-    match args.iter().filter_map(strong).reduce(DType::promote) {
-        Some(dtype) => weak.fold(dtype, DType::promote_weak),
-        None => weak.map(|value| Scalar::Weak(value).dtype()).reduce(DType::promote).unwrap_or(DType::F64),
-    }
+    promote_operands(args.iter().map(Arg::operand_type))
 }
 
 /// Computes `op` element by element.
@@ -79,20 +67,14 @@ fn apply_uncached(
     if args.len() != op.arity() {
         return Err(ArrayError::type_error(format!("{} takes {} operands, got {}", op.name(), op.arity(), args.len())));
     }
-    let computed: SmallVec<[Arg<'_>; 4]> = args
-        .iter()
-        .enumerate()
-        .filter(|(at, _)| op.operand_role(*at) == OperandRole::Compute)
-        .map(|(_, arg)| *arg)
-        .collect();
-    let common = options.dtype.unwrap_or_else(|| result_type(&computed));
+    let operand_types: SmallVec<[OperandType; 4]> = args.iter().map(Arg::operand_type).collect();
+    let (common, types) = op.resolve_operand_types(&operand_types, options.dtype)?;
     if op == Op::Power {
         check_exponent(common, args)?;
     }
     if let Some(constant) = out_of_range_comparison_result(op, common, args) {
         return fill_comparison_result(ctx, args, constant, options.out);
     }
-    let types = op.resolve_types(common)?;
     let shape = broadcast_shapes(args.iter().map(Arg::shape)).ok_or_else(|| broadcast_error(args))?;
     if let Some(out) = options.out {
         check_ufunc_out(op.name(), out, &shape, types.out, |given, expected| {

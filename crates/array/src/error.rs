@@ -98,8 +98,8 @@ impl Error for ArrayError {
     }
 }
 
-impl From<rtcg_codegen::array::UnsupportedDType> for ArrayError {
-    fn from(refused: rtcg_codegen::array::UnsupportedDType) -> Self {
+impl From<rtcg_codegen::array::OpTypeError> for ArrayError {
+    fn from(refused: rtcg_codegen::array::OpTypeError) -> Self {
         ArrayError::type_error(refused.to_string())
     }
 }

@@ -78,7 +78,7 @@ impl GpuArray {
         }
         let resolved = self.resolve_index(items)?;
         let shape = resolved.result_shape();
-        let values = values.broadcast_to(&shape).map_err(|_| {
+        let values = values.without_leading_ones(shape.len()).broadcast_to(&shape).map_err(|_| {
             ArrayError::value_error(format!(
                 "shape mismatch: value array of shape {} could not be broadcast to indexing result of shape {}",
                 PythonTuple(values.shape()),
@@ -342,6 +342,10 @@ impl ResolvedIndex {
     fn launch_gather(&self, dense: &GpuArray, direction: GatherDirection, bounds: BoundsMode) -> Result<()> {
         if dense.size() == 0 {
             return Ok(());
+        }
+        match direction {
+            GatherDirection::Get => dense.check_writable()?,
+            GatherDirection::Set => self.view.check_writable()?,
         }
         if let Some((axis, _)) = self.indexed.iter().find(|(axis, _)| self.view.shape()[*axis] == 0) {
             return Err(empty_axis_index_error(*axis));

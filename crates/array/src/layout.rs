@@ -135,6 +135,12 @@ impl Layout {
             || (0..self.ndim()).all(|axis| self.shape[axis] == 1 || self.strides[axis] == dense.strides[axis])
     }
 
+    /// The first axis whose elements all lie at one place: more than one, with stride 0.
+    #[inline]
+    pub fn repeated_axis(&self) -> Option<usize> {
+        repeated_axis(&self.shape, &self.strides)
+    }
+
     /// The bytes touched: from the first to past the last, relative to the start of the memory.
     /// May begin below zero for strides that a caller made up.
     pub fn byte_extent(&self, itemsize: usize) -> (isize, isize) {
@@ -153,6 +159,13 @@ impl Layout {
         }
         (low, high)
     }
+}
+
+/// [`Layout::repeated_axis`] of a shape and strides; `None` where there are no elements.
+#[inline]
+pub fn repeated_axis(shape: &[usize], strides: &[isize]) -> Option<usize> {
+    let axis = shape.iter().zip(strides).position(|(&length, &stride)| length > 1 && stride == 0)?;
+    (!shape.contains(&0)).then_some(axis)
 }
 
 /// The shape that arrays of these shapes are broadcast to; `None` when they do not fit.

@@ -48,7 +48,7 @@ pub use error::{ArrayError, ArrayErrorKind, Result};
 pub use fft::{FftKind, MAX_FFT_TABLE_BYTES};
 pub use gather::FancyIndex;
 pub use launch::{BLOCK_THREADS, PackedKernelArgs};
-pub use layout::{Layout, MAX_NDIM, Order, PythonTuple, Shape, Strides, broadcast_shapes};
+pub use layout::{Layout, MAX_NDIM, Order, PythonTuple, Shape, Strides, broadcast_shapes, repeated_axis};
 pub use linalg::{IterationLimits, LeastSquares, MatrixNorm, SlogDet, Svd, Tolerance, Triangle};
 pub use matmul::Epilogue;
 pub use out_argument::{can_cast_same_kind, check_out};

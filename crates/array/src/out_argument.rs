@@ -24,6 +24,31 @@ impl GpuArray {
     }
 }
 
+impl GpuArray {
+    /// Refuses an array of which several elements lie at one place, as in a view by `broadcast_to`: what is written to
+    /// them would depend on which comes last.
+    ///
+    /// # Errors
+    /// Those that it is for.
+    #[inline]
+    pub fn check_writable(&self) -> Result<()> {
+        match self.layout().repeated_axis() {
+            None => Ok(()),
+            Some(axis) => Err(repeated_output_error(self, axis)),
+        }
+    }
+}
+
+#[cold]
+fn repeated_output_error(out: &GpuArray, axis: usize) -> ArrayError {
+    ArrayError::value_error(format!(
+        "an array of shape {} and strides {} cannot be written to: its elements along axis {axis} lie at one place, as \
+         in a view by broadcast_to; expected a place for each, as in a copy",
+        PythonTuple(out.shape()),
+        PythonTuple(out.strides())
+    ))
+}
+
 /// Refuses an array for a result of `shape` and `dtype` that has another shape, or a dtype to which NumPy's casting rule
 /// `same_kind` does not lead.
 ///
@@ -36,6 +61,7 @@ pub fn check_out(out: &GpuArray, shape: &[usize], dtype: DType) -> Result<()> {
             "output array has wrong shape: out has shape {given}; expected {expected}"
         )));
     }
+    out.check_writable()?;
     if !can_cast_same_kind(dtype, out.dtype()) {
         return Err(ArrayError::type_error(format!(
             "out is of dtype {}; expected {dtype}, or one that it is cast to by NumPy's rule 'same_kind'",
@@ -43,6 +69,20 @@ pub fn check_out(out: &GpuArray, shape: &[usize], dtype: DType) -> Result<()> {
         )));
     }
     Ok(())
+}
+
+/// Refuses an array for what a reduction writes, of `shape`: as NumPy's, reductions convert to any dtype but records.
+/// `wrong_shape` formats the error of the shape from the one given and the one expected.
+pub(crate) fn check_reduction_out<'a>(
+    name: &str,
+    out: &'a GpuArray,
+    shape: &[usize],
+    wrong_shape: impl FnOnce(PythonTuple<'_, usize>, PythonTuple<'_, usize>) -> String,
+) -> Result<&'a GpuArray> {
+    match out.dtype().kind() {
+        DTypeKind::Record => Err(ArrayError::type_error(format!("reduction '{name}' cannot write to records"))),
+        _ => check_ufunc_out(name, out, shape, out.dtype(), wrong_shape),
+    }
 }
 
 /// [`check_out`] in the words that NumPy has for its functions: `wrong_shape` formats the error of the
@@ -57,6 +97,7 @@ pub(crate) fn check_ufunc_out<'a>(
     if out.shape() != shape {
         return Err(ArrayError::value_error(wrong_shape(PythonTuple(out.shape()), PythonTuple(shape))));
     }
+    out.check_writable()?;
     if !can_cast_same_kind(dtype, out.dtype()) {
         return Err(ArrayError::type_error(format!(
             "Cannot cast ufunc '{name}' output from {dtype} to {} with casting rule 'same_kind'",

@@ -13,7 +13,7 @@ use crate::fuse::{self, FusableReduction};
 use crate::iteration_plan::IterationPlan;
 use crate::launch::PackedKernelArgs;
 use crate::layout::{Layout, Order, PythonTuple};
-use crate::out_argument::check_ufunc_out;
+use crate::out_argument::check_reduction_out;
 use crate::reduction_plan::{PackCandidate, ReductionPlan, VectorOperand, shape_after_reduction, split_reduced_axes};
 use crate::scalar::Scalar;
 use crate::views::normalize_axes;
@@ -146,11 +146,15 @@ fn call_key(reduction: ReductionOp, x: &GpuArray, options: &ReduceOptions<'_>) -
     (ndim < 64).then_some(CallKey::Reduce { reduction, dtype: options.dtype, axes, keepdims: options.keepdims })
 }
 
-/// Of a minimum or maximum that begins with a value, the dtype of `out`, where that holds all elements: as in NumPy
-/// the value need not be one of the elements' dtype then, and is the result where there are none.
-fn dtype_for_initial(reduction: ReductionOp, x: &GpuArray, options: &ReduceOptions<'_>) -> Option<DType> {
-    let is_extreme = matches!(reduction, ReductionOp::Minimum | ReductionOp::Maximum);
-    let out = options.out.filter(|_| is_extreme && options.initial.is_some())?.dtype();
+/// The dtype of `out` where that holds all elements and decides how is computed, as in NumPy: of sums and products of
+/// floats; of a minimum or maximum that begins with a value, which need not be one of the elements' dtype then.
+fn dtype_by_out(reduction: ReductionOp, x: &GpuArray, options: &ReduceOptions<'_>) -> Option<DType> {
+    let decides = match reduction {
+        ReductionOp::Minimum | ReductionOp::Maximum => options.initial.is_some(),
+        ReductionOp::Sum | ReductionOp::Product => !x.dtype().is_integral(),
+        _ => false,
+    };
+    let out = options.out.filter(|_| decides)?.dtype();
     (x.dtype().promote(out) == out).then_some(out)
 }
 
@@ -165,7 +169,7 @@ fn reduce_and_prepare_launch(
         Some(axes) => normalize_axes(axes, x.ndim())?,
         None => (0..x.ndim()).collect(),
     };
-    let wish = options.dtype.or_else(|| dtype_for_initial(reduction, x, &options));
+    let wish = options.dtype.or_else(|| dtype_by_out(reduction, x, &options));
     let (compute, result) = reduction_dtypes(reduction, x.dtype(), wish)?;
     check_identity(reduction, x, &axes, &options)?;
     if y.is_none() && options.mask.is_none() && options.out.is_none() {
@@ -246,9 +250,18 @@ fn check_out_argument<'a>(
     dtype: DType,
 ) -> Result<&'a GpuArray> {
     let name = reduction.numpy_name();
-    check_ufunc_out(name, out, shape, dtype, |given, expected| {
+    let wrong_shape = |given: PythonTuple<'_, usize>, expected: PythonTuple<'_, usize>| {
         format!("output parameter for reduction operation {name} has shape {given}; expected {expected}")
-    })
+    };
+    // NumPy writes indices to what int64 holds.
+    let holds_more = out.dtype().promote(dtype) != dtype;
+    match reduction.is_arg_reduction() && holds_more {
+        true => Err(ArrayError::type_error(format!(
+            "out of '{name}' is of dtype {}; expected one that {dtype} holds",
+            out.dtype()
+        ))),
+        false => check_reduction_out(name, out, shape, wrong_shape),
+    }
 }
 
 fn combine_with_initial(reduction: ReductionOp, out: &GpuArray, initial: Scalar) -> Result<GpuArray> {

@@ -8,7 +8,7 @@ use crate::layout::Layout;
 use crate::runtime::{ArrayContext, LaunchableKernel};
 use rtcg_codegen::DeviceInfo;
 use rtcg_codegen::array::ReduceSpec;
-use rtcg_codegen::block_reduce::{ReduceChoice, ReduceProblem, WorkPartition};
+use rtcg_codegen::block_reduce::{MAX_SERIAL_TERMS, ReduceChoice, ReduceProblem, WorkPartition};
 use smallvec::SmallVec;
 
 /// The memory in which the parts of split runs are combined ([`crate::DeviceRuntime::reduction_workspace`]), which may move.
@@ -166,7 +166,9 @@ impl ReductionPlan {
 
     /// The part of the kernel's key that is decided here.
     pub(crate) fn specialize_kernel(&self, kernel: ReduceSpec) -> ReduceSpec {
+        let terms = self.per_split.div_ceil(self.partition.threads_per_output as usize);
         ReduceSpec {
+            cascaded: kernel.is_rounded_sum() && terms > MAX_SERIAL_TERMS,
             threads: self.partition.threads as u16,
             threads_per_output: self.partition.threads_per_output as u16,
             reduce_contiguous: self.reduce_contiguous,

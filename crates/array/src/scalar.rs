@@ -24,10 +24,7 @@ impl Scalar {
     /// The type of an array made of this scalar.
     pub fn dtype(&self) -> DType {
         match *self {
-            Scalar::Weak(WeakScalar::Bool(_)) => DType::Bool,
-            Scalar::Weak(WeakScalar::Int(_)) => DType::I64,
-            Scalar::Weak(WeakScalar::Float(_)) => DType::F64,
-            Scalar::Weak(WeakScalar::Complex(..)) => DType::C128,
+            Scalar::Weak(value) => value.dtype(),
             Scalar::Strong(dtype, _) => dtype,
         }
     }

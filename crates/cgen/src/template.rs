@@ -4,9 +4,13 @@
 //! the template's line. The rendered [`Source`] knows which line of the template each of its lines came from, so that
 //! the compiler's messages speak of the template.
 
+mod nesting;
+mod python;
+mod value_depth;
+
 use crate::source::Source;
 use minijinja::syntax::SyntaxConfig;
-use minijinja::value::{Kwargs, Value, ValueKind};
+use minijinja::value::{Kwargs, Value};
 use minijinja::{Environment, ErrorKind, UndefinedBehavior};
 use std::fmt;
 
@@ -16,6 +20,9 @@ pub const DEFAULT_NAME: &str = "template";
 /// Around the number of a template's line, until the text is rendered: characters that no source has.
 const MARK_START: char = '\u{e000}';
 const MARK_END: char = '\u{e001}';
+
+/// What a template may do: steps of the engine, and what they make in characters and elements.
+const MAX_STEPS: u64 = 10_000_000;
 
 /// A parsed template.
 ///
@@ -36,7 +43,7 @@ pub struct Template {
 }
 
 pub use minijinja::context;
-pub use minijinja::value::Value as TemplateValue;
+pub use minijinja::value::{Tuple as TemplateTuple, Value as TemplateValue};
 
 impl Template {
     /// Parses a template.
@@ -52,25 +59,31 @@ impl Template {
     /// # Errors
     /// As [`Template::new`].
     pub fn with_name(name: &str, text: &str) -> Result<Self, TemplateError> {
+        let text = &text.replace("\r\n", "\n").replace('\r', "\n");
+        let refused = |line, message| TemplateError { name: name.into(), line: Some(line), message };
         if let Some(place) = text.find([MARK_START, MARK_END]) {
-            let line = text[..place].matches('\n').count() + 1;
-            return Err(TemplateError {
-                name: name.into(),
-                line: Some(line),
-                message: "a character for private use".into(),
-            });
+            return Err(refused(text[..place].matches('\n').count() + 1, "a character for private use".into()));
         }
+        nesting::check_nesting(text).map_err(|(line, message)| refused(line, message))?;
         let mut environment = Environment::new();
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
+        environment.set_fuel(Some(MAX_STEPS));
         environment.set_syntax(block_syntax());
         environment.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
-        // As C says it.
-        environment.set_formatter(|out, state, value| match bool::try_from(value.clone()) {
-            Ok(flag) if value.kind() == ValueKind::Bool => Ok(write!(out, "{flag}")?),
-            _ => minijinja::escape_formatter(out, state, value),
+        environment.set_unknown_method_callback(python::call_method);
+        environment.set_formatter(|out, state, value| match python::printed(value) {
+            Some(text) => Ok(out.write_str(&text)?),
+            None => {
+                value_depth::check_depth(value, false)?;
+                minijinja::escape_formatter(out, state, value)
+            }
         });
+        environment.add_filter(value_depth::FILTER, value_depth::bounded);
+        minijinja_contrib::add_to_environment(&mut environment);
         add_functions(&mut environment);
-        let added = environment.add_template_owned(name.to_owned(), mark_lines(text));
+        let prepared = mark_lines(&value_depth::bound_assignments(text));
+        let added = value_depth::run_on_large_stack(|| environment.add_template_owned(name.to_owned(), prepared))
+            .map_err(|message| TemplateError { name: name.into(), line: None, message })?;
         let template = Self { environment, name: name.to_owned(), text: text.to_owned() };
         added.map_err(|error| template.error(&error))?;
         Ok(template)
@@ -82,13 +95,20 @@ impl Template {
     /// When a name has no value, or a value does not fit; names the line.
     pub fn render(&self, values: Value) -> Result<Source, TemplateError> {
         let template = self.environment.get_template(&self.name).map_err(|error| self.error(&error))?;
-        let rendered = template.render(&values).map_err(|error| self.render_error(&error, &values))?;
+        let rendered = value_depth::run_on_large_stack(|| {
+            template.render(&values).map_err(|error| self.render_error(&error, &values))
+        });
+        let broken = |message| TemplateError { name: self.name.clone(), line: None, message };
+        let rendered = rendered.map_err(broken)??;
         let (text, origins) = strip_marks(&rendered);
         Ok(Source::of_template(text, origins, self.name.clone(), self.text.clone()))
     }
 
     fn error(&self, error: &minijinja::Error) -> TemplateError {
-        let message = error.detail().map_or_else(|| error.kind().to_string(), str::to_owned);
+        let message = match error.kind() {
+            ErrorKind::OutOfFuel => format!("more than {MAX_STEPS} steps, or characters and elements that they make"),
+            kind => error.detail().map_or_else(|| kind.to_string(), str::to_owned),
+        };
         TemplateError { name: self.name.clone(), line: error.line(), message }
     }
 
@@ -301,12 +321,158 @@ mod tests {
         assert_eq!(origins, [Some(2), Some(2), Some(2), Some(3)]);
     }
 
+    /// What a template can ask for by one number, it gets or is told; it never ends the process.
+    #[test]
+    fn large_numbers_are_refused() {
+        for text in [
+            "{{ 'a\nb'|indent(N) }}",
+            "{{ [1, 2]|batch(N, 0)|list }}",
+            "{{ [1, 2]|slice(N)|list }}",
+            "{{ '{:N}'.format(1) }}",
+            "{{ '{:>N}'.format('a') }}",
+            "{{ 'a 1 {x:.N}'.format(x=1.5) }}",
+            "{{ '{:{}}'.format('a', N) }}",
+            "{{ '%Nd'|format(1) }}",
+            "{{ 'a' * N }}",
+            "{{ [1] * N }}",
+            "{{ range(N) }}",
+            "{{ 'a'.center(N) }}",
+            "{{ 'a'.ljust(N) }}",
+            "{{ 'a'.zfill(N) }}",
+            "{{ 'a\tb'.expandtabs(N) }}",
+        ] {
+            for number in ["3000000000000", "18446744073709551615", "4000000000"] {
+                let text = &text.replace('N', number);
+                let rendered = Template::new(text).and_then(|template| template.render(context! {}));
+                assert!(rendered.is_err(), "{text}");
+            }
+        }
+        let endless = "{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}";
+        let error = Template::new(endless).unwrap().render(context! {}).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "template, line 1: more than 10000000 steps, or characters and elements that they make"
+        );
+        let doubling = "{% set x = namespace(t='ab') %}{% for i in range(99) %}{% set x.t = x.t ~ x.t %}{% endfor %}";
+        assert!(Template::new(doubling).unwrap().render(context! {}).is_err());
+        assert_eq!(render("{{ '#define N 1000000 {:>3}'.format(7) }}", context! {}).text(), "#define N 1000000   7");
+        assert!(render("{{ 'a'.center(65536) }}", context! {}).text().len() == 65536);
+        let long = render("{% for i in range(100000) %}x[{{ i }}] = {{ i * 2 }};\n{% endfor %}", context! {});
+        assert!(long.text().ends_with("x[99999] = 199998;\n"));
+    }
+
     #[test]
     fn compilers_are_told_the_template_lines() {
         let text = "a\n{% for i in range(2) %}\nb\nc\n{% endfor %}\n#define M \\\n  1\nd\n";
         let source = render(text, context! {});
         let expected = "#line 1 \"template\"\na\n#line 3 \"template\"\nb\nc\n#line 3 \"template\"\nb\nc\n#line 6 \"template\"\n#define M \\\n  1\nd\n";
         assert_eq!(source.text_with_line_directives(), expected);
+    }
+
+    #[test]
+    fn dictionaries_have_their_order() {
+        let text = "{% for k, v in p.items() %}{{ v }} {{ k }}, {% endfor %}{% for k in {'b': 1, 'a': 2} %}{{ k }}{% endfor %}";
+        let p = Value::from_pairs([("out", "float *"), ("in", "const float *"), ("n", "int")]);
+        assert_eq!(render(text, context! { p }).text(), "float * out, const float * in, int n, ba");
+        let keys = Value::from_pairs([(Value::from(2), "two"), (Value::from(1), "one")]);
+        assert_eq!(render("{{ keys[1] }} {{ keys }}", context! { keys }).text(), "one {2: 'two', 1: 'one'}");
+    }
+
+    #[test]
+    fn values_have_the_methods_of_python() {
+        let cases = [
+            ("{{ 'aB'.swapcase() }}", "Ab"),
+            ("{{ 'ab'.center(5, '*') }}", "**ab*"),
+            ("{{ '-7'.zfill(4) }}", "-007"),
+            ("{{ 'a.b.c'.rpartition('.')[0] }}", "a.b"),
+            ("{{ 'a b  c'.rsplit(none, 1)|join('|') }}", "a b|c"),
+            ("{{ 'abc'.index('c') }}", "2"),
+            ("{{ [3, 4].index(4) }}", "1"),
+            ("{{ 'x.h'.removesuffix('.h') }}", "x"),
+            ("{{ 'a\tb'.expandtabs(4) }}", "a   b"),
+            ("{{ {'a': 1}.copy().get('a') }}", "1"),
+        ];
+        cases.iter().for_each(|(text, expected)| assert_eq!(render(text, context! {}).text(), *expected, "{text}"));
+        let refused = |text: &str| Template::new(text).unwrap().render(context! {}).unwrap_err().to_string();
+        assert!(refused("{{ [1].append(2) }}").contains("append() would change a value"));
+        assert!(refused("{{ 'a'.index('b') }}").contains("\"b\" is not in it"));
+    }
+
+    #[test]
+    fn long_and_deep_templates_are_refused() {
+        let refused = |text: &str| Template::new(text).unwrap_err().to_string();
+        assert!(
+            refused(&format!("\n{{{{ 1{} }}}}", " + 1".repeat(100_000))).starts_with("template, line 2: more than")
+        );
+        let longest = format!("{{{{ 1{} }}}}", " + 1".repeat(500));
+        let small = std::thread::Builder::new().stack_size(1 << 20);
+        let rendered = small.spawn(move || render(&longest, context! {}).text().to_owned());
+        assert_eq!(rendered.unwrap().join().unwrap(), "501");
+    }
+
+    #[test]
+    fn values_that_grow_are_refused_on_a_small_stack() {
+        let in_loop = |set: &str| {
+            format!("\n{{% set ns = namespace(x=0) %}}{{% for i in range(99999) %}}{{% {set} %}}{{% endfor %}}")
+        };
+        let refused = [
+            in_loop("set ns.x = [ns.x]"),
+            in_loop("set ns.x = (1, [ns.x])"),
+            in_loop("set ns.x = {'a': ns.x}"),
+            in_loop("set ns.x = dict(a=ns.x)"),
+            in_loop("set ns.x = 2, ns.x"),
+            in_loop("set ns.x = ns"),
+            in_loop("set ns.x = [namespace(a=ns.x)]"),
+            format!("\n{{% set a = 1 %}}{}", "{% set a = [a] %}".repeat(10_000)),
+        ];
+        let small = std::thread::Builder::new().stack_size(256 << 10);
+        let check = move || {
+            for text in refused {
+                let told = Template::new(&text).and_then(|t| t.render(context! {})).unwrap_err().to_string();
+                assert!(told.contains(", line 2: ") && told.contains("contain") | told.contains("hold"), "{told}");
+            }
+        };
+        small.spawn(check).unwrap().join().unwrap();
+    }
+
+    #[test]
+    fn blocks_and_brackets_within_each_other_are_refused_on_a_small_stack() {
+        let opened = ["{% for i in [1] %}", "{% block a %}", "{% macro f() %}", "{% set a %}", "{% call f() %}"]
+            .into_iter()
+            .chain([
+                "{% with %}",
+                "{% filter upper %}",
+                "{% if 1 %}",
+                "{% autoescape true %}",
+                "{% for i in [1] recursive %}",
+            ]);
+        let mut texts: Vec<String> = opened.map(|tag| tag.repeat(100_000)).collect();
+        for sign in ["(", "[", "{1:", "-", "not ", "f(", "a[", "1 if ", "1 ~ ", "1 ** ", "a is "] {
+            texts.push(format!("{{{{ {} }}}}", sign.repeat(100_000)));
+            texts.push(format!("{{% set a = {} %}}", sign.repeat(100_000)));
+        }
+        let check = move || {
+            for text in texts {
+                let told = Template::new(&text).map(drop).unwrap_err().to_string();
+                assert!(told.starts_with("template, line 1: "), "{told}");
+            }
+        };
+        std::thread::Builder::new().stack_size(256 << 10).spawn(check).unwrap().join().unwrap();
+    }
+
+    #[test]
+    fn assignments_are_what_they_were() {
+        let cases = [
+            ("{% set a = zz %}{{ a is defined }}", "false"),
+            ("{% set a = 1 if 0 %}{{ a is defined }}", "false"),
+            ("{% set a, (b, c) = 1, (2, 3) %}{{ a + b + c }}", "6"),
+            ("{% raw %}{% set a = 1 %}{% endraw %}{% set b = 'c=%}' -%}  {{ b }}", "{% set a = 1 %}c=%}"),
+            ("{% set a | replace('b', 'c=') %}ab{% endset %}{{ a }}", "ac="),
+            ("{% set a = range(3) %}{{ a|list }}{% set b = a[1:] %}{{ b|list }}{{ b|length }}", "[0, 1, 2][1, 2]2"),
+            ("{% set a = [1] == [1] %}{{ a }}{% set a = none %}{{ a is none }}", "truetrue"),
+            ("{%- set a = [\n1,\n2] +%}\n{{ a }}", "\n[1, 2]"),
+        ];
+        cases.iter().for_each(|(text, expected)| assert_eq!(render(text, context! {}).text(), *expected, "{text}"));
     }
 
     #[test]

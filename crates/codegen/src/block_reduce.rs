@@ -15,11 +15,18 @@
 //!
 //! Values are combined in an order that the work partition alone decides. The operation has to be
 //! associative and commutative.
+//!
+//! The error of a sum is bounded for *every* partition, so that what is chosen for speed never costs digits: a thread
+//! combines at most [`MAX_SERIAL_TERMS`] elements in sequence, and the results of these by levels (`cascade`); no
+//! thread combines more partial results of splits in sequence than that. An element takes part in at most
+//! some 600 additions, up to the lengths that memory holds.
 
 use crate::{DeviceInfo, tunable};
 
 /// Threads of a block of a reduction where nothing else is chosen.
 pub const REDUCE_THREADS: u32 = 256;
+/// Elements, or partial results, that a thread combines in sequence at most.
+pub const MAX_SERIAL_TERMS: usize = 256;
 /// Completion counters that a launch may use; each has four bytes.
 pub const COMPLETION_COUNTERS: usize = 4096;
 /// Bytes of the largest value that travels beside its status.
@@ -154,7 +161,8 @@ impl WorkPartition {
             _ => length / (threads_per_output * choice.min_split as usize),
         };
         let wanted = resident.saturating_mul(choice.waves as usize).min(COMPLETION_COUNTERS);
-        let splits = if blocks > COMPLETION_COUNTERS { 1 } else { (wanted / blocks).min(longest).max(1) };
+        let most = longest.min(threads_per_output * MAX_SERIAL_TERMS);
+        let splits = if blocks > COMPLETION_COUNTERS { 1 } else { (wanted / blocks).min(most).max(1) };
         let whole =
             Self { threads: threads as u32, threads_per_output: threads_per_output as u32, splits: 1, gather: false };
         whole.with_splits(splits, outputs, resident, choice.gather)
@@ -276,6 +284,24 @@ template <int threads, int threads_per_output, bool reduce_contiguous, class T, 
     return acc;
   }
 }
+// Partial results of a thread, combined by levels: 128 of a level are one of the next.
+template <class T> struct cascade
+{
+  T first, second, third;
+  unsigned count;
+  __device__ __forceinline__ explicit cascade(const T &neutral) : first(neutral), second(neutral), third(neutral), count(0) {}
+  template <class Op> __device__ __forceinline__ void push(const T &value, const T &neutral, Op op)
+  {
+    first = op(first, value);
+    if (++count % 128 != 0) return;
+    second = op(second, first);
+    first = neutral;
+    if (count % 16384 != 0) return;
+    third = op(third, second);
+    second = neutral;
+  }
+  template <class Op> __device__ __forceinline__ T total(Op op) const { return op(op(third, second), first); }
+};
 // Whether all other blocks that increment this counter have done so; what they wrote before can be read.
 __device__ __forceinline__ bool is_last_block(unsigned *ticket, unsigned count)
 {

@@ -72,6 +72,62 @@ pub enum WeakScalar {
     Complex(f64, f64),
 }
 
+impl WeakScalar {
+    /// The type of an array made of it.
+    pub fn dtype(self) -> DType {
+        match self {
+            WeakScalar::Bool(_) => DType::Bool,
+            WeakScalar::Int(_) => DType::I64,
+            WeakScalar::Float(_) => DType::F64,
+            WeakScalar::Complex(..) => DType::C128,
+        }
+    }
+}
+
+/// What promotion sees of an operand.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum OperandType {
+    /// An array or a NumPy scalar.
+    Strong(DType),
+    /// A Python scalar.
+    Weak(WeakScalar),
+}
+
+impl OperandType {
+    /// The dtype, of a Python scalar that of an array made of it.
+    pub fn dtype(self) -> DType {
+        match self {
+            OperandType::Strong(dtype) => dtype,
+            OperandType::Weak(value) => value.dtype(),
+        }
+    }
+
+    /// The lowest kind of dtype that it can be converted to without losing its own: a Python `int` becomes any integer.
+    pub(crate) fn kind(self) -> DTypeKind {
+        match self {
+            OperandType::Weak(WeakScalar::Int(_)) => DTypeKind::Unsigned,
+            _ => self.dtype().kind(),
+        }
+    }
+}
+
+/// NumPy's common type of operands; Python scalars adapt to the others.
+pub fn promote_operands(operands: impl Iterator<Item = OperandType> + Clone) -> DType {
+    let strong = operands.clone().filter_map(|operand| match operand {
+        OperandType::Strong(dtype) => Some(dtype),
+        OperandType::Weak(_) => None,
+    });
+    let weak = operands.filter_map(|operand| match operand {
+        OperandType::Weak(value) => Some(value),
+        OperandType::Strong(_) => None,
+    });
+    // The highest kind first: int8 and uint8 beside float16 need no int16.
+    match strong.clone().max_by_key(|dtype| dtype.kind()).map(|highest| strong.fold(highest, DType::promote)) {
+        Some(dtype) => weak.fold(dtype, DType::promote_weak),
+        None => weak.map(WeakScalar::dtype).reduce(DType::promote).unwrap_or(DType::F64),
+    }
+}
+
 /// A type that NumPy knows and no kernel can be generated for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownDType(pub String);
@@ -231,6 +287,15 @@ impl DType {
         }
     }
 
+    /// The complex type whose parts are of this type, if there is one.
+    pub fn complex_of_parts(self) -> Option<DType> {
+        match self {
+            DType::F32 => Some(DType::C64),
+            DType::F64 => Some(DType::C128),
+            _ => None,
+        }
+    }
+
     fn from_kind_and_size(kind: char, itemsize: usize) -> DType {
         DType::from_numpy(kind, itemsize).unwrap_or(DType::F64)
     }
@@ -384,6 +449,17 @@ mod tests {
         assert_eq!(F64.promote_weak(WeakScalar::Complex(0.0, 1.0)), C128);
         assert_eq!(Bool.promote_weak(WeakScalar::Int(1)), I64);
         assert_eq!(U8.promote_weak(WeakScalar::Int(3)), U8);
+    }
+
+    #[test]
+    fn floats_among_three_operands_keep_integers_from_widening() {
+        use DType::*;
+        for (operands, common) in
+            [([I8, U8, F16], F16), ([I16, U16, F32], F32), ([I8, U16, C64], C64), ([I8, U8, I8], I16)]
+        {
+            let strong = operands.iter().map(|dtype| OperandType::Strong(*dtype));
+            assert_eq!(promote_operands(strong), common, "{operands:?}");
+        }
     }
 
     #[test]

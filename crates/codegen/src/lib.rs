@@ -17,8 +17,9 @@ pub mod scan;
 mod scan_pipeline;
 pub mod snippet;
 pub mod tuning;
+pub mod typed_snippet;
 
 pub use device_info::{BLOCK_THREADS, DeviceInfo};
-pub use dtype::{DType, DTypeKind, UnknownDType, WeakScalar};
+pub use dtype::{DType, DTypeKind, OperandType, UnknownDType, WeakScalar, promote_operands};
 pub use elementwise::{ElementwiseKernelSpec, KernelParam};
 pub use kernel_spec::KernelSpec;

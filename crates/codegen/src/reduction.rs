@@ -7,10 +7,10 @@
 //! The order in which elements are combined is not defined: `reduce_expr` must be associative and
 //! commutative, and `neutral` its neutral element.
 
-use crate::block_reduce::BLOCK_REDUCE_SOURCE;
 pub use crate::block_reduce::REDUCE_THREADS;
-use crate::c_declarations::{Argument, CType};
-use crate::pointwise::{ElementwiseSnippet, IndexingMode, emit_snippet};
+use crate::block_reduce::{BLOCK_REDUCE_SOURCE, MAX_SERIAL_TERMS};
+use crate::c_declarations::{Argument, CType, CTypeForm};
+use crate::pointwise::{ElementwiseSnippet, EmitBody, IndexingMode, emit_snippet};
 use crate::snippet::ElementUse;
 use std::fmt::Write;
 
@@ -94,16 +94,20 @@ impl ReductionSnippet {
              \x20 if (rtcg_gathers && gridDim.x > 1 && threadIdx.x == 0) rtcg_drawn = atomicInc(rtcg_tickets, gridDim.x - 1);\n\
              \x20 rtcg_out_type rtcg_acc = rtcg_neutral;\n"
         );
+        let element = |out: &mut String| {
+            self.emit_accumulate_statement(out);
+            self.emit_cascade_step(out, "rtcg_k", last_index_of_step(access));
+        };
+        self.emit_cascade(&mut out, "rtcg_k");
         match access {
-            IndexingMode::Flat { .. } => self.emit_chunked_loop(&mut out, block),
+            IndexingMode::Flat { .. } => self.emit_chunked_loop(&mut out, block, &element),
             IndexingMode::Packed { pack_size } => {
                 map.emit_thread_indices(&mut out, access);
-                map.emit_packed_loop(&mut out, *pack_size, self.prefetched_pack_count(*pack_size), &|out| {
-                    self.emit_accumulate_statement(out)
-                });
+                map.emit_packed_loop(&mut out, *pack_size, self.prefetched_pack_count(*pack_size), &element);
             }
-            IndexingMode::Strided { .. } => map.emit_loop(&mut out, access, &|out| self.emit_accumulate_statement(out)),
+            IndexingMode::Strided { .. } => map.emit_loop(&mut out, access, &element),
         }
+        self.emit_cascade_total(&mut out);
         let _ = writeln!(out, "  constexpr int rtcg_threads = {block};");
         out.push_str(FULL_REDUCTION_EPILOGUE);
         out
@@ -138,12 +142,17 @@ impl ReductionSnippet {
              \x20   rtcg::unravel<{kept}, {rows}>(rtcg_o, rtcg_l.kept, rtcg_l.kept_strides, rtcg_k);\n\
              \x20   const unsigned long rtcg_per = (rtcg_l.length + gridDim.y - 1) / gridDim.y, rtcg_from = rtcg_per * blockIdx.y;\n\
              \x20   const unsigned long rtcg_to = rtcg_from + rtcg_per < rtcg_l.length ? rtcg_from + rtcg_per : rtcg_l.length;\n\
-             \x20   unsigned long rtcg_base = rtcg_from;\n\
+             \x20   unsigned long rtcg_base = rtcg_from;\n",
+        );
+        self.emit_cascade(&mut out, "rtcg_u");
+        let _ = write!(
+            out,
+            "\
              \x20   for (; rtcg_base + {all} <= rtcg_to; rtcg_base += {all})\n    {{\n\
              \x20     #pragma unroll\n\
-             \x20     for (unsigned rtcg_u = 0; rtcg_u < 4; ++rtcg_u)\n      {{\n\
+             \x20     for (int rtcg_u = 0; rtcg_u < {AXIS_TERMS}; ++rtcg_u)\n      {{\n\
              \x20       const unsigned long rtcg_j = rtcg_base + rtcg_lane + rtcg_u * {threads_per_output};\n",
-            all = 4 * threads_per_output,
+            all = AXIS_TERMS * threads_per_output,
         );
         let element = |out: &mut String| {
             let _ = write!(
@@ -154,6 +163,7 @@ impl ReductionSnippet {
             );
             self.emit_array_proxies(out, &map);
             self.emit_accumulate_statement(out);
+            self.emit_cascade_step(out, "rtcg_u", AXIS_TERMS as isize - 1);
         };
         element(&mut out);
         let _ = write!(
@@ -162,9 +172,11 @@ impl ReductionSnippet {
              \x20   for (unsigned long rtcg_j = rtcg_base + rtcg_lane; rtcg_j < rtcg_to; rtcg_j += {threads_per_output})\n    {{\n"
         );
         element(&mut out);
+        out.push_str("      }\n");
+        self.emit_cascade_total(&mut out);
         let _ = write!(
             out,
-            "      }}\n    return rtcg_acc;\n  }};\n\
+            "    return rtcg_acc;\n  }};\n\
              \x20 auto rtcg_store = [&](unsigned long long rtcg_o, const rtcg_out_type &rtcg_acc)\n  {{\n\
              \x20   long rtcg_k[{rows}];\n\
              \x20   rtcg::unravel<{kept}, {rows}>(rtcg_o, rtcg_l.kept, rtcg_l.kept_strides, rtcg_k);\n\
@@ -209,28 +221,64 @@ impl ReductionSnippet {
     }
 
     /// Blocks take chunks of eight elements per thread; only the last one looks at each element's index.
-    fn emit_chunked_loop(&self, out: &mut String, block: u32) {
-        let chunk = 8 * block;
+    fn emit_chunked_loop(&self, out: &mut String, block: u32, element: EmitBody<'_>) {
+        let chunk = CHUNK_TERMS * block;
         let _ = write!(
             out,
             "  for (size_t rtcg_base = (size_t)blockIdx.x * {chunk}; rtcg_base < n; rtcg_base += (size_t)gridDim.x * {chunk})\n  {{\n\
              \x20   if (rtcg_base + {chunk} <= n)\n    {{\n\
              \x20     #pragma unroll\n\
-             \x20     for (unsigned rtcg_k = 0; rtcg_k < 8; ++rtcg_k)\n      {{\n\
+             \x20     for (unsigned rtcg_k = 0; rtcg_k < {CHUNK_TERMS}; ++rtcg_k)\n      {{\n\
              \x20       const size_t i = rtcg_base + threadIdx.x + rtcg_k * {block};\n",
         );
-        self.emit_accumulate_statement(out);
+        element(out);
         let _ = write!(
             out,
             "      }}\n    }}\n    else for (size_t i = rtcg_base + threadIdx.x; i < n; i += {block})\n    {{\n"
         );
-        self.emit_accumulate_statement(out);
+        element(out);
         out.push_str("    }\n  }\n");
     }
 
     fn emit_accumulate_statement(&self, out: &mut String) {
         out.push_str("    rtcg_acc = rtcg_reduce(rtcg_acc, (rtcg_out_type)(\n");
         emit_snippet(out, "map_expr", &self.map_expr, "));");
+    }
+
+    /// Whether the results of few elements are combined by levels: where they can be rounded.
+    fn is_cascaded(&self) -> bool {
+        !matches!(self.out.form, CTypeForm::Number('b' | 'i' | 'u'))
+    }
+
+    /// The levels, and the index within a step, which loops hide by theirs.
+    fn emit_cascade(&self, out: &mut String, index: &str) {
+        if self.is_cascaded() {
+            let _ = writeln!(
+                out,
+                "  rtcg::cascade<rtcg_out_type> rtcg_sums(rtcg_neutral);\n\
+                 \x20 unsigned rtcg_steps = 0;\n\
+                 \x20 const int {index} = -1; (void){index};"
+            );
+        }
+    }
+
+    /// Behind an element: hands on what a thread has combined, at the end of so many steps, in which the last element
+    /// has the `index` `last`.
+    fn emit_cascade_step(&self, out: &mut String, index: &str, last: isize) {
+        if self.is_cascaded() {
+            let steps = MAX_SERIAL_TERMS / (last + 1).max(1) as usize;
+            let _ = writeln!(
+                out,
+                "    if ((int){index} == {last} && ++rtcg_steps % {steps} == 0) {{ \
+                 rtcg_sums.push(rtcg_acc, rtcg_neutral, rtcg_reduce); rtcg_acc = rtcg_neutral; }}"
+            );
+        }
+    }
+
+    fn emit_cascade_total(&self, out: &mut String) {
+        if self.is_cascaded() {
+            out.push_str("  rtcg_acc = rtcg_reduce(rtcg_sums.total(rtcg_reduce), rtcg_acc);\n");
+        }
     }
 
     fn emit_array_proxies(&self, out: &mut String, map: &ElementwiseSnippet) {
@@ -260,6 +308,20 @@ pub fn axis_reduction_layout_bytes(
     let lengths = sizes.iter().chain(kept).chain(reduced).map(|&length| length as i64);
     let strides = kept_strides.iter().chain(reduced_strides).flatten().map(|&stride| stride as i64);
     lengths.chain(strides).flat_map(i64::to_ne_bytes).collect()
+}
+
+/// Elements that a thread takes in a step along reduced axes.
+const AXIS_TERMS: u32 = 4;
+/// Elements that a thread takes from a chunk.
+const CHUNK_TERMS: u32 = 8;
+
+/// The largest index within a step of a loop with this access; -1 where it has none.
+fn last_index_of_step(access: &IndexingMode) -> isize {
+    match access {
+        IndexingMode::Flat { .. } => CHUNK_TERMS as isize - 1,
+        IndexingMode::Packed { pack_size } => *pack_size as isize - 1,
+        IndexingMode::Strided { .. } => -1,
+    }
 }
 
 /// From the threads' values to the result.

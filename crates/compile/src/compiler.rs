@@ -1,16 +1,18 @@
 //! From request to artifact: cache, choice of compiler, headers, compilation.
 
 use crate::arch::Arch;
+use crate::attempts::{Improvement, Program, wrap_extern_c};
 use crate::cache::{CompileCache, CompileDependencies, ManifestEntry};
 use crate::error::{CompileError, ErrorKind};
 use crate::hash::{CacheKey, KeyHasher};
-use crate::implicit_includes::IncludeContext;
+use crate::host_code::is_cpp_library_header;
+use crate::implicit_includes::ImplicitChoices;
 use crate::in_flight::InFlight;
-use crate::includes::{self, FileDependency, FileStamp, IncludeScan, SearchPath};
+use crate::includes::{self, FileDependency, FileStamp, SearchPath};
 use crate::options::{self, TranslatedOptions};
 use crate::request::{Artifact, BinaryKind, CompileRequest};
 use crate::{header_shims, implicit_includes, layout_attributes, lto, nvcc, nvrtc, prebuilt};
-use rtcg_cuda_sys::{NvJitLinkTable, NvrtcTable, pip_extra_for_cuda_version, trace};
+use rtcg_cuda_sys::{NvJitLinkTable, NvrtcTable, pip_extra_for_cuda_version, quoted_source, trace};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -35,8 +37,7 @@ const COMPILER_ENVIRONMENT: &[&str] =
 const NVCC_ENVIRONMENT: &[&str] =
     &["PATH", "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "NVCC_CCBIN", "CPATH", "CPLUS_INCLUDE_PATH", "C_INCLUDE_PATH"];
 
-/// Stands before the name of a source that is no file.
-const IN_MEMORY_SOURCE_PREFIX: &str = "/<source in memory>/";
+const LINE_INFO_OPTION: &str = "--generate-line-info";
 
 /// Prints a line.
 type LinePrinter = Box<dyn Fn(&str) + Send + Sync>;
@@ -136,19 +137,15 @@ fn explicit_nvcc(name: Option<&str>) -> Option<&str> {
 /// The text that the compiler sees: what nvcc would have declared, then the source inside
 /// `extern "C"` unless not wanted, its lines numbered as the user's.
 pub fn wrap_source(source: &str, name: &str, no_extern_c: bool) -> String {
-    let implicit = implicit_includes::implicit_prelude(&[source], IncludeContext::default());
+    let (around, mut choices) = Default::default();
+    let implicit = implicit_includes::implicit_prelude(&[source], around, &mut choices);
     wrap_extern_c(source, name, no_extern_c, &(implicit.text + header_shims::texture_reference_declarations(&[source])))
-}
-
-fn wrap_extern_c(source: &str, name: &str, no_extern_c: bool, prelude: &str) -> String {
-    let name = name.replace('\\', "\\\\").replace('"', "\\\"");
-    let (before, after) = if no_extern_c { ("", "") } else { ("extern \"C\" {\n", "\n}\n") };
-    format!("{prelude}\n{before}#line 1 \"{name}\"\n{source}\n{after}")
 }
 
 impl<'a> CompilePlan<'a> {
     fn new(request: &'a CompileRequest) -> Result<Self, CompileError> {
-        let options = options::translate_options(&request.options, request.target.kind)?;
+        let mut options = options::translate_options(&request.options, request.target.kind)?;
+        options.ask_for_unknown(nvrtc::has_option);
         let arch = options.choose_arch(request.target)?;
         let nvcc = match (explicit_nvcc(request.nvcc.as_deref()), &options.nvcc_only, request.target.kind) {
             (Some(name), _, _) => Some(name.to_owned()),
@@ -172,6 +169,15 @@ impl<'a> CompilePlan<'a> {
         Ok(Self { request, options, arch, include_dirs, nvcc })
     }
 
+    /// Whether line information is added for reports, where nobody asked for it.
+    fn adds_line_info(&self) -> bool {
+        self.request.target.line_info && self.nvcc.is_none() && !self.has_debug_information()
+    }
+
+    fn has_debug_information(&self) -> bool {
+        self.options.nvrtc.iter().any(|option| option == "--device-debug" || option == LINE_INFO_OPTION)
+    }
+
     fn keeps_intermediate_files(&self) -> bool {
         self.request.keep || self.options.keep
     }
@@ -185,13 +191,12 @@ impl<'a> CompilePlan<'a> {
     /// was given; otherwise a name that nobody takes for a file, where NVRTC would put the directory that
     /// the program happens to run in before it. `None` without debug information.
     fn debug_source_name(&self, dir: Option<&Path>) -> Option<String> {
-        let debugs = |option: &String| option == "--device-debug" || option == "--generate-line-info";
-        if !self.options.nvrtc.iter().any(debugs) {
+        if !self.has_debug_information() && !self.adds_line_info() {
             return None;
         }
         dir.and_then(|dir| self.write_source_file(dir)).or_else(|| {
             let is_absolute = Path::new(self.source_name()).is_absolute();
-            (!is_absolute).then(|| format!("{IN_MEMORY_SOURCE_PREFIX}{}", self.source_name()))
+            (!is_absolute).then(|| [quoted_source::IN_MEMORY_PREFIX, self.source_name()].concat())
         })
     }
 
@@ -209,6 +214,7 @@ impl<'a> CompilePlan<'a> {
         hasher.hash_list(self.include_dirs.iter().map(|d| d.as_os_str().as_encoded_bytes()));
         hasher.hash_field(self.nvcc.as_deref().unwrap_or_default().as_bytes());
         hasher.hash_list(self.options.forced_includes.iter());
+        hasher.hash_field(&[u8::from(self.adds_line_info()), u8::from(self.request.target.line_info)]);
         let more = if self.nvcc.is_some() { NVCC_ENVIRONMENT } else { &[] };
         for variable in COMPILER_ENVIRONMENT.iter().chain(more) {
             hasher.hash_field(std::env::var_os(variable).unwrap_or_default().as_encoded_bytes());
@@ -272,19 +278,21 @@ impl<'a> CompilePlan<'a> {
         let headers = rtcg_cuda_sys::header_directories();
         let path = SearchPath { user: &self.include_dirs, toolkit: &headers, wrap: !request.no_extern_c, shims: true };
         let given = header_shims::remove_static_from_references(&request.source);
-        let mut scan = includes::scan_includes(&given, &self.options.forced_includes, &self.options.macros, &path);
-        let headers_of_user = scan.user_texts.iter().map(|(_, text)| text.as_str());
-        let texts: Vec<&str> = std::iter::once(&*given).chain(headers_of_user).collect();
+        let scan = includes::scan_includes(&given, &self.options.forced_includes, &self.options.macros, &path);
         let moved = layout_attributes::move_attributes(self.source_name(), &given, &scan.user_texts);
-        let around = IncludeContext { without_host: scan.uses_toolkit || scan.lacks_a_header };
-        let implicit = implicit_includes::implicit_prelude(&texts, around);
-        let prelude = implicit.text + header_shims::texture_reference_declarations(&texts);
-        if !implicit.headers.is_empty() {
-            includes::add_headers(&mut scan, implicit.headers, &path);
-        }
         let kept = self.keeps_intermediate_files().then(nvcc::working_dir).and_then(Result::ok);
         let name = self.debug_source_name(kept.as_deref()).unwrap_or_else(|| self.source_name().to_owned());
-        let text = wrap_extern_c(&moved.source, &name, request.no_extern_c, &prelude);
+        let mut program = Program {
+            name: name.clone(),
+            source: moved.source.into_owned(),
+            macros: &self.options.macros,
+            scan,
+            more_include_dirs: Vec::new(),
+            no_extern_c: request.no_extern_c,
+            path: &path,
+            choices: ImplicitChoices::default(),
+            n_attempts: 0,
+        };
         // Without an architecture NVRTC would give PTX only.
         let oldest = || table.supported_archs().iter().min().map(|&number| Arch { number, suffix: None });
         let (arch, kind) = match self.arch.or_else(oldest) {
@@ -295,16 +303,17 @@ impl<'a> CompilePlan<'a> {
         };
         let linker = self.device_linker(kind)?;
         let compiled_kind = if linker.is_some() { BinaryKind::LtoIr } else { kind };
-        let options = self.nvrtc_options(table, arch, compiled_kind, &scan, &headers);
-        let job = nvrtc::NvrtcJob {
-            source: &text,
-            name: &name,
-            headers: &scan.virtual_headers,
-            options: &options,
-            name_expressions: &request.name_expressions,
+        let make_job = |program: &mut Program<'_>| nvrtc::NvrtcJob {
+            source: program.full_text(),
+            name: name.clone(),
+            options: self.nvrtc_options(table, arch, compiled_kind, program, &headers),
+            headers: program.scan.virtual_headers.clone(),
+            name_expressions: request.name_expressions.clone(),
             kind: compiled_kind,
         };
-        let result = nvrtc::compile_program(table, &job).and_then(|output| match linker {
+        let (job, result) = compile_in_attempts(table, &mut program, make_job);
+        let (text, options, scan) = (job.source, job.options, program.scan);
+        let result = result.and_then(|output| match linker {
             Some(linker) => lto::link_ltoir(linker, output, &name, arch, kind, &self.options.nvrtc),
             None => Ok(output),
         });
@@ -325,8 +334,14 @@ impl<'a> CompilePlan<'a> {
                 return Err(error.with_compiler_log(command, failure.log, &name, &request.source));
             }
         };
+        let mut bytes = output.bytes;
+        if request.target.line_info && kind == BinaryKind::Ptx {
+            let main = (self.source_name(), request.source.as_str());
+            let parts = request.parts.iter().map(|(name, text)| (name.as_str(), text.as_str()));
+            parts.chain([main]).for_each(|(name, text)| quoted_source::append(&mut bytes, name, text));
+        }
         let artifact = Artifact {
-            bytes: Arc::from(output.bytes),
+            bytes: Arc::from(bytes),
             kind,
             log: output.log,
             lowered_names: output.lowered_names,
@@ -370,7 +385,7 @@ impl<'a> CompilePlan<'a> {
         table: &NvrtcTable,
         arch: Option<Arch>,
         kind: BinaryKind,
-        scan: &IncludeScan,
+        program: &Program<'_>,
         headers: &[PathBuf],
     ) -> Vec<String> {
         let mut options = Vec::new();
@@ -380,18 +395,28 @@ impl<'a> CompilePlan<'a> {
         }
         options.extend((kind == BinaryKind::LtoIr).then(|| "--dlink-time-opt".to_owned()));
         options.extend(self.options.nvrtc.iter().cloned());
+        options.extend(self.adds_line_info().then(|| LINE_INFO_OPTION.to_owned()));
         // Unmarked functions are host code to nvcc, which it would leave to the host compiler;
         // here they can only be meant for the device.
         let default_device = "--device-as-default-execution-space";
         if !options.iter().any(|o| o == default_device) {
             options.push(default_device.to_owned());
         }
-        if scan.uses_toolkit && table.version().is_some_and(|v| v >= (12, 0)) {
+        let version = table.version();
+        let uses_int128 =
+            program.source.contains("int128") || program.scan.user_texts.iter().any(|t| t.1.contains("int128"));
+        let int128 = "--device-int128";
+        // nvcc knows the type without an option.
+        if uses_int128 && version.is_some_and(|v| v >= (11, 5)) && !options.iter().any(|o| o == int128) {
+            options.push(int128.to_owned());
+        }
+        if program.scan.uses_toolkit && version.is_some_and(|v| v >= (12, 0)) {
             // CCCL defines some macros of <limits.h> again, with the same values.
             options.push("--diag-suppress=47".to_owned());
         }
         options.extend(self.options.forced_includes.iter().map(|h| format!("--pre-include={h}")));
-        options.extend(self.include_dirs.iter().chain(headers).map(|d| format!("--include-path={}", d.display())));
+        let dirs = self.include_dirs.iter().chain(&program.more_include_dirs).chain(headers);
+        options.extend(dirs.map(|d| format!("--include-path={}", d.display())));
         options
     }
 
@@ -433,6 +458,29 @@ impl<'a> CompilePlan<'a> {
             }
         }
         Ok(output.artifact)
+    }
+}
+
+/// Compiles, and again with what the refusals of NVRTC teach; the last job, and what came of it.
+fn compile_in_attempts(
+    table: &'static NvrtcTable,
+    program: &mut Program<'_>,
+    make_job: impl Fn(&mut Program<'_>) -> nvrtc::NvrtcJob,
+) -> (nvrtc::NvrtcJob, Result<nvrtc::NvrtcOutput, nvrtc::NvrtcFailure>) {
+    let mut first_refusal = None;
+    loop {
+        let job = make_job(program);
+        match nvrtc::compile_program(table, &job) {
+            Err(failure) if failure.kind == ErrorKind::Source => match program.improve(&failure.log) {
+                Improvement::Declarations => {}
+                Improvement::HostCode => first_refusal = first_refusal.or(Some((job, failure))),
+                Improvement::None => {
+                    let (job, failure) = first_refusal.unwrap_or((job, failure));
+                    return (job, Err(failure));
+                }
+            },
+            result => return (job, result),
+        }
     }
 }
 
@@ -502,7 +550,7 @@ fn hints_for_log(log: &str) -> String {
             _ => "",
         };
         match wheel {
-            "" if is_host_library_header(header) => hints.push_str(&format!(
+            "" if is_cpp_library_header(header) => hints.push_str(&format!(
                 "; {header} belongs to the C++ library of the host, which NVRTC does not have: leave it out, or use \
                  <cuda/std/{header}> where there is one (nvidia-cuda-cccl)"
             )),
@@ -520,11 +568,6 @@ fn hints_for_log(log: &str) -> String {
         );
     }
     hints
-}
-
-/// Whether a header that was not found has the form of the C++ library's, such as `vector`.
-fn is_host_library_header(header: &str) -> bool {
-    !header.is_empty() && header.bytes().all(|b| b.is_ascii_lowercase() || b == b'_')
 }
 
 #[cfg(test)]

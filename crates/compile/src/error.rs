@@ -1,6 +1,6 @@
 //! What can go wrong between source and binary, with everything a reader needs to see why.
 
-use crate::excerpt::{shorten_log, source_excerpt};
+use crate::excerpt::{readable_log, source_excerpt};
 use std::fmt;
 
 /// What kind of failure it was, by what the caller can do about it.
@@ -17,6 +17,8 @@ pub enum ErrorKind {
     Unsupported,
     /// Files could not be read or written, or the compiler broke down.
     Io,
+    /// Whoever waited for it was interrupted, as by Ctrl-C.
+    Interrupted,
 }
 
 /// A failed compilation.
@@ -61,9 +63,23 @@ impl CompileError {
         self
     }
 
-    /// The log as [`fmt::Display`] shows it: a long one without its end, and of long lines the part concerned.
-    pub fn shortened_log(&self) -> std::borrow::Cow<'_, str> {
-        shorten_log(&self.log)
+    /// The log as [`fmt::Display`] shows it: each diagnostic once, a long log without its end, and of long lines the
+    /// part concerned. Behind it stand lines of the source as it was written, where the compiler quotes others: those
+    /// that a template made of them.
+    pub fn readable_log(&self) -> String {
+        let mut text = readable_log(&self.log);
+        if self.excerpt_shows_more() {
+            text.push_str(&format!("\n{}", self.excerpt.trim_end()));
+        }
+        text
+    }
+
+    /// Whether a line that the log speaks of is not quoted there.
+    fn excerpt_shows_more(&self) -> bool {
+        let marked = self.excerpt.lines().filter_map(|line| line.strip_prefix('>')?.split_once(" | "));
+        let mut begins =
+            marked.map(|(_, line)| line.trim().trim_start_matches("...").chars().take(40).collect::<String>());
+        begins.any(|text| !self.log.contains(&text))
     }
 }
 
@@ -79,16 +95,14 @@ impl CompileError {
 }
 
 impl fmt::Display for CompileError {
-    /// The message, the compiler's words, the source lines that they are about, and the command last.
+    /// The message and the compiler's words; `{:#}` adds the command.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)?;
-        if !self.log.trim().is_empty() {
-            write!(f, "\n[log:\n{}]", self.shortened_log().trim_end())?;
+        let log = self.readable_log();
+        if !log.is_empty() {
+            write!(f, "\n{log}")?;
         }
-        if !self.excerpt.is_empty() {
-            write!(f, "\n[source:\n{}]", self.excerpt.trim_end())?;
-        }
-        if !self.command_line.is_empty() {
+        if f.alternate() && !self.command_line.is_empty() {
             write!(f, "\n[command: {}]", self.command_line.join(" "))?;
         }
         Ok(())

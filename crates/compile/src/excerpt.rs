@@ -3,7 +3,7 @@
 //! Establishes that the parts have a bounded length whatever the source and the compiler give.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 /// Source lines that are shown with their adjacent lines.
 const MAX_LINES: usize = 20;
@@ -63,8 +63,29 @@ fn shorten_line(line: &str, column: usize) -> Cow<'_, str> {
     Cow::Owned(format!("{before}{part}{after} (characters {} to {} of {length})", from + 1, from + MAX_WIDTH))
 }
 
-/// A log as it is shown: of long lines the part above the caret that follows them, and no more lines than can be read.
-pub(crate) fn shorten_log(log: &str) -> Cow<'_, str> {
+/// A log as it is shown: each diagnostic once, and no more than can be read.
+pub(crate) fn readable_log(log: &str) -> String {
+    shorten_log(&without_repetitions(log)).trim_end().to_owned()
+}
+
+/// The diagnostics of a log, which blank lines separate, without those that it has had, and without the compiler's count
+/// of them: a snippet that stands in the source twice is reported twice.
+fn without_repetitions(log: &str) -> String {
+    let mut seen = HashSet::new();
+    let diagnostics = log.split("\n\n").filter(|block| !block.trim().is_empty() && !is_count(block));
+    diagnostics.filter(|block| seen.insert(block.trim_end())).collect::<Vec<_>>().join("\n\n")
+}
+
+/// Whether all that a compiler says is how many errors there were.
+fn is_count(block: &str) -> bool {
+    let line = block.trim();
+    line.starts_with(|c: char| c.is_ascii_digit())
+        && line.contains(" detected in the compilation of ")
+        && !line.contains('\n')
+}
+
+/// A log with, of long lines, the part above the caret that follows them, and no more lines than can be read.
+fn shorten_log(log: &str) -> Cow<'_, str> {
     if log.len() <= MAX_LOG_BYTES {
         return Cow::Borrowed(log);
     }
@@ -116,6 +137,15 @@ mod tests {
         assert_eq!(source_excerpt(log, "kernel.cu", source), expected);
         assert_eq!(source_excerpt("no line is named", "kernel.cu", source), "");
         assert_eq!(source_excerpt("kernel.cu(0): odd", "kernel.cu", source), "  1 | one\n");
+    }
+
+    #[test]
+    fn each_diagnostic_is_shown_once() {
+        let one = "operation(1): error: identifier \"foo\" is undefined\n  z[i] = foo\n         ^\n\n";
+        let other = "operation(2): error: expected a \";\"\n  }\n  ^\n\n";
+        let log = format!("{one}{one}{other}3 errors detected in the compilation of \"kernel.cu\".\n");
+        assert_eq!(readable_log(&log), format!("{one}{other}").trim_end());
+        assert_eq!(readable_log("ld: 2 errors\n"), "ld: 2 errors");
     }
 
     #[test]

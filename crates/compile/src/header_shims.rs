@@ -55,6 +55,7 @@ define_shim_headers! {
     "string.h" = "string.h",
     "sys/types.h" = "types.h",
     "texture-references.hpp" = "texture-references.hpp",
+    "thrust/complex.h" = "thrust/complex.h",
     "time.h" = "time.h",
     "type_traits" = "type_traits",
     "utility" = "utility",

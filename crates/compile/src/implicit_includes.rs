@@ -1,9 +1,12 @@
 //! What nvcc's implicit `#include <cuda_runtime.h>` and its host compiler bring into every source and NVRTC does
 //! not: types, macros, functions, names of `std`. A program gets those whose names it uses.
 //!
-//! Assumes that a name which the program declares itself is better left out; a macro that it defines under a
-//! condition of the preprocessor is given all the same, since the condition may not hold.
+//! A name that the program seems to declare itself is left out at first. Whether it does is not said by the text, for
+//! conditions of the preprocessor may not hold: [`ImplicitChoices`] learns it from the compiler's errors. A macro that is
+//! defined under a condition is given all the same.
 
+use crate::source_tokens::{split_directive, token_lines};
+use rtcg_c_lex::{Token, TokenKind, tokenize};
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
@@ -85,6 +88,49 @@ pub(crate) struct ImplicitPrelude {
     pub(crate) headers: &'static [&'static str],
 }
 
+/// What the compiler's errors say of names that a program declares itself, or seems to.
+#[derive(Default, Debug)]
+pub(crate) struct ImplicitChoices {
+    /// Left out, because the text seems to declare them.
+    left_out: Vec<&'static str>,
+    /// Given all the same.
+    wanted: Vec<&'static str>,
+    /// Not given, because there are declarations that the text did not show.
+    unwanted: Vec<&'static str>,
+    /// Given in the last prelude.
+    given: Vec<&'static str>,
+}
+
+impl ImplicitChoices {
+    /// Learns from the log of a refused program; false if it says nothing new.
+    pub(crate) fn learn(&mut self, log: &str) -> bool {
+        let says = |before: &str, name: &str| log.contains(&format!("{before} \"{name}\""));
+        let is_missing = |name: &&&str| says("identifier", name) && log.contains(&format!("\"{name}\" is undefined"));
+        let is_twice = |name: &&&str| says("redeclaration of type name", name);
+        let missing: Vec<_> =
+            self.left_out.iter().filter(|name| !self.wanted.contains(name)).filter(is_missing).collect();
+        let twice: Vec<_> = self.given.iter().filter(|name| !self.unwanted.contains(name)).filter(is_twice).collect();
+        let is_new = !missing.is_empty() || !twice.is_empty();
+        let (missing, twice): (Vec<&str>, Vec<&str>) =
+            (missing.into_iter().copied().collect(), twice.into_iter().copied().collect());
+        self.wanted.extend(missing);
+        self.unwanted.extend(twice);
+        is_new
+    }
+
+    fn leaves_out(&mut self, name: &'static str, piece: ImplicitDeclaration, texts: &[TokenizedText<'_>]) -> bool {
+        if self.unwanted.contains(&name) {
+            return true;
+        }
+        if self.wanted.contains(&name) || !texts.iter().any(|text| text.declares(name, piece)) {
+            self.given.push(name);
+            return false;
+        }
+        self.left_out.push(name);
+        true
+    }
+}
+
 /// What is known of the headers that a program includes.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct IncludeContext {
@@ -107,7 +153,11 @@ fn declarations_by_name() -> &'static HashMap<&'static str, (usize, ImplicitDecl
 }
 
 /// What the user-written `texts` of a program need.
-pub(crate) fn implicit_prelude(texts: &[&str], around: IncludeContext) -> ImplicitPrelude {
+pub(crate) fn implicit_prelude(
+    texts: &[&str],
+    around: IncludeContext,
+    choices: &mut ImplicitChoices,
+) -> ImplicitPrelude {
     let declarations = declarations_by_name();
     let mut found: Vec<(usize, &'static str, ImplicitDeclaration)> = Vec::new();
     for text in texts {
@@ -121,8 +171,14 @@ pub(crate) fn implicit_prelude(texts: &[&str], around: IncludeContext) -> Implic
     }
     found.sort_by_key(|f| f.0);
     let mut out = ImplicitPrelude::default();
+    if found.is_empty() {
+        return out;
+    }
+    choices.left_out.clear();
+    choices.given.clear();
+    let texts: Vec<TokenizedText<'_>> = texts.iter().map(|text| TokenizedText::new(text)).collect();
     for (_, name, piece) in found {
-        if !is_declared(texts, name, piece) {
+        if !choices.leaves_out(name, piece, &texts) {
             out.add_declaration(name, piece, around);
         }
     }
@@ -146,14 +202,57 @@ impl ImplicitPrelude {
     }
 }
 
-fn is_declared(texts: &[&str], name: &str, piece: ImplicitDeclaration) -> bool {
-    texts.iter().any(|text| match piece {
-        ImplicitDeclaration::Type(_) => defines_type(text, name),
-        ImplicitDeclaration::Macro(_) | ImplicitDeclaration::HostMacro(_) => defines_macro_unconditionally(text, name),
-        ImplicitDeclaration::Function(_) => defines_type(text, name) || declares_function(text, name),
-        // A C++ library of the user's own.
-        ImplicitDeclaration::Std => text.contains("namespace std"),
-    })
+/// A text without its comments.
+struct TokenizedText<'a> {
+    text: &'a str,
+    tokens: Vec<Token<'a>>,
+}
+
+impl<'a> TokenizedText<'a> {
+    fn new(text: &'a str) -> Self {
+        Self { text, tokens: tokenize(text) }
+    }
+
+    /// Whether it seems to declare a name, perhaps under a condition.
+    fn declares(&self, name: &str, piece: ImplicitDeclaration) -> bool {
+        match piece {
+            ImplicitDeclaration::Type(_) => self.defines_type(name),
+            ImplicitDeclaration::Macro(_) | ImplicitDeclaration::HostMacro(_) => {
+                defines_macro_unconditionally(self.text, name)
+            }
+            ImplicitDeclaration::Function(_) => self.defines_type(name) || self.declares_function(name),
+            // A C++ library of the user's own.
+            ImplicitDeclaration::Std => self.tokens.windows(2).any(|t| t[0].text == "namespace" && t[1].text == "std"),
+        }
+    }
+
+    /// Where a word stands: the tokens before and behind it.
+    fn places(&self, name: &str) -> impl Iterator<Item = (&[Token<'a>], &[Token<'a>])> {
+        let is_it = move |token: &Token<'_>| token.kind == TokenKind::Word && token.text == name;
+        let places = (0..self.tokens.len()).filter(move |&at| is_it(&self.tokens[at]));
+        places.map(|at| (&self.tokens[..at], &self.tokens[at + 1..]))
+    }
+
+    /// Whether there is `... name;` behind `typedef`, `using name`, `#define name`, `struct name`.
+    fn defines_type(&self, name: &str) -> bool {
+        self.places(name).any(|(before, after)| {
+            let mut statement = before.iter().rev().take_while(|token| !matches!(token.text, ";" | "{" | "}"));
+            let ends = after.first().is_some_and(|token| matches!(token.text, ";" | ","));
+            let previous = before.last().map_or("", |token| token.text);
+            matches!(previous, "define" | "using" | "struct" | "class" | "enum" | "union")
+                || (ends && statement.any(|token| token.text == "typedef"))
+        })
+    }
+
+    /// Whether a function of this name seems to be declared: a type stands before it.
+    fn declares_function(&self, name: &str) -> bool {
+        const NON_TYPE_KEYWORDS: [&str; 4] = ["return", "else", "do", "case"];
+        self.places(name).any(|(before, after)| {
+            let is_call = after.first().is_some_and(|token| token.text == "(");
+            let previous = before.last().filter(|token| token.kind == TokenKind::Word);
+            is_call && previous.is_some_and(|token| !NON_TYPE_KEYWORDS.contains(&token.text))
+        })
+    }
 }
 
 fn is_identifier_char(byte: u8) -> bool {
@@ -186,10 +285,9 @@ fn defines_macro_unconditionally(text: &str, name: &str) -> bool {
     }
     let mut open: Vec<bool> = Vec::new();
     let mut guard = None;
-    for line in text.lines() {
-        let Some(directive) = line.trim_start().strip_prefix('#') else { continue };
-        let mut parts = directive.split_whitespace();
-        let (word, what) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+    for line in token_lines(text) {
+        let Some((word, rest)) = split_directive(&line) else { continue };
+        let (word, what) = (word.text, rest.first().map_or("", |token| token.text));
         let guarded = guard.take();
         match word {
             "if" | "ifdef" | "ifndef" => {
@@ -197,7 +295,7 @@ fn defines_macro_unconditionally(text: &str, name: &str) -> bool {
                 guard = (word == "ifndef").then_some(what);
             }
             "define" => {
-                let defined = what.split('(').next().unwrap_or_default();
+                let defined = what;
                 // `#ifndef NAME` before `#define NAME` is a guard, unless the macro is one that is given here.
                 if guarded == Some(defined) && defined != name {
                     open.pop();
@@ -214,41 +312,21 @@ fn defines_macro_unconditionally(text: &str, name: &str) -> bool {
     false
 }
 
-/// Whether a text seems to declare a function of this name: a type stands before it.
-fn declares_function(text: &str, name: &str) -> bool {
-    const NON_TYPE_KEYWORDS: [&str; 4] = ["return", "else", "do", "case"];
-    text.match_indices(name).any(|(at, _)| {
-        let (before, after) = (text[..at].trim_end(), text[at + name.len()..].trim_start());
-        let previous = before.rsplit(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or("");
-        let is_name = at > before.len() && after.starts_with('(');
-        is_name
-            && previous.starts_with(|c: char| c.is_alphabetic() || c == '_')
-            && !NON_TYPE_KEYWORDS.contains(&previous)
-    })
-}
-
-/// Whether the source seems to define `name`: `... name;` after `typedef`, `using name`,
-/// `#define name`, `struct name`. Guessing "yes" wrongly only leaves a convenience out.
+/// Whether the source seems to define a type of this name.
 pub(crate) fn defines_type(source: &str, name: &str) -> bool {
-    source.match_indices(name).any(|(at, _)| {
-        let (before, after) = (&source[..at], &source[at + name.len()..]);
-        let is_identifier_char = |c: char| c.is_alphanumeric() || c == '_';
-        if before.ends_with(is_identifier_char) || after.starts_with(is_identifier_char) {
-            return false;
-        }
-        let statement = &before[before.rfind([';', '{', '}']).map_or(0, |i| i + 1)..];
-        let previous = before.trim_end().rsplit(|c: char| !is_identifier_char(c)).next().unwrap_or("");
-        (statement.contains("typedef") && after.trim_start().starts_with(';'))
-            || matches!(previous, "define" | "using" | "struct" | "class" | "enum" | "union")
-    })
+    source.contains(name) && TokenizedText::new(source).defines_type(name)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn prelude(source: &str) -> ImplicitPrelude {
+        implicit_prelude(&[source], IncludeContext::default(), &mut ImplicitChoices::default())
+    }
+
     fn prelude_text(source: &str) -> String {
-        implicit_prelude(&[source], IncludeContext::default()).text
+        prelude(source).text
     }
 
     #[test]
@@ -261,7 +339,11 @@ mod tests {
         assert_eq!(prelude_text("int x, M_PIX, my_uint;"), "");
         assert_eq!(prelude_text("int x = INT_MAX;"), "\n#define INT_MAX 2147483647\n");
         assert_eq!(prelude_text("float x = FLT_MAX; int y = INT32_MAX;"), "", "nvcc does not give these");
-        let host = implicit_prelude(&["#ifdef __GNUC__"], IncludeContext { without_host: true });
+        let host = implicit_prelude(
+            &["#ifdef __GNUC__"],
+            IncludeContext { without_host: true },
+            &mut ImplicitChoices::default(),
+        );
         assert_eq!((host.text.as_str(), prelude_text("#ifdef __GNUC__").contains("12")), ("", true));
     }
 
@@ -279,10 +361,39 @@ mod tests {
     }
 
     #[test]
+    fn comments_and_texts_declare_nothing() {
+        for source in [
+            "// typedef int uint;\nuint x;",
+            "/* using uint = int; */ uint x;",
+            "char *s = \"typedef int uint;\"; uint x;",
+        ] {
+            assert!(prelude_text(source).contains("typedef unsigned int uint;"), "{source}");
+        }
+        assert!(prelude_text("// int pow(int)\nint n = pow(2, 3);").contains("pow"));
+        assert!(!prelude("// namespace std {}\nfloat x = std::abs(1.f);").headers.is_empty());
+        assert!(prelude_text("/*\n#define NAN 0\n*/\nfloat x = NAN;").contains("#define NAN"));
+        assert_eq!(prelude_text("typedef int uint, *uint_pointer; uint x;"), "");
+    }
+
+    #[test]
+    fn choices_follow_the_errors_of_the_compiler() {
+        let source = "#ifdef NO\ntypedef int uint;\n#endif\n#define MINE(T) typedef long T;\nMINE(int32_t) uint x;";
+        let mut choices = ImplicitChoices::default();
+        let text = |choices: &mut _| implicit_prelude(&[source], IncludeContext::default(), choices).text;
+        assert_eq!(text(&mut choices), "typedef int int32_t;");
+        assert!(!choices.learn("k.cu(1): error: identifier \"y\" is undefined"));
+        assert!(choices.learn("k.cu(5): error: identifier \"uint\" is undefined"));
+        assert_eq!(text(&mut choices), "typedef unsigned int uint;typedef int int32_t;");
+        assert!(choices.learn("k.cu(5): error: invalid redeclaration of type name \"int32_t\" (declared at ...)"));
+        assert_eq!(text(&mut choices), "typedef unsigned int uint;");
+        assert!(!choices.learn("identifier \"uint\" is undefined; redeclaration of type name \"int32_t\""));
+    }
+
+    #[test]
     fn std_names_add_their_headers() {
-        assert_eq!(implicit_prelude(&["x = std::abs(y);"], IncludeContext::default()).headers, IMPLICIT_STD_HEADERS);
+        assert_eq!(prelude("x = std::abs(y);").headers, IMPLICIT_STD_HEADERS);
         for source in ["cuda::std::abs(1)", "std::swap(a, b)", "int std;", "namespace std { int f; } std::abs(1);"] {
-            assert_eq!(implicit_prelude(&[source], IncludeContext::default()).headers, [""; 0], "{source}");
+            assert_eq!(prelude(source).headers, [""; 0], "{source}");
         }
     }
 

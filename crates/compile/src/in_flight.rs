@@ -1,6 +1,7 @@
 //! Which requests are being compiled, so that threads that want the same program at once compile it once.
 
 use crate::hash::CacheKey;
+use crate::signals::{CHECK_INTERVAL, is_interrupted};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// What is being compiled, with the process that does it: a forked one has none of the threads that would finish. A fork
@@ -17,7 +18,7 @@ pub(crate) struct InFlight((u32, CacheKey));
 
 impl InFlight {
     /// Registers a compilation. `None` where another thread has compiled the same meanwhile, successfully or not: this
-    /// one has waited for it, and should look for its result.
+    /// one has waited for it, and should look for its result; or was interrupted, and compiles itself, which ends at once.
     pub(crate) fn begin_or_wait(key: &CacheKey) -> Option<Self> {
         let entry = (std::process::id(), *key);
         let mut in_flight = lock_in_flight();
@@ -26,7 +27,13 @@ impl InFlight {
             return Some(Self(entry));
         }
         while in_flight.contains(&entry) {
-            in_flight = FINISHED.wait(in_flight).unwrap_or_else(PoisonError::into_inner);
+            let waited = FINISHED.wait_timeout(in_flight, CHECK_INTERVAL).unwrap_or_else(PoisonError::into_inner);
+            // A handler may compile, too.
+            drop(waited.0);
+            if is_interrupted() {
+                break;
+            }
+            in_flight = lock_in_flight();
         }
         None
     }

@@ -94,6 +94,8 @@ pub(crate) struct IncludeScan {
     pub(crate) uses_toolkit: bool,
     /// Whether a header that the user's texts include is nowhere.
     pub(crate) lacks_a_header: bool,
+    /// The names of such headers.
+    pub(crate) missing_headers: Vec<String>,
     /// Why the result must not be cached, when the scan could not follow everything.
     pub(crate) uncacheable: Option<&'static str>,
 }
@@ -293,7 +295,13 @@ impl<'a> IncludeScanner<'a> {
             }
             None if path.shims => match header_shims::find_fallback(name) {
                 Some(text) => self.add_shim_header(name, text),
-                None => self.scan.lacks_a_header |= origin == IncluderOrigin::User,
+                None if origin == IncluderOrigin::User => {
+                    self.scan.lacks_a_header = true;
+                    if !self.scan.missing_headers.contains(name) {
+                        self.scan.missing_headers.push(name.clone());
+                    }
+                }
+                None => {}
             },
             _ => {}
         }

@@ -9,14 +9,17 @@
 //! Assumes nothing about devices: the caller says which architecture and which kind it wants.
 
 mod arch;
+mod attempts;
 mod cache;
 pub mod clang;
 mod compiler;
 mod declaration_tokens;
 mod error;
 mod excerpt;
+mod exit_handler;
 mod hash;
 mod header_shims;
+mod host_code;
 mod implicit_includes;
 mod in_flight;
 mod includes;
@@ -27,6 +30,7 @@ mod nvrtc;
 mod options;
 mod prebuilt;
 mod request;
+mod signals;
 mod signature;
 mod source_tokens;
 mod texture_uses;
@@ -40,4 +44,5 @@ pub use header_shims::shim_names as provided_headers;
 pub use options::lto_options;
 pub use prebuilt::{prebuilt_file, start_recording, use_prebuilt_programs, write_recording};
 pub use request::{Artifact, BinaryKind, CachePolicy, CompileRequest, Target, default_options};
+pub use signals::set_interrupt_check;
 pub use signature::{KernelDeclarations, KernelParameter};

@@ -4,6 +4,7 @@ use crate::error::{CompileError, ErrorKind};
 use crate::header_shims;
 use crate::includes::{FileDependency, FileStamp};
 use crate::request::{Artifact, CompileRequest};
+use rtcg_disk_cache::TemporaryFolder;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
@@ -125,19 +126,9 @@ fn parse_make_rule(rule: &str) -> Vec<String> {
     files
 }
 
-/// A new empty directory.
+/// A new empty directory, which the caller removes.
 pub(crate) fn working_dir() -> std::io::Result<PathBuf> {
-    use std::sync::atomic::{AtomicU64, Ordering};
-    static N_WORKING_DIRS: AtomicU64 = AtomicU64::new(0);
-    loop {
-        let count = N_WORKING_DIRS.fetch_add(1, Ordering::Relaxed);
-        let dir = std::env::temp_dir().join(format!("rtcg-{}-{count}", std::process::id()));
-        match std::fs::create_dir(&dir) {
-            Ok(()) => return Ok(dir),
-            Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => {}
-            Err(e) => return Err(e),
-        }
-    }
+    TemporaryFolder::new("rtcg").map(TemporaryFolder::keep)
 }
 
 #[cfg(test)]

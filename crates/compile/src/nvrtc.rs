@@ -6,11 +6,15 @@
 
 use crate::arch::Arch;
 use crate::error::{CompileError, ErrorKind};
+use crate::exit_handler;
 use crate::request::BinaryKind;
+use crate::signals::{self, NoResult};
 use rtcg_cuda_sys::{NvrtcTable, nvrtcProgram, nvrtcResult};
-use std::ffi::{CStr, CString, c_char, c_int};
+use std::collections::HashMap;
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, Once, PoisonError};
 
 /// NVRTC looks for quoted headers in the directory of the program's name, which would be the
 /// current directory. The source is no file, so its name gets a directory that does not exist.
@@ -18,12 +22,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 const NONEXISTENT_DIR: &str = "/rtcg-no-directory/";
 
 /// One run of NVRTC.
-pub(crate) struct NvrtcJob<'a> {
-    pub(crate) source: &'a str,
-    pub(crate) name: &'a str,
-    pub(crate) headers: &'a [(String, String)],
-    pub(crate) options: &'a [String],
-    pub(crate) name_expressions: &'a [String],
+#[derive(Clone)]
+pub(crate) struct NvrtcJob {
+    pub(crate) source: String,
+    pub(crate) name: String,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) options: Vec<String>,
+    pub(crate) name_expressions: Vec<String>,
     pub(crate) kind: BinaryKind,
 }
 
@@ -108,29 +113,94 @@ pub(crate) fn mark_fma_contraction_off(ptx: &mut Vec<u8>, options: &[String]) {
 /// Set once an NVRTC has refused [`NO_CACHE_OPTION`]; those have no such cache.
 static HAS_NO_CACHE_OPTION: AtomicBool = AtomicBool::new(true);
 
-/// Compiles.
+/// Compiles, in a thread of its own; an interrupt ends the wait for it.
 pub(crate) fn compile_program(nvrtc: &'static NvrtcTable, job: &NvrtcJob) -> Result<NvrtcOutput, NvrtcFailure> {
+    prepare_process(nvrtc);
+    let job = job.clone();
+    let no_result = |kind, message| Err(NvrtcFailure { kind, message, log: String::new() });
+    match signals::run_in_compiler_thread(move |is_abandoned| compile_in_this_thread(nvrtc, &job, is_abandoned)) {
+        Ok(result) => result,
+        Err(NoResult::Interrupted) => no_result(ErrorKind::Interrupted, "the compilation was interrupted".to_owned()),
+        Err(NoResult::Broken(message)) => no_result(ErrorKind::Io, message),
+    }
+}
+
+/// The last version that sets handlers of signals in the first compilation of a process.
+const LAST_WITH_HANDLERS: (u32, u32) = (13, 0);
+
+/// Has the first compilation of the process, where that changes handlers of signals.
+fn prepare_process(nvrtc: &'static NvrtcTable) {
+    static PREPARED: Once = Once::new();
+    PREPARED.call_once(|| {
+        if nvrtc.version().is_none_or(|version| version <= LAST_WITH_HANDLERS) {
+            signals::keep_signal_handlers(move || {
+                run_front_end(nvrtc, &[]);
+            });
+        }
+    });
+}
+
+/// What NVRTC says of these options: it refuses the text, which is none, unless it refuses an option before.
+fn run_front_end(nvrtc: &'static NvrtcTable, options: &[String]) -> Option<ErrorKind> {
+    let job = NvrtcJob {
+        source: "#error".to_owned(),
+        name: "options.cu".to_owned(),
+        headers: Vec::new(),
+        options: options.to_vec(),
+        name_expressions: Vec::new(),
+        kind: BinaryKind::Ptx,
+    };
+    compile_in_this_thread(nvrtc, &job, &AtomicBool::new(false)).err().map(|failure| failure.kind)
+}
+
+/// Whether NVRTC has an option; each is asked for once.
+pub(crate) fn has_option(option: &str) -> bool {
+    static ANSWERS: Mutex<Option<HashMap<String, bool>>> = Mutex::new(None);
+    let Ok(nvrtc) = NvrtcTable::load() else { return false };
+    prepare_process(nvrtc);
+    let mut answers = ANSWERS.lock().unwrap_or_else(PoisonError::into_inner);
+    let answers = answers.get_or_insert_with(HashMap::new);
+    let ask = || run_front_end(nvrtc, &[option.to_owned()]) == Some(ErrorKind::Source);
+    *answers.entry(option.to_owned()).or_insert_with(ask)
+}
+
+fn compile_in_this_thread(
+    nvrtc: &'static NvrtcTable,
+    job: &NvrtcJob,
+    is_abandoned: &AtomicBool,
+) -> Result<NvrtcOutput, NvrtcFailure> {
     if !HAS_NO_CACHE_OPTION.load(Ordering::Relaxed) {
-        return run_nvrtc_with_options(nvrtc, job, job.options);
+        return run_nvrtc_with_options(nvrtc, job, &job.options, is_abandoned);
     }
     let options: Vec<String> = job.options.iter().cloned().chain([NO_CACHE_OPTION.to_owned()]).collect();
-    let result = run_nvrtc_with_options(nvrtc, job, &options);
+    let result = run_nvrtc_with_options(nvrtc, job, &options, is_abandoned);
     match result {
         Err(failure) if failure.kind == ErrorKind::Option && failure.log.contains("no-cache") => {
             HAS_NO_CACHE_OPTION.store(false, Ordering::Relaxed);
-            run_nvrtc_with_options(nvrtc, job, job.options)
+            run_nvrtc_with_options(nvrtc, job, &job.options, is_abandoned)
         }
         result => result,
     }
+}
+
+/// NVRTC asks this while it compiles, since version 12.8.
+unsafe extern "C" fn is_to_be_cancelled(is_abandoned: *mut c_void, _unused: *mut c_void) -> c_int {
+    // SAFETY: the flag that `run_nvrtc_with_options` gave, which lives as long as its program.
+    let is_abandoned = unsafe { &*is_abandoned.cast::<AtomicBool>() }.load(Ordering::Relaxed);
+    c_int::from(is_abandoned || exit_handler::is_exiting())
 }
 
 fn run_nvrtc_with_options(
     nvrtc: &'static NvrtcTable,
     job: &NvrtcJob,
     options: &[String],
+    is_abandoned: &AtomicBool,
 ) -> Result<NvrtcOutput, NvrtcFailure> {
     let program = create_program(nvrtc, job)?;
-    for expression in job.name_expressions {
+    let payload = ptr::from_ref(is_abandoned).cast_mut().cast();
+    // SAFETY: a valid program; function and flag outlive it. An older NVRTC does not have the function, and goes on.
+    let _ = unsafe { nvrtc.nvrtcSetFlowCallback(program.handle, Some(is_to_be_cancelled), payload) };
+    for expression in &job.name_expressions {
         let text = c_string(expression)?;
         // SAFETY: a valid program and a NUL-terminated string.
         let code = unsafe { nvrtc.nvrtcAddNameExpression(program.handle, text.as_ptr()) };
@@ -186,14 +256,14 @@ fn run_nvrtc_with_options(
         return Err(NvrtcFailure { kind: ErrorKind::Unsupported, message, log });
     }
     if job.kind == BinaryKind::Ptx {
-        mark_fma_contraction_off(&mut bytes, job.options);
+        mark_fma_contraction_off(&mut bytes, &job.options);
     }
-    let lowered_names = lowered_names(&program, job.name_expressions)?;
+    let lowered_names = lowered_names(&program, &job.name_expressions)?;
     Ok(NvrtcOutput { bytes, log, lowered_names })
 }
 
 fn create_program(nvrtc: &'static NvrtcTable, job: &NvrtcJob) -> Result<NvrtcProgram, NvrtcFailure> {
-    let source = c_string(job.source)?;
+    let source = c_string(&job.source)?;
     let name = c_string(&format!("{NONEXISTENT_DIR}{}", job.name))?;
     let names = job.headers.iter().map(|h| c_string(&h.0)).collect::<Result<Vec<_>, _>>()?;
     let texts = job.headers.iter().map(|h| c_string(&h.1)).collect::<Result<Vec<_>, _>>()?;

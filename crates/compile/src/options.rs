@@ -69,6 +69,8 @@ pub(crate) struct TranslatedOptions {
     pub(crate) lto: Option<String>,
     /// The first option that NVRTC has no equivalent for.
     pub(crate) nvcc_only: Option<String>,
+    /// Options that are in no table, to ask NVRTC for.
+    pub(crate) unknown: Vec<String>,
 }
 
 /// How an option is written down in [`OPTION_RULES`]: with a value, and what becomes of it.
@@ -224,7 +226,7 @@ impl OptionTranslator<'_> {
                 return self.apply_rule(rule, name, Some(value));
             }
         }
-        self.note_nvcc_only_option(option);
+        self.out.unknown.push(option.to_owned());
         Ok(())
     }
 
@@ -402,6 +404,17 @@ fn unsupported_32_bit() -> CompileError {
 }
 
 impl TranslatedOptions {
+    /// Gives NVRTC those unknown options that it has, and leaves others to nvcc.
+    pub(crate) fn ask_for_unknown(&mut self, has_option: impl Fn(&str) -> bool) {
+        for option in std::mem::take(&mut self.unknown) {
+            if has_option(&option) {
+                self.nvrtc.push(option);
+            } else {
+                self.nvcc_only.get_or_insert(option);
+            }
+        }
+    }
+
     /// The architecture to compile for: the target's unless options say otherwise.
     pub(crate) fn choose_arch(&self, target: Target) -> Result<Option<Arch>, CompileError> {
         let Some(device) = target.arch else {

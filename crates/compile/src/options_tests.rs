@@ -13,7 +13,9 @@ fn nvrtc_options(options: &[&str]) -> Vec<String> {
 }
 
 fn nvcc_only_option(options: &[&str]) -> Option<String> {
-    translate_options(&to_strings(options), BinaryKind::Cubin).unwrap().nvcc_only
+    let mut translated = translate_options(&to_strings(options), BinaryKind::Cubin).unwrap();
+    translated.ask_for_unknown(|option| option == "--known");
+    translated.nvcc_only
 }
 
 fn option_error(options: &[&str]) -> String {
@@ -99,6 +101,8 @@ fn include_paths_and_forced_headers_are_collected() {
 #[test]
 fn nvcc_only_options_are_recorded_by_name() {
     assert_eq!(nvcc_only_option(&["-O3", "--frobnicate"]).as_deref(), Some("--frobnicate"));
+    assert_eq!(nvcc_only_option(&["--known", "-O3"]), None);
+    assert_eq!(nvcc_only_option(&["--known", "--frobnicate"]).as_deref(), Some("--frobnicate"));
     assert_eq!(nvcc_only_option(&["-Xcompiler", "-DX=1"]).as_deref(), Some("-Xcompiler -DX=1"));
     assert_eq!(nvcc_only_option(&["-Xcudafe", "--frobnicate"]).as_deref(), Some("-Xcudafe --frobnicate"));
     assert_eq!(nvcc_only_option(&["file.cu"]).as_deref(), Some("file.cu"));
@@ -139,7 +143,7 @@ fn architectures_follow_options_before_the_device() {
         choose(&["-gencode", "arch=compute_75,code=sm_75", "-gencode=arch=compute_90,code=sm_90"], virtual_gpu),
         ok("75")
     );
-    assert_eq!(choose(&[], Target { kind: BinaryKind::Cubin, arch: None }), Ok(None));
+    assert_eq!(choose(&[], Target::new(BinaryKind::Cubin, None)), Ok(None));
 }
 
 #[test]

@@ -36,22 +36,30 @@ pub struct Target {
     pub kind: BinaryKind,
     /// The architecture; `None` leaves it to an `-arch` option or the compiler's default.
     pub arch: Option<Arch>,
+    /// Whether the result says which line of the source each instruction is from, and quotes that source in comments:
+    /// the virtual GPU's reports show it. It has no effect on what the program does, and none on machine code.
+    pub line_info: bool,
 }
 
 impl Target {
+    /// A result of this kind for this architecture.
+    pub const fn new(kind: BinaryKind, arch: Option<Arch>) -> Self {
+        Self { kind, arch, line_info: false }
+    }
+
     /// Machine code for a device of this architecture.
     pub const fn cubin_for_arch(arch: Arch) -> Self {
-        Self { kind: BinaryKind::Cubin, arch: Some(arch) }
+        Self::new(BinaryKind::Cubin, Some(arch))
     }
 
     /// PTX for this architecture.
     pub const fn ptx_for_arch(arch: Arch) -> Self {
-        Self { kind: BinaryKind::Ptx, arch: Some(arch) }
+        Self::new(BinaryKind::Ptx, Some(arch))
     }
 
     /// LTO-IR for devices of this architecture and newer ones.
     pub const fn ltoir_for_arch(arch: Arch) -> Self {
-        Self { kind: BinaryKind::LtoIr, arch: Some(arch) }
+        Self::new(BinaryKind::LtoIr, Some(arch))
     }
 }
 

@@ -19,6 +19,7 @@ mod load;
 pub mod nvjitlink;
 pub mod nvml;
 pub mod nvrtc;
+pub mod quoted_source;
 pub mod trace;
 pub mod types;
 

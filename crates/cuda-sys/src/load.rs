@@ -31,6 +31,12 @@ impl std::fmt::Display for LoadError {
 
 impl std::error::Error for LoadError {}
 
+/// What the loader had to say, which the error itself keeps for its source.
+fn loader_reason(error: &libloading::Error) -> String {
+    let source = std::error::Error::source(error);
+    source.map_or_else(|| error.to_string(), |reason| format!("{error}: {reason}"))
+}
+
 /// An open library. Never closed: function pointers into it live in static tables.
 #[derive(Clone, Copy)]
 pub(crate) struct OpenLibrary(&'static libloading::Library);
@@ -54,8 +60,13 @@ impl OpenLibrary {
         };
         match result {
             Ok(library) => Ok(Self(Box::leak(Box::new(library)))),
-            Err(error) => Err(error.to_string()),
+            Err(error) => Err(loader_reason(&error)),
         }
+    }
+
+    /// Opens the library that an environment variable names; says on the standard error why that failed.
+    pub(crate) fn dlopen_named_by(variable: &str, name: &str) -> Option<Self> {
+        Self::dlopen(name, false).inspect_err(|reason| eprintln!("rtcg: {variable}={name}: {reason}")).ok()
     }
 
     /// A library that the process has loaded already.

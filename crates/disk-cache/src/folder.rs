@@ -28,29 +28,74 @@ pub fn user_cache_folder(name: &str) -> Option<PathBuf> {
     base.map(|b| b.join(name))
 }
 
-impl DiskCache {
-    /// What its folder is now.
-    pub fn folder_state(&self) -> FolderState {
-        let metadata = match self.access {
-            CachePermissions::Shared => std::fs::metadata(&self.folder),
+impl CachePermissions {
+    /// Those of a cache whose files decide what is executed: this user alone may write it, where the system knows users.
+    pub fn of_this_user() -> Self {
+        #[cfg(unix)]
+        return Self::Private { user: effective_user() };
+        #[cfg(not(unix))]
+        return Self::Shared;
+    }
+
+    /// Makes a folder, unless it is there, for those who may write it.
+    ///
+    /// # Errors
+    /// Where it cannot be made, or is one that others may write.
+    pub fn make_folder(self, folder: &Path) -> std::io::Result<()> {
+        match self {
+            Self::Shared => std::fs::create_dir_all(folder),
+            Self::Private { .. } => {
+                make_folder_private(folder)?;
+                let error = std::io::Error::new(
+                    std::io::ErrorKind::PermissionDenied,
+                    "others may write there, it is another user's, or it is a link",
+                );
+                if self.trust_folder(folder) { Ok(()) } else { Err(error) }
+            }
+        }
+    }
+
+    /// Whether a folder is there and nobody else may write it.
+    pub fn trust_folder(self, folder: &Path) -> bool {
+        self.state_of(folder) == FolderState::Good
+    }
+
+    fn state_of(self, folder: &Path) -> FolderState {
+        let metadata = match self {
+            Self::Shared => std::fs::metadata(folder),
             // A link leads where others may have put something.
-            CachePermissions::Private { .. } => std::fs::symlink_metadata(&self.folder),
+            Self::Private { .. } => std::fs::symlink_metadata(folder),
         };
         let Ok(metadata) = metadata else { return FolderState::Missing };
         let is_good = metadata.is_dir()
-            && match self.access {
-                CachePermissions::Shared => true,
-                CachePermissions::Private { user } => is_owned_and_private(&metadata, user),
+            && match self {
+                Self::Shared => true,
+                Self::Private { user } => is_owned_and_private(&metadata, user),
             };
         if is_good { FolderState::Good } else { FolderState::NotTrusted }
     }
 }
 
-/// Whether a file or folder belongs to the user, and nobody else may write it.
+#[cfg(unix)]
+#[expect(unsafe_code, reason = "a function of C without a safe form in the standard library")]
+fn effective_user() -> u32 {
+    // SAFETY: asks for a number.
+    unsafe { libc::geteuid() }
+}
+
+impl DiskCache {
+    /// What its folder is now.
+    pub fn folder_state(&self) -> FolderState {
+        self.access.state_of(&self.folder)
+    }
+}
+
+/// Whether a file or folder belongs to the user or to the system's, who may write everything anyway, and nobody else may
+/// write it.
 #[cfg(unix)]
 pub(crate) fn is_owned_and_private(metadata: &std::fs::Metadata, user: u32) -> bool {
     use std::os::unix::fs::MetadataExt;
-    metadata.uid() == user && metadata.mode() & 0o022 == 0
+    (metadata.uid() == user || metadata.uid() == 0) && metadata.mode() & 0o022 == 0
 }
 
 /// Whose a file is cannot be seen here, so that nothing is private.
@@ -67,12 +112,17 @@ pub(crate) fn make_folder_private(folder: &Path) -> std::io::Result<()> {
     if let Some(parent) = folder.parent() {
         std::fs::create_dir_all(parent)?;
     }
+    match make_new_folder(folder) {
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists && folder.is_dir() => Ok(()),
+        made => made,
+    }
+}
+
+/// Makes a folder for this user alone; nothing of that name may be there.
+pub(crate) fn make_new_folder(folder: &Path) -> std::io::Result<()> {
     #[cfg_attr(not(unix), expect(unused_mut, reason = "rights are set on Unix only"))]
     let mut builder = std::fs::DirBuilder::new();
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    match builder.create(folder) {
-        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists && folder.is_dir() => Ok(()),
-        made => made,
-    }
+    builder.create(folder)
 }

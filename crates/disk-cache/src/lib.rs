@@ -6,20 +6,22 @@
 //! ([`DiskCache::write_entry`]) say what they are, and are none when they were damaged; of other files the caller checks
 //! the contents.
 //!
-//! A cache may be private ([`CachePermissions::Private`]): then folders and files must belong to the user and be writable by no
-//! one else, as is needed for code that is executed.
+//! A cache may be private ([`CachePermissions::Private`]): then folders and files must belong to the user, or to the
+//! system's, and be writable by no one else, as is needed for code that is executed.
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod atomic_file;
 mod entry;
 mod evict;
 mod folder;
+mod temporary_folder;
 
 pub use entry::{Checksum, FileMagic, checksum};
 pub use evict::SweepTrigger;
 pub use folder::{FolderState, user_cache_folder};
 use std::path::{Path, PathBuf};
+pub use temporary_folder::TemporaryFolder;
 
 /// What files are named by.
 pub type FileKey = [u8; 32];
@@ -29,7 +31,7 @@ pub type FileKey = [u8; 32];
 pub enum CachePermissions {
     /// Whoever the folder's rights allow.
     Shared,
-    /// The user with this number alone; folders and files are made so.
+    /// The user with this number alone, beside the system's; folders and files are made so.
     Private {
         /// The effective user of this process.
         user: u32,
@@ -84,12 +86,9 @@ impl DiskCache {
         let shard = path.parent().unwrap_or(&self.folder);
         match self.access {
             CachePermissions::Shared => std::fs::create_dir_all(shard)?,
-            CachePermissions::Private { .. } if self.folder_state() == FolderState::NotTrusted => {
-                return Err(std::io::ErrorKind::PermissionDenied.into());
-            }
             CachePermissions::Private { .. } => {
-                folder::make_folder_private(&self.folder)?;
-                folder::make_folder_private(shard)?;
+                self.access.make_folder(&self.folder)?;
+                self.access.make_folder(shard)?;
             }
         }
         atomic_file::write_atomically(path, parts, self.access != CachePermissions::Shared)

@@ -1,6 +1,8 @@
 //! Files that are put in place whole, go when they are old, and are not read when others could have written them.
 
-use rtcg_disk_cache::{CachePermissions, DiskCache, FileKey, FolderState, SizeLimitScope, SweepTrigger};
+use rtcg_disk_cache::{
+    CachePermissions, DiskCache, FileKey, FolderState, SizeLimitScope, SweepTrigger, TemporaryFolder,
+};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -193,8 +195,15 @@ fn files_of_a_private_cache_must_not_be_writable_by_others() {
     );
     cache.write_file(&path, &[b"code"]).unwrap_err();
     mode(&cache.folder, 0o700);
+    // What the system's user made may be used by all; another user's may not.
     let others = DiskCache { access: CachePermissions::Private { user: user + 1 }, ..cache.clone() };
-    assert_eq!((others.folder_state(), others.read_file(&path)), (FolderState::NotTrusted, None), "another user's");
+    let state = if user == 0 { FolderState::Good } else { FolderState::NotTrusted };
+    assert_eq!((others.folder_state(), others.read_file(&path).is_some()), (state, user == 0));
+    if user == 0 {
+        std::os::unix::fs::chown(&cache.folder, Some(12_345), None).unwrap();
+        assert_eq!((cache.folder_state(), cache.read_file(&path)), (FolderState::NotTrusted, None), "another user's");
+        std::os::unix::fs::chown(&cache.folder, Some(0), None).unwrap();
+    }
     std::fs::rename(&path, folder.0.join("aside")).unwrap();
     symlink(folder.0.join("aside"), &path).unwrap();
     assert_eq!(cache.read_file(&path), None, "a link");
@@ -202,4 +211,37 @@ fn files_of_a_private_cache_must_not_be_writable_by_others() {
     symlink(&cache.folder, &linked.folder).unwrap();
     assert_eq!(linked.folder_state(), FolderState::NotTrusted, "a link to a folder");
     assert_eq!(DiskCache { access: CachePermissions::Shared, ..linked }.folder_state(), FolderState::Good);
+}
+
+/// Somebody else who knows the name of the next folder makes it, or a link, before: it is not used.
+#[cfg(unix)]
+#[test]
+fn temporary_folders_are_new_and_private() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let prefix = format!("rtcg-temporary-test-{}", std::process::id());
+    let first = TemporaryFolder::new(&prefix).unwrap();
+    let name = first.path().to_str().unwrap();
+    let count: u64 = name.rsplit('-').next().unwrap().parse().unwrap();
+    let next =
+        |by: u64| PathBuf::from(format!("{}{}", name.trim_end_matches(|c: char| c.is_ascii_digit()), count + by));
+    for by in 1..20 {
+        if by % 2 == 0 {
+            std::fs::create_dir(next(by)).unwrap()
+        } else {
+            symlink(std::env::temp_dir(), next(by)).unwrap()
+        }
+    }
+    let second = TemporaryFolder::new(&prefix).unwrap();
+    assert!((1..20).all(|by| second.path() != next(by)), "{}", second.path().display());
+    assert_eq!(std::fs::metadata(second.path()).unwrap().permissions().mode() & 0o777, 0o700);
+    std::fs::write(second.path().join("file"), "text").unwrap();
+    let path = second.path().to_owned();
+    drop(second);
+    assert!(!path.exists() && std::env::temp_dir().is_dir());
+    let kept = TemporaryFolder::new(&prefix).unwrap().keep();
+    assert!(kept.is_dir());
+    std::fs::remove_dir(kept).unwrap();
+    for by in 1..20 {
+        let _ = std::fs::remove_dir(next(by)).or_else(|_| std::fs::remove_file(next(by)));
+    }
 }

@@ -38,6 +38,12 @@ impl PendingHostWork {
     }
 }
 
+/// Whether the device may wait for this process.
+#[inline]
+pub(crate) fn is_host_work_pending() -> bool {
+    N_PENDING_HOST_WORK.load(Ordering::Relaxed) != 0
+}
+
 impl Drop for PendingHostWork {
     fn drop(&mut self) {
         N_PENDING_HOST_WORK.fetch_sub(1, Ordering::Relaxed);
@@ -78,8 +84,7 @@ impl LaunchQueue {
     /// Whether the next launch may have to wait.
     #[inline]
     pub(crate) fn may_block_on_full_queue(&self) -> bool {
-        self.n_launches.load(Ordering::Relaxed) >= MAX_QUEUED_LAUNCHES
-            || N_PENDING_HOST_WORK.load(Ordering::Relaxed) != 0
+        self.n_launches.load(Ordering::Relaxed) >= MAX_QUEUED_LAUNCHES || is_host_work_pending()
     }
 
     /// What it launched last.

@@ -34,6 +34,7 @@ mod nvml;
 pub mod pool;
 mod process_state;
 pub mod profiler;
+mod release_region;
 mod texture_object;
 mod virtual_gpu;
 
@@ -67,6 +68,7 @@ pub use module::texture_reference::{SurfaceReference, TextureReference};
 pub use module::weak_scalar::{ConversionError, ConvertedScalar, WeakScalar};
 pub use module::{Function, JitLog, Module, ModuleSource, Param};
 pub use nvml::NvmlDevice;
+pub use release_region::{ReleaseHook, set_release_hook};
 pub use rtcg_cuda_sys as sys;
 pub use rtcg_cuda_sys::CUdeviceptr;
 pub use rtcg_cuda_sys::trace;

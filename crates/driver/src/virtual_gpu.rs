@@ -27,6 +27,12 @@ pub(crate) fn is_memory_checked(table: &DriverTable) -> bool {
     is_virtual_table(table) && (checks().memory || checks().init)
 }
 
+/// Whether kernels are checked in any way while they run.
+#[cfg(feature = "vgpu")]
+pub(crate) fn is_checked(table: &DriverTable) -> bool {
+    is_virtual_table(table) && check::enabled_checks() != check::CheckSet::NO_CHECKS
+}
+
 /// The reason of the calling thread's last failed call itself, when it went to the virtual GPU.
 #[cfg(feature = "vgpu")]
 pub(crate) fn last_call_error_detail(table: &DriverTable) -> Option<String> {
@@ -62,6 +68,10 @@ mod absent {
         false
     }
 
+    pub(crate) fn is_checked(_table: &DriverTable) -> bool {
+        false
+    }
+
     pub(crate) fn last_call_error_detail(_table: &DriverTable) -> Option<String> {
         None
     }
@@ -74,4 +84,4 @@ mod absent {
 #[cfg(not(feature = "vgpu"))]
 pub use absent::virtual_gpu_table;
 #[cfg(not(feature = "vgpu"))]
-pub(crate) use absent::{fault_report, is_memory_checked, last_call_error_detail, memory_limit_notice};
+pub(crate) use absent::{fault_report, is_checked, is_memory_checked, last_call_error_detail, memory_limit_notice};

@@ -13,16 +13,23 @@ use std::ffi::CString;
 use std::path::{Path, PathBuf};
 use std::ptr::{null, null_mut};
 
-/// A folder for a cache, which shares the library of builtins with the usual one. It is removed with its files.
+/// A folder for a cache, with a copy of the usual one's library of builtins. It is removed with its files.
 struct Folder(PathBuf);
 
 impl Folder {
     fn new(name: &str) -> Self {
         let path = std::env::temp_dir().join(format!("rtcg-opencl-{name}-{}", std::process::id()));
         std::fs::create_dir_all(&path).unwrap();
+        // A link would not be trusted.
         if let Some(usual) = rtcg_compile::cache_directory().map(|folder| folder.join("opencl")) {
-            std::fs::create_dir_all(&usual).unwrap();
-            std::os::unix::fs::symlink(usual, path.join("opencl")).unwrap();
+            let libraries = std::fs::read_dir(usual).into_iter().flatten().flatten().map(|entry| entry.path());
+            for library in libraries.filter(|library| library.join("index").is_file()) {
+                let copy = path.join("opencl").join(library.file_name().unwrap());
+                std::fs::create_dir_all(&copy).unwrap();
+                for file in std::fs::read_dir(library).unwrap().flatten() {
+                    std::fs::copy(file.path(), copy.join(file.file_name())).unwrap();
+                }
+            }
         }
         Self(path)
     }

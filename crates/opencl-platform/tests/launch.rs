@@ -12,12 +12,14 @@ use std::ptr::{null, null_mut};
 #[test]
 fn adds_scaled_vectors_of_any_size() {
     let setup = set_up(0);
-    let program = setup.build(
+    let (program, code) = setup.build_with(
         "__kernel void saxpy(__global float *y, __global const float *x, float a) {
             size_t i = get_global_id(0);
             y[i] = a * x[i] + y[i];
         }",
+        "-cl-std=CL2.0",
     );
+    assert_eq!(code, CL_SUCCESS, "{}", setup.build_log(program));
     let kernel = setup.kernel(program, "saxpy");
     // 1,000 items in groups of 64 leave a last group of 40, and the values behind must stay.
     let x: Vec<f32> = (0..1024).map(|i| i as f32).collect();

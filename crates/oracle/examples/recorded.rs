@@ -98,7 +98,8 @@ fn check_form(
     params.extend(OUTPUT_ADDRESS.to_le_bytes());
     params.extend((rows as u32).to_le_bytes());
     let grid = [rows.div_ceil(BLOCK_THREADS) as u32, 1, 1];
-    let launch = OracleLaunch { grid, block: [BLOCK_THREADS as u32, 1, 1], dynamic_shared: 0, params, objects: vec![] };
+    let launch =
+        OracleLaunch { grid, block: [BLOCK_THREADS as u32, 1, 1], dynamic_shared: 0, params, ..Default::default() };
     run_kernel(&parsed.module, "k", &launch, &mut buffers).map_err(|e| format!("refused: {e}"))?;
     let word = |i: usize| u64::from_le_bytes(std::array::from_fn(|b| buffers[1].bytes[i * 8 + b]));
     for r in 0..rows {

@@ -187,3 +187,11 @@ pub(crate) fn find_nth_set(mask: u128, base: u32, n: i32) -> u128 {
     };
     found.map_or(0xffff_ffff, |&i| i.into())
 }
+
+/// The product of two polynomials whose coefficients are bits: bit `n` is the parity of the pairs of bits that
+/// meet there.
+pub(crate) fn carryless_product(a: u128, b: u128) -> u128 {
+    let coefficient =
+        |n: u32| (0..=n).filter(|&i| i < 64 && n - i < 64 && a >> i & b >> (n - i) & 1 != 0).count() as u128 & 1;
+    (0..127).map(|n| coefficient(n) << n).sum()
+}

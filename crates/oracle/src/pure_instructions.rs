@@ -313,6 +313,8 @@ fn eval_ternary(op: TernaryOp, ty: Type, mods: &FpMods, a: u128, b: u128, c: u12
         Dp4a { a_signed, b_signed } => int::dot_product(a_signed, b_signed, None, a, b, c),
         Dp2a { a_signed, b_signed, hi } => int::dot_product(a_signed, b_signed, Some(hi), a, b, c),
         Fns => int::find_nth_set(a, b as u32, c as u32 as i32),
+        ClmadLo => truncate_bits(64, int::carryless_product(a, b)) ^ c,
+        ClmadHi => (int::carryless_product(a, b) >> 64) ^ c,
         AbsDiff4 { sum } => int::abs_diff4(sum, a, b, c),
         _ => return unsupported_operation_error(op, ty),
     })

@@ -1,4 +1,4 @@
-//! Fuzzes the PTX front end with mutated real modules and noise, on stable Rust:
+//! Fuzzes the PTX front end with mutated real modules, forms of instructions and noise, on stable Rust:
 //! `cargo run --release -p rtcg-ptx --example fuzz_parser -- SECONDS SEED [FOLDER_FOR_FINDS]`.
 //!
 //! Every input must parse without panic within a second, give positions inside the text, and, if
@@ -20,7 +20,11 @@ fn main() {
     let end = Instant::now() + Duration::from_secs(seconds);
     let (mut n_inputs, mut n_clean, mut n_finds) = (0u64, 0u64, 0u64);
     while Instant::now() < end {
-        let text = if n_inputs % 16 == 15 { mutator.next_random_text() } else { mutator.next_mutated_module() };
+        let text = match n_inputs % 16 {
+            15 => mutator.next_random_text(),
+            10..15 => common::forms::random_form(|n| mutator.below(n)),
+            _ => mutator.next_mutated_module(),
+        };
         n_inputs += 1;
         match catch_unwind(AssertUnwindSafe(|| check_input(&text))) {
             Ok(clean) => n_clean += u64::from(clean),

@@ -4,20 +4,22 @@
 //! contents stay for the life of the object; those that attributes put in their place are counted by their users. So
 //! arrays whose attributes nobody sets, which are nearly all, cost their users no count.
 
-use crate::resource_lifetime::{LateInit, panic_uninitialised};
+use crate::owner::Owner;
+use crate::resource_lifetime::{FilledByInit, LateInit};
+use crate::uninitialised_array::uninitialised_array;
 use numpy::PyArrayDescr;
 use pyo3::prelude::*;
 use rtcg::array::{DType, GpuArray};
 use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// What an array object holds.
 pub(crate) struct ArrayState {
     pub(crate) array: GpuArray,
     /// NumPy's dtype of records; the core knows only their size.
     pub(crate) record: Option<Py<PyArrayDescr>>,
-    pub(crate) base: Option<Py<PyAny>>,
+    pub(crate) base: Option<Owner>,
     pub(crate) allocator: Option<Py<PyAny>>,
     /// Numbers that a program has set. The array itself goes by its shape.
     pub(crate) sizes: Option<Box<AssignedSizes>>,
@@ -46,9 +48,9 @@ impl ArrayState {
 
     /// The same but for the array.
     pub(crate) fn with_array(&self, py: Python<'_>, array: GpuArray) -> Self {
-        let clone = |object: &Option<Py<PyAny>>| object.as_ref().map(|object| object.clone_ref(py));
         let record = self.record.as_ref().map(|record| record.clone_ref(py));
-        Self { array, record, base: clone(&self.base), allocator: clone(&self.allocator), sizes: self.sizes.clone() }
+        let base = self.base.as_ref().map(|base| base.clone_ref(py));
+        Self { array, record, base, allocator: self.clone_allocator(py), sizes: self.sizes.clone() }
     }
 }
 
@@ -72,7 +74,7 @@ impl ArrayState {
 /// strides : sequence of int, optional
 ///     Bytes from one element to the next along each axis.
 /// order : {"C", "F"}
-#[pyclass(name = "GPUArray", module = "rtcg.numpy", frozen, subclass, weakref, dict)]
+#[pyclass(name = "GPUArray", module = "rtcg.numpy", frozen, subclass, weakref, dict, sequence)]
 #[derive(Default)]
 pub(crate) struct PyGpuArray {
     /// The first contents: of results they are there from the beginning.
@@ -107,6 +109,19 @@ impl Deref for ArrayStateRef<'_> {
     }
 }
 
+/// What an object whose `__init__` was not called holds.
+#[cold]
+fn uninitialised_state() -> &'static ArrayState {
+    static STATE: OnceLock<ArrayState> = OnceLock::new();
+    STATE.get_or_init(|| ArrayState::from_array(uninitialised_array()))
+}
+
+impl FilledByInit for PyGpuArray {
+    fn is_filled(&self) -> bool {
+        self.first.is_filled()
+    }
+}
+
 impl PyGpuArray {
     /// What the object holds, if that is what it held from the beginning.
     #[inline]
@@ -117,7 +132,7 @@ impl PyGpuArray {
     #[cold]
     fn replaced_state(&self) -> ArrayStateRef<'_> {
         let replacement = self.replacement.lock().unwrap_or_else(PoisonError::into_inner);
-        replacement.clone().map_or_else(|| panic_uninitialised(), ArrayStateRef::Later)
+        replacement.clone().map_or_else(|| ArrayStateRef::First(uninitialised_state()), ArrayStateRef::Later)
     }
 
     /// What the object holds now.

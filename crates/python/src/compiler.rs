@@ -15,11 +15,11 @@ use std::path::PathBuf;
 /// The target for the calling thread's current context: a device that loads machine code gets what was requested,
 /// another gets PTX. Without a context the compiler decides.
 pub(crate) fn current_device_target(kind: BinaryKind) -> PyResult<Target> {
-    let Some(ctx) = Context::current() else { return Ok(Target { kind, arch: None }) };
+    let Some(ctx) = Context::current() else { return Ok(Target::new(kind, None)) };
     let native = rtcg::device_compile_target(&ctx.device()).or_raise()?;
     let is_binary = kind != BinaryKind::LtoIr;
     let kind = if native.kind == BinaryKind::Ptx && is_binary { BinaryKind::Ptx } else { kind };
-    Ok(Target { kind, arch: native.arch })
+    Ok(Target { kind, ..native })
 }
 
 fn binary_kind(name: &str) -> PyResult<BinaryKind> {

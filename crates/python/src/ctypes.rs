@@ -1,6 +1,7 @@
 //! C types and NumPy's: the registry behind `rtcg.tools` and `rtcg._dtypes`, declared
 //! parameters, and Python values as the bytes of a C type.
 
+use crate::array_interface::unmasked_interface;
 use crate::driver::arguments::number_type_of_dtype;
 use crate::driver::device_pointer::address_of_rtcg_memory;
 use crate::driver::memory::PyDeviceAllocation;
@@ -10,9 +11,10 @@ use numpy::{PyArrayDescr, PyArrayDescrMethods};
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBool, PyBytes, PyComplex, PyDict, PyFloat, PyList, PyString, PyTuple};
+use pyo3::types::{PyBool, PyBytes, PyComplex, PyFloat, PyList, PyString, PyTuple};
 use rtcg::array::GpuArray;
 use rtcg::codegen::c_declarations::{Argument, CType, CTypeForm, TypeRegistry, parse_argument, parse_arguments};
+use rtcg::codegen::typed_snippet::{GivenType, TypedSnippet};
 use rtcg::driver::signature::NumberType;
 use rtcg::generators::{ArrayView, GeneratedKernelArg};
 use smallvec::SmallVec;
@@ -169,6 +171,56 @@ fn parse_declaration<'py>(py: Python<'py>, text: &str) -> PyResult<(bool, bool, 
     Ok((argument.is_vector, argument.is_const, dtype_of_ctype(py, &argument.ctype)?, argument.name))
 }
 
+/// A snippet whose types a call fills in.
+#[pyclass(name = "TypedSnippet", module = "rtcg.elementwise", frozen)]
+struct PyTypedSnippet(TypedSnippet);
+
+#[pymethods]
+impl PyTypedSnippet {
+    #[new]
+    fn new(inputs: &str, outputs: &str, operation: &str) -> PyResult<Self> {
+        let parsed = with_ctype_registry(|r| TypedSnippet::parse(inputs, outputs, operation, &r.types));
+        parsed.map(Self).map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+
+    /// The names of the parameters, and whether each is declared raw; inputs first.
+    #[getter]
+    fn params(&self) -> Vec<(String, bool)> {
+        self.0.params().map(|(name, is_raw)| (name.to_owned(), is_raw)).collect()
+    }
+
+    /// How many of the parameters are inputs.
+    #[getter]
+    fn n_inputs(&self) -> usize {
+        self.0.n_inputs()
+    }
+
+    /// ``(arguments, operation)`` for the types that a call gives: of each parameter a dtype, or None, and whether
+    /// it is an array's. Arguments, outputs first, are tuples as :func:`parse_declaration` returns them.
+    #[allow(clippy::type_complexity, reason = "it is unpacked at once")]
+    fn fill<'py>(
+        &self,
+        py: Python<'py>,
+        given: Vec<(Option<Bound<'py, PyArrayDescr>>, bool)>,
+    ) -> PyResult<(Vec<(bool, bool, Bound<'py, PyArrayDescr>, String)>, String)> {
+        let given_type = |(dtype, is_array): (Option<Bound<'py, PyArrayDescr>>, bool)| match dtype {
+            None => Ok(GivenType::Nothing),
+            Some(dtype) if is_array => ctype_of_dtype(&dtype).map(GivenType::Array),
+            Some(dtype) => ctype_of_dtype(&dtype).map(GivenType::Number),
+        };
+        let given = given.into_iter().map(given_type).collect::<PyResult<Vec<_>>>()?;
+        let filled = self
+            .0
+            .fill(&given)
+            .map_err(|error| PyTypeError::new_err(format!("argument '{}': {}", error.declaration, error.reason)))?;
+        let parts = |argument: Argument| {
+            let dtype = dtype_of_ctype(py, &argument.ctype)?;
+            Ok((argument.is_vector, argument.is_const, dtype, argument.name))
+        };
+        Ok((filled.arguments.into_iter().map(parts).collect::<PyResult<_>>()?, filled.operation))
+    }
+}
+
 /// Parameters from a C text, or from a list of `rtcg.tools.Argument` and texts. The list stays as it is.
 pub(crate) fn arguments_from_object(arguments: &Bound<'_, PyAny>) -> PyResult<Vec<Argument>> {
     if let Ok(text) = arguments.cast::<PyString>() {
@@ -190,7 +242,7 @@ pub(crate) fn arguments_from_object(arguments: &Bound<'_, PyAny>) -> PyResult<Ve
 
 fn argument_from_object(item: &Bound<'_, PyAny>) -> PyResult<Argument> {
     let wrong = || {
-        let shown = item.repr().map_or_else(|_| "?".into(), |text| text.to_string());
+        let shown = crate::errors::shown(item);
         PyTypeError::new_err(format!("arguments contain {shown}; expected VectorArg, ScalarArg or a C declaration"))
     };
     let dtype = PyArrayDescr::new(item.py(), item.getattr("dtype").map_err(|_| wrong())?)?;
@@ -222,7 +274,7 @@ impl ArrayArgument {
             return Ok(Some(ArrayArgument::Gpu(array)));
         }
         let Some(interface) = object.getattr_opt("__cuda_array_interface__")? else { return Ok(None) };
-        let interface = interface.cast_into::<PyDict>()?;
+        let interface = unmasked_interface(interface)?;
         let item = |name: &str| {
             interface
                 .get_item(name)?
@@ -447,5 +499,6 @@ pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(register_ctype, m)?)?;
     m.add_function(wrap_pyfunction!(dtype_of_c_name, m)?)?;
     m.add_function(wrap_pyfunction!(c_name_of_dtype, m)?)?;
+    m.add_class::<PyTypedSnippet>()?;
     m.add_function(wrap_pyfunction!(parse_declaration, m)?)
 }

@@ -77,10 +77,10 @@ impl PyCounterGenerator {
             &element,
             &holder.array_view(),
             DistributionParameters::Real(p, q),
-            as_driver_stream(stream),
+            as_driver_stream(stream)?,
         );
         filled.map_err(|error| generator_error(py, error))?;
-        record_pointer_use(data, as_driver_stream(stream));
+        record_pointer_use(data, as_driver_stream(stream)?);
         Ok(())
     }
 
@@ -102,10 +102,10 @@ impl PyCounterGenerator {
             &element,
             &holder.array_view(),
             parameters,
-            as_driver_stream(stream),
+            as_driver_stream(stream)?,
         );
         filled.map_err(|error| generator_error(py, error))?;
-        record_pointer_use(data, as_driver_stream(stream));
+        record_pointer_use(data, as_driver_stream(stream)?);
         Ok(())
     }
 
@@ -117,9 +117,9 @@ impl PyCounterGenerator {
         stream: Option<&Bound<'_, PyStream>>,
     ) -> PyResult<()> {
         let (holder, element) = array_with_ctype(data)?;
-        let filled = self.0.permutation(&current_context()?, &element, &holder.array_view(), as_driver_stream(stream));
+        let filled = self.0.permutation(&current_context()?, &element, &holder.array_view(), as_driver_stream(stream)?);
         filled.map_err(|error| generator_error(py, error))?;
-        record_pointer_use(data, as_driver_stream(stream));
+        record_pointer_use(data, as_driver_stream(stream)?);
         Ok(())
     }
 
@@ -194,10 +194,10 @@ impl PySequentialGenerators {
             &element,
             &holder.array_view(),
             DistributionParameters::Real(p, q),
-            as_driver_stream(stream),
+            as_driver_stream(stream)?,
         );
         filled.map_err(|error| generator_error(py, error))?;
-        record_pointer_use(data, as_driver_stream(stream));
+        record_pointer_use(data, as_driver_stream(stream)?);
         Ok(())
     }
 

@@ -10,7 +10,7 @@ use crate::driver::stream::{PyStream, as_driver_stream};
 use crate::driver::texture::PyTextureReference;
 use crate::elementwise_cached_call::CachedCallCell;
 use crate::errors::{OrRaise, generator_error};
-use crate::resource_lifetime::LateInit;
+use crate::resource_lifetime::{FilledByInit, LateInit, Ready};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PySlice, PyTuple};
@@ -38,6 +38,12 @@ pub(crate) fn compile_settings(keep: bool, options: Option<Vec<String>>) -> Comp
 pub(crate) struct PyElementwiseKernel {
     kernel: LateInit<ElementwiseKernel>,
     last: CachedCallCell,
+}
+
+impl FilledByInit for PyElementwiseKernel {
+    fn is_filled(&self) -> bool {
+        self.kernel.is_filled()
+    }
 }
 
 #[pymethods]
@@ -79,7 +85,7 @@ impl PyElementwiseKernel {
 
     #[pyo3(signature = (*args, range = None, slice = None, stream = None))]
     fn __call__<'py>(
-        &self,
+        slf: Ready<'_, Self>,
         py: Python<'py>,
         args: &Bound<'py, PyTuple>,
         range: Option<&Bound<'py, PyAny>>,
@@ -87,10 +93,10 @@ impl PyElementwiseKernel {
         stream: Option<&Bound<'py, PyStream>>,
     ) -> PyResult<()> {
         let is_plain = range.is_none() && slice.is_none() && stream.is_none();
-        if is_plain && let Some(called) = self.last.call_cached(args) {
+        if is_plain && let Some(called) = slf.last.call_cached(args) {
             return called;
         }
-        let declared = &self.kernel.snippet().arguments;
+        let declared = &slf.kernel.snippet().arguments;
         let held = convert_arguments(declared, args)?;
         let region = parse_index_range(range, slice, &held)?;
         let (shape, strides) = layout_for_bare_addresses(declared, &held);
@@ -99,49 +105,54 @@ impl PyElementwiseKernel {
         // SAFETY: the snippet is the user's, who promises that it stays inside its arrays.
         let launched = unsafe {
             match is_plain {
-                true => self.kernel.launch_and_cache(&ctx, &values),
-                false => self.kernel.launch(&ctx, &values, region, as_driver_stream(stream)).map(|()| None),
+                true => slf.kernel.launch_and_cache(&ctx, &values),
+                false => slf.kernel.launch(&ctx, &values, region, as_driver_stream(stream)?).map(|()| None),
             }
         };
         let cached_launch = launched.map_err(|error| generator_error(py, error))?;
-        record_argument_uses(args, as_driver_stream(stream));
+        record_argument_uses(args, as_driver_stream(stream)?);
         if is_plain {
-            self.last.cache_call(declared, args, cached_launch);
+            slf.last.cache_call(declared, args, cached_launch);
         }
         Ok(())
     }
 
     /// The CUDA source for contiguous arrays (or for a range), or for the arguments of a call.
     #[pyo3(signature = (*args, use_range = false))]
-    fn get_source<'py>(&self, py: Python<'py>, args: &Bound<'py, PyTuple>, use_range: bool) -> PyResult<String> {
+    fn get_source<'py>(
+        slf: Ready<'_, Self>,
+        py: Python<'py>,
+        args: &Bound<'py, PyTuple>,
+        use_range: bool,
+    ) -> PyResult<String> {
         if args.is_empty() {
-            return Ok(self.kernel.source(use_range));
+            return Ok(slf.kernel.source(use_range));
         }
-        let declared = &self.kernel.snippet().arguments;
+        let declared = &slf.kernel.snippet().arguments;
         let held = convert_arguments(declared, args)?;
         let (shape, strides) = layout_for_bare_addresses(declared, &held);
         let values = kernel_values(declared, &held, &shape, &strides);
-        let source = self.kernel.source_for_call(&current_context()?, &values, IndexRange::All);
+        let source = slf.kernel.source_for_call(&current_context()?, &values, IndexRange::All);
         source.map_err(|error| generator_error(py, error))
     }
 
     /// The CUDA source for contiguous arrays.
     #[getter(source)]
-    fn plain_source(&self) -> String {
-        self.kernel.source(false)
+    fn plain_source(slf: Ready<'_, Self>) -> String {
+        slf.kernel.source(false)
     }
 
     /// The kernel's name.
     #[getter]
-    fn name(&self) -> &str {
-        &self.kernel.snippet().name
+    fn name(slf: Ready<'_, Self>) -> &str {
+        &slf.object().kernel.snippet().name
     }
 
     /// The texture reference `name`, which the preamble declares.
     #[pyo3(signature = (name, use_range = false))]
-    fn get_texref(&self, py: Python<'_>, name: &str, use_range: bool) -> PyResult<PyTextureReference> {
+    fn get_texref(slf: Ready<'_, Self>, py: Python<'_>, name: &str, use_range: bool) -> PyResult<PyTextureReference> {
         let ctx = current_context()?;
-        let function = py.detach(|| self.kernel.function(&ctx, use_range));
+        let function = py.detach(|| slf.kernel.function(&ctx, use_range));
         let function = function.map_err(|error| generator_error(py, error))?;
         function.driver_function().module().texref(name).or_raise().map(PyTextureReference::from)
     }
@@ -149,7 +160,7 @@ impl PyElementwiseKernel {
     /// Launches over about `n_elements` elements in the current context are made so from now on.
     #[pyo3(signature = (n_elements, *, block = None, waves = None, packed = None, items = None))]
     fn _set_launch_choice(
-        &self,
+        slf: Ready<'_, Self>,
         py: Python<'_>,
         n_elements: usize,
         block: Option<u32>,
@@ -158,31 +169,31 @@ impl PyElementwiseKernel {
         items: Option<u32>,
     ) -> PyResult<()> {
         let choice = LaunchChoice { block, waves, packed, items };
-        let chosen = self.kernel.set_launch_choice(&current_context()?, n_elements, choice);
+        let chosen = slf.kernel.set_launch_choice(&current_context()?, n_elements, choice);
         chosen.map_err(|error| generator_error(py, error))?;
-        self.last.cache_call(&[], &PyTuple::empty(py), None);
+        slf.last.cache_call(&[], &PyTuple::empty(py), None);
         Ok(())
     }
 
     /// `(block, waves, packed)` that a launch over so many elements in the current context takes; None follows the rule.
-    fn _launch_choice(&self, n_elements: usize) -> PyResult<(Option<u32>, Option<u32>, Option<bool>)> {
-        let LaunchChoice { block, waves, packed, .. } = self.kernel.launch_choice(&current_context()?, n_elements);
+    fn _launch_choice(slf: Ready<'_, Self>, n_elements: usize) -> PyResult<(Option<u32>, Option<u32>, Option<bool>)> {
+        let LaunchChoice { block, waves, packed, .. } = slf.kernel.launch_choice(&current_context()?, n_elements);
         Ok((block, waves, packed))
     }
 
     /// The kernel whose source `get_source(use_range=...)` shows.
     #[pyo3(signature = (use_range = false))]
-    fn _compiled_function(&self, py: Python<'_>, use_range: bool) -> PyResult<KernelObject> {
+    fn _compiled_function(slf: Ready<'_, Self>, py: Python<'_>, use_range: bool) -> PyResult<KernelObject> {
         let ctx = current_context()?;
-        let function = py.detach(|| self.kernel.function(&ctx, use_range));
+        let function = py.detach(|| slf.kernel.function(&ctx, use_range));
         let function = function.map_err(|error| generator_error(py, error))?;
         Ok(KernelObject(function.driver_function().clone()))
     }
 
     /// The module with that kernel and what the preamble defines.
     #[pyo3(signature = (use_range = false))]
-    fn _compiled_module(&self, py: Python<'_>, use_range: bool) -> PyResult<PyModuleHandle> {
-        self._compiled_function(py, use_range).map(|kernel| kernel.0.module().clone().into())
+    fn _compiled_module(slf: Ready<'_, Self>, py: Python<'_>, use_range: bool) -> PyResult<PyModuleHandle> {
+        Self::_compiled_function(slf, py, use_range).map(|kernel| kernel.0.module().clone().into())
     }
 }
 
@@ -196,7 +207,7 @@ pub(crate) fn checked_identifier(name: &str) -> PyResult<String> {
 }
 
 fn index_range_error(name: &str, value: &Bound<'_, PyAny>, expected: &str) -> PyErr {
-    let shown = value.repr().map_or_else(|_| "?".to_owned(), |text| text.to_string());
+    let shown = crate::errors::shown(value);
     PyTypeError::new_err(format!("{name} is {shown}; expected {expected}"))
 }
 

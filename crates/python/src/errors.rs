@@ -8,7 +8,6 @@ use pyo3::types::PyType;
 use rtcg::array::{ArrayError, ArrayErrorKind};
 use rtcg::compile::CompileError;
 use rtcg::generators::GeneratorErrorKind;
-use std::borrow::Cow;
 
 pyo3::create_exception!(rtcg.driver, Error, PyException, "Base of all errors of the driver and the compiler.");
 pyo3::create_exception!(rtcg.driver, LaunchError, Error, "A kernel failed or requests more than the device has.");
@@ -27,6 +26,27 @@ pyo3::create_exception!(
 );
 pyo3::create_exception!(rtcg._native, FusionError, PyTypeError, "A fused function reads elements of an array.");
 
+/// The most bytes of an object's text in a message.
+const MAX_SHOWN_BYTES: usize = 200;
+
+/// An object as a message shows it: a long text is shortened.
+#[cold]
+pub(crate) fn shown(object: &Bound<'_, PyAny>) -> String {
+    object.repr().map_or_else(|_| "?".to_owned(), |text| shortened(text.to_string(), MAX_SHOWN_BYTES))
+}
+
+/// The most bytes of a message, which may quote what a program gave.
+const MAX_MESSAGE_BYTES: usize = 16 << 10;
+
+/// A text of at most about `most` bytes, with the end left out.
+fn shortened(text: String, most: usize) -> String {
+    if text.len() <= most {
+        return text;
+    }
+    let end = (0..=most).rev().find(|&end| text.is_char_boundary(end)).unwrap_or(0);
+    format!("{}... ({} more bytes)", &text[..end], text.len() - end)
+}
+
 /// An error of the driver.
 #[cold]
 #[inline(never)]
@@ -34,7 +54,9 @@ pub(crate) fn driver_error(error: rtcg::driver::Error) -> PyErr {
     if let Some(raised) = take_pending_exception() {
         return raised;
     }
-    let message = error.to_string();
+    // A linker's log, which has a line for each of its errors, is given whole.
+    let most = if error.call.starts_with("cuLink") { usize::MAX } else { MAX_MESSAGE_BYTES };
+    let message = shortened(error.to_string(), most);
     match error.pycuda_class_name() {
         "LaunchError" => LaunchError::new_err(message),
         "MemoryError" => MemoryError::new_err(message),
@@ -47,22 +69,18 @@ pub(crate) fn driver_error(error: rtcg::driver::Error) -> PyErr {
 /// An error of the compiler: `CompileError(msg, command_line, stdout, stderr)`, a class of Python's side because it
 /// has attributes. Of a long log the message has a part.
 pub(crate) fn compile_error(py: Python<'_>, error: CompileError) -> PyErr {
+    if let Some(raised) = take_pending_exception() {
+        return raised;
+    }
     static ERROR_CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let class = match ERROR_CLASS.import(py, "rtcg.driver", "CompileError") {
         Ok(class) => class,
         Err(error) => return error,
     };
-    let shown = match error.shortened_log() {
-        Cow::Borrowed(_) => None,
-        Cow::Owned(shown) => Some(shown),
-    };
-    let mut message = error.message;
-    if !error.excerpt.is_empty() {
-        message = format!("{message}\n{}", error.excerpt.trim_end());
-    }
-    let made = class.call1((message, error.command_line, "", error.log)).and_then(|made| {
+    let shown = error.readable_log();
+    let made = class.call1((error.message, error.command_line, "", error.log)).and_then(|made| {
         made.setattr("source", &*error.source)?;
-        shown.map_or(Ok(()), |shown| made.setattr("_shown_log", shown))?;
+        made.setattr("_readable_log", shown)?;
         Ok(made)
     });
     made.map_or_else(|error| error, PyErr::from_value)
@@ -73,7 +91,7 @@ pub(crate) fn array_error(py: Python<'_>, error: ArrayError) -> PyErr {
     if let Some(raised) = take_pending_exception() {
         return raised;
     }
-    let message = error.to_string();
+    let message = shortened(error.to_string(), MAX_MESSAGE_BYTES);
     match error.kind() {
         ArrayErrorKind::Value => PyValueError::new_err(message),
         ArrayErrorKind::Type => PyTypeError::new_err(message),
@@ -103,8 +121,8 @@ pub(crate) fn generator_error(py: Python<'_>, error: rtcg::Error) -> PyErr {
         rtcg::Error::Compile(error) => compile_error(py, *error),
         rtcg::Error::Array(error) => array_error(py, error),
         rtcg::Error::Generator(error) => match error.kind {
-            GeneratorErrorKind::Type => PyTypeError::new_err(error.message),
-            _ => PyValueError::new_err(error.message),
+            GeneratorErrorKind::Type => PyTypeError::new_err(shortened(error.message, MAX_MESSAGE_BYTES)),
+            _ => PyValueError::new_err(shortened(error.message, MAX_MESSAGE_BYTES)),
         },
         other => RuntimeError::new_err(other.to_string()),
     }

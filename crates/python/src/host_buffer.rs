@@ -1,12 +1,15 @@
 //! Host memory that Python objects lend: NumPy arrays and anything with the buffer protocol.
 //!
+//! Establishes: what is lent holds no references to Python objects, which only the interpreter may read or write.
+//!
 //! The buffer protocol is not in the stable ABI of Python 3.10, so buffers other than arrays are
 //! viewed through `numpy.frombuffer`; but for `as_bytes`, so that code can be loaded without NumPy.
 
+use crate::errors::shown;
 use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods, npyffi};
 use pyo3::exceptions::{PyBufferError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyMemoryView};
 
 /// A contiguous range of host memory and the object that keeps it alive.
 pub(crate) enum HostBuffer<'py> {
@@ -23,8 +26,9 @@ impl<'py> HostBuffer<'py> {
         }
         let array = match object.cast::<PyUntypedArray>() {
             Ok(array) => array.clone(),
-            Err(_) => view_as_bytes(object, name)?,
+            Err(_) => view_as_array(object, name)?,
         };
+        refuse_object_dtype(&array.dtype(), name)?;
         if !array.is_contiguous() {
             return Err(PyValueError::new_err(format!(
                 "{name} is not contiguous in memory; expected C or Fortran order, as numpy.ascontiguousarray(...) copies to"
@@ -101,20 +105,48 @@ impl<'py> HostBuffer<'py> {
     }
 }
 
-fn view_as_bytes<'py>(object: &Bound<'py, PyAny>, name: &str) -> PyResult<Bound<'py, PyUntypedArray>> {
-    let numpy = object.py().import("numpy")?;
-    let view = numpy.getattr("frombuffer")?.call1((object, "u1")).or_else(|error| {
-        let empty = object.len().is_ok_and(|len| len == 0);
-        if empty { numpy.getattr("empty")?.call1((0, "u1")) } else { Err(error) }
-    });
-    let view = view.map_err(|error| {
-        if error.is_instance_of::<PyBufferError>(object.py()) {
-            return PyValueError::new_err(format!("{name} is not contiguous in memory ({error})"));
-        }
-        let kind = object.get_type().name().map_or_else(|_| "?".to_string(), |name| name.to_string());
-        PyTypeError::new_err(format!("{name} is a {kind}; expected an array or another contiguous buffer ({error})"))
-    })?;
-    Ok(view.cast_into::<PyUntypedArray>()?)
+/// An error for elements that are references to Python objects, also for those of a field.
+pub(crate) fn refuse_object_dtype(dtype: &Bound<'_, PyArrayDescr>, name: &str) -> PyResult<()> {
+    if dtype.has_object() { Err(object_elements_error(name, &format!("dtype {}", shown(dtype)))) } else { Ok(()) }
+}
+
+#[cold]
+fn object_elements_error(name: &str, elements: &str) -> PyErr {
+    PyTypeError::new_err(format!("{name} has {elements}, which holds Python objects; expected numbers or bytes"))
+}
+
+/// Whether a format of the buffer protocol has references to Python objects. Names of fields stand between colons.
+fn format_has_objects(format: &str) -> bool {
+    format.split(':').step_by(2).any(|types| types.contains('O'))
+}
+
+/// A buffer as an array: of bytes where it lies in C order, else of what its format says.
+fn view_as_array<'py>(object: &Bound<'py, PyAny>, name: &str) -> PyResult<Bound<'py, PyUntypedArray>> {
+    let py = object.py();
+    let view = PyMemoryView::from(object).map_err(|error| no_buffer_error(object, name, &error))?;
+    let format: String = view.getattr("format")?.extract()?;
+    if format_has_objects(&format) {
+        return Err(object_elements_error(name, &format!("elements of format {}", shown(&view.getattr("format")?))));
+    }
+    let numpy = py.import("numpy")?;
+    let array = if view.getattr("nbytes")?.extract::<usize>()? == 0 {
+        numpy.call_method1("empty", (0, "u1"))?
+    } else if view.getattr("c_contiguous")?.is_truthy()? {
+        numpy.call_method1("frombuffer", (view, "u1"))?
+    } else {
+        // What is contiguous in no order is refused by the caller, who knows the word for it.
+        numpy.call_method1("asarray", (view,))?
+    };
+    Ok(array.cast_into::<PyUntypedArray>()?)
+}
+
+#[cold]
+fn no_buffer_error(object: &Bound<'_, PyAny>, name: &str, error: &PyErr) -> PyErr {
+    if error.is_instance_of::<PyBufferError>(object.py()) {
+        return PyValueError::new_err(format!("{name} lends no memory ({error})"));
+    }
+    let kind = object.get_type().name().map_or_else(|_| "?".to_string(), |name| name.to_string());
+    PyTypeError::new_err(format!("{name} is a {kind}; expected an array or another contiguous buffer ({error})"))
 }
 
 /// An array over memory that `base` owns.
@@ -128,6 +160,7 @@ pub(crate) unsafe fn numpy_array_over<'py>(
     shape: &[usize],
     fortran: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
+    refuse_object_dtype(dtype, "the array")?;
     let py = base.py();
     let mut dims: Vec<npyffi::npy_intp> = shape.iter().map(|&n| n as npyffi::npy_intp).collect();
     let order = if fortran { npyffi::NPY_ARRAY_F_CONTIGUOUS } else { npyffi::NPY_ARRAY_C_CONTIGUOUS };

@@ -39,10 +39,7 @@ pub(crate) fn extract_named_int<'py, T: PyInteger<'py>>(object: &Bound<'py, PyAn
 #[cold]
 fn out_of_range_error(object: &Bound<'_, PyAny>, name: &str, error: PyErr, (least, greatest): (i128, i128)) -> PyErr {
     let py = object.py();
-    let shown = match object.repr() {
-        Ok(text) => text.to_string(),
-        Err(error) => return error,
-    };
+    let shown = crate::errors::shown(object);
     let expected = format!("expected an integer from {least} to {greatest}");
     if error.is_instance_of::<PyOverflowError>(py) {
         PyOverflowError::new_err(format!("{name}{shown} is out of range; {expected}"))

@@ -1,4 +1,4 @@
-//! Ctrl-C while a driver call waits, and kernels that still run when the interpreter ends.
+//! Ctrl-C while a driver call or a compilation waits, and kernels that still run when the interpreter ends.
 //!
 //! Establishes: signals are handled while the virtual GPU makes the main thread wait, and what a
 //! handler raises ends the wait and comes out of the call, whatever else the call would return.
@@ -85,6 +85,7 @@ pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     }
     rtcg::driver::set_interrupt_check(is_interrupted);
     rtcg::array::set_interrupt_check(is_interrupted);
+    rtcg::compile::set_interrupt_check(is_interrupted);
     let at_exit = wrap_pyfunction!(finish_work_at_exit, m)?;
     m.py().import("atexit")?.call_method1("register", (at_exit,)).map(drop)
 }

@@ -12,6 +12,7 @@
 use pyo3::prelude::*;
 
 mod array_calls;
+mod array_interface;
 mod array_object;
 mod blocking;
 mod cgen;
@@ -34,6 +35,7 @@ mod linalg;
 mod multiprocessor;
 mod ndimage;
 mod neighbors;
+mod owner;
 mod reduction;
 mod resource_lifetime;
 mod segments;
@@ -46,6 +48,7 @@ mod sparse_triangular;
 mod template;
 mod tracing;
 mod tune;
+mod uninitialised_array;
 
 #[pymodule]
 fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {

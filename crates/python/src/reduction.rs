@@ -9,7 +9,7 @@ use crate::elementwise::{checked_identifier, compile_settings, current_context};
 use crate::errors::generator_error;
 use crate::gpuarray::PyGpuArray;
 use crate::integer::optional_int;
-use crate::resource_lifetime::LateInit;
+use crate::resource_lifetime::{FilledByInit, LateInit, Ready, filled_object};
 use numpy::{PyArrayDescr, PyArrayDescrMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -48,6 +48,12 @@ fn require_device_array<'py>(object: &Bound<'py, PyAny>, name: &str) -> PyResult
 /// One axis or several.
 fn parse_axes(axis: &Bound<'_, PyAny>) -> PyResult<Vec<isize>> {
     axis.extract::<isize>().map(|axis| vec![axis]).or_else(|_| axis.extract())
+}
+
+impl FilledByInit for PyReductionKernel {
+    fn is_filled(&self) -> bool {
+        self.kernel.is_filled()
+    }
 }
 
 #[pymethods]
@@ -101,7 +107,7 @@ impl PyReductionKernel {
         axis: Option<&Bound<'py, PyAny>>,
         keepdims: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let (py, this) = (slf.py(), slf.get());
+        let (py, this, queue) = (slf.py(), filled_object(slf)?, as_driver_stream(stream)?);
         if let Some(wrapper) = kernel_wrapper {
             let keywords = PyDict::new(py);
             for (name, value) in [("out", out.as_ref()), ("allocator", allocator), ("axis", axis)] {
@@ -138,13 +144,13 @@ impl PyReductionKernel {
         // result was made or checked here.
         let launched = unsafe {
             match &axes {
-                Some(axes) => this.kernel.launch_axis(&ctx, &values, axes, &view, as_driver_stream(stream)),
-                None => this.kernel.launch(&ctx, &values, &view, as_driver_stream(stream)),
+                Some(axes) => this.kernel.launch_axis(&ctx, &values, axes, &view, queue),
+                None => this.kernel.launch(&ctx, &values, &view, queue),
             }
         };
         launched.map_err(raise)?;
-        record_argument_uses(args, as_driver_stream(stream));
-        record_pointer_use(&result, as_driver_stream(stream));
+        record_argument_uses(args, queue);
+        record_pointer_use(&result, queue);
         Ok(result)
     }
 
@@ -152,7 +158,7 @@ impl PyReductionKernel {
     /// Full reductions of about `n_elements` elements in the current context are made so from now on.
     #[pyo3(signature = (n_elements, *, block = None, waves = None, packed = None, items = None))]
     fn _set_launch_choice(
-        &self,
+        slf: Ready<'_, Self>,
         py: Python<'_>,
         n_elements: usize,
         block: Option<u32>,
@@ -161,37 +167,37 @@ impl PyReductionKernel {
         items: Option<u32>,
     ) -> PyResult<()> {
         let choice = LaunchChoice { block, waves, packed, items };
-        let chosen = self.kernel.set_launch_choice(&current_context()?, n_elements, choice);
+        let chosen = slf.kernel.set_launch_choice(&current_context()?, n_elements, choice);
         chosen.map_err(|error| generator_error(py, error))
     }
 
     /// The CUDA source for contiguous arrays.
     #[getter(source)]
-    fn plain_source(&self) -> String {
-        self.kernel.source()
+    fn plain_source(slf: Ready<'_, Self>) -> String {
+        slf.kernel.source()
     }
 
     /// The CUDA source for contiguous arrays.
-    fn get_source(&self) -> String {
-        self.kernel.source()
+    fn get_source(slf: Ready<'_, Self>) -> String {
+        slf.kernel.source()
     }
 
     /// The dtype of results.
     #[getter]
-    fn dtype_out<'py>(&self, py: Python<'py>) -> Bound<'py, PyArrayDescr> {
-        self.dtype_out.bind(py).clone()
+    fn dtype_out<'py>(slf: Ready<'_, Self>, py: Python<'py>) -> Bound<'py, PyArrayDescr> {
+        slf.dtype_out.bind(py).clone()
     }
 
     /// The kernel's name.
     #[getter]
-    fn name(&self) -> &str {
-        &self.kernel.snippet().name
+    fn name(slf: Ready<'_, Self>) -> &str {
+        &slf.object().kernel.snippet().name
     }
 
     /// What allocates results, or None for the default.
     #[getter]
-    fn allocator(&self, py: Python<'_>) -> Option<Py<PyAny>> {
-        self.allocator.as_ref().map(|allocator| allocator.clone_ref(py))
+    fn allocator(slf: Ready<'_, Self>, py: Python<'_>) -> Option<Py<PyAny>> {
+        slf.allocator.as_ref().map(|allocator| allocator.clone_ref(py))
     }
 }
 
@@ -211,6 +217,12 @@ impl PyReductionKernel {
 #[pyclass(name = "_ScanKernel", module = "rtcg.scan", frozen, subclass, weakref, dict)]
 pub(crate) struct PyScanKernel {
     kernel: LateInit<ScanKernel>,
+}
+
+impl FilledByInit for PyScanKernel {
+    fn is_filled(&self) -> bool {
+        self.kernel.is_filled()
+    }
 }
 
 #[pymethods]
@@ -261,33 +273,33 @@ impl PyScanKernel {
 
     #[pyo3(signature = (args, size = None, stream = None))]
     fn _launch(
-        &self,
+        slf: Ready<'_, Self>,
         py: Python<'_>,
         args: &Bound<'_, PyTuple>,
         #[pyo3(from_py_with = optional_int)] size: Option<usize>,
         stream: Option<&Bound<'_, PyStream>>,
     ) -> PyResult<()> {
-        let declared = &self.kernel.snippet().arguments;
+        let declared = &slf.kernel.snippet().arguments;
         let held = convert_arguments(declared, args)?;
         let (shape, strides) = layout_for_bare_addresses(declared, &held);
         let values = kernel_values(declared, &held, &shape, &strides);
         let ctx = current_context()?;
         // SAFETY: the snippets are the user's, who promises that they stay inside their arrays.
-        let launched = unsafe { self.kernel.launch(&ctx, &values, size, as_driver_stream(stream)) };
+        let launched = unsafe { slf.kernel.launch(&ctx, &values, size, as_driver_stream(stream)?) };
         launched.map_err(|error| generator_error(py, error))?;
-        record_argument_uses(args, as_driver_stream(stream));
+        record_argument_uses(args, as_driver_stream(stream)?);
         Ok(())
     }
 
     /// The CUDA source.
     #[getter(source)]
-    fn plain_source(&self) -> String {
-        self.kernel.source()
+    fn plain_source(slf: Ready<'_, Self>) -> String {
+        slf.kernel.source()
     }
 
     /// The CUDA source.
-    fn get_source(&self) -> String {
-        self.kernel.source()
+    fn get_source(slf: Ready<'_, Self>) -> String {
+        slf.kernel.source()
     }
 }
 

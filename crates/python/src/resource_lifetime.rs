@@ -1,8 +1,10 @@
 //! What all that can be given back has in common: `close()`, the `with` statement, and being dropped
 //! with the interpreter released.
 
-use pyo3::PyResult;
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::PyClass;
+use pyo3::exceptions::{PyRuntimeError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::pyclass::boolean_struct::True;
 use std::ops::Deref;
 use std::sync::OnceLock;
 
@@ -19,11 +21,11 @@ macro_rules! context_manager_methods {
 
             #[pyo3(signature = (*_exception))]
             fn __exit__(
-                &self,
+                slf: $crate::resource_lifetime::Ready<'_, Self>,
                 py: ::pyo3::Python<'_>,
                 _exception: &::pyo3::Bound<'_, ::pyo3::types::PyTuple>,
             ) -> ::pyo3::PyResult<()> {
-                self.close(py)
+                Self::close(slf, py)
             }
         }
     };
@@ -37,15 +39,21 @@ macro_rules! resource_methods {
             $($body)*
 
             /// Give the memory back now. A second time is a `LogicError`.
-            fn $free(&self, py: ::pyo3::Python<'_>) -> ::pyo3::PyResult<()> {
-                let $b = &self.0;
+            fn $free(
+                slf: $crate::resource_lifetime::Ready<'_, Self>,
+                py: ::pyo3::Python<'_>,
+            ) -> ::pyo3::PyResult<()> {
+                let $b = &slf.0;
                 $crate::errors::OrRaise::or_raise(py.detach(|| $release))
             }
 
             /// Give the memory back now, if that was not done before.
-            fn close(&self, py: ::pyo3::Python<'_>) -> ::pyo3::PyResult<()> {
-                let $a = &self.0;
-                if $is_freed { Ok(()) } else { self.$free(py) }
+            fn close(
+                slf: $crate::resource_lifetime::Ready<'_, Self>,
+                py: ::pyo3::Python<'_>,
+            ) -> ::pyo3::PyResult<()> {
+                let $a = &slf.0;
+                if $is_freed { Ok(()) } else { Self::$free(slf, py) }
             }
         }
     };
@@ -58,14 +66,17 @@ macro_rules! closeable_methods {
             $($body)*
 
             /// Release it now, if that was not done before; later use is an error. `with` does it at its end.
-            fn close(&self, py: ::pyo3::Python<'_>) -> ::pyo3::PyResult<()> {
-                $crate::errors::OrRaise::or_raise(py.detach(|| self.0.close()))
+            fn close(
+                slf: $crate::resource_lifetime::Ready<'_, Self>,
+                py: ::pyo3::Python<'_>,
+            ) -> ::pyo3::PyResult<()> {
+                $crate::errors::OrRaise::or_raise(py.detach(|| slf.0.close()))
             }
 
             /// Whether `close` was called.
             #[getter]
-            fn is_closed(&self) -> bool {
-                self.0.is_closed()
+            fn is_closed(slf: $crate::resource_lifetime::Ready<'_, Self>) -> bool {
+                slf.0.is_closed()
             }
         }
     };
@@ -99,6 +110,11 @@ impl<T: Send> DropDetached<T> {
     pub(crate) fn init_value(&self, value: T) -> PyResult<()> {
         self.0.init_value(value)
     }
+
+    #[inline]
+    pub(crate) fn is_filled(&self) -> bool {
+        self.0.is_filled()
+    }
 }
 
 impl<T: Send> Deref for DropDetached<T> {
@@ -112,7 +128,7 @@ impl<T: Send> Deref for DropDetached<T> {
 
 impl<T: Send + PartialEq> PartialEq for DropDetached<T> {
     fn eq(&self, other: &Self) -> bool {
-        **self == **other
+        self.is_filled() && other.is_filled() && **self == **other
     }
 }
 
@@ -156,6 +172,11 @@ impl<T> LateInit<T> {
         self.set_once(value).map_err(|_| PyRuntimeError::new_err("__init__ was called a second time"))
     }
 
+    #[inline]
+    pub(crate) fn is_filled(&self) -> bool {
+        self.get().is_some()
+    }
+
     /// The value, if `__init__` was called.
     #[inline]
     pub(crate) fn get(&self) -> Option<&T> {
@@ -182,10 +203,96 @@ impl<T> Deref for LateInit<T> {
     }
 }
 
-/// Arrives in Python as an exception: only a subclass whose `__init__` forgets its base gets here.
+/// The uses of an object that `__init__` has not filled go by [`Ready`], which refuses it.
 #[cold]
 pub(crate) fn panic_uninitialised() -> ! {
-    std::panic::resume_unwind(Box::new("a subclass has to call __init__ of its base class before the object is used"))
+    std::panic::resume_unwind(Box::new(NOT_INITIALISED))
+}
+
+pub(crate) const NOT_INITIALISED: &str = "__init__ of the base class was not called; a subclass has to call it before the object \
+                               is used, and so has a program that calls __new__";
+
+/// A class of objects that Python makes: `__new__` makes them, `__init__` fills them.
+pub(crate) trait FilledByInit: PyClass<Frozen = True> + Sync {
+    /// Whether the object was made by Rust code, or `__init__` was called.
+    fn is_filled(&self) -> bool {
+        true
+    }
+}
+
+/// An object that is filled. As the receiver of a method and as an argument it refuses any other with a `TypeError`.
+pub(crate) struct Ready<'a, T> {
+    object: &'a T,
+}
+
+impl<'a, T> Ready<'a, T> {
+    /// For what outlives the receiver.
+    pub(crate) fn object(self) -> &'a T {
+        self.object
+    }
+}
+
+impl<T> Clone for Ready<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Ready<'_, T> {}
+
+impl<T> Deref for Ready<'_, T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        self.object
+    }
+}
+
+impl<'a, 'py, T: FilledByInit> TryFrom<&'a Bound<'py, T>> for Ready<'a, T> {
+    type Error = PyErr;
+
+    #[inline]
+    fn try_from(bound: &'a Bound<'py, T>) -> PyResult<Self> {
+        let object = bound.get();
+        if object.is_filled() { Ok(Self { object }) } else { Err(not_initialised_error(bound)) }
+    }
+}
+
+/// What a Python object of the class holds, if it is filled.
+#[inline]
+pub(crate) fn filled_object<'a, T: FilledByInit>(object: &'a Bound<'_, T>) -> PyResult<&'a T> {
+    Ready::try_from(object).map(Ready::object)
+}
+
+/// An object that is filled, as an argument.
+pub(crate) struct ReadyArgument<'py, T> {
+    object: Bound<'py, T>,
+}
+
+impl<T: FilledByInit> Deref for ReadyArgument<'_, T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        self.object.get()
+    }
+}
+
+impl<'py, T: FilledByInit> FromPyObject<'_, 'py> for ReadyArgument<'py, T> {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let object = object.cast::<T>()?.to_owned();
+        Ready::try_from(&object)?;
+        Ok(Self { object })
+    }
+}
+
+#[cold]
+fn not_initialised_error<T>(object: &Bound<'_, T>) -> PyErr {
+    let kind = object.as_any().get_type().name().map_or_else(|_| "object".to_owned(), |name| name.to_string());
+    PyTypeError::new_err(format!("{kind}: {NOT_INITIALISED}"))
 }
 
 /// `__new__` of a class that `__init__` fills: it takes whatever a subclass' constructor takes.
@@ -200,6 +307,12 @@ macro_rules! impl_new_for_init {
                 _kwargs: Option<&::pyo3::Bound<'_, ::pyo3::types::PyDict>>,
             ) -> Self {
                 Self(Default::default())
+            }
+        }
+
+        impl $crate::resource_lifetime::FilledByInit for $class {
+            fn is_filled(&self) -> bool {
+                self.0.is_filled()
             }
         }
     };

@@ -160,6 +160,7 @@ fn sparse_lobpcg<'py>(
     report.set_item("converged", found.is_converged)?;
     report.set_item("iterations", found.iterations)?;
     report.set_item("residuals", found.residuals)?;
+    report.set_item("tolerance", found.tolerance)?;
     report.set_item("value_history", found.value_history)?;
     report.set_item("residual_history", found.residual_history)?;
     Ok((found.values, new_array(py, found.vectors)?, report))

@@ -2,12 +2,23 @@
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString, PyType};
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString, PyTuple, PyType};
 use rtcg::cgen::Source;
-use rtcg::cgen::template::{Template, TemplateValue};
+use rtcg::cgen::template::{Template, TemplateTuple, TemplateValue};
+
+/// Containers within each other, at most: each is walked by recursion.
+const MAX_DEPTH: usize = 100;
 
 /// A value for templates: numbers, texts, sequences and dictionaries; another object by its `str()`.
 fn template_value(object: &Bound<'_, PyAny>) -> PyResult<TemplateValue> {
+    nested_value(object, 0)
+}
+
+fn nested_value(object: &Bound<'_, PyAny>, depth: usize) -> PyResult<TemplateValue> {
+    if depth > MAX_DEPTH {
+        return Err(PyValueError::new_err(format!("more than {MAX_DEPTH} containers within each other")));
+    }
+    let inner = |object: &Bound<'_, PyAny>| nested_value(object, depth + 1);
     if object.is_none() {
         return Ok(TemplateValue::from(()));
     }
@@ -15,9 +26,9 @@ fn template_value(object: &Bound<'_, PyAny>) -> PyResult<TemplateValue> {
         return Ok(TemplateValue::from(object.extract::<bool>()?));
     }
     if object.is_instance_of::<PyInt>() {
-        return match object.extract::<i64>() {
+        return match object.extract::<i128>() {
             Ok(number) => Ok(TemplateValue::from(number)),
-            Err(_) => object.extract::<u64>().map(TemplateValue::from),
+            Err(_) => object.extract::<u128>().map(TemplateValue::from),
         };
     }
     if object.is_instance_of::<PyFloat>() {
@@ -27,8 +38,12 @@ fn template_value(object: &Bound<'_, PyAny>) -> PyResult<TemplateValue> {
         return Ok(TemplateValue::from(object.extract::<String>()?));
     }
     if let Ok(dict) = object.cast::<PyDict>() {
-        let pairs = dict.iter().map(|(key, value)| Ok((key.str()?.to_string(), template_value(&value)?)));
-        return pairs.collect::<PyResult<Vec<(String, TemplateValue)>>>().map(TemplateValue::from_pairs);
+        let pairs = dict.iter().map(|(key, value)| Ok((inner(&key)?, inner(&value)?)));
+        return pairs.collect::<PyResult<Vec<(TemplateValue, TemplateValue)>>>().map(TemplateValue::from_pairs);
+    }
+    if let Ok(tuple) = object.cast::<PyTuple>() {
+        let items = tuple.iter().map(|item| inner(&item)).collect::<PyResult<Vec<_>>>()?;
+        return Ok(TemplateValue::from(TemplateTuple::from(items)));
     }
     // Scalars and dtypes of NumPy's; types such as `numpy.float32` too.
     if !object.is_instance_of::<PyType>()
@@ -36,7 +51,7 @@ fn template_value(object: &Bound<'_, PyAny>) -> PyResult<TemplateValue> {
         && object.hasattr("dtype")?
         && object.getattr("ndim")?.extract::<usize>()? == 0
     {
-        return template_value(&object.call_method0("item")?);
+        return inner(&object.call_method0("item")?);
     }
     if let Ok(dtype) = object.py().import("numpy")?.getattr("dtype")?.call1((object,))
         && !object.hasattr("__iter__")?
@@ -44,7 +59,7 @@ fn template_value(object: &Bound<'_, PyAny>) -> PyResult<TemplateValue> {
         return Ok(TemplateValue::from(dtype.getattr("name")?.extract::<String>()?));
     }
     if let Ok(items) = object.try_iter() {
-        return items.map(|item| template_value(&item?)).collect::<PyResult<Vec<_>>>().map(TemplateValue::from);
+        return items.map(|item| inner(&item?)).collect::<PyResult<Vec<_>>>().map(TemplateValue::from);
     }
     Ok(TemplateValue::from(object.str()?.to_string()))
 }
@@ -55,8 +70,11 @@ fn render_template(text: &str, name: &str, values: &Bound<'_, PyDict>) -> PyResu
     let mut pairs = Vec::with_capacity(values.len());
     for (key, value) in values.iter() {
         let key: String = key.extract()?;
-        let value = template_value(&value)
-            .map_err(|error| PyTypeError::new_err(format!("value {key:?}: {}", error.value(values.py()))))?;
+        let value =
+            template_value(&value).map_err(|error| match error.is_instance_of::<PyValueError>(values.py()) {
+                true => PyValueError::new_err(format!("value {key:?}: {}", error.value(values.py()))),
+                false => PyTypeError::new_err(format!("value {key:?}: {}", error.value(values.py()))),
+            })?;
         pairs.push((key, value));
     }
     let template = Template::with_name(name, text).map_err(|error| PyValueError::new_err(error.to_string()))?;

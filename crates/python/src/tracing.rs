@@ -2,6 +2,7 @@
 
 use pyo3::prelude::*;
 use rtcg::driver::trace::{self, nvtx};
+use rtcg::profile::{Profile, ProfileRow};
 use std::path::PathBuf;
 
 #[pyfunction]
@@ -13,6 +14,22 @@ fn trace_start(py: Python<'_>, path: PathBuf) -> PyResult<()> {
 #[pyfunction]
 fn trace_stop(py: Python<'_>) -> PyResult<Option<(PathBuf, u64)>> {
     Ok(py.detach(trace::stop)?.map(|finished| (finished.path, finished.n_events)))
+}
+
+/// The summary of a trace file: a text with tables, and rows ``(group, name, calls, seconds, min, max, bytes)``.
+#[pyfunction]
+#[allow(clippy::type_complexity, reason = "it is unpacked at once")]
+fn profile_of_trace(
+    py: Python<'_>,
+    path: PathBuf,
+) -> PyResult<(String, Vec<(String, String, u64, f64, f64, f64, u64)>)> {
+    let profile = py.detach(|| Profile::read(&path))?;
+    let text = profile.to_string();
+    let row = |row: ProfileRow| {
+        let group = format!("{:?}", row.group).to_lowercase();
+        (group, row.name, row.calls, row.seconds, row.min_seconds, row.max_seconds, row.bytes)
+    };
+    Ok((text, profile.rows.into_iter().map(row).collect()))
 }
 
 #[pyfunction]
@@ -44,6 +61,7 @@ pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(trace_start, m)?)?;
     m.add_function(wrap_pyfunction!(trace_stop, m)?)?;
     m.add_function(wrap_pyfunction!(trace_is_on, m)?)?;
+    m.add_function(wrap_pyfunction!(profile_of_trace, m)?)?;
     m.add_function(wrap_pyfunction!(nvtx_push, m)?)?;
     m.add_function(wrap_pyfunction!(nvtx_pop, m)?)?;
     m.add_function(wrap_pyfunction!(nvtx_mark, m)?)?;

@@ -11,7 +11,8 @@ use rtcg_driver::{Device, Event, EventFlags, Stream, StreamFlags};
 pub fn device_compile_target(device: &Device) -> rtcg_driver::Result<Target> {
     let (major, minor) = device.compute_capability()?;
     let arch = Arch::new(major, minor);
-    Ok(if device.can_load_cubins() { Target::cubin_for_arch(arch) } else { Target::ptx_for_arch(arch) })
+    let target = if device.can_load_cubins() { Target::cubin_for_arch(arch) } else { Target::ptx_for_arch(arch) };
+    Ok(Target { line_info: device.is_checked(), ..target })
 }
 
 /// A context of a device, usually the primary one, which every library in the process that uses

@@ -56,6 +56,7 @@ mod module;
 pub mod ndimage;
 pub mod neighbors;
 mod pinned_memory;
+pub mod profile;
 mod runtime;
 mod runtime_capabilities;
 mod signatures;

@@ -31,6 +31,7 @@ mod spgemm;
 mod structure;
 mod triangular;
 mod union;
+mod units;
 mod vcycle;
 
 pub use bsr::Bsr;

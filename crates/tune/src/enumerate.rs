@@ -5,8 +5,8 @@
 //! (something is divided by zero), that is an error only for configurations that all other constraints allow.
 
 use crate::configurations::{Config, Configurations};
-use crate::expression::Expression;
 use crate::expression::fast::FastProgram;
+use crate::expression::{Expression, shown};
 use crate::space::{Constraint, Space, SpaceError};
 use crate::value::Value;
 use std::sync::Arc;
@@ -53,7 +53,7 @@ impl Space {
         let place = |name: &String| {
             self.names().position(|known| known == name).ok_or_else(|| {
                 let known: Vec<_> = self.names().collect();
-                let (text, known) = (expression.text(), known.join(", "));
+                let (text, name, known) = (shown(expression.text()), shown(name), known.join(", "));
                 SpaceError(format!("constraint {text:?} names {name}, which is no parameter; expected {known}"))
             })
         };

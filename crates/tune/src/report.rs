@@ -75,6 +75,9 @@ pub struct Report {
     pub default: Option<usize>,
     /// How much faster the best is than the default, from the rounds of finalists.
     pub speedup: Option<Interval>,
+    /// The place of a candidate whose median was far below the default's without being surely faster, and the ratio of the
+    /// medians: the default stays, and nothing is stored.
+    pub unconfirmed: Option<(usize, f64)>,
     /// The candidates of the last rounds.
     pub finalists: Vec<Finalist>,
     /// The device's limit, where the work was stated.
@@ -220,6 +223,15 @@ impl fmt::Display for Report {
             }
             None => writeln!(f, "none of {tried} tried configurations works ({} valid)", self.space_len)?,
         }
+        if let Some((place, ratio)) = self.unconfirmed {
+            let rounds = self.finalists.first().map_or(0, |finalist| finalist.samples.len());
+            let config = &self.trials[place].config;
+            write!(
+                f,
+                "  not confirmed: {config} was {ratio:.2} times as fast as the default in the median of {rounds} "
+            )?;
+            writeln!(f, "rounds, which differed too much; the default stays, and nothing is stored")?;
+        }
         for (kind, count) in self.failures() {
             let is_kind = |trial: &&TrialReport| matches!(&trial.outcome, Outcome::Failed(found) if found.kind == kind);
             let example = self.trials.iter().find(is_kind);
@@ -232,7 +244,13 @@ impl fmt::Display for Report {
             writeln!(f, "  {count} failed ({kind}), such as: {message}")?;
         }
         if let (Some(limit), Some(fraction)) = (&self.limit, self.fraction_of_limit()) {
-            writeln!(f, "  {:.0} % of the device's limit, which is its {}", 100.0 * fraction, limit.binds)?;
+            match fraction {
+                // The limit was measured, too.
+                ..=1.0 => {
+                    writeln!(f, "  {:.0} % of the device's limit, which is its {}", 100.0 * fraction, limit.binds)?
+                }
+                _ => writeln!(f, "  at the device's limit, which is its {}", limit.binds)?,
+            }
         }
         if let Some(change) = self.clock_change().filter(|change| *change > LARGE_CLOCK_CHANGE) {
             writeln!(f, "  the clock changed by {:.1} % between the rounds: times are less certain", 100.0 * change)?;

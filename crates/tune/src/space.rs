@@ -270,9 +270,15 @@ fn is_finite(value: &Value) -> bool {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SpaceError(pub(crate) String);
 
+/// Characters of an error that are shown: names and values of a file may be of any length.
+const SHOWN_ERROR_CHARS: usize = 2000;
+
 impl fmt::Display for SpaceError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        match self.0.char_indices().nth(SHOWN_ERROR_CHARS) {
+            Some((end, _)) => write!(f, "{}...", &self.0[..end]),
+            None => f.write_str(&self.0),
+        }
     }
 }
 

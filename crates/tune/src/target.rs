@@ -77,4 +77,9 @@ pub trait Target {
     fn is_noisy(&self) -> bool {
         true
     }
+
+    /// Whether the caller has ended the search in the middle of what the target was asked to do.
+    fn is_interrupted(&self) -> bool {
+        false
+    }
 }

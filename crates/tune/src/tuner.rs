@@ -21,7 +21,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 mod finals;
-use finals::choose_winner;
+use finals::{choose_winner, unconfirmed_winner};
 
 /// The least seconds that a configuration could take, by the device's limits.
 pub type LowerBound = Arc<dyn Fn(&Config) -> f64 + Send + Sync>;
@@ -80,9 +80,13 @@ pub enum Event<'a> {
     Finals(usize),
 }
 
-/// Rounds in which finalists are compared. Whoever of five wins all of them against the default does so by chance in
-/// one of fifty searches.
+/// Rounds in which finalists are compared. One of five that wins all of them against the default does so by chance in one
+/// of fifty searches.
 const FINAL_ROUNDS: usize = 8;
+/// Rounds at most, where a finalist is far ahead in the median and not surely faster.
+const MAX_FINAL_ROUNDS: usize = 48;
+/// The part of the budget that rounds after the first ones may take, beyond what is left of it.
+const EXTRA_SHARE: f64 = 0.1;
 
 /// Searches for the best configuration. `default` is the row that others are compared with, `incumbents` are tried
 /// first. After each event the caller may end the search; the best so far is kept.
@@ -213,6 +217,10 @@ impl<C: Send> Tuning<'_, C> {
             Ok(score) => Outcome::Score(score),
             Err(failure) => Outcome::Failed(failure),
         };
+        if trial.outcome.score().is_none() && target.is_interrupted() {
+            // What was not measured to its end is no trial.
+            return ControlFlow::Break(());
+        }
         trial.measure_seconds = start.elapsed().as_secs_f64();
         trial.at_seconds = self.start.elapsed().as_secs_f64();
         self.search.tell(trial.row, trial.outcome.clone());
@@ -333,6 +341,7 @@ impl<C: Send> Tuning<'_, C> {
         let finalists = if is_final { self.compare_finalists(target) } else { Vec::new() };
         let winner = choose_winner(&finalists, self.default, &self.trials).or(best);
         let samples_of = |row| finalists.iter().find(|finalist| finalist.row == row).map(|found| &found.samples[..]);
+        let unconfirmed = unconfirmed_winner(&finalists, self.default);
         let speedup = match (self.default.and_then(samples_of), winner.and_then(samples_of)) {
             (Some(slow), Some(fast)) => paired_ratio(slow, fast),
             _ => None,
@@ -346,6 +355,7 @@ impl<C: Send> Tuning<'_, C> {
             best: winner.and_then(|row| place(&self.trials, row)),
             default: self.default.and_then(|row| place(&self.trials, row)),
             speedup,
+            unconfirmed: unconfirmed.and_then(|(row, ratio)| Some((place(&self.trials, row)?, ratio))),
             finalists,
             objective: self.options.objective.clone(),
             limit: self.options.limit.clone(),
@@ -381,7 +391,13 @@ impl<C: Send> Tuning<'_, C> {
         if finalists.len() < 2 || (self.on_event)(Event::Finals(finalists.len())).is_break() {
             return Vec::new();
         }
-        for _ in 0..FINAL_ROUNDS {
+        let seconds = self.options.budget.seconds.unwrap_or(f64::INFINITY).max(self.start.elapsed().as_secs_f64());
+        for round in 0..MAX_FINAL_ROUNDS {
+            let is_late = self.start.elapsed().as_secs_f64() > (1.0 + EXTRA_SHARE) * seconds;
+            if round >= FINAL_ROUNDS && (is_late || unconfirmed_winner(&samples_of(&finalists), self.default).is_none())
+            {
+                break;
+            }
             finalists.retain_mut(|(finalist, launches)| {
                 let config = self.search.space().config(finalist.row);
                 let Some(compiled) = self.kept.get(&finalist.row) else { return false };
@@ -394,8 +410,12 @@ impl<C: Send> Tuning<'_, C> {
                 sample.map(|sample| finalist.samples.push(sample)).is_ok()
             });
         }
-        finalists.into_iter().map(|(finalist, _)| finalist).collect()
+        samples_of(&finalists)
     }
+}
+
+fn samples_of(finalists: &[(Finalist, u32)]) -> Vec<Finalist> {
+    finalists.iter().map(|(finalist, _)| finalist.clone()).collect()
 }
 
 /// Compiles configurations on threads; the results in their order.

@@ -244,6 +244,9 @@ impl AtomicCode {
     }
 }
 
+/// `rt_is_host_range(address, bytes)`: 1 if the bytes lie in ordinary memory that was made known to the device, in one piece.
+pub type IsHostRangeFn = unsafe extern "C" fn(u64, u64) -> u32;
+
 /// Decides about addresses outside the device window (at least one of the lanes of `mask` has
 /// one): returns when every access `[address, address + bytes)` outside the window is registered
 /// host memory, else traps with `IllegalAddress`. `bytes` is the size of one lane's access.
@@ -371,6 +374,7 @@ pub struct RuntimeCalls {
     pub mbarrier: MbarrierFn,
     pub bulk_copy: BulkCopyFn,
     pub check_addresses: CheckAddressesFn,
+    pub is_host_range: IsHostRangeFn,
     pub copy_active_lanes: CopyActiveLanesFn,
     pub vprintf: PrintfFn,
     pub malloc: MallocFn,

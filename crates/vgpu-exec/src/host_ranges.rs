@@ -3,8 +3,9 @@
 //! Registered memory keeps its address; it lies outside the device window, so compiled code finds
 //! it through the slow path of its address check.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{PoisonError, RwLock};
 
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
@@ -25,6 +26,39 @@ pub struct HostRegistration {
 static REGISTRATIONS: RwLock<BTreeMap<u64, HostRegistration>> = RwLock::new(BTreeMap::new());
 /// Lets the common case, nothing registered, be answered without a lock.
 static REGISTRATION_COUNT: AtomicUsize = AtomicUsize::new(0);
+/// Changes with the registrations.
+static GENERATION: AtomicU64 = AtomicU64::new(1);
+
+/// Ranges that a thread has found of late, in the generation that they belong to.
+#[derive(Debug, Clone, Copy)]
+struct RecentRanges {
+    generation: u64,
+    next: usize,
+    ranges: [HostRange; 4],
+}
+
+thread_local! {
+    static RECENT_RANGES: Cell<RecentRanges> =
+        const { Cell::new(RecentRanges { generation: 0, next: 0, ranges: [HostRange::EMPTY; 4] }) };
+}
+
+/// Registered memory, as accesses are compared with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HostRange {
+    start: u64,
+    len: u64,
+}
+
+impl HostRange {
+    /// Contains no access.
+    pub const EMPTY: HostRange = HostRange { start: 0, len: 0 };
+
+    /// Whether all of `[address, address + len)` lies in it.
+    pub fn contains(self, address: u64, len: u64) -> bool {
+        let offset = address.wrapping_sub(self.start);
+        offset < self.len && len <= self.len - offset
+    }
+}
 
 /// Makes `[start, start + len)` accessible to kernels.
 pub fn register_host(start: u64, len: u64, flags: u32, ctx: u64) -> Res {
@@ -34,7 +68,7 @@ pub fn register_host(start: u64, len: u64, flags: u32, ctx: u64) -> Res {
     let overlaps = ranges.range(..end).next_back().is_some_and(|(_, r)| r.start + r.len > start);
     ensure(!overlaps, ResultCode::HOST_MEMORY_ALREADY_REGISTERED)?;
     ranges.insert(start, HostRegistration { start, len, flags, ctx });
-    REGISTRATION_COUNT.store(ranges.len(), Ordering::Release);
+    publish_change(&ranges);
     Ok(())
 }
 
@@ -42,7 +76,7 @@ pub fn register_host(start: u64, len: u64, flags: u32, ctx: u64) -> Res {
 pub fn unregister_host(start: u64) -> Res<HostRegistration> {
     let mut ranges = REGISTRATIONS.write().unwrap_or_else(PoisonError::into_inner);
     let found = ranges.remove(&start).ok_or(ResultCode::HOST_MEMORY_NOT_REGISTERED)?;
-    REGISTRATION_COUNT.store(ranges.len(), Ordering::Release);
+    publish_change(&ranges);
     Ok(found)
 }
 
@@ -50,7 +84,7 @@ pub fn unregister_host(start: u64) -> Res<HostRegistration> {
 pub fn unregister_context_ranges(ctx: u64) {
     let mut ranges = REGISTRATIONS.write().unwrap_or_else(PoisonError::into_inner);
     ranges.retain(|_, r| r.ctx != ctx);
-    REGISTRATION_COUNT.store(ranges.len(), Ordering::Release);
+    publish_change(&ranges);
 }
 
 /// The registration that `address` lies in.
@@ -72,7 +106,32 @@ pub fn neighbor_registrations(address: u64) -> Vec<HostRegistration> {
 
 /// Whether all of `[address, address + len)` is registered host memory.
 pub fn is_registered(address: u64, len: u64) -> bool {
-    find_registration(address).is_some_and(|r| len <= r.len - (address - r.start))
+    registered_range(address, len).is_some()
+}
+
+/// The registered range that all of `[address, address + len)` lies in. What a thread has found before it finds without a
+/// lock.
+pub fn registered_range(address: u64, len: u64) -> Option<HostRange> {
+    let generation = GENERATION.load(Ordering::Acquire);
+    let mut recent = RECENT_RANGES.get();
+    if recent.generation != generation {
+        recent = RecentRanges { generation, next: 0, ranges: [HostRange::EMPTY; 4] };
+    }
+    let known = recent.ranges.into_iter().find(|range| range.contains(address, len));
+    known.or_else(|| {
+        let found = find_registration(address)?;
+        let range = HostRange { start: found.start, len: found.len };
+        recent.ranges[recent.next] = range;
+        recent.next = (recent.next + 1) % recent.ranges.len();
+        RECENT_RANGES.set(recent);
+        range.contains(address, len).then_some(range)
+    })
+}
+
+/// Notes that the registrations have changed; the lock is held.
+fn publish_change(ranges: &BTreeMap<u64, HostRegistration>) {
+    REGISTRATION_COUNT.store(ranges.len(), Ordering::Release);
+    GENERATION.fetch_add(1, Ordering::Release);
 }
 
 #[cfg(test)]
@@ -87,8 +146,12 @@ mod tests {
         assert_eq!(register_host(base - 50, 51, 0, 99).unwrap_err().code, ResultCode::HOST_MEMORY_ALREADY_REGISTERED);
         assert!(is_registered(base + 96, 4));
         assert!(!is_registered(base + 97, 4));
+        assert!(!is_registered(base - 1, 4) && !is_registered(u64::MAX, 4) && !is_registered(base + 100, 1));
         assert_eq!(unregister_host(base + 1).unwrap_err().code, ResultCode::HOST_MEMORY_NOT_REGISTERED);
         unregister_host(base).unwrap();
-        assert!(!is_registered(base, 1));
+        assert!(!is_registered(base, 1), "what a thread remembers ends with the registration");
+        register_host(base, 8, 0, 99).unwrap();
+        assert!(is_registered(base, 8) && !is_registered(base + 8, 4));
+        unregister_host(base).unwrap();
     }
 }

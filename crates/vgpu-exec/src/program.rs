@@ -3,7 +3,7 @@
 use super::stack::stack_class;
 use rtcg_vgpu_abi::KernelEntry;
 use rtcg_vgpu_abi::LaneSet;
-use std::fmt;
+use std::fmt::{self, Write};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
@@ -19,12 +19,26 @@ pub struct InstructionLocation {
     pub ptx_line: u32,
     /// File and line of the source, with `-lineinfo`.
     pub source: Option<(String, u32)>,
+    /// That line itself, where it is to be had.
+    pub source_text: Option<String>,
     /// The lanes that the machine code stands for.
     pub lanes: LaneSet,
     /// Whether it stores.
     pub is_store: bool,
     /// Bytes of one lane's access; 0 when it is none.
     pub access_bytes: u32,
+}
+
+impl InstructionLocation {
+    /// Adds to a report, a line each: where it stands in the source, and the instruction.
+    pub(crate) fn describe(&self, report: &mut String) {
+        // Writing to a string cannot fail.
+        if let Some((file, line)) = &self.source {
+            let text = self.source_text.as_deref().map(|text| format!("  {text}")).unwrap_or_default();
+            let _ = write!(report, "\n  source {file}:{line}{text}");
+        }
+        let _ = write!(report, "\n  instruction {} (line {} of the PTX)", self.instruction, self.ptx_line);
+    }
 }
 
 /// Finds instructions from program counters and from the numbers that compiled code passes.

@@ -2,7 +2,7 @@
 //!
 //! `simt` decides, independently of any code generator, what is computed once for all lanes, how
 //! divergence is handled and where values are stored; `emit` turns that into machine code with Cranelift.
-//! `docs/virtual-gpu.md` explains the model. The interface with the runtime is [`compile_kernel`] on one
+//! `docs/virtual-gpu-internals.md` explains the model. The interface with the runtime is [`compile_kernel`] on one
 //! side and [`RuntimeCalls`] on the other.
 
 mod emit;
@@ -18,6 +18,7 @@ use rtcg_vgpu_abi::runtime::RuntimeCalls;
 use rtcg_vgpu_abi::{KernelEntry, LaneSet};
 pub use simt::fma_contraction::FMAD_DISABLED_COMMENT;
 pub use simt::operands;
+pub use simt::param_bounds::param_access_problem;
 pub use simt::symbol_layout::{SharedLayout, SharedVar, SymbolLayout, function_token, reachable_functions};
 use std::sync::{Arc, OnceLock};
 

@@ -236,3 +236,8 @@ pub fn sad(bits: u32, signed: bool, a: u64, b: u64, c: u64) -> u64 {
     let d = (extend_bits(bits, signed, a) - extend_bits(bits, signed, b)).unsigned_abs() as u64;
     truncate_bits(bits, c.wrapping_add(d))
 }
+/// A half of the carry-less product of two polynomials over the field of two elements, plus (xor) `c`.
+pub fn clmad(high: bool, a: u64, b: u64, c: u64) -> u64 {
+    let product = (0..64).filter(|i| b >> i & 1 != 0).fold(0, |sum, i| sum ^ u128::from(a) << i);
+    (product >> if high { 64 } else { 0 }) as u64 ^ c
+}

@@ -391,7 +391,9 @@ fn run_and_classify(device: &mut Device, program: &TestProgram) -> (&'static str
             let line = log.lines().find(|l| l.contains("rror")).unwrap_or(&log);
             ("refused", line.split(';').next_back().unwrap_or(line).trim().to_owned(), None)
         }
-        ProgramOutcome::Differs(_) if noticed.unspecified => ("left open by CUDA", String::new(), None),
+        ProgramOutcome::Differs(_) if noticed.unspecified || noticed.read_unwritten => {
+            ("left open by CUDA", String::new(), None)
+        }
         find @ ProgramOutcome::Differs(_) => ("different", String::new(), Some(find)),
         find @ ProgramOutcome::Fault(_) => ("fault", String::new(), Some(find)),
     }
@@ -411,7 +413,7 @@ fn shrink_on_device(
     let small = rtcg_oracle::shrink::shrink_program(program, if alive { 400 } else { 0 }, |candidate| {
         let Ok((expected, noticed)) = candidate.expected_outcome() else { return false };
         // Masks of whole warps must not name lanes that are not there.
-        if !alive || noticed.unspecified || whole(program) && !whole(candidate) {
+        if !alive || noticed.unspecified || noticed.read_unwritten || whole(program) && !whole(candidate) {
             return false;
         }
         match device.run_and_compare(candidate, &expected) {

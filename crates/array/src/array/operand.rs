@@ -2,7 +2,7 @@
 
 use crate::array::GpuArray;
 use crate::scalar::{Scalar, ScalarElement};
-use rtcg_codegen::{DType, WeakScalar};
+use rtcg_codegen::{DType, OperandType, WeakScalar};
 
 /// An operand of an operation.
 #[derive(Debug, Clone, Copy)]
@@ -38,6 +38,15 @@ impl From<i64> for Arg<'_> {
 }
 
 impl Arg<'_> {
+    /// What promotion sees of it.
+    pub(crate) fn operand_type(&self) -> OperandType {
+        match *self {
+            Arg::Array(array) => OperandType::Strong(array.dtype()),
+            Arg::Scalar(Scalar::Strong(dtype, _)) => OperandType::Strong(dtype),
+            Arg::Scalar(Scalar::Weak(value)) => OperandType::Weak(value),
+        }
+    }
+
     pub(crate) fn has_elements(&self) -> bool {
         match self {
             Arg::Array(array) => array.size() > 0,

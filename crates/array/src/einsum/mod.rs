@@ -46,6 +46,7 @@ pub fn einsum(subscripts: &str, operands: &[&GpuArray], options: EinsumOptions<'
     let (first, others) = operands.split_first().ok_or_else(|| ArrayError::value_error("einsum: no operands"))?;
     others.iter().chain(&options.out).try_for_each(|other| first.check_context(other))?;
     let shape = subscripts.lengths_of(&subscripts.output);
+    options.out.map_or(Ok(()), GpuArray::check_writable)?;
     if let Some(out) = options.out.filter(|out| out.shape() != shape.as_slice()) {
         let (given, wanted) = (PythonTuple(out.shape()), PythonTuple(&shape));
         return Err(ArrayError::value_error(format!("einsum: out has shape {given}; expected {wanted}")));

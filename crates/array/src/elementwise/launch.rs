@@ -28,6 +28,7 @@ pub(super) fn compute_and_prepare_launch(
     if out.size() == 0 {
         return Ok(None);
     }
+    out.check_writable()?;
     let mut copies: SmallVec<[Option<GpuArray>; 4]> = SmallVec::new();
     for array in operands.iter().filter_map(OperandSource::as_array).chain([out]) {
         array.check_memory()?;
@@ -36,7 +37,7 @@ pub(super) fn compute_and_prepare_launch(
         copies.push(match operand {
             OperandSource::Array(array) => {
                 out.check_context(array)?;
-                if out.has_write_hazard(array) { Some(array.copy(None)?) } else { None }
+                if out.has_write_hazard(array) { Some(copy_to_new_memory(array)?) } else { None }
             }
             OperandSource::Value(..) => None,
         });
@@ -58,6 +59,15 @@ pub(super) fn compute_and_prepare_launch(
         _ => launch.plan_and_launch::<5>(),
     }?;
     Ok(Some(prepared).filter(|_| copies.iter().all(Option::is_none)))
+}
+
+/// A copy that does not ask whether its memory is that of `array`, which strides of a caller's making seem to reach.
+fn copy_to_new_memory(array: &GpuArray) -> Result<GpuArray> {
+    let copy = array.empty_like(array.dtype())?;
+    let operands = [OperandSource::Array(array)];
+    PointwiseLaunch { op: Op::Copy, compute: array.dtype(), out: &copy, operands: &operands, arrays: &[Some(array)] }
+        .plan_and_launch::<2>()?;
+    Ok(copy)
 }
 
 struct PointwiseLaunch<'a> {

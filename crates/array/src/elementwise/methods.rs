@@ -88,6 +88,16 @@ impl GpuArray {
             .map(|deferred| deferred.is_some())
     }
 
+    /// Without axes of length 1 in front, as far as there are more than `ndim`: values that are assigned may have them.
+    pub(crate) fn without_leading_ones(&self, ndim: usize) -> Self {
+        let more = self.ndim().saturating_sub(ndim);
+        if more == 0 || self.shape()[..more].iter().any(|&length| length != 1) {
+            return self.clone();
+        }
+        let Layout { shape, strides, offset } = self.layout();
+        self.view_with_layout(Layout { shape: shape[more..].into(), strides: strides[more..].into(), offset: *offset })
+    }
+
     pub(crate) fn assign_pointwise(&self, source: &GpuArray) -> Result<()> {
         let (from, to) = (source.dtype(), self.dtype());
         if from != to && (from.kind() == DTypeKind::Record || to.kind() == DTypeKind::Record) {
@@ -111,8 +121,10 @@ impl GpuArray {
         let dtype = self.dtype();
         let types = Op::Index.resolve_types(dtype)?;
         let contiguous = if self.is_contiguous(Order::C) { self.clone() } else { self.empty_like(dtype)? };
-        let values = [start.to_element(dtype)?, step.to_element(dtype)?];
-        compute_into(Op::Index, types.compute, &contiguous, &values.map(|value| OperandSource::Value(value, dtype)))?;
+        // Steps of 16-bit floats are differences that these do not hold.
+        let number = if dtype.kind() == DTypeKind::Float && dtype.itemsize() == 2 { DType::F32 } else { dtype };
+        let values = [start.to_element(number)?, step.to_element(number)?];
+        compute_into(Op::Index, types.compute, &contiguous, &values.map(|value| OperandSource::Value(value, number)))?;
         if self.is_contiguous(Order::C) { Ok(()) } else { self.assign(&contiguous) }
     }
 }

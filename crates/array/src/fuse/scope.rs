@@ -322,7 +322,10 @@ pub(crate) fn defer_operation(
         return Ok(None);
     }
     let layout = match out {
-        Some(out) => out.layout_arc().clone(),
+        Some(out) => {
+            out.check_writable()?;
+            out.layout_arc().clone()
+        }
         None => Arc::new(layout()),
     };
     if layout.size() == 0 {

@@ -5,6 +5,7 @@ use crate::array::GpuArray;
 use crate::elementwise::{OpOptions, apply_elementwise};
 use crate::error::Result;
 use crate::layout::Order;
+use crate::out_argument::check_out;
 use crate::reduction_plan::shape_after_reduction;
 use crate::scalar::Scalar;
 use crate::views::normalize_axes;
@@ -57,6 +58,10 @@ impl GpuArray {
         let value = value.reshape_to(&shape, Order::C)?;
         match options.out {
             Some(out) => {
+                if what == Statistic::StandardDeviation {
+                    // The square root is an operation like others, which round no number to an integer.
+                    check_out(out, &shape, dtype)?;
+                }
                 check_out_argument(ReductionOp::Sum, out, &shape, dtype)?.assign(&value)?;
                 Ok(out.clone())
             }
@@ -83,7 +88,7 @@ enum ElementCounts {
 impl ElementCounts {
     /// `total / (n - ddof)` in `dtype`; fewer elements than degrees of freedom give NaN, as in NumPy.
     fn divide_by_count(&self, total: &GpuArray, ddof: f64, dtype: DType) -> Result<GpuArray> {
-        let options = OpOptions { out: None, dtype: Some(dtype) };
+        let options = OpOptions { out: None, dtype: Some(dtype.true_divide_dtype()) };
         match self {
             ElementCounts::Same(n) => {
                 let n = WeakScalar::Float((*n as f64 - ddof).max(0.0));

@@ -29,6 +29,26 @@ impl PartialEq for Expr {
     }
 }
 
+/// Deeper expressions are dropped without recursion.
+const MAX_RECURSIVE_DROP: usize = 256;
+
+impl Drop for Expr {
+    fn drop(&mut self) {
+        if self.depth <= MAX_RECURSIVE_DROP {
+            return;
+        }
+        let mut parts = vec![std::mem::replace(&mut self.kind, Arc::new(Kind::Raw(String::new())))];
+        while let Some(part) = parts.pop() {
+            // Shared parts stay with those who share them.
+            let Some(mut kind) = Arc::into_inner(part) else { continue };
+            for operand in kind.operands_mut().filter(|operand| operand.depth > MAX_RECURSIVE_DROP) {
+                operand.depth = 0;
+                parts.push(std::mem::replace(&mut operand.kind, Arc::new(Kind::Raw(String::new()))));
+            }
+        }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Kind {
     Raw(String),
@@ -49,6 +69,19 @@ impl Kind {
             Self::Unary(_, a) | Self::Member(a, ..) | Self::Cast(_, a) => ([Some(a), None, None], &[]),
             Self::Binary(_, a, b) | Self::Index(a, b) => ([Some(a), Some(b), None], &[]),
             Self::Conditional(a, b, c) => ([Some(a), Some(b), Some(c)], &[]),
+            Self::Call(f, arguments) => ([Some(f), None, None], arguments),
+        };
+        fixed.into_iter().flatten().chain(list)
+    }
+}
+
+impl Kind {
+    fn operands_mut(&mut self) -> impl Iterator<Item = &mut Expr> {
+        let (fixed, list): ([Option<&mut Expr>; 3], &mut [Expr]) = match self {
+            Self::Raw(_) | Self::Word(_) => ([None, None, None], &mut []),
+            Self::Unary(_, a) | Self::Member(a, ..) | Self::Cast(_, a) => ([Some(a), None, None], &mut []),
+            Self::Binary(_, a, b) | Self::Index(a, b) => ([Some(a), Some(b), None], &mut []),
+            Self::Conditional(a, b, c) => ([Some(a), Some(b), Some(c)], &mut []),
             Self::Call(f, arguments) => ([Some(f), None, None], arguments),
         };
         fixed.into_iter().flatten().chain(list)

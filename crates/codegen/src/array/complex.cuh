@@ -32,6 +32,16 @@ template <class R> __device__ __forceinline__ bool rt_less_equal(pycuda::complex
 template <class R> __device__ __forceinline__ bool rt_isnan(pycuda::complex<R> x) {
   return x.real() != x.real() || x.imag() != x.imag();
 }
+// The order of sorting: numbers, those with a NaN as the imaginary part, those with one as the real part, those with two;
+// each ordered by the parts that are none.
+template <class R> __device__ __forceinline__ bool rt_before(pycuda::complex<R> x, pycuda::complex<R> y) {
+  const bool x_real = x.real() == x.real(), y_real = y.real() == y.real();
+  const bool x_imag = x.imag() == x.imag(), y_imag = y.imag() == y.imag();
+  if (x_real != y_real) return x_real;
+  if (x_imag != y_imag) return x_imag;
+  if (x_real && x.real() != y.real()) return x.real() < y.real();
+  return x.imag() < y.imag();
+}
 template <class R> __device__ __forceinline__ pycuda::complex<R> rt_max(pycuda::complex<R> x, pycuda::complex<R> y) {
   return rt_isnan(x) || rt_less_equal(y, x) ? x : y;
 }
@@ -45,11 +55,22 @@ template <class R> __device__ __forceinline__ pycuda::complex<R> rt_fmin(pycuda:
   return rt_isnan(y) || (!rt_isnan(x) && rt_less_equal(x, y)) ? x : y;
 }
 template <class R> __device__ __forceinline__ pycuda::complex<R> rt_sign(pycuda::complex<R> x) {
-  if (rt_isnan(x)) return pycuda::complex<R>(R(0) * x.real() + R(0) * x.imag() , R(0) * x.real() + R(0) * x.imag());
-  if (!rt_true(x)) return pycuda::complex<R>();
-  R length = pycuda::abs(x);
-  if (isinf(length)) return pycuda::complex<R>(length - length, length - length);
-  return pycuda::complex<R>(x.real() / length, x.imag() / length);
+  R a = x.real(), b = x.imag(), length = pycuda::abs(x);
+  if (length == R(0)) return pycuda::complex<R>();
+  if (!isinf(length)) return pycuda::complex<R>(a / length, b / length);
+  // One infinite part decides the direction, two do not.
+  if (isinf(a) == isinf(b)) return pycuda::complex<R>(a / length + b / length, a / length + b / length);
+  return isinf(a) ? pycuda::complex<R>(copysign(R(1), a), R(0)) : pycuda::complex<R>(R(0), copysign(R(1), b));
+}
+// After R. L. Smith (Algorithm 116, CACM 1962).
+template <class R> __device__ __forceinline__ pycuda::complex<R> rt_reciprocal(pycuda::complex<R> x) {
+  R a = x.real(), b = x.imag();
+  if (fabs(b) <= fabs(a)) {
+    R ratio = b / a, scale = a + b * ratio;
+    return pycuda::complex<R>(R(1) / scale, -ratio / scale);
+  }
+  R ratio = a / b, scale = a * ratio + b;
+  return pycuda::complex<R>(ratio / scale, R(-1) / scale);
 }
 template <class R> __device__ __forceinline__ pycuda::complex<R> rt_expm1(pycuda::complex<R> x) {
   R a = x.real(), b = x.imag();

@@ -89,7 +89,15 @@ template <class T> __device__ __forceinline__ T rt_sign(T x) {
 }
 template <class T> __device__ __forceinline__ T rt_reciprocal(T x) {
   if constexpr (rt_is_float<T>::value) return T(1) / x;
-  else return x == T(1) ? T(1) : (rt_is_signed<T>::value && x == T(-1)) ? T(-1) : T(0);
+  else {
+    // Of 0, what x86 converts the infinite quotient to.
+    if (rt_is_signed<T>::value && sizeof(T) >= 4 && x == T(0)) return T(1ull << (8 * sizeof(T) - 1));
+    return x == T(1) ? T(1) : (rt_is_signed<T>::value && x == T(-1)) ? T(-1) : T(0);
+  }
+}
+// The exponent held to what `int` holds; all beyond that is 0 or infinite.
+template <class T> __device__ __forceinline__ T rt_ldexp(T x, long long y) {
+  return ldexp(x, (int)(y > 0x7fffffff ? 0x7fffffff : y < -0x7fffffff ? -0x7fffffff : y));
 }
 template <class T> __device__ __forceinline__ T rt_logaddexp(T x, T y) {
   if (x == y) return x + T(0.693147180559945309417);
@@ -104,14 +112,20 @@ template <class T> __device__ __forceinline__ T rt_logaddexp2(T x, T y) {
 template <class T> __device__ __forceinline__ T rt_heaviside(T x, T y) {
   return x != x ? x : x == T(0) ? y : x < T(0) ? T(0) : T(1);
 }
-template <class T> __device__ __forceinline__ T rt_gcd(T x, T y) {
-  unsigned long long a = (unsigned long long)rt_abs(x), b = (unsigned long long)rt_abs(y);
+// The absolute value, also of the least integer.
+template <class T> __device__ __forceinline__ unsigned long long rt_magnitude(T x) {
+  return x < T(0) ? 0ull - (unsigned long long)x : (unsigned long long)x;
+}
+__device__ __forceinline__ unsigned long long rt_gcd_of_magnitudes(unsigned long long a, unsigned long long b) {
   while (b) { unsigned long long rest = a % b; a = b; b = rest; }
-  return (T)a;
+  return a;
+}
+template <class T> __device__ __forceinline__ T rt_gcd(T x, T y) {
+  return (T)rt_gcd_of_magnitudes(rt_magnitude(x), rt_magnitude(y));
 }
 template <class T> __device__ __forceinline__ T rt_lcm(T x, T y) {
-  T g = rt_gcd(x, y);
-  return g == T(0) ? T(0) : rt_abs(T(x / g * y));
+  unsigned long long a = rt_magnitude(x), b = rt_magnitude(y), g = rt_gcd_of_magnitudes(a, b);
+  return g == 0 ? T(0) : (T)(a / g * b);
 }
 template <class T> __device__ __forceinline__ int rt_bit_count(T x) {
   return __popcll((unsigned long long)rt_abs(x) & (~0ull >> (64 - 8 * sizeof(T))));

@@ -34,7 +34,7 @@ pub use matmul::{
     MatmulKernel, MatmulOperand, MatmulTile, MatmulUnit, SKINNY_THREADS, SimpleMatmul, SkinnyMatmul, TiledMatmul,
     matmul_accumulator_bytes,
 };
-pub use op::{Op, OpTypes, OperandRole, UnsupportedDType};
+pub use op::{Op, OpTypeError, OpTypes, OperandRole};
 pub use pointwise::{AccessPattern, OperandKind, PointwiseOperand, PointwiseSpec};
 pub use radix_sort::{RADIX_BINS, RADIX_HISTOGRAM_THREADS, RadixSpec, RadixStage, SortPayload};
 pub use reduce::{FusedReduceSpec, ReduceSpec, ReductionOp};

@@ -4,7 +4,7 @@
 //! An expression sees its operands as `x y z w`, converted to the computation type `T`, whose real
 //! part is `R`. The helpers it may call are in `math.cuh` and `complex.cuh`.
 
-use crate::{DType, DTypeKind};
+use crate::{DType, DTypeKind, OperandType, WeakScalar, promote_operands};
 use std::fmt;
 
 /// What an operation computes in and gives, from the common type of its operands.
@@ -102,7 +102,7 @@ define_operations! {
     Heaviside "heaviside" 2 Float ["", "", "rt_heaviside<T>(x, y)", ""];
     Gcd "gcd" 2 Same ["", "rt_gcd<T>(x, y)", "", ""];
     Lcm "lcm" 2 Same ["", "rt_lcm<T>(x, y)", "", ""];
-    Ldexp "ldexp" 2 Float ["", "", "ldexp(x, (int)y)", ""];
+    Ldexp "ldexp" 2 Float ["", "", "rt_ldexp<T>(x, (long long)y)", ""];
     Positive "positive" 1 Same ["", "x", "x", "x"];
     Negative "negative" 1 Same ["", "-x", "-x", "-x"];
     Invert "invert" 1 Same ["!x", "~x", "", ""];
@@ -111,7 +111,7 @@ define_operations! {
     Sign "sign" 1 Same ["", "rt_sign<T>(x)", "rt_sign<T>(x)", "rt_sign(x)"];
     Sqrt "sqrt" 1 Float ["", "", "sqrt(x)", "pycuda::sqrt(x)"];
     Square "square" 1 Same [">", "x * x", "x * x", "rt_multiply(x, x)"];
-    Reciprocal "reciprocal" 1 Same [">", "rt_reciprocal<T>(x)", "R(1) / x", "R(1) / x"];
+    Reciprocal "reciprocal" 1 Same [">", "rt_reciprocal<T>(x)", "R(1) / x", "rt_reciprocal(x)"];
     Cbrt "cbrt" 1 Float ["", "", "cbrt(x)", ""];
     Exp "exp" 1 Float ["", "", "exp(x)", "pycuda::exp(x)"];
     Exp2 "exp2" 1 Float ["", "", "exp2(x)", "pycuda::exp(x * R(0.693147180559945309417))"];
@@ -146,9 +146,9 @@ define_operations! {
     Angle "angle" 1 FloatReal ["", "", "x != x ? x : x < R(0) ? R(3.14159265358979323846) : R(0)", "pycuda::arg(x)"];
     Real "real" 1 Real ["x", "x", "x", "x.real()"];
     Imag "imag" 1 Real ["false", "T(0)", "R(0)", "x.imag()"];
-    BitCount "bitwise_count" 1 Count ["", "rt_bit_count<T>(x)", "", ""];
+    BitCount "bitwise_count" 1 Count [">", "rt_bit_count<T>(x)", "", ""];
     Copy "copy" 1 Same ["x", "x", "x", "x"];
-    Index "arange" 2 Same ["", "x + T(i) * y", "x + rt_product(T(i), y)", "x + y * R(i)"];
+    Index "arange" 2 Same ["", "x + T(i) * y", "x + rt_product(T(i), y)", "T(x.real() + rt_product(R(i), y.real()), x.imag() + rt_product(R(i), y.imag()))"];
     Clip "clip" 3 Same ["", "rt_min<T>(rt_max<T>(x, y), z)", "rt_min<T>(rt_max<T>(x, y), z)", "rt_min(rt_max(x, y), z)"];
     Where "where" 3 Same ["x ? y : z", "x ? y : z", "x ? y : z", "x ? y : z"];
     IfPositive "if_positive" 3 Same ["x > 0 ? y : z", "x > 0 ? y : z", "x > 0 ? y : z", "x > 0 ? y : z"];
@@ -156,28 +156,51 @@ define_operations! {
     SquaredDeviation "deviation" 2 Real ["", "", "(x - y) * (x - y)", "pycuda::norm(x - y)"];
 }
 
-/// An operation whose operands' common type does not allow it.
+/// Dtypes that an operation does not exist for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct UnsupportedDType(pub Op, pub DType);
+pub enum OpTypeError {
+    /// The operands' common type does not allow it.
+    Operands(Op, DType),
+    /// Its result never has this dtype, which was asked for.
+    Result(Op, DType),
+    /// An operand would lose its kind on the way to the dtype that was asked for.
+    Cast {
+        /// The operation.
+        op: Op,
+        /// Which operand.
+        index: usize,
+        /// Its dtype.
+        from: DType,
+        /// The dtype that was asked for.
+        to: DType,
+    },
+}
 
-impl fmt::Display for UnsupportedDType {
+impl fmt::Display for OpTypeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = self.0.name();
-        match (self.0, self.1) {
-            (Op::Subtract, DType::Bool) => f.write_str(
+        match *self {
+            OpTypeError::Operands(Op::Subtract, DType::Bool) => f.write_str(
                 "boolean subtract, the `-` operator, is not supported; use the bitwise_xor, the `^` operator, or the \
                  logical_xor function instead",
             ),
-            (Op::Negative, DType::Bool) => f.write_str(
+            OpTypeError::Operands(Op::Negative, DType::Bool) => f.write_str(
                 "the boolean negative, the `-` operator, is not supported; use the `~` operator or the logical_not \
                  function instead",
             ),
-            (_, dtype) => write!(f, "'{name}' is not supported for operands of type {dtype}"),
+            OpTypeError::Operands(op, dtype) => {
+                write!(f, "'{}' is not supported for operands of type {dtype}", op.name())
+            }
+            OpTypeError::Result(op, dtype) => write!(f, "'{}' has no results of dtype {dtype}", op.name()),
+            OpTypeError::Cast { op, index, from, to } => write!(
+                f,
+                "Cannot cast ufunc '{}' input {index} from {from} to {to} with casting rule 'same_kind'",
+                op.name()
+            ),
         }
     }
 }
 
-impl std::error::Error for UnsupportedDType {}
+impl std::error::Error for OpTypeError {}
 
 /// The types of one use of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -224,8 +247,64 @@ impl Op {
     pub fn operand_role(self, index: usize) -> OperandRole {
         match (self, index) {
             (Op::Where, 0) => OperandRole::Truth,
-            (Op::IfPositive, 0) => OperandRole::NoCast,
+            (Op::IfPositive, 0) | (Op::Ldexp, 1) => OperandRole::NoCast,
             _ => OperandRole::Compute,
+        }
+    }
+
+    /// Common type, computation and result type of `operands`; the result is of dtype `result` where that is asked for.
+    ///
+    /// # Errors
+    /// When NumPy has no such operation: not for these operands, not with this result, or an operand cannot be
+    /// converted to it by the casting rule `same_kind`.
+    pub fn resolve_operand_types(
+        self,
+        operands: &[OperandType],
+        result: Option<DType>,
+    ) -> Result<(DType, OpTypes), OpTypeError> {
+        if self == Op::Ldexp {
+            check_ldexp_exponent(operands)?;
+        }
+        let common = self.common_dtype(operands);
+        let asked = match (result, self.op_table_row().rule) {
+            (None, _) => return Ok((common, self.resolve_types(common)?)),
+            (Some(_), DTypeRule::Truth | DTypeRule::FloatTruth | DTypeRule::Count) => common,
+            (Some(dtype), DTypeRule::Real | DTypeRule::FloatReal) if common.is_complex() => {
+                common.promote(dtype.complex_of_parts().unwrap_or(common))
+            }
+            // Exponents keep NumPy from rounding the first operand of `ldexp` for a result.
+            (Some(dtype), _) if self == Op::Ldexp && common.promote(dtype) != dtype => {
+                return Err(OpTypeError::Result(self, dtype));
+            }
+            (Some(dtype), _) => dtype,
+        };
+        for (index, operand) in self.computed_operands(operands) {
+            if operand.kind() > asked.kind() {
+                return Err(OpTypeError::Cast { op: self, index, from: operand.dtype(), to: asked });
+            }
+        }
+        let types = self.resolve_types(asked)?;
+        match result {
+            Some(dtype) if types.out != dtype => Err(OpTypeError::Result(self, dtype)),
+            _ => Ok((asked, types)),
+        }
+    }
+
+    /// The operands that are converted to the computation type.
+    fn computed_operands(self, operands: &[OperandType]) -> impl Iterator<Item = (usize, OperandType)> + Clone {
+        operands.iter().copied().enumerate().filter(move |(at, _)| self.operand_role(*at) == OperandRole::Compute)
+    }
+
+    /// The common type of the operands. Functions that are computed in floats first take each array's own float, so
+    /// that int8 and uint8 meet in float16 rather than in int16.
+    fn common_dtype(self, operands: &[OperandType]) -> DType {
+        let computed = self.computed_operands(operands).map(|(_, operand)| operand);
+        let each_is_strong = computed.clone().all(|operand| matches!(operand, OperandType::Strong(_)));
+        match self.op_table_row().rule {
+            DTypeRule::Float if each_is_strong => {
+                promote_operands(computed.map(|operand| OperandType::Strong(operand.dtype().float_dtype_for_unary())))
+            }
+            _ => promote_operands(computed),
         }
     }
 
@@ -233,13 +312,19 @@ impl Op {
     ///
     /// # Errors
     /// When the operation does not exist for it.
-    pub fn resolve_types(self, common: DType) -> Result<OpTypes, UnsupportedDType> {
+    pub fn resolve_types(self, common: DType) -> Result<OpTypes, OpTypeError> {
         let row = self.op_table_row();
         if common.kind() == DTypeKind::Record {
             let same = OpTypes { compute: common, out: common };
-            return if matches!(self, Op::Copy | Op::Where) { Ok(same) } else { Err(UnsupportedDType(self, common)) };
+            return if matches!(self, Op::Copy | Op::Where) {
+                Ok(same)
+            } else {
+                Err(OpTypeError::Operands(self, common))
+            };
         }
         let mut compute = match row.rule {
+            // NumPy's arctan2 of the Python integer 0.
+            DTypeRule::FloatReal if common == DType::Bool => DType::F64,
             DTypeRule::Float | DTypeRule::FloatTruth | DTypeRule::FloatReal => common.float_dtype_for_unary(),
             DTypeRule::Divide => common.true_divide_dtype(),
             DTypeRule::Double if common.is_complex() => DType::C128,
@@ -249,9 +334,8 @@ impl Op {
         if compute == DType::Bool && row.expressions[0] == ">" {
             compute = DType::I8;
         }
-        let refused_half = self == Op::Nextafter && compute.itemsize() == 2;
-        if self.expression(compute).is_empty() || refused_half {
-            return Err(UnsupportedDType(self, common));
+        if self.expression(compute).is_empty() {
+            return Err(OpTypeError::Operands(self, common));
         }
         let out = match row.rule {
             DTypeRule::Truth | DTypeRule::FloatTruth => DType::Bool,
@@ -264,6 +348,11 @@ impl Op {
 
     /// The C expression for operands converted to `compute`.
     pub(super) fn expression(self, compute: DType) -> &'static str {
+        match (self, compute) {
+            (Op::Nextafter, DType::F16) => return "rt_nextafter<rt_half>(x, y)",
+            (Op::Nextafter, DType::BF16) => return "rt_nextafter<rt_bfloat>(x, y)",
+            _ => {}
+        }
         let column = match compute.kind() {
             DTypeKind::Bool => 0,
             DTypeKind::Unsigned | DTypeKind::Signed => 1,
@@ -282,6 +371,19 @@ impl Op {
             DTypeRule::Count => DType::U8,
             _ => compute,
         }
+    }
+}
+
+/// Exponents of `ldexp` are integers that int64 holds.
+fn check_ldexp_exponent(operands: &[OperandType]) -> Result<(), OpTypeError> {
+    match operands.get(1) {
+        Some(OperandType::Strong(dtype)) if !dtype.is_integral() || *dtype == DType::U64 => {
+            Err(OpTypeError::Operands(Op::Ldexp, *dtype))
+        }
+        Some(OperandType::Weak(value @ (WeakScalar::Float(_) | WeakScalar::Complex(..)))) => {
+            Err(OpTypeError::Operands(Op::Ldexp, value.dtype()))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -325,7 +427,41 @@ mod tests {
             (Op::Gcd, F64),
             (Op::Add, Void(8)),
         ] {
-            assert_eq!(op.resolve_types(common), Err(UnsupportedDType(op, common)));
+            assert_eq!(op.resolve_types(common), Err(OpTypeError::Operands(op, common)));
         }
+    }
+
+    #[test]
+    fn operands_meet_in_floats_where_functions_are_computed_in_them() {
+        use DType::*;
+        let common = |op: Op, x, y| {
+            op.resolve_operand_types(&[OperandType::Strong(x), OperandType::Strong(y)], None).map(|types| types.0)
+        };
+        assert_eq!(common(Op::Arctan2, I8, U8), Ok(F16));
+        assert_eq!(common(Op::Hypot, I16, U16), Ok(F32));
+        assert_eq!(common(Op::Add, I8, U8), Ok(I16));
+        assert_eq!(common(Op::Ldexp, F32, I64), Ok(F32));
+        assert_eq!(common(Op::Ldexp, F32, U64), Err(OpTypeError::Operands(Op::Ldexp, U64)));
+    }
+
+    #[test]
+    fn a_dtype_that_is_asked_for_is_that_of_the_result() {
+        use DType::*;
+        let asked = |op: Op, operand, result| {
+            op.resolve_operand_types(&vec![operand; op.arity()], Some(result)).map(|(_, types)| types)
+        };
+        let strong = OperandType::Strong;
+        assert_eq!(asked(Op::Add, strong(I32), F32), Ok(OpTypes { compute: F32, out: F32 }));
+        assert_eq!(asked(Op::Absolute, strong(C64), F64), Ok(OpTypes { compute: C128, out: F64 }));
+        assert_eq!(asked(Op::Less, strong(F32), Bool), Ok(OpTypes { compute: F32, out: Bool }));
+        assert_eq!(
+            asked(Op::Add, strong(F64), I32),
+            Err(OpTypeError::Cast { op: Op::Add, index: 0, from: F64, to: I32 })
+        );
+        assert_eq!(asked(Op::Add, strong(I8), U8), Err(OpTypeError::Cast { op: Op::Add, index: 0, from: I8, to: U8 }));
+        assert!(asked(Op::Add, OperandType::Weak(WeakScalar::Int(1)), U8).is_ok());
+        assert_eq!(asked(Op::Sin, strong(I32), I32), Err(OpTypeError::Result(Op::Sin, I32)));
+        assert_eq!(asked(Op::Less, strong(I32), I32), Err(OpTypeError::Result(Op::Less, I32)));
+        assert_eq!(asked(Op::Absolute, strong(C128), F32), Err(OpTypeError::Result(Op::Absolute, F32)));
     }
 }

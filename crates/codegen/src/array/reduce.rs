@@ -5,13 +5,17 @@
 //! structure of the kept axes, with strides of output, `x`, `y`, mask, and the structure of the reduced ones, with
 //! strides of `x`, `y`, mask. The second dimension of the grid splits the runs (see `block_reduce.rs`).
 
+mod accumulator;
+
+pub(super) use accumulator::{combining_expression, identity_value};
+
 use super::c_types::{compute_type, helper_preamble, storage_type};
 use super::element_offsets::IndexSpace;
 use super::fused::{FusedSteps, element_access_expression};
 use super::pointwise::{OperandKind, PointwiseOperand};
-use crate::block_reduce::{BLOCK_REDUCE_SOURCE, REDUCE_THREADS};
+use crate::DType;
+use crate::block_reduce::{BLOCK_REDUCE_SOURCE, MAX_SERIAL_TERMS, REDUCE_THREADS};
 use crate::kernel_spec::KernelSpec;
-use crate::{DType, DTypeKind};
 use std::borrow::Cow;
 use std::fmt::Write;
 
@@ -38,7 +42,8 @@ pub enum ReductionOp {
     CountNonzero,
     /// The sum of the products of `x` and `y`.
     Dot,
-    /// The sum of the squared distances of `x` from `y`.
+    /// The sum of the squared distances of `x` from its mean, to which `y` is near: by the sum of the distances, the
+    /// rounding of `y` is made up for.
     SumSquaredDeviations,
 }
 
@@ -106,6 +111,8 @@ pub struct ReduceSpec {
     /// A bit for each array (`x`, `y`, mask; those of an expression) whose runs have no gaps and begin where
     /// packs may be read.
     pub packed: u32,
+    /// Partial sums of a thread are added by levels, so that rounding errors hardly grow with the length of a run.
+    pub cascaded: bool,
     /// The kept axes.
     pub kept: IndexSpace,
     /// The reduced axes.
@@ -144,83 +151,16 @@ impl ReduceSpec {
         unroll: 4,
         outputs_per_thread: 1,
         packed: 0,
+        cascaded: false,
         kept: IndexSpace { ndim: 1, wide: false },
         reduced: IndexSpace { ndim: 1, wide: false },
     };
-
-    /// Bytes of a partial result.
-    pub fn partial_result_bytes(&self) -> usize {
-        let value = match self.compute {
-            DType::F16 | DType::BF16 => 4,
-            other => other.itemsize(),
-        };
-        if self.reduction.is_arg_reduction() { value.next_multiple_of(8) + 8 } else { value }
-    }
 
     fn input_arrays(&self) -> Vec<(&'static str, DType)> {
         let mut names = vec![("x", self.x)];
         names.extend(self.y.map(|y| ("y", y)));
         names.extend(self.masked.then_some(("mask", DType::Bool)));
         names
-    }
-
-    /// What is accumulated, where it starts, how two are combined, and what is stored.
-    fn accumulator_source(&self) -> String {
-        let neutral = identity_value(self.reduction, self.compute);
-        if self.reduction.is_arg_reduction() {
-            return self.arg_accumulator(&neutral);
-        }
-        let combined = combining_expression(self.reduction, self.compute);
-        let mapped = match self.reduction {
-            ReductionOp::Any | ReductionOp::All | ReductionOp::CountNonzero => "T(rt_true(rt_load(x)))",
-            ReductionOp::Dot if self.compute == DType::Bool => "rt_cast<T>(rt_load(x)) && rt_cast<T>(rt_load(y))",
-            ReductionOp::Dot => "rt_cast<T>(rt_load(x)) * rt_cast<T>(rt_load(y))",
-            ReductionOp::SumSquaredDeviations if self.x.is_complex() => "T(pycuda::norm(rt_load(x) - rt_load(y)))",
-            ReductionOp::SumSquaredDeviations => {
-                "(rt_cast<T>(rt_load(x)) - rt_cast<T>(rt_load(y))) * (rt_cast<T>(rt_load(x)) - rt_cast<T>(rt_load(y)))"
-            }
-            _ => "rt_cast<T>(rt_load(x))",
-        };
-        let y = self.y.map(|y| format!(", {} y", storage_type(y))).unwrap_or_default();
-        format!(
-            "typedef T A;\n\
-             __device__ __forceinline__ A start() {{ return {neutral}; }}\n\
-             __device__ __forceinline__ A combine(A a, A b) {{ return A({combined}); }}\n\
-             __device__ __forceinline__ A map(unsigned long long, {x} x{y}) {{ return A({mapped}); }}\n\
-             __device__ __forceinline__ {out} finish(A a) {{ return rt_cast<{out}>(a); }}\n",
-            x = storage_type(self.x),
-            out = storage_type(self.out)
-        )
-    }
-
-    /// The first of the extreme elements; the first NaN before all others.
-    fn arg_accumulator(&self, neutral: &str) -> String {
-        let complex = self.compute.is_complex();
-        let less = if complex { "rt_less(a, b)" } else { "a < b" };
-        let is_nan = if complex { "rt_isnan(a)" } else { "a != a" };
-        let better = match self.reduction {
-            ReductionOp::ArgMinimum => "beats(a.value, b.value)",
-            _ => "beats(b.value, a.value)",
-        };
-        let better_back = match self.reduction {
-            ReductionOp::ArgMinimum => "beats(b.value, a.value)",
-            _ => "beats(a.value, b.value)",
-        };
-        format!(
-            "struct A {{ T value; long long at; }};\n\
-             __device__ __forceinline__ bool is_nan(T a) {{ return {is_nan}; }}\n\
-             __device__ __forceinline__ bool beats(T a, T b) {{ return {less}; }}\n\
-             __device__ __forceinline__ A start() {{ return A{{{neutral}, -1}}; }}\n\
-             __device__ __forceinline__ A combine(A a, A b) {{\n\
-             \x20 if (a.at < 0) return b;\n  if (b.at < 0) return a;\n\
-             \x20 const bool first = a.at < b.at;\n\
-             \x20 if (is_nan(a.value) || is_nan(b.value)) return is_nan(a.value) && (!is_nan(b.value) || first) ? a : b;\n\
-             \x20 return {better} ? a : {better_back} ? b : first ? a : b;\n}}\n\
-             __device__ __forceinline__ A map(unsigned long long at, {x} x) {{ return A{{rt_cast<T>(rt_load(x)), (long long)at}}; }}\n\
-             __device__ __forceinline__ {out} finish(A a) {{ return ({out})a.at; }}\n",
-            x = storage_type(self.x),
-            out = storage_type(self.out)
-        )
     }
 
     /// The arrays that are read.
@@ -288,8 +228,18 @@ impl ReduceSpec {
         let stride = threads_per_output * pack;
         let all = self.elements_per_chunk();
         let step = if self.interleaves_chunks() { format!("gridDim.y * {all}ull") } else { all.to_string() };
-        let mut text =
-            format!("    unsigned long long base = begin;\n    for (; base + {all} <= end; base += {step}) {{\n");
+        let steps = (MAX_SERIAL_TERMS / (pack * unroll)).max(1);
+        let mut text = String::from("    unsigned long long base = begin;\n");
+        if self.cascaded {
+            let _ = write!(
+                text,
+                "    rtcg::cascade<A> sums(start());\n    while (base + {all} <= end) {{\n\
+                 \x20   unsigned long long stop = base + {before} * ({step}) + {all};\n    if (stop > end) stop = end;\n",
+                before = steps - 1
+            );
+        }
+        let stop = if self.cascaded { "stop" } else { "end" };
+        let _ = writeln!(text, "    for (; base + {all} <= {stop}; base += {step}) {{");
         for (at, operand) in &packed {
             let _ = writeln!(text, "      rt_pack<{}, {pack}> p{at}[{unroll}];", storage_type(operand.dtype));
         }
@@ -311,6 +261,9 @@ impl ReduceSpec {
                 ElementRef { index: "i", pack: Some("[u].at[e]"), indent: "          " }
             )
         );
+        if self.cascaded {
+            text.push_str("    sums.push(acc, start(), combine);\n    acc = start();\n    }\n");
+        }
         let tail = match pack {
             1 => {
                 format!(
@@ -327,6 +280,9 @@ impl ReduceSpec {
             &self.accumulate_statement(expression, ElementRef { index: "i", pack: None, indent: "        " }),
         );
         text.push_str("      }\n");
+        if self.cascaded {
+            text.push_str("    acc = combine(sums.total(combine), acc);\n");
+        }
         text
     }
 
@@ -364,7 +320,7 @@ impl ReduceSpec {
         let _ = write!(
             text,
             "{fold}    return acc;\n  }};\n  auto store = [&](unsigned long long o, const A &acc) {{\n\
-             {offsets}    *({out} *)((char *)out + k0) = finish(acc);\n  }};\n\
+             {offsets}    *({out} *)((char *)out + k0) = finish(acc, n_red);\n  }};\n\
              \x20 rtcg::reduce_outputs<{threads}, {threads_per_output}, {reduce_contiguous}, {split}, {gather}>(n_out, start(), partials, counters, fold, \
              [](const A &a, const A &b) {{ return combine(a, b); }}, store);\n}}\n",
             fold = self.accumulation_loop(expression),
@@ -375,49 +331,6 @@ impl ReduceSpec {
             split = self.split,
             gather = self.gather,
         );
-    }
-}
-
-/// The value that leaves every other one as it is.
-pub(super) fn identity_value(reduction: ReductionOp, compute: DType) -> String {
-    let integer_limits = |lowest: bool| {
-        let bits = 8 * compute.itemsize();
-        match (compute.kind(), lowest) {
-            (DTypeKind::Bool, _) => (if lowest { "false" } else { "true" }).to_owned(),
-            (DTypeKind::Unsigned, true) => "T(0)".to_owned(),
-            (DTypeKind::Unsigned, false) => "T(~0ull)".to_owned(),
-            (_, true) => format!("T(1ull << {})", bits - 1),
-            (_, false) => format!("T((1ull << {}) - 1)", bits - 1),
-        }
-    };
-    let limit = |lowest: bool| {
-        let infinity = if lowest { "-__int_as_float(0x7f800000)" } else { "__int_as_float(0x7f800000)" };
-        match compute.kind() {
-            DTypeKind::Float => format!("T({infinity})"),
-            DTypeKind::Complex => format!("T({infinity}, {infinity})"),
-            _ => integer_limits(lowest),
-        }
-    };
-    match reduction {
-        ReductionOp::Product => "T(1)".into(),
-        ReductionOp::All => "true".into(),
-        ReductionOp::Minimum | ReductionOp::ArgMinimum => limit(false),
-        ReductionOp::Maximum | ReductionOp::ArgMaximum => limit(true),
-        _ => "T(0)".into(),
-    }
-}
-
-/// How two partial results become one.
-pub(super) fn combining_expression(reduction: ReductionOp, compute: DType) -> &'static str {
-    match reduction {
-        ReductionOp::Product if compute == DType::Bool => "a && b",
-        ReductionOp::Sum if compute == DType::Bool => "a || b",
-        ReductionOp::Product => "a * b",
-        ReductionOp::Minimum => "rt_min(a, b)",
-        ReductionOp::Maximum => "rt_max(a, b)",
-        ReductionOp::Any => "a || b",
-        ReductionOp::All => "a && b",
-        _ => "a + b",
     }
 }
 
@@ -478,20 +391,38 @@ impl ReduceSpec {
         text.push_str(&self.reduced.dims_struct("reduced_dims", 1));
         let _ = write!(
             text,
+            "struct rt_row {{ A at[{outputs_per_thread}]; }};\n\
+             __device__ __forceinline__ rt_row start_row() {{ rt_row a;\n  #pragma unroll\n\
+             \x20 for (int e = 0; e < {outputs_per_thread}; e++) a.at[e] = start();\n  return a;\n}}\n\
+             __device__ __forceinline__ rt_row combine_rows(rt_row a, const rt_row &b) {{\n  #pragma unroll\n\
+             \x20 for (int e = 0; e < {outputs_per_thread}; e++) a.at[e] = combine(a.at[e], b.at[e]);\n  return a;\n}}\n"
+        );
+        let (open, stop, close) = match self.cascaded {
+            true => (
+                format!(
+                    "    rtcg::cascade<rt_row> sums(start_row());\n    while (i < n_red) {{\n    acc = start_row();\n\
+                     \x20   const unsigned long long stop = n_red - i < {MAX_SERIAL_TERMS} ? n_red : i + {MAX_SERIAL_TERMS};\n"
+                ),
+                "stop",
+                "    sums.push(acc, start_row(), combine_rows);\n    }\n    acc = sums.total(combine_rows);\n",
+            ),
+            false => (String::new(), "n_red", ""),
+        };
+        let _ = write!(
+            text,
             "extern \"C\" __global__ void __launch_bounds__({threads}) {name}({out} *out, const char *x, unsigned long long n_out, \
              unsigned long long n_red, unsigned long long, A *, unsigned int *, const kept_dims kept, const reduced_dims reduced)\n{{\n\
              \x20 const unsigned long long groups = n_out / {outputs_per_thread}, threads = gridDim.x * {threads}ull;\n\
              \x20 for (unsigned long long group = blockIdx.x * {threads}ull + threadIdx.x; group < groups; group += threads) {{\n\
              \x20   const unsigned long long o = group * {outputs_per_thread};\n{kept}\
-             \x20   A acc[{outputs_per_thread}];\n\
-             \x20   #pragma unroll\n    for (int e = 0; e < {outputs_per_thread}; e++) acc[e] = start();\n\
-             \x20   #pragma unroll 4\n    for (unsigned long long i = 0; i < n_red; i++) {{\n{reduced}\
+             \x20   rt_row acc = start_row();\n    unsigned long long i = 0;\n{open}\
+             \x20   #pragma unroll 4\n    for (; i < {stop}; i++) {{\n{reduced}\
              \x20     rt_pack<{x}, {outputs_per_thread}> pack;\n\
              \x20     rtcg::load_no_allocate(pack, (const rt_pack<{x}, {outputs_per_thread}> *)(x + k1 + r0));\n\
              \x20     #pragma unroll\n\
-             \x20     for (int e = 0; e < {outputs_per_thread}; e++) acc[e] = combine(acc[e], map(i, pack.at[e]));\n    }}\n\
+             \x20     for (int e = 0; e < {outputs_per_thread}; e++) acc.at[e] = combine(acc.at[e], map(i, pack.at[e]));\n    }}\n{close}\
              \x20   rt_pack<{out}, {outputs_per_thread}> results;\n\
-             \x20   #pragma unroll\n    for (int e = 0; e < {outputs_per_thread}; e++) results.at[e] = finish(acc[e]);\n\
+             \x20   #pragma unroll\n    for (int e = 0; e < {outputs_per_thread}; e++) results.at[e] = finish(acc.at[e], n_red);\n\
              \x20   *(rt_pack<{out}, {outputs_per_thread}> *)((char *)out + k0) = results;\n  }}\n}}\n",
             threads = self.threads,
             name = self.kernel_name(),

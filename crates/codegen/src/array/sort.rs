@@ -48,25 +48,22 @@ impl KernelSpec for SortSpec {
 
     fn source(&self) -> String {
         let mut text = helper_preamble([self.dtype].into_iter(), true);
-        let complex = self.dtype.is_complex();
         let _ = write!(
             text,
             "typedef {} E; typedef {} T;\n\
              #define WITH_INDICES {}\n\
-             __device__ __forceinline__ bool is_nan(T a) {{ return {}; }}\n\
-             __device__ __forceinline__ bool less(T a, T b) {{ return {}; }}\n",
+             __device__ __forceinline__ bool before(T a, T b) {{ return {}; }}\n",
             storage_type(self.dtype),
             compute_type(self.dtype),
             i32::from(self.with_indices),
-            if complex { "rt_isnan(a)" } else { "a != a" },
-            if complex { "rt_less(a, b)" } else { "a < b" },
+            // NaN is the largest of all; a descending sort begins with it.
+            match (self.dtype.is_complex(), self.descending) {
+                (true, false) => "rt_before(a, b)",
+                (true, true) => "rt_before(b, a)",
+                (false, false) => "a == a && (b != b || a < b)",
+                (false, true) => "b == b && (a != a || b < a)",
+            },
         );
-        // NaN is the largest of all; a descending sort begins with it.
-        text.push_str(if self.descending {
-            "__device__ __forceinline__ bool before(T a, T b) { return is_nan(b) ? false : is_nan(a) ? true : less(b, a); }\n"
-        } else {
-            "__device__ __forceinline__ bool before(T a, T b) { return is_nan(a) ? false : is_nan(b) ? true : less(a, b); }\n"
-        });
         text.push_str(MERGE_RANK_SOURCE);
         if let SortStage::Tiles(items) = self.stage {
             let _ = writeln!(text, "enum {{ TILE = {items} }};");

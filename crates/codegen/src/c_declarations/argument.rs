@@ -2,6 +2,7 @@
 
 use crate::c_declarations::ctype::CType;
 use crate::c_declarations::registry::TypeRegistry;
+use crate::dtype::DType;
 use rtcg_c_lex::{join_tokens, tokenize};
 use std::fmt;
 
@@ -122,9 +123,17 @@ pub fn parse_argument(text: &str, registry: &TypeRegistry) -> Result<Argument, A
     if type_name.is_empty() {
         return Err(argument_error(&text, "a type or a name is missing"));
     }
-    let ctype =
-        registry.lookup(&type_name).ok_or_else(|| argument_error(&text, format!("unknown type '{type_name}'")))?;
+    let ctype = registry.lookup(&type_name).ok_or_else(|| argument_error(&text, unknown_type(&type_name)))?;
     Ok(Argument { name: name.into(), ctype, is_vector: stars == 1, is_const: is_const && stars == 1 })
+}
+
+/// What is wrong with a type's name; those of NumPy have a name in C.
+fn unknown_type(name: &str) -> String {
+    let c_name = name.strip_prefix("np.").or(name.strip_prefix("numpy.")).unwrap_or(name);
+    match DType::from_name(c_name) {
+        Some(dtype) => format!("unknown type '{name}', which is called '{}' in C", dtype.c_type()),
+        None => format!("unknown type '{name}'"),
+    }
 }
 
 fn is_qualifier(word: &str) -> bool {
@@ -166,6 +175,8 @@ mod tests {
     fn invalid_declarations_are_reported() {
         for (text, reason) in [
             ("foo *x", "unknown type 'foo' in the declaration 'foo *x'"),
+            ("float32 *x", "unknown type 'float32', which is called 'float' in C"),
+            ("np.int64 n", "unknown type 'np.int64', which is called 'long long' in C"),
             ("float", "a type or a name is missing"),
             ("float *", "a name is missing"),
             ("float **x", "pointers to pointers"),

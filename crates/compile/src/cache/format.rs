@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Changes whenever the meaning of a stored file changes. Part of the directory's name.
-pub(crate) const FORMAT_VERSION: u32 = 3;
+pub(crate) const FORMAT_VERSION: u32 = 5;
 
 pub(crate) const MANIFEST_MAGIC: &FileMagic = b"rtcgMAN2";
 pub(crate) const ENTRY_MAGIC: &FileMagic = b"rtcgBIN2";

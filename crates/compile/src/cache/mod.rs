@@ -7,6 +7,8 @@
 //! whose headers are unchanged and whose compiler is still the one installed is the answer; its
 //! binary lies in an *entry* of its own.
 //!
+//! What is found is executed, so that the cache is private, as that of machine code is.
+//!
 //! Files carry a checksum and the key they belong to, and are misses when anything about them is odd; how they get on
 //! disk and go again is [`rtcg_disk_cache`]'s. No lock is needed: processes that store the same result write the same
 //! bytes, and a manifest update lost to a race costs one compilation.
@@ -199,7 +201,7 @@ fn open_disk_cache(dir: &Path) -> DiskCache {
     DiskCache {
         folder: dir.join(format!("rtcg-{}", format::FORMAT_VERSION)),
         limit: limit::cache_limit_bytes(),
-        access: CachePermissions::Shared,
+        access: CachePermissions::of_this_user(),
         size_scope: SizeLimitScope::AllVersions("rtcg-"),
     }
 }

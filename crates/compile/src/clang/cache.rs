@@ -36,11 +36,12 @@ pub struct OpenClDependencies {
 
 /// How clang is called, and what becomes of its output.
 const DRIVER: u64 = {
-    let sources: [&[u8]; 4] = [
+    let sources: [&[u8]; 5] = [
         include_bytes!("mod.rs"),
         include_bytes!("printf.rs"),
         include_bytes!("metadata.rs"),
         include_bytes!("library.rs"),
+        include_bytes!("whole_program.rs"),
     ];
     let mut hash = 0xcbf2_9ce4_8422_2325;
     let mut at = 0;

@@ -141,7 +141,7 @@ mod tests {
             let chosen = choose(None, candidates).unwrap();
             assert_eq!((&chosen.program, chosen.version), (&usable, Some(14)));
         }
-        let asked = std::fs::read_to_string(folder.0.join("asked")).unwrap();
+        let asked = std::fs::read_to_string(folder.path().join("asked")).unwrap();
         assert_eq!(asked, "clang-a\nclang-b\nclang-c\n", "each is asked once, and none behind the chosen one");
 
         let error = choose(None, &[old.clone(), old.clone(), without.clone(), broken]).unwrap_err();
@@ -170,6 +170,6 @@ mod tests {
         let zig = fake_clang(&folder, "zig", "no version", "", "exit 1");
         let chosen = choose(None, std::slice::from_ref(&zig)).unwrap();
         assert_eq!((chosen.first_arguments.as_slice(), chosen.version), (["clang".to_owned()].as_slice(), None));
-        assert!(!folder.0.join("asked").exists());
+        assert!(!folder.path().join("asked").exists());
     }
 }

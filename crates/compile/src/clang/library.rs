@@ -8,6 +8,7 @@
 
 use super::{BASE_HEADER, Clang, OpenClRequest, TARGET, WorkFolder, io_error, symbols_in, words};
 use crate::error::{CompileError, ErrorKind};
+use rtcg_disk_cache::CachePermissions;
 use std::collections::HashMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -51,8 +52,14 @@ pub(super) fn is_relaxed(ir: &str) -> bool {
 }
 
 impl BuiltinLibrary {
-    /// The library in a folder, which counts as used; none where it is not complete.
+    /// The library in a folder, which counts as used; none where it is not complete, or others could have written it:
+    /// what it has runs in programs.
     pub fn open(folder: &Path) -> Option<Self> {
+        let permissions = CachePermissions::of_this_user();
+        if !folder.parent().is_some_and(|parent| permissions.trust_folder(parent)) || !permissions.trust_folder(folder)
+        {
+            return None;
+        }
         let index = std::fs::read_to_string(folder.join(INDEX)).ok()?;
         let _ =
             File::options().append(true).open(folder.join(INDEX)).and_then(|file| file.set_modified(SystemTime::now()));
@@ -98,7 +105,11 @@ impl Clang {
         to: &Path,
     ) -> Result<BuiltinLibrary, CompileError> {
         let partial = to.with_extension(format!("{}.tmp", std::process::id()));
-        std::fs::create_dir_all(&partial).map_err(|error| io_error(&partial, &error))?;
+        let parent = to.parent().unwrap_or(to);
+        let permissions = CachePermissions::of_this_user();
+        permissions.make_folder(parent).map_err(|error| io_error(parent, &error))?;
+        let _ = std::fs::remove_dir_all(&partial);
+        permissions.make_folder(&partial).map_err(|error| io_error(&partial, &error))?;
         let texts: Vec<String> = std::thread::scope(|scope| {
             let compile = |(name, source)| {
                 let partial = &partial;
@@ -251,7 +262,7 @@ mod tests {
     #[test]
     fn libraries_that_nobody_uses_are_removed() {
         let folder = WorkFolder::new().unwrap();
-        let [kept, recent, old, foreign] = ["kept", "recent", "old", "foreign"].map(|name| folder.0.join(name));
+        let [kept, recent, old, foreign] = ["kept", "recent", "old", "foreign"].map(|name| folder.path().join(name));
         for path in [&kept, &recent, &old] {
             std::fs::create_dir_all(path).unwrap();
             std::fs::write(path.join(INDEX), "part\n1 f\n").unwrap();

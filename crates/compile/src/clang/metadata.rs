@@ -1,5 +1,6 @@
 //! What LLVM's text says about kernels: the lists `!kernel_arg_*`, which a definition names.
 
+use super::whole_program::KERNEL_CONVENTIONS;
 use std::collections::HashMap;
 
 /// Where an argument's memory is.
@@ -41,10 +42,9 @@ pub struct KernelMetadata {
     pub required_size: Option<[u32; 3]>,
     /// `__attribute__((work_group_size_hint(x, y, z)))`.
     pub size_hint: Option<[u32; 3]>,
+    /// Whether all groups of a launch must have one size: those of OpenCL C 1.x and of `-cl-uniform-work-group-size`.
+    pub uniform_groups: bool,
 }
-
-/// How kernels are called: the second one before LLVM 20.
-const KERNELS: [&str; 2] = [" ptx_kernel ", " spir_kernel "];
 
 /// The kernels that a text defines.
 pub(super) fn kernels_of(ir: &str) -> Vec<KernelMetadata> {
@@ -53,9 +53,12 @@ pub(super) fn kernels_of(ir: &str) -> Vec<KernelMetadata> {
         .filter(|line| line.starts_with('!'))
         .filter_map(|line| line.split_once(" = !{"))
         .map(|(name, rest)| (name, rest.trim_end_matches('}')))
+        .chain(ir.lines().filter_map(|line| line.strip_prefix("attributes ")?.split_once(" = ")))
         .collect();
     ir.lines()
-        .filter(|line| line.starts_with("define") && KERNELS.iter().any(|convention| line.contains(convention)))
+        .filter(|line| {
+            line.starts_with("define") && KERNEL_CONVENTIONS.iter().any(|convention| line.contains(convention))
+        })
         .filter_map(|line| kernel_of(line, &lists))
         .collect()
 }
@@ -95,7 +98,15 @@ fn kernel_of(line: &str, lists: &HashMap<&str, &str>) -> Option<KernelMetadata> 
         arguments,
         required_size: size("reqd_work_group_size"),
         size_hint: size("work_group_size_hint"),
+        uniform_groups: has_uniform_groups(line, lists),
     })
+}
+
+/// Whether a group of attributes of a definition says so; newer versions of LLVM write no value.
+fn has_uniform_groups(line: &str, lists: &HashMap<&str, &str>) -> bool {
+    const NAME: &str = "\"uniform-work-group-size\"";
+    let mut groups = line.split(' ').filter(|word| word.starts_with('#')).filter_map(|group| lists.get(group));
+    groups.any(|group| group.contains(NAME) && !group.contains(&format!("{NAME}=\"false\"")))
 }
 
 /// The elements of a list: texts without their quotes, numbers without their types.
@@ -127,6 +138,14 @@ mod tests {
                   !kernel_arg_name !8 !reqd_work_group_size !9 {\n\
                   !4 = !{i32 1, i32 0}\n!5 = !{!\"none\", !\"none\"}\n!6 = !{!\"float*\", !\"int\"}\n\
                   !7 = !{!\"const\", !\"\"}\n!8 = !{!\"x\", !\"n\"}\n!9 = !{i32 8, i32 4, i32 1}\n";
+        for (attributes, uniform) in
+            [("", false), ("=\"true\" ", true), (" ", true), ("=\"false\"", false)].map(|(value, uniform)| {
+                let name = if value.is_empty() { "" } else { "\"uniform-work-group-size\"" };
+                (format!("attributes #0 = {{ convergent {name}{value} }}\n"), uniform)
+            })
+        {
+            assert_eq!(kernels_of(&(ir.to_owned() + &attributes))[0].uniform_groups, uniform, "{attributes}");
+        }
         let kernels = kernels_of(ir);
         assert_eq!(kernels.len(), 1);
         let kernel = &kernels[0];

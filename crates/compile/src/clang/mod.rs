@@ -1,28 +1,29 @@
 //! OpenCL C to PTX, by a clang with the NVPTX back end.
 //!
 //! The wheel `ziglang` holds one; any other serves. A program is compiled in two steps: source to LLVM's text, which has
-//! the types of the kernels' arguments, and that, with a library of builtins, to PTX. Between them kernels' bodies that
-//! newer versions put into functions of their own are allowed to be inlined again.
+//! the types of the kernels' arguments, and that, with a library of builtins, to PTX. Between them the text becomes that of
+//! a whole program (`whole_program.rs`).
 //!
 //! What fails in a step of ours, and not in the program's source, says which clang failed in which step.
 
 mod cache;
 mod call_places;
 mod find;
-mod inlining;
 mod library;
 mod metadata;
 mod printf;
+mod whole_program;
 
 use crate::error::{CompileError, ErrorKind};
+use rtcg_disk_cache::TemporaryFolder;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 pub use cache::{OpenClBuild, OpenClDependencies, cached_opencl_build};
 pub use find::{Clang, find_clang};
 pub use library::{BuiltinLibrary, LibraryPart};
 pub use metadata::{AddressSpace, KernelArgument, KernelMetadata};
+pub use whole_program::functions_that_can_tell_groups;
 
 /// What is compiled.
 #[derive(Clone, Debug)]
@@ -89,14 +90,15 @@ impl Clang {
         arguments.extend(
             ["-Xclang", EXTENSIONS, "-cl-kernel-arg-info", "-I", ".", "-fdebug-compilation-dir=."].map(str::to_owned),
         );
+        arguments.extend(words(MACROS));
         arguments.extend(request.options.iter().cloned());
         arguments.extend(["-MD", "-MF", "program.d", "-o", "program.ll", request.name].map(str::to_owned));
         let log = self.run(&folder, &arguments, request, COMPILING)?;
-        let ir =
-            printf::with_vprintf(&with_bodies_inlined(&folder.read("program.ll")?)) + library::mark_of(request.options);
+        let ir = printf::with_vprintf(&with_functions_defined(&folder.read("program.ll")?))
+            + library::mark_of(request.options);
         let kernels = metadata::kernels_of(&ir);
         let mut included = cache::prerequisites(&folder.read("program.d")?);
-        included.retain(|path| path.is_absolute() && !path.starts_with(&folder.0));
+        included.retain(|path| path.is_absolute() && !path.starts_with(folder.path()));
         Ok(OpenClObject { ir, kernels, log, included })
     }
 
@@ -118,7 +120,7 @@ impl Clang {
         }
         let folder = WorkFolder::new()?;
         let request = OpenClRequest { source: ir, name: "program.ll", options: &[], headers: &[], base_header: "" };
-        let mut arguments = self.input_of_ir(&folder, &inlining::with_inlined_questions(ir), &request)?;
+        let mut arguments = self.input_of_ir(&folder, &whole_program::with_kernels_for_launches_only(ir), &request)?;
         for part in builtins.files_for(ir) {
             arguments.extend(words(&["-Xclang", "-mlink-builtin-bitcode", "-Xclang", &part.display().to_string()]));
         }
@@ -205,7 +207,7 @@ impl Clang {
         let output = Command::new(&self.program)
             .args(&self.first_arguments)
             .args(arguments)
-            .current_dir(&folder.0)
+            .current_dir(folder.path())
             .env_remove("CPATH")
             .env_remove("C_INCLUDE_PATH")
             .output()
@@ -261,6 +263,17 @@ const COMPILING: &str = "compiling the source";
 
 const BASE_HEADER: &str = "rtcg_opencl_base.h";
 
+/// Macros that OpenCL C has and clang leaves to its caller, and those of CUDA, which the target brings along.
+const MACROS: &[&str] = &[
+    "-D__OPENCL_VERSION__=300",
+    "-D__IMAGE_SUPPORT__=1",
+    "-U__CUDA_ARCH__",
+    "-U__CUDACC__",
+    "-U__CUDA__",
+    "-U__NVPTX__",
+    "-U__PTX__",
+];
+
 /// The extensions and optional features that programs find, in place of those that clang supposes of the target.
 const EXTENSIONS: &str = "-cl-ext=-all,+cl_khr_byte_addressable_store,+cl_khr_global_int32_base_atomics,\
     +cl_khr_global_int32_extended_atomics,+cl_khr_local_int32_base_atomics,+cl_khr_local_int32_extended_atomics,\
@@ -270,22 +283,18 @@ const EXTENSIONS: &str = "-cl-ext=-all,+cl_khr_byte_addressable_store,+cl_khr_gl
     +__opencl_c_int64,+__opencl_c_program_scope_global_variables,+__opencl_c_read_write_images,\
     +__opencl_c_subgroups,+__opencl_c_work_group_collective_functions";
 
-/// From LLVM 21 on the body of a kernel is a function `__clang_ocl_kern_imp_*` that must not be inlined, with which
-/// nothing is known about addresses. LLVM 21 defines it as a kernel, but calls it as a function.
+/// From LLVM 21 on the body of a kernel is a function of its own. LLVM 21 defines it as a kernel, but calls it as a
+/// function.
 ///
 /// A function that is declared `inline` only is defined for inlining only, as in C. No other definition would be there
 /// where it is not inlined, so that it becomes a static one.
-fn with_bodies_inlined(ir: &str) -> String {
-    const BODY: &str = "@__clang_ocl_kern_imp_";
+fn with_functions_defined(ir: &str) -> String {
+    let body = format!("@{}", whole_program::BODY);
     let rewritten = |line: &str| {
-        if line.starts_with("attributes #") {
-            line.replace(" noinline ", " ")
-        } else if line.starts_with("define available_externally ") {
+        if line.starts_with("define available_externally ") {
             line.replacen("available_externally ", "internal ", 1).replacen("dso_local ", "", 1)
-        } else if line.starts_with("define") && line.contains(BODY) {
-            line.replacen("dso_local ", "internal ", 1).replacen("ptx_kernel ", "", 1)
-        } else if line.contains(BODY) {
-            line.replace("call ptx_kernel ", "call ")
+        } else if line.contains(&body) {
+            line.replacen(" ptx_kernel ", " ", 1)
         } else {
             line.to_owned()
         }
@@ -293,20 +302,20 @@ fn with_bodies_inlined(ir: &str) -> String {
     ir.lines().map(rewritten).collect::<Vec<_>>().join("\n")
 }
 
-/// A folder that is removed with its files.
-struct WorkFolder(PathBuf);
+/// A folder of this process that is removed with its files.
+struct WorkFolder(TemporaryFolder);
 
 impl WorkFolder {
     fn new() -> Result<Self, CompileError> {
-        static COUNT: AtomicU64 = AtomicU64::new(0);
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("rtcg-clang-{}-{number}", std::process::id()));
-        std::fs::create_dir_all(&path).map_err(|error| io_error(&path, &error))?;
-        Ok(Self(path))
+        TemporaryFolder::new("rtcg-clang").map(Self).map_err(|error| io_error(&std::env::temp_dir(), &error))
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
     }
 
     fn write(&self, name: &str, text: &str) -> Result<(), CompileError> {
-        let path = self.0.join(name);
+        let path = self.path().join(name);
         if let Some(parent) = path.parent() {
             std::fs::create_dir_all(parent).map_err(|error| io_error(parent, &error))?;
         }
@@ -314,14 +323,8 @@ impl WorkFolder {
     }
 
     fn read(&self, name: &str) -> Result<String, CompileError> {
-        let path = self.0.join(name);
+        let path = self.path().join(name);
         std::fs::read_to_string(&path).map_err(|error| io_error(&path, &error))
-    }
-}
-
-impl Drop for WorkFolder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 
@@ -346,15 +349,20 @@ mod tests {
         inline int next(int a) { return a + 1; }\n\
         kernel void show(int a) { printf(\"none\"); if (a) printf(\"%d %v2hlf %s\", next(a), (float2)(1, a), \"text\"); }\n";
 
+    /// A kernel that another one and a function call.
+    const CALLED: &str = "kernel void inner(global int *b, int n) { b[n] = 42; }\n\
+        __attribute__((noinline)) void through(global int *b) { inner(b, 1); }\n\
+        kernel void outer(global int *b) { through(b); inner(b, 2); }\n";
+
     /// A program that says a version and targets as clang does, and otherwise does what a line of the shell says. It
     /// writes its name into the file `asked` when it is asked. Another process writes it: one that is open for writing
     /// cannot run.
     pub(super) fn fake_clang(folder: &WorkFolder, name: &str, version: &str, targets: &str, line: &str) -> PathBuf {
-        let path = folder.0.join(name);
+        let path = folder.path().join(name);
         let script = format!(
             "#!/bin/sh\ncase $1 in\n-v) echo {name} >>'{}'; echo '{version}' >&2; echo '{targets}' ;;\n\
              --version) echo '{version}' ;;\n*) {line} ;;\nesac\n",
-            folder.0.join("asked").display()
+            folder.path().join("asked").display()
         );
         let write = "printf %s \"$1\" >\"$0\" && chmod +x \"$0\"";
         let status = Command::new("sh").args(["-c", write]).arg(&path).arg(script).status().unwrap();
@@ -375,7 +383,7 @@ mod tests {
             )
         };
         let parts = [("atomics", LIBRARY.to_owned())];
-        let error = fake.compile_library(&parts, BASE, &folder.0.join("library")).unwrap_err();
+        let error = fake.compile_library(&parts, BASE, &folder.path().join("library")).unwrap_err();
         assert!(error.log.ends_with(&note("compiling the builtins atomics")), "{}", error.log);
         let object = OpenClObject { ir: String::new(), kernels: Vec::new(), log: String::new(), included: Vec::new() };
         let error = fake.merge_opencl(&[object]).unwrap_err();
@@ -401,7 +409,7 @@ mod tests {
         for clang in clangs {
             let folder = WorkFolder::new().unwrap();
             let parts = [("ids", LIBRARY.to_owned())];
-            let library = clang.compile_library(&parts, BASE, &folder.0.join("library")).unwrap();
+            let library = clang.compile_library(&parts, BASE, &folder.path().join("library")).unwrap();
             let request =
                 OpenClRequest { source: KERNEL, name: "scale.cl", options: &[], headers: &[], base_header: BASE };
             let object = clang.compile_opencl(&request).unwrap();
@@ -414,6 +422,16 @@ mod tests {
             // All in one function: a call would hide what is known about addresses.
             assert!(ptx.contains("%ctaid.x") && ptx.contains("st.global."), "{clang:?}\n{ptx}");
             assert!(!ptx.contains("call") && !ptx.contains("never_called"), "{clang:?}\n{ptx}");
+
+            for options in [&[][..], &["-gline-tables-only".to_owned()]] {
+                let request =
+                    OpenClRequest { source: CALLED, name: "called.cl", options, headers: &[], base_header: BASE };
+                let ptx = clang.link_opencl(&clang.compile_opencl(&request).unwrap().ir, &library).unwrap();
+                let stores = ptx.lines().filter(|line| line.contains("st.global.") && line.contains(", 42")).count();
+                assert!(stores >= 2 || ptx.matches(", 42;").count() >= 3, "{clang:?}\n{ptx}");
+                assert!(ptx.contains("call") && ptx.contains("through"), "as the program says: {clang:?}\n{ptx}");
+                assert!(!ptx.contains("__clang_ocl_kern_imp"), "bodies are in their kernels: {clang:?}\n{ptx}");
+            }
 
             let base = &format!("{BASE} typedef float float2 __attribute__((ext_vector_type(2)));");
             let options = &["-cl-std=CL1.2".to_owned()];

@@ -139,8 +139,10 @@ template <class T> struct complex {
     // Division after R. L. Smith (Algorithm 116, CACM 1962): no overflow in the squared norm.
     friend RTCG_CPLX complex operator/(complex a, complex b) {
         if (complex_detail::r_fabs(b._M_re) >= complex_detail::r_fabs(b._M_im)) {
-            if (b._M_re == T(0) && b._M_im == T(0))
-                return complex(a._M_re / b._M_re, a._M_im / b._M_re);
+            if (b._M_re == T(0) && b._M_im == T(0)) {
+                T zero = complex_detail::r_fabs(b._M_re);
+                return complex(a._M_re / zero, a._M_im / zero);
+            }
             T ratio = b._M_im / b._M_re;
             T scale = b._M_re + b._M_im * ratio;
             return complex((a._M_re + a._M_im * ratio) / scale, (a._M_im - a._M_re * ratio) / scale);
@@ -386,8 +388,34 @@ template <class T> RTCG_CPLX complex<T> atan(complex<T> z) {
     return complex<T>(-t._M_im, t._M_re);
 }
 
+// Powers have NumPy's special values: anything to the power of 0 is 1; those of 0 are 0 where the exponent's real part is
+// positive, else no numbers.
 namespace complex_detail {
+template <class T> RTCG_CPLX bool is_zero(complex<T> z) { return z._M_re == T(0) && z._M_im == T(0); }
+template <class T> RTCG_CPLX complex<T> no_number() { return complex<T>(T(0) / T(0), T(0) / T(0)); }
+// A part of an infinite factor: 1 for an infinity, 0 for anything else, with its sign.
+template <class T> RTCG_CPLX T direction(T x) { return r_copysign(is_inf(x) ? T(1) : T(0), x); }
+template <class T> RTCG_CPLX T zero_for_nan(T x) { return is_nan(x) ? r_copysign(T(0), x) : x; }
+// The product after annex G of C99: one infinite part makes a factor infinite, whatever the other part is.
+template <class T> RTCG_CPLX complex<T> annex_g_product(complex<T> z, complex<T> w) {
+    T a = z._M_re, b = z._M_im, c = w._M_re, d = w._M_im;
+    T ac = a * c, bd = b * d, ad = a * d, bc = b * c;
+    complex<T> product(ac - bd, ad + bc);
+    if (!is_nan(product._M_re) || !is_nan(product._M_im)) return product;
+    bool first = is_inf(a) || is_inf(b), second = is_inf(c) || is_inf(d);
+    bool overflows = is_inf(ac) || is_inf(bd) || is_inf(ad) || is_inf(bc);
+    if (!first && !second && !overflows) return product;
+    if (first) { a = direction(a); b = direction(b); }
+    if (second) { c = direction(c); d = direction(d); }
+    a = zero_for_nan(a); b = zero_for_nan(b); c = zero_for_nan(c); d = zero_for_nan(d);
+    const T inf = T(1) / T(0);
+    return complex<T>(inf * (a * c - b * d), inf * (a * d + b * c));
+}
 template <class T> RTCG_CPLX complex<T> power(complex<T> base, long long n) {
+    if (n < 0 && is_zero(base)) return no_number<T>();
+    if (n == 1) return base;
+    if (n == 2) return base * base;
+    if (n == 3) return base * (base * base);
     unsigned long long count = n < 0 ? 0ull - static_cast<unsigned long long>(n) : static_cast<unsigned long long>(n);
     complex<T> result(T(1));
     for (; count; count >>= 1) {
@@ -396,9 +424,9 @@ template <class T> RTCG_CPLX complex<T> power(complex<T> base, long long n) {
     }
     return n < 0 ? T(1) / result : result;
 }
-template <class T> RTCG_CPLX complex<T> power(const complex<T> &base, T exponent) {
-    if (base._M_re == T(0) && base._M_im == T(0))
-        return exponent == T(0) ? complex<T>(T(1)) : complex<T>(r_pow(T(0), exponent));
+template <class T> RTCG_CPLX complex<T> power(complex<T> base, T exponent) {
+    if (exponent == T(0)) return complex<T>(T(1));
+    if (is_zero(base)) return exponent > T(0) ? complex<T>() : no_number<T>();
     if (base._M_im == T(0) && base._M_re > T(0)) return complex<T>(r_pow(base._M_re, exponent));
     complex<T> t = log(base);
     return polar(r_exp(exponent * t._M_re), exponent * t._M_im);
@@ -413,13 +441,16 @@ pow(complex<T> base, U exponent) {
     return complex_detail::power_by<complex_detail::is_integer<U>::value>::run(base, exponent);
 }
 template <class T> RTCG_CPLX complex<T> pow(complex<T> base, complex<T> exponent) {
-    if (base._M_re == T(0) && base._M_im == T(0))
-        return exponent._M_re == T(0) && exponent._M_im == T(0) ? complex<T>(T(1)) : complex<T>();
-    return exp(exponent * log(base));
+    using namespace complex_detail;
+    T x = exponent._M_re, y = exponent._M_im;
+    if (is_zero(exponent)) return complex<T>(T(1));
+    if (is_zero(base)) return x > T(0) ? complex<T>() : no_number<T>();
+    if (y == T(0) && r_fabs(x) < T(100) && x == static_cast<T>(static_cast<int>(x))) return power(base, static_cast<long long>(x));
+    return exp(annex_g_product(exponent, log(base)));
 }
 template <class T> RTCG_CPLX complex<T> pow(typename complex_detail::same_type<T>::type base, complex<T> exponent) {
     using namespace complex_detail;
-    if (base > T(0)) return polar(r_pow(base, exponent._M_re), exponent._M_im * r_log(base));
+    if (base > T(0) && !is_inf(base)) return polar(r_pow(base, exponent._M_re), exponent._M_im * r_log(base));
     return pow(complex<T>(base), exponent);
 }
 

@@ -84,6 +84,30 @@ fn a_repeated_compilation_hits_the_cache() {
     );
 }
 
+/// As the cache of machine code: what others could have written is not executed.
+#[cfg(unix)]
+#[test]
+fn programs_that_others_could_have_written_are_compiled_again() {
+    use std::os::unix::fs::PermissionsExt;
+    let _guard = MEMORY_CACHE_LOCK.lock().unwrap_or_else(|e| e.into_inner());
+    let dir = TempCacheDir::new("others");
+    let request = build_request(KERNEL_SOURCE, &dir);
+    compile_from_disk_cache(&request).unwrap();
+    let entry = dir.files_with_extension("entry").remove(0);
+    let manifest = dir.files_with_extension("manifest").remove(0);
+    let folder = entry.parent().unwrap().parent().unwrap().to_owned();
+    for path in [&folder, &entry, &manifest] {
+        let rights = std::fs::metadata(path).unwrap().permissions();
+        assert_eq!(rights.mode() & 0o077, 0, "{}", path.display());
+        for open_to in [0o020, 0o002] {
+            std::fs::set_permissions(path, PermissionsExt::from_mode(rights.mode() | open_to)).unwrap();
+            assert!(!compile_from_disk_cache(&request).unwrap().from_cache, "{}", path.display());
+            std::fs::set_permissions(path, rights.clone()).unwrap();
+            assert!(compile_from_disk_cache(&request).unwrap().from_cache, "{}", path.display());
+        }
+    }
+}
+
 #[test]
 fn all_inputs_of_a_compilation_change_its_key() {
     let _guard = MEMORY_CACHE_LOCK.lock().unwrap_or_else(|e| e.into_inner());

@@ -194,7 +194,7 @@ type InitializeInjectionFn = unsafe extern "C" fn(unsafe extern "C" fn(c_uint) -
 
 fn nvtx3_injected_listener() -> Option<NvtxListener> {
     let path = std::env::var("NVTX_INJECTION64_PATH").ok().filter(|v| !v.is_empty())?;
-    let library = OpenLibrary::dlopen(&path, false).ok()?;
+    let library = OpenLibrary::dlopen_named_by("NVTX_INJECTION64_PATH", &path)?;
     let symbol = library.dlsym("InitializeInjectionNvtx2")?;
     // SAFETY: a library that the environment names for this purpose exports this name with this type.
     let initialize: InitializeInjectionFn = unsafe { std::mem::transmute(symbol) };
@@ -222,7 +222,7 @@ fn nvtx3_injected_listener() -> Option<NvtxListener> {
 fn nvtx2_listener() -> Option<NvtxListener> {
     let named = std::env::var("RTCG_NVTX").ok().filter(|v| !v.is_empty());
     let (library, origin) = match named {
-        Some(name) => (OpenLibrary::dlopen(&name, false).ok()?, name),
+        Some(name) => (OpenLibrary::dlopen_named_by("RTCG_NVTX", &name)?, name),
         None => (OpenLibrary::open_if_already_loaded("libnvToolsExt.so.1")?, "libnvToolsExt.so.1".to_owned()),
     };
     Some(NvtxListener {

@@ -136,6 +136,11 @@ impl Device {
         !self.is_virtual()
     }
 
+    /// Whether kernels are checked while they run (`RTCG_CHECK`); never on a GPU.
+    pub fn is_checked(&self) -> bool {
+        crate::virtual_gpu::is_checked(self.driver_table())
+    }
+
     /// Whether copies between host and device cross a bus, rather than move bytes within one memory.
     pub fn has_discrete_memory(&self) -> bool {
         !self.is_virtual() && self.attribute(rtcg_cuda_sys::CU_DEVICE_ATTRIBUTE_INTEGRATED).is_ok_and(|flag| flag == 0)

@@ -20,6 +20,7 @@ use crate::flags::PeerAccessFlags;
 use crate::hidden_captures::between_hidden_captures;
 use crate::launch_queue::LaunchQueue;
 use crate::process_state;
+use crate::release_region::releasing_region;
 use rtcg_cuda_sys::*;
 use staging_buffers::StagingBuffers;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -271,6 +272,10 @@ impl Context {
 impl ContextInner {
     /// Destroys or releases, once. `Ok(false)` when that was done before.
     fn destroy_or_release(&self) -> Result<bool> {
+        releasing_region(|| self.destroy_or_release_now())
+    }
+
+    fn destroy_or_release_now(&self) -> Result<bool> {
         let _exclusive = self.lifetime.write().unwrap_or_else(|e| e.into_inner());
         if !self.alive.swap(false, Ordering::AcqRel) {
             return Ok(false);

@@ -7,6 +7,7 @@ use super::{Context, loaded_drivers};
 use crate::active_captures::with_relaxed_capture_mode;
 use crate::error::{Error, Result};
 use crate::process_state;
+use crate::release_region::releasing_region;
 use rtcg_cuda_sys::*;
 use std::cell::Cell;
 
@@ -59,12 +60,14 @@ impl Context {
         if process_state::is_forked_or_exiting() {
             return Ok(());
         }
-        let _shared = self.0.lifetime.read().unwrap_or_else(|e| e.into_inner());
-        if !self.is_alive() {
-            return Ok(());
-        }
-        let _entered = self.push_temporarily()?;
-        free(self.0.table)
+        releasing_region(|| {
+            let _shared = self.0.lifetime.read().unwrap_or_else(|e| e.into_inner());
+            if !self.is_alive() {
+                return Ok(());
+            }
+            let _entered = self.push_temporarily()?;
+            free(self.0.table)
+        })
     }
 
     /// [`Context::free_in_context`] for a drop, where an error can only be passed to the hook.

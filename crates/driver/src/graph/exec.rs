@@ -3,6 +3,7 @@
 use super::retained::{RetainedObjects, drop_after_streams, drop_retired_objects};
 use super::{Graph, GraphNode, KernelNode, MemsetNode};
 use crate::error::{Error, Result};
+use crate::release_region::releasing_region;
 use crate::stream::Event;
 use crate::stream::host_call::{HostFn, host_node_params};
 use crate::stream::{Stream, checked_stream_handle};
@@ -294,12 +295,14 @@ impl GraphExec {
 
 impl Drop for GraphExecInner {
     fn drop(&mut self) {
-        let ctx = self.graph.context();
+        let ctx = self.graph.context().clone();
         // SAFETY: this is the last use of the handle; launches that run end nevertheless.
         ctx.free_on_drop(|table| unsafe { call_driver!(table, cuGraphExecDestroy(self.handle)) });
         if !crate::process_state::is_forked_or_exiting() && ctx.is_alive() {
             let streams = std::mem::take(self.streams.get_mut().unwrap_or_else(PoisonError::into_inner));
-            drop_after_streams(self.retained.take_all_records(), &streams);
+            let retained = self.retained.take_all_records();
+            // Recording events may wait for room in a queue.
+            releasing_region(|| drop_after_streams(retained, &streams));
         }
     }
 }

@@ -23,9 +23,9 @@ use crate::error::{Error, Result};
 use crate::module::c_string;
 use retained::RetainedObjects;
 use rtcg_cuda_sys::*;
+use rtcg_disk_cache::TemporaryFolder;
 use std::collections::HashSet;
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Who destroys the driver's graph.
@@ -118,18 +118,14 @@ impl Graph {
 
     /// The picture of [`Graph::debug_dot_print`] as text.
     pub fn to_dot(&self, flags: u32) -> Result<String> {
-        static N_DOT_FILES: AtomicU64 = AtomicU64::new(0);
-        let number = N_DOT_FILES.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("rtcg-graph-{}-{number}.dot", std::process::id()));
-        let text = self.debug_dot_print(&path, flags).and_then(|()| {
-            std::fs::read_to_string(&path).map_err(|error| {
-                let detail = format!("{}: {error}", path.display());
-                Error::new("cuGraphDebugDotPrint", CUresult::CUDA_ERROR_OPERATING_SYSTEM, detail)
-            })
-        });
-        // Where nothing was written there is nothing to remove.
-        let _ = std::fs::remove_file(&path);
-        text
+        let failed = |place: &Path, error: &std::io::Error| {
+            let detail = format!("{}: {error}", place.display());
+            Error::new("cuGraphDebugDotPrint", CUresult::CUDA_ERROR_OPERATING_SYSTEM, detail)
+        };
+        let folder = TemporaryFolder::new("rtcg-graph").map_err(|error| failed(&std::env::temp_dir(), &error))?;
+        let path = folder.path().join("graph.dot");
+        self.debug_dot_print(&path, flags)?;
+        std::fs::read_to_string(&path).map_err(|error| failed(&path, &error))
     }
 
     fn invalid_value_error(call: &'static str, detail: impl Into<String>) -> Error {

@@ -11,6 +11,7 @@ use crate::context::loaded_drivers;
 use crate::error::{Error, Result};
 use crate::memory::reclaim::allocate_with_reclaim;
 use crate::process_state;
+use crate::release_region::releasing_region;
 use rtcg_cuda_sys::*;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::sync::Arc;
@@ -162,7 +163,9 @@ impl Drop for PhysicalMemoryInner {
     fn drop(&mut self) {
         if !process_state::is_forked_or_exiting() {
             // SAFETY: this is the last use of the handle.
-            report_failed_cleanup(unsafe { call_driver!(self.device.driver_table(), cuMemRelease(self.handle)) });
+            report_failed_cleanup(releasing_region(|| unsafe {
+                call_driver!(self.device.driver_table(), cuMemRelease(self.handle))
+            }));
         }
     }
 }
@@ -231,7 +234,9 @@ impl Drop for AddressRangeInner {
     fn drop(&mut self) {
         if !process_state::is_forked_or_exiting() {
             // SAFETY: nothing is mapped here any more, since mappings hold their range.
-            report_failed_cleanup(unsafe { call_driver!(self.table, cuMemAddressFree(self.ptr, self.nbytes)) });
+            report_failed_cleanup(releasing_region(|| unsafe {
+                call_driver!(self.table, cuMemAddressFree(self.ptr, self.nbytes))
+            }));
         }
     }
 }
@@ -314,7 +319,7 @@ impl Mapping {
             return Ok(());
         }
         // SAFETY: the mapping is this object's, and `unmapped` lets only one call come here.
-        unsafe { call_driver!(self.range.0.table, cuMemUnmap(self.ptr, self.nbytes())) }
+        releasing_region(|| unsafe { call_driver!(self.range.0.table, cuMemUnmap(self.ptr, self.nbytes())) })
     }
 }
 

@@ -8,6 +8,7 @@ use crate::context::Device;
 use crate::error::{Error, Result};
 use crate::hidden_captures::between_hidden_captures;
 use crate::process_state;
+use crate::release_region::releasing_region;
 use crate::stream::Stream;
 use rtcg_cuda_sys::*;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
@@ -94,7 +95,9 @@ impl Drop for DriverPool {
             return;
         }
         // SAFETY: the pool is this object's, and this is its last use.
-        if let Err(error) = unsafe { call_driver!(self.device.driver_table(), cuMemPoolDestroy(self.handle)) } {
+        let destroyed =
+            releasing_region(|| unsafe { call_driver!(self.device.driver_table(), cuMemPoolDestroy(self.handle)) });
+        if let Err(error) = destroyed {
             crate::context::loaded_drivers::report_cleanup_error(&error);
         }
     }

@@ -6,11 +6,14 @@
 use crate::context::Context;
 use crate::context::Device;
 use crate::error::{Error, Result};
+use crate::module::image::driver_image;
 use crate::module::{Function, Param};
 use crate::module::{
-    JitLog, JitOptions, Module, WeakModule, add_kernel_names_to_error, add_missing_name_to_error, c_string,
+    JitLog, JitOptions, Module, WeakModule, add_file_to_error, add_kernel_names_to_error, add_missing_name_to_error,
+    c_string, read_image_file,
 };
 use crate::process_state;
+use crate::release_region::releasing_region;
 use crate::stream::closed_error;
 use rtcg_cuda_sys::*;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -77,9 +80,10 @@ impl Library {
             Ok(table) => table,
             Err(error) => return (Err(error), JitLog::default()),
         };
-        // PTX must end with a NUL; after a binary one more byte does no harm.
-        let mut image = image.to_vec();
-        image.push(0);
+        let image = match driver_image("cuLibraryLoadData", image) {
+            Ok(image) => image,
+            Err(error) => return (Err(error), JitLog::default()),
+        };
         let mut options = JitOptions::new(options);
         let mut handle = CUlibrary::null();
         let (count, keys, values) = options.as_raw_options();
@@ -99,26 +103,8 @@ impl Library {
 
     /// As [`Library::from_image`] from a file.
     pub fn from_file(path: &std::path::Path) -> Result<Self> {
-        let table = current_driver_table()?;
-        let name = c_string("cuLibraryLoadFromFile", path.as_os_str().as_encoded_bytes())?;
-        let mut handle = CUlibrary::null();
-        let none = std::ptr::null_mut::<c_void>();
-        // SAFETY: the name is NUL-terminated, one handle is written; no options are given.
-        unsafe {
-            let name = name.as_ptr();
-            call_driver!(
-                table,
-                cuLibraryLoadFromFile(&raw mut handle, name, none.cast(), none.cast(), 0, none.cast(), none.cast(), 0)
-            )
-        }
-        .map_err(|e| match &e.detail {
-            Some(said) => {
-                let detail = format!("{}: {said}", path.display());
-                e.with_detail(detail)
-            }
-            None => e.with_detail(path.display().to_string()),
-        })?;
-        Ok(Self::from_parts(table, handle))
+        let image = read_image_file("cuLibraryLoadFromFile", path)?;
+        Self::from_image(&image).map_err(|error| add_file_to_error(error, path))
     }
 
     /// The driver's handle.
@@ -349,7 +335,7 @@ impl LibraryInner {
             return Ok(());
         }
         // SAFETY: this is the last use of the handle; every other call looks at `closed`.
-        unsafe { call_driver!(self.table, cuLibraryUnload(self.handle)) }
+        releasing_region(|| unsafe { call_driver!(self.table, cuLibraryUnload(self.handle)) })
     }
 }
 

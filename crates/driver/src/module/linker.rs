@@ -2,6 +2,7 @@
 
 use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::module::image::check_image_lengths;
 use crate::module::lto::LtoLinker;
 use crate::module::{JitLog, JitOptions, Module, c_string};
 use rtcg_cuda_sys::*;
@@ -57,6 +58,12 @@ impl Linker {
     ///
     /// LTO-IR (`CU_JIT_INPUT_NVVM`) makes the link one of nvJitLink's, which must be installed.
     pub fn add_data(&mut self, data: &[u8], input: CUjitInputType, name: &str) -> Result<()> {
+        if [CU_JIT_INPUT_FATBINARY, CU_JIT_INPUT_CUBIN].contains(&input) {
+            check_image_lengths("cuLinkAddData", data).map_err(|error| {
+                let detail = format!("{name}: {}", error.detail.as_deref().unwrap_or_default());
+                error.with_detail(detail)
+            })?;
+        }
         self.lto.add_bytes(data, input, name)?;
         if !self.is_linked_by_driver(input) {
             return Ok(());

@@ -1,6 +1,7 @@
 //! Modules: loaded PTX, cubins and fat binaries, and the log of the JIT.
 
 mod function;
+mod image;
 pub(crate) mod library;
 pub(crate) mod linker;
 mod lto;
@@ -17,7 +18,6 @@ use crate::stream::closed_error;
 use library::Library;
 use rtcg_cuda_sys::*;
 use signature::Signature;
-use std::borrow::Cow;
 use std::ffi::CString;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -64,11 +64,17 @@ impl std::fmt::Debug for Module {
     }
 }
 
-/// An image as the driver wants it: text ends with a NUL. Machine code, which may be large, is not copied.
-fn nul_terminated_image(image: &[u8]) -> Cow<'_, [u8]> {
-    const FATBIN_MAGIC: [u8; 4] = 0xba55_ed50_u32.to_le_bytes();
-    let is_binary = image.starts_with(b"\x7fELF") || image.starts_with(&FATBIN_MAGIC);
-    if is_binary || image.last() == Some(&0) { Cow::Borrowed(image) } else { Cow::Owned([image, &[0]].concat()) }
+/// The contents of a file that `call` is to load.
+fn read_image_file(call: &'static str, path: &std::path::Path) -> Result<Vec<u8>> {
+    std::fs::read(path)
+        .map_err(|error| Error::new(call, CUresult::CUDA_ERROR_FILE_NOT_FOUND, format!("{}: {error}", path.display())))
+}
+
+/// Says in which file something is wrong.
+fn add_file_to_error(error: Error, path: &std::path::Path) -> Error {
+    let said = error.detail.as_deref().map(|said| format!(": {said}")).unwrap_or_default();
+    let detail = format!("{}{said}", path.display());
+    error.with_detail(detail)
 }
 
 /// What the driver's JIT had to say, also when it succeeded.
@@ -100,15 +106,11 @@ impl Module {
         WeakModule(Arc::downgrade(&self.0))
     }
 
-    /// Loads a file into the current context.
+    /// As [`Module::from_image`] from a file, which errors name.
     pub fn from_file(path: &std::path::Path) -> Result<Self> {
-        let ctx = Context::current_or_error()?;
-        let name = c_string("cuModuleLoad", path.as_os_str().as_encoded_bytes())?;
-        let mut handle = CUmodule::null();
-        // SAFETY: the name is NUL-terminated, one handle is written.
-        unsafe { call_if_alive!(ctx, cuModuleLoad(&raw mut handle, name.as_ptr())) }
-            .map_err(|e| e.with_detail(path.display().to_string()))?;
-        Ok(Self::from_parts(ctx, handle))
+        Context::current_or_error()?;
+        let image = read_image_file("cuModuleLoad", path)?;
+        Self::from_image(&image).map_err(|error| add_file_to_error(error, path))
     }
 
     /// Loads PTX, a cubin or a fat binary into the current context.
@@ -123,7 +125,10 @@ impl Module {
             Ok(ctx) => ctx,
             Err(error) => return (Err(error), JitLog::default()),
         };
-        let image = nul_terminated_image(image);
+        let image = match image::driver_image("cuModuleLoadDataEx", image) {
+            Ok(image) => image,
+            Err(error) => return (Err(error), JitLog::default()),
+        };
         let mut options = JitOptions::new(options);
         let (count, keys, values) = options.as_raw_options();
         let result = allocate_with_reclaim(ctx.device(), || {

@@ -16,8 +16,6 @@
 #define __opencl_c_atomic_order_seq_cst 1
 #undef __opencl_c_atomic_scope_device
 #define __opencl_c_atomic_scope_device 1
-#undef __opencl_c_atomic_scope_all_devices
-#define __opencl_c_atomic_scope_all_devices 1
 #undef __opencl_c_read_write_images
 #define __opencl_c_read_write_images 1
 #undef __opencl_c_program_scope_global_variables
@@ -308,6 +306,7 @@ RTCG_WIDTHS(RTCG_BOTH, __generic)
 #endif
 
 #define vec_step(x) __builtin_vec_step(x)
-#define kernel_exec(X, T) __kernel __attribute__((work_group_size_hint(X, 1, 1))) __attribute__((vec_type_hint(T)))
+#define __kernel_exec(X, T) __kernel __attribute__((work_group_size_hint(X, 1, 1))) __attribute__((vec_type_hint(T)))
+#define kernel_exec(X, T) __kernel_exec(X, T)
 
 #endif

@@ -1,5 +1,9 @@
 //! Launches: global and local sizes of OpenCL as grids and blocks of CUDA.
 //!
+//! In kernels of OpenCL C 1.x, and with `-cl-uniform-work-group-size`, all groups have one size: other sizes are refused,
+//! and where the program leaves the choice one is chosen that divides the range. Where no item can tell, the groups at the
+//! end may be smaller all the same, and groups of less than a warp become larger ones.
+//!
 //! A range is one launch where its size is a multiple of the group's and a grid can have that many groups. Smaller groups
 //! at the end of a dimension are launches of their own, so that in all of them each item takes part in barriers and in
 //! functions of groups; so are the parts of a range that is too large for a grid.
@@ -7,10 +11,10 @@
 use crate::command::queue::{QueueBody, Wanted};
 use crate::command::work::{Command, Work};
 use crate::completion::in_flight::Kept;
-use crate::error::{ClError, Result, code_of, refuse};
+use crate::error::{ClError, Result, are_kernels_checked, code_of, refuse};
 use crate::kernel::{KernelBody, KernelState, LaunchUses};
 use crate::object::{Ref, resolve};
-use crate::platform::device::DeviceBody;
+use crate::platform::device::{DeviceBody, SUBGROUP_SIZE};
 use rtcg_driver::Stream;
 use rtcg_opencl_sys::*;
 use rtcg_ptx::opencl_launch::word;
@@ -68,11 +72,13 @@ impl Range {
             return refuse(CL_INVALID_GLOBAL_OFFSET, why);
         }
         let required = kernel.kernel().metadata.required_size.map(|size| size.map(|extent| extent as usize));
-        let local = match (local.is_null(), required) {
+        let (is_null, uniform) = (local.is_null(), kernel.kernel().metadata.uniform_groups);
+        let local = match (is_null, required) {
             (true, Some(required)) => required,
-            (true, None) => chosen_local_size(global, device),
+            (true, None) => chosen_local_size(global, device, uniform && kernel.kernel().can_tell_groups),
             (false, _) => read(local, 1),
         };
+        let is_chosen = is_null && required.is_none();
         if let Some(required) = required.filter(|required| *required != local) {
             let why = format!("local_work_size: {local:?}, the kernel requires {required:?}");
             return refuse(CL_INVALID_WORK_GROUP_SIZE, why);
@@ -91,6 +97,19 @@ impl Range {
             let why = format!("local_work_size: {local:?}, a group has {} items at most", limits.group_size);
             return refuse(CL_INVALID_WORK_GROUP_SIZE, why);
         }
+        if uniform && !is_chosen && (0..3).any(|axis| !global[axis].is_multiple_of(local[axis])) {
+            let why = format!(
+                "local_work_size: {local:?} does not divide global_work_size, {global:?}: build the program with \
+                 -cl-std=CL2.0 or newer and without -cl-uniform-work-group-size for smaller groups at the end"
+            );
+            return refuse(CL_INVALID_WORK_GROUP_SIZE, why);
+        }
+        let is_small = local.iter().product::<usize>() < SUBGROUP_SIZE;
+        let local = if is_small && required.is_none() && !kernel.kernel().can_tell_groups && !are_kernels_checked() {
+            chosen_local_size(global, device, false)
+        } else {
+            local
+        };
         if (0..3).any(|axis| global[axis].div_ceil(local[axis]) > u32::MAX as usize) {
             let why = format!("global_work_size: {global:?} in groups of {local:?}, expected less than 2^32 groups");
             return refuse(CL_INVALID_GLOBAL_WORK_SIZE, why);
@@ -152,19 +171,35 @@ impl Range {
 }
 
 /// Groups of a few warps; in more dimensions wide in the first. Of those that are nearly as large one that divides the
-/// size is taken.
-fn chosen_local_size(global: [usize; 3], device: &DeviceBody) -> [usize; 3] {
+/// size is taken; with `divides` only sizes that do are.
+fn chosen_local_size(global: [usize; 3], device: &DeviceBody, divides: bool) -> [usize; 3] {
     let mut left = CHOSEN_GROUP.min(device.limits.group_size);
     let wanted = if global[1] > 1 { [32, left, left] } else { [left, 1, left] };
     let mut local = [1; 3];
     for axis in 0..3 {
         let most = wanted[axis].min(left).min(device.limits.item_sizes[axis]).min(global[axis]).max(1);
-        let divides = |extent: &usize| global[axis].is_multiple_of(*extent);
-        local[axis] =
-            (most / 2 + 1..=most).rev().filter(|extent| axis > 0 || extent % 32 == 0).find(divides).unwrap_or(most);
-        left /= local[axis];
+        local[axis] = if divides {
+            let largest =
+                device.limits.group_size.min(device.limits.item_sizes[axis]) / local[..axis].iter().product::<usize>();
+            dividing_extent(global[axis], most, largest)
+        } else {
+            let divides = |extent: &usize| global[axis].is_multiple_of(*extent);
+            let nearly = (most / 2 + 1..=most).rev().filter(|extent| axis > 0 || extent % 32 == 0);
+            nearly.clone().find(divides).unwrap_or(most)
+        };
+        left = (left / local[axis]).max(1);
     }
     local
+}
+
+/// The number of items of a group along a dimension that divides a size: whole warps where there are some, else the
+/// largest one up to `most`. A size without a divisor of half a warp may have larger ones.
+fn dividing_extent(size: usize, most: usize, largest: usize) -> usize {
+    let divides = |extent: &usize| size.is_multiple_of(*extent);
+    let warps = (1..=most / 32).rev().map(|warps| 32 * warps).find(divides);
+    let up_to = |most: usize| (1..=most).rev().find(divides).unwrap_or(1);
+    let found = warps.unwrap_or_else(|| up_to(most));
+    if found >= most.min(16) { found } else { found.max((most..=largest).find(divides).unwrap_or(1)) }
 }
 
 /// A launch whose arguments are still the kernel's.

@@ -10,12 +10,14 @@ use crate::object::{Ref, resolve};
 use crate::platform::device::{DeviceBody, devices_of_list};
 use rtcg_compile::clang::{
     AddressSpace, BuiltinLibrary, Clang, KernelMetadata, OpenClBuild, OpenClDependencies, OpenClObject, OpenClRequest,
-    cached_opencl_build, find_clang,
+    cached_opencl_build, find_clang, functions_that_can_tell_groups,
 };
 use rtcg_compile::{CompileError, ErrorKind};
+use rtcg_disk_cache::TemporaryFolder;
 use rtcg_driver::Module;
 use rtcg_opencl_sys::*;
 use std::ffi::CStr;
+use std::path::PathBuf;
 use std::sync::{Arc, LazyLock, Mutex, OnceLock};
 
 /// How far a program has come.
@@ -39,6 +41,8 @@ pub(crate) struct Built {
 pub(crate) struct BuiltKernel {
     pub(crate) entry: Entry,
     pub(crate) metadata: KernelMetadata,
+    /// Whether its items can tell what sizes groups have. Where they cannot, groups may have any.
+    pub(crate) can_tell_groups: bool,
 }
 
 impl Built {
@@ -93,12 +97,21 @@ fn clang() -> std::result::Result<&'static Clang, CompileError> {
     FOUND.get_or_init(find_clang).as_ref().map_err(Clone::clone)
 }
 
+/// The folder of libraries of builtins: in the cache, without one in a folder of this process, which stays.
+fn library_folder() -> std::result::Result<PathBuf, CompileError> {
+    if let Some(cache) = rtcg_compile::cache_directory() {
+        return Ok(cache.join("opencl"));
+    }
+    let folder = TemporaryFolder::new("rtcg-opencl").map(TemporaryFolder::keep);
+    folder.map_err(|error| broken(&format!("{}: {error}", std::env::temp_dir().display())))
+}
+
 /// The library of builtins as bitcode, made once and kept in the cache folder.
 fn builtins(clang: &Clang) -> std::result::Result<&'static BuiltinLibrary, CompileError> {
     static MADE: OnceLock<std::result::Result<BuiltinLibrary, CompileError>> = OnceLock::new();
     let made = MADE.get_or_init(|| {
-        let folder = rtcg_compile::cache_directory().unwrap_or_else(std::env::temp_dir).join("opencl");
-        let path = folder.join(format!("builtins-{:016x}", fnv([clang.version_identity().as_str()]) ^ *LIBRARY));
+        let path =
+            library_folder()?.join(format!("builtins-{:016x}", fnv([clang.version_identity().as_str()]) ^ *LIBRARY));
         let parts: Vec<_> = BUILTINS.iter().map(|(name, source)| (*name, (*source).to_owned())).collect();
         BuiltinLibrary::open(&path).map_or_else(|| clang.compile_library(&parts, BASE_HEADER, &path), Ok)
     });
@@ -106,8 +119,10 @@ fn builtins(clang: &Clang) -> std::result::Result<&'static BuiltinLibrary, Compi
 }
 
 /// All of this library that goes into a program.
-static LIBRARY: LazyLock<u64> =
-    LazyLock::new(|| library_identity(BUILTINS, [BASE_HEADER, include_str!("pass.rs"), include_str!("binary.rs")]));
+static LIBRARY: LazyLock<u64> = LazyLock::new(|| {
+    let passes = concat!(include_str!("pass.rs"), include_str!("launch_words.rs"));
+    library_identity(BUILTINS, [BASE_HEADER, passes, include_str!("binary.rs")])
+});
 
 fn library_identity(parts: &[(&str, &str)], others: [&str; 3]) -> u64 {
     fnv(parts.iter().flat_map(|(name, source)| [*name, *source]).chain(others))
@@ -194,9 +209,11 @@ fn linked(object: &OpenClObject) -> Compiled<Arc<Built>> {
     };
     let failed = |why: String| broken(&format!("{why}\n{}", clang.failed_in("reading the PTX")));
     let transformed = transform(&ptx, is_local).map_err(failed)?;
+    let telling = functions_that_can_tell_groups(&object.ir);
     let kernels = transformed.entries.into_iter().filter_map(|entry| {
         let metadata = kernel(&entry.name)?.clone();
-        Some(BuiltKernel { entry, metadata })
+        let can_tell_groups = telling.contains(entry.name.as_str());
+        Some(BuiltKernel { entry, metadata, can_tell_groups })
     });
     Ok(Built::new(transformed.ptx, kernels.collect()))
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod binary;
 pub(crate) mod build;
+mod launch_words;
 pub(crate) mod options;
 pub(crate) mod pass;
 

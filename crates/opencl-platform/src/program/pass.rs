@@ -2,14 +2,16 @@
 //!
 //! - Each kernel gets one more parameter, the launch record ([`RECORD_BYTES`]): global offset and size, the place of the
 //!   launch among the groups. The library of builtins reads its words as `%envreg0`, `%envreg1`, ..., which become loads
-//!   from it; where it widens one, that and the next are loaded.
+//!   from it; where it widens one, that and the next are loaded. Functions are handed what they read ([`launch_words`](super::launch_words)).
 //! - A `__local` pointer argument holds an offset; the address of the dynamic shared memory is added to it.
 //! - `__constant` arguments are buffers, which CUDA's constant memory cannot hold: the whole address space becomes global
 //!   memory that is only read.
 //! - A required group size is the largest one only: the last groups may be smaller.
 
+use super::launch_words::{Source, Words, add_parameters, number_of, read_of, resolved, words_of_functions};
 use rtcg_ptx::ast::*;
-use rtcg_ptx::opencl_launch::{RECORD_BYTES, record_name, word};
+use rtcg_ptx::opencl_launch::{RECORD_BYTES, record_name};
+use std::collections::BTreeMap;
 
 const _: () = assert!(RECORD_BYTES <= crate::platform::device::MAX_RECORD_BYTES);
 
@@ -30,6 +32,11 @@ pub(crate) struct Entry {
     pub(crate) record_offset: usize,
 }
 
+/// Where the launch record is, behind the program's own parameters.
+pub(crate) fn record_offset(slots: &[Slot]) -> usize {
+    slots.last().map_or(0, |slot| slot.offset + slot.nbytes).next_multiple_of(8)
+}
+
 /// What the pass makes of a module.
 pub(crate) struct Transformed {
     pub(crate) ptx: String,
@@ -42,7 +49,7 @@ const LOCAL_ARGUMENTS: &str = "rtcg_local_arguments";
 /// Runs the pass. `is_local(kernel, argument)` says which arguments are `__local` pointers.
 ///
 /// # Errors
-/// The diagnostics of PTX that the parser does not know, and a function outside of kernels that asks for the launch.
+/// The diagnostics of PTX that the parser does not know, and those of [`words_of_functions`].
 pub(crate) fn transform(ptx: &str, is_local: impl Fn(&str, usize) -> bool) -> std::result::Result<Transformed, String> {
     let parsed = rtcg_ptx::parse(ptx);
     if parsed.has_errors() {
@@ -57,26 +64,17 @@ pub(crate) fn transform(ptx: &str, is_local: impl Fn(&str, usize) -> bool) -> st
     let shared = GlobalVar(module.vars.len() as u32);
     let mut uses_shared = false;
     let mut entries = Vec::new();
-    for function in &mut module.functions {
-        match last_envreg(function) {
-            Some(_) if !function.entry => {
-                return Err(format!(
-                    "function {} asks for the launch, but was not inlined into a kernel",
-                    function.name
-                ));
-            }
-            Some(number) if number >= word::END => {
-                return Err(format!(
-                    "kernel {} reads %envreg{number}, which is no word of the launch record",
-                    function.name
-                ));
-            }
-            _ if !function.entry => continue,
-            _ => {}
+    let words = words_of_functions(&module)?;
+    let calls = Calls { words: &words, aliases: &module.aliases };
+    for (function, words) in module.functions.iter_mut().zip(&words) {
+        if function.entry {
+            let local: Vec<bool> = (0..function.params.len()).map(|index| is_local(&function.name, index)).collect();
+            uses_shared |= local.contains(&true);
+            entries.push(transform_entry(function, &local, shared, &calls));
+        } else if !words.is_empty() {
+            let source = add_parameters(function, words);
+            rewrite_body(function, source, &calls, &[], shared);
         }
-        let local: Vec<bool> = (0..function.params.len()).map(|index| is_local(&function.name, index)).collect();
-        uses_shared |= local.contains(&true);
-        entries.push(transform_entry(function, &local, shared));
     }
     if uses_shared {
         module.vars.push(Var {
@@ -115,28 +113,19 @@ fn make_constants_global(module: &mut Module) {
     }
 }
 
-fn envreg_of(inst: &Inst) -> Option<(Type, Reg, u8)> {
-    match inst {
-        Inst::Mov { ty, dst, src: Operand::Special(SpecialReg::Envreg(number)) }
-        | Inst::Cvt { dty: ty, dst, a: Operand::Special(SpecialReg::Envreg(number)), .. } => Some((*ty, *dst, *number)),
-        _ => None,
-    }
+/// What functions are handed by those that call them.
+struct Calls<'m> {
+    words: &'m [Words],
+    aliases: &'m [(FuncId, FuncId)],
 }
 
-/// The last word of the launch record that a function reads.
-fn last_envreg(function: &Function) -> Option<usize> {
-    let last = |(ty, _, number): (Type, Reg, u8)| usize::from(number) + usize::from(ty.bits() == 64);
-    function.body.iter().filter_map(|statement| envreg_of(&statement.inst)).map(last).max()
-}
-
-fn transform_entry(function: &mut Function, local: &[bool], shared: GlobalVar) -> Entry {
+fn transform_entry(function: &mut Function, local: &[bool], shared: GlobalVar, calls: &Calls<'_>) -> Entry {
     let slots: Vec<Slot> = function
         .params
         .iter()
         .map(|param| Slot { offset: param.offset as usize, nbytes: param.size as usize })
         .collect();
-    let end = slots.last().map_or(0, |slot| slot.offset + slot.nbytes);
-    let record_offset = end.next_multiple_of(8);
+    let record_offset = record_offset(&slots);
     let record = Symbol::Param(function.params.len() as u32);
     function.params.push(Param {
         name: record_name(&function.name).into(),
@@ -149,7 +138,15 @@ fn transform_entry(function: &mut Function, local: &[bool], shared: GlobalVar) -
     });
     let bounds = &mut function.bounds;
     bounds.max_ntid = bounds.req_ntid.take().or(bounds.max_ntid);
-    let mut maker = Maker { function, record, new: Vec::new() };
+    rewrite_body(function, Source::Record(record), calls, local, shared);
+    Entry { name: function.name.to_string(), slots, record_offset }
+}
+
+/// Replaces reads of the record, hands it down in calls, and makes addresses of `__local` arguments.
+fn rewrite_body(function: &mut Function, source: Source, calls: &Calls<'_>, local: &[bool], shared: GlobalVar) {
+    let handed = words_of_calls(function, calls);
+    let mut maker = Maker { function, source, calls, handed: BTreeMap::new(), new: Vec::new() };
+    maker.load_what_is_handed_down(handed);
     let body = std::mem::take(&mut maker.function.body);
     // Where each statement is found afterwards.
     let mut places = Vec::with_capacity(body.len() + 1);
@@ -161,14 +158,24 @@ fn transform_entry(function: &mut Function, local: &[bool], shared: GlobalVar) -
     for target in &mut maker.function.label_targets {
         *target = places[*target as usize];
     }
-    let new = std::mem::take(&mut maker.new);
-    function.body = new;
-    Entry { name: function.name.to_string(), slots, record_offset }
+    maker.function.body = maker.new;
+}
+
+/// What a function hands to all that it calls.
+fn words_of_calls(function: &Function, calls: &Calls<'_>) -> Words {
+    let called = function.body.iter().filter_map(|statement| match &statement.inst {
+        Inst::Call { callee: Callee::Direct(callee), .. } => calls.words.get(resolved(calls.aliases, *callee)),
+        _ => None,
+    });
+    called.flatten().copied().collect()
 }
 
 struct Maker<'f> {
     function: &'f mut Function,
-    record: Symbol,
+    source: Source,
+    calls: &'f Calls<'f>,
+    /// Registers of numbers of the launch record.
+    handed: BTreeMap<(u8, u32), Reg>,
     new: Vec<Statement>,
 }
 
@@ -182,14 +189,36 @@ impl Maker<'_> {
         self.new.push(Statement { guard: None, inst, span: Span::default(), line: None });
     }
 
-    fn put(&mut self, statement: Statement, local: &[bool], shared: GlobalVar) {
-        if let Some((ty, dst, number)) = envreg_of(&statement.inst) {
-            let addr = Addr { base: AddrBase::Symbol(self.record), offset: 4 * i64::from(number) };
-            let (space, sem) = (Space::Param, MemorySemantics::Weak);
-            let inst = Inst::Ld { space, ty, sem, scope: None, nc: false, dsts: vec![Some(dst)], addr };
+    /// A load of a number of the launch record.
+    fn load(&self, ty: Type, dst: Reg, number: (u8, u32)) -> Inst {
+        let (space, sem, addr) = (Space::Param, MemorySemantics::Weak, self.source.address(number));
+        Inst::Ld { space, ty, sem, scope: None, nc: false, dsts: vec![Some(dst)], addr }
+    }
+
+    /// Loads what calls need, once at the beginning: nothing may stand between a call and the stores of its arguments.
+    fn load_what_is_handed_down(&mut self, words: Words) {
+        for number in words {
+            let ty = if number.1 == 8 { Type::B64 } else { Type::B32 };
+            let register = self.register(&format!("%rtcg_word{}", self.function.regs.len()), ty);
+            self.push(self.load(ty, register, number));
+            self.handed.insert(number, register);
+        }
+    }
+
+    /// Adds what a function is handed to the arguments of its call.
+    fn hand_down(&self, statement: &mut Statement) {
+        let Inst::Call { callee: Callee::Direct(callee), args, .. } = &mut statement.inst else { return };
+        let words = self.calls.words.get(resolved(self.calls.aliases, *callee)).into_iter().flatten();
+        args.extend(words.map(|number| CallArg::Reg(self.handed[number])));
+    }
+
+    fn put(&mut self, mut statement: Statement, local: &[bool], shared: GlobalVar) {
+        if let Some(read) = read_of(&statement.inst) {
+            let inst = self.load(read.0, read.1, number_of(read));
             self.new.push(Statement { inst, ..statement });
             return;
         }
+        self.hand_down(&mut statement);
         let of_local = match &statement.inst {
             Inst::Ld {
                 space: Space::Param,

@@ -42,7 +42,11 @@ fn open(vendor: &Vendor) -> Result<&'static libloading::Library, String> {
     // SAFETY: the library's initialisers ran in a probe without harm.
     #[cfg(not(unix))]
     let library = unsafe { libloading::Library::new(&vendor.library) };
-    library.map(|library| &*Box::leak(Box::new(library))).map_err(|error| error.to_string())
+    library.map(|library| &*Box::leak(Box::new(library))).map_err(|error| {
+        // What the loader had to say is the source of the error.
+        let source = std::error::Error::source(&error);
+        source.map_or_else(|| error.to_string(), |reason| format!("{error}: {reason}"))
+    })
 }
 
 fn list_function(library: &'static libloading::Library) -> Option<fn_type::clGetPlatformIDs> {

@@ -113,7 +113,8 @@ impl Entry {
             folder: folder.to_owned(),
             // The files are too few and too small to be counted.
             limit: u64::MAX,
-            access: permissions(),
+            // Nobody else may say that a library is harmless.
+            access: CachePermissions::of_this_user(),
             size_scope: SizeLimitScope::OwnDirectory,
         };
         let file = cache.path_for_key(&Sha256::digest(&head).into(), "txt");
@@ -128,16 +129,4 @@ impl Entry {
     fn write(&self, text: &str) -> bool {
         self.cache.write_file(&self.file, &[self.head.as_bytes(), text.as_bytes(), b"end\n"]).is_ok()
     }
-}
-
-/// Nobody else may say that a library is harmless.
-#[cfg(unix)]
-fn permissions() -> CachePermissions {
-    // SAFETY: asks for a number.
-    CachePermissions::Private { user: unsafe { libc::geteuid() } }
-}
-
-#[cfg(not(unix))]
-fn permissions() -> CachePermissions {
-    CachePermissions::Shared
 }

@@ -263,7 +263,7 @@ impl TestProgram {
         let placed = self.objects.iter().zip(at.handles.iter().zip(at.objects));
         let objects =
             placed.map(|(&object, (&handle, address))| BoundTextureObject { handle, address, object }).collect();
-        OracleLaunch { grid: self.grid, block: self.block, dynamic_shared: 0, params, objects }
+        OracleLaunch { grid: self.grid, block: self.block, dynamic_shared: 0, params, objects, zero_unwritten: true }
     }
 
     /// What the oracle says: the buffers afterwards.

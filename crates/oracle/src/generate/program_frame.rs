@@ -108,8 +108,38 @@ impl ProgramGenerator {
         )));
     }
 
+    /// Whether some registers of a function are read without having been written, by all threads or by some.
+    fn leaves_registers_unwritten(&mut self) -> bool {
+        !self.target.real && self.random.chance_one_in(5)
+    }
+
+    /// Adds the first value of a register of the pool; where registers are left unwritten, for some of them and some lanes.
+    fn push_first_value(&mut self, nodes: &mut Vec<ProgramNode>, leaves: bool, value: String) {
+        match if leaves { self.random.next_below(6) } else { 5 } {
+            0 => {}
+            1 => {
+                let (not, p) = (["", "!"][self.random.next_below(2)], self.scratch_register('p'));
+                nodes.push(removable_line(format!("@{not}{p} {value}")));
+            }
+            2 => {
+                let (p, k) = (self.scratch_register('p'), self.random.next_below(33));
+                nodes.push(removable_line(format!("setp.lt.u32 {p}, %lane, {k};\n@{p} {value}")));
+            }
+            3 => {
+                let (p, k, end) = (self.scratch_register('p'), self.random.next_below(33), self.new_label());
+                nodes.push(ProgramNode::Group(vec![
+                    fixed_line(format!("setp.ge.u32 {p}, %lane, {k};\n@{p} bra {end};")),
+                    removable_line(value),
+                    fixed_line(format!("{end}:")),
+                ]));
+            }
+            _ => nodes.push(removable_line(value)),
+        }
+    }
+
     /// First values of all registers of the pool: the same in all threads, one after another, or any.
     fn emit_initial_register_values(&mut self, nodes: &mut Vec<ProgramNode>) {
+        let leaves = self.leaves_registers_unwritten();
         for i in 0..N_32_BIT_REGISTERS {
             let value = match self.random.next_below(9) {
                 0 => format!("mov.u32 %r{i}, {};", self.random_immediate(32)),
@@ -131,7 +161,7 @@ impl ProgramGenerator {
                 }
                 _ => format!("ld.global.u32 %r{i}, [%slot+{}];", 4 * self.random.next_below(THREAD_SLOT_BYTES / 4)),
             };
-            nodes.push(removable_line(value));
+            self.push_first_value(nodes, leaves, value);
         }
         if self.random.chance_one_in(6) {
             // All threads are still together.
@@ -145,7 +175,7 @@ impl ProgramGenerator {
                 3 => format!("cvt.u64.u32 %d{i}, %r{};", self.random.next_below(N_32_BIT_REGISTERS)),
                 _ => format!("ld.global.u64 %d{i}, [%slot+{}];", 8 * self.random.next_below(THREAD_SLOT_BYTES / 8)),
             };
-            nodes.push(removable_line(value));
+            self.push_first_value(nodes, leaves, value);
         }
         for i in 0..N_16_BIT_REGISTERS {
             let value = match self.random.next_below(4) {
@@ -153,7 +183,7 @@ impl ProgramGenerator {
                 1 => format!("cvt.u16.u32 %h{i}, %r{};", self.random.next_below(N_32_BIT_REGISTERS)),
                 _ => format!("ld.global.u16 %h{i}, [%slot+{}];", 2 * self.random.next_below(THREAD_SLOT_BYTES / 2)),
             };
-            nodes.push(removable_line(value));
+            self.push_first_value(nodes, leaves, value);
         }
         for i in 0..N_PREDICATE_REGISTERS {
             let cmp = ["lt", "ge", "eq", "ne"][self.random.next_below(4)];
@@ -166,7 +196,7 @@ impl ProgramGenerator {
                     self.random.next_below(N_32_BIT_REGISTERS)
                 ),
             };
-            nodes.push(removable_line(value));
+            self.push_first_value(nodes, leaves, value);
         }
     }
 
@@ -223,21 +253,24 @@ impl ProgramGenerator {
 
     /// First values of the registers of a function.
     pub(crate) fn emit_function_register_values(&mut self, nodes: &mut Vec<ProgramNode>) {
+        let leaves = self.leaves_registers_unwritten();
         for i in 0..N_32_BIT_REGISTERS {
-            nodes.push(removable_line(match self.random.next_below(3) {
+            let value = match self.random.next_below(3) {
                 0 => format!("mov.u32 %r{i}, {};", self.random_immediate(32)),
                 1 => format!("mad.lo.u32 %r{i}, %u0, {}, {};", self.random.next_below(9), self.random.next_below(9)),
                 _ => format!("ld.global.u32 %r{i}, [%slot+{}];", 4 * self.random.next_below(THREAD_SLOT_BYTES / 4)),
-            }));
+            };
+            self.push_first_value(nodes, leaves, value);
         }
         for i in 0..N_64_BIT_REGISTERS {
-            nodes.push(removable_line(format!("add.u64 %d{i}, %u2, {};", self.random_immediate(64))));
+            let value = format!("add.u64 %d{i}, %u2, {};", self.random_immediate(64));
+            self.push_first_value(nodes, leaves, value);
         }
         for i in 0..N_16_BIT_REGISTERS {
-            nodes.push(removable_line(format!("cvt.u16.u32 %h{i}, %r{i};")));
+            self.push_first_value(nodes, leaves, format!("cvt.u16.u32 %h{i}, %r{i};"));
         }
         for i in 0..N_PREDICATE_REGISTERS {
-            nodes.push(removable_line(format!("setp.lt.u32 %p{i}, %u0, %r{i};")));
+            self.push_first_value(nodes, leaves, format!("setp.lt.u32 %p{i}, %u0, %r{i};"));
         }
         nodes.extend(self.emit_uniform_register_values(true));
     }

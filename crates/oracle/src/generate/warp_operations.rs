@@ -4,6 +4,9 @@
 use super::ProgramNode;
 use super::generator::{GenContext, ProgramGenerator, fixed_line, removable_line};
 
+/// Kinds of operations that are defined for any members; the last one is `elect`.
+const N_MASKED_OPERATIONS: usize = 10;
+
 impl ProgramGenerator {
     pub(crate) fn emit_warp_operation(&mut self, place: &GenContext) -> ProgramNode {
         if place.all_threads_here {
@@ -14,6 +17,7 @@ impl ProgramGenerator {
                 0 => self.emit_warp_shuffle(mask),
                 4 if self.full_warps => self.emit_matrix_instruction(place),
                 3 if self.full_warps && self.random.chance_one_in(2) => self.emit_matrix_instruction(place),
+                1 if self.random.chance_one_in(2) => self.emit_warp_operations_in_two_arms(place, mask),
                 1 => ProgramNode::Group(self.emit_divergent_warp_operation(place, mask)),
                 _ => self.emit_masked_warp_operation(mask),
             };
@@ -35,6 +39,24 @@ impl ProgramGenerator {
 
     /// An operation that is defined for any members.
     fn emit_masked_warp_operation(&mut self, mask: &str) -> ProgramNode {
+        let elects = self.target.capability >= 90 && !self.target.real;
+        let kind = self.random.next_below(N_MASKED_OPERATIONS - usize::from(!elects));
+        let forms = self.random_forms();
+        removable_line(self.masked_operation_text(kind, &forms, mask))
+    }
+
+    /// The qualifiers of an operation, which two operations can share.
+    fn random_forms(&mut self) -> [&'static str; 4] {
+        let bits = ["and", "or", "xor"][self.random.next_below(3)];
+        let sum = ["add", "min", "max"][self.random.next_below(3)];
+        let ty = ["u32", "s32"][self.random.next_below(2)];
+        let mode = ["all", "any", "uni"][self.random.next_below(3)];
+        [bits, sum, ty, mode]
+    }
+
+    /// An operation of a kind and with qualifiers, on registers of the pool.
+    fn masked_operation_text(&mut self, kind: usize, forms: &[&str; 4], mask: &str) -> String {
+        let [bits, sum, ty, mode] = forms;
         let (p, q, r, a, d) = (
             self.pool_register('p'),
             self.pool_register('p'),
@@ -43,11 +65,7 @@ impl ProgramGenerator {
             self.pool_register('d'),
         );
         let not = if self.random.chance_one_in(3) { "!" } else { "" };
-        let bits = ["and", "or", "xor"][self.random.next_below(3)];
-        let sum = ["add", "min", "max"][self.random.next_below(3)];
-        let ty = ["u32", "s32"][self.random.next_below(2)];
-        let mode = ["all", "any", "uni"][self.random.next_below(3)];
-        let texts = [
+        let texts: [String; N_MASKED_OPERATIONS] = [
             format!("vote.sync.{mode}.pred {q}, {not}{p}, {mask};"),
             format!("vote.sync.ballot.b32 {r}, {not}{p}, {mask};"),
             format!("match.any.sync.b32 {r}, {a}, {mask};"),
@@ -60,8 +78,40 @@ impl ProgramGenerator {
             // Which lane is elected CUDA leaves open.
             format!("elect.sync {r}|{q}, {mask};"),
         ];
-        let elects = self.target.capability >= 90 && !self.target.real;
-        removable_line(texts[self.random.next_below(texts.len() - usize::from(!elects))].clone())
+        texts[kind].clone()
+    }
+
+    /// Lanes in both arms of a branch wait for each other: operations with the same qualifiers and the same mask are one.
+    fn emit_warp_operations_in_two_arms(&mut self, place: &GenContext, mask: &str) -> ProgramNode {
+        let (other, end) = (self.new_label(), self.new_label());
+        let inner = GenContext { depth: place.depth.saturating_sub(1), all_threads_here: false, ..place.clone() };
+        let mut arms = [vec![], vec![]];
+        for _ in 0..1 + self.random.next_below(3) {
+            let (kind, forms) = (self.random.next_below(N_MASKED_OPERATIONS - 1), self.random_forms());
+            let shuffles = !self.some_may_have_exited && self.random.chance_one_in(3);
+            let (mode, amount) = if self.full_warps && self.random.chance_one_in(2) {
+                ("bfly", self.random.next_below(32))
+            } else {
+                ("idx", 0)
+            };
+            for arm in &mut arms {
+                let n = self.random.next_below(3);
+                arm.extend(self.random_node_sequence(&inner, n));
+                let (d, a) = (self.pool_register('r'), self.pool_register('r'));
+                arm.push(fixed_line(if shuffles {
+                    format!("shfl.sync.{mode}.b32 {d}, {a}, {amount}, 31, {mask};")
+                } else {
+                    self.masked_operation_text(kind, &forms, mask)
+                }));
+            }
+        }
+        let (p, condition, [one, two]) = (self.pool_register('p'), self.scratch_register('p'), arms);
+        let mut nodes = vec![fixed_line(format!("mov.pred {condition}, {p};\n@{condition} bra {other};"))];
+        nodes.extend(one);
+        nodes.push(fixed_line(format!("bra {end};\n{other}:")));
+        nodes.extend(two);
+        nodes.push(fixed_line(format!("{end}:")));
+        ProgramNode::Block(nodes)
     }
 
     /// A product of small numbers or bits by the whole warp, or an exchange of rows and columns.

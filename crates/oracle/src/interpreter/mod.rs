@@ -35,6 +35,8 @@ pub struct OracleLaunch {
     pub params: Vec<u8>,
     /// Texture and surface objects.
     pub objects: Vec<BoundTextureObject>,
+    /// Registers that nobody wrote are 0, as on the virtual GPU; else reading one is an error.
+    pub zero_unwritten: bool,
 }
 
 /// Device memory that the caller owns.
@@ -73,6 +75,8 @@ pub struct OracleReport {
     /// Different NaNs of double precision met, or one met an atomic sum: CUDA leaves open which one
     /// is kept. The oracle keeps the one that an H200 mostly keeps, the last.
     pub unspecified: bool,
+    /// A register was read that nobody wrote, see [`OracleLaunch::zero_unwritten`]: another device may have any value there.
+    pub read_unwritten: bool,
 }
 
 /// What all blocks see.
@@ -216,7 +220,7 @@ fn run_block(
     let n = x * y * z;
     let thread = |i: u32| {
         let tid = [i % x, i / x % y, i / x / y];
-        SimThread::new(module, kernel, &launch.params, i, tid, block.number * n + i)
+        SimThread::new(module, kernel, launch, i, tid, block.number * n + i)
     };
     let threads: Result<Vec<SimThread<'_>>, String> = (0..n).map(thread).collect();
     let mut threads = threads.map_err(plain)?;
@@ -231,6 +235,7 @@ fn run_block(
             }
         }
         if threads.iter().all(|t| t.state == ThreadState::Done) {
+            report.read_unwritten |= threads.iter().any(|t| t.read_unwritten.get());
             return Ok(());
         }
         let mut progress = wake_mbarrier_waiters(&mut threads, block).map_err(plain)?;

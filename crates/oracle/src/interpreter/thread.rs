@@ -7,11 +7,12 @@ mod textures;
 
 use crate::exact_rounding::F64;
 use crate::int::truncate_bits;
-use crate::interpreter::GridState;
+use crate::interpreter::{GridState, OracleLaunch};
 use crate::mbarrier::Mbarrier;
 use crate::memory::MemoryRegion;
 use crate::pure_instructions::{self, OperandSource};
 use rtcg_ptx::ast::*;
+use std::cell::Cell;
 use std::collections::HashMap;
 
 /// Generic addresses of shared memory begin here.
@@ -73,6 +74,10 @@ pub(crate) struct SimThread<'m> {
     pub(crate) tid: [u32; 3],
     /// Index of the thread in the grid, for races.
     pub(crate) global_number: u32,
+    /// See [`OracleLaunch::zero_unwritten`].
+    zero_unwritten: bool,
+    /// Whether it has read a register that it never wrote.
+    pub(crate) read_unwritten: Cell<bool>,
 }
 
 /// The block as an instruction sees it.
@@ -134,7 +139,8 @@ impl OperandSource for OperandReader<'_, '_> {
     }
 
     fn carry_flag(&self) -> Result<bool, String> {
-        self.thread.current_frame()?.carry.ok_or_else(|| "reads the condition code before it was written".into())
+        let carry = self.thread.current_frame()?.carry;
+        self.thread.written_or_zero(carry, || "the condition code".into())
     }
 
     fn record_unspecified_result(&self) {
@@ -178,17 +184,27 @@ impl<'m> SimThread<'m> {
     pub(crate) fn new(
         module: &'m Module,
         kernel: usize,
-        params: &[u8],
+        launch: &OracleLaunch,
         number: u32,
         tid: [u32; 3],
         global_number: u32,
     ) -> Result<Self, String> {
         let local = MemoryRegion::new_uninitialised(LOCAL_BASE, 0);
-        let mut thread =
-            SimThread { module, frames: vec![], local, state: ThreadState::Ready, number, tid, global_number };
+        let mut thread = SimThread {
+            module,
+            frames: vec![],
+            local,
+            state: ThreadState::Ready,
+            number,
+            tid,
+            global_number,
+            zero_unwritten: launch.zero_unwritten,
+            read_unwritten: Cell::new(false),
+        };
         let slices = module.functions[kernel].params.iter();
-        let arguments: Option<Vec<Vec<u8>>> =
-            slices.map(|p| params.get(p.offset as usize..(p.offset + p.size) as usize).map(<[u8]>::to_vec)).collect();
+        let arguments: Option<Vec<Vec<u8>>> = slices
+            .map(|p| launch.params.get(p.offset as usize..(p.offset + p.size) as usize).map(<[u8]>::to_vec))
+            .collect();
         thread.enter_function(kernel, arguments.ok_or("the launch gives too few parameters")?)?;
         Ok(thread)
     }
@@ -219,9 +235,18 @@ impl<'m> SimThread<'m> {
 
     fn read_register(&self, reg: Reg) -> Result<u128, String> {
         let value = self.current_frame()?.regs[reg.index()];
-        value.ok_or_else(|| {
-            format!("reads {} before it was written", self.current_function().map_or("", |f| &f.regs[reg.index()].name))
+        self.written_or_zero(value, || {
+            self.current_function().map_or_else(|_| String::new(), |f| f.regs[reg.index()].name.to_string())
         })
+    }
+
+    /// The value of a register, or of one that was never written.
+    fn written_or_zero<T: Default>(&self, value: Option<T>, name: impl FnOnce() -> String) -> Result<T, String> {
+        if value.is_none() && !self.zero_unwritten {
+            return Err(format!("reads {} before it was written", name()));
+        }
+        self.read_unwritten.set(self.read_unwritten.get() || value.is_none());
+        Ok(value.unwrap_or_default())
     }
 
     /// Writes a register.

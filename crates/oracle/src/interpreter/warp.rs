@@ -77,16 +77,35 @@ pub(crate) fn resolve_warp_ops(warp: &mut [SimThread<'_>], block: &mut SimBlock<
         if mask >> lane & 1 == 0 {
             return Err("a thread executes a warp operation without being its member".into());
         }
-        let place = warp[lane].current_position();
+        let operation = warp_operation(&warp[lane])?;
         let members: Vec<usize> =
             (0..warp.len()).filter(|&i| mask >> i & 1 != 0 && warp[i].state != ThreadState::Done).collect();
-        let here = |t: &SimThread<'_>| t.state == ThreadState::Warp(mask) && t.current_position() == place;
+        let same = |t: &SimThread<'_>| warp_operation(t).is_ok_and(|other| is_same_operation(operation, other));
+        let here = |t: &SimThread<'_>| t.state == ThreadState::Warp(mask) && same(t);
         if members.iter().all(|&i| here(&warp[i])) {
             execute_collective(warp, block, &members)?;
             progress = true;
         }
     }
     Ok(progress)
+}
+
+/// The warp operation that a thread stands at.
+fn warp_operation<'m>(thread: &SimThread<'m>) -> Result<&'m Inst, String> {
+    Ok(&thread.current_statement()?.ok_or("a warp operation beyond the body")?.inst)
+}
+
+/// Whether operations at two places have the same qualifiers: then those who wait at either wait for each other. Those on
+/// matrices are for a warp at one place.
+fn is_same_operation(one: &Inst, other: &Inst) -> bool {
+    match (one, other) {
+        (Inst::Shfl { mode: a, .. }, Inst::Shfl { mode: b, .. }) => a == b,
+        (Inst::Vote { mode: a, .. }, Inst::Vote { mode: b, .. }) => a == b,
+        (Inst::Match { all, ty, .. }, Inst::Match { all: every, ty: other, .. }) => (all, ty) == (every, other),
+        (Inst::Redux { op: a, ty: s, .. }, Inst::Redux { op: b, ty: t, .. }) => (a, s) == (b, t),
+        (Inst::BarWarpSync { .. }, Inst::BarWarpSync { .. }) | (Inst::Elect { .. }, Inst::Elect { .. }) => true,
+        _ => std::ptr::eq(one, other),
+    }
 }
 
 /// Lanes that wait at one `activemask` see each other.
@@ -113,8 +132,9 @@ fn advance_thread(thread: &mut SimThread<'_>) -> Result<(), String> {
 
 /// Executes one operation for all its members.
 fn execute_collective(warp: &mut [SimThread<'_>], block: &mut SimBlock<'_>, members: &[usize]) -> Result<(), String> {
-    let statement = warp[members[0]].current_statement()?.ok_or("a warp operation beyond the body")?;
-    if let (Inst::Matrix(matrix), 32) = (&statement.inst, members.len())
+    // Each member may stand at another place, with operands of its own.
+    let operations: Vec<&Inst> = members.iter().map(|&i| warp_operation(&warp[i])).collect::<Result<_, _>>()?;
+    if let (Inst::Matrix(matrix), 32) = (operations[0], members.len())
         && let Some(writes) = matrix_tiles::execute_matrix_transfer(warp, block, matrix)?
     {
         return write_member_results(warp, members, writes);
@@ -123,28 +143,35 @@ fn execute_collective(warp: &mut [SimThread<'_>], block: &mut SimBlock<'_>, memb
     let values = |operand: &Operand, bits: u32| -> Result<Vec<u128>, String> {
         members.iter().map(|&i| warp[i].read_operand(block, operand, bits)).collect()
     };
+    let own_values = |number: usize, bits: u32| -> Result<Vec<u128>, String> {
+        let of = |(&i, inst): (&usize, &&Inst)| warp[i].read_operand(block, source_operand(inst, number)?, bits);
+        members.iter().zip(&operations).map(of).collect()
+    };
     let lanes = |truth: &dyn Fn(usize) -> bool| -> u128 {
         members.iter().enumerate().filter(|(k, _)| truth(*k)).fold(0, |m, (_, &i)| m | 1 << i)
     };
-    let all = |dst: Reg, value: u128| vec![vec![(dst, value)]; members.len()];
-    let writes: Vec<Vec<(Reg, u128)>> = match &statement.inst {
+    let to = |k: usize, value: u128, truth: bool| -> Vec<(Reg, u128)> {
+        let (dst, pred) = destinations(operations[k]);
+        dst.map(|d| (d, value)).into_iter().chain(pred.map(|p| (p, truth.into()))).collect()
+    };
+    let all = |value: u128| -> Vec<Vec<(Reg, u128)>> { (0..members.len()).map(|k| to(k, value, false)).collect() };
+    let writes: Vec<Vec<(Reg, u128)>> = match operations[0] {
         Inst::BarWarpSync { .. } => vec![vec![]; members.len()],
-        Inst::Vote { mode, dst, pred, .. } => {
-            let truths: Result<Vec<bool>, String> =
-                members.iter().map(|&i| warp[i].read_predicate(block, pred)).collect();
-            let truths = truths?;
-            all(
-                *dst,
-                match mode {
-                    VoteMode::All => truths.iter().all(|&t| t).into(),
-                    VoteMode::Any => truths.iter().any(|&t| t).into(),
-                    VoteMode::Uni => truths.iter().all(|&t| t == truths[0]).into(),
-                    VoteMode::Ballot => lanes(&|k| truths[k]),
-                },
-            )
+        Inst::Vote { mode, .. } => {
+            let truth = |(&i, inst): (&usize, &&Inst)| match inst {
+                Inst::Vote { pred, .. } => warp[i].read_predicate(block, pred),
+                other => Err(format!("{other:?} is no vote")),
+            };
+            let truths = members.iter().zip(&operations).map(truth).collect::<Result<Vec<bool>, String>>()?;
+            all(match mode {
+                VoteMode::All => truths.iter().all(|&t| t).into(),
+                VoteMode::Any => truths.iter().any(|&t| t).into(),
+                VoteMode::Uni => truths.iter().all(|&t| t == truths[0]).into(),
+                VoteMode::Ballot => lanes(&|k| truths[k]),
+            })
         }
-        Inst::Match { all: every, ty, dst, pred, a, .. } => {
-            let v = values(a, ty.bits())?;
+        Inst::Match { all: every, ty, .. } => {
+            let v = own_values(0, ty.bits())?;
             let same = v.iter().all(|&x| x == v[0]);
             let result = |k: usize| match every {
                 true => {
@@ -156,31 +183,26 @@ fn execute_collective(warp: &mut [SimThread<'_>], block: &mut SimBlock<'_>, memb
                 }
                 false => lanes(&|j| v[j] == v[k]),
             };
-            let of = |k: usize| [(*dst, result(k))].into_iter().chain(pred.map(|p| (p, same.into()))).collect();
-            (0..members.len()).map(of).collect()
+            (0..members.len()).map(|k| to(k, result(k), same)).collect()
         }
-        Inst::Redux { op, ty, dst, a, .. } => {
-            let v = values(a, ty.bits())?;
+        Inst::Redux { op, ty, .. } => {
+            let v = own_values(0, ty.bits())?;
             let mut rest = v[1..].iter();
             let result = rest.try_fold(v[0], |sum, &x| apply_atomic_op(*op, *ty, false, sum, x, 0));
-            all(*dst, result?)
+            all(result?)
         }
-        Inst::Elect { dst, pred, .. } => {
-            let of = |&i: &usize| {
-                let elected = (*pred, u128::from(i == members[0]));
-                dst.map(|d| (d, members[0] as u128)).into_iter().chain([elected]).collect()
-            };
-            members.iter().map(of).collect()
+        Inst::Elect { .. } => {
+            members.iter().enumerate().map(|(k, &i)| to(k, members[0] as u128, i == members[0])).collect()
         }
-        Inst::Shfl { mode, dst, pred, a, b, c, .. } => {
-            let (v, b, c) = (values(a, 32)?, values(b, 32)?, values(c, 32)?);
+        Inst::Shfl { mode, .. } => {
+            let (v, b, c) = (own_values(0, 32)?, own_values(1, 32)?, own_values(2, 32)?);
             let mut writes = vec![];
             for (k, &lane) in members.iter().enumerate() {
                 let (from, inside) = shuffle_source_lane(*mode, lane as i64, b[k] as i64 & 31, c[k] as i64);
                 let Some(from) = members.iter().position(|&i| i as i64 == from) else {
                     return Err("a shuffle reads from a lane that does not take part".into());
                 };
-                writes.push([(*dst, v[from])].into_iter().chain(pred.map(|p| (p, inside.into()))).collect());
+                writes.push(to(k, v[from], inside));
             }
             writes
         }
@@ -205,6 +227,26 @@ fn execute_collective(warp: &mut [SimThread<'_>], block: &mut SimBlock<'_>, memb
         other => return Err(format!("the oracle does not know {other:?}")),
     };
     write_member_results(warp, members, writes)
+}
+
+/// An operand of a warp operation, besides its mask.
+fn source_operand(inst: &Inst, number: usize) -> Result<&Operand, String> {
+    match (inst, number) {
+        (Inst::Shfl { a, .. } | Inst::Match { a, .. } | Inst::Redux { a, .. }, 0) => Ok(a),
+        (Inst::Shfl { b, .. }, 1) => Ok(b),
+        (Inst::Shfl { c, .. }, 2) => Ok(c),
+        _ => Err(format!("{inst:?} has no operand {number}")),
+    }
+}
+
+/// Where the result and the predicate of a warp operation go.
+fn destinations(inst: &Inst) -> (Option<Reg>, Option<Reg>) {
+    match inst {
+        Inst::Shfl { dst, pred, .. } | Inst::Match { dst, pred, .. } => (Some(*dst), *pred),
+        Inst::Vote { dst, .. } | Inst::Redux { dst, .. } => (Some(*dst), None),
+        Inst::Elect { dst, pred, .. } => (*dst, Some(*pred)),
+        _ => (None, None),
+    }
 }
 
 /// Writes the results of the members, which then go on.

@@ -21,7 +21,7 @@ fn run_on_words(body: &str, block: u32, before: &[u32]) -> Result<Vec<u32>, Stri
         block: [block, 1, 1],
         dynamic_shared: 0,
         params: 0x1000u64.to_le_bytes().to_vec(),
-        objects: vec![],
+        ..OracleLaunch::default()
     };
     run_kernel(&parsed.module, "k", &launch, &mut buffers).map_err(|e| e.to_string())?;
     Ok(buffers[0].bytes.chunks(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect())

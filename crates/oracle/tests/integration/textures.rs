@@ -56,7 +56,7 @@ fn run_with_texture(o: TextureObject, texels: &[u8], body: &str) -> Result<([u32
     assert_eq!(texels.len(), o.total_bytes());
     let params = [0x1000u64, 77].iter().flat_map(|p| p.to_le_bytes()).collect();
     let objects = vec![BoundTextureObject { handle: 77, address: 0x2000, object: o }];
-    let launch = OracleLaunch { grid: [1; 3], block: [1; 3], dynamic_shared: 0, params, objects };
+    let launch = OracleLaunch { grid: [1; 3], block: [1; 3], dynamic_shared: 0, params, objects, ..Default::default() };
     run_kernel(&parsed.module, "k", &launch, &mut buffers).map_err(|e| e.to_string())?;
     let words: Vec<u32> = buffers[0].bytes.chunks(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect();
     Ok(([words[0], words[1], words[2], words[3]], buffers.remove(1).bytes))

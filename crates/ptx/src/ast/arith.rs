@@ -214,6 +214,10 @@ pub enum TernaryOp {
     },
     /// `fns d, mask, base, offset`: the place of the n-th set bit from `base`
     Fns,
+    /// Low half of the carry-less product of polynomials over the field of two elements, plus (xor) `c`.
+    ClmadLo,
+    /// High half of the carry-less product, plus (xor) `c`.
+    ClmadHi,
     /// `vabsdiff4.u32.u32.u32`: |a - b| byte by byte, or with `sum` c plus their sum
     AbsDiff4 {
         /// Adds the differences up.

@@ -424,15 +424,18 @@ impl<'s> Parser<'s> {
     }
 
     pub(super) fn parse_lop3(&mut self, m: &mut Modifiers<'s>) -> ParseRuleResult<Inst> {
-        if m.all_words() != ["b32"] {
-            // `lop3.or.b32 d|p, ...`
-            return if matches!(m.all_words(), ["and" | "or" | "xor", "b32"]) {
-                self.parse_unsupported(m)
-            } else {
-                Err(m.invalid_combination())
-            };
+        match m.all_words() {
+            ["b32"] => {}
+            ["or", "b32"] => return self.parse_lop3_with_predicate(BoolOp::Or),
+            ["and", "b32"] => return self.parse_lop3_with_predicate(BoolOp::And),
+            _ => return Err(m.invalid_combination()),
         }
         let dst = self.parse_dst_comma(B32)?;
+        self.parse_lop3_operands(dst)
+    }
+
+    /// `a, b, c, table`
+    pub(super) fn parse_lop3_operands(&mut self, dst: Reg) -> ParseRuleResult<Inst> {
         let a = self.parse_src(B32)?;
         let b = self.parse_comma_src(B32)?;
         let c = self.parse_comma_src(B32)?;
@@ -443,6 +446,16 @@ impl<'s> Parser<'s> {
             return Err(self.semantic_error(token, format!("{table} is not a table of `lop3`")));
         };
         Ok(Inst::Ternary { op: TernaryOp::Lop3(table), ty: B32, mods: FpMods::default(), dst, a, b, c })
+    }
+
+    /// `clmad.{lo,hi}.{u64,s64}`
+    pub(super) fn parse_clmad(&mut self, m: &mut Modifiers<'s>) -> ParseRuleResult<Inst> {
+        let op = match m.all_words() {
+            ["lo", "u64" | "s64"] => TernaryOp::ClmadLo,
+            ["hi", "u64" | "s64"] => TernaryOp::ClmadHi,
+            _ => return Err(m.invalid_combination()),
+        };
+        self.parse_ternary_operands(op, [U64; 4], U64, FpMods::default())
     }
 
     pub(super) fn parse_funnel_shift(&mut self, m: &mut Modifiers<'s>) -> ParseRuleResult<Inst> {

@@ -146,10 +146,12 @@ impl<'s> Parser<'s> {
     fn parse_instruction(&mut self) -> ParseRuleResult<()> {
         let first = self.at;
         let guard = if self.eat_punct(b'@') { Some(self.parse_guard()?) } else { None };
+        self.expansion.clear();
         let inst = self.parse_inst()?;
         self.expect_punct(b';')?;
-        let statement = Statement { guard, inst, span: self.span_from(first), line: self.body.line };
-        self.body.function.body.push(statement);
+        let (span, line) = (self.span_from(first), self.body.line);
+        let insts = self.expansion.drain(..).chain([inst]);
+        self.body.function.body.extend(insts.map(|inst| Statement { guard, inst, span, line }));
         Ok(())
     }
 

@@ -122,6 +122,9 @@ impl<'s> Parser<'s> {
         let (want_rets, want_args) = match callee {
             Callee::Direct(id) => {
                 let function = &self.module.functions[id.index()];
+                if function.entry {
+                    return Err(self.semantic_error(token, "a kernel cannot be called"));
+                }
                 (&function.returns, &function.params)
             }
             Callee::Indirect { proto: Some(proto), .. } => {
@@ -149,15 +152,28 @@ impl<'s> Parser<'s> {
             return mismatch("arguments", want_args.len(), args.len());
         }
         for (want, have) in want_rets.iter().zip(rets).chain(want_args.iter().zip(args)) {
-            if let CallArg::Param(var) = have
-                && want.size != 0
-                && u64::from(want.size) != self.body.function.vars[var.index()].size
-            {
-                let name = &self.body.function.vars[var.index()].name;
-                return Err(self.semantic_error(token, format!("argument `{name}` does not have {} bytes", want.size)));
-            }
+            self.check_argument(token, want, have)?;
         }
         Ok(())
+    }
+
+    /// Whether an argument or result is as large as its parameter, which may be any size where it has none.
+    fn check_argument(&self, token: Token, want: &Param, have: &CallArg) -> ParseRuleResult<()> {
+        let bytes = match have {
+            CallArg::Param(var) => self.body.function.vars[var.index()].size,
+            // A narrow parameter may be given in a wider register; wider ones than 8 bytes are not passed so.
+            CallArg::Reg(reg) => self.body.reg_type(*reg).bytes().min(want.size).min(8).into(),
+            CallArg::Imm(_) => want.size.min(8).into(),
+        };
+        if want.size == 0 || u64::from(want.size) == bytes {
+            return Ok(());
+        }
+        let name = match have {
+            CallArg::Param(var) => format!(" `{}`", self.body.function.vars[var.index()].name),
+            CallArg::Reg(reg) => format!(" `{}`", self.body.function.regs[reg.index()].name),
+            CallArg::Imm(_) => String::new(),
+        };
+        Err(self.semantic_error(token, format!("argument{name} does not have {} bytes", want.size)))
     }
 
     pub(super) fn parse_barrier(&mut self, m: &mut Modifiers<'s>, short: bool) -> ParseRuleResult<Inst> {

@@ -28,21 +28,26 @@ impl<'s> Parser<'s> {
         if !SCALAR_TYPES.contains(&ty) && !matches!(ty, Pred | B128) {
             return Err(m.invalid_combination());
         }
+        let n = m.take_first_matching(|word| ["v2", "v4"].iter().position(|&v| v == word).map(|i| 2 << i));
         m.check_all_taken()?;
-        if self.is_punct(b'{') {
+        if let Some(n) = n {
+            let fits = ty != Pred && ty.bits() as usize * n <= 128;
+            return if fits { self.parse_mov_vector(ty, n) } else { Err(m.invalid_combination()) };
+        }
+        if self.is_at_vector() {
             return self.parse_mov_unpack(m, ty);
         }
         let dst = self.parse_dst_comma(ty)?;
-        if self.is_punct(b'{') {
+        if self.is_at_vector() {
             let n = self.count_vector_elements();
             let part = self.vector_element_type(m, ty, n)?;
             return Ok(Inst::MovPack { ty, dst, srcs: self.parse_vector_src(part, n, WidthRule::Exact)? });
         }
-        Ok(Inst::Mov {
-            ty,
-            dst,
-            src: self.parse_src_with_rules(ty, WidthRule::Exact, ExtraOperands::AddressOrSpecial)?,
-        })
+        self.parse_mov_source(ty, dst)
+    }
+
+    fn is_at_vector(&self) -> bool {
+        self.is_punct(b'{') || self.whole_vector_width().is_some()
     }
 
     fn parse_mov_unpack(&mut self, m: &Modifiers<'s>, ty: Type) -> ParseRuleResult<Inst> {
@@ -54,6 +59,9 @@ impl<'s> Parser<'s> {
 
     /// Elements of the vector that begins here.
     fn count_vector_elements(&self) -> usize {
+        if let Some(width) = self.whole_vector_width() {
+            return width;
+        }
         let commas = (0..9).map(|i| self.peek_kind(i)).take_while(|kind| *kind != crate::lexer::TokenKind::Punct(b'}'));
         1 + commas.filter(|kind| *kind == crate::lexer::TokenKind::Punct(b',')).count()
     }
@@ -339,7 +347,9 @@ impl<'s> Parser<'s> {
     /// Size of the register that stands here.
     pub(super) fn current_reg_bits(&self) -> Option<u32> {
         match self.body.find_in_function(self.current_text()) {
-            Some(super::scope::SymbolKind::Reg(reg)) => Some(self.body.reg_type(reg).bits()),
+            Some(super::scope::SymbolKind::Reg(reg) | super::scope::SymbolKind::Vector(reg, _)) => {
+                Some(self.body.reg_type(reg).bits())
+            }
             _ => None,
         }
     }

@@ -10,6 +10,8 @@ use crate::lexer::{Token, TokenKind};
 
 /// Bytes one variable may have.
 const MAX_VARIABLE_BYTES: u64 = 1 << 40;
+/// Bytes that one argument of a function may have, as those of its parameters.
+const MAX_ARGUMENT_BYTES: u64 = super::module::MAX_PARAM_BYTES as u64;
 /// Zeros that the initialisers of one module may imply between written values.
 const MAX_PADDING_BYTES: u64 = 1 << 26;
 /// Dimensions of an array, which is also how deep braces of an initialiser nest.
@@ -215,6 +217,10 @@ impl<'s> Parser<'s> {
         let declared = self.parse_declaration_prefix(Linkage::Internal)?;
         loop {
             let (token, mut var) = self.parse_var(&declared)?;
+            if var.space == Space::Param && !(1..=MAX_ARGUMENT_BYTES).contains(&var.size) {
+                let message = format!("an argument has 1 to {MAX_ARGUMENT_BYTES} bytes, this one {}", var.size);
+                return Err(self.semantic_error(token, message));
+            }
             let id = LocalVar(self.body.function.vars.len() as u32);
             var.name = self.declare_name(token, SymbolKind::Var(id))?;
             self.body.function.vars.push(var);
@@ -227,18 +233,27 @@ impl<'s> Parser<'s> {
     /// `.reg .b32 %r<10>, %x;`
     pub(super) fn parse_registers(&mut self) -> ParseRuleResult<()> {
         self.advance();
-        if matches!(self.peek_dot_word(), Some("v2" | "v4")) {
-            return Err(self.error_here(DiagnosticKind::Unsupported, "vector registers are not supported"));
+        let width = match self.peek_dot_word() {
+            Some("v2") => 2,
+            Some("v4") => 4,
+            _ => 1,
+        };
+        if width > 1 {
+            self.advance();
         }
+        let token = self.current_token();
         let ty = self.parse_type()?;
+        if width > 1 && (ty == Type::Pred || ty.bits() * width > 128) {
+            return Err(self.semantic_error(token, "a vector has at most 128 bits, and no predicates"));
+        }
         loop {
             let token = self.current_token();
             self.expect_ident("the name of a register")?;
-            if self.eat_punct(b'<') {
-                let count = self.parse_register_count()?;
-                self.declare_regs(token, count, ty)?;
-            } else {
-                self.declare_reg(token, ty)?;
+            let count = if self.eat_punct(b'<') { Some(self.parse_register_count()?) } else { None };
+            match (count, width) {
+                (Some(count), 1) => self.declare_regs(token, count, ty)?,
+                (None, 1) => _ = self.declare_reg(token, ty)?,
+                _ => self.declare_vectors(token, count, width, ty)?,
             }
             if !self.eat_punct(b',') {
                 return self.expect_punct(b';');
@@ -341,9 +356,7 @@ impl<'s> Parser<'s> {
         if (self.current_kind() == TokenKind::Ident && self.current_text() != "WARP_SZ")
             || (self.current_kind() == TokenKind::Int && masked)
         {
-            let address = self.parse_address_initialiser(ty)?;
-            out.push(address);
-            return Ok(());
+            return self.parse_address_initialiser(ty, out);
         }
         let token = self.current_token();
         let plain = self.current_kind() == TokenKind::Int && matches!(next, TokenKind::Punct(b',' | b'}'));
@@ -366,6 +379,9 @@ impl<'s> Parser<'s> {
             (Type::F32, Constant::Int { value, .. }) => (value as u64 as f32).to_bits().into(),
             (Type::F64, Constant::Int { value, unsigned: false }) => (value as f64).to_bits().into(),
             (Type::F64, Constant::Int { value, .. }) => (value as u64 as f64).to_bits().into(),
+            // Wider integers are cut, and wider elements get the sign of 64 bits.
+            (_, Constant::Int { value, .. }) if !ty.is_float() => value as i128 as u128,
+            (Type::B32, Constant::F64(bits)) => (f64::from_bits(bits) as f32).to_bits().into(),
             _ => match self.immediate_operand(token, ty, value)? {
                 Operand::Int(value) => value as i128 as u128,
                 Operand::F32(bits) => bits.into(),
@@ -376,8 +392,8 @@ impl<'s> Parser<'s> {
         Ok(bits)
     }
 
-    /// `sym`, `sym+4`, `generic(sym)+4`, `0xFF00(sym)`.
-    fn parse_address_initialiser(&mut self, ty: Type) -> ParseRuleResult<VarInit> {
+    /// `sym`, `sym+4`, `generic(sym)+4`, `0xFF00(sym)`; a wider element than its mask is filled up with zeros.
+    fn parse_address_initialiser(&mut self, ty: Type, out: &mut Vec<VarInit>) -> ParseRuleResult<()> {
         let token = self.current_token();
         let size = ty.bytes();
         let mut shift = 0;
@@ -387,21 +403,28 @@ impl<'s> Parser<'s> {
                 _ => 0,
             };
             shift = mask.trailing_zeros();
-            let ones = if size >= 8 { u64::MAX } else { (1 << (8 * size)) - 1 };
-            if mask == 0 || shift % 8 != 0 || mask >> shift != ones {
-                return Err(self.semantic_error(token, "this mask does not select the bytes of one element"));
-            }
+            // One byte of the address, or as many as an element has.
+            let selects = |n: &u32| mask.checked_shr(shift) == Some(u64::MAX >> (64 - 8 * n));
+            let Some(n_bytes) = [1, size.min(8)].into_iter().find(selects).filter(|_| shift % 8 == 0) else {
+                let message = "this mask selects neither one byte nor as many as an element has";
+                return Err(self.semantic_error(token, message));
+            };
             self.advance();
             self.expect_punct(b'(')?;
             let (symbol, offset, generic) = self.parse_address_constant()?;
             self.expect_punct(b')')?;
-            return Ok(VarInit::Address { symbol, offset, size, generic, shift });
+            out.push(VarInit::Address { symbol, offset, size: n_bytes, generic, shift });
+            if n_bytes < size {
+                trailing_bytes_mut(out).extend(std::iter::repeat_n(0, (size - n_bytes) as usize));
+            }
+            return Ok(());
         }
         let (symbol, offset, generic) = self.parse_address_constant()?;
         if size != 4 && size != 8 {
             return Err(self.semantic_error(token, "an address does not fit an element of this type"));
         }
-        Ok(VarInit::Address { symbol, offset, size, generic, shift })
+        out.push(VarInit::Address { symbol, offset, size, generic, shift });
+        Ok(())
     }
 
     fn parse_address_constant(&mut self) -> ParseRuleResult<(Symbol, i64, bool)> {

@@ -62,7 +62,8 @@ fn binary_operator(first: u8, second: u8) -> Option<(&'static str, u8)> {
 
 fn apply_operator(op: &str, a: i64, b: i64, unsigned: bool) -> Option<i64> {
     let (ua, ub) = (a as u64, b as u64);
-    let amount = ub.min(64) as u32;
+    // As much as the lowest bits of the second operand say.
+    let amount = ub as u32 % 64;
     Some(match op {
         "||" => (a != 0 || b != 0) as i64,
         "&&" => (a != 0 && b != 0) as i64,
@@ -75,17 +76,35 @@ fn apply_operator(op: &str, a: i64, b: i64, unsigned: bool) -> Option<i64> {
         "<=" => (if unsigned { ua <= ub } else { a <= b }) as i64,
         ">" => (if unsigned { ua > ub } else { a > b }) as i64,
         ">=" => (if unsigned { ua >= ub } else { a >= b }) as i64,
-        "<<" => a.checked_shl(amount).unwrap_or(0),
-        ">>" if unsigned => ua.checked_shr(amount).unwrap_or(0) as i64,
-        ">>" => a >> amount.min(63),
+        "<<" => a << amount,
+        ">>" if unsigned => (ua >> amount) as i64,
+        ">>" => a >> amount,
         "+" => a.wrapping_add(b),
         "-" => a.wrapping_sub(b),
         "*" => a.wrapping_mul(b),
         "/" if unsigned => ua.checked_div(ub)? as i64,
         "/" => (b != 0).then(|| a.wrapping_div(b))?,
-        "%" if unsigned => ua.checked_rem(ub)? as i64,
-        _ => (b != 0).then(|| a.wrapping_rem(b))?,
+        // Remainders are those of unsigned numbers.
+        _ => ua.checked_rem(ub)? as i64,
     })
+}
+
+/// An operator of floating-point numbers, whose comparisons are integers.
+fn apply_float_operator(op: &str, a: f64, b: f64) -> Option<Constant> {
+    let number = |value: f64| Some(Constant::F64(value.to_bits()));
+    match op {
+        "+" => number(a + b),
+        "-" => number(a - b),
+        "*" => number(a * b),
+        "/" if b != 0.0 => number(a / b),
+        "<" => Some(Constant::signed_int((a < b).into())),
+        "<=" => Some(Constant::signed_int((a <= b).into())),
+        ">" => Some(Constant::signed_int((a > b).into())),
+        ">=" => Some(Constant::signed_int((a >= b).into())),
+        "==" => Some(Constant::signed_int((a == b).into())),
+        "!=" => Some(Constant::signed_int((a != b).into())),
+        _ => None,
+    }
 }
 
 impl Parser<'_> {
@@ -161,11 +180,17 @@ impl Parser<'_> {
                 self.advance();
             }
             let right = self.parse_binary_expression(level + 1, self.next_nesting_depth(depth)?)?;
+            if let (Constant::F64(a), Constant::F64(b)) = (left, right) {
+                left = apply_float_operator(op, f64::from_bits(a), f64::from_bits(b)).ok_or_else(|| {
+                    self.semantic_error(token, "this operator works on integers only, and quotients need a divisor")
+                })?;
+                continue;
+            }
             let (Constant::Int { value: a, unsigned: ua }, Constant::Int { value: b, unsigned: ub }) = (left, right)
             else {
-                return Err(self.semantic_error(token, "constant expressions work on integers only"));
+                return Err(self.semantic_error(token, "constant expressions work on numbers of one kind only"));
             };
-            let unsigned = ua || ub;
+            let unsigned = ua || ub || op == "%";
             let shift = op == "<<" || op == ">>";
             let signed_result = level <= 2 || level == 6 || level == 7;
             let Some(value) = apply_operator(op, a, b, if shift { ua } else { unsigned }) else {
@@ -188,7 +213,7 @@ impl Parser<'_> {
             (b'-', Constant::F32(bits)) => Ok(Constant::F32(bits ^ 1 << 31)),
             (b'-', Constant::F64(bits)) => Ok(Constant::F64(bits ^ 1 << 63)),
             (b'-', Constant::Int { value, unsigned }) => Ok(Constant::Int { value: value.wrapping_neg(), unsigned }),
-            (b'~', Constant::Int { value, unsigned }) => Ok(Constant::Int { value: !value, unsigned }),
+            (b'~', Constant::Int { value, .. }) => Ok(Constant::Int { value: !value, unsigned: true }),
             (b'!', Constant::Int { value, .. }) => Ok(Constant::signed_int((value == 0) as i64)),
             _ => Err(self.semantic_error(token, "this operator works on integers only")),
         }

@@ -203,6 +203,7 @@ impl<'s> Parser<'s> {
             "szext" => self.parse_bmsk_szext(m, [BinaryOp::SzextClamp, BinaryOp::SzextWrap], &[Type::U32, Type::S32]),
             "dp4a" | "dp2a" => self.parse_dot_product(m, opcode == "dp2a"),
             "fns" => self.parse_fns(m),
+            "clmad" => self.parse_clmad(m),
             "vabsdiff4" if m.all_words() == ["u32", "u32", "u32"] || m.all_words() == ["u32", "u32", "u32", "add"] => {
                 self.parse_vabsdiff4(m)
             }
@@ -333,6 +334,7 @@ impl<'s> Parser<'s> {
         let function = &self.body.function;
         match self.body.find_in_function(name) {
             Some(SymbolKind::Reg(reg)) => Ok(function.regs[reg.index()].name.to_string()),
+            Some(SymbolKind::Vector(first, _)) => Ok(function.regs[first.index()].name.to_string()),
             Some(SymbolKind::Var(var)) => Ok(function.vars[var.index()].name.to_string()),
             Some(SymbolKind::Param(n)) => Ok(function.params.get(n as usize).map_or(name, |p| &p.name).to_owned()),
             None if name == "_" || special || self.globals.contains_key(name) => Ok(name.to_owned()),

@@ -142,7 +142,7 @@ impl<'s> Parser<'s> {
             self.parse_vector_dst(ty, n, WidthRule::AtLeast)?
         };
         self.expect_comma()?;
-        let addr = self.parse_addr(space)?;
+        let (addr, space) = self.parse_access(space, true)?;
         if self.eat_dot_word(".unified") && !matches!(space, Space::Global | Space::Generic) {
             return Err(m.invalid_combination());
         }
@@ -158,7 +158,7 @@ impl<'s> Parser<'s> {
         if space == Space::Const {
             return Err(m.invalid_combination());
         }
-        let addr = self.parse_addr(space)?;
+        let (addr, space) = self.parse_access(space, true)?;
         self.expect_comma()?;
         let srcs = self.parse_vector_src(ty, n, WidthRule::AtLeast)?;
         self.parse_cache_policy(hint)?;
@@ -253,7 +253,7 @@ impl<'s> Parser<'s> {
             dst = self.parse_dst_or_sink(ty, WidthRule::Exact)?;
             self.expect_comma()?;
         }
-        let addr = self.parse_addr(space)?;
+        let (addr, space) = self.parse_access(space, false)?;
         let b = self.parse_comma_src(ty)?;
         let c = if op == AtomOp::Cas { Some(self.parse_comma_src(ty)?) } else { None };
         self.parse_cache_policy(hint)?;

@@ -10,6 +10,7 @@ mod body;
 mod control;
 mod convert;
 mod decl;
+mod expand;
 mod expr;
 mod inst;
 mod memory;
@@ -93,6 +94,10 @@ pub(crate) struct Parser<'s> {
     body: scope::FunctionScope<'s>,
     n_regs: usize,
     n_padding: u64,
+    /// What runs before the instruction that is being read.
+    expansion: Vec<Inst>,
+    /// The element that a vector register stands for where it is an operand as a whole.
+    vector_element: Option<u32>,
 }
 
 impl<'s> Parser<'s> {
@@ -108,6 +113,8 @@ impl<'s> Parser<'s> {
             body: scope::FunctionScope::default(),
             n_regs: 0,
             n_padding: 0,
+            expansion: Vec::new(),
+            vector_element: None,
         }
     }
 

@@ -508,7 +508,7 @@ impl<'s> Parser<'s> {
 }
 
 /// Bytes of parameters that one function may have.
-const MAX_PARAM_BYTES: u32 = 1 << 20;
+pub(super) const MAX_PARAM_BYTES: u32 = 1 << 20;
 
 /// Which list [`Parser::parse_params`] reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -68,6 +68,7 @@ impl<'s> Parser<'s> {
         let name = self.expect_ident("a register")?;
         match self.body.find_in_function(name) {
             Some(SymbolKind::Reg(reg)) => Ok(reg),
+            Some(SymbolKind::Vector(first, width)) => self.vector_component(token, first, width),
             _ => Err(self.undeclared_error(token, "a register")),
         }
     }
@@ -135,6 +136,10 @@ impl<'s> Parser<'s> {
         also: ExtraOperands,
     ) -> ParseRuleResult<Operand> {
         let token = self.current_token();
+        if ty == Type::Pred && self.eat_punct(b'!') {
+            let pred = self.parse_src(ty)?;
+            return self.negated_predicate(pred);
+        }
         if token.kind != TokenKind::Ident || self.current_text() == "WARP_SZ" {
             let value = self.parse_constant_operand()?;
             return self.immediate_operand(token, ty, value);
@@ -146,6 +151,12 @@ impl<'s> Parser<'s> {
                 self.check_reg(token, reg, ty, fit)?;
                 return Ok(Operand::Reg(reg));
             }
+            Some(SymbolKind::Vector(first, width)) => {
+                self.advance();
+                let reg = self.vector_component(token, first, width)?;
+                self.check_reg(token, reg, ty, fit)?;
+                return Ok(Operand::Reg(reg));
+            }
             None if name.starts_with('%') => return self.parse_special_register(ty, also),
             _ => {}
         }
@@ -153,11 +164,29 @@ impl<'s> Parser<'s> {
             Some(symbol)
                 if matches!(also, ExtraOperands::Address | ExtraOperands::AddressOrSpecial) && ty.bits() >= 32 =>
             {
+                self.check_address_of(token, symbol)?;
                 self.advance();
+                if self.is_punct(b'[') {
+                    return self.parse_element_address(token, symbol, ty.bits());
+                }
                 Ok(Operand::Address(symbol, self.parse_address_offset()?))
             }
             _ => Err(self.undeclared_error(token, "a register")),
         }
+    }
+
+    /// Refuses the address of what has none: the arguments that a function puts together, and its results.
+    fn check_address_of(&self, token: Token, symbol: Symbol) -> ParseRuleResult<()> {
+        let none = match symbol {
+            Symbol::Local(var) => self.body.function.vars[var.index()].space == Space::Param,
+            Symbol::Return(_) => true,
+            _ => false,
+        };
+        if !none {
+            return Ok(());
+        }
+        Err(self
+            .semantic_error(token, format!("the address of parameter `{}` cannot be taken", self.token_text(token))))
     }
 
     fn parse_constant_operand(&mut self) -> ParseRuleResult<Constant> {
@@ -224,6 +253,9 @@ impl<'s> Parser<'s> {
             return Ok(PredSrc::Const(self.parse_integer()? != 0));
         }
         let negated = self.eat_punct(b'!');
+        if negated && self.current_kind() == TokenKind::Int {
+            return Ok(PredSrc::Const(self.parse_integer()? == 0));
+        }
         if self.current_kind() == TokenKind::Ident
             && self.current_text() == "%pt"
             && self.body.find_in_function("%pt").is_none()
@@ -261,6 +293,10 @@ impl<'s> Parser<'s> {
             self.advance();
             let base = match self.body.find_in_function(name) {
                 Some(SymbolKind::Reg(reg)) => self.address_base_reg(token, reg)?,
+                Some(SymbolKind::Vector(first, width)) => {
+                    let reg = self.vector_component(token, first, width)?;
+                    self.address_base_reg(token, reg)?
+                }
                 _ => self.address_base_symbol(token, space)?,
             };
             Addr { base, offset: self.parse_address_offset()? }
@@ -283,7 +319,28 @@ impl<'s> Parser<'s> {
             .semantic_error(token, format!("register `{name}` of type `.{}` cannot hold an address", type_name(have))))
     }
 
-    fn address_base_symbol(&self, token: Token, space: Space) -> ParseRuleResult<AddrBase> {
+    /// A memory operand, and the space of the access: that of the variable that a generic one names. Where
+    /// `elements` are allowed, it may be one of an array without brackets around it.
+    pub(super) fn parse_access(&mut self, space: Space, elements: bool) -> ParseRuleResult<(Addr, Space)> {
+        let is_name = self.current_kind() == TokenKind::Ident;
+        if elements && is_name && self.peek_kind(1) == TokenKind::Punct(b'[') {
+            return self.parse_element_operand(space);
+        }
+        let addr = self.parse_addr(space)?;
+        Ok((addr, self.access_space(space, addr.base)))
+    }
+
+    pub(super) fn access_space(&self, space: Space, base: AddrBase) -> Space {
+        let home = match base {
+            AddrBase::Symbol(Symbol::Global(var)) => self.module.vars[var.index()].space,
+            AddrBase::Symbol(Symbol::Local(var)) => self.body.function.vars[var.index()].space,
+            _ => space,
+        };
+        // Constants are read by generic addresses, too, and never written.
+        if space == Space::Generic && home != Space::Const { home } else { space }
+    }
+
+    pub(super) fn address_base_symbol(&self, token: Token, space: Space) -> ParseRuleResult<AddrBase> {
         let name = self.token_text(token);
         let Some(symbol) = self.find_symbol(name) else { return Err(self.undeclared_error(token, "an address")) };
         let home = match symbol {
@@ -292,7 +349,8 @@ impl<'s> Parser<'s> {
             Symbol::Param(_) | Symbol::Return(_) => Space::Param,
             Symbol::Func(_) => return Err(self.semantic_error(token, format!("`{name}` is a function, not memory"))),
         };
-        if space != Space::Generic && space != home {
+        // Parameters have no generic address that stands in an instruction.
+        if space != home && (space != Space::Generic || home == Space::Param) {
             let space = crate::keywords::space_name(space);
             return Err(self.semantic_error(token, format!("`{name}` is not in the `.{space}` state space")));
         }
@@ -309,6 +367,27 @@ impl<'s> Parser<'s> {
         self.parse_vector(n, |parser| parser.parse_src_with_rules(ty, fit, ExtraOperands::RegisterOrConstant))
     }
 
+    /// A vector register as `n` operands, of which each is read from the same name.
+    fn parse_whole_vector<T>(
+        &mut self,
+        n: usize,
+        width: usize,
+        mut one: impl FnMut(&mut Self) -> ParseRuleResult<T>,
+    ) -> ParseRuleResult<Vec<T>> {
+        let (token, at) = (self.current_token(), self.at);
+        if n != width {
+            return Err(self.semantic_error(token, format!("a vector of {n} elements is needed here")));
+        }
+        let elements = (0..n as u32).map(|element| {
+            self.at = at;
+            self.vector_element = Some(element);
+            let value = one(self);
+            self.vector_element = None;
+            value
+        });
+        elements.collect()
+    }
+
     pub(super) fn parse_vector<T>(
         &mut self,
         n: usize,
@@ -317,6 +396,9 @@ impl<'s> Parser<'s> {
         let token = self.current_token();
         if n == 1 && !self.is_punct(b'{') {
             return Ok(vec![one(self)?]);
+        }
+        if let Some(width) = self.whole_vector_width() {
+            return self.parse_whole_vector(n, width, one);
         }
         self.expect_punct(b'{')?;
         let mut elements = vec![one(self)?];

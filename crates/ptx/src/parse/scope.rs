@@ -17,6 +17,8 @@ const MAX_NESTING: usize = 256;
 #[derive(Debug, Clone, Copy)]
 pub(super) enum SymbolKind {
     Reg(Reg),
+    /// A vector of registers: its first one and how many there are.
+    Vector(Reg, u32),
     Var(LocalVar),
     Param(u32),
     Return(u32),
@@ -27,11 +29,12 @@ pub(super) enum SymbolKind {
     Calls(u32),
 }
 
-/// `%r<10>`: the names `%r0` to `%r9`.
+/// `%r<10>`: the names `%r0` to `%r9`, of a register or of a vector of `width` registers each.
 struct RegisterRange<'s> {
     prefix: &'s str,
     count: u32,
     base: u32,
+    width: u32,
 }
 
 impl RegisterRange<'_> {
@@ -62,7 +65,11 @@ impl ScopeBlock<'_> {
     fn find_in_block(&self, name: &str) -> Option<SymbolKind> {
         for range in &self.ranges {
             if let Some(number) = range.find_in_range(name) {
-                return Some(SymbolKind::Reg(Reg(range.base + number)));
+                let first = Reg(range.base + number * range.width);
+                return Some(match range.width {
+                    1 => SymbolKind::Reg(first),
+                    width => SymbolKind::Vector(first, width),
+                });
             }
         }
         if self.names.is_empty() { None } else { self.names.get(name).copied() }
@@ -229,12 +236,49 @@ impl<'s> Parser<'s> {
             self.body.function.regs.push(RegDecl { name, ty });
         }
         if !clash {
-            self.body.ranges.push(RegisterRange { prefix, count, base });
+            self.body.ranges.push(RegisterRange { prefix, count, base, width: 1 });
         }
         if let Some(block) = self.body.blocks.last_mut() {
-            block.ranges.push(RegisterRange { prefix, count, base });
+            block.ranges.push(RegisterRange { prefix, count, base, width: 1 });
         }
         Ok(())
+    }
+
+    /// Declares `.v4 name`, or `.v4 name<count>`. To the module they are registers `name_0` and so on.
+    pub(super) fn declare_vectors(
+        &mut self,
+        token: Token,
+        count: Option<u32>,
+        width: u32,
+        ty: Type,
+    ) -> ParseRuleResult<()> {
+        self.check_name(token)?;
+        let total = count.unwrap_or(1).saturating_mul(width);
+        self.check_register_limit(token, total)?;
+        let prefix = self.token_text(token);
+        let base = self.body.function.regs.len() as u32;
+        match count {
+            None => drop(self.declare_name(token, SymbolKind::Vector(Reg(base), width))?),
+            Some(count) => {
+                let Some(block) = self.body.blocks.last_mut() else { return Ok(()) };
+                block.ranges.push(RegisterRange { prefix, count, base, width });
+            }
+        }
+        for i in 0..total {
+            let number = count.map(|_| (i / width).to_string()).unwrap_or_default();
+            let name = self.unique_generated_name(format!("{prefix}{number}_{}", i % width).into());
+            self.body.function.regs.push(RegDecl { name, ty });
+        }
+        Ok(())
+    }
+
+    /// A register that the text does not name.
+    pub(super) fn new_temporary(&mut self, ty: Type) -> ParseRuleResult<Reg> {
+        self.check_register_limit(self.current_token(), 1)?;
+        let reg = Reg(self.body.function.regs.len() as u32);
+        let name = self.unique_generated_name(format!("%expanded_{}_", reg.0).into());
+        self.body.function.regs.push(RegDecl { name, ty });
+        Ok(reg)
     }
 
     /// [`Self::unique_name`] for a name that is not in the text.

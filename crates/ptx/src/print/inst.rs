@@ -114,6 +114,8 @@ fn ternary_name(op: TernaryOp, ty: Type, m: &FpMods) -> String {
         TernaryOp::ShfRClamp => "shf.r.clamp",
         TernaryOp::ShfRWrap => "shf.r.wrap",
         TernaryOp::Fns => "fns",
+        TernaryOp::ClmadLo => "clmad.lo",
+        TernaryOp::ClmadHi => "clmad.hi",
         TernaryOp::AbsDiff4 { sum } => return format!("vabsdiff4.u32.u32.u32{}", if sum { ".add" } else { "" }),
         TernaryOp::Min3 => "min",
         TernaryOp::Max3 => "max",

@@ -268,30 +268,36 @@ impl FunctionPrinter<'_> {
             let _ = write!(out, "[{}]", var.size / element.max(1));
         }
         if !var.init.is_empty() {
-            let values: Vec<String> = var.init.iter().flat_map(|init| self.initialiser_texts(var.ty, init)).collect();
-            let values = values.join(", ");
+            let values = self.initialiser_texts(var.ty, &var.init).join(", ");
             let braced = !scalar || var.vector > 1;
             let _ = if braced { write!(out, " = {{{values}}}") } else { write!(out, " = {values}") };
         }
         out.push_str(";\n");
     }
 
-    fn initialiser_texts(&self, ty: Type, init: &VarInit) -> Vec<String> {
-        match init {
-            VarInit::Bytes(bytes) => {
-                bytes.chunks(ty.bytes().max(1) as usize).map(|chunk| initialiser_value_text(ty, chunk)).collect()
-            }
-            VarInit::Address { symbol, offset, size, generic, shift } => {
-                let name = self.symbol_name(*symbol);
-                let offset = if *offset == 0 { String::new() } else { format!("+{offset}") };
-                let address = if *generic { format!("generic({name}){offset}") } else { format!("{name}{offset}") };
-                if ty.bytes() == *size && *shift == 0 && *size >= 4 {
-                    return vec![address];
+    fn initialiser_texts(&self, ty: Type, init: &[VarInit]) -> Vec<String> {
+        let (element, mut texts, mut filled) = (ty.bytes().max(1), Vec::new(), 0);
+        for init in init {
+            match init {
+                VarInit::Bytes(bytes) => {
+                    let rest = bytes.get(filled as usize..).unwrap_or_default();
+                    texts.extend(rest.chunks(element as usize).map(|chunk| initialiser_value_text(ty, chunk)));
+                    filled = 0;
                 }
-                let ones = if *size >= 8 { u64::MAX } else { (1 << (8 * size)) - 1 };
-                vec![format!("{:#x}({address})", ones.checked_shl(*shift).unwrap_or(0))]
+                VarInit::Address { symbol, offset, size, generic, shift } => {
+                    let name = self.symbol_name(*symbol);
+                    let offset = if *offset == 0 { String::new() } else { format!("+{offset}") };
+                    let address = if *generic { format!("generic({name}){offset}") } else { format!("{name}{offset}") };
+                    let ones = u64::MAX >> (64 - 8 * size.clamp(&1, &8));
+                    let whole = element == *size && *shift == 0 && *size >= 4;
+                    let masked = || format!("{:#x}({address})", ones.checked_shl(*shift).unwrap_or(0));
+                    texts.push(if whole { address.clone() } else { masked() });
+                    // The zeros that fill a wider element up come next.
+                    filled = element.saturating_sub(*size);
+                }
             }
         }
+        texts
     }
 
     fn symbol_name(&self, symbol: Symbol) -> &str {

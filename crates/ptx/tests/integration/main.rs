@@ -5,5 +5,6 @@ mod corpus;
 mod instruction_forms;
 mod messages;
 mod mutations;
+mod operand_forms;
 mod parser;
 mod texture;

@@ -88,7 +88,7 @@ fn messages_about_names_and_calls() {
         "call.uni nowhere;",
         "k.ptx:6:10: function `nowhere` is not declared\n    call.uni nowhere;",
     );
-    check_message_in_kernel("call.uni k;", "k.ptx:6:10: `k` takes 1 arguments, 0 are given\n    call.uni k;");
+    check_message_in_kernel("call.uni k;", "k.ptx:6:10: a kernel cannot be called\n    call.uni k;");
     check_message_in_kernel(
         "brx.idx %r1, nolist;",
         "k.ptx:6:14: `nolist` is not a `.branchtargets` list\n    brx.idx %r1, nolist;",
@@ -102,7 +102,7 @@ fn messages_about_declarations() {
         ".global .u32 x[2] = {1,2,3};",
         "k.ptx:4:21: more initial values than elements\n    .global .u32 x[2] = {1,2,3};",
     );
-    check_message(".global .u8 x = 256;", "k.ptx:4:17: 256 does not fit `.u8`\n    .global .u8 x = 256;");
+    check_message(".global .f32 x = y;", "k.ptx:4:18: `y` is not declared\n    .global .f32 x = y;");
     check_message(".global .u64 x = y;", "k.ptx:4:18: `y` is not declared\n    .global .u64 x = y;");
     check_message(".global .align 3 .u32 x;", "k.ptx:4:16: 3 is not an alignment\n    .global .align 3 .u32 x;");
     check_message(

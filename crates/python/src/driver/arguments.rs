@@ -1,12 +1,13 @@
 //! Arguments of a direct call: the bytes and the type of each, by what kind of object it is.
 
+use crate::array_interface::unmasked_interface;
 use crate::array_object::PyGpuArray;
 use crate::driver::device_pointer::{DevicePtr, address_of_rtcg_memory};
 use crate::driver::dlpack;
 use crate::driver::fastcall::{PositionalArgs, object_pointers};
 use crate::driver::memory::{PyDeviceAllocation, PyManagedAllocation};
 use crate::errors::{LogicError, array_error, driver_error};
-use crate::host_buffer::HostBuffer;
+use crate::host_buffer::{HostBuffer, refuse_object_dtype};
 use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods, npyffi};
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyUserWarning};
 use pyo3::ffi::PyTypeObject;
@@ -313,6 +314,9 @@ impl<'p, 'f, 'py> PyArgumentPacker<'p, 'f, 'py> {
     fn put_argument_handler(&mut self, index: usize, arg: &Bound<'py, PyAny>) -> PyResult<()> {
         let array = arg.getattr("array").ok();
         let array = array.as_ref().and_then(as_numpy_array);
+        if let Some(array) = array {
+            refuse_object_dtype(&array.dtype(), &format!("parameter #{index} (0-based)"))?;
+        }
         let number = array.and_then(|array| number_type_of_dtype(&array.dtype()));
         // Refused before memory is allocated for it.
         let given = GivenArgument::Pointer(number);
@@ -329,6 +333,7 @@ impl<'p, 'f, 'py> PyArgumentPacker<'p, 'f, 'py> {
     /// A structured or other unusual scalar: its bytes by value.
     fn put_structured_scalar(&mut self, index: usize, scalar: &Bound<'py, PyAny>) -> PyResult<()> {
         let dtype = scalar.getattr("dtype")?.cast_into::<PyArrayDescr>()?;
+        refuse_object_dtype(&dtype, &format!("parameter #{index} (0-based)"))?;
         let bytes: Vec<u8> = scalar.call_method0("tobytes")?.extract()?;
         let given = number_type_of_dtype(&dtype).map_or(GivenArgument::Bytes, GivenArgument::Value);
         self.put_argument(index, scalar, &bytes, dtype.alignment(), given)
@@ -378,7 +383,7 @@ impl<'p, 'f, 'py> PyArgumentPacker<'p, 'f, 'py> {
     /// The device address of an array of any library, or of a holder of a pointer.
     fn extract_device_pointer(&mut self, arg: &Bound<'py, PyAny>) -> PyResult<Option<(u64, Option<NumberType>)>> {
         if let Ok(interface) = arg.getattr("__cuda_array_interface__") {
-            return cuda_array_interface_pointer(&interface.cast_into::<PyDict>()?).map(Some);
+            return cuda_array_interface_pointer(&unmasked_interface(interface)?).map(Some);
         }
         if let Ok(memory) = arg.getattr("gpudata") {
             let address = if memory.is_none() { 0 } else { memory.extract::<DevicePtr>()?.0 };
@@ -438,7 +443,9 @@ fn bytes_like(arg: &Bound<'_, PyAny>) -> PyResult<Option<(Vec<u8>, Option<Number
     };
     for name in ["_SimpleCData", "Structure", "Union", "Array"] {
         if arg.is_instance(&ctypes.getattr(name)?)? {
-            let bytes = py.get_type::<PyBytes>().call1((arg,))?.extract()?;
+            let buffer = HostBuffer::from_object(arg, "the argument")?;
+            // SAFETY: the object is alive while its bytes are copied, with the interpreter held.
+            let bytes = unsafe { buffer.as_bytes() }.to_vec();
             let letter = arg.getattr("_type_").ok().filter(|_| name == "_SimpleCData");
             let number = letter.and_then(|letter| number_type_of_ctypes_letter(&letter.extract::<String>().ok()?));
             return Ok(Some((bytes, number)));

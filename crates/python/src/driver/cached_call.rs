@@ -306,7 +306,11 @@ impl CachedCallCell {
             None => None,
             Some(stream) if stream.get_type_ptr().cast_const() == cached.stream_class => {
                 // SAFETY: the class was compared.
-                Some(&*unsafe { stream.cast_unchecked::<PyStream>() }.get().0)
+                let stream = unsafe { stream.cast_unchecked::<PyStream>() }.get();
+                if !stream.0.is_filled() {
+                    return None;
+                }
+                Some(&*stream.0)
             }
             Some(_) => return None,
         };

@@ -204,6 +204,12 @@ impl PyContext {
         PyDevice::from(self.0.device())
     }
 
+    fn __repr__(&self) -> String {
+        let device = self.0.device();
+        let state = if self.0.is_alive() { "" } else { ", which has ended" };
+        format!("<rtcg.driver.Context of device {}: {}{state}>", device.ordinal(), device.name().unwrap_or_default())
+    }
+
     /// Push the context, unless `make_context` has just done so; the end of the block pops it.
     fn __enter__(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
         let this = slf.get();

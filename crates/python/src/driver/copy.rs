@@ -57,7 +57,7 @@ fn memcpy_htod_async(
     stream: Option<&Bound<'_, PyStream>>,
 ) -> PyResult<()> {
     let src = HostBuffer::from_object(src, "src")?;
-    let (address, nbytes, stream) = (src.as_ptr().addr(), src.nbytes(), as_driver_stream(stream));
+    let (address, nbytes, stream) = (src.as_ptr().addr(), src.nbytes(), as_driver_stream(stream)?);
     let target = dest.ptr;
     target.check_argument_bytes("cuMemcpyHtoDAsync", "dest: ", nbytes)?;
     dest.used_in(stream);
@@ -86,7 +86,7 @@ fn memcpy_dtoh_async(
     stream: Option<&Bound<'_, PyStream>>,
 ) -> PyResult<()> {
     let dest = HostBuffer::from_writable(dest, "dest")?;
-    let (address, nbytes, stream) = (dest.as_ptr().addr(), dest.nbytes(), as_driver_stream(stream));
+    let (address, nbytes, stream) = (dest.as_ptr().addr(), dest.nbytes(), as_driver_stream(stream)?);
     let source = src.ptr;
     source.check_argument_bytes("cuMemcpyDtoHAsync", "src: ", nbytes)?;
     src.used_in(stream);
@@ -146,7 +146,7 @@ fn memcpy_dtod_async(
     #[pyo3(from_py_with = int)] size: usize,
     stream: Option<&Bound<'_, PyStream>>,
 ) -> PyResult<()> {
-    let stream = as_driver_stream(stream);
+    let stream = as_driver_stream(stream)?;
     let (dest, src) = check_and_record_copy("cuMemcpyDtoDAsync", &dest, &src, size, stream)?;
     // SAFETY: the driver checks both ranges.
     py.detach(|| unsafe { memory::memcpy_dtod_async(dest, src, size, stream) }).or_raise()
@@ -188,7 +188,7 @@ fn memcpy_peer_async(
     stream: Option<&Bound<'_, PyStream>>,
 ) -> PyResult<()> {
     let (to, from, stream) =
-        (as_driver_context(dest_context), as_driver_context(src_context), as_driver_stream(stream));
+        (as_driver_context(dest_context), as_driver_context(src_context), as_driver_stream(stream)?);
     let (dest, src) = check_and_record_copy("cuMemcpyPeerAsync", &dest, &src, size, stream)?;
     // SAFETY: the driver checks both ranges.
     py.detach(|| unsafe { memory::memcpy_peer_async(dest, to, src, from, size, stream) }).or_raise()
@@ -224,7 +224,7 @@ macro_rules! memset_functions {
                 #[pyo3(from_py_with = int)] size: usize,
                 stream: Option<&Bound<'_, PyStream>>,
             ) -> PyResult<()> {
-                let (target, stream) = (dest.ptr, as_driver_stream(stream));
+                let (target, stream) = (dest.ptr, as_driver_stream(stream)?);
                 target.check_argument_bytes(stringify!($name), "dest: ", size.saturating_mul(size_of::<$ty>()))?;
                 dest.used_in(stream);
                 // SAFETY: the driver checks the range.
@@ -259,7 +259,7 @@ macro_rules! memset_functions {
                 #[pyo3(from_py_with = int)] height: usize,
                 stream: Option<&Bound<'_, PyStream>>,
             ) -> PyResult<()> {
-                let (target, stream) = (dest.ptr, as_driver_stream(stream));
+                let (target, stream) = (dest.ptr, as_driver_stream(stream)?);
                 target.check_argument_bytes(stringify!($name_2d), "dest: ", memory::extent_2d(pitch, width, height, size_of::<$ty>()))?;
                 dest.used_in(stream);
                 // SAFETY: the driver checks the range.

@@ -4,7 +4,7 @@ use crate::driver::context::PyContext;
 use crate::driver::fastcall::add_getters;
 use crate::errors::OrRaise;
 use crate::integer::int;
-use crate::resource_lifetime::{LateInit, impl_new_for_init};
+use crate::resource_lifetime::{FilledByInit, LateInit, Ready, ReadyArgument, impl_new_for_init};
 use pyo3::exceptions::PyTypeError;
 use pyo3::ffi::PyObject;
 use pyo3::prelude::*;
@@ -61,7 +61,7 @@ impl PyDevice {
         if let Ok(bus_id) = ordinal.extract::<String>() {
             return self.0.init_value(Device::from_pci_bus_id(&bus_id).or_raise()?);
         }
-        let given = ordinal.repr()?;
+        let given = crate::errors::shown(ordinal);
         Err(PyTypeError::new_err(format!("device is {given}; expected an ordinal (int >= 0) or a PCI bus id (str)")))
     }
 
@@ -73,33 +73,33 @@ impl PyDevice {
     }
 
     /// The device's name, such as ``NVIDIA H200``.
-    fn name(&self) -> PyResult<String> {
-        self.0.name().or_raise()
+    fn name(slf: Ready<'_, Self>) -> PyResult<String> {
+        slf.0.name().or_raise()
     }
 
     /// Its place on the bus, such as ``0000:01:00.0``, which `Device` takes, too.
-    fn pci_bus_id(&self) -> PyResult<String> {
-        self.0.pci_bus_id().or_raise()
+    fn pci_bus_id(slf: Ready<'_, Self>) -> PyResult<String> {
+        slf.0.pci_bus_id().or_raise()
     }
 
     /// ``(major, minor)``.
-    fn compute_capability(&self) -> PyResult<(u32, u32)> {
-        self.0.compute_capability().or_raise()
+    fn compute_capability(slf: Ready<'_, Self>) -> PyResult<(u32, u32)> {
+        slf.0.compute_capability().or_raise()
     }
 
     /// Memory of the device in bytes.
-    fn total_memory(&self) -> PyResult<usize> {
-        self.0.total_memory().or_raise()
+    fn total_memory(slf: Ready<'_, Self>) -> PyResult<usize> {
+        slf.0.total_memory().or_raise()
     }
 
     /// An attribute's value: an int, or a `compute_mode` for COMPUTE_MODE.
     fn get_attribute<'py>(
-        &self,
+        slf: Ready<'_, Self>,
         py: Python<'py>,
         #[pyo3(from_py_with = int)] attr: u32,
     ) -> PyResult<Bound<'py, PyAny>> {
         let attribute = sys::CUdevice_attribute(attr);
-        let value = self.0.attribute(attribute).or_raise()?;
+        let value = slf.0.attribute(attribute).or_raise()?;
         if attribute == sys::CU_DEVICE_ATTRIBUTE_COMPUTE_MODE {
             return py.import("rtcg.driver")?.getattr("compute_mode")?.call1((value,));
         }
@@ -107,12 +107,12 @@ impl PyDevice {
     }
 
     /// All attributes that the driver knows, by `device_attribute`.
-    fn get_attributes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+    fn get_attributes<'py>(slf: Ready<'_, Self>, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let class = py.import("rtcg.driver")?.getattr("device_attribute")?;
         let all = PyDict::new(py);
         for member in class.getattr("names")?.call_method0("values")?.try_iter()? {
             let member = member?;
-            if let Ok(value) = self.get_attribute(py, member.extract()?) {
+            if let Ok(value) = Self::get_attribute(slf, py, member.extract()?) {
                 all.set_item(member, value)?;
             }
         }
@@ -123,65 +123,73 @@ impl PyDevice {
     ///
     /// `flags` are of `ctx_flags`. The program pops or detaches it; `rtcg.autoinit` does so at exit.
     #[pyo3(signature = (flags = 0))]
-    fn make_context(&self, py: Python<'_>, #[pyo3(from_py_with = int)] flags: u32) -> PyResult<PyContext> {
-        py.detach(|| self.0.make_context(flags)).or_raise().map(PyContext::from_pushed_context)
+    fn make_context(
+        slf: Ready<'_, Self>,
+        py: Python<'_>,
+        #[pyo3(from_py_with = int)] flags: u32,
+    ) -> PyResult<PyContext> {
+        py.detach(|| slf.0.make_context(flags)).or_raise().map(PyContext::from_pushed_context)
     }
 
     /// The `ctx_flags` of the primary context. Set them before anybody retains it; a driver may refuse it later.
     #[getter]
-    fn primary_context_flags(&self) -> PyResult<u32> {
-        self.0.primary_context_state().or_raise().map(|(flags, _)| flags)
+    fn primary_context_flags(slf: Ready<'_, Self>) -> PyResult<u32> {
+        slf.0.primary_context_state().or_raise().map(|(flags, _)| flags)
     }
 
     #[setter]
-    fn set_primary_context_flags(&self, #[pyo3(from_py_with = int)] flags: u32) -> PyResult<()> {
-        self.0.set_primary_context_flags(flags).or_raise()
+    fn set_primary_context_flags(slf: Ready<'_, Self>, #[pyo3(from_py_with = int)] flags: u32) -> PyResult<()> {
+        slf.0.set_primary_context_flags(flags).or_raise()
     }
 
     /// Whether anybody in this process has retained the primary context.
     #[getter]
-    fn is_primary_context_active(&self) -> PyResult<bool> {
-        self.0.primary_context_state().or_raise().map(|(_, is_active)| is_active)
+    fn is_primary_context_active(slf: Ready<'_, Self>) -> PyResult<bool> {
+        slf.0.primary_context_state().or_raise().map(|(_, is_active)| is_active)
     }
 
     /// The primary context, which other CUDA libraries share; not pushed.
-    fn retain_primary_context(&self, py: Python<'_>) -> PyResult<PyContext> {
-        py.detach(|| self.0.retain_primary_context()).or_raise().map(PyContext::new)
+    fn retain_primary_context(slf: Ready<'_, Self>, py: Python<'_>) -> PyResult<PyContext> {
+        py.detach(|| slf.0.retain_primary_context()).or_raise().map(PyContext::new)
     }
 
     /// Whether kernels on this device can reach memory of `other`, once `Context.enable_peer_access` allowed it.
-    fn can_access_peer(&self, other: &PyDevice) -> PyResult<bool> {
-        self.0.can_access_peer(&other.0).or_raise()
+    fn can_access_peer(slf: Ready<'_, Self>, other: ReadyArgument<'_, PyDevice>) -> PyResult<bool> {
+        slf.0.can_access_peer(&other.0).or_raise()
     }
 
     /// What this device can do with `other`: the value of a `p2p_attribute` (an addition to PyCUDA).
     ///
     /// A `LogicError` if both are the same device, or devices of different drivers.
-    fn get_p2p_attribute(&self, #[pyo3(from_py_with = int)] attribute: u32, other: &PyDevice) -> PyResult<i32> {
-        self.0.p2p_attribute(sys::CUdevice_P2PAttribute(attribute), &other.0).or_raise()
+    fn get_p2p_attribute(
+        slf: Ready<'_, Self>,
+        #[pyo3(from_py_with = int)] attribute: u32,
+        other: ReadyArgument<'_, PyDevice>,
+    ) -> PyResult<i32> {
+        slf.0.p2p_attribute(sys::CUdevice_P2PAttribute(attribute), &other.0).or_raise()
     }
 
     /// Whether this is a virtual GPU (an addition to PyCUDA).
     #[getter]
-    fn is_virtual(&self) -> bool {
-        self.0.is_virtual()
+    fn is_virtual(slf: Ready<'_, Self>) -> bool {
+        slf.0.is_virtual()
     }
 
     fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         crate::driver::notebook_html("device_html", slf)
     }
 
-    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
-        other.cast::<PyDevice>().is_ok_and(|other| *other.get().0 == *self.0)
+    fn __eq__(slf: Ready<'_, Self>, other: &Bound<'_, PyAny>) -> bool {
+        other.cast::<PyDevice>().is_ok_and(|other| other.get().is_filled() && *other.get().0 == *slf.0)
     }
 
-    fn __hash__(&self) -> u64 {
-        self.0.ordinal() as u64
+    fn __hash__(slf: Ready<'_, Self>) -> u64 {
+        slf.0.ordinal() as u64
     }
 
-    fn __repr__(&self) -> String {
-        let name = self.0.name().unwrap_or_default();
-        format!("<rtcg.driver.Device {}: {name}>", self.0.ordinal())
+    fn __repr__(slf: Ready<'_, Self>) -> String {
+        let name = slf.0.name().unwrap_or_default();
+        format!("<rtcg.driver.Device {}: {name}>", slf.0.ordinal())
     }
 }
 
@@ -240,12 +248,9 @@ fn set_notice_handler(handler: Py<PyAny>) {
 unsafe extern "C" fn get_attribute_c(slf: *mut PyObject, number: *mut c_void) -> *mut PyObject {
     // SAFETY: called by the interpreter only, with an object of the class.
     let (py, slf) = unsafe { (Python::assume_attached(), Borrowed::from_ptr(Python::assume_attached(), slf)) };
-    let value = slf.cast::<PyDevice>().map_err(PyErr::from);
-    let device = value.and_then(|device| {
-        let device = device.get();
-        device.0.get().map(|_| device).ok_or_else(|| PyTypeError::new_err("Device.__init__() was not called"))
-    });
-    match device.and_then(|device| device.get_attribute(py, number.addr() as u32)) {
+    let device = slf.cast::<PyDevice>().map_err(PyErr::from);
+    let device = device.as_deref().map_err(|error| error.clone_ref(py)).and_then(Ready::try_from);
+    match device.and_then(|device| PyDevice::get_attribute(device, py, number.addr() as u32)) {
         Ok(value) => value.into_ptr(),
         Err(error) => {
             error.restore(py);

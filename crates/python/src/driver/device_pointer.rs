@@ -1,5 +1,6 @@
 //! Device pointers as Python passes them.
 
+use crate::resource_lifetime::filled_object;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyTuple};
@@ -54,11 +55,11 @@ pub(crate) fn address_of_rtcg_memory(object: &Bound<'_, PyAny>) -> PyResult<Opti
         return Ok(Some((memory.ptr()?, memory.0.nbytes())));
     }
     if let Ok(memory) = object.cast::<PyManagedAllocation>() {
-        let memory = memory.get();
+        let memory = filled_object(memory)?;
         return Ok(Some((memory.ptr()?, memory.0.allocation().nbytes())));
     }
     if let Ok(memory) = object.cast::<PyIpcMemory>() {
-        let memory = memory.get();
+        let memory = filled_object(memory)?;
         return Ok(Some((memory.ptr()?, memory.0.allocation().nbytes())));
     }
     if let Ok(memory) = object.cast::<PyMapping>() {
@@ -89,7 +90,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for DevicePtr {
         if let Ok(memory) = object.getattr("gpudata") {
             return memory.extract::<DevicePtr>();
         }
-        let (shown, greatest) = (object.repr()?, u64::MAX);
+        let (shown, greatest) = (crate::errors::shown(&object), u64::MAX);
         Err(PyTypeError::new_err(format!(
             "{shown} is no device pointer; expected an allocation, or an integer from 0 to {greatest}"
         )))

@@ -4,7 +4,9 @@ use crate::driver::in_flight_buffers;
 use crate::driver::stream::{as_driver_stream, extract_stream};
 use crate::errors::OrRaise;
 use crate::integer::int;
-use crate::resource_lifetime::{DropDetached, closeable_methods, impl_from_core, impl_new_for_init};
+use crate::resource_lifetime::{
+    DropDetached, Ready, ReadyArgument, closeable_methods, filled_object, impl_from_core, impl_new_for_init,
+};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyByteArray;
@@ -41,7 +43,7 @@ closeable_methods! { PyEvent;
         #[pyo3(from_py_with = int)] flags: u32,
     ) -> PyResult<Bound<'py, Self>> {
         let stream = stream.filter(|stream| !stream.is_none()).map(extract_stream).transpose()?;
-        let (event, stream) = (&slf.get().0, as_driver_stream(stream.as_ref()));
+        let (event, stream) = (&filled_object(slf)?.0, as_driver_stream(stream.as_ref())?);
         let record = || match flags {
             0 => event.record(stream),
             flags => event.record_with_flags(stream, flags),
@@ -53,7 +55,7 @@ closeable_methods! { PyEvent;
 
     /// Wait until what was before the mark is done; returns the event. Raises what went wrong.
     fn synchronize<'py>(slf: Bound<'py, Self>, py: Python<'py>) -> PyResult<Bound<'py, Self>> {
-        let event = &slf.get().0;
+        let event = &filled_object(&slf)?.0;
         let result = py.detach(|| event.synchronize());
         in_flight_buffers::release_completed();
         result.or_raise()?;
@@ -61,25 +63,25 @@ closeable_methods! { PyEvent;
     }
 
     /// Whether it has happened.
-    fn query(&self) -> PyResult<bool> {
-        self.0.query().or_raise()
+    fn query(slf: Ready<'_, Self>) -> PyResult<bool> {
+        slf.0.query().or_raise()
     }
 
     /// Milliseconds from `event` to this one.
-    fn time_since(&self, event: &PyEvent) -> PyResult<f32> {
-        self.0.time_since(&event.0).or_raise()
+    fn time_since(slf: Ready<'_, Self>, event: ReadyArgument<'_, PyEvent>) -> PyResult<f32> {
+        slf.0.time_since(&event.0).or_raise()
     }
 
     /// Milliseconds from this event to `event`.
-    fn time_till(&self, event: &PyEvent) -> PyResult<f32> {
-        self.0.time_till(&event.0).or_raise()
+    fn time_till(slf: Ready<'_, Self>, event: ReadyArgument<'_, PyEvent>) -> PyResult<f32> {
+        slf.0.time_till(&event.0).or_raise()
     }
 
     /// What stands for the event in other processes, 64 bytes, for `from_ipc_handle`.
     ///
     /// A `LogicError` unless the event was made with ``event_flags.INTERPROCESS | event_flags.DISABLE_TIMING``.
-    fn ipc_handle<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyByteArray>> {
-        Ok(PyByteArray::new(py, &self.0.ipc_handle().or_raise()?))
+    fn ipc_handle<'py>(slf: Ready<'_, Self>, py: Python<'py>) -> PyResult<Bound<'py, PyByteArray>> {
+        Ok(PyByteArray::new(py, &slf.0.ipc_handle().or_raise()?))
     }
 
     /// An event of another process, by what `ipc_handle` gave there, 64 bytes.
@@ -92,8 +94,12 @@ closeable_methods! { PyEvent;
 
     /// The driver's handle, for other libraries.
     #[getter]
-    fn handle(&self) -> usize {
-        self.0.handle().addr()
+    fn handle(slf: Ready<'_, Self>) -> usize {
+        slf.0.handle().addr()
+    }
+
+    fn __repr__(slf: Ready<'_, Self>) -> String {
+        format!("<rtcg.driver.Event {:#x}>", slf.0.handle().addr())
     }
 }
 

@@ -8,7 +8,7 @@ use crate::driver::fastcall::{
 };
 use crate::driver::graph_capture::reject_handlers_during_capture;
 use crate::driver::launch_geometry::{
-    CallOptions, LaunchGeometry, parse_dimensions, parse_prepared_geometry, texture_references,
+    CallOptions, HOW_TO_LAUNCH, LaunchGeometry, parse_dimensions, parse_prepared_geometry, texture_references,
 };
 use crate::driver::pool::is_pool_in_use;
 use crate::driver::prepared_call::{PackBuffer, PreparedLayout, PreparedTypes};
@@ -16,7 +16,7 @@ use crate::driver::stream::{PyStream, extract_stream};
 use crate::driver::texture::PyTextureReference;
 use crate::errors::{LogicError, OrRaise, driver_error};
 use crate::integer::int;
-use crate::resource_lifetime::DropDetached;
+use crate::resource_lifetime::{DropDetached, filled_object};
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyTypeError;
 use pyo3::ffi::{Py_ssize_t, PyObject};
@@ -470,7 +470,7 @@ impl PyFunction {
 
     /// Nothing to do: a bound reference is visible to the kernels of its module.
     fn param_set_texref(&self, texref: &Bound<'_, PyTextureReference>) -> PyResult<()> {
-        self.function.param_set_texref(&texref.get().0).or_raise()
+        self.function.param_set_texref(&filled_object(texref)?.0).or_raise()
     }
 
     /// The kernel's name (an addition to PyCUDA).
@@ -549,6 +549,11 @@ impl PyFunction {
 
     fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         crate::driver::notebook_html("function_html", slf)
+    }
+
+    /// Numba's way to launch, which is told ours.
+    fn __getitem__(&self, _configuration: &Bound<'_, PyAny>) -> PyResult<()> {
+        Err(PyTypeError::new_err(format!("a kernel has no items: {HOW_TO_LAUNCH}")))
     }
 
     fn __repr__(&self) -> String {

@@ -1,11 +1,11 @@
 //! `rtcg.gl`: what OpenGL and CUDA share.
 
 use crate::driver::device::PyDevice;
-use crate::driver::stream::PyStream;
+use crate::driver::stream::{PyStream, as_driver_stream};
 use crate::driver::texture::PyArrayHandle;
 use crate::errors::OrRaise;
 use crate::integer::int;
-use crate::resource_lifetime::{DropDetached, impl_from_core};
+use crate::resource_lifetime::{DropDetached, FilledByInit, Ready, impl_from_core};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use rtcg::driver::gl::{self, RegisteredMapping, RegisteredObject};
@@ -16,28 +16,38 @@ pub(crate) struct PyRegisteredObject(DropDetached<RegisteredObject>);
 
 impl_from_core!(PyRegisteredObject over RegisteredObject);
 
+impl FilledByInit for PyRegisteredObject {
+    fn is_filled(&self) -> bool {
+        self.0.is_filled()
+    }
+}
+
 #[pymethods]
 impl PyRegisteredObject {
     /// The number that OpenGL knows the object by.
-    fn gl_handle(&self) -> u32 {
-        self.0.gl_handle()
+    fn gl_handle(slf: Ready<'_, Self>) -> u32 {
+        slf.0.gl_handle()
     }
 
     /// Give the object back to OpenGL alone. A second time is a `LogicError`.
-    fn unregister(&self, py: Python<'_>) -> PyResult<()> {
-        py.detach(|| self.0.unregister()).or_raise()
+    fn unregister(slf: Ready<'_, Self>, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| slf.0.unregister()).or_raise()
     }
 
     /// Say by `graphics_map_flags` what kernels will do with the object when it is mapped next.
-    fn set_map_flags(&self, #[pyo3(from_py_with = int)] flags: u32) -> PyResult<()> {
-        self.0.set_map_flags(flags).or_raise()
+    fn set_map_flags(slf: Ready<'_, Self>, #[pyo3(from_py_with = int)] flags: u32) -> PyResult<()> {
+        slf.0.set_map_flags(flags).or_raise()
     }
 
     /// Give the object to CUDA, in the order of `stream`: a `RegisteredMapping`.
     #[pyo3(signature = (stream = None))]
-    fn map(&self, py: Python<'_>, stream: Option<&Bound<'_, PyStream>>) -> PyResult<PyRegisteredMapping> {
-        let stream = stream.map(|s| &*s.get().0);
-        py.detach(|| self.0.map(stream)).or_raise().map(PyRegisteredMapping::from)
+    fn map(
+        slf: Ready<'_, Self>,
+        py: Python<'_>,
+        stream: Option<&Bound<'_, PyStream>>,
+    ) -> PyResult<PyRegisteredMapping> {
+        let stream = as_driver_stream(stream)?;
+        py.detach(|| slf.0.map(stream)).or_raise().map(PyRegisteredMapping::from)
     }
 }
 
@@ -97,7 +107,7 @@ impl PyRegisteredMapping {
     /// Give the object back to OpenGL, in the order of `stream`. A second time is a `LogicError`.
     #[pyo3(signature = (stream = None))]
     fn unmap(&self, py: Python<'_>, stream: Option<&Bound<'_, PyStream>>) -> PyResult<()> {
-        let stream = stream.map(|s| &*s.get().0);
+        let stream = as_driver_stream(stream)?;
         py.detach(|| self.0.unmap(stream)).or_raise()
     }
 

@@ -16,7 +16,7 @@ use crate::driver::launch_geometry::parse_dimensions;
 use crate::driver::structured_copy::PyMemcpy3D;
 use crate::errors::OrRaise;
 use crate::integer::{int, optional_int};
-use crate::resource_lifetime::{DropDetached, impl_from_core, impl_new_for_init};
+use crate::resource_lifetime::{DropDetached, Ready, ReadyArgument, impl_from_core, impl_new_for_init};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use rtcg::driver::{Graph, GraphNode, KernelNode, sys};
@@ -59,7 +59,7 @@ impl PyGraph {
     #[pyo3(signature = (*args, func, block, grid = None, shared = 0, dependencies = None, cooperative = false))]
     #[expect(clippy::too_many_arguments, reason = "Python's keywords")]
     fn add_kernel_node(
-        &self,
+        slf: Ready<'_, Self>,
         args: &Bound<'_, PyTuple>,
         func: &Bound<'_, PyFunction>,
         block: &Bound<'_, PyAny>,
@@ -78,7 +78,7 @@ impl PyGraph {
         };
         // SAFETY: number and sizes of the arguments were checked, and the node holds them; what the
         // kernel does with them is the business of who wrote it.
-        let node = unsafe { self.0.add_kernel_node(kernel, &dependency_nodes(&dependencies)) }.or_raise()?;
+        let node = unsafe { slf.0.add_kernel_node(kernel, &dependency_nodes(&dependencies)) }.or_raise()?;
         node.retain_for_node(retained_object(args.as_any()));
         Ok(PyGraphNode::from(node))
     }
@@ -86,59 +86,59 @@ impl PyGraph {
     /// Copy `size` bytes (default: all of `src`) to the device.
     #[pyo3(signature = (dest, src, size = None, dependencies = None))]
     fn add_memcpy_htod_node(
-        &self,
+        slf: Ready<'_, Self>,
         dest: &Bound<'_, PyAny>,
         src: &Bound<'_, PyAny>,
         #[pyo3(from_py_with = optional_int)] size: Option<usize>,
         dependencies: Option<NodeList<'_>>,
     ) -> PyResult<PyGraphNode> {
         let HostCopy { copy, owner } = memcpy_htod_params(dest.extract()?, src, size)?;
-        self.add_copy_node(&copy, &dependency_nodes(&dependencies), &[&owner, &dest.clone().unbind()])
+        slf.add_copy_node(&copy, &dependency_nodes(&dependencies), &[&owner, &dest.clone().unbind()])
     }
 
     /// Copy `size` bytes (default: as many as `dest` has) to the host.
     #[pyo3(signature = (dest, src, size = None, dependencies = None))]
     fn add_memcpy_dtoh_node(
-        &self,
+        slf: Ready<'_, Self>,
         dest: &Bound<'_, PyAny>,
         src: &Bound<'_, PyAny>,
         #[pyo3(from_py_with = optional_int)] size: Option<usize>,
         dependencies: Option<NodeList<'_>>,
     ) -> PyResult<PyGraphNode> {
         let HostCopy { copy, owner } = memcpy_dtoh_params(dest, src.extract()?, size)?;
-        self.add_copy_node(&copy, &dependency_nodes(&dependencies), &[&owner, &src.clone().unbind()])
+        slf.add_copy_node(&copy, &dependency_nodes(&dependencies), &[&owner, &src.clone().unbind()])
     }
 
     /// Copy `size` bytes on the device.
     #[pyo3(signature = (dest, src, size, dependencies = None))]
     fn add_memcpy_dtod_node(
-        &self,
+        slf: Ready<'_, Self>,
         dest: &Bound<'_, PyAny>,
         src: &Bound<'_, PyAny>,
         #[pyo3(from_py_with = int)] size: usize,
         dependencies: Option<NodeList<'_>>,
     ) -> PyResult<PyGraphNode> {
         let copy = memcpy_dtod_params(dest.extract()?, src.extract()?, size)?;
-        self.add_copy_node(&copy, &dependency_nodes(&dependencies), &[&dest.clone().unbind(), &src.clone().unbind()])
+        slf.add_copy_node(&copy, &dependency_nodes(&dependencies), &[&dest.clone().unbind(), &src.clone().unbind()])
     }
 
     /// Copy a box; later changes of `copy` do not reach the node.
     #[pyo3(signature = (copy, dependencies = None))]
     fn add_memcpy_node(
-        &self,
+        slf: Ready<'_, Self>,
         py: Python<'_>,
         copy: &Bound<'_, PyMemcpy3D>,
         dependencies: Option<NodeList<'_>>,
     ) -> PyResult<PyGraphNode> {
         let (raw, owners) = copy.get().descriptor_and_owners(py);
-        self.add_copy_node(&raw, &dependency_nodes(&dependencies), &owners.iter().collect::<Vec<_>>())
+        slf.add_copy_node(&raw, &dependency_nodes(&dependencies), &owners.iter().collect::<Vec<_>>())
     }
 
     /// Fill `height` rows, `pitch` bytes apart, of `count` elements of 1, 2 or 4 bytes.
     #[pyo3(signature = (dest, value, count, element_size = 1, height = 1, pitch = None, dependencies = None))]
     #[expect(clippy::too_many_arguments, reason = "Python's keywords")]
     fn add_memset_node(
-        &self,
+        slf: Ready<'_, Self>,
         dest: &Bound<'_, PyAny>,
         #[pyo3(from_py_with = int)] value: u32,
         #[pyo3(from_py_with = int)] count: usize,
@@ -149,7 +149,7 @@ impl PyGraph {
     ) -> PyResult<PyGraphNode> {
         let fill = memset_params(dest.extract()?, value, count, element_size, height, pitch)?;
         // SAFETY: the node holds the memory; the driver checks the range.
-        let node = unsafe { self.0.add_memset_node(&fill, &dependency_nodes(&dependencies)) }.or_raise()?;
+        let node = unsafe { slf.0.add_memset_node(&fill, &dependency_nodes(&dependencies)) }.or_raise()?;
         node.retain_for_node(retained_object(dest));
         Ok(PyGraphNode::from(node))
     }
@@ -157,8 +157,12 @@ impl PyGraph {
     /// Call `function`, on a thread of the driver. It must not use the driver; what it raises goes to
     /// `sys.unraisablehook`.
     #[pyo3(signature = (function, dependencies = None))]
-    fn add_host_node(&self, function: &Bound<'_, PyAny>, dependencies: Option<NodeList<'_>>) -> PyResult<PyGraphNode> {
-        self.0
+    fn add_host_node(
+        slf: Ready<'_, Self>,
+        function: &Bound<'_, PyAny>,
+        dependencies: Option<NodeList<'_>>,
+    ) -> PyResult<PyGraphNode> {
+        slf.0
             .add_host_node(host_function(function)?, &dependency_nodes(&dependencies))
             .or_raise()
             .map(PyGraphNode::from)
@@ -166,55 +170,74 @@ impl PyGraph {
 
     /// A node that does nothing but join others.
     #[pyo3(signature = (dependencies = None))]
-    fn add_empty_node(&self, dependencies: Option<NodeList<'_>>) -> PyResult<PyGraphNode> {
-        self.0.add_empty_node(&dependency_nodes(&dependencies)).or_raise().map(PyGraphNode::from)
+    fn add_empty_node(slf: Ready<'_, Self>, dependencies: Option<NodeList<'_>>) -> PyResult<PyGraphNode> {
+        slf.0.add_empty_node(&dependency_nodes(&dependencies)).or_raise().map(PyGraphNode::from)
     }
 
     /// Add a node that records an event at each launch.
     #[pyo3(signature = (event, dependencies = None))]
-    fn add_event_record_node(&self, event: &PyEvent, dependencies: Option<NodeList<'_>>) -> PyResult<PyGraphNode> {
-        self.0.add_event_record_node(&event.0, &dependency_nodes(&dependencies)).or_raise().map(PyGraphNode::from)
+    fn add_event_record_node(
+        slf: Ready<'_, Self>,
+        event: ReadyArgument<'_, PyEvent>,
+        dependencies: Option<NodeList<'_>>,
+    ) -> PyResult<PyGraphNode> {
+        slf.0.add_event_record_node(&event.0, &dependency_nodes(&dependencies)).or_raise().map(PyGraphNode::from)
     }
 
     /// Add a node that waits for an event at each launch.
     #[pyo3(signature = (event, dependencies = None))]
-    fn add_event_wait_node(&self, event: &PyEvent, dependencies: Option<NodeList<'_>>) -> PyResult<PyGraphNode> {
-        self.0.add_event_wait_node(&event.0, &dependency_nodes(&dependencies)).or_raise().map(PyGraphNode::from)
+    fn add_event_wait_node(
+        slf: Ready<'_, Self>,
+        event: ReadyArgument<'_, PyEvent>,
+        dependencies: Option<NodeList<'_>>,
+    ) -> PyResult<PyGraphNode> {
+        slf.0.add_event_wait_node(&event.0, &dependency_nodes(&dependencies)).or_raise().map(PyGraphNode::from)
     }
 
     /// A copy of another graph as one node.
     #[pyo3(signature = (graph, dependencies = None))]
-    fn add_child_graph_node(&self, graph: &PyGraph, dependencies: Option<NodeList<'_>>) -> PyResult<PyGraphNode> {
-        self.0.add_child_graph_node(&graph.0, &dependency_nodes(&dependencies)).or_raise().map(PyGraphNode::from)
+    fn add_child_graph_node(
+        slf: Ready<'_, Self>,
+        graph: ReadyArgument<'_, PyGraph>,
+        dependencies: Option<NodeList<'_>>,
+    ) -> PyResult<PyGraphNode> {
+        slf.0.add_child_graph_node(&graph.0, &dependency_nodes(&dependencies)).or_raise().map(PyGraphNode::from)
     }
 
     /// Memory that exists from this node to the one that frees it, at the same address in every launch.
     #[pyo3(signature = (size, dependencies = None))]
     fn add_memalloc_node(
-        &self,
+        slf: Ready<'_, Self>,
         #[pyo3(from_py_with = int)] size: usize,
         dependencies: Option<NodeList<'_>>,
     ) -> PyResult<(PyGraphNode, PyGraphAllocation)> {
-        let (node, ptr) = self.0.add_mem_alloc_node(size, &dependency_nodes(&dependencies)).or_raise()?;
+        let (node, ptr) = slf.0.add_mem_alloc_node(size, &dependency_nodes(&dependencies)).or_raise()?;
         Ok((
             PyGraphNode::from(node),
-            PyGraphAllocation { ptr, nbytes: size, _graph: DropDetached::new((*self.0).clone()) },
+            PyGraphAllocation { ptr, nbytes: size, _graph: DropDetached::new((*slf.0).clone()) },
         ))
     }
 
     /// Add a node that frees memory of `add_memalloc_node`.
     #[pyo3(signature = (ptr, dependencies = None))]
-    fn add_memfree_node(&self, ptr: DevicePtr, dependencies: Option<NodeList<'_>>) -> PyResult<PyGraphNode> {
+    fn add_memfree_node(
+        slf: Ready<'_, Self>,
+        ptr: DevicePtr,
+        dependencies: Option<NodeList<'_>>,
+    ) -> PyResult<PyGraphNode> {
         // SAFETY: the driver takes addresses of graph memory only; what runs later is the program's business.
-        unsafe { self.0.add_mem_free_node(ptr.0, &dependency_nodes(&dependencies)) }.or_raise().map(PyGraphNode::from)
+        unsafe { slf.0.add_mem_free_node(ptr.0, &dependency_nodes(&dependencies)) }.or_raise().map(PyGraphNode::from)
     }
 
     /// A condition, which kernels set with ``cudaGraphSetConditional``.
     ///
     /// With a `default` it has that value at the start of every launch, else it keeps the one it had.
     #[pyo3(signature = (default = None))]
-    fn conditional_handle(&self, #[pyo3(from_py_with = optional_int)] default: Option<u32>) -> PyResult<u64> {
-        Ok(self.0.create_conditional_handle(default).or_raise()?.0)
+    fn conditional_handle(
+        slf: Ready<'_, Self>,
+        #[pyo3(from_py_with = optional_int)] default: Option<u32>,
+    ) -> PyResult<u64> {
+        Ok(slf.0.create_conditional_handle(default).or_raise()?.0)
     }
 
     /// A node that runs one of `size` graphs, which are filled afterwards.
@@ -224,7 +247,7 @@ impl PyGraph {
     /// the one with the condition's number, if there is one.
     #[pyo3(signature = (handle, r#type, size = 1, dependencies = None))]
     fn add_conditional_node(
-        &self,
+        slf: Ready<'_, Self>,
         #[pyo3(from_py_with = int)] handle: u64,
         #[pyo3(from_py_with = int)] r#type: u32,
         #[pyo3(from_py_with = int)] size: u32,
@@ -232,39 +255,39 @@ impl PyGraph {
     ) -> PyResult<(PyGraphNode, Vec<PyGraph>)> {
         let (condition, kind) = (rtcg::driver::ConditionalHandle(handle), sys::CUgraphConditionalNodeType(r#type));
         let after = dependency_nodes(&dependencies);
-        let (node, bodies) = self.0.add_conditional_node(condition, kind, size, &after).or_raise()?;
+        let (node, bodies) = slf.0.add_conditional_node(condition, kind, size, &after).or_raise()?;
         Ok((PyGraphNode::from(node), bodies.into_iter().map(PyGraph::from).collect()))
     }
 
     /// Of each pair the second node comes after the first.
-    fn add_dependencies(&self, pairs: NodePairs<'_>) -> PyResult<()> {
-        self.0.add_dependencies(&driver_node_pairs(&pairs)).or_raise()
+    fn add_dependencies(slf: Ready<'_, Self>, pairs: NodePairs<'_>) -> PyResult<()> {
+        slf.0.add_dependencies(&driver_node_pairs(&pairs)).or_raise()
     }
 
     /// Remove edges ``(before, after)``.
-    fn remove_dependencies(&self, pairs: NodePairs<'_>) -> PyResult<()> {
-        self.0.remove_dependencies(&driver_node_pairs(&pairs)).or_raise()
+    fn remove_dependencies(slf: Ready<'_, Self>, pairs: NodePairs<'_>) -> PyResult<()> {
+        slf.0.remove_dependencies(&driver_node_pairs(&pairs)).or_raise()
     }
 
     /// All nodes.
-    fn get_nodes(&self) -> PyResult<Vec<PyGraphNode>> {
-        self.0.nodes().or_raise().map(to_python_nodes)
+    fn get_nodes(slf: Ready<'_, Self>) -> PyResult<Vec<PyGraphNode>> {
+        slf.0.nodes().or_raise().map(to_python_nodes)
     }
 
     /// The nodes that come after no other.
-    fn get_root_nodes(&self) -> PyResult<Vec<PyGraphNode>> {
-        self.0.root_nodes().or_raise().map(to_python_nodes)
+    fn get_root_nodes(slf: Ready<'_, Self>) -> PyResult<Vec<PyGraphNode>> {
+        slf.0.root_nodes().or_raise().map(to_python_nodes)
     }
 
     /// All edges, ``(before, after)``.
-    fn get_edges(&self) -> PyResult<Vec<(PyGraphNode, PyGraphNode)>> {
-        let edges = self.0.edges().or_raise()?;
+    fn get_edges(slf: Ready<'_, Self>) -> PyResult<Vec<(PyGraphNode, PyGraphNode)>> {
+        let edges = slf.0.edges().or_raise()?;
         Ok(edges.into_iter().map(|(from, to)| (PyGraphNode::from(from), PyGraphNode::from(to))).collect())
     }
 
     /// A copy with nodes of its own, see `GraphNode.find_in_clone`.
-    fn clone(&self) -> PyResult<Self> {
-        self.0.duplicate().or_raise().map(Self::from)
+    fn clone(slf: Ready<'_, Self>) -> PyResult<Self> {
+        slf.0.duplicate().or_raise().map(Self::from)
     }
 
     /// Make it executable; `flags` of `graph_instantiate_flags`. Later changes of the graph do not reach the result.
@@ -274,39 +297,43 @@ impl PyGraph {
     /// LogicError
     ///     If the graph has a cycle or a node that the device cannot run.
     #[pyo3(signature = (flags = 0))]
-    fn instantiate(&self, py: Python<'_>, #[pyo3(from_py_with = int)] flags: u64) -> PyResult<PyGraphExec> {
-        py.detach(|| self.0.instantiate(flags)).or_raise().map(PyGraphExec::from)
+    fn instantiate(
+        slf: Ready<'_, Self>,
+        py: Python<'_>,
+        #[pyo3(from_py_with = int)] flags: u64,
+    ) -> PyResult<PyGraphExec> {
+        py.detach(|| slf.0.instantiate(flags)).or_raise().map(PyGraphExec::from)
     }
 
     /// Write a picture in the language of Graphviz; `flags` of `graph_debug_dot_flags`.
     #[pyo3(signature = (path, flags = 0))]
-    fn debug_dot_print(&self, path: PathBuf, #[pyo3(from_py_with = int)] flags: u32) -> PyResult<()> {
-        self.0.debug_dot_print(&path, flags).or_raise()
+    fn debug_dot_print(slf: Ready<'_, Self>, path: PathBuf, #[pyo3(from_py_with = int)] flags: u32) -> PyResult<()> {
+        slf.0.debug_dot_print(&path, flags).or_raise()
     }
 
     /// The picture of `debug_dot_print` as text.
     #[pyo3(signature = (flags = 0))]
-    fn dot(&self, #[pyo3(from_py_with = int)] flags: u32) -> PyResult<String> {
-        self.0.to_dot(flags).or_raise()
+    fn dot(slf: Ready<'_, Self>, #[pyo3(from_py_with = int)] flags: u32) -> PyResult<String> {
+        slf.0.to_dot(flags).or_raise()
     }
 
     /// The driver's handle, for other libraries.
     #[getter]
-    fn handle(&self) -> usize {
-        self.0.handle().addr()
+    fn handle(slf: Ready<'_, Self>) -> usize {
+        slf.0.handle().addr()
     }
 
-    fn __len__(&self) -> PyResult<usize> {
-        Ok(self.0.nodes().or_raise()?.len())
+    fn __len__(slf: Ready<'_, Self>) -> PyResult<usize> {
+        Ok(slf.0.nodes().or_raise()?.len())
     }
 
     fn __bool__(&self) -> bool {
         true
     }
 
-    fn __repr__(&self) -> String {
-        let n = self.0.nodes().map_or(0, |nodes| nodes.len());
-        format!("<rtcg.driver.Graph at {:#x} with {n} nodes>", self.0.handle().addr())
+    fn __repr__(slf: Ready<'_, Self>) -> String {
+        let n = slf.0.nodes().map_or(0, |nodes| nodes.len());
+        format!("<rtcg.driver.Graph at {:#x} with {n} nodes>", slf.0.handle().addr())
     }
 }
 

@@ -14,7 +14,7 @@ use crate::driver::stream::{PyStream, as_driver_stream};
 use crate::driver::structured_copy::PyMemcpy3D;
 use crate::errors::OrRaise;
 use crate::integer::{int, optional_int};
-use crate::resource_lifetime::{DropDetached, impl_from_core};
+use crate::resource_lifetime::{DropDetached, ReadyArgument, impl_from_core};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use rtcg::driver::{GraphExec, GraphNode, sys};
@@ -46,7 +46,7 @@ impl PyGraphExec {
     /// The stream must not be one that is being captured: there, the graph is added as a child graph node.
     #[pyo3(signature = (stream = None))]
     fn launch(&self, py: Python<'_>, stream: Option<&Bound<'_, PyStream>>) -> PyResult<()> {
-        let stream = as_driver_stream(stream);
+        let stream = as_driver_stream(stream)?;
         in_flight_buffers::release_completed();
         py.detach(|| self.0.launch(stream)).or_raise()
     }
@@ -54,7 +54,7 @@ impl PyGraphExec {
     /// Prepare the next launch, which is then quicker.
     #[pyo3(signature = (stream = None))]
     fn upload(&self, py: Python<'_>, stream: Option<&Bound<'_, PyStream>>) -> PyResult<()> {
-        let stream = as_driver_stream(stream);
+        let stream = as_driver_stream(stream)?;
         py.detach(|| self.0.upload(stream)).or_raise()
     }
 
@@ -64,8 +64,9 @@ impl PyGraphExec {
     /// ------
     /// LogicError
     ///     Says how the graphs differ; then nothing has changed.
-    fn update(&self, py: Python<'_>, graph: &PyGraph) -> PyResult<()> {
-        py.detach(|| self.0.update(&graph.0)).or_raise()
+    fn update(&self, py: Python<'_>, graph: ReadyArgument<'_, PyGraph>) -> PyResult<()> {
+        let graph = &graph.0;
+        py.detach(|| self.0.update(graph)).or_raise()
     }
 
     /// The `graph_instantiate_flags` that it was made with.
@@ -170,12 +171,12 @@ impl PyGraphExec {
     }
 
     /// Of a node that records or waits for an event.
-    fn event_node_set_event(&self, node: &PyGraphNode, event: &PyEvent) -> PyResult<()> {
+    fn event_node_set_event(&self, node: &PyGraphNode, event: ReadyArgument<'_, PyEvent>) -> PyResult<()> {
         self.0.set_event(&node.0, &event.0).or_raise()
     }
 
     /// `graph` must have the shape of the one that is there.
-    fn child_graph_node_set_params(&self, node: &PyGraphNode, graph: &PyGraph) -> PyResult<()> {
+    fn child_graph_node_set_params(&self, node: &PyGraphNode, graph: ReadyArgument<'_, PyGraph>) -> PyResult<()> {
         self.0.set_child_graph(&node.0, &graph.0).or_raise()
     }
 

@@ -7,7 +7,7 @@ use crate::driver::graph_node_params::{KernelNodeUpdate, updated_kernel_node};
 use crate::enums::enum_member;
 use crate::errors::OrRaise;
 use crate::integer::optional_int;
-use crate::resource_lifetime::{DropDetached, impl_from_core};
+use crate::resource_lifetime::{DropDetached, ReadyArgument, impl_from_core};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -24,7 +24,7 @@ impl<'py> FromPyObject<'_, 'py> for NodeList<'py> {
             return Ok(Self(vec![node.to_owned()]));
         }
         object.extract().map(Self).map_err(|_| {
-            let shown = object.repr().map_or_else(|_| "?".to_string(), |text| text.to_string());
+            let shown = crate::errors::shown(&object);
             PyTypeError::new_err(format!("dependencies is {shown}; expected a GraphNode or a sequence of them"))
         })
     }
@@ -95,7 +95,7 @@ impl PyGraphNode {
     }
 
     /// The node of `graph`, made by `Graph.clone`, that stands for this one.
-    fn find_in_clone(&self, graph: &PyGraph) -> PyResult<PyGraphNode> {
+    fn find_in_clone(&self, graph: ReadyArgument<'_, PyGraph>) -> PyResult<PyGraphNode> {
         self.0.find_in_clone(&graph.0).or_raise().map(PyGraphNode::from)
     }
 

@@ -2,9 +2,12 @@
 
 use crate::driver::memory::use_after_free_error;
 use crate::errors::{LogicError, OrRaise};
-use crate::host_buffer::{HostBuffer, numpy_array_over};
+use crate::host_buffer::{HostBuffer, numpy_array_over, refuse_object_dtype};
 use crate::integer::int;
-use crate::resource_lifetime::{DropDetached, LateInit, free_with_gil_released, impl_new_for_init, resource_methods};
+use crate::resource_lifetime::{
+    DropDetached, FilledByInit, LateInit, Ready, filled_object, free_with_gil_released, impl_new_for_init,
+    resource_methods,
+};
 use numpy::{PyArrayDescr, PyArrayDescrMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -23,8 +26,8 @@ macro_rules! host_memory_class {
 
             /// Size in bytes.
             #[getter]
-            fn nbytes(&self) -> usize {
-                self.0.nbytes()
+            fn nbytes(slf: Ready<'_, Self>) -> usize {
+                slf.0.nbytes()
             }
 
             /// An array over this memory, which it keeps alive.
@@ -34,7 +37,7 @@ macro_rules! host_memory_class {
                 shape: Vec<usize>,
                 fortran: bool,
             ) -> PyResult<Bound<'py, PyAny>> {
-                let memory = &slf.get().0;
+                let memory = &filled_object(&slf)?.0;
                 if memory.is_freed() {
                     return Err(use_after_free_error($name, memory.nbytes(), memory.as_ptr().addr() as u64));
                 }
@@ -52,13 +55,13 @@ host_memory_class! {
     PyHostAllocation as "PagelockedHostAllocation" over HostAllocation, "(nbytes, flags)";
 
     /// The device's address of this memory, if it was made with ``host_alloc_flags.DEVICEMAP``.
-    fn get_device_pointer(&self) -> PyResult<u64> {
-        self.0.device_pointer().or_raise()
+    fn get_device_pointer(slf: Ready<'_, Self>) -> PyResult<u64> {
+        slf.0.device_pointer().or_raise()
     }
 
     /// The `host_alloc_flags` that it was made with.
-    fn get_flags(&self) -> PyResult<u32> {
-        self.0.flags().or_raise()
+    fn get_flags(slf: Ready<'_, Self>) -> PyResult<u32> {
+        slf.0.flags().or_raise()
     }
 }
 
@@ -67,8 +70,8 @@ host_memory_class! {
     PyAlignedAllocation as "AlignedHostAllocation" over AlignedHostAllocation, "(nbytes, alignment)";
 
     /// The device's address of this memory, once it was registered with `register_host_memory`.
-    fn get_device_pointer(&self) -> PyResult<u64> {
-        rtcg::driver::memory::host_device_pointer(self.0.as_ptr()).or_raise()
+    fn get_device_pointer(slf: Ready<'_, Self>) -> PyResult<u64> {
+        rtcg::driver::memory::host_device_pointer(slf.0.as_ptr()).or_raise()
     }
 }
 
@@ -123,6 +126,7 @@ impl<'py> HostArrayGeometry<'py> {
         let shape =
             shape.map_err(|_| PyValueError::new_err(format!("shape is {signed:?}; expected no negative length")))?;
         let dtype = PyArrayDescr::new(dtype.py(), dtype)?;
+        refuse_object_dtype(&dtype, "the array")?;
         let nbytes = shape.iter().try_fold(dtype.itemsize(), |total, &n| total.checked_mul(n));
         let nbytes = nbytes.ok_or_else(|| PyValueError::new_err(format!("shape is {shape:?}, which is too large")))?;
         Ok(Self { shape, dtype, fortran, nbytes: nbytes.max(1) })
@@ -153,6 +157,8 @@ pub(crate) struct PyRegisteredHost(
     /// The array whose memory it is.
     Py<PyAny>,
 );
+
+impl FilledByInit for PyRegisteredHost {}
 
 resource_methods! {
     PyRegisteredHost, free = unregister, is_freed = |memory| memory.is_unregistered(), release = |memory| memory.unregister();

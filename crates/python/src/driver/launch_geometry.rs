@@ -5,10 +5,15 @@ use crate::driver::launch_keywords::{LaunchKeyword, keyword_by_name};
 use crate::driver::stream::{PyStream, extract_stream};
 use crate::driver::texture::PyTextureReference;
 use crate::errors::LogicError;
+use crate::resource_lifetime::filled_object;
 use pyo3::exceptions::{PyAssertionError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyTuple};
 use rtcg::driver::{LaunchOptions, Stream, TextureReference};
+
+/// For those who know another package.
+pub(crate) const HOW_TO_LAUNCH: &str = "rtcg launches kernel(*arguments, grid=(1, 1), block=(256, 1, 1)), where CuPy has \
+                                        kernel(grid, block, arguments) and Numba kernel[grid, block](*arguments)";
 
 /// Where and how wide a kernel runs.
 pub(crate) struct LaunchGeometry {
@@ -59,7 +64,9 @@ impl<'py> CallOptions<'py> {
             return Err(PyValueError::new_err(format!("extra keyword arguments: {}", unknown.join(", "))));
         }
         if !has_block {
-            return Err(PyValueError::new_err("must specify block size, for instance block=(256, 1, 1)"));
+            return Err(PyValueError::new_err(format!(
+                "must specify block size, for instance block=(256, 1, 1); {HOW_TO_LAUNCH}"
+            )));
         }
         if options.stream.is_none()
             && let Some(stream) = Stream::current()
@@ -75,7 +82,7 @@ impl<'py> CallOptions<'py> {
 }
 
 fn keyword_type_error(name: &str, value: &Bound<'_, PyAny>, wanted: &str) -> PyErr {
-    let shown = value.repr().map_or_else(|_| "?".to_string(), |text| text.to_string());
+    let shown = crate::errors::shown(value);
     PyTypeError::new_err(format!("{name} is {shown}; expected {wanted}"))
 }
 
@@ -131,7 +138,8 @@ pub(crate) fn texture_references(value: &Bound<'_, PyAny>) -> PyResult<Vec<Textu
     items
         .map(|item| {
             let item = item?;
-            item.cast::<PyTextureReference>().map(|r| r.get().0.clone()).map_err(|_| wrong(&item))
+            let texref = item.cast::<PyTextureReference>().map_err(|_| wrong(&item))?;
+            Ok(filled_object(texref)?.0.clone())
         })
         .collect()
 }

@@ -4,6 +4,7 @@ use crate::driver::event::PyEvent;
 use crate::driver::launch_geometry::parse_dimensions;
 use crate::errors::OrRaise;
 use crate::integer::extract_named_int;
+use crate::resource_lifetime::filled_object;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -119,5 +120,5 @@ fn parse_mem_sync_domain_map(value: &Bound<'_, PyAny>) -> PyResult<[u8; 2]> {
 fn event_handle(value: &Bound<'_, PyAny>, name: &str) -> PyResult<sys::CUevent> {
     let event = value.cast::<PyEvent>();
     let event = event.map_err(|_| PyTypeError::new_err(format!("{name} is {value}; expected an Event")))?;
-    event.get().0.handle_for_launch_attribute().or_raise()
+    filled_object(event)?.0.handle_for_launch_attribute().or_raise()
 }

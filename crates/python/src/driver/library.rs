@@ -7,7 +7,7 @@ use crate::driver::module::{PyModuleHandle, jit_options};
 use crate::errors::OrRaise;
 use crate::host_buffer::HostBuffer;
 use crate::integer::int;
-use crate::resource_lifetime::{DropDetached, closeable_methods, impl_from_core};
+use crate::resource_lifetime::{DropDetached, FilledByInit, closeable_methods, filled_object, impl_from_core};
 use pyo3::prelude::*;
 use rtcg::driver::{Kernel, Library, sys};
 use std::path::PathBuf;
@@ -26,6 +26,8 @@ impl_from_core!(PyLibrary over Library);
 pub(crate) struct PyKernel(DropDetached<Kernel>);
 
 impl_from_core!(PyKernel over Kernel);
+
+impl FilledByInit for PyLibrary {}
 
 closeable_methods! { PyLibrary;
     /// The driver's handle, for other libraries.
@@ -165,7 +167,7 @@ fn library_from_buffer(
 ) -> PyResult<PyLibrary> {
     let buffer = HostBuffer::from_object(buffer, "buffer")?;
     let options = jit_options(options);
-    let device = device.map(|device| *device.get().0);
+    let device = device.map(filled_object).transpose()?.map(|device| *device.0);
     // SAFETY: the buffer outlives the call, and images are immutable by convention.
     let image = unsafe { buffer.as_bytes() };
     let (result, log) = py.detach(|| Library::from_image_with(image, &options, device.as_ref()));

@@ -10,7 +10,8 @@ use crate::enums::enum_member;
 use crate::errors::{LogicError, OrRaise};
 use crate::integer::int;
 use crate::resource_lifetime::{
-    DropDetached, LateInit, free_with_gil_released, impl_from_core, impl_new_for_init, resource_methods,
+    DropDetached, FilledByInit, LateInit, Ready, filled_object, free_with_gil_released, impl_from_core,
+    impl_new_for_init, resource_methods,
 };
 use numpy::PyArrayDescr;
 use pyo3::exceptions::PyOverflowError;
@@ -66,13 +67,15 @@ pub(crate) fn allocation_memoryview<'py>(
     memoryview_at_address(py, address, size, offset)
 }
 
+impl FilledByInit for PyDeviceAllocation {}
+
 resource_methods! {
     PyDeviceAllocation, free = free, is_freed = |memory| memory.is_freed(), release = |memory| memory.free();
 
     /// Free memory of `mem_alloc_async` once `stream` has passed its present work.
     #[pyo3(signature = (stream = None))]
     fn free_async(&self, stream: Option<&Bound<'_, PyStream>>) -> PyResult<()> {
-        self.0.free_async(as_driver_stream(stream)).or_raise()
+        self.0.free_async(as_driver_stream(stream)?).or_raise()
     }
 
     /// Size in bytes.
@@ -138,14 +141,14 @@ resource_methods! {
     PyManagedAllocation, free = free, is_freed = |memory| memory.allocation().is_freed(), release = |memory| memory.free();
 
     /// The address, which is the same on host and device.
-    fn get_device_pointer(&self) -> PyResult<u64> {
-        self.ptr()
+    fn get_device_pointer(slf: Ready<'_, Self>) -> PyResult<u64> {
+        slf.ptr()
     }
 
     /// Size in bytes.
     #[getter]
-    fn nbytes(&self) -> usize {
-        self.0.allocation().nbytes()
+    fn nbytes(slf: Ready<'_, Self>) -> usize {
+        slf.0.allocation().nbytes()
     }
 
     /// An array over this memory, which it keeps alive.
@@ -155,7 +158,7 @@ resource_methods! {
         shape: Vec<usize>,
         fortran: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
-        slf.get().ptr()?;
+        filled_object(&slf)?.ptr()?;
         let memory = &slf.get().0;
         let (data, room) = (memory.as_ptr(), memory.allocation().nbytes());
         checked_numpy_array(slf.into_any(), data, room, dtype, &shape, fortran)
@@ -163,47 +166,47 @@ resource_methods! {
 
     /// A writable view of `size` bytes at `offset`; a `LogicError` if the memory does not have them.
     #[pyo3(signature = (size, offset = 0))]
-    fn as_buffer<'py>(&self, py: Python<'py>, #[pyo3(from_py_with = int)] size: usize, #[pyo3(from_py_with = int)] offset: usize) -> PyResult<Bound<'py, PyAny>> {
-        allocation_memoryview(py, self.ptr()?, self.nbytes(), size, offset)
+    fn as_buffer<'py>(slf: Ready<'_, Self>, py: Python<'py>, #[pyo3(from_py_with = int)] size: usize, #[pyo3(from_py_with = int)] offset: usize) -> PyResult<Bound<'py, PyAny>> {
+        allocation_memoryview(py, slf.ptr()?, Self::nbytes(slf), size, offset)
     }
 
     /// From the present end of `stream` on, let who `mem_flags` (of `mem_attach_flags`) says use the memory.
     #[pyo3(signature = (mem_flags, stream = None))]
-    fn attach(&self, #[pyo3(from_py_with = int)] mem_flags: u32, stream: Option<&Bound<'_, PyStream>>) -> PyResult<()> {
-        self.ptr()?;
-        self.0.attach(mem_flags, as_driver_stream(stream)).or_raise()
+    fn attach(slf: Ready<'_, Self>, #[pyo3(from_py_with = int)] mem_flags: u32, stream: Option<&Bound<'_, PyStream>>) -> PyResult<()> {
+        slf.ptr()?;
+        slf.0.attach(mem_flags, as_driver_stream(stream)?).or_raise()
     }
 
     /// Advise how all of the memory will be used; see `rtcg.driver.mem_advise`.
     #[pyo3(signature = (advice, device = None))]
-    fn advise(&self, #[pyo3(from_py_with = int)] advice: u32, device: Option<&Bound<'_, PyDevice>>) -> PyResult<()> {
-        memory::mem_advise(self.ptr()?, self.nbytes(), sys::CUmem_advise(advice), as_driver_device(device)).or_raise()
+    fn advise(slf: Ready<'_, Self>, #[pyo3(from_py_with = int)] advice: u32, device: Option<&Bound<'_, PyDevice>>) -> PyResult<()> {
+        memory::mem_advise(slf.ptr()?, Self::nbytes(slf), sys::CUmem_advise(advice), as_driver_device(device)?).or_raise()
     }
 
     /// Move all of the memory to a device (None: to the host) in stream order.
     #[pyo3(signature = (device = None, stream = None))]
-    fn prefetch(&self, device: Option<&Bound<'_, PyDevice>>, stream: Option<&Bound<'_, PyStream>>) -> PyResult<()> {
-        memory::mem_prefetch_async(self.ptr()?, self.nbytes(), as_driver_device(device), as_driver_stream(stream)).or_raise()
+    fn prefetch(slf: Ready<'_, Self>, device: Option<&Bound<'_, PyDevice>>, stream: Option<&Bound<'_, PyStream>>) -> PyResult<()> {
+        memory::mem_prefetch_async(slf.ptr()?, Self::nbytes(slf), as_driver_device(device)?, as_driver_stream(stream)?).or_raise()
     }
 
-    fn __int__(&self) -> PyResult<u64> {
-        self.ptr()
+    fn __int__(slf: Ready<'_, Self>) -> PyResult<u64> {
+        slf.ptr()
     }
 
-    fn __index__(&self) -> PyResult<u64> {
-        self.ptr()
+    fn __index__(slf: Ready<'_, Self>) -> PyResult<u64> {
+        slf.ptr()
     }
 }
 
 /// The device that an optional argument names.
-fn as_driver_device<'a>(device: Option<&'a Bound<'_, PyDevice>>) -> Option<&'a Device> {
-    device.map(|device| &*device.get().0)
+fn as_driver_device<'a>(device: Option<&'a Bound<'_, PyDevice>>) -> PyResult<Option<&'a Device>> {
+    Ok(device.map(filled_object).transpose()?.map(|device| &*device.0))
 }
 
 /// The device that an optional argument names, else that of the current context.
 pub(crate) fn device_or_current(device: Option<&Bound<'_, PyDevice>>) -> PyResult<Device> {
     match device {
-        Some(device) => Ok(*device.get().0),
+        Some(device) => Ok(*filled_object(device)?.0),
         None => rtcg::driver::Context::current_device().or_raise(),
     }
 }
@@ -232,14 +235,14 @@ impl PyIpcMemory {
     }
 
     /// Unmap now. A second time is a `LogicError`.
-    fn close(&self, py: Python<'_>) -> PyResult<()> {
-        py.detach(|| self.0.close()).or_raise()
+    fn close(slf: Ready<'_, Self>, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| slf.0.close()).or_raise()
     }
 
     /// Size in bytes of the other process's allocation.
     #[getter]
-    fn nbytes(&self) -> usize {
-        self.0.allocation().nbytes()
+    fn nbytes(slf: Ready<'_, Self>) -> usize {
+        slf.0.allocation().nbytes()
     }
 
     fn __enter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
@@ -247,16 +250,16 @@ impl PyIpcMemory {
     }
 
     #[pyo3(signature = (*_exception))]
-    fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyTuple>) -> PyResult<()> {
-        if self.0.allocation().is_freed() { Ok(()) } else { self.close(py) }
+    fn __exit__(slf: Ready<'_, Self>, py: Python<'_>, _exception: &Bound<'_, PyTuple>) -> PyResult<()> {
+        if slf.0.allocation().is_freed() { Ok(()) } else { Self::close(slf, py) }
     }
 
-    fn __int__(&self) -> PyResult<u64> {
-        self.ptr()
+    fn __int__(slf: Ready<'_, Self>) -> PyResult<u64> {
+        slf.ptr()
     }
 
-    fn __index__(&self) -> PyResult<u64> {
-        self.ptr()
+    fn __index__(slf: Ready<'_, Self>) -> PyResult<u64> {
+        slf.ptr()
     }
 }
 
@@ -322,7 +325,7 @@ fn mem_alloc_async(
     stream: Option<&Bound<'_, PyStream>>,
     pool: Option<&Bound<'_, PyMemoryPool>>,
 ) -> PyResult<PyDeviceAllocation> {
-    let (stream, pool) = (as_driver_stream(stream), pool.map(|pool| &pool.get().0));
+    let (stream, pool) = (as_driver_stream(stream)?, pool.map(filled_object).transpose()?.map(|pool| &pool.0));
     let memory = py.detach(|| match pool {
         Some(pool) => pool.allocate(size, stream),
         None => DeviceAllocation::new_async(size, stream),
@@ -412,7 +415,7 @@ fn mem_advise(
     device: Option<&Bound<'_, PyDevice>>,
 ) -> PyResult<()> {
     devptr.check_argument_bytes("cuMemAdvise", "devptr: ", size)?;
-    memory::mem_advise(devptr.0, size, sys::CUmem_advise(advice), as_driver_device(device)).or_raise()
+    memory::mem_advise(devptr.0, size, sys::CUmem_advise(advice), as_driver_device(device)?).or_raise()
 }
 
 /// Move a range of managed memory to a device (None: to the host) in stream order; returns None, does not wait.
@@ -425,7 +428,7 @@ fn mem_prefetch_async(
     stream: Option<&Bound<'_, PyStream>>,
 ) -> PyResult<()> {
     devptr.check_argument_bytes("cuMemPrefetchAsync", "devptr: ", size)?;
-    memory::mem_prefetch_async(devptr.0, size, as_driver_device(device), as_driver_stream(stream)).or_raise()
+    memory::mem_prefetch_async(devptr.0, size, as_driver_device(device)?, as_driver_stream(stream)?).or_raise()
 }
 
 /// Return what was advised about a range of managed memory, by `mem_range_attribute`.

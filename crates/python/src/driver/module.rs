@@ -5,7 +5,9 @@ use crate::driver::texture::{PySurfaceReference, PyTextureReference};
 use crate::errors::OrRaise;
 use crate::host_buffer::HostBuffer;
 use crate::integer::int;
-use crate::resource_lifetime::{DropDetached, LateInit, closeable_methods, impl_from_core, impl_new_for_init};
+use crate::resource_lifetime::{
+    DropDetached, FilledByInit, LateInit, Ready, closeable_methods, impl_from_core, impl_new_for_init,
+};
 use pyo3::prelude::*;
 use rtcg::driver::{Linker, Module, sys};
 use std::path::PathBuf;
@@ -16,6 +18,8 @@ use std::sync::{Mutex, PoisonError};
 pub(crate) struct PyModuleHandle(pub(crate) DropDetached<Module>);
 
 impl_from_core!(PyModuleHandle over Module);
+
+impl FilledByInit for PyModuleHandle {}
 
 closeable_methods! { PyModuleHandle;
     /// The kernel of this name. `LogicError` when there is none.
@@ -148,7 +152,7 @@ impl PyLinker {
     /// A `LogicError` with the linker's log if it is none.
     #[pyo3(signature = (data, input_type, name = "unknown"))]
     fn add_data(
-        &self,
+        slf: Ready<'_, Self>,
         py: Python<'_>,
         data: &Bound<'_, PyAny>,
         #[pyo3(from_py_with = int)] input_type: u32,
@@ -157,26 +161,31 @@ impl PyLinker {
         let buffer = HostBuffer::from_object(data, "data")?;
         // SAFETY: the buffer outlives the call.
         let bytes = unsafe { buffer.as_bytes() };
-        self.with_linker(py, |linker| linker.add_data(bytes, sys::CUjitInputType(input_type), name))
+        slf.with_linker(py, |linker| linker.add_data(bytes, sys::CUjitInputType(input_type), name))
     }
 
     /// Add a file of a `jit_input_type`; a `RuntimeError` if there is no such file.
-    fn add_file(&self, py: Python<'_>, filename: PathBuf, #[pyo3(from_py_with = int)] input_type: u32) -> PyResult<()> {
-        self.with_linker(py, |linker| linker.add_file(&filename, sys::CUjitInputType(input_type)))
+    fn add_file(
+        slf: Ready<'_, Self>,
+        py: Python<'_>,
+        filename: PathBuf,
+        #[pyo3(from_py_with = int)] input_type: u32,
+    ) -> PyResult<()> {
+        slf.with_linker(py, |linker| linker.add_file(&filename, sys::CUjitInputType(input_type)))
     }
 
     /// Add options of nvJitLink's own, such as ``-fma=0`` or ``-kernels-used=f``, for links with LTO-IR.
-    fn add_lto_options(&self, py: Python<'_>, options: Vec<String>) -> PyResult<()> {
-        self.with_linker(py, |linker| options.iter().try_for_each(|option| linker.add_lto_option(option)))
+    fn add_lto_options(slf: Ready<'_, Self>, py: Python<'_>, options: Vec<String>) -> PyResult<()> {
+        slf.with_linker(py, |linker| options.iter().try_for_each(|option| linker.add_lto_option(option)))
     }
 
     /// Link what was added and load it into the current context: a `Module`.
     ///
     /// A `LogicError` with the linker's log if something is missing or twice there.
-    fn link_module(&self, py: Python<'_>) -> PyResult<PyModuleHandle> {
-        let module = self.with_linker(py, Linker::link_module)?;
-        if let Some(handler) = &self.0.message_handler {
-            let log = self.0.linker.lock().unwrap_or_else(PoisonError::into_inner).jit_log();
+    fn link_module(slf: Ready<'_, Self>, py: Python<'_>) -> PyResult<PyModuleHandle> {
+        let module = slf.with_linker(py, Linker::link_module)?;
+        if let Some(handler) = &slf.0.message_handler {
+            let log = slf.0.linker.lock().unwrap_or_else(PoisonError::into_inner).jit_log();
             handler.call1(py, (true, log.info, log.error))?;
         }
         Ok(PyModuleHandle::from(module))

@@ -5,8 +5,10 @@ use crate::driver::memory::{allocation_memoryview, use_after_free_error};
 use crate::driver::stream::{PyStream, as_driver_stream};
 use crate::errors::OrRaise;
 use crate::integer::int;
-use crate::resource_lifetime::resource_methods;
-use crate::resource_lifetime::{DropDetached, LateInit, free_with_gil_released, impl_from_core, impl_new_for_init};
+use crate::resource_lifetime::{
+    DropDetached, FilledByInit, LateInit, Ready, filled_object, free_with_gil_released, impl_from_core,
+    impl_new_for_init, resource_methods,
+};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rtcg::DeviceBuffer;
@@ -51,6 +53,8 @@ impl PyPooledDeviceAllocation {
     }
 }
 
+impl FilledByInit for PyPooledDeviceAllocation {}
+
 resource_methods! {
     PyPooledDeviceAllocation, free = free, is_freed = |memory| memory.is_freed(), release = |memory| memory.free();
 
@@ -63,8 +67,9 @@ resource_methods! {
     /// Say that work in another stream (None: the default stream) uses this memory, too. Launches and
     /// copies of this package do so by themselves.
     #[pyo3(signature = (stream = None))]
-    fn used_in(&self, stream: Option<&Bound<'_, PyStream>>) {
-        self.0.used_in(as_driver_stream(stream));
+    fn used_in(&self, stream: Option<&Bound<'_, PyStream>>) -> PyResult<()> {
+        self.0.used_in(as_driver_stream(stream)?);
+        Ok(())
     }
 
     /// A writable view of `size` bytes at `offset`; only for memory that the host can reach.
@@ -103,6 +108,8 @@ impl Drop for PyPooledHostAllocation {
         }
     }
 }
+
+impl FilledByInit for PyPooledHostAllocation {}
 
 resource_methods! {
     PyPooledHostAllocation, free = free, is_freed = |memory| memory.is_freed(), release = |memory| memory.free();
@@ -149,31 +156,31 @@ macro_rules! pool_methods {
 
             /// Number of unused blocks.
             #[getter]
-            fn held_blocks(&self) -> usize {
-                self.0.statistics().held_blocks
+            fn held_blocks(slf: Ready<'_, Self>) -> usize {
+                slf.0.statistics().held_blocks
             }
 
             /// Number of blocks in use.
             #[getter]
-            fn active_blocks(&self) -> usize {
-                self.0.statistics().active_blocks
+            fn active_blocks(slf: Ready<'_, Self>) -> usize {
+                slf.0.statistics().active_blocks
             }
 
             /// Bytes that the pool has from the driver.
             #[getter]
-            fn managed_bytes(&self) -> usize {
-                self.0.statistics().managed_bytes
+            fn managed_bytes(slf: Ready<'_, Self>) -> usize {
+                slf.0.statistics().managed_bytes
             }
 
             /// Bytes asked for in the blocks in use.
             #[getter]
-            fn active_bytes(&self) -> usize {
-                self.0.statistics().active_bytes
+            fn active_bytes(slf: Ready<'_, Self>) -> usize {
+                slf.0.statistics().active_bytes
             }
 
             /// All numbers of the pool, with peaks and counts, as a dict.
-            fn statistics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-                statistics_dict(py, &self.0.statistics())
+            fn statistics<'py>(slf: Ready<'_, Self>, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+                statistics_dict(py, &slf.0.statistics())
             }
 
             /// The bin of a size in bytes; sizes of a bin share blocks.
@@ -189,18 +196,18 @@ macro_rules! pool_methods {
             }
 
             /// Give all unused blocks back to the driver.
-            fn free_held(&self, py: Python<'_>) {
-                py.detach(|| self.0.free_held());
+            fn free_held(slf: Ready<'_, Self>, py: Python<'_>) {
+                py.detach(|| slf.0.free_held());
             }
 
             /// Give all unused blocks back to the driver, now and from now on.
-            fn stop_holding(&self, py: Python<'_>) {
-                py.detach(|| self.0.stop_holding());
+            fn stop_holding(slf: Ready<'_, Self>, py: Python<'_>) {
+                py.detach(|| slf.0.stop_holding());
             }
 
             /// Stop holding memory.
-            fn close(&self, py: Python<'_>) {
-                self.stop_holding(py);
+            fn close(slf: Ready<'_, Self>, py: Python<'_>) {
+                Self::stop_holding(slf, py);
             }
 
             fn __enter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
@@ -208,8 +215,8 @@ macro_rules! pool_methods {
             }
 
             #[pyo3(signature = (*_exception))]
-            fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, pyo3::types::PyTuple>) {
-                self.stop_holding(py);
+            fn __exit__(slf: Ready<'_, Self>, py: Python<'_>, _exception: &Bound<'_, pyo3::types::PyTuple>) {
+                Self::stop_holding(slf, py);
             }
         }
     };
@@ -246,40 +253,40 @@ pool_methods! {
     ///     given back to the driver, the largest first.
     #[pyo3(signature = (size, stream = None))]
     fn allocate(
-        &self,
+        slf: Ready<'_, Self>,
         py: Python<'_>,
         size: usize,
         stream: Option<&Bound<'_, PyStream>>,
     ) -> PyResult<PyPooledDeviceAllocation> {
-        let stream = as_driver_stream(stream);
-        if let Some(memory) = self.0.allocate_if_held(size, stream) {
+        let stream = as_driver_stream(stream)?;
+        if let Some(memory) = slf.0.allocate_if_held(size, stream) {
             return Ok(PyPooledDeviceAllocation(Arc::new(memory.into())));
         }
-        let memory = py.detach(|| self.0.allocate(size, stream)).or_raise()?;
+        let memory = py.detach(|| slf.0.allocate(size, stream)).or_raise()?;
         Ok(PyPooledDeviceAllocation(Arc::new(memory.into())))
     }
 
     /// `allocate` with a word on what it is for; and whether memory was taken from the driver.
     #[pyo3(signature = (size, stream, label))]
     fn _allocate_labelled(
-        &self,
+        slf: Ready<'_, Self>,
         py: Python<'_>,
         size: usize,
         stream: Option<&Bound<'_, PyStream>>,
         label: &str,
     ) -> PyResult<(PyPooledDeviceAllocation, bool)> {
-        let stream = as_driver_stream(stream);
-        let (memory, was_taken) = py.detach(|| self.0.allocate_labelled(size, stream, label)).or_raise()?;
+        let stream = as_driver_stream(stream)?;
+        let (memory, was_taken) = py.detach(|| slf.0.allocate_labelled(size, stream, label)).or_raise()?;
         Ok((PyPooledDeviceAllocation(Arc::new(memory.into())), was_taken))
     }
 
     /// The labelled blocks in use: (size, label, count), the largest first.
-    fn _labelled_block_counts(&self) -> Vec<(usize, String, usize)> {
-        self.0.histogram().into_iter().map(|block| (block.nbytes, block.label.to_string(), block.count)).collect()
+    fn _labelled_block_counts(slf: Ready<'_, Self>) -> Vec<(usize, String, usize)> {
+        slf.0.histogram().into_iter().map(|block| (block.nbytes, block.label.to_string(), block.count)).collect()
     }
 
-    fn _allocation_report(&self, size: usize, label: &str) -> String {
-        self.0.allocation_report(size, label)
+    fn _allocation_report(slf: Ready<'_, Self>, size: usize, label: &str) -> String {
+        slf.0.allocation_report(size, label)
     }
 }
 
@@ -298,8 +305,8 @@ impl PyPageLockedAllocator {
 
     /// The `host_alloc_flags` of what it allocates.
     #[getter]
-    fn flags(&self) -> u32 {
-        self.0.flags.0
+    fn flags(slf: Ready<'_, Self>) -> u32 {
+        slf.0.flags.0
     }
 }
 
@@ -314,7 +321,8 @@ impl_new_for_init!(PyPageLockedMemoryPool, "(allocator=None)");
 impl PyPageLockedMemoryPool {
     #[pyo3(signature = (allocator = None))]
     fn __init__(&self, allocator: Option<&Bound<'_, PyPageLockedAllocator>>) -> PyResult<()> {
-        let allocator = allocator.map_or_else(Default::default, |allocator| *allocator.get().0);
+        let allocator =
+            allocator.map(filled_object).transpose()?.map_or_else(Default::default, |allocator| *allocator.0);
         self.0.init_value(PageLockedMemoryPool::new(allocator))
     }
 }
@@ -325,16 +333,16 @@ pool_methods! {
     /// A page-locked array with undefined contents; ``.base`` is its `PooledHostAllocation`.
     #[pyo3(signature = (shape, dtype, order = "C"))]
     fn allocate<'py>(
-        &self,
+        slf: Ready<'_, Self>,
         py: Python<'py>,
         shape: &Bound<'py, PyAny>,
         dtype: &Bound<'py, PyAny>,
         order: &str,
     ) -> PyResult<Bound<'py, PyAny>> {
         let HostArrayGeometry { shape, dtype, fortran, nbytes } = HostArrayGeometry::from_shape_and_dtype(shape, dtype, order)?;
-        let memory = match self.0.allocate_if_held(nbytes, None) {
+        let memory = match slf.0.allocate_if_held(nbytes, None) {
             Some(memory) => memory,
-            None => py.detach(|| self.0.allocate(nbytes, None)).or_raise()?,
+            None => py.detach(|| slf.0.allocate(nbytes, None)).or_raise()?,
         };
         let (data, room) = (memory.as_ptr(), memory.nbytes());
         let owner = Bound::new(py, PyPooledHostAllocation(memory))?.into_any();

@@ -9,7 +9,9 @@ use crate::driver::in_flight_buffers;
 use crate::enums::enum_member;
 use crate::errors::OrRaise;
 use crate::integer::{int, optional_int};
-use crate::resource_lifetime::{DropDetached, impl_from_core, impl_new_for_init};
+use crate::resource_lifetime::{
+    DropDetached, FilledByInit, Ready, ReadyArgument, filled_object, impl_from_core, impl_new_for_init,
+};
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -49,20 +51,20 @@ impl PyStream {
     }
 
     /// Wait until the stream is empty; raises what went wrong in it.
-    fn synchronize(&self, py: Python<'_>) -> PyResult<()> {
-        let result = py.detach(|| self.0.synchronize());
+    fn synchronize(slf: Ready<'_, Self>, py: Python<'_>) -> PyResult<()> {
+        let result = py.detach(|| slf.0.synchronize());
         in_flight_buffers::release_completed();
         result.or_raise()
     }
 
     /// Whether all work in it is done; does not wait. Raises what went wrong in it.
-    fn is_done(&self) -> PyResult<bool> {
-        self.0.is_done().or_raise()
+    fn is_done(slf: Ready<'_, Self>) -> PyResult<bool> {
+        slf.0.is_done().or_raise()
     }
 
     /// The same as `is_done`.
-    fn query(&self) -> PyResult<bool> {
-        self.0.is_done().or_raise()
+    fn query(slf: Ready<'_, Self>) -> PyResult<bool> {
+        slf.0.is_done().or_raise()
     }
 
     /// A stream of another library in the current context, by its handle or its ``__cuda_stream__``.
@@ -101,43 +103,43 @@ impl PyStream {
     }
 
     fn __enter__<'py>(slf: Bound<'py, Self>) -> PyResult<Bound<'py, Self>> {
-        slf.get().0.push_current_stream().or_raise()?;
+        filled_object(&slf)?.0.push_current_stream().or_raise()?;
         Ok(slf)
     }
 
     #[pyo3(signature = (*_exception))]
-    fn __exit__(&self, _exception: &Bound<'_, PyTuple>) -> PyResult<()> {
-        self.0.pop_current_stream().or_raise()
+    fn __exit__(slf: Ready<'_, Self>, _exception: &Bound<'_, PyTuple>) -> PyResult<()> {
+        slf.0.pop_current_stream().or_raise()
     }
 
     /// Destroy the stream now; what is queued still runs. A second time does nothing.
-    fn close(&self, py: Python<'_>) -> PyResult<()> {
-        py.detach(|| self.0.close()).or_raise()
+    fn close(slf: Ready<'_, Self>, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| slf.0.close()).or_raise()
     }
 
     /// Whether `close` was called.
     #[getter]
-    fn is_closed(&self) -> bool {
-        self.0.is_closed()
+    fn is_closed(slf: Ready<'_, Self>) -> bool {
+        slf.0.is_closed()
     }
 
     /// The flags that it was made with; 1: it does not wait for the legacy default stream.
     #[getter]
-    fn flags(&self) -> PyResult<u32> {
-        self.0.flags().or_raise()
+    fn flags(slf: Ready<'_, Self>) -> PyResult<u32> {
+        slf.0.flags().or_raise()
     }
 
     /// A number that no other stream of the process has or had.
     #[getter]
-    fn id(&self) -> PyResult<u64> {
-        self.0.id().or_raise()
+    fn id(slf: Ready<'_, Self>) -> PyResult<u64> {
+        slf.0.id().or_raise()
     }
 
     /// Call `callback(error)` on a thread of the driver when all earlier work is done.
     ///
     /// `error` is None, or what went wrong. Later work of the stream waits for the callback, which
     /// must not call CUDA. Its exceptions go to `sys.unraisablehook`.
-    fn add_callback(&self, py: Python<'_>, callback: Py<PyAny>) -> PyResult<()> {
+    fn add_callback(slf: Ready<'_, Self>, py: Python<'_>, callback: Py<PyAny>) -> PyResult<()> {
         check_callable(callback.bind(py))?;
         let run = move |result: rtcg::driver::Result<()>| {
             Python::try_attach(|py| {
@@ -146,24 +148,24 @@ impl PyStream {
             });
         };
         let _with_interpreter = PendingHostWork::new();
-        py.detach(|| self.0.add_callback(run)).or_raise()
+        py.detach(|| slf.0.add_callback(run)).or_raise()
     }
 
     /// Call `function(*args)` like a callback, unless earlier work failed; can be captured in a graph.
     #[pyo3(signature = (function, *args))]
-    fn launch_host_func(&self, py: Python<'_>, function: Py<PyAny>, args: Py<PyTuple>) -> PyResult<()> {
+    fn launch_host_func(slf: Ready<'_, Self>, py: Python<'_>, function: Py<PyAny>, args: Py<PyTuple>) -> PyResult<()> {
         check_callable(function.bind(py))?;
         let run = move || {
             Python::try_attach(|py| report_callback_error(py, &function, function.call1(py, args.bind(py))));
         };
         let _with_interpreter = PendingHostWork::new();
-        py.detach(|| self.0.launch_host_func(run)).or_raise()
+        py.detach(|| slf.0.launch_host_func(run)).or_raise()
     }
 
     /// Write `size` bytes, 4 or 8, to device memory when all earlier work is done.
     #[pyo3(signature = (ptr, value, flags = 0, size = 4))]
     fn write_value(
-        &self,
+        slf: Ready<'_, Self>,
         ptr: DevicePtr,
         #[pyo3(from_py_with = int)] value: u64,
         #[pyo3(from_py_with = int)] flags: u32,
@@ -172,9 +174,9 @@ impl PyStream {
         ptr.check_bytes("cuStreamWriteValue", size)?;
         match stream_value_of_size(value, size)? {
             // SAFETY: the driver checks the address; that the memory lives until then is the user's.
-            StreamValue::Short(value) => unsafe { self.0.write_value32(ptr.0, value, flags) },
+            StreamValue::Short(value) => unsafe { slf.0.write_value32(ptr.0, value, flags) },
             // SAFETY: the driver checks the address; that the memory lives until then is the user's.
-            StreamValue::Long(value) => unsafe { self.0.write_value64(ptr.0, value, flags) },
+            StreamValue::Long(value) => unsafe { slf.0.write_value64(ptr.0, value, flags) },
         }
         .or_raise()
     }
@@ -184,7 +186,7 @@ impl PyStream {
     /// `flags` 0: greater or equal (cyclic), 1: equal, 2: have a bit in common, 3: not all bits set in either.
     #[pyo3(signature = (ptr, value, flags = 0, size = 4))]
     fn wait_value(
-        &self,
+        slf: Ready<'_, Self>,
         ptr: DevicePtr,
         #[pyo3(from_py_with = int)] value: u64,
         #[pyo3(from_py_with = int)] flags: u32,
@@ -193,29 +195,29 @@ impl PyStream {
         ptr.check_bytes("cuStreamWaitValue", size)?;
         match stream_value_of_size(value, size)? {
             // SAFETY: as for `write_value`.
-            StreamValue::Short(value) => unsafe { self.0.wait_value32(ptr.0, value, flags) },
+            StreamValue::Short(value) => unsafe { slf.0.wait_value32(ptr.0, value, flags) },
             // SAFETY: the driver checks the address; that the memory lives until then is the user's.
-            StreamValue::Long(value) => unsafe { self.0.wait_value64(ptr.0, value, flags) },
+            StreamValue::Long(value) => unsafe { slf.0.wait_value64(ptr.0, value, flags) },
         }
         .or_raise()
     }
 
     /// The protocol by which libraries pass each other streams: ``(version, handle)``.
-    fn __cuda_stream__(&self) -> (u32, usize) {
-        (0, self.0.handle().addr())
+    fn __cuda_stream__(slf: Ready<'_, Self>) -> (u32, usize) {
+        (0, slf.0.handle().addr())
     }
 
-    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
-        other.cast::<PyStream>().is_ok_and(|other| other.get().0 == self.0)
+    fn __eq__(slf: Ready<'_, Self>, other: &Bound<'_, PyAny>) -> bool {
+        other.cast::<PyStream>().is_ok_and(|other| other.get().is_filled() && other.get().0 == slf.0)
     }
 
-    fn __hash__(&self) -> u64 {
-        self.0.handle().addr() as u64
+    fn __hash__(slf: Ready<'_, Self>) -> u64 {
+        slf.0.handle().addr() as u64
     }
 
     /// Later work of this stream waits for `evt`.
-    fn wait_for_event(&self, evt: &PyEvent) -> PyResult<()> {
-        self.0.wait_for_event(&evt.0).or_raise()
+    fn wait_for_event(slf: Ready<'_, Self>, evt: ReadyArgument<'_, PyEvent>) -> PyResult<()> {
+        slf.0.wait_for_event(&evt.0).or_raise()
     }
 
     /// From now on, work becomes nodes of a new graph (or of `graph`) instead of being done.
@@ -224,57 +226,74 @@ impl PyStream {
     /// calls of other threads are errors meanwhile. Arguments of launches and the buffers of
     /// asynchronous copies live as long as the graph.
     #[pyo3(signature = (mode = 0, graph = None))]
-    fn begin_capture(&self, #[pyo3(from_py_with = int)] mode: u32, graph: Option<&PyGraph>) -> PyResult<()> {
+    fn begin_capture(
+        slf: Ready<'_, Self>,
+        #[pyo3(from_py_with = int)] mode: u32,
+        graph: Option<ReadyArgument<'_, PyGraph>>,
+    ) -> PyResult<()> {
         let mode = CUstreamCaptureMode(mode);
         match graph {
-            Some(graph) => self.0.begin_capture_to(&graph.0, &[], mode).or_raise(),
-            None => self.0.begin_capture(mode).or_raise(),
+            Some(graph) => slf.0.begin_capture_to(&graph.0, &[], mode).or_raise(),
+            None => slf.0.begin_capture(mode).or_raise(),
         }
     }
 
     /// End the capture. An error if something has made it invalid; then it is over too.
-    fn end_capture(&self) -> PyResult<PyGraph> {
-        self.0.end_capture().or_raise().map(PyGraph::from)
+    fn end_capture(slf: Ready<'_, Self>) -> PyResult<PyGraph> {
+        slf.0.end_capture().or_raise().map(PyGraph::from)
     }
 
     /// ``with stream.capture() as graph:`` captures the block. Needs a driver of CUDA 12.3.
     #[pyo3(signature = (mode = 0, graph = None))]
-    fn capture(&self, #[pyo3(from_py_with = int)] mode: u32, graph: Option<&PyGraph>) -> PyStreamCapture {
-        PyStreamCapture::new(&self.0, mode, graph)
+    fn capture(
+        slf: Ready<'_, Self>,
+        #[pyo3(from_py_with = int)] mode: u32,
+        graph: Option<ReadyArgument<'_, PyGraph>>,
+    ) -> PyStreamCapture {
+        PyStreamCapture::new(&slf.0, mode, graph.as_deref())
     }
 
     /// Whether its work becomes nodes of a graph now.
-    fn is_capturing(&self) -> PyResult<bool> {
-        self.0.is_capturing().or_raise()
+    fn is_capturing(slf: Ready<'_, Self>) -> PyResult<bool> {
+        slf.0.is_capturing().or_raise()
     }
 
     /// ``NONE``, ``ACTIVE``, or ``INVALIDATED`` once something has made the capture useless.
     #[getter]
-    fn capture_status<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        enum_member(py, "capture_status", self.0.capture_status().or_raise()?.0)
+    fn capture_status<'py>(slf: Ready<'_, Self>, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        enum_member(py, "capture_status", slf.0.capture_status().or_raise()?.0)
     }
 
     /// Status, number, graph so far, and the nodes that the next one comes after; None if not captured.
-    fn get_capture_info<'py>(&self, py: Python<'py>) -> PyResult<Option<CaptureInfo<'py>>> {
-        capture_info(py, &self.0)
+    fn get_capture_info<'py>(slf: Ready<'_, Self>, py: Python<'py>) -> PyResult<Option<CaptureInfo<'py>>> {
+        capture_info(py, &slf.0)
     }
 
     /// Set (or, unless `only`, add) the nodes that the next captured one comes after.
     #[pyo3(signature = (nodes, only = true))]
-    fn update_capture_dependencies(&self, nodes: Vec<Bound<'_, PyGraphNode>>, only: bool) -> PyResult<()> {
-        self.0.update_capture_dependencies(&to_driver_nodes(nodes), only).or_raise()
+    fn update_capture_dependencies(
+        slf: Ready<'_, Self>,
+        nodes: Vec<Bound<'_, PyGraphNode>>,
+        only: bool,
+    ) -> PyResult<()> {
+        slf.0.update_capture_dependencies(&to_driver_nodes(nodes), only).or_raise()
     }
 
     /// The driver's handle, for other libraries.
     #[getter]
-    fn handle(&self) -> usize {
-        self.0.handle().addr()
+    fn handle(slf: Ready<'_, Self>) -> usize {
+        slf.0.handle().addr()
     }
 
     /// Its priority; smaller numbers go first.
     #[getter]
-    fn priority(&self) -> PyResult<i32> {
-        self.0.priority().or_raise()
+    fn priority(slf: Ready<'_, Self>) -> PyResult<i32> {
+        slf.0.priority().or_raise()
+    }
+
+    fn __repr__(slf: Ready<'_, Self>) -> String {
+        let state = if slf.0.is_closed() { " (closed)" } else { "" };
+        format!("<rtcg.driver.Stream {:#x}{state}>", slf.0.handle().addr())
     }
 }
 
@@ -331,7 +350,7 @@ fn wrap_external_stream(handle: usize, owner: Option<Py<PyAny>>) -> PyResult<PyS
 
 #[cold]
 fn stream_type_error(given: &Bound<'_, PyAny>, wanted: &str) -> PyErr {
-    let shown = given.repr().map_or_else(|_| "?".to_string(), |text| text.to_string());
+    let shown = crate::errors::shown(given);
     PyTypeError::new_err(format!("stream is {shown}; expected {wanted}"))
 }
 
@@ -339,6 +358,7 @@ fn stream_type_error(given: &Bound<'_, PyAny>, wanted: &str) -> PyErr {
 #[inline]
 pub(crate) fn extract_stream<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyStream>> {
     if let Ok(stream) = value.cast::<PyStream>() {
+        filled_object(stream)?;
         return Ok(stream.clone());
     }
     match cuda_stream_protocol_handle(value)? {
@@ -348,8 +368,8 @@ pub(crate) fn extract_stream<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'
 }
 
 /// The stream an optional argument names.
-pub(crate) fn as_driver_stream<'a>(stream: Option<&'a Bound<'_, PyStream>>) -> Option<&'a Stream> {
-    stream.map(|stream| &*stream.get().0)
+pub(crate) fn as_driver_stream<'a>(stream: Option<&'a Bound<'_, PyStream>>) -> PyResult<Option<&'a Stream>> {
+    Ok(stream.map(filled_object).transpose()?.map(|stream| &*stream.0))
 }
 
 pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -6,12 +6,13 @@ use crate::driver::context::PyContext;
 use crate::driver::copy_structure::{CopySide, CopyStructure, StructureEnd};
 use crate::driver::device_pointer::{DeviceMemory, DevicePtr};
 use crate::driver::in_flight_buffers;
-use crate::driver::stream::PyStream;
+use crate::driver::stream::{PyStream, as_driver_stream};
 use crate::driver::texture::PyArrayHandle;
 use crate::enums::enum_member;
 use crate::errors::{LogicError, OrRaise};
-use crate::host_buffer::HostBuffer;
+use crate::host_buffer::{HostBuffer, refuse_object_dtype};
 use crate::integer::extract_named_int;
+use crate::resource_lifetime::filled_object;
 use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods, npyffi};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -106,6 +107,7 @@ fn host_memory_range(object: &Bound<'_, PyAny>, side: CopySide) -> PyResult<(*mu
         let buffer = of(object, "buffer")?;
         return Ok((buffer.as_ptr(), buffer.nbytes()));
     };
+    refuse_object_dtype(&array.dtype(), "buffer")?;
     // SAFETY: the array is alive.
     let fields = unsafe { &(*array.as_array_ptr()).fields };
     if side == CopySide::Dst && fields.flags & npyffi::NPY_ARRAY_WRITEABLE == 0 {
@@ -347,15 +349,17 @@ macro_rules! memcpy_class {
             }
 
             /// Copy from an `Array`, which is kept alive.
-            fn set_src_array(&self, array: &Bound<'_, PyArrayHandle>) {
-                let end = StructureEnd::Array(array.get().0.handle());
+            fn set_src_array(&self, array: &Bound<'_, PyArrayHandle>) -> PyResult<()> {
+                let end = StructureEnd::Array(filled_object(array)?.0.handle());
                 set_copy_endpoint(&self.copy, CopySide::Src, end, array.clone().into_any().unbind(), None);
+                Ok(())
             }
 
             /// Copy to an `Array`, which is kept alive.
-            fn set_dst_array(&self, array: &Bound<'_, PyArrayHandle>) {
-                let end = StructureEnd::Array(array.get().0.handle());
+            fn set_dst_array(&self, array: &Bound<'_, PyArrayHandle>) -> PyResult<()> {
+                let end = StructureEnd::Array(filled_object(array)?.0.handle());
                 set_copy_endpoint(&self.copy, CopySide::Dst, end, array.clone().into_any().unbind(), None);
+                Ok(())
             }
 
             $($extra)*
@@ -379,7 +383,7 @@ memcpy_class! {
     /// Copy: ``copy(aligned)`` waits, ``copy(stream)`` does not.
     #[pyo3(signature = (aligned = None))]
     fn __call__(&self, py: Python<'_>, aligned: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
-        let stream = aligned.and_then(|a| a.cast::<PyStream>().ok()).map(|s| &*s.get().0);
+        let stream = as_driver_stream(aligned.and_then(|a| a.cast::<PyStream>().ok()))?;
         let is_aligned = match aligned {
             Some(aligned) if stream.is_none() => match aligned.cast::<PyBool>() {
                 Ok(is_aligned) => is_aligned.is_true(),
@@ -423,7 +427,7 @@ macro_rules! memcpy_3d_class {
             #[pyo3(signature = (stream = None))]
             fn __call__(&self, py: Python<'_>, stream: Option<&Bound<'_, PyStream>>) -> PyResult<()> {
                 // SAFETY: as for two dimensions.
-                run_memcpy(py, &self.copy, stream.map(|s| &*s.get().0), |raw, stream| unsafe { raw.run_copy(stream) })
+                run_memcpy(py, &self.copy, as_driver_stream(stream)?, |raw, stream| unsafe { raw.run_copy(stream) })
             }
 
             $($extra)*

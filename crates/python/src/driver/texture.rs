@@ -5,8 +5,9 @@ use crate::enums::enum_member;
 use crate::errors::{LogicError, OrRaise};
 use crate::host_buffer::HostBuffer;
 use crate::integer::int;
+use crate::owner::Owner;
 use crate::resource_lifetime::{
-    DropDetached, context_manager_methods, impl_from_core, impl_new_for_init, resource_methods,
+    DropDetached, Ready, context_manager_methods, filled_object, impl_from_core, impl_new_for_init, resource_methods,
 };
 use pyo3::prelude::*;
 use rtcg::driver::memory;
@@ -97,16 +98,16 @@ resource_methods! {
     is_freed = |a| a.is_freed(),
     release = |a| a.free();
 
-    fn __repr__(&self) -> String {
-        match self.0.descriptor_3d() {
+    fn __repr__(slf: Ready<'_, Self>) -> String {
+        match slf.0.descriptor_3d() {
             Ok(d) => format!("<rtcg.driver.Array {}>", describe_descriptor(&d)),
             Err(_) => "<rtcg.driver.Array, gone>".to_owned(),
         }
     }
 
     /// A new `ArrayDescriptor` of the array; a `LogicError` once it was freed.
-    fn get_descriptor<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let d = self.0.descriptor().or_raise()?;
+    fn get_descriptor<'py>(slf: Ready<'_, Self>, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let d = slf.0.descriptor().or_raise()?;
         let d = CUDA_ARRAY3D_DESCRIPTOR {
             Width: d.Width,
             Height: d.Height,
@@ -118,14 +119,14 @@ resource_methods! {
     }
 
     /// A new `ArrayDescriptor3D` of the array; a `LogicError` once it was freed.
-    fn get_descriptor_3d<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        python_descriptor(py, "ArrayDescriptor3D", &self.0.descriptor_3d().or_raise()?)
+    fn get_descriptor_3d<'py>(slf: Ready<'_, Self>, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        python_descriptor(py, "ArrayDescriptor3D", &slf.0.descriptor_3d().or_raise()?)
     }
 
     /// The driver's handle, for other libraries.
     #[getter]
-    fn handle(&self) -> usize {
-        self.0.handle().addr()
+    fn handle(slf: Ready<'_, Self>) -> usize {
+        slf.0.handle().addr()
     }
 }
 
@@ -151,17 +152,17 @@ impl PyMipmappedArray {
 
 context_manager_methods! { PyMipmappedArray;
     /// The array of a level, 0 being the largest.
-    fn get_level(&self, #[pyo3(from_py_with = int)] level: u32) -> PyResult<PyArrayHandle> {
-        self.0.mipmap_level(level).or_raise().map(PyArrayHandle::from)
+    fn get_level(slf: Ready<'_, Self>, #[pyo3(from_py_with = int)] level: u32) -> PyResult<PyArrayHandle> {
+        slf.0.mipmap_level(level).or_raise().map(PyArrayHandle::from)
     }
 
     /// Give the memory of all levels back now, if that was not done before.
-    fn close(&self, py: Python<'_>) -> PyResult<()> {
-        py.detach(|| self.0.close()).or_raise()
+    fn close(slf: Ready<'_, Self>, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| slf.0.close()).or_raise()
     }
 
-    fn __repr__(&self) -> String {
-        match self.0.mipmap_level(0).and_then(|level| level.descriptor_3d()) {
+    fn __repr__(slf: Ready<'_, Self>) -> String {
+        match slf.0.mipmap_level(0).and_then(|level| level.descriptor_3d()) {
             Ok(d) => format!("<rtcg.driver.MipmappedArray {}>", describe_descriptor(&d)),
             Err(_) => "<rtcg.driver.MipmappedArray, gone>".to_owned(),
         }
@@ -182,15 +183,15 @@ impl PyTextureReference {
     }
 
     /// Bind an array, which is kept alive.
-    fn set_array(&self, py: Python<'_>, ary: &Bound<'_, PyArrayHandle>) -> PyResult<()> {
-        let array = &ary.get().0;
-        py.detach(|| self.0.set_array(array)).or_raise()
+    fn set_array(slf: Ready<'_, Self>, py: Python<'_>, ary: &Bound<'_, PyArrayHandle>) -> PyResult<()> {
+        let array = &filled_object(ary)?.0;
+        py.detach(|| slf.0.set_array(array)).or_raise()
     }
 
     /// Bind linear memory; returns the offset in bytes that fetches must add.
     #[pyo3(signature = (devptr, bytes, allow_offset = false))]
     fn set_address(
-        &self,
+        slf: Ready<'_, Self>,
         py: Python<'_>,
         devptr: DevicePtr,
         #[pyo3(from_py_with = int)] bytes: usize,
@@ -198,12 +199,12 @@ impl PyTextureReference {
     ) -> PyResult<usize> {
         devptr.check_bytes("cuTexRefSetAddress", bytes)?;
         // SAFETY: the driver checks the range now; that it stays valid is the user's promise.
-        py.detach(|| unsafe { self.0.set_address(devptr.0, bytes, allow_offset) }).or_raise()
+        py.detach(|| unsafe { slf.0.set_address(devptr.0, bytes, allow_offset) }).or_raise()
     }
 
     /// Bind rows of linear memory, `pitch` bytes from one to the next, of the shape and format in `descr`.
     fn set_address_2d(
-        &self,
+        slf: Ready<'_, Self>,
         py: Python<'_>,
         devptr: DevicePtr,
         descr: &Bound<'_, PyAny>,
@@ -211,72 +212,72 @@ impl PyTextureReference {
     ) -> PyResult<()> {
         let d = descriptor_2d(descr)?;
         // SAFETY: as for `set_address`.
-        py.detach(|| unsafe { self.0.set_address_2d(devptr.0, &d, pitch) }).or_raise()
+        py.detach(|| unsafe { slf.0.set_address_2d(devptr.0, &d, pitch) }).or_raise()
     }
 
     /// Say what texels are: an `array_format` and 1, 2 or 4 components. `set_array` takes those of the array.
     fn set_format(
-        &self,
+        slf: Ready<'_, Self>,
         py: Python<'_>,
         #[pyo3(from_py_with = int)] format: i32,
         #[pyo3(from_py_with = int)] num_components: i32,
     ) -> PyResult<()> {
-        py.detach(|| self.0.set_format(CUarray_format(format as _), num_components)).or_raise()
+        py.detach(|| slf.0.set_format(CUarray_format(format as _), num_components)).or_raise()
     }
 
     /// What fetches outside give in dimension `dim` (0, 1 or 2), by `address_mode`.
     fn set_address_mode(
-        &self,
+        slf: Ready<'_, Self>,
         py: Python<'_>,
         #[pyo3(from_py_with = int)] dim: i32,
         #[pyo3(from_py_with = int)] am: i32,
     ) -> PyResult<()> {
-        py.detach(|| self.0.set_address_mode(dim, CUaddress_mode(am as _))).or_raise()
+        py.detach(|| slf.0.set_address_mode(dim, CUaddress_mode(am as _))).or_raise()
     }
 
     /// How fetches between texels are answered, by `filter_mode`.
-    fn set_filter_mode(&self, py: Python<'_>, #[pyo3(from_py_with = int)] fm: i32) -> PyResult<()> {
-        py.detach(|| self.0.set_filter_mode(CUfilter_mode(fm as _))).or_raise()
+    fn set_filter_mode(slf: Ready<'_, Self>, py: Python<'_>, #[pyo3(from_py_with = int)] fm: i32) -> PyResult<()> {
+        py.detach(|| slf.0.set_filter_mode(CUfilter_mode(fm as _))).or_raise()
     }
 
     /// Set `TRSF_READ_AS_INTEGER`, `TRSF_NORMALIZED_COORDINATES`, or-ed.
-    fn set_flags(&self, py: Python<'_>, #[pyo3(from_py_with = int)] flags: u32) -> PyResult<()> {
-        py.detach(|| self.0.set_flags(flags)).or_raise()
+    fn set_flags(slf: Ready<'_, Self>, py: Python<'_>, #[pyo3(from_py_with = int)] flags: u32) -> PyResult<()> {
+        py.detach(|| slf.0.set_flags(flags)).or_raise()
     }
 
     /// The address of the linear memory that is bound; a `LogicError` if none is.
-    fn get_address(&self) -> PyResult<u64> {
-        self.0.address().or_raise()
+    fn get_address(slf: Ready<'_, Self>) -> PyResult<u64> {
+        slf.0.address().or_raise()
     }
 
     /// The array that is bound; a `LogicError` if none is.
-    fn get_array(&self) -> PyResult<PyArrayHandle> {
-        self.0.array().map(PyArrayHandle::from).ok_or_else(|| LogicError::new_err("no array is bound"))
+    fn get_array(slf: Ready<'_, Self>) -> PyResult<PyArrayHandle> {
+        slf.0.array().map(PyArrayHandle::from).ok_or_else(|| LogicError::new_err("no array is bound"))
     }
 
     /// The `address_mode` of dimension `dim`.
     fn get_address_mode<'py>(
-        &self,
+        slf: Ready<'_, Self>,
         py: Python<'py>,
         #[pyo3(from_py_with = int)] dim: i32,
     ) -> PyResult<Bound<'py, PyAny>> {
-        enum_member(py, "address_mode", self.0.address_mode(dim).or_raise()?.0)
+        enum_member(py, "address_mode", slf.0.address_mode(dim).or_raise()?.0)
     }
 
     /// The `filter_mode`.
-    fn get_filter_mode<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        enum_member(py, "filter_mode", self.0.filter_mode().or_raise()?.0)
+    fn get_filter_mode<'py>(slf: Ready<'_, Self>, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        enum_member(py, "filter_mode", slf.0.filter_mode().or_raise()?.0)
     }
 
     /// ``(array_format, number of components)``.
-    fn get_format<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, i32)> {
-        let (format, channels) = self.0.format().or_raise()?;
+    fn get_format<'py>(slf: Ready<'_, Self>, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, i32)> {
+        let (format, channels) = slf.0.format().or_raise()?;
         Ok((enum_member(py, "array_format", format.0)?, channels))
     }
 
     /// The flags that were set.
-    fn get_flags(&self) -> PyResult<u32> {
-        self.0.flags().or_raise()
+    fn get_flags(slf: Ready<'_, Self>) -> PyResult<u32> {
+        slf.0.flags().or_raise()
     }
 }
 
@@ -296,7 +297,7 @@ impl PySurfaceReference {
         array: &Bound<'_, PyArrayHandle>,
         #[pyo3(from_py_with = int)] flags: u32,
     ) -> PyResult<()> {
-        let array = &array.get().0;
+        let array = &filled_object(array)?.0;
         py.detach(|| self.0.set_array(array, flags)).or_raise()
     }
 
@@ -311,7 +312,7 @@ impl PySurfaceReference {
 pub(crate) struct PyTextureObject {
     object: DropDetached<TextureObject>,
     /// Linear memory that must outlive the object.
-    _owner: Option<Py<PyAny>>,
+    _owner: Option<Owner>,
 }
 
 /// How a texture object samples, as keywords.
@@ -350,12 +351,12 @@ impl PyTextureObject {
         py: Python<'_>,
         resource: TextureResource,
         sampling: &SamplingOptions,
-        owner: Option<Py<PyAny>>,
+        owner: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let described = sampling.texture_desc();
         // SAFETY: the driver checks the range of linear memory, and its owner is held.
         let object = py.detach(|| unsafe { TextureObject::new(resource, &described) }).or_raise()?;
-        Ok(Self { object: DropDetached::new(object), _owner: owner })
+        Ok(Self { object: DropDetached::new(object), _owner: owner.map(Owner::new) })
     }
 }
 
@@ -364,8 +365,8 @@ impl PyTextureObject {
     #[staticmethod]
     fn _from_array(py: Python<'_>, array: &Bound<'_, PyAny>, sampling: SamplingOptions) -> PyResult<Self> {
         let resource = match array.cast::<PyMipmappedArray>() {
-            Ok(mipmap) => TextureResource::Mipmap(mipmap.get().0.clone()),
-            Err(_) => TextureResource::Array(array.cast::<PyArrayHandle>()?.get().0.clone()),
+            Ok(mipmap) => TextureResource::Mipmap(filled_object(mipmap)?.0.clone()),
+            Err(_) => TextureResource::Array(filled_object(array.cast::<PyArrayHandle>()?)?.0.clone()),
         };
         Self::create_texture(py, resource, &sampling, None)
     }
@@ -383,7 +384,7 @@ impl PyTextureObject {
         ptr.check_bytes("cuTexObjectCreate", nbytes)?;
         let format = CUarray_format(format as _);
         let resource = TextureResource::Linear { ptr: ptr.0, format, channels, nbytes };
-        Self::create_texture(py, resource, &sampling, Some(memory.clone().unbind()))
+        Self::create_texture(py, resource, &sampling, Some(memory.clone()))
     }
 
     #[staticmethod]
@@ -403,7 +404,7 @@ impl PyTextureObject {
             height: d.Height,
             pitch,
         };
-        Self::create_texture(py, resource, &sampling, Some(memory.clone().unbind()))
+        Self::create_texture(py, resource, &sampling, Some(memory.clone()))
     }
 
     /// What kernels take as a `cudaTextureObject_t`.
@@ -428,24 +429,24 @@ impl_new_for_init!(PySurfaceObject, "(array)");
 #[pymethods]
 impl PySurfaceObject {
     fn __init__(&self, array: &Bound<'_, PyArrayHandle>) -> PyResult<()> {
-        self.0.init_value(SurfaceObject::new(&array.get().0).or_raise()?)
+        self.0.init_value(SurfaceObject::new(&filled_object(array)?.0).or_raise()?)
     }
 
     /// The array that kernels read and write.
     #[getter]
-    fn array(&self) -> PyArrayHandle {
-        self.0.array().clone().into()
+    fn array(slf: Ready<'_, Self>) -> PyArrayHandle {
+        slf.0.array().clone().into()
     }
 
     /// What kernels take as a `cudaSurfaceObject_t`.
     #[getter]
-    fn handle(&self) -> u64 {
-        self.0.handle()
+    fn handle(slf: Ready<'_, Self>) -> u64 {
+        slf.0.handle()
     }
 
     /// The same as `handle`.
-    fn get_pointer(&self) -> u64 {
-        self.0.handle()
+    fn get_pointer(slf: Ready<'_, Self>) -> u64 {
+        slf.0.handle()
     }
 }
 
@@ -479,7 +480,7 @@ fn memcpy_dtoa(
     #[pyo3(from_py_with = int)] len: usize,
 ) -> PyResult<()> {
     src.check_bytes("cuMemcpyDtoA", len)?;
-    let array = &ary.get().0;
+    let array = &filled_object(ary)?.0;
     // SAFETY: the driver checks the range.
     py.detach(|| unsafe { memory::memcpy_dtoa(array, index, src.0, len) })
         .map_err(|error| add_array_to_error(error, array, index, len))
@@ -497,7 +498,7 @@ fn memcpy_atod(
     #[pyo3(from_py_with = int)] len: usize,
 ) -> PyResult<()> {
     dest.check_bytes("cuMemcpyAtoD", len)?;
-    let array = &ary.get().0;
+    let array = &filled_object(ary)?.0;
     // SAFETY: the driver checks the range.
     py.detach(|| unsafe { memory::memcpy_atod(dest.0, array, index, len) })
         .map_err(|error| add_array_to_error(error, array, index, len))
@@ -514,7 +515,7 @@ fn memcpy_atoa(
     #[pyo3(from_py_with = int)] src_index: usize,
     #[pyo3(from_py_with = int)] len: usize,
 ) -> PyResult<()> {
-    let (to, from) = (&dest.get().0, &src.get().0);
+    let (to, from) = (&filled_object(dest)?.0, &filled_object(src)?.0);
     py.detach(|| memory::memcpy_atoa(to, dest_index, from, src_index, len))
         .map_err(|error| add_both_arrays_to_error(error, (to, dest_index), (from, src_index), len))
         .or_raise()
@@ -531,7 +532,7 @@ fn memcpy_htoa(
     src: &Bound<'_, PyAny>,
 ) -> PyResult<()> {
     let src = HostBuffer::from_object(src, "src")?;
-    let array = &ary.get().0;
+    let array = &filled_object(ary)?.0;
     // SAFETY: the buffer outlives the copy.
     let bytes = unsafe { src.as_bytes() };
     py.detach(|| memory::memcpy_htoa(array, index, bytes))
@@ -550,7 +551,7 @@ fn memcpy_atoh(
     #[pyo3(from_py_with = int)] index: usize,
 ) -> PyResult<()> {
     let dest = HostBuffer::from_writable(dest, "dest")?;
-    let array = &ary.get().0;
+    let array = &filled_object(ary)?.0;
     // SAFETY: the buffer is writable and outlives the copy.
     let bytes = unsafe { dest.bytes_mut() };
     let len = bytes.len();

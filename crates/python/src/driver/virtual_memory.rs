@@ -5,8 +5,10 @@ use crate::driver::memory::device_or_current;
 use crate::enums::enum_member;
 use crate::errors::{LogicError, OrRaise};
 use crate::integer::int;
-use crate::resource_lifetime::resource_methods;
-use crate::resource_lifetime::{DropDetached, impl_from_core, impl_new_for_init};
+use crate::resource_lifetime::{
+    DropDetached, FilledByInit, Ready, ReadyArgument, filled_object, impl_from_core, impl_new_for_init,
+    resource_methods,
+};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use rtcg::driver::memory::{AccessRights, AddressRange, Mapping, PhysicalMemory, mem_granularity};
@@ -77,20 +79,20 @@ impl PyPhysicalMemory {
     }
 
     /// The memory as a file descriptor for another process; the caller closes it.
-    fn export_fd(&self) -> PyResult<i32> {
-        self.0.export().or_raise().map(IntoRawFd::into_raw_fd)
+    fn export_fd(slf: Ready<'_, Self>) -> PyResult<i32> {
+        slf.0.export().or_raise().map(IntoRawFd::into_raw_fd)
     }
 
     /// Size in bytes.
     #[getter]
-    fn nbytes(&self) -> usize {
-        self.0.nbytes()
+    fn nbytes(slf: Ready<'_, Self>) -> usize {
+        slf.0.nbytes()
     }
 
     /// The device whose memory it is.
     #[getter]
-    fn device(&self) -> PyDevice {
-        PyDevice::from(self.0.device())
+    fn device(slf: Ready<'_, Self>) -> PyDevice {
+        PyDevice::from(slf.0.device())
     }
 }
 
@@ -125,18 +127,19 @@ impl PyAddressRange {
     /// Put memory at `offset` bytes of these addresses and let its device, or `devices`, use it.
     #[pyo3(signature = (memory, offset = 0, devices = None))]
     fn map(
-        &self,
+        slf: Ready<'_, Self>,
         py: Python<'_>,
-        memory: &PyPhysicalMemory,
+        memory: ReadyArgument<'_, PyPhysicalMemory>,
         #[pyo3(from_py_with = int)] offset: usize,
         devices: Option<Vec<Bound<'_, PyDevice>>>,
     ) -> PyResult<PyMapping> {
         let devices = match devices {
-            Some(devices) => devices.iter().map(|device| *device.get().0).collect(),
+            Some(devices) => devices.iter().map(|device| Ok(*filled_object(device)?.0)).collect::<PyResult<_>>()?,
             None => vec![memory.0.device()],
         };
+        let memory = &memory.0;
         let mapping = py.detach(|| {
-            let mapping = self.0.map(offset, &memory.0)?;
+            let mapping = slf.0.map(offset, memory)?;
             devices.iter().try_for_each(|device| mapping.set_access(device, AccessRights::ReadWrite))?;
             Ok(mapping)
         });
@@ -145,14 +148,14 @@ impl PyAddressRange {
 
     /// The first address.
     #[getter]
-    fn ptr(&self) -> u64 {
-        self.0.ptr()
+    fn ptr(slf: Ready<'_, Self>) -> u64 {
+        slf.0.ptr()
     }
 
     /// Size in bytes.
     #[getter]
-    fn nbytes(&self) -> usize {
-        self.0.nbytes()
+    fn nbytes(slf: Ready<'_, Self>) -> usize {
+        slf.0.nbytes()
     }
 }
 
@@ -171,17 +174,19 @@ impl PyMapping {
     }
 }
 
+impl FilledByInit for PyMapping {}
+
 resource_methods! {
     PyMapping, free = unmap, is_freed = |mapping| mapping.is_unmapped(), release = |mapping| mapping.unmap();
 
     /// Say what a device may do with the memory at these addresses, by `mem_access_flags`.
     fn set_access(&self, device: &Bound<'_, PyDevice>, #[pyo3(from_py_with = int)] flags: u32) -> PyResult<()> {
-        self.0.set_access(&device.get().0, access_rights_from_flags(flags)?).or_raise()
+        self.0.set_access(&filled_object(device)?.0, access_rights_from_flags(flags)?).or_raise()
     }
 
     /// What a device may do with the memory at these addresses: a `mem_access_flags`.
     fn get_access<'py>(&self, py: Python<'py>, device: &Bound<'py, PyDevice>) -> PyResult<Bound<'py, PyAny>> {
-        let rights = self.0.access(&device.get().0).or_raise()?;
+        let rights = self.0.access(&filled_object(device)?.0).or_raise()?;
         enum_member(py, "mem_access_flags", rights.to_driver_flags().0)
     }
 

@@ -1,35 +1,24 @@
 //! Attributes of an array object.
 
 use super::dtypes::{dtype_of_descr, parse_numpy_dtype};
-use super::memory::{ForeignBuffer, buffer_capacity_bytes};
+use super::memory::{ForeignBuffer, array_inside_memory};
 use super::operands::parse_shape;
 use super::strided_layout;
 use crate::array_object::{ArrayState, AssignedSizes, PyGpuArray};
 use crate::driver::device_pointer::DevicePtr;
 use crate::driver::pool::PyPooledDeviceAllocation;
+use crate::owner::Owner;
+use crate::resource_lifetime::Ready;
 use numpy::PyArrayDescr;
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use rtcg::DeviceBuffer;
-use rtcg::array::{DType, GpuArray, Layout, Order};
+use rtcg::array::{DType, Layout, Order};
 
 impl ArrayState {
     /// The same elements' memory in another layout, which must lie inside it where its size is known.
     fn with_layout(&self, py: Python<'_>, layout: Layout, dtype: DType, name: &str) -> PyResult<Self> {
-        let (low, high) = layout.byte_extent(dtype.itemsize());
-        if let Some(room) = buffer_capacity_bytes(&self.array)
-            && layout.size() > 0
-            && (low < 0 || high > room as isize)
-        {
-            return Err(PyValueError::new_err(format!(
-                "{name}: an array of shape {} and strides {} of {dtype} does not fit into its {room} bytes of memory; \
-                 set gpudata first",
-                rtcg::array::PythonTuple(&layout.shape),
-                rtcg::array::PythonTuple(&layout.strides)
-            )));
-        }
-        let array = GpuArray::from_buffer(self.array.context(), self.array.buffer().cloned(), layout, dtype);
+        let array = array_inside_memory(name, self.array.context(), self.array.buffer().cloned(), layout, dtype)?;
         Ok(self.with_array(py, array))
     }
 }
@@ -57,42 +46,42 @@ fn reshaped_layout(old: &Layout, shape: &[usize], itemsize: usize) -> Layout {
 impl PyGpuArray {
     /// The lengths of the axes, a tuple of int.
     #[getter]
-    fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, self.current_state().array.shape())
+    fn shape<'py>(slf: Ready<'_, Self>, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, slf.current_state().array.shape())
     }
 
     #[setter]
-    fn set_shape(&self, shape: &Bound<'_, PyAny>) -> PyResult<()> {
-        let (py, old, shape) = (shape.py(), self.current_state(), parse_shape(shape)?);
+    fn set_shape(slf: Ready<'_, Self>, shape: &Bound<'_, PyAny>) -> PyResult<()> {
+        let (py, old, shape) = (shape.py(), slf.current_state(), parse_shape(shape)?);
         let layout = reshaped_layout(old.array.layout(), &shape, old.array.itemsize());
-        self.replace_state(old.with_layout(py, layout, old.array.dtype(), "shape")?);
+        slf.replace_state(old.with_layout(py, layout, old.array.dtype(), "shape")?);
         Ok(())
     }
 
     /// Bytes from an element to the next along each axis, a tuple of int.
     #[getter]
-    fn strides<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, self.current_state().array.strides())
+    fn strides<'py>(slf: Ready<'_, Self>, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, slf.current_state().array.strides())
     }
 
     #[setter]
-    fn set_strides(&self, py: Python<'_>, strides: Vec<isize>) -> PyResult<()> {
-        let old = self.current_state();
+    fn set_strides(slf: Ready<'_, Self>, py: Python<'_>, strides: Vec<isize>) -> PyResult<()> {
+        let old = slf.current_state();
         let layout = strided_layout(old.array.shape(), strides, old.array.itemsize(), true)?;
         let layout = Layout { offset: old.array.layout().offset, ..layout };
-        self.replace_state(old.with_layout(py, layout, old.array.dtype(), "strides")?);
+        slf.replace_state(old.with_layout(py, layout, old.array.dtype(), "strides")?);
         Ok(())
     }
 
     #[getter]
-    fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDescr>> {
-        self.array_descr(py)
+    fn dtype<'py>(slf: Ready<'_, Self>, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDescr>> {
+        slf.array_descr(py)
     }
 
     /// The same shape of other elements; strides stay where the element's size does.
     #[setter]
-    fn set_dtype(&self, dtype: &Bound<'_, PyAny>) -> PyResult<()> {
-        let (py, old) = (dtype.py(), self.current_state());
+    fn set_dtype(slf: Ready<'_, Self>, dtype: &Bound<'_, PyAny>) -> PyResult<()> {
+        let (py, old) = (dtype.py(), slf.current_state());
         let descr = parse_numpy_dtype(py, dtype)?;
         let dtype = dtype_of_descr(&descr)?;
         let layout = match dtype.itemsize() == old.array.itemsize() {
@@ -104,76 +93,77 @@ impl PyGpuArray {
             }
         };
         let record = matches!(dtype, DType::Void(_)).then(|| descr.unbind());
-        self.replace_state(ArrayState { record, ..old.with_layout(py, layout, dtype, "dtype")? });
+        slf.replace_state(ArrayState { record, ..old.with_layout(py, layout, dtype, "dtype")? });
         Ok(())
     }
 
     /// The number of elements.
     #[getter]
-    fn size(&self) -> usize {
-        let contents = self.current_state();
+    fn size(slf: Ready<'_, Self>) -> usize {
+        let contents = slf.current_state();
         contents.sizes.as_ref().and_then(|sizes| sizes.size).unwrap_or_else(|| contents.array.size())
     }
 
     #[setter(size)]
-    fn set_size_number(&self, py: Python<'_>, size: usize) {
-        self.update_assigned_sizes(py, |sizes| sizes.size = Some(size));
+    fn set_size_number(slf: Ready<'_, Self>, py: Python<'_>, size: usize) {
+        slf.update_assigned_sizes(py, |sizes| sizes.size = Some(size));
     }
 
     /// The number of elements that the allocation was made for.
     #[getter]
-    fn mem_size(&self) -> usize {
-        let contents = self.current_state();
+    fn mem_size(slf: Ready<'_, Self>) -> usize {
+        let contents = slf.current_state();
         contents.sizes.as_ref().and_then(|sizes| sizes.mem_size).unwrap_or_else(|| contents.array.size())
     }
 
     #[setter]
-    fn set_mem_size(&self, py: Python<'_>, mem_size: usize) {
-        self.update_assigned_sizes(py, |sizes| sizes.mem_size = Some(mem_size));
+    fn set_mem_size(slf: Ready<'_, Self>, py: Python<'_>, mem_size: usize) {
+        slf.update_assigned_sizes(py, |sizes| sizes.mem_size = Some(mem_size));
     }
 
     /// Bytes of all elements.
     #[getter]
-    fn nbytes(&self) -> usize {
-        let contents = self.current_state();
+    fn nbytes(slf: Ready<'_, Self>) -> usize {
+        let contents = slf.current_state();
         contents.sizes.as_ref().and_then(|sizes| sizes.nbytes).unwrap_or_else(|| contents.array.nbytes())
     }
 
     #[setter]
-    fn set_nbytes(&self, py: Python<'_>, nbytes: usize) {
-        self.update_assigned_sizes(py, |sizes| sizes.nbytes = Some(nbytes));
+    fn set_nbytes(slf: Ready<'_, Self>, py: Python<'_>, nbytes: usize) {
+        slf.update_assigned_sizes(py, |sizes| sizes.nbytes = Some(nbytes));
     }
 
     /// The array that this one is a view of, or None.
     #[getter]
-    fn base(&self, py: Python<'_>) -> Option<Py<PyAny>> {
-        self.current_state().base.as_ref().map(|base| base.clone_ref(py))
+    fn base(slf: Ready<'_, Self>, py: Python<'_>) -> Option<Py<PyAny>> {
+        slf.current_state().base.as_ref().map(|base| base.bind(py).clone().unbind())
     }
 
     #[setter]
-    fn set_base(&self, py: Python<'_>, base: Option<Py<PyAny>>) {
-        let old = self.current_state();
-        self.replace_state(ArrayState { base, ..old.with_array(py, old.array.clone()) });
+    fn set_base(slf: Ready<'_, Self>, py: Python<'_>, base: Option<Py<PyAny>>) {
+        let old = slf.current_state();
+        let base = base.map(|base| Owner::new(base.into_bound(py)));
+        slf.replace_state(ArrayState { base, ..old.with_array(py, old.array.clone()) });
     }
 
     /// What allocated the memory and allocates results: a callable of a number of bytes; None for the default.
     #[getter]
-    fn allocator(&self, py: Python<'_>) -> Option<Py<PyAny>> {
-        self.current_state().clone_allocator(py)
+    fn allocator(slf: Ready<'_, Self>, py: Python<'_>) -> Option<Py<PyAny>> {
+        slf.current_state().clone_allocator(py)
     }
 
     #[setter]
-    fn set_allocator(&self, py: Python<'_>, allocator: Option<Py<PyAny>>) {
-        let old = self.current_state();
-        self.replace_state(ArrayState { allocator, ..old.with_array(py, old.array.clone()) });
+    fn set_allocator(slf: Ready<'_, Self>, py: Python<'_>, allocator: Option<Py<PyAny>>) {
+        let old = slf.current_state();
+        slf.replace_state(ArrayState { allocator, ..old.with_array(py, old.array.clone()) });
     }
 
     /// The memory: a `DeviceAllocation`, what the allocator gave, an address for views, or None without elements.
     #[getter]
-    fn gpudata<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let contents = self.current_state();
+    fn gpudata<'py>(slf: Ready<'_, Self>, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let contents = slf.current_state();
         let Some(buffer) = contents.array.buffer() else { return Ok(None) };
-        let address = || Ok(Some(self.ptr().into_pyobject(py)?.into_any()));
+        let address = || Ok(Some(slf.ptr().into_pyobject(py)?.into_any()));
         if contents.base.is_some() && contents.array.layout().offset != 0 {
             return address();
         }
@@ -192,13 +182,13 @@ impl PyGpuArray {
 
     /// Other memory, in which the array begins: anything that stands for a device address. It is kept alive.
     #[setter]
-    fn set_gpudata(&self, gpudata: &Bound<'_, PyAny>) -> PyResult<()> {
-        let (py, old) = (gpudata.py(), self.current_state());
+    fn set_gpudata(slf: Ready<'_, Self>, gpudata: &Bound<'_, PyAny>) -> PyResult<()> {
+        let (py, old) = (gpudata.py(), slf.current_state());
         let ptr = if gpudata.is_none() { 0 } else { gpudata.extract::<DevicePtr>()?.0 };
         let layout = Layout { offset: 0, ..old.array.layout().clone() };
         let buffer = ForeignBuffer::from_address(ptr, gpudata.clone());
-        let array = GpuArray::from_buffer(old.array.context(), Some(buffer), layout, old.array.dtype());
-        self.replace_state(old.with_array(py, array));
+        let array = array_inside_memory("gpudata", old.array.context(), Some(buffer), layout, old.array.dtype())?;
+        slf.replace_state(old.with_array(py, array));
         Ok(())
     }
 }

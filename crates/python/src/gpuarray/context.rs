@@ -37,6 +37,7 @@ fn find_or_create_array_context(ctx: &rtcg::driver::Context) -> PyResult<Arc<Arr
     if let Some(found) = contexts.get(ctx) {
         return Ok(found.clone());
     }
+    // Their memory is gone with them, so that dropping them calls no driver.
     contexts.retain(|ctx, _| ctx.is_alive());
     crate::driver::pool::mark_pool_in_use();
     let arrays = CudaRuntime::array_context(&rtcg::Context::from(ctx.clone())).map_err(|error| match error {
@@ -47,16 +48,26 @@ fn find_or_create_array_context(ctx: &rtcg::driver::Context) -> PyResult<Arc<Arr
     Ok(arrays)
 }
 
+/// The device of these arrays, whichever context is current.
+pub(super) fn device_of_arrays(arrays: &Arc<ArrayContext>) -> PyResult<rtcg::driver::Device> {
+    let contexts = ARRAY_CONTEXTS.lock().unwrap_or_else(PoisonError::into_inner);
+    let own = contexts.iter().flatten().find(|(_, known)| Arc::ptr_eq(known, arrays)).map(|(ctx, _)| ctx.device());
+    drop(contexts);
+    own.map_or_else(|| rtcg::driver::Context::current_device().or_raise(), Ok)
+}
+
 /// Forgets the kernels that arrays have compiled, and the contexts they hold.
 #[pyfunction]
-pub(super) fn clear_array_contexts() {
+pub(super) fn clear_array_contexts(py: Python<'_>) {
     LAST_ARRAY_CONTEXT.take();
     let old = ARRAY_CONTEXTS.lock().unwrap_or_else(PoisonError::into_inner).take();
-    drop(old);
+    // Pools give their memory back, which may wait for the device.
+    py.detach(|| drop(old));
 }
 
 /// Gives the memory that arrays keep for later back to the device.
 #[pyfunction]
-pub(super) fn release_array_memory() -> PyResult<bool> {
-    Ok(array_context()?.device_runtime().release_cached_memory())
+pub(super) fn release_array_memory(py: Python<'_>) -> PyResult<bool> {
+    let arrays = array_context()?;
+    Ok(py.detach(|| arrays.device_runtime().release_cached_memory()))
 }

@@ -6,6 +6,7 @@ use super::operands::{parse_scalar, parse_shape};
 use super::{PyGpuArray, parse_order, to_py_result};
 use crate::array_object::ArrayState;
 use crate::errors::MemoryError;
+use crate::resource_lifetime::Ready;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use rtcg::array::{GpuArray, Layout, Order};
@@ -112,10 +113,17 @@ impl PyGpuArray {
         if rtcg::array::fuse::is_active() && order == "K" && stream.is_none() {
             let to = parse_dtype(py, dtype)?;
             if !matches!(to, rtcg::array::DType::Void(_)) {
-                return PyGpuArray::make_like(slf, || slf.get().current_state().array.astype(to));
+                return PyGpuArray::compute_elementwise(slf, || slf.get().current_state().array.astype(to));
             }
         }
-        let new = empty_in_order_of(slf, Some(dtype), order, None)?;
+        let new = match order {
+            "K" => {
+                let descr = parse_numpy_dtype(py, dtype)?;
+                PyGpuArray::target_of_subclass(slf, dtype_of_descr(&descr)?, Some(descr))?.map(Bound::into_any)
+            }
+            _ => None,
+        };
+        let new = new.map_or_else(|| empty_in_order_of(slf, Some(dtype), order, None), Ok)?;
         let target = new.cast::<PyGpuArray>()?.get().current_state().array.clone();
         let source = &slf.get().current_state().array;
         super::transfer::run_in_stream(stream.as_ref(), || to_py_result(py, target.assign(source)))?;
@@ -132,8 +140,8 @@ impl PyGpuArray {
     }
 
     /// Sets all bytes to zero; used by `rtcg.numpy.zeros`.
-    fn _clear(&self, py: Python<'_>) -> PyResult<()> {
-        to_py_result(py, self.current_state().array.memset_zero())
+    fn _clear(slf: Ready<'_, Self>, py: Python<'_>) -> PyResult<()> {
+        to_py_result(py, slf.current_state().array.memset_zero())
     }
 
     /// Upstream's constructor of results: this array's shape, another dtype or order.

@@ -1,8 +1,10 @@
 //! Arrays of other libraries: the CUDA array interface, version 3.
 
 use super::PyGpuArray;
-use super::memory::ForeignBuffer;
+use super::memory::{ForeignBuffer, array_inside_memory};
+use crate::array_interface::unmasked_interface;
 use crate::errors::array_error;
+use crate::resource_lifetime::Ready;
 use numpy::PyArrayDescr;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -14,7 +16,7 @@ use std::sync::Arc;
 /// stream, that one is waited for.
 pub(crate) fn from_array_interface(ctx: &Arc<ArrayContext>, object: &Bound<'_, PyAny>) -> PyResult<GpuArray> {
     let py = object.py();
-    let interface = object.getattr("__cuda_array_interface__")?.cast_into::<PyDict>()?;
+    let interface = unmasked_interface(object.getattr("__cuda_array_interface__")?)?;
     let require = |key: &str| {
         interface
             .get_item(key)?
@@ -38,20 +40,20 @@ pub(crate) fn from_array_interface(ctx: &Arc<ArrayContext>, object: &Bound<'_, P
     }
     let buffer: Option<Arc<dyn ArrayBuffer>> =
         (layout.size() > 0).then(|| ForeignBuffer::from_address(ptr, object.clone()));
-    Ok(GpuArray::from_buffer(ctx, buffer, layout, dtype))
+    array_inside_memory("__cuda_array_interface__", ctx, buffer, layout, dtype)
 }
 
 #[pymethods]
 impl PyGpuArray {
     #[getter]
-    fn __cuda_array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+    fn __cuda_array_interface__<'py>(slf: Ready<'_, Self>, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let interface = PyDict::new(py);
-        interface.set_item("shape", PyTuple::new(py, self.current_state().array.shape())?)?;
-        interface.set_item("strides", PyTuple::new(py, self.current_state().array.strides())?)?;
-        interface.set_item("data", (self.ptr(), false))?;
-        interface.set_item("typestr", self.array_descr(py)?.getattr("str")?)?;
-        if self.current_state().record.is_some() {
-            interface.set_item("descr", self.array_descr(py)?.getattr("descr")?)?;
+        interface.set_item("shape", PyTuple::new(py, slf.current_state().array.shape())?)?;
+        interface.set_item("strides", PyTuple::new(py, slf.current_state().array.strides())?)?;
+        interface.set_item("data", (slf.ptr(), false))?;
+        interface.set_item("typestr", slf.array_descr(py)?.getattr("str")?)?;
+        if slf.current_state().record.is_some() {
+            interface.set_item("descr", slf.array_descr(py)?.getattr("descr")?)?;
         }
         interface.set_item("stream", py.None())?;
         interface.set_item("version", 3)?;

@@ -3,8 +3,8 @@
 //! A capsule owns a managed tensor until a consumer takes it, which it shows by renaming the capsule.
 //! The tensor's owner calls its deleter once.
 
-use super::context::array_context;
-use super::memory::ForeignBuffer;
+use super::context::{array_context, device_of_arrays};
+use super::memory::{ForeignBuffer, array_inside_memory};
 use super::operands::upload_host_array;
 use super::{PyGpuArray, to_py_result};
 use numpy::PyUntypedArray;
@@ -266,7 +266,7 @@ fn array_from_dlpack<'py>(capsule: &Bound<'py, PyAny>) -> PyResult<PyGpuArray> {
     let ptr = tensor.data.expose_provenance() as u64 + tensor.byte_offset;
     let buffer: Option<Arc<dyn ArrayBuffer>> =
         (layout.size() > 0).then(|| ForeignBuffer::from_address(ptr, owner.into_any()));
-    Ok(PyGpuArray::from_array(GpuArray::from_buffer(&array_context()?, buffer, layout, dtype)))
+    array_inside_memory("DLPack tensor", &array_context()?, buffer, layout, dtype).map(PyGpuArray::from_array)
 }
 
 #[pymethods]
@@ -308,8 +308,14 @@ impl PyGpuArray {
     }
 
     fn __dlpack_device__(&self) -> PyResult<(i32, i32)> {
-        let device = rtcg::driver::Context::current_device().map_err(crate::errors::driver_error)?;
-        Ok((DEVICE_CUDA, device.ordinal() as i32))
+        Ok((DEVICE_CUDA, self.own_device()?.ordinal() as i32))
+    }
+}
+
+impl PyGpuArray {
+    /// The device that the array is on, whichever is current.
+    pub(super) fn own_device(&self) -> PyResult<rtcg::driver::Device> {
+        device_of_arrays(self.current_state().array.context())
     }
 }
 

@@ -16,7 +16,7 @@ pub(crate) fn parse_numpy_dtype<'py>(py: Python<'py>, dtype: &Bound<'py, PyAny>)
     match dtype.cast::<PyArrayDescr>() {
         Ok(descr) => Ok(descr.clone()),
         Err(_) => PyArrayDescr::new(py, dtype).map_err(|_| {
-            let shown = dtype.repr().map_or_else(|_| "?".to_string(), |text| text.to_string());
+            let shown = crate::errors::shown(dtype);
             PyTypeError::new_err(format!("dtype is {shown}; expected a dtype, such as 'float32'"))
         }),
     }

@@ -4,6 +4,7 @@ use super::context::array_context;
 use super::operands::{parse_optional_dtype, require_array};
 use super::transfer::run_in_stream;
 use super::{PyGpuArray, to_py_result};
+use crate::driver::device::PyDevice;
 use crate::driver::stream::PyStream;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -48,7 +49,7 @@ fn array_take<'py>(
     let target = out.map(|out| out.get().current_state());
     let target = target.as_deref().map(|target| &target.array);
     let take = || array.take(&indices, axis, bounds, target);
-    let taken = to_py_result(py, run_in_stream(stream, || PyGpuArray::with_allocator_of(a, take)))?;
+    let taken = run_in_stream(stream, || to_py_result(py, PyGpuArray::with_allocator_of(a, take)))?;
     match out {
         Some(out) => Ok(out.clone().into_any()),
         None => PyGpuArray::new_like(a, taken),
@@ -259,7 +260,7 @@ macro_rules! numpy_function_methods {
 numpy_function_methods! {
     cumsum "cumsum" "($self, axis=None, dtype=None, out=None)" "Running sums along `axis`, of the flattened array if it is None; a new array, or `out`. Does not wait.\n\nBy a decoupled look-back scan (Merrill and Garland, 2016).";
     cumprod "cumprod" "($self, axis=None, dtype=None, out=None)" "Running products along `axis`, of the flattened array if it is None; a new array, or `out`. Does not wait.";
-    dot "dot" "($self, b, dtype=None, stream=None, allocator=None)" "The product with `b`: the inner product of arrays of one shape, else as `numpy.dot`. Does not wait.";
+    dot "dot" "($self, b, dtype=None, stream=None, allocator=None, *, out=None)" "The product with `b`: the inner product of arrays of one shape, else as `numpy.dot`. Does not wait.";
     take "take" "($self, indices, axis=None, out=None, mode='raise', stream=None)" "Elements by an array of indices, along `axis` or of the flattened array; does not wait.\n\n`mode` is raise, wrap or clip, as in `numpy.take`.";
     put "put" "($self, ind, v, mode='raise')" "Write `v` to the elements `ind` of the flattened array, in place; as `numpy.put`.";
     repeat "repeat" "($self, repeats, axis=None)" "Each element `repeats` times, along `axis` or flattened; waits if `repeats` is an array on the device.";
@@ -292,7 +293,7 @@ impl PyGpuArray {
     fn reverse<'py>(slf: &Bound<'py, Self>, stream: Option<&Bound<'py, PyStream>>) -> PyResult<BoundAny<'py>> {
         let array = &slf.get().current_state().array;
         let copy = || array.flip(None).and_then(|flipped| flipped.copy(Some(Order::C)));
-        run_in_stream(stream, || PyGpuArray::make_like(slf, copy))
+        run_in_stream(stream, || PyGpuArray::compute_elementwise(slf, copy))
     }
 
     /// `selffac * self + otherfac * other`, in one kernel.
@@ -319,16 +320,6 @@ impl PyGpuArray {
     #[getter]
     fn _block(slf: &Bound<'_, Self>) -> PyResult<(u32, u32, u32)> {
         Ok(array_splay(slf.get().current_state().array.size())?.1)
-    }
-
-    fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<BoundAny<'py>> {
-        let py = slf.py();
-        if slf.get().current_state().array.ndim() == 0 {
-            return Err(PyTypeError::new_err("iteration over a 0-d array"));
-        }
-        let length = slf.get().current_state().array.shape()[0];
-        let views = (0..length).map(|k| slf.get_item(k)).collect::<PyResult<Vec<_>>>()?;
-        pyo3::types::PyList::new(py, views)?.try_iter().map(|iterator| iterator.into_any())
     }
 
     fn __contains__<'py>(slf: &Bound<'py, Self>, key: &BoundAny<'py>) -> PyResult<bool> {
@@ -358,13 +349,14 @@ impl PyGpuArray {
         Ok(slf.py().import("rtcg.array_api")?.into_any())
     }
 
-    /// The device, by the name that the Array API standard's functions take.
+    /// The device that the array is on, whichever is current: a `rtcg.driver.Device`.
     #[getter]
-    fn device<'py>(slf: &Bound<'py, Self>) -> PyResult<BoundAny<'py>> {
-        slf.py().import("rtcg.driver")?.getattr("Context")?.call_method0("get_device")
+    fn device(slf: &Bound<'_, Self>) -> PyResult<Py<PyDevice>> {
+        PyDevice::cached_py_device(slf.py(), slf.get().own_device()?)
     }
 
-    /// This array on the device it is on already, or its host copy (`"cpu"`).
+    /// This array on a device: itself if it is there already, else a copy in that device's current or primary
+    /// context, which is waited for; a NumPy array for ``"cpu"``. `stream` is of no effect.
     #[pyo3(signature = (device, /, *, stream = None))]
     fn to_device<'py>(
         slf: &Bound<'py, Self>,
@@ -372,15 +364,7 @@ impl PyGpuArray {
         stream: Option<&BoundAny<'py>>,
     ) -> PyResult<BoundAny<'py>> {
         let _ = stream;
-        if device.extract::<&str>().is_ok_and(|name| name == "cpu") {
-            return slf.get().to_host(slf.py());
-        }
-        if device.eq(Self::device(slf)?)? {
-            return Ok(slf.clone().into_any());
-        }
-        Err(PyValueError::new_err(format!(
-            "copying to {device} is not supported; expected the array's device or 'cpu'"
-        )))
+        slf.py().import("rtcg._array_protocols")?.getattr("to_device")?.call1((slf, device))
     }
 
     fn __matmul__<'py>(slf: &Bound<'py, Self>, other: &BoundAny<'py>) -> PyResult<BoundAny<'py>> {

@@ -3,6 +3,7 @@
 use super::operands::{element_bytes_from_value, require_array};
 use crate::array_object::{ArrayState, PyGpuArray};
 use crate::errors::array_error;
+use crate::resource_lifetime::{Ready, filled_object};
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyEllipsis, PyList, PySlice, PyString, PyTuple};
@@ -105,6 +106,7 @@ fn append_axes(view: GpuArray, inner: &[usize]) -> GpuArray {
 #[pymethods]
 impl PyGpuArray {
     fn __getitem__<'py>(slf: &Bound<'py, Self>, index: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        filled_object(slf)?;
         if index.is_instance_of::<PyString>() {
             return get_record_field(slf, index);
         }
@@ -116,6 +118,7 @@ impl PyGpuArray {
     }
 
     fn __setitem__<'py>(slf: &Bound<'py, Self>, index: &Bound<'py, PyAny>, value: &Bound<'py, PyAny>) -> PyResult<()> {
+        filled_object(slf)?;
         let py = slf.py();
         if index.is_instance_of::<PyString>() {
             let field = get_record_field(slf, index)?;
@@ -132,8 +135,8 @@ impl PyGpuArray {
         }
     }
 
-    fn __len__(&self) -> PyResult<usize> {
-        let length = self.current_state().array.shape().first().copied();
+    fn __len__(slf: Ready<'_, Self>) -> PyResult<usize> {
+        let length = slf.current_state().array.shape().first().copied();
         length.ok_or_else(|| pyo3::exceptions::PyTypeError::new_err("len() of unsized object"))
     }
 }

@@ -5,10 +5,12 @@ use crate::driver::device_pointer::DevicePtr;
 use crate::driver::memory::PyDeviceAllocation;
 use crate::driver::pool::PyPooledDeviceAllocation;
 use crate::errors::LogicError;
+use crate::owner::Owner;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use rtcg::array::{ArrayBuffer, ArrayError, GpuArray};
-use rtcg::driver::memory::DeviceAllocation;
+use rtcg::array::{ArrayBuffer, ArrayContext, ArrayError, DType, GpuArray, Layout, PythonTuple};
+use rtcg::driver::memory::{DeviceAllocation, mem_get_address_range};
 use rtcg::driver::{is_any_capturing, retain_in_capture};
 use rtcg::{Allocator, DeviceBuffer};
 use std::any::Any;
@@ -17,7 +19,7 @@ use std::sync::Arc;
 /// Device memory that a Python object owns.
 pub(crate) struct ForeignBuffer {
     ptr: u64,
-    pub(crate) owner: Py<PyAny>,
+    pub(crate) owner: Owner,
     memory: MemoryOwner,
 }
 
@@ -38,7 +40,7 @@ impl ForeignBuffer {
         } else {
             MemoryOwner::Unknown
         };
-        Arc::new(Self { ptr, owner: owner.unbind(), memory })
+        Arc::new(Self { ptr, owner: Owner::new(owner), memory })
     }
 }
 
@@ -80,17 +82,69 @@ impl ArrayBuffer for ForeignBuffer {
     }
 }
 
-/// The bytes of an array's memory, where that is known.
-pub(super) fn buffer_capacity_bytes(array: &GpuArray) -> Option<usize> {
-    let any = match array.buffer()?.clone().as_any().downcast::<DeviceBuffer>() {
-        Ok(own) => return Some(own.nbytes()),
+/// The bytes of a buffer's memory, counted from the buffer's address, where they are known: of addresses that came
+/// without an owner, and of memory of other libraries, the driver knows the allocation.
+fn memory_range(buffer: &Arc<dyn ArrayBuffer>, wanted: (isize, isize)) -> Option<(isize, isize)> {
+    let any = match buffer.clone().as_any().downcast::<DeviceBuffer>() {
+        Ok(own) => return Some((0, own.nbytes() as isize)),
         Err(other) => other,
     };
-    match &any.downcast::<ForeignBuffer>().ok()?.memory {
-        MemoryOwner::Pooled(memory) => Some(memory.nbytes()),
-        MemoryOwner::Plain(memory) => Some(memory.nbytes()),
-        MemoryOwner::Unknown => None,
+    let foreign = any.downcast::<ForeignBuffer>().ok()?;
+    match &foreign.memory {
+        MemoryOwner::Pooled(memory) => Some((0, memory.nbytes() as isize)),
+        MemoryOwner::Plain(memory) => Some((0, memory.nbytes() as isize)),
+        MemoryOwner::Unknown => allocation_range(foreign.ptr, wanted),
     }
+}
+
+/// The bytes of the allocation that holds `ptr`, counted from there. Mappings of virtual memory that follow each other
+/// are one range as far as it is `wanted`.
+fn allocation_range(ptr: u64, wanted: (isize, isize)) -> Option<(isize, isize)> {
+    const MAPPING_GRANULARITY: usize = 2 << 20;
+    let range_at = |offset: isize| {
+        let (base, nbytes) = mem_get_address_range(ptr.wrapping_add_signed(offset as i64)).ok()?;
+        let low = base.wrapping_sub(ptr) as i64 as isize;
+        Some((low, low.saturating_add(nbytes as isize)))
+    };
+    let is_mapping = |range: &(isize, isize)| ((range.1 - range.0) as usize).is_multiple_of(MAPPING_GRANULARITY);
+    let mut whole = range_at(0)?;
+    while is_mapping(&whole) && wanted.1 > whole.1 {
+        let Some(next) = range_at(whole.1).filter(|next| next.0 == whole.1 && is_mapping(next)) else { break };
+        whole.1 = next.1;
+    }
+    while is_mapping(&whole) && wanted.0 < whole.0 {
+        let Some(next) = range_at(whole.0 - 1).filter(|next| next.1 == whole.0 && is_mapping(next)) else { break };
+        whole.0 = next.0;
+    }
+    Some(whole)
+}
+
+/// An array over memory that a caller describes.
+///
+/// # Errors
+/// `ValueError` when elements lie outside of the memory, as far as that is known.
+pub(super) fn array_inside_memory(
+    name: &str,
+    ctx: &Arc<ArrayContext>,
+    buffer: Option<Arc<dyn ArrayBuffer>>,
+    layout: Layout,
+    dtype: DType,
+) -> PyResult<GpuArray> {
+    let wanted = layout.byte_extent(dtype.itemsize());
+    if let Some(buffer) = buffer.as_ref().filter(|_| layout.size() > 0)
+        && let Some((low, high)) = memory_range(buffer, wanted)
+        && (wanted.0 < low || wanted.1 > high)
+    {
+        return Err(PyValueError::new_err(format!(
+            "{name}: an array of shape {}, strides {} and dtype {dtype} takes the bytes {} to {} from the start of its \
+             memory, which has the bytes {low} to {high}; expected a layout that does not reach outside of it",
+            PythonTuple(&layout.shape),
+            PythonTuple(&layout.strides),
+            wanted.0,
+            wanted.1
+        )));
+    }
+    Ok(GpuArray::from_buffer(ctx, buffer, layout, dtype))
 }
 
 /// A Python callable that takes a number of bytes and returns memory, as the core calls it.
@@ -136,6 +190,15 @@ impl PyGpuArray {
             None => body(),
             Some(allocator) => rtcg::with_allocator(allocator_from_callable(py, allocator), body),
         }
+    }
+
+    /// What `body` computes for each element of `slf`, in memory from its allocator.
+    pub(crate) fn compute_elementwise<'py>(
+        slf: &Bound<'py, Self>,
+        body: impl FnOnce() -> rtcg::array::Result<GpuArray>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let made = super::to_py_result(slf.py(), Self::with_allocator_of(slf, body))?;
+        Self::elementwise_result(slf, made)
     }
 
     /// What `body` makes in memory from the allocator of `slf`, as an array beside `slf`.

@@ -22,17 +22,20 @@ mod views;
 use crate::array_object::ArrayState;
 pub(crate) use crate::array_object::PyGpuArray;
 use crate::driver::device_pointer::DevicePtr;
-use crate::errors::array_error;
+use crate::errors::{array_error, shown};
+use crate::owner::Owner;
+use crate::resource_lifetime::{Ready, filled_object};
 use context::array_context;
 pub(crate) use dtypes::{dtype_of_descr, parse_dtype};
 use dtypes::{numpy_descr, parse_numpy_dtype};
-use memory::ForeignBuffer;
+use memory::{ForeignBuffer, array_inside_memory};
 use numpy::PyArrayDescr;
 pub(crate) use operands::parse_optional_dtype;
 use operands::parse_shape;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyDict, PyTuple, PyType};
 use rtcg::array::{DType, GpuArray, Layout, Order};
 
 /// How the elements of an array lie.
@@ -81,19 +84,68 @@ impl PyGpuArray {
         Self::new_object(py, ArrayState { array, record, base: None, allocator: own.clone_allocator(py), sizes: None })
     }
 
+    /// The result of an elementwise operation on `slf`: where a subclass overrides `_new_like_me`, in what that returns,
+    /// as upstream; else [`PyGpuArray::new_like`].
+    pub(crate) fn elementwise_result<'py>(slf: &Bound<'py, Self>, array: GpuArray) -> PyResult<Bound<'py, PyAny>> {
+        let is_own_shape = array.shape() == slf.get().current_state().array.shape();
+        let target = if is_own_shape { Self::target_of_subclass(slf, array.dtype(), None)? } else { None };
+        let Some(target) = target else { return Self::new_like(slf, array) };
+        to_py_result(slf.py(), target.get().current_state().array.assign(&array))?;
+        Ok(target.into_any())
+    }
+
+    /// What `_new_like_me` of a subclass that overrides it returns for elements of `dtype`, or `descr` if it is given.
+    #[inline]
+    fn target_of_subclass<'py>(
+        slf: &Bound<'py, Self>,
+        dtype: DType,
+        descr: Option<Bound<'py, PyArrayDescr>>,
+    ) -> PyResult<Option<Bound<'py, Self>>> {
+        let class = slf.py().get_type::<Self>();
+        if slf.get_type().is(&class) { Ok(None) } else { Self::call_new_like_me(slf, &class, dtype, descr) }
+    }
+
+    #[cold]
+    fn call_new_like_me<'py>(
+        slf: &Bound<'py, Self>,
+        class: &Bound<'py, PyType>,
+        dtype: DType,
+        descr: Option<Bound<'py, PyArrayDescr>>,
+    ) -> PyResult<Option<Bound<'py, Self>>> {
+        let (py, method) = (slf.py(), intern!(slf.py(), "_new_like_me"));
+        if slf.get_type().getattr(method)?.is(&class.getattr(method)?) {
+            return Ok(None);
+        }
+        let record = slf.get().current_state().record_descr_for(py, dtype).map(|record| record.into_bound(py));
+        let descr = descr.or(record).map_or_else(|| numpy_descr(py, dtype), Ok)?;
+        let made = slf.call_method1(method, (descr,))?;
+        made.cast_into::<Self>().map(Some).map_err(|error| {
+            let made = shown(&error.into_inner());
+            PyTypeError::new_err(format!("_new_like_me returned {made}; expected a GPUArray"))
+        })
+    }
+
     /// A view of `slf`; with another dtype if `descr` is given.
     pub(crate) fn view_of<'py>(
         slf: &Bound<'py, Self>,
         array: GpuArray,
         descr: Option<Bound<'py, PyArrayDescr>>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        filled_object(slf)?;
         let (py, own) = (slf.py(), slf.get().current_state());
         let record = match descr {
             Some(descr) => matches!(array.dtype(), DType::Void(_)).then(|| descr.unbind()),
             None => own.record_descr_for(py, array.dtype()),
         };
-        let (base, allocator) = (Some(slf.clone().into_any().unbind()), own.clone_allocator(py));
+        let (base, allocator) = (Some(Owner::new(Self::view_owner(slf, &own))), own.clone_allocator(py));
         Self::new_object(py, ArrayState { array, record, base, allocator, sizes: None })
+    }
+
+    /// What a view of `slf` keeps: the array that `slf` itself is a view of, or else `slf`. So views of views of views
+    /// keep one array, as NumPy's do, however many they are.
+    fn view_owner<'py>(slf: &Bound<'py, Self>, own: &ArrayState) -> Bound<'py, PyAny> {
+        let base = own.base.as_ref().map(|base| base.bind(slf.py())).filter(|base| base.is_instance_of::<Self>());
+        base.unwrap_or(slf.as_any()).clone()
     }
 
     /// The only element as a Python object; waits.
@@ -176,6 +228,7 @@ impl PyGpuArray {
         let (shape, dtype, order) = (parse_shape(shape)?, dtype_of_descr(&descr)?, parse_order(order)?);
         let record = matches!(dtype, DType::Void(_)).then(|| descr.unbind());
         let memory = Self::given_or_allocated_memory(&shape, dtype, allocator.as_ref(), gpudata, py)?;
+        let base = base.map(|base| Owner::new(base.into_bound(py)));
         let done = |array| self.replace_state(ArrayState { array, record, base, allocator, sizes: None });
         // A whole array brings its memory and its layout along.
         if let Some(given) = memory.as_ref().and_then(|memory| memory.cast::<PyGpuArray>().ok()) {
@@ -186,7 +239,7 @@ impl PyGpuArray {
                 None => Layout::contiguous(&shape, dtype.itemsize(), order),
             };
             let layout = Layout { offset: given.layout().offset, ..layout };
-            done(GpuArray::from_buffer(given.context(), given.buffer().cloned(), layout, dtype));
+            done(array_inside_memory("gpudata", given.context(), given.buffer().cloned(), layout, dtype)?);
             return Ok(());
         }
         let ctx = array_context()?;
@@ -197,7 +250,8 @@ impl PyGpuArray {
         let array = match memory {
             Some(memory) => {
                 let ptr = memory.extract::<DevicePtr>()?.0;
-                GpuArray::from_buffer(&ctx, Some(ForeignBuffer::from_address(ptr, memory)), layout, dtype)
+                let buffer = ForeignBuffer::from_address(ptr, memory);
+                array_inside_memory("gpudata", &ctx, Some(buffer), layout, dtype)?
             }
             None => creation::retry_after_garbage_collection(py, || {
                 GpuArray::empty_with_layout(&ctx, layout.clone(), dtype)
@@ -209,27 +263,27 @@ impl PyGpuArray {
 
     /// Bytes of an element.
     #[getter]
-    fn itemsize(&self) -> usize {
-        self.current_state().array.itemsize()
+    fn itemsize(slf: Ready<'_, Self>) -> usize {
+        slf.current_state().array.itemsize()
     }
 
     /// The number of axes.
     #[getter]
-    fn ndim(&self) -> usize {
-        self.current_state().array.ndim()
+    fn ndim(slf: Ready<'_, Self>) -> usize {
+        slf.current_state().array.ndim()
     }
 
     /// The device address of the first element, an int.
     #[getter(ptr)]
-    fn ptr_object(&self) -> u64 {
-        self.ptr()
+    fn ptr_object(slf: Ready<'_, Self>) -> u64 {
+        slf.ptr()
     }
 
     /// What is known of the memory layout: `ArrayFlags`, as `numpy.ndarray.flags`.
     #[getter]
-    fn flags(&self) -> PyArrayFlags {
+    fn flags(slf: Ready<'_, Self>) -> PyArrayFlags {
         let (c, f) =
-            (self.current_state().array.is_contiguous(Order::C), self.current_state().array.is_contiguous(Order::F));
+            (slf.current_state().array.is_contiguous(Order::C), slf.current_state().array.is_contiguous(Order::F));
         PyArrayFlags { c_contiguous: c, f_contiguous: f, forc: c || f }
     }
 }

@@ -159,15 +159,17 @@ pub(crate) fn element_bytes_from_value(array: &PyGpuArray, value: &Bound<'_, PyA
 
 /// A host array with an array's shape and dtype, uninitialised.
 pub(crate) fn empty_host_like<'py>(py: Python<'py>, array: &PyGpuArray, order: Order) -> PyResult<Bound<'py, PyAny>> {
+    // Found once: a finaliser at the interpreter's end can import nothing.
+    static NUMPY_EMPTY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let order = if order == Order::F { "F" } else { "C" };
     let shape = pyo3::types::PyTuple::new(py, array.current_state().array.shape())?;
-    py.import("numpy")?.call_method1("empty", (shape, array.array_descr(py)?, order))
+    NUMPY_EMPTY.import(py, "numpy", "empty")?.call1((shape, array.array_descr(py)?, order))
 }
 
 /// The shape that Python gave: an integer or a sequence of integers.
 pub(crate) fn parse_shape(shape: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
     let bad = || {
-        let shown = shape.repr().map_or_else(|_| "?".to_string(), |text| text.to_string());
+        let shown = crate::errors::shown(shape);
         PyTypeError::new_err(format!("shape is {shown}; expected an integer or a sequence of integers >= 0"))
     };
     let length = |axis: &Bound<'_, PyAny>| -> PyResult<usize> {

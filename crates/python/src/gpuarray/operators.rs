@@ -20,6 +20,8 @@ fn binary_operator<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = slf.py();
     let own = &slf.get().current_state().array;
+    // As upstream, a result looks like the operand that has axes.
+    let like = if own.ndim() == 0 { other.cast::<PyGpuArray>().unwrap_or(slf) } else { slf };
     let Some(other) = parse_operand(own.context(), other)? else { return Ok(py.NotImplemented().into_bound(py)) };
     let compute = || {
         let (x, y) =
@@ -27,7 +29,7 @@ fn binary_operator<'py>(
         array::binary_with_power_shortcuts(own.context(), op, x, y, None)
     };
     // Enqueueing is too short to let the interpreter go for.
-    PyGpuArray::make_like(slf, compute)
+    PyGpuArray::compute_elementwise(like, compute)
 }
 
 /// `slf op= other`. Returns to Python the array itself.
@@ -44,7 +46,7 @@ fn in_place_operator(slf: &Bound<'_, PyGpuArray>, op: Op, other: &Bound<'_, PyAn
 }
 
 fn unary_operator<'py>(slf: &Bound<'py, PyGpuArray>, op: Op) -> PyResult<Bound<'py, PyAny>> {
-    PyGpuArray::make_like(slf, || slf.get().current_state().array.unary(op))
+    PyGpuArray::compute_elementwise(slf, || slf.get().current_state().array.unary(op))
 }
 
 /// Both halves of `divmod_operator`.
@@ -207,7 +209,7 @@ pub(super) fn ufunc<'py>(
     let result = result.map_err(|error| array_error(py, error))?;
     match (out, like) {
         (Some(out), _) => Ok(out.clone().into_any()),
-        (None, Some(like)) => PyGpuArray::new_like(like, result),
+        (None, Some(like)) => PyGpuArray::elementwise_result(like, result),
         (None, None) => Ok(Bound::new(py, PyGpuArray::from_array(result))?.into_any()),
     }
 }

@@ -2,6 +2,7 @@
 
 use super::PyGpuArray;
 use super::transfer::run_in_stream;
+use crate::resource_lifetime::Ready;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
@@ -10,7 +11,7 @@ impl PyGpuArray {
     /// A host copy for functions that know only NumPy's arrays; waits.
     #[pyo3(signature = (dtype = None, copy = None))]
     fn __array__<'py>(
-        &self,
+        slf: Ready<'_, Self>,
         py: Python<'py>,
         dtype: Option<Bound<'py, PyAny>>,
         copy: Option<bool>,
@@ -20,7 +21,7 @@ impl PyGpuArray {
                 "a device array cannot become a NumPy array without a copy",
             ));
         }
-        let host = run_in_stream(None, || self.to_host(py))?;
+        let host = run_in_stream(None, || slf.to_host(py))?;
         match dtype.filter(|dtype| !dtype.is_none()) {
             Some(dtype) => host.call_method1("astype", (dtype,)),
             None => Ok(host),

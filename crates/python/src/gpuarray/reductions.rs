@@ -97,7 +97,7 @@ pub(super) fn reduce_array<'py>(
     let own = a.get().current_state();
     let source = given.as_ref().or(own.allocator.as_ref());
     let compute = || PyGpuArray::with_optional_allocator(py, source, || compute_reduction(array, &what, ddof, options));
-    let result = to_py_result(py, run_in_stream(stream, compute))?;
+    let result = run_in_stream(stream, || to_py_result(py, compute()))?;
     match out {
         Some(out) => Ok(out.clone().into_any()),
         None => PyGpuArray::new_like(a, result),

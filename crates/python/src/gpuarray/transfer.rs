@@ -4,6 +4,7 @@ use super::operands::empty_host_like;
 use super::{PyGpuArray, to_py_result};
 use crate::driver::stream::{PyStream, as_driver_stream};
 use crate::host_buffer::HostBuffer;
+use crate::resource_lifetime::Ready;
 use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
@@ -11,8 +12,11 @@ use pyo3::types::PyDict;
 use rtcg::array::{DType, Order, PythonTuple};
 
 /// Runs `body` with array operations in `stream`.
-pub(crate) fn run_in_stream<T>(stream: Option<&Bound<'_, PyStream>>, body: impl FnOnce() -> T) -> T {
-    match as_driver_stream(stream) {
+pub(crate) fn run_in_stream<T>(
+    stream: Option<&Bound<'_, PyStream>>,
+    body: impl FnOnce() -> PyResult<T>,
+) -> PyResult<T> {
+    match as_driver_stream(stream)? {
         None => body(),
         stream => rtcg::run_in_stream(stream, body),
     }
@@ -106,22 +110,22 @@ impl PyGpuArray {
     /// Overwrites all elements with those of a host array; waits.
     #[pyo3(signature = (ary, async_ = false, stream = None))]
     fn set(
-        &self,
+        slf: Ready<'_, Self>,
         py: Python<'_>,
         ary: &Bound<'_, PyAny>,
         async_: bool,
         stream: Option<Bound<'_, PyStream>>,
     ) -> PyResult<()> {
         let _ = async_;
-        let order = self.host_order();
-        let host = self.checked_host_array(py, ary, order)?;
+        let order = slf.host_order();
+        let host = slf.checked_host_array(py, ary, order)?;
         let buffer = HostBuffer::from_object(&host, "ary")?;
         // SAFETY: the buffer outlives the copy.
         let bytes = unsafe { buffer.as_bytes() };
-        let stream = as_driver_stream(stream.as_ref()).cloned();
+        let stream = as_driver_stream(stream.as_ref())?.cloned();
         to_py_result(
             py,
-            py.detach(|| rtcg::run_in_stream(stream.as_ref(), || self.current_state().array.write(bytes, order))),
+            py.detach(|| rtcg::run_in_stream(stream.as_ref(), || slf.current_state().array.write(bytes, order))),
         )
     }
 
@@ -129,14 +133,19 @@ impl PyGpuArray {
     ///
     /// `ary` has this array's shape and dtype. Page-locked memory must stay unchanged until the stream got there.
     #[pyo3(signature = (ary, stream = None))]
-    fn set_async(&self, py: Python<'_>, ary: &Bound<'_, PyAny>, stream: Option<Bound<'_, PyStream>>) -> PyResult<()> {
-        self.set(py, ary, true, stream)
+    fn set_async(
+        slf: Ready<'_, Self>,
+        py: Python<'_>,
+        ary: &Bound<'_, PyAny>,
+        stream: Option<Bound<'_, PyStream>>,
+    ) -> PyResult<()> {
+        Self::set(slf, py, ary, true, stream)
     }
 
     /// A copy on the host: in `ary`, or in a new array of the same memory order; waits.
     #[pyo3(signature = (ary = None, pagelocked = false, async_ = false, stream = None))]
     fn get<'py>(
-        &self,
+        slf: Ready<'_, Self>,
         py: Python<'py>,
         ary: Option<Bound<'py, PyAny>>,
         pagelocked: bool,
@@ -145,30 +154,30 @@ impl PyGpuArray {
     ) -> PyResult<Bound<'py, PyAny>> {
         let _ = async_;
         let ary = ary.filter(|ary| !ary.is_none());
-        let order = self.host_order();
+        let order = slf.host_order();
         run_in_stream(stream.as_ref(), || {
             if let Some(given) = ary {
-                self.check_host_target(py, &given)?;
+                slf.check_host_target(py, &given)?;
                 let array = given.cast::<PyUntypedArray>()?;
                 let direct = match order {
                     Order::C => array.is_c_contiguous(),
                     Order::F => array.is_fortran_contiguous(),
                 };
                 if direct {
-                    self.copy_to_host_array(py, &given, order)?;
+                    slf.copy_to_host_array(py, &given, order)?;
                 } else {
-                    given.set_item(py.Ellipsis(), self.to_host(py)?)?;
+                    given.set_item(py.Ellipsis(), slf.to_host(py)?)?;
                 }
                 return Ok(given);
             }
             if !pagelocked {
-                return self.to_host(py);
+                return slf.to_host(py);
             }
-            let shape = pyo3::types::PyTuple::new(py, self.current_state().array.shape())?;
+            let shape = pyo3::types::PyTuple::new(py, slf.current_state().array.shape())?;
             let letter = if order == Order::F { "F" } else { "C" };
-            let args = (shape, self.array_descr(py)?, letter);
+            let args = (shape, slf.array_descr(py)?, letter);
             let host = py.import("rtcg.driver")?.call_method1("pagelocked_empty", args)?;
-            self.copy_to_host_array(py, &host, order)?;
+            slf.copy_to_host_array(py, &host, order)?;
             Ok(host)
         })
     }
@@ -178,12 +187,12 @@ impl PyGpuArray {
     /// The target is `ary` if given, else new page-locked memory, into which a copy does not wait.
     #[pyo3(signature = (stream = None, ary = None))]
     fn get_async<'py>(
-        &self,
+        slf: Ready<'_, Self>,
         py: Python<'py>,
         stream: Option<Bound<'py, PyStream>>,
         ary: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        self.get(py, ary, false, true, stream)
+        Self::get(slf, py, ary, false, true, stream)
     }
 
     /// The only element as a Python number; waits.
@@ -210,8 +219,8 @@ impl PyGpuArray {
     }
 
     /// The elements as nested lists; waits.
-    fn tolist<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.to_host(py)?.call_method0("tolist")
+    fn tolist<'py>(slf: Ready<'_, Self>, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        slf.to_host(py)?.call_method0("tolist")
     }
 
     fn __float__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
@@ -244,8 +253,5 @@ fn single_element<'py>(slf: &Bound<'py, PyGpuArray>) -> PyResult<Bound<'py, PyAn
 }
 
 fn not_an_array_error(ary: &Bound<'_, PyAny>) -> PyErr {
-    match ary.repr() {
-        Ok(shown) => PyTypeError::new_err(format!("ary is {shown}; expected a NumPy array")),
-        Err(error) => error,
-    }
+    PyTypeError::new_err(format!("ary is {}; expected a NumPy array", crate::errors::shown(ary)))
 }

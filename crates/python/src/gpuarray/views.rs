@@ -56,6 +56,34 @@ fn wrap_view_or_copy<'py>(
 type BoundAny<'py> = Bound<'py, PyAny>;
 type SelfArray<'a, 'py> = &'a Bound<'py, PyGpuArray>;
 
+/// The order in which elements are enumerated: one of the indices, or that of the memory.
+#[derive(Clone, Copy)]
+enum MemoryOrder {
+    Indices(Order),
+    Memory,
+}
+
+impl MemoryOrder {
+    /// Of NumPy's letters, of which A depends on the array.
+    fn parse(order: &str, array: &GpuArray) -> PyResult<Self> {
+        let is_fortran = || array.is_contiguous(Order::F) && !array.is_contiguous(Order::C);
+        match order {
+            "C" => Ok(Self::Indices(Order::C)),
+            "F" => Ok(Self::Indices(Order::F)),
+            "A" => Ok(Self::Indices(if is_fortran() { Order::F } else { Order::C })),
+            "K" => Ok(Self::Memory),
+            other => Err(PyValueError::new_err(format!("order is '{other}'; expected 'C', 'F', 'A' or 'K'"))),
+        }
+    }
+
+    fn ravel(self, array: &GpuArray) -> rtcg::array::Result<GpuArray> {
+        match self {
+            Self::Indices(order) => array.ravel(order),
+            Self::Memory => array.ravel_in_memory_order(),
+        }
+    }
+}
+
 #[pymethods]
 impl PyGpuArray {
     /// The same elements in another shape: a view where the layout allows, else a copy. One length may be -1.
@@ -103,19 +131,23 @@ impl PyGpuArray {
         })
     }
 
-    /// One dimension in the order `order`: a view where the layout allows, else a copy; does not wait.
+    /// One axis in the order `order` (C, F, A or K): a view where the layout allows, else a copy; does not wait.
     #[pyo3(signature = (order = "C"))]
     fn ravel<'py>(slf: SelfArray<'_, 'py>, order: &str) -> PyResult<BoundAny<'py>> {
-        let order = parse_order(order)?;
-        wrap_view_or_copy(slf, || slf.get().current_state().array.ravel(order))
+        let array = &slf.get().current_state().array;
+        let order = MemoryOrder::parse(order, array)?;
+        wrap_view_or_copy(slf, || order.ravel(array))
     }
 
     /// A one-dimensional copy in the order `order` (C, F, A or K); does not wait.
     #[pyo3(signature = (order = "C"))]
     fn flatten<'py>(slf: SelfArray<'_, 'py>, order: &str) -> PyResult<BoundAny<'py>> {
-        let order = parse_order(order)?;
         let array = &slf.get().current_state().array;
-        PyGpuArray::make_like(slf, || array.copy(Some(order)).and_then(|copy| copy.ravel(order)))
+        let order = MemoryOrder::parse(order, array)?;
+        PyGpuArray::make_like(slf, || {
+            let raveled = order.ravel(array)?;
+            if raveled.shares_buffer(array) { raveled.copy(None) } else { Ok(raveled) }
+        })
     }
 
     /// A view with the axes in the order `axes`, by default reversed.
@@ -234,14 +266,14 @@ impl PyGpuArray {
         if !slf.get().current_state().array.dtype().is_complex() {
             return Ok(slf.clone().into_any());
         }
-        PyGpuArray::make_like(slf, || slf.get().current_state().array.real().copy(None))
+        PyGpuArray::compute_elementwise(slf, || slf.get().current_state().array.real().copy(None))
     }
 
     /// The imaginary parts, as `real`; zeros for arrays that are not complex.
     #[getter]
     fn imag<'py>(slf: SelfArray<'_, 'py>) -> PyResult<BoundAny<'py>> {
         match slf.get().current_state().array.imag() {
-            Some(parts) => PyGpuArray::make_like(slf, || parts.copy(None)),
+            Some(parts) => PyGpuArray::compute_elementwise(slf, || parts.copy(None)),
             None => {
                 let array = &slf.get().current_state().array;
                 PyGpuArray::make_like(slf, || {
@@ -265,7 +297,7 @@ impl PyGpuArray {
         let conjugate = || rtcg::array::apply_elementwise(array.context(), Op::Conjugate, &[array.into()], options);
         match out {
             Some(out) => to_py_result(slf.py(), conjugate()).map(|_| out.clone().into_any()),
-            None => PyGpuArray::make_like(slf, conjugate),
+            None => PyGpuArray::compute_elementwise(slf, conjugate),
         }
     }
 

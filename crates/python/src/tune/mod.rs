@@ -3,6 +3,7 @@
 mod array_decisions;
 mod kernel_tuner;
 mod measuring;
+mod peer;
 mod space;
 mod store;
 mod tuned_call;
@@ -28,6 +29,7 @@ pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(kernel_tuner::read_kernel_tuner_cache, m)?)?;
     m.add_function(wrap_pyfunction!(kernel_tuner::write_kernel_tuner_cache, m)?)?;
     m.add_function(wrap_pyfunction!(measuring::pareto_front, m)?)?;
+    m.add_function(wrap_pyfunction!(peer::exit_with_peer, m)?)?;
     m.add_function(wrap_pyfunction!(measuring::read_sensor, m)?)?;
     m.add_function(wrap_pyfunction!(store::default_results_folder, m)?)?;
     m.add_function(wrap_pyfunction!(array_decisions::record_array_decisions, m)?)?;

@@ -90,7 +90,7 @@ impl PySpace {
             return self.0.clone().require(&text).map(Self).map_err(space_error);
         }
         if !constraint.is_callable() {
-            let shown = constraint.repr()?;
+            let shown = crate::errors::shown(constraint);
             return Err(PyValueError::new_err(format!("constraint is {shown}; expected text or a function")));
         }
         let name = constraint.getattr("__name__").map_or_else(|_| "function".to_owned(), |name| name.to_string());
@@ -178,8 +178,25 @@ impl PyTable {
     }
 }
 
-/// A strategy that is an object of Python's: `ask(count, table, tried, pending)` gives rows.
-struct PythonStrategy(Py<PyAny>);
+/// An exception that ends the search, such as a keyboard interrupt.
+pub(super) type Interrupt = Arc<Mutex<Option<PyErr>>>;
+
+/// The exception that ended a search.
+pub(super) fn take_interrupt(interrupt: &Interrupt) -> Option<PyErr> {
+    interrupt.lock().unwrap_or_else(PoisonError::into_inner).take()
+}
+
+/// Ends the search with an exception, unless it has one already.
+pub(super) fn end_search(interrupt: &Interrupt, error: PyErr) {
+    interrupt.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+}
+
+/// A strategy that is an object of Python's: `ask(count, table, tried, pending)` gives rows. What it raises ends the
+/// search.
+struct PythonStrategy {
+    object: Py<PyAny>,
+    interrupt: Interrupt,
+}
 
 impl Strategy for PythonStrategy {
     fn ask(&mut self, count: usize, space: &Configurations, history: &History, pending: &[u32]) -> Vec<u32> {
@@ -188,22 +205,27 @@ impl Strategy for PythonStrategy {
             history.trials().iter().map(|trial| (trial.row, score(&trial.outcome))).collect();
         Python::attach(|py| {
             let table = PyTable(Arc::new(space.clone()));
-            let rows = self.0.call_method1(py, "ask", (count, table, tried, pending.to_vec()));
+            let rows = self.object.call_method1(py, "ask", (count, table, tried, pending.to_vec()));
             rows.and_then(|rows| rows.extract::<Vec<u32>>(py)).unwrap_or_else(|error| {
-                error.write_unraisable(py, Some(self.0.bind(py)));
+                end_search(&self.interrupt, error);
                 Vec::new()
             })
         })
     }
 }
 
-/// The strategy that a name or an object stands for.
-pub(super) fn strategy_from_object(strategy: &Bound<'_, PyAny>, seed: u64) -> PyResult<Box<dyn Strategy>> {
+/// The strategy that a name or an object stands for; `interrupt` gets what the object raises.
+pub(super) fn strategy_from_object(
+    strategy: &Bound<'_, PyAny>,
+    seed: u64,
+    interrupt: &Interrupt,
+) -> PyResult<Box<dyn Strategy>> {
     let Ok(name) = strategy.extract::<String>() else {
         if strategy.hasattr("ask")? {
-            return Ok(Box::new(PythonStrategy(strategy.clone().unbind())));
+            let (object, interrupt) = (strategy.clone().unbind(), interrupt.clone());
+            return Ok(Box::new(PythonStrategy { object, interrupt }));
         }
-        let shown = strategy.repr()?;
+        let shown = crate::errors::shown(strategy);
         return Err(PyValueError::new_err(format!("strategy is {shown}; expected a name or an object with ask()")));
     };
     strategies::by_name(&name, seed).ok_or_else(|| {
@@ -223,7 +245,7 @@ pub(super) fn failure_kind(name: &str) -> PyResult<FailureKind> {
 
 /// A search that is asked and told.
 #[pyclass(name = "TuningSearch", module = "rtcg._native", frozen)]
-pub(super) struct PySearch(Mutex<Search>);
+pub(super) struct PySearch(Mutex<Search>, Interrupt);
 
 impl PySearch {
     fn lock(&self) -> std::sync::MutexGuard<'_, Search> {
@@ -235,16 +257,18 @@ impl PySearch {
 impl PySearch {
     #[new]
     fn new(table: &PyTable, strategy: &Bound<'_, PyAny>, seed: u64) -> PyResult<Self> {
-        let strategy = strategy_from_object(strategy, seed)?;
-        Ok(Self(Mutex::new(Search::with_strategy(table.0.clone(), strategy))))
+        let interrupt = Interrupt::default();
+        let strategy = strategy_from_object(strategy, seed, &interrupt)?;
+        Ok(Self(Mutex::new(Search::with_strategy(table.0.clone(), strategy)), interrupt))
     }
 
     fn start_with(&self, rows: Vec<u32>) {
         self.lock().start_with(&rows);
     }
 
-    fn ask(&self, py: Python<'_>, count: usize) -> Vec<u32> {
-        py.detach(|| self.lock().ask(count))
+    fn ask(&self, py: Python<'_>, count: usize) -> PyResult<Vec<u32>> {
+        let rows = py.detach(|| self.lock().ask(count));
+        take_interrupt(&self.1).map_or(Ok(rows), Err)
     }
 
     /// Tells a score, or with `failure` why there is none.

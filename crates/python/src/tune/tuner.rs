@@ -1,7 +1,7 @@
 //! The tuning loop over an object of Python's.
 
 use super::measuring::{PyObjective, current_sensors, sensor_by_name};
-use super::space::{PyTable, failure_kind, strategy_from_object};
+use super::space::{Interrupt, PyTable, end_search, failure_kind, strategy_from_object, take_interrupt};
 use super::values::config_to_dict;
 use pyo3::exceptions::{PyException, PyRuntimeError};
 use pyo3::prelude::*;
@@ -12,10 +12,7 @@ use rtcg::tune::{
     Target, TrialReport, TunerOptions, WindowKind, tune,
 };
 use std::ops::ControlFlow;
-use std::sync::{Arc, Mutex, PoisonError};
-
-/// An exception that ends the search, such as a keyboard interrupt.
-type Interrupt = Arc<Mutex<Option<PyErr>>>;
+use std::sync::{Arc, PoisonError};
 
 /// A target of Python's: an object with `compile`, `load`, `verify` and `time`.
 struct PythonTarget {
@@ -31,7 +28,7 @@ struct PythonTarget {
 fn failure_of_exception(py: Python<'_>, error: PyErr, interrupt: &Interrupt) -> Failure {
     if !error.is_instance_of::<PyException>(py) {
         let message = error.to_string();
-        interrupt.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+        end_search(interrupt, error);
         return Failure::new(FailureKind::Skipped, message);
     }
     let value = error.value(py);
@@ -126,7 +123,7 @@ impl Target for PythonTarget {
             });
             numbers.map_err(|error| {
                 let failure = Failure::new(FailureKind::Skipped, error.to_string());
-                self.interrupt.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+                end_search(&self.interrupt, error);
                 failure
             })
         })
@@ -138,6 +135,10 @@ impl Target for PythonTarget {
 
     fn is_noisy(&self) -> bool {
         self.is_noisy
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.interrupt.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 }
 
@@ -164,7 +165,7 @@ pub(super) struct SearchOptions<'py> {
 }
 
 impl SearchOptions<'_> {
-    fn tuner_options(&self) -> PyResult<TunerOptions> {
+    fn tuner_options(&self, interrupt: &Interrupt) -> PyResult<TunerOptions> {
         let bound = self.lower_bound.as_ref().map(|function| Python::attach(|py| function.clone_ref(py)));
         let objective = self.objective.get().0.clone();
         // A search of exact scores has no device.
@@ -181,10 +182,14 @@ impl SearchOptions<'_> {
             finalists: self.finalists,
             occupancy_slack: self.occupancy_slack,
             lower_bound: bound.map(|function| -> rtcg::tune::LowerBound {
+                let interrupt = interrupt.clone();
                 Arc::new(move |config| {
                     Python::attach(|py| {
                         let answer = config_to_dict(py, config).and_then(|dict| function.call1(py, (dict,)));
-                        answer.and_then(|answer| answer.extract(py)).unwrap_or(0.0)
+                        answer.and_then(|answer| answer.extract(py)).unwrap_or_else(|error| {
+                            end_search(&interrupt, error);
+                            0.0
+                        })
                     })
                 })
             }),
@@ -209,8 +214,8 @@ pub(super) fn run_tuner<'py>(
     options: SearchOptions<'py>,
     on_event: Py<PyAny>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let strategy = strategy_from_object(&options.strategy, options.seed)?;
     let interrupt = Interrupt::default();
+    let strategy = strategy_from_object(&options.strategy, options.seed, &interrupt)?;
     let mut target = PythonTarget {
         object: target,
         observe: options.observe.clone_ref(py),
@@ -218,19 +223,25 @@ pub(super) fn run_tuner<'py>(
         is_noisy: options.is_noisy,
         interrupt: interrupt.clone(),
     };
-    let tuner_options = options.tuner_options()?;
+    let tuner_options = options.tuner_options(&interrupt)?;
     let mut tell = |event: Event<'_>| {
         let told = Python::attach(|py| tell_event(py, &on_event, event).and_then(|()| py.check_signals()));
-        let mut raised = interrupt.lock().unwrap_or_else(PoisonError::into_inner);
         if let Err(error) = told {
-            raised.get_or_insert(error);
+            end_search(&interrupt, error);
         }
-        if raised.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if interrupt.lock().unwrap_or_else(PoisonError::into_inner).is_some() {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     };
     let space = table.0.clone();
     let report = py.detach(|| tune(&mut target, &space, strategy, default, &incumbents, &tuner_options, &mut tell));
     let dict = report_to_dict(py, &report)?;
-    let raised = interrupt.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let raised = take_interrupt(&interrupt);
+    if raised.is_some() {
+        dict.set_item("stopped_by", "interrupted")?;
+    }
     dict.set_item("interrupt", raised)?;
     Ok(dict)
 }
@@ -288,6 +299,7 @@ fn report_to_dict<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py, 
     dict.set_item("speedup", report.speedup.map(|speedup| (speedup.value, speedup.low, speedup.high)))?;
     let finalists: Vec<_> = report.finalists.iter().map(|finalist| (finalist.row, finalist.samples.clone())).collect();
     dict.set_item("finalists", finalists)?;
+    dict.set_item("unconfirmed", report.unconfirmed)?;
     dict.set_item("clock_change", report.clock_change())?;
     dict.set_item("limit", report.limit.as_ref().map(|limit| (limit.seconds, limit.binds.as_str())))?;
     let stopped_by = match report.stopped_by {

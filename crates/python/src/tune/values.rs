@@ -7,8 +7,18 @@ use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use rtcg::tune::{Config, SpaceError, Value};
 use std::sync::Arc;
 
+/// Tuples within each other, at most: each is walked by recursion.
+const MAX_DEPTH: usize = 100;
+
 /// A value of a parameter; scalars of NumPy's become Python's.
 pub(crate) fn value_from_object(object: &Bound<'_, PyAny>) -> PyResult<Value> {
+    nested_value(object, 0)
+}
+
+fn nested_value(object: &Bound<'_, PyAny>, depth: usize) -> PyResult<Value> {
+    if depth > MAX_DEPTH {
+        return Err(PyValueError::new_err(format!("a value has more than {MAX_DEPTH} tuples within each other")));
+    }
     if object.is_instance_of::<PyBool>() {
         return Ok(Value::Bool(object.extract()?));
     }
@@ -23,15 +33,15 @@ pub(crate) fn value_from_object(object: &Bound<'_, PyAny>) -> PyResult<Value> {
         return Ok(Value::Str(object.extract()?));
     }
     if object.is_instance_of::<PyTuple>() || object.is_instance_of::<PyList>() {
-        let items = object.try_iter()?.map(|item| value_from_object(&item?)).collect::<PyResult<_>>()?;
+        let items = object.try_iter()?.map(|item| nested_value(&item?, depth + 1)).collect::<PyResult<_>>()?;
         return Ok(Value::Tuple(items));
     }
     if let Ok(item) = object.call_method0("item") {
-        return value_from_object(&item);
+        return nested_value(&item, depth + 1);
     }
     let kind = object.get_type().name()?;
     let expected = "expected bool, int, float, str, or a tuple of these";
-    Err(PyTypeError::new_err(format!("the value {} is of type {kind}; {expected}", object.repr()?)))
+    Err(PyTypeError::new_err(format!("the value {} is of type {kind}; {expected}", crate::errors::shown(object))))
 }
 
 pub(crate) fn value_to_object<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {

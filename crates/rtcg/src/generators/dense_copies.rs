@@ -138,6 +138,7 @@ pub(crate) fn run_with_dense_output(
     stream: Option<&Stream>,
     body: impl FnOnce(&ArrayView<'_>) -> Result<()>,
 ) -> Result<()> {
+    out.check_writable("out")?;
     run_with_dense_copies(
         ctx,
         &[GeneratedKernelArg::Array(*out)],

@@ -343,6 +343,8 @@ impl ElementwiseKernel {
             .zip(&self.uses)
             .filter_map(|((v, a), u)| v.as_array().map(|view| (view, a, *u)))
             .collect();
+        let mut written = named.iter().filter(|(.., used)| matches!(used, ElementUse::Assigned | ElementUse::Changed));
+        written.try_for_each(|(view, a, _)| view.check_writable(&a.name))?;
         let elementwise = || named.iter().filter(|(.., u)| !matches!(u, ElementUse::Other | ElementUse::Unused));
         let shape = broadcast_shape(elementwise().map(|(view, ..)| view.shape));
         let outputs_fit = |shape: &[usize]| {

@@ -31,6 +31,7 @@ mod operand;
 mod random;
 mod reduction;
 mod scan;
+mod typed;
 
 pub use crate::error::{GeneratorError, GeneratorErrorKind};
 pub use crate::workspace::clear_workspaces;
@@ -43,3 +44,4 @@ pub use operand::{ArrayView, GeneratedKernelArg, TracksUse, UseTracker};
 pub use random::{DistributionParameters, Generator, SequentialGenerators, SkipUnit};
 pub use reduction::ReductionKernel;
 pub use scan::ScanKernel;
+pub use typed::TypedElementwise;

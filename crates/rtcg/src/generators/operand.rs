@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::memory::DeviceVec;
 use crate::runtime::run_in_stream;
 use crate::signatures::{ctype_number_type, element_number_type};
-use rtcg_array::{ArrayBuffer, GpuArray};
+use rtcg_array::{ArrayBuffer, GpuArray, PythonTuple, repeated_axis};
 use rtcg_codegen::c_declarations::Argument;
 use rtcg_driver::signature::{NumberType, ParamKind};
 use rtcg_driver::{ArgPacker, ConversionError, ConvertedScalar, Stream, WeakScalar};
@@ -74,6 +74,23 @@ pub struct ArrayView<'a> {
     pub context: u64,
     /// Whose memory it is.
     pub owner: UseTracker<'a>,
+}
+
+impl ArrayView<'_> {
+    /// Refuses an array, as argument `name`, that is written to and has several elements at one place.
+    pub(crate) fn check_writable(&self, name: &str) -> Result<()> {
+        match repeated_axis(self.shape, self.strides) {
+            None => Ok(()),
+            Some(axis) => Err(argument_error(
+                name,
+                format_args!(
+                    "of shape {} is written to, but its elements along axis {axis} lie at one place (stride 0), as in a \
+                     view by broadcast_to; expected a place for each, as in a copy",
+                    PythonTuple(self.shape)
+                ),
+            )),
+        }
+    }
 }
 
 /// An argument of a generated kernel.

@@ -387,6 +387,7 @@ impl ReductionKernel {
         let with_ones: Vec<_> =
             (0..shape.len()).map(|axis| if reduced.contains(&axis) { 1 } else { shape[axis] }).collect();
         self.check_output_itemsize(out)?;
+        out.check_writable("out")?;
         if out.shape == plain {
             Ok(out.strides.to_vec())
         } else if out.shape == with_ones {

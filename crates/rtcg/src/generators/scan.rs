@@ -92,6 +92,9 @@ impl ScanKernel {
                 let a = &spec.arguments[at];
                 !a.is_const && rtcg_codegen::snippet::mentions_name(&spec.output_statement, &a.name)
             };
+            for (_, (value, a)) in args.iter().zip(&spec.arguments).enumerate().filter(|(at, _)| is_written(*at)) {
+                value.as_array().map_or(Ok(()), |view| view.check_writable(&a.name))?;
+            }
             // SAFETY: the caller's promise, of copies of the same shapes.
             return dense_copies::run_with_dense_copies(ctx, args, is_written, stream, |dense| unsafe {
                 self.launch(ctx, dense, size, stream)

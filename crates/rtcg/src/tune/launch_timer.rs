@@ -6,6 +6,7 @@ use rtcg_driver::{Error, Event, GraphExec, HiddenCapture, Result, Stream};
 use rtcg_tune::WindowKind;
 use rtcg_tune::statistics::interquartile_mean;
 use std::collections::HashMap;
+use std::time::Instant;
 
 /// Below this, launching can take longer than what is launched.
 const SHORT_SECONDS: f64 = 20e-6;
@@ -17,6 +18,8 @@ const PROBES: usize = 3;
 const GRAPH_GAIN: f64 = 0.98;
 /// Cold launches of a window at most: each takes as long as flushing the caches.
 const MAX_COLD_LAUNCHES: u32 = 50;
+/// What a window of several cold launches may last: some processors have caches that take a tenth of a second to write.
+const COLD_WINDOW_SECONDS: f64 = 0.5;
 
 /// Why a window was not timed.
 #[derive(Debug)]
@@ -68,6 +71,8 @@ pub struct LaunchTimer {
     /// Of cold windows.
     cold: Option<CacheFlush>,
     cold_events: Vec<(Event, Event)>,
+    /// Seconds that a cold launch and the flush before it took in the last window, on the host's clock; 0 before it.
+    cold_seconds: f64,
     max_captured: u32,
     candidate: String,
     /// How each candidate is timed, so that it is timed alike in later rounds.
@@ -86,6 +91,7 @@ impl LaunchTimer {
         Self {
             cold: None,
             cold_events: Vec::new(),
+            cold_seconds: 0.0,
             max_captured: max_captured.max(1),
             candidate: String::new(),
             kinds: HashMap::new(),
@@ -129,7 +135,7 @@ impl LaunchTimer {
         mut enqueue: impl FnMut(u32) -> std::result::Result<(), E>,
     ) -> std::result::Result<f64, EnqueueError<E>> {
         if self.cold.is_some() {
-            return self.time_cold(launches.min(MAX_COLD_LAUNCHES), &mut enqueue);
+            return self.time_cold(cold_launches(launches, self.cold_seconds), &mut enqueue);
         }
         if launches > 1 {
             if !self.kinds.contains_key(&self.candidate) {
@@ -218,6 +224,7 @@ impl LaunchTimer {
         while self.cold_events.len() < launches as usize {
             self.cold_events.push((Event::new(0)?, Event::new(0)?));
         }
+        let begun = Instant::now();
         let events = &self.cold_events[..launches as usize];
         for (start, end) in events {
             if let Some(flush) = &self.cold {
@@ -230,9 +237,16 @@ impl LaunchTimer {
         if let Some((_, last)) = events.last() {
             last.synchronize()?;
         }
+        self.cold_seconds = begun.elapsed().as_secs_f64() / f64::from(launches);
         let seconds = events.iter().map(|(start, end)| Ok(f64::from(start.time_till(end)?) * 1e-3));
         Ok(interquartile_mean(&seconds.collect::<Result<Vec<_>>>()?))
     }
+}
+
+/// How many of `launches` cold ones a window has, where each took `seconds` last time.
+fn cold_launches(launches: u32, seconds: f64) -> u32 {
+    let lasting = (COLD_WINDOW_SECONDS / seconds) as u32;
+    launches.min(lasting.clamp(1, MAX_COLD_LAUNCHES))
 }
 
 fn time_in_a_row<E>(
@@ -245,4 +259,18 @@ fn time_in_a_row<E>(
     end.record(None)?;
     end.synchronize()?;
     Ok(f64::from(start.time_till(&end)?) * 1e-3 / f64::from(launches))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cold_windows_are_bounded_in_launches_and_in_time() {
+        for (launches, seconds, expected) in
+            [(1, 0.0, 1), (7, 0.0, 7), (1000, 25e-6, 50), (1000, 0.12, 4), (3, 0.12, 3), (1000, 2.0, 1)]
+        {
+            assert_eq!(cold_launches(launches, seconds), expected, "{launches} launches of {seconds} s");
+        }
+    }
 }

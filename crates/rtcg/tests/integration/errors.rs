@@ -12,11 +12,11 @@ fn printed(error: anyhow::Error) -> String {
 fn anyhow_prints_each_message_once() {
     let ctx = Context::new().unwrap();
     let error = ctx.compile("__global__ void f() { undeclared(); }").unwrap_err();
+    assert!(format!("{error:#}").contains("\n[command: NVRTC"), "{error:#}");
     let text = printed(error.into());
     let count = |part: &str| text.matches(part).count();
     assert!(!text.contains("Caused by"), "{text}");
-    let (said, command) = (text.find("undeclared\" is undefined"), text.find("[command:"));
-    assert!(said.is_some() && said < command && count("[command:") == 1 && text.trim_end().ends_with(']'), "{text}");
+    assert!(count("undeclared\" is undefined") == 1 && count("[command:") == 0, "{text}");
 
     let arrays = ArrayFactory::new(&ctx).unwrap();
     let error = arrays.from_shape_and_values(&[2], &[1.0f32]).unwrap_err();

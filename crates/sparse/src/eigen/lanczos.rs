@@ -8,6 +8,7 @@ use super::projected::{HostMatrix, hermitian_eigen, not_finite, read_numbers};
 use super::vector_dtype;
 use crate::checks::check_vector;
 use crate::operator::LinearOperator;
+use crate::units::{Range, Scaled, operator_exponent, times_power};
 use crate::{ArrayContext, ArrayError, GpuArray, Result};
 use rtcg_array::{DType, Order, check_interrupt};
 use std::sync::Arc;
@@ -104,6 +105,8 @@ pub struct EigshResult {
     pub products: usize,
     /// How often the host waited for the device in the loop: once a restart, and once for each invariant subspace.
     pub waits: usize,
+    /// The largest Ritz value of the operator in size, before [`EigshOptions::shift`].
+    pub(super) size: f64,
 }
 
 /// Eigenvalues of a Hermitian operator, and their vectors; waits once a restart.
@@ -136,13 +139,37 @@ pub fn eigsh(
     if options.tol.is_nan() || options.tol < 0.0 {
         return Err(ArrayError::value_error(format!("tol is {}; expected at least 0", options.tol)));
     }
+    let dtype = vector_dtype(a.dtype());
+    let found = run(ctx, a, start, options, [size, n], 0);
+    let range = Range::of(dtype);
+    if found.as_ref().is_ok_and(|found| !range.is_extreme(found.size)) {
+        return found;
+    }
+    // Squares may have been 0 or infinite: in other units they are not.
+    let power = operator_exponent(ctx, a, dtype, false)?;
+    if power.abs() <= range.moderate {
+        return found;
+    }
+    run(ctx, &Scaled { inner: a, power: -power }, start, options, [size, n], power)
+}
+
+/// Eigenvalues of an operator in a unit, `2^power`.
+fn run(
+    ctx: &Arc<ArrayContext>,
+    a: &dyn LinearOperator,
+    start: Option<&GpuArray>,
+    options: &EigshOptions,
+    [size, n]: [usize; 2],
+    power: i32,
+) -> Result<EigshResult> {
     let basis = Basis::new(ctx, size, n, vector_dtype(a.dtype()))?;
     if let Some(start) = start {
         check_vector("v0", start, n)?;
         basis.candidate.assign(start)?;
     }
     basis.begin(0, start.is_none().then_some(options.seed))?;
-    let lanczos = Lanczos { a, options, basis, diagonal: vec![0.0; size], beside: vec![0.0; size], arrow: Vec::new() };
+    let (diagonal, beside, arrow) = (vec![0.0; size], vec![0.0; size], Vec::new());
+    let lanczos = Lanczos { a, options, basis, diagonal, beside, arrow, power };
     lanczos.run(options.max_restarts.unwrap_or(10 * n))
 }
 
@@ -156,6 +183,8 @@ struct Lanczos<'a> {
     beside: Vec<f64>,
     /// What the vectors that a restart has kept have in common with the one behind them.
     arrow: Vec<f64>,
+    /// Eigenvalues are those of the operator times `2^power`.
+    power: i32,
 }
 
 /// A decomposition of the projected matrix.
@@ -270,11 +299,11 @@ impl Lanczos<'_> {
         self.beside[size - 1] * ritz.vectors.rows[place][size - 1]
     }
 
-    /// ARPACK's condition.
+    /// ARPACK's condition, with values that are small beside the largest one in the place of values that are small.
     fn is_found(&self, ritz: &Ritz, place: usize) -> bool {
         let eps = machine_epsilon(self.basis.dtype);
         let tol = if self.options.tol == 0.0 { eps } else { self.options.tol };
-        self.coupling(ritz, place).abs() <= tol * ritz.values[place].abs().max(eps.powf(2.0 / 3.0))
+        self.coupling(ritz, place).abs() <= tol * ritz.values[place].abs().max(eps.powf(2.0 / 3.0) * ritz.size())
     }
 
     /// Replaces the basis by the Ritz vectors that are wanted most.
@@ -294,8 +323,8 @@ impl Lanczos<'_> {
 
     fn result(&self, ritz: &Ritz, is_converged: bool, counts: [usize; 3]) -> Result<EigshResult> {
         let value = |place: usize| match self.options.shift {
-            Some(shift) => shift + 1.0 / ritz.values[place],
-            None => ritz.values[place],
+            Some(shift) => shift + times_power(1.0 / ritz.values[place], -self.power),
+            None => times_power(ritz.values[place], self.power),
         };
         let wanted = ritz.order[..self.options.count].iter().copied();
         let mut places: Vec<usize> = wanted.filter(|&place| is_converged || self.is_found(ritz, place)).collect();
@@ -312,7 +341,15 @@ impl Lanczos<'_> {
             restarts,
             products,
             waits,
+            size: times_power(ritz.size(), self.power),
         })
+    }
+}
+
+impl Ritz {
+    /// The largest value in size.
+    fn size(&self) -> f64 {
+        self.values.iter().fold(0.0, |size, value| value.abs().max(size))
     }
 }
 

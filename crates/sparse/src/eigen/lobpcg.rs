@@ -9,6 +9,7 @@ use super::projected::{Complex, Field, HostMatrix, hermitian_eigen, linear_algeb
 use super::svds::adjoint_of;
 use super::vector_dtype;
 use crate::operator::LinearOperator;
+use crate::units::{Range, Scaled, exponent, multiply_by_power, operator_size, times_power};
 use crate::{ArrayContext, ArrayError, GpuArray, Result};
 use rtcg_array::{DType, Index, Op, Order, PythonTuple, check_interrupt};
 use std::fmt;
@@ -42,7 +43,8 @@ impl fmt::Debug for BlockProblem<'_> {
 /// What eigenvalues are asked for.
 #[derive(Debug, Clone, Copy)]
 pub struct LobpcgOptions {
-    /// What norms of residuals have to be at most; the root of the precision times the number of rows unless given.
+    /// What norms of residuals have to be at most; unless given, the root of the precision times the number of rows, times
+    /// the size of the problem where that is less than 1.
     pub tol: Option<f64>,
     /// The most iterations.
     pub max_iterations: usize,
@@ -67,6 +69,8 @@ pub struct LobpcgResult {
     pub residuals: Vec<f64>,
     /// Whether all residuals are small enough; else results are those of the iteration with the smallest ones.
     pub is_converged: bool,
+    /// What norms of residuals had to be at most.
+    pub tolerance: f64,
     /// Iterations that changed vectors.
     pub iterations: usize,
     /// Eigenvalues before each iteration and after the last.
@@ -103,6 +107,85 @@ pub fn lobpcg(
         return Err(ArrayError::value_error(message));
     }
     let dtype = vector_dtype(problem.a.dtype().promote(x.dtype()));
+    let units = Units::of(ctx, problem, dtype)?;
+    let options = LobpcgOptions { tol: Some(units.tolerance(options, n, dtype)), ..*options };
+    units.solve(problem, dtype, &options, |problem, options| solve(ctx, problem, x, options, dtype, n_constraints))
+}
+
+/// Sizes of operators, as powers of two.
+struct Units {
+    a: i32,
+    /// Even, as vectors have half of it.
+    b: i32,
+    m: i32,
+    /// The size of `A x - lambda B x` for vectors of length 1 in the product of `B`.
+    size: f64,
+}
+
+impl Units {
+    fn of(ctx: &Arc<ArrayContext>, problem: &BlockProblem<'_>, dtype: DType) -> Result<Self> {
+        let of_operator = |operator: Option<&dyn LinearOperator>| match operator {
+            None => Ok((1.0, 0)),
+            Some(operator) => operator_size(ctx, operator, dtype, true),
+        };
+        let [a, b, m] = [Some(problem.a), problem.b, problem.m].map(of_operator);
+        let ((fraction, power), b, m) = (a?, b?, m?);
+        let unit = |(size, power): (f64, i32)| if size > 0.0 { exponent(size) + power } else { power };
+        let b = unit(b).div_euclid(2) * 2;
+        Ok(Self { a: unit((fraction, power)), b, m: unit(m), size: times_power(fraction, power - b / 2) })
+    }
+
+    fn tolerance(&self, options: &LobpcgOptions, n: usize, dtype: DType) -> f64 {
+        let eps = machine_epsilon(dtype);
+        let smallest = n as f64 * (eps.sqrt() * self.size.min(1.0)).max(10.0 * eps * self.size);
+        options.tol.filter(|&tol| tol > 0.0).unwrap_or(smallest)
+    }
+
+    /// What `solve` finds for the problem, or for the problem in these units where squares need it.
+    fn solve(
+        &self,
+        problem: &BlockProblem<'_>,
+        dtype: DType,
+        options: &LobpcgOptions,
+        solve: impl Fn(&BlockProblem<'_>, &LobpcgOptions) -> Result<LobpcgResult>,
+    ) -> Result<LobpcgResult> {
+        let range = Range::of(dtype);
+        if [self.a, self.b, self.m].iter().all(|power| power.abs() <= range.moderate) {
+            return solve(problem, options);
+        }
+        let scaled = |inner, power| Scaled { inner, power };
+        let a = scaled(problem.a, -self.a);
+        let b = problem.b.map(|b| scaled(b, -self.b));
+        let m = problem.m.map(|m| scaled(m, -self.m));
+        let problem = BlockProblem {
+            a: &a,
+            b: b.as_ref().map(|b| b as &dyn LinearOperator),
+            m: m.as_ref().map(|m| m as &dyn LinearOperator),
+            constraints: problem.constraints,
+        };
+        let (of_values, of_residuals) = (self.a - self.b, self.a - self.b / 2);
+        let tol = options.tol.map(|tol| times_power(tol, -of_residuals));
+        let mut found = solve(&problem, &LobpcgOptions { tol, ..*options })?;
+        let rescale = |numbers: &mut Vec<f64>, power| numbers.iter_mut().for_each(|x| *x = times_power(*x, power));
+        rescale(&mut found.values, of_values);
+        rescale(&mut found.residuals, of_residuals);
+        found.value_history.iter_mut().for_each(|numbers| rescale(numbers, of_values));
+        found.residual_history.iter_mut().for_each(|numbers| rescale(numbers, of_residuals));
+        found.tolerance = times_power(found.tolerance, of_residuals);
+        multiply_by_power(&found.vectors, -self.b / 2)?;
+        Ok(found)
+    }
+}
+
+fn solve(
+    ctx: &Arc<ArrayContext>,
+    problem: &BlockProblem<'_>,
+    x: &GpuArray,
+    options: &LobpcgOptions,
+    dtype: DType,
+    n_constraints: usize,
+) -> Result<LobpcgResult> {
+    let &[n, width] = x.shape() else { return Err(ArrayError::value_error("X has no two axes")) };
     let block = Block::new(ctx, problem, [n, width], dtype)?;
     if n - n_constraints < 5 * width {
         let identity = HostMatrix::<f64>::identity(n).upload(ctx, dtype)?;
@@ -171,9 +254,9 @@ impl<'a> Block<'a> {
 
     /// Iterations from the columns of `x`; results are the first `count` columns.
     fn run(&self, x: &GpuArray, count: usize, options: &LobpcgOptions) -> Result<LobpcgResult> {
-        let (n, k) = (x.shape()[0], self.width);
+        let k = self.width;
         let eps = machine_epsilon(self.dtype);
-        let tol = options.tol.filter(|&tol| tol > 0.0).unwrap_or(eps.sqrt() * n as f64);
+        let tol = options.tol.unwrap_or(0.0);
         self.set(0, &self.constrained(x.to_contiguous()?)?)?;
         let gram = self.gram(k, None)?;
         let least = if count < k { count } else { k };
@@ -187,6 +270,7 @@ impl<'a> Block<'a> {
             vectors: vectors.clone(),
             residuals: Vec::new(),
             is_converged: false,
+            tolerance: tol,
             iterations: 0,
             value_history: Vec::new(),
             residual_history: Vec::new(),

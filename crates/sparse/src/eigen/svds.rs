@@ -3,6 +3,7 @@
 use super::lanczos::{EigshOptions, eigsh};
 use super::vector_dtype;
 use crate::operator::LinearOperator;
+use crate::units::{Range, Scaled, multiply_by_power, operator_exponent};
 use crate::{ArrayContext, ArrayError, GpuArray, Result};
 use rtcg_array::{DType, IterationLimits, Op, Order};
 use std::sync::Arc;
@@ -67,6 +68,31 @@ pub fn svds(
             adjoint.shape()
         )));
     }
+    let found = run(ctx, a, adjoint, start, options);
+    let range = Range::of(vector_dtype(a.dtype()));
+    // Eigenvalues are squares.
+    if found.as_ref().is_ok_and(|(_, size)| !range.is_extreme(*size)) {
+        return found.map(|(result, _)| result);
+    }
+    let power = operator_exponent(ctx, a, vector_dtype(a.dtype()), false)?;
+    if 2 * power.abs() <= range.moderate {
+        return found.map(|(result, _)| result);
+    }
+    let [a, adjoint] = [a, adjoint].map(|inner| Scaled { inner, power: -power });
+    let (found, _) = run(ctx, &a, &adjoint, start, options)?;
+    multiply_by_power(&found.s, power)?;
+    Ok(found)
+}
+
+/// Singular values, and the largest eigenvalue of the product.
+fn run(
+    ctx: &Arc<ArrayContext>,
+    a: &dyn LinearOperator,
+    adjoint: &dyn LinearOperator,
+    start: Option<&GpuArray>,
+    options: &EigshOptions,
+) -> Result<(SvdsResult, f64)> {
+    let [m, n] = a.shape();
     let is_wide = m < n;
     let (first, second) = if is_wide { (adjoint, a) } else { (a, adjoint) };
     let dtype = vector_dtype(a.dtype());
@@ -79,15 +105,10 @@ pub fn svds(
     let left = small.u.flip(Some(&[1]))?;
     let right = small.vh.flip(Some(&[0]))?.matmul(&adjoint_of(&found.vectors)?)?;
     let (u, vh) = if is_wide { (adjoint_of(&right)?, adjoint_of(&left)?) } else { (left, right) };
-    let s = small.s.flip(None)?;
-    Ok(SvdsResult {
-        u,
-        s,
-        vh,
-        is_converged: found.is_converged,
-        restarts: found.restarts,
-        products: found.products + found.values.len(),
-    })
+    let s = small.s.flip(None)?.to_contiguous()?;
+    let (is_converged, restarts) = (found.is_converged, found.restarts);
+    let products = found.products + found.values.len();
+    Ok((SvdsResult { u, s, vh, is_converged, restarts, products }, found.size))
 }
 
 /// The conjugated transpose of a matrix; a view where elements are real.

@@ -118,7 +118,19 @@ RT_KERNEL csr_spmm(RT_GLOBAL T *y, RT_GLOBAL const V *data, RT_GLOBAL const I *i
     for (unsigned long long column = RT_LOCAL_ID % LANES; column < columns; column += LANES) {
       RT_GLOBAL const T *from = x + column * column_step;
       T sum = T_zero();
-      for (I k = first; k < end; k++) sum = T_mul_add(T_from_V(data[k]), from[indices[k] * row_step], sum);
+      I k = first;
+      // Products of a long row are added by levels, as dense sums are.
+      if (end - k > 256) {
+        T parts = T_zero();
+        for (unsigned count = 1; end - k > 256; count++) {
+          T part = T_zero();
+          RT_NO_UNROLL for (int n = 0; n < 256; n++, k++) part = T_mul_add(T_from_V(data[k]), from[indices[k] * row_step], part);
+          parts = T_add(parts, part);
+          if (count % 128 == 0) { sum = T_add(sum, parts); parts = T_zero(); }
+        }
+        sum = T_add(sum, parts);
+      }
+      for (; k < end; k++) sum = T_mul_add(T_from_V(data[k]), from[indices[k] * row_step], sum);
       y[PLACE(row, column)] = sum;
     }
   }
@@ -171,16 +183,36 @@ RT_KERNEL csr_spmm(RT_GLOBAL T *y, RT_GLOBAL const V *data, RT_GLOBAL const I *i
   for (unsigned long long first = (unsigned long long)RT_GROUP_ID * ROWS; first < rows; first += step) {
     const unsigned long long row = first + RT_LOCAL_ID / LANES;
     T sums[COLUMNS];
-    RT_UNROLL for (int c = 0; c < COLUMNS; c++) sums[c] = T_zero();
+    T upper[COLUMNS];
+    RT_UNROLL for (int c = 0; c < COLUMNS; c++) sums[c] = upper[c] = T_zero();
     if (row < rows) {
       const I end = indptr[row + 1];
-      for (I k = indptr[row] + lane; k < end; k += LANES) {
+      I k = indptr[row] + lane;
+      // Products of a long row are added by levels, as dense sums are.
+      for (int level = 0; end - k > LANES * 256; level = (level + 1) % 128) {
+        if (level == 0) {
+          RT_UNROLL for (int c = 0; c < COLUMNS; c++) {
+            upper[c] = T_add(upper[c], sums[c]);
+            sums[c] = T_zero();
+          }
+        }
+        T part[COLUMNS];
+        RT_UNROLL for (int c = 0; c < COLUMNS; c++) part[c] = T_zero();
+        RT_NO_UNROLL for (int n = 0; n < 256; n++, k += LANES) {
+          const T value = T_from_V(data[k]);
+          RT_GLOBAL const T *from = x + indices[k] * row_step;
+          RT_UNROLL for (int c = 0; c < COLUMNS; c++) part[c] = T_mul_add(value, from[c * column_step], part[c]);
+        }
+        RT_UNROLL for (int c = 0; c < COLUMNS; c++) sums[c] = T_add(sums[c], part[c]);
+      }
+      for (; k < end; k += LANES) {
         const T value = T_from_V(data[k]);
         RT_GLOBAL const T *from = x + indices[k] * row_step;
         RT_UNROLL for (int c = 0; c < COLUMNS; c++) sums[c] = T_mul_add(value, from[c * column_step], sums[c]);
       }
     }
     RT_UNROLL for (int c = 0; c < COLUMNS; c++) {
+      sums[c] = T_add(sums[c], upper[c]);
       for (unsigned n = LANES / 2; n > 0; n /= 2) sums[c] = T_add(sums[c], T_shuffle_down(sums[c], n));
       if (lane == 0 && row < rows) y[PLACE(row, c)] = sums[c];
     }

@@ -77,6 +77,7 @@ impl KernelSpec for CsrSpmvSpec {
         // Lanes that gather one after the other gain nothing by unrolling, and each branch may part them.
         let unroll = if self.lanes == 1 { "RT_NO_UNROLL " } else { "" };
         let products = if self.ahead > 1 { PRODUCTS_AHEAD } else { PRODUCTS };
+        let products = LONG_ROW.to_owned() + products;
         text.push_str(&ROW_LOOP.replace("PRODUCTS\n", &products.replace("RT_UNROLL_ROW ", unroll)));
         text.push_str(match self.epilogue {
             SpmvEpilogue::Store => "    if (lane == 0 && row < rows) y[row] = sum;\n  }\n",
@@ -109,12 +110,28 @@ PRODUCTS
     for (unsigned n = LANES / 2; n > 0; n /= 2) sum = T_add(sum, T_shuffle_down(sum, n));
 ";
 
+/// Of a row that is long for its lanes, all but the end: products are added by levels, as dense sums are, so that rounding
+/// errors hardly grow with the length.
+const LONG_ROW: &str = "\
+      I k = indptr[row] + lane;
+      if (end - k > LANES * 256) {
+        T parts = T_zero();
+        for (unsigned count = 1; end - k > LANES * 256; count++) {
+          T part = T_zero();
+          RT_NO_UNROLL for (int n = 0; n < 256; n++, k += LANES) part = T_mul_add(T_from_V(data[k]), x[indices[k]], part);
+          parts = T_add(parts, part);
+          if (count % 128 == 0) { sum = T_add(sum, parts); parts = T_zero(); }
+        }
+        sum = T_add(sum, parts);
+      }
+";
+
 const PRODUCTS: &str = "\
-      RT_UNROLL_ROW for (I k = indptr[row] + lane; k < end; k += LANES) sum = T_mul_add(T_from_V(data[k]), x[indices[k]], sum);
+      RT_UNROLL_ROW for (; k < end; k += LANES) sum = T_mul_add(T_from_V(data[k]), x[indices[k]], sum);
 ";
 
 const PRODUCTS_AHEAD: &str = "\
-      for (I k = indptr[row] + lane; k < end; k += LANES * AHEAD) {
+      for (; k < end; k += LANES * AHEAD) {
         I columns[AHEAD];
         V values[AHEAD];
         RT_UNROLL for (int n = 0; n < AHEAD; n++) {

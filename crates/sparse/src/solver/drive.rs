@@ -66,6 +66,9 @@ impl Driver<'_> {
         let mut best = vec![f64::INFINITY; launches.count];
         let mut restarts = 0;
         loop {
+            if restarts > 0 {
+                launches.enqueue_restart()?;
+            }
             let state = self.iterate(&mut feed)?;
             launches.enqueue_end()?;
             let verified = read_state(&launches.end_state, len)?;
@@ -95,7 +98,7 @@ impl Driver<'_> {
         if [stop, verified].contains(&STOP_LIMIT) && verified != STOP_CONVERGED {
             return Some(StopReason::MaxIterations);
         }
-        (!self.launches.can_restart() || verified == STOP_CONVERGED).then_some(StopReason::Converged)
+        (verified == STOP_CONVERGED).then_some(StopReason::Converged)
     }
 
     fn number(&self, state: &[f64], name: &str) -> f64 {
@@ -167,7 +170,8 @@ impl Driver<'_> {
         let launches = self.launches;
         let (state, verified) = (state.of(k), verified.of(k));
         let x = row(&launches.x, k)?;
-        if self.number(verified, "bb") == 0.0 {
+        let is_damped = self.options.numbers.get("damp").is_some_and(|&damp| damp != 0.0);
+        if self.number(verified, "bb") == 0.0 && !is_damped {
             x.memset_zero()?;
         }
         let iterations = self.number(state, "iterations") as usize;

@@ -105,9 +105,9 @@ impl<'a> Launches<'a> {
         self.layout.places.contains_key("outer")
     }
 
-    /// Whether iterations can go on behind the lines at the end.
-    pub(super) fn can_restart(&self) -> bool {
-        self.end.is_empty()
+    /// Enqueues what begins iterations anew: the lines at the beginning, where those at the end are others.
+    pub(super) fn enqueue_restart(&self) -> Result<()> {
+        if self.end.is_empty() { Ok(()) } else { self.enqueue_begin(false) }
     }
 
     /// Whether an iteration is made of launches alone, so that it can be recorded.

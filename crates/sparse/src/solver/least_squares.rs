@@ -89,7 +89,7 @@ pub(super) const LSMR: Method = Method {
         carry = 0
         tau = 0
         lost = 0
-        most = 1
+        most = 0
         least = largest",
     ],
     iteration: &[BIDIAGONAL_STEP, LSMR_STEP, LSMR_NORMS, LEAST_SQUARES_TESTS],
@@ -121,7 +121,8 @@ const LSMR_STEP: &str = "\
     x = x + zeta / (diagonal * second) * hbar
     h = v - upper / diagonal * h";
 
-/// The norm of the residual by a third triangle (section 4 of the paper), and the condition by extremes of `second`.
+/// The norm of the residual by a third triangle (section 4 of the paper), and the condition by extremes of `second`,
+/// of which the first one, 1, is no number of the matrix.
 const LSMR_NORMS: &str = "\
     xx = norm2(x)
     lost = lost + square(sinlost * ahead)
@@ -137,7 +138,7 @@ const LSMR_NORMS: &str = "\
     tau = (zetaold - carryold * tau) / pivot
     normr = sqrt(lost + square(behind - (zeta - carry * tau) / third) + ahead * ahead)
     norma = sqrt(frobenius)
-    most = max(most, secondold)
+    most = select(iterations > 0, max(most, secondold), most)
     least = select(iterations > 0, min(least, secondold), least)
     cond = max(most, inner) / min(least, inner)
     normar = abs(tail)
@@ -159,7 +160,7 @@ const BIDIAGONAL_BEGIN: &str = "\
     frobenius = 0
     istop = 0
     start beta
-    stop if bb == 0 || alpha * beta == 0";
+    stop if alpha * beta == 0 || (bb == 0 && damp == 0)";
 
 /// The next column of the bidiagonal matrix, and the sum of squares of all that are complete.
 const BIDIAGONAL_STEP: &str = "\
@@ -176,12 +177,15 @@ const BIDIAGONAL_STEP: &str = "\
 /// Reasons in the order of their numbers: 1 to 3 within the tolerances, 4 to 6 the same to the last bit.
 const LEAST_SQUARES_TESTS: &str = "\
     note normr
-    fit = normr / normb
-    gradient = select(norma * normr == 0, largest, normar / (norma * normr))
-    slack = norma * normx / normb
+    sizeax = norma * normx
+    sizear = norma * normr
     isbad = conlim > 0 && cond >= conlim
-    islast = select(fit <= eps / 2 * (1 + slack), 4, select(gradient <= eps / 2, 5, select(eps * cond >= 2, 6, 0)))
-    istop = select(fit <= btol + atol * slack, 1, select(gradient <= atol, 2, select(isbad, 3, islast)))
+    islast = select(eps * cond >= 2, 6, 0)
+    islast = select(sizear > 0 && normar <= eps / 2 * sizear, 5, islast)
+    islast = select(normr <= eps / 2 * (normb + sizeax), 4, islast)
+    istop = select(isbad, 3, islast)
+    istop = select(sizear > 0 && normar <= atol * sizear, 2, istop)
+    istop = select(normr <= btol * normb + atol * sizeax, 1, istop)
     fail -1 if !finite(normr)
     stop if istop != 0
     limit";

@@ -5,7 +5,8 @@
 //! vectors (`kernel.rs`). Kernels do nothing once one of them has found that the residual is small enough, so that
 //! iterations may be enqueued before anybody knows of it: the host polls for the state, and does not wait in the loop
 //! (`drive.rs`). Several right sides are rows of blocks of the same kernels, each of which does nothing once its own
-//! iterations have stopped.
+//! iterations have stopped. A result that is in doubt because numbers are far from 1 is computed once more in other units
+//! (`rescale.rs`).
 
 mod drive;
 mod expression;
@@ -22,6 +23,7 @@ mod nonsymmetric;
 mod persistent;
 mod program;
 mod refine;
+mod rescale;
 mod state_reader;
 mod symmetric;
 mod system;
@@ -233,6 +235,23 @@ fn solve_all(
     callback: Option<SolveCallback<'_>>,
 ) -> Result<(GpuArray, Vec<SolveReport>)> {
     system::check(system, b, method.row_vectors.is_empty(), options.check_every)?;
+    // Looks at the state are for iterations, of which there are no more.
+    let check_every = options.check_every.min(options.max_iterations.max(1));
+    let options = &SolveOptions { check_every, ..options.clone() };
+    let mut callback = callback;
+    let call = callback.as_mut().map(|call| &mut **call as SolveCallback<'_>);
+    let found = solve_once(method, system, b, x0, options, call)?;
+    rescale::resolve(method, system, b, x0, options, callback, found)
+}
+
+fn solve_once(
+    method: &Method,
+    system: &System<'_>,
+    b: &GpuArray,
+    x0: Option<&GpuArray>,
+    options: &SolveOptions,
+    callback: Option<SolveCallback<'_>>,
+) -> Result<(GpuArray, Vec<SolveReport>)> {
     let is_cycle = method.basis != Basis::None;
     let launches = if is_cycle {
         gmres::launches(method, system, b, x0, options)?

@@ -17,7 +17,8 @@ pub(super) const BICG: Method = Method {
         rho = dot(rt, z)
         p = z
         pt = zt
-        fail -10 if abs(rho) < eps * eps",
+        rhofirst = abs(rho)
+        fail -10 if rhofirst == 0",
     ],
     iteration: &["\
         q = A p
@@ -37,17 +38,19 @@ pub(super) const BICG: Method = Method {
         p = z + beta * p
         pt = zt + conj(beta) * pt
         check sqrt(rr)
-        fail -10 if abs(rho) < eps * eps"],
+        fail -10 if abs(rho) < eps * eps * rhofirst"],
     end: &[],
     basis: Basis::None,
 };
 
-/// A shadow residual, and a direction that begins as the residual.
+/// A shadow residual, and a direction that begins as the residual. Products of residuals have broken down where they are
+/// small beside the first one.
 const SHADOW: &str = "\
     rt = r
     p = r
     rho = dot(rt, r)
-    fail -10 if abs(rho) < eps * eps";
+    rhofirst = abs(rho)
+    fail -10 if rhofirst == 0";
 
 /// Van der Vorst 1992.
 pub(super) const BICGSTAB: Method = Method {
@@ -74,8 +77,8 @@ pub(super) const BICGSTAB: Method = Method {
         rr = norm2(r)
         rhonew = dot(rt, r)
         check sqrt(rr)
-        fail -10 if abs(rhonew) < eps * eps
-        fail -11 if abs(omega) < eps * eps
+        fail -10 if abs(rhonew) < eps * eps * rhofirst
+        fail -11 if abs(ts) <= eps * eps * sqrt(tt) * sqrt(ss)
         beta = (rhonew / rho) * (alpha / omega)
         rho = rhonew
         p = r + beta * (p - omega * v)"],
@@ -104,7 +107,7 @@ pub(super) const CGS: Method = Method {
         rr = norm2(r)
         rhonew = dot(rt, r)
         check sqrt(rr)
-        fail -10 if abs(rhonew) < eps * eps
+        fail -10 if abs(rhonew) < eps * eps * rhofirst
         beta = rhonew / rho
         rho = rhonew
         u = r + beta * g
@@ -113,7 +116,7 @@ pub(super) const CGS: Method = Method {
     basis: Basis::None,
 };
 
-/// Freund and Nachtigal 1994.
+/// Freund and Nachtigal 1994. `size` is the largest number of the tridiagonal matrix so far, which breakdowns are beside.
 pub(super) const QMR: Method = Method {
     name: "qmr",
     vectors: "r vt wt v w y z yn zn yt zt p q pt aq d s",
@@ -129,6 +132,7 @@ pub(super) const QMR: Method = Method {
         rho = sqrt(norm2(y))
         xi = sqrt(norm2(z))
         gamma = 1
+        size = 0
         eta = scalar(0 - 1)
         theta = 0
         epsilon = scalar(1)
@@ -138,8 +142,8 @@ pub(super) const QMR: Method = Method {
         s = 0",
     ],
     iteration: &["\
-        fail -10 if rho < eps
-        fail -15 if xi < eps
+        fail -10 if rho <= eps * size
+        fail -15 if xi <= eps * size
         v = vt / rho
         w = wt / xi
         yn = y / rho
@@ -153,9 +157,8 @@ pub(super) const QMR: Method = Method {
         pt = A p
         aq = AH q
         epsilon = dot(q, pt)
-        fail -14 if abs(epsilon) < eps
+        fail -14 if epsilon == 0
         beta = epsilon / delta
-        fail -11 if abs(beta) < eps
         vt = pt - beta * v
         wt = aq - conj(beta) * w
         y = M1 vt
@@ -163,6 +166,8 @@ pub(super) const QMR: Method = Method {
         rhoold = rho
         rho = sqrt(norm2(y))
         xi = sqrt(norm2(z))
+        size = max(size, max(abs(beta), max(rho, xi)))
+        fail -11 if abs(beta) < eps * size
         gammaold = gamma
         thetaold = theta
         theta = rho / (gammaold * abs(beta))

@@ -102,7 +102,8 @@ pub(super) const PIPELINED_CG: Method = Method {
 };
 
 /// Paige and Saunders 1975, and Choi 2006 for the tests: Lanczos vectors `u` and `v = M u`, the triangle that two plane
-/// rotations make of each column of the tridiagonal matrix, and the columns `w` of the inverse of that triangle.
+/// rotations make of each column of the tridiagonal matrix, and the columns `w` of the inverse of that triangle. At the end
+/// the residual, computed from the solution, has to be about the one that the tests saw; else iterations begin anew.
 pub(super) const MINRES: Method = Method {
     name: "minres",
     vectors: "q t z u uold v w wold wolder",
@@ -118,6 +119,9 @@ pub(super) const MINRES: Method = Method {
         beta = sqrt(tz)
         start beta
         stop if beta == 0 || bb == 0
+        tolerance = max(rtol, eps / 2)
+        isfirst = 1
+        size = 0
         first = beta
         tail = beta
         cos = 1
@@ -136,7 +140,11 @@ pub(super) const MINRES: Method = Method {
     end: &["\
         q = A x
         t = b - q + shift * x
-        residual = sqrt(norm2(t))"],
+        residual = sqrt(norm2(t))
+        z = M t
+        tz = real(dot(t, z))
+        isfound = sqrt(tz) <= 2 * abs(tail) + 10 * tolerance * size + 100 * eps * (size + first)
+        stop = select(stop == 1 && !isfound, 0, stop)"],
     basis: Basis::None,
 };
 
@@ -153,16 +161,18 @@ const LANCZOS_STEP: &str = "\
     next = sqrt(tz)";
 
 /// The column `(beta, alpha, next)` under the last two rotations and a new one, and the step that follows. The product of
-/// `A` and the residual before the step has the norm `tail * hypot(corner, below)`.
+/// `A` and the residual before the step has the norm `tail * hypot(corner, below)`. The first `beta` is the norm of the
+/// residual, and no number of the matrix.
 const MINRES_ROTATION: &str = "\
-    isinvariant = iterations == 0 && next <= 10 * eps * beta
-    frobenius = frobenius + beta * beta + alpha * alpha + next * next
+    isinvariant = isfirst > 0 && next <= 10 * eps * abs(alpha)
+    frobenius = frobenius + select(isfirst > 0, 0, beta * beta) + alpha * alpha + next * next
+    isfirst = 0
     above = cosold * beta
     second = sinold * beta
     upper = cos * above + sin * alpha
     corner = cos * alpha - sin * above
     below = cos * next
-    diagonal = max(hypot(corner, next), eps)
+    diagonal = max(hypot(corner, next), eps * sqrt(frobenius))
     cosold = cos
     sinold = sin
     cos = corner / diagonal
@@ -175,16 +185,18 @@ const MINRES_ROTATION: &str = "\
     x = x + step * w";
 
 /// Ends where the residual, or its product with `A`, is small beside what it is made of, and where rounding allows no
-/// more.
+/// more. SciPy adds the first `beta` to the norm of the matrix, and so do these tests where that is no more than ten
+/// times as large, so that there are as many iterates. Beside a small matrix it would be all of the sum, and any residual
+/// small.
 const MINRES_TESTS: &str = "\
     xx = norm2(x)
     note abs(tail)
     most = max(most, diagonal)
     least = min(least, diagonal)
     norma = sqrt(frobenius)
-    size = norma * sqrt(xx)
-    tolerance = max(rtol, eps / 2)
-    stop if isinvariant || abs(tail) <= tolerance * size || hypot(corner, below) <= tolerance * norma
+    scale = select(first <= 10 * norma, hypot(norma, first), norma)
+    size = scale * sqrt(xx)
+    stop if isinvariant || abs(tail) <= tolerance * size || hypot(corner, below) <= tolerance * scale
     stop if eps * size >= first || 10 * eps * most >= least
     limit
     beta = next

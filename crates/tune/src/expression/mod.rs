@@ -101,12 +101,25 @@ pub struct ExpressionError {
     message: String,
 }
 
+/// Characters of an expression, and of what is said of it, that a message shows.
+const SHOWN_CHARS: usize = 400;
+
+/// The part of a text that a message shows.
+pub(crate) fn shown(text: &str) -> String {
+    text.chars().take(SHOWN_CHARS).collect()
+}
+
 impl fmt::Display for ExpressionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "expression {:?}: {}", self.text, self.message)?;
-        if let Some(position) = self.position {
-            let before = self.text.get(..position).map_or(0, |before| before.chars().count());
-            write!(f, "\n  {}\n  {}^", self.text, " ".repeat(before))?;
+        // Of a long text the part around the place, so that a message is short.
+        let place = self.position.unwrap_or(0);
+        let chars: Vec<(usize, char)> = self.text.char_indices().collect();
+        let before = chars.partition_point(|(at, _)| *at < place);
+        let start = if chars.len() <= SHOWN_CHARS { 0 } else { before.saturating_sub(SHOWN_CHARS / 2) };
+        let shown: String = chars[start..].iter().take(SHOWN_CHARS).map(|(_, c)| c).collect();
+        write!(f, "expression {shown:?}: {}", self::shown(&self.message))?;
+        if self.position.is_some() {
+            write!(f, "\n  {shown}\n  {}^", " ".repeat(before - start))?;
         }
         Ok(())
     }

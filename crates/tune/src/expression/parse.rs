@@ -7,6 +7,10 @@ use crate::value::Value;
 /// Parts within each other, at most: a hostile text must not exhaust the stack.
 const MAX_DEPTH: usize = 100;
 
+/// Operators within each other, at most: the tree of `1 + 1 + 1 ...` is as deep as it is long, and is evaluated by
+/// recursion.
+const MAX_OPERATORS: usize = 1000;
+
 struct Parser<'t> {
     text: &'t str,
     tokens: Vec<Token>,
@@ -26,12 +30,40 @@ pub(super) fn parse_expression(text: &str) -> Result<(Node, Vec<String>, Vec<Str
         position: Some(position),
         message,
     })?;
+    if let Some(position) = too_deep_at(&tokens) {
+        let message = format!("more than {MAX_OPERATORS} operators within each other");
+        return Err(ExpressionError { text: text.to_owned(), position: Some(position), message });
+    }
     let mut parser = Parser { text, tokens, at: 0, depth: 0, names: Vec::new(), variables: Vec::new() };
     let root = parser.tuple_or_single()?;
     match parser.current() {
         TokenKind::End => Ok((root, parser.names, parser.variables)),
         _ => Err(parser.error("expected an operator or the end")),
     }
+}
+
+/// Where more operators are within each other than are allowed. Those of a list or of arguments are beside each other;
+/// all others count as within each other.
+fn too_deep_at(tokens: &[Token]) -> Option<usize> {
+    // The counts up to each open bracket.
+    let (mut outer, mut depth) = (Vec::new(), 0);
+    let found = tokens.iter().find(|token| {
+        match &token.kind {
+            TokenKind::Symbol("(" | "[") => {
+                depth += 1;
+                outer.push(depth);
+            }
+            TokenKind::Symbol(")" | "]") => depth = outer.pop().unwrap_or(depth),
+            TokenKind::Symbol(",") => depth = outer.last().copied().unwrap_or(0),
+            TokenKind::Symbol(_) => depth += 1,
+            TokenKind::Word(word) => {
+                depth += usize::from(matches!(word.as_str(), "and" | "or" | "not" | "in" | "if" | "else" | "for"));
+            }
+            TokenKind::Constant(_) | TokenKind::End => {}
+        }
+        depth > MAX_OPERATORS
+    });
+    found.map(|token| token.position)
 }
 
 /// Binary operators of one level each, the loosest first.

@@ -7,8 +7,10 @@ use super::t1::{from_json, to_json};
 use crate::configurations::{Config, Configurations};
 use crate::outcome::{Failure, FailureKind, Outcome};
 use crate::space::SpaceError;
+use crate::strict_json::printable;
 use crate::value::Value;
 use serde_json::{Map, Value as Json, json};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// A cache file.
@@ -55,8 +57,9 @@ impl KernelTunerCache {
     /// # Errors
     /// When the text is no such file; says where.
     pub fn read(text: &str) -> Result<Self, SpaceError> {
-        let wrong = |message: String| SpaceError(format!("Kernel Tuner cache: {message}"));
-        let root: Json = match serde_json::from_str(text) {
+        let wrong = |message: String| SpaceError(format!("Kernel Tuner cache: {}", printable(&message)));
+        let text = without_nan(text);
+        let root: Json = match serde_json::from_str(&text) {
             Ok(root) => root,
             Err(error) => {
                 let open = text.trim_end().trim_end_matches(',');
@@ -64,7 +67,8 @@ impl KernelTunerCache {
             }
         };
         let text_of = |name: &str| root[name].as_str().unwrap_or_default().to_owned();
-        let keys = root["tune_params_keys"].as_array().ok_or_else(|| wrong("no tune_params_keys".into()))?;
+        let keys = root["tune_params_keys"].as_array().filter(|keys| !keys.is_empty());
+        let keys = keys.ok_or_else(|| wrong("no tune_params_keys".into()))?;
         let parameters = keys.iter().map(|key| read_parameter(key, &root["tune_params"])).collect::<Result<_, _>>();
         let parameters: Vec<(String, Vec<Value>)> = parameters.map_err(wrong)?;
         let objective = root["objective"].as_str().unwrap_or("time").to_owned();
@@ -122,6 +126,37 @@ impl KernelTunerCache {
     }
 }
 
+/// The text with `null` for the words that Python writes for numbers that JSON does not have.
+fn without_nan(text: &str) -> Cow<'_, str> {
+    if !text.contains("NaN") && !text.contains("Infinity") {
+        return Cow::Borrowed(text);
+    }
+    let (mut out, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some(at) = rest.find(['"', 'N', 'I', '-']) {
+        let (before, from) = rest.split_at(at);
+        out.push_str(before);
+        let word = ["NaN", "Infinity", "-Infinity"].into_iter().find(|word| from.starts_with(word));
+        let length = word.map_or_else(|| string_length(from), str::len);
+        out.push_str(if word.is_some() { "null" } else { &from[..length] });
+        rest = &from[length..];
+    }
+    Cow::Owned(out + rest)
+}
+
+/// The length of the string that a text begins with, with its quotes; 1 if it begins with none.
+fn string_length(text: &str) -> usize {
+    if !text.starts_with('"') {
+        return 1;
+    }
+    let mut is_escaped = false;
+    let end = text.bytes().skip(1).position(|byte| {
+        let ends = byte == b'"' && !is_escaped;
+        is_escaped = byte == b'\\' && !is_escaped;
+        ends
+    });
+    end.map_or(text.len(), |end| end + 2)
+}
+
 fn read_parameter(key: &Json, lists: &Json) -> Result<(String, Vec<Value>), String> {
     let name = key.as_str().ok_or("a key of tune_params_keys is no text")?;
     let list = lists[name].as_array().ok_or_else(|| format!("no values of {name} in tune_params"))?;
@@ -145,6 +180,9 @@ impl CacheEntry {
                 let known = FAILURES.iter().find(|(name, _)| text.contains(name));
                 let kind = known.ok_or_else(|| format!("{objective} is {text:?}; expected a number or a failure"))?.1;
                 Outcome::Failed(Failure { kind, message: text })
+            }
+            Json::Null => {
+                Outcome::Failed(Failure::new(FailureKind::Runtime, format!("{objective} is no finite number")))
             }
             other => return Err(format!("{objective} is {other}; expected a number")),
         };
@@ -222,10 +260,43 @@ mod tests {
         assert_eq!(again.entries[0].outcome, cache.entries[0].outcome);
     }
 
+    /// Each of them is found in a time that does not depend on what follows.
+    #[test]
+    fn many_numbers_that_json_lacks_are_read_at_once() {
+        let file = FILE.replace("3.0]", &format!("{}3.0]", "NaN, -5, -Infinity, ".repeat(100_000)));
+        let begun = std::time::Instant::now();
+        KernelTunerCache::read(&file).unwrap();
+        assert!(begun.elapsed().as_secs() < 5);
+    }
+
+    #[test]
+    fn numbers_of_python_that_are_none_are_read() {
+        let file = FILE.replace("3.0]", "NaN, -Infinity, 3.0]").replace("\"A\"", "\"NaN \\\" Infinity\"") + "}}";
+        let cache = KernelTunerCache::read(&file.replace("\"time\": 1.5", "\"time\": Infinity")).unwrap();
+        assert_eq!(cache.device_name, "NaN \" Infinity");
+        assert_eq!(cache.entries[0].samples, [2.5e-3, 3e-3]);
+        assert!(
+            matches!(&cache.entries[2].outcome, Outcome::Failed(failure) if failure.message.contains("no finite number"))
+        );
+    }
+
+    #[test]
+    fn files_cut_anywhere_are_read_or_refused() {
+        let file = FILE.to_owned() + "}}";
+        let whole = KernelTunerCache::read(&file).unwrap();
+        for end in (0..file.len()).filter(|&end| file.is_char_boundary(end)) {
+            if let Ok(cut) = KernelTunerCache::read(&file[..end]) {
+                assert_eq!(cut.entries[..], whole.entries[..cut.entries.len()], "{end}");
+            }
+        }
+    }
+
     #[test]
     fn other_files_are_refused() {
         let message = |text: &str| KernelTunerCache::read(text).unwrap_err().to_string();
         assert!(message("[]").contains("no tune_params_keys"));
+        let keys = r#""tune_params_keys": ["bx", "mode"]"#;
+        assert!(message(&FILE.replace(keys, r#""tune_params_keys": []"#)).contains("no tune_params_keys"));
         assert!(message("{\"tune").contains("Kernel Tuner cache"));
         let hostile = FILE.replace("\"bx\": 16, \"mode\": \"a\"", "\"bx\": \"16); evil(\", \"mode\": \"a\"") + "}}";
         assert!(message(&hostile).contains("which tune_params does not have"));

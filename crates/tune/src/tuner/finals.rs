@@ -1,10 +1,10 @@
 //! The decision at the end of a search: the best candidates are checked, and one replaces the default only where
 //! the interleaved rounds exclude that it is no faster.
 
-use super::{Event, FINAL_ROUNDS, Tuning};
+use super::{Event, Tuning};
 use crate::outcome::{FailureKind, Outcome};
 use crate::report::Finalist;
-use crate::statistics::{Confidence, median, paired_ratio, paired_ratio_at};
+use crate::statistics::{Confidence, is_lower, median, paired_ratio};
 use crate::target::Target;
 use crate::trial::TrialReport;
 
@@ -42,20 +42,34 @@ impl<C: Send> Tuning<'_, C> {
     }
 }
 
+/// Medians that differ by more are no noise: rounds go on until the difference is confirmed.
+const LARGE_RATIO: f64 = 1.05;
+
+/// The finalist with the best median.
+fn fastest(finalists: &[Finalist]) -> Option<&Finalist> {
+    finalists.iter().min_by(|a, b| median(&a.samples).total_cmp(&median(&b.samples)))
+}
+
+/// Whether a finalist is surely faster than the default. The best of several is compared: the chance that any of them is
+/// taken for faster is what the confidence limits (Bonferroni).
+fn beats(finalist: &Finalist, default: &Finalist, finalists: &[Finalist]) -> bool {
+    is_lower(&default.samples, &finalist.samples, Confidence::shared_by(finalists.len() - 1))
+}
+
+/// The finalist whose median is far below that of the default without being surely faster, and the ratio of the medians.
+pub(super) fn unconfirmed_winner(finalists: &[Finalist], default: Option<u32>) -> Option<(u32, f64)> {
+    let best = fastest(finalists)?;
+    let slow = finalists.iter().find(|finalist| Some(finalist.row) == default)?;
+    let ratio = median(&slow.samples) / median(&best.samples);
+    (ratio > LARGE_RATIO && !beats(best, slow, finalists)).then_some((best.row, ratio))
+}
+
 /// The finalist with the best median, if it is surely faster than the default; otherwise the default. Of finalists that
 /// are as good as the best, the one that needs the fewest registers.
 pub(super) fn choose_winner(finalists: &[Finalist], default: Option<u32>, trials: &[TrialReport]) -> Option<u32> {
-    let best = finalists.iter().min_by(|a, b| median(&a.samples).total_cmp(&median(&b.samples)))?;
+    let best = fastest(finalists)?;
     let slow = finalists.iter().find(|finalist| Some(finalist.row) == default);
-    // The best of several is compared with the default: the chance that any of them is taken for faster is what the
-    // interval limits (Bonferroni).
-    let confidence = Confidence::shared_by(finalists.len() - 1);
-    let beats_default = |finalist: &Finalist| {
-        slow.is_none_or(|slow| {
-            wins_every_round(finalist, slow)
-                || paired_ratio_at(&slow.samples, &finalist.samples, confidence).is_some_and(|ratio| ratio.low > 1.0)
-        })
-    };
+    let beats_default = |finalist: &Finalist| slow.is_none_or(|slow| beats(finalist, slow, finalists));
     if let Some(slow) = slow.filter(|_| !beats_default(best)) {
         return Some(slow.row);
     }
@@ -73,15 +87,9 @@ pub(super) fn choose_winner(finalists: &[Finalist], default: Option<u32>, trials
     finalists.iter().filter(is_as_good).min_by_key(order).map(|finalist| finalist.row)
 }
 
-/// Whether a finalist was faster in all rounds, which are enough to say so (the sign test): one disturbed round makes
-/// Student's interval wide, and this not.
-fn wins_every_round(fast: &Finalist, slow: &Finalist) -> bool {
-    let mut rounds = fast.samples.iter().zip(&slow.samples);
-    rounds.len() >= FINAL_ROUNDS && rounds.all(|(fast, slow)| fast < slow)
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::FINAL_ROUNDS;
     use super::*;
     use crate::Random;
 

@@ -280,3 +280,103 @@ fn energy_is_an_objective_where_there_is_a_sensor() {
     let without = run(&TunerOptions { sensors: None, ..options }, 20);
     assert!(without.best.is_none() && without.to_string().contains("no observer gave a number"), "{without}");
 }
+
+/// Of the times of a device some are doubled, by whatever else it does.
+struct Disturbed {
+    device: Simulated,
+    noise: Random,
+    /// One of so many.
+    one_of: u64,
+}
+
+impl Target for Disturbed {
+    type Compiled = i64;
+
+    fn compiler(&self) -> Compiler<i64> {
+        self.device.compiler()
+    }
+
+    fn load(&mut self, config: &Config, compiled: &i64) -> Result<Resources, Failure> {
+        self.device.load(config, compiled)
+    }
+
+    fn verify(&mut self) -> Result<(), Failure> {
+        self.device.verify()
+    }
+
+    fn time(&mut self, launches: u32) -> Result<f64, Failure> {
+        let factor = if (self.noise.unit() * self.one_of as f64) < 1.0 { 2.0 } else { 1.0 };
+        Ok(factor * self.device.time(launches)?)
+    }
+}
+
+/// With one sample in seven doubled, a default that takes 1.3 or 2.3 times as long is not kept.
+#[test]
+fn disturbed_rounds_do_not_keep_a_slow_default() {
+    for default in [23, 33] {
+        for seed in 0..40 {
+            let mut target = Disturbed { device: simulated(), noise: Random::new(seed), one_of: 7 };
+            let strategy = strategies::by_name("random", seed).unwrap();
+            let options = TunerOptions { budget: Budget::of_evaluations(40), ..TunerOptions::default() };
+            let is_default = |row: &u32| x_of(&space().config(*row)) == default;
+            let row = (0..space().len() as u32).find(is_default).unwrap();
+            let keep_on = &mut |_: Event<'_>| ControlFlow::Continue(());
+            let report = tune(&mut target, &space(), strategy, Some(row), &[], &options, keep_on);
+            let best = x_of(&report.best_trial().unwrap().config);
+            assert!((19..=22).contains(&best), "seed {seed}, default {default}: {best}\n{report}");
+            assert!(report.unconfirmed.is_none() && report.speedup.is_some());
+        }
+    }
+}
+
+/// What is faster in the median, but not in enough rounds, is not taken, and the report says so.
+#[test]
+fn what_is_faster_in_three_of_five_rounds_is_not_confirmed() {
+    let samples = |values: [f64; 5]| values.iter().copied().cycle().take(48).collect::<Vec<_>>();
+    let finalist = |row, values| Finalist { samples: samples(values), ..Finalist::new(row) };
+    let finalists = [finalist(0, [1.0, 1.0, 1.1, 1.1, 1.0]), finalist(1, [1.1, 0.9, 1.2, 0.97, 0.97])];
+    assert_eq!(unconfirmed_winner(&finalists, Some(0)), None, "within 5 %");
+    let finalists = [finalist(0, [2.0; 5]), finalist(1, [1.5, 9.0, 1.5, 9.0, 1.5])];
+    let (row, ratio) = unconfirmed_winner(&finalists, Some(0)).unwrap();
+    assert!(row == 1 && ratio > 1.1, "{ratio}");
+    assert_eq!(choose_winner(&finalists, Some(0), &[]), Some(0));
+}
+
+/// A target that the caller interrupts in its third measurement.
+struct Interruptible(Simulated, usize);
+
+impl Target for Interruptible {
+    type Compiled = i64;
+
+    fn compiler(&self) -> Compiler<i64> {
+        self.0.compiler()
+    }
+
+    fn load(&mut self, config: &Config, compiled: &i64) -> Result<Resources, Failure> {
+        self.1 += 1;
+        self.0.load(config, compiled)
+    }
+
+    fn verify(&mut self) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    fn time(&mut self, launches: u32) -> Result<f64, Failure> {
+        if self.is_interrupted() { Err(Failure::new(FailureKind::Skipped, "Ctrl-C")) } else { self.0.time(launches) }
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.1 >= 3
+    }
+}
+
+#[test]
+fn an_interrupted_candidate_is_no_failure() {
+    let strategy = strategies::by_name("exhaustive", 0).unwrap();
+    let mut target = Interruptible(simulated(), 0);
+    let keep_on = &mut |_: Event<'_>| ControlFlow::Continue(());
+    let report = tune(&mut target, &space(), strategy, Some(30), &[], &TunerOptions::default(), keep_on);
+    assert_eq!((report.trials.len(), report.failures().len()), (2, 0));
+    assert_eq!(report.stopped_by, StopReason::Interrupted);
+    assert!(report.best.is_some());
+}

@@ -4,7 +4,8 @@ use super::CheckSet;
 use rtcg_vgpu_abi::fault::{Fault, FaultKind};
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::io::Write;
+use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
 /// Different findings that are kept; further ones are only counted.
 const MAX_FINDINGS: usize = 200;
@@ -104,9 +105,33 @@ impl fmt::Display for Finding {
     }
 }
 
-/// What makes two findings the same.
+/// A place in the program: a line of its source, else of its PTX.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Place {
+    Source(String, u32),
+    Ptx(u32),
+}
+
+impl Place {
+    fn new(source: Option<&(String, u32)>, ptx_line: u32) -> Place {
+        source.map_or(Place::Ptx(ptx_line), |(file, line)| Place::Source(file.clone(), *line))
+    }
+}
+
+/// What makes two findings the same: kind, kernel, both places in either order, and the words of those without a kernel. A
+/// loop that the compiler unrolls has one finding, as its line has.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct FindingKey(FindingKind, String, u32, u32, String);
+struct FindingKey(FindingKind, String, Vec<Place>, String);
+
+impl FindingKey {
+    fn new(finding: &Finding) -> FindingKey {
+        let mut places = vec![Place::new(finding.source.as_ref(), finding.ptx_line)];
+        places.extend(finding.other.as_ref().map(|other| Place::new(other.source.as_ref(), other.ptx_line)));
+        places.sort();
+        let detail = if finding.kernel.is_empty() { finding.message.clone() } else { String::new() };
+        FindingKey(finding.kind, finding.kernel.clone(), places, detail)
+    }
+}
 
 #[derive(Debug, Default)]
 struct FindingLog {
@@ -137,9 +162,12 @@ pub fn clear_findings() {
 
 /// Keeps a finding, or counts it if its place is known. Whether it is a new one.
 pub fn record_finding(finding: Finding) -> bool {
-    let other = finding.other.as_ref().map_or(0, |o| o.ptx_line);
-    let detail = if finding.kernel.is_empty() { finding.message.clone() } else { String::new() };
-    let place = FindingKey(finding.kind, finding.kernel.clone(), finding.ptx_line, other, detail);
+    static TOTALS_AT_EXIT: Once = Once::new();
+    TOTALS_AT_EXIT.call_once(|| {
+        // SAFETY: the function is one of this program's, which neither panics nor unwinds.
+        let _ = unsafe { libc::atexit(print_totals) };
+    });
+    let place = FindingKey::new(&finding);
     let mut guard = finding_log();
     let log = guard.get_or_insert_default();
     if let Some(&i) = log.by_place.get(&place) {
@@ -164,7 +192,7 @@ pub fn print_new_findings() {
         text.push_str("rtcg check: ");
         text.push_str(&f.message);
         if f.count > 1 {
-            text.push_str(&format!("\n  seen {} times", f.count));
+            text.push_str(&format!("\n  seen {}", times(f.count)));
         }
         text.push('\n');
     }
@@ -177,6 +205,36 @@ pub fn print_new_findings() {
     if !text.is_empty() {
         eprint!("{text}");
     }
+}
+
+/// The last line of a program with findings: how many there are of each kind.
+extern "C" fn print_totals() {
+    let text = finding_log().as_ref().map(totals).unwrap_or_default();
+    if !text.is_empty() {
+        // Nobody hears of an error stream that is closed.
+        let _ = writeln!(std::io::stderr(), "rtcg check: {text}");
+    }
+}
+
+fn totals(log: &FindingLog) -> String {
+    let mut kinds: Vec<(&str, u64)> = vec![];
+    for finding in &log.list {
+        match kinds.iter_mut().find(|(name, _)| *name == finding.kind.kind_name()) {
+            Some((_, count)) => *count += 1,
+            None => kinds.push((finding.kind.kind_name(), 1)),
+        }
+    }
+    let found = log.list.len() as u64 + log.dropped;
+    let seen = log.dropped + log.list.iter().map(|finding| finding.count).sum::<u64>();
+    match (found, kinds.iter().map(|(name, count)| format!("{name} {count}")).collect::<Vec<_>>().join(", ")) {
+        (0, _) => String::new(),
+        (1, _) => format!("1 finding in all ({}), seen {}", kinds[0].0, times(seen)),
+        (_, kinds) => format!("{found} findings in all ({kinds}), seen {}", times(seen)),
+    }
+}
+
+fn times(count: u64) -> String {
+    if count == 1 { "once".to_owned() } else { format!("{count} times") }
 }
 
 /// Keeps a fault among the findings.
@@ -211,4 +269,55 @@ pub(crate) fn record_fault_finding(checks: CheckSet, fault: &Fault) {
         count: 1,
         message: fault.report.clone(),
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn finding(ptx_line: u32, source: Option<u32>, other: Option<u32>) -> Finding {
+        let place = |line: u32| ("kernel.cu".to_owned(), line);
+        Finding {
+            kind: if other.is_some() { FindingKind::Race } else { FindingKind::Uninitialised },
+            kernel: "k".to_owned(),
+            block: [0; 3],
+            thread: [0; 3],
+            address: 0,
+            size: 4,
+            allocation: None,
+            instruction: String::new(),
+            ptx_line,
+            source: source.map(place),
+            other: other.map(|line| RaceAccess {
+                block: [0; 3],
+                thread: [0; 3],
+                instruction: String::new(),
+                ptx_line: ptx_line + 1,
+                source: Some(place(line)),
+            }),
+            count: 2,
+            message: String::new(),
+        }
+    }
+
+    #[test]
+    fn a_pair_of_source_lines_is_one_finding() {
+        let key = |ptx_line, source, other| FindingKey::new(&finding(ptx_line, source, other));
+        assert_eq!(key(10, Some(3), Some(5)), key(20, Some(3), Some(5)));
+        assert_eq!(key(10, Some(3), Some(5)), key(20, Some(5), Some(3)));
+        assert_ne!(key(10, Some(3), Some(5)), key(10, Some(3), Some(6)));
+        assert_ne!(key(10, Some(3), None), key(10, Some(4), None));
+        // Without line information the PTX decides.
+        assert_ne!(key(10, None, None), key(20, None, None));
+    }
+
+    #[test]
+    fn totals_count_places_and_cases() {
+        let mut log = FindingLog::default();
+        assert_eq!(totals(&log), "");
+        log.list.push(finding(1, Some(1), Some(2)));
+        assert_eq!(totals(&log), "1 finding in all (race), seen 2 times");
+        log.list.push(finding(1, Some(1), None));
+        assert_eq!(totals(&log), "2 findings in all (race 1, uninitialised 1), seen 4 times");
+    }
 }

@@ -175,7 +175,9 @@ fn describe_fault(job: &GridJob<'_>, f: FaultInfo<'_>) -> Fault {
         report.push_str("\n  ");
         report.push_str(&text);
     };
-    if let Some(a) = &allocation {
+    // The first line has the offset in shared memory.
+    let is_told = f.access.is_some_and(|a| a.space == "shared") && report_has_offset(allocation.as_deref());
+    if let Some(a) = allocation.as_ref().filter(|_| !is_told) {
         line(a.clone());
     }
     line(describe_place(job, block, thread, tid(last)));
@@ -183,10 +185,7 @@ fn describe_fault(job: &GridJob<'_>, f: FaultInfo<'_>) -> Fault {
         if p.function != job.program.name {
             line(format!("in function {}", p.function));
         }
-        line(format!("instruction {} (line {} of the PTX)", p.instruction, p.ptx_line));
-        if let Some((file, n)) = &p.source {
-            line(format!("source {file}:{n}"));
-        }
+        p.describe(&mut report);
     }
     Fault {
         code: f.kind.result_code(),
@@ -201,6 +200,11 @@ fn describe_fault(job: &GridJob<'_>, f: FaultInfo<'_>) -> Fault {
         source: f.place.and_then(|p| p.source),
         report,
     }
+}
+
+/// Whether an access lies in its allocation as a whole.
+fn report_has_offset(allocation: Option<&str>) -> bool {
+    allocation.is_some_and(|text| text.contains(" bytes into "))
 }
 
 /// What an access has to do with the memory it was meant for.

@@ -3,7 +3,7 @@
 //! Establishes: a SIGSEGV, SIGBUS, SIGFPE or SIGILL that compiled code raises on a fiber (or a
 //! runtime function while it accesses device memory for it, or anything that hits the fiber's
 //! stack guard) ends that fiber with [`PauseReason::Signal`]. Every other signal goes to the handler that
-//! was installed before, unchanged.
+//! was installed before, unchanged, with the signals blocked and the calls restarted that its owner asked for.
 //!
 //! Assumes: [`THREAD_FIBER_STATE`] describes the fiber that runs on this thread, and the thread has an alternate
 //! signal stack ([`ensure_alternate_stack`]), because the fiber's own may be exhausted.
@@ -39,11 +39,13 @@ fn install_handlers() {
         // SAFETY: a zeroed sigaction is a valid one; the handler has the SA_SIGINFO signature.
         // The previous action is stored before ours can run, because it is queried first.
         unsafe {
-            libc::sigaction(signal, std::ptr::null(), (*PREVIOUS_HANDLERS.0[i].get()).as_mut_ptr());
+            let previous = (*PREVIOUS_HANDLERS.0[i].get()).as_mut_ptr();
+            libc::sigaction(signal, std::ptr::null(), previous);
             let mut action: libc::sigaction = zeroed();
             action.sa_sigaction = fault_handler as *const () as usize;
-            action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
-            libc::sigemptyset(&mut action.sa_mask);
+            let kept_flags = (*previous).sa_flags & (libc::SA_RESTART | libc::SA_NODEFER);
+            action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | kept_flags;
+            action.sa_mask = (*previous).sa_mask;
             libc::sigaction(signal, &action, null_mut());
         }
     }
@@ -172,11 +174,20 @@ unsafe fn call_previous_handler(signal: i32, info: *mut libc::siginfo_t, context
     let Some(i) = FAULT_SIGNALS.iter().position(|&s| s == signal) else { return };
     // SAFETY: written once before this handler was installed.
     let previous = unsafe { (*PREVIOUS_HANDLERS.0[i].get()).assume_init_ref() };
+    // SAFETY: the caller's promise. No instruction raised a signal that was sent.
+    let was_sent = unsafe { (*info).si_code } <= 0;
     match previous.sa_sigaction {
+        libc::SIG_IGN if was_sent => {}
         libc::SIG_DFL | libc::SIG_IGN => {
-            // The instruction runs again and the system does what it does by default.
-            // SAFETY: resets the disposition of one signal.
-            unsafe { libc::signal(signal, libc::SIG_DFL) };
+            // The instruction runs again and the system does what it does by default. A signal that was sent is sent
+            // again, and arrives when this handler returns.
+            // SAFETY: resets the disposition of one signal, and sends it to this thread.
+            unsafe {
+                libc::signal(signal, libc::SIG_DFL);
+                if was_sent {
+                    libc::raise(signal);
+                }
+            }
         }
         address => {
             let entry: *mut () = with_exposed_provenance_mut(address);

@@ -103,7 +103,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         guarded: bool,
         groups: &mut Vec<AccessGroup>,
     ) -> Result<ScalarAddress, JitError> {
-        let is_symbol_address = self.is_symbol_address(access.addr);
+        let is_symbol_address = self.is_symbol_address(access);
         let checked = is_symbol_address || !guarded;
         // The base is that of the chunk's first lane; addresses count from lane 0.
         let before = stride.wrapping_mul((self.segment.current_chunk.unwrap_or(0) * CHUNK_LANES) as i64);

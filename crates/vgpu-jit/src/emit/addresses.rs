@@ -19,6 +19,9 @@ use rtcg_vgpu_abi::WarpCtx;
 use smallvec::SmallVec;
 use std::mem::offset_of;
 
+/// More shared memory than a block can have: the bytes behind the name of dynamic shared memory that it may have.
+const MAX_BLOCK_SHARED_BYTES: u64 = 1 << 20;
+
 /// A scalar address: lane `i` accesses `base + offset + i * stride`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ScalarAddress {
@@ -120,9 +123,22 @@ impl<'a> FunctionEmitter<'a, '_> {
         ops::narrow_source(&mut self.op_ctx(), super::register_values::EmitShape::Chunk, &lanes, RegWidth::W64, w)
     }
 
-    /// Whether the address needs no check because it is made of a symbol.
-    pub(super) fn is_symbol_address(&self, a: &Addr) -> bool {
-        matches!(a.base, AddrBase::Symbol(_))
+    /// Whether the address needs no check because it is made of a symbol and lies in what the symbol names. An
+    /// offset that leads elsewhere may lead anywhere.
+    pub(super) fn is_symbol_address(&self, access: &MemAccess<'_>) -> bool {
+        let AddrBase::Symbol(s) = access.addr.base else { return false };
+        let var = match s {
+            Symbol::Global(g) => &self.env.module.vars[g.index()],
+            Symbol::Local(v) => &self.plan.f.vars[v.index()],
+            // The loader has looked at these.
+            Symbol::Param(_) | Symbol::Return(_) => return true,
+            Symbol::Func(_) => return false,
+        };
+        let size = if var.unsized_array { MAX_BLOCK_SHARED_BYTES } else { var.size };
+        let bytes = i64::from(access.bytes_per_lane());
+        let (first, aligned) =
+            (access.addr.offset, access.addr.offset & (bytes.cast_unsigned().next_power_of_two() as i64 - 1) == 0);
+        aligned && u64::try_from(first).is_ok_and(|first| first.saturating_add(bytes as u64) <= size)
     }
 
     /// The record of a `.param` access: argument, result, or the caller's side of either.
@@ -175,7 +191,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         }
         // Lane 0 may be inactive and its offset negative, the other lanes' count from there.
         let shared = self.load_ctx_field(types::I64, offset_of!(WarpCtx, shared));
-        let offset = if self.is_symbol_address(a) {
+        let offset = if self.is_symbol_address(access) {
             plain
         } else {
             let low = self.b.ins().ireduce(types::I32, plain);
@@ -270,11 +286,11 @@ impl<'a> FunctionEmitter<'a, '_> {
             }
             return Ok(LaneLocation::Strided(p));
         }
-        if self.is_symbol_address(access.addr) && self.is_masked() {
+        if self.is_symbol_address(access) && self.is_masked() {
             return self.symbol_location(access);
         }
         let lanes = self.absolute_lane_addresses(access, chunk);
-        if !self.is_symbol_address(access.addr) {
+        if !self.is_symbol_address(access) {
             self.emit_lane_address_check(access, &lanes, chunk, mask);
         }
         Ok(LaneLocation::PerLane(lanes))

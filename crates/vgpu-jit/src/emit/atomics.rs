@@ -303,7 +303,7 @@ impl<'a> FunctionEmitter<'a, '_> {
             next
         });
         let base = self.scalar_address(&access)?;
-        if !matches!(addr.base, AddrBase::Symbol(_)) {
+        if !self.is_symbol_address(&access) {
             self.check_scalar_address(
                 &access,
                 &ScalarAddress { base, offset: 0, stride: 0, safe: false, checked: false },

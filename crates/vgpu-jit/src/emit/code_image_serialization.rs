@@ -6,6 +6,7 @@ use super::out_of_line::{ActiveLaneCopy, AddressCheck, LaneAddresses, PcUpdate, 
 use super::relocations::RelocTarget;
 use super::scalar_spill::StridedLanes;
 use super::serialization::{Serialize, read_bytes, serialize_fields, write_bytes};
+use super::warp_rendezvous::{LaneOperand, WarpOpSite};
 use crate::simt::kernel_usage::{KernelUsage, SiteTable};
 use crate::{SharedLayout, SharedVar};
 use rtcg_ptx::ast::FuncId;
@@ -36,6 +37,26 @@ serialize_fields!(SiteTable { functions, rows });
 serialize_fields!(AddressCheck { site, info, states, lanes, mask, addresses });
 serialize_fields!(ActiveLaneCopy { site, bytes, chunk, offset, store, checked });
 serialize_fields!(StridedLanes { slot, lanes, stride, is_64_bit });
+serialize_fields!(WarpOpSite { code, pc, members, operands, negated, results });
+
+impl Serialize for LaneOperand {
+    fn serialize(&self, out: &mut Vec<u8>) {
+        match *self {
+            LaneOperand::Constant(bits) => (0_u8, bits).serialize(out),
+            LaneOperand::Slot(slot, bytes) => {
+                (1_u8, slot).serialize(out);
+                bytes.serialize(out);
+            }
+        }
+    }
+    fn deserialize(input: &mut &[u8]) -> Option<Self> {
+        match u8::deserialize(input)? {
+            0 => Some(LaneOperand::Constant(Serialize::deserialize(input)?)),
+            1 => Some(LaneOperand::Slot(Serialize::deserialize(input)?, Serialize::deserialize(input)?)),
+            _ => None,
+        }
+    }
+}
 
 impl Serialize for RelocTarget {
     fn serialize(&self, out: &mut Vec<u8>) {
@@ -165,6 +186,15 @@ impl Serialize for SlowPathRequest {
                 3_u8.serialize(out);
                 pieces.serialize(out);
             }
+            SlowPathRequest::ZeroRegisters(bytes) => {
+                4_u8.serialize(out);
+                bytes.serialize(out);
+            }
+            SlowPathRequest::ParkAtWarpOp(site) => {
+                5_u8.serialize(out);
+                site.serialize(out);
+            }
+            SlowPathRequest::TakeWarpOpResults => 6_u8.serialize(out),
         }
     }
     fn deserialize(input: &mut &[u8]) -> Option<Self> {
@@ -173,6 +203,9 @@ impl Serialize for SlowPathRequest {
             1 => Some(SlowPathRequest::ActiveLaneCopy(Serialize::deserialize(input)?)),
             2 => Some(SlowPathRequest::SpillScalars(Serialize::deserialize(input)?, Serialize::deserialize(input)?)),
             3 => Some(SlowPathRequest::CheckStrides(Serialize::deserialize(input)?)),
+            4 => Some(SlowPathRequest::ZeroRegisters(Serialize::deserialize(input)?)),
+            5 => Some(SlowPathRequest::ParkAtWarpOp(Serialize::deserialize(input)?)),
+            6 => Some(SlowPathRequest::TakeWarpOpResults),
             _ => None,
         }
     }

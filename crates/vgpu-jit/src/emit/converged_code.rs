@@ -92,6 +92,9 @@ impl<'a> FunctionEmitter<'a, '_> {
     fn allocate_local_memory(&mut self) {
         let zero = self.iconst32(0);
         self.b.ins().store(trusted_mem_flags(), zero, self.abi.frame, frame_header::SPIN_COUNT_OFFSET);
+        if self.plan.has_warp_ops {
+            self.b.ins().store(trusted_mem_flags(), zero, self.abi.frame, frame_header::WARP_OPS_DONE_OFFSET);
+        }
         if self.plan.local_pitch == 0 {
             return;
         }
@@ -156,6 +159,9 @@ impl<'a> FunctionEmitter<'a, '_> {
         }
         self.b.set_cold_block(partial);
         self.b.switch_to_block(partial);
+        if self.plan.zeroed_bytes != 0 {
+            self.emit_slow_path_call(SlowPathRequest::ZeroRegisters(self.plan.zeroed_bytes));
+        }
         self.store_stub_value(lanes, LANE_BITS_INDEX);
         self.emit_slow_path_call(SlowPathRequest::SpillScalars(
             vec![],
@@ -192,11 +198,9 @@ impl<'a> FunctionEmitter<'a, '_> {
             return Ok(());
         };
         let entries: Vec<ir::Block> = resumable.iter().map(|_| self.b.create_block()).collect();
-        let mut table = vec![];
-        for b in 0..self.plan.body.blocks.len() {
-            let target = resumable.iter().position(|&r| r == b).map_or(done, |i| entries[i]);
-            table.push(self.b.func.dfg.block_call(target, &[]));
-        }
+        let mut targets = vec![done; self.plan.body.blocks.len()];
+        resumable.iter().zip(&entries).for_each(|(&r, &entry)| targets[r] = entry);
+        let table: Vec<_> = targets.iter().map(|&target| self.b.func.dfg.block_call(target, &[])).collect();
         let default = self.b.func.dfg.block_call(done, &[]);
         let table = self.b.create_jump_table(ir::JumpTableData::new(default, &table));
         self.b.ins().br_table(at, table);

@@ -16,14 +16,14 @@ use cranelift_codegen::ir::{self, InstBuilder, MemFlagsData, Value, types};
 use cranelift_frontend::{FunctionBuilder, Variable};
 use rtcg_ptx::ast::*;
 use smallvec::SmallVec;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Where registers live.
 pub(crate) enum RegisterStorage {
     /// Variables of the SSA builder: one set for a scalar register, one per chunk for a varying one.
     Converged(Vec<RegisterVariables>),
     /// The frame; what the running block has read or written is kept.
-    Masked(MaskedRegs),
+    Masked(Box<MaskedRegs>),
 }
 
 /// The variables of one register in converged code.
@@ -40,8 +40,24 @@ pub(crate) enum RegisterVariables {
 #[derive(Default)]
 pub(crate) struct MaskedRegs {
     pub(crate) cache: HashMap<(u32, usize), LaneParts>,
-    pub(crate) dirty: Vec<Reg>,
+    /// What the block has written, in this order, each register once.
+    dirty: Vec<Reg>,
+    is_dirty: HashSet<Reg>,
     pub(crate) mask: [Option<LaneParts>; CHUNKS_PER_WARP],
+}
+
+impl MaskedRegs {
+    /// The registers that the block has written.
+    pub(crate) fn dirty(&self) -> &[Reg] {
+        &self.dirty
+    }
+
+    /// Notes that the block has written a register.
+    pub(crate) fn mark_dirty(&mut self, r: Reg) {
+        if self.is_dirty.insert(r) {
+            self.dirty.push(r);
+        }
+    }
 }
 
 /// What the scalar phase of a segment leaves for a statement of the lanes.

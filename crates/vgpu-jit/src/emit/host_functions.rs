@@ -7,7 +7,7 @@
 //! Functions are identified by their addresses while code is emitted. So those listed are not inlined: the Rust compiler
 //! has copies of others at several places. Code that calls a function without a number is right, but not cached.
 
-use super::{libcalls, ops, slow_paths};
+use super::{libcalls, ops, slow_paths, warp_rendezvous};
 use crate::isa as arch;
 use cranelift_codegen::ir::LibCall;
 use rtcg_vgpu_softmath::matrix;
@@ -29,6 +29,7 @@ fn libcall_table() -> &'static [Option<usize>] {
             slow_paths::match_or_redux as *const (),
             slow_paths::pick_random_group as *const (),
             slow_paths::pick_next_group as *const (),
+            warp_rendezvous::resolve_parked_warp_ops as *const (),
             matrix::matrix_product_in_frame as *const (),
             matrix::load_store::transpose_8x8_in_frame as *const (),
         ];

@@ -33,7 +33,7 @@ impl<'a> FunctionEmitter<'a, '_> {
             }
             _ => self.scalar_address(&access)?,
         };
-        let is_symbol_address = matches!(addr.base, AddrBase::Symbol(_));
+        let is_symbol_address = self.is_symbol_address(&access);
         if !is_symbol_address {
             let p = ScalarAddress { base, offset: 0, stride: 0, safe: false, checked: false };
             self.check_scalar_address(&access, &p, None);

@@ -6,7 +6,7 @@
 //! have left the function.
 
 use super::compile::EmitEnv;
-use super::emitter::{FunctionAbi, FunctionEmitter, MaskedRegs, RegisterStorage, trusted_mem_flags};
+use super::emitter::{FunctionAbi, FunctionEmitter, RegisterStorage, trusted_mem_flags};
 use super::ops;
 use super::register_values::{CHUNKS_PER_WARP, LaneParts, RegWidth};
 use super::relocations::{self, RelocTarget};
@@ -30,7 +30,7 @@ pub(crate) fn emit_masked_function(
     b.switch_to_block(entry);
     let p = b.block_params(entry).to_vec();
     let abi = FunctionAbi { ctx: p[0], frame: p[1], args: p[2], rets: p[3] };
-    let mut g = FunctionEmitter::new(b, env, plan, abi, RegisterStorage::Masked(MaskedRegs::default()));
+    let mut g = FunctionEmitter::new(b, env, plan, abi, RegisterStorage::Masked(Box::default()));
     let dispatch = g.b.create_block();
     g.b.append_block_param(dispatch, types::I32);
     g.blocks.dispatch = Some(dispatch);
@@ -127,13 +127,27 @@ impl<'a> FunctionEmitter<'a, '_> {
             self.b.ins().icmp_imm_u(IntCC::UnsignedGreaterThanOrEqual, min, special_pcs::PARKED_AT_BARRIER);
         self.b.ins().brif(at_barrier, barrier, &[], warp, &[]);
         self.b.switch_to_block(warp);
-        let yes = self.iconst32(1);
-        self.b.ins().jump(run, &[min.into(), yes.into()]);
+        self.resolve_parked_warp_ops(min, dispatch, run);
         self.b.switch_to_block(barrier);
         let f = RelocTarget::rust_function_target(super::slow_paths::resolve_parked_barriers as *const () as usize);
         relocations::call_target(&mut self.b, f, &[self.abi.ctx, self.abi.frame], None);
         let no = self.iconst32(0);
         self.b.ins().jump(dispatch, &[no.into()]);
+    }
+
+    /// Warp operations go on without the lanes that did not come.
+    fn resolve_parked_warp_ops(&mut self, min: Value, dispatch: ir::Block, run: ir::Block) {
+        let yes = self.iconst32(1);
+        if !self.plan.has_warp_ops {
+            self.b.ins().jump(run, &[min.into(), yes.into()]);
+            return;
+        }
+        let f =
+            RelocTarget::rust_function_target(super::warp_rendezvous::resolve_parked_warp_ops as *const () as usize);
+        let args = [self.abi.ctx, self.abi.frame, min];
+        let by_code = relocations::call_target(&mut self.b, f, &args, Some(types::I32)).unwrap_or(yes);
+        let no = self.iconst32(0);
+        self.b.ins().brif(by_code, run, &[min.into(), yes.into()], dispatch, &[no.into()]);
     }
 
     /// Activates the lanes at `which` and runs their block, or returns if all can go on converged.
@@ -162,7 +176,14 @@ impl<'a> FunctionEmitter<'a, '_> {
         if let (Some(all), true) = (all, self.plan.resumable.iter_bits().next().is_some()) {
             let all = self.b.ins().vall_true(all);
             let again = self.b.ins().icmp_imm_u(IntCC::Equal, first, 0);
-            let may = self.b.ins().band(all, again);
+            let mut may = self.b.ins().band(all, again);
+            if self.plan.has_warp_ops {
+                // Converged code would execute them again.
+                let at = frame_header::WARP_OPS_DONE_OFFSET;
+                let done = self.b.ins().load(types::I32, trusted_mem_flags(), self.abi.frame, at);
+                let none = self.b.ins().icmp_imm_u(IntCC::Equal, done, 0);
+                may = self.b.ins().band(may, none);
+            }
             let (check, leave, stay) = (self.b.create_block(), self.b.create_block(), self.b.create_block());
             self.b.ins().brif(may, check, &[], stay, &[]);
             self.b.switch_to_block(check);
@@ -190,7 +211,7 @@ impl<'a> FunctionEmitter<'a, '_> {
 
     fn emit_masked_block(&mut self, block: usize) -> Result<(), JitError> {
         self.blocks.current = block;
-        self.store = RegisterStorage::Masked(MaskedRegs::default());
+        self.store = RegisterStorage::Masked(Box::default());
         self.b.switch_to_block(self.blocks.by_ptx_block[block]);
         let plan = self.plan;
         let stmts = &plan.body.blocks[block].stmts;
@@ -211,7 +232,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         let out = self.plan.live_out(self.blocks.current);
         // Loops over chunks pass registers to each other in the frame.
         let is_read = |r: &Reg| self.env.variant.first_tier || out.contains(r.index());
-        let dirty: Vec<Reg> = m.dirty.iter().copied().filter(is_read).collect();
+        let dirty: Vec<Reg> = m.dirty().iter().copied().filter(is_read).collect();
         for r in dirty {
             let RegisterStorage::Masked(m) = &self.store else { return };
             let Some(new) = m.cache.get(&(r.0, chunk)).cloned() else { continue };
@@ -243,7 +264,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         self.jump_to_dispatcher();
     }
 
-    fn jump_to_dispatcher(&mut self) {
+    pub(crate) fn jump_to_dispatcher(&mut self) {
         let again = self.iconst32(0);
         if let Some(d) = self.blocks.dispatch {
             self.b.ins().jump(d, &[again.into()]);

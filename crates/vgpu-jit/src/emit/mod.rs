@@ -43,3 +43,4 @@ mod stride_checks;
 mod texture;
 mod traps;
 pub(crate) mod warp_ops;
+pub(crate) mod warp_rendezvous;

@@ -60,12 +60,13 @@ impl<'a> FunctionEmitter<'a, '_> {
             Inst::Brkpt => self.emit_conditional_trap(st),
             Inst::Alloca { .. } | Inst::StackSave { .. } | Inst::StackRestore { .. } => self.emit_stack_op(st)?,
             inst if block_boundary_kind(inst) == BlockBoundaryKind::WarpOp => {
-                self.park_until_members_arrive(st);
-                self.emit_warp_op(st)?;
+                self.emit_gathered_warp_op(st)?;
             }
             other => return Err(self.unsupported_error(&super::special_registers::instruction_display_name(other))),
         }
-        self.report_sync(&st.inst);
+        if block_boundary_kind(&st.inst) != BlockBoundaryKind::WarpOp {
+            self.report_sync(&st.inst);
+        }
         self.b.ins().sequence_point();
         self.clear_splat_cache();
         let in_loops = self.is_masked() && self.env.variant.first_tier;

@@ -13,6 +13,7 @@ use super::register_values::CHUNK_LANES;
 use super::relocations::{self, RelocTarget};
 use super::scalar_spill::{self, StridedLanes};
 use super::slow_paths::SlowPathEnv;
+use super::warp_rendezvous::{self, WarpOpSite};
 use crate::isa as arch;
 use crate::simt::function_plan::frame_header;
 use cranelift_codegen::ir::{AbiParam, InstBuilder, Signature, Value, types};
@@ -37,6 +38,12 @@ pub(crate) enum SlowPathRequest {
     SpillScalars(Vec<StridedLanes>, PcUpdate),
     /// Makes the first word 1 if the lanes of every piece follow its stride, else 0.
     CheckStrides(Vec<StridedLanes>),
+    /// Sets the first bytes of the registers' slots to 0.
+    ZeroRegisters(u32),
+    /// Parks the active lanes at a warp operation.
+    ParkAtWarpOp(WarpOpSite),
+    /// Goes on with those active lanes for which the warp operation has been executed.
+    TakeWarpOpResults,
 }
 
 /// How the program counters of all lanes are set.
@@ -122,6 +129,11 @@ pub(crate) unsafe extern "C" fn run_slow_path(ctx: *mut WarpCtx, frame: *mut u8,
                 let good = scalar_spill::lanes_follow_strides(frame, pieces);
                 values.cast::<u32>().write(u32::from(good));
             }
+            SlowPathRequest::ZeroRegisters(bytes) => {
+                frame.add(frame_header::FRAME_HEADER_BYTES as usize).write_bytes(0, *bytes as usize);
+            }
+            SlowPathRequest::ParkAtWarpOp(site) => warp_rendezvous::park_at_warp_op(ctx, frame, number, site),
+            SlowPathRequest::TakeWarpOpResults => warp_rendezvous::take_warp_op_results(frame),
         }
     }
 }
@@ -144,7 +156,13 @@ unsafe fn check_lane_addresses(env: &SlowPathEnv, ctx: *mut WarpCtx, values: *co
     unsafe {
         let addresses = match c.addresses {
             LaneAddresses::Strided { value, offset, stride } => {
-                strided_addresses(values.add(value).read().wrapping_add_signed(offset), stride)
+                let lane_0 = values.add(value).read().wrapping_add_signed(offset);
+                let (first, end) = (c.lanes.trailing_zeros(), 32 - c.lanes.leading_zeros());
+                let at = lane_0.wrapping_add_signed(stride.wrapping_mul(first.into()));
+                if !c.states && end > first && env.are_strided_addresses_good(at, stride, end - first, c.info) {
+                    return;
+                }
+                strided_addresses(lane_0, stride)
             }
             LaneAddresses::PerLane { value, chunk } => {
                 let mut all: LaneValues = [0; 32];

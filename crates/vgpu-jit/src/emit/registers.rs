@@ -1,7 +1,7 @@
 //! Reading and writing registers a chunk of lanes at a time, in the variables of converged code or the frame
 //! of masked code, and vectors made from scalars.
 
-use super::emitter::{ChunkLoop, FunctionEmitter, MaskedRegs, RegisterStorage, RegisterVariables, trusted_mem_flags};
+use super::emitter::{ChunkLoop, FunctionEmitter, RegisterStorage, RegisterVariables, trusted_mem_flags};
 use super::ops;
 use super::register_values::{CHUNK_LANES, CHUNKS_PER_WARP, EmitShape, LaneParts, RegWidth};
 use crate::simt::lane_classes::LaneClass;
@@ -89,9 +89,7 @@ impl FunctionEmitter<'_, '_> {
             }
             RegisterStorage::Masked(m) => {
                 m.cache.insert((r.0, chunk), parts);
-                if !m.dirty.contains(&r) {
-                    m.dirty.push(r);
-                }
+                m.mark_dirty(r);
             }
         }
     }
@@ -192,7 +190,7 @@ impl FunctionEmitter<'_, '_> {
     /// Masked code forgets what it knows of registers and masks: they are in the frame.
     pub(crate) fn forget_masked_registers(&mut self) {
         if self.is_masked() {
-            self.store = RegisterStorage::Masked(MaskedRegs::default());
+            self.store = RegisterStorage::Masked(Box::default());
         }
     }
 

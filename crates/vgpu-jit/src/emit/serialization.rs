@@ -102,16 +102,13 @@ impl<T: Serialize> Serialize for Vec<T> {
     }
 }
 
-impl<const N: usize> Serialize for [u32; N] {
+impl<T: Serialize, const N: usize> Serialize for [T; N] {
     fn serialize(&self, out: &mut Vec<u8>) {
         self.iter().for_each(|value| value.serialize(out));
     }
     fn deserialize(input: &mut &[u8]) -> Option<Self> {
-        let mut all = [0; N];
-        for value in &mut all {
-            *value = u32::deserialize(input)?;
-        }
-        Some(all)
+        let list: Option<Vec<T>> = (0..N).map(|_| T::deserialize(input)).collect();
+        list?.try_into().ok()
     }
 }
 

@@ -27,6 +27,19 @@ impl SlowPathEnv {
         (address ^ self.window.base) >> self.window.bits == 0
     }
 
+    /// Whether lanes a stride apart, the first of them at `first`, access `bytes` each in the window or in one range of
+    /// host memory, with their alignment.
+    pub(crate) fn are_strided_addresses_good(&self, first: u64, stride: i64, lanes: u32, bytes: u32) -> bool {
+        let last = first.wrapping_add_signed(stride.wrapping_mul(i64::from(lanes) - 1));
+        let (low, high) = if stride < 0 { (last, first) } else { (first, last) };
+        let align = u64::from(bytes.next_power_of_two() - 1);
+        let length = high.wrapping_sub(low).saturating_add(bytes.into());
+        let in_window = || self.is_in_window(low) && self.is_in_window(high);
+        // SAFETY: the function takes any range.
+        (first | stride as u64) & align == 0
+            && (in_window() || unsafe { (self.runtime.is_host_range)(low, length) } != 0)
+    }
+
     /// Checks the addresses of the lanes of `mask`.
     ///
     /// # Safety
@@ -100,11 +113,12 @@ pub(crate) fn redux_code(op: AtomOp, ty: Type, abs: bool, nan: bool) -> u32 {
 
 /// Value and member mask of each lane in, result and flag out.
 #[repr(C)]
+#[derive(Default)]
 pub(crate) struct MatchReduxArgs {
-    value: LaneValues,
-    members: LaneValues,
-    result: LaneValues,
-    flag: LaneValues,
+    pub(super) value: LaneValues,
+    pub(super) members: LaneValues,
+    pub(super) result: LaneValues,
+    pub(super) flag: LaneValues,
 }
 
 /// `match` and `redux` over the active lanes.
@@ -233,8 +247,8 @@ pub(crate) unsafe extern "C" fn alloca_lanes(
 /// The start of a frame as the helpers see it; [`crate::simt::function_plan::frame_header`] has the offsets.
 #[repr(C)]
 pub(crate) struct FrameHeader {
-    pc: [u32; 32],
-    mask: [u32; 32],
+    pub(super) pc: [u32; 32],
+    pub(super) mask: [u32; 32],
     bar_id: [u32; 32],
     bar_count: [u32; 32],
     bar_kind: [u32; 32],
@@ -244,8 +258,13 @@ pub(crate) struct FrameHeader {
     spins: u32,
     local: u64,
     outer: *mut FrameHeader,
+    pub(super) warp_ops_done: u32,
 }
 
+const _: () = assert!(
+    std::mem::offset_of!(FrameHeader, warp_ops_done)
+        == crate::simt::function_plan::frame_header::WARP_OPS_DONE_OFFSET as usize
+);
 const _: () = assert!(
     std::mem::offset_of!(FrameHeader, outer) == crate::simt::function_plan::frame_header::CALLER_FRAME_OFFSET as usize
 );

@@ -1,5 +1,5 @@
-//! Warp operations: shuffles, votes, `match`, `redux`, `elect`, and how lanes of masked code gather
-//! for them.
+//! Warp operations: shuffles, votes, `match`, `redux`, `elect`. How lanes of masked code gather for them is in
+//! [`super::warp_rendezvous`].
 
 use super::emitter::{FunctionEmitter, trusted_mem_flags};
 use super::ops;
@@ -7,53 +7,14 @@ use super::register_values::{CHUNKS_PER_WARP, EmitShape, LaneParts, RegWidth};
 use super::relocations::{self, RelocTarget};
 use crate::JitError;
 use crate::simt::body::Stmt;
-use crate::simt::function_plan::{frame_header, special_pcs};
 use crate::simt::lane_classes::LaneClass;
 use cranelift_codegen::ir::{self, InstBuilder, StackSlot, Value, condcodes::IntCC, types};
 use rtcg_ptx::ast::*;
-use rtcg_vgpu_abi::WarpCtx;
 use rtcg_vgpu_abi::runtime::Atomic128LaneOperands;
-use std::mem::offset_of;
 
 impl<'a> FunctionEmitter<'a, '_> {
-    /// Parks the active lanes of masked code unless all members of their masks are here.
-    pub(crate) fn park_until_members_arrive(&mut self, st: &Stmt<'_>) {
-        let mask = match &*st.inst {
-            Inst::Shfl { mask, .. }
-            | Inst::Vote { mask, .. }
-            | Inst::Match { mask, .. }
-            | Inst::Redux { mask, .. }
-            | Inst::Elect { mask, .. }
-            | Inst::BarWarpSync { mask } => *mask,
-            Inst::Matrix(_) => Operand::Int(-1),
-            _ => return,
-        };
-        if !self.is_masked() {
-            return;
-        }
-        let active = self.active_lane_bits(st);
-        let members = self.union_of_member_masks(mask);
-        let live = self.load_ctx_field(types::I32, offset_of!(WarpCtx, live));
-        let exited = self.load_ctx_field(types::I32, offset_of!(WarpCtx, exited));
-        let here = self.b.ins().bor(active, exited);
-        let wanted = self.b.ins().band(members, live);
-        let missing = self.b.ins().band_not(wanted, here);
-        let forced =
-            self.b.ins().load(types::I32, trusted_mem_flags(), self.abi.frame, frame_header::FORCE_WARP_OP_OFFSET);
-        let some = self.b.ins().icmp_imm_u(IntCC::NotEqual, missing, 0);
-        let free = self.b.ins().icmp_imm_u(IntCC::Equal, forced, 0);
-        let park = self.b.ins().band(some, free);
-        let (wait, go) = (self.b.create_block(), self.b.create_block());
-        self.b.ins().brif(park, wait, &[], go, &[]);
-        self.b.seal_block(wait);
-        self.b.seal_block(go);
-        self.b.switch_to_block(wait);
-        self.set_all_pcs_and_dispatch(special_pcs::PARKED_AT_WARP_OP + self.blocks.current as i64);
-        self.b.switch_to_block(go);
-    }
-
     /// The member masks of all active lanes in one.
-    fn union_of_member_masks(&mut self, mask: Operand) -> Value {
+    pub(crate) fn union_of_member_masks(&mut self, mask: Operand) -> Value {
         if let Operand::Int(v) = mask {
             return self.iconst32(v);
         }
@@ -362,7 +323,7 @@ impl<'a> FunctionEmitter<'a, '_> {
 }
 
 /// The lane that `lane` reads in a shuffle and whether it is in range (PTX ISA, `shfl.sync`).
-fn shfl_source(mode: ShflMode, lane: u32, b: u32, c: u32) -> (usize, bool) {
+pub(crate) fn shfl_source(mode: ShflMode, lane: u32, b: u32, c: u32) -> (usize, bool) {
     let (b, clamp, seg) = (b & 31, c & 31, c >> 8 & 31);
     let min = lane & seg;
     let max = min | (clamp & !seg);

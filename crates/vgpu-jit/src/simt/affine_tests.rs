@@ -125,6 +125,59 @@ fn sums_are_fissioned_term_by_term() {
     }
 }
 
+/// How many loads and stores each segment of the block with the most stores has, in converged code.
+fn accesses_of_segments(plan: &FunctionPlan<'_>) -> Vec<(usize, usize)> {
+    let count = |stmts: &[super::body::Stmt<'_>]| {
+        let loads = |inst: &Inst| matches!(inst, Inst::Ld { space: Space::Global, .. });
+        let stores = |inst: &Inst| matches!(inst, Inst::St { .. });
+        (stmts.iter().filter(|st| loads(&st.inst)).count(), stmts.iter().filter(|st| stores(&st.inst)).count())
+    };
+    let block = plan.body.blocks.iter().max_by_key(|b| count(&b.stmts).1).expect("a block");
+    super::segments::split_into_segments(&plan.classes, plan.body.carry_flag(), &block.stmts, false)
+        .into_iter()
+        .map(|(from, to, _)| count(&block.stmts[from..to]))
+        .collect()
+}
+
+/// How many segments the block with the most stores has, in converged code.
+fn segments_of_block_with_most_stores(plan: &FunctionPlan<'_>) -> usize {
+    accesses_of_segments(plan).len()
+}
+
+/// What a round of an unrolled loop loads does not wait in registers until the round before has stored.
+#[test]
+fn rounds_of_an_unrolled_loop_are_segments() {
+    with_function_plan(GRID_STRIDE_SIGNED_PTX, [256, 1, 1], |plan| {
+        assert_eq!(accesses_of_segments(plan), [(2, 1); 4]);
+    });
+}
+
+/// Lanes need not wait for each other where each array is a parameter of its own.
+#[test]
+fn elementwise_statements_are_one_segment() {
+    // The unrolled loop has four stores to one array, at a step that is not known.
+    for (text, segments) in [(GRID_STRIDE_UNSIGNED_PTX, 1), (GRID_STRIDE_SIGNED_PTX, 4)] {
+        with_function_plan(text, [256, 1, 1], |plan| assert_eq!(segments_of_block_with_most_stores(plan), segments));
+    }
+}
+
+/// Lanes wait where they may access what others have: one array, at another place.
+#[test]
+fn accesses_through_one_pointer_are_ordered() {
+    let address = "mul.wide.u32 %d1, %r1, 4; add.s64 %d2, %d0, %d1;";
+    let far = "mul.wide.u32 %d3, %r5, 4; bra $next; $next: add.s64 %d4, %d2, %d3;";
+    for (text, segments) in [
+        ("ld.global.u32 %r8, [%d2]; st.global.u32 [%d2], %r8; st.global.u32 [%d2+128], %r8; mov.u32 %r0, 0;", 2),
+        ("ld.global.u32 %r8, [%d2+4]; st.global.u32 [%d2], %r8; st.global.u32 [%d2+128], %r8; mov.u32 %r0, 0;", 3),
+        ("ld.global.u32 %r8, [%d4]; st.global.u32 [%d2], %r8; mov.u32 %r0, 0;", 3),
+        ("st.global.u32 [%d2], %r1; st.global.u32 [%d4], %r1; mov.u32 %r0, 0;", 3),
+    ] {
+        with_function_plan(&kernel_with_body(&format!("{address} {far} {text}")), [32, 1, 1], |plan| {
+            assert_eq!(segments_of_block_with_most_stores(plan), segments, "{text}");
+        });
+    }
+}
+
 /// A kernel with these instructions. `%r1` is `%tid.x`, `%r2` the thread's index in its block, `%r3` its
 /// number in a grid of one dimension, `%r4` a parameter; `%r0` is stored at the end.
 fn kernel_with_body(text: &str) -> String {

@@ -100,6 +100,13 @@ pub(crate) struct Block<'m> {
     pub(crate) preds: Vec<usize>,
 }
 
+impl<'m> Block<'m> {
+    /// The warp operation with which the block begins.
+    pub(crate) fn first_warp_op(&self) -> Option<&Stmt<'m>> {
+        self.stmts.first().filter(|st| block_boundary_kind(&st.inst) == BlockBoundaryKind::WarpOp)
+    }
+}
+
 /// A function in blocks.
 #[derive(Debug, Clone)]
 pub(crate) struct FunctionBody<'m> {
@@ -168,6 +175,7 @@ impl<'m> FunctionBody<'m> {
         if !f.entry {
             super::register_params::add_param_loads_and_stores(&mut body, f);
         }
+        super::warp_op_operands::move_to_registers(&mut body);
         body.renumber_blocks();
         body
     }
@@ -221,7 +229,8 @@ impl<'m> FunctionBody<'m> {
         }
         for b in 0..self.blocks.len() {
             for s in self.blocks[b].term.successors() {
-                if !self.blocks[s].preds.contains(&b) {
+                // Blocks come in order: a repetition is the last one.
+                if self.blocks[s].preds.last() != Some(&b) {
                     self.blocks[s].preds.push(b);
                 }
             }

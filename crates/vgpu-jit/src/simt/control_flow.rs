@@ -4,32 +4,33 @@
 use super::body::{FunctionBody, stmt_defs, stmt_uses};
 use rtcg_ptx::ast::Reg;
 
-/// A set of small numbers.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A set of small numbers. It takes the space that its largest number needs.
+#[derive(Debug, Clone, Default)]
 pub(crate) struct BitSet(Vec<u64>);
 
 impl BitSet {
-    pub(crate) fn new(n: usize) -> BitSet {
-        BitSet(vec![0; n.div_ceil(64)])
-    }
     pub(crate) fn insert_bit(&mut self, i: usize) -> bool {
+        if self.0.len() <= i / 64 {
+            self.0.resize(i / 64 + 1, 0);
+        }
         let (word, bit) = (&mut self.0[i / 64], 1 << (i % 64));
         let new = *word & bit == 0;
         *word |= bit;
         new
     }
     pub(crate) fn remove_bit(&mut self, i: usize) {
-        self.0[i / 64] &= !(1 << (i % 64));
-    }
-    /// As `contains`, for numbers that may be larger than the set was made for.
-    pub(crate) fn contains_if_in_range(&self, i: usize) -> bool {
-        i / 64 < self.0.len() && self.contains(i)
+        if let Some(word) = self.0.get_mut(i / 64) {
+            *word &= !(1 << (i % 64));
+        }
     }
     pub(crate) fn contains(&self, i: usize) -> bool {
-        self.0[i / 64] >> (i % 64) & 1 != 0
+        self.0.get(i / 64).is_some_and(|word| word >> (i % 64) & 1 != 0)
     }
     /// Adds all of `other`; says whether anything was new.
     pub(crate) fn union_with(&mut self, other: &BitSet) -> bool {
+        if self.0.len() < other.0.len() {
+            self.0.resize(other.0.len(), 0);
+        }
         let mut changed = false;
         for (a, b) in self.0.iter_mut().zip(&other.0) {
             changed |= *b & !*a != 0;
@@ -49,6 +50,13 @@ impl BitSet {
                 Some(w * 64 + i)
             })
         })
+    }
+}
+
+#[cfg(test)]
+impl PartialEq for BitSet {
+    fn eq(&self, other: &BitSet) -> bool {
+        self.iter_bits().eq(other.iter_bits())
     }
 }
 
@@ -96,7 +104,7 @@ pub(crate) fn post_dominators(body: &FunctionBody<'_>) -> Vec<Option<usize>> {
     let ends: Vec<usize> = (0..n).filter(|&b| body.blocks[b].term.successors().is_empty()).collect();
     let mut rank = vec![NO_BLOCK; n + 1];
     let mut order = vec![];
-    let mut seen = BitSet::new(n + 1);
+    let mut seen = BitSet::default();
     let mut stack = vec![(n, 0usize)];
     seen.insert_bit(n);
     while let Some((b, i)) = stack.last_mut() {
@@ -161,7 +169,7 @@ pub(crate) fn find_natural_loops(body: &FunctionBody<'_>, idom: &[usize]) -> Loo
                 continue;
             }
             let at = loops.iter().position(|(x, _)| *x == h).unwrap_or_else(|| {
-                loops.push((h, BitSet::new(n)));
+                loops.push((h, BitSet::default()));
                 loops.len() - 1
             });
             let set = &mut loops[at].1;
@@ -187,12 +195,12 @@ pub(crate) fn block_dominates(idom: &[usize], a: usize, mut b: usize) -> bool {
 
 /// Registers live at the beginning of each block.
 pub(crate) fn live_in(body: &FunctionBody<'_>) -> Vec<BitSet> {
-    let n = body.widths.len();
     let carry = body.carry_flag();
     let mut uses = vec![];
-    let mut kills = vec![];
+    // What some block reads before it writes it.
+    let mut passed_on = BitSet::default();
     for block in &body.blocks {
-        let (mut used, mut killed) = (BitSet::new(n), BitSet::new(n));
+        let (mut used, mut killed) = (BitSet::default(), BitSet::default());
         let read = |r: Reg, used: &mut BitSet, killed: &BitSet| {
             if !killed.contains(r.index()) {
                 used.insert_bit(r.index());
@@ -205,7 +213,19 @@ pub(crate) fn live_in(body: &FunctionBody<'_>) -> Vec<BitSet> {
             });
         }
         block.term.for_each_use(&mut |r| read(r, &mut used, &killed));
+        passed_on.union_with(&used);
         uses.push(used);
+    }
+    let mut kills = vec![];
+    for block in &body.blocks {
+        let mut killed = BitSet::default();
+        for st in &block.stmts {
+            stmt_defs(st, carry, &mut |r| {
+                if passed_on.contains(r.index()) {
+                    killed.insert_bit(r.index());
+                }
+            });
+        }
         kills.push(killed);
     }
     let mut live = uses;
@@ -225,7 +245,7 @@ pub(crate) fn live_in(body: &FunctionBody<'_>) -> Vec<BitSet> {
 
 /// Registers live at the end of block `b`.
 pub(crate) fn live_out(body: &FunctionBody<'_>, live: &[BitSet], b: usize) -> BitSet {
-    let mut out = BitSet::new(body.widths.len());
+    let mut out = BitSet::default();
     for s in body.blocks[b].term.successors() {
         out.union_with(&live[s]);
     }
@@ -235,7 +255,7 @@ pub(crate) fn live_out(body: &FunctionBody<'_>, live: &[BitSet], b: usize) -> Bi
 /// Blocks that lie between a branch at the end of `b` and its post-dominator `end`: reachable
 /// from `b`'s successors without passing through `end`.
 pub(crate) fn influence_region(body: &FunctionBody<'_>, b: usize, end: Option<usize>) -> BitSet {
-    let mut set = BitSet::new(body.blocks.len());
+    let mut set = BitSet::default();
     let mut work = body.blocks[b].term.successors();
     while let Some(x) = work.pop() {
         if Some(x) != end && set.insert_bit(x) {
@@ -372,7 +392,7 @@ mod tests {
 
     /// Liveness again, statement by statement until nothing changes.
     fn check_liveness(body: &FunctionBody<'_>) {
-        let mut into = vec![BitSet::new(body.widths.len()); body.blocks.len()];
+        let mut into = vec![BitSet::default(); body.blocks.len()];
         loop {
             let before = into.clone();
             for (b, block) in body.blocks.iter().enumerate() {

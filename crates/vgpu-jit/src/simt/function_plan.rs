@@ -32,11 +32,15 @@ pub(crate) mod frame_header {
     pub(crate) const LOCAL_BASE_OFFSET: i32 = 904;
     /// The frame of the caller whose other lanes may be parked at a barrier.
     pub(crate) const CALLER_FRAME_OFFSET: i32 = 912;
+    /// Bits of lanes for which the warp operation at the beginning of their block has been executed.
+    pub(crate) const WARP_OPS_DONE_OFFSET: i32 = 920;
     /// Where accesses of inactive lanes go; long enough for the elements of a vector in a record.
     pub(crate) const INACTIVE_ACCESS_OFFSET: i32 = 1024;
     /// Lanes that may run, 0 or all ones each; used when lanes are scheduled at random.
     pub(crate) const ALLOWED_LANES_OFFSET: i32 = 1024 + 1088;
-    pub(crate) const FRAME_HEADER_BYTES: u32 = 1024 + 1088 + 128;
+    /// The site of the warp operation that a lane is parked at.
+    pub(crate) const WARP_OP_SITE_OFFSET: i32 = 1024 + 1088 + 128;
+    pub(crate) const FRAME_HEADER_BYTES: u32 = 1024 + 1088 + 2 * 128;
 }
 
 /// Program counters that are no block number.
@@ -52,6 +56,9 @@ pub(crate) mod special_pcs {
     pub(crate) const PC_DONE: i64 = 0x7fff_ffff;
 }
 
+/// Bytes that a frame may have; far below what its offsets, of 32 bits, can tell.
+const MAX_FRAME_BYTES: u32 = 1 << 28;
+
 /// The plan of one function.
 #[derive(Debug)]
 pub(crate) struct FunctionPlan<'m> {
@@ -62,6 +69,8 @@ pub(crate) struct FunctionPlan<'m> {
     pub(crate) classes: LaneClasses,
     /// Frame offset of each register that lives across blocks.
     pub(crate) slots: Vec<Option<i32>>,
+    /// Bytes of the first slots: those of registers that may be read before they are written. They begin as 0.
+    pub(crate) zeroed_bytes: u32,
     /// Frame offset of the record of each `.param` variable.
     pub(crate) records: HashMap<u32, i32>,
     /// Where argument lists are put together that do not lie as the callee expects them.
@@ -79,6 +88,8 @@ pub(crate) struct FunctionPlan<'m> {
     pub(crate) in_masked: BitSet,
     /// Loop back edges (from, to) that wait for other threads.
     pub(crate) spins: Vec<(usize, usize)>,
+    /// Whether lanes can be parked at warp operations.
+    pub(crate) has_warp_ops: bool,
     /// Number of this function's first statement among those of all functions.
     pub(crate) first_site: u32,
 }
@@ -127,15 +138,17 @@ impl<'m> FunctionPlan<'m> {
             f,
             live,
             slots: vec![None; body.widths.len()],
+            zeroed_bytes: 0,
             records: HashMap::new(),
             argument_scratch: 0,
             local_offsets,
             local_pitch,
             local_align,
             frame_size: frame_header::FRAME_HEADER_BYTES,
-            resumable: BitSet::new(body.blocks.len()),
+            resumable: BitSet::default(),
             in_masked: blocks_in_masked_code(&body, &classes),
             spins: super::spin_loops::spin_back_edges(&body, watching),
+            has_warp_ops: body.blocks.iter().any(|b| b.first_warp_op().is_some()),
             first_site,
             classes,
             body,
@@ -154,28 +167,40 @@ impl<'m> FunctionPlan<'m> {
     }
 
     /// Registers that are live where some block begins get a slot, and those that one segment of masked code passes to
-    /// another if they have to be in memory there.
+    /// another if they have to be in memory there. Those that are live at the very beginning come first.
     fn lay_out_register_slots(&mut self, between_segments: bool) {
-        let mut all = BitSet::new(self.body.widths.len());
+        let unwritten = self.live[0].clone();
+        unwritten.iter_bits().for_each(|r| self.add_register_slot(r));
+        self.zeroed_bytes = self.frame_size - frame_header::FRAME_HEADER_BYTES;
+        let mut all = BitSet::default();
         self.live.iter().for_each(|l| {
             all.union_with(l);
         });
+        // Results that wait in the frame for parked lanes.
+        for st in self.body.blocks.iter().filter_map(|b| b.first_warp_op()) {
+            if matches!(*st.inst, Inst::Matrix(_)) {
+                continue;
+            }
+            super::operands::for_each_def(&st.inst, &mut |r| _ = all.insert_bit(r.index()));
+        }
         if between_segments {
             all.union_with(&self.registers_read_in_other_segments());
         }
-        for r in all.iter_bits() {
-            self.slots[r] = Some(self.frame_size as i32);
-            self.frame_size += self.body.widths[r].lane_bytes() * WARP_LANES as u32;
-        }
+        all.iter_bits().filter(|&r| !unwritten.contains(r)).for_each(|r| self.add_register_slot(r));
+    }
+
+    fn add_register_slot(&mut self, r: usize) {
+        self.slots[r] = Some(self.frame_size as i32);
+        self.frame_size += self.body.widths[r].lane_bytes() * WARP_LANES as u32;
     }
 
     /// Registers that some segment of masked code, or the end of its block, reads without having written them.
     fn registers_read_in_other_segments(&self) -> BitSet {
-        let mut read = BitSet::new(self.body.widths.len());
+        let mut read = BitSet::default();
         let carry = self.body.carry_flag();
         for block in &self.body.blocks {
             for (from, to, _) in super::segments::split_into_segments(&self.classes, carry, &block.stmts, true) {
-                let mut written = BitSet::new(self.body.widths.len());
+                let mut written = BitSet::default();
                 for st in &block.stmts[from..to] {
                     stmt_uses(st, carry, &mut |r| {
                         if !written.contains(r.index()) {
@@ -227,7 +252,7 @@ impl<'m> FunctionPlan<'m> {
             let begin = at;
             for (v, size) in vars.iter().zip(sizes) {
                 records.insert(*v, at as i32);
-                at += size;
+                at = at.saturating_add(size);
             }
             taken.push((from, to, begin, at));
             end = end.max(at);
@@ -253,7 +278,11 @@ impl<'m> FunctionPlan<'m> {
             }
         }
         self.argument_scratch = end as i32;
-        self.frame_size = end + temporary;
+        self.frame_size = end.saturating_add(temporary);
+        if self.frame_size > MAX_FRAME_BYTES {
+            let message = format!("registers and arguments of a warp need more than {MAX_FRAME_BYTES} bytes");
+            return Err(JitError { message, function: self.f.name.to_string(), span: None, ptx_line: 0 });
+        }
         Ok(())
     }
 
@@ -353,7 +382,7 @@ impl<'m> FunctionPlan<'m> {
 
 /// What can be reached from the start, and from where a failed check enters.
 fn blocks_in_masked_code(body: &FunctionBody<'_>, classes: &LaneClasses) -> BitSet {
-    let mut set = BitSet::new(body.blocks.len());
+    let mut set = BitSet::default();
     let checks =
         |b: &usize| body.blocks[*b].stmts.iter().any(|st| super::stride_checks::needs_stride_check(classes, st));
     let mut work: Vec<usize> = (0..body.blocks.len()).filter(checks).collect();

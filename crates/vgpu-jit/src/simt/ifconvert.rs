@@ -174,7 +174,7 @@ pub(crate) fn append_guarded_statement<'m>(
 ) {
     let effect = !pure_instructions::is_pure(&st.inst) && !matches!(&*st.inst, Inst::Cvta { .. });
     let mut visible = false;
-    super::operands::for_each_def(&st.inst, &mut |r| visible |= keep.contains_if_in_range(r.index()));
+    super::operands::for_each_def(&st.inst, &mut |r| visible |= keep.contains(r.index()));
     if let Some(own) = st.guard {
         let both = new_predicate(body);
         let a = positive_guard(body, b, guard, st.index);
@@ -240,7 +240,7 @@ fn must_start_block(inst: &Inst) -> bool {
 }
 
 pub(crate) fn recompute_predecessors(body: &mut FunctionBody<'_>) {
-    let mut reached = BitSet::new(body.blocks.len());
+    let mut reached = BitSet::default();
     let mut work = vec![0];
     while let Some(x) = work.pop() {
         if reached.insert_bit(x) {

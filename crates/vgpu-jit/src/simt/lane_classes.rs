@@ -5,6 +5,7 @@
 //! Whether it still does after a detour through masked code is checked there at run time, so the
 //! treatment of divergent branches here only decides how often that check succeeds.
 
+use super::address_roots::{AddressRoot, AddressRoots};
 use super::body::{FunctionBody, Stmt, Terminator, stmt_defs};
 use super::control_flow::{BitSet, influence_region};
 use super::low_bits::{KnownLowBits, LowBitsAnalysis, is_int_word_type};
@@ -61,6 +62,7 @@ pub(crate) const CHUNK_LANES_LOG2: i64 = CHUNK_LANES.trailing_zeros() as i64;
 pub(crate) struct LaneClasses {
     of: Vec<Option<LaneClass>>,
     low: LowBitsAnalysis,
+    roots: AddressRoots,
     /// See [`super::signed_division`].
     biased_dividends: HashMap<Reg, Reg>,
     widths: Vec<RegWidth>,
@@ -112,6 +114,7 @@ impl LaneClasses {
         let mut c = LaneClasses {
             of: vec![None; body.widths.len()],
             low: LowBitsAnalysis::analyze(body, variant),
+            roots: AddressRoots::analyze(body, f.entry),
             biased_dividends: super::signed_division::biased_dividends(body, live),
             widths: body.widths.clone(),
             carry: body.carry_flag(),
@@ -120,11 +123,11 @@ impl LaneClasses {
             tid_contiguous_8: variant.tid_contiguous_8,
             entry: f.entry,
             local_stride: f.vars.iter().map(|v| (v.space == Space::Local).then_some(i64::from(pitch))).collect(),
-            rarely_divergent: BitSet::new(body.widths.len()),
+            rarely_divergent: BitSet::default(),
         };
         c.solve_to_fixpoint(body);
-        let mut handled = BitSet::new(body.blocks.len());
-        let mut spread = BitSet::new(body.widths.len());
+        let mut handled = BitSet::default();
+        let mut spread = BitSet::default();
         loop {
             c.rarely_divergent = super::rarely_divergent::rarely_divergent_registers(body, &c, &spread);
             let mut changed = false;
@@ -161,7 +164,7 @@ impl LaneClasses {
 
     /// Whether lanes disagree at a branch in few warps only, if in any.
     pub(crate) fn rarely_diverges(&self, term: &Terminator) -> bool {
-        matches!(term, Terminator::Branch { guard, .. } if self.rarely_divergent.contains_if_in_range(guard.reg.index()))
+        matches!(term, Terminator::Branch { guard, .. } if self.rarely_divergent.contains(guard.reg.index()))
     }
 
     /// The value of a register that holds one constant everywhere.
@@ -280,6 +283,11 @@ impl LaneClasses {
             AddrBase::Symbol(s) => self.operand_class(Operand::Address(s, 0)),
             AddrBase::Absolute => LaneClass::Uniform,
         }
+    }
+
+    /// From which pointer an address comes.
+    pub(crate) fn address_root(&self, a: &Addr) -> AddressRoot {
+        self.roots.root_of_address(a)
     }
 
     /// How converged code executes `st`, its guard aside.

@@ -144,14 +144,14 @@ impl LowBitsAnalysis {
         let n = body.widths.len();
         let mut low = LowBitsAnalysis {
             of: HashMap::new(),
-            seen: BitSet::new(n),
+            seen: BitSet::default(),
             widths: body.widths.clone(),
             linear_tid: variant.linear_tid && !variant.single_thread,
             tid_contiguous_8: variant.tid_contiguous_8,
             // A block of one row has full warps only if the row is a multiple of them.
             tid_contiguous_32: variant.linear_tid && variant.full_warps,
         };
-        let mut written = BitSet::new(n);
+        let mut written = BitSet::default();
         let statements = || body.blocks.iter().flat_map(|b| &b.stmts);
         statements().for_each(|st| {
             stmt_defs(st, body.carry_flag(), &mut |r| {
@@ -201,7 +201,7 @@ impl LowBitsAnalysis {
     /// been looked at.
     fn read_operand(&self, o: Operand, bits: u32) -> Option<KnownLowBits> {
         match o {
-            Operand::Reg(r) if !self.seen.contains_if_in_range(r.index()) => None,
+            Operand::Reg(r) if !self.seen.contains(r.index()) => None,
             _ => Some(self.operand_low_bits(o, bits)),
         }
     }

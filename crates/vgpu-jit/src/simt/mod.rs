@@ -6,6 +6,7 @@
 //! knows how machine code is made, so a back end with wider vectors can be put beside
 //! [`super::emit`].
 
+mod address_roots;
 #[cfg(test)]
 mod affine_tests;
 pub(crate) mod barrier_results;
@@ -22,6 +23,7 @@ mod inline_renaming;
 pub(crate) mod instruction_sites;
 pub(crate) mod kernel_usage;
 pub(crate) mod known_values;
+mod lane_accesses;
 pub(crate) mod lane_classes;
 pub(crate) mod low_bits;
 pub(crate) mod nan_uses;
@@ -29,6 +31,7 @@ pub(crate) mod never_unanimous;
 pub(crate) mod offset_bounds;
 pub mod operands;
 pub(crate) mod param_addresses;
+pub(crate) mod param_bounds;
 pub(crate) mod predicated_copies;
 pub(crate) mod pure_instructions;
 pub(crate) mod rarely_divergent;
@@ -41,3 +44,4 @@ pub(crate) mod single_thread;
 pub(crate) mod spin_loops;
 pub(crate) mod stride_checks;
 pub(crate) mod symbol_layout;
+mod warp_op_operands;

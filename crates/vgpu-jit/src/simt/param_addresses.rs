@@ -4,20 +4,22 @@
 //! The last parameter of a function with any number of arguments (`%VAParam[]`) becomes a pointer to a
 //! local variable of its caller; any other is copied to a local variable where the function begins.
 //!
-//! Establishes: no address of a parameter is left in device functions, and arguments have the sizes of
-//! their parameters.
+//! Establishes: no address of a parameter is left in device functions, arguments have the sizes of
+//! their parameters, and no element of an access to a record is larger than the record's units.
 
 use rtcg_ptx::ast::*;
 use std::sync::Arc;
 
 /// The module without such parameters.
 pub(crate) fn lower_param_addresses(module: &Arc<Module>) -> Arc<Module> {
-    let device = |f: &&Function| !f.entry;
-    if !module.functions.iter().filter(device).any(|f| is_variadic(&f.params) || !address_taken_params(f).is_empty()) {
+    let needed = |f: &Function| !f.entry && (is_variadic(&f.params) || !address_taken_params(f).is_empty());
+    let wide = |f: &Function| f.body.iter().any(|st| is_wide_record_access(f, &st.inst));
+    if !module.functions.iter().any(|f| needed(f) || wide(f)) {
         return Arc::clone(module);
     }
     let mut changed = Module::clone(module);
     for f in &mut changed.functions {
+        split_wide_record_accesses(f);
         pass_variadic_pointers(f, module);
     }
     for f in changed.functions.iter_mut().filter(|f| !f.entry) {
@@ -31,6 +33,47 @@ pub(crate) fn lower_param_addresses(module: &Arc<Module>) -> Arc<Module> {
 
 fn is_variadic(params: &[Param]) -> bool {
     params.last().is_some_and(|p| p.size == 0)
+}
+
+/// Whether an instruction loads from or stores to a record 16 bytes at once.
+fn is_wide_record_access(f: &Function, inst: &Inst) -> bool {
+    let record = |s: Option<Symbol>| s.is_some_and(|s| !f.entry || !matches!(s, Symbol::Param(_)));
+    matches!(inst, Inst::Ld { ty: Type::B128, .. } | Inst::St { ty: Type::B128, .. }) && record(accessed_param(inst))
+}
+
+/// Such accesses become those of two halves.
+fn split_wide_record_accesses(f: &mut Function) {
+    rewrite_statements(f, |f, st| {
+        if !is_wide_record_access(f, &st.inst) {
+            return vec![st];
+        }
+        let mut half = || {
+            let reg = Reg(f.regs.len() as u32);
+            f.regs.push(RegDecl { name: format!("%half_{}", reg.0).into(), ty: Type::B64 });
+            reg
+        };
+        let halves = [half(), half()];
+        let pair = |r: Reg| Operand::Reg(r);
+        let insts = match st.inst.clone() {
+            Inst::Ld { space, sem, scope, nc, dsts, addr, .. } => {
+                let parts = halves.map(Some).to_vec();
+                let load = Inst::Ld { space, ty: Type::B64, sem, scope, nc, dsts: parts, addr };
+                let join = dsts.iter().flatten().map(|&dst| Inst::MovPack {
+                    ty: Type::B128,
+                    dst,
+                    srcs: halves.map(pair).to_vec(),
+                });
+                [load].into_iter().chain(join).collect()
+            }
+            Inst::St { space, sem, scope, addr, srcs, .. } => {
+                let split = Inst::MovUnpack { ty: Type::B128, dsts: halves.map(Some).to_vec(), src: srcs[0] };
+                let srcs = halves.map(pair).to_vec();
+                vec![split, Inst::St { space, ty: Type::B64, sem, scope, addr, srcs }]
+            }
+            other => vec![other],
+        };
+        insts.into_iter().map(|inst| Statement { inst, ..st.clone() }).collect()
+    });
 }
 
 /// The parameters whose address is taken, each once.

@@ -67,7 +67,7 @@ fn writes_scalars_under_guard(block: &Block<'_>, classes: &LaneClasses, keep: &B
             || !super::pure_instructions::is_pure(&st.inst) && !matches!(&*st.inst, Inst::Cvta { .. });
         let mut found = false;
         super::operands::for_each_def(&st.inst, &mut |r| {
-            found |= (effect || keep.contains_if_in_range(r.index())) && classes.is_known_scalar(r);
+            found |= (effect || keep.contains(r.index())) && classes.is_known_scalar(r);
         });
         found
     })

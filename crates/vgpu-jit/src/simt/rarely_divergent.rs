@@ -19,7 +19,7 @@ const MIN_RARE_DIVISOR: i64 = 32;
 /// The varying registers whose lanes rarely disagree; never those of `spread`, which were written
 /// by some lanes only.
 pub(crate) fn rarely_divergent_registers(body: &FunctionBody<'_>, classes: &LaneClasses, spread: &BitSet) -> BitSet {
-    let mut set = BitSet::new(body.widths.len());
+    let mut set = BitSet::default();
     for r in (0..body.widths.len()).filter(|&r| !spread.contains(r)) {
         set.insert_bit(r);
     }

@@ -77,7 +77,7 @@ fn tainted_registers(
     polls: &dyn Fn(&Inst) -> bool,
 ) -> control_flow::BitSet {
     let carry = body.carry_flag();
-    let mut set = control_flow::BitSet::new(body.widths.len());
+    let mut set = control_flow::BitSet::default();
     // What a call gives comes by way of a record.
     let calls = |st: &&super::body::Stmt<'_>| matches!(&*st.inst, Inst::Call { .. }) && polls(&st.inst);
     let called = blocks.iter_bits().flat_map(|b| &body.blocks[b].stmts).any(|st| calls(&st));

@@ -53,10 +53,10 @@ fn add_link_input(state: CUlinkState, kind: CUjitInputType, name: String, data: 
 
 /// Adds the best PTX of a fat binary. Which one can run shows only when the link is complete.
 fn add_fatbin(link: &mut LinkState, name: String, data: &[u8]) -> Res {
-    match module::fatbin::ptx_entries(data) {
-        Ok(entries) => {
-            let best = entries.into_iter().next().ok_or(ResultCode::NO_BINARY_FOR_GPU)?;
-            link.inputs.push((name, best.text.into_iter().take_while(|&b| b != 0).collect()));
+    // There is at least one entry.
+    match module::fatbin::ptx_entries(data).and_then(|entries| entries[0].decompress()) {
+        Ok(text) => {
+            link.inputs.push((name, text.into_iter().take_while(|&b| b != 0).collect()));
             Ok(())
         }
         Err(e) => {

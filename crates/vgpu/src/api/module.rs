@@ -1,6 +1,7 @@
 //! Modules.
 
 use std::ffi::{CStr, OsStr, c_char, c_uint, c_void};
+use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 
 use rtcg_cuda_sys::*;
@@ -8,6 +9,7 @@ use rtcg_cuda_sys::*;
 use super::jit_options::{self, JitOptions};
 use super::{Handle, driver_functions, str_from_c, write_out, write_out_if_not_null};
 use crate::graph::capture;
+use crate::memory::anonymous_file::create_memfd;
 use crate::module::fatbin;
 use crate::resource::module::MODULES;
 use crate::resource::module::{load_module, unload_module};
@@ -26,6 +28,20 @@ struct FatbinWrapper {
     unused: *const c_void,
 }
 
+/// Bytes of the largest fat binary that is believed to be one.
+const MAX_FATBIN_BYTES: usize = 1 << 31;
+
+/// Fails where the process cannot read all of these bytes: nothing but the header says how many there are.
+fn check_readable(start: *const c_void, len: usize) -> Res {
+    ensure((1..=MAX_FATBIN_BYTES).contains(&len), ResultCode::INVALID_IMAGE)?;
+    let Some(sink) = create_memfd(c"image", 0) else { return Ok(()) };
+    let pages = (start.addr()..start.addr().saturating_add(len)).step_by(rtcg_vgpu_exec::window::page_size());
+    let mut probes = pages.chain(start.addr().checked_add(len - 1)).map(|at| start.with_addr(at));
+    // SAFETY: the system reads the byte for us, and says where it cannot.
+    let readable = probes.all(|at| unsafe { libc::pwrite(sink.as_raw_fd(), at, 1, 0) } == 1);
+    ensure(readable, ResultCode::INVALID_IMAGE)
+}
+
 /// The bytes of an image in memory whose length its contents tell.
 ///
 /// # Safety
@@ -41,20 +57,23 @@ pub(crate) unsafe fn image_bytes<'a>(image: *const c_void) -> Res<&'a [u8]> {
     // of a fat binary 16 and tells its length.
     unsafe {
         if begins(*b"\x7fELF") {
+            check_readable(image, CUBIN_HEADER_BYTES)?;
             return Ok(std::slice::from_raw_parts(image.cast(), CUBIN_HEADER_BYTES));
         }
         if begins(fatbin::WRAPPER_MAGIC.to_le_bytes()) {
+            check_readable(image, size_of::<FatbinWrapper>())?;
             let data = image.cast::<FatbinWrapper>().read_unaligned().data;
             ensure(!data.is_null() && data != image, ResultCode::INVALID_IMAGE)?;
+            check_readable(data, fatbin::HEADER_BYTES)?;
             let magic = data.cast::<u32>().read_unaligned();
             ensure(magic == fatbin::FATBIN_MAGIC, ResultCode::INVALID_IMAGE)?;
             return image_bytes(data);
         }
         if begins(fatbin::FATBIN_MAGIC.to_le_bytes()) {
+            check_readable(image, fatbin::HEADER_BYTES)?;
             let header = std::slice::from_raw_parts(image.cast(), fatbin::HEADER_BYTES);
-            let len = fatbin::fatbin_total_bytes(header)
-                .filter(|&n| n <= isize::MAX as usize)
-                .ok_or(ResultCode::INVALID_IMAGE)?;
+            let len = fatbin::fatbin_total_bytes(header).ok_or(ResultCode::INVALID_IMAGE)?;
+            check_readable(image, len)?;
             return Ok(std::slice::from_raw_parts(image.cast(), len));
         }
         // A text, so NUL-terminated.

@@ -29,19 +29,52 @@ struct PtxItem<'a> {
     linkage: Linkage,
 }
 
+/// Number of the text, place of the item in it, its linkage, and the bytes of a `.common` variable.
+type KeptDefinition = (usize, usize, Linkage, u64);
+
+/// Bytes of a `.common` variable, by its declaration; 0 for other items.
+fn common_bytes(item: &str) -> u64 {
+    let declaration = item.split(['=', ';', '{']).next().unwrap_or("");
+    if declaration.split_whitespace().next() != Some(".common") {
+        return 0;
+    }
+    let bits = |word: &str| word.strip_prefix(['b', 'u', 's', 'f']).and_then(|n| n.parse::<u64>().ok());
+    let factor = |word: &str| match word.strip_prefix('.')? {
+        "v2" => Some(2),
+        "v4" => Some(4),
+        ty => bits(ty.trim_end_matches("x2")).map(|bits| if ty.ends_with("x2") { bits / 4 } else { bits / 8 }),
+    };
+    let element: u64 = declaration.split_whitespace().filter_map(factor).product();
+    let dimensions = declaration.split('[').skip(1).filter_map(|rest| rest.split(']').next());
+    dimensions.fold(element, |bytes, n| bytes.saturating_mul(parse_count(n.trim()).unwrap_or(0)))
+}
+
+/// A number of elements, in any of PTX's radices.
+fn parse_count(text: &str) -> Option<u64> {
+    let digits = text.trim_end_matches('U');
+    match digits.get(..2) {
+        Some("0x" | "0X") => u64::from_str_radix(&digits[2..], 16).ok(),
+        _ if digits.len() > 1 && digits.starts_with('0') => u64::from_str_radix(digits, 8).ok(),
+        _ => digits.parse().ok(),
+    }
+}
+
 /// The join of the texts. The first one's header serves for all.
 pub(crate) fn join_ptx_texts(texts: &[&str]) -> String {
     if let [only] = texts {
         return format!("{only}\n");
     }
     let items: Vec<Vec<PtxItem<'_>>> = texts.iter().map(|text| top_level_items(text)).collect();
-    // The definition of each name that stays: the first strong one, else the first.
-    let mut kept: HashMap<&str, (usize, usize, Linkage)> = HashMap::new();
+    // The definition of each name that stays: the first strong one, else the first of the largest `.common` ones.
+    let mut kept: HashMap<&str, KeptDefinition> = HashMap::new();
     let shared = |item: &PtxItem<'_>| matches!(item.linkage, Linkage::Strong | Linkage::Weak);
     for (t, item) in items.iter().enumerate().flat_map(|(t, list)| list.iter().map(move |i| (t, i))) {
-        let better = kept.get(item.name).is_none_or(|k| k.2 == Linkage::Weak && item.linkage == Linkage::Strong);
+        let bytes = common_bytes(&texts[t][item.range.clone()]);
+        let better = kept
+            .get(item.name)
+            .is_none_or(|k| k.2 == Linkage::Weak && (item.linkage == Linkage::Strong || bytes > k.3));
         if shared(item) && better {
-            kept.insert(item.name, (t, item.range.start, item.linkage));
+            kept.insert(item.name, (t, item.range.start, item.linkage, bytes));
         }
     }
     let mut joined = String::new();
@@ -63,12 +96,12 @@ fn remove_duplicate_definitions(
     text: &str,
     number: usize,
     items: &[PtxItem<'_>],
-    kept: &HashMap<&str, (usize, usize, Linkage)>,
+    kept: &HashMap<&str, KeptDefinition>,
 ) -> String {
     let mut out = String::with_capacity(text.len());
     let mut at = 0;
     for item in items {
-        let Some(&(kept_text, kept_start, _)) = kept.get(item.name) else { continue };
+        let Some(&(kept_text, kept_start, ..)) = kept.get(item.name) else { continue };
         if item.linkage != Linkage::Weak || (kept_text, kept_start) == (number, item.range.start) {
             continue;
         }
@@ -247,6 +280,24 @@ mod tests {
         assert!(joined.contains(".b8 $str[3]") && joined.contains(".b8 $str$text1[2]"), "{joined}");
         assert!(joined.contains("mov.u32 %r1, $str;") && joined.contains("mov.u64 %rd1, $str$text1;"));
         assert_eq!(joined.lines().count(), FIRST_PTX.lines().count() + SECOND_PTX.lines().count() + 2);
+    }
+
+    #[test]
+    fn of_common_variables_the_largest_stays() {
+        let text = |v: &str| format!(".version 7.0\n.common .global {v};\n");
+        for (small, large) in [
+            (".align 4 .u32 v[4]", ".align 4 .u32 v[8]"),
+            (".u32 v", ".u32 v[2]"),
+            (".b8 v[7]", ".u64 v"),
+            (".v2 .f32 v[0x3]", ".v4 .f32 v[2]"),
+            (".align 8 .b8 v[2][3]", ".align 8 .b8 v[2][4]"),
+        ] {
+            for (a, b) in [(small, large), (large, small)] {
+                let joined = join_ptx_texts(&[&text(a), &text(b)]);
+                assert_eq!(joined.matches(".common").count(), 1, "{joined}");
+                assert!(joined.contains(&format!(".common .global {large};")), "{joined}");
+            }
+        }
     }
 
     #[test]

@@ -39,12 +39,10 @@ fn cache_limit_bytes() -> u64 {
 
 /// A cache of code that this user alone may write, since it is executed.
 pub(super) fn private_disk_cache(folder: PathBuf, limit: u64) -> DiskCache {
-    // SAFETY: asks for a number.
-    let user = unsafe { libc::geteuid() };
     DiskCache {
         folder,
         limit,
-        access: CachePermissions::Private { user },
+        access: CachePermissions::of_this_user(),
         size_scope: SizeLimitScope::AllVersions(FOLDER_PREFIX),
     }
 }

@@ -41,7 +41,8 @@ impl CopyEndpoint {
         // A pitch of zero stands for rows without gaps; a height of zero for slices without gaps.
         let pitch = if self.pitch == 0 { row } else { self.pitch as u64 };
         let rows = if self.height == 0 { y.saturating_add(height) } else { self.height as u64 };
-        ensure(pitch >= row && (depth <= 1 || rows >= y.saturating_add(height)), ResultCode::INVALID_VALUE)?;
+        // Drivers take an x beyond the pitch as part of the address: a row has to be as long as what is copied of it.
+        ensure(pitch >= width && (depth <= 1 || rows >= y.saturating_add(height)), ResultCode::INVALID_VALUE)?;
         let slice = pitch.checked_mul(rows).ok_or(ResultCode::INVALID_VALUE)?;
         let skip = z.checked_mul(slice).zip(y.checked_mul(pitch)).and_then(|(a, b)| a.checked_add(b)?.checked_add(x));
         let start = skip.and_then(|s| s.checked_add(base)).ok_or(ResultCode::INVALID_VALUE)?;

@@ -3,7 +3,8 @@
 //! Establishes: every live block is known with its size, owner and kind, so a driver call can
 //! check a range before it touches it. Blocks up to 64 KiB share slabs of size classes; a larger
 //! one has pages of its own with a page without access behind it, and loses its access when it is
-//! freed, so that a kernel that runs past its end or uses it afterwards faults.
+//! freed, so that a kernel that runs past its end or uses it afterwards faults. Above 1 MiB blocks
+//! begin at multiples of 2 MiB, as on GPUs; a device is charged for their pages only.
 //!
 //! Assumes: the heap's range of addresses is reserved without access by the device window and
 //! no other code changes its protection.
@@ -24,7 +25,9 @@ use rtcg_vgpu_exec::move_pages;
 pub(crate) const BLOCK_ALIGNMENT: u64 = 512;
 const MAX_SLAB_BLOCK_BYTES: u64 = 64 << 10;
 const SLAB_BYTES: u64 = 512 << 10;
-/// Large blocks of device memory begin at so many different places of a page, as their pages' addresses
+/// Blocks of device memory of this size and more begin with a page. Programs divide them by pages of their own.
+const PAGE_ALIGNED_BYTES: u64 = 1 << 20;
+/// Smaller ones that have pages of their own begin at so many different places of a page, as their pages' addresses
 /// decide: a processor takes addresses that differ by whole pages for the same when it looks for
 /// stores that a load must wait for, and kernels walk through arrays in steps of a grid.
 const START_OFFSETS_PER_PAGE: u64 = 4;
@@ -152,7 +155,7 @@ impl DeviceHeap {
         let charged = span_bytes_for_size(bytes).ok_or(ResultCode::OUT_OF_MEMORY)?;
         let (span, start) = match kind {
             _ if bytes <= MAX_SLAB_BLOCK_BYTES => (charged, space.alloc_slot(charged)),
-            MemoryKind::Device => {
+            MemoryKind::Device if size < PAGE_ALIGNED_BYTES => {
                 let most = page_bytes() - BLOCK_ALIGNMENT;
                 let span = bytes.checked_add(most).and_then(span_bytes_for_size).ok_or(ResultCode::OUT_OF_MEMORY)?;
                 (span, space.pages.alloc_pages(span).map(|pages| pages + start_offset_in_page(pages)))
@@ -460,19 +463,47 @@ mod tests {
         assert_eq!(heap.free_block(0x1000).unwrap_err().code, ResultCode::INVALID_VALUE);
     }
 
-    /// Large blocks begin at different places of a page, and a freed one is soon used again.
+    /// Blocks of some pages begin at different places of a page, and a freed one is soon used again.
     #[test]
     fn large_blocks_do_not_alias() {
         let (heap, _) = new_test_heap(64 << 20);
+        let size = PAGE_ALIGNED_BYTES - 1;
         let blocks: Vec<HeapBlock> =
-            (0..8).map(|_| heap.alloc_block(1 << 20, MemoryKind::Device, TEST_OWNER, 0).unwrap()).collect();
+            (0..8).map(|_| heap.alloc_block(size, MemoryKind::Device, TEST_OWNER, 0).unwrap()).collect();
         let places: BTreeSet<u64> = blocks.iter().map(|b| b.start % page_bytes()).collect();
         assert!(places.len() > 1 && blocks.iter().all(|b| b.start.is_multiple_of(BLOCK_ALIGNMENT)));
-        let host = heap.alloc_block(1 << 20, MemoryKind::Host, TEST_OWNER, 0).unwrap();
+        let host = heap.alloc_block(size, MemoryKind::Host, TEST_OWNER, 0).unwrap();
         assert_eq!(host.start % page_bytes(), 0);
         heap.free_block(blocks[1].start).unwrap();
-        let again = heap.alloc_block(1 << 20, MemoryKind::Device, TEST_OWNER, 0).unwrap();
+        let again = heap.alloc_block(size, MemoryKind::Device, TEST_OWNER, 0).unwrap();
         assert_eq!(again.start, blocks[1].start);
+    }
+
+    /// Multiples of 2 MiB above 1 MiB, whatever was allocated and freed before; charged is what is used.
+    #[test]
+    fn large_blocks_are_aligned_as_those_of_gpus() {
+        let (heap, _) = new_test_heap(1 << 30);
+        for round in 0..3 {
+            let mut blocks = Vec::new();
+            for size in
+                [1, 513, 65_536, 65_537, 1_048_575, 1 << 20, (1 << 20) + 1, 1_200_000, 2 << 20, 3_145_733, 33 << 20]
+            {
+                for kind in [MemoryKind::Device, MemoryKind::Managed, MemoryKind::Host] {
+                    let b = heap.alloc_block(size + round, kind, TEST_OWNER, 0).unwrap();
+                    let alignment = match size + round {
+                        ..1_048_576 => BLOCK_ALIGNMENT,
+                        1_048_576 => page_bytes(),
+                        _ => 2 << 20,
+                    };
+                    assert_eq!(b.start % alignment, 0, "{size} {kind:?}");
+                    assert!(b.charged < size + round + size / 8 + page_bytes(), "{size} {kind:?}: {}", b.charged);
+                    blocks.push(b);
+                }
+            }
+            for block in blocks.into_iter().step_by(1 + round as usize % 2) {
+                heap.free_block(block.start).unwrap();
+            }
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 pub(crate) mod account;
 pub(crate) mod allocation_report;
-mod anonymous_file;
+pub(crate) mod anonymous_file;
 pub(crate) mod array;
 pub(crate) mod box_copy;
 pub(crate) mod copy;

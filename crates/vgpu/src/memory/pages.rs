@@ -50,7 +50,7 @@ impl PageAllocator {
             }
             self.unmap_and_free(start, span);
         }
-        let alignment = if span >= HUGE_PAGE_BYTES { HUGE_PAGE_BYTES } else { page_bytes() };
+        let alignment = if span > HUGE_PAGE_BYTES / 2 { HUGE_PAGE_BYTES } else { page_bytes() };
         self.alloc_aligned_pages(span, alignment)
     }
 

@@ -32,22 +32,14 @@ const ZSTD_FLAG: u64 = 0x8000;
 
 /// An entry of a fat binary.
 #[derive(Debug, Clone, Copy)]
-struct FatbinEntry<'a> {
+pub(crate) struct FatbinEntry<'a> {
     kind: u16,
-    /// Compute capability times 10.
-    arch: u32,
+    /// The compute capability it was compiled for, times 10.
+    pub(crate) arch: u32,
     flags: u64,
     /// Bytes when decompressed.
     full_len: u64,
     contents: &'a [u8],
-}
-
-/// A PTX text of a fat binary.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct PtxEntry {
-    /// The compute capability it was compiled for, times 10.
-    pub(crate) arch: u32,
-    pub(crate) text: Vec<u8>,
 }
 
 /// Bytes of a whole fat binary, by its header.
@@ -61,7 +53,7 @@ pub(crate) fn fatbin_total_bytes(header: &[u8]) -> Option<usize> {
 ///
 /// # Errors
 /// `NO_BINARY_FOR_GPU` if there is none, `INVALID_IMAGE` if the container is broken.
-pub(crate) fn ptx_entries(image: &[u8]) -> Result<Vec<PtxEntry>, LoadError> {
+pub(crate) fn ptx_entries(image: &[u8]) -> Result<Vec<FatbinEntry<'_>>, LoadError> {
     let entries =
         fatbin_entries(image).ok_or_else(|| invalid_fatbin_error("it is cut off or its lengths are wrong"))?;
     let mut texts: Vec<FatbinEntry<'_>> = entries.iter().copied().filter(|e| e.kind == PTX_KIND).collect();
@@ -69,7 +61,7 @@ pub(crate) fn ptx_entries(image: &[u8]) -> Result<Vec<PtxEntry>, LoadError> {
         return Err(LoadError { code: ResultCode::NO_BINARY_FOR_GPU, log: missing_ptx_message(&entries) });
     }
     texts.sort_by_key(|e| if e.arch <= DEVICE_ARCH { (0, DEVICE_ARCH - e.arch) } else { (1, e.arch) });
-    texts.iter().map(|e| Ok(PtxEntry { arch: e.arch, text: e.decompress()? })).collect()
+    Ok(texts)
 }
 
 fn invalid_fatbin_error(why: &str) -> LoadError {
@@ -119,7 +111,8 @@ fn fatbin_entries(image: &[u8]) -> Option<Vec<FatbinEntry<'_>>> {
 }
 
 impl FatbinEntry<'_> {
-    fn decompress(&self) -> Result<Vec<u8>, LoadError> {
+    /// The contents, as long as the entry says. Only one is decompressed at a time: little can stand for much.
+    pub(crate) fn decompress(&self) -> Result<Vec<u8>, LoadError> {
         let compressed = self.flags & (LZ4_FLAG | ZSTD_FLAG);
         if compressed != 0 && self.full_len > MAX_PTX_BYTES {
             return Err(invalid_fatbin_error(&format!("an entry says that it has {} bytes", self.full_len)));

@@ -14,6 +14,8 @@ use std::sync::{Arc, OnceLock};
 
 /// Constant memory that a module may have.
 const MAX_CONST_BYTES: u64 = 64 << 10;
+/// Local memory of a thread, in bytes.
+const MAX_LOCAL_BYTES: u64 = 512 << 10;
 /// Parameters of a kernel, in bytes.
 const MAX_PARAM_BYTES: usize = 32_764;
 /// How the names of the device runtime's functions begin by which a kernel launches another.
@@ -38,7 +40,8 @@ pub fn load_image(image: &[u8], options: &LoadOptions) -> Result<Arc<LoadedModul
 fn load_best_ptx(image: &[u8], options: &LoadOptions) -> Result<Arc<LoadedModule>, LoadError> {
     let mut first = None;
     for entry in fatbin::ptx_entries(image)? {
-        match ptx_text_of(&entry.text).and_then(|text| load_ptx_text(text, options)) {
+        let loaded = entry.decompress().and_then(|text| load_ptx_text(ptx_text_of(&text)?, options));
+        match loaded {
             Ok(module) => return Ok(module),
             Err(error) if error.code == ResultCode::OUT_OF_MEMORY => return Err(error),
             Err(error) => {
@@ -124,12 +127,19 @@ fn check_module(ptx: &ast::Module) -> Vec<String> {
 }
 
 fn check_function_body(ptx: &ast::Module, id: FuncId, diagnostics: &mut Vec<String>) {
-    for st in &ptx.functions[id.index()].body {
+    let f = &ptx.functions[id.index()];
+    let local = f.vars.iter().filter(|v| v.space == Space::Local).fold(0_u64, |sum, v| sum.saturating_add(v.size));
+    if local > MAX_LOCAL_BYTES {
+        let name = &f.name;
+        diagnostics.push(format!("{name}: uses too much local memory ({local} bytes, {MAX_LOCAL_BYTES} at most)"));
+    }
+    for st in &f.body {
         let problem = match &st.inst {
             Inst::Other { opcode, .. } => Some(format!("{opcode} is not supported by the virtual GPU")),
             Inst::Call { callee: Callee::Direct(f), .. } => unresolved_call_message(&ptx.functions[f.index()]),
             Inst::Texture(inst) => unsupported_texture_message(inst),
             Inst::Matrix(inst) => unsupported_mma_message(inst),
+            inst @ (Inst::Ld { .. } | Inst::St { .. }) => jit::param_access_problem(f, inst),
             inst if jit::ops::is_pure(inst) => jit::ops::check_supported(inst).err().map(|e| e.to_string()),
             _ => None,
         };

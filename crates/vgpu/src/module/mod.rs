@@ -108,6 +108,15 @@ struct KernelInfo {
     random_program: OnceLock<Result<Arc<Program>, Fault>>,
 }
 
+impl KernelInfo {
+    fn program_slot(&self, variant: LaunchVariant, random: bool) -> &OnceLock<Result<Arc<Program>, Fault>> {
+        if random { &self.random_program } else { &self.programs[variant_index(variant)] }
+    }
+}
+
+/// A module with more statements is compiled in a thread of its own, so that who waits for it can be interrupted.
+const MAX_STATEMENTS_IN_CALLER: usize = 4000;
+
 /// Variants that a launch can need: `linear_tid`, `full_warps`, `tid_contiguous_8` and `single_thread`.
 const LAUNCH_VARIANT_COUNT: usize = 16;
 
@@ -235,18 +244,30 @@ impl Kernel {
                 no_if_conversion: true,
                 ..LaunchVariant::from_block_shape(block)
             };
-            return self.info.random_program.get_or_init(|| self.make_program(variant, true)).clone();
+            return self.program(variant, true).cloned();
         }
-        let variant = LaunchVariant::from_block_shape(block);
-        let program = self.info.programs[variant_index(variant)].get_or_init(|| self.make_program(variant, false));
-        program.as_ref().map(|program| Arc::clone(program.newest())).map_err(Fault::clone)
+        let program = self.program(LaunchVariant::from_block_shape(block), false)?;
+        Ok(Arc::clone(program.newest()))
     }
 
-    fn make_program(&self, variant: LaunchVariant, random: bool) -> Result<Arc<Program>, Fault> {
+    /// The program of a variant, which is made once.
+    fn program(&self, variant: LaunchVariant, random: bool) -> Result<&Arc<Program>, Fault> {
+        let slot = self.info.program_slot(variant, random);
+        if let Some(made) = slot.get() {
+            return made.as_ref().map_err(Fault::clone);
+        }
         let LoadedModule { ptx, symbols, device, text_key, .. } = &*self.module;
+        let n_statements: usize = ptx.functions.iter().map(|f| f.body.len()).sum();
         let (ptx, symbols, text_key) = (Arc::clone(ptx), symbols.clone(), Arc::clone(text_key));
-        tiers::ProgramSource { ptx, kernel: self.info.id, symbols, device: *device, text_key, variant, random }
-            .make_program()
+        let source =
+            tiers::ProgramSource { ptx, kernel: self.info.id, symbols, device: *device, text_key, variant, random };
+        if n_statements > MAX_STATEMENTS_IN_CALLER && rtcg_vgpu_exec::can_check_interrupt() {
+            let (info, source) = (Arc::clone(&self.info), source.clone());
+            tiers::wait_for_compiler_thread(&self.info.name, move || {
+                info.program_slot(variant, random).get_or_init(|| source.make_program());
+            })?;
+        }
+        slot.get_or_init(|| source.make_program()).as_ref().map_err(Fault::clone)
     }
 
     /// Whether blocks can have that many bytes of dynamic shared memory at most.

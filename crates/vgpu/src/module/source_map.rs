@@ -1,11 +1,14 @@
 //! Instructions of a compiled kernel in words, for reports.
 
+use rtcg_cuda_sys::quoted_source;
 use rtcg_ptx::ast::{Module, SourceLine, Span};
 use rtcg_ptx::opencl_launch::record_of;
 use rtcg_vgpu_exec::{InstructionLocation, SourceMap};
 use rtcg_vgpu_jit::{CompiledKernel, InstructionSite};
 use std::sync::Arc;
 
+/// The longest line of the source that a report shows.
+const MAX_SOURCE_TEXT: usize = 120;
 /// The longest instruction text that a report shows.
 const MAX_INSTRUCTION_TEXT: usize = 200;
 
@@ -20,11 +23,13 @@ impl KernelSourceMap {
     }
 
     fn describe_site(&self, site: InstructionSite) -> InstructionLocation {
+        let source = site.line.and_then(|l| self.source_file_and_line(l));
         InstructionLocation {
             function: site.function,
             instruction: span_text(&self.module.source, site.span),
             ptx_line: span_line_number(&self.module.source, site.span),
-            source: site.line.and_then(|l| self.source_file_and_line(l)),
+            source_text: source.as_ref().and_then(|(file, line)| self.source_line(file, *line)),
+            source,
             lanes: site.lanes,
             is_store: site.is_store,
             access_bytes: site.access_bytes,
@@ -33,7 +38,17 @@ impl KernelSourceMap {
 
     fn source_file_and_line(&self, line: SourceLine) -> Option<(String, u32)> {
         let file = self.module.files.get(line.file as usize)?;
-        Some((file.to_string(), line.line))
+        let file = file.strip_prefix(quoted_source::IN_MEMORY_PREFIX).unwrap_or(file);
+        Some((file.to_owned(), line.line))
+    }
+
+    /// The text of a line: from the PTX's comments, or of a file.
+    fn source_line(&self, file: &str, line: u32) -> Option<String> {
+        let quoted = quoted_source::find_line(&self.module.source, file, line).map(str::to_owned);
+        let of_file =
+            || std::fs::read_to_string(file).ok()?.lines().nth((line as usize).checked_sub(1)?).map(str::to_owned);
+        let text = quoted.or_else(of_file)?;
+        Some(text.trim().chars().take(MAX_SOURCE_TEXT).collect())
     }
 }
 

@@ -11,8 +11,11 @@ use rtcg_vgpu_abi::schedule;
 use rtcg_vgpu_exec::window::device_window;
 use rtcg_vgpu_exec::{self as exec, Fault, FaultKind, Program, RUNTIME_CALLS};
 use rtcg_vgpu_jit::{self as jit, CompiledKernel, LaunchVariant, SymbolLayout, cache_key::CodeKey};
-use std::sync::mpsc::{Sender, channel};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, OnceLock};
+
+/// For the recursion over what a kernel consists of.
+const COMPILER_STACK_BYTES: usize = 16 << 20;
 
 /// What `RTCG_JIT_TIER` restricts the compiler to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -143,6 +146,29 @@ impl ProgramSource {
     }
 }
 
+/// Runs `work`, which makes machine code of a kernel, in a thread and waits for it, if there is a thread. An interrupt
+/// ends the wait; the work goes on.
+///
+/// # Errors
+/// The caller was interrupted.
+pub(super) fn wait_for_compiler_thread(kernel: &str, work: impl FnOnce() + Send + 'static) -> Result<(), Fault> {
+    let (sender, receiver) = channel::<()>();
+    let builder = std::thread::Builder::new().name("rtcg-jit".to_owned()).stack_size(COMPILER_STACK_BYTES);
+    let started = builder.spawn(move || {
+        exec::mark_internal_thread();
+        exec::block_asynchronous_signals();
+        work();
+        drop(sender);
+    });
+    while started.is_ok() && receiver.recv_timeout(exec::CHECK_INTERVAL) == Err(RecvTimeoutError::Timeout) {
+        if exec::is_interrupt_requested() {
+            let what = "the compilation was interrupted".to_owned();
+            return Err(Fault::launch_fault(FaultKind::Cancelled, kernel, what));
+        }
+    }
+    Ok(())
+}
+
 type BackgroundWork = Box<dyn FnOnce() + Send>;
 
 /// How often a lock is tried that somebody holds.
@@ -158,7 +184,7 @@ fn run_in_background(work: BackgroundWork) {
     let process = std::process::id();
     if !matches!(&*thread, Some((of, _)) if *of == process) {
         let (sender, receiver) = channel::<BackgroundWork>();
-        let builder = std::thread::Builder::new().name("rtcg-optimizer".to_owned()).stack_size(16 << 20);
+        let builder = std::thread::Builder::new().name("rtcg-optimizer".to_owned()).stack_size(COMPILER_STACK_BYTES);
         let started = builder.spawn(move || {
             exec::mark_internal_thread();
             exec::block_asynchronous_signals();

@@ -300,14 +300,14 @@ impl Context {
 
     /// Points after everything that has been submitted to any stream.
     pub(crate) fn stream_points(&self) -> Vec<stream::StreamPoint> {
-        let mut streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
-        streams.retain(|s| s.strong_count() > 0);
-        streams.iter().filter_map(Weak::upgrade).filter(|s| !s.is_idle()).map(|s| s.last_submitted_point()).collect()
+        let streams = self.all_streams();
+        streams.iter().filter(|s| !s.is_idle()).map(|s| s.last_submitted_point()).collect()
     }
 
     /// All streams of the context that still accept work.
     pub(crate) fn all_streams(&self) -> Vec<Arc<Stream>> {
-        let streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
+        streams.retain(|s| s.strong_count() > 0);
         streams.iter().filter_map(Weak::upgrade).collect()
     }
 
@@ -345,7 +345,13 @@ impl Context {
 
     /// Makes a stream one that waits for the context include.
     pub(crate) fn add_stream(&self, stream: &Arc<Stream>) {
-        self.streams.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::downgrade(stream));
+        let mut streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
+        // Of streams that are gone a weak reference keeps the memory. They are looked for whenever the list
+        // would have to grow, so that at most as many are kept as there were at once, and adding stays cheap.
+        if streams.len() == streams.capacity() {
+            streams.retain(|s| s.strong_count() > 0);
+        }
+        streams.push(Arc::downgrade(stream));
     }
 
     /// The lock under which the order between blocking streams is fixed.

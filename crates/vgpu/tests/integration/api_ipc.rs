@@ -345,7 +345,7 @@ fn events_order_the_work_of_two_processes() {
         ok!(cuMemsetD32(p, 0, 64));
         ok!(cuCtxSynchronize());
         let on = new_stream(1);
-        launch("slow", p, 60_000_000, on);
+        launch("slow", p, 8_000_000, on);
         ok!(cuEventRecord(event, on));
         assert_eq!(other.query_child("query"), "Err(600)");
         let begin = Instant::now();
@@ -358,7 +358,7 @@ fn events_order_the_work_of_two_processes() {
 
     // And the other way round.
     ok!(cuMemsetD32(p, 0, 64));
-    assert_eq!(other.query_child("record 60000000"), "recorded");
+    assert_eq!(other.query_child("record 8000000"), "recorded");
     fails!(CUDA_ERROR_NOT_READY, cuEventQuery(event));
     let on = new_stream(0);
     ok!(cuStreamWaitEvent(on, event, 0));

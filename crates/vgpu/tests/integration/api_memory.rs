@@ -122,7 +122,30 @@ fn copies_of_rectangles_and_boxes() {
     assert_eq!(corner, [26, 27, 31, 32]);
     let outside = CUDA_MEMCPY2D { Height: 9, ..copy };
     fails!(CUDA_ERROR_INVALID_VALUE, cuMemcpy2DUnaligned(&raw const outside));
-    let narrow = CUDA_MEMCPY2D { srcPitch: 8, ..copy };
+    // An x is part of the address, also one beyond the pitch; a pitch is as long as what is copied of a row.
+    let shifted = CUDA_MEMCPY2D { srcPitch: 8, ..copy };
+    ok!(cuMemcpy2D(&raw const shifted));
+    assert_eq!(corner[..2], [23, 24]);
+    let mut far = CUDA_MEMCPY3D {
+        srcMemoryType: CUmemorytype::CU_MEMORYTYPE_DEVICE,
+        srcDevice: p,
+        srcPitch: 8,
+        srcHeight: 1,
+        srcXInBytes: pitch + 4,
+        dstMemoryType: CUmemorytype::CU_MEMORYTYPE_HOST,
+        dstHost: corner.as_mut_ptr().cast(),
+        dstPitch: 4,
+        dstHeight: 1,
+        WidthInBytes: 4,
+        Height: 1,
+        Depth: 2,
+        ..Default::default()
+    };
+    ok!(cuMemcpy3D(&raw const far));
+    assert_eq!(corner[..2], [6, 8]);
+    far.srcPitch = 3;
+    fails!(CUDA_ERROR_INVALID_VALUE, cuMemcpy3D(&raw const far));
+    let narrow = CUDA_MEMCPY2D { srcPitch: 7, ..copy };
     fails!(CUDA_ERROR_INVALID_VALUE, cuMemcpy2D(&raw const narrow));
     ok!(cuMemFree(p));
     ok!(cuCtxDestroy(ctx));

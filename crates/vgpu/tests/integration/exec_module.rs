@@ -144,6 +144,14 @@ fn what_cannot_run_is_refused_with_its_line() {
     assert!(code == ResultCode::INVALID_PTX && log.contains("50000 bytes"), "{log}");
     let (code, log) = load_error(format!("{PTX_HEADER}.const .b8 c[70000];\n").as_bytes());
     assert!(code == ResultCode::INVALID_PTX && log.contains("constant"), "{log}");
+    for (arrays, fine) in
+        [("a[524288]", true), ("a[524289]", false), ("a[300000], b[300000]", false), ("a[1099511627776]", false)]
+    {
+        let text = format!("{PTX_HEADER}.visible .entry k() {{\n .local .b8 {arrays}; ret; }}");
+        let error = load_image(text.as_bytes(), &LoadOptions::default()).err();
+        assert_eq!(error.is_none(), fine, "{arrays}");
+        assert!(error.is_none_or(|e| e.log.contains("local memory") && e.log.contains("524288 at most")), "{arrays}");
+    }
     let text = format!(
         "{PTX_HEADER}.visible .entry k() {{\n.reg .f32 %f<5>;\n.reg .b32 %r<4>;\nwgmma.fence.sync.aligned;\nret; }}"
     );

@@ -151,3 +151,33 @@ fn a_block_of_one_thread_sees_its_own_stores() {
     let expected: Vec<u32> = (0..3).flat_map(|block| [6, 1.5_f32.powi(5).to_bits(), block + 21]).collect();
     assert_eq!(to_u32s(&out[0]), expected);
 }
+
+/// What nobody wrote is 0 in every version, also where another kernel has used the stack before.
+#[test]
+fn registers_that_nobody_wrote_are_zero() {
+    let values: String = (0..40).map(|i| format!("add.u64 %d{i}, %a, {i}; not.b64 %d{i}, %d{i};")).collect();
+    let uses: String = (0..40).map(|i| format!("xor.b64 %d{i}, %d{i}, %a; add.u64 %a, %a, %d{i};")).collect();
+    let dirty = format!(
+        ".visible .entry k(.param .u64 out) {{ .reg .b32 %t; .reg .pred %p; .reg .b64 %o, %a, %d<40>; ld.param.u64 %o, [out];
+         mov.u32 %t, %tid.x; cvt.u64.u32 %a, %t; {values} and.b32 %t, %t, 1; setp.eq.u32 %p, %t, 0; @%p bra $on; add.u64 %a, %a, 5; bra $on2;
+         $on: add.u64 %a, %a, 9; $on2: {uses} st.global.u64 [%o], %a; ret; }}"
+    );
+    let branches: String = (0..60).map(|i| format!("@%p{i} bra $L{i}; add.u32 %r2, %r2, {i}; $L{i}:\n")).collect();
+    let text = format!(
+        ".visible .entry k(.param .u64 out) {{ .reg .b32 %r<9>; .reg .b64 %d<9>; .reg .pred %p<60>, %q<9>;
+         ld.param.u64 %d1, [out]; mov.u32 %r2, %tid.x; and.b32 %r3, %r2, 3; setp.eq.u32 %q1, %r3, 1; mul.wide.u32 %d2, %r2, 8; add.u64 %d1, %d1, %d2;
+         @%q1 bra $odd; mov.u64 %d3, 77; bra $on; $odd: mov.u32 %r5, 3; setp.ne.u32 %q2, %r5, 3; $on:
+         {branches} @%q2 add.u32 %r2, %r2, 5000; @!%q3 add.u32 %r2, %r2, 100; add.u32 %r2, %r2, %r5; add.u32 %r2, %r2, %r6;
+         cvt.u32.u64 %r7, %d3; st.global.u32 [%d1], %r2; st.global.u32 [%d1+4], %r7; ret; }}"
+    );
+    for threads in [1_u32, 31, 32, 40] {
+        let out = buffer_arg(&vec![0_u64; threads as usize]);
+        run_all_variants(&dirty, "k", 1, [threads, 1, 1], std::slice::from_ref(&buffer_arg(&[0_u64])));
+        let got = to_u32s(&run_all_variants(&text, "k", 1, [threads, 1, 1], &[out])[0]);
+        let wanted = (0..threads).flat_map(|t| {
+            let odd = t % 4 == 1;
+            [t + (0..60).sum::<u32>() + 100 + if odd { 3 } else { 0 }, if odd { 0 } else { 77 }]
+        });
+        assert_eq!(got, wanted.collect::<Vec<u32>>(), "{threads} threads");
+    }
+}

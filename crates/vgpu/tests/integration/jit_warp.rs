@@ -300,3 +300,101 @@ fn strides_around_all_of_memory_are_found() {
         assert_eq!((fault.kind, fault.thread), (FaultKind::IllegalAddress, [1, 0, 0]), "{v:?}");
     }
 }
+
+/// An operation with `{d}` for its result, `{q}` for its predicate, and operands `%r4`, `%rd4` and `%p4` of each lane.
+const MASKED_OPERATIONS: [&str; 15] = [
+    "vote.sync.ballot.b32 {d}, %p4, {m};",
+    "vote.sync.all.pred {q}, !%p4, {m};",
+    "vote.sync.any.pred {q}, %p4, {m};",
+    "vote.sync.uni.pred {q}, %p5, {m};",
+    "shfl.sync.bfly.b32 {d}|{q}, %r4, 16, 31, {m};",
+    "shfl.sync.idx.b32 {d}|{q}, %r4, %r5, 0x181f, {m};",
+    "shfl.sync.up.b32 {d}|{q}, %r4, 7, 0, {m};",
+    "shfl.sync.down.b32 {d}|{q}, %r4, 9, 31, {m};",
+    "match.any.sync.b32 {d}, %r5, {m};",
+    "match.any.sync.b64 {d}, %rd4, {m};",
+    "match.all.sync.b32 {d}|{q}, %r6, {m};",
+    "redux.sync.add.u32 {d}, %r4, {m};",
+    "redux.sync.min.s32 {d}, %r4, {m};",
+    "redux.sync.xor.b32 {d}, %r4, {m};",
+    "elect.sync {d}|{q}, {m};",
+];
+
+/// Operands, then `code`, then result and predicate of each lane are stored.
+fn masked_operation_kernel(code: &str) -> String {
+    let header = ".version 8.3\n.target sm_90\n.address_size 64\n";
+    let text = kernel_text(
+        ".reg .pred %q;",
+        &format!(
+            "mul.lo.u32 %r4, %r1, 0x9e3779b1; shr.u32 %r5, %r4, 29; mov.u32 %r6, 5; shl.b32 %r7, %r5, 9;
+             cvt.u64.u32 %rd4, %r7; shl.b64 %rd4, %rd4, 30; setp.gt.u32 %p4, %r5, 2; setp.lt.u32 %p5, %r1, 200;
+             mov.u32 %r8, 0; mov.u32 %r9, -1; {code}
+             shl.b32 %r9, %r8, 1; selp.u32 %r3, 1, 0, %q; xor.b32 %r9, %r9, %r3; st.global.u32 [%rd2], %r9;"
+        ),
+    );
+    header.to_owned() + &text.replace("{q}", "%q")
+}
+
+/// Lanes that execute an operation with one mask wait for each other, wherever they are: the results are those of one
+/// operation of all.
+#[test]
+fn operations_with_one_mask_in_several_arms_are_one() {
+    for (i, operation) in MASKED_OPERATIONS.iter().enumerate() {
+        for (threads, members, split) in [(32, "-1", 16), (64, "%r9", 1), (20, "0xfffff", 13)] {
+            let operation = operation.replace("{m}", members);
+            let wanted = masked_operation_kernel(&operation.replace("{d}", "%r8"));
+            let arms = masked_operation_kernel(&format!(
+                "and.b32 %r10, %r1, 31; setp.lt.u32 %p1, %r10, {split}; @%p1 bra $one; setp.eq.u32 %p2, %r10, 17; @%p2 bra $three;
+                 {} add.u32 %r11, %r11, 1; bra $on;
+                 $one: add.u32 %r12, %r12, 7; {} mov.u32 %r8, %r13; bra $on;
+                 $three: {} mov.u32 %r8, %r14;
+                 $on: bar.warp.sync {members};",
+                operation.replace("{d}", "%r8"),
+                operation.replace("{d}", "%r13"),
+                operation.replace("{d}", "%r14"),
+            ));
+            // Without a result in a register there is none to move.
+            let arms = if operation.contains("{d}") {
+                arms
+            } else {
+                arms.replace("mov.u32 %r8, %r13;", "").replace("mov.u32 %r8, %r14;", "")
+            };
+            if threads == 20 && operation.contains("shfl") {
+                continue;
+            }
+            assert_eq!(run_outputs(&arms, threads), run_outputs(&wanted, threads), "operation {i}, {threads} threads");
+        }
+    }
+}
+
+/// Each lane has its own sequence of operations: rounds of a loop pair with operations behind it.
+#[test]
+fn rounds_of_a_loop_pair_with_operations_elsewhere() {
+    let ptx = kernel_text(
+        "",
+        "mov.u32 %r3, 0; mov.u32 %r4, 3; mov.u32 %r5, 0; setp.lt.u32 %p1, %r1, 8; @%p1 bra $straight;
+         $again: add.u32 %r6, %r1, %r4; shfl.sync.bfly.b32 %r7, %r6, 8, 31, -1; mad.lo.u32 %r5, %r5, 100, %r7;
+         sub.u32 %r4, %r4, 1; setp.ne.u32 %p2, %r4, 0; @%p2 bra $again; bra $end;
+         $straight: shfl.sync.bfly.b32 %r7, 50, 8, 31, -1; mad.lo.u32 %r5, %r5, 100, %r7;
+         shfl.sync.bfly.b32 %r7, 51, 8, 31, -1; mad.lo.u32 %r5, %r5, 100, %r7;
+         shfl.sync.bfly.b32 %r7, 52, 8, 31, -1; mad.lo.u32 %r5, %r5, 100, %r7;
+         $end: st.global.u32 [%rd2], %r5;",
+    );
+    let value = |lane: u32, round: u32| if lane < 8 { 50 + round } else { lane + 3 - round };
+    let want = |lane: u32| (0..3).fold(0, |sum, round| sum * 100 + value(lane ^ 8, round));
+    assert_eq!(run_outputs(&ptx, 32), (0..32).map(want).collect::<Vec<_>>());
+}
+
+/// Lanes that never come are not waited for for ever: those that came go on together.
+#[test]
+fn operations_whose_other_members_leave_go_on() {
+    let ptx = kernel_text(
+        "",
+        "setp.ge.u32 %p1, %r1, 12; setp.lt.u32 %p2, %r1, 5; setp.eq.u32 %p3, %r1, %r1; @%p1 bra $leave; @%p2 bra $first;
+         vote.sync.ballot.b32 %r3, %p3, -1; st.global.u32 [%rd2], %r3; bra $end;
+         $first: vote.sync.ballot.b32 %r4, %p3, -1; st.global.u32 [%rd2], %r4; bra $end;
+         $leave: bar.warp.sync 0xfffff000; mov.u32 %r5, 9; st.global.u32 [%rd2], %r5; exit; $end:",
+    );
+    let want: Vec<u32> = (0..32).map(|lane| if lane < 12 { 0xfff } else { 9 }).collect();
+    assert_eq!(run_outputs(&ptx, 32), want);
+}

@@ -29,15 +29,18 @@ mod checked_mode;
 mod code_cache;
 #[path = "../../../ptx/tests/integration/common/mod.rs"]
 mod common;
+mod constant_offsets;
 #[path = "../../../../tests/support/depth.rs"]
 mod depth;
 mod exec_barriers;
 mod exec_module;
 mod exec_ptx;
+mod fatbins;
 mod fuzz_kernels;
 mod fuzz_support;
 mod jit_basic;
 mod jit_calls;
+mod jit_lock_step;
 mod jit_parameters;
 mod jit_simt;
 mod jit_special;
@@ -45,6 +48,7 @@ mod jit_support;
 mod jit_warp;
 mod matrix;
 mod ptx_forms;
+mod ptx_operands;
 mod recorded;
 mod recorded_support;
 mod schedule;

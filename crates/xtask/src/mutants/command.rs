@@ -30,7 +30,8 @@ impl CommandResult {
 
 pub(super) fn run_with_timeout(command: &mut Command, limit: Duration) -> Result<CommandResult> {
     let path = std::env::temp_dir().join(format!("rtcg-mutants-{}.txt", std::process::id()));
-    let file = File::create(&path)?;
+    // Nobody else has made it, and no link is followed.
+    let file = File::create_new(&path)?;
     let start = Instant::now();
     let mut child = command.stdin(Stdio::null()).stdout(file.try_clone()?).stderr(file).process_group(0).spawn()?;
     let mut timed_out = false;

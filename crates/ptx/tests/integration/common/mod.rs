@@ -1,6 +1,7 @@
 //! What several tests need: the corpus, and equality of modules up to positions in the text.
 #![allow(dead_code, reason = "tests, examples and fuzz targets include it, each for a part")]
 
+pub(crate) mod forms;
 pub(crate) mod mutate;
 
 use rtcg_ptx::ast::{Module, Span};

@@ -171,6 +171,11 @@ impl Mutator {
         text
     }
 
+    /// A number below `n`.
+    pub(crate) fn below(&mut self, n: usize) -> usize {
+        self.random.random_below(n)
+    }
+
     /// Bytes without any structure, as text.
     pub(crate) fn next_random_text(&mut self) -> String {
         let n = self.random.random_below(400);

@@ -52,6 +52,7 @@ pub static RUNTIME_CALLS: RuntimeCalls = RuntimeCalls {
     mbarrier: mbarrier::run_mbarrier_op,
     bulk_copy: bulk_copy::bulk_copy,
     check_addresses,
+    is_host_range,
     copy_active_lanes: active_lanes::copy_active_lanes,
     vprintf: printf::vprintf,
     malloc: device_malloc::device_malloc,
@@ -142,6 +143,10 @@ unsafe fn check_lane_access(warp: *mut Warp, lane: usize, site: u32, address: u6
     }
 }
 
+unsafe extern "C" fn is_host_range(address: u64, bytes: u64) -> u32 {
+    u32::from(host_ranges::is_registered(address, bytes))
+}
+
 unsafe extern "C" fn check_addresses(
     ctx: *mut WarpCtx,
     mask: u32,
@@ -149,8 +154,16 @@ unsafe extern "C" fn check_addresses(
     bytes: u32,
     addresses: *const LaneValues,
 ) {
+    // Lanes mostly access the memory that the lane before accesses.
+    let mut range = host_ranges::HostRange::EMPTY;
     for lane in lane_indices(mask) {
         // SAFETY: compiled code passes its context and 32 addresses.
-        unsafe { check_lane_access(warp_of_ctx(ctx), lane, site, (*addresses)[lane], bytes.max(1) as usize) };
+        let address = unsafe { (*addresses)[lane] };
+        if range.contains(address, bytes.max(1).into()) {
+            continue;
+        }
+        // SAFETY: as above.
+        unsafe { check_lane_access(warp_of_ctx(ctx), lane, site, address, bytes.max(1) as usize) };
+        range = host_ranges::registered_range(address, bytes.max(1).into()).unwrap_or(range);
     }
 }

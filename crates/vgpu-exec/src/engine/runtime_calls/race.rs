@@ -1,6 +1,7 @@
 //! What compiled code reports about its accesses and synchronisation, when races are checked.
 
 use super::{job_of_warp, lane_indices, raise_fault, warp_of_ctx};
+use crate::InstructionLocation;
 use crate::check::race::{Accessor, RaceHazard};
 use crate::check::{self, Finding, FindingKind, RaceAccess};
 use crate::engine::grid_job::GridJob;
@@ -132,17 +133,12 @@ unsafe fn report_race(job: &GridJob<'_>, warp: *mut Warp, lane: usize, site: u32
     unsafe {
         let finding =
             fault_report::build_lane_finding(job, &*warp, FindingKind::Race, &what, lane as u32, site, hazard.word);
-        let other = race_access(job, &hazard);
+        let place = job.program.lookup_site(hazard.other.site);
+        let other = race_access(job, &hazard, place.as_ref());
         let mut message = finding.message.clone();
-        let text = format!(
-            "\n  after {}\n  instruction {} (line {} of the PTX)",
-            describe_place(job, other.block, other.thread, other.thread),
-            other.instruction,
-            other.ptx_line
-        );
-        message.push_str(&text);
-        if let Some((file, line)) = &other.source {
-            message.push_str(&format!("\n  source {file}:{line}"));
+        message.push_str(&format!("\n  after {}", describe_place(job, other.block, other.thread, other.thread)));
+        if let Some(place) = &place {
+            place.describe(&mut message);
         }
         check::record_finding(Finding { other: Some(other), message, ..finding });
         if check::enabled_checks().fatal {
@@ -151,15 +147,14 @@ unsafe fn report_race(job: &GridJob<'_>, warp: *mut Warp, lane: usize, site: u32
     }
 }
 
-fn race_access(job: &GridJob<'_>, hazard: &RaceHazard) -> RaceAccess {
-    let place = job.program.lookup_site(hazard.other.site);
+fn race_access(job: &GridJob<'_>, hazard: &RaceHazard, place: Option<&InstructionLocation>) -> RaceAccess {
     let t = u32::from(hazard.other.thread);
     let [x, y, _] = job.shape.block;
     RaceAccess {
         block: job.block_index_from_number(hazard.other.block),
         thread: [t % x, t / x % y, t / x / y],
-        instruction: place.as_ref().map(|p| p.instruction.clone()).unwrap_or_default(),
-        ptx_line: place.as_ref().map_or(0, |p| p.ptx_line),
-        source: place.and_then(|p| p.source),
+        instruction: place.map(|p| p.instruction.clone()).unwrap_or_default(),
+        ptx_line: place.map_or(0, |p| p.ptx_line),
+        source: place.and_then(|p| p.source.clone()),
     }
 }

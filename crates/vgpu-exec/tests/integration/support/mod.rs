@@ -25,6 +25,7 @@ fn helper_location(lanes: LaneSet) -> InstructionLocation {
         instruction: "ld.global.u32 %r1, [%rd1];".into(),
         ptx_line: 12,
         source: Some(("k.cu".into(), 7)),
+        source_text: None,
         lanes,
         is_store: false,
         access_bytes: 4,

@@ -414,6 +414,8 @@ fn ternary_helper(op: TernaryOp, ty: Type, mods: &FpMods) -> Option<SoftHelper> 
             })
         }
         TernaryOp::Fns => SoftHelper::from_ternary_fn(m, |_, a: u32, b, c| int::find_nth_set(a, b, c as i32)),
+        TernaryOp::ClmadLo => SoftHelper::from_ternary_fn(m, |_, a: u64, b, c| int::clmad(false, a, b, c)),
+        TernaryOp::ClmadHi => SoftHelper::from_ternary_fn(m, |_, a: u64, b, c| int::clmad(true, a, b, c)),
         TernaryOp::AbsDiff4 { sum } => {
             SoftHelper::from_ternary_fn(m.with_instruction_bits(sum.into()), |m, a: u32, b, c| {
                 int::abs_diff4(m.extra != 0, a, b, c)

@@ -173,3 +173,38 @@ fn broken_fat_binaries_are_errors() {
     }
     ok!(cuCtxDestroy(ctx));
 }
+
+/// What a call is given has no length but the one that its header claims: that many bytes must be readable.
+#[test]
+fn claimed_bytes_that_cannot_be_read_are_refused() {
+    let _ctx = new_context();
+    let page = rtcg_vgpu_exec::window::page_size();
+    // SAFETY: fresh pages, of which the second one loses its access.
+    let pages = unsafe {
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+        let p = libc::mmap(std::ptr::null_mut(), 2 * page, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0);
+        assert_eq!(libc::mprotect(p.byte_add(page), page, libc::PROT_NONE), 0);
+        p.cast::<u8>()
+    };
+    let mut module = CUmodule::null();
+    let mut load = |image: &[u8]| {
+        // SAFETY: the image ends where the first page ends.
+        let at = unsafe { pages.add(page - image.len()) };
+        // SAFETY: as above.
+        unsafe { std::ptr::copy_nonoverlapping(image.as_ptr(), at, image.len()) };
+        call!(cuModuleLoadData(&raw mut module, at.cast()))
+    };
+    let magic = 0xba55_ed50_u32.to_le_bytes();
+    for claimed in [1_u64, 4096, 1 << 31, 1 << 40, u64::MAX] {
+        let header = [&magic[..], &[1, 0, 16, 0], &claimed.to_le_bytes()].concat();
+        assert_eq!(load(&header), Err(CUresult::CUDA_ERROR_INVALID_IMAGE), "{claimed}");
+    }
+    assert_eq!(load(&magic), Err(CUresult::CUDA_ERROR_INVALID_IMAGE));
+    assert_eq!(load(b"\x7fELF"), Err(CUresult::CUDA_ERROR_INVALID_IMAGE));
+    let wrapper = 0x4662_43b1_u32.to_le_bytes();
+    for data in [0x1000_u64, 0, pages as u64 + page as u64, u64::MAX - 7] {
+        let image = [&wrapper[..], &[1, 0, 0, 0], &data.to_le_bytes(), &[0; 8]].concat();
+        assert_eq!(load(&image), Err(CUresult::CUDA_ERROR_INVALID_IMAGE), "{data:#x}");
+    }
+    assert_eq!(load(&wrapper), Err(CUresult::CUDA_ERROR_INVALID_IMAGE));
+}

@@ -50,6 +50,7 @@ fn location_of_site(s: InstructionSite) -> InstructionLocation {
         instruction: format!("{:?}", s.span),
         ptx_line: 0,
         source: None,
+        source_text: None,
         lanes: s.lanes,
         is_store: s.is_store,
         access_bytes: s.access_bytes,

@@ -67,7 +67,7 @@ const ALL_BINARY_OPS: [BinaryOp; 21] = {
         BmskClamp, BmskWrap, SzextClamp, SzextWrap,
     ]
 };
-const ALL_TERNARY_OPS: [TernaryOp; 20] = {
+const ALL_TERNARY_OPS: [TernaryOp; 22] = {
     use TernaryOp::*;
     let (dp4a, dp2a) =
         (Dp4a { a_signed: false, b_signed: false }, Dp2a { a_signed: false, b_signed: false, hi: false });
@@ -89,6 +89,8 @@ const ALL_TERNARY_OPS: [TernaryOp; 20] = {
         dp4a,
         dp2a,
         Fns,
+        ClmadLo,
+        ClmadHi,
         AbsDiff4 { sum: false },
         Min3,
         Max3,

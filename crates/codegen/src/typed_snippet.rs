@@ -1,0 +1,274 @@
+//! Snippets whose types are filled in by a call, as CuPy has them: `T x, T y` -> `T z` by `z = x * y`.
+//!
+//! A type of one letter stands for the type of the arguments that have it. Elements have the names of their arrays; an
+//! array declared `raw` is indexed by the snippet itself. For each choice of types the snippet becomes one with C
+//! declarations and elements `x[i]`, in which the lines of the text stay what they are.
+
+use crate::c_declarations::{Argument, ArgumentError, CType, TypeRegistry, parse_argument};
+use crate::dtype::DType;
+use rtcg_c_lex::{Token, TokenKind, tokenize};
+use std::collections::BTreeMap;
+
+/// The type of a parameter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum ParamType {
+    Letter(String),
+    Fixed(CType),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct TypedParam {
+    name: String,
+    of: ParamType,
+    is_raw: bool,
+}
+
+/// What a call gives for a parameter.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum GivenType {
+    /// An array with elements of this type.
+    Array(CType),
+    /// A number; it decides the type of a letter that no array decides.
+    Number(CType),
+    /// Nothing: an output that the call makes.
+    Nothing,
+}
+
+/// A snippet between inputs and outputs whose types may be letters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TypedSnippet {
+    params: Vec<TypedParam>,
+    n_inputs: usize,
+    operation: String,
+}
+
+/// A snippet with its types.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FilledSnippet {
+    /// The outputs, then the inputs.
+    pub arguments: Vec<Argument>,
+    /// Statements over elements `x[i]`.
+    pub operation: String,
+}
+
+impl TypedSnippet {
+    /// Reads the declarations of inputs and outputs: `T x`, `float32 y`, `raw T table`, separated by commas.
+    ///
+    /// # Errors
+    /// A declaration that is none, a name that is used twice, or no output.
+    pub fn parse(inputs: &str, outputs: &str, operation: &str, registry: &TypeRegistry) -> Result<Self, ArgumentError> {
+        let mut params: Vec<TypedParam> = vec![];
+        let mut n_inputs = 0;
+        for (text, is_input) in [(inputs, true), (outputs, false)] {
+            for declaration in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+                let param = parse_param(declaration, registry)?;
+                if params.iter().any(|other| other.name == param.name) {
+                    return Err(param_error(declaration, format!("the name '{}' is used twice", param.name)));
+                }
+                params.push(param);
+                n_inputs += usize::from(is_input);
+            }
+        }
+        if params.len() == n_inputs {
+            return Err(param_error(outputs, "an output is missing"));
+        }
+        Ok(Self { params, n_inputs, operation: operation.to_owned() })
+    }
+
+    /// The names of the inputs, then of the outputs, and whether each is declared `raw`.
+    pub fn params(&self) -> impl Iterator<Item = (&str, bool)> {
+        self.params.iter().map(|param| (&param.name[..], param.is_raw))
+    }
+
+    /// How many of the parameters are inputs.
+    pub fn n_inputs(&self) -> usize {
+        self.n_inputs
+    }
+
+    /// The snippet for what a call gives, in the order of the parameters.
+    ///
+    /// # Errors
+    /// Arrays that give one letter two types, a letter that nothing decides, or a number where an array must be.
+    pub fn fill(&self, given: &[GivenType]) -> Result<FilledSnippet, ArgumentError> {
+        let letters = self.letter_types(given)?;
+        let mut arguments = vec![];
+        for (at, (param, given)) in self.params.iter().zip(given).enumerate() {
+            let is_input = at < self.n_inputs;
+            let is_vector = !matches!(given, GivenType::Number(_));
+            if !is_vector && (param.is_raw || !is_input) {
+                return Err(param_error(&param.name, "a number was given; expected an array"));
+            }
+            let ctype = match &param.of {
+                ParamType::Fixed(ctype) => ctype.clone(),
+                ParamType::Letter(letter) => letters.get(&letter[..]).cloned().ok_or_else(|| {
+                    param_error(&param.name, format!("no argument decides the type {letter}; give the output"))
+                })?,
+            };
+            arguments.push(Argument { name: param.name.clone(), ctype, is_vector, is_const: is_vector && is_input });
+        }
+        let operation = self.rewrite(&arguments, &letters);
+        arguments.rotate_left(self.n_inputs);
+        Ok(FilledSnippet { arguments, operation })
+    }
+
+    /// The type of each letter: that of arrays, else that of the first number.
+    fn letter_types(&self, given: &[GivenType]) -> Result<BTreeMap<&str, CType>, ArgumentError> {
+        let mut letters: BTreeMap<&str, CType> = BTreeMap::new();
+        let with_letters = || {
+            let letter = |param: &'_ TypedParam| matches!(param.of, ParamType::Letter(_));
+            self.params.iter().zip(given).filter(move |(param, _)| letter(param))
+        };
+        for (param, given) in with_letters() {
+            if let (ParamType::Letter(letter), GivenType::Array(ctype)) = (&param.of, given) {
+                let known = letters.entry(letter).or_insert_with(|| ctype.clone());
+                if known != ctype {
+                    let text = format!(
+                        "its elements are {}, but {letter} is {} by the arguments before it",
+                        ctype.name, known.name
+                    );
+                    return Err(param_error(&param.name, text));
+                }
+            }
+        }
+        for (param, given) in with_letters() {
+            if let (ParamType::Letter(letter), GivenType::Number(ctype)) = (&param.of, given) {
+                letters.entry(letter).or_insert_with(|| ctype.clone());
+            }
+        }
+        Ok(letters)
+    }
+
+    /// The text with `x[i]` for the element `x`, types for letters, and `n` for `_ind.size()`.
+    fn rewrite(&self, arguments: &[Argument], letters: &BTreeMap<&str, CType>) -> String {
+        let text = &self.operation;
+        let tokens = tokenize(text);
+        let is_size = |at: usize| {
+            let words: Vec<_> = tokens[at..].iter().take(5).map(|token| token.text).collect();
+            words == ["_ind", ".", "size", "(", ")"]
+        };
+        let (mut out, mut taken, mut at) = (String::new(), 0, 0);
+        while at < tokens.len() {
+            let token = tokens[at];
+            let count = if is_size(at) { 5 } else { 1 };
+            if let Some(word) =
+                if count > 1 { Some("n".to_owned()) } else { self.replacement(&tokens, at, arguments, letters) }
+            {
+                out.push_str(&text[taken..token.at]);
+                out.push_str(&word);
+                taken = tokens[at + count - 1].end();
+            }
+            at += count;
+        }
+        out.push_str(&text[taken..]);
+        out
+    }
+
+    fn replacement(
+        &self,
+        tokens: &[Token<'_>],
+        at: usize,
+        arguments: &[Argument],
+        letters: &BTreeMap<&str, CType>,
+    ) -> Option<String> {
+        let is_member = at > 0 && matches!(tokens[at - 1].text, "." | "->" | "::");
+        let word = tokens[at].text;
+        if tokens[at].kind != TokenKind::Word || is_member {
+            return None;
+        }
+        if let Some(ctype) = letters.get(word) {
+            return Some(ctype.name.clone());
+        }
+        let (param, argument) = self.params.iter().zip(arguments).find(|(param, _)| param.name == word)?;
+        (argument.is_vector && !param.is_raw).then(|| format!("{word}[i]"))
+    }
+}
+
+fn parse_param(declaration: &str, registry: &TypeRegistry) -> Result<TypedParam, ArgumentError> {
+    let (is_raw, rest) = match declaration.strip_prefix("raw ") {
+        Some(rest) => (true, rest.trim()),
+        None => (false, declaration),
+    };
+    if let Some((of, name)) = rest.rsplit_once(char::is_whitespace) {
+        let (of, name) = (of.trim(), name.to_owned());
+        if let ([b'A'..=b'Z' | b'a'..=b'z'], None) = (of.as_bytes(), registry.lookup(of)) {
+            let is_name = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+            return if is_name && !name.starts_with(|c: char| c.is_ascii_digit()) {
+                Ok(TypedParam { name, of: ParamType::Letter(of.to_owned()), is_raw })
+            } else {
+                Err(param_error(declaration, "a name is missing"))
+            };
+        }
+    }
+    // The names of NumPy are types here.
+    let word = rest.split_whitespace().next().unwrap_or_default();
+    let in_c = DType::from_name(word).map_or_else(|| rest.to_owned(), |dtype| rest.replacen(word, dtype.c_type(), 1));
+    let argument = parse_argument(&in_c, registry)?;
+    if argument.is_vector {
+        return Err(param_error(declaration, "pointers are not declared here; elements have the name of their array"));
+    }
+    Ok(TypedParam { name: argument.name, of: ParamType::Fixed(argument.ctype), is_raw })
+}
+
+fn param_error(declaration: &str, reason: impl Into<String>) -> ArgumentError {
+    ArgumentError { declaration: declaration.trim().into(), reason: reason.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ctype(name: &str) -> CType {
+        TypeRegistry::new().lookup(name).unwrap()
+    }
+
+    fn parse(inputs: &str, outputs: &str, operation: &str) -> Result<TypedSnippet, String> {
+        TypedSnippet::parse(inputs, outputs, operation, &TypeRegistry::new()).map_err(|error| error.to_string())
+    }
+
+    fn declared(filled: &FilledSnippet) -> Vec<String> {
+        filled.arguments.iter().map(Argument::declarator).collect()
+    }
+
+    #[test]
+    fn letters_are_filled_in_and_elements_indexed() {
+        let snippet =
+            parse("T x, float64 y, raw T table", "T z", "T t = x;\n z = t * (T)y + table[i % 4] - w.x").unwrap();
+        let array = |name: &str| GivenType::Array(ctype(name));
+        let given = [array("float"), GivenType::Number(ctype("double")), array("float"), GivenType::Nothing];
+        let filled = snippet.fill(&given).unwrap();
+        assert_eq!(declared(&filled), ["float *z", "const float *x", "double y", "const float *table"]);
+        assert_eq!(filled.operation, "float t = x[i];\n z[i] = t * (float)y + table[i % 4] - w.x");
+        let filled = snippet.fill(&[array("int"), array("double"), array("int"), GivenType::Nothing]).unwrap();
+        assert_eq!(filled.operation, "int t = x[i];\n z[i] = t * (int)y[i] + table[i % 4] - w.x");
+    }
+
+    #[test]
+    fn sizes_and_numbers() {
+        let snippet = parse("S a", "S z", "z = a * _ind.size()").unwrap();
+        let filled = snippet.fill(&[GivenType::Number(ctype("double")), GivenType::Nothing]).unwrap();
+        assert_eq!((&filled.operation[..], &declared(&filled)[0][..]), ("z[i] = a * n", "double *z"));
+        assert_eq!(snippet.params().collect::<Vec<_>>(), [("a", false), ("z", false)]);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused() {
+        for (inputs, outputs, reason) in [
+            ("T x", "", "an output is missing"),
+            ("T x", "T x", "the name 'x' is used twice"),
+            ("T", "T z", "a type or a name is missing"),
+            ("float *x", "T z", "pointers are not declared here"),
+            ("foo x", "T z", "unknown type 'foo'"),
+            ("T 1x", "T z", "a name is missing"),
+        ] {
+            let message = parse(inputs, outputs, "z = x").unwrap_err();
+            assert!(message.contains(reason), "{inputs} | {outputs}: {message}");
+        }
+        let snippet = parse("T x, T y", "U z", "z = x").unwrap();
+        let arrays = ["float", "double"].map(|name| GivenType::Array(ctype(name)));
+        let [float, double] = arrays;
+        let fill = |given: [GivenType; 3]| snippet.fill(&given).unwrap_err().to_string();
+        assert!(fill([float.clone(), double, float.clone()]).contains("T is float by the arguments before it"));
+        assert!(fill([float.clone(), float.clone(), GivenType::Nothing]).contains("no argument decides the type U"));
+        assert!(fill([float.clone(), float, GivenType::Number(ctype("int"))]).contains("expected an array"));
+    }
+}

@@ -1,0 +1,81 @@
+//! What stands for the contents of an array object whose `__init__` was not called: an array that no operation takes.
+//!
+//! Most methods refuse such an object before they look at its contents. Functions that take arrays do not ask, since
+//! their errors come from here.
+
+use crate::resource_lifetime::NOT_INITIALISED;
+use rtcg::array::{
+    ArrayBuffer, ArrayContext, ArrayError, DType, DeviceInfo, DeviceRuntime, GpuArray, LaunchableKernel, Layout, Order,
+    Result,
+};
+use std::any::Any;
+use std::sync::Arc;
+
+/// Memory and device that are not there.
+struct Missing;
+
+fn refuse<T>() -> Result<T> {
+    Err(ArrayError::type_error(format!("GPUArray: {NOT_INITIALISED}")))
+}
+
+impl ArrayBuffer for Missing {
+    fn device_ptr(&self) -> u64 {
+        0
+    }
+
+    fn as_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync> {
+        self
+    }
+
+    fn ensure_computed(&self) -> Result<()> {
+        refuse()
+    }
+}
+
+impl DeviceRuntime for Missing {
+    fn device_info(&self) -> DeviceInfo {
+        let (multiprocessors, max_blocks, vector_bytes) = (1, 1, 1);
+        let (bulk_copy_smem_bytes, shared_bytes, compute_capability) = (0, 0, 0);
+        DeviceInfo { multiprocessors, max_blocks, vector_bytes, bulk_copy_smem_bytes, shared_bytes, compute_capability }
+    }
+
+    fn alloc(&self, _: usize) -> Result<Arc<dyn ArrayBuffer>> {
+        refuse()
+    }
+
+    fn memcpy_htod(&self, _: u64, _: &[u8]) -> Result<()> {
+        refuse()
+    }
+
+    fn memcpy_dtoh(&self, _: &mut [u8], _: u64) -> Result<()> {
+        refuse()
+    }
+
+    fn memcpy_dtod(&self, _: u64, _: u64, _: usize) -> Result<()> {
+        refuse()
+    }
+
+    fn memset_zero(&self, _: u64, _: usize) -> Result<()> {
+        refuse()
+    }
+
+    fn compile(&self, _: &str, _: &str) -> Result<Arc<dyn LaunchableKernel>> {
+        refuse()
+    }
+
+    fn reduction_workspace(&self, _: usize) -> Result<(u64, u64)> {
+        refuse()
+    }
+
+    fn synchronize(&self) -> Result<()> {
+        refuse()
+    }
+}
+
+/// The array that an object which was not initialised holds.
+#[cold]
+pub(crate) fn uninitialised_array() -> GpuArray {
+    let layout = Layout::contiguous(&[], DType::F64.itemsize(), Order::C);
+    let ctx = ArrayContext::new(Arc::new(Missing));
+    GpuArray::from_buffer(&ctx, Some(Arc::new(Missing)), layout, DType::F64)
+}

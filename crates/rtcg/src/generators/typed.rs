@@ -1,0 +1,134 @@
+//! `TypedElementwise`: a snippet whose types a call fills in, and which makes its results.
+
+#![allow(unsafe_code, reason = "launching runs the user's snippet")]
+
+use crate::context::Context;
+use crate::error::{GeneratorError, Result};
+use crate::generators::compiled_kernel::CompileSettings;
+use crate::generators::elementwise::{ElementwiseKernel, IndexRange};
+use crate::generators::operand::{ArrayView, GeneratedKernelArg, broadcast_shape};
+use rtcg_array::{ArrayContext, GpuArray, Order};
+use rtcg_codegen::DType;
+use rtcg_codegen::c_declarations::{ArgumentError, CType, CTypeForm, TypeRegistry};
+use rtcg_codegen::pointwise::ElementwiseSnippet;
+use rtcg_codegen::typed_snippet::{GivenType, TypedSnippet};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// An elementwise kernel for arrays of any type, with CuPy's declarations: a type of one letter is that of the arguments
+/// that have it, elements have the names of their arrays, and a `raw` array is indexed by the snippet.
+///
+/// ```
+/// use rtcg::generators::TypedElementwise;
+/// use rtcg::prelude::*;
+///
+/// # fn main() -> rtcg::Result<()> {
+/// let arrays = ArrayFactory::new(&Context::new()?)?;
+/// let hypotenuse = TypedElementwise::parse("T x, T y", "T z", "z = sqrt(x * x + y * y)")?;
+/// let (x, y) = (arrays.from_slice(&[3.0f32, 5.0])?, arrays.from_slice(&[4.0f32, 12.0])?);
+/// // SAFETY: the snippet touches its own elements only.
+/// let z = unsafe { hypotenuse.call(arrays.array_context(), arrays.context(), &[x.as_dyn(), y.as_dyn()])? }.remove(0);
+/// assert_eq!(arrays.typed_from_dyn::<f32>(z)?.to_vec()?, [5.0, 13.0]);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct TypedElementwise {
+    snippet: TypedSnippet,
+    settings: CompileSettings,
+    kernels: Mutex<HashMap<Vec<GivenType>, Arc<FilledKernel>>>,
+}
+
+/// A kernel for some types, and the types of its outputs.
+#[derive(Debug)]
+struct FilledKernel {
+    kernel: ElementwiseKernel,
+    outputs: Vec<DType>,
+}
+
+impl TypedElementwise {
+    /// A kernel from the declarations of inputs and outputs, and statements. Nothing is compiled yet.
+    ///
+    /// # Errors
+    /// When a declaration is wrong.
+    pub fn parse(inputs: &str, outputs: &str, operation: &str) -> Result<Self> {
+        let snippet = TypedSnippet::parse(inputs, outputs, operation, &TypeRegistry::new()).map_err(value_error)?;
+        Ok(Self { snippet, settings: CompileSettings::default(), kernels: Mutex::default() })
+    }
+
+    /// Enqueues the kernel for these inputs and returns the outputs, new arrays of the inputs' broadcast shape in C order.
+    /// Does not wait. Compiles at the first call with new types.
+    ///
+    /// # Errors
+    /// When there are more or fewer inputs than were declared, their types contradict each other, their shapes do not
+    /// broadcast, or the snippet does not compile.
+    ///
+    /// # Safety
+    /// The snippet is foreign code: what it indexes itself must lie inside the arrays.
+    pub unsafe fn call(
+        &self,
+        arrays: &Arc<ArrayContext>,
+        ctx: &Context,
+        inputs: &[&GpuArray],
+    ) -> Result<Vec<GpuArray>> {
+        let n_inputs = self.snippet.n_inputs();
+        if inputs.len() != n_inputs {
+            let text = format!("the kernel takes {n_inputs} inputs, {} were given", inputs.len());
+            return Err(GeneratorError::value_error(text));
+        }
+        let filled = self.filled_kernel(inputs)?;
+        let elementwise = self.snippet.params().zip(inputs).filter(|((_, is_raw), _)| !is_raw);
+        let views: Vec<ArrayView<'_>> = inputs.iter().map(|array| ArrayView::from(*array)).collect();
+        let shapes = elementwise.map(|(_, array)| array.shape());
+        let shape = broadcast_shape(shapes).ok_or_else(|| {
+            GeneratorError::value_error("the shapes of the inputs do not broadcast against each other".to_owned())
+        })?;
+        let outputs = filled.outputs.iter().map(|dtype| GpuArray::empty(arrays, &shape, *dtype, Order::C));
+        let outputs = outputs.collect::<rtcg_array::Result<Vec<_>>>()?;
+        let all: Vec<_> = outputs.iter().map(ArrayView::from).chain(views).map(GeneratedKernelArg::Array).collect();
+        // SAFETY: the caller's promise; the outputs were made for this call.
+        unsafe { filled.kernel.launch(ctx, &all, IndexRange::All, None)? };
+        Ok(outputs)
+    }
+
+    fn filled_kernel(&self, inputs: &[&GpuArray]) -> Result<Arc<FilledKernel>> {
+        let registry = TypeRegistry::new();
+        let given = |array: &&GpuArray| {
+            let name = array.dtype().c_type();
+            let ctype = registry.lookup(name);
+            ctype.map(GivenType::Array).ok_or_else(|| GeneratorError::value_error(format!("unknown type '{name}'")))
+        };
+        let mut key = inputs.iter().map(given).collect::<Result<Vec<_>>>()?;
+        key.resize(self.snippet.params().count(), GivenType::Nothing);
+        let mut kernels = self.kernels.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = kernels.get(&key) {
+            return Ok(known.clone());
+        }
+        let filled = self.snippet.fill(&key).map_err(value_error)?;
+        let n_outputs = key.len() - inputs.len();
+        let outputs = filled.arguments[..n_outputs].iter().map(|argument| dtype_of(&argument.ctype));
+        let outputs = outputs.collect::<Result<_>>()?;
+        let spec = ElementwiseSnippet {
+            name: "kernel".into(),
+            arguments: filled.arguments,
+            operation: filled.operation,
+            ..ElementwiseSnippet::default()
+        };
+        let made = Arc::new(FilledKernel { kernel: ElementwiseKernel::new(spec, self.settings.clone()), outputs });
+        kernels.insert(key, made.clone());
+        Ok(made)
+    }
+}
+
+fn dtype_of(ctype: &CType) -> Result<DType> {
+    let known = match ctype.form {
+        CTypeForm::Number(kind) => DType::from_numpy(kind, ctype.itemsize).ok(),
+        CTypeForm::BFloat16 => Some(DType::BF16),
+        _ => None,
+    };
+    known.ok_or_else(|| GeneratorError::value_error(format!("arrays have no elements of type '{}'", ctype.name)))
+}
+
+fn value_error(error: ArgumentError) -> crate::Error {
+    GeneratorError::value_error(error.to_string())
+}
