@@ -49,7 +49,7 @@ NEEDS_DISPLAY = "opens a window of OpenGL (PyOpenGL, GLUT); `examples/gl_picture
 NEEDS_OLD_PIL = "imports `Image`, the name of PIL before Pillow"
 
 PROGRAMS = {
-    "2d_fft.py": Program(error="No module named 'pyfft'", note="imports `pyfft`, a package of Python 2's time"),
+    "2d_fft.py": Program(error="No module named 'pyfft'", note="imports `pyfft`, a package for Python 2"),
     "arithmetic_example.py": Program(
         error="grid is (", note="divides integers as Python 2 does, so that its grid has a float"
     ),
@@ -63,7 +63,7 @@ PROGRAMS = {
     ),
     "demo_meta_matrixmul_cheetah.py": Program(
         error="No module named 'Cheetah'",
-        note="needs Cheetah and a template that the distribution lacks; runs with a template for Jinja in our tests",
+        note="needs Cheetah and a template that the distribution lacks; runs with a template for Jinja in rtcg's tests",
     ),
     "fill_gpu_with_nans.py": Program(note="with `RTCG_VIRTUAL_MEMORY=1G`, as it fills the device's memory"),
     "game_of_life.py": Program(
@@ -76,15 +76,15 @@ PROGRAMS = {
     "light_field_3d_viewer.py": Program(error="No module named 'Image'", note=f"{NEEDS_OLD_PIL}, and Enthought's GUI"),
     "mandelbrot.py": Program(error="Image", note=f"{NEEDS_OLD_PIL}, and opens a window of Tk"),
     "mandelbrot_interactive.py": Program(
-        error="drawtype", note="calls Matplotlib's `RectangleSelector` with an argument that it no longer has"
+        error="drawtype", note="calls Matplotlib's `RectangleSelector` with an argument that newer versions lack"
     ),
     "matrix_transpose.py": Program(limit_s=900, note="a benchmark of 190 sizes: takes minutes"),
     "measure_gpuarray_speed_random.py": Program(limit_s=300, note="a benchmark"),
     "rotate.py": Program(error="No module named 'Image'", note=NEEDS_OLD_PIL),
-    "simple_rgb2gray.py": Program(error="imread", note="calls `scipy.misc.imread`, which SciPy no longer has"),
+    "simple_rgb2gray.py": Program(error="imread", note="calls `scipy.misc.imread`, which newer versions of SciPy lack"),
     "sobel_filter.py": Program(error="No module named 'Image'", note=f"{NEEDS_OLD_PIL}, and {NEEDS_DISPLAY}"),
     "sparse_solve.py": Program(
-        ("heat.mtx",), note="with a file that `rtcg.sparse.mmwrite` wrote: a step of the heat equation, 64 x 64 points"
+        ("heat.mtx",), note="with a file written by `rtcg.sparse.mmwrite`: a step of the heat equation, 64 x 64 points"
     ),
     "thrust_interop.py": Program(
         error="No module named 'codepy'", note="compiles with codepy, nvcc, Boost.Python and a C++ compiler"

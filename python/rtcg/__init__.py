@@ -8,6 +8,7 @@ distribution ``rtcg-pycuda`` adds ``import pycuda`` for programs written for PyC
 import os.path
 
 from rtcg import _native
+from rtcg._messages import shown as _shown
 
 __version__ = _native.__version__
 
@@ -18,12 +19,17 @@ _native.use_prebuilt_programs(os.path.join(os.path.dirname(__file__), "prebuilt.
 # Modules that are imported when they are asked for. (`rtcg.autoinit`, which makes a context, is imported by name.)
 _LAZY_MODULES = frozenset({
     "algorithm", "array_api", "checking", "compiler", "devices", "driver", "elementwise", "fft", "gl", "info", "linalg",
-    "ndimage", "neighbors", "numpy", "nvtx", "random", "reduction", "scan", "sparse", "tools", "tracing",
+    "ndimage", "neighbors", "numpy", "nvtx", "profile", "random", "reduction", "scan", "sparse", "tools", "tracing",
 })  # fmt: skip
 
 
 def __getattr__(name):
-    """`einsum`, `fuse`, and the modules: a program that needs few of them need not wait for the others."""
+    """`benchmark`, `einsum`, `fuse`, and the modules: a program that needs few of them need not wait for the others."""
+    if name == "benchmark":
+        from rtcg.profile import benchmark
+
+        globals()["benchmark"] = benchmark
+        return benchmark
     if name == "fuse":
         from rtcg._fuse import fuse
 
@@ -38,11 +44,11 @@ def __getattr__(name):
         import importlib
 
         return importlib.import_module(f"rtcg.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise AttributeError(f"module {_shown(__name__)} has no attribute {_shown(name)}")
 
 
 def __dir__():
-    return sorted({*globals(), *_LAZY_MODULES, "einsum", "fuse"})
+    return sorted({*globals(), *_LAZY_MODULES, "benchmark", "einsum", "fuse"})
 
 
 def load_ipython_extension(shell):

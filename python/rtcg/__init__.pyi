@@ -4,6 +4,7 @@ from typing import Any
 
 from rtcg._fuse import fuse as fuse
 from rtcg.numpy import einsum as einsum
+from rtcg.profile import benchmark as benchmark
 
 __version__: str
 

@@ -2,7 +2,9 @@
 
 import numpy as np
 
-from rtcg._native import GPUArray, array_cumulative, ufunc as _ufunc
+from rtcg import devices
+from rtcg._messages import shown
+from rtcg._native import Device, GPUArray, array_cumulative, empty_in_order_of, ufunc as _ufunc
 
 _UFUNC_ALIASES = {
     "true_divide": "divide", "abs": "absolute", "conj": "conjugate", "bitwise_not": "invert", "degrees": "rad2deg",
@@ -62,7 +64,50 @@ def _compute_ufunc_method(ufunc, method, inputs, out, kwargs):
         return NotImplemented if kwargs else gpuarray._copy_to_out(out, total)
     if method == "reduce" and name in _REDUCTIONS:
         return getattr(gpuarray, _REDUCTIONS[name])(inputs[0], out=out, **kwargs)
+    if method in ("reduce", "accumulate") and ufunc.nin == 2 and ufunc.signature is None:
+        return _fold(ufunc, method == "accumulate", inputs[0], out, **kwargs)
     return NotImplemented
+
+
+#: Whose reductions may combine elements in any order.
+_ASSOCIATIVE = {"bitwise_and", "bitwise_or", "bitwise_xor", "fmax", "fmin", "gcd", "hypot", "lcm", "logaddexp",
+                "logaddexp2", "logical_xor"}  # fmt: skip
+
+
+def _fold(ufunc, accumulates, array, out, axis=0, dtype=None, keepdims=False, where=True, initial=None):
+    """A reduction or accumulation of a ufunc without kernels for it: by a launch for each element along the axis, or
+    for each halving of it where the order does not matter.
+    """
+    from rtcg import numpy as gpuarray
+
+    if where is not True or initial is not None or isinstance(axis, tuple):
+        return NotImplemented
+    if axis is None:
+        array, axis = array.ravel(), 0
+        if keepdims:
+            return NotImplemented
+    types = ufunc.resolve_dtypes((array.dtype, array.dtype, None if dtype is None else np.dtype(dtype)), reduction=True)
+    rows = gpuarray.moveaxis(gpuarray.asarray(array, dtype=types[1]), axis, 0)
+    if accumulates:
+        steps = gpuarray.empty(rows.shape, types[2])
+        for k in range(len(rows)):
+            steps[k] = ufunc(steps[k - 1], rows[k]) if k else rows[k]
+        return gpuarray._copy_to_out(out, gpuarray.moveaxis(steps, 0, axis))
+    if not len(rows):
+        if ufunc.identity is None:
+            raise ValueError(f"zero-size array to reduction operation {ufunc.__name__} which has no identity")
+        total = gpuarray.full(rows.shape[1:], ufunc.identity, types[2])
+    elif ufunc.__name__ in _ASSOCIATIVE:
+        while len(rows) > 1:
+            half = len(rows) // 2
+            folded = ufunc(rows[:half], rows[half : 2 * half])
+            rows = gpuarray.concatenate([folded, rows[2 * half :]]) if len(rows) % 2 else folded
+        total = rows[0]
+    else:
+        total = rows[0].copy()
+        for row in rows[1:]:
+            total = ufunc(total, row)
+    return gpuarray._copy_to_out(out, gpuarray.expand_dims(total, axis) if keepdims else total)
 
 
 def _call_as_function(name, inputs, out, dtype, where, kwargs):
@@ -114,6 +159,21 @@ def array_function(func, types, args, kwargs):
     return NotImplemented
 
 
+def to_device(array, device):
+    """`GPUArray.to_device`: the array itself, a copy on another device, or a NumPy array."""
+    if isinstance(device, str) and device == "cpu":
+        return array.get()
+    if not isinstance(device, Device):
+        raise ValueError(f"device is {shown(device)}; expected a rtcg.driver.Device or 'cpu'")
+    if device == array.device:
+        return array
+    from rtcg import numpy as gpuarray
+
+    host = array.get()
+    with devices.current_on(device):
+        return gpuarray.to_gpu(host)
+
+
 def _summarized_host_copy(array, edge):
     """A host array that prints as the whole of `array` does when its middle is left out.
 
@@ -130,7 +190,7 @@ def _summarized_host_copy(array, edge):
 def _concatenate_pair(head, tail, axis):
     shape = list(head.shape)
     shape[axis] += tail.shape[axis]
-    whole = GPUArray(tuple(shape), head.dtype)
+    whole = empty_in_order_of(head, None, "C", tuple(shape))
     ahead = (slice(None),) * axis
     whole[ahead + (slice(None, head.shape[axis]),)] = head
     whole[ahead + (slice(head.shape[axis], None),)] = tail

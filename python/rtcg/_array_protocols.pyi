@@ -11,6 +11,9 @@ def array_ufunc(ufunc: Any, method: str, inputs: Sequence[Any], *, out: Any = No
 def array_function(func: Callable[..., Any], types: Sequence[type], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """NumPy's `__array_function__`: the function of the same name in `rtcg.numpy`, `.linalg` or `.fft`."""
 
+def to_device(array: GPUArray, device: Any) -> Any:
+    """`GPUArray.to_device`: the array itself, a copy on another device, or a NumPy array."""
+
 def array_str(array: GPUArray) -> str:
     """`numpy.array_str`; of a long array only the edges are fetched."""
 

@@ -11,14 +11,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-
-def shown(value):
-    """A value as an error shows it: in one line, long ones shortened."""
-    dtype = getattr(value, "dtype", None)
-    if dtype is not None and getattr(value, "ndim", 0):
-        return f"an array of dtype {dtype}"
-    text = " ".join(repr(value).split())
-    return text if len(text) <= 80 else f"{text[:77]}..."
+from rtcg._messages import shown
 
 
 def as_integer(name, value, least=None, expected=None):
@@ -89,7 +82,8 @@ def as_number(name, value):
 
 def as_sequence(name, value):
     """`value`, which must be an array with axes, a list or the like."""
-    if isinstance(value, (str, bytes, dict)) or not hasattr(value, "__len__") or not hasattr(value, "__iter__"):
+    is_iterable = hasattr(value, "__iter__") or hasattr(value, "__getitem__")
+    if isinstance(value, (str, bytes, dict)) or not hasattr(value, "__len__") or not is_iterable:
         raise TypeError(f"{name} is {shown(value)}; expected a sequence")
     return value
 

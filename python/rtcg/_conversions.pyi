@@ -4,10 +4,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-_Function = TypeVar("_Function", bound=Callable[..., Any])
+from rtcg._messages import shown as shown
 
-def shown(value: object) -> str:
-    """A value as an error shows it: in one line, long ones shortened."""
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 def as_integer(name: str, value: Any, least: int | None = None, expected: str | None = None) -> int:
     """`value` as an int of at least `least` that fits 64 bits."""

@@ -4,6 +4,7 @@ import operator
 
 from rtcg._enums import address_mode, array3d_flags, array_format, filter_mode
 from rtcg._lazy import np
+from rtcg._messages import shown
 from rtcg._native import Array, Memcpy2D, Memcpy3D, MipmappedArray, TextureObject, TextureReference
 
 TRSA_OVERRIDE_FORMAT = 1
@@ -49,7 +50,7 @@ def dtype_to_array_format(dtype):
         name = repr(dtype)
     if name not in _ARRAY_FORMATS:
         raise TypeError(
-            f"cannot convert dtype {name!r} to an array format; expected one of {', '.join(_ARRAY_FORMATS)}"
+            f"cannot convert dtype {shown(name)} to an array format; expected one of {', '.join(_ARRAY_FORMATS)}"
         )
     return getattr(array_format, _ARRAY_FORMATS[name])
 
@@ -64,7 +65,7 @@ def _format_and_channels(dtype, hack):
 
 def _check_order(order):
     if order not in ("C", "F"):
-        raise ValueError(f"order is {order!r}; expected 'C' or 'F'")
+        raise ValueError(f"order is {shown(order)}; expected 'C' or 'F'")
 
 
 def check_is_array(array, name):
@@ -172,7 +173,7 @@ def gpuarray_to_array(gpuarray, order, allowSurfaceBind=False):  # noqa: N803 (t
     _check_order(order)
     check_is_array(gpuarray, "gpuarray")
     if not _is_contiguous(gpuarray, order):
-        raise ValueError(f"the array is not contiguous in order {order!r}")
+        raise ValueError(f"the array is not contiguous in order {shown(order)}")
     descr = _array_descriptor(gpuarray.shape, gpuarray.dtype, order, allowSurfaceBind)
     ary = Array(descr)
     copy = Memcpy3D()
@@ -203,7 +204,7 @@ def make_multichannel_2d_array(ndarray, order):
     descr.format = dtype_to_array_format(ndarray.dtype)
     on_device = hasattr(ndarray, "gpudata")
     if on_device and not _is_contiguous(ndarray, order):
-        raise ValueError(f"the array is not contiguous in order {order!r}")
+        raise ValueError(f"the array is not contiguous in order {shown(order)}")
     ary = Array(descr)
     row = descr.width * descr.num_channels * ndarray.dtype.itemsize
     _copy_rows_to_array(ary, ndarray if on_device else _as_contiguous(ndarray, order), row, descr.height, 1)
@@ -302,7 +303,7 @@ def _enum_number(name, value):
     try:
         return operator.index(value)
     except TypeError:
-        raise TypeError(f"{name} is {value!r}; expected one of rtcg.driver.{name}") from None
+        raise TypeError(f"{name} is {shown(value)}; expected one of rtcg.driver.{name}") from None
 
 
 def texture_object(

@@ -3,6 +3,7 @@
 import numpy as np
 
 from rtcg import _native
+from rtcg._messages import shown
 
 __all__ = [
     "DTYPE_TO_NAME", "NAME_TO_DTYPE", "TYPE_REGISTRY", "DTypeRegistry", "TypeNameNotKnown", "dtype_to_ctype",
@@ -41,12 +42,12 @@ class DTypeRegistry:
             for name in names:
                 if name in self.name_to_dtype:
                     return self.name_to_dtype[name]
-            raise TypeNameNotKnown(f"name {names[0]!r} not known")
+            raise TypeNameNotKnown(f"name {shown(names[0])} not known")
         dtype = np.dtype(dtype)
         for name in names:
             known = self.name_to_dtype.setdefault(name, dtype)
             if known != dtype:
-                raise RuntimeError(f"name {name!r} is already the dtype {known}; it cannot become {dtype}")
+                raise RuntimeError(f"name {shown(name)} is already the dtype {known}; it cannot become {dtype}")
         self.dtype_to_name.setdefault(dtype, names[0])
         return self.name_to_dtype[names[0]]
 
@@ -70,7 +71,7 @@ class _SharedRegistry(DTypeRegistry):
             try:
                 return _native.dtype_of_c_name(names[0])
             except ValueError:
-                raise TypeNameNotKnown(f"name {names[0]!r} not known") from None
+                raise TypeNameNotKnown(f"name {shown(names[0])} not known") from None
         try:
             dtype = _native.register_ctype(names, np.dtype(dtype))
         except ValueError as error:
@@ -183,11 +184,11 @@ def parse_c_arg_backend(c_arg, scalar_arg_factory, vec_arg_factory, name_to_dtyp
     text = re.sub(r"\b(const|volatile|restrict|__restrict__|__restrict)\b", " ", c_arg)
     match = re.fullmatch(r"(.*?)\s*(\*?)\s*\b(\w+)\s*(\[[^]]*\])?\s*", text, re.DOTALL)
     if not match:
-        raise ValueError(f"{c_arg!r} is no declaration of a C parameter")
+        raise ValueError(f"{shown(c_arg)} is no declaration of a C parameter")
     type_name, name = " ".join(match[1].split()), match[3]
     lookup = name_to_dtype if callable(name_to_dtype) else name_to_dtype.__getitem__
     try:
         dtype = lookup(type_name)
     except (LookupError, TypeNameNotKnown):
-        raise ValueError(f"unknown type '{type_name}' in the declaration {c_arg!r}") from None
+        raise ValueError(f"unknown type '{type_name}' in the declaration {shown(c_arg)}") from None
     return (vec_arg_factory if match[2] or match[4] else scalar_arg_factory)(dtype, name)

@@ -6,6 +6,7 @@ from numpy.linalg import LinAlgError
 from rtcg import _native, numpy as _xp
 from rtcg._axes import normalize_axis
 from rtcg._conversions import as_dtype, as_mapping, as_text
+from rtcg._messages import shown
 from rtcg.numpy import diagonal as _diagonal, matmul as _matmul, outer as _outer, trace as _trace
 
 
@@ -49,7 +50,7 @@ def matmul(x1, x2, /, *, epilogue=None, operands=None, dtype=None, out=None):
     if epilogue is None:
         for name, value in (("operands", operands), ("dtype", dtype)):
             if value is not None:
-                raise ValueError(f"{name} is {value!r} without an epilogue; expected None")
+                raise ValueError(f"{name} is {shown(value)} without an epilogue; expected None")
         return _matmul(x1, x2, out)
     as_text("epilogue", epilogue, "an expression of CUDA C")
     operands = {} if operands is None else as_mapping("operands", operands)
@@ -77,7 +78,7 @@ def matrix_power(a, n):
     if a.shape[-1] != a.shape[-2]:
         raise LinAlgError(f"Last 2 dimensions of the array must be square; its shape is {a.shape}")
     if not isinstance(n, (int, np.integer)):
-        raise TypeError(f"exponent must be an integer; n is {n!r}")
+        raise TypeError(f"exponent must be an integer; n is {shown(n)}")
     if n == 0:
         result = _xp.zeros(a.shape, a.dtype, a.allocator)
         _diagonal(result, 0, -2, -1)[...] = 1

@@ -2,7 +2,7 @@
 
 import os
 import pathlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn, Protocol, SupportsIndex, TypeAlias, final
 
 import numpy as np
@@ -1617,6 +1617,7 @@ class Function:
     """
 
     def _repr_html_(self) -> str: ...
+    def __getitem__(self, configuration: Any, /) -> NoReturn: ...
     @property
     def name(self) -> str:
         """The kernel's name (an addition to PyCUDA)."""
@@ -1841,6 +1842,15 @@ class GPUArray:
         order: str = "C",
     ) -> None: ...
     @property
+    def flat(self) -> Any:
+        """The elements of an array in C order: `GPUArray.flat`.
+
+        Indexing and assignment take integers, slices and arrays. ``len`` is the number of elements. Iteration copies
+        all elements to the host first, and so waits.
+        """
+    @flat.setter
+    def flat(self, value: Any) -> None: ...
+    @property
     def T(self) -> GPUArray:
         """The transposed array, a view: axes in reverse order."""
     def all(
@@ -1918,11 +1928,11 @@ class GPUArray:
         By a decoupled look-back scan (Merrill and Garland, 2016).
         """
     @property
-    def device(self) -> Any:
-        """The device, by the name that the Array API standard's functions take."""
+    def device(self) -> Device:
+        """The device that the array is on, whichever is current: a `rtcg.driver.Device`."""
     def diagonal(self, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> GPUArray:
         """The diagonal `offset` of the axes `axis1` and `axis2`, a view, with the diagonal as the last axis."""
-    def dot(self, b: Any, dtype: Any = None, stream: Any = None, allocator: Any = None) -> GPUArray:
+    def dot(self, b: Any, dtype: Any = None, stream: Any = None, allocator: Any = None, *, out: Any = None) -> GPUArray:
         """The product with `b`: the inner product of arrays of one shape, else as `numpy.dot`. Does not wait."""
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -2048,7 +2058,7 @@ class GPUArray:
     def put(self, ind: Any, v: Any, mode: Any = "raise") -> None:
         """Write `v` to the elements `ind` of the flattened array, in place; as `numpy.put`."""
     def ravel(self, order: Any = "C") -> GPUArray:
-        """One dimension in the order `order`: a view where the layout allows, else a copy; does not wait."""
+        """One axis in the order `order` (C, F, A or K): a view where the layout allows, else a copy; does not wait."""
     @property
     def real(self) -> GPUArray:
         """A contiguous copy of the real parts; of arrays that are not complex the array itself."""
@@ -2127,8 +2137,10 @@ class GPUArray:
 
         `mode` is raise, wrap or clip, as in `numpy.take`.
         """
-    def to_device(self, device: Any, /, *, stream: Any = None) -> GPUArray:
-        """This array on the device it is on already, or its host copy (`"cpu"`)."""
+    def to_device(self, device: Any, /, *, stream: Any = None) -> Any:
+        """This array on a device: itself if it is there already, else a copy in that device's current or primary
+        context, which is waited for; a NumPy array for ``"cpu"``. `stream` is of no effect.
+        """
     def tolist(self) -> Any:
         """The elements as nested lists; waits."""
     def trace(self, offset: Any = 0, axis1: Any = 0, axis2: Any = 1, dtype: Any = None, out: Any = None) -> GPUArray:
@@ -2201,7 +2213,6 @@ class GPUArray:
     def __ipow__(self, value: Any, /) -> Self: ...  # type: ignore[misc]
     def __irshift__(self, value: Any, /) -> Self: ...
     def __isub__(self, value: Any, /) -> Self: ...
-    def __iter__(self) -> Iterator[GPUArray]: ...
     def __itruediv__(self, value: Any, /) -> Self: ...
     def __ixor__(self, value: Any, /) -> Self: ...
     def __le__(self, value: Any, /) -> GPUArray: ...
@@ -2371,6 +2382,25 @@ def max_active_blocks(function: Function, threads: int, shared_bytes: int = 0) -
 def register_ctype(names: Sequence[str], dtype: np.dtype[Any]) -> np.dtype[Any]: ...
 def dtype_of_c_name(name: str) -> np.dtype[Any]: ...
 def c_name_of_dtype(dtype: np.dtype[Any]) -> str: ...
+
+@final
+class TypedSnippet:
+    """A snippet whose types a call fills in."""
+
+    def __new__(cls, inputs: str, outputs: str, operation: str) -> TypedSnippet: ...
+    @property
+    def params(self) -> list[tuple[str, bool]]:
+        """The names of the parameters, and whether each is declared raw; inputs first."""
+    @property
+    def n_inputs(self) -> int:
+        """How many of the parameters are inputs."""
+    def fill(
+        self, given: list[tuple[np.dtype[Any] | None, bool]]
+    ) -> tuple[list[tuple[bool, bool, np.dtype[Any], str]], str]:
+        """``(arguments, operation)`` for the types that a call gives: of each parameter a dtype, or None, and whether
+        it is an array's. Arguments, outputs first, are tuples as :func:`parse_declaration` returns them.
+        """
+
 def parse_declaration(text: str) -> tuple[bool, bool, np.dtype[Any], str]: ...
 
 class ElementwiseKernel:
@@ -2443,6 +2473,9 @@ def gl_devices() -> list[Device]: ...
 def trace_start(path: _Path) -> None: ...
 def trace_stop() -> tuple[Any, int] | None: ...
 def trace_is_on() -> bool: ...
+def profile_of_trace(path: _Path) -> tuple[str, list[tuple[str, str, int, float, float, float, int]]]:
+    """The summary of a trace file: a text with tables, and rows ``(group, name, calls, seconds, min, max, bytes)``."""
+
 def nvtx_push(name: str) -> None: ...
 def nvtx_pop() -> None: ...
 def nvtx_mark(name: str) -> None: ...
@@ -2773,6 +2806,9 @@ def write_kernel_tuner_cache(
 ) -> str: ...
 def kernel_parameters(source: str, options: list[str], name: str) -> list[tuple[str, str | None]] | None:
     """The parameters of a kernel as its source declares them, or None; nothing is compiled."""
+
+def exit_with_peer(descriptor: int) -> None:
+    """Ends this process, whatever it does, when the peer of the socket `descriptor` closes its end or ends itself."""
 
 def pareto_front(costs: Sequence[Sequence[float]]) -> list[int]: ...
 def read_sensor(name: str) -> float | None: ...

@@ -10,6 +10,7 @@ import time
 import numpy as np
 
 from rtcg import _native
+from rtcg._messages import shown
 
 _FLOATS = (np.float32, np.float64)
 _NUMBERS = (*_FLOATS, np.int32, np.int64)
@@ -132,7 +133,7 @@ def prepare(groups=(), report=lambda line: None):
     chosen = dict(workloads())
     for group in groups:
         if not any(name.lower().startswith(group.lower()) for name in chosen):
-            raise ValueError(f"group is {group!r}; expected the beginning of one of: {'; '.join(chosen)}")
+            raise ValueError(f"group is {shown(group)}; expected the beginning of one of: {'; '.join(chosen)}")
     for name, run in chosen.items():
         if not groups or name.lower().startswith(tuple(group.lower() for group in groups)):
             begun = time.perf_counter()

@@ -4,6 +4,8 @@ import os
 import runpy
 import sys
 
+from rtcg._messages import shown
+
 
 def run_python_program(arguments, first=None):
     """Run a program in this process, as ``__main__``.
@@ -25,7 +27,7 @@ def run_python_program(arguments, first=None):
     if program == "-c":
         raise SystemExit("-c is not supported; expected the path of a program, or -m and a module")
     if not as_module and not os.path.exists(program):
-        raise SystemExit(f"cannot open the program {program!r}: no such file")
+        raise SystemExit(f"cannot open the program {shown(program)}: no such file")
     sys.argv[:] = arguments
     # `python -m` has put the current folder in front, in the place of the program's.
     if sys.path[:1] == [os.getcwd()]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import cache
 
 from rtcg import _native
+from rtcg._messages import shown
 from rtcg.driver import CompileError
 
 __all__ = [
@@ -159,7 +160,7 @@ class _CompileSettings:
 def _as_list(name, values):
     """`values` as a list; a text in place of a sequence would be taken letter by letter."""
     if isinstance(values, (str, bytes)):
-        raise TypeError(f"{name} is {values!r}; expected a sequence, such as [{values!r}]")
+        raise TypeError(f"{name} is {shown(values)}; expected a sequence, such as [{shown(values)}]")
     return list(values or ())
 
 
@@ -257,6 +258,17 @@ class CudaModule:
         from rtcg.driver import _global_array
 
         return _global_array(self.module, name, self.get_global(name), dtype, shape)
+
+    def __repr__(self):
+        return f"<{type(self).__module__}.{type(self).__qualname__}{self._kernels_in_words()}>"
+
+    def _kernels_in_words(self):
+        from rtcg.driver import Error
+
+        try:
+            return " with " + (", ".join(function.name for function in self.module.get_functions()) or "no kernels")
+        except (AttributeError, Error):  # Not loaded yet, or no longer.
+            return ""
 
     def _repr_mimebundle_(self, include=None, exclude=None):
         from rtcg import _display

@@ -6,7 +6,8 @@ import threading
 from collections.abc import Iterable, Sized
 
 from rtcg import driver
-from rtcg._conversions import as_callable, shown
+from rtcg._conversions import as_callable
+from rtcg._messages import shown
 
 __all__ = ["map", "use"]
 
@@ -20,6 +21,7 @@ def _as_device(name, value):
     """`value` as a Device: one, its ordinal, or the address of its PCI bus."""
     if isinstance(value, driver.Device):
         return value
+    driver.init()
     try:
         return driver.Device(value)
     except driver.LogicError:
@@ -65,6 +67,13 @@ def _current(device):
         driver.Context.pop()
 
 
+def current_on(device):
+    """A context of `device`, a Device, for a ``with`` block: the current one if it is there, else the primary one."""
+    if driver.Context.get_current() is not None and driver.Context.get_device() == device:
+        return contextlib.nullcontext()
+    return _current(device)
+
+
 def map(function, *sequences, devices=None):
     """Call a function for each of some pieces of work, on several devices at once: a list of results in their order.
 
@@ -95,8 +104,8 @@ def map(function, *sequences, devices=None):
     Waits for all devices.
     """
     as_callable("function", function)
+    driver.init()
     if devices is None:
-        driver.init()
         devices = range(driver.Device.count())
     if isinstance(devices, (str, int, driver.Device)) or not isinstance(devices, Iterable):
         raise TypeError(f"devices is {shown(devices)}; expected a sequence of ordinals or Devices")

@@ -33,6 +33,9 @@ def use(device: int | str | Device) -> AbstractContextManager[Context]:
     An array belongs to the context in which it was made: one of another context cannot be used here. Does not wait.
     """
 
+def current_on(device: Device) -> AbstractContextManager[Context | None]:
+    """A context of `device`, a Device, for a ``with`` block: the current one if it is there, else the primary one."""
+
 def map(
     function: Callable[..., _Result], *sequences: Iterable[Any], devices: Sequence[int | str | Device] | None = None
 ) -> list[_Result]:

@@ -4,6 +4,7 @@ The same functions work on a real GPU and on the virtual one; `Device.is_virtual
 """
 
 import abc
+import os
 import sys
 import warnings
 
@@ -30,6 +31,7 @@ from rtcg._cuda_arrays import (
 from rtcg._enums import *  # noqa: F403
 from rtcg._enums import __all__ as _ENUMERATIONS, mem_attach_flags
 from rtcg._lazy import np
+from rtcg._messages import shown
 from rtcg._native import (
     AddressRange,
     AlignedHostAllocation,
@@ -158,18 +160,18 @@ class CompileError(Error):
     Attributes
     ----------
     msg : str
-        What went wrong, followed by the numbered source lines that the compiler speaks of first.
+        What went wrong, in one line.
     command_line : sequence of str
         The compiler's command line, or its name followed by the options it was given.
     stdout, stderr : str or None
-        The compiler's whole output. A run-time compiler's log is in ``stderr``. The message shows
-        the beginning of a long one, and of a long line the part concerned.
+        The compiler's whole output. A run-time compiler's log is in ``stderr``. The text of the exception shows
+        each of its diagnostics once, the beginning of a long log, and of a long line the part concerned.
     source : str or None
         The source as it was given (an addition to PyCUDA).
     """
 
     source = None
-    _shown_log = None
+    _readable_log = None
 
     def __init__(self, msg, command_line, stdout=None, stderr=None):
         super().__init__(msg, command_line, stdout, stderr)
@@ -180,12 +182,14 @@ class CompileError(Error):
 
     def __str__(self):
         text = self.msg
+        if self._readable_log is not None:
+            return f"{text}\n{self._readable_log}".rstrip()
         if self.command_line:
             text += "\n[command: {}]".format(" ".join(self.command_line))
         if self.stdout:
             text += f"\n[stdout:\n{self.stdout}]"
         if self.stderr:
-            text += f"\n[stderr:\n{self._shown_log or self.stderr}]"
+            text += f"\n[stderr:\n{self.stderr}]"
         return text
 
 
@@ -216,8 +220,19 @@ def _is_user_frame(frame):
     return package not in _INNER_PACKAGES and not _is_import_frame(frame)
 
 
+#: Set once the notice about the virtual GPU was shown, for the processes that a program starts.
+_NOTICE_SHOWN = "_RTCG_NOTICE_SHOWN"
+
+
 def _warn_at_user_line(text):
-    """Warn in the name of the user's line that led here, through however many modules of this package."""
+    """Warn in the name of the user's line that led here, through however many modules of this package.
+
+    A program says once that it uses the virtual GPU: its workers inherit that it was said.
+    """
+    if text.startswith("no NVIDIA GPU is usable"):
+        if os.environ.get(_NOTICE_SHOWN):
+            return
+        os.environ[_NOTICE_SHOWN] = "1"
     frame, level = sys._getframe(1), 2
     while frame is not None and not _is_user_frame(frame):
         # `warnings` does not count the frames of the import system.
@@ -322,11 +337,11 @@ for _class in (PagelockedHostAllocation, AlignedHostAllocation, RegisteredHostMe
 def _parse_array_geometry(shape, dtype, order):
     """(shape, dtype, number of bytes, whether in Fortran order)"""
     if not isinstance(order, str) or order not in ("C", "F"):
-        raise LogicError(f"order is {order!r}; expected 'C' or 'F'")
+        raise LogicError(f"order is {shown(order)}; expected 'C' or 'F'")
     try:
         shape = tuple(map(int, shape)) if np.iterable(shape) else (int(shape),)
     except (TypeError, ValueError, OverflowError) as error:
-        raise type(error)(f"shape is {shape!r}; expected an integer or several ({error})") from None
+        raise type(error)(f"shape is {shown(shape)}; expected an integer or several ({error})") from None
     if any(n < 0 for n in shape):
         raise ValueError(f"shape is {shape}; expected no negative length")
     dtype = np.dtype(dtype)
@@ -478,11 +493,11 @@ def _global_array(module, name, place, dtype, shape):
     dtype = np.dtype(dtype)
     if shape is None:
         if nbytes % dtype.itemsize:
-            raise ValueError(f"{name!r} has {nbytes} bytes, which is no whole number of {dtype}")
+            raise ValueError(f"{shown(name)} has {nbytes} bytes, which is no whole number of {dtype}")
         shape = (nbytes // dtype.itemsize,)
     shape, dtype, wanted, _ = _parse_array_geometry(shape, dtype, "C")
     if wanted > nbytes:
-        raise ValueError(f"shape is {shape} of {dtype}, {wanted} bytes, but {name!r} has {nbytes} bytes")
+        raise ValueError(f"shape is {shape} of {dtype}, {wanted} bytes, but {shown(name)} has {nbytes} bytes")
     return GPUArray(shape, dtype, base=module, gpudata=address)
 
 

@@ -1,15 +1,30 @@
 """Kernels that execute a C snippet for each element of arrays, of any layout and broadcast."""
 
+import inspect
+import textwrap
+
 import numpy as np
 
 from rtcg import _native
 from rtcg._arguments import ScalarArg, VectorArg, parse_arguments
+from rtcg._messages import shown
+from rtcg._typed_kernels import TypedElementwiseKernel, are_typed
 
-__all__ = ["ElementwiseKernel", "ScalarArg", "VectorArg"]
+__all__ = ["ElementwiseKernel", "ScalarArg", "TypedElementwiseKernel", "VectorArg"]
 
 
 class ElementwiseKernel(_native.ElementwiseKernel):
     """A kernel that executes a C snippet for each element.
+
+    There are two forms. With C declarations, the snippet indexes arrays by ``i``::
+
+        ElementwiseKernel("float *z, const float *x, float a", "z[i] = a * x[i]")
+
+    With declarations of inputs and of outputs, as in CuPy, types may be left to the call, elements have the names of
+    their arrays, and the call returns new arrays; the parameters are those of
+    :class:`rtcg.elementwise.TypedElementwiseKernel`::
+
+        ElementwiseKernel("T x, T y", "T z", "z = x * y")
 
     Parameters
     ----------
@@ -45,14 +60,39 @@ class ElementwiseKernel(_native.ElementwiseKernel):
     Each form (contiguous, with wide accesses, strided) is compiled at its first use and kept on disk.
     """
 
+    def __new__(cls, *args, **keywords):
+        if cls is ElementwiseKernel and are_typed(args, keywords):
+            return TypedElementwiseKernel(*args, **keywords)
+        return super().__new__(cls, *args, **keywords)
+
     def __init__(self, arguments, operation, name="kernel", keep=False, options=None, **kwargs):
         arguments = parse_arguments(arguments)
         super().__init__(arguments, operation, name, keep, options, **kwargs)
         self.arguments = tuple(arguments)
+        self._snippet = operation
+
+    def __repr__(self):
+        return kernel_repr(self, self._snippet)
 
     def generate_stride_kernel_and_types(self, use_range):
         """Return ``(module, prepared function, arguments)`` of the form for contiguous arrays."""
         return prepared_kernel(ElementwiseModule(self, use_range), self.name, list(self.arguments), use_range)
+
+
+def show_parameters(kernel_class):
+    """Have `help` and `inspect` show the parameters of a class's `__init__`, and not those of its `__new__`."""
+    parameters = list(inspect.signature(kernel_class.__init__).parameters.values())[1:]
+    kernel_class.__signature__ = inspect.Signature(parameters)
+
+
+show_parameters(ElementwiseKernel)
+
+
+def kernel_repr(kernel, snippet):
+    """A generated kernel in one line: its class, name, arguments and the beginning of its snippet."""
+    arguments = ", ".join(argument.declarator() for argument in kernel.arguments)
+    text = textwrap.shorten(snippet, 60, placeholder=" ...")
+    return f"<{type(kernel).__module__}.{type(kernel).__qualname__} {kernel.name}({arguments}): {text}>"
 
 
 def prepared_kernel(module, name, arguments, use_range):
@@ -73,7 +113,7 @@ class ElementwiseModule:
     def get_function(self, name):
         """Return the kernel, whose name is the one it was made with."""
         if name != self._kernel.name:
-            raise ValueError(f"the module has the kernel {self._kernel.name!r}, not {name!r}")
+            raise ValueError(f"the module has the kernel {shown(self._kernel.name)}, not {shown(name)}")
         return self._kernel._compiled_function(self._use_range)
 
     def get_global(self, name):

@@ -4,9 +4,11 @@ from typing import Any
 from rtcg import _native
 from rtcg._arguments import Argument, ScalarArg as ScalarArg, VectorArg as VectorArg
 from rtcg._native import Function, TextureReference
+from rtcg._typed_kernels import TypedElementwiseKernel as TypedElementwiseKernel
 
 class ElementwiseKernel(_native.ElementwiseKernel):
     arguments: tuple[Argument, ...]
+    def __new__(cls, *args: Any, **keywords: Any) -> Any: ...
     def __init__(
         self,
         arguments: Any,
@@ -24,6 +26,8 @@ class ElementwiseModule:
     def get_global(self, name: str) -> tuple[int, int]: ...
     def get_texref(self, name: str) -> TextureReference: ...
 
+def show_parameters(kernel_class: type) -> None: ...
+def kernel_repr(kernel: Any, snippet: str) -> str: ...
 def prepared_kernel(
     module: ElementwiseModule, name: str, arguments: list[Argument], use_range: bool
 ) -> tuple[ElementwiseModule, Function, list[Argument]]: ...

@@ -22,6 +22,7 @@ import numpy as np
 
 from rtcg import numpy as _xp
 from rtcg._conversions import as_integer as _as_integer
+from rtcg._messages import shown
 from rtcg._native import array_fft as _array_fft
 from rtcg.driver import Context as _Context
 
@@ -173,12 +174,12 @@ def _lengths_and_axes(a, s, axes, is_real=False, is_inverse_real=False):
         try:
             axes = list(axes)
         except TypeError:
-            raise TypeError(f"axes is {axes!r}; expected a sequence of integers") from None
+            raise TypeError(f"axes is {shown(axes)}; expected a sequence of integers") from None
     if has_lengths:
         try:
             s = list(s)
         except TypeError:
-            raise TypeError(f"s is {s!r}; expected a sequence of integers") from None
+            raise TypeError(f"s is {shown(s)}; expected a sequence of integers") from None
     else:
         s = list(a.shape) if axes is None else [_axis_length(a.shape, axis) for axis in axes]
     if axes is None:
@@ -298,13 +299,13 @@ def irfft2(a, s=None, axes=(-2, -1), norm=None, out=None):
 def _frequency_spacing(n, d, device):
     """The distance of adjacent frequencies."""
     if not isinstance(n, (int, np.integer)):
-        raise ValueError(f"n should be an integer: n is {n!r}; expected an integer of 1 or more")
+        raise ValueError(f"n should be an integer: n is {shown(n)}; expected an integer of 1 or more")
     if n < 0:
         raise ValueError(f"negative dimensions are not allowed: n is {n}; expected 1 or more")
     if not isinstance(d, (int, float, np.integer, np.floating)):
-        raise TypeError(f"d is {d!r}; expected a real number, the distance of samples")
+        raise TypeError(f"d is {shown(d)}; expected a real number, the distance of samples")
     if device is not None and device != _Context.get_device():
-        raise ValueError(f"device is {device!r}; expected None or the device of the current context")
+        raise ValueError(f"device is {shown(device)}; expected None or the device of the current context")
     return 1.0 / (n * d)
 
 

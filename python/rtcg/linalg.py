@@ -15,6 +15,7 @@ from numpy.linalg import LinAlgError as LinAlgError
 from rtcg import _native, numpy as _xp
 from rtcg._axes import normalize_axis
 from rtcg._linalg_products import cross, diagonal, matmul, matrix_power, multi_dot, outer, trace
+from rtcg._messages import shown
 from rtcg.numpy import matrix_transpose as matrix_transpose, tensordot as tensordot, vecdot as vecdot
 
 __all__ = [
@@ -100,7 +101,7 @@ def tensorinv(a, ind=2):
     """
     a = _xp._to_device(a)
     if not isinstance(ind, (int, np.integer)) or ind <= 0:
-        raise ValueError(f"Invalid ind argument. ind is {ind!r}; expected a positive integer")
+        raise ValueError(f"Invalid ind argument. ind is {shown(ind)}; expected a positive integer")
     rows = int(np.prod(a.shape[ind:], dtype=int))
     return inv(a.reshape((rows, -1))).reshape(a.shape[ind:] + a.shape[:ind])
 
@@ -186,7 +187,7 @@ def qr(a, mode="reduced"):
         For fewer than two dimensions.
     """
     if not isinstance(mode, str):
-        raise TypeError(f"mode is {mode!r}; expected 'reduced', 'complete', 'r' or 'raw'")
+        raise TypeError(f"mode is {shown(mode)}; expected 'reduced', 'complete', 'r' or 'raw'")
     found = _native.linalg_qr(_xp._to_device(a), mode)
     return found[0] if mode == "r" else found if mode == "raw" else QRResult(*found)
 
@@ -196,7 +197,7 @@ def qr(a, mode="reduced"):
 
 def _is_upper(UPLO):
     if not isinstance(UPLO, str) or UPLO.upper() not in ("L", "U"):
-        raise ValueError(f"UPLO argument must be 'L' or 'U'; it is {UPLO!r}")
+        raise ValueError(f"UPLO argument must be 'L' or 'U'; it is {shown(UPLO)}")
     return UPLO.upper() == "U"
 
 
@@ -331,7 +332,7 @@ def _parse_tolerance(name, size):
         return size
     sizes = np.asarray(size)
     if sizes.dtype.kind not in "biuf":
-        raise TypeError(f"{name} is {size!r}; expected a real number or an array of them")
+        raise TypeError(f"{name} is {shown(size)}; expected a real number or an array of them")
     return _xp._to_device(sizes) if sizes.ndim else float(sizes)
 
 
@@ -345,7 +346,7 @@ def pinv(a, rcond=None, hermitian=False, *, rtol=_UNSET):
     """
     a = _xp._to_device(a)
     if rcond is not None and rtol is not _UNSET:
-        raise ValueError(f"`rtol` and `rcond` can't be both set. They are {rtol!r} and {rcond!r}")
+        raise ValueError(f"`rtol` and `rcond` can't be both set. They are {shown(rtol)} and {shown(rcond)}")
     if rtol is _UNSET:
         tolerance = _parse_tolerance("rcond", 1e-15 if rcond is None else rcond)
     else:
@@ -361,7 +362,7 @@ def matrix_rank(A, tol=None, hermitian=False, *, rtol=None):
     Hermitian. Fewer than two axes have rank 0 or 1. Errors are those of `svd`.
     """
     if rtol is not None and tol is not None:
-        raise ValueError(f"`tol` and `rtol` can't be both set. They are {tol!r} and {rtol!r}")
+        raise ValueError(f"`tol` and `rtol` can't be both set. They are {shown(tol)} and {shown(rtol)}")
     return _native.linalg_matrix_rank(
         _xp._to_device(A), _parse_tolerance("tol", tol), _parse_tolerance("rtol", rtol), bool(hermitian)
     )
@@ -387,7 +388,7 @@ def lstsq(a, b, rcond=None):
         When the shapes do not fit, for infinities or NaN, or when the iterations do not converge.
     """
     if rcond is not None and not isinstance(rcond, (int, float, np.integer, np.floating)):
-        raise TypeError(f"rcond is {rcond!r}; expected None or a real number")
+        raise TypeError(f"rcond is {shown(rcond)}; expected None or a real number")
     ratio = None if rcond is None else float(rcond)
     x, rest, rank, s = _native.linalg_lstsq(_xp._to_device(a), _xp._to_device(b), ratio)
     return x, rest, np.int32(rank), s
@@ -414,7 +415,8 @@ def _matrix_norm_name(order, name="ord"):
         return _MATRIX_NORMS[order]
     except (KeyError, TypeError):
         raise ValueError(
-            f"Invalid norm order for matrices. {name} is {order!r}; expected None, 'fro', 'nuc', 1, 2 or inf, or minus "
+            f"Invalid norm order for matrices. {name} is {shown(order)}; expected "
+            "None, 'fro', 'nuc', 1, 2 or inf, or minus "
             "these numbers"
         ) from None
 
@@ -450,7 +452,7 @@ def norm(x, ord=None, axis=None, keepdims=False):  # noqa: A002
         try:
             axis = (operator.index(axis),)
         except TypeError:
-            raise TypeError(f"axis is {axis!r}; expected an integer or two of them") from None
+            raise TypeError(f"axis is {shown(axis)}; expected an integer or two of them") from None
     if len(axis) == 1:
         return _vector_norm(x, ord, axis[0], keepdims)
     if len(axis) == 2:

@@ -4,7 +4,7 @@
 and results of `scipy.ndimage`, in any number of dimensions. `filter_bank`, `pool` and `local_norm` take images of rows,
 columns and channels, and give results where a window fits.
 
-float16, bfloat16 and float32 are summed in float32, all else in float64. Nothing waits for the device.
+float16, bfloat16, float32 and complex64 are summed in float32, all else in float64. Nothing waits for the device.
 
 Modes, of what is beyond a border: ``"reflect"`` (``d c b a | a b c d | d c b a``), ``"nearest"``, ``"mirror"``
 (``d c b | a b c d | c b a``), ``"constant"`` (`cval`), ``"wrap"``.
@@ -14,6 +14,7 @@ import numpy as np
 
 from rtcg import _native, numpy as _xp
 from rtcg._conversions import as_dtype, as_flag, as_float, as_integer, as_list, as_text
+from rtcg._messages import shown
 
 __all__ = [
     "convolve", "convolve1d", "correlate", "correlate1d", "filter_bank", "gaussian_filter", "gaussian_filter1d",
@@ -55,9 +56,52 @@ def _result(found, output):
     return output
 
 
-def _filter(image, weights, output, placement, is_convolution):
-    image, weights = _xp._unmasked_to_device("input", image), _xp._unmasked_to_device("weights", weights)
-    return _result(_native.ndimage_correlate(image, weights, placement, is_convolution), output)
+def _run(compute, image, weights, output, mode, cval, origin, axes):
+    """`compute` of an image and weights with a placement; of complex ones by their real and imaginary parts."""
+    image = _xp._unmasked_to_device("input", image)
+    kinds = {image.dtype.kind, None if weights is None else weights.dtype.kind}
+    if "c" not in kinds:
+        return _result(compute(image, weights, _placement(output, mode, cval, origin, axes)), output)
+    if image.dtype.kind != "c" and np.iscomplexobj(cval):
+        raise ValueError(f"cval is {shown(cval)}; expected a real number for a real image")
+    dtype = _complex_dtype(image.dtype, output)
+    part = np.empty(0, dtype).real.dtype
+
+    def real_filter(image, weights, cval):
+        return compute(image, weights, _placement(part, mode, cval, origin, axes))
+
+    images = [(image.real, np.real(cval)), (image.imag, np.imag(cval))] if image.dtype.kind == "c" else [(image, cval)]
+    if weights is None or weights.dtype.kind != "c":
+        parts = [real_filter(each, weights, value) for each, value in images]
+    else:
+        parts = [real_filter(images[0][0], each, images[0][1]) for each in (weights.real, weights.imag)]
+        if len(images) > 1:
+            parts[0] -= real_filter(images[1][0], weights.imag, images[1][1])
+            parts[1] += real_filter(images[1][0], weights.real, images[1][1])
+    found = _xp.empty(parts[0].shape, dtype)
+    numbers = found.view(part)
+    numbers[..., ::2], numbers[..., 1::2] = parts
+    return _result(found, output)
+
+
+def _complex_dtype(image, output):
+    """The dtype of a complex result, as SciPy decides it."""
+    if isinstance(output, _xp.GPUArray):
+        if output.dtype.kind != "c":
+            raise RuntimeError(f"output has dtype {output.dtype}; expected a complex one for complex images or weights")
+        return output.dtype
+    dtype = as_dtype("output", output)
+    return np.result_type(image if dtype is None else dtype, np.complex64)
+
+
+def _filter(image, weights, output, mode, cval, origin, axes, is_convolution):
+    weights = _xp._unmasked_to_device("weights", weights)
+    if weights.dtype.kind == "c" and not is_convolution:
+        weights = weights.conj()
+    return _run(
+        lambda image, weights, placement: _native.ndimage_correlate(image, weights, placement, is_convolution),
+        image, weights, output, mode, cval, origin, axes,
+    )  # fmt: skip
 
 
 def correlate(input, weights, output=None, mode="reflect", cval=0.0, origin=0, *, axes=None):  # noqa: A002
@@ -68,14 +112,16 @@ def correlate(input, weights, output=None, mode="reflect", cval=0.0, origin=0, *
     Parameters
     ----------
     input : array-like
-        Real numbers, with any number of axes.
+        Real or complex numbers, with any number of axes.
     weights : array-like
-        With as many axes as are filtered, and at least one element. Unlike in SciPy, NaN times a weight of 0 is NaN.
+        Real or complex, which are conjugated (`convolve` does not); with as many axes as are filtered, and at least
+        one element. Unlike in SciPy, NaN times a weight of 0 is NaN.
     output : dtype or GPUArray, optional
-        The dtype of the result, by default that of `input`; or the array for it, which is returned.
+        The dtype of the result, by default that of `input`; or the array for it, which is returned. Complex where
+        `input` or `weights` are; parts of complex numbers are filtered one by one.
     mode : str or sequence of str
         See the module; one for each axis, or one for all.
-    cval : float
+    cval : float or complex
         What is beyond borders with mode ``"constant"``.
     origin : int or sequence of int
         By how much the middle of the weights is moved.
@@ -85,11 +131,13 @@ def correlate(input, weights, output=None, mode="reflect", cval=0.0, origin=0, *
     Raises
     ------
     ValueError
-        If `weights` have another number of axes, or `origin` leaves them.
+        If `weights` have another number of axes, `origin` leaves them, or `cval` is complex for a real `input`.
+    RuntimeError
+        If `output` is a real array for a complex result.
     TypeError
-        If elements are not real numbers.
+        If elements are not numbers.
     """
-    return _filter(input, weights, output, _placement(output, mode, cval, origin, axes), False)
+    return _filter(input, weights, output, mode, cval, origin, axes, False)
 
 
 def convolve(input, weights, output=None, mode="reflect", cval=0.0, origin=0, *, axes=None):  # noqa: A002
@@ -97,7 +145,7 @@ def convolve(input, weights, output=None, mode="reflect", cval=0.0, origin=0, *,
 
     Does not wait.
     """
-    return _filter(input, weights, output, _placement(output, mode, cval, origin, axes), True)
+    return _filter(input, weights, output, mode, cval, origin, axes, True)
 
 
 def correlate1d(input, weights, axis=-1, output=None, mode="reflect", cval=0.0, origin=0):  # noqa: A002
@@ -122,9 +170,11 @@ def uniform_filter(input, size=3, output=None, mode="reflect", cval=0.0, origin=
     `size`, `mode` and `origin` are one for each axis that is filtered, or one for all. Between axes results are rounded
     to the dtype of the result, as in SciPy. Other parameters and errors are those of `correlate`.
     """
-    placement = _placement(output, mode, cval, origin, axes)
-    found = _native.ndimage_uniform_filter(_xp._unmasked_to_device("input", input), _counts(size, "size", 1), placement)
-    return _result(found, output)
+    sizes = _counts(size, "size", 1)
+    return _run(
+        lambda image, _, placement: _native.ndimage_uniform_filter(image, sizes, placement),
+        input, None, output, mode, cval, origin, axes,
+    )  # fmt: skip
 
 
 def uniform_filter1d(input, size, axis=-1, output=None, mode="reflect", cval=0.0, origin=0):  # noqa: A002
@@ -169,12 +219,13 @@ def gaussian_filter(
         If `sigma`, `order` or `truncate` is negative or NaN, a standard deviation infinite, or a radius above 2**24.
     """
     radii = [] if radius is None else _counts(radius, "radius")
-    found = _native.ndimage_gaussian_filter(
-        _xp._unmasked_to_device("input", input),
-        as_list("sigma", sigma, as_float, "a number, or one for each axis"), _counts(order, "order"), radii,
-        as_float("truncate", truncate), _placement(output, mode, cval, 0, axes),
-    )  # fmt: skip
-    return _result(found, output)
+    sigmas, orders = as_list("sigma", sigma, as_float, "a number, or one for each axis"), _counts(order, "order")
+    truncate = as_float("truncate", truncate)
+
+    def compute(image, _, placement):
+        return _native.ndimage_gaussian_filter(image, sigmas, orders, radii, truncate, placement)
+
+    return _run(compute, input, None, output, mode, cval, 0, axes)
 
 
 def gaussian_filter1d(
@@ -201,7 +252,7 @@ def gaussian_filter1d(
 def _pair(value, name):
     numbers = _counts(value, name, 1)
     if len(numbers) > 2:
-        raise ValueError(f"{name} is {value!r}; expected one integer, or one for rows and one for columns")
+        raise ValueError(f"{name} is {shown(value)}; expected one integer, or one for rows and one for columns")
     return numbers * (3 - len(numbers)) if numbers else _pair(1, name)
 
 
@@ -276,7 +327,7 @@ def pool(x, size, strides=None, exponent="max"):
     strides = size if strides is None else _pair(strides, "strides")
     expected = "a number above 0 or 'max'"
     if isinstance(exponent, str) and exponent != "max":
-        raise ValueError(f"exponent is {exponent!r}; expected {expected}")
+        raise ValueError(f"exponent is {shown(exponent)}; expected {expected}")
     power = None if isinstance(exponent, str) else as_float("exponent", exponent, expected)
     return _native.ndimage_pool(_xp._unmasked_to_device("x", x), size, strides, power)
 

@@ -44,14 +44,16 @@ def correlate(
     Parameters
     ----------
     input : array-like
-        Real numbers, with any number of axes.
+        Real or complex numbers, with any number of axes.
     weights : array-like
-        With as many axes as are filtered, and at least one element. Unlike in SciPy, NaN times a weight of 0 is NaN.
+        Real or complex, which are conjugated (`convolve` does not); with as many axes as are filtered, and at least
+        one element. Unlike in SciPy, NaN times a weight of 0 is NaN.
     output : dtype or GPUArray, optional
-        The dtype of the result, by default that of `input`; or the array for it, which is returned.
+        The dtype of the result, by default that of `input`; or the array for it, which is returned. Complex where
+        `input` or `weights` are; parts of complex numbers are filtered one by one.
     mode : str or sequence of str
         See the module; one for each axis, or one for all.
-    cval : float
+    cval : float or complex
         What is beyond borders with mode ``"constant"``.
     origin : int or sequence of int
         By how much the middle of the weights is moved.
@@ -61,9 +63,11 @@ def correlate(
     Raises
     ------
     ValueError
-        If `weights` have another number of axes, or `origin` leaves them.
+        If `weights` have another number of axes, `origin` leaves them, or `cval` is complex for a real `input`.
+    RuntimeError
+        If `output` is a real array for a complex result.
     TypeError
-        If elements are not real numbers.
+        If elements are not numbers.
     """
 
 def convolve(

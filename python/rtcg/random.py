@@ -4,14 +4,20 @@ The numbers of Philox 4x32-10 (:func:`default_rng`) and Threefry 4x32-20 depend 
 needs cuRAND.
 """
 
+import inspect
 import math
 import operator
 
 import numpy as np
 
 from rtcg import _native, numpy as _xp
+from rtcg._messages import shown
 
-__all__ = ["Generator", "Philox", "Threefry", "default_rng"]
+__all__ = [
+    "Generator", "Philox", "Threefry", "bytes", "choice", "default_rng", "exponential", "lognormal", "normal",
+    "permutation", "poisson", "rand", "randint", "randn", "random", "random_sample", "ranf", "sample", "seed",
+    "shuffle", "standard_exponential", "standard_normal", "uniform",
+]  # fmt: skip
 
 
 def _random_key():
@@ -25,7 +31,7 @@ def as_integer(name, value):
     try:
         return operator.index(value)
     except TypeError:
-        raise TypeError(f"{name} is {value!r}; expected an integer") from None
+        raise TypeError(f"{name} is {shown(value)}; expected an integer") from None
 
 
 class Philox:
@@ -99,7 +105,7 @@ class Generator:
     def __init__(self, bit_generator):
         if not isinstance(bit_generator, Philox):
             raise TypeError(
-                f"bit_generator is {bit_generator!r}; expected a Philox or Threefry (default_rng(seed) makes one)"
+                f"bit_generator is {shown(bit_generator)}; expected a Philox or Threefry (default_rng(seed) makes one)"
             )
         self.bit_generator = bit_generator
 
@@ -220,7 +226,7 @@ class Generator:
         return out
 
     def bytes(self, length):
-        """`length` random bytes, as `bytes` on the host; waits for them."""
+        """Random bytes, `length` of them, as an object `bytes` on the host; the call waits for them."""
         out = _xp.empty(-(-length // 4), np.uint32)
         self._state.fill("bits", out)
         return out.get().tobytes()[:length]
@@ -308,3 +314,71 @@ def default_rng(seed=None):
     if isinstance(seed, Generator):
         return seed
     return Generator(seed if isinstance(seed, Philox) else Philox(seed))
+
+
+_process_generator = None
+
+
+def _generator():
+    """The generator behind the functions of this module."""
+    global _process_generator
+    if _process_generator is None:
+        _process_generator = default_rng()
+    return _process_generator
+
+
+def seed(seed=None):
+    """Begin the numbers of this module's functions anew, from a key; does not wait. Returns None."""
+    global _process_generator
+    _process_generator = default_rng(seed)
+
+
+def _shape_of(sizes):
+    return sizes if sizes else None
+
+
+def rand(*sizes):
+    """Numbers from 0 to below 1, float64, in an array whose axes have the lengths `sizes`; does not wait."""
+    return _generator().random(_shape_of(sizes))
+
+
+def randn(*sizes):
+    """Numbers of the standard normal distribution, float64, in an array of these lengths; does not wait."""
+    return _generator().standard_normal(_shape_of(sizes))
+
+
+def randint(low, high=None, size=None, dtype=np.int64):
+    """Integers from `low` to below `high`, or from 0 to below `low` alone, in a new array; does not wait.
+
+    `size` is an int or a tuple of int, `dtype` a dtype of integers. A ValueError where there is no such integer.
+    """
+    return _generator().integers(low, high, size, dtype)
+
+
+def _method(name):
+    """The method of this name of a generator that all of these functions share."""
+
+    def draw(*args, **keywords):
+        return getattr(_generator(), name)(*args, **keywords)
+
+    draw.__name__ = draw.__qualname__ = name
+    of_generator = getattr(Generator, name)
+    draw.__doc__ = of_generator.__doc__
+    parameters = list(inspect.signature(of_generator).parameters.values())[1:]
+    draw.__signature__ = inspect.Signature(parameters)
+    return draw
+
+
+bytes = _method("bytes")
+choice = _method("choice")
+exponential = _method("exponential")
+lognormal = _method("lognormal")
+normal = _method("normal")
+permutation = _method("permutation")
+poisson = _method("poisson")
+random = _method("random")
+shuffle = _method("shuffle")
+standard_exponential = _method("standard_exponential")
+standard_normal = _method("standard_normal")
+uniform = _method("uniform")
+random_sample = ranf = sample = random

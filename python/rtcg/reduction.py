@@ -4,12 +4,19 @@ import numpy as np
 
 from rtcg import _native
 from rtcg._arguments import VectorArg, c_literal, parse_arguments
+from rtcg._typed_kernels import TypedReductionKernel, are_typed
+from rtcg.elementwise import kernel_repr, show_parameters
 
-__all__ = ["ReductionKernel"]
+__all__ = ["ReductionKernel", "TypedReductionKernel"]
 
 
 class ReductionKernel(_native.ReductionKernel):
     """A reduction by `reduce_expr` of `map_expr` over all elements.
+
+    With declarations of inputs and of an output, as in CuPy, the types may be left to the call; the parameters are
+    those of :class:`rtcg.reduction.TypedReductionKernel`::
+
+        ReductionKernel("T x", "T y", "x * x", "a + b", "y = sqrt(a)", "0", "norm")
 
     Parameters
     ----------
@@ -40,6 +47,11 @@ class ReductionKernel(_native.ReductionKernel):
     Arrays are checked as by `ElementwiseKernel`.
     """
 
+    def __new__(cls, *args, **keywords):
+        if cls is ReductionKernel and are_typed(args, keywords):
+            return TypedReductionKernel(*args, **keywords)
+        return super().__new__(cls, *args, **keywords)
+
     def __init__(
         self,
         dtype_out,
@@ -61,6 +73,13 @@ class ReductionKernel(_native.ReductionKernel):
         neutral = c_literal(neutral, dtype_out)
         super().__init__(dtype_out, neutral, reduce_expr, map_expr, arguments, name, keep, options, preamble, allocator)
         self.arguments = tuple(arguments)
+        self._snippet = f"{reduce_expr} of {map_expr}"
+
+    def __repr__(self):
+        return kernel_repr(self, self._snippet)
+
+
+show_parameters(ReductionKernel)
 
 
 def _call_with_wrapper(kernel, kernel_wrapper, args, stream, keywords):

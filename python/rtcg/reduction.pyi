@@ -3,9 +3,11 @@ from typing import Any
 
 from rtcg import _native
 from rtcg._arguments import Argument
+from rtcg._typed_kernels import TypedReductionKernel as TypedReductionKernel
 
 class ReductionKernel(_native.ReductionKernel):
     arguments: tuple[Argument, ...]
+    def __new__(cls, *args: Any, **keywords: Any) -> Any: ...
     def __init__(
         self,
         dtype_out: Any,

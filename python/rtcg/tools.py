@@ -8,6 +8,7 @@ import warnings
 
 from rtcg import _native, driver as drv
 from rtcg._arguments import Argument, ScalarArg, VectorArg, dtype_to_ctype, get_arg_type, parse_c_arg  # noqa: F401
+from rtcg._messages import shown as _shown
 from rtcg._native import (  # noqa: F401
     DeviceMemoryPool,
     PageLockedAllocator,
@@ -20,7 +21,7 @@ from rtcg._native import (  # noqa: F401
 def __getattr__(name):
     """The registry of C names is filled, and NumPy imported for it, when it is asked for."""
     if name not in ("get_or_register_dtype", "register_dtype"):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        raise AttributeError(f"module {_shown(__name__)} has no attribute {_shown(name)}")
     from rtcg import _dtypes as dtypes
 
     return globals().setdefault(name, getattr(dtypes, name))
@@ -50,11 +51,11 @@ def _requested_device():
     try:
         ordinal = int(value)
     except ValueError:
-        raise ValueError(f"{source} is {value!r}; expected the number of a device") from None
+        raise ValueError(f"{source} is {_shown(value)}; expected the number of a device") from None
     try:
         return drv.Device(ordinal)
     except drv.Error as error:
-        raise type(error)(f"{error} ({source} is {value!r})") from None
+        raise type(error)(f"{error} ({source} is {_shown(value)})") from None
 
 
 def make_default_context(ctx_maker=None):

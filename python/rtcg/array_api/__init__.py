@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rtcg import numpy as _xp
+from rtcg._messages import shown as _shown
 from rtcg._native import GPUArray as _GPUArray, array_cumulative as _cumulative
 from rtcg.array_api import fft  # noqa: F401 (a name of the standard)
 
@@ -33,7 +34,9 @@ def _check_device(device):
         return
     (current,) = _NamespaceInfo().devices()
     if device != current:
-        raise ValueError(f"device {device!r} is not the device of the current context; expected {current!r} or None")
+        raise ValueError(
+            f"device {_shown(device)} is not the device of the current context; expected {_shown(current)} or None"
+        )
 
 
 # -- making arrays ------------------------------------------------------------------------------------
@@ -47,8 +50,7 @@ def arange(start, /, stop=None, step=1, *, dtype=None, device=None):
 
 def asarray(obj, /, *, dtype=None, device=None, copy=None):
     """A device array of anything."""
-    _check_device(device)
-    return _xp.asarray(obj, dtype, copy=copy)
+    return _xp.asarray(obj, dtype, copy=copy, device=device)
 
 
 def empty(shape, *, dtype=None, device=None):
@@ -117,7 +119,7 @@ def linspace(start, stop, /, num, *, dtype=None, device=None, endpoint=True):
 def meshgrid(*arrays, indexing="xy"):
     """Coordinate arrays of a grid."""
     if indexing not in ("xy", "ij"):
-        raise ValueError(f"indexing {indexing!r} is not known; expected 'xy' or 'ij'")
+        raise ValueError(f"indexing {_shown(indexing)} is not known; expected 'xy' or 'ij'")
     return _xp.meshgrid(*arrays, indexing=indexing)
 
 

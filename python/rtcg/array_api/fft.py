@@ -7,6 +7,7 @@ and complex arrays and does not wait.
 import numpy as np
 
 from rtcg import fft as _f
+from rtcg._messages import shown
 
 __all__ = [
     "fft", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifftn", "ifftshift", "ihfft", "irfft", "irfftn", "rfft",
@@ -32,7 +33,7 @@ def _make_nd_transform(name):
 
     def transform(x, /, *, s=None, axes=None, norm="backward"):
         if s is not None and axes is None:
-            raise ValueError(f"{name}: axes is None and s is {s!r}; expected axes beside s, as many of them")
+            raise ValueError(f"{name}: axes is None and s is {shown(s)}; expected axes beside s, as many of them")
         return function(x, s, axes, norm)
 
     transform.__name__ = transform.__qualname__ = name

@@ -6,6 +6,7 @@ Names, signatures and result types are the standard's; the work is done by `rtcg
 import numpy as np
 
 from rtcg import linalg as _l, numpy as _xp
+from rtcg._messages import shown
 from rtcg.array_api import (
     matmul as matmul,
     matrix_transpose as matrix_transpose,
@@ -49,7 +50,7 @@ def qr(x, /, *, mode="reduced"):
     """Unitary and upper triangular factors."""
     _check_floating("qr", x)
     if mode not in ("reduced", "complete"):
-        raise ValueError(f"linalg.qr: mode {mode!r} is not known; expected 'reduced' or 'complete'")
+        raise ValueError(f"linalg.qr: mode {shown(mode)} is not known; expected 'reduced' or 'complete'")
     return _l.qr(x, mode)
 
 

@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 
+from rtcg._messages import shown
 from rtcg._native import cgen_ctype as dtype_to_ctype, cgen_struct_layout
 from rtcg.cgen._base import Declarator, Generable
 
@@ -389,7 +390,7 @@ class GenerableStruct(Struct):
         record = np.zeros((), self.dtype)
         for name, value in kwargs.items():
             if name not in self.dtype.names:
-                raise TypeError(f"there is no member {name!r}; there are {', '.join(self.dtype.names)}")
+                raise TypeError(f"there is no member {shown(name)}; there are {', '.join(self.dtype.names)}")
             record[name] = value
         return record.tobytes()
 

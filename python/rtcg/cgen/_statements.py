@@ -2,6 +2,7 @@
 
 import hashlib
 
+from rtcg._messages import shown
 from rtcg._native import cgen_literal_lines
 from rtcg.cgen._base import Generable
 from rtcg.cgen._declarators import Const
@@ -9,7 +10,7 @@ from rtcg.cgen._declarators import Const
 
 def _require_node(name, value):
     if not hasattr(value, "generate") and type(value).__name__ not in ("Expr", "Var"):
-        raise TypeError(f"{name} is {value!r}, expected a node; Line and Statement make nodes of text")
+        raise TypeError(f"{name} is {shown(value)}, expected a node; Line and Statement make nodes of text")
 
 
 class If(Generable):
@@ -110,7 +111,7 @@ def make_multiple_ifs(conditions_and_blocks, base=None):
     pairs = list(conditions_and_blocks)
     if isinstance(base, str):
         if base != "last":
-            raise ValueError(f"base is {base!r}, expected a node, None or 'last'")
+            raise ValueError(f"base is {shown(base)}, expected a node, None or 'last'")
         if not pairs:
             raise ValueError("base is 'last' and there are no conditions")
         base = pairs.pop()[1]
@@ -225,7 +226,7 @@ class LineComment(Generable):
 
     def __init__(self, text):
         if "\n" in text:
-            raise ValueError(f"text is {text!r}, expected one line; MultilineComment takes several")
+            raise ValueError(f"text is {shown(text)}, expected one line; MultilineComment takes several")
         self.text = text
 
 
@@ -289,7 +290,7 @@ class Block(Generable):
 
     def __init__(self, contents=None):
         if isinstance(contents, str):
-            raise TypeError(f"contents is {contents!r}, expected a sequence of nodes")
+            raise TypeError(f"contents is {shown(contents)}, expected a sequence of nodes")
         self.contents = list(getattr(contents, "contents", contents) or ())
 
     def append(self, data):

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from rtcg._messages import shown
 from rtcg._native import cgen_cltype as dtype_to_cltype
 from rtcg.cgen._base import Declarator
 from rtcg.cgen._declarators import DeclSpecifier, NestedDeclarator, Value
@@ -63,7 +64,7 @@ class CLImage(Value):
 
     def __init__(self, dims, mode, name):
         if mode not in ("r", "w"):
-            raise ValueError(f"mode is {mode!r}, expected 'r' or 'w'")
+            raise ValueError(f"mode is {shown(mode)}, expected 'r' or 'w'")
         super().__init__(f"__{'read' if mode == 'r' else 'write'}_only image{dims}d_t", name)
 
 
@@ -75,9 +76,9 @@ class CLVecTypeHint(NestedDeclarator):
 
     def __init__(self, subdecl, dtype=None, count=None, type_str=None):
         if (dtype is None) != (count is None):
-            raise ValueError(f"dtype is {dtype!r} and count is {count!r}, expected both or neither")
+            raise ValueError(f"dtype is {shown(dtype)} and count is {shown(count)}, expected both or neither")
         if (dtype is None) == (type_str is None):
-            raise ValueError(f"dtype is {dtype!r} and type_str is {type_str!r}, expected exactly one of them")
+            raise ValueError(f"dtype is {shown(dtype)} and type_str is {shown(type_str)}, expected exactly one of them")
         super().__init__(subdecl)
         self.dtype = np.dtype(dtype)
         self.count = count

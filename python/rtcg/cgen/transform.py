@@ -6,6 +6,7 @@ then holds the name, which the program defines when it is compiled (``options=["
 whole tree.
 """
 
+from rtcg._messages import shown
 from rtcg._native import cgen_double_buffer, cgen_split, cgen_stage, cgen_unroll, cgen_vectorise
 from rtcg.cgen._statements import Collection
 
@@ -54,7 +55,9 @@ def parameters(tree):
         for name, values in node.parameters.items():
             shared = [value for value in found.get(name, values) if value in values]
             if not shared:
-                raise ValueError(f"parameter {name!r} has the values {found[name]} and {values}, with none in common")
+                raise ValueError(
+                    f"parameter {shown(name)} has the values {found[name]} and {values}, with none in common"
+                )
             found[name] = shared
     return found
 

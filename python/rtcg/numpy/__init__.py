@@ -7,15 +7,16 @@ those of the device (`rtcg.driver.MemoryError`, `rtcg.driver.LaunchError`) can c
 """
 
 import builtins
+import contextlib
 import importlib
 import inspect as _inspect
 import operator
 
 import numpy as np
 
-from rtcg import _native
-from rtcg._conversions import shown as _shown
+from rtcg import _native, devices as _devices
 from rtcg._docstrings import wrap_paragraphs as _wrap_paragraphs
+from rtcg._messages import shown as _shown
 from rtcg._native import (
     ArrayFlags as ArrayFlags,
     GPUArray,
@@ -161,10 +162,11 @@ def arange(*args, dtype=None, stream=None, allocator=None):
     """``arange([start,] stop[, step], dtype=None)``: evenly spaced numbers from `start` up to, without, `stop`.
 
     A new array of one axis and of ``ceil((stop - start) / step)`` elements. Arguments are numbers of the host; the
-    dtype is theirs together, unless given (also as the fourth positional argument). Does not wait. Floating-point
-    elements are ``start + k * step``, with the difference of the first two as the step, which is how NumPy rounds. A
-    `ZeroDivisionError` for a step of 0, a `TypeError` for other than one to three numbers. `stream` is upstream's and
-    of no effect.
+    dtype is theirs together, unless given (also as the fourth positional argument). Does not wait. Elements are
+    ``start + k * step`` in that dtype, with the difference of the first two, as they are converted to it, as the step:
+    that is how NumPy rounds. A `ZeroDivisionError` for a step of 0, an `OverflowError` for integers that the dtype does
+    not hold, a `ValueError` for a number of elements that is not finite, a `TypeError` for other than one to three
+    numbers, and for more than two elements of bool. `stream` is upstream's and of no effect.
     """
     if len(args) > 3:
         *args, dtype = args
@@ -172,15 +174,42 @@ def arange(*args, dtype=None, stream=None, allocator=None):
         raise TypeError(f"arange() takes 1 to 3 numbers, got {len(args)}")
     start, stop, step = (0, *args, 1) if len(args) == 1 else (*args, 1)[:3]
     if dtype is None:
-        dtype = np.result_type(*(np.asarray(value).dtype for value in (start, stop, step)))
+        dtype = np.result_type(np.int64, *(np.asarray(value).dtype for value in (start, stop, step)))
     if step == 0:
         raise ZeroDivisionError("arange: step is 0")
-    count = builtins.max(0, int(np.ceil((stop - start) / step)))
-    dtype = np.dtype(dtype)
+    count, dtype = _arange_length((stop - start) / step), np.dtype(dtype)
+    if dtype.kind == "b":
+        return to_gpu(np.arange(start, stop, step, dtype), allocator)
+    if dtype.kind != "c" and builtins.any(isinstance(value, (complex, np.complexfloating)) for value in args):
+        raise TypeError(f"arange: complex numbers do not become {dtype}")
+    first = dtype.type(start)
+    second = dtype.type(start + step) if count > 1 else first
+    step = _arange_step(first, second, dtype)
+    result = _native.call_with_allocator(allocator, _arange_of, first.item(), step.item(), count, dtype)
     if dtype.kind in "fcV":
-        # NumPy takes the difference of the first two numbers, as they are rounded, for the step.
-        step = (dtype.type(start + step) - dtype.type(start)).item()
-    return _native.call_with_allocator(allocator, _arange_of, start, step, count, dtype)
+        # The first two are as they were given, whatever their difference is rounded to.
+        for k, element in enumerate((first, second)[:count]):
+            if dtype.type(first + k * step) != element:
+                result[k] = element
+    return result
+
+
+def _arange_length(steps):
+    """The number of elements on the way of this many steps, a real or complex number."""
+    parts = [steps.real, steps.imag] if isinstance(steps, (complex, np.complexfloating)) else [steps]
+    if not np.isfinite(parts).all():
+        raise ValueError(f"arange: stop is {parts} steps away from start; expected a finite number")
+    return builtins.max(0, int(np.min(np.ceil(parts))))
+
+
+def _arange_step(first, second, dtype):
+    """The difference of the first two elements; of short floats as float32, of integers modulo their range."""
+    if dtype.kind in "iu":
+        unsigned = (int(second) - int(first)) % (1 << 8 * dtype.itemsize)
+        return np.array(unsigned, f"u{dtype.itemsize}").view(dtype)[()]
+    if dtype.itemsize == 2:
+        first, second = np.float32(first), np.float32(second)
+    return second - first
 
 
 def broadcast_to(a, shape):
@@ -391,13 +420,16 @@ def angle(z, deg=False, out=None, dtype=None, stream=None):
     return _run_in_stream(stream, lambda: _ufunc("multiply", (result, 180 / np.pi), out)) if deg else result
 
 
-def divmod(x1, x2):  # noqa: A001
+def divmod(x1, x2, *, out=(None, None)):  # noqa: A001
     """The quotient rounded down and the remainder with the divisor's sign, a tuple of two new arrays; does not wait.
 
     As ``(floor_divide(x1, x2), remainder(x1, x2))``, in two kernels: operands are broadcast, and dtypes and errors are
-    those of these functions. Integers divided by 0 give 0, as in NumPy, without its warning.
+    those of these functions. `out` are two arrays or None. Integers divided by 0 give 0, as in NumPy, without its
+    warning.
     """
-    return _ufunc("floor_divide", (x1, x2)), _ufunc("remainder", (x1, x2))
+    # Either may be an operand, which the other still reads.
+    whole, rest = _ufunc("floor_divide", (x1, x2)), _ufunc("remainder", (x1, x2))
+    return _copy_to_out(out[0], whole), _copy_to_out(out[1], rest)
 
 
 def _to_device(a):
@@ -434,8 +466,11 @@ def asarray(a, dtype=None, order=None, *, copy=None, device=None):
     Device arrays are shared, also those of other libraries (``__cuda_array_interface__``, DLPack), and nothing is
     waited for; anything else goes through `numpy.asarray` and is copied, and the call waits for that copy. With `dtype`
     another one is converted in a new array. With `copy` true there is always a copy; with False a `ValueError` if one
-    is needed. `order` and `device` are of no effect. A `TypeError` for a dtype without a C type, such as object.
+    is needed. `device`, a `rtcg.driver.Device`, is where the result is: arrays of another device are copied. `order` is
+    of no effect. A `TypeError` for a dtype without a C type, such as object, a `ValueError` for another `device`.
     """
+    if device is not None:
+        return _asarray_on(_as_device(device), a, dtype, copy)
     if not isinstance(a, GPUArray) and dtype is not None and not hasattr(a, "__cuda_array_interface__"):
         a = np.asarray(a, dtype)
     result = _to_device(a)
@@ -446,6 +481,22 @@ def asarray(a, dtype=None, order=None, *, copy=None, device=None):
             raise ValueError(f"asarray: {result.dtype} cannot become {np.dtype(dtype)} without a copy")
         return result.astype(dtype)
     return result.copy() if copy and result is a else result
+
+
+def _as_device(device):
+    if not isinstance(device, _native.Device):
+        raise ValueError(f"device is {_shown(device)}; expected a rtcg.driver.Device")
+    return device
+
+
+def _asarray_on(device, a, dtype, copy):
+    """`asarray` for a device, which need not be the current one."""
+    if isinstance(a, GPUArray) and a.device != device:
+        if copy is False:
+            raise ValueError(f"asarray: an array on {a.device} is not on {device} without a copy")
+        a, copy = a.to_device(device), None
+    with _devices.current_on(device):
+        return asarray(a, dtype, copy=copy)
 
 
 def array(object, dtype=None, *, copy=True, order="K"):  # noqa: A002
@@ -465,48 +516,59 @@ def asnumpy(a):
     return a.get() if isinstance(a, GPUArray) else np.asarray(a)
 
 
+#: DLPack's numbers for memory of the host and of CUDA devices.
+_DLPACK_HOST, _DLPACK_CUDA = 1, 2
+
+
 def from_dlpack(x, /, *, device=None, copy=None):
     """A `GPUArray` over the memory of an object with ``__dlpack__``; nothing is copied unless its memory is the host's.
 
     Earlier work on the object in the legacy default stream is done before what uses the array. The array keeps the
     object's memory alive. With `copy` true the memory is the array's own; with False there is a `ValueError` for an
-    object in host memory, which is else copied, and the call waits for that. `device` is of no effect.
+    object in host memory, which is else copied, and the call waits for that. `device`, a `rtcg.driver.Device`, is where
+    the result is: memory of another one is copied there, with a `ValueError` if `copy` is False.
     """
-    kind, _ = x.__dlpack_device__()
-    if kind == 1:
+    if isinstance(x, GPUArray) and not copy and device is None:
+        # Not over a tensor over it: the array keeps what `x` keeps, and not all that it was ever made from.
+        return x.view()
+    kind, ordinal = x.__dlpack_device__()
+    if kind == _DLPACK_HOST:
         if copy is False:
             raise ValueError("from_dlpack: host memory cannot become a device array without a copy")
-        return to_gpu(np.from_dlpack(x))
-    try:
-        capsule = x.__dlpack__(stream=1, max_version=(1, 0))
-    except TypeError:
-        capsule = x.__dlpack__(stream=1)
-    shared = _native.array_from_dlpack(capsule)
-    return shared.copy() if copy else shared
+        return asarray(np.from_dlpack(x), device=device)
+    if device is not None:
+        return _asarray_on(_as_device(device), from_dlpack(x), None, copy)
+    with _devices.current_on(_native.Device(ordinal)) if kind == _DLPACK_CUDA else contextlib.nullcontext():
+        try:
+            capsule = x.__dlpack__(stream=1, max_version=(1, 0))
+        except TypeError:
+            capsule = x.__dlpack__(stream=1)
+        shared = _native.array_from_dlpack(capsule)
+        return shared.copy() if copy else shared
 
 
-def _elementwise_extremum(name, a, b, out=None, stream=None):
-    return _run_in_stream(stream, lambda: _ufunc(name, (a, b), out))
+def _elementwise_extremum(name, a, b, out, stream, dtype):
+    return _run_in_stream(stream, lambda: _ufunc(name, (a, b), out, dtype))
 
 
-def maximum(a, b, out=None, stream=None):
+def maximum(a, b, out=None, stream=None, *, dtype=None):
     """The larger of two elements; NaN wins, as in `numpy.maximum`.
 
     Operands are array-like and broadcast (a `ValueError` if their shapes do not fit); complex numbers are ordered by
-    real, then imaginary part. The result, `out` or a new array, has their common dtype. Computed in `stream` if given;
-    does not wait. `fmax` prefers the number to the NaN.
+    real, then imaginary part. The result, `out` or a new array, has their common dtype, or `dtype`. Computed in
+    `stream` if given; does not wait. `fmax` prefers the number to the NaN.
     """
-    return _elementwise_extremum("maximum", a, b, out, stream)
+    return _elementwise_extremum("maximum", a, b, out, stream, dtype)
 
 
-def minimum(a, b, out=None, stream=None):
+def minimum(a, b, out=None, stream=None, *, dtype=None):
     """The smaller of two elements; NaN wins, as in `numpy.minimum`.
 
     Operands are array-like and broadcast (a `ValueError` if their shapes do not fit); complex numbers are ordered by
-    real, then imaginary part. The result, `out` or a new array, has their common dtype. Computed in `stream` if given;
-    does not wait. `fmin` prefers the number to the NaN.
+    real, then imaginary part. The result, `out` or a new array, has their common dtype, or `dtype`. Computed in
+    `stream` if given; does not wait. `fmin` prefers the number to the NaN.
     """
-    return _elementwise_extremum("minimum", a, b, out, stream)
+    return _elementwise_extremum("minimum", a, b, out, stream, dtype)
 
 
 def logical_and(x1, x2, /, out=None, *, allocator=None):
@@ -551,11 +613,17 @@ def clip(a, a_min=None, a_max=None, out=None, *, min=None, max=None):  # noqa: A
     """Elements limited to the range from `a_min` to `a_max`, either of which may be None; does not wait.
 
     `a` is array-like; limits are numbers or arrays that are broadcast with it (a `ValueError` if shapes do not fit),
-    also by the names `min` and `max`. The result, `out` or a new array, has the common dtype. NaN stays NaN. Without
-    limits it is a copy.
+    also by the names `min` and `max`. A Python integer may be one that the dtype of `a` does not hold if it limits
+    nothing, else it is an `OverflowError`. The result, `out` or a new array, has the common dtype. NaN stays NaN.
+    Without limits it is a copy.
     """
     low, high = a_min if min is None else min, a_max if max is None else max
     a = _to_device(a)
+    if a.dtype.kind in "iu":
+        # Python's integers that no element lies beyond are no limits, whatever their size.
+        limits = np.iinfo(a.dtype)
+        low = None if type(low) is int and low <= limits.min else low
+        high = None if type(high) is int and high >= limits.max else high
     if low is None and high is None:
         return _ufunc("copy", (a,), out)
     if low is None:
@@ -570,16 +638,20 @@ def round(a, decimals=0, out=None):  # noqa: A001
 
     `a` is array-like; the result, `out` or a new array, has its shape and dtype. Other than 0 decimals are rounded
     after a multiplication by a power of 10, as NumPy does it, so that binary fractions may be off by one in the last
-    place. With negative `decimals` integers are rounded to tens, and `out` is not used.
+    place. With negative `decimals` integers are rounded to tens, by way of float64. Of bools
+    the result is float16, and other decimals are a `TypeError`.
     """
-    a = _to_device(a)
-    if a.dtype.kind in "iub" and decimals >= 0:
+    a, decimals = _to_device(a), operator.index(decimals)
+    if a.dtype.kind in "iu" and decimals >= 0:
         return _ufunc("copy", (a,), out)
     if decimals == 0:
         return _ufunc("rint", (a,), out)
-    factor = 10.0 ** np.abs(decimals)
+    if a.dtype.kind == "b":
+        raise TypeError(f"round: decimals is {decimals}; expected 0 for an array of bool")
+    # A Python float, which leaves float16, float32 and complex64 what they are.
+    factor = 10.0 ** (decimals if decimals >= 0 else -decimals)
     if a.dtype.kind in "iu":
-        return _ufunc("multiply", (rint(a / factor), factor)).astype(a.dtype)  # noqa: F821
+        return _copy_to_out(out, (rint(a / factor) * factor).astype(a.dtype))  # noqa: F821
     if decimals > 0:
         return _ufunc("divide", (rint(a * factor), factor), out)  # noqa: F821
     return _ufunc("multiply", (rint(a / factor), factor), out)  # noqa: F821
@@ -592,9 +664,12 @@ def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
     """Whether ``|a - b| <= atol + rtol * |b|``, element by element: a new array of bool; does not wait.
 
     Operands are array-like and broadcast: a `ValueError` if their shapes do not fit. Equal infinities are close; NaN is
-    close to nothing, but to NaN if `equal_nan` is true. Not symmetric, as in NumPy: `b` is the reference.
+    close to nothing, but to NaN if `equal_nan` is true. Not symmetric, as in NumPy: `b` is the reference, and becomes
+    float64 where it is of integers or bools. Tolerances are numbers or arrays that are broadcast.
     """
     a, b = _to_device(a), _to_device(b)
+    if b.dtype.kind in "iub":
+        b = b.astype(np.float64)
     near = (absolute(a - b) <= atol + rtol * absolute(b)) & isfinite(b)  # noqa: F821
     result = near | (a == b)
     return result | (isnan(a) & isnan(b)) if equal_nan else result  # noqa: F821
@@ -700,7 +775,9 @@ def _make_reduction(name):
             kwargs = {**dict(zip(("dtype", "stream", "allocator"), args, strict=False)), **kwargs}
         kwargs = {k: v for k, v in kwargs.items() if v is not np._NoValue}
         if name in _WITHOUT_INITIAL and kwargs.get("initial") is not None:
-            raise TypeError(f"{name}: initial is {kwargs['initial']!r}; there is no such parameter of this function")
+            raise TypeError(
+                f"{name}: initial is {_shown(kwargs['initial'])}; there is no such parameter of this function"
+            )
         return _native.reduce_array(_to_device(a), name, **kwargs)
 
     device_function.__name__ = device_function.__qualname__ = name
@@ -730,7 +807,7 @@ def cumsum(a, axis=None, dtype=None, out=None):
     pass over memory, a scan with decoupled look-back (Merrill and Garland, 2016), which adds floats in another order
     than NumPy.
     """
-    return _copy_to_out(out, _native.array_cumulative(_to_device(a), "sum", axis, dtype))
+    return _convert_to_out(out, _native.array_cumulative(_to_device(a), "sum", axis, dtype))
 
 
 def cumprod(a, axis=None, dtype=None, out=None):
@@ -738,7 +815,12 @@ def cumprod(a, axis=None, dtype=None, out=None):
 
     Shapes, dtypes, errors and the algorithm are those of `cumsum`.
     """
-    return _copy_to_out(out, _native.array_cumulative(_to_device(a), "prod", axis, dtype))
+    return _convert_to_out(out, _native.array_cumulative(_to_device(a), "prod", axis, dtype))
+
+
+def _convert_to_out(out, result):
+    """The result; or `out`, with it, if it has its shape: as NumPy's, reductions and scans convert to any dtype."""
+    return _copy_to_out(out, result if out is None else result.astype(_require_array("out", out).dtype))
 
 
 def _copy_to_out(out, result):
@@ -775,14 +857,25 @@ def matmul(x1, x2, /, out=None):
     return _native.array_matmul(_named_to_device("x1", x1), _named_to_device("x2", x2), out)
 
 
-def dot(a, b, dtype=None, stream=None, allocator=None):
+def dot(a, b, dtype=None, stream=None, allocator=None, *, out=None):
     """The inner product of vectors, and of all elements of arrays of one shape, as upstream's; else `numpy.dot`.
 
     Matrices of one shape are multiplied as matrices if they are square and no `dtype` is given. The result is a new
     array, without axes for inner products; `dtype` is that of an inner product. Operands are array-like; a `ValueError`
-    when shapes do not fit. `stream` is what inner products are computed in, `allocator` is what allocates. Does not
+    when shapes do not fit. `stream` is what inner products are computed in, `allocator` is what allocates. `out`, which
+    is seen in the place of `dtype` too, gets the result: a `ValueError` unless it has its shape and dtype. Does not
     wait.
     """
+    if isinstance(dtype, GPUArray):
+        # NumPy's third argument is `out`.
+        dtype, out = None, dtype
+    if out is not None:
+        result = dot(a, b, dtype, stream, allocator)
+        _require_array("out", out)
+        if (out.shape, out.dtype) != (result.shape, result.dtype):
+            expected = f"expected shape {result.shape} and dtype {result.dtype}"
+            raise ValueError(f"out has shape {out.shape} and dtype {out.dtype}; {expected}")
+        return _run_in_stream(stream, lambda: _copy_to_out(out, result))
     if allocator is not None:
         return _native.call_with_allocator(allocator, dot, a, b, dtype, stream)
     a, b = _to_device(a), _to_device(b)
@@ -822,17 +915,18 @@ def outer(a, b, out=None):
     return _ufunc("multiply", (_to_device(a).ravel()[:, None], _to_device(b).ravel()[None, :]), out)
 
 
-def vecdot(x1, x2, /, *, axis=-1):
+def vecdot(x1, x2, /, out=None, *, axis=-1):
     """Sums of products along `axis`, `x1` conjugated; the other axes are broadcast. Does not wait.
 
-    Operands are array-like; the result is a new array of the common dtype, without the axis. A `ValueError` when the
-    lengths along the axis differ or the other axes do not fit. Products are written to memory before they are summed.
+    Operands are array-like; the result, `out` or a new array of the common dtype, has not the axis. A `ValueError` when
+    the lengths along the axis differ or the other axes do not fit. Products are written to memory before they are
+    summed.
     """
     x1, x2 = _to_device(x1), _to_device(x2)
     if x1.shape[axis] != x2.shape[axis]:
         raise ValueError(f"vecdot: shapes {x1.shape} and {x2.shape} differ along axis {axis}")
     product = moveaxis(x1, axis, -1).conj() * moveaxis(x2, axis, -1)
-    return product.sum(-1, dtype=product.dtype)
+    return _copy_to_out(out, product.sum(-1, dtype=product.dtype))
 
 
 def tensordot(a, b, axes=2):
@@ -887,9 +981,9 @@ def astype(x, dtype, /, *, copy=True, device=None):
     """The device array `x` converted to `dtype`, as C converts numbers; does not wait.
 
     A new array; `x` itself if `copy` is false and it has that dtype. The fraction of floats that become integers is cut
-    off, and values outside the range are undefined. `device` is of no effect.
+    off, and values outside the range are undefined. `device`, a `rtcg.driver.Device`, is where the result is.
     """
-    return x.astype(dtype, copy=copy)
+    return (x if device is None else x.to_device(_as_device(device))).astype(dtype, copy=copy)
 
 
 def copyto(dst, src, casting="same_kind", where=True):
@@ -900,7 +994,9 @@ def copyto(dst, src, casting="same_kind", where=True):
     fit.
     """
     if isinstance(src, (GPUArray, np.ndarray)) and not np.can_cast(src.dtype, dst.dtype, casting):
-        raise TypeError(f"Cannot cast array data from {src.dtype!r} to {dst.dtype!r} according to the rule '{casting}'")
+        raise TypeError(
+            f"Cannot cast array data from {_shown(src.dtype)} to {_shown(dst.dtype)} according to the rule '{casting}'"
+        )
     if where is not True:
         mask = _to_device(where)
         if mask.dtype != bool:
@@ -921,15 +1017,21 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
         raise ValueError(f"Number of samples, {num}, must be non-negative.")
     start, stop = (x if isinstance(x, GPUArray) else np.asarray(x) for x in (start, stop))
     common = np.result_type(start.dtype, stop.dtype, float(num))
+    # Differences of integers would wrap.
+    start, stop = start.astype(common), stop.astype(common)
     if start.ndim == stop.ndim == 0 and not isinstance(start, GPUArray) and not isinstance(stop, GPUArray):
-        start, stop = common.type(start), common.type(stop)
+        start, stop = start[()], stop[()]
     parts = num - 1 if endpoint else num
     span = stop - start
     step = span / parts if parts > 0 else np.nan
     shape = np.shape(span)
     places = arange(num).astype(np.empty(0, common).real.dtype).reshape((num,) + (1,) * len(shape))
     # NumPy multiplies by the step unless that has become 0.
-    values = places * step if parts > 0 else places * span
+    if parts > 0 and isinstance(step, np.generic) and step == 0:
+        places, step_or_span = places / parts, span
+    else:
+        step_or_span = step if parts > 0 else span
+    values = places * step_or_span
     values = values + start
     if endpoint and num > 1:
         values[-1:] = stop
@@ -1002,6 +1104,7 @@ def triu(m, k=0):
 # The functions that have files of their own.
 for _part in (
     "_choosing",
+    "_creation",
     "_diagonals",
     "_einsum",
     "_indexing",
@@ -1017,5 +1120,22 @@ for _part in (
     _part = importlib.import_module(f"rtcg.numpy.{_part}")
     globals().update({_name: getattr(_part, _name) for _name in _part.__all__})
 
-_IMPORTED_MODULES = ("builtins", "importlib", "np", "operator")
+_IMPORTED_MODULES = ("builtins", "contextlib", "importlib", "np", "operator")
 __all__ = [_name for _name in dir() if not _name.startswith("_") and _name not in _IMPORTED_MODULES]
+
+_namespace = importlib.import_module("rtcg.numpy._namespace")
+_namespace.add_ufunc_methods()
+# NumPy's types and constants, which would hide Python's names here, the modules, and an answer for what is missing.
+__getattr__ = _namespace.look_up
+
+
+def __dir__():
+    return sorted({*globals(), *_namespace.names()})
+
+
+def _set_flat(array, value):
+    value = asarray(value)
+    array[...] = value.reshape(array.shape) if value.size == array.size else value
+
+
+GPUArray.flat = property(_namespace.FlatView, _set_flat, doc=_namespace.FlatView.__doc__)

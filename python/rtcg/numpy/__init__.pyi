@@ -2,6 +2,91 @@
 
 from typing import Any
 
+from numpy import (
+    False_ as False_,
+    ScalarType as ScalarType,
+    True_ as True_,
+    base_repr as base_repr,
+    binary_repr as binary_repr,
+    bool_ as bool_,
+    broadcast_shapes as broadcast_shapes,
+    byte as byte,
+    bytes_ as bytes_,
+    cdouble as cdouble,
+    character as character,
+    complex64 as complex64,
+    complex128 as complex128,
+    complexfloating as complexfloating,
+    csingle as csingle,
+    double as double,
+    dtype as dtype,
+    e as e,
+    errstate as errstate,
+    euler_gamma as euler_gamma,
+    finfo as finfo,
+    flexible as flexible,
+    float16 as float16,
+    float32 as float32,
+    float64 as float64,
+    floating as floating,
+    format_float_positional as format_float_positional,
+    format_float_scientific as format_float_scientific,
+    generic as generic,
+    get_printoptions as get_printoptions,
+    geterr as geterr,
+    half as half,
+    iinfo as iinfo,
+    index_exp as index_exp,
+    inexact as inexact,
+    inf as inf,
+    int8 as int8,
+    int16 as int16,
+    int32 as int32,
+    int64 as int64,
+    int_ as int_,
+    intc as intc,
+    integer as integer,
+    intp as intp,
+    isdtype as isdtype,
+    isscalar as isscalar,
+    issubdtype as issubdtype,
+    iterable as iterable,
+    little_endian as little_endian,
+    long as long,
+    longlong as longlong,
+    mintypecode as mintypecode,
+    nan as nan,
+    ndindex as ndindex,
+    newaxis as newaxis,
+    number as number,
+    pi as pi,
+    printoptions as printoptions,
+    promote_types as promote_types,
+    s_ as s_,
+    sctypeDict as sctypeDict,
+    set_printoptions as set_printoptions,
+    seterr as seterr,
+    short as short,
+    signedinteger as signedinteger,
+    single as single,
+    typecodes as typecodes,
+    typename as typename,
+    ubyte as ubyte,
+    uint as uint,
+    uint8 as uint8,
+    uint16 as uint16,
+    uint32 as uint32,
+    uint64 as uint64,
+    uintc as uintc,
+    uintp as uintp,
+    ulong as ulong,
+    ulonglong as ulonglong,
+    unsignedinteger as unsignedinteger,
+    ushort as ushort,
+    void as void,
+)
+
+from rtcg import fft as fft, linalg as linalg, random as random
 from rtcg._native import ArrayFlags as ArrayFlags, GPUArray as GPUArray
 from rtcg.numpy._choosing import (
     choose as choose,
@@ -11,6 +96,37 @@ from rtcg.numpy._choosing import (
     place as place,
     putmask as putmask,
     select as select,
+)
+from rtcg.numpy._creation import (
+    asanyarray as asanyarray,
+    asarray_chkfinite as asarray_chkfinite,
+    ascontiguousarray as ascontiguousarray,
+    asfortranarray as asfortranarray,
+    bartlett as bartlett,
+    blackman as blackman,
+    c_ as c_,
+    diag_indices as diag_indices,
+    frombuffer as frombuffer,
+    fromfile as fromfile,
+    fromfunction as fromfunction,
+    fromiter as fromiter,
+    fromstring as fromstring,
+    genfromtxt as genfromtxt,
+    hamming as hamming,
+    hanning as hanning,
+    indices as indices,
+    isfortran as isfortran,
+    kaiser as kaiser,
+    load as load,
+    loadtxt as loadtxt,
+    mask_indices as mask_indices,
+    mgrid as mgrid,
+    ogrid as ogrid,
+    r_ as r_,
+    require as require,
+    tri as tri,
+    tril_indices as tril_indices,
+    triu_indices as triu_indices,
 )
 from rtcg.numpy._diagonals import (
     diag as diag,
@@ -502,6 +618,8 @@ __all__ = [
     "zeros_like",
 ]
 
+ndarray = GPUArray
+
 def abs(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Absolute values; of complex numbers, their real lengths, element by element; does not wait.
 
@@ -617,10 +735,11 @@ def arange(*args: Any, dtype: Any = None, stream: Any = None, allocator: Any = N
     """``arange([start,] stop[, step], dtype=None)``: evenly spaced numbers from `start` up to, without, `stop`.
 
     A new array of one axis and of ``ceil((stop - start) / step)`` elements. Arguments are numbers of the host; the
-    dtype is theirs together, unless given (also as the fourth positional argument). Does not wait. Floating-point
-    elements are ``start + k * step``, with the difference of the first two as the step, which is how NumPy rounds. A
-    `ZeroDivisionError` for a step of 0, a `TypeError` for other than one to three numbers. `stream` is upstream's and
-    of no effect.
+    dtype is theirs together, unless given (also as the fourth positional argument). Does not wait. Elements are
+    ``start + k * step`` in that dtype, with the difference of the first two, as they are converted to it, as the step:
+    that is how NumPy rounds. A `ZeroDivisionError` for a step of 0, an `OverflowError` for integers that the dtype does
+    not hold, a `ValueError` for a number of elements that is not finite, a `TypeError` for other than one to three
+    numbers, and for more than two elements of bool. `stream` is upstream's and of no effect.
     """
 
 def arccos(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
@@ -732,7 +851,8 @@ def around(a: Any, decimals: Any = 0, out: Any = None) -> GPUArray:
 
     `a` is array-like; the result, `out` or a new array, has its shape and dtype. Other than 0 decimals are rounded
     after a multiplication by a power of 10, as NumPy does it, so that binary fractions may be off by one in the last
-    place. With negative `decimals` integers are rounded to tens, and `out` is not used.
+    place. With negative `decimals` integers are rounded to tens, by way of float64. Of bools
+    the result is float16, and other decimals are a `TypeError`.
     """
 
 def array(object: Any, dtype: Any = None, *, copy: Any = True, order: Any = "K") -> GPUArray:
@@ -754,7 +874,8 @@ def asarray(a: Any, dtype: Any = None, order: Any = None, *, copy: Any = None, d
     Device arrays are shared, also those of other libraries (``__cuda_array_interface__``, DLPack), and nothing is
     waited for; anything else goes through `numpy.asarray` and is copied, and the call waits for that copy. With `dtype`
     another one is converted in a new array. With `copy` true there is always a copy; with False a `ValueError` if one
-    is needed. `order` and `device` are of no effect. A `TypeError` for a dtype without a C type, such as object.
+    is needed. `device`, a `rtcg.driver.Device`, is where the result is: arrays of another device are copied. `order` is
+    of no effect. A `TypeError` for a dtype without a C type, such as object, a `ValueError` for another `device`.
     """
 
 def asnumpy(a: Any) -> Any:
@@ -767,7 +888,7 @@ def astype(x: Any, dtype: Any, /, *, copy: Any = True, device: Any = None) -> GP
     """The device array `x` converted to `dtype`, as C converts numbers; does not wait.
 
     A new array; `x` itself if `copy` is false and it has that dtype. The fraction of floats that become integers is cut
-    off, and values outside the range are undefined. `device` is of no effect.
+    off, and values outside the range are undefined. `device`, a `rtcg.driver.Device`, is where the result is.
     """
 
 def bitwise_and(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
@@ -848,8 +969,9 @@ def clip(
     """Elements limited to the range from `a_min` to `a_max`, either of which may be None; does not wait.
 
     `a` is array-like; limits are numbers or arrays that are broadcast with it (a `ValueError` if shapes do not fit),
-    also by the names `min` and `max`. The result, `out` or a new array, has the common dtype. NaN stays NaN. Without
-    limits it is a copy.
+    also by the names `min` and `max`. A Python integer may be one that the dtype of `a` does not hold if it limits
+    nothing, else it is an `OverflowError`. The result, `out` or a new array, has the common dtype. NaN stays NaN.
+    Without limits it is a copy.
     """
 
 def conj(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
@@ -951,19 +1073,21 @@ def divide(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: A
     or a new array, has the dtype of `numpy.divide`, which `dtype` changes. Computed in `stream` if given.
     """
 
-def divmod(x1: Any, x2: Any) -> tuple[GPUArray, GPUArray]:
+def divmod(x1: Any, x2: Any, *, out: Any = (None, None)) -> tuple[GPUArray, GPUArray]:
     """The quotient rounded down and the remainder with the divisor's sign, a tuple of two new arrays; does not wait.
 
     As ``(floor_divide(x1, x2), remainder(x1, x2))``, in two kernels: operands are broadcast, and dtypes and errors are
-    those of these functions. Integers divided by 0 give 0, as in NumPy, without its warning.
+    those of these functions. `out` are two arrays or None. Integers divided by 0 give 0, as in NumPy, without its
+    warning.
     """
 
-def dot(a: Any, b: Any, dtype: Any = None, stream: Any = None, allocator: Any = None) -> GPUArray:
+def dot(a: Any, b: Any, dtype: Any = None, stream: Any = None, allocator: Any = None, *, out: Any = None) -> GPUArray:
     """The inner product of vectors, and of all elements of arrays of one shape, as upstream's; else `numpy.dot`.
 
     Matrices of one shape are multiplied as matrices if they are square and no `dtype` is given. The result is a new
     array, without axes for inner products; `dtype` is that of an inner product. Operands are array-like; a `ValueError`
-    when shapes do not fit. `stream` is what inner products are computed in, `allocator` is what allocates. Does not
+    when shapes do not fit. `stream` is what inner products are computed in, `allocator` is what allocates. `out`, which
+    is seen in the place of `dtype` too, gets the result: a `ValueError` unless it has its shape and dtype. Does not
     wait.
     """
 
@@ -1089,7 +1213,8 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: Any = None) -> GPUArray:
 
     Earlier work on the object in the legacy default stream is done before what uses the array. The array keeps the
     object's memory alive. With `copy` true the memory is the array's own; with False there is a `ValueError` for an
-    object in host memory, which is else copied, and the call waits for that. `device` is of no effect.
+    object in host memory, which is else copied, and the call waits for that. `device`, a `rtcg.driver.Device`, is where
+    the result is: memory of another one is copied there, with a `ValueError` if `copy` is False.
     """
 
 def full(shape: Any, fill_value: Any, dtype: Any = None, allocator: Any = None, order: Any = "C") -> GPUArray:
@@ -1180,7 +1305,8 @@ def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: Any
     """Whether ``|a - b| <= atol + rtol * |b|``, element by element: a new array of bool; does not wait.
 
     Operands are array-like and broadcast: a `ValueError` if their shapes do not fit. Equal infinities are close; NaN is
-    close to nothing, but to NaN if `equal_nan` is true. Not symmetric, as in NumPy: `b` is the reference.
+    close to nothing, but to NaN if `equal_nan` is true. Not symmetric, as in NumPy: `b` is the reference, and becomes
+    float64 where it is of integers or bools. Tolerances are numbers or arrays that are broadcast.
     """
 
 def isfinite(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
@@ -1374,12 +1500,12 @@ def max(
     stream, in the place of `axis` is seen, as upstream has it there.
     """
 
-def maximum(a: Any, b: Any, out: Any = None, stream: Any = None) -> GPUArray:
+def maximum(a: Any, b: Any, out: Any = None, stream: Any = None, *, dtype: Any = None) -> GPUArray:
     """The larger of two elements; NaN wins, as in `numpy.maximum`.
 
     Operands are array-like and broadcast (a `ValueError` if their shapes do not fit); complex numbers are ordered by
-    real, then imaginary part. The result, `out` or a new array, has their common dtype. Computed in `stream` if given;
-    does not wait. `fmax` prefers the number to the NaN.
+    real, then imaginary part. The result, `out` or a new array, has their common dtype, or `dtype`. Computed in
+    `stream` if given; does not wait. `fmax` prefers the number to the NaN.
     """
 
 def mean(
@@ -1423,12 +1549,12 @@ def min(
     stream, in the place of `axis` is seen, as upstream has it there.
     """
 
-def minimum(a: Any, b: Any, out: Any = None, stream: Any = None) -> GPUArray:
+def minimum(a: Any, b: Any, out: Any = None, stream: Any = None, *, dtype: Any = None) -> GPUArray:
     """The smaller of two elements; NaN wins, as in `numpy.minimum`.
 
     Operands are array-like and broadcast (a `ValueError` if their shapes do not fit); complex numbers are ordered by
-    real, then imaginary part. The result, `out` or a new array, has their common dtype. Computed in `stream` if given;
-    does not wait. `fmin` prefers the number to the NaN.
+    real, then imaginary part. The result, `out` or a new array, has their common dtype, or `dtype`. Computed in
+    `stream` if given; does not wait. `fmin` prefers the number to the NaN.
     """
 
 def mod(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
@@ -1620,7 +1746,8 @@ def round(a: Any, decimals: Any = 0, out: Any = None) -> GPUArray:
 
     `a` is array-like; the result, `out` or a new array, has its shape and dtype. Other than 0 decimals are rounded
     after a multiplication by a power of 10, as NumPy does it, so that binary fractions may be off by one in the last
-    place. With negative `decimals` integers are rounded to tens, and `out` is not used.
+    place. With negative `decimals` integers are rounded to tens, by way of float64. Of bools
+    the result is float16, and other decimals are a `TypeError`.
     """
 
 def shape(a: Any) -> tuple[int, ...]:
@@ -1854,11 +1981,12 @@ def vdot(a: Any, b: Any) -> GPUArray:
     numbers. The dtype is the common one.
     """
 
-def vecdot(x1: Any, x2: Any, /, *, axis: Any = -1) -> GPUArray:
+def vecdot(x1: Any, x2: Any, /, out: Any = None, *, axis: Any = -1) -> GPUArray:
     """Sums of products along `axis`, `x1` conjugated; the other axes are broadcast. Does not wait.
 
-    Operands are array-like; the result is a new array of the common dtype, without the axis. A `ValueError` when the
-    lengths along the axis differ or the other axes do not fit. Products are written to memory before they are summed.
+    Operands are array-like; the result, `out` or a new array of the common dtype, has not the axis. A `ValueError` when
+    the lengths along the axis differ or the other axes do not fit. Products are written to memory before they are
+    summed.
     """
 
 def where(criterion: Any, then_: Any = None, else_: Any = None, out: Any = None, stream: Any = None) -> GPUArray:

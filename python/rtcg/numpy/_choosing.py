@@ -31,13 +31,20 @@ def extract(condition, arr):
     return _xp.take(_xp._to_device(arr).ravel(), _xp.flatnonzero(_xp._to_device(condition).ravel()))
 
 
+def _values_for(array, values):
+    """Array-like values on the device; Python's integers are refused if the dtype of `array` does not hold them."""
+    if array.dtype.kind in "iu" and not isinstance(values, (_xp.GPUArray, np.ndarray, np.generic)):
+        values = np.asarray(values, array.dtype)
+    return _xp._to_device(values)
+
+
 def place(arr, mask, vals):
     """Write `vals`, one after the other and again, to the elements of `arr` where `mask` is true, in place.
 
     `arr` is a device array, `mask` array-like of as many elements; `vals` are array-like, converted to the dtype of
     `arr`. A `ValueError` for no values. Waits for the number of elements. Returns None.
     """
-    mask, vals = _xp._to_device(mask).astype(bool), _xp._to_device(vals).ravel()
+    mask, vals = _xp._to_device(mask).astype(bool), _values_for(arr, vals).ravel()
     places = _xp.flatnonzero(mask)
     if places.size == 0:
         return
@@ -52,7 +59,7 @@ def putmask(a, mask, values):
     `a` is a device array, `mask` array-like of as many elements. Values are array-like, converted to the dtype of `a`,
     and repeated or cut to its size: unlike by `place`, an element gets the value of its own place.
     """
-    values = _xp._to_device(values)
+    values = _values_for(a, values)
     if values.size != 1 and values.size:
         values = _xp.resize(values, (a.size,)).reshape(a.shape)
     if values.size:

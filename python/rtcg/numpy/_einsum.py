@@ -7,7 +7,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from rtcg import _native, numpy as _xp
-from rtcg._conversions import as_dtype, as_integer, as_list, shown
+from rtcg._conversions import as_dtype, as_integer, as_list
+from rtcg._messages import shown
 
 __all__ = ["einsum", "einsum_path"]
 
@@ -28,7 +29,8 @@ def einsum(*operands, out=None, optimize=False, dtype=None, order="K", casting="
     out : GPUArray, optional
         Where the result goes, of its shape and of any strides.
     optimize : {False, True, 'greedy', 'optimal'}, tuple or list
-        In which order more than two operands are contracted. False and True are 'greedy'. A list is a path as
+        In which order more than two operands are contracted. With other than False, axes of ``...`` that the result
+        lacks are summed over, as in NumPy; else that is an error. False and True are 'greedy'. A list is a path as
         `einsum_path` returns it.
     dtype : dtype-like, optional
         Of the computation and the result; by default the common dtype of the operands.
@@ -65,9 +67,9 @@ def einsum(*operands, out=None, optimize=False, dtype=None, order="K", casting="
     """
     subscripts, arrays = _parse_operands(operands)
     if order not in ("C", "F", "A", "K"):
-        raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
+        raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {shown(order)})")
     if casting not in _CASTINGS:
-        raise ValueError(f"casting must be one of {', '.join(map(repr, _CASTINGS))} (got {casting!r})")
+        raise ValueError(f"casting must be one of {', '.join(map(repr, _CASTINGS))} (got {shown(casting)})")
     if out is not None and not isinstance(out, _xp.GPUArray):
         raise TypeError(f"keyword parameter out must be a device array for einsum (got {type(out).__name__})")
     if dtype is not None:
@@ -78,6 +80,8 @@ def einsum(*operands, out=None, optimize=False, dtype=None, order="K", casting="
         _check_cast(np.result_type(*(a.dtype for a in arrays)) if dtype is None else dtype, out.dtype, casting, "out")
     if order == "A":
         order = "F" if all(a.flags.f_contiguous for a in arrays) else "C"
+    if optimize is not None and optimize is not False:
+        subscripts = _sum_unnamed_axes(subscripts, arrays)
     return _native.array_einsum(
         subscripts, arrays, out, dtype, None if order == "K" else order, _resolve_path(subscripts, arrays, optimize)
     )
@@ -123,17 +127,33 @@ def _subscript_letters(owner, labels):
         try:
             number = operator.index(label)
         except TypeError:
-            raise TypeError(f"each subscript must be either an integer or an ellipsis (got {label!r})") from None
+            raise TypeError(f"each subscript must be either an integer or an ellipsis (got {shown(label)})") from None
         if not 0 <= number < 52:
             raise ValueError(f"subscript is not within the valid range [0, 52): {number}")
         letters.append((string.ascii_uppercase + string.ascii_lowercase)[number])
     return "".join(letters)
 
 
+def _sum_unnamed_axes(subscripts, arrays):
+    """Subscripts with letters for ``...`` if the result lacks it: as NumPy's with `optimize`, these axes are summed."""
+    inputs, arrow, result = subscripts.partition("->")
+    terms = inputs.split(",")
+    if not arrow or "..." in result or "..." not in inputs or len(terms) != len(arrays):
+        return subscripts
+    counts = [a.ndim - len(term.replace("...", "").replace(" ", "")) for term, a in zip(terms, arrays, strict=True)]
+    free = [letter for letter in string.ascii_letters if letter not in subscripts]
+    unnamed = "".join(free[: max(counts)])
+    if min(counts) < 0 or len(unnamed) < max(counts):
+        return subscripts
+    named = [term.replace("...", unnamed[len(unnamed) - n :]) for term, n in zip(terms, counts, strict=True)]
+    return f"{','.join(named)}->{result}"
+
+
 def _check_cast(given, wanted, casting, what):
     if given != wanted and not np.can_cast(given, wanted, casting):
         raise TypeError(
-            f"einsum: {what} could not be cast from {given!r} to {wanted!r} according to the rule {casting!r}"
+            f"einsum: {what} could not be cast from {shown(given)} to {shown(wanted)} "
+            f"according to the rule {shown(casting)}"
         )
 
 

@@ -21,7 +21,8 @@ def einsum(
     out : GPUArray, optional
         Where the result goes, of its shape and of any strides.
     optimize : {False, True, 'greedy', 'optimal'}, tuple or list
-        In which order more than two operands are contracted. False and True are 'greedy'. A list is a path as
+        In which order more than two operands are contracted. With other than False, axes of ``...`` that the result
+        lacks are summed over, as in NumPy; else that is an error. False and True are 'greedy'. A list is a path as
         `einsum_path` returns it.
     dtype : dtype-like, optional
         Of the computation and the result; by default the common dtype of the operands.

@@ -4,6 +4,7 @@ import numpy as np
 
 from rtcg import _native, numpy as _xp
 from rtcg._axes import normalize_axis as _normalize_axis
+from rtcg.numpy._choosing import _values_for
 
 __all__ = [
     "argpartition", "argsort", "argwhere", "flatnonzero", "nonzero", "partition", "put", "put_along_axis",
@@ -51,7 +52,7 @@ def put(a, ind, v, mode="raise"):
     there twice is undefined; in NumPy it is the last one.
     """
     ind = _check_host_indices(ind, a, None, mode)
-    v = _xp._to_device(v)
+    v = _values_for(a, v)
     if v.size not in (1, np.size(ind)):
         v = resize(v, (np.size(ind),))
     _native.array_put(a, ind, v.reshape(np.shape(ind)) if v.size != 1 else v, None, mode)

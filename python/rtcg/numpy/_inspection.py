@@ -129,29 +129,36 @@ def _refuse_complex(name, x):
         raise TypeError(f"{name}: x has dtype {x.dtype}; expected real numbers")
 
 
-def modf(x):
+def _float_of(x):
+    """Floats as they are, integers and bools as those that functions of them are computed in."""
+    return x if x.dtype.kind in "fV" else x.astype(np.dtype(f"f{min(2 * x.dtype.itemsize, 8)}"))
+
+
+def modf(x, *, out=(None, None)):
     """The fractional and the whole parts of `x`, both with its sign: a tuple of two new arrays; does not wait.
 
-    `x` is array-like; integers become float64. Both results have its shape. The fraction of an infinity is 0. Complex
-    numbers are a `TypeError`.
+    `x` is array-like; integers and bools become floats: float16 of 8 bits, float32 of 16, else float64. Both results,
+    new arrays or those of `out`, have its shape. The fraction of an infinity is 0. Complex numbers are a `TypeError`.
     """
     x = _xp._to_device(x)
     _refuse_complex("modf", x)
-    x = x if x.dtype.kind in "fV" else x.astype(np.float64)
+    x = _float_of(x)
     whole = _xp.trunc(x)
     rest = _xp.where(_xp.isinf(x), x.dtype.type(0), x - whole)
-    return _xp.copysign(rest, x), whole
+    return _xp._copy_to_out(out[0], _xp.copysign(rest, x)), _xp._copy_to_out(out[1], whole)
 
 
-def spacing(x):
+def spacing(x, out=None):
     """The distance from each element to the next number away from 0, with the element's sign; does not wait.
 
-    `x` is array-like; what is not floating-point becomes float64. A new array of its shape; NaN for infinities.
+    `x` is array-like; integers and bools become floats: float16 of 8 bits, float32 of 16, else float64. The result,
+    `out` or a new array, has its shape; NaN for infinities.
     """
     x = _xp._to_device(x)
     _refuse_complex("spacing", x)
-    x = x if x.dtype.kind == "f" else x.astype(np.float64)
-    return _xp.where(_xp.isinf(x), x.dtype.type(np.nan), _xp.nextafter(x, _xp.copysign(x.dtype.type(np.inf), x)) - x)
+    x = _float_of(x)
+    steps = _xp.nextafter(x, _xp.copysign(x.dtype.type(np.inf), x)) - x
+    return _xp._copy_to_out(out, _xp.where(_xp.isinf(x), x.dtype.type(np.nan), steps))
 
 
 def degrees(x, out=None):

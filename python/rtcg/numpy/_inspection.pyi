@@ -171,11 +171,11 @@ def min_scalar_type(a: Any) -> Any:
     Waits only for the value of a device array without axes.
     """
 
-def modf(x: Any) -> tuple[Any, ...]:
+def modf(x: Any, *, out: Any = (None, None)) -> tuple[Any, ...]:
     """The fractional and the whole parts of `x`, both with its sign: a tuple of two new arrays; does not wait.
 
-    `x` is array-like; integers become float64. Both results have its shape. The fraction of an infinity is 0. Complex
-    numbers are a `TypeError`.
+    `x` is array-like; integers and bools become floats: float16 of 8 bits, float32 of 16, else float64. Both results,
+    new arrays or those of `out`, have its shape. The fraction of an infinity is 0. Complex numbers are a `TypeError`.
     """
 
 def radians(x: Any, out: Any = None) -> GPUArray:
@@ -246,8 +246,9 @@ def sinc(x: Any) -> GPUArray:
     `x` is array-like; integers become float64.
     """
 
-def spacing(x: Any) -> GPUArray:
+def spacing(x: Any, out: Any = None) -> GPUArray:
     """The distance from each element to the next number away from 0, with the element's sign; does not wait.
 
-    `x` is array-like; what is not floating-point becomes float64. A new array of its shape; NaN for infinities.
+    `x` is array-like; integers and bools become floats: float16 of 8 bits, float32 of 16, else float64. The result,
+    `out` or a new array, has its shape; NaN for infinities.
     """

@@ -5,6 +5,7 @@ import numpy as np
 from rtcg import numpy as _xp
 from rtcg._axes import normalize_axis as _normalize_axis
 from rtcg._docstrings import wrap_paragraphs
+from rtcg._messages import shown
 
 __all__ = [
     "append", "array_split", "atleast_1d", "atleast_2d", "atleast_3d", "block", "broadcast_arrays", "column_stack",
@@ -48,7 +49,8 @@ def concatenate(arrays, axis=0, allocator=None, *, out=None, dtype=None, casting
     for a in arrays:
         target = dtype if dtype is not None else a.dtype if out is None else out.dtype
         if not np.can_cast(a.dtype, target, casting):
-            raise TypeError(f"Cannot cast array data from {a.dtype!r} to {np.dtype(target)!r} according to the rule "
+            raise TypeError(f"Cannot cast array data from {shown(a.dtype)} to "
+                            f"{shown(np.dtype(target))} according to the rule "
                             f"'{casting}'")  # fmt: skip
     if out is None:
         dtype = np.result_type(*(a.dtype for a in arrays)) if dtype is None else dtype

@@ -59,7 +59,7 @@ def _make_nan_extremum(name, start):
         result = reduce(a, axis=axis, keepdims=keepdims, initial=first, where=mask)
         if initial is None:
             result = _xp.where(mask.any(axis=axis, keepdims=keepdims), result, a.dtype.type(np.nan))
-        return _xp._copy_to_out(out, result)
+        return _xp._convert_to_out(out, result)
 
     nan_function.__name__ = nan_function.__qualname__ = f"nan{name}"
     nan_function.__doc__ = wrap_paragraphs(f"""
@@ -74,6 +74,12 @@ are those of `{name}`. NumPy warns of slices of NaN only; here no warning waits 
 nanmax, nanmin = _make_nan_extremum("max", -np.inf), _make_nan_extremum("min", np.inf)
 
 
+def _check_inexact(a, out):
+    """Floats have means that are NaN, which integers do not hold."""
+    if out is not None and a.dtype.kind in "fcV" and out.dtype.kind not in "fcV":
+        raise TypeError(f"out is of dtype {out.dtype}; expected one of floats, as that of a, {a.dtype}")
+
+
 def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=None):
     """The mean of the elements that are not NaN, of all or along `axis`; does not wait.
 
@@ -81,6 +87,7 @@ def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=None):
     Parameters and errors are those of `mean`.
     """
     a = _xp._to_device(a)
+    _check_inexact(a, out)
     return _xp.mean(a, axis=axis, dtype=dtype, out=out, keepdims=keepdims, where=_non_nan_mask(a, where))
 
 
@@ -93,11 +100,12 @@ def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=
     a = _xp._to_device(a)
     ddof = ddof if correction is None else correction
     mask = _non_nan_mask(a, where)
+    _check_inexact(a, out)
     result = _xp.var(a, axis=axis, dtype=dtype, ddof=ddof, keepdims=keepdims, where=mask)
     if mask is not None:
         counts = mask.sum(axis=axis, keepdims=keepdims)
         result = _xp.where(counts > ddof, result, result.dtype.type(np.nan))
-    return _xp._copy_to_out(out, result)
+    return _xp._convert_to_out(out, result)
 
 
 def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None, correction=None):

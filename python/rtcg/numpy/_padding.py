@@ -47,7 +47,8 @@ def _linear_ramp(end, edge, count, axis):
     """From `end` towards a subarray, in `count` steps."""
     steps = _xp.arange(count).astype(np.float64) / count
     steps = steps.reshape(tuple(-1 if k == axis else 1 for k in range(edge.ndim)))
-    ramp = end + (edge.astype(np.float64) - end) * steps
+    wide = np.complex128 if edge.dtype.kind == "c" else np.float64
+    ramp = end + (edge.astype(wide) - end) * steps
     return ramp.astype(edge.dtype) if edge.dtype.kind not in "iu" else _xp.floor(ramp).astype(edge.dtype)
 
 

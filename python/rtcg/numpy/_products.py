@@ -4,6 +4,7 @@ import numpy as np
 
 from rtcg import numpy as _xp
 from rtcg._docstrings import wrap_paragraphs
+from rtcg._messages import shown
 
 __all__ = [
     "convolve", "correlate", "cross", "cumulative_prod", "cumulative_sum", "diff",
@@ -54,22 +55,22 @@ def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
     return _xp.moveaxis(_xp.stack([minor(1, 2), minor(2, 0), minor(0, 1)], -1), -1, axisc)
 
 
-def matvec(x1, x2, /):
+def matvec(x1, x2, /, out=None):
     """Products of matrices with vectors: ``(..., m, n)`` and ``(..., n)`` to ``(..., m)``; does not wait.
 
-    Operands are array-like; leading axes are broadcast. A new array of the common dtype. A `ValueError` when shapes do
-    not fit. By `matmul`.
+    Operands are array-like; leading axes are broadcast. `out` or a new array of the common dtype. A `ValueError` when
+    shapes do not fit. By `matmul`.
     """
-    return _xp.matmul(_xp._to_device(x1), _xp._to_device(x2)[..., None])[..., 0]
+    return _xp._copy_to_out(out, _xp.matmul(_xp._to_device(x1), _xp._to_device(x2)[..., None])[..., 0])
 
 
-def vecmat(x1, x2, /):
+def vecmat(x1, x2, /, out=None):
     """Products of conjugated vectors with matrices: ``(..., n)`` and ``(..., n, m)`` to ``(..., m)``; does not wait.
 
-    Operands are array-like; leading axes are broadcast. A new array of the common dtype. A `ValueError` when shapes do
-    not fit. By `matmul`.
+    Operands are array-like; leading axes are broadcast. `out` or a new array of the common dtype. A `ValueError` when
+    shapes do not fit. By `matmul`.
     """
-    return _xp.matmul(_xp._to_device(x1).conj()[..., None, :], _xp._to_device(x2))[..., 0, :]
+    return _xp._copy_to_out(out, _xp.matmul(_xp._to_device(x1).conj()[..., None, :], _xp._to_device(x2))[..., 0, :])
 
 
 # -- adjacent elements ---------------------------------------------------------------------------------
@@ -99,7 +100,7 @@ def _check_convolution_operands(a, v, mode, name):
         if x.size == 0:
             raise ValueError(f"{which} cannot be empty")
     if mode not in ("full", "same", "valid"):
-        raise ValueError(f"{name}: mode is {mode!r}; expected 'full', 'same' or 'valid'")
+        raise ValueError(f"{name}: mode is {shown(mode)}; expected 'full', 'same' or 'valid'")
     return a, v
 
 
@@ -147,7 +148,7 @@ def diff(a, n=1, axis=-1, prepend=None, append=None):
     of bools it says where they differ. A `ValueError` for a negative `n` or no axis.
     """
     if n < 0:
-        raise ValueError(f"order must be non-negative but got {n!r}")
+        raise ValueError(f"order must be non-negative but got {shown(n)}")
     a = _xp._to_device(a)
     if n == 0:
         return a
@@ -295,7 +296,8 @@ def unwrap(p, discont=None, axis=-1, *, period=2 * np.pi):
     axis %= p.ndim
     step = _xp.diff(p, axis=axis)
     discont = period / 2 if discont is None else discont
-    dtype = np.result_type(step.dtype, type(period)) if step.dtype.kind != "f" else step.dtype
+    # An integer period adapts to integers of any width.
+    dtype = np.result_type(step.dtype, period)
     if dtype.kind in "iu":
         high, rest = divmod(period, 2)
         on_edge = rest == 0
@@ -325,6 +327,9 @@ def interp(x, xp, fp, left=None, right=None, period=None):
         raise ValueError("fp and xp are not of the same length.")
     if xp.size == 0:
         raise ValueError("array of sample points is empty")
+    for name, a in (("x", x), ("xp", xp)):
+        if a.dtype.kind == "c":
+            raise TypeError(f"interp: {name} has dtype {a.dtype}; expected real numbers")
     x, xp = x.astype(np.float64), xp.astype(np.float64)
     fp = fp.astype(np.complex128 if fp.dtype.kind == "c" else np.float64)
     if period is not None:

@@ -95,11 +95,11 @@ def kron(a: Any, b: Any) -> GPUArray:
     lengths and of the common dtype.
     """
 
-def matvec(x1: Any, x2: Any, /) -> GPUArray:
+def matvec(x1: Any, x2: Any, /, out: Any = None) -> GPUArray:
     """Products of matrices with vectors: ``(..., m, n)`` and ``(..., n)`` to ``(..., m)``; does not wait.
 
-    Operands are array-like; leading axes are broadcast. A new array of the common dtype. A `ValueError` when shapes do
-    not fit. By `matmul`.
+    Operands are array-like; leading axes are broadcast. `out` or a new array of the common dtype. A `ValueError` when
+    shapes do not fit. By `matmul`.
     """
 
 def polyval(p: Any, x: Any) -> GPUArray:
@@ -131,9 +131,9 @@ def vander(x: Any, N: Any = None, increasing: Any = False) -> GPUArray:
     `increasing` is true. A new array of the common dtype of `x` and int64. By running products.
     """
 
-def vecmat(x1: Any, x2: Any, /) -> GPUArray:
+def vecmat(x1: Any, x2: Any, /, out: Any = None) -> GPUArray:
     """Products of conjugated vectors with matrices: ``(..., n)`` and ``(..., n, m)`` to ``(..., m)``; does not wait.
 
-    Operands are array-like; leading axes are broadcast. A new array of the common dtype. A `ValueError` when shapes do
-    not fit. By `matmul`.
+    Operands are array-like; leading axes are broadcast. `out` or a new array of the common dtype. A `ValueError` when
+    shapes do not fit. By `matmul`.
     """

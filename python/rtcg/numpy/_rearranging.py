@@ -7,6 +7,7 @@ import numpy as np
 
 from rtcg import numpy as _xp
 from rtcg._axes import normalize_axis as _normalize_axis
+from rtcg._messages import shown
 from rtcg.numpy._padding import index_along_axis as _index_along_axis, pad_axis_with as _pad_axis_with
 
 __all__ = [
@@ -38,7 +39,9 @@ def repeat(a, repeats, axis=None):
     if not isinstance(repeats, _xp.GPUArray):
         repeats = np.asarray(repeats)
     if repeats.dtype.kind not in "iub" and repeats.size:
-        raise TypeError(f"Cannot cast array data from {repeats.dtype!r} to dtype('int64') according to the rule 'safe'")
+        raise TypeError(
+            f"Cannot cast array data from {shown(repeats.dtype)} to dtype('int64') according to the rule 'safe'"
+        )
     if repeats.size and bool((repeats < 0).any()):
         raise ValueError("repeats may not contain negative values.")
     if repeats.size == 1:
@@ -139,7 +142,7 @@ def trim_zeros(filt, trim="fb", axis=None):
     filt = _xp._to_device(filt)
     trim = trim.lower()
     if trim not in ("fb", "bf", "f", "b"):
-        raise ValueError(f"unexpected character(s) in `trim`: {trim!r}")
+        raise ValueError(f"unexpected character(s) in `trim`: {shown(trim)}")
     axes = range(filt.ndim) if axis is None else [_normalize_axis(k, filt.ndim) for k in np.atleast_1d(axis)]
     parts = [slice(None)] * filt.ndim
     for k in axes:

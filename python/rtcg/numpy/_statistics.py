@@ -10,6 +10,7 @@ import numpy as np
 
 from rtcg import numpy as _xp
 from rtcg._axes import normalize_axis as _normalize_axis
+from rtcg._messages import shown
 
 __all__ = [
     "average", "bincount", "corrcoef", "cov", "digitize", "histogram", "histogram2d", "histogram_bin_edges",
@@ -62,7 +63,8 @@ def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
     n = rows.shape[-1]
     middle = rows[..., builtins.max(n - 1, 0) // 2 : n // 2 + 1]
     result = _xp.mean(middle, axis=-1)
-    return _apply_keepdims_and_out(_propagate_nan(result, rows) if n else result, shape, keepdims, out)
+    result = _propagate_nan(result, rows) if n else result
+    return _xp._convert_to_out(out, _apply_keepdims_and_out(result, shape, keepdims, None))
 
 
 # The place of a quantile among n sorted elements, by Hyndman and Fan's parameters.
@@ -96,7 +98,7 @@ def _quantile_position(method, n, q):
         fraction = index - np.floor(index)
         return np.floor(index), np.where(fraction == 0, 0.5, 1.0)
     else:
-        raise ValueError(f"{method!r} is not a valid method")
+        raise ValueError(f"{shown(method)} is not a valid method")
     below = np.floor(index)
     return below, index - below
 
@@ -116,14 +118,17 @@ def _interpolate(low, high, weight):
 def _quantile_of_rows(rows, q, method, weak):
     """One quantile of sorted rows, which are not empty."""
     n = rows.shape[-1]
-    below, weight = (np.asarray(each) for each in _quantile_position(method, n, q))
+    # float16 counts too few elements.
+    below, weight = (
+        np.asarray(each) for each in _quantile_position(method, n, np.promote_types(q.dtype, "f4").type(q))
+    )
     low = int(np.clip(below, 0, n - 1))
-    if method in _EXACT_METHODS:
+    if method in _EXACT_METHODS or (method == "linear" and q.dtype.kind in "iub"):
         return _propagate_nan(rows[..., low], rows)
     high = int(np.clip(below + 1, 0, n - 1))
     if below < 0 or below >= n - 1:
         low = high = 0 if below < 0 else n - 1
-    weight = float(weight) if weak else np.float64(weight)
+    weight = float(weight) if weak else weight.astype(q.dtype if q.dtype.kind == "f" else np.float64)[()]
     return _propagate_nan(_interpolate(rows[..., low], rows[..., high], weight), rows)
 
 
@@ -131,11 +136,11 @@ def _check_quantiles(a, q, scale, name):
     if a.dtype.kind == "c":
         raise TypeError("a must be an array of real numbers")
     weak = type(q) in (int, float)
-    q = np.asarray(q.get() if isinstance(q, _xp.GPUArray) else q) / scale
+    q = q.get() if isinstance(q, _xp.GPUArray) else q
+    # Percents of floats are divided in their dtype, as NumPy does it.
+    q = np.asarray(q if scale == 1 else np.true_divide(q, a.dtype.type(scale) if a.dtype.kind == "f" else scale))
     if not np.all((q >= 0) & (q <= 1)):
         raise ValueError(f"{name} must be in the range [0, {scale}]")
-    if a.dtype.kind == "f" and weak:
-        q = q.astype(np.float64)
     return q, weak
 
 
@@ -293,12 +298,13 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=N
     w = _observation_weights(fweights, aweights, x.shape[1])
     ddof = (0 if bias else 1) if ddof is None else ddof
     centre, total = average(x, axis=1, weights=w, returned=True)
-    x = x - centre[:, None]
-    products = x @ (x if w is None else x * w).T.conj()
+    # As NumPy, which computes these in place: `dtype` stays where weights are float64.
+    x = _xp.subtract(x, centre[:, None], out=_xp.empty_like(x))
+    products = x @ (x if w is None else (x * w).astype(dtype)).T.conj()
     factor = _covariance_divisor(x.shape[1], ddof, w, aweights, total)
     if isinstance(factor, _xp.GPUArray):
-        return (products / factor).squeeze()
-    return (products * (np.float64(1) / factor if factor else np.float64(np.inf))).squeeze()
+        return (products / factor).astype(dtype).squeeze()
+    return (products * (1 / factor if factor else float("inf"))).squeeze()
 
 
 def _observation_weights(fweights, aweights, n):
@@ -382,16 +388,17 @@ def bincount(x, /, weights=None, minlength=0):
     x = _xp._to_device(x)
     if x.ndim != 1:
         raise ValueError(f"object of {x.ndim} axes, expected one")
-    if not np.can_cast(x.dtype, np.int64, "safe") and x.size:
-        raise TypeError(f"Cannot cast array data from {x.dtype!r} to dtype('int64') according to the rule 'safe'")
+    if x.dtype.kind not in "biu" and x.size:
+        raise TypeError(f"Cannot cast array data from {shown(x.dtype)} to dtype('int64') according to the rule 'safe'")
     if minlength < 0:
         raise ValueError("'minlength' must not be negative")
     n = int(minlength)
     if x.size:
         low, high = _xp.stack([x.min(), x.max()]).get()
-        if low < 0:
-            raise ValueError("'x' argument must have no negative elements")
+        if low < 0 or high > np.iinfo(np.int64).max:
+            raise ValueError(f"x has the element {low if low < 0 else high}; expected numbers from 0 to 2**63 - 1")
         n = builtins.max(n, int(high) + 1)
+        x = x.astype(np.int64) if x.dtype == np.uint64 else x
     if weights is None:
         return _count_sorted_integers(_xp.sort(x.astype(np.int64) if x.dtype.kind == "b" else x), n)
     weights = _xp._to_device(weights)
@@ -417,12 +424,12 @@ def digitize(x, bins, right=False):
         raise TypeError("x may not be complex")
     if bins.ndim != 1:
         raise ValueError("bins must be one-dimensional")
-    rises, falls = _xp.stack([(bins[1:] >= bins[:-1]).all(), (bins[1:] <= bins[:-1]).all()]).get()
-    if not rises and not falls:
+    falls, rises = _xp.stack([(bins[1:] < bins[:-1]).any(), (bins[1:] > bins[:-1]).any()]).get()
+    if rises and falls:
         raise ValueError("bins must be monotonically increasing or decreasing")
-    if rises:
-        return _xp.searchsorted(bins, x, side="left" if right else "right")
-    return bins.size - _xp.searchsorted(_xp.flip(bins), x, side="right" if right else "left")
+    # The same edges in ascending order: which bin an edge belongs to does not depend on the order they were given in.
+    places = _xp.searchsorted(_xp.flip(bins) if falls else bins, x, side="left" if right else "right")
+    return bins.size - places if falls else places
 
 
 _BIN_WIDTH_ESTIMATORS = {
@@ -442,9 +449,9 @@ def _estimate_bin_width(a, name, spread):
         # Half of the elements may be equal.
         return np.minimum(np.maximum(fd, _BIN_WIDTH_ESTIMATORS["sqrt"](a, spread) / 2), sturges)
     if name in ("doane", "stone"):
-        raise NotImplementedError(f"bins={name!r}: this estimator is not there for arrays on a device")
+        raise NotImplementedError(f"bins={shown(name)}: this estimator is not there for arrays on a device")
     if name not in _BIN_WIDTH_ESTIMATORS:
-        raise ValueError(f"{name!r} is not a valid estimator for `bins`")
+        raise ValueError(f"{shown(name)} is not a valid estimator for `bins`")
     return _BIN_WIDTH_ESTIMATORS[name](a, spread)
 
 

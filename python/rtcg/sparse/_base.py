@@ -9,8 +9,9 @@ import numpy as np
 
 from rtcg import numpy as _xp
 from rtcg._conversions import as_dtype
+from rtcg._messages import shown
 from rtcg.numpy import GPUArray
-from rtcg.sparse._operands import is_scalar, refuse_host_matrix, to_device
+from rtcg.sparse._operands import is_scalar, refuse_host_matrix, stored_in, to_device
 
 _NAMES = {
     "csr": "Compressed Sparse Row",
@@ -38,6 +39,8 @@ class sparray:
     ndim = 2
     _is_matrix = False
     _plan = None
+    #: Attributes that `_set` makes an array of, beside its shape.
+    _part_names = ("data", "indices", "indptr")
 
     # -- what it is ---------------------------------------------------------------------------------------
 
@@ -107,7 +110,7 @@ class sparray:
         if format is None or format == self.format:
             return self.copy() if copy else self
         if format not in _NAMES:
-            raise ValueError(f"Format {format} is unknown: format is {format!r}; expected one of {list(_NAMES)}")
+            raise ValueError(f"Format {format} is unknown: format is {shown(format)}; expected one of {list(_NAMES)}")
         return getattr(self, f"to{format}")()
 
     def get(self, stream=None):
@@ -154,15 +157,24 @@ class sparray:
         return self._with_data(self.data.copy(), copy=True)
 
     def astype(self, dtype, casting="unsafe", copy=True):
-        """A copy with another dtype."""
+        """A copy with another dtype, of what is stored: elements of one place are added up in the new one."""
         dtype = as_dtype("dtype", dtype)
         if not np.can_cast(self.dtype, dtype, casting=casting):
             raise TypeError(
-                f"Cannot cast array data from {self.dtype!r} to {dtype!r} according to the rule {casting!r}"
+                f"Cannot cast array data from {shown(self.dtype)} to {shown(dtype)} "
+                f"according to the rule {shown(casting)}"
             )
         if dtype == self.dtype:
             return self.copy() if copy else self
         return self._with_data(self.data.astype(dtype))
+
+    # -- copies -------------------------------------------------------------------------------------------
+
+    def __reduce__(self):
+        return _restored, (type(self), self._shape, *(getattr(self, name) for name in self._part_names))
+
+    def __deepcopy__(self, memo):
+        return self.copy()
 
     def _container(self, format):
         """The class of `format`, of arrays or of matrices as this one is."""
@@ -252,6 +264,10 @@ class sparray:
         summed = self._summed()
         return summed._with_data(abs(summed.data))
 
+    def _elements(self):
+        """What is stored for places of the array, whose sum is that of its elements."""
+        return self.data
+
     def _summed(self):
         """The array with no two elements in one place, of which functions other than sums are; waits."""
         if self.has_canonical_format:
@@ -339,22 +355,27 @@ class sparray:
     # -- reductions ---------------------------------------------------------------------------------------
 
     def sum(self, axis=None, dtype=None, out=None):
-        """The sum of all elements, of columns (``axis=0``) or of rows (``axis=1``); does not wait."""
+        """The sum of all elements, of columns (``axis=0``) or of rows (``axis=1``); waits for that of all truth values.
+
+        As in SciPy, truth values of one place are one in the sum of all, and as many as are stored in sums of an axis.
+        """
         if dtype is None:
             dtype = np.zeros(0, self.dtype).sum().dtype
         if axis is None:
-            return self.data.astype(dtype).sum()
+            source = self._summed() if self.dtype.kind == "b" else self
+            return stored_in(out, source.astype(dtype, copy=False)._elements().sum())
         if axis not in (0, 1, -1, -2):
             raise ValueError("axis out of range")
         matrix = (self if axis % 2 else self.transpose()).astype(dtype)
-        return matrix @ _xp.ones(matrix.shape[1], dtype)
+        return stored_in(out, matrix @ _xp.ones(matrix.shape[1], dtype))
 
     def mean(self, axis=None, dtype=None, out=None):
         """The mean of all elements, of columns (``axis=0``) or of rows (``axis=1``), with those of zeros."""
         if dtype is None and self.dtype.kind in "biu":
             dtype = np.dtype(np.float64)
         count = np.prod(self.shape) if axis is None else self.shape[axis]
-        return self.sum(axis, dtype) / count
+        source = self if dtype is None else self.astype(dtype, copy=False)
+        return stored_in(out, source.sum(axis, dtype) / count)
 
     def trace(self, offset=0):
         """The sum of a diagonal; does not wait."""
@@ -369,12 +390,17 @@ class sparray:
         if axis is not None:
             coo = self.tocoo()._canonical("csr")
             return coo._kept(coo.data != 0)._counts(axis)
-        return int((self._summed().data != 0).astype(np.int64).sum().get()) if self.nnz else 0
+        return int((self._summed()._elements() != 0).astype(np.int64).sum().get()) if self.nnz else 0
 
     def nonzero(self):
-        """Rows and columns of the elements that are not 0, row after row of what is not in triples; waits."""
-        coo = (self.tocsr() if self.format == "csc" else self).tocoo()
+        """Rows and columns of what is stored and not 0, row after row of what is not in triples; waits.
+
+        As in SciPy, elements of one place are not added up before.
+        """
+        coo = (self.tocsr() if self.format == "dia" else self).tocoo()
         wanted = _xp.nonzero(coo.data != 0)[0]
+        if self.format == "csc":
+            wanted = wanted[_xp.argsort(coo.row[wanted], kind="stable")]
         return coo.row[wanted], coo.col[wanted]
 
     def max(self, axis=None):
@@ -474,6 +500,13 @@ class sparray:
     def __round__(self, ndigits=0):
         summed = self._summed()
         return summed._with_data(_xp.round(summed.data, ndigits))
+
+
+def _restored(container, shape, *parts):
+    """An array of the parts that a copy, or a file of `pickle`, has of it."""
+    made = container.__new__(container)
+    made._set(shape, *parts)
+    return made
 
 
 def _elementwise():

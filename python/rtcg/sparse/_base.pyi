@@ -64,7 +64,7 @@ class sparray:
     def copy(self) -> Self:
         """A copy in memory of its own."""
     def astype(self, dtype: Any, casting: Any = "unsafe", copy: Any = True) -> Self:
-        """A copy with another dtype."""
+        """A copy with another dtype, of what is stored: elements of one place are added up in the new one."""
     def __matmul__(self, other: Any) -> Any:
         """The product with a vector, a dense matrix or a sparse one; does not wait where the other one is a vector."""
     def __rmatmul__(self, other: Any) -> Any: ...
@@ -87,7 +87,10 @@ class sparray:
         """Each element to the power of `n`, a number above 0."""
     def __pow__(self, n: Any) -> Self: ...
     def sum(self, axis: Any = None, dtype: Any = None, out: Any = None) -> GPUArray:
-        """The sum of all elements, of columns (``axis=0``) or of rows (``axis=1``); does not wait."""
+        """The sum of all elements, of columns (``axis=0``) or of rows (``axis=1``); waits for that of all truth values.
+
+        As in SciPy, truth values of one place are one in the sum of all, and as many as are stored in sums of an axis.
+        """
     def mean(self, axis: Any = None, dtype: Any = None, out: Any = None) -> GPUArray:
         """The mean of all elements, of columns (``axis=0``) or of rows (``axis=1``), with those of zeros."""
     def trace(self, offset: Any = 0) -> GPUArray:
@@ -105,7 +108,10 @@ class sparray:
     def count_nonzero(self, axis: Any = None) -> Any:
         """The number of elements that are not 0, also of each column (``axis=0``) or row (``axis=1``); waits."""
     def nonzero(self) -> Any:
-        """Rows and columns of the elements that are not 0, row after row of what is not in triples; waits."""
+        """Rows and columns of what is stored and not 0, row after row of what is not in triples; waits.
+
+        As in SciPy, elements of one place are not added up before.
+        """
     def max(self, axis: Any = None) -> Any:
         """The largest element, or that of each column (``axis=0``) or row (``axis=1``); NaN counts. Waits."""
     def min(self, axis: Any = None) -> Any:

@@ -1,13 +1,17 @@
 """Making sparse arrays from numbers, and from each other."""
 
+import os
+
 import numpy as np
 
 from rtcg import numpy as _xp
-from rtcg._conversions import as_dtype, as_float, as_integer, as_rng, as_sequence, as_text, converts, shown
+from rtcg._conversions import as_dtype, as_float, as_integer, as_rng, as_sequence, as_text, converts
+from rtcg._messages import shown
 from rtcg.numpy import GPUArray
 from rtcg.sparse._base import issparse
 from rtcg.sparse._coo import coo_array
 from rtcg.sparse._dia import as_offsets, dia_array
+from rtcg.sparse._market import file_name
 from rtcg.sparse._operands import as_matrix, checked_shape, index_dtype, to_device
 
 
@@ -337,26 +341,50 @@ def save_npz(file, matrix, compressed=True):
 def load_npz(file):
     """Read a file of `save_npz`, also of SciPy's: a new sparse array, or matrix, of the format that was written; waits.
 
-    A `ValueError` that names the file when it is none of these, or of a format that is missing here.
+    A `ValueError` that names the file when it is none of these, or of a format that is missing here; an `OSError` when
+    there is none.
     """
+    name = file_name(file)
+    if isinstance(file, (str, os.PathLike)):
+        with open(file, "rb") as opened:
+            return _array_of_parts(name, opened)
+    return _array_of_parts(name, file)
+
+
+def _array_of_parts(name, opened):
+    # Broken files make readers of archives raise errors of many types.
+    try:
+        with np.load(opened, allow_pickle=False) as archive:
+            parts = {part: archive[part] for part in archive.files}
+    except Exception as error:
+        text = f"{type(error).__name__}: {error}"
+        raise ValueError(f"{name}: it cannot be read; expected a file of save_npz ({text})") from error
+    try:
+        return _array_of(parts)
+    except (ValueError, TypeError, OverflowError, IndexError, UnicodeError) as error:
+        raise ValueError(f"{name}: {error}") from error
+
+
+def _array_of(parts):
     import rtcg.sparse
 
-    with np.load(file, allow_pickle=False) as parts:
-        if "format" not in parts:
-            raise ValueError(f"{file}: it has {sorted(parts)}, and no 'format'; expected a file of save_npz")
-        name = parts["format"].item()
-        name = name.decode("ascii") if isinstance(name, bytes) else name
-        needed = {"coo": (), "dia": ("offsets",)}.get(name, ("indices", "indptr"))
-        if missing := [part for part in ("shape", "data", *needed) if part not in parts]:
-            raise ValueError(f"{file}: {missing[0]!r} is missing from an array of format {name!r}")
-        kind = "array" if parts.get("_is_array") else "matrix"
-        shape = tuple(int(n) for n in parts["shape"])
-        container = getattr(rtcg.sparse, f"{name}_{kind}", None)
-        if container is None:
-            raise ValueError(f"{file}: a sparse array of format {name!r} is not supported")
-        if name in ("csr", "csc", "bsr"):
-            return container((parts["data"], parts["indices"], parts["indptr"]), shape=shape)
-        if name == "coo":
-            coords = parts["coords"] if "coords" in parts else (parts["row"], parts["col"])
-            return container((parts["data"], tuple(coords)), shape=shape)
-        return container((parts["data"], parts["offsets"]), shape=shape)
+    if "format" not in parts:
+        raise ValueError(f"it has {sorted(parts)}, and no 'format'; expected a file of save_npz")
+    name = parts["format"].item()
+    name = name.decode("ascii") if isinstance(name, bytes) else name
+    needed = {"coo": (), "dia": ("offsets",)}.get(name, ("indices", "indptr"))
+    if missing := [part for part in ("shape", "data", *needed) if part not in parts]:
+        raise ValueError(f"{shown(missing[0])} is missing from an array of format {shown(name)}")
+    kind = "array" if parts.get("_is_array") else "matrix"
+    shape = tuple(int(n) for n in parts["shape"])
+    container = getattr(rtcg.sparse, f"{name}_{kind}", None)
+    if container is None:
+        raise ValueError(f"a sparse array of format {shown(name)} is not supported")
+    if name in ("csr", "csc", "bsr"):
+        return container((parts["data"], parts["indices"], parts["indptr"]), shape=shape)
+    if name == "coo":
+        if "coords" not in parts and not ("row" in parts and "col" in parts):
+            raise ValueError("neither 'coords' nor 'row' and 'col' are in an array of format 'coo'")
+        coords = parts["coords"] if "coords" in parts else (parts["row"], parts["col"])
+        return container((parts["data"], tuple(coords)), shape=shape)
+    return container((parts["data"], parts["offsets"]), shape=shape)

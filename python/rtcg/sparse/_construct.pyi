@@ -136,5 +136,6 @@ def save_npz(file: Any, matrix: Any, compressed: Any = True) -> None:
 def load_npz(file: Any) -> sparray:
     """Read a file of `save_npz`, also of SciPy's: a new sparse array, or matrix, of the format that was written; waits.
 
-    A `ValueError` that names the file when it is none of these, or of a format that is missing here.
+    A `ValueError` that names the file when it is none of these, or of a format that is missing here; an `OSError` when
+    there is none.
     """

@@ -8,7 +8,7 @@ from rtcg.numpy import GPUArray
 from rtcg.sparse import _operands
 from rtcg.sparse._base import issparse, sparray
 from rtcg.sparse._compressed import _any_array, _is_host_sparse, _is_shape, _value_dtype, as_own
-from rtcg.sparse._operands import checked_shape, index_dtype, is_one_axis, to_device
+from rtcg.sparse._operands import check_out, checked_shape, index_dtype, is_one_axis, to_device
 
 
 class coo_array(sparray):
@@ -27,6 +27,7 @@ class coo_array(sparray):
     """
 
     format = "coo"
+    _part_names = ("data", "row", "col")
 
     def __new__(cls, arg1=None, shape=None, *args, **kwargs):
         """An array, or one of one axis where that is meant."""
@@ -266,7 +267,8 @@ class coo_array(sparray):
 
     def _dense(self, order, out):
         summed = self._canonical("csr")
-        rows, columns = self.shape
+        if out is not None:
+            check_out(out, self.shape, self.dtype)
         dense = _xp.zeros(self.shape, self.dtype, order=order) if out is None else out.fill(0)
         if summed.nnz:
             dense[summed.row, summed.col] = summed.data

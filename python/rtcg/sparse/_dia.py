@@ -3,7 +3,8 @@
 import numpy as np
 
 from rtcg import _native, numpy as _xp
-from rtcg._conversions import as_flag, shown
+from rtcg._conversions import as_flag
+from rtcg._messages import shown
 from rtcg.numpy import GPUArray
 from rtcg.sparse._base import issparse, sparray
 from rtcg.sparse._compressed import _is_host_sparse, _is_shape, _value_dtype, as_own
@@ -41,6 +42,7 @@ class dia_array(sparray):
     """
 
     format = "dia"
+    _part_names = ("data", "_host_offsets")
 
     def __init__(self, arg1, shape=None, dtype=None, copy=False):
         arg1, copy = as_own(arg1), as_flag("copy", copy)
@@ -103,18 +105,25 @@ class dia_array(sparray):
     def _host_copy(self, module):
         return getattr(module, type(self).__name__)((self.data.get(), self._host_offsets), shape=self.shape)
 
-    def tocoo(self, copy=False):
-        """As triples of what is not 0; waits for their number."""
+    def _places(self):
+        """Of what is stored: rows, columns, and whether they are places of the array."""
         count, width = self.data.shape
         rows, columns = self.shape
         index = index_dtype(max(self.shape), self._host_offsets)
-        if not count or not width:
-            empty = _xp.empty(0, index)
-            return self._container("coo")._of(self.shape, _xp.empty(0, self.dtype), empty, empty)
         col = _xp.broadcast_to(_xp.arange(width, dtype=index), (count, width))
         row = col - to_device(self._host_offsets.astype(index)).reshape((count, 1))
-        inside = (row >= 0) & (row < rows) & (col < columns) & (self.data != 0)
-        wanted = _xp.nonzero(inside.ravel())[0]
+        return row, col, (row >= 0) & (row < rows) & (col < columns)
+
+    def _elements(self):
+        return _xp.where(self._places()[2], self.data, self.dtype.type(0)) if self.data.size else self.data
+
+    def tocoo(self, copy=False):
+        """As triples of what is not 0; waits for their number."""
+        if not self.data.size:
+            empty = _xp.empty(0, index_dtype(max(self.shape), self._host_offsets))
+            return self._container("coo")._of(self.shape, _xp.empty(0, self.dtype), empty, empty)
+        row, col, inside = self._places()
+        wanted = _xp.nonzero((inside & (self.data != 0)).ravel())[0]
         flat = self.data.ravel()[wanted], row.ravel()[wanted], col.copy().ravel()[wanted]
         return self._container("coo")._of(self.shape, *flat)
 

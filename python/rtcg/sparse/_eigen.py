@@ -6,7 +6,8 @@ import warnings
 import numpy as np
 
 from rtcg import _native, linalg as _dense, numpy as _xp
-from rtcg._conversions import as_flag, as_float, as_integer, as_rng, as_text, converts, shown
+from rtcg._conversions import as_flag, as_float, as_integer, as_rng, as_text, converts
+from rtcg._messages import shown
 from rtcg.numpy import GPUArray
 from rtcg.sparse._base import issparse
 from rtcg.sparse._operands import to_device
@@ -68,7 +69,7 @@ def _native_adjoint(A, dtype):
     if isinstance(A, GPUArray):
         return A.astype(dtype).conj().T
     if not A._has_adjoint():
-        raise NotImplementedError(f"rmatvec is not defined for A, {A!r}; expected an operator with its adjoint")
+        raise NotImplementedError(f"rmatvec is not defined for A, {shown(A)}; expected an operator with its adjoint")
     return A.rmatvec, A.shape[::-1]
 
 
@@ -211,10 +212,10 @@ def eigsh(
     if M is not None or Minv is not None:
         raise NotImplementedError("M: the generalized problem is not supported by eigsh; see lobpcg(A, X, B=M)")
     if which not in _WHICH:
-        raise ValueError(f"which is {which!r}; expected one of {' '.join(_WHICH)}")
+        raise ValueError(f"which is {shown(which)}; expected one of {' '.join(_WHICH)}")
     if mode != "normal":
         if mode in ("buckling", "cayley"):
-            raise NotImplementedError(f"mode is {mode!r}; expected 'normal'")
+            raise NotImplementedError(f"mode is {shown(mode)}; expected 'normal'")
         raise ValueError(f"unrecognized mode '{mode}'; expected 'normal'")
     if OPinv is not None and sigma is None:
         raise ValueError("OPinv should not be specified with sigma = None.")
@@ -314,19 +315,19 @@ def svds(
     """
     A = _operand(A)
     if solver in ("lobpcg", "propack"):
-        raise NotImplementedError(f"solver is {solver!r}; expected 'arpack'")
+        raise NotImplementedError(f"solver is {shown(solver)}; expected 'arpack'")
     if solver != "arpack":
-        raise ValueError(f"solver must be one of {{'arpack', 'lobpcg', 'propack'}}; it is {solver!r}")
+        raise ValueError(f"solver must be one of {{'arpack', 'lobpcg', 'propack'}}; it is {shown(solver)}")
     if options:
-        raise NotImplementedError(f"options is {options!r}; expected None")
+        raise NotImplementedError(f"options is {shown(options)}; expected None")
     size, dtype, k = min(A.shape), vector_dtype(A.dtype), operator.index(k)
     if not 0 < k < size:
         raise ValueError(f"`k` must be an integer satisfying `0 < k < min(A.shape)`; k={k}, A.shape={A.shape}")
     if which not in ("LM", "SM"):
-        raise ValueError(f"`which` must be in {{'LM', 'SM'}}; it is {which!r}")
+        raise ValueError(f"`which` must be in {{'LM', 'SM'}}; it is {shown(which)}")
     if return_singular_vectors not in (True, False, "u", "vh"):
         raise ValueError(
-            f"`return_singular_vectors` must be in {{True, False, 'u', 'vh'}}; it is {return_singular_vectors!r}"
+            f"`return_singular_vectors` must be in {{True, False, 'u', 'vh'}}; it is {shown(return_singular_vectors)}"
         )
     u, s, vh, is_converged = _native.sparse_svds(
         _native_operand(A, dtype), _native_adjoint(A, dtype), dtype, _start(v0, rng, size, dtype), k=k, which=which,
@@ -408,7 +409,8 @@ def lobpcg(
     Y : array of shape (n, m), optional
         Vectors to which results are orthogonal, in the product of `B`.
     tol : float, optional
-        What norms of residuals ``A x - w B x`` have to be at most: ``n * sqrt(eps)`` unless given.
+        What norms of residuals ``A x - w B x`` have to be at most. Unless given, ``n * sqrt(eps)``, times the size of
+        the problem where that is less than 1, and at least ``10 * n * eps`` times that size.
     maxiter : int, optional
         The most iterations: 20 unless given.
     largest : bool
@@ -474,7 +476,7 @@ def lobpcg(
     if not report["converged"] and rows >= 5 * k:
         warnings.warn(
             f"Exited at iteration {report['iterations']} with accuracies {report['residuals']} not reaching the "
-            f"requested tolerance {np.sqrt(np.finfo(dtype).eps) * n if not tol or tol <= 0 else tol}.",
+            f"requested tolerance {report['tolerance']}.",
             UserWarning,
             stacklevel=2,
         )

@@ -61,7 +61,6 @@ def _factor(name, A, **options):
     if not issparse(A) or A.format != "csc":
         from rtcg.sparse import csc_array
 
-        refuse_host_matrix(A)
         warnings.warn(f"{name} converted its input to CSC format", SparseEfficiencyWarning, stacklevel=3)
         A = csc_array(A)
     if A.shape[0] != A.shape[1]:
@@ -206,7 +205,6 @@ def spsolve(A, b, permc_spec=None, use_umfpack=True):
     if not issparse(A) or A.format not in ("csc", "csr"):
         from rtcg.sparse import csc_array
 
-        refuse_host_matrix(A)
         warnings.warn("spsolve requires A be CSC or CSR matrix format", SparseEfficiencyWarning, stacklevel=2)
         A = csc_array(A)
     refuse_host_matrix(b)

@@ -9,6 +9,7 @@ import inspect
 import numpy as np
 
 from rtcg._conversions import as_dtype, as_flag
+from rtcg._messages import shown
 from rtcg.numpy import GPUArray
 from rtcg.sparse._base import _NAMES, issparse, sparray
 from rtcg.sparse._compressed import _is_host_sparse, _is_shape, _value_dtype, csr_array
@@ -46,6 +47,9 @@ def _selector(key, n, axis):
 class _HostArray(sparray):
     """What both formats have in common."""
 
+    # Attributes are those of the host, which any copy has.
+    __reduce__ = object.__reduce__
+
     def __init__(self, arg1, shape=None, dtype=None, copy=False):
         as_flag("copy", copy)
         is_shape = _is_shape(arg1) or (isinstance(arg1, tuple) and len(arg1) == 1)
@@ -66,7 +70,7 @@ class _HostArray(sparray):
     def _checked_shape(self, shape):
         if len(shape) == 1 and self.format == "dok" and not self._is_matrix:
             if shape[0] < 0:
-                raise ValueError(f"'shape' elements cannot be negative: {shape!r}")
+                raise ValueError(f"'shape' elements cannot be negative: {shown(shape)}")
             return (int(shape[0]),)
         if len(shape) == 1:
             raise ValueError(f"{self.format.upper()} arrays don't support 1D input. Use 2D")

@@ -3,6 +3,7 @@
 import numpy as np
 
 from rtcg import numpy as _xp
+from rtcg._messages import shown
 from rtcg.sparse._base import issparse
 
 
@@ -38,7 +39,7 @@ def norm(x, ord=None, axis=None):
         raise TypeError("input is not sparse. use numpy.linalg.norm")
     axes = tuple(range(x.ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
     if any(not -x.ndim <= a < x.ndim for a in axes) or not 1 <= len(axes) <= 2:
-        raise ValueError(f"Invalid axis {axes!r} for an array with shape {x.shape!r}")
+        raise ValueError(f"Invalid axis {shown(axes)} for an array with shape {shown(x.shape)}")
     sizes = abs(x.tocsr())
     if len(axes) == 2 or (x.ndim == 1 and ord in ("fro", "f")):
         if axes[0] % 2 == axes[-1] % 2 and x.ndim == 2:
@@ -51,10 +52,19 @@ def _as_float(data):
     return data.astype(np.float64) if data.dtype.kind in "biu" else data
 
 
+def _in_units(sizes):
+    """Sizes in units of a power of two near the largest, whose powers are numbers, and that unit; waits."""
+    data = _as_float(sizes.data)
+    most = float(data.max().get()) if data.size else 0.0
+    limit = np.finfo(data.dtype).maxexp - 4
+    power = int(np.clip(np.frexp(most)[1], -limit, limit)) if 0 < most < np.inf else 0
+    return data * data.dtype.type(2.0**-power), data.dtype.type(2.0**power)
+
+
 def _matrix_norm(sizes, ord, axes):
     if ord in (None, "fro", "f"):
-        data = _as_float(sizes.data)
-        return _xp.sqrt((data * data).sum())
+        data, unit = _in_units(sizes)
+        return _xp.sqrt((data * data).sum()) * unit
     if ord in (2, -2):
         raise NotImplementedError(f"ord is {ord}; expected None, 'fro', 1, -1, inf or -inf")
     if ord not in (1, -1, np.inf, -np.inf):
@@ -74,4 +84,5 @@ def _vector_norms(sizes, ord, axis):
     if ord is not None and not isinstance(ord, (int, float)):
         raise ValueError("Invalid norm order for vectors.")
     power = 2 if ord is None else ord
-    return sizes._with_data(_as_float(sizes.data) ** power).sum(axis) ** (1 / power)
+    data, unit = _in_units(sizes)
+    return sizes._with_data(data**power).sum(axis) ** (1 / power) * unit

@@ -1,9 +1,11 @@
 """Operands of sparse arrays: shapes, dtypes of indices, arrays of the host and of other libraries."""
 
+import sys
+
 import numpy as np
 
 from rtcg import numpy as _xp
-from rtcg._conversions import shown
+from rtcg._messages import shown
 from rtcg.numpy import GPUArray
 
 #: Kernels step over the end of a row by less than a warp, so that int32 counts no more elements than these.
@@ -16,22 +18,40 @@ def index_dtype(maximum, *arrays):
     return np.dtype(np.int64 if wide or maximum > np.iinfo(np.int32).max else np.int32)
 
 
+def check_out(out, shape, dtype):
+    """Refuses an `out` that is no array on a device of this shape and of a dtype that `dtype` can be cast to."""
+    if not isinstance(out, GPUArray) or out.shape != shape:
+        own = f" of shape {out.shape}" if hasattr(out, "shape") else ""
+        raise ValueError(f"out is {shown(out)}{own}; expected an array on a device of shape {shape}")
+    if not np.can_cast(dtype, out.dtype, "same_kind"):
+        raise TypeError(f"out is {shown(out)}; expected a dtype that {dtype} can be cast to")
+
+
+def stored_in(out, result):
+    """`result`, in `out` if that is given."""
+    if out is None:
+        return result
+    check_out(out, result.shape, result.dtype)
+    out[...] = result
+    return out
+
+
 def checked_shape(shape):
     """`shape` as two integers."""
     try:
         rows, columns = (int(length) for length in shape)
     except (TypeError, ValueError):
-        raise TypeError(f"invalid input format: shape is {shape!r}; expected two integers") from None
+        raise TypeError(f"invalid input format: shape is {shown(shape)}; expected two integers") from None
     if rows < 0 or columns < 0:
-        raise ValueError(f"'shape' elements cannot be negative: {shape!r}")
+        raise ValueError(f"'shape' elements cannot be negative: {shown(shape)}")
     return rows, columns
 
 
 def as_matrix(name, value):
-    """`value`, which must be a sparse array, or an array with axes."""
+    """`value`, which must be a sparse array, SciPy's among them, or an array with axes."""
     if not hasattr(value, "shape") and np.ndim(value) == 0:
         raise TypeError(f"{name} is {shown(value)}; expected a sparse or dense array")
-    return value
+    return own_of_scipy(value)
 
 
 def is_one_axis(arg1, shape):
@@ -44,9 +64,25 @@ def is_one_axis(arg1, shape):
     return getattr(arg1, "ndim", None) == 1 or (isinstance(arg1, list) and np.ndim(arg1) == 1)
 
 
+def is_scipy_sparse(value):
+    """Whether `value` is a sparse array or matrix of SciPy, or of a class derived from one; SciPy is not imported."""
+    module = sys.modules.get("scipy.sparse")
+    return module is not None and module.issparse(value)
+
+
+def own_of_scipy(value):
+    """A sparse array of SciPy as one on the device, in the same format where it can be; else `value`."""
+    if not is_scipy_sparse(value):
+        return value
+    import rtcg.sparse
+
+    format = value.format if value.format in ("csr", "csc", "coo", "dia", "bsr") else "csr"
+    return getattr(rtcg.sparse, f"{format}_array")(value)
+
+
 def refuse_host_matrix(other):
     """Raise TypeError for a sparse array of SciPy: its parts are copied to the device where the program says so."""
-    if type(other).__module__.partition(".")[0] == "scipy" and hasattr(other, "tocsr"):
+    if is_scipy_sparse(other):
         raise TypeError(
             f"the operand is a {type(other).__name__} of SciPy, on the host; expected one on the device, such as "
             "rtcg.sparse.csr_array(operand)"

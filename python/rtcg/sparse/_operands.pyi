@@ -11,14 +11,26 @@ MAX_INT32_ELEMENTS: int
 def index_dtype(maximum: Any, *arrays: Any) -> np.dtype[Any]:
     """The dtype of indices up to `maximum`: int64 if an array has it already or int32 is too small."""
 
+def check_out(out: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+    """Refuses an `out` that is no array on a device of this shape and of a dtype that `dtype` can be cast to."""
+
+def stored_in(out: Any, result: GPUArray) -> GPUArray:
+    """`result`, in `out` if that is given."""
+
 def checked_shape(shape: Any) -> tuple[int, int]:
     """`shape` as two integers."""
 
 def as_matrix(name: str, value: Any) -> Any:
-    """`value`, which must be a sparse array, or an array with axes."""
+    """`value`, which must be a sparse array, SciPy's among them, or an array with axes."""
 
 def is_one_axis(arg1: Any, shape: Any) -> bool:
     """Whether a constructor is given an array of one axis."""
+
+def is_scipy_sparse(value: Any) -> bool:
+    """Whether `value` is a sparse array or matrix of SciPy, or of a class derived from one; SciPy is not imported."""
+
+def own_of_scipy(value: Any) -> Any:
+    """A sparse array of SciPy as one on the device, in the same format where it can be; else `value`."""
 
 def refuse_host_matrix(other: Any) -> None:
     """Raise TypeError for a sparse array of SciPy: its parts are copied to the device where the program says so."""

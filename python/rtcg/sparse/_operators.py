@@ -1,12 +1,14 @@
 """Linear operators on the device, with the algebra of `scipy.sparse.linalg.LinearOperator`."""
 
+import sys
+
 import numpy as np
 
 from rtcg import numpy as _xp
-from rtcg._conversions import shown
+from rtcg._messages import shown
 from rtcg.numpy import GPUArray
 from rtcg.sparse._base import issparse
-from rtcg.sparse._operands import refuse_host_matrix, to_device
+from rtcg.sparse._operands import is_scipy_sparse, own_of_scipy, to_device
 
 
 class LinearOperator:
@@ -33,7 +35,7 @@ class LinearOperator:
     def __init__(self, shape, matvec, rmatvec=None, matmat=None, dtype=None, rmatmat=None):
         shape = tuple(shape)
         if len(shape) != 2 or not all(isinstance(n, (int, np.integer)) for n in shape):
-            raise ValueError(f"invalid shape {shape!r} (must be 2-d)")
+            raise ValueError(f"invalid shape {shown(shape)} (must be 2-d)")
         self.shape = shape
         self.dtype = np.dtype(np.float64 if dtype is None else dtype)
         self._function, self._adjoint = matvec, rmatvec
@@ -166,12 +168,40 @@ def _scaled(A, number):
     return LinearOperator(A.shape, lambda x: number * A.matvec(x), adjoint, dtype=dtype)
 
 
+def of_scipy(value):
+    """A sparse array or a `LinearOperator` of SciPy as one of this package; else None.
+
+    Elements are copied to the device. Functions of an operator are called with vectors on the host, which waits.
+    """
+    if is_scipy_sparse(value):
+        return own_of_scipy(value)
+    module = sys.modules.get("scipy.sparse.linalg")
+    if module is None or not isinstance(value, module.LinearOperator):
+        return None
+
+    def on_host(function):
+        return lambda x: to_device(np.asarray(function(x.get())))
+
+    def has_adjoint():
+        try:
+            value.rmatvec(np.zeros(value.shape[0]))
+        except (NotImplementedError, TypeError):
+            return False
+        return True
+
+    forms = (on_host(value.rmatvec), on_host(value.rmatmat)) if has_adjoint() else (None, None)
+    return LinearOperator(
+        value.shape, on_host(value.matvec), forms[0], on_host(value.matmat), getattr(value, "dtype", None), forms[1]
+    )
+
+
 def as_operand(name, value):
-    """`value`, which must be what `aslinearoperator` takes."""
+    """`value` or, of SciPy's, what it is on the device: it must be what `aslinearoperator` takes."""
     is_function = hasattr(value, "shape") and (callable(value) or hasattr(value, "matvec"))
+    if (own := of_scipy(value)) is not None:
+        return own
     if issparse(value) or isinstance(value, (GPUArray, np.ndarray)) or is_function:
         return value
-    refuse_host_matrix(value)
     raise TypeError(
         f"type not understood: {name} is {shown(value)}, which has no shape with a matvec; expected a sparse or dense "
         "array, or rtcg.sparse.linalg.LinearOperator(shape, matvec=function, dtype=dtype)"
@@ -182,11 +212,15 @@ def aslinearoperator(A):
     """`A` as a `LinearOperator`, or `A` itself if it is one; does not wait for vectors.
 
     `A` is a sparse or dense array, or an object with `shape` and `matvec`. An array in another format than rows is
-    converted once, which waits for its number of elements. A `TypeError` for anything else, also for arrays of SciPy on
-    the host.
+    converted once, which waits for its number of elements. Those of SciPy are copied to the device, its operators are
+    called with vectors on the host. A `TypeError` for anything else.
     """
     if isinstance(A, LinearOperator):
         return A
+    if (own := of_scipy(A)) is not None:
+        A = own
+        if isinstance(A, LinearOperator):
+            return A
     if issparse(A):
         csr = A.tocsr()
         return LinearOperator(

@@ -60,6 +60,6 @@ def aslinearoperator(A: Any) -> LinearOperator:
     """`A` as a `LinearOperator`, or `A` itself if it is one; does not wait for vectors.
 
     `A` is a sparse or dense array, or an object with `shape` and `matvec`. An array in another format than rows is
-    converted once, which waits for its number of elements. A `TypeError` for anything else, also for arrays of SciPy on
-    the host.
+    converted once, which waits for its number of elements. Those of SciPy are copied to the device, its operators are
+    called with vectors on the host. A `TypeError` for anything else.
     """

@@ -8,6 +8,7 @@ import numpy as np
 
 from rtcg import _native, numpy as _xp
 from rtcg._conversions import as_number, converts
+from rtcg._messages import shown
 from rtcg.driver import Context, Error
 from rtcg.sparse._base import issparse
 from rtcg.sparse._compressed import csr_array
@@ -167,9 +168,9 @@ def plan(A, op="N", uses=1000, *, store=None):
     if not issparse(A):
         raise TypeError(f"A is a {type(A).__name__}; expected a sparse array of rtcg.sparse")
     if op not in ("N", "T", "H"):
-        raise ValueError(f"op is {op!r}; expected 'N', 'T' or 'H'")
+        raise ValueError(f"op is {shown(op)}; expected 'N', 'T' or 'H'")
     if not uses > 0:
-        raise ValueError(f"uses is {uses!r}; expected a positive number of products")
+        raise ValueError(f"uses is {shown(uses)}; expected a positive number of products")
     if store is not None:
         from rtcg.tune._store import as_store
 

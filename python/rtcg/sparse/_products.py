@@ -4,6 +4,7 @@ import numpy as np
 
 from rtcg import _native, numpy as _xp
 from rtcg._conversions import as_number, converts
+from rtcg._messages import shown
 from rtcg.sparse._base import issparse
 from rtcg.sparse._operands import is_scalar, to_device
 
@@ -113,6 +114,6 @@ def sampled_addmm(input, mat1, mat2, *, beta=1.0, alpha=1.0):
             raise TypeError(f"{name} is a {type(value).__name__}; expected a number")
         number = complex(value.get() if isinstance(value, _xp.GPUArray) else value)
         if number.imag and dtype.kind != "c":
-            raise ValueError(f"{name} is {value!r}, and elements are {dtype}; expected a real number")
+            raise ValueError(f"{name} is {shown(value)}, and elements are {dtype}; expected a real number")
         scalars.append([number.real, number.imag])
     return rows._with_data(_native.sparse_sampled(rows._native, x, y, scalars))

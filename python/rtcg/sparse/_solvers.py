@@ -8,6 +8,7 @@ import numpy as np
 
 from rtcg import _native
 from rtcg._conversions import as_flag, as_float, as_integer, as_text, convert_arguments
+from rtcg._messages import shown
 from rtcg.numpy import GPUArray
 from rtcg.sparse._base import issparse
 from rtcg.sparse._operands import to_device
@@ -109,6 +110,23 @@ def _of_single_precision(A, M, dtype):
     return _native_operator(convert(A)), _native_preconditioner(convert(M), A, single, False)[0]
 
 
+def _power_beyond_single(A):
+    """The power of two of the elements of `A` where numbers of single precision do not reach them, else 0; waits."""
+    most = float(abs(A.data).max().get()) if issparse(A) and A.nnz else 1.0
+    power = int(np.clip(np.frexp(most)[1], -1000, 1000))
+    return power if np.isfinite(most) and most > 0 and abs(power) > 30 else 0
+
+
+def _refined_in_units(power, method, A, b, x0, M, M2, needs_adjoint, options, numbers):
+    """As `run` with `refine`, of a matrix in units of a power of two, whose solution is that of `A` in these units."""
+    unit = float(np.ldexp(1.0, -power))
+    M = None if M is None else (M if issparse(M) else aslinearoperator(M)) * (1 / unit)
+    x0 = None if x0 is None else to_device(x0) * (1 / unit)
+    numbers = numbers | {name: numbers[name] * unit for name in ("shift",) if name in numbers}
+    x, found = run(method, A * unit, b, x0, M, M2, needs_adjoint, options, refine=True, **numbers)
+    return x * unit, found
+
+
 def run(method, A, b, x0, M, M2, needs_adjoint, options, *, refine=False, takes_columns=False, **numbers):
     """The solution, and what is known of each right-hand side, of a system whose operands are checked here."""
     A = A if issparse(A) else aslinearoperator(A)
@@ -117,6 +135,8 @@ def run(method, A, b, x0, M, M2, needs_adjoint, options, *, refine=False, takes_
         raise ValueError(f"expected square matrix, but got shape={A.shape}")
     b = b if isinstance(b, GPUArray) else np.asarray(b)
     dtype = _floating(A.dtype, b.dtype)
+    if refine and (power := _power_beyond_single(A)):
+        return _refined_in_units(power, method, A, b, x0, M, M2, needs_adjoint, options, numbers)
     n_columns = b.shape[1] if takes_columns and b.ndim == 2 and b.shape[1] > 1 else 0
     if refine and n_columns:
         raise ValueError(f"b has shape {b.shape}; refine takes one right-hand side")
@@ -140,7 +160,7 @@ def check_options(rtol, atol, maxiter, check_every, mode, history, callback):
     if not (rtol >= 0 and atol >= 0):
         raise ValueError(f"rtol is {rtol} and atol is {atol}; expected numbers of at least 0")
     if callback is not None and not callable(callback):
-        raise TypeError(f"callback is {callback!r}; expected a callable")
+        raise TypeError(f"callback is {shown(callback)}; expected a callable")
     return {
         "rtol": float(rtol),
         "atol": float(atol),

@@ -8,7 +8,7 @@ from rtcg import _native, numpy as _xp
 from rtcg._conversions import as_flag, as_float, converts
 from rtcg.numpy import GPUArray
 from rtcg.sparse._base import SparseEfficiencyWarning, issparse
-from rtcg.sparse._operands import as_matrix, refuse_host_matrix, to_device
+from rtcg.sparse._operands import as_matrix, own_of_scipy, to_device
 from rtcg.sparse._operators import LinearOperator
 
 
@@ -81,8 +81,8 @@ def make_native(make, A):
 
 def square_matrix(A):
     """`A` in compressed rows and in a dtype that solvers have, if it is square."""
+    A = own_of_scipy(A)
     if not issparse(A):
-        refuse_host_matrix(A)
         raise TypeError(f"A is a {type(A).__name__}; expected a sparse array")
     if A.shape[0] != A.shape[1]:
         raise ValueError(f"expected square matrix, but got shape={A.shape}")
@@ -169,7 +169,6 @@ def spsolve_triangular(A, b, lower=True, overwrite_A=False, overwrite_b=False, u
     if not issparse(A) or A.format not in ("csr", "csc"):
         from rtcg.sparse import csr_array
 
-        refuse_host_matrix(A)
         warnings.warn(
             "CSC or CSR matrix format is required. Converting to CSR matrix.", SparseEfficiencyWarning, stacklevel=2
         )

@@ -10,7 +10,7 @@ from rtcg.numpy import GPUArray
 from rtcg.sparse._base import issparse
 from rtcg.sparse._compressed import _is_host_sparse, csr_array
 from rtcg.sparse._coo import coo_array
-from rtcg.sparse._operands import is_scalar, refuse_host_matrix, shared_array
+from rtcg.sparse._operands import is_scalar, refuse_host_matrix, shared_array, stored_in
 
 
 def _two_axes_of(arg1, shape, dtype, container):
@@ -47,6 +47,9 @@ class _OneAxis:
 
     def _two_axes(self):
         return self._wide
+
+    def __reduce__(self):
+        return one_axis, (self._wide,)
 
     @property
     def shape(self):
@@ -108,7 +111,7 @@ class _OneAxis:
 
     def toarray(self, order=None, out=None):
         """A dense `GPUArray` of the same elements; those of one place are added up."""
-        return self._wide.toarray().ravel()
+        return stored_in(out, self._wide.toarray().ravel())
 
     def transpose(self, axes=None, copy=False):
         """Itself, or a copy."""
@@ -213,9 +216,7 @@ def _add_reduction(name):
     def method(self, axis=None, *args, **kwargs):
         if axis not in (None, 0, -1):
             raise ValueError("axis out of range")
-        # Truth values of one place are ORed before they are counted.
-        wide = self._wide._summed() if self.dtype.kind == "b" else self._wide
-        return getattr(wide, name)(None, *args, **kwargs)
+        return getattr(self._wide, name)(None, *args, **kwargs)
 
     method.__name__ = name
     method.__doc__ = f"`{name}` of all elements."

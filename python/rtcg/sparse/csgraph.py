@@ -9,6 +9,7 @@ import numpy as np
 
 from rtcg import _native, numpy as _xp
 from rtcg._conversions import as_dtype, as_flag, as_integer, as_text, converts
+from rtcg._messages import shown
 from rtcg.numpy import GPUArray
 from rtcg.sparse._base import issparse
 from rtcg.sparse._compressed import csr_array
@@ -144,6 +145,21 @@ def reverse_cuthill_mckee(graph, symmetric_mode=False):
     return _xp.to_gpu(_native.sparse_reverse_cuthill_mckee(_host_structure(rows)))
 
 
+def _signed(graph):
+    """The dtype of differences of unsigned weights."""
+    if graph.dtype == np.uint64 and graph.nnz and int(graph.max().get()) > np.iinfo(np.int64).max:
+        raise ValueError(f"csgraph has weights above {np.iinfo(np.int64).max}; expected what int64 can hold")
+    return np.int64
+
+
+def _holds(dtype, numbers):
+    """Whether a dtype of signed integers can hold integers; waits unless it is int64."""
+    if dtype.itemsize == 8 or not numbers.size:
+        return True
+    limits = np.iinfo(dtype)
+    return limits.min <= int(numbers.min().get()) and int(numbers.max().get()) <= limits.max
+
+
 @converts(
     csgraph=as_matrix,
     normed=as_flag,
@@ -180,6 +196,8 @@ def laplacian(
     form : "array", "function" or "lo"
         An array, a function of vectors, or a `LinearOperator`.
     dtype : data-type, optional
+        That of the graph unless given; int64 for weights that are unsigned or bool, and where degrees or sums of
+        weights need it.
     symmetrized : bool
         Whether edges count in both directions.
 
@@ -195,23 +213,30 @@ def laplacian(
         If the graph is not square, or `form` is none of these.
     """
     if form not in ("array", "function", "lo"):
-        raise ValueError(f"Invalid form: {form!r}")
+        raise ValueError(f"Invalid form: {shown(form)}")
     is_sparse = issparse(csgraph) or hasattr(csgraph, "tocsr")
     graph = csgraph if is_sparse or isinstance(csgraph, GPUArray) else np.asarray(csgraph)
     if len(graph.shape) != 2 or graph.shape[0] != graph.shape[1]:
         raise ValueError("csgraph must be a square matrix or array")
     graph = graph if issparse(graph) else csr_array(graph)
+    if dtype is None and graph.dtype.kind in "bu" and not normed:
+        graph = graph.astype(_signed(graph))
+    narrow = None
     if dtype is not None:
         graph = graph.astype(dtype)
+    elif graph.dtype.kind == "i" and not normed:
+        # Sums of weights are those of int64; what they are narrowed to is decided once they are known.
+        narrow, graph = graph.dtype, graph.astype(np.int64, copy=False)
     elif normed and graph.dtype.kind in "iub":
         graph = graph.astype(np.float64)
     if symmetrized:
         graph = graph + graph.T.conj()
     coo = graph.tocoo()._canonical("csr")
-    diagonal = coo.diagonal()
-    degrees = (graph.sum(axis=1 if use_out_degree else 0) - diagonal).astype(graph.dtype)
+    degrees = graph.sum(axis=1 if use_out_degree else 0) - coo.diagonal()
     apart = coo._kept(coo.row != coo.col)
     data = -apart.data
+    found_dtype = narrow if narrow and _holds(narrow, degrees) and _holds(narrow, data) else graph.dtype
+    degrees = degrees.astype(found_dtype)
     if normed:
         is_alone = degrees == 0
         degrees = _xp.where(is_alone, degrees.dtype.type(1), _xp.sqrt(degrees))
@@ -223,7 +248,7 @@ def laplacian(
     parts = [
         _xp.concatenate(pair)
         for pair in (
-            (data.astype(graph.dtype), on_diagonal.astype(graph.dtype)), (apart.row, places), (apart.col, places)
+            (data.astype(found_dtype), on_diagonal.astype(found_dtype)), (apart.row, places), (apart.col, places)
         )
     ]  # fmt: skip
     found = coo_array._of(graph.shape, *parts)
@@ -232,7 +257,7 @@ def laplacian(
 
         rows = found.tocsr()
         function = lambda x: rows @ x  # noqa: E731
-        found = function if form == "function" else LinearOperator(graph.shape, matvec=function, dtype=graph.dtype)
+        found = function if form == "function" else LinearOperator(graph.shape, matvec=function, dtype=found_dtype)
     elif not is_sparse:
         found = found.toarray()
     return (found, degrees) if return_diag else found

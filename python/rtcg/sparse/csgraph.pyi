@@ -113,6 +113,8 @@ def laplacian(
     form : "array", "function" or "lo"
         An array, a function of vectors, or a `LinearOperator`.
     dtype : data-type, optional
+        That of the graph unless given; int64 for weights that are unsigned or bool, and where degrees or sums of
+        weights need it.
     symmetrized : bool
         Whether edges count in both directions.
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from rtcg import _native
 from rtcg._conversions import as_dtype, as_flag, as_float, as_integer, as_text, converts
+from rtcg._messages import shown
 from rtcg.sparse._compressed import csr_array
 from rtcg.sparse._operands import index_dtype
 
@@ -58,7 +59,7 @@ def poisson3d(nx, ny=None, nz=None, *, points=7, dtype=np.float64, format="csr")
 
 def _by_points(points, few, many):
     if points not in (few, many):
-        raise ValueError(f"points is {points!r}; expected {few} or {many}")
+        raise ValueError(f"points is {shown(points)}; expected {few} or {many}")
     return "poisson" if points == few else "poisson_box"
 
 

@@ -7,6 +7,7 @@ import operator
 
 from rtcg import numpy as _xp
 from rtcg._conversions import as_float, as_integer, as_text, converts
+from rtcg._messages import shown
 from rtcg.sparse._eigen import ArpackError, ArpackNoConvergence, eigsh, lobpcg, svds
 from rtcg.sparse._expm import expm_multiply
 from rtcg.sparse._factor import SuperLU, factorized, spilu, splu, spsolve
@@ -206,7 +207,7 @@ def gmres(*, restart=None, callback_type=None, flexible=False):
     """
     kind = callback_type or "legacy"
     if kind not in ("x", "pr_norm", "legacy"):
-        raise ValueError(f"Unknown callback_type: {kind!r}")
+        raise ValueError(f"Unknown callback_type: {shown(kind)}")
     settings = {"restart": count("restart", restart, 20), "takes_norms": kind != "x"}
     return {
         "method": "fgmres" if flexible else "gmres",
@@ -245,9 +246,9 @@ def gcrotmk(*, m=20, k=None, CU=None, discard_C=False, truncate="oldest"):
         With `CU`, or `truncate` of "smallest".
     """
     if CU is not None or truncate == "smallest":
-        raise NotImplementedError(f"CU is {CU!r} and truncate is {truncate!r}; expected None and 'oldest'")
+        raise NotImplementedError(f"CU is {shown(CU)} and truncate is {shown(truncate)}; expected None and 'oldest'")
     if truncate != "oldest":
-        raise ValueError(f"Invalid value for 'truncate': {truncate!r}")
+        raise ValueError(f"Invalid value for 'truncate': {shown(truncate)}")
     m = count("m", m, 20)
     kept = m if k is None else operator.index(k)
     if kept < 0:
@@ -281,8 +282,9 @@ def lsqr(A, b, damp=0.0, atol=1e-6, btol=1e-6, conlim=1e8, iter_lim=None, show=F
     -------
     x : GPUArray
     istop : int
-        0: the solution is the start, or zeros for a `b` of zeros; 1: a solution; 2: a least-squares solution; 3:
-        `conlim`; 4 to 6: as 1 to 3, to the last bit; 7: `iter_lim`. The least of those that hold.
+        0: the solution is the start, or zeros for a `b` of zeros without `damp`; 1: a solution; 2: a least-squares
+        solution; 3: `conlim`; 4 to 6: as 1 to 3, to the last bit; 7: `iter_lim`, or numbers that are not finite. The
+        least of those that hold.
     itn, r1norm, r2norm, anorm, acond, arnorm, xnorm
         The number of iterations, and estimates of norms; see SciPy.
     var : GPUArray
@@ -294,7 +296,7 @@ def lsqr(A, b, damp=0.0, atol=1e-6, btol=1e-6, conlim=1e8, iter_lim=None, show=F
         With `calc_var` or `show`.
     """
     if show or calc_var:
-        raise NotImplementedError(f"show is {show!r} and calc_var is {calc_var!r}; expected False")
+        raise NotImplementedError(f"show is {shown(show)} and calc_var is {shown(calc_var)}; expected False")
     iter_lim = count("iter_lim", iter_lim, max(1, 2 * A.shape[1]))
     x, istop, found = _least_squares("lsqr", A, b, damp, atol, btol, conlim, iter_lim, x0, mode)
     numbers = [found["scalars"][name] for name in ("misfit", "normr", "norma", "cond", "normar", "normx")]
@@ -318,7 +320,7 @@ def lsmr(A, b, damp=0.0, atol=1e-6, btol=1e-6, conlim=1e8, maxiter=None, show=Fa
         The number of iterations, and estimates of norms; see SciPy.
     """
     if show:
-        raise NotImplementedError(f"show is {show!r}; expected False")
+        raise NotImplementedError(f"show is {shown(show)}; expected False")
     maxiter = count("maxiter", maxiter, max(1, min(A.shape)))
     x, istop, found = _least_squares("lsmr", A, b, damp, atol, btol, conlim, maxiter, x0, mode)
     numbers = [found["scalars"][name] for name in ("normr", "normar", "norma", "cond", "normx")]
@@ -329,7 +331,7 @@ def _least_squares(method, A, b, damp, atol, btol, conlim, maxiter, x0, mode):
     """The solution, SciPy's reason for the end, and what else is known."""
     options = check_options(0.0, atol, maxiter, None, mode, False, None)
     x, [found] = run(method, A, b, x0, None, None, True, options, damp=damp, btol=btol, conlim=conlim or 0)
-    return x, 7 if found["reason"] == "maxiter" else int(found["scalars"]["istop"]), found
+    return x, int(found["scalars"]["istop"]) if found["reason"] == "converged" else 7, found
 
 
 @converts(A=as_matrix, power=as_integer)

@@ -714,8 +714,9 @@ def lsqr(
     -------
     x : GPUArray
     istop : int
-        0: the solution is the start, or zeros for a `b` of zeros; 1: a solution; 2: a least-squares solution; 3:
-        `conlim`; 4 to 6: as 1 to 3, to the last bit; 7: `iter_lim`. The least of those that hold.
+        0: the solution is the start, or zeros for a `b` of zeros without `damp`; 1: a solution; 2: a least-squares
+        solution; 3: `conlim`; 4 to 6: as 1 to 3, to the last bit; 7: `iter_lim`, or numbers that are not finite. The
+        least of those that hold.
     itn, r1norm, r2norm, anorm, acond, arnorm, xnorm
         The number of iterations, and estimates of norms; see SciPy.
     var : GPUArray

@@ -4,6 +4,7 @@ import os
 
 from rtcg import _native
 from rtcg._conversions import as_callable, as_float, as_integer, as_list, as_text, converts
+from rtcg._messages import shown
 from rtcg.driver import Context
 from rtcg.tune._callables import CallableTarget, as_expected, require_alike
 from rtcg.tune._run import StoredProblem, run_search
@@ -163,7 +164,8 @@ def tune_families(families, budget, only=None, matching=None, store=None):
                 print(f"  {text}: {speedup} with {best}; {tried} tried{failures}", flush=True)
     if not n_tuned:
         raise ValueError(
-            f"matching is {matching!r}, only is {only!r}: no call of {', '.join(families)} meets such a decision; "
+            f"matching is {shown(matching)}, only is {shown(only)}: no call of "
+            f"{', '.join(families)} meets such a decision; "
             "--list prints all decisions"
         )
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from rtcg._messages import shown
 from rtcg.tune._images import HostImage, Image, image_of
 
 
@@ -42,8 +43,9 @@ def on_host(name, argument):
         return argument
     if hasattr(argument, "get") and hasattr(argument, "dtype"):
         return argument.get()
-    raise TypeError(f"argument {name!r} is of type {type(argument).__name__}, which cannot be sent to the process that "
-                    "runs candidates; pass an array, or isolate=False")  # fmt: skip
+    raise TypeError(f"argument {shown(name)} is of type {type(argument).__name__}, "
+                    "which cannot be sent to the process that runs candidates; pass an array, "
+                    "or isolate=False")  # fmt: skip
 
 
 def check_free_memory(name, arguments, written):
@@ -55,6 +57,6 @@ def check_free_memory(name, arguments, written):
     free = driver.mem_get_info()[0]
     if 2 * needed > free:
         raise ValueError(
-            f"restoring the arrays that kernel {name!r} writes takes {2 * needed} bytes of device memory; "
+            f"restoring the arrays that kernel {shown(name)} writes takes {2 * needed} bytes of device memory; "
             f"{free} are free. Name fewer arrays in mutates=, or tune with smaller ones"
         )

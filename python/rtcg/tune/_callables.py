@@ -3,7 +3,8 @@
 import numpy as np
 
 from rtcg import _native
-from rtcg._conversions import as_callable, as_flag, as_float, converts, shown
+from rtcg._conversions import as_callable, as_flag, as_float, converts
+from rtcg._messages import shown
 from rtcg.tune._run import refuse_cold_energy, run_search
 from rtcg.tune._runner import CandidateError, compare_results, tolerances
 from rtcg.tune._space import as_space

@@ -8,6 +8,7 @@ import dataclasses
 
 import numpy as np
 
+from rtcg._messages import shown
 from rtcg.tune._images import HostImage
 from rtcg.tune._runner import Candidate, CandidateError, KernelRunner
 from rtcg.tune._worker import Worker
@@ -61,7 +62,9 @@ class CandidateChecker:
 
     def __init__(self, checks, arguments, written, make_launch, timeout, candidates="all"):
         if candidates not in CHECKED:
-            raise ValueError(f"check_candidates is {candidates!r}; expected one of {', '.join(map(repr, CHECKED))}")
+            raise ValueError(
+                f"check_candidates is {shown(candidates)}; expected one of {', '.join(map(repr, CHECKED))}"
+            )
         environment = {"RTCG_CHECK": parse_checks(checks), "RTCG_VIRTUAL_DEVICES": "1", "CUDA_VISIBLE_DEVICES": ""}
         self.candidates, self._make_launch = candidates, make_launch
         self._worker = Worker(
@@ -140,11 +143,11 @@ def parse_checks(checks):
     """The checks that a text asks for; ``"all"`` is all of `CHECKS`."""
     expected = f"expected 'all', or names of {', '.join(CHECKS)}, such as 'memory,race'"
     if not isinstance(checks, str):
-        raise TypeError(f"check is {checks!r}; {expected}")
+        raise TypeError(f"check is {shown(checks)}; {expected}")
     names = CHECKS if checks == "all" else [name.strip() for name in checks.split(",")]
     unknown = [name for name in names if name not in CHECKS]
     if unknown:
-        raise ValueError(f"check is {checks!r}; {expected}")
+        raise ValueError(f"check is {shown(checks)}; {expected}")
     return ",".join(names)
 
 
@@ -156,7 +159,8 @@ def require_small(arguments, names):
         largest = max(sizes, key=sizes.get)
         raise ValueError(
             f"check= launches candidates in checked mode, which is slow: the arrays of this call have "
-            f"{sum(sizes.values())} bytes ({largest!r} {sizes[largest]}), expected at most {SMALL_BYTES}. Give the "
+            f"{sum(sizes.values())} bytes ({shown(largest)} {sizes[largest]}), "
+            f"expected at most {SMALL_BYTES}. Give the "
             "arguments of a small problem as check_arguments="
         )
 

@@ -5,6 +5,7 @@ import os
 import sys
 
 from rtcg import _native
+from rtcg._messages import shown
 from rtcg.tune._builtin_workloads import FAMILIES
 from rtcg.tune._store import Store, store as default_store
 
@@ -75,7 +76,7 @@ def _builtin(store, options):
     families = options.families or FAMILIES
     unknown = [family for family in families if family not in FAMILIES]
     if unknown:
-        raise ValueError(f"family is {unknown[0]!r}; expected of {', '.join(FAMILIES)}")
+        raise ValueError(f"family is {shown(unknown[0])}; expected of {', '.join(FAMILIES)}")
     if options.list:
         _builtin.list_decisions(families, options.only)
     elif options.publish:

@@ -3,6 +3,7 @@
 import numpy as np
 
 from rtcg import _native
+from rtcg._messages import shown
 from rtcg.tune._callables import tune_callable
 from rtcg.tune._run import StoredProblem, refuse_cold_energy
 from rtcg.tune._space import Space
@@ -58,8 +59,8 @@ def tune(target, *args, **options):
     if isinstance(target, Kernel):
         return target.tune(*args, **options)
     if isinstance(target, (ElementwiseKernel, ReductionKernel)) and "check" in options:
-        raise TypeError(f"check is {options['check']!r}; a {type(target).__name__} is not checked, a Kernel or a plain "
-                        "function is")  # fmt: skip
+        raise TypeError(f"check is {shown(options['check'])}; a {type(target).__name__} "
+                        "is not checked, a Kernel or a plain function is")  # fmt: skip
     if isinstance(target, ElementwiseKernel):
         return _tune_generated(target, _ELEMENTWISE_SPACE, args, options)
     if isinstance(target, ReductionKernel):
@@ -163,7 +164,7 @@ def _tune_function(
         raise TypeError("tune() of a plain function needs size=: how many threads the problem has")
     size = (size,) if np.isscalar(size) else tuple(size)
     if not 1 <= len(size) <= 3 or any(int(length) < 1 for length in size):
-        raise ValueError(f"size is {size!r}; expected one to three positive integers")
+        raise ValueError(f"size is {shown(size)}; expected one to three positive integers")
     space = _block_space(len(size), function.max_threads_per_block)
     launch = _launches(size)
     arrays = _arrays(args)
@@ -206,7 +207,7 @@ def _function_checker(function, args, launch, checks, candidates, small, timeout
     from rtcg.tune._checker import CandidateChecker, CheckedLaunch, require_small
 
     if function._source is None:
-        raise ValueError(f"the source of function {function.name!r} is not known; check= needs a function of a "
+        raise ValueError(f"the source of function {shown(function.name)} is not known; check= needs a function of a "
                          "SourceModule")  # fmt: skip
     source, options, include_dirs, no_extern_c = function._source
     names = [f"argument {place}" for place in range(len(args))]

@@ -4,6 +4,7 @@ import numpy as np
 
 from rtcg import _native
 from rtcg._conversions import as_sequence
+from rtcg._messages import shown
 from rtcg.tune._runner import CandidateError
 
 
@@ -12,9 +13,9 @@ def expressions_of(what, parts):
     parts = (parts,) if isinstance(parts, (int, str)) else tuple(as_sequence(what, parts))
     for part in parts:
         if not isinstance(part, (str, int, np.integer)):
-            raise TypeError(f"{what} is {parts!r}; expected integers or expressions")
+            raise TypeError(f"{what} is {shown(parts)}; expected integers or expressions")
     if what != "shared" and not 1 <= len(parts) <= 3:
-        raise ValueError(f"{what} is {parts!r}; expected one to three numbers or expressions")
+        raise ValueError(f"{what} is {shown(parts)}; expected one to three numbers or expressions")
     return tuple(_native.Expression(part) if isinstance(part, str) else int(part) for part in parts)
 
 
@@ -35,6 +36,6 @@ def evaluated(part, expressions, known):
     for expression in expressions:
         number = expression(known) if isinstance(expression, _native.Expression) else expression
         if not float(number).is_integer() or number < (part != "shared"):
-            raise CandidateError("constraints", f"{part} has {number!r} of {expression}; expected an integer")
+            raise CandidateError("constraints", f"{part} has {shown(number)} of {expression}; expected an integer")
         numbers.append(int(number))
     return tuple(numbers)

@@ -4,6 +4,8 @@ import dataclasses
 
 import numpy as np
 
+from rtcg._messages import shown
+
 _DTYPES = {
     "UNSIGNED_INT8": np.uint8, "UNSIGNED_INT16": np.uint16, "UNSIGNED_INT32": np.uint32, "SIGNED_INT8": np.int8,
     "SIGNED_INT16": np.int16, "SIGNED_INT32": np.int32, "HALF": np.float16, "FLOAT": np.float32,
@@ -107,7 +109,8 @@ def image_of(name, argument):
     if isinstance(argument, driver.TextureObject):
         array, sampling = getattr(argument, "_made_from", (None, None))
         if not isinstance(array, driver.Array):
-            raise TypeError(f"argument {name!r} is a texture of mip levels or of device memory; expected one of an "
+            raise TypeError(f"argument {shown(name)} is a texture of mip levels or of "
+                            "device memory; expected one of an "
                             "Array, whose contents can be copied")  # fmt: skip
         return Image(array, sampling, argument)
     return argument

@@ -8,7 +8,8 @@ import inspect
 import numpy as np
 
 from rtcg import _native
-from rtcg._conversions import as_flag, as_float, as_mapping, as_sequence, as_text, converts, shown
+from rtcg._conversions import as_flag, as_float, as_mapping, as_sequence, as_text, converts
+from rtcg._messages import shown
 from rtcg.template import Source
 from rtcg.tune._call_arguments import (
     check_free_memory,
@@ -111,11 +112,13 @@ class Kernel(_native.TunedCall):
     ):  # fmt: skip
         super().__init__()
         if not (isinstance(source, str) or callable(source) or is_tree(source)):
-            raise TypeError(f"source is {source!r}; expected str, a syntax tree, or a function that returns source")
+            raise TypeError(
+                f"source is {shown(source)}; expected str, a syntax tree, or a function that returns source"
+            )
         if not isinstance(space, Space):
-            raise TypeError(f"space is {space!r}; expected rtcg.tune.Space")
+            raise TypeError(f"space is {shown(space)}; expected rtcg.tune.Space")
         if isinstance(problem, str):
-            raise TypeError(f"problem is {problem!r}; expected a sequence of names, such as ({problem!r},)")
+            raise TypeError(f"problem is {shown(problem)}; expected a sequence of names, such as ({shown(problem)},)")
         if not isinstance(problem, dict):
             as_sequence("problem", problem)
         #: The parameters that a function as source is called with: those of its own trees are macros.
@@ -126,7 +129,7 @@ class Kernel(_native.TunedCall):
         self._literals = dict(problem) if isinstance(problem, dict) else {}
         self.problem_names = tuple(name for name in problem if name not in self._literals)
         if identity is not None and not isinstance(identity, str):
-            raise TypeError(f"identity is {identity!r}; expected str, such as the text of the source's template")
+            raise TypeError(f"identity is {shown(identity)}; expected str, such as the text of the source's template")
         self._identity_text = identity
         self._source = source
         self._geometry = {
@@ -225,18 +228,20 @@ class Kernel(_native.TunedCall):
         """``({name: value}, [place, ...])`` of a call: places are positions or names of keywords."""
         if len(args) > len(names):
             raise TypeError(
-                f"kernel {self.name!r} takes {len(names)} arguments ({', '.join(names)}); {len(args)} given"
+                f"kernel {shown(self.name)} takes {len(names)} arguments ({', '.join(names)}); {len(args)} given"
             )
         bound = dict(zip(names, args, strict=False))
         for name, value in values.items():
             if name in bound:
-                raise TypeError(f"kernel {self.name!r} got two values of {name!r}")
+                raise TypeError(f"kernel {shown(self.name)} got two values of {shown(name)}")
             if name not in names and name not in self.problem_names and name not in self._geometry_names:
-                raise TypeError(f"kernel {self.name!r} has no parameter {name!r}; expected {', '.join(names)}")
+                raise TypeError(
+                    f"kernel {shown(self.name)} has no parameter {shown(name)}; expected {', '.join(names)}"
+                )
             bound[name] = value
         missing = [name for name in names if name not in bound]
         if missing:
-            raise TypeError(f"kernel {self.name!r} misses {', '.join(missing)}")
+            raise TypeError(f"kernel {shown(self.name)} misses {', '.join(missing)}")
         return bound, [*range(len(args)), *names[len(args) :]]
 
     @functools.cached_property
@@ -259,7 +264,8 @@ class Kernel(_native.TunedCall):
             signature = _native.kernel_parameters(text, [str(option) for option in options or ()], self.name)
             signature = signature or self._variant(self.default).signature
             if signature is None:
-                raise ValueError(f"the source does not declare the parameters of kernel {self.name!r} in a form that "
+                raise ValueError("the source does not declare the parameters of kernel "
+                                 f"{shown(self.name)} in a form that "
                                  "can be read")  # fmt: skip
             self._known_signature = signature
         return self._known_signature
@@ -318,7 +324,9 @@ class Kernel(_native.TunedCall):
         unknown = [name for name in config if name not in self.space.names]
         if unknown:
             expected = ", ".join(self.space.names)
-            raise ValueError(f"{unknown[0]!r} is no parameter of kernel {self.name!r}; expected some of {expected}")
+            raise ValueError(
+                f"{shown(unknown[0])} is no parameter of kernel {shown(self.name)}; expected some of {expected}"
+            )
         config = self.default | config
         names = self._parameter_names
 
@@ -338,7 +346,7 @@ class Kernel(_native.TunedCall):
                    for name, value in self._literals.items()}  # fmt: skip
         for name in self.problem_names:
             if name not in bound:
-                raise TypeError(f"kernel {self.name!r} misses {name!r}, which its problem is about")
+                raise TypeError(f"kernel {shown(self.name)} misses {shown(name)}, which its problem is about")
             value = image_of(name, bound[name])
             if hasattr(value, "shape") and hasattr(value, "dtype") and getattr(value, "ndim", 0) > 0:
                 problem[f"{name}.dtype"] = str(value.dtype)
@@ -452,7 +460,9 @@ class Kernel(_native.TunedCall):
         Ctrl-C ends the search and keeps the best so far. Waits for the device.
         """
         if not self.space.names:
-            raise ValueError(f"the space of kernel {self.name!r} is empty; expected at least one parameter to tune")
+            raise ValueError(
+                f"the space of kernel {shown(self.name)} is empty; expected at least one parameter to tune"
+            )
         names = self._parameter_names
         self._refuse_misspelled_options(values, names)
         bound, _ = self._bind(names, args, values)
@@ -509,7 +519,8 @@ class Kernel(_native.TunedCall):
             near = difflib.get_close_matches(name, options, 1)
             if name not in known and near:
                 raise TypeError(
-                    f"tune() has no option {name!r}, nor kernel {self.name!r} a parameter; is it {near[0]!r}?"
+                    f"tune() has no option {shown(name)}, nor kernel {shown(self.name)} "
+                    f"a parameter; is it {shown(near[0])}?"
                 )
 
     def _checker(self, checks, candidates, small, bound, timeout):
@@ -532,7 +543,7 @@ class Kernel(_native.TunedCall):
         if self._mutates is not None:
             unknown = [name for name in self._mutates if name not in names]
             if unknown:
-                raise ValueError(f"mutates has {unknown[0]!r}; expected names of {', '.join(names)}")
+                raise ValueError(f"mutates has {shown(unknown[0])}; expected names of {', '.join(names)}")
             return {names.index(name) for name in self._mutates}
         written = set()
         for place, ((kind, _), argument) in enumerate(zip(self._signature(), arguments, strict=False)):
@@ -561,7 +572,8 @@ class Kernel(_native.TunedCall):
         expected = [None if array is None else np.asarray(array) for array in expected]
         for place, array in zip(sorted(written), expected, strict=True):
             if array is not None and array.shape != arguments[place].shape:
-                raise ValueError(f"verify gives shape {array.shape} for argument {self._parameter_names[place]!r}; "
+                raise ValueError(f"verify gives shape {array.shape} for argument "
+                                 f"{shown(self._parameter_names[place])}; "
                                  f"expected {arguments[place].shape}")  # fmt: skip
         return expected
 

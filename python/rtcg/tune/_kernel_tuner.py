@@ -1,5 +1,6 @@
 """Kernel Tuner's function ``tune_kernel``, with its arguments and results, over searches of this package."""
 
+import inspect
 import json
 import math
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from rtcg import _native
+from rtcg._messages import shown
 from rtcg.tune._callables import search
 from rtcg.tune._kernel import Kernel
 from rtcg.tune._run import run_search
@@ -18,6 +20,13 @@ _STRATEGY_NAMES = {
     None: "exhaustive", "brute_force": "exhaustive", "random_sample": "random", "genetic_algorithm": "genetic",
     "simulated_annealing": "annealing", "dual_annealing": "annealing", "mls": "local", "greedy_mls": "local",
     "ordered_greedy_mls": "local", "greedy_ils": "local", "basinhopping": "local", "minimize": "local",
+    "diff_evo": "genetic", "pso": "genetic", "firefly_algorithm": "genetic", "hybrid_vndx": "genetic",
+    "adaptive_tabu_greywolf": "genetic", "bayes_opt": "auto", "skopt": "auto", "pyatf_strategies": "auto",
+}  # fmt: skip
+#: Kernel Tuner's objectives by whether more is better.
+_OBJECTIVES = {
+    "time": False, "energy": False, "fitness": True, "cost": False, "loss": False, "GFLOP/s": True, "TFLOP/s": True,
+    "GB/s": True, "TB/s": True, "GFLOPS/W": True, "TFLOPS/W": True, "GFLOP/J": True, "TFLOP/J": True,
 }  # fmt: skip
 _FAILURE_NAMES = {"compile": "CompilationFailedConfig", "constraints": "InvalidConfig"}
 
@@ -44,8 +53,9 @@ def tune_kernel(
         The values of each parameter.
     grid_div_x, grid_div_y, grid_div_z : list of str, optional
         Expressions whose product divides the problem size; by default the block's size.
-    restrictions : list of str or callable, optional
-        What configurations must fulfil.
+    restrictions : list, optional
+        What configurations must fulfil: expressions; functions of named parameters (``lambda bx, by: ...``) or of a
+        configuration; objects of the package python-constraint; pairs of one of these and the names of parameters.
     answer : list, optional
         The expected contents of each argument; None for those that are not compared.
     atol : float
@@ -54,6 +64,7 @@ def tune_kernel(
         ``verify(answer, result, atol)`` compares in place of the default.
     strategy : str, optional
         One of ours or of Kernel Tuner's, of which the nearest of ours is taken; all configurations without one.
+        Or an object with ``ask()``.
     strategy_options : dict, optional
         ``max_fevals``, ``time_limit`` (seconds) and ``seed``.
     cache : path, optional
@@ -65,7 +76,8 @@ def tune_kernel(
     observers : list of callable, optional
         ``observer(config, trial)`` returns a dictionary with more columns.
     objective : str
-        What is minimised, or maximised with `objective_higher_is_better`: ``"time"`` or a metric.
+        What results are ordered by: ``"time"``, a metric, or a column of an observer. Of the names that Kernel Tuner
+        knows (``"GFLOP/s"``) it is known whether more is better; others need `objective_higher_is_better`.
     iterations : int
         Windows that are measured of each configuration.
     cmem_args : dict, optional
@@ -84,11 +96,13 @@ def tune_kernel(
     Raises
     ------
     ValueError
-        When `lang` is not CUDA, or an argument is wrong.
+        When `lang` is not CUDA, a strategy or an objective is unknown, the cache is none, or an argument is wrong.
     """
+    higher_is_better = _direction(objective, objective_higher_is_better, metrics, observers)
     if lang not in (None, "CUDA", "Cupy", "cupy", "NVCUDA"):
-        raise ValueError(f"lang is {lang!r}; expected 'CUDA'")
-    space = Space(**tune_params).require(*_as_list(restrictions))
+        raise ValueError(f"lang is {shown(lang)}; expected 'CUDA'")
+    space = Space(**tune_params)
+    space = space.require(*(_restriction(each, space.names) for each in _as_list(restrictions)))
     known = _read_cache(cache, space)
     options = dict(strategy_options or {})
     limits = [f"{options['max_fevals']} evaluations"] if "max_fevals" in options else []
@@ -111,20 +125,108 @@ def tune_kernel(
         device_name = Context.get_device().name()
     results = [_result(trial, metrics or {}) for trial in report.trials]
     if objective != "time":
-        results.sort(key=lambda result: _order(result, objective, objective_higher_is_better))
+        _check_measured(results, objective)
+        results.sort(key=lambda result: _order(result, objective, higher_is_better))
     if cache is not None and not simulation_mode:
         _write_cache(cache, device_name, kernel_name, problem_size, tune_params, report, known)
     return results, {"device_name": device_name, "rtcg_version": _native.__version__}
 
 
 def _strategy(strategy):
-    return strategy if strategy in STRATEGIES else _STRATEGY_NAMES.get(strategy, "auto")
+    if hasattr(strategy, "ask") or strategy in STRATEGIES:
+        return strategy
+    if strategy not in _STRATEGY_NAMES:
+        known = ", ".join(sorted({*STRATEGIES, *filter(None, _STRATEGY_NAMES)}))
+        raise ValueError(f"strategy is {shown(strategy)}; expected one of {known}, or an object with ask()")
+    return _STRATEGY_NAMES[strategy]
+
+
+def _direction(objective, higher_is_better, metrics, observers):
+    """Whether more of the objective is better."""
+    known = ["time", *(metrics or {})]
+    if objective not in known and not observers:
+        raise ValueError(f"objective is {shown(objective)}; expected one of {', '.join(map(repr, known))}")
+    if higher_is_better is None and objective not in _OBJECTIVES:
+        raise ValueError(
+            f"objective is {shown(objective)}; say with objective_higher_is_better= whether more is better"
+        )
+    return _OBJECTIVES[objective] if higher_is_better is None else bool(higher_is_better)
+
+
+def _check_measured(results, objective):
+    """Raise ValueError where configurations were measured and none has the objective."""
+    measured = [result for result in results if "error" not in result]
+    if measured and not any(objective in result for result in measured):
+        raise ValueError(f"objective is {shown(objective)}; expected one of {', '.join(map(repr, measured[0]))}")
+
+
+def _restriction(restriction, names):
+    """A restriction as text or as a function of a configuration."""
+    if isinstance(restriction, str):
+        return restriction
+    chosen = None
+    if isinstance(restriction, (tuple, list)) and len(restriction) >= 2 and not isinstance(restriction[1], str):
+        restriction, chosen = restriction[0], list(restriction[1])
+        unknown = [name for name in chosen if name not in names]
+        if unknown:
+            raise ValueError(f"a restriction names {shown(unknown[0])}; expected parameters among {list(names)}")
+    if _is_constraint_object(restriction):
+        return _as_function(restriction, lambda config: _holds(restriction, {n: config[n] for n in chosen or names}))
+    if not callable(restriction):
+        expected = "text, a function, a constraint, or a pair of one of these and names"
+        raise ValueError(f"a restriction is {shown(restriction)}; expected {expected}")
+    if isinstance(chosen, list):
+        return _as_function(restriction, lambda config: restriction(*(config[name] for name in chosen)))
+    by_name, by_place = _parameters(restriction, names)
+    if by_name is not None:
+        return _as_function(restriction, lambda config: restriction(**{name: config[name] for name in by_name}))
+    if by_place:
+        return _as_function(restriction, lambda config: restriction(*(config[name] for name in names)))
+    return restriction
+
+
+def _as_function(restriction, function):
+    function.__name__ = getattr(restriction, "__name__", type(restriction).__name__)
+    return function
+
+
+def _parameters(function, names):
+    """``(names that it is called with, whether it takes all by place)``; ``(None, False)``: a configuration."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return None, False
+    kinds = [parameter.kind for parameter in parameters]
+    if inspect.Parameter.VAR_KEYWORD in kinds:
+        return list(names), False
+    if inspect.Parameter.VAR_POSITIONAL in kinds:
+        return None, True
+    required = [parameter.name for parameter in parameters if parameter.default is inspect.Parameter.empty]
+    if required and all(name in names for name in required):
+        return [parameter.name for parameter in parameters if parameter.name in names], False
+    return None, len(required) == len(names) > 1
+
+
+def _is_constraint_object(value):
+    """Whether it is an object of python-constraint's, which is not imported for that."""
+    return any(c.__name__ == "Constraint" and c.__module__.split(".")[0] == "constraint" for c in type(value).__mro__)
+
+
+def _holds(constraint, values):
+    """Whether a constraint of python-constraint's holds for all its variables."""
+    kind = type(constraint).__name__
+    if kind in ("InSetConstraint", "NotInSetConstraint"):
+        # The solver removes values before it asks, and never asks these.
+        return all((value in constraint._set) == (kind == "InSetConstraint") for value in values.values())
+    domains = {name: [value] for name, value in values.items()}
+    return bool(constraint(list(values), domains, values))
 
 
 def _as_list(values):
     if values is None:
         return []
-    return [values] if isinstance(values, str) or callable(values) else list(values)
+    is_single = isinstance(values, str) or callable(values)
+    return [values] if is_single else list(values)
 
 
 def _make_kernel(name, source, space, problem_size, compiler_options, block_size_names, grid_divs, constants):
@@ -239,7 +341,10 @@ def _read_cache(cache, space):
     """What a cache file knows, by configuration."""
     if cache is None or not Path(cache).exists():
         return {}
-    found = _native.read_kernel_tuner_cache(Path(cache).read_text(encoding="utf-8"))
+    try:
+        found = _native.read_kernel_tuner_cache(Path(cache).read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ValueError(f"cache {str(cache)!r}: {error}") from error
     names = [name for name, _ in found["parameters"]]
     if set(names) != set(space.names):
         raise ValueError(f"cache {str(cache)!r} has the parameters {names}; expected {list(space.names)}")

@@ -6,6 +6,7 @@ PyOpenCL: A scripting-based approach to GPU run-time code generation", section 6
 
 import time
 
+from rtcg._messages import shown
 from rtcg.tune._callables import CallableTarget
 from rtcg.tune._generated import tune
 from rtcg.tune._kernel import Kernel
@@ -173,7 +174,7 @@ def nested(
 
 def _require_parts(parts):
     if not isinstance(parts, dict) or not parts or not all(isinstance(part, Part) for part in parts.values()):
-        raise TypeError(f"parts returned {parts!r}; expected a dictionary of rtcg.tune.Part by name")
+        raise TypeError(f"parts returned {shown(parts)}; expected a dictionary of rtcg.tune.Part by name")
     return parts
 
 
@@ -267,7 +268,7 @@ class _TunedParts:
         for name, report in found.items():
             if report.best is None:
                 kind, failures = next(iter(report.failures.items()), ("runtime", [(None, "nothing was tried")]))
-                raise CandidateError(kind, f"no configuration of part {name!r} works: {failures[0][1]}")
+                raise CandidateError(kind, f"no configuration of part {shown(name)} works: {failures[0][1]}")
         sum_so_far = sum(report.best_score for report in found.values())
         if self._can_give_up and self._best is not None and sum_so_far > self._best:
             raise CandidateError(

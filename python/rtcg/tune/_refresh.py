@@ -1,5 +1,7 @@
 """What is known from elsewhere, measured here: ten evaluations in place of a search."""
 
+from rtcg._messages import shown
+
 
 def refresh(kernel, *args, at_least=0.9, budget="30 s", **options):
     """Measure the ten best known configurations for these arguments here; search only if they disappoint.
@@ -38,10 +40,12 @@ def refresh(kernel, *args, at_least=0.9, budget="30 s", **options):
     if not isinstance(kernel, Kernel):
         raise TypeError(f"kernel is of type {type(kernel).__name__}; expected rtcg.tune.Kernel")
     if isinstance(at_least, bool) or not isinstance(at_least, (int, float)) or not 0 < at_least <= 1:
-        raise ValueError(f"at_least is {at_least!r}; expected a number above 0, up to 1")
+        raise ValueError(f"at_least is {shown(at_least)}; expected a number above 0, up to 1")
     objective = options.get("objective", "time")
     if objective not in ("time", "bandwidth", "flops"):
-        raise ValueError(f"objective is {objective!r}; refresh compares times, expected 'time', 'bandwidth' or 'flops'")
+        raise ValueError(
+            f"objective is {shown(objective)}; refresh compares times, expected 'time', 'bandwidth' or 'flops'"
+        )
     promise = kernel._stored_of_call(args, options).promise(kernel.space, kernel.default)
     report = promised = None
     if promise is not None:

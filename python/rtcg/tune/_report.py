@@ -3,6 +3,7 @@
 import html
 
 from rtcg import _native
+from rtcg._messages import shown
 
 
 class Report:
@@ -21,6 +22,9 @@ class Report:
         The name of the objective and the unit of its values: ``"s"``, ``"J"``, ``"GB/s"``, ``"GFLOP/s"``, or ``""``.
     speedup : tuple of float or None
         How many times as fast as the default it is, and the ends of the 95 % interval, from interleaved rounds.
+    unconfirmed : tuple or None
+        A configuration that was faster than the default by more than 5 % in the median of the rounds, but not surely,
+        and the ratio of the medians. The default stays then, and the result is not stored.
     trials : list of dict
         All trials, in their order: ``config``, ``score`` or ``failure``, ``samples``, ``registers``, ``occupancy``,
         seconds of compiling and measuring, ``window`` (``"launches"``, ``"graph"`` or ``"cold"``: how it was timed),
@@ -46,6 +50,10 @@ class Report:
         self._found = found
         self.trials = found["trials"]
         self.speedup = found["speedup"]
+        self.unconfirmed = None
+        if found["unconfirmed"] is not None:
+            place, ratio = found["unconfirmed"]
+            self.unconfirmed = (self.trials[place]["config"], ratio)
         self.stopped_by = found["stopped_by"]
         self.limit = found["limit"]
         self.seconds = found["seconds"]
@@ -146,7 +154,7 @@ class Report:
         for column in columns:
             if not any(_is_number(row.get(column)) for row in rows):
                 known = sorted({name for row in rows for name, value in row.items() if _is_number(value)})
-                raise ValueError(f"column is {column!r}; expected one with numbers: {', '.join(known)}")
+                raise ValueError(f"column is {shown(column)}; expected one with numbers: {', '.join(known)}")
         places = [place for place, row in enumerate(rows)
                   if row["score"] is not None and all(_is_number(row.get(column)) for column in columns)]  # fmt: skip
         signs = [-1.0 if column in maximize else 1.0 for column in columns]

@@ -7,6 +7,7 @@ from rtcg._native import TuningObjective
 class Report:
     trials: list[dict[str, Any]]
     speedup: tuple[float, float, float] | None
+    unconfirmed: tuple[dict[str, Any], float] | None
     stopped_by: str
     limit: tuple[float, str] | None
     seconds: float

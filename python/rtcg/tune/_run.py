@@ -9,7 +9,8 @@ import time
 from typing import NamedTuple
 
 from rtcg import _native
-from rtcg._conversions import as_flag, as_float, as_integer, as_mapping, as_sequence, converts, shown
+from rtcg._conversions import as_flag, as_float, as_integer, as_mapping, as_sequence, converts
+from rtcg._messages import shown
 from rtcg.tune._report import Report
 from rtcg.tune._store import tool_versions
 
@@ -122,13 +123,15 @@ def run_search(
     """
     objective, functions, sensors = _measured(objective, maximize, bytes, flops, observers)
     if parse_fraction(until) is not None and not objective.is_time:
-        raise ValueError(f"until is {until!r}, a share of the least time; the objective is {objective.name!r}")
+        raise ValueError(
+            f"until is {shown(until)}, a share of the least time; the objective is {shown(objective.name)}"
+        )
     if stored is not None and not objective.is_time:
         # Nothing tells two versions of a function apart.
         stored = stored.for_objective(objective) if objective.name not in functions else None
         incumbents = [*(stored.incumbents(space) if stored else ()), *incumbents]
     if until is not None and limit is None:
-        raise ValueError(f"until is {until!r}, a share of the device's limit; it needs bytes= or flops=")
+        raise ValueError(f"until is {shown(until)}, a share of the device's limit; it needs bytes= or flops=")
     table = space.configurations()
     seconds, evaluations = parse_budget(budget)
     options = {
@@ -140,7 +143,7 @@ def run_search(
     }  # fmt: skip
     first = [row for row in (table.find(config) for config in incumbents) if row is not None]
     default_row = None if default is None else table.find(default)
-    shown = _make_progress(progress, seconds, evaluations, len(table), objective)
+    progress_bar = _make_progress(progress, seconds, evaluations, len(table), objective)
     observed = {}
 
     def observe(trial):
@@ -159,17 +162,17 @@ def run_search(
                     observed.setdefault(trial["row"], {}).update(function(trial["config"], trial) or {})
         if stored is not None:
             stored.append(trial, False)
-        shown.tell(trial, best)
+        progress_bar.tell(trial, best)
 
     found = _native.run_tuner(target, table, default_row, first, options | {"observe": observe}, on_event)
-    shown.close()
+    progress_bar.close()
     for trial in found["trials"]:
         trial["observed"] = dict.fromkeys(sensors) | trial["observed"] | observed.get(trial["row"], {})
     report = Report(found, objective)
     interrupt = found["interrupt"]
     if interrupt is not None and (report.best is None or not isinstance(interrupt, KeyboardInterrupt)):
         raise interrupt
-    if stored is not None and report.best_trial is not None and interrupt is None:
+    if stored is not None and report.best_trial is not None and interrupt is None and report.unconfirmed is None:
         stored.append(report.best_trial, True)
     if stored is not None:
         stored.close()
@@ -186,7 +189,7 @@ def parse_fraction(until):
     except ValueError:
         fraction = None
     if fraction is None or not 0 < fraction <= 1 or rest.strip() not in ("", "of roofline"):
-        raise ValueError(f"until is {until!r}; expected such as '95 % of roofline' or 0.95, up to 1")
+        raise ValueError(f"until is {shown(until)}; expected such as '95 % of roofline' or 0.95, up to 1")
     return fraction
 
 
@@ -206,13 +209,13 @@ _COLUMNS = {
 def _measured(objective, maximize, bytes, flops, observers):
     """The objective, functions by the column or number that they fill, and the names of sensors."""
     if isinstance(observers, str):
-        raise TypeError(f"observers is {observers!r}; expected a sequence, such as ['energy']")
+        raise TypeError(f"observers is {shown(observers)}; expected a sequence, such as ['energy']")
     functions = {f"observer {place}": item for place, item in enumerate(observers) if callable(item)}
     sensors = [str(getattr(observer, "name", observer)) for observer in observers if not callable(observer)]
     if not callable(objective):
         if not isinstance(objective, str):
             raise TypeError(
-                f"objective is {objective!r}; expected a name, or a function of a configuration and a trial"
+                f"objective is {shown(objective)}; expected a name, or a function of a configuration and a trial"
             )
         return _native.TuningObjective(objective, maximize, bytes, flops), functions, sensors
     name = getattr(objective, "__name__", "")

@@ -9,6 +9,7 @@ import dataclasses
 import numpy as np
 
 from rtcg import _native
+from rtcg._messages import shown
 from rtcg.tune._images import HostImage, Image
 
 #: Launches that a graph has at most.
@@ -170,7 +171,7 @@ def set_constants(module, constants):
     for name, array in constants:
         address, nbytes = module.get_global(name)
         if array.nbytes > nbytes:
-            raise CandidateError("constraints", f"{name!r} has {nbytes} bytes; its contents have {array.nbytes}")
+            raise CandidateError("constraints", f"{shown(name)} has {nbytes} bytes; its contents have {array.nbytes}")
         driver.memcpy_htod(address, array)
 
 

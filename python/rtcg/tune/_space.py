@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from rtcg import _native
-from rtcg._conversions import as_integer, converts, shown
+from rtcg._conversions import as_integer, converts
+from rtcg._messages import shown
 
 #: The names of the search strategies.
 STRATEGIES = ("auto", "exhaustive", "random", "local", "genetic", "annealing")
@@ -51,7 +52,7 @@ class Space:
     def __add__(self, more):
         """The space with the parameters of a dictionary that it does not have: names with values."""
         if not isinstance(more, Mapping):
-            raise TypeError(f"a space is joined with {more!r}; expected a dictionary of names with values")
+            raise TypeError(f"a space is joined with {shown(more)}; expected a dictionary of names with values")
         native, known = self._native, set(self.names)
         for name, values in more.items():
             if name not in known:
@@ -83,9 +84,12 @@ class Space:
         Raises
         ------
         ValueError
-            When the file is none; says where.
+            When the file is none; names it and says where.
         """
-        native, kernel, other = _native.TuningSpace.from_t1(Path(path).read_text(encoding="utf-8"))
+        try:
+            native, kernel, other = _native.TuningSpace.from_t1(Path(path).read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise ValueError(f"{Path(path).name}: {error}") from error
         return cls._wrap(native), json.loads(kernel), json.loads(other)
 
     def to_t1(self, path, kernel=None, other=None):

@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from rtcg import _native
-from rtcg._conversions import as_path, as_sequence, converts, shown
+from rtcg._conversions import as_path, as_sequence, converts
+from rtcg._messages import shown
 
 
 def as_store(name, value):
@@ -59,7 +60,7 @@ class Store:
         """
         keys = [key for key in self._native.kernels() if name in (key.name, key.hash)]
         if len(keys) != 1:
-            raise ValueError(f"name is {name!r}; {len(keys)} kernels of this store are called so, expected one")
+            raise ValueError(f"name is {shown(name)}; {len(keys)} kernels of this store are called so, expected one")
         text, count = self._native.t4_text(keys[0])
         Path(path).write_text(text, encoding="utf-8")
         return count

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from rtcg import _native
+from rtcg._messages import shown
 from rtcg.tune._kernel import Kernel
 from rtcg.tune._space import STRATEGIES, Space
 
@@ -88,6 +89,8 @@ def from_t1(path, *, problem_size=None, folder=None, seed=0, **options):
         When the file is none, its language is not CUDA, or it says something that is not understood; names it.
     FileNotFoundError
         When the kernel's source is not where the file says.
+    rtcg.driver.CompileError
+        When that source does not compile.
 
     Examples
     --------
@@ -96,32 +99,53 @@ def from_t1(path, *, problem_size=None, folder=None, seed=0, **options):
         gemm = tune.from_t1("GEMM.json")
         print(gemm.tune(budget="60 s"))
     """
+    from rtcg import driver
+
     path = Path(path)
     space, specification, other = Space.from_t1(path)
     file = _File(path, space, specification, problem_size, seed)
     language = str(specification.get("Language", "CUDA"))
     if language.upper() != "CUDA":
-        raise ValueError(f"{path.name}: Language is {language!r}; expected 'CUDA' (rtcg compiles no other language)")
+        raise ValueError(
+            f"{path.name}: Language is {shown(language)}; expected 'CUDA' (rtcg compiles no other language)"
+        )
     folder = path.parent if folder is None else Path(folder)
     source_path = folder / file.text("KernelFile")
-    if not source_path.is_file():
-        raise FileNotFoundError(f"{path.name}: KernelFile {str(source_path)!r} is not there; folder= says where it is")
+    try:
+        source = source_path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise FileNotFoundError(
+            f"{path.name}: KernelFile {str(source_path)!r} is not there ({error.strerror}); folder= says where it is"
+        ) from error
+    except ValueError as error:
+        raise ValueError(f"{path.name}: KernelFile {str(source_path)!r}: {error}") from error
     arguments, constants = file.arguments()
     block, grid, shared = file.geometry()
     names = tuple(file.values)
     # Kernels of the benchmark hub ask whether a tuner defines their parameters.
-    compiler_options = [*(specification.get("CompilerOptions") or ()), "-Dkernel_tuner=1"]
-    kernel = Kernel(
-        source_path.read_text(encoding="utf-8"), file.text("KernelName"), space, block=block, grid=grid, shared=shared,
-        problem=names, options=compiler_options, include_dirs=[str(source_path.parent)], constants=constants, **options,
-    )  # fmt: skip
-    arguments = _passed(arguments, constants, kernel)
+    compiler_options = [*file.list_of("CompilerOptions", str), "-Dkernel_tuner=1"]
+    name = file.text("KernelName")
+    try:
+        kernel = Kernel(
+            source, name, space, block=block, grid=grid, shared=shared, problem=names, options=compiler_options,
+            include_dirs=[str(source_path.parent)], constants=constants, **options,
+        )  # fmt: skip
+    except ValueError as error:
+        raise ValueError(f"{path.name}: {error}") from error
+    try:
+        arguments = _passed(arguments, constants, kernel)
+    except driver.LogicError as error:
+        raise ValueError(f"{path.name}: KernelName is {shown(name)}: {error}") from error
     search = other.get("Search")
     strategy = str(search.get("Name", "")).lower() if isinstance(search, dict) else ""
     return T1Benchmark(
         kernel, arguments, file.values, constants, file.budget(other.get("Budget")),
         strategy if strategy in STRATEGIES else "auto",
     )  # fmt: skip
+
+
+def _as_list(stated):
+    return list(stated) if isinstance(stated, (list, tuple)) else [] if stated is None else [stated]
 
 
 def _passed(arguments, constants, kernel):
@@ -140,23 +164,29 @@ class _File:
     def __init__(self, path, space, specification, problem_size, seed):
         self._name, self._space, self._specification = path.name, space, specification
         stated = specification.get("ProblemSize", ()) if problem_size is None else problem_size
-        stated = [stated] if isinstance(stated, (int, str)) else list(stated or ())
-        in_file = specification.get("ProblemSize") or ()
-        n_sizes = 1 if isinstance(in_file, (int, str)) else len(in_file)
+        stated = _as_list(stated)
+        n_sizes = len(_as_list(specification.get("ProblemSize")))
         if problem_size is not None and len(stated) != n_sizes:
-            raise ValueError(f"problem_size is {problem_size!r}; expected {n_sizes} numbers, as {path.name} has")
+            raise ValueError(f"problem_size is {shown(problem_size)}; expected {n_sizes} numbers, as {path.name} has")
         self._sizes = tuple(self._integer("ProblemSize", size, {}) for size in stated)
         self.values = {f"size_{axis}": size for axis, size in enumerate(self._sizes)}
         self._random = np.random.default_rng(seed)
 
     def _wrong(self, what, value, expected):
-        return ValueError(f"{self._name}: {what} is {value!r}; expected {expected}")
+        return ValueError(f"{self._name}: {what} is {shown(value)}; expected {expected}")
 
     def text(self, name):
         """A text of the kernel's specification."""
         value = self._specification.get(name)
-        if not isinstance(value, str):
+        if not isinstance(value, str) or not value or "\x00" in value:
             raise self._wrong(name, value, "text")
+        return value
+
+    def list_of(self, name, kind):
+        """A list of the kernel's specification, whose items are texts or dictionaries."""
+        value = self._specification.get(name) or []
+        if not isinstance(value, list) or not all(isinstance(item, kind) for item in value):
+            raise self._wrong(name, value, "a list of texts" if kind is str else "a list of dictionaries")
         return value
 
     def budget(self, stated):
@@ -164,10 +194,14 @@ class _File:
         stated = stated[0] if isinstance(stated, list) and stated else stated
         if not stated:
             return None
+        if not isinstance(stated, dict):
+            raise self._wrong("Budget", stated, "a dictionary")
         kind, value = stated.get("Type"), stated.get("BudgetValue")
-        if kind == "ConfigurationCount" and value is not None:
-            return f"{int(value)} evaluations"
-        return float(value) if kind == "TuningDuration" and value is not None else None
+        if kind not in ("ConfigurationCount", "TuningDuration") or value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < 1e15:
+            raise self._wrong("BudgetValue", value, "a positive number")
+        return f"{int(value)} evaluations" if kind == "ConfigurationCount" else float(value)
 
     # Launch geometry.
 
@@ -184,7 +218,7 @@ class _File:
 
     def _grid(self, place, block):
         axis = _AXES[place]
-        divisors = [self._specification.get(f"GridDiv{each}") for each in _AXES]
+        divisors = [self._divisors(f"GridDiv{each}") for each in _AXES]
         if self._sizes and any(divisors):
             if place >= min(len(self._sizes), 2) and not divisors[place]:
                 return 1
@@ -201,6 +235,12 @@ class _File:
         is_threads = kind == "OPENCL"
         return f"ceil_div({size}, {block})" if is_threads else size
 
+    def _divisors(self, name):
+        stated = _as_list(self._specification.get(name))
+        if not all(isinstance(divisor, (int, str)) for divisor in stated):
+            raise self._wrong(name, stated, "a list of expressions")
+        return stated
+
     def _expression(self, stated):
         """An expression over parameters and values of the problem."""
         text = re.sub(r"ProblemSize\s*\[\s*(\d+)\s*\]", r"size_\1", str(stated))
@@ -213,25 +253,45 @@ class _File:
         from rtcg import driver
 
         arguments, constants, scalars = [], {}, {}
-        for stated in self._specification.get("Arguments") or ():
+        for stated in self.list_of("Arguments", dict):
             name = stated.get("Name")
+            if not isinstance(name, (str, type(None))):
+                raise self._wrong("the name of an argument", name, "text")
             dtype = _DTYPES.get(str(stated.get("Type")))
             if dtype is None:
-                raise self._wrong(f"the type of argument {name!r}", stated.get("Type"), f"one of {', '.join(_DTYPES)}")
+                raise self._wrong(
+                    f"the type of argument {shown(name)}", stated.get("Type"), f"one of {', '.join(_DTYPES)}"
+                )
             memory = stated.get("MemoryType", "Vector")
             if memory not in ("Scalar", "Vector"):
-                raise self._wrong(f"the memory type of argument {name!r}", memory, "Scalar or Vector")
+                raise self._wrong(f"the memory type of argument {shown(name)}", memory, "Scalar or Vector")
             if memory == "Scalar":
-                value = dtype(self._scalar(name, stated.get("FillValue", 0)))
+                value = self._converted(name, dtype, self._scalar(name, stated.get("FillValue", 0)))
                 scalars[name] = value.item()
                 arguments.append((name, value))
                 continue
-            array = self._filled(name, np.dtype(dtype), stated, scalars)
+            try:
+                array = self._filled(name, np.dtype(dtype), stated, scalars)
+            except (MemoryError, OverflowError, TypeError) as error:
+                what = {
+                    key: stated.get(key) for key in ("Size", "FillType", "FillValue", "DataSource") if key in stated
+                }
+                raise self._wrong(f"argument {shown(name)}", what, f"an array that can be made ({error})") from error
             if stated.get("MemType") == "Constant":
                 constants[name] = array
             is_read_only = stated.get("AccessType") == "ReadOnly" and not stated.get("Output")
             arguments.append((name, (driver.In if is_read_only else driver.InOut)(array)))
         return arguments, constants
+
+    def _converted(self, name, dtype, value):
+        try:
+            converted = dtype(value)
+        except (TypeError, ValueError, OverflowError) as error:
+            expected = f"a number that {np.dtype(dtype).name} has ({error})"
+            raise self._wrong(f"the value of argument {shown(name)}", value, expected) from error
+        if np.ndim(converted):
+            raise self._wrong(f"the value of argument {shown(name)}", value, "one number")
+        return converted
 
     def _scalar(self, name, stated):
         """The value of a scalar: a number, or an expression over the problem's sizes."""
@@ -247,16 +307,24 @@ class _File:
         size = self._integer(f"the size of argument {name!r}", stated.get("Size"), scalars)
         kind, value = stated.get("FillType", "Constant"), stated.get("FillValue", 0)
         if kind == "Constant":
-            return np.full(size, value, dtype)
+            return np.full(size, self._converted(name, dtype.type, value), dtype)
         if kind == "Random":
             # A file without a range means the unit interval.
-            bound = value or 1
+            bound = self._converted(name, np.float64, value or 1)
+            most = np.inf if dtype.kind == "f" else 1 if dtype.kind == "b" else np.iinfo(dtype).max
+            if not abs(bound) <= most:
+                raise self._wrong(f"the fill value of argument {shown(name)}", value, f"a number that {dtype.name} has")
             numbers = self._random.random(size) * bound
             return numbers.astype(dtype) if dtype.kind == "f" else np.floor(numbers).astype(dtype)
         if kind == "Generator":
-            elements = _native.Expression(f"[{stated.get('DataSource')} for i in range({size})]")(scalars)
-            return np.array(elements, dtype)
-        raise self._wrong(f"the fill type of argument {name!r}", kind, "Constant, Random or Generator")
+            source = stated.get("DataSource")
+            try:
+                return np.array(_native.Expression(f"[{source} for i in range({size})]")(scalars), dtype)
+            except ValueError as error:
+                raise self._wrong(
+                    f"DataSource of argument {shown(name)}", source, f"an expression over i ({error})"
+                ) from error
+        raise self._wrong(f"the fill type of argument {shown(name)}", kind, "Constant, Random or Generator")
 
     def _integer(self, what, stated, scalars):
         if isinstance(stated, bool) or not isinstance(stated, (int, str)):
@@ -270,6 +338,6 @@ class _File:
                 value = _native.Expression(stated)(names | {"ProblemSize": getattr(self, "_sizes", ())})
             except ValueError as error:
                 raise self._wrong(what, stated, f"an expression over ProblemSize and parameters ({error})") from error
-        if not isinstance(value, (int, float)) or value < 1 or int(value) != value:
+        if not isinstance(value, (int, float)) or not 1 <= value < 2**63 or int(value) != value:
             raise self._wrong(what, value, "a positive whole number")
         return int(value)

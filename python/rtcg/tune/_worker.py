@@ -12,6 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from rtcg import _native
 from rtcg.tune._runner import CandidateError, KernelRunner
 
 #: Seconds that a worker has for its start and for taking its arguments.
@@ -87,7 +88,10 @@ class Worker:
         with theirs:
             command = [sys.executable, "-c", "from rtcg.tune import _worker; _worker.main()", str(theirs.fileno())]
             environment = _environment() | self._environment
-            self._process = subprocess.Popen(command, env=environment, pass_fds=[theirs.fileno()], stderr=self._stderr)
+            # In a session of its own, which Ctrl-C does not reach: the parent decides what becomes of its worker.
+            self._process = subprocess.Popen(
+                command, env=environment, pass_fds=[theirs.fileno()], stderr=self._stderr, start_new_session=True
+            )
         self._ask("start", (self._make, self._arguments), _START_SECONDS)
         for method, arguments in self._calls_after_start.items():
             self._ask(method, arguments, self._timeout)
@@ -145,7 +149,9 @@ def _environment():
 
 
 def main():
-    """Serve one parent until it closes the connection."""
+    """Serve one parent until it closes the connection, or ends."""
+    # While a call runs nobody reads the connection: a thread that needs no interpreter looks after it.
+    _native.exit_with_peer(int(sys.argv[1]))
     with multiprocessing.connection.Connection(int(sys.argv[1])) as connection:
         runner = None
         while True:

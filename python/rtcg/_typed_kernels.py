@@ -1,0 +1,253 @@
+"""Kernels from snippets whose types a call fills in, with CuPy's declarations; public through `rtcg.elementwise`."""
+
+import re
+import textwrap
+
+from rtcg import _native
+from rtcg._arguments import ScalarArg, VectorArg
+from rtcg._lazy import np
+from rtcg._messages import shown
+
+_DECLARATION = r"\s*(?:raw\s+)?(?!return\b|goto\b)[A-Za-z_]\w*(?:\s+\w+)*\s+[A-Za-z_]\w*\s*"
+_DECLARATIONS = re.compile(rf"{_DECLARATION}(?:,{_DECLARATION})*")
+_PYTHON_NUMBERS = {bool: "?", int: "i8", float: "f8", complex: "c16"}
+
+
+def are_typed(args, keywords):
+    """Whether a kernel's second argument declares outputs, where PyCUDA's forms have an expression."""
+    outputs = args[1] if len(args) > 1 else keywords.get("out_params")
+    return isinstance(outputs, str) and _DECLARATIONS.fullmatch(outputs) is not None
+
+
+def _type_given(name, value):
+    """``(dtype, whether it is an array's)`` of an argument of a call."""
+    if value is None:
+        return None, False
+    if hasattr(value, "__cuda_array_interface__"):
+        dtype = getattr(value, "dtype", None)
+        return np.dtype(value.__cuda_array_interface__["typestr"] if dtype is None else dtype), True
+    if isinstance(value, np.generic):
+        return value.dtype, False
+    letter = _PYTHON_NUMBERS.get(type(value))
+    if letter is None:
+        raise TypeError(f"argument {name!r} is {shown(value)}; expected an array on the device or a number")
+    return np.dtype(letter), False
+
+
+class _TypedKernel:
+    """What kernels with letters for types have in common: how parameters are bound, and a kernel for each choice."""
+
+    def __init__(self, in_params, out_params, operation, name):
+        self._snippet = _native.TypedSnippet(in_params, out_params, operation)
+        self._in, self._out, self._operation = in_params, out_params, operation
+        self.name = name
+        self._kernels = {}
+
+    def __repr__(self):
+        text = textwrap.shorten(self._operation, 60, placeholder=" ...")
+        return f"<{self.__module__}.{type(self).__qualname__} {self.name}({self._in}) -> {self._out}: {text}>"
+
+    def _bind(self, args, named):
+        """The value of each parameter; None for outputs that the call makes."""
+        names = [name for name, _ in self._snippet.params]
+        if len(args) > len(names):
+            raise TypeError(
+                f"kernel {self.name!r} takes {len(names)} arguments ({', '.join(names)}), {len(args)} were given"
+            )
+        values = dict(zip(names, args, strict=False))
+        for name, value in named.items():
+            if name not in names or name in values:
+                raise TypeError(f"kernel {self.name!r} has no other argument {name!r}; it takes {', '.join(names)}")
+            values[name] = value
+        missing = [name for name in names[: self._snippet.n_inputs] if values.get(name) is None]
+        if missing:
+            raise TypeError(f"kernel {self.name!r} lacks its argument {shown(missing[0])}; it takes {', '.join(names)}")
+        return {name: values.get(name) for name in names}
+
+    def _kernel(self, values):
+        """The kernel for the types of these values, made by `_make` from arguments (outputs first) and the snippet."""
+        given = tuple(_type_given(name, value) for name, value in values.items())
+        if given not in self._kernels:
+            parts, operation = self._snippet.fill(list(given))
+            arguments = [
+                VectorArg(dtype, name, is_const) if is_vector else ScalarArg(dtype, name)
+                for is_vector, is_const, dtype, name in parts
+            ]
+            self._kernels[given] = self._make(arguments, operation)
+        return self._kernels[given]
+
+    def _split(self, values):
+        """The inputs and the outputs, in order."""
+        values = list(values.values())
+        return values[: self._snippet.n_inputs], values[self._snippet.n_inputs :]
+
+    def _elementwise_shape(self, values):
+        """The broadcast shape of the inputs that the snippet takes element by element; None where there is none."""
+        inputs = list(self._snippet.params)[: self._snippet.n_inputs]
+        given = [values[name] for name, is_raw in inputs if not is_raw]
+        shapes = [tuple(value.shape) for value in given if hasattr(value, "__cuda_array_interface__")]
+        return np.broadcast_shapes(*shapes) if shapes else None
+
+
+class TypedElementwiseKernel(_TypedKernel):
+    """An elementwise kernel for arrays of any type: what `ElementwiseKernel` makes of CuPy's declarations.
+
+    Parameters
+    ----------
+    in_params, out_params : str
+        Declarations of inputs and outputs: ``"T x, float32 y, raw T table"``. A type of one letter is that of the
+        arguments that have it; others are NumPy's names or C's. An array declared ``raw`` is indexed by the operation.
+    operation : str
+        Statements over elements, which have the names of their arrays. ``i`` is the index, ``n`` or ``_ind.size()`` the
+        number of elements.
+    name, preamble, options, keep, loop_prep, after_loop
+        As for :class:`rtcg.elementwise.ElementwiseKernel`.
+    no_return, return_tuple : bool
+        Return None, or a tuple also of one output.
+
+    Notes
+    -----
+    Calling it, ``kernel(*inputs, *outputs, size=None, stream=None)``, enqueues the kernel, does not wait, and returns
+    the outputs: those that were given (by position or name), else new arrays of the inputs' broadcast shape. `size` is
+    the number of elements where no input is taken element by element. Inputs may be numbers; one decides the type of a
+    letter only where no array does.
+
+    A call raises TypeError where arrays give one letter two types or an argument is missing, and ValueError where
+    shapes do not fit. Each choice of types is compiled at its first call.
+    """
+
+    __module__ = "rtcg.elementwise"
+
+    def __init__(
+        self,
+        in_params,
+        out_params,
+        operation,
+        name="kernel",
+        reduce_dims=True,
+        preamble="",
+        no_return=False,
+        return_tuple=False,
+        **settings,
+    ):
+        super().__init__(in_params, out_params, operation, name)
+        self._settings = {"preamble": preamble, **settings}
+        self._no_return, self._return_tuple = no_return, return_tuple
+
+    def _make(self, arguments, operation):
+        from rtcg.elementwise import ElementwiseKernel
+
+        settings = self._settings | {"options": list(self._settings.get("options") or ())}
+        return ElementwiseKernel(arguments, operation, self.name, **settings)
+
+    def __call__(self, *args, size=None, stream=None, block_size=None, **named):
+        from rtcg.numpy import empty
+
+        values = self._bind(args, named)
+        kernel = self._kernel(values)
+        inputs, outputs = self._split(values)
+        shape = self._shape(values, size, outputs)
+        declared = kernel.arguments[: len(outputs)]
+        for index, (given, argument) in enumerate(zip(outputs, declared, strict=True)):
+            if given is None:
+                outputs[index] = empty(shape, argument.dtype)
+            elif tuple(given.shape) != shape:
+                raise ValueError(f"output {argument.name!r} has shape {tuple(given.shape)}; expected {shape}")
+        kernel(*outputs, *inputs, stream=stream)
+        if self._no_return:
+            return None
+        return outputs[0] if len(outputs) == 1 and not self._return_tuple else tuple(outputs)
+
+    def _shape(self, values, size, outputs):
+        shape = self._elementwise_shape(values)
+        if size is not None:
+            if shape is not None:
+                raise ValueError(f"size is {size}, but inputs that are not raw have the shape {shape}")
+            return (size,)
+        if shape is None:
+            shape = next((tuple(out.shape) for out in outputs if out is not None), None)
+        if shape is None:
+            raise ValueError(f"kernel {self.name!r} does not know how many elements there are; give size= or an output")
+        return shape
+
+
+class TypedReductionKernel(_TypedKernel):
+    """A reduction of arrays of any type: what `ReductionKernel` makes of CuPy's declarations.
+
+    Parameters
+    ----------
+    in_params, out_params : str
+        As for :class:`TypedElementwiseKernel`; one output.
+    map_expr : str
+        The value of an element, of the output's type.
+    reduce_expr : str
+        Combines ``a`` and ``b``; associative and commutative.
+    post_map_expr : str
+        Statement that makes the output of the reduced value ``a``, such as ``"y = sqrt(a)"``.
+    identity : str or number
+        The neutral element.
+    name, preamble, options
+        As for :class:`rtcg.reduction.ReductionKernel`.
+    reduce_type : str or dtype, optional
+        The type in between, by default the output's.
+
+    Notes
+    -----
+    Calling it, ``kernel(*inputs, axis=None, keepdims=False, out=None, stream=None)``, enqueues one kernel, and another
+    where `post_map_expr` is more than ``y = a``, does not wait, and returns the result.
+    """
+
+    __module__ = "rtcg.reduction"
+
+    def __init__(
+        self,
+        in_params,
+        out_params,
+        map_expr,
+        reduce_expr,
+        post_map_expr,
+        identity,
+        name="reduce_kernel",
+        reduce_type=None,
+        reduce_dims=True,
+        preamble="",
+        options=(),
+    ):
+        super().__init__(in_params, out_params, map_expr, name)
+        names = [name for name, _ in self._snippet.params]
+        if len(names) - self._snippet.n_inputs != 1:
+            raise ValueError(f"out_params is {shown(out_params)}; expected one output")
+        self._reduce, self._identity, self._type = reduce_expr, identity, reduce_type
+        self._settings = {"preamble": preamble, "options": list(options)}
+        is_plain = re.fullmatch(rf"\s*{names[-1]}\s*=\s*a\s*;?\s*", post_map_expr)
+        self._post = (
+            None
+            if is_plain
+            else TypedElementwiseKernel("A a", out_params, post_map_expr, f"{name}_post", preamble=preamble)
+        )
+
+    def _make(self, arguments, operation):
+        from rtcg.reduction import ReductionKernel
+
+        out, *inputs = arguments
+        dtype = out.dtype if self._type is None else np.dtype(self._type)
+        kernel = ReductionKernel(dtype, self._identity, self._reduce, operation, inputs, self.name, **self._settings)
+        return kernel, out.dtype
+
+    def __call__(self, *args, axis=None, keepdims=False, out=None, stream=None, **named):
+        from rtcg.numpy import empty
+
+        values = self._bind(args, named)
+        *inputs, given = values.values()
+        out = given if out is None else out
+        kernel, dtype = self._kernel({**values, list(values)[-1]: out})
+        target = out if self._post is None and kernel.dtype_out == dtype else None
+        result = kernel(*inputs, axis=axis, keepdims=keepdims, stream=stream, out=target)
+        if self._post is not None:
+            return self._post(result, empty(result.shape, dtype) if out is None else out, stream=stream)
+        if kernel.dtype_out != dtype:
+            result = result.astype(dtype)
+        if out is not None and target is None:
+            out[...] = result
+            return out
+        return result

@@ -1,0 +1,223 @@
+"""Arrays from patterns, functions, files and host memory; part of `rtcg.numpy`."""
+
+import inspect
+
+import numpy as np
+
+from rtcg import numpy as _xp
+from rtcg._messages import shown
+
+__all__ = [
+    "asanyarray", "asarray_chkfinite", "ascontiguousarray", "asfortranarray", "bartlett", "blackman", "c_",
+    "diag_indices", "frombuffer", "fromfile", "fromfunction", "fromiter", "fromstring", "genfromtxt", "hamming",
+    "hanning", "indices", "isfortran", "kaiser", "load", "loadtxt", "mask_indices", "mgrid", "ogrid", "r_", "require",
+    "tri", "tril_indices", "triu_indices",
+]  # fmt: skip
+
+
+def _from_host(name, parameters, what):
+    """A function that NumPy computes on the host, and whose result is copied to the device.
+
+    `parameters` is a function with the parameters that it shows.
+    """
+    function = getattr(np, name)
+
+    def on_device(*args, **kwargs):
+        return _xp.to_gpu(np.asarray(function(*args, **kwargs)))
+
+    on_device.__name__ = on_device.__qualname__ = name
+    on_device.__doc__ = (
+        f"{what} A new array on the device; waits until it is there.\n\n"
+        f"    Parameters and errors are those of `numpy.{name}`, which computes on the host.\n    "
+    )
+    on_device.__signature__ = inspect.signature(parameters)
+    return on_device
+
+
+bartlett = _from_host("bartlett", lambda M: None, "Bartlett's window, a triangle.")
+blackman = _from_host("blackman", lambda M: None, "Blackman's window.")
+hamming = _from_host("hamming", lambda M: None, "Hamming's window.")
+hanning = _from_host("hanning", lambda M: None, "Hann's window.")
+kaiser = _from_host("kaiser", lambda M, beta: None, "Kaiser's window of a shape parameter.")
+frombuffer = _from_host(
+    "frombuffer", lambda buffer, dtype=float, count=-1, offset=0: None, "The elements in a buffer of bytes."
+)
+fromfile = _from_host(
+    "fromfile",
+    lambda file, dtype=float, count=-1, sep="", offset=0: None,
+    "The elements in a file, as text or bytes.",
+)
+fromiter = _from_host("fromiter", lambda iter, dtype, count=-1: None, "The elements of an iterable.")
+fromstring = _from_host("fromstring", lambda string, dtype=float, count=-1, *, sep: None, "The numbers in a text.")
+genfromtxt = _from_host(
+    "genfromtxt", lambda fname, dtype=float, **kwargs: None, "The numbers in a text file, where some may be missing."
+)
+load = _from_host("load", lambda file, **kwargs: None, "The array in a file of the format npy.")
+loadtxt = _from_host("loadtxt", lambda fname, dtype=float, **kwargs: None, "The numbers in a text file.")
+
+
+def _in_order(a, order):
+    """An array in an order of memory: itself where it is in it."""
+    is_there = a.flags.c_contiguous if order == "C" else a.flags.f_contiguous
+    return a if is_there else a.copy(order=order)
+
+
+def tri(N, M=None, k=0, dtype=np.float64):
+    """A new matrix of ones at and below the diagonal `k` and zeros above; does not wait.
+
+    It has `N` rows and `M` columns (`N` by default) of `dtype`.
+    """
+    return _xp.tril(_xp.ones((N, N if M is None else M), dtype), k)
+
+
+def indices(dimensions, dtype=np.int64, sparse=False):
+    """The index of each element of an array of the shape `dimensions`, along each axis; does not wait.
+
+    A new array of the shape ``(len(dimensions), *dimensions)`` of `dtype`; with `sparse` a tuple of arrays, each of
+    which is longer than 1 along its own axis only.
+    """
+    dimensions = tuple(dimensions)
+    ndim = len(dimensions)
+    axes = tuple(
+        _xp.arange(length, dtype=dtype).reshape((1,) * axis + (length,) + (1,) * (ndim - axis - 1))
+        for axis, length in enumerate(dimensions)
+    )
+    if sparse:
+        return axes
+    result = _xp.empty((ndim, *dimensions), dtype)
+    for axis, steps in enumerate(axes):
+        result[axis] = steps
+    return result
+
+
+def diag_indices(n, ndim=2):
+    """The indices of the main diagonal of an array of `ndim` axes of length `n`, a tuple of arrays; does not wait."""
+    return (_xp.arange(n),) * ndim
+
+
+def tril_indices(n, k=0, m=None):
+    """The indices of a triangle, at and below the diagonal `k` of `n` rows and `m` columns: two arrays.
+
+    Waits for their number, as `nonzero` does.
+    """
+    return tri(n, m, k, bool).nonzero()
+
+
+def triu_indices(n, k=0, m=None):
+    """The indices of a triangle, at and above the diagonal `k` of `n` rows and `m` columns: two arrays.
+
+    Waits for their number, as `nonzero` does.
+    """
+    return (~tri(n, m, k - 1, bool)).nonzero()
+
+
+def mask_indices(n, mask_func, k=0):
+    """The indices at which ``mask_func(ones((n, n)), k)`` is not zero, such as those of `triu`: a tuple of arrays.
+
+    Waits for their number, as `nonzero` does.
+    """
+    return (mask_func(_xp.ones((n, n), np.int64), k) != 0).nonzero()
+
+
+def fromfunction(function, shape, *, dtype=np.float64, **kwargs):
+    """``function(*indices(shape, dtype), **kwargs)``, which computes with arrays on the device; returns what it does.
+
+    Does not wait, if the function does not.
+    """
+    return function(*indices(shape, dtype), **kwargs)
+
+
+def asanyarray(a, dtype=None, order=None):
+    """An array on the device: `a` itself if it is one, else a copy, which the call waits for; as `asarray`.
+
+    `a` is array-like, `dtype` and `order` are those of `asarray`.
+    """
+    return _xp.asarray(a, dtype=dtype, order=order)
+
+
+def ascontiguousarray(a, dtype=None):
+    """An array in C order with one axis at least: `a` itself where it is one; does not wait for arrays on the device.
+
+    `a` is array-like, and is converted to `dtype` where one is given.
+    """
+    return _in_order(_xp.atleast_1d(_xp.asarray(a, dtype=dtype)), "C")
+
+
+def asfortranarray(a, dtype=None):
+    """An array in Fortran order: `a` itself where it is one; does not wait for arrays on the device.
+
+    `a` is array-like, and is converted to `dtype` where one is given.
+    """
+    return _in_order(_xp.asarray(a, dtype=dtype), "F")
+
+
+def asarray_chkfinite(a, dtype=None, order=None):
+    """As `asarray`, for finite numbers; waits to see that they are. A ValueError where one is infinite or NaN."""
+    a = _xp.asarray(a, dtype=dtype, order=order)
+    if a.dtype.kind in "fc" and not bool(_xp.isfinite(a).all()):
+        raise ValueError("array must not contain infs or NaNs")
+    return a
+
+
+def isfortran(a):
+    """Whether the device array `a` is in Fortran order and not in C order: a bool; does not wait."""
+    return a.flags.f_contiguous and not a.flags.c_contiguous
+
+
+def require(a, dtype=None, requirements=()):
+    """An array on the device with properties: ``"C"`` or ``"F"`` (the order); ``"O"``, ``"W"``, ``"A"`` always hold.
+
+    `a` is array-like; does not wait for arrays on the device. ValueError for other letters.
+    """
+    wanted = {str(letter).upper()[0] for letter in requirements or ()}
+    if not wanted <= set("CFOWAE"):
+        raise ValueError(f"requirements is {shown(requirements)}; expected letters among C, F, A, W, O, E")
+    if wanted >= {"C", "F"}:
+        raise ValueError('requirements has both "C" and "F"')
+    array = _xp.asarray(a, dtype=dtype)
+    order = wanted & {"C", "F"}
+    return _in_order(array, order.pop()) if order else array
+
+
+class _HostGrid:
+    """`mgrid` or `ogrid`: grids of slices, as arrays on the device."""
+
+    def __init__(self, name):
+        self._name = name
+
+    def __reduce__(self):
+        return self._name
+
+    def __repr__(self):
+        return f"<rtcg.numpy.{self._name}>"
+
+    def __getitem__(self, key):
+        grids = getattr(np, self._name)[key]
+        return tuple(map(_xp.to_gpu, grids)) if isinstance(grids, tuple) else _xp.to_gpu(grids)
+
+
+class _Concatenated:
+    """`r_` or `c_`: what stands in the brackets, concatenated along the first or the last axis, on the device."""
+
+    def __init__(self, name):
+        self._name = name
+
+    def __reduce__(self):
+        return self._name
+
+    def __repr__(self):
+        return f"<rtcg.numpy.{self._name}>"
+
+    def __getitem__(self, key):
+        parts = key if isinstance(key, tuple) else (key,)
+        if not any(isinstance(part, _xp.GPUArray) for part in parts):
+            return _xp.to_gpu(getattr(np, self._name)[key])
+        if any(isinstance(part, str) for part in parts):
+            raise NotImplementedError(f"{self._name} with a text beside arrays on the device; use concatenate or stack")
+        parts = [np.r_[part] if isinstance(part, slice) else part for part in parts]
+        if self._name == "c_":
+            return _xp.column_stack(parts) if all(np.ndim(part) < 3 for part in parts) else _xp.concatenate(parts, -1)
+        return _xp.concatenate([_xp.atleast_1d(_xp.asarray(part)) for part in parts])
+
+
+mgrid, ogrid, r_, c_ = _HostGrid("mgrid"), _HostGrid("ogrid"), _Concatenated("r_"), _Concatenated("c_")

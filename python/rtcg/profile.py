@@ -1,0 +1,207 @@
+"""Where the time of a program goes: kernels, copies, compilation, calls of the driver, as tables in the terminal.
+
+``python -m rtcg.profile [-m] PROGRAM ARGUMENTS`` profiles a whole program, `region` a part of one. Both summarise a
+trace (`rtcg.tracing`), so they count what all threads of the process do. `benchmark` times one function.
+"""
+
+import contextlib
+import os
+import sys
+import tempfile
+import time
+
+from rtcg import _native, nvtx, tracing
+from rtcg._lazy import np
+from rtcg._messages import shown
+
+__all__ = ["Profile", "Timings", "benchmark", "profile", "region"]
+
+_USAGE = "usage: python -m rtcg.profile [-m] PROGRAM ARGUMENTS..."
+
+
+class Profile:
+    """The summary of a trace; ``str(profile)`` has its tables.
+
+    Attributes
+    ----------
+    rows : list of dict
+        ``group`` (``"kernels"``, ``"copies"``, ``"compilation"``, ``"driver"`` or ``"ranges"``), ``name``, ``calls``,
+        ``seconds``, ``min_seconds``, ``max_seconds`` and ``bytes``; by group, the longest time first.
+    """
+
+    def __init__(self, text, rows):
+        names = ("group", "name", "calls", "seconds", "min_seconds", "max_seconds", "bytes")
+        self._text, self.rows = text, [dict(zip(names, row, strict=True)) for row in rows]
+
+    def __str__(self):
+        return self._text
+
+    def __repr__(self):
+        return f"<rtcg.profile.Profile of {len(self.rows)} names>"
+
+
+@contextlib.contextmanager
+def profile():
+    """Profile what happens inside of a ``with`` statement, in all threads; its value gets the result at the end.
+
+    Yields
+    ------
+    list
+        Empty inside; afterwards its only element is the :class:`Profile`. Begin and end wait for the current context,
+        if there is one.
+
+    Raises
+    ------
+    RuntimeError
+        If a trace is being made already.
+    """
+    if tracing.is_on():
+        raise RuntimeError("a trace is being made already; a profile is the summary of one of its own")
+    descriptor, path = tempfile.mkstemp(prefix="rtcg-profile-", suffix=".json")
+    os.close(descriptor)
+    found = []
+    _wait()
+    try:
+        with tracing.trace(path):
+            yield found
+            _wait()
+        found.append(Profile(*_native.profile_of_trace(path)))
+    finally:
+        os.unlink(path)
+
+
+@contextlib.contextmanager
+def region(name="region", file=None):
+    """Profile what happens inside of a ``with`` statement, and print the tables at its end.
+
+    Parameters
+    ----------
+    name : str
+        What the region is called, in the tables' first line.
+    file : text stream, optional
+        Where they are printed; by default the error stream.
+
+    Notes
+    -----
+    Inside another profile or trace, such as of ``python -m rtcg.profile``, the region is a range of that name in it.
+    """
+    if tracing.is_on():
+        with nvtx.range(name):
+            yield
+        return
+    with profile() as found:
+        yield
+    print(f"{name}: {found[0]}", end="", file=sys.stderr if file is None else file)
+
+
+def _wait():
+    from rtcg import driver
+
+    if driver.Context.get_current() is not None:
+        driver.Context.synchronize()
+
+
+class Timings:
+    """What `benchmark` measured; printing it shows mean, deviation, least and most.
+
+    Attributes
+    ----------
+    name : str
+    cpu_times, gpu_times : numpy.ndarray of float64
+        Seconds of each call: until the function returned, and on the device between events around it.
+    """
+
+    def __init__(self, name, cpu_times, gpu_times):
+        self.name, self.cpu_times, self.gpu_times = name, np.array(cpu_times), np.array(gpu_times)
+
+    def __str__(self):
+        def words(what, seconds):
+            of = [np.mean(seconds), np.std(seconds), np.min(seconds), np.max(seconds)]
+            return "{}: {:.3f} us +/- {:.3f} (min {:.3f} / max {:.3f})".format(what, *(1e6 * number for number in of))
+
+        return f"{self.name}: {words('CPU', self.cpu_times)}  {words('GPU', self.gpu_times)}"
+
+    __repr__ = __str__
+
+
+def benchmark(function, *args, n_repeat=1000, n_warmup=10, max_duration=1.0, name=None, **keywords):
+    """Time calls of a function on the host and on the device.
+
+    Parameters
+    ----------
+    function : callable
+        What is called with the arguments and keywords. It may enqueue work in the current stream.
+    n_repeat, n_warmup : int
+        How many calls are timed at most, and how many are made before.
+    max_duration : float
+        Seconds after which no further call is timed; at least one is.
+    name : str, optional
+        By default that of the function.
+
+    Returns
+    -------
+    Timings
+        The call waits for the device after each call of the function.
+
+    Raises
+    ------
+    ValueError
+        If `n_repeat` is less than 1 or `n_warmup` less than 0.
+    """
+    from rtcg import driver
+
+    if n_repeat < 1 or n_warmup < 0:
+        raise ValueError(f"n_repeat is {shown(n_repeat)} and n_warmup {shown(n_warmup)}; expected at least 1 and 0")
+    _make_context()
+    for _ in range(n_warmup):
+        function(*args, **keywords)
+    start, end = driver.Event(), driver.Event()
+    driver.Context.synchronize()
+    cpu_times, gpu_times, begun = [], [], time.perf_counter()
+    while len(cpu_times) < n_repeat and (not cpu_times or time.perf_counter() - begun < max_duration):
+        start.record()
+        called = time.perf_counter()
+        function(*args, **keywords)
+        cpu_times.append(time.perf_counter() - called)
+        end.record()
+        end.synchronize()
+        gpu_times.append(1e-3 * start.time_till(end))
+    return Timings(getattr(function, "__name__", "function") if name is None else name, cpu_times, gpu_times)
+
+
+def _make_context():
+    """A current context, as arrays make one."""
+    from rtcg.numpy import empty
+
+    empty(0, np.float32)
+
+
+def main(arguments=None):
+    """Run a program and print its profile on the error stream at its end, also where it fails.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        As on the command line: the program or ``-m`` and a module, then the program's own arguments.
+    """
+    from rtcg._run import run_python_program
+
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    if arguments in ([], ["-m"]):
+        raise SystemExit(f"{_USAGE}\nno program was named")
+    if arguments[0] in ("-h", "--help"):
+        print(f"{_USAGE}\n\n{__doc__}")
+        return
+    ended = None
+    with profile() as found:
+        try:
+            run_python_program(arguments)
+        except BaseException as error:  # Its profile comes first.
+            ended = error
+    print(found[0], end="", file=sys.stderr)
+    if ended is not None:
+        raise ended
+
+
+if __name__ == "__main__":
+    main()
