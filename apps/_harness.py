@@ -66,6 +66,10 @@ class Checks:
         return 1 if self.differences or not self.made else 0
 
 
+#: Seconds of a first call after which no second one is made.
+LONGEST_FIRST_CALL = 60.0
+
+
 class Table:
     """Rows of a benchmark, printed as they come, so that Ctrl-C leaves those that are done."""
 
@@ -85,14 +89,17 @@ class Table:
         The first call is not timed (it compiles; its time is noted). Wall time includes transfers and waiting; device
         time is that between two events around the call. `error` is a function of the result, or None. A call that
         raises ImportError is printed as not installed, another exception as its message: no peer ends the table.
-        Where the first call takes more than 10 s, it is the one that is timed.
+        Where the first call takes more than 2 s, one more is timed, and where it takes more than 60 s, none: the row
+        says so and has no rate, for a call that compiles tells nothing of the work.
         """
         kept = []
         try:
-            first, device = times(lambda: kept.append(call()), on_device, 1)
-            wall, result = first, kept.pop()
-            if first <= 10:
-                wall, device = times(call, on_device, 1 if first > 2 else rounds)
+            first, _ = times(lambda: kept.append(call()), on_device, 1)
+            result = kept.pop()
+            if first > LONGEST_FIRST_CALL:
+                print(f"{name:32} not timed: its first call took {first:.0f} s", flush=True)
+                return result
+            wall, device = times(call, on_device, 1 if first > 2 else rounds)
         except ImportError as problem:
             print(f"{name:32} not installed ({problem.name or problem})", flush=True)
             return None

@@ -1,9 +1,10 @@
 """Runs programs that know only NVIDIA's driver on rtcg's ``libcuda.so.1`` and prints a table.
 
-``python compat/run.py [--all] [SUITE ...]``, by the interpreter that has ``requirements.txt``
-installed; ``make compat`` does both. Results go to ``dist/compat/results.json``. A failure that
-``known_failures.json`` does not list makes the exit status 1, and so does a test that it lists and
-that passes (unless its reason begins with "may").
+``python compat/run.py [--all] [--sources FOLDER] [SUITE ...]``, by the interpreter that has ``requirements.txt``
+installed; ``make compat`` does both. Packages of ``clients.py`` run their own tests, by an interpreter of their own
+(``requirements-clients.txt``); those on PyCUDA run them with ours. Results go to ``dist/compat/results.json``. A
+failure that ``known_failures.json`` does not list makes the exit status 1, and so does a test that it lists and that
+passes (unless its reason begins with "may").
 """
 
 import argparse
@@ -16,6 +17,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -26,10 +28,13 @@ import xml.etree.ElementTree
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
 sys.path.insert(0, str(ROOT))
+from compat.clients import CLIENTS, test_files  # noqa: E402
 from tools.upstream_programs import fetch_sdist  # noqa: E402
 
 LIBRARY = ROOT / "dist" / "libcuda"
 WORK = ROOT / "dist" / "compat"
+#: The interpreter that has the packages of `clients.py`.
+CLIENTS_PYTHON = WORK / "clients" / "bin" / "python"
 
 # What is run without --all: each in seconds, all kinds of features. The whole takes about an hour.
 NUMBA_MODULES = """
@@ -49,6 +54,28 @@ doc_examples.test_cg doc_examples.test_ffi doc_examples.test_matmul doc_examples
 doc_examples.test_random doc_examples.test_reduction doc_examples.test_sessionize
 doc_examples.test_ufunc doc_examples.test_vecadd nrt.test_nrt
 """.split()
+
+#: Tests of pytest are shared by two processes. One that a test ends, or that a test holds for two minutes, is replaced;
+#: the test has failed, and the rest runs.
+SHARED = [
+    "-n",
+    "2",
+    "--dist",
+    "worksteal",
+    "--max-worker-restart",
+    "50",
+    "--timeout",
+    "120",
+    "--timeout-method",
+    "thread",
+]
+#: What else the clients' tests are run with: the plugins named here, of all that clients have brought.
+SAMPLED = ["-p", "xdist", "-p", "timeout", "-p", "asyncio", "-p", "sample_plugin"]
+SAMPLED += ["-o", "asyncio_default_fixture_loop_scope=function"]
+
+SASMODELS = (
+    "sphere core_shell_sphere vesicle lamellar ellipsoid hardsphere squarewell gauss_lorentz_gel cylinder".split()
+)
 
 CUDARC_FEATURES = ["--no-default-features", "--features", "std,driver,nvrtc,dynamic-loading,cuda-13000,f16"]
 
@@ -198,47 +225,132 @@ def run_core(results, everything):
     run_programs(results, "cuda-core", "core_*.py")
 
 
-def stumpy_tests():
-    """The folder of the tests in stumpy's source distribution, of the version that is installed."""
-    version = importlib.metadata.version("stumpy")
-    folder = WORK / f"stumpy-{version}"
+def sdist_folder(package, version, removed):
+    """A source distribution, unpacked, without those parts for which the installed package stands."""
+    folder = WORK / f"{package}-{version}"
     if not folder.exists():
-        with tarfile.open(fileobj=io.BytesIO(fetch_sdist("stumpy", version))) as archive:
+        with tarfile.open(fileobj=io.BytesIO(fetch_sdist(package, version))) as archive:
             archive.extractall(WORK, filter="data")
-    # Its package stays out of the way of the installed one.
-    shutil.rmtree(folder / "stumpy", ignore_errors=True)
-    return folder / "tests"
+    for part in removed:
+        shutil.rmtree(folder / part, ignore_errors=True)
+    return folder
 
 
 def run_stumpy(results, everything):
-    """stumpy's own tests of kernels written with numba, on two devices: a process for each file."""
-    tests = stumpy_tests()
+    """stumpy's own tests of kernels written with numba, on two devices."""
+    tests = sdist_folder("stumpy", importlib.metadata.version("stumpy"), ["stumpy"]) / "tests"
     files = sorted(tests.glob("test_gpu_*.py"))
     if not files:
         results.add("stumpy", "all", "failed", f"{tests} has no test_gpu_*.py")
-    for file in files:
-        report = WORK / f"stumpy-{file.stem}.xml"
-        report.unlink(missing_ok=True)
-        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report}", str(file)]
-        env = environment(RTCG_VIRTUAL_DEVICES="2")
+    env = environment(RTCG_VIRTUAL_DEVICES="2")
+    run_pytest(results, "stumpy", sys.executable, files, SHARED, env, tests.parent, 1200)
+
+
+def run_pytest(results, suite, python, files, arguments, env, cwd, seconds):
+    """Files of tests, in a process of pytest."""
+    report = WORK / f"{re.sub(r'[^a-z0-9]+', '-', suite.lower())}.xml"
+    report.unlink(missing_ok=True)
+    options = ["-q", "-p", "no:cacheprovider", f"--junitxml={report}"]
+    command = [str(python), "-m", "pytest", *options, *map(str, files), *arguments]
+    with open(report.with_suffix(".log"), "w") as log:
         try:
-            ran = subprocess.run(command, env=env, cwd=tests.parent, timeout=600, capture_output=True, text=True)
-            said = ran.stdout.strip()[-400:]
+            ran = subprocess.run(command, env=env, cwd=cwd, timeout=seconds, stdout=log, stderr=log)
+            said = f"status {ran.returncode}"
         except subprocess.TimeoutExpired:
-            said = "no end after 600 s"
-        add_junit_report(results, "stumpy", file.stem, report, said)
+            said = f"no end after {seconds} s"
+    add_junit_report(results, suite, report, said)
 
 
-def add_junit_report(results, suite, file, report, said):
-    """The outcomes of pytest's report; a failure of the file where there are none."""
+def toolkit_folder():
+    """The wheels' NVRTC and headers as a toolkit has them, for packages that look for one by CUDA_PATH."""
+    wheels = next(CLIENTS_PYTHON.parents[1].glob("lib/python*/site-packages/nvidia/cu13"))
+    folder = WORK / "cuda"
+    shutil.rmtree(folder, ignore_errors=True)
+    (folder / "lib64").mkdir(parents=True)
+    (folder / "include").symlink_to(wheels / "include")
+    for library in (wheels / "lib").iterdir():
+        (folder / "lib64" / library.name).symlink_to(library)
+    (folder / "lib64" / "libnvrtc.so").symlink_to("libnvrtc.so.13")
+    return folder
+
+
+def copy_tests(client, source, package):
+    """The tests in a folder of their own, so that they import the package that is installed."""
+    if client.installed:
+        command = [str(CLIENTS_PYTHON), "-m", "pip", "install", "--quiet", "--no-deps", str(source)]
+        subprocess.run(command, check=True)
+    folder = WORK / f"{package}-tests"
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(source / client.copied, folder / pathlib.Path(client.copied).name)
+    return folder
+
+
+def client_environment(client):
+    """What a client's tests see: our libcuda, or our `pycuda` with one virtual device."""
+    folders = os.pathsep.join([str(HERE), str(HERE / "stand_ins")])
+    ours = {"PYTHONPATH": folders, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    if client.uses_libcuda:
+        toolkit = toolkit_folder()
+        env = environment(**ours, CUDA_PATH=str(toolkit), **client.env)
+        env["LD_LIBRARY_PATH"] += f":{toolkit / 'lib64'}"
+        return env
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("NUMBA_", "CUDA_"))}
+    return kept | {"RTCG_VIRTUAL_DEVICES": "1"} | ours | client.env
+
+
+def children_cpu_seconds():
+    """CPU time of all processes that have ended under this one."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def run_client(suite):
+    """A function that runs the tests of a package of `clients.py`."""
+    client, package = CLIENTS[suite], suite.partition(":")[0]
+
+    def run(results, everything, sources=None):
+        if client.checkout:
+            source = pathlib.Path(sources or "") / package
+            if not sources or not source.is_dir():
+                results.add(suite, "all", "skipped", f"needs a checkout of {client.checkout} as {package} in --sources")
+                return
+        else:
+            source = sdist_folder(package, client.version, client.removed)
+        if client.copied:
+            source = copy_tests(client, source, package)
+        files = test_files(client, source)
+        if not files:
+            results.add(suite, "all", "failed", f"{source / client.tests} has none of {' '.join(client.files)}")
+        begun, cpu_begun = time.monotonic(), children_cpu_seconds()
+        arguments = [*SHARED, *SAMPLED, f"--one-in={client.one_in}", *client.arguments]
+        run_pytest(
+            results, suite, CLIENTS_PYTHON, files, arguments, client_environment(client), source / client.cwd, 900
+        )
+        cpu = children_cpu_seconds() - cpu_begun
+        print(f"  {len(files)} files, {time.monotonic() - begun:.0f} s, {cpu:.0f} s of CPU", flush=True)
+
+    return run
+
+
+def run_sasmodels(results, everything):
+    """The tests of sasmodels' models on its engine for CUDA, over our `pycuda`."""
+    env = environment(RTCG_VIRTUAL_DEVICES="1")
+    for model in SASMODELS:
+        command = [str(CLIENTS_PYTHON), str(HERE / "programs" / "sasmodels_tests.py"), model]
+        run_program(results, "sasmodels", model, command, env, 120, cwd=WORK)
+
+
+def add_junit_report(results, suite, report, said):
+    """The outcomes of pytest's report; a failure of the suite where there are none."""
     cases = list(xml.etree.ElementTree.parse(report).iter("testcase")) if report.exists() else []
     if not cases:
-        results.add(suite, file, "failed", said)
+        results.add(suite, "all", "failed", f"{said}: {report.with_suffix('.log')}")
     for case in cases:
         wrong = next((child for child in case if child.tag in ("failure", "error", "skipped")), None)
         outcome = {None: "passed", "skipped": "skipped"}.get(wrong if wrong is None else wrong.tag, "failed")
         reason = "" if wrong is None else (wrong.get("message") or "")[:400]
-        results.add(suite, f"{file}.{case.get('name')}", outcome, reason, float(case.get("time", 0)))
+        name = f"{case.get('classname')}.{case.get('name')}"
+        results.add(suite, name, outcome, reason, float(case.get("time", 0)))
 
 
 SUITES = {
@@ -248,6 +360,8 @@ SUITES = {
     "cudarc": run_cudarc,
     "numba-cuda": run_numba,
     "stumpy": run_stumpy,
+    "sasmodels": run_sasmodels,
+    **{suite: run_client(suite) for suite in CLIENTS},
 }
 
 
@@ -289,16 +403,20 @@ def judge(results, known):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--all", action="store_true", help="all tests of numba-cuda (about an hour)")
+    parser.add_argument("--sources", help="a folder with the checkouts that clients.py names")
     parser.add_argument("suites", nargs="*", choices=[[], *SUITES])
     arguments = parser.parse_args()
     if not (LIBRARY / "libcuda.so.1").exists():
         sys.exit("dist/libcuda/libcuda.so.1 is missing: run `make libcuda`")
     WORK.mkdir(parents=True, exist_ok=True)
+    # Packages without settings of pytest would be run with ours.
+    (WORK / "pytest.ini").write_text("[pytest]\n")
     results = Results()
     for suite in arguments.suites or SUITES:
         print(suite, flush=True)
-        SUITES[suite](results, arguments.all)
-    (WORK / "results.json").write_text(json.dumps(results.tests, indent=1))
+        more = {"sources": arguments.sources} if suite in CLIENTS else {}
+        SUITES[suite](results, arguments.all, **more)
+        (WORK / "results.json").write_text(json.dumps(results.tests, indent=1))
     known = json.loads((HERE / "known_failures.json").read_text())
     sys.exit(judge(results, known))
 

@@ -3,6 +3,9 @@
 ``python tests/cpu_times.py run PROGRAM ...`` runs a test binary and adds its time (cargo calls it as a runner);
 `tests/python/conftest.py` adds that of the tests in Python; ``python tests/cpu_times.py table`` prints the table.
 A subsystem over its budget is marked and no failure: machines differ.
+
+``python tests/cpu_times.py step NAME COMMAND ...`` runs a step of `make check` and notes its minutes, which the table
+lists before the subsystems.
 """
 
 import json
@@ -11,10 +14,13 @@ import re
 import resource
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "target" / "test-times"
+#: The steps of `make check`; which begins by removing the file.
+STEPS = ROOT / "target" / "check-steps.jsonl"
 
 # Files of tests/python, by how their names begin, and crates; the first row that fits takes the time.
 ROWS = {
@@ -52,6 +58,29 @@ def run(command):
     return code
 
 
+def step(name, command):
+    """Runs a step of `make check` and notes how long it took."""
+    begun = time.monotonic()
+    # The step that prints the table is not at its end then, and is listed from its beginning.
+    code = subprocess.call(command, env=os.environ | {"CHECK_STEP": f"{name} {time.time():.0f}"})
+    STEPS.parent.mkdir(exist_ok=True)
+    with open(STEPS, "a") as file:
+        file.write(json.dumps([name, time.monotonic() - begun, cpu_seconds()]) + "\n")
+    return code
+
+
+def print_steps():
+    """Where the minutes of `make check` went, if it runs."""
+    if "CHECK_STEP" not in os.environ or not STEPS.exists():
+        return
+    rows = [json.loads(line) for line in STEPS.read_text().splitlines()]
+    name, begun = os.environ["CHECK_STEP"].rsplit(" ", 1)
+    rows.append([name, time.time() - int(begun), cpu_seconds() + cpu_seconds(resource.RUSAGE_SELF)])
+    print(f"\n{'step of make check':24} {'minutes':>8} {'CPU min':>8}")
+    for name, wall, cpu in [*rows, ["sum", sum(row[1] for row in rows), sum(row[2] for row in rows)]]:
+        print(f"{name:24} {wall / 60:8.1f} {cpu / 60:8.1f}")
+
+
 def budgets():
     """CPU seconds of each subsystem, as CONTRIBUTING.md has them."""
     text = (ROOT / "CONTRIBUTING.md").read_text()
@@ -60,6 +89,7 @@ def budgets():
 
 def table():
     """Prints what each subsystem took in the last `make test`, which clears the times when it begins."""
+    print_steps()
     taken = dict.fromkeys(ROWS, 0.0)
     for path in FOLDER.glob("*.jsonl"):
         for line in path.read_text().splitlines():
@@ -76,6 +106,8 @@ def table():
 if __name__ == "__main__":
     if sys.argv[1:2] == ["run"]:
         sys.exit(run(sys.argv[2:]))
+    elif sys.argv[1:2] == ["step"]:
+        sys.exit(step(sys.argv[2], sys.argv[3:]))
     elif sys.argv[1:] == ["table"]:
         table()
     else:

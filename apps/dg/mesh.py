@@ -1,6 +1,7 @@
 """Meshes of tetrahedra: who is beside whom, boxes, balls around a sphere, those of Gmsh and MeshPy, their geometry."""
 
 import contextlib
+import functools
 import itertools
 from pathlib import Path
 
@@ -66,7 +67,7 @@ class Mesh:
         boundary : str or dict, optional
             One kind for all faces without a neighbour, or the kind by the name of a physical surface; "" is what
             belongs to none. Surfaces that are called as a kind have it. Those without a name are called as their
-            number.
+            number. A surface in several physical groups has the kind of those that have one.
 
         Returns
         -------
@@ -78,11 +79,16 @@ class Mesh:
         ImportError
             Without the package.
         ValueError
-            If there are no tetrahedra or others than those of 4 nodes, or a face without a neighbour has no kind.
+            If Gmsh cannot read the file, there are no tetrahedra or others than those of 4 nodes, a face without a
+            neighbour has no kind or several, or a volume is in two physical groups.
         """
         with _gmsh_model(path) as model:
             tags, places, _ = model.mesh.getNodes()
-            (elements, groups), (triangles, names) = _gmsh_cells(model, 3), _gmsh_cells(model, 2)
+            elements, groups, _ = _gmsh_cells(model, 3, _only_name)
+            choose = functools.partial(_name_with_kind, boundary=boundary)
+            triangles, names, others = _gmsh_cells(model, 2, choose)
+        if isinstance(boundary, dict):
+            boundary = {name: kind for name, kind in boundary.items() if name not in others}
         rows = np.zeros(int(tags.max(initial=0)) + 1, np.int64)
         rows[tags.astype(np.int64)] = np.arange(len(tags))
         return cls._of_parts(places.reshape(-1, 3), rows[elements], groups, rows[triangles], names, boundary)
@@ -92,13 +98,24 @@ class Mesh:
         """The tetrahedra of a `meshpy.tet.MeshInfo`, as ``meshpy.tet.build`` returns it.
 
         `boundary` is one kind for all faces without a neighbour, or a dictionary of them by the marker of a facet; 0 is
-        what has none. The mesh's `groups` are the attributes of regions, where there are any
-        (``build(..., attributes=True)``).
+        what has none (TetGen's -1, unless the dictionary has -1). The mesh's `groups` are the attributes of regions,
+        where there are any (``build(..., attributes=True)``).
+
+        A `ValueError` for elements of second order (option ``o2``), and as `from_gmsh`.
         """
         points, elements = np.array(info.points, np.float64), np.array(info.elements, np.int64)
-        attributes, markers = np.array(info.element_attributes), np.array(info.face_markers, np.int64)
-        groups = attributes.reshape(len(elements), -1)[:, 0] if attributes.size else None
+        if elements.size and elements.shape[1:] != (4,):
+            raise ValueError(
+                f"elements have {elements.shape[-1]} nodes; expected 4: a mesh of first order, built without 'o2'"
+            )
+        # Without attributes their array has the length of the elements, and no values behind it.
+        has_attributes = info.number_of_element_attributes > 0 and len(info.element_attributes) > 0
+        groups = np.array(info.element_attributes).reshape(len(elements), -1)[:, 0] if has_attributes else None
         triangles = np.array(info.faces, np.int64).reshape(-1, 3)
+        markers = np.array(info.face_markers, np.int64) if info.face_markers.allocated else np.zeros(0, np.int64)
+        markers = markers if len(markers) else np.zeros(len(triangles), np.int64)
+        if isinstance(boundary, str) or -1 not in boundary:
+            markers[markers == -1] = 0
         return cls._of_parts(points, elements, groups, triangles, markers.reshape(len(triangles)), boundary)
 
     @classmethod
@@ -301,7 +318,10 @@ def _gmsh_model(path):
     terminal = gmsh.option.getNumber("General.Terminal")
     gmsh.option.setNumber("General.Terminal", 0)
     try:
-        gmsh.open(str(path))
+        try:
+            gmsh.open(str(path))
+        except Exception as error:
+            raise ValueError(f"path is {str(path)!r}, which Gmsh cannot read: {error}") from error
         yield gmsh.model
     finally:
         if is_ours:
@@ -312,23 +332,44 @@ def _gmsh_model(path):
             gmsh.option.setNumber("General.Terminal", terminal)
 
 
-def _gmsh_cells(model, dimension):
-    """Numbers of the nodes of all tetrahedra, or triangles, and the names of the physical groups that they are in."""
+def _gmsh_cells(model, dimension, choose):
+    """Numbers of the nodes of all tetrahedra, or triangles, the names of the physical groups that they are in, and the
+    names of groups that were not chosen anywhere.
+    """
     wanted, what = {3: (4, "tetrahedra"), 2: (2, "triangles")}[dimension]
-    cells, names = [np.zeros((0, dimension + 1), np.int64)], [np.zeros(0, "U1")]
+    cells, chosen, known = [np.zeros((0, dimension + 1), np.int64)], [np.zeros(0, "U1")], set()
     for _, entity in model.getEntities(dimension):
-        groups = model.getPhysicalGroupsForEntity(dimension, entity)
-        if len(groups) > 1:
-            raise ValueError(f"entity {entity} of dimension {dimension} is in {len(groups)} physical groups; "
-                             "expected one at most")  # fmt: skip
-        name = model.getPhysicalName(dimension, groups[0]) or str(groups[0]) if len(groups) else ""
+        # A group that has an entity reversed has the negative number.
+        groups = sorted({abs(int(group)) for group in model.getPhysicalGroupsForEntity(dimension, entity)})
+        # Those of MED files are filled up with blanks.
+        names = [model.getPhysicalName(dimension, group).strip() or str(group) for group in groups]
+        known.update(names)
+        name = choose(f"entity {entity} of dimension {dimension}", names) if names else ""
         for kind, _, nodes in zip(*model.mesh.getElements(dimension, entity), strict=True):
             if kind != wanted:
                 raise ValueError(f"there are cells of type {model.mesh.getElementProperties(kind)[0]!r}; expected "
                                  f"{what} with {dimension + 1} nodes")  # fmt: skip
             cells.append(nodes.reshape(-1, dimension + 1).astype(np.int64))
-            names.append(np.full(len(cells[-1]), name))
-    return np.concatenate(cells), np.concatenate(names)
+            chosen.append(np.full(len(cells[-1]), name))
+    chosen = np.concatenate(chosen)
+    return np.concatenate(cells), chosen, known - set(chosen.tolist())
+
+
+def _only_name(where, names):
+    if len(names) > 1:
+        raise ValueError(f"{where} is in {len(names)} physical groups, {names}; expected one at most")
+    return names[0]
+
+
+def _name_with_kind(where, names, boundary):
+    """That of a surface's groups which decides on its kind; any, where all surfaces have one kind."""
+    if isinstance(boundary, str):
+        return names[0]
+    kinds = {name: (boundary or {}).get(name, name if name in KINDS else "") for name in names}
+    deciding = [name for name, kind in kinds.items() if kind]
+    if len({kinds[name] for name in deciding}) > 1:
+        raise ValueError(f"{where} is in the physical groups {deciding}, of different kinds; expected one kind")
+    return (deciding or names)[0]
 
 
 def oriented(vertices, elements):

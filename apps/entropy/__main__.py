@@ -21,7 +21,7 @@ from . import images, reference
 from .estimate import PIECE, dimension, entropy, entropy_curve, nearest_distances
 
 SIZES = {
-    "small": {"tests": 512, "others": 4_096, "known": 8_192, "pairs": (1_024, 4_096), "streamed": 1 << 13},
+    "small": {"tests": 512, "others": 4_096, "known": 4_096, "pairs": (1_024, 4_096), "streamed": 1 << 13},
     "seed": {"tests": 8_192, "others": 1 << 18, "known": 1 << 16, "pairs": (1 << 16, 1 << 18), "streamed": 1 << 21},
     "h200": {"tests": 1 << 16, "others": 1 << 21, "known": 1 << 18, "pairs": (1 << 20, 1 << 20), "streamed": 1 << 26},
 }

@@ -5,6 +5,7 @@ installed, leaves that fall on each other stand for them: discs whose radii foll
 edges of natural images.
 """
 
+import functools
 import importlib.util
 from pathlib import Path
 
@@ -17,6 +18,7 @@ SHIPPED = {
 }  # fmt: skip
 
 
+@functools.cache
 def natural_images():
     """Grey images of float32, scaled to mean 0 and variance 1, and what they are."""
     found = []
@@ -54,7 +56,8 @@ def dead_leaves(side, seed, leaves=3000):
     rows, columns = np.mgrid[:side, :side]
     image = np.zeros((side, side))
     for radius, (y, x), grey in zip(radii, places, greys, strict=True):
-        image[(rows - y) ** 2 + (columns - x) ** 2 < radius**2] = grey
+        around = tuple(slice(max(int(at - radius), 0), max(int(at + radius) + 2, 0)) for at in (y, x))
+        image[around][(rows[around] - y) ** 2 + (columns[around] - x) ** 2 < radius**2] = grey
     return image + rng.uniform(-0.02, 0.02, image.shape)
 
 

@@ -24,7 +24,7 @@ from .analysis import (
     vertical_lines,
 )
 
-SIZES = {"small": {"points": 2_000}, "seed": {"points": 10_000}, "h200": {"points": 1_000_000}}
+SIZES = {"small": {"points": 1_500}, "seed": {"points": 10_000}, "h200": {"points": 1_000_000}}
 
 
 def logistic_map(points, start=0.4, r=4.0):

@@ -11,32 +11,40 @@ def embed(series, dimension, delay):
 
 def matrix(x, y, dimension, delay, radius, norm, theiler=0):
     """Which points of x (rows) are near which of y (columns)."""
-    differences = np.abs(embed(x, dimension, delay)[:, None, :] - embed(y, dimension, delay)[None, :, :])
-    if norm == "max":
-        near = differences.max(axis=2) < radius
-    elif norm == "manhattan":
-        near = differences.sum(axis=2) < radius
-    else:
-        near = (differences**2).sum(axis=2) < radius**2
-    i, j = np.indices(near.shape)
-    return near & (np.abs(i - j) >= theiler)
+    x, y = embed(x, dimension, delay), embed(y, dimension, delay)
+    distance = np.zeros((len(x), len(y)))
+    for t in range(dimension):
+        difference = np.abs(x[:, None, t] - y[None, :, t])
+        if norm == "max":
+            np.maximum(distance, difference, out=distance)
+        else:
+            distance += difference if norm == "manhattan" else difference**2
+    near = distance < (radius**2 if norm == "euclidean" else radius)
+    return near & (np.abs(np.arange(len(x))[:, None] - np.arange(len(y))) >= theiler)
 
 
 def histogram(lines, value, size):
-    """How many maximal runs of `value` of each length there are in some lines."""
-    counts = np.zeros(size + 1, np.int64)
-    for line in lines:
-        ends = np.flatnonzero(np.diff(np.concatenate([[False], line == value, [False]]).astype(np.int8)))
-        np.add.at(counts, ends[1::2] - ends[::2], 1)
-    return counts
+    """How many maximal runs of `value` of each length there are in some lines, the rows of an array."""
+    # Between two lines is an element of neither, so that no run goes on in the next one.
+    found = np.pad(lines == value, ((0, 0), (1, 1))).ravel()
+    ends = np.flatnonzero(found[1:] != found[:-1])
+    return np.bincount(ends[1::2] - ends[::2], minlength=size + 1)
+
+
+def diagonals(near):
+    """The diagonals of a matrix as rows of an array, False beyond their ends."""
+    rows, columns = near.shape
+    # Each row begins one place further than the row below it: a row is one element shorter than its padded one.
+    padded = np.pad(near[::-1], ((0, 0), (0, rows))).ravel()
+    return padded[: rows * (rows + columns - 1)].reshape(rows, -1).T
 
 
 def lines(near):
     """Histograms of diagonal, vertical and white vertical lines of a recurrence matrix."""
     rows, columns = near.shape
-    diagonals = [np.diagonal(near, k) for k in range(1 - rows, columns)]
     return (
-        histogram(diagonals, True, min(rows, columns)), histogram(near.T, True, rows), histogram(near.T, False, rows)
+        histogram(diagonals(near), True, min(rows, columns)), histogram(near.T, True, rows),
+        histogram(near.T, False, rows),
     )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ _HEAD = "#include <cooperative_groups.h>\nnamespace cg = cooperative_groups;\n"
 _REDUCE = "#include <cooperative_groups.h>\n#include <cooperative_groups/reduce.h>\n#include <cooperative_groups/scan.h>\nnamespace cg = cooperative_groups;\n"
 
 
-def _group(name: str, body: str, launch: Launch, buffers, expect, head: str = _HEAD) -> None:
+def _group(name: str, body: str, launch: Launch | list[Launch], buffers, expect, head: str = _HEAD) -> None:
     SUITE.add(name, head + body, launch, buffers=buffers, expect=expect, no_extern_c=True)
 
 
@@ -28,15 +28,17 @@ extern "C" __global__ void k(int *out) {
     out[blockIdx.x * 120 + b.thread_rank()] = s[b.size() - 1 - b.thread_rank()] + b.thread_index().y;
 }""", Launch(["out"], (2,), (12, 10)), {"out": poisoned(240, np.int32)},
        lambda _: {"out": np.concatenate([(119 - np.arange(120)) * 2 + g * 1000 + np.arange(120) // 12 for g in range(2)]).astype(np.int32)})
-for _size in (2, 4, 8, 16, 32):
-    _group(f"tiled_partition_of_{_size}", f"""
-extern "C" __global__ void k(const int *a, int *out) {{
-    auto tile = cg::tiled_partition<{_size}>(cg::this_thread_block());
+_SIZES = (2, 4, 8, 16, 32)
+# All sizes in one program, as the headers take longer than the rest.
+_group("tiled_partitions", "".join(f"""
+extern "C" __global__ void of_{size}(const int *a, int *out) {{
+    auto tile = cg::tiled_partition<{size}>(cg::this_thread_block());
     int i = blockIdx.x * blockDim.x + threadIdx.x, v = a[i];
     for (int d = tile.size() / 2; d; d /= 2) v += tile.shfl_xor(v, d);
     out[i] = v + tile.shfl(tile.thread_rank(), 1) * 3 + tile.meta_group_rank();
-}}""", Launch(["a", "out"], (2,), (128,)), {"a": INTS, "out": poisoned(256, np.int32)},
-           lambda b, s=_size: {"out": (np.repeat(b["a"].reshape(-1, s).sum(1, dtype=np.int32), s) + 3 + np.tile(np.arange(128) // s, 2)).astype(np.int32)})
+}}""" for size in _SIZES), [Launch(["a", f"of_{size}"], (2,), (128,), kernel=f"of_{size}") for size in _SIZES],
+       {"a": INTS, **{f"of_{size}": poisoned(256, np.int32) for size in _SIZES}},
+       lambda b: {f"of_{s}": (np.repeat(b["a"].reshape(-1, s).sum(1, dtype=np.int32), s) + 3 + np.tile(np.arange(128) // s, 2)).astype(np.int32) for s in _SIZES})
 _group("tile_votes_and_matches", """
 extern "C" __global__ void k(const int *a, unsigned int *out) {
     auto tile = cg::tiled_partition<16>(cg::this_thread_block());

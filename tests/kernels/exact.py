@@ -72,33 +72,41 @@ def to_fraction(b: int, f: Format) -> Fraction:
     fraction = magnitude & ((1 << f.fraction_bits) - 1)
     if exponent:
         fraction |= 1 << f.fraction_bits
-    value = Fraction(fraction) * Fraction(2) ** (max(exponent, 1) - f.bias - f.fraction_bits)
-    return -value if negative(b, f) else value
+    return _scaled(-fraction if negative(b, f) else fraction, max(exponent, 1) - f.bias - f.fraction_bits)
 
 
-def _floor_log2(x: Fraction) -> int:
-    e = x.numerator.bit_length() - x.denominator.bit_length()
-    return e if Fraction(2) ** e <= x else e - 1
+def _scaled(whole: int, exponent: int) -> Fraction:
+    """``whole * 2**exponent``."""
+    return Fraction(whole << exponent) if exponent >= 0 else Fraction(whole, 1 << -exponent)
 
 
-def _round_integer(q: Fraction, mode: str, minus: bool) -> int:
-    n, rest = divmod(q.numerator, q.denominator)
+def _floor_log2(n: int, d: int) -> int:
+    """The largest e with ``2**e <= n / d``."""
+    e = n.bit_length() - d.bit_length()
+    return e if d << max(e, 0) <= n << max(-e, 0) else e - 1
+
+
+def _round_integer(n: int, d: int, mode: str, minus: bool) -> int:
+    """``n / d`` rounded to an integer."""
+    whole, rest = divmod(n, d)
     if not rest or mode == "z":
-        return n
+        return whole
     if mode in "ud":
-        return n + ((mode == "u") != minus)
-    twice = 2 * rest - q.denominator
-    return n + (twice > 0 or (twice == 0 and n & 1))
+        return whole + ((mode == "u") != minus)
+    twice = 2 * rest - d
+    return whole + (twice > 0 or (twice == 0 and whole & 1))
 
 
 def from_fraction(x: Fraction, f: Format, mode: str = "n", zero_negative: bool = False) -> int:
     """Round `x` to format `f`."""
-    if x == 0:
+    numerator, denominator = x.numerator, x.denominator
+    if not numerator:
         return f.sign if zero_negative else 0
-    minus = x < 0
-    sign = f.sign if minus else 0
-    exponent = max(_floor_log2(abs(x)), 1 - f.bias)
-    n = _round_integer(abs(x) / Fraction(2) ** (exponent - f.fraction_bits), mode, minus)
+    minus = numerator < 0
+    sign, numerator = f.sign if minus else 0, abs(numerator)
+    exponent = max(_floor_log2(numerator, denominator), 1 - f.bias)
+    shift = exponent - f.fraction_bits
+    n = _round_integer(numerator << max(-shift, 0), denominator << max(shift, 0), mode, minus)
     if n >> (f.fraction_bits + 1):
         n, exponent = n >> 1, exponent + 1
     if exponent > f.bias:
@@ -210,7 +218,7 @@ def to_int(b: int, f: Format, bits: int, signed: bool, mode: str = "z") -> int |
     if is_inf(b, f):
         return low if negative(b, f) else high
     x = to_fraction(b, f)
-    n = _round_integer(abs(x), mode, x < 0)
+    n = _round_integer(abs(x.numerator), x.denominator, mode, x < 0)
     return min(max(-n if x < 0 else n, low), high)
 
 

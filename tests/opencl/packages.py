@@ -15,7 +15,7 @@ import subprocess
 import sys
 from typing import NamedTuple
 
-from tests.opencl.environments import ROOT, WORK, environment, read_outcomes, run_pytest, source, venv
+from tests.opencl.environments import HERE, ROOT, WORK, environment, read_outcomes, run_pytest, source, venv
 
 PAGE = ROOT / "docs" / "opencl-packages.md"
 PLATFORMS = ("pocl", "rtcg")
@@ -29,12 +29,15 @@ class Package(NamedTuple):
 
     version: str
     about: str
-    #: A folder or file of its source distribution, or a module that it installs.
+    #: A folder or file of its source distribution, a module that it installs, or a file of ``clients/`` here.
     tests: str = "test"
     options: tuple = ()
     #: One of how many of its tests runs.
     every: int = 1
 
+
+#: Tests of ours do not take the settings of this project.
+OURS = ("-c", str(WORK / "pytest.ini"))
 
 #: Of boxtree only the tests of trees: in others it writes `np.float64(...)` into kernels with NumPy 2. Its newer
 #: versions and sumpy need an arraycontext that the package index does not have.
@@ -51,6 +54,9 @@ PACKAGES = {
     ),
     "loopy": Package("2025.2", "a generator of loops", every=16),
     "boxtree": Package("2021.1", "quadtrees and octrees", "test/test_tree.py", every=2),
+    # Those that no source distribution brings along, as pytest finds them.
+    "sasmodels": Package("1.1.0", "models of small-angle scattering", "clients/test_sasmodels.py", OURS),
+    "OpenMM": Package("8.6.1", "molecular dynamics", "clients/test_openmm.py", OURS),
 }
 
 
@@ -69,7 +75,8 @@ def interpreter():
 def pytest_call(name):
     """The folder in which pytest runs a package's tests, and its arguments."""
     package = PACKAGES[name]
-    tests = source(name, package.version) / package.tests
+    of_ours = HERE / package.tests
+    tests = of_ours if of_ours.is_file() else source(name, package.version) / package.tests
     where = [str(tests)] if tests.exists() else ["--pyargs", package.tests]
     folder = next((path for path in (tests, tests.parent) if path.is_dir()), WORK)
     return folder, [*package.options, *where]

@@ -5,11 +5,14 @@ without it the tests run on device 0, whichever that is. ``--sample COMMIT``
 runs a part of all variants (depth.py) that the commit's hash chooses.
 """
 
+import atexit
 import collections
+import gc
 import hashlib
 import json
 import os
 import resource
+import shutil
 import signal
 import sys
 import tempfile
@@ -33,8 +36,12 @@ def pytest_configure(config):
     # Shells let jobs in the background ignore Ctrl-C, and programs that tests start would inherit that.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    # The processes of the tests share the processors, and threads of a second pool would wait for them by spinning.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # No test reads or writes the user's results of tuning; the name goes with the run.
-    os.environ.setdefault("RTCG_TUNING_DIR", os.path.join(tempfile.gettempdir(), f"rtcg-test-results-{os.getpid()}"))
+    if "RTCG_TUNING_DIR" not in os.environ:
+        os.environ["RTCG_TUNING_DIR"] = folder = tempfile.mkdtemp(prefix="rtcg-test-results-")
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
     if config.getoption("--device") == "virtual":
         os.environ["CUDA_VISIBLE_DEVICES"] = ""
         os.environ.setdefault("RTCG_VIRTUAL_DEVICES", "1")
@@ -50,6 +57,12 @@ def pytest_collection_modifyitems(config, items):
         chosen = [item for item in items if digest(item) % share == 0]
         config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
         items[:] = chosen
+
+
+def pytest_collection_finish():
+    """Collections of garbage pass over what is there now: tests and refused allocations ask for hundreds of them."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_report_collectionfinish(config, items):

@@ -1,7 +1,7 @@
 """How deep tests go: `make test` runs variants that cover each kind once, `make test-all` (``RTCG_TEST_ALL=1``) all.
 
-``each_kind`` thins a product of names and dtypes, ``pairs`` a product of more axes, ``some`` a list. What they leave
-out is deterministic, so that a test's name says which variant it is in either depth.
+``each_kind`` and ``in_turns`` thin a product of names and dtypes, ``pairs`` a product of more axes, ``some`` a list.
+What they leave out is deterministic, so that a test's name says which variant it is in either depth.
 """
 
 import itertools
@@ -52,6 +52,14 @@ def each_kind(cases, dtype_of=lambda case: case[-1], key_of=lambda case: case[0]
     return [case for case in cases if id(case) in kept]
 
 
+def in_turns(names, groups):
+    """Names with values: each with all values of all groups, or with those of one; the groups take turns."""
+    names, groups = list(names), list(groups)
+    if ALL:
+        return [(name, value) for name in names for group in groups for value in group]
+    return [(name, value) for i, name in enumerate(names) for value in groups[i % len(groups)]]
+
+
 def pairs(*axes):
     """Combinations of one value of each axis: all, or so many that each pair of values of two axes occurs.
 
@@ -62,13 +70,11 @@ def pairs(*axes):
     if ALL or len(axes) < 3:
         return [tuple(axis[i] for axis, i in zip(axes, case, strict=True)) for case in product]
 
-    def met(case):
-        return set(itertools.combinations(enumerate(case), 2))
-
-    left = set().union(*map(met, product)) if product else set()
+    met = {case: set(itertools.combinations(enumerate(case), 2)) for case in product}
+    left = set().union(*met.values())
     chosen = []
     while left:
-        best = max(product, key=lambda case: len(met(case) & left))
+        best = max(product, key=lambda case: len(met[case] & left))
         chosen.append(best)
-        left -= met(best)
+        left -= met[best]
     return [tuple(axis[i] for axis, i in zip(axes, case, strict=True)) for case in sorted(chosen)]

@@ -3,6 +3,8 @@
 import numpy as np
 
 FLOATING = ["f4", "f8", "c8", "c16"]
+#: Both kinds and both precisions in each half.
+HALVES = [["f4", "c16"], ["f8", "c8"]]
 
 
 def drawn(dtype, *shape, seed=0):

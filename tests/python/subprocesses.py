@@ -6,7 +6,12 @@ import sys
 import textwrap
 from pathlib import Path
 
+from tests.python.depth import at_depth
+
 ROOT = Path(__file__).resolve().parents[2]
+#: For programs with many kernels that run for moments: of what they would optimise nearly all is thrown away.
+#: Both tiers give the same bits, and `make test-all` optimises.
+QUICK = at_depth({"RTCG_JIT_TIER": "first"}, {})
 
 
 def run_python(code, *args, check=True, timeout_s=120, folder=ROOT, **environment):
@@ -15,6 +20,7 @@ def run_python(code, *args, check=True, timeout_s=120, folder=ROOT, **environmen
     With `check`, the program must exit with 0 and write nothing to standard error.
     """
     env = {**os.environ, "PYTHONWARNINGS": "default", "PYTHONFAULTHANDLER": "1"}
+    env.pop("RTCG_TEST_TIMES", None)  # A run of pytest in `code` leaves the table of times to the one that waits.
     env.setdefault("RTCG_VIRTUAL_DEVICES", "0" if has_real_device() else "1")
     env.update({name: str(value) for name, value in environment.items()})
     command = [sys.executable, "-c", textwrap.dedent(code), *map(str, args)]

@@ -85,6 +85,9 @@ def test_special_values_of_one_operand(name, dtype):
     values = specials(dtype)
     if name == "reciprocal":
         values = values[has_quotient(values)]
+    if name == "sign" and dtype in COMPLEX:
+        # The reference divides by the absolute value; NumPy, and we, give infinite numbers a sign.
+        values = values[~np.isinf(values)]
     if name == "expm1" and dtype in COMPLEX:
         # NumPy's results are NaN where the standard has others, which are tested below.
         values = values[np.isfinite(values)]

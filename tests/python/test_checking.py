@@ -1,6 +1,7 @@
 """Checked mode and schedules of the virtual GPU, from Python."""
 
 import json
+import re
 
 import pytest
 
@@ -383,3 +384,27 @@ def test_kernels_of_our_own_have_no_findings():
         check=False,
     )
     assert result.stdout == "clean\n", result.stdout + result.stderr
+
+
+def test_a_line_of_the_source_is_one_finding():
+    """A loop that the compiler unrolls is one line; both lines are quoted, and the last line has totals."""
+    program = """
+        import numpy as np
+        import rtcg.autoinit
+        import rtcg.numpy as rnp
+        from rtcg.compiler import SourceModule
+        total = SourceModule('''
+        __global__ void total(const int *a, int *sum)
+        {
+            __shared__ int part[128];
+            part[threadIdx.x] = a[threadIdx.x];
+            if (threadIdx.x == 0) { int s = 0; for (int k = 0; k < 128; ++k) s += part[k]; *sum = s; }
+        }
+        ''').get_function("total")
+        total(rnp.arange(128, dtype=np.int32), rnp.zeros(1, np.int32), block=(128, 1, 1))
+    """
+    told = run_python(program, check=False, RTCG_CHECK="race").stderr.splitlines()
+    assert sum(line.startswith("rtcg check: kernel total: race") for line in told) == 1
+    assert "  source kernel.cu:6  if (threadIdx.x == 0) { int s = 0; for (int k" in "\n".join(told)
+    assert "  source kernel.cu:5  part[threadIdx.x] = a[threadIdx.x];" in told
+    assert re.fullmatch(r"rtcg check: 1 finding in all \(race\), seen \d+ times", told[-1])

@@ -79,9 +79,8 @@ def test_compile_error():
     assert error.__class__.__module__ == "rtcg.driver"
     assert "kernel.cu(4)" in error.stderr and "missing" in error.stderr
     assert any("line-info" in option for option in error.command_line)
-    assert "> 4 |   a[0] = missing;" in error.msg
-    for part in (error.msg, "[command:", "[stderr:"):
-        assert part in str(error)
+    assert str(error).startswith(error.msg) and "    a[0] = missing;\n           ^" in str(error)
+    assert "line-info" not in str(error)
 
 
 def test_messages_are_short_however_long_the_source_is():
@@ -90,7 +89,7 @@ def test_messages_are_short_however_long_the_source_is():
         SourceModule(source)
     error = info.value
     assert len(str(error)) < 5000
-    assert "a[0] = missing;" in str(error) and "> 1 | __global__" in error.msg
+    assert "a[0] = missing;" in str(error)
     assert error.source == source
     assert len(error.stderr) > 1_000_000
 

@@ -34,6 +34,10 @@ def test_each_kind_keeps_every_key_kind_and_dtype():
     assert len(chosen) == len(names) * len(kinds)
 
 
+def test_groups_take_turns():
+    assert depth.in_turns("abc", ["xy", "z"]) == [("a", "x"), ("a", "y"), ("b", "z"), ("c", "x"), ("c", "y")]
+
+
 def test_some_refuses_what_is_no_value():
     assert depth.some(range(6), 2) == [0, 2, 4]
     assert depth.some("abcd", "db") == ["b", "d"]
@@ -45,6 +49,7 @@ def test_all_variants_run_where_they_are_asked_for(monkeypatch):
     monkeypatch.setattr(depth, "ALL", True)
     assert len(depth.pairs("abc", "def", "ghi")) == 27
     assert depth.some("abc", "a") == ["a", "b", "c"]
+    assert len(depth.in_turns("abc", ["xy", "z"])) == 9
     assert len(depth.each_kind(itertools.product("ab", ["i1", "i2"]))) == 4
 
 

@@ -1,5 +1,6 @@
 """`rtcg.devices`: contexts for blocks, and work for several devices."""
 
+import os
 import subprocess
 import sys
 
@@ -55,6 +56,50 @@ for call, message in [(lambda: devices.map(fails, [1], devices=[]), "devices is 
 print("right")
 """
 
+OTHER_DEVICE = """
+import numpy as np
+import rtcg.numpy as xp
+from rtcg import array_api, devices, driver
+
+with devices.use(1) as context:  # the first thing that the program does with devices
+    assert context.device == driver.Device(1)
+first, second = driver.Device(0), driver.Device(1)
+host = np.arange(2_000_000.0).reshape(1000, 2000)
+with devices.use(0):
+    a = xp.to_gpu(host)
+    few = xp.arange(5)
+
+def check():
+    assert a.device == first and few[2:].device == first and (a + 1).device == first
+    assert a.__dlpack_device__() == (2, 0)
+    assert repr(a) == repr(host) and str(a) == str(host) and repr(few) == repr(np.arange(5))
+    assert repr(a[:, :3]) == repr(host[:, :3]) and repr(a.T) == repr(host.T)
+    assert a.to_device(first) is a and isinstance(a.to_device("cpu"), np.ndarray)
+    for moved in (few.to_device(second), xp.asarray(few, device=second), xp.astype(few, "i8", device=second),
+                  array_api.asarray(few, device=second), xp.from_dlpack(few, device=second)):
+        assert moved.device == second and moved.ptr != few.ptr and moved.get().tolist() == [0, 1, 2, 3, 4]
+        assert moved.__dlpack_device__() == (2, 1)
+    made = xp.asarray([1, 2], device=second)
+    assert made.device == second and made.get().tolist() == [1, 2]
+    for call in (lambda: xp.asarray(few, device=second, copy=False), lambda: few.to_device("gpu"),
+                 lambda: xp.asarray(few, device="cpu")):
+        try:
+            call()
+            raise SystemExit("no error")
+        except ValueError:
+            pass
+
+check()
+with devices.use(1):
+    check()
+    shared = xp.from_dlpack(few)
+    assert shared.device == first and shared.ptr == few.ptr
+with devices.use(0):
+    check()
+    assert xp.asarray(few, device=first) is few
+print("right")
+"""
+
 
 @pytest.mark.parametrize("name, call", [
     ("device", lambda device: devices.use(device)),
@@ -75,12 +120,10 @@ def test_a_device_is_found_by_its_bus(context):
         assert current.get_device() == device
 
 
-def test_work_is_done_on_all_devices(on_virtual_device):
+@pytest.mark.parametrize("program, count", [(PROGRAM, 3), (OTHER_DEVICE, 2)], ids=["map", "other device"])
+def test_several_devices(on_virtual_device, program, count):
     if not on_virtual_device:
-        pytest.skip("needs three devices")
-    import os
-
-    found = subprocess.run(
-        [sys.executable, "-c", PROGRAM], env=os.environ | {"RTCG_VIRTUAL_DEVICES": "3"}, capture_output=True, text=True
-    )
+        pytest.skip(f"needs {count} devices")
+    environment = os.environ | {"RTCG_VIRTUAL_DEVICES": str(count)}
+    found = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)
     assert found.stdout == "right\n", found.stderr

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from depth import some
+from depth import in_turns, some
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
@@ -198,12 +198,16 @@ def test_a_search_over_layouts_finds_kernels_that_are_used(context, tmp_path, mo
         assert "measured" in kernel.explain(*solver.arguments(steps, *solver.stage_states(1), stage=1))
 
 
+SHAPES_OF_WORK = [(1, 3, 9, "shared"), (2, 2, 6, "global"), (3, 1, 3, "shared")]
+
+
 @pytest.mark.parametrize(
-    "inline, nodes, parallel, matrices", [(1, 3, 9, "shared"), (2, 2, 6, "global"), (3, 1, 3, "shared")]
+    "layout, shape",
+    in_turns(["element", "field", "microblock", "interleaved16"], [SHAPES_OF_WORK[::2], SHAPES_OF_WORK[1:2]]),
 )
-@pytest.mark.parametrize("layout", ["element", "field", "microblock", "interleaved16"])
-def test_a_thread_for_several_nodes_of_several_elements(layout, inline, nodes, parallel, matrices, context):
+def test_a_thread_for_several_nodes_of_several_elements(layout, shape, context):
     """Columns and rows of matrices and sets of elements that the numbers do not divide."""
+    inline, nodes, parallel, matrices = shape
     grid = box(2, jitter=0.1)
     plain = maxwell(grid, 3, dtype=np.float64)
     plain.fields = fields = plain.at_nodes(lambda x, y, z: [np.sin(3 * x + c * y - z) for c in range(6)])

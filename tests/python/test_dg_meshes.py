@@ -2,6 +2,7 @@
 
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -141,3 +142,74 @@ def test_a_wave_passes_a_mesh_of_gmsh(gmsh, context):
     solver.fields = exact(0)
     solver.run(0.2)
     np.testing.assert_allclose(solver.fields.get(), exact(0.2), atol=2e-3)
+
+
+class Parts(list):
+    """An array of `meshpy.tet.MeshInfo`, which has a length also where there is nothing in it."""
+
+    def __init__(self, values, length=None):
+        super().__init__(values)
+        self.allocated, self.length = length is None, length
+
+    def __len__(self):
+        return list.__len__(self) if self.length is None else self.length
+
+    def __array__(self, dtype=None, copy=None):
+        assert self.allocated, "RuntimeError of MeshPy: the array is not set up"
+        return np.array(list(self), dtype)
+
+
+def built(markers=None, nodes=4, attributes=None):
+    """What `meshpy.tet.build` gives of one tetrahedron."""
+    count = 0 if attributes is None else 1
+    return SimpleNamespace(
+        points=Parts([(0.0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1), *[(0.5, 0, 0)] * 6]),
+        elements=Parts([list(range(nodes))]),
+        number_of_element_attributes=count,
+        element_attributes=Parts(attributes or [], None if count else 1),
+        faces=Parts([(0, 1, 2), (0, 1, 3), (0, 2, 3), (1, 2, 3)]),
+        face_markers=Parts(markers or [], None if markers else 4),
+    )
+
+
+def test_meshes_of_meshpy_without_attributes_or_markers():
+    for markers in (None, [-1] * 4, [0] * 4):
+        for boundary in ("absorbing", {0: "absorbing"}):
+            found = Mesh.from_meshpy(built(markers), boundary)
+            assert (found.neighbors == -1 - KINDS.index("absorbing")).all() and found.groups.tolist() == [""]
+    found = Mesh.from_meshpy(built([-1, -1, 2, 2]), {-1: "absorbing", 2: "conductor"})
+    assert sorted(found.neighbors.ravel()) == [-1 - KINDS.index("absorbing")] * 2 + [-1 - KINDS.index("conductor")] * 2
+    assert Mesh.from_meshpy(built(attributes=[3.0])).groups.tolist() == [3.0]
+    with pytest.raises(ValueError, match="elements have 10 nodes; expected 4: a mesh of first order"):
+        Mesh.from_meshpy(built(nodes=10))
+
+
+def test_surfaces_in_several_groups():
+    name = mesh._name_with_kind
+    assert name("s", ["a", "b"], "conductor") == "a"
+    assert name("s", ["a", "b"], {"b": "conductor"}) == "b"
+    assert name("s", ["a", "b"], {"a": "conductor", "b": "conductor"}) == "a"
+    assert name("s", ["a", "absorbing"], None) == "absorbing"
+    assert name("s", ["a", "b"], {}) == "a"
+    with pytest.raises(ValueError, match="s is in the physical groups .*, of different kinds"):
+        name("s", ["a", "b"], {"a": "conductor", "b": "absorbing"})
+
+
+def test_groups_of_gmsh_that_overlap_or_reverse_surfaces(gmsh, tmp_path):
+    sides = [tag for _, tag in gmsh.model.getEntities(2)]
+    first = [tag for tag in sides if gmsh.model.occ.getCenterOfMass(2, tag)[0] < 1e-6]
+    gmsh.model.removePhysicalGroups([(2, group) for _, group in gmsh.model.getPhysicalGroups(2)])
+    gmsh.model.addPhysicalGroup(2, [-tag for tag in first], name="absorbing")
+    gmsh.model.addPhysicalGroup(2, [tag for tag in sides if tag not in first], name="wall")
+    gmsh.model.addPhysicalGroup(2, sides[:4], name="probe")
+    check_two_boxes(Mesh.from_gmsh(boundary=SIDES))
+    with pytest.raises(ValueError, match="of different kinds"):
+        Mesh.from_gmsh(boundary=SIDES | {"probe": "incident"})
+    for version, is_binary in ((2.2, 0), (2.2, 1), (4.1, 0), (4.1, 1)):
+        gmsh.option.setNumber("Mesh.MshFileVersion", version)
+        gmsh.option.setNumber("Mesh.Binary", is_binary)
+        gmsh.write(str(tmp_path / "a.msh"))
+        check_two_boxes(Mesh.from_gmsh(tmp_path / "a.msh", SIDES))
+    (tmp_path / "b.msh").write_text("no mesh")
+    with pytest.raises(ValueError, match="b.msh', which Gmsh cannot read"):
+        Mesh.from_gmsh(tmp_path / "b.msh")

@@ -299,8 +299,9 @@ def test_errors_in_snippets_show_the_users_lines():
     kernel = ElementwiseKernel("float *z", "float t = 1;\nz[i] = t + undeclared_thing")
     with pytest.raises(CompileError) as caught:
         kernel(gpuarray.zeros(4, np.float32))
-    assert "operation(2)" in str(caught.value)
-    assert "> 2 | z[i] = t + undeclared_thing" in str(caught.value)
+    # The snippet is compiled in two places, and its error is told once.
+    assert str(caught.value).count("operation(2)") == 1 and caught.value.stderr.count("operation(2)") == 2
+    assert "  z[i] = t + undeclared_thing\n" in str(caught.value)
 
 
 def test_source_and_prepared_functions():

@@ -17,6 +17,8 @@ from tests.python.subprocesses import ROOT, has_real_device
 EXAMPLES = ROOT / "examples"
 #: What needs more than an interpreter; `gl_picture.py` is run by `test_gl.py`.
 WITH_TEST_OF_ITS_OWN = {"devices_mpi", "gl_picture"}
+#: By default the program tunes for 5 s for each of its shapes.
+ARGUMENTS = {"tune_matmul": ["5 evaluations"]}
 PROGRAMS = sorted(path for path in EXAMPLES.glob("*.py") if path.stem not in WITH_TEST_OF_ITS_OWN)
 
 
@@ -38,7 +40,7 @@ def run(command, n_devices, **options):
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
 def test_programs_find_their_results_right(program, tmp_path):
-    printed = run([sys.executable, str(program)], 3, cwd=tmp_path)
+    printed = run([sys.executable, str(program), *ARGUMENTS.get(program.stem, [])], 3, cwd=tmp_path)
     assert printed.strip() and "WRONG" not in printed
 
 

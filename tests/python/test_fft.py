@@ -9,7 +9,7 @@ import threading
 
 import numpy as np
 import pytest
-from depth import pairs, some
+from depth import in_turns, pairs, some
 from hypothesis import assume, given, strategies as st
 from same_body import COMPLEX, DTYPES, arrays, compare, quickly, run
 
@@ -81,12 +81,18 @@ def test_every_short_length(n):
         check("irfft", n, np.complex64)
 
 
-@pytest.mark.parametrize("n", some(SMOOTH + ODD_ONES, [1000, 44100, 13**3, 67, 251, 1021, 10007]))
-def test_lengths_of_many_kinds(n):
-    check("fft", n, np.complex64, (2,))
-    check("irfft", n, np.complex64)
-    check("ifft", n, np.complex128, (3,))
-    check("rfft", n, np.complex128)
+TRANSFORMS = [("fft", np.complex64, (2,)), ("irfft", np.complex64, ()), ("ifft", np.complex128, (3,)),
+              ("rfft", np.complex128, ())]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "n, transform",
+    in_turns(some(SMOOTH + ODD_ONES, [1000, 44100, 13**3, 67, 251, 1021, 10007]), [TRANSFORMS[::3], TRANSFORMS[1:3]]),
+    ids=str,
+)
+def test_lengths_of_many_kinds(n, transform):
+    kind, dtype, batch = transform
+    check(kind, n, dtype, batch)
 
 
 @pytest.mark.parametrize("bits", some(range(7, 21), [7, 10, 12, 13, 16, 20]))

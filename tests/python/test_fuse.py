@@ -75,8 +75,8 @@ def assert_same(fused, apart):
         return
     assert isinstance(fused, GPUArray)
     assert (fused.dtype, fused.shape, fused.strides) == (apart.dtype, apart.shape, apart.strides)
-    np.testing.assert_array_equal(fused.get(), apart.get())
-    assert bits(fused) == bits(apart)
+    # NumPy finds no NaN of bfloat16 equal to itself; the bits below are.
+    assert bits(fused) == bits(apart), f"{fused.get()} is not {apart.get()}"
 
 
 @st.composite

@@ -101,3 +101,43 @@ def test_the_interpreter_ends_with_a_kernel_running(on_virtual_device):
     result = run_python(ENDLESS, check=False)
     assert result.returncode == 0, result.stderr
     assert "still running at the end of the program, and stopped: kernel endless" in result.stderr
+
+
+COMPILING = r"""
+import faulthandler, os, signal, sys, threading, time
+faulthandler.dump_traceback_later(100, exit=True)
+os.environ["CUDA_CACHE_DISABLE"] = "1"  # machine code of an earlier run would leave nothing to wait for
+import numpy as np
+import pycuda.autoinit
+import pycuda.driver as cuda
+from pycuda.compiler import SourceModule
+
+N = 30000
+step = "@%p bra $b{i}; add.u32 %r, %r, {i}; $b{i}: xor.b32 %r, %r, %q; setp.gt.u32 %p, %r, {i};\n"
+tests = "".join(step.format(i=i) for i in range(N))
+text = f'''.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry large(.param .u64 out) {{ .reg .b32 %r, %q; .reg .b64 %d; .reg .pred %p; ld.param.u64 %d, [out];
+mov.u32 %r, %tid.x; mov.u32 %q, %tid.x; setp.gt.u32 %p, %r, 5; {tests} st.global.u32 [%d], %r; ret; }}'''
+large = cuda.module_from_buffer(text.encode()).get_function("large")
+memory = cuda.mem_alloc(16)
+threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+begun = time.perf_counter()
+try:
+    large(memory, block=(1, 1, 1))
+    cuda.Context.synchronize()
+except KeyboardInterrupt:
+    print("interrupted", time.perf_counter() - begun < 3)
+SourceModule("__global__ void fine(int *a) { a[threadIdx.x] = 5; }").get_function("fine")(memory, block=(4, 1, 1))
+assert (cuda.from_device(memory, 4, np.int32) == 5).all()
+print("done")
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent with kill")
+def test_the_virtual_gpus_compilations_are_interruptible(on_virtual_device):
+    if not on_virtual_device:
+        pytest.skip("a real driver cannot be interrupted")
+    result = run_python(COMPILING)
+    assert result.stdout.splitlines() == ["interrupted True", "done"]

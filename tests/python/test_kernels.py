@@ -14,7 +14,7 @@ from tests.kernels.case import KernelCase, Launch
 from tests.kernels.catalogue import all_cases
 from tests.kernels.compare import Exact, Ulp, Within
 from tests.kernels.expected_failures import REAL, VIRTUAL
-from tests.kernels.runner import Outcome, run_case, verdict
+from tests.kernels.runner import Outcome, run_case, verdict, wanted
 from tests.python.depth import at_depth
 
 # Some kernels declare what they do not use; the compiler says so when it runs.
@@ -67,8 +67,9 @@ def test_catalogue_is_large_enough():
 
 def test_verdict_sees_a_wrong_value():
     case = KernelCase("x", "", [Launch([])], {"out": np.zeros(3)}, lambda _: {"out": np.array([1.0, 2.0, 3.0])})
-    assert verdict(case, Outcome({"out": np.array([1.0, 2.0, 3.0])})) == []
-    assert verdict(case, Outcome({"out": np.array([1.0, 2.0, 3.0000000001])}))
+    expected = wanted(case)[0]
+    assert verdict(case, Outcome({"out": np.array([1.0, 2.0, 3.0])}), expected) == []
+    assert verdict(case, Outcome({"out": np.array([1.0, 2.0, 3.0000000001])}), expected)
 
 
 def test_exact_tells_signed_zeros_apart_and_nans_not():

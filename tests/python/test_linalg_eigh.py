@@ -1,9 +1,11 @@
 """`eigh` and `eigvalsh` of device arrays: what defines eigenvalues, and what NumPy finds."""
 
+import itertools
+
 import linalg_matrices as m
 import numpy as np
 import pytest
-from depth import pairs, some
+from depth import in_turns, pairs, some
 
 import pycuda.autoinit  # noqa: F401
 from pycuda import gpuarray
@@ -12,8 +14,8 @@ from rtcg import linalg
 
 def check(x, c=6):
     """Eigenvalues are NumPy's within c n eps |A|, as is A V - V W; V is unitary within 10 n eps; returns them."""
-    w, v = linalg.eigh(gpuarray.to_gpu(x))
-    assert type(linalg.eigh(gpuarray.to_gpu(x)))._fields == ("eigenvalues", "eigenvectors")
+    w, v = result = linalg.eigh(gpuarray.to_gpu(x))
+    assert type(result)._fields == ("eigenvalues", "eigenvectors")
     n, eps = x.shape[-1], np.finfo(x.dtype).eps
     assert w.shape == x.shape[:-1] and v.shape == x.shape and w.dtype == x.real.dtype and v.dtype == x.dtype
     w, v = w.get(), v.get()
@@ -29,8 +31,10 @@ def check(x, c=6):
     return w, v
 
 
-@pytest.mark.parametrize("dtype", m.FLOATING)
-@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 8, 9, 16, 31, 32, 33, 53, 110])
+@pytest.mark.parametrize(
+    "n, dtype",
+    [*itertools.product([1, 2, 3, 4, 5, 8, 9, 16, 31, 32], m.FLOATING), *in_turns([33, 53, 110], m.HALVES)],
+)
 def test_random_matrices(n, dtype):
     check(m.hermitian(dtype, 2, n))
 
@@ -50,7 +54,7 @@ def test_stacks(dtype):
 
 
 def test_many_small_matrices():
-    x = m.hermitian("f8", 70_000, 3)
+    x = m.hermitian("f8", 65_600, 2)
     w, v = (a.get() for a in linalg.eigh(gpuarray.to_gpu(x)))
     assert np.allclose(x @ v, v * w[:, None], atol=1e-13)
 
@@ -93,8 +97,7 @@ HARD = {
 }
 
 
-@pytest.mark.parametrize("dtype", some(["f4", "f8", "c16"], ["f4", "c16"]))
-@pytest.mark.parametrize("name", HARD)
+@pytest.mark.parametrize("name, dtype", in_turns(HARD, [["f4"], ["c16"], ["f8"]]))
 def test_hard_matrices(name, dtype):
     """What divides and conquers badly: everything deflates, or nearly, or nothing does."""
     x = HARD[name]
@@ -124,8 +127,7 @@ DEGENERATE = {
 }
 
 
-@pytest.mark.parametrize("dtype", m.FLOATING)
-@pytest.mark.parametrize("name", DEGENERATE)
+@pytest.mark.parametrize("name, dtype", in_turns(DEGENERATE, m.HALVES))
 def test_degenerate_matrices(name, dtype):
     check(DEGENERATE[name].astype(dtype))
 

@@ -1,5 +1,6 @@
 """What users read when they forget something, and small conveniences of objects."""
 
+import ast
 import os
 import re
 import sys
@@ -14,6 +15,8 @@ import rtcg.driver as cuda
 from pycuda import cumath, curandom, gpuarray
 from pycuda.compiler import SourceModule, compile
 from rtcg import linalg, random as rrandom
+from rtcg.elementwise import ElementwiseKernel
+from rtcg.reduction import ReductionKernel
 from tests.python.subprocesses import run_python
 
 pytestmark = pytest.mark.usefixtures("context")
@@ -46,6 +49,21 @@ def test_a_source_that_is_no_text(source, shown):
     for make in (SourceModule, compile):
         with pytest.raises(TypeError, match=f"source is {shown}; expected str, or an object with str"):
             make(source)
+
+
+def test_no_error_shows_a_value_without_a_bound():
+    """A value is shown by `shown`; `!r` is for paths, which are shown whole."""
+    found = []
+    for path in sorted((Path(__file__).parents[2] / "python" / "rtcg").rglob("*.py")):
+        raised = (node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Raise))
+        fields = (f for node in raised for f in ast.walk(node) if isinstance(f, ast.FormattedValue))
+        shown = [ast.unparse(f.value) for f in fields if f.conversion == ord("r")]
+        found += [
+            f"{path.name}: {value}"
+            for value in shown
+            if not re.search(r"name|path|file|kind|stage|what|^(self.)?format$|^options.other|^str\(", value)
+        ]
+    assert found == []
 
 
 def test_unknown_kernels_name_those_there_are(module):
@@ -579,3 +597,29 @@ def test_values_of_configurations(module):
 def test_what_linear_algebra_is_given(call, kind, message):
     with pytest.raises(kind, match=message):
         call(gpuarray.to_gpu(np.ones((2, 3))))
+
+
+def test_objects_say_what_they_are():
+    stream, event = cuda.Stream(), cuda.Event()
+    module = SourceModule("__global__ void f() {}  __global__ void g() {}")
+    assert repr(module) == "<rtcg.compiler.SourceModule with f, g>"
+    assert repr(stream) == f"<rtcg.driver.Stream {stream.handle:#x}>"
+    assert repr(event) == f"<rtcg.driver.Event {event.handle:#x}>"
+    assert repr(cuda.Context.get_current()).startswith("<rtcg.driver.Context of device 0: ")
+    kernel = ElementwiseKernel("float *z, const float *x", "z[i] = " + "x[i] + " * 20 + "1", "k")
+    assert repr(kernel).startswith("<rtcg.elementwise.ElementwiseKernel k(float *z, const float *x): z[i] = x[i] + ")
+    assert repr(kernel).endswith(" ...>") and len(repr(kernel)) < 150
+    total = ReductionKernel(np.float32, "0", "a + b", "x[i]", "const float *x")
+    assert repr(total) == "<rtcg.reduction.ReductionKernel reduce_kernel(const float *x): a + b of x[i]>"
+
+
+def test_workers_do_not_repeat_the_notice():
+    code = """
+        import subprocess, sys, warnings
+        import rtcg.driver
+        rtcg.driver.init()
+        subprocess.run([sys.executable, "-c", "import rtcg.driver; rtcg.driver.init()"], check=True)
+    """
+    environment = {"RTCG_LIBCUDA": "none", "RTCG_VIRTUAL_DEVICES": "", "_RTCG_NOTICE_SHOWN": ""}
+    told = run_python(code, check=False, **environment).stderr
+    assert told.count("no NVIDIA GPU is usable") == 1

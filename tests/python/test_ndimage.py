@@ -124,7 +124,8 @@ CORRELATE_ERRORS = [
     (dict(origin=0.5), TypeError, "origin is 0.5; expected an integer"),
     (dict(weights=np.ones(3)), ValueError, r"weights have shape \(3,\); expected 2 axes"),
     (dict(weights=np.ones((0, 3))), ValueError, r"weights have shape \(0, 3\)"),
-    (dict(weights=np.ones((3, 3), complex)), TypeError, "weights is of dtype complex128; expected real numbers"),
+    (dict(cval=1j), TypeError, "cval is 1j; expected a"),
+    (dict(cval=1j, weights=np.ones((3, 3), complex)), ValueError, "cval is 1j; expected a real number for a real"),
     (dict(output=complex), TypeError, "the dtype of the output is complex128"),
     (dict(output=np.ones((4, 5))), TypeError, "output is a NumPy array; expected a dtype or a GPUArray"),
     (dict(axes=2), ValueError, "axis 2"),
@@ -330,3 +331,40 @@ WINDOW_ERRORS = [
 def test_windows_refuse(call, message, context):
     with pytest.raises(ValueError, match=message):
         call(np.ones((4, 5, 2)))
+
+
+FILTERS = {
+    "correlate": lambda nd, x, w, **options: nd.correlate(x, w, **options),
+    "convolve": lambda nd, x, w, **options: nd.convolve(x, w, **options),
+    "correlate1d": lambda nd, x, w, **options: nd.correlate1d(x, w[0], axis=0, **options),
+    "convolve1d": lambda nd, x, w, **options: nd.convolve1d(x, w[0], axis=0, **options),
+    "uniform_filter": lambda nd, x, w, **options: nd.uniform_filter(x, (3, 2), **options),
+    "uniform_filter1d": lambda nd, x, w, **options: nd.uniform_filter1d(x, 3, axis=0, **options),
+    "gaussian_filter": lambda nd, x, w, **options: nd.gaussian_filter(x, 0.8, **options),
+    "gaussian_filter1d": lambda nd, x, w, **options: nd.gaussian_filter1d(x, 0.8, order=1, **options),
+}
+
+
+@pytest.mark.parametrize("name", FILTERS)
+def test_complex_images_and_weights_are_filtered_as_scipys(name, context):
+    scipy = pytest.importorskip("scipy.ndimage")
+    rng = np.random.default_rng(4)
+    x, w = rng.normal(size=(2, 6, 5)), rng.normal(size=(2, 3, 3))
+    has_weights = name.startswith("co")
+    for image, weights in (("D", "d"), ("F", "f"), ("F", "D"), ("d", "D"), ("l", "F"), ("f", "F")):
+        if not has_weights and image not in "DF":
+            continue
+        a = (x[0] + 1j * x[1] if image in "DF" else 9 * x[0]).astype(image)
+        k = (w[0] + 1j * w[1] if weights in "DF" else w[0]).astype(weights)
+        for mode in ("constant", "reflect") if not ALL else ("constant", "reflect", "nearest", "mirror", "wrap"):
+            options = dict(mode=mode, cval=2.5 - 1.5j if image in "DF" else 2.5)
+            want = FILTERS[name](scipy, a, k, **options)
+            got = FILTERS[name](ndimage, xp.to_gpu(a), xp.to_gpu(k) if has_weights else None, **options)
+            assert got.dtype == want.dtype
+            np.testing.assert_allclose(got.get(), want, rtol=1e-4, atol=1e-4 if "F" in image + weights else 1e-10)
+    a = (x[0] + 1j * x[1]).astype("F")
+    out = xp.empty(a.shape, "D")
+    assert FILTERS[name](ndimage, a, w[0], output=out) is out
+    np.testing.assert_allclose(out.get(), FILTERS[name](scipy, a, w[0], output="D"), rtol=1e-5, atol=1e-5)
+    with pytest.raises(RuntimeError, match="expected a complex one"):
+        FILTERS[name](ndimage, a, w[0], output=xp.empty(a.shape, "f"))

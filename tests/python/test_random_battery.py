@@ -254,9 +254,15 @@ def drawn(name):
     return GENERATORS[name]()
 
 
+@functools.lru_cache(maxsize=1)
+def viewed(name, view):
+    """The words that all tests of one view share; those of all views are too many to keep."""
+    return VIEWS[view](drawn(name))
+
+
 @functools.cache
 def p_value(test, name, view):
-    return WORD_TESTS[test](VIEWS[view](drawn(name)))
+    return WORD_TESTS[test](viewed(name, view))
 
 
 # Test -> why it cannot pass. One that passes all the same fails.

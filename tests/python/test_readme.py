@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.python.subprocesses import ROOT, run_python
+from tests.python.subprocesses import QUICK, ROOT, run_python
 
 pytestmark = pytest.mark.usefixtures("context")
 
@@ -18,8 +18,8 @@ def programs(path):
 def test_the_first_two_programs(tmp_path):
     first, second = programs(ROOT / "README.md")
     run_python(first + "assert (doubled != a).any()\n", folder=tmp_path)
-    result = run_python(second + "assert ((2 * a_gpu).get() == 2 * a).all()\n", folder=tmp_path)
-    assert result.stdout.count("[") == 5
+    result = run_python(second + "assert (softplus(a).get() > 0).all()\n", folder=tmp_path)
+    assert result.stdout.count("[") == 10
 
 
 @pytest.mark.parametrize(
@@ -27,4 +27,4 @@ def test_the_first_two_programs(tmp_path):
     [pytest.param(text, id=f"{path.stem}-{n}") for path in DOCUMENTS for n, text in enumerate(programs(path))],
 )
 def test_programs_of_the_documents(program, tmp_path):
-    run_python(program, folder=tmp_path)
+    run_python(program, folder=tmp_path, **QUICK)

@@ -105,13 +105,18 @@ def test_products_of_formats(format):
         sparse.csr_array(a).asformat(format) @ sparse.csr_array(a)
 
 
+FUNCTIONS_OF_TWO = ["__add__", "__sub__", "multiply", "__ne__", "__lt__", "__gt__", "maximum", "minimum"]
+
+
 @settings(max_examples=at_depth(15, 60), deadline=None, derandomize=True)
 @given(data=st.data())
 def test_functions_of_two_arrays(data):
     a = data.draw(arrays())
     b = data.draw(arrays(a.shape))
     ours = [getattr(sparse, f"{host.format}_array")(host) for host in (a, b)]
-    for name in ("__add__", "__sub__", "multiply", "__ne__", "__lt__", "__gt__", "maximum", "minimum"):
+    # Usually three of eight, as each has a kernel of its own for each pair of dtypes.
+    first = data.draw(st.integers(0, 7))
+    for name in (FUNCTIONS_OF_TWO * 2)[first : first + at_depth(3, 8)]:
         try:
             with np.errstate(all="ignore"):
                 wanted = getattr(a, name)(b)

@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
-from depth import each_kind
+from depth import at_depth, each_kind
 
 scipy_sparse = pytest.importorskip("scipy.sparse")
 
@@ -176,8 +176,8 @@ def test_errors_are_those_of_scipy():
         linalg.TriangularSolver(missing, lower=False)
     with pytest.raises(ValueError, match="A must be a square matrix"):
         linalg.spsolve_triangular(sparse.csr_array(np.ones((2, 3))), np.ones(2))
-    with pytest.raises(TypeError, match="of SciPy, on the host"):
-        linalg.spsolve_triangular(scipy_sparse.csr_array(np.eye(2)), np.ones(2))
+    found = linalg.spsolve_triangular(scipy_sparse.csr_array(np.eye(2)), np.ones(2))
+    np.testing.assert_array_equal(found.get(), np.ones(2))
 
 
 def test_systems_without_rows_or_columns():
@@ -390,13 +390,13 @@ def solve(dtype, triangles, *makes):
 def test_results_do_not_depend_on_the_schedule():
     run_python(
         SYSTEMS.format(enable="")
-        + """
+        + f"""
 for dtype in (np.float32, np.complex128):
     checking.set_schedule("normal")
     triangles = analysed(dtype)
     expected, factored = solve(dtype, triangles), solve(dtype, triangles, linalg.ilu0)
-    for seed in range(20):
-        checking.set_schedule(f"chaos:{seed}")
+    for seed in range({at_depth(6, 20)}):
+        checking.set_schedule(f"chaos:{{seed}}")
         assert solve(dtype, triangles) == expected, seed
     assert solve(dtype, analysed(dtype), linalg.ilu0) == factored
 """,

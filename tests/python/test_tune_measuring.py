@@ -1,5 +1,6 @@
 """rtcg.tune: how candidates are timed, what a search minimises, the sensors of the device."""
 
+import gc
 import json
 import shutil
 import subprocess
@@ -27,6 +28,10 @@ __global__ void scale(float *out, const float *in, int n) {
 """
 
 
+#: Numbers that a launch takes longer for than a window lasts.
+LONG = 1_000_000
+
+
 def scale_kernel():
     space = tune.Space(bx=[64, 128, 256], items=[1, 2])
     return tune.Kernel(
@@ -36,8 +41,8 @@ def scale_kernel():
 
 def tune_scale(n=1000, **options):
     x = xp.ones(n, np.float32)
-    options.setdefault("isolate", False)
-    return scale_kernel().tune(xp.zeros_like(x), x, n=n, budget="6 evaluations", progress=False, **options)
+    options = {"isolate": False, "budget": "6 evaluations"} | options
+    return scale_kernel().tune(xp.zeros_like(x), x, n=n, progress=False, **options)
 
 
 # -- Windows ------------------------------------------------------------------------------------
@@ -45,7 +50,9 @@ def tune_scale(n=1000, **options):
 
 @pytest.mark.parametrize("isolate", [False, True])
 def test_cold_launches_are_timed_one_by_one(context, isolate):
-    report = tune_scale(cold=True, isolate=isolate)
+    # Few and long ones, of which a window needs one or two: each launch waits for all of the machine's last cache to be
+    # written.
+    report = tune_scale(LONG, cold=True, isolate=isolate, budget="2 evaluations")
     assert {trial["window"] for trial in report.trials} == {"cold"}
     assert report.best_score > 0 and not report.failures
     assert {row["window"] for row in report.rows()} == {"cold"}
@@ -53,8 +60,11 @@ def test_cold_launches_are_timed_one_by_one(context, isolate):
 
 def test_the_cache_is_flushed_before_each_cold_launch_and_outside_of_its_time(context, tmp_path):
     nothing = SourceModule("__global__ void nothing() {}").get_function("nothing")
+    gc.collect()  # arrays of other tests
+    without = driver.mem_get_info()[0]
     timer = _native.LaunchTimer(True, 1)
     before, calls = driver.mem_get_info()[0], []
+    buffer_bytes = without - before
 
     def enqueue(count):
         calls.append(count)
@@ -62,8 +72,10 @@ def test_the_cache_is_flushed_before_each_cold_launch_and_outside_of_its_time(co
             nothing(block=(1, 1, 1), grid=(1, 1))
 
     assert timer.time(3, enqueue) > 0 and timer.time(200, enqueue) > 0
-    assert calls == [1] * 53, "one launch at a time, 50 in a window at most"
-    assert driver.mem_get_info()[0] == before, "the buffer is allocated once, with the timer"
+    # On a processor whose last cache takes long to write, half a second ends a window.
+    assert set(calls) == {1} and 4 <= len(calls) <= 53, "one launch at a time, 50 in a window at most"
+    # Memory of other tests comes and goes.
+    assert 0 < buffer_bytes and before - driver.mem_get_info()[0] < buffer_bytes, "it is allocated once, with the timer"
     with tracing.trace(tmp_path / "trace.json"):
         timer.time(2, enqueue)
     events = [event for event in json.loads((tmp_path / "trace.json").read_text()) if event["ph"] == "X"]
@@ -140,7 +152,7 @@ def test_an_interrupt_during_a_capture_is_raised(context):
 
 
 def test_callables_and_generated_kernels_may_be_cold(context):
-    x = xp.ones(1000, np.float32)
+    x = xp.ones(LONG, np.float32)
     report = tune.tune(lambda k: x * 2 if k else x + x, space=tune.Space(k=[0, 1]), cold=True, budget="2 evaluations")
     assert [trial["window"] for trial in report.trials] == ["cold", "cold"]
     double = ElementwiseKernel("float *x", "x[i] *= 2")

@@ -1,0 +1,1 @@
+raise ImportError("programs run as one process")

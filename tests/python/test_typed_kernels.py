@@ -1,0 +1,84 @@
+"""`ElementwiseKernel` and `ReductionKernel` with CuPy's declarations: types that the call fills in."""
+
+import numpy as np
+import pytest
+
+import rtcg.numpy as rnp
+from rtcg.elementwise import ElementwiseKernel, TypedElementwiseKernel
+from rtcg.reduction import ReductionKernel
+
+pytestmark = pytest.mark.usefixtures("context")
+
+DTYPES = [np.float32, np.float64, np.int16, np.int64, np.uint8, np.complex64]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_types_are_those_of_the_arguments(dtype):
+    product = ElementwiseKernel("T x, T y", "T z", "z = x * y + (T)1", "product")
+    assert isinstance(product, TypedElementwiseKernel)
+    x, y = np.arange(6).reshape(2, 3).astype(dtype), np.array([1, 2, 3]).astype(dtype)
+    z = product(rnp.to_gpu(x), rnp.to_gpu(y))
+    assert z.dtype == dtype and (z.get() == x * y + dtype(1)).all()
+    # By name, with a number, with any layout, and into an array.
+    out = rnp.empty((3, 2), dtype)
+    assert product(y=dtype(2), x=rnp.to_gpu(x).T, z=out) is out
+    assert (out.get() == x.T * dtype(2) + dtype(1)).all()
+
+
+def test_several_types_outputs_and_raw_arrays():
+    both = ElementwiseKernel("T x, float32 s", "T a, float64 b", "T t = x; a = t + t; b = t * s", return_tuple=True)
+    a, b = both(rnp.arange(5, dtype=np.int32), 0.5)
+    assert (a.dtype, b.dtype) == (np.int32, np.float64)
+    assert a.get().tolist() == [0, 2, 4, 6, 8] and b.get().tolist() == [0, 0.5, 1, 1.5, 2]
+    shift = ElementwiseKernel("raw T table, int32 k", "T z", "z = table[(i + k) % _ind.size()]", "shift")
+    assert shift(rnp.arange(5.0), 2, size=5).get().tolist() == [2, 3, 4, 0, 1]
+    assert shift(rnp.arange(5.0), rnp.zeros(3, np.int32)).get().tolist() == [0, 1, 2]
+    nothing = ElementwiseKernel("T x", "T z", "z = x", no_return=True)
+    assert nothing(rnp.ones(3)) is None
+    only = ElementwiseKernel("", "int64 z", "z = i", preamble="// nothing")
+    assert only(size=4).get().tolist() == [0, 1, 2, 3]
+
+
+def test_operations_that_are_expressions_keep_their_meaning():
+    """The second argument of PyCUDA's form is a statement, whatever its words are."""
+    z = rnp.zeros(4, np.float32)
+    ElementwiseKernel("float *z, float a", "z[i] = a", "fill")(z, np.float32(3))
+    assert (z.get() == 3).all()
+    assert not isinstance(ElementwiseKernel("float *z", "return", "k"), TypedElementwiseKernel)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "text"),
+    [
+        (lambda k, x: k(x, x.astype(np.float64)), TypeError, "'y': its elements are double, but T is float"),
+        (lambda k, x: k(x), TypeError, "lacks its argument 'y'; it takes x, y, z"),
+        (lambda k, x: k(x, x, x, x), TypeError, "takes 3 arguments"),
+        (lambda k, x: k(x, x, w=x), TypeError, "no other argument 'w'"),
+        (lambda k, x: k(x, np.ones(4, np.float32)), TypeError, "expected an array on the device or a number"),
+        (lambda k, x: k(x, x, rnp.empty(3, np.float32)), ValueError, r"output 'z' has shape \(3,\); expected \(4,\)"),
+        (lambda k, x: k(x, x, size=4), ValueError, "size is 4"),
+        (lambda k, x: k(x, rnp.ones(3, np.float32)), ValueError, "broadcast"),
+        (lambda k, x: k(1, 2), ValueError, "give size= or an output"),
+    ],
+)
+def test_calls_that_do_not_fit(call, error, text):
+    product = ElementwiseKernel("T x, T y", "T z", "z = x * y")
+    with pytest.raises(error, match=text):
+        call(product, rnp.ones(4, np.float32))
+
+
+def test_reductions():
+    norm = ReductionKernel("T x", "T y", "x * x", "a + b", "y = sqrt(a)", "0", "l2norm")
+    x = np.arange(12, dtype=np.float32).reshape(3, 4)
+    x_gpu = rnp.to_gpu(x)
+    np.testing.assert_allclose(norm(x_gpu).get(), np.linalg.norm(x), rtol=1e-6)
+    np.testing.assert_allclose(norm(x_gpu, axis=1).get(), np.linalg.norm(x, axis=1), rtol=1e-6)
+    assert norm(x_gpu.astype(np.float64), axis=0, keepdims=True).shape == (1, 4)
+    out = rnp.empty(3, np.float32)
+    assert norm(x_gpu, axis=1, out=out) is out and np.allclose(out.get(), np.linalg.norm(x, axis=1))
+    dot = ReductionKernel("T x, T y", "T z", "x * y", "a + b", "z = a", 0)
+    assert dot(x_gpu, x_gpu).get() == (x * x).sum()
+    wide = ReductionKernel("T x", "T y", "x", "a + b", "y = a", "0", reduce_type="int64")
+    assert wide(rnp.full(300, 100, dtype=np.uint8)).get() == 30000 % 256
+    with pytest.raises(ValueError, match="expected one output"):
+        ReductionKernel("T x", "T y, T z", "x", "a + b", "y = a", "0")
