@@ -15,7 +15,7 @@ export MATURIN_NO_MISSING_BUILD_BACKEND_WARNING := 1
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml -o -name '*.hpp' -o -name '*.h' -o -name '*.cuh' -o -name '*.jsonl') Cargo.toml Cargo.lock
 PYTHON_SOURCES := $(shell find python distributions -type f -not -name '*.so' -not -path '*/__pycache__/*')
 
-.PHONY: help docs apps array-api libcuda opencl opencl-suite opencl-bench opencl-record opencl-packages opencl-programs compat upstream demo test test-all test-sample test-rust test-python check lint stubs aarch64 aarch64-test mutants bench gpu-test bench-tuning gpu-bench-tuning gpu-bench gpu-soak soak wheel release package notices fuzz clean
+.PHONY: help docs apps array-api libcuda opencl opencl-suite opencl-bench opencl-record opencl-clangs opencl-packages opencl-programs compat upstream demo test test-all test-sample test-rust test-python check lint stubs aarch64 aarch64-test mutants bench build-tests gpu-test bench-tuning gpu-bench-tuning gpu-bench gpu-soak soak wheel release package notices fuzz clean
 
 help:
 	@grep -E '^#   make' Makefile | sed 's/^#   //'
@@ -24,11 +24,12 @@ help:
 	@echo "make opencl  an OpenCL platform: dist/opencl/libOpenCL.so.1, and rtcg.icd for loaders"
 	@echo "make opencl-suite   PyOpenCL's own tests on that platform, with the original PyOpenCL"
 	@echo "make opencl-programs, make opencl-packages   PyOpenCL's examples and packages that use it, there"
+	@echo "make opencl-clangs  the platform's own tests with each clang that docs/opencl.md lists"
 	@echo "make opencl-record   launches recorded on PoCL, replayed there"
 	@echo "make opencl-bench    PyOpenCL there, on PoCL and on Intel's platform"
 	@echo "make libcuda the virtual GPU as dist/libcuda/libcuda.so.1"
 	@echo "make apps    the applications, each with its check (docs/applications.md)"
-	@echo "make compat  runs cuda-python, numba-cuda, stumpy and cudarc on that library"
+	@echo "make compat  runs cuda-python, numba-cuda, stumpy, cudarc and packages of compat/clients.py on that library"
 	@echo "make bench   benchmarks on the virtual GPU, beside PoCL, NumPy and gcc"
 	@echo "make wheel   builds dist/*.whl"
 	@echo "make release builds, checks and tests all that is published (CONTRIBUTING.md); STEPS=\"build check\" for some steps"
@@ -43,40 +44,63 @@ help:
 	@echo "make mutants plants the faults of tests/mutants, one at a time, and asks whether tests catch them; MUTANTS=names"
 	@echo "make soak    a million operations of 8 threads; SOAK=--seconds=60 for a minute"
 	@echo "make gpu-soak   a minute of the same on a real GPU under compute-sanitizer"
-	@echo "make fuzz    fuzzes the PTX parser, OpenCL's pass over PTX and the virtual GPU's compiler (FUZZ_SECONDS=600 each, FUZZ_FINDS=folder)"
+	@echo "make fuzz    fuzzes each reader of foreign input: PTX, images, OpenCL programs, files of matrices, kernels (FUZZ_SECONDS=600 each, FUZZ_FINDS=folder)"
 
 # -- set-up -----------------------------------------------------------------------------------
 
-$(VENV)/.requirements: requirements-dev.txt
+# What `make demo` needs, and no more.
+$(VENV)/.requirements-demo: requirements.txt
+	@echo "== $(VENV): installing maturin, NumPy and NVRTC with its headers (some 370 MB; waits for the package index)"
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	@touch $@
+
+$(VENV)/.requirements: $(VENV)/.requirements-demo requirements-dev.txt
+	@echo "== $(VENV): installing what tests and linters need (some 1 GB; waits for the package index)"
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
 	@touch $@
 
-$(VENV)/.built: $(VENV)/.requirements pyproject.toml $(RUST_SOURCES) $(PYTHON_SOURCES)
-	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet
+# With cargo's progress: building takes two to four minutes the first time.
+$(VENV)/.built: $(VENV)/.requirements-demo pyproject.toml $(RUST_SOURCES) $(PYTHON_SOURCES)
+	@echo "== building the native module (Rust; minutes the first time, most of them for Cranelift)"
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release
+	@echo "== installing pycuda's names over rtcg"
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation ./distributions/rtcg-pycuda
+	@echo "== compiling the kernels of array operations ahead (NVRTC, less than a minute)"
 	RTCG_VIRTUAL_DEVICES=1 RTCG_JIT_TIER=first PYCUDA_CACHE_DIR=target/prebuilt \
 		$(BIN)/python -m rtcg prepare --programs python/rtcg/prebuilt.ptx
 	@touch $@
 
+# The package with all that developers use beside it.
+READY := $(VENV)/.built $(VENV)/.requirements
+
 # -- what users run ---------------------------------------------------------------------------
 
 demo: $(VENV)/.built
-	$(BIN)/python examples/demo.py
-	$(BIN)/python examples/matmul_tiled.py
+	@echo "== a first program: examples/demo.py"
+	@$(BIN)/python examples/demo.py
+	@echo "== a kernel with shared memory: examples/matmul_tiled.py"
+	@$(BIN)/python examples/matmul_tiled.py
+	@echo
+	@echo "rtcg is in $(VENV). What to do next:"
+	@echo "  $(BIN)/python your_program.py               runs your own program; 'import pycuda' and 'import rtcg' both work"
+	@echo "  RTCG_CHECK=1 $(BIN)/python your_program.py  finds out-of-bounds accesses, races and uninitialised reads"
+	@echo "  $(BIN)/python -m rtcg                       says which devices and compilers were found"
+	@echo "  make wheel                                  builds packages for other environments"
+	@echo "  docs/start/first-program.md, docs/guide.md  the first pages to read"
 
 # Every application compares its small size with its oracle.
-apps: $(VENV)/.built
+apps: $(READY)
 	for app in apps/*/__main__.py; do name=$$(basename $$(dirname $$app)); echo "apps.$$name"; \
 		RTCG_VIRTUAL_DEVICES=$${RTCG_VIRTUAL_DEVICES-1} $(BIN)/python -m apps.$$name --check || exit 1; done
 
-wheel: $(VENV)/.built opencl
+wheel: $(READY) opencl
 	$(BIN)/maturin build --release --strip --out dist
 	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation -w dist ./distributions/rtcg-pycuda
 	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation -w dist ./distributions/rtcg-icd
 
 # What is published, in dist/release/packages, tested with the interpreters RELEASE_PYTHONS.
-release: dist/release/venv/.requirements $(VENV)/.built
+release: dist/release/venv/.requirements $(READY)
 	RELEASE_PYTHONS="$(or $(RELEASE_PYTHONS),$(PYTHON))" dist/release/venv/bin/python tools/release.py $(STEPS)
 
 # The packages of all published crates, each built from itself and the packages that it depends on; uploads nothing.
@@ -118,7 +142,7 @@ opencl:
 	echo "$(CURDIR)/dist/opencl/librtcg_opencl.so" > dist/opencl/rtcg.icd
 
 # The documentation site, which needs no server: open dist/docs/index.html.
-docs: dist/docs-venv/.requirements $(VENV)/.built
+docs: dist/docs-venv/.requirements $(READY)
 	dist/docs-venv/bin/python tools/docs.py
 
 dist/docs-venv/.requirements: requirements-docs.txt
@@ -138,15 +162,18 @@ test-all:
 	RTCG_TEST_ALL=1 $(MAKE) test
 
 # A part of test-all that the commit's hash chooses, so that each commit tries others.
-test-sample: $(VENV)/.built
+test-sample: $(READY)
 	$(BIN)/python tests/sample.py $(or $(SAMPLE),$(shell git rev-parse HEAD 2>/dev/null || echo none))
 
 # Tests run through a program that notes their CPU time.
 CARGO_RUNNER := CARGO_TARGET_$(shell rustc -vV | sed -n 's/^host: //p' | tr a-z- A-Z_)_RUNNER
 
-test-rust: $(VENV)/.requirements
+build-tests: $(VENV)/.requirements
 	cargo build --release -p rtcg-libcuda
 	$(MAKE) opencl
+	cargo test --release --workspace --exclude rtcg-python --no-run
+
+test-rust: build-tests
 	rm -rf target/test-times
 	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(CARGO_RUNNER)="$(CURDIR)/$(BIN)/python $(CURDIR)/tests/cpu_times.py run" \
 		cargo test --release --workspace --exclude rtcg-python
@@ -155,23 +182,27 @@ test-rust: $(VENV)/.requirements
 # Compilers take turns on one processor, so several processes share the tests.
 TEST_PROCESSES ?= $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$((n < 8 ? n : 8)))
 
-test-python: $(VENV)/.built
+test-python: $(READY)
 	$(BIN)/python -m pytest tests/python -n $(TEST_PROCESSES) --dist worksteal
 
 # Crates that are not published, whose documentation is no page of anybody's.
 UNPUBLISHED := rtcg-documentation rtcg-libcuda rtcg-libopencl rtcg-oracle rtcg-python xtask
 
+# Rustdoc needs what clippy has checked. With clippy's wrapper and arguments cargo finds it, and checks nothing twice.
+CLIPPY_DRIVER := $(wildcard $(shell rustc --print sysroot)/bin/clippy-driver)
+AFTER_CLIPPY := $(if $(CLIPPY_DRIVER),RUSTC_WORKSPACE_WRAPPER=$(CLIPPY_DRIVER) CLIPPY_ARGS=-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__)
+
 lint: $(VENV)/.requirements
 	cargo fmt --all --check
 	cargo clippy --release --workspace --all-targets -- -D warnings
 	cargo clippy --release -p rtcg --no-default-features -- -D warnings
-	RUSTDOCFLAGS="-D warnings" cargo doc --release --no-deps --workspace $(addprefix --exclude ,$(UNPUBLISHED))
+	$(AFTER_CLIPPY) RUSTDOCFLAGS="-D warnings" cargo doc --release --no-deps --workspace $(addprefix --exclude ,$(UNPUBLISHED))
 	cargo run -q --release -p xtask -- cycles --check
 	$(BIN)/python tools/notices.py --check
 	$(BIN)/ruff check python tests examples apps benches tools
 	$(BIN)/ruff format --check python tests examples apps benches tools
 
-stubs: $(VENV)/.built
+stubs: $(READY)
 	$(BIN)/python -m mypy.stubtest rtcg pycuda --mypy-config-file pyproject.toml --ignore-missing-stub --ignore-disjoint-bases --allowlist python/stubtest-allowlist.txt
 
 # The code for 64-bit Arm compiles; skipped where rustup has no standard library for it.
@@ -187,7 +218,17 @@ aarch64-test: aarch64
 	CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="qemu-aarch64 -R 0x4000000000 -L /usr/aarch64-linux-gnu" \
 	cargo test --release --target aarch64-unknown-linux-gnu -p rtcg-vgpu -p rtcg-vgpu-jit --test integration -- recorded:: jit_basic:: direct::
 
-check: lint stubs aarch64 test test-sample
+# Each step is timed; the last one, whose summary ends the log, prints where the minutes went.
+TIMED_STEP := $(PYTHON) tests/cpu_times.py step
+check:
+	rm -f target/check-steps.jsonl
+	$(TIMED_STEP) lint $(MAKE) lint
+	$(TIMED_STEP) "build, native module" $(MAKE) $(VENV)/.built
+	$(TIMED_STEP) stubs $(MAKE) stubs aarch64
+	$(TIMED_STEP) "build, Rust tests" $(MAKE) build-tests
+	$(TIMED_STEP) "Rust tests" $(MAKE) test-rust
+	$(TIMED_STEP) "sample of test-all" $(MAKE) test-sample
+	RTCG_TEST_TIMES=1 $(TIMED_STEP) "Python tests" $(MAKE) test-python
 
 mutants: $(VENV)/.requirements
 	cargo run -q --release -p xtask -- mutants $(MUTANTS)
@@ -211,6 +252,10 @@ opencl-suite: opencl
 opencl-programs: opencl
 	$(PYTHON) -m tests.opencl.programs $(PROGRAMS)
 
+# The platform's own tests with each clang; CLANGS="0.13.0.post1 clang-14" for some of them.
+opencl-clangs:
+	$(PYTHON) -m tests.opencl.clangs $(CLANGS)
+
 # Launches of upstream's tests and examples and of other packages, recorded on PoCL and replayed here.
 opencl-record: opencl
 	$(PYTHON) -m tests.opencl.record upstream $(RECORD)
@@ -220,27 +265,44 @@ opencl-record: opencl
 opencl-packages: opencl
 	$(PYTHON) -m tests.opencl.packages $(PACKAGES)
 
-# COMPAT=--all runs all tests of numba-cuda; COMPAT=cudarc one suite.
-compat: libcuda dist/compat/venv/.requirements
+# COMPAT=--all runs all tests of numba-cuda; COMPAT=cudarc one suite; COMPAT="--sources FOLDER drjit" one of a checkout.
+compat: libcuda dist/compat/venv/.requirements dist/compat/clients/.requirements
 	dist/compat/venv/bin/python compat/run.py $(COMPAT)
+
+# Packages whose own tests run (compat/clients.py). Those on PyCUDA import ours, from $(VENV), and some require a
+# distribution of that name, so that they are installed without what they require.
+dist/compat/clients/.requirements: compat/requirements-clients.txt compat/requirements-clients-alone.txt $(READY)
+	mkdir -p dist/compat
+	test -x dist/compat/clients/bin/python || $(PYTHON) -m venv dist/compat/clients
+	dist/compat/clients/bin/python -m pip install --quiet --disable-pip-version-check -r compat/requirements-clients.txt
+	dist/compat/clients/bin/python -m pip install --quiet --disable-pip-version-check --no-deps \
+		-r compat/requirements-clients-alone.txt
+	echo "import site; site.addsitedir('$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_paths()["purelib"])')')" \
+		> $$(dist/compat/clients/bin/python -c 'import sysconfig; print(sysconfig.get_paths()["purelib"])')/rtcg.pth
+	@touch $@
 
 # The public test suite of the Array API standard, which is no package of an index: a checkout of data-apis/array-api-tests
 # with its submodules is given as ARRAY_API_TESTS. First calls compile kernels, for which the suite's deadline is short.
-array-api: $(VENV)/.built
+array-api: $(READY)
 	test -d "$(ARRAY_API_TESTS)" || { echo "ARRAY_API_TESTS is no checkout of array-api-tests"; exit 2; }
 	cd "$(ARRAY_API_TESTS)" && ARRAY_API_TESTS_MODULE=rtcg.array_api ARRAY_API_TESTS_VERSION=2024.12 \
 		$(CURDIR)/$(BIN)/python -m pytest -p rtcg.autoinit array_api_tests --disable-deadline
 
-fuzz:
+fuzz: $(READY)
+	$(BIN)/python fuzz/market.py $(or $(FUZZ_SECONDS),600) $(or $(FUZZ_SEED),1)
 	cargo run --release -p rtcg-ptx --example fuzz_parser -- $(or $(FUZZ_SECONDS),600) $(or $(FUZZ_SEED),1)
+	cargo run --release -p rtcg-tune --example fuzz_texts -- $(or $(FUZZ_SECONDS),600) $(or $(FUZZ_SEED),1) $(or $(FUZZ_FINDS),.)
+	cargo run --release -p rtcg-cgen --example fuzz_templates -- $(or $(FUZZ_SECONDS),600) $(or $(FUZZ_SEED),1) $(or $(FUZZ_FINDS),.)
 	cargo run --release -p rtcg-opencl-platform --example fuzz_pass -- $(or $(FUZZ_SECONDS),600) $(or $(FUZZ_SEED),1) $(or $(FUZZ_FINDS),.)
+	RTCG_VIRTUAL_DEVICES=1 cargo run --release -p rtcg-opencl-platform --example fuzz_binary -- $(or $(FUZZ_SECONDS),600) $(or $(FUZZ_SEED),1) $(or $(FUZZ_FINDS),.)
+	cargo run --release -p rtcg-vgpu --example fuzz_images -- $(or $(FUZZ_SECONDS),600) $(or $(FUZZ_SEED),1) $(or $(FUZZ_FINDS),.)
 	cargo run --release -p rtcg-vgpu --example fuzz_kernels -- --seconds $(or $(FUZZ_SECONDS),600) --seed $(or $(FUZZ_SEED),1) \
 		--finds $(or $(FUZZ_FINDS),.)
 
 # -- benchmarks and real GPUs -----------------------------------------------------------------
 
 # The peers of the table; PoCL also comes as the Debian package pocl-opencl-icd, which knows newer processors.
-bench: $(VENV)/.built
+bench: $(READY)
 	$(BIN)/python -c "import pyopencl" 2>/dev/null || $(BIN)/python -m pip install --quiet -r benches/requirements.txt
 	$(BIN)/python benches/virtual
 
@@ -248,14 +310,14 @@ bench: $(VENV)/.built
 opencl-bench: opencl
 	$(PYTHON) benches/opencl.py $(OPENCL_BENCH)
 
-gpu-test: $(if $(filter $(BIN)/python,$(GPU_PYTHON)),$(VENV)/.built)
+gpu-test: $(if $(filter $(BIN)/python,$(GPU_PYTHON)),$(READY))
 	$(GPU_PYTHON) -m pytest tests/python --device real
 
-soak: $(VENV)/.built
+soak: $(READY)
 	$(BIN)/python tests/soak.py $(SOAK)
 
 # compute-sanitizer comes with the CUDA toolkit.
-gpu-soak: $(if $(filter $(BIN)/python,$(GPU_PYTHON)),$(VENV)/.built)
+gpu-soak: $(if $(filter $(BIN)/python,$(GPU_PYTHON)),$(READY))
 # A kernel's parameters end where the driver reports an error; the soak itself notices all that are none.
 	compute-sanitizer --tool memcheck --report-api-errors no --error-exitcode 1 $(GPU_PYTHON) tests/soak.py --seconds 60
 
@@ -267,11 +329,11 @@ bench-tuning:
 	target/kernel-tuner/bin/python benches/tuning.py $(DATA)
 
 # Kernels of T1 files tuned on a real GPU, with Kernel Tuner beside them: make gpu-bench-tuning DATA=folder.
-gpu-bench-tuning: $(if $(filter $(BIN)/python,$(GPU_PYTHON)),$(VENV)/.built)
+gpu-bench-tuning: $(if $(filter $(BIN)/python,$(GPU_PYTHON)),$(READY))
 	@test -n "$(DATA)" || { echo "gpu-bench-tuning needs DATA=, a folder with T1 files in t1/"; exit 2; }
 	$(GPU_PYTHON) benches/tuning_live.py $(DATA)
 
-gpu-bench: $(if $(filter $(BIN)/python,$(GPU_PYTHON)),$(VENV)/.built)
+gpu-bench: $(if $(filter $(BIN)/python,$(GPU_PYTHON)),$(READY))
 	$(GPU_PYTHON) benches/launches.py
 	$(GPU_PYTHON) benches/gpu.py
 	$(GPU_PYTHON) benches/arrays.py
