@@ -63,7 +63,7 @@ $(VENV)/.requirements: $(VENV)/.requirements-demo requirements-dev.txt
 # With cargo's progress: building takes two to four minutes the first time.
 $(VENV)/.built: $(VENV)/.requirements-demo pyproject.toml $(RUST_SOURCES) $(PYTHON_SOURCES)
 	@echo "== building the native module (Rust; minutes the first time, most of them for Cranelift)"
-	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release
+	PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release
 	@echo "== installing pycuda's names over rtcg"
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation ./distributions/rtcg-pycuda
 	@echo "== compiling the kernels of array operations ahead (NVRTC, less than a minute)"

@@ -3,7 +3,9 @@
 For images of containers and of CI: what is compiled here need not be compiled at a program's first call.
 """
 
+import contextlib
 import os
+import subprocess
 import sys
 import time
 
@@ -113,8 +115,8 @@ def workloads():
             yield f"{name}, {np.dtype(dtype).name}", lambda function=function, dtype=dtype: function(dtype)
 
 
-def prepare(groups=(), report=lambda line: None):
-    """Runs workloads on the current context's device, and waits for them.
+def prepare(groups=(), report=lambda line: None, backwards=False):
+    """Run workloads on the current context's device, and wait for them.
 
     Parameters
     ----------
@@ -122,6 +124,8 @@ def prepare(groups=(), report=lambda line: None):
         Beginnings of the names of those to run; by default all run.
     report : callable
         Is given a line of text for each workload.
+    backwards : bool
+        Begin with the last workload.
 
     Raises
     ------
@@ -134,12 +138,33 @@ def prepare(groups=(), report=lambda line: None):
     for group in groups:
         if not any(name.lower().startswith(group.lower()) for name in chosen):
             raise ValueError(f"group is {shown(group)}; expected the beginning of one of: {'; '.join(chosen)}")
-    for name, run in chosen.items():
+    for name, run in reversed(chosen.items()) if backwards else chosen.items():
         if not groups or name.lower().startswith(tuple(group.lower() for group in groups)):
             begun = time.perf_counter()
             run()
             driver.Context.synchronize()
             report(f"{name}: {time.perf_counter() - begun:.1f} s")
+
+
+@contextlib.contextmanager
+def _second_process(groups):
+    """While the body runs the workloads, a second process compiles for the same cache, beginning with the last.
+
+    NVRTC compiles one program at a time in a process. What the second one has not stored when the two meet is
+    compiled by the first, so nothing depends on it, and it ends with the body.
+    """
+    status = _native.compiler_cache_status()
+    if (os.cpu_count() or 1) < 2 or status is None or status[1] is not None:
+        yield
+        return
+    code = "import sys, rtcg.autoinit; from rtcg import _prepare; _prepare.prepare(sys.argv[1:], backwards=True)"
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    process = subprocess.Popen([sys.executable, "-c", code, *groups], **quiet)
+    try:
+        yield
+    finally:
+        process.terminate()
+        process.wait()
 
 
 def main(parser, arguments):
@@ -170,7 +195,8 @@ def main(parser, arguments):
     else:
         _native.start_recording_programs()
     try:
-        prepare(arguments, lambda line: print(line, file=sys.stderr, flush=True))
+        with _second_process(arguments):
+            prepare(arguments, lambda line: print(line, file=sys.stderr, flush=True))
         if programs is not None:
             print(f"{_native.write_recorded_programs(programs)} programs in {programs}")
     except (OSError, ValueError) as error:

@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 QUICK = at_depth({"RTCG_JIT_TIER": "first"}, {})
 
 
-def run_python(code, *args, check=True, timeout_s=120, folder=ROOT, **environment):
+def run_python(code, *args, check=True, timeout_s=at_depth(120, 600), folder=ROOT, **environment):
     """Run `code` in `folder` with the device of these tests and return the finished process.
 
     With `check`, the program must exit with 0 and write nothing to standard error.
