@@ -26,7 +26,7 @@ pub(crate) struct PreparedLaunch<'f> {
 }
 
 impl Function {
-    /// Whether the epoch has not changed since the last launch, so that nothing has to be checked again.
+    /// Whether the epoch is unchanged since the last launch, so that nothing has to be checked again.
     #[inline(always)]
     pub fn is_prepared(&self) -> bool {
         self.0.prepared.epoch.load(Ordering::Acquire) == epoch::current_epoch()
@@ -75,8 +75,8 @@ impl Function {
         }
     }
 
-    /// Whether the next launch may keep the calling thread: because the device's queue may be full, or
-    /// because the driver runs small kernels in the thread that launches them.
+    /// Whether the next launch may block the calling thread, because the device's queue may be full or because the
+    /// driver runs small kernels in the launching thread.
     #[inline(always)]
     pub fn launch_may_wait(&self) -> bool {
         self.0.runs_inline || self.0.ctx.queue_may_be_full()
