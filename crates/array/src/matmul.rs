@@ -27,8 +27,8 @@ const MIN_STACK: i64 = 256;
 const MAX_STACK_SIDE: i64 = 16;
 
 impl GpuArray {
-    /// The matrix product by NumPy's rules: the last two axes are matrices, earlier ones are
-    /// broadcast, and an operand of one axis is a row or a column that does not stay.
+    /// Computes the matrix product by NumPy's rules: the last two axes are matrices, earlier ones are broadcast, and an
+    /// operand of one axis is a row or a column, which the result does not have.
     ///
     /// # Errors
     /// When the shapes do not fit.
@@ -36,16 +36,16 @@ impl GpuArray {
         self.matmul_with(other, None)
     }
 
-    /// The matrix product, of which an expression of each sum is stored: what is added to a product or done with it costs no
-    /// further pass over memory. Does not wait.
+    /// Computes the matrix product and stores an expression of each sum, so that adding to the product or transforming
+    /// it costs no further pass over memory. Does not wait.
     ///
-    /// Operands of one axis are matrices of one row or column for the expression, too. The sum is that of [`matmul`] in the
+    /// For the expression, operands of one axis are matrices of one row or column. The sum is that of [`matmul`] in the
     /// same dtype, but not rounded to 16 bits.
     ///
     /// [`matmul`]: GpuArray::matmul
     ///
     /// # Errors
-    /// When shapes do not fit, an operand has no proper name, or the expression does not compile.
+    /// When shapes do not fit, an operand's name is invalid, or the expression does not compile.
     pub fn matmul_epilogue(&self, other: &GpuArray, epilogue: &Epilogue<'_>) -> Result<GpuArray> {
         self.matmul_with(other, Some(epilogue))
     }

@@ -17,7 +17,8 @@ struct ScanRows {
 }
 
 impl GpuArray {
-    /// Cumulative sums and products along `axis`; sums and products of small integers are computed in 64 bits.
+    /// Computes cumulative sums, products, maxima or minima along `axis`; sums and products of small integers use 64
+    /// bits.
     ///
     /// # Errors
     /// When the device fails.

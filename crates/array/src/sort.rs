@@ -1,4 +1,4 @@
-//! Sorting, and searching in what is sorted.
+//! Sorting, and searching in sorted arrays.
 
 use crate::array::GpuArray;
 use crate::error::{ArrayError, Result};
@@ -90,7 +90,7 @@ fn radix_rule(problem: &RadixProblem, device_info: &DeviceInfo) -> RadixChoice {
 }
 
 impl GpuArray {
-    /// A copy sorted along `axis`, stably; NaN is larger than every number.
+    /// Returns a copy sorted along `axis`, stably; NaN is larger than every number.
     ///
     /// # Errors
     /// When the elements are records.
@@ -98,7 +98,7 @@ impl GpuArray {
         self.sort_rows(axis, descending, false, None).map(|sorted| sorted.0)
     }
 
-    /// The indices that sort along `axis`, stably.
+    /// Returns the indices that sort along `axis`, stably.
     ///
     /// # Errors
     /// When the elements are records.
@@ -107,11 +107,11 @@ impl GpuArray {
         indices.ok_or_else(|| ArrayError::value_error("argsort: no indices were made"))
     }
 
-    /// The indices that sort a vector of integers from 0 up to, and without, `limit`, stably: digits that are 0 in all of
-    /// them are not sorted by.
+    /// Returns the indices that sort a vector of integers in `0..limit`, stably; skips digits that are 0 in all of
+    /// them.
     ///
     /// # Errors
-    /// When this is no vector of integers.
+    /// When this is not a vector of integers.
     pub fn argsort_below(&self, limit: u64) -> Result<GpuArray> {
         if self.ndim() != 1 || !self.dtype().is_integral() {
             let message =
@@ -183,7 +183,8 @@ impl GpuArray {
         Ok((back(now.0)?, now.1.map(back).transpose()?))
     }
 
-    /// Where `values` would go in this sorted array of one axis: before equal elements, or behind them.
+    /// Returns the positions at which to insert `values` in this sorted array of one axis: before equal elements, or
+    /// after them if `right`.
     ///
     /// # Errors
     /// When this array has another number of axes.

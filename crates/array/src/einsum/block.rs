@@ -1,4 +1,4 @@
-//! Whole sums of products by one kernel whose blocks contract some elements in shared memory.
+//! Whole einsums in one kernel, whose blocks contract several elements in shared memory.
 
 use super::direct::{Axis, is_wide, kernel_axis, push_dims};
 use super::{Contraction, Term};

@@ -1,4 +1,4 @@
-//! One step of a path: by which kernel.
+//! One step of a contraction path, and the choice of its kernel.
 
 use super::subscripts::Labels;
 use super::{Contraction, Term};

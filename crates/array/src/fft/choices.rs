@@ -1,4 +1,4 @@
-//! What transforms leave open: lengths of passes, butterflies, and what a block does.
+//! What transforms leave open: the lengths of passes, the butterflies, and the work per block.
 
 use super::plan::{
     BlockBudget, BlockLimits, MAX_STRIDED_PASS_LENGTH, ThreadBudget, factor_into_radices, plan_pass_lengths,

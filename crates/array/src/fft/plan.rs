@@ -1,5 +1,5 @@
-//! The plan of a transform: passes of lengths that a block of threads can do, each of several butterflies. Lengths that
-//! cannot be factored that way are done by convolution with a chirp (Bluestein).
+//! The plan of a transform: passes whose lengths fit a block of threads, each made of several butterflies. Lengths that
+//! cannot be factorised this way are computed by convolution with a chirp (Bluestein).
 
 use rtcg_codegen::array::FFT_STAGES;
 

@@ -1,4 +1,4 @@
-//! Householder reflectors applied many at a time, as I - V T V^H, by matrix products (Bischof and Van Loan, The WY
+//! Blocked application of Householder reflectors as I - V T V^H, by matrix products (Bischof and Van Loan, The WY
 //! representation for products of Householder matrices, 1987; Schreiber and Van Loan 1989).
 
 use super::gemm_update::GemmUpdate;

@@ -1,10 +1,10 @@
 //! Eigenvectors of real symmetric tridiagonal matrices by divide and conquer.
 //!
-//! Matrices are split into leaves of equal lengths (Cuppen, A divide and conquer method for the symmetric tridiagonal
-//! eigenproblem, Numer. Math. 36, 1981), behind whose last rows come values of infinity that nothing mixes with. Two
-//! parts are merged by the eigenvectors of a diagonal matrix plus one of rank 1, and all merges of a level are the same
-//! launches, the last of which is a matrix product. Columns that need no product are unit vectors in it, so the device
-//! decides how many there are and the host does not wait. See Gu and Eisenstat, A divide-and-conquer algorithm for the symmetric
+//! Matrices are split into leaves of equal length (Cuppen, A divide and conquer method for the symmetric tridiagonal
+//! eigenproblem, Numer. Math. 36, 1981), padded with decoupled infinite values. Two parts are merged by the
+//! eigenvectors of a diagonal matrix plus a rank-1 matrix, and all merges of a level share the same launches, the last
+//! of which is a matrix product. Columns that need no product are unit vectors in it, so the device decides how many
+//! there are and the host does not wait. See Gu and Eisenstat, A divide-and-conquer algorithm for the symmetric
 //! tridiagonal eigenproblem, SIAM J. Matrix Anal. Appl. 16, 1995.
 
 use super::launch::{KernelArg, LinalgKernel, batched_grid_dim};

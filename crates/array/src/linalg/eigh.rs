@@ -1,4 +1,4 @@
-//! Eigenvalues of Hermitian matrices of any size: scaled, by the method for that size, and in order.
+//! Eigenvalues of Hermitian matrices of any size: scaling, the method for the size, and sorting.
 
 use super::factorizations::Triangle;
 use super::iteration_limits::IterationLimits;
@@ -81,18 +81,18 @@ pub(super) fn decompose_hermitian(
 /// rows; for more the tridiagonal form, which is divided and conquered, or bisected for eigenvalues alone. Errors are at
 /// most about the length of the matrix times the precision of its elements.
 impl GpuArray {
-    /// Eigenvalues in ascending order, and eigenvectors of length 1 as columns; waits.
+    /// Computes eigenvalues in ascending order, and unit eigenvectors as columns; waits.
     ///
     /// # Errors
-    /// When a matrix has infinities or NaN, is not square, or its eigenvalues were not found within `limits`; for
-    /// elements that cannot be factored.
+    /// When a matrix has infinities or NaN, is not square, or does not converge within `limits`; for elements that
+    /// cannot be factorised.
     pub fn eigh(&self, triangle: Triangle, limits: IterationLimits) -> Result<(GpuArray, GpuArray)> {
         let found = self.compute_eigh(triangle, limits, true)?;
         let vectors = found.vectors.ok_or_else(|| ArrayError::value_error("eigh: no eigenvectors were made"))?;
         Ok((unstack_axes(&found.values, stack_axes(self))?, unstack_axes(&vectors, stack_axes(self))?))
     }
 
-    /// The eigenvalues of [`GpuArray::eigh`]; waits.
+    /// Computes the eigenvalues of [`GpuArray::eigh`]; waits.
     ///
     /// # Errors
     /// As [`GpuArray::eigh`].

@@ -1,4 +1,4 @@
-//! Updates C - A B of the trailing matrices of blocked factorizations.
+//! Updates C - A B of the trailing matrices of blocked factorisations.
 
 use super::factorizations::{Triangle, triangular_part};
 use super::launch::{DEFAULT_BLOCK_DIM, LinalgKernel, batched_grid_dim};

@@ -1,4 +1,5 @@
-//! Singular values by Jacobi rotations of columns: a block of threads for a small matrix, launches for a large one.
+//! Singular values by one-sided Jacobi rotations: one block of threads per small matrix, several launches for a large
+//! one.
 
 use super::eigh::decompose_hermitian;
 use super::factorizations::Triangle;

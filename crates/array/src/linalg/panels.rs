@@ -1,4 +1,4 @@
-//! Panels of columns that matrices are factored by, and the kernels that factor them.
+//! Panels of columns for blocked factorisations, and the kernels that factorise them.
 
 use super::launch::LinalgKernel;
 use crate::array::GpuArray;

@@ -1,7 +1,7 @@
-//! Schur forms of general matrices: reduction to Hessenberg form and QR iterations.
+//! Schur forms of general matrices: reduction to Hessenberg form, and QR iterations.
 //!
-//! A block of threads for each matrix works near the diagonal. Many blocks apply its reflectors to the rest of the
-//! matrix. All matrices are stacks in C order, changed in place.
+//! One block of threads per matrix works near the diagonal. Many blocks apply its reflectors to the rest of the matrix.
+//! All matrices are stacks in C order, modified in place.
 
 use super::launch::LinalgKernel;
 use super::matrix_helpers::{empty_like, identity_matrices, matrix_transpose, read_first_i32, zeros_like};

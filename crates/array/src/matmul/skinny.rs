@@ -1,4 +1,4 @@
-//! Products with few rows or columns: which kernel, and how its blocks share the work.
+//! Skinny matrix products, with few rows or columns: the choice of kernel, and how its blocks share the work.
 
 use super::tiles::supports_tiles;
 use super::{MatmulTarget, batch_layout, batch_offsets};

@@ -1,5 +1,5 @@
-//! Products whose tiles are too few for the device: the terms are split into parts, which are multiplied as a stack, and
-//! the sums of the parts are added up by a reduction, in the same order at every run.
+//! Split-k products, for products with too few tiles to fill the device: `k` is split into parts, which are multiplied
+//! as a stack, and a reduction adds up the partial sums, in the same order in every run.
 
 use super::{MatmulTarget, launch_without_split_k, simple_kernel, tiles};
 use crate::array::GpuArray;

@@ -1,5 +1,5 @@
-//! Products by large tiles, on GPUs of compute capability 8.0 and later: which tile, which operands are copied first, and
-//! the launch.
+//! Products by large tiles, on GPUs of compute capability 8.0 and later: the choice of the tile, the operands to copy
+//! first, and the launch.
 
 use super::{MatmulTarget, batch_layout, batch_offsets};
 use crate::array::GpuArray;
