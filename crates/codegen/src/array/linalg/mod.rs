@@ -1,30 +1,30 @@
-//! Kernels of linear algebra: factorizations of stacks of matrices, triangular systems, eigenvalues, singular values.
+//! Linear algebra kernels: factorisations of stacks of matrices, triangular systems, eigenvalues and singular values.
 //!
-//! A block of threads has a matrix, a panel of one, or a part of what is done to one; `blockIdx.x` is the matrix.
-//! Matrices are stacks in C order, and are changed in place. Each kernel is a file of this folder, written with
-//! `elements.cuh` for real and complex elements alike; files before it are what it is made with.
+//! A block of threads processes a matrix, a panel of one, or part of an update; `blockIdx.x` is the matrix. Matrices
+//! are stacks in C order, modified in place. Each kernel is a file of this folder, written with `elements.cuh` for real
+//! and complex elements alike, after the files that it depends on.
 
 use crate::kernel_spec::KernelSpec;
 use crate::{DType, DTypeKind};
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// Threads of a block where nothing else is said.
+/// Default number of threads per block.
 pub const LINALG_THREADS: u32 = 256;
-/// Reflectors that are applied at a time, one for each lane of a warp.
+/// Reflectors that are applied at a time, one per lane of a warp.
 pub const LINALG_WY_BLOCK_COLUMNS: usize = 32;
-/// Numbers that iterations keep of a matrix.
+/// Numbers of state that iterations keep per matrix.
 pub const LINALG_ITERATION_STATE_LEN: usize = 4;
-/// A bit of reports: a matrix has infinities or NaN.
+/// A report bit: a matrix has infinities or NaN.
 pub const LINALG_NOT_FINITE: i32 = 1;
-/// A bit of reports: iterations did not come to an end.
+/// A report bit: an iteration did not converge.
 pub const LINALG_NOT_CONVERGED: i32 = 2;
-/// A bit of reports: a column was as nothing beside its matrix.
+/// A report bit: a column was negligible compared with its matrix.
 pub const LINALG_RANK_DEFICIENT: i32 = 4;
 
 macro_rules! define_linalg_steps {
     ($($step:ident $name:literal [$($part:literal)*] $doc:literal;)*) => {
-        /// What a kernel does.
+        /// The task of a kernel.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum LinalgStep { $(#[doc = $doc] $step),* }
 
