@@ -1,4 +1,4 @@
-//! The launches of a program: kernels over arrays of their own, made once and repeated.
+//! The launches of a program: kernels with their own arrays, prepared once and repeated.
 
 use super::fusion::{BodyStep, FusedKernel, Names, Space, Step, fuse};
 use super::kernel::{Kind, Parameters, print, state_layout};

@@ -1,4 +1,4 @@
-//! The state of iterations as the host sees it, and looks at it that do not wait.
+//! The state of iterations as the host sees it, and asynchronous reads of it.
 
 use super::program::STOP_NOT_FINITE;
 use crate::kernels::STOP_FLAG;

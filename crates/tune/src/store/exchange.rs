@@ -52,7 +52,7 @@ impl Store {
     /// what could not be read.
     ///
     /// # Errors
-    /// When one of them cannot be read, or this one cannot be written.
+    /// When either store cannot be read, or this one cannot be written.
     pub fn merge(&self, other: &Store) -> Result<(usize, Vec<String>), StoreError> {
         let (mut added, mut damaged) = (0, Vec::new());
         for kernel in other.kernels() {
