@@ -16,19 +16,19 @@ tunable! {
     problem SortProblem {
         /// The dtype of the keys.
         dtype: DType = Exact,
-        /// Bytes of a key.
+        /// Bytes per key.
         itemsize: i64 = Exact,
-        /// How many rows there are.
+        /// Number of rows.
         rows: i64 = PowerOfTwo,
-        /// Keys of a row.
+        /// Keys per row.
         n: i64 = PowerOfTwo,
-        /// Places are sorted along.
+        /// Whether indices are moved together with the keys.
         indices: bool = Exact,
     }
     parameters {
-        /// `radix` sorts one row after the other digit by digit, `merge` all rows together by comparisons.
+        /// `radix` sorts one row after the other by digits, `merge` all rows together by comparisons.
         kernel: &'static str = ["radix", "merge"],
-        /// Keys that a block sorts before runs are merged, by as many threads.
+        /// Keys that a block sorts before runs are merged, with as many threads.
         tile: i64 = [64, 128, 256, 512, 1024],
     }
     device {}
@@ -50,23 +50,23 @@ fn sort_route_rule(problem: &SortProblem, _: &DeviceInfo) -> SortRoute {
 }
 
 tunable! {
-    /// The tiles of sorting digit by digit.
+    /// The tiles of radix sort.
     pub(crate) RadixChoice = "sort.radix";
     /// A row of `n` keys.
     problem RadixProblem {
-        /// Bytes of a key.
+        /// Bytes per key.
         itemsize: i64 = Exact,
-        /// Keys of the row.
+        /// Keys in the row.
         n: i64 = PowerOfTwo,
-        /// Places are sorted along.
+        /// Whether indices are moved together with the keys.
         indices: bool = Exact,
     }
     parameters {
-        /// Threads of a block.
+        /// Threads per block.
         threads: i64 = [256, 384, 512],
-        /// Keys of a thread.
+        /// Keys per thread.
         items: i64 = [4, 8, 11, 14, 17, 20, 24, 28],
-        /// Blocks that a multiprocessor should run at once.
+        /// Blocks that should be resident on a multiprocessor at once.
         blocks_per_sm: i64 = [1, 2, 3, 4, 6],
     }
     device {}

@@ -39,31 +39,33 @@ tunable! {
     pub ReduceChoice = "reduce.partition";
     /// Outputs, each from a run of elements.
     problem ReduceProblem {
-        /// How many outputs there are.
+        /// Number of outputs.
         outputs: i64 = PowerOfTwo,
-        /// Elements of a run.
+        /// Elements per run.
         length: i64 = PowerOfTwo,
-        /// Adjacent threads take adjacent elements of a run, else adjacent outputs.
+        /// Whether adjacent threads take adjacent elements of a run, rather than adjacent outputs.
         contiguous: bool = Exact,
-        /// Bytes of an element.
+        /// Bytes per element.
         itemsize: i64 = Exact,
     }
     parameters {
-        /// Threads of a block.
+        /// Threads per block.
         threads: i64 = [64, 128, 256, 512, 1024],
-        /// Threads for one output.
+        /// Threads per output.
         threads_per_output: i64 = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024],
-        /// Elements of a thread that are worth a further block for the same output.
+        /// Elements per thread that justify a further block for the same output.
         min_split: i64 = [4, 8, 16, 32, 64, 128, 256],
-        /// Blocks for each one that the device holds, up to which outputs have several.
+        /// Runs are split until there are at most this many times the blocks that the device holds at once; 0 disables
+        /// splitting.
         waves: i64 = [0, 1, 2, 4],
-        /// The blocks of an output send their values to the one that began last, else they leave them in memory.
+        /// Whether the blocks of an output send their values to the one that began last, rather than leaving them in
+        /// memory.
         gather: bool = [false, true],
-        /// Bytes that a thread fetches before it combines the first of them, where it reads packs.
+        /// Bytes that a thread loads before it combines the first of them, if it reads packs.
         in_flight_bytes: i64 = [16, 32, 64, 128, 256],
-        /// Elements that it fetches, where it reads one by one.
+        /// Elements that a thread loads before it combines the first of them, if it reads single elements.
         unroll: i64 = [1, 2, 4, 8],
-        /// A thread has several adjacent outputs where they can be read at once.
+        /// Whether a thread handles several adjacent outputs if they can be read at once.
         adjacent_outputs: bool = [false, true],
     }
     device {}

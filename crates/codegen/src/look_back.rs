@@ -30,19 +30,19 @@ pub struct ScanTiling {
 }
 
 tunable! {
-    /// How a scan of long rows cuts its elements, and which warps do what.
+    /// How a scan of long rows divides its elements into tiles, and the roles of warps.
     pub ScanChoice = "scan.tiles";
-    /// Rows of adjacent elements, or rows whose elements are apart (`inner` of them lie side by side).
+    /// Rows of adjacent elements, or interleaved rows (`inner` of them side by side).
     problem ScanProblem {
-        /// Rows that are one behind the other.
+        /// Number of outer rows.
         outer: i64 = PowerOfTwo,
-        /// Elements of a row.
+        /// Elements per row.
         n: i64 = PowerOfTwo,
-        /// Rows that lie side by side.
+        /// Number of interleaved rows.
         inner: i64 = PowerOfTwo,
-        /// Bytes of an element that is read.
+        /// Bytes per element that is read.
         element_bytes: i64 = Exact,
-        /// Bytes of an item while it is combined.
+        /// Bytes per item while it is combined.
         item_bytes: i64 = Exact,
         /// Adjacent elements that may be read and written at once.
         pack: i64 = Exact,
@@ -50,19 +50,20 @@ tunable! {
     parameters {
         /// Threads that scan a tile.
         threads: i64 = [32, 64, 128, 256, 512],
-        /// Elements of a thread.
+        /// Elements per thread.
         items: i64 = [1, 2, 4, 8, 16, 32, 64, 128],
-        /// Elements are read and written in packs where they may be.
+        /// Whether elements are read and written in packs where possible.
         packed: bool = [false, true],
-        /// Loops stay loops, and values are kept in shared memory, not in registers.
+        /// Whether loops are not unrolled and keep their values in shared memory rather than registers.
         rolled: bool = [false, true],
-        /// Blocks stay, and warps of their own copy, sum up and look back, on devices with bulk copies.
+        /// Whether blocks are persistent and have separate warps that copy, sum up and look back, on devices with bulk
+        /// copies.
         pipelined: bool = [false, true],
-        /// Warps that sum tiles up.
+        /// Number of warps that sum up tiles.
         reducer_warps: i64 = [1, 2, 4, 8],
-        /// The most tiles of a block that are under way.
+        /// Maximum number of tiles in flight per block.
         max_stages: i64 = [4, 8, 12, 16],
-        /// Tiles of a block from which on it stays.
+        /// Tiles per block from which on blocks are persistent.
         min_tiles: i64 = [2, 4, 8, 16],
     }
     device {}

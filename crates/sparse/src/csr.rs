@@ -18,23 +18,23 @@ use rtcg_codegen::tuning::{Decision, Tunable};
 use std::sync::{Arc, OnceLock};
 
 tunable! {
-    /// How a matrix in compressed sparse rows is multiplied by a vector.
+    /// How a CSR matrix is multiplied by a vector.
     pub SpmvChoice = "sparse.spmv";
     /// A matrix.
     problem SpmvProblem {
-        /// Bytes of an element.
+        /// Bytes per element.
         itemsize: i64 = Exact,
-        /// Rows.
+        /// Number of rows.
         rows: i64 = PowerOfTwo,
-        /// Stored elements of a row, on average.
+        /// Average number of stored elements per row.
         row_length: i64 = PowerOfTwo,
-        /// Stored elements of the longest row; 0 where that is not known.
+        /// Stored elements in the longest row; 0 if unknown.
         longest_row: i64 = PowerOfTwo,
     }
     parameters {
-        /// `rows` gives rows to groups of lanes, `merge` gives each thread as much as every other one.
+        /// `rows` assigns rows to groups of lanes; `merge` gives every thread the same amount of work.
         kernel: &'static str = ["rows", "merge"],
-        /// Adjacent lanes of a row.
+        /// Adjacent lanes per row.
         lanes: i64 = [1, 2, 4, 8, 16, 32],
     }
     device {}
@@ -66,26 +66,26 @@ fn is_skewed(row_length: i64, longest_row: i64) -> bool {
 }
 
 tunable! {
-    /// How a matrix in compressed sparse rows is multiplied by a dense one.
+    /// How a CSR matrix is multiplied by a dense one.
     pub SpmmChoice = "sparse.spmm";
     /// A matrix, and a dense one.
     problem SpmmProblem {
-        /// Bytes of an element of the dense matrix.
+        /// Bytes per element of the dense matrix.
         itemsize: i64 = Exact,
-        /// Rows.
+        /// Number of rows.
         rows: i64 = PowerOfTwo,
-        /// Stored elements of a row, on average.
+        /// Average number of stored elements per row.
         row_length: i64 = PowerOfTwo,
-        /// Columns of the dense matrix.
+        /// Number of columns of the dense matrix.
         columns: i64 = Exact,
-        /// Stored elements of the longest row; 0 where that is not known.
+        /// Stored elements in the longest row; 0 if unknown.
         longest_row: i64 = PowerOfTwo,
     }
     parameters {
-        /// `elements` gives the elements of a row to lanes, each with all columns; `columns` gives the columns to lanes;
-        /// `merge` does so for as many elements as every other warp has.
+        /// `elements` assigns the elements of a row to lanes, each with all columns; `columns` assigns the columns to
+        /// lanes; `merge` does the same, with equally many elements per warp.
         kernel: &'static str = ["elements", "columns", "merge"],
-        /// Adjacent lanes of a row.
+        /// Adjacent lanes per row.
         lanes: i64 = [1, 2, 4, 8, 16, 32],
     }
     device {}

@@ -19,25 +19,25 @@ use rtcg_codegen::array::{LINALG_THREADS, LinalgSpec, LinalgStep};
 use rtcg_codegen::{DType, DeviceInfo, tunable};
 
 tunable! {
-    /// How tridiagonal matrices are divided, and what blocks merge their parts.
+    /// How tridiagonal matrices are divided, and the blocks that merge their parts.
     pub(crate) DivideChoice = "linalg.divide";
     /// Tridiagonal matrices of `n` rows.
     problem DivideProblem {
-        /// Bytes of an element.
+        /// Bytes per element.
         itemsize: i64 = Exact,
-        /// Matrices.
+        /// Number of matrices.
         batches: i64 = PowerOfTwo,
-        /// Rows.
+        /// Number of rows.
         n: i64 = PowerOfTwo,
     }
     parameters {
-        /// Most rows of a leaf, of which a lane of a warp has one.
+        /// Maximum rows of a leaf; each lane of a warp handles one.
         leaf_rows: i64 = [8, 16, 32],
-        /// Warps of a block, each of which has a value.
+        /// Warps per block; each handles one eigenvalue.
         warps: i64 = [2, 4, 8, 16],
-        /// Threads of a block that deflates a pair of parts.
+        /// Threads per block that deflates a pair of parts.
         deflate_threads: i64 = [64, 128, 256, 512],
-        /// Threads of a block that rotates columns.
+        /// Threads per block that rotates columns.
         rotate_threads: i64 = [32, 64, 128, 256],
     }
     device {}

@@ -17,21 +17,21 @@ tunable! {
     pub(crate) EighMethod = "linalg.eigh";
     /// Hermitian matrices of `n` rows.
     problem EighProblem {
-        /// Bytes of an element.
+        /// Bytes per element.
         itemsize: i64 = Exact,
-        /// Matrices.
+        /// Number of matrices.
         batches: i64 = PowerOfTwo,
-        /// Rows.
+        /// Number of rows.
         n: i64 = PowerOfTwo,
-        /// Eigenvectors are wanted.
+        /// Whether eigenvectors are computed.
         vectors: bool = Exact,
     }
     parameters {
-        /// `jacobi` rotates matrices in shared memory; `tridiagonal` reduces them to that form.
+        /// `jacobi` rotates matrices in shared memory; `tridiagonal` reduces them to tridiagonal form.
         method: &'static str = ["jacobi", "tridiagonal"],
-        /// Threads of a block that rotates, along rows.
+        /// Threads along rows, per block of Jacobi rotations.
         width: i64 = [4, 8, 16, 32],
-        /// Threads of it, along columns.
+        /// Threads along columns, per block of Jacobi rotations.
         height: i64 = [4, 8, 16, 32],
     }
     device {}

@@ -38,10 +38,10 @@ impl_unary_functions! {
         floor Floor "Each element rounded down.";
         ceil Ceil "Each element rounded up.";
         trunc Trunc "Each element rounded towards 0.";
-        round Rint "Each element rounded to the nearest whole number, halves to the even one.";
+        round Rint "Each element rounded to the nearest integer, halves to even.";
         abs Absolute "The absolute value of each element.";
-        exp_m1 Expm1 "The exponential of each element less 1.";
-        ln_1p Log1p "The natural logarithm of each element plus 1.";
+        exp_m1 Expm1 "The exponential of each element, minus 1.";
+        ln_1p Log1p "The natural logarithm of 1 plus each element.";
     }
 }
 
@@ -53,7 +53,7 @@ fn reduce_options(axes: Option<&[isize]>) -> ReduceOptions<'_> {
 macro_rules! impl_reductions {
     ($($bound:ident { $($name:ident $axes:ident $reduction:ident $result:ty, $doc:literal;)*})*) => {$(
         impl<T: $bound> GpuArray<T> {$(
-            #[doc = concat!($doc, " of all elements; waits.")]
+            #[doc = concat!($doc, ", over all elements; waits.")]
             ///
             /// # Errors
             /// When there is no element and the result needs one, or a kernel failed before.
@@ -61,7 +61,7 @@ macro_rules! impl_reductions {
                 self.typed_result::<$result>(self.as_dyn().reduce(ReductionOp::$reduction, reduce_options(None))?)?.item()
             }
 
-            #[doc = concat!($doc, " over axes, which the result does not have.")]
+            #[doc = concat!($doc, ", over axes, which the result does not have.")]
             ///
             /// # Errors
             /// When an axis does not exist or is named twice, or has no element and the result needs one.
@@ -76,12 +76,12 @@ impl_reductions! {
     ArrayElement {
         sum sum_axes Sum T::SumElement, "The sum";
         product product_axes Product T::SumElement, "The product";
-        any any_axes Any bool, "Whether one element is not zero";
-        all all_axes All bool, "Whether no element is zero";
+        any any_axes Any bool, "Whether any element is nonzero";
+        all all_axes All bool, "Whether all elements are nonzero";
     }
     Ordered {
-        min min_axes Minimum T, "The smallest element, NaN if one is,";
-        max max_axes Maximum T, "The greatest element, NaN if one is,";
+        min min_axes Minimum T, "The smallest element, NaN if any is NaN";
+        max max_axes Maximum T, "The greatest element, NaN if any is NaN";
     }
 }
 

@@ -75,7 +75,7 @@ macro_rules! impl_binary_methods {
             $(#[$doc])*
             ///
             /// # Errors
-            /// When the shapes do not broadcast, the operands live in different contexts, or the device is out of
+            /// When the shapes do not broadcast, the operands belong to different contexts, or the device is out of
             /// memory.
             pub fn $name<'a>(&self, other: impl Into<Operand<'a, T>>) -> Result<GpuArray<$result>> {
                 compute_binary(Op::$op, self, other.into())
@@ -286,8 +286,8 @@ macro_rules! impl_unary_operators {
 }
 
 impl_unary_operators! {
-    Signed Neg neg try_neg Negative "The negative.";
-    Bitwise Not not try_not Invert "The other bits.";
+    Signed Neg neg try_neg Negative "The negation.";
+    Bitwise Not not try_not Invert "The bitwise complement.";
 }
 
 impl GpuArray<bool> {
