@@ -1,9 +1,9 @@
 //! The declaration list: every driver function that this project knows, once.
 //!
 //! An entry reads `name = "symbol" since version (arguments);`: the name in the documentation and in users' code, the
-//! symbol that `libcuda` exports for the CUDA 13 meaning of that name, and the CUDA version (`1000 * major + 10 *
-//! minor`) that introduced the symbol. If a newer form has another signature, the earlier form is listed under its own
-//! name at the end.
+//! symbol that `libcuda` exports for the CUDA 13 meaning of that name, and the CUDA version
+//! (`1000 * major + 10 * minor`) that introduced the symbol. If a newer form has another signature, the earlier form is
+//! listed under its own name at the end.
 
 /// Calls the macro `$callback` with the whole list:
 ///

@@ -90,12 +90,12 @@ fn shared_bytes(tile: &BankTile, item: usize) -> usize {
 /// Correlates images with filters at all positions where a filter fits, and applies `activation` to the sums. Does not
 /// wait.
 ///
-/// `x` has the shape `(..., rows, columns, channels)`, `w` `(filters, height, width, channels)`, the result `(..., rows
-/// - height + 1, columns - width + 1, filters)`. All sizes are literals in the compiled kernel; for images of up to
-/// 4096 pixels, whose kernels would take longer to compile than to run, only the width of the filters is. `activation`
-/// is a CUDA C expression of the sum `acc` and the filter's index `f`, such as `"clip(acc, 0, 1)"`; the words `"clip"`
-/// and `"relu"` stand for `clip(acc, 0, 1)` and `relu(acc)`. float16 is summed in float32. The result is written to
-/// `out` if given.
+/// `x` has the shape `(..., rows, columns, channels)`, `w` `(filters, height, width, channels)`, the result
+/// `(..., rows - height + 1, columns - width + 1, filters)`. All sizes are literals in the compiled kernel; for images
+/// of up to 4096 pixels, whose kernels would take longer to compile than to run, only the width of the filters is.
+/// `activation` is a CUDA C expression of the sum `acc` and the filter's index `f`, such as `"clip(acc, 0, 1)"`; the
+/// words `"clip"` and `"relu"` stand for `clip(acc, 0, 1)` and `relu(acc)`. float16 is summed in float32. The result is
+/// written to `out` if given.
 ///
 /// # Errors
 /// When shapes do not fit, elements are not real numbers, or the expression does not compile.

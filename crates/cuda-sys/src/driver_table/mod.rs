@@ -1,8 +1,8 @@
 //! The driver table: one lazily filled slot per function of the declaration list.
 //!
 //! A call loads its slot and the trace switch (two atomic loads, two compares) and jumps; an empty slot asks the
-//! table's resolver once. Tables live as long as the process, so every object built on them can hold a `&'static
-//! DriverTable`.
+//! table's resolver once. Tables live as long as the process, so every object built on them can hold a
+//! `&'static DriverTable`.
 
 mod libcuda;
 mod timed_launch;

@@ -1,9 +1,8 @@
-//! Prepared launches: launches of a kernel that was launched before, while the epoch has not changed.
+//! Prepared launches: repeated launches of a kernel while the epoch has not changed.
 //!
-//! Establishes: the module and the context of a prepared kernel are not closed, the process is not forked, no
-//! trace is written, and no stream is captured or entered. All of these advance the [`epoch`], so that one
-//! comparison is enough. The current context is left to the driver, which refuses a kernel of another one; then
-//! [`Function::launch`] finds out more.
+//! Establishes: the module and the context of a prepared kernel are not closed, the process is not forked, no trace is
+//! written, and no stream is captured or entered. All of these advance the [`epoch`], so one comparison is enough. The
+//! driver itself refuses a kernel of a context that is not current; [`Function::launch`] then finds out more.
 
 use crate::active_captures::is_any_capturing;
 use crate::context::Context;

@@ -2,8 +2,8 @@
 //!
 //! [`ArrayFactory`] makes them on a context. Operators take arrays, which are broadcast, and numbers. They panic if
 //! shapes do not fit, if the first use of an operation cannot be compiled (NVRTC is not installed), or if the device
-//! fails; each has a method that returns an error instead (`try_add` for `+`). Views and clones share the memory: `a +=
-//! 1` is seen through all of them.
+//! fails; each has a method that returns an error instead (`try_add` for `+`). Views and clones share the memory:
+//! `a += 1` is seen through all of them.
 //!
 //! ```
 //! use rtcg::prelude::*;

@@ -13,9 +13,9 @@ use std::fmt;
 
 /// An expression such as `"bx * by <= 1024 and (stage or pad == 0)"`.
 ///
-/// Supports numbers, strings, `True`, `False`, tuples and lists, arithmetic (`+ - * / // % **`), bit operations (`& | ^
-/// << >>`), chained comparisons, `in`, `and`, `or`, `not`, `a if c else b`, subscripts, the functions `abs`, `bool`,
-/// `ceil_div`, `float`, `int`, `len`, `list`, `log2`, `max`, `min`, `next_pow2`, `range`, `round`, and list
+/// Supports numbers, strings, `True`, `False`, tuples and lists, arithmetic (`+ - * / // % **`), bit operations
+/// (`& | ^ << >>`), chained comparisons, `in`, `and`, `or`, `not`, `a if c else b`, subscripts, the functions `abs`,
+/// `bool`, `ceil_div`, `float`, `int`, `len`, `list`, `log2`, `max`, `min`, `next_pow2`, `range`, `round`, and list
 /// comprehensions such as `[2**i for i in range(6)]`. Also accepts C's `&&`, `||` and `!`, and `p["bx"]` for `bx`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Expression {
