@@ -41,7 +41,7 @@ pub(crate) enum NoResult {
     Broken(String),
 }
 
-/// Runs `work` in a thread of its own. It is given the flag that is set when nobody waits for it any more.
+/// Runs `work` in its own thread, and passes it the flag that is set when its result is no longer awaited.
 pub(crate) fn run_in_compiler_thread<T: Send + 'static>(
     work: impl FnOnce(&AtomicBool) -> T + Send + 'static,
 ) -> Result<T, NoResult> {

@@ -202,7 +202,7 @@ macro_rules! library_table {
             }
         }
 
-        /// The functions by their C names. The caller answers for pointers and handles, as in C.
+        /// The functions under their C names. The caller must pass valid pointers and handles, as in C.
         #[allow(clippy::missing_safety_doc, reason = "said once, above")]
         impl $table {
             $(

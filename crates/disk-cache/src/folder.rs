@@ -91,15 +91,15 @@ impl DiskCache {
     }
 }
 
-/// Whether a file or folder belongs to the user or to the system's, who may write everything anyway, and nobody else may
-/// write it.
+/// Whether a file or folder belongs to the user or to root, who may write everything anyway, and nobody else may write
+/// to it.
 #[cfg(unix)]
 pub(crate) fn is_owned_and_private(metadata: &std::fs::Metadata, user: u32) -> bool {
     use std::os::unix::fs::MetadataExt;
     (metadata.uid() == user || metadata.uid() == 0) && metadata.mode() & 0o022 == 0
 }
 
-/// Whose a file is cannot be seen here, so that nothing is private.
+/// The owner of a file is unknown on this platform, so no file counts as private.
 #[cfg(not(unix))]
 pub(crate) fn is_owned_and_private(_metadata: &std::fs::Metadata, _user: u32) -> bool {
     false

@@ -120,7 +120,7 @@ pub(super) struct JacobiSvd {
 }
 
 /// Makes columns of scaled matrices, the rows of `w` of [`RotationChoice::padded_length`], orthonormal by rotations from the right.
-/// Columns that are as nothing become zeros.
+/// Negligible columns become zeros.
 ///
 /// One-sided Jacobi rotations in parallel order: Hestenes, Inversion of matrices by biorthogonalization, J. SIAM 6,
 /// 1958; de Rijk, A one-sided Jacobi algorithm for computing the singular value decomposition on a vector computer, SIAM

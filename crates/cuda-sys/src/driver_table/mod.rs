@@ -131,8 +131,8 @@ macro_rules! define_table {
             pub const ALL_FUNCTIONS: &'static [DriverFn] = &[$(DriverFn::$name,)*];
         }
 
-        /// The functions, by the name that the documentation uses. The caller answers for every
-        /// pointer and handle passed, as in C.
+        /// The functions, under the names of the documentation. The caller must pass valid pointers and handles, as in
+        /// C.
         #[allow(non_snake_case, clippy::too_many_arguments, reason = "the driver's functions")]
         #[allow(clippy::missing_safety_doc, reason = "said once, above")]
         impl DriverTable {

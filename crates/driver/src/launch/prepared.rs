@@ -14,7 +14,7 @@ use crate::stream::{Stream, any_thread_has_current_stream};
 use rtcg_cuda_sys::*;
 use std::sync::atomic::Ordering;
 
-/// A kernel and a stream that nothing is in the way of.
+/// A kernel and a stream that are ready for a launch without further checks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PreparedLaunch<'f> {
     handle: CUfunction,

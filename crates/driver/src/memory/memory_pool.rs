@@ -72,8 +72,8 @@ pub(super) fn unused_bytes(device: Device) -> usize {
     pools_of_device(device).iter().map(unused).sum()
 }
 
-/// Has the driver's pools on a device give back what they keep unused. What was freed in stream order in the current
-/// context is waited for. While a stream is being captured, which forbids that, nothing happens.
+/// Makes the driver's pools on a device return their unused memory. Waits for what was freed in stream order in the
+/// current context. Does nothing while a stream is being captured, which forbids this.
 pub(super) fn trim_pools_of_device(device: Device) {
     let mut pools = pools_of_device(device);
     pools.retain(|pool| pool.attribute_or_zero(CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT) > 0);

@@ -24,7 +24,7 @@ pub(crate) enum Application {
     Identity,
     /// The product with a vector of this name, or with its conjugate.
     Diagonal(String, bool),
-    /// Calls and launches of somebody else.
+    /// Calls and launches of an external operator.
     External,
 }
 

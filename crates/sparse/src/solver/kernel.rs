@@ -295,7 +295,7 @@ impl Printer<'_> {
         }
     }
 
-    /// The condition of threads whose number of the state nobody else writes.
+    /// The condition that selects threads whose number of the state no other thread writes.
     fn copied_places(&self, written: &BTreeMap<&str, usize>) -> String {
         let mut masks = [0u64; 2];
         for (name, kind) in &self.names.scalars {

@@ -140,7 +140,7 @@ impl LaunchableGraph for PersistentLaunch {
 /// Blocks on a SIMD CPU.
 const SIMD_CPU_BLOCKS: u32 = 2;
 
-/// Words between what is counted and what is waited for: another line of the cache.
+/// Words between the barrier's counter and its flag, so that they are on different cache lines.
 const BARRIER_STRIDE: usize = 32;
 
 /// The source of the kernel of kernels.

@@ -96,7 +96,7 @@ impl StateReader {
         Ok(newest)
     }
 
-    /// Lets reads arrive whose results nobody needs.
+    /// Waits for reads whose results are no longer needed.
     pub(super) fn drain(&mut self) -> Result<()> {
         let mut attempts = 0;
         while let Some(slot) = self.pending.front() {

@@ -172,7 +172,7 @@ pub(super) fn read_file(path: &Path, kernel: &KernelKey) -> Result<Option<Layer>
     read_lines(&bytes, path, kernel).map(Some)
 }
 
-/// What a file has that nobody can write to meanwhile.
+/// Reads a file while the folder's lock keeps others from writing to it.
 pub(super) fn read_locked_file(path: &Path, kernel: &KernelKey) -> Result<Layer, StoreError> {
     read_lines(&read_bytes(path)?.unwrap_or_default(), path, kernel)
 }

@@ -45,7 +45,7 @@ impl Tables {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(kernel).cloned()
     }
 
-    /// The table of a kernel, which is read if nobody has.
+    /// The table of a kernel, read on first use.
     pub(super) fn get_or_read(&self, kernel: &KernelKey, read: impl FnOnce() -> Records) -> Arc<Table> {
         let mut tables = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(tables.entry(kernel.clone()).or_insert_with(|| Arc::new(Table::new(read()))))
