@@ -98,8 +98,8 @@ impl GpuArray {
     /// and Bluestein's algorithm for prime factors above 13.
     ///
     /// # Errors
-    /// When `n` is 0, when there is no such axis, when elements are not numbers, when they are complex but must be
-    /// real, and when the device is out of memory.
+    /// When `n` is 0, when there is no such axis, when elements are bfloat16 or records, when they are complex but must
+    /// be real, and when the device is out of memory.
     pub fn fft(&self, kind: FftKind, axis: usize, n: usize, scale: f64) -> Result<GpuArray> {
         if n == 0 {
             return Err(ArrayError::value_error("Invalid number of FFT data points (0) specified."));
