@@ -1,4 +1,4 @@
-//! The array: a typed, shaped view of device memory. Its operations are defined in the modules named after them.
+//! The array: a typed, shaped view of device memory. Its operations are in the modules named after them.
 
 mod operand;
 
@@ -17,8 +17,8 @@ use std::sync::Arc;
 
 /// An n-dimensional array on a device.
 ///
-/// Cloning shares the memory, and so do views. Operations are enqueued and do not wait; only those
-/// that bring something to the host do.
+/// Clones and views share the memory. Operations are enqueued and do not wait; only those that copy something to the
+/// host do.
 #[derive(Clone)]
 pub struct GpuArray {
     ctx: Arc<ArrayContext>,
@@ -38,7 +38,7 @@ impl fmt::Debug for GpuArray {
 
 /// What it is made of.
 impl GpuArray {
-    /// A new array with undefined contents.
+    /// Makes an array with undefined contents.
     ///
     /// # Errors
     /// When the device is out of memory, or the size overflows the address space.
@@ -46,7 +46,7 @@ impl GpuArray {
         Self::empty_with_layout(ctx, Layout::contiguous(shape, dtype.itemsize(), order), dtype)
     }
 
-    /// A new array with undefined contents in a dense layout at offset 0.
+    /// Makes an array with undefined contents and a dense layout at offset 0.
     ///
     /// # Errors
     /// As [`GpuArray::empty`].
@@ -68,7 +68,7 @@ impl GpuArray {
         Ok(Self { ctx: ctx.clone(), buffer, layout, dtype })
     }
 
-    /// A new array of zeros.
+    /// Makes an array of zeros.
     ///
     /// # Errors
     /// As [`GpuArray::empty`].
@@ -78,7 +78,7 @@ impl GpuArray {
         Ok(array)
     }
 
-    /// An array over memory that exists already. That `layout` stays inside it is the caller's promise.
+    /// Makes an array over existing memory. The caller guarantees that `layout` stays inside it.
     pub fn from_buffer(
         ctx: &Arc<ArrayContext>,
         buffer: Option<Arc<dyn ArrayBuffer>>,
@@ -88,7 +88,7 @@ impl GpuArray {
         Self { ctx: ctx.clone(), buffer, layout: layout.into(), dtype }
     }
 
-    /// The context it belongs to.
+    /// The context to which it belongs.
     pub fn context(&self) -> &Arc<ArrayContext> {
         &self.ctx
     }
@@ -103,17 +103,17 @@ impl GpuArray {
         &self.layout.strides
     }
 
-    /// Shape, strides, offset.
+    /// Shape, strides and offset.
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
 
-    /// [`GpuArray::layout`] to be held on to, or to be given to another array.
+    /// [`GpuArray::layout`] as a shared reference, to keep or to pass to another array.
     pub fn layout_arc(&self) -> &Arc<Layout> {
         &self.layout
     }
 
-    /// Whether shape and strides are those of `layout`, wherever the first element lies.
+    /// Whether shape and strides equal those of `layout`, whatever the offset.
     #[inline]
     pub fn matches_layout(&self, layout: &Arc<Layout>) -> bool {
         self.layout.has_same_shape_and_strides(layout)
@@ -139,12 +139,12 @@ impl GpuArray {
         self.layout.size()
     }
 
-    /// Bytes of all elements.
+    /// Size of all elements in bytes.
     pub fn nbytes(&self) -> usize {
         self.size() * self.itemsize()
     }
 
-    /// Address of the element with all indices 0; `None` without memory.
+    /// Address of the element at index 0 along all axes; `None` without memory.
     pub fn device_ptr(&self) -> Option<u64> {
         self.base_ptr().map(|ptr| ptr.wrapping_add(self.layout.offset as u64))
     }
@@ -166,15 +166,15 @@ impl GpuArray {
         })
     }
 
-    /// The address of the element with all indices 0, for work that is about to be enqueued; 0 without elements.
+    /// Address of the element at index 0 along all axes, for work that is about to be enqueued; 0 without elements.
     pub fn first_element_address(&self) -> u64 {
         self.address(self.layout.offset)
     }
 
-    /// Computes the elements if that was deferred.
+    /// Computes the elements if they were deferred.
     ///
     /// # Errors
-    /// When that fails.
+    /// When the computation fails.
     pub fn check_memory(&self) -> Result<()> {
         self.buffer.as_ref().map_or(Ok(()), |buffer| buffer.ensure_computed())
     }
@@ -184,12 +184,12 @@ impl GpuArray {
         self.buffer.as_ref()
     }
 
-    /// Whether elements lie one after the other in `order`.
+    /// Whether the elements are contiguous in `order`.
     pub fn is_contiguous(&self, order: Order) -> bool {
         self.layout.is_contiguous(self.itemsize(), order)
     }
 
-    /// Whether both are views of one memory, as those that a view function returned without a copy.
+    /// Whether both share one memory buffer, as when a view function made no copy.
     pub fn shares_buffer(&self, other: &GpuArray) -> bool {
         match (&self.buffer, &other.buffer) {
             (Some(own), Some(other)) => Arc::ptr_eq(own, other),
@@ -202,7 +202,7 @@ impl GpuArray {
         Self { ctx: self.ctx.clone(), buffer: self.buffer.clone(), layout: layout.into(), dtype: self.dtype }
     }
 
-    /// A new array with undefined contents, of this one's shape and memory order.
+    /// Makes an array with undefined contents, and the shape and memory order of this one.
     ///
     /// # Errors
     /// As [`GpuArray::empty`].
@@ -210,10 +210,10 @@ impl GpuArray {
         Self::empty_with_layout(&self.ctx, Layout::dense_like(&self.layout, dtype.itemsize()), dtype)
     }
 
-    /// Refuses an array of another context.
+    /// Checks that another array belongs to the same context.
     ///
     /// # Errors
-    /// When the other array lives in another context.
+    /// When it does not.
     pub fn check_context(&self, other: &GpuArray) -> Result<()> {
         if Arc::ptr_eq(&self.ctx, &other.ctx) {
             return Ok(());
@@ -224,7 +224,7 @@ impl GpuArray {
 
 /// Views: they share the memory and cost no work on the device.
 impl GpuArray {
-    /// A basic index: integers, slices, `...` and new axes.
+    /// Returns the view that a basic index selects: integers, slices, `...` and new axes.
     ///
     /// # Errors
     /// As [`Layout::index`].
@@ -232,7 +232,7 @@ impl GpuArray {
         Ok(self.view_with_layout(self.layout.index(items)?))
     }
 
-    /// The axes in another order; all of them reversed without `axes`.
+    /// Permutes the axes, or reverses all of them without `axes`.
     ///
     /// # Errors
     /// As [`Layout::transpose`].
@@ -240,7 +240,7 @@ impl GpuArray {
         Ok(self.view_with_layout(self.layout.transpose(axes)?))
     }
 
-    /// Axes moved to other places.
+    /// Moves axes to other positions.
     ///
     /// # Errors
     /// As [`Layout::moveaxis`].
@@ -248,7 +248,7 @@ impl GpuArray {
         Ok(self.view_with_layout(self.layout.moveaxis(source, destination)?))
     }
 
-    /// Two axes exchanged.
+    /// Swaps two axes.
     ///
     /// # Errors
     /// As [`Layout::swapaxes`].
@@ -256,7 +256,7 @@ impl GpuArray {
         Ok(self.view_with_layout(self.layout.swapaxes(a, b)?))
     }
 
-    /// New axes of length 1.
+    /// Inserts axes of length 1.
     ///
     /// # Errors
     /// As [`Layout::expand_dims`].
@@ -264,7 +264,7 @@ impl GpuArray {
         Ok(self.view_with_layout(self.layout.expand_dims(axes)?))
     }
 
-    /// Without axes of length 1.
+    /// Removes axes of length 1.
     ///
     /// # Errors
     /// As [`Layout::squeeze`].
@@ -272,7 +272,7 @@ impl GpuArray {
         Ok(self.view_with_layout(self.layout.squeeze(axes)?))
     }
 
-    /// Repeated to a larger shape by strides of 0.
+    /// Broadcasts to a larger shape, with strides of 0.
     ///
     /// # Errors
     /// As [`Layout::broadcast_to`].
@@ -280,7 +280,7 @@ impl GpuArray {
         Ok(self.view_with_layout(self.layout.broadcast_to(shape)?))
     }
 
-    /// Axes run backwards.
+    /// Reverses axes.
     ///
     /// # Errors
     /// As [`Layout::flip`].
@@ -288,7 +288,7 @@ impl GpuArray {
         Ok(self.view_with_layout(self.layout.flip(axes)?))
     }
 
-    /// Diagonals as the last axis.
+    /// Returns a view with a diagonal of two axes as the last axis.
     ///
     /// # Errors
     /// As [`Layout::diagonal`].
@@ -296,7 +296,7 @@ impl GpuArray {
         Ok(self.view_with_layout(self.layout.diagonal(offset, axis1, axis2)?))
     }
 
-    /// Another shape of as many elements, which are counted in `order`; a copy only if needed.
+    /// Changes the shape, counting elements in `order`; copies only if needed.
     ///
     /// # Errors
     /// When the numbers of elements differ, or the device is out of memory.
@@ -315,7 +315,7 @@ impl GpuArray {
         Ok(copy.view_with_layout(layout))
     }
 
-    /// One axis, of the elements in the order of this array's memory (NumPy's order `K`); a copy only if needed.
+    /// Flattens in this array's memory order (NumPy's order `K`); copies only if needed.
     ///
     /// # Errors
     /// When the device is out of memory.
@@ -325,7 +325,7 @@ impl GpuArray {
         self.transpose(Some(&axes))?.ravel(Order::C)
     }
 
-    /// One axis, in `order`; a copy only if needed.
+    /// Flattens in `order`; copies only if needed.
     ///
     /// # Errors
     /// When the device is out of memory.
@@ -333,7 +333,7 @@ impl GpuArray {
         self.reshape_to(&[self.size()], order)
     }
 
-    /// The same bytes as elements of another type.
+    /// Reinterprets the bytes as elements of another type.
     ///
     /// # Errors
     /// When the sizes do not fit.
@@ -342,7 +342,7 @@ impl GpuArray {
         Ok(Self { dtype, ..self.view_with_layout(layout) })
     }
 
-    /// A field of every record: elements of `dtype` at `offset` bytes.
+    /// Returns a field of every record as a view: elements of `dtype` at `offset` bytes.
     ///
     /// # Errors
     /// When the field lies outside the element.
@@ -359,12 +359,12 @@ impl GpuArray {
         Ok(Self { dtype, ..self.view_with_layout(layout) })
     }
 
-    /// The real parts, as a view; the array itself unless it is complex.
+    /// The real parts, as a view; the array itself if it is not complex.
     pub fn real(&self) -> Self {
         Self { dtype: self.dtype.real_part(), ..self.clone() }
     }
 
-    /// The imaginary parts of a complex array, as a view; `None` of others.
+    /// The imaginary parts of a complex array, as a view; `None` otherwise.
     pub fn imag(&self) -> Option<Self> {
         let part = self.dtype.real_part();
         (part != self.dtype).then(|| {
@@ -377,10 +377,10 @@ impl GpuArray {
 
 /// Copies between device and host, and within the device.
 impl GpuArray {
-    /// Copies all elements from host bytes, which are in this array's index order `order`; waits.
+    /// Copies all elements from host bytes, in index order `order`; waits.
     ///
     /// # Errors
-    /// When `src` has another length than the array, or the device fails.
+    /// When the length of `src` differs from the array's, or the device fails.
     pub fn write(&self, src: &[u8], order: Order) -> Result<()> {
         self.check_nbytes(src.len(), "source")?;
         self.check_memory()?;
@@ -399,7 +399,7 @@ impl GpuArray {
     /// Copies all elements to host bytes in index order `order`; waits.
     ///
     /// # Errors
-    /// When `dst` has another length than the array, or the device fails.
+    /// When the length of `dst` differs from the array's, or the device fails.
     pub fn read(&self, dst: &mut [u8], order: Order) -> Result<()> {
         crate::fuse::check_host_read_allowed()?;
         self.check_nbytes(dst.len(), "destination")?;
@@ -429,7 +429,7 @@ impl GpuArray {
         )))
     }
 
-    /// A copy in new memory: in `order`, or in this array's memory order.
+    /// Copies to new memory, in `order` or by default in this array's memory order.
     ///
     /// # Errors
     /// When the device is out of memory.
@@ -443,7 +443,7 @@ impl GpuArray {
         Ok(new)
     }
 
-    /// This array if it is contiguous in C order, else a copy that is.
+    /// Returns this array if it is C-contiguous, otherwise a copy that is.
     ///
     /// # Errors
     /// When the device is out of memory.
@@ -535,7 +535,7 @@ impl GpuArray {
                 .all(|(stride, n)| *n == 1 || stride.unsigned_abs().is_multiple_of(alignment))
     }
 
-    /// Whether two arrays may share bytes.
+    /// Whether two arrays may overlap in memory.
     pub fn overlaps(&self, other: &GpuArray) -> bool {
         self.overlaps_given_addresses(self.device_ptr().unwrap_or(0), other, other.device_ptr().unwrap_or(0))
     }
@@ -567,10 +567,10 @@ fn checked_nbytes(shape: &[usize], dtype: DType) -> Result<usize> {
     Ok(shape.iter().product::<usize>() * dtype.itemsize())
 }
 
-/// Appends the addresses of arrays, which are about to be used by a kernel.
+/// Appends the addresses of arrays that a kernel is about to use.
 ///
 /// # Errors
-/// When the memory of one is gone, or they live in different contexts.
+/// When the memory of one is gone, or they belong to different contexts.
 pub fn push_arrays(args: &mut PackedKernelArgs, arrays: &[&GpuArray]) -> Result<()> {
     for array in arrays {
         arrays[0].check_context(array)?;
@@ -580,7 +580,7 @@ pub fn push_arrays(args: &mut PackedKernelArgs, arrays: &[&GpuArray]) -> Result<
     Ok(())
 }
 
-/// Appends the address of an array, which is about to be used by a kernel, or null.
+/// Appends the address of an array that a kernel is about to use, or null.
 ///
 /// # Errors
 /// When its memory is gone.

@@ -1,37 +1,37 @@
 //! Blocking regions: calls and locks that may wait, and during which the interpreter lock is released.
 //!
-//! Python holds one lock for all its threads while it calls this library. A launch that waits for a free entry of the
-//! device's queue must release it, because a host function that needs the lock may be queued before the launch. So
-//! must a thread that waits for a mutex whose owner is in such a launch. A hook releases the lock, so that this crate
-//! does not depend on Python.
+//! Python holds one lock for all its threads while it calls this library. A launch that waits for space in the device's
+//! queue must release it, because a host function that needs the lock may be queued before the launch. So must a thread
+//! that waits for a mutex whose owner is in such a launch. A hook releases the lock, so that this crate does not depend
+//! on Python.
 //!
-//! Establishes: a mutex that is held over a launch is taken by [`lock_blocking`] only, so that no thread waits for its
-//! owner while it holds the lock that the owner needs.
+//! Establishes: a mutex that is held during a launch is only taken by [`lock_blocking`], so that no thread waits for
+//! the mutex while it holds the lock that the mutex's owner needs.
 
 use crate::error::{ArrayError, Result};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 
-/// Calls its argument once, with what other threads may need let go.
+/// Calls its argument once, with the locks released that other threads may need.
 pub type BlockingHook = fn(&mut dyn FnMut());
 
 static BLOCKING_HOOK: OnceLock<BlockingHook> = OnceLock::new();
 
-/// Says how to wait. Only the first call counts.
+/// Sets the hook that releases locks while waiting. Only the first call counts.
 pub fn set_blocking_hook(hook: BlockingHook) {
     let _ = BLOCKING_HOOK.set(hook);
 }
 
 static INTERRUPT_CHECK: OnceLock<fn() -> bool> = OnceLock::new();
 
-/// Says how [`check_interrupt`] learns that somebody wants the thread back. Only the first call counts.
+/// Sets the check by which [`check_interrupt`] learns of an interrupt. Only the first call counts.
 pub fn set_interrupt_check(check: fn() -> bool) {
     let _ = INTERRUPT_CHECK.set(check);
 }
 
-/// For loops that poll: an error once the program was interrupted, as by Ctrl-C.
+/// For polling loops: fails once the program was interrupted, for instance by Ctrl-C.
 ///
 /// # Errors
-/// When it was.
+/// When it was interrupted.
 pub fn check_interrupt() -> Result<()> {
     match INTERRUPT_CHECK.get() {
         Some(check) if check() => Err(ArrayError::value_error("interrupted")),
@@ -39,7 +39,7 @@ pub fn check_interrupt() -> Result<()> {
     }
 }
 
-/// Runs `body`, which may keep the thread, as the hook says.
+/// Runs `body`, which may block the thread, inside the hook.
 pub fn blocking_region<T>(body: impl FnOnce() -> T) -> T {
     let Some(hook) = BLOCKING_HOOK.get() else { return body() };
     let (mut body, mut result) = (Some(body), None);
@@ -51,7 +51,7 @@ pub fn blocking_region<T>(body: impl FnOnce() -> T) -> T {
     }
 }
 
-/// Takes a mutex that may be held while something is launched.
+/// Locks a mutex that may be held during a launch.
 pub fn lock_blocking<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     match mutex.try_lock() {
         Ok(guard) => guard,

@@ -1,7 +1,7 @@
-//! A cache of a bounded number of values, by keys of any type: the least recently used value goes first.
+//! A bounded least-recently-used (LRU) cache, with keys of any type.
 //!
-//! A look-up hashes the key as it is and compares it with keys of its own type, so that it allocates nothing. Only what
-//! is inserted is boxed. Values are handed out as clones: evicting one takes nothing from those who hold it.
+//! A look-up hashes the key itself and compares it with keys of its own type, so it allocates nothing; only inserted
+//! keys are boxed. Values are handed out as clones, so evicting one does not affect its holders.
 
 use crate::blocking_regions::lock_ignoring_poison;
 use hashbrown::HashTable;
@@ -11,16 +11,16 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Mutex;
 
-/// How a cache is used.
+/// Usage counters of a cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CacheUse {
-    /// Values that it holds.
+    /// Number of values it holds.
     pub len: usize,
-    /// The most values that it holds.
+    /// Maximum number of values.
     pub capacity: usize,
-    /// Values that were inserted so far, with those that were evicted.
+    /// Number of insertions so far, including evicted values.
     pub inserted: u64,
-    /// Values that were evicted so far to make room.
+    /// Number of evictions so far.
     pub evicted: u64,
 }
 
@@ -38,7 +38,7 @@ struct Entries<V> {
     usage: CacheUse,
 }
 
-/// Values of which the most recently used ones are kept.
+/// A cache that keeps the most recently used values.
 pub struct BoundedCache<V>(Mutex<Entries<V>>);
 
 impl<V> fmt::Debug for BoundedCache<V> {
@@ -55,20 +55,20 @@ fn hash_of<K: Hash + 'static>(key: &K) -> u64 {
 }
 
 impl<V: Clone> BoundedCache<V> {
-    /// An empty cache of at most `capacity` values, at least one.
+    /// Makes an empty cache of at most `capacity` values, but at least one.
     pub fn new(capacity: usize) -> Self {
         let usage = CacheUse { capacity: capacity.max(1), ..CacheUse::default() };
         Self(Mutex::new(Entries { table: HashTable::new(), clock: 0, usage }))
     }
 
-    /// The value of `key`, which now is the most recently used one.
+    /// Looks up the value of `key`, which becomes the most recently used one.
     pub fn get<K: Hash + Eq + 'static>(&self, key: &K) -> Option<V> {
         let hash = hash_of(key);
         lock_ignoring_poison(&self.0).find(hash, key)
     }
 
-    /// [`BoundedCache::get`], or else what `make` returns, which is inserted. Threads that race make it twice; the value
-    /// of the first one stays.
+    /// [`BoundedCache::get`], or else inserts what `make` returns. Racing threads may both call `make`; the value
+    /// inserted first stays.
     ///
     /// # Errors
     /// Those of `make`.
@@ -99,7 +99,7 @@ impl<V: Clone> BoundedCache<V> {
         Ok(made)
     }
 
-    /// Changes the most values that the cache holds, at least one; the least recently used of more are evicted.
+    /// Changes the capacity, at least one; evicts the least recently used values beyond it.
     pub fn set_capacity(&self, capacity: usize) {
         let mut entries = lock_ignoring_poison(&self.0);
         entries.usage.capacity = capacity.max(1);
@@ -108,7 +108,7 @@ impl<V: Clone> BoundedCache<V> {
         drop(evicted);
     }
 
-    /// How the cache is used.
+    /// The usage counters.
     pub fn usage(&self) -> CacheUse {
         lock_ignoring_poison(&self.0).usage
     }

@@ -1,9 +1,9 @@
-//! The cache of calls that were planned before. Its key is what determines the plan: operation, dtypes,
-//! layouts and the alignment of addresses.
+//! The cache of planned calls. Its key is what determines the plan: operation, dtypes, layouts and the alignment of
+//! addresses.
 //!
-//! Programs repeat few different calls, and the host time of a call is mostly planning. In a cached call
-//! only addresses and scalars are filled in. A call that may do anything but one launch (an error, a copy
-//! of operands that overlap, a result known beforehand) is not cached.
+//! Programs repeat few different calls, and planning dominates the host time of a call. A cached call only fills in
+//! addresses and scalars. A call that may do anything but a single launch (an error, a copy of overlapping operands, a
+//! result known in advance) is not cached.
 
 use crate::array::{Arg, GpuArray};
 use crate::blocking_regions::lock_ignoring_poison;

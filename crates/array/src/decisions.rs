@@ -1,4 +1,4 @@
-//! All decisions that the kernels of arrays leave open.
+//! All decisions that the array kernels leave open.
 
 use crate::einsum::{BlockChoice, RouteChoice};
 use crate::fft::{FftLengths, FftPassChoice};
@@ -13,8 +13,8 @@ use rtcg_codegen::block_reduce::ReduceChoice;
 use rtcg_codegen::scan::ScanChoice;
 use rtcg_codegen::tuning::{Decision, Tunable};
 
-/// Every decision that kernels of arrays leave open, by families. What [`crate::ArrayContext::install_choices`] installs is
-/// asked for each of them that a call meets.
+/// Lists every decision that the array kernels leave open, by family. The choices that
+/// [`crate::ArrayContext::install_choices`] installs are asked for each of them that a call meets.
 pub fn decisions() -> Vec<&'static Decision> {
     vec![
         MatmulRoute::decision(),

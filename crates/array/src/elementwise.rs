@@ -1,4 +1,4 @@
-//! Operations element by element: result types, broadcasting, and what NumPy treats apart.
+//! Elementwise operations: result types, broadcasting, and NumPy's special cases.
 
 mod access_pattern;
 mod launch;
@@ -21,21 +21,21 @@ use smallvec::SmallVec;
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-/// Options of a call beside its operands.
+/// Options of a call besides its operands.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct OpOptions<'a> {
-    /// Where the result goes.
+    /// The array for the result.
     pub out: Option<&'a GpuArray>,
-    /// The dtype of the result, in place of NumPy's.
+    /// The dtype of the result, instead of NumPy's.
     pub dtype: Option<DType>,
 }
 
-/// NumPy's result type of arrays and scalars; Python scalars adapt to the others.
+/// NumPy's result type for arrays and scalars; Python scalars adapt to the other operands.
 pub fn result_type(args: &[Arg<'_>]) -> DType {
     promote_operands(args.iter().map(Arg::operand_type))
 }
 
-/// Computes `op` element by element.
+/// Computes `op` elementwise.
 ///
 /// # Errors
 /// When the shapes do not fit, the dtypes do not allow `op`, a Python integer does not fit, or the
@@ -197,7 +197,7 @@ impl Layout {
     }
 }
 
-/// A binary operation, with NumPy's short cuts for powers with common exponents.
+/// Computes a binary operation, with NumPy's shortcuts for powers with common exponents.
 ///
 /// # Errors
 /// As [`apply_elementwise`].

@@ -1,4 +1,4 @@
-//! What can go wrong with arrays, by what the caller can do about it.
+//! The error of array operations, classified by how the caller can react.
 
 use std::error::Error;
 use std::fmt;
@@ -6,7 +6,7 @@ use std::fmt;
 /// Result of array operations.
 pub type Result<T> = std::result::Result<T, ArrayError>;
 
-/// The family of an [`ArrayError`].
+/// The kind of an [`ArrayError`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ArrayErrorKind {
@@ -20,15 +20,15 @@ pub enum ArrayErrorKind {
     Index,
     /// An axis lies outside the array (Python: `numpy.exceptions.AxisError`).
     Axis,
-    /// A matrix does not allow what is asked of it, or iterations did not end (Python: `numpy.linalg.LinAlgError`).
+    /// A matrix is unsuitable, or an iteration did not converge (Python: `numpy.linalg.LinAlgError`).
     LinearAlgebra,
-    /// An element was read on the host while a function is traced for fusion (Python: `FusionError`).
+    /// An element was read on the host while a function was being traced for fusion (Python: `FusionError`).
     Traced,
-    /// The device or the compiler failed; the source tells.
+    /// The device or the compiler failed; see the source error.
     Runtime,
 }
 
-/// An error of an array operation.
+/// The error of an array operation.
 #[derive(Debug)]
 pub struct ArrayError {
     kind: ArrayErrorKind,
@@ -37,17 +37,17 @@ pub struct ArrayError {
 }
 
 impl ArrayError {
-    /// An error of a family, with its message.
+    /// Makes an error of this kind with a message.
     pub fn new(kind: ArrayErrorKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), source: None }
     }
 
-    /// An argument or a call that makes no sense.
+    /// An invalid argument or call.
     pub fn value_error(message: impl Into<String>) -> Self {
         Self::new(ArrayErrorKind::Value, message)
     }
 
-    /// Dtypes that do not allow the operation.
+    /// Dtypes that the operation does not support.
     pub fn type_error(message: impl Into<String>) -> Self {
         Self::new(ArrayErrorKind::Type, message)
     }
@@ -70,17 +70,17 @@ impl ArrayError {
         Self::new(ArrayErrorKind::LinearAlgebra, message)
     }
 
-    /// Wraps an error of the runtime.
+    /// Wraps an error from the runtime.
     pub fn runtime_error(source: impl Error + Send + Sync + 'static) -> Self {
         Self { kind: ArrayErrorKind::Runtime, message: source.to_string(), source: Some(Box::new(source)) }
     }
 
-    /// The family.
+    /// The kind of the error.
     pub fn kind(&self) -> ArrayErrorKind {
         self.kind
     }
 
-    /// The runtime's own error, when there is one of type `E`.
+    /// The runtime's own error, if it is of type `E`.
     pub fn downcast_source<E: Error + 'static>(&self) -> Option<&E> {
         self.source.as_deref().and_then(|source| source.downcast_ref())
     }

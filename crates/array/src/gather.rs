@@ -1,4 +1,4 @@
-//! Indexing with arrays of integers and truth values, for reading and for writing.
+//! Indexing with integer and boolean arrays, for reading and writing.
 
 use crate::array::GpuArray;
 use crate::error::{ArrayError, Result};
@@ -13,12 +13,12 @@ use smallvec::SmallVec;
 /// Index arrays that one kernel can read.
 const MAX_INDICES: usize = 8;
 
-/// One item of an index that has arrays in it.
+/// One item of an advanced index.
 #[derive(Debug, Clone)]
 pub enum FancyIndex {
     /// A basic item.
     Basic(Index),
-    /// An array of integers or truth values.
+    /// An array of integers or booleans.
     Array(GpuArray),
 }
 
@@ -50,10 +50,10 @@ struct ResolvedIndex {
 }
 
 impl GpuArray {
-    /// The elements that an index with arrays in it names, in new memory.
+    /// Gathers the elements that an advanced index selects into new memory.
     ///
-    /// Indices out of bounds are noted on the device; the next operation that brings something to
-    /// the host reports them.
+    /// Indices out of bounds are noted on the device; the next operation that copies something to the host reports
+    /// them.
     ///
     /// # Errors
     /// When there are too many indices or the index arrays do not fit together.
@@ -64,7 +64,7 @@ impl GpuArray {
         Ok(out)
     }
 
-    /// Writes `values`, which are broadcast and converted, to the elements that an index names.
+    /// Writes `values`, broadcast and converted, to the elements that an index selects.
     ///
     /// # Errors
     /// As [`GpuArray::take_fancy`], and when `values` do not fit.
@@ -96,10 +96,11 @@ impl GpuArray {
         crate::elementwise::compute_into(Op::Where, self.dtype(), self, &operands)
     }
 
-    /// Elements along `axis` by an array of indices; `bounds` says what others than 0 to length - 1 mean.
+    /// Gathers elements along `axis` by an array of indices; `bounds` says how indices outside of 0 to length - 1 are
+    /// treated.
     ///
     /// # Errors
-    /// When the axis does not exist or the indices are no integers.
+    /// When the axis does not exist or the indices are not integers.
     pub fn take(
         &self,
         indices: &GpuArray,
@@ -126,7 +127,7 @@ impl GpuArray {
         Ok(out)
     }
 
-    /// Writes `values` to the elements along `axis` that `indices` name.
+    /// Writes `values` to the elements along `axis` at `indices`.
     ///
     /// # Errors
     /// As [`GpuArray::take`], and when `values` do not fit.
@@ -146,7 +147,7 @@ impl GpuArray {
         })
     }
 
-    /// The indices of the elements that are not 0, one array for each axis; waits for their number.
+    /// Returns the indices of the nonzero elements, one array per axis; waits for their number.
     ///
     /// # Errors
     /// When the device fails.
@@ -163,7 +164,7 @@ impl GpuArray {
         Ok(found)
     }
 
-    /// The places of the elements that are not 0, counted in C order; waits for their number.
+    /// Returns the flat C-order indices of the nonzero elements; waits for their number.
     ///
     /// # Errors
     /// When the device fails.

@@ -1,5 +1,5 @@
-//! The iteration plan of several operands: axes are dropped, reversed, sorted and merged until as few as possible are
-//! left (as in NumPy's `nditer`).
+//! The iteration plan of several operands: axes are dropped, reversed, sorted and merged until as few as possible
+//! remain (as in NumPy's `nditer`).
 
 use crate::layout::Layout;
 use rtcg_codegen::array::{IndexSpace, division_multiplier_and_shift};

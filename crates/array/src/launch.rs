@@ -3,12 +3,12 @@
 pub use rtcg_codegen::BLOCK_THREADS;
 use smallvec::SmallVec;
 
-/// The packed arguments of a kernel, laid out by C's rules.
+/// The packed arguments of a kernel, laid out by C's alignment rules.
 #[derive(Debug, Default, Clone)]
 pub struct PackedKernelArgs(SmallVec<[u8; 256]>);
 
 impl PackedKernelArgs {
-    /// No arguments yet.
+    /// Makes an empty argument buffer.
     pub fn new() -> Self {
         Self::default()
     }

@@ -1,4 +1,4 @@
-//! Where the elements of an array lie: shape, byte strides, and the offset of the first one.
+//! Memory layouts of arrays: shape, byte strides, and the offset of the first element.
 
 use smallvec::SmallVec;
 use std::fmt;
@@ -9,7 +9,7 @@ pub type Shape = SmallVec<[usize; 4]>;
 /// Bytes from one element to the next along each axis.
 pub type Strides = SmallVec<[isize; 4]>;
 
-/// NumPy's largest number of axes.
+/// NumPy's maximum number of axes.
 pub const MAX_NDIM: usize = 64;
 
 /// Which index varies fastest in memory.
@@ -21,7 +21,7 @@ pub enum Order {
     F,
 }
 
-/// A shape as Python prints it: `(2, 3)`.
+/// A shape, printed as a Python tuple: `(2, 3)`.
 pub struct PythonTuple<'a, T>(pub &'a [T]);
 
 impl<T: fmt::Display> fmt::Display for PythonTuple<'_, T> {
@@ -34,14 +34,14 @@ impl<T: fmt::Display> fmt::Display for PythonTuple<'_, T> {
     }
 }
 
-/// Shape in elements, strides in bytes, and the first element's distance from the start of the memory.
+/// Shape in elements, strides in bytes, and the first element's offset from the start of the memory.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Layout {
     /// Length of each axis.
     pub shape: Shape,
     /// Bytes from one element to the next along each axis.
     pub strides: Strides,
-    /// Bytes from the start of the memory to the element with all indices 0.
+    /// Bytes from the start of the memory to the element at index 0 along all axes.
     pub offset: usize,
 }
 
@@ -58,7 +58,7 @@ impl Clone for Layout {
 }
 
 impl Layout {
-    /// A contiguous layout at offset 0.
+    /// Makes a contiguous layout at offset 0.
     pub fn contiguous(shape: &[usize], itemsize: usize, order: Order) -> Layout {
         let mut strides = SmallVec::from_elem(0, shape.len());
         let mut step = itemsize as isize;
@@ -73,7 +73,7 @@ impl Layout {
         Layout { shape: shape.into(), strides, offset: 0 }
     }
 
-    /// A dense layout whose axes have the memory order of `like` (NumPy's order `K`).
+    /// Makes a dense layout with the axes in the memory order of `like` (NumPy's order `K`).
     pub fn dense_like(like: &Layout, itemsize: usize) -> Layout {
         let mut axes: SmallVec<[usize; 4]> = (0..like.ndim()).collect();
         axes.sort_by_key(|&axis| std::cmp::Reverse(like.strides[axis].unsigned_abs()));
@@ -107,7 +107,7 @@ impl Layout {
         self.shape.iter().product()
     }
 
-    /// Whether elements lie one after the other in `order`. Axes of length 1 may have any stride.
+    /// Whether the elements are contiguous in `order`. Axes of length 1 may have any stride.
     pub fn is_contiguous(&self, itemsize: usize, order: Order) -> bool {
         let mut step = itemsize as isize;
         let mut fits = true;
@@ -123,7 +123,7 @@ impl Layout {
         fits || self.size() == 0
     }
 
-    /// The order in which this layout is contiguous, if any; `C` when both.
+    /// The order in which this layout is contiguous, if any; `C` if both.
     pub fn order(&self, itemsize: usize) -> Option<Order> {
         [Order::C, Order::F].into_iter().find(|&order| self.is_contiguous(itemsize, order))
     }
@@ -135,14 +135,14 @@ impl Layout {
             || (0..self.ndim()).all(|axis| self.shape[axis] == 1 || self.strides[axis] == dense.strides[axis])
     }
 
-    /// The first axis whose elements all lie at one place: more than one, with stride 0.
+    /// The first axis whose elements all share one address: longer than one, with stride 0.
     #[inline]
     pub fn repeated_axis(&self) -> Option<usize> {
         repeated_axis(&self.shape, &self.strides)
     }
 
-    /// The bytes touched: from the first to past the last, relative to the start of the memory.
-    /// May begin below zero for strides that a caller made up.
+    /// The byte range of all elements, relative to the start of the memory. It may begin below zero if the caller made
+    /// up the strides.
     pub fn byte_extent(&self, itemsize: usize) -> (isize, isize) {
         let start = self.offset as isize;
         if self.size() == 0 {
@@ -161,14 +161,14 @@ impl Layout {
     }
 }
 
-/// [`Layout::repeated_axis`] of a shape and strides; `None` where there are no elements.
+/// [`Layout::repeated_axis`] for a shape and strides; `None` if there are no elements.
 #[inline]
 pub fn repeated_axis(shape: &[usize], strides: &[isize]) -> Option<usize> {
     let axis = shape.iter().zip(strides).position(|(&length, &stride)| length > 1 && stride == 0)?;
     (!shape.contains(&0)).then_some(axis)
 }
 
-/// The shape that arrays of these shapes are broadcast to; `None` when they do not fit.
+/// The shape to which arrays of these shapes broadcast; `None` if they do not fit.
 pub fn broadcast_shapes<'a>(shapes: impl Iterator<Item = &'a [usize]> + Clone) -> Option<Shape> {
     let ndim = shapes.clone().map(<[usize]>::len).max().unwrap_or(0);
     let mut result: Shape = SmallVec::from_elem(1, ndim);

@@ -1,8 +1,7 @@
-//! Arrays on a device with a dynamic dtype, over a narrow [`DeviceRuntime`] trait.
+//! Device arrays with a dynamic dtype, built on the narrow trait [`DeviceRuntime`].
 //!
-//! The crate decides shapes, result types and which kernel runs; how memory is allocated and
-//! kernels are compiled and launched is the runtime's business, so that CUDA and other back ends
-//! stand behind the same arrays.
+//! This crate decides shapes, result types and which kernel runs. The runtime allocates memory and compiles and
+//! launches kernels, so that the same arrays work on CUDA and other back ends.
 #![forbid(unsafe_code)]
 
 mod array;

@@ -27,8 +27,8 @@ const MIN_STACK: i64 = 256;
 const MAX_STACK_SIDE: i64 = 16;
 
 impl GpuArray {
-    /// The matrix product by NumPy's rules: the last two axes are matrices, earlier ones are
-    /// broadcast, and an operand of one axis is a row or a column that does not stay.
+    /// Computes the matrix product by NumPy's rules: the last two axes are matrices, earlier ones are broadcast, and an
+    /// operand of one axis is a row or a column, which the result does not have.
     ///
     /// # Errors
     /// When the shapes do not fit.
@@ -36,16 +36,16 @@ impl GpuArray {
         self.matmul_with(other, None)
     }
 
-    /// The matrix product, of which an expression of each sum is stored: what is added to a product or done with it costs no
-    /// further pass over memory. Does not wait.
+    /// Computes the matrix product and stores an expression of each sum, so that adding to the product or transforming
+    /// it costs no further pass over memory. Does not wait.
     ///
-    /// Operands of one axis are matrices of one row or column for the expression, too. The sum is that of [`matmul`] in the
+    /// For the expression, operands of one axis are matrices of one row or column. The sum is that of [`matmul`] in the
     /// same dtype, but not rounded to 16 bits.
     ///
     /// [`matmul`]: GpuArray::matmul
     ///
     /// # Errors
-    /// When shapes do not fit, an operand has no proper name, or the expression does not compile.
+    /// When shapes do not fit, an operand's name is invalid, or the expression does not compile.
     pub fn matmul_epilogue(&self, other: &GpuArray, epilogue: &Epilogue<'_>) -> Result<GpuArray> {
         self.matmul_with(other, Some(epilogue))
     }
@@ -147,19 +147,19 @@ tunable! {
     problem MatmulProblem {
         /// The dtype of operands and result.
         dtype: DType = Exact,
-        /// Products of the stack.
+        /// Products in the stack.
         batches: i64 = PowerOfTwo,
         /// Rows of the result.
         m: i64 = PowerOfTwo,
         /// Columns of the result.
         n: i64 = PowerOfTwo,
-        /// Terms of each element.
+        /// Inner length of the product.
         k: i64 = PowerOfTwo,
     }
     parameters {
-        /// `skinny` reads the larger operand once, `tiles` copies tiles while others are multiplied (where the device and
-        /// the dtype have them, else as `simple`), `simple` copies tiles, then multiplies them, `stack` multiplies several
-        /// small matrices of a stack in each block.
+        /// `skinny` reads the larger operand once; `tiles` copies tiles while others are multiplied (if the device and
+        /// the dtype support it, otherwise like `simple`); `simple` copies tiles, then multiplies them; `stack`
+        /// multiplies several small matrices of a stack per block.
         kernel: &'static str = ["skinny", "tiles", "simple", "stack"],
         /// Whether the transposed product is computed, and transposed back.
         transposed: bool = [false, true],
@@ -193,29 +193,29 @@ fn matmul_route_rule(problem: &MatmulProblem, device_info: &DeviceInfo) -> Matmu
 }
 
 tunable! {
-    /// The tiles of products by kernels that copy tiles, then multiply them.
+    /// The tiles of the kernels that copy tiles, then multiply them.
     pub(crate) SimpleChoice = "matmul.simple";
     /// A stack of products of matrices of `m` x `k` and `k` x `n` elements.
     problem SimpleProblem {
         /// The dtype of operands and result.
         dtype: DType = Exact,
-        /// Bytes of a sum.
+        /// Bytes per sum.
         sum_bytes: i64 = Exact,
-        /// Products of the stack.
+        /// Products in the stack.
         batches: i64 = PowerOfTwo,
         /// Rows of the result.
         m: i64 = PowerOfTwo,
         /// Columns of the result.
         n: i64 = PowerOfTwo,
-        /// Terms of each element.
+        /// Inner length of the product.
         k: i64 = PowerOfTwo,
     }
     parameters {
         /// Rows, and columns, of the result that a thread computes; a block has 16 x 16 threads.
         part: i64 = [2, 4, 8],
-        /// Terms that are copied at once.
+        /// Elements along `k` that are loaded at once.
         depth: i64 = [8, 16, 32],
-        /// Terms whose code is written out.
+        /// Unroll factor along `k`.
         unroll: i64 = [1, 2, 4, 8, 16, 32],
     }
     device {}

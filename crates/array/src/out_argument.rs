@@ -1,11 +1,11 @@
-//! Arrays that callers give for results: which shapes and dtypes are taken.
+//! Checks of result arrays that callers pass: shapes and dtypes.
 
 use crate::array::GpuArray;
 use crate::error::{ArrayError, Result};
 use crate::layout::PythonTuple;
 use rtcg_codegen::{DType, DTypeKind};
 
-/// NumPy's casting rule `same_kind`: the kind is not lost.
+/// NumPy's casting rule `same_kind`: whether the conversion keeps the kind.
 pub fn can_cast_same_kind(from: DType, to: DType) -> bool {
     match (from.kind(), to.kind()) {
         (DTypeKind::Record, _) | (_, DTypeKind::Record) => from == to,
@@ -14,7 +14,7 @@ pub fn can_cast_same_kind(from: DType, to: DType) -> bool {
 }
 
 impl GpuArray {
-    /// Writes these elements to `out`, if [`check_out`] allows it. Does not wait.
+    /// Writes these elements to `out` if [`check_out`] allows it. Does not wait.
     ///
     /// # Errors
     /// Those of [`check_out`].
@@ -25,11 +25,11 @@ impl GpuArray {
 }
 
 impl GpuArray {
-    /// Refuses an array of which several elements lie at one place, as in a view by `broadcast_to`: what is written to
-    /// them would depend on which comes last.
+    /// Checks that no elements share an address, as in a view by `broadcast_to`: what is written to them would depend
+    /// on the order of writes.
     ///
     /// # Errors
-    /// Those that it is for.
+    /// When elements share an address.
     #[inline]
     pub fn check_writable(&self) -> Result<()> {
         match self.layout().repeated_axis() {
@@ -49,11 +49,11 @@ fn repeated_output_error(out: &GpuArray, axis: usize) -> ArrayError {
     ))
 }
 
-/// Refuses an array for a result of `shape` and `dtype` that has another shape, or a dtype to which NumPy's casting rule
-/// `same_kind` does not lead.
+/// Checks that `out` can take a result of `shape` and `dtype`: it must have the same shape, and a dtype to which
+/// NumPy's casting rule `same_kind` allows a conversion.
 ///
 /// # Errors
-/// Those that it is for.
+/// When it cannot.
 pub fn check_out(out: &GpuArray, shape: &[usize], dtype: DType) -> Result<()> {
     if out.shape() != shape {
         let (given, expected) = (PythonTuple(out.shape()), PythonTuple(shape));

@@ -1,16 +1,16 @@
-//! Functions of real numbers alone: which dtypes they take, and the floats in which they compute.
+//! Functions of real numbers only: the dtypes they accept, and the floats in which they compute.
 
 use crate::array::GpuArray;
 use crate::error::{ArrayError, Result};
 use rtcg_codegen::{DType, DTypeKind};
 
-/// Whether elements are bool, integers or floats.
+/// Whether elements are booleans, integers or floats.
 pub fn is_real(dtype: DType) -> bool {
     !matches!(dtype.kind(), DTypeKind::Complex | DTypeKind::Record)
 }
 
 impl GpuArray {
-    /// Refuses complex numbers and records; `name` is that of the argument.
+    /// Refuses complex numbers and records; `name` is the argument's name.
     ///
     /// # Errors
     /// When elements are not real numbers.
@@ -21,8 +21,8 @@ impl GpuArray {
         Err(ArrayError::type_error(format!("{name} is of dtype {}; expected real numbers", self.dtype())))
     }
 
-    /// The float that has all elements: float16 for itself, float32 for bfloat16, bool and integers of 8 and 16 bits, else
-    /// float64, which lacks some integers of 64 bits.
+    /// The float type for these elements: float16 for float16; float32 for float32, bfloat16, bool and integers of 8
+    /// and 16 bits; otherwise float64, which cannot represent all 64-bit integers.
     ///
     /// # Errors
     /// As [`Self::require_real`].

@@ -21,23 +21,23 @@ use rtcg_codegen::array::{Op, ReduceSpec, ReductionOp};
 use rtcg_codegen::{DType, WeakScalar};
 use smallvec::SmallVec;
 
-/// The axes of a reduction; all of them without a list.
+/// The axes of a reduction; `None` means all.
 pub type ReducedAxes<'a> = Option<&'a [isize]>;
 
 /// Options of a reduction.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ReduceOptions<'a> {
-    /// The axes that go; all without a list.
+    /// The axes to reduce; `None` means all.
     pub axes: ReducedAxes<'a>,
-    /// Keep them with length 1.
+    /// Whether to keep them with length 1.
     pub keepdims: bool,
-    /// The result's type, in which is computed.
+    /// The dtype of the result and the computation.
     pub dtype: Option<DType>,
-    /// Where the result goes.
+    /// The array for the result.
     pub out: Option<&'a GpuArray>,
-    /// Only elements where this array is true count; it is broadcast.
+    /// A mask, which is broadcast: only elements where it is true take part.
     pub mask: Option<&'a GpuArray>,
-    /// Takes part as a further element.
+    /// A further element that takes part.
     pub initial: Option<Scalar>,
 }
 
@@ -82,15 +82,15 @@ struct ReductionJob<'a> {
 }
 
 impl GpuArray {
-    /// Reduces axes.
+    /// Reduces over axes.
     ///
     /// # Errors
-    /// When an axis does not exist, a run without elements has no result, or `out` does not fit.
+    /// When an axis does not exist, there are no elements to reduce and the operation needs one, or `out` does not fit.
     pub fn reduce(&self, reduction: ReductionOp, options: ReduceOptions<'_>) -> Result<GpuArray> {
         reduce_cached(reduction, self, None, options)
     }
 
-    /// The sum of the products with an array of this shape, over all elements.
+    /// Computes the sum of the products with an array of the same shape, over all elements.
     ///
     /// # Errors
     /// When the shapes differ.

@@ -1,5 +1,5 @@
-//! How a reduction uses the device: which threads combine which elements, in what order, with which memory.
-//! Arrays and fused expressions have the same plan, so that their results are the same.
+//! The plan of a reduction: which threads combine which elements, in what order, with which memory. Arrays and fused
+//! expressions share the plan, so that their results agree.
 
 use crate::error::Result;
 use crate::iteration_plan::IterationPlan;

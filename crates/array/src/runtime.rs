@@ -1,4 +1,4 @@
-//! What an array needs from a device: memory, copies, compiled kernels.
+//! What arrays need from a device: memory, copies and compiled kernels.
 
 use crate::blocking_regions::lock_blocking;
 use crate::bounded_cache::{BoundedCache, CacheUse};
@@ -15,25 +15,25 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 pub trait ArrayBuffer: Send + Sync + Any {
     /// Address of the first byte on the device.
     fn device_ptr(&self) -> u64;
-    /// Called before work is enqueued that uses the memory.
+    /// Called before work that uses the memory is enqueued.
     fn record_use(&self) {}
-    /// Waits for work with the memory that a copy to or from the host in the current stream would not wait for.
+    /// Waits for work with the memory for which a copy to or from the host in the current stream would not wait.
     ///
     /// # Errors
     /// When that work failed.
     fn wait_for_uses(&self) -> Result<()> {
         Ok(())
     }
-    /// For the runtime's own users, who know the concrete type.
+    /// The concrete buffer, for users of a runtime who know its type.
     fn as_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
-    /// Itself, if it is memory of a result that was deferred: a [`DeferredBuffer`](crate::fuse::DeferredBuffer).
+    /// Itself, if it is the memory of a deferred result: a [`DeferredBuffer`](crate::fuse::DeferredBuffer).
     fn as_deferred(&self) -> Option<&dyn Any> {
         None
     }
-    /// Computes what was deferred, so that the address exists.
+    /// Computes a deferred result, so that the address exists.
     ///
     /// # Errors
-    /// When that fails.
+    /// When the computation fails.
     fn ensure_computed(&self) -> Result<()> {
         Ok(())
     }
@@ -54,38 +54,38 @@ pub trait LaunchableKernel: Send + Sync + Any {
     fn launch(&self, grid: [u32; 3], block: [u32; 3], shared_bytes: u32, args: &[u8]) -> Result<()>;
 }
 
-/// Makes memory of at least so many bytes for arrays.
+/// Allocates at least this many bytes for arrays.
 pub type Allocator = Arc<dyn Fn(usize) -> Result<Arc<dyn ArrayBuffer>> + Send + Sync>;
 
-/// Page-locked host memory for a copy from the device that is asked about and not waited for.
+/// Page-locked host memory for an asynchronous copy from the device, which is polled.
 pub trait ReadSlot: Send {
-    /// Enqueues a copy of as many bytes as the slot has from `src`. Not to be called while one is under way.
+    /// Enqueues a copy from `src` that fills the slot. Must not be called while a copy is in flight.
     ///
     /// # Errors
     /// When the device fails.
     fn start(&mut self, src: u64) -> Result<()>;
-    /// What was copied; `None` while it is under way. Never waits.
+    /// The copied bytes; `None` while the copy is in flight. Never waits.
     ///
     /// # Errors
     /// When work before the copy failed.
     fn poll(&self) -> Result<Option<&[u8]>>;
-    /// What was copied; waits.
+    /// The copied bytes; waits.
     ///
     /// # Errors
     /// As [`ReadSlot::poll`].
     fn wait(&self) -> Result<&[u8]>;
 }
 
-/// Capability: reads of device memory that do not wait.
+/// Capability: asynchronous reads of device memory.
 pub trait PinnedReads {
-    /// Memory for a read of `nbytes` bytes.
+    /// Allocates a slot for a read of `nbytes` bytes.
     ///
     /// # Errors
-    /// When there is no such memory.
+    /// When there is not enough memory.
     fn read_slot(&self, nbytes: usize) -> Result<Box<dyn ReadSlot>>;
 }
 
-/// Launches that were recorded, to be launched as one.
+/// Recorded launches, which are launched together.
 pub trait LaunchableGraph: Send {
     /// Enqueues the graph; does not wait.
     ///
@@ -94,7 +94,7 @@ pub trait LaunchableGraph: Send {
     fn launch(&self) -> Result<()>;
 }
 
-/// Capability: launches recorded as a graph.
+/// Capability: recording launches as a graph.
 pub trait Graphs {
     /// Records what `body` enqueues, which must not allocate, copy to or from the host, or wait.
     ///
@@ -102,14 +102,15 @@ pub trait Graphs {
     /// Those of `body`, and when something cannot be recorded.
     fn record(&self, body: &mut dyn FnMut() -> Result<()>) -> Result<Box<dyn LaunchableGraph>>;
 
-    /// Whether [`Graphs::record_until`] is possible.
+    /// Checks whether [`Graphs::record_until`] is possible.
     ///
     /// # Errors
-    /// When the device has no loops in graphs, or a library for them is missing: what to install.
+    /// When the device does not support loops in graphs, or a library for them is missing; the message says what to
+    /// install.
     fn check_loops(&self) -> Result<()>;
 
-    /// Records what `body` enqueues as the body of a loop: it runs as long as the double at `stop` is 0 after a turn,
-    /// without the host, and at most `turns` times a launch, so that whoever waits can be interrupted.
+    /// Records what `body` enqueues as the body of a loop. It runs without the host as long as the double at `stop` is
+    /// 0 after an iteration, and at most `turns` times per launch, so that waiting for it can be interrupted.
     ///
     /// # Errors
     /// As [`Graphs::record`] and [`Graphs::check_loops`].
@@ -123,22 +124,22 @@ pub trait Graphs {
 
 /// Capability: launches whose blocks are all resident at once, so that they may wait for each other.
 pub trait Cooperative {
-    /// Blocks of `threads` threads, with so much dynamic shared memory, that are resident at once.
+    /// The number of blocks of `threads` threads, with this much dynamic shared memory, that are resident at once.
     ///
     /// # Errors
-    /// When the kernel is one of another runtime, or the device does not report it.
+    /// When the kernel belongs to another runtime, or the device does not report it.
     fn resident_blocks(&self, kernel: &dyn LaunchableKernel, threads: u32, shared_bytes: u32) -> Result<u32>;
 
-    /// Blocks of the largest cluster, whose barrier is one of the hardware; 0 where there are no clusters.
+    /// The maximum cluster size in blocks, with a hardware barrier; 0 if clusters are not supported.
     fn cluster_blocks(&self) -> u32 {
         0
     }
 
-    /// As [`LaunchableKernel::launch`], of at most [`Cooperative::resident_blocks`] blocks; with `is_cluster`, as one cluster
-    /// of at most [`Cooperative::cluster_blocks`].
+    /// Like [`LaunchableKernel::launch`], for at most [`Cooperative::resident_blocks`] blocks; with `is_cluster`, as
+    /// one cluster of at most [`Cooperative::cluster_blocks`].
     ///
     /// # Errors
-    /// When there are more blocks, the kernel is one of another runtime, or the device fails.
+    /// When there are more blocks, the kernel belongs to another runtime, or the device fails.
     fn launch(
         &self,
         kernel: &dyn LaunchableKernel,
@@ -150,25 +151,25 @@ pub trait Cooperative {
     ) -> Result<()>;
 }
 
-/// A device as arrays see it. Work is enqueued in the calling thread's current stream of the runtime.
+/// A device as arrays see it. Work is enqueued in the runtime's current stream of the calling thread.
 pub trait DeviceRuntime: Send + Sync {
-    /// What is known of the device.
+    /// Properties of the device.
     fn device_info(&self) -> DeviceInfo;
-    /// A number that differs between contexts whose kernels may not access each other's memory; 0 where that is not
-    /// known.
+    /// A number that differs between contexts whose kernels must not access each other's memory; 0 if unknown.
     fn context_number(&self) -> u64 {
         0
     }
-    /// Memory of at least one byte, to be used in stream order.
+    /// Allocates at least one byte, for use in stream order.
     fn alloc(&self, nbytes: usize) -> Result<Arc<dyn ArrayBuffer>>;
-    /// What the calling thread's [`DeviceRuntime::alloc`] takes memory from now; `None` is the runtime's own.
+    /// The allocator from which [`DeviceRuntime::alloc`] currently takes the calling thread's memory; `None` is the
+    /// runtime's own.
     fn allocator(&self) -> Option<Allocator> {
         None
     }
-    /// As [`DeviceRuntime::alloc`], from `allocator` whatever the thread's one is now.
+    /// Like [`DeviceRuntime::alloc`], but from `allocator` rather than the thread's current one.
     ///
     /// # Errors
-    /// When there is no such memory.
+    /// When there is not enough memory.
     fn alloc_from(&self, allocator: Option<&Allocator>, nbytes: usize) -> Result<Arc<dyn ArrayBuffer>> {
         match allocator {
             Some(allocator) => allocator(nbytes),
@@ -183,14 +184,14 @@ pub trait DeviceRuntime: Send + Sync {
     fn memcpy_dtod(&self, dst: u64, src: u64, nbytes: usize) -> Result<()>;
     /// Sets bytes to zero; does not wait.
     fn memset_zero(&self, dst: u64, nbytes: usize) -> Result<()>;
-    /// Compiles (or takes from a cache) the kernel `name` in `source`.
+    /// Compiles the kernel `name` in `source`, or takes it from a cache.
     fn compile(&self, source: &str, name: &str) -> Result<Arc<dyn LaunchableKernel>>;
-    /// The addresses of [`rtcg_codegen::block_reduce::REDUCTION_STATE_BYTES`] bytes that are zero, which kernels leave as they
-    /// found them, and of `nbytes` further bytes; for kernels of the current stream only, each of which
-    /// may change the further bytes.
+    /// The addresses of [`rtcg_codegen::block_reduce::REDUCTION_STATE_BYTES`] zeroed bytes, which kernels restore to
+    /// zero, and of `nbytes` further bytes, which each kernel may change. Only kernels in the current stream may use
+    /// them.
     fn reduction_workspace(&self, nbytes: usize) -> Result<(u64, u64)>;
-    /// A number of the current stream that no other one of the context has, whose work is done in order; `None` while it
-    /// is captured, when its work is not done.
+    /// An identifier of the current stream, unique in its context, whose work runs in order; `None` while the stream is
+    /// being captured, since its work does not run.
     ///
     /// # Errors
     /// When the driver does not report it.
@@ -199,23 +200,23 @@ pub trait DeviceRuntime: Send + Sync {
     }
     /// Waits for all work of the context.
     fn synchronize(&self) -> Result<()>;
-    /// Reads that do not wait, where the device has them.
+    /// Asynchronous reads, if the device supports them.
     fn pinned_reads(&self) -> Option<&dyn PinnedReads> {
         None
     }
-    /// Graphs, where the device has them.
+    /// Graphs, if the device supports them.
     fn graphs(&self) -> Option<&dyn Graphs> {
         None
     }
-    /// Cooperative launches, where the device has them.
+    /// Cooperative launches, if the device supports them.
     fn cooperative(&self) -> Option<&dyn Cooperative> {
         None
     }
-    /// Gives memory that is kept for later back to the device; whether there was any.
+    /// Returns cached memory to the device; the result says whether there was any.
     fn release_cached_memory(&self) -> bool {
         false
     }
-    /// Bytes that are kept for later.
+    /// The size of cached memory in bytes.
     fn cached_bytes(&self) -> usize {
         0
     }
@@ -237,7 +238,7 @@ impl LayerState {
 /// Kernels that a context keeps loaded where nothing else is said.
 const DEFAULT_KERNEL_CAPACITY: usize = 1024;
 
-/// A runtime with the kernels that arrays have compiled so far.
+/// A runtime, with the array kernels compiled so far.
 pub struct ArrayContext {
     runtime: Arc<dyn DeviceRuntime>,
     device_info: DeviceInfo,
@@ -265,7 +266,7 @@ impl fmt::Debug for ArrayContext {
 }
 
 impl ArrayContext {
-    /// A context with no kernels yet.
+    /// Makes a context without kernels.
     pub fn new(runtime: Arc<dyn DeviceRuntime>) -> Arc<Self> {
         let (device_info, number) = (runtime.device_info(), runtime.context_number());
         Arc::new(Self {
@@ -283,24 +284,24 @@ impl ArrayContext {
         })
     }
 
-    /// The device below.
+    /// The underlying device.
     pub fn device_runtime(&self) -> &dyn DeviceRuntime {
         &*self.runtime
     }
 
-    /// What is known of the device.
+    /// Properties of the device.
     pub fn device_info(&self) -> DeviceInfo {
         self.device_info
     }
 
-    /// What [`DeviceRuntime::context_number`] says.
+    /// The value of [`DeviceRuntime::context_number`].
     #[inline]
     pub fn context_number(&self) -> u64 {
         self.number
     }
 
-    /// Has what kernels leave open decided by `choices`, or by the rules again. To be called again when its answers change:
-    /// calls that were planned before are planned anew.
+    /// Makes `choices`, or again the rules, decide what kernels leave open. Call it again whenever the choices' answers
+    /// change: calls planned before are planned anew.
     pub fn install_choices(&self, choices: Option<Arc<dyn Choices>>) {
         let mut installed = self.choices.write().unwrap_or_else(PoisonError::into_inner);
         self.has_choices.store(choices.is_some(), Ordering::Release);
@@ -310,7 +311,7 @@ impl ArrayContext {
         drop(old);
     }
 
-    /// What decides for calls of this thread: its own choices, or what was installed last.
+    /// The choices for calls of this thread: the thread's own, or those installed last.
     pub fn current_choices(&self) -> Option<Arc<dyn Choices>> {
         if has_thread_choices() {
             return thread_choices();
@@ -318,7 +319,7 @@ impl ArrayContext {
         self.choices.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The number that changes whenever choices are installed. A planned call is good as long as this is what it was
+    /// A number that changes whenever choices are installed. A planned call stays valid while it equals its value
     /// before the call was planned.
     #[inline]
     pub fn choices_epoch(&self) -> u64 {
@@ -328,7 +329,7 @@ impl ArrayContext {
         self.choices_epoch.load(Ordering::Acquire)
     }
 
-    /// Decides what a kernel leaves open.
+    /// Decides what a kernel leaves open for a problem.
     pub fn choose<T: Tunable>(&self, problem: &T::Problem) -> T {
         if !self.has_choices.load(Ordering::Acquire) && !has_thread_choices() {
             return T::from_rule(problem, &self.device_info);
@@ -364,10 +365,10 @@ impl ArrayContext {
         Ok(buffer.device_ptr())
     }
 
-    /// Reports an index that was out of bounds; called when the host waits anyway.
+    /// Reports an index out of bounds; called when the host waits anyway.
     ///
     /// # Errors
-    /// When a kernel met such an index since the last time.
+    /// When a kernel has met such an index since the last check.
     pub fn check_indices(&self) -> Result<()> {
         // Elements cannot be read then, and whoever reads some next is told.
         if is_compiling_ahead() || !self.may_be_out_of_bounds.swap(false, Ordering::Relaxed) {
@@ -386,8 +387,8 @@ impl ArrayContext {
         ))
     }
 
-    /// The compiled form of `kernel`. It is compiled when it is first asked for (twice if threads race), and again after
-    /// it was evicted; see [`ArrayContext::set_kernel_capacity`].
+    /// Returns the compiled form of `kernel`. It is compiled on first use (twice if threads race), and again if it was
+    /// evicted; see [`ArrayContext::set_kernel_capacity`].
     ///
     /// # Errors
     /// When it does not compile, or the device is out of memory.
@@ -395,13 +396,13 @@ impl ArrayContext {
         self.kernels.get_or_insert_with(kernel, || self.runtime.compile(&kernel.source(), &kernel.kernel_name()))
     }
 
-    /// How many kernels are loaded, how many may be, and how many were compiled and evicted so far.
+    /// Number of loaded kernels, their maximum, and the kernels compiled and evicted so far.
     pub fn kernel_cache_usage(&self) -> CacheUse {
         self.kernels.usage()
     }
 
-    /// Changes how many kernels stay loaded, 1024 at first. The least recently used of more are unloaded, unless a call
-    /// that is found again holds them.
+    /// Sets the maximum number of loaded kernels, initially 1024. The least recently used beyond it are unloaded,
+    /// unless a cached call holds them.
     pub fn set_kernel_capacity(&self, capacity: usize) {
         self.kernels.set_capacity(capacity);
     }

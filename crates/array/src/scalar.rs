@@ -8,12 +8,12 @@ use rtcg_codegen::{DType, DTypeKind, WeakScalar};
 pub enum Scalar {
     /// A Python `bool`, `int`, `float` or `complex`.
     Weak(WeakScalar),
-    /// A NumPy scalar of a dtype; the value is held in the widest type of its kind.
+    /// A NumPy scalar of a dtype; the value is stored in the widest type of its kind.
     Strong(DType, WeakScalar),
 }
 
 impl Scalar {
-    /// The type of an operation of an array of `dtype` with this scalar.
+    /// The dtype of an operation on an array of `dtype` and this scalar.
     pub fn promoted_dtype(&self, dtype: DType) -> DType {
         match *self {
             Scalar::Weak(value) => dtype.promote_weak(value),
@@ -21,7 +21,7 @@ impl Scalar {
         }
     }
 
-    /// The type of an array made of this scalar.
+    /// The dtype of an array made from this scalar.
     pub fn dtype(&self) -> DType {
         match *self {
             Scalar::Weak(value) => value.dtype(),
@@ -53,10 +53,10 @@ impl Scalar {
         }
     }
 
-    /// The value as an element of `dtype`.
+    /// Converts the value to an element of `dtype`.
     ///
     /// # Errors
-    /// Overflow when a Python integer lies outside the integer type `dtype`; a record has no scalars.
+    /// Overflow when a Python integer is outside of the integer type `dtype`; and for records, which have no scalars.
     pub fn to_element(&self, dtype: DType) -> Result<ScalarElement> {
         let (re, im) = self.as_complex();
         let mut bytes = [0; 16];
@@ -114,7 +114,7 @@ pub struct ScalarElement {
 }
 
 impl ScalarElement {
-    /// An element from its bytes.
+    /// Makes an element from its bytes.
     pub fn from_bytes(bytes: &[u8], dtype: DType) -> Option<ScalarElement> {
         let mut element = ScalarElement { bytes: [0; 16], dtype };
         if bytes.len() != dtype.itemsize() || bytes.len() > 16 {
@@ -124,7 +124,7 @@ impl ScalarElement {
         Some(element)
     }
 
-    /// The bytes, as they lie in memory.
+    /// The bytes in memory order.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes[..self.dtype.itemsize()]
     }

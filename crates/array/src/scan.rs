@@ -17,7 +17,8 @@ struct ScanRows {
 }
 
 impl GpuArray {
-    /// Cumulative sums and products along `axis`; sums and products of small integers are computed in 64 bits.
+    /// Computes cumulative sums, products, maxima or minima along `axis`; sums and products of small integers use 64
+    /// bits.
     ///
     /// # Errors
     /// When the device fails.
@@ -53,17 +54,17 @@ tunable! {
     pub(crate) ScanRoute = "scan.route";
     /// Rows of `n` elements.
     problem ScanRouteProblem {
-        /// Rows that are one behind the other.
+        /// Number of outer rows.
         outer: i64 = PowerOfTwo,
-        /// Elements of a row.
+        /// Elements per row.
         n: i64 = PowerOfTwo,
-        /// Rows that lie side by side.
+        /// Number of interleaved rows.
         inner: i64 = PowerOfTwo,
-        /// Bytes of an item while it is combined.
+        /// Bytes per item while it is combined.
         item_bytes: i64 = Exact,
     }
     parameters {
-        /// `rows` has a thread for each row, `tiles` a block for each part of one.
+        /// `rows` uses one thread per row, `tiles` one block per part of a row.
         kernel: &'static str = ["rows", "tiles"],
     }
     device {}

@@ -1,8 +1,8 @@
 //! Reductions, scans and sorts of segments, and runs of equal elements.
 //!
-//! Segments lie one behind the other: segment `j` of a vector has the elements from `offsets[j]` up to, and without,
-//! `offsets[j + 1]`. It may be empty. Elements are combined in their order, and in an order of combinations that depends on
-//! the number of elements and the offsets alone: the same bits on every device, at every run.
+//! Segments are adjacent: segment `j` of a vector is `offsets[j]..offsets[j + 1]`, and may be empty. Elements are
+//! combined in order, grouped in a way that depends only on the number of elements and the offsets, so the bits are the
+//! same on every device and in every run.
 
 use crate::array::{GpuArray, push_arrays, push_optional};
 use crate::error::{ArrayError, Result};
@@ -24,13 +24,13 @@ struct Segments<'a> {
 }
 
 impl GpuArray {
-    /// What the elements of each segment of this vector are combined to: a vector of as many elements as segments. An empty
-    /// segment has 0, 1, or the least or largest number of the dtype. As `DeviceSegmentedReduce` of CUB; unlike NumPy's
-    /// `reduceat`, for which an empty segment has the element at its offset, and which takes no end. By default sums and
-    /// products of small integers are computed in 64 bits. Waits to see that offsets ascend.
+    /// Reduces each segment of this vector, to a vector of one element per segment. An empty segment gives 0, 1, or the
+    /// smallest or largest number of the dtype. Corresponds to CUB's `DeviceSegmentedReduce`; NumPy's `reduceat`
+    /// differs in that an empty segment gives the element at its offset, and in that it takes no end. By default sums
+    /// and products of small integers are computed in 64 bits. Waits to check that offsets ascend.
     ///
     /// # Errors
-    /// When this is no vector of numbers, or offsets do not ascend from 0 to its length.
+    /// When this is not a vector of numbers, or offsets do not ascend from 0 to its length.
     pub fn segmented_reduce(&self, op: ScanOp, offsets: &GpuArray, dtype: Option<DType>) -> Result<GpuArray> {
         let (values, offsets) = checked_segments(self, offsets)?;
         let out = dtype.unwrap_or_else(|| widened_dtype(op, self.dtype()));
@@ -43,10 +43,10 @@ impl GpuArray {
         Ok(result)
     }
 
-    /// What the elements of a segment up to each one are combined to, with the element or (`is_exclusive`) without it: a
-    /// vector as long as this one. The first of a segment has then what an empty segment reduces to. Elements before the
-    /// first offset and behind the last are segments of their own. As `exclusive_scan_by_key` and `inclusive_scan_by_key` of
-    /// Thrust, by offsets. Waits as [`GpuArray::segmented_reduce`] does.
+    /// Scans each segment, with (inclusive) or without (`is_exclusive`) each element itself, to a vector of the same
+    /// length. An exclusive scan begins with the result for an empty segment. Elements before the first offset and
+    /// after the last form segments of their own. Corresponds to Thrust's `exclusive_scan_by_key` and
+    /// `inclusive_scan_by_key`, with offsets. Waits like [`GpuArray::segmented_reduce`].
     ///
     /// # Errors
     /// As for [`GpuArray::segmented_reduce`].
@@ -66,8 +66,9 @@ impl GpuArray {
         Ok(result)
     }
 
-    /// The elements of each segment in order, and where they were (int64), stably; those before the first offset and behind
-    /// the last are segments of their own. As `DeviceSegmentedSort` of CUB. Waits as [`GpuArray::segmented_reduce`] does.
+    /// Sorts each segment stably and returns the elements and their original indices (int64). Elements before the first
+    /// offset and after the last form segments of their own. Corresponds to CUB's `DeviceSegmentedSort`. Waits like
+    /// [`GpuArray::segmented_reduce`].
     ///
     /// # Errors
     /// As for [`GpuArray::segmented_reduce`].
@@ -79,11 +80,11 @@ impl GpuArray {
         Ok([values.take(&order, 0, BoundsMode::Wrap, None)?, order])
     }
 
-    /// Where runs of equal elements of this vector begin, and its length behind them: offsets of segments, int64. NaN equals
-    /// nothing. Waits for their number.
+    /// Returns where runs of equal elements of this vector begin, followed by its length: segment offsets, int64. NaN
+    /// equals nothing. Waits for the number of runs.
     ///
     /// # Errors
-    /// When this is no vector of numbers.
+    /// When this is not a vector of numbers.
     pub fn run_offsets(&self) -> Result<GpuArray> {
         let values = checked_vector("keys", self)?;
         let n = values.size();
@@ -98,22 +99,22 @@ impl GpuArray {
         if n == 0 { GpuArray::zeros(self.context(), &[1], DType::I64, Order::C) } else { is_first.flat_nonzero() }
     }
 
-    /// The element of each run of equal elements, and its length (int64). As `DeviceRunLengthEncode` of CUB and
-    /// `itertools.groupby`. Waits for their number.
+    /// Returns the element and the length (int64) of each run of equal elements. Corresponds to CUB's
+    /// `DeviceRunLengthEncode` and `itertools.groupby`. Waits for the number of runs.
     ///
     /// # Errors
-    /// When this is no vector of numbers.
+    /// When this is not a vector of numbers.
     pub fn run_length_encode(&self) -> Result<[GpuArray; 2]> {
         checked_vector("values", self)?;
         let (begin, end) = begins_and_ends(&self.run_offsets()?)?;
         Ok([self.take(&begin, 0, BoundsMode::Wrap, None)?, end.binary(Op::Subtract, &begin)?])
     }
 
-    /// Each element of this vector as often as `counts` says: what [`GpuArray::run_length_encode`] undoes. Waits for the
-    /// length of the result.
+    /// Repeats each element of this vector as often as `counts` says: the inverse of [`GpuArray::run_length_encode`].
+    /// Waits for the length of the result.
     ///
     /// # Errors
-    /// When `counts` is no vector of as many integers of at least 0.
+    /// When `counts` is not a vector of as many integers of at least 0.
     pub fn run_length_decode(&self, counts: &GpuArray) -> Result<GpuArray> {
         let values = checked_vector("values", self)?;
         check_length("counts", counts, values.size())?;
@@ -141,17 +142,18 @@ impl GpuArray {
     }
 }
 
-/// The key of each run of equal keys, and what the values beside them are combined to. As `reduce_by_key` of Thrust. Waits for
-/// the number of runs.
+/// Returns the key of each run of equal keys, and the reduction of its values. Corresponds to Thrust's `reduce_by_key`.
+/// Waits for the number of runs.
 ///
 /// # Errors
-/// When `keys` or `values` is no vector of numbers, or they have other lengths.
+/// When `keys` or `values` is not a vector of numbers, or their lengths differ.
 pub fn reduce_by_key(keys: &GpuArray, values: &GpuArray, op: ScanOp, dtype: Option<DType>) -> Result<[GpuArray; 2]> {
     let (offsets, begin) = runs_of_pairs(keys, values)?;
     Ok([keys.take(&begin, 0, BoundsMode::Wrap, None)?, values.segmented_reduce(op, &offsets, dtype)?])
 }
 
-/// The first key of each run of equal keys, and the value beside it. As `unique_by_key` of Thrust. Waits for their number.
+/// Returns the first key of each run of equal keys, and its value. Corresponds to Thrust's `unique_by_key`. Waits for
+/// the number of runs.
 ///
 /// # Errors
 /// As for [`reduce_by_key`].

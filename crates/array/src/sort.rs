@@ -1,4 +1,4 @@
-//! Sorting, and searching in what is sorted.
+//! Sorting, and searching in sorted arrays.
 
 use crate::array::GpuArray;
 use crate::error::{ArrayError, Result};
@@ -16,19 +16,19 @@ tunable! {
     problem SortProblem {
         /// The dtype of the keys.
         dtype: DType = Exact,
-        /// Bytes of a key.
+        /// Bytes per key.
         itemsize: i64 = Exact,
-        /// How many rows there are.
+        /// Number of rows.
         rows: i64 = PowerOfTwo,
-        /// Keys of a row.
+        /// Keys per row.
         n: i64 = PowerOfTwo,
-        /// Places are sorted along.
+        /// Whether indices are moved together with the keys.
         indices: bool = Exact,
     }
     parameters {
-        /// `radix` sorts one row after the other digit by digit, `merge` all rows together by comparisons.
+        /// `radix` sorts one row after the other by digits, `merge` all rows together by comparisons.
         kernel: &'static str = ["radix", "merge"],
-        /// Keys that a block sorts before runs are merged, by as many threads.
+        /// Keys that a block sorts before runs are merged, with as many threads.
         tile: i64 = [64, 128, 256, 512, 1024],
     }
     device {}
@@ -50,23 +50,23 @@ fn sort_route_rule(problem: &SortProblem, _: &DeviceInfo) -> SortRoute {
 }
 
 tunable! {
-    /// The tiles of sorting digit by digit.
+    /// The tiles of radix sort.
     pub(crate) RadixChoice = "sort.radix";
     /// A row of `n` keys.
     problem RadixProblem {
-        /// Bytes of a key.
+        /// Bytes per key.
         itemsize: i64 = Exact,
-        /// Keys of the row.
+        /// Keys in the row.
         n: i64 = PowerOfTwo,
-        /// Places are sorted along.
+        /// Whether indices are moved together with the keys.
         indices: bool = Exact,
     }
     parameters {
-        /// Threads of a block.
+        /// Threads per block.
         threads: i64 = [256, 384, 512],
-        /// Keys of a thread.
+        /// Keys per thread.
         items: i64 = [4, 8, 11, 14, 17, 20, 24, 28],
-        /// Blocks that a multiprocessor should run at once.
+        /// Blocks that should be resident on a multiprocessor at once.
         blocks_per_sm: i64 = [1, 2, 3, 4, 6],
     }
     device {}
@@ -90,7 +90,7 @@ fn radix_rule(problem: &RadixProblem, device_info: &DeviceInfo) -> RadixChoice {
 }
 
 impl GpuArray {
-    /// A copy sorted along `axis`, stably; NaN is larger than every number.
+    /// Returns a copy sorted along `axis`, stably; NaN is larger than every number.
     ///
     /// # Errors
     /// When the elements are records.
@@ -98,7 +98,7 @@ impl GpuArray {
         self.sort_rows(axis, descending, false, None).map(|sorted| sorted.0)
     }
 
-    /// The indices that sort along `axis`, stably.
+    /// Returns the indices that sort along `axis`, stably.
     ///
     /// # Errors
     /// When the elements are records.
@@ -107,11 +107,11 @@ impl GpuArray {
         indices.ok_or_else(|| ArrayError::value_error("argsort: no indices were made"))
     }
 
-    /// The indices that sort a vector of integers from 0 up to, and without, `limit`, stably: digits that are 0 in all of
-    /// them are not sorted by.
+    /// Returns the indices that sort a vector of integers in `0..limit`, stably; skips digits that are 0 in all of
+    /// them.
     ///
     /// # Errors
-    /// When this is no vector of integers.
+    /// When this is not a vector of integers.
     pub fn argsort_below(&self, limit: u64) -> Result<GpuArray> {
         if self.ndim() != 1 || !self.dtype().is_integral() {
             let message =
@@ -183,7 +183,8 @@ impl GpuArray {
         Ok((back(now.0)?, now.1.map(back).transpose()?))
     }
 
-    /// Where `values` would go in this sorted array of one axis: before equal elements, or behind them.
+    /// Returns the positions at which to insert `values` in this sorted array of one axis: before equal elements, or
+    /// after them if `right`.
     ///
     /// # Errors
     /// When this array has another number of axes.

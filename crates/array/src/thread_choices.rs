@@ -1,7 +1,7 @@
-//! Choices of one thread: for a call that is measured with another choice, and for calls that compile their kernels and
-//! launch nothing, so that a tuner's threads compile while another one measures.
+//! Choices of one thread: for a call that is measured with another choice, and for calls that only compile their
+//! kernels, so that a tuner can compile in some threads while another one measures.
 //!
-//! Establishes: what such a call plans is never found by another call, and other threads go on as before.
+//! Establishes: other calls never find the plan of such a call, and other threads are not affected.
 
 use crate::thread_flag::ThreadFlag;
 use rtcg_codegen::tuning::Choices;
@@ -23,14 +23,14 @@ struct ThreadChoices {
     is_ahead: bool,
 }
 
-/// Runs a call of arrays on this thread with these choices in place of what is installed.
+/// Runs an array call on this thread with these choices instead of the installed ones.
 pub fn with_thread_choices<T>(choices: Arc<dyn Choices>, call: impl FnOnce() -> T) -> T {
     run(choices, false, call)
 }
 
-/// Runs a call of arrays on this thread with these choices: its kernels are compiled and loaded, and none of arrays' own
-/// kernels is launched. What it returns has any contents; reading elements is an error. Kernels of the caller's are
-/// launched as ever: the call should have none, and change nothing in place.
+/// Runs an array call on this thread with these choices, such that it compiles and loads its kernels but launches none
+/// of the library's own. Its result has undefined contents, and reading elements is an error. The caller's own kernels
+/// are launched as usual, so the call should contain none, and should change nothing in place.
 pub fn compile_ahead<T>(choices: Arc<dyn Choices>, call: impl FnOnce() -> T) -> T {
     run(choices, true, call)
 }
@@ -73,7 +73,7 @@ fn set_flags(choices: Option<&ThreadChoices>) {
     AHEAD_FLAG.set_for_thread(choices.is_some_and(|choices| choices.is_ahead));
 }
 
-/// Whether the calling thread only compiles. Launches do nothing then.
+/// Whether the calling thread only compiles; launches then do nothing.
 #[inline(always)]
 pub fn is_compiling_ahead() -> bool {
     AHEAD_FLAG.is_set()

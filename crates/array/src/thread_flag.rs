@@ -1,16 +1,16 @@
 //! Thread flags: whether the calling thread is inside a fused block, an entered stream or an allocator.
 //!
 //! Every call reads the flag, and a thread-local variable costs more to read than a global counter. So the threads
-//! inside are counted. Where the count is zero, which is nearly always, the thread-local is not read. Establishes: the
-//! thread-local is read in a function of its own, since compilers would otherwise read it before the counter.
+//! inside are counted, and the thread-local is not read while the count is zero, which is nearly always. Establishes:
+//! the thread-local is read in a function of its own, since compilers would otherwise read it before the counter.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::LocalKey;
 
-/// The threads that are inside of one thing.
+/// A flag that is true for threads inside of a scope, with a count of these threads.
 ///
-/// A thread that ends inside is counted for ever, which costs the others time and nothing else.
+/// A thread that ends inside remains counted, which only costs the others time.
 #[derive(Debug)]
 pub struct ThreadFlag {
     flag: &'static LocalKey<Cell<bool>>,
@@ -18,7 +18,7 @@ pub struct ThreadFlag {
 }
 
 impl ThreadFlag {
-    /// No thread is inside; `flag` is false in each.
+    /// Makes the flag with no thread inside; `flag` must be false in each.
     pub const fn new(flag: &'static LocalKey<Cell<bool>>) -> Self {
         Self { flag, n_threads: AtomicUsize::new(0) }
     }
@@ -35,7 +35,7 @@ impl ThreadFlag {
         self.flag.try_with(Cell::get).unwrap_or(false)
     }
 
-    /// Says whether the calling thread is inside from now on. Does nothing in a thread that has ended.
+    /// Sets whether the calling thread is inside from now on. Does nothing in a thread that has ended.
     pub fn set_for_thread(&self, is_inside: bool) {
         match (self.flag.try_with(|here| here.replace(is_inside)), is_inside) {
             (Ok(false), true) => drop(self.n_threads.fetch_add(1, Ordering::Relaxed)),

@@ -1,4 +1,4 @@
-//! Views: other layouts over the same memory, by NumPy's rules. Nothing here touches a device.
+//! Views: other layouts of the same memory, by NumPy's rules. Nothing here accesses a device.
 
 use crate::error::{ArrayError, Result};
 use crate::layout::{Layout, MAX_NDIM, Order, PythonTuple, Shape, Strides};
@@ -8,9 +8,9 @@ use std::ops::{Range, RangeFrom, RangeFull, RangeTo};
 /// One item of a basic index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Index {
-    /// An integer; counts from the end when negative.
+    /// An integer; negative ones count from the end.
     At(isize),
-    /// A slice; `None` where Python has nothing.
+    /// A slice; `None` where Python omits the bound or the step.
     Slice(Option<isize>, Option<isize>, Option<isize>),
     /// `...`
     Ellipsis,
@@ -24,7 +24,7 @@ impl From<isize> for Index {
     }
 }
 
-/// Ranges, alone and in a pair with a step.
+/// Implements conversions from ranges, alone and in a pair with a step.
 macro_rules! impl_index_from_ranges {
     ($($range:ty: |$r:pat_param| $start:expr, $stop:expr;)*) => {$(
         impl From<$range> for Index {
@@ -48,7 +48,7 @@ impl_index_from_ranges! {
     RangeFull: |_| None, None;
 }
 
-/// `axis` counted from the front.
+/// Normalises `axis` to count from the front.
 ///
 /// # Errors
 /// When the array has no such axis.
@@ -60,7 +60,7 @@ pub fn normalize_axis(axis: isize, ndim: usize) -> Result<usize> {
     }
 }
 
-/// Several axes counted from the front, none twice.
+/// Normalises several axes to count from the front, and checks that none is repeated.
 ///
 /// # Errors
 /// When the array has no such axis, or one is named twice.
@@ -112,7 +112,7 @@ impl Layout {
         (self.offset as isize).wrapping_add(bytes) as usize
     }
 
-    /// A basic index: integers, slices, `...` and new axes.
+    /// Applies a basic index: integers, slices, `...` and new axes.
     ///
     /// # Errors
     /// When there are too many indices, one is out of bounds, or a step is 0.
@@ -179,10 +179,10 @@ impl Layout {
         Err(ArrayError::value_error(format!("{ndim} axes; an array has {MAX_NDIM} at most")))
     }
 
-    /// The axes in another order; all of them reversed without `axes`.
+    /// Permutes the axes, or reverses all of them without `axes`.
     ///
     /// # Errors
-    /// When `axes` is no permutation.
+    /// When `axes` is not a permutation.
     pub fn transpose(&self, axes: Option<&[isize]>) -> Result<Layout> {
         let order: SmallVec<[usize; 4]> = match axes {
             None => (0..self.ndim()).rev().collect(),
@@ -208,7 +208,7 @@ impl Layout {
         })
     }
 
-    /// The axes `source` moved to the places `destination`.
+    /// Moves the axes `source` to the positions `destination`.
     ///
     /// # Errors
     /// When an axis does not exist, is named twice, or the numbers of axes differ.
@@ -229,7 +229,7 @@ impl Layout {
         self.transpose(Some(&order))
     }
 
-    /// Two axes exchanged.
+    /// Swaps two axes.
     ///
     /// # Errors
     /// When an axis does not exist.
@@ -241,10 +241,10 @@ impl Layout {
         Ok(view)
     }
 
-    /// New axes of length 1 at these places of the result.
+    /// Inserts axes of length 1 at these positions of the result.
     ///
     /// # Errors
-    /// When a place does not exist in the result or is named twice.
+    /// When a position does not exist in the result or is named twice.
     pub fn expand_dims(&self, axes: &[isize]) -> Result<Layout> {
         let ndim = self.ndim() + axes.len();
         let places = normalize_axes(axes, ndim)?;
@@ -262,7 +262,7 @@ impl Layout {
         view.check_ndim()
     }
 
-    /// Without axes of length 1: all, or the given ones.
+    /// Removes axes of length 1: all, or the given ones.
     ///
     /// # Errors
     /// When a given axis does not exist or has another length.
@@ -283,7 +283,7 @@ impl Layout {
         })
     }
 
-    /// Repeated to a larger shape by strides of 0.
+    /// Broadcasts to a larger shape, with strides of 0.
     ///
     /// # Errors
     /// When the shapes do not fit.
@@ -305,7 +305,7 @@ impl Layout {
         Ok(Layout { shape: shape.into(), strides, offset: self.offset })
     }
 
-    /// Axes run backwards: all, or the given ones.
+    /// Reverses axes: all, or the given ones.
     ///
     /// # Errors
     /// When an axis does not exist or is named twice.
@@ -323,7 +323,7 @@ impl Layout {
         Ok(view)
     }
 
-    /// The diagonals of the planes of two axes, as the last axis.
+    /// Returns the diagonals of the planes of two axes, as the last axis.
     ///
     /// # Errors
     /// When the axes do not exist or are the same.
@@ -350,8 +350,8 @@ impl Layout {
         Ok(view)
     }
 
-    /// The same memory with another shape of as many elements of `item` bytes; `None` when that needs a copy.
-    /// Elements are counted in `order`.
+    /// Changes the shape of the same memory, with elements of `item` bytes counted in `order`; `None` if this needs a
+    /// copy.
     pub fn reshape(&self, shape: &[usize], item: usize, order: Order) -> Option<Layout> {
         let reversed = |slice: &[usize]| slice.iter().rev().copied().collect::<Shape>();
         match order {
@@ -368,10 +368,10 @@ impl Layout {
         }
     }
 
-    /// The same memory as elements of another size, by rescaling the last axis (NumPy's rule).
+    /// Reinterprets the memory as elements of another size, by rescaling the last axis (NumPy's rule).
     ///
     /// # Errors
-    /// When the last axis is not contiguous or its bytes do not divide.
+    /// When the last axis is not contiguous or its byte length is not divisible.
     pub fn view_as(&self, from: usize, to: usize) -> Result<Layout> {
         if from == to {
             return Ok(self.clone());

@@ -1,8 +1,8 @@
-//! Types of elements as NumPy names them, and their names in C and in OpenCL C.
+//! Element types under NumPy's names, and their names in C and OpenCL C.
 
 use std::fmt;
 
-/// A type of one element.
+/// The type of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Dtype {
     /// `void`
@@ -29,13 +29,13 @@ pub enum Dtype {
     Float32,
     /// Floats of 64 bits.
     Float64,
-    /// Two of `Float32`.
+    /// Two `Float32` numbers, real part first.
     Complex64,
-    /// Two of `Float64`.
+    /// Two `Float64` numbers, real part first.
     Complex128,
 }
 
-/// A type that C or OpenCL C has no name for.
+/// A type without a name in C or OpenCL C.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownDtype(pub String);
 
@@ -77,7 +77,7 @@ impl Dtype {
         &ROWS[self as usize]
     }
 
-    /// The type for NumPy's code, e.g. `<f4` or `|u1`; other byte orders than the host's are unknown.
+    /// Parses NumPy's type code, e.g. `<f4` or `|u1`; fails for byte orders other than the host's.
     pub fn from_numpy(code: &str) -> Result<Self, UnknownDtype> {
         let native = if cfg!(target_endian = "little") { "<=|" } else { ">=|" };
         let bare = code.strip_prefix(|c| native.contains(c)).unwrap_or(code);
@@ -90,17 +90,17 @@ impl Dtype {
         self.row().2
     }
 
-    /// The name in OpenCL C, where the type is one of vectors' elements.
+    /// The name in OpenCL C, if vectors can have this element type.
     pub fn cltype(self) -> Result<&'static str, UnknownDtype> {
         self.row().3.ok_or_else(|| UnknownDtype(format!("{self:?}").to_lowercase()))
     }
 
-    /// Bytes of one element.
+    /// Size of an element in bytes.
     pub fn size(self) -> usize {
         self.row().4
     }
 
-    /// Alignment in bytes, that of the component for complex numbers.
+    /// Alignment in bytes; for complex numbers, that of the components.
     pub fn alignment(self) -> usize {
         match self {
             Complex64 | Complex128 => self.size() / 2,

@@ -1,5 +1,5 @@
-//! Source text as a value: C syntax trees that print themselves, expressions with precedence, and templates.
-//! Pure text in, pure text out; knows no driver and no compiler.
+//! Source text as a value: C syntax trees that print themselves, expressions with precedence, and templates. Maps text
+//! to text, and needs neither a driver nor a compiler.
 #![forbid(unsafe_code)]
 
 pub mod dtype;

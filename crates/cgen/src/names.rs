@@ -1,18 +1,18 @@
-//! Names that no other part of a program has.
+//! Unique names within a program.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 static COUNTER: AtomicU64 = AtomicU64::new(0);
 
-/// A name that starts with `stem` and that this process has not handed out before: `i_0`, `i_1`, ...
-/// Characters that no identifier has become underscores. A program that is built twice gets other names, and is
-/// compiled twice; [`Names`] counts anew for each program.
+/// Makes a name that starts with `stem` and that this process has not used before: `i_0`, `i_1`, ... Characters that
+/// are invalid in identifiers become underscores. A program that is built twice gets different names, and is compiled
+/// twice; [`Names`] restarts its count for each program.
 pub fn fresh(stem: &str) -> String {
     format!("{}_{}", identifier(stem), COUNTER.fetch_add(1, Ordering::Relaxed))
 }
 
-/// The first of `stem`, `stem_1`, `stem_2`, ... that is no word of `text`: the same text gets the same name.
+/// The first of `stem`, `stem_1`, `stem_2`, ... that is not a word in `text`: the same text gives the same name.
 pub fn unused(stem: &str, text: &str) -> String {
     let stem = identifier(stem);
     let words: HashSet<&str> = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).collect();
@@ -35,14 +35,14 @@ fn identifier(stem: &str) -> String {
     name
 }
 
-/// A source of unique names with a count of its own, so that the same program gives the same names in every run.
+/// A source of unique names with its own count, so that the same program gets the same names in every run.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
     next: HashMap<String, u64>,
 }
 
 impl Names {
-    /// A source that has handed out nothing.
+    /// Makes a source that starts from zero.
     pub fn new() -> Self {
         Self::default()
     }
@@ -55,7 +55,7 @@ impl Names {
     }
 }
 
-/// Whether `text` is an identifier of C.
+/// Whether `text` is a C identifier.
 pub fn is_identifier(text: &str) -> bool {
     let mut characters = text.chars();
     characters.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_')

@@ -1,8 +1,8 @@
-//! Source text that remembers where its lines came from.
+//! Source text that records the origin of its lines.
 
 use std::fmt;
 
-/// Source text. One that was rendered from a template knows the template's line of each of its own.
+/// Source text. If it was rendered from a template, it maps each of its lines to the template's.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
     text: String,
@@ -27,18 +27,18 @@ impl Source {
         &self.text
     }
 
-    /// The template's line that a line (from 1) came from.
+    /// The template line from which a line (from 1) was rendered.
     pub fn origin_of(&self, line: usize) -> Option<usize> {
         self.origins.get(line.checked_sub(1)?).map(|&origin| origin as usize).filter(|&origin| origin > 0)
     }
 
-    /// Name and text of the template, if there is one.
+    /// The name and text of the template, if there is one.
     pub fn template(&self) -> Option<(&str, &str)> {
         (!self.origins.is_empty()).then_some((&*self.name, &*self.template))
     }
 
-    /// The text for the compiler: with `#line` where lines of the template do not follow each other, so that messages
-    /// name the template's lines. Continued lines stay together.
+    /// The text for the compiler: with a `#line` wherever template lines are not consecutive, so that messages refer to
+    /// the template's lines. Continued lines stay together.
     pub fn text_with_line_directives(&self) -> String {
         if self.origins.is_empty() {
             return self.text.clone();

@@ -1,8 +1,8 @@
-//! Templates of source, with minijinja (the syntax of Jinja2).
+//! Source templates, with minijinja (the syntax of Jinja2).
 //!
-//! A name that has no value is an error, blocks leave no blank lines (trim and lstrip blocks), and every error names
-//! the template's line. The rendered [`Source`] knows which line of the template each of its lines came from, so that
-//! the compiler's messages speak of the template.
+//! An undefined name is an error, blocks leave no blank lines (trim and lstrip blocks), and every error gives the
+//! template's line. The rendered [`Source`] maps each of its lines to a line of the template, so that compiler messages
+//! refer to the template.
 
 mod nesting;
 mod python;
@@ -14,7 +14,7 @@ use minijinja::value::{Kwargs, Value};
 use minijinja::{Environment, ErrorKind, UndefinedBehavior};
 use std::fmt;
 
-/// The name that templates have in messages where they are given none.
+/// The default name of templates in messages.
 pub const DEFAULT_NAME: &str = "template";
 
 /// Around the number of a template's line, until the text is rendered: characters that no source has.
@@ -49,7 +49,7 @@ impl Template {
     /// Parses a template.
     ///
     /// # Errors
-    /// When its syntax is wrong; names the line.
+    /// When its syntax is wrong; the error gives the line.
     pub fn new(text: &str) -> Result<Self, TemplateError> {
         Self::with_name(DEFAULT_NAME, text)
     }
@@ -89,10 +89,10 @@ impl Template {
         Ok(template)
     }
 
-    /// The source with these values.
+    /// Renders the template with these values.
     ///
     /// # Errors
-    /// When a name has no value, or a value does not fit; names the line.
+    /// When a name is undefined, or a value does not fit; the error gives the line.
     pub fn render(&self, values: Value) -> Result<Source, TemplateError> {
         let template = self.environment.get_template(&self.name).map_err(|error| self.error(&error))?;
         let rendered = value_depth::run_on_large_stack(|| {
@@ -143,7 +143,7 @@ fn block_syntax() -> SyntaxConfig {
     builder.build().unwrap_or_default()
 }
 
-/// What is wrong with a template or its values.
+/// An error in a template or its values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TemplateError {
     name: String,

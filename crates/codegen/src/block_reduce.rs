@@ -1,37 +1,36 @@
-//! What all reductions share: how the threads of a device are distributed over outputs, and how their values
+//! The common part of all reductions: how the threads of a device are distributed over outputs, and how their values
 //! are combined.
 //!
-//! Each output has a group of threads of one block. Long reductions are split over several blocks: a block
-//! leaves its partial result in scratch memory, and the block that increments the completion counter last
-//! combines the partial results. The order is store, fence, atomic on one side, and atomic, fence, load on
-//! the other. The counter wraps to zero by itself, so the next launch finds it as this one did, and one
-//! launch does for any size.
+//! Each output has a group of threads of one block. Long reductions are split over several blocks: a block leaves its
+//! partial result in scratch memory, and the block that increments the completion counter last combines the partial
+//! results. The order is store, fence, atomic on one side, and atomic, fence, load on the other. The counter wraps to
+//! zero by itself, so the next launch finds it as this one did, and a single launch handles any size.
 //!
-//! Blocks *gather* instead where waiting is cheap (on a GPU), a whole block works on one output, and the
-//! device can hold more blocks. (Gathering takes registers, so on a full device fewer blocks would be
-//! resident.) They increment their counters as they begin, when no thread waits for the answer. They pass
-//! their values as flagged values, as scans do (`look_back.rs`), to the block that began last. All blocks
-//! that it waits for have begun, so the wait ends however few blocks are resident. It clears the words again.
+//! Blocks *gather* instead if waiting is cheap (on a GPU), a whole block works on one output, and the device can hold
+//! more blocks. (Gathering takes registers, so on a full device fewer blocks would be resident.) They increment their
+//! counters as they begin, when no thread waits for the answer. They pass their values as flagged values, as scans do
+//! (`look_back.rs`), to the block that began last. All blocks that it waits for have begun, so the wait ends however
+//! few blocks are resident. It clears the words again.
 //!
-//! Values are combined in an order that the work partition alone decides. The operation has to be
-//! associative and commutative.
+//! Only the work partition determines the order in which values are combined. The operation must be associative and
+//! commutative.
 //!
-//! The error of a sum is bounded for *every* partition, so that what is chosen for speed never costs digits: a thread
-//! combines at most [`MAX_SERIAL_TERMS`] elements in sequence, and the results of these by levels (`cascade`); no
-//! thread combines more partial results of splits in sequence than that. An element takes part in at most
-//! some 600 additions, up to the lengths that memory holds.
+//! The error of a sum is bounded for *every* partition, so that speed never costs digits: a thread combines at most
+//! [`MAX_SERIAL_TERMS`] elements in sequence, and the results of these by levels (`cascade`); no thread combines more
+//! partial results of splits in sequence than that. An element takes part in at most some 600 additions, for any length
+//! that fits in memory.
 
 use crate::{DeviceInfo, tunable};
 
-/// Threads of a block of a reduction where nothing else is chosen.
+/// Default number of threads per block of a reduction.
 pub const REDUCE_THREADS: u32 = 256;
-/// Elements, or partial results, that a thread combines in sequence at most.
+/// Maximum number of elements, or partial results, that a thread combines in sequence.
 pub const MAX_SERIAL_TERMS: usize = 256;
-/// Completion counters that a launch may use; each has four bytes.
+/// Maximum number of completion counters per launch; each has four bytes.
 pub const COMPLETION_COUNTERS: usize = 4096;
 /// Bytes of the largest value that travels beside its status.
 pub(crate) const MAX_FLAGGED_BYTES: usize = 16;
-/// Bytes for the completion counters and, behind them, the flagged values of blocks that gather. All of them are zero
+/// Size in bytes of the completion counters and, after them, the flagged values of blocks that gather. All are zero
 /// before and after each launch.
 pub const REDUCTION_STATE_BYTES: usize = COMPLETION_COUNTERS * (4 + 2 * MAX_FLAGGED_BYTES);
 
@@ -40,31 +39,33 @@ tunable! {
     pub ReduceChoice = "reduce.partition";
     /// Outputs, each from a run of elements.
     problem ReduceProblem {
-        /// How many outputs there are.
+        /// Number of outputs.
         outputs: i64 = PowerOfTwo,
-        /// Elements of a run.
+        /// Elements per run.
         length: i64 = PowerOfTwo,
-        /// Adjacent threads take adjacent elements of a run, else adjacent outputs.
+        /// Whether adjacent threads take adjacent elements of a run, rather than adjacent outputs.
         contiguous: bool = Exact,
-        /// Bytes of an element.
+        /// Bytes per element.
         itemsize: i64 = Exact,
     }
     parameters {
-        /// Threads of a block.
+        /// Threads per block.
         threads: i64 = [64, 128, 256, 512, 1024],
-        /// Threads for one output.
+        /// Threads per output.
         threads_per_output: i64 = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024],
-        /// Elements of a thread that are worth a further block for the same output.
+        /// Elements per thread that justify a further block for the same output.
         min_split: i64 = [4, 8, 16, 32, 64, 128, 256],
-        /// Blocks for each one that the device holds, up to which outputs have several.
+        /// Runs are split until there are at most this many times the blocks that the device holds at once; 0 disables
+        /// splitting.
         waves: i64 = [0, 1, 2, 4],
-        /// The blocks of an output send their values to the one that began last, else they leave them in memory.
+        /// Whether the blocks of an output send their values to the one that began last, rather than leaving them in
+        /// memory.
         gather: bool = [false, true],
-        /// Bytes that a thread fetches before it combines the first of them, where it reads packs.
+        /// Bytes that a thread loads before it combines the first of them, if it reads packs.
         in_flight_bytes: i64 = [16, 32, 64, 128, 256],
-        /// Elements that it fetches, where it reads one by one.
+        /// Elements that a thread loads before it combines the first of them, if it reads single elements.
         unroll: i64 = [1, 2, 4, 8],
-        /// A thread has several adjacent outputs where they can be read at once.
+        /// Whether a thread handles several adjacent outputs if they can be read at once.
         adjacent_outputs: bool = [false, true],
     }
     device {}
@@ -126,26 +127,26 @@ impl ReduceChoice {
 /// How the threads of the device share outputs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WorkPartition {
-    /// Threads of a block.
+    /// Threads per block.
     pub threads: u32,
-    /// Threads for one output; 1, a power of two up to 32 when `reduce_contiguous`, or one up to all of a block.
+    /// Threads per output: 1, a power of two up to 32 if `reduce_contiguous`, or a power of two up to the whole block.
     pub threads_per_output: u32,
-    /// Blocks for one output.
+    /// Blocks per output.
     pub splits: usize,
-    /// The blocks of an output send their values to the one that began last.
+    /// Whether the blocks of an output send their values to the one that began last.
     pub gather: bool,
 }
 
 impl WorkPartition {
     /// The rule's partition of `outputs` runs of `length` elements on a device that runs `resident` blocks at once.
-    /// With `reduce_contiguous`, adjacent threads take adjacent elements of a run, else adjacent outputs; `is_simt`
-    /// is false for a device that runs warps as vectors.
+    /// With `reduce_contiguous`, adjacent threads take adjacent elements of a run, otherwise adjacent outputs;
+    /// `is_simt` is false for a device that runs warps as vectors.
     pub fn new(outputs: usize, length: usize, reduce_contiguous: bool, resident: usize, is_simt: bool) -> Self {
         let choice = ReduceChoice::new(outputs, length, reduce_contiguous, resident, is_simt);
         Self::chosen(&choice, outputs, length, reduce_contiguous, resident)
     }
 
-    /// The partition by a choice.
+    /// The partition for a choice.
     pub fn chosen(
         choice: &ReduceChoice,
         outputs: usize,
@@ -168,15 +169,15 @@ impl WorkPartition {
         whole.with_splits(splits, outputs, resident, choice.gather)
     }
 
-    /// The same threads per output with each run split into `splits` parts, which are gathered if that is `allowed` and
-    /// pays.
+    /// The same threads per output, with each run split into `splits` parts, which are gathered if that is `allowed`
+    /// and faster.
     pub fn with_splits(self, splits: usize, outputs: usize, resident: usize, allowed: bool) -> Self {
         let is_full = outputs.div_ceil(self.outputs_per_block()).max(1) * splits >= resident;
         let gather = allowed && splits > 1 && self.threads_per_output == self.threads && !is_full;
         Self { splits, gather, ..self }
     }
 
-    /// Outputs of one block.
+    /// Outputs per block.
     pub fn outputs_per_block(&self) -> usize {
         (self.threads / self.threads_per_output) as usize
     }

@@ -1,42 +1,42 @@
-//! The device in quantities, by which kernels and their geometry are chosen.
+//! Properties of a device, by which kernels and their geometry are chosen.
 
-/// Threads per block of kernels that need no particular number.
+/// Default number of threads per block.
 pub const BLOCK_THREADS: u32 = 256;
 
-/// What kernels and their geometry are chosen by.
+/// The properties of a device on which the choice of kernels and their geometry depends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DeviceInfo {
-    /// Multiprocessors.
+    /// Number of multiprocessors.
     pub multiprocessors: u32,
-    /// Blocks of 256 threads that are worth launching; more work is done by striding.
+    /// Maximum useful number of blocks of 256 threads; a grid-stride loop does the rest.
     pub max_blocks: u32,
-    /// Bytes that one thread reads best at once.
+    /// Bytes that a thread should read at once.
     pub vector_bytes: u32,
-    /// Shared memory of a block for pipelines of bulk copies; 0 where the device has none.
+    /// Shared memory per block, in bytes, for pipelines of bulk copies; 0 if the device does not support them.
     pub bulk_copy_smem_bytes: u32,
-    /// The most shared memory that a block gets on request.
+    /// Maximum shared memory per block, in bytes, with opt-in.
     pub shared_bytes: u32,
-    /// Compute capability: ten times the major number, and the minor one.
+    /// Compute capability, as ten times the major number plus the minor number.
     pub compute_capability: u32,
 }
 
 impl DeviceInfo {
-    /// Whether the device is a SIMD CPU: adjacent threads read adjacent elements, one at a time.
+    /// Whether the device is a SIMD CPU, on which adjacent threads should read adjacent elements, one at a time.
     pub fn is_simd_cpu(&self) -> bool {
         self.vector_bytes == 1
     }
 
-    /// Blocks of [`BLOCK_THREADS`] threads for `work` independent pieces of work.
+    /// Number of blocks of [`BLOCK_THREADS`] threads for `work` independent work items.
     pub fn grid_block_count(&self, work: usize) -> u32 {
         work.div_ceil(BLOCK_THREADS as usize).clamp(1, self.max_blocks as usize) as u32
     }
 
-    /// Blocks of [`BLOCK_THREADS`] threads that the device runs at once.
+    /// Number of blocks of [`BLOCK_THREADS`] threads that the device runs at once.
     pub fn resident_blocks(&self) -> usize {
         self.max_blocks as usize / 4
     }
 
-    /// The quantities by their names, with which constraints of tunable decisions are written.
+    /// The properties by name, for use in the constraints of tunable decisions.
     pub fn quantities(&self) -> [(&'static str, i64); 6] {
         [
             ("multiprocessors", self.multiprocessors.into()),

@@ -1,7 +1,7 @@
 //! Element types: their C names, their NumPy names, and NumPy's rules for combining them.
 //!
-//! The rules are those of NumPy 2 (NEP 50): two arrays promote to the smallest type that holds
-//! both, and a Python scalar is *weak*, it adapts to the array unless its kind is higher.
+//! The rules are those of NumPy 2 (NEP 50): two arrays promote to the smallest type that holds both, and a Python
+//! scalar is *weak*: it adapts to the array unless its kind is higher.
 
 use std::fmt;
 
@@ -59,12 +59,12 @@ pub enum DTypeKind {
     Record,
 }
 
-/// A Python scalar, whose kind but not whose size takes part in promotion.
+/// A Python scalar, which takes part in promotion by its kind but not its size.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum WeakScalar {
     /// `bool`.
     Bool(bool),
-    /// `int`, as far as a dtype can hold it.
+    /// `int`, within the range of the dtypes.
     Int(i128),
     /// `float`.
     Float(f64),
@@ -73,7 +73,7 @@ pub enum WeakScalar {
 }
 
 impl WeakScalar {
-    /// The type of an array made of it.
+    /// The dtype of an array made from it.
     pub fn dtype(self) -> DType {
         match self {
             WeakScalar::Bool(_) => DType::Bool,
@@ -84,7 +84,7 @@ impl WeakScalar {
     }
 }
 
-/// What promotion sees of an operand.
+/// An operand as promotion sees it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum OperandType {
     /// An array or a NumPy scalar.
@@ -94,7 +94,7 @@ pub enum OperandType {
 }
 
 impl OperandType {
-    /// The dtype, of a Python scalar that of an array made of it.
+    /// The dtype; for a Python scalar, that of an array made from it.
     pub fn dtype(self) -> DType {
         match self {
             OperandType::Strong(dtype) => dtype,
@@ -128,7 +128,7 @@ pub fn promote_operands(operands: impl Iterator<Item = OperandType> + Clone) -> 
     }
 }
 
-/// A type that NumPy knows and no kernel can be generated for.
+/// A NumPy type for which no kernel can be generated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownDType(pub String);
 
@@ -167,8 +167,8 @@ const DTYPE_TABLE: [DTypeRow; 15] = [
 ];
 
 impl DType {
-    /// The dtype with NumPy's kind letter (`dtype.kind`) and item size in bytes. Records have the
-    /// letter `V`; bfloat16, of the same letter, is distinguished by its name ([`DType::from_name`]).
+    /// Finds the dtype with NumPy's kind letter (`dtype.kind`) and item size in bytes. Records have the letter `V`;
+    /// bfloat16 has the same letter and is found by its name ([`DType::from_name`]).
     pub fn from_numpy(kind: char, itemsize: usize) -> Result<DType, UnknownDType> {
         let unknown = || UnknownDType(format!("of kind '{kind}' and {itemsize} bytes"));
         if kind == 'V' && itemsize > 0 {
@@ -177,17 +177,17 @@ impl DType {
         DTYPE_TABLE.iter().find(|row| row.1 == kind && row.2 == itemsize).map(|row| row.0).ok_or_else(unknown)
     }
 
-    /// The dtype with NumPy's name, such as `float32`.
+    /// Finds the dtype with NumPy's name, such as `float32`.
     pub fn from_name(name: &str) -> Option<DType> {
         DTYPE_TABLE.iter().find(|row| row.3 == name).map(|row| row.0)
     }
 
-    /// Every dtype that can be computed with.
+    /// Lists every dtype that supports computation.
     pub fn all_dtypes() -> impl Iterator<Item = DType> {
         DTYPE_TABLE.iter().map(|row| row.0)
     }
 
-    /// A small number of its own; those of records follow their sizes.
+    /// A small number that identifies the dtype; for records it follows from the size.
     #[inline]
     pub fn table_index(self) -> u32 {
         match self {
@@ -238,7 +238,7 @@ impl DType {
         self.table_row().map_or("void", |row| row.3)
     }
 
-    /// The type in CUDA C++ source. `void` for records, whose names only their users know.
+    /// The type in CUDA C++ source. `void` for records, whose C names only their users know.
     pub fn c_type(self) -> &'static str {
         self.table_row().map_or("void", |row| row.4)
     }
@@ -254,7 +254,7 @@ impl DType {
         format!("{order}{letter}{}", self.itemsize())
     }
 
-    /// What family it belongs to.
+    /// The kind of the dtype.
     #[inline]
     pub fn kind(self) -> DTypeKind {
         use DType::*;
@@ -278,7 +278,7 @@ impl DType {
         self.kind() == DTypeKind::Complex
     }
 
-    /// The type of the real and imaginary parts; `self` unless complex.
+    /// The dtype of the real and imaginary parts; `self` unless complex.
     pub fn real_part(self) -> DType {
         match self {
             DType::C64 => DType::F32,
@@ -287,7 +287,7 @@ impl DType {
         }
     }
 
-    /// The complex type whose parts are of this type, if there is one.
+    /// The complex dtype whose parts have this dtype, if there is one.
     pub fn complex_of_parts(self) -> Option<DType> {
         match self {
             DType::F32 => Some(DType::C64),
@@ -300,7 +300,7 @@ impl DType {
         DType::from_numpy(kind, itemsize).unwrap_or(DType::F64)
     }
 
-    /// The type NumPy gives to an operation on arrays of `self` and `other`.
+    /// The dtype that NumPy gives an operation on arrays of `self` and `other`.
     pub fn promote(self, other: DType) -> DType {
         if self == other {
             return self;
@@ -327,7 +327,7 @@ impl DType {
         }
     }
 
-    /// The type NumPy gives to an operation of an array of `self` with a Python scalar.
+    /// The dtype that NumPy gives an operation on an array of `self` and a Python scalar.
     pub fn promote_weak(self, scalar: WeakScalar) -> DType {
         let kind = self.kind();
         match scalar {
@@ -345,13 +345,13 @@ impl DType {
         }
     }
 
-    /// The result type of true division of operands that promote to `self`.
+    /// The result dtype of true division of operands that promote to `self`.
     pub fn true_divide_dtype(self) -> DType {
         if self.kind() < DTypeKind::Float { DType::F64 } else { self }
     }
 
-    /// The type that mathematical functions of integers are computed in: the smallest float that
-    /// holds them. Other types stay.
+    /// The dtype in which mathematical functions of integers are computed: the smallest float that holds them. Other
+    /// dtypes stay the same.
     pub fn float_dtype_for_unary(self) -> DType {
         if self.is_integral() { smallest_float_holding(self) } else { self }
     }

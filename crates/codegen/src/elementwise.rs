@@ -10,7 +10,7 @@ pub struct KernelParam {
     pub name: String,
     /// Element type.
     pub dtype: DType,
-    /// A pointer to `n` elements rather than one value.
+    /// Whether it is a pointer to `n` elements rather than one value.
     pub is_vector: bool,
     /// Whether the kernel only reads through the pointer.
     pub is_const: bool,
@@ -41,8 +41,8 @@ impl KernelParam {
 
 /// An elementwise kernel: `operation` is executed for every `i` in `0..n`.
 ///
-/// The kernel's parameters are `params` in order, then `size_t n`. Any grid of one-dimensional
-/// blocks covers all elements (grid-stride loop).
+/// The kernel's parameters are `params` in order, then `size_t n`. Any one-dimensional grid covers all elements
+/// (grid-stride loop).
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ElementwiseKernelSpec {
     /// Kernel name, a C identifier.

@@ -1,12 +1,12 @@
-//! What the kernels of arrays have in common: each is a small value that can be compared and hashed, and makes its
-//! source. The set of kernels is open: whoever has such a value can have it compiled and cached.
+//! The interface of all array kernels: each is a small value that can be compared and hashed, and generates its source.
+//! The set of kernels is open: any type that implements it can be compiled and cached.
 
 use std::borrow::Cow;
 use std::fmt::Debug;
 use std::hash::Hash;
 
-/// A kernel, as everything that decides its source. Equal values make equal sources, so that the value is the key by
-/// which the compiled kernel is found again.
+/// A kernel, described by everything that determines its source. Equal values generate equal sources, so the value is
+/// the cache key of the compiled kernel.
 pub trait KernelSpec: Clone + Eq + Hash + Debug + Send + Sync + 'static {
     /// The kernel's name in its source.
     fn kernel_name(&self) -> Cow<'static, str>;

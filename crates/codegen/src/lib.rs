@@ -1,5 +1,5 @@
-//! Makes kernel source: which C type a dtype is, how dtypes combine, and the generators that turn
-//! short expressions into complete kernels. Pure text in, pure text out; knows no driver.
+//! Generates kernel source: the C types of dtypes, the rules for combining dtypes, and generators that turn short
+//! expressions into complete kernels. Maps text to text and needs no driver.
 #![forbid(unsafe_code)]
 
 pub mod array;

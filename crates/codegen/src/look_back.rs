@@ -1,49 +1,48 @@
-//! What all scans share: one pass over memory by decoupled look-back, after D. Merrill and M. Garland,
+//! The common part of all scans: one pass over memory by decoupled look-back, after D. Merrill and M. Garland,
 //! "Single-pass Parallel Prefix Scan with Decoupled Look-back" (2016).
 //!
 //! A block takes the next tile number from an atomic counter, so the tiles before it belong to blocks that are running
-//! or done: waiting for them ends whatever the number of resident blocks is. It publishes its tile's sum,
-//! then walks back over its predecessors, a warp of them at a time, until it meets one whose prefix is
-//! known.
+//! or done: waiting for them ends, whatever the number of resident blocks. It publishes its tile's sum, then walks back
+//! over its predecessors, a warp of them at a time, until it meets one whose prefix is known.
 //!
 //! A flagged value consists of 64-bit words, each of which holds 32 bits of the value and the status: a reader that
-//! finds the same status in all of them has the value, without fences. Values of more than 16 bytes are
-//! stored, fence, status; readers take status, fence, value.
+//! finds the same status in all of them has the value, without fences. Larger values, of more than 16 bytes, are stored
+//! before a fence and the status; readers load the status, fence, and load the value.
 //!
-//! Inside a warp, adjacent lanes hold adjacent groups of a few elements, so that memory is read and
-//! written in order and no value passes through shared memory.
+//! Inside a warp, adjacent lanes hold adjacent groups of a few elements, so that memory is read and written in order
+//! and no value passes through shared memory.
 
 use crate::block_reduce::MAX_FLAGGED_BYTES;
 use crate::{DeviceInfo, tunable};
 
-/// How a scan cuts its elements.
+/// How a scan divides its elements into tiles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ScanTiling {
-    /// Threads of a block, a multiple of 32.
+    /// Threads per block, a multiple of 32.
     pub threads: u32,
-    /// Groups of a thread.
+    /// Packs per thread.
     pub packs_per_thread: u32,
-    /// Adjacent elements of a group, which are read and written at once.
+    /// Elements per pack; they are adjacent, and read and written at once.
     pub pack_size: u32,
-    /// Loops stay loops, and their values are kept in shared memory: for devices that run a warp as
-    /// vectors, where registers are few and code is expensive.
+    /// Whether loops are not unrolled and keep their values in shared memory: for devices that run a warp as vectors,
+    /// where registers are few and code is expensive.
     pub rolled: bool,
 }
 
 tunable! {
-    /// How a scan of long rows cuts its elements, and which warps do what.
+    /// How a scan of long rows divides its elements into tiles, and the roles of warps.
     pub ScanChoice = "scan.tiles";
-    /// Rows of adjacent elements, or rows whose elements are apart (`inner` of them lie side by side).
+    /// Rows of adjacent elements, or interleaved rows (`inner` of them side by side).
     problem ScanProblem {
-        /// Rows that are one behind the other.
+        /// Number of outer rows.
         outer: i64 = PowerOfTwo,
-        /// Elements of a row.
+        /// Elements per row.
         n: i64 = PowerOfTwo,
-        /// Rows that lie side by side.
+        /// Number of interleaved rows.
         inner: i64 = PowerOfTwo,
-        /// Bytes of an element that is read.
+        /// Bytes per element that is read.
         element_bytes: i64 = Exact,
-        /// Bytes of an item while it is combined.
+        /// Bytes per item while it is combined.
         item_bytes: i64 = Exact,
         /// Adjacent elements that may be read and written at once.
         pack: i64 = Exact,
@@ -51,19 +50,20 @@ tunable! {
     parameters {
         /// Threads that scan a tile.
         threads: i64 = [32, 64, 128, 256, 512],
-        /// Elements of a thread.
+        /// Elements per thread.
         items: i64 = [1, 2, 4, 8, 16, 32, 64, 128],
-        /// Elements are read and written in packs where they may be.
+        /// Whether elements are read and written in packs where possible.
         packed: bool = [false, true],
-        /// Loops stay loops, and values are kept in shared memory, not in registers.
+        /// Whether loops are not unrolled and keep their values in shared memory rather than registers.
         rolled: bool = [false, true],
-        /// Blocks stay, and warps of their own copy, sum up and look back, on devices with bulk copies.
+        /// Whether blocks are persistent and have separate warps that copy, sum up and look back, on devices with bulk
+        /// copies.
         pipelined: bool = [false, true],
-        /// Warps that sum tiles up.
+        /// Number of warps that sum up tiles.
         reducer_warps: i64 = [1, 2, 4, 8],
-        /// The most tiles of a block that are under way.
+        /// Maximum number of tiles in flight per block.
         max_stages: i64 = [4, 8, 12, 16],
-        /// Tiles of a block from which on it stays.
+        /// Tiles per block from which on blocks are persistent.
         min_tiles: i64 = [2, 4, 8, 16],
     }
     device {}
@@ -106,7 +106,7 @@ impl ScanChoice {
         }
     }
 
-    /// The tiles of this choice.
+    /// The tiling of this choice.
     pub fn tiling(&self, pack_size: usize) -> ScanTiling {
         let items = self.items as u32;
         let pack_size = if self.packed { (pack_size as u32).clamp(1, items) } else { 1 };
@@ -116,13 +116,13 @@ impl ScanChoice {
 }
 
 impl ScanTiling {
-    /// The rule's shape for items of `itemsize` bytes. `is_simt` is true for a GPU, and false for a
-    /// device that runs a warp as vectors.
+    /// The rule's tiling for items of `itemsize` bytes. `is_simt` is true for a GPU, and false for a device that runs a
+    /// warp as vectors.
     pub fn new(itemsize: usize, pack_size: usize, is_simt: bool) -> Self {
         ScanChoice::new(itemsize, pack_size, is_simt).tiling(pack_size)
     }
 
-    /// Elements of a tile.
+    /// Elements per tile.
     pub fn tile_items(&self) -> usize {
         (self.threads * self.packs_per_thread * self.pack_size) as usize
     }
@@ -138,8 +138,8 @@ pub(crate) fn state_header_bytes(itemsize: usize) -> usize {
     64 + itemsize.next_multiple_of(16)
 }
 
-/// Bytes of device memory for the state of `tiles` tiles of items of `itemsize` bytes: those that must
-/// be zero at the start, and all.
+/// Device memory, in bytes, for the state of `tiles` tiles of items of `itemsize` bytes: the part that must be zero at
+/// the start, and the total.
 pub fn scan_state_bytes(itemsize: usize, tiles: usize) -> (usize, usize) {
     let packed = itemsize <= MAX_FLAGGED_BYTES;
     let word = if packed { 8 * itemsize.div_ceil(4).max(1).next_power_of_two() } else { 4 };

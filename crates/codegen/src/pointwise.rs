@@ -1,13 +1,12 @@
-//! The generator behind `ElementwiseKernel`: a C snippet over `i` becomes a kernel that is specialised on
-//! how its arrays lie in memory.
+//! The generator behind `ElementwiseKernel`: it turns a C snippet over `i` into a kernel that is specialised for the
+//! memory layout of its arrays.
 //!
-//! Three forms come from one description. *Flat*: every array is addressed by the pointer the user
-//! declared. *Packed*: arrays whose elements the snippet names only as `x[i]` are read and written in
-//! vectors of up to 16 bytes; inside the snippet such an array is a proxy of the same name whose
-//! `operator[]` returns the element in registers. *Strided*: arrays of any layout, broadcast to one shape,
-//! with proxies that compute the element's address. The snippet's text is never edited, and the proxies
-//! shadow the parameters, so a snippet cannot access an element in a way the analysis missed, except
-//! through a macro; snippets with macros of their own get the flat form.
+//! One description gives three forms. *Flat*: every array is addressed by the pointer that the user declared. *Packed*:
+//! arrays whose elements the snippet accesses only as `x[i]` are read and written in vectors of up to 16 bytes; inside
+//! the snippet such an array is a proxy of the same name whose `operator[]` returns the element in registers.
+//! *Strided*: arrays of any layout, broadcast to one shape, with proxies that compute the element's address. The
+//! snippet's text is never edited, and the proxies shadow the parameters, so a snippet cannot access an element in a
+//! way that the analysis missed, except through a macro; snippets with macros of their own get the flat form.
 
 use crate::c_declarations::Argument;
 use crate::snippet::{self, ControlFlow, ElementUse};
@@ -16,17 +15,17 @@ use std::fmt::Write;
 /// How a kernel finds its elements.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum IndexingMode {
-    /// `i` runs over `0..n`, or over a `long` range when `ranged`.
+    /// `i` runs over `0..n`, or over a `long` range if `ranged`.
     Flat {
         /// Parameters `long start, long stop, long step` in place of `n`.
         ranged: bool,
     },
-    /// `lanes` elements at a time.
+    /// `pack_size` elements at a time.
     Packed {
         /// Elements per thread and step; a power of two.
         pack_size: usize,
     },
-    /// Arrays of `ndim` dimensions and any strides; those named in `strided`.
+    /// Arrays of `ndim` dimensions and any strides; `strided` marks those that the snippet accesses through proxies.
     Strided {
         /// Dimensions after joining.
         ndim: usize,
@@ -54,7 +53,7 @@ pub struct ElementwiseSnippet {
     pub after_loop: String,
 }
 
-/// Threads of a block, unless a launch chooses others.
+/// Default number of threads per block.
 pub const BLOCK_THREADS: u32 = 256;
 
 impl ElementwiseSnippet {
@@ -75,7 +74,7 @@ impl ElementwiseSnippet {
         self.arguments.iter().map(one).collect()
     }
 
-    /// Whether proxies may replace the arrays: the snippet's own text is all there is to read.
+    /// Whether proxies may replace the arrays, because the snippet's own text shows all accesses.
     pub fn can_replace_arrays_with_proxies(&self) -> bool {
         let ControlFlow { changes_index, has_directives, .. } = snippet::analyze_control_flow(&self.operation);
         let user_headers = self.preamble.contains("#include \"");
@@ -83,7 +82,7 @@ impl ElementwiseSnippet {
         !(changes_index || has_directives || macros || user_headers)
     }
 
-    /// Elements that a thread should take at a time, or 1 when the packed form is not allowed.
+    /// Elements that a thread should process at a time; 1 if the packed form is not allowed.
     pub fn pack_size(&self) -> usize {
         let uses = self.element_uses();
         let flow = snippet::analyze_control_flow(&self.operation);
@@ -100,8 +99,8 @@ impl ElementwiseSnippet {
         (16 / least).min(32 / most).max(1)
     }
 
-    /// Whether two arrays may share memory when elements are held in registers: one statement computes a
-    /// whole element before it stores it.
+    /// Whether two arrays may share memory although elements are held in registers, because a single statement computes
+    /// the whole element before it stores it.
     pub fn allows_aliasing(&self) -> bool {
         let written =
             self.element_uses().iter().filter(|u| matches!(u, ElementUse::Assigned | ElementUse::Changed)).count();
@@ -119,7 +118,7 @@ impl ElementwiseSnippet {
         self.source_for_block(access, BLOCK_THREADS)
     }
 
-    /// [`ElementwiseSnippet::source`] for blocks of at most so many threads.
+    /// [`ElementwiseSnippet::source`] for blocks of at most this many threads.
     pub fn source_for_block(&self, access: &IndexingMode, block: u32) -> String {
         let mut out = String::new();
         self.emit_headers_and_preamble(&mut out, access);

@@ -1,11 +1,11 @@
-//! The generator of reductions: `reduce_expr` over `a` and `b` of `map_expr` over `i`.
+//! The generator of reductions: combines the values of `map_expr` over `i` by `reduce_expr` over `a` and `b`.
 //!
-//! *Full* reductions fold each thread's elements, then each block's threads, then the blocks' results;
-//! *axis* reductions give each output a group of threads, and split long runs over blocks. Either is one
-//! launch; see `block_reduce.rs`.
+//! *Full* reductions fold each thread's elements, then each block's threads, then the blocks' results; *axis*
+//! reductions assign a group of threads to each output, and split long runs over blocks. Both take one launch; see
+//! `block_reduce.rs`.
 //!
-//! The order in which elements are combined is not defined: `reduce_expr` must be associative and
-//! commutative, and `neutral` its neutral element.
+//! The order in which elements are combined is undefined: `reduce_expr` must be associative and commutative, and
+//! `neutral` its neutral element.
 
 pub use crate::block_reduce::REDUCE_THREADS;
 use crate::block_reduce::{BLOCK_REDUCE_SOURCE, MAX_SERIAL_TERMS};
@@ -21,7 +21,7 @@ pub struct ReductionSnippet {
     pub name: String,
     /// Parameters.
     pub arguments: Vec<Argument>,
-    /// Type of the result and of everything in between.
+    /// Type of the result and of all intermediate values.
     pub out: CType,
     /// The neutral element, a C expression.
     pub neutral: String,
@@ -36,13 +36,13 @@ pub struct ReductionSnippet {
 /// How the threads of a block share the work of an axis reduction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct AxisReductionShape {
-    /// Dimensions of the outputs, after joining.
+    /// Output dimensions, after merging.
     pub kept: usize,
-    /// Dimensions that are reduced, after joining.
+    /// Reduced dimensions, after merging.
     pub reduced: usize,
-    /// Threads for one output; a power of two up to [`REDUCE_THREADS`].
+    /// Threads per output; a power of two up to [`REDUCE_THREADS`].
     pub threads_per_output: u32,
-    /// Adjacent threads take adjacent elements along the reduced axes, else adjacent outputs.
+    /// Whether adjacent threads take adjacent elements along the reduced axes, rather than adjacent outputs.
     pub reduce_contiguous: bool,
     /// Whether runs are split over blocks.
     pub split: bool,
@@ -58,7 +58,7 @@ impl ReductionSnippet {
         (IN_FLIGHT_BYTES / bytes.max(1)).clamp(1, 4)
     }
 
-    /// The map expression as an elementwise snippet, which decides how arrays may be accessed.
+    /// The map expression as an elementwise snippet, which determines how arrays may be accessed.
     pub fn map_as_elementwise(&self) -> ElementwiseSnippet {
         ElementwiseSnippet {
             name: self.name.clone(),
@@ -69,10 +69,10 @@ impl ReductionSnippet {
         }
     }
 
-    /// The kernel that reduces everything to one value. Parameters: the result's address, the arguments,
-    /// what [`ElementwiseSnippet::source`] adds for this access, then an array of one value per block and the
-    /// address of the counters. Blocks are at most as many as counters; whether they `gather` and how many threads a
-    /// block has (a multiple of 32) is the launch's choice.
+    /// The source of the kernel that reduces everything to one value. Parameters: the result's address, the arguments,
+    /// what [`ElementwiseSnippet::source`] adds for this access, then an array of one value per block and the address
+    /// of the counters. There must be no more blocks than counters; the launch chooses whether they `gather` and how
+    /// many threads a block has (a multiple of 32).
     pub fn full_reduction_source(&self, access: &IndexingMode, gather: bool, block: u32) -> String {
         let map = self.map_as_elementwise();
         let mut out = String::new();
@@ -113,8 +113,8 @@ impl ReductionSnippet {
         out
     }
 
-    /// The kernel that reduces over some axes. Parameters: the result's address, the arguments, and the
-    /// structure that [`axis_reduction_layout_bytes`] fills
+    /// The source of the kernel that reduces over some axes. Parameters: the result's address, the arguments, and the
+    /// structure that [`axis_reduction_layout_bytes`] fills.
     pub fn axis_reduction_source(&self, shape: &AxisReductionShape) -> String {
         let map = self.map_as_elementwise();
         let mut out = String::new();
@@ -296,8 +296,8 @@ impl ReductionSnippet {
     }
 }
 
-/// The bytes of the last parameter of an axis reduction. Each row of strides is for one array, then come
-/// the distances of the flat index, and the strides of the result (whose reduced part is not used).
+/// The bytes of the last parameter of an axis reduction. There is a row of strides for each array, then one for the
+/// flat index, and one for the result (whose reduced part is unused).
 pub fn axis_reduction_layout_bytes(
     kept: &[usize],
     reduced: &[usize],

@@ -1,6 +1,6 @@
-//! The generator of scans: one pass over memory, with segments and statements that use the results.
+//! The generator of scans: one pass over memory, with optional segments, and statements that use the results.
 //!
-//! see `look_back.rs`. `scan_expr` must be associative; it need not commute.
+//! See `look_back.rs`. `scan_expr` must be associative but need not be commutative.
 
 use crate::block_reduce::BLOCK_REDUCE_SOURCE;
 use crate::c_declarations::{Argument, CType};
@@ -34,15 +34,15 @@ pub struct ScanSnippet {
     pub item: CType,
     /// The neutral element, needed for `prev_item`.
     pub neutral: Option<String>,
-    /// The item of `i`.
+    /// The expression for item `i`.
     pub input_expr: String,
-    /// Combines `a` (earlier) and `b`; `across_seg_boundary` is true if a segment starts in `b`.
+    /// Combines `a` (earlier) and `b`; `across_seg_boundary` is true if a segment starts within `b`.
     pub scan_expr: String,
     /// Executed for each `i` with `item`, `prev_item` and `last_item`.
     pub output_statement: String,
     /// Whether a segment starts at `i`.
     pub segment_start: Option<String>,
-    /// Values fetched before.
+    /// Values fetched before `input_expr` is evaluated.
     pub fetches: Vec<NeighborFetch>,
     /// Type of `i` and `N`.
     pub index: String,
@@ -50,19 +50,19 @@ pub struct ScanSnippet {
     pub preamble: String,
 }
 
-/// What a kernel does beside the form of its tiles.
+/// The configuration of a scan kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ScanKernelConfig {
-    /// How elements are cut.
+    /// How elements are divided into tiles.
     pub shape: ScanTiling,
-    /// Blocks stay and have warps with a task each; the arrays begin at multiples of 16 bytes.
+    /// If set, blocks are persistent and their warps have different roles; arrays must begin at multiples of 16 bytes.
     pub pipeline: Option<ScanPipeline>,
-    /// Nothing is output but the last item, into the state.
+    /// Whether the kernel outputs only the last item, into the state.
     pub reduces_only: bool,
 }
 
 impl ScanSnippet {
-    /// Bytes of an item with what it carries along.
+    /// Size in bytes of an item and the data carried with it.
     pub fn item_bytes(&self) -> usize {
         match self.segment_start {
             Some(_) => (self.item.itemsize + 4).next_multiple_of(self.item.align.max(4)),
@@ -70,19 +70,19 @@ impl ScanSnippet {
         }
     }
 
-    /// The pipeline for tiles of `shape` with `room` bytes of shared memory, if there can be one.
+    /// The pipeline for tiles of `shape` in `room` bytes of shared memory, if possible.
     pub fn tile_pipeline(&self, shape: ScanTiling, room: u32) -> Option<ScanPipeline> {
         let bytes =
             self.packed_arrays(&self.input_as_elementwise().element_uses()).map(|(a, _)| a.ctype.itemsize).sum();
         ScanPipeline::new(shape, self.item_bytes(), bytes, room)
     }
 
-    /// Where the state has its words, from which on it must be zero before each pass.
+    /// Offset of the state's words, which must be zero before each pass.
     pub fn state_header_bytes(&self) -> usize {
         state_header_bytes(self.item_bytes())
     }
 
-    /// Adjacent elements that may be read and written at once, when arrays begin where that is allowed.
+    /// Adjacent elements that may be read and written at once if arrays are suitably aligned.
     pub fn pack_size(&self) -> usize {
         // An array that the output reads as well as the input would have to be fetched twice.
         let both_ways = |a: &Argument| {
@@ -118,7 +118,7 @@ impl ScanSnippet {
         self.as_elementwise(&self.output_statement)
     }
 
-    /// Whether `output_statement` needs the last item, for which the scan runs twice.
+    /// Whether `output_statement` needs the last item, which makes the scan run twice.
     pub fn needs_total(&self) -> bool {
         snippet::mentions_name(&self.output_statement, "last_item")
     }
@@ -127,9 +127,9 @@ impl ScanSnippet {
         snippet::mentions_name(&self.output_statement, "prev_item")
     }
 
-    /// The kernel. Parameters: the arguments, `unsigned long n`, and the address of the state, which
-    /// [`scan_state_bytes`] measures; a single tile may find anything there. A form with `reduces_only` leaves the last
-    /// item in the state, where the other form finds it.
+    /// The kernel source. Parameters: the arguments, `unsigned long n`, and the address of the state, whose size
+    /// [`scan_state_bytes`] gives; for a single tile its contents do not matter. With `reduces_only` the kernel leaves
+    /// the last item in the state, where the other kernel finds it.
     pub fn source(&self, form: &ScanKernelConfig) -> String {
         let mut out = String::new();
         self.emit_headers_and_preamble(&mut out);

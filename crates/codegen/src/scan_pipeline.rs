@@ -1,26 +1,25 @@
-//! Scans of long inputs on devices with bulk copies (compute capability 9.0 and later): persistent,
-//! warp-specialized blocks, so that memory is never idle while a block looks back.
+//! Scans of long inputs on devices with bulk copies (compute capability 9.0 and later): persistent, warp-specialised
+//! blocks, so that memory is never idle while a block looks back.
 //!
-//! A block has a ring of tiles in shared memory. One warp takes tile numbers and starts the copies; some warps
-//! sum the tiles up as they arrive and publish the sums; one warp looks back for the prefix of each tile; the
-//! others scan the tiles and write them. Without this specialization all resident blocks load, look back and
-//! write at the same time, and memory waits while they look back.
+//! A block has a ring of tiles in shared memory. One warp takes tile numbers and starts the copies; some warps sum up
+//! the tiles as they arrive and publish the sums; one warp looks back for the prefix of each tile; the others scan the
+//! tiles and write them. Without this specialisation all resident blocks load, look back and write at the same time,
+//! and memory is idle while they look back.
 //!
-//! The tiles of a block come in rising order, and a sum is published whatever the scan of an earlier tile
-//! waits for, so the look-back ends as it does in `look_back.rs`.
+//! A block takes its tiles in ascending order, and publishes a sum whatever the scan of an earlier tile waits for, so
+//! the look-back ends as it does in `look_back.rs`.
 
 use crate::block_reduce::MAX_FLAGGED_BYTES;
 use crate::look_back::ScanTiling;
 
-/// How the warps of a block share the work on a ring of tiles. The threads of the [`ScanTiling`] are those
-/// that write.
+/// How the warps of a block share the work on a ring of tiles. The threads of the [`ScanTiling`] are those that write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ScanPipeline {
-    /// Warps that sum tiles up.
+    /// Number of warps that sum up tiles.
     pub reducer_warps: u32,
-    /// Tiles of the ring.
+    /// Number of tiles in the ring.
     pub stages: u32,
-    /// Bytes of a tile.
+    /// Size of a tile in bytes.
     pub stage_bytes: u32,
 }
 
@@ -28,15 +27,15 @@ impl ScanPipeline {
     /// Fewest tiles of a ring that hide the look-back.
     const MIN_STAGES: u32 = 4;
 
-    /// The rule's pipeline for tiles of `shape` with items of `item_bytes` that read `element_bytes` for each
-    /// element, in `room` bytes of shared memory. None where tiles are too large for that, or are not read in
-    /// packs, or items do not travel beside their status.
+    /// The rule's pipeline for tiles of `shape` with items of `item_bytes` that read `element_bytes` per element, in
+    /// `room` bytes of shared memory. `None` if tiles do not fit or are not read in packs, or if items are not passed
+    /// as flagged values.
     pub fn new(shape: ScanTiling, item_bytes: usize, element_bytes: usize, room: u32) -> Option<Self> {
         // A sum takes as long as a scan, and less than a tile's way through memory.
         Self::with_warps(shape, item_bytes, element_bytes, room, [if item_bytes > 4 { 8 } else { 4 }, 16])
     }
 
-    /// [`ScanPipeline::new`] with so many warps that sum up, and at most so many tiles.
+    /// [`ScanPipeline::new`] with this many reducer warps, and at most this many tiles.
     pub fn with_warps(
         shape: ScanTiling,
         item_bytes: usize,
@@ -54,13 +53,13 @@ impl ScanPipeline {
         fits.then_some(Self { reducer_warps, stages, stage_bytes })
     }
 
-    /// Blocks for `tiles` on a device of `processors`, where there are enough to keep them busy for a while: `min_tiles`
-    /// each.
+    /// The number of blocks for `tiles` on a device of `processors`, if there are enough tiles to keep them busy:
+    /// `min_tiles` each.
     pub fn pipeline_block_count(tiles: usize, processors: u32, min_tiles: usize) -> Option<u32> {
         (tiles >= min_tiles * processors as usize).then_some(processors)
     }
 
-    /// Threads of a block.
+    /// Threads per block.
     pub fn threads_per_block(&self, shape: ScanTiling) -> u32 {
         shape.threads + 32 * (self.reducer_warps + 2)
     }

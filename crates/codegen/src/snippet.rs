@@ -1,7 +1,7 @@
-//! Reading C snippets as tokens, far enough to know how a snippet uses the parameters of its kernel.
+//! Tokenises C snippets, and analyses how a snippet uses the parameters of its kernel.
 //!
-//! What is found here decides whether a kernel may hold an element in a register (see
-//! [`ElementUse`]); whatever is not understood counts as "may do anything".
+//! The analysis decides whether a kernel may hold an element in a register (see [`ElementUse`]); code that it does not
+//! understand counts as "may do anything".
 
 use rtcg_c_lex::{Token, TokenKind};
 use std::collections::BTreeSet;
@@ -25,7 +25,7 @@ impl<'a> SnippetToken<'a> {
 
 const ASSIGNMENT_OPERATORS: [&str; 11] = ["=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="];
 
-/// The tokens of a snippet.
+/// Splits a snippet into tokens.
 pub fn tokenize(text: &str) -> Vec<SnippetToken<'_>> {
     fn snippet_token(token: Token<'_>) -> SnippetToken<'_> {
         match token.kind {
@@ -37,7 +37,7 @@ pub fn tokenize(text: &str) -> Vec<SnippetToken<'_>> {
     rtcg_c_lex::tokenize(text).into_iter().map(snippet_token).collect()
 }
 
-/// All names in a snippet.
+/// Collects all names in a snippet.
 pub fn identifiers(text: &str) -> BTreeSet<&str> {
     tokenize(text)
         .into_iter()
@@ -45,36 +45,36 @@ pub fn identifiers(text: &str) -> BTreeSet<&str> {
         .collect()
 }
 
-/// Whether `name` occurs in a snippet as a name.
+/// Whether `name` occurs as a name in a snippet.
 pub fn mentions_name(text: &str, name: &str) -> bool {
     text.contains(name) && identifiers(text).contains(name)
 }
 
-/// How a snippet uses an array `x` whose elements it names `x[i]`.
+/// How a snippet uses an array `x`, in terms of its elements `x[i]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ElementUse {
     /// Not at all.
     Unused,
-    /// Only `x[i]`, and only its value is taken.
+    /// Only as `x[i]`, whose value is only read.
     Read,
-    /// Only `x[i]`, and a statement that is always executed assigns it before it is read.
+    /// Only as `x[i]`, which a statement that always runs assigns before it is read.
     Assigned,
-    /// Only `x[i]`, which may be read and changed.
+    /// Only as `x[i]`, which may be read and changed.
     Changed,
     /// In other ways too: other indices, its address, as a pointer.
     Other,
 }
 
-/// What is known about a snippet as a whole.
+/// Properties of a snippet as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ControlFlow {
-    /// The snippet may leave the loop's body early (`return`, `goto`, `break`, `continue`).
+    /// Whether the snippet may leave the loop body early (`return`, `goto`, `break`, `continue`).
     pub jumps: bool,
-    /// The snippet assigns to or declares `i`, or takes its address.
+    /// Whether the snippet assigns to or declares `i`, or takes its address.
     pub changes_index: bool,
-    /// One statement and nothing after it.
+    /// Whether the snippet is a single statement.
     pub single_statement: bool,
-    /// There are lines of the preprocessor.
+    /// Whether there are preprocessor directives.
     pub has_directives: bool,
 }
 
@@ -103,8 +103,8 @@ pub fn analyze_control_flow(text: &str) -> ControlFlow {
     ControlFlow { jumps, changes_index, single_statement, has_directives: tokens.iter().any(|t| t.matches_text("#")) }
 }
 
-/// How `text` uses the array `array`. With `references_possible`, functions that are not known to take
-/// their arguments by value may change them.
+/// Analyses how `text` uses the array `array`. With `references_possible`, any function that is not known to take its
+/// arguments by value may change them.
 pub fn classify_element_use(text: &str, array: &str, references_possible: bool) -> ElementUse {
     let tokens = tokenize(text);
     let mut depth = 0i32;

@@ -1,8 +1,8 @@
-//! Snippets whose types are filled in by a call, as CuPy has them: `T x, T y` -> `T z` by `z = x * y`.
+//! Snippets whose types each call determines, as in CuPy: `T x, T y` -> `T z` by `z = x * y`.
 //!
-//! A type of one letter stands for the type of the arguments that have it. Elements have the names of their arrays; an
-//! array declared `raw` is indexed by the snippet itself. For each choice of types the snippet becomes one with C
-//! declarations and elements `x[i]`, in which the lines of the text stay what they are.
+//! A one-letter type is a type variable that stands for the type of the arguments declared with it. An array's name
+//! stands for its element; the snippet indexes an array declared `raw` itself. For each choice of types the snippet
+//! becomes one with C declarations and elements `x[i]`, in which the lines of the text do not change.
 
 use crate::c_declarations::{Argument, ArgumentError, CType, TypeRegistry, parse_argument};
 use crate::dtype::DType;
@@ -23,18 +23,18 @@ struct TypedParam {
     is_raw: bool,
 }
 
-/// What a call gives for a parameter.
+/// What a call passes for a parameter.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum GivenType {
     /// An array with elements of this type.
     Array(CType),
-    /// A number; it decides the type of a letter that no array decides.
+    /// A number; it determines a type variable that no array determines.
     Number(CType),
-    /// Nothing: an output that the call makes.
+    /// Nothing: an output that the call allocates.
     Nothing,
 }
 
-/// A snippet between inputs and outputs whose types may be letters.
+/// A snippet between inputs and outputs whose types may be variables.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TypedSnippet {
     params: Vec<TypedParam>,
@@ -42,7 +42,7 @@ pub struct TypedSnippet {
     operation: String,
 }
 
-/// A snippet with its types.
+/// A snippet with concrete types.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FilledSnippet {
     /// The outputs, then the inputs.
@@ -52,10 +52,10 @@ pub struct FilledSnippet {
 }
 
 impl TypedSnippet {
-    /// Reads the declarations of inputs and outputs: `T x`, `float32 y`, `raw T table`, separated by commas.
+    /// Parses the declarations of inputs and outputs: `T x`, `float32 y`, `raw T table`, separated by commas.
     ///
     /// # Errors
-    /// A declaration that is none, a name that is used twice, or no output.
+    /// When a declaration is invalid, a name is used twice, or there is no output.
     pub fn parse(inputs: &str, outputs: &str, operation: &str, registry: &TypeRegistry) -> Result<Self, ArgumentError> {
         let mut params: Vec<TypedParam> = vec![];
         let mut n_inputs = 0;
@@ -80,15 +80,15 @@ impl TypedSnippet {
         self.params.iter().map(|param| (&param.name[..], param.is_raw))
     }
 
-    /// How many of the parameters are inputs.
+    /// The number of inputs.
     pub fn n_inputs(&self) -> usize {
         self.n_inputs
     }
 
-    /// The snippet for what a call gives, in the order of the parameters.
+    /// Fills in the types for what a call passes, in the order of the parameters.
     ///
     /// # Errors
-    /// Arrays that give one letter two types, a letter that nothing decides, or a number where an array must be.
+    /// When arrays give a type variable two types, nothing determines a variable, or a number is passed for an array.
     pub fn fill(&self, given: &[GivenType]) -> Result<FilledSnippet, ArgumentError> {
         let letters = self.letter_types(given)?;
         let mut arguments = vec![];

@@ -1,10 +1,10 @@
-//! GPU architectures as options spell them: `sm_90a`, `compute_80`.
+//! GPU architectures in the spelling of options: `sm_90a`, `compute_80`.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// A compute capability with its optional feature suffix (`a`: this architecture only, `f`: its
-/// family). The textual forms `sm_90a`, `compute_90a`, `lto_90a` and `90a` all parse to the same.
+/// A compute capability with its optional feature suffix (`a`: this architecture only, `f`: its family). The forms
+/// `sm_90a`, `compute_90a`, `lto_90a` and `90a` all parse to the same value.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Arch {
     /// `10 * major + minor`.
@@ -14,7 +14,7 @@ pub struct Arch {
 }
 
 impl Arch {
-    /// The architecture of a compute capability.
+    /// Makes the architecture of a compute capability.
     pub const fn new(major: u32, minor: u32) -> Self {
         Self { number: 10 * major + minor, suffix: None }
     }
@@ -24,12 +24,12 @@ impl Arch {
         self.number / 10
     }
 
-    /// `sm_90a`: machine code.
+    /// The name for machine code: `sm_90a`.
     pub fn real_name(self) -> String {
         format!("sm_{self}")
     }
 
-    /// `compute_90a`: PTX.
+    /// The name for PTX: `compute_90a`.
     pub fn virtual_name(self) -> String {
         format!("compute_{self}")
     }

@@ -1,9 +1,9 @@
-//! A program as NVRTC is given it, and what is changed of that when NVRTC refuses it.
+//! The text of a program that NVRTC gets, and how it is changed when NVRTC refuses it.
 //!
-//! What nvcc declares by itself and what it gives to the host compiler cannot be told from the text alone, which may
-//! declare a name in a branch that is not taken. So the compiler is asked: its errors say which names are missing or
-//! declared twice, and which host code it cannot compile. Each attempt changes something that the next one cannot
-//! change back, so that there is a last one.
+//! The text alone does not tell what nvcc would declare implicitly and what it would give to the host compiler, because
+//! a name may be declared in a branch that is not taken. So the compiler is asked: its errors say which names are
+//! missing or declared twice, and which host code it cannot compile. Each attempt changes something that later ones
+//! cannot change back, so the number of attempts is finite.
 
 use crate::header_shims;
 use crate::host_code::{device_words, has_device_code, is_host_header, without_host_code};

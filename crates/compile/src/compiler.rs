@@ -1,4 +1,4 @@
-//! From request to artifact: cache, choice of compiler, headers, compilation.
+//! From request to artifact: cache, choice of the compiler, headers and compilation.
 
 use crate::arch::Arch;
 use crate::attempts::{Improvement, Program, wrap_extern_c};
@@ -17,7 +17,7 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-/// Compiles requests. Holds nothing; the cache and the loaded NVRTC belong to the process.
+/// Compiles requests. It has no state; the cache and the loaded NVRTC belong to the process.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Compiler;
 
@@ -26,7 +26,7 @@ pub struct Compiler;
 pub struct CompilerInfo {
     /// `NVRTC 13.0`, or what `nvcc --version` prints.
     pub version: String,
-    /// Its file.
+    /// The path of its file.
     pub path: PathBuf,
 }
 
@@ -44,8 +44,8 @@ type LinePrinter = Box<dyn Fn(&str) + Send + Sync>;
 
 static LINE_PRINTER: OnceLock<LinePrinter> = OnceLock::new();
 
-/// Sets who prints where the files of a compilation were kept. Only the first counts; without one the line goes to the
-/// process' standard output.
+/// Sets the function that prints where the files of a compilation were kept. Only the first call counts; without one
+/// the line goes to standard output.
 pub fn set_line_printer(print: impl Fn(&str) + Send + Sync + 'static) {
     let _ = LINE_PRINTER.set(Box::new(print));
 }
@@ -69,10 +69,10 @@ struct CompilePlan<'a> {
 }
 
 impl Compiler {
-    /// Compiles, or finds the result of an equal compilation.
+    /// Compiles a request, or finds the cached result of an equal one.
     ///
-    /// Blocks for the time of the compilation. May be called from several threads at once; equal requests that
-    /// the cache can hold are compiled by the first, and each by itself if that fails.
+    /// Blocks for the time of the compilation. May be called from several threads at once; equal requests that the
+    /// cache can hold are compiled once, by the first thread, and by each thread itself if that fails.
     pub fn compile(&self, request: &CompileRequest) -> Result<Artifact, CompileError> {
         let begun = trace::is_tracing().then(trace::clock_ns);
         let result = self.find_or_compile(request).map_err(|mut error| {
@@ -134,8 +134,8 @@ fn explicit_nvcc(name: Option<&str>) -> Option<&str> {
     name.filter(|n| !n.is_empty() && *n != "nvcc")
 }
 
-/// The text that the compiler sees: what nvcc would have declared, then the source inside
-/// `extern "C"` unless not wanted, its lines numbered as the user's.
+/// The text that the compiler sees: what nvcc would have declared implicitly, then the source, inside `extern "C"`
+/// unless `no_extern_c`, with the user's line numbers.
 pub fn wrap_source(source: &str, name: &str, no_extern_c: bool) -> String {
     let (around, mut choices) = Default::default();
     let implicit = implicit_includes::implicit_prelude(&[source], around, &mut choices);

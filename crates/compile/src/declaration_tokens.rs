@@ -1,8 +1,7 @@
-//! C++ text to words and signs, for reading declarations: comments and literals are removed, object
-//! macros are replaced.
+//! Tokenises C++ text for reading declarations: removes comments and literals, and expands object-like macros.
 //!
-//! Assumes nothing of the text: what is no C++ gives words of no use and no error. Conditions of
-//! the preprocessor are not evaluated, so a macro that has two definitions is replaced by [`UNKNOWN_TYPE`].
+//! Assumes nothing about the text: invalid C++ gives useless tokens but no error. Preprocessor conditions are not
+//! evaluated, so a macro with two definitions is replaced by [`UNKNOWN_TYPE`].
 
 use crate::source_tokens::{split_directive, token_lines};
 use rtcg_c_lex::Token;
@@ -36,7 +35,7 @@ pub(crate) fn declaration_tokens(source: &str, macros: &[String]) -> Vec<String>
     out
 }
 
-/// The identifiers of a source, those of its macros replaced: what may be the name of a variable.
+/// The identifiers of a source after macro expansion: possible names of variables.
 pub fn expanded_identifiers(source: &str) -> BTreeSet<String> {
     let starts_a_name = |token: &String| token.starts_with(|c: char| c.is_alphabetic() || c == '_');
     declaration_tokens(source, &[]).into_iter().filter(starts_a_name).collect()

@@ -1,41 +1,41 @@
-//! What can go wrong between source and binary, with everything a reader needs to see why.
+//! Compile errors, with everything that a reader needs to find the cause.
 
 use crate::excerpt::{readable_log, source_excerpt};
 use std::fmt;
 
-/// What kind of failure it was, by what the caller can do about it.
+/// The kind of a failure, by how the caller can react.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The compiler refused the source: change the source.
+    /// The compiler refused the source; change the source.
     Source,
-    /// An option is unknown or contradictory: change the options.
+    /// An option is unknown or contradictory; change the options.
     Option,
-    /// No compiler that could do it was found: install one.
+    /// No suitable compiler was found; install one.
     CompilerMissing,
-    /// The compiler cannot produce what was requested: another target or compiler is needed.
+    /// The compiler cannot produce what was requested; use another target or compiler.
     Unsupported,
-    /// Files could not be read or written, or the compiler broke down.
+    /// Files could not be read or written, or the compiler crashed.
     Io,
-    /// Whoever waited for it was interrupted, as by Ctrl-C.
+    /// The wait for the compilation was interrupted, for instance by Ctrl-C.
     Interrupted,
 }
 
 /// A failed compilation.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CompileError {
-    /// What the caller can do about it.
+    /// How the caller can react.
     pub kind: ErrorKind,
-    /// One line.
+    /// A one-line message.
     pub message: String,
-    /// The compiler's command line, or its name followed by the options it was given.
+    /// The compiler's command line, or its name followed by its options.
     pub command_line: Vec<String>,
     /// The compiler's own output, unchanged.
     pub log: String,
-    /// The source lines that the log speaks of, numbered, with one line of context around each; those of the
-    /// first errors, and of long lines the part concerned.
+    /// The source lines that the log refers to, numbered, each with one line of context; only for the first errors, and
+    /// of long lines only the relevant part.
     pub excerpt: String,
-    /// The source as it was given; empty where no compiler ran.
+    /// The original source; empty if no compiler ran.
     pub source: Box<str>,
 }
 
@@ -63,9 +63,8 @@ impl CompileError {
         self
     }
 
-    /// The log as [`fmt::Display`] shows it: each diagnostic once, a long log without its end, and of long lines the
-    /// part concerned. Behind it stand lines of the source as it was written, where the compiler quotes others: those
-    /// that a template made of them.
+    /// The log as [`fmt::Display`] shows it: without repeated diagnostics, with a long log truncated and long lines
+    /// shortened. Where the compiler quotes lines that a template generated, the lines of the original source follow.
     pub fn readable_log(&self) -> String {
         let mut text = readable_log(&self.log);
         if self.excerpt_shows_more() {
@@ -84,8 +83,7 @@ impl CompileError {
 }
 
 impl CompileError {
-    /// Adds the lines of `source` that the log speaks of under `name`: a part of the program that has a `#line`
-    /// of its own.
+    /// Adds the lines of `source` that the log refers to under `name`: a part of the program with its own `#line`.
     pub fn add_excerpt(&mut self, name: &str, source: &str) {
         let excerpt = source_excerpt(&self.log, name, source);
         if !excerpt.is_empty() {

@@ -1,6 +1,6 @@
-//! What a message shows of a source and a log: the lines concerned, and no more than can be read.
+//! Selects what a message shows of a source and a log: the relevant lines, and no more than can be read.
 //!
-//! Establishes that the parts have a bounded length whatever the source and the compiler give.
+//! Establishes that the parts have a bounded length, whatever the source and the compiler's output.
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashSet};

@@ -1,10 +1,10 @@
-//! What the process's end does to compilations that still run.
+//! Handles compilations that are still running when the process ends.
 //!
 //! Establishes: NVRTC's objects, which `exit` destroys, are destroyed after its threads have ended. A compilation that
-//! was given up, or that a daemon thread waits for, is told to end and waited for; one that does not end in time (a
-//! front end asks rarely) would crash the process, which therefore ends at once, with the status it had.
-//! Assumes: `exit` runs last registered handlers first, so that the handler is registered after NVRTC was loaded, and
-//! again when a compilation is given up, for what that has made meanwhile.
+//! was abandoned, or that a daemon thread waits for, is told to end and waited for. One that does not end in time (a
+//! front end rarely checks) would crash the process, which therefore ends at once, with the status it had. Assumes:
+//! `exit` runs the handlers registered last first, so the handler is registered after NVRTC was loaded, and again when
+//! a compilation is abandoned, for what that has created meanwhile.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};

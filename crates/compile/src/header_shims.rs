@@ -1,7 +1,7 @@
-//! Headers that NVRTC does not know: the C library's, parts of C++'s, and `pycuda-complex.hpp`.
+//! Headers that NVRTC lacks: the C library's, parts of C++'s, and `pycuda-complex.hpp`.
 //!
-//! They are compiled into this crate and handed to NVRTC as virtual files, so that no directory
-//! has to be found or written. A header of the same name in a directory of the user's wins.
+//! They are compiled into this crate and passed to NVRTC as virtual files, so that no directory has to be found or
+//! written. A header of the same name in a user's directory takes precedence.
 
 use crate::hash::fnv1a;
 use crate::implicit_includes;
@@ -112,7 +112,7 @@ pub(crate) fn find_fallback(name: &str) -> Option<&'static str> {
     FALLBACK_HEADERS.iter().find(|h| h.0 == name).map(|h| h.1)
 }
 
-/// The names of all headers that need no toolkit.
+/// The names of all headers that work without a toolkit.
 pub fn shim_names() -> impl Iterator<Item = &'static str> {
     SHIM_HEADERS.iter().chain(FALLBACK_HEADERS).map(|h| h.0)
 }

@@ -1,10 +1,10 @@
-//! Host code beside kernels in one source, which nvcc gives to its host compiler.
+//! Removes host code that stands beside kernels in one source, and which nvcc would give to its host compiler.
 //!
-//! NVRTC compiles what has no execution space for the device. Where it finds an error in something that is host code to
-//! nvcc (a function, class or variable without `__device__`, `__global__` and the like, or a macro that stands for one
-//! of them), [`without_host_code`] blanks that. Establishes that the text keeps its lines, and its directives.
+//! NVRTC compiles code without an execution space for the device. If it finds an error in something that is host code
+//! to nvcc (a function, class or variable without `__device__`, `__global__` and the like, or a macro that stands for
+//! one of them), [`without_host_code`] blanks it. Establishes that the text keeps its lines and its directives.
 //!
-//! This is no C++ parser: what it cannot follow stays, and the compiler's error with it.
+//! This is not a C++ parser: code that it cannot follow stays, and so does the compiler's error.
 
 use rtcg_c_lex::{Token, TokenKind, tokenize};
 use std::collections::HashSet;

@@ -1,9 +1,9 @@
-//! What nvcc's implicit `#include <cuda_runtime.h>` and its host compiler bring into every source and NVRTC does
-//! not: types, macros, functions, names of `std`. A program gets those whose names it uses.
+//! What nvcc's implicit `#include <cuda_runtime.h>` and its host compiler add to every source but NVRTC does not:
+//! types, macros, functions, and names of `std`. A program gets those whose names it uses.
 //!
-//! A name that the program seems to declare itself is left out at first. Whether it does is not said by the text, for
-//! conditions of the preprocessor may not hold: [`ImplicitChoices`] learns it from the compiler's errors. A macro that is
-//! defined under a condition is given all the same.
+//! A name that the program seems to declare itself is left out at first. The text does not tell whether it really does,
+//! because preprocessor conditions may not hold, so [`ImplicitChoices`] learns it from the compiler's errors. A macro
+//! that is defined under a condition is supplied in any case.
 
 use crate::source_tokens::{split_directive, token_lines};
 use rtcg_c_lex::{Token, TokenKind, tokenize};

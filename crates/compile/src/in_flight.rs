@@ -1,4 +1,4 @@
-//! Which requests are being compiled, so that threads that want the same program at once compile it once.
+//! Tracks the requests being compiled, so that threads that want the same program at once compile it only once.
 
 use crate::hash::CacheKey;
 use crate::signals::{CHECK_INTERVAL, is_interrupted};

@@ -1,14 +1,12 @@
-//! Which files a program includes: a scan of `#include` lines that ignores conditions.
+//! Finds the files that a program includes, by scanning `#include` lines regardless of conditions.
 //!
-//! NVRTC does not report which headers it read, and the cache must know. So every include that any
-//! branch of the preprocessor could take is followed: the result is a superset of what the
-//! compiler reads, which makes a cache entry stale too early at worst, never too late. Places
-//! where a header was searched for and not found are part of the result too: a file that appears
-//! there later would change the meaning of the program.
+//! NVRTC does not report which headers it read, and the cache must know. So every include in any preprocessor branch is
+//! followed: the result is a superset of what the compiler reads, which may make a cache entry stale too early, but
+//! never too late. Places where a header was searched for and not found are part of the result too, because a file that
+//! appears there later would change the meaning of the program.
 //!
-//! The scan also decides which virtual headers NVRTC is given: the shims that are used, and a
-//! wrapper around each toolkit header that user text includes, because user text stands inside
-//! `extern "C"` and templates must not.
+//! The scan also determines which virtual headers NVRTC gets: the shims that are used, and a wrapper around each
+//! toolkit header that user text includes, because user text is inside `extern "C"` and templates must not be.
 
 use crate::header_shims;
 use rtcg_disk_cache::{Checksum, checksum};

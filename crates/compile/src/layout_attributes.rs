@@ -1,8 +1,8 @@
-//! Attributes behind the closing brace of a class (`struct { ... } __align__(32) name;`), which NVRTC drops or
-//! gives to the declarator, moved in front of the name, where it obeys them.
+//! Moves attributes after the closing brace of a class (`struct { ... } __align__(32) name;`), which NVRTC drops or
+//! applies to the declarator, in front of the name, where NVRTC respects them.
 //!
-//! Establishes that the text keeps its lines. This is no C++ parser: where a brace cannot be matched for sure
-//! (branches of the preprocessor that open different classes), the text stays and the line is reported.
+//! Establishes that the text keeps its lines. This is not a C++ parser: if a brace cannot be matched reliably
+//! (preprocessor branches that open different classes), the text stays and the line is reported.
 
 use crate::source_tokens::{TextOrMacro, split_text_and_macros};
 use rtcg_c_lex::{Token, join_tokens, tokenize};

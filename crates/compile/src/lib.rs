@@ -1,12 +1,11 @@
-//! CUDA C++ source to binary.
+//! Compiles CUDA C++ source to binaries.
 //!
-//! [`Compiler::compile`] takes a [`CompileRequest`] (source, nvcc-style options, target) and gives
-//! an [`Artifact`] (cubin, PTX, fatbin or LTO-IR). NVRTC does the work unless the user names an nvcc or
-//! uses an option that only nvcc knows. Headers that NVRTC lacks are supplied from this crate, so
-//! that ordinary kernel sources compile without a CUDA toolkit. Results are cached on disk; a hit
-//! needs no compiler at all.
+//! [`Compiler::compile`] takes a [`CompileRequest`] (source, nvcc-style options, target) and returns an [`Artifact`]
+//! (cubin, PTX, fatbin or LTO-IR). NVRTC does the work unless the user names an nvcc or uses an option that only nvcc
+//! supports. This crate supplies headers that NVRTC lacks, so ordinary kernel sources compile without a CUDA toolkit.
+//! Results are cached on disk; a cache hit needs no compiler at all.
 //!
-//! Assumes nothing about devices: the caller says which architecture and which kind it wants.
+//! Assumes nothing about devices: the caller says which architecture and which kind of result it wants.
 
 mod arch;
 mod attempts;

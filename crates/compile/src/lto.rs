@@ -1,4 +1,4 @@
-//! Link-time optimisation (`-dlto`): NVRTC stops at LTO-IR, of which nvJitLink makes a binary.
+//! Link-time optimisation (`-dlto`): NVRTC stops at LTO-IR, which nvJitLink turns into a binary.
 
 use crate::arch::Arch;
 use crate::error::{CompileError, ErrorKind};

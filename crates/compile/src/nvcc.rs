@@ -1,4 +1,4 @@
-//! Running nvcc as a process, for users who name it or use an option that only it knows.
+//! Runs nvcc as a process, for users who name it or use an option that only it supports.
 
 use crate::error::{CompileError, ErrorKind};
 use crate::header_shims;

@@ -1,20 +1,19 @@
-//! nvcc's options in NVRTC's terms.
+//! Translates nvcc's options to NVRTC's.
 //!
-//! Users write options for nvcc. Those that mean something to a device compilation are translated;
-//! those that only concern host code, linking or nvcc's own working are dropped, because nothing
-//! of that kind takes place; those that change the result in a way that NVRTC cannot reproduce
-//! name themselves in [`TranslatedOptions::nvcc_only`].
+//! Options that affect device compilation are translated. Those that only concern host code, linking or nvcc's own
+//! operation are dropped, because none of that takes place. Those that change the result in a way that NVRTC cannot
+//! reproduce are listed in [`TranslatedOptions::nvcc_only`].
 
 use crate::arch::Arch;
 use crate::error::CompileError;
 use crate::request::{BinaryKind, Target};
 use std::path::PathBuf;
 
-/// Whether nvcc's `options` ask for link-time optimisation (`-dlto`), and if so what nvJitLink must be told of
-/// them, in its own spelling: code is made when the program is linked.
+/// Whether nvcc's `options` ask for link-time optimisation (`-dlto`), and if so the options for nvJitLink in its own
+/// spelling, because code is generated at link time.
 ///
 /// # Errors
-/// Options that cannot be understood.
+/// When options cannot be parsed.
 pub fn lto_options(options: &[String]) -> Result<Option<Vec<String>>, CompileError> {
     let translated = translate_options(options, BinaryKind::LtoIr)?;
     Ok(translated.lto.is_some().then(|| linker_options(&translated.nvrtc)))

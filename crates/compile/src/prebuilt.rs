@@ -1,10 +1,10 @@
-//! Programs that were compiled beforehand: PTX of sources that generators write again and again, in one file.
+//! Prebuilt programs: the PTX of sources that generators write again and again, in one file.
 //!
-//! A file of prebuilt programs needs no compiler and no cache that was filled before. It holds programs whose sources
-//! include no headers, by a key of all that decides about their PTX but the version of the compiler. [`start_recording`]
-//! and [`write_recording`] make one from what a process compiles.
+//! A file of prebuilt programs needs neither a compiler nor a cache that was filled before. It holds programs whose
+//! sources include no headers, under a key of everything that determines their PTX except for the compiler's version.
+//! [`start_recording`] and [`write_recording`] make a file from what a process compiles.
 //!
-//! `RTCG_PREBUILT` names another file, or none if it is empty.
+//! `RTCG_PREBUILT` names another file, or disables it if empty.
 //!
 //! Layout: magic, the number of programs, for each its key, offset and length (by key), then their PTX.
 
@@ -29,21 +29,21 @@ struct Index {
     rows: Vec<(CacheKey, u64, u64)>,
 }
 
-/// Names the file of prebuilt programs of this process; only the first call counts. The file is opened when a program is
-/// first looked for; one that is missing or no such file has no programs.
+/// Sets the file of prebuilt programs for this process; only the first call counts. The file is opened at the first
+/// look-up; one that is missing or invalid counts as empty.
 pub fn use_prebuilt_programs(path: impl Into<PathBuf>) {
     let _ = FILE.set(path.into());
 }
 
-/// From now on remembers the programs compiled, or found in a cache, that a file of prebuilt programs may hold.
+/// Starts recording the programs that are compiled, or found in a cache, and that a file of prebuilt programs may hold.
 pub fn start_recording() {
     *recording() = Some(BTreeMap::new());
 }
 
-/// Writes what was remembered since [`start_recording`] into a file; the number of programs.
+/// Writes what was recorded since [`start_recording`] to a file, and returns the number of programs.
 ///
 /// # Errors
-/// The file cannot be written.
+/// When the file cannot be written.
 pub fn write_recording(path: &Path) -> io::Result<usize> {
     let programs = recording().take().unwrap_or_default();
     let mut bytes = MAGIC.to_vec();
@@ -88,7 +88,7 @@ pub(crate) fn find_program(key: &CacheKey) -> Option<Artifact> {
     Some(Artifact { bytes: bytes.into(), kind: BinaryKind::Ptx, log, lowered_names, from_cache: true })
 }
 
-/// The file of prebuilt programs, if there is to be one.
+/// The file of prebuilt programs, if there is one.
 pub fn prebuilt_file() -> Option<PathBuf> {
     match std::env::var_os("RTCG_PREBUILT") {
         Some(named) if named.is_empty() => None,

@@ -4,7 +4,7 @@ use crate::arch::Arch;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The form of the result.
+/// The form of a compilation result.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum BinaryKind {
     /// Machine code for one architecture.
@@ -13,7 +13,7 @@ pub enum BinaryKind {
     Ptx,
     /// nvcc's container of several of both.
     Fatbin,
-    /// NVVM's intermediate code for link-time optimisation, which only a linker takes.
+    /// NVVM's intermediate code for link-time optimisation, which only a linker accepts.
     LtoIr,
 }
 
@@ -29,20 +29,20 @@ impl BinaryKind {
     }
 }
 
-/// What to compile to.
+/// The target of a compilation.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Target {
     /// The form of the result.
     pub kind: BinaryKind,
-    /// The architecture; `None` leaves it to an `-arch` option or the compiler's default.
+    /// The architecture; `None` leaves the choice to an `-arch` option or the compiler's default.
     pub arch: Option<Arch>,
-    /// Whether the result says which line of the source each instruction is from, and quotes that source in comments:
-    /// the virtual GPU's reports show it. It has no effect on what the program does, and none on machine code.
+    /// Whether the result records the source line of each instruction, and quotes the source in comments, for the
+    /// virtual GPU's reports. This changes neither what the program does nor machine code.
     pub line_info: bool,
 }
 
 impl Target {
-    /// A result of this kind for this architecture.
+    /// A target of this kind for this architecture.
     pub const fn new(kind: BinaryKind, arch: Option<Arch>) -> Self {
         Self { kind, arch, line_info: false }
     }
@@ -57,59 +57,59 @@ impl Target {
         Self::new(BinaryKind::Ptx, Some(arch))
     }
 
-    /// LTO-IR for devices of this architecture and newer ones.
+    /// LTO-IR for devices of this architecture and newer.
     pub const fn ltoir_for_arch(arch: Arch) -> Self {
         Self::new(BinaryKind::LtoIr, Some(arch))
     }
 }
 
-/// Where results are kept.
+/// Where results are cached.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub enum CachePolicy {
-    /// `PYCUDA_CACHE_DIR` or the user's cache directory; off when `PYCUDA_DISABLE_CACHE` is set.
+    /// In `PYCUDA_CACHE_DIR` or the user's cache directory; off if `PYCUDA_DISABLE_CACHE` is set.
     #[default]
     Default,
-    /// This directory, created when missing. `PYCUDA_DISABLE_CACHE` still switches it off.
+    /// In this directory, which is created if missing. `PYCUDA_DISABLE_CACHE` still turns it off.
     Dir(PathBuf),
-    /// Neither read nor written, in memory either.
+    /// Nowhere, not even in memory.
     Off,
 }
 
-/// The options that a compilation starts from: `PYCUDA_DEFAULT_NVCC_FLAGS`, split at blanks.
+/// The initial options of a compilation: `PYCUDA_DEFAULT_NVCC_FLAGS`, split at blanks.
 pub fn default_options() -> Vec<String> {
     let flags = std::env::var("PYCUDA_DEFAULT_NVCC_FLAGS").unwrap_or_default();
     flags.split_whitespace().map(str::to_owned).collect()
 }
 
-/// One compilation. The fields are public; start from [`CompileRequest::new`].
+/// A compile request. The fields are public; start from [`CompileRequest::new`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CompileRequest {
     /// CUDA C++.
     pub source: String,
     /// Options in nvcc's spelling.
     pub options: Vec<String>,
-    /// What to compile to.
+    /// The target.
     pub target: Target,
-    /// The name messages call the source by.
+    /// The name that messages use for the source.
     pub name: String,
-    /// Directories searched for headers, before all others.
+    /// Directories to search for headers before all others.
     pub include_dirs: Vec<PathBuf>,
-    /// Leave C++ linkage alone. Otherwise the source is put inside `extern "C" { }`.
+    /// Whether to keep C++ linkage. Otherwise the source is put inside `extern "C" { }`.
     pub no_extern_c: bool,
-    /// Keep the compiler's input and output in a directory, which is printed.
+    /// Whether to keep the compiler's input and output in a directory, whose path is printed.
     pub keep: bool,
-    /// Where results are kept.
+    /// Where results are cached.
     pub cache: CachePolicy,
-    /// An nvcc by name or path. `None` and `nvcc` mean: NVRTC where it can do the work.
+    /// An nvcc by name or path. `None` and `nvcc` mean NVRTC if it can do the work.
     pub nvcc: Option<String>,
-    /// Texts that parts of the source came from, by the name in their `#line`: errors show their lines.
+    /// The original texts of parts of the source, by the name in their `#line`: errors show their lines.
     pub parts: Vec<(String, String)>,
-    /// C++ expressions naming kernels or variables (`"fill<float>"`), whose mangled names are wanted.
+    /// C++ expressions naming kernels or variables (`"fill<float>"`) whose mangled names are needed.
     pub name_expressions: Vec<String>,
 }
 
 impl CompileRequest {
-    /// A request with the default options of the environment.
+    /// Makes a request with the environment's default options.
     pub fn new(source: impl Into<String>, target: Target) -> Self {
         Self {
             source: source.into(),
@@ -132,13 +132,13 @@ impl CompileRequest {
 pub struct Artifact {
     /// The binary, without a terminating NUL (also for PTX).
     pub bytes: Arc<[u8]>,
-    /// What the bytes are. PTX may come where a cubin was requested: when the compiler is older
-    /// than the device, the driver does the rest.
+    /// The form of the bytes. It may be PTX although a cubin was requested, if the compiler is older than the device;
+    /// the driver then does the rest.
     pub kind: BinaryKind,
-    /// What the compiler printed (warnings).
+    /// The compiler's output (warnings).
     pub log: String,
     /// Each name expression of the request with its mangled name.
     pub lowered_names: Vec<(String, String)>,
-    /// Whether no compiler ran.
+    /// Whether the result came from the cache, without running a compiler.
     pub from_cache: bool,
 }

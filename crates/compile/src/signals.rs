@@ -1,12 +1,12 @@
-//! NVRTC and the signals of the process.
+//! Protects the signal handlers of the process from NVRTC.
 //!
-//! Up to version 13.0 the first compilation of a process gives SIGINT and SIGTERM handlers that end the process, and
-//! puts back others than there were: without SA_ONSTACK, with SA_RESTART (`findings/nvrtc_signal_flags.sh`).
-//! Establishes that this compilation is one of an empty text, that the handlers last for less than a millisecond
-//! meanwhile, and that afterwards all are what they were.
+//! Up to version 13.0 a process's first compilation installs SIGINT and SIGTERM handlers that end the process, and then
+//! restores others than before: without SA_ONSTACK, with SA_RESTART (`findings/nvrtc_signal_flags.sh`). Establishes
+//! that this first compilation is one of an empty text, that NVRTC's handlers are installed for less than a
+//! millisecond, and that all handlers are restored afterwards.
 //!
-//! A compilation runs in a thread of its own, in which all signals are blocked, while the caller waits for it and asks
-//! whether it was interrupted.
+//! A compilation runs in its own thread, with all signals blocked, while the caller waits for it and checks for
+//! interrupts.
 #![cfg_attr(unix, allow(unsafe_code, reason = "signal masks and handlers are calls of C"))]
 
 use crate::exit_handler::{self, RunningCompilation};
@@ -23,8 +23,7 @@ const COMPILER_STACK_BYTES: usize = 64 << 20;
 
 static INTERRUPT_CHECK: OnceLock<fn() -> bool> = OnceLock::new();
 
-/// Says how to learn that the compilation which the calling thread waits for is to be given up. Only the first call
-/// counts.
+/// Sets the check for whether to abandon the compilation that the calling thread waits for. Only the first call counts.
 pub fn set_interrupt_check(check: fn() -> bool) {
     let _ = INTERRUPT_CHECK.set(check);
 }
@@ -42,7 +41,7 @@ pub(crate) enum NoResult {
     Broken(String),
 }
 
-/// Runs `work` in a thread of its own. It is given the flag that is set when nobody waits for it any more.
+/// Runs `work` in its own thread, and passes it the flag that is set when its result is no longer awaited.
 pub(crate) fn run_in_compiler_thread<T: Send + 'static>(
     work: impl FnOnce(&AtomicBool) -> T + Send + 'static,
 ) -> Result<T, NoResult> {

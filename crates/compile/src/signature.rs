@@ -1,9 +1,9 @@
-//! How kernels are declared: names and types of their parameters, read from the source.
+//! Declarations of kernels: the names and types of their parameters, read from the source.
 //!
-//! This is no C++ parser. It finds `__global__` and reads the parameter list behind it; macros
-//! without arguments, typedefs and `using` are understood, all else gives a parameter of unknown
-//! type. Callers compare with what the driver says about the kernel. Kernels that macros with
-//! arguments produce are not found; of a name with several parameter lists nothing is said.
+//! This is not a C++ parser. It finds `__global__` and reads the parameter list after it; it understands macros without
+//! arguments, typedefs and `using`, and gives anything else an unknown type. Callers compare the result with what the
+//! driver reports about the kernel. It does not find kernels that macros with arguments produce, and reports nothing
+//! for a name with several parameter lists.
 
 use crate::declaration_tokens::{UNKNOWN_TYPE, declaration_tokens};
 use crate::texture_uses::TextureUses;
@@ -12,18 +12,17 @@ use std::collections::{HashMap, HashSet};
 /// A parameter of a kernel.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct KernelParameter {
-    /// The type without pointers and qualifiers, typedefs resolved: `unsigned int`. Empty where
-    /// it could not be understood.
+    /// The type without pointers and qualifiers, typedefs resolved: `unsigned int`. Empty if it cannot be parsed.
     pub base: String,
-    /// How many times a pointer to that.
+    /// The number of pointer levels.
     pub pointers: usize,
-    /// The whole type as it is written: `const float *`.
+    /// The whole type as written: `const float *`.
     pub c_type: String,
-    /// The name, where it has one.
+    /// The name, if it has one.
     pub name: Option<String>,
 }
 
-/// The kernels of a source by their plain names.
+/// The kernels of a source by plain name.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct KernelDeclarations {
     kernels: HashMap<String, Option<Vec<KernelParameter>>>,
@@ -32,7 +31,7 @@ pub struct KernelDeclarations {
 }
 
 impl KernelDeclarations {
-    /// Reads a source that was compiled with `options` (of which the `-D` count).
+    /// Parses a source that was compiled with `options`, of which only `-D` matters.
     pub fn parse_source(source: &str, options: &[String]) -> Self {
         if !source.contains("__global__") && !options.iter().any(|option| option.contains("__global__")) {
             return Self::default();
@@ -40,13 +39,13 @@ impl KernelDeclarations {
         SignatureReader::new(declaration_tokens(source, &macros_from_options(options))).read_declarations()
     }
 
-    /// The parameters of the kernel with this name, plain or mangled.
+    /// The parameters of the kernel with this plain or mangled name.
     pub fn params_of_kernel(&self, name: &str) -> Option<&[KernelParameter]> {
         let found = self.kernels.get(name).or_else(|| self.kernels.get(demangle_simple_name(name)?));
         found?.as_deref()
     }
 
-    /// The texture references (`texture<float> t;`) that the kernel with this name surely reads.
+    /// The texture references (`texture<float> t;`) that the kernel with this name certainly reads.
     pub fn textures_of_kernel(&self, name: &str) -> &[String] {
         let found = self.textures.get(name).or_else(|| self.textures.get(demangle_simple_name(name)?));
         found.map_or(&[], Vec::as_slice)

@@ -1,6 +1,6 @@
-//! C++ text as pieces that a change of the text looks through: the program, and bodies of macros.
+//! Splits C++ text into the pieces that a text transformation examines: the program, and the bodies of macros.
 //!
-//! Unlike [`crate::declaration_tokens`], nothing is replaced, and conditions of the preprocessor are seen.
+//! Unlike [`crate::declaration_tokens`], it replaces nothing and sees preprocessor conditions.
 
 use rtcg_c_lex::{Token, TokenKind, tokenize};
 

@@ -1,8 +1,8 @@
-//! Which kernels read which texture references, read from the source's tokens.
+//! Finds which kernels read which texture references, from the source's tokens.
 //!
-//! As in `signature`, this is no C++ parser: a reference counts as read where its name is the first argument of
-//! a function whose name begins as those of texture fetches do, in the kernel itself or in a function that it
-//! calls by name. What hides behind macros with arguments is not found.
+//! Like `signature`, this is not a C++ parser: a reference counts as read if its name is the first argument of a
+//! function whose name begins like a texture fetch, in the kernel itself or in a function that it calls by name. It
+//! does not find uses hidden behind macros with arguments.
 
 use std::collections::{HashMap, HashSet};
 

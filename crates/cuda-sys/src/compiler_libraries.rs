@@ -1,4 +1,5 @@
-//! Compiler libraries of NVIDIA's user space (NVRTC, nvJitLink): where they are searched, and tables of their functions.
+//! NVIDIA's user-space compiler libraries (NVRTC, nvJitLink): where they are searched for, and tables of their
+//! functions.
 
 use crate::installations;
 use crate::load::{LoadError, OpenLibrary};
@@ -149,8 +150,8 @@ fn version_numbers_in_file_name(name: &str) -> Vec<u32> {
     name.split(|c: char| !c.is_ascii_digit()).filter_map(|n| n.parse().ok()).collect()
 }
 
-/// A table of a library's functions, all of which return its code; one that the library lacks returns `$missing`.
-/// A function that returns text, null where the library lacks it, may come first, marked `[text]`.
+/// Declares a table of a library's functions, all of which return its result code; a function that the library lacks
+/// returns `$missing`. A function that returns text, or null if the library lacks it, may come first, marked `[text]`.
 macro_rules! library_table {
     (
         $(#[$doc:meta])*
@@ -168,7 +169,7 @@ macro_rules! library_table {
         }
 
         impl $table {
-            /// Every function declared, with the CUDA version that introduced it.
+            /// Every declared function, with the CUDA version that introduced it.
             pub const FUNCTIONS: &'static [(&'static str, u32)] =
                 &[$((stringify!($text), $text_since),)? $((stringify!($name), $since),)*];
 
@@ -186,12 +187,12 @@ macro_rules! library_table {
                 }
             }
 
-            /// The file this table was loaded from (a bare name when the loader found it).
+            /// The file from which this table was loaded (a bare name if the loader found it).
             pub fn library_path(&self) -> &std::path::Path {
                 &self.path
             }
 
-            /// Whether the library has the function (by its C name).
+            /// Whether the library has the function with this C name.
             pub fn has_function(&self, name: &str) -> bool {
                 match name {
                     $(stringify!($text) => self.$text.is_some(),)?
@@ -201,7 +202,7 @@ macro_rules! library_table {
             }
         }
 
-        /// The functions by their C names. The caller answers for pointers and handles, as in C.
+        /// The functions under their C names. The caller must pass valid pointers and handles, as in C.
         #[allow(clippy::missing_safety_doc, reason = "said once, above")]
         impl $table {
             $(

@@ -1,13 +1,13 @@
-//! The epoch: one number that changes whenever a prepared launch would have something to check again.
+//! The epoch: a number that changes whenever a prepared launch would have something to check again.
 //!
-//! A trace begins, the process forks, a context is destroyed, a stream is entered. Each is rare, and a launch that
-//! checked for all of them would spend more time on that than on the rest. So code that makes such a change calls
-//! [`advance_epoch`]. Code that checks everything reads [`current_epoch`] *before* it checks and stores that number.
-//! As long as the stored number is the current one, nothing needs to be checked again.
+//! Such changes are rare: a trace begins, the process forks, a context is destroyed, a stream is entered. A launch that
+//! checked for all of them would spend most of its time on that. So code that makes such a change calls
+//! [`advance_epoch`]. Code that checks everything reads [`current_epoch`] *before* it checks, and stores that number.
+//! While the stored number is the current one, nothing needs to be checked again.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// A number that [`current_epoch`] never returns.
+/// A value that [`current_epoch`] never returns.
 pub const INVALID_EPOCH: usize = 0;
 
 /// In a cache line of its own, which no store disturbs.
@@ -22,8 +22,7 @@ pub fn current_epoch() -> usize {
     CURRENT_EPOCH.0.load(Ordering::Acquire)
 }
 
-/// Starts a new epoch. To be called after the change. It may be called in a forked child and by a signal
-/// handler.
+/// Starts a new epoch. Call it after the change. It may be called in a forked child and by a signal handler.
 pub fn advance_epoch() {
     CURRENT_EPOCH.0.fetch_add(1, Ordering::AcqRel);
 }

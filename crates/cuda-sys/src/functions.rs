@@ -1,9 +1,9 @@
-//! The declaration list: every driver function this project knows, once.
+//! The declaration list: every driver function that this project knows, once.
 //!
-//! An entry reads `name = "symbol" since version (arguments);`: the name users and the
-//! documentation say, the symbol that `libcuda` exports for the CUDA 13 meaning of that name,
-//! and the CUDA version (`1000 * major + 10 * minor`) that introduced the symbol. Where a newer
-//! form has another signature, the earlier form is listed under a name of its own at the end.
+//! An entry reads `name = "symbol" since version (arguments);`: the name in the documentation and in users' code, the
+//! symbol that `libcuda` exports for the CUDA 13 meaning of that name, and the CUDA version
+//! (`1000 * major + 10 * minor`) that introduced the symbol. If a newer form has another signature, the earlier form is
+//! listed under its own name at the end.
 
 /// Calls the macro `$callback` with the whole list:
 ///
@@ -15,9 +15,8 @@
 /// }
 /// ```
 ///
-/// Argument types are those of [`crate::types`]; import them with
-/// `use rtcg_cuda_sys::types::*` where the callback uses them. Every function returns
-/// `CUresult`.
+/// Argument types are those of [`crate::types`]; import them with `use rtcg_cuda_sys::types::*` where the callback uses
+/// them. Every function returns `CUresult`.
 #[macro_export]
 macro_rules! for_each_driver_function {
     ($callback:ident) => {

@@ -1,10 +1,10 @@
-//! Where CUDA's user-space files can be: NVRTC, nvJitLink, headers, nvcc.
+//! Locates CUDA's user-space files: NVRTC, nvJitLink, headers and nvcc.
 //!
-//! An [`CudaInstallation`] is one coherent set of directories (a wheel's, a toolkit's). The order is:
-//! wheels beside the running Python (roots given by [`add_search_root`], `VIRTUAL_ENV`,
-//! `CONDA_PREFIX`, the environment that the program was started from, the directories around this shared object or
-//! program), `CUDA_HOME` and
-//! `CUDA_PATH`, wheels in the user's and the system's `site-packages`, `/usr/local/cuda`. Only directories that exist are listed; nothing is opened.
+//! A [`CudaInstallation`] is one coherent set of directories (a wheel's, a toolkit's). The search order is: wheels
+//! beside the running Python (roots given by [`add_search_root`], `VIRTUAL_ENV`, `CONDA_PREFIX`, the environment from
+//! which the program was started, the directories around this shared object or program), `CUDA_HOME` and `CUDA_PATH`,
+//! wheels in the user's and the system's `site-packages`, `/usr/local/cuda`. Only existing directories are listed, and
+//! nothing is opened.
 
 use crate::load::LoadError;
 use std::path::{Path, PathBuf};
@@ -12,8 +12,8 @@ use std::sync::Mutex;
 
 static SEARCH_ROOTS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// Adds a directory to look into before all others: a `site-packages` directory or a Python
-/// prefix (`sys.prefix`). The Python layer calls this with the running interpreter's.
+/// Adds a directory to search before all others: a `site-packages` directory or a Python prefix (`sys.prefix`). The
+/// Python layer calls this with the running interpreter's.
 pub fn add_search_root(root: impl Into<PathBuf>) {
     let root = root.into();
     let mut roots = SEARCH_ROOTS.lock().unwrap_or_else(|e| e.into_inner());
@@ -25,7 +25,7 @@ pub fn add_search_root(root: impl Into<PathBuf>) {
 /// A coherent set of CUDA directories.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CudaInstallation {
-    /// Where it comes from, for messages: `wheel in .../site-packages`, `CUDA_HOME=...`.
+    /// Its origin, for messages: `wheel in .../site-packages`, `CUDA_HOME=...`.
     pub origin: String,
     /// Existing directories with shared libraries.
     pub lib_dirs: Vec<PathBuf>,
@@ -54,14 +54,14 @@ impl CudaInstallation {
     }
 }
 
-/// The folders of the Python package `name` (wheels that carry programs), in search order.
+/// The folders of the Python package `name` (for wheels that contain programs), in search order.
 pub fn python_packages(name: &str) -> Vec<PathBuf> {
     let sites = site_packages(near_prefixes(), name).into_iter().chain(site_packages(shared_prefixes(), name));
     sites.map(|site| site.join(name)).collect()
 }
 
-/// The folders `lib` of the Pythons that are searched, in search order: wheels install libraries there, beside the folder
-/// of packages.
+/// The `lib` folders of the Python installations that are searched, in search order; wheels install libraries there,
+/// beside the packages folder.
 pub fn python_library_folders() -> Vec<PathBuf> {
     let is_packages = |folder: &Path| folder.ends_with("site-packages") || folder.ends_with("dist-packages");
     let folder_of = |prefix: PathBuf| match prefix.ancestors().nth(2) {
@@ -71,7 +71,7 @@ pub fn python_library_folders() -> Vec<PathBuf> {
     near_prefixes().into_iter().chain(shared_prefixes()).map(folder_of).collect()
 }
 
-/// All installations found, in search order.
+/// Finds all installations, in search order.
 pub fn find_installations() -> Vec<CudaInstallation> {
     let mut found = Vec::new();
     let (near, shared) = (site_packages(near_prefixes(), "nvidia"), site_packages(shared_prefixes(), "nvidia"));
@@ -111,10 +111,9 @@ pub(crate) fn places_without_installation() -> Vec<(String, String)> {
     places
 }
 
-/// The include directories of all installations that have CUDA headers, in search order, for `-I`:
-/// `include` and, where there is one, `include/cccl` (CUDA 13 keeps `<cuda/std/...>` there). A wheel
-/// may lack headers that a toolkit has, so the later ones supply what the first does not have.
-/// Empty when no headers are installed.
+/// The include directories of all installations that have CUDA headers, in search order, for `-I`: `include` and, if it
+/// exists, `include/cccl` (where CUDA 13 has `<cuda/std/...>`). A wheel may lack headers that a toolkit has, so later
+/// directories supply what the first lacks. Empty if no headers are installed.
 pub fn header_directories() -> Vec<PathBuf> {
     let has = |header: &'static str| {
         find_installations()
@@ -128,7 +127,7 @@ pub fn header_directories() -> Vec<PathBuf> {
     if complete.is_empty() { has("cuda_fp16.h") } else { complete }
 }
 
-/// Finds an nvcc: `name` itself when it is a path, else on `PATH`, else in the installations.
+/// Finds an nvcc: `name` itself if it is a path, otherwise on `PATH`, then in the installations.
 pub fn find_nvcc(name: &str) -> Result<PathBuf, LoadError> {
     find_program(name).map_err(|tried| LoadError {
         what: "nvcc",
@@ -139,8 +138,8 @@ pub fn find_nvcc(name: &str) -> Result<PathBuf, LoadError> {
     })
 }
 
-/// The shared library `name` (`curand` for `libcurand.so.10`) of the first installation that has it.
-/// It is only looked for, not opened.
+/// Finds the shared library `name` (`curand` for `libcurand.so.10`) in the first installation that has it, without
+/// opening it.
 pub fn find_library(name: &str) -> Option<PathBuf> {
     let prefixes = [format!("lib{name}.so"), format!("{name}64_"), format!("lib{name}.dylib")];
     let fits = |path: &PathBuf| {
@@ -157,7 +156,7 @@ pub fn find_library(name: &str) -> Option<PathBuf> {
         .next()
 }
 
-/// Whether the loader finds a library of OpenGL. It stays loaded.
+/// Whether the loader finds an OpenGL library. It stays loaded.
 pub fn can_load_opengl() -> bool {
     const OPENGL_LIBRARY_NAMES: &[&str] = if cfg!(windows) {
         &["opengl32.dll"]

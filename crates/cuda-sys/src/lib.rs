@@ -1,13 +1,13 @@
 //! The CUDA driver API, NVRTC, nvJitLink and NVML as tables of functions.
 //!
-//! One declaration list ([`for_each_driver_function!`]) gives the lazily resolved slots of
-//! [`DriverTable`], the function types ([`fn_type`]), the enumeration [`DriverFn`] and the
-//! coverage report. A table is filled by the real `libcuda` ([`DriverTable::real_driver`]) or by another
-//! implementation of the same API ([`DriverTable::from_resolver`]).
+//! One declaration list ([`for_each_driver_function!`]) generates the lazily resolved slots of [`DriverTable`], the
+//! function types ([`fn_type`]), the enumeration [`DriverFn`] and the coverage report. The real `libcuda`
+//! ([`DriverTable::real_driver`]) or another implementation of the same API ([`DriverTable::from_resolver`]) fills a
+//! table.
 //!
-//! This is the only crate that opens CUDA libraries. A missing library is a [`LoadError`] that
-//! lists what was tried; a missing symbol makes the call return `CUDA_ERROR_NOT_SUPPORTED` and is
-//! explained by [`DriverTable::missing_symbol`]. Nothing here panics.
+//! This is the only crate that opens CUDA libraries. A missing library is a [`LoadError`] that lists what was tried; a
+//! missing symbol makes the call return `CUDA_ERROR_NOT_SUPPORTED`, which [`DriverTable::missing_symbol`] explains.
+//! Nothing here panics.
 #![allow(unsafe_code, reason = "functions of C libraries, and their structures")]
 
 mod compiler_libraries;

@@ -1,15 +1,15 @@
-//! Opening libraries, and the error that says what was tried.
+//! Opens libraries; errors say what was tried.
 
 use std::ffi::{CString, c_void};
 
 /// A library that could not be loaded: everything that was tried, in order.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LoadError {
-    /// What was looked for, in words.
+    /// A description of what was looked for.
     pub what: &'static str,
-    /// Each place tried and why it did not do.
+    /// Each place that was tried, and why it failed.
     pub tried: Vec<(String, String)>,
-    /// What the user can do about it.
+    /// What the user can do.
     pub hint: String,
 }
 

@@ -1,4 +1,4 @@
-//! The table of NVML, the library of NVIDIA's driver that reads a device's sensors: found, opened, initialised.
+//! The function table of NVML, the driver library that reads a device's sensors.
 #![allow(
     non_camel_case_types,
     non_snake_case,
@@ -39,9 +39,9 @@ impl nvmlReturn_t {
     }
 }
 
-/// Which clock `nvmlDeviceGetClockInfo` reads: that of the multiprocessors.
+/// Makes `nvmlDeviceGetClockInfo` read the multiprocessor clock.
 pub const NVML_CLOCK_SM: c_int = 1;
-/// Which sensor `nvmlDeviceGetTemperature` reads: that of the die.
+/// Makes `nvmlDeviceGetTemperature` read the temperature of the die.
 pub const NVML_TEMPERATURE_GPU: c_int = 0;
 
 library_table! {
@@ -58,10 +58,10 @@ library_table! {
 }
 
 impl NvmlTable {
-    /// The NVML of this process, searched, opened and initialised at the first call, whose outcome is remembered.
+    /// The NVML of this process, found, opened and initialised by the first call, whose outcome is remembered.
     ///
-    /// It is the file that the environment variable `RTCG_NVML` names (`none` means "no NVML"), or that of the loader's
-    /// path.
+    /// Opens the file named by the environment variable `RTCG_NVML` (`none` means "no NVML"), or the one on the
+    /// loader's path.
     pub fn load() -> Result<&'static NvmlTable, LoadError> {
         static LOADED_TABLE: OnceLock<Result<NvmlTable, LoadError>> = OnceLock::new();
         LOADED_TABLE.get_or_init(open_and_initialize).as_ref().map_err(LoadError::clone)

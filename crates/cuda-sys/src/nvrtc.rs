@@ -1,4 +1,4 @@
-//! The table of NVRTC, NVIDIA's run-time compiler library: found, opened, resolved.
+//! The function table of NVRTC, NVIDIA's run-time compiler library.
 #![allow(
     non_camel_case_types,
     non_snake_case,
@@ -81,23 +81,23 @@ library_table! {
 static LOADED_TABLE: LazyFunctionTable<NvrtcTable> = LazyFunctionTable::new();
 
 impl NvrtcTable {
-    /// The NVRTC of this process, searched and opened at the first call that finds one.
+    /// The NVRTC of this process, found and opened by the first call that succeeds.
     ///
-    /// Searched are, in this order: the file that the environment variable `RTCG_NVRTC` names
-    /// (nothing else is tried then; `none` means "no NVRTC"), NVIDIA's wheels beside the running
-    /// Python and in the active virtual environment, `CUDA_HOME`/`CUDA_PATH`, wheels in the user's and the system's
-    /// `site-packages`, the loader's own path, `/usr/local/cuda`. A failure is
-    /// not remembered, so that [`add_search_root`](crate::add_search_root) can still help afterwards.
+    /// Searches, in this order, the file named by the environment variable `RTCG_NVRTC` (then nothing else is tried;
+    /// `none` means "no NVRTC"), NVIDIA's wheels beside the running Python and in the active virtual environment,
+    /// `CUDA_HOME`/`CUDA_PATH`, wheels in the user's and the system's `site-packages`, the loader's own path, and
+    /// `/usr/local/cuda`. A failure is not remembered, so that [`add_search_root`](crate::add_search_root) can still
+    /// help afterwards.
     pub fn load() -> Result<&'static NvrtcTable, LoadError> {
         LOADED_TABLE.get_or_load(find_nvrtc)
     }
 
-    /// The NVRTC of this process, if a call has opened one.
+    /// The NVRTC of this process, if it has been opened.
     pub fn loaded() -> Option<&'static NvrtcTable> {
         LOADED_TABLE.loaded()
     }
 
-    /// `(major, minor)` of this NVRTC.
+    /// The version `(major, minor)` of this NVRTC.
     pub fn version(&self) -> Option<(u32, u32)> {
         let (mut major, mut minor) = (0, 0);
         // SAFETY: writes two ints.
@@ -105,8 +105,8 @@ impl NvrtcTable {
         code.is_success().then_some((major as u32, minor as u32))
     }
 
-    /// The compute capabilities this NVRTC can compile for, as `10 * major + minor`, ascending.
-    /// Empty when it cannot tell (before CUDA 11.2).
+    /// The compute capabilities for which this NVRTC can compile, as `10 * major + minor`, ascending. Empty if it
+    /// cannot report them (before CUDA 11.2).
     pub fn supported_archs(&self) -> Vec<u32> {
         let mut count = 0;
         // SAFETY: writes one int.
@@ -139,8 +139,8 @@ impl NvrtcTable {
     }
 }
 
-/// The last line of PTX that was made with `-fmad=false`. Of that NVRTC leaves no trace in half precision, whose
-/// products and sums the virtual GPU otherwise fuses as ptxas does by default.
+/// The last line of PTX that was compiled with `-fmad=false`. In half precision NVRTC's PTX shows no trace of that
+/// option, so without this line the virtual GPU would fuse products and sums, as ptxas does by default.
 pub const FMAD_DISABLED_COMMENT: &str = "// compiled with -fmad=false";
 
 const NVRTC_LIBRARY_NAMES: &[&str] = if cfg!(windows) {
@@ -172,7 +172,7 @@ fn missing_nvrtc_hint() -> String {
     )
 }
 
-/// The extra of the Python distribution `rtcg-gpu` that has the compiler and the headers of a major version of CUDA.
+/// The extra of the Python distribution `rtcg-gpu` that contains the compiler and headers for a major CUDA version.
 pub fn pip_extra_for_cuda_version(cuda_major: u32) -> &'static str {
     if cuda_major < 13 { "cuda12" } else { "cuda13" }
 }

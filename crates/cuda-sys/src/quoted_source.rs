@@ -1,14 +1,14 @@
-//! Source text that PTX carries in comments, so that a report can quote a line of it.
+//! Source text in PTX comments, so that a report can quote its lines.
 
 use crate::nvrtc::FMAD_DISABLED_COMMENT;
 
-/// Stands before the name of a source that is no file.
+/// The prefix of names of sources that are not files.
 pub const IN_MEMORY_PREFIX: &str = "/<source in memory>/";
 
 const HEADER: &str = "//rtcg-source ";
 const LINE: &str = "//|";
 
-/// Appends `text`, which line information calls `name`, to PTX. The comment that stands last remains the last.
+/// Appends `text`, which line information calls `name`, to PTX. The last comment stays last.
 pub fn append(ptx: &mut Vec<u8>, name: &str, text: &str) {
     let is_last = ptx.trim_ascii_end().ends_with(FMAD_DISABLED_COMMENT.as_bytes());
     let end = ptx.trim_ascii_end().len() - if is_last { FMAD_DISABLED_COMMENT.len() } else { 0 };
@@ -20,7 +20,7 @@ pub fn append(ptx: &mut Vec<u8>, name: &str, text: &str) {
     ptx.extend_from_slice(&last);
 }
 
-/// The line with this number, from 1, of the file `name` in the comments of PTX.
+/// Finds a line, numbered from 1, of the file `name` in the comments of PTX.
 pub fn find_line<'p>(ptx: &'p str, name: &str, line: u32) -> Option<&'p str> {
     let header = format!("\n{HEADER}{name}\n");
     let text = &ptx[ptx.find(&header)? + header.len()..];

@@ -1,16 +1,16 @@
-//! `#[derive(Element)]` of the crate `rtcg`: structures that have one layout in Rust and in CUDA C. That every field
-//! is an `Element`, and lies where C puts it, the compiler checks in the code that is made here.
+//! `#[derive(Element)]` of the crate `rtcg`: structures with the same layout in Rust and CUDA C. In the generated code
+//! the compiler checks that every field is an `Element` at the offset that C gives it.
 
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::spanned::Spanned;
 use syn::{Attribute, Data, DeriveInput, Error, Fields, Index, LitInt, Member, Result, Type};
 
-/// Makes a structure an `rtcg::Element`: it is copied to and from devices and passed to kernels by value, and
-/// `c_declaration()` is the same structure in C. See `rtcg::Element`, which has examples.
+/// Implements `rtcg::Element` for a structure, so that it can be copied to and from devices and passed to kernels by
+/// value; `c_declaration()` gives the same structure in C. See `rtcg::Element` for examples.
 ///
-/// The structure needs `#[repr(C)]` (or `#[repr(C, align(N))]`), at least one field, no parameters, and fields that
-/// are `Element`s themselves. Fields of a tuple structure are `_0`, `_1` and so on in C.
+/// The structure needs `#[repr(C)]` (or `#[repr(C, align(N))]`), at least one field, no generic parameters, and fields
+/// that are `Element`s themselves. In C, the fields of a tuple structure are named `_0`, `_1` and so on.
 #[proc_macro_derive(Element)]
 pub fn derive_element(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     let input = syn::parse_macro_input!(input as DeriveInput);

@@ -1,4 +1,4 @@
-//! Single files: written under a temporary name and renamed, read if they may be, marked as used.
+//! Single files: written under a temporary name and renamed, read if permitted, marked as used.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -69,7 +69,7 @@ pub(crate) fn read_private_file(_path: &Path, _user: u32) -> Option<Vec<u8>> {
 }
 
 impl crate::DiskCache {
-    /// Notes that a file of the cache was used, so that it stays longer; the note is at most an hour old.
+    /// Marks a file of the cache as used, so that it is kept longer; the mark is at most an hour old.
     pub fn mark_recently_used(&self, path: &Path) {
         let Ok(modified) = std::fs::symlink_metadata(path).and_then(|m| m.modified()) else { return };
         if modified.elapsed().is_ok_and(|age| age > RECENT_USE_MARK_INTERVAL)

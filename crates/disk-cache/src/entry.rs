@@ -1,9 +1,9 @@
-//! The form of files that know what they are: magic, key, checksum, payload.
+//! Self-describing files: magic, key, checksum, payload.
 
 use crate::{DiskCache, FileKey};
 use std::path::Path;
 
-/// What kind of file it is, in which form. Another form is another magic.
+/// The kind and format version of a file; another format has another magic.
 pub type FileMagic = [u8; 8];
 
 /// Bytes before the payload.
@@ -12,15 +12,15 @@ const HEADER_BYTES: usize = size_of::<FileMagic>() + size_of::<FileKey>() + size
 /// A checksum of contents.
 pub type Checksum = [u8; 16];
 
-/// The checksum of a byte string (XXH3). It finds accidents: a file that was cut off, a header that was edited. Nobody
-/// relies on it against those who can write files anyway.
+/// Computes the checksum (XXH3) of a byte string. It detects accidents, such as a truncated file or an edited header,
+/// and does not protect against anyone who can write the files.
 pub fn checksum(bytes: &[u8]) -> Checksum {
     xxhash_rust::xxh3::xxh3_128(bytes).to_le_bytes()
 }
 
 impl DiskCache {
-    /// The payload of a file that [`DiskCache::write_entry`] wrote with this magic and key; `None` for all other files,
-    /// and if it is damaged.
+    /// Reads the payload of a file that [`DiskCache::write_entry`] wrote with this magic and key; `None` for any other
+    /// file, or if it is damaged.
     pub fn read_entry(&self, path: &Path, magic: &FileMagic, key: &FileKey) -> Option<Vec<u8>> {
         let mut bytes = self.read_file(path)?;
         let (sum, payload) = bytes.strip_prefix(magic)?.strip_prefix(key)?.split_first_chunk()?;
@@ -31,7 +31,8 @@ impl DiskCache {
         Some(bytes)
     }
 
-    /// Puts a file of this kind in place; the bytes that were written, 0 for a file that is larger than the cache.
+    /// Writes a file of this kind; returns the number of bytes written, which is 0 if the file is larger than the
+    /// cache.
     ///
     /// # Errors
     /// Those of [`DiskCache::write_file`].

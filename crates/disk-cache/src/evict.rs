@@ -1,7 +1,7 @@
 //! Limits the size of a cache, by evicting the least recently used files.
 //!
-//! The files are counted when this process has stored a sixteenth of the limit since it last did so, or when no process
-//! has for an hour; so the limit can be overstepped by that much per process for a while.
+//! The files are counted when this process has stored a sixteenth of the limit since the last count, or when no process
+//! has counted for an hour; so the limit may be exceeded by that much per process for a while.
 
 use crate::atomic_file::TEMPORARY_EXTENSION;
 use crate::{DiskCache, SizeLimitScope};
@@ -11,12 +11,12 @@ use std::time::{Duration, SystemTime};
 
 const SWEEP_INTERVAL: Duration = Duration::from_secs(3600);
 
-/// Bytes that this process has stored in a cache since it last counted the files.
+/// Counts the bytes that this process has stored in a cache since it last counted the files.
 #[derive(Debug, Default)]
 pub struct SweepTrigger(AtomicU64);
 
 impl SweepTrigger {
-    /// None stored yet.
+    /// Makes a trigger with no bytes stored.
     pub const fn new() -> Self {
         Self(AtomicU64::new(0))
     }
@@ -29,7 +29,7 @@ struct CachedFile {
 }
 
 impl DiskCache {
-    /// To be called after `bytes` were written. Files are counted, and the oldest ones removed, when it is time.
+    /// Call this after writing `bytes`. When due, it counts the files and removes the oldest ones.
     pub fn sweep_if_due(&self, bytes: u64, pace: &SweepTrigger) {
         let marker = self.sweep_marker_path();
         let stored = pace.0.fetch_add(bytes, Ordering::Relaxed) + bytes;
@@ -43,7 +43,7 @@ impl DiskCache {
         self.evict_oldest();
     }
 
-    /// Files with this ending, and bytes of all files that count against the limit.
+    /// Counts the files with this extension, and the bytes of all files that count against the limit.
     pub fn count_files_and_bytes(&self, extension: &str) -> (u64, u64) {
         let files = self.cached_files();
         let counted = files.iter().filter(|file| file.path.extension().is_some_and(|e| e == extension)).count();

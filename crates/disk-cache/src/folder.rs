@@ -1,20 +1,20 @@
-//! Where caches lie, and whether what lies there may be used.
+//! The folders of caches, and whether their contents may be used.
 
 use crate::{CachePermissions, DiskCache};
 use std::path::{Path, PathBuf};
 
-/// A cache's folder.
+/// The state of a cache's folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FolderState {
-    /// There is none yet.
+    /// It does not exist yet.
     Missing,
     /// It may be used.
     Good,
-    /// It is no folder, or others than the user of a private cache may write it.
+    /// It is not a folder, or others than the user of a private cache may write to it.
     NotTrusted,
 }
 
-/// The folder `name` among the caches of the user; `None` where no home is known. Reads the environment.
+/// The folder `name` among the user's caches; `None` if no home directory is known. Reads the environment.
 pub fn user_cache_folder(name: &str) -> Option<PathBuf> {
     let variable = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
     let home = || variable("HOME").or_else(|| variable("USERPROFILE"));
@@ -29,7 +29,8 @@ pub fn user_cache_folder(name: &str) -> Option<PathBuf> {
 }
 
 impl CachePermissions {
-    /// Those of a cache whose files decide what is executed: this user alone may write it, where the system knows users.
+    /// Permissions for a cache whose files determine what is executed: only this user may write, if the system has
+    /// users.
     pub fn of_this_user() -> Self {
         #[cfg(unix)]
         return Self::Private { user: effective_user() };
@@ -37,10 +38,10 @@ impl CachePermissions {
         return Self::Shared;
     }
 
-    /// Makes a folder, unless it is there, for those who may write it.
+    /// Creates a folder, unless it exists, with permissions for those who may write to it.
     ///
     /// # Errors
-    /// Where it cannot be made, or is one that others may write.
+    /// When it cannot be created, or others may write to it.
     pub fn make_folder(self, folder: &Path) -> std::io::Result<()> {
         match self {
             Self::Shared => std::fs::create_dir_all(folder),
@@ -55,7 +56,7 @@ impl CachePermissions {
         }
     }
 
-    /// Whether a folder is there and nobody else may write it.
+    /// Whether a folder exists and nobody else may write to it.
     pub fn trust_folder(self, folder: &Path) -> bool {
         self.state_of(folder) == FolderState::Good
     }
@@ -84,21 +85,21 @@ fn effective_user() -> u32 {
 }
 
 impl DiskCache {
-    /// What its folder is now.
+    /// The current state of its folder.
     pub fn folder_state(&self) -> FolderState {
         self.access.state_of(&self.folder)
     }
 }
 
-/// Whether a file or folder belongs to the user or to the system's, who may write everything anyway, and nobody else may
-/// write it.
+/// Whether a file or folder belongs to the user or to root, who may write everything anyway, and nobody else may write
+/// to it.
 #[cfg(unix)]
 pub(crate) fn is_owned_and_private(metadata: &std::fs::Metadata, user: u32) -> bool {
     use std::os::unix::fs::MetadataExt;
     (metadata.uid() == user || metadata.uid() == 0) && metadata.mode() & 0o022 == 0
 }
 
-/// Whose a file is cannot be seen here, so that nothing is private.
+/// The owner of a file is unknown on this platform, so no file counts as private.
 #[cfg(not(unix))]
 pub(crate) fn is_owned_and_private(_metadata: &std::fs::Metadata, _user: u32) -> bool {
     false

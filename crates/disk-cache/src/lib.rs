@@ -1,13 +1,13 @@
-//! A cache on disk that processes share: files named by keys, in a folder of limited size.
+//! A disk cache that processes share: files named by keys, in a folder of limited size.
 //!
 //! Establishes: other processes see a file whole or not at all, since it is written under a temporary name and renamed,
-//! so that they need no lock (a loss of power may leave a truncated one, as files are not synced). The least recently
-//! used files are evicted first. Files of others in the folder are neither counted nor removed. Entries
-//! ([`DiskCache::write_entry`]) say what they are, and are none when they were damaged; of other files the caller checks
-//! the contents.
+//! so they need no lock (a power failure may leave a truncated file, because files are not synced). The least recently
+//! used files are evicted first. Foreign files in the folder are neither counted nor removed. Entries
+//! ([`DiskCache::write_entry`]) describe themselves and are misses if damaged; for other files the caller checks the
+//! contents.
 //!
-//! A cache may be private ([`CachePermissions::Private`]): then folders and files must belong to the user, or to the
-//! system's, and be writable by no one else, as is needed for code that is executed.
+//! A cache may be private ([`CachePermissions::Private`]): folders and files must then belong to the user or the
+//! system, and be writable by no one else, as is needed for code that is executed.
 
 #![deny(unsafe_code)]
 
@@ -23,15 +23,15 @@ pub use folder::{FolderState, user_cache_folder};
 use std::path::{Path, PathBuf};
 pub use temporary_folder::TemporaryFolder;
 
-/// What files are named by.
+/// The key by which a file is named.
 pub type FileKey = [u8; 32];
 
-/// Who may write what is read.
+/// Who may write the files that are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CachePermissions {
-    /// Whoever the folder's rights allow.
+    /// Anyone whom the folder's permissions allow.
     Shared,
-    /// The user with this number alone, beside the system's; folders and files are made so.
+    /// Only the user with this id, and the system; folders and files are created accordingly.
     Private {
         /// The effective user of this process.
         user: u32,
@@ -43,31 +43,31 @@ pub enum CachePermissions {
 pub enum SizeLimitScope {
     /// Those of the cache's folder.
     OwnDirectory,
-    /// Those of all folders beside it whose names are this and a number: other versions of the same cache.
+    /// Those of all sibling folders named by this prefix and a number: other versions of the same cache.
     AllVersions(&'static str),
 }
 
-/// A cache: `folder/ab/cdef....extension`.
+/// A disk cache of files `folder/ab/cdef....extension`.
 #[derive(Debug, Clone)]
 pub struct DiskCache {
     /// Its folder, which need not exist.
     pub folder: PathBuf,
-    /// Bytes that it is kept below.
+    /// Size limit in bytes.
     pub limit: u64,
-    /// Who may write it.
+    /// Who may write to it.
     pub access: CachePermissions,
-    /// What counts against the limit.
+    /// Which files count against the limit.
     pub size_scope: SizeLimitScope,
 }
 
 impl DiskCache {
-    /// The file of a key.
+    /// The path of a key's file.
     pub fn path_for_key(&self, key: &FileKey, extension: &str) -> PathBuf {
         let hex: String = key.iter().map(|b| format!("{b:02x}")).collect();
         self.folder.join(&hex[..2]).join(format!("{}.{extension}", &hex[2..]))
     }
 
-    /// What a file of the cache holds; `None` if there is none, or others could have written it.
+    /// Reads a file of the cache; `None` if it does not exist, or if others could have written it.
     pub fn read_file(&self, path: &Path) -> Option<Vec<u8>> {
         match self.access {
             CachePermissions::Shared => std::fs::read(path).ok(),
@@ -78,10 +78,10 @@ impl DiskCache {
         }
     }
 
-    /// Puts a file of these parts in place, whole or not at all, and makes the folders for it.
+    /// Writes a file from these parts, atomically, and creates its folders.
     ///
     /// # Errors
-    /// When the folder cannot be written, or is none that may be used.
+    /// When the folder cannot be written, or must not be used.
     pub fn write_file(&self, path: &Path, parts: &[&[u8]]) -> std::io::Result<()> {
         let shard = path.parent().unwrap_or(&self.folder);
         match self.access {

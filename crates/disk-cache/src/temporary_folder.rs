@@ -1,20 +1,20 @@
-//! Folders for temporary files that nobody else has made, can write or can read.
+//! Temporary folders that nobody else has created and nobody else can write or read.
 //!
-//! Their names can be guessed. Making one fails where something of that name is there, a link too, and then another name
-//! is tried: what is in a folder was put there by this process.
+//! Their names can be guessed. Creating one fails if the name already exists, even as a link, and then another name is
+//! tried; so everything in a folder was put there by this process.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A new folder among the temporary files, which is removed when dropped.
+/// A new temporary folder, which is removed when dropped.
 #[derive(Debug)]
 pub struct TemporaryFolder(PathBuf);
 
 impl TemporaryFolder {
-    /// Makes one whose name begins with `prefix`.
+    /// Creates a folder whose name begins with `prefix`.
     ///
     /// # Errors
-    /// Where the folder for temporary files cannot be written.
+    /// When the folder for temporary files cannot be written.
     pub fn new(prefix: &str) -> std::io::Result<Self> {
         static N_FOLDERS: AtomicU64 = AtomicU64::new(0);
         loop {
@@ -28,12 +28,12 @@ impl TemporaryFolder {
         }
     }
 
-    /// Where it is.
+    /// The path of the folder.
     pub fn path(&self) -> &Path {
         &self.0
     }
 
-    /// The folder, which stays.
+    /// Keeps the folder and returns its path.
     pub fn keep(mut self) -> PathBuf {
         std::mem::take(&mut self.0)
     }

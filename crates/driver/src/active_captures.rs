@@ -1,4 +1,4 @@
-//! The captures of streams that were begun by this crate, and what they forbid the calling thread.
+//! The stream captures that this crate has begun, and what they forbid the calling thread.
 
 use crate::error::Result;
 use rtcg_cuda_sys::*;
@@ -61,13 +61,13 @@ pub(crate) fn find_capture_target(is_wanted: impl Fn(&ActiveCapture) -> bool) ->
     locked_captures().iter().find(|capture| is_wanted(capture)).map(|capture| capture.target.clone())
 }
 
-/// Whether any stream is being captured by this crate. Costs nothing.
+/// Whether this crate is capturing any stream. Costs nothing.
 pub fn is_any_capturing() -> bool {
     N_CAPTURES.load(Ordering::Relaxed) != 0
 }
 
-/// Does something for the library's own purposes that captures in progress would forbid, and be made invalid by: a query,
-/// a free. Costs nothing while no stream is captured.
+/// Runs a call that the library makes for its own purposes, such as a query or a free, which a capture in progress
+/// would forbid and which would invalidate the capture. Costs nothing while no stream is captured.
 #[inline]
 pub fn with_relaxed_capture_mode<T>(body: impl FnOnce() -> T) -> T {
     if !is_any_capturing() {

@@ -1,4 +1,4 @@
-//! The one error type of this crate, and the macro that turns a result code into it.
+//! The error type of this crate, and the macro that converts result codes to it.
 
 use crate::virtual_gpu;
 use rtcg_cuda_sys::{CUresult, DriverTable};
@@ -8,27 +8,27 @@ use std::sync::OnceLock;
 /// The result of an operation on the driver.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What the caller can do about an error; the classes of PyCUDA, and one of faults.
+/// How a caller can react to an error: PyCUDA's classes, and one for faults.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// A launch needs more than the device has (`LaunchError`).
+    /// A launch exceeds the resources of the device (`LaunchError`).
     Launch,
-    /// A kernel met a fault, such as an access outside of memory. Its context is lost: every later call in it gives
-    /// this error, until all objects of the context are dropped and a new one is made.
+    /// A kernel faulted, for instance by an access out of bounds. Its context is lost: every later call in it returns
+    /// this error, until all objects of the context are dropped and a new context is made.
     Fault,
     /// Out of memory (`MemoryError`).
     Memory,
-    /// Something outside the program: no device, a file not found, not ready (`RuntimeError`).
+    /// A cause outside of the program: no device, a file not found, not ready (`RuntimeError`).
     Runtime,
-    /// A wrong call (`LogicError`).
+    /// An invalid call (`LogicError`).
     Logic,
-    /// The driver says no more than "unknown" (`Error`).
+    /// The driver reports only "unknown" (`Error`).
     Other,
 }
 
 impl ErrorKind {
-    /// The kind of a code.
+    /// Classifies a result code.
     pub fn from_code(code: CUresult) -> Self {
         match code {
             code if is_kernel_fault(code) => Self::Fault,
@@ -47,23 +47,23 @@ impl ErrorKind {
     }
 }
 
-/// A call of the driver API that failed.
+/// A failed call of the driver API.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Error {
-    /// What the caller can do.
+    /// How the caller can react.
     pub kind: ErrorKind,
-    /// The C function, without version suffix, or a name of ours.
+    /// The C function, without version suffix, or a name of this crate's.
     pub call: &'static str,
-    /// What it returned.
+    /// The result code.
     pub code: CUresult,
-    /// The driver's text for the code.
+    /// The driver's description of the code.
     pub text: Cow<'static, str>,
     /// What is known beyond the code: a JIT log, a fault report, a missing symbol.
     pub detail: Option<String>,
 }
 
 impl Error {
-    /// A failed call of `name` through `table`, with all that can be found out about it.
+    /// Makes the error of a failed call of `name` through `table`, with all available details.
     #[cold]
     #[inline(never)]
     pub fn from_failed_call(table: &DriverTable, name: &'static str, code: CUresult) -> Self {
@@ -90,7 +90,7 @@ impl Error {
         }
     }
 
-    /// An error found by this crate, before any driver was asked.
+    /// Makes an error that this crate found before calling a driver.
     #[cold]
     pub fn new(call: &'static str, code: CUresult, detail: impl Into<String>) -> Self {
         let detail = Some(detail.into()).filter(|d| !d.is_empty());
@@ -113,7 +113,7 @@ impl Error {
         }
     }
 
-    /// The same error with a better explanation; an empty one changes nothing.
+    /// Sets the detail; an empty one changes nothing.
     pub fn with_detail(mut self, detail: impl Into<String>) -> Self {
         let detail = detail.into();
         if !detail.is_empty() {
@@ -219,8 +219,8 @@ fn without_version_suffix(name: &'static str) -> &'static str {
     }
 }
 
-/// Calls a function of a table: `call_driver!(table, cuMemFree(ptr))` is a `Result<()>`. Must stand in
-/// an `unsafe` block. In a forked child it fails without calling.
+/// Calls a function of a table: `call_driver!(table, cuMemFree(ptr))` is a `Result<()>`. Must be used in an `unsafe`
+/// block. In a forked child it fails without calling the driver.
 macro_rules! call_driver {
     ($table:expr, $name:ident($($arg:expr),* $(,)?)) => {{
         let table: &::rtcg_cuda_sys::DriverTable = $table;

@@ -1,4 +1,4 @@
-//! Flags of calls as types: each combines with `|` and is made from the number that C has for it.
+//! Typed flags of driver calls: each type combines with `|` and converts from the number used in C.
 
 use rtcg_cuda_sys::*;
 
@@ -11,7 +11,7 @@ macro_rules! flags {
         impl $name {
             $($(#[$flag_doc])* pub const $flag: Self = Self($value);)*
 
-            /// Whether all of `flags` are among these.
+            /// Whether all of `flags` are set.
             pub const fn contains(self, flags: Self) -> bool {
                 self.0 & flags.0 == flags.0
             }
@@ -43,9 +43,9 @@ flags! {
     /// assert_eq!(StreamFlags::from(1), StreamFlags::NON_BLOCKING);
     /// ```
     StreamFlags {
-        /// It waits for work in the legacy default stream, and that for its own.
+        /// Synchronises with the legacy default stream: each waits for the other's earlier work.
         DEFAULT = CU_STREAM_DEFAULT.0;
-        /// It runs beside the default stream.
+        /// Runs concurrently with the default stream.
         NON_BLOCKING = CU_STREAM_NON_BLOCKING.0;
     }
 
@@ -58,13 +58,13 @@ flags! {
     /// assert!(shared.contains(EventFlags::DISABLE_TIMING));
     /// ```
     EventFlags {
-        /// It measures time, and waiting for it spins.
+        /// Records time; waiting for the event spins.
         DEFAULT = CU_EVENT_DEFAULT.0;
-        /// Waiting for it sleeps.
+        /// Waiting for the event sleeps.
         BLOCKING_SYNC = CU_EVENT_BLOCKING_SYNC.0;
-        /// It only orders work, which is cheaper.
+        /// Only orders work, which is cheaper.
         DISABLE_TIMING = CU_EVENT_DISABLE_TIMING.0;
-        /// Other processes may open it; needs [`EventFlags::DISABLE_TIMING`].
+        /// Other processes may open the event; needs [`EventFlags::DISABLE_TIMING`].
         INTERPROCESS = CU_EVENT_INTERPROCESS.0;
     }
 
@@ -76,17 +76,17 @@ flags! {
     /// assert_eq!((HostAllocFlags::PORTABLE | HostAllocFlags::DEVICE_MAP).0, 3);
     /// ```
     HostAllocFlags {
-        /// As the driver likes.
+        /// The driver's default.
         DEFAULT = 0;
         /// Page-locked for all contexts.
         PORTABLE = CU_MEMHOSTALLOC_PORTABLE;
-        /// With an address on the device, also without unified addressing.
+        /// Mapped to a device address, even without unified addressing.
         DEVICE_MAP = CU_MEMHOSTALLOC_DEVICEMAP;
         /// Not cached by the host: fast to write and to copy from, slow to read.
         WRITE_COMBINED = CU_MEMHOSTALLOC_WRITECOMBINED;
     }
 
-    /// Who uses a [`crate::ManagedAllocation`].
+    /// Which streams may access a [`crate::ManagedAllocation`].
     ///
     /// ```
     /// use rtcg_driver::MemAttachFlags;
@@ -96,13 +96,13 @@ flags! {
     MemAttachFlags {
         /// Any stream of any device.
         GLOBAL = CU_MEM_ATTACH_GLOBAL.0;
-        /// The host, until it is attached to a stream.
+        /// The host only, until it is attached to a stream.
         HOST = CU_MEM_ATTACH_HOST.0;
         /// One stream.
         SINGLE = CU_MEM_ATTACH_SINGLE.0;
     }
 
-    /// How the host waits for a context, and what the context prepares for.
+    /// How the host waits for a context, and which features the context prepares.
     ///
     /// ```
     /// use rtcg_driver::ContextFlags;
@@ -110,7 +110,7 @@ flags! {
     /// assert_eq!(ContextFlags::default(), ContextFlags::SCHED_AUTO);
     /// ```
     ContextFlags {
-        /// Spinning or yielding, as the driver thinks best.
+        /// Spinning or yielding, at the driver's choice.
         SCHED_AUTO = CU_CTX_SCHED_AUTO.0;
         /// Spinning: lowest latency.
         SCHED_SPIN = CU_CTX_SCHED_SPIN.0;
@@ -118,12 +118,12 @@ flags! {
         SCHED_YIELD = CU_CTX_SCHED_YIELD.0;
         /// Sleeping.
         SCHED_BLOCKING_SYNC = CU_CTX_SCHED_BLOCKING_SYNC.0;
-        /// With page-locked memory on the device, also without unified addressing.
+        /// Support for mapping page-locked memory to the device, even without unified addressing.
         MAP_HOST = CU_CTX_MAP_HOST.0;
     }
 
-    /// What kernels of the current context may do with memory of a peer ([`crate::Context::enable_peer_access`]): CUDA
-    /// has no flag yet.
+    /// How kernels of the current context may access memory of a peer ([`crate::Context::enable_peer_access`]). CUDA
+    /// defines no flags yet.
     PeerAccessFlags {
         /// Reading and writing.
         DEFAULT = 0;
@@ -137,11 +137,11 @@ flags! {
     /// assert_eq!(IpcMemoryFlags::LAZY_ENABLE_PEER_ACCESS.0, 1);
     /// ```
     IpcMemoryFlags {
-        /// Memory of another device becomes accessible as well. CUDA demands this flag.
+        /// Enables peer access if the memory is on another device. CUDA requires this flag.
         LAZY_ENABLE_PEER_ACCESS = CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS.0;
     }
 
-    /// How memory that exists is page-locked ([`crate::memory::RegisteredHostMemory`]).
+    /// How existing memory is page-locked ([`crate::memory::RegisteredHostMemory`]).
     ///
     /// ```
     /// use rtcg_driver::HostRegisterFlags;
@@ -153,7 +153,7 @@ flags! {
         DEFAULT = 0;
         /// For all contexts.
         PORTABLE = CU_MEMHOSTREGISTER_PORTABLE;
-        /// With an address on the device, also without unified addressing.
+        /// Mapped to a device address, even without unified addressing.
         DEVICE_MAP = CU_MEMHOSTREGISTER_DEVICEMAP;
         /// Memory of a device other than a GPU.
         IO_MEMORY = CU_MEMHOSTREGISTER_IOMEMORY;
@@ -163,7 +163,7 @@ flags! {
 
     /// How an event is recorded ([`crate::Event::record_with_flags`]).
     EventRecordFlags {
-        /// As by [`crate::Event::record`].
+        /// Same as [`crate::Event::record`].
         DEFAULT = CU_EVENT_RECORD_DEFAULT.0;
         /// A captured graph records the event at each launch.
         EXTERNAL = CU_EVENT_RECORD_EXTERNAL.0;
@@ -171,14 +171,14 @@ flags! {
 
     /// How a stream writes a value ([`crate::Stream::write_value32`]).
     WriteValueFlags {
-        /// After earlier writes of the stream, for all who see the value.
+        /// Earlier writes of the stream are visible before the value is.
         DEFAULT = CU_STREAM_WRITE_VALUE_DEFAULT.0;
         /// Earlier writes may become visible later than the value.
         NO_MEMORY_BARRIER = CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER.0;
     }
 
-    /// What a stream waits for ([`crate::Stream::wait_value32`]): one of the four comparisons of the word in memory with
-    /// the value, and perhaps [`WaitValueFlags::FLUSH`].
+    /// The condition a stream waits for ([`crate::Stream::wait_value32`]): one of four comparisons of the word in
+    /// memory with the value, optionally with [`WaitValueFlags::FLUSH`].
     ///
     /// ```
     /// use rtcg_driver::WaitValueFlags;
@@ -187,19 +187,19 @@ flags! {
     /// assert!((WaitValueFlags::EQUAL | WaitValueFlags::FLUSH).contains(WaitValueFlags::FLUSH));
     /// ```
     WaitValueFlags {
-        /// Their difference, read as signed, is not negative: the word may run over.
+        /// Word minus value, as a signed number, is not negative, so the word may wrap around.
         GREATER_OR_EQUAL = CU_STREAM_WAIT_VALUE_GEQ.0;
         /// They are equal.
         EQUAL = CU_STREAM_WAIT_VALUE_EQ.0;
-        /// They have a bit in common.
+        /// They have a set bit in common.
         AND = CU_STREAM_WAIT_VALUE_AND.0;
-        /// There is a bit that neither has.
+        /// Some bit is set in neither.
         NOR = CU_STREAM_WAIT_VALUE_NOR.0;
-        /// Writes of other devices that came before the word are visible afterwards.
+        /// Remote writes made before the word was written are visible afterwards.
         FLUSH = CU_STREAM_WAIT_VALUE_FLUSH.0;
     }
 
-    /// What CUDA will do with an object of OpenGL ([`crate::gl::RegisteredObject`]).
+    /// How CUDA will use an OpenGL object ([`crate::gl::RegisteredObject`]).
     ///
     /// ```
     /// use rtcg_driver::GraphicsRegisterFlags;
@@ -212,7 +212,7 @@ flags! {
         NONE = CU_GRAPHICS_REGISTER_FLAGS_NONE.0;
         /// Only reading.
         READ_ONLY = CU_GRAPHICS_REGISTER_FLAGS_READ_ONLY.0;
-        /// Writing all of it: earlier contents are lost.
+        /// Overwriting all of it: earlier contents are lost.
         WRITE_DISCARD = CU_GRAPHICS_REGISTER_FLAGS_WRITE_DISCARD.0;
         /// Binding it to surface references.
         SURFACE_LOAD_STORE = CU_GRAPHICS_REGISTER_FLAGS_SURFACE_LDST.0;
@@ -220,13 +220,13 @@ flags! {
         TEXTURE_GATHER = CU_GRAPHICS_REGISTER_FLAGS_TEXTURE_GATHER.0;
     }
 
-    /// What kernels will do with a mapped object of OpenGL ([`crate::gl::RegisteredObject::set_map_flags`]).
+    /// How kernels will use a mapped OpenGL object ([`crate::gl::RegisteredObject::set_map_flags`]).
     GraphicsMapFlags {
         /// Reading and writing.
         NONE = CU_GRAPHICS_MAP_RESOURCE_FLAGS_NONE.0;
         /// Only reading.
         READ_ONLY = CU_GRAPHICS_MAP_RESOURCE_FLAGS_READ_ONLY.0;
-        /// Writing all of it: earlier contents are lost.
+        /// Overwriting all of it: earlier contents are lost.
         WRITE_DISCARD = CU_GRAPHICS_MAP_RESOURCE_FLAGS_WRITE_DISCARD.0;
     }
 }

@@ -1,7 +1,7 @@
-//! OpenGL interoperation: buffer objects and images of OpenGL as device memory and arrays.
+//! OpenGL interoperability: OpenGL buffer objects and images as device memory and arrays.
 //!
-//! The OpenGL context must be current on the thread that registers, maps and unmaps; nothing here
-//! makes one. On the virtual GPU buffer objects travel through a copy; images are refused there.
+//! The OpenGL context must be current on the thread that registers, maps and unmaps; this module does not create one.
+//! On the virtual GPU, buffer objects are copied and images are refused.
 
 use crate::context::Context;
 use crate::context::Device;
@@ -14,8 +14,8 @@ use rtcg_cuda_sys::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether this process can use OpenGL together with CUDA: a driver in use has the functions, and
-/// the machine has a library of OpenGL.
+/// Whether this process can use OpenGL with CUDA: a driver in use has the functions, and the machine has an OpenGL
+/// library.
 pub fn is_available() -> bool {
     let tables = loaded_drivers::drivers_if_initialized().map(|d| d.tables.clone()).unwrap_or_default();
     tables.iter().any(|table| table.has_function(DriverFn::cuGraphicsGLRegisterBuffer))
@@ -47,8 +47,7 @@ struct RegisteredObjectInner {
     gone: AtomicBool,
 }
 
-/// A registered buffer object or image. Cloning gives another reference to it; the last one
-/// unregisters.
+/// A registered buffer object or image. Cloning gives another reference to it; dropping the last one unregisters it.
 #[derive(Clone)]
 pub struct RegisteredObject(Arc<RegisteredObjectInner>);
 
@@ -73,7 +72,7 @@ impl RegisteredObject {
         Ok(Self(Arc::new(RegisteredObjectInner { ctx, handle, name, gone: AtomicBool::new(false) })))
     }
 
-    /// Registers a buffer object, of which `flags` say what CUDA will do with it.
+    /// Registers a buffer object; `flags` say how CUDA will use it.
     pub fn register_buffer(buffer: u32, flags: impl Into<GraphicsRegisterFlags>) -> Result<Self> {
         let GraphicsRegisterFlags(flags) = flags.into();
         // SAFETY: one handle is written; the driver checks the name.
@@ -82,7 +81,7 @@ impl RegisteredObject {
         })
     }
 
-    /// Registers a texture or renderbuffer; `target` is OpenGL's name of its kind.
+    /// Registers a texture or renderbuffer; `target` is its OpenGL target.
     pub fn register_image(image: u32, target: u32, flags: impl Into<GraphicsRegisterFlags>) -> Result<Self> {
         let GraphicsRegisterFlags(flags) = flags.into();
         // SAFETY: one handle is written; the driver checks the name.
@@ -91,7 +90,7 @@ impl RegisteredObject {
         })
     }
 
-    /// OpenGL's name of the object.
+    /// The OpenGL name of the object.
     pub fn gl_handle(&self) -> u32 {
         self.0.name
     }
@@ -103,7 +102,7 @@ impl RegisteredObject {
         Ok(self.0.handle)
     }
 
-    /// Says what kernels will do with the memory.
+    /// Sets how kernels will use the memory.
     pub fn set_map_flags(&self, flags: impl Into<GraphicsMapFlags>) -> Result<()> {
         let GraphicsMapFlags(flags) = flags.into();
         let handle = self.handle_if_alive("cuGraphicsResourceSetMapFlags")?;
@@ -111,7 +110,7 @@ impl RegisteredObject {
         unsafe { call_if_alive!(self.0.ctx, cuGraphicsResourceSetMapFlags(handle, flags)) }
     }
 
-    /// Gives the object to CUDA. Work that is submitted to `stream` afterwards may use it.
+    /// Maps the object for CUDA. Work submitted to `stream` afterwards may use it.
     pub fn map(&self, stream: Option<&Stream>) -> Result<RegisteredMapping> {
         let mut handle = self.handle_if_alive("cuGraphicsMapResources")?;
         let queue = checked_stream_handle("cuGraphicsMapResources", self.0.ctx.driver_table(), stream)?;
@@ -120,7 +119,7 @@ impl RegisteredObject {
         Ok(RegisteredMapping { object: self.clone(), stream: stream.cloned(), is_mapped: AtomicBool::new(true) })
     }
 
-    /// Ends the registration, once; the object itself stays with OpenGL.
+    /// Unregisters the object, once; OpenGL keeps the object itself.
     pub fn unregister(&self) -> Result<()> {
         let handle = self.handle_if_alive("cuGraphicsUnregisterResource")?;
         self.0.gone.store(true, Ordering::Release);
@@ -138,7 +137,7 @@ impl Drop for RegisteredObjectInner {
     }
 }
 
-/// An object while CUDA has it. Dropping it gives the object back to OpenGL.
+/// A mapped object. Dropping it returns the object to OpenGL.
 #[derive(Debug)]
 pub struct RegisteredMapping {
     object: RegisteredObject,
@@ -154,7 +153,7 @@ impl RegisteredMapping {
         self.object.handle_if_alive(call)
     }
 
-    /// Address and bytes of a buffer object.
+    /// Address and size in bytes of a buffer object.
     pub fn device_ptr_and_size(&self) -> Result<(CUdeviceptr, usize)> {
         let handle = self.handle_if_alive("cuGraphicsResourceGetMappedPointer")?;
         let (mut ptr, mut nbytes) = (0, 0);
@@ -164,7 +163,7 @@ impl RegisteredMapping {
         Ok((ptr, nbytes))
     }
 
-    /// A layer or face, and a mip level, of an image.
+    /// The array of a layer or face and a mip level of an image.
     ///
     /// # Safety
     /// The array must not be used after the mapping has ended.
@@ -178,7 +177,7 @@ impl RegisteredMapping {
         self.object.0.ctx.with_current(|| unsafe { Array::from_external(array) })
     }
 
-    /// Gives the object back to OpenGL after the work of `stream`, by default that of the mapping.
+    /// Returns the object to OpenGL after the work of `stream`, by default the stream of the mapping.
     pub fn unmap(&self, stream: Option<&Stream>) -> Result<()> {
         let mut handle = self.handle_if_alive("cuGraphicsUnmapResources")?;
         let ctx = &self.object.0.ctx;

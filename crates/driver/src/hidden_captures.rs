@@ -1,8 +1,8 @@
-//! Captures that a library makes for itself. Other threads that wait for the context must not notice them.
+//! Captures that a library makes for its own purposes, and of which threads that wait for the context must not notice.
 //!
-//! The driver refuses to wait for a context while one of its streams is captured, in any mode, and makes the capture
-//! invalid. So waits are held back until such a capture, which is short, has ended; and a capture begins when waits that
-//! are about to be submitted have been.
+//! The driver refuses to wait for a context while one of its streams is captured, in any mode, and invalidates the
+//! capture. Waits are therefore held back until such a capture, which is short, has ended; and a capture begins only
+//! after waits that are about to be submitted have been.
 
 use crate::process_state;
 use std::cell::Cell;
@@ -46,13 +46,13 @@ fn locked_traffic() -> MutexGuard<'static, Traffic> {
     TRAFFIC.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Until it is dropped, waits of other threads for contexts are held back. Made before a capture is begun, by the thread
-/// that captures, and dropped after its end.
+/// Holds back other threads' waits for contexts until it is dropped. The capturing thread makes it before it begins the
+/// capture, and drops it after the end.
 #[derive(Debug)]
 pub struct HiddenCapture(std::marker::PhantomData<*const ()>);
 
 impl HiddenCapture {
-    /// Waits until other threads' waits for contexts have returned, or began 250 ms ago.
+    /// Waits until other threads' waits for contexts have returned or have lasted 250 ms.
     #[allow(clippy::new_without_default, reason = "making one holds up other threads")]
     pub fn new() -> Self {
         let mut traffic = locked_traffic();

@@ -1,7 +1,7 @@
-//! Which kernel a context launched last: what to say of a fault that comes to light later.
+//! The kernel that a context launched last, to name it when a fault is reported later.
 //!
-//! A launch stores one number, beside those that it counts anyway; what it means is looked up once a fault is
-//! reported. Establishes: the name is found also after the kernel's last reference has gone.
+//! A launch stores one number, beside those that it counts anyway; its meaning is looked up when a fault is reported.
+//! Establishes: the name can be found even after the kernel's last reference was dropped.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};

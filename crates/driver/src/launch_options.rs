@@ -2,30 +2,30 @@
 
 use rtcg_cuda_sys::*;
 
-/// Extra options of a launch. What a device does not have is an error of the launch; what is
-/// mere advice (priorities, carve-outs, domains) a device may ignore.
+/// Extra options of a launch. An option that the device does not support fails the launch; hints (priorities,
+/// carve-outs, domains) may be ignored.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct LaunchOptions {
     /// All blocks must be resident at once, so that the grid can synchronise.
     pub cooperative: bool,
     /// Blocks per cluster (compute capability 9.0).
     pub cluster: Option<[u32; 3]>,
-    /// A larger cluster to use where it fits (compute capability 10.0). A multiple of `cluster`.
+    /// A larger cluster size, a multiple of `cluster`, to use where it fits (compute capability 10.0).
     pub preferred_cluster: Option<[u32; 3]>,
-    /// How blocks of a cluster are spread over multiprocessors.
+    /// How the blocks of a cluster are distributed over multiprocessors.
     pub cluster_scheduling: Option<CUclusterSchedulingPolicy>,
-    /// Programmatic dependent launch: the kernel may start while the one before it in the stream
-    /// still runs, and waits for it with `cudaGridDependencySynchronize()` (compute capability 9.0).
+    /// Programmatic dependent launch: the kernel may start while the preceding one in the stream still runs, and waits
+    /// for it with `cudaGridDependencySynchronize()` (compute capability 9.0).
     pub programmatic_dependent: bool,
     /// The priority of this kernel instead of its stream's.
     pub priority: Option<i32>,
-    /// Which memory operations fences of this kernel wait for (compute capability 9.0).
+    /// The domain of memory operations for which this kernel's fences wait (compute capability 9.0).
     pub mem_sync_domain: Option<CUlaunchMemSyncDomain>,
-    /// The numbers that the logical domains default and remote stand for.
+    /// The physical domains of the logical domains default and remote.
     pub mem_sync_domain_map: Option<[u8; 2]>,
-    /// How much of the first-level cache shall be shared memory, in percent.
+    /// Preferred share of the L1 cache to use as shared memory, in percent.
     pub shared_carveout: Option<u32>,
-    /// Recorded when all blocks have started or triggered it.
+    /// Recorded when all blocks have started or triggered the event.
     pub programmatic_event: Option<CUevent>,
     /// Recorded when all blocks have started.
     pub launch_completion_event: Option<CUevent>,

@@ -1,9 +1,9 @@
 //! Whether a launch may make the calling thread wait.
 //!
-//! A driver queues a launch and returns, unless its queue is full: then it waits until the device has taken
-//! launches out of it. Establishes: a launch that is said not to wait follows so few others since the program
-//! last waited for the device that no queue of a known driver is full, and no function of the program stands
-//! before it. Assumes nothing of other libraries that fill the same queue.
+//! A driver enqueues a launch and returns, unless its queue is full: then it waits until the device has taken launches
+//! off it. Establishes: a launch reported as not waiting follows so few others since the program last waited for the
+//! device that no queue of a known driver is full, and it is not behind a host function. Assumes nothing about other
+//! libraries that fill the same queue.
 
 use crate::last_launch::{KernelId, LastLaunch};
 use rtcg_cuda_sys::{CU_STREAM_LEGACY, CU_STREAM_PER_THREAD, CUstream};
@@ -15,17 +15,16 @@ const MAX_QUEUED_LAUNCHES: u32 = 256;
 /// How many [`PendingHostWork`] there are.
 static N_PENDING_HOST_WORK: AtomicUsize = AtomicUsize::new(0);
 
-/// Something that this process does and the device may wait for, until it is dropped: a host function that has not
-/// run, a graph that has one, a value in memory.
+/// Work in this process that the device may wait for: a host function that has not run, a graph that contains one, a
+/// value in memory. The work is pending until this is dropped.
 ///
-/// A caller with a lock that host functions need makes one with the lock held, before it hands a function to the
-/// driver: whoever launches with the lock held after that sees it, and whoever does so before has its launch in the
-/// queue first.
+/// A caller that holds a lock which host functions need makes one with the lock held, before it hands a function to the
+/// driver: any launch made later with the lock held sees it, and any earlier launch is in the queue first.
 #[derive(Debug)]
 pub struct PendingHostWork(());
 
 impl PendingHostWork {
-    /// One more thing that the device may wait for.
+    /// Records that the device may wait for one more thing.
     #[expect(clippy::new_without_default, reason = "it counts, and no default should")]
     pub fn new() -> Self {
         N_PENDING_HOST_WORK.fetch_add(1, Ordering::Relaxed);

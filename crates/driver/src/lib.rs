@@ -1,15 +1,12 @@
-//! Safe objects over the CUDA driver API: devices, contexts, streams, events, modules,
-//! functions, memory.
+//! Safe objects over the CUDA driver API: devices, contexts, streams, events, modules, functions and memory.
 //!
-//! Every object holds the table it was made with and keeps its context alive. Objects may be
-//! dropped in any order and from any thread, with their context already gone, after `fork` and
-//! at process exit: a drop never panics and never aborts, and where nothing can be freed any more
-//! it does nothing.
+//! Every object holds the driver table it was made with and keeps its context alive. Objects may be dropped in any
+//! order and from any thread, after their context was destroyed, after `fork` and at process exit: a drop never panics
+//! or aborts, and does nothing if there is nothing left to free.
 //!
-//! Functions that act on "the current context" mean the top of the calling thread's
-//! [`Context`] stack. Device pointers are plain numbers ([`CUdeviceptr`]); whatever takes one is
-//! `unsafe`, because unified addressing lets such a number name host memory too. The methods of
-//! [`DeviceAllocation`] check bounds and are safe.
+//! Functions that act on "the current context" mean the top of the calling thread's [`Context`] stack. Device pointers
+//! are plain numbers ([`CUdeviceptr`]); functions that take one are `unsafe`, because under unified addressing such a
+//! number can also refer to host memory. The methods of [`DeviceAllocation`] check bounds and are safe.
 #![doc = include_str!("tasks.md")]
 #![allow(unsafe_code, reason = "every call of the driver is one of C")]
 

@@ -1,4 +1,4 @@
-//! The sensors of a device by NVML: clock, power, energy, temperature.
+//! The sensors of a device through NVML: clock, power, energy and temperature.
 //!
 //! Establishes: a handle that exists came from an initialised NVML, for the device with the same PCI bus id.
 
@@ -7,7 +7,7 @@ use rtcg_cuda_sys::c_uint;
 use rtcg_cuda_sys::nvml::{NVML_CLOCK_SM, NVML_TEMPERATURE_GPU, NvmlTable, nvmlDevice_t, nvmlReturn_t};
 use std::ffi::CString;
 
-/// A device as NVML knows it. Readings are those of the whole GPU, also where only an instance of it (MIG) is used.
+/// A device as NVML knows it. Readings cover the whole GPU, even if only one of its instances (MIG) is used.
 ///
 /// ```
 /// use rtcg_driver::{Device, NvmlDevice};
@@ -31,10 +31,10 @@ unsafe impl Send for NvmlDevice {}
 unsafe impl Sync for NvmlDevice {}
 
 impl NvmlDevice {
-    /// The device with the PCI bus id of `device`.
+    /// Finds the device with the PCI bus id of `device`.
     ///
     /// # Errors
-    /// Why there is none: no NVML, or none that knows the device.
+    /// A message that says why there is none: NVML is missing, or does not know the device.
     pub fn of_device(device: &Device) -> Result<Self, String> {
         let table = NvmlTable::load().map_err(|error| error.to_string())?;
         let bus_id = device.pci_bus_id().map_err(|error| error.to_string())?;
@@ -48,7 +48,7 @@ impl NvmlDevice {
         Err(format!("NVML does not know the device {bus_id}: {}", table.error_string(code)))
     }
 
-    /// The clock of the multiprocessors.
+    /// The clock frequency of the multiprocessors.
     pub fn sm_clock_mhz(&self) -> Option<f64> {
         // SAFETY: the handle is NVML's, one number is written.
         self.read(|value: &mut c_uint| unsafe {
@@ -57,14 +57,14 @@ impl NvmlDevice {
         .map(f64::from)
     }
 
-    /// The power that the device draws: of most devices the mean of the last second.
+    /// The power draw; on most devices averaged over the last second.
     pub fn power_watts(&self) -> Option<f64> {
         // SAFETY: the handle is of this library, one value is written.
         self.read(|value: &mut c_uint| unsafe { self.table.nvmlDeviceGetPowerUsage(self.handle, &raw mut *value) })
             .map(|milliwatts| f64::from(milliwatts) * 1e-3)
     }
 
-    /// The energy that the device has taken since its driver was loaded. Devices before Volta do not count it.
+    /// The energy consumed since the device's driver was loaded. Devices before Volta do not report it.
     pub fn energy_joules(&self) -> Option<f64> {
         // SAFETY: the handle is of this library, one value is written.
         self.read(|value: &mut u64| unsafe {

@@ -1,8 +1,8 @@
-//! What became of this process since the driver was initialised: forked, or about to exit.
+//! Whether this process has been forked since the driver was initialised, or is about to exit.
 //!
-//! A CUDA context does not survive `fork`: the child has the memory of the objects but neither
-//! the driver's threads nor its device files. So in the child every call fails and every drop
-//! does nothing. The same holds for drops while the process exits, when the driver may be gone.
+//! A CUDA context does not survive `fork`: the child has the memory of the objects but neither the driver's threads nor
+//! its device files. So in the child every call fails and every drop does nothing. Drops also do nothing while the
+//! process exits, because the driver may be gone.
 
 use rtcg_cuda_sys::epoch;
 use std::sync::Once;

@@ -1,22 +1,23 @@
-//! Releasing regions: calls that give something back to the driver, and during which the program's locks are let go
-//! where the driver may wait for them.
+//! Release regions: driver calls that give something back, during which the program's locks are released in case the
+//! driver waits.
 //!
 //! Freeing memory and unloading code wait for the streams of a context. A host function queued in one of them may need
 //! a lock of the program, such as Python's, that the calling thread holds, perhaps without knowing: the last reference
-//! to a kernel may go anywhere. A hook lets go of the lock, so that this crate does not depend on Python.
+//! to a kernel may be dropped anywhere. A hook releases the lock, so that this crate does not depend on Python.
 //!
-//! Establishes: every call that a drop of this crate makes, and every explicit free, is in a releasing region, locks of
-//! contexts included. Assumes that callers hold no lock of their own that is waited for with the program's lock held.
+//! Establishes: every call that a drop of this crate makes, and every explicit free, is in a release region, including
+//! the acquisition of contexts' locks. Assumes that callers hold no lock of their own for which another thread waits
+//! while holding the program's lock.
 
 use crate::launch_queue::is_host_work_pending;
 use std::sync::OnceLock;
 
-/// Calls its argument once, with the program's locks let go.
+/// Calls its argument once, with the program's locks released.
 pub type ReleaseHook = fn(&mut dyn FnMut());
 
 static RELEASE_HOOK: OnceLock<ReleaseHook> = OnceLock::new();
 
-/// Says how to let go of what host functions may need. Only the first call counts.
+/// Sets the hook that releases the locks which host functions may need. Only the first call counts.
 pub fn set_release_hook(hook: ReleaseHook) {
     let _ = RELEASE_HOOK.set(hook);
 }

@@ -7,7 +7,7 @@ use crate::memory::{Array, MipmappedArray};
 use rtcg_cuda_sys::*;
 use std::sync::Arc;
 
-/// What a texture is made of. Arrays live as long as the object.
+/// The memory that a texture reads. The object keeps arrays alive.
 #[derive(Clone, Debug)]
 pub enum TextureResource {
     /// An array.
@@ -81,7 +81,7 @@ struct TextureInner {
     resource: TextureResource,
 }
 
-/// A texture object. Cloning gives another reference to it.
+/// A texture object. Cloning gives another reference to the same object.
 #[derive(Clone)]
 pub struct TextureObject(Arc<TextureInner>);
 
@@ -92,10 +92,10 @@ impl std::fmt::Debug for TextureObject {
 }
 
 impl TextureObject {
-    /// Creates one in the current context.
+    /// Creates a texture object in the current context.
     ///
     /// # Safety
-    /// Linear memory must be valid for what the resource describes, as long as kernels use it.
+    /// Linear memory must be valid for the extent of the resource, as long as kernels use it.
     pub unsafe fn new(resource: TextureResource, texture: &CUDA_TEXTURE_DESC) -> Result<Self> {
         let ctx = Context::current_or_error()?;
         let described = resource.resource_desc("cuTexObjectCreate")?;
@@ -107,12 +107,12 @@ impl TextureObject {
         Ok(Self(Arc::new(TextureInner { ctx, handle, resource })))
     }
 
-    /// What kernels take as `cudaTextureObject_t`.
+    /// The handle that kernels take as `cudaTextureObject_t`.
     pub fn handle(&self) -> CUtexObject {
         self.0.handle
     }
 
-    /// What it is made of.
+    /// The memory that it reads.
     pub fn resource(&self) -> &TextureResource {
         &self.0.resource
     }
@@ -135,7 +135,7 @@ struct SurfaceInner {
     array: Array,
 }
 
-/// A surface object. Cloning gives another reference to it.
+/// A surface object. Cloning gives another reference to the same object.
 #[derive(Clone)]
 pub struct SurfaceObject(Arc<SurfaceInner>);
 
@@ -146,7 +146,7 @@ impl std::fmt::Debug for SurfaceObject {
 }
 
 impl SurfaceObject {
-    /// Creates one over an array that was made with `CUDA_ARRAY3D_SURFACE_LDST`.
+    /// Creates a surface object for an array that was made with `CUDA_ARRAY3D_SURFACE_LDST`.
     pub fn new(array: &Array) -> Result<Self> {
         let ctx = Context::current_or_error()?;
         let described = TextureResource::Array(array.clone()).resource_desc("cuSurfObjectCreate")?;
@@ -162,7 +162,7 @@ impl SurfaceObject {
         Ok(Self(Arc::new(SurfaceInner { ctx, handle, array: array.clone() })))
     }
 
-    /// What kernels take as `cudaSurfaceObject_t`.
+    /// The handle that kernels take as `cudaSurfaceObject_t`.
     pub fn handle(&self) -> CUsurfObject {
         self.0.handle
     }

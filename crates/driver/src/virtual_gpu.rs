@@ -1,5 +1,5 @@
-//! The interface to the virtual GPU: its table, and what it knows beyond a result code. The only place that knows
-//! whether the feature `vgpu` is on; without it there is no table, and no driver has any of this to say.
+//! The interface to the virtual GPU: its driver table, and details beyond result codes. The only module that depends on
+//! the feature `vgpu`; without it there is no table, and there are no such details.
 
 #[cfg(feature = "vgpu")]
 pub(crate) use rtcg_vgpu::memory_limit_notice;
@@ -11,7 +11,7 @@ use rtcg_cuda_sys::DriverTable;
 /// What an error says where the virtual GPU would have helped.
 pub(crate) const BUILT_WITHOUT: &str = "this program was built without the virtual GPU (the feature `vgpu` of rtcg)";
 
-/// The virtual GPU's table, whether or not its devices are in use; `None` without the feature `vgpu`. It keeps
+/// The virtual GPU's driver table, whether or not its devices are in use; `None` without the feature `vgpu`. It caches
 /// machine code on disk.
 #[cfg(feature = "vgpu")]
 pub fn virtual_gpu_table() -> Option<&'static DriverTable> {
@@ -55,7 +55,7 @@ fn is_virtual_table(table: &DriverTable) -> bool {
 mod absent {
     use super::DriverTable;
 
-    /// The virtual GPU's table: `None`, for the feature `vgpu` is off.
+    /// The virtual GPU's driver table: `None`, because the feature `vgpu` is off.
     pub fn virtual_gpu_table() -> Option<&'static DriverTable> {
         None
     }

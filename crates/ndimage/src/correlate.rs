@@ -1,22 +1,22 @@
-//! Correlation and convolution with given weights, and filters made of them.
+//! Correlation and convolution with given weights, and filters built from them.
 
 use crate::kernels::{CorrelateSpec, FilterAxis, THREADS, arithmetic};
 use crate::{ArrayError, GpuArray, Mode, Result};
 use rtcg_array::{DType, Order, PackedKernelArgs, PythonTuple, is_real, normalize_axes, push_arrays, push_optional};
 
-/// How a filter lies on an image, and what is beyond its borders.
+/// How a filter is placed on an image, and what lies beyond its borders.
 #[derive(Debug, Clone, Default)]
 pub struct FilterOptions<'a> {
     /// The dtype of the result; by default that of the input.
     pub dtype: Option<DType>,
-    /// One mode for each axis that is filtered, or one for all; none is [`Mode::Reflect`].
+    /// One mode per filtered axis, or one for all; [`Mode::Reflect`] by default.
     pub modes: &'a [Mode],
-    /// The value beyond borders with [`Mode::Constant`].
+    /// The value beyond borders for [`Mode::Constant`].
     pub cval: f64,
-    /// By how much the filter's middle is moved, for each axis that is filtered, or for all; none is 0. Positive numbers
-    /// move the filter towards lower indices.
+    /// The displacement of the filter's centre, per filtered axis or for all; 0 by default. Positive numbers move the
+    /// filter towards lower indices.
     pub origins: &'a [isize],
-    /// The axes that are filtered; by default all.
+    /// The axes to filter; all by default.
     pub axes: Option<&'a [isize]>,
 }
 
@@ -139,17 +139,18 @@ fn filter(input: &GpuArray, weights: &GpuArray, options: &FilterOptions<'_>, is_
     launch(input, Some(&taps), on_axes, options, 1.0)
 }
 
-/// Each pixel's neighbours, weighted: `sum(input[p - n // 2 - origin + i] * weights[i])`. Does not wait.
+/// Computes the weighted sum of each pixel's neighbours: `sum(input[p - n // 2 - origin + i] * weights[i])`. Does not
+/// wait.
 ///
-/// `weights` have an axis for each that is filtered. NaN times a weight of 0 is NaN.
+/// `weights` must have one axis per filtered axis. NaN times a weight of 0 is NaN.
 ///
 /// # Errors
-/// When numbers are not real, `weights` is empty or has another number of axes, or an origin leaves it.
+/// When elements are not real numbers, `weights` is empty or has another number of axes, or an origin leaves it.
 pub fn correlate(input: &GpuArray, weights: &GpuArray, options: &FilterOptions<'_>) -> Result<GpuArray> {
     filter(input, weights, options, false)
 }
 
-/// [`correlate`] with weights in reverse order.
+/// [`correlate`] with the weights in reverse order.
 ///
 /// # Errors
 /// As [`correlate`].
@@ -157,7 +158,7 @@ pub fn convolve(input: &GpuArray, weights: &GpuArray, options: &FilterOptions<'_
     filter(input, weights, options, true)
 }
 
-/// [`correlate`] along one axis with weights of one axis; the axes of `options` are not used.
+/// [`correlate`] along one axis with one-dimensional weights; ignores the axes of `options`.
 ///
 /// # Errors
 /// As [`correlate`].
@@ -165,7 +166,7 @@ pub fn correlate1d(input: &GpuArray, weights: &GpuArray, axis: isize, options: &
     correlate(input, weights, &FilterOptions { axes: Some(&[axis]), ..options.clone() })
 }
 
-/// [`convolve`] along one axis with weights of one axis; the axes of `options` are not used.
+/// [`convolve`] along one axis with one-dimensional weights; ignores the axes of `options`.
 ///
 /// # Errors
 /// As [`correlate`].
@@ -196,10 +197,10 @@ fn separable(
     }
 }
 
-/// The mean of windows of `sizes` pixels: one for each axis that is filtered, or one for all. Does not wait.
+/// Computes the mean of windows of `sizes` pixels, given per filtered axis or for all. Does not wait.
 ///
 /// # Errors
-/// When numbers are not real, a size is 0, or an origin leaves the window.
+/// When elements are not real numbers, a size is 0, or an origin leaves the window.
 pub fn uniform_filter(input: &GpuArray, sizes: &[usize], options: &FilterOptions<'_>) -> Result<GpuArray> {
     let n = options.axes_of(input)?.len();
     separable(input, options, |image, i, axis, options| {
@@ -218,14 +219,15 @@ pub fn uniform_filter(input: &GpuArray, sizes: &[usize], options: &FilterOptions
 /// Weights of a Gaussian filter are made on the host.
 const MAX_GAUSSIAN_RADIUS: usize = 1 << 24;
 
-/// A Gaussian filter of standard deviations `sigmas`, or its derivatives of `orders`, along one axis after the other. Does
-/// not wait.
+/// Applies a Gaussian filter with standard deviations `sigmas`, or its derivatives of `orders`, along one axis after
+/// the other. Does not wait.
 ///
-/// Each of `sigmas`, `orders` and `radii` has a number for each axis that is filtered, or one for all; without `radii`
-/// weights end at `truncate` standard deviations.
+/// `sigmas`, `orders` and `radii` each have one number per filtered axis, or one for all; without `radii` the weights
+/// are truncated at `truncate` standard deviations.
 ///
 /// # Errors
-/// When numbers are not real, a standard deviation or `truncate` is negative or NaN, or a radius is above 2^24.
+/// When elements are not real numbers, a standard deviation or `truncate` is negative or NaN, or a radius is above
+/// 2^24.
 pub fn gaussian_filter(
     input: &GpuArray,
     sigmas: &[f64],

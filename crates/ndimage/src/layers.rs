@@ -1,4 +1,4 @@
-//! Layers of models of vision: filter banks, pools, local normalisation. Images have rows, columns and channels last.
+//! Layers of vision models: filter banks, pooling and local normalisation. Images have rows, columns and channels last.
 
 use crate::kernels::{
     BankShape, BankTile, FilterBankSpec, LargeBankSpec, LargeTile, LocalNormSpec, PoolKind, PoolSpec, THREADS,
@@ -87,16 +87,18 @@ fn shared_bytes(tile: &BankTile, item: usize) -> usize {
     (tile.channels * (rows * columns + height * width * tile.filters)) as usize * item
 }
 
-/// The correlation of images with filters, at all places where a filter fits, and `activation` of the sums. Does not wait.
+/// Correlates images with filters at all positions where a filter fits, and applies `activation` to the sums. Does not
+/// wait.
 ///
-/// `x` has the shape `(..., rows, columns, channels)`, `w` `(filters, height, width, channels)`, the result `(..., rows -
-/// height + 1, columns - width + 1, filters)`. All sizes are literals of the compiled kernel; for images of up to 4096
-/// pixels, which would be compiled longer than they run, only the width of filters. `activation` is an expression of
-/// CUDA C of the sum `acc` and the filter's number `f`, such as `"clip(acc, 0, 1)"`; `"clip"` and `"relu"` alone stand for
-/// `clip(acc, 0, 1)` and `relu(acc)`. float16 is summed in float32. `out` is written if it is given.
+/// `x` has the shape `(..., rows, columns, channels)`, `w` `(filters, height, width, channels)`, the result
+/// `(..., rows - height + 1, columns - width + 1, filters)`. All sizes are literals in the compiled kernel; for images
+/// of up to 4096 pixels, whose kernels would take longer to compile than to run, only the width of the filters is.
+/// `activation` is a CUDA C expression of the sum `acc` and the filter's index `f`, such as `"clip(acc, 0, 1)"`; the
+/// words `"clip"` and `"relu"` stand for `clip(acc, 0, 1)` and `relu(acc)`. float16 is summed in float32. The result is
+/// written to `out` if given.
 ///
 /// # Errors
-/// When shapes do not fit, numbers are not real, or the expression does not compile.
+/// When shapes do not fit, elements are not real numbers, or the expression does not compile.
 pub fn filter_bank(x: &GpuArray, w: &GpuArray, activation: Option<&str>, out: Option<&GpuArray>) -> Result<GpuArray> {
     let dtype = x.real_float_dtype("x")?.promote(w.real_float_dtype("w")?);
     x.check_context(w)?;
@@ -189,10 +191,10 @@ fn launch_bank(bank: &BankShape, dtype: DType, activation: &str, operands: [&Gpu
     kernel.launch([grid[0], grid[1], layers], [tile.block[0], tile.block[1], 1], 0, args.packed_bytes())
 }
 
-/// What a pool takes of each window.
+/// The operation that pools each window.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Pool {
-    /// The largest element; NaN if there is one.
+    /// The largest element; NaN if any element is NaN.
     Max,
     /// `(sum |x|^p)^(1/p)`; for infinity the largest absolute value.
     Norm(f64),
@@ -212,7 +214,7 @@ fn launch<S: KernelSpec>(spec: &S, out: &GpuArray, x: &GpuArray, numbers: &[u64]
     ctx.compiled_kernel(spec)?.launch([blocks, 1, 1], [THREADS, 1, 1], 0, args.packed_bytes())
 }
 
-/// Windows of `size` rows and columns, `strides` apart, of each channel, where they fit. Does not wait.
+/// Pools windows of `size` rows and columns of each channel, `strides` apart, where they fit. Does not wait.
 ///
 /// `x` has the shape `(..., rows, columns, channels)`, the result `(..., (rows - size) / stride + 1, ..., channels)`.
 ///
@@ -245,26 +247,26 @@ pub fn pool(x: &GpuArray, size: [usize; 2], strides: [usize; 2], pool: Pool) -> 
     Ok(out)
 }
 
-/// How pixels are normalised; see [`local_norm`].
+/// Options of [`local_norm`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LocalNorm {
     /// Rows and columns of the window.
     pub size: [usize; 2],
     /// Whether the mean of the window is subtracted.
     pub is_centered: bool,
-    /// By which pixels are multiplied before they are compared with the threshold.
+    /// The factor by which pixels are multiplied before the comparison with the threshold.
     pub stretch: f64,
-    /// Norms up to which pixels are not divided.
+    /// Pixels are divided only by norms above this.
     pub threshold: f64,
 }
 
-/// Local contrast normalisation: of each window (all channels of `size` rows and columns) the middle pixel, less the
+/// Normalises local contrast: for each window (all channels of `size` rows and columns), the middle pixel less the
 /// window's mean, times `stretch`, divided by the window's norm if that is above `threshold`. Does not wait.
 ///
-/// The norm is `stretch` times the root of the sum of squares of the window less its mean. `x` has the shape `(..., rows,
-/// columns, channels)`; there are as many results as places where a window fits. As in N. Pinto, D. Doukhan, J. J. DiCarlo
-/// and D. D. Cox, "A high-throughput screening approach to discovering good forms of biologically inspired visual
-/// representation", 2009.
+/// The norm is `stretch` times the square root of the sum of squares of the window less its mean. `x` has the shape
+/// `(..., rows, columns, channels)`; there is one result for each position where a window fits. Follows N. Pinto, D.
+/// Doukhan, J. J. DiCarlo and D. D. Cox, "A high-throughput screening approach to discovering good forms of
+/// biologically inspired visual representation", 2009.
 ///
 /// # Errors
 /// When a window does not fit, or numbers are not finite and at least 0.

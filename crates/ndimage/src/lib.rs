@@ -1,10 +1,10 @@
-//! Filters of images over the arrays of a device.
+//! Image filters on device arrays.
 //!
-//! Correlation and convolution in any number of dimensions have the names and the semantics of `scipy.ndimage`. Filter
-//! banks, pools and local normalisation are layers of models of vision: images are arrays of rows, columns and channels,
-//! and results are computed where a window fits. What is float16 or float32 is summed in float32, all else in float64.
+//! Correlation and convolution in any number of dimensions have the names and semantics of `scipy.ndimage`. Filter
+//! banks, pooling and local normalisation are layers of vision models: images are arrays of rows, columns and channels,
+//! and results are computed where a window fits. float16 and float32 are summed in float32, all other types in float64.
 //!
-//! The crate knows no driver: images are [`GpuArray`]s, kernels are [`rtcg_codegen::KernelSpec`]s.
+//! The crate needs no driver: images are [`GpuArray`]s, kernels are [`rtcg_codegen::KernelSpec`]s.
 #![forbid(unsafe_code)]
 
 mod correlate;

@@ -1,4 +1,4 @@
-//! What lies beyond the borders of an image, under the names that `scipy.ndimage` has.
+//! The treatment of image borders, under the names of `scipy.ndimage`.
 
 use crate::{ArrayError, Result};
 use std::str::FromStr;
@@ -6,16 +6,16 @@ use std::str::FromStr;
 /// What filters see beyond a border.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Mode {
-    /// The image reflected at the edge of its last pixel: `d c b a | a b c d | d c b a`.
+    /// The image reflected about the edge of its last pixel: `d c b a | a b c d | d c b a`.
     #[default]
     Reflect,
     /// The last pixel: `a a a a | a b c d | d d d d`.
     Nearest,
-    /// The image reflected at the middle of its last pixel: `d c b | a b c d | c b a`.
+    /// The image reflected about the centre of its last pixel: `d c b | a b c d | c b a`.
     Mirror,
     /// A constant value.
     Constant,
-    /// The image again: `a b c d | a b c d | a b c d`.
+    /// The image repeated: `a b c d | a b c d | a b c d`.
     Wrap,
 }
 

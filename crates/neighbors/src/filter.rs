@@ -1,10 +1,11 @@
-//! Searches that read points once, whatever the number of queries: a sample of the points has limits of distances, and
-//! what is within them is ranked. Needs tensor cores and points of float16, or of float32 that are rounded to it.
+//! Searches that read points once, whatever the number of queries: a sample of the points bounds the distances, and the
+//! points within the bounds are ranked. Needs tensor cores, and points of float16, or of float32 that are rounded to
+//! it.
 //!
-//! The k-th smallest distance of any points is a limit that the k nearest are within, once rounding errors are added; so
-//! results are exact without a second look at other points. A sample that is chosen by a hash lets about as many points
-//! through for each neighbour as it has points left out, however points are distributed. Only equal distances, and those that
-//! float16 does not tell apart, can be more than lists have room for: such queries are searched again.
+//! The k-th smallest distance in any set of points bounds the distances of the k nearest ones, once rounding errors are
+//! added, so results are exact without a second look at other points. A hash selects the sample; it then lets through
+//! about as many points per neighbour as there are points per sampled point, however points are distributed. Only equal
+//! distances, and those that float16 does not distinguish, can overflow the lists; such queries are searched again.
 
 use crate::kernels::{
     FILTER_CAPACITY, FILTER_GROUP, FILTER_STATIC_BYTES, FILTER_TILE, FilterSpec, MAX_FILTER_DIMENSIONS, SelectSpec,

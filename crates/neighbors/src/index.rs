@@ -1,4 +1,4 @@
-//! Points that are searched again and again, and searches of two arrays.
+//! Indexes of points that are searched repeatedly, and searches of two arrays.
 
 use crate::search::{MAX_NEIGHBORS, Neighbors, Search};
 use crate::vectors::{RoundedPoints, Vectors, stored_dtype};
@@ -11,16 +11,16 @@ const MIN_TENSOR_DIMENSIONS: usize = 32;
 /// Queries from which on points of float32 are rounded to float16 for them; estimated, too.
 const MIN_ROUNDING_QUERIES: usize = 256;
 
-/// How candidates are found among points of float16 and float32. Results are the same.
+/// How candidates are found among points of float16 and float32. The results are the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Candidates {
-    /// By tensor cores from 32 dimensions on, where the device has them and distances are products.
+    /// By tensor cores from 32 dimensions on, if the device has them and the metric is based on products.
     #[default]
     Auto,
     /// In float32.
     Float32,
-    /// By tensor cores: products of float16, into two of which each float32 is split or to which many points are rounded,
-    /// with sums of float32.
+    /// By tensor cores, with products of float16 and sums of float32. Each float32 is split into two float16, or, if
+    /// there are many points, rounded to one.
     TensorCores,
 }
 
@@ -37,11 +37,11 @@ pub struct Index {
 }
 
 impl Index {
-    /// Of vectors, one a row. Those of float16, float32 and float64 stay so; integers of 8 and 16 bits are taken as
-    /// float32, others as float64, which must have them. Waits.
+    /// Makes an index of vectors, one per row. float16, float32 and float64 keep their type; integers of 8 and 16 bits
+    /// are converted to float32, and others to float64, which must represent them exactly. Waits.
     ///
     /// # Errors
-    /// When there are no vectors, or numbers that are not finite.
+    /// When there are no vectors, or some numbers are not finite.
     pub fn new(vectors: &GpuArray, metric: Metric) -> Result<Self> {
         Self::named("vectors", vectors, stored_dtype("vectors", vectors)?, metric)
     }
@@ -57,11 +57,11 @@ impl Index {
         Self { points, metric, is_tensor: false, rounded, min_rounding_queries }.with_candidates(Candidates::Auto)
     }
 
-    /// This index with another way to find candidates.
+    /// Returns this index with another way to find candidates.
     ///
     /// # Errors
-    /// When tensor cores are asked for, and the device has none for float16, points are of float64, or the metric is
-    /// none of products.
+    /// When tensor cores are requested but the device has none for float16, points are float64, or the metric is not
+    /// based on products.
     pub fn with_candidates(mut self, candidates: Candidates) -> Result<Self> {
         self.is_tensor = match candidates {
             Candidates::Auto => self.prefers_tensor_cores(),
@@ -98,34 +98,35 @@ impl Index {
         self.dimensions() >= MIN_TENSOR_DIMENSIONS && !is_simd_cpu && self.obstacle_to_tensor_cores().is_none()
     }
 
-    /// How many points there are.
+    /// Number of points.
     pub fn len(&self) -> usize {
         self.points.count()
     }
 
-    /// Whether there are no points: never.
+    /// Always false: an index has at least one point.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Numbers of each point.
+    /// Number of dimensions.
     pub fn dimensions(&self) -> usize {
         self.points.dimensions()
     }
 
-    /// The points as they are stored.
+    /// The points as stored.
     pub fn vectors(&self) -> &GpuArray {
         &self.points.array
     }
 
-    /// How distances are measured.
+    /// The metric.
     pub fn metric(&self) -> Metric {
         self.metric
     }
 
-    /// The `k` points that are nearest to each query. Queries are taken as float64 where points are, else as float32.
-    /// Waits to see that queries are finite, and where tensor cores filter points for the search. The first search of many
-    /// queries among points of float32 on tensor cores makes a copy of these in float16, which the index keeps.
+    /// Finds the `k` points nearest to each query. Queries are converted to float64 if points are float64, otherwise to
+    /// float32. Waits to check that queries are finite, and for the search if tensor cores filter points. On tensor
+    /// cores, the first search of many queries among float32 points makes a float16 copy of these, which the index
+    /// keeps.
     ///
     /// # Errors
     /// When queries have other dimensions or numbers that are not finite, or there are fewer than `k` points.
@@ -158,7 +159,7 @@ impl Index {
         Ok(found)
     }
 
-    /// How many points are at most `radius` from each query, int64. Waits as [`Index::search`] does.
+    /// Counts the points at most `radius` from each query, as int64. Waits like [`Index::search`].
     ///
     /// # Errors
     /// As [`Index::search`], and when `radius` is negative or NaN.
@@ -202,7 +203,7 @@ impl Index {
     }
 }
 
-/// [`Index::search`] in points that are searched once, which promote to one dtype with queries.
+/// [`Index::search`] for points that are searched only once; points and queries are promoted to their common dtype.
 ///
 /// # Errors
 /// As [`Index::new`] and [`Index::search`].
@@ -210,7 +211,8 @@ pub fn knn(queries: &GpuArray, points: &GpuArray, k: usize, metric: Metric) -> R
     points_for(queries, points, metric)?.search(queries, k)
 }
 
-/// [`Index::radius_count`] in points that are searched once, which promote to one dtype with queries.
+/// [`Index::radius_count`] for points that are searched only once; points and queries are promoted to their common
+/// dtype.
 ///
 /// # Errors
 /// As [`Index::new`] and [`Index::radius_count`].

@@ -1,11 +1,11 @@
-//! Nearest neighbours by brute force over the arrays of a device.
+//! Brute-force nearest neighbours on device arrays.
 //!
 //! Results are exact: points are ranked by distances in float64, whose terms are added in the order of dimensions, and
-//! equal ones by their indices. For points in float16 and float32 candidates are found in float32 or by tensor cores; where
-//! rounding could hide a nearer point, the query is searched again in float64. Distances are never stored whole, and results do not
-//! depend on scheduling.
+//! equal distances by index. For float16 and float32 points, candidates are found in float32 or by tensor cores; if
+//! rounding could hide a nearer point, the query is searched again in float64. The full distance matrix is never
+//! stored, and results do not depend on scheduling.
 //!
-//! The crate knows no driver: vectors are [`GpuArray`]s, kernels are [`rtcg_codegen::KernelSpec`]s.
+//! The crate needs no driver: vectors are [`GpuArray`]s, kernels are [`rtcg_codegen::KernelSpec`]s.
 #![forbid(unsafe_code)]
 
 mod filter;

@@ -1,9 +1,9 @@
-//! Searches of several threads in one: a thread searches for all that wait, then lets one that came meanwhile do the same
-//! and wakes those it searched for.
+//! Merges the searches of several threads: one thread searches for all that wait, then hands over to a thread that came
+//! meanwhile, and wakes those it searched for.
 //!
-//! Threads wait for a condition of their own and need nothing else meanwhile; results come to the host in one copy. Queries
-//! are checked by the thread that asks, so that its errors are its own. A search that fails is the failure of the thread that
-//! did it, and another one searches for the rest. No lock is held while a search runs.
+//! Each thread waits on its own condition variable and needs nothing else meanwhile; results are copied to the host in
+//! one copy. The thread that asks checks its queries, so that errors in them are its own. If a search fails, the thread
+//! that did it gets the error, and another one searches for the rest. No lock is held during a search.
 
 use crate::vectors::Vectors;
 use crate::{ArrayError, GpuArray, HostNeighbors, Index, Neighbors, Result};
@@ -60,14 +60,14 @@ struct Slot {
     outcome: Option<Result<Answer>>,
 }
 
-/// What a thread gets: rows of a search. The copy on the host was made for all of its threads at once.
+/// The results of one thread: rows of a merged search, which was copied to the host once for all threads.
 #[derive(Debug, Clone)]
 pub struct Answer {
     found: Arc<(Neighbors, Option<Vec<u8>>)>,
     rows: Range<usize>,
 }
 
-/// A search that was asked for. Dropped before its end, the thread has nothing of it, and others lose nothing.
+/// A requested search. Dropping it early discards the thread's results and does not affect others.
 #[derive(Debug)]
 pub struct Ticket<'a> {
     merged: &'a MergedIndex,
@@ -90,18 +90,18 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl MergedIndex {
-    /// Searches of an index, to be done together.
+    /// Makes an index whose searches are merged.
     pub fn new(index: Index) -> Self {
         let (state, arrived) = (Mutex::default(), Condvar::new());
         Self { index, process: std::process::id(), state, arrived }
     }
 
-    /// The points.
+    /// The underlying index.
     pub fn index(&self) -> &Index {
         &self.index
     }
 
-    /// [`Index::search`], together with those of other threads. Waits.
+    /// [`Index::search`], merged with those of other threads. Waits.
     ///
     /// # Errors
     /// As [`Index::search`].
@@ -109,7 +109,7 @@ impl MergedIndex {
         self.ask(queries, k, false)?.wait()?.on_device()
     }
 
-    /// The `k` points nearest to each query of float32 on the host, one a row. Waits.
+    /// Finds the `k` points nearest to each float32 query on the host, one per row. Waits.
     ///
     /// # Errors
     /// As [`Index::search`].
@@ -117,8 +117,8 @@ impl MergedIndex {
         Ok(self.ask_host(queries, k, true)?.wait()?.on_host())
     }
 
-    /// Asks for a search of queries on the device; `is_host` says whether results are needed on the host. Waits for the
-    /// check of queries.
+    /// Requests a search for queries on the device; `is_host` says whether results are needed on the host. Waits for
+    /// the check of the queries.
     ///
     /// # Errors
     /// As [`Index::search`], for wrong arguments.
@@ -130,7 +130,7 @@ impl MergedIndex {
         self.enqueue(Queries::Device(queries.array), count, k, is_host)
     }
 
-    /// [`MergedIndex::ask`] for queries of float32 on the host, one a row. Does not wait.
+    /// [`MergedIndex::ask`] for float32 queries on the host, one per row. Does not wait.
     ///
     /// # Errors
     /// As [`Index::search`], for wrong arguments.
@@ -291,7 +291,7 @@ impl Drop for Turn<'_> {
 }
 
 impl Ticket<'_> {
-    /// Waits for the search, which this thread may do for all that wait.
+    /// Waits for the search, which this thread may run for all that wait.
     ///
     /// # Errors
     /// When the device fails.
@@ -303,7 +303,8 @@ impl Ticket<'_> {
         }
     }
 
-    /// [`Ticket::wait`], but at most for some time while others search; `None` then. An outcome is had once.
+    /// [`Ticket::wait`] with a timeout while other threads search; returns `None` on timeout. The outcome can be taken
+    /// once.
     pub fn wait_timeout(&self, timeout: Duration) -> Option<Result<Answer>> {
         let is_waiting = |slot: &mut Slot| slot.outcome.is_none() && !slot.leads;
         loop {
@@ -334,18 +335,18 @@ impl Drop for Ticket<'_> {
 }
 
 impl Answer {
-    /// Distances and indices on the device, as views of those of all threads.
+    /// Distances and indices on the device, as views of the merged results.
     ///
     /// # Errors
-    /// None of its own.
+    /// None at present.
     pub fn on_device(&self) -> Result<Neighbors> {
         self.found.0.rows(&self.rows)
     }
 
-    /// Distances and indices on the host, without a call of the device.
+    /// Distances and indices on the host, without a device call.
     ///
     /// # Panics
-    /// When they were not asked for on the host.
+    /// When they were not requested on the host.
     pub fn on_host(&self) -> HostNeighbors {
         let (found, bytes) = &*self.found;
         found.host_rows(bytes.as_ref().expect("results were asked for on the host"), &self.rows)

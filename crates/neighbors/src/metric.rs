@@ -1,21 +1,21 @@
-//! Metrics, under the names that scikit-learn has.
+//! Metrics, under the names of scikit-learn.
 
 use crate::{ArrayError, Result};
 use std::str::FromStr;
 
-/// How far two vectors are apart.
+/// The distance between two vectors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Metric {
-    /// The length of their difference.
+    /// The Euclidean length of their difference.
     #[default]
     L2,
-    /// The squared length of their difference.
+    /// The squared Euclidean length of their difference.
     SquaredL2,
     /// The sum of absolute differences.
     L1,
     /// The largest absolute difference.
     Chebyshev,
-    /// 1 minus the cosine of their angle, which is 0 for vectors of length 0.
+    /// 1 minus the cosine of their angle; the cosine is 0 for vectors of length 0.
     Cosine,
 }
 

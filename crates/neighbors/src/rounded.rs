@@ -1,5 +1,5 @@
-//! Vectors as a filter multiplies them: queries and points of float32 are rounded to float16, points of float16 are as they
-//! are. Results are ranked by the vectors themselves.
+//! Vectors in the form that a filter multiplies: float32 queries and points are rounded to float16, float16 points are
+//! unchanged. Results are ranked by the original vectors.
 
 use crate::kernels::{RoundSpec, THREADS};
 use crate::search::{Part, Search};

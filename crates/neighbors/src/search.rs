@@ -1,4 +1,5 @@
-//! The launches of a search: lists by the scan, the nearest of them, and once more in float64 for queries that need it.
+//! The launches of a search: lists by the scan, selection of the nearest, and a repeat in float64 for queries that need
+//! it.
 
 use crate::kernels::{
     DistanceSpec, FewQueries, MAX_DIRECT_DIMENSIONS, MAX_FEW_NEIGHBORS, MAX_FEW_NUMBERS, MAX_FEW_QUERIES, MAX_LISTS,
@@ -10,7 +11,7 @@ use rtcg_array::{DType, Index, Order, PackedKernelArgs, push_arrays};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-/// The most neighbours of a query.
+/// The maximum number of neighbours per query.
 pub const MAX_NEIGHBORS: usize = 1024;
 /// Bytes of lists, beyond which queries are searched in parts.
 pub(crate) const MAX_LIST_BYTES: usize = 1 << 28;
@@ -20,12 +21,12 @@ const MIN_SHARED_QUERIES: usize = 4096;
 const MIN_SLICE_POINTS: usize = 1024;
 const MIN_SLICE_POINTS_OF_PLACE: usize = 64;
 
-/// The nearest points of queries, in rows: nearest first, of equal distances that of the lower index.
+/// The nearest points of each query, in rows: nearest first, and for equal distances the lower index first.
 #[derive(Debug, Clone)]
 pub struct Neighbors {
-    /// Of shape (queries, k), float64 where points are, else float32.
+    /// Shape (queries, k); float64 if points are, otherwise float32.
     pub distances: GpuArray,
-    /// Of shape (queries, k), int64.
+    /// Shape (queries, k), int64.
     pub indices: GpuArray,
     /// The bytes of indices, then those of distances.
     block: GpuArray,
@@ -72,12 +73,12 @@ impl Neighbors {
     }
 }
 
-/// The nearest points of queries on the host, in rows, nearest first.
+/// The nearest points of each query on the host, in rows, nearest first.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HostNeighbors {
-    /// Rounded once to float32, unless points are of float64.
+    /// Distances, rounded once to float32 unless points are float64.
     pub distances: Vec<f64>,
-    /// Of as many points.
+    /// The indices of these points.
     pub indices: Vec<i64>,
 }
 

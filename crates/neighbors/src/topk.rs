@@ -7,11 +7,11 @@ use rtcg_array::{DType, Index, Order, PackedKernelArgs, PythonTuple, push_arrays
 /// Elements beyond which rows are sorted.
 const MAX_LISTED: usize = 64;
 
-/// The `k` largest (or smallest) elements along the last axis in order, and their indices (int64), of equal elements those
-/// of lower indices first. NaN is larger than every number. Does not wait.
+/// Returns the `k` largest (or smallest) elements along the last axis in order, and their indices (int64); among equal
+/// elements lower indices come first. NaN is larger than every number. Does not wait.
 ///
 /// # Errors
-/// When there is no axis, or fewer than `k` elements along it, or elements have no order.
+/// When there is no axis, there are fewer than `k` elements along it, or elements have no order.
 pub fn topk(values: &GpuArray, k: usize, is_largest: bool) -> Result<[GpuArray; 2]> {
     let Some((&length, outer)) = values.shape().split_last() else {
         return Err(ArrayError::value_error("values has shape (); expected at least one axis"));

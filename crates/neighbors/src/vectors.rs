@@ -1,4 +1,4 @@
-//! Vectors as kernels take them: checked, contiguous, with their squared lengths.
+//! Vectors in the form that kernels take: checked, contiguous, with their squared lengths.
 
 use crate::kernels::{NormsSpec, THREADS};
 use crate::{ArrayError, GpuArray, Result};

@@ -1,10 +1,10 @@
-//! A device made ready for use.
+//! [`Context`]: a device made ready for use.
 
 use crate::error::Result;
 use rtcg_compile::{Arch, Target};
 use rtcg_driver::{Device, Event, EventFlags, Stream, StreamFlags};
 
-/// What the compiler must produce for `device`: machine code where the device loads it, else PTX.
+/// What the compiler must produce for `device`: machine code if the device can load it, else PTX.
 ///
 /// # Errors
 /// When the driver does not report the compute capability.
@@ -15,14 +15,14 @@ pub fn device_compile_target(device: &Device) -> rtcg_driver::Result<Target> {
     Ok(Target { line_info: device.is_checked(), ..target })
 }
 
-/// A context of a device, usually the primary one, which every library in the process that uses
-/// the CUDA runtime shares. Cloning gives another reference.
+/// A context of a device, usually the primary one, which all libraries in the process that use the CUDA runtime share.
+/// Cloning gives another reference to the same context.
 ///
-/// Methods make it current for their own duration, so it can be used from any thread.
+/// Methods make the context current while they run, so it can be used from any thread.
 ///
 /// # Several devices
 ///
-/// Each device has a context of its own, and a thread for each keeps all of them busy. Without GPUs
+/// Each device has its own context, and one thread per context keeps all devices busy. Without GPUs,
 /// `RTCG_VIRTUAL_DEVICES=2` in the environment makes two virtual ones.
 ///
 /// ```
@@ -52,11 +52,11 @@ pub fn device_compile_target(device: &Device) -> rtcg_driver::Result<Target> {
 ///
 /// # After a fault
 ///
-/// A kernel that faults, by an access outside of memory for instance, takes its context with it: every later call gives
-/// an error of the kind [`rtcg_driver::ErrorKind::Fault`], and what its memory held is lost. On a real GPU no new context
-/// can be made after that until the program is started again: what may fault is run by a process of its own, as a worker
-/// that is started anew. On the virtual GPU it is enough to drop everything that was made in the context, all its clones
-/// included, and to make it again. [`Context::new`] tells which of the two it is.
+/// A kernel that faults, for instance by an access out of bounds, takes its context with it: every later call returns
+/// an error of the kind [`rtcg_driver::ErrorKind::Fault`], and the contents of its memory are lost. On a real GPU the
+/// process cannot make a new context after that, so run code that may fault in a worker process and restart the worker.
+/// On the virtual GPU, drop everything that was made in the context, including all its clones, and make the context
+/// again. The error of [`Context::new`] says which of the two is needed.
 ///
 /// ```standalone_crate
 /// use rtcg::driver::ErrorKind;
@@ -88,7 +88,7 @@ pub struct Context {
 }
 
 impl Context {
-    /// The first device: a real one, or the virtual GPU when there is none. Initialises the drivers.
+    /// Makes a context on the first device: a real one, or the virtual GPU if there is none. Initialises the drivers.
     ///
     /// # Errors
     /// When there is no device at all or it refuses a context.
@@ -97,7 +97,7 @@ impl Context {
         Self::retain_primary(&Device::new(0)?)
     }
 
-    /// The primary context of `device`.
+    /// Retains the primary context of `device`.
     ///
     /// # Errors
     /// When the device refuses a context.
@@ -105,7 +105,7 @@ impl Context {
         Ok(Self { inner: device.retain_primary_context()? })
     }
 
-    /// The driver's context below.
+    /// The underlying driver context.
     pub fn driver_context(&self) -> &rtcg_driver::Context {
         &self.inner
     }
@@ -120,7 +120,8 @@ impl Context {
         self.inner.device()
     }
 
-    /// A new stream, which waits for the default stream and that for it.
+    /// Creates a stream that synchronises implicitly with the default stream, each waiting for the other's earlier
+    /// work.
     ///
     /// ```
     /// use rtcg::prelude::*;
@@ -142,7 +143,7 @@ impl Context {
         self.stream_with_flags(StreamFlags::DEFAULT)
     }
 
-    /// A new stream: with [`StreamFlags::NON_BLOCKING`] one that runs beside the default stream.
+    /// Creates a stream with flags; with [`StreamFlags::NON_BLOCKING`] it runs concurrently with the default stream.
     ///
     /// # Errors
     /// When the driver refuses one.
@@ -150,7 +151,7 @@ impl Context {
         self.enter(|| Stream::new(flags))
     }
 
-    /// A new event, which measures time.
+    /// Creates an event that records time.
     ///
     /// # Errors
     /// When the driver refuses one.
@@ -158,7 +159,7 @@ impl Context {
         self.event_with_flags(EventFlags::DEFAULT)
     }
 
-    /// A new event: with [`EventFlags::DISABLE_TIMING`] one that only orders work.
+    /// Creates an event with flags; with [`EventFlags::DISABLE_TIMING`] it only orders work.
     ///
     /// # Errors
     /// When the driver refuses one.
@@ -169,7 +170,7 @@ impl Context {
     /// Waits until the device has finished all work of this context.
     ///
     /// # Errors
-    /// When a kernel failed since the last time.
+    /// When a kernel has failed since the last synchronisation.
     pub fn synchronize(&self) -> Result<()> {
         self.enter(rtcg_driver::Context::synchronize)
     }

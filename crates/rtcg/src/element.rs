@@ -1,8 +1,8 @@
-//! Types that have the same bytes on host and device: numbers, arrays of them, and structures of them, which
+//! Types with the same bytes on host and device: numbers, arrays of them, and structures of them, which
 //! `#[derive(Element)]` also declares in C.
 //!
-//! Bytes of an element are read only where all of them are initialised: padding is zeroed in what goes to a device, and
-//! before what comes from one is copied over it.
+//! An element's bytes are read only where all of them are initialised: padding is zeroed in copies to a device, and in
+//! the destination before a copy from one overwrites it.
 
 #![allow(unsafe_code, reason = "elements are viewed as bytes; what the trait promises makes that right")]
 
@@ -14,12 +14,12 @@ use std::borrow::Cow;
 use std::fmt::Write;
 use std::marker::PhantomData;
 
-/// A type that has the same bytes on host and device: what [`crate::Context::to_device`] copies, and what kernels take by
+/// A type with the same bytes on host and device, which [`crate::Context::to_device`] can copy and kernels can take by
 /// value.
 ///
-/// These are `bool`, the integers of 8 to 64 bits, `usize` and `isize`, `f32`, `f64`, `half`'s `f16` and `bf16`,
-/// `Complex<f32>` and `Complex<f64>` (feature `num-complex`), [`DevicePtr`], arrays `[T; N]` of them, and structures that
-/// derive it. [`Element::c_declaration`] is the structure in C, so that a kernel's source need not repeat it:
+/// Implemented by `bool`, the integers of 8 to 64 bits, `usize` and `isize`, `f32`, `f64`, `half`'s `f16` and `bf16`,
+/// `Complex<f32>` and `Complex<f64>` (feature `num-complex`), [`DevicePtr`], arrays `[T; N]` of them, and structures
+/// that derive it. [`Element::c_declaration`] gives the structure in C, so that a kernel's source need not repeat it:
 ///
 /// ```
 /// use rtcg::Element;
@@ -55,7 +55,7 @@ use std::marker::PhantomData;
 /// # }
 /// ```
 ///
-/// A structure without the layout of C is refused, and so is one that holds a reference:
+/// A structure must have the layout of C and hold no references; otherwise it does not compile:
 ///
 /// ```compile_fail
 /// #[derive(Clone, Copy, rtcg::Element)]
@@ -72,7 +72,7 @@ use std::marker::PhantomData;
 /// }
 /// ```
 ///
-/// So is one whose field lies elsewhere in C, where complex numbers are `float2` and begin at multiples of 8:
+/// Nor does a structure with a field at another offset in C, where complex numbers are `float2`, aligned to 8 bytes:
 ///
 /// ```compile_fail
 /// #[repr(C)]
@@ -84,29 +84,30 @@ use std::marker::PhantomData;
 /// ```
 ///
 /// # Safety
-/// An implementation promises:
-/// * all bytes zero are a value, and so are all others where [`Element::IS_ANY_BIT_PATTERN`]; elsewhere
-///   [`Element::make_valid`] makes one of any bytes;
-/// * there is no byte without a value where not [`Element::HAS_PADDING`], and [`Element::write_bytes`] writes all others;
-/// * the size is not 0, and the type in C that [`Element::c_declarator`] names has the same size and layout;
-/// * a copy of it is worth as much on another device or in another thread: it holds no references.
+/// An implementation guarantees:
+/// * all-zero bytes are a valid value, and so are all other bytes if [`Element::IS_ANY_BIT_PATTERN`]; otherwise
+///   [`Element::make_valid`] turns any bytes into a valid value;
+/// * without [`Element::HAS_PADDING`] every byte belongs to a value, and with it [`Element::write_bytes`] writes all
+///   that do;
+/// * the size is not 0, and the C type that [`Element::c_declarator`] names has the same size and layout;
+/// * a copy remains valid on another device and in another thread: it holds no references.
 pub unsafe trait Element: Copy + Send + Sync + 'static {
-    /// The number that it is; `None` for arrays and structures.
+    /// The number type it is; `None` for arrays and structures.
     const NUMBER_TYPE: Option<NumberType> = None;
 
-    /// What numbers lie where elements lie, as far as that is one type.
+    /// The number type that a pointer to elements points to, if it is a single one.
     const POINTEE: Option<NumberType> = Self::NUMBER_TYPE;
 
-    /// The alignment of the type in C, which may be larger than Rust's.
+    /// The alignment of the C type, which may be larger than Rust's.
     const C_ALIGN: usize = align_of::<Self>();
 
-    /// Whether it has bytes that belong to no value.
+    /// Whether some of its bytes are padding.
     const HAS_PADDING: bool = false;
 
-    /// Whether every pattern of bytes is a value.
+    /// Whether every bit pattern is a valid value.
     const IS_ANY_BIT_PATTERN: bool = true;
 
-    /// A declaration of `name` with this type in C: `float x`, `int x[3]`.
+    /// Declares `name` with this type in C: `float x`, `int x[3]`.
     ///
     /// ```
     /// use rtcg::Element;
@@ -115,12 +116,12 @@ pub unsafe trait Element: Copy + Send + Sync + 'static {
     /// ```
     fn c_declarator(name: &str) -> String;
 
-    /// Adds what a program in C needs before it can name the type.
+    /// Adds the declarations that a C program needs before it can name the type.
     fn declare_in_c(declarations: &mut CDeclarations) {
         let _ = declarations;
     }
 
-    /// What a program in C needs before it can name the type: the definitions of structures, and headers.
+    /// Returns the declarations that a C program needs before it can name the type: structure definitions and headers.
     ///
     /// ```
     /// #![forbid(unsafe_code)]
@@ -141,7 +142,7 @@ pub unsafe trait Element: Copy + Send + Sync + 'static {
         declarations.parts.concat()
     }
 
-    /// Writes the bytes that belong to values, each at its place.
+    /// Writes the bytes that belong to values, each at its own offset, and skips padding.
     ///
     /// # Safety
     /// `bytes` must have room for the element.
@@ -150,7 +151,7 @@ pub unsafe trait Element: Copy + Send + Sync + 'static {
         unsafe { std::ptr::copy_nonoverlapping(std::ptr::from_ref(self).cast(), bytes, size_of::<Self>()) }
     }
 
-    /// Makes a value of any bytes: a `bool` is true where they are not 0.
+    /// Turns any bytes into a valid value in place: a `bool` becomes true if its byte is not 0.
     ///
     /// # Safety
     /// `place` must be aligned and its bytes initialised.
@@ -159,23 +160,22 @@ pub unsafe trait Element: Copy + Send + Sync + 'static {
     }
 }
 
-/// Text in C that types need, each part once and after those that it needs.
+/// C declarations that types need, each once and after those it depends on.
 #[derive(Debug, Default)]
 pub struct CDeclarations {
     parts: Vec<String>,
 }
 
 impl CDeclarations {
-    /// Adds a text, unless it is there.
+    /// Adds a declaration unless it is already there.
     pub fn add(&mut self, text: String) {
         if !self.parts.contains(&text) {
             self.parts.push(text);
         }
     }
 
-    /// Adds the definition of a structure, which is checked to have `nbytes` bytes.
-    /// `align` is the alignment that it is declared with, 1 where that of its fields is enough: C has no `alignas` below
-    /// that.
+    /// Adds the definition of a structure with a compile-time check that it has `nbytes` bytes. `align` is the
+    /// alignment to declare; pass 1 where the fields' alignment is enough, because `alignas` in C cannot lower it.
     pub fn add_struct(&mut self, name: &str, nbytes: usize, align: usize, fields: &[String]) {
         let align = if align > 1 { format!("alignas({align}) ") } else { String::new() };
         let mut text = format!("struct {align}{name}\n{{\n");
@@ -188,8 +188,8 @@ impl CDeclarations {
     }
 }
 
-/// The alignment in C of a structure of these `(name, offset, alignment in C)`. Fails to compile where C would put a
-/// field elsewhere.
+/// Computes the alignment in C of a structure with fields `(name, offset, alignment in C)`. Fails to compile if C would
+/// place a field at another offset.
 #[doc(hidden)]
 pub const fn check_layout(nbytes: usize, align: usize, fields: &[(&str, usize, usize)]) -> usize {
     let (mut at, mut align) = (0, align);
@@ -206,14 +206,14 @@ pub const fn check_layout(nbytes: usize, align: usize, fields: &[(&str, usize, u
     align
 }
 
-/// The alignment that a structure with `align` is declared with in C, where its fields have these: 1 where `align` asks for
-/// no more than they do, as Rust permits and C does not.
+/// The alignment to declare in C for a structure with `align` and fields of these alignments. It is 1 if `align` does
+/// not exceed the fields' alignment, which Rust permits but C does not.
 #[doc(hidden)]
 pub fn declared_alignment(align: usize, field_alignments: &[usize]) -> usize {
     if field_alignments.iter().all(|&field| field < align) { align } else { 1 }
 }
 
-/// Whether fields of these `(size, has padding)` leave bytes of a structure unused.
+/// Whether fields given as `(size, has padding)` leave padding in a structure of `nbytes` bytes.
 #[doc(hidden)]
 pub const fn has_padding(nbytes: usize, fields: &[(usize, bool)]) -> bool {
     let (mut at, mut used, mut is_padded) = (0, 0, false);
@@ -317,7 +317,7 @@ unsafe impl<T: Element, const N: usize> Element for [T; N] {
     }
 }
 
-/// The address of elements on a device: a pointer in a structure, or one without an owner. It keeps nothing alive.
+/// A device address of elements: a pointer inside a structure, or a raw one. It does not keep the memory alive.
 ///
 /// ```
 /// use rtcg::prelude::*;

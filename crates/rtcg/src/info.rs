@@ -1,5 +1,5 @@
-//! What this installation offers, in words: drivers, devices, driver functions, the compiler, the
-//! cache and the settings. Nothing here changes anything but that the drivers are initialised.
+//! A report, in words, of what this installation offers: drivers, devices, driver functions, the compiler, the cache
+//! and the settings. It initialises the drivers and changes nothing else.
 
 use rtcg_driver::sys::{CUdevice_attribute, DriverFn, DriverTable, NvJitLinkTable, NvrtcTable};
 use rtcg_driver::{Device, sys};
@@ -10,9 +10,9 @@ use std::fmt::Write;
 pub struct ReportDetails {
     /// Every attribute of every device.
     pub attributes: bool,
-    /// Every declared function of the driver API, and which driver has it.
+    /// Every declared function of the driver API, and which drivers have it.
     pub functions: bool,
-    /// Settings that are not set too, and what holds then.
+    /// Settings that are not set, and their defaults.
     pub unset_settings: bool,
 }
 
@@ -53,7 +53,7 @@ const ENVIRONMENT_SETTINGS: &[(&str, &str)] = &[
     ("LD_LIBRARY_PATH", "the loader searches the system's folders"),
 ];
 
-/// The report, several lines of text.
+/// Returns the report, as several lines of text.
 pub fn info_report(details: ReportDetails) -> String {
     let system = (std::env::consts::OS, std::env::consts::ARCH);
     let cores = std::thread::available_parallelism().map_or(1, usize::from);

@@ -1,5 +1,5 @@
-//! What can be passed to kernels: numbers and structures by value, memory of all kinds by pointer, textures and surfaces by
-//! their handles.
+//! What can be passed to kernels: numbers and structures by value, memory of all kinds by pointer, textures and
+//! surfaces by handle.
 
 use crate::element::{Element, bytes_of};
 use crate::launch::{KernelArgument, WriteArgumentFn};
@@ -111,8 +111,8 @@ fn record_array_use(array: &GpuArrayDyn, stream: Option<&Stream>) {
     }
 }
 
-/// An array of any layout as an argument: the address of the element with all indices 0. The kernel is told the strides
-/// by other arguments.
+/// An array of any layout as an argument: passes the address of the element at index 0 along all axes. Pass the strides
+/// as further arguments.
 ///
 /// ```
 /// use rtcg::prelude::*;

@@ -1,4 +1,4 @@
-//! A kernel as something that is tuned: each configuration is compiled on a thread, loaded, verified and timed.
+//! A tunable kernel: each configuration is compiled on a thread, loaded, verified and timed.
 
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -15,8 +15,8 @@ type VerifyFn<'a> = Box<dyn FnMut() -> Result<std::result::Result<(), String>> +
 
 /// A kernel whose source depends on a configuration, for [`crate::tune::tune`].
 ///
-/// Candidates run in the given context. One that faults leaves a context unusable, and the rest of a search then fails
-/// with that fault; programs that try source which may do so run the search in a process of its own.
+/// Candidates run in the given context. A candidate that faults leaves the context unusable, and the rest of the search
+/// then fails with that fault; run searches over source that may fault in a process of their own.
 ///
 /// ```
 /// use rtcg::KernelTarget;
@@ -75,7 +75,7 @@ pub struct KernelTarget<'a> {
 const MAX_CAPTURED: u32 = 256;
 
 impl<'a> KernelTarget<'a> {
-    /// The kernel `name` of what `request` asks to compile, launched by `launch`, which must not wait.
+    /// Tunes the kernel `name` of the program that `request` describes; `launch` launches it and must not wait.
     pub fn new(
         ctx: &Context,
         name: &str,
@@ -94,14 +94,14 @@ impl<'a> KernelTarget<'a> {
         }
     }
 
-    /// Checks what a launch has written, and says what is wrong with it. Arrays that the kernel changes are restored
-    /// here or in the launch.
+    /// Sets a check of what a launch has written, which returns a description of what is wrong. If the kernel changes
+    /// arrays, restore them here or in the launch.
     pub fn verify(mut self, verify: impl FnMut() -> Result<std::result::Result<(), String>> + 'a) -> Self {
         self.verify = Some(Box::new(verify));
         self
     }
 
-    /// Has each timed launch begin with cold caches, as [`LaunchTimer::cold`] does.
+    /// Makes each timed launch begin with cold caches, as [`LaunchTimer::cold`] does.
     ///
     /// # Errors
     /// When there is no memory for the buffer that flushes them.

@@ -7,8 +7,8 @@ use crate::error::Result;
 use rtcg_driver::signature::GivenArgument;
 use rtcg_driver::{LaunchOptions, Stream};
 
-/// Up to three dimensions; missing ones are 1. Integers of several types, tuples and arrays of them become it. What
-/// `u32` does not hold becomes 0 or the largest `u32`, which every launch refuses.
+/// Up to three dimensions; missing ones are 1. Converts from integers of several types, and from tuples and arrays of
+/// them. A value that does not fit `u32` becomes 0 or the largest `u32`, which every launch refuses.
 ///
 /// ```
 /// use rtcg::Dim3;
@@ -27,7 +27,7 @@ mod sealed {
 
 /// An integer that can be a length of [`Dim3`].
 pub trait DimLength: sealed::Sealed {
-    /// The length, as near as `u32` comes.
+    /// The length, saturated to the range of `u32`.
     fn saturating_length(self) -> u32;
 }
 
@@ -63,7 +63,7 @@ impl<X: DimLength, Y: DimLength, Z: DimLength> From<(X, Y, Z)> for Dim3 {
 }
 
 impl<X: DimLength, const N: usize> From<[X; N]> for Dim3 {
-    /// Of one to three lengths; others do not compile.
+    /// Converts one to three lengths; other numbers of lengths do not compile.
     fn from(lengths: [X; N]) -> Self {
         const { assert!(N >= 1 && N <= 3, "one to three dimensions") };
         let mut all = [1; 3];
@@ -94,42 +94,42 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// Blocks of 256 threads that cover `n` elements, one thread each.
+    /// Blocks of 256 threads that cover `n` elements with one thread each.
     pub fn for_elements(n: usize) -> Self {
         Self::new(n.div_ceil(256).max(1), 256)
     }
 
-    /// With `nbytes` of dynamic shared memory per block.
+    /// Sets `nbytes` of dynamic shared memory per block.
     pub fn shared_memory_bytes(mut self, nbytes: u32) -> Self {
         self.shared_bytes = nbytes;
         self
     }
 
-    /// In `stream` rather than the default one.
+    /// Launches in `stream` rather than the default stream.
     pub fn stream(mut self, stream: &'a Stream) -> Self {
         self.stream = Some(stream);
         self
     }
 
-    /// With options beyond the geometry: cooperation, clusters, priorities.
+    /// Sets options beyond the geometry: cooperative launch, clusters, priorities.
     pub fn launch_options(mut self, options: LaunchOptions) -> Self {
         self.options = options;
         self
     }
 }
 
-/// Takes an argument's bytes, its alignment in C and its type.
+/// Receives an argument's bytes, its alignment in C and its type.
 pub type WriteArgumentFn<'p> = dyn FnMut(&[u8], usize, GivenArgument) -> rtcg_driver::Result<()> + 'p;
 
-/// What can be passed to a kernel: every [`Element`](crate::Element) by value, that is numbers and structures of them;
+/// What can be passed to kernels: every [`Element`](crate::Element), that is numbers and structures of them, by value;
 /// [`DeviceVec`](crate::DeviceVec), arrays, variables, page-locked and managed memory by pointer; texture and surface
 /// objects.
 pub trait KernelArgument {
-    /// Calls `put` with what the kernel gets.
+    /// Calls `put` with the bytes that the kernel receives.
     fn pack_argument(&self, put: &mut WriteArgumentFn<'_>) -> rtcg_driver::Result<()>;
 
-    /// Called when the kernel was enqueued in `stream`, for memory that has to know who uses it. Where the stream is
-    /// being captured, [`rtcg_driver::retain_in_capture`] lets the graph hold it.
+    /// Called after the kernel was enqueued in `stream`, for memory that must know its uses. If the stream is being
+    /// captured, [`rtcg_driver::retain_in_capture`] makes the graph keep the memory alive.
     fn used_in(&self, stream: Option<&Stream>) {
         let _ = stream;
     }
@@ -147,22 +147,22 @@ impl Function {
         Self { ctx, inner }
     }
 
-    /// The driver's function below: attributes, parameters, occupancy.
+    /// The underlying driver function, with attributes, parameters and occupancy.
     pub fn driver_function(&self) -> &rtcg_driver::Function {
         &self.inner
     }
 
-    /// Enqueues the kernel; does not wait. Number, sizes and types of the arguments are checked
-    /// against the kernel's parameters, types as far as they are known from its source.
+    /// Enqueues the kernel; does not wait. Checks the number and sizes of the arguments against the kernel's
+    /// parameters, and their types as far as the kernel's source reveals them.
     ///
     /// # Errors
     /// When an argument does not fit (the message says which), or the device cannot run the
     /// geometry. Faults while the kernel runs are reported by a later call.
     ///
     /// # Safety
-    /// The kernel is foreign code: with these arguments it must stay inside the memory they
-    /// point to. A [`DeviceVec`](crate::DeviceVec) or an array lives long enough by itself, also in a graph; memory of other kinds must live until the
-    /// kernel has finished.
+    /// The kernel is unchecked code: with these arguments it must stay inside the memory they point to. A
+    /// [`DeviceVec`](crate::DeviceVec) or an array is kept alive long enough, also in a graph; memory of other kinds
+    /// must live until the kernel has finished.
     pub unsafe fn launch(&self, grid: Grid<'_>, args: &[&dyn KernelArgument]) -> Result<()> {
         let mut packer = self.inner.arg_packer();
         for arg in args {

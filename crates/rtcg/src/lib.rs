@@ -1,5 +1,5 @@
-//! GPU run-time code generation: write CUDA C as text when you know most, compile it (cached,
-//! invisibly) and launch it, on an NVIDIA GPU or, without one, on the virtual GPU.
+//! GPU run-time code generation: write CUDA C as text at run time, when you know the problem best, compile it (cached
+//! and automatically) and launch it, on an NVIDIA GPU or, without one, on the virtual GPU.
 //!
 //! ```
 //! use rtcg::prelude::*;
@@ -33,14 +33,13 @@
 //! | the fastest of many variants | [`tune`] |
 //! | graphs, pools, contexts, all else of the driver | [`driver`] |
 //!
-//! When it runs, a program that compiles needs NVIDIA's compiler library NVRTC: in the virtual environment that is
-//! active (`pip install nvidia-cuda-nvrtc`), in a `.venv` beside or above the program, in a CUDA toolkit, or where
-//! `RTCG_NVRTC` says. What was compiled once is found in a cache on disk.
+//! A program that compiles kernels needs NVIDIA's compiler library NVRTC at run time: in the active virtual environment
+//! (`pip install nvidia-cuda-nvrtc`), in a `.venv` beside or above the program, in a CUDA toolkit, or at the path in
+//! `RTCG_NVRTC`. Compiled programs are cached on disk.
 //!
-//! The crates below are re-exported whole: [`driver`] has every object of the CUDA driver API,
-//! [`compile`] the compiler with its cache, [`mod@array`] arrays whose element
-//! type is known at run time ([`typed_arrays`] has those with a static one), [`codegen`] the source of generated kernels, which
-//! [`generators`] compile and launch.
+//! The underlying crates are re-exported whole: [`driver`] covers every object of the CUDA driver API; [`compile`] is
+//! the compiler with its cache; [`mod@array`] has arrays whose element type is known at run time ([`typed_arrays`] has
+//! those with a static one); [`codegen`] generates the source of the kernels that [`generators`] compile and launch.
 
 pub mod array_tuning;
 mod context;
@@ -91,7 +90,7 @@ pub use signatures::{
 };
 pub use typed_arrays::{ArrayFactory, GpuArray, GpuArrayDyn, einsum};
 
-/// What most programs need.
+/// The items that most programs need.
 pub mod prelude {
     pub use crate::{
         ArrayFactory, Context, DeviceGlobal, DeviceVec, Element, Function, GpuArray, Grid, KernelArgument, Module,
@@ -99,8 +98,8 @@ pub mod prelude {
     };
 }
 
-/// A basic index of an array, as NumPy writes it: integers, ranges, `(range, step)`, `Index::Ellipsis` and
-/// `Index::NewAxis`, each of which [`array::Index`] is made from. Negative numbers count from the end.
+/// Builds a basic index of an array in NumPy's notation from integers, ranges, `(range, step)`, `Index::Ellipsis` and
+/// `Index::NewAxis`, each of which converts to [`array::Index`]. Negative numbers count from the end.
 ///
 /// ```
 /// use rtcg::array::Index;

@@ -1,4 +1,4 @@
-//! Typed device memory: [`DeviceVec`], its parts, and copies that wait. `pinned_memory.rs` has those that do not.
+//! Typed device memory: [`DeviceVec`], its slices, and copies that wait. `pinned_memory.rs` has those that do not.
 
 #![allow(unsafe_code, reason = "copies stay inside memory whose size is known and whose owner is held")]
 
@@ -126,11 +126,12 @@ impl RefCountedBuffer {
     }
 }
 
-/// Device memory for elements of one type, or a part of such memory, which is freed with the last of its parts.
+/// Device memory for elements of one type, or a slice of it. The memory is freed with the last handle to any part of
+/// it.
 ///
-/// [`DeviceVec::slice`] and [`DeviceVec::share`] are the same memory; [`DeviceVec::try_clone`] is a copy.
+/// [`DeviceVec::slice`] and [`DeviceVec::share`] give the same memory; [`DeviceVec::try_clone`] gives a copy.
 ///
-/// Copies come after all work with the memory that was enqueued before, in whatever stream: launches, copies and graphs
+/// Copies run after all work with the memory that was enqueued before, in any stream: launches, copies and graphs
 /// record what they use.
 ///
 /// ```
@@ -198,8 +199,8 @@ impl<T: Element> DeviceVec<T> {
         self.memory.as_ref().map_or(0, |shared| shared.memory.address() + self.offset as u64)
     }
 
-    /// [`DeviceVec::ptr`] for a structure that kernels take. It keeps nothing alive, and launches do not record it:
-    /// [`DeviceVec::used_in`] does.
+    /// [`DeviceVec::ptr`] as a field for a structure that kernels take. It does not keep the memory alive, and launches
+    /// do not record the use; call [`DeviceVec::used_in`] for that.
     pub fn device_ptr(&self) -> DevicePtr<T> {
         DevicePtr::new(self.ptr())
     }
@@ -237,7 +238,7 @@ impl<T: Element> DeviceVec<T> {
         self.memory.as_ref().map(|shared| &shared.ctx)
     }
 
-    /// The elements of `range`: the same memory, which lives as long as any part of it.
+    /// Returns the elements of `range`: the same memory, which lives as long as any part of it.
     ///
     /// # Errors
     /// When the range is not inside this memory.
@@ -260,13 +261,13 @@ impl<T: Element> DeviceVec<T> {
         Ok(Self { memory, offset, len: end - start, context: self.context, element: PhantomData })
     }
 
-    /// Another reference to the same memory.
+    /// Returns another handle to the same memory.
     pub fn share(&self) -> Self {
         let (memory, element) = (self.memory.clone(), PhantomData);
         Self { memory, offset: self.offset, len: self.len, context: self.context, element }
     }
 
-    /// A copy in new memory of its own; waits.
+    /// Copies the elements to newly allocated memory; waits.
     ///
     /// # Errors
     /// When the device is out of memory.
@@ -287,10 +288,10 @@ impl<T: Element> DeviceVec<T> {
         Ok(host)
     }
 
-    /// [`DeviceVec::to_vec`] to elements that are there; waits.
+    /// Copies all elements into an existing slice on the host, as [`DeviceVec::to_vec`] does; waits.
     ///
     /// # Errors
-    /// When there are not as many as here, or a kernel failed before.
+    /// When the numbers of elements differ, or a kernel failed before.
     pub fn read_into(&self, host: &mut [T]) -> Result<()> {
         self.check_len("host", host.len())?;
         let Some(shared) = &self.memory else { return Ok(()) };
@@ -298,8 +299,8 @@ impl<T: Element> DeviceVec<T> {
         Ok(fill_bytes(host, |bytes| shared.memory.copy_to_host(self.offset, bytes))?)
     }
 
-    /// [`DeviceVec::to_vec`] in the order of a stream: after its work and all earlier work with this memory; waits for
-    /// that, but not for other streams' later work.
+    /// [`DeviceVec::to_vec`] in stream order: after the work of `stream` and all earlier work with this memory. Waits
+    /// for that, but not for later work of other streams.
     ///
     /// ```
     /// use rtcg::prelude::*;
@@ -326,10 +327,10 @@ impl<T: Element> DeviceVec<T> {
         Ok(host)
     }
 
-    /// Overwrites all elements with those of `source`, which may be of another context; waits.
+    /// Overwrites all elements with those of `source`, which may belong to another context; waits.
     ///
     /// # Errors
-    /// When there are not as many, or both are overlapping parts of one memory.
+    /// When the numbers of elements differ, or the two are overlapping parts of one memory.
     pub fn copy_from(&self, source: &DeviceVec<T>) -> Result<()> {
         let Some((to, from)) = self.check_copy_from(source)? else { return Ok(()) };
         to.wait_for_uses()?;
@@ -350,10 +351,11 @@ impl<T: Element> DeviceVec<T> {
         })
     }
 
-    /// [`DeviceVec::copy_from`] in the order of a stream: after its work and all earlier work with both. Does not wait.
+    /// [`DeviceVec::copy_from`] in stream order: after the work of `stream` and all earlier work with both. Does not
+    /// wait.
     ///
     /// # Errors
-    /// As [`DeviceVec::copy_from`], and when they are of different contexts.
+    /// As [`DeviceVec::copy_from`], and when the two belong to different contexts.
     pub fn copy_from_in(&self, source: &DeviceVec<T>, stream: &Stream) -> Result<()> {
         let Some((to, _)) = self.check_copy_from(source)? else { return Ok(()) };
         if self.context != source.context {
@@ -397,9 +399,9 @@ impl<T: Element> DeviceVec<T> {
         }
     }
 
-    /// Records that work in `stream` uses this memory. Copies to and from the host wait for that work, and
-    /// the memory's pool does not reuse it before the stream has passed the work. A graph that `stream` is being
-    /// captured into keeps the memory alive. Launches record their uses themselves.
+    /// Records that work in `stream` uses this memory. Copies to and from the host then wait for that work, and the
+    /// memory's pool does not reuse it before the stream has finished the work. If `stream` is being captured, the
+    /// graph keeps the memory alive. Launches record their uses themselves.
     pub fn used_in(&self, stream: Option<&Stream>) {
         let Some(shared) = &self.memory else { return };
         if let DeviceVecStorage::Pooled(memory) = &shared.memory {
@@ -412,7 +414,7 @@ impl<T: Element> DeviceVec<T> {
         }
     }
 
-    /// Overwrites the first elements with `host`; waits, as [`DeviceVec::to_vec`] does.
+    /// Overwrites the first elements with `host`; waits for the same work as [`DeviceVec::to_vec`].
     ///
     /// # Errors
     /// When `host` is longer than this memory.
@@ -446,7 +448,7 @@ impl Context {
         DeviceVec::from_slice(self, None, host)
     }
 
-    /// [`Context::to_device`] with memory of a pool.
+    /// [`Context::to_device`] with memory from a pool.
     ///
     /// # Errors
     /// When the device is out of memory.
@@ -454,7 +456,7 @@ impl Context {
         DeviceVec::from_slice(self, Some(pool), host)
     }
 
-    /// New device memory for `len` elements, all zero.
+    /// Allocates device memory for `len` elements, all zero.
     ///
     /// # Errors
     /// When the device is out of memory.
@@ -462,7 +464,7 @@ impl Context {
         DeviceVec::new_zeros(self, None, len)
     }
 
-    /// [`Context::zeros`] with memory of a pool.
+    /// [`Context::zeros`] with memory from a pool.
     ///
     /// # Errors
     /// When the device is out of memory.

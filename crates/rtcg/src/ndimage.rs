@@ -1,4 +1,4 @@
-//! Filters of images, filter banks and what goes with them; images are arrays whose dtype is known at run time.
+//! Image filters, filter banks and related functions; images are arrays whose dtype is known at run time.
 //!
 //! ```
 //! use rtcg::ndimage::{FilterOptions, Mode, Pool, correlate, filter_bank, pool};

@@ -1,5 +1,5 @@
-//! Page-locked memory of the host, and copies that do not wait: a copy in flight owns the host's end ([`Pending`]), so
-//! that nobody reads or frees it before the copy is done.
+//! Page-locked host memory, and copies that do not wait: a copy in flight ([`Pending`]) owns the memory on the host, so
+//! that nothing reads or frees it before the copy is done.
 
 #![allow(unsafe_code, reason = "the memory is reached through slices whose length and contents are known")]
 
@@ -16,9 +16,9 @@ use std::ops::{Deref, DerefMut};
 /// What memory is page-locked by.
 const PAGE_BYTES: usize = 4096;
 
-/// Elements in page-locked memory of the host, a slice in all other respects. Copies of it run beside the program
-/// ([`DeviceVec::read_async`], [`DeviceVec::write_async`]), and as an argument of a launch it is memory that the kernel
-/// reaches over the bus.
+/// Elements in page-locked host memory; in all other respects a slice. Its copies run asynchronously
+/// ([`DeviceVec::read_async`], [`DeviceVec::write_async`]), and a kernel that takes it as an argument accesses it over
+/// the bus.
 ///
 /// ```
 /// use rtcg::prelude::*;
@@ -49,10 +49,10 @@ pub struct PinnedVec<T> {
 }
 
 impl Context {
-    /// Page-locked memory of the host for `len` elements, all zero, which copies to and from without waiting.
+    /// Allocates page-locked host memory for `len` elements, all zero, which asynchronous copies can use.
     ///
     /// # Errors
-    /// When the system does not lock so much memory.
+    /// When the system cannot lock that much memory.
     pub fn pinned<T: Element>(&self, len: usize) -> Result<PinnedVec<T>> {
         PinnedVec::new(self, len)
     }
@@ -104,7 +104,7 @@ impl<T: Element> DerefMut for PinnedVec<T> {
     }
 }
 
-/// A copy in flight, which owns its memory on the host; [`Pending::wait`] gives that back. Dropping it waits too.
+/// A copy in flight, which owns its host memory until [`Pending::wait`] returns it. Dropping it waits too.
 #[must_use = "dropping a copy in flight waits for it"]
 #[derive(Debug)]
 pub struct Pending<T: Element> {
@@ -115,10 +115,10 @@ pub struct Pending<T: Element> {
 }
 
 impl<T: Element> Pending<T> {
-    /// Waits until the copy is done: the memory on the host, with what was copied to it.
+    /// Waits until the copy is done and returns the host memory, with what was copied to it.
     ///
     /// # Errors
-    /// When a kernel before the copy failed. The memory on the host is lost then.
+    /// When a kernel before the copy failed. The host memory is lost then.
     pub fn wait(self) -> Result<PinnedVec<T>> {
         let mut this = ManuallyDrop::new(self);
         // SAFETY: `this` is not dropped, so that each field is taken once.
@@ -139,7 +139,7 @@ impl<T: Element> Pending<T> {
         Ok(host)
     }
 
-    /// Whether the copy is done, so that [`Pending::wait`] would not wait.
+    /// Whether the copy is done, so that [`Pending::wait`] would return at once.
     ///
     /// # Errors
     /// When a kernel before the copy failed.
@@ -159,12 +159,12 @@ impl<T: Element> Drop for Pending<T> {
 
 /// Copies that do not wait.
 impl<T: Element> DeviceVec<T> {
-    /// Copies all elements to page-locked memory, in the order of a stream: after its work and all earlier work with this
-    /// memory. Does not wait.
+    /// Copies all elements to page-locked memory in stream order: after the work of `stream` and all earlier work with
+    /// this memory. Does not wait.
     ///
     /// # Errors
-    /// When `host` has not as many elements, or the stream is being captured: a graph would copy again later, when
-    /// others own the memory.
+    /// When the number of elements differs, or the stream is being captured: the graph would repeat the copy later,
+    /// when the memory has another owner.
     pub fn read_async(&self, host: PinnedVec<T>, stream: &Stream) -> Result<Pending<T>> {
         self.check_len("host", host.len)?;
         let to = host.as_mut_ptr().cast::<u8>();
@@ -174,8 +174,8 @@ impl<T: Element> DeviceVec<T> {
         })
     }
 
-    /// Overwrites all elements with those of page-locked memory, in the order of a stream as [`DeviceVec::read_async`].
-    /// Does not wait.
+    /// Overwrites all elements with those of page-locked memory, in stream order like [`DeviceVec::read_async`]. Does
+    /// not wait.
     ///
     /// # Errors
     /// As [`DeviceVec::read_async`].

@@ -1,4 +1,4 @@
-//! Where the time of a program went, from its trace: kernels, copies, compilation, calls of the driver, ranges.
+//! Summarises where a program spent its time, from its trace: kernels, copies, compilation, driver calls and ranges.
 //!
 //! ```
 //! use rtcg::driver::trace;
@@ -29,26 +29,26 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 
-/// What a row of a profile is about.
+/// The kind of event that a row of a profile is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Group {
     /// Kernels, by the time they ran on their device.
     Kernels,
-    /// Copies and fills of memory, by the time of the call: what waits for kernels has their time in it.
+    /// Copies and fills of memory, by the duration of the call, which includes any wait for kernels.
     Copies,
-    /// Compilers: of CUDA C++, and of the virtual GPU.
+    /// Compilation of CUDA C++ and by the virtual GPU.
     Compilation,
-    /// Other calls of the driver, by the time on the host.
+    /// Other driver calls, by the time on the host.
     Driver,
     /// Ranges that the program named (NVTX), on the host.
     Ranges,
 }
 
 impl Group {
-    /// All of them, in the order of a table.
+    /// All groups, in the order of the table.
     pub const ALL: [Group; 5] = [Group::Kernels, Group::Copies, Group::Compilation, Group::Driver, Group::Ranges];
 
-    /// A heading.
+    /// The heading of the group.
     pub fn title(self) -> &'static str {
         match self {
             Group::Kernels => "kernels",
@@ -60,37 +60,37 @@ impl Group {
     }
 }
 
-/// All events of one name.
+/// All events with the same name.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProfileRow {
-    /// What it is about.
+    /// The group of the events.
     pub group: Group,
-    /// The kernel, call, file or range.
+    /// The name of the kernel, call, file or range.
     pub name: String,
-    /// How often.
+    /// Number of events.
     pub calls: u64,
-    /// Seconds in all.
+    /// Total duration in seconds.
     pub seconds: f64,
-    /// Seconds of the shortest.
+    /// Shortest duration in seconds.
     pub min_seconds: f64,
-    /// Seconds of the longest.
+    /// Longest duration in seconds.
     pub max_seconds: f64,
-    /// Bytes that were copied or filled; 0 where the call does not say.
+    /// Bytes copied or filled; 0 if the calls do not report it.
     pub bytes: u64,
 }
 
-/// What a device did.
+/// The activity of one device.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DeviceUse {
     /// The device and its context, in words.
     pub name: String,
-    /// Kernels that ran.
+    /// Number of kernels that ran.
     pub launches: u64,
     /// Seconds in which at least one kernel ran.
     pub busy_seconds: f64,
-    /// Times between kernels in which none ran.
+    /// Number of gaps between kernels, in which none ran.
     pub gaps: u64,
-    /// Seconds of the longest of them.
+    /// Duration of the longest gap in seconds.
     pub longest_gap_seconds: f64,
 }
 
@@ -101,7 +101,7 @@ pub struct Profile {
     pub seconds: f64,
     /// The devices that ran kernels.
     pub devices: Vec<DeviceUse>,
-    /// Rows by group, then by time, the longest first.
+    /// Rows by group, then by descending time.
     pub rows: Vec<ProfileRow>,
 }
 
@@ -111,10 +111,10 @@ const SHOWN_ROWS: usize = 15;
 const SHOWN_NAME: usize = 60;
 
 impl Profile {
-    /// Summarises the trace in a file, as [`rtcg_driver::trace`] and `RTCG_TRACE` write it.
+    /// Summarises a trace file that [`rtcg_driver::trace`] or `RTCG_TRACE` wrote.
     ///
     /// # Errors
-    /// When the file cannot be read, or is no trace.
+    /// When the file cannot be read, or is not a trace.
     pub fn read(path: &Path) -> io::Result<Profile> {
         let text = std::fs::read_to_string(path)?;
         let is_no_trace = |error| io::Error::new(io::ErrorKind::InvalidData, format!("{}: {error}", path.display()));

@@ -1,4 +1,4 @@
-//! The CUDA runtime of arrays: driver and compiler behind [`rtcg_array::DeviceRuntime`].
+//! The CUDA runtime of arrays: implements [`rtcg_array::DeviceRuntime`] with the driver and the compiler.
 
 #![allow(
     unsafe_code,
@@ -35,14 +35,14 @@ thread_local! {
 static STREAM_FLAG: ThreadFlag = ThreadFlag::new(&HAS_STREAM);
 static ALLOCATOR_FLAG: ThreadFlag = ThreadFlag::new(&HAS_ALLOCATOR);
 
-/// Whether the calling thread is in [`with_allocator`].
+/// Whether the calling thread is inside [`with_allocator`].
 #[inline]
 pub fn has_allocator() -> bool {
     ALLOCATOR_FLAG.is_set()
 }
 
-/// Runs `body` with the memory of new arrays of this thread from `allocator` rather than the pool. Results
-/// that are deferred get theirs from it when they are computed.
+/// Runs `body` such that new arrays of this thread get their memory from `allocator` rather than from the pool.
+/// Deferred results get it from there when they are computed.
 pub fn with_allocator<T>(allocator: Allocator, body: impl FnOnce() -> T) -> T {
     struct RestoreAllocator(Option<Allocator>);
     impl Drop for RestoreAllocator {
@@ -68,7 +68,7 @@ fn replace_current_stream(stream: Option<Stream>) -> Option<Stream> {
     CURRENT_STREAM.try_with(|slot| slot.replace(stream)).ok().flatten()
 }
 
-/// Runs `body` with array operations of this thread enqueued in `stream`.
+/// Runs `body` such that array operations of this thread are enqueued in `stream`.
 pub fn run_in_stream<T>(stream: Option<&Stream>, body: impl FnOnce() -> T) -> T {
     struct RestoreStream(Option<Stream>);
     impl Drop for RestoreStream {
@@ -83,7 +83,7 @@ pub fn run_in_stream<T>(stream: Option<&Stream>, body: impl FnOnce() -> T) -> T 
     body()
 }
 
-/// The stream that array operations of this thread are enqueued in.
+/// The stream in which array operations of this thread are enqueued.
 pub fn current_stream() -> Option<Stream> {
     if !STREAM_FLAG.is_set() {
         return None;
@@ -163,7 +163,7 @@ fn freed_error() -> ArrayError {
 /// than a read.
 pub(crate) type FreeSlots = Arc<Mutex<Vec<(HostAllocation, Event)>>>;
 
-/// Arrays on one CUDA context.
+/// The runtime of arrays on one CUDA context.
 ///
 /// ```
 /// use rtcg::array::{DType, GpuArray, Op, Order, fuse};
@@ -213,7 +213,7 @@ pub(crate) fn bulk_copy_smem_bytes(ctx: &Context) -> crate::Result<u32> {
 }
 
 impl CudaRuntime {
-    /// A runtime for `ctx`.
+    /// Makes a runtime for `ctx`.
     ///
     /// # Errors
     /// When the device does not report its size.
@@ -244,7 +244,7 @@ impl CudaRuntime {
         })
     }
 
-    /// Arrays of `ctx`, whose kernels follow stored results where there are any.
+    /// Makes the array context for `ctx`, whose kernels follow stored tuning results where there are any.
     ///
     /// # Errors
     /// As [`CudaRuntime::new`].

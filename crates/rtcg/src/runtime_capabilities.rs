@@ -1,4 +1,4 @@
-//! What the CUDA runtime of arrays has beyond launches and copies: reads that nobody waits for, graphs, and cooperative
+//! What the CUDA runtime of arrays offers beyond launches and copies: asynchronous reads, graphs, and cooperative
 //! launches.
 
 #![allow(unsafe_code, reason = "the addresses that are copied from belong to arrays, which hold their memory")]

@@ -1,4 +1,5 @@
-//! Types of kernel parameters, from the declarations that `rtcg-compile` reads in the source to the driver's checks.
+//! Types of kernel parameters, passed from the declarations that `rtcg-compile` reads in the source to the driver's
+//! checks.
 
 use rtcg_codegen::DType;
 use rtcg_codegen::c_declarations::{CType, CTypeForm};
@@ -14,15 +15,15 @@ pub(crate) fn argument_types_are_checked() -> bool {
     *ARE_ARGUMENT_TYPES_CHECKED.get_or_init(|| std::env::var_os("RTCG_ARGUMENT_TYPES").is_none_or(|value| value != "0"))
 }
 
-/// Whether `RTCG_ARGUMENT_TYPES=strict` asks for an error where an argument's type contradicts the kernel's source though
-/// its size does not; it is read once.
+/// Whether `RTCG_ARGUMENT_TYPES=strict` asks for an error when an argument has the right size but not the type that the
+/// kernel's source declares. Read once.
 pub fn argument_types_are_strict() -> bool {
     static ARE_ARGUMENT_TYPES_STRICT: OnceLock<bool> = OnceLock::new();
     *ARE_ARGUMENT_TYPES_STRICT
         .get_or_init(|| std::env::var_os("RTCG_ARGUMENT_TYPES").is_some_and(|value| value == "strict"))
 }
 
-/// The number that elements of arrays are; `None` for records.
+/// The number type of array elements; `None` for records.
 #[inline]
 pub fn element_number_type(dtype: DType) -> Option<NumberType> {
     let int = |nbytes, signed| Some(NumberType::Int { nbytes, signed });
@@ -46,7 +47,7 @@ pub fn element_number_type(dtype: DType) -> Option<NumberType> {
     }
 }
 
-/// The number that a declared type is; `None` for structures.
+/// The number type of a declared type; `None` for structures.
 pub fn ctype_number_type(ctype: &CType) -> Option<NumberType> {
     let int = |signed| Some(NumberType::Int { nbytes: ctype.itemsize as u8, signed });
     match (ctype.form, ctype.itemsize) {
@@ -63,8 +64,8 @@ pub fn ctype_number_type(ctype: &CType) -> Option<NumberType> {
     }
 }
 
-/// Tells `module` what it was compiled from ([`Module::source`]), so that the arguments of its
-/// kernels are checked by type where `argument_types_are_checked`. The source is parsed when the first kernel needs it.
+/// Attaches to `module` the source it was compiled from ([`Module::source`]), so that its kernels' arguments are
+/// checked by type if `argument_types_are_checked`. The source is parsed when the first kernel needs it.
 pub fn attach_module_source(module: &Module, request: &CompileRequest) {
     let (source, options): (Arc<str>, Arc<[String]>) = (request.source.as_str().into(), request.options.clone().into());
     module.set_source(ModuleSource {
@@ -90,8 +91,8 @@ pub fn attach_module_source(module: &Module, request: &CompileRequest) {
     });
 }
 
-/// The parameters of a kernel as its source declares them: types and names; `None` where the source does not declare
-/// the kernel in a form that can be read. Nothing is compiled.
+/// The parameters of a kernel as its source declares them, as types and names; `None` if the declaration is missing or
+/// cannot be parsed. Compiles nothing.
 pub fn kernel_parameters(source: &str, options: &[String], kernel: &str) -> Option<Vec<(String, Option<String>)>> {
     let declarations = KernelDeclarations::parse_source(source, options);
     let params = declarations.params_of_kernel(kernel)?;

@@ -1,4 +1,4 @@
-//! Source at three levels: plain text, templates, syntax trees. Whatever prints itself can be compiled.
+//! Source at three levels: plain text, templates and syntax trees. Anything that prints itself as text can be compiled.
 //!
 //! ```
 //! use rtcg::prelude::*;
@@ -26,7 +26,7 @@ use crate::error::Result;
 use crate::module::Module;
 use rtcg_compile::{CompileRequest, Target};
 
-/// A request to compile `source`; errors of the compiler show the template's lines.
+/// Makes a request to compile `source`; compiler errors refer to the template's lines.
 pub fn compile_request(source: &Source, target: Target) -> CompileRequest {
     let mut request = CompileRequest::new(source.text_with_line_directives(), target);
     request.parts = source.template().map(|(name, text)| (name.to_owned(), text.to_owned())).into_iter().collect();
@@ -34,10 +34,10 @@ pub fn compile_request(source: &Source, target: Target) -> CompileRequest {
 }
 
 impl Context {
-    /// [`Context::compile`] of source that may come from a template.
+    /// [`Context::compile`] for source that may come from a template.
     ///
     /// # Errors
-    /// As [`Context::compile`]; the lines are the template's.
+    /// As [`Context::compile`], with the template's line numbers.
     pub fn compile_source(&self, source: &Source) -> Result<Module> {
         self.compile_with(&compile_request(source, device_compile_target(&self.device())?))
     }

@@ -1,4 +1,4 @@
-//! Sparse matrices with a static element type, and iterative solvers, over [`crate::typed_arrays`].
+//! Sparse matrices with a static element type, and iterative solvers, built on [`crate::typed_arrays`].
 //!
 //! ```
 //! use rtcg::prelude::*;
@@ -51,7 +51,7 @@ pub use rtcg_sparse::{
     solve_columns, solve_refined, strong_components, svds, transposed,
 };
 
-/// A matrix in compressed sparse rows on a device.
+/// A sparse matrix in compressed sparse row (CSR) format on a device.
 #[derive(Debug, Clone)]
 pub struct Csr<T> {
     dynamic: CsrDyn,
@@ -59,16 +59,16 @@ pub struct Csr<T> {
     element: PhantomData<T>,
 }
 
-/// What [`Csr::cg`] and [`Csr::solve`] are asked for. (The function [`solve`] takes [`SolveOptions`], which has more.)
+/// Options of [`Csr::cg`] and [`Csr::solve`]. (The function [`solve`] takes [`SolveOptions`], which has more.)
 #[derive(Debug, Clone, Copy)]
 pub struct SolverOptions {
-    /// The residual has to be smaller than this part of the right side; 1e-5 by default.
+    /// Relative tolerance: the residual must be below this times the norm of the right-hand side; 1e-5 by default.
     pub rtol: f64,
-    /// The residual has to be smaller than this, or than what `rtol` says; 0 by default.
+    /// Absolute tolerance: the residual must be below this or below the bound of `rtol`; 0 by default.
     pub atol: f64,
-    /// The most iterations; ten for each row if not given.
+    /// The maximum number of iterations; ten per row by default.
     pub max_iterations: Option<usize>,
-    /// How iterations reach the device; [`SolverMode::Auto`] by default.
+    /// How iterations are launched on the device; [`SolverMode::Auto`] by default.
     pub mode: SolverMode,
 }
 
@@ -79,7 +79,8 @@ impl Default for SolverOptions {
 }
 
 impl<T: ArrayElement> Csr<T> {
-    /// A matrix of its arrays: row `i` has `data[indptr[i]..indptr[i + 1]]`, in the columns `indices` of that range.
+    /// Makes a matrix from its CSR arrays: row `i` holds `data[indptr[i]..indptr[i + 1]]`, in the columns `indices` of
+    /// the same range.
     ///
     /// ```
     /// use rtcg::prelude::*;
@@ -98,7 +99,7 @@ impl<T: ArrayElement> Csr<T> {
     /// ```
     ///
     /// # Errors
-    /// When these are no matrix of that shape, or the device is out of memory.
+    /// When these do not form a matrix of that shape, or the device is out of memory.
     pub fn from_parts<I: ArrayElement + IndexElement>(
         arrays: &ArrayFactory,
         shape: [usize; 2],
@@ -115,8 +116,8 @@ impl<T: ArrayElement> Csr<T> {
         Ok(Self { dynamic, arrays: arrays.clone(), element: PhantomData })
     }
 
-    /// A matrix of triples: `data[k]` in row `rows[k]` and column `columns[k]`. Those of one place stay apart, and
-    /// count as their sum.
+    /// Makes a matrix from triples (COO format): `data[k]` in row `rows[k]` and column `columns[k]`. Duplicates are
+    /// stored separately and count as their sum.
     ///
     /// # Errors
     /// As [`Csr::from_parts`].
@@ -143,7 +144,7 @@ impl<T: ArrayElement> Csr<T> {
         Self::from_parts(arrays, shape, &data, &columns.map(i64::from).collect::<Vec<_>>(), &indptr)
     }
 
-    /// The matrix with an element type that is known at run time.
+    /// The matrix with an element type that is known only at run time.
     pub fn as_dyn(&self) -> &CsrDyn {
         &self.dynamic
     }
@@ -158,34 +159,35 @@ impl<T: ArrayElement> Csr<T> {
         self.dynamic.nnz()
     }
 
-    /// The same matrix, whose products follow `plan`; see [`CsrDyn::with_plan`].
+    /// Returns the matrix with `plan` for its products; see [`CsrDyn::with_plan`].
     ///
     /// # Errors
-    /// When the plan is one for another shape.
+    /// When the plan was made for another shape.
     pub fn with_plan(self, plan: impl Into<SpmvPlan>) -> Result<Self> {
         Ok(Self { dynamic: self.dynamic.with_plan(plan)?, ..self })
     }
 
-    /// `A x`; does not wait.
+    /// Computes `A x`; does not wait.
     ///
     /// # Errors
-    /// When `x` has not as many elements as the matrix has columns, or the device fails.
+    /// When the length of `x` is not the number of columns, or the device fails.
     pub fn multiply(&self, x: &GpuArray<T>) -> Result<GpuArray<T>> {
         self.arrays.typed_from_dyn(self.dynamic.multiply(x.as_dyn())?)
     }
 
-    /// `A B`; see [`CsrDyn::multiply_sparse`]. Waits for numbers of elements.
+    /// Computes `A B`; see [`CsrDyn::multiply_sparse`]. Waits for element counts.
     ///
     /// # Errors
-    /// When `other` has not as many rows as this matrix has columns, or the device fails.
+    /// When `other` does not have as many rows as this matrix has columns, or the device fails.
     pub fn multiply_sparse(&self, other: &Self) -> Result<Self> {
         Ok(self.with_dynamic(self.dynamic.multiply_sparse(&other.dynamic)?))
     }
 
-    /// A function of elements of the same places, without zeros; see [`CsrDyn::combine`]. Waits for the number of elements.
+    /// Combines the elements of two matrices by a function and drops zeros; see [`CsrDyn::combine`]. Waits for the
+    /// number of elements.
     ///
     /// # Errors
-    /// When shapes differ, the function gives truth values, or the device fails.
+    /// When the shapes differ, the function returns truth values, or the device fails.
     pub fn combine(&self, other: &Self, op: ElementOp) -> Result<Self> {
         if matches!(op, ElementOp::NotEqual | ElementOp::Less | ElementOp::Greater) {
             let message = format!("{op:?} gives truth values; expected a function that gives elements");
@@ -194,10 +196,11 @@ impl<T: ArrayElement> Csr<T> {
         Ok(self.with_dynamic(self.dynamic.combine(&other.dynamic, op)?))
     }
 
-    /// The product of dense matrices at the places of this one; see [`CsrDyn::sampled_matmul`]. Does not wait.
+    /// Computes the product of two dense matrices at the stored positions of this one (SDDMM); see
+    /// [`CsrDyn::sampled_matmul`]. Does not wait.
     ///
     /// # Errors
-    /// When shapes do not fit, or the device fails.
+    /// When the shapes do not fit, or the device fails.
     pub fn sampled_matmul(&self, x: &GpuArray<T>, y: &GpuArray<T>, scale: SampledScale) -> Result<Self> {
         let dynamic = &self.dynamic;
         let data = dynamic.sampled_matmul(x.as_dyn(), y.as_dyn(), scale)?;
@@ -210,8 +213,8 @@ impl<T: ArrayElement> Csr<T> {
 }
 
 impl<T: MatrixElement> Csr<T> {
-    /// The solution of `A x = b` for a Hermitian positive definite matrix by conjugate gradients, and how it was found;
-    /// waits at the end, and not in between.
+    /// Solves `A x = b` for a Hermitian positive definite matrix by conjugate gradients, and reports how it went; waits
+    /// only at the end.
     ///
     /// # Errors
     /// When the matrix is not square, `b` does not fit, or the device fails.
@@ -219,8 +222,8 @@ impl<T: MatrixElement> Csr<T> {
         self.solve(&Method::CG, b, options)
     }
 
-    /// The solution of `A x = b` by any method that needs no adjoint, and how it was found; see [`solve`] for
-    /// preconditioners, starts and callbacks.
+    /// Solves `A x = b` by any method that needs no adjoint, and reports how it went; see [`solve`] for
+    /// preconditioners, initial guesses and callbacks.
     ///
     /// # Errors
     /// As [`Csr::cg`], and when the method needs the adjoint.
@@ -235,10 +238,10 @@ impl<T: MatrixElement> Csr<T> {
         Ok((self.arrays.typed_from_dyn(report.x.clone())?, report))
     }
 
-    /// The solutions for all columns of `b`, of shape (n, k), at once, and how each was found; see [`solve_columns`].
+    /// Solves for all columns of `b`, of shape (n, k), at once, and reports how each went; see [`solve_columns`].
     ///
     /// # Errors
-    /// As [`Csr::solve`], and when the method takes one right side.
+    /// As [`Csr::solve`], and when the method takes only one right-hand side.
     pub fn solve_columns(
         &self,
         method: &Method,
@@ -251,11 +254,11 @@ impl<T: MatrixElement> Csr<T> {
         Ok((self.arrays.typed_from_dyn(x)?, reports))
     }
 
-    /// The solution of a system of double precision by iterations of single precision, and how it was found; see
-    /// [`solve_refined`].
+    /// Solves a double-precision system by single-precision iterations with iterative refinement, and reports how it
+    /// went; see [`solve_refined`].
     ///
     /// # Errors
-    /// As [`Csr::solve`], and when `T` is not of double precision.
+    /// As [`Csr::solve`], and when `T` is not double precision.
     pub fn solve_refined(
         &self,
         method: &Method,
@@ -280,8 +283,8 @@ impl<T: MatrixElement> Csr<T> {
         }
     }
 
-    /// A few eigenvalues of a Hermitian matrix and their vectors, as columns; waits once a restart. See [`eigsh`] for
-    /// other operators, and [`lobpcg`] for preconditioners.
+    /// Computes a few eigenvalues of a Hermitian matrix and their eigenvectors, as columns; waits once per restart. See
+    /// [`eigsh`] for other operators, and [`lobpcg`] for preconditioners.
     ///
     /// # Errors
     /// When the matrix is not square, options are out of range, or the device fails.

@@ -1,8 +1,8 @@
-//! Images on the device with a static texel type, and the texture and surface objects that kernels read and write
-//! them by.
+//! Images on the device with a static texel type, and the texture and surface objects through which kernels read and
+//! write them.
 //!
-//! An [`Image`] is a CUDA array: memory in the layout that texture units read. The driver's own structures, for what is
-//! not here (mip levels, layers, cube maps, textures of linear memory), are in [`rtcg_driver`].
+//! An [`Image`] is a CUDA array: memory in the layout that texture units read. For mip levels, layers, cube maps and
+//! textures of linear memory use the driver's own structures in [`rtcg_driver`].
 //!
 //! ```
 //! use rtcg::prelude::*;
@@ -45,11 +45,11 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// What an image may be made of: numbers of 8, 16 and 32 bits, and two or four of one type.
+/// A type of texels: numbers of 8, 16 and 32 bits, alone or two or four of one type.
 pub trait Texel: sealed::Sealed + Copy + Default + Send + Sync + 'static {
     /// The format of a channel.
     const FORMAT: CUarray_format;
-    /// Numbers in a texel: 1, 2 or 4.
+    /// Channels of a texel: 1, 2 or 4.
     const CHANNELS: u32;
 }
 
@@ -79,7 +79,7 @@ impl_texel! {
     f32: CU_AD_FORMAT_FLOAT;
 }
 
-/// An image of one, two or three dimensions in device memory. Cloning gives another reference to the same one.
+/// An image of one, two or three dimensions in device memory. Cloning gives another reference to the same image.
 #[derive(Clone, Debug)]
 pub struct Image<T: Texel> {
     ctx: Context,
@@ -93,14 +93,15 @@ impl Context {
     /// `[depth, height, width]`.
     ///
     /// # Errors
-    /// When the shape has another number of axes or of texels, an axis of length 0, or is larger than the device allows.
+    /// When the shape has another number of axes or of texels, has an axis of length 0, or is larger than the device
+    /// allows.
     pub fn image<T: Texel>(&self, texels: &[T], shape: &[usize]) -> Result<Image<T>> {
         let image = Image::new(self, shape)?;
         image.write(texels)?;
         Ok(image)
     }
 
-    /// A new image whose texels are not defined yet, for kernels to write by [`Image::surface`].
+    /// Makes an image with undefined texels, for kernels to write through [`Image::surface`].
     ///
     /// # Errors
     /// As [`Context::image`].
@@ -145,12 +146,12 @@ impl<T: Texel> Image<T> {
         self.shape.iter().product()
     }
 
-    /// The driver's array, for what is not here.
+    /// The underlying driver array, for what is not covered here.
     pub fn driver_array(&self) -> &Array {
         &self.array
     }
 
-    /// Overwrites all texels, in C order; waits for all work of the context before, which may read them.
+    /// Overwrites all texels, in C order; waits for all earlier work of the context, which may read them.
     ///
     /// # Errors
     /// When there are more or fewer texels than the image has, or a kernel failed before.
@@ -162,7 +163,7 @@ impl<T: Texel> Image<T> {
         self.copy_all(CopyDirection::ToImage(texels.as_ptr().cast()))
     }
 
-    /// All texels, in C order; waits for all work of the context before, which may write them.
+    /// Copies all texels to the host, in C order; waits for all earlier work of the context, which may write them.
     ///
     /// # Errors
     /// When a kernel failed before.
@@ -201,8 +202,8 @@ impl<T: Texel> Image<T> {
         })
     }
 
-    /// A texture that reads this image, described step by step. It reads the nearest texel at coordinates that count
-    /// texels, those outside being clamped, unless the builder says otherwise.
+    /// Starts building a texture that reads this image. By default it reads the nearest texel, takes coordinates in
+    /// texels, and clamps those outside of the image.
     pub fn texture(&self) -> TextureBuilder<'_, T> {
         let description = CUDA_TEXTURE_DESC {
             addressMode: [CUaddress_mode::CU_TR_ADDRESS_MODE_CLAMP; 3],
@@ -212,8 +213,8 @@ impl<T: Texel> Image<T> {
         TextureBuilder { image: self, description }
     }
 
-    /// The image as what kernels take as a `cudaSurfaceObject_t`, for `surf2Dread`, `surf2Dwrite` and the like. Their
-    /// `x` counts bytes.
+    /// Makes a surface object, which kernels take as a `cudaSurfaceObject_t`, for `surf2Dread`, `surf2Dwrite` and the
+    /// like. Their `x` is in bytes.
     ///
     /// # Errors
     /// When the driver refuses it.
@@ -243,21 +244,21 @@ impl<T: Texel> Image<T> {
     }
 }
 
-/// What a texture reads between the centres of texels.
+/// What a texture read returns between the centres of texels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FilterMode {
     /// The nearest texel.
     Nearest,
-    /// The texels around, interpolated. Images of integers need [`TextureBuilder::normalized_values`] for it.
+    /// The surrounding texels, interpolated. Integer images need [`TextureBuilder::normalized_values`] for it.
     Linear,
 }
 
-/// What a texture reads outside of the image.
+/// What a texture read returns outside of the image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AddressMode {
-    /// The nearest texel at the border.
+    /// The nearest texel on the border.
     Clamp,
     /// The border's colour, [`TextureBuilder::border`].
     Border,
@@ -287,7 +288,7 @@ pub struct TextureBuilder<'a, T: Texel> {
 }
 
 impl<T: Texel> TextureBuilder<'_, T> {
-    /// What is read between the centres of texels.
+    /// Sets what is read between the centres of texels.
     pub fn filter(mut self, mode: FilterMode) -> Self {
         self.description.filterMode = match mode {
             FilterMode::Nearest => CUfilter_mode::CU_TR_FILTER_MODE_POINT,
@@ -296,31 +297,31 @@ impl<T: Texel> TextureBuilder<'_, T> {
         self
     }
 
-    /// What is read outside of the image, along all axes.
+    /// Sets what is read outside of the image, along all axes.
     pub fn address(mut self, mode: AddressMode) -> Self {
         self.description.addressMode = [mode.driver_mode(); 3];
         self
     }
 
-    /// The colour of [`AddressMode::Border`]; all zeros unless it is set.
+    /// Sets the colour of [`AddressMode::Border`]; all zeros by default.
     pub fn border(mut self, colour: [f32; 4]) -> Self {
         self.description.borderColor = colour;
         self
     }
 
-    /// Coordinates go from 0 to 1 along each axis, in place of counting texels.
+    /// Makes coordinates go from 0 to 1 along each axis, instead of counting texels.
     pub fn normalized_coordinates(mut self) -> Self {
         self.description.flags |= CU_TRSF_NORMALIZED_COORDINATES;
         self
     }
 
-    /// Integers of 8 and 16 bits are read as `float`, from 0 to 1 or from -1 to 1.
+    /// Makes integers of 8 and 16 bits read as `float`, from 0 to 1 (unsigned) or from -1 to 1 (signed).
     pub fn normalized_values(mut self) -> Self {
         self.description.flags &= !CU_TRSF_READ_AS_INTEGER;
         self
     }
 
-    /// The texture.
+    /// Builds the texture.
     ///
     /// # Errors
     /// When settings exclude each other; the message says which.
@@ -352,23 +353,25 @@ impl<T: Texel> TextureBuilder<'_, T> {
     }
 }
 
-/// What kernels take as a `cudaTextureObject_t`; keeps its image. Cloning gives another reference to it.
+/// A texture object, which kernels take as a `cudaTextureObject_t`. It keeps its image alive; cloning gives another
+/// reference.
 #[derive(Clone, Debug)]
 pub struct Texture(TextureObject);
 
-/// What kernels take as a `cudaSurfaceObject_t`; keeps its image. Cloning gives another reference to it.
+/// A surface object, which kernels take as a `cudaSurfaceObject_t`. It keeps its image alive; cloning gives another
+/// reference.
 #[derive(Clone, Debug)]
 pub struct Surface(SurfaceObject);
 
 impl Texture {
-    /// The driver's object.
+    /// The underlying driver object.
     pub fn driver_object(&self) -> &TextureObject {
         &self.0
     }
 }
 
 impl Surface {
-    /// The driver's object.
+    /// The underlying driver object.
     pub fn driver_object(&self) -> &SurfaceObject {
         &self.0
     }

@@ -1,8 +1,8 @@
-//! Device memory that kernels leave as they found it, so that launches in one stream can share it.
+//! Device memory that kernels restore to its initial state, so that launches in one stream can share it.
 //!
-//! Work of one stream is done in order, hence each stream has its own. The memory lives as long as
-//! its context or until a larger piece is needed; a piece that was replaced is kept as well, because a
-//! captured graph may still name its address.
+//! Work of one stream runs in order, so each stream has its own workspace. The memory lives until its context ends or a
+//! larger workspace is needed; a workspace that was replaced is kept as well, because a captured graph may still hold
+//! its address.
 
 use crate::context::Context;
 use crate::error::Result;
@@ -84,7 +84,7 @@ pub(crate) fn enqueue_lock() -> MutexGuard<'static, ()> {
     lock_blocking(&ENQUEUE_LOCK)
 }
 
-/// Gives back the device memory that reductions and scans keep for their launches, one piece for each stream.
+/// Frees the device memory that reductions and scans keep for their launches, one workspace per stream.
 pub fn clear_workspaces() {
     let old = WORKSPACES.lock().unwrap_or_else(PoisonError::into_inner).take();
     drop(old);

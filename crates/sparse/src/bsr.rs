@@ -1,4 +1,4 @@
-//! Matrices of dense blocks in compressed sparse rows.
+//! Block compressed sparse row (BSR) matrices, with dense blocks.
 
 use crate::checks::{check_product, check_stored_dtype, check_structure_arrays, product_dtype};
 use crate::kernels::bsr::BsrSpec;
@@ -7,8 +7,8 @@ use crate::plan::ProductFormat;
 use crate::{ArrayError, GpuArray, Result};
 use rtcg_array::{DType, Order, PackedKernelArgs, PythonTuple, push_arrays};
 
-/// A matrix of blocks of one size: row `i` of blocks has the blocks `indptr[i]..indptr[i + 1]` of `data`, in the columns of
-/// blocks that `indices` names. Cloning shares the arrays.
+/// A matrix of equally sized dense blocks (BSR): block row `i` holds the blocks `data[indptr[i]..indptr[i + 1]]`, in
+/// the block columns `indices` of the same range. Cloning shares the arrays.
 #[derive(Debug, Clone)]
 pub struct Bsr {
     shape: [usize; 2],
@@ -19,8 +19,9 @@ pub struct Bsr {
 }
 
 impl Bsr {
-    /// A matrix of arrays that exist: `data` has three axes (blocks, their rows, their columns) in C order; `indices` and
-    /// `indptr` have one dtype, int32 or int64. As for [`crate::Csr::new`], what is in them is the caller's promise.
+    /// Makes a matrix from existing arrays: `data` has three axes (blocks, their rows, their columns) in C order;
+    /// `indices` and `indptr` have the same dtype, int32 or int64. As for [`crate::Csr::new`], the caller guarantees
+    /// that their contents are valid.
     ///
     /// # Errors
     /// When dtypes or lengths do not fit.
@@ -51,7 +52,7 @@ impl Bsr {
         self.block
     }
 
-    /// The blocks, their columns, and where rows of blocks begin.
+    /// The blocks, their block columns, and where block rows begin.
     pub fn parts(&self) -> [&GpuArray; 3] {
         [&self.data, &self.indices, &self.indptr]
     }
@@ -61,12 +62,12 @@ impl Bsr {
         self.data.size()
     }
 
-    /// Bytes that a product reads of the matrix.
+    /// Bytes of the matrix that a product reads.
     pub fn nbytes(&self) -> usize {
         self.data.nbytes() + self.indices.nbytes() + self.indptr.nbytes()
     }
 
-    /// `A x` in the dtype that both promote to; enqueued.
+    /// Computes `A x` in the common dtype; enqueued.
     ///
     /// # Errors
     /// When `x` does not fit, or the device fails.
@@ -77,7 +78,8 @@ impl Bsr {
         Ok(y)
     }
 
-    /// `y = A x`, or `y += A x`, in the dtype of `y`, which is contiguous and shares no memory with `x`; enqueued.
+    /// Computes `y = A x`, or `y += A x`, in the dtype of `y`, which must be contiguous and not share memory with `x`;
+    /// enqueued.
     ///
     /// # Errors
     /// As [`Bsr::multiply`].
@@ -104,10 +106,10 @@ impl Bsr {
         Ok(Some(self.prepare(x, y, accumulate)?.into_iter().collect()))
     }
 
-    /// `A X` for a dense matrix, in C order and in the dtype that both promote to; enqueued.
+    /// Computes `A X` for a dense matrix, in C order and in the common dtype; enqueued.
     ///
     /// # Errors
-    /// When `x` is no matrix of as many rows as this one has columns, or the device fails.
+    /// When `x` is not a matrix with as many rows as this one has columns, or the device fails.
     pub fn multiply_dense(&self, x: &GpuArray) -> Result<GpuArray> {
         let (&[inner, columns], true) = (x.shape(), x.shape().first() == Some(&self.shape[1])) else {
             let (given, inner) = (PythonTuple(x.shape()), self.shape[1]);

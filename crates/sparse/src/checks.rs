@@ -1,4 +1,4 @@
-//! Checks of what products are given, and the dtype of their results, which all formats share.
+//! Checks of the operands of products, and the dtype of their results, shared by all formats.
 
 use crate::{ArrayError, GpuArray, Result};
 use rtcg_array::{DType, Order, PythonTuple};

@@ -1,4 +1,4 @@
-//! Diagonals and dense blocks of matrices in compressed sparse rows, made on the device.
+//! Conversions of CSR matrices to diagonals and dense blocks, on the device.
 
 use crate::csr::Csr;
 use crate::features::{mark_diagonals, read_integers};
@@ -34,7 +34,7 @@ fn read_last(sums: &GpuArray) -> Result<usize> {
 }
 
 impl Dia {
-    /// A matrix in compressed sparse rows by its diagonals, or nothing where there are more than `max_diagonals` or rows of
+    /// Converts a CSR matrix to diagonals, or returns `None` if it has more than `max_diagonals` diagonals or a row of
     /// more than 256 elements. Waits for the number of diagonals.
     ///
     /// # Errors
@@ -66,8 +66,8 @@ impl Dia {
 }
 
 impl Bsr {
-    /// A matrix in compressed sparse rows, in blocks of `size` rows and columns (up to 6), or nothing where these have more
-    /// than `max_fill` times as many elements. Waits for the number of blocks.
+    /// Converts a CSR matrix to blocks of `size` rows and columns (up to 6), or returns `None` if these store more than
+    /// `max_fill` times as many elements. Waits for the number of blocks.
     ///
     /// # Errors
     /// When the size does not divide the shape, elements have 16 bits, or the device fails.

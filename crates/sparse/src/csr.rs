@@ -1,4 +1,4 @@
-//! Matrices in compressed sparse rows.
+//! Compressed sparse row (CSR) matrices.
 
 use crate::checks::{
     check_is_vector, check_result_dtype, check_stored_dtype, check_structure_arrays, check_value_dtype, check_vector,
@@ -18,23 +18,23 @@ use rtcg_codegen::tuning::{Decision, Tunable};
 use std::sync::{Arc, OnceLock};
 
 tunable! {
-    /// How a matrix in compressed sparse rows is multiplied by a vector.
+    /// How a CSR matrix is multiplied by a vector.
     pub SpmvChoice = "sparse.spmv";
     /// A matrix.
     problem SpmvProblem {
-        /// Bytes of an element.
+        /// Bytes per element.
         itemsize: i64 = Exact,
-        /// Rows.
+        /// Number of rows.
         rows: i64 = PowerOfTwo,
-        /// Stored elements of a row, on average.
+        /// Average number of stored elements per row.
         row_length: i64 = PowerOfTwo,
-        /// Stored elements of the longest row; 0 where that is not known.
+        /// Stored elements in the longest row; 0 if unknown.
         longest_row: i64 = PowerOfTwo,
     }
     parameters {
-        /// `rows` gives rows to groups of lanes, `merge` gives each thread as much as every other one.
+        /// `rows` assigns rows to groups of lanes; `merge` gives every thread the same amount of work.
         kernel: &'static str = ["rows", "merge"],
-        /// Adjacent lanes of a row.
+        /// Adjacent lanes per row.
         lanes: i64 = [1, 2, 4, 8, 16, 32],
     }
     device {}
@@ -66,26 +66,26 @@ fn is_skewed(row_length: i64, longest_row: i64) -> bool {
 }
 
 tunable! {
-    /// How a matrix in compressed sparse rows is multiplied by a dense one.
+    /// How a CSR matrix is multiplied by a dense one.
     pub SpmmChoice = "sparse.spmm";
     /// A matrix, and a dense one.
     problem SpmmProblem {
-        /// Bytes of an element of the dense matrix.
+        /// Bytes per element of the dense matrix.
         itemsize: i64 = Exact,
-        /// Rows.
+        /// Number of rows.
         rows: i64 = PowerOfTwo,
-        /// Stored elements of a row, on average.
+        /// Average number of stored elements per row.
         row_length: i64 = PowerOfTwo,
-        /// Columns of the dense matrix.
+        /// Number of columns of the dense matrix.
         columns: i64 = Exact,
-        /// Stored elements of the longest row; 0 where that is not known.
+        /// Stored elements in the longest row; 0 if unknown.
         longest_row: i64 = PowerOfTwo,
     }
     parameters {
-        /// `elements` gives the elements of a row to lanes, each with all columns; `columns` gives the columns to lanes;
-        /// `merge` does so for as many elements as every other warp has.
+        /// `elements` assigns the elements of a row to lanes, each with all columns; `columns` assigns the columns to
+        /// lanes; `merge` does the same, with equally many elements per warp.
         kernel: &'static str = ["elements", "columns", "merge"],
-        /// Adjacent lanes of a row.
+        /// Adjacent lanes per row.
         lanes: i64 = [1, 2, 4, 8, 16, 32],
     }
     device {}
@@ -110,13 +110,13 @@ fn spmm_rule(problem: &SpmmProblem, device_info: &DeviceInfo) -> SpmmChoice {
     }
 }
 
-/// The decisions that kernels of this crate leave open.
+/// Lists the decisions that the kernels of this crate leave open.
 pub fn decisions() -> Vec<&'static Decision> {
     vec![SpmvChoice::decision(), SpmmChoice::decision()]
 }
 
-/// A matrix in compressed sparse rows: row `i` has the elements `indptr[i]..indptr[i + 1]` of `data`, in the columns
-/// that `indices` names. Cloning shares the arrays.
+/// A matrix in compressed sparse row (CSR) format: row `i` holds the elements `data[indptr[i]..indptr[i + 1]]`, in the
+/// columns `indices` of the same range. Cloning shares the arrays.
 #[derive(Debug, Clone)]
 pub struct Csr {
     shape: [usize; 2],
@@ -131,9 +131,9 @@ pub struct Csr {
 }
 
 impl Csr {
-    /// A matrix of arrays that exist. They are contiguous vectors; `indices` and `indptr` have one dtype, int32 or
-    /// int64. That indices lie within `shape` and that `indptr` ascends from 0 to the number of elements is the caller's
-    /// promise: `from_host` checks it.
+    /// Makes a matrix from existing arrays, which must be contiguous vectors; `indices` and `indptr` must have the same
+    /// dtype, int32 or int64. The caller guarantees that indices lie within `shape` and that `indptr` ascends from 0 to
+    /// the number of elements; `from_host` checks this.
     ///
     /// # Errors
     /// When dtypes or lengths do not fit.
@@ -144,24 +144,24 @@ impl Csr {
         Ok(Self { shape, data, indices, indptr, longest_row: 0, merge_starts: Arc::default(), plan: None })
     }
 
-    /// The same matrix, whose longest row is known to have so many elements: kernels are chosen by that.
+    /// Returns the matrix with the known length of its longest row, by which kernels are chosen.
     #[must_use]
     pub fn with_longest_row(self, longest_row: usize) -> Self {
         Self { longest_row, ..self }
     }
 
-    /// The same matrix, whose products with vectors follow `plan`; one with a format has a copy of the elements, which does
-    /// not see what is written to those of the matrix later.
+    /// Returns the matrix with `plan` for its products with vectors. A plan with a format holds a copy of the elements,
+    /// which does not see later writes to the matrix.
     ///
     /// # Errors
-    /// When the plan is one for another shape.
+    /// When the plan was made for another shape.
     pub fn with_plan(self, plan: impl Into<SpmvPlan>) -> Result<Self> {
         let plan = plan.into();
         plan.check(self.shape)?;
         Ok(Self { plan: Some(Arc::new(plan)), ..self })
     }
 
-    /// How products with vectors are computed, where that was planned.
+    /// The plan for products with vectors, if there is one.
     pub fn plan(&self) -> Option<&SpmvPlan> {
         self.plan.as_deref()
     }
@@ -181,12 +181,12 @@ impl Csr {
         &self.data
     }
 
-    /// Their columns.
+    /// Their column indices.
     pub fn indices(&self) -> &GpuArray {
         &self.indices
     }
 
-    /// Where rows begin, and the number of elements.
+    /// Where rows begin, followed by the number of elements.
     pub fn indptr(&self) -> &GpuArray {
         &self.indptr
     }
@@ -196,10 +196,10 @@ impl Csr {
         self.data.context()
     }
 
-    /// `A x` in the dtype that both promote to; enqueued.
+    /// Computes `A x` in the common dtype; enqueued.
     ///
     /// # Errors
-    /// When `x` is no vector of as many elements as the matrix has columns, or the device fails.
+    /// When `x` is not a vector with as many elements as the matrix has columns, or the device fails.
     pub fn multiply(&self, x: &GpuArray) -> Result<GpuArray> {
         let dtype = product_dtype(self.data.dtype(), x.dtype())?;
         let y = GpuArray::empty(self.context(), &[self.shape[0]], dtype, Order::C)?;
@@ -207,7 +207,7 @@ impl Csr {
         Ok(y)
     }
 
-    /// `y = A x`, or `y += A x`, in the dtype of `y`; enqueued.
+    /// Computes `y = A x`, or `y += A x`, in the dtype of `y`; enqueued.
     ///
     /// # Errors
     /// As [`Csr::multiply`], and when `y` does not fit or shares memory with `x`.
@@ -236,10 +236,10 @@ impl Csr {
         }
     }
 
-    /// The matrix with elements of a dtype, in arrays of its own where they have another one; a planned format is left.
+    /// Converts the elements to a dtype, copying them if they have another one; drops a planned format.
     ///
     /// # Errors
-    /// When the device is out of memory, or elements cannot have that dtype.
+    /// When the device is out of memory, or elements cannot be converted.
     pub fn to_dtype(&self, dtype: DType) -> Result<Self> {
         check_stored_dtype(dtype)?;
         Ok(Self { data: self.data.to_dtype(dtype)?, plan: None, ..self.clone() })
@@ -387,10 +387,10 @@ impl Csr {
         Ok(starts)
     }
 
-    /// `A X` for a dense matrix, in C order and in the dtype that both promote to; enqueued.
+    /// Computes `A X` for a dense matrix, in C order and in the common dtype; enqueued.
     ///
     /// # Errors
-    /// When `x` is no matrix of as many rows as this one has columns, or the device fails.
+    /// When `x` is not a matrix with as many rows as this one has columns, or the device fails.
     pub fn multiply_dense(&self, x: &GpuArray) -> Result<GpuArray> {
         let [rows, inner] = self.shape;
         let &[length, columns] = x.shape() else {
@@ -465,9 +465,9 @@ impl Csr {
         CsrSpmmSpec { value, vector, index, lanes, per_lane, ahead, by_columns: false, kernel }
     }
 
-    /// The largest or least element of each row, zeros that are not stored among them, and the first column that has it;
-    /// enqueued. Columns ascend in each row, and none is twice there. `ignores_nan` says whether NaN counts only where
-    /// there is nothing else.
+    /// Returns the largest or smallest element of each row, including zeros that are not stored, and the first column
+    /// that has it; enqueued. Columns must ascend strictly in each row. With `ignores_nan`, NaN counts only if a row
+    /// has nothing else.
     ///
     /// # Errors
     /// When elements are complex, there are no columns, or the device fails.

@@ -1,25 +1,27 @@
-//! Checks of index arrays that are on the device: one kernel, and one wait for a few numbers.
+//! Checks of index arrays on the device, with one kernel and one wait for a few numbers.
 
 use crate::kernels::structure::StructureSpec;
 use crate::launch::PreparedLaunch;
 use crate::{ArrayError, GpuArray, Result};
 use rtcg_array::{DType, Order, PackedKernelArgs, PythonTuple, push_arrays};
 
-/// What index arrays have in them.
+/// The extremes of index arrays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IndexExtremes {
-    /// The least and the largest index; none of no indices.
+    /// The smallest and the largest index; `None` without indices.
     pub indices: Option<[i64; 2]>,
-    /// The least and the largest number of elements of a row; the least is negative where `indptr` falls. 0 of no rows.
+    /// The smallest and the largest number of elements in a row; the smallest is negative if `indptr` descends. 0
+    /// without rows.
     pub row_lengths: [i64; 2],
-    /// The first and the last number of `indptr`; 0 of no rows.
+    /// The first and the last element of `indptr`; 0 without rows.
     pub ends: [i64; 2],
 }
 
-/// Reads the extremes of `indices`, and of `indptr` where it is given; both are contiguous vectors of int32 or int64. Waits.
+/// Computes the extremes of `indices`, and of `indptr` if given; both must be contiguous vectors of int32 or int64.
+/// Waits.
 ///
 /// # Errors
-/// When the arrays are no such vectors, or the device fails.
+/// When the arrays are not such vectors, or the device fails.
 pub fn index_extremes(indices: &GpuArray, indptr: Option<&GpuArray>) -> Result<IndexExtremes> {
     for array in [Some(indices), indptr].into_iter().flatten() {
         let is_index = matches!(array.dtype(), DType::I32 | DType::I64) && array.dtype() == indices.dtype();
@@ -56,11 +58,11 @@ pub fn index_extremes(indices: &GpuArray, indptr: Option<&GpuArray>) -> Result<I
     Ok(IndexExtremes { indices: of_indices, row_lengths, ends: of_rows })
 }
 
-/// Checks arrays on the device as [`crate::check_structure`] does those on the host, and says which value is wrong; waits
-/// once. The number of elements in rows, and that of the longest row.
+/// Checks arrays on the device as [`crate::check_structure`] checks those on the host, and reports the wrong value;
+/// waits once. Returns the number of elements, and that of the longest row.
 ///
 /// # Errors
-/// When they are no structure of a matrix of this shape, or the device fails.
+/// When they do not form a matrix of this shape, or the device fails.
 pub fn check_device_structure(shape: [usize; 2], indices: &GpuArray, indptr: &GpuArray) -> Result<[usize; 2]> {
     let error = |message: String| Err(ArrayError::value_error(message));
     let [rows, columns] = shape;

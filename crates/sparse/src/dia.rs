@@ -1,4 +1,4 @@
-//! Matrices of diagonals.
+//! Diagonal-storage (DIA) matrices.
 
 use crate::checks::{check_product, check_stored_dtype, product_dtype};
 use crate::kernels::dia::DiaSpmvSpec;
@@ -11,7 +11,8 @@ use rtcg_array::{DType, Order, PackedKernelArgs, PythonTuple, push_arrays};
 /// Bytes of diagonals that one product leaves in the L2 cache of a GPU for the next one, if they are read through it.
 const CACHED_BYTES: usize = 24 << 20;
 
-/// A matrix of diagonals: `data[k, j]` is the element of column `j` and row `j - offsets[k]`. Cloning shares the arrays.
+/// A matrix stored by diagonals (DIA): `data[k, j]` is the element in row `j - offsets[k]` and column `j`. Cloning
+/// shares the arrays.
 #[derive(Debug, Clone)]
 pub struct Dia {
     shape: [usize; 2],
@@ -20,7 +21,7 @@ pub struct Dia {
 }
 
 impl Dia {
-    /// A matrix of arrays that exist: `data` of two axes in C order, and as many int64 `offsets` as it has rows.
+    /// Makes a matrix from existing arrays: `data` with two axes in C order, and one int64 offset per row of it.
     ///
     /// # Errors
     /// When dtypes or lengths do not fit.
@@ -37,7 +38,7 @@ impl Dia {
         Ok(Self { shape, data, offsets })
     }
 
-    /// `A x` in the dtype that both promote to; enqueued.
+    /// Computes `A x` in the common dtype; enqueued.
     ///
     /// # Errors
     /// When `x` does not fit, or the device fails.
@@ -48,7 +49,8 @@ impl Dia {
         Ok(y)
     }
 
-    /// `y = A x`, or `y += A x`, in the dtype of `y`, which is contiguous and shares no memory with `x`; enqueued.
+    /// Computes `y = A x`, or `y += A x`, in the dtype of `y`, which must be contiguous and not share memory with `x`;
+    /// enqueued.
     ///
     /// # Errors
     /// As [`Dia::multiply`].

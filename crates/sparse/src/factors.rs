@@ -1,5 +1,5 @@
-//! Two triangular factors as an operator, which is what direct and incomplete factorisations give, and incomplete
-//! factorisations without fill on the device.
+//! Pairs of triangular factors as an operator, from direct and incomplete factorisations, and incomplete factorisations
+//! without fill-in on the device.
 
 use crate::checks::check_vector;
 use crate::csr::Csr;
@@ -10,8 +10,8 @@ use crate::triangular::{Levels, Triangular, fault, launch_tickets, read_state, s
 use crate::{ArrayError, GpuArray, Result};
 use rtcg_array::{ArrayErrorKind, DType, Order, PackedKernelArgs, Triangle, push_arrays};
 
-/// The inverse of a product of two triangular matrices: systems with the first one, and then with the second one, are
-/// solved. Launches alone, so that graphs can have it.
+/// The inverse of a product of two triangular matrices: solves the first system, then the second. It consists only of
+/// launches, so that graphs can contain it.
 #[derive(Debug)]
 pub struct TriangularFactors {
     first: Triangular,
@@ -20,7 +20,7 @@ pub struct TriangularFactors {
 }
 
 impl TriangularFactors {
-    /// Of the system that is solved first, and that which is solved then.
+    /// Combines the system to solve first with the one to solve second.
     ///
     /// # Errors
     /// When shapes or dtypes differ, or the device is out of memory.
@@ -35,11 +35,11 @@ impl TriangularFactors {
         Ok(Self { first, second, between })
     }
 
-    /// Incomplete factors L and U with the sparsity of a matrix, whose columns ascend in each row: ILU(0). L has ones on
-    /// the diagonal. `None` where columns do not ascend. (Saad, Iterative Methods for Sparse Linear Systems, 10.3) Waits.
+    /// Computes incomplete factors L and U with the sparsity of a matrix: ILU(0) (Saad, Iterative Methods for Sparse
+    /// Linear Systems, 10.3). L has a unit diagonal. Returns `None` if the columns of a row do not ascend. Waits.
     ///
     /// # Errors
-    /// When the matrix is not square, an element of the diagonal is not stored or becomes 0, which names its row, or the
+    /// When the matrix is not square, a diagonal element is not stored or becomes 0 (the error names its row), or the
     /// device fails.
     pub fn ilu0(matrix: &Csr) -> Result<Option<Self>> {
         let Some((factors, levels)) = factor(matrix, false)? else { return Ok(None) };
@@ -48,13 +48,13 @@ impl TriangularFactors {
         Self::new(first, second).map(Some)
     }
 
-    /// An incomplete factor L with the sparsity of a matrix' lower triangle, such that `L L*` is about the matrix: IC(0).
-    /// The matrix is that triangle alone, whose columns ascend in each row. `None` where they do not. (Meijerink and
-    /// van der Vorst, 1977) Waits.
+    /// Computes an incomplete factor L with the sparsity of a matrix's lower triangle, such that `L L*` approximates
+    /// the matrix: IC(0) (Meijerink and van der Vorst, 1977). `lower` is that triangle only, and its columns must
+    /// ascend in each row; returns `None` if they do not. Waits.
     ///
     /// # Errors
-    /// When the matrix is not square, an element of the diagonal is not stored or becomes no positive number, which names
-    /// its row, or the device fails.
+    /// When the matrix is not square, a diagonal element is not stored or does not become a positive number (the error
+    /// names its row), or the device fails.
     pub fn ic0(lower: &Csr) -> Result<Option<Self>> {
         let Some((factor, levels)) = factor(lower, true)? else { return Ok(None) };
         let second = analysed(transposed(&factor, true)?, Triangle::Upper, false)?;
@@ -62,7 +62,7 @@ impl TriangularFactors {
         Self::new(first, second).map(Some)
     }
 
-    /// The system that is solved first, and that which is solved then.
+    /// The system that is solved first, and the one solved second.
     pub fn factors(&self) -> [&Triangular; 2] {
         [&self.first, &self.second]
     }
@@ -75,7 +75,7 @@ impl TriangularFactors {
         Self::new(self.second.transposed(conjugated)?, self.first.transposed(conjugated)?)
     }
 
-    /// The solution for a vector or for each column of a matrix; see [`Triangular::solve`].
+    /// Solves for a vector, or for each column of a matrix; see [`Triangular::solve`].
     ///
     /// # Errors
     /// When `b` has another dtype or number of rows, or the device fails.

@@ -1,4 +1,4 @@
-//! What a plan looks at before it measures: numbers that say which kernels and formats cannot be fast for a matrix.
+//! Features of a matrix that a plan examines before it measures, to exclude kernels and formats that cannot be fast.
 
 use crate::csr::Csr;
 use crate::kernels::features::{FeatureSpec, MAX_BLOCK, SAMPLED};
@@ -6,26 +6,26 @@ use crate::launch::PreparedLaunch;
 use crate::{GpuArray, Result};
 use rtcg_array::{DType, Order, PackedKernelArgs, ReduceOptions, ReductionOp, push_arrays};
 
-/// Features of a matrix in compressed sparse rows.
+/// Features of a CSR matrix.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MatrixFeatures {
-    /// Elements of the longest row.
+    /// Number of elements in the longest row.
     pub longest_row: usize,
-    /// The sum of the squared lengths of rows.
+    /// The sum of the squared row lengths.
     pub squared_lengths: f64,
-    /// How far the first or last element of a row is from the diagonal, at most.
+    /// The maximum distance of a row's first or last element from the diagonal.
     pub bandwidth: usize,
-    /// Elements that slices of 32 rows would store.
+    /// Number of elements that slices of 32 rows would store.
     pub slice_elements: usize,
-    /// Diagonals that have elements; of rows with more than 256 elements only the first count.
+    /// Number of nonempty diagonals; in rows with more than 256 elements only the first ones count.
     pub diagonals: usize,
-    /// The part of the blocks of 2 to 6 rows and columns that elements fill, in the middle of the matrix. Columns ascend
-    /// within rows; where they do not, less seems to be filled.
+    /// The fraction of blocks of 2 to 6 rows and columns that elements fill, in the middle of the matrix. Assumes that
+    /// columns ascend within rows; otherwise the fraction is underestimated.
     pub block_fill: [f64; MAX_BLOCK - 1],
 }
 
 impl MatrixFeatures {
-    /// Looks at a matrix: two kernels and a sum. Waits.
+    /// Computes the features with two kernels and a sum. Waits.
     ///
     /// # Errors
     /// When the device fails.

@@ -1,4 +1,4 @@
-//! Graphs as matrices in compressed sparse rows: components on the device, and on the host what goes from node to node.
+//! Graphs as CSR matrices: connected components on the device, and sequential traversals on the host.
 
 use crate::csr::Csr;
 use crate::kernels::components::{ComponentsSpec, ComponentsStage};
@@ -11,11 +11,11 @@ use rtcg_array::{DType, Order, PackedKernelArgs, push_arrays};
 const NONE: i32 = -9999;
 
 impl Csr {
-    /// For each node of the graph the smallest one of its component, as int32; stored elements are edges that go both
-    /// ways (Jaiganesh and Burtscher 2018). Enqueued.
+    /// Returns for each node of the graph the smallest node of its connected component, as int32; stored elements are
+    /// undirected edges (Jaiganesh and Burtscher 2018). Enqueued.
     ///
     /// # Errors
-    /// When the matrix is not square, has 2^31 rows, or the device fails.
+    /// When the matrix is not square or has 2^31 rows, or the device fails.
     pub fn component_roots(&self) -> Result<GpuArray> {
         let [nodes, columns] = self.shape();
         if nodes != columns || nodes > i32::MAX as usize {
@@ -48,8 +48,8 @@ fn neighbours<'a, I: IndexElement>(indices: &'a [I], indptr: &[I], node: usize) 
     indices[first..end].iter().map(|index| index.to_i64() as usize)
 }
 
-/// How many strongly connected components a graph has, and the number of each node's (Tarjan 1972): a component has a
-/// smaller number than those that lead to it.
+/// Returns the number of strongly connected components of a graph, and the component of each node (Tarjan 1972). A
+/// component has a smaller number than the components that lead to it.
 pub fn strong_components<I: IndexElement>(indices: &[I], indptr: &[I]) -> (usize, Vec<i32>) {
     let nodes = indptr.len() - 1;
     let (mut labels, mut order, mut low) = (vec![-1i32; nodes], vec![usize::MAX; nodes], vec![0usize; nodes]);
@@ -95,11 +95,11 @@ pub fn strong_components<I: IndexElement>(indices: &[I], indptr: &[I]) -> (usize
     (components as usize, labels)
 }
 
-/// Nodes in the order in which a search in breadth reaches them, and which node each was reached from (-9999 for the first
-/// one, and those that are not reached); `back` are the edges against their direction, where these count too.
+/// Returns the nodes in breadth-first order, and the predecessor of each node (-9999 for the first node and for those
+/// that are not reached). `back` has the reversed edges, if these count too.
 ///
 /// # Errors
-/// When the first node is not there.
+/// When the first node does not exist.
 pub fn breadth_first_order<I: IndexElement>(
     indices: &[I],
     indptr: &[I],
@@ -128,8 +128,9 @@ pub fn breadth_first_order<I: IndexElement>(
     Ok((order, predecessors))
 }
 
-/// The order of rows and columns that gives a matrix with a symmetric structure a small bandwidth (Cuthill and McKee 1969,
-/// reversed after George 1971): a search in breadth from a node of least degree of each component, neighbours by degree.
+/// Computes a permutation of rows and columns that gives a matrix of symmetric structure a small bandwidth (Cuthill and
+/// McKee 1969, reversed after George 1971): a breadth-first search from a node of minimum degree in each component,
+/// visiting neighbours in order of degree.
 pub fn reverse_cuthill_mckee<I: IndexElement>(indices: &[I], indptr: &[I]) -> Vec<i32> {
     let nodes = indptr.len() - 1;
     let degree = |node: usize| indptr[node + 1].to_i64() - indptr[node].to_i64();

@@ -11,8 +11,8 @@ use crate::plan::ProductFormat;
 use crate::{ArrayError, GpuArray, Result};
 use rtcg_array::{DType, PackedKernelArgs, push_arrays};
 
-/// A matrix in compressed sparse rows whose columns are renumbered by falling numbers of elements. It shares all but the
-/// indices with the matrix that it was made of. Cloning shares the arrays.
+/// A CSR matrix with its columns renumbered in order of decreasing element count. It shares everything but the indices
+/// with the original matrix. Cloning shares the arrays.
 #[derive(Debug, Clone)]
 pub struct Hub {
     csr: Csr,
@@ -23,7 +23,7 @@ pub struct Hub {
 }
 
 impl Hub {
-    /// Of a matrix in compressed sparse rows; enqueued.
+    /// Converts a CSR matrix; enqueued.
     ///
     /// # Errors
     /// When elements have fewer than four bytes, or the device fails.

@@ -1,4 +1,4 @@
-//! Indices of matrices in compressed sparse rows: their width and their order.
+//! Indices of CSR matrices: their width and their order.
 
 use crate::csr::Csr;
 use crate::kernels::order::OrderSpec;
@@ -15,7 +15,7 @@ pub(crate) fn wider_index(a: &Csr, b: &Csr) -> DType {
 }
 
 impl Csr {
-    /// Whether columns ascend within each row; with `is_strict` also whether none is twice there. Waits.
+    /// Whether columns ascend within each row; with `is_strict` also whether none is repeated. Waits.
     ///
     /// # Errors
     /// When the device fails.

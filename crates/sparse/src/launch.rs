@@ -1,4 +1,4 @@
-//! Launches whose kernel and arguments are made once, for iterations that repeat them.
+//! Launches whose kernel and arguments are prepared once, for iterations that repeat them.
 
 use crate::kernels::{THREADS, gpu_elements_ahead};
 use crate::{ArrayContext, GpuArray, Result};
@@ -6,8 +6,8 @@ use rtcg_array::{DType, KernelSpec, LaunchableKernel, Order, PackedKernelArgs};
 use std::fmt;
 use std::sync::Arc;
 
-/// A kernel with its grid and packed arguments, to be enqueued as often as wanted. The arrays whose addresses are among
-/// the arguments have to outlive it.
+/// A kernel with its grid and packed arguments, to be enqueued any number of times. The arrays whose addresses are
+/// among the arguments must outlive it.
 pub struct PreparedLaunch {
     kernel: Arc<dyn LaunchableKernel>,
     text: Box<dyn Fn() -> KernelText + Send + Sync>,

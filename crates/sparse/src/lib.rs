@@ -1,8 +1,8 @@
-//! Sparse matrices and iterative solvers over the arrays of a device.
+//! Sparse matrices and iterative solvers on device arrays.
 //!
-//! The crate knows no driver: matrices are made of [`GpuArray`]s, kernels are [`rtcg_codegen::KernelSpec`]s, and what a
-//! device may or may not have (reads that nobody waits for, graphs) are capabilities of its
-//! [`rtcg_array::DeviceRuntime`]. Results do not depend on scheduling: the same bits at every run.
+//! The crate needs no driver: matrices consist of [`GpuArray`]s, kernels are [`rtcg_codegen::KernelSpec`]s, and
+//! optional device features (asynchronous reads, graphs) are capabilities of its [`rtcg_array::DeviceRuntime`]. Results
+//! do not depend on scheduling: every run gives the same bits.
 #![forbid(unsafe_code)]
 
 mod bsr;

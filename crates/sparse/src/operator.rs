@@ -1,4 +1,4 @@
-//! What iterative solvers need of a matrix.
+//! The interface that iterative solvers need of a matrix.
 
 use crate::csr::Csr;
 use crate::launch::PreparedLaunch;
@@ -14,14 +14,14 @@ pub trait LinearOperator {
     /// The dtype of its elements.
     fn dtype(&self) -> DType;
 
-    /// Enqueues `y = A x`. Both are contiguous vectors of one dtype that do not share memory.
+    /// Enqueues `y = A x`. Both must be contiguous vectors of the same dtype that do not share memory.
     ///
     /// # Errors
-    /// When the device fails, or the operator does not take such vectors.
+    /// When the device fails, or the operator does not accept such vectors.
     fn apply(&self, x: &GpuArray, y: &GpuArray) -> Result<()>;
 
-    /// `A X` for a matrix of contiguous rows, in C order and in its dtype; enqueued. Columns are mapped one by one unless an
-    /// operator knows better.
+    /// Computes `A X` for a matrix with contiguous rows, in C order and in its dtype; enqueued. By default applies the
+    /// operator column by column.
     ///
     /// # Errors
     /// As [`LinearOperator::apply`].
@@ -41,7 +41,7 @@ pub trait LinearOperator {
         Ok(y)
     }
 
-    /// Enqueues `Y = A X` of several vectors, which are the rows of `x` and of `y`: contiguous arrays of two axes and one
+    /// Enqueues `Y = A X` for several vectors, the rows of `x` and `y`: contiguous arrays of two axes and the same
     /// dtype that do not share memory.
     ///
     /// # Errors
@@ -51,14 +51,14 @@ pub trait LinearOperator {
         (0..x.shape()[0] as isize).try_for_each(|k| self.apply(&row(x, k)?, &row(y, k)?))
     }
 
-    /// Whether [`LinearOperator::apply`] is launches alone when vectors have the dtype of the operator: no memory is
-    /// allocated, and nothing runs on the host.
+    /// Whether [`LinearOperator::apply`] consists only of launches if vectors have the operator's dtype: it allocates
+    /// no memory and runs nothing on the host.
     fn is_recordable(&self) -> bool {
         false
     }
 
-    /// The launches that [`LinearOperator::apply`] makes for these vectors, in order, where it is nothing else and they are
-    /// made by a format of this crate. Solvers repeat them without asking again, and make one kernel of them
+    /// The launches that [`LinearOperator::apply`] makes for these vectors, in order, if it does nothing else and a
+    /// format of this crate makes them. Solvers repeat them directly, and combine them into one kernel
     /// ([`crate::SolverMode::Persistent`]).
     ///
     /// # Errors
@@ -67,7 +67,7 @@ pub trait LinearOperator {
         Ok(None)
     }
 
-    /// The matrix itself where it is one, for kernels that do more than multiply.
+    /// The matrix itself if it is a CSR matrix, for kernels that do more than multiply.
     fn as_csr(&self) -> Option<&Csr> {
         None
     }

@@ -1,8 +1,8 @@
 //! The packeted format: rows and columns permuted so that most elements lie in diagonal blocks whose part of the vector
 //! fits in shared memory (after Bell and Garland 2008).
 //!
-//! Elements of a block are stored in slices of 32 rows, one row beside the other, with columns of 16 bits that count
-//! from the block. What lies outside of the blocks is left to another format.
+//! Elements of a block are stored in slices of 32 rows, side by side, with 16-bit column indices relative to the block.
+//! Elements outside of the blocks are left to another format.
 
 use crate::kernels::packets::{PacketSpmvSpec, SLICE_ROWS};
 use crate::launch::PreparedLaunch;
@@ -11,12 +11,12 @@ use rtcg_array::{DType, Order, PackedKernelArgs, push_arrays};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// A square matrix on the host, in compressed sparse rows.
+/// The structure of a square CSR matrix on the host.
 #[derive(Debug, Clone, Copy)]
 pub struct HostStructure<'a> {
-    /// Where rows begin, and the number of elements.
+    /// Where rows begin, followed by the number of elements.
     pub indptr: &'a [i64],
-    /// The columns of elements.
+    /// The column indices of the elements.
     pub indices: &'a [i64],
 }
 
@@ -46,24 +46,24 @@ impl<'a> HostStructure<'a> {
     }
 }
 
-/// Which rows are in which packet, and in which order.
+/// The assignment of rows to packets, and their order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PacketPartition {
-    /// The row of the matrix at each place of packet order.
+    /// The row of the matrix at each position in packet order.
     pub new_to_old: Vec<i32>,
-    /// The place in packet order of each row of the matrix.
+    /// The position in packet order of each row of the matrix.
     pub old_to_new: Vec<i32>,
-    /// Where packets begin in packet order, and the number of rows.
+    /// Where packets begin in packet order, followed by the number of rows.
     pub base_rows: Vec<i32>,
 }
 
 impl PacketPartition {
-    /// Packets of at most `max_rows` rows, and as many rows each as can be. Each grows from a row at the edge of those
-    /// before it, by the row that has most neighbours in it: in time proportional to the number of elements. With
-    /// `is_symmetric` the matrix is its own transpose.
+    /// Partitions the rows into packets of at most `max_rows` rows, filling each as far as possible. Each packet grows
+    /// from a row at the edge of the previous ones, always by the row with most neighbours in it; the time is
+    /// proportional to the number of elements. `is_symmetric` states that the matrix is its own transpose.
     ///
     /// # Errors
-    /// When `max_rows` is 0, or there are more rows than 32 bits count.
+    /// When `max_rows` is 0, or the number of rows does not fit in 32 bits.
     pub fn new(structure: HostStructure<'_>, max_rows: usize, is_symmetric: bool) -> Result<Self> {
         let n = structure.rows();
         if max_rows == 0 || i32::try_from(n).is_err() {
@@ -160,7 +160,7 @@ impl<'a> Growth<'a> {
     }
 }
 
-/// The diagonal blocks of a matrix on the host, and the elements that lie in none of them.
+/// The diagonal blocks of a matrix on the host, and the elements outside of them.
 #[derive(Debug, Clone)]
 pub struct HostPackets {
     /// Elements slice by slice, as bytes; places without an element are 0.
@@ -172,12 +172,12 @@ pub struct HostPackets {
     slice_starts: Vec<i64>,
     /// The first slice of each packet.
     first_slices: Vec<i32>,
-    /// The places of elements outside of the blocks: row and column in packet order, and which element.
+    /// The elements outside of the blocks: row and column in packet order, and the index of the element.
     pub remainder: Vec<(i32, i32, usize)>,
 }
 
 impl HostPackets {
-    /// The blocks that `partition` makes of a matrix whose elements have `itemsize` bytes.
+    /// Extracts the blocks of `partition` from a matrix whose elements have `itemsize` bytes.
     pub fn new(structure: HostStructure<'_>, data: &[u8], itemsize: usize, partition: &PacketPartition) -> Self {
         let n = structure.rows();
         let mut lengths = vec![0i32; n];
@@ -242,10 +242,10 @@ pub struct Packets {
 }
 
 impl Packets {
-    /// A copy on the device; waits. `max_rows` is that of the partition.
+    /// Copies the packets to the device; waits. `max_rows` is that of the partition.
     ///
     /// # Errors
-    /// When the device is out of memory, or so many rows of `dtype` do not fit in shared memory.
+    /// When the device is out of memory, or that many rows of `dtype` do not fit in shared memory.
     pub fn upload(
         ctx: &Arc<ArrayContext>,
         host: &HostPackets,

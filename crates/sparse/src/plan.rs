@@ -1,4 +1,4 @@
-//! How products of one matrix with vectors are computed, where that was measured.
+//! Plans for the products of a matrix with vectors, chosen by measurement.
 
 use crate::launch::PreparedLaunch;
 use crate::{ArrayError, GpuArray, Result};
@@ -6,8 +6,8 @@ use rtcg_array::{DType, PythonTuple};
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// A format with a copy of a matrix's elements that multiplies in its place. It is a [`crate::LinearOperator`],
-/// too.
+/// A format that holds a copy of a matrix's elements and multiplies in its place. It is also a
+/// [`crate::LinearOperator`].
 pub trait ProductFormat: Debug + Send + Sync {
     /// Rows and columns.
     fn shape(&self) -> [usize; 2];
@@ -15,18 +15,19 @@ pub trait ProductFormat: Debug + Send + Sync {
     /// The dtype of its elements.
     fn dtype(&self) -> DType;
 
-    /// `y = A x`, or `y += A x`, in the dtype of `y`, which is contiguous and shares no memory with `x`; enqueued.
+    /// Computes `y = A x`, or `y += A x`, in the dtype of `y`, which must be contiguous and not share memory with `x`;
+    /// enqueued.
     ///
     /// # Errors
-    /// When the device fails, or the format does not take such vectors.
+    /// When the device fails, or the format does not accept such vectors.
     fn multiply_into(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<()>;
 
-    /// Whether that is launches alone: no memory is allocated.
+    /// Whether a product consists only of launches and allocates no memory.
     fn is_recordable(&self) -> bool {
         true
     }
 
-    /// The launches of a product, as [`crate::LinearOperator::launches`] gives them.
+    /// The launches of a product, like [`crate::LinearOperator::launches`].
     ///
     /// # Errors
     /// As [`ProductFormat::multiply_into`].
@@ -35,18 +36,18 @@ pub trait ProductFormat: Debug + Send + Sync {
     }
 }
 
-/// A kernel of compressed rows, or the same matrix in a format of its own, each of which is made into a plan by
-/// [`From`]. Given to [`crate::Csr::with_plan`].
+/// A CSR kernel, or the same matrix in another format, which [`From`] converts to a plan. Pass it to
+/// [`crate::Csr::with_plan`].
 #[derive(Debug, Clone)]
 pub enum SpmvPlan {
-    /// Groups of so many adjacent lanes have rows: a power of two up to 32.
+    /// Each row is handled by this many adjacent lanes: a power of two up to 32.
     Rows {
         /// Lanes of a row.
         lanes: u8,
     },
-    /// The merge path.
+    /// The merge path kernel.
     MergePath,
-    /// Slices of rows, diagonals, dense blocks, columns by their numbers of elements.
+    /// Another format: SELL slices, diagonals, dense blocks, or columns sorted by element count.
     Format(Arc<dyn ProductFormat>),
 }
 

@@ -1,4 +1,4 @@
-//! The kernels of plans, compiled beforehand.
+//! Compiles the kernels of plans in advance.
 
 use crate::Result;
 use crate::checks::product_dtype;
@@ -13,11 +13,11 @@ use crate::kernels::sell::{SellSpec, SellStage};
 use crate::kernels::spmv::{CsrSpmvSpec, SpmvEpilogue};
 use rtcg_array::DType;
 
-/// Compiles the kernels that products with a vector may take for matrices with the dtypes of `csr`, those of GPUs also
-/// where there is none, and launches nothing.
+/// Compiles the kernels that products with a vector may use for matrices with the dtypes of `csr`, including GPU
+/// kernels if there is no GPU, and launches nothing.
 ///
 /// # Errors
-/// When one does not compile.
+/// When a kernel does not compile.
 pub fn compile_plan_kernels(csr: &Csr) -> Result<()> {
     let (ctx, value, index) = (csr.context(), csr.data().dtype(), csr.indices().dtype());
     let vector = product_dtype(value, value)?;

@@ -1,4 +1,4 @@
-//! Products of two dense matrices at the places of a sparse one.
+//! Sampled dense-dense matrix multiplication (SDDMM).
 
 use crate::checks::{check_value_dtype, product_dtype};
 use crate::csr::Csr;
@@ -8,20 +8,19 @@ use crate::launch::PreparedLaunch;
 use crate::{ArrayError, GpuArray, Result};
 use rtcg_array::{Order, PackedKernelArgs, PythonTuple, push_arrays};
 
-/// What is done with products at the places of a matrix.
+/// How the products at the stored positions of a matrix are scaled.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum SampledScale {
-    /// They are multiplied by its elements.
+    /// They are multiplied by the matrix's elements.
     Elements,
-    /// They are multiplied by the first number, and the elements times the second one are added. Numbers are complex; what
-    /// is scaled by 0 is not read.
+    /// `alpha` times the products plus `beta` times the elements, with complex numbers `[alpha, beta]`. What is scaled
+    /// by 0 is not read.
     Sum([[f64; 2]; 2]),
 }
 
 impl Csr {
-    /// The product `X Y` of dense matrices at the stored places of this matrix, in the dtype that all promote to: the
-    /// elements of a matrix of the same structure. Sums depend on no scheduling; enqueued.
-    ///
+    /// Computes the product `X Y` of dense matrices at the stored positions of this matrix, in the common dtype, and
+    /// returns the elements of a matrix of the same structure. Sums do not depend on scheduling; enqueued.
     /// # Errors
     /// When shapes do not fit, or the device fails.
     pub fn sampled_matmul(&self, x: &GpuArray, y: &GpuArray, scale: SampledScale) -> Result<GpuArray> {

@@ -1,4 +1,4 @@
-//! Matrices in SELL-C-sigma: slices of 32 rows, stored column by column, after rows were sorted by length within windows.
+//! SELL-C-sigma matrices: slices of 32 rows, stored column by column, with rows sorted by length within windows.
 
 use crate::checks::{check_product, product_dtype};
 use crate::csr::Csr;
@@ -9,8 +9,8 @@ use crate::plan::ProductFormat;
 use crate::{ArrayContext, ArrayError, GpuArray, Result};
 use rtcg_array::{DType, Index, Order, PackedKernelArgs, ReduceOptions, ReductionOp, ScanOp, push_arrays};
 
-/// A matrix in SELL-32-sigma (Kreutzer, Hager, Wellein, Fehske and Bishop 2014). Columns are 16-bit distances from the least
-/// column of their slice where all of them are small enough. Cloning shares the arrays.
+/// A matrix in SELL-32-sigma format (Kreutzer, Hager, Wellein, Fehske and Bishop 2014). Columns are stored as 16-bit
+/// distances from the smallest column of their slice if all of them fit. Cloning shares the arrays.
 #[derive(Debug, Clone)]
 pub struct Sell {
     shape: [usize; 2],
@@ -26,9 +26,9 @@ pub struct Sell {
 }
 
 impl Sell {
-    /// A matrix in compressed sparse rows with rows sorted by length within windows of `sigma` rows (1 leaves them where
-    /// they are), or nothing where more than `max_fill` times as many elements would be stored. Built on the device; waits
-    /// twice, for the number of stored elements and for the range of columns.
+    /// Converts a CSR matrix, sorting rows by length within windows of `sigma` rows (1 keeps their order), or returns
+    /// `None` if more than `max_fill` times as many elements would be stored. Runs on the device; waits twice, for the
+    /// number of stored elements and for the range of columns.
     ///
     /// # Errors
     /// When `sigma` is 0, or the device fails.
@@ -81,33 +81,33 @@ impl Sell {
         self.shape
     }
 
-    /// Elements of the matrix, without those that fill slices.
+    /// Number of elements of the matrix, without padding.
     pub fn nnz(&self) -> usize {
         self.nnz
     }
 
-    /// Elements that are stored.
+    /// Number of stored elements, with padding.
     pub fn stored(&self) -> usize {
         self.data.size()
     }
 
-    /// Rows of a window within which they were sorted.
+    /// Number of rows in the windows within which they were sorted.
     pub fn sigma(&self) -> usize {
         self.sigma
     }
 
-    /// Whether columns are 16-bit distances.
+    /// Whether columns are stored as 16-bit distances.
     pub fn has_short_columns(&self) -> bool {
         self.columns.dtype() == DType::U16
     }
 
-    /// Bytes that a product reads of the matrix.
+    /// Bytes of the matrix that a product reads.
     pub fn nbytes(&self) -> usize {
         let order = self.permutation.as_ref().map_or(0, GpuArray::nbytes);
         self.data.nbytes() + self.columns.nbytes() + self.starts.nbytes() + self.bases.nbytes() + order
     }
 
-    /// `A x` in the dtype that both promote to; enqueued.
+    /// Computes `A x` in the common dtype; enqueued.
     ///
     /// # Errors
     /// When `x` does not fit, or the device fails.
@@ -118,7 +118,8 @@ impl Sell {
         Ok(y)
     }
 
-    /// `y = A x`, or `y += A x`, in the dtype of `y`, which is contiguous and shares no memory with `x`; enqueued.
+    /// Computes `y = A x`, or `y += A x`, in the dtype of `y`, which must be contiguous and not share memory with `x`;
+    /// enqueued.
     ///
     /// # Errors
     /// As [`Sell::multiply`].

@@ -1,4 +1,4 @@
-//! Products of two matrices in compressed sparse rows.
+//! Products of two CSR matrices.
 
 use crate::checks::product_dtype;
 use crate::csr::Csr;
@@ -15,11 +15,11 @@ use std::sync::Arc;
 const TABLE_BYTES: usize = 256 << 20;
 
 impl Csr {
-    /// `A B` in compressed sparse rows, in the dtype that both promote to. Columns ascend, none is twice in a row,
-    /// and zeros are left out. Rows are counted and filled by kernels for bins of like size, with hash tables in shared
-    /// memory (Nagasaka, Nukada and Matsuoka 2017), or bitmaps of columns for the longest ones. Memory beside the result
-    /// is 33 bytes a row, and bitmaps of at most 256 MiB, or those of one block. The same bits at every run. Waits
-    /// three times: for the sizes of bins, and the number of zeros.
+    /// Computes `A B` as a CSR matrix, in the common dtype. Columns ascend strictly in each row, and zeros are dropped.
+    /// Rows are counted and filled by kernels for bins of similar size, with hash tables in shared memory (Nagasaka,
+    /// Nukada and Matsuoka 2017), or with bitmaps of columns for the longest ones. Besides the result this takes 33
+    /// bytes per row, and at most 256 MiB of bitmaps, or those of one block. Every run gives the same bits. Waits three
+    /// times, for the sizes of bins and the number of zeros.
     ///
     /// # Errors
     /// When `other` does not have as many rows as this matrix has columns, or the device fails.
@@ -27,8 +27,8 @@ impl Csr {
         self.multiply_sparse_by(other, self.context().device_info().is_simd_cpu())
     }
 
-    /// As [`Csr::multiply_sparse`], with a thread for each row, as is best for a SIMD CPU, or with warps and blocks. The
-    /// order of sums differs.
+    /// Like [`Csr::multiply_sparse`], either with one thread per row, which is best for a SIMD CPU, or with warps and
+    /// blocks. The order of sums differs.
     ///
     /// # Errors
     /// As [`Csr::multiply_sparse`].

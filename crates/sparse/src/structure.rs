@@ -1,10 +1,10 @@
-//! Structures of matrices on the host: checks in SciPy's words, and triples brought into the order of rows.
+//! Matrix structures on the host: checks with SciPy's messages, and sorting of triples by row.
 
 use crate::{ArrayError, Result};
 
-/// A type of indices.
+/// An index type.
 pub trait IndexElement: Copy {
-    /// As a signed number.
+    /// Converts to a signed number.
     fn to_i64(self) -> i64;
 }
 
@@ -20,7 +20,7 @@ impl IndexElement for i64 {
     }
 }
 
-/// Checks that `indptr` ascends from 0 to at most the number of `indices`, each of which is a column.
+/// Checks that `indptr` ascends from 0 to at most the number of `indices`, and that each index is a valid column.
 ///
 /// # Errors
 /// When they do not.
@@ -52,10 +52,10 @@ pub fn check_structure<I: IndexElement>(shape: [usize; 2], indices: &[I], indptr
     Ok(())
 }
 
-/// Where rows begin, and the order that brings triples into that of their rows; triples of a row keep theirs.
+/// Returns where rows begin, and the permutation that sorts triples by row; triples of a row keep their order.
 ///
 /// # Errors
-/// When an index is no row.
+/// When an index is not a valid row.
 pub fn order_by_row<I: IndexElement>(rows: usize, row_indices: &[I]) -> Result<(Vec<usize>, Vec<usize>)> {
     let mut starts = vec![0usize; rows + 1];
     for row in row_indices {

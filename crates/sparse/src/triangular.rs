@@ -1,9 +1,9 @@
-//! Solving systems with sparse triangular matrices: analysed once, solved as often as wanted.
+//! Sparse triangular solves: a matrix is analysed once, and can then be solved with any number of times.
 //!
-//! The analysis finds the level of each row, one more than those of the rows that it needs, and sorts rows by it. That
-//! takes about as long as a solution. A solution is one launch (`kernels/triangular.rs`), also on the virtual GPU, which
-//! lets all blocks that wait for others go on. Only one triangle of a matrix is looked at, so that both factors of an
-//! incomplete factorisation may be in one matrix.
+//! The analysis finds the level of each row, one more than the highest level of the rows that it needs, and sorts rows
+//! by it. This takes about as long as a solve. A solve is one launch (`kernels/triangular.rs`), even on the virtual
+//! GPU, which lets all blocks that wait for others make progress. Only one triangle of a matrix is read, so that one
+//! matrix may hold both factors of an incomplete factorisation.
 
 use crate::checks::check_vector;
 use crate::csr::Csr;
@@ -108,9 +108,10 @@ fn number_rows(
     Ok(Some((numbers, split, state[MOST_LEVELS] as usize)))
 }
 
-/// Colours of rows, from 1 on, such that no two rows with an element `(i, j)` have one colour, and their number: each row
-/// in turn has the least colour that its neighbours leave (greedy colouring). Elements are stored at `(i, j)` and `(j, i)`
-/// alike. `None` where the columns of a row do not ascend. Waits.
+/// Assigns colours to rows, from 1 on, such that no two rows with an element `(i, j)` have the same colour, and returns
+/// them with their number: each row in order gets the smallest colour that its neighbours leave (greedy colouring). The
+/// structure must be symmetric: elements are stored at both `(i, j)` and `(j, i)`. Returns `None` if the columns of a
+/// row do not ascend. Waits.
 ///
 /// # Errors
 /// When the matrix is not square or the device fails.
@@ -141,8 +142,8 @@ impl Levels {
     }
 }
 
-/// A triangle of a matrix with the order in which its rows are solved. Cloning shares the arrays, also those by which
-/// [`LinearOperator::apply`] works, which one stream may use at a time.
+/// A triangle of a matrix, with the order in which its rows are solved. Cloning shares the arrays, including the
+/// workspace of [`LinearOperator::apply`], which only one stream may use at a time.
 #[derive(Debug, Clone)]
 pub struct Triangular {
     matrix: Csr,
@@ -157,12 +158,12 @@ pub struct Triangular {
 }
 
 impl Triangular {
-    /// Analyses a triangle of a square matrix of float32, float64, complex64 or complex128, whose other elements do not
-    /// count. With `is_unit` neither do those on the diagonal, which are taken for 1. `None` where the columns of a row do
-    /// not ascend. Values are those that the matrix has when a system is solved. Waits once.
+    /// Analyses a triangle of a square matrix of float32, float64, complex64 or complex128, ignoring other elements.
+    /// With `is_unit` the diagonal is ignored too and taken to be 1. Returns `None` if the columns of a row do not
+    /// ascend. A solve uses the values that the matrix has at that time. Waits once.
     ///
     /// # Errors
-    /// When the matrix is not square, an element of the diagonal is 0 or not stored, which names its row, or the device
+    /// When the matrix is not square, a diagonal element is 0 or not stored (the error names its row), or the device
     /// fails.
     pub fn analyse(matrix: Csr, triangle: Triangle, is_unit: bool) -> Result<Option<Self>> {
         let diagonal = if is_unit { DiagonalCheck::Anything } else { DiagonalCheck::NonZero };
@@ -175,11 +176,11 @@ impl Triangular {
         Ok(Self { matrix, triangle, is_unit, levels, source: None, target: None, scratch })
     }
 
-    /// The same triangle, of which row `i` has the element `source[i]` of the right side, and element `target[i]` of the
-    /// solution: vectors of int64, which are permutations.
+    /// Returns the same triangle with permutations: row `i` has the element `source[i]` of the right-hand side and the
+    /// element `target[i]` of the solution. Both are int64 vectors.
     ///
     /// # Errors
-    /// When they are no such vectors.
+    /// When they are not such vectors.
     pub fn with_permutations(self, source: Option<GpuArray>, target: Option<GpuArray>) -> Result<Self> {
         for (name, permutation) in [("source", &source), ("target", &target)] {
             let Some(permutation) = permutation else { continue };
@@ -192,17 +193,17 @@ impl Triangular {
         Ok(Self { source, target, ..self })
     }
 
-    /// The matrix of which this is a triangle.
+    /// The matrix that contains the triangle.
     pub fn matrix(&self) -> &Csr {
         &self.matrix
     }
 
-    /// How many rows need each other one after the other.
+    /// Number of levels: the length of the longest chain of dependent rows.
     pub fn levels(&self) -> usize {
         self.levels.count
     }
 
-    /// The transposed system, conjugated for the adjoint one; waits.
+    /// Returns the transposed system, conjugated for the adjoint; waits.
     ///
     /// # Errors
     /// When the device is out of memory or fails.
@@ -215,7 +216,7 @@ impl Triangular {
         made.with_permutations(self.target.clone(), self.source.clone())
     }
 
-    /// The solution for a vector, or for each column of a matrix, in the dtype of this one and C order; enqueued.
+    /// Solves for a vector, or for each column of a matrix; the solution has its dtype and C order; enqueued.
     ///
     /// # Errors
     /// When `b` has another dtype or number of rows, or the device fails.
@@ -301,7 +302,7 @@ impl LinearOperator for Triangular {
     }
 }
 
-/// The transpose of a matrix, whose rows have their columns in ascending order; conjugated on request. Enqueued.
+/// Transposes a matrix, with columns ascending in each row, and conjugates it on request. Enqueued.
 ///
 /// # Errors
 /// When the device is out of memory or fails.

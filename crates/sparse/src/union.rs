@@ -1,4 +1,4 @@
-//! Functions of two matrices element by element.
+//! Elementwise functions of two matrices.
 
 use crate::checks::product_dtype;
 use crate::csr::Csr;
@@ -10,9 +10,9 @@ use crate::{ArrayError, GpuArray, Result};
 use rtcg_array::{DType, Index, PackedKernelArgs, PythonTuple, ScanOp, push_arrays};
 
 impl Csr {
-    /// `op(A, B)` element by element, without zeros, computed in the dtype that both promote to; comparisons give truth
-    /// values, and columns ascend. Both matrices have columns that ascend, none twice in a row
-    /// ([`Csr::has_sorted_indices`]): that is the caller's promise. Waits once, for the number of elements.
+    /// Computes `op(A, B)` elementwise in the common dtype and drops zeros; comparisons return truth values, and
+    /// columns ascend. The caller guarantees that the columns of both matrices ascend strictly in each row
+    /// ([`Csr::has_sorted_indices`]). Waits once, for the number of elements.
     ///
     /// # Errors
     /// When shapes differ, or the device fails.

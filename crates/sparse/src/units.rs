@@ -1,6 +1,7 @@
-//! Units of operators and vectors: powers of two that bring numbers near 1, where squares neither overflow nor become 0.
+//! Units of operators and vectors: powers of two that bring numbers close to 1, where squares neither overflow nor
+//! underflow.
 //!
-//! Multiplying by a power of two rounds nothing. What is solved in such units is therefore the same problem, and its
+//! Multiplying by a power of two does not round. What is solved in such units is therefore the same problem, and its
 //! solution has the same bits wherever the first one has not lost any.
 
 use crate::operator::LinearOperator;

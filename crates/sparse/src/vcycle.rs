@@ -1,7 +1,7 @@
-//! A V-cycle of a multigrid hierarchy, as an operator: launches alone, so that graphs can have it.
+//! A V-cycle of a multigrid hierarchy, as an operator that consists only of launches, so that graphs can contain it.
 //!
-//! Levels are made elsewhere. Smoothing is damped Jacobi: `x += m * (b - A x)`, where `m` is the damped inverse of the
-//! diagonal. The coarsest system is multiplied by its inverse, which is a matrix too.
+//! Levels are built elsewhere. Smoothing is damped Jacobi: `x += m * (b - A x)`, where `m` is the damped inverse of the
+//! diagonal. The coarsest system is multiplied by its inverse, which is also given as a matrix.
 
 use crate::checks::check_vector;
 use crate::csr::Csr;
@@ -14,15 +14,14 @@ use rtcg_array::{DType, Order, PackedKernelArgs, push_arrays};
 use rtcg_codegen::KernelSpec;
 use std::borrow::Cow;
 
-/// A level but the coarsest: its matrix, what takes corrections to it and residuals from it, and the damped inverse of
-/// the diagonal.
+/// A level above the coarsest: its matrix, its prolongation and restriction, and the damped inverse of the diagonal.
 #[derive(Debug)]
 pub struct VCycleLevel {
     /// The matrix.
     pub a: Csr,
-    /// From the next coarser level.
+    /// Takes corrections from the next coarser level to this one.
     pub prolongation: Csr,
-    /// To the next coarser level.
+    /// Takes residuals from this level to the next coarser one.
     pub restriction: Csr,
     /// The damped inverse of the diagonal.
     pub smoother: GpuArray,
@@ -38,7 +37,7 @@ struct Vectors {
     coarse_solution: GpuArray,
 }
 
-/// A V-cycle.
+/// A multigrid V-cycle.
 #[derive(Debug)]
 pub struct VCycle {
     levels: Vec<(VCycleLevel, Vectors)>,
@@ -49,7 +48,7 @@ pub struct VCycle {
 }
 
 impl VCycle {
-    /// A cycle with so many sweeps of Jacobi's method before and after the correction.
+    /// Makes a cycle with this many Jacobi sweeps before and after the coarse correction.
     ///
     /// # Errors
     /// When shapes or dtypes do not fit, or the device is out of memory.

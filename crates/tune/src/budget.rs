@@ -1,24 +1,24 @@
-//! How long a search may go on.
+//! Budgets of searches.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// Limits of a search; it ends with the first that is reached.
+/// Limits of a search, which ends when it reaches the first of them.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Budget {
     /// Seconds of wall time.
     pub seconds: Option<f64>,
-    /// Configurations that are tried, whatever becomes of them.
+    /// Configurations to try, whatever their outcome.
     pub evaluations: Option<usize>,
 }
 
 impl Budget {
-    /// So many seconds.
+    /// A budget of this many seconds.
     pub fn of_seconds(seconds: f64) -> Self {
         Self { seconds: Some(seconds), evaluations: None }
     }
 
-    /// So many configurations.
+    /// A budget of this many configurations.
     pub fn of_evaluations(evaluations: usize) -> Self {
         Self { seconds: None, evaluations: Some(evaluations) }
     }
@@ -64,7 +64,7 @@ impl FromStr for Budget {
     }
 }
 
-/// A text that is no budget.
+/// A text that is not a valid budget.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BudgetError(String);
 

@@ -1,12 +1,12 @@
-//! The valid configurations of a space as a table.
+//! The table of a space's valid configurations.
 
 use crate::value::Value;
 use std::fmt;
 use std::sync::Arc;
 
-/// All valid configurations of a space: one row each, one column for each parameter, rows in lexicographic order. A
-/// cell is the position of the value in its parameter's list of values, so that a row takes two bytes a parameter and
-/// a configuration is found by binary search.
+/// All valid configurations of a space, as a table with one row per configuration and one column per parameter, in
+/// lexicographic order. A cell is the index of the value in its parameter's list of values, so a row takes two bytes
+/// per parameter, and a binary search finds a configuration.
 #[derive(Debug, Clone)]
 pub struct Configurations {
     names: Arc<[String]>,
@@ -15,10 +15,10 @@ pub struct Configurations {
 }
 
 impl Configurations {
-    /// A table of `cells`, row after row; the rows are sorted here.
+    /// Makes a table from `cells`, row after row, and sorts its rows.
     ///
     /// # Panics
-    /// When `cells` is not a whole number of rows, or a cell has no value.
+    /// When `cells` is not a whole number of rows, or a cell is not the index of a value.
     pub fn new(names: Vec<String>, values: Vec<Vec<Value>>, cells: Vec<u16>) -> Self {
         assert_eq!(names.len(), values.len(), "each parameter has a list of values");
         assert_eq!(cells.len() % names.len().max(1), 0, "cells are whole rows");
@@ -56,7 +56,7 @@ impl Configurations {
         &self.names
     }
 
-    /// The values of the parameter in a column.
+    /// The values of a column's parameter.
     pub fn values(&self, column: usize) -> &[Value] {
         &self.values[column]
     }
@@ -72,7 +72,7 @@ impl Configurations {
         self.cells.chunks_exact(self.names.len().max(1))
     }
 
-    /// The row that has these cells, if that configuration is valid.
+    /// Finds the row with these cells, if that configuration is valid.
     pub fn find(&self, cells: &[u16]) -> Option<u32> {
         let (mut low, mut high) = (0, self.len());
         while low < high {
@@ -86,7 +86,7 @@ impl Configurations {
         None
     }
 
-    /// The row of a configuration, if it is valid here. Names may come in any order; all of them must be there.
+    /// Finds the row of a configuration, if it is valid here. The names may be in any order, but all must be present.
     pub fn find_config(&self, config: &Config) -> Option<u32> {
         let cells: Option<Vec<u16>> = (0..self.names.len())
             .map(|column| {
@@ -97,7 +97,7 @@ impl Configurations {
         self.find(&cells?)
     }
 
-    /// A row as names and values.
+    /// Converts a row to names and values.
     pub fn config(&self, row: u32) -> Config {
         let values = self.row(row).iter().zip(&self.values).map(|(&cell, values)| values[usize::from(cell)].clone());
         Config { names: Arc::clone(&self.names), values: values.collect() }
@@ -112,10 +112,10 @@ pub struct Config {
 }
 
 impl Config {
-    /// A configuration of these names and values.
+    /// Makes a configuration from names and values.
     ///
     /// # Panics
-    /// When there is not one value for each name.
+    /// When there is not exactly one value per name.
     pub fn new(names: Arc<[String]>, values: Vec<Value>) -> Self {
         assert_eq!(names.len(), values.len(), "each parameter has a value");
         Config { names, values }
@@ -126,7 +126,7 @@ impl Config {
         self.iter().find_map(|(known, value)| (known == name).then_some(value))
     }
 
-    /// Names and values, in the order of the space.
+    /// Iterates over names and values, in the order of the space.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
         self.names.iter().map(String::as_str).zip(&self.values)
     }

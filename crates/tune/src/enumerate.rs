@@ -1,8 +1,8 @@
-//! All valid configurations of a space.
+//! Enumerates all valid configurations of a space.
 //!
-//! Parameters are bound one after the other, those that constraints name together first; a constraint is checked as
-//! soon as its names are bound, so that most of the product is never visited. Where a constraint cannot be evaluated
-//! (something is divided by zero), that is an error only for configurations that all other constraints allow.
+//! Parameters are bound one after the other, starting with those that share constraints; a constraint is checked as
+//! soon as its names are bound, so that most of the product is never visited. A constraint that cannot be evaluated
+//! (because of a division by zero) is an error only for configurations that satisfy all other constraints.
 
 use crate::configurations::{Config, Configurations};
 use crate::expression::fast::FastProgram;
@@ -15,11 +15,11 @@ use std::sync::Arc;
 const MAX_CONFIGURATIONS: usize = 1 << 26;
 
 impl Space {
-    /// All valid configurations.
+    /// Enumerates all valid configurations.
     ///
     /// # Errors
     /// When a constraint names an unknown parameter or cannot be evaluated, when there are too many configurations, and
-    /// when there is none: then constraints are named that contradict each other.
+    /// when there is none; the error then names constraints that contradict each other.
     pub fn enumerate(&self) -> Result<Configurations, SpaceError> {
         let checks = self.checks()?;
         let mut search = Enumeration::new(self, &checks, usize::MAX);

@@ -1,8 +1,8 @@
 //! Auto-tuning without a device: search spaces with constraints, strategies, statistics, and a store of results.
 //!
-//! A [`Space`] has named parameters and constraints; enumerating it gives [`Configurations`], a table whose rows are
-//! valid configurations. A [`Strategy`] is asked for rows and told their [`Outcome`]s. What measures a row is a
-//! target that somebody else provides, so that everything here is tested without a GPU.
+//! A [`Space`] has named parameters and constraints; enumerating it gives [`Configurations`], a table of the valid
+//! configurations. A [`Strategy`] proposes rows and is told their [`Outcome`]s. A target, which the user provides,
+//! measures a row, so that everything here can be tested without a GPU.
 #![forbid(unsafe_code)]
 
 mod budget;

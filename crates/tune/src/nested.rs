@@ -1,7 +1,7 @@
-//! Nested targets: an outer choice, such as a memory layout, whose parts are tuned on their own, and a joint score.
+//! Nested targets: an outer choice, such as a memory layout, whose parts are tuned separately, and a joint score.
 //!
-//! Source of the idea: the outer loop over memory layouts around separately tuned operators in Klöckner et al., "PyCUDA
-//! and PyOpenCL: A scripting-based approach to GPU run-time code generation", section 6.1.
+//! The idea is from Klöckner et al., "PyCUDA and PyOpenCL: A scripting-based approach to GPU run-time code generation",
+//! section 6.1, where an outer loop over memory layouts surrounds separately tuned operators.
 
 use crate::budget::Budget;
 use crate::configurations::Config;
@@ -17,9 +17,9 @@ use std::sync::Arc;
 pub struct Part<'p> {
     /// Its name.
     pub name: String,
-    /// What it depends on: parts with equal names and keys are tuned once.
+    /// What its result depends on: parts with equal names and keys are tuned once.
     pub key: String,
-    /// Searches for its best configuration, such as by [`crate::tune`].
+    /// Searches for its best configuration, for instance by [`crate::tune`].
     pub search: Box<dyn FnOnce(&Budget) -> Report + 'p>,
 }
 
@@ -31,10 +31,10 @@ type MakeParts<'p> = Box<dyn FnMut(&Config) -> Result<Vec<Part<'p>>, Failure> + 
 /// The joint score of the parts' best scores.
 type Combine<'p> = Box<dyn Fn(&[(String, f64)]) -> f64 + 'p>;
 
-/// A target whose score is that of its parts, each at its best.
+/// A target whose score combines the best scores of its parts.
 ///
-/// Without a combination the score is the sum, and an outer configuration is given up as soon as some of its parts take
-/// longer than all parts of the best.
+/// By default the score is the sum, and an outer configuration is abandoned as soon as the parts tuned so far take
+/// longer than all parts of the best one.
 pub struct NestedTarget<'p> {
     parts: MakeParts<'p>,
     combine: Option<Combine<'p>>,
@@ -46,7 +46,7 @@ pub struct NestedTarget<'p> {
 }
 
 impl<'p> NestedTarget<'p> {
-    /// A target with the parts of each outer configuration; each part gets a budget.
+    /// Makes a target from the parts of each outer configuration; every part gets the budget `part_budget`.
     pub fn new(part_budget: Budget, parts: impl FnMut(&Config) -> Result<Vec<Part<'p>>, Failure> + 'p) -> Self {
         Self {
             parts: Box::new(parts),
@@ -59,7 +59,7 @@ impl<'p> NestedTarget<'p> {
         }
     }
 
-    /// With another joint score than the sum: of the parts' names and best scores, the lower the better.
+    /// Sets another joint score than the sum: a function of the parts' names and best scores; lower is better.
     #[must_use]
     pub fn combine(mut self, combine: impl Fn(&[(String, f64)]) -> f64 + 'p) -> Self {
         self.combine = Some(Box::new(combine));
@@ -71,7 +71,7 @@ impl<'p> NestedTarget<'p> {
         self.tuned.iter().find(|tuned| tuned.0 == *config).map(|tuned| &tuned.1)
     }
 
-    /// How many searches for parts there were.
+    /// The number of searches for parts so far.
     pub fn part_search_count(&self) -> usize {
         self.known.len()
     }

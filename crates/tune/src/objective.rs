@@ -1,40 +1,40 @@
-//! What a search minimises, and how its scores are shown.
+//! What a search minimises, and how its scores are displayed.
 //!
-//! A search takes one score, the lower the better. Of what is maximised the score is the negative; of bandwidth and
-//! FLOP/s it is the time, which orders configurations in the same way.
+//! A search minimises a score. If the objective is maximised, its score is the negative value; for bandwidth and FLOP/s
+//! the score is the time, which orders configurations in the same way.
 
 use crate::outcome::{Failure, FailureKind};
 use crate::trial::TrialReport;
 
-/// The name under which a problem in the store has an objective whose scores are no times, so that these are never
-/// taken for times. It is the name of no parameter.
+/// The name under which a stored problem records an objective whose scores are not times, so that they are never
+/// mistaken for times. It is not a valid parameter name.
 pub const OBJECTIVE_NAME: &str = "@objective";
 
-/// What makes one configuration better than another.
+/// The objective of a search.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub enum Objective {
-    /// Seconds of a launch.
+    /// Seconds per launch.
     #[default]
     Time,
-    /// Whatever the target measures instead of seconds.
+    /// A score that the target measures instead of seconds.
     Score {
         /// Whether more is better.
         maximize: bool,
     },
-    /// Joules of a launch, by the device's sensors.
+    /// Joules per launch, from the device's sensors.
     Energy,
-    /// The rate of a launch that must move so many bytes.
+    /// Bandwidth of a launch that must move this many bytes.
     Bandwidth {
         /// Bytes.
         bytes: f64,
     },
-    /// The rate of a launch that does so many floating-point operations.
+    /// Rate of a launch that does this many floating-point operations.
     Flops {
         /// Operations.
         flops: f64,
     },
-    /// A column of trials that an observer fills.
+    /// A column of the trials, filled by an observer.
     Column {
         /// Its name.
         name: String,
@@ -44,8 +44,8 @@ pub enum Objective {
 }
 
 impl Objective {
-    /// The objective of this name: `time`, `score`, `energy`, `bandwidth` (which needs `bytes`), `flops` (which needs
-    /// `flops`), or a column. Only scores and columns may be maximised.
+    /// Finds an objective by name: `time`, `score`, `energy`, `bandwidth` (which needs `bytes`), `flops` (which needs
+    /// `flops`), or a column. Only scores and columns can be maximised.
     ///
     /// ```
     /// use rtcg_tune::Objective;
@@ -57,7 +57,7 @@ impl Objective {
     /// ```
     ///
     /// # Errors
-    /// What is wrong with the arguments.
+    /// When the arguments are invalid; the message says why.
     pub fn by_name(name: &str, maximize: bool, bytes: Option<f64>, flops: Option<f64>) -> Result<Self, String> {
         let amount = |given: Option<f64>, what: &str| {
             let positive = given.filter(|given| *given > 0.0 && given.is_finite());
@@ -78,7 +78,7 @@ impl Objective {
         Ok(objective)
     }
 
-    /// Its name; the column of its values.
+    /// Its name, which is also the column of its values.
     pub fn name(&self) -> &str {
         match self {
             Self::Time => "time",
@@ -90,14 +90,14 @@ impl Objective {
         }
     }
 
-    /// What a problem in the store has as [`OBJECTIVE_NAME`]; `None` where scores are seconds. [`Objective::of_stored`]
-    /// reads it.
+    /// The value that a stored problem has for [`OBJECTIVE_NAME`]; `None` if scores are seconds.
+    /// [`Objective::of_stored`] reads it.
     pub fn stored_name(&self) -> Option<String> {
         let direction = if self.is_maximized() { "maximize " } else { "" };
         (!self.is_time()).then(|| format!("{direction}{}", self.name()))
     }
 
-    /// The objective of [`Objective::stored_name`].
+    /// Converts the value from [`Objective::stored_name`] back.
     pub fn of_stored(name: &str) -> Self {
         match name.strip_prefix("maximize ") {
             Some(name) => Self::Column { name: name.to_owned(), maximize: true },
@@ -107,7 +107,7 @@ impl Objective {
         }
     }
 
-    /// The unit of its values; nothing where it is not known.
+    /// The unit of its values; empty if unknown.
     pub fn unit(&self) -> &'static str {
         match self {
             Self::Time => "s",
@@ -123,7 +123,7 @@ impl Objective {
         matches!(self, Self::Time | Self::Bandwidth { .. } | Self::Flops { .. })
     }
 
-    /// Whether more of its value is better.
+    /// Whether higher values are better.
     pub fn is_maximized(&self) -> bool {
         match self {
             Self::Time | Self::Energy => false,
@@ -149,7 +149,7 @@ impl Objective {
         })
     }
 
-    /// The value that a score stands for, in [`Objective::unit`].
+    /// Converts a score to a value in [`Objective::unit`].
     pub fn value(&self, score: f64) -> f64 {
         match self {
             Self::Bandwidth { bytes: work } | Self::Flops { flops: work } => work / score * 1e-9,
@@ -158,7 +158,7 @@ impl Objective {
         }
     }
 
-    /// The value that a score stands for, with its unit.
+    /// Formats a score as a value with its unit.
     pub fn format(&self, score: f64) -> String {
         let value = self.value(score);
         match self {
@@ -184,7 +184,7 @@ fn significant(value: f64) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
-/// Seconds with a unit that suits them.
+/// Formats seconds with a suitable unit.
 pub fn format_seconds(seconds: f64) -> String {
     match seconds {
         s if s < 1e-3 => format!("{:.3} us", s * 1e6),

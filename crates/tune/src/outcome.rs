@@ -1,12 +1,12 @@
-//! What measuring a configuration gave.
+//! Outcomes of measuring a configuration.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// What became of a configuration.
+/// The outcome of a configuration.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
-    /// It ran, its result was right, and this is its score: the lower the better. Seconds, where the objective is time.
+    /// It ran with a correct result and has this score; lower is better. Seconds if the objective is time.
     Score(f64),
     /// It has no score.
     Failed(Failure),
@@ -28,27 +28,27 @@ pub struct Failure {
     pub message: String,
 }
 
-/// The stage at which a configuration failed. The words are those of the T4 format for results.
+/// The stage at which a configuration failed, in the words of the T4 format for results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum FailureKind {
-    /// The device cannot run it: too many threads, registers, bytes of shared memory.
+    /// The device cannot run it: too many threads or registers, or too much shared memory.
     Constraints,
     /// It does not compile.
     Compile,
-    /// It does not launch, or it stopped with an error.
+    /// It did not launch, or stopped with an error.
     Runtime,
-    /// It ran longer than it may.
+    /// It ran longer than allowed.
     Timeout,
     /// Its result is wrong.
     Correctness,
-    /// It was not measured, since it could not have been the best.
+    /// It was not measured, because it could not have been the best.
     Skipped,
 }
 
 impl FailureKind {
-    /// All kinds, with the words for them.
+    /// All kinds, with their names.
     pub const NAMES: &[(&str, FailureKind)] = &[
         ("constraints", FailureKind::Constraints),
         ("compile", FailureKind::Compile),
@@ -67,7 +67,7 @@ impl fmt::Display for FailureKind {
 }
 
 impl Failure {
-    /// A failure at a stage.
+    /// Makes a failure at a stage.
     pub fn new(kind: FailureKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into() }
     }

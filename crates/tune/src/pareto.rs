@@ -1,8 +1,8 @@
-//! Which of several things are best where two or more numbers count.
+//! Pareto fronts: the best of several things by two or more numbers.
 
-/// The places of the points that no other point dominates, the least first cost first. One point dominates another if
-/// none of its costs is greater and one is less; equal points dominate none of each other. Points with a NaN are left
-/// out.
+/// Returns the indices of the points that no other point dominates, in ascending order of the first cost. One point
+/// dominates another if none of its costs is greater and at least one is less; equal points do not dominate each other.
+/// Points with a NaN are left out.
 ///
 /// ```
 /// use rtcg_tune::pareto_front;

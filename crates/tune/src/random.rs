@@ -1,11 +1,11 @@
 //! Random numbers that are the same on every machine: xoshiro256++ (Blackman and Vigna, 2019), seeded by SplitMix64.
 
-/// A generator of random numbers. The same seed gives the same numbers.
+/// A random number generator. The same seed gives the same numbers.
 #[derive(Debug, Clone)]
 pub struct Random([u64; 4]);
 
 impl Random {
-    /// A generator for a seed.
+    /// Makes a generator from a seed.
     pub fn new(seed: u64) -> Self {
         let mut state = seed;
         let mut next = || {
@@ -32,12 +32,12 @@ impl Random {
         result
     }
 
-    /// From 0 to below 1.
+    /// A uniform number in [0, 1).
     pub fn unit(&mut self) -> f64 {
         (self.bits() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
-    /// From 0 to below `n`.
+    /// A uniform integer in `0..n`.
     ///
     /// # Panics
     /// When `n` is 0.
@@ -46,7 +46,7 @@ impl Random {
         ((u128::from(self.bits()) * n as u128) >> 64) as usize
     }
 
-    /// One of the items.
+    /// A random item.
     ///
     /// # Panics
     /// When there is none.
@@ -54,7 +54,7 @@ impl Random {
         &items[self.below(items.len())]
     }
 
-    /// Brings the items into random order.
+    /// Shuffles the items.
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for at in (1..items.len()).rev() {
             items.swap(at, self.below(at + 1));

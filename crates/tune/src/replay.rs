@@ -1,4 +1,4 @@
-//! A recorded search in place of a device: every configuration's outcome and samples are known.
+//! Replays a recorded search without a device: the outcome and samples of every configuration are known.
 
 use crate::configurations::Configurations;
 use crate::formats::kernel_tuner::KernelTunerCache;
@@ -15,7 +15,7 @@ pub struct Replay {
 }
 
 impl Replay {
-    /// The measurements of a cache file.
+    /// Makes a replay of a cache file.
     pub fn new(cache: &KernelTunerCache) -> Self {
         let (space, entries) = cache.configurations();
         Self {
@@ -30,12 +30,12 @@ impl Replay {
         &self.space
     }
 
-    /// What was recorded of a row.
+    /// The recorded outcome of a row.
     pub fn outcome(&self, row: u32) -> &Outcome {
         &self.outcomes[row as usize]
     }
 
-    /// What one measurement may give: one of the recorded samples.
+    /// A simulated measurement: one of the recorded samples, at random.
     pub fn noisy_outcome(&self, row: u32, random: &mut Random) -> Outcome {
         match (self.outcome(row), &self.samples[row as usize][..]) {
             (Outcome::Score(_), samples @ [_, ..]) => Outcome::Score(*random.choose(samples)),
@@ -43,7 +43,7 @@ impl Replay {
         }
     }
 
-    /// The lowest score of all.
+    /// The lowest of all scores.
     pub fn optimum(&self) -> Option<f64> {
         let score = |outcome: &Outcome| if let Outcome::Score(score) = outcome { Some(*score) } else { None };
         self.outcomes.iter().filter_map(score).min_by(f64::total_cmp)

@@ -1,4 +1,4 @@
-//! What a search found.
+//! Reports of searches.
 
 use crate::objective::Objective;
 use crate::outcome::{FailureKind, Outcome};
@@ -18,31 +18,31 @@ pub enum StopReason {
     Exhausted,
     /// The budget was spent.
     Budget,
-    /// The best one is as near to the device's limit as was asked for.
+    /// The best configuration is as close to the device's limit as requested.
     Limit,
     /// The caller ended it.
     Interrupted,
 }
 
-/// The least time that the device's limits allow.
+/// The least time that the device's limits permit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Limit {
     /// Seconds.
     pub seconds: f64,
-    /// What binds: `memory` or `compute`.
+    /// The limiting resource: `memory` or `compute`.
     pub binds: String,
 }
 
-/// One of the candidates that were compared at the end, in interleaved rounds.
+/// A candidate of the final comparison, in interleaved rounds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finalist {
     /// Its row.
     pub row: u32,
-    /// The windows of the rounds.
+    /// Its windows, one per round.
     pub samples: Vec<f64>,
-    /// The clock of the multiprocessors in MHz after each window, where it is known.
+    /// The multiprocessor clock in MHz after each window, if known.
     pub clocks_mhz: Vec<f64>,
-    /// The temperature in degrees Celsius after each window, where it is known.
+    /// The temperature in degrees Celsius after each window, if known.
     pub temperatures_celsius: Vec<f64>,
 }
 
@@ -65,34 +65,34 @@ impl Finalist {
 /// The result of a search.
 #[derive(Debug, Clone)]
 pub struct Report {
-    /// All trials, in their order.
+    /// All trials, in order.
     pub trials: Vec<TrialReport>,
-    /// What their scores are.
+    /// The objective of their scores.
     pub objective: Objective,
-    /// The place of the best among the trials.
+    /// The index of the best trial.
     pub best: Option<usize>,
-    /// The place of the default configuration among the trials, where it was tried.
+    /// The index of the default configuration's trial, if it was tried.
     pub default: Option<usize>,
-    /// How much faster the best is than the default, from the rounds of finalists.
+    /// The speedup of the best over the default, from the rounds of the finalists.
     pub speedup: Option<Interval>,
-    /// The place of a candidate whose median was far below the default's without being surely faster, and the ratio of the
-    /// medians: the default stays, and nothing is stored.
+    /// A candidate whose median was far below the default's without being significantly faster: its index and the ratio
+    /// of the medians. The default is then kept, and nothing is stored.
     pub unconfirmed: Option<(usize, f64)>,
     /// The candidates of the last rounds.
     pub finalists: Vec<Finalist>,
-    /// The device's limit, where the work was stated.
+    /// The device's limit, if the work was stated.
     pub limit: Option<Limit>,
     /// Why the search ended.
     pub stopped_by: StopReason,
-    /// Seconds that it took.
+    /// Duration of the search in seconds.
     pub seconds: f64,
-    /// Seconds that the strategy took.
+    /// Seconds spent in the strategy.
     pub strategy_seconds: f64,
-    /// Valid configurations of the space.
+    /// Number of valid configurations in the space.
     pub space_len: usize,
 }
 
-/// A parameter's value, and what its trials scored.
+/// The scores of the trials with one value of a parameter.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ValueEffect {
     /// The value.
@@ -101,7 +101,7 @@ pub struct ValueEffect {
     pub best: f64,
     /// The median score with it.
     pub median: f64,
-    /// Trials with a score.
+    /// Number of trials with a score.
     pub count: usize,
 }
 
@@ -111,7 +111,7 @@ impl Report {
         self.best.map(|place| &self.trials[place])
     }
 
-    /// Trial number, seconds, and the lowest score so far, for each trial that improved it.
+    /// For each trial that improved the best score: its number, the time in seconds, and the new best score.
     pub fn best_so_far(&self) -> Vec<(usize, f64, f64)> {
         let mut best = f64::INFINITY;
         let mut steps = Vec::new();
@@ -126,7 +126,7 @@ impl Report {
         steps
     }
 
-    /// How many trials failed, by the stage.
+    /// The number of failed trials per stage.
     pub fn failures(&self) -> BTreeMap<FailureKind, usize> {
         let mut counts = BTreeMap::new();
         for trial in &self.trials {
@@ -137,7 +137,7 @@ impl Report {
         counts
     }
 
-    /// For each parameter with several values: what the trials with each value scored.
+    /// The effect of each value, for each parameter that has several.
     pub fn parameter_effects(&self) -> Vec<(String, Vec<ValueEffect>)> {
         let Some(first) = self.trials.first() else { return Vec::new() };
         let effects = first.config.iter().map(|(name, _)| (name.to_owned(), self.effects_of(name)));
@@ -162,8 +162,8 @@ impl Report {
         scores.into_iter().map(effect).collect()
     }
 
-    /// The places of the trials that no other trial beats in all of these columns, each with whether more is better.
-    /// Trials that failed or lack a number are left out.
+    /// The indices of the trials that no other trial dominates in these columns; each column says whether more is
+    /// better. Trials that failed or lack a number are left out.
     ///
     /// ```
     /// # use rtcg_tune::{Report, TrialReport};
@@ -181,8 +181,8 @@ impl Report {
         pareto_front(&costs.collect::<Vec<_>>())
     }
 
-    /// The largest change of the clock under one finalist from round to round: 0.03 is 3 %. `None` where the clock is
-    /// not known.
+    /// The largest relative change of the clock of one finalist between rounds: 0.03 is 3 %. `None` if the clock is
+    /// unknown.
     pub fn clock_change(&self) -> Option<f64> {
         let change = |clocks: &[f64]| {
             let (low, high) = clocks.iter().fold((f64::INFINITY, 0.0_f64), |(l, h), &c| (l.min(c), h.max(c)));
@@ -191,7 +191,7 @@ impl Report {
         self.finalists.iter().filter_map(|finalist| change(&finalist.clocks_mhz)).max_by(f64::total_cmp)
     }
 
-    /// The best time over the device's limit: 1 is the limit itself.
+    /// The device's limit divided by the best time: 1 means that the limit is reached.
     pub fn fraction_of_limit(&self) -> Option<f64> {
         if !self.objective.is_time() {
             return None;

@@ -1,4 +1,4 @@
-//! A search: asks a strategy for configurations, is told their outcomes.
+//! A search, which asks a strategy for configurations and is told their outcomes.
 
 use crate::configurations::Configurations;
 use crate::outcome::Outcome;
@@ -40,17 +40,17 @@ impl std::fmt::Debug for Search {
 }
 
 impl Search {
-    /// A search with a strategy of [`strategies::NAMES`]; `None` for another name.
+    /// Makes a search with a strategy from [`strategies::NAMES`]; `None` for any other name.
     pub fn new(space: impl Into<Arc<Configurations>>, strategy: &str, seed: u64) -> Option<Self> {
         Some(Self::with_strategy(space, strategies::by_name(strategy, seed)?))
     }
 
-    /// A search with a strategy of the caller's.
+    /// Makes a search with the caller's own strategy.
     pub fn with_strategy(space: impl Into<Arc<Configurations>>, strategy: Box<dyn Strategy>) -> Self {
         Self { space: space.into(), strategy, history: History::default(), first: VecDeque::new(), pending: Vec::new() }
     }
 
-    /// Asks these rows first, in this order: incumbents of other devices, the default.
+    /// Makes these rows come first, in this order: incumbents of other devices, the default.
     pub fn start_with(&mut self, rows: &[u32]) {
         for &row in rows {
             if !self.first.contains(&row) && self.history.outcome(row).is_none() && (row as usize) < self.space.len() {
@@ -64,12 +64,12 @@ impl Search {
         &self.space
     }
 
-    /// What has been tried.
+    /// The trials so far.
     pub fn history(&self) -> &History {
         &self.history
     }
 
-    /// Up to `count` rows to try next; they are pending until told. None when all have been asked.
+    /// Returns up to `count` rows to try next, which are pending until told; none once all have been asked.
     pub fn ask(&mut self, count: usize) -> Vec<u32> {
         let mut rows: Vec<u32> = Vec::new();
         while rows.len() < count
@@ -96,7 +96,7 @@ impl Search {
         (row as usize) < self.space.len() && self.history.outcome(row).is_none() && !self.pending.contains(&row)
     }
 
-    /// Tells what became of a row, asked for or not.
+    /// Records the outcome of a row, whether or not it was asked for.
     pub fn tell(&mut self, row: u32, outcome: Outcome) {
         self.pending.retain(|&pending| pending != row);
         self.history.tell(row, outcome);

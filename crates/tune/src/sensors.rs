@@ -1,18 +1,18 @@
-//! Sensors of a device: what they are, and the energy of a launch by them.
+//! Sensors of a device, and measuring the energy of a launch with them.
 
 use crate::outcome::Failure;
 
-/// What a device can say about itself.
+/// A sensor of a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Sensor {
-    /// The clock of the multiprocessors, in MHz.
+    /// The multiprocessor clock, in MHz.
     Clock,
-    /// The power that the device draws, in watts.
+    /// The power draw, in watts.
     Power,
-    /// The energy that it has taken so far, in joules.
+    /// The energy consumed so far, in joules.
     Energy,
-    /// Its temperature, in degrees Celsius.
+    /// The temperature, in degrees Celsius.
     Temperature,
 }
 
@@ -43,14 +43,14 @@ impl Sensor {
 
 /// The sensors of one device.
 pub trait Sensors: Send + Sync {
-    /// The present reading; `None` where the device has no such sensor.
+    /// The current reading; `None` if the device has no such sensor.
     fn read(&self, sensor: Sensor) -> Option<f64>;
 }
 
-/// What a launch takes, from launches that were repeated.
+/// The energy of a launch, from repeated launches.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct EnergyOfLaunch {
-    /// Joules of one launch.
+    /// Joules per launch.
     pub joules: f64,
     /// The mean power.
     pub watts: f64,
@@ -72,10 +72,10 @@ struct Mark {
     reading: f64,
 }
 
-/// Repeats launches of `seconds_of_launch` seconds, which `time(count)` makes, for at least 0.2 s, and reads the sensors
-/// every 10 ms. The energy is the difference of the device's counter between two of its steps, so that its coarse steps
-/// do no harm; without a counter that moves, it is the power integrated by the trapezoidal rule. Pauses between windows
-/// count too. `None` where the device has neither. `now` is a clock in seconds.
+/// Repeats launches of `seconds_of_launch` seconds, which `time(count)` makes, for at least 0.2 s, and reads the
+/// sensors every 10 ms. The energy is the difference of the device's counter between two of its steps, so that coarse
+/// steps do no harm; if there is no counter or it does not advance, it is the power integrated by the trapezoidal rule.
+/// Pauses between windows count too. `None` if the device has neither. `now` is a clock in seconds.
 ///
 /// # Errors
 /// The failure of a launch.

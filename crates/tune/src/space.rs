@@ -1,4 +1,4 @@
-//! Search spaces: named parameters with their values, conditions and constraints.
+//! Search spaces: named parameters with values, conditions and constraints.
 
 use crate::configurations::Config;
 use crate::expression::{Expression, ExpressionError};
@@ -46,7 +46,7 @@ pub(crate) enum Constraint {
     Function(String, ConfigPredicate),
 }
 
-/// Decides about a configuration; an error ends the enumeration.
+/// Accepts or rejects a configuration; an error ends the enumeration.
 pub type ConfigPredicate = Arc<dyn Fn(&Config) -> Result<bool, String> + Send + Sync>;
 
 impl fmt::Debug for Constraint {
@@ -65,7 +65,7 @@ impl Constraint {
 }
 
 impl Space {
-    /// A space without parameters.
+    /// Makes a space without parameters.
     pub fn new() -> Self {
         Self::default()
     }
@@ -73,7 +73,7 @@ impl Space {
     /// Adds a parameter. Its first value is the default.
     ///
     /// # Errors
-    /// When the name is no identifier or there already, there is no value, a value comes twice, or a float is not
+    /// When the name is not an identifier or already exists, there is no value, a value is repeated, or a float is not
     /// finite.
     pub fn parameter<V: Into<Value>>(
         self,
@@ -83,7 +83,7 @@ impl Space {
         self.add(name, values.into_iter().map(Into::into).collect(), None)
     }
 
-    /// Adds the parameters that the space does not have, such as those that a transformed tree names.
+    /// Adds those of the parameters that the space lacks, such as the ones that a transformed tree names.
     ///
     /// # Errors
     /// As [`Space::parameter`].
@@ -97,11 +97,11 @@ impl Space {
         })
     }
 
-    /// Adds a parameter that counts only where `condition` holds; elsewhere it has its first value, so that a
-    /// meaningless choice is one configuration.
+    /// Adds a parameter that only matters if `condition` holds; otherwise it has its first value, so that a meaningless
+    /// choice counts as one configuration.
     ///
     /// # Errors
-    /// As [`Space::parameter`], and when the condition is no expression.
+    /// As [`Space::parameter`], and when the condition is not a valid expression.
     pub fn parameter_when<V: Into<Value>>(
         self,
         name: &str,
@@ -147,16 +147,16 @@ impl Space {
         Ok(self)
     }
 
-    /// Adds a constraint, which may name parameters that come later.
+    /// Adds a constraint, which may name parameters that are added later.
     ///
     /// # Errors
-    /// When the text is no expression.
+    /// When the text is not a valid expression.
     pub fn require(mut self, constraint: &str) -> Result<Self, SpaceError> {
         self.constraints.push(Constraint::Expression(Expression::parse(constraint)?));
         Ok(self)
     }
 
-    /// Adds a constraint that is a function of the whole configuration; `name` stands for it in messages.
+    /// Adds a constraint given as a function of the whole configuration; messages refer to it by `name`.
     pub fn require_function(mut self, name: &str, predicate: ConfigPredicate) -> Self {
         self.constraints.push(Constraint::Function(name.to_owned(), predicate));
         self
@@ -172,12 +172,12 @@ impl Space {
         self.parameters.iter().find(|parameter| parameter.name == name).map(|parameter| &parameter.values[..])
     }
 
-    /// The texts of the constraints.
+    /// The constraints as text.
     pub fn constraints(&self) -> impl Iterator<Item = &str> {
         self.constraints.iter().map(Constraint::text)
     }
 
-    /// The configuration of all defaults, valid or not.
+    /// The configuration of all defaults, whether or not it is valid.
     pub fn default_config(&self) -> Config {
         let names: Arc<[String]> = self.parameters.iter().map(|parameter| parameter.name.clone()).collect();
         Config::new(
@@ -186,11 +186,11 @@ impl Space {
         )
     }
 
-    /// Checks that a configuration that came from a store or a file belongs to this space: that it has a declared value
-    /// for each parameter, and for nothing else, and fulfils all constraints.
+    /// Checks that a configuration from a store or a file belongs to this space: it must have a declared value for each
+    /// parameter, have no other parameters, and satisfy all constraints.
     ///
     /// # Errors
-    /// Says which parameter or constraint, the value, and what was expected.
+    /// When it does not; the error says which parameter or constraint, the value, and what was expected.
     pub fn check(&self, config: &Config) -> Result<(), SpaceError> {
         if let Some((name, _)) = config.iter().find(|(name, _)| !self.names().any(|known| known == *name)) {
             let shown: String = name.chars().take(60).collect();

@@ -1,11 +1,11 @@
-//! What samples say: medians, intervals, and when enough has been measured.
+//! Statistics of samples: medians, confidence intervals, and when to stop measuring.
 //!
 //! The first launch of a candidate is cold and never counts. Windows of launches are repeated until two agree, then
-//! until the median is known well enough, or until the candidate cannot be the best any more (racing).
+//! until the median is known precisely enough, or until the candidate can no longer be the best (racing).
 
 use crate::outcome::Failure;
 
-/// The middle value; the mean of two middle ones. NaN of nothing.
+/// The median; the mean of the two middle values if their number is even. NaN without values.
 pub fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -16,14 +16,14 @@ pub fn median(values: &[f64]) -> f64 {
     }
 }
 
-/// The median distance from the median.
+/// The median absolute deviation from the median.
 pub fn median_deviation(values: &[f64]) -> f64 {
     let middle = median(values);
     median(&values.iter().map(|value| (value - middle).abs()).collect::<Vec<_>>())
 }
 
-/// The mean of the middle half: of many readings of a coarse clock, without those that something delayed. NaN of
-/// nothing.
+/// The mean of the middle half of the values: for many readings of a coarse clock, it excludes delayed ones. NaN
+/// without values.
 pub fn interquartile_mean(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -31,18 +31,18 @@ pub fn interquartile_mean(values: &[f64]) -> f64 {
     middle.iter().sum::<f64>() / middle.len() as f64
 }
 
-/// An estimate with its 95 % interval.
+/// An estimate with its 95 % confidence interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
     /// The estimate.
     pub value: f64,
-    /// The lower end.
+    /// The lower bound.
     pub low: f64,
-    /// The upper end.
+    /// The upper bound.
     pub high: f64,
 }
 
-/// How sure an interval is: the chance that the truth lies above it, or below it.
+/// The confidence of an interval, as the probability that the true value lies above it, or below it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Confidence {
     tail: f64,
@@ -57,18 +57,18 @@ impl Confidence {
         chance < self.tail
     }
 
-    /// 95 % for `count` comparisons together (Bonferroni).
+    /// A joint confidence of 95 % for `count` comparisons (Bonferroni).
     pub fn shared_by(count: usize) -> Self {
         Self { tail: Self::P95.tail / count.max(1) as f64 }
     }
 }
 
-/// The geometric mean of ratios of pairs, with its 95 % interval by Student's t; `None` for fewer than two pairs.
+/// The geometric mean of the ratios of pairs, with its 95 % interval by Student's t; `None` for fewer than two pairs.
 pub fn paired_ratio(numerators: &[f64], denominators: &[f64]) -> Option<Interval> {
     paired_ratio_at(numerators, denominators, Confidence::P95)
 }
 
-/// As [`paired_ratio`], with an interval of another confidence.
+/// [`paired_ratio`] with an interval of another confidence.
 pub fn paired_ratio_at(numerators: &[f64], denominators: &[f64], confidence: Confidence) -> Option<Interval> {
     let logs: Vec<f64> = numerators.iter().zip(denominators).map(|(a, b)| (a / b).ln()).collect();
     if logs.len() < 2 {
@@ -81,8 +81,8 @@ pub fn paired_ratio_at(numerators: &[f64], denominators: &[f64], confidence: Con
     Some(Interval { value: mean.exp(), low: (mean - half).exp(), high: (mean + half).exp() })
 }
 
-/// Whether the second of two paired samples is lower, at this confidence: by Student's interval of their ratio, or by the
-/// number of pairs in which it is (the sign test), which a few disturbed samples change little.
+/// Whether the second of two paired samples is lower, at this confidence: by Student's interval of their ratio, or by
+/// the number of pairs in which it is lower (sign test), which a few disturbed samples hardly change.
 pub fn is_lower(numerators: &[f64], denominators: &[f64], confidence: Confidence) -> bool {
     let pairs = numerators.iter().zip(denominators).filter(|(a, b)| a != b);
     let (mut count, mut wins) = (0, 0);
@@ -133,16 +133,16 @@ fn student_t_distribution(degrees: usize, t: f64) -> f64 {
     f64::midpoint(1.0, within)
 }
 
-/// How windows are taken.
+/// How many windows are measured, and how long.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WindowPlan {
-    /// Windows at most.
+    /// Maximum number of windows.
     pub max_windows: usize,
-    /// Seconds that a window lasts at least.
+    /// Minimum duration of a window in seconds.
     pub window_seconds: f64,
-    /// Windows end when the median is known to this relative precision.
+    /// Relative precision of the median at which measuring stops.
     pub precision: f64,
-    /// A candidate is given up when it is surely so much slower than the best.
+    /// A candidate is abandoned once it is certainly slower than the best by this fraction.
     pub racing: f64,
 }
 
@@ -157,7 +157,7 @@ const MAX_WARM_UP_WINDOWS: usize = 5;
 /// Two windows agree when they differ by less.
 const AGREEMENT: f64 = 0.02;
 
-/// Windows of a candidate: seconds of a launch each. `best` is the score to beat.
+/// Measures windows of a candidate, in seconds per launch. `best` is the score to beat.
 ///
 /// # Errors
 /// The candidate's failure.

@@ -1,19 +1,19 @@
-//! What a search strategy is.
+//! The interface of search strategies.
 
 use crate::configurations::Configurations;
 use crate::outcome::Outcome;
 use rustc_hash::FxHashMap;
 
-/// A configuration that was tried, by its row.
+/// A configuration that was tried.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trial {
     /// The row of the configuration.
     pub row: u32,
-    /// What became of it.
+    /// Its outcome.
     pub outcome: Outcome,
 }
 
-/// What has been tried, in the order of trying; no row occurs twice.
+/// The trials so far, in order; each row occurs once.
 #[derive(Debug, Clone, Default)]
 pub struct History {
     trials: Vec<Trial>,
@@ -22,7 +22,7 @@ pub struct History {
 }
 
 impl History {
-    /// Adds what became of a row; a row that was there gets the new outcome in its old place.
+    /// Records the outcome of a row; a row that was tried before gets the new outcome in its old place.
     pub fn tell(&mut self, row: u32, outcome: Outcome) {
         let place = *self.places.entry(row).or_insert(self.trials.len());
         if place == self.trials.len() {
@@ -35,27 +35,27 @@ impl History {
         self.best = scored.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(place, _)| place);
     }
 
-    /// What has been tried.
+    /// The trials in order.
     pub fn trials(&self) -> &[Trial] {
         &self.trials
     }
 
-    /// What became of a row, if it was tried.
+    /// The outcome of a row, if it was tried.
     pub fn outcome(&self, row: u32) -> Option<&Outcome> {
         self.places.get(&row).map(|&place| &self.trials[place].outcome)
     }
 
-    /// The row with the lowest score, and that score.
+    /// The row with the lowest score, and its score.
     pub fn best(&self) -> Option<(u32, f64)> {
         let trial = &self.trials[self.best?];
         if let Outcome::Score(score) = trial.outcome { Some((trial.row, score)) } else { None }
     }
 }
 
-/// Chooses what to try next. Strategies draw their random numbers from a seed of their own, so that the same seed and
-/// the same outcomes ask for the same rows.
+/// Chooses what to try next. A strategy draws random numbers from its own seed, so that the same seed and the same
+/// outcomes lead to the same rows.
 pub trait Strategy: Send {
-    /// Up to `count` rows that have not been tried and are not pending, the most promising first; none when the
-    /// strategy has nothing left to ask.
+    /// Proposes up to `count` rows that are neither tried nor pending, the most promising first; none when the strategy
+    /// has finished.
     fn ask(&mut self, count: usize, space: &Configurations, history: &History, pending: &[u32]) -> Vec<u32>;
 }

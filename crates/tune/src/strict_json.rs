@@ -1,7 +1,7 @@
-//! JSON from files that nobody vouches for.
+//! JSON from untrusted files.
 //!
-//! Establishes: no object has a key twice, nothing is nested deeper than the caller allows, all numbers are finite, and
-//! messages about refused text are short and have no control characters.
+//! Establishes: no object has a repeated key, nothing is nested deeper than the caller allows, all numbers are finite,
+//! and messages about refused text are short and have no control characters.
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value as Json};

@@ -1,7 +1,7 @@
 //! A model of scores: extremely randomised trees (Geurts, Ernst and Wehenkel, 2006) over the values of parameters.
 //!
-//! A parameter counts by the place of its value, and by its logarithm where the values are positive numbers. Sums and
-//! differences of two logarithms are features too, since products and ratios of parameters are what hardware limits.
+//! The features of a parameter are the index of its value and, if the values are positive numbers, its logarithm. Sums
+//! and differences of two logarithms are features too, because hardware limits products and ratios of parameters.
 
 use crate::configurations::Configurations;
 use crate::random::Random;

@@ -1,42 +1,42 @@
-//! What is tuned: something that compiles, loads, verifies and times candidates.
+//! The interface of a tuning target, which compiles, loads, verifies and times candidates.
 
 use crate::configurations::Config;
 use crate::outcome::Failure;
 use crate::trial::{Resources, TrialReport, WindowKind};
 use std::sync::Arc;
 
-/// Compiles a candidate; called on several threads at once, without a context.
+/// Compiles a candidate; called on several threads at once, without a current context.
 pub type Compiler<C> = Arc<dyn Fn(&Config) -> Result<C, Failure> + Send + Sync>;
 
-/// A kernel or anything else whose candidates are measured. All methods but the compiler's run on the thread of the
-/// tuner.
+/// A kernel, or anything else whose candidates can be measured. All methods run on the tuner's thread, except for the
+/// compiler.
 pub trait Target {
     /// A compiled candidate.
     type Compiled: Send;
 
-    /// Compiles ahead of measuring.
+    /// Returns a function that compiles candidates ahead of their measurement.
     fn compiler(&self) -> Compiler<Self::Compiled>;
 
-    /// Makes a candidate the one that is verified and timed next.
+    /// Loads a candidate, which is verified and timed next.
     ///
     /// # Errors
     /// When it cannot run on the device.
     fn load(&mut self, config: &Config, compiled: &Self::Compiled) -> Result<Resources, Failure>;
 
-    /// Runs the loaded candidate once and compares what it computed.
+    /// Runs the loaded candidate once and checks its result.
     ///
     /// # Errors
     /// When it fails, or its result is wrong.
     fn verify(&mut self) -> Result<(), Failure>;
 
-    /// Seconds of one launch of the loaded candidate, as the mean over a window of `launches`. Or the score of whatever
-    /// is minimised.
+    /// Times the loaded candidate: seconds per launch, averaged over a window of `launches`. Or another score to
+    /// minimise.
     ///
     /// # Errors
     /// When it fails.
     fn time(&mut self, launches: u32) -> Result<f64, Failure>;
 
-    /// Checks a candidate that may be chosen, at the end of a search, by what is too slow for all of them.
+    /// Checks a candidate that may be chosen, at the end of a search, by checks that are too slow for all candidates.
     ///
     /// # Errors
     /// When the candidate must not be chosen.
@@ -45,8 +45,8 @@ pub trait Target {
         Ok(())
     }
 
-    /// As [`Target::time`], without restoring anything before: launches that are repeated for their energy, which
-    /// restoring would add to.
+    /// Like [`Target::time`], but without restoring anything before: these launches are repeated to measure energy, to
+    /// which restoring would add.
     ///
     /// # Errors
     /// When it fails.
@@ -54,16 +54,16 @@ pub trait Target {
         self.time(launches)
     }
 
-    /// How the last windows were timed, where that is known.
+    /// How the last windows were timed, if known.
     fn window_kind(&self) -> Option<WindowKind> {
         None
     }
 
-    /// More numbers about the trial that was just timed, by the names of their columns. Its score is that of the
-    /// objective, or seconds where the objective is one of these columns.
+    /// Further numbers about the trial that was just timed, by column name. The trial's score is that of the objective,
+    /// or seconds if the objective is one of these columns.
     ///
     /// # Errors
-    /// When the candidate is to count as a failure.
+    /// When the candidate should count as failed.
     fn observe(&mut self, _trial: &TrialReport) -> Result<Vec<(String, f64)>, Failure> {
         Ok(Vec::new())
     }
@@ -73,12 +73,12 @@ pub trait Target {
         1e-6
     }
 
-    /// Whether several windows say more than one; not so where scores are exact.
+    /// Whether several windows tell more than one; false if scores are exact.
     fn is_noisy(&self) -> bool {
         true
     }
 
-    /// Whether the caller has ended the search in the middle of what the target was asked to do.
+    /// Whether the caller has ended the search during a call of the target.
     fn is_interrupted(&self) -> bool {
         false
     }

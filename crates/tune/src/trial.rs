@@ -1,35 +1,35 @@
-//! One configuration that was tried: what it needs of the device, how it was timed, what was seen.
+//! A trial of one configuration: the resources it needs, how it was timed, and what was observed.
 
 use crate::configurations::Config;
 use crate::outcome::Outcome;
 use serde::{Deserialize, Serialize};
 
-/// What a loaded candidate needs of the device; unknown things are `None`.
+/// The device resources of a loaded candidate; unknown ones are `None`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Resources {
-    /// Registers of a thread.
+    /// Registers per thread.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub registers: Option<u32>,
-    /// Bytes of registers that were spilled to memory, per thread.
+    /// Bytes of spilled registers per thread.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub spill_bytes: Option<u64>,
-    /// Bytes of shared memory of a block.
+    /// Shared memory per block in bytes.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub shared_bytes: Option<u64>,
-    /// Resident threads of a multiprocessor over those it can hold, from 0 to 1.
+    /// Resident threads of a multiprocessor divided by the maximum, from 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub occupancy: Option<f64>,
 }
 
-/// How the launches of a window are made.
+/// How the launches of a window are timed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum WindowKind {
-    /// One after the other, between two events.
+    /// Back to back, between two events.
     Launches,
-    /// As nodes of a graph, between two events: for kernels that take less time than their launch.
+    /// As nodes of a graph, between two events: for kernels that are shorter than their launch overhead.
     Graph,
-    /// Each between two events of its own, after the caches were flushed.
+    /// Each between two events of its own, after flushing the caches.
     Cold,
 }
 
@@ -43,45 +43,45 @@ impl WindowKind {
         }
     }
 
-    /// The kind of this name.
+    /// Finds the kind with this name.
     pub fn by_name(name: &str) -> Option<Self> {
         [Self::Launches, Self::Graph, Self::Cold].into_iter().find(|kind| kind.name() == name)
     }
 }
 
-/// One configuration that was tried.
+/// A configuration that was tried, with its measurements.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TrialReport {
     /// Its row among the configurations.
     pub row: u32,
     /// The configuration.
     pub config: Config,
-    /// Its score by the objective, the lower the better, or its failure.
+    /// Its score by the objective (lower is better), or its failure.
     pub outcome: Outcome,
-    /// The windows that were measured: seconds of a launch each.
+    /// The measured windows, in seconds per launch.
     pub samples: Vec<f64>,
     /// How the windows were timed.
     pub window: Option<WindowKind>,
-    /// What sensors and observers said, by the names of columns.
+    /// Readings of sensors and observers, by column name.
     pub observed: Vec<(String, f64)>,
-    /// What it needs of the device, where it was loaded.
+    /// The resources that it needs, if it was loaded.
     pub resources: Option<Resources>,
-    /// Seconds of compiling, on one of the threads.
+    /// Compile time in seconds, on one of the threads.
     pub compile_seconds: f64,
-    /// Seconds of loading, verifying and timing.
+    /// Time for loading, verifying and timing in seconds.
     pub measure_seconds: f64,
-    /// Seconds since the search began.
+    /// Seconds since the start of the search.
     pub at_seconds: f64,
 }
 
 impl TrialReport {
-    /// What a sensor or an observer said.
+    /// The reading of a sensor or an observer.
     pub fn observation(&self, name: &str) -> Option<f64> {
         self.observed.iter().find_map(|(known, value)| (known == name).then_some(*value))
     }
 
     /// The number in a column: `score`, `registers`, `spill_bytes`, `shared_bytes`, `occupancy`, `compile_seconds`,
-    /// `measure_seconds`, what was observed, or a parameter.
+    /// `measure_seconds`, an observation, or a parameter.
     pub fn number(&self, column: &str) -> Option<f64> {
         let resources = self.resources.as_ref();
         match column {

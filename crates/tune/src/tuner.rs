@@ -1,8 +1,8 @@
-//! The search for the best configuration of a target: asks the strategy, compiles ahead on threads, verifies, times,
+//! The search for the best configuration of a target: it asks the strategy, compiles ahead on threads, verifies, times,
 //! and compares the finalists.
 //!
-//! The next batch of configurations is compiled while the present one is measured. It is asked for when the results of
-//! the batch before are known, at fixed points, so that a seed decides the order whatever compiling takes.
+//! The next batch of configurations is compiled while the present one is measured. It is requested when the results of
+//! the previous batch are known, at fixed points, so that the seed determines the order, however long compiling takes.
 
 use crate::budget::Budget;
 use crate::configurations::{Config, Configurations};
@@ -23,31 +23,31 @@ use std::time::Instant;
 mod finals;
 use finals::{choose_winner, unconfirmed_winner};
 
-/// The least seconds that a configuration could take, by the device's limits.
+/// The least time, in seconds, that a configuration could take, by the device's limits.
 pub type LowerBound = Arc<dyn Fn(&Config) -> f64 + Send + Sync>;
 
-/// How a search is made.
+/// Options of a search.
 #[derive(Clone)]
 pub struct TunerOptions {
     /// When it ends.
     pub budget: Budget,
-    /// Threads that compile.
+    /// Number of compiler threads.
     pub threads: usize,
     /// How candidates are timed.
     pub windows: WindowPlan,
-    /// Candidates that are compared in interleaved rounds at the end; 0 takes the best score as it is.
+    /// Number of candidates in the final interleaved comparison; with 0 the best score wins without it.
     pub finalists: usize,
-    /// Candidates are not timed whose occupancy is below this share of the best one seen.
+    /// Candidates whose occupancy is below this fraction of the best one seen are not timed.
     pub occupancy_slack: Option<f64>,
-    /// Candidates are not compiled whose lower bound is above the best score.
+    /// Candidates whose lower bound is above the best score are not compiled.
     pub lower_bound: Option<LowerBound>,
     /// The device's limit for the work.
     pub limit: Option<Limit>,
-    /// The search ends when the best is within this share of the limit: 0.95 is 95 %.
+    /// The search ends when the best reaches this fraction of the limit: 0.95 is 95 %.
     pub until_fraction: Option<f64>,
-    /// What is minimised. Limits and lower bounds count, and finalists are compared, only where it is time.
+    /// What to minimise. Limits, lower bounds and the comparison of finalists apply only if it is time.
     pub objective: Objective,
-    /// The device's sensors; the clock and the temperature of finalists are read from them.
+    /// The device's sensors, which provide the clock and temperature of finalists.
     pub sensors: Option<Arc<dyn Sensors>>,
     /// Sensors that fill columns of every trial.
     pub observers: Vec<Sensor>,
@@ -71,12 +71,13 @@ impl Default for TunerOptions {
     }
 }
 
-/// What a search tells its caller as it goes on.
+/// An event of a running search, reported to the caller.
 #[derive(Debug)]
 pub enum Event<'a> {
-    /// A configuration was tried; the best score so far, if there is one. A finalist that fails its check is told again.
+    /// A configuration was tried; with the best score so far, if any. A finalist that fails its check is reported
+    /// again.
     Tried(&'a TrialReport, Option<f64>),
-    /// The finalists are compared now.
+    /// The comparison of finalists begins.
     Finals(usize),
 }
 
@@ -88,7 +89,7 @@ const MAX_FINAL_ROUNDS: usize = 48;
 /// The part of the budget that rounds after the first ones may take, beyond what is left of it.
 const EXTRA_SHARE: f64 = 0.1;
 
-/// Searches for the best configuration. `default` is the row that others are compared with, `incumbents` are tried
+/// Searches for the best configuration. `default` is the row with which others are compared; `incumbents` are tried
 /// first. After each event the caller may end the search; the best so far is kept.
 pub fn tune<T: Target>(
     target: &mut T,

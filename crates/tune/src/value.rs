@@ -1,10 +1,10 @@
-//! The values of parameters.
+//! Values of parameters.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// A value of a parameter. Whole floats, booleans and integers stay apart (`1`, `1.0` and `true` are three values, with
-/// three key texts), so that results of one are never offered for another.
+/// A value of a parameter. Whole floats, booleans and integers are distinct (`1`, `1.0` and `true` are three values
+/// with three key texts), so that results of one are never offered for another.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Value {
@@ -31,7 +31,7 @@ impl Value {
         }
     }
 
-    /// Whether it counts as true, by Python's rules.
+    /// Whether it is true by Python's rules.
     pub fn is_truthy(&self) -> bool {
         match self {
             Value::Str(text) => !text.is_empty(),

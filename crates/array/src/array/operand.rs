@@ -1,4 +1,4 @@
-//! Operands of operations: what callers give, and what kernels read.
+//! Operands of operations, as callers pass them and as kernels read them.
 
 use crate::array::GpuArray;
 use crate::scalar::{Scalar, ScalarElement};

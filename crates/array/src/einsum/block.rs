@@ -1,4 +1,4 @@
-//! Whole sums of products by one kernel whose blocks contract some elements in shared memory.
+//! Whole einsums in one kernel, whose blocks contract several elements in shared memory.
 
 use super::direct::{Axis, is_wide, kernel_axis, push_dims};
 use super::{Contraction, Term};
@@ -25,50 +25,51 @@ const MAX_COUNTED_ELEMENTS: i64 = 1 << 16;
 const SLACK: i64 = 12;
 
 tunable! {
-    /// The kernel of a sum of products of small arrays, of which there are many.
+    /// The kernel of an einsum of many small arrays.
     pub(crate) BlockChoice = "einsum.block";
-    /// Contractions of inner axes for each of so many elements.
+    /// Contractions of inner axes for each of several elements.
     problem BlockProblem {
         /// The dtype of the computation.
         dtype: DType = Exact,
-        /// How many there are, up to as many as keep any device busy: the best choice for more is the same.
+        /// Number of elements, up to as many as keep any device busy: the best choice for more is the same.
         elements: i64 = PowerOfTwo,
-        /// Results of an element.
+        /// Results per element.
         outputs: i64 = Exact,
-        /// Multiplications of an element.
+        /// Multiplications per element.
         products: i64 = Exact,
-        /// Contractions of two arrays.
+        /// Number of contractions of two arrays.
         steps: i64 = Exact,
-        /// Bytes in shared memory of operands that all elements have in common, by the unit that needs more.
+        /// Bytes in shared memory for operands shared by all elements, for the unit that needs more.
         constant_bytes: i64 = Exact,
-        /// Bytes in shared memory of operands, for each element.
+        /// Bytes in shared memory for operands, per element.
         operand_bytes: i64 = Exact,
-        /// Bytes in shared memory of results of steps but the last one, for each element.
+        /// Bytes in shared memory for results of all steps but the last, per element.
         intermediate_bytes: i64 = Exact,
-        /// Bytes between arrays in shared memory, for each element.
+        /// Bytes between arrays in shared memory, per element.
         slack_bytes: i64 = Exact,
-        /// Whether adjacent results belong to one element.
+        /// Whether adjacent results belong to the same element.
         inner_last: bool = Exact,
     }
     parameters {
         /// Elements that a block contracts at once.
         elements_per_block: i64 = [1, 2, 4, 8, 16, 32, 64, 128],
-        /// Threads of a block.
+        /// Threads per block.
         threads: i64 = [32, 64, 96, 128, 192, 256],
         /// Rows of a step's result that a thread computes: indices of the operand that all elements share.
         rows: i64 = [1, 2, 4, 5, 6, 8],
-        /// Columns, indices of the other one.
+        /// Columns of a step's result that a thread computes: indices of the other operand.
         columns: i64 = [1, 2, 4, 8],
-        /// Which operands are brought to shared memory.
+        /// Which operands are loaded into shared memory.
         staged: &'static str = ["all", "elements", "none"],
-        /// What multiplies: threads, or warps by tensor cores (doubles, 16-bit floats, or singles as three products of TF32
-        /// numbers), of whose fragments `rows` and `columns` then are the numbers.
+        /// The unit that multiplies: threads, or warps with tensor cores (doubles, 16-bit floats, or singles as three
+        /// products of TF32 numbers); `rows` and `columns` then count fragments.
         unit: &'static str = ["simt", "mma"],
-        /// What adjacent threads have: adjacent results, or the same ones of adjacent elements.
+        /// What adjacent threads compute: adjacent results, or the same result of adjacent elements.
         lanes: &'static str = ["results", "elements"],
-        /// Terms whose code is written out.
+        /// Unroll factor of the sum.
         unroll: i64 = [1, 2, 4, 8],
-        /// Blocks for each multiprocessor, at most: each of few brings what all elements share once for many of them.
+        /// Maximum blocks per multiprocessor: if there are few, each loads what all elements share once for many
+        /// elements.
         blocks_per_sm: i64 = [2, 8, 32],
     }
     device { shared_bytes, compute_capability }

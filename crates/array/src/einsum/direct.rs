@@ -1,4 +1,4 @@
-//! Steps by the kernel whose threads read the operands where they lie.
+//! Contraction steps by a kernel whose threads read the operands in place.
 
 use super::subscripts::{Label, Labels};
 use super::{Contraction, Term};

@@ -1,8 +1,8 @@
-//! Sums of products over named axes, with NumPy's subscripts: contracted two operands at a time, each step by the kernel
-//! that fits it.
+//! Einstein summation with NumPy's subscripts: operands are contracted two at a time, each step by the kernel that fits
+//! it.
 //!
-//! A step whose operands are large matrices is a matrix product; one without a sum is a product element by element; one
-//! of few elements along its axes has a kernel that is written for them.
+//! A step with large matrices is a matrix product; one without a sum is an elementwise product; one with few elements
+//! along its axes has a kernel written for small axes.
 
 mod block;
 mod direct;
@@ -20,23 +20,23 @@ use crate::layout::{Layout, Order, PythonTuple, Strides};
 use rtcg_codegen::{DType, DTypeKind};
 use subscripts::{Label, Labels, Subscripts};
 
-/// Options of [`einsum`] beside its operands.
+/// Options of [`einsum`] besides its operands.
 #[derive(Debug, Clone, Default)]
 pub struct EinsumOptions<'a> {
-    /// Where the result goes, in place of a new array.
+    /// The array for the result, instead of a new one.
     pub out: Option<&'a GpuArray>,
-    /// The dtype of the computation, and of a new result; by default the common dtype of the operands.
+    /// The dtype of the computation, and of a new result; by default the operands' common dtype.
     pub dtype: Option<DType>,
-    /// The memory order of a new result; by default whatever order the computation leaves, which may be that of a view.
+    /// The memory order of a new result; by default whatever the computation produces, which may be a view's order.
     pub order: Option<Order>,
-    /// In which order operands are contracted.
+    /// The order in which operands are contracted.
     pub path: EinsumPath,
 }
 
-/// The sum of products that `subscripts` name, as NumPy's function of this name: `ij,jk->ik` is a product of matrices,
-/// `ii` a trace, `...ij->...ji` a transpose. Axes of length 1 are broadcast. Does not wait.
+/// Computes the sum of products that `subscripts` describe, like NumPy's function of this name: `ij,jk->ik` is a matrix
+/// product, `ii` a trace, `...ij->...ji` a transpose. Axes of length 1 are broadcast. Does not wait.
 ///
-/// One operand of which nothing is summed gives a view of its memory, as in NumPy.
+/// With a single operand and nothing to sum, the result is a view of the operand's memory, as in NumPy.
 ///
 /// # Errors
 /// When subscripts, shapes, `out` and path do not fit together, for records, and when the device fails.

@@ -1,4 +1,4 @@
-//! One step of a path: by which kernel.
+//! One step of a contraction path, and the choice of its kernel.
 
 use super::subscripts::Labels;
 use super::{Contraction, Term};
@@ -18,13 +18,13 @@ const MAX_THREAD_K: usize = 512;
 const MIN_THREADS: usize = 1 << 12;
 
 tunable! {
-    /// Whether two operands are contracted as matrices.
+    /// Whether two operands are contracted by a matrix product.
     pub(crate) RouteChoice = "einsum.route";
-    /// A stack of products of matrices.
+    /// A stack of matrix products.
     problem RouteProblem {
         /// The dtype of the computation.
         dtype: DType = Exact,
-        /// Products of the stack.
+        /// Products in the stack.
         batches: i64 = PowerOfTwo,
         /// Rows of the result.
         m: i64 = PowerOfTwo,
@@ -32,11 +32,11 @@ tunable! {
         n: i64 = PowerOfTwo,
         /// Products that are summed for each element.
         k: i64 = PowerOfTwo,
-        /// Whether operands are copied for that.
+        /// Whether operands must be copied for a matrix product.
         copied: bool = Exact,
     }
     parameters {
-        /// `blocks` is the kernel that is written for small axes, where it is one for them; `matrices` the product.
+        /// `blocks` is the kernel for small axes, if the axes are small; `matrices` is the matrix product.
         kernel: &'static str = ["blocks", "matrices"],
     }
     device {}

@@ -1,4 +1,4 @@
-//! In which order operands are contracted, two at a time.
+//! Contraction paths: the order in which operands are contracted, two at a time.
 
 use super::subscripts::{Label, Labels, Subscripts};
 use crate::error::{ArrayError, Result};
@@ -7,16 +7,16 @@ use std::collections::HashMap;
 /// The most operands for which all orders are tried.
 const MAX_OPTIMAL_OPERANDS: usize = 10;
 
-/// In which order operands are contracted. As in NumPy, operands are numbered as they are given; a step takes those
-/// that it names out of the list and appends its result.
+/// The order in which operands are contracted. As in NumPy, operands are numbered in the order given; a step removes
+/// those it names from the list and appends its result.
 #[derive(Debug, Clone, Default)]
 pub enum EinsumPath {
-    /// Always the pair that leaves least behind for what it takes away.
+    /// In each step, the pair whose result is smallest relative to the operands it replaces.
     #[default]
     Greedy,
-    /// The order with the fewest multiplications; greedily from eleven operands on.
+    /// The order with the fewest multiplications; greedy for eleven or more operands.
     Optimal,
-    /// These operands step by step.
+    /// The given operands in each step.
     Given(Vec<Vec<usize>>),
 }
 

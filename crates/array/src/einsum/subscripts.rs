@@ -1,4 +1,4 @@
-//! Subscripts such as `ij,jk->ik`: which axes of the operands are one, which are summed over, and how long they are.
+//! Subscripts such as `ij,jk->ik`: which axes of the operands coincide, which are summed over, and their lengths.
 
 use crate::error::{ArrayError, Result};
 use crate::layout::{PythonTuple, Shape};

@@ -1,4 +1,4 @@
-//! Whether operands that run along different axes go through tiles in shared memory.
+//! Decides whether operands that are contiguous along different axes go through tiles in shared memory.
 
 use crate::array::GpuArray;
 use crate::iteration_plan::IterationPlan;

@@ -1,4 +1,4 @@
-//! From operands to the kernel of an elementwise operation: copies of what overlaps, the plan, and the launch.
+//! From operands to the kernel of an elementwise operation: copies of overlapping operands, the plan, and the launch.
 
 use super::access_pattern::choose_access_pattern;
 use crate::array::{GpuArray, OperandSource};

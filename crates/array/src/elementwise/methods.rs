@@ -1,4 +1,4 @@
-//! Methods of arrays that are one elementwise operation: operators, fills, conversions, copies.
+//! Array methods that are single elementwise operations: operators, fills, conversions and copies.
 
 use super::{OpOptions, apply_elementwise, binary_with_power_shortcuts, compute_into};
 use crate::array::{Arg, GpuArray, OperandSource};
@@ -10,7 +10,7 @@ use rtcg_codegen::array::{Op, OpTypes};
 use rtcg_codegen::{DType, DTypeKind};
 
 impl GpuArray {
-    /// `op` of this array.
+    /// Applies `op` to this array.
     ///
     /// # Errors
     /// When the dtype does not allow it.
@@ -18,7 +18,7 @@ impl GpuArray {
         apply_elementwise(self.context(), op, &[self.into()], OpOptions::default())
     }
 
-    /// `op` of this array and another operand.
+    /// Applies `op` to this array and another operand.
     ///
     /// # Errors
     /// As [`apply_elementwise`].
@@ -26,7 +26,7 @@ impl GpuArray {
         binary_with_power_shortcuts(self.context(), op, self.into(), other.into(), None)
     }
 
-    /// `self op= other`.
+    /// Applies `op` in place: `self op= other`.
     ///
     /// # Errors
     /// As [`apply_elementwise`], and when the result's kind cannot be stored in this dtype.
@@ -37,12 +37,12 @@ impl GpuArray {
     /// Sets every element to `value`.
     ///
     /// # Errors
-    /// Overflow when a Python integer does not fit the dtype.
+    /// Overflow if a Python integer does not fit the dtype.
     pub fn fill(&self, value: Scalar) -> Result<()> {
         self.fill_element(value.to_element(self.dtype())?)
     }
 
-    /// Sets every element to one that was made for this dtype.
+    /// Sets every element to a value that was converted to this dtype before.
     ///
     /// # Errors
     /// When the device fails.
@@ -50,7 +50,7 @@ impl GpuArray {
         compute_into(Op::Copy, self.dtype(), self, &[OperandSource::Value(value, self.dtype())])
     }
 
-    /// A copy converted to `dtype` as C converts.
+    /// Copies the array, converted to `dtype` as C converts.
     ///
     /// # Errors
     /// When one of the dtypes is a record and the other is not.
@@ -68,7 +68,7 @@ impl GpuArray {
         Ok(new)
     }
 
-    /// The array itself if it has this dtype, else a converted copy.
+    /// Returns the array itself if it has this dtype, otherwise a converted copy.
     ///
     /// # Errors
     /// As [`GpuArray::astype`].
@@ -113,7 +113,7 @@ impl GpuArray {
         compute_into(Op::Copy, from, self, &[OperandSource::Array(source)])
     }
 
-    /// The numbers `start + i * step` for the elements `i` of this one-dimensional array.
+    /// Fills this one-dimensional array with the numbers `start + i * step`.
     ///
     /// # Errors
     /// When a number does not fit the dtype.

@@ -1,4 +1,4 @@
-//! What transforms leave open: lengths of passes, butterflies, and what a block does.
+//! What transforms leave open: the lengths of passes, the butterflies, and the work per block.
 
 use super::plan::{
     BlockBudget, BlockLimits, MAX_STRIDED_PASS_LENGTH, ThreadBudget, factor_into_radices, plan_pass_lengths,
@@ -12,21 +12,21 @@ const MAX_BLOCK_THREADS: usize = 1024;
 const MAX_PASSES: usize = 3;
 
 tunable! {
-    /// The passes of a transform, which multiply to its length.
+    /// The passes of a transform, whose lengths multiply to its length.
     pub(crate) FftLengths = "fft.lengths";
     /// A transform whose length has no large prime factor.
     problem FftLengthsProblem {
-        /// Bytes of a complex number.
+        /// Bytes per complex number.
         itemsize: i64 = Exact,
         /// The length.
         n: i64 = Exact,
-        /// Its elements lie nearer to each other than to those of other transforms.
+        /// Whether elements of one transform are closer to each other than to those of other transforms.
         contiguous: bool = Exact,
     }
     parameters {
-        /// A block does the whole transform where it has room for it, and elements are contiguous.
+        /// Whether a block does the whole transform if it fits and its elements are contiguous.
         whole: bool = [false, true],
-        /// The longest pass of several.
+        /// Maximum length of a pass, if there are several.
         max_pass: i64 = [64, 128, 256, 512, 1024],
     }
     device {}
@@ -57,31 +57,31 @@ impl FftLengths {
 }
 
 tunable! {
-    /// The butterflies of a pass of transforms, and how many transforms a block does.
+    /// The butterflies of a pass, and the transforms per block.
     pub(crate) FftPassChoice = "fft.pass";
     /// Transforms of `length` elements.
     problem FftPassProblem {
-        /// Bytes of a complex number.
+        /// Bytes per complex number.
         itemsize: i64 = Exact,
-        /// Elements of each transform.
+        /// Elements per transform.
         length: i64 = Exact,
-        /// Transforms that are adjacent.
+        /// Number of adjacent transforms.
         transforms: i64 = PowerOfTwo,
-        /// Adjacent threads read the same element of adjacent transforms.
+        /// Whether adjacent threads read the same element of adjacent transforms.
         loads_columns: bool = Exact,
-        /// Adjacent threads write the same element of adjacent transforms.
+        /// Whether adjacent threads write the same element of adjacent transforms.
         stores_columns: bool = Exact,
     }
     parameters {
-        /// The longest butterfly; those of 11 and 13 elements are taken where there is no other way.
+        /// Maximum radix of a butterfly; 11 and 13 are used only if unavoidable.
         max_radix: i64 = [8, 9, 10, 12, 15, 16],
-        /// Elements that a thread may have for the sake of equal shares.
+        /// Maximum elements per thread to balance the work.
         thread_elements: i64 = [4, 8, 16, 24, 32],
-        /// Elements of a block.
+        /// Elements per block.
         block_elements: i64 = [512, 1024, 2048, 4096, 8192],
-        /// Threads of a block.
+        /// Threads per block.
         block_threads: i64 = [64, 128, 256, 512],
-        /// Shared memory has gaps, so that adjacent threads meet in fewer banks.
+        /// Whether shared memory is padded, so that adjacent threads conflict in fewer banks.
         padded: bool = [false, true],
     }
     device {}

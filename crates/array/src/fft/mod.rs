@@ -1,7 +1,7 @@
 //! Discrete Fourier transforms along an axis.
 //!
-//! Lengths whose prime factors are at most 13 are cut into passes (`plan`), others are done by a convolution with a
-//! chirp. Real numbers of an even length are taken in pairs as complex numbers of half the length.
+//! Lengths whose prime factors are at most 13 are split into passes (`plan`); others are computed by convolution with a
+//! chirp. Real data of even length is processed in pairs, as complex numbers of half the length.
 
 mod choices;
 mod passes;
@@ -18,12 +18,12 @@ use passes::{BatchLayout, BatchedFft, launch_helper_kernel, twiddle_table};
 use rtcg_codegen::array::{FftHelper, FftHelperKernel, FftResult, FftSource};
 use rtcg_codegen::{DType, DTypeKind};
 
-/// Which numbers a transform leads to which.
+/// The input and output of a transform.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FftKind {
-    /// Complex or real numbers to as many complex ones, with exp(-2 pi i j k / n).
+    /// Complex or real numbers to equally many complex ones, with exp(-2 pi i j k / n).
     Forward,
-    /// Complex or real numbers to as many complex ones, with exp(2 pi i j k / n).
+    /// Complex or real numbers to equally many complex ones, with exp(2 pi i j k / n).
     Inverse,
     /// Real numbers to the first `n / 2 + 1` coefficients of [`FftKind::Forward`].
     RealForward,
@@ -32,7 +32,7 @@ pub enum FftKind {
 }
 
 impl FftKind {
-    /// The length of the result along the axis, of a transform of length `n`.
+    /// The length of the result along the axis, for a transform of length `n`.
     pub fn result_length(self, n: usize) -> usize {
         if self == FftKind::RealForward { n / 2 + 1 } else { n }
     }
@@ -88,19 +88,18 @@ impl FftRows {
 }
 
 impl GpuArray {
-    /// The discrete Fourier transform of length `n` along `axis`, times `scale`; does not wait.
+    /// Computes the discrete Fourier transform of length `n` along `axis`, times `scale`; does not wait.
     ///
-    /// Where the axis is shorter than what is transformed, zeros are added; where it is longer, the rest is left out.
-    /// Halves and numbers of single precision give such of single precision, others of double precision. Errors are
-    /// about the precision times the logarithm of `n`, in the square mean. Twiddles are kept for later calls
-    /// ([`MAX_FFT_TABLE_BYTES`]).
+    /// A shorter axis is padded with zeros, and a longer one truncated. Half- and single-precision input gives
+    /// single-precision results, other input double precision. The root-mean-square error is about the machine epsilon
+    /// times the logarithm of `n`. Twiddles are cached for later calls ([`MAX_FFT_TABLE_BYTES`]).
     ///
-    /// Mixed radices after Stockham, the four-step scheme of Gentleman and Sande for long transforms, Bluestein's
-    /// algorithm for prime factors above 13.
+    /// Uses Stockham's algorithm with mixed radices, the four-step scheme of Gentleman and Sande for long transforms,
+    /// and Bluestein's algorithm for prime factors above 13.
     ///
     /// # Errors
-    /// When `n` is 0, when there is no such axis, for elements that are no numbers, for complex ones where real ones
-    /// are expected, and when the device is out of memory.
+    /// When `n` is 0, when there is no such axis, when elements are bfloat16 or records, when they are complex but must
+    /// be real, and when the device is out of memory.
     pub fn fft(&self, kind: FftKind, axis: usize, n: usize, scale: f64) -> Result<GpuArray> {
         if n == 0 {
             return Err(ArrayError::value_error("Invalid number of FFT data points (0) specified."));

@@ -1,5 +1,5 @@
-//! The plan of a transform: passes of lengths that a block of threads can do, each of several butterflies. Lengths that
-//! cannot be factored that way are done by convolution with a chirp (Bluestein).
+//! The plan of a transform: passes whose lengths fit a block of threads, each made of several butterflies. Lengths that
+//! cannot be factorised this way are computed by convolution with a chirp (Bluestein).
 
 use rtcg_codegen::array::FFT_STAGES;
 
@@ -9,9 +9,9 @@ pub(super) const MAX_STRIDED_PASS_LENGTH: usize = 1024;
 /// What fits in the registers of a thread.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ThreadBudget {
-    /// The longest butterfly; longer ones of a prime length are taken where there is no other way.
+    /// Maximum radix of a butterfly; larger prime radices are used only if unavoidable.
     pub max_radix: usize,
-    /// Elements that it may have at a time for the sake of equal shares.
+    /// Maximum elements that it may hold to balance the work.
     pub elements: usize,
 }
 

@@ -1,7 +1,8 @@
-//! Tables of Fourier transforms (twiddles, chirps and their transforms), made on the device and cached for later calls.
+//! Tables of Fourier transforms (twiddles, chirps and their transforms), computed on the device and cached for later
+//! calls.
 //!
-//! A table is made by kernels in the stream that needs it, and used only by later work of that stream, so that the
-//! host never waits. While a stream is captured, tables are part of what is captured, and are not cached.
+//! Kernels compute a table in the stream that needs it, and only later work in that stream uses it, so the host never
+//! waits. While a stream is being captured, its tables become part of the graph and are not cached.
 
 use crate::blocking_regions::lock_ignoring_poison;
 use crate::error::Result;
@@ -12,7 +13,7 @@ use rtcg_codegen::array::FFT_STAGES;
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// Bytes of tables that a context keeps; those that were not used for the longest time go first.
+/// The maximum size, in bytes, of the tables that a context caches; the least recently used are evicted first.
 pub const MAX_FFT_TABLE_BYTES: usize = 64 << 20;
 
 /// What a table has.
@@ -103,12 +104,12 @@ impl ArrayContext {
         Ok(memory)
     }
 
-    /// Bytes of the tables of Fourier transforms that are kept, at most [`MAX_FFT_TABLE_BYTES`].
+    /// The size, in bytes, of the cached Fourier transform tables, at most [`MAX_FFT_TABLE_BYTES`].
     pub fn fft_table_bytes(&self) -> usize {
         self.locked_fft_tables().nbytes
     }
 
-    /// Gives the tables of Fourier transforms back.
+    /// Frees the cached Fourier transform tables.
     pub fn clear_fft_tables(&self) {
         let old = std::mem::take(&mut *self.locked_fft_tables());
         drop(old);

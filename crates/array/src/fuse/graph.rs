@@ -1,4 +1,4 @@
-//! The expression graph: values that were deferred, each kept once.
+//! The expression graph of deferred values, each stored once.
 
 use super::scope::DeferredBuffer;
 use crate::array::GpuArray;

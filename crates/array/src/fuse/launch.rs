@@ -1,4 +1,4 @@
-//! Computes a graph: one kernel for each shape of results.
+//! Evaluates an expression graph with one kernel for each result shape.
 
 use super::graph::{FusionGraph, FusionNode, max_arrays};
 use super::scope::DeferredBuffer;

@@ -1,14 +1,13 @@
 //! Fusion: operations are deferred and computed together, as one kernel.
 //!
-//! Between [`begin`] and the end of its [`FusionGuard`] (or inside of [`fuse`]), element by element operations
-//! of the calling thread give arrays whose memory does not exist yet ([`DeferredBuffer`]); shape, dtype, layout
-//! and errors are those of the operation itself. When anything needs an address - a copy to the host, a
-//! sort, a kernel of the user - or the block ends, every array that is still referenced is computed: one
-//! kernel for each shape. An array without references, such as an intermediate result of an expression, is
-//! never stored.
+//! Between [`begin`] and the end of its [`FusionGuard`] (or inside of [`fuse`]), elementwise operations of the calling
+//! thread return arrays whose memory does not exist yet ([`DeferredBuffer`]); shape, dtype, layout and errors are those
+//! of the operation itself. When anything needs an address - a copy to the host, a sort, a user's kernel - or the block
+//! ends, every array that is still referenced is computed, with one kernel for each shape. An array without references,
+//! such as an intermediate result of an expression, is never stored.
 //!
-//! The results are those of the separate operations, bit for bit (see `rtcg_codegen::array::Fused` for
-//! how); only the payload of a NaN may differ.
+//! The results are bitwise those of the separate operations (`rtcg_codegen::array::Fused` says how), except for the
+//! payload of a NaN.
 //!
 //! The documentation of `rtcg::CudaRuntime`, the runtime of arrays on CUDA devices, has an example.
 

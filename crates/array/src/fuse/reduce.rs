@@ -1,8 +1,7 @@
-//! A reduction at the end of an expression, whose elements are computed where they are combined.
+//! Fuses a reduction with the expression it reduces, whose elements are computed where they are combined.
 //!
-//! The order in which elements are combined is that of the reduction of the array that the expression
-//! would have been stored in, so that the result is the same: the plan is made over that array's layout,
-//! the expression's arrays follow it.
+//! Elements are combined in the same order as in a reduction of the stored expression, so the result is the same: the
+//! plan is made for the layout of that array, and the arrays of the expression follow it.
 
 use super::graph::FusionGraph;
 use super::launch::FusedSubgraph;

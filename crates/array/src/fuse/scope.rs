@@ -49,7 +49,7 @@ pub(super) struct FusionScope {
     is_compiling_ahead: bool,
 }
 
-/// The memory of a result that was deferred. It exists from the moment its address is requested.
+/// The memory of a deferred result. It is allocated when its address is requested.
 pub struct DeferredBuffer {
     scope: Arc<FusionScope>,
     pub(super) layout: Arc<Layout>,
@@ -117,7 +117,7 @@ impl ArrayBuffer for DeferredBuffer {
     }
 }
 
-/// Whether an array's memory does not exist yet. A use of its address computes it first.
+/// Whether an array's memory does not exist yet. Using its address computes it first.
 pub fn is_deferred(array: &GpuArray) -> bool {
     pending_deferred_buffer(array).is_some()
 }
@@ -140,7 +140,7 @@ fn active_scope() -> Option<Arc<FusionScope>> {
     ACTIVE_SCOPE.with_borrow(|active| active.as_ref().map(|active| active.scope.clone()))
 }
 
-/// Whether the calling thread defers operations.
+/// Whether the calling thread is deferring operations.
 #[inline]
 pub fn is_active() -> bool {
     SCOPE_OPEN_FLAG.is_set() && !IS_EVALUATING.get()
@@ -157,7 +157,7 @@ pub fn flush() -> Result<()> {
     }
 }
 
-/// [`flush`] for those who cannot fail: the results say what failed, and the end of the block.
+/// [`flush`] for callers that cannot fail: the results, and the end of the block, report errors later.
 #[inline]
 pub fn flush_storing_errors() {
     if is_active() {
@@ -175,7 +175,7 @@ fn flush_open_block() {
     }
 }
 
-/// Refuses to bring elements to the host while a function is traced.
+/// Refuses to copy elements to the host while a function is being traced.
 ///
 /// # Errors
 /// Inside of [`begin_traced`].
@@ -189,7 +189,8 @@ pub fn check_host_read_allowed() -> Result<()> {
     }
 }
 
-/// An open block. Dropped without [`FusionGuard::finish`], it computes what is still referred to and loses errors.
+/// An open fusion block. If dropped without [`FusionGuard::finish`], it computes what is still referenced and discards
+/// errors.
 #[derive(Debug)]
 #[must_use = "the block ends when this is dropped"]
 pub struct FusionGuard {
@@ -199,12 +200,13 @@ pub struct FusionGuard {
     _thread: std::marker::PhantomData<*const ()>,
 }
 
-/// Defers operations of the calling thread until the block ends. Blocks nest: the outermost counts.
+/// Defers operations of the calling thread until the block ends. Blocks nest; only the end of the outermost one
+/// computes.
 pub fn begin() -> FusionGuard {
     open_block(false)
 }
 
-/// As [`begin`], for a function whose course must not depend on elements: reading one is an error.
+/// Like [`begin`], for a function whose control flow must not depend on elements: reading one is an error.
 pub fn begin_traced() -> FusionGuard {
     open_block(true)
 }
@@ -214,7 +216,7 @@ fn open_block(traced: bool) -> FusionGuard {
     FusionGuard { traced, is_open: true, _thread: std::marker::PhantomData }
 }
 
-/// Opens a block without a value that stands for it; [`leave`] must follow.
+/// Opens a block without a guard; [`leave`] must follow.
 pub fn enter(traced: bool) {
     ACTIVE_SCOPE.with_borrow_mut(|active| {
         let active = active.get_or_insert_with(|| {
@@ -227,7 +229,7 @@ pub fn enter(traced: bool) {
     });
 }
 
-/// Ends the block that the last [`enter`] with the same argument has opened.
+/// Ends the block that the last [`enter`] with the same argument opened.
 ///
 /// # Errors
 /// As [`flush`].
@@ -245,7 +247,7 @@ pub fn leave(traced: bool) -> Result<()> {
 }
 
 impl FusionGuard {
-    /// Ends the block and computes, unless another one is still open, what is referred to.
+    /// Ends the block and, unless an outer one is still open, computes what is still referenced.
     ///
     /// # Errors
     /// As [`flush`].
@@ -264,8 +266,7 @@ impl Drop for FusionGuard {
     }
 }
 
-/// Runs `body` with its operations fused. Everything that is still referred to when it returns, normally
-/// its result, is then computed.
+/// Runs `body` with its operations fused, then computes everything that is still referenced, normally its result.
 ///
 /// # Errors
 /// Those of `body`, and those of [`flush`].

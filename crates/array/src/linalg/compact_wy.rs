@@ -1,4 +1,4 @@
-//! Householder reflectors applied many at a time, as I - V T V^H, by matrix products (Bischof and Van Loan, The WY
+//! Blocked application of Householder reflectors as I - V T V^H, by matrix products (Bischof and Van Loan, The WY
 //! representation for products of Householder matrices, 1987; Schreiber and Van Loan 1989).
 
 use super::gemm_update::GemmUpdate;
@@ -16,29 +16,29 @@ tunable! {
     pub(crate) ReflectorChoice = "linalg.reflectors";
     /// Products of `k` reflectors and matrices of `m` x `n` elements.
     problem ReflectorProblem {
-        /// Bytes of an element.
+        /// Bytes per element.
         itemsize: i64 = Exact,
-        /// Matrices.
+        /// Number of matrices.
         batches: i64 = PowerOfTwo,
-        /// Rows.
+        /// Number of rows.
         m: i64 = PowerOfTwo,
-        /// Columns.
+        /// Number of columns.
         n: i64 = PowerOfTwo,
-        /// Reflectors.
+        /// Number of reflectors.
         k: i64 = PowerOfTwo,
     }
     parameters {
-        /// Many reflectors are applied at a time by matrix products, else one after the other.
+        /// Whether matrix products apply many reflectors at a time, rather than one after the other.
         blocked: bool = [false, true],
-        /// Threads that have the rows of a column, unless reflectors are blocked.
+        /// Threads per column, unless reflectors are blocked.
         group: i64 = [1, 2, 4, 8, 16],
-        /// Columns that a thread has sums of, if they are; a block has 16 times as many.
+        /// Columns per thread, if reflectors are blocked; a block has 16 times as many.
         part: i64 = [2, 4, 8],
-        /// Rows that are copied at once.
+        /// Rows that are loaded at once.
         depth: i64 = [8, 16, 32],
-        /// Blocks for each multiprocessor that parts of sums make up for.
+        /// Blocks per multiprocessor that splitting sums into parts aims for.
         waves: i64 = [1, 2, 4, 8],
-        /// Rows of a part of sums, at least.
+        /// Minimum rows per part of a sum.
         min_rows: i64 = [16, 32, 64, 128, 256],
     }
     device {}

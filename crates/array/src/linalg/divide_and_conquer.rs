@@ -1,10 +1,10 @@
 //! Eigenvectors of real symmetric tridiagonal matrices by divide and conquer.
 //!
-//! Matrices are split into leaves of equal lengths (Cuppen, A divide and conquer method for the symmetric tridiagonal
-//! eigenproblem, Numer. Math. 36, 1981), behind whose last rows come values of infinity that nothing mixes with. Two
-//! parts are merged by the eigenvectors of a diagonal matrix plus one of rank 1, and all merges of a level are the same
-//! launches, the last of which is a matrix product. Columns that need no product are unit vectors in it, so the device
-//! decides how many there are and the host does not wait. See Gu and Eisenstat, A divide-and-conquer algorithm for the symmetric
+//! Matrices are split into leaves of equal length (Cuppen, A divide and conquer method for the symmetric tridiagonal
+//! eigenproblem, Numer. Math. 36, 1981), padded with decoupled infinite values. Two parts are merged by the
+//! eigenvectors of a diagonal matrix plus a rank-1 matrix, and all merges of a level share the same launches, the last
+//! of which is a matrix product. Columns that need no product are unit vectors in it, so the device decides how many
+//! there are and the host does not wait. See Gu and Eisenstat, A divide-and-conquer algorithm for the symmetric
 //! tridiagonal eigenproblem, SIAM J. Matrix Anal. Appl. 16, 1995.
 
 use super::launch::{KernelArg, LinalgKernel, batched_grid_dim};
@@ -19,25 +19,25 @@ use rtcg_codegen::array::{LINALG_THREADS, LinalgSpec, LinalgStep};
 use rtcg_codegen::{DType, DeviceInfo, tunable};
 
 tunable! {
-    /// How tridiagonal matrices are divided, and what blocks merge their parts.
+    /// How tridiagonal matrices are divided, and the blocks that merge their parts.
     pub(crate) DivideChoice = "linalg.divide";
     /// Tridiagonal matrices of `n` rows.
     problem DivideProblem {
-        /// Bytes of an element.
+        /// Bytes per element.
         itemsize: i64 = Exact,
-        /// Matrices.
+        /// Number of matrices.
         batches: i64 = PowerOfTwo,
-        /// Rows.
+        /// Number of rows.
         n: i64 = PowerOfTwo,
     }
     parameters {
-        /// Most rows of a leaf, of which a lane of a warp has one.
+        /// Maximum rows of a leaf; each lane of a warp handles one.
         leaf_rows: i64 = [8, 16, 32],
-        /// Warps of a block, each of which has a value.
+        /// Warps per block; each handles one eigenvalue.
         warps: i64 = [2, 4, 8, 16],
-        /// Threads of a block that deflates a pair of parts.
+        /// Threads per block that deflates a pair of parts.
         deflate_threads: i64 = [64, 128, 256, 512],
-        /// Threads of a block that rotates columns.
+        /// Threads per block that rotates columns.
         rotate_threads: i64 = [32, 64, 128, 256],
     }
     device {}

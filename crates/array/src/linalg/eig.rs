@@ -1,4 +1,4 @@
-//! Eigenvalues and eigenvectors of general matrices, by the Schur form of the balanced matrix.
+//! Eigenvalues and eigenvectors of general matrices, from the Schur form of the balanced matrix.
 
 use super::iteration_limits::IterationLimits;
 use super::launch::LinalgKernel;
@@ -59,17 +59,17 @@ fn schur_eigenvectors(
 
 /// Eigenvalues of general square matrices: the last two axes.
 impl GpuArray {
-    /// Eigenvalues, and eigenvectors of length 1 as columns, complex ones always. Waits.
+    /// Computes eigenvalues, and unit eigenvectors as columns; both are always complex. Waits.
     ///
     /// # Errors
-    /// When a matrix has infinities or NaN, is not square, or its eigenvalues were not found within `limits`; for
-    /// elements that cannot be factored.
+    /// When a matrix has infinities or NaN, is not square, or does not converge within `limits`; for elements that
+    /// cannot be factorised.
     pub fn eig(&self, limits: IterationLimits) -> Result<(GpuArray, GpuArray)> {
         let (values, vectors) = self.compute_eig(limits, true)?;
         Ok((values, vectors.ok_or_else(|| ArrayError::value_error("eig: no eigenvectors were made"))?))
     }
 
-    /// The eigenvalues of [`GpuArray::eig`]; waits.
+    /// Computes the eigenvalues of [`GpuArray::eig`]; waits.
     ///
     /// # Errors
     /// As [`GpuArray::eig`].

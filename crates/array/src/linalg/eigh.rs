@@ -1,4 +1,4 @@
-//! Eigenvalues of Hermitian matrices of any size: scaled, by the method for that size, and in order.
+//! Eigenvalues of Hermitian matrices of any size: scaling, the method for the size, and sorting.
 
 use super::factorizations::Triangle;
 use super::iteration_limits::IterationLimits;
@@ -17,21 +17,21 @@ tunable! {
     pub(crate) EighMethod = "linalg.eigh";
     /// Hermitian matrices of `n` rows.
     problem EighProblem {
-        /// Bytes of an element.
+        /// Bytes per element.
         itemsize: i64 = Exact,
-        /// Matrices.
+        /// Number of matrices.
         batches: i64 = PowerOfTwo,
-        /// Rows.
+        /// Number of rows.
         n: i64 = PowerOfTwo,
-        /// Eigenvectors are wanted.
+        /// Whether eigenvectors are computed.
         vectors: bool = Exact,
     }
     parameters {
-        /// `jacobi` rotates matrices in shared memory; `tridiagonal` reduces them to that form.
+        /// `jacobi` rotates matrices in shared memory; `tridiagonal` reduces them to tridiagonal form.
         method: &'static str = ["jacobi", "tridiagonal"],
-        /// Threads of a block that rotates, along rows.
+        /// Threads along rows, per block of Jacobi rotations.
         width: i64 = [4, 8, 16, 32],
-        /// Threads of it, along columns.
+        /// Threads along columns, per block of Jacobi rotations.
         height: i64 = [4, 8, 16, 32],
     }
     device {}
@@ -81,18 +81,18 @@ pub(super) fn decompose_hermitian(
 /// rows; for more the tridiagonal form, which is divided and conquered, or bisected for eigenvalues alone. Errors are at
 /// most about the length of the matrix times the precision of its elements.
 impl GpuArray {
-    /// Eigenvalues in ascending order, and eigenvectors of length 1 as columns; waits.
+    /// Computes eigenvalues in ascending order, and unit eigenvectors as columns; waits.
     ///
     /// # Errors
-    /// When a matrix has infinities or NaN, is not square, or its eigenvalues were not found within `limits`; for
-    /// elements that cannot be factored.
+    /// When a matrix has infinities or NaN, is not square, or does not converge within `limits`; for elements that
+    /// cannot be factorised.
     pub fn eigh(&self, triangle: Triangle, limits: IterationLimits) -> Result<(GpuArray, GpuArray)> {
         let found = self.compute_eigh(triangle, limits, true)?;
         let vectors = found.vectors.ok_or_else(|| ArrayError::value_error("eigh: no eigenvectors were made"))?;
         Ok((unstack_axes(&found.values, stack_axes(self))?, unstack_axes(&vectors, stack_axes(self))?))
     }
 
-    /// The eigenvalues of [`GpuArray::eigh`]; waits.
+    /// Computes the eigenvalues of [`GpuArray::eigh`]; waits.
     ///
     /// # Errors
     /// As [`GpuArray::eigh`].

@@ -16,7 +16,7 @@ use crate::scalar::Scalar;
 use rtcg_codegen::array::{LinalgStep, Op};
 use rtcg_codegen::{DType, WeakScalar};
 
-/// One of the two halves of a square matrix, both with its diagonal.
+/// A triangle of a square matrix, including its diagonal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Triangle {
     /// At and below the diagonal.
@@ -68,12 +68,12 @@ pub(super) fn triangular_part(a: &GpuArray, triangle: Triangle) -> Result<GpuArr
 
 /// Factorizations of stacks of matrices: the last two axes. Integers are taken as float64.
 impl GpuArray {
-    /// Cholesky factors of positive definite matrices, of which one triangle is read; waits to see that they are.
-    /// The product of a lower triangular matrix and its adjoint, or of the adjoint of an upper one and itself (Golub and
-    /// Van Loan, Matrix Computations, 4.2).
+    /// Computes Cholesky factors of positive definite matrices, of which one triangle is read; waits to check
+    /// definiteness. A matrix is the product of a lower factor and its adjoint, or of an upper factor's adjoint and the
+    /// factor (Golub and Van Loan, Matrix Computations, 4.2).
     ///
     /// # Errors
-    /// When a matrix is not positive definite or not square, and for elements that cannot be factored.
+    /// When a matrix is not positive definite or not square, and for elements that cannot be factorised.
     pub fn cholesky(&self, triangle: Triangle) -> Result<GpuArray> {
         square_extent(self)?;
         let dtype = float_dtype(&[self.dtype()])?;
@@ -86,12 +86,12 @@ impl GpuArray {
         if is_upper { conjugate_transpose(&factors) } else { Ok(factors) }
     }
 
-    /// Matrices Q with orthonormal columns and upper triangular ones R, of which these are the products: as many
-    /// columns of Q as of the shorter side, or square ones if `is_complete`. Does not wait. Householder reflections
+    /// Computes QR factors: matrices Q with orthonormal columns and upper triangular matrices R. Q is square if
+    /// `is_complete`; otherwise it has as many columns as the shorter side. Does not wait. Uses Householder reflections
     /// (Golub and Van Loan, Matrix Computations, 5.2), by panels of columns.
     ///
     /// # Errors
-    /// When there are less than two axes, and for elements that cannot be factored.
+    /// When there are fewer than two axes, and for elements that cannot be factorised.
     pub fn qr(&self, is_complete: bool) -> Result<(GpuArray, GpuArray)> {
         let [m, n] = rows_and_columns(self)?;
         let qr_factors = self.qr_factors()?;
@@ -100,7 +100,7 @@ impl GpuArray {
         Ok((unstack_axes(&qr_factors.form_q(columns)?, stack_axes(self))?, r))
     }
 
-    /// The second factor of [`GpuArray::qr`]: R.
+    /// Computes only the factor R of [`GpuArray::qr`].
     ///
     /// # Errors
     /// As [`GpuArray::qr`].
@@ -109,8 +109,8 @@ impl GpuArray {
         unstack_axes(&self.qr_factors()?.form_r(m.min(n))?, stack_axes(self))
     }
 
-    /// The reflectors of [`GpuArray::qr`] in LAPACK's form: transposed matrices with R and the vectors, and the
-    /// taus.
+    /// Computes the reflectors of [`GpuArray::qr`] in LAPACK's form: transposed matrices that hold R and the reflector
+    /// vectors, and the taus.
     ///
     /// # Errors
     /// As [`GpuArray::qr`].

@@ -1,4 +1,4 @@
-//! Updates C - A B of the trailing matrices of blocked factorizations.
+//! Updates C - A B of the trailing matrices of blocked factorisations.
 
 use super::factorizations::{Triangle, triangular_part};
 use super::launch::{DEFAULT_BLOCK_DIM, LinalgKernel, batched_grid_dim};
@@ -13,31 +13,31 @@ use rtcg_codegen::{DType, DeviceInfo, WeakScalar, tunable};
 const MIN_SEPARATE_GEMM_ELEMENTS: i64 = 1 << 20;
 
 tunable! {
-    /// The kernels that take products from matrices.
+    /// The kernels that subtract products from matrices.
     pub(crate) UpdateChoice = "linalg.update";
-    /// Matrices of `m` x `n` elements from which products of `k` terms are taken.
+    /// Matrices of `m` x `n` elements, from which products with inner length `k` are subtracted.
     problem UpdateProblem {
         /// Their dtype.
         dtype: DType = Exact,
-        /// Bytes of an element.
+        /// Bytes per element.
         itemsize: i64 = Exact,
-        /// Matrices.
+        /// Number of matrices.
         batches: i64 = PowerOfTwo,
-        /// Rows.
+        /// Number of rows.
         m: i64 = PowerOfTwo,
-        /// Columns.
+        /// Number of columns.
         n: i64 = PowerOfTwo,
-        /// Terms of each element.
+        /// Inner length of the products.
         k: i64 = PowerOfTwo,
-        /// Only lower triangles are needed.
+        /// Whether only lower triangles are needed.
         lower: bool = Exact,
     }
     parameters {
-        /// One kernel multiplies and subtracts, else one after the other.
+        /// Whether a single kernel multiplies and subtracts, rather than two.
         fused: bool = [false, true],
         /// Rows, and columns, of the result that a thread computes; a block has 16 x 16 threads.
         part: i64 = [2, 4, 8],
-        /// Terms that are copied at once.
+        /// Elements along `k` that are loaded at once.
         depth: i64 = [8, 16, 32],
     }
     device {}

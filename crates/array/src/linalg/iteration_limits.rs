@@ -1,14 +1,14 @@
-//! How long iterations go on.
+//! Limits on the number of iterations.
 
-/// Iterations after which eigenvalues and singular values count as not found. The usual ones are several times what
-/// any matrix was seen to need.
+/// The iterations after which eigenvalues and singular values count as not converged. The defaults are several times
+/// what any tested matrix needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IterationLimits {
     /// Sweeps of Jacobi rotations over all pairs of rows or columns.
     pub sweeps: usize,
-    /// QL iterations of a row of the parts that a tridiagonal matrix is torn into.
+    /// QL iterations per row of the parts into which a tridiagonal matrix is split.
     pub ql_iterations: usize,
-    /// QR iterations for one or two eigenvalues of a general matrix.
+    /// QR iterations for each eigenvalue, or pair of eigenvalues, of a general matrix.
     pub qr_iterations: usize,
 }
 

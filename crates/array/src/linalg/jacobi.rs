@@ -1,4 +1,4 @@
-//! Eigenvalues of small Hermitian matrices: Jacobi rotations in shared memory, a block of threads for a matrix.
+//! Eigenvalues of small Hermitian matrices by Jacobi rotations in shared memory, with one block of threads per matrix.
 
 use super::launch::LinalgKernel;
 use super::matrix_helpers::empty_like;

@@ -1,4 +1,4 @@
-//! Launches of the kernels of linear algebra.
+//! Launches of the linear algebra kernels.
 
 use crate::array::GpuArray;
 use crate::error::{ArrayError, Result};

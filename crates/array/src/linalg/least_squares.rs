@@ -1,4 +1,4 @@
-//! What singular values are for: pseudo-inverses, ranks, least squares.
+//! Applications of singular values: pseudo-inverses, ranks and least squares.
 
 use super::iteration_limits::IterationLimits;
 use super::matrix_helpers::{
@@ -15,15 +15,15 @@ use crate::views::Index;
 use rtcg_codegen::DType;
 use rtcg_codegen::array::{Op, ReductionOp};
 
-/// From which size on singular values count as none; arrays have one of each matrix.
+/// The cutoff below which singular values count as zero; an array has one value per matrix.
 #[derive(Debug, Clone, Copy, Default)]
 pub enum Tolerance<'a> {
-    /// The precision of the elements times the longer side and the largest singular value.
+    /// The machine epsilon of the elements, times the longer side and the largest singular value.
     #[default]
     Epsilon,
-    /// So many times the largest singular value.
+    /// This multiple of the largest singular value.
     Relative(Arg<'a>),
-    /// This.
+    /// This value.
     Absolute(Arg<'a>),
 }
 
@@ -45,15 +45,15 @@ impl Tolerance<'_> {
     }
 }
 
-/// What [`GpuArray::lstsq`] finds.
+/// The result of [`GpuArray::lstsq`].
 #[derive(Debug, Clone)]
 pub struct LeastSquares {
-    /// The solutions of least length.
+    /// The minimum-norm solutions.
     pub solution: GpuArray,
-    /// For each right side the sum of squares of what is left; empty unless the matrix has more rows than columns, and
+    /// The sum of squared residuals for each right-hand side; empty unless the matrix has more rows than columns and
     /// full rank.
     pub residuals: GpuArray,
-    /// How many singular values count.
+    /// The effective rank: the number of singular values above the cutoff.
     pub rank: usize,
     /// All singular values, in descending order.
     pub singular_values: GpuArray,
@@ -72,8 +72,8 @@ fn check_2d(a: &GpuArray) -> Result<[usize; 2]> {
 
 /// What singular values of stacks of matrices, the last two axes, are for.
 impl GpuArray {
-    /// Pseudo-inverses, without singular values that are as nothing; waits. Of Hermitian matrices the lower triangle is
-    /// read.
+    /// Computes pseudo-inverses, ignoring singular values up to the tolerance; waits. Reads only the lower triangle of
+    /// Hermitian matrices.
     ///
     /// # Errors
     /// As [`GpuArray::svd`].
@@ -90,8 +90,8 @@ impl GpuArray {
             .matmul(&inverse.expand_dims(&[-1])?.binary(Op::Multiply, &conjugate_transpose(&svd.u)?)?)
     }
 
-    /// How many singular values are larger than a tolerance; 0 or 1 for arrays of less than two axes. Waits. Of
-    /// Hermitian matrices the lower triangle is read.
+    /// Counts the singular values larger than a tolerance; 0 or 1 for arrays of fewer than two axes. Waits. Reads only
+    /// the lower triangle of Hermitian matrices.
     ///
     /// # Errors
     /// As [`GpuArray::svd`].
@@ -115,14 +115,14 @@ impl GpuArray {
         counts.reduce(ReductionOp::CountNonzero, ReduceOptions { axes: Some(&[-1]), ..Default::default() })
     }
 
-    /// Solutions of `self @ x = b` of the least sums of squares of what is left, and of the least length among these, by
-    /// singular values, for a matrix and one or several right sides; singular values up to `ratio` times the largest one
-    /// are taken for zeros. Without a ratio that is the precision times the longer side; a negative one stands for the
-    /// precision. Waits.
+    /// Computes the least-squares solutions of `self @ x = b`, with the minimum norm among these, by singular values,
+    /// for one matrix and one or several right-hand sides. Singular values up to `ratio` times the largest one count as
+    /// zero. By default the ratio is the machine epsilon times the longer side; a negative ratio means the machine
+    /// epsilon. Waits.
     ///
     /// # Errors
-    /// When shapes do not fit, a matrix has infinities or NaN, or iterations did not end within `limits`; for elements
-    /// that cannot be factored.
+    /// When shapes do not fit, a matrix has infinities or NaN, or the iteration does not converge within `limits`; for
+    /// elements that cannot be factorised.
     pub fn lstsq(&self, b: &GpuArray, ratio: Option<f64>, limits: IterationLimits) -> Result<LeastSquares> {
         self.check_context(b)?;
         let is_vector = b.ndim() == 1;

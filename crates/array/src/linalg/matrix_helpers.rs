@@ -1,4 +1,4 @@
-//! Requirements on the matrices of linear algebra, and small operations on stacks of them.
+//! Checks of matrix arguments, and small operations on stacks of matrices.
 
 use crate::array::{Arg, GpuArray};
 use crate::elementwise::{OpOptions, apply_elementwise};

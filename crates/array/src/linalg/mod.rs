@@ -1,17 +1,17 @@
-//! Linear algebra of stacks of matrices, by kernels of this project: no cuBLAS or cuSOLVER is needed.
+//! Linear algebra on stacks of matrices, with kernels of this project: cuBLAS and cuSOLVER are not needed.
 //!
-//! Matrices are the last two axes of arrays of float32, float64 and their complex types; integers are taken as float64.
-//! All are copied to stacks of three axes in C order and changed there. A block of threads has a matrix, or a part of
-//! one.
+//! Matrices are the last two axes of arrays of float32, float64 and their complex types; integers are converted to
+//! float64. All are copied to stacks of three axes in C order and modified in place there. A block of threads processes
+//! a matrix, or a part of one.
 //!
-//! - LU, Cholesky, QR and triangular solves work by panels (`panels`, `lu`, `factorizations`, `householder`, `trsm`); the
-//!   trailing matrix is updated by matrix products (`gemm_update`).
+//! - LU, Cholesky, QR and triangular solves work by panels (`panels`, `lu`, `factorizations`, `householder`, `trsm`);
+//!   matrix products update the trailing matrix (`gemm_update`).
 //! - Matrices are scaled by powers of two before eigenvalues or singular values are computed (`scaling`).
 //! - Hermitian eigenproblems: Jacobi rotations (`jacobi`), or tridiagonal form (`tridiagonal`) and divide and conquer
 //!   (`divide_and_conquer`). General ones: QR iterations (`schur`). Singular values: rotations of columns
 //!   (`one_sided_jacobi`).
 //!
-//! Kernels report failures in a word on the device. Iterations read it now and then to see whether some are left.
+//! Kernels report failures in a word on the device. Iterations read it now and then to see whether any matrices remain.
 
 mod compact_wy;
 mod divide_and_conquer;

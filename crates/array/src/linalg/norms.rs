@@ -10,10 +10,10 @@ use crate::views::Index;
 use rtcg_codegen::array::{Op, ReductionOp};
 use rtcg_codegen::{DType, DTypeKind};
 
-/// A norm of matrices.
+/// A matrix norm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum MatrixNorm {
-    /// The root of the sum of squares.
+    /// The square root of the sum of squared absolute values.
     #[default]
     Frobenius,
     /// The sum of singular values.
@@ -22,13 +22,13 @@ pub enum MatrixNorm {
     MaxSingularValue,
     /// The smallest singular value.
     MinSingularValue,
-    /// The largest sum of absolute values of a column.
+    /// The largest column sum of absolute values.
     MaxColumnSum,
-    /// The smallest sum of absolute values of a column.
+    /// The smallest column sum of absolute values.
     MinColumnSum,
-    /// The largest sum of absolute values of a row.
+    /// The largest row sum of absolute values.
     MaxRowSum,
-    /// The smallest sum of absolute values of a row.
+    /// The smallest row sum of absolute values.
     MinRowSum,
 }
 
@@ -51,8 +51,9 @@ fn reduce_axes(a: &GpuArray, reduction: ReductionOp, axes: ReducedAxes<'_>, keep
 
 /// Norms. Those of singular values wait.
 impl GpuArray {
-    /// Norms of vectors over axes: the root of order `order` of the sum of powers of absolute values, the largest (or
-    /// smallest) one for (minus) infinity, the number of those that are not 0 for 0.
+    /// Computes vector norms over axes. The norm of order p is the p-th root of the sum of p-th powers of absolute
+    /// values; order (minus) infinity gives the largest (smallest) absolute value, and order 0 the number of nonzero
+    /// elements.
     ///
     /// # Errors
     /// When an axis does not exist or is named twice, or has no element and the result needs one.
@@ -72,11 +73,11 @@ impl GpuArray {
         }
     }
 
-    /// Norms of matrices, the last two axes.
+    /// Computes norms of the matrices in the last two axes.
     ///
     /// # Errors
-    /// When there are less than two axes; for norms of singular values as [`GpuArray::svd`]; when a matrix has no
-    /// element and the norm needs one.
+    /// When there are fewer than two axes; as [`GpuArray::svd`] for norms that need singular values; when a matrix has
+    /// no element and the norm needs one.
     pub fn matrix_norm(&self, norm: MatrixNorm, limits: IterationLimits) -> Result<GpuArray> {
         rows_and_columns(self)?;
         match norm {
@@ -109,8 +110,8 @@ impl GpuArray {
         reduce_axes(&s, reduction, Some(&[-1]), false)
     }
 
-    /// Condition numbers of matrices: a norm times that of the inverse, infinity for singular matrices. Norms of largest
-    /// and smallest singular values take matrices that are not square, too, and wait.
+    /// Computes condition numbers of matrices: a norm times that of the inverse, infinity for singular matrices. Norms
+    /// of the largest and smallest singular values also accept non-square matrices, and wait.
     ///
     /// # Errors
     /// When a matrix has no element, or is not square and the norm needs the inverse; as [`GpuArray::svd`].

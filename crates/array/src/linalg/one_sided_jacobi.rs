@@ -1,4 +1,5 @@
-//! Singular values by Jacobi rotations of columns: a block of threads for a small matrix, launches for a large one.
+//! Singular values by one-sided Jacobi rotations: one block of threads per small matrix, several launches for a large
+//! one.
 
 use super::eigh::decompose_hermitian;
 use super::factorizations::Triangle;
@@ -25,29 +26,29 @@ const MIN_SINGLE_BLOCK_BATCH: i64 = 32;
 const MAX_BATCHED_SINGLE_BLOCK_COLUMNS: i64 = 128;
 
 tunable! {
-    /// How columns are made orthogonal by rotations.
+    /// How rotations orthogonalise columns.
     pub(crate) RotationChoice = "linalg.rotations";
-    /// Matrices of `m` rows and `n` columns, at most as many.
+    /// Matrices of `m` rows and `n <= m` columns.
     problem RotationProblem {
-        /// Bytes of an element.
+        /// Bytes per element.
         itemsize: i64 = Exact,
-        /// Matrices.
+        /// Number of matrices.
         batches: i64 = PowerOfTwo,
-        /// Rows.
+        /// Number of rows.
         m: i64 = PowerOfTwo,
-        /// Columns.
+        /// Number of columns.
         n: i64 = PowerOfTwo,
-        /// The product of the rotations is wanted.
+        /// Whether the product of the rotations is needed.
         vectors: bool = Exact,
     }
     parameters {
-        /// A block has a matrix, else it has a pair of columns for a round.
+        /// Whether a block handles a whole matrix, rather than a pair of columns for one round.
         one_block: bool = [false, true],
-        /// Columns are made nearly orthogonal first, by eigenvectors.
+        /// Whether eigenvectors make the columns nearly orthogonal first.
         preconditioned: bool = [false, true],
-        /// Threads that have a pair of columns, but for a warp at most where a block has a matrix.
+        /// Threads per pair of columns; at most a warp if a block handles a whole matrix.
         group: i64 = [8, 16, 32, 64, 128, 256],
-        /// Threads of a block that has a matrix, at most.
+        /// Maximum threads per block that handles a whole matrix.
         threads: i64 = [64, 128, 256, 512],
     }
     device {}
@@ -119,7 +120,7 @@ pub(super) struct JacobiSvd {
 }
 
 /// Makes columns of scaled matrices, the rows of `w` of [`RotationChoice::padded_length`], orthonormal by rotations from the right.
-/// Columns that are as nothing become zeros.
+/// Negligible columns become zeros.
 ///
 /// One-sided Jacobi rotations in parallel order: Hestenes, Inversion of matrices by biorthogonalization, J. SIAM 6,
 /// 1958; de Rijk, A one-sided Jacobi algorithm for computing the singular value decomposition on a vector computer, SIAM

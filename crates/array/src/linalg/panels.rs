@@ -1,4 +1,4 @@
-//! Panels of columns that matrices are factored by, and the kernels that factor them.
+//! Panels of columns for blocked factorisations, and the kernels that factorise them.
 
 use super::launch::LinalgKernel;
 use crate::array::GpuArray;
@@ -16,23 +16,23 @@ const REGISTER_PANEL_THREADS: i64 = 512;
 pub(super) const REFLECTED_COLUMNS: usize = 32;
 
 tunable! {
-    /// How wide the panels are that a matrix is factored, or a triangular system is solved, by.
+    /// The panel width for factorising matrices and solving triangular systems.
     pub(crate) PanelWidth = "linalg.panel";
-    /// Matrices that are factored; triangles with right sides.
+    /// Matrices to factorise, or triangles with right-hand sides.
     problem PanelWidthProblem {
         /// `lu`, `cholesky`, `qr` or `triangular`.
         operation: &'static str = Exact,
-        /// Bytes of an element.
+        /// Bytes per element.
         itemsize: i64 = Exact,
-        /// Matrices.
+        /// Number of matrices.
         batches: i64 = PowerOfTwo,
-        /// Rows.
+        /// Number of rows.
         m: i64 = PowerOfTwo,
-        /// Columns of what is factored; right sides.
+        /// Number of columns, or of right-hand sides.
         n: i64 = PowerOfTwo,
     }
     parameters {
-        /// Columns of a panel; rows of a block of a triangle.
+        /// Columns per panel, or rows per block of a triangle.
         width: i64 = [16, 32, 48, 64, 96, 128],
     }
     device {}
@@ -59,25 +59,25 @@ pub(super) fn panel_width(a: &GpuArray, operation: &'static str, n: usize) -> us
 }
 
 tunable! {
-    /// The kernel that factors panels.
+    /// The kernel that factorises panels.
     pub(crate) PanelKernel = "linalg.panel_kernel";
     /// Panels of `m` rows.
     problem PanelKernelProblem {
         /// `lu` or `qr`.
         operation: &'static str = Exact,
-        /// Bytes of an element.
+        /// Bytes per element.
         itemsize: i64 = Exact,
-        /// Matrices.
+        /// Number of matrices.
         batches: i64 = PowerOfTwo,
-        /// Rows.
+        /// Number of rows.
         m: i64 = PowerOfTwo,
     }
     parameters {
-        /// Blocks factor strips of panels in registers, else whole panels in memory.
+        /// Whether blocks factorise strips of panels in registers, rather than whole panels in memory.
         registers: bool = [false, true],
-        /// Threads of a block, at most; those of a whole panel.
+        /// Maximum threads per block; for whole panels the exact number.
         threads: i64 = [32, 64, 128, 256, 512],
-        /// Columns of a strip.
+        /// Columns per strip.
         width: i64 = [1, 2, 4, 8, 16, 32],
     }
     device {}

@@ -1,4 +1,4 @@
-//! Stacks of matrices scaled before eigenvalues or singular values are sought, and results put in order after.
+//! Scales stacks of matrices before eigenvalues or singular values are computed, and sorts the results.
 
 use super::factorizations::Triangle;
 use super::launch::{LinalgKernel, batched_grid_dim};

@@ -1,7 +1,7 @@
-//! Schur forms of general matrices: reduction to Hessenberg form and QR iterations.
+//! Schur forms of general matrices: reduction to Hessenberg form, and QR iterations.
 //!
-//! A block of threads for each matrix works near the diagonal. Many blocks apply its reflectors to the rest of the
-//! matrix. All matrices are stacks in C order, changed in place.
+//! One block of threads per matrix works near the diagonal. Many blocks apply its reflectors to the rest of the matrix.
+//! All matrices are stacks in C order, modified in place.
 
 use super::launch::LinalgKernel;
 use super::matrix_helpers::{empty_like, identity_matrices, matrix_transpose, read_first_i32, zeros_like};
@@ -19,21 +19,21 @@ tunable! {
     pub(crate) HessenbergChoice = "linalg.hessenberg";
     /// Square matrices of `n` rows.
     problem HessenbergProblem {
-        /// Bytes of an element.
+        /// Bytes per element.
         itemsize: i64 = Exact,
-        /// Matrices.
+        /// Number of matrices.
         batches: i64 = PowerOfTwo,
-        /// Rows.
+        /// Number of rows.
         n: i64 = PowerOfTwo,
-        /// The product of the reflections is wanted.
+        /// Whether the product of the reflections is needed.
         vectors: bool = Exact,
     }
     parameters {
-        /// Threads of a block that makes the reflection of a column.
+        /// Threads per block that computes the reflection of a column.
         column_threads: i64 = [32, 64, 128, 256, 512],
-        /// Threads of a block that applies it from the left, each to a column.
+        /// Threads per block that applies a reflection from the left; one column each.
         left_threads: i64 = [32, 64, 128, 256],
-        /// Warps of a block that applies it from the right, each to a row.
+        /// Warps per block that applies a reflection from the right; one row each.
         right_warps: i64 = [1, 2, 4, 8, 16],
     }
     device {}
@@ -51,21 +51,21 @@ tunable! {
     pub(crate) SchurChoice = "linalg.schur";
     /// Hessenberg matrices of `n` rows.
     problem SchurProblem {
-        /// Bytes of an element.
+        /// Bytes per element.
         itemsize: i64 = Exact,
-        /// Matrices.
+        /// Number of matrices.
         batches: i64 = PowerOfTwo,
-        /// Rows.
+        /// Number of rows.
         n: i64 = PowerOfTwo,
-        /// Schur vectors are wanted.
+        /// Whether Schur vectors are computed.
         vectors: bool = Exact,
     }
     parameters {
-        /// Threads of a block that iterates.
+        /// Threads per block that iterates.
         threads: i64 = [32, 64, 128, 256],
-        /// Threads of a block that applies reflections to what lies beside, each to a row or column.
+        /// Threads per block that applies reflections to the rest of a matrix; one row or column each.
         apply_threads: i64 = [32, 64, 128, 256],
-        /// Iterations before it is asked whether some are left, of matrices whose Schur vectors are wanted.
+        /// Iterations between checks for unfinished matrices, if Schur vectors are computed.
         rounds: i64 = [4, 8, 16, 32, 64],
     }
     device {}

@@ -1,4 +1,4 @@
-//! Systems of equations, inverses and determinants, by LU factors.
+//! Systems of linear equations, inverses and determinants, by LU factors.
 
 use super::lu::LuFactors;
 use super::matrix_helpers::{
@@ -13,12 +13,12 @@ use crate::views::Index;
 use rtcg_codegen::array::{Op, ReductionOp};
 use rtcg_codegen::{DType, WeakScalar};
 
-/// Signs and logarithms of the sizes of determinants.
+/// Signs of determinants, and logarithms of their absolute values.
 #[derive(Debug, Clone)]
 pub struct SlogDet {
-    /// -1, 0 or 1; for complex matrices a number of size 1 or 0.
+    /// -1, 0 or 1; for complex matrices a number of absolute value 1 or 0.
     pub sign: GpuArray,
-    /// Natural logarithms of absolute values, minus infinity for zeros.
+    /// Natural logarithms of the absolute values; minus infinity where the determinant is zero.
     pub log: GpuArray,
 }
 
@@ -58,10 +58,10 @@ fn lu_diagonals_and_signs(a: &GpuArray) -> Result<(GpuArray, GpuArray)> {
 /// Systems of equations, inverses and determinants of stacks of square matrices: the last two axes. Integers are taken
 /// as float64. LU factors with partial pivoting (Golub and Van Loan, Matrix Computations, 3.4).
 impl GpuArray {
-    /// Solutions of `self @ x = b`, where `b` has one axis or stacks of matrices, which are broadcast; waits.
+    /// Solves `self @ x = b`, where `b` has one axis or is a stack of matrices, which are broadcast; waits.
     ///
     /// # Errors
-    /// When a matrix is singular, when shapes do not fit, and for elements that cannot be factored.
+    /// When a matrix is singular, when shapes do not fit, and for elements that cannot be factorised.
     pub fn solve(&self, b: &GpuArray) -> Result<GpuArray> {
         self.check_context(b)?;
         let n = square_extent(self)?;
@@ -84,25 +84,25 @@ impl GpuArray {
         if is_vector { x.index(&[Index::Ellipsis, Index::At(0)]) } else { Ok(x) }
     }
 
-    /// Inverse matrices; waits.
+    /// Computes inverse matrices; waits.
     ///
     /// # Errors
-    /// When a matrix is singular or not square, and for elements that cannot be factored.
+    /// When a matrix is singular or not square, and for elements that cannot be factorised.
     pub fn inv(&self) -> Result<GpuArray> {
         check_not_singular(inverse_stacks(self)?)
     }
 
-    /// Inverse matrices, NaN for singular ones; does not wait.
+    /// Computes inverse matrices, filled with NaN where singular; does not wait.
     ///
     /// # Errors
-    /// When matrices are not square, and for elements that cannot be factored.
+    /// When matrices are not square, and for elements that cannot be factorised.
     pub fn inv_or_nan(&self) -> Result<GpuArray> {
         let (x, is_singular) = inverse_stacks(self)?;
         let is_singular = is_singular.reshape_to(&stack_shape(stack_axes(self), &[1, 1]), Order::C)?;
         where_select(&is_singular, scalar_arg(x.dtype(), f64::NAN), &x)
     }
 
-    /// Determinants; does not wait.
+    /// Computes determinants; does not wait.
     ///
     /// # Errors
     /// As [`GpuArray::inv_or_nan`].
@@ -112,7 +112,8 @@ impl GpuArray {
         unstack_axes(&product.binary(Op::Multiply, &sign)?, stack_axes(self))
     }
 
-    /// Signs and logarithms of the sizes of determinants, which neither overflow nor vanish; does not wait.
+    /// Computes signs of determinants and logarithms of their absolute values, which neither overflow nor underflow;
+    /// does not wait.
     ///
     /// # Errors
     /// As [`GpuArray::inv_or_nan`].

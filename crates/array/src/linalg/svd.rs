@@ -18,7 +18,7 @@ use crate::scalar::Scalar;
 use rtcg_codegen::array::{LINALG_NOT_CONVERGED, LINALG_NOT_FINITE, LINALG_RANK_DEFICIENT, Op, ReductionOp};
 use rtcg_codegen::{DType, WeakScalar};
 
-/// A = U diag(S) V^H.
+/// A singular value decomposition A = U diag(S) V^H.
 #[derive(Debug, Clone)]
 pub struct Svd {
     /// Left singular vectors as columns.
@@ -91,11 +91,12 @@ fn decompose_tall(
 /// Singular values: the last two axes are matrices. One-sided Jacobi rotations (Hestenes). Errors are at most about
 /// the length of the matrix times the precision of its elements.
 impl GpuArray {
-    /// Singular value decompositions; square U and V if `is_full`, else as many vectors as values. Waits.
+    /// Computes singular value decompositions. U and V are square if `is_full`; otherwise there are as many vectors as
+    /// values. Waits.
     ///
     /// # Errors
-    /// When a matrix has infinities or NaN, or the values were not found within `limits`; for elements that cannot be
-    /// factored.
+    /// When a matrix has infinities or NaN, or does not converge within `limits`; for elements that cannot be
+    /// factorised.
     pub fn svd(&self, is_full: bool, limits: IterationLimits) -> Result<Svd> {
         let (found, is_wide) = self.compute_svd(is_full, limits, true)?;
         let (u, v) = found.vectors.ok_or_else(|| ArrayError::value_error("svd: no vectors were made"))?;
@@ -108,7 +109,7 @@ impl GpuArray {
         })
     }
 
-    /// Singular values in descending order; waits.
+    /// Computes the singular values in descending order; waits.
     ///
     /// # Errors
     /// As [`GpuArray::svd`].
@@ -124,7 +125,7 @@ impl GpuArray {
         Ok((decompose_tall(&w, m.max(n), is_full, limits, choice, has_vectors)?, m < n))
     }
 
-    /// [`GpuArray::svd`] of Hermitian matrices, of which the lower triangle is read, by their eigenvalues.
+    /// [`GpuArray::svd`] of Hermitian matrices, of which the lower triangle is read, from their eigenvalues.
     ///
     /// # Errors
     /// As [`GpuArray::eigh`].
@@ -154,7 +155,7 @@ impl GpuArray {
         Ok(Svd { u: in_order(&vectors)?, s, vh: conjugate_transpose(&in_order(&turned)?)? })
     }
 
-    /// The singular values of [`GpuArray::svd_of_hermitian`]; waits.
+    /// Computes the singular values of [`GpuArray::svd_of_hermitian`]; waits.
     ///
     /// # Errors
     /// As [`GpuArray::eigh`].

@@ -15,19 +15,19 @@ tunable! {
     pub(crate) TridiagonalChoice = "linalg.tridiagonal";
     /// Hermitian matrices of `n` rows.
     problem TridiagonalProblem {
-        /// Bytes of an element.
+        /// Bytes per element.
         itemsize: i64 = Exact,
-        /// Matrices.
+        /// Number of matrices.
         batches: i64 = PowerOfTwo,
-        /// Rows.
+        /// Number of rows.
         n: i64 = PowerOfTwo,
     }
     parameters {
-        /// Reflectors of a panel, after which the rest of the matrix is updated.
+        /// Reflectors per panel, after which the rest of the matrix is updated.
         pairs: i64 = [8, 16, 32, 64],
-        /// Warps of a block; 1 has a row for each thread in place of a warp.
+        /// Warps per block; with 1, each thread handles a row, otherwise each warp.
         warps: i64 = [1, 2, 4, 8, 16],
-        /// A kernel of its own updates the matrix, not a matrix product.
+        /// Whether a special kernel updates the matrix, rather than a matrix product.
         fused: bool = [false, true],
         /// Rows that a thread of that kernel updates.
         part: i64 = [1, 2, 4, 8],
@@ -52,15 +52,15 @@ tunable! {
     pub(crate) BisectChoice = "linalg.bisect";
     /// Tridiagonal matrices of `n` rows.
     problem BisectProblem {
-        /// Bytes of an element.
+        /// Bytes per element.
         itemsize: i64 = Exact,
-        /// Matrices.
+        /// Number of matrices.
         batches: i64 = PowerOfTwo,
-        /// Rows.
+        /// Number of rows.
         n: i64 = PowerOfTwo,
     }
     parameters {
-        /// Threads of a block, each of which has a value.
+        /// Threads per block; one eigenvalue each.
         threads: i64 = [32, 64, 128, 256],
     }
     device {}

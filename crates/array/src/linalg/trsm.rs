@@ -12,25 +12,26 @@ use rtcg_codegen::{DeviceInfo, tunable};
 tunable! {
     /// The kernel that solves triangular systems.
     pub(crate) TriangularChoice = "linalg.triangular";
-    /// Triangles of `panel` rows at most, with right sides.
+    /// Triangles of at most `panel` rows, with right-hand sides.
     problem TriangularProblem {
-        /// Bytes of an element.
+        /// Bytes per element.
         itemsize: i64 = Exact,
-        /// Triangles.
+        /// Number of triangles.
         batches: i64 = PowerOfTwo,
-        /// Right sides of each.
+        /// Right-hand sides per triangle.
         n: i64 = PowerOfTwo,
-        /// Rows of a triangle, at most.
+        /// Maximum rows of a triangle.
         panel: i64 = Exact,
-        /// Rows of the right sides are exchanged before.
+        /// Whether rows of the right-hand sides are exchanged first.
         swaps: bool = Exact,
     }
     parameters {
-        /// `warps` has right sides in registers, `block` in memory, where rows are exchanged by a kernel of their own.
+        /// `warps` keeps right-hand sides in registers, `block` in memory; with `block` a separate kernel exchanges
+        /// rows.
         kernel: &'static str = ["block", "warps"],
-        /// Threads of a block; of one that exchanges rows, which another solves behind, if that is `block`.
+        /// Threads per block; with `block` and row exchanges, those of the kernel that exchanges rows before the solve.
         threads: i64 = [64, 128, 256, 512],
-        /// Right sides of a block.
+        /// Right-hand sides per block.
         sides: i64 = [8, 16, 32, 64],
     }
     device {}

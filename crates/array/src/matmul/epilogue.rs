@@ -1,4 +1,4 @@
-//! Products whose sums pass through an expression before they are stored.
+//! Matrix products with an epilogue: an expression that is applied to each sum before it is stored.
 
 use super::MatmulTarget;
 use crate::array::{GpuArray, push_arrays};
@@ -12,13 +12,14 @@ use rtcg_codegen::array::{
 };
 use std::sync::Arc;
 
-/// What [`GpuArray::matmul_epilogue`] stores.
+/// The epilogue of [`GpuArray::matmul_epilogue`].
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Epilogue<'a> {
-    /// An expression of CUDA C: of the sum `acc` (float for 16-bit floats), its row `i` and column `j`, the matrix `batch` of
-    /// a stack, the lengths `m`, `n`, `k`, and operands by their names.
+    /// A CUDA C expression of the sum `acc` (float for 16-bit floats), its row `i` and column `j`, the index `batch` of
+    /// the matrix in a stack, the lengths `m`, `n`, `k`, and operands by name.
     pub expression: &'a str,
-    /// Arrays by name, which are indexed flat in C order (`bias[j]`, `other[i * n + j]`); those without axes are values.
+    /// Arrays by name. The expression indexes them flat in C order (`bias[j]`, `other[i * n + j]`); those without axes
+    /// are values.
     pub operands: &'a [(&'a str, &'a GpuArray)],
     /// The dtype of the result; by default that of the product.
     pub dtype: Option<DType>,

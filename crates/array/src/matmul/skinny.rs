@@ -1,4 +1,4 @@
-//! Products with few rows or columns: which kernel, and how its blocks share the work.
+//! Skinny matrix products, with few rows or columns: the choice of kernel, and how its blocks share the work.
 
 use super::tiles::supports_tiles;
 use super::{MatmulTarget, batch_layout, batch_offsets};
@@ -22,45 +22,45 @@ const SUM_SMEM_BYTES: usize = 16 << 10;
 const MAX_COLUMN_MAJOR_GROUPS: usize = 32;
 
 tunable! {
-    /// How products with few rows or columns share the work. Operand A is the larger one.
+    /// How skinny products share the work. Operand A is the larger one.
     pub(crate) SkinnyChoice = "matmul.skinny";
     /// A stack of products of matrices of `rows` x `k` and `k` x `columns` elements.
     problem SkinnyShape {
         /// The dtype of operands and result.
         dtype: DType = Exact,
-        /// Words of four bytes of a sum.
+        /// Four-byte words per sum.
         sum_words: i64 = Exact,
-        /// Products of the stack.
+        /// Products in the stack.
         batches: i64 = PowerOfTwo,
         /// Rows of operand A.
         rows: i64 = PowerOfTwo,
         /// Columns of operand B.
         columns: i64 = PowerOfTwo,
-        /// Terms of each element.
+        /// Inner length of the product.
         k: i64 = PowerOfTwo,
-        /// Adjacent threads take adjacent terms of operand A, else adjacent rows.
+        /// Whether adjacent threads take adjacent elements of A along `k`, rather than adjacent rows.
         row_major: bool = Exact,
-        /// Blocks bring operand B to shared memory.
+        /// Whether blocks load operand B into shared memory.
         staged: bool = Exact,
     }
     parameters {
-        /// Words of the sums of a row, which bound the columns of a block.
+        /// Words of the sums of a row, which bound the columns per block.
         column_words: i64 = [8, 16, 32],
         /// Words of the sums of a thread.
         thread_words: i64 = [8, 16, 32, 64],
-        /// Rows of a thread, where adjacent threads take adjacent terms.
+        /// Rows per thread, if adjacent threads take adjacent elements along `k`.
         max_rows: i64 = [1, 2, 4, 8],
-        /// Packs that a thread reads at once.
+        /// Packs that a thread loads at once.
         packs_in_flight: i64 = [4, 8, 16, 32],
-        /// Those of one row.
+        /// Packs of one row that a thread loads at once.
         max_unroll: i64 = [1, 2, 4, 8],
-        /// Fewest threads that share the terms of a sum, where there are terms for them.
+        /// Minimum threads that split `k` for a sum, if `k` is long enough.
         min_team: i64 = [4, 8, 16, 32, 64, 128, 256],
         /// Bytes of operand B in shared memory.
         staged_bytes: i64 = [4096, 8192, 16384, 32768],
-        /// A step's elements of operand A are read before those of the step before are used.
+        /// Whether the elements of A for a step are loaded before those of the previous step are used.
         prefetched: bool = [false, true],
-        /// Blocks for each multiprocessor up to which blocks share terms; 0 for no shared terms.
+        /// Blocks per multiprocessor up to which blocks split `k`; 0 disables this.
         blocks_per_sm: i64 = [0, 1, 2, 4, 8],
     }
     device {}

@@ -1,5 +1,5 @@
-//! Products whose tiles are too few for the device: the terms are split into parts, which are multiplied as a stack, and
-//! the sums of the parts are added up by a reduction, in the same order at every run.
+//! Split-k products, for products with too few tiles to fill the device: `k` is split into parts, which are multiplied
+//! as a stack, and a reduction adds up the partial sums, in the same order in every run.
 
 use super::{MatmulTarget, launch_without_split_k, simple_kernel, tiles};
 use crate::array::GpuArray;
@@ -14,25 +14,26 @@ use rtcg_codegen::{DType, DeviceInfo, tunable};
 const K_ALIGNMENT: usize = 64;
 
 tunable! {
-    /// When the terms of matrix products are split over blocks.
+    /// When matrix products split `k` over blocks.
     pub(crate) SplitK = "matmul.split_k";
-    /// A stack of products of matrices of `m` x `k` and `k` x `n` elements, which are computed by tiles.
+    /// A stack of products of matrices of `m` x `k` and `k` x `n` elements, computed by tiles.
     problem SplitKProblem {
         /// The dtype of operands and result.
         dtype: DType = Exact,
-        /// Products of the stack.
+        /// Products in the stack.
         batches: i64 = PowerOfTwo,
         /// Rows of the result.
         m: i64 = PowerOfTwo,
         /// Columns of the result.
         n: i64 = PowerOfTwo,
-        /// Terms of each element.
+        /// Inner length of the product.
         k: i64 = PowerOfTwo,
     }
     parameters {
-        /// Blocks for each multiprocessor that parts make up for, where there are no more without parts; 0 for no parts.
+        /// Blocks per multiprocessor that splitting `k` aims for. `k` is split only if this times the number of blocks
+        /// without splitting is at most the number of multiprocessors; 0 disables it.
         waves: i64 = [0, 1, 2, 3, 4, 6, 8],
-        /// Terms that are worth a part.
+        /// Minimum length of `k` per part.
         min_k: i64 = [128, 256, 512, 1024, 2048, 4096],
     }
     device {}

@@ -1,5 +1,5 @@
-//! Products by large tiles, on GPUs of compute capability 8.0 and later: which tile, which operands are copied first, and
-//! the launch.
+//! Products by large tiles, on GPUs of compute capability 8.0 and later: the choice of the tile, the operands to copy
+//! first, and the launch.
 
 use super::{MatmulTarget, batch_layout, batch_offsets};
 use crate::array::GpuArray;
@@ -178,33 +178,33 @@ tunable! {
     problem TileProblem {
         /// The dtype of the operands.
         dtype: DType = Exact,
-        /// Bytes of an element.
+        /// Bytes per element.
         itemsize: i64 = Exact,
-        /// Products of the stack.
+        /// Products in the stack.
         batches: i64 = PowerOfTwo,
         /// Rows of the result.
         m: i64 = PowerOfTwo,
         /// Columns of the result.
         n: i64 = PowerOfTwo,
-        /// Terms of each element.
+        /// Inner length of the product.
         k: i64 = PowerOfTwo,
     }
     parameters {
-        /// What multiplies: threads, or tensor cores by an instruction (of doubles with its rows and depth).
+        /// The unit that multiplies: threads, or tensor cores by an instruction (for doubles with its rows and depth).
         unit: &'static str = ["simt", "mma16", "wgmma", "dmma_m8_k4", "dmma_m16_k4", "dmma_m16_k8", "dmma_m16_k16"],
-        /// Warps (of `wgmma` warpgroups) from top to bottom.
+        /// Warps (or `wgmma` warpgroups) along rows.
         warps_m: i64 = [1, 2, 4],
-        /// Warps from left to right.
+        /// Warps (or `wgmma` warpgroups) along columns.
         warps_n: i64 = [1, 2, 4],
-        /// Rows of the result that a thread (`simt`), a warp or a warpgroup has.
+        /// Rows of the result per thread (`simt`), warp or warpgroup.
         part_m: i64 = [4, 8, 16, 32, 64],
-        /// Columns of the result that it has.
+        /// Columns of the result per thread (`simt`), warp or warpgroup.
         part_n: i64 = [4, 8, 16, 32, 64, 128, 256],
-        /// Terms that are copied at once.
+        /// Elements along `k` that are loaded at once.
         depth: i64 = [8, 16, 32, 64],
-        /// Tiles of each operand that shared memory has.
+        /// Tiles of each operand in shared memory.
         stages: i64 = [2, 3, 4, 5],
-        /// Blocks that a multiprocessor should run at once.
+        /// Blocks that should be resident on a multiprocessor at once.
         blocks_per_sm: i64 = [1, 2, 3, 4, 6],
     }
     device { compute_capability, shared_bytes }

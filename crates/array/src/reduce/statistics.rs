@@ -13,19 +13,19 @@ use rtcg_codegen::array::{Op, ReductionOp};
 use rtcg_codegen::{DType, WeakScalar};
 use smallvec::SmallVec;
 
-/// What is computed from sums.
+/// A statistic that is computed from sums.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Statistic {
     /// The mean.
     Mean,
-    /// The mean squared distance from the mean, with this many degrees of freedom less.
+    /// The variance: the sum of squared deviations from the mean, divided by the number of elements less `ddof`.
     Variance,
     /// The square root of the variance.
     StandardDeviation,
 }
 
 impl GpuArray {
-    /// Mean, variance or standard deviation over axes; `ddof` degrees of freedom are subtracted.
+    /// Computes the mean, variance or standard deviation over axes; `ddof` is subtracted from the number of elements.
     ///
     /// # Errors
     /// As [`GpuArray::reduce`].

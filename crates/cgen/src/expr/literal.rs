@@ -1,9 +1,9 @@
-//! Numbers as literals of a type: `3`, `3u`, `3ll`, `1.5f`, `true`.
+//! Literals of a given type: `3`, `3u`, `3ll`, `1.5f`, `true`.
 
 use super::{Binary, Expr, Kind, Unary};
 use crate::dtype::Dtype;
 
-/// A number that is to become a literal.
+/// A number from which to make a literal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Number {
     /// A truth value.
@@ -15,8 +15,8 @@ pub enum Number {
 }
 
 impl Expr {
-    /// `number` as a literal of type `dtype`. An integer that the type cannot hold takes the first of
-    /// 32-bit, 64-bit and unsigned 64-bit integers that can; an error where none can.
+    /// Makes a literal of type `dtype`. An integer that does not fit the type becomes the first of 32-bit, 64-bit and
+    /// unsigned 64-bit integers that can hold it; an error if none can.
     pub fn literal(number: Number, dtype: Dtype) -> Result<Self, String> {
         match (number, dtype) {
             (Number::Bool(value), Dtype::Bool) => Ok(Self::word(value.to_string(), dtype)),
@@ -32,8 +32,8 @@ impl Expr {
         }
     }
 
-    /// `number` as C and C++ users would write it beside a value of type `dtype`: a fraction beside an
-    /// integer is a `double`; beside a complex number it has the type of the components.
+    /// Makes a literal as C and C++ users would write it beside a value of type `dtype`: a fraction beside an integer
+    /// is a `double`; a number beside a complex number has the type of the components.
     pub fn number_beside(number: Number, dtype: Option<Dtype>) -> Self {
         let dtype = match (number, dtype) {
             (Number::Bool(_), _) => Dtype::Bool,

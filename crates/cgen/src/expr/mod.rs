@@ -1,8 +1,8 @@
-//! Expressions of C that know precedence: a parenthesis is printed only where C needs it.
+//! C expressions with precedence: parentheses are printed only where C needs them.
 //!
-//! An expression carries the type of its value where that is known, so that a number beside it becomes
-//! a literal of that type (`1.5f`, `3u`). Text from elsewhere is [`Expr::raw`]; it is taken as it stands
-//! and put in parentheses beside operators unless it is one word with or without members, subscripts and calls.
+//! An expression carries the type of its value if known, so that a number beside it becomes a literal of that type
+//! (`1.5f`, `3u`). Foreign text is [`Expr::raw`]; it is printed unchanged, and parenthesised beside operators unless it
+//! is one word with optional members, subscripts and calls.
 
 mod literal;
 mod operators;
@@ -168,28 +168,28 @@ impl Expr {
         Self { kind: Arc::new(kind), dtype, depth }
     }
 
-    /// How many expressions stand within one another. Printing goes down by recursion; expressions
-    /// from untrusted input should be kept below some thousands.
+    /// The nesting depth of the expression. Printing is recursive, so keep expressions from untrusted input below some
+    /// thousands.
     pub fn depth(&self) -> usize {
         self.depth
     }
 
-    /// A variable, or any other word. Of a pointer or an array `dtype` is the type of the elements.
+    /// A variable, or any other word. For a pointer or an array `dtype` is the element type.
     pub fn var(name: impl Into<String>, dtype: impl Into<Option<Dtype>>) -> Self {
         Self::new(Kind::Word(name.into()), dtype.into())
     }
 
-    /// Text from elsewhere, printed as it stands.
+    /// Foreign text, printed unchanged.
     pub fn raw(text: impl Into<String>) -> Self {
         Self::new(Kind::Raw(text.into()), None)
     }
 
-    /// The type of the value, or of the elements of a pointer, where known.
+    /// The type of the value, or of a pointer's elements, if known.
     pub fn dtype(&self) -> Option<Dtype> {
         self.dtype
     }
 
-    /// The same expression, its value known to be of this type.
+    /// Sets the type of the expression's value.
     pub fn with_dtype(mut self, dtype: impl Into<Option<Dtype>>) -> Self {
         self.dtype = dtype.into();
         self
@@ -219,7 +219,7 @@ impl Expr {
         Self::new(Kind::Binary(operator, left, right), dtype)
     }
 
-    /// `operator` with a number on the right, which becomes a literal of this expression's type.
+    /// Applies `operator` with a number on the right, which becomes a literal of this expression's type.
     pub fn with_number(self, operator: Binary, number: Number) -> Self {
         let literal = Self::number_beside(number, self.dtype);
         Self::binary(operator, self, literal)
@@ -258,7 +258,7 @@ impl Expr {
         Self::new(Kind::Cast(typename.into(), self), None)
     }
 
-    /// `(dtype)self`, a value of that type.
+    /// `(dtype)self`; the value has that type.
     pub fn cast_to(self, dtype: Dtype) -> Self {
         self.cast(dtype.ctype()).with_dtype(dtype)
     }
@@ -297,7 +297,7 @@ impl Expr {
         own.or_else(|| self.kind.operands().find_map(Self::malformed))
     }
 
-    /// This expression with every variable called `name` replaced. Raw text is left alone.
+    /// Replaces every variable called `name` by `value`. Raw text does not change.
     pub fn substitute(&self, name: &str, value: &Self) -> Self {
         let map = |e: &Self| e.substitute(name, value);
         let kind = match &*self.kind {

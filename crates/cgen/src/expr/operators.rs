@@ -1,4 +1,4 @@
-//! Rust's operators on expressions; what Rust cannot overload (comparisons, `&&`, assignment) are methods.
+//! Rust's operators on expressions, and methods for those that Rust cannot overload (comparisons, `&&`, assignment).
 
 use super::{Binary, Expr, Unary};
 

@@ -1,4 +1,4 @@
-//! The text of expressions. Precedence and associativity are those of C11, 6.5.
+//! Prints expressions, with the precedence and associativity of C11, 6.5.
 
 use std::fmt;
 

@@ -1,8 +1,7 @@
-//! How deeply the expressions of a template nest, found without recursion.
+//! Finds how deeply the expressions of a template nest, without recursion.
 //!
-//! Establishes: a template that passes [`check_nesting`] is parsed and compiled within the stack of `value_depth`.
-//! The engine counts brackets and blocks within each other; a chain such as `1 + 1 + 1 ...`, which has a tree just as
-//! deep, it does not count.
+//! Establishes: a template that passes [`check_nesting`] is parsed and compiled within the stack of `value_depth`. The
+//! engine counts nested brackets and blocks, but not a chain such as `1 + 1 + 1 ...`, whose tree is just as deep.
 
 /// Parts of an expression, or branches of an `if`, within each other.
 const MAX_NESTING: usize = 500;

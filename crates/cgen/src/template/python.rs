@@ -1,5 +1,5 @@
-//! What templates for Python have and the engine lacks: methods of texts, lists and dictionaries, and how Python prints
-//! numbers and containers.
+//! What templates for Python need and the engine lacks: methods of strings, lists and dictionaries, and Python's
+//! formatting of numbers and containers.
 
 use minijinja::value::{Value, ValueKind, from_args};
 use minijinja::{Error, ErrorKind, State};

@@ -1,9 +1,9 @@
-//! How deeply the values that a template makes nest.
+//! Limits how deeply the values that a template creates nest.
 //!
-//! Establishes: no value of a template has more than [`MAX_DEPTH`] containers within each other, so that printing,
-//! comparing and dropping it, which the engine does by recursion, end within [`STACK_BYTES`] of stack. Only what a
-//! `set` stores outlives its expression, so that only it can grow from one round of a loop to the next: each `set` gets
-//! a filter that looks at its value. A namespace may not hold another, which could close a ring.
+//! Establishes: no value of a template has more than [`MAX_DEPTH`] nested containers, so that printing, comparing and
+//! dropping it, which the engine does recursively, fit in [`STACK_BYTES`] of stack. Only what a `set` stores outlives
+//! its expression, so only that can grow from one iteration of a loop to the next: each `set` gets a filter that checks
+//! its value. A namespace may not hold another, which could form a cycle.
 
 use super::nesting::tags;
 use minijinja::value::{Rest, Value, ValueKind};

@@ -1,29 +1,29 @@
-//! Loops that count: `for (int i = first; i < end; i += step)`.
+//! Counting loops: `for (int i = first; i < end; i += step)`.
 
 use super::{Result, error};
 use crate::expr::Expr;
 use crate::names::is_identifier;
 use crate::tree::{Declarator, For, Initializer, Node, Start};
 
-/// The parts of a loop that counts upwards.
+/// The parts of a loop that counts up.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CountedLoop {
-    /// The C type of the loop's variable.
+    /// The C type of the loop variable.
     pub typename: String,
-    /// The loop's variable.
+    /// The loop variable.
     pub name: String,
     /// Its value in the first iteration.
     pub first: Expr,
-    /// What it is compared with.
+    /// The end value of the comparison.
     pub end: Expr,
-    /// Whether `end` itself is counted: `<=` for `<`.
+    /// Whether `end` itself is included: `<=` instead of `<`.
     pub inclusive: bool,
-    /// What is added after each iteration.
+    /// The increment after each iteration.
     pub step: Expr,
 }
 
 impl CountedLoop {
-    /// The parts of `node`'s head, read from its text, so that nodes and text are understood alike.
+    /// Parses the head of `node` from its text, so that nodes and raw text are treated alike.
     pub fn of(node: &For) -> Result<Self> {
         let (start, condition, update) = node.head();
         let Some((declared, first)) = start.split_once('=') else {
@@ -48,12 +48,12 @@ impl CountedLoop {
         Ok(Self { typename: typename.join(" "), name: (*name).to_owned(), first, end, inclusive, step })
     }
 
-    /// The variable.
+    /// The loop variable as an expression.
     pub fn variable(&self) -> Expr {
         Expr::var(&self.name, None)
     }
 
-    /// Whether `value` is still counted.
+    /// The condition that `value` has not passed the end of the loop.
     pub fn contains(&self, value: &Expr) -> Expr {
         if self.inclusive { value.less_equal(&self.end) } else { value.less(&self.end) }
     }

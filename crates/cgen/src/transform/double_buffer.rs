@@ -1,15 +1,15 @@
-//! Loading the next tile while the present one is used.
+//! Double buffering: loads the next tile while the present one is used.
 
 use super::{Amount, CountedLoop, Result, Transformed, error, statement};
 use crate::dtype::Dtype;
 use crate::expr::Expr;
 use crate::tree::{Block, Declarator, For, If, Node, Wrapper};
 
-/// The loop over tiles with `buffers` buffers of `size` elements in shared memory: with two, the next tile is loaded
-/// while the present one is used; with one, after it.
+/// Builds a loop over tiles with `buffers` buffers of `size` elements in shared memory: with two buffers it loads the
+/// next tile while the present one is used, with one buffer afterwards.
 ///
-/// `load(i, buffer)` copies the tile of the loop's value `i`, `use_tile(i, buffer)` works on it; the loop's own body is
-/// replaced. All threads of the block run the loop, and neither part needs a barrier of its own for the buffers.
+/// `load(i, buffer)` copies the tile for the loop value `i`, and `use_tile(i, buffer)` processes it; they replace the
+/// loop's own body. All threads of the block run the loop, and neither part needs barriers of its own for the buffers.
 pub fn double_buffer(
     node: &For,
     dtype: Dtype,

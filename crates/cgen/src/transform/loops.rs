@@ -1,23 +1,24 @@
-//! Splitting and unrolling.
+//! Loop splitting and unrolling.
 
 use super::{Amount, CountedLoop, Result, Transformed, error, product};
 use crate::expr::Expr;
 use crate::names::unused;
 use crate::tree::{Block, For, If, Node};
 
-/// What becomes of the values that fill no whole part of a split loop.
+/// How a split loop treats the values that do not fill a whole part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Remainder {
-    /// Every value is compared with the end.
+    /// Compares every value with the end.
     Guard,
-    /// Whole parts go without comparison; a loop behind them does the rest.
+    /// Runs whole parts without comparisons, and a separate loop for the rest.
     Slab,
-    /// There is none: the caller promises that `n` divides the number of values.
+    /// Assumes that there are none: the caller guarantees that `n` divides the number of values.
     None,
 }
 
-/// The loop in parts of `n` values: a loop over parts around a loop over the values of one. Where `unrolled`, the
-/// inner one is unrolled. `end + n * step` must fit into the variable's type, and the body must not change the variable.
+/// Splits a loop into parts of `n` values: a loop over parts around a loop over the values of one part, which is
+/// unrolled if `unrolled`. `end + n * step` must fit into the variable's type, and the body must not change the
+/// variable.
 pub fn split(node: For, n: impl Into<Amount>, remainder: Remainder, unrolled: bool) -> Result<Transformed> {
     let counted = CountedLoop::of(&node)?;
     let text = Node::from(node.clone()).text();
@@ -57,7 +58,7 @@ pub fn split(node: For, n: impl Into<Amount>, remainder: Remainder, unrolled: bo
     Ok(Transformed { node, parameters, value: None })
 }
 
-/// The loop unrolled `n` times, or wholly without `n`.
+/// Unrolls a loop `n` times, or completely without `n`.
 pub fn unroll(node: For, n: Option<Amount>) -> Result<Transformed> {
     let mut parameters = Vec::new();
     let n = n.map(|n| n.resolve("n", &[1, 2, 4, 8], |n| n > 0, &mut parameters)).transpose()?;

@@ -1,4 +1,4 @@
-//! Arrays in shared memory, and wide loads.
+//! Staging of arrays in shared memory, and vectorised loads.
 
 use super::{Amount, Parameter, Result, Transformed, error, product, statement};
 use crate::dtype::Dtype;
@@ -11,17 +11,18 @@ use crate::tree::{Assign, Block, Declarator, For, Initializer, Node, Wrapper};
 pub struct Stage {
     /// A variable that points to elements of its dtype.
     pub array: Expr,
-    /// Sizes of the tile: columns, or rows and columns.
+    /// Size of the tile: columns, or rows and columns.
     pub tile: Vec<Amount>,
-    /// Where the tile starts in the array; as many as the tile's sizes.
+    /// Start of the tile in the array, with as many coordinates as `tile`.
     pub origin: Vec<Expr>,
-    /// Elements from one row of the array to the next; for tiles of rows only.
+    /// Elements from one row of the array to the next; only for tiles with rows.
     pub pitch: Option<Expr>,
-    /// Sizes of the array; what lies before its start or beyond them is zero in the tile. None: the tile lies inside.
+    /// Size of the array; elements before its start or beyond its end are zero in the tile. `None` if the tile is
+    /// inside.
     pub bounds: Option<Vec<Expr>>,
-    /// The name of the tile; that of the array with `_tile` where None. Two tiles of a scope have two names.
+    /// The name of the tile; by default the array's with `_tile`. Tiles in the same scope need different names.
     pub name: Option<String>,
-    /// Elements added to every row of the tile, so that its columns lie in different banks.
+    /// Padding elements per row of the tile, so that its columns are in different banks.
     pub pad: Amount,
 }
 
@@ -80,9 +81,9 @@ fn threads() -> (Expr, Expr) {
     (index, x * y * part("blockDim", "z"))
 }
 
-/// A tile of an array in shared memory, copied by all threads of the block: a declaration, a loop and a barrier, which
-/// all threads must reach. `value` is the tile, indexed as `tile[row][column]` or `tile[column]`. Before the tile is
-/// staged again the program needs a barrier of its own.
+/// Stages a tile of an array in shared memory, copied by all threads of the block: a declaration, a loop and a barrier,
+/// which all threads must reach. `value` is the tile, indexed as `tile[row][column]` or `tile[column]`. Before staging
+/// the tile again, the program needs a barrier of its own.
 pub fn stage(what: Stage) -> Result<Transformed> {
     let dtype = what.check()?;
     let mut parameters = Vec::new();
@@ -133,9 +134,9 @@ fn vector_of(dtype: Dtype) -> Option<(&'static str, i64)> {
     })
 }
 
-/// `width` values from `load` on, an element `array[index]`, in one access. `value` is an array of them. The address
-/// must be a multiple of the bytes loaded; a width is 1, 2 or 4, and at most 16 bytes. The array's `name` is that of
-/// the loaded one with `_loaded` where None.
+/// Loads `width` values, starting at the element `load` (an `array[index]`), in one access. `value` is an array of
+/// them. The address must be a multiple of the number of bytes loaded; the width is 1, 2 or 4, and at most 16 bytes.
+/// The new array is called `name`, by default that of the loaded array with `_loaded`.
 pub fn vectorise(load: &Expr, width: impl Into<Amount>, name: Option<&str>) -> Result<Transformed> {
     let Kind::Index(array, _) = &*load.kind else {
         return error(format!("load is '{load}', expected an element of an array: array[index]"));

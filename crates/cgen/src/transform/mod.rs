@@ -1,9 +1,9 @@
-//! Transformations of kernels as functions that return trees: loops split, unrolled and double-buffered, arrays
-//! staged in shared memory, loads made wide.
+//! Transformations of kernels, as functions that return trees: splitting, unrolling and double-buffering loops, staging
+//! arrays in shared memory, and vectorising loads.
 //!
-//! Where a transformation takes a number it takes the name of a tunable parameter too. The tree then holds the name,
-//! to be defined when the program is compiled (`-DTILE=8`), and [`Transformed::parameters`] has the name with the
-//! values that make sense, so that a search space can be made of it.
+//! Wherever a transformation takes a number, it also takes the name of a tunable parameter. The tree then contains the
+//! name, to be defined at compile time (`-DTILE=8`), and [`Transformed::parameters`] lists the name with sensible
+//! values, from which to build a search space.
 
 mod counted;
 mod double_buffer;
@@ -22,27 +22,27 @@ use crate::tree::Node;
 /// A tunable parameter: its name in the program, and the values to try.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parameter {
-    /// A C identifier that stands in the tree.
+    /// A C identifier in the tree.
     pub name: String,
-    /// What it may be defined as.
+    /// Its candidate values.
     pub values: Vec<i64>,
 }
 
-/// A number, or a parameter that stands for it.
+/// A number, or a parameter in its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Amount {
     /// This number.
     Fixed(i64),
-    /// A tunable parameter. Without values it has those that the transformation proposes.
+    /// A tunable parameter. Without values it gets those that the transformation proposes.
     Tuned(Parameter),
 }
 
-/// What a transformation made.
+/// The result of a transformation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Transformed {
     /// The statements.
     pub node: Node,
-    /// The parameters that the statements ask for.
+    /// The parameters that the statements use.
     pub parameters: Vec<Parameter>,
     /// What the rest of the program reads: the tile in shared memory, or the array of loaded values.
     pub value: Option<Expr>,
@@ -67,7 +67,7 @@ fn error<T>(message: impl Into<String>) -> Result<T> {
 }
 
 impl Amount {
-    /// A parameter with these values.
+    /// Makes a tunable parameter with these values.
     pub fn tuned(name: impl Into<String>, values: impl IntoIterator<Item = i64>) -> Self {
         Self::Tuned(Parameter { name: name.into(), values: values.into_iter().collect() })
     }

@@ -1,4 +1,4 @@
-//! What makes a tree malformed: whatever would print a program that C reads in another way, or not at all.
+//! Checks of trees: a tree is malformed if C would read the printed program differently, or not at all.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -11,7 +11,7 @@ use crate::names::is_identifier;
 /// A malformed node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TreeError {
-    /// The way from the root to the node, e.g. `[2].body.then`.
+    /// The path from the root to the node, e.g. `[2].body.then`.
     pub path: String,
     /// What is wrong, and what was expected.
     pub message: String,
@@ -64,7 +64,7 @@ fn check_comment(text: &str, path: &str) -> Checked {
 }
 
 impl Node {
-    /// The program's text; an error names the first malformed node.
+    /// Checks the tree and returns the program's text; an error names the first malformed node.
     pub fn source(&self) -> Result<String, TreeError> {
         self.check("")?;
         Ok(self.text())

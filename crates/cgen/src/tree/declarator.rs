@@ -1,26 +1,26 @@
-//! Declarators: a type in front, and a name among stars, brackets and attributes behind it.
+//! Declarators: a type, followed by a name with pointers, brackets and attributes.
 
 use crate::dtype::{Dtype, UnknownDtype};
 use crate::expr::Expr;
 
-/// What declares a variable, a function, a type or a parameter.
+/// The declarator of a variable, a function, a type or a parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Declarator {
-    /// A variable whose type is a NumPy type.
+    /// A variable of a NumPy type.
     Pod(Dtype, String),
-    /// A variable whose type is given by its name.
+    /// A variable whose type is given by name.
     Value(String, String),
     /// A variable of an OpenCL vector type, e.g. `float4 x`.
     VectorPod(&'static str, u32, String),
-    /// A declarator with something around it.
+    /// A wrapped declarator.
     Wrapped(Wrapper, Box<Declarator>),
-    /// A function of these parameters.
+    /// A function with these parameters.
     Function(Box<Declarator>, Vec<Declarator>),
     /// A structure.
     Struct(Struct),
-    /// A template of the declarator within.
+    /// A template of the inner declarator.
     Template(String, Box<Declarator>),
-    /// Text from elsewhere: lines of the type, the declarator, and whether the lines end the declaration.
+    /// Foreign text: lines of the type, the declarator, and whether the lines end the declaration.
     Literal(Vec<String>, Option<String>, bool),
 }
 
@@ -31,7 +31,7 @@ pub struct Struct {
     pub name: Option<String>,
     /// Members in order.
     pub fields: Vec<Declarator>,
-    /// Name of the variable or of the typedef.
+    /// Name of the variable or typedef.
     pub declarator: Option<String>,
     /// Bytes of padding at the end.
     pub pad_bytes: usize,
@@ -39,7 +39,7 @@ pub struct Struct {
     pub attributes: String,
 }
 
-/// What stands around a declarator.
+/// A modifier around a declarator.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Wrapper {
     /// `const`
@@ -58,17 +58,17 @@ pub enum Wrapper {
     Static,
     /// `typedef`
     Typedef,
-    /// `extern` and this language.
+    /// `extern` with this language.
     Extern(String),
-    /// This namespace in front of the type.
+    /// This namespace before the type.
     Namespace(String),
-    /// These arguments of a template behind the type.
+    /// These template arguments after the type.
     TemplateArguments(String),
     /// An alignment in bytes.
     Aligned(Expr),
-    /// A promise of clang about a pointer's alignment in bytes.
+    /// Clang's promise about a pointer's alignment in bytes.
     AlignValue(Expr),
-    /// An array of this length, or of as many elements as its values have.
+    /// An array of this length, by default that of its initialiser.
     Array(Option<Expr>),
     /// `__global__`: a kernel.
     CudaGlobal,
@@ -78,7 +78,7 @@ pub enum Wrapper {
     CudaShared,
     /// `__constant__`
     CudaConstant,
-    /// `__launch_bounds__`: most threads of a block, least blocks of a multiprocessor.
+    /// `__launch_bounds__`: maximum threads per block, minimum blocks per multiprocessor.
     CudaLaunchBounds(Expr, Option<Expr>),
     /// `__kernel`
     ClKernel,
@@ -88,15 +88,15 @@ pub enum Wrapper {
     ClLocal,
     /// `__global`
     ClGlobal,
-    /// `vec_type_hint` of this type.
+    /// `vec_type_hint` with this type.
     ClVecTypeHint(String),
-    /// `work_group_size_hint` of three sizes.
+    /// `work_group_size_hint` with three sizes.
     ClWorkGroupSizeHint(Vec<Expr>),
-    /// `reqd_work_group_size` of three sizes.
+    /// `reqd_work_group_size` with three sizes.
     ClRequiredWorkGroupSize(Vec<Expr>),
-    /// Text from elsewhere in front of the type.
+    /// Foreign text before the type.
     Specifier(String),
-    /// Text from elsewhere around the declarator.
+    /// Foreign text around the declarator.
     Around(String, String),
 }
 
@@ -179,28 +179,28 @@ fn three_dims(dims: &[u32]) -> Vec<Expr> {
 }
 
 impl Declarator {
-    /// A variable whose type is a NumPy type.
+    /// A variable of a NumPy type.
     pub fn pod(dtype: Dtype, name: impl Into<String>) -> Self {
         Self::Pod(dtype, name.into())
     }
 
-    /// A variable whose type is given by its name.
+    /// A variable whose type is given by name.
     pub fn value(typename: impl Into<String>, name: impl Into<String>) -> Self {
         Self::Value(typename.into(), name.into())
     }
 
-    /// An OpenCL vector variable; an error for types without vectors.
+    /// An OpenCL vector variable; an error for element types without vectors.
     pub fn cl_vector(dtype: Dtype, count: u32, name: impl Into<String>) -> Result<Self, UnknownDtype> {
         Ok(Self::VectorPod(dtype.cltype()?, count, name.into()))
     }
 
-    /// An OpenCL image of 1 to 3 dimensions, read or written.
+    /// An OpenCL image of 1 to 3 dimensions, for reading or writing.
     pub fn cl_image(dims: u32, writes: bool, name: impl Into<String>) -> Self {
         let access = if writes { "__write_only" } else { "__read_only" };
         Self::value(format!("{access} image{dims}d_t"), name)
     }
 
-    /// This declarator with something around it.
+    /// Wraps this declarator.
     pub fn wrapped(self, wrapper: Wrapper) -> Self {
         Self::Wrapped(wrapper, Box::new(self))
     }
@@ -210,12 +210,12 @@ impl Declarator {
         self.wrapped(Wrapper::Array(Some(count.into())))
     }
 
-    /// A function of these parameters.
+    /// A function with these parameters.
     pub fn function(self, parameters: impl IntoIterator<Item = Self>) -> Self {
         Self::Function(Box::new(self), parameters.into_iter().collect())
     }
 
-    /// A template, e.g. of `typename T`.
+    /// A template, e.g. with the parameters `typename T`.
     pub fn template(self, parameters: impl Into<String>) -> Self {
         Self::Template(parameters.into(), Box::new(self))
     }
@@ -250,7 +250,7 @@ impl Declarator {
         }
     }
 
-    /// Whether a function is declared, whatever stands around it.
+    /// Whether it declares a function, whatever wraps it.
     pub fn is_function(&self) -> bool {
         match self {
             Self::Function(..) | Self::Literal(..) => true,
@@ -261,7 +261,7 @@ impl Declarator {
 }
 
 impl Struct {
-    /// A structure type of this name.
+    /// A structure type with this name.
     pub fn new(name: impl Into<String>, fields: impl IntoIterator<Item = Declarator>) -> Self {
         Self { name: Some(name.into()), fields: fields.into_iter().collect(), ..Self::default() }
     }

@@ -1,25 +1,25 @@
-//! Where the members of a structure lie: C's rules, which are those of NumPy's aligned types.
+//! Structure layouts by C's rules, which are those of NumPy's aligned types.
 
 use super::declarator::{Declarator, Struct, Wrapper};
 
 /// Offsets, size and alignment of a structure, in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// Where each member begins, in bytes.
+    /// Offset of each member in bytes.
     pub offsets: Vec<usize>,
     /// Size with all padding.
     pub nbytes: usize,
-    /// What the address of a structure is a multiple of.
+    /// Alignment in bytes.
     pub alignment: usize,
     /// Bytes after the last member, part of `nbytes`.
     pub pad_bytes: usize,
 }
 
-/// The layout of members of these sizes and alignments.
+/// Computes the layout of members with these sizes and alignments.
 ///
-/// The size is padded to a multiple of `align_bytes`, or of the largest alignment, and further until that
-/// multiple has no factor in common with any of `prime_to` (which keeps arrays of the structure off the
-/// same banks of shared memory). None where no multiple can be: a factor of 0, or an alignment of 0.
+/// The size is padded to a multiple of `align_bytes`, or of the largest alignment, and further until that multiple has
+/// no factor in common with any of `prime_to` (which avoids bank conflicts in shared memory for arrays of the
+/// structure). `None` if there is no such multiple: for a factor of 0, or an alignment of 0.
 pub fn struct_layout(members: &[(usize, usize)], align_bytes: Option<usize>, prime_to: &[usize]) -> Option<Layout> {
     let natural = members.iter().map(|m| m.1).max().unwrap_or(1);
     let align = align_bytes.unwrap_or(natural);
@@ -44,7 +44,7 @@ fn gcd(a: usize, b: usize) -> usize {
 }
 
 impl Struct {
-    /// The layout, where the sizes of all members are known.
+    /// The layout, if the sizes of all members are known.
     pub fn layout(&self) -> Option<Layout> {
         let members: Option<Vec<_>> = self.fields.iter().map(Declarator::size_and_alignment).collect();
         let mut layout = struct_layout(&members?, None, &[])?;
@@ -52,8 +52,8 @@ impl Struct {
         Some(layout)
     }
 
-    /// The structure with the padding at its end written out, its size a multiple of `align_bytes` and prime
-    /// to `prime_to`; see [`struct_layout`].
+    /// Makes the padding at the end explicit, such that the size is a multiple of `align_bytes` and prime to
+    /// `prime_to`; see [`struct_layout`].
     pub fn padded(mut self, align_bytes: Option<usize>, prime_to: &[usize]) -> Option<Self> {
         let members: Option<Vec<_>> = self.fields.iter().map(Declarator::size_and_alignment).collect();
         self.pad_bytes = struct_layout(&members?, align_bytes, prime_to)?.pad_bytes;
@@ -62,7 +62,7 @@ impl Struct {
 }
 
 impl Declarator {
-    /// Size and alignment in bytes, where known: types given by name have none.
+    /// Size and alignment in bytes, if known; for types given by name they are not.
     pub fn size_and_alignment(&self) -> Option<(usize, usize)> {
         let pointer = (size_of::<usize>(), align_of::<usize>());
         match self {

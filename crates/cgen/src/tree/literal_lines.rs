@@ -1,7 +1,7 @@
-//! Text of several lines as nodes take it.
+//! Multi-line text in the form that nodes take.
 
-/// The lines of `text`, which starts with a line break, without empty lines at both ends and without the
-/// indentation of the first line. An error where a later line is indented less.
+/// Splits `text`, which must start with a line break, into lines, without empty lines at both ends and without the
+/// indentation of the first line. An error if a later line is indented less.
 pub fn literal_lines(text: &str) -> Result<Vec<String>, &'static str> {
     let text = text.strip_prefix("//CL//").unwrap_or(text);
     if !text.starts_with('\n') {
@@ -20,7 +20,7 @@ pub fn literal_lines(text: &str) -> Result<Vec<String>, &'static str> {
     lines[first..=last].iter().map(cut).collect()
 }
 
-/// The lines of `text` as Python's `str.splitlines` has them: ended by any line break of Unicode.
+/// Splits `text` into lines like Python's `str.splitlines`, at any Unicode line break.
 pub fn split_lines(text: &str) -> Vec<&str> {
     let is_break =
         |c: char| matches!(c, '\n' | '\r' | '\x0b' | '\x0c' | '\x1c'..='\x1e' | '\u{85}' | '\u{2028}' | '\u{2029}');

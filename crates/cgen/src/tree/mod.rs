@@ -1,8 +1,8 @@
 //! Syntax trees of C, CUDA C++ and OpenCL C that print themselves.
 //!
-//! Nodes have the names and print the text of the Python package cgen, byte for byte. [`Node::source`]
-//! first checks the tree, so that a malformed one is an error with the path of the node and never a wrong
-//! program; [`Node::text`] prints without questions. Text from elsewhere is a literal node or [`Expr::raw`].
+//! Nodes have the names of the Python package cgen and print the same text, byte for byte. [`Node::source`] first
+//! checks the tree, so that a malformed tree gives an error with the path of the node, and never a wrong program;
+//! [`Node::text`] prints without checking. Foreign text is a literal node or [`Expr::raw`].
 //!
 //! ```
 //! use rtcg_cgen::dtype::Dtype::{Float32, Int32};

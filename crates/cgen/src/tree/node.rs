@@ -17,7 +17,7 @@ pub enum Node {
     While(While),
     /// `do ... while`
     DoWhile(DoWhile),
-    /// A loop whose first and last lines are text.
+    /// A loop with raw text for its first and last lines.
     CustomLoop(CustomLoop),
     /// A declaration with a value.
     Initializer(Initializer),
@@ -27,13 +27,13 @@ pub enum Node {
     FunctionBody(FunctionBody),
     /// Nodes in braces.
     Block(Block),
-    /// Nodes one after another; also a module.
+    /// Nodes in sequence; also a module.
     Collection(Vec<Node>),
-    /// Nodes in a namespace of this name that is used at once.
+    /// Nodes in a namespace of this name, which a `using` directive opens at once.
     PrivateNamespace(String, Vec<Node>),
     /// `#ifdef`
     Conditional(Conditional),
-    /// An integer type with names for values.
+    /// An integer type with named values.
     Enum(Enum),
     /// An assignment.
     Assign(Assign),
@@ -43,39 +43,39 @@ pub enum Node {
     Statement(String),
     /// `#define symbol value`
     Define(String, String),
-    /// `#include <name>`, or of quotes where the flag is false.
+    /// `#include <name>`, or with quotes if the flag is false.
     Include(String, bool),
-    /// `#pragma` and this text.
+    /// `#pragma` with this text.
     Pragma(String),
-    /// A line of text as it is.
+    /// A line of raw text.
     Line(String),
-    /// A comment in one piece; the flag leaves out the spaces inside the stars.
+    /// A one-piece comment; the flag omits the spaces inside the stars.
     Comment(String, bool),
-    /// A comment of several lines; the flag leaves out the spaces inside the stars.
+    /// A multi-line comment; the flag omits the spaces inside the stars.
     MultilineComment(String, bool),
     /// A comment `// ...`.
     LineComment(String),
-    /// Lines from elsewhere.
+    /// Foreign lines.
     Literal(Literal),
-    /// A node after a `#line` that names where it was built.
+    /// A node after a `#line` that refers to the code that built it.
     At(Position, Box<Node>),
 }
 
-/// A line of a file of the program that builds the tree.
+/// A line in a file of the program that builds the tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Position {
     /// Name of the file.
     pub file: String,
-    /// Number of the line, from 1 on.
+    /// Line number, from 1.
     pub line: u32,
 }
 
-/// Lines from elsewhere; a block stands in braces of its own.
+/// Foreign lines; a block is put in braces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Literal {
     /// The lines.
     pub lines: Vec<String>,
-    /// Whether they stand in braces.
+    /// Whether they are put in braces.
     pub is_block: bool,
 }
 
@@ -84,31 +84,31 @@ pub struct Literal {
 pub struct If {
     /// The condition.
     pub condition: Expr,
-    /// What is done where it holds.
+    /// The statement that runs if it holds.
     pub then: Box<Node>,
-    /// What is done where it does not.
+    /// The statement that runs if it does not hold.
     pub otherwise: Option<Box<Node>>,
 }
 
-/// What a `for` starts with.
+/// The start of a `for` loop.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Start {
     /// An expression, e.g. an assignment.
     Expr(Expr),
-    /// A variable of the loop.
+    /// A loop variable.
     Declaration(Initializer),
 }
 
 /// `for (start; condition; update) body`
 #[derive(Clone, Debug, PartialEq)]
 pub struct For {
-    /// What is done first.
+    /// The start.
     pub start: Start,
     /// The condition.
     pub condition: Expr,
-    /// What is done after each pass.
+    /// The update after each iteration.
     pub update: Expr,
-    /// What is done in each pass.
+    /// The body.
     pub body: Box<Node>,
 }
 
@@ -117,7 +117,7 @@ pub struct For {
 pub struct While {
     /// The condition.
     pub condition: Expr,
-    /// What is done in each pass.
+    /// The body.
     pub body: Box<Node>,
 }
 
@@ -126,25 +126,25 @@ pub struct While {
 pub struct DoWhile {
     /// The condition.
     pub condition: Expr,
-    /// What is done in each pass.
+    /// The body.
     pub body: Box<Node>,
 }
 
-/// A body between two lines of any text.
+/// A body between two lines of raw text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CustomLoop {
-    /// The line in front of the body.
+    /// The line before the body.
     pub intro: Option<String>,
     /// The body.
     pub body: Box<Node>,
-    /// The line behind the body.
+    /// The line after the body.
     pub outro: Option<String>,
 }
 
 /// A declaration with a value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Initializer {
-    /// What is declared.
+    /// The declaration.
     pub declarator: Declarator,
     /// Its value.
     pub value: Expr,
@@ -153,7 +153,7 @@ pub struct Initializer {
 /// A declaration of an array with its values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ArrayInitializer {
-    /// What is declared.
+    /// The declaration.
     pub declarator: Declarator,
     /// Its values.
     pub values: Vec<Expr>,
@@ -175,27 +175,27 @@ pub struct Block {
     pub contents: Vec<Node>,
 }
 
-/// `#ifdef symbol`, or `#ifndef` where `negated`, with an `#else` part if that has nodes.
+/// `#ifdef symbol`, or `#ifndef` if `negated`, with an `#else` part if that has nodes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Conditional {
     /// The macro.
     pub symbol: String,
     /// `#ifndef`
     pub negated: bool,
-    /// Nodes for the case that holds.
+    /// Nodes if the condition holds.
     pub then: Vec<Node>,
-    /// Nodes for the other case.
+    /// Nodes if it does not hold.
     pub otherwise: Vec<Node>,
 }
 
-/// An integer type with names for some values.
+/// An integer type with named values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Enum {
     /// Name of the type.
     pub name: String,
     /// The integer type.
     pub dtype: Dtype,
-    /// What names of values begin with.
+    /// The prefix of the values' names.
     pub prefix: String,
     /// Names and values.
     pub values: Vec<(String, i64)>,
@@ -204,25 +204,25 @@ pub struct Enum {
 /// `target = value;`
 #[derive(Clone, Debug, PartialEq)]
 pub struct Assign {
-    /// What is assigned to.
+    /// The target of the assignment.
     pub target: Expr,
     /// The value.
     pub value: Expr,
 }
 
 impl If {
-    /// Without an `else`.
+    /// An `if` without an `else`.
     pub fn new(condition: impl Into<Expr>, then: impl Into<Node>) -> Self {
         Self { condition: condition.into(), then: Box::new(then.into()), otherwise: None }
     }
 
-    /// With this `else`.
+    /// Sets the `else`.
     pub fn otherwise(mut self, node: impl Into<Node>) -> Self {
         self.otherwise = Some(Box::new(node.into()));
         self
     }
 
-    /// A chain of `else if`; `otherwise` ends it. None without a case and an end.
+    /// A chain of `else if`, which `otherwise` ends. `None` without cases and without `otherwise`.
     pub fn chain(cases: impl IntoIterator<Item = (Expr, Node)>, otherwise: Option<Node>) -> Option<Node> {
         let cases: Vec<_> = cases.into_iter().collect();
         cases.into_iter().rev().fold(otherwise, |rest, (condition, then)| {
@@ -243,7 +243,7 @@ impl For {
         Self { start: start.into(), condition: condition.into(), update: update.into(), body }
     }
 
-    /// The texts of start, condition and update.
+    /// The start, condition and update as text.
     pub fn head(&self) -> (String, String, String) {
         (self.start.text(), self.condition.to_string(), self.update.to_string())
     }
@@ -284,7 +284,7 @@ impl Initializer {
         Self { declarator, value: value.into() }
     }
 
-    /// The same of a constant.
+    /// Like [`Initializer::new`], for a constant.
     pub fn constant(declarator: Declarator, value: impl Into<Expr>) -> Self {
         Self::new(declarator.constant(), value)
     }
@@ -298,7 +298,7 @@ impl ArrayInitializer {
 }
 
 impl FunctionBody {
-    /// `declaration` with these statements as its body.
+    /// `declaration` with a body of these statements.
     pub fn new(declaration: Declarator, body: impl IntoIterator<Item = Node>) -> Self {
         Self { declaration, body: Box::new(Block::new(body).into()) }
     }
@@ -310,7 +310,7 @@ impl Block {
         Self { contents: contents.into_iter().collect() }
     }
 
-    /// One node alone as it is, several as a block.
+    /// A single node unchanged, several as a block.
     pub fn if_necessary(contents: impl IntoIterator<Item = Node>) -> Node {
         let mut contents: Vec<_> = contents.into_iter().collect();
         if contents.len() == 1 { contents.remove(0) } else { Self { contents }.into() }
@@ -325,7 +325,7 @@ impl Assign {
 }
 
 impl Node {
-    /// A comment and an empty line before the node, in one block; the node alone without a comment.
+    /// Puts a comment and an empty line before the node, in one block; without a comment returns the node unchanged.
     pub fn with_comment(self, comment: Option<&str>) -> Self {
         let Some(comment) = comment else { return self };
         let head = [Self::Comment(comment.to_owned(), false), Self::Line(String::new())];
@@ -336,7 +336,7 @@ impl Node {
         Block::new(head.into_iter().chain(rest)).into()
     }
 
-    /// The node after a `#line` of this position.
+    /// Puts a `#line` with this position before the node.
     pub fn at(self, file: impl Into<String>, line: u32) -> Self {
         Self::At(Position { file: file.into(), line }, Box::new(self))
     }

@@ -1,4 +1,4 @@
-//! The text of trees: that of cgen, byte for byte.
+//! Prints trees exactly like cgen, byte for byte.
 
 use super::declarator::{Declarator, Place, Struct};
 use super::node::{ArrayInitializer, Conditional, Enum, Initializer, Node, Position, Start};
@@ -48,7 +48,7 @@ fn end(semicolon: bool) -> &'static str {
 }
 
 impl Declarator {
-    /// The lines of the type, at least one, and the declarator behind it.
+    /// The lines of the type, at least one, and the declarator after it.
     pub fn pair(&self) -> (Vec<String>, Option<String>) {
         match self {
             Self::Pod(dtype, name) => (vec![dtype.ctype().to_owned()], Some(name.clone())),
@@ -67,7 +67,7 @@ impl Declarator {
         }
     }
 
-    /// The declarator in one line, without a semicolon.
+    /// The declarator on one line, without a semicolon.
     pub fn inline(&self) -> String {
         let (lines, declarator) = self.pair();
         let typename = lines.join(" ");
@@ -141,14 +141,14 @@ impl Node {
         }
     }
 
-    /// The lines as they are, with or without semicolon where the node may have one; None is the node's own way.
+    /// The lines, with or without a semicolon for nodes that may have one; `None` means the node's default.
     pub fn lines(&self, semicolon: Option<bool>) -> Vec<String> {
         let mut p = Printer::default();
         self.print(&mut p, semicolon);
         p.lines
     }
 
-    /// The text, not checked: each line without the white space at its end.
+    /// The unchecked text, without white space at the ends of lines.
     pub fn text(&self) -> String {
         let blank = |c: char| c.is_whitespace() || ('\x1c'..='\x1f').contains(&c);
         let lines: Vec<_> = self.lines(None).iter().map(|line| line.trim_end_matches(blank).to_owned()).collect();

@@ -1,4 +1,4 @@
-//! How elements are stored and computed with in generated kernels, and the helpers each kernel needs.
+//! How generated kernels store elements and compute with them, and the helper code that each kernel needs.
 
 use crate::{DType, DTypeKind};
 use std::borrow::Cow;

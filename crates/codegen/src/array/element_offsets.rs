@@ -1,9 +1,8 @@
-//! Where the element of a flat index lies in each operand of any strides.
+//! Computes the offset of the element with a flat index in operands of any strides.
 //!
-//! The kernel gets a structure with the length of every axis and the strides of every operand. With
-//! 32-bit indices, a division by a length is a multiplication and a shift (T. Granlund and
-//! P. L. Montgomery, "Division by invariant integers using multiplication", 1994); the numbers for
-//! it stand beside the lengths.
+//! The kernel gets a structure with the length of every axis and the strides of every operand. With 32-bit indices, a
+//! division by a length is a multiplication and a shift (T. Granlund and P. L. Montgomery, "Division by invariant
+//! integers using multiplication", 1994); the structure has their constants beside the lengths.
 
 use std::fmt::Write;
 
@@ -12,7 +11,7 @@ use std::fmt::Write;
 pub struct IndexSpace {
     /// Number of axes, at least 1.
     pub ndim: u8,
-    /// 64-bit indices and offsets.
+    /// Whether indices and offsets have 64 bits.
     pub wide: bool,
 }
 
@@ -75,7 +74,7 @@ impl IndexSpace {
     }
 }
 
-/// Factor and shift for dividing numbers below 2^31 by `divisor` (1 to 2^31 - 1).
+/// The multiplier and shift that divide numbers below 2^31 by `divisor` (1 to 2^31 - 1).
 pub fn division_multiplier_and_shift(divisor: u32) -> (u32, u32) {
     let shift = 32 - (divisor.max(1) - 1).leading_zeros();
     let factor = ((1u64 << 32) * ((1u64 << shift) - u64::from(divisor)) / u64::from(divisor.max(1))) + 1;

@@ -1,14 +1,14 @@
-//! Kernels that compute a whole expression: each step is the operation that a kernel of its own would
-//! compute, with the same intermediate types and roundings.
+//! Kernels that compute a whole expression: each step is the operation that a separate kernel would compute, with the
+//! same intermediate types and rounding.
 //!
-//! No step is contracted with another, nor is it changed by its surroundings. What a compiler may do inside of one operation (contract a product and a sum to one rounding, share
-//! parts) it must not do across two, or results would differ from those of separate kernels. Products of
-//! real numbers are therefore written as ones that are never contracted, and the arguments and results of
-//! every operation that consists of several roundings pass through an exclusive-or with a zero that only
-//! the launch knows.
+//! The compiler must not contract a step with another, nor change it depending on its surroundings: what it may do
+//! within one operation (contract a product and a sum to one rounding, share subexpressions) would, across two, give
+//! results that differ from those of separate kernels. Products of real numbers are therefore written such that they
+//! are never contracted, and the arguments and results of every operation with several roundings pass through an
+//! exclusive-or with a zero that only the launch knows.
 //!
-//! Parameters: a pointer for each output and each array, the number of elements (`unsigned long long`),
-//! for strided kernels the structure of `offsets` (outputs first), the zeros, then the values.
+//! Parameters: a pointer for each output and each array, the number of elements (`unsigned long long`), for strided
+//! kernels the structure of `offsets` (outputs first), the zeros, then the values.
 
 use super::c_types::{helper_preamble, storage_type};
 use super::element_offsets::IndexSpace;
@@ -19,7 +19,7 @@ use crate::{DType, DTypeKind};
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// Zeros in the arguments; adjacent uses take different ones.
+/// Number of zeros in the arguments; adjacent uses take different ones.
 pub const FUSED_ZERO_ARG_COUNT: usize = 8;
 
 /// No input.
@@ -28,9 +28,9 @@ pub const NO_INPUT_STEP: u16 = u16::MAX;
 /// One value of the expression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FusedStep {
-    /// The element of an array; arrays are numbered as they appear.
+    /// The element of an array; arrays are numbered in order of appearance.
     Array(PointwiseOperand),
-    /// A number in the arguments; they are numbered as they appear.
+    /// A number in the arguments; numbers are numbered in order of appearance.
     Value(DType),
     /// An operation on earlier steps.
     Op {
@@ -56,32 +56,32 @@ impl FusedStep {
     }
 }
 
-/// Where a value goes.
+/// An output for a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FusedOutput {
-    /// Which value.
+    /// The step that computes the value.
     pub step: u16,
-    /// Whether it lies at addresses that its type is not aligned to.
+    /// Whether its addresses may be unaligned for its type.
     pub unaligned: bool,
 }
 
-/// The steps of an expression, in an order in which they can be computed.
+/// The steps of an expression, each after those it depends on.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct FusedSteps(pub Vec<FusedStep>);
 
-/// A kernel, as everything that decides its source.
+/// A kernel, described by everything that determines its source.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct FusedSpec {
-    /// The values.
+    /// The steps.
     pub steps: FusedSteps,
-    /// Those that are stored.
+    /// The values that are stored.
     pub outputs: Vec<FusedOutput>,
     /// How indices become addresses.
     pub pattern: AccessPattern,
 }
 
-/// Whether an operation may be part of an expression. Functions of complex numbers are sums of products,
-/// of which a compiler contracts some by what stands around them: they keep kernels of their own.
+/// Whether an operation may be part of an expression. Functions of complex numbers may not: they are sums of products,
+/// which a compiler contracts depending on their surroundings.
 pub fn is_fusable(op: Op, compute: DType) -> bool {
     match compute.kind() {
         DTypeKind::Record => false,

@@ -1,10 +1,9 @@
-//! Kernels that read or write through arrays of indices.
+//! Kernels that read or write elements selected by index arrays.
 //!
-//! Element `i` of the index space is copied between `dense`, which has the shape of that space, and
-//! `source` at the places that the index arrays name. Parameters: `dense`, `source`, the index arrays,
-//! `n`, the structure of `offsets` with strides of `dense`, `source` and each index array, then for
-//! each index array the length and the stride in bytes of the axis that it indexes, and the address
-//! of the word that is set when an index is out of bounds.
+//! Element `i` of the index space is copied between `dense`, which has the shape of that space, and `source` at the
+//! positions given by the index arrays. Parameters: `dense`, `source`, the index arrays, `n`, the structure of
+//! `offsets` with strides of `dense`, `source` and each index array, then for each index array the length and the
+//! stride in bytes of the axis that it indexes, and the address of the word that is set when an index is out of bounds.
 
 use super::c_types::{compute_type, helper_preamble, storage_type};
 use super::element_offsets::IndexSpace;
@@ -13,7 +12,7 @@ use crate::kernel_spec::KernelSpec;
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// Which way elements go.
+/// The direction of the copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum GatherDirection {
     /// From `source` to `dense`.
@@ -22,31 +21,31 @@ pub enum GatherDirection {
     Set,
 }
 
-/// What happens to indices out of bounds.
+/// How indices out of bounds are treated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum BoundsMode {
-    /// Negative ones count from the end; others are taken for the nearest, and noted.
+    /// Negative ones count from the end; others are clamped, and reported as an error.
     Raise,
-    /// Modulo the length.
+    /// Wrapped, modulo the length.
     Wrap,
-    /// The nearest.
+    /// Clamped to the nearest valid index.
     Clip,
 }
 
-/// A kernel, as everything that decides its source.
+/// A kernel, described by everything that determines its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct GatherSpec {
-    /// Which way elements go.
+    /// The direction of the copy.
     pub direction: GatherDirection,
     /// The dtype of `dense`.
     pub dense: DType,
     /// The dtype of `source`.
     pub source: DType,
-    /// The dtypes of the index arrays, of which there are `n_indices`.
+    /// The dtypes of the index arrays, the first `n_indices` of which are used.
     pub indices: [DType; 8],
     /// The number of index arrays.
     pub n_indices: u8,
-    /// What happens to indices out of bounds.
+    /// How indices out of bounds are treated.
     pub bounds: BoundsMode,
     /// Axes of the index space.
     pub space: IndexSpace,

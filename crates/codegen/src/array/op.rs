@@ -1,8 +1,7 @@
-//! The operations on elements: NumPy's name of each, which dtypes it takes, its result type, and
-//! its C expression.
+//! Elementwise operations: for each its NumPy name, the dtypes it accepts, its result type, and its C expression.
 //!
-//! An expression sees its operands as `x y z w`, converted to the computation type `T`, whose real
-//! part is `R`. The helpers it may call are in `math.cuh` and `complex.cuh`.
+//! An expression sees its operands as `x y z w`, converted to the computation type `T`, whose real part is `R`. The
+//! helpers it may call are in `math.cuh` and `complex.cuh`.
 
 use crate::{DType, DTypeKind, OperandType, WeakScalar, promote_operands};
 use std::fmt;
@@ -35,9 +34,9 @@ enum DTypeRule {
 pub enum OperandRole {
     /// Converted to the computation type.
     Compute,
-    /// As a truth value; takes no part in promotion.
+    /// As a truth value, without taking part in promotion.
     Truth,
-    /// In its own type; takes no part in promotion.
+    /// In its own type, without taking part in promotion.
     NoCast,
 }
 
@@ -53,7 +52,7 @@ struct OpTableRow {
 
 macro_rules! define_operations {
     ($($op:ident $name:literal $arity:literal $rule:ident [$b:literal, $i:literal, $f:literal, $c:literal];)*) => {
-        /// An operation on elements, under NumPy's name.
+        /// An elementwise operation, under NumPy's name.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         #[repr(u8)]
         pub enum Op { $(#[doc = concat!("`", $name, "`")] $op),* }
@@ -156,14 +155,14 @@ define_operations! {
     SquaredDeviation "deviation" 2 Real ["", "", "(x - y) * (x - y)", "pycuda::norm(x - y)"];
 }
 
-/// Dtypes that an operation does not exist for.
+/// Dtypes that an operation does not support.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OpTypeError {
-    /// The operands' common type does not allow it.
+    /// The operation does not support the operands' common type.
     Operands(Op, DType),
-    /// Its result never has this dtype, which was asked for.
+    /// The result cannot have the requested dtype.
     Result(Op, DType),
-    /// An operand would lose its kind on the way to the dtype that was asked for.
+    /// Converting an operand to the requested dtype would lose its kind.
     Cast {
         /// The operation.
         op: Op,
@@ -202,12 +201,12 @@ impl fmt::Display for OpTypeError {
 
 impl std::error::Error for OpTypeError {}
 
-/// The types of one use of an operation.
+/// The dtypes of one use of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OpTypes {
-    /// What it is computed in.
+    /// The dtype of the computation.
     pub compute: DType,
-    /// What it gives.
+    /// The dtype of the result.
     pub out: DType,
 }
 
@@ -223,7 +222,7 @@ impl Op {
         self.op_table_row().name
     }
 
-    /// The operation of this name.
+    /// Looks up the operation of this name.
     pub fn from_name(name: &str) -> Option<Op> {
         OP_TABLE.iter().find(|row| row.name == name).map(|row| row.op)
     }
@@ -252,11 +251,12 @@ impl Op {
         }
     }
 
-    /// Common type, computation and result type of `operands`; the result is of dtype `result` where that is asked for.
+    /// Determines the common, computation and result types for `operands`; the result has dtype `result` if one is
+    /// requested.
     ///
     /// # Errors
-    /// When NumPy has no such operation: not for these operands, not with this result, or an operand cannot be
-    /// converted to it by the casting rule `same_kind`.
+    /// When NumPy has no such operation for these operands or this result, or an operand cannot be converted by the
+    /// casting rule `same_kind`.
     pub fn resolve_operand_types(
         self,
         operands: &[OperandType],
@@ -308,10 +308,10 @@ impl Op {
         }
     }
 
-    /// Computation and result type, from the common type of the operands.
+    /// Determines the computation and result types from the operands' common type.
     ///
     /// # Errors
-    /// When the operation does not exist for it.
+    /// When the operation does not support it.
     pub fn resolve_types(self, common: DType) -> Result<OpTypes, OpTypeError> {
         let row = self.op_table_row();
         if common.kind() == DTypeKind::Record {

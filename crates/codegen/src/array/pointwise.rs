@@ -1,4 +1,4 @@
-//! Kernels that compute each element of an output from the elements of its operands at the same place.
+//! Kernels that compute each output element from the corresponding elements of the operands.
 //!
 //! Parameters: a pointer for the output and for each operand that is not a value, the number of
 //! elements (`unsigned long long`), for strided kernels the structure of `offsets`, then the values.
@@ -16,11 +16,11 @@ use std::fmt::Write;
 /// How an operand is passed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum OperandKind {
-    /// There is no such operand.
+    /// Not used.
     Unused,
-    /// Every index has its own element.
+    /// A separate element for every index.
     Element,
-    /// As `Element`, at addresses that its type is not aligned to; only for strided walks.
+    /// Like `Element`, but at addresses that may be unaligned for its type; only for strided access patterns.
     Unaligned,
     /// One element for every index, in device memory.
     Broadcast,
@@ -28,7 +28,7 @@ pub enum OperandKind {
     Value,
 }
 
-/// An operand: its dtype and how it is passed.
+/// The dtype of an operand and how it is passed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PointwiseOperand {
     /// Element type.
@@ -38,18 +38,18 @@ pub struct PointwiseOperand {
 }
 
 impl PointwiseOperand {
-    /// No operand.
+    /// The placeholder for an unused operand.
     pub const UNUSED_OPERAND: PointwiseOperand = PointwiseOperand { dtype: DType::Bool, access: OperandKind::Unused };
 }
 
-/// How indices become addresses.
+/// How indices map to addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum AccessPattern {
-    /// All elements lie one after the other; each thread takes this many adjacent elements at once.
+    /// All arrays are contiguous; each thread takes this many adjacent elements at once.
     Flat(u8),
-    /// Through strides.
+    /// By strides.
     Strided(IndexSpace),
-    /// Through strides, with operands that run along another axis than the output.
+    /// By strides, with operands that are contiguous along another axis than the output.
     Tiled(IndexSpace, TransposeTile),
 }
 
@@ -63,20 +63,20 @@ impl AccessPattern {
     }
 }
 
-/// A kernel, as everything that decides its source.
+/// A kernel, described by everything that determines its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PointwiseSpec {
     /// The operation.
     pub op: Op,
-    /// What it is computed in.
+    /// The dtype of the computation.
     pub compute: DType,
     /// The output's dtype.
     pub out: DType,
-    /// Whether the output lies at addresses that its type is not aligned to.
+    /// Whether the output's addresses may be unaligned for its type.
     pub is_out_unaligned: bool,
     /// The operands.
     pub operands: [PointwiseOperand; 4],
-    /// How indices become addresses.
+    /// How indices map to addresses.
     pub pattern: AccessPattern,
 }
 

@@ -1,9 +1,9 @@
-//! Kernels that reduce some axes of an array, each output element from a run of input elements.
+//! Kernels that reduce some axes of an array: each output element comes from a run of input elements.
 //!
-//! Parameters: the output, `x`, `y` and the mask as far as they are used, then `n_out`, `n_red` and
-//! `per_split` (`unsigned long long`), space for the partial results of split runs, their completion counters, the
-//! structure of the kept axes, with strides of output, `x`, `y`, mask, and the structure of the reduced ones, with
-//! strides of `x`, `y`, mask. The second dimension of the grid splits the runs (see `block_reduce.rs`).
+//! Parameters: the output, `x`, `y` and the mask as far as they are used, then `n_out`, `n_red` and `per_split`
+//! (`unsigned long long`), space for the partial results of split runs, their completion counters, the structure of the
+//! kept axes, with strides of output, `x`, `y`, mask, and the structure of the reduced ones, with strides of `x`, `y`,
+//! mask. The second dimension of the grid splits the runs (see `block_reduce.rs`).
 
 mod accumulator;
 
@@ -19,7 +19,7 @@ use crate::kernel_spec::KernelSpec;
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// What a run of elements is reduced to.
+/// The operation that reduces a run of elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ReductionOp {
     /// The sum.
@@ -30,20 +30,20 @@ pub enum ReductionOp {
     Minimum,
     /// The largest element.
     Maximum,
-    /// Whether one element is not 0.
+    /// Whether any element is nonzero.
     Any,
-    /// Whether no element is 0.
+    /// Whether all elements are nonzero.
     All,
     /// The index of the first smallest element.
     ArgMinimum,
     /// The index of the first largest element.
     ArgMaximum,
-    /// The number of elements that are not 0.
+    /// The number of nonzero elements.
     CountNonzero,
     /// The sum of the products of `x` and `y`.
     Dot,
-    /// The sum of the squared distances of `x` from its mean, to which `y` is near: by the sum of the distances, the
-    /// rounding of `y` is made up for.
+    /// The sum of squared deviations of `x` from its mean, given `y` close to the mean: the sum of the deviations
+    /// compensates for the rounding of `y`.
     SumSquaredDeviations,
 }
 
@@ -65,53 +65,53 @@ impl ReductionOp {
         }
     }
 
-    /// Whether the result is the place of an element.
+    /// Whether the result is the index of an element.
     pub fn is_arg_reduction(self) -> bool {
         matches!(self, ReductionOp::ArgMinimum | ReductionOp::ArgMaximum)
     }
 
-    /// Whether there is a result for no elements.
+    /// Whether reducing no elements has a result.
     pub fn has_identity(self) -> bool {
         !self.is_arg_reduction() && !matches!(self, ReductionOp::Minimum | ReductionOp::Maximum)
     }
 }
 
-/// A kernel, as everything that decides its source.
+/// A kernel, described by everything that determines its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ReduceSpec {
-    /// What is computed.
+    /// The operation.
     pub reduction: ReductionOp,
     /// The dtype of `x`.
     pub x: DType,
     /// The dtype of `y`, if there is one.
     pub y: Option<DType>,
-    /// Whether a mask says which elements count.
+    /// Whether a mask selects the elements that take part.
     pub masked: bool,
-    /// What is computed in.
+    /// The dtype of the computation.
     pub compute: DType,
     /// The output's dtype.
     pub out: DType,
-    /// Threads of a block.
+    /// Threads per block.
     pub threads: u16,
-    /// Threads for one output.
+    /// Threads per output.
     pub threads_per_output: u16,
-    /// Adjacent threads take adjacent elements of a run, else adjacent outputs.
+    /// Whether adjacent threads take adjacent elements of a run, rather than adjacent outputs.
     pub reduce_contiguous: bool,
     /// Whether runs are split over blocks.
     pub split: bool,
     /// [`WorkPartition::gather`](crate::block_reduce::WorkPartition::gather).
     pub gather: bool,
-    /// Adjacent elements that a thread takes at once.
+    /// Adjacent elements that a thread loads at once.
     pub pack: u8,
-    /// Packs of a thread that are fetched before the first one is combined.
+    /// Packs that a thread loads before it combines the first one.
     pub unroll: u8,
-    /// Adjacent outputs of a thread, whose elements are adjacent too and are read at once. More than one only of
-    /// `x` alone, one thread per output, of runs that are not split.
+    /// Adjacent outputs per thread, whose elements are adjacent too and are loaded at once. More than one requires a
+    /// single input `x`, one thread per output, and runs that are not split.
     pub outputs_per_thread: u8,
-    /// A bit for each array (`x`, `y`, mask; those of an expression) whose runs have no gaps and begin where
-    /// packs may be read.
+    /// One bit per array (`x`, `y`, mask; those of an expression), set if its runs have no gaps and begin at addresses
+    /// aligned for packs.
     pub packed: u32,
-    /// Partial sums of a thread are added by levels, so that rounding errors hardly grow with the length of a run.
+    /// Whether a thread adds its partial sums by levels, so that rounding errors hardly grow with the length of a run.
     pub cascaded: bool,
     /// The kept axes.
     pub kept: IndexSpace,
@@ -134,7 +134,7 @@ struct ElementRef<'a> {
 }
 
 impl ReduceSpec {
-    /// A sum of single precision without splits or packs, from which other kernels are written.
+    /// A plain single-precision sum without splits or packs, as a basis for other kernels.
     pub const PLAIN_SUM: ReduceSpec = ReduceSpec {
         reduction: ReductionOp::Sum,
         x: DType::F32,
@@ -352,10 +352,10 @@ impl KernelSpec for ReduceSpec {
     }
 }
 
-/// A [`ReduceSpec`] with the value of an expression for `x`, whose dtype it has. In place of `x` stand the arrays of the
-/// expression; its zeros and numbers end the parameters.
+/// A [`ReduceSpec`] that reduces the value of an expression in place of `x`, whose dtype it has. The arrays of the
+/// expression take the place of `x` in the parameters; its zeros and numbers come last.
 ///
-/// The elements are combined in the order of the kernel that reads them from memory.
+/// Elements are combined in the same order as by the kernel that reads them from memory.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct FusedReduceSpec {
     /// The reduction.

@@ -1,8 +1,7 @@
-//! Kernels for scans along the middle axis of arrays of three axes, (outer, n, inner),
-//! contiguous in C order.
+//! Scans along the middle axis of three-axis arrays, (outer, n, inner), contiguous in C order.
 //!
-//! Long rows are cut into tiles, which are scanned in one pass (`look_back.rs`); short ones have a thread
-//! each. Adjacent elements are combined in their order, so the operation need not commute.
+//! Long rows are cut into tiles, which are scanned in one pass (`look_back.rs`); short rows take one thread each.
+//! Adjacent elements are combined in order, so the operation need not be commutative.
 
 use super::c_types::{compute_type, helper_preamble, storage_type};
 use crate::DType;
@@ -13,12 +12,12 @@ use crate::scan_pipeline::{SCAN_PIPELINE_SOURCE, ScanPipeline};
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// What adjacent elements are combined with.
+/// The operation that combines adjacent elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ScanOp {
-    /// Running sums.
+    /// Cumulative sums.
     Sum,
-    /// Running products.
+    /// Cumulative products.
     Product,
     /// The largest element so far.
     Maximum,
@@ -26,32 +25,32 @@ pub enum ScanOp {
     Minimum,
 }
 
-/// Which part of the work a kernel does.
+/// The variant of a scan kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ScanStage {
-    /// A thread for each row.
+    /// One thread per row.
     Rows,
-    /// A block for each tile. Parameters after the lengths: the tiles of a row, and the address of the
-    /// state, of which `scan_state_bytes` bytes were set to zero. With a pipeline blocks stay, and rows begin at
-    /// multiples of 16 bytes.
+    /// One block per tile. Parameters after the lengths: the tiles per row, and the address of the state, of which
+    /// `scan_state_bytes` bytes must be zero. With a pipeline blocks are persistent, and rows begin at multiples of 16
+    /// bytes.
     Tiles(ScanTiling, Option<ScanPipeline>),
 }
 
-/// A kernel, as everything that decides its source.
+/// A kernel, described by everything that determines its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ScanSpec {
-    /// What is computed.
+    /// The operation.
     pub op: ScanOp,
     /// The dtype of the input.
     pub x: DType,
-    /// The dtype of the output, in which is computed.
+    /// The dtype of the output and the computation.
     pub out: DType,
-    /// Which part of the work.
+    /// The variant.
     pub stage: ScanStage,
 }
 
 impl ScanSpec {
-    /// Bytes of an item while it is combined.
+    /// Size in bytes of an item while it is combined.
     pub fn item_bytes(&self) -> usize {
         match self.out {
             DType::F16 | DType::BF16 => 4,

@@ -1,4 +1,4 @@
-//! Kernels for reductions and scans of segments: adjacent elements between ascending offsets.
+//! Reductions and scans of segments: adjacent elements between ascending offsets.
 
 use super::c_types::{compute_type, helper_preamble, storage_type};
 use super::reduce::{combining_expression, identity_value};
@@ -8,42 +8,44 @@ use crate::kernel_spec::KernelSpec;
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// Threads of a block.
+/// Threads per block.
 pub const SEGMENT_THREADS: u32 = 256;
-/// Elements of a tile, and the most ranges that elements are divided into.
+/// Elements per tile, and the maximum number of ranges into which elements are divided.
 pub const SEGMENT_TILE: usize = 1024;
 
-/// Which kernel it is.
+/// The stage that a kernel computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SegmentStage {
-    /// Combines the elements of ranges, a block for each. Parameters: the result or null, of each range what is combined
-    /// since its last head, whether it has one (uint8), and what is combined to its first end; elements, their number,
-    /// offsets (int64), their number, the length of a range, whether what comes before ranges is known (bool).
+    /// Combines the elements of ranges, one block per range. Parameters: the result or null; for each range the
+    /// combination since its last head, whether it has one (uint8), and the combination up to its first end; elements,
+    /// their number, offsets (int64), their number, the length of a range, and whether the values before the ranges are
+    /// known (bool).
     Ranges,
-    /// Combines ranges, in one block. Parameters: the result, the three of each range, the number of ranges, that of
-    /// elements, offsets, their number, the length of a range.
+    /// Combines ranges, in one block. Parameters: the result, the three values of each range, the number of ranges, the
+    /// number of elements, offsets, their number, the length of a range.
     Carries,
-    /// Whether offsets ascend. Parameters: ~j of the first that does not, offsets, their number, the number of elements.
+    /// Checks that offsets ascend. Parameters: ~j of the first that does not, offsets, their number, the number of
+    /// elements.
     Check,
 }
 
-/// A kernel, as everything that decides its source.
+/// A kernel, described by everything that determines its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SegmentSpec {
-    /// What elements are combined with.
+    /// The operation that combines elements.
     pub op: ScanOp,
     /// The dtype of the input.
     pub x: DType,
-    /// The dtype of the output, in which is computed.
+    /// The dtype of the output and the computation.
     pub out: DType,
-    /// Whether each element has a result, and then whether without the element itself; else each segment has.
+    /// If set, each element has a result, which excludes the element itself if true; otherwise each segment has one.
     pub scan: Option<bool>,
-    /// Which kernel.
+    /// The stage that the kernel computes.
     pub stage: SegmentStage,
 }
 
 impl SegmentSpec {
-    /// Bytes of what is combined.
+    /// Size in bytes of a combined value.
     pub fn item_bytes(&self) -> usize {
         match self.out {
             DType::F16 | DType::BF16 => 4,

@@ -1,8 +1,8 @@
 //! Kernels that sort the rows of an array (contiguous, rows of `n`), stably, NaN last.
 //!
-//! Tiles are sorted in shared memory; then runs are merged pairwise. In each merge an element finds
-//! its place by counting, with a binary search, the elements of the other run that come before it:
-//! smaller ones, and, for the right run, equal ones. So equal elements keep their order.
+//! Tiles are sorted in shared memory; then runs are merged pairwise. In each merge an element finds its position by a
+//! binary search that counts the elements of the other run which come before it: smaller ones and, for the right run,
+//! equal ones. So equal elements keep their order.
 
 use super::c_types::{compute_type, helper_preamble, storage_type};
 use crate::DType;
@@ -10,29 +10,30 @@ use crate::kernel_spec::KernelSpec;
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// Which part of the work a kernel does.
+/// The stage that a kernel computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SortStage {
-    /// Sorts tiles of so many elements in shared memory, by as many threads; makes the indices if there are any.
+    /// Sorts tiles of this many elements in shared memory, with as many threads; generates the indices if there are
+    /// any.
     Tiles(u16),
     /// Merges adjacent runs.
     Merge,
-    /// The places of values in a sorted row, before equal elements.
+    /// Finds the positions of values in a sorted row, before equal elements.
     SearchLeft,
-    /// The places of values in a sorted row, behind equal elements.
+    /// Finds the positions of values in a sorted row, after equal elements.
     SearchRight,
 }
 
-/// A kernel, as everything that decides its source.
+/// A kernel, described by everything that determines its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SortSpec {
     /// The dtype of the elements.
     pub dtype: DType,
-    /// Whether the elements' places go along with them.
+    /// Whether indices are moved together with the elements.
     pub with_indices: bool,
-    /// From the largest to the smallest.
+    /// Whether to sort in descending order.
     pub descending: bool,
-    /// Which part of the work.
+    /// The stage that the kernel computes.
     pub stage: SortStage,
 }
 

@@ -1,34 +1,33 @@
-//! Kernels over operands whose adjacent elements lie along different axes, as in `a + b.T`: what is not contiguous
-//! along the output's last axis is brought to shared memory in square tiles, so that every operand is
-//! read, and the output written, along its own fastest axis.
+//! Kernels for operands that are contiguous along different axes, as in `a + b.T`: operands that are not contiguous
+//! along the output's last axis go through square tiles in shared memory, so that every operand is read, and the output
+//! written, along its own fastest axis.
 
 use super::c_types::storage_type;
 use super::element_offsets::IndexSpace;
 use crate::DType;
 use std::fmt::Write;
 
-/// Threads of a block of a tiled kernel.
+/// Threads per block of a tiled kernel.
 pub const TRANSPOSE_TILE_THREADS: u32 = 256;
 
-/// Elements of a side of a tile. Sides of 64 were half as fast, for elements of two bytes as well.
+/// Side length of a tile in elements. A side of 64 was half as fast, even for elements of two bytes.
 pub const TRANSPOSE_TILE_SIDE: u8 = 32;
-/// Bytes of the largest elements of which tiles of two operands fit in shared memory.
+/// Maximum element size in bytes for which tiles of two operands fit in shared memory.
 pub const MAX_TRANSPOSE_TILE_ITEMSIZE: usize = 16;
 
-/// How a kernel is tiled.
+/// The tiling of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TransposeTile {
-    /// The axis along which the adjacent elements of the transposed operands lie; those of all others lie along the
-    /// last one.
+    /// The axis along which transposed operands are contiguous; all others are contiguous along the last axis.
     pub axis: u8,
-    /// A bit for each operand that is transposed.
+    /// One bit per operand, set if it is transposed.
     pub transposed: u8,
-    /// Elements of a side of a tile.
+    /// Side length of a tile in elements.
     pub side: u8,
 }
 
 impl TransposeTile {
-    /// Tiles of the whole walk, from the lengths of the axes.
+    /// Number of tiles, given the lengths of the axes.
     pub fn n_tiles(&self, lengths: &[usize]) -> usize {
         let last = lengths.len().saturating_sub(1);
         let cut = |(axis, &length): (usize, &usize)| {

@@ -13,13 +13,13 @@ pub struct Argument {
     pub name: String,
     /// The type of an element (of an array) or of the value.
     pub ctype: CType,
-    /// A pointer to elements rather than one value.
+    /// Whether it is a pointer to elements rather than one value.
     pub is_vector: bool,
-    /// Declared `const`: the kernel only reads.
+    /// Whether it is declared `const`, so that the kernel only reads.
     pub is_const: bool,
 }
 
-/// A declaration that could not be understood.
+/// A declaration that cannot be parsed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ArgumentError {
     /// The declaration.
@@ -60,11 +60,10 @@ impl Argument {
     }
 }
 
-/// Splits at the commas outside of `<>`, `()` and `[]`, and parses each part; comments and empty parts
-/// are left out.
+/// Parses a parameter list: splits it at commas outside of `<>`, `()` and `[]`, and skips comments and empty parts.
 ///
 /// # Errors
-/// Names the declaration that is wrong.
+/// When a declaration is wrong; the error names it.
 pub fn parse_arguments(text: &str, registry: &TypeRegistry) -> Result<Vec<Argument>, ArgumentError> {
     let text = join_tokens(&tokenize(text));
     let (mut parts, mut depth, mut start) = (Vec::new(), 0i32, 0);
@@ -90,11 +89,11 @@ pub fn parse_arguments(text: &str, registry: &TypeRegistry) -> Result<Vec<Argume
     Ok(arguments)
 }
 
-/// One declaration: `T *x` and `T x[]` are arrays, `T x` is a value. `const`, `volatile` and the forms of
+/// Parses one declaration: `T *x` and `T x[]` are arrays, `T x` is a value. `const`, `volatile` and the forms of
 /// `restrict` are allowed wherever C allows them.
 ///
 /// # Errors
-/// An unknown type, a missing name, or what no parameter of a kernel can be.
+/// When the type is unknown, the name is missing, or a kernel cannot have such a parameter.
 pub fn parse_argument(text: &str, registry: &TypeRegistry) -> Result<Argument, ArgumentError> {
     let text = join_tokens(&tokenize(text));
     let (head, is_array) = match text.split_once('[') {

@@ -1,33 +1,33 @@
-//! A type by its C name, with what the host must know to pass values of it.
+//! Types by C name, with what the host must know to pass their values.
 
 use crate::DType;
 
-/// What the bytes of a type mean.
+/// How the bytes of a type are interpreted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CTypeForm {
-    /// A number that NumPy knows; the letter is NumPy's kind: `b`, `i`, `u`, `f` or `c`.
+    /// A number with a NumPy equivalent; the letter is NumPy's kind: `b`, `i`, `u`, `f` or `c`.
     Number(char),
     /// The upper half of a float32.
     BFloat16,
-    /// CUDA's vector types: components of a NumPy kind, 1 to 4 of them, named x y z w.
+    /// A CUDA vector type: 1 to 4 components of a NumPy kind, named x y z w.
     Vector {
         /// NumPy's kind of a component.
         kind: char,
         /// How many components.
         components: u8,
     },
-    /// A type that was registered; the number is the one that registration gave.
+    /// A registered type; the number is the one that registration assigned.
     Registered(u32),
 }
 
 /// A type that kernel parameters can have.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct CType {
-    /// How kernels spell it.
+    /// Its spelling in kernels.
     pub name: String,
-    /// What its bytes mean.
+    /// How its bytes are interpreted.
     pub form: CTypeForm,
-    /// Bytes of a value.
+    /// Size of a value in bytes.
     pub itemsize: usize,
     /// Alignment in C.
     pub align: usize,
@@ -51,7 +51,7 @@ impl CType {
         }
     }
 
-    /// The dtype of arrays of this type, where arrays have it.
+    /// The dtype of arrays of this type, if there is one.
     pub fn dtype(&self) -> Option<DType> {
         match self.form {
             CTypeForm::Number(kind) => DType::from_numpy(kind, self.itemsize).ok(),

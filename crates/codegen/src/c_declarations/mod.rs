@@ -1,7 +1,7 @@
 //! C declarations: the types that kernels know by name, and the parameters declared with them.
 //!
 //! `float *x, const pycuda::complex<double> *y, int n, double2 v` becomes a list of [`Argument`]s.
-//! Types outside C (structures of the user) are known after [`TypeRegistry::register`].
+//! [`TypeRegistry::register`] adds types outside C (structures of the user).
 
 mod argument;
 mod ctype;

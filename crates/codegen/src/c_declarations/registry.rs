@@ -1,7 +1,7 @@
-//! Which C names stand for which types.
+//! The registry of C type names.
 //!
-//! The names of C, of `<stdint.h>`, of CUDA's vectors, half, bfloat16 and `pycuda::complex` are known
-//! from the start, for the data model of Linux (`long` has 8 bytes).
+//! The names of C, of `<stdint.h>`, of CUDA's vectors, half, bfloat16 and `pycuda::complex` are predefined, for the
+//! data model of Linux (`long` has 8 bytes).
 
 use crate::c_declarations::ctype::{CType, CTypeForm};
 use std::collections::HashMap;
@@ -75,21 +75,21 @@ const VECTOR_COMPONENTS: &[(&str, char, usize)] = &[
 ];
 
 impl TypeRegistry {
-    /// A registry with nothing but the known names.
+    /// Makes a registry with only the predefined names.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The type of a C name; white space does not matter, nor the order of C's integer words.
+    /// Looks up a C type name; neither white space nor the order of C's integer words matters.
     pub fn lookup(&self, name: &str) -> Option<CType> {
         let name = normalise_type_name(name);
         self.registered.get(&name).cloned().or_else(|| built_in_type(&name))
     }
 
-    /// Makes `name` known as a type of `itemsize` bytes. Registering the same again is allowed.
+    /// Registers `name` as a type of `itemsize` bytes. Registering the same type again is allowed.
     ///
     /// # Errors
-    /// When the name already means a type of another size or alignment.
+    /// When the name already denotes a type of another size or alignment.
     pub fn register(&mut self, name: &str, itemsize: usize, align: usize) -> Result<CType, RegistryError> {
         let name = normalise_type_name(name);
         if name.is_empty() {
@@ -110,10 +110,10 @@ impl TypeRegistry {
         Ok(ctype)
     }
 
-    /// Another name for a known type.
+    /// Registers another name for a known type.
     ///
     /// # Errors
-    /// When the name already means another type.
+    /// When the name already denotes another type.
     pub fn register_alias(&mut self, name: &str, ctype: &CType) -> Result<(), RegistryError> {
         let name = normalise_type_name(name);
         match self.lookup(&name) {

@@ -1,5 +1,5 @@
-//! The device code of engines and distributions, from which kernels are put together. An `engine` has its
-//! state in registers; `next` gives 32 bits, `narrow` and `wide` uniform numbers of (0, 1].
+//! The device code of engines and distributions, from which kernels are assembled. An `engine` keeps its state in
+//! registers; `next` returns 32 bits, `narrow` and `wide` return uniform numbers in (0, 1].
 
 pub(super) const CONVERSIONS_SOURCE: &str = "\
 // (0, 1]

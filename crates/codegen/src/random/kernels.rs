@@ -1,4 +1,4 @@
-//! Source of the kernels: an engine, a distribution and an element type put together.
+//! Sources of the kernels, assembled from an engine, a distribution and an element type.
 
 use super::engines::{
     BOX_MULLER_SOURCE, CONVERSIONS_SOURCE, COUNTER_STREAM_SOURCE, FAST_SINCOS_SOURCE, MRG32K3A_SOURCE, PHILOX_SOURCE,
@@ -8,10 +8,10 @@ use super::engines::{
 use crate::c_declarations::CType;
 use std::fmt::Write;
 
-/// Threads of a block of every kernel here.
+/// Threads per block of all kernels here.
 pub const RANDOM_BLOCK_THREADS: u32 = 256;
 
-/// A generator.
+/// A random number generator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum RandomEngine {
     /// Philox4x32-10 (Salmon et al. 2011): a function of key and counter.
@@ -29,22 +29,22 @@ pub enum RandomEngine {
 }
 
 impl RandomEngine {
-    /// Whether the number at any place can be computed by itself.
+    /// Whether the number at any position can be computed independently.
     pub fn is_counter_based(self) -> bool {
         matches!(self, RandomEngine::Philox | RandomEngine::Threefry)
     }
 
-    /// Whether the numbers fill space evenly rather than being independent.
+    /// Whether the numbers are quasi-random: they fill space evenly rather than being independent.
     pub fn is_quasi(self) -> bool {
         matches!(self, RandomEngine::Sobol32 | RandomEngine::Sobol64)
     }
 
-    /// Bits of a number.
+    /// Bits per number.
     pub fn output_bits(self) -> u32 {
         if self == RandomEngine::Sobol64 { 64 } else { 32 }
     }
 
-    /// Bytes of a state on the device.
+    /// Size of a state on the device in bytes.
     pub fn state_bytes(self) -> usize {
         match self {
             RandomEngine::Philox | RandomEngine::Threefry => 0,
@@ -56,37 +56,37 @@ impl RandomEngine {
     }
 }
 
-/// What is made of the random bits. `p` and `q` are the kernel's parameters of type double.
+/// The distribution of the numbers. `p` and `q` are the kernel's parameters of type double.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Distribution {
-    /// Random bits of the whole type.
+    /// Random bits in all bits of the type.
     Bits,
     /// Uniform in (0, 1], cuRAND's convention.
     Uniform,
     /// Uniform in [p, q), NumPy's convention.
     HalfOpen,
-    /// Uniform in [0, 1): the numbers of `HalfOpen` for p = 0 and q = 1; counter-based engines only.
+    /// Uniform in [0, 1): equal to `HalfOpen` with p = 0 and q = 1; counter-based engines only.
     Unit,
     /// Normal with mean p and standard deviation q.
     Normal,
-    /// Normal with mean 0 and standard deviation 1: the numbers of `Normal` for p = 0 and q = 1 but for the
-    /// sign of zeros; counter-based engines only.
+    /// Normal with mean 0 and standard deviation 1: equal to `Normal` with p = 0 and q = 1 except for the sign of
+    /// zeros; counter-based engines only.
     StandardNormal,
-    /// The exponential of a normal variable of mean p and standard deviation q.
+    /// Log-normal: the exponential of a normal variable with mean p and standard deviation q.
     LogNormal,
     /// Exponential with mean p.
     Exponential,
     /// Poisson with mean p.
     Poisson,
-    /// Poisson with the mean that the element holds.
+    /// Poisson, with the mean given by the element's previous value.
     PoissonInPlace,
-    /// Integers from `low` on, `range` of them (two parameters of 64 bits in place of p and q); range 0
-    /// means all of 64 bits.
+    /// Uniform integers in `low..low + range` (two 64-bit parameters instead of p and q); range 0 means all 64-bit
+    /// numbers.
     Integers,
 }
 
 impl Distribution {
-    /// Elements that one counter of a counter-based engine makes.
+    /// Elements that one counter of a counter-based engine yields.
     pub fn elements_per_counter(self, itemsize: usize) -> usize {
         match self {
             Distribution::Poisson | Distribution::PoissonInPlace => 1,
@@ -105,24 +105,24 @@ impl Distribution {
 /// How the threads of a counter-based engine share counters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct CounterKernelOptions {
-    /// Counters that a thread computes side by side.
+    /// Counters that a thread computes at a time.
     pub at_once: u32,
-    /// Sines and cosines of single precision by the device's fast functions (errors of 2^-21), as
-    /// cuRAND takes them, else by polynomials (2^-23).
+    /// Whether single-precision sines and cosines use the device's fast functions (errors of 2^-21), as in cuRAND,
+    /// rather than polynomials (2^-23).
     pub fast: bool,
 }
 
 impl CounterKernelOptions {
-    /// What is used.
+    /// The options in use.
     pub const DEFAULT_OPTIONS: CounterKernelOptions = CounterKernelOptions { at_once: 4, fast: true };
 }
 
-/// Counters that one launch may have: their places fit 32 bits, with room for a step behind the end.
+/// Maximum number of counters per launch: their positions fit in 32 bits, with room for a step beyond the end.
 pub const MAX_COUNTERS_PER_LAUNCH: u64 = 1 << 31;
 
-/// The kernel `fill`. Parameters: the array, `unsigned long n`, then p and q (or low and range), then
-/// for counter-based engines `unsigned long first, key; unsigned stream`, for others the states and their
-/// number. A launch has at most [`MAX_COUNTERS_PER_LAUNCH`] counters, the upper 32 bits of which are alike.
+/// The source of the kernel `fill`. Parameters: the array, `unsigned long n`, then p and q (or low and range), then for
+/// counter-based engines `unsigned long first, key; unsigned stream`, for others the states and their number. A launch
+/// has at most [`MAX_COUNTERS_PER_LAUNCH`] counters, which share their upper 32 bits.
 pub fn source(engine: RandomEngine, draw: Distribution, element: &CType) -> String {
     source_with_options(engine, draw, element, CounterKernelOptions::DEFAULT_OPTIONS)
 }
@@ -343,12 +343,12 @@ fn emit_sequential_kernel(out: &mut String, engine: RandomEngine, draw: Distribu
     out.push_str("  e.save(states, id);\n}\n");
 }
 
-/// The kernel `permute`: element `i` of the result is place `i` of a random permutation of `0..n`.
+/// The source of the kernel `permute`: element `i` of the result is element `i` of a random permutation of `0..n`.
 /// Parameters: the array, `unsigned long n, key; unsigned stream, half` with `n <= 4^half`.
 ///
-/// A Feistel network over `2 * half` bits is a bijection; it is walked until the value lies below `n`
-/// (R. Mitchell, D. Stokes, E. Frank and G. Holmes, "Bandwidth-Optimal Random Shuffling for GPUs", 2022,
-/// use the same idea). Twenty-four rounds with Philox's multiplier mix the halves.
+/// A Feistel network over `2 * half` bits is a bijection; it is iterated until the value is below `n` (R. Mitchell, D.
+/// Stokes, E. Frank and G. Holmes, "Bandwidth-Optimal Random Shuffling for GPUs", 2022, use the same idea). Twenty-four
+/// rounds with Philox's multiplier mix the halves.
 pub fn permutation_source(element: &CType) -> String {
     format!(
         "typedef {} element;\ntypedef unsigned long u64;\n{PHILOX_SOURCE}\

@@ -1,10 +1,9 @@
-//! Random numbers: the source of the kernels that make them, and the arithmetic of the generators on
-//! the host (seeding, skipping ahead, direction numbers).
+//! Random numbers: kernel sources, and the generators' host arithmetic (seeding, skipping ahead, direction numbers).
 //!
-//! Two families. *Counter-based* generators (Philox, Threefry) compute the number at a place from a key
-//! and the place, so any thread can make any number. *Sequential* ones (XORWOW, MRG32k3a, Sobol) have
-//! a fixed number of states, whatever the device: element `k` of a call is made by state `k mod count`,
-//! so that results are the same on every device.
+//! There are two families. *Counter-based* generators (Philox, Threefry) compute each number from a key and its
+//! position, so any thread can compute any number. *Sequential* ones (XORWOW, MRG32k3a, Sobol) have a fixed number of
+//! states, whatever the device: state `k mod count` generates element `k` of a call, so that results are the same on
+//! every device.
 
 mod engines;
 mod kernels;

@@ -1,8 +1,8 @@
 //! MRG32k3a after P. L'Ecuyer, "Good parameters and implementations for combined multiple recursive
 //! random number generators" (Operations Research 47, 1999), with seeds as cuRAND defines them.
-//! Subsequences lie 2^76 numbers apart, sequences 2^127.
+//! Subsequences are 2^76 numbers apart, sequences 2^127.
 
-/// The last three values of either component, oldest first.
+/// The last three values of both components, oldest first.
 pub type MrgState = [u32; 6];
 
 type MrgMatrix = [[u64; 3]; 3];
@@ -15,7 +15,7 @@ pub const MODULUS_2: u64 = 4_294_944_443;
 const TRANSITION_1: MrgMatrix = [[0, 1, 0], [0, 0, 1], [MODULUS_1 - 810_728, 1_403_580, 0]];
 const TRANSITION_2: MrgMatrix = [[0, 1, 0], [0, 0, 1], [MODULUS_2 - 1_370_589, 0, 527_612]];
 
-/// The next number, in 1..=M1; moves the state on.
+/// Returns the next number, in 1..=M1, and advances the state.
 pub fn next_output(state: &mut MrgState) -> u64 {
     let row = |a: &[u64; 3], s: &[u32], m: u64| (0..3).map(|k| a[k] * u64::from(s[k]) % m).sum::<u64>() % m;
     let (p1, p2) = (row(&TRANSITION_1[2], &state[..3], MODULUS_1), row(&TRANSITION_2[2], &state[3..], MODULUS_2));
@@ -23,7 +23,7 @@ pub fn next_output(state: &mut MrgState) -> u64 {
     if p1 > p2 { p1 - p2 } else { p1 + MODULUS_1 - p2 }
 }
 
-/// The state that a seed stands for; 0 means L'Ecuyer's own start, 12345 six times.
+/// The initial state for a seed; 0 means L'Ecuyer's own initial state, 12345 six times.
 pub fn state_from_seed(seed: u64) -> MrgState {
     if seed == 0 {
         return [12345; 6];
@@ -74,14 +74,14 @@ fn apply_transition_matrices(state: &mut MrgState, matrices: &(MrgMatrix, MrgMat
     state[3..].copy_from_slice(&second);
 }
 
-/// Moves states by `count * 2^shift` numbers: shift 0, 76 (subsequences) or 127 (sequences).
+/// Advances states by `count * 2^shift` numbers: shift 0, 76 (subsequences) or 127 (sequences).
 pub fn skip_ahead_states<'a>(states: impl Iterator<Item = &'a mut MrgState>, count: u64, shift: u32) {
     let matrices =
         (matrix_power(&TRANSITION_1, count, shift, MODULUS_1), matrix_power(&TRANSITION_2, count, shift, MODULUS_2));
     states.for_each(|state| apply_transition_matrices(state, &matrices));
 }
 
-/// The states of subsequences 0, 1, 2, ... with these seeds, each moved by `offset` numbers.
+/// The states of subsequences 0, 1, 2, ... with these seeds, each advanced by `offset` numbers.
 pub fn subsequence_states(seeds: &[u64], offset: u64) -> Vec<MrgState> {
     let mut all: Vec<MrgState> = seeds.iter().map(|&seed| state_from_seed(seed)).collect();
     for bit in 0..32 {

@@ -1,5 +1,5 @@
 //! Philox 4x32-10 and Threefry 4x32-20 on the host, after J. Salmon, M. Moraes, R. Dror and D. Shaw,
-//! "Parallel Random Numbers: As Easy as 1, 2, 3" (SC 2011). The kernels have the same functions.
+//! "Parallel Random Numbers: As Easy as 1, 2, 3" (SC 2011). The kernels contain the same functions.
 
 /// Ten rounds of Philox.
 pub fn philox4x32(mut counter: [u32; 4], mut key: [u32; 2]) -> [u32; 4] {

@@ -5,7 +5,7 @@
 
 use std::sync::OnceLock;
 
-/// Dimensions with direction numbers.
+/// Maximum number of dimensions, limited by the direction numbers.
 pub const MAX_SOBOL_DIMENSIONS: usize = 20_000;
 
 const JOE_KUO_DATA: &[u8] = include_bytes!("joe-kuo-6.bin");
@@ -52,19 +52,19 @@ fn compute_direction_vectors(bits: &mut BitReader) -> [u64; 64] {
     v
 }
 
-/// The 32-bit direction vectors of `count` dimensions; after the last one they begin again.
+/// The 32-bit direction vectors of `count` dimensions; beyond the last dimension they repeat.
 pub fn direction_vectors_32(count: usize) -> Vec<u32> {
     (0..count)
         .flat_map(|d| direction_vectors()[d % MAX_SOBOL_DIMENSIONS].iter().take(32).map(|v| (v >> 32) as u32))
         .collect()
 }
 
-/// The 64-bit direction vectors of `count` dimensions; after the last one they begin again.
+/// The 64-bit direction vectors of `count` dimensions; beyond the last dimension they repeat.
 pub fn direction_vectors_64(count: usize) -> Vec<u64> {
     (0..count).flat_map(|d| direction_vectors()[d % MAX_SOBOL_DIMENSIONS]).collect()
 }
 
-/// Scrambling constants of `count` dimensions: words of Philox, the same in every version.
+/// Scramble constants for `count` dimensions: words of Philox, the same in every version.
 pub fn scramble_constants(count: usize) -> Vec<u64> {
     let word = |d: usize| super::philox::philox4x32([d as u32, 0, 0, 0x0050_b01e], [0x5c4a_3b1e, 0]);
     (0..count)

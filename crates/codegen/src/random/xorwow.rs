@@ -1,5 +1,5 @@
-//! XORWOW after G. Marsaglia, "Xorshift RNGs" (2003), with seeds, subsequences and skips as cuRAND
-//! defines them: a subsequence lies 2^67 numbers after the one before.
+//! XORWOW after G. Marsaglia, "Xorshift RNGs" (2003), with seeds, subsequences and skips as cuRAND defines them:
+//! subsequences are 2^67 numbers apart.
 
 use std::sync::OnceLock;
 
@@ -19,7 +19,7 @@ fn step_shift_register(v: ShiftRegister) -> ShiftRegister {
     [v[1], v[2], v[3], v[4], v[4] ^ (v[4] << 4) ^ t ^ (t << 1)]
 }
 
-/// The next number; moves the state on.
+/// Returns the next number and advances the state.
 pub fn next_output(state: &mut XorwowState) -> u32 {
     let [a, b, c, d, e, weyl] = *state;
     let v = step_shift_register([a, b, c, d, e]);
@@ -27,7 +27,7 @@ pub fn next_output(state: &mut XorwowState) -> u32 {
     v[4].wrapping_add(state[5])
 }
 
-/// The state that a seed stands for.
+/// The initial state for a seed.
 pub fn state_from_seed(seed: u64) -> XorwowState {
     let t0 = (seed as u32 ^ 0xaad2_6b49).wrapping_mul(1_099_087_573);
     let t1 = ((seed >> 32) as u32 ^ 0xf7dc_efdd).wrapping_mul(2_591_861_531);
@@ -88,12 +88,12 @@ pub fn skip_outputs(state: &mut XorwowState, count: u64) {
     state[5] = state[5].wrapping_add(WEYL_INCREMENT.wrapping_mul(count as u32));
 }
 
-/// Skips `count` subsequences of 2^67 numbers; `count` has 32 bits at most.
+/// Skips `count` subsequences of 2^67 numbers; `count` must fit in 32 bits.
 pub fn skip_subsequences(state: &mut XorwowState, count: u64) {
     advance_state(state, count & 0xffff_ffff, 67);
 }
 
-/// The states of subsequences 0, 1, 2, ... with these seeds, each moved by `offset` numbers.
+/// The states of subsequences 0, 1, 2, ... with these seeds, each advanced by `offset` numbers.
 pub fn subsequence_states(seeds: &[u64], offset: u64) -> Vec<XorwowState> {
     let mut all: Vec<XorwowState> = Vec::with_capacity(seeds.len());
     for (k, &seed) in seeds.iter().enumerate() {

@@ -1,43 +1,43 @@
-//! Decisions as data: what a tool enumerates, what a store holds, what is checked.
+//! Decisions as data: what tools enumerate, stores hold, and checks verify.
 
 use super::value::TunableValue;
 use crate::DeviceInfo;
 use smallvec::SmallVec;
 use std::fmt;
 
-/// How exactly a number that describes a problem is kept in a key.
+/// How precisely a number that describes a problem is stored in a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Bucket {
-    /// As it is.
+    /// Exactly.
     Exact,
-    /// By the power of two that is as large or larger.
+    /// Rounded up to a power of two.
     PowerOfTwo,
 }
 
-/// What a problem is described by.
+/// A field of a problem's description.
 #[derive(Debug, Clone)]
 pub struct ProblemField {
     /// Its name.
     pub name: &'static str,
-    /// What it is.
+    /// Its description.
     pub doc: &'static str,
-    /// How exactly it counts.
+    /// How precisely it is stored in a key.
     pub bucket: Bucket,
 }
 
-/// What can be chosen.
+/// A parameter of a choice.
 #[derive(Debug, Clone)]
 pub struct Parameter {
     /// Its name.
     pub name: &'static str,
-    /// What it is.
+    /// Its description.
     pub doc: &'static str,
-    /// Its candidates.
+    /// Its candidate values.
     pub values: Vec<TunableValue>,
 }
 
 impl Parameter {
-    /// The candidate whose Python `repr` this is.
+    /// Finds the candidate with this Python `repr`.
     pub fn parse(&self, text: &str) -> Option<TunableValue> {
         self.values.iter().copied().find(|value| value.to_string() == text)
     }
@@ -54,13 +54,13 @@ pub struct Decision {
     pub name: &'static str,
     /// What is decided.
     pub doc: &'static str,
-    /// What describes a problem. Which result applies depends on these alone, and on the device.
+    /// The fields that describe a problem. Which result applies depends only on these and on the device.
     pub problem: Vec<ProblemField>,
-    /// What is chosen.
+    /// The parameters of a choice.
     pub parameters: Vec<Parameter>,
-    /// What holds of all choices that kernels can run with: expressions of Python over the names of the parameters, of
-    /// the problem and of [`DeviceInfo::quantities`]. Few decisions have further conditions, which only
-    /// [`Decision::check`] knows.
+    /// Constraints that every usable choice satisfies: Python expressions over the names of the parameters, of the
+    /// problem and of [`DeviceInfo::quantities`]. Few decisions have further conditions, which only [`Decision::check`]
+    /// knows.
     pub constraints: Vec<String>,
     pub(super) check: CheckFn,
     pub(super) rule: RuleFn,
@@ -96,10 +96,10 @@ impl Decision {
         Self { name, doc: doc.trim(), problem, parameters, constraints, check, rule }
     }
 
-    /// The choice of these values, each as its Python `repr`, in any order.
+    /// Parses a choice from values, each as its Python `repr`, in any order.
     ///
     /// # Errors
-    /// When a parameter is missing or not known, or a value is no candidate of it.
+    /// When a parameter is missing or unknown, or a value is not a candidate.
     pub fn parse_config<'a>(
         &'static self,
         values: impl IntoIterator<Item = (&'a str, &'a str)>,
@@ -116,18 +116,18 @@ impl Decision {
         Ok(Config { decision: self, values: values.collect::<Result<_, _>>()? })
     }
 
-    /// What the rule chooses.
+    /// The rule's choice.
     ///
     /// # Errors
-    /// When `problem` is one of another decision.
+    /// When `problem` belongs to another decision.
     pub fn default_config(&self, problem: &Problem, device: &DeviceInfo) -> Result<Config, Refusal> {
         (self.rule)(problem, device).ok_or_else(|| self.refusal("the problem is one of another decision".into()))
     }
 
-    /// Whether kernels can run with a choice: its values are candidates, and the constraints hold.
+    /// Checks that kernels can run with a choice: its values are candidates, and the constraints hold.
     ///
     /// # Errors
-    /// Says which value or constraint it is.
+    /// When they do not; the error says which value or constraint.
     pub fn check(&self, config: &Config, problem: &Problem, device: &DeviceInfo) -> Result<(), Refusal> {
         if config.decision != self || problem.decision != self {
             return Err(self.refusal("the choice or the problem is one of another decision".into()));
@@ -145,12 +145,12 @@ impl Decision {
     }
 }
 
-/// Why a choice cannot be taken.
+/// Why a choice is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
     /// The name of the decision.
     pub decision: &'static str,
-    /// The value or the constraint.
+    /// The value or constraint that is violated.
     pub reason: String,
 }
 
@@ -172,7 +172,7 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// The values by which results are found again: those of fields that count by powers of two are such.
+    /// The values under which results are stored: fields that are rounded to powers of two are rounded.
     pub fn key(&self) -> SmallVec<[TunableValue; 12]> {
         let fields = self.decision.problem.iter().zip(&self.values);
         let value = |(field, value): (&ProblemField, &TunableValue)| match (field.bucket, *value) {
@@ -203,12 +203,12 @@ pub struct Config {
 }
 
 impl Config {
-    /// Names and values.
+    /// Iterates over names and values.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, TunableValue)> {
         self.decision.parameters.iter().map(|parameter| parameter.name).zip(self.values.iter().copied())
     }
 
-    /// The same with another value of a parameter; the same where there is no such parameter.
+    /// A copy with another value of a parameter; unchanged if there is no such parameter.
     #[must_use]
     pub fn with(&self, name: &str, value: TunableValue) -> Self {
         let mut changed = self.clone();

@@ -1,4 +1,4 @@
-//! Decisions as types: a rule and a planner work with fields, tools with values.
+//! Decisions as types: rules and planners work with fields, tools with values.
 
 use super::Choices;
 use super::decision::{Config, Decision, Problem, Refusal};
@@ -12,28 +12,28 @@ pub trait Tunable: Copy + PartialEq + 'static {
     /// The decision as data.
     fn decision() -> &'static Decision;
 
-    /// What the rule chooses.
+    /// The rule's choice.
     fn from_rule(problem: &Self::Problem, device: &DeviceInfo) -> Self;
 
-    /// Whether kernels can run with it, candidate or not.
+    /// Checks that kernels can run with it, whether or not it is a candidate.
     ///
     /// # Errors
-    /// The constraint that does not hold.
+    /// The constraint that is violated.
     fn check_constraints(&self, problem: &Self::Problem, device: &DeviceInfo) -> Result<(), Refusal>;
 
-    /// As values.
+    /// Converts to values.
     fn to_config(&self) -> Config;
 
-    /// From values.
+    /// Converts from values.
     fn from_config(config: &Config) -> Option<Self>;
 
-    /// A problem as values.
+    /// Converts a problem to values.
     fn problem_values(problem: &Self::Problem) -> Problem;
 
-    /// A problem from values.
+    /// Converts a problem from values.
     fn problem_from_values(problem: &Problem) -> Option<Self::Problem>;
 
-    /// What `choices` answers, if kernels can run with it, else what the rule chooses.
+    /// The answer of `choices` if kernels can run with it, otherwise the rule's choice.
     fn choose(problem: &Self::Problem, device: &DeviceInfo, choices: &dyn Choices) -> Self {
         let rule = Self::from_rule(problem, device);
         let (values, default) = (Self::problem_values(problem), rule.to_config());
@@ -50,7 +50,7 @@ pub trait Tunable: Copy + PartialEq + 'static {
     }
 }
 
-/// An expression of Rust over integers, booleans and names as one of Python.
+/// Translates a Rust expression over integers, booleans and names to Python.
 #[doc(hidden)]
 pub fn python_expression(text: &str) -> String {
     let text = text.replace("&&", "and").replace("||", "or").replace(" / ", " // ").replace("\n", " ");
@@ -70,10 +70,10 @@ pub fn python_expression(text: &str) -> String {
 
 /// Declares a decision: a type of problems, a type of choices that implements [`Tunable`], and the candidates.
 ///
-/// Integers are `i64`, so that constraints are expressions of one type; they may use the names of parameters, of the
-/// problem, and of the quantities of the device that are listed. `a / b` divides integers. A constraint is checked
-/// behind those before it, which may keep divisors from being zero. What no expression says is checked by the function
-/// behind `also`, which returns a reason against the choice.
+/// Integers are `i64`, so that all constraints have one type; they may use the names of parameters, of the problem, and
+/// of the listed device quantities. `a / b` divides integers. Constraints are checked in order, so that earlier ones
+/// can keep divisors from being zero. Conditions that no expression can state are checked by the function after `also`,
+/// which returns a reason to refuse the choice.
 #[macro_export]
 macro_rules! tunable {
     (

@@ -1,9 +1,9 @@
-//! Values of parameters and of what describes a problem.
+//! Values of parameters and of problem fields.
 
 use crate::DType;
 use std::fmt;
 
-/// A value of a parameter, or of what describes a problem.
+/// A value of a parameter or of a problem field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum TunableValue {
     /// `True` or `False`.
@@ -26,11 +26,11 @@ impl fmt::Display for TunableValue {
     }
 }
 
-/// The types of fields whose values are [`TunableValue`]s.
+/// A type of fields whose values convert to [`TunableValue`]s.
 pub trait TunableField: Copy {
-    /// As a value.
+    /// Converts to a value.
     fn to_value(self) -> TunableValue;
-    /// From a value of this type.
+    /// Converts from a value of this type.
     fn from_value(value: TunableValue) -> Option<Self>;
 }
 

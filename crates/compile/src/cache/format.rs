@@ -1,6 +1,5 @@
-//! What is in the files of the cache: manifests and entries. [`rtcg_disk_cache`] finds files that are damaged or of
-//! another kind or key; all the same reading assumes nothing: any length may be wrong, and everything wrong reads as
-//! `None`.
+//! The file formats of the cache: manifests and entries. [`rtcg_disk_cache`] detects files that are damaged or have
+//! another kind or key; reading still assumes nothing: any length may be wrong, and everything wrong reads as `None`.
 
 use crate::hash::CacheKey;
 use crate::includes::{FileDependency, FileStamp};

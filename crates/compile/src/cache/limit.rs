@@ -1,4 +1,4 @@
-//! How much the cache on disk may hold, from the environment.
+//! The size limit of the disk cache, from the environment.
 
 use std::sync::OnceLock;
 

@@ -1,17 +1,16 @@
 //! The cache of compiled programs: a level in memory above a level on disk.
 //!
-//! A lookup has two steps, so that it needs no compiler. The *request key* covers everything known
-//! before compiling: source, options, target, search path, the texts this crate adds. Under it a
-//! *manifest* lists the results known, each with the headers that were read (path and checksum),
-//! the places where headers must not appear, and the compiler that was used. The first result
-//! whose headers are unchanged and whose compiler is still the one installed is the answer; its
-//! binary lies in an *entry* of its own.
+//! A lookup has two steps, so that it needs no compiler. The *request key* covers everything known before compiling:
+//! source, options, target, search path, and the texts that this crate adds. Under it a *manifest* lists the known
+//! results, each with the headers that were read (path and checksum), the places where headers must not appear, and the
+//! compiler that was used. The first result whose headers are unchanged and whose compiler is still the installed one
+//! is the answer; its binary is in an *entry* of its own.
 //!
-//! What is found is executed, so that the cache is private, as that of machine code is.
+//! Cached programs are executed, so the cache is private, like that of machine code.
 //!
-//! Files carry a checksum and the key they belong to, and are misses when anything about them is odd; how they get on
-//! disk and go again is [`rtcg_disk_cache`]'s. No lock is needed: processes that store the same result write the same
-//! bytes, and a manifest update lost to a race costs one compilation.
+//! Files carry a checksum and the key they belong to, and anything odd makes them misses; [`rtcg_disk_cache`] writes
+//! and evicts them. No lock is needed: processes that store the same result write the same bytes, and a manifest update
+//! lost to a race costs one compilation.
 
 mod format;
 mod limit;
@@ -52,12 +51,12 @@ fn lock_memory_cache() -> MutexGuard<'static, Option<MemoryCache>> {
     MEMORY_CACHE.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-/// Forgets the programs kept in memory; those on disk stay.
+/// Drops the programs cached in memory; those on disk stay.
 pub fn clear_memory_cache() {
     *lock_memory_cache() = None;
 }
 
-/// The folder in which compiled programs are kept; `None` when nothing is kept on disk.
+/// The folder of the disk cache; `None` if the disk cache is off.
 pub fn cache_directory() -> Option<PathBuf> {
     CompileCache::open_cache(&CachePolicy::Default)?.dir
 }

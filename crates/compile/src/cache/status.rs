@@ -1,24 +1,24 @@
-//! What the cache on disk holds, for reports.
+//! The state of the disk cache, for reports.
 
 use super::{ENTRY_EXTENSION, cache_directory, open_disk_cache};
 use std::path::{Path, PathBuf};
 
-/// The cache on disk.
+/// The state of the disk cache.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CacheStatus {
     /// Its folder, which need not exist yet.
     pub dir: PathBuf,
-    /// Compiled programs.
+    /// Number of compiled programs.
     pub n_programs: u64,
-    /// Bytes of all files.
+    /// Total size of all files in bytes.
     pub n_bytes: u64,
-    /// The bytes that it is kept below.
+    /// Size limit in bytes.
     pub limit_bytes: u64,
-    /// Why nothing can be written to it, if that is so.
+    /// Why it cannot be written, if that is the case.
     pub unwritable: Option<String>,
 }
 
-/// The state of the cache; `None` when nothing is kept on disk.
+/// Returns the state of the cache; `None` if the disk cache is off.
 pub fn cache_status() -> Option<CacheStatus> {
     let dir = cache_directory()?;
     let disk = open_disk_cache(&dir);

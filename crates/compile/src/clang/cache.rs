@@ -1,8 +1,8 @@
-//! Builds of OpenCL programs in the cache of compiled programs: found again without a compiler.
+//! Caches builds of OpenCL programs together with compiled programs; hits need no compiler.
 //!
-//! The key has the source, the options and the caller's library; the headers that clang read are compared by content,
-//! and places before them in the search path must stay empty. A result is good as long as the file of the clang that
-//! made it is there unchanged, or no clang is there that can be used.
+//! The key has the source, the options and the caller's library. The headers that clang read are compared by content,
+//! and the places before them in the search path must stay empty. A result is valid as long as the clang that made it
+//! is unchanged, or if there is no usable clang.
 
 use super::find::{candidates, file_identity, find_clang};
 use crate::cache::{CompileCache, CompileDependencies, ManifestEntry};
@@ -14,23 +14,23 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A build as the caller wrote it into bytes.
+/// A build, as the caller serialised it.
 #[derive(Clone, Debug)]
 pub struct OpenClBuild {
-    /// In the caller's form.
+    /// The build in the caller's format.
     pub bytes: Arc<[u8]>,
     /// Warnings.
     pub log: String,
 }
 
-/// What a new build depended on.
+/// The dependencies of a new build.
 #[derive(Clone, Default, Debug)]
 pub struct OpenClDependencies {
-    /// The program of the compiler.
+    /// The compiler executable.
     pub compiler: PathBuf,
     /// Headers that were read, by absolute paths.
     pub headers: Vec<PathBuf>,
-    /// Folders in which headers were looked for, in order.
+    /// Folders that were searched for headers, in order.
     pub include_folders: Vec<PathBuf>,
 }
 
@@ -52,11 +52,11 @@ const DRIVER: u64 = {
     hash
 };
 
-/// The build that `fields` stand for: from the cache, else made and stored. `fields` must hold all that decides about
-/// the result but the compiler and the headers.
+/// Returns the build for the key `fields` from the cache, or else makes and stores it. `fields` must contain everything
+/// that determines the result except for the compiler and the headers.
 ///
 /// # Errors
-/// Those of `make`; a cache that cannot be written is none.
+/// Those of `make`; a cache that cannot be written is not an error.
 pub fn cached_opencl_build(
     fields: &[&[u8]],
     make: impl FnOnce() -> Result<(OpenClBuild, OpenClDependencies), CompileError>,

@@ -1,4 +1,4 @@
-//! Where a program calls a function: from the places that LLVM's text has when it was compiled with line tables.
+//! Locates a program's calls of a function, from LLVM IR that was compiled with line tables.
 
 use super::symbols_in;
 

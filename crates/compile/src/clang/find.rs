@@ -1,4 +1,5 @@
-//! Which clang: the one that `RTCG_CLANG` names, the one inside the wheel `ziglang`, the first on PATH that knows NVPTX.
+//! Finds a clang: the one that `RTCG_CLANG` names, the one in the wheel `ziglang`, or the first on PATH that supports
+//! NVPTX.
 
 use crate::error::{CompileError, ErrorKind};
 use crate::includes::FileStamp;
@@ -7,14 +8,14 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{LazyLock, Mutex};
 
-/// A clang that compiles for NVPTX.
+/// A clang that can compile for NVPTX.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Clang {
-    /// The program.
+    /// The executable.
     pub program: PathBuf,
-    /// What comes before clang's own arguments: `clang` for Zig's program.
+    /// Arguments before clang's own: `clang` for Zig's executable.
     pub first_arguments: Vec<String>,
-    /// The first number of its version; none for Zig's, which is not asked.
+    /// The major version; `None` for Zig's, whose version is not queried.
     pub version: Option<u32>,
 }
 
@@ -29,10 +30,10 @@ const NAMES_ON_PATH: &[&str] = &[
     "clang", "clang-22", "clang-21", "clang-20", "clang-19", "clang-18", "clang-17", "clang-16", "clang-15", "clang-14",
 ];
 
-/// The clang to use.
+/// Finds a usable clang.
 ///
 /// # Errors
-/// [`ErrorKind::CompilerMissing`] with those that were found and cannot be used, and how to install one.
+/// [`ErrorKind::CompilerMissing`] with those that were found but cannot be used, and how to install one.
 pub fn find_clang() -> Result<Clang, CompileError> {
     choose(named_by_user(), &candidates())
 }
@@ -93,7 +94,7 @@ impl Clang {
         format!("{} ({})", self.program.display(), said.lines().next().unwrap_or("unknown version").trim())
     }
 
-    /// What tells its version from others, without running it.
+    /// Identifies its version without running it.
     pub fn version_identity(&self) -> String {
         let stamp = std::fs::metadata(&self.program).map(|metadata| FileStamp::from_metadata(&metadata));
         let FileStamp { size, modified_ns, .. } = stamp.unwrap_or_default();

@@ -1,10 +1,10 @@
-//! The library of builtins, compiled in parts: a program is linked with those that it needs, because reading all of them
-//! takes several times as long as compiling a kernel.
+//! The library of builtins, compiled in parts: a program is linked only with the parts that it needs, because reading
+//! all of them takes several times as long as compiling a kernel.
 //!
 //! A part [`RELAXED`] has other definitions of some functions, for programs that allow larger errors.
 //!
-//! A part needs only parts behind it in the list. The index says for each function of the library which parts have it
-//! and all that it calls.
+//! A part only needs parts after it in the list. The index lists, for each function of the library, the parts that
+//! contain it and everything that it calls.
 
 use super::{BASE_HEADER, Clang, OpenClRequest, TARGET, WorkFolder, io_error, symbols_in, words};
 use crate::error::{CompileError, ErrorKind};
@@ -17,7 +17,7 @@ use std::time::{Duration, SystemTime};
 /// A part's name and its source.
 pub type LibraryPart<'a> = (&'a str, String);
 
-/// A compiled library: a folder with a file of bitcode for each part, and the index.
+/// A compiled library: a folder with one bitcode file per part, and the index.
 #[derive(Clone, Debug)]
 pub struct BuiltinLibrary {
     folder: PathBuf,
@@ -52,8 +52,8 @@ pub(super) fn is_relaxed(ir: &str) -> bool {
 }
 
 impl BuiltinLibrary {
-    /// The library in a folder, which counts as used; none where it is not complete, or others could have written it:
-    /// what it has runs in programs.
+    /// Opens the library in a folder and marks it as used; `None` if it is incomplete or others could have written it,
+    /// since its code runs in programs.
     pub fn open(folder: &Path) -> Option<Self> {
         let permissions = CachePermissions::of_this_user();
         if !folder.parent().is_some_and(|parent| permissions.trust_folder(parent)) || !permissions.trust_folder(folder)
@@ -72,7 +72,8 @@ impl BuiltinLibrary {
         Some(Self { folder: folder.to_owned(), parts, needs: needs.collect() })
     }
 
-    /// How many functions `ir` declares that are no part of LLVM, and the symbols of those that the library lacks.
+    /// Returns how many functions `ir` declares that are not LLVM intrinsics, and the symbols of those that the library
+    /// lacks.
     pub fn undefined<'i>(&self, ir: &'i str) -> (usize, Vec<&'i str>) {
         let is_ours = |name: &&str| !name.starts_with("llvm.") && *name != "vprintf";
         let declared: Vec<&str> =
@@ -97,7 +98,7 @@ impl Clang {
     /// Compiles a library of builtins into a folder.
     ///
     /// # Errors
-    /// As [`Clang::compile_opencl`]; a part that needs one before it.
+    /// As [`Clang::compile_opencl`]; also when a part needs one before it.
     pub fn compile_library(
         &self,
         parts: &[LibraryPart<'_>],

@@ -1,12 +1,12 @@
-//! What LLVM's text says about kernels: the lists `!kernel_arg_*`, which a definition names.
+//! Kernel metadata in LLVM IR: the `!kernel_arg_*` lists that a definition refers to.
 
 use super::whole_program::KERNEL_CONVENTIONS;
 use std::collections::HashMap;
 
-/// Where an argument's memory is.
+/// The address space of an argument's memory.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum AddressSpace {
-    /// A value.
+    /// Passed by value.
     Private,
     /// `__global`, and images.
     Global,
@@ -19,13 +19,13 @@ pub enum AddressSpace {
 /// An argument of a kernel as its source declares it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct KernelArgument {
-    /// Where its memory is.
+    /// The address space of its memory.
     pub space: AddressSpace,
     /// `none`, `read_only`, `write_only` or `read_write`.
     pub access: String,
     /// The type as written, without qualifiers.
     pub type_name: String,
-    /// `const`, `restrict`, `volatile`, `pipe`, with blanks between them.
+    /// `const`, `restrict`, `volatile`, `pipe`, separated by blanks.
     pub qualifiers: String,
     /// The name.
     pub name: String,
@@ -42,7 +42,8 @@ pub struct KernelMetadata {
     pub required_size: Option<[u32; 3]>,
     /// `__attribute__((work_group_size_hint(x, y, z)))`.
     pub size_hint: Option<[u32; 3]>,
-    /// Whether all groups of a launch must have one size: those of OpenCL C 1.x and of `-cl-uniform-work-group-size`.
+    /// Whether all work-groups of a launch must have the same size, as with OpenCL C 1.x and
+    /// `-cl-uniform-work-group-size`.
     pub uniform_groups: bool,
 }
 

@@ -1,10 +1,10 @@
-//! OpenCL C to PTX, by a clang with the NVPTX back end.
+//! Compiles OpenCL C to PTX, with a clang that has the NVPTX back end.
 //!
-//! The wheel `ziglang` holds one; any other serves. A program is compiled in two steps: source to LLVM's text, which has
-//! the types of the kernels' arguments, and that, with a library of builtins, to PTX. Between them the text becomes that of
-//! a whole program (`whole_program.rs`).
+//! The wheel `ziglang` contains one; any other will do. A program is compiled in two steps: source to LLVM IR, which
+//! has the types of the kernels' arguments, and the IR, with a library of builtins, to PTX. In between, the IR becomes
+//! that of a whole program (`whole_program.rs`).
 //!
-//! What fails in a step of ours, and not in the program's source, says which clang failed in which step.
+//! If a step of ours fails, rather than the program's source, the error says which clang failed in which step.
 
 mod cache;
 mod call_places;
@@ -25,25 +25,25 @@ pub use library::{BuiltinLibrary, LibraryPart};
 pub use metadata::{AddressSpace, KernelArgument, KernelMetadata};
 pub use whole_program::functions_that_can_tell_groups;
 
-/// What is compiled.
+/// An OpenCL program to compile.
 #[derive(Clone, Debug)]
 pub struct OpenClRequest<'a> {
     /// The text of the program.
     pub source: &'a str,
-    /// What messages call it.
+    /// The name that messages use for it.
     pub name: &'a str,
-    /// Options for clang, each a word of its own.
+    /// Options for clang, one word each.
     pub options: &'a [String],
     /// Headers in memory: the name in `#include` and the text.
     pub headers: &'a [(String, String)],
-    /// The header that is included before all.
+    /// The header that is included before all others.
     pub base_header: &'a str,
 }
 
-/// LLVM's text of a program that was not linked with builtins yet.
+/// The LLVM IR of a program that has not been linked with builtins yet.
 #[derive(Clone, Debug)]
 pub struct OpenClObject {
-    /// The text.
+    /// The IR as text.
     pub ir: String,
     /// The kernels that it defines.
     pub kernels: Vec<KernelMetadata>,
@@ -70,10 +70,10 @@ const TARGET: &[&str] = &[
 ];
 
 impl Clang {
-    /// Compiles source to LLVM's text.
+    /// Compiles source to LLVM IR.
     ///
     /// # Errors
-    /// [`ErrorKind::Source`] with clang's log where it refused the program; others where it could not be run.
+    /// [`ErrorKind::Source`] with clang's log if clang refused the program; other kinds if it could not be run.
     pub fn compile_opencl(&self, request: &OpenClRequest<'_>) -> Result<OpenClObject, CompileError> {
         let folder = WorkFolder::new()?;
         for (name, text) in request.headers {
@@ -102,11 +102,11 @@ impl Clang {
         Ok(OpenClObject { ir, kernels, log, included })
     }
 
-    /// Links LLVM's text with what it needs of the library of builtins and compiles it to PTX.
+    /// Links LLVM IR with what it needs from the library of builtins, and compiles it to PTX.
     ///
     /// # Errors
-    /// As [`Clang::compile_opencl`]; a function that is nowhere defined is one, with the place of a call where the text
-    /// has line tables.
+    /// As [`Clang::compile_opencl`]; also when a function is undefined, with the place of a call if the IR has line
+    /// tables.
     pub fn link_opencl(&self, ir: &str, builtins: &BuiltinLibrary) -> Result<String, CompileError> {
         let (_, missing) = builtins.undefined(ir);
         if !missing.is_empty() {
@@ -132,7 +132,7 @@ impl Clang {
         folder.read("program.ptx")
     }
 
-    /// The line of a log about a step of ours that failed.
+    /// A log line that says which of our steps failed.
     pub fn failed_in(&self, step: &str) -> String {
         format!("note: {} has failed in a step of the platform: {step}\n", self.description())
     }
@@ -171,10 +171,10 @@ impl Clang {
         self.run(folder, &arguments, request, "assembling LLVM's text").map(drop)
     }
 
-    /// Links several objects to one.
+    /// Links several objects into one.
     ///
     /// # Errors
-    /// As [`Clang::compile_opencl`]; a name that two of them define is one.
+    /// As [`Clang::compile_opencl`]; also when two of them define the same name.
     pub fn merge_opencl(
         &self,
         objects: &[impl std::borrow::Borrow<OpenClObject>],

@@ -1,8 +1,8 @@
-//! `printf` of OpenCL C as CUDA's `vprintf`, in LLVM's text.
+//! Translates OpenCL C's `printf` to CUDA's `vprintf`, in LLVM IR.
 //!
-//! The arguments go into memory as CUDA has them, which the back ends of old versions do not do by themselves. Formats and
-//! texts are addresses of constant memory, which become generic ones here, and vectors (`%v4f`) are one argument, which
-//! becomes one for each element.
+//! The arguments are stored in memory in CUDA's layout, which the back ends of old versions do not do themselves.
+//! Formats and strings are addresses of constant memory and become generic ones here; vectors (`%v4f`) are a single
+//! argument and become one per element.
 
 /// Rewrites the calls and the declaration.
 pub(super) fn with_vprintf(ir: &str) -> String {

@@ -1,10 +1,11 @@
-//! A program's whole text before it is linked with the builtins: nothing of it is called from outside but its kernels.
+//! Turns LLVM IR into a whole program before it is linked with the builtins: only its kernels can be called from
+//! outside.
 //!
-//! Establishes: a kernel is called by launches only. One that functions of the program call, which OpenCL C allows, is a
-//! call of a function with its body; the calling convention of such calls differs between versions of clang, and LLVM
-//! takes a call by another one for unreachable. Bodies become a part of the kernels that call them: as parameters of a
-//! function nothing is known about their addresses. All functions are internal, so that what nobody calls is dropped.
-//! Whether others are inlined is LLVM's judgement and the program's.
+//! Establishes: kernels are only called by launches. If functions of the program call a kernel, which OpenCL C allows,
+//! they call a function with its body instead; the calling convention of such calls differs between versions of clang,
+//! and LLVM considers a call with a wrong convention unreachable. Bodies become part of the kernels that call them,
+//! because nothing is known about the addresses in a function's parameters. All functions are internal, so that unused
+//! ones are dropped. LLVM and the program decide whether others are inlined.
 
 use super::symbols_in;
 use std::collections::{HashMap, HashSet};
@@ -208,9 +209,9 @@ fn number_after(text: &str, what: &str) -> Option<usize> {
     rest[..rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len())].parse().ok()
 }
 
-/// The functions of a text whose items can tell which groups they are in: they, or functions that they call, call a
-/// builtin about groups or about places in them, have local memory, or are written in another language. In others only
-/// global ids and sizes can be told, and their groups may have any sizes.
+/// The functions in a module whose work-items can tell which groups they are in: they or their callees call a builtin
+/// about groups or local positions, use local memory, or are written in another language. All other functions only see
+/// global ids and sizes, so their groups may have any size.
 pub fn functions_that_can_tell_groups(ir: &str) -> HashSet<&str> {
     let functions = functions_of(ir);
     let mut found: HashSet<&str> = functions

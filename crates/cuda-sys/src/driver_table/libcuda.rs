@@ -1,4 +1,4 @@
-//! Opening the real driver library, and finding functions in it.
+//! Opens the real driver library and finds functions in it.
 
 use super::{DriverKind, FunctionInfo, SymbolResolver};
 use crate::load::{LoadError, OpenLibrary};

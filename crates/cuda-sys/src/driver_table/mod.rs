@@ -1,8 +1,8 @@
 //! The driver table: one lazily filled slot per function of the declaration list.
 //!
-//! A call loads its slot and the switch of the trace (two atomic loads, two compares) and jumps;
-//! an empty slot asks the table's resolver once. Tables live as long as the process, so that every object above may
-//! hold a `&'static DriverTable`.
+//! A call loads its slot and the trace switch (two atomic loads, two compares) and jumps; an empty slot asks the
+//! table's resolver once. Tables live as long as the process, so every object built on them can hold a
+//! `&'static DriverTable`.
 
 mod libcuda;
 mod timed_launch;
@@ -15,12 +15,12 @@ use std::ffi::CStr;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
-/// What stands behind a table.
+/// The kind of driver behind a table.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum DriverKind {
     /// NVIDIA's `libcuda`.
     Real,
-    /// The virtual GPU: built in, or as a library in the place of NVIDIA's.
+    /// The virtual GPU: built in, or as a library in place of NVIDIA's.
     Virtual,
 }
 
@@ -30,7 +30,7 @@ pub(crate) type SymbolResolver = Box<dyn Fn(&FunctionInfo) -> Option<*const c_vo
 /// One entry of the declaration list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FunctionInfo {
-    /// The name that users and the documentation say.
+    /// The name in the documentation and in users' code.
     pub name: &'static str,
     /// The symbol that `libcuda` exports.
     pub symbol: &'static str,
@@ -49,18 +49,18 @@ pub struct FunctionCoverage {
     pub resolved: bool,
 }
 
-/// A function that the driver in use does not have.
+/// A function that the current driver lacks.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MissingSymbol {
     /// The function.
     pub name: &'static str,
-    /// The symbol that was looked for.
+    /// The symbol that was looked up.
     pub symbol: &'static str,
     /// The CUDA version that introduced it.
     pub since: u32,
-    /// The CUDA version of the driver in use, when it says.
+    /// The CUDA version of the current driver, if it reports one.
     pub driver_version: Option<u32>,
-    /// Which kind of driver lacks it.
+    /// The kind of driver that lacks it.
     pub kind: DriverKind,
 }
 
@@ -127,12 +127,12 @@ macro_rules! define_table {
         }
 
         impl DriverFn {
-            /// All functions in the order of the declaration list.
+            /// All functions, in the order of the declaration list.
             pub const ALL_FUNCTIONS: &'static [DriverFn] = &[$(DriverFn::$name,)*];
         }
 
-        /// The functions, by the name that the documentation uses. The caller answers for every
-        /// pointer and handle passed, as in C.
+        /// The functions, under the names of the documentation. The caller must pass valid pointers and handles, as in
+        /// C.
         #[allow(non_snake_case, clippy::too_many_arguments, reason = "the driver's functions")]
         #[allow(clippy::missing_safety_doc, reason = "said once, above")]
         impl DriverTable {
@@ -160,21 +160,21 @@ macro_rules! define_table {
 crate::for_each_driver_function!(define_table);
 
 impl DriverFn {
-    /// How many functions the list declares.
+    /// Number of functions in the list.
     pub const FUNCTION_COUNT: usize = Self::ALL_FUNCTIONS.len();
 
-    /// Name, symbol and version of this function.
+    /// The name, symbol and version of this function.
     pub fn function_info(self) -> &'static FunctionInfo {
         &FUNCTION_INFOS[self as usize]
     }
 
-    /// The function with this name.
+    /// Looks up a function by name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL_FUNCTIONS.iter().copied().find(|f| f.function_info().name == name)
     }
 }
 
-/// A driver: its functions, each resolved when first called.
+/// A driver: its functions, each resolved on first use.
 pub struct DriverTable {
     kind: DriverKind,
     origin: String,
@@ -199,11 +199,10 @@ impl PartialEq for DriverTable {
 impl Eq for DriverTable {}
 
 impl DriverTable {
-    /// The table of the real `libcuda`, loaded at the first call; afterwards the same answer.
+    /// The table of the real `libcuda`, loaded by the first call; later calls return the same result.
     ///
-    /// Searched are, in this order: the file that the environment variable `RTCG_LIBCUDA` names
-    /// (nothing else is tried then; `none` means "no real driver"), then the names under which
-    /// the loader knows the driver.
+    /// Searches, in this order, the file named by the environment variable `RTCG_LIBCUDA` (then nothing else is tried;
+    /// `none` means "no real driver"), and the names under which the loader knows the driver.
     pub fn real_driver() -> Result<&'static DriverTable, &'static LoadError> {
         static REAL_DRIVER: OnceLock<Result<DriverTable, LoadError>> = OnceLock::new();
         REAL_DRIVER
@@ -214,12 +213,11 @@ impl DriverTable {
             .as_ref()
     }
 
-    /// A table filled by `resolver`, which is asked once for each name of the declaration list
-    /// that is called (`cuMemAlloc`, never the symbol: the symbol of an earlier form may be the
-    /// name of the present one).
+    /// Makes a table filled by `resolver`, which is asked once for each function of the declaration list that is
+    /// called, by name (`cuMemAlloc`) and never by symbol, because the symbol of an earlier form may be the name of the
+    /// present one.
     ///
-    /// The resolver must answer with a pointer to a function of the type that [`fn_type`] states
-    /// for the name, or `None`.
+    /// The resolver must return a pointer to a function of the type that [`fn_type`] gives for the name, or `None`.
     pub fn from_resolver(kind: DriverKind, resolver: fn(&str) -> Option<*const c_void>) -> DriverTable {
         let resolver: SymbolResolver = Box::new(move |info| resolver(info.name));
         Self::new(kind, "built in".to_owned(), resolver)
@@ -237,17 +235,17 @@ impl DriverTable {
         }
     }
 
-    /// What stands behind this table.
+    /// The kind of driver behind this table.
     pub fn driver_kind(&self) -> DriverKind {
         self.kind
     }
 
-    /// Where the driver was found (a library name or path), for messages.
+    /// The library name or path of the driver, for messages.
     pub fn library_name(&self) -> &str {
         &self.origin
     }
 
-    /// The address of a function, or `None` when this driver does not have it.
+    /// The address of a function; `None` if this driver lacks it.
     #[inline]
     pub fn function_pointer(&self, function: DriverFn) -> Option<*const c_void> {
         let pointer = self.slots[function as usize].load(Ordering::Acquire);
@@ -282,8 +280,8 @@ impl DriverTable {
         }
     }
 
-    /// Says why a call by this name returned `CUDA_ERROR_NOT_SUPPORTED`: `Some` when the driver
-    /// lacks the function, `None` when it has it (or no such function is declared).
+    /// Explains why a call of this function returned `CUDA_ERROR_NOT_SUPPORTED`: `Some` if the driver lacks the
+    /// function, `None` if it has it (or no such function is declared).
     pub fn missing_symbol(&self, name: &str) -> Option<MissingSymbol> {
         let function = DriverFn::from_name(name)?;
         if self.has_function(function) {
@@ -307,7 +305,7 @@ impl DriverTable {
         (code.is_success() && version > 0).then_some(version as u32)
     }
 
-    /// Which functions of the list this driver has. Resolves all of them.
+    /// Reports which functions of the list this driver has. Resolves all of them.
     pub fn function_coverage(&self) -> impl Iterator<Item = FunctionCoverage> + '_ {
         DriverFn::ALL_FUNCTIONS.iter().map(|f| FunctionCoverage {
             name: f.function_info().name,
@@ -316,7 +314,7 @@ impl DriverTable {
         })
     }
 
-    /// The driver's text for a code (`cuGetErrorString`), or ours when it has none.
+    /// The driver's text for a code (`cuGetErrorString`), or this crate's if it has none.
     pub fn error_string(&self, code: CUresult) -> String {
         let mut text: *const c_char = std::ptr::null();
         // SAFETY: writes one pointer; allowed before cuInit.

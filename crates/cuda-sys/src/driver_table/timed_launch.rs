@@ -1,10 +1,9 @@
-//! When kernels of a real GPU ran: each launch is put between two events, whose times are asked
-//! for when the program has waited for something, and at the latest when their context goes.
+//! Times kernels on a real GPU: each launch is put between two events, whose times are queried when the program has
+//! waited for something, and at the latest when their context is destroyed.
 //!
-//! The times are those since an event that each context records first, whose place on the host's
-//! clock is known to the accuracy of one question. The driver gives them as 32-bit floats of
-//! milliseconds, so a later event takes the first one's place every few seconds. Launches that are
-//! captured into a graph get none.
+//! The times are relative to an event that each context records first, whose position on the host clock is known to the
+//! accuracy of one query. The driver reports them as 32-bit floats in milliseconds, so a later event replaces the first
+//! one every few seconds. Launches that are captured into a graph are not timed.
 
 use super::traced_call::TracedArguments;
 use super::{DriverFn, DriverKind, DriverTable};
@@ -53,7 +52,7 @@ fn kernel_trace_state() -> MutexGuard<'static, Option<KernelTraceState>> {
     KERNEL_TRACE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Calls the driver itself: these calls are no part of the trace.
+/// Calls the driver directly, without tracing the call.
 macro_rules! call_untraced {
     ($table:expr, $name:ident($($arg:expr),*)) => {
         match $table.function_pointer(DriverFn::$name) {

@@ -1,4 +1,4 @@
-//! One traced call of the driver: its times, its arguments in words, what it returned.
+//! A traced driver call: its times, its arguments as text, and its result.
 
 use super::timed_launch::{self, TimedLaunch};
 use super::{DriverFn, DriverTable};

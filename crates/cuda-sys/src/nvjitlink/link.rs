@@ -1,10 +1,10 @@
-//! A link from its inputs to the image, in one call.
+//! Links inputs to an image, in one call.
 
 use super::*;
 use std::ffi::CString;
 use std::path::Path;
 
-/// Where an input's bytes are.
+/// The source of an input's bytes.
 #[derive(Clone, Copy, Debug)]
 pub enum LinkSource<'a> {
     /// In memory.
@@ -16,20 +16,20 @@ pub enum LinkSource<'a> {
 /// An input of a link.
 #[derive(Clone, Copy, Debug)]
 pub struct LinkInput<'a> {
-    /// What it is.
+    /// The type of the input.
     pub kind: nvJitLinkInputType,
     /// Its bytes.
     pub source: LinkSource<'a>,
-    /// What messages call it; a file is called by its path.
+    /// The name that messages use; for a file, its path.
     pub name: &'a str,
 }
 
-/// What a link gives.
+/// The result of a link.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LinkOutput {
     /// A cubin, or PTX without a terminating NUL.
     pub bytes: Vec<u8>,
-    /// What nvJitLink had to say.
+    /// The messages of nvJitLink.
     pub log: String,
 }
 
@@ -38,9 +38,9 @@ pub struct LinkOutput {
 pub struct LinkFailure {
     /// The C function.
     pub call: &'static str,
-    /// What it returned.
+    /// The result code.
     pub code: nvJitLinkResult,
-    /// What nvJitLink had to say, and which nvJitLink it is.
+    /// The messages of nvJitLink, and which nvJitLink it is.
     pub log: String,
 }
 
@@ -69,7 +69,7 @@ impl NvJitLinkTable {
     /// Links `inputs` with nvJitLink's own options (`-lto`, `-arch=sm_80`) to a cubin, or with `-ptx` to PTX.
     ///
     /// # Errors
-    /// Whatever nvJitLink refuses, with its log.
+    /// When nvJitLink refuses an input or option; the error has its log.
     pub fn link_inputs(&self, inputs: &[LinkInput], options: &[String]) -> Result<LinkOutput, LinkFailure> {
         let link = self.create_link(options)?;
         for input in inputs {

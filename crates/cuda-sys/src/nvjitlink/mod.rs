@@ -1,7 +1,7 @@
-//! The table of nvJitLink, NVIDIA's link-time optimiser: found, opened, resolved; and links through it (`link`).
+//! The function table of nvJitLink, NVIDIA's link-time optimiser, and links through it (`link`).
 //!
-//! It needs neither a GPU nor a driver. Of the forms of each function that it exports (`__nvJitLinkCreate_12_4`) the
-//! plain name is the one that every version has.
+//! It needs neither a GPU nor a driver. nvJitLink exports several forms of each function (`__nvJitLinkCreate_12_4`);
+//! the table uses the plain name, which every version has.
 #![allow(
     non_camel_case_types,
     non_snake_case,
@@ -21,7 +21,7 @@ pub use link::{LinkFailure, LinkInput, LinkOutput, LinkSource};
 cuda_handle!(nvJitLinkHandle);
 
 cuda_enum! {
-    /// The result of a call of nvJitLink.
+    /// The result of an nvJitLink call.
     nvJitLinkResult {
         NVJITLINK_SUCCESS = 0,
         NVJITLINK_ERROR_UNRECOGNIZED_OPTION = 1,
@@ -47,7 +47,7 @@ cuda_enum! {
 }
 
 cuda_enum! {
-    /// What an input is.
+    /// The type of an input.
     nvJitLinkInputType {
         NVJITLINK_INPUT_NONE = 0,
         NVJITLINK_INPUT_CUBIN = 1,
@@ -89,9 +89,9 @@ library_table! {
 }
 
 impl NvJitLinkTable {
-    /// The nvJitLink of this process, searched and opened at the first call that finds one.
+    /// The nvJitLink of this process, found and opened by the first call that succeeds.
     ///
-    /// Searched are the places of [`NvrtcTable::load`](crate::NvrtcTable::load), in the same order; the environment
+    /// Searches the same places as [`NvrtcTable::load`](crate::NvrtcTable::load), in the same order; the environment
     /// variable is `RTCG_NVJITLINK`.
     pub fn load() -> Result<&'static NvJitLinkTable, LoadError> {
         static LOADED_TABLE: LazyFunctionTable<NvJitLinkTable> = LazyFunctionTable::new();
@@ -103,7 +103,7 @@ impl NvJitLinkTable {
         })
     }
 
-    /// `(major, minor)` of this nvJitLink; `None` before 12.3, which cannot report.
+    /// The version `(major, minor)` of this nvJitLink; `None` before 12.3, which cannot report it.
     pub fn version(&self) -> Option<(u32, u32)> {
         let (mut major, mut minor) = (0, 0);
         // SAFETY: writes two ints.

@@ -1,13 +1,13 @@
-//! Tracing of the driver API: every call through a [`DriverTable`](crate::DriverTable) with its
-//! arguments, result and times on its thread, and the time each kernel ran, as a file in the
-//! trace-event format that Perfetto and Chrome's trace viewer open.
+//! Traces the driver API: every call through a [`DriverTable`](crate::DriverTable) with its arguments, result and times
+//! on its thread, and the execution time of each kernel, as a file in the trace-event format that Perfetto and Chrome's
+//! trace viewer open.
 //!
-//! `RTCG_TRACE=file.json` traces a process from its first driver call to its end; [`start`] and
-//! [`stop`] trace a part of it. While tracing is off a call costs one relaxed load more. While it
-//! is on, arguments are written down after the call has returned, outside of its time.
+//! `RTCG_TRACE=file.json` traces a process from its first driver call to its end; [`start`] and [`stop`] trace a part
+//! of it. While tracing is off, a call costs one additional relaxed load. While it is on, arguments are formatted after
+//! the call has returned, outside of its time.
 //!
-//! Kernels of the virtual GPU report themselves ([`emit_device_span`]); those of a real GPU are placed
-//! between two events (`driver_table/timed_launch.rs`), so there a span also contains what the GPU did between them.
+//! Kernels of the virtual GPU report themselves ([`emit_device_span`]); those of a real GPU are placed between two
+//! events (`driver_table/timed_launch.rs`), so there a span also contains what the GPU did between them.
 
 pub mod nvtx;
 mod writer;
@@ -37,16 +37,16 @@ thread_local! {
     static CURRENT_LAUNCH_NUMBER: Cell<u64> = const { Cell::new(0) };
 }
 
-/// What a finished trace is.
+/// A finished trace.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TraceSummary {
     /// The file.
     pub path: PathBuf,
-    /// How many events it holds.
+    /// Number of events in it.
     pub n_events: u64,
 }
 
-/// Whether a trace is being made.
+/// Whether a trace is running.
 #[inline(always)]
 pub fn is_tracing() -> bool {
     IS_TRACING.load(Ordering::Relaxed)
@@ -56,13 +56,13 @@ fn locked_writer() -> std::sync::MutexGuard<'static, Option<TraceWriter>> {
     TRACE_WRITER.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether kernels of virtual devices are timed by events, too, in place of reporting themselves:
-/// for tests of this module.
+/// Sets whether kernels of virtual devices are timed by events too, instead of reporting themselves: for tests of this
+/// module.
 pub fn set_virtual_gpu_timed_by_events(on: bool) {
     VIRTUAL_GPU_TIMED_BY_EVENTS.store(on, Ordering::Relaxed);
 }
 
-/// Whether kernels behind this table report themselves.
+/// Whether kernels of the virtual GPU report their own times.
 pub fn virtual_gpu_reports_kernel_times() -> bool {
     !VIRTUAL_GPU_TIMED_BY_EVENTS.load(Ordering::Relaxed)
 }
@@ -72,14 +72,13 @@ pub(crate) fn call_before_stop(write: fn()) {
     let _ = BEFORE_STOP.set(write);
 }
 
-/// Nanoseconds since the process first asked; the clock of all spans.
+/// Nanoseconds since the first call in this process; the clock of all spans.
 pub fn clock_ns() -> u64 {
     static CLOCK_START: OnceLock<Instant> = OnceLock::new();
     CLOCK_START.get_or_init(Instant::now).elapsed().as_nanos() as u64
 }
 
-/// Begins a trace. `%p` in the file's name becomes the number of the process. A trace that is being
-/// made is finished first.
+/// Starts a trace. `%p` in the file name becomes the process id. Finishes a running trace first.
 pub fn start(path: &Path) -> io::Result<()> {
     clock_ns();
     stop()?;
@@ -94,8 +93,8 @@ pub fn start(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Ends the trace and completes its file; `None` when there is none. Waits for kernels of a real
-/// GPU whose times are still to be learnt.
+/// Ends the trace and completes its file; `None` if no trace is running. Waits for kernels of a real GPU whose times
+/// are not known yet.
 pub fn stop() -> io::Result<Option<TraceSummary>> {
     if let Some(write) = BEFORE_STOP.get().filter(|_| is_tracing() && !is_in_forked_child()) {
         write();
@@ -191,7 +190,7 @@ fn thread_number() -> u64 {
     }
 }
 
-/// Writes a span of the calling thread that began at `start_ns` and ends now.
+/// Writes a span of the calling thread from `start_ns` until now.
 pub fn emit_span(category: &str, name: &str, start_ns: u64) {
     if !is_tracing() {
         return;
@@ -216,17 +215,17 @@ pub(crate) fn emit_launch_arrow(at_ns: u64, launch: u64) {
     with_writer(|writer| writer.append_event(&text));
 }
 
-/// The number of the launch that the calling thread is making; 0 when none is traced.
+/// The number of the launch that the calling thread is making; 0 if none is traced.
 pub fn current_launch_number() -> u64 {
     if is_tracing() { CURRENT_LAUNCH_NUMBER.with(Cell::get) } else { 0 }
 }
 
-/// Where on a device something ran.
+/// The place on a device where something ran.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct DeviceTrack<'a> {
     /// The device or context, in words.
     pub device: &'a str,
-    /// A number of its own for each device and context.
+    /// A unique number for each device and context.
     pub device_number: u64,
     /// The stream; 0 for the default stream.
     pub stream: u64,
@@ -235,8 +234,8 @@ pub struct DeviceTrack<'a> {
 /// Numbers of processes in the trace that stand for devices.
 const FIRST_DEVICE_PID: u64 = 1 << 32;
 
-/// Writes down that a kernel ran from `start_ns` to `end_ns`. `launch` is the number that
-/// [`current_launch_number`] gave when it was launched, 0 for none.
+/// Records that a kernel ran from `start_ns` to `end_ns`. `launch` is the value of [`current_launch_number`] at its
+/// launch, or 0.
 pub fn emit_device_span(
     track: DeviceTrack<'_>,
     name: &str,

@@ -1,9 +1,8 @@
-//! NVTX: named ranges and marks for NVIDIA's profilers, and for traces of our own.
+//! NVTX: named ranges and marks for NVIDIA's profilers, and for our own traces.
 //!
-//! A profiler that starts a program names a library in `NVTX_INJECTION64_PATH`; asked to
-//! initialise, it fills a table of functions (NVTX 3). Without one, `libnvToolsExt` is used where
-//! the process has it already or `RTCG_NVTX` names it (NVTX 2). Without either, ranges cost two
-//! loads. While a trace is made they go into it, too.
+//! A profiler that starts a program names a library in `NVTX_INJECTION64_PATH`; when asked to initialise, the library
+//! fills a table of functions (NVTX 3). Otherwise `libnvToolsExt` is used if the process has loaded it or `RTCG_NVTX`
+//! names it (NVTX 2). Without either, a range costs two loads. A running trace also records ranges and marks.
 
 use super::{JsonObject, clock_ns, emit_thread_event, is_tracing};
 use crate::load::OpenLibrary;
@@ -28,12 +27,12 @@ fn nvtx_listener() -> Option<&'static NvtxListener> {
     NVTX_LISTENER.get_or_init(|| nvtx3_injected_listener().or_else(nvtx2_listener)).as_ref()
 }
 
-/// The library that listens to ranges and marks, if there is one.
+/// The library that receives ranges and marks, if there is one.
 pub fn listener_library_name() -> Option<&'static str> {
     nvtx_listener().map(|l| l.origin.as_str())
 }
 
-/// Begins a range on the calling thread, inside of those that it has begun before.
+/// Begins a range on the calling thread, nested in those already begun.
 pub fn range_push(name: &str) {
     if let Some(push) = nvtx_listener().and_then(|l| l.push)
         && let Ok(name) = CString::new(name)
@@ -49,7 +48,7 @@ pub fn range_push(name: &str) {
     }
 }
 
-/// Ends the range that the calling thread has begun last.
+/// Ends the calling thread's innermost range.
 pub fn range_pop() {
     if is_tracing() {
         let now = clock_ns();
@@ -84,11 +83,11 @@ pub fn mark(name: &str) {
     }
 }
 
-/// A range that ends when this value goes.
+/// A range that ends when this value is dropped.
 #[derive(Debug)]
 pub struct NvtxRange(std::marker::PhantomData<*const ()>);
 
-/// Begins a range; it ends with the value that this returns, on the same thread.
+/// Begins a range that ends when the returned value is dropped, on the same thread.
 #[must_use = "the range ends at once when its value is not kept"]
 pub fn scoped_range(name: &str) -> NvtxRange {
     range_push(name);

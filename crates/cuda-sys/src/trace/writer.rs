@@ -1,5 +1,5 @@
-//! The file of a trace: a JSON array of events, one a line. A file that breaks off (a killed
-//! process) is still opened by Perfetto, which asks for no closing bracket.
+//! The trace file: a JSON array of events, one per line. If the file is cut off (because the process was killed),
+//! Perfetto still opens it, since it needs no closing bracket.
 
 use super::TraceSummary;
 use std::collections::HashSet;

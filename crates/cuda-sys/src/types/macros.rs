@@ -1,4 +1,4 @@
-//! How the type tables are written down.
+//! Macros that declare the types.
 
 /// A transparent newtype over `u32` with its constants, also as free constants of the C name.
 macro_rules! cuda_enum {
@@ -11,8 +11,7 @@ macro_rules! cuda_enum {
         impl $ty {
             $(pub const $name: Self = Self($value);)*
 
-            /// All constants with their C names, in the order of the C declaration. Several
-            /// names may share a value.
+            /// All constants with their C names, in the order of the C declaration. Several names may share a value.
             pub const NAMED_CONSTANTS: &'static [(&'static str, Self)] =
                 &[$((stringify!($name), Self($value)),)*];
 

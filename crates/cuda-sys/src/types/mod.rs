@@ -1,8 +1,7 @@
 //! Types of the CUDA driver API: handles, codes, attributes, structures, flags.
 //!
-//! Names are the C names, so that NVIDIA's documentation is this module's documentation.
-//! Handles, codes and enumerations are transparent newtypes; flags that C takes as
-//! `unsigned int` are plain `u32` constants.
+//! Names are the C names, so NVIDIA's documentation applies unchanged. Handles, codes and enumerations are transparent
+//! newtypes; flags that C takes as `unsigned int` are plain `u32` constants.
 #![allow(
     non_camel_case_types,
     non_snake_case,
@@ -134,9 +133,9 @@ pub const CU_LAUNCH_PARAM_BUFFER_SIZE: *mut c_void = std::ptr::without_provenanc
 pub const CU_STREAM_LEGACY: CUstream = CUstream(std::ptr::without_provenance_mut(1));
 /// The per-thread default stream, explicitly.
 pub const CU_STREAM_PER_THREAD: CUstream = CUstream(std::ptr::without_provenance_mut(2));
-/// Texture unit to be chosen by the driver.
+/// Lets the driver choose the texture unit.
 pub const CU_PARAM_TR_DEFAULT: c_int = -1;
-/// "No device": the host, where a device is requested.
+/// "No device": the host, where a device is expected.
 pub const CU_DEVICE_CPU: CUdevice = -1;
 /// An invalid device.
 pub const CU_DEVICE_INVALID: CUdevice = -2;

@@ -1,4 +1,4 @@
-//! `CUresult`: what every driver function returns, with the name and a short text of each code.
+//! `CUresult`, the result of every driver function, with the name and a short text for each code.
 
 use super::cuda_enum;
 
@@ -116,8 +116,8 @@ impl CUresult {
         self.0 == 0
     }
 
-    /// A short text for the code, for where no driver can be asked (`cuGetErrorString` is the
-    /// authority when there is one). `None` for codes newer than this table.
+    /// A short text for the code, for when no driver can be asked (otherwise `cuGetErrorString` is authoritative).
+    /// `None` for codes newer than this table.
     pub const fn description(self) -> Option<&'static str> {
         Some(match self {
             Self::CUDA_SUCCESS => "no error",

@@ -1,8 +1,8 @@
 //! The structures and unions of the CUDA driver API (CUDA 13.0), field for field.
 //!
-//! Every one of them is valid when all its bytes are zero; `Default` gives that value, as the C
-//! API's convention of zero-initialising reserved fields asks for. Nested anonymous structures
-//! are named after their path (`CUDA_RESOURCE_DESC_res_linear`), unnamed members are `anon0`.
+//! All of them are valid when all their bytes are zero; `Default` gives that value, following the C API's convention of
+//! zero-initialising reserved fields. Nested anonymous structures are named after their path
+//! (`CUDA_RESOURCE_DESC_res_linear`), unnamed members are `anon0`.
 
 use super::*;
 

@@ -1,8 +1,8 @@
-//! Calls of the driver through the current context, or through one that must be alive.
+//! Driver calls through the current context, or through one that must be alive.
 
-/// [`call_driver!`] of a function that acts on the current context. One that fails because another library of
-/// this process had made its own context current in this thread is called once more after ours was put
-/// back; that costs nothing as long as all goes well.
+/// [`call_driver!`] for a function that acts on the current context. If it fails because another library in this
+/// process made its own context current in this thread, it is called once more after ours is restored. This costs
+/// nothing on success.
 macro_rules! retry_if_context_displaced {
     ($table:expr, $name:ident($($arg:expr),* $(,)?)) => {
         match call_driver!($table, $name($($arg),*)) {
@@ -12,7 +12,7 @@ macro_rules! retry_if_context_displaced {
     };
 }
 
-/// [`retry_if_context_displaced!`] through the table of the calling thread's current context.
+/// [`retry_if_context_displaced!`] through the driver table of the calling thread's current context.
 macro_rules! call_in_current_context {
     ($name:ident($($arg:expr),* $(,)?)) => {
         match $crate::context::current_driver_table(stringify!($name)) {
@@ -22,7 +22,7 @@ macro_rules! call_in_current_context {
     };
 }
 
-/// [`call_driver!`] through the table of a context that must still exist.
+/// [`call_driver!`] through the driver table of a context that must still exist.
 macro_rules! call_if_alive {
     ($ctx:expr, $name:ident($($arg:expr),* $(,)?)) => {
         match $ctx.driver_table_if_alive(stringify!($name)) {

@@ -1,5 +1,5 @@
-//! The context of threads of programs that make none: the primary context of the default device, as CUDA's runtime has
-//! it. A program that has made a context of its own, or retained a primary one, is asked to name one in each thread.
+//! The default context, for threads of programs that make none: the primary context of the default device, as in the
+//! CUDA runtime. A program that has made a context or retained a primary one must make one current in each thread.
 
 use super::{Context, Device, loaded_drivers};
 use crate::error::Result;

@@ -1,4 +1,4 @@
-//! Devices and what they say about themselves.
+//! Devices and their properties.
 
 use super::{Context, loaded_drivers};
 use crate::error::{Error, Result};
@@ -8,7 +8,7 @@ use rtcg_cuda_sys::{
 };
 use std::ffi::{CStr, CString};
 
-/// A device, real or virtual. A plain value; equal devices are the same device.
+/// A device, real or virtual. It is a plain value; equal values denote the same device.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Device {
     table: &'static DriverTable,
@@ -49,7 +49,7 @@ impl Device {
         Self::new(ordinal)
     }
 
-    /// How many devices there are: real ones first, then virtual ones. Initialises the drivers.
+    /// Returns the number of devices: real ones first, then virtual ones. Initialises the drivers.
     ///
     /// ```
     /// use rtcg_driver::Device;
@@ -70,7 +70,7 @@ impl Device {
         Ok(loaded_drivers::initialized_drivers("cuDeviceGetCount")?.devices.len())
     }
 
-    /// All devices, as [`Device::count`] counts them.
+    /// Lists all devices, in the order of [`Device::count`].
     ///
     /// # Errors
     /// When there is no device at all.
@@ -79,10 +79,10 @@ impl Device {
         Ok(loaded_drivers::initialized_drivers("cuDeviceGetCount")?.devices.clone())
     }
 
-    /// The device with this number. Initialises the drivers.
+    /// Returns the device with this ordinal. Initialises the drivers.
     ///
     /// # Errors
-    /// When there are not so many.
+    /// When there is no device with this ordinal.
     pub fn new(ordinal: usize) -> Result<Self> {
         loaded_drivers::init(0)?;
         let devices = &loaded_drivers::initialized_drivers("cuDeviceGet")?.devices;
@@ -95,7 +95,7 @@ impl Device {
         })
     }
 
-    /// The device with this PCI bus id, as [`Device::pci_bus_id`] writes it.
+    /// Finds the device with this PCI bus id, in the format of [`Device::pci_bus_id`].
     pub fn from_pci_bus_id(bus_id: &str) -> Result<Self> {
         loaded_drivers::init(0)?;
         let name = CString::new(bus_id).unwrap_or_default();
@@ -111,7 +111,7 @@ impl Device {
         Err(last.unwrap_or_else(|| Error::new("cuDeviceGetByPCIBusId", CUresult::CUDA_ERROR_INVALID_DEVICE, "")))
     }
 
-    /// The number of this device.
+    /// The ordinal of this device.
     pub fn ordinal(&self) -> usize {
         self.ordinal as usize
     }
@@ -121,7 +121,7 @@ impl Device {
         self.handle
     }
 
-    /// The table behind this device.
+    /// The driver table behind this device.
     pub fn driver_table(&self) -> &'static DriverTable {
         self.table
     }
@@ -131,17 +131,17 @@ impl Device {
         self.table.driver_kind() == DriverKind::Virtual
     }
 
-    /// Whether modules may be machine code (cubins). Where not, they must be PTX.
+    /// Whether modules may contain machine code (cubins). If not, they must be PTX.
     pub fn can_load_cubins(&self) -> bool {
         !self.is_virtual()
     }
 
-    /// Whether kernels are checked while they run (`RTCG_CHECK`); never on a GPU.
+    /// Whether kernels are checked while they run (`RTCG_CHECK`); always false on a GPU.
     pub fn is_checked(&self) -> bool {
         crate::virtual_gpu::is_checked(self.driver_table())
     }
 
-    /// Whether copies between host and device cross a bus, rather than move bytes within one memory.
+    /// Whether copies between host and device cross a bus, rather than staying within one memory.
     pub fn has_discrete_memory(&self) -> bool {
         !self.is_virtual() && self.attribute(rtcg_cuda_sys::CU_DEVICE_ATTRIBUTE_INTEGRATED).is_ok_and(|flag| flag == 0)
     }
@@ -155,7 +155,7 @@ impl Device {
         Ok(string_from_c_chars(&text))
     }
 
-    /// Its number and name for a message: `device 0 (NVIDIA H200)`.
+    /// The ordinal and name for messages: `device 0 (NVIDIA H200)`.
     pub fn describe(&self) -> String {
         let name = self.name().map_or_else(|_| String::new(), |name| format!(" ({name})"));
         format!("device {}{name}", self.ordinal)
@@ -178,14 +178,14 @@ impl Device {
         Ok(uuid.bytes.map(|b| b as u8))
     }
 
-    /// `(major, minor)`.
+    /// The compute capability, `(major, minor)`.
     pub fn compute_capability(&self) -> Result<(u32, u32)> {
         let major = CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR;
         let minor = CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR;
         Ok((self.attribute(major)? as u32, self.attribute(minor)? as u32))
     }
 
-    /// Bytes of memory.
+    /// The total memory in bytes.
     pub fn total_memory(&self) -> Result<usize> {
         let mut nbytes = 0;
         // SAFETY: writes one size.
@@ -201,8 +201,7 @@ impl Device {
         Ok(value)
     }
 
-    /// Whether kernels on this device can access memory of `peer`. Devices of different drivers
-    /// cannot.
+    /// Whether kernels on this device can access memory of `peer`. Always false for devices of different drivers.
     pub fn can_access_peer(&self, peer: &Device) -> Result<bool> {
         if self.table != peer.table {
             return Ok(false);
@@ -214,8 +213,8 @@ impl Device {
         Ok(can != 0)
     }
 
-    /// What a pair of devices can do: an attribute of `CUdevice_P2PAttribute`. A query for a device and itself is an
-    /// error, as is one for devices of different drivers.
+    /// Queries an attribute of a pair of devices. Passing the same device twice, or devices of different drivers, is an
+    /// error.
     pub fn p2p_attribute(&self, attribute: CUdevice_P2PAttribute, peer: &Device) -> Result<i32> {
         if self.table != peer.table {
             let (one, other) = (self.ordinal, peer.ordinal);
@@ -236,7 +235,7 @@ impl Device {
         Context::create(*self, flags)
     }
 
-    /// The flags of the device's primary context, as `CUctx_flags`, and whether it is retained.
+    /// The flags of the device's primary context, as `CUctx_flags`, and whether the context is active.
     pub fn primary_context_state(&self) -> Result<(u32, bool)> {
         let (mut flags, mut is_active) = (0, 0);
         // SAFETY: writes an unsigned int and an int.
@@ -246,14 +245,14 @@ impl Device {
         Ok((flags, is_active != 0))
     }
 
-    /// Sets the flags of the device's primary context. Drivers may refuse that while it is active.
+    /// Sets the flags of the device's primary context. Drivers may refuse this while the context is active.
     pub fn set_primary_context_flags(&self, flags: impl Into<ContextFlags>) -> Result<()> {
         let ContextFlags(flags) = flags.into();
         // SAFETY: plain values.
         unsafe { call_driver!(self.table, cuDevicePrimaryCtxSetFlags(self.handle, flags)) }
     }
 
-    /// Retains the device's primary context. It is not pushed.
+    /// Retains the device's primary context, without pushing it.
     pub fn retain_primary_context(&self) -> Result<Context> {
         Context::retain_primary(*self)
     }

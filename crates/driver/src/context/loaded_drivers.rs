@@ -1,8 +1,7 @@
-//! Which drivers this process uses, and the list of their devices: real ones first.
+//! The drivers that this process uses, and the list of their devices: real ones first.
 //!
-//! `RTCG_VIRTUAL_DEVICES=n` asks for n virtual devices beside the real ones. Without it there is
-//! one virtual device when there is no real one, and the user is told so once. Without the feature `vgpu` there
-//! are real devices or an error.
+//! `RTCG_VIRTUAL_DEVICES=n` adds n virtual devices to the real ones. Without it there is one virtual device if there is
+//! no real one, and a notice tells the user so once. Without the feature `vgpu` there are real devices or an error.
 
 use super::Device;
 use crate::error::{Error, Result, is_kernel_fault};
@@ -27,14 +26,14 @@ type CleanupErrorHook = Box<dyn Fn(&Error) + Send + Sync>;
 static NOTICE_HOOK: Mutex<Option<NoticeHook>> = Mutex::new(None);
 static CLEANUP_ERROR_HOOK: OnceLock<CleanupErrorHook> = OnceLock::new();
 
-/// Sets the hook that shows the texts of [`show_notice`] to the user, such as that the virtual GPU is used because
-/// there is no real one. Without a hook the text is printed to standard error.
+/// Sets the hook that shows the texts of [`show_notice`] to the user, such as the notice that the virtual GPU is used
+/// because there is no real one. Without a hook they are printed to standard error.
 pub fn set_notice_hook(hook: impl Fn(&str) + Send + Sync + 'static) {
     *NOTICE_HOOK.lock().unwrap_or_else(|e| e.into_inner()) = Some(Arc::new(hook));
 }
 
-/// Sets who hears of errors that drops meet (a context lost to a fault is not one of them).
-/// Only the first hook counts. Without one they are not reported.
+/// Sets the hook that receives errors from drops (except for a context lost to a fault). Only the first hook counts.
+/// Without one the errors are not reported.
 pub fn set_cleanup_error_hook(hook: impl Fn(&Error) + Send + Sync + 'static) {
     let _ = CLEANUP_ERROR_HOOK.set(Box::new(hook));
 }
@@ -53,10 +52,10 @@ pub(crate) fn report_cleanup_error(error: &Error) {
     }
 }
 
-/// Initialises the drivers and lists their devices. Calling it again does nothing. `flags` must
-/// be 0, as `cuInit` demands. [`Device::count`], [`Device::all`] and [`Device::new`] call it themselves.
+/// Initialises the drivers and lists their devices; further calls do nothing. `flags` must be 0, as `cuInit` requires.
+/// [`Device::count`], [`Device::all`] and [`Device::new`] call this themselves.
 ///
-/// Fails when there is no device at all; the error then says why no real one was found.
+/// Fails if there is no device at all; the error then says why no real one was found.
 pub fn init(flags: u32) -> Result<()> {
     if LOADED_DRIVERS.get().is_some() {
         return Ok(());
@@ -87,8 +86,8 @@ pub(crate) fn drivers_if_initialized() -> Option<&'static LoadedDrivers> {
     LOADED_DRIVERS.get()
 }
 
-/// The CUDA version of the driver, `1000 * major + 10 * minor`: the real one's where there is
-/// one. Works before [`init`].
+/// The CUDA version of the driver, `1000 * major + 10 * minor`; of the real driver if there is one. Works before
+/// [`init`].
 pub fn driver_version() -> Result<u32> {
     let table = DriverTable::real_driver()
         .or_else(|reason| virtual_gpu::virtual_gpu_table().ok_or_else(|| no_device_error(&reason.to_string())))?;
@@ -193,7 +192,7 @@ fn show_virtual_gpu_notice(reason: &str) {
     show_notice(&text);
 }
 
-/// Shows the user a notice that is no error; see [`set_notice_hook`].
+/// Shows the user a notice that is not an error; see [`set_notice_hook`].
 pub fn show_notice(text: &str) {
     // The hook may wait for an interpreter whose holder is about to tell something, too.
     let hook = NOTICE_HOOK.lock().unwrap_or_else(|e| e.into_inner()).clone();

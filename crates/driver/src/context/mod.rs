@@ -1,5 +1,5 @@
-//! Contexts: making, what they say, giving up. Each thread's stack of them is in `stack.rs`, contexts that are current
-//! for the moment in `temporary.rs`.
+//! Contexts: creation, queries and destruction. `stack.rs` has each thread's stack of contexts, and `temporary.rs`
+//! contexts that are current temporarily.
 
 #[macro_use]
 mod calls;
@@ -26,14 +26,14 @@ use staging_buffers::StagingBuffers;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, RwLock};
 
-/// How a context came to this process's hands, and so how it is given up.
+/// How this process obtained a context, which determines how it is released.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ContextKind {
     /// Created here; destroyed with its last reference.
     Created,
-    /// A primary context, retained; released with its last reference.
+    /// A retained primary context; released with its last reference.
     Primary,
-    /// Someone else's (attached to); left alone.
+    /// Owned by another library (attached to); never destroyed here.
     Foreign,
 }
 
@@ -51,7 +51,7 @@ struct ContextInner {
     queue: LaunchQueue,
 }
 
-/// A context. Cloning gives another reference to the same one.
+/// A context. Cloning gives another reference to the same context.
 #[derive(Clone)]
 pub struct Context(Arc<ContextInner>);
 
@@ -124,7 +124,7 @@ impl Context {
         Ok(Self::from_parts(device, handle, ContextKind::Primary))
     }
 
-    /// Wraps the context that is current in the driver, whichever library made it, and pushes it.
+    /// Wraps the driver's current context, whichever library made it, and pushes it.
     pub fn attach() -> Result<Self> {
         let ctx = Self::current_foreign_context().ok_or_else(|| {
             let detail = "no context is current in this thread";
@@ -134,8 +134,8 @@ impl Context {
         Ok(ctx)
     }
 
-    /// Destroys the context (a primary one: releases it) while references to it remain. Its
-    /// resources become invalid, their drops do nothing. A second call is an error.
+    /// Destroys the context, or releases a primary one, even if references to it remain. Its resources become invalid
+    /// and their drops do nothing. A second call is an error.
     pub fn detach(&self) -> Result<()> {
         if !self.0.destroy_or_release()? {
             let detail = "the context was already detached";
@@ -144,7 +144,7 @@ impl Context {
         self.remove_from_stack()
     }
 
-    /// [`Context::detach`] that may be called again.
+    /// Like [`Context::detach`], but further calls do nothing.
     pub fn close(&self) -> Result<()> {
         if self.is_alive() { self.detach() } else { Ok(()) }
     }
@@ -152,7 +152,7 @@ impl Context {
 
 /// What a context says about itself.
 impl Context {
-    /// The table behind this context.
+    /// The driver table behind this context.
     #[inline]
     pub fn driver_table(&self) -> &'static DriverTable {
         self.0.table
@@ -163,14 +163,14 @@ impl Context {
         self.0.handle
     }
 
-    /// [`Context::handle`] as a number, which no other context has while this one exists.
+    /// [`Context::handle`] as a number, unique while this context exists.
     #[inline]
     pub fn handle_number(&self) -> u64 {
         self.0.handle.0.addr() as u64
     }
 
-    /// Whether a call that queues something in one of its streams may keep the calling thread until the device
-    /// has gone on, or until this process has done what the device waits for.
+    /// Whether a call that enqueues work in one of the context's streams may block the calling thread until the device
+    /// has made progress, or until this process has done what the device waits for.
     #[inline]
     pub fn queue_may_be_full(&self) -> bool {
         self.0.queue.may_block_on_full_queue()
@@ -192,7 +192,7 @@ impl Context {
         &self.0.staging
     }
 
-    /// How the context came here.
+    /// How this process obtained the context.
     pub fn kind(&self) -> ContextKind {
         self.0.kind
     }
@@ -213,7 +213,7 @@ impl Context {
         Err(Error::new(call, CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED, ""))
     }
 
-    /// The version of the API that the context was made for.
+    /// The API version that the context was created for.
     pub fn api_version(&self) -> Result<u32> {
         let mut version = 0;
         // SAFETY: writes one unsigned int.
@@ -230,7 +230,7 @@ impl Context {
         Ok(())
     }
 
-    /// Waits until the current context has done all its work. Errors of kernels surface here.
+    /// Waits until the current context has finished all its work. Reports errors of kernels.
     pub fn synchronize() -> Result<()> {
         let Some(ctx) = Self::current().filter(|ctx| ctx.is_alive() && !process_state::is_forked()) else {
             // SAFETY: takes no arguments.

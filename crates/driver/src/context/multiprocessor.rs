@@ -1,9 +1,9 @@
-//! What a multiprocessor holds, for every compute capability since 5.0, and the occupancy that
-//! follows: how many blocks of a given size run on it at once.
+//! The limits of a multiprocessor for every compute capability since 5.0, and the occupancy that follows from them: how
+//! many blocks of a given size are resident at once.
 //!
-//! The limits come from the tables of the CUDA programming guide, the granularities from what the
-//! toolkit documents for its occupancy calculator. For a device at hand the limits are asked from
-//! the driver, so that the answer also holds for devices newer than the table.
+//! The limits come from the tables of the CUDA programming guide, the allocation granularities from the toolkit's
+//! occupancy calculator. For an actual device the driver reports the limits, so the results also hold for devices newer
+//! than the tables.
 
 use super::Device;
 use crate::error::Result;
@@ -12,42 +12,42 @@ use rtcg_cuda_sys::*;
 /// Limits of one multiprocessor and of a block on it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Multiprocessor {
-    /// Threads of a block.
+    /// Maximum threads per block.
     pub max_threads_per_block: u32,
-    /// Threads of a warp.
+    /// Threads per warp.
     pub warp_size: u32,
-    /// Resident warps.
+    /// Maximum resident warps.
     pub max_warps: u32,
-    /// Resident blocks.
+    /// Maximum resident blocks.
     pub max_blocks: u32,
-    /// 32-bit registers.
+    /// Number of 32-bit registers.
     pub registers: u32,
-    /// 32-bit registers that one block may have.
+    /// Maximum 32-bit registers per block.
     pub registers_per_block: u32,
-    /// Registers that one thread may have.
+    /// Maximum 32-bit registers per thread.
     pub registers_per_thread: u32,
-    /// Registers are given to a warp in multiples of this.
+    /// Granularity of register allocation for a warp.
     pub register_unit: u32,
-    /// Parts of the multiprocessor, each with its share of registers and warps.
+    /// Number of sub-partitions, each with its share of registers and warps.
     pub partitions: u32,
     /// Bytes of shared memory.
     pub shared_bytes: u32,
-    /// Bytes of shared memory that a block may have unless its kernel requests more.
+    /// Maximum bytes of shared memory per block without opting in.
     pub shared_per_block: u32,
-    /// Bytes of shared memory that a block may have when its kernel requests it.
+    /// Maximum bytes of shared memory per block for kernels that opt in.
     pub shared_per_block_optin: u32,
-    /// Bytes of each block's share that the system keeps.
+    /// Bytes of shared memory that the system reserves in each block.
     pub shared_reserved: u32,
-    /// Shared memory is given to a block in multiples of this.
+    /// Granularity of shared memory allocation for a block.
     pub shared_unit: u32,
 }
 
-/// What keeps further blocks from a multiprocessor.
+/// The resource that limits the number of resident blocks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum OccupancyLimiter {
-    /// The number of blocks.
+    /// The limit on resident blocks.
     Blocks,
-    /// The number of warps.
+    /// The limit on resident warps.
     Warps,
     /// Registers.
     Registers,
@@ -55,20 +55,20 @@ pub enum OccupancyLimiter {
     SharedMemory,
 }
 
-/// How full a multiprocessor gets.
+/// The occupancy of a multiprocessor.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Occupancy {
     /// Resident blocks.
     pub blocks: u32,
     /// Resident warps.
     pub warps: u32,
-    /// Resident warps by those that fit.
+    /// Resident warps divided by the maximum.
     pub occupancy: f64,
-    /// What is used up first; of several, the first of shared memory, registers, warps, blocks.
+    /// The limiting resource; in a tie the first of shared memory, registers, warps, blocks.
     pub limited_by: OccupancyLimiter,
 }
 
-/// A block that does not fit on an empty multiprocessor: which figure, and what it may be.
+/// A block that does not fit on an empty multiprocessor; the message gives the value and its limit.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BlockTooLargeError(pub String);
 
@@ -113,7 +113,7 @@ impl Multiprocessor {
         CAPABILITY_ROWS.iter().map(|row| row.0)
     }
 
-    /// The figures of a compute capability, 5.0 and newer.
+    /// The limits for a compute capability, 5.0 or newer.
     pub fn from_compute_capability(major: u32, minor: u32) -> Option<Self> {
         let &(_, threads, blocks, shared, optin, registers) =
             CAPABILITY_ROWS.iter().find(|row| row.0 == (major, minor))?;
@@ -128,7 +128,7 @@ impl Multiprocessor {
         })
     }
 
-    /// The figures of a device, as its driver says them.
+    /// The limits of a device, as its driver reports them.
     pub fn from_device(device: &Device) -> Result<Self> {
         let (major, minor) = device.compute_capability()?;
         let ask = |which| device.attribute(which).map(|value| value.max(0) as u32);
@@ -171,8 +171,8 @@ impl Multiprocessor {
         }
     }
 
-    /// How full the multiprocessor gets with blocks of `threads` threads, each with `registers`
-    /// registers, and `shared_bytes` of shared memory a block, static and dynamic together.
+    /// Computes the occupancy for blocks of `threads` threads with `registers` registers each, and `shared_bytes` of
+    /// shared memory per block, static and dynamic together.
     pub fn occupancy(
         &self,
         threads: u32,

@@ -12,7 +12,7 @@ impl Context {
         unsafe { call_in_current_context!(cuCtxSetLimit(limit, value)) }
     }
 
-    /// A limit of the current context.
+    /// Returns a limit of the current context.
     pub fn limit(limit: CUlimit) -> Result<usize> {
         let mut value = 0;
         // SAFETY: writes one size.
@@ -28,7 +28,7 @@ impl Context {
         Ok(flags)
     }
 
-    /// The preferred split of cache and shared memory of the current context.
+    /// The current context's preferred split between L1 cache and shared memory.
     pub fn cache_config() -> Result<CUfunc_cache> {
         let mut config = CUfunc_cache::default();
         // SAFETY: writes one value.
@@ -36,7 +36,7 @@ impl Context {
         Ok(config)
     }
 
-    /// Sets the preferred split of cache and shared memory of the current context.
+    /// Sets the current context's preferred split between L1 cache and shared memory.
     pub fn set_cache_config(config: CUfunc_cache) -> Result<()> {
         // SAFETY: plain value.
         unsafe { call_in_current_context!(cuCtxSetCacheConfig(config)) }
@@ -56,7 +56,8 @@ impl Context {
         unsafe { call_in_current_context!(cuCtxSetSharedMemConfig(config)) }
     }
 
-    /// `(least, greatest)` stream priority of the current context; greatest is the smaller number.
+    /// The range of stream priorities of the current context, `(least, greatest)`; the greatest priority is the smaller
+    /// number.
     pub fn stream_priority_range() -> Result<(i32, i32)> {
         let (mut least, mut greatest) = (0, 0);
         // SAFETY: writes two ints.

@@ -1,8 +1,7 @@
-//! Each thread's stack of contexts, and which context is its current one.
+//! Each thread's stack of contexts, whose top is the current context.
 //!
-//! The stack is ours, not the driver's: the driver's own stack is kept at depth one at most, its
-//! top being set to the top of ours after each push and pop. A thread that ends with contexts on
-//! its stack simply gives them up.
+//! This crate keeps the stack itself. The driver's own stack is at most one deep: after each push and pop its top is
+//! set to the top of ours. A thread that ends with contexts on its stack drops them.
 
 use super::temporary::TEMPORARY;
 use super::{Context, ContextKind, Device, default_context, loaded_drivers};
@@ -52,7 +51,7 @@ impl Context {
         Self::current_foreign_context().map_or_else(default_context::push_default_context, |ctx| Ok(Some(ctx)))
     }
 
-    /// The top of the calling thread's stack.
+    /// The context on top of the calling thread's stack.
     #[inline]
     pub fn current() -> Option<Self> {
         CONTEXT_STACK.try_with(|s| s.borrow().last().cloned()).ok().flatten()
@@ -64,7 +63,7 @@ impl Context {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// Whether it is the top of the calling thread's stack.
+    /// Whether this context is on top of the calling thread's stack.
     #[inline]
     pub fn is_current(&self) -> bool {
         CONTEXT_STACK
@@ -72,22 +71,20 @@ impl Context {
             .unwrap_or(false)
     }
 
-    /// Whether the top of the calling thread's stack is a reference to this object, which then does not go with
-    /// any other.
+    /// Whether the top of the calling thread's stack is a reference to this object, which then survives the loss of
+    /// all other references.
     #[inline]
     pub fn is_held_by_stack(&self) -> bool {
         CONTEXT_STACK.try_with(|s| s.borrow().last().is_some_and(|top| top.is_same_object(self))).unwrap_or(false)
     }
 
-    /// The top of the calling thread's stack, else the context that another library made current
-    /// in this thread.
+    /// The top of the calling thread's stack, or else the context that another library made current in this thread.
     pub fn current_or_foreign() -> Option<Self> {
         Self::current().or_else(Self::current_foreign_context)
     }
 
-    /// Puts `ctx` in the place of the top of the calling thread's stack and makes it current, as
-    /// `cuCtxSetCurrent` does with the driver's own stack; `None` pops, and is no error when the
-    /// stack is empty.
+    /// Replaces the top of the calling thread's stack by `ctx` and makes it current, as `cuCtxSetCurrent` does with the
+    /// driver's own stack; `None` pops, which is not an error if the stack is empty.
     pub fn set_current(ctx: Option<&Self>) -> Result<()> {
         let Some(ctx) = ctx else {
             return if Self::current().is_some() { Self::pop().map(drop) } else { Ok(()) };
@@ -115,8 +112,8 @@ impl Context {
         Ok(true)
     }
 
-    /// The context that a new resource belongs to: the top of the stack, else the one that
-    /// another library made current in this thread. The driver is made to agree.
+    /// The context to which a new resource belongs: the top of the stack, or else the context that another library made
+    /// current in this thread. Makes the same context current in the driver.
     pub fn current_or_error() -> Result<Self> {
         if let Some(ctx) = Self::current() {
             // A context that was detached by another thread is reported by the call that follows.

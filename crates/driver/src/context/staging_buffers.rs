@@ -1,4 +1,4 @@
-//! The page-locked slots of a context that staged copies go through.
+//! A context's page-locked slots for staged copies.
 
 use crate::error::Result;
 use rtcg_cuda_sys::{CU_EVENT_DISABLE_TIMING, CUevent, DriverTable};

@@ -1,7 +1,7 @@
-//! A context that is current for the moment: [`Context::with_current`], and frees of resources.
+//! Temporarily current contexts: [`Context::with_current`], and freeing of resources.
 //!
-//! Resources hold their [`Context`] and free themselves through [`Context::free_in_context`], which knows
-//! whether there is still something to free, and makes the context current for the moment.
+//! Resources hold their [`Context`] and free themselves through [`Context::free_in_context`], which checks whether
+//! there is still something to free, and makes the context current meanwhile.
 
 use super::{Context, loaded_drivers};
 use crate::active_captures::with_relaxed_capture_mode;
@@ -17,11 +17,11 @@ thread_local! {
 }
 
 impl Context {
-    /// Runs `body` with this context current in the driver and puts back what was current. The
-    /// calling thread's stack is not touched.
+    /// Runs `body` with this context current in the driver, then restores the previous one. Does not touch the calling
+    /// thread's stack.
     ///
     /// # Errors
-    /// Those of `body`, in whatever type holds an [`Error`] of this crate too; and when the context is closed.
+    /// Those of `body`, in any type that converts from this crate's [`Error`]; and when the context is closed.
     pub fn with_current<T, E: From<Error>>(
         &self,
         body: impl FnOnce() -> std::result::Result<T, E>,

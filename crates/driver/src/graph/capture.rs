@@ -1,4 +1,4 @@
-//! Capturing streams: work that is submitted becomes nodes of a graph instead of being done.
+//! Stream capture: submitted work becomes nodes of a graph instead of being run.
 
 use super::retained::{RetainedObject, RetainedObjects};
 use super::{Graph, GraphNode, GraphOwner};
@@ -38,14 +38,14 @@ pub(super) fn retained_objects_of_capture(graph: CUgraph) -> Option<RetainedObje
     find_captured_graph(|capture| capture.handle == graph).map(|captured| captured.retained.clone())
 }
 
-/// What a stream that is being captured says about it.
+/// The state of a stream capture.
 #[derive(Clone, Debug)]
 pub struct CaptureInfo {
-    /// A number of the capture, unique in the process.
+    /// An identifier of the capture, unique in the process.
     pub id: u64,
-    /// The graph so far.
+    /// The graph captured so far.
     pub graph: Graph,
-    /// The nodes that the next one comes after.
+    /// The nodes on which the next node depends.
     pub dependencies: Vec<GraphNode>,
 }
 
@@ -56,9 +56,8 @@ fn explain_illegal_state(error: Error, detail: &str) -> Error {
 
 /// Capturing.
 impl Stream {
-    /// Begins to capture: what is submitted becomes nodes of a new graph, until
-    /// [`Stream::end_capture`]. Streams that wait for events of this one are captured too. The
-    /// default stream cannot be captured.
+    /// Begins a capture: submitted work becomes nodes of a new graph, until [`Stream::end_capture`]. Streams that wait
+    /// for events of this one are captured too. The default stream cannot be captured.
     pub fn begin_capture(&self, mode: CUstreamCaptureMode) -> Result<()> {
         // SAFETY: the stream is alive.
         let begun = unsafe { call_if_alive!(self.context(), cuStreamBeginCapture(self.handle(), mode)) };
@@ -66,8 +65,7 @@ impl Stream {
         self.register_capture(None)
     }
 
-    /// As [`Stream::begin_capture`], adding to `graph`, after the nodes in `after`. Needs a driver
-    /// of CUDA 12.3.
+    /// Like [`Stream::begin_capture`], but adds to `graph` after the nodes in `after`. Needs a driver of CUDA 12.3.
     pub fn begin_capture_to(&self, graph: &Graph, after: &[GraphNode], mode: CUstreamCaptureMode) -> Result<()> {
         let call = "cuStreamBeginCaptureToGraph";
         graph.context().check_same_driver(self.context(), call)?;
@@ -98,8 +96,8 @@ impl Stream {
         Ok(())
     }
 
-    /// Ends the capture; gives the graph. A capture that something has made invalid gives an error
-    /// and is over too.
+    /// Ends the capture and returns the graph. If the capture has become invalid, it ends as well and an error is
+    /// returned.
     pub fn end_capture(&self) -> Result<Graph> {
         let mut handle = CUgraph::null();
         // SAFETY: the stream is alive, one handle is written.
@@ -124,11 +122,11 @@ impl Stream {
         Ok(Graph::from_parts(self.context().clone(), handle, GraphOwner::Own, retained))
     }
 
-    /// Captures what `body` submits to this stream.
+    /// Captures the work that `body` submits to this stream.
     ///
     /// # Errors
-    /// Those of `body`, in whatever type holds an [`Error`] of this crate too; and when a call in it was one that a
-    /// capture does not allow.
+    /// Those of `body`, in any type that converts from this crate's [`Error`]; and when it made a call that a capture
+    /// does not allow.
     pub fn capture<T, E: From<Error>>(
         &self,
         mode: CUstreamCaptureMode,
@@ -142,7 +140,7 @@ impl Stream {
         Ok((graph?, outcome))
     }
 
-    /// The capture that the stream is in.
+    /// The state of the capture that the stream takes part in, if any.
     pub fn capture_info(&self) -> Result<Option<CaptureInfo>> {
         let Some(raw) = self.query_capture()? else { return Ok(None) };
         if raw.graph.is_null() {
@@ -154,7 +152,7 @@ impl Stream {
         Ok(Some(CaptureInfo { id: raw.id, graph, dependencies }))
     }
 
-    /// Sets the nodes that the next captured one comes after; `only` drops those that were set.
+    /// Sets the nodes on which the next captured node depends; without `only` they add to those already set.
     pub fn update_capture_dependencies(&self, nodes: &[GraphNode], only: bool) -> Result<()> {
         let call = "cuStreamUpdateCaptureDependencies";
         let mut handles = nodes.iter().map(|node| node.checked_handle(call)).collect::<Result<Vec<_>>>()?;

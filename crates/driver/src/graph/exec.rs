@@ -1,4 +1,4 @@
-//! Executable graphs: launching them, and changing what their nodes do.
+//! Executable graphs: launching them, and updating their nodes.
 
 use super::retained::{RetainedObjects, drop_after_streams, drop_retired_objects};
 use super::{Graph, GraphNode, KernelNode, MemsetNode};
@@ -20,7 +20,7 @@ struct GraphExecInner {
     streams: Mutex<Vec<Option<Stream>>>,
 }
 
-/// An executable graph. Cloning gives another reference to the same one.
+/// An executable graph. Cloning gives another reference to the same graph.
 #[derive(Clone)]
 pub struct GraphExec(Arc<GraphExecInner>);
 
@@ -57,12 +57,12 @@ impl GraphExec {
         self.0.handle
     }
 
-    /// The graph that it was made from.
+    /// The graph from which it was instantiated.
     pub fn graph(&self) -> &Graph {
         &self.0.graph
     }
 
-    /// The flags that it was made with.
+    /// The flags with which it was instantiated.
     pub fn flags(&self) -> Result<u64> {
         let mut flags = 0;
         // SAFETY: the executable graph is alive, one value is written.
@@ -70,10 +70,9 @@ impl GraphExec {
         Ok(flags)
     }
 
-    /// Runs the graph in stream order, which must not be that of a stream that is being captured. Launches of one
-    /// executable graph never overlap.
+    /// Runs the graph in stream order; `stream` must not be capturing. Launches of one executable graph never overlap.
     ///
-    /// The caller that added a kernel has promised that it may run, which is why this is safe.
+    /// This is safe because the caller that added a kernel has promised that it may run.
     pub fn launch(&self, stream: Option<&Stream>) -> Result<()> {
         drop_retired_objects();
         let ctx = self.0.graph.context();
@@ -97,7 +96,7 @@ impl GraphExec {
         })
     }
 
-    /// Prepares the next launch, which is then quicker.
+    /// Uploads the graph to the device, which makes the next launch faster.
     pub fn upload(&self, stream: Option<&Stream>) -> Result<()> {
         let ctx = self.0.graph.context();
         let handle = checked_stream_handle("cuGraphUpload", ctx.driver_table_if_alive("cuGraphUpload")?, stream)?;
@@ -119,8 +118,8 @@ impl GraphExec {
         drop_after_streams(objects, &streams);
     }
 
-    /// Takes over what the nodes of `graph` do, which must have the same shape. An error says how
-    /// it differs; then nothing has changed.
+    /// Updates all nodes from `graph`, which must have the same topology. On failure nothing changes and the error says
+    /// how the graph differs.
     pub fn update(&self, graph: &Graph) -> Result<()> {
         let ctx = self.0.graph.context();
         graph.context().check_same_driver(ctx, "cuGraphExecUpdate")?;
@@ -180,7 +179,7 @@ impl GraphExec {
         ctx.with_current_locked(|| set(ctx.driver_table(), self.0.handle, handle))
     }
 
-    /// Replaces what a kernel node launches; what was kept for it goes when it is no more used.
+    /// Replaces what a kernel node launches; objects retained for it are released once unused.
     ///
     /// # Safety
     /// As [`Graph::add_kernel_node`].
@@ -195,12 +194,12 @@ impl GraphExec {
         Ok(())
     }
 
-    /// How a kernel node is described at present; `None` if it came from a capture.
+    /// The current description of a kernel node; `None` if the node came from a capture.
     pub fn kernel_of_node(&self, node: &GraphNode) -> Option<Arc<KernelNode>> {
         self.0.retained.kernel_of_node(node.handle())
     }
 
-    /// Keeps an object as long as the node does what it does now.
+    /// Keeps an object alive until the node is changed.
     pub fn retain_for_node(&self, node: &GraphNode, object: Arc<dyn Any + Send + Sync>) {
         self.0.retained.retain_for_node(node.handle(), object);
     }
@@ -245,7 +244,7 @@ impl GraphExec {
         Ok(())
     }
 
-    /// Replaces the event of a node that records or waits for one.
+    /// Replaces the event that a node records or waits for.
     pub fn set_event(&self, node: &GraphNode, event: &Event) -> Result<()> {
         let records = node.kind()? == CU_GRAPH_NODE_TYPE_EVENT_RECORD;
         // SAFETY: the event is alive as long as the node.
@@ -261,8 +260,7 @@ impl GraphExec {
         Ok(())
     }
 
-    /// Replaces what the nodes of a child graph do by what those of `child` do, which must have
-    /// the same shape.
+    /// Updates the nodes of a child graph from those of `child`, which must have the same topology.
     pub fn set_child_graph(&self, node: &GraphNode, child: &Graph) -> Result<()> {
         // SAFETY: the child is alive; the driver copies it.
         self.set_node_params("cuGraphExecChildGraphNodeSetParams", node, |table, exec, node| unsafe {
@@ -274,7 +272,7 @@ impl GraphExec {
         Ok(())
     }
 
-    /// Switches a kernel, copy or memset node on or off.
+    /// Enables or disables a kernel, copy or memset node.
     pub fn set_enabled(&self, node: &GraphNode, enabled: bool) -> Result<()> {
         // SAFETY: both are alive.
         self.set_node_params("cuGraphNodeSetEnabled", node, |table, exec, node| unsafe {
@@ -282,7 +280,7 @@ impl GraphExec {
         })
     }
 
-    /// Whether a kernel, copy or memset node is switched on.
+    /// Whether a kernel, copy or memset node is enabled.
     pub fn is_enabled(&self, node: &GraphNode) -> Result<bool> {
         let mut enabled = 0;
         // SAFETY: both are alive, one value is written.

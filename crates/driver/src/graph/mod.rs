@@ -1,10 +1,10 @@
-//! Graphs: work put together once, as nodes with their order, and launched often.
+//! Graphs: work described once, as nodes and dependencies, and launched often.
 //!
-//! A graph is made node by node ([`Graph::new`]) or by capturing a stream
-//! ([`Stream::begin_capture`](crate::Stream::begin_capture)); [`Graph::instantiate`] makes it
-//! executable. A [`GraphNode`] holds its graph, so its handle is valid unless the node was removed,
-//! which every use checks. What nodes work on can be given to the graph ([`GraphNode::retain_for_node`]): it
-//! lives as long as the graph, and as long as executable graphs made from it still run.
+//! A graph is built node by node ([`Graph::new`]) or by capturing a stream
+//! ([`Stream::begin_capture`](crate::Stream::begin_capture)); [`Graph::instantiate`] makes it executable. A
+//! [`GraphNode`] holds its graph, so its handle is valid unless the node was removed, which every use checks. A graph
+//! can retain the objects that a node works on ([`GraphNode::retain_for_node`]): they live as long as the graph, and as
+//! long as executable graphs made from it still run.
 
 mod capture;
 mod exec;
@@ -46,7 +46,7 @@ struct GraphInner {
     removed: Mutex<HashSet<usize>>,
 }
 
-/// A graph. Cloning gives another reference to the same one; [`Graph::duplicate`] copies it.
+/// A graph. Cloning gives another reference to the same graph; [`Graph::duplicate`] copies it.
 #[derive(Clone)]
 pub struct Graph(Arc<GraphInner>);
 
@@ -65,7 +65,7 @@ impl PartialEq for Graph {
 impl Eq for Graph {}
 
 impl Graph {
-    /// A graph without nodes, for the current context.
+    /// Creates an empty graph for the current context.
     pub fn new() -> Result<Self> {
         let ctx = Context::current_or_error()?;
         let mut handle = CUgraph::null();
@@ -88,12 +88,12 @@ impl Graph {
         self.0.handle
     }
 
-    /// The context that it was made in.
+    /// The context in which it was created.
     pub fn context(&self) -> &Context {
         &self.0.ctx
     }
 
-    /// A copy with nodes of its own; [`GraphNode::find_in_clone`] says which is which. Graphs that
+    /// Copies the graph and its nodes; [`GraphNode::find_in_clone`] finds the counterpart of a node. Graphs that
     /// allocate memory cannot be copied.
     pub fn duplicate(&self) -> Result<Self> {
         let mut handle = CUgraph::null();
@@ -102,13 +102,12 @@ impl Graph {
         Ok(Self::from_parts(self.0.ctx.clone(), handle, GraphOwner::Own, self.0.retained.clone_records()))
     }
 
-    /// Makes it executable in its context. `flags` as `CUgraphInstantiate_flags`.
+    /// Instantiates the graph in its context. `flags` as `CUgraphInstantiate_flags`.
     pub fn instantiate(&self, flags: u64) -> Result<GraphExec> {
         GraphExec::new(self, flags)
     }
 
-    /// Writes a picture of the graph in the language of Graphviz; `flags` as
-    /// `CUgraphDebugDot_flags`.
+    /// Writes the graph to a file in Graphviz DOT format; `flags` as `CUgraphDebugDot_flags`.
     pub fn debug_dot_print(&self, path: &Path, flags: u32) -> Result<()> {
         let name = c_string("cuGraphDebugDotPrint", path.as_os_str().as_encoded_bytes())?;
         // SAFETY: the graph is alive, the name NUL-terminated.
@@ -116,7 +115,7 @@ impl Graph {
             .map_err(|e| if e.detail.is_some() { e } else { e.with_detail(path.display().to_string()) })
     }
 
-    /// The picture of [`Graph::debug_dot_print`] as text.
+    /// The text that [`Graph::debug_dot_print`] writes.
     pub fn to_dot(&self, flags: u32) -> Result<String> {
         let failed = |place: &Path, error: &std::io::Error| {
             let detail = format!("{}: {error}", place.display());

@@ -1,4 +1,4 @@
-//! Nodes: adding them to a graph, and changing what they do before the graph is instantiated.
+//! Nodes: adding them to a graph, and changing them before the graph is instantiated.
 
 use super::params::{ConditionalHandle, KernelNode, MemsetNode};
 use super::retained::RetainedObjects;
@@ -10,7 +10,7 @@ use rtcg_cuda_sys::*;
 use std::any::Any;
 use std::sync::{Arc, PoisonError};
 
-/// A node of a graph. Cloning gives another reference to the same one.
+/// A node of a graph. Cloning gives another reference to the same node.
 #[derive(Clone)]
 pub struct GraphNode {
     graph: Graph,
@@ -42,7 +42,7 @@ impl GraphNode {
         self.handle
     }
 
-    /// The graph that it is in.
+    /// The graph that contains the node.
     pub fn graph(&self) -> &Graph {
         &self.graph
     }
@@ -60,7 +60,7 @@ impl GraphNode {
         Ok(self.handle)
     }
 
-    /// What kind of node it is.
+    /// The node's type.
     pub fn kind(&self) -> Result<CUgraphNodeType> {
         let node = self.checked_handle("cuGraphNodeGetType")?;
         let mut kind = CUgraphNodeType::default();
@@ -69,13 +69,12 @@ impl GraphNode {
         Ok(kind)
     }
 
-    /// Keeps an object as long as the node does what it does now: what its arguments point to.
+    /// Keeps an object alive, such as memory that the arguments point to, until the node is changed.
     pub fn retain_for_node(&self, object: Arc<dyn Any + Send + Sync>) {
         self.graph.0.retained.retain_for_node(self.handle, object);
     }
 
-    /// The node of `copy` that stands for this one, where `copy` is a [`Graph::duplicate`] of its
-    /// graph.
+    /// Finds the counterpart of this node in `copy`, a [`Graph::duplicate`] of its graph.
     pub fn find_in_clone(&self, copy: &Graph) -> Result<GraphNode> {
         let node = self.checked_handle("cuGraphNodeFindInClone")?;
         let mut found = CUgraphNode::null();
@@ -84,7 +83,7 @@ impl GraphNode {
         Ok(Self::new(copy, found))
     }
 
-    /// Takes the node and its edges out of the graph; it cannot be used any more.
+    /// Removes the node and its edges from the graph; the node can no longer be used.
     pub fn remove(&self) -> Result<()> {
         let node = self.checked_handle("cuGraphDestroyNode")?;
         // SAFETY: the node is alive; it is marked as removed below.
@@ -94,7 +93,7 @@ impl GraphNode {
         Ok(())
     }
 
-    /// How a kernel node was described; `None` for nodes that came from a capture.
+    /// The description of a kernel node; `None` if the node came from a capture.
     pub fn kernel(&self) -> Option<Arc<KernelNode>> {
         self.graph.0.retained.kernel_of_node(self.handle)
     }
@@ -126,12 +125,12 @@ impl Graph {
         Ok(GraphNode::new(self, node))
     }
 
-    /// Adds a kernel launch. The function lives as long as the node; what arguments point to can
-    /// be kept alive with [`GraphNode::retain_for_node`].
+    /// Adds a kernel launch. The node keeps the function alive; [`GraphNode::retain_for_node`] can keep alive what the
+    /// arguments point to.
     ///
     /// # Safety
-    /// The arguments must be what the kernel expects, and the memory they point to valid whenever
-    /// the graph runs.
+    /// The arguments must be what the kernel expects, and the memory they point to must be valid whenever the graph
+    /// runs.
     pub unsafe fn add_kernel_node(&self, kernel: KernelNode, after: &[GraphNode]) -> Result<GraphNode> {
         kernel.check_limits("cuGraphAddKernelNode")?;
         let graph = self.0.handle;
@@ -148,7 +147,7 @@ impl Graph {
         Ok(node)
     }
 
-    /// Adds a copy of a region; [`linear_copy_params`](crate::linear_copy_params) describes the usual one.
+    /// Adds a copy of a region; [`linear_copy_params`](crate::linear_copy_params) describes a contiguous one.
     ///
     /// # Safety
     /// All that `copy` points to must be valid whenever the graph runs.
@@ -184,7 +183,7 @@ impl Graph {
         Ok(node)
     }
 
-    /// Adds a node that does nothing but join others.
+    /// Adds a node that does nothing but join dependencies.
     pub fn add_empty_node(&self, after: &[GraphNode]) -> Result<GraphNode> {
         let graph = self.0.handle;
         // SAFETY: one handle is written.
@@ -193,7 +192,7 @@ impl Graph {
         })
     }
 
-    /// Adds the recording of an event, which lives as long as the node.
+    /// Adds a node that records an event and keeps it alive.
     pub fn add_event_record_node(&self, event: &Event, after: &[GraphNode]) -> Result<GraphNode> {
         let graph = self.0.handle;
         // SAFETY: the event is alive as long as the node.
@@ -204,7 +203,7 @@ impl Graph {
         Ok(node)
     }
 
-    /// Adds a wait for an event, which lives as long as the node.
+    /// Adds a node that waits for an event and keeps it alive.
     pub fn add_event_wait_node(&self, event: &Event, after: &[GraphNode]) -> Result<GraphNode> {
         let graph = self.0.handle;
         // SAFETY: the event is alive as long as the node.
@@ -215,7 +214,7 @@ impl Graph {
         Ok(node)
     }
 
-    /// Adds a copy of another graph as one node.
+    /// Adds a copy of another graph as a single node.
     pub fn add_child_graph_node(&self, child: &Graph, after: &[GraphNode]) -> Result<GraphNode> {
         let graph = self.0.handle;
         // SAFETY: the child is alive; the driver copies it.
@@ -226,8 +225,8 @@ impl Graph {
         Ok(node)
     }
 
-    /// Adds an allocation of device memory on the context's device; gives its address, which stays
-    /// the same. The memory exists from this node to the one that frees it.
+    /// Adds an allocation of device memory on the context's device, and returns the address, which does not change
+    /// between launches. The memory exists from this node to the one that frees it.
     pub fn add_mem_alloc_node(&self, nbytes: usize, after: &[GraphNode]) -> Result<(GraphNode, CUdeviceptr)> {
         let location = CUmemLocation { type_: CU_MEM_LOCATION_TYPE_DEVICE, id: self.0.ctx.device().handle() };
         let pool = CUmemPoolProps { allocType: CU_MEM_ALLOCATION_TYPE_PINNED, location, ..Default::default() };
@@ -240,7 +239,7 @@ impl Graph {
         Ok((node, raw.dptr))
     }
 
-    /// Adds the freeing of memory that a graph has allocated.
+    /// Adds a node that frees memory which a graph has allocated.
     ///
     /// # Safety
     /// Nothing may use the memory after this node.
@@ -252,8 +251,8 @@ impl Graph {
         })
     }
 
-    /// A condition for a conditional node of this graph. With a `default` it has that value at the
-    /// start of every launch, else it keeps the one it had.
+    /// Creates a condition for a conditional node of this graph. With a `default` every launch starts with that value;
+    /// otherwise the condition keeps its last value.
     pub fn create_conditional_handle(&self, default: Option<u32>) -> Result<ConditionalHandle> {
         let mut handle = CUgraphConditionalHandle::default();
         let (ctx, flags) = (self.0.ctx.handle(), u32::from(default.is_some()));
@@ -269,8 +268,8 @@ impl Graph {
         Ok(ConditionalHandle(handle))
     }
 
-    /// Adds a node that runs one of `n_bodies` graphs, which are filled afterwards, as `kind` and
-    /// the condition say: IF (one body, or two with an else), WHILE (one), SWITCH (any number).
+    /// Adds a node that runs one of `n_bodies` graphs, to be filled afterwards, depending on `kind` and the condition:
+    /// IF (one body, or two with an else), WHILE (one), SWITCH (any number).
     pub fn add_conditional_node(
         &self,
         condition: ConditionalHandle,
@@ -338,7 +337,7 @@ impl GraphNode {
         })
     }
 
-    /// Replaces what a kernel node launches; what was kept for it goes.
+    /// Replaces what a kernel node launches; objects retained for it are released.
     ///
     /// # Safety
     /// As [`Graph::add_kernel_node`].
@@ -352,7 +351,7 @@ impl GraphNode {
         Ok(())
     }
 
-    /// Replaces what a copy node copies; what was kept for it goes.
+    /// Replaces what a copy node copies; objects retained for it are released.
     ///
     /// # Safety
     /// As [`Graph::add_memcpy_node`].
@@ -365,7 +364,7 @@ impl GraphNode {
         Ok(())
     }
 
-    /// Replaces what a memset node fills; what was kept for it goes.
+    /// Replaces what a memset node fills; objects retained for it are released.
     ///
     /// # Safety
     /// As [`Graph::add_memset_node`].
@@ -392,7 +391,7 @@ impl GraphNode {
         Ok(())
     }
 
-    /// Replaces the event of a node that records or waits for one.
+    /// Replaces the event that a node records or waits for.
     pub fn set_event(&self, event: &Event) -> Result<()> {
         let records = self.kind()? == CU_GRAPH_NODE_TYPE_EVENT_RECORD;
         // SAFETY: the event is alive as long as the node.

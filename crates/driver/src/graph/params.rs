@@ -1,17 +1,17 @@
-//! What nodes do, described for the driver.
+//! Parameters of graph nodes.
 
 use crate::error::{Error, Result};
 use crate::module::Function;
 use rtcg_cuda_sys::*;
 
-/// A kernel launch as a node.
+/// A kernel launch as a graph node.
 #[derive(Clone, Debug)]
 pub struct KernelNode {
     /// The kernel.
     pub function: Function,
-    /// Blocks in each direction.
+    /// Blocks along each axis.
     pub grid: [u32; 3],
-    /// Threads of a block in each direction.
+    /// Threads per block along each axis.
     pub block: [u32; 3],
     /// Bytes of dynamic shared memory.
     pub shared_bytes: u32,
@@ -59,20 +59,20 @@ impl KernelNode {
     }
 }
 
-/// A fill of device memory as a node: `height` rows of `width` elements, `pitch` bytes apart.
+/// A fill of device memory as a graph node: `height` rows of `width` elements, `pitch` bytes apart.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MemsetNode {
-    /// Where it begins.
+    /// The address of the first element.
     pub dst: CUdeviceptr,
-    /// Bytes from a row to the next; of no meaning for one row.
+    /// Bytes from one row to the next; ignored for a single row.
     pub pitch: usize,
-    /// What every element becomes.
+    /// The value of every element.
     pub value: u32,
-    /// Bytes of an element: 1, 2 or 4.
+    /// Bytes per element: 1, 2 or 4.
     pub element_size: u32,
-    /// Elements of a row.
+    /// Elements per row.
     pub width: usize,
-    /// Rows.
+    /// Number of rows.
     pub height: usize,
 }
 
@@ -93,12 +93,12 @@ impl MemsetNode {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ConditionalHandle(pub CUgraphConditionalHandle);
 
-/// One end of a copy.
+/// The source or destination of a copy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CopyEndpoint {
-    /// Memory of a device, or any address that the driver knows.
+    /// Device memory, or any address that the driver knows.
     Device(CUdeviceptr),
-    /// Memory of the host.
+    /// Host memory.
     Host(*mut u8),
 }
 
@@ -107,7 +107,7 @@ unsafe impl Send for CopyEndpoint {}
 // SAFETY: shared references only read the address.
 unsafe impl Sync for CopyEndpoint {}
 
-/// The description of a copy of `nbytes` contiguous bytes.
+/// Describes a copy of `nbytes` contiguous bytes.
 pub fn linear_copy_params(dst: CopyEndpoint, src: CopyEndpoint, nbytes: usize) -> CUDA_MEMCPY3D {
     let mut copy = CUDA_MEMCPY3D {
         srcPitch: nbytes,

@@ -1,4 +1,4 @@
-//! Objects that graphs keep alive, and objects that are released when launches have ended.
+//! Objects that graphs keep alive, and objects to release when launches have finished.
 
 use super::params::KernelNode;
 use crate::active_captures::with_relaxed_capture_mode;

@@ -1,4 +1,4 @@
-//! Nodes and edges of a graph: listing, adding, removing.
+//! Nodes and edges of a graph: listing, adding and removing.
 
 use super::{Graph, GraphNode};
 use crate::error::Result;
@@ -22,7 +22,7 @@ impl Graph {
         handles.into_iter().map(|handle| GraphNode::new(self, handle)).collect()
     }
 
-    /// All nodes.
+    /// Lists all nodes.
     pub fn nodes(&self) -> Result<Vec<GraphNode>> {
         // SAFETY: the graph is alive; there is room for as many as were announced.
         let all = query_count_then_list(|place, n| unsafe {
@@ -31,7 +31,7 @@ impl Graph {
         Ok(self.wrap_node_handles(all))
     }
 
-    /// The nodes that come after no other.
+    /// Lists the nodes that depend on no other.
     pub fn root_nodes(&self) -> Result<Vec<GraphNode>> {
         // SAFETY: the graph is alive; as many handles as there is room for are written.
         let all = query_count_then_list(|place, n| unsafe {
@@ -40,7 +40,7 @@ impl Graph {
         Ok(self.wrap_node_handles(all))
     }
 
-    /// All edges: the second node comes after the first.
+    /// Lists all edges: the second node depends on the first.
     pub fn edges(&self) -> Result<Vec<(GraphNode, GraphNode)>> {
         let (graph, ctx, mut n) = (self.0.handle, &self.0.ctx, 0);
         let has_data = ctx.driver_table().has_function(DriverFn::cuGraphGetEdges);
@@ -66,7 +66,7 @@ impl Graph {
         Ok(from.into_iter().zip(to).take(n).map(|(from, to)| (node(from), node(to))).collect())
     }
 
-    /// Adds edges: in each pair the second node comes after the first.
+    /// Adds edges: in each pair the second node depends on the first.
     pub fn add_dependencies(&self, pairs: &[(GraphNode, GraphNode)]) -> Result<()> {
         let (from, to) = self.node_handle_pairs("cuGraphAddDependencies", pairs)?;
         let (graph, ctx, n) = (self.0.handle, &self.0.ctx, from.len());
@@ -107,13 +107,13 @@ impl Graph {
 }
 
 impl GraphNode {
-    /// The nodes that it comes right after.
+    /// The nodes on which this node depends directly.
     pub fn dependencies(&self) -> Result<Vec<GraphNode>> {
         let pairs = self.graph().edges()?.into_iter();
         Ok(pairs.filter(|(_, to)| to == self).map(|(from, _)| from).collect())
     }
 
-    /// The nodes that come right after it.
+    /// The nodes that depend directly on this node.
     pub fn dependents(&self) -> Result<Vec<GraphNode>> {
         let pairs = self.graph().edges()?.into_iter();
         Ok(pairs.filter(|(from, _)| from == self).map(|(_, to)| to).collect())

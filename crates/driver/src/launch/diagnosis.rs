@@ -1,5 +1,5 @@
-//! Why a launch failed: limits of the device and of the kernel against what was requested.
-//! Nothing here runs before a launch has failed.
+//! Explains why a launch failed, by comparing the limits of the device and the kernel with what was requested. Nothing
+//! here runs unless a launch has failed.
 
 use crate::error::Error;
 use crate::launch_options::LaunchOptions;

@@ -1,9 +1,9 @@
-//! Launching kernels: packing and checking the sizes of arguments, and the launch itself.
-//! Types are checked by `signature`, failures explained by `diagnosis`.
+//! Kernel launches: packing arguments, checking their sizes, and launching. `signature` checks types, and `diagnosis`
+//! explains failures.
 //!
-//! Arguments are packed into one buffer at the offsets that the kernel's parameters have. Where
-//! the driver can tell these ([`Function::params`]), number and sizes are checked and an error
-//! says which argument is wrong; where it cannot, C's alignment rules give the offsets.
+//! Arguments are packed into one buffer at the offsets of the kernel's parameters. If the driver reports these
+//! ([`Function::params`]), the number and sizes of arguments are checked, and an error says which argument is wrong;
+//! otherwise C's alignment rules determine the offsets.
 
 mod diagnosis;
 mod occupancy;
@@ -34,7 +34,7 @@ pub struct ArgPacker<'f> {
 
 const INLINE_ARG_BYTES: usize = 256;
 
-/// Packed arguments; a slice of bytes to everyone else. Few of them need no heap memory.
+/// Packed arguments, which dereference to bytes. Short ones need no heap memory.
 #[derive(Clone)]
 #[repr(C, align(16))]
 pub struct PackedArgs {
@@ -98,9 +98,9 @@ impl std::ops::Deref for PackedArgs {
 /// The argument layout of a kernel, checked once for many launches.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PreparedArgs {
-    /// Where each argument goes.
+    /// The place of each argument.
     pub slots: Vec<Param>,
-    /// The size of the packed arguments.
+    /// The size of the packed arguments in bytes.
     pub nbytes: usize,
 }
 
@@ -110,8 +110,7 @@ impl<'f> ArgPacker<'f> {
         self.count
     }
 
-    /// Adds an argument's bytes. `align` is its alignment in C, used only where the kernel's
-    /// parameters are not known.
+    /// Appends an argument's bytes. `align` is its alignment in C, used only if the kernel's parameters are unknown.
     pub fn push(&mut self, bytes: &[u8], align: usize) -> Result<()> {
         let slot = self.next_param_slot(bytes.len(), align)?;
         self.packed.write_at_offset(slot.offset, bytes);
@@ -119,8 +118,8 @@ impl<'f> ArgPacker<'f> {
         Ok(())
     }
 
-    /// [`ArgPacker::push`] of something whose type is known, which is checked against the kernel's
-    /// source where that is known too.
+    /// Like [`ArgPacker::push`] for an argument of known type, which is checked against the kernel's source if that is
+    /// known.
     pub fn push_typed_argument(&mut self, bytes: &[u8], align: usize, given: GivenArgument) -> Result<()> {
         let slot = self.next_param_slot(bytes.len(), align)?;
         self.function.check_argument_type(self.count, given)?;
@@ -129,7 +128,7 @@ impl<'f> ArgPacker<'f> {
         Ok(())
     }
 
-    /// Adds a number without a type of its own in the type that the source declares.
+    /// Appends a number without a fixed type, converted to the type that the source declares.
     pub fn push_weak_scalar(&mut self, value: WeakScalar) -> Result<()> {
         let call = "cuLaunchKernel";
         let refuse = |why: String| Error::new(call, CUresult::CUDA_ERROR_INVALID_VALUE, why);
@@ -155,7 +154,7 @@ impl<'f> ArgPacker<'f> {
         }
     }
 
-    /// The packed arguments, once all are there.
+    /// The packed arguments, once all have been added.
     #[inline]
     pub fn packed_bytes(&self) -> Result<&[u8]> {
         match self.params {
@@ -164,7 +163,7 @@ impl<'f> ArgPacker<'f> {
         }
     }
 
-    /// [`ArgPacker::packed_bytes`] to be kept without the packer.
+    /// [`ArgPacker::packed_bytes`] as an owned value.
     pub fn into_packed_args(self) -> Result<PackedArgs> {
         self.packed_bytes()?;
         Ok(self.packed)
@@ -184,8 +183,7 @@ impl Function {
         ArgPacker { function: self, params, packed: PackedArgs::new(), count: 0 }
     }
 
-    /// Checks the sizes and C alignments of arguments against the kernel, and says where each
-    /// goes.
+    /// Checks the sizes and C alignments of arguments against the kernel, and computes the place of each.
     pub fn prepare(&self, args: &[(usize, usize)]) -> Result<PreparedArgs> {
         let slots = match self.params() {
             Some(params) => {
@@ -260,10 +258,9 @@ fn c_struct_layout(args: &[(usize, usize)]) -> Vec<Param> {
 
 /// The launch.
 impl Function {
-    /// Launches the kernel with packed arguments. Returns when the launch is queued.
+    /// Launches the kernel with packed arguments. Returns once the launch is enqueued.
     ///
-    /// More dynamic shared memory than kernels get by default is requested where `shared_bytes`
-    /// needs it.
+    /// Opts in to more dynamic shared memory than the default if `shared_bytes` requires it.
     ///
     /// # Safety
     /// The arguments must be what the kernel expects (see [`Function::arg_packer`]), and the memory
@@ -339,7 +336,7 @@ impl Function {
     /// [`Function::launch`] with the options of `cuLaunchKernelEx`.
     ///
     /// # Safety
-    /// As [`Function::launch`]; events among the options must be alive and of this context.
+    /// As [`Function::launch`]; events among the options must be alive and belong to this context.
     pub unsafe fn launch_with_options(
         &self,
         grid: [u32; 3],

@@ -1,4 +1,4 @@
-//! How many blocks of a kernel run at once.
+//! Occupancy of kernels: how many blocks run at once.
 
 use crate::error::Result;
 use crate::launch::launch_config;
@@ -17,8 +17,8 @@ impl Function {
         self.0.module.context().with_current_locked(|| body(table))
     }
 
-    /// Blocks of `block_threads` threads with `shared_bytes` of dynamic shared memory that fit on
-    /// one multiprocessor.
+    /// The number of blocks of `block_threads` threads, with `shared_bytes` of dynamic shared memory, that fit on one
+    /// multiprocessor.
     pub fn max_active_blocks(&self, block_threads: u32, shared_bytes: usize) -> Result<u32> {
         let mut blocks = 0;
         let (f, threads) = (self.0.handle, block_threads as c_int);
@@ -30,8 +30,8 @@ impl Function {
         Ok(blocks.max(0) as u32)
     }
 
-    /// `(min_grid, block)`: the block size with the best occupancy, and the blocks that fill the
-    /// device with it. `limit` bounds the block size, 0 means no bound.
+    /// Returns `(min_grid, block)`: the block size with the best occupancy, and the number of such blocks that fill the
+    /// device. `limit` bounds the block size; 0 means no bound.
     pub fn max_potential_block_size(&self, shared_bytes: usize, limit: u32) -> Result<(u32, u32)> {
         let (mut grid, mut block) = (0, 0);
         let (f, limit) = (self.0.handle, limit as c_int);
@@ -43,8 +43,8 @@ impl Function {
         Ok((grid.max(0) as u32, block.max(0) as u32))
     }
 
-    /// Bytes of dynamic shared memory that each of `blocks` blocks of `block_threads` threads may
-    /// use for all of them to fit on one multiprocessor.
+    /// The dynamic shared memory, in bytes, that each of `blocks` blocks of `block_threads` threads may use if all are
+    /// to fit on one multiprocessor.
     pub fn available_dynamic_shared(&self, blocks: u32, block_threads: u32) -> Result<usize> {
         let mut nbytes = 0;
         let (f, blocks, threads) = (self.0.handle, blocks as c_int, block_threads as c_int);
@@ -55,7 +55,7 @@ impl Function {
         Ok(nbytes)
     }
 
-    /// Blocks that the largest possible cluster has with these blocks.
+    /// The largest possible cluster size with these blocks, in blocks.
     pub fn max_potential_cluster_size(&self, block: [u32; 3], shared_bytes: u32) -> Result<u32> {
         let mut size = 0;
         let f = self.0.handle;
@@ -67,7 +67,7 @@ impl Function {
         Ok(size.max(0) as u32)
     }
 
-    /// Clusters of `cluster` blocks that can run at once on the device.
+    /// The number of clusters of `cluster` blocks that can run on the device at once.
     pub fn max_active_clusters(&self, cluster: [u32; 3], block: [u32; 3], shared_bytes: u32) -> Result<u32> {
         let mut clusters = 0;
         let f = self.0.handle;

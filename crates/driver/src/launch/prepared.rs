@@ -1,9 +1,8 @@
-//! Prepared launches: launches of a kernel that was launched before, while the epoch has not changed.
+//! Prepared launches: repeated launches of a kernel while the epoch has not changed.
 //!
-//! Establishes: the module and the context of a prepared kernel are not closed, the process is not forked, no
-//! trace is written, and no stream is captured or entered. All of these advance the [`epoch`], so that one
-//! comparison is enough. The current context is left to the driver, which refuses a kernel of another one; then
-//! [`Function::launch`] finds out more.
+//! Establishes: the module and the context of a prepared kernel are not closed, the process is not forked, no trace is
+//! written, and no stream is captured or entered. All of these advance the [`epoch`], so one comparison is enough. The
+//! driver itself refuses a kernel of a context that is not current; [`Function::launch`] then finds out more.
 
 use crate::active_captures::is_any_capturing;
 use crate::context::Context;
@@ -15,7 +14,7 @@ use crate::stream::{Stream, any_thread_has_current_stream};
 use rtcg_cuda_sys::*;
 use std::sync::atomic::Ordering;
 
-/// A kernel and a stream that nothing is in the way of.
+/// A kernel and a stream that are ready for a launch without further checks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PreparedLaunch<'f> {
     handle: CUfunction,
@@ -26,7 +25,7 @@ pub(crate) struct PreparedLaunch<'f> {
 }
 
 impl Function {
-    /// Whether the epoch has not changed since the last launch, so that nothing has to be checked again.
+    /// Whether the epoch is unchanged since the last launch, so that nothing has to be checked again.
     #[inline(always)]
     pub fn is_prepared(&self) -> bool {
         self.0.prepared.epoch.load(Ordering::Acquire) == epoch::current_epoch()
@@ -75,8 +74,8 @@ impl Function {
         }
     }
 
-    /// Whether the next launch may keep the calling thread: because the device's queue may be full, or
-    /// because the driver runs small kernels in the thread that launches them.
+    /// Whether the next launch may block the calling thread, because the device's queue may be full or because the
+    /// driver runs small kernels in the launching thread.
     #[inline(always)]
     pub fn launch_may_wait(&self) -> bool {
         self.0.runs_inline || self.0.ctx.queue_may_be_full()

@@ -1,5 +1,5 @@
-//! Whose memory an address is, and whether the kernels of a context reach it. For errors that say so before a launch
-//! or a copy fails: what the driver does not know is never refused.
+//! Finds out which device owns an address, and whether a context's kernels can access it. Errors can then say so before
+//! a launch or copy fails; addresses that the driver does not know are never refused.
 
 use crate::context::Context;
 use crate::context::Device;
@@ -21,8 +21,8 @@ fn device_owning_address(table: &'static DriverTable, ptr: CUdeviceptr) -> Optio
     is_devices.then(|| Device::from_handle(table, ordinal).ok())?
 }
 
-/// The device whose memory lies at `ptr` when kernels of `ctx` surely cannot use it: it is another device's, and neither
-/// peer access nor the access rights of a pool or a mapping let them. Asks the driver several times.
+/// The device that owns the memory at `ptr`, if kernels of `ctx` certainly cannot access it: it is another device's,
+/// and neither peer access nor the access rights of a pool or mapping permit it. Calls the driver several times.
 pub fn inaccessible_owner_device(ctx: &Context, ptr: CUdeviceptr) -> Option<Device> {
     let table = ctx.driver_table();
     let owner = device_owning_address(table, ptr).filter(|owner| *owner != ctx.device())?;
@@ -57,11 +57,11 @@ fn has_peer_access(table: &'static DriverTable, peer: CUcontext) -> bool {
     }
 }
 
-/// Checks that the memory at `ptr`, which the caller calls `name`, is that of the device of `ctx`, by which a copy
-/// between contexts finds it. Contexts of one device see each other's memory in such a copy.
+/// Checks that the memory at `ptr`, which the caller calls `name`, belongs to the device of `ctx`, since a copy between
+/// contexts looks there. In such a copy, contexts of one device see each other's memory.
 ///
 /// # Errors
-/// When it is another device's.
+/// When it belongs to another device.
 pub fn check_accessible(call: &'static str, name: &str, ptr: CUdeviceptr, ctx: &Context) -> Result<()> {
     let table = ctx.driver_table_if_alive(call)?;
     match device_owning_address(table, ptr).filter(|owner| *owner != ctx.device()) {

@@ -1,4 +1,4 @@
-//! CUDA arrays: memory in the layout that textures and surfaces read, and copies of it.
+//! CUDA arrays: memory in the layout that textures and surfaces read, and copies to and from it.
 
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -17,7 +17,7 @@ struct ArrayInner {
     parent: Option<MipmappedArray>,
 }
 
-/// An array. Cloning gives another reference to the same one.
+/// An array. Cloning gives another reference to the same array.
 #[derive(Clone)]
 pub struct Array(Arc<ArrayInner>);
 
@@ -49,13 +49,13 @@ impl Array {
         Self::create_with_retry(|table, handle| unsafe { call_driver!(table, cuArrayCreate(handle, descriptor)) })
     }
 
-    /// Creates an array of up to three dimensions, layered or cubic, in the current context.
+    /// Creates an array of up to three dimensions, a layered array or a cube map, in the current context.
     pub fn new_3d(descriptor: &CUDA_ARRAY3D_DESCRIPTOR) -> Result<Self> {
         // SAFETY: one handle is written, one structure read.
         Self::create_with_retry(|table, handle| unsafe { call_driver!(table, cuArray3DCreate(handle, descriptor)) })
     }
 
-    /// Wraps an array that something else owns, in the current context.
+    /// Wraps an array of another owner, in the current context.
     ///
     /// # Safety
     /// `handle` must be an array of the current context's driver and outlive all uses.
@@ -89,7 +89,7 @@ impl Array {
         self.0.freed.load(Ordering::Acquire)
     }
 
-    /// The context it belongs to.
+    /// The context to which it belongs.
     pub fn context(&self) -> &Context {
         &self.0.ctx
     }
@@ -103,7 +103,7 @@ impl Array {
         Ok(descriptor)
     }
 
-    /// As [`Array::descriptor`], with depth and flags.
+    /// Like [`Array::descriptor`], with depth and flags.
     pub fn descriptor_3d(&self) -> Result<CUDA_ARRAY3D_DESCRIPTOR> {
         self.check_not_freed("cuArray3DGetDescriptor")?;
         let mut descriptor = CUDA_ARRAY3D_DESCRIPTOR::default();
@@ -146,7 +146,7 @@ struct MipmappedArrayInner {
     freed: AtomicBool,
 }
 
-/// An array with mip levels. Cloning gives another reference to the same one.
+/// An array with mip levels. Cloning gives another reference to the same array.
 #[derive(Clone)]
 pub struct MipmappedArray(Arc<MipmappedArrayInner>);
 
@@ -157,7 +157,7 @@ impl std::fmt::Debug for MipmappedArray {
 }
 
 impl MipmappedArray {
-    /// Creates one with at most `n_levels` levels in the current context.
+    /// Creates an array with at most `n_levels` mip levels in the current context.
     pub fn new(descriptor: &CUDA_ARRAY3D_DESCRIPTOR, n_levels: u32) -> Result<Self> {
         let ctx = Context::current_or_error()?;
         let handle = allocate_with_reclaim(ctx.device(), || {
@@ -169,7 +169,7 @@ impl MipmappedArray {
         Ok(Self(Arc::new(MipmappedArrayInner { ctx, handle, freed: AtomicBool::new(false) })))
     }
 
-    /// Frees all levels while references to them remain, which become unusable. Calling it again does nothing.
+    /// Frees all levels; remaining references become unusable. Further calls do nothing.
     pub fn close(&self) -> Result<()> {
         if self.0.freed.swap(true, Ordering::AcqRel) {
             return Ok(());
@@ -183,7 +183,7 @@ impl MipmappedArray {
         if self.0.freed.load(Ordering::Acquire) { Err(closed_error(call, "mipmapped array")) } else { Ok(()) }
     }
 
-    /// The array of a level, 0 being the largest.
+    /// The array of a mip level; level 0 is the largest.
     pub fn mipmap_level(&self, level: u32) -> Result<Array> {
         self.check_not_freed("cuMipmappedArrayGetLevel")?;
         let mut handle = CUarray::null();
@@ -214,7 +214,7 @@ impl Drop for MipmappedArrayInner {
     }
 }
 
-/// Copies device bytes into a 1-D array, from byte `index` on.
+/// Copies device bytes into a 1-D array, starting at byte `index`.
 ///
 /// # Safety
 /// `src` must be valid for `nbytes`.
@@ -223,7 +223,7 @@ pub unsafe fn memcpy_dtoa(dst: &Array, index: usize, src: CUdeviceptr, nbytes: u
     unsafe { call_in_current_context!(cuMemcpyDtoA(dst.handle_if_alive("cuMemcpyDtoA")?, index, src, nbytes)) }
 }
 
-/// Copies bytes of a 1-D array, from byte `index` on, to the device.
+/// Copies bytes of a 1-D array, starting at byte `index`, to the device.
 ///
 /// # Safety
 /// `dst` must be valid for `nbytes`.
@@ -239,7 +239,7 @@ pub fn memcpy_atoa(dst: &Array, dst_index: usize, src: &Array, src_index: usize,
     unsafe { call_in_current_context!(cuMemcpyAtoA(to, dst_index, from, src_index, nbytes)) }
 }
 
-/// Copies host bytes into a 1-D array, from byte `index` on.
+/// Copies host bytes into a 1-D array, starting at byte `index`.
 pub fn memcpy_htoa(dst: &Array, index: usize, src: &[u8]) -> Result<()> {
     // SAFETY: the array is alive, the driver checks its range.
     unsafe {
@@ -252,7 +252,7 @@ pub fn memcpy_htoa(dst: &Array, index: usize, src: &[u8]) -> Result<()> {
     }
 }
 
-/// Copies bytes of a 1-D array, from byte `index` on, to the host.
+/// Copies bytes of a 1-D array, starting at byte `index`, to the host.
 pub fn memcpy_atoh(dst: &mut [u8], src: &Array, index: usize) -> Result<()> {
     // SAFETY: the array is alive, the driver checks its range.
     unsafe {

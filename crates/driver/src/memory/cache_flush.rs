@@ -1,4 +1,4 @@
-//! Emptying a device's L2 cache, so that what is timed next finds it cold.
+//! Flushes a device's L2 cache, so that a timed operation starts with a cold cache.
 
 use crate::context::Context;
 use crate::error::Result;
@@ -9,8 +9,8 @@ use rtcg_cuda_sys::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE;
 /// Where a device does not say how large its cache is.
 const USUAL_L2_BYTES: usize = 32 << 20;
 
-/// A buffer of twice the size of the L2 cache. Writing it replaces what the cache holds; twice, since a cache need not
-/// replace the oldest lines first.
+/// A buffer of twice the L2 cache's size. Writing it replaces the contents of the cache; the size is doubled because a
+/// cache need not evict the oldest lines first.
 #[derive(Debug)]
 pub struct CacheFlush {
     buffer: DeviceAllocation,

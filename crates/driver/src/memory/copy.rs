@@ -1,5 +1,5 @@
-//! Linear copies. The plain ones wait until the data has arrived; the `async` ones do not, and
-//! their host memory must live and stay untouched until the stream has passed them.
+//! Linear copies. The plain functions wait until the data has arrived. The `async` ones do not, and their host memory
+//! must stay alive and untouched until the stream has passed them.
 
 use crate::context::{Context, current_driver_table};
 use crate::error::Result;
@@ -9,8 +9,8 @@ use crate::memory::staging::{StagedTransfer, try_staged_copy};
 use crate::stream::{Stream, current_table_and_stream_handle};
 use rtcg_cuda_sys::{CUdeviceptr, CUstream, DriverTable};
 
-/// Copies host bytes to the device; waits. Long copies of pageable memory go through page-locked buffers
-/// where that pays ([`super::StagingPolicy`]).
+/// Copies host bytes to the device; waits. Long copies of pageable memory go through page-locked buffers if that is
+/// faster ([`super::StagingPolicy`]).
 ///
 /// # Safety
 /// `dst` must be valid for `src.len()` bytes in the current context.
@@ -26,7 +26,7 @@ pub unsafe fn memcpy_htod(dst: CUdeviceptr, src: &[u8]) -> Result<()> {
     explain_address_error(table, result, &[("dest", dst, src.len())])
 }
 
-/// Copies device bytes to the host; waits. As [`memcpy_htod`].
+/// Copies device bytes to the host; waits. Stages long copies like [`memcpy_htod`].
 ///
 /// # Safety
 /// `src` must be valid for `dst.len()` bytes in the current context.
@@ -48,7 +48,7 @@ pub unsafe fn memcpy_dtoh(dst: &mut [u8], src: CUdeviceptr) -> Result<()> {
     Ok(())
 }
 
-/// [`memcpy_htod`] in the order of a stream, which is waited for.
+/// [`memcpy_htod`] in stream order; waits for the stream.
 ///
 /// # Safety
 /// As [`memcpy_htod`].
@@ -65,7 +65,7 @@ pub unsafe fn memcpy_htod_in_stream(dst: CUdeviceptr, src: &[u8], stream: &Strea
     stream.synchronize()
 }
 
-/// [`memcpy_dtoh`] in the order of a stream, which is waited for.
+/// [`memcpy_dtoh`] in stream order; waits for the stream.
 ///
 /// # Safety
 /// As [`memcpy_dtoh`].
@@ -105,8 +105,8 @@ pub(crate) unsafe fn memcpy_dtoh_with_table(table: &DriverTable, dst: &mut [u8],
 /// Copies host bytes to the device in stream order.
 ///
 /// # Safety
-/// `dst` and `src` must be valid for `nbytes` until the stream has passed the copy, and nobody
-/// may write to `src` meanwhile.
+/// `dst` and `src` must be valid for `nbytes` until the stream has passed the copy, and `src` must not be written
+/// meanwhile.
 pub unsafe fn memcpy_htod_async(
     dst: CUdeviceptr,
     src: *const u8,
@@ -122,8 +122,8 @@ pub unsafe fn memcpy_htod_async(
 /// Copies device bytes to the host in stream order.
 ///
 /// # Safety
-/// `dst` and `src` must be valid for `nbytes` until the stream has passed the copy, and nobody
-/// may use `dst` meanwhile.
+/// `dst` and `src` must be valid for `nbytes` until the stream has passed the copy, and `dst` must not be accessed
+/// meanwhile.
 pub unsafe fn memcpy_dtoh_async(dst: *mut u8, src: CUdeviceptr, nbytes: usize, stream: Option<&Stream>) -> Result<()> {
     let (table, stream) = current_table_and_stream_handle("cuMemcpyDtoHAsync", stream)?;
     // SAFETY: the caller's promise.
@@ -158,8 +158,8 @@ pub unsafe fn memcpy_dtod_async(
     explain_address_error(table, result, &[("dest", dst, nbytes), ("src", src, nbytes)])
 }
 
-/// Copies between contexts; `None` means the current one. Memory of another device than that of the context that is
-/// named for it is an error, where the driver knows whose it is.
+/// Copies between contexts; `None` means the current one. Memory that belongs to another device than its context's is
+/// an error, if the driver knows the owner.
 ///
 /// # Safety
 /// Each pointer must be valid for `nbytes` in its context.

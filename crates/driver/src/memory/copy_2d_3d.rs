@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::stream::Stream;
 use rtcg_cuda_sys::{CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUDA_MEMCPY3D_PEER, CUcontext};
 
-/// Copies a 2-D region and waits. With `aligned` false, any pitch is allowed.
+/// Copies a 2-D region and waits. If `aligned` is false, any pitch is allowed.
 ///
 /// # Safety
 /// All pointers and handles in `copy` must be valid for the region it describes.
@@ -70,7 +70,7 @@ fn as_copy_within_one_context(copy: &CUDA_MEMCPY3D_PEER) -> Result<Option<CUDA_M
     Ok(Some(unsafe { std::mem::transmute::<CUDA_MEMCPY3D_PEER, CUDA_MEMCPY3D>(within) }))
 }
 
-/// Copies a 3-D region between contexts and waits. A context that is null is the current one.
+/// Copies a 3-D region between contexts and waits. A null context means the current one.
 ///
 /// # Safety
 /// All pointers and handles in `copy` must be valid for the region it describes.

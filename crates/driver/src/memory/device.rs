@@ -1,4 +1,4 @@
-//! Memory that kernels use: plain, managed, and mapped from another process.
+//! Device memory: plain, managed, and mapped from another process.
 
 use crate::context::Device;
 use crate::context::{Context, current_driver_table};
@@ -12,8 +12,8 @@ use rtcg_cuda_sys::*;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// `(free, total)` bytes of the current context's device. What pools of this process keep unused counts as
-/// free: an allocation that does not fit otherwise gets it.
+/// The `(free, total)` bytes of the current context's device. Memory that pools of this process hold unused counts as
+/// free: an allocation that would otherwise not fit gets it.
 pub fn mem_get_info() -> Result<(usize, usize)> {
     let (mut free, mut total) = (0usize, 0);
     // SAFETY: writes two sizes.
@@ -22,13 +22,13 @@ pub fn mem_get_info() -> Result<(usize, usize)> {
     Ok((free.saturating_add(unused).min(total), total))
 }
 
-/// Allocates device memory in the current context. Zero bytes are an error of the driver.
+/// Allocates device memory in the current context. Zero bytes are a driver error.
 pub fn mem_alloc(nbytes: usize) -> Result<DeviceAllocation> {
     DeviceAllocation::new(nbytes)
 }
 
-/// Allocates rows of `width` bytes, each row aligned for accesses of `access_size` (4, 8 or 16)
-/// bytes: `(allocation, pitch)`.
+/// Allocates rows of `width` bytes, each aligned for accesses of `access_size` (4, 8 or 16) bytes, and returns
+/// `(allocation, pitch)`.
 pub fn mem_alloc_pitch(width: usize, height: usize, access_size: u32) -> Result<(DeviceAllocation, usize)> {
     let ctx = Context::current_or_error()?;
     let (ptr, pitch) = allocate_with_retry(&ctx, "cuMemAllocPitch", width.saturating_mul(height), |table| {
@@ -54,7 +54,7 @@ fn explain_pitch_error(error: Error, width: usize, height: usize, access_size: u
     }
 }
 
-/// `(base, nbytes)` of the allocation that holds `ptr`.
+/// The `(base, nbytes)` of the allocation that contains `ptr`.
 pub fn mem_get_address_range(ptr: CUdeviceptr) -> Result<(CUdeviceptr, usize)> {
     let (mut base, mut nbytes) = (0, 0);
     let table = current_driver_table("cuMemGetAddressRange")?;
@@ -65,7 +65,7 @@ pub fn mem_get_address_range(ptr: CUdeviceptr) -> Result<(CUdeviceptr, usize)> {
     Ok((base, nbytes))
 }
 
-/// The bytes by which another process maps the allocation at `ptr` ([`IpcMemory`]).
+/// The handle with which another process can map the allocation at `ptr` ([`IpcMemory`]).
 pub fn mem_get_ipc_handle(ptr: CUdeviceptr) -> Result<[u8; 64]> {
     let mut handle = CUipcMemHandle::default();
     let table = current_driver_table("cuIpcGetMemHandle")?;
@@ -112,7 +112,7 @@ impl DeviceAllocation {
         Self { ctx, ptr, nbytes, origin, freed: AtomicBool::new(false) }
     }
 
-    /// Allocates in the current context. Zero bytes are an error of the driver.
+    /// Allocates in the current context. Zero bytes are a driver error.
     pub fn new(nbytes: usize) -> Result<Self> {
         let ctx = Context::current_or_error()?;
         let ptr = allocate_with_retry(&ctx, "cuMemAlloc", nbytes, |table| {
@@ -124,9 +124,9 @@ impl DeviceAllocation {
         Ok(Self::from_parts(ctx, ptr, nbytes, AllocationOrigin::Alloc))
     }
 
-    /// Allocates in stream order, which is much cheaper than [`DeviceAllocation::new`] on a real
-    /// device. The memory may be used by work in `stream` (`None` is the default stream of the current
-    /// context), and by other work that waits for it; it is freed in the order of the same stream.
+    /// Allocates in stream order, which is much cheaper than [`DeviceAllocation::new`] on a real device. Work in
+    /// `stream` (`None` is the current context's default stream) may use the memory, and so may other work that waits
+    /// for the allocation. The memory is freed in the order of the same stream.
     pub fn new_async(nbytes: usize, stream: Option<&Stream>) -> Result<Self> {
         Self::new_stream_ordered("cuMemAllocAsync", nbytes, stream, current_pool_of_device, |table, ptr, stream| {
             // SAFETY: writes one pointer; the stream is alive.
@@ -198,7 +198,7 @@ impl DeviceAllocation {
         self.nbytes
     }
 
-    /// The context it belongs to.
+    /// The context to which it belongs.
     pub fn context(&self) -> &Context {
         &self.ctx
     }
@@ -219,8 +219,8 @@ impl DeviceAllocation {
         result
     }
 
-    /// Frees the memory as dropping does: nothing if it was freed before, and errors go to the cleanup
-    /// hook. For owners that must not hold a lock of theirs while the driver waits.
+    /// Frees the memory as dropping does: does nothing if it was freed before, and reports errors to the cleanup hook.
+    /// For owners that must not hold a lock while the driver waits.
     pub fn free_quietly(&self) {
         if !self.freed.swap(true, Ordering::AcqRel) {
             self.ctx.free_on_drop(|table| self.free_in_driver(table));
@@ -228,8 +228,8 @@ impl DeviceAllocation {
         }
     }
 
-    /// Frees memory that was allocated in stream order once `stream` has passed its present work. The
-    /// memory must not be in use by other streams then.
+    /// Frees memory that was allocated in stream order, once `stream` has finished its present work. No other stream
+    /// may be using the memory then.
     pub fn free_async(&self, stream: Option<&Stream>) -> Result<()> {
         if !matches!(self.origin, AllocationOrigin::AllocAsync(..)) {
             let detail = "the memory was not allocated in stream order";
@@ -274,14 +274,14 @@ impl DeviceAllocation {
         }
     }
 
-    /// Copies host bytes to `offset`; waits until they are there.
+    /// Copies host bytes to `offset`; waits for completion.
     pub fn write(&self, offset: usize, src: &[u8]) -> Result<()> {
         let dst = self.checked_range("cuMemcpyHtoD", offset, src.len())?;
         // SAFETY: both ranges are valid for the length, which `checked_range` checked.
         self.ctx.with_current_locked(|| unsafe { super::memcpy_htod_with_table(self.ctx.driver_table(), dst, src) })
     }
 
-    /// Copies bytes from `offset` to the host; waits until they are there.
+    /// Copies bytes from `offset` to the host; waits for completion.
     pub fn read(&self, offset: usize, dst: &mut [u8]) -> Result<()> {
         let src = self.checked_range("cuMemcpyDtoH", offset, dst.len())?;
         // SAFETY: both ranges are valid for the length, which `checked_range` checked.
@@ -310,7 +310,7 @@ impl Drop for DeviceAllocation {
     }
 }
 
-/// Memory that host and device share by migration. The host uses [`ManagedAllocation::as_ptr`].
+/// Managed memory, which migrates between host and device. The host accesses it through [`ManagedAllocation::as_ptr`].
 #[derive(Debug)]
 pub struct ManagedAllocation(DeviceAllocation);
 
@@ -329,22 +329,22 @@ impl ManagedAllocation {
         Ok(Self(DeviceAllocation::from_parts(ctx, ptr, nbytes, AllocationOrigin::Alloc)))
     }
 
-    /// The memory as the device sees it.
+    /// The memory as a device allocation.
     pub fn allocation(&self) -> &DeviceAllocation {
         &self.0
     }
 
-    /// The device's address.
+    /// The device address.
     pub fn ptr(&self) -> CUdeviceptr {
         self.0.ptr
     }
 
-    /// The host's address, which is the same number.
+    /// The host address, which is the same number.
     pub fn as_ptr(&self) -> *mut u8 {
         std::ptr::with_exposed_provenance_mut(self.0.ptr as usize)
     }
 
-    /// Attaches the memory to a stream, or to all or to the host, by `flags`.
+    /// Attaches the memory to a stream, to all streams or to the host, depending on `flags`.
     pub fn attach(&self, flags: impl Into<MemAttachFlags>, stream: Option<&Stream>) -> Result<()> {
         let MemAttachFlags(flags) = flags.into();
         let table = self.0.ctx.driver_table_if_alive("cuStreamAttachMemAsync")?;
@@ -364,7 +364,7 @@ impl ManagedAllocation {
 pub struct IpcMemory(DeviceAllocation);
 
 impl IpcMemory {
-    /// Maps the memory whose [`mem_get_ipc_handle`] is `bytes`.
+    /// Maps the memory with the handle `bytes` from [`mem_get_ipc_handle`].
     pub fn open_ipc_handle(bytes: [u8; 64], flags: impl Into<IpcMemoryFlags>) -> Result<Self> {
         let IpcMemoryFlags(flags) = flags.into();
         let ctx = Context::current_or_error()?;
@@ -376,7 +376,7 @@ impl IpcMemory {
         Ok(Self(DeviceAllocation::from_parts(ctx, ptr, nbytes, AllocationOrigin::Ipc)))
     }
 
-    /// The memory as an allocation; its size is that of the other process's allocation.
+    /// The memory as an allocation, with the size of the other process's allocation.
     pub fn allocation(&self) -> &DeviceAllocation {
         &self.0
     }
@@ -386,7 +386,7 @@ impl IpcMemory {
         self.0.ptr
     }
 
-    /// Unmaps now. A second call is an error.
+    /// Unmaps the memory now. A second call is an error.
     pub fn close(&self) -> Result<()> {
         self.0.free()
     }

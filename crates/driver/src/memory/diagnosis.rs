@@ -1,5 +1,5 @@
-//! What can be said about a failed call beyond its code: how much memory was requested and how much
-//! there is, and what an address is.
+//! Details of a failed call beyond its code: how much memory was requested and how much there is, and what an address
+//! refers to.
 
 use crate::error::{Error, Result};
 use rtcg_cuda_sys::*;

@@ -1,4 +1,4 @@
-//! What the driver knows about addresses, and advice on managed memory.
+//! Pointer attributes, and advice on managed memory.
 
 use crate::context::Device;
 use crate::error::{Error, Result};
@@ -6,7 +6,7 @@ use crate::memory::diagnosis::explain_address_error;
 use crate::stream::{Stream, current_table_and_stream_handle};
 use rtcg_cuda_sys::*;
 
-/// A pointer attribute whose value is at most 8 bytes, zero-extended.
+/// Queries a pointer attribute of at most 8 bytes, zero-extended.
 pub fn pointer_attribute_u64(attribute: CUpointer_attribute, ptr: CUdeviceptr) -> Result<u64> {
     if attribute == CU_POINTER_ATTRIBUTE_P2P_TOKENS {
         let detail = "the value of this attribute is larger than 8 bytes";
@@ -35,8 +35,8 @@ fn device_or_host_id(call: &'static str, table: &DriverTable, device: Option<&De
     }
 }
 
-/// Advises how a range of managed memory will be used. `device` is what the advice speaks of; `None`
-/// is the host. The results of programs do not depend on advice.
+/// Advises how a range of managed memory will be used. `device` is the device that the advice is about; `None` is the
+/// host. Advice does not change the results of programs.
 pub fn mem_advise(ptr: CUdeviceptr, nbytes: usize, advice: CUmem_advise, device: Option<&Device>) -> Result<()> {
     let table = crate::context::current_driver_table("cuMemAdvise")?;
     let device = device_or_host_id("cuMemAdvise", table, device)?;
@@ -46,7 +46,7 @@ pub fn mem_advise(ptr: CUdeviceptr, nbytes: usize, advice: CUmem_advise, device:
     explain_address_error(table, result.map_err(|e| Error { call: "cuMemAdvise", ..e }), &[("ptr", ptr, nbytes)])
 }
 
-/// Moves a range of managed memory to a device (`None`: to the host) in stream order.
+/// Migrates a range of managed memory to a device (`None`: to the host) in stream order.
 pub fn mem_prefetch_async(
     ptr: CUdeviceptr,
     nbytes: usize,
@@ -60,8 +60,7 @@ pub fn mem_prefetch_async(
     explain_address_error(table, result.map_err(|e| Error { call: "cuMemPrefetchAsync", ..e }), &[("ptr", ptr, nbytes)])
 }
 
-/// What was advised about a range of managed memory: one number, of which -1 is the host and -2 no
-/// device or different ones.
+/// Queries the advice on a range of managed memory, as a number; -1 means the host, and -2 no device or different ones.
 pub fn mem_range_attribute(attribute: CUmem_range_attribute, ptr: CUdeviceptr, nbytes: usize) -> Result<i32> {
     let mut value: c_int = 0;
     let table = crate::context::current_driver_table("cuMemRangeGetAttribute")?;

@@ -1,4 +1,4 @@
-//! Host memory that the device can reach: page-locked, registered; and plain aligned memory.
+//! Host memory that the device can access: page-locked and registered memory; also plain aligned memory.
 
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -24,7 +24,7 @@ fn device_pointer(ctx: &Context, host: *mut u8) -> Result<CUdeviceptr> {
     Ok(ptr)
 }
 
-/// The device's address of page-locked or registered memory, in the current context.
+/// The device address of page-locked or registered memory, in the current context.
 pub fn host_device_pointer(host: *const u8) -> Result<CUdeviceptr> {
     let mut ptr = 0;
     // SAFETY: writes one pointer; the driver checks the host pointer.
@@ -48,7 +48,7 @@ unsafe impl Send for HostAllocation {}
 unsafe impl Sync for HostAllocation {}
 
 impl HostAllocation {
-    /// Allocates in the current context. The contents are unspecified.
+    /// Allocates in the current context. The contents are undefined.
     pub fn new(nbytes: usize, flags: impl Into<HostAllocFlags>) -> Result<Self> {
         let HostAllocFlags(flags) = flags.into();
         let ctx = Context::current_or_error()?;
@@ -87,20 +87,20 @@ impl HostAllocation {
         self.nbytes
     }
 
-    /// The context it belongs to.
+    /// The context to which it belongs.
     pub fn context(&self) -> &Context {
         &self.ctx
     }
 
-    /// Frees the memory as dropping does: nothing if it was freed before, and errors go to the cleanup
-    /// hook. For owners that must not hold a lock of theirs while the driver waits.
+    /// Frees the memory as dropping does: does nothing if it was freed before, and reports errors to the cleanup hook.
+    /// For owners that must not hold a lock while the driver waits.
     pub fn free_quietly(&self) {
         if !self.freed.swap(true, Ordering::AcqRel) {
             self.ctx.free_on_drop(|table| self.free_page_locked(table));
         }
     }
 
-    /// The flags it was allocated with, as the driver remembers them.
+    /// The flags of the allocation, as the driver reports them.
     pub fn flags(&self) -> Result<u32> {
         let mut flags = 0;
         // SAFETY: writes one value.
@@ -108,7 +108,7 @@ impl HostAllocation {
         Ok(flags)
     }
 
-    /// The device's address of this memory (flag `DEVICEMAP`, or unified addressing).
+    /// The device address of this memory (with the flag `DEVICEMAP`, or unified addressing).
     pub fn device_pointer(&self) -> Result<CUdeviceptr> {
         device_pointer(&self.ctx, self.ptr)
     }
@@ -135,7 +135,7 @@ impl Drop for HostAllocation {
     }
 }
 
-/// Plain host memory at a given alignment, freed when dropped; fit for [`RegisteredHostMemory`].
+/// Plain host memory with a given alignment, freed when dropped; suitable for [`RegisteredHostMemory`].
 #[derive(Debug)]
 pub struct AlignedHostAllocation {
     ptr: *mut u8,
@@ -197,7 +197,7 @@ impl Drop for AlignedHostAllocation {
     }
 }
 
-/// Host memory of the program, page-locked until dropped.
+/// The program's own host memory, page-locked until dropped.
 #[derive(Debug)]
 pub struct RegisteredHostMemory {
     ctx: Context,
@@ -239,7 +239,7 @@ impl RegisteredHostMemory {
         self.nbytes
     }
 
-    /// The device's address of this memory.
+    /// The device address of this memory.
     pub fn device_pointer(&self) -> Result<CUdeviceptr> {
         device_pointer(&self.ctx, self.ptr)
     }
@@ -249,7 +249,7 @@ impl RegisteredHostMemory {
         self.unregistered.load(Ordering::Acquire)
     }
 
-    /// Undoes the page-locking now. A second call is an error.
+    /// Unlocks the memory now. A second call is an error.
     pub fn unregister(&self) -> Result<()> {
         if self.unregistered.swap(true, Ordering::AcqRel) {
             let code = CUresult::CUDA_ERROR_INVALID_HANDLE;

@@ -1,7 +1,7 @@
-//! Virtual memory management: addresses and memory apart from each other.
+//! Virtual memory management: address ranges and physical memory as separate objects.
 //!
-//! Establishes: memory and addresses stay as long as a mapping joins them, and a mapping is undone
-//! before either goes. None of them belongs to a context.
+//! Establishes: a mapping keeps its memory and addresses alive, and is undone before either is released. None of the
+//! three belongs to a context.
 
 use super::memory_pool::device_location;
 use crate::active_captures::{is_any_capturing, with_relaxed_capture_mode};
@@ -17,19 +17,19 @@ use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What a device may do with memory.
+/// A device's access rights to memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AccessRights {
-    /// Nothing.
+    /// No access.
     None,
-    /// Read.
+    /// Read only.
     Read,
     /// Read and write.
     ReadWrite,
 }
 
 impl AccessRights {
-    /// As the driver says it.
+    /// Converts to the driver's flags.
     pub fn to_driver_flags(self) -> CUmemAccess_flags {
         match self {
             Self::None => CU_MEM_ACCESS_FLAGS_PROT_NONE,
@@ -38,7 +38,7 @@ impl AccessRights {
         }
     }
 
-    /// What flags of the driver say, `None` if they say something else.
+    /// Converts from the driver's flags; `None` if they mean something else.
     pub fn from_flags(flags: u32) -> Option<Self> {
         [Self::None, Self::Read, Self::ReadWrite].into_iter().find(|rights| rights.to_driver_flags().0 == flags)
     }
@@ -78,7 +78,7 @@ fn allocation_properties(device: &Device, exportable: bool) -> CUmemAllocationPr
     }
 }
 
-/// Sizes and offsets of physical memory on a device are multiples of this many bytes.
+/// The granularity, in bytes, of sizes and offsets of physical memory on a device.
 pub fn mem_granularity(device: &Device) -> Result<usize> {
     let mut granularity = 0;
     let (props, option) = (allocation_properties(device, false), CU_MEM_ALLOC_GRANULARITY_MINIMUM);
@@ -98,7 +98,7 @@ struct PhysicalMemoryInner {
     nbytes: usize,
 }
 
-/// Memory of a device without an address. Cloning gives another reference to the same memory.
+/// Physical memory of a device, without an address. Cloning gives another reference to the same memory.
 #[derive(Clone)]
 pub struct PhysicalMemory(Arc<PhysicalMemoryInner>);
 
@@ -109,8 +109,8 @@ impl std::fmt::Debug for PhysicalMemory {
 }
 
 impl PhysicalMemory {
-    /// Memory on a device; `nbytes` is rounded up to [`mem_granularity`]. Memory that is `exportable`
-    /// can go to another process as a file descriptor.
+    /// Allocates memory on a device; `nbytes` is rounded up to [`mem_granularity`]. Memory that is `exportable` can be
+    /// passed to another process as a file descriptor.
     pub fn new(device: Device, nbytes: usize, exportable: bool) -> Result<Self> {
         let nbytes = nbytes.checked_next_multiple_of(mem_granularity(&device)?.max(1)).unwrap_or(usize::MAX);
         let props = allocation_properties(&device, exportable);
@@ -124,7 +124,7 @@ impl PhysicalMemory {
         Ok(Self(Arc::new(PhysicalMemoryInner { device, handle, nbytes })))
     }
 
-    /// Memory that another process exported, with the size it has there.
+    /// Imports memory that another process exported, with its size there.
     pub fn import(device: Device, fd: BorrowedFd<'_>, nbytes: usize) -> Result<Self> {
         let mut handle = 0;
         let fd = std::ptr::without_provenance_mut(fd.as_raw_fd() as usize);
@@ -134,7 +134,7 @@ impl PhysicalMemory {
         Ok(Self(Arc::new(PhysicalMemoryInner { device, handle, nbytes })))
     }
 
-    /// The memory as a file descriptor, for another process.
+    /// Exports the memory as a file descriptor for another process.
     pub fn export(&self) -> Result<OwnedFd> {
         let mut fd: c_int = -1;
         let (handle, kind) = (self.0.handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
@@ -176,7 +176,7 @@ struct AddressRangeInner {
     nbytes: usize,
 }
 
-/// Addresses without memory. Cloning gives another reference to the same ones.
+/// A reserved range of addresses without memory. Cloning gives another reference to the same range.
 #[derive(Clone)]
 pub struct AddressRange(Arc<AddressRangeInner>);
 
@@ -199,7 +199,7 @@ impl AddressRange {
         Ok(Self(Arc::new(AddressRangeInner { table, ptr, nbytes })))
     }
 
-    /// The first address.
+    /// The start address.
     pub fn ptr(&self) -> CUdeviceptr {
         self.0.ptr
     }
@@ -209,8 +209,7 @@ impl AddressRange {
         self.0.nbytes
     }
 
-    /// Maps memory at `offset` bytes of these addresses. It must not be used before
-    /// [`Mapping::set_access`].
+    /// Maps memory at `offset` bytes into the range. Call [`Mapping::set_access`] before using it.
     pub fn map(&self, offset: usize, memory: &PhysicalMemory) -> Result<Mapping> {
         let nbytes = memory.nbytes();
         let code = CUresult::CUDA_ERROR_INVALID_VALUE;
@@ -241,7 +240,7 @@ impl Drop for AddressRangeInner {
     }
 }
 
-/// Memory at addresses, until dropped. Work that uses it must be over by then.
+/// Memory mapped at an address, until dropped. All work that uses it must have finished by then.
 #[derive(Debug)]
 pub struct Mapping {
     range: AddressRange,
@@ -251,7 +250,7 @@ pub struct Mapping {
 }
 
 impl Mapping {
-    /// The first address.
+    /// The start address.
     pub fn ptr(&self) -> CUdeviceptr {
         self.ptr
     }
@@ -261,12 +260,12 @@ impl Mapping {
         self.memory.nbytes()
     }
 
-    /// The addresses that it is part of.
+    /// The address range that contains the mapping.
     pub fn range(&self) -> &AddressRange {
         &self.range
     }
 
-    /// The memory behind it.
+    /// The mapped memory.
     pub fn memory(&self) -> &PhysicalMemory {
         &self.memory
     }
@@ -276,7 +275,7 @@ impl Mapping {
         self.unmapped.load(Ordering::Acquire)
     }
 
-    /// Says what a device may do with the memory at these addresses.
+    /// Sets a device's access rights to the mapping.
     pub fn set_access(&self, device: &Device, rights: AccessRights) -> Result<()> {
         self.check_mapped("cuMemSetAccess")?;
         let desc = CUmemAccessDesc { location: device_location(device), flags: rights.to_driver_flags() };
@@ -284,7 +283,7 @@ impl Mapping {
         unsafe { call_driver!(self.range.0.table, cuMemSetAccess(self.ptr, self.nbytes(), &raw const desc, 1)) }
     }
 
-    /// What a device may do with the memory at these addresses.
+    /// A device's access rights to the mapping.
     pub fn access(&self, device: &Device) -> Result<AccessRights> {
         self.check_mapped("cuMemGetAccess")?;
         let (mut flags, location) = (0u64, device_location(device));
@@ -293,9 +292,9 @@ impl Mapping {
         Ok(AccessRights::from_driver_flags(CUmemAccess_flags(flags as u32)))
     }
 
-    /// Waits for the work of the current context and undoes the mapping: the driver would not wait, and kernels
-    /// that use the memory would fault. Work of other contexts is for the caller to wait for, and while a stream
-    /// is captured nothing is waited for. A second call is an error.
+    /// Waits for the work of the current context, then unmaps: the driver would not wait, and kernels that use the
+    /// memory would fault. The caller must wait for the work of other contexts; while a stream is being captured,
+    /// `unmap` does not wait at all. A second call is an error.
     pub fn unmap(&self) -> Result<()> {
         if self.unmapped.swap(true, Ordering::AcqRel) {
             return Err(Error::new("cuMemUnmap", CUresult::CUDA_ERROR_INVALID_HANDLE, "it was unmapped before"));

@@ -1,4 +1,4 @@
-//! The driver's own pools, from which memory in stream order comes.
+//! The driver's memory pools, which serve stream-ordered allocations.
 
 use super::device::DeviceAllocation;
 use super::mapping::{AccessRights, own_fd_from_driver};
@@ -72,8 +72,8 @@ pub(super) fn unused_bytes(device: Device) -> usize {
     pools_of_device(device).iter().map(unused).sum()
 }
 
-/// Has the driver's pools on a device give back what they keep unused. What was freed in stream order in the current
-/// context is waited for. While a stream is being captured, which forbids that, nothing happens.
+/// Makes the driver's pools on a device return their unused memory. Waits for what was freed in stream order in the
+/// current context. Does nothing while a stream is being captured, which forbids this.
 pub(super) fn trim_pools_of_device(device: Device) {
     let mut pools = pools_of_device(device);
     pools.retain(|pool| pool.attribute_or_zero(CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT) > 0);
@@ -128,7 +128,7 @@ struct MemoryPoolInner {
     pool: Mutex<Option<Arc<DriverPool>>>,
 }
 
-/// A pool of the driver. Cloning gives another reference to the same one.
+/// A memory pool of the driver. Cloning gives another reference to the same pool.
 #[derive(Clone)]
 pub struct MemoryPool(Arc<MemoryPoolInner>);
 
@@ -168,8 +168,8 @@ impl MemoryPool {
         Self::from_parts(made.unwrap_or_else(|| Arc::new(DriverPool { device, handle, is_made_here: false })), false)
     }
 
-    /// A new pool on a device, of at most `max_bytes` (0: no limit but the device's memory). One that
-    /// is `exportable` can go to another process as a file descriptor.
+    /// Creates a pool on a device, of at most `max_bytes` (0: limited only by the device's memory). An `exportable`
+    /// pool can be passed to another process as a file descriptor.
     pub fn new(device: Device, max_bytes: usize, exportable: bool) -> Result<Self> {
         let handle_types = if exportable { CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR } else { CU_MEM_HANDLE_TYPE_NONE };
         let props = CUmemPoolProps {
@@ -185,7 +185,7 @@ impl MemoryPool {
         Ok(Self::from_created_handle(device, handle))
     }
 
-    /// The pool that a device has from the beginning.
+    /// The default pool of a device.
     pub fn default_of_device(device: Device) -> Result<Self> {
         let mut handle = CUmemoryPool::null();
         // SAFETY: writes one handle.
@@ -193,7 +193,7 @@ impl MemoryPool {
         Ok(Self::from_existing_handle(device, handle))
     }
 
-    /// The pool that allocations in stream order on a device use now.
+    /// The pool that a device currently uses for stream-ordered allocations.
     pub fn current_of_device(device: Device) -> Result<Self> {
         let mut handle = CUmemoryPool::null();
         // SAFETY: writes one handle.
@@ -201,8 +201,8 @@ impl MemoryPool {
         Ok(Self::from_existing_handle(device, handle))
     }
 
-    /// Opens a pool that another process exported. Its memory comes by [`MemoryPool::import_pointer`];
-    /// it allocates none itself.
+    /// Imports a pool that another process exported. Get its memory from [`MemoryPool::import_pointer`]; the imported
+    /// pool cannot allocate.
     pub fn import(device: Device, fd: BorrowedFd<'_>) -> Result<Self> {
         let mut handle = CUmemoryPool::null();
         let fd = std::ptr::without_provenance_mut(fd.as_raw_fd() as usize);
@@ -214,8 +214,8 @@ impl MemoryPool {
         Ok(Self::from_created_handle(device, handle))
     }
 
-    /// Makes it the pool of its device's allocations in stream order, until another one is or it is
-    /// closed.
+    /// Makes this the pool for its device's stream-ordered allocations, until another pool is made current or this one
+    /// is closed.
     pub fn make_current(&self) -> Result<()> {
         let pool = self.driver_pool_if_open("cuDeviceSetMemPool")?;
         let mut current = locked_current_pools();
@@ -227,9 +227,9 @@ impl MemoryPool {
         Ok(())
     }
 
-    /// Gives the pool up: no memory comes from it any more, and it is destroyed once all of its memory
-    /// is freed. If it was its device's current pool, that is the default one again. Closing it again,
-    /// or one that this process has only found, does nothing.
+    /// Closes the pool: it allocates no more, and is destroyed once all of its memory is freed. If it was its device's
+    /// current pool, the default pool becomes current again. Does nothing if the pool is closed already, or was not
+    /// created by this process.
     pub fn close(&self) -> Result<()> {
         if !self.0.is_owner {
             return Ok(());
@@ -245,13 +245,13 @@ impl MemoryPool {
 
 /// Memory.
 impl MemoryPool {
-    /// Memory for `stream`, freed in its order; `None` is the default stream of the current context.
+    /// Allocates memory for `stream`, freed in stream order; `None` is the current context's default stream.
     pub fn allocate(&self, nbytes: usize, stream: Option<&Stream>) -> Result<DeviceAllocation> {
         let pool = self.driver_pool_if_open("cuMemAllocFromPoolAsync")?;
         DeviceAllocation::from_pool(pool, nbytes, stream)
     }
 
-    /// What stands for memory of an exportable pool in a process that has imported the pool.
+    /// The bytes that identify memory of an exportable pool to a process that has imported the pool.
     pub fn export_pointer(memory: &DeviceAllocation) -> Result<[u8; 64]> {
         let mut data = CUmemPoolPtrExportData::default();
         // SAFETY: writes one structure; the driver checks the address.
@@ -259,7 +259,7 @@ impl MemoryPool {
         Ok(data.reserved)
     }
 
-    /// Memory of another process, whose pool this is. It is unmapped in the default stream.
+    /// Maps memory of another process, which exported this pool. It is unmapped in the default stream.
     pub fn import_pointer(&self, bytes: [u8; 64]) -> Result<DeviceAllocation> {
         let ctx = Context::current_or_error()?;
         let pool = self.driver_pool_if_open("cuMemPoolImportPointer")?;
@@ -272,7 +272,7 @@ impl MemoryPool {
         DeviceAllocation::from_imported(ctx, ptr, pool)
     }
 
-    /// Gives unused memory back to the device until no more than `keep_bytes` are reserved.
+    /// Returns unused memory to the device until at most `keep_bytes` are reserved.
     pub fn trim_to(&self, keep_bytes: usize) -> Result<()> {
         // SAFETY: the pool exists.
         self.call_with_open_pool("cuMemPoolTrimTo", |table, pool| unsafe {
@@ -283,7 +283,7 @@ impl MemoryPool {
 
 /// Attributes and access.
 impl MemoryPool {
-    /// The device it is on.
+    /// The device of the pool.
     pub fn device(&self) -> Device {
         self.0.device
     }
@@ -293,7 +293,7 @@ impl MemoryPool {
         self.0.handle
     }
 
-    /// An attribute; the settings of reuse are 0 or 1, all others bytes.
+    /// An attribute; the reuse settings are 0 or 1, all others are in bytes.
     pub fn attribute(&self, attribute: CUmemPool_attribute) -> Result<u64> {
         // Settings are ints, all others 64 bits; zero beforehand, so both read the same.
         let mut value = 0u64;
@@ -304,8 +304,8 @@ impl MemoryPool {
         Ok(value)
     }
 
-    /// Sets an attribute: a setting of reuse (0 or 1), the release threshold in bytes, or a high-water
-    /// mark, which can be set to 0 only.
+    /// Sets an attribute: a reuse setting (0 or 1), the release threshold in bytes, or a high-water mark, which can
+    /// only be reset to 0.
     pub fn set_attribute(&self, attribute: CUmemPool_attribute, mut value: u64) -> Result<()> {
         // SAFETY: the value has room for both sizes; the first bytes are those of the number as an int.
         self.call_with_open_pool("cuMemPoolSetAttribute", |table, pool| unsafe {
@@ -313,7 +313,7 @@ impl MemoryPool {
         })
     }
 
-    /// Says what a device may do with the pool's memory.
+    /// Sets a device's access rights to the pool's memory.
     pub fn set_access(&self, device: &Device, rights: AccessRights) -> Result<()> {
         let desc = CUmemAccessDesc { location: device_location(device), flags: rights.to_driver_flags() };
         // SAFETY: reads one structure.
@@ -322,7 +322,7 @@ impl MemoryPool {
         })
     }
 
-    /// What a device may do with the pool's memory.
+    /// A device's access rights to the pool's memory.
     pub fn access(&self, device: &Device) -> Result<AccessRights> {
         let mut flags = CUmemAccess_flags::default();
         let mut location = device_location(device);
@@ -333,7 +333,7 @@ impl MemoryPool {
         Ok(AccessRights::from_driver_flags(flags))
     }
 
-    /// The pool as a file descriptor, for another process.
+    /// Exports the pool as a file descriptor for another process.
     pub fn export(&self) -> Result<OwnedFd> {
         let mut fd: c_int = -1;
         let kind = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;

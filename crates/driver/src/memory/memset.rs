@@ -1,4 +1,4 @@
-//! Filling device memory with a value. Sizes count elements, pitches count bytes.
+//! Fills device memory with a value. Sizes are in elements, pitches in bytes.
 
 use crate::context::current_driver_table;
 use crate::error::Result;
@@ -6,7 +6,7 @@ use crate::memory::diagnosis::explain_address_error;
 use crate::stream::{Stream, current_table_and_stream_handle};
 use rtcg_cuda_sys::CUdeviceptr;
 
-/// The bytes from the first to the last one of `height` rows of `width` elements of `item` bytes.
+/// The size in bytes spanned by `height` rows of `width` elements of `item` bytes.
 pub fn extent_2d(pitch: usize, width: usize, height: usize, item: usize) -> usize {
     match height {
         0 => 0,

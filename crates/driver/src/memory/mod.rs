@@ -1,4 +1,4 @@
-//! Memory: allocations on the device and on the host, copies, fills.
+//! Memory: allocations on the device and the host, copies and fills.
 
 mod address_owner;
 mod array;

@@ -1,5 +1,5 @@
-//! Memory that is cached but unused: how much there is, and how it is returned when
-//! memory is short: whatever the program can give up, then what pools hold unused.
+//! Memory that is cached but unused: how much there is, and how it is returned when memory runs short: first what the
+//! program's reclaim hook can free, then what pools hold unused.
 
 use super::memory_pool;
 use crate::context::Device;
@@ -22,8 +22,8 @@ pub(crate) trait ReclaimMemory: Send + Sync {
     fn trim_idle_memory(&self) -> bool;
 }
 
-/// Sets what runs when an allocation fails for lack of memory, before it is tried once more: a
-/// garbage collection, say. It runs in the allocating thread and may use the driver.
+/// Sets a hook, such as a garbage collection, that runs when an allocation fails for lack of memory, before the
+/// allocation is retried. It runs in the allocating thread and may use the driver.
 pub fn set_reclaim_hook(hook: impl Fn() + Send + Sync + 'static) {
     *RECLAIM_HOOK.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(hook));
 }

@@ -1,9 +1,9 @@
 //! Blocking copies of pageable host memory through page-locked buffers.
 //!
-//! A driver copies pageable memory with one thread through a buffer of its own, and that thread also
-//! takes the page faults of memory that has not been accessed yet. Here several threads move chunks between
-//! the memory and page-locked slots while the device copies other slots. Where host and device share
-//! their memory ([`Device::has_discrete_memory`](crate::Device::has_discrete_memory)) nothing of it pays.
+//! A driver copies pageable memory with one thread through its own buffer, and that thread also takes the page faults
+//! of untouched memory. Here several threads move chunks between the memory and page-locked slots while the device
+//! copies other slots. Staging does not pay off if host and device share their memory
+//! ([`Device::has_discrete_memory`](crate::Device::has_discrete_memory)).
 //!
 //! Establishes: when a copy returns, no thread and no work of the device uses a slot or the caller's memory.
 
@@ -22,23 +22,23 @@ const MIN_STAGED_BYTES: usize = 8 << 20;
 /// More threads than this no longer make copies faster.
 const MAX_WORKERS: usize = 8;
 
-/// Which copies of pageable memory are staged.
+/// Which copies of pageable memory go through page-locked buffers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum StagingPolicy {
-    /// Long ones, where the device has memory of its own.
+    /// Long copies, if the device has its own memory.
     Auto = 1,
-    /// None.
+    /// No copies.
     Never = 2,
-    /// All that are not empty, also where it only costs time: for tests.
+    /// All copies that are not empty, even if it is slower: for tests.
     Always = 3,
 }
 
 /// 0 is not asked yet.
 static STAGING_POLICY: AtomicU8 = AtomicU8::new(0);
 
-/// Sets the policy of this process. Without it the variable `RTCG_STAGING` (`auto`, `never` or `always`)
-/// decides, and without that it is [`StagingPolicy::Auto`].
+/// Sets the policy of this process. The default comes from the variable `RTCG_STAGING` (`auto`, `never` or `always`),
+/// or is [`StagingPolicy::Auto`].
 pub fn set_staging_policy(policy: StagingPolicy) {
     STAGING_POLICY.store(policy as u8, Ordering::Relaxed);
 }

@@ -1,4 +1,4 @@
-//! Kernels: attributes and parameters. Launching is in `launch`.
+//! Kernels: attributes and parameters. `launch` has the launches.
 
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -18,7 +18,7 @@ pub(crate) struct PreparedLaunchCell {
     pub(crate) launch: AtomicPtr<c_void>,
 }
 
-/// Where a parameter lies in the packed arguments.
+/// The place of a parameter in the packed arguments.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Param {
     /// Offset in bytes.
@@ -53,7 +53,7 @@ impl Drop for FunctionInner {
     }
 }
 
-/// A kernel of a module. Cloning gives another reference to the same one.
+/// A kernel of a module. Cloning gives another reference to the same kernel.
 #[derive(Clone)]
 pub struct Function(pub(crate) Arc<FunctionInner>);
 
@@ -84,7 +84,7 @@ impl Function {
         Self(inner)
     }
 
-    /// The (mangled) name it was requested by.
+    /// The (mangled) name by which it was looked up.
     pub fn name(&self) -> &str {
         &self.0.name
     }
@@ -120,7 +120,7 @@ impl Function {
         })
     }
 
-    /// Sets the preferred split of cache and shared memory.
+    /// Sets the preferred split between L1 cache and shared memory.
     pub fn set_cache_config(&self, config: CUfunc_cache) -> Result<()> {
         // SAFETY: the function is alive.
         let result = unsafe { call_if_alive!(self.0.module, cuFuncSetCacheConfig(self.0.handle, config)) };
@@ -134,8 +134,8 @@ impl Function {
         result.map_err(|error| explain_invalid_config(error, config.0, "CUsharedconfig, 0 to 2"))
     }
 
-    /// The kernel's parameters as its source declares them; `None` where the source is not known
-    /// ([`crate::Module::set_signatures`]), cannot be understood, or contradicts what was loaded.
+    /// The kernel's parameters as its source declares them; `None` if the source is unknown
+    /// ([`crate::Module::set_signatures`]), cannot be parsed, or contradicts the loaded module.
     pub fn signature(&self) -> Option<&Arc<Signature>> {
         let found = self.0.signature.get_or_init(|| {
             let signature = self.0.module.kernel_signature(&self.0.name)?;
@@ -144,8 +144,8 @@ impl Function {
         found.as_ref()
     }
 
-    /// The kernel's parameters, asked from the driver once; `None` when the driver cannot report
-    /// (before CUDA 12.4).
+    /// The kernel's parameters, queried from the driver once; `None` if the driver cannot report them (before CUDA
+    /// 12.4).
     pub fn params(&self) -> Option<&[Param]> {
         self.0.params.get_or_init(|| self.query_params()).as_deref()
     }

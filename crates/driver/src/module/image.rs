@@ -1,7 +1,7 @@
-//! Images for drivers that take an address without a length.
+//! Checks of images for drivers that take an address without a length.
 //!
-//! Establishes: what a driver is given has every byte that its headers speak of. Here the number of bytes is known;
-//! the driver would read on behind them.
+//! Establishes: an image passed to a driver contains every byte that its headers refer to. This crate knows the image's
+//! length; the driver would read past its end.
 
 use crate::error::{Error, Result};
 use rtcg_cuda_sys::CUresult;

@@ -1,4 +1,4 @@
-//! Libraries: images of no context, loaded by the driver into each context that uses them, and their kernels.
+//! Libraries: context-independent images, which the driver loads into each context that uses them, and their kernels.
 //!
 //! A [`Kernel`] stands for a [`Function`] in every context. Establishes: modules, functions and kernels keep their
 //! library loaded; after [`Library::close`] they are refused. Needs a driver of CUDA 12 or newer.
@@ -27,7 +27,7 @@ struct LibraryInner {
     modules: Mutex<Vec<WeakModule>>,
 }
 
-/// A loaded library. Cloning gives another reference to the same one.
+/// A loaded library. Cloning gives another reference to the same library.
 #[derive(Clone)]
 pub struct Library(Arc<LibraryInner>);
 
@@ -37,7 +37,7 @@ impl std::fmt::Debug for Library {
     }
 }
 
-/// A kernel of a library. Cloning gives another reference to the same one.
+/// A kernel of a library. Cloning gives another reference to the same kernel.
 #[derive(Clone)]
 pub struct Kernel {
     library: Library,
@@ -64,13 +64,13 @@ impl Library {
         Self(Arc::new(LibraryInner { table, handle, closed: AtomicBool::new(false), modules: Mutex::default() }))
     }
 
-    /// Loads PTX, a cubin or a fat binary, for all contexts of the driver that the current context belongs to; without
-    /// a context, of the first device's. No context is needed.
+    /// Loads PTX, a cubin or a fat binary for all contexts of one driver: that of the current context or, without one,
+    /// of the first device. Needs no context.
     pub fn from_image(image: &[u8]) -> Result<Self> {
         Self::from_image_with(image, &[], None).0
     }
 
-    /// As [`Library::from_image`], with options for the JIT, its log, and the driver of `device`.
+    /// [`Library::from_image`] with JIT options, for the driver of `device`; also returns the JIT log.
     pub fn from_image_with(
         image: &[u8],
         options: &[(CUjit_option, usize)],
@@ -101,7 +101,7 @@ impl Library {
         (result, log)
     }
 
-    /// As [`Library::from_image`] from a file.
+    /// [`Library::from_image`] for a file.
     pub fn from_file(path: &std::path::Path) -> Result<Self> {
         let image = read_image_file("cuLibraryLoadFromFile", path)?;
         Self::from_image(&image).map_err(|error| add_file_to_error(error, path))
@@ -116,8 +116,8 @@ impl Library {
         if self.is_closed() { Err(closed_error(call, "library")) } else { Ok(self.0.table) }
     }
 
-    /// Unloads the library from all contexts while references to it remain, which become unusable. Calling it again
-    /// does nothing. As in CUDA, no kernel of it may be running at that moment.
+    /// Unloads the library from all contexts; remaining references become unusable. Further calls do nothing. As in
+    /// CUDA, none of its kernels may be running at that moment.
     pub fn close(&self) -> Result<()> {
         if self.0.closed.swap(true, Ordering::AcqRel) {
             return Ok(());
@@ -132,7 +132,7 @@ impl Library {
         self.0.closed.load(Ordering::Acquire)
     }
 
-    /// The kernel with this (mangled) name.
+    /// Finds the kernel with this (mangled) name.
     pub fn kernel(&self, name: &str) -> Result<Kernel> {
         let c_name = c_string("cuLibraryGetKernel", name.as_bytes())?;
         let table = self.driver_table_if_alive("cuLibraryGetKernel")?;
@@ -143,7 +143,7 @@ impl Library {
         Ok(Kernel { library: self.clone(), handle, name: name.into() })
     }
 
-    /// All kernels, in the driver's order. Needs a driver of CUDA 12.4 or newer.
+    /// Lists all kernels, in the driver's order. Needs a driver of CUDA 12.4 or newer.
     pub fn kernels(&self) -> Result<Vec<Kernel>> {
         let table = self.driver_table_if_alive("cuLibraryEnumerateKernels")?;
         let mut count = 0;
@@ -174,7 +174,7 @@ impl Library {
         add_kernel_names_to_error(error, "library", kernels.iter().map(Kernel::name))
     }
 
-    /// Its module in the current context, where it is loaded now if it was not before.
+    /// The library's module in the current context; loads it if necessary.
     pub fn module(&self) -> Result<Module> {
         self.driver_table_if_alive("cuLibraryGetModule")?;
         let ctx = self.current_context_of_driver("cuLibraryGetModule")?;
@@ -207,7 +207,7 @@ impl Library {
         self.kernel(name)?.function()
     }
 
-    /// `(address, nbytes)` of a global or constant variable in the current context.
+    /// The `(address, nbytes)` of a global or constant variable in the current context.
     pub fn global(&self, name: &str) -> Result<(CUdeviceptr, usize)> {
         self.query_variable("cuLibraryGetGlobal", name, |table, ptr, nbytes, library, name| {
             // SAFETY: the library is alive, the name NUL-terminated, a pointer and a size are written.
@@ -215,7 +215,8 @@ impl Library {
         })
     }
 
-    /// `(address, nbytes)` of a managed variable. Real GPUs have one for all contexts, the virtual GPU one for each.
+    /// The `(address, nbytes)` of a managed variable. It is shared by all contexts on a real GPU, and separate for each
+    /// on the virtual GPU.
     pub fn managed(&self, name: &str) -> Result<(CUdeviceptr, usize)> {
         self.query_variable("cuLibraryGetManaged", name, |table, ptr, nbytes, library, name| {
             // SAFETY: as in `Library::global`.
@@ -238,7 +239,7 @@ impl Library {
         Ok((ptr, nbytes))
     }
 
-    /// The address of a function that host and device call alike; of devices that have unified function pointers
+    /// The address of a function that host and device call alike, for devices with unified function pointers
     /// (`CU_DEVICE_ATTRIBUTE_UNIFIED_FUNCTION_POINTERS`).
     pub fn unified_function(&self, name: &str) -> Result<usize> {
         let c_name = c_string("cuLibraryGetUnifiedFunction", name.as_bytes())?;
@@ -262,7 +263,7 @@ impl Kernel {
         self.handle
     }
 
-    /// The library that holds the kernel.
+    /// The library that contains the kernel.
     pub fn library(&self) -> &Library {
         &self.library
     }
@@ -301,15 +302,15 @@ impl Kernel {
         unsafe { call_driver!(table, cuKernelSetAttribute(attribute, value, self.handle, device.handle())) }
     }
 
-    /// Sets the preferred split of cache and shared memory for all contexts of a device.
+    /// Sets the preferred split between L1 cache and shared memory for all contexts of a device.
     pub fn set_cache_config(&self, config: CUfunc_cache, device: &Device) -> Result<()> {
         let table = self.driver_table_for_device("cuKernelSetCacheConfig", device)?;
         // SAFETY: the kernel is alive.
         unsafe { call_driver!(table, cuKernelSetCacheConfig(self.handle, config, device.handle())) }
     }
 
-    /// Where its parameters lie in the packed arguments. Needs a driver of CUDA 12.4 or newer, and of NVIDIA's a
-    /// current context.
+    /// The places of the parameters in the packed arguments. Needs a driver of CUDA 12.4 or newer, and with NVIDIA's
+    /// driver a current context.
     pub fn params(&self) -> Result<Vec<Param>> {
         let table = self.library.driver_table_if_alive("cuKernelGetParamInfo")?;
         let mut params = Vec::new();

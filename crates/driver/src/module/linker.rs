@@ -1,4 +1,4 @@
-//! The driver's linker: several PTX files, cubins and libraries into one module; LTO-IR through nvJitLink.
+//! The driver's linker: links several PTX files, cubins and libraries into one module, and LTO-IR through nvJitLink.
 
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -32,8 +32,8 @@ impl std::fmt::Debug for Linker {
 impl Linker {
     /// Starts a link in the current context.
     ///
-    /// `CU_JIT_LTO` asks for link-time optimisation of everything, `CU_JIT_FTZ`, `CU_JIT_PREC_DIV`,
-    /// `CU_JIT_PREC_SQRT` and `CU_JIT_FMA` are for LTO-IR only; no driver sees these.
+    /// `CU_JIT_LTO` enables link-time optimisation of everything. `CU_JIT_FTZ`, `CU_JIT_PREC_DIV`, `CU_JIT_PREC_SQRT`
+    /// and `CU_JIT_FMA` apply only to LTO-IR. None of these is passed to a driver.
     pub fn new(options: &[(CUjit_option, usize)]) -> Result<Self> {
         let ctx = Context::current_or_error()?;
         let (lto, options) = LtoLinker::new(options, ctx.device().can_load_cubins());
@@ -46,7 +46,7 @@ impl Linker {
         Ok(Self { ctx, handle, options, lto, lto_log: None })
     }
 
-    /// Adds one of nvJitLink's own options (`-fma=0`, `-kernels-used=k`), for links with LTO-IR.
+    /// Adds an nvJitLink option (`-fma=0`, `-kernels-used=k`), for links with LTO-IR.
     ///
     /// # Errors
     /// When the same option was given before with another value.
@@ -54,9 +54,9 @@ impl Linker {
         self.lto.add_option(option)
     }
 
-    /// Adds an image. `name` is for messages.
+    /// Adds an image. `name` appears in messages.
     ///
-    /// LTO-IR (`CU_JIT_INPUT_NVVM`) makes the link one of nvJitLink's, which must be installed.
+    /// LTO-IR (`CU_JIT_INPUT_NVVM`) makes nvJitLink do the link; it must be installed.
     pub fn add_data(&mut self, data: &[u8], input: CUjitInputType, name: &str) -> Result<()> {
         if [CU_JIT_INPUT_FATBINARY, CU_JIT_INPUT_CUBIN].contains(&input) {
             check_image_lengths("cuLinkAddData", data).map_err(|error| {
@@ -112,7 +112,7 @@ impl Linker {
         })
     }
 
-    /// Links, and loads the result into the link's context.
+    /// Links, and loads the result into the linker's context.
     pub fn link_module(&mut self) -> Result<Module> {
         if let Some(module) = self.link_lto()? {
             return Ok(module);
@@ -151,7 +151,7 @@ impl Linker {
         Ok(None)
     }
 
-    /// What the linker has said so far.
+    /// The linker's messages so far.
     pub fn jit_log(&self) -> JitLog {
         let mut log = self.options.jit_log();
         if let Some(said) = &self.lto_log {

@@ -1,8 +1,8 @@
-//! Link-time optimisation: the part of a link that nvJitLink does, because no driver takes LTO-IR.
+//! Link-time optimisation: the part of a link that nvJitLink does, because no driver accepts LTO-IR.
 //!
-//! Where machine code is loaded nvJitLink links all inputs to a cubin. Elsewhere it makes PTX of those that hold
-//! LTO-IR, which the driver then links with the others: functions of LTO-IR may call those of PTX, while those of
-//! LTO-IR that only PTX calls have been removed by then.
+//! If the device loads machine code, nvJitLink links all inputs to a cubin. Otherwise it turns the LTO-IR inputs into
+//! PTX, which the driver then links with the others: LTO-IR functions may call PTX functions, but LTO-IR functions that
+//! only PTX calls have been removed by then.
 
 use crate::error::{Error, Result};
 use rtcg_cuda_sys::nvjitlink::{LinkFailure, LinkInput, LinkSource, nvJitLinkInputType, nvJitLinkResult};

@@ -32,11 +32,11 @@ type SignatureLookup = Box<dyn Fn(&str) -> Option<Signature> + Send + Sync>;
 pub struct ModuleSource {
     /// The whole source text.
     pub text: Arc<str>,
-    /// The options of the compiler.
+    /// The compiler options.
     pub options: Arc<[String]>,
-    /// Folders of its headers.
+    /// The include directories.
     pub include_dirs: Vec<PathBuf>,
-    /// Whether C++ names were left as they are.
+    /// Whether C++ names were left mangled rather than given C linkage.
     pub no_extern_c: bool,
 }
 
@@ -54,7 +54,7 @@ struct ModuleInner {
     library: Option<Library>,
 }
 
-/// A loaded module. Cloning gives another reference to the same one.
+/// A loaded module. Cloning gives another reference to the same module.
 #[derive(Clone)]
 pub struct Module(Arc<ModuleInner>);
 
@@ -77,7 +77,7 @@ fn add_file_to_error(error: Error, path: &std::path::Path) -> Error {
     error.with_detail(detail)
 }
 
-/// What the driver's JIT had to say, also when it succeeded.
+/// The messages of the driver's JIT, also on success.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub struct JitLog {
     /// Information and warnings.
@@ -106,7 +106,7 @@ impl Module {
         WeakModule(Arc::downgrade(&self.0))
     }
 
-    /// As [`Module::from_image`] from a file, which errors name.
+    /// [`Module::from_image`] for a file, which errors name.
     pub fn from_file(path: &std::path::Path) -> Result<Self> {
         Context::current_or_error()?;
         let image = read_image_file("cuModuleLoad", path)?;
@@ -118,8 +118,8 @@ impl Module {
         Self::from_image_with(image, &[]).0
     }
 
-    /// As [`Module::from_image`], with options for the JIT and its log. On failure the error log
-    /// is the error's detail. The options that carry log buffers are set here.
+    /// [`Module::from_image`] with JIT options; also returns the JIT log. On failure the error log is the error's
+    /// detail. The options that pass log buffers are set here.
     pub fn from_image_with(image: &[u8], options: &[(CUjit_option, usize)]) -> (Result<Self>, JitLog) {
         let ctx = match Context::current_or_error() {
             Ok(ctx) => ctx,
@@ -157,24 +157,24 @@ impl Module {
         &self.0.references
     }
 
-    /// Says how the kernels were declared in the source, so that arguments are checked by their
-    /// types ([`crate::signature`]). Only the first call counts.
+    /// Sets how the source declares the kernels, so that arguments are checked by type ([`crate::signature`]). Only the
+    /// first call counts.
     pub fn set_signatures(&self, look_up: impl Fn(&str) -> Option<Signature> + Send + Sync + 'static) {
         let _ = self.0.signatures.set(Box::new(look_up));
     }
 
-    /// Says what the module was compiled from. Only the first call counts.
+    /// Sets what the module was compiled from. Only the first call counts.
     pub fn set_source(&self, source: ModuleSource) {
         let _ = self.0.source.set(source);
     }
 
-    /// What the module was compiled from, where somebody has said it.
+    /// What the module was compiled from, if it was set.
     pub fn source(&self) -> Option<&ModuleSource> {
         self.0.source.get()
     }
 
-    /// Says that the source may declare texture references: the first launch of each kernel then checks that
-    /// those that it reads ([`Signature::textures`]) are bound.
+    /// Declares that the source may contain texture references: the first launch of each kernel then checks that the
+    /// references it reads ([`Signature::textures`]) are bound.
     pub fn set_has_texture_references(&self) {
         self.0.has_textures.store(true, Ordering::Relaxed);
     }
@@ -188,8 +188,8 @@ impl Module {
         self.0.signatures.get()?(kernel)
     }
 
-    /// Unloads the module while references to it and to its kernels remain, which become
-    /// unusable. Calling it again does nothing. The module of a [`Library`] stays loaded until the library is unloaded.
+    /// Unloads the module; remaining references to it and its kernels become unusable. Further calls do nothing. The
+    /// module of a [`Library`] stays loaded until the library is unloaded.
     ///
     /// As in CUDA, no kernel of it may be running at that moment.
     pub fn close(&self) -> Result<()> {
@@ -214,12 +214,12 @@ impl Module {
         self.0.ctx.driver_table_if_alive(call)
     }
 
-    /// The context the module is loaded in.
+    /// The context in which the module is loaded.
     pub fn context(&self) -> &Context {
         &self.0.ctx
     }
 
-    /// The kernel with this (mangled) name.
+    /// Finds the kernel with this (mangled) name.
     pub fn function(&self, name: &str) -> Result<Function> {
         let mut handle = CUfunction::null();
         // SAFETY: the module is alive, the name NUL-terminated, one handle is written.
@@ -230,7 +230,7 @@ impl Module {
         Ok(Function::from_parts(self.clone(), handle, name))
     }
 
-    /// All kernels, in the driver's order. Needs a driver of CUDA 12.4 or newer.
+    /// Lists all kernels, in the driver's order. Needs a driver of CUDA 12.4 or newer.
     pub fn functions(&self) -> Result<Vec<Function>> {
         let ctx = &self.0.ctx;
         let mut count = 0;
@@ -262,7 +262,7 @@ impl Module {
         Ok(Function::from_parts(self.clone(), handle, &name))
     }
 
-    /// `(address, nbytes)` of a global or constant variable.
+    /// The `(address, nbytes)` of a global or constant variable.
     pub fn global(&self, name: &str) -> Result<(CUdeviceptr, usize)> {
         let (mut ptr, mut nbytes) = (0, 0);
         // SAFETY: the module is alive, the name NUL-terminated, a pointer and a size are written.

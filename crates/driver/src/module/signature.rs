@@ -1,20 +1,20 @@
-//! The types of a kernel's parameters, and whether what is given fits them.
+//! The types of a kernel's parameters, and checks of arguments against them.
 //!
-//! The driver knows only sizes; types come from the source, read elsewhere and handed to
-//! [`crate::Module::set_signatures`]. A type that is not understood fits everything: only what is
-//! surely wrong is refused, because a program that worked must go on working. Integers fit each
-//! other when their sizes do, bytes fit anything, and a pointer may be passed as an integer.
+//! The driver knows only sizes; the types are parsed from the source elsewhere and passed to
+//! [`crate::Module::set_signatures`]. A type that cannot be parsed accepts everything: only arguments that are
+//! certainly wrong are refused, because a program that worked must go on working. Integers of equal size are
+//! interchangeable, bytes fit any parameter, and a pointer may be passed as an integer.
 
 use crate::error::Error;
 use crate::module::{Function, Param};
 use rtcg_cuda_sys::CUresult;
 
-/// A number in memory.
+/// The type of a number in memory.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum NumberType {
     /// `bool`.
     Bool,
-    /// An integer of this many bytes.
+    /// An integer of `nbytes` bytes.
     Int {
         /// Bytes.
         nbytes: u8,
@@ -35,39 +35,39 @@ pub enum NumberType {
     Complex128,
 }
 
-/// What a parameter is.
+/// The kind of a parameter.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ParamKind {
     /// A number by value.
     Value(NumberType),
-    /// An address of such numbers; `None` is `void` or what is not known.
+    /// A pointer to such numbers; `None` is `void` or unknown.
     Pointer(Option<NumberType>),
-    /// A structure, or something not understood.
+    /// A structure, or a type that cannot be parsed.
     Unknown,
 }
 
 /// A parameter as the source declares it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ParamDeclaration {
-    /// Its type as far as it is understood.
+    /// Its kind, as far as the type can be parsed.
     pub kind: ParamKind,
-    /// Its type as it is written, `const float *`.
+    /// Its type as written, such as `const float *`.
     pub c_type: String,
-    /// Its name, where it has one.
+    /// Its name, if it has one.
     pub name: Option<String>,
 }
 
 /// The parameters of a kernel.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Signature {
-    /// In order.
+    /// The parameters, in order.
     pub params: Vec<ParamDeclaration>,
     /// The texture references that the kernel reads.
     pub textures: Vec<String>,
 }
 
 impl NumberType {
-    /// The number that a C type is, its words in any usual order.
+    /// Parses a C number type; its words may be in any usual order.
     pub fn from_c_type(name: &str) -> Option<Self> {
         let int = |nbytes, signed| Some(Self::Int { nbytes, signed });
         match name {
@@ -121,7 +121,7 @@ impl NumberType {
         Some(Self::Int { nbytes, signed: signed.unwrap_or(true) })
     }
 
-    /// Bytes.
+    /// The size in bytes.
     pub fn nbytes(self) -> usize {
         match self {
             Self::Bool => 1,
@@ -154,7 +154,7 @@ impl NumberType {
         }
     }
 
-    /// NumPy's name of it.
+    /// The NumPy name.
     pub fn dtype_name(self) -> &'static str {
         match self {
             Self::Bool => "bool",
@@ -186,7 +186,7 @@ impl NumberType {
         }
     }
 
-    /// Whether a scalar of type `given` may stand for a parameter of this type.
+    /// Whether a scalar of type `given` may be passed for a parameter of this type.
     pub fn accepts_value(self, given: Self) -> bool {
         self == given
             || (self.fits_integer_bytes(given.nbytes())
@@ -210,7 +210,7 @@ impl NumberType {
 }
 
 impl ParamKind {
-    /// The kind of a type that is `pointers` times a pointer to the C type `base`.
+    /// The kind of the C type `base` with `pointers` levels of indirection.
     pub fn from_c_type(base: &str, pointers: usize) -> Self {
         match (pointers, NumberType::from_c_type(base)) {
             (0, Some(number)) => Self::Value(number),
@@ -220,7 +220,7 @@ impl ParamKind {
         }
     }
 
-    /// Bytes, where known.
+    /// The size in bytes, if known.
     pub fn nbytes(self) -> Option<usize> {
         match self {
             Self::Value(number) => Some(number.nbytes()),
@@ -255,19 +255,19 @@ impl ParamKind {
     }
 }
 
-/// What is given for a parameter.
+/// The type of an argument that is passed for a parameter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum GivenArgument {
     /// A number of this type by value.
     Value(NumberType),
-    /// An address, and what numbers are known to lie there.
+    /// An address, and the type of numbers stored there, if known.
     Pointer(Option<NumberType>),
-    /// Bytes of no known type.
+    /// Bytes of unknown type.
     Bytes,
 }
 
 impl ParamKind {
-    /// Whether it may be passed. Sizes are checked elsewhere.
+    /// Whether the argument may be passed. Sizes are checked elsewhere.
     #[inline]
     pub fn accepts_argument(self, given: GivenArgument) -> bool {
         match given {
@@ -280,7 +280,7 @@ impl ParamKind {
 }
 
 impl Function {
-    /// How a parameter was declared, where that is known.
+    /// The declaration of a parameter, if known.
     #[inline]
     pub fn param_declaration(&self, index: usize) -> Option<&ParamDeclaration> {
         self.signature()?.params.get(index)
@@ -289,7 +289,7 @@ impl Function {
     /// Checks the type of an argument against the kernel's source.
     ///
     /// # Errors
-    /// When it surely does not fit; the message names kernel and parameter.
+    /// When it certainly does not fit; the message names the kernel and the parameter.
     #[inline]
     pub fn check_argument_type(&self, index: usize, given: GivenArgument) -> crate::Result<()> {
         match self.param_declaration(index) {
@@ -298,8 +298,8 @@ impl Function {
         }
     }
 
-    /// What `given` may be taken as where its type contradicts the kernel's source though its size does not: an array
-    /// of other elements as an address, a number as so many bytes.
+    /// How to reinterpret `given` if its size is right but its type contradicts the kernel's source: an array of other
+    /// elements as an address, a number as raw bytes.
     pub fn reinterpret_mismatched(&self, index: usize, given: GivenArgument) -> Option<GivenArgument> {
         match (self.param_declaration(index)?.kind, given) {
             (ParamKind::Pointer(_), GivenArgument::Pointer(Some(_))) => Some(GivenArgument::Pointer(None)),
@@ -331,7 +331,7 @@ impl Function {
 }
 
 impl ParamDeclaration {
-    /// A declaration from its parts.
+    /// Makes a declaration from its parts.
     pub fn new(base: &str, pointers: usize, c_type: &str, name: Option<&str>) -> Self {
         let kind = ParamKind::from_c_type(base, pointers);
         Self { kind, c_type: c_type.to_owned(), name: name.map(str::to_owned) }

@@ -1,9 +1,9 @@
-//! Texture and surface references. Compilers since CUDA 12 cannot make modules that contain them;
-//! the driver still serves modules that older compilers made.
+//! Texture and surface references. Compilers since CUDA 12 cannot make modules that contain them; the driver still
+//! supports modules that older compilers made.
 //!
-//! For newer compilers `rtcg-compile` declares `texture<...>` and `surface<...>` as structures
-//! around an object's handle. A reference to a variable of such a type makes an object whenever
-//! a setting changes, and writes its handle to the variable.
+//! For newer compilers `rtcg-compile` declares `texture<...>` and `surface<...>` as structures around an object's
+//! handle. A reference to a variable of such a type creates a new object whenever a setting changes, and writes its
+//! handle to the variable.
 
 use crate::context::Context;
 use crate::context::loaded_drivers;
@@ -105,7 +105,7 @@ fn lock_ignoring_poison<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|e| e.into_inner())
 }
 
-/// A texture reference, of a module or free-standing. Cloning gives another reference to it.
+/// A texture reference, of a module or free-standing. Cloning gives another reference to the same one.
 #[derive(Clone)]
 pub struct TextureReference(Arc<TextureReferenceInner>);
 
@@ -118,7 +118,7 @@ impl std::fmt::Debug for TextureReference {
     }
 }
 
-/// Calls a function on a texture reference of the driver, or changes the settings of a variable.
+/// Calls a function on a driver's texture reference, or changes the settings of a variable.
 macro_rules! set_on_texture_reference {
     ($self:ident, |$handle:ident| $name:ident($($arg:expr),*), |$settings:ident| $change:expr) => {
         match &$self.0.backing {
@@ -162,7 +162,7 @@ fn address_mode_axis(dim: i32) -> Result<usize> {
 }
 
 impl TextureReference {
-    /// Creates one that belongs to no module.
+    /// Creates a texture reference that belongs to no module.
     pub fn new() -> Result<Self> {
         let ctx = Context::current_or_error()?;
         let mut handle = CUtexref::null();
@@ -183,7 +183,7 @@ impl TextureReference {
         }
     }
 
-    /// Binds an array, which stays alive as long as it is bound.
+    /// Binds an array and keeps it alive while it is bound.
     pub fn set_array(&self, array: &Array) -> Result<()> {
         let live = array.handle_if_alive("cuTexRefSetArray")?;
         let told = array.descriptor()?;
@@ -200,7 +200,7 @@ impl TextureReference {
         Ok(())
     }
 
-    /// The array that was bound by [`TextureReference::set_array`].
+    /// The array bound by [`TextureReference::set_array`].
     pub fn array(&self) -> Option<Array> {
         match &self.0.backing {
             TextureBacking::Driver(_) => lock_ignoring_poison(&self.0.array).clone(),
@@ -211,8 +211,8 @@ impl TextureReference {
         }
     }
 
-    /// Binds linear memory; returns the offset in bytes that fetches must add. Without
-    /// `allow_offset` any offset but 0 is an error.
+    /// Binds linear memory and returns the offset in bytes that fetches must add. Unless `allow_offset` is set, a
+    /// nonzero offset is an error.
     ///
     /// # Safety
     /// The memory must be valid for `nbytes` as long as it is bound.
@@ -244,7 +244,7 @@ impl TextureReference {
     /// Binds pitched memory.
     ///
     /// # Safety
-    /// The memory must be valid for what descriptor and pitch describe, as long as it is bound.
+    /// The memory must be valid for the extent of descriptor and pitch as long as it is bound.
     pub unsafe fn set_address_2d(
         &self,
         ptr: CUdeviceptr,
@@ -305,7 +305,7 @@ impl TextureReference {
         )
     }
 
-    /// Sets what happens outside the range of a dimension.
+    /// Sets how coordinates outside the range of a dimension are treated.
     pub fn set_address_mode(&self, dim: i32, mode: CUaddress_mode) -> Result<()> {
         let at = address_mode_axis(dim)?;
         set_on_texture_reference!(self, |handle| cuTexRefSetAddressMode(handle, dim, mode), |settings| {
@@ -313,7 +313,7 @@ impl TextureReference {
         })
     }
 
-    /// What happens outside the range of a dimension.
+    /// How coordinates outside the range of a dimension are treated.
     pub fn address_mode(&self, dim: i32) -> Result<CUaddress_mode> {
         let at = address_mode_axis(dim)?;
         get_from_texture_reference!(
@@ -324,14 +324,14 @@ impl TextureReference {
         )
     }
 
-    /// Sets the filter.
+    /// Sets the filter mode.
     pub fn set_filter_mode(&self, mode: CUfilter_mode) -> Result<()> {
         set_on_texture_reference!(self, |handle| cuTexRefSetFilterMode(handle, mode), |settings| settings
             .texture
             .filterMode = mode)
     }
 
-    /// The filter.
+    /// The filter mode.
     pub fn filter_mode(&self) -> Result<CUfilter_mode> {
         get_from_texture_reference!(
             self,
@@ -382,7 +382,7 @@ enum SurfaceBacking {
 }
 
 impl SurfaceReference {
-    /// Binds an array, which stays alive as long as it is bound.
+    /// Binds an array and keeps it alive while it is bound.
     pub fn set_array(&self, array: &Array, flags: u32) -> Result<()> {
         let ctx = self.module.context();
         let live = array.handle_if_alive("cuSurfRefSetArray")?;
@@ -402,7 +402,7 @@ impl SurfaceReference {
         Ok(())
     }
 
-    /// The array that is bound.
+    /// The bound array.
     pub fn array(&self) -> Option<Array> {
         lock_ignoring_poison(&self.bound).as_ref().map(|(array, _)| array.clone())
     }
@@ -414,7 +414,7 @@ impl Module {
         self.global(name).ok().filter(|&(_, nbytes)| nbytes == size_of::<u64>()).map(|(place, _)| place)
     }
 
-    /// The texture reference with this name.
+    /// Finds the texture reference with this name.
     pub fn texref(&self, name: &str) -> Result<TextureReference> {
         let mut handle = CUtexref::null();
         // SAFETY: the module is alive, the name NUL-terminated, one handle is written.
@@ -433,7 +433,7 @@ impl Module {
         Ok(TextureReference::from_parts(HandleOwner::Module(self.clone()), backing))
     }
 
-    /// The surface reference with this name.
+    /// Finds the surface reference with this name.
     pub fn surfref(&self, name: &str) -> Result<SurfaceReference> {
         let mut handle = CUsurfref::null();
         // SAFETY: the module is alive, the name NUL-terminated, one handle is written.
@@ -473,7 +473,7 @@ impl Function {
         }
     }
 
-    /// Makes a texture reference available to the kernel. Variables are available anyway.
+    /// Makes a texture reference available to the kernel. Variables are available without this.
     pub fn param_set_texref(&self, texref: &TextureReference) -> Result<()> {
         let Some(handle) = texref.handle() else { return Ok(()) };
         let ctx = self.module().context();

@@ -1,13 +1,12 @@
-//! Numbers without a type of their own, as Python has them, made into the type that a kernel wants.
+//! Converts numbers without a fixed type, such as Python's, to the type that a kernel expects.
 //!
-//! Establishes: a conversion gives the same number, or an error. The one exception are floating
-//! point numbers, which are rounded to the nearest of the wanted type as a C compiler rounds a
-//! literal; one that is too large for it is an error.
+//! Establishes: a conversion yields the same number or an error. The one exception is floating-point numbers, which are
+//! rounded to the nearest value of the type, as a C compiler rounds a literal; one that is too large is an error.
 
 use crate::module::signature::{NumberType, ParamKind};
 use half::{bf16, f16};
 
-/// A number without a size.
+/// A number without a fixed size.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum WeakScalar {
     /// A truth value.
@@ -31,12 +30,12 @@ impl std::fmt::Display for WeakScalar {
     }
 }
 
-/// Why a number cannot be of a type.
+/// Why a number cannot be converted to a type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ConversionError {
-    /// A number of this kind has no such type.
+    /// The type cannot represent numbers of this kind.
     Kind,
-    /// It is outside of the type's range, or the type has no such value.
+    /// The value is outside of the type's range, or not representable.
     Value,
 }
 
@@ -67,7 +66,7 @@ impl From<&[u8]> for ConvertedScalar {
 }
 
 impl WeakScalar {
-    /// The number of this type that has these bytes; `None` where there are not as many as it has.
+    /// Reads a number of this type from its bytes; `None` if their number is wrong.
     pub fn from_bytes(bytes: &[u8], number: NumberType) -> Option<Self> {
         if bytes.len() != number.nbytes() {
             return None;
@@ -92,11 +91,11 @@ impl WeakScalar {
         })
     }
 
-    /// The bytes of this number as a parameter of this kind.
+    /// Converts this number to a parameter of this kind.
     ///
     /// # Errors
-    /// When the kind has no such number. A parameter of unknown kind has none, and an address is
-    /// no number: who means one says so by its type.
+    /// When the number cannot be converted. It never converts to a parameter of unknown kind, nor to an address: to
+    /// pass one, give it its own type.
     pub fn convert_to_param(self, kind: ParamKind) -> Result<ConvertedScalar, ConversionError> {
         match kind {
             ParamKind::Value(number) => self.convert_to_number_type(number),

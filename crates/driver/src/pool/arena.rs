@@ -1,8 +1,8 @@
-//! The blocks of one context, and which streams may still use them.
+//! The blocks of one context, and the streams that may still use them.
 //!
-//! Establishes: a block is handed to a stream only if that stream used it last, if its work comes
-//! after that of the last user by CUDA's own rules, or if an event said that the last user has passed
-//! it. Nothing here calls the driver: all of it happens under the pool's lock.
+//! Establishes: a block is handed to a stream only if that stream used it last, if the stream's work comes after that
+//! of the last user by CUDA's own rules, or if an event has shown that the last user has passed it. Nothing here calls
+//! the driver, because it all runs under the pool's lock.
 
 use super::bins::{N_BINS, alloc_size};
 use crate::context::Context;

@@ -13,7 +13,7 @@ const MANTISSA_LEADING_BIT: usize = 1 << MANTISSA_BITS;
 /// The number of bins.
 pub(super) const N_BINS: usize = (usize::BITS as usize) << MANTISSA_BITS;
 
-/// The position of the highest bit that is set, counted from 0; 0 for 0.
+/// The position of the highest set bit, counted from 0; 0 for 0.
 pub fn bitlog2(n: usize) -> u32 {
     n.checked_ilog2().unwrap_or(0)
 }

@@ -1,10 +1,10 @@
-//! What device and host pools share: allocating blocks, taking them back, calling the driver.
+//! The common core of device and host pools: allocating blocks, taking them back, and calling the driver.
 //!
-//! Establishes: the lock is never held while the driver, a hook or a drop of another object runs, so
-//! that whatever these wait for may use the pool meanwhile.
+//! Establishes: the lock is never held while the driver, a hook or a drop of another object runs, so that whatever
+//! these wait for may use the pool meanwhile.
 //!
-//! Where checks track the state of memory, a pool allocates a new block of exactly the requested size and
-//! frees it when it is given back. A cached or rounded block would hide the errors that are searched for.
+//! If checks track the state of memory, a pool allocates a new block of exactly the requested size and frees it on
+//! return, because a cached or rounded block would hide the errors that the checks look for.
 
 use super::arena::{Arena, ClosedArena, StreamPoll};
 use super::bins::{alloc_size, bin_number};

@@ -1,4 +1,4 @@
-//! A pool that tells what its memory is for.
+//! A pool that reports what its memory is used for.
 
 use super::block_source::BlockSource;
 use super::core::{PoolCore, PoolOptions};
@@ -15,14 +15,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub struct BlockCount {
     /// Bytes of each, as requested.
     pub nbytes: usize,
-    /// What they are for.
+    /// What they are used for.
     pub label: Arc<str>,
-    /// How many are in use.
+    /// The number in use.
     pub count: usize,
 }
 
-/// A [`DeviceMemoryPool`] whose allocations carry labels. Whenever it takes memory from the driver it
-/// writes what is in use and for what, so that growth can be understood.
+/// A [`DeviceMemoryPool`] whose allocations carry labels. Whenever it takes memory from the driver it logs which
+/// labelled blocks are in use, so that growth can be understood.
 pub struct DebugMemoryPool {
     pool: DeviceMemoryPool,
     log: Mutex<Box<dyn Write + Send>>,
@@ -35,17 +35,17 @@ impl std::fmt::Debug for DebugMemoryPool {
 }
 
 impl DebugMemoryPool {
-    /// An empty pool that writes to `log`.
+    /// Makes an empty pool that writes to `log`.
     pub fn new(log: impl Write + Send + 'static) -> Self {
         Self { pool: DeviceMemoryPool::new_labelled(), log: Mutex::new(Box::new(log)) }
     }
 
-    /// The pool without labels: its statistics, and more.
+    /// The underlying pool without labels, with its statistics.
     pub fn pool(&self) -> &DeviceMemoryPool {
         &self.pool
     }
 
-    /// [`DeviceMemoryPool::allocate`] with a word on what the memory is for.
+    /// [`DeviceMemoryPool::allocate`] with a label that says what the memory is for.
     pub fn allocate(&self, nbytes: usize, stream: Option<&Stream>, label: &str) -> Result<PooledDeviceAllocation> {
         let (memory, was_taken) = self.pool.allocate_labelled(nbytes, stream, label)?;
         if was_taken {
@@ -60,13 +60,13 @@ impl DebugMemoryPool {
 
 /// Labels.
 impl DeviceMemoryPool {
-    /// An empty pool that remembers what its memory is for.
+    /// Makes an empty pool that records what its memory is for.
     pub fn new_labelled() -> Self {
         Self(PoolCore::new(BlockSource::Device, PoolOptions { is_labelled: true, ..PoolOptions::default() }))
     }
 
-    /// [`DeviceMemoryPool::allocate`] in a pool made by [`DeviceMemoryPool::new_labelled`]; and whether
-    /// memory was taken from the driver for it.
+    /// [`DeviceMemoryPool::allocate`] in a pool made by [`DeviceMemoryPool::new_labelled`]; also returns whether it
+    /// took memory from the driver.
     pub fn allocate_labelled(
         &self,
         nbytes: usize,
@@ -81,7 +81,7 @@ impl DeviceMemoryPool {
         Ok((memory, self.statistics().n_taken != before))
     }
 
-    /// The labelled blocks in use, the largest first.
+    /// The labelled blocks in use, largest first.
     pub fn histogram(&self) -> Vec<BlockCount> {
         let mut counts = BTreeMap::new();
         if let Some(labels) = self.0.block_labels() {
@@ -91,7 +91,7 @@ impl DeviceMemoryPool {
         all.map(|((nbytes, label), count)| BlockCount { nbytes, label, count }).collect()
     }
 
-    /// A text about an allocation for which memory was taken from the driver, and all that is in use.
+    /// Describes an allocation that took memory from the driver, and all blocks in use.
     pub fn allocation_report(&self, nbytes: usize, label: &str) -> String {
         let all = self.statistics();
         let (free, total) = mem_get_info().unwrap_or_default();

@@ -10,10 +10,10 @@ use crate::memory::{memcpy_dtoh_with_table, memcpy_htod_with_table};
 use rtcg_cuda_sys::{CUdeviceptr, CUresult};
 use std::sync::Arc;
 
-/// Keeps freed device memory for the next allocation of about the same size, per context.
+/// A pool that keeps freed device memory for the next allocation of about the same size, per context.
 ///
-/// Cloning gives another reference to the same pool. It may be used from any thread, and dropped at
-/// any time, also when contexts were destroyed or while its memory is in use.
+/// Cloning gives another reference to the same pool. It may be used from any thread, and dropped at any time, even
+/// after contexts were destroyed or while its memory is in use.
 #[derive(Clone)]
 pub struct DeviceMemoryPool(pub(super) Arc<PoolCore>);
 
@@ -24,30 +24,29 @@ impl Default for DeviceMemoryPool {
 }
 
 impl DeviceMemoryPool {
-    /// An empty pool.
+    /// Makes an empty pool.
     pub fn new() -> Self {
         Self(PoolCore::new(BlockSource::Device, PoolOptions::default()))
     }
 
-    /// An empty pool that caches unused blocks only while its process goes on allocating:
-    /// when nothing was taken from it or given back for one to two seconds, they go back to the driver.
+    /// Makes an empty pool that caches unused blocks only while its process keeps allocating: after one to two seconds
+    /// without allocations or frees, they go back to the driver.
     pub fn trimmed_when_idle() -> Self {
         Self(PoolCore::new(BlockSource::Device, PoolOptions { trims_when_idle: true, ..PoolOptions::default() }))
     }
 }
 
 pool_methods! {
-    /// Memory of `nbytes` bytes (0 is allowed) for work in `stream`, in the stream's context; without
-    /// one for work in the default stream of the current context.
+    /// Allocates `nbytes` bytes (0 is allowed) for work in `stream`, in the stream's context; without a stream, for
+    /// work in the current context's default stream.
     ///
-    /// Memory that the same stream gave back is handed out at once, memory of another stream only when
-    /// that has passed its work. When the device is out of memory, the program's reclaim hook
-    /// ([`crate::memory::set_reclaim_hook`]) runs, then unused blocks go back to the driver, the
-    /// largest first.
+    /// Memory that the same stream gave back is reused at once; memory of another stream only when that stream has
+    /// finished its work. When the device is out of memory, the program's reclaim hook
+    /// ([`crate::memory::set_reclaim_hook`]) runs first, then unused blocks go back to the driver, the largest first.
     DeviceMemoryPool of PooledDeviceAllocation
 }
 
-/// Device memory from a pool, which gets it back when this is dropped.
+/// Device memory from a pool, to which it returns when dropped.
 pub struct PooledDeviceAllocation(pub(super) BlockLease);
 
 impl std::fmt::Debug for PooledDeviceAllocation {
@@ -65,18 +64,18 @@ impl PooledDeviceAllocation {
         self.0.ptr()
     }
 
-    /// Whether it was used in other streams than the default one, which copies in that one need not wait for.
+    /// Whether streams other than the default one have used it. Copies in the default stream need not wait for them.
     #[inline]
     pub fn has_uses_in_other_streams(&self) -> bool {
         self.0.has_uses_in_other_streams()
     }
 
-    /// Waits for the work in other streams than the default one that used it, and for graphs that may use it.
+    /// Waits for work that used it in streams other than the default one, and for graphs that may use it.
     pub fn wait_for_uses(&self) -> Result<()> {
         self.0.wait_for_uses()
     }
 
-    /// Copies host bytes to `offset`; waits until they are there.
+    /// Copies host bytes to `offset`; waits for completion.
     pub fn write(&self, offset: usize, src: &[u8]) -> Result<()> {
         let dst = self.checked_range("cuMemcpyHtoD", offset, src.len())?;
         let ctx = self.context_or_error("cuMemcpyHtoD")?;
@@ -84,7 +83,7 @@ impl PooledDeviceAllocation {
         ctx.with_current_locked(|| unsafe { memcpy_htod_with_table(ctx.driver_table(), dst, src) })
     }
 
-    /// Copies bytes from `offset` to the host; waits until they are there.
+    /// Copies bytes from `offset` to the host; waits for completion.
     pub fn read(&self, offset: usize, dst: &mut [u8]) -> Result<()> {
         let src = self.checked_range("cuMemcpyDtoH", offset, dst.len())?;
         let ctx = self.context_or_error("cuMemcpyDtoH")?;

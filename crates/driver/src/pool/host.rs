@@ -10,13 +10,13 @@ use std::sync::Arc;
 /// How a [`PageLockedMemoryPool`] allocates.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct PageLockedAllocator {
-    /// What the memory is for.
+    /// The flags of allocations.
     pub flags: HostAllocFlags,
 }
 
-/// Keeps freed page-locked memory for the next allocation of about the same size, per context.
+/// A pool that keeps freed page-locked memory for the next allocation of about the same size, per context.
 ///
-/// As [`super::DeviceMemoryPool`] in everything else.
+/// In all other respects like [`super::DeviceMemoryPool`].
 #[derive(Clone)]
 pub struct PageLockedMemoryPool(Arc<PoolCore>);
 
@@ -27,19 +27,18 @@ impl Default for PageLockedMemoryPool {
 }
 
 impl PageLockedMemoryPool {
-    /// An empty pool.
+    /// Makes an empty pool.
     pub fn new(allocator: PageLockedAllocator) -> Self {
         Self(PoolCore::new(BlockSource::Host(allocator.flags.0), PoolOptions::default()))
     }
 }
 
 pool_methods! {
-    /// Memory of `nbytes` bytes for copies in `stream`; see
-    /// [`super::DeviceMemoryPool::allocate`].
+    /// Allocates `nbytes` bytes for copies in `stream`; see [`super::DeviceMemoryPool::allocate`].
     PageLockedMemoryPool of PooledHostAllocation
 }
 
-/// Page-locked host memory from a pool, which gets it back when this is dropped.
+/// Page-locked host memory from a pool, to which it returns when dropped.
 pub struct PooledHostAllocation(BlockLease);
 
 impl std::fmt::Debug for PooledHostAllocation {

@@ -1,4 +1,4 @@
-//! What pools of every kind of memory have in common: they and their allocations pass it on to the core.
+//! Methods shared by pools of every kind of memory and their allocations, which forward to the core.
 
 /// The methods of a pool, whose only field is its core.
 macro_rules! pool_methods {
@@ -40,27 +40,27 @@ macro_rules! pool_methods {
                 self.0.lease_held_block_of_context(ctx, nbytes, stream).map($allocation)
             }
 
-            /// What it has and did.
+            /// Statistics of the pool.
             pub fn statistics(&self) -> $crate::pool::PoolStatistics {
                 self.0.statistics()
             }
 
-            /// The bin of a size in bytes; sizes of a bin share blocks.
+            /// The bin of a size in bytes; all sizes in a bin share blocks.
             pub fn bin_number(nbytes: usize) -> usize {
                 $crate::pool::bins::bin_number(nbytes)
             }
 
-            /// The size in bytes of the blocks of a bin.
+            /// The size in bytes of a bin's blocks.
             pub fn alloc_size(bin: usize) -> $crate::error::Result<usize> {
                 $crate::pool::bins::checked_alloc_size(bin)
             }
 
-            /// Gives all unused blocks back to the driver.
+            /// Returns all unused blocks to the driver.
             pub fn free_held(&self) {
                 self.0.free_held();
             }
 
-            /// Gives all unused blocks back to the driver, now and from now on.
+            /// Returns all unused blocks to the driver, now and in future as soon as they are freed.
             pub fn stop_holding(&self) {
                 self.0.stop_holding();
             }
@@ -68,7 +68,7 @@ macro_rules! pool_methods {
     };
 }
 
-/// The methods of a pool's allocation, whose only field is its lease. `$free` is what errors of freeing call it.
+/// The methods of a pool's allocation, whose only field is its lease. `$free` is the name of freeing in errors.
 macro_rules! allocation_methods {
     ($allocation:ident, free = $free:literal) => {
         impl $allocation {
@@ -78,7 +78,7 @@ macro_rules! allocation_methods {
                 self.0.nbytes()
             }
 
-            /// Whether giving it back may wait for the device, because its pool keeps nothing any more.
+            /// Whether freeing it may wait for the device, because its pool no longer holds blocks.
             pub fn free_may_wait(&self) -> bool {
                 self.0.free_may_wait()
             }
@@ -89,14 +89,14 @@ macro_rules! allocation_methods {
                 self.0.is_freed()
             }
 
-            /// Says that work in another stream than the one it was allocated for uses this memory (`None` is the
-            /// default stream): when it is given back, it is handed out again only when that stream has passed what
-            /// is in it then.
+            /// Records that work in another stream than the allocation's own uses this memory (`None` is the default
+            /// stream). Once freed, the memory is reused only after that stream has finished the work it contains at
+            /// that time.
             pub fn used_in(&self, stream: Option<&$crate::stream::Stream>) {
                 self.0.used_in(stream);
             }
 
-            /// Gives the memory back to the pool now. A second call is an error.
+            /// Returns the memory to the pool now. A second call is an error.
             pub fn free(&self) -> $crate::error::Result<()> {
                 self.0.free_block($free)
             }

@@ -1,9 +1,8 @@
-//! Memory pools: freed memory is kept for the next allocation, which makes both cheap.
+//! Memory pools: they keep freed memory for the next allocation, which makes both operations cheap.
 //!
-//! A pool knows which stream uses a block. Within a stream a block may be used again as soon as it is
-//! given back, since the stream keeps its own order; another stream gets it only when an event has
-//! said that the first one is through. Such events are recorded when a block is wanted, not when it is
-//! freed, so the usual case costs nothing.
+//! A pool knows which stream uses a block. The same stream may reuse a block as soon as it is freed, since a stream
+//! runs in order; another stream gets it only when an event shows that the first one has finished with it. Such events
+//! are recorded when a block is wanted, not when it is freed, so the common case costs nothing.
 
 mod arena;
 mod bins;

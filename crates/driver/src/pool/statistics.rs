@@ -1,27 +1,27 @@
-//! What a pool has and did.
+//! Statistics of a pool.
 
-/// Numbers of a pool since it was made.
+/// Statistics of a pool since its creation.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct PoolStatistics {
-    /// Blocks that wait to be handed out again.
+    /// Unused blocks held for reuse.
     pub held_blocks: usize,
-    /// Blocks handed out and not given back yet.
+    /// Blocks in use.
     pub active_blocks: usize,
-    /// Bytes that the pool has from the driver, in both kinds of blocks.
+    /// Bytes obtained from the driver, in held and active blocks.
     pub managed_bytes: usize,
-    /// Bytes asked for in the blocks handed out.
+    /// Bytes requested for the blocks in use.
     pub active_bytes: usize,
     /// The largest `managed_bytes` so far.
     pub peak_managed_bytes: usize,
     /// The largest `active_bytes` so far.
     pub peak_active_bytes: usize,
-    /// Blocks handed out so far.
+    /// Allocations so far.
     pub n_allocations: u64,
-    /// Of these, blocks that were used before.
+    /// Allocations that reused a block.
     pub n_reused: u64,
-    /// Blocks taken from the driver.
+    /// Blocks obtained from the driver.
     pub n_taken: u64,
-    /// Blocks given back to the driver.
+    /// Blocks returned to the driver.
     pub n_returned: u64,
 }
 

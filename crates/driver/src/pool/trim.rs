@@ -1,7 +1,7 @@
-//! Returns unused memory of pools to the driver when a program has stopped allocating, so that other
-//! processes get it.
+//! Returns unused memory of pools to the driver when a program has stopped allocating, so that other processes can use
+//! it.
 //!
-//! A thread checks once a second while such a pool holds much; it ends when none does.
+//! A thread checks once a second while such a pool holds much memory; it ends when none does.
 
 use crate::active_captures::is_any_capturing;
 use crate::memory::reclaim;

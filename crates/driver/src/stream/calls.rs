@@ -1,4 +1,4 @@
-//! Calls of the driver whose last argument is a stream.
+//! Driver calls whose last argument is a stream.
 
 /// [`call_in_current_context!`] of a function whose last argument is a stream.
 macro_rules! call_on_stream {

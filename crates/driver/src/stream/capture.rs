@@ -1,4 +1,4 @@
-//! Streams that are being captured: what they say of it, and what their graph keeps.
+//! Streams that are being captured: their status, and the objects that their graph keeps alive.
 
 use super::{Stream, host_call};
 use crate::active_captures::{exchange_capture_mode_of_driver, find_capture_target, is_any_capturing};
@@ -17,7 +17,7 @@ pub(crate) struct RawCapture {
 
 /// The state of a capture.
 impl Stream {
-    /// Whether the stream is being captured, and whether the capture is still good.
+    /// Whether the stream is being captured, and whether the capture is still valid.
     pub fn capture_status(&self) -> Result<CUstreamCaptureStatus> {
         let mut status = CUstreamCaptureStatus::default();
         // SAFETY: the stream is alive, one value is written.
@@ -61,11 +61,10 @@ impl Stream {
     }
 }
 
-/// Keeps an object as long as the graph that `stream` is being captured into; false if it is not
+/// Keeps an object alive as long as the graph that `stream` is being captured into; returns false if the stream is not
 /// being captured. Costs nothing while no stream is.
 ///
-/// Launches keep their kernels and pools their blocks by themselves; this is for whatever else the
-/// work in a stream needs.
+/// Launches keep their kernels alive and pools their blocks; this is for anything else that the work in a stream needs.
 #[inline]
 pub fn retain_in_capture<T: Any + Send + Sync>(stream: Option<&Stream>, object: impl FnOnce() -> Arc<T>) -> bool {
     is_any_capturing() && retain_in_stream_capture(stream, || object())
@@ -117,8 +116,8 @@ fn retain_as_user_object(ctx: &Context, graph: CUgraph, object: Arc<dyn Any + Se
     })
 }
 
-/// Sets how strictly calls of the calling thread are checked while streams are captured anywhere;
-/// gives the mode before.
+/// Sets how strictly calls of the calling thread are checked while any stream is being captured, and returns the
+/// previous mode.
 pub fn exchange_capture_mode(mode: CUstreamCaptureMode) -> Result<CUstreamCaptureMode> {
     exchange_capture_mode_of_driver(current_driver_table("cuThreadExchangeStreamCaptureMode")?, mode)
 }

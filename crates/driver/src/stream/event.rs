@@ -1,4 +1,4 @@
-//! Events: marks in streams, and the time between them.
+//! Events: markers in streams, and the time between them.
 //!
 //! Establishes: an event that was closed, or whose context was destroyed, is never given to a driver.
 
@@ -21,7 +21,7 @@ struct EventInner {
     closed: AtomicBool,
 }
 
-/// An event. Cloning gives another reference to the same one.
+/// An event. Cloning gives another reference to the same event.
 #[derive(Clone)]
 pub struct Event(Arc<EventInner>);
 
@@ -42,7 +42,7 @@ impl Event {
         Self::new_in_context(&Context::current_or_error()?, flags.into().0)
     }
 
-    /// [`Event::new`] in a context that is current in the driver, with flags as [`EventFlags`] has them.
+    /// [`Event::new`] in a context that is current in the driver, with the flags of [`EventFlags`] as a number.
     pub fn new_in_context(ctx: &Context, flags: u32) -> Result<Self> {
         let mut handle = CUevent::null();
         // SAFETY: writes one handle.
@@ -50,7 +50,7 @@ impl Event {
         Ok(Self::from_parts(ctx.clone(), handle, flags))
     }
 
-    /// Opens an event of another process from its [`Event::ipc_handle`].
+    /// Opens an event of another process from its handle, which [`Event::ipc_handle`] returns there.
     pub fn from_ipc_handle(bytes: [u8; 64]) -> Result<Self> {
         let ctx = Context::current_or_error()?;
         let ipc = CUipcEventHandle { reserved: bytes.map(|b| b as c_char) };
@@ -68,7 +68,7 @@ impl Event {
         self.0.handle
     }
 
-    /// The context the event belongs to.
+    /// The context to which the event belongs.
     pub fn context(&self) -> &Context {
         &self.0.ctx
     }
@@ -82,7 +82,7 @@ impl Event {
         self.0.ctx.driver_table_if_alive(call)
     }
 
-    /// Marks the present end of a stream.
+    /// Records the event at the present end of a stream.
     #[inline]
     pub fn record(&self, stream: Option<&Stream>) -> Result<()> {
         let table = self.driver_table_if_alive("cuEventRecord")?;
@@ -94,8 +94,8 @@ impl Event {
         Ok(())
     }
 
-    /// [`Event::record`] with flags: [`EventRecordFlags::EXTERNAL`] makes a captured graph record
-    /// the event at each launch.
+    /// [`Event::record`] with flags: with [`EventRecordFlags::EXTERNAL`] a captured graph records the event at each
+    /// launch.
     pub fn record_with_flags(&self, stream: Option<&Stream>, flags: impl Into<EventRecordFlags>) -> Result<()> {
         let EventRecordFlags(flags) = flags.into();
         let table = self.driver_table_if_alive("cuEventRecordWithFlags")?;
@@ -119,11 +119,11 @@ impl Event {
         }
     }
 
-    /// The handle for a launch that records the event ([`crate::LaunchOptions::programmatic_event`]); counts as
-    /// recorded from now on.
+    /// The handle for a launch that records the event ([`crate::LaunchOptions::programmatic_event`]). The event counts
+    /// as recorded from now on.
     ///
     /// # Errors
-    /// When it was closed, or was not made with `DISABLE_TIMING` alone, which such launches ask for.
+    /// When it was closed, or was not made with `DISABLE_TIMING` alone, which such launches require.
     pub fn handle_for_launch_attribute(&self) -> Result<CUevent> {
         self.driver_table_if_alive("cuLaunchKernelEx")?;
         if self.0.flags & (CU_EVENT_DISABLE_TIMING.0 | CU_EVENT_INTERPROCESS.0) != CU_EVENT_DISABLE_TIMING.0 {
@@ -134,12 +134,12 @@ impl Event {
         Ok(self.0.handle)
     }
 
-    /// Whether the event was recorded through this object. One that was not counts as reached.
+    /// Whether the event was recorded through this object. An event that was not counts as reached.
     pub fn is_recorded(&self) -> bool {
         self.0.recorded.load(Ordering::Relaxed)
     }
 
-    /// Destroys the event while references to it remain. Calling it again does nothing.
+    /// Destroys the event; remaining references become unusable. Further calls do nothing.
     ///
     /// As in CUDA, no other thread may be using the event at that moment.
     pub fn close(&self) -> Result<()> {
@@ -155,23 +155,23 @@ impl Event {
         self.0.closed.load(Ordering::Acquire)
     }
 
-    /// Waits until the mark is reached.
+    /// Waits until the event is reached.
     pub fn synchronize(&self) -> Result<()> {
         // SAFETY: the event is alive.
         unsafe { call_if_alive!(self, cuEventSynchronize(self.0.handle)) }
     }
 
-    /// Whether the mark is reached.
+    /// Whether the event has been reached.
     pub fn query(&self) -> Result<bool> {
         // SAFETY: the event is alive.
         is_ready_from_result(unsafe { call_if_alive!(self, cuEventQuery(self.0.handle)) })
     }
 
-    /// Milliseconds from `start` to this event on the device, to about half a microsecond on a GPU. Both must have been
-    /// recorded and reached ([`Event::synchronize`] waits for that), and be of one context.
+    /// Milliseconds from `start` to this event on the device, with a resolution of about half a microsecond on a GPU.
+    /// Both must belong to the same context and have been recorded and reached ([`Event::synchronize`] waits for that).
     ///
     /// # Errors
-    /// When one of them was not recorded or not reached, or was made with `DISABLE_TIMING`.
+    /// When either was not recorded or not reached, or was made with `DISABLE_TIMING`.
     pub fn time_since(&self, start: &Event) -> Result<f32> {
         let mut ms = 0.0;
         let table = start.driver_table_if_alive("cuEventElapsedTime")?;
@@ -210,8 +210,8 @@ impl Event {
         end.time_since(self)
     }
 
-    /// The bytes by which another process opens this event. It must have been created with the
-    /// flags `INTERPROCESS` and `DISABLE_TIMING`.
+    /// The handle with which another process opens this event. The event must have been created with the flags
+    /// `INTERPROCESS` and `DISABLE_TIMING`.
     pub fn ipc_handle(&self) -> Result<[u8; 64]> {
         let mut ipc = CUipcEventHandle::default();
         // SAFETY: the event is alive, one structure is written.

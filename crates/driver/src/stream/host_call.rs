@@ -1,10 +1,8 @@
-//! Functions of the program that run on the host in stream order.
+//! Host functions that run in stream order.
 //!
-//! Establishes: a function lives until it has run, or as long as the graph that it is part of; a panic
-//! inside it does not reach the driver, and one that can never run (its context failed before) is still
-//! dropped where the driver says so.
-//! Inside, no driver function may be called; that is CUDA's rule, and the driver answers with
-//! `NOT_PERMITTED`.
+//! Establishes: a function lives until it has run, or as long as the graph that contains it; a panic inside it does not
+//! reach the driver; and a function that can never run, because its context failed, is still dropped if the driver
+//! reports this. A host function must not call the driver; that is CUDA's rule, and the driver returns `NOT_PERMITTED`.
 
 use super::capture::retain_in_any_capture;
 use crate::context::loaded_drivers;
@@ -25,8 +23,7 @@ struct OnceCallback<F> {
     awaited: PendingHostWork,
 }
 
-/// A function that runs on a thread of the driver, as often as its graph does. It must not call the
-/// driver.
+/// A function that a driver thread calls, each time its graph runs. It must not call the driver.
 pub type HostFn = dyn Fn() + Send + Sync;
 
 /// What a host function's pointer names; any launch of the graph may wait for it.
@@ -100,8 +97,8 @@ unsafe extern "C" fn run_graph_host_fn(data: *mut c_void) {
 }
 
 impl Stream {
-    /// Calls `callback` on a thread of the driver when all earlier work is done; later work waits
-    /// for it. It is called with an error when that work failed. Cannot be captured in a graph.
+    /// Calls `callback` on a driver thread when all earlier work is done; later work waits for it. If that work failed,
+    /// the callback receives the error. Cannot be captured in a graph.
     pub fn add_callback(&self, callback: impl FnOnce(Result<()>) + Send + 'static) -> Result<()> {
         let table = self.context().driver_table_if_alive("cuStreamAddCallback")?;
         let handle = checked_stream_handle("cuStreamAddCallback", table, Some(self))?;
@@ -114,9 +111,9 @@ impl Stream {
         result.inspect_err(|_| drop(unsafe { Box::from_raw(data) }))
     }
 
-    /// Calls `function` on a thread of the driver when all earlier work has succeeded; later work
-    /// waits for it. When earlier work failed it is not called. In a stream that is being captured
-    /// it becomes a node, is called by each launch of the graph, and is dropped with the graph.
+    /// Calls `function` on a driver thread when all earlier work has succeeded; later work waits for it. If earlier
+    /// work failed, it is not called. In a stream that is being captured it becomes a node, is called by each launch of
+    /// the graph, and is dropped with the graph.
     pub fn launch_host_func(&self, function: impl Fn() + Send + Sync + 'static) -> Result<()> {
         let table = self.context().driver_table_if_alive("cuLaunchHostFunc")?;
         let handle = checked_stream_handle("cuLaunchHostFunc", table, Some(self))?;

@@ -1,7 +1,7 @@
-//! Streams: queues of work in order.
+//! Streams: in-order queues of work.
 //!
-//! Establishes: a stream that was closed, or whose context was destroyed, is never given to a driver.
-//! What `None` means where a stream is optional is decided in one place, [`checked_stream_handle`].
+//! Establishes: a stream that was closed, or whose context was destroyed, is never passed to a driver. One function,
+//! [`checked_stream_handle`], decides what `None` means for an optional stream.
 
 #[macro_use]
 mod calls;
@@ -35,10 +35,10 @@ struct StreamInner {
     _keeper: Option<Box<dyn Any + Send + Sync>>,
 }
 
-/// A stream of the context it was created in. Cloning gives another reference to the same one.
+/// A stream of the context in which it was created. Cloning gives another reference to the same stream.
 ///
-/// Where an `Option<&Stream>` is taken, `None` means the stream that the calling thread has
-/// entered with [`Stream::push_current_stream`], and outside of that the legacy default stream.
+/// An `Option<&Stream>` of `None` means the stream that the calling thread has entered with
+/// [`Stream::push_current_stream`] or, without one, the legacy default stream.
 #[derive(Clone)]
 pub struct Stream(Arc<StreamInner>);
 
@@ -157,13 +157,12 @@ impl Stream {
         Ok(Self::from_parts_with_keeper(Context::current_or_error()?, handle, false, Some(keeper)))
     }
 
-    /// The legacy default stream of the current context, which waits for all blocking streams and
-    /// they for it.
+    /// The legacy default stream of the current context. It and all blocking streams wait for each other.
     pub fn legacy_default() -> Result<Self> {
         Ok(Self::from_parts(Context::current_or_error()?, CU_STREAM_LEGACY, false))
     }
 
-    /// The default stream of the calling thread: each thread that uses this handle means its own.
+    /// The per-thread default stream: the handle refers to a separate stream in each thread that uses it.
     pub fn per_thread_default() -> Result<Self> {
         Ok(Self::from_parts(Context::current_or_error()?, CU_STREAM_PER_THREAD, false))
     }
@@ -209,12 +208,12 @@ impl Stream {
         self.0.handle == CU_STREAM_LEGACY
     }
 
-    /// The context the stream belongs to.
+    /// The context to which the stream belongs.
     pub fn context(&self) -> &Context {
         &self.0.ctx
     }
 
-    /// Whether the stream is destroyed when its last reference goes.
+    /// Whether the stream is destroyed with its last reference.
     pub fn is_owned(&self) -> bool {
         self.0.owned
     }
@@ -236,7 +235,7 @@ impl Stream {
         Ok(priority)
     }
 
-    /// The flags it was created with, as `CUstream_flags`.
+    /// The flags with which it was created, as `CUstream_flags`.
     pub fn flags(&self) -> Result<u32> {
         let mut flags = 0;
         // SAFETY: the stream is alive, one unsigned int is written.
@@ -244,7 +243,7 @@ impl Stream {
         Ok(*self.0.flags.get_or_init(|| flags))
     }
 
-    /// A number that no other stream of the process has or had.
+    /// An identifier that no other stream of the process has or had.
     pub fn id(&self) -> Result<u64> {
         let mut id = 0;
         // SAFETY: the stream is alive, one number is written.
@@ -252,8 +251,8 @@ impl Stream {
         Ok(id)
     }
 
-    /// Destroys the stream while references to it remain. What is queued still runs. Calling it
-    /// again does nothing; a stream of others is left alone and only becomes unusable here.
+    /// Destroys the stream; remaining references become unusable. Enqueued work still runs. Further calls do nothing; a
+    /// stream of another owner is not destroyed and only becomes unusable through this object.
     ///
     /// As in CUDA, no other thread may be using the stream at that moment.
     pub fn close(&self) -> Result<()> {
@@ -287,7 +286,7 @@ impl Stream {
         CURRENT_STREAM_STACK.try_with(|stack| stack.borrow().last().cloned()).ok().flatten()
     }
 
-    /// From now on `None` means this stream in the calling thread, until [`Stream::pop_current_stream`].
+    /// Makes `None` mean this stream in the calling thread, until [`Stream::pop_current_stream`].
     pub fn push_current_stream(&self) -> Result<()> {
         self.driver_table_if_alive("Stream::push_current_stream")?;
         let _ = CURRENT_STREAM_STACK.try_with(|stack| stack.borrow_mut().push(self.clone()));
@@ -295,7 +294,7 @@ impl Stream {
         Ok(())
     }
 
-    /// Undoes the last [`Stream::push_current_stream`] of the calling thread that named this stream.
+    /// Undoes the calling thread's last [`Stream::push_current_stream`] of this stream.
     pub fn pop_current_stream(&self) -> Result<()> {
         let left = CURRENT_STREAM_STACK.try_with(|stack| {
             let mut stack = stack.borrow_mut();
@@ -321,7 +320,7 @@ pub(crate) fn closed_error(call: &'static str, what: &str) -> Error {
 
 /// Waiting, and work other than kernels and copies.
 impl Stream {
-    /// Waits until all work in the stream is done. Errors of kernels surface here.
+    /// Waits until all work in the stream has finished. Reports errors of kernels.
     pub fn synchronize(&self) -> Result<()> {
         let queue = self.0.ctx.launch_queue();
         let waited = queue.snapshot_awaited_launches();
@@ -331,7 +330,7 @@ impl Stream {
         Ok(())
     }
 
-    /// Whether all work in the stream is done.
+    /// Whether all work in the stream has finished.
     pub fn is_done(&self) -> Result<bool> {
         // SAFETY: the stream is alive.
         let result = unsafe { call_if_alive!(self, cuStreamQuery(self.0.handle)) };
@@ -346,7 +345,7 @@ impl Stream {
         unsafe { call_driver!(table, cuStreamWaitEvent(stream, event.handle(), 0)) }
     }
 
-    /// Writes a value of 4 bytes to device memory, once earlier work is done.
+    /// Writes a 4-byte value to device memory after earlier work.
     ///
     /// # Safety
     /// The address must be device memory that lives until then.
@@ -356,7 +355,7 @@ impl Stream {
         unsafe { call_if_alive!(self, cuStreamWriteValue32(self.0.handle, ptr, value, flags)) }
     }
 
-    /// Writes a value of 8 bytes to device memory, once earlier work is done.
+    /// Writes an 8-byte value to device memory after earlier work.
     ///
     /// # Safety
     /// As [`Stream::write_value32`].
@@ -366,7 +365,8 @@ impl Stream {
         unsafe { call_if_alive!(self, cuStreamWriteValue64(self.0.handle, ptr, value, flags)) }
     }
 
-    /// Makes later work wait until 4 bytes of device memory compare with `value` as `flags` say.
+    /// Makes later work wait until a 4-byte word in device memory satisfies the comparison with `value` given by
+    /// `flags`.
     ///
     /// # Safety
     /// As [`Stream::write_value32`].

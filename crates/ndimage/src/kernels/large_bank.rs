@@ -1,4 +1,4 @@
-//! The kernel of filter banks for large images on GPUs, and how its work is divided: by counts of what threads issue.
+//! The kernel of filter banks for large images on GPUs; its work is divided by counting the instructions of threads.
 
 use super::activation_text;
 use rtcg_array::{DType, DeviceInfo, KernelSpec};

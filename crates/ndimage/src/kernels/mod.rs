@@ -1,5 +1,5 @@
-//! Kernels of filters. Sizes of filters are literals of the source; so is all else of a filter bank. Those of layers are
-//! arguments instead where images are small.
+//! Filter kernels. The sizes of filters, and everything else about a filter bank, are literals in the source. For
+//! layers on small images they are arguments instead.
 
 mod large_bank;
 

@@ -1,4 +1,4 @@
-//! Kernels of nearest neighbours, each printed for its dtypes, metric, dimensions and length of lists, which are literals.
+//! Nearest-neighbour kernels, generated with dtypes, metric, dimensions and list length as literals.
 
 use crate::Metric;
 use rtcg_codegen::{DType, KernelSpec};

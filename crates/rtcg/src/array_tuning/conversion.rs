@@ -1,4 +1,4 @@
-//! Decisions, problems and choices of arrays' kernels in the tuner's words.
+//! Conversions between the decisions, problems and choices of array kernels and the types of the tuner.
 
 use super::decisions;
 use crate::tune::store::{KernelKey, Problem};
@@ -7,25 +7,25 @@ use rtcg_codegen::DeviceInfo;
 use rtcg_codegen::tuning::{self, Decision, TunableValue};
 use std::sync::Arc;
 
-/// The decision of this name, such as `matmul.tile`.
+/// Looks up a decision by name, such as `matmul.tile`.
 pub fn find_decision(name: &str) -> Option<&'static Decision> {
     decisions().into_iter().find(|decision| decision.name == name)
 }
 
-/// What results of a decision are kept by: its name, what describes its problems, and its parameters.
+/// The key under which results of a decision are stored: its name, what describes its problems, and its parameters.
 pub fn decision_key(decision: &Decision) -> KernelKey {
     let fields: Vec<String> = decision.problem.iter().map(|field| field.name.to_owned()).collect();
     let parameters: Vec<String> = decision.parameters.iter().map(|parameter| parameter.name.to_owned()).collect();
     KernelKey::new(decision.name, "", &fields, &parameters)
 }
 
-/// A problem as it is kept beside results.
+/// Converts a problem to the form in which it is stored beside results.
 pub fn decision_problem(problem: &tuning::Problem) -> Problem {
     let names = problem.decision.problem.iter().map(|field| field.name.to_owned());
     Problem(names.zip(problem.key().into_iter().map(value)).collect())
 }
 
-/// All choices that kernels can run with for a problem on a device.
+/// Lists all choices with which a kernel can run for a problem on a device.
 ///
 /// # Errors
 /// When there is none.
@@ -49,14 +49,14 @@ pub fn decision_space(problem: &tuning::Problem, device: DeviceInfo) -> Result<C
     space.require_function("the kernel can run with it", Arc::new(is_possible)).enumerate()
 }
 
-/// A choice as the tuner knows it.
+/// Converts a choice to the tuner's type.
 pub fn values_of_config(config: &tuning::Config) -> Config {
     let (names, values): (Vec<String>, Vec<Value>) =
         config.iter().map(|(name, number)| (name.to_owned(), value(number))).unzip();
     Config::new(names.into(), values)
 }
 
-/// The choice of these values; `None` where one is no candidate.
+/// Converts a tuner's configuration to a choice; `None` if one of its values is not a candidate.
 pub fn config_from_values(decision: &'static Decision, config: &Config) -> Option<tuning::Config> {
     let texts: Vec<(&str, String)> = config.iter().map(|(name, value)| (name, value.to_string())).collect();
     decision.parse_config(texts.iter().map(|(name, text)| (*name, text.as_str()))).ok()

@@ -1,4 +1,4 @@
-//! Which decisions a call meets, and what it takes with another choice.
+//! Records which decisions a call makes, and measures the call with other choices.
 
 use rtcg_array::{ArrayContext, compile_ahead, with_thread_choices};
 use rtcg_codegen::DeviceInfo;
@@ -6,18 +6,18 @@ use rtcg_codegen::tuning::{Choices, Config, Problem, Refusal};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A decision as a call met it.
+/// A decision that a call made.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DecisionCall {
     /// What the choice depends on.
     pub problem: Problem,
-    /// What the call runs with: a stored result, else what the rule chooses.
+    /// The choice the call runs with: a stored result if there is one, else the rule's choice.
     pub current: Config,
-    /// What the rule chooses.
+    /// The rule's choice.
     pub rule: Config,
 }
 
-/// Runs a call and tells which decisions it met, each problem once, in their order.
+/// Runs a call and returns the decisions it made, in order, each problem once.
 pub fn record_decisions<T>(ctx: &ArrayContext, call: impl FnOnce() -> T) -> (T, Vec<DecisionCall>) {
     let recorder = Arc::new(Recorder { below: ctx.current_choices(), met: Mutex::default() });
     let result = with_thread_choices(recorder.clone(), call);
@@ -25,8 +25,9 @@ pub fn record_decisions<T>(ctx: &ArrayContext, call: impl FnOnce() -> T) -> (T, 
     (result, met)
 }
 
-/// Runs a call with this choice wherever a problem with the same key asks for it; other decisions are made as before, and so
-/// are those of other threads. The error is why no kernel can run with it, in which case the call took what the rule chooses.
+/// Runs a call with this choice wherever a problem with the same key comes up. Other decisions, and those of other
+/// threads, are made as usual. The error says why no kernel can run with the choice; the call then used the rule's
+/// choice.
 pub fn with_forced_choice<T>(
     ctx: &ArrayContext,
     problem: &Problem,
@@ -42,8 +43,8 @@ pub fn with_forced_choice<T>(
     (result, refusal.or_else(|| (!is_asked).then(unasked)).map_or(Ok(()), Err))
 }
 
-/// Compiles on this thread what a call needs with this choice, and launches nothing; see
-/// [`rtcg_array::compile_ahead`]. What the call returns is good for nothing.
+/// Compiles, on this thread, the kernels that a call needs with this choice, and launches nothing; see
+/// [`rtcg_array::compile_ahead`]. Discard what the call returns: its contents are undefined.
 pub fn compile_with_choice<T>(ctx: &ArrayContext, problem: &Problem, config: &Config, call: impl FnOnce() -> T) -> T {
     let below = ctx.current_choices();
     compile_ahead(Arc::new(Forced::new(below, problem, config)), call)

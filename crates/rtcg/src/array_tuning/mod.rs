@@ -1,14 +1,14 @@
-//! The decisions that arrays' kernels leave open, as something that is tuned: spaces to search, and stored results that
-//! decide in place of the rules.
+//! Tuning of the decisions that array kernels leave open: the spaces to search, and stored results that override the
+//! rules.
 //!
-//! A program needs none of this to profit: a context's arrays ask [`StoredChoices`] whenever a call is planned, which
-//! reads the results that are shipped and those of the user's folder. To tune what a call decides, record the decisions
-//! it meets ([`record_decisions`]), search [`decision_space`] of each with the call under [`with_forced_choice`], and
-//! keep the results by [`decision_key`] and [`decision_problem`].
+//! Programs benefit without using this module: whenever a call is planned, the context's arrays ask [`StoredChoices`],
+//! which reads the shipped results and those in the user's folder. To tune the decisions of a call, record them with
+//! [`record_decisions`], search each one's [`decision_space`] with the call under [`with_forced_choice`], and store the
+//! results under [`decision_key`] and [`decision_problem`].
 
 use rtcg_codegen::tuning::Decision;
 
-/// Every decision that kernels of arrays and of sparse matrices leave open.
+/// Returns every decision that kernels of arrays and of sparse matrices leave open.
 pub fn decisions() -> Vec<&'static Decision> {
     let mut all = rtcg_array::decisions();
     all.extend(rtcg_sparse::decisions());

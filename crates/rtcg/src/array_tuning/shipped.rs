@@ -34,7 +34,7 @@ const FILES: &[(&str, &str)] = shipped![
 /// Which of the shipped results are read.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Shipped {
-    /// What searches ended with: enough for whoever launches, and read in a tenth of the time.
+    /// Only the results that searches chose: enough for launches, and read in a tenth of the time.
     Chosen,
     /// The ten best too, which a search on a sister device begins with.
     Best,

@@ -13,7 +13,7 @@ use std::sync::{OnceLock, PoisonError, RwLock};
 /// A program with more problems than this at once asks the results anew.
 const MAX_ANSWERS: usize = 4096;
 
-/// The best shipped choices of the nearest device and problem, for a search to begin with.
+/// The best shipped choices for the nearest device and problem, as starting points of a search.
 pub fn shipped_incumbents(problem: &Problem, device: &DeviceKey, count: usize) -> Vec<Config> {
     let decision = problem.decision;
     let records = shipped_records(&decision_key(decision), &device.backend, Shipped::Best);
@@ -22,8 +22,8 @@ pub fn shipped_incumbents(problem: &Problem, device: &DeviceKey, count: usize) -
     found.iter().filter_map(|config| config_from_values(decision, config)).collect()
 }
 
-/// Decides by what was measured: on this device or one of the same compute capability, for problems with the
-/// same key: most sizes count by the next power of two. Files are read when a decision is first met, and not again.
+/// Decides by measurements on this device, or one of the same compute capability, for problems with the same key. Most
+/// sizes are rounded up to a power of two in a key. The files are read once, when a decision is first needed.
 pub struct StoredChoices {
     device: DeviceKey,
     store: Option<Store>,
@@ -40,7 +40,7 @@ struct DecisionResults {
 type ProblemKey = SmallVec<[TunableValue; 12]>;
 
 impl StoredChoices {
-    /// The choices for a device: shipped results, and those of `store`.
+    /// The choices for a device: the shipped results and those of `store`.
     pub fn new(device: DeviceKey, store: Option<Store>) -> Self {
         let results = |decision| DecisionResults { decision, records: OnceLock::new(), answers: RwLock::default() };
         Self { device, store, by_decision: decisions().into_iter().map(results).collect() }

@@ -1,4 +1,4 @@
-//! What is wrong with the arguments of a generated kernel.
+//! [`GeneratorError`]: what is wrong with a generated kernel's arguments.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ pub enum GeneratorErrorKind {
     Type,
 }
 
-/// A call of a generated kernel that cannot be made, or a description that makes no kernel.
+/// A call of a generated kernel with invalid arguments, or an invalid description of a kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GeneratorError {
     /// The family.

@@ -9,13 +9,13 @@ use std::fmt;
 /// Result of this crate's functions.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Where a failure came from.
+/// Where a failure came from, with the error of that part inside.
 ///
-/// `Debug`, which `unwrap` and a `main` that returns this print, is the message too: a compiler's log has
-/// lines, which would be escaped otherwise.
+/// `Debug`, which `unwrap` and a `main` returning this error print, shows the same message as `Display`, because it
+/// would otherwise escape the newlines of a compiler's log.
 ///
-/// It can be sent to other threads, so `?` also makes an `anyhow::Error` of it. What a caller can do depends on the part
-/// that failed:
+/// The error is `Send + Sync`, so `?` converts it to `anyhow::Error`. How a caller can react depends on the part that
+/// failed:
 ///
 /// ```
 /// use rtcg::Error;

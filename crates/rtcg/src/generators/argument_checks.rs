@@ -1,4 +1,4 @@
-//! Whether the arguments of a call fit the declarations of a generated kernel, and the device that runs it.
+//! Checks that the arguments of a call fit the declarations of a generated kernel and the device that runs it.
 
 use crate::context::Context;
 use crate::error::GeneratorError;

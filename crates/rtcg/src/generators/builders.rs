@@ -1,4 +1,4 @@
-//! Builders of generated kernels: C texts by name, with defaults for what most kernels do without.
+//! Builders of generated kernels: C texts by name, with defaults for what most kernels do not need.
 
 use crate::error::GeneratorError;
 use crate::error::Result;
@@ -86,13 +86,13 @@ macro_rules! common_methods {
             preamble => common.preamble;
         }
 
-        /// Compiler options in nvcc's spelling, in place of the default ones.
+        /// Sets the compiler options, in nvcc's spelling, instead of the default ones.
         pub fn options<S: Into<String>>(mut self, options: impl IntoIterator<Item = S>) -> Self {
             self.common.settings.options = Some(options.into_iter().map(Into::into).collect());
             self
         }
 
-        /// The types that declarations may name: those of C and CUDA, and structures that were added to the registry.
+        /// Sets the types that declarations may name: those of C and CUDA, and structures added to the registry.
         pub fn types(mut self, types: TypeRegistry) -> Self {
             self.common.types = types;
             self
@@ -111,7 +111,7 @@ pub struct ElementwiseBuilder {
 }
 
 impl ElementwiseKernel {
-    /// A kernel that is described step by step. `arguments` are C declarations, of which pointers are arrays.
+    /// Starts building a kernel. `arguments` are C declarations; pointers are arrays.
     ///
     /// ```
     /// use rtcg::generators::{ElementwiseKernel, GeneratedKernelArg, IndexRange};
@@ -141,15 +141,15 @@ impl ElementwiseBuilder {
     common_methods!();
 
     text_methods! {
-        /// Statements that are executed for each `i`. Required.
+        /// Statements executed for each `i`. Required.
         operation => operation as Some;
-        /// Statements that each thread executes before its elements.
+        /// Statements that each thread executes before its first element.
         loop_prep => loop_prep;
-        /// Statements that each thread executes after its elements.
+        /// Statements that each thread executes after its last element.
         after_loop => after_loop;
     }
 
-    /// The kernel. Nothing is compiled yet.
+    /// Builds the kernel, without compiling it yet.
     ///
     /// # Errors
     /// When a declaration is wrong, or `operation` is missing.
@@ -178,7 +178,7 @@ pub struct ReductionBuilder {
 }
 
 impl ReductionKernel {
-    /// A reduction that is described step by step. `arguments` are C declarations, of which pointers are arrays.
+    /// Starts building a reduction. `arguments` are C declarations; pointers are arrays.
     ///
     /// ```
     /// use rtcg::generators::{GeneratedKernelArg, ReductionKernel};
@@ -211,17 +211,17 @@ impl ReductionBuilder {
     common_methods!();
 
     text_methods! {
-        /// The value of element `i`, an expression. Without it the value is `x[i]` of the first array `x`.
+        /// An expression for the value of element `i`. Defaults to `x[i]` of the first array `x`.
         map => map as Some;
         /// An expression that combines `a` and `b`. It must be associative and commutative. Required.
         reduce => reduce as Some;
-        /// The neutral element of `reduce`, an expression: the result where there are no elements. Required.
+        /// The neutral element of `reduce`, an expression: the result of reducing no elements. Required.
         neutral => neutral as Some;
-        /// The C type of the result and of everything in between. Without it that of the first array's elements.
+        /// The C type of the result and of all intermediate values. Defaults to the first array's element type.
         out => out as Some;
     }
 
-    /// The kernel. Nothing is compiled yet.
+    /// Builds the kernel, without compiling it yet.
     ///
     /// # Errors
     /// When a declaration or type is wrong, there is no array argument, or `reduce` or `neutral` is missing.
@@ -260,7 +260,7 @@ pub struct ScanBuilder {
 }
 
 impl ScanKernel {
-    /// A scan that is described step by step. `arguments` are C declarations, of which pointers are arrays.
+    /// Starts building a scan. `arguments` are C declarations; pointers are arrays.
     ///
     /// ```
     /// use rtcg::generators::{GeneratedKernelArg, ScanKernel};
@@ -304,35 +304,35 @@ impl ScanBuilder {
     common_methods!();
 
     text_methods! {
-        /// The C type of the items that are combined. Without it that of the first array's elements.
+        /// The C type of the items that are combined. Defaults to the first array's element type.
         item => item as Some;
-        /// The item of `i`, an expression. Without it `x[i]` of the first array `x`.
+        /// An expression for item `i`. Defaults to `x[i]` of the first array `x`.
         input => input as Some;
-        /// An expression that combines `a`, which is earlier, and `b`. It must be associative, and need not commute.
-        /// With segments, `across_seg_boundary` is true where one begins in `b`. Required.
+        /// An expression that combines `a` with the later item `b`. It must be associative but need not be commutative.
+        /// In a segmented scan `across_seg_boundary` is true if a segment begins within `b`. Required.
         scan => scan as Some;
-        /// The neutral element of `scan`, an expression. It is needed where `output` names `prev_item`.
+        /// The neutral element of `scan`, an expression. Required if `output` names `prev_item`.
         neutral => neutral as Some;
-        /// Statements for each `i`, with `item` (the combined items up to and including `i`), `prev_item` (those
-        /// before it) and `last_item` (all). Required.
+        /// Statements executed for each `i`, with `item` (the items combined up to and including `i`), `prev_item`
+        /// (those before `i`) and `last_item` (all of them). Required.
         output => output as Some;
-        /// A condition on `i`: whether a segment begins there.
+        /// A condition on `i` that is true where a segment begins.
         segment_start => segment_start as Some;
-        /// The C type of `i` and `N`; `int` unless it is set.
+        /// The C type of `i` and `N`; `int` by default.
         index => index;
     }
 
-    /// Fetches `array[i + offset]` as `name` before `input` is evaluated, also where `output` overwrites the array.
+    /// Fetches `array[i + offset]` as `name` before `input` is evaluated, even if `output` overwrites the array.
     pub fn fetch(mut self, name: impl Into<String>, array: impl Into<String>, offset: i64) -> Self {
         self.fetches.push(NeighborFetch { name: name.into(), array: array.into(), offset });
         self
     }
 
-    /// The kernel. Nothing is compiled yet.
+    /// Builds the kernel, without compiling it yet.
     ///
     /// # Errors
-    /// When a declaration or type is wrong, there is no array argument, `scan` or `output` is missing, or `neutral` is
-    /// while `output` names `prev_item`.
+    /// When a declaration or type is wrong, there is no array argument, `scan` or `output` is missing, or `output`
+    /// names `prev_item` without a `neutral` element.
     pub fn build(self) -> Result<ScanKernel> {
         let common = self.common;
         let arguments = common.parsed_arguments()?;

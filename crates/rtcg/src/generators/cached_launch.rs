@@ -1,7 +1,7 @@
 //! A cached launch of an elementwise kernel, repeated with other arrays and values.
 //!
-//! The host time of a call is mostly the choice of a form. The form follows from the layouts of arrays, which the
-//! caller compares. For many elements it also depends on the alignment of addresses, which is checked here.
+//! Most of a call's host time is spent on selecting a form of the kernel. The form depends on the arrays' layouts,
+//! which the caller compares, and for many elements also on the alignment of addresses, which is checked here.
 
 #![allow(unsafe_code, reason = "launching runs the user's snippet")]
 
@@ -40,7 +40,7 @@ pub(super) fn can_vectorize_at(
     arrays.iter().all(|a| is_aligned(a) && (!a.is_written || arrays.iter().all(|b| a.at == b.at || is_apart(a, b))))
 }
 
-/// A call that can be made again with other addresses and values; see [`super::ElementwiseKernel::launch_and_cache`].
+/// A call that can be repeated with other addresses and values; see [`super::ElementwiseKernel::launch_and_cache`].
 #[derive(Debug)]
 pub struct CachedLaunch {
     pub(super) ctx: Context,
@@ -57,7 +57,7 @@ pub struct CachedLaunch {
 }
 
 impl CachedLaunch {
-    /// Whether the epoch has not changed and the kernel's context is the current one.
+    /// Whether the epoch is unchanged and the kernel's context is the current one.
     #[inline]
     pub fn is_prepared(&self) -> bool {
         self.kernel.function.is_prepared() && self.ctx.driver_context().is_current()
@@ -68,19 +68,19 @@ impl CachedLaunch {
         self.ctx.id()
     }
 
-    /// Whether the next launch may keep the calling thread.
+    /// Whether the next launch may block the calling thread.
     #[inline]
     pub fn may_wait(&self) -> bool {
         self.kernel.function.launch_may_wait()
     }
 
-    /// The packed arguments of the call, and where each begins; to be overwritten by those of the next.
+    /// The packed arguments of the call and the offset of each, for the next call's to overwrite.
     #[inline]
     pub fn packed_arguments(&self) -> (SmallVec<[u8; 256]>, &[usize]) {
         (SmallVec::from_slice(&self.packed), &self.places)
     }
 
-    /// Whether a call with the addresses in `packed_arguments` is of this call's form.
+    /// Whether a call with the addresses in `packed_arguments` has the same form as this call.
     #[inline]
     pub fn fits_alignment(&self, packed: &[u8]) -> bool {
         let address = |at: usize| {
@@ -91,13 +91,14 @@ impl CachedLaunch {
             || can_vectorize_at(&self.dense, self.pack_size, self.allows_aliasing, address) == self.is_packed
     }
 
-    /// Launches the kernel with packed arguments into the default stream.
+    /// Launches the kernel with packed arguments in the default stream.
     ///
     /// # Errors
     /// When the device refuses the launch.
     ///
     /// # Safety
-    /// As [`super::ElementwiseKernel::launch`], with arguments as they were when this was made but for addresses and values.
+    /// As [`super::ElementwiseKernel::launch`]; the arguments may differ from the cached call's only in addresses and
+    /// values.
     #[inline]
     pub unsafe fn launch(&self, packed: &[u8]) -> rtcg_driver::Result<()> {
         // SAFETY: the caller's promise.

@@ -1,4 +1,4 @@
-//! Compiled kernels with what their geometry is computed from, kept per context.
+//! Compiled kernels and what their launch geometry is computed from, cached per context.
 
 use crate::context::{Context, device_compile_target};
 use crate::error::Result;
@@ -11,9 +11,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// How generated source is compiled.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CompileSettings {
-    /// Options in nvcc's spelling; `None` means the default ones of the environment.
+    /// Options in nvcc's spelling; `None` means the environment's default options.
     pub options: Option<Vec<String>>,
-    /// Keep the compiler's input and output in a directory, which is printed.
+    /// Whether to keep the compiler's input and output in a directory, whose path is printed.
     pub keep: bool,
 }
 

@@ -1,5 +1,5 @@
-//! Arrays with gaps for kernels that index memory as it lies: they get contiguous copies in C order, and what the
-//! kernel may have written is copied back, all in the order of the stream.
+//! Contiguous copies, in C order, of arrays with gaps for kernels that index memory linearly. What the kernel may have
+//! written is copied back, all in stream order.
 
 #![allow(unsafe_code, reason = "the copies touch the elements of the arrays and nothing else")]
 

@@ -1,4 +1,4 @@
-//! `ElementwiseKernel`: a C snippet over the elements of arrays of any layout.
+//! `ElementwiseKernel`: a C snippet applied to the elements of arrays of any layout.
 
 #![allow(unsafe_code, reason = "launching runs the user's snippet")]
 
@@ -21,12 +21,12 @@ use rtcg_driver::{PackedArgs, Stream};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// Which `i` the snippet is executed for.
+/// The values of `i` for which the snippet is executed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IndexRange {
     /// Every element of the arrays.
     All,
-    /// As Python's `range(start, stop, step)`.
+    /// Like Python's `range(start, stop, step)`.
     Range {
         /// First index.
         start: i64,
@@ -40,7 +40,7 @@ pub enum IndexRange {
 /// The grid is at most this many times what the device holds at once: blocks are cheaper than loops.
 const MAX_WAVES: usize = 1024;
 
-/// An elementwise kernel. Cheap to call again: each form is compiled once per context.
+/// An elementwise kernel. Repeated calls are cheap: each form is compiled once per context.
 #[derive(Debug)]
 pub struct ElementwiseKernel {
     spec: ElementwiseSnippet,
@@ -71,7 +71,7 @@ impl ElementwisePlan {
 }
 
 impl ElementwiseKernel {
-    /// A kernel from C declarations and a snippet.
+    /// Makes a kernel from C declarations and a snippet.
     ///
     /// # Errors
     /// When a declaration is wrong.
@@ -87,7 +87,7 @@ impl ElementwiseKernel {
         Ok(Self::new(spec, CompileSettings::default()))
     }
 
-    /// A kernel as described. Nothing is compiled yet.
+    /// Makes a kernel from a description, without compiling it yet.
     pub fn new(spec: ElementwiseSnippet, settings: CompileSettings) -> Self {
         Self {
             uses: spec.element_uses(),
@@ -106,12 +106,12 @@ impl ElementwiseKernel {
         &self.spec
     }
 
-    /// The kernel's source for arrays that are contiguous, or for a range.
+    /// The kernel's source for contiguous arrays or, if `ranged`, for a range.
     pub fn source(&self, ranged: bool) -> String {
         self.spec.source(&IndexingMode::Flat { ranged })
     }
 
-    /// The source that a call with these arguments runs.
+    /// The source that a call with these arguments would run.
     ///
     /// # Errors
     /// As [`ElementwiseKernel::launch`].
@@ -124,8 +124,8 @@ impl ElementwiseKernel {
         Ok(self.spec.source(&self.plan_call(ctx, args, region)?.access))
     }
 
-    /// The kernel for contiguous arrays (or a range) with the parameters that [`ElementwiseKernel::source`]
-    /// shows, for launching by hand with blocks of at most 256 threads.
+    /// The kernel for contiguous arrays (or a range), with the parameters that [`ElementwiseKernel::source`] shows.
+    /// Launch it with blocks of at most 256 threads.
     ///
     /// # Errors
     /// When it does not compile.
@@ -134,8 +134,8 @@ impl ElementwiseKernel {
         Ok(crate::Function::new(ctx.clone(), loaded.function.clone()))
     }
 
-    /// Chooses how launches over about `n_elements` elements in this context are made, from the next one on; the
-    /// default choice brings back the rule. A [`CachedLaunch`] made before stays as it is.
+    /// Sets the launch choice for about `n_elements` elements in this context, from the next launch on; the default
+    /// choice restores the rule. Existing [`CachedLaunch`]es do not change.
     ///
     /// # Errors
     /// When a value is out of range.
@@ -143,7 +143,7 @@ impl ElementwiseKernel {
         self.choices.set_choice(ctx, n_elements, choice)
     }
 
-    /// The choice that a launch over `n_elements` elements takes.
+    /// The launch choice in effect for `n_elements` elements.
     pub fn launch_choice(&self, ctx: &Context, n_elements: usize) -> LaunchChoice {
         self.choices.nearest_choice(ctx, n_elements)
     }
@@ -162,19 +162,19 @@ impl ElementwiseKernel {
         })
     }
 
-    /// Executes the snippet for each `i` of `region`; enqueues and does not wait.
+    /// Executes the snippet for each `i` of `region`; enqueues the kernel and does not wait.
     ///
-    /// Arrays that the snippet names only as `x[i]` are broadcast against each other and may have any
-    /// strides. When their shapes do not broadcast, the first array decides how many elements there are,
-    /// and the others must have as many at least. In a region, and for arrays that are used in other
-    /// ways, `i` counts elements in C order (in memory order where all arrays are contiguous). For a region, arrays
-    /// with gaps are copied to contiguous memory, and those that the snippet may change are copied back.
+    /// Arrays that the snippet accesses only as `x[i]` are broadcast against each other and may have any strides. If
+    /// their shapes do not broadcast, the first array determines the number of elements, and the others must have at
+    /// least as many. In a range, and for arrays that are accessed in other ways, `i` counts elements in C order (in
+    /// memory order if all arrays are contiguous). For a range, arrays with gaps are copied to contiguous memory, and
+    /// those that the snippet may change are copied back.
     ///
     /// # Errors
     /// When an argument does not fit its declaration or the others, or the snippet does not compile.
     ///
     /// # Safety
-    /// The snippet is foreign code: it must stay inside the arrays, which must live until it has run.
+    /// The snippet is unchecked code: it must stay inside the arrays, which must live until it has run.
     pub unsafe fn launch(
         &self,
         ctx: &Context,
@@ -186,8 +186,8 @@ impl ElementwiseKernel {
         unsafe { self.launch_planned(ctx, args, region, stream) }.map(drop)
     }
 
-    /// [`ElementwiseKernel::launch`] over all elements in the default stream, and the same call to be made again with
-    /// other arrays of these layouts and other values; `None` where no kernel had to be launched.
+    /// Runs [`ElementwiseKernel::launch`] over all elements in the default stream, and returns the call for repetition
+    /// with other values and other arrays of the same layouts; `None` if no kernel had to be launched.
     ///
     /// # Errors
     /// As [`ElementwiseKernel::launch`].

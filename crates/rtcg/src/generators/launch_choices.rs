@@ -1,8 +1,8 @@
-//! What may be chosen about the launch of a generated kernel, and what was chosen for which numbers of elements.
+//! Choices for the launch of a generated kernel, by the number of elements.
 //!
-//! The rules of the generators are the defaults. A tuner sets choices, per context and number of elements; a launch
-//! takes the choice whose number of elements is nearest. Choices that were stored by an earlier process are read when a
-//! kernel is first launched in a context; after that, and without any choice, a launch pays two loads for this.
+//! The rules of the generators are the defaults. A tuner sets choices per context and number of elements; a launch
+//! takes the choice for the nearest number of elements. Choices that an earlier process stored are read at a kernel's
+//! first launch in a context; after that, and without any choice, this costs a launch two loads.
 
 use crate::context::Context;
 use crate::error::GeneratorError;
@@ -13,16 +13,16 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock};
 
-/// What is chosen about a launch; what is `None` follows the generator's rule.
+/// Choices for a launch; a field that is `None` follows the generator's rule.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct LaunchChoice {
-    /// Threads of a block: a multiple of 32, at most 1024.
+    /// Threads per block: a multiple of 32, at most 1024.
     pub block: Option<u32>,
-    /// The grid is at most so many times the blocks that the device holds at once; more work is done by striding.
+    /// Limits the grid to this multiple of the blocks that the device holds at once; a grid-stride loop does the rest.
     pub waves: Option<u32>,
-    /// Whether accesses are wide, where alignment allows it.
+    /// Whether to use vectorised accesses where alignment allows it.
     pub packed: Option<bool>,
-    /// Packs of elements that a thread of a reduction folds, where there are enough.
+    /// Number of vectors that each thread of a reduction folds, if there are enough.
     pub items: Option<u32>,
 }
 

@@ -1,8 +1,8 @@
-//! Kernels from short C snippets: elementwise, reductions, scans, random numbers.
+//! Kernels from short C snippets: elementwise kernels, reductions, scans and random numbers.
 //!
-//! The text comes from [`rtcg_codegen`]; here it is compiled (once per context and form, with the disk
-//! cache below), given a geometry from the device's true occupancy, and launched. Arrays are taken as
-//! [`ArrayView`]s, so that memory of any owner will do.
+//! [`rtcg_codegen`] generates the source. This module compiles it (once per context and form, with the disk cache
+//! below), derives the launch geometry from the device's occupancy, and launches it. Arrays are passed as
+//! [`ArrayView`]s, so memory of any owner can be used.
 //!
 //! ```
 //! use rtcg::generators::{ArrayView, ElementwiseKernel, IndexRange, GeneratedKernelArg};

@@ -1,4 +1,4 @@
-//! Arguments of generated kernels, and how the layouts of several arrays go together.
+//! Arguments of generated kernels, and how the layouts of several arrays combine.
 
 use crate::element::{Element, unpadded_bytes};
 use crate::error::GeneratorError;
@@ -12,9 +12,9 @@ use rtcg_driver::signature::{NumberType, ParamKind};
 use rtcg_driver::{ArgPacker, ConversionError, ConvertedScalar, Stream, WeakScalar};
 use std::sync::Arc;
 
-/// Memory that has to know which streams use it.
+/// Memory that must know which streams use it.
 pub trait TracksUse: Sync {
-    /// Called when work that uses the memory was enqueued in `stream`.
+    /// Called after work that uses the memory was enqueued in `stream`.
     fn used_in(&self, stream: Option<&Stream>);
 }
 
@@ -33,7 +33,7 @@ impl TracksUse for Arc<dyn ArrayBuffer> {
     }
 }
 
-/// The owner of a view's memory, where uses have to be recorded. Views are compared without it.
+/// The owner of a view's memory, if it records uses. It does not take part in comparisons of views.
 #[derive(Clone, Copy, Default)]
 pub struct UseTracker<'a>(Option<&'a dyn TracksUse>);
 
@@ -57,22 +57,22 @@ impl PartialEq for UseTracker<'_> {
 
 impl Eq for UseTracker<'_> {}
 
-/// Where an array lies in device memory.
+/// An array's layout and place in device memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ArrayView<'a> {
-    /// Address of the first element; anything when there is none.
+    /// Address of the first element; any value if there is none.
     pub ptr: u64,
     /// Length of each axis.
     pub shape: &'a [usize],
     /// Bytes from one element to the next along each axis.
     pub strides: &'a [isize],
-    /// Bytes of an element.
+    /// Bytes per element.
     pub itemsize: usize,
-    /// What an element is, where that is known.
+    /// The element type, if known.
     pub number: Option<NumberType>,
-    /// [`rtcg_driver::Context::handle_number`] of the context whose memory it is; 0 where that is not known.
+    /// [`rtcg_driver::Context::handle_number`] of the context that owns the memory; 0 if unknown.
     pub context: u64,
-    /// Whose memory it is.
+    /// The owner of the memory.
     pub owner: UseTracker<'a>,
 }
 
@@ -98,18 +98,18 @@ impl ArrayView<'_> {
 pub enum GeneratedKernelArg<'a> {
     /// An array.
     Array(ArrayView<'a>),
-    /// The bytes of a number, and its type. It is converted to the declared one.
+    /// The bytes of a number, and its type. It is converted to the declared type.
     Number(&'a [u8], NumberType),
     /// The bytes of a value of the declared type.
     Bytes(&'a [u8]),
 }
 
 impl<'a> GeneratedKernelArg<'a> {
-    /// A number by value. Integers become floating-point numbers where these are declared, and
-    /// numbers of one kind each other. Floating-point numbers do not become integers, and what the
-    /// declared type cannot hold is an error.
+    /// Passes a number by value. Integers convert to declared floating-point types, and numbers of one kind convert to
+    /// each other. Floating-point numbers do not convert to integers, and a value that the declared type cannot hold is
+    /// an error.
     ///
-    /// Of structures and arrays the bytes are taken as they are; one with padding does not compile.
+    /// Structures and arrays are passed as their bytes; one with padding does not compile.
     pub fn from_scalar<T: Element>(value: &'a T) -> Self {
         let bytes = unpadded_bytes(value);
         T::NUMBER_TYPE.map_or(GeneratedKernelArg::Bytes(bytes), |number| GeneratedKernelArg::Number(bytes, number))
@@ -219,12 +219,12 @@ impl ArrayView<'_> {
         })
     }
 
-    /// The last axis varies fastest and there are no gaps.
+    /// Whether the last axis varies fastest and there are no gaps.
     pub fn is_c_contiguous(&self) -> bool {
         self.n_elements() == 0 || self.is_contiguous_over_axes((0..self.shape.len()).rev())
     }
 
-    /// The first axis varies fastest and there are no gaps.
+    /// Whether the first axis varies fastest and there are no gaps.
     pub fn is_f_contiguous(&self) -> bool {
         self.n_elements() == 0 || self.is_contiguous_over_axes(0..self.shape.len())
     }

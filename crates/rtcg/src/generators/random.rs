@@ -1,8 +1,8 @@
 //! Random numbers on the device.
 //!
 //! [`Generator`] is counter-based: it holds a key, a stream and a position, and nothing on the device.
-//! [`SequentialGenerators`] keeps the states of XORWOW, MRG32k3a or Sobol generators in device memory; their
-//! number is the caller's, so results do not depend on the device.
+//! [`SequentialGenerators`] keeps the states of XORWOW, MRG32k3a or Sobol generators in device memory; the caller
+//! chooses their number, so results do not depend on the device.
 
 #![allow(unsafe_code, reason = "launches: kernels here write exactly the arrays they are given")]
 
@@ -72,7 +72,7 @@ impl DistributionParameters {
     }
 }
 
-/// A counter-based generator (Philox or Threefry). Numbers depend on key, stream and position alone.
+/// A counter-based generator (Philox or Threefry). Its numbers depend only on key, stream and position.
 ///
 /// ```
 /// use rtcg::codegen::DType;
@@ -98,7 +98,7 @@ pub struct Generator {
 }
 
 impl Generator {
-    /// A generator at its start.
+    /// Makes a generator at position 0.
     ///
     /// # Errors
     /// When the engine is not counter-based.
@@ -119,22 +119,22 @@ impl Generator {
         self.stream
     }
 
-    /// The counter that the next call begins with; each gives four words.
+    /// The counter at which the next call begins; each counter gives four words.
     pub fn counter_position(&self) -> u64 {
         self.position.load(Ordering::Relaxed)
     }
 
-    /// Goes to a counter.
+    /// Moves to a counter.
     pub fn set_counter_position(&self, position: u64) {
         self.position.store(position, Ordering::Relaxed);
     }
 
-    /// Skips counters; wraps around.
+    /// Skips counters, wrapping around.
     pub fn skip_counters(&self, counters: u64) {
         self.position.fetch_add(counters, Ordering::Relaxed);
     }
 
-    /// Sixty-four bits for use on the host, from one counter.
+    /// Generates 64 bits for use on the host, from one counter.
     pub fn next_host_u64(&self) -> u64 {
         let c = self.position.fetch_add(1, Ordering::Relaxed);
         let counter = [c as u32, (c >> 32) as u32, self.stream, 0];
@@ -146,7 +146,7 @@ impl Generator {
         u64::from(w[1]) << 32 | u64::from(w[0])
     }
 
-    /// Fills an array, in memory order or (if it has gaps) in C order; enqueues and does not wait.
+    /// Fills an array in memory order, or in C order if it has gaps; enqueues and does not wait.
     ///
     /// # Errors
     /// When the array has another element size.
@@ -201,7 +201,7 @@ impl Generator {
         Ok(())
     }
 
-    /// Fills an array with a random permutation of `0..n`; uses one counter.
+    /// Fills an array with a random permutation of `0..n`, using one counter.
     ///
     /// # Errors
     /// As [`Generator::fill`].
@@ -239,18 +239,18 @@ impl Generator {
     }
 }
 
-/// What a skip of [`SequentialGenerators`] counts.
+/// The unit of a skip of [`SequentialGenerators`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SkipUnit {
     /// Numbers.
     Numbers,
     /// Subsequences: 2^67 numbers of XORWOW, 2^76 of MRG32k3a.
     Subsequences,
-    /// Sequences: 2^127 numbers of MRG32k3a, as subsequences of XORWOW.
+    /// Sequences: 2^127 numbers of MRG32k3a; the same as subsequences for XORWOW.
     Sequences,
 }
 
-/// Generators with states on the device.
+/// Generators whose states are on the device.
 #[derive(Debug)]
 pub struct SequentialGenerators {
     engine: RandomEngine,
@@ -262,7 +262,7 @@ pub struct SequentialGenerators {
 }
 
 impl SequentialGenerators {
-    /// XORWOW or MRG32k3a: state `k` is subsequence `k` of its seed, `offset` numbers in.
+    /// Makes XORWOW or MRG32k3a generators: state `k` starts `offset` numbers into subsequence `k` of its seed.
     ///
     /// # Errors
     /// For other engines, without seeds, or when the device is out of memory.
@@ -280,8 +280,8 @@ impl SequentialGenerators {
         )
     }
 
-    /// Sobol generators, one dimension each: direction vectors one after the other, and what their
-    /// numbers are scrambled with (0 for not).
+    /// Makes Sobol generators of one dimension each, from their concatenated direction vectors and scramble constants
+    /// (0 for none).
     ///
     /// # Errors
     /// For other engines, when the numbers of vectors do not fit, or when the device is out of memory.
@@ -330,8 +330,8 @@ impl SequentialGenerators {
         self.count
     }
 
-    /// Fills an array, in memory order or (if it has gaps) in C order; enqueues and does not wait. Element `k` comes from generator
-    /// `k mod count`. Calls in several streams must be ordered by the caller.
+    /// Fills an array in memory order, or in C order if it has gaps; enqueues and does not wait. Element `k` comes
+    /// from generator `k mod count`. The caller must order calls in several streams.
     ///
     /// # Errors
     /// When the array has another element size.
@@ -372,7 +372,7 @@ impl SequentialGenerators {
         Ok(())
     }
 
-    /// Moves all generators by one count, or each by its own. Waits for earlier work of the context.
+    /// Skips all generators ahead by the same count, or each by its own. Waits for earlier work of the context.
     ///
     /// # Errors
     /// When there is neither one count nor one for each generator, or a kernel failed before.

@@ -1,4 +1,4 @@
-//! `ReductionKernel`: one value of all elements, or one for each place along the axes that stay.
+//! `ReductionKernel`: reduces all elements to one value, or over some axes to one value per remaining index.
 
 #![allow(unsafe_code, reason = "launching runs the user's snippets")]
 
@@ -20,7 +20,7 @@ use rtcg_codegen::snippet::ElementUse;
 use rtcg_driver::{ArgPacker, Stream, sys};
 use std::sync::Arc;
 
-/// A reduction, compiled at its first use.
+/// A reduction, compiled on first use.
 #[derive(Debug)]
 pub struct ReductionKernel {
     spec: ReductionSnippet,
@@ -41,7 +41,7 @@ struct ReductionPlan {
 }
 
 impl ReductionKernel {
-    /// A reduction as described. Nothing is compiled yet.
+    /// Makes a reduction from a description, without compiling it yet.
     ///
     /// # Errors
     /// When there is no array argument.
@@ -74,8 +74,8 @@ impl ReductionKernel {
         self.spec.full_reduction_source(&IndexingMode::Flat { ranged: false }, true, REDUCE_THREADS)
     }
 
-    /// Chooses how full reductions of about `n_elements` elements in this context are launched; the default choice
-    /// brings back the rule. Reductions over axes keep their rule.
+    /// Sets the launch choice for full reductions of about `n_elements` elements in this context; the default choice
+    /// restores the rule. Reductions over axes always follow the rule.
     ///
     /// # Errors
     /// When a value is out of range.
@@ -83,7 +83,7 @@ impl ReductionKernel {
         self.choices.set_choice(ctx, n_elements, choice)
     }
 
-    /// The choice that a full reduction of `n_elements` elements takes.
+    /// The launch choice in effect for a full reduction of `n_elements` elements.
     pub fn launch_choice(&self, ctx: &Context, n_elements: usize) -> LaunchChoice {
         self.choices.nearest_choice(ctx, n_elements)
     }
@@ -91,7 +91,7 @@ impl ReductionKernel {
     /// The shape of the result of a reduction over `axes` of the arrays' common shape.
     ///
     /// # Errors
-    /// When the arrays do not fit each other, or an axis does not exist or comes twice.
+    /// When the arrays do not fit each other, or an axis does not exist or is repeated.
     pub fn result_shape(&self, args: &[GeneratedKernelArg<'_>], axes: &[isize], keepdims: bool) -> Result<Vec<usize>> {
         let shape = self.common_shape(args)?;
         let axes = normalised_axes(axes, shape.len())?;
@@ -99,16 +99,16 @@ impl ReductionKernel {
         Ok((0..shape.len()).filter(|axis| keepdims || !axes.contains(axis)).map(length).collect())
     }
 
-    /// Reduces all elements to the one element of `out`, whatever its number of axes; enqueues one kernel and does
-    /// not wait. Without elements the result is the neutral one.
+    /// Reduces all elements to the single element of `out`, which may have any number of axes; enqueues one kernel and
+    /// does not wait. With no elements the result is the neutral element.
     ///
     /// # Errors
-    /// When an argument does not fit its declaration or the others, `out` has not one element, or the source does not
-    /// compile.
+    /// When an argument does not fit its declaration or the others, `out` does not have exactly one element, or the
+    /// source does not compile.
     ///
     /// # Safety
-    /// The snippets are foreign code: they must stay inside the arrays, which must live until the kernel
-    /// has run, as must the memory of `out`.
+    /// The snippets are unchecked code: they must stay inside the arrays, which must live until the kernel has run, as
+    /// must the memory of `out`.
     pub unsafe fn launch(
         &self,
         ctx: &Context,
@@ -283,8 +283,8 @@ impl ReductionKernel {
         Ok(ReductionPlan { n, access, layout: pointwise::strided_layout_bytes(n, &shape, &strides) })
     }
 
-    /// Reduces over `axes` (negative ones count from the end) into `out`, whose shape is the one of
-    /// [`ReductionKernel::result_shape`], with any strides. In `map_expr`, `i` counts the elements of the
+    /// Reduces over `axes` (negative ones count from the end) into `out`, which must have the shape that
+    /// [`ReductionKernel::result_shape`] gives and may have any strides. In `map_expr`, `i` counts the elements of the
     /// common shape in C order. Enqueues one kernel and does not wait.
     ///
     /// # Errors

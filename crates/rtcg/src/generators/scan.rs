@@ -1,4 +1,4 @@
-//! Scans: `InclusiveScanKernel`, `ExclusiveScanKernel` and the generic scan are all this one.
+//! Scans: one implementation of `InclusiveScanKernel`, `ExclusiveScanKernel` and the generic scan.
 
 #![allow(unsafe_code, reason = "launching runs the user's snippets")]
 
@@ -19,7 +19,7 @@ use rtcg_driver::{Stream, memory};
 /// Tiles of a block from which on it stays.
 const MIN_TILES: usize = 4;
 
-/// A scan, compiled at its first use.
+/// A scan, compiled on first use.
 #[derive(Debug)]
 pub struct ScanKernel {
     spec: ScanSnippet,
@@ -28,11 +28,11 @@ pub struct ScanKernel {
 }
 
 impl ScanKernel {
-    /// A scan as described. Nothing is compiled yet.
+    /// Makes a scan from a description, without compiling it yet.
     ///
     /// # Errors
-    /// When there is no array argument, `prev_item` is used without a neutral element, or a fetched array
-    /// is no argument.
+    /// When there is no array argument, `prev_item` is used without a neutral element, or a fetched array is not an
+    /// argument.
     pub fn new(spec: ScanSnippet, settings: CompileSettings) -> Result<Self> {
         let name = &spec.name;
         if !spec.arguments.iter().any(|a| a.is_vector) {
@@ -65,16 +65,14 @@ impl ScanKernel {
         self.spec.source(&ScanKernelConfig { shape, pipeline: None, reduces_only: false })
     }
 
-    /// Scans the first `size` places (by default as many as the first array has elements); enqueues
-    /// and does not wait. Contiguous arrays are indexed as they lie in memory. Arrays with
-    /// gaps are indexed in C order, by way of contiguous copies.
+    /// Scans the first `size` elements (by default as many as the first array has); enqueues and does not wait.
+    /// Contiguous arrays are indexed in memory order; arrays with gaps in C order, through contiguous copies.
     ///
     /// # Errors
     /// When an argument does not fit its declaration, or the source does not compile.
     ///
     /// # Safety
-    /// The snippets are foreign code: they must stay inside the arrays, which must live until the
-    /// kernel has run.
+    /// The snippets are unchecked code: they must stay inside the arrays, which must live until the kernel has run.
     pub unsafe fn launch(
         &self,
         ctx: &Context,

@@ -1,4 +1,4 @@
-//! `TypedElementwise`: a snippet whose types a call fills in, and which makes its results.
+//! `TypedElementwise`: a snippet whose types each call determines, and which allocates its results.
 
 #![allow(unsafe_code, reason = "launching runs the user's snippet")]
 
@@ -15,8 +15,9 @@ use rtcg_codegen::typed_snippet::{GivenType, TypedSnippet};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// An elementwise kernel for arrays of any type, with CuPy's declarations: a type of one letter is that of the arguments
-/// that have it, elements have the names of their arrays, and a `raw` array is indexed by the snippet.
+/// An elementwise kernel for arrays of any type, declared as in CuPy: a one-letter type is a type variable, which the
+/// arguments declared with it determine; an array's name stands for its element; the snippet indexes `raw` arrays
+/// itself.
 ///
 /// ```
 /// use rtcg::generators::TypedElementwise;
@@ -47,7 +48,7 @@ struct FilledKernel {
 }
 
 impl TypedElementwise {
-    /// A kernel from the declarations of inputs and outputs, and statements. Nothing is compiled yet.
+    /// Makes a kernel from the declarations of inputs and outputs, and statements. Nothing is compiled yet.
     ///
     /// # Errors
     /// When a declaration is wrong.
@@ -56,15 +57,15 @@ impl TypedElementwise {
         Ok(Self { snippet, settings: CompileSettings::default(), kernels: Mutex::default() })
     }
 
-    /// Enqueues the kernel for these inputs and returns the outputs, new arrays of the inputs' broadcast shape in C order.
-    /// Does not wait. Compiles at the first call with new types.
+    /// Enqueues the kernel for these inputs and returns the outputs: new arrays in C order with the inputs' broadcast
+    /// shape. Does not wait. The first call with new types compiles.
     ///
     /// # Errors
-    /// When there are more or fewer inputs than were declared, their types contradict each other, their shapes do not
-    /// broadcast, or the snippet does not compile.
+    /// When the number of inputs is wrong, their types contradict each other, their shapes do not broadcast, or the
+    /// snippet does not compile.
     ///
     /// # Safety
-    /// The snippet is foreign code: what it indexes itself must lie inside the arrays.
+    /// The snippet is unchecked code: what it indexes itself must lie inside the arrays.
     pub unsafe fn call(
         &self,
         arrays: &Arc<ArrayContext>,

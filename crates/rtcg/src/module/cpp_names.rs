@@ -1,10 +1,10 @@
 //! C++ names of kernels and variables: `f<float>`, `ns::value`, an overload.
 //!
-//! A name that is no plain identifier, or that the loaded program does not have, is a *name
-//! expression*: the compiler returns its mangled name. A template that the program does not use has
-//! no code in the module; its instance is compiled with the same source into another module. That
-//! module has its own copy of all variables, and a warning names them. Loaded modules are always
-//! searched first, so a plain name is that of the program's own module.
+//! A name that is not a plain identifier, or that the loaded program does not have, is a *name expression*: the
+//! compiler returns its mangled name. A template that the program does not instantiate has no code in the module, so
+//! the same source is compiled with the instance into another module. That module has its own copy of all variables,
+//! and a warning names them. Loaded modules are searched first and in order, so a plain name is that of the program's
+//! own module.
 
 use crate::error::{Error, Result};
 use rtcg_compile::{Artifact, BinaryKind, CompileError, CompileRequest, Compiler};
@@ -13,7 +13,7 @@ use rtcg_driver::{CUdeviceptr, Function, Module, SurfaceReference, TextureRefere
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The names of a program and where they are found.
+/// The names of a program and the modules that contain them.
 pub struct CppNames {
     request: CompileRequest,
     state: Mutex<NameState>,
@@ -45,12 +45,12 @@ fn address_expression(name: &str) -> String {
 }
 
 impl CppNames {
-    /// The names of what `request` compiles to.
+    /// The names in the program that `request` describes.
     pub fn new(request: CompileRequest) -> Self {
         Self { request, state: Mutex::default() }
     }
 
-    /// Compiles the program, with the name expressions of the request known from then on.
+    /// Compiles the program, with the request's name expressions resolved.
     ///
     /// # Errors
     /// As [`Compiler::compile`].
@@ -60,7 +60,7 @@ impl CppNames {
         Ok(artifact)
     }
 
-    /// What the program is compiled from.
+    /// The request that the program is compiled from.
     pub fn compile_request(&self) -> &CompileRequest {
         &self.request
     }
@@ -69,10 +69,10 @@ impl CppNames {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The kernel `name` of `module` or of a further instance.
+    /// Finds the kernel `name` in `module` or in a further instance.
     ///
     /// # Errors
-    /// When there is none, or the expression does not compile.
+    /// When there is no such kernel, or the expression does not compile.
     pub fn function(&self, module: &Module, name: &str) -> Result<Function> {
         self.find_by_name(module, name, name, |module, name| module.function(name))
     }

@@ -1,4 +1,4 @@
-//! Variables of a program, read and written as slices.
+//! Variables of a program, to read and write as slices.
 
 #![allow(unsafe_code, reason = "reads and writes stay inside the variable, whose size the driver tells")]
 
@@ -10,10 +10,10 @@ use rtcg_driver::sys::CUresult;
 use rtcg_driver::{CUdeviceptr, Error, memory};
 use std::marker::PhantomData;
 
-/// A `__device__` or `__constant__` variable, as `len` elements of one type. Holds its module.
+/// A `__device__` or `__constant__` variable, as `len` elements of one type. It keeps its module loaded.
 ///
-/// Reads and writes are in the order of the default stream. Any kernel of the module may use the variable, so nobody
-/// records in which streams that is: wait for streams that run beside the default one before.
+/// Reads and writes run in the order of the default stream. Any kernel of the module may use the variable, and such
+/// uses are not recorded: first wait for streams that run concurrently with the default one.
 #[derive(Debug, Clone)]
 pub struct DeviceGlobal<T> {
     ctx: Context,
@@ -58,40 +58,40 @@ impl<T: Element> DeviceGlobal<T> {
         Ok(self.ptr + (start * size_of::<T>()) as u64)
     }
 
-    /// All elements; waits.
+    /// Copies all elements to the host; waits.
     ///
     /// # Errors
-    /// When a kernel failed since the last time.
+    /// When a kernel has failed since the last synchronisation.
     pub fn to_vec(&self) -> Result<Vec<T>> {
         let mut host = zeroed_vec(self.len);
         self.read(0, &mut host)?;
         Ok(host)
     }
 
-    /// Elements from `start` on; waits.
+    /// Copies the elements from index `start` on to `host`; waits.
     ///
     /// # Errors
-    /// When they are not all there.
+    /// When they extend past the end of the variable.
     pub fn read(&self, start: usize, host: &mut [T]) -> Result<()> {
         let ptr = self.checked_address("cuMemcpyDtoH", start, host.len())?;
         // SAFETY: the range lies inside the variable, whose module is held.
         self.ctx.enter(|| unsafe { fill_bytes(host, |bytes| memory::memcpy_dtoh(bytes, ptr)) })
     }
 
-    /// Overwrites elements from `start` on; waits.
+    /// Overwrites the elements from index `start` on with `host`; waits.
     ///
     /// # Errors
-    /// When they are not all there.
+    /// When they extend past the end of the variable.
     pub fn write(&self, start: usize, host: &[T]) -> Result<()> {
         let ptr = self.checked_address("cuMemcpyHtoD", start, host.len())?;
         // SAFETY: the range lies inside the variable, whose module is held.
         self.ctx.enter(|| unsafe { memory::memcpy_htod(ptr, &bytes_of(host)) })
     }
 
-    /// The first element, which for a scalar is the variable.
+    /// Copies the first element, which for a scalar is the variable itself, to the host.
     ///
     /// # Errors
-    /// When it is empty.
+    /// When the variable has no elements.
     pub fn get(&self) -> Result<T> {
         let mut host = zeroed_vec(1);
         self.read(0, &mut host)?;
@@ -101,7 +101,7 @@ impl<T: Element> DeviceGlobal<T> {
     /// Sets the first element.
     ///
     /// # Errors
-    /// When it is empty.
+    /// When the variable has no elements.
     pub fn set(&self, value: T) -> Result<()> {
         self.write(0, &[value])
     }

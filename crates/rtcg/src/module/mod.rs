@@ -1,4 +1,4 @@
-//! Programs: compiled, loaded, and asked for their kernels and variables.
+//! Compiled and loaded programs, and their kernels and variables.
 
 mod cpp_names;
 mod device_global;
@@ -24,11 +24,11 @@ pub struct Module {
 }
 
 impl Module {
-    /// The kernel of this name. Of a program with C++ linkage (`no_extern_c`) it may be any name of
-    /// C++, such as `ns::f` or `f<float>`; see [`CppNames`].
+    /// Finds a kernel by name. In a program with C++ linkage (`no_extern_c`) it may be any C++ name, such as `ns::f` or
+    /// `f<float>`; see [`CppNames`].
     ///
     /// # Errors
-    /// When there is none.
+    /// When there is no such kernel.
     pub fn function(&self, name: &str) -> Result<Function> {
         let found = match &self.names {
             Some(names) => self.ctx.enter_with_rtcg_error(|| names.function(&self.inner, name))?,
@@ -37,10 +37,10 @@ impl Module {
         Ok(Function::new(self.ctx.clone(), found))
     }
 
-    /// A variable of this name as elements of one type.
+    /// Finds a variable by name, as elements of one type.
     ///
     /// # Errors
-    /// When there is none, or its size is no multiple of an element's.
+    /// When there is no such variable, or its size is not a multiple of an element's.
     pub fn global_variable<T: Element>(&self, name: &str) -> Result<DeviceGlobal<T>> {
         let (ptr, nbytes) = match &self.names {
             Some(names) => self.ctx.enter_with_rtcg_error(|| names.global_variable(&self.inner, name))?,
@@ -49,7 +49,7 @@ impl Module {
         DeviceGlobal::new(&self.ctx, self, name, ptr, nbytes)
     }
 
-    /// The driver's module below.
+    /// The underlying driver module.
     pub fn driver_module(&self) -> &rtcg_driver::Module {
         &self.inner
     }
@@ -57,11 +57,11 @@ impl Module {
 
 /// Programs for a context.
 impl Context {
-    /// Compiles CUDA C++ with default options and loads it. Kernels have C linkage, so they are
-    /// found by their plain names. Compiled programs are cached on disk.
+    /// Compiles CUDA C++ with default options and loads it. Kernels get C linkage, so their plain names find them.
+    /// Compiled programs are cached on disk.
     ///
     /// # Errors
-    /// A compile error carries the compiler's log and the source lines it speaks of.
+    /// When the source does not compile; the error carries the compiler's log and the source lines it refers to.
     pub fn compile(&self, source: &str) -> Result<Module> {
         self.compile_with(&CompileRequest::new(source, device_compile_target(&self.device())?))
     }
@@ -81,7 +81,7 @@ impl Context {
     /// Loads PTX, a cubin or a fat binary.
     ///
     /// # Errors
-    /// When the driver refuses the image; its log is in the message.
+    /// When the driver refuses the image; the message contains the driver's log.
     pub fn load(&self, image: &[u8]) -> Result<Module> {
         let module = self.enter(|| rtcg_driver::Module::from_image(image))?;
         Ok(Module { ctx: self.clone(), inner: module, names: None })

@@ -1,4 +1,4 @@
-//! Times launches of candidates between events: in a row, in a graph, or each with cold caches.
+//! Times launches of candidates between events: back to back, in a graph, or each with cold caches.
 
 use rtcg_driver::memory::CacheFlush;
 use rtcg_driver::sys::{CU_STREAM_CAPTURE_MODE_THREAD_LOCAL, CU_STREAM_NON_BLOCKING};
@@ -26,7 +26,7 @@ const COLD_WINDOW_SECONDS: f64 = 0.5;
 pub enum EnqueueError<E> {
     /// The driver's error.
     Driver(Error),
-    /// The error of the function that makes the launches.
+    /// The error of the function that enqueues the launches.
     Enqueue(E),
 }
 
@@ -38,9 +38,9 @@ impl<E> From<Error> for EnqueueError<E> {
 
 /// Times windows of launches in the current context.
 ///
-/// Where one launch takes less than 20 us, the launches are captured in a graph, once for each candidate and count. If the
-/// graph is faster than the same launches in a row, it was launching, and not the kernel, that took the time: from then on
-/// every candidate that is so short is timed in a graph. What cannot be captured is launched in a row.
+/// If one launch takes less than 20 us, the launches are captured in a graph, once per candidate and count. If the
+/// graph is faster than the same launches back to back, then launch overhead rather than the kernel dominated, and
+/// every candidate that short is timed in a graph from then on. Launches that cannot be captured are made back to back.
 ///
 /// ```
 /// use rtcg::prelude::*;
@@ -85,8 +85,8 @@ pub struct LaunchTimer {
 }
 
 impl LaunchTimer {
-    /// For launches with warm caches; a graph gets `max_captured` of them at most, and is launched several times for
-    /// more.
+    /// A timer of launches with warm caches. A graph gets at most `max_captured` of them, and is launched several times
+    /// for more.
     pub fn new(max_captured: u32) -> Self {
         Self {
             cold: None,
@@ -101,8 +101,8 @@ impl LaunchTimer {
         }
     }
 
-    /// For launches with cold caches: before each, outside of what is timed, a buffer of twice the L2 cache is written.
-    /// The buffer is allocated here.
+    /// A timer of launches with cold caches: before each launch, outside of the timed interval, it writes a buffer of
+    /// twice the L2 cache's size, which is allocated here.
     ///
     /// # Errors
     /// When there is no current context, or no memory.
@@ -110,13 +110,13 @@ impl LaunchTimer {
         Ok(Self { cold: Some(CacheFlush::new()?), ..Self::new(1) })
     }
 
-    /// What is timed from now on is the candidate of this name.
+    /// Starts timing the candidate of this name.
     pub fn start_candidate(&mut self, name: &str) {
         name.clone_into(&mut self.candidate);
         self.graph = None;
     }
 
-    /// How windows of the present candidate are timed.
+    /// How windows of the current candidate are timed.
     pub fn window_kind(&self) -> WindowKind {
         match self.cold {
             Some(_) => WindowKind::Cold,
@@ -124,8 +124,8 @@ impl LaunchTimer {
         }
     }
 
-    /// Seconds of one of `launches` launches; `enqueue(n)` makes n of them in the thread's current stream, and must not
-    /// wait. Waits for the device.
+    /// Seconds per launch over `launches` launches. `enqueue(n)` makes n launches in the thread's current stream, and
+    /// must not wait. Waits for the device.
     ///
     /// # Errors
     /// What `enqueue` or the driver reports.

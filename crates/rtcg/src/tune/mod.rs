@@ -1,4 +1,4 @@
-//! Auto-tuning: everything of [`rtcg_tune`], and what ties it to devices.
+//! Auto-tuning: re-exports [`rtcg_tune`] and connects it to devices.
 
 mod launch_timer;
 mod results;

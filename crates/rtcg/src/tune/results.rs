@@ -1,4 +1,4 @@
-//! Where results of tuning are kept, and whose they are.
+//! Where tuning results are stored, and which device they belong to.
 
 use rtcg_cuda_sys::NvrtcTable;
 use rtcg_driver::Device;
@@ -6,8 +6,8 @@ use rtcg_driver::sys::{CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, CU_DEVICE_ATTRIBUT
 use rtcg_tune::store::{DeviceKey, Store};
 use std::path::PathBuf;
 
-/// The folder of the user's results: `RTCG_TUNING_DIR` of the environment, else `rtcg/tuning` in the user's folder for
-/// data; `None` where neither is known.
+/// The folder of the user's results: `RTCG_TUNING_DIR` from the environment, else `rtcg/tuning` in the user's data
+/// folder; `None` if neither is known.
 pub fn default_results_folder() -> Option<PathBuf> {
     let named = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     if let Some(folder) = named("RTCG_TUNING_DIR") {
@@ -28,11 +28,11 @@ pub fn results_store() -> Option<Store> {
     default_results_folder().map(|folder| Store::new(folder, Vec::new()))
 }
 
-/// What results of a device are found by. The virtual GPU is a back end of its own, whatever compute
-/// capability it reports. The compiler is known once NVRTC was asked for anything.
+/// The key by which results of a device are found. The virtual GPU is a back end of its own, whatever compute
+/// capability it reports. The compiler's version is part of the key once NVRTC has been loaded.
 ///
 /// # Errors
-/// When the driver does not answer.
+/// When a driver call fails.
 pub fn device_key(device: &Device) -> rtcg_driver::Result<DeviceKey> {
     let (major, minor) = device.compute_capability()?;
     Ok(DeviceKey {

@@ -1,4 +1,4 @@
-//! The sensors of a device, for searches.
+//! The sensors of a device, for use in searches.
 
 use rtcg_driver::{Device, NvmlDevice};
 use rtcg_tune::{Sensor, Sensors};
@@ -18,7 +18,7 @@ impl Sensors for DeviceSensors {
     }
 }
 
-/// The sensors of a device by NVML, for [`rtcg_tune::TunerOptions::sensors`].
+/// Opens the sensors of a device through NVML, for [`rtcg_tune::TunerOptions::sensors`].
 ///
 /// ```
 /// use rtcg::tune::{Objective, Sensor, TunerOptions, device_sensors};
@@ -32,7 +32,7 @@ impl Sensors for DeviceSensors {
 /// ```
 ///
 /// # Errors
-/// Why there are none.
+/// A message that says why there are none.
 pub fn device_sensors(device: &Device) -> Result<Arc<dyn Sensors>, String> {
     Ok(Arc::new(DeviceSensors(NvmlDevice::of_device(device)?)))
 }

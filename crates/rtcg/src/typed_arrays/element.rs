@@ -1,4 +1,4 @@
-//! The types of elements that arrays have in Rust, and which operations each of them has.
+//! Element types of typed arrays, and the operations that each has.
 
 #![allow(unsafe_code, reason = "slices of plain numbers are viewed as bytes")]
 
@@ -12,47 +12,47 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// A type of elements: `bool`, the integers of 8 to 64 bits, `f16`, `bf16`, `f32`, `f64`, and (with the feature
+/// An element type of arrays: `bool`, the integers of 8 to 64 bits, `f16`, `bf16`, `f32`, `f64`, and (with the feature
 /// `num-complex`) `Complex<f32>` and `Complex<f64>`.
 pub trait ArrayElement: sealed::Sealed + Copy + Send + Sync + std::fmt::Debug + PartialEq + 'static {
     /// The dtype on the device.
     const DTYPE: DType;
-    /// What an element is before it is known.
+    /// A placeholder for elements that are not known yet.
     const ZERO: Self;
-    /// What sums and products are: 64 bits for integers, the type itself for others.
+    /// The type of sums and products: 64 bits for integers, the type itself for others.
     type SumElement: ArrayElement;
-    /// What means are: `f64` for integers, the type itself for others.
+    /// The type of means: `f64` for integers, the type itself for others.
     type MeanElement: ArrayElement;
 
-    /// This value as an operand.
+    /// Converts this value to a scalar operand.
     fn to_scalar(self) -> Scalar;
 
-    /// The bytes of a slice, as they lie on the device.
+    /// The bytes of a slice, in the device's representation.
     fn to_bytes(slice: &[Self]) -> Cow<'_, [u8]>;
 
-    /// Elements from their bytes on the device, of which `fill` writes all.
+    /// Makes elements from their bytes in the device's representation; `fill` must write all of them.
     ///
     /// # Errors
     /// Those of `fill`.
     fn vec_from_bytes<E>(len: usize, fill: impl FnOnce(&mut [u8]) -> Result<(), E>) -> Result<Vec<Self>, E>;
 }
 
-/// Numbers: they can be added, subtracted and multiplied.
+/// Numbers, which can be added, subtracted and multiplied.
 pub trait Arithmetic: ArrayElement {}
 /// Numbers with a sign.
 pub trait Signed: Arithmetic {}
-/// Numbers of which there is an order, and truth values.
+/// Ordered types: real numbers and truth values.
 pub trait Ordered: ArrayElement {}
-/// Floating-point and complex numbers, whose quotients are of their own type.
+/// Floating-point and complex numbers, which are closed under division.
 pub trait Inexact: Signed {}
 /// Real floating-point numbers.
 pub trait Float: Inexact + Ordered {}
-/// Elements of matrices that can be factored: `f32`, `f64` and their complex types.
+/// Elements of matrices that can be factorised: `f32`, `f64` and their complex types.
 pub trait MatrixElement: Inexact {
-    /// What absolute values are.
+    /// The type of absolute values.
     type Real: Float + MatrixElement<Real = Self::Real>;
 }
-/// Integers and truth values: they have bits.
+/// Integers and truth values, which have bitwise operations.
 pub trait Bitwise: Ordered {}
 /// Integers.
 pub trait Integer: Bitwise + Arithmetic {}

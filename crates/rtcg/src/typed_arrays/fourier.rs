@@ -26,7 +26,7 @@ impl<T: ArrayElement> GpuArray<Complex<T>>
 where
     Complex<T>: ArrayElement,
 {
-    /// The discrete Fourier transform over `axes`, with exp(-2 pi i j k / n) and not divided by anything.
+    /// Computes the discrete Fourier transform over `axes`, with exp(-2 pi i j k / n) and without scaling.
     ///
     /// # Errors
     /// When an axis does not exist, is named twice or has no elements, or the device is out of memory.
@@ -34,7 +34,7 @@ where
         self.fft_over_axes(FftKind::Forward, axes)
     }
 
-    /// The inverse of [`GpuArray::fft`]: divided by the lengths of `axes`.
+    /// Computes the inverse of [`GpuArray::fft`], divided by the lengths of `axes`.
     ///
     /// # Errors
     /// As [`GpuArray::fft`].
@@ -52,7 +52,7 @@ where
         self.typed_result(array)
     }
 
-    /// The `n` real numbers that have these first `n / 2 + 1` coefficients along `axis`: the inverse of
+    /// Computes the `n` real numbers whose first `n / 2 + 1` coefficients along `axis` these are: the inverse of
     /// [`GpuArray::rfft`]. Missing coefficients are zero.
     ///
     /// # Errors
@@ -68,8 +68,8 @@ impl<T: Float> GpuArray<T>
 where
     Complex<T>: ArrayElement,
 {
-    /// The first `n / 2 + 1` coefficients along `axis`, of which there are `n` elements; the others are conjugates of
-    /// them. Does not wait.
+    /// Computes the first `n / 2 + 1` Fourier coefficients along `axis`, which has `n` elements; the others are
+    /// conjugates of these. Does not wait.
     ///
     /// # Errors
     /// When there is no such axis, it has no elements, or the device is out of memory.

@@ -1,4 +1,4 @@
-//! Functions of elements, reductions, scans, sorting and products.
+//! Elementwise functions, reductions, scans, sorting and products.
 
 use super::element::{Arithmetic, ArrayElement, Float, Inexact, Ordered};
 use super::gpu_array::GpuArray;
@@ -38,10 +38,10 @@ impl_unary_functions! {
         floor Floor "Each element rounded down.";
         ceil Ceil "Each element rounded up.";
         trunc Trunc "Each element rounded towards 0.";
-        round Rint "Each element rounded to the nearest whole number, halves to the even one.";
+        round Rint "Each element rounded to the nearest integer, halves to even.";
         abs Absolute "The absolute value of each element.";
-        exp_m1 Expm1 "The exponential of each element less 1.";
-        ln_1p Log1p "The natural logarithm of each element plus 1.";
+        exp_m1 Expm1 "The exponential of each element, minus 1.";
+        ln_1p Log1p "The natural logarithm of 1 plus each element.";
     }
 }
 
@@ -53,7 +53,7 @@ fn reduce_options(axes: Option<&[isize]>) -> ReduceOptions<'_> {
 macro_rules! impl_reductions {
     ($($bound:ident { $($name:ident $axes:ident $reduction:ident $result:ty, $doc:literal;)*})*) => {$(
         impl<T: $bound> GpuArray<T> {$(
-            #[doc = concat!($doc, " of all elements; waits.")]
+            #[doc = concat!($doc, ", over all elements; waits.")]
             ///
             /// # Errors
             /// When there is no element and the result needs one, or a kernel failed before.
@@ -61,7 +61,7 @@ macro_rules! impl_reductions {
                 self.typed_result::<$result>(self.as_dyn().reduce(ReductionOp::$reduction, reduce_options(None))?)?.item()
             }
 
-            #[doc = concat!($doc, " over axes, which the result does not have.")]
+            #[doc = concat!($doc, ", over axes, which the result does not have.")]
             ///
             /// # Errors
             /// When an axis does not exist or is named twice, or has no element and the result needs one.
@@ -76,17 +76,17 @@ impl_reductions! {
     ArrayElement {
         sum sum_axes Sum T::SumElement, "The sum";
         product product_axes Product T::SumElement, "The product";
-        any any_axes Any bool, "Whether one element is not zero";
-        all all_axes All bool, "Whether no element is zero";
+        any any_axes Any bool, "Whether any element is nonzero";
+        all all_axes All bool, "Whether all elements are nonzero";
     }
     Ordered {
-        min min_axes Minimum T, "The smallest element, NaN if one is,";
-        max max_axes Maximum T, "The greatest element, NaN if one is,";
+        min min_axes Minimum T, "The smallest element, NaN if any is NaN";
+        max max_axes Maximum T, "The greatest element, NaN if any is NaN";
     }
 }
 
 impl<T: ArrayElement> GpuArray<T> {
-    /// The mean of all elements; waits.
+    /// Computes the mean of all elements; waits.
     ///
     /// # Errors
     /// When a kernel failed before.
@@ -99,7 +99,7 @@ impl<T: ArrayElement> GpuArray<T> {
         .item()
     }
 
-    /// The mean over axes, which the result does not have.
+    /// Computes the mean over axes, which the result does not have.
     ///
     /// # Errors
     /// When an axis does not exist or is named twice.
@@ -109,7 +109,8 @@ impl<T: ArrayElement> GpuArray<T> {
 }
 
 impl<T: Float> GpuArray<T> {
-    /// The variance of all elements: squared distances from the mean, divided by their number less `ddof`; waits.
+    /// Computes the variance of all elements: the sum of squared deviations from the mean, divided by the number of
+    /// elements less `ddof`; waits.
     ///
     /// # Errors
     /// When a kernel failed before.
@@ -117,7 +118,7 @@ impl<T: Float> GpuArray<T> {
         self.typed_result::<T>(self.as_dyn().reduce_statistic(Statistic::Variance, ddof, reduce_options(None))?)?.item()
     }
 
-    /// The standard deviation of all elements, the square root of [`GpuArray::variance`]; waits.
+    /// Computes the standard deviation of all elements, the square root of [`GpuArray::variance`]; waits.
     ///
     /// # Errors
     /// When a kernel failed before.
@@ -132,7 +133,7 @@ impl<T: Float> GpuArray<T> {
 }
 
 impl<T: Ordered> GpuArray<T> {
-    /// The place of the first smallest element, counted in C order; waits.
+    /// Returns the index of the first smallest element, counted in C order; waits.
     ///
     /// # Errors
     /// When there is no element.
@@ -141,7 +142,7 @@ impl<T: Ordered> GpuArray<T> {
         Ok(self.typed_result::<i64>(place)?.item()? as usize)
     }
 
-    /// The place of the first greatest element, counted in C order; waits.
+    /// Returns the index of the first greatest element, counted in C order; waits.
     ///
     /// # Errors
     /// When there is no element.
@@ -150,7 +151,7 @@ impl<T: Ordered> GpuArray<T> {
         Ok(self.typed_result::<i64>(place)?.item()? as usize)
     }
 
-    /// A copy sorted along `axis`, NaN last.
+    /// Returns a copy sorted along `axis`, NaN last.
     ///
     /// # Errors
     /// When the axis does not exist.
@@ -159,7 +160,7 @@ impl<T: Ordered> GpuArray<T> {
         self.typed_result(self.as_dyn().sorted(axis, false)?)
     }
 
-    /// The indices that sort along `axis`; equal elements keep their order.
+    /// Returns the indices that sort along `axis`; equal elements keep their order.
     ///
     /// # Errors
     /// When the axis does not exist.
@@ -170,7 +171,7 @@ impl<T: Ordered> GpuArray<T> {
 }
 
 impl<T: Arithmetic> GpuArray<T> {
-    /// Running sums along `axis`.
+    /// Computes cumulative sums along `axis`.
     ///
     /// # Errors
     /// When the axis does not exist.
@@ -179,7 +180,7 @@ impl<T: Arithmetic> GpuArray<T> {
         self.typed_result(self.as_dyn().cumulative(ScanOp::Sum, axis, None)?)
     }
 
-    /// The sum of the products with the elements of an array of this shape; waits.
+    /// Computes the inner product with an array of the same shape; waits.
     ///
     /// # Errors
     /// When the shapes differ.
@@ -187,7 +188,7 @@ impl<T: Arithmetic> GpuArray<T> {
         self.typed_result::<T>(self.as_dyn().dot_flat(other.as_dyn(), None)?)?.item()
     }
 
-    /// The matrix product, with NumPy's rules for operands of one axis and for stacks of matrices.
+    /// Computes the matrix product, with NumPy's rules for operands of one axis and for stacks of matrices.
     ///
     /// # Errors
     /// When the shapes do not fit.
@@ -196,9 +197,9 @@ impl<T: Arithmetic> GpuArray<T> {
     }
 }
 
-/// The sum of products that `subscripts` name, with NumPy's rules: `ij,jk->ik`, `ii`, `...ij->...ji`. Does not wait. Kernels
-/// are written for small axes; more than two operands are contracted in an order that leaves little behind. Other orders,
-/// a dtype and memory for the result are options of [`rtcg_array::einsum`].
+/// Computes the sum of products that `subscripts` describe, with NumPy's rules: `ij,jk->ik`, `ii`, `...ij->...ji`. Does
+/// not wait. The kernels are written for small axes; more than two operands are contracted in an order that keeps
+/// intermediate results small. [`rtcg_array::einsum`] has options for other orders, a dtype and memory for the result.
 ///
 /// ```
 /// use rtcg::prelude::*;

@@ -1,4 +1,4 @@
-//! The typed array: how it is made, looked at and copied to the host.
+//! The typed array: construction, inspection, views, and copies to the host.
 
 use super::GpuArrayDyn;
 use super::element::{Arithmetic, ArrayElement, Integer};
@@ -11,7 +11,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-/// Makes arrays on a context. Arrays can be combined when they come from one `ArrayFactory` or its clones.
+/// Makes arrays on a context. Arrays can be combined if they come from the same `ArrayFactory` or its clones.
 #[derive(Clone)]
 pub struct ArrayFactory {
     inner: Arc<ArrayFactoryInner>,
@@ -34,7 +34,7 @@ pub(super) fn value_error(message: String) -> ArrayError {
 }
 
 impl ArrayFactory {
-    /// Arrays on `ctx`, with a pool of memory of their own.
+    /// Makes a factory of arrays on `ctx`, with its own memory pool.
     ///
     /// # Errors
     /// When the device does not report its size.
@@ -53,7 +53,7 @@ impl ArrayFactory {
         &self.inner.ctx
     }
 
-    /// What arrays of dynamic element type are made with.
+    /// The context of arrays with dynamic element type.
     pub fn array_context(&self) -> &Arc<ArrayContext> {
         &self.inner.arrays
     }
@@ -62,7 +62,7 @@ impl ArrayFactory {
         &self.inner.kernels
     }
 
-    /// A new array of one axis with a copy of `values`; waits.
+    /// Makes an array of one axis with a copy of `values`; waits.
     ///
     /// # Errors
     /// When the device is out of memory.
@@ -70,10 +70,10 @@ impl ArrayFactory {
         self.from_shape_and_values(&[values.len()], values)
     }
 
-    /// A new array with a copy of `values`, which are in C order: the last axis varies fastest; waits.
+    /// Makes an array with a copy of `values`, which are in C order: the last axis varies fastest; waits.
     ///
     /// # Errors
-    /// When there are not as many values as `shape` says, or the device is out of memory.
+    /// When the number of values does not match `shape`, or the device is out of memory.
     pub fn from_shape_and_values<T: ArrayElement>(&self, shape: &[usize], values: &[T]) -> Result<GpuArray<T>> {
         if shape.iter().try_fold(1usize, |n, &length| n.checked_mul(length)) != Some(values.len()) {
             let message = format!("{} values do not fill an array of shape {}", values.len(), PythonTuple(shape));
@@ -89,7 +89,7 @@ impl ArrayFactory {
         self.typed_from_dyn(GpuArrayDyn::empty(self.array_context(), shape, T::DTYPE, Order::C)?)
     }
 
-    /// A new array of zeros.
+    /// Makes an array of zeros.
     ///
     /// # Errors
     /// When the device is out of memory, or `shape` is larger than the address space.
@@ -97,7 +97,7 @@ impl ArrayFactory {
         self.typed_from_dyn(GpuArrayDyn::zeros(self.array_context(), shape, T::DTYPE, Order::C)?)
     }
 
-    /// A new array of one value.
+    /// Makes an array with all elements equal to `value`.
     ///
     /// # Errors
     /// As [`ArrayFactory::zeros`].
@@ -107,7 +107,7 @@ impl ArrayFactory {
         Ok(array)
     }
 
-    /// The numbers `start + i * step` for `i` from 0 to `len - 1`.
+    /// Makes an array of the numbers `start + i * step` for `i` from 0 to `len - 1`.
     ///
     /// # Errors
     /// As [`ArrayFactory::zeros`].
@@ -117,7 +117,7 @@ impl ArrayFactory {
         Ok(array)
     }
 
-    /// An array of dynamic element type as one of `T`; shares the memory.
+    /// Converts an array of dynamic element type to one of `T`; shares the memory.
     ///
     /// # Errors
     /// When its elements are of another type, or it was made with another context.
@@ -135,8 +135,8 @@ impl ArrayFactory {
 
 /// An n-dimensional array of elements `T` on a device.
 ///
-/// Clones and views share the memory. Operations are enqueued and do not wait; only those that bring something to
-/// the host do.
+/// Clones and views share the memory. Operations are enqueued and do not wait; only those that copy something to the
+/// host do.
 #[derive(Clone)]
 pub struct GpuArray<T> {
     arrays: ArrayFactory,
@@ -165,7 +165,7 @@ impl<T> From<GpuArray<T>> for GpuArrayDyn {
 
 /// What it is.
 impl<T: ArrayElement> GpuArray<T> {
-    /// Where it was made.
+    /// The factory that made it.
     pub fn factory(&self) -> &ArrayFactory {
         &self.arrays
     }
@@ -208,7 +208,7 @@ impl<T: ArrayElement> GpuArray<T> {
 
 /// Copies.
 impl<T: ArrayElement> GpuArray<T> {
-    /// All elements in C order; waits.
+    /// Copies all elements to the host in C order; waits.
     ///
     /// # Errors
     /// When a kernel failed before, or an earlier operation met an index out of bounds.
@@ -216,10 +216,10 @@ impl<T: ArrayElement> GpuArray<T> {
         Ok(T::vec_from_bytes(self.len(), |bytes| self.dynamic.read(bytes, Order::C))?)
     }
 
-    /// The element of an array that has one; waits.
+    /// Copies the element of an array with exactly one to the host; waits.
     ///
     /// # Errors
-    /// When it has none or several, and as [`GpuArray::to_vec`].
+    /// When the array does not have exactly one element, and as [`GpuArray::to_vec`].
     pub fn item(&self) -> Result<T> {
         if self.len() != 1 {
             let message = format!("an array of shape {} is not one element", PythonTuple(self.shape()));
@@ -228,7 +228,7 @@ impl<T: ArrayElement> GpuArray<T> {
         Ok(self.to_vec()?[0])
     }
 
-    /// A copy in new memory, in C order.
+    /// Copies the elements to new memory, in C order.
     ///
     /// # Errors
     /// When the device is out of memory.
@@ -236,7 +236,7 @@ impl<T: ArrayElement> GpuArray<T> {
         self.typed_result(self.dynamic.copy(Some(Order::C))?)
     }
 
-    /// Sets every element.
+    /// Sets every element to `value`.
     ///
     /// # Errors
     /// When the device fails.
@@ -255,12 +255,12 @@ impl<T: ArrayElement> GpuArray<T> {
     /// Overwrites all elements with `values`, which are in C order; waits.
     ///
     /// # Errors
-    /// When there are not as many values as elements.
+    /// When the number of values differs from the number of elements.
     pub fn write(&self, values: &[T]) -> Result<()> {
         Ok(self.dynamic.write(&T::to_bytes(values), Order::C)?)
     }
 
-    /// A copy with elements of another type, converted as C converts.
+    /// Converts the elements to another type, as C does, in a copy.
     ///
     /// # Errors
     /// When the device is out of memory.
@@ -271,7 +271,7 @@ impl<T: ArrayElement> GpuArray<T> {
 
 /// Views: they share the memory.
 impl<T: ArrayElement> GpuArray<T> {
-    /// A basic index, as [`index!`](crate::index) writes it.
+    /// Returns the view that a basic index selects; [`index!`](crate::index) writes such an index.
     ///
     /// # Errors
     /// When there are too many indices, one is out of bounds, or a step is 0.
@@ -279,21 +279,21 @@ impl<T: ArrayElement> GpuArray<T> {
         self.typed_result(self.dynamic.index(items)?)
     }
 
-    /// All axes reversed.
+    /// Returns the transpose, a view with all axes reversed.
     pub fn t(&self) -> Self {
         // Without a list of axes there is nothing that could be wrong with it.
         self.transpose(None).unwrap_or_else(|_| self.clone())
     }
 
-    /// The axes in another order; all of them reversed without `axes`.
+    /// Permutes the axes, or reverses all of them without `axes`.
     ///
     /// # Errors
-    /// When `axes` is no permutation.
+    /// When `axes` is not a permutation.
     pub fn transpose(&self, axes: Option<&[isize]>) -> Result<Self> {
         self.typed_result(self.dynamic.transpose(axes)?)
     }
 
-    /// Another shape of as many elements, one length of which may be -1; a copy only if needed.
+    /// Changes the shape, of which one length may be -1; copies only if needed.
     ///
     /// # Errors
     /// When the numbers of elements differ, or the device is out of memory.
@@ -301,7 +301,7 @@ impl<T: ArrayElement> GpuArray<T> {
         self.typed_result(self.dynamic.reshape(shape, Order::C)?)
     }
 
-    /// Repeated to a larger shape by strides of 0.
+    /// Broadcasts to a larger shape, with strides of 0.
     ///
     /// # Errors
     /// When the shapes do not fit.
@@ -309,15 +309,15 @@ impl<T: ArrayElement> GpuArray<T> {
         self.typed_result(self.dynamic.broadcast_to(shape)?)
     }
 
-    /// New axes of length 1 at these places of the result.
+    /// Inserts axes of length 1 at these positions of the result.
     ///
     /// # Errors
-    /// When a place does not exist in the result or is named twice.
+    /// When a position does not exist in the result or is named twice.
     pub fn expand_dims(&self, axes: &[isize]) -> Result<Self> {
         self.typed_result(self.dynamic.expand_dims(axes)?)
     }
 
-    /// Without axes of length 1: all, or the given ones.
+    /// Removes axes of length 1: all, or the given ones.
     ///
     /// # Errors
     /// When a given axis does not exist or has another length.
@@ -325,7 +325,7 @@ impl<T: ArrayElement> GpuArray<T> {
         self.typed_result(self.dynamic.squeeze(axes)?)
     }
 
-    /// Axes run backwards: all, or the given ones.
+    /// Reverses axes: all, or the given ones.
     ///
     /// # Errors
     /// When an axis does not exist or is named twice.
@@ -336,9 +336,9 @@ impl<T: ArrayElement> GpuArray<T> {
 
 /// Elements by index arrays and masks.
 impl<T: ArrayElement> GpuArray<T> {
-    /// The parts along `axis` that `indices` name; negative ones count from the end.
+    /// Gathers the slices along `axis` at `indices`; negative indices count from the end.
     ///
-    /// An index out of bounds is reported by the next operation that brings something to the host.
+    /// An index out of bounds is reported by the next operation that copies something to the host.
     ///
     /// # Errors
     /// When there is no such axis.
@@ -347,7 +347,7 @@ impl<T: ArrayElement> GpuArray<T> {
         self.typed_result(self.dynamic.take(&indices.dynamic, axis, rtcg_array::BoundsMode::Raise, None)?)
     }
 
-    /// The elements where `mask` is true, in C order; waits for their number.
+    /// Returns the elements where `mask` is true, in C order; waits for their number.
     ///
     /// # Errors
     /// When the mask has another shape.

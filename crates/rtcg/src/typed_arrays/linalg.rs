@@ -5,7 +5,7 @@ use super::gpu_array::GpuArray;
 use crate::error::Result;
 use rtcg_array::{IterationLimits, MatrixNorm, ReducedAxes, Tolerance, Triangle};
 
-/// A = U diag(S) V^H.
+/// A singular value decomposition A = U diag(S) V^H.
 #[derive(Debug, Clone)]
 pub struct Svd<T: MatrixElement> {
     /// Left singular vectors as columns.
@@ -16,15 +16,15 @@ pub struct Svd<T: MatrixElement> {
     pub vh: GpuArray<T>,
 }
 
-/// What [`GpuArray::lstsq`] finds.
+/// The result of [`GpuArray::lstsq`].
 #[derive(Debug, Clone)]
 pub struct LeastSquares<T: MatrixElement> {
-    /// The solutions of least length.
+    /// The minimum-norm solutions.
     pub solution: GpuArray<T>,
-    /// For each right side the sum of squares of what is left; empty unless the matrix has more rows than columns, and
+    /// The sum of squared residuals for each right-hand side; empty unless the matrix has more rows than columns and
     /// full rank.
     pub residuals: GpuArray<T::Real>,
-    /// How many singular values count.
+    /// The effective rank: the number of singular values above the cutoff.
     pub rank: usize,
     /// All singular values, in descending order.
     pub singular_values: GpuArray<T::Real>,
@@ -53,8 +53,8 @@ fn relative_tolerance(ratio: Option<f64>) -> Tolerance<'static> {
 /// # }
 /// ```
 impl<T: MatrixElement> GpuArray<T> {
-    /// Solutions of `self @ x = b`, where `b` has one axis or stacks of matrices, which are broadcast; waits to see that
-    /// no matrix is singular.
+    /// Solves `self @ x = b`, where `b` has one axis or is a stack of matrices, which are broadcast; waits to check
+    /// that no matrix is singular.
     ///
     /// # Errors
     /// When a matrix is singular, or shapes do not fit.
@@ -62,7 +62,7 @@ impl<T: MatrixElement> GpuArray<T> {
         self.typed_result(self.as_dyn().solve(b.as_dyn())?)
     }
 
-    /// Inverse matrices; waits to see that none is singular.
+    /// Computes inverse matrices; waits to check that none is singular.
     ///
     /// # Errors
     /// When a matrix is singular or not square.
@@ -70,7 +70,7 @@ impl<T: MatrixElement> GpuArray<T> {
         self.typed_result(self.as_dyn().inv()?)
     }
 
-    /// Determinants.
+    /// Computes determinants.
     ///
     /// # Errors
     /// When matrices are not square.
@@ -78,7 +78,8 @@ impl<T: MatrixElement> GpuArray<T> {
         self.typed_result(self.as_dyn().det()?)
     }
 
-    /// Signs of determinants, and natural logarithms of their absolute values, which neither overflow nor vanish.
+    /// Computes the signs of determinants and the natural logarithms of their absolute values, which neither overflow
+    /// nor underflow.
     ///
     /// # Errors
     /// When matrices are not square.
@@ -87,8 +88,8 @@ impl<T: MatrixElement> GpuArray<T> {
         Ok((self.typed_result(found.sign)?, self.typed_result(found.log)?))
     }
 
-    /// Cholesky factors of positive definite matrices, lower or upper triangular ones, from that triangle of the
-    /// matrices; waits to see that they are positive definite.
+    /// Computes Cholesky factors of positive definite matrices, lower or upper triangular, from that triangle of the
+    /// matrices; waits to check that they are positive definite.
     ///
     /// # Errors
     /// When a matrix is not positive definite or not square.
@@ -96,18 +97,18 @@ impl<T: MatrixElement> GpuArray<T> {
         self.typed_result(self.as_dyn().cholesky(triangle)?)
     }
 
-    /// Matrices with orthonormal columns and upper triangular ones of which these are the products; square matrices of
-    /// columns if `is_complete`, else as many columns as the shorter side has.
+    /// Computes QR factors: matrices with orthonormal columns, and upper triangular ones. Q is square if `is_complete`;
+    /// otherwise it has as many columns as the shorter side.
     ///
     /// # Errors
-    /// When there are less than two axes.
+    /// When there are fewer than two axes.
     pub fn qr(&self, is_complete: bool) -> Result<(GpuArray<T>, GpuArray<T>)> {
         let (q, r) = self.as_dyn().qr(is_complete)?;
         Ok((self.typed_result(q)?, self.typed_result(r)?))
     }
 
-    /// Eigenvalues of Hermitian matrices, of which a triangle is read, in ascending order, and eigenvectors of length 1
-    /// as columns; waits to see that all were found.
+    /// Computes the eigenvalues of Hermitian matrices, of which one triangle is read, in ascending order, and their
+    /// unit eigenvectors as columns; waits to check for convergence.
     ///
     /// # Errors
     /// When a matrix has infinities or NaN, or is not square.
@@ -116,7 +117,7 @@ impl<T: MatrixElement> GpuArray<T> {
         Ok((self.typed_result(values)?, self.typed_result(vectors)?))
     }
 
-    /// The eigenvalues of [`GpuArray::eigh`]; waits.
+    /// Computes the eigenvalues of [`GpuArray::eigh`]; waits.
     ///
     /// # Errors
     /// As [`GpuArray::eigh`].
@@ -124,17 +125,17 @@ impl<T: MatrixElement> GpuArray<T> {
         self.typed_result(self.as_dyn().eigvalsh(triangle, IterationLimits::default())?)
     }
 
-    /// Singular value decompositions; square U and V if `is_full`, else as many vectors as values. Waits to see that all
-    /// were found.
+    /// Computes singular value decompositions. U and V are square if `is_full`; otherwise there are as many vectors as
+    /// values. Waits to check for convergence.
     ///
     /// # Errors
-    /// When a matrix has infinities or NaN, or there are less than two axes.
+    /// When a matrix has infinities or NaN, or there are fewer than two axes.
     pub fn svd(&self, is_full: bool) -> Result<Svd<T>> {
         let found = self.as_dyn().svd(is_full, IterationLimits::default())?;
         Ok(Svd { u: self.typed_result(found.u)?, s: self.typed_result(found.s)?, vh: self.typed_result(found.vh)? })
     }
 
-    /// Singular values in descending order; waits.
+    /// Computes the singular values in descending order; waits.
     ///
     /// # Errors
     /// As [`GpuArray::svd`].
@@ -142,8 +143,8 @@ impl<T: MatrixElement> GpuArray<T> {
         self.typed_result(self.as_dyn().svdvals(IterationLimits::default())?)
     }
 
-    /// Pseudo-inverses, without singular values up to `ratio` times the largest one (the precision times the longer side
-    /// without a ratio); waits.
+    /// Computes pseudo-inverses, ignoring singular values up to `ratio` times the largest one (by default the machine
+    /// epsilon times the longer side); waits.
     ///
     /// # Errors
     /// As [`GpuArray::svd`].
@@ -151,8 +152,8 @@ impl<T: MatrixElement> GpuArray<T> {
         self.typed_result(self.as_dyn().pinv(relative_tolerance(ratio), false, IterationLimits::default())?)
     }
 
-    /// How many singular values are larger than `ratio` times the largest one (the precision times the longer side
-    /// without a ratio); waits.
+    /// Counts the singular values larger than `ratio` times the largest one (by default the machine epsilon times the
+    /// longer side); waits.
     ///
     /// # Errors
     /// As [`GpuArray::svd`].
@@ -160,8 +161,8 @@ impl<T: MatrixElement> GpuArray<T> {
         self.typed_result(self.as_dyn().matrix_rank(relative_tolerance(ratio), false, IterationLimits::default())?)
     }
 
-    /// Solutions of `self @ x = b` with the least squares of what is left, of a matrix and one or several right sides,
-    /// without singular values up to `ratio` times the largest one, as [`GpuArray::pinv`]; waits.
+    /// Computes least-squares solutions of `self @ x = b` for one matrix and one or several right-hand sides, ignoring
+    /// singular values up to `ratio` times the largest one, as [`GpuArray::pinv`] does; waits.
     ///
     /// # Errors
     /// When shapes do not fit; as [`GpuArray::svd`].
@@ -175,8 +176,9 @@ impl<T: MatrixElement> GpuArray<T> {
         })
     }
 
-    /// Norms of vectors over axes, all of them without a list: the root of order `order` of the sum of powers of
-    /// absolute values, the largest (or smallest) one for (minus) infinity, the number of those that are not 0 for 0.
+    /// Computes vector norms over axes (over all without a list). The norm of order p is the p-th root of the sum of
+    /// p-th powers of absolute values; order (minus) infinity gives the largest (smallest) absolute value, and order 0
+    /// the number of nonzero elements.
     ///
     /// # Errors
     /// When an axis does not exist or is named twice, or has no element and the result needs one.
@@ -184,16 +186,16 @@ impl<T: MatrixElement> GpuArray<T> {
         self.typed_result(self.as_dyn().vector_norm(order, axes, false)?)
     }
 
-    /// Norms of matrices; those of singular values wait.
+    /// Computes matrix norms; those that need singular values wait.
     ///
     /// # Errors
-    /// When there are less than two axes, or a matrix has no element and the norm needs one; as [`GpuArray::svd`].
+    /// When there are fewer than two axes, or a matrix has no element and the norm needs one; as [`GpuArray::svd`].
     pub fn matrix_norm(&self, norm: MatrixNorm) -> Result<GpuArray<T::Real>> {
         self.typed_result(self.as_dyn().matrix_norm(norm, IterationLimits::default())?)
     }
 
-    /// Condition numbers: a norm times that of the inverse, infinity for singular matrices. Those of singular values
-    /// wait.
+    /// Computes condition numbers: a norm times that of the inverse, infinity for singular matrices. Norms that need
+    /// singular values wait.
     ///
     /// # Errors
     /// When a matrix has no element, or is not square and the norm needs the inverse; as [`GpuArray::svd`].
@@ -216,7 +218,8 @@ mod general_eigen {
     where
         Complex<T::Real>: ArrayElement,
     {
-        /// Eigenvalues, in no order, and eigenvectors of length 1 as columns; waits to see that all were found.
+        /// Computes eigenvalues, in no particular order, and unit eigenvectors as columns; waits to check for
+        /// convergence.
         ///
         /// # Errors
         /// When a matrix has infinities or NaN, or is not square.
@@ -225,7 +228,7 @@ mod general_eigen {
             Ok((self.typed_result(values)?, self.typed_result(vectors)?))
         }
 
-        /// The eigenvalues of [`GpuArray::eig`]; waits.
+        /// Computes the eigenvalues of [`GpuArray::eig`]; waits.
         ///
         /// # Errors
         /// As [`GpuArray::eig`].

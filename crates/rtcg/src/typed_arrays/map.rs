@@ -1,4 +1,4 @@
-//! C expressions of elements: one kernel for a whole formula.
+//! Elementwise C expressions: one kernel for a whole formula.
 
 #![allow(unsafe_code, reason = "the expressions are foreign code")]
 
@@ -96,7 +96,7 @@ unsafe fn run_expression<U: ArrayElement>(
 }
 
 impl<T: ArrayElement> GpuArray<T> {
-    /// A C expression of each element, which is called `x`: `a.map::<f32>("x * x + 1")`. The kernel is compiled once.
+    /// Applies a C expression to each element, called `x`: `a.map::<f32>("x * x + 1")`. The kernel is compiled once.
     ///
     /// ```
     /// use rtcg::prelude::*;
@@ -114,13 +114,13 @@ impl<T: ArrayElement> GpuArray<T> {
     /// When the expression does not compile; the message shows its line.
     ///
     /// # Safety
-    /// The expression is foreign code: it must not touch memory.
+    /// The expression is unchecked code: it must not access memory.
     pub unsafe fn map<U: ArrayElement>(&self, expression: &str) -> Result<GpuArray<U>> {
         // SAFETY: the caller's promise.
         unsafe { run_expression(self.factory(), &[self.as_dyn()], expression) }
     }
 
-    /// A C expression of the pairs of elements `x` and `y` of two arrays, which are broadcast.
+    /// Applies a C expression to the pairs of elements `x` and `y` of two arrays, which are broadcast.
     ///
     /// ```
     /// use rtcg::prelude::*;
@@ -149,7 +149,7 @@ impl<T: ArrayElement> GpuArray<T> {
         unsafe { run_expression(self.factory(), &[self.as_dyn(), other.as_dyn()], expression) }
     }
 
-    /// As [`GpuArray::zip`] with the elements `x`, `y` and `z` of three arrays.
+    /// Like [`GpuArray::zip`] for the elements `x`, `y` and `z` of three arrays.
     ///
     /// # Errors
     /// As [`GpuArray::zip`].

@@ -1,9 +1,9 @@
 //! Arrays with a static element type: [`GpuArray<T>`] over [`GpuArrayDyn`], whose element type is known at run time.
 //!
-//! [`ArrayFactory`] makes them on a context. Operators take arrays, which are broadcast, and numbers. They panic where
-//! shapes do not fit, and also where the first use of an operation cannot be compiled (no NVRTC is installed) or the
-//! device fails; each has a method that gives an error instead (`try_add` for `+`). Views share the memory,
-//! and so do clones: `a += 1` is seen through all of them.
+//! [`ArrayFactory`] makes them on a context. Operators take arrays, which are broadcast, and numbers. They panic if
+//! shapes do not fit, if the first use of an operation cannot be compiled (NVRTC is not installed), or if the device
+//! fails; each has a method that returns an error instead (`try_add` for `+`). Views and clones share the memory:
+//! `a += 1` is seen through all of them.
 //!
 //! ```
 //! use rtcg::prelude::*;
@@ -22,7 +22,7 @@
 //! # }
 //! ```
 //!
-//! What the typed array does not have by a name of its own is reached through [`GpuArray::as_dyn`] and
+//! Operations that the typed array lacks are available through [`GpuArray::as_dyn`] and
 //! [`ArrayFactory::typed_from_dyn`]:
 //!
 //! ```

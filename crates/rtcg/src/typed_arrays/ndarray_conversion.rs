@@ -1,4 +1,4 @@
-//! `ndarray` in and out.
+//! Conversions from and to `ndarray`.
 
 use super::element::ArrayElement;
 use super::gpu_array::{ArrayFactory, GpuArray, value_error};
@@ -6,7 +6,7 @@ use crate::error::Result;
 use ndarray::{ArrayBase, ArrayD, Data, Dimension, IxDyn};
 
 impl ArrayFactory {
-    /// A new array with a copy of a host array of any layout; waits.
+    /// Makes an array with a copy of a host array of any layout; waits.
     ///
     /// ```
     /// use rtcg::prelude::*;
@@ -35,7 +35,8 @@ impl ArrayFactory {
 }
 
 impl<T: ArrayElement> GpuArray<T> {
-    /// All elements as an array of `ndarray` in C order; waits. `into_dimensionality` gives it a static number of axes.
+    /// Copies all elements to an `ndarray` array in C order; waits. `into_dimensionality` gives it a static number of
+    /// axes.
     ///
     /// # Errors
     /// As [`GpuArray::to_vec`].

@@ -1,4 +1,4 @@
-//! Operators of arrays and numbers, and the methods that give errors where operators panic.
+//! Operators of arrays and numbers, and the methods that return errors where operators panic.
 
 use super::element::{Arithmetic, ArrayElement, Bitwise, Inexact, Integer, Ordered, Signed};
 use super::gpu_array::GpuArray;
@@ -75,7 +75,7 @@ macro_rules! impl_binary_methods {
             $(#[$doc])*
             ///
             /// # Errors
-            /// When the shapes do not broadcast, the operands live in different contexts, or the device is out of
+            /// When the shapes do not broadcast, the operands belong to different contexts, or the device is out of
             /// memory.
             pub fn $name<'a>(&self, other: impl Into<Operand<'a, T>>) -> Result<GpuArray<$result>> {
                 compute_binary(Op::$op, self, other.into())
@@ -92,7 +92,7 @@ impl_binary_methods! {
         try_sub Subtract T;
         /// The product.
         try_mul Multiply T;
-        /// The power. Of integers with negative exponents: the integer part of the quotient.
+        /// The power; for negative integer exponents, the integer part of the quotient.
         power Power T;
     }
     Inexact {
@@ -104,44 +104,44 @@ impl_binary_methods! {
         floor_divide FloorDivide T;
         /// The remainder of [`GpuArray::floor_divide`], which has the divisor's sign.
         remainder Remainder T;
-        /// The bits moved to the left.
+        /// The bits shifted to the left.
         try_shl LeftShift T;
-        /// The bits moved to the right.
+        /// The bits shifted to the right.
         try_shr RightShift T;
         /// The quotient as a floating-point number.
         true_divide TrueDivide f64;
     }
     Bitwise {
-        /// The bits that both have.
+        /// The bitwise and.
         try_bitand BitAnd T;
-        /// The bits that one has.
+        /// The bitwise or.
         try_bitor BitOr T;
-        /// The bits that one of both has.
+        /// The bitwise exclusive or.
         try_bitxor BitXor T;
     }
     Ordered {
-        /// Where this is less.
+        /// Whether each element is less than the other operand's.
         less Less bool;
-        /// Where this is less or equal.
+        /// Whether each element is less than or equal to the other operand's.
         less_equal LessEqual bool;
-        /// Where this is greater.
+        /// Whether each element is greater than the other operand's.
         greater Greater bool;
-        /// Where this is greater or equal.
+        /// Whether each element is greater than or equal to the other operand's.
         greater_equal GreaterEqual bool;
-        /// The greater of both, NaN where one is.
+        /// The greater of each pair of elements, NaN if either is NaN.
         maximum Maximum T;
-        /// The lesser of both, NaN where one is.
+        /// The lesser of each pair of elements, NaN if either is NaN.
         minimum Minimum T;
     }
     ArrayElement {
-        /// Where both are equal.
+        /// Whether the elements of each pair are equal.
         equal Equal bool;
-        /// Where both differ.
+        /// Whether the elements of each pair differ.
         not_equal NotEqual bool;
     }
 }
 
-/// The operator for arrays and references to them on both sides, and for a number on the right.
+/// Implements an operator for arrays and references to them on both sides, and for a number on the right.
 macro_rules! impl_binary_operators {
     ($($bound:ident $trait:ident $method:ident $assign:ident $assign_method:ident $op:ident;)*) => {$(
         impl<T: $bound> ops::$trait<&GpuArray<T>> for &GpuArray<T> {
@@ -219,7 +219,7 @@ impl_binary_operators! {
     Integer Shr shr ShrAssign shr_assign RightShift;
 }
 
-/// A number on the left, which can only be written for each type of numbers by itself.
+/// Implements an operator with a number on the left, which has to be written for each number type separately.
 macro_rules! impl_scalar_left_operators {
     ($($t:ty: $($trait:ident $method:ident $op:ident),*;)*) => {$($(
         impl ops::$trait<&GpuArray<$t>> for $t {
@@ -254,7 +254,7 @@ impl_scalar_left_arithmetic!(num_complex::Complex<f32> num_complex::Complex<f64>
 #[cfg(feature = "num-complex")]
 impl_scalar_left_division!(num_complex::Complex<f32> num_complex::Complex<f64>);
 
-/// Operators of one operand.
+/// Implements operators of one operand.
 macro_rules! impl_unary_operators {
     ($($bound:ident $trait:ident $method:ident $try:ident $op:ident $doc:literal;)*) => {$(
         impl<T: $bound> ops::$trait for &GpuArray<T> {
@@ -286,12 +286,12 @@ macro_rules! impl_unary_operators {
 }
 
 impl_unary_operators! {
-    Signed Neg neg try_neg Negative "The negative.";
-    Bitwise Not not try_not Invert "The other bits.";
+    Signed Neg neg try_neg Negative "The negation.";
+    Bitwise Not not try_not Invert "The bitwise complement.";
 }
 
 impl GpuArray<bool> {
-    /// `yes` where this is true, `no` elsewhere; all three are broadcast.
+    /// Selects `yes` where this is true and `no` elsewhere; all three are broadcast.
     ///
     /// # Errors
     /// When the shapes do not broadcast.
@@ -310,7 +310,7 @@ impl GpuArray<bool> {
         )?)
     }
 
-    /// How many elements are true; waits.
+    /// Counts the elements that are true; waits.
     ///
     /// # Errors
     /// When the device fails.
@@ -321,7 +321,7 @@ impl GpuArray<bool> {
 }
 
 impl<T: Inexact> GpuArray<T> {
-    /// `self + x * y` in one kernel, rounded as a product and a sum.
+    /// Computes `self + x * y` in one kernel, rounding the product and the sum separately.
     ///
     /// # Errors
     /// When the shapes do not broadcast.

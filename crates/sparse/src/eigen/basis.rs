@@ -1,7 +1,8 @@
-//! An orthonormal basis on the device that grows by a vector at a time.
+//! An orthonormal basis on the device that grows by one vector at a time.
 //!
-//! A new vector is made orthogonal to all others by two passes of classical Gram-Schmidt, each of which is one product
-//! with the whole basis (the kernels of GMRES), with sums in double precision. The host enqueues and does not wait.
+//! A new vector is orthogonalised against all others by two passes of classical Gram-Schmidt, each of which is one
+//! product with the whole basis (the kernels of GMRES), with sums in double precision. The host enqueues and does not
+//! wait.
 
 use crate::kernels::THREADS;
 use crate::kernels::elements::sum_dtype;

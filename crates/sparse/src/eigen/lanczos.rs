@@ -1,7 +1,7 @@
-//! Thick-restart Lanczos (Wu and Simon 2000) with full reorthogonalization.
+//! Thick-restart Lanczos (Wu and Simon 2000) with full reorthogonalisation.
 //!
-//! Between restarts `A V = V T + beta v e^T`, where `T` is a diagonal, an arrow beside it, and a tridiagonal part. All of
-//! its numbers are real, so the host decomposes a real matrix, whatever the vectors are.
+//! Between restarts `A V = V T + beta v e^T`, where `T` consists of a diagonal, an arrow beside it, and a tridiagonal
+//! part. `T` is real, so the host decomposes a real matrix, whatever the vectors are.
 
 use super::basis::{Basis, machine_epsilon};
 use super::projected::{HostMatrix, hermitian_eigen, not_finite, read_numbers};
@@ -13,23 +13,23 @@ use crate::{ArrayContext, ArrayError, GpuArray, Result};
 use rtcg_array::{DType, Order, check_interrupt};
 use std::sync::Arc;
 
-/// Which eigenvalues are wanted.
+/// Which eigenvalues to compute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WhichEigenvalues {
-    /// The largest in size.
+    /// Those of largest magnitude.
     LargestMagnitude,
-    /// The smallest in size.
+    /// Those of smallest magnitude.
     SmallestMagnitude,
-    /// The largest.
+    /// The largest (algebraically).
     Largest,
-    /// The smallest.
+    /// The smallest (algebraically).
     Smallest,
-    /// Half of them from each end; one more from the high end if their number is odd.
+    /// Half of them from each end; the high end gets the odd one.
     BothEnds,
 }
 
 impl WhichEigenvalues {
-    /// By SciPy's names: LM, SM, LA, SA, BE.
+    /// Looks up SciPy's names: LM, SM, LA, SA, BE.
     pub fn of_name(name: &str) -> Option<Self> {
         Some(match name {
             "LM" => Self::LargestMagnitude,
@@ -56,23 +56,23 @@ impl WhichEigenvalues {
     }
 }
 
-/// What eigenvalues are asked for.
+/// Options of [`eigsh`].
 #[derive(Debug, Clone, Copy)]
 pub struct EigshOptions {
-    /// How many.
+    /// The number of eigenvalues.
     pub count: usize,
-    /// Which ones: of the operator, before [`EigshOptions::shift`].
+    /// Which eigenvalues of the operator to compute, before [`EigshOptions::shift`] is applied.
     pub which: WhichEigenvalues,
-    /// Vectors of the basis, more than `count` and at most as many as the operator has rows; twice `count` and one, and
-    /// at least 20, unless given.
+    /// The number of basis vectors, more than `count` and at most the number of rows; by default twice `count` plus
+    /// one, but at least 20.
     pub basis_size: Option<usize>,
-    /// The most restarts; ten for each row unless given.
+    /// The maximum number of restarts; ten per row by default.
     pub max_restarts: Option<usize>,
-    /// Estimated errors in relation to eigenvalues; 0 for the precision of elements.
+    /// The estimated error relative to an eigenvalue; 0 means the machine epsilon.
     pub tol: f64,
-    /// The operator is the inverse of `A - shift`: results are eigenvalues of `A`.
+    /// If set, the operator is the inverse of `A - shift`, and the results are eigenvalues of `A`.
     pub shift: Option<f64>,
-    /// Decides on the first vector where none is given.
+    /// The seed of the start vector, if none is given.
     pub seed: u64,
 }
 
@@ -90,33 +90,33 @@ impl Default for EigshOptions {
     }
 }
 
-/// Eigenvalues and how they were found.
+/// Eigenvalues, and how they were found.
 #[derive(Debug, Clone)]
 pub struct EigshResult {
-    /// Eigenvalues in ascending order: all that were asked for, or those of them that were found.
+    /// Eigenvalues in ascending order: all requested ones, or those that converged.
     pub values: Vec<f64>,
-    /// Their vectors of length 1, as columns.
+    /// The unit eigenvectors, as columns.
     pub vectors: GpuArray,
-    /// Whether all were found.
+    /// Whether all eigenvalues converged.
     pub is_converged: bool,
-    /// Restarts.
+    /// Number of restarts.
     pub restarts: usize,
-    /// Products with the operator.
+    /// Number of products with the operator.
     pub products: usize,
-    /// How often the host waited for the device in the loop: once a restart, and once for each invariant subspace.
+    /// Number of times the host waited for the device in the loop: once per restart, and once per invariant subspace.
     pub waits: usize,
     /// The largest Ritz value of the operator in size, before [`EigshOptions::shift`].
     pub(super) size: f64,
 }
 
-/// Eigenvalues of a Hermitian operator, and their vectors; waits once a restart.
+/// Computes eigenvalues of a Hermitian operator, and their eigenvectors; waits once per restart.
 ///
-/// An eigenvalue counts as found when the estimated error is at most `tol` times its size. Then a cycle begins with a
-/// random vector that is orthogonal to what was found: Krylov's space of one vector has one vector of a multiple
-/// eigenvalue only, and more are found this way.
+/// An eigenvalue converges when its estimated error is at most `tol` times its magnitude. A new cycle then begins with
+/// a random vector that is orthogonal to what was found: the Krylov space of a single vector contains only one
+/// eigenvector of a multiple eigenvalue, and this way more are found.
 ///
 /// # Errors
-/// When the operator is not square or maps to infinities or NaN, `start` does not fit or is 0, `count` or `basis_size`
+/// When the operator is not square or produces infinities or NaN, `start` does not fit or is 0, `count` or `basis_size`
 /// are out of range, or the device fails.
 pub fn eigsh(
     ctx: &Arc<ArrayContext>,

@@ -1,8 +1,8 @@
 //! Locally optimal block preconditioned conjugate gradients (Knyazev 2001).
 //!
-//! An iteration takes the best of the space of approximations, preconditioned residuals and former directions. The basis
-//! of that space is made orthonormal on the host, by the eigenvalues of its scaled Gram matrix (Stathopoulos and Wu
-//! 2002): directions that are dependent within the precision are left out, so that no factorization fails.
+//! An iteration takes the best approximations in the space of current approximations, preconditioned residuals and
+//! previous directions. The host orthonormalises the basis of that space by the eigenvalues of its scaled Gram matrix
+//! (Stathopoulos and Wu 2002): directions that are numerically dependent are dropped, so that no factorisation fails.
 
 use super::basis::machine_epsilon;
 use super::projected::{Complex, Field, HostMatrix, hermitian_eigen, linear_algebra_error, not_finite, read_numbers};
@@ -21,16 +21,16 @@ const ITERATIONS_PER_PRODUCT: usize = 20;
 /// Columns of a block of a Gram matrix: so few that their product is a skinny one.
 const GRAM_COLUMNS: usize = 8;
 
-/// `A x = lambda B x`.
+/// The generalised eigenproblem `A x = lambda B x`.
 #[derive(Clone, Copy)]
 pub struct BlockProblem<'a> {
-    /// Hermitian.
+    /// The matrix `A`, Hermitian.
     pub a: &'a dyn LinearOperator,
-    /// Hermitian positive definite; the identity if not given.
+    /// The matrix `B`, Hermitian positive definite; the identity by default.
     pub b: Option<&'a dyn LinearOperator>,
-    /// A preconditioner: an approximation of the inverse of `a`.
+    /// A preconditioner: an approximate inverse of `a`.
     pub m: Option<&'a dyn LinearOperator>,
-    /// Columns to which vectors are orthogonal, in the product of `b`.
+    /// Columns to which the eigenvectors must be orthogonal, in the inner product of `b`.
     pub constraints: Option<&'a GpuArray>,
 }
 
@@ -40,15 +40,15 @@ impl fmt::Debug for BlockProblem<'_> {
     }
 }
 
-/// What eigenvalues are asked for.
+/// Options of [`lobpcg`].
 #[derive(Debug, Clone, Copy)]
 pub struct LobpcgOptions {
-    /// What norms of residuals have to be at most; unless given, the root of the precision times the number of rows, times
-    /// the size of the problem where that is less than 1.
+    /// The bound on residual norms; by default the square root of the machine epsilon times the number of rows, times
+    /// the magnitude of the problem if that is less than 1.
     pub tol: Option<f64>,
-    /// The most iterations.
+    /// The maximum number of iterations.
     pub max_iterations: usize,
-    /// Whether the largest eigenvalues are wanted, else the smallest.
+    /// Whether to compute the largest eigenvalues, rather than the smallest.
     pub is_largest: bool,
 }
 
@@ -58,32 +58,34 @@ impl Default for LobpcgOptions {
     }
 }
 
-/// Eigenvalues and how they were found.
+/// Eigenvalues, and how they were found.
 #[derive(Debug, Clone)]
 pub struct LobpcgResult {
-    /// Eigenvalues, the extreme one first.
+    /// Eigenvalues, the most extreme one first.
     pub values: Vec<f64>,
-    /// Their vectors, as columns.
+    /// The eigenvectors, as columns.
     pub vectors: GpuArray,
-    /// Norms of their residuals.
+    /// The norms of the residuals.
     pub residuals: Vec<f64>,
-    /// Whether all residuals are small enough; else results are those of the iteration with the smallest ones.
+    /// Whether all residuals are small enough; if not, the results are those of the iteration with the smallest
+    /// residuals.
     pub is_converged: bool,
-    /// What norms of residuals had to be at most.
+    /// The bound on residual norms.
     pub tolerance: f64,
-    /// Iterations that changed vectors.
+    /// Number of iterations that changed the vectors.
     pub iterations: usize,
-    /// Eigenvalues before each iteration and after the last.
+    /// Eigenvalues before each iteration and after the last one.
     pub value_history: Vec<Vec<f64>>,
-    /// Norms of residuals before each iteration and after the last.
+    /// Norms of residuals before each iteration and after the last one.
     pub residual_history: Vec<Vec<f64>>,
 }
 
-/// Eigenvalues at one end of the spectrum of `problem`, and vectors that begin as the columns of `x`; waits once an
-/// iteration. Where there are less than five rows for a column, the whole space is decomposed without iterations.
+/// Computes eigenvalues at one end of the spectrum of `problem`, and their eigenvectors, starting from the columns of
+/// `x`; waits once per iteration. With fewer than five rows per column, the whole space is decomposed without
+/// iterations.
 ///
 /// # Errors
-/// When shapes do not fit, columns of `x` are linearly dependent, operators map to infinities or NaN, or the device
+/// When shapes do not fit, columns of `x` are linearly dependent, operators produce infinities or NaN, or the device
 /// fails.
 pub fn lobpcg(
     ctx: &Arc<ArrayContext>,

@@ -1,11 +1,11 @@
-//! Eigenvalues and singular values of operators: a few of many, with their vectors.
+//! A few eigenvalues or singular values of operators, with their vectors.
 //!
-//! - [`eigsh`]: thick-restart Lanczos (`lanczos.rs`), for one vector after the other;
-//! - [`svds`]: the same of `A^H A` (`svds.rs`);
+//! - [`eigsh`]: thick-restart Lanczos (`lanczos.rs`), one vector at a time;
+//! - [`svds`]: the same for `A^H A` (`svds.rs`);
 //! - [`lobpcg`]: blocks of vectors, with a preconditioner (`lobpcg.rs`).
 //!
-//! Vectors stay on the device. The projected problems, of a few dozen rows, are solved on the host (`projected.rs`): it
-//! waits once a restart, or once an iteration of blocks, because what comes next depends on the numbers.
+//! Vectors stay on the device. The host solves the projected problems, of a few dozen rows (`projected.rs`). It waits
+//! once per restart, or once per block iteration, because the next step depends on the numbers.
 
 mod basis;
 mod lanczos;

@@ -1,7 +1,7 @@
-//! Small Hermitian matrices on the host: what is left of a problem within a basis of a few dozen vectors.
+//! Small Hermitian matrices on the host: the projections of a problem on a basis of a few dozen vectors.
 //!
-//! A device would take several launches and a wait for these; the host takes microseconds, and has to look at the
-//! numbers anyway. Arithmetic is in double precision whatever the vectors are.
+//! A device would need several launches and a wait for these; the host takes microseconds, and needs the numbers
+//! anyway. Arithmetic is in double precision, whatever the vectors are.
 
 use crate::{ArrayContext, ArrayError, GpuArray, Result};
 use rtcg_array::{ArrayErrorKind, DType, Order};

@@ -1,4 +1,4 @@
-//! Singular values: eigenvalues of `A^H A` or `A A^H`, whichever is smaller, and a small decomposition at the end.
+//! Singular values, from the eigenvalues of `A^H A` or `A A^H`, whichever is smaller, and a final small decomposition.
 
 use super::lanczos::{EigshOptions, eigsh};
 use super::vector_dtype;
@@ -8,7 +8,7 @@ use crate::{ArrayContext, ArrayError, GpuArray, Result};
 use rtcg_array::{DType, IterationLimits, Op, Order};
 use std::sync::Arc;
 
-/// Singular values and how they were found.
+/// Singular values, and how they were found.
 #[derive(Debug, Clone)]
 pub struct SvdsResult {
     /// Left singular vectors as columns.
@@ -17,11 +17,11 @@ pub struct SvdsResult {
     pub s: GpuArray,
     /// Right singular vectors, conjugated, as rows.
     pub vh: GpuArray,
-    /// Whether all were found.
+    /// Whether all singular values converged.
     pub is_converged: bool,
-    /// Restarts.
+    /// Number of restarts.
     pub restarts: usize,
-    /// Products with the operator, and as many with its adjoint.
+    /// Number of products with the operator, and as many with its adjoint.
     pub products: usize,
 }
 
@@ -47,10 +47,11 @@ impl LinearOperator for Normal<'_> {
     }
 }
 
-/// Singular values of an operator whose adjoint is given, and their vectors; waits once a restart, and at the end.
+/// Computes singular values of an operator whose adjoint is given, and their vectors; waits once per restart, and at
+/// the end.
 ///
-/// `options` are those of [`eigsh`] of the product, whose eigenvalues are squares: `tol` is squared. Singular values that
-/// are smaller than the largest times the root of the precision are lost in the square.
+/// `options` are those of [`eigsh`] for the product, whose eigenvalues are the squares: `tol` is squared. Singular
+/// values below the largest times the square root of the machine epsilon are lost in the square.
 ///
 /// # Errors
 /// As [`eigsh`], and when the adjoint has another shape.

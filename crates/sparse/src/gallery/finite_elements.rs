@@ -1,5 +1,5 @@
-//! Matrices of finite elements: elasticity, triangles of a Delaunay mesh, quadratic tetrahedra, and the dense blocks of
-//! discontinuous elements.
+//! Finite element matrices: elasticity, a Delaunay mesh of triangles, quadratic tetrahedra, and dense blocks as in
+//! discontinuous Galerkin methods.
 
 use super::{HostCsr, Random};
 use std::collections::HashMap;
@@ -46,8 +46,9 @@ fn inner(position: &[usize], lengths: &[usize]) -> Option<usize> {
     })
 }
 
-/// Linear elasticity of squares or cubes with multilinear elements (2 or 3 axes) around `lengths` inner points, fixed at the
-/// boundary; Young's modulus and Poisson's ratio. Each point has as many unknowns, one after the other, as there are axes.
+/// Linear elasticity of a square or cube with multilinear elements (2 or 3 axes) around `lengths` inner points, fixed
+/// at the boundary; with Young's modulus and Poisson's ratio. Each point has one unknown per axis, numbered
+/// consecutively.
 pub fn elasticity(lengths: &[usize], young: f64, poisson: f64) -> HostCsr {
     let axes = lengths.len();
     let local = local_elasticity(axes, young, poisson);
@@ -103,8 +104,8 @@ fn local_elasticity(axes: usize, young: f64, poisson: f64) -> Vec<Vec<f64>> {
     local
 }
 
-/// Mass and stiffness of linear elements on a Delaunay mesh of `side * side` points, which lie on a grid and are moved at
-/// random. Numbered as the grid, or in random order.
+/// Mass plus stiffness of linear elements on a Delaunay mesh of `side * side` randomly displaced grid points. Numbered
+/// as in the grid, or in random order.
 pub fn delaunay(side: usize, is_permuted: bool, seed: u64) -> HostCsr {
     let mut random = Random::new(seed);
     let points: Vec<[f64; 2]> =
@@ -175,8 +176,8 @@ fn is_in_circle(triangle: [[f64; 2]; 3], d: [f64; 2]) -> bool {
     determinant > 1e-9
 }
 
-/// Poisson's equation by quadratic elements on the tetrahedra of a box of `cells` cubes, each cut in six (Kuhn), with zeros
-/// at the boundary.
+/// Poisson's equation with quadratic elements on the tetrahedra of a box of `cells` cubes, each split into six (Kuhn),
+/// and zero boundary values.
 pub fn quadratic_tetrahedra(cells: [usize; 3]) -> HostCsr {
     // Corners and middles of edges are the points of a grid with half the step.
     let lengths = cells.map(|count| (2 * count).saturating_sub(1));
@@ -235,8 +236,8 @@ fn local_tetrahedron(order: [usize; 3]) -> [[f64; 10]; 10] {
     local
 }
 
-/// As discontinuous elements have it: a dense block for each cell of a grid, and one for each of its neighbours. Symmetric,
-/// with a diagonal that is larger than the rest of its row together.
+/// Block structure of discontinuous elements: a dense block for each grid cell, and one for each of its neighbours.
+/// Symmetric and strictly diagonally dominant.
 pub fn discontinuous(lengths: [usize; 2], block: usize, seed: u64) -> HostCsr {
     let mut random = Random::new(seed);
     let [rows, columns] = lengths;

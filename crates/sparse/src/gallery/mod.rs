@@ -1,6 +1,7 @@
-//! Matrices to test and to measure with, made on the host: the same ones for the same numbers, whatever the machine.
+//! Test and benchmark matrices, generated on the host: equal arguments give equal matrices on every machine.
 //!
-//! Grids are counted with the last axis fastest, and have zeros around them. Random numbers are Philox4x32-10's.
+//! Grids are numbered with the last axis fastest, and have zero boundary values. Random numbers come from
+//! Philox4x32-10.
 
 mod finite_elements;
 
@@ -8,15 +9,15 @@ pub use finite_elements::{delaunay, discontinuous, elasticity, quadratic_tetrahe
 
 use rtcg_codegen::random::philox::philox4x32;
 
-/// A matrix on the host in compressed sparse rows, whose columns ascend within each row. `Csr::from_parts` of the crate
-/// `rtcg` copies its parts to a device.
+/// A CSR matrix on the host, with ascending columns in each row. `Csr::from_parts` of the crate `rtcg` copies it to a
+/// device.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HostCsr {
     /// Rows and columns.
     pub shape: [usize; 2],
-    /// Where rows begin, and the number of elements.
+    /// Where rows begin, followed by the number of elements.
     pub indptr: Vec<i64>,
-    /// The columns of elements.
+    /// The column indices of the elements.
     pub indices: Vec<i64>,
     /// The elements.
     pub data: Vec<f64>,
@@ -120,7 +121,7 @@ fn distance(offset: &[isize]) -> usize {
     offset.iter().filter(|&&step| step != 0).count()
 }
 
-/// Poisson's equation on a grid of 1 to 3 axes with differences between neighbours: 3, 5 or 7 points.
+/// Poisson's equation on a grid of 1 to 3 axes by finite differences: a 3-, 5- or 7-point stencil.
 pub fn poisson(lengths: &[usize]) -> HostCsr {
     let axes = lengths.len();
     stencil(
@@ -133,13 +134,13 @@ pub fn poisson(lengths: &[usize]) -> HostCsr {
     )
 }
 
-/// The same with all neighbours, diagonal ones too: 9 or 27 points.
+/// Like [`poisson`], but with diagonal neighbours too: a 9- or 27-point stencil.
 pub fn poisson_box(lengths: &[usize]) -> HostCsr {
     let center = 3f64.powi(lengths.len() as i32) - 1.0;
     stencil(lengths, &box_weights(lengths.len(), |offset| if distance(offset) == 0 { center } else { -1.0 }))
 }
 
-/// Diffusion in the plane that is `epsilon` times as strong along the first axis as along the second.
+/// Anisotropic diffusion in the plane, `epsilon` times as strong along the first axis as along the second.
 pub fn anisotropic(lengths: [usize; 2], epsilon: f64) -> HostCsr {
     let weight = |offset: &[isize]| match offset {
         [0, 0] => 2.0 + 2.0 * epsilon,
@@ -150,8 +151,8 @@ pub fn anisotropic(lengths: [usize; 2], epsilon: f64) -> HostCsr {
     stencil(&lengths, &box_weights(2, weight))
 }
 
-/// Diffusion in the plane with a flow along the second axis, `peclet` times as strong within a cell; upwind differences.
-/// Not symmetric.
+/// Diffusion in the plane with convection along the second axis, `peclet` times as strong within a cell; upwind
+/// differences. Not symmetric.
 pub fn convection_diffusion(lengths: [usize; 2], peclet: f64) -> HostCsr {
     let weight = |offset: &[isize]| match offset {
         [0, 0] => 4.0 + peclet.abs(),
@@ -162,8 +163,8 @@ pub fn convection_diffusion(lengths: [usize; 2], peclet: f64) -> HostCsr {
     stencil(&lengths, &box_weights(2, weight))
 }
 
-/// The graph of Graph500: `2^scale` nodes, `edge_factor` times as many edges, whose ends are drawn recursively (R-MAT,
-/// Chakrabarti and others 2004, with 0.57, 0.19, 0.19, 0.05). Edges that are drawn twice count twice.
+/// A Graph500 graph: `2^scale` nodes, `edge_factor` times as many edges, whose ends are drawn recursively (R-MAT,
+/// Chakrabarti and others 2004, with 0.57, 0.19, 0.19, 0.05). Duplicate edges add up.
 pub fn rmat(scale: u32, edge_factor: usize, seed: u64) -> HostCsr {
     let (n, mut random) = (1usize << scale, Random::new(seed));
     let mut rows = vec![Vec::new(); n];
@@ -179,8 +180,8 @@ pub fn rmat(scale: u32, edge_factor: usize, seed: u64) -> HostCsr {
     HostCsr::from_rows(n, rows.into_iter())
 }
 
-/// A graph that grows (Barabasi and Albert 1999): each new node has `links` edges, to nodes that have many already.
-/// Symmetric.
+/// A growing graph with preferential attachment (Barabasi and Albert 1999): each new node gets `links` edges,
+/// preferably to nodes that already have many. Symmetric.
 pub fn power_law(n: usize, links: usize, seed: u64) -> HostCsr {
     let mut random = Random::new(seed);
     let mut rows = vec![Vec::new(); n];
@@ -198,8 +199,8 @@ pub fn power_law(n: usize, links: usize, seed: u64) -> HostCsr {
     HostCsr::from_rows(n, rows.into_iter())
 }
 
-/// Random elements within `bandwidth` of the diagonal, `row_length` of each row beside it, and a diagonal that is larger
-/// than the rest of its row together.
+/// A random banded matrix: `row_length` off-diagonal elements per row within `bandwidth` of the diagonal. Strictly
+/// diagonally dominant.
 pub fn banded(n: usize, bandwidth: usize, row_length: usize, seed: u64) -> HostCsr {
     let mut random = Random::new(seed);
     let row = |k: usize| {
@@ -213,8 +214,7 @@ pub fn banded(n: usize, bandwidth: usize, row_length: usize, seed: u64) -> HostC
     HostCsr::from_rows(n, (0..n).map(row))
 }
 
-/// As circuits have it: about four elements in a row, and `dense` rows and columns that are full. Symmetric, and positive
-/// definite.
+/// A circuit-like matrix: about four elements per row, and `dense` full rows and columns. Symmetric positive definite.
 pub fn circuit(n: usize, dense: usize, seed: u64) -> HostCsr {
     let mut random = Random::new(seed);
     let mut rows = vec![Vec::new(); n];
@@ -236,7 +236,7 @@ pub fn circuit(n: usize, dense: usize, seed: u64) -> HostCsr {
     HostCsr::from_rows(n, rows.into_iter())
 }
 
-/// A wide matrix as linear programs have: every tenth row is empty, the others have `row_length` random elements.
+/// A wide matrix as in linear programs: every tenth row is empty, the others have `row_length` random elements.
 pub fn linear_program(shape: [usize; 2], row_length: usize, seed: u64) -> HostCsr {
     let mut random = Random::new(seed);
     let row = |k: usize| {
@@ -246,7 +246,7 @@ pub fn linear_program(shape: [usize; 2], row_length: usize, seed: u64) -> HostCs
     HostCsr::from_rows(shape[1], (0..shape[0]).map(row))
 }
 
-/// Dense blocks along the diagonal, of `block` rows each.
+/// A block diagonal matrix of dense blocks of `block` rows each.
 pub fn block_diagonal(n: usize, block: usize, seed: u64) -> HostCsr {
     let mut random = Random::new(seed);
     let row = |k: usize| {
@@ -258,8 +258,8 @@ pub fn block_diagonal(n: usize, block: usize, seed: u64) -> HostCsr {
     HostCsr::from_rows(n, (0..n).map(row))
 }
 
-/// A road network: a planar grid of nodes from which lakes (squares without nodes' edges) and two fifths of the edges are
-/// missing, so that most nodes have two or three neighbours. Elements are lengths; symmetric.
+/// A road network: a planar grid of nodes without lakes (squares whose nodes have no edges) and two fifths of the
+/// edges, so that most nodes have two or three neighbours. Elements are lengths; symmetric.
 pub fn road_network(side: usize, seed: u64) -> HostCsr {
     let mut random = Random::new(seed);
     let mut is_lake = vec![false; side * side];
@@ -285,7 +285,7 @@ pub fn road_network(side: usize, seed: u64) -> HostCsr {
     HostCsr::from_rows(side * side, rows.into_iter())
 }
 
-/// A full first row, a full first column and a diagonal.
+/// An arrow matrix: a full first row, a full first column and a diagonal.
 pub fn arrow(n: usize) -> HostCsr {
     let row = |k: usize| match k {
         0 => (0..n).map(|column| (column as i64, if column == 0 { n as f64 } else { 1.0 })).collect(),

@@ -1,11 +1,11 @@
-//! Products of a matrix of dense blocks and a vector, or a dense matrix. The size of blocks is known when a kernel is
-//! printed, so that what small blocks need is unrolled.
+//! Products of a BSR matrix and a vector or a dense matrix. The source is generated for a fixed block size, so that
+//! small blocks are unrolled.
 //!
-//! With 32 lanes, a warp has rows of blocks. Where blocks have up to 32 elements, each lane has one place in every
-//! so-manieth block of a row, so that the lanes read adjacent elements. In larger ones a warp has one row of blocks, each lane one row within them, and
-//! every so-manieth column of all of them. With one lane, a thread has a row. All add in a fixed order.
-//! Parameters: `y`, `data`, `indices`, `indptr`, `x`, rows of blocks; with dense matrices, in C order, also the number of
-//! columns.
+//! With 32 lanes, a warp processes block rows. For blocks of up to 32 elements, each lane handles one position in every
+//! n-th block of a row, so that the lanes read adjacent elements. For larger blocks a warp handles one block row; each
+//! lane handles one row within the blocks and every n-th column of all of them. With one lane, each thread handles a
+//! row. All variants add in a fixed order. Parameters: `y`, `data`, `indices`, `indptr`, `x`, block rows; with dense
+//! matrices, in C order, also the number of columns.
 
 use super::dialect::CUDA_PRELUDE;
 use super::elements::{c_type, conversion, element_functions};

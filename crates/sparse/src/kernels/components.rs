@@ -1,9 +1,9 @@
 //! Connected components of a graph (Jaiganesh and Burtscher 2018): nodes point to smaller ones, and each edge makes the
-//! root of one end point to the smaller root of the other one. At the end every node points to the smallest one of its
+//! root of one end point to the smaller root of the other. At the end every node points to the smallest node of its
 //! component, whatever the scheduling.
 //!
-//! Parameters of `components_hook`: where nodes point to, `indices`, `indptr`, nodes, edges. Of `components_start` and
-//! `components_flatten`: where nodes point to, nodes.
+//! Parameters of `components_hook`: the pointers of nodes, `indices`, `indptr`, nodes, edges. Of `components_start` and
+//! `components_flatten`: the pointers of nodes, nodes.
 
 use super::THREADS;
 use super::dialect::CUDA_PRELUDE;

@@ -1,9 +1,9 @@
-//! Conversions of compressed sparse rows to diagonals and to dense blocks, a thread for each row or row of blocks.
+//! Conversions of CSR matrices to diagonals and dense blocks, with one thread per row or block row.
 //!
-//! Parameters of `dia_fill`: the diagonals (zeros), their offsets, `data`, `indices`, `indptr`, for each diagonal how many
-//! there are up to it, a byte for each that is there, rows, columns. Of `bsr_counts`: 0 and the blocks of each row of
-//! blocks, `indices`, `indptr`, rows of blocks. Of `bsr_fill`: the blocks (zeros), their columns, `data`, `indices`, `indptr`,
-//! where rows of blocks begin, rows of blocks.
+//! Parameters of `dia_fill`: the diagonals (zeros), their offsets, `data`, `indices`, `indptr`, for each diagonal the
+//! number of nonempty ones up to it, a byte per diagonal that says whether it is nonempty, rows, columns. Of
+//! `bsr_counts`: 0 and the number of blocks in each block row, `indices`, `indptr`, block rows. Of `bsr_fill`: the
+//! blocks (zeros), their columns, `data`, `indices`, `indptr`, where block rows begin, block rows.
 
 use super::THREADS;
 use super::dialect::CUDA_PRELUDE;

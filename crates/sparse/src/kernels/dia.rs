@@ -1,6 +1,6 @@
-//! Products of a matrix of diagonals and a vector: a thread has a row.
+//! Products of a DIA matrix and a vector, with one thread per row.
 //!
-//! Parameters: `y`, `data`, `offsets`, `x`, rows, columns that are stored, the elements of a stored diagonal, the number of
+//! Parameters: `y`, `data`, `offsets`, `x`, rows, stored columns, elements per stored diagonal, the number of
 //! diagonals.
 
 use super::dialect::CUDA_PRELUDE;

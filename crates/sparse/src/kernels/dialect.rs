@@ -1,5 +1,5 @@
-//! The words of CUDA C that kernels of this crate use, under names of their own. A printer of OpenCL C has to define
-//! these, and nothing else.
+//! The CUDA C keywords that kernels of this crate use, under names of their own. A printer of OpenCL C needs to define
+//! these and nothing else.
 
 /// Words of the language, places of threads, barriers, votes and exchange within a warp, atomics, loads of what is read once
 /// and should not drive other things out of caches, and numbers of 16 bits by their bits.

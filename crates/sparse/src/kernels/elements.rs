@@ -1,5 +1,5 @@
-//! Arithmetic of elements as C functions, printed for the dtype that a kernel has: no templates, and no operators of
-//! complex numbers, which OpenCL C has not either.
+//! Arithmetic on elements as C functions, generated for the dtype of a kernel: without templates, and without operators
+//! for complex numbers, which OpenCL C lacks too.
 
 use rtcg_codegen::{DType, DTypeKind};
 

@@ -1,5 +1,5 @@
-//! The largest or least element of each row, zeros that are not stored among them, and the first column that has it: a
-//! thread has a row, whose columns ascend and of which none is twice there.
+//! The largest or smallest element of each row, including zeros that are not stored, and the first column that has it.
+//! Each thread handles a row, whose columns ascend strictly.
 //!
 //! Parameters: the values, the columns, `data`, `indices`, `indptr`, rows, columns.
 

@@ -1,10 +1,10 @@
-//! What makes the products of one matrix fast or slow, in one pass: lengths of rows, diagonals, what slices of 32 rows would
-//! store, and how many dense blocks elements lie in.
+//! The features that make the products of a matrix fast or slow, in one pass: row lengths, diagonals, the elements that
+//! slices of 32 rows would store, and the number of dense blocks that contain elements.
 //!
-//! Parameters of `csr_features`: for each block the length of the longest row, the sum of squared lengths, the distance of an
-//! element from the diagonal and the elements of slices; a byte for each diagonal; `indices`, `indptr`, rows. Of
-//! `csr_block_counts`: for blocks of 2 to 6 rows and each thread, how many blocks and how many elements there are;
-//! `indices`, `indptr`, the first row.
+//! Parameters of `csr_features`: for each block the length of the longest row, the sum of squared lengths, the maximum
+//! distance from the diagonal and the elements of slices; a byte per diagonal; `indices`, `indptr`, rows. Of
+//! `csr_block_counts`: for blocks of 2 to 6 rows and each thread, the number of blocks and of elements; `indices`,
+//! `indptr`, the first row.
 
 use super::THREADS;
 use super::dialect::CUDA_PRELUDE;

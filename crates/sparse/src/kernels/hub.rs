@@ -1,15 +1,15 @@
-//! Products along the merge path of a matrix in which few columns have most elements: these columns come first, and each
-//! multiprocessor keeps their part of the vector in shared memory, from which it gathers several times as fast as from the
-//! cache that all of them share.
+//! Products along the merge path of a matrix in which few columns have most elements: these columns come first, and
+//! each multiprocessor keeps their part of the vector in shared memory, from which it gathers several times as fast as
+//! from the shared L2 cache.
 //!
-//! A block that stays has the hot part of `x`; each of its warps takes tiles of the path by itself, with no barrier of the
-//! block. What tiles carry over is added as in `merge.rs`.
+//! A persistent block holds the hot part of `x`; each of its warps takes tiles of the path independently, without block
+//! barriers. Carries of tiles are added as in `merge.rs`.
 //!
-//! Parameters of `hub_counts`: the number of elements of each column, `indices`, their number. Of `hub_keys`: keys that sort
-//! columns by falling counts, counts, columns. Of `hub_inverse`: where each column comes, the order, columns. Of
-//! `hub_renumber`: new indices, `indices`, the inverse, elements. Of `hub_permute`: the vector in the new order, `x`, the
-//! order, columns. Of `hub_tiles`: `y`, `data`, new indices, `indptr`, the permuted vector, rows, elements, rows and sums
-//! that tiles carry over, the rows that tiles begin in, how many columns are hot.
+//! Parameters of `hub_counts`: the number of elements of each column, `indices`, their number. Of `hub_keys`: keys that
+//! sort columns by decreasing counts, counts, columns. Of `hub_inverse`: the new number of each column, the order,
+//! columns. Of `hub_renumber`: new indices, `indices`, the inverse, elements. Of `hub_permute`: the vector in the new
+//! order, `x`, the order, columns. Of `hub_tiles`: `y`, `data`, new indices, `indptr`, the permuted vector, rows,
+//! elements, rows and sums that tiles carry over, the rows in which tiles begin, the number of hot columns.
 
 use super::THREADS;
 use super::dialect::CUDA_PRELUDE;

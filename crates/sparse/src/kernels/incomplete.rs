@@ -1,11 +1,11 @@
-//! Incomplete factorisations without fill, in place: a warp has a row, and waits for the elements of other rows that it
-//! needs.
+//! Incomplete factorisations without fill-in, in place: each warp handles a row, and waits for the elements of other
+//! rows that it needs.
 //!
-//! Rows are drawn in the order of their levels, and elements are posted when they are final, as in `triangular.rs`.
-//! Elements of a row belong to lanes, which search other rows for their columns. Chow and Patel's fixed-point iteration
-//! (2015) would need no order, but gives other factors at every number of sweeps. Parameters: the elements, the state
-//! with room for posted elements behind it (zero before), `indices`, `indptr`, where elements from the diagonal on begin,
-//! the order of rows, rows.
+//! Rows are taken in the order of their levels, and elements are posted when they are final, as in `triangular.rs`.
+//! Each lane handles elements of the row and searches other rows for their columns. Chow and Patel's fixed-point
+//! iteration (2015) would need no order, but its factors depend on the number of sweeps. Parameters: the elements, the
+//! state followed by room for posted elements (initially zero), `indices`, `indptr`, where elements from the diagonal
+//! on begin, the order of rows, rows.
 
 use super::triangular::{SINGULAR_ROW, inter_block_prelude};
 use rtcg_codegen::{DType, KernelSpec};

@@ -1,20 +1,20 @@
-//! Products of a matrix in compressed sparse rows and a vector along the merge path (Merrill and Garland 2016): every
-//! block has as many ends of rows and elements together as every other one, however long rows are.
+//! Products of a CSR matrix and a vector along the merge path (Merrill and Garland 2016): every block gets the same
+//! total of row ends and elements, however long rows are.
 //!
-//! A block has a tile of the path. It multiplies the tile's elements, adjacent threads adjacent ones, and puts products and
-//! ends of rows in shared memory. Then each lane adds up a short row and a warp each long one, the order of additions
-//! depending on places alone. What a tile has of a row that goes on in the next is added by another kernel, always in the
-//! same order.
+//! A block processes a tile of the path. It multiplies the tile's elements, adjacent threads adjacent ones, and puts
+//! products and row ends in shared memory. Then each lane adds up a short row and a warp each long one, in an order of
+//! additions that depends only on positions. Another kernel adds a tile's part of a row that continues in the next
+//! tile, always in the same order.
 //!
-//! Where tiles begin is kept from the first product of a matrix. A block believes what is kept only where the path passes
-//! there, so that arrays which were written to since cost time and nothing else.
+//! The starts of tiles are cached from the first product of a matrix. A block trusts a cached start only if it lies on
+//! the path, so that writes to the arrays since then only cost time.
 //!
-//! Parameters of `csr_merge_starts`: which row each tile begins in, `indptr`, rows, elements. Of `csr_merge_tiles`: `y`,
-//! `data`, `indices`, `indptr`, `x`, rows, elements, then the rows and sums that tiles carry over, and where tiles begin;
-//! with a dot product also where each block puts its part of `conj(x) . y`, and the state of a solver that the kernel does
-//! nothing for once it has stopped. The dot product is linear in `y`, so that each tile adds up what its own parts of rows
-//! contribute, whoever ends them; a block then has every so-manieth tile, for there are as many parts as blocks. Of
-//! `csr_merge_carries`: `y`, rows and sums, the number of tiles, rows.
+//! Parameters of `csr_merge_starts`: the row in which each tile begins, `indptr`, rows, elements. Of `csr_merge_tiles`:
+//! `y`, `data`, `indices`, `indptr`, `x`, rows, elements, then the rows and sums that tiles carry over, and where tiles
+//! begin; with a dot product also where each block puts its part of `conj(x) . y`, and the state of a solver, because
+//! the kernel does nothing once the solver has stopped. The dot product is linear in `y`, so each tile adds up the
+//! contributions of its own parts of rows, whichever tile ends them; a block then processes every n-th tile, since
+//! there are as many parts as blocks. Of `csr_merge_carries`: `y`, rows and sums, the number of tiles, rows.
 
 use super::dialect::CUDA_PRELUDE;
 use super::elements::{block_sum, c_type, conversion, element_functions, load_once, sum_dtype};

@@ -1,5 +1,5 @@
-//! Kernels of this crate. Each is a [`rtcg_codegen::KernelSpec`] whose source is printed for its dtypes: CUDA C without
-//! templates, in which what is CUDA's has names of ours (`dialect.rs`).
+//! Kernels of this crate. Each is a [`rtcg_codegen::KernelSpec`] whose source is generated for its dtypes: CUDA C
+//! without templates, with CUDA's keywords under names of our own (`dialect.rs`).
 
 pub(crate) mod bsr;
 pub(crate) mod components;

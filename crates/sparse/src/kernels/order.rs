@@ -1,7 +1,7 @@
-//! Whether indices ascend within each row: the number of places where one element does not ascend from the one before it,
-//! less those where a row begins, is 0.
+//! Checks that indices ascend within each row: the number of positions at which an element does not ascend from the one
+//! before it, less those at which a row begins, must be 0.
 //!
-//! Parameters: the number, to which is added; `indices`, `indptr`, elements, rows.
+//! Parameters: the number, to which the kernel adds; `indices`, `indptr`, elements, rows.
 
 use super::THREADS;
 use super::dialect::CUDA_PRELUDE;

@@ -1,4 +1,4 @@
-//! The product of packets and a vector: a block has a packet, whose part of the vector lies in shared memory.
+//! The product of packets and a vector: each block handles a packet, whose part of the vector is in shared memory.
 //!
 //! Parameters: `y`, `data`, `columns`, `lengths`, `slice_starts`, `base_rows`, `first_slices`, `x`.
 

@@ -1,8 +1,9 @@
-//! Products of two dense matrices at the places of a sparse one: a group of lanes has an element, and each of its lanes
-//! every so-manieth product; sums of lanes are added in a tree.
+//! Sampled dense-dense products: each group of lanes handles an element of the sparse matrix, and each of its lanes
+//! every n-th product; the lanes' sums are added in a tree.
 //!
-//! Parameters: the result, `data`, `indices`, `indptr` of the pattern, both matrices, rows, elements, the length of sums,
-//! elements from one row and one column to the next of both matrices, then `alpha` and `beta` as pairs of doubles.
+//! Parameters: the result, `data`, `indices`, `indptr` of the pattern, both matrices, rows, elements, the length of
+//! sums, elements from one row and one column to the next of both matrices, then `alpha` and `beta` as pairs of
+//! doubles.
 
 use super::THREADS;
 use super::dialect::CUDA_PRELUDE;

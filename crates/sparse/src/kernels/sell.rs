@@ -1,12 +1,12 @@
-//! SELL-C-sigma (Kreutzer and others 2014) with C = 32: rows in slices of 32, stored column by column, each slice as wide as
-//! its longest row. Kernels that convert from compressed sparse rows, and the product with a vector, in which a thread has
-//! a row.
+//! SELL-C-sigma (Kreutzer and others 2014) with C = 32: rows in slices of 32, stored column by column, each slice as
+//! wide as its longest row. Contains kernels that convert from CSR, and the product with a vector, with one thread per
+//! row.
 //!
-//! Parameters of `sell_keys`: the keys that sort rows by falling length within each window, `indptr`, rows, rows of a
-//! window. Of `sell_slices`: for each slice the elements up to it, its least column, and how far the largest one is from
-//! that; `indices`, `indptr`, the permutation, rows. Of `sell_fill`: what is stored, then the parts of the matrix, where
-//! slices begin, their least columns, the permutation, rows. Of `sell_spmv`: `y`, what is stored, `starts`, `bases`, the
-//! permutation, `x`, rows.
+//! Parameters of `sell_keys`: the keys that sort rows by decreasing length within each window, `indptr`, rows, rows per
+//! window. Of `sell_slices`: for each slice the elements up to it, its smallest column, and the distance of the largest
+//! column from that; `indices`, `indptr`, the permutation, rows. Of `sell_fill`: the stored elements and columns, then
+//! the parts of the matrix, where slices begin, their smallest columns, the permutation, rows. Of `sell_spmv`: `y`, the
+//! stored elements and columns, `starts`, `bases`, the permutation, `x`, rows.
 
 use super::dialect::CUDA_PRELUDE;
 use super::elements::{c_type, conversion, element_functions, load_once};

@@ -1,20 +1,23 @@
-//! Products of two matrices in compressed sparse rows, row by row (Gustavson 1978), after Nagasaka, Nukada and Matsuoka
-//! (2017) and Parger, Winter, Mlakar and Steinberger (2020): rows are counted, then filled, by kernels for bins of like
-//! size. A team of threads has a row: a warp or a block, with a hash table of columns in shared memory. The longest rows
-//! have a bit for each column in global memory instead, and where an element goes is the number of bits before its own.
+//! Products of two CSR matrices, row by row (Gustavson 1978), after Nagasaka, Nukada and Matsuoka (2017) and Parger,
+//! Winter, Mlakar and Steinberger (2020): rows are counted, then filled, by kernels for bins of similar size. A team of
+//! threads (a warp or a block) handles a row, with a hash table of columns in shared memory. For the longest rows there
+//! is a bitmap of columns in global memory instead, and the position of an element is the number of bits before its
+//! own.
 //!
-//! Groups of `lanes` of a team have a row of the right matrix each. What they find goes into the table at once, and is
-//! added in turns, group after group. So the order of sums depends on the matrices alone. Columns of one row of the right
-//! matrix may only be there once where a group has more than one lane.
+//! Each group of `lanes` of a team handles a row of the right matrix. What they find goes into the table at once, and
+//! is added in turn, group after group, so the order of sums depends only on the matrices. If a group has more than one
+//! lane, no column may occur twice in a row of the right matrix.
 //!
-//! On a SIMD CPU, whose barriers cost more than what they order, a thread has a row, and a table in global memory.
+//! On a SIMD CPU, whose barriers cost more than the work they order, each thread handles a row, with a table in global
+//! memory.
 //!
-//! Parameters of `spgemm_work`: for each row the products that make it, at most `columns`; `indices` and `indptr` of the
-//! left matrix, `indptr` of the right one, rows, columns. Of `spgemm_bins`: the bins of rows, then the number of rows of
-//! each bin, the sum of sizes and the largest one, sizes, rows. Of `spgemm_count` and `spgemm_count_long`: sizes, the list of rows, its
-//! length, the three index arrays, `indices` of the right matrix; memory and words of a bitmap, or for tables of threads memory, slots and the number of
-//! threads. Of `spgemm_fill` and
-//! `spgemm_fill_long`: `data`, `indices`, `indptr` of the result, the same list, the parts of both matrices; likewise.
+//! Parameters of `spgemm_work`: for each row the number of products that make it, at most `columns`; `indices` and
+//! `indptr` of the left matrix, `indptr` of the right one, rows, columns. Of `spgemm_bins`: the bins of rows, then the
+//! number of rows of each bin, the sum of sizes and the largest one, sizes, rows. Of `spgemm_count` and
+//! `spgemm_count_long`: sizes, the list of rows, its length, the three index arrays, `indices` of the right matrix;
+//! memory and words of a bitmap, or for tables of threads memory, slots and the number of threads. Of `spgemm_fill` and
+//! `spgemm_fill_long`: `data`, `indices`, `indptr` of the result, the same list, the parts of both matrices; the same
+//! tables.
 
 use super::THREADS;
 use super::dialect::CUDA_PRELUDE;

@@ -1,11 +1,12 @@
-//! Products of a matrix in compressed sparse rows and a dense one: a group of lanes has a row, and each of them columns; of
-//! few columns, each of them elements, and sums of lanes are added in a tree. Where rows are of very different lengths, a
-//! warp has a tile of the merge path (Yang, Buluc and Owens 2018) and its lanes columns; what a tile has of a row that goes
-//! on in the next is added by another kernel, in the order of tiles.
+//! Products of a CSR matrix and a dense one: a group of lanes handles a row, and each lane columns of the result; if
+//! there are few columns, each lane handles elements, and the lanes' sums are added in a tree. If row lengths differ
+//! widely, a warp handles a tile of the merge path (Yang, Buluc and Owens 2018) and its lanes columns; another kernel
+//! adds a tile's part of a row that continues in the next tile, in the order of tiles.
 //!
-//! Parameters: `y` in C order, or column by column, `data`, `indices`, `indptr`, `x`, rows, columns, and the elements from one
-//! row and one column of `x` to the next; of `csr_spmm_tiles` also the number of elements, rows and sums that tiles carry over,
-//! and the rows that tiles begin in. Of `csr_spmm_carries`: `y`, rows and sums that are carried over, tiles, rows, columns.
+//! Parameters: `y` in C order, or column by column, `data`, `indices`, `indptr`, `x`, rows, columns, and the elements
+//! from one row and one column of `x` to the next; of `csr_spmm_tiles` also the number of elements, rows and sums that
+//! tiles carry over, and the rows in which tiles begin. Of `csr_spmm_carries`: `y`, rows and sums that are carried
+//! over, tiles, rows, columns.
 
 use super::THREADS;
 use super::dialect::CUDA_PRELUDE;

@@ -1,10 +1,10 @@
-//! Products of a matrix in compressed sparse rows and a vector: a group of adjacent lanes has a row.
+//! Products of a CSR matrix and a vector: a group of adjacent lanes handles a row.
 //!
-//! Lanes add up every so-manieth product of their row, and sums are added in a tree, so that the result depends on the
-//! number of lanes alone. A lane asks for several elements before it waits for the first: what limits short rows is how
-//! much a lane has under way. Parameters: `y`, `data`, `indices`, `indptr`, `x`, the number of rows; with a dot product
-//! also where each block puts its part of `conj(x) . y`, and the state of a solver that the kernel does nothing for once
-//! it has stopped.
+//! Each lane adds up every n-th product of the row, and the sums are added in a tree, so the result depends only on the
+//! number of lanes. A lane requests several elements before it waits for the first, because the number of loads in
+//! flight limits the speed of short rows. Parameters: `y`, `data`, `indices`, `indptr`, `x`, the number of rows; with a
+//! dot product also where each block puts its part of `conj(x) . y`, and the state of a solver, because the kernel does
+//! nothing once the solver has stopped.
 
 use super::dialect::CUDA_PRELUDE;
 use super::elements::{block_sum, c_type, conversion, element_functions, sum_dtype};

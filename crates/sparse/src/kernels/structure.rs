@@ -1,7 +1,7 @@
-//! Extremes of index arrays, by which they are checked: each block leaves the least and the largest index, and the least and
-//! the largest number of elements of a row.
+//! Extremes of index arrays, for checking them: each block stores the smallest and the largest index, and the smallest
+//! and the largest number of elements in a row.
 //!
-//! Parameters: four numbers for each block, `indices`, `indptr`, the number of indices, rows (0 without `indptr`).
+//! Parameters: four numbers per block, `indices`, `indptr`, the number of indices, rows (0 without `indptr`).
 
 use super::THREADS;
 use super::dialect::CUDA_PRELUDE;

@@ -1,13 +1,13 @@
-//! Solving triangular systems in one launch: rows wait for the elements of the solution that they need.
+//! Solves triangular systems in one launch: rows wait for the elements of the solution that they need.
 //!
-//! After Liu, Li, Hogg, Duff and Vinter, "A Synchronization-Free Algorithm for Parallel Sparse Triangular Solves" (2016),
-//! with rows in the order of their levels, and with a loop that all lanes of a warp leave together, so that rows of one
-//! warp may wait for each other (as in Su et al., "CapelliniSpTRSV", 2020). Warps draw tickets: what a row waits for has
-//! an earlier ticket, so that some warp is at work on it whatever the order in which blocks begin.
+//! After Liu, Li, Hogg, Duff and Vinter, "A Synchronization-Free Algorithm for Parallel Sparse Triangular Solves"
+//! (2016), with rows in the order of their levels, and with a loop that all lanes of a warp leave together, so that
+//! rows of one warp may wait for each other (as in Su et al., "CapelliniSpTRSV", 2020). Warps draw tickets: what a row
+//! waits for has an earlier ticket, so some warp is working on it, whatever the order in which blocks begin.
 //!
-//! An element of the solution is posted as the complement of its bits, in memory that was zero: a word that is not zero
-//! is an element that has arrived, and no fence is needed. Each element is computed by the same operations in the same
-//! order at every run.
+//! An element of the solution is posted as the complement of its bits, in memory that was zero: a nonzero word is an
+//! element that has arrived, and no fence is needed. Each element is computed by the same operations in the same order
+//! in every run.
 
 use super::dialect::{CUDA_INTER_BLOCK, CUDA_PRELUDE};
 use super::elements::{c_type, division, element_functions};

@@ -1,12 +1,13 @@
-//! Functions of two matrices in compressed sparse rows, element by element, where rows of both ascend and have no element
-//! twice: what is not stored is 0, and results that are 0 are left out.
+//! Elementwise functions of two CSR matrices whose columns ascend strictly in each row: elements that are not stored
+//! are 0, and results that are 0 are dropped.
 //!
-//! An element goes behind those of its own matrix that are kept before it, and those that the other matrix alone has. Both
-//! numbers are sums of flags, and which elements of the other matrix come before is a binary search in its row. So every
-//! thread has an element, however long rows are.
+//! An element goes after the kept elements of its own matrix that precede it, and those that only the other matrix has.
+//! Both numbers are sums of flags, and a binary search in the row of the other matrix finds which of its elements come
+//! before. So every thread handles one element, however long rows are.
 //!
 //! Parameters of `union_flags`: flags of elements of both matrices, then the parts of both, rows, elements of both. Of
-//! `union_fill`: `data`, `indices` and `indptr` of the result, flags summed up, the parts of both, rows, elements of both.
+//! `union_fill`: `data`, `indices` and `indptr` of the result, the prefix sums of the flags, the parts of both, rows,
+//! elements of both.
 
 use super::THREADS;
 use super::dialect::CUDA_PRELUDE;
@@ -15,18 +16,18 @@ use rtcg_codegen::{DType, KernelSpec};
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// A function of two elements.
+/// A function of two elements, for [`Csr::combine`](crate::Csr::combine).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ElementOp {
-    /// `a + b`; of truth values, OR.
+    /// `a + b`; for truth values, OR.
     Add,
     /// `a - b`.
     Subtract,
-    /// `a * b`; of truth values, AND.
+    /// `a * b`; for truth values, AND.
     Multiply,
-    /// The larger one; NaN if one is NaN. Complex numbers are ordered as in NumPy.
+    /// The larger one; NaN if either is NaN. Complex numbers are ordered as in NumPy.
     Maximum,
-    /// The smaller one; NaN if one is NaN.
+    /// The smaller one; NaN if either is NaN.
     Minimum,
     /// `a != b`.
     NotEqual,

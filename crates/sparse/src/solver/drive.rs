@@ -1,4 +1,5 @@
-//! The loop on the host: enqueue iterations, poll, and decide by a residual that is computed from the solution.
+//! The host loop of solvers: it enqueues iterations, polls, and decides by a residual that is computed from the
+//! solution.
 
 use super::launches::Launches;
 use super::program::{STOP_CONVERGED, STOP_LIMIT};

@@ -1,5 +1,5 @@
-//! Expressions of solver programs: numbers, names of scalars and vectors, arithmetic, comparisons and calls. Parsing
-//! knows no types; see `kernel.rs` for these.
+//! Expressions of solver programs: numbers, names of scalars and vectors, arithmetic, comparisons and calls. Parsing is
+//! independent of types; see `kernel.rs` for these.
 
 use crate::{ArrayError, Result};
 

@@ -1,9 +1,9 @@
-//! Lines of a program gathered into kernels.
+//! Fuses lines of a program into kernels.
 //!
-//! A kernel begins with scalars, which every thread computes from the state and from the sums of the kernels before, and
-//! goes on with a loop over elements, which may add up sums of its own. So a line that needs a sum of the kernel at hand
-//! begins a new one, and so do operators. After this pass a scalar's name has a version (`rho_0` is in the state,
-//! `rho_1` is the first one that the kernel makes), and sums have numbers (`sum_3`).
+//! A kernel begins with scalars, which every thread computes from the state and from the sums of earlier kernels, and
+//! continues with a loop over elements, which may accumulate its own sums. So a line that needs a sum of the current
+//! kernel begins a new one, and so do operators. After this pass a scalar's name has a version (`rho_0` is in the
+//! state, `rho_1` is the first one that the kernel computes), and sums are numbered (`sum_3`).
 
 use super::expression::Expr;
 use super::kernel::{Kind, kind_of};
@@ -24,7 +24,7 @@ pub(crate) enum Application {
     Identity,
     /// The product with a vector of this name, or with its conjugate.
     Diagonal(String, bool),
-    /// Calls and launches of somebody else.
+    /// Calls and launches of an external operator.
     External,
 }
 

@@ -1,16 +1,15 @@
-//! Solvers that keep a basis: generalised minimal residuals (Saad and Schultz 1986) with restarts, the flexible form (Saad
-//! 1993), and GCROT(m, k) (Hicken and Zingg 2010).
+//! Solvers that keep a basis: GMRES, generalised minimal residuals (Saad and Schultz 1986) with restarts, its flexible
+//! form (Saad 1993), and GCROT(m, k) (Hicken and Zingg 2010).
 //!
-//! What is enqueued at once is a cycle: as many steps as there are vectors of the basis, and the solution that follows.
-//! A step makes its vector orthogonal to the basis by two passes of classical Gram-Schmidt, whose products with all
-//! vectors of the basis are one kernel, and turns the column of coefficients by Givens rotations on the device. Steps do
-//! nothing once the estimate of the residual is small enough; the residual itself is computed at the end of a cycle, as
-//! SciPy does it.
+//! A whole cycle is enqueued at once: as many steps as the basis has vectors, and the resulting solution. A step
+//! orthogonalises its vector against the basis by two passes of classical Gram-Schmidt, whose products with all basis
+//! vectors are one kernel, and applies Givens rotations to the column of coefficients on the device. Steps do nothing
+//! once the estimated residual is small enough; the residual itself is computed at the end of a cycle, as in SciPy.
 //!
-//! A flexible solver keeps the preconditioned vectors, of which the solution is made. GCROT keeps `k` directions `u` of
-//! earlier cycles with orthonormal images `c = A u`. The images stand before the basis in one array, so that the same
-//! products make a step orthogonal to both; those that are not there yet are zeros. The least residual over the cycle and
-//! all `u` has the coefficients of the triangle for the cycle, and follows from them for each `u`.
+//! A flexible solver keeps the preconditioned vectors, from which it forms the solution. GCROT keeps `k` directions `u`
+//! of earlier cycles with orthonormal images `c = A u`. The images precede the basis in one array, so that the same
+//! products make a step orthogonal to both; missing images are zeros. The minimal residual over the cycle and all `u`
+//! has the coefficients of the triangular system for the cycle, from which those for each `u` follow.
 
 use super::SolveOptions;
 use super::fusion::{Application, Step, fuse};

@@ -1,4 +1,4 @@
-//! Kernels of GMRES beside those that are fused: products with a basis, rotations, and the small triangular system.
+//! Kernels of GMRES besides the fused ones: products with a basis, rotations, and the small triangular system.
 
 use super::kernel::prelude;
 use rtcg_codegen::{DType, KernelSpec};

@@ -1,9 +1,10 @@
 //! The source of a fused kernel.
 //!
-//! Every block begins with adding up what the blocks of kernels before have left, all in one order: so there are no
-//! atomics, and results are always the same bits. All sums of a kernel are added up together, and whatever does not depend
-//! on them is loaded before: a short kernel takes as long as what has to wait for something else in it. Thread 0 of block 0 writes scalars. A kernel reads the state that the
-//! one before has written, and writes one of its own, so that no kernel reads what another block of it writes.
+//! Every block first adds up the partial sums of the blocks of earlier kernels, all in the same order, so there are no
+//! atomics, and every run gives the same bits. All sums of a kernel are added up together, and loads that do not depend
+//! on them come first, because waiting for dependent work dominates the time of a short kernel. Thread 0 of block 0
+//! writes scalars. A kernel reads the state that the previous one has written, and writes its own, so that no block
+//! reads what another block of the same kernel writes.
 
 use super::expression::Expr;
 use super::fusion::{BodyStep, FusedKernel, Names, ScalarStep};
@@ -294,7 +295,7 @@ impl Printer<'_> {
         }
     }
 
-    /// The condition of threads whose number of the state nobody else writes.
+    /// The condition that selects threads whose number of the state no other thread writes.
     fn copied_places(&self, written: &BTreeMap<&str, usize>) -> String {
         let mut masks = [0u64; 2];
         for (name, kind) in &self.names.scalars {

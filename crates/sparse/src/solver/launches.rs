@@ -1,4 +1,4 @@
-//! The launches of a program: kernels over arrays of their own, made once and repeated.
+//! The launches of a program: kernels with their own arrays, prepared once and repeated.
 
 use super::fusion::{BodyStep, FusedKernel, Names, Space, Step, fuse};
 use super::kernel::{Kind, Parameters, print, state_layout};
@@ -25,7 +25,7 @@ pub(super) enum Launch<'a> {
     Kernel(PreparedLaunch),
     /// Part of `y = A x` that is not enqueued where the solution is known to be zeros.
     Start(PreparedLaunch),
-    /// `y = A x` by calls of somebody else; with `starts`, not where the solution is known to be zeros.
+    /// `y = A x` by an external operator; with `starts`, skipped if the solution is known to be zeros.
     Apply {
         operator: &'a dyn LinearOperator,
         x: GpuArray,
@@ -248,7 +248,7 @@ impl<'a> Builder<'a> {
         Ok(Self { ctx, system, vector, shape, rows: count, names, numbers, arrays, parts, history, kept: Vec::new() })
     }
 
-    /// A state, of each right side, that nobody has written to.
+    /// A fresh state for each right-hand side.
     pub(super) fn new_state(&self, len: usize) -> Result<GpuArray> {
         GpuArray::zeros(&self.ctx, &[self.count() * len], DType::F64, Order::C)
     }

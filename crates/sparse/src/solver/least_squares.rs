@@ -1,4 +1,4 @@
-//! Least squares by bidiagonalisation (Golub and Kahan 1965); both solvers need the adjoint.
+//! Least-squares solvers by bidiagonalisation (Golub and Kahan 1965), which need the adjoint.
 
 use super::method::{Basis, Method};
 

@@ -1,6 +1,6 @@
-//! What a solver is: programs (`program.rs`) for its beginning, an iteration and its end.
+//! Solver methods: programs (`program.rs`) for the start, an iteration and the end.
 
-/// A solver.
+/// An iterative solver.
 #[derive(Debug, Clone, Copy)]
 pub struct Method {
     pub(super) name: &'static str,
@@ -29,7 +29,7 @@ pub(super) enum Basis {
 }
 
 impl Method {
-    /// Its name, which is SciPy's where SciPy has the solver.
+    /// Its name, which is SciPy's if SciPy has the solver.
     pub fn name(&self) -> &'static str {
         self.name
     }

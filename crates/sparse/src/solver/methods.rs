@@ -1,4 +1,4 @@
-//! All solvers by their names. Iterations and tests are those that SciPy's solvers of these names have.
+//! All solvers by name. Their iterations and stopping tests are those of SciPy's solvers of the same names.
 
 use super::method::Method;
 use super::{least_squares, nonsymmetric, symmetric};
@@ -6,9 +6,9 @@ use super::{least_squares, nonsymmetric, symmetric};
 impl Method {
     /// Conjugate gradients (Hestenes and Stiefel 1952) for Hermitian positive definite matrices.
     pub const CG: Self = symmetric::CG;
-    /// Conjugate gradients whose preconditioner may change from iteration to iteration (Notay 2000).
+    /// Conjugate gradients with a preconditioner that may change between iterations (Notay 2000).
     pub const FLEXIBLE_CG: Self = symmetric::FLEXIBLE_CG;
-    /// Conjugate gradients whose sums are all of one kernel (Ghysels and Vanroose 2014).
+    /// Pipelined conjugate gradients, with all sums in one kernel (Ghysels and Vanroose 2014).
     pub const PIPELINED_CG: Self = symmetric::PIPELINED_CG;
     /// Minimal residuals (Paige and Saunders 1975) for Hermitian matrices, which may be indefinite.
     pub const MINRES: Self = symmetric::MINRES;
@@ -20,20 +20,22 @@ impl Method {
     pub const CGS: Self = nonsymmetric::CGS;
     /// Quasi-minimal residuals (Freund and Nachtigal 1994) with a left and a right preconditioner; needs adjoints.
     pub const QMR: Self = nonsymmetric::QMR;
-    /// Transpose-free quasi-minimal residuals (Freund 1993). The preconditioner stands on the right.
+    /// Transpose-free quasi-minimal residuals (Freund 1993), with right preconditioning.
     pub const TFQMR: Self = nonsymmetric::TFQMR;
-    /// Generalised minimal residuals (Saad and Schultz 1986) with restarts; the most iterations are those of cycles.
+    /// Generalised minimal residuals (Saad and Schultz 1986) with restarts; the maximum number of iterations counts
+    /// cycles.
     pub const GMRES: Self = nonsymmetric::GMRES;
-    /// Generalised minimal residuals whose preconditioner may change (Saad 1993); the same of iterations.
+    /// Generalised minimal residuals with a preconditioner that may change (Saad 1993); the maximum counts cycles too.
     pub const FGMRES: Self = nonsymmetric::FGMRES;
-    /// Flexible minimal residuals with directions that are kept from cycle to cycle (Hicken and Zingg 2010).
+    /// Flexible minimal residuals with directions kept from cycle to cycle (Hicken and Zingg 2010).
     pub const GCROTMK: Self = nonsymmetric::GCROTMK;
     /// Least squares by bidiagonalisation (Paige and Saunders 1982); needs the adjoint.
     pub const LSQR: Self = least_squares::LSQR;
-    /// Least squares with residuals of the normal equations that decrease (Fong and Saunders 2011); needs the adjoint.
+    /// Least squares with monotonically decreasing residuals of the normal equations (Fong and Saunders 2011); needs
+    /// the adjoint.
     pub const LSMR: Self = least_squares::LSMR;
 
-    /// All of them.
+    /// All solvers.
     pub const ALL: [Self; 14] = [
         Self::CG,
         Self::FLEXIBLE_CG,
@@ -51,7 +53,7 @@ impl Method {
         Self::LSMR,
     ];
 
-    /// The solver of a name.
+    /// Looks up a solver by name.
     pub fn of_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|method| method.name() == name)
     }

@@ -1,12 +1,12 @@
 //! Iterative solvers whose scalars stay on the device.
 //!
-//! A solver (`method.rs`, and `methods.rs` for all of them) is a program (`program.rs`): what it computes at the beginning, in an iteration and at the end.
-//! The program is gathered into as few kernels as its sums allow (`fusion.rs`), whose source is printed for the dtype of
-//! vectors (`kernel.rs`). Kernels do nothing once one of them has found that the residual is small enough, so that
-//! iterations may be enqueued before anybody knows of it: the host polls for the state, and does not wait in the loop
-//! (`drive.rs`). Several right sides are rows of blocks of the same kernels, each of which does nothing once its own
-//! iterations have stopped. A result that is in doubt because numbers are far from 1 is computed once more in other units
-//! (`rescale.rs`).
+//! A solver (`method.rs`, and `methods.rs` for all of them) is a program (`program.rs`): what it computes at the start,
+//! in an iteration and at the end. The program is fused into as few kernels as its sums allow (`fusion.rs`), whose
+//! source is generated for the dtype of vectors (`kernel.rs`). Kernels do nothing once one of them has found that the
+//! residual is small enough, so iterations can be enqueued before the host knows of it: the host polls the state, and
+//! does not wait in the loop (`drive.rs`). Several right-hand sides are block rows of the same kernels' grids, each of
+//! which does nothing once its own iterations have stopped. A result that is in doubt because numbers are far from 1 is
+//! recomputed in other units (`rescale.rs`).
 
 mod drive;
 mod expression;
@@ -42,59 +42,59 @@ pub use system::{Preconditioner, System};
 /// The most residuals that are kept: those of the first iterations.
 pub(crate) const MAX_HISTORY: usize = 1 << 20;
 
-/// What is known after an iteration, or a cycle of iterations.
+/// The state after an iteration, or a cycle of iterations.
 #[derive(Debug)]
 pub struct SolveProgress<'a> {
-    /// The solution so far, which further iterations change; of several right sides, a column for each.
+    /// The current solution, which further iterations change; for several right-hand sides, one column each.
     pub x: &'a GpuArray,
-    /// Iterations so far; of several right sides, the most.
+    /// Iterations so far; for several right-hand sides, the maximum.
     pub iterations: usize,
-    /// The norm of the residual that the solver has, for each right side. Of solvers that keep a basis, the norms of all
-    /// iterations since the last call where there is a history (of the first 2^20 iterations), and the last norm where not.
+    /// The norm of the solver's residual for each right-hand side. Solvers that keep a basis give the norms of all
+    /// iterations since the last call if there is a history (for the first 2^20 iterations), otherwise the last norm.
     pub residuals: Vec<f64>,
-    /// The norm of each right side.
+    /// The norm of each right-hand side.
     pub right_norms: Vec<f64>,
 }
 
-/// What is called after each iteration that changed the solution; of solvers that keep a basis, after each cycle.
+/// Called after each iteration that changed the solution; for solvers that keep a basis, after each cycle.
 pub type SolveCallback<'a> = &'a mut dyn FnMut(&SolveProgress<'_>) -> Result<()>;
 
-/// How iterations reach the device.
+/// How iterations are launched on the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SolverMode {
-    /// The one that is expected to be the quickest of those that are possible; see [`SolveReport::mode_reason`].
+    /// The mode that is expected to be fastest among those possible; see [`SolveReport::mode_reason`].
     Auto,
     /// Kernels are launched one by one.
     Stream,
     /// Groups of iterations are launched as a graph.
     Graph,
-    /// All iterations are one graph with a loop, which the device leaves by itself.
+    /// All iterations are one graph with a loop, which the device ends by itself.
     Device,
     /// All iterations are one kernel, whose blocks wait for each other.
     Persistent,
 }
 
-/// What [`solve`] is asked for.
+/// Options of [`solve`].
 #[derive(Debug, Clone)]
 pub struct SolveOptions {
-    /// The residual has to be smaller than this part of the right side; 1e-5 by default.
+    /// Relative tolerance: the residual norm must be below this times the norm of the right-hand side; 1e-5 by default.
     pub rtol: f64,
-    /// The residual has to be smaller than this, or than what `rtol` says; 0 by default.
+    /// Absolute tolerance: the residual norm must be below this or below the bound of `rtol`; 0 by default.
     pub atol: f64,
-    /// The most iterations; 10,000 by default.
+    /// The maximum number of iterations; 10,000 by default.
     pub max_iterations: usize,
-    /// Iterations between two looks at the state; 1 with a callback, else 20 by default.
+    /// Iterations between two polls of the state; 1 with a callback, otherwise 20 by default.
     pub check_every: usize,
-    /// Vectors of a basis before it is begun anew, of GMRES; 20 by default.
+    /// Basis vectors of GMRES before a restart; 20 by default.
     pub restart: usize,
     /// Directions that GCROT(m, k) keeps from cycle to cycle.
     pub kept_directions: usize,
-    /// How iterations reach the device.
+    /// How iterations are launched on the device.
     pub mode: SolverMode,
-    /// Residuals of iterations are kept, of the first 2^20 at most.
+    /// Whether to keep the residuals of iterations, of the first 2^20 at most.
     pub history: bool,
-    /// Numbers that some solvers take: `shift`, `damp`, `btol`, `conlim`, which are 0 unless given, and `maxinner`, the most
-    /// iterations of a solver whose `max_iterations` are cycles.
+    /// Parameters of some solvers: `shift`, `damp`, `btol`, `conlim`, which are 0 by default, and `maxinner`, the
+    /// maximum number of iterations for a solver whose `max_iterations` counts cycles.
     pub numbers: BTreeMap<String, f64>,
 }
 
@@ -135,57 +135,57 @@ impl SolveOptions {
     }
 }
 
-/// Why iterations ended.
+/// Why the iterations ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StopReason {
-    /// The residual is small enough: the one computed from the solution, where a solver's test is of residuals.
+    /// The residual is small enough; if the solver tests residuals, the one computed from the solution is.
     Converged,
-    /// As many iterations as were allowed.
+    /// The maximum number of iterations was reached.
     MaxIterations,
-    /// The recurrence says that the residual is small enough, the residual computed from the solution is not, and
-    /// beginning anew makes it no smaller: the solution is as good as rounding lets it be.
+    /// The recurrence says that the residual is small enough, but the residual computed from the solution is not, and
+    /// restarting does not reduce it: the solution is as accurate as rounding permits.
     Stagnated,
-    /// Something that is divided by was 0 or not finite, or the residual was not finite. The code is SciPy's.
+    /// A divisor was 0 or not finite, or the residual was not finite. The code is SciPy's.
     Breakdown(i32),
 }
 
-/// What was computed, and how.
+/// The solution, and how it was computed.
 #[derive(Debug)]
 pub struct SolveReport {
     /// The solution.
     pub x: GpuArray,
-    /// Why iterations ended.
+    /// Why the iterations ended.
     pub reason: StopReason,
-    /// Iterations that changed the solution.
+    /// Number of iterations that changed the solution.
     pub iterations: usize,
-    /// Iterations that were enqueued behind them, and did nothing.
+    /// Number of iterations enqueued after these, which did nothing.
     pub wasted_iterations: usize,
-    /// How often iterations began anew, from a residual computed from the solution.
+    /// Number of restarts from a residual computed from the solution.
     pub restarts: usize,
-    /// How often the host waited for the device in the loop: 0 where it has reads that do not wait.
+    /// Number of times the host waited for the device in the loop: 0 if the device supports asynchronous reads.
     pub waits_in_loop: usize,
-    /// How often the host waited at the end.
+    /// Number of times the host waited at the end.
     pub waits_at_end: usize,
     /// The norm of the residual, computed from the solution.
     pub residual: f64,
-    /// The norm of the residual as the recurrence had it at the end.
+    /// The final norm of the residual according to the recurrence.
     pub recurrence_residual: f64,
-    /// What the residual had to be less than.
+    /// The bound on the residual norm.
     pub threshold: f64,
-    /// How iterations reached the device.
+    /// How iterations were launched on the device.
     pub mode: SolverMode,
-    /// Why that mode, and what others lacked.
+    /// Why that mode was chosen, and what others lacked.
     pub mode_reason: String,
-    /// Norms of residuals, one for each iteration and the one at the beginning.
+    /// Norms of residuals: the initial one, and one per iteration.
     pub history: Option<Vec<f64>>,
     /// Real scalars of the solver at the end, by their names in its program.
     pub scalars: BTreeMap<String, f64>,
 }
 
-/// Solves `A x = b`, beginning at `x0` or at 0. The vectors have the dtype of `b`.
+/// Solves `A x = b`, starting from `x0` or 0. The vectors have the dtype of `b`.
 ///
 /// # Errors
-/// When shapes or dtypes do not fit, the device fails, or a mode needs what it does not have.
+/// When shapes or dtypes do not fit, the device fails, or a mode is not supported.
 pub fn solve(
     method: &Method,
     system: &System<'_>,
@@ -202,12 +202,12 @@ pub fn solve(
     reports.pop().ok_or_else(|| ArrayError::value_error("a solver has no report"))
 }
 
-/// Solves `A X = B` for all columns of `b` at once, beginning at the columns of `x0` or at 0: products are those of a
-/// matrix with several vectors, and iterations of a column do nothing once it is done. The solution, and what is known of
-/// each column; [`SolveReport::x`] are its columns.
+/// Solves `A X = B` for all columns of `b` at once, starting from the columns of `x0` or 0: products are those of a
+/// matrix with several vectors, and a column's iterations do nothing once it has converged. Returns the solution, and a
+/// report for each column, whose [`SolveReport::x`] is that column.
 ///
 /// # Errors
-/// As [`solve`], for solvers that keep a basis, and for least squares.
+/// As [`solve`]; also for solvers that keep a basis, and for least squares.
 pub fn solve_columns(
     method: &Method,
     system: &System<'_>,

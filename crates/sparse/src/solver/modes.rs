@@ -1,4 +1,4 @@
-//! Which mode iterations reach the device by, where that is left open, and why.
+//! Chooses the mode in which iterations are launched, if it is left open, and says why.
 
 use super::launches::Launches;
 use super::persistent::{fits_cluster, obstacle};

@@ -1,12 +1,13 @@
-//! One kernel for all iterations: the kernels of an iteration one after the other, with barriers over the grid between.
+//! One persistent kernel for all iterations: the kernels of an iteration one after the other, with grid barriers
+//! between.
 //!
-//! The sources are those of the kernels themselves, each in a namespace, as functions that are told which block they are.
-//! A block of the grid does the work of every so-manieth block of theirs, so that sums are added in the same order, and
-//! results have the same bits, whatever the size of the grid is. Arguments stay in the layout that they were packed in: a
-//! structure whose members are a kernel's parameters has it.
+//! The sources are those of the kernels themselves, each in a namespace, as functions that take the block index. A
+//! block of the grid does the work of every n-th block of theirs, so that sums are added in the same order, and results
+//! have the same bits, whatever the size of the grid. Arguments keep their packed layout: a structure whose members are
+//! a kernel's parameters has the same layout.
 //!
-//! All blocks of the grid have to be resident at once, which a cooperative launch promises. Few blocks are one cluster, where
-//! the device has clusters: their barrier takes a fraction of the time of one in memory.
+//! All blocks of the grid must be resident at once, which a cooperative launch guarantees. If there are few blocks they
+//! form one cluster, if the device supports clusters: its barrier takes a fraction of the time of one in memory.
 
 use crate::kernels::THREADS;
 use crate::kernels::dialect::CUDA_PRELUDE;
@@ -139,7 +140,7 @@ impl LaunchableGraph for PersistentLaunch {
 /// Blocks on a SIMD CPU.
 const SIMD_CPU_BLOCKS: u32 = 2;
 
-/// Words between what is counted and what is waited for: another line of the cache.
+/// Words between the barrier's counter and its flag, so that they are on different cache lines.
 const BARRIER_STRIDE: usize = 32;
 
 /// The source of the kernel of kernels.

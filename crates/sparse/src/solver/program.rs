@@ -1,4 +1,4 @@
-//! Programs of solvers: what an iteration computes, line by line, with no word of kernels.
+//! Solver programs: what an iteration computes, line by line, independently of kernels.
 //!
 //! ```text
 //! q = A d                          an operator: A, AH (adjoint), M, MH, M1, M1H, M2, M2H
@@ -13,8 +13,8 @@
 //! limit                            ends iterations where there are as many as may be
 //! ```
 //!
-//! `z = M r` without a preconditioner makes `z` another name of `r`, with a diagonal one another name of a product. So
-//! nothing assigns to `z` otherwise, and `r` does not change between this line and the last use of `z`.
+//! Without a preconditioner, `z = M r` makes `z` another name for `r`; with a diagonal one, another name for a product.
+//! So nothing else assigns to `z`, and `r` does not change between this line and the last use of `z`.
 
 use super::expression::Expr;
 use crate::{ArrayError, Result};

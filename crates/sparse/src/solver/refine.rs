@@ -1,9 +1,9 @@
-//! Refinement: systems of double precision, solved by iterations of single precision.
+//! Iterative refinement: double-precision systems solved by single-precision iterations.
 //!
-//! The residual is computed in double precision; a solver of single precision solves for the correction, which is added to
-//! the solution. Each pass makes the residual smaller by what single precision allows, so that the end is that of double
-//! precision, at half the bytes (Wilkinson 1963; Higham and Mary 2022 for a survey). To the outer program the inner solver
-//! is a preconditioner.
+//! The residual is computed in double precision; a single-precision solver solves for the correction, which is added to
+//! the solution. Each pass reduces the residual by what single precision permits, so that the result has double
+//! precision at half the memory traffic (Wilkinson 1963; Higham and Mary 2022 for a survey). To the outer program the
+//! inner solver is a preconditioner.
 
 use super::method::{Basis, Method, TEST};
 use super::system::{Preconditioner, System};
@@ -94,13 +94,13 @@ impl LinearOperator for InnerSolve<'_> {
     }
 }
 
-/// Solves `A x = b` in double precision by iterations of single precision. `single` is the same system for vectors of
-/// single precision, its preconditioners included. The most iterations are those of all passes together; a history has the
-/// norm before the first pass and behind each pass, and the callback is called after each pass. `restarts` counts passes
-/// behind the first one. The host waits at the end of each pass.
+/// Solves `A x = b` in double precision by single-precision iterations. `single` is the same system for
+/// single-precision vectors, including its preconditioners. The maximum number of iterations applies to all passes
+/// together; a history has the norm before the first pass and after each pass, and the callback is called after each
+/// pass. `restarts` counts the passes after the first. The host waits at the end of each pass.
 ///
 /// # Errors
-/// As [`solve`], and when `b` is not of double precision, or the method is none for square systems.
+/// As [`solve`], and when `b` is not double precision, or the method does not solve square systems.
 pub fn solve_refined(
     method: &Method,
     system: &System<'_>,

@@ -1,8 +1,8 @@
-//! Systems whose numbers leave the range of squares, solved anew in units of their own.
+//! Rescales systems whose squares overflow or underflow, and solves them again.
 //!
-//! A solver's sums are of squares: those of a right side of 1e-170 are 0. So a result that is in doubt is looked at once
-//! more: if the right side, the matrix or a preconditioner are far from 1, the system is solved in units (powers of two) in
-//! which they are near 1. Usual systems pay nothing for it.
+//! A solver adds up squares: those of a right-hand side of 1e-170 are 0. So a result that is in doubt is examined: if
+//! the right-hand side, the matrix or a preconditioner are far from 1, the system is solved in units (powers of two) in
+//! which they are close to 1. Ordinary systems pay nothing for this.
 
 use super::method::Method;
 use super::system::{Preconditioner, System};

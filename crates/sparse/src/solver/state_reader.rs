@@ -1,4 +1,4 @@
-//! The state of iterations as the host sees it, and looks at it that do not wait.
+//! The state of iterations as the host sees it, and asynchronous reads of it.
 
 use super::program::STOP_NOT_FINITE;
 use crate::kernels::STOP_FLAG;
@@ -96,7 +96,7 @@ impl StateReader {
         Ok(newest)
     }
 
-    /// Lets reads arrive whose results nobody needs.
+    /// Waits for reads whose results are no longer needed.
     pub(super) fn drain(&mut self) -> Result<()> {
         let mut attempts = 0;
         while let Some(slot) = self.pending.front() {

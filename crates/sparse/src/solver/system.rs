@@ -1,4 +1,4 @@
-//! What is solved: operators, and vectors that are checked in SciPy's words.
+//! Systems of equations: operators, and vectors that are checked with SciPy's messages.
 
 use super::fusion::Application;
 use super::kernel::DIAGONAL_SUFFIX;
@@ -9,12 +9,12 @@ use rtcg_array::{DType, Order, PythonTuple};
 use std::collections::HashMap;
 use std::fmt;
 
-/// What is applied to residuals.
+/// A preconditioner, which is applied to residuals.
 #[derive(Clone)]
 pub enum Preconditioner<'a> {
-    /// Nothing.
+    /// No preconditioner.
     Identity,
-    /// The product with a vector, element by element.
+    /// The elementwise product with a vector.
     Diagonal(GpuArray),
     /// An operator.
     Operator(&'a dyn LinearOperator),
@@ -46,15 +46,15 @@ type Applications = HashMap<String, Application>;
 pub struct System<'a> {
     /// The matrix.
     pub a: &'a dyn LinearOperator,
-    /// Its adjoint, for solvers that need it.
+    /// Its adjoint, for solvers that need one.
     pub adjoint: Option<&'a dyn LinearOperator>,
     /// The preconditioner, or the left one of two.
     pub m: Preconditioner<'a>,
-    /// Its adjoint where it is an operator.
+    /// The adjoint of `m`, if that is an operator.
     pub m_adjoint: Option<&'a dyn LinearOperator>,
     /// The right one of two preconditioners.
     pub m2: Preconditioner<'a>,
-    /// Its adjoint where it is an operator.
+    /// The adjoint of `m2`, if that is an operator.
     pub m2_adjoint: Option<&'a dyn LinearOperator>,
 }
 

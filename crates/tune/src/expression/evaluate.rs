@@ -1,4 +1,4 @@
-//! The exact value of an expression, by Python's rules. Integers have 64 bits; what does not fit is an error.
+//! Exact evaluation of expressions by Python's rules. Integers have 64 bits; overflow is an error.
 
 use super::{BinaryOp, CompareOp, Function, Node, UnaryOp};
 use crate::value::Value;

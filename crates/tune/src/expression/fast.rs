@@ -1,7 +1,7 @@
-//! Expressions over numbers as a program for a small stack machine, for the enumeration of spaces.
+//! Numeric expressions compiled for a small stack machine, for enumerating spaces.
 //!
-//! Numbers are floats: integers below 2^52 are exact in them, also through division and remainder. Where a value
-//! leaves that range, or something is divided by zero, the machine gives no answer and the exact evaluation is asked.
+//! Numbers are floats, which represent integers below 2^52 exactly, also through division and remainder. If a value
+//! leaves that range, or a division by zero occurs, the machine gives no answer and the exact evaluation takes over.
 
 use super::{BinaryOp, CompareOp, Expression, Function, Node, UnaryOp};
 

@@ -1,7 +1,7 @@
-//! Expressions over parameters, in Python's syntax and with Python's meaning: constraints, conditions, grid sizes.
+//! Expressions over parameters, with Python's syntax and semantics: constraints, conditions and grid sizes.
 //!
-//! An expression is parsed once. [`Expression::evaluate`] is exact; [`fast::FastProgram`] serves the enumeration of
-//! spaces, where each is evaluated many times.
+//! An expression is parsed once. [`Expression::evaluate`] is exact; [`fast::FastProgram`] is for the enumeration of
+//! spaces, which evaluates each expression many times.
 
 mod evaluate;
 pub(crate) mod fast;
@@ -13,10 +13,10 @@ use std::fmt;
 
 /// An expression such as `"bx * by <= 1024 and (stage or pad == 0)"`.
 ///
-/// Known are numbers, strings, `True`, `False`, tuples and lists, arithmetic (`+ - * / // % **`), bits (`& | ^ << >>`),
-/// chained comparisons, `in`, `and`, `or`, `not`, `a if c else b`, subscripts, and the functions `abs`, `bool`,
-/// `ceil_div`, `float`, `int`, `len`, `list`, `log2`, `max`, `min`, `next_pow2`, `range`, `round`, and lists such as
-/// `[2**i for i in range(6)]`. C's `&&`, `||` and `!` are read too, and `p["bx"]` as `bx`.
+/// Supports numbers, strings, `True`, `False`, tuples and lists, arithmetic (`+ - * / // % **`), bit operations
+/// (`& | ^ << >>`), chained comparisons, `in`, `and`, `or`, `not`, `a if c else b`, subscripts, the functions `abs`,
+/// `bool`, `ceil_div`, `float`, `int`, `len`, `list`, `log2`, `max`, `min`, `next_pow2`, `range`, `round`, and list
+/// comprehensions such as `[2**i for i in range(6)]`. Also accepts C's `&&`, `||` and `!`, and `p["bx"]` for `bx`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Expression {
     text: String,
@@ -31,28 +31,28 @@ impl Expression {
     /// Parses an expression.
     ///
     /// # Errors
-    /// When the text is no expression; the message shows where.
+    /// When the text is not a valid expression; the message shows where.
     pub fn parse(text: &str) -> Result<Self, ExpressionError> {
         let (root, slots, variables) = parse::parse_expression(text)?;
         let names = slots.iter().filter(|name| !variables.contains(name)).cloned().collect();
         Ok(Self { text: text.to_owned(), names, slots, root })
     }
 
-    /// The names that it depends on, in the order of their first use.
+    /// The names on which it depends, in order of first use.
     pub fn names(&self) -> &[String] {
         &self.names
     }
 
-    /// Its text, as it was given.
+    /// Its original text.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Its value where `lookup` knows the names.
+    /// Evaluates it with the values of names that `lookup` gives.
     ///
     /// # Errors
-    /// When a name is unknown, a type does not fit an operation, something is divided by zero, or an integer does not
-    /// fit 64 bits.
+    /// When a name is unknown, a type does not fit an operation, a division by zero occurs, or an integer does not fit
+    /// in 64 bits.
     pub fn evaluate(&self, lookup: &dyn Fn(&str) -> Option<Value>) -> Result<Value, ExpressionError> {
         let values: Result<Vec<Value>, ExpressionError> =
             self.slots.iter().map(|name| self.look_up(name, lookup)).collect();
@@ -60,10 +60,10 @@ impl Expression {
         evaluate::evaluate(&self.root, &values).map_err(|message| self.error(message))
     }
 
-    /// Its value as an integer.
+    /// Evaluates it to an integer.
     ///
     /// # Errors
-    /// As [`Expression::evaluate`], and when the value is no integer.
+    /// As [`Expression::evaluate`], and when the value is not an integer.
     pub fn evaluate_integer(&self, lookup: &dyn Fn(&str) -> Option<Value>) -> Result<i64, ExpressionError> {
         match self.evaluate(lookup)? {
             Value::Int(number) => Ok(number),
@@ -92,7 +92,7 @@ impl fmt::Display for Expression {
     }
 }
 
-/// Why a text is no expression, or has no value.
+/// Why a text is not a valid expression, or an expression has no value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExpressionError {
     text: String,

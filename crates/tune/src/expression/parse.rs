@@ -1,4 +1,4 @@
-//! From text to a tree, by recursive descent over Python's levels of precedence.
+//! Parses text to a tree, by recursive descent over Python's precedence levels.
 
 use super::tokens::{Token, TokenKind, tokenize};
 use super::{BinaryOp, CompareOp, ExpressionError, FUNCTIONS, Node, UnaryOp};

@@ -1,7 +1,8 @@
-//! Kernel Tuner's cache files: every configuration of a kernel that was measured on one device.
+//! Kernel Tuner's cache files, which contain every configuration of a kernel that was measured on one device.
 //!
-//! Source: the files that Kernel Tuner 1.5 writes, and its `kernel_tuner.util`. A file that is being written ends in a
-//! comma without its closing brackets, and is read too. Times are milliseconds there and seconds here.
+//! Source: the files that Kernel Tuner 1.5 writes, and its `kernel_tuner.util`. A file that is still being written ends
+//! in a comma without its closing brackets; this is accepted too. Times are in milliseconds in the file and in seconds
+//! here.
 
 use super::t1::{from_json, to_json};
 use crate::configurations::{Config, Configurations};
@@ -20,11 +21,11 @@ pub struct KernelTunerCache {
     pub device_name: String,
     /// `kernel_name`
     pub kernel_name: String,
-    /// `problem_size`, as it stands there: a number, text or a list.
+    /// `problem_size`, as in the file: a number, text or a list.
     pub problem_size: Json,
     /// The parameters with their values, in the order of the keys.
     pub parameters: Vec<(String, Vec<Value>)>,
-    /// The name of the field that is minimised or maximised: `time`, usually.
+    /// The name of the field that is minimised or maximised, usually `time`.
     pub objective: String,
     /// The configurations, in the order of the file.
     pub entries: Vec<CacheEntry>,
@@ -35,11 +36,11 @@ pub struct KernelTunerCache {
 pub struct CacheEntry {
     /// The values of the parameters, in their order.
     pub values: Vec<Value>,
-    /// The objective in seconds (where it is a time), or why there is none.
+    /// The objective (in seconds if it is a time), or why there is none.
     pub outcome: Outcome,
     /// All measurements, in seconds.
     pub samples: Vec<f64>,
-    /// What else the file says of it: times of compiling and the like, in milliseconds.
+    /// All other fields: compile times and the like, in milliseconds.
     pub other: Map<String, Json>,
 }
 
@@ -52,10 +53,10 @@ const FAILURES: &[(&str, FailureKind)] = &[
 ];
 
 impl KernelTunerCache {
-    /// Reads a file's text, finished or not.
+    /// Parses a file, whether finished or not.
     ///
     /// # Errors
-    /// When the text is no such file; says where.
+    /// When the text is not such a file; the message says where.
     pub fn read(text: &str) -> Result<Self, SpaceError> {
         let wrong = |message: String| SpaceError(format!("Kernel Tuner cache: {}", printable(&message)));
         let text = without_nan(text);
@@ -86,7 +87,7 @@ impl KernelTunerCache {
         })
     }
 
-    /// The file's text, finished.
+    /// Returns the text of the finished file.
     pub fn write(&self) -> String {
         let names: Vec<&str> = self.parameters.iter().map(|parameter| parameter.0.as_str()).collect();
         let values = |values: &Vec<Value>| Json::Array(values.iter().map(to_json).collect());
@@ -105,7 +106,7 @@ impl KernelTunerCache {
         format!("{root:#}\n")
     }
 
-    /// The configurations of the file as a table, and the entry of each row.
+    /// Converts the file's configurations to a table, with the entry of each row.
     pub fn configurations(&self) -> (Configurations, Vec<&CacheEntry>) {
         let names: Vec<String> = self.parameters.iter().map(|parameter| parameter.0.clone()).collect();
         let lists: Vec<Vec<Value>> = self.parameters.iter().map(|parameter| parameter.1.clone()).collect();
@@ -119,7 +120,7 @@ impl KernelTunerCache {
         (Configurations::new(names, lists, cells), rows.into_iter().map(|row| row.1).collect())
     }
 
-    /// A configuration of the file.
+    /// Converts an entry to a configuration.
     pub fn config(&self, entry: &CacheEntry) -> Config {
         let names: Arc<[String]> = self.parameters.iter().map(|parameter| parameter.0.clone()).collect();
         Config::new(names, entry.values.clone())

@@ -1,4 +1,4 @@
-//! Files of other tuners.
+//! File formats of other tuners.
 
 pub mod kernel_tuner;
 pub mod t1;
@@ -7,23 +7,23 @@ pub mod t4;
 use crate::space::SpaceError;
 use serde_json::{Map, Value as Json};
 
-/// A JSON object from its text.
+/// Parses a JSON object.
 ///
 /// # Errors
-/// When the text is none.
+/// When the text is not one.
 pub fn json_object(text: &str) -> Result<Map<String, Json>, SpaceError> {
     serde_json::from_str(text).map_err(|error| SpaceError(format!("expected a JSON object: {error}")))
 }
 
-/// The text of a JSON object.
+/// Writes a JSON object as text.
 pub fn json_text(object: &Map<String, Json>) -> String {
     Json::Object(object.clone()).to_string()
 }
 
-/// Any JSON value from its text.
+/// Parses any JSON value.
 ///
 /// # Errors
-/// When the text is none.
+/// When the text is not one.
 pub fn json_from_text(text: &str) -> Result<Json, SpaceError> {
     serde_json::from_str(text).map_err(|error| SpaceError(format!("expected JSON: {error}")))
 }

@@ -1,6 +1,6 @@
-//! The T1 format for the description of search spaces (1.0.0), and the older one of BAT: JSON.
+//! The T1 format for descriptions of search spaces (1.0.0), and the older one of BAT: JSON.
 //!
-//! Source: the FAIR auto-tuning formats of the AutoTuningAssociation. Values of parameters are a list, or text that
+//! Source: the FAIR auto-tuning formats of the AutoTuningAssociation. A parameter's values are a list, or text that
 //! Python would evaluate to a list.
 
 use crate::expression::Expression;
@@ -8,7 +8,7 @@ use crate::space::{Space, SpaceError};
 use crate::value::Value;
 use serde_json::{Map, Value as Json, json};
 
-/// A T1 file: the space, and what the file says of the kernel and of the search, as it stands there.
+/// A T1 file: the space, and unchanged what the file says about the kernel and the search.
 #[derive(Debug, Clone)]
 pub struct T1 {
     /// The search space.
@@ -20,10 +20,10 @@ pub struct T1 {
 }
 
 impl T1 {
-    /// Reads a file's text.
+    /// Parses a file.
     ///
     /// # Errors
-    /// When the text is no JSON object with a `ConfigurationSpace`, or that is no valid space; says where.
+    /// When the text is not a JSON object with a valid `ConfigurationSpace`; the message says where.
     pub fn read(text: &str) -> Result<Self, SpaceError> {
         let wrong = |message: &str| SpaceError(format!("T1 file: {message}"));
         let mut root: Map<String, Json> = serde_json::from_str(text).map_err(|error| wrong(&error.to_string()))?;
@@ -53,7 +53,7 @@ impl T1 {
         Ok(Self { space, kernel, other: root })
     }
 
-    /// The file's text.
+    /// Returns the file's text.
     pub fn write(&self) -> String {
         let parameters: Vec<Json> = self.space.parameters.iter().map(|parameter| {
             let values: Vec<Json> = parameter.values.iter().map(to_json).collect();

@@ -1,8 +1,9 @@
-//! The T4 format for results of tuning (1.0.0): JSON.
+//! The T4 format for tuning results (1.0.0): JSON.
 //!
 //! Source: the open auto-tuning results schema of the AutoTuningAssociation, and the files of its benchmark hub. Those
-//! say `compilation` where the schema says `compilation_time`, `miliseconds` for the unit of time, and write failures as
-//! text in place of a measured value; all of that is read too. What the schema forbids is refused.
+//! files say `compilation` where the schema says `compilation_time`, `miliseconds` for the unit of time, and write
+//! failures as text in place of a measured value; all of this is accepted too. Anything else that the schema forbids is
+//! refused.
 
 use super::t1::{from_json, to_json};
 use crate::outcome::{Failure, FailureKind, Outcome};
@@ -22,7 +23,7 @@ const MAX_DEPTH: usize = 64;
 pub struct T4 {
     /// `schema_version`
     pub schema_version: String,
-    /// `metadata`: among others `timeunit`, the unit of all times, which are milliseconds where it is not said.
+    /// `metadata`, including `timeunit`, the unit of all times; milliseconds by default.
     pub metadata: Map<String, Json>,
     /// `results`, in their order.
     pub results: Vec<T4Result>,
@@ -37,24 +38,24 @@ pub struct T4Result {
     pub configuration: Vec<(String, Value)>,
     /// `times`
     pub times: T4Times,
-    /// `invalidity`; `None` where that is `correct`.
+    /// `invalidity`; `None` for `correct`.
     pub failure: Option<FailureKind>,
-    /// `correctness`: 1 where the result was right.
+    /// `correctness`: 1 if the result was right.
     pub correctness: f64,
     /// `measurements`
     pub measurements: Vec<T4Measurement>,
-    /// `objectives`: the names of measurements that were to be optimised.
+    /// `objectives`: the names of the measurements to optimise.
     pub objectives: Vec<String>,
-    /// What else there is.
+    /// All other fields.
     pub other: Map<String, Json>,
 }
 
-/// Where the time of a configuration went.
+/// The breakdown of a configuration's time.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct T4Times {
     /// `compilation_time`
     pub compilation: Option<f64>,
-    /// `runtimes`: of each run.
+    /// `runtimes`: the time of each run.
     pub runtimes: Vec<f64>,
     /// `framework`
     pub framework: Option<f64>,
@@ -62,18 +63,18 @@ pub struct T4Times {
     pub search_algorithm: Option<f64>,
     /// `validation`
     pub validation: Option<f64>,
-    /// What else there is.
+    /// All other fields.
     pub other: Map<String, Json>,
 }
 
-/// Something that was measured.
+/// A measured quantity.
 #[derive(Debug, Clone, PartialEq)]
 pub struct T4Measurement {
     /// `name`
     pub name: String,
     /// `value`: a number, text or a list.
     pub value: Json,
-    /// `unit`; empty where it is the file's unit of time, or there is none.
+    /// `unit`; empty if it is the file's unit of time, or if there is none.
     pub unit: String,
 }
 
@@ -85,33 +86,33 @@ impl Default for T4 {
 }
 
 impl T4 {
-    /// Reads a file's text.
+    /// Parses a file.
     ///
     /// # Errors
-    /// When the schema does not allow it; says where.
+    /// When the schema does not allow it; the message says where.
     pub fn read(text: &str) -> Result<Self, SpaceError> {
         read_root(text).map_err(|message| SpaceError(format!("T4 file: {message}")))
     }
 
-    /// The file's text.
+    /// Returns the file's text.
     pub fn write(&self) -> String {
         let results: Vec<Json> = self.results.iter().map(T4Result::to_json).collect();
         let root = json!({"schema_version": self.schema_version, "metadata": self.metadata, "results": results});
         format!("{root:#}\n")
     }
 
-    /// Seconds of the file's unit of time.
+    /// The file's unit of time in seconds.
     pub fn seconds_per_unit(&self) -> f64 {
         self.metadata.get("timeunit").and_then(Json::as_str).and_then(seconds_of_unit).unwrap_or(1e-3)
     }
 
-    /// The runs of a result of this file, in seconds.
+    /// The runs of one of this file's results, in seconds.
     pub fn samples_seconds(&self, result: &T4Result) -> Vec<f64> {
         result.times.runtimes.iter().map(|time| time * self.seconds_per_unit()).collect()
     }
 
-    /// What became of a configuration: the first objective (in seconds, where it is a time), as it stands there; whether
-    /// less of it is better is not said in a file. Where the objective was not written, the median of the runs.
+    /// The outcome of a configuration: the first objective (in seconds if it is a time), unchanged, since a file does
+    /// not say whether less of it is better. If the objective is missing, the median of the runs.
     pub fn outcome(&self, result: &T4Result) -> Outcome {
         let objective = result.objectives.first().map_or("time", String::as_str);
         let measured = result.measurements.iter().find(|measurement| measurement.name == objective);

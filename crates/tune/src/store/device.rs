@@ -4,22 +4,22 @@ use super::error::printable_name;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// A device and what compiled for it. Results of one back end are never offered to another: the virtual GPU reports a
-/// compute capability too, but its times are those of a CPU.
+/// A device and its toolchain. Results of one back end are never offered to another: the virtual GPU also reports a
+/// compute capability, but its times are those of a CPU.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct DeviceKey {
     /// `cuda`, `virtual` or the like.
     pub backend: String,
     /// The device's name.
     pub name: String,
-    /// Compute capability, ten times the major number and the minor one; 0 where there is no such thing.
+    /// Compute capability, as ten times the major number plus the minor number; 0 if there is none.
     pub compute_capability: u32,
-    /// Multiprocessors.
+    /// Number of multiprocessors.
     pub multiprocessors: u32,
-    /// The peak clock of its memory, in kHz, by which cards of one name differ.
+    /// The peak clock of its memory, in kHz, which distinguishes cards of the same name.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub memory_clock_khz: Option<u32>,
-    /// The version of the driver.
+    /// The driver version.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub driver: Option<String>,
     /// The compiler and its version.
@@ -36,8 +36,8 @@ pub(super) enum Relation {
 }
 
 impl DeviceKey {
-    /// Whether this is the same kind of device, whatever the versions of driver and compiler. A clock that is not known
-    /// is any.
+    /// Whether this is the same kind of device, whatever the driver and compiler versions. An unknown clock matches
+    /// any.
     pub fn is_same_device(&self, other: &Self) -> bool {
         let identity = |key: &Self| (key.compute_capability, key.multiprocessors);
         let is_same_clock = match (self.memory_clock_khz, other.memory_clock_khz) {
@@ -49,7 +49,7 @@ impl DeviceKey {
             && is_same_clock
     }
 
-    /// Whether driver and compiler have the same versions, as far as they are known.
+    /// Whether driver and compiler have the same versions, as far as known.
     pub fn is_same_toolchain(&self, other: &Self) -> bool {
         let agree =
             |ours: &Option<String>, theirs: &Option<String>| ours.is_none() || theirs.is_none() || ours == theirs;

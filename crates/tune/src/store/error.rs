@@ -5,26 +5,26 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 
-/// A failure of the store. A search may go on after any of them: what was measured is known in memory still.
+/// A failure of the store. A search may continue after any of them, since its results are still in memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoreError {
     kind: StoreErrorKind,
     message: String,
 }
 
-/// What a caller can do about a failure of the store.
+/// How a caller can react to a failure of the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StoreErrorKind {
-    /// The disk, a quota or the file is full: make room and try again.
+    /// The disk, a quota or the file is full: free some space and try again.
     Full,
-    /// The folder or file may not be written (or read) by this user: name another.
+    /// This user may not write (or read) the folder or file: use another one.
     Permission,
-    /// Another process has held the lock of the folder too long.
+    /// Another process has held the folder's lock too long.
     Locked,
-    /// The file is of a newer version of this program.
+    /// A newer version of this program wrote the file.
     Version,
-    /// What a file, an import or a record contains is not what it should be.
+    /// A file, an import or a record has invalid contents.
     Content,
     /// Any other failure of the file system.
     Io,
@@ -50,7 +50,7 @@ impl StoreError {
         Self::new(kind, format!("{} {what}: {error}", path.display()))
     }
 
-    /// What a caller can do about it.
+    /// How a caller can react.
     pub fn kind(&self) -> StoreErrorKind {
         self.kind
     }

@@ -1,4 +1,4 @@
-//! Results that travel: exported and published files, merging, pruning.
+//! Exchange of results: export, publication, merging and pruning.
 
 use super::Store;
 use super::error::{StoreError, StoreErrorKind};
@@ -15,7 +15,7 @@ use std::path::Path;
 const EXPORT_VERSION: u32 = 1;
 
 impl Store {
-    /// All results as one JSON text, with a line for each.
+    /// Exports all results as one JSON text, one line per result.
     ///
     /// # Errors
     /// As [`Store::read`].
@@ -29,11 +29,11 @@ impl Store {
         Ok(format!("{{\"rtcg_tuning_export\":{EXPORT_VERSION},\"kernels\":[\n{}\n]}}\n", kernels.join(",\n")))
     }
 
-    /// Adds what an exported text has and this store's folder has not; the number of results added. What cannot be read
-    /// is left out and named.
+    /// Imports the results of an exported text that this store's folder lacks. Returns the number of results added, and
+    /// names what could not be read.
     ///
     /// # Errors
-    /// When the text is no export, or the store cannot be written.
+    /// When the text is not an export, or the store cannot be written.
     pub fn import(&self, text: &str) -> Result<(usize, Vec<String>), StoreError> {
         let (mut added, mut refused) = (0, Vec::new());
         for (kernel, records) in read_export(text).map_err(|message| wrong_import(&message))? {
@@ -48,11 +48,11 @@ impl Store {
         Ok((added, refused))
     }
 
-    /// Adds what another store has and this store's folder has not; the number of results added, and what could not be
-    /// read.
+    /// Adds the results of another store that this store's folder lacks. Returns the number of results added, and names
+    /// what could not be read.
     ///
     /// # Errors
-    /// When one cannot be read, or the other not be written.
+    /// When either store cannot be read, or this one cannot be written.
     pub fn merge(&self, other: &Store) -> Result<(usize, Vec<String>), StoreError> {
         let (mut added, mut damaged) = (0, Vec::new());
         for kernel in other.kernels() {
@@ -76,11 +76,11 @@ impl Store {
         Ok(lines.len())
     }
 
-    /// Keeps of each device and problem the chosen result and the `keep` best, and of failures their numbers; the number
-    /// of results dropped. What other processes write meanwhile waits.
+    /// Keeps, for each device and problem, the chosen result, the `keep` best, and the counts of failures. Returns the
+    /// number of results dropped. Other processes' writes wait meanwhile.
     ///
     /// # Errors
-    /// When the file in the folder that is written to cannot be read or replaced.
+    /// When the file in the writable folder cannot be read or replaced.
     pub fn prune(&self, kernel: &KernelKey, keep: usize) -> Result<usize, StoreError> {
         let path = self.folder().join(kernel.file_name());
         if !path.is_file() {
@@ -98,11 +98,11 @@ impl Store {
         Ok(dropped)
     }
 
-    /// Writes of each kernel, device and problem the chosen result and the `keep` best into a folder that other stores
-    /// read, as a version; files of the same kernels there are replaced. The number of results written.
+    /// Publishes, for each kernel, device and problem, the chosen result and the `keep` best, as a version in a folder
+    /// that other stores read; replaces files of the same kernels there. Returns the number of results written.
     ///
     /// # Errors
-    /// When results cannot be read, or the folder not be written.
+    /// When results cannot be read, or the folder cannot be written.
     pub fn publish(&self, folder: &Path, version: u32, keep: usize) -> Result<usize, StoreError> {
         std::fs::create_dir_all(folder).map_err(|error| StoreError::io(folder, "cannot be made", &error))?;
         let _lock = FolderLock::take(folder)?;

@@ -7,7 +7,7 @@ use crate::objective::format_seconds;
 use crate::strict_json::printable;
 use std::fmt;
 
-/// How near the device and problem of a result are to those asked for; nearer ones are less.
+/// How close the device and problem of a result are to those requested; closer ones compare as less.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Closeness {
     /// This device, this problem.
@@ -16,7 +16,7 @@ pub enum Closeness {
     SameDevice,
     /// Another device of this compute capability.
     SameComputeCapability,
-    /// Another device of this generation (the major number of the compute capability).
+    /// Another device of this generation (the same major compute capability).
     SameGeneration,
 }
 
@@ -36,9 +36,9 @@ impl Closeness {
 pub struct Found {
     /// Its configuration.
     pub config: Config,
-    /// How near it is.
+    /// How close it is.
     pub closeness: Closeness,
-    /// Whether driver and compiler were of the versions that are used now, as far as is known.
+    /// Whether driver and compiler had the present versions, as far as known.
     pub is_same_toolchain: bool,
     /// The device that it was measured on.
     pub device: DeviceKey,
@@ -66,13 +66,13 @@ impl fmt::Display for Found {
 /// The configuration to use, and why.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Explanation {
-    /// The configuration: of the result that was found, or the default.
+    /// The configuration: that of the result found, or the default.
     pub config: Config,
     /// The result, if one applies.
     pub found: Option<Found>,
-    /// Results that were nearer, but whose configurations the space does not declare.
+    /// The number of closer results that were refused because the space does not declare their configurations.
     pub n_refused: usize,
-    /// All results of the kernel that have a score.
+    /// The number of the kernel's results that have a score.
     pub n_results: usize,
 }
 

@@ -1,8 +1,8 @@
-//! The file of one kernel: a header, then one line for each result.
+//! The file of one kernel: a header, then one line per result.
 //!
-//! Establishes: lines are whole, whatever other processes do, since a folder has a lock and a line is one write at the
-//! end of the file; a line that was torn (by a full disk, a killed process, a loss of power) costs itself only; a file
-//! that another program or a newer version wrote is never added to.
+//! Establishes: lines are whole, whatever other processes do, since a folder has a lock and a line is a single write at
+//! the end of the file; a torn line (after a full disk, a killed process, a loss of power) only loses itself; a file
+//! that another program or a newer version wrote is never appended to.
 
 use super::error::{StoreError, StoreErrorKind};
 use super::folder_lock::FolderLock;
@@ -172,7 +172,7 @@ pub(super) fn read_file(path: &Path, kernel: &KernelKey) -> Result<Option<Layer>
     read_lines(&bytes, path, kernel).map(Some)
 }
 
-/// What a file has that nobody can write to meanwhile.
+/// Reads a file while the folder's lock keeps others from writing to it.
 pub(super) fn read_locked_file(path: &Path, kernel: &KernelKey) -> Result<Layer, StoreError> {
     read_lines(&read_bytes(path)?.unwrap_or_default(), path, kernel)
 }

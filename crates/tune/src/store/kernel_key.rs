@@ -4,21 +4,21 @@ use super::source_text::normalise;
 use crate::strict_json::printable;
 use sha2::{Digest, Sha256};
 
-/// The identity of a tuned kernel: results of another identity are never looked at.
+/// The identity of a tuned kernel: results of other identities never apply.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct KernelKey {
     /// The kernel's name.
     pub name: String,
     /// A hash of its name, source, options and the names of its parameters: 32 hexadecimal digits.
     pub hash: String,
-    /// The names of its parameters, sorted; their values are not part of the identity, so that adding one keeps old
+    /// The names of its parameters, sorted. Their values are not part of the identity, so adding a value keeps old
     /// results.
     pub parameters: Vec<String>,
 }
 
 impl KernelKey {
-    /// The key of a kernel. Comments and the amount of white space in the source do not count, nor does the order of
-    /// parameters. What changes the *result* of a kernel, such as a tolerance, belongs to the options.
+    /// Makes the key of a kernel. Comments, the amount of white space in the source, and the order of parameters do not
+    /// matter. Put what changes the *result* of a kernel, such as a tolerance, into the options.
     pub fn new(name: &str, source: &str, options: &[String], parameters: &[String]) -> Self {
         let (source, parameters) = (normalise(source), sorted(parameters));
         let mut hasher = Sha256::new();

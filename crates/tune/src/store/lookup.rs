@@ -1,4 +1,4 @@
-//! The look-up at launch: which configuration a kernel takes for a problem.
+//! The look-up at launch: which configuration a kernel uses for a problem.
 
 use super::Store;
 use super::device::DeviceKey;
@@ -13,11 +13,11 @@ use std::fmt;
 use std::hash::Hasher;
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// Says whether a configuration from a file belongs to the space.
+/// Whether a configuration from a file belongs to the space.
 pub type Accept = Box<dyn Fn(&Config) -> bool + Send + Sync>;
 
-/// Answers for one kernel on one device. The first look-up of a problem ranks all results; after that it costs a hash of
-/// the problem's values, until results change. No file is read by a look-up.
+/// Looks up configurations of one kernel on one device. The first look-up of a problem ranks all results; later ones
+/// cost a hash of the problem's values, until results change. A look-up never reads files.
 pub struct Lookup {
     table: Arc<Table>,
     device: DeviceKey,
@@ -50,9 +50,9 @@ impl Answers {
 }
 
 impl Lookup {
-    /// Reads the results of a kernel, unless that was done. `problem` has the names that decide which result applies,
-    /// in the order of the values of [`Lookup::find`]. What cannot be read is named in [`Table::records`], and changes
-    /// nothing else.
+    /// Reads the results of a kernel unless they were read before. `problem` has the names that determine which result
+    /// applies, in the order of the values of [`Lookup::find`]. [`Table::records`] names what cannot be read; it has no
+    /// other effect.
     pub fn new(
         store: &Store,
         kernel: &KernelKey,
@@ -65,15 +65,15 @@ impl Lookup {
         Self { table: store.table(kernel), device, problem, default, accept, answers }
     }
 
-    /// The results that are looked up.
+    /// The results that are searched.
     pub fn table(&self) -> &Arc<Table> {
         &self.table
     }
 
-    /// The configuration for a problem, and why it is that.
+    /// The configuration for a problem, and the reason.
     ///
     /// # Panics
-    /// When there is not one value for each name.
+    /// When there is not exactly one value per name.
     #[inline]
     pub fn find(&self, values: &[Value]) -> Arc<Explanation> {
         let (epoch, hash) = (self.table.epoch(), hash_values(values));
@@ -104,7 +104,7 @@ impl Lookup {
         explanation
     }
 
-    /// The configurations that a search for a problem tries first.
+    /// The configurations that a search for a problem should try first.
     ///
     /// # Panics
     /// As [`Lookup::find`].
@@ -112,7 +112,7 @@ impl Lookup {
         self.table.records().incumbents(&self.device, &self.problem(values), count, &*self.accept)
     }
 
-    /// The problem of these values, as it is stored.
+    /// The problem with these values, in its stored form.
     ///
     /// # Panics
     /// As [`Lookup::find`].

@@ -1,8 +1,8 @@
-//! The store of results: one file of JSON lines for each kernel, appended to by any number of processes.
+//! The store of results: one JSON Lines file per kernel, to which any number of processes can append.
 //!
-//! Every measurement is a line and is in the file at once. A line that was torn or damaged costs itself only. One folder
-//! is written to; others (beside the program, in the package) are read before it, and may be exported files too. Values
-//! that are read belong to nobody yet: whoever takes them says which of them the declared space has.
+//! Every measurement is a line, written at once. A torn or damaged line only loses itself. One folder is written to;
+//! others (beside the program, in the package) are read before it, and may also be exported files. Values that are read
+//! are not checked against a space: the caller says which of them the declared space contains.
 
 mod device;
 mod error;
@@ -37,7 +37,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use table::Tables;
 
-/// Folders of results. Clones share what was read.
+/// Folders of results. Clones share what has been read.
 #[derive(Debug, Clone)]
 pub struct Store {
     writable: PathBuf,
@@ -46,8 +46,8 @@ pub struct Store {
 }
 
 impl Store {
-    /// A store that writes into one folder, which is made when it is needed, and reads these others too: folders of
-    /// results, or files that were exported.
+    /// Makes a store that writes to one folder, which is created when needed, and also reads the others: folders of
+    /// results, or exported files.
     pub fn new(writable: impl Into<PathBuf>, read_only: Vec<PathBuf>) -> Self {
         Self { writable: writable.into(), read_only, tables: Arc::default() }
     }
@@ -57,11 +57,11 @@ impl Store {
         &self.writable
     }
 
-    /// Adds a result, with a line that is written in one piece. A search that goes on where this fails uses
+    /// Appends a result, as one line in a single write. A search that should continue after a failure uses
     /// [`Recorder`].
     ///
     /// # Errors
-    /// When the file cannot be written, or the result cannot be kept.
+    /// When the file cannot be written, or the result cannot be stored.
     pub fn append(&self, kernel: &KernelKey, record: &Record) -> Result<(), StoreError> {
         let line = record.to_line(kernel)?;
         let written = file::append_lines(&self.writable, kernel, &[line]);
@@ -69,14 +69,14 @@ impl Store {
         written
     }
 
-    /// All results of a kernel in all folders, and what could not be read.
+    /// Reads all results of a kernel in all folders, and reports what could not be read.
     ///
-    /// Of results that were published in several folders, those with the highest version are taken for each device and
-    /// problem, and those of the first folder among equals. Results of searches are beside them: what was chosen later
+    /// If results were published in several folders, those with the highest version count for each device and problem,
+    /// and in case of a tie those of the first folder. Results of searches are added to them, and the latest chosen one
     /// is used.
     ///
     /// # Errors
-    /// When the file in the folder that is written to is there but cannot be read at all.
+    /// When the file in the writable folder exists but cannot be read at all.
     pub fn read(&self, kernel: &KernelKey) -> Result<Records, StoreError> {
         let mut published = Vec::new();
         let mut records = Records::default();
@@ -92,12 +92,12 @@ impl Store {
         Ok(records)
     }
 
-    /// The results of a kernel in memory: read at the first call, and told of what this process adds.
+    /// The results of a kernel in memory: read on first use, and updated with what this process adds.
     pub fn table(&self, kernel: &KernelKey) -> Arc<Table> {
         self.tables.get_or_read(kernel, || self.read_or_say(kernel))
     }
 
-    /// Reads the results of a kernel again, which other processes may have added to.
+    /// Reads the results of a kernel again, to which other processes may have added some.
     pub fn refresh(&self, kernel: &KernelKey) {
         self.tables.refresh(kernel, || self.read_or_say(kernel));
     }

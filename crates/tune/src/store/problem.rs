@@ -1,17 +1,17 @@
-//! The problem that a result was measured for.
+//! The problem for which a result was measured.
 
 use crate::value::Value;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// The values that decide which result applies, by name: sizes, dtypes. Values that must be equal although they are
-/// numbers, such as a tolerance, belong to the options of the kernel's key.
+/// The values that determine which result applies, by name: sizes and dtypes. Numbers that must match exactly, such as
+/// a tolerance, belong in the options of the kernel's key.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Problem(pub Vec<(String, Value)>);
 
 impl Problem {
-    /// The problem with these names in these buckets; the others stay as they are.
+    /// Puts the values of these names into buckets; the others do not change.
     pub fn bucketed(mut self, buckets: &[(String, Bucket)]) -> Self {
         for (name, value) in &mut self.0 {
             if let Some((_, bucket)) = buckets.iter().find(|(known, _)| known == name) {
@@ -21,13 +21,13 @@ impl Problem {
         self
     }
 
-    /// Whether names and values are equal, in any order of the names.
+    /// Whether names and values are equal, in any order.
     pub fn is_same(&self, other: &Self) -> bool {
         self.0.len() == other.0.len() && self.0.iter().all(|(name, value)| other.get(name) == Some(value))
     }
 
-    /// How far apart two problems are: the sum of the logarithms (to base 2) of the ratios of their numbers. `None`
-    /// where they differ in what is no number, or in names.
+    /// The distance between two problems: the sum of the absolute base-2 logarithms of the ratios of their numbers.
+    /// `None` if they differ in names or in values that are not numbers.
     pub fn distance(&self, other: &Self) -> Option<f64> {
         if self.0.len() != other.0.len() {
             return None;
@@ -63,24 +63,24 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Which numbers of a problem share results. Every bucket is known by one of its numbers, so that distances between
-/// buckets are distances between sizes. What is no number is its own bucket.
+/// Which numbers of a problem share results. A bucket is represented by one of its numbers, so that distances between
+/// buckets are distances between sizes. A value that is not a number is its own bucket.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Bucket {
-    /// Each number is on its own.
+    /// Every number is its own bucket.
     #[default]
     Exact,
-    /// From a power of two up to the next: known by the lower.
+    /// From one power of two up to the next; represented by the lower one.
     Log2,
-    /// As [`Bucket::Log2`], but known by the power of two that is not less than the number.
+    /// Like [`Bucket::Log2`], but represented by the smallest power of two that is not less than the number.
     NextPow2,
-    /// Numbers with the same next multiple, such as sizes that are padded alike.
+    /// Numbers with the same next multiple, such as sizes with the same padding.
     MultipleOf(u32),
 }
 
 impl Bucket {
-    /// The number that the value's bucket is known by.
+    /// The number that represents the value's bucket.
     pub fn apply(self, value: &Value) -> Value {
         match value {
             Value::Int(number) => Value::Int(self.apply_to_int(*number)),

@@ -28,60 +28,60 @@ const MAX_MESSAGE_BYTES: usize = 1 << 14;
 /// One measured configuration.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record {
-    /// Where it was measured.
+    /// The device and toolchain of the measurement.
     pub device: DeviceKey,
-    /// For what.
+    /// The problem.
     pub problem: Problem,
     /// The configuration.
     pub config: Config,
     /// The score by [`Record::objective`], or the failure.
     pub outcome: Outcome,
-    /// The windows: seconds of a launch each.
+    /// The windows, in seconds per launch.
     pub samples: Vec<f64>,
-    /// What it needed of the device.
+    /// The resources that it needs.
     pub resources: Resources,
     /// How it was measured.
     pub details: Details,
-    /// Whether a search ended with it as the best.
+    /// Whether a search chose it as the best.
     pub is_chosen: bool,
     /// Seconds since 1970.
     pub timestamp: u64,
-    /// What else is worth keeping.
+    /// Other fields to keep.
     pub other: Map<String, Json>,
 }
 
-/// How a result was measured; unknown things are `None`.
+/// How a result was measured; unknown details are `None`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Details {
-    /// Whether what it computed was compared with a reference, and was right.
+    /// Whether its result was compared with a reference and found correct.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub is_verified: Option<bool>,
     /// The largest difference from the reference.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_error: Option<f64>,
-    /// Seconds of compiling.
+    /// Compile time in seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compile_seconds: Option<f64>,
     /// How launches were timed: `launches`, `graph` or `cold`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<String>,
-    /// The clock of the multiprocessors while it was timed.
+    /// The multiprocessor clock during timing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sm_clock_mhz: Option<f64>,
-    /// The temperature of the device while it was timed.
+    /// The device temperature during timing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub temperature_celsius: Option<f64>,
-    /// The least time that the device's limits allow, over the time measured.
+    /// The least time that the device's limits permit, divided by the measured time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fraction_of_limit: Option<f64>,
-    /// The versions of what took part, by name.
+    /// The versions of the components involved, by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub versions: BTreeMap<String, String>,
 }
 
 impl Record {
-    /// A result that was measured now.
+    /// Makes a result with the present time.
     pub fn new(device: DeviceKey, problem: Problem, config: Config, outcome: Outcome) -> Self {
         Self {
             device,
@@ -97,7 +97,7 @@ impl Record {
         }
     }
 
-    /// What its score is: seconds, unless its problem names another objective.
+    /// The objective of its score: seconds, unless its problem names another one.
     pub fn objective(&self) -> Objective {
         match self.problem.get(OBJECTIVE_NAME) {
             Some(Value::Str(name)) => Objective::of_stored(name),

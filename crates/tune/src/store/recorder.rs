@@ -1,4 +1,4 @@
-//! Keeps the results of a search, also while they cannot be written.
+//! Records the results of a search, even while they cannot be written.
 
 use super::Store;
 use super::error::StoreError;
@@ -7,8 +7,8 @@ use super::kernel_key::KernelKey;
 use super::record::Record;
 use std::time::{Duration, Instant};
 
-/// Writes the results of one kernel as they come. What cannot be written (a full disk, a folder that is locked) is kept
-/// in memory and tried again with later results, and once more in the end.
+/// Writes the results of one kernel as they arrive. What cannot be written (because of a full disk or a locked folder)
+/// is kept in memory and retried with later results, and once more at the end.
 #[derive(Debug)]
 pub struct Recorder {
     store: Store,
@@ -27,15 +27,15 @@ struct WriteFailure {
 const MIN_PAUSE: Duration = Duration::from_secs(1);
 
 impl Recorder {
-    /// For the results of a kernel.
+    /// Makes a recorder for the results of a kernel.
     pub fn new(store: &Store, kernel: &KernelKey) -> Self {
         Self { store: store.clone(), kernel: kernel.clone(), unwritten: Vec::new(), failure: None }
     }
 
-    /// Adds a result. It is found by look-ups of this process at once, whether it could be written or not.
+    /// Adds a result. Look-ups of this process find it at once, whether or not it could be written.
     ///
     /// # Errors
-    /// When it could not be written yet, or cannot be kept at all.
+    /// When it could not be written yet, or cannot be stored at all.
     pub fn add(&mut self, record: &Record) -> Result<(), StoreError> {
         self.unwritten.push(record.to_line(&self.kernel)?);
         let written = match &self.failure {
@@ -69,7 +69,7 @@ impl Recorder {
         }
     }
 
-    /// Results that could not be written yet.
+    /// The number of results that could not be written yet.
     pub fn n_unwritten(&self) -> usize {
         self.unwritten.len()
     }

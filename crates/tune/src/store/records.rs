@@ -17,28 +17,28 @@ use std::path::Path;
 /// All results of a kernel.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Records {
-    /// The results: those of folders that are only read first, older ones of a file first.
+    /// The results: those of read-only folders first, and older ones of a file first.
     pub records: Vec<Record>,
     /// Failures whose records were dropped.
     pub failures: Vec<FailureCounts>,
-    /// Lines and files that could not be read, and why; after a hundred the rest is left out.
+    /// Lines and files that could not be read, and why; only the first hundred.
     pub damaged: Vec<String>,
 }
 
-/// What results promise: the score of the result to use, and that of the default beside it.
+/// The performance to expect from stored results: the score of the result to use, and that of the default there.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Promise {
-    /// How near device and problem are.
+    /// How close device and problem are.
     pub closeness: Closeness,
     /// The score of the result to use.
     pub score: f64,
-    /// The best score of the default configuration there, where it was measured.
+    /// The best score of the default configuration there, if it was measured.
     pub default_score: Option<f64>,
 }
 
 impl Promise {
-    /// The score promised here, where the default has a score: that of the store for the same device and problem,
-    /// otherwise the one that the stored speedup over the default gives.
+    /// The score to expect here, given the default's score: for the same device and problem the stored score, otherwise
+    /// what the stored speedup over the default gives.
     pub fn score_here(&self, default_here: Option<f64>) -> Option<f64> {
         if self.closeness == Closeness::Exact {
             return Some(self.score);
@@ -47,14 +47,14 @@ impl Promise {
     }
 }
 
-/// How many configurations failed, by the stage, for a device and a problem.
+/// The number of failed configurations per stage, for a device and a problem.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FailureCounts {
-    /// Where they failed.
+    /// The device.
     pub device: DeviceKey,
-    /// For what.
+    /// The problem.
     pub problem: Problem,
-    /// Their numbers.
+    /// The counts per stage.
     pub counts: BTreeMap<FailureKind, u64>,
 }
 
@@ -82,23 +82,24 @@ impl Rank {
 }
 
 impl Records {
-    /// The results in the text of a kernel's file, such as one that is part of a program.
+    /// Parses the text of a kernel's file, such as one embedded in a program.
     ///
     /// # Errors
-    /// When the text is a file of another kernel or of a newer version.
+    /// When the text belongs to another kernel, or a newer version wrote it.
     pub fn from_text(text: &str, kernel: &KernelKey) -> Result<Self, StoreError> {
         file::read_lines(text.as_bytes(), Path::new("text"), kernel).map(|layer| layer.records)
     }
 
-    /// The result to use: of the nearest device and problem, the one that a search chose last, or the fastest. Only
-    /// configurations that `accept` takes, and never one of another back end. Of equal ones the first.
+    /// Finds the result to use: for the closest device and problem, the one that a search chose last, or else the
+    /// fastest; in a tie the first. Considers only configurations that `accept` accepts, and never those of another
+    /// back end.
     pub fn look_up(&self, device: &DeviceKey, problem: &Problem, accept: &dyn Fn(&Config) -> bool) -> Option<Found> {
         let ranked = self.ranked(device, problem);
         let (rank, record) = ranked.into_iter().find(|(_, record)| accept(&record.config))?;
         Some(found(&rank, record, device))
     }
 
-    /// As [`Records::look_up`], with the default where nothing applies, and the reasons.
+    /// Like [`Records::look_up`], but falls back to the default, and gives the reasons.
     pub fn explain(
         &self,
         device: &DeviceKey,
@@ -114,7 +115,7 @@ impl Records {
         Explanation { config, found, n_refused, n_results }
     }
 
-    /// The configurations to try first: the `count` best of the nearest device and problem, each once.
+    /// The configurations to try first: the `count` best for the closest device and problem, without repetitions.
     pub fn incumbents(
         &self,
         device: &DeviceKey,
@@ -137,8 +138,8 @@ impl Records {
         configs
     }
 
-    /// What the results of the nearest device and problem promise, where there are any. `default` is the configuration
-    /// that their speedup refers to.
+    /// The performance to expect from the results for the closest device and problem, if there are any. `default` is
+    /// the configuration to which their speedup refers.
     pub fn promise(
         &self,
         device: &DeviceKey,
@@ -169,7 +170,7 @@ impl Records {
         self.records.iter().filter(is_wrong).collect()
     }
 
-    /// What is in either, each once: those of `self` first.
+    /// The union of both, without repetitions; those of `self` come first.
     pub fn union(&self, other: &Self) -> Self {
         let mut union = Self { damaged: self.damaged.clone(), ..Self::default() };
         other.damaged.iter().for_each(|damage| union.add_damage(damage.clone()));

@@ -1,8 +1,8 @@
-//! Source text without what cannot change its meaning: comments, and the amount of white space.
+//! Normalises source text by removing what cannot change its meaning: comments, and extra white space.
 //!
-//! Two texts that mean different things never become equal, also where the text is a template that is rendered later:
-//! what stands in `{{ }}`, `{% %}`, `{# #}`, `<% %>` and `${ }`, and lines that begin with `#` or `%`, are left alone,
-//! since `//` is a division there. Texts of one meaning may stay different; then a kernel is tuned again.
+//! Texts of different meaning never become equal, even if the text is a template that is rendered later: the contents
+//! of `{{ }}`, `{% %}`, `{# #}`, `<% %>` and `${ }`, and lines that begin with `#` or `%`, do not change, because `//`
+//! is a division there. Texts of the same meaning may remain different, in which case a kernel is tuned again.
 
 /// The normalised text.
 pub(super) fn normalise(source: &str) -> String {

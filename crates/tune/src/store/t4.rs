@@ -1,4 +1,4 @@
-//! Results of the store as T4 files, and the other way round.
+//! Conversion between results of the store and T4 files.
 
 use super::device::DeviceKey;
 use super::problem::Problem;
@@ -12,7 +12,7 @@ use serde_json::json;
 /// Milliseconds of a second: the unit that other tools expect in T4 files.
 const MS: f64 = 1e3;
 
-/// A T4 file of results of one device and problem. What was not measured is left out.
+/// Makes a T4 file from the results for one device and problem. What was not measured is left out.
 pub fn t4_from_records(records: &[Record]) -> T4 {
     let is_skipped =
         |record: &&Record| matches!(&record.outcome, Outcome::Failed(failure) if failure.kind == FailureKind::Skipped);
@@ -67,7 +67,7 @@ fn result_from_record(record: &Record) -> T4Result {
     }
 }
 
-/// The results of a T4 file as measured on a device, for a problem; the file says neither in full.
+/// Converts the results of a T4 file, which specifies neither in full, to results for a device and a problem.
 pub fn records_from_t4(t4: &T4, device: &DeviceKey, problem: &Problem) -> Vec<Record> {
     let record = |result: &T4Result| {
         let (names, values): (Vec<_>, Vec<_>) = result.configuration.iter().cloned().unzip();

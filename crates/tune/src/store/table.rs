@@ -1,4 +1,4 @@
-//! The results of kernels that were read, shared by all who look them up.
+//! Results of kernels that have been read, shared by all look-ups.
 
 use super::kernel_key::KernelKey;
 use super::record::Record;
@@ -19,12 +19,12 @@ impl Table {
         Self { records: RwLock::new(Arc::new(records)), epoch: AtomicU64::new(0) }
     }
 
-    /// The results as they are now.
+    /// The current results.
     pub fn records(&self) -> Arc<Records> {
         Arc::clone(&self.records.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// A number that is another one after each change.
+    /// A number that changes with every update.
     #[inline]
     pub fn epoch(&self) -> u64 {
         self.epoch.load(Ordering::Acquire)
@@ -45,7 +45,7 @@ impl Tables {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(kernel).cloned()
     }
 
-    /// The table of a kernel, which is read if nobody has.
+    /// The table of a kernel, read on first use.
     pub(super) fn get_or_read(&self, kernel: &KernelKey, read: impl FnOnce() -> Records) -> Arc<Table> {
         let mut tables = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(tables.entry(kernel.clone()).or_insert_with(|| Arc::new(Table::new(read()))))

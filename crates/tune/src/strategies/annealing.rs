@@ -1,4 +1,4 @@
-//! Simulated annealing over neighbours, with ratios of scores in place of differences.
+//! Simulated annealing over neighbours, with ratios of scores instead of differences.
 
 use super::moves::{Board, score_of};
 use crate::configurations::Configurations;

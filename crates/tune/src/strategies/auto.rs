@@ -1,10 +1,10 @@
-//! The default strategy: a model of the scores, local moves and crossover together.
+//! The default strategy, which combines a model of the scores, local moves and crossover.
 //!
-//! After a start that fills the space, each batch asks in turn for the neighbour of one of the best rows with the best
-//! lower confidence bound, for the child of good rows that the model likes most, for the child with the best bound, and
-//! for the row of the whole space that the model likes most. Local moves alone get stuck where the optimum lies apart,
-//! children alone are slow; together they are robust. Where the best rows agree in all but one parameter and nothing has
-//! become better for long, the next rows come from far away.
+//! After an initial space-filling sample, each batch cycles through: the neighbour of one of the best rows with the
+//! best lower confidence bound, the child of good rows that the model predicts to be best, the child with the best
+//! bound, and the row of the whole space that the model predicts to be best. Local moves alone get stuck if the optimum
+//! is far away, and children alone are slow; together they are robust. If the best rows agree in all but one parameter
+//! and nothing has improved for long, the next rows come from far away.
 
 use super::moves::Board;
 use crate::configurations::Configurations;

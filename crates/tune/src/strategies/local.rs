@@ -1,4 +1,4 @@
-//! Greedy local search with restarts: every neighbour of the present row is tried, the best better one is next.
+//! Greedy local search with restarts: it tries every neighbour of the current row and moves to the best improvement.
 
 use super::moves::{Board, score_of};
 use crate::configurations::Configurations;

@@ -1,4 +1,4 @@
-//! Search strategies. Each asks for rows that are neither tried nor pending until there are none left.
+//! Search strategies. Each proposes rows that are neither tried nor pending, until none are left.
 
 mod annealing;
 mod auto;
@@ -12,7 +12,7 @@ use crate::strategy::Strategy;
 /// The names of the strategies; `"auto"` is the default.
 pub const NAMES: &[&str] = &["auto", "exhaustive", "random", "local", "genetic", "annealing"];
 
-/// The strategy of this name.
+/// Makes the strategy with this name.
 pub fn by_name(name: &str, seed: u64) -> Option<Box<dyn Strategy>> {
     match name {
         "auto" => Some(Box::new(auto::Auto::new(seed))),

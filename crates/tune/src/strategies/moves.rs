@@ -1,4 +1,4 @@
-//! What strategies share: which rows are open, neighbours, crossover, random rows.
+//! Helpers shared by strategies: open rows, neighbours, crossover and random rows.
 
 use crate::configurations::Configurations;
 use crate::outcome::Outcome;

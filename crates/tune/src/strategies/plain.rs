@@ -1,4 +1,4 @@
-//! Strategies that learn nothing: every configuration in order, or in random order.
+//! Strategies without learning: every configuration in order, or in random order.
 
 use super::moves::Board;
 use crate::configurations::Configurations;

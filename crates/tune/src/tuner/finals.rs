@@ -1,5 +1,5 @@
-//! The decision at the end of a search: the best candidates are checked, and one replaces the default only where
-//! the interleaved rounds exclude that it is no faster.
+//! The decision at the end of a search: the best candidates are checked, and one replaces the default only if the
+//! interleaved rounds show that it is faster with confidence.
 
 use super::{Event, Tuning};
 use crate::outcome::{FailureKind, Outcome};

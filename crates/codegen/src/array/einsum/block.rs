@@ -1,12 +1,12 @@
-//! Small sums of products for many elements: a block brings what its elements need to shared memory and contracts it there,
-//! two operands at a time, with intermediate results that never leave the multiprocessor.
+//! Small einsums for many elements: a block loads what its elements need into shared memory and contracts it there, two
+//! operands at a time; intermediate results never leave the multiprocessor.
 //!
 //! Parameters: the result, the operands, the number of elements, and the structure of lengths and strides, first of the
 //! axes whose indices together number the elements, the fastest last, then of the inner ones.
 //!
-//! What a thread computes of a step, some rows times some columns, follows V. Volkov and J. Demmel, "Benchmarking GPUs to
-//! tune dense linear algebra", 2008; elements of a block, and matrices in shared memory, A. Kloeckner et al., "Nodal
-//! discontinuous Galerkin methods on graphics processors", 2009.
+//! The register tiles of a thread, some rows by some columns of a step, follow V. Volkov and J. Demmel, "Benchmarking
+//! GPUs to tune dense linear algebra", 2008; several elements per block, and matrices in shared memory, follow A.
+//! Kloeckner et al., "Nodal discontinuous Galerkin methods on graphics processors", 2009.
 
 use super::super::matmul::matmul_accumulator_bytes;
 use super::{AxisNames, EinsumAxis, EinsumTypes};
@@ -14,16 +14,16 @@ use crate::kernel_spec::KernelSpec;
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// The element index among the dimensions of an array: those above are inner axes.
+/// The element index as a dimension of an array; the other dimensions are inner axes.
 pub const ELEMENT_DIM: u8 = u8::MAX;
 
-/// An operand, or what a step makes.
+/// An operand, or the result of a step.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct BlockArray {
-    /// Its dimensions: inner axes, and [`ELEMENT_DIM`] if each element has its own; of an operand, those with the widest
-    /// strides first.
+    /// Its dimensions: inner axes, and [`ELEMENT_DIM`] if it differs between elements. Those of an operand are in order
+    /// of decreasing stride.
     pub dims: Vec<u8>,
-    /// Whether it is in shared memory. Results of steps are, but the last one.
+    /// Whether it is in shared memory, as are the results of all steps but the last.
     pub is_shared: bool,
 }
 
@@ -33,43 +33,43 @@ impl BlockArray {
     }
 }
 
-/// Two arrays, or one, and which dimensions are left of them; the result is the next array.
+/// A contraction of one or two arrays, with the dimensions that remain; the result is the next array.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct BlockStep {
     /// The first array.
     pub a: usize,
     /// The second array.
     pub b: Option<usize>,
-    /// The dimensions of the result, the fastest last.
+    /// The dimensions of the result, the fastest-varying one last.
     pub kept: Vec<u8>,
 }
 
-/// A kernel, as everything that decides its source.
+/// A kernel, described by everything that determines its source.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct BlockEinsum {
     /// The dtypes.
     pub types: EinsumTypes,
-    /// Axes whose indices together number the elements.
+    /// The axes whose indices together number the elements.
     pub outer: Vec<EinsumAxis>,
-    /// Axes of which a block has all; their lengths are part of the source.
+    /// The axes that a block processes completely; their lengths are part of the source.
     pub inner: Vec<EinsumAxis>,
     /// The operands, then the results of all steps.
     pub arrays: Vec<BlockArray>,
-    /// What is contracted, one after the other.
+    /// The contractions, in order.
     pub steps: Vec<BlockStep>,
-    /// Adjacent items along the last dimension of the result and of each operand that a thread may write or read at once.
+    /// Adjacent items along the last dimension of the result and of each operand that a thread may access at once.
     pub packs: Vec<u8>,
-    /// Elements of a block.
+    /// Elements per block.
     pub elements: u16,
-    /// Threads of a block.
+    /// Threads per block.
     pub threads: u16,
-    /// The most rows and columns of a step's result that a thread computes.
+    /// Maximum rows and columns of a step's result that a thread computes.
     pub tile: [u8; 2],
-    /// Whether tensor cores multiply where they can; then rows and columns are those of fragments.
+    /// Whether tensor cores multiply where possible; rows and columns are then those of fragments.
     pub tensor_cores: bool,
-    /// Whether adjacent threads have adjacent elements; else adjacent results.
+    /// Whether adjacent threads process adjacent elements, rather than adjacent results.
     pub element_lanes: bool,
-    /// Terms whose code is written out.
+    /// Unroll factor of the sum.
     pub unroll: u8,
     /// 64-bit indices and offsets.
     pub wide: bool,
@@ -93,7 +93,7 @@ struct StepPlan<'a> {
 }
 
 impl BlockEinsum {
-    /// Bytes of shared memory of a block.
+    /// Shared memory per block in bytes.
     pub fn shared_bytes(&self) -> usize {
         self.offsets().1
     }

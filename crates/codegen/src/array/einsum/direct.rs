@@ -1,14 +1,15 @@
-//! Sums of products, each computed by one thread that reads the operands where they lie. Any number of operands and axes.
+//! Einsums whose results are each computed by one thread that reads the operands in place. Any number of operands and
+//! axes.
 //!
-//! Parameters: the result, the operands, the number of threads' pieces of work `n`, and the structure of lengths and
-//! strides, first of the axes that are kept, the fastest last, then of those that are summed over.
+//! Parameters: the result, the operands, the number `n` of work items, and the structure of lengths and strides, first
+//! of the kept axes, the fastest last, then of the summed ones.
 
 use super::{AxisNames, EinsumAxis, EinsumStride, EinsumTypes};
 use crate::kernel_spec::KernelSpec;
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// A kernel, as everything that decides its source.
+/// A kernel, described by everything that determines its source.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct DirectEinsum {
     /// The dtypes.
@@ -17,11 +18,11 @@ pub struct DirectEinsum {
     pub kept: Vec<EinsumAxis>,
     /// Axes that are summed over.
     pub reduced: Vec<EinsumAxis>,
-    /// The axis of the result of which a thread has several elements.
+    /// The axis of the result along which a thread computes several elements.
     pub row_axis: Option<u8>,
-    /// How many.
+    /// The number of these elements.
     pub rows: u8,
-    /// Terms whose code is written out.
+    /// Unroll factor of the sum.
     pub unroll: u8,
     /// 64-bit indices and offsets.
     pub wide: bool,

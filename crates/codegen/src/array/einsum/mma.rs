@@ -1,9 +1,9 @@
-//! Steps of a block by tensor cores: warps multiply fragments of the two arrays, whose items of the common dimensions are
-//! adjacent in shared memory. Doubles by `mma` of doubles; 16-bit floats by `mma` with sums of 32 bits; singles by
-//! products of TF32 numbers, the larger and the smaller half of each factor but for the product of the smaller ones
-//! (H. Ootomo and R. Yokota, "Recovering single precision accuracy from Tensor Cores while surpassing the FP32 theoretical
-//! peak performance", 2022). A 16-bit float is a TF32 number, so that steps from singles and 16-bit floats have two
-//! products. From compute capability 8.0 on.
+//! Contraction steps by tensor cores: warps multiply fragments of the two arrays, whose items along the common
+//! dimensions are adjacent in shared memory. Doubles use `mma` of doubles; 16-bit floats use `mma` with 32-bit sums;
+//! singles are split into larger and smaller TF32 halves, of which all products are added but that of the smaller
+//! halves (H. Ootomo and R. Yokota, "Recovering single precision accuracy from Tensor Cores while surpassing the FP32
+//! theoretical peak performance", 2022). A 16-bit float is a TF32 number, so steps that combine singles with 16-bit
+//! floats need two products. Needs compute capability 8.0 or later.
 
 use super::AxisNames;
 use super::block::{BlockEinsum, BlockStep, ELEMENT_DIM, index_name, sum_or_zero};
@@ -76,8 +76,8 @@ const HALVES_SOURCE: &str = "\
 __device__ __forceinline__ unsigned pack(E x, E y) { return x.bits | (unsigned)y.bits << 16; }
 ";
 
-/// Items from one line of an array for fragments to the next: eight adjacent lines begin in different banks where that
-/// costs little.
+/// Items from one line of an array to the next, for fragments: eight adjacent lines begin in different banks if that
+/// costs little memory.
 pub fn fragment_pitch(products: usize, itemsize: usize) -> usize {
     let per_word = (4 / itemsize).max(1);
     let words = products.div_ceil(per_word);

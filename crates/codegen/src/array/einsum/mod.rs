@@ -1,4 +1,4 @@
-//! Kernels of sums of products over named axes, written for their axes: lengths and strides that are small are literals.
+//! Einsum kernels, specialised for their axes: short lengths and small strides are literals.
 
 mod block;
 mod direct;
@@ -14,27 +14,27 @@ use crate::DType;
 use smallvec::SmallVec;
 use std::fmt::Write;
 
-/// A number of bytes from one element to the next along an axis.
+/// The number of bytes from one element to the next along an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EinsumStride {
     /// The operand does not have the axis.
     Zero,
-    /// Part of the source.
+    /// A literal in the source.
     Literal(i32),
     /// An argument of the launch.
     Argument,
 }
 
-/// An axis of a sum of products.
+/// An axis of an einsum.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct EinsumAxis {
-    /// Its length, if it is part of the source; else it is an argument.
+    /// Its length if it is a literal in the source; otherwise it is an argument.
     pub length: Option<u32>,
     /// The strides of the result and of each operand.
     pub strides: SmallVec<[EinsumStride; 4]>,
 }
 
-/// What elements are converted to, multiplied in and stored as.
+/// The dtypes of computation, result and operands.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct EinsumTypes {
     /// The dtype in which products are summed; 16-bit floats are summed in 32 bits.

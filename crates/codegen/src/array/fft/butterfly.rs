@@ -1,8 +1,8 @@
-//! Small discrete Fourier transforms as straight-line code over the elements of a thread, with constants that are
-//! exact to double precision.
+//! Small discrete Fourier transforms as straight-line code over a thread's elements, with constants exact to double
+//! precision.
 //!
-//! Lengths that are products are split after Cooley and Tukey; odd primes use that coefficients come in pairs, which
-//! halves the products.
+//! Composite lengths are split by Cooley and Tukey's algorithm; odd primes exploit the symmetry between pairs of
+//! coefficients, which halves the products.
 
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 use std::fmt::Write;

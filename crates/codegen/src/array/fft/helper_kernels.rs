@@ -1,12 +1,12 @@
-//! Kernels beside the passes of a Fourier transform: tables of twiddles and chirps, and what makes of a complex
-//! transform of half the length one of real numbers.
+//! Kernels besides the passes of a Fourier transform: tables of twiddles and chirps, and the conversion of a complex
+//! transform of half the length to one of real numbers.
 
 use super::fft_preamble;
 use crate::DType;
 use crate::kernel_spec::KernelSpec;
 use std::borrow::Cow;
 
-/// What a helper does.
+/// The task of a helper kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FftHelper {
     /// Twiddles of a stage: for r = 1 to radix - 1 and k below `before`, exp(-2 pi i r k / (before * radix)).
@@ -15,20 +15,20 @@ pub enum FftHelper {
     TwiddleTable,
     /// The chirp exp(-pi i k^2 / n).
     Chirp,
-    /// The conjugate chirp as it is convolved with: around zero, zero elsewhere.
+    /// The conjugate chirp as a convolution filter: centred at zero, and padded with zeros.
     ChirpFilter,
-    /// From the transform of pairs to the first half of the transform of real numbers.
+    /// Computes the first half of a real transform from the transform of pairs.
     Untangle,
-    /// The way back.
+    /// The inverse of `Untangle`.
     Tangle,
 }
 
-/// A kernel, as everything that decides its source.
+/// A kernel, described by everything that determines its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FftHelperKernel {
     /// `C64` or `C128`.
     pub dtype: DType,
-    /// What it does.
+    /// Its task.
     pub step: FftHelper,
 }
 

@@ -1,10 +1,10 @@
-//! Kernels of discrete Fourier transforms: mixed radices after Stockham, in registers and shared memory.
+//! Kernels of discrete Fourier transforms: Stockham's algorithm with mixed radices, in registers and shared memory.
 //!
-//! A block has some transforms of one length. A thread takes the elements of a butterfly to registers, transforms
-//! them, and exchanges with the others through shared memory, stage by stage; the first stage reads and the last one
-//! writes global memory. Long transforms are several such passes (the "four-step" scheme of W. M. Gentleman and
-//! G. Sande, 1966), where twiddles and the transposition are part of what a pass writes. Kernels transform forwards;
-//! real and imaginary parts exchanged before and behind make the inverse of it.
+//! A block computes several transforms of one length. A thread loads the elements of a butterfly into registers,
+//! transforms them, and exchanges them with other threads through shared memory, stage by stage; the first stage reads
+//! and the last one writes global memory. Long transforms take several such passes (the "four-step" scheme of W. M.
+//! Gentleman and G. Sande, 1966), and the store of a pass applies twiddles and transposes. Kernels compute the forward
+//! transform; swapping real and imaginary parts before and after gives the inverse.
 
 mod butterfly;
 mod helper_kernels;
@@ -16,12 +16,12 @@ use std::fmt::Write;
 
 pub use helper_kernels::{FftHelper, FftHelperKernel};
 
-/// Most stages of a pass.
+/// Maximum number of stages in a pass.
 pub const FFT_STAGES: usize = 8;
 /// Shared memory that a kernel can declare.
 const MAX_STATIC_SMEM_BYTES: usize = 48 << 10;
 
-/// What a pass reads as an element.
+/// The form of the elements that a pass reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FftSource {
     /// Complex numbers.
@@ -30,11 +30,11 @@ pub enum FftSource {
     Real,
     /// Two adjacent real numbers as one complex number.
     Pair,
-    /// The first half of complex numbers of which the second half are the conjugates.
+    /// The first half of a Hermitian sequence of complex numbers.
     Hermitian,
 }
 
-/// What a pass writes as an element.
+/// The form of the elements that a pass writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FftResult {
     /// Complex numbers.
@@ -48,51 +48,51 @@ pub enum FftResult {
 /// How a pass reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FftLoad {
-    /// What an element is.
+    /// The form of an element.
     pub source: FftSource,
-    /// Elements behind a limit are zero.
+    /// Whether elements beyond a limit are zero.
     pub is_limited: bool,
-    /// Real and imaginary parts are exchanged.
+    /// Whether real and imaginary parts are swapped.
     pub is_swapped: bool,
-    /// Elements are multiplied by those of a table.
+    /// Whether elements are multiplied by those of a table.
     pub has_factors: bool,
-    /// Adjacent threads read the same element of adjacent transforms.
+    /// Whether adjacent threads read the same element of adjacent transforms.
     pub by_columns: bool,
 }
 
-/// How a pass writes; in this order.
+/// How a pass writes; its operations run in the order of the fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FftStore {
-    /// Elements are multiplied by the twiddles of a longer transform.
+    /// Whether elements are multiplied by the twiddles of a longer transform.
     pub applies_twiddles: bool,
-    /// Real and imaginary parts are exchanged.
+    /// Whether real and imaginary parts are swapped.
     pub is_swapped: bool,
-    /// Elements are multiplied by those of a table.
+    /// Whether elements are multiplied by those of a table.
     pub has_factors: bool,
-    /// Elements are multiplied by a number.
+    /// Whether elements are multiplied by a scale factor.
     pub is_scaled: bool,
-    /// Real and imaginary parts are exchanged at last.
+    /// Whether real and imaginary parts are swapped at the end.
     pub is_swapped_last: bool,
-    /// What an element is.
+    /// The form of an element.
     pub result: FftResult,
-    /// Elements behind a limit are not written.
+    /// Whether elements beyond a limit are not written.
     pub is_limited: bool,
-    /// Adjacent threads write the same element of adjacent transforms.
+    /// Whether adjacent threads write the same element of adjacent transforms.
     pub by_columns: bool,
 }
 
-/// A pass, as everything that decides its source.
+/// A pass, described by everything that determines its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FftPassSpec {
     /// `C64` or `C128`.
     pub dtype: DType,
-    /// Lengths of the butterflies, 2 to 16 without primes above 13; 0 behind the last one.
+    /// Radices of the butterflies, 2 to 16 without prime factors above 13; 0 after the last one.
     pub radices: [u8; FFT_STAGES],
-    /// Threads of a transform.
+    /// Threads per transform.
     pub threads: u16,
-    /// Transforms of a block.
+    /// Transforms per block.
     pub columns: u16,
-    /// Elements between gaps of one in shared memory, against conflicts of its banks; 0 for none.
+    /// Elements between padding elements in shared memory, which avoid bank conflicts; 0 for none.
     pub pad_interval: u16,
     /// How elements are read.
     pub load: FftLoad,
@@ -105,12 +105,12 @@ impl FftPassSpec {
         self.radices.into_iter().take_while(|&radix| radix != 0).map(usize::from)
     }
 
-    /// Elements of a transform.
+    /// Elements per transform.
     pub fn transform_length(&self) -> usize {
         self.stage_radices().product()
     }
 
-    /// Threads of a block: whole warps.
+    /// Threads per block, in whole warps.
     pub fn block_threads(&self) -> u32 {
         (u32::from(self.threads) * u32::from(self.columns)).next_multiple_of(32)
     }
@@ -121,7 +121,7 @@ impl FftPassSpec {
         if has_few && self.block_threads() == 512 { "THREADS, 2" } else { "THREADS" }
     }
 
-    /// Bytes of shared memory of a block.
+    /// Shared memory per block in bytes.
     pub fn shared_bytes(&self) -> usize {
         if self.stage_radices().count() == 1 {
             return 0;
@@ -130,7 +130,7 @@ impl FftPassSpec {
         (elements + elements.checked_div(self.pad_interval.into()).unwrap_or(0)) * self.dtype.itemsize()
     }
 
-    /// Bytes of [`FftPassSpec::shared_bytes`] that a launch asks for: all if they are more than a kernel can declare.
+    /// The dynamic part of [`FftPassSpec::shared_bytes`]: all of it if a kernel cannot declare that much statically.
     pub fn dynamic_smem_bytes(&self) -> u32 {
         let bytes = self.shared_bytes();
         if bytes > MAX_STATIC_SMEM_BYTES { bytes as u32 } else { 0 }

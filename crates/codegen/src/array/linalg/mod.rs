@@ -1,30 +1,30 @@
-//! Kernels of linear algebra: factorizations of stacks of matrices, triangular systems, eigenvalues, singular values.
+//! Linear algebra kernels: factorisations of stacks of matrices, triangular systems, eigenvalues and singular values.
 //!
-//! A block of threads has a matrix, a panel of one, or a part of what is done to one; `blockIdx.x` is the matrix.
-//! Matrices are stacks in C order, and are changed in place. Each kernel is a file of this folder, written with
-//! `elements.cuh` for real and complex elements alike; files before it are what it is made with.
+//! A block of threads processes a matrix, a panel of one, or part of an update; `blockIdx.x` is the matrix. Matrices
+//! are stacks in C order, modified in place. Each kernel is a file of this folder, written with `elements.cuh` for real
+//! and complex elements alike, after the files that it depends on.
 
 use crate::kernel_spec::KernelSpec;
 use crate::{DType, DTypeKind};
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// Threads of a block where nothing else is said.
+/// Default number of threads per block.
 pub const LINALG_THREADS: u32 = 256;
-/// Reflectors that are applied at a time, one for each lane of a warp.
+/// Reflectors that are applied at a time, one per lane of a warp.
 pub const LINALG_WY_BLOCK_COLUMNS: usize = 32;
-/// Numbers that iterations keep of a matrix.
+/// Numbers of state that iterations keep per matrix.
 pub const LINALG_ITERATION_STATE_LEN: usize = 4;
-/// A bit of reports: a matrix has infinities or NaN.
+/// A report bit: a matrix has infinities or NaN.
 pub const LINALG_NOT_FINITE: i32 = 1;
-/// A bit of reports: iterations did not come to an end.
+/// A report bit: an iteration did not converge.
 pub const LINALG_NOT_CONVERGED: i32 = 2;
-/// A bit of reports: a column was as nothing beside its matrix.
+/// A report bit: a column was negligible compared with its matrix.
 pub const LINALG_RANK_DEFICIENT: i32 = 4;
 
 macro_rules! define_linalg_steps {
     ($($step:ident $name:literal [$($part:literal)*] $doc:literal;)*) => {
-        /// What a kernel does.
+        /// The task of a kernel.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum LinalgStep { $(#[doc = $doc] $step),* }
 
@@ -52,80 +52,80 @@ macro_rules! define_linalg_steps {
 }
 
 define_linalg_steps! {
-    LuPanel "lu_panel" [] "LU factors of a panel, with partial pivoting.";
-    LuRegisterPanel "lu_register_panel" ["shuffles" "division" "register_panels" "pivots"] "LU factors of a strip of a panel.";
-    SwapRows "swap_rows" [] "Rows exchanged as the pivots of a panel say.";
-    SwapRowsTrsm "swap_rows_trsm" ["shuffles" "division" "warp_trsm"] "The same, then unit triangular systems.";
-    GemmUpdate "gemm_update" ["shuffles"] "Products taken from matrices.";
-    Cholesky "cholesky" [] "Cholesky factors of lower triangles.";
-    Trsm "trsm" [] "Triangular systems for several right sides.";
-    TrsmWarps "trsm_warps" ["shuffles" "division" "warp_trsm"] "The same, with right sides in registers.";
-    QrPanel "qr_panel" ["block_reduce" "householder" "apply_reflector"] "Householder reflections that make panels upper triangular.";
-    QrRegisterPanel "qr_register_panel" ["shuffles" "division" "householder" "register_panels"] "The same of strips in registers.";
-    ApplyReflectors "apply_reflectors" ["apply_reflector"] "Reflections applied to columns.";
-    MaxNorms "max_norms" ["triangle"] "The largest parts of matrices, infinite for what is not finite.";
-    ScaleMatrices "scale_matrices" ["triangle"] "Matrices scaled by powers of two.";
-    WyFactors "wy_factors" ["shuffles" "wy_vectors"] "Triangular factors of products of reflections.";
-    WyProducts "wy_products" ["shuffles" "wy_vectors"] "Products of vectors of reflections and columns, in parts.";
-    WyCombine "wy_combine" ["shuffles" "wy_vectors"] "Their sums, multiplied by triangular factors.";
-    SortValues "sort_values" [] "Values in order, scaled back.";
-    PermuteVectors "permute_vectors" [] "Rows as columns in the order of their values.";
-    Jacobi "jacobi" ["rotations"] "Eigenvalues of small Hermitian matrices.";
-    TridiagonalColumn "tridiagonal_column" ["warp_reduce"] "A column as reflections change it.";
-    TridiagonalProduct "tridiagonal_product" ["warp_reduce"] "The reflection of a column, and its product with the matrix.";
-    TridiagonalUpdate "tridiagonal_update" [] "The update of a matrix by a panel of reflections from both sides.";
-    DivideLeaves "divide_leaves" [] "Eigenvectors of the parts that tridiagonal matrices are torn into.";
-    DivideDeflate "divide_deflate" ["block_reduce"] "What is left to be found of two parts.";
-    DivideRoots "divide_roots" ["warp_reduce"] "Roots of secular equations.";
-    DivideWeights "divide_weights" ["warp_reduce"] "The vectors that belong to roots.";
-    DivideNorms "divide_norms" ["warp_reduce"] "Lengths and places of eigenvectors.";
-    DivideVectors "divide_vectors" [] "Eigenvectors of diagonal matrices plus one of rank 1.";
-    DivideRotate "divide_rotate" [] "Rotations of close values given back.";
-    TridiagonalBisect "tridiagonal_bisect" [] "Eigenvalues by bisection.";
-    Balance "balance" ["block_reduce"] "Rows and columns made as long as each other.";
-    UnscaleEigenvalues "unscale_eigenvalues" [] "Parts of eigenvalues, scaled back.";
-    SubstituteEigenvectors "substitute_eigenvectors" ["vectors"] "Eigenvectors of Schur forms by substitution.";
-    FinishEigenvectors "finish_eigenvectors" ["vectors"] "Eigenvectors as they were before balancing, of length 1.";
-    HessenbergColumn "hessenberg_column" ["block_reduce" "householder"] "The reflection of a column.";
-    HessenbergLeft "hessenberg_left" [] "The reflection applied from the left.";
-    HessenbergRight "hessenberg_right" [] "The reflection applied from the right.";
-    SchurIterate "schur_iterate" ["reflectors_3" "qr_iteration"] "QR iterations, whose reflections are listed.";
-    SchurApply "schur_apply" ["reflectors_3"] "Listed reflections applied to all else.";
-    OneSidedJacobi "one_sided_jacobi" ["rotations" "jacobi_columns"] "Columns of small matrices made orthogonal.";
-    OneSidedJacobiRound "one_sided_jacobi_round" ["rotations" "jacobi_columns"] "A round of that for long columns.";
-    NormalizeColumns "normalize_columns" ["rotations" "jacobi_columns"] "The lengths of columns, which become of length 1.";
+    LuPanel "lu_panel" [] "Computes LU factors of a panel, with partial pivoting.";
+    LuRegisterPanel "lu_register_panel" ["shuffles" "division" "register_panels" "pivots"] "Computes LU factors of a strip of a panel, in registers.";
+    SwapRows "swap_rows" [] "Exchanges rows by the pivots of a panel.";
+    SwapRowsTrsm "swap_rows_trsm" ["shuffles" "division" "warp_trsm"] "Exchanges rows like `SwapRows`, then solves unit triangular systems.";
+    GemmUpdate "gemm_update" ["shuffles"] "Subtracts products from matrices.";
+    Cholesky "cholesky" [] "Computes Cholesky factors of lower triangles.";
+    Trsm "trsm" [] "Solves triangular systems for several right-hand sides.";
+    TrsmWarps "trsm_warps" ["shuffles" "division" "warp_trsm"] "Solves triangular systems like `Trsm`, with right-hand sides in registers.";
+    QrPanel "qr_panel" ["block_reduce" "householder" "apply_reflector"] "Computes Householder reflections that make panels upper triangular.";
+    QrRegisterPanel "qr_register_panel" ["shuffles" "division" "householder" "register_panels"] "Computes reflections like `QrPanel`, for strips in registers.";
+    ApplyReflectors "apply_reflectors" ["apply_reflector"] "Applies reflections to columns.";
+    MaxNorms "max_norms" ["triangle"] "Finds the largest real or imaginary part in each matrix, infinity if one is not finite.";
+    ScaleMatrices "scale_matrices" ["triangle"] "Scales matrices by powers of two.";
+    WyFactors "wy_factors" ["shuffles" "wy_vectors"] "Computes the triangular factors of products of reflections.";
+    WyProducts "wy_products" ["shuffles" "wy_vectors"] "Computes partial products of reflection vectors and columns.";
+    WyCombine "wy_combine" ["shuffles" "wy_vectors"] "Adds up the partial products and multiplies them by triangular factors.";
+    SortValues "sort_values" [] "Sorts values and scales them back.";
+    PermuteVectors "permute_vectors" [] "Writes rows as columns in the order of their values.";
+    Jacobi "jacobi" ["rotations"] "Computes eigenvalues of small Hermitian matrices.";
+    TridiagonalColumn "tridiagonal_column" ["warp_reduce"] "Applies earlier reflections to a column.";
+    TridiagonalProduct "tridiagonal_product" ["warp_reduce"] "Computes the reflection of a column, and its product with the matrix.";
+    TridiagonalUpdate "tridiagonal_update" [] "Applies a panel of reflections to a matrix from both sides.";
+    DivideLeaves "divide_leaves" [] "Computes eigenvectors of the leaves of tridiagonal matrices.";
+    DivideDeflate "divide_deflate" ["block_reduce"] "Deflates the merge of two parts.";
+    DivideRoots "divide_roots" ["warp_reduce"] "Finds the roots of secular equations.";
+    DivideWeights "divide_weights" ["warp_reduce"] "Computes the vectors that belong to the roots.";
+    DivideNorms "divide_norms" ["warp_reduce"] "Computes lengths and positions of eigenvectors.";
+    DivideVectors "divide_vectors" [] "Computes eigenvectors of diagonal matrices plus a rank-1 matrix.";
+    DivideRotate "divide_rotate" [] "Undoes the rotations of close values.";
+    TridiagonalBisect "tridiagonal_bisect" [] "Computes eigenvalues by bisection.";
+    Balance "balance" ["block_reduce"] "Balances the norms of rows and columns.";
+    UnscaleEigenvalues "unscale_eigenvalues" [] "Scales the parts of eigenvalues back.";
+    SubstituteEigenvectors "substitute_eigenvectors" ["vectors"] "Computes eigenvectors of Schur forms by substitution.";
+    FinishEigenvectors "finish_eigenvectors" ["vectors"] "Undoes the balancing of eigenvectors and normalises them.";
+    HessenbergColumn "hessenberg_column" ["block_reduce" "householder"] "Computes the reflection of a column.";
+    HessenbergLeft "hessenberg_left" [] "Applies the reflection from the left.";
+    HessenbergRight "hessenberg_right" [] "Applies the reflection from the right.";
+    SchurIterate "schur_iterate" ["reflectors_3" "qr_iteration"] "Runs QR iterations and lists their reflections.";
+    SchurApply "schur_apply" ["reflectors_3"] "Applies listed reflections to the rest of the matrix.";
+    OneSidedJacobi "one_sided_jacobi" ["rotations" "jacobi_columns"] "Orthogonalises columns of small matrices.";
+    OneSidedJacobiRound "one_sided_jacobi_round" ["rotations" "jacobi_columns"] "Runs one round of orthogonalisation for long columns.";
+    NormalizeColumns "normalize_columns" ["rotations" "jacobi_columns"] "Computes the lengths of columns and normalises them.";
 }
 
-/// A kernel, as everything that decides its source.
+/// A kernel, described by everything that determines its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct LinalgSpec {
     /// `F32`, `F64`, `C64` or `C128`: the elements of matrices.
     pub dtype: DType,
-    /// What it does.
+    /// Its task.
     pub step: LinalgStep,
-    /// Threads that have a pair of columns, one that is reflected, or a row of one; rows of a register panel that a thread
-    /// has; else 1.
+    /// Threads per pair of columns, per reflected column, or per row of one; rows per thread of a register panel;
+    /// otherwise 1.
     pub group: u16,
-    /// Eigenvectors of real matrices are complex.
+    /// Whether eigenvectors of real matrices are complex.
     pub is_wide: bool,
-    /// Threads of a block where a kernel needs to know, at most.
+    /// Maximum threads per block, for kernels that need to know.
     pub threads: u16,
-    /// Rows of a triangular system, at most.
+    /// Maximum rows of a triangular system.
     pub panel: u16,
-    /// Right sides of triangular systems that a block has at a time.
+    /// Right-hand sides of triangular systems that a block handles at a time.
     pub sides: u16,
-    /// Columns of register panels: a power of two.
+    /// Columns per register panel: a power of two.
     pub width: u16,
-    /// Reflectors of a panel that are stored as pairs of vectors before a Hermitian matrix is updated.
+    /// Reflectors per panel that are stored as pairs of vectors before a Hermitian matrix is updated.
     pub pairs: u16,
-    /// Rows, or columns, of a tile that one of its 16 threads has.
+    /// Rows, or columns, of a tile per thread; each direction has 16 threads.
     pub part: u16,
-    /// Terms of products that are copied to shared memory at once.
+    /// Elements along `k` that are loaded into shared memory at once.
     pub depth: u16,
 }
 
 impl LinalgSpec {
-    /// A kernel without further choices.
+    /// Makes a kernel with default choices.
     pub fn new(dtype: DType, step: LinalgStep) -> Self {
         Self {
             dtype,

@@ -1,4 +1,4 @@
-//! What a matrix product does with each sum before it is stored: an expression of CUDA C.
+//! Epilogues of matrix products: a CUDA C expression that is applied to each sum before it is stored.
 
 use super::super::c_types::{compute_type, helper_preamble, storage_type};
 use super::accumulator_type;
@@ -18,14 +18,14 @@ pub struct EpilogueOperand {
     pub name: String,
     /// Its dtype.
     pub dtype: DType,
-    /// It has no axes: the name is its value.
+    /// Whether it has no axes: its name then stands for its value.
     pub is_scalar: bool,
 }
 
-/// An epilogue, as everything that decides its source.
+/// An epilogue, described by everything that determines its source.
 ///
-/// The expression has the sum `acc`, its row `i` and column `j`, the matrix `batch` of a stack, the lengths `m`, `n`, `k`,
-/// and the operands by their names, which are indexed flat: `bias[j]`, `other[i * n + j]`.
+/// The expression may use the sum `acc`, its row `i` and column `j`, the index `batch` of the matrix in a stack, the
+/// lengths `m`, `n`, `k`, and the operands by name, indexed flat: `bias[j]`, `other[i * n + j]`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct MatmulEpilogue {
     /// The dtype of the matrices.
@@ -34,17 +34,17 @@ pub struct MatmulEpilogue {
     pub result: DType,
     /// The expression.
     pub expression: String,
-    /// What it reads.
+    /// The operands that it reads.
     pub operands: Vec<EpilogueOperand>,
-    /// The kernel computes the transposed product.
+    /// Whether the kernel computes the transposed product.
     pub is_transposed: bool,
 }
 
-/// Names that operands must not have.
+/// Reserved names, which operands must not have.
 pub const EPILOGUE_NAMES: [&str; 7] = ["acc", "i", "j", "m", "n", "k", "batch"];
 
 impl MatmulEpilogue {
-    /// The dtype that sums have in memory, where an epilogue is applied to them there.
+    /// The dtype in which sums are stored if the epilogue is applied to sums in memory.
     pub fn sums_dtype(&self) -> DType {
         if matches!(self.dtype, DType::F16 | DType::BF16) { DType::F32 } else { self.dtype }
     }
@@ -121,18 +121,18 @@ pub(super) fn finish_source(
     epilogue.source(sum)
 }
 
-/// A kernel of products, to which an epilogue can be added.
+/// A matrix product kernel to which an epilogue can be added.
 pub trait MatmulKernel: KernelSpec {
-    /// The source with an epilogue, whose operands are the last parameter.
+    /// The source with an epilogue, whose operands are passed as the last parameter.
     fn source_with(&self, epilogue: Option<&MatmulEpilogue>) -> String;
 }
 
-/// A product whose sums pass through an epilogue before they are stored.
+/// A matrix product with an epilogue.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct FusedMatmul<K> {
     /// The product.
     pub kernel: K,
-    /// What is stored.
+    /// The epilogue.
     pub epilogue: Arc<MatmulEpilogue>,
 }
 
@@ -146,7 +146,7 @@ impl<K: MatmulKernel> KernelSpec for FusedMatmul<K> {
     }
 }
 
-/// An epilogue over sums in memory. Parameters: the result, the sums, their number, the epilogue.
+/// A kernel that applies an epilogue to sums in memory. Parameters: the result, the sums, their number, the epilogue.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct EpilogueKernel(pub Arc<MatmulEpilogue>);
 

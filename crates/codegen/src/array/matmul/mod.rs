@@ -1,4 +1,4 @@
-//! Batched matrix products, by kernels that differ in what a block computes and by what means.
+//! Batched matrix products, by kernels that differ in the tile that a block computes and in the instructions used.
 
 mod epilogue;
 mod simple;
@@ -29,7 +29,7 @@ pub(super) fn accumulator_type(dtype: DType) -> Cow<'static, str> {
     }
 }
 
-/// Bytes of a sum before it is rounded to the dtype of the result.
+/// Size in bytes of a sum before it is rounded to the dtype of the result.
 pub fn matmul_accumulator_bytes(dtype: DType) -> usize {
     dtype.itemsize().max(4)
 }

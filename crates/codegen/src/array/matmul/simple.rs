@@ -1,6 +1,6 @@
-//! Matrix products of any dtype and strides: tiles of both operands are brought to shared memory, and each
-//! thread computes a small square of the result. What devices before compute
-//! capability 8.0 have, and those whose threads are lanes of a processor's vectors.
+//! Matrix products of any dtype and strides: tiles of both operands are loaded into shared memory, and each thread
+//! computes a small square of the result. For devices before compute capability 8.0, and for SIMD CPUs, whose vector
+//! elements act as threads.
 //!
 //! Parameters: the result (contiguous), `a`, `b`, then `m`, `n`, `k`, the byte strides of `a` (row, column) and `b`, the
 //! number of batches, and the byte offsets of each batch's operands.
@@ -13,17 +13,16 @@ use crate::kernel_spec::KernelSpec;
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// A kernel, as everything that decides its source.
+/// A kernel, described by everything that determines its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SimpleMatmul {
     /// The dtype of operands and result.
     pub dtype: DType,
-    /// Rows, and columns, of the result that a thread computes: 2 or a larger power of two.
+    /// Rows, and columns, of the result that a thread computes: a power of two, at least 2.
     pub part: u8,
-    /// Steps along the common axis that are brought to shared memory at once: 8 or a larger power of two.
+    /// Steps along the common axis that are loaded into shared memory at once: a power of two, at least 8.
     pub depth: u8,
-    /// Steps along the common axis that are written out: all where compilation is cheap beside the
-    /// run, 1 where it is not.
+    /// Unroll factor along the common axis: all steps if compile time is small compared with run time, otherwise 1.
     pub unroll: u8,
 }
 
@@ -31,7 +30,7 @@ pub struct SimpleMatmul {
 pub const MATMUL_BLOCK_SIDE: u32 = 16;
 
 impl SimpleMatmul {
-    /// Rows, and columns, of the result that one block computes.
+    /// Rows, and columns, of the result that a block computes.
     pub fn tile_side(&self) -> usize {
         usize::from(self.part) * MATMUL_BLOCK_SIDE as usize
     }

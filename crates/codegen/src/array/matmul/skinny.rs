@@ -1,5 +1,5 @@
-//! Skinny products: a large matrix A times a matrix B of few columns. No padding is computed, and A is read once, at
-//! the speed of memory. A product with few rows is computed as one with few columns of the transposes.
+//! Skinny products: a large matrix A times a matrix B with few columns. The kernel computes no padding and reads A
+//! once, at memory bandwidth. A product with few rows is computed as one with few columns of the transposes.
 //!
 //! Parameters: the result, A, B, a structure of lengths and byte strides, the byte offsets of each batch's matrices of
 //! both (or none, where strides suffice), and space for the partial sums of blocks that split `k`, with their
@@ -15,40 +15,40 @@ use crate::kernel_spec::KernelSpec;
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// Threads of a block.
+/// Threads per block.
 pub const SKINNY_THREADS: u32 = 256;
 
-/// A kernel, as everything that decides its source. Numbers are powers of two.
+/// A kernel, described by everything that determines its source. All numbers are powers of two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SkinnyMatmul {
     /// The dtype of operands and result.
     pub dtype: DType,
-    /// Adjacent threads take adjacent terms, else adjacent rows of operand A.
+    /// Whether adjacent threads take adjacent elements along `k`, rather than adjacent rows of A.
     pub row_major: bool,
-    /// Columns of operand B that a block has.
+    /// Columns of B per block.
     pub width: u8,
-    /// Rows of a thread; the elements of a pack if not `row_major`.
+    /// Rows per thread; the elements of a pack if not `row_major`.
     pub rows: u8,
-    /// Elements that are read at once.
+    /// Elements that are loaded at once.
     pub pack: u8,
-    /// Packs of a row that a thread reads before it uses the first one.
+    /// Packs of a row that a thread loads before it uses the first one.
     pub unroll: u8,
-    /// Threads that share the terms of the same sums; with `row_major` adjacent threads, else at least 8.
+    /// Threads that split `k` for the same sums; adjacent threads if `row_major`, otherwise at least 8.
     pub threads_per_sum: u16,
-    /// Terms of operand B that are brought to shared memory at a time; 0 where threads read it themselves.
+    /// Elements of B along `k` that are loaded into shared memory at a time; 0 if threads load B themselves.
     pub staged_k: u16,
-    /// The adjacent elements in operand A that adjacent threads take lie beside each other.
+    /// Whether the elements of A that adjacent threads take are contiguous.
     pub is_a_dense: bool,
-    /// So do the terms of a column of operand B.
+    /// Whether a column of B is contiguous along `k`.
     pub is_b_dense: bool,
-    /// A step's elements of operand A are read before those of the step before are used.
+    /// Whether the elements of A for a step are loaded before those of the previous step are used.
     pub is_prefetched: bool,
-    /// Blocks share the terms.
+    /// Whether blocks split `k`.
     pub is_split_k: bool,
 }
 
 impl SkinnyMatmul {
-    /// Sums of a block, for each of which it leaves a value where blocks share the terms.
+    /// Sums per block; if blocks split `k`, each leaves a partial sum for every one.
     pub fn outputs_per_block(&self) -> usize {
         SKINNY_THREADS as usize / usize::from(self.threads_per_sum) * usize::from(self.rows) * usize::from(self.width)
     }

@@ -1,12 +1,12 @@
-//! Matrix products of tiles that are copied to shared memory while earlier ones are multiplied, by threads or by tensor
+//! Matrix products by tiles that are copied to shared memory while earlier ones are multiplied, by threads or by tensor
 //! cores. For devices of compute capability 8.0 and later.
 //!
-//! Parameters: the result (contiguous), `a`, `b`, then `m`, `n`, `k`, the byte strides of `a` (row, column) and `b`, the
-//! bytes between the matrices of `a` and of `b`, and for each batch the byte offsets of both matrices instead, or null.
-//! The grid has a block for every tile along x, and a row of blocks for every batch along y.
+//! Parameters: the result (contiguous), `a`, `b`, then `m`, `n`, `k`, the byte strides of `a` (row, column) and `b`,
+//! the bytes between the matrices of `a` and of `b`, and for each batch the byte offsets of both matrices instead, or
+//! null. The grid has one block per tile along x, and one row of blocks per batch along y.
 //!
-//! The tiles of threads follow V. Volkov and J. Demmel, "Benchmarking GPUs to tune dense linear algebra", 2008; rings of
-//! tiles and the order of blocks those of NVIDIA's CUTLASS.
+//! The register tiles of threads follow V. Volkov and J. Demmel, "Benchmarking GPUs to tune dense linear algebra",
+//! 2008; the ring of tiles and the order of blocks follow NVIDIA's CUTLASS.
 
 use super::MATMUL_KERNEL_NAME;
 use super::epilogue::{MatmulEpilogue, MatmulKernel, finish_source};
@@ -20,15 +20,15 @@ const VECTOR_COPY_BYTES: usize = 16;
 /// Elements along the common axis of a stage of 16-bit floats: a line of 128 bytes.
 const HALF_STAGE_K: usize = 64;
 
-/// What multiplies.
+/// The unit that multiplies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum MatmulUnit {
-    /// Threads, each some rows and columns: float32, complex64, integers of 32 and 64 bits, and what else has no tensor
-    /// cores.
+    /// Threads, which compute several rows and columns each: float32, complex64, integers of 32 and 64 bits, and other
+    /// types that tensor cores do not support.
     Simt,
     /// Warps by `mma` of 16-bit floats.
     Mma16,
-    /// Warpgroups by `wgmma` of 16-bit floats, which compute capability 9.0 alone has.
+    /// Warpgroups by `wgmma` of 16-bit floats, only on compute capability 9.0.
     Wgmma,
     /// Warps by `mma` of doubles, whose fragments have 8 rows and 4 columns, or 16 rows and up to 16 columns on compute
     /// capability 9.0 and later.
@@ -40,40 +40,40 @@ pub enum MatmulUnit {
     },
 }
 
-/// What a block computes, and how.
+/// The tile that a block computes, and how it does so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct MatmulTile {
-    /// What multiplies.
+    /// The unit that multiplies.
     pub unit: MatmulUnit,
-    /// Warps (or warpgroups) from top to bottom, and from left to right.
+    /// Warps (or warpgroups) per block along rows and columns.
     pub warps: [u8; 2],
-    /// Rows and columns of the result that each has: a thread, a warp, or a warpgroup (64 rows).
+    /// Rows and columns of the result per thread, warp, or warpgroup (64 rows).
     pub part: [u16; 2],
     /// Elements along the common axis that are copied at once.
     pub depth: u8,
-    /// Tiles of each operand that shared memory has.
+    /// Tiles of each operand in shared memory.
     pub stages: u8,
-    /// Blocks that a multiprocessor should run at once.
+    /// Blocks that should be resident on a multiprocessor at once.
     pub blocks_per_sm: u8,
 }
 
-/// How an operand lies in memory.
+/// The memory layout of an operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct MatmulOperand {
     /// Whether adjacent elements in memory are adjacent along the common axis.
     pub is_k_contiguous: bool,
-    /// Whether they are one after the other, in lines that begin at multiples of 16 bytes.
+    /// Whether they are contiguous, in lines that begin at multiples of 16 bytes.
     pub is_vectorizable: bool,
 }
 
-/// A kernel, as everything that decides its source.
+/// A kernel, described by everything that determines its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TiledMatmul {
     /// The dtype of operands and result.
     pub dtype: DType,
-    /// The result is sums of 16-bit floats before they are rounded.
+    /// Whether the result is the sums of 16-bit floats before rounding.
     pub is_sum: bool,
-    /// What a block does.
+    /// The tile of a block.
     pub tile: MatmulTile,
     /// The first operand.
     pub a: MatmulOperand,
@@ -95,7 +95,7 @@ impl MatmulTile {
         if self.unit == MatmulUnit::Simt { [4 * down, 8 * across] } else { [down, across] }
     }
 
-    /// Threads of a block.
+    /// Threads per block.
     pub fn threads_per_block(&self) -> u32 {
         let warps = u32::from(self.warps[0]) * u32::from(self.warps[1]);
         if self.unit == MatmulUnit::Wgmma { 128 * warps } else { 32 * warps }
@@ -110,7 +110,7 @@ struct OperandStage {
 }
 
 impl TiledMatmul {
-    /// The shared memory of a block.
+    /// Shared memory per block in bytes.
     pub fn shared_bytes(&self) -> usize {
         self.operand_stages().iter().map(|part| part.nbytes).sum::<usize>() * usize::from(self.tile.stages)
     }

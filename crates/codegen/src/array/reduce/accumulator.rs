@@ -1,4 +1,4 @@
-//! What a thread of a reduction accumulates, as source text: the type `A`, where it starts, how two are combined, and
+//! The accumulator of a reduction thread, as source text: its type `A`, its initial value, how two are combined, and
 //! what is stored.
 
 use super::{ReduceSpec, ReductionOp};
@@ -6,7 +6,7 @@ use crate::array::c_types::storage_type;
 use crate::{DType, DTypeKind};
 
 impl ReduceSpec {
-    /// Bytes of a partial result.
+    /// Size of a partial result in bytes.
     pub fn partial_result_bytes(&self) -> usize {
         let value = match self.compute {
             DType::F16 | DType::BF16 => 4,
@@ -77,7 +77,7 @@ impl ReduceSpec {
         )
     }
 
-    /// Whether the result depends on the order of additions, by rounding.
+    /// Whether rounding makes the result depend on the order of additions.
     pub fn is_rounded_sum(&self) -> bool {
         matches!(self.reduction, ReductionOp::Sum | ReductionOp::Dot | ReductionOp::SumSquaredDeviations)
             && matches!(self.compute.kind(), DTypeKind::Float | DTypeKind::Complex)
