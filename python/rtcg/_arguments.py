@@ -85,8 +85,8 @@ _TEXTURE_TYPES = {"float32": "float", "float64": "double", "complex64": "cfloat"
 def dtype_to_ctype(dtype, with_fp_tex_hack=False):
     """The C type of a dtype as kernels spell it, a str such as ``"unsigned char"`` or ``"pycuda::complex<float>"``.
 
-    `with_fp_tex_hack` gives the types that textures of doubles are read through. A `ValueError` for a dtype without a C
-    type.
+    `with_fp_tex_hack` gives the types that textures of doubles are read through. Raises `ValueError` for a dtype
+    without a C type.
     """
     if dtype is None:
         raise ValueError("dtype may not be None")

@@ -67,8 +67,8 @@ def matmul(x1, x2, /, *, epilogue=None, operands=None, dtype=None, out=None):
 def matrix_power(a, n):
     """The product of `n` matrices `a`, or of its inverse if `n` is negative: a new array of its shape.
 
-    `a` is array-like of shape ``(..., m, m)``: a `LinAlgError` for others, and for singular matrices with negative `n`;
-    a `TypeError` unless `n` is an integer. Does not wait, but as `inv` for negative `n`. By repeated squaring.
+    `a` is array-like of shape ``(..., m, m)``; raises `LinAlgError` for others, and for singular matrices with negative
+    `n`; a `TypeError` unless `n` is an integer. Does not wait, but as `inv` for negative `n`. By repeated squaring.
     """
     a = _xp._to_device(a)
     if a.ndim < 2:
@@ -96,7 +96,7 @@ def matrix_power(a, n):
 def multi_dot(arrays, *, out=None):
     """The product of several matrices in the order of the fewest multiplications; does not wait.
 
-    `arrays` are two or more array-like matrices (a `ValueError` for fewer); the first and the last may be vectors, a
+    `arrays` are two or more array-like matrices (`ValueError` for fewer); the first and the last may be vectors, a
     `LinAlgError` for other numbers of axes. The result is `out` or a new array. The order is found by dynamic
     programming over the shapes.
     """
@@ -135,7 +135,8 @@ def _multiply_in_optimal_order(arrays):
 def diagonal(x, /, *, offset=0):
     """The diagonals `offset` of matrices: a view of shape ``(..., k)`` of `x`; does not wait.
 
-    `x` is a device array with at least two axes, else a `ValueError`. `offset` is positive above the main diagonal.
+    `x` is a device array with at least two axes, else raises `ValueError`. `offset` is positive above the main
+    diagonal.
     """
     return _diagonal(x, offset, -2, -1)
 
@@ -143,8 +144,8 @@ def diagonal(x, /, *, offset=0):
 def trace(x, /, *, offset=0, dtype=None):
     """The sums of the diagonals `offset` of matrices: a new array of shape ``(...)``; does not wait.
 
-    `x` is array-like with two axes at least, else a `ValueError`; `dtype` is that of the result, by default that of
-    `sum`.
+    `x` is array-like with two axes at least, else raises `ValueError`; `dtype` is that of the result, by default that
+    of `sum`.
     """
     return _trace(x, offset, -2, -1, dtype)
 
@@ -152,7 +153,7 @@ def trace(x, /, *, offset=0, dtype=None):
 def outer(x1, x2, /):
     """The outer product of two vectors: a new array of their lengths and of the common dtype; does not wait.
 
-    `x1` and `x2` are array-like with one axis, else a `ValueError`.
+    `x1` and `x2` are array-like with one axis, else raises `ValueError`.
     """
     if np.ndim(x1) != 1 or np.ndim(x2) != 1:
         raise ValueError(f"Input arrays must be one-dimensional, but they are {np.ndim(x1)} and {np.ndim(x2)}.")
@@ -162,8 +163,8 @@ def outer(x1, x2, /):
 def cross(x1, x2, /, *, axis=-1):
     """The cross products of vectors of three elements along `axis`: a new array; does not wait.
 
-    Operands are array-like and broadcast along other axes. A `ValueError` for vectors of other lengths, an `AxisError`
-    for an axis that is not there.
+    Operands are array-like and broadcast along other axes. Raises `ValueError` for vectors of other lengths, and
+    `AxisError` for an axis that is not there.
     """
     x1, x2 = _xp._to_device(x1), _xp._to_device(x2)
     normalize_axis(axis, min(x1.ndim, x2.ndim))

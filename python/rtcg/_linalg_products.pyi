@@ -57,27 +57,28 @@ def matmul(
 def cross(x1: Any, x2: Any, /, *, axis: Any = -1) -> GPUArray:
     """The cross products of vectors of three elements along `axis`: a new array; does not wait.
 
-    Operands are array-like and broadcast along other axes. A `ValueError` for vectors of other lengths, an `AxisError`
-    for an axis that is not there.
+    Operands are array-like and broadcast along other axes. Raises `ValueError` for vectors of other lengths, and
+    `AxisError` for an axis that is not there.
     """
 
 def diagonal(x: Any, /, *, offset: Any = 0) -> GPUArray:
     """The diagonals `offset` of matrices: a view of shape ``(..., k)`` of `x`; does not wait.
 
-    `x` is a device array with at least two axes, else a `ValueError`. `offset` is positive above the main diagonal.
+    `x` is a device array with at least two axes, else raises `ValueError`. `offset` is positive above the main
+    diagonal.
     """
 
 def matrix_power(a: Any, n: Any) -> GPUArray:
     """The product of `n` matrices `a`, or of its inverse if `n` is negative: a new array of its shape.
 
-    `a` is array-like of shape ``(..., m, m)``: a `LinAlgError` for others, and for singular matrices with negative `n`;
-    a `TypeError` unless `n` is an integer. Does not wait, but as `inv` for negative `n`. By repeated squaring.
+    `a` is array-like of shape ``(..., m, m)``; raises `LinAlgError` for others, and for singular matrices with negative
+    `n`; a `TypeError` unless `n` is an integer. Does not wait, but as `inv` for negative `n`. By repeated squaring.
     """
 
 def multi_dot(arrays: Any, *, out: Any = None) -> GPUArray:
     """The product of several matrices in the order of the fewest multiplications; does not wait.
 
-    `arrays` are two or more array-like matrices (a `ValueError` for fewer); the first and the last may be vectors, a
+    `arrays` are two or more array-like matrices (`ValueError` for fewer); the first and the last may be vectors, a
     `LinAlgError` for other numbers of axes. The result is `out` or a new array. The order is found by dynamic
     programming over the shapes.
     """
@@ -85,12 +86,12 @@ def multi_dot(arrays: Any, *, out: Any = None) -> GPUArray:
 def outer(x1: Any, x2: Any, /) -> GPUArray:
     """The outer product of two vectors: a new array of their lengths and of the common dtype; does not wait.
 
-    `x1` and `x2` are array-like with one axis, else a `ValueError`.
+    `x1` and `x2` are array-like with one axis, else raises `ValueError`.
     """
 
 def trace(x: Any, /, *, offset: Any = 0, dtype: Any = None) -> GPUArray:
     """The sums of the diagonals `offset` of matrices: a new array of shape ``(...)``; does not wait.
 
-    `x` is array-like with two axes at least, else a `ValueError`; `dtype` is that of the result, by default that of
-    `sum`.
+    `x` is array-like with two axes at least, else raises `ValueError`; `dtype` is that of the result, by default that
+    of `sum`.
     """

@@ -107,7 +107,7 @@ class Device:
     def get_p2p_attribute(self, attribute: int, other: Device) -> int:
         """What this device can do with `other`: the value of a `p2p_attribute` (an addition to PyCUDA).
 
-        A `LogicError` if both are the same device, or devices of different drivers.
+        Raises `LogicError` if both are the same device, or devices of different drivers.
         """
     @property
     def is_virtual(self) -> bool:
@@ -169,7 +169,7 @@ class Context:
     def enable_peer_access(peer: Context, flags: int = 0) -> None:
         """Let kernels of the current context reach memory of `peer`, a context of another device; `flags` is 0.
 
-        A `LogicError` if it was done before, or the devices cannot (`Device.can_access_peer`).
+        Raises `LogicError` if it was done before, or the devices cannot (`Device.can_access_peer`).
         """
     @staticmethod
     def disable_peer_access(peer: Context, flags: int = 0) -> None:
@@ -356,13 +356,14 @@ class Event:
     def ipc_handle(self) -> bytearray:
         """What stands for the event in other processes, 64 bytes, for `from_ipc_handle`.
 
-        A `LogicError` unless the event was made with ``event_flags.INTERPROCESS | event_flags.DISABLE_TIMING``.
+        Raises `LogicError` unless the event was made with ``event_flags.INTERPROCESS | event_flags.DISABLE_TIMING``.
         """
     @staticmethod
     def from_ipc_handle(handle: _HostBuffer) -> Event:
         """An event of another process, by what `ipc_handle` gave there, 64 bytes.
 
-        A `ValueError` for another length, a `LogicError` if there is no such event, or it is one of this process.
+        Raises `ValueError` for another length, and `LogicError` if there is no such event, or it is one of this
+        process.
         """
     @property
     def handle(self) -> int:
@@ -788,13 +789,14 @@ def mem_alloc_pitch(width: int, height: int, access_size: int) -> tuple[DeviceAl
 def mem_get_address_range(ptr: _DevicePointer) -> tuple[int, int]:
     """Where the allocation that holds the address `ptr` begins, and its bytes: a tuple ``(base, size)`` of int.
 
-    A `LogicError` for an address that no allocation of the current context holds. Does not wait.
+    Raises `LogicError` for an address that no allocation of the current context holds. Does not wait.
     """
 
 def mem_get_ipc_handle(devptr: _DevicePointer) -> bytearray:
     """What stands for an allocation in other processes, 64 bytes, for `IPCMemoryHandle`.
 
-    The memory must stay allocated as long as others use it. A `LogicError` for memory that is not of `mem_alloc`.
+    The memory must stay allocated as long as others use it. Raises `LogicError` for memory that is not of
+    `mem_alloc`.
     """
 
 def pointer_get_attribute(attribute: int, devptr: _DevicePointer) -> int:
@@ -843,8 +845,8 @@ def memcpy_htod(dest: _DevicePointer, src: _HostBuffer) -> None:
     """Copy a contiguous host buffer to the device; waits.
 
     `dest` is an allocation, an array on the device or an address; `src` a NumPy array or another buffer of bytes.
-    A `LogicError` when `src` is longer than the allocation; a `TypeError` for what is no buffer, a `ValueError` for
-    one that is not contiguous.
+    Raises `LogicError` when `src` is longer than the allocation; `TypeError` for what is no buffer, and
+    `ValueError` for one that is not contiguous.
     """
 
 def memcpy_htod_async(dest: _DevicePointer, src: _HostBuffer, stream: Stream | None = None) -> None:
@@ -857,7 +859,7 @@ def memcpy_htod_async(dest: _DevicePointer, src: _HostBuffer, stream: Stream | N
 def memcpy_dtoh(dest: _HostBuffer, src: _DevicePointer) -> None:
     """Fill a contiguous, writable host buffer from the device; waits, also for the default stream's work before it.
 
-    A `LogicError` when `dest` is longer than the allocation.
+    Raises `LogicError` when `dest` is longer than the allocation.
     """
 
 def memcpy_dtoh_async(dest: _HostBuffer, src: _DevicePointer, stream: Stream | None = None) -> None:
@@ -870,7 +872,7 @@ def memcpy_dtoh_async(dest: _HostBuffer, src: _DevicePointer, stream: Stream | N
 def memcpy_dtod(dest: _DevicePointer, src: _DevicePointer, size: int) -> None:
     """Copy `size` bytes within the device, in the default stream; returns None and does not wait.
 
-    Arguments are allocations or addresses. A `LogicError` when the memory that is known there is shorter.
+    Arguments are allocations or addresses. Raises `LogicError` when the memory that is known there is shorter.
     """
 
 def memcpy_dtod_async(dest: _DevicePointer, src: _DevicePointer, size: int, stream: Stream | None = None) -> None:
@@ -901,13 +903,13 @@ def memcpy_peer_async(
 def memset_d8(dest: _DevicePointer, data: int, size: int) -> None:
     """Set `size` elements (not bytes) from `dest` on to `data`, in the default stream; returns None.
 
-    Does not wait. A `LogicError` when `dest` is not aligned for the elements, or its memory is shorter.
+    Does not wait. Raises `LogicError` when `dest` is not aligned for the elements, or its memory is shorter.
     """
 
 def memset_d8_async(dest: _DevicePointer, data: int, size: int, stream: Stream | None = None) -> None:
     """Set `size` elements (not bytes) from `dest` on to `data`, in the order of `stream`; returns None.
 
-    Does not wait. A `LogicError` when `dest` is not aligned for the elements, or its memory is shorter.
+    Does not wait. Raises `LogicError` when `dest` is not aligned for the elements, or its memory is shorter.
     """
 
 def memset_d2d8(dest: _DevicePointer, pitch: int, data: int, width: int, height: int) -> None:
@@ -923,13 +925,13 @@ def memset_d2d8_async(
 def memset_d16(dest: _DevicePointer, data: int, size: int) -> None:
     """Set `size` elements (not bytes) from `dest` on to `data`, in the default stream; returns None.
 
-    Does not wait. A `LogicError` when `dest` is not aligned for the elements, or its memory is shorter.
+    Does not wait. Raises `LogicError` when `dest` is not aligned for the elements, or its memory is shorter.
     """
 
 def memset_d16_async(dest: _DevicePointer, data: int, size: int, stream: Stream | None = None) -> None:
     """Set `size` elements (not bytes) from `dest` on to `data`, in the order of `stream`; returns None.
 
-    Does not wait. A `LogicError` when `dest` is not aligned for the elements, or its memory is shorter.
+    Does not wait. Raises `LogicError` when `dest` is not aligned for the elements, or its memory is shorter.
     """
 
 def memset_d2d16(dest: _DevicePointer, pitch: int, data: int, width: int, height: int) -> None:
@@ -945,13 +947,13 @@ def memset_d2d16_async(
 def memset_d32(dest: _DevicePointer, data: int, size: int) -> None:
     """Set `size` elements (not bytes) from `dest` on to `data`, in the default stream; returns None.
 
-    Does not wait. A `LogicError` when `dest` is not aligned for the elements, or its memory is shorter.
+    Does not wait. Raises `LogicError` when `dest` is not aligned for the elements, or its memory is shorter.
     """
 
 def memset_d32_async(dest: _DevicePointer, data: int, size: int, stream: Stream | None = None) -> None:
     """Set `size` elements (not bytes) from `dest` on to `data`, in the order of `stream`; returns None.
 
-    Does not wait. A `LogicError` when `dest` is not aligned for the elements, or its memory is shorter.
+    Does not wait. Raises `LogicError` when `dest` is not aligned for the elements, or its memory is shorter.
     """
 
 def memset_d2d32(dest: _DevicePointer, pitch: int, data: int, width: int, height: int) -> None:
@@ -1218,13 +1220,13 @@ def memcpy_atoa(dest: Array, dest_index: int, src: Array, src_index: int, len: i
 def memcpy_htoa(ary: Array, index: int, src: _HostBuffer) -> None:
     """Copy a contiguous buffer to a one-dimensional array, from byte `index` on; waits.
 
-    A `LogicError` if it does not fit. Also `py_memcpy_htoa`.
+    Raises `LogicError` if it does not fit. Also `py_memcpy_htoa`.
     """
 
 def memcpy_atoh(dest: _HostBuffer, ary: Array, index: int) -> None:
     """Fill a writable contiguous buffer from a one-dimensional array, from byte `index` on; waits.
 
-    A `LogicError` if the array has not so many bytes. Also `py_memcpy_atoh`.
+    Raises `LogicError` if the array has not so many bytes. Also `py_memcpy_atoh`.
     """
 
 # -- modules and kernels
@@ -1597,7 +1599,7 @@ class Linker:
     def add_data(self, data: _HostBuffer, input_type: int, name: str = "unknown") -> None:
         """Add an image of a `jit_input_type`, by the name that messages give it.
 
-        A `LogicError` with the linker's log if it is none.
+        Raises `LogicError` with the linker's log if it is none.
         """
     def add_file(self, filename: _Path, input_type: int) -> None:
         """Add a file of a `jit_input_type`; a `RuntimeError` if there is no such file."""
@@ -1606,7 +1608,7 @@ class Linker:
     def link_module(self) -> Module:
         """Link what was added and load it into the current context: a `Module`.
 
-        A `LogicError` with the linker's log if something is missing or twice there.
+        Raises `LogicError` with the linker's log if something is missing or twice there.
         """
 
 class Function:
@@ -1758,7 +1760,7 @@ def library_from_buffer(
 def module_from_file(filename: _Path) -> Module:
     """Load PTX, a cubin or a fat binary from a file into the current context: returns a `Module`.
 
-    A `RuntimeError` if there is no such file, a `LogicError` if the driver cannot load it.
+    Raises `RuntimeError` if there is no such file, and `LogicError` if the driver cannot load it.
     """
 
 def module_from_buffer(
@@ -2067,7 +2069,7 @@ class GPUArray:
     def reshape(self, *shape: Any, order: Any = "C", copy: Any = None) -> GPUArray:
         """The same elements in another shape: a view where the layout allows, else a copy. One length may be -1.
 
-        `order` is C, F or A. A `ValueError` if the number of elements differs.
+        `order` is C, F or A. Raises `ValueError` if the number of elements differs.
         """
     def reverse(self, stream: Any = None) -> GPUArray:
         """The elements in reverse order of memory, in a new array of one axis."""
@@ -2139,7 +2141,7 @@ class GPUArray:
         """
     def to_device(self, device: Any, /, *, stream: Any = None) -> Any:
         """This array on a device: itself if it is there already, else a copy in that device's current or primary
-        context, which is waited for; a NumPy array for ``"cpu"``. `stream` is of no effect.
+        context, which is waited for; a NumPy array for ``"cpu"``. `stream` has no effect.
         """
     def tolist(self) -> Any:
         """The elements as nested lists; waits."""

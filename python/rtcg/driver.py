@@ -398,7 +398,7 @@ def pagelocked_zeros(shape, dtype, order="C", mem_flags=0):
 def pagelocked_empty_like(array, mem_flags=0):
     """A page-locked array of the shape, dtype and order of `array`, see `pagelocked_empty`.
 
-    A `TypeError` if `array` is no NumPy array, a `ValueError` if it is not contiguous.
+    Raises `TypeError` if `array` is no NumPy array, and `ValueError` if it is not contiguous.
     """
     order = _contiguous_order(array)
     return pagelocked_empty(array.shape, array.dtype, order, mem_flags)
@@ -427,7 +427,7 @@ def aligned_zeros(shape, dtype, order="C", alignment=4096):
 def aligned_empty_like(array, alignment=4096):
     """An aligned array of the shape, dtype and order of `array`, see `aligned_empty`.
 
-    A `TypeError` if `array` is no NumPy array, a `ValueError` if it is not contiguous.
+    Raises `TypeError` if `array` is no NumPy array, and `ValueError` if it is not contiguous.
     """
     order = _contiguous_order(array)
     return aligned_empty(array.shape, array.dtype, order, alignment)
@@ -457,7 +457,7 @@ def managed_zeros(shape, dtype, order="C", mem_flags=0):
 def managed_empty_like(array, mem_flags=0):
     """A managed array of the shape, dtype and order of `array`, see `managed_empty`.
 
-    A `TypeError` if `array` is no NumPy array, a `ValueError` if it is not contiguous.
+    Raises `TypeError` if `array` is no NumPy array, and `ValueError` if it is not contiguous.
     """
     order = _contiguous_order(array)
     return managed_empty(array.shape, array.dtype, order, mem_flags)

@@ -148,7 +148,7 @@ def hfft(a, n=None, axis=-1, norm=None, out=None):
 def ihfft(a, n=None, axis=-1, norm=None, out=None):
     """The inverse of `hfft`: the first half of complex numbers, ``n // 2 + 1`` of them; does not wait.
 
-    `a` are real numbers: a `TypeError` for complex ones. The result is a new array (or `out`) of complex64 or
+    `a` are real numbers; raises `TypeError` for complex ones. The result is a new array (or `out`) of complex64 or
     complex128. Parameters and other errors are those of `fft`.
     """
     a = _check_real_input(a)
@@ -313,7 +313,7 @@ def fftfreq(n, d=1.0, device=None):
     """The frequencies of the `n` coefficients of `fft`: a new array of float64 on the device; does not wait.
 
     ``[0, 1, ..., -2, -1] / (n d)``, where `d` is the distance of samples. `device` is None or that of the current
-    context. A `ValueError` unless `n` is a positive integer, a `TypeError` unless `d` is a real number; n 0 is a
+    context. Raises `ValueError` unless `n` is a positive integer, and `TypeError` unless `d` is a real number; n 0 is a
     `ZeroDivisionError`.
     """
     spacing = _frequency_spacing(n, d, device)
@@ -342,7 +342,8 @@ def _shift_by_half(x, axes, sign):
 def fftshift(x, axes=None):
     """A copy with the coefficient of frequency 0 in the middle of `axes` (all by default); does not wait.
 
-    `x` is array-like of any dtype; `axes` is an int or a tuple of int. An `AxisError` for one that it has not.
+    `x` is array-like of any dtype; `axes` is an int or a tuple of int. Raises `AxisError` for one that it does not
+    have.
     """
     return _shift_by_half(x, axes, 1)
 

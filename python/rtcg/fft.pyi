@@ -82,7 +82,7 @@ def fftfreq(n: int, d: float = 1.0, device: Device | None = None) -> GPUArray:
     """The frequencies of the `n` coefficients of `fft`: a new array of float64 on the device; does not wait.
 
     ``[0, 1, ..., -2, -1] / (n d)``, where `d` is the distance of samples. `device` is None or that of the current
-    context. A `ValueError` unless `n` is a positive integer, a `TypeError` unless `d` is a real number; n 0 is a
+    context. Raises `ValueError` unless `n` is a positive integer, and `TypeError` unless `d` is a real number; n 0 is a
     `ZeroDivisionError`.
     """
 
@@ -103,7 +103,8 @@ def fftn(
 def fftshift(x: _Array, axes: int | Sequence[SupportsIndex] | None = None) -> GPUArray:
     """A copy with the coefficient of frequency 0 in the middle of `axes` (all by default); does not wait.
 
-    `x` is array-like of any dtype; `axes` is an int or a tuple of int. An `AxisError` for one that it has not.
+    `x` is array-like of any dtype; `axes` is an int or a tuple of int. Raises `AxisError` for one that it does not
+    have.
     """
 
 def hfft(
@@ -159,7 +160,7 @@ def ihfft(
 ) -> GPUArray:
     """The inverse of `hfft`: the first half of complex numbers, ``n // 2 + 1`` of them; does not wait.
 
-    `a` are real numbers: a `TypeError` for complex ones. The result is a new array (or `out`) of complex64 or
+    `a` are real numbers; raises `TypeError` for complex ones. The result is a new array (or `out`) of complex64 or
     complex128. Parameters and other errors are those of `fft`.
     """
 

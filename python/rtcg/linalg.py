@@ -76,7 +76,7 @@ def tensorsolve(a, b, axes=None):
     """The array `x` with ``tensordot(a, x, x.ndim) == b``; waits to see that there is one.
 
     `a` and `b` are array-like; `axes` of `a` are moved to its end first. The result has the shape of the last axes of
-    `a`, and as many elements as `b`. A `LinAlgError` when `a` is no square matrix of these axes, or singular. By
+    `a`, and as many elements as `b`. Raises `LinAlgError` when `a` is no square matrix of these axes, or singular. By
     `solve`.
     """
     a, b = _xp._to_device(a), _xp._to_device(b)
@@ -96,7 +96,7 @@ def tensorsolve(a, b, axes=None):
 def tensorinv(a, ind=2):
     """The inverse of a tensor, with regard to its first `ind` axes: a new array of ``a.shape[ind:] + a.shape[:ind]``.
 
-    `a` is array-like, and square as a matrix of the first and the other axes, else a `LinAlgError`, as where it is
+    `a` is array-like, and square as a matrix of the first and the other axes, else raises `LinAlgError`, as where it is
     singular; a `ValueError` for an `ind` that is not positive. By `inv`, and waits as that.
     """
     a = _xp._to_device(a)
@@ -340,7 +340,7 @@ def pinv(a, rcond=None, hermitian=False, *, rtol=_UNSET):
     """Pseudo-inverses (Moore-Penrose) of matrices: a new array of shape ``(..., n, m)``; waits as `svd`.
 
     `a` is array-like of shape ``(..., m, n)``. Singular values up to `rcond`, or `rtol`, times the largest count as 0:
-    a number or an array of one for each matrix, 1e-15 by default; `rtol` None is eps times the longer side. A
+    a number or an array of one for each matrix, 1e-15 by default; `rtol` None is eps times the longer side. Raises
     `ValueError` for both. `hermitian` says that matrices are Hermitian. Errors are those of `svd`, which it is made
     from.
     """
@@ -436,8 +436,8 @@ def norm(x, ord=None, axis=None, keepdims=False):  # noqa: A002
 
     `x` is array-like. `axis` is an int for vectors or two for matrices; without it and `ord` it is the 2-norm of all
     elements. `ord` of vectors is any number, infinities too; of matrices None or "fro", "nuc", 1, 2, inf or minus these
-    numbers: a `ValueError` for others, and for other numbers of axes. `keepdims` leaves the axes with length 1. Nothing
-    but "nuc", 2 and -2 waits.
+    numbers; raises `ValueError` for others, and for other numbers of axes. `keepdims` leaves the axes with length 1.
+    Nothing but "nuc", 2 and -2 waits.
     """
     x = _xp._to_device(x)
     if axis is None:
@@ -464,7 +464,8 @@ def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):  # noqa: A002
     """Norms of vectors along `axis`, or of all elements without it: a new array; does not wait.
 
     `x` is array-like; `axis` is None, an int or a tuple of int, along all of which together the norm is taken. `ord` is
-    any number, infinities too: a `ValueError` for words. `keepdims` leaves the axes with length 1. The result is real.
+    any number, infinities too; raises `ValueError` for words. `keepdims` leaves the axes with length 1. The result is
+    real.
     """
     return _vector_norm(_xp._to_device(x), ord, axis, keepdims)
 
@@ -472,8 +473,8 @@ def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):  # noqa: A002
 def matrix_norm(x, /, *, keepdims=False, ord="fro"):  # noqa: A002
     """Norms of matrices: a new array of real numbers of shape ``(...)``; those of singular values wait as `svd`.
 
-    `x` is array-like of shape ``(..., m, n)``; `ord` is "fro", "nuc", 1, 2, inf or minus these numbers: a `ValueError`
-    for others. `keepdims` leaves two axes of length 1. Nothing but "nuc", 2 and -2 waits.
+    `x` is array-like of shape ``(..., m, n)``; `ord` is "fro", "nuc", 1, 2, inf or minus these numbers; raises
+    `ValueError` for others. `keepdims` leaves two axes of length 1. Nothing but "nuc", 2 and -2 waits.
     """
     return _matrix_norm(_xp._to_device(x), ord, (-2, -1), keepdims)
 

@@ -226,8 +226,8 @@ def lstsq(a: Any, b: Any, rcond: float | None = None) -> tuple[GPUArray, GPUArra
 def matrix_norm(x: Any, /, *, keepdims: Any = False, ord: Any = "fro") -> GPUArray:
     """Norms of matrices: a new array of real numbers of shape ``(...)``; those of singular values wait as `svd`.
 
-    `x` is array-like of shape ``(..., m, n)``; `ord` is "fro", "nuc", 1, 2, inf or minus these numbers: a `ValueError`
-    for others. `keepdims` leaves two axes of length 1. Nothing but "nuc", 2 and -2 waits.
+    `x` is array-like of shape ``(..., m, n)``; `ord` is "fro", "nuc", 1, 2, inf or minus these numbers; raises
+    `ValueError` for others. `keepdims` leaves two axes of length 1. Nothing but "nuc", 2 and -2 waits.
     """
 
 def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> GPUArray:
@@ -243,15 +243,15 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> GP
 
     `x` is array-like. `axis` is an int for vectors or two for matrices; without it and `ord` it is the 2-norm of all
     elements. `ord` of vectors is any number, infinities too; of matrices None or "fro", "nuc", 1, 2, inf or minus these
-    numbers: a `ValueError` for others, and for other numbers of axes. `keepdims` leaves the axes with length 1. Nothing
-    but "nuc", 2 and -2 waits.
+    numbers; raises `ValueError` for others, and for other numbers of axes. `keepdims` leaves the axes with length 1.
+    Nothing but "nuc", 2 and -2 waits.
     """
 
 def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = ...) -> GPUArray:
     """Pseudo-inverses (Moore-Penrose) of matrices: a new array of shape ``(..., n, m)``; waits as `svd`.
 
     `a` is array-like of shape ``(..., m, n)``. Singular values up to `rcond`, or `rtol`, times the largest count as 0:
-    a number or an array of one for each matrix, 1e-15 by default; `rtol` None is eps times the longer side. A
+    a number or an array of one for each matrix, 1e-15 by default; `rtol` None is eps times the longer side. Raises
     `ValueError` for both. `hermitian` says that matrices are Hermitian. Errors are those of `svd`, which it is made
     from.
     """
@@ -338,7 +338,7 @@ def svdvals(x: Any, /) -> GPUArray:
 def tensorinv(a: Any, ind: Any = 2) -> GPUArray:
     """The inverse of a tensor, with regard to its first `ind` axes: a new array of ``a.shape[ind:] + a.shape[:ind]``.
 
-    `a` is array-like, and square as a matrix of the first and the other axes, else a `LinAlgError`, as where it is
+    `a` is array-like, and square as a matrix of the first and the other axes, else raises `LinAlgError`, as where it is
     singular; a `ValueError` for an `ind` that is not positive. By `inv`, and waits as that.
     """
 
@@ -346,7 +346,7 @@ def tensorsolve(a: Any, b: Any, axes: Any = None) -> GPUArray:
     """The array `x` with ``tensordot(a, x, x.ndim) == b``; waits to see that there is one.
 
     `a` and `b` are array-like; `axes` of `a` are moved to its end first. The result has the shape of the last axes of
-    `a`, and as many elements as `b`. A `LinAlgError` when `a` is no square matrix of these axes, or singular. By
+    `a`, and as many elements as `b`. Raises `LinAlgError` when `a` is no square matrix of these axes, or singular. By
     `solve`.
     """
 
@@ -354,5 +354,6 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: Any = False, ord: Any 
     """Norms of vectors along `axis`, or of all elements without it: a new array; does not wait.
 
     `x` is array-like; `axis` is None, an int or a tuple of int, along all of which together the norm is taken. `ord` is
-    any number, infinities too: a `ValueError` for words. `keepdims` leaves the axes with length 1. The result is real.
+    any number, infinities too; raises `ValueError` for words. `keepdims` leaves the axes with length 1. The result is
+    real.
     """

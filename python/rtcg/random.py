@@ -133,7 +133,7 @@ class Generator:
         """Uniform numbers in [0, 1): a new array of the shape `size`, or `out`; does not wait.
 
         `size` is None (no axes), an int or a tuple of int. `dtype` is a floating-point one of at most 8 bytes: else a
-        `TypeError`. A `ValueError` when `out` has another shape or dtype. Drawn in `stream` if given. The sequence
+        `TypeError`. Raises `ValueError` when `out` has another shape or dtype. Drawn in `stream` if given. The sequence
         depends on the key and on what was drawn before, not on the device.
         """
         return self._fill_random("half_open", size, dtype, 0, 1, out, stream)
@@ -185,7 +185,7 @@ class Generator:
     def exponential(self, scale=1.0, size=None, dtype=np.float64, stream=None):
         """Exponential numbers of mean `scale`, a number of the host: a new array of the shape `size`; does not wait.
 
-        A `ValueError` if it is negative. Other parameters and errors are those of `random`.
+        Raises `ValueError` if it is negative. Other parameters and errors are those of `random`.
         """
         if scale < 0:
             raise ValueError("scale < 0")
@@ -194,9 +194,9 @@ class Generator:
     def poisson(self, lam=1.0, size=None, dtype=np.int64, stream=None):
         """Poisson numbers of mean `lam`, a number of the host: a new array of the shape `size`; does not wait.
 
-        `dtype` is an integer or floating-point one of at most 8 bytes, else a `TypeError`; a `ValueError` for a mean
-        that is negative, NaN or above 2**62. By Hoermann's transformed rejection (PTRS, 1993), by inversion for small
-        means.
+        `dtype` is an integer or floating-point one of at most 8 bytes, else raises `TypeError`; a `ValueError` for a
+        mean that is negative, NaN or above 2**62. By Hoermann's transformed rejection (PTRS, 1993), by inversion for
+        small means.
         """
         if not 0 <= lam <= 2**62:
             raise ValueError("lam < 0 or lam is NaN or too large")
@@ -205,9 +205,9 @@ class Generator:
     def integers(self, low, high=None, size=None, dtype=np.int64, endpoint=False, stream=None):
         """Integers in [low, high), or [0, low) without `high`: a new array of the shape `size`; does not wait.
 
-        With `endpoint` the upper end is included. `dtype` is an integer one or bool, else a `TypeError`; a `ValueError`
-        when the range is empty or does not fit the dtype. Without bias, by Lemire's method (2019). Drawn in `stream` if
-        given.
+        With `endpoint` the upper end is included. `dtype` is an integer one or bool, else raises `TypeError`; a
+        `ValueError` when the range is empty or does not fit the dtype. Without bias, by Lemire's method (2019). Drawn
+        in `stream` if given.
         """
         if high is None:
             low, high = 0, low
@@ -234,8 +234,8 @@ class Generator:
     def permutation(self, x, stream=None):
         """A random order of ``range(x)``, as int64, or a shuffled copy of an array along its first axis: a new array.
 
-        A `TypeError` for an array without axes. Each place is computed from its index alone, by a cipher (a Feistel
-        network) over the numbers up to x. In `stream` if given; does not wait.
+        Raises `TypeError` for an array without axes. Each place is computed from its index alone, by a cipher (a
+        Feistel network) over the numbers up to x. In `stream` if given; does not wait.
         """
         if not hasattr(x, "shape"):
             out = _xp.empty(operator.index(x), np.int64)
@@ -250,7 +250,7 @@ class Generator:
     def shuffle(self, x, stream=None):
         """Put the device array `x` into a random order along its first axis, in place; does not wait. Returns None.
 
-        A `TypeError` for an array without axes. Rows stay together. In `stream` if given.
+        Raises `TypeError` for an array without axes. Rows stay together. In `stream` if given.
         """
         if not x.shape:
             raise TypeError("Argument must be at least 1-dimensional")
@@ -275,7 +275,7 @@ class Generator:
     def choice(self, a, size=None, replace=True, stream=None):
         """Elements of ``range(a)`` as a new array of int64 and of the shape `size`; does not wait.
 
-        Without `replace` all are different: a `ValueError` for more of them than `a`. Unlike NumPy's, `a` is an
+        Without `replace` all are different; raises `ValueError` for more of them than `a`. Unlike NumPy's, `a` is an
         integer, and there are no weights: take from an array by the result. In `stream` if given.
         """
         n = as_integer("a", a)

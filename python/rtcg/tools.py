@@ -30,7 +30,7 @@ def __getattr__(name):
 def bitlog2(n):
     """The position of the highest bit that is set in the integer `n`, the binary logarithm rounded down: an int.
 
-    A `ValueError` for 0 and negative numbers, a `TypeError` for what is no integer.
+    Raises `ValueError` for 0 and negative numbers, and `TypeError` for what is no integer.
     """
     n = operator.index(n)
     if n <= 0:
@@ -85,8 +85,8 @@ def make_default_context(ctx_maker=None):
 def get_default_device(default=0):
     """The device that CUDA_DEVICE or ``~/.cuda_device`` names, else number `default`: a `rtcg.driver.Device`.
 
-    No context is made. A `ValueError` when the name is no number, a `rtcg.driver.LogicError` that says where it stands
-    when there is no such device.
+    No context is made. Raises `ValueError` when the name is no number, and `rtcg.driver.LogicError` that says where it
+    stands when there is no such device.
     """
     device = _requested_device()
     return drv.Device(default) if device is None else device

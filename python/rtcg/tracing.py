@@ -53,7 +53,7 @@ def is_on():
 def trace(path):
     """Trace what happens inside of a ``with`` statement, into the file `path`, as `start` and `stop` do.
 
-    A context manager without a value. Driver calls and kernels of all threads are in it. An `OSError` when the file
+    A context manager without a value. Driver calls and kernels of all threads are in it. Raises `OSError` when the file
     cannot be written.
     """
     start(path)

@@ -195,7 +195,8 @@ class _IntegerLimits:
 def finfo(type, /):  # noqa: A002
     """Limits of a floating-point dtype, of its parts if it is complex: an object with `bits`, `eps` and so on.
 
-    `type` is a dtype or an array, of which only the dtype is asked for; does not wait. A `ValueError` for other dtypes.
+    `type` is a dtype or an array, of which only the dtype is asked for; does not wait. Raises `ValueError` for other
+    dtypes.
     """
     limits = np.finfo(type.dtype if isinstance(type, _GPUArray) else type)
     floats = (float(x) for x in (limits.eps, limits.max, limits.min, limits.smallest_normal))
@@ -205,7 +206,8 @@ def finfo(type, /):  # noqa: A002
 def iinfo(type, /):  # noqa: A002
     """Limits of an integer dtype: an object with `bits`, `max`, `min` and `dtype`.
 
-    `type` is a dtype or an array, of which only the dtype is asked for; does not wait. A `ValueError` for other dtypes.
+    `type` is a dtype or an array, of which only the dtype is asked for; does not wait. Raises `ValueError` for other
+    dtypes.
     """
     limits = np.iinfo(type.dtype if isinstance(type, _GPUArray) else type)
     return _IntegerLimits(limits.bits, int(limits.max), int(limits.min), limits.dtype)

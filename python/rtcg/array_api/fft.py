@@ -58,7 +58,7 @@ def _cast_frequencies(frequencies, dtype):
 def fftfreq(n, /, *, d=1.0, dtype=None, device=None):
     """The frequencies of the coefficients of `fft`: a new array, of float64 or `dtype`. Does not wait.
 
-    A `ValueError` for a dtype that is not a real floating-point one; other errors are those of `rtcg.fft.fftfreq`.
+    Raises `ValueError` for a dtype that is not a real floating-point one; other errors are those of `rtcg.fft.fftfreq`.
     """
     return _cast_frequencies(_f.fftfreq(n, d, device), dtype)
 
@@ -66,7 +66,8 @@ def fftfreq(n, /, *, d=1.0, dtype=None, device=None):
 def rfftfreq(n, /, *, d=1.0, dtype=None, device=None):
     """The frequencies of the coefficients of `rfft`: a new array, of float64 or `dtype`. Does not wait.
 
-    A `ValueError` for a dtype that is not a real floating-point one; other errors are those of `rtcg.fft.rfftfreq`.
+    Raises `ValueError` for a dtype that is not a real floating-point one; other errors are those of
+    `rtcg.fft.rfftfreq`.
     """
     return _cast_frequencies(_f.rfftfreq(n, d, device), dtype)
 

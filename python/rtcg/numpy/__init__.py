@@ -43,7 +43,7 @@ def zeros(shape, dtype=np.float64, allocator=None, order="C"):
     Raises
     ------
     rtcg.driver.MemoryError
-        When the device has not that much memory.
+        If the device does not have enough memory.
     """
     array = GPUArray(shape, dtype, allocator, order=order)
     array._clear()
@@ -55,7 +55,7 @@ def full(shape, fill_value, dtype=None, allocator=None, order="C"):
 
     `shape` is an int or a sequence of int, `fill_value` a number or what is broadcast to the shape, `order` "C" or "F".
     Without `dtype` the result has the dtype that NumPy gives it. `allocator` is a callable of a number of bytes.
-    `rtcg.driver.MemoryError` when the device has not that much memory.
+    `rtcg.driver.MemoryError` when the device does not have enough memory.
     """
     dtype = np.asarray(fill_value).dtype if dtype is None else dtype
     return GPUArray(shape, dtype, allocator, order=order).fill(fill_value)
@@ -136,7 +136,7 @@ def to_gpu(ary, allocator=None):
     TypeError
         For a dtype without a C type, such as object.
     rtcg.driver.MemoryError
-        When the device has not that much memory.
+        If the device does not have enough memory.
     """
     ary = np.asarray(ary)
     array = GPUArray(ary.shape, ary.dtype, allocator, order=_memory_order(ary))
@@ -161,11 +161,11 @@ def to_gpu_async(ary, allocator=None, stream=None):
 def arange(*args, dtype=None, stream=None, allocator=None):
     """``arange([start,] stop[, step], dtype=None)``: evenly spaced numbers from `start` up to, without, `stop`.
 
-    A new array of one axis and of ``ceil((stop - start) / step)`` elements. Arguments are numbers of the host; the
-    dtype is theirs together, unless given (also as the fourth positional argument). Does not wait. Elements are
+    Returns a new array of one axis and of ``ceil((stop - start) / step)`` elements. Arguments are numbers of the host;
+    the dtype is theirs together, unless given (also as the fourth positional argument). Does not wait. Elements are
     ``start + k * step`` in that dtype, with the difference of the first two, as they are converted to it, as the step:
-    that is how NumPy rounds. A `ZeroDivisionError` for a step of 0, an `OverflowError` for integers that the dtype does
-    not hold, a `ValueError` for a number of elements that is not finite, a `TypeError` for other than one to three
+    that is how NumPy rounds. Raises `ZeroDivisionError` for a step of 0, `OverflowError` for integers that the dtype
+    does not hold, `ValueError` for a number of elements that is not finite, and `TypeError` for other than one to three
     numbers, and for more than two elements of bool. `stream` is upstream's and of no effect.
     """
     if len(args) > 3:
@@ -215,9 +215,9 @@ def _arange_step(first, second, dtype):
 def broadcast_to(a, shape):
     """A view of `a` in the larger shape `shape`, repeated by strides of 0; nothing is copied, and nothing waited for.
 
-    `a` is an array on the device. Axes of length 1, and axes that are missing in front, are repeated. A `ValueError` if
-    the shapes do not fit. Unlike NumPy's, the view is not marked as read-only; all repetitions of an element are one
-    place in memory.
+    `a` is an array on the device. Axes of length 1, and axes that are missing in front, are repeated. Raises
+    `ValueError` if the shapes do not fit. Unlike NumPy's, the view is not marked as read-only; all repetitions of an
+    element are one place in memory.
     """
     return a._broadcast_to(shape)
 
@@ -225,7 +225,8 @@ def broadcast_to(a, shape):
 def expand_dims(a, axis):
     """A view of the device array `a` with new axes of length 1 at the positions `axis`; does not wait.
 
-    `axis` is an int or a tuple of int, counted in the result. An `AxisError` for a position that the result has not.
+    `axis` is an int or a tuple of int, counted in the result. Raises `AxisError` for a position that the result does
+    not have.
     """
     return a._expand_dims(axis)
 
@@ -233,8 +234,8 @@ def expand_dims(a, axis):
 def moveaxis(a, source, destination):
     """A view of the device array `a` whose axes `source` are at the places `destination`; does not wait.
 
-    Both are an int, or as many ints each; other axes keep their order. An `AxisError` for an axis that `a` has not, a
-    `ValueError` for numbers of axes that differ or axes that are named twice.
+    Both are an int, or as many ints each; other axes keep their order. Raises `AxisError` for an axis that `a` does not
+    have, and `ValueError` for numbers of axes that differ or axes that are named twice.
     """
     return a._moveaxis(source, destination)
 
@@ -242,8 +243,9 @@ def moveaxis(a, source, destination):
 def flip(m, axis=None):
     """A view of the device array `m` with the order of elements reversed along `axis`; does not wait.
 
-    `axis` is None (all axes), an int or a tuple of int. An `AxisError` for an axis that `m` has not. The view has
-    negative strides; kernels of `rtcg.elementwise` take it as an operand, raw kernels get its first element's address.
+    `axis` is None (all axes), an int or a tuple of int. Raises `AxisError` for an axis that `m` does not have. The view
+    has negative strides; kernels of `rtcg.elementwise` take it as an operand, raw kernels get its first element's
+    address.
     """
     return m._flip(axis)
 
@@ -251,8 +253,8 @@ def flip(m, axis=None):
 def reshape(a, *shape, order="C"):
     """The elements of the device array `a` in another shape of as many elements; does not wait.
 
-    A view where the memory layout allows, else a copy. The shape is given as ints or as one sequence; one length may be
-    -1. `order` is "C", "F" or "A". A `ValueError` if the number of elements differs.
+    Returns a view where the memory layout allows, else a copy. The shape is given as ints or as one sequence; one
+    length may be -1. `order` is "C", "F" or "A". Raises `ValueError` if the number of elements differs.
     """
     return a.reshape(*shape, order=order)
 
@@ -260,7 +262,7 @@ def reshape(a, *shape, order="C"):
 def transpose(a, axes=None):
     """A view of the device array `a` with its axes in the order `axes`, by default reversed; does not wait.
 
-    A `ValueError` unless `axes` names each axis once.
+    Raises `ValueError` unless `axes` names each axis once.
     """
     return a.transpose(axes)
 
@@ -466,8 +468,9 @@ def asarray(a, dtype=None, order=None, *, copy=None, device=None):
     Device arrays are shared, also those of other libraries (``__cuda_array_interface__``, DLPack), and nothing is
     waited for; anything else goes through `numpy.asarray` and is copied, and the call waits for that copy. With `dtype`
     another one is converted in a new array. With `copy` true there is always a copy; with False a `ValueError` if one
-    is needed. `device`, a `rtcg.driver.Device`, is where the result is: arrays of another device are copied. `order` is
-    of no effect. A `TypeError` for a dtype without a C type, such as object, a `ValueError` for another `device`.
+    is needed. `device`, a `rtcg.driver.Device`, is where the result is: arrays of another device are copied. `order`
+    has no effect. Raises `TypeError` for a dtype without a C type, such as object, and `ValueError` for another
+    `device`.
     """
     if device is not None:
         return _asarray_on(_as_device(device), a, dtype, copy)
@@ -502,7 +505,7 @@ def _asarray_on(device, a, dtype, copy):
 def array(object, dtype=None, *, copy=True, order="K"):  # noqa: A002
     """A new device array of anything `asarray` takes; a copy even of a device array unless `copy` is false.
 
-    `dtype` is converted to. Does not wait for device arrays, but for the copy of what is on the host. `order` is of no
+    `dtype` is converted to. Does not wait for device arrays, but for the copy of what is on the host. `order` has no
     effect: copies keep the memory order.
     """
     return asarray(object, dtype, copy=copy if isinstance(object, GPUArray) else None)
@@ -554,7 +557,7 @@ def _elementwise_extremum(name, a, b, out, stream, dtype):
 def maximum(a, b, out=None, stream=None, *, dtype=None):
     """The larger of two elements; NaN wins, as in `numpy.maximum`.
 
-    Operands are array-like and broadcast (a `ValueError` if their shapes do not fit); complex numbers are ordered by
+    Operands are array-like and broadcast (`ValueError` if their shapes do not fit); complex numbers are ordered by
     real, then imaginary part. The result, `out` or a new array, has their common dtype, or `dtype`. Computed in
     `stream` if given; does not wait. `fmax` prefers the number to the NaN.
     """
@@ -564,7 +567,7 @@ def maximum(a, b, out=None, stream=None, *, dtype=None):
 def minimum(a, b, out=None, stream=None, *, dtype=None):
     """The smaller of two elements; NaN wins, as in `numpy.minimum`.
 
-    Operands are array-like and broadcast (a `ValueError` if their shapes do not fit); complex numbers are ordered by
+    Operands are array-like and broadcast (`ValueError` if their shapes do not fit); complex numbers are ordered by
     real, then imaginary part. The result, `out` or a new array, has their common dtype, or `dtype`. Computed in
     `stream` if given; does not wait. `fmin` prefers the number to the NaN.
     """
@@ -574,7 +577,7 @@ def minimum(a, b, out=None, stream=None, *, dtype=None):
 def logical_and(x1, x2, /, out=None, *, allocator=None):
     """Whether both elements are true, element by element: an array of bool; does not wait.
 
-    Operands are array-like of any dtype and broadcast: a `ValueError` if their shapes do not fit. What is not 0 is
+    Operands are array-like of any dtype and broadcast; raises `ValueError` if their shapes do not fit. What is not 0 is
     true, NaN too. The result is in `out` or a new array, from `allocator` if given.
     """
     return _native.call_with_allocator(allocator, _ufunc, "logical_and", (x1, x2), out)
@@ -583,7 +586,7 @@ def logical_and(x1, x2, /, out=None, *, allocator=None):
 def logical_or(x1, x2, /, out=None, *, allocator=None):
     """Whether at least one of two elements is true: an array of bool; does not wait.
 
-    Operands are array-like of any dtype and broadcast: a `ValueError` if their shapes do not fit. What is not 0 is
+    Operands are array-like of any dtype and broadcast; raises `ValueError` if their shapes do not fit. What is not 0 is
     true, NaN too. The result is in `out` or a new array, from `allocator` if given.
     """
     return _native.call_with_allocator(allocator, _ufunc, "logical_or", (x1, x2), out)
@@ -600,9 +603,9 @@ def logical_not(x, /, out=None, *, allocator=None):
 def where(criterion, then_=None, else_=None, out=None, stream=None):
     """`then_` where the criterion is true, else `else_`; with the criterion alone, `nonzero`.
 
-    Operands are array-like and broadcast, and may be numbers: a `ValueError` if shapes do not fit. The result, `out` or
-    a new array, has the common dtype of `then_` and `else_`; both are read, and what is not chosen is left out.
-    Computed in `stream` if given. Does not wait, but with the criterion alone for the number of results.
+    Operands are array-like and broadcast, and may be numbers; raises `ValueError` if shapes do not fit. The result,
+    `out` or a new array, has the common dtype of `then_` and `else_`; both are read, and what is not chosen is left
+    out. Computed in `stream` if given. Does not wait, but with the criterion alone for the number of results.
     """
     if then_ is None and else_ is None:
         return nonzero(criterion)  # noqa: F821
@@ -612,10 +615,10 @@ def where(criterion, then_=None, else_=None, out=None, stream=None):
 def clip(a, a_min=None, a_max=None, out=None, *, min=None, max=None):  # noqa: A002
     """Elements limited to the range from `a_min` to `a_max`, either of which may be None; does not wait.
 
-    `a` is array-like; limits are numbers or arrays that are broadcast with it (a `ValueError` if shapes do not fit),
-    also by the names `min` and `max`. A Python integer may be one that the dtype of `a` does not hold if it limits
-    nothing, else it is an `OverflowError`. The result, `out` or a new array, has the common dtype. NaN stays NaN.
-    Without limits it is a copy.
+    `a` is array-like; limits are numbers or arrays that are broadcast with it (`ValueError` if shapes do not fit), also
+    by the names `min` and `max`. A Python integer may be one that the dtype of `a` does not hold if it limits nothing,
+    else it is an `OverflowError`. The result, `out` or a new array, has the common dtype. NaN stays NaN. Without limits
+    it is a copy.
     """
     low, high = a_min if min is None else min, a_max if max is None else max
     a = _to_device(a)
@@ -663,9 +666,9 @@ around = round
 def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
     """Whether ``|a - b| <= atol + rtol * |b|``, element by element: a new array of bool; does not wait.
 
-    Operands are array-like and broadcast: a `ValueError` if their shapes do not fit. Equal infinities are close; NaN is
-    close to nothing, but to NaN if `equal_nan` is true. Not symmetric, as in NumPy: `b` is the reference, and becomes
-    float64 where it is of integers or bools. Tolerances are numbers or arrays that are broadcast.
+    Operands are array-like and broadcast; raises `ValueError` if their shapes do not fit. Equal infinities are close;
+    NaN is close to nothing, but to NaN if `equal_nan` is true. Not symmetric, as in NumPy: `b` is the reference, and
+    becomes float64 where it is of integers or bools. Tolerances are numbers or arrays that are broadcast.
     """
     a, b = _to_device(a), _to_device(b)
     if b.dtype.kind in "iub":
@@ -699,7 +702,7 @@ def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
     """A new array of `x` in which NaN and infinities are replaced by numbers; does not wait.
 
     `x` is array-like. NaN becomes `nan`, infinities become `posinf` and `neginf`, by default the largest and the
-    smallest number of the dtype; complex numbers have both parts replaced, and other dtypes are copied. `copy` is of no
+    smallest number of the dtype; complex numbers have both parts replaced, and other dtypes are copied. `copy` has no
     effect: `x` stays as it is.
     """
     x = _to_device(x)
@@ -803,9 +806,9 @@ def cumsum(a, axis=None, dtype=None, out=None):
     """Running sums along `axis`, or of the flattened array if it is None; does not wait.
 
     `a` is array-like; the result, `out` or a new array, has its shape (one axis if flattened). `dtype` is that of the
-    sums, by default NumPy's: integers narrower than int64 are widened. An `AxisError` for an axis that `a` has not. One
-    pass over memory, a scan with decoupled look-back (Merrill and Garland, 2016), which adds floats in another order
-    than NumPy.
+    sums, by default NumPy's: integers narrower than int64 are widened. Raises `AxisError` for an axis that `a` does not
+    have. One pass over memory, a scan with decoupled look-back (Merrill and Garland, 2016), which adds floats in
+    another order than NumPy.
     """
     return _convert_to_out(out, _native.array_cumulative(_to_device(a), "sum", axis, dtype))
 
@@ -863,8 +866,8 @@ def dot(a, b, dtype=None, stream=None, allocator=None, *, out=None):
     Matrices of one shape are multiplied as matrices if they are square and no `dtype` is given. The result is a new
     array, without axes for inner products; `dtype` is that of an inner product. Operands are array-like; a `ValueError`
     when shapes do not fit. `stream` is what inner products are computed in, `allocator` is what allocates. `out`, which
-    is seen in the place of `dtype` too, gets the result: a `ValueError` unless it has its shape and dtype. Does not
-    wait.
+    is seen in the place of `dtype` too, gets the result; raises `ValueError` unless it has its shape and dtype. Does
+    not wait.
     """
     if isinstance(dtype, GPUArray):
         # NumPy's third argument is `out`.
@@ -891,7 +894,7 @@ def dot(a, b, dtype=None, stream=None, allocator=None, *, out=None):
 def vdot(a, b):
     """The inner product of all elements, those of `a` conjugated: a new array without axes; does not wait.
 
-    Operands are array-like of any shapes and of as many elements, taken in C order: a `ValueError` for different
+    Operands are array-like of any shapes and of as many elements, taken in C order; raises `ValueError` for different
     numbers. The dtype is the common one.
     """
     return _native.array_dot_flat(_to_device(a).ravel().conj(), _to_device(b).ravel())
@@ -900,8 +903,8 @@ def vdot(a, b):
 def inner(a, b):
     """Sums of products over the last axes, ``a.shape[:-1] + b.shape[:-1]`` in shape; does not wait.
 
-    Operands are array-like; where one has no axis it is their product. The result is a new array of the common dtype. A
-    `ValueError` when the last axes differ in length. By `matmul`.
+    Operands are array-like; where one has no axis it is their product. The result is a new array of the common dtype.
+    Raises `ValueError` when the last axes differ in length. By `matmul`.
     """
     a, b = _to_device(a), _to_device(b)
     return tensordot(a, b, ((-1,), (-1,))) if a.ndim and b.ndim else a * b
@@ -918,8 +921,8 @@ def outer(a, b, out=None):
 def vecdot(x1, x2, /, out=None, *, axis=-1):
     """Sums of products along `axis`, `x1` conjugated; the other axes are broadcast. Does not wait.
 
-    Operands are array-like; the result, `out` or a new array of the common dtype, has not the axis. A `ValueError` when
-    the lengths along the axis differ or the other axes do not fit. Products are written to memory before they are
+    Operands are array-like; the result, `out` or a new array of the common dtype, has not the axis. Raises `ValueError`
+    when the lengths along the axis differ or the other axes do not fit. Products are written to memory before they are
     summed.
     """
     x1, x2 = _to_device(x1), _to_device(x2)
@@ -933,8 +936,8 @@ def tensordot(a, b, axes=2):
     """Sums of products over pairs of axes: a new array of the other axes of `a`, then of `b`; does not wait.
 
     `axes` is a number n (the last n axes of `a`, the first n of `b`), or two lists of axes. Operands are array-like;
-    the result has their common dtype. A `ValueError` when the lengths of paired axes differ. One matrix product of the
-    operands, which are copied where their layout has to be rearranged.
+    the result has their common dtype. Raises `ValueError` when the lengths of paired axes differ. One matrix product of
+    the operands, which are copied where their layout has to be rearranged.
     """
     a, b = _to_device(a), _to_device(b)
     if isinstance(axes, (int, np.integer)):
@@ -960,7 +963,7 @@ def tensordot(a, b, axes=2):
 def trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
     """The sum of the diagonal `offset` of the axes `axis1` and `axis2`; does not wait.
 
-    `a` is array-like with at least two axes (else a `ValueError`). The result, `out` or a new array, has the other axes
+    `a` is array-like with at least two axes (else `ValueError`). The result, `out` or a new array, has the other axes
     of `a`, and `dtype`, by default that of `sum`.
     """
     return _to_device(a).diagonal(offset, axis1, axis2).sum(-1, dtype, out)
@@ -980,8 +983,9 @@ def copy(a, order="K"):
 def astype(x, dtype, /, *, copy=True, device=None):
     """The device array `x` converted to `dtype`, as C converts numbers; does not wait.
 
-    A new array; `x` itself if `copy` is false and it has that dtype. The fraction of floats that become integers is cut
-    off, and values outside the range are undefined. `device`, a `rtcg.driver.Device`, is where the result is.
+    Returns a new array; `x` itself if `copy` is false and it has that dtype. The fraction of floats that become
+    integers is cut off, and values outside the range are undefined. `device`, a `rtcg.driver.Device`, is where the
+    result is.
     """
     return (x if device is None else x.to_device(_as_device(device))).astype(dtype, copy=copy)
 
@@ -989,7 +993,7 @@ def astype(x, dtype, /, *, copy=True, device=None):
 def copyto(dst, src, casting="same_kind", where=True):
     """Write `src`, broadcast and converted, to the device array `dst`, where the mask `where` holds; does not wait.
 
-    Returns None. `src` is array-like, `where` true or an array of bool that is broadcast (else a `TypeError`). A
+    Returns None. `src` is array-like, `where` true or an array of bool that is broadcast (else `TypeError`). A
     `TypeError` too when the dtype of `src` cannot be converted by the rule `casting`, a `ValueError` when shapes do not
     fit.
     """
@@ -1008,9 +1012,9 @@ def copyto(dst, src, casting="same_kind", where=True):
 def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0):
     """`num` evenly spaced numbers from `start` to `stop`, which is the last one if `endpoint` is true; does not wait.
 
-    A new array of `num` elements, float64 unless `dtype` says otherwise; or of more axes if `start` and `stop` are
-    array-like, with the numbers along `axis`. With `retstep` a tuple of it and the step. Integers are rounded down. A
-    `ValueError` for a negative `num`. Elements are ``start + k * step``, as NumPy's.
+    Returns a new array of `num` elements, float64 unless `dtype` says otherwise; or of more axes if `start` and `stop`
+    are array-like, with the numbers along `axis`. With `retstep` a tuple of it and the step. Integers are rounded down.
+    Raises `ValueError` for a negative `num`. Elements are ``start + k * step``, as NumPy's.
     """
     num = operator.index(num)
     if num < 0:
@@ -1044,8 +1048,8 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
 def eye(N, M=None, k=0, dtype=np.float64, order="C"):  # noqa: N803
     """A matrix of `N` by `M` (by default `N`) with ones on the diagonal `k` and zeros elsewhere; does not wait.
 
-    A new array of `dtype` in the memory order `order` ("C" or "F"). `k` is positive above the main diagonal; one
-    outside the matrix has no elements.
+    Returns a new array of `dtype` in the memory order `order` ("C" or "F"). `k` is positive above the main diagonal;
+    one outside the matrix has no elements.
     """
     result = zeros((N, N if M is None else M), dtype, order=order)
     if 0 not in result.shape:
@@ -1078,7 +1082,7 @@ def ndim(a):
 def size(a, axis=None):
     """The number of elements of a device array, or the length of `axis`: an int; does not wait for elements.
 
-    An `IndexError` for an axis that the array has not.
+    Raises `IndexError` for an axis that the array does not have.
     """
     return a.size if axis is None else a.shape[axis]
 

@@ -734,11 +734,11 @@ def any(
 def arange(*args: Any, dtype: Any = None, stream: Any = None, allocator: Any = None) -> GPUArray:
     """``arange([start,] stop[, step], dtype=None)``: evenly spaced numbers from `start` up to, without, `stop`.
 
-    A new array of one axis and of ``ceil((stop - start) / step)`` elements. Arguments are numbers of the host; the
-    dtype is theirs together, unless given (also as the fourth positional argument). Does not wait. Elements are
+    Returns a new array of one axis and of ``ceil((stop - start) / step)`` elements. Arguments are numbers of the host;
+    the dtype is theirs together, unless given (also as the fourth positional argument). Does not wait. Elements are
     ``start + k * step`` in that dtype, with the difference of the first two, as they are converted to it, as the step:
-    that is how NumPy rounds. A `ZeroDivisionError` for a step of 0, an `OverflowError` for integers that the dtype does
-    not hold, a `ValueError` for a number of elements that is not finite, a `TypeError` for other than one to three
+    that is how NumPy rounds. Raises `ZeroDivisionError` for a step of 0, `OverflowError` for integers that the dtype
+    does not hold, `ValueError` for a number of elements that is not finite, and `TypeError` for other than one to three
     numbers, and for more than two elements of bool. `stream` is upstream's and of no effect.
     """
 
@@ -858,7 +858,7 @@ def around(a: Any, decimals: Any = 0, out: Any = None) -> GPUArray:
 def array(object: Any, dtype: Any = None, *, copy: Any = True, order: Any = "K") -> GPUArray:
     """A new device array of anything `asarray` takes; a copy even of a device array unless `copy` is false.
 
-    `dtype` is converted to. Does not wait for device arrays, but for the copy of what is on the host. `order` is of no
+    `dtype` is converted to. Does not wait for device arrays, but for the copy of what is on the host. `order` has no
     effect: copies keep the memory order.
     """
 
@@ -874,8 +874,9 @@ def asarray(a: Any, dtype: Any = None, order: Any = None, *, copy: Any = None, d
     Device arrays are shared, also those of other libraries (``__cuda_array_interface__``, DLPack), and nothing is
     waited for; anything else goes through `numpy.asarray` and is copied, and the call waits for that copy. With `dtype`
     another one is converted in a new array. With `copy` true there is always a copy; with False a `ValueError` if one
-    is needed. `device`, a `rtcg.driver.Device`, is where the result is: arrays of another device are copied. `order` is
-    of no effect. A `TypeError` for a dtype without a C type, such as object, a `ValueError` for another `device`.
+    is needed. `device`, a `rtcg.driver.Device`, is where the result is: arrays of another device are copied. `order`
+    has no effect. Raises `TypeError` for a dtype without a C type, such as object, and `ValueError` for another
+    `device`.
     """
 
 def asnumpy(a: Any) -> Any:
@@ -887,8 +888,9 @@ def asnumpy(a: Any) -> Any:
 def astype(x: Any, dtype: Any, /, *, copy: Any = True, device: Any = None) -> GPUArray:
     """The device array `x` converted to `dtype`, as C converts numbers; does not wait.
 
-    A new array; `x` itself if `copy` is false and it has that dtype. The fraction of floats that become integers is cut
-    off, and values outside the range are undefined. `device`, a `rtcg.driver.Device`, is where the result is.
+    Returns a new array; `x` itself if `copy` is false and it has that dtype. The fraction of floats that become
+    integers is cut off, and values outside the range are undefined. `device`, a `rtcg.driver.Device`, is where the
+    result is.
     """
 
 def bitwise_and(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
@@ -939,9 +941,9 @@ def bitwise_xor(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stre
 def broadcast_to(a: Any, shape: Any) -> GPUArray:
     """A view of `a` in the larger shape `shape`, repeated by strides of 0; nothing is copied, and nothing waited for.
 
-    `a` is an array on the device. Axes of length 1, and axes that are missing in front, are repeated. A `ValueError` if
-    the shapes do not fit. Unlike NumPy's, the view is not marked as read-only; all repetitions of an element are one
-    place in memory.
+    `a` is an array on the device. Axes of length 1, and axes that are missing in front, are repeated. Raises
+    `ValueError` if the shapes do not fit. Unlike NumPy's, the view is not marked as read-only; all repetitions of an
+    element are one place in memory.
     """
 
 def cbrt(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
@@ -968,10 +970,10 @@ def clip(
 ) -> GPUArray:
     """Elements limited to the range from `a_min` to `a_max`, either of which may be None; does not wait.
 
-    `a` is array-like; limits are numbers or arrays that are broadcast with it (a `ValueError` if shapes do not fit),
-    also by the names `min` and `max`. A Python integer may be one that the dtype of `a` does not hold if it limits
-    nothing, else it is an `OverflowError`. The result, `out` or a new array, has the common dtype. NaN stays NaN.
-    Without limits it is a copy.
+    `a` is array-like; limits are numbers or arrays that are broadcast with it (`ValueError` if shapes do not fit), also
+    by the names `min` and `max`. A Python integer may be one that the dtype of `a` does not hold if it limits nothing,
+    else it is an `OverflowError`. The result, `out` or a new array, has the common dtype. NaN stays NaN. Without limits
+    it is a copy.
     """
 
 def conj(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
@@ -1051,9 +1053,9 @@ def cumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> GPUA
     """Running sums along `axis`, or of the flattened array if it is None; does not wait.
 
     `a` is array-like; the result, `out` or a new array, has its shape (one axis if flattened). `dtype` is that of the
-    sums, by default NumPy's: integers narrower than int64 are widened. An `AxisError` for an axis that `a` has not. One
-    pass over memory, a scan with decoupled look-back (Merrill and Garland, 2016), which adds floats in another order
-    than NumPy.
+    sums, by default NumPy's: integers narrower than int64 are widened. Raises `AxisError` for an axis that `a` does not
+    have. One pass over memory, a scan with decoupled look-back (Merrill and Garland, 2016), which adds floats in
+    another order than NumPy.
     """
 
 def deg2rad(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
@@ -1087,8 +1089,8 @@ def dot(a: Any, b: Any, dtype: Any = None, stream: Any = None, allocator: Any = 
     Matrices of one shape are multiplied as matrices if they are square and no `dtype` is given. The result is a new
     array, without axes for inner products; `dtype` is that of an inner product. Operands are array-like; a `ValueError`
     when shapes do not fit. `stream` is what inner products are computed in, `allocator` is what allocates. `out`, which
-    is seen in the place of `dtype` too, gets the result: a `ValueError` unless it has its shape and dtype. Does not
-    wait.
+    is seen in the place of `dtype` too, gets the result; raises `ValueError` unless it has its shape and dtype. Does
+    not wait.
     """
 
 empty = GPUArray
@@ -1129,7 +1131,8 @@ def exp2(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -
 def expand_dims(a: Any, axis: Any) -> GPUArray:
     """A view of the device array `a` with new axes of length 1 at the positions `axis`; does not wait.
 
-    `axis` is an int or a tuple of int, counted in the result. An `AxisError` for a position that the result has not.
+    `axis` is an int or a tuple of int, counted in the result. Raises `AxisError` for a position that the result does
+    not have.
     """
 
 def expm1(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
@@ -1154,8 +1157,9 @@ def fabs(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -
 def flip(m: Any, axis: Any = None) -> GPUArray:
     """A view of the device array `m` with the order of elements reversed along `axis`; does not wait.
 
-    `axis` is None (all axes), an int or a tuple of int. An `AxisError` for an axis that `m` has not. The view has
-    negative strides; kernels of `rtcg.elementwise` take it as an operand, raw kernels get its first element's address.
+    `axis` is None (all axes), an int or a tuple of int. Raises `AxisError` for an axis that `m` does not have. The view
+    has negative strides; kernels of `rtcg.elementwise` take it as an operand, raw kernels get its first element's
+    address.
     """
 
 def float_power(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
@@ -1222,7 +1226,7 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, allocator: Any = None, 
 
     `shape` is an int or a sequence of int, `fill_value` a number or what is broadcast to the shape, `order` "C" or "F".
     Without `dtype` the result has the dtype that NumPy gives it. `allocator` is a callable of a number of bytes.
-    `rtcg.driver.MemoryError` when the device has not that much memory.
+    `rtcg.driver.MemoryError` when the device does not have enough memory.
     """
 
 def full_like(other_ary: Any, fill_value: Any, dtype: Any = None, order: Any = "K", shape: Any = None) -> GPUArray:
@@ -1288,8 +1292,8 @@ def imag(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -
 def inner(a: Any, b: Any) -> GPUArray:
     """Sums of products over the last axes, ``a.shape[:-1] + b.shape[:-1]`` in shape; does not wait.
 
-    Operands are array-like; where one has no axis it is their product. The result is a new array of the common dtype. A
-    `ValueError` when the last axes differ in length. By `matmul`.
+    Operands are array-like; where one has no axis it is their product. The result is a new array of the common dtype.
+    Raises `ValueError` when the last axes differ in length. By `matmul`.
     """
 
 def invert(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
@@ -1304,9 +1308,9 @@ def invert(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None)
 def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: Any = False) -> GPUArray:
     """Whether ``|a - b| <= atol + rtol * |b|``, element by element: a new array of bool; does not wait.
 
-    Operands are array-like and broadcast: a `ValueError` if their shapes do not fit. Equal infinities are close; NaN is
-    close to nothing, but to NaN if `equal_nan` is true. Not symmetric, as in NumPy: `b` is the reference, and becomes
-    float64 where it is of integers or bools. Tolerances are numbers or arrays that are broadcast.
+    Operands are array-like and broadcast; raises `ValueError` if their shapes do not fit. Equal infinities are close;
+    NaN is close to nothing, but to NaN if `equal_nan` is true. Not symmetric, as in NumPy: `b` is the reference, and
+    becomes float64 where it is of integers or bools. Tolerances are numbers or arrays that are broadcast.
     """
 
 def isfinite(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
@@ -1436,7 +1440,7 @@ def logaddexp2(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, strea
 def logical_and(x1: Any, x2: Any, /, out: Any = None, *, allocator: Any = None) -> GPUArray:
     """Whether both elements are true, element by element: an array of bool; does not wait.
 
-    Operands are array-like of any dtype and broadcast: a `ValueError` if their shapes do not fit. What is not 0 is
+    Operands are array-like of any dtype and broadcast; raises `ValueError` if their shapes do not fit. What is not 0 is
     true, NaN too. The result is in `out` or a new array, from `allocator` if given.
     """
 
@@ -1449,7 +1453,7 @@ def logical_not(x: Any, /, out: Any = None, *, allocator: Any = None) -> GPUArra
 def logical_or(x1: Any, x2: Any, /, out: Any = None, *, allocator: Any = None) -> GPUArray:
     """Whether at least one of two elements is true: an array of bool; does not wait.
 
-    Operands are array-like of any dtype and broadcast: a `ValueError` if their shapes do not fit. What is not 0 is
+    Operands are array-like of any dtype and broadcast; raises `ValueError` if their shapes do not fit. What is not 0 is
     true, NaN too. The result is in `out` or a new array, from `allocator` if given.
     """
 
@@ -1503,7 +1507,7 @@ def max(
 def maximum(a: Any, b: Any, out: Any = None, stream: Any = None, *, dtype: Any = None) -> GPUArray:
     """The larger of two elements; NaN wins, as in `numpy.maximum`.
 
-    Operands are array-like and broadcast (a `ValueError` if their shapes do not fit); complex numbers are ordered by
+    Operands are array-like and broadcast (`ValueError` if their shapes do not fit); complex numbers are ordered by
     real, then imaginary part. The result, `out` or a new array, has their common dtype, or `dtype`. Computed in
     `stream` if given; does not wait. `fmax` prefers the number to the NaN.
     """
@@ -1552,7 +1556,7 @@ def min(
 def minimum(a: Any, b: Any, out: Any = None, stream: Any = None, *, dtype: Any = None) -> GPUArray:
     """The smaller of two elements; NaN wins, as in `numpy.minimum`.
 
-    Operands are array-like and broadcast (a `ValueError` if their shapes do not fit); complex numbers are ordered by
+    Operands are array-like and broadcast (`ValueError` if their shapes do not fit); complex numbers are ordered by
     real, then imaginary part. The result, `out` or a new array, has their common dtype, or `dtype`. Computed in
     `stream` if given; does not wait. `fmin` prefers the number to the NaN.
     """
@@ -1569,8 +1573,8 @@ def mod(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any 
 def moveaxis(a: Any, source: Any, destination: Any) -> GPUArray:
     """A view of the device array `a` whose axes `source` are at the places `destination`; does not wait.
 
-    Both are an int, or as many ints each; other axes keep their order. An `AxisError` for an axis that `a` has not, a
-    `ValueError` for numbers of axes that differ or axes that are named twice.
+    Both are an int, or as many ints each; other axes keep their order. Raises `AxisError` for an axis that `a` does not
+    have, and `ValueError` for numbers of axes that differ or axes that are named twice.
     """
 
 def multiply(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
@@ -1584,7 +1588,7 @@ def nan_to_num(x: Any, copy: Any = True, nan: Any = 0.0, posinf: Any = None, neg
     """A new array of `x` in which NaN and infinities are replaced by numbers; does not wait.
 
     `x` is array-like. NaN becomes `nan`, infinities become `posinf` and `neginf`, by default the largest and the
-    smallest number of the dtype; complex numbers have both parts replaced, and other dtypes are copied. `copy` is of no
+    smallest number of the dtype; complex numbers have both parts replaced, and other dtypes are copied. `copy` has no
     effect: `x` stays as it is.
     """
 
@@ -1719,8 +1723,8 @@ def remainder(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream
 def reshape(a: Any, *shape: Any, order: Any = "C") -> GPUArray:
     """The elements of the device array `a` in another shape of as many elements; does not wait.
 
-    A view where the memory layout allows, else a copy. The shape is given as ints or as one sequence; one length may be
-    -1. `order` is "C", "F" or "A". A `ValueError` if the number of elements differs.
+    Returns a view where the memory layout allows, else a copy. The shape is given as ints or as one sequence; one
+    length may be -1. `order` is "C", "F" or "A". Raises `ValueError` if the number of elements differs.
     """
 
 def right_shift(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
@@ -1790,7 +1794,7 @@ def sinh(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -
 def size(a: Any, axis: Any = None) -> int:
     """The number of elements of a device array, or the length of `axis`: an int; does not wait for elements.
 
-    An `IndexError` for an axis that the array has not.
+    Raises `IndexError` for an axis that the array does not have.
     """
 
 def sqrt(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
@@ -1880,8 +1884,8 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> GPUArray:
     """Sums of products over pairs of axes: a new array of the other axes of `a`, then of `b`; does not wait.
 
     `axes` is a number n (the last n axes of `a`, the first n of `b`), or two lists of axes. Operands are array-like;
-    the result has their common dtype. A `ValueError` when the lengths of paired axes differ. One matrix product of the
-    operands, which are copied where their layout has to be rearranged.
+    the result has their common dtype. Raises `ValueError` when the lengths of paired axes differ. One matrix product of
+    the operands, which are copied where their layout has to be rearranged.
     """
 
 def to_gpu(ary: Any, allocator: Any = None) -> GPUArray:
@@ -1905,7 +1909,7 @@ def to_gpu(ary: Any, allocator: Any = None) -> GPUArray:
     TypeError
         For a dtype without a C type, such as object.
     rtcg.driver.MemoryError
-        When the device has not that much memory.
+        If the device does not have enough memory.
     """
 
 def to_gpu_async(ary: Any, allocator: Any = None, stream: Any = None) -> GPUArray:
@@ -1920,7 +1924,7 @@ def to_gpu_async(ary: Any, allocator: Any = None, stream: Any = None) -> GPUArra
 def transpose(a: Any, axes: Any = None) -> GPUArray:
     """A view of the device array `a` with its axes in the order `axes`, by default reversed; does not wait.
 
-    A `ValueError` unless `axes` names each axis once.
+    Raises `ValueError` unless `axes` names each axis once.
     """
 
 def tril(m: Any, k: Any = 0) -> GPUArray:
@@ -1977,24 +1981,24 @@ def var(
 def vdot(a: Any, b: Any) -> GPUArray:
     """The inner product of all elements, those of `a` conjugated: a new array without axes; does not wait.
 
-    Operands are array-like of any shapes and of as many elements, taken in C order: a `ValueError` for different
+    Operands are array-like of any shapes and of as many elements, taken in C order; raises `ValueError` for different
     numbers. The dtype is the common one.
     """
 
 def vecdot(x1: Any, x2: Any, /, out: Any = None, *, axis: Any = -1) -> GPUArray:
     """Sums of products along `axis`, `x1` conjugated; the other axes are broadcast. Does not wait.
 
-    Operands are array-like; the result, `out` or a new array of the common dtype, has not the axis. A `ValueError` when
-    the lengths along the axis differ or the other axes do not fit. Products are written to memory before they are
+    Operands are array-like; the result, `out` or a new array of the common dtype, has not the axis. Raises `ValueError`
+    when the lengths along the axis differ or the other axes do not fit. Products are written to memory before they are
     summed.
     """
 
 def where(criterion: Any, then_: Any = None, else_: Any = None, out: Any = None, stream: Any = None) -> GPUArray:
     """`then_` where the criterion is true, else `else_`; with the criterion alone, `nonzero`.
 
-    Operands are array-like and broadcast, and may be numbers: a `ValueError` if shapes do not fit. The result, `out` or
-    a new array, has the common dtype of `then_` and `else_`; both are read, and what is not chosen is left out.
-    Computed in `stream` if given. Does not wait, but with the criterion alone for the number of results.
+    Operands are array-like and broadcast, and may be numbers; raises `ValueError` if shapes do not fit. The result,
+    `out` or a new array, has the common dtype of `then_` and `else_`; both are read, and what is not chosen is left
+    out. Computed in `stream` if given. Does not wait, but with the criterion alone for the number of results.
     """
 
 def zeros(shape: Any, dtype: Any = ..., allocator: Any = None, order: Any = "C") -> GPUArray:
@@ -2012,7 +2016,7 @@ def zeros(shape: Any, dtype: Any = ..., allocator: Any = None, order: Any = "C")
     Raises
     ------
     rtcg.driver.MemoryError
-        When the device has not that much memory.
+        If the device does not have enough memory.
     """
 
 def zeros_like(other_ary: Any, dtype: Any = None, order: Any = "K", shape: Any = None) -> GPUArray:
@@ -2030,14 +2034,14 @@ def outer(a: Any, b: Any, out: Any = None) -> GPUArray:
 def trace(a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1, dtype: Any = None, out: Any = None) -> GPUArray:
     """The sum of the diagonal `offset` of the axes `axis1` and `axis2`; does not wait.
 
-    `a` is array-like with at least two axes (else a `ValueError`). The result, `out` or a new array, has the other axes
+    `a` is array-like with at least two axes (else `ValueError`). The result, `out` or a new array, has the other axes
     of `a`, and `dtype`, by default that of `sum`.
     """
 
 def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -> None:
     """Write `src`, broadcast and converted, to the device array `dst`, where the mask `where` holds; does not wait.
 
-    Returns None. `src` is array-like, `where` true or an array of bool that is broadcast (else a `TypeError`). A
+    Returns None. `src` is array-like, `where` true or an array of bool that is broadcast (else `TypeError`). A
     `TypeError` too when the dtype of `src` cannot be converted by the rule `casting`, a `ValueError` when shapes do not
     fit.
     """
@@ -2047,16 +2051,16 @@ def linspace(
 ) -> Any:
     """`num` evenly spaced numbers from `start` to `stop`, which is the last one if `endpoint` is true; does not wait.
 
-    A new array of `num` elements, float64 unless `dtype` says otherwise; or of more axes if `start` and `stop` are
-    array-like, with the numbers along `axis`. With `retstep` a tuple of it and the step. Integers are rounded down. A
-    `ValueError` for a negative `num`. Elements are ``start + k * step``, as NumPy's.
+    Returns a new array of `num` elements, float64 unless `dtype` says otherwise; or of more axes if `start` and `stop`
+    are array-like, with the numbers along `axis`. With `retstep` a tuple of it and the step. Integers are rounded down.
+    Raises `ValueError` for a negative `num`. Elements are ``start + k * step``, as NumPy's.
     """
 
 def eye(N: Any, M: Any = None, k: Any = 0, dtype: Any = ..., order: Any = "C") -> GPUArray:
     """A matrix of `N` by `M` (by default `N`) with ones on the diagonal `k` and zeros elsewhere; does not wait.
 
-    A new array of `dtype` in the memory order `order` ("C" or "F"). `k` is positive above the main diagonal; one
-    outside the matrix has no elements.
+    Returns a new array of `dtype` in the memory order `order` ("C" or "F"). `k` is positive above the main diagonal;
+    one outside the matrix has no elements.
     """
 
 def angle(z: Any, deg: Any = False, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:

@@ -13,8 +13,8 @@ __all__ = [
 def compress(condition, a, axis=None, out=None):
     """The subarrays along `axis`, or elements of the flattened array, for which `condition` is true.
 
-    `condition` is array-like with one axis (else a `ValueError`) and may be shorter than the axis. The result, `out` or
-    a new array, has the dtype of `a`. Waits for the number of subarrays.
+    `condition` is array-like with one axis (else `ValueError`) and may be shorter than the axis. The result, `out` or a
+    new array, has the dtype of `a`. Waits for the number of subarrays.
     """
     condition = _xp._to_device(condition)
     if condition.ndim != 1:
@@ -42,7 +42,7 @@ def place(arr, mask, vals):
     """Write `vals`, one after the other and again, to the elements of `arr` where `mask` is true, in place.
 
     `arr` is a device array, `mask` array-like of as many elements; `vals` are array-like, converted to the dtype of
-    `arr`. A `ValueError` for no values. Waits for the number of elements. Returns None.
+    `arr`. Raises `ValueError` for no values. Waits for the number of elements. Returns None.
     """
     mask, vals = _xp._to_device(mask).astype(bool), _values_for(arr, vals).ravel()
     places = _xp.flatnonzero(mask)
@@ -69,8 +69,8 @@ def putmask(a, mask, values):
 def select(condlist, choicelist, default=0):
     """Of each element the choice whose condition is the first that holds, else `default`: a new array; does not wait.
 
-    `condlist` are arrays of bool (else a `TypeError`), `choicelist` as many arrays or numbers (else a `ValueError`);
-    all are broadcast. The dtype is that of the choices and the default together. One kernel for each condition.
+    `condlist` are arrays of bool (else `TypeError`), `choicelist` as many arrays or numbers (else `ValueError`); all
+    are broadcast. The dtype is that of the choices and the default together. One kernel for each condition.
     """
     if len(condlist) != len(choicelist):
         raise ValueError("list of cases must be same length as list of conditions")
@@ -93,8 +93,8 @@ def piecewise(x, condlist, funclist, *args, **kw):
     """Functions or numbers for the elements of `x` for which conditions hold: a new array of its shape and dtype.
 
     `condlist` are arrays of bool of the shape of `x`; `funclist` are as many functions of an array of elements (called
-    with `args` and `kw`) or numbers, and one more for the rest if wanted: a `ValueError` for another number. Elements
-    for which nothing holds are 0. Waits for the number of elements that each function gets.
+    with `args` and `kw`) or numbers, and one more for the rest if wanted; raises `ValueError` for another number.
+    Elements for which nothing holds are 0. Waits for the number of elements that each function gets.
     """
     x = _xp._to_device(x)
     if np.ndim(condlist) == 0 or (not isinstance(condlist[0], (list, np.ndarray, _xp.GPUArray)) and x.ndim != 0):

@@ -25,8 +25,8 @@ def choose(a: Any, choices: Any, out: Any = None, mode: Any = "raise") -> GPUArr
 def compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> GPUArray:
     """The subarrays along `axis`, or elements of the flattened array, for which `condition` is true.
 
-    `condition` is array-like with one axis (else a `ValueError`) and may be shorter than the axis. The result, `out` or
-    a new array, has the dtype of `a`. Waits for the number of subarrays.
+    `condition` is array-like with one axis (else `ValueError`) and may be shorter than the axis. The result, `out` or a
+    new array, has the dtype of `a`. Waits for the number of subarrays.
     """
 
 def extract(condition: Any, arr: Any) -> GPUArray:
@@ -39,15 +39,15 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> GP
     """Functions or numbers for the elements of `x` for which conditions hold: a new array of its shape and dtype.
 
     `condlist` are arrays of bool of the shape of `x`; `funclist` are as many functions of an array of elements (called
-    with `args` and `kw`) or numbers, and one more for the rest if wanted: a `ValueError` for another number. Elements
-    for which nothing holds are 0. Waits for the number of elements that each function gets.
+    with `args` and `kw`) or numbers, and one more for the rest if wanted; raises `ValueError` for another number.
+    Elements for which nothing holds are 0. Waits for the number of elements that each function gets.
     """
 
 def place(arr: Any, mask: Any, vals: Any) -> None:
     """Write `vals`, one after the other and again, to the elements of `arr` where `mask` is true, in place.
 
     `arr` is a device array, `mask` array-like of as many elements; `vals` are array-like, converted to the dtype of
-    `arr`. A `ValueError` for no values. Waits for the number of elements. Returns None.
+    `arr`. Raises `ValueError` for no values. Waits for the number of elements. Returns None.
     """
 
 def putmask(a: Any, mask: Any, values: Any) -> None:
@@ -60,6 +60,6 @@ def putmask(a: Any, mask: Any, values: Any) -> None:
 def select(condlist: Any, choicelist: Any, default: Any = 0) -> GPUArray:
     """Of each element the choice whose condition is the first that holds, else `default`: a new array; does not wait.
 
-    `condlist` are arrays of bool (else a `TypeError`), `choicelist` as many arrays or numbers (else a `ValueError`);
-    all are broadcast. The dtype is that of the choices and the default together. One kernel for each condition.
+    `condlist` are arrays of bool (else `TypeError`), `choicelist` as many arrays or numbers (else `ValueError`); all
+    are broadcast. The dtype is that of the choices and the default together. One kernel for each condition.
     """

@@ -73,8 +73,8 @@ def tri(N, M=None, k=0, dtype=np.float64):
 def indices(dimensions, dtype=np.int64, sparse=False):
     """The index of each element of an array of the shape `dimensions`, along each axis; does not wait.
 
-    A new array of the shape ``(len(dimensions), *dimensions)`` of `dtype`; with `sparse` a tuple of arrays, each of
-    which is longer than 1 along its own axis only.
+    Returns a new array of the shape ``(len(dimensions), *dimensions)`` of `dtype`; with `sparse` a tuple of arrays,
+    each of which is longer than 1 along its own axis only.
     """
     dimensions = tuple(dimensions)
     ndim = len(dimensions)

@@ -12,8 +12,8 @@ __all__ = [
 def diag(v, k=0):
     """The diagonal `k` of a matrix, a view; or a new matrix of zeros with `v` on its diagonal `k`; does not wait.
 
-    `v` is array-like with two axes or one, else a `ValueError`. `k` is positive above the main diagonal. Unlike NumPy's
-    the view can be written to.
+    `v` is array-like with two axes or one, else raises `ValueError`. `k` is positive above the main diagonal. Unlike
+    NumPy's the view can be written to.
     """
     v = _xp._to_device(v)
     if v.ndim == 2:
@@ -78,7 +78,7 @@ def diag_indices_from(arr):
 def tril_indices_from(arr, k=0):
     """The indices of the lower triangle of a matrix up to the diagonal `k`: a tuple of two int64 arrays.
 
-    A `ValueError` unless `arr` has two axes. Waits for the number of the indices.
+    Raises `ValueError` unless `arr` has two axes. Waits for the number of the indices.
     """
     if arr.ndim != 2:
         raise ValueError("input array must be 2-d")
@@ -88,7 +88,7 @@ def tril_indices_from(arr, k=0):
 def triu_indices_from(arr, k=0):
     """The indices of the upper triangle of a matrix from the diagonal `k` on: a tuple of two int64 arrays.
 
-    A `ValueError` unless `arr` has two axes. Waits for the number of the indices.
+    Raises `ValueError` unless `arr` has two axes. Waits for the number of the indices.
     """
     if arr.ndim != 2:
         raise ValueError("input array must be 2-d")

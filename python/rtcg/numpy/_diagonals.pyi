@@ -16,8 +16,8 @@ __all__ = [
 def diag(v: Any, k: Any = 0) -> GPUArray:
     """The diagonal `k` of a matrix, a view; or a new matrix of zeros with `v` on its diagonal `k`; does not wait.
 
-    `v` is array-like with two axes or one, else a `ValueError`. `k` is positive above the main diagonal. Unlike NumPy's
-    the view can be written to.
+    `v` is array-like with two axes or one, else raises `ValueError`. `k` is positive above the main diagonal. Unlike
+    NumPy's the view can be written to.
     """
 
 def diag_indices_from(arr: Any) -> tuple[Any, ...]:
@@ -42,11 +42,11 @@ def fill_diagonal(a: Any, val: Any, wrap: Any = False) -> None:
 def tril_indices_from(arr: Any, k: Any = 0) -> tuple[Any, ...]:
     """The indices of the lower triangle of a matrix up to the diagonal `k`: a tuple of two int64 arrays.
 
-    A `ValueError` unless `arr` has two axes. Waits for the number of the indices.
+    Raises `ValueError` unless `arr` has two axes. Waits for the number of the indices.
     """
 
 def triu_indices_from(arr: Any, k: Any = 0) -> tuple[Any, ...]:
     """The indices of the upper triangle of a matrix from the diagonal `k` on: a tuple of two int64 arrays.
 
-    A `ValueError` unless `arr` has two axes. Waits for the number of the indices.
+    Raises `ValueError` unless `arr` has two axes. Waits for the number of the indices.
     """

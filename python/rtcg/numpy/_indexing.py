@@ -61,8 +61,8 @@ def put(a, ind, v, mode="raise"):
 def resize(a, new_shape):
     """The elements of the device array `a`, repeated or cut off, in the shape `new_shape`: a new array; does not wait.
 
-    `new_shape` is an int or a sequence of int: a `ValueError` for negative ones. Without elements in `a` the result is
-    zeros.
+    `new_shape` is an int or a sequence of int; raises `ValueError` for negative ones. Without elements in `a` the
+    result is zeros.
     """
     new_shape = (new_shape,) if isinstance(new_shape, (int, np.integer)) else tuple(new_shape)
     if any(length < 0 for length in new_shape):
@@ -110,8 +110,8 @@ def _index_along_axis(arr, indices, axis):
 def nonzero(a):
     """The indices of the elements that are not 0, in C order: a tuple of one int64 array for each axis.
 
-    `a` is array-like with one axis at least, else a `ValueError`. Waits for the number of such elements. By a scan that
-    numbers them.
+    `a` is array-like with one axis at least, else raises `ValueError`. Waits for the number of such elements. By a scan
+    that numbers them.
     """
     a = _xp._to_device(a)
     if a.ndim == 0:
@@ -130,7 +130,7 @@ def flatnonzero(a):
 def argwhere(a):
     """The indices of the elements that are not 0, a row for each: a new int64 array of two axes.
 
-    `a` is array-like with one axis at least, else a `ValueError`. Waits for the number of such elements.
+    `a` is array-like with one axis at least, else raises `ValueError`. Waits for the number of such elements.
     """
     return _xp.stack(nonzero(a), axis=1)
 
@@ -154,7 +154,7 @@ def sort(a, axis=-1, kind=None, *, stable=None, descending=False):
     Raises
     ------
     numpy.exceptions.AxisError
-        For an axis that the array has not.
+        For an axis that the array does not have.
     """
     return _native.array_sort(_xp._to_device(a), axis, descending)
 
@@ -172,8 +172,8 @@ def searchsorted(a, v, side="left", sorter=None):
     """Where elements of `v` would go in the sorted array `a`: a new int64 array of the shape of `v`; does not wait.
 
     `a` is array-like with one axis, in ascending order (or put into it by the indices `sorter`), `v` array-like of any
-    shape. `side` "left" gives the first possible place, "right" the last one: a `ValueError` for others. NaN counts as
-    larger than numbers. A binary search by each element of `v`.
+    shape. `side` "left" gives the first possible place, "right" the last one; raises `ValueError` for others. NaN
+    counts as larger than numbers. A binary search by each element of `v`.
     """
     a = _xp._to_device(a)
     return _native.array_searchsorted(a if sorter is None else take(a, sorter), v, side)
@@ -182,8 +182,8 @@ def searchsorted(a, v, side="left", sorter=None):
 def partition(a, kth, axis=-1, kind="introselect", order=None):
     """A copy in which element `kth` along `axis` is where sorting puts it: here all are. Does not wait.
 
-    `a` is array-like; the result has its shape and dtype. By `sort`. A `ValueError` for a `kth` out of bounds. `kind`
-    and `order` are of no effect.
+    `a` is array-like; the result has its shape and dtype. By `sort`. Raises `ValueError` for a `kth` out of bounds.
+    `kind` and `order` have no effect.
     """
     a = _xp._to_device(a)
     _check_kth(a, kth, axis)
@@ -219,9 +219,9 @@ def sort_complex(a):
 def ravel_multi_index(multi_index, dims, mode="raise", order="C"):
     """Places in the flattened array of indices in an array of shape `dims`: a new int64 array.
 
-    `multi_index` are array-like integers, as many arrays as `dims` has lengths (else a `ValueError`), broadcast.
-    `mode`, one or one for each axis, is "raise" (a `ValueError` for indices outside, which is waited for), "wrap" or
-    "clip", which do not wait; `order` is "C" or "F".
+    `multi_index` are array-like integers, as many arrays as `dims` has lengths (else `ValueError`), broadcast. `mode`,
+    one or one for each axis, is "raise" (`ValueError` for indices outside, which is waited for), "wrap" or "clip",
+    which do not wait; `order` is "C" or "F".
     """
     dims = tuple(np.atleast_1d(dims).tolist())
     indices = [_xp._to_device(index) for index in multi_index]
@@ -243,8 +243,8 @@ def ravel_multi_index(multi_index, dims, mode="raise", order="C"):
 def unravel_index(indices, shape, order="C"):
     """Indices in an array of shape `shape` of places in the flattened one: a tuple of an int64 array for each axis.
 
-    `indices` are array-like integers (else a `TypeError`). `order` is "C" or "F". Waits to see that all are inside:
-    else a `ValueError`.
+    `indices` are array-like integers (else `TypeError`). `order` is "C" or "F". Waits to see that all are inside: else
+    a `ValueError`.
     """
     shape = tuple(np.atleast_1d(shape).tolist())
     indices = _xp._to_device(indices)

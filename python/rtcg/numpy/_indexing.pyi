@@ -14,7 +14,7 @@ def argsort(a: Any, axis: Any = -1, kind: Any = None, *, stable: Any = None, des
 def argwhere(a: Any) -> GPUArray:
     """The indices of the elements that are not 0, a row for each: a new int64 array of two axes.
 
-    `a` is array-like with one axis at least, else a `ValueError`. Waits for the number of such elements.
+    `a` is array-like with one axis at least, else raises `ValueError`. Waits for the number of such elements.
     """
 
 def flatnonzero(a: Any) -> GPUArray:
@@ -26,8 +26,8 @@ def flatnonzero(a: Any) -> GPUArray:
 def nonzero(a: Any) -> tuple[GPUArray, ...]:
     """The indices of the elements that are not 0, in C order: a tuple of one int64 array for each axis.
 
-    `a` is array-like with one axis at least, else a `ValueError`. Waits for the number of such elements. By a scan that
-    numbers them.
+    `a` is array-like with one axis at least, else raises `ValueError`. Waits for the number of such elements. By a scan
+    that numbers them.
     """
 
 def put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> None:
@@ -49,16 +49,16 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> GPUArray:
 def resize(a: Any, new_shape: Any) -> GPUArray:
     """The elements of the device array `a`, repeated or cut off, in the shape `new_shape`: a new array; does not wait.
 
-    `new_shape` is an int or a sequence of int: a `ValueError` for negative ones. Without elements in `a` the result is
-    zeros.
+    `new_shape` is an int or a sequence of int; raises `ValueError` for negative ones. Without elements in `a` the
+    result is zeros.
     """
 
 def searchsorted(a: Any, v: Any, side: Any = "left", sorter: Any = None) -> GPUArray:
     """Where elements of `v` would go in the sorted array `a`: a new int64 array of the shape of `v`; does not wait.
 
     `a` is array-like with one axis, in ascending order (or put into it by the indices `sorter`), `v` array-like of any
-    shape. `side` "left" gives the first possible place, "right" the last one: a `ValueError` for others. NaN counts as
-    larger than numbers. A binary search by each element of `v`.
+    shape. `side` "left" gives the first possible place, "right" the last one; raises `ValueError` for others. NaN
+    counts as larger than numbers. A binary search by each element of `v`.
     """
 
 def sort(a: Any, axis: Any = -1, kind: Any = None, *, stable: Any = None, descending: Any = False) -> GPUArray:
@@ -80,7 +80,7 @@ def sort(a: Any, axis: Any = -1, kind: Any = None, *, stable: Any = None, descen
     Raises
     ------
     numpy.exceptions.AxisError
-        For an axis that the array has not.
+        For an axis that the array does not have.
     """
 
 def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: Any = "raise", stream: Any = None) -> GPUArray:
@@ -109,16 +109,16 @@ def argpartition(a: Any, kth: Any, axis: Any = -1, kind: Any = "introselect", or
 def partition(a: Any, kth: Any, axis: Any = -1, kind: Any = "introselect", order: Any = None) -> GPUArray:
     """A copy in which element `kth` along `axis` is where sorting puts it: here all are. Does not wait.
 
-    `a` is array-like; the result has its shape and dtype. By `sort`. A `ValueError` for a `kth` out of bounds. `kind`
-    and `order` are of no effect.
+    `a` is array-like; the result has its shape and dtype. By `sort`. Raises `ValueError` for a `kth` out of bounds.
+    `kind` and `order` have no effect.
     """
 
 def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: Any = "C") -> GPUArray:
     """Places in the flattened array of indices in an array of shape `dims`: a new int64 array.
 
-    `multi_index` are array-like integers, as many arrays as `dims` has lengths (else a `ValueError`), broadcast.
-    `mode`, one or one for each axis, is "raise" (a `ValueError` for indices outside, which is waited for), "wrap" or
-    "clip", which do not wait; `order` is "C" or "F".
+    `multi_index` are array-like integers, as many arrays as `dims` has lengths (else `ValueError`), broadcast. `mode`,
+    one or one for each axis, is "raise" (`ValueError` for indices outside, which is waited for), "wrap" or "clip",
+    which do not wait; `order` is "C" or "F".
     """
 
 def sort_complex(a: Any) -> GPUArray:
@@ -130,6 +130,6 @@ def sort_complex(a: Any) -> GPUArray:
 def unravel_index(indices: Any, shape: Any, order: Any = "C") -> tuple[Any, ...]:
     """Indices in an array of shape `shape` of places in the flattened one: a tuple of an int64 array for each axis.
 
-    `indices` are array-like integers (else a `TypeError`). `order` is "C" or "F". Waits to see that all are inside:
-    else a `ValueError`.
+    `indices` are array-like integers (else `TypeError`). `order` is "C" or "F". Waits to see that all are inside: else
+    a `ValueError`.
     """

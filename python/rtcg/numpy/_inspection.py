@@ -23,7 +23,7 @@ def _replace_arrays_by_dtypes(args):
 def result_type(*arrays_and_dtypes):
     """The dtype of what arrays, dtypes and numbers are combined to, as `numpy.result_type`: a `numpy.dtype`.
 
-    Of arrays only the dtype is asked for; nothing is waited for. A `TypeError` if there is no common dtype.
+    Of arrays only the dtype is asked for; nothing is waited for. Raises `TypeError` if there is no common dtype.
     """
     return np.result_type(*_replace_arrays_by_dtypes(arrays_and_dtypes))
 
@@ -39,7 +39,7 @@ def can_cast(from_, to, casting="safe"):
 def common_type(*arrays):
     """The floating-point or complex scalar type that holds the elements of all arrays, as `numpy.common_type`.
 
-    Of arrays only the dtype is asked for; nothing is waited for. A `TypeError` for dtypes that are not numbers.
+    Of arrays only the dtype is asked for; nothing is waited for. Raises `TypeError` for dtypes that are not numbers.
     """
     return np.common_type(
         *(np.empty(0, dtype) if isinstance(dtype, np.dtype) else dtype for dtype in _replace_arrays_by_dtypes(arrays))
@@ -119,7 +119,7 @@ isneginf, isposinf = _make_infinity_test("isneginf", True), _make_infinity_test(
 def fix(x, out=None):
     """Elements rounded towards 0, as `trunc`; does not wait.
 
-    `x` is array-like and not complex (else a `TypeError`). The result, `out` or a new array, has its shape and dtype.
+    `x` is array-like and not complex (else `TypeError`). The result, `out` or a new array, has its shape and dtype.
     """
     return _xp.trunc(_xp._to_device(x), out=out)
 
@@ -206,7 +206,7 @@ def array_equiv(a1, a2):
 def ix_(*args):
     """A tuple of index arrays that together choose rows, columns and so on: argument k has its elements along axis k.
 
-    Arguments are array-like with one axis: a `ValueError` for others. Arrays of bool become the indices of what is
+    Arguments are array-like with one axis; raises `ValueError` for others. Arrays of bool become the indices of what is
     true, and are waited for; else nothing is.
     """
     results = []
@@ -223,7 +223,7 @@ def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
     """``base ** linspace(start, stop, num)``: numbers evenly spaced on a logarithmic scale, a new array; does not wait.
 
     `start` and `stop` are exponents, numbers or array-like; with arrays the numbers are along `axis`. The result is
-    float64 unless `dtype` says otherwise. A `ValueError` for a negative `num`.
+    float64 unless `dtype` says otherwise. Raises `ValueError` for a negative `num`.
     """
     result = _xp.power(base, _xp.linspace(start, stop, num, endpoint=endpoint, axis=axis))
     return result if dtype is None else result.astype(dtype)
@@ -242,7 +242,7 @@ def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
 def may_share_memory(a, b, max_work=None):
     """Whether the spans of memory from the first to the last element of two arrays overlap: a bool; does not wait.
 
-    False unless both are device arrays with elements. `max_work` is of no effect.
+    False unless both are device arrays with elements. `max_work` has no effect.
     """
 
     def address_range(x):

@@ -88,7 +88,7 @@ def can_cast(from_: Any, to: Any, casting: Any = "safe") -> bool:
 def common_type(*arrays: Any) -> Any:
     """The floating-point or complex scalar type that holds the elements of all arrays, as `numpy.common_type`.
 
-    Of arrays only the dtype is asked for; nothing is waited for. A `TypeError` for dtypes that are not numbers.
+    Of arrays only the dtype is asked for; nothing is waited for. Raises `TypeError` for dtypes that are not numbers.
     """
 
 def degrees(x: Any, out: Any = None) -> GPUArray:
@@ -101,7 +101,7 @@ def degrees(x: Any, out: Any = None) -> GPUArray:
 def fix(x: Any, out: Any = None) -> GPUArray:
     """Elements rounded towards 0, as `trunc`; does not wait.
 
-    `x` is array-like and not complex (else a `TypeError`). The result, `out` or a new array, has its shape and dtype.
+    `x` is array-like and not complex (else `TypeError`). The result, `out` or a new array, has its shape and dtype.
     """
 
 def geomspace(start: Any, stop: Any, num: Any = 50, endpoint: Any = True, dtype: Any = None, axis: Any = 0) -> GPUArray:
@@ -146,7 +146,7 @@ def isrealobj(x: Any) -> bool:
 def ix_(*args: Any) -> tuple[Any, ...]:
     """A tuple of index arrays that together choose rows, columns and so on: argument k has its elements along axis k.
 
-    Arguments are array-like with one axis: a `ValueError` for others. Arrays of bool become the indices of what is
+    Arguments are array-like with one axis; raises `ValueError` for others. Arrays of bool become the indices of what is
     true, and are waited for; else nothing is.
     """
 
@@ -156,13 +156,13 @@ def logspace(
     """``base ** linspace(start, stop, num)``: numbers evenly spaced on a logarithmic scale, a new array; does not wait.
 
     `start` and `stop` are exponents, numbers or array-like; with arrays the numbers are along `axis`. The result is
-    float64 unless `dtype` says otherwise. A `ValueError` for a negative `num`.
+    float64 unless `dtype` says otherwise. Raises `ValueError` for a negative `num`.
     """
 
 def may_share_memory(a: Any, b: Any, max_work: Any = None) -> bool:
     """Whether the spans of memory from the first to the last element of two arrays overlap: a bool; does not wait.
 
-    False unless both are device arrays with elements. `max_work` is of no effect.
+    False unless both are device arrays with elements. `max_work` has no effect.
     """
 
 def min_scalar_type(a: Any) -> Any:
@@ -195,7 +195,7 @@ def real_if_close(a: Any, tol: Any = 100) -> GPUArray:
 def result_type(*arrays_and_dtypes: Any) -> Any:
     """The dtype of what arrays, dtypes and numbers are combined to, as `numpy.result_type`: a `numpy.dtype`.
 
-    Of arrays only the dtype is asked for; nothing is waited for. A `TypeError` if there is no common dtype.
+    Of arrays only the dtype is asked for; nothing is waited for. Raises `TypeError` if there is no common dtype.
     """
 
 def save(file: Any, arr: Any, allow_pickle: Any = True) -> None:

@@ -19,8 +19,8 @@ def concatenate(arrays, axis=0, allocator=None, *, out=None, dtype=None, casting
     """Arrays one after the other along `axis`, or flattened if it is None; does not wait.
 
     `arrays` are array-like and agree in all other axes: else a `ValueError`, as for no arrays or arrays without axes.
-    The result, `out` or a new array in the memory order of the first, has `dtype` or the common one. A `TypeError` if
-    that is not reached by the rule `casting`, or if `out` and `dtype` are both given. `allocator` is a callable of a
+    The result, `out` or a new array in the memory order of the first, has `dtype` or the common one. Raises `TypeError`
+    if that is not reached by the rule `casting`, or if `out` and `dtype` are both given. `allocator` is a callable of a
     number of bytes; NumPy's third argument, `out`, is seen in its place.
     """
     if isinstance(allocator, _xp.GPUArray):
@@ -69,7 +69,7 @@ concat = concatenate
 def stack(arrays, axis=0, allocator=None, *, out=None, dtype=None, casting="same_kind"):
     """Arrays of one shape along a new axis, at the position `axis` of the result; does not wait.
 
-    A `ValueError` for different shapes or no arrays. The result and other parameters are those of `concatenate`.
+    Raises `ValueError` for different shapes or no arrays. The result and other parameters are those of `concatenate`.
     """
     if isinstance(allocator, _xp.GPUArray):
         # NumPy's third argument is `out`.
@@ -87,8 +87,8 @@ def stack(arrays, axis=0, allocator=None, *, out=None, dtype=None, casting="same
 def vstack(tup, *, dtype=None, casting="same_kind"):
     """Arrays as rows, one below the other: joined along the first axis, those of one axis as rows; does not wait.
 
-    `tup` are array-like that agree in the other axes (else a `ValueError`). A new array of `dtype` or of the common
-    one, with errors as of `concatenate`.
+    `tup` are array-like that agree in the other axes (else `ValueError`). Returns a new array of `dtype` or of the
+    common one, with errors as of `concatenate`.
     """
     return concatenate([atleast_2d(a) for a in tup], dtype=dtype, casting=casting)
 
@@ -96,8 +96,8 @@ def vstack(tup, *, dtype=None, casting="same_kind"):
 def hstack(tup, *, dtype=None, casting="same_kind"):
     """Arrays beside each other: joined along the second axis, or the first if they have only one; does not wait.
 
-    `tup` are array-like that agree in the other axes (else a `ValueError`). A new array of `dtype` or of the common
-    one, with errors as of `concatenate`.
+    `tup` are array-like that agree in the other axes (else `ValueError`). Returns a new array of `dtype` or of the
+    common one, with errors as of `concatenate`.
     """
     tup = [atleast_1d(a) for a in tup]
     return concatenate(tup, 0 if tup and tup[0].ndim == 1 else 1, dtype=dtype, casting=casting)
@@ -124,9 +124,9 @@ def atleast_2d(*arys):
 def split(ary, indices_or_sections, axis=0):
     """A list of views of parts of the device array `ary` along `axis`; does not wait.
 
-    `indices_or_sections` is the number of equal parts, or the indices at which parts begin, behind the first. A
-    `ValueError` if the length is not divisible (`array_split` permits it) or the number is not positive; an `AxisError`
-    for an axis that is not there.
+    `indices_or_sections` is the number of equal parts, or the indices at which parts begin, behind the first. Raises
+    `ValueError` if the length is not divisible (`array_split` permits it) or the number is not positive, and
+    `AxisError` for an axis that is not there.
     """
     axis = _normalize_axis(axis, ary.ndim)
     length = ary.shape[axis]
@@ -144,7 +144,7 @@ def split(ary, indices_or_sections, axis=0):
 def unstack(x, /, *, axis=0):
     """A tuple of views without the axis `axis`, one for each index of it; does not wait.
 
-    `x` is a device array. An `AxisError` for an axis that it has not.
+    `x` is a device array. Raises `AxisError` for an axis that it does not have.
     """
     moved = _xp.moveaxis(x, axis, 0)
     return tuple(moved[k] for k in range(moved.shape[0]))
@@ -169,8 +169,8 @@ def roll(a, shift, axis=None):
     """A new array of elements moved along an axis, those that fall off coming back at the other end; does not wait.
 
     `a` is array-like, `shift` an int of the host, positive towards higher indices; both `shift` and `axis` may be
-    tuples. With `axis` None the array is flattened for it and gets its shape back. An `AxisError` for an axis that is
-    not there.
+    tuples. With `axis` None the array is flattened for it and gets its shape back. Raises `AxisError` for an axis that
+    is not there.
     """
     a = _xp._to_device(a)
     if axis is None:
@@ -187,7 +187,7 @@ def roll(a, shift, axis=None):
 def flipud(m):
     """A view of the device array `m` with its rows, the first axis, in reverse order; does not wait.
 
-    An `AxisError` for an array without axes.
+    Raises `AxisError` for an array without axes.
     """
     return _xp.flip(m, 0)
 
@@ -195,7 +195,7 @@ def flipud(m):
 def fliplr(m):
     """A view of the device array `m` with its columns, the second axis, in reverse order; does not wait.
 
-    An `AxisError` for an array of fewer than two axes.
+    Raises `AxisError` for an array of fewer than two axes.
     """
     return _xp.flip(m, 1)
 
@@ -203,7 +203,7 @@ def fliplr(m):
 def ravel(a, order="C"):
     """The elements of the device array `a` along one axis, in the order `order` (C, F, A or K); does not wait.
 
-    A view where the memory layout allows, else a copy.
+    Returns a view where the memory layout allows, else a copy.
     """
     return a.ravel(order)
 
@@ -211,8 +211,8 @@ def ravel(a, order="C"):
 def squeeze(a, axis=None):
     """A view of the device array `a` without axes of length 1, or without those in `axis`; does not wait.
 
-    `axis` is an int or a tuple of int. A `ValueError` for an axis of another length, an `AxisError` for one that is not
-    there.
+    `axis` is an int or a tuple of int. Raises `ValueError` for an axis of another length, and `AxisError` for one that
+    is not there.
     """
     return a.squeeze(axis)
 
@@ -220,7 +220,7 @@ def squeeze(a, axis=None):
 def swapaxes(a, axis1, axis2):
     """A view of the device array `a` with two axes exchanged; does not wait.
 
-    An `AxisError` for an axis that it has not.
+    Raises `AxisError` for an axis that it does not have.
     """
     return a.swapaxes(axis1, axis2)
 
@@ -228,7 +228,7 @@ def swapaxes(a, axis1, axis2):
 def permute_dims(a, axes):
     """A view of the device array `a` with its axes in the order `axes`, as `transpose`; does not wait.
 
-    A `ValueError` unless `axes` names each axis once.
+    Raises `ValueError` unless `axes` names each axis once.
     """
     return a.transpose(axes)
 
@@ -236,7 +236,7 @@ def permute_dims(a, axes):
 def matrix_transpose(x, /):
     """A view of the device array `x` with its last two axes exchanged; does not wait.
 
-    A `ValueError` for fewer than two axes.
+    Raises `ValueError` for fewer than two axes.
     """
     return x.mT
 
@@ -244,8 +244,8 @@ def matrix_transpose(x, /):
 def diagonal(a, offset=0, axis1=0, axis2=1):
     """A view of the diagonal `offset` of two axes of the device array `a`, as the last axis; does not wait.
 
-    `offset` is positive above the main diagonal. A `ValueError` for fewer than two axes or the same axis twice, an
-    `AxisError` for an axis that is not there. Unlike NumPy's the view can be written to.
+    `offset` is positive above the main diagonal. Raises `ValueError` for fewer than two axes or the same axis twice,
+    and `AxisError` for an axis that is not there. Unlike NumPy's the view can be written to.
     """
     return a.diagonal(offset, axis1, axis2)
 
@@ -253,7 +253,7 @@ def diagonal(a, offset=0, axis1=0, axis2=1):
 def broadcast_arrays(*arrays):
     """A list of the arrays as views of one common shape, repeated by strides of 0; does not wait.
 
-    Arguments are array-like. A `ValueError` if their shapes do not fit. NumPy returns a tuple.
+    Arguments are array-like. Raises `ValueError` if their shapes do not fit. NumPy returns a tuple.
     """
     arrays = [_xp._to_device(a) for a in arrays]
     shape = np.broadcast_shapes(*(a.shape for a in arrays))
@@ -280,7 +280,7 @@ def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
 def append(arr, values, axis=None):
     """`values` behind `arr`, along `axis`, or both flattened if it is None: a new array; does not wait.
 
-    Both are array-like; the dtype is the common one. A `ValueError` if other axes differ, as of `concatenate`.
+    Both are array-like; the dtype is the common one. Raises `ValueError` if other axes differ, as of `concatenate`.
     """
     return _xp.concatenate([_xp._to_device(arr), _xp._to_device(values)], axis)
 
@@ -300,7 +300,7 @@ def atleast_3d(*arys):
 def column_stack(tup):
     """Arrays beside each other, those of one axis as columns: a new array of two axes; does not wait.
 
-    `tup` are array-like with the same number of rows, else a `ValueError`. The dtype is the common one.
+    `tup` are array-like with the same number of rows, else raises `ValueError`. The dtype is the common one.
     """
     return _xp.concatenate(
         [a[:, None] if a.ndim == 1 else _xp.atleast_2d(a) for a in (_xp._to_device(a) for a in tup)], 1
@@ -310,7 +310,7 @@ def column_stack(tup):
 def dstack(tup):
     """Arrays joined along the third axis, which those of fewer axes get (`atleast_3d`): a new array; does not wait.
 
-    `tup` are array-like that agree in the other axes (else a `ValueError`). The dtype is the common one.
+    `tup` are array-like that agree in the other axes (else `ValueError`). The dtype is the common one.
     """
     return _xp.concatenate([atleast_3d(a) for a in tup], 2)
 
@@ -318,8 +318,8 @@ def dstack(tup):
 def block(arrays):
     """Arrays joined as nested lists say, the innermost along the last axis: a new array; does not wait.
 
-    Elements of the lists are array-like and get axes of length 1 in front. A `ValueError` for an empty list, for lists
-    of different depths, and for shapes that do not fit. The dtype is the common one.
+    Elements of the lists are array-like and get axes of length 1 in front. Raises `ValueError` for an empty list, for
+    lists of different depths, and for shapes that do not fit. The dtype is the common one.
     """
 
     def list_depth(part):
@@ -347,8 +347,8 @@ def array_split(ary, indices_or_sections, axis=0):
     """A list of views of parts along `axis`, whose lengths may differ by one; does not wait.
 
     `ary` is array-like. `indices_or_sections` is the number of parts, of which the first ones are longer, or the
-    indices at which parts begin, behind the first. A `ValueError` for a number that is not positive, an `AxisError` for
-    an axis that is not there.
+    indices at which parts begin, behind the first. Raises `ValueError` for a number that is not positive, and
+    `AxisError` for an axis that is not there.
     """
     ary = _xp._to_device(ary)
     axis = _normalize_axis(axis, ary.ndim)
@@ -383,7 +383,8 @@ vsplit, dsplit = _make_split("vsplit", 0), _make_split("dsplit", 2)
 def hsplit(ary, indices_or_sections):
     """`split` along the second axis, or the only one: a list of views; does not wait.
 
-    `ary` is a device array with one axis at least, else a `ValueError`. Parameters and errors are those of `split`.
+    `ary` is a device array with one axis at least, else raises `ValueError`. Parameters and errors are those of
+    `split`.
     """
     if ary.ndim == 0:
         raise ValueError("hsplit only works on arrays of 1 or more dimensions")
@@ -393,7 +394,7 @@ def hsplit(ary, indices_or_sections):
 def rollaxis(a, axis, start=0):
     """A view of the device array `a` with `axis` moved before the axis `start`; does not wait.
 
-    An `AxisError` for positions that it has not. `moveaxis` says the same more plainly.
+    Raises `AxisError` for positions that it has not. `moveaxis` says the same more plainly.
     """
     axis = _normalize_axis(axis, a.ndim)
     if not -a.ndim <= start <= a.ndim:
@@ -407,8 +408,8 @@ def rollaxis(a, axis, start=0):
 def rot90(m, k=1, axes=(0, 1)):
     """A view of `m` in which the plane of two axes is rotated by 90 degrees, `k` times; does not wait.
 
-    `m` is array-like; the rotation is from the first of `axes` towards the second. A `ValueError` unless `axes` are two
-    different ones, an `AxisError` for one that is not there.
+    `m` is array-like; the rotation is from the first of `axes` towards the second. Raises `ValueError` unless `axes`
+    are two different ones, and `AxisError` for one that is not there.
     """
     m = _xp._to_device(m)
     if len(axes) != 2:

@@ -70,10 +70,10 @@ def pad(array, pad_width, mode="constant", **kwargs):
     """`array` between padding along each axis: a new array in C order; does not wait.
 
     `array` is array-like. `pad_width` is a number, a pair (before, after), one pair for each axis, or a dict of axes,
-    of integers of the host: a `TypeError` for others, a `ValueError` for negative ones. `mode` is "constant" (with
-    `constant_values`, by default 0), "edge", "empty", "linear_ramp" (`end_values`), "maximum", "mean", "median",
-    "minimum" (`stat_length`), "reflect", "symmetric" or "wrap": a `ValueError` for another mode or keyword, and for an
-    empty axis that has nothing to be padded with. Functions as `mode` are missing, and `reflect_type` "odd" is a
+    of integers of the host; raises `TypeError` for others, and `ValueError` for negative ones. `mode` is "constant"
+    (with `constant_values`, by default 0), "edge", "empty", "linear_ramp" (`end_values`), "maximum", "mean", "median",
+    "minimum" (`stat_length`), "reflect", "symmetric" or "wrap"; raises `ValueError` for another mode or keyword, and
+    for an empty axis that has nothing to be padded with. Functions as `mode` are missing, and `reflect_type` "odd" is a
     `NotImplementedError`.
     """
     a = _xp._to_device(array)

@@ -15,8 +15,8 @@ __all__ = [
 def kron(a, b):
     """The Kronecker product: blocks of `b`, each times an element of `a`; does not wait.
 
-    Operands are array-like; one of fewer axes gets axes of length 1 in front. A new array of the products of the
-    lengths and of the common dtype.
+    Operands are array-like; one of fewer axes gets axes of length 1 in front. Returns a new array of the products of
+    the lengths and of the common dtype.
     """
     a, b = _xp._to_device(a), _xp._to_device(b)
     ndim = int(np.maximum(a.ndim, b.ndim))
@@ -30,7 +30,7 @@ def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
     """The cross products of vectors along an axis of `a` and `b`: a new array; does not wait.
 
     Operands are array-like; `axisa` and `axisb` are the axes of the vectors, `axisc` that of the result, `axis` is all
-    three. Other axes are broadcast. Vectors have 2 or 3 elements: a `ValueError` for others. Of two vectors of 2
+    three. Other axes are broadcast. Vectors have 2 or 3 elements; raises `ValueError` for others. Of two vectors of 2
     elements only the third component is returned, without the axis. The dtype is the common one.
     """
     if axis is not None:
@@ -58,8 +58,8 @@ def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
 def matvec(x1, x2, /, out=None):
     """Products of matrices with vectors: ``(..., m, n)`` and ``(..., n)`` to ``(..., m)``; does not wait.
 
-    Operands are array-like; leading axes are broadcast. `out` or a new array of the common dtype. A `ValueError` when
-    shapes do not fit. By `matmul`.
+    Operands are array-like; leading axes are broadcast. `out` or a new array of the common dtype. Raises `ValueError`
+    when shapes do not fit. By `matmul`.
     """
     return _xp._copy_to_out(out, _xp.matmul(_xp._to_device(x1), _xp._to_device(x2)[..., None])[..., 0])
 
@@ -67,8 +67,8 @@ def matvec(x1, x2, /, out=None):
 def vecmat(x1, x2, /, out=None):
     """Products of conjugated vectors with matrices: ``(..., n)`` and ``(..., n, m)`` to ``(..., m)``; does not wait.
 
-    Operands are array-like; leading axes are broadcast. `out` or a new array of the common dtype. A `ValueError` when
-    shapes do not fit. By `matmul`.
+    Operands are array-like; leading axes are broadcast. `out` or a new array of the common dtype. Raises `ValueError`
+    when shapes do not fit. By `matmul`.
     """
     return _xp._copy_to_out(out, _xp.matmul(_xp._to_device(x1).conj()[..., None, :], _xp._to_device(x2))[..., 0, :])
 
@@ -107,10 +107,10 @@ def _check_convolution_operands(a, v, mode, name):
 def convolve(a, v, mode="full"):
     """The convolution of two arrays of one axis: sums of products of `a` with `v` in reverse order; does not wait.
 
-    Operands are array-like with at least one element, else a `ValueError`. `mode` is "full" (``n + m - 1`` elements),
-    "same" (as many as the longer one has) or "valid" (only where they overlap completely). A new array of the common
-    dtype. Computed as a matrix product over overlapping windows, ``n * m`` multiplications; `rtcg.fft` is faster where
-    both are long.
+    Operands are array-like with at least one element, else raises `ValueError`. `mode` is "full" (``n + m - 1``
+    elements), "same" (as many as the longer one has) or "valid" (only where they overlap completely). Returns a new
+    array of the common dtype. Computed as a matrix product over overlapping windows, ``n * m`` multiplications;
+    `rtcg.fft` is faster where both are long.
     """
     a, v = _check_convolution_operands(a, v, mode, "convolve")
     if v.size > a.size:
@@ -145,7 +145,7 @@ def diff(a, n=1, axis=-1, prepend=None, append=None):
 
     `a` is array-like with one axis at least. `prepend` and `append` are numbers or arrays that are put before and
     behind it first. The result is a new array, `n` shorter along the axis and of the same dtype (`a` itself for `n` 0);
-    of bools it says where they differ. A `ValueError` for a negative `n` or no axis.
+    of bools it says where they differ. Raises `ValueError` for a negative `n` or no axis.
     """
     if n < 0:
         raise ValueError(f"order must be non-negative but got {shown(n)}")
@@ -248,8 +248,8 @@ def gradient(f, *varargs, axis=None, edge_order=1):
 
     `f` is array-like; integers become float64. `*varargs` are the distances of elements (1 by default): one number, or
     for each axis a number or an array of coordinates. `axis` is None (all), an int or a tuple of int. Returns one array
-    of the shape of `f`, or a tuple of one for each axis. `edge_order` 1 or 2 is the order at the ends. A `ValueError`
-    for arrays that are too short, a `TypeError` for another number of distances. Does not wait.
+    of the shape of `f`, or a tuple of one for each axis. `edge_order` 1 or 2 is the order at the ends. Raises
+    `ValueError` for arrays that are too short, and `TypeError` for another number of distances. Does not wait.
     """
     f = _xp._to_device(f)
     single = isinstance(axis, (int, np.integer))
@@ -270,7 +270,7 @@ def trapezoid(y, x=None, dx=1.0, axis=-1):
     """The integral of `y` along `axis` by the trapezoidal rule: a new array without the axis; does not wait.
 
     `y` is array-like. `x` are the coordinates, of one axis or of the shape of `y`; without it `dx` is the distance of
-    elements. The dtype is that of NumPy's result. A `ValueError` if shapes do not fit.
+    elements. The dtype is that of NumPy's result. Raises `ValueError` if shapes do not fit.
     """
     y = _xp._to_device(y)
     if x is None:
@@ -315,10 +315,10 @@ def unwrap(p, discont=None, axis=-1, *, period=2 * np.pi):
 def interp(x, xp, fp, left=None, right=None, period=None):
     """Values at `x` between the points (`xp`, `fp`), joined by straight lines; does not wait.
 
-    All are array-like; `xp`, in ascending order, and `fp` have one axis and the same length, else a `ValueError`.
+    All are array-like; `xp`, in ascending order, and `fp` have one axis and the same length, else raises `ValueError`.
     Outside of the points the result is `left` and `right`, by default the first and the last of `fp`. With `period` the
-    points repeat, in any order. A new array of the shape of `x`, float64 or complex128. By binary searches in `xp`,
-    whose order is not checked.
+    points repeat, in any order. Returns a new array of the shape of `x`, float64 or complex128. By binary searches in
+    `xp`, whose order is not checked.
     """
     x, xp, fp = (_xp._to_device(a) for a in (x, xp, fp))
     if xp.ndim != 1 or fp.ndim != 1:
@@ -406,8 +406,8 @@ def polyval(p, x):
 def vander(x, N=None, increasing=False):  # noqa: N803
     """The powers of the elements of `x` as rows, a matrix of ``x.size`` by `N` (by default square); does not wait.
 
-    `x` is array-like with one axis, else a `ValueError`. Powers fall from the left to the right, or rise if
-    `increasing` is true. A new array of the common dtype of `x` and int64. By running products.
+    `x` is array-like with one axis, else raises `ValueError`. Powers fall from the left to the right, or rise if
+    `increasing` is true. Returns a new array of the common dtype of `x` and int64. By running products.
     """
     x = _xp._to_device(x)
     if x.ndim != 1:

@@ -24,10 +24,10 @@ __all__ = [
 def convolve(a: Any, v: Any, mode: Any = "full") -> GPUArray:
     """The convolution of two arrays of one axis: sums of products of `a` with `v` in reverse order; does not wait.
 
-    Operands are array-like with at least one element, else a `ValueError`. `mode` is "full" (``n + m - 1`` elements),
-    "same" (as many as the longer one has) or "valid" (only where they overlap completely). A new array of the common
-    dtype. Computed as a matrix product over overlapping windows, ``n * m`` multiplications; `rtcg.fft` is faster where
-    both are long.
+    Operands are array-like with at least one element, else raises `ValueError`. `mode` is "full" (``n + m - 1``
+    elements), "same" (as many as the longer one has) or "valid" (only where they overlap completely). Returns a new
+    array of the common dtype. Computed as a matrix product over overlapping windows, ``n * m`` multiplications;
+    `rtcg.fft` is faster where both are long.
     """
 
 def correlate(a: Any, v: Any, mode: Any = "valid") -> GPUArray:
@@ -40,7 +40,7 @@ def cross(a: Any, b: Any, axisa: Any = -1, axisb: Any = -1, axisc: Any = -1, axi
     """The cross products of vectors along an axis of `a` and `b`: a new array; does not wait.
 
     Operands are array-like; `axisa` and `axisb` are the axes of the vectors, `axisc` that of the result, `axis` is all
-    three. Other axes are broadcast. Vectors have 2 or 3 elements: a `ValueError` for others. Of two vectors of 2
+    three. Other axes are broadcast. Vectors have 2 or 3 elements; raises `ValueError` for others. Of two vectors of 2
     elements only the third component is returned, without the axis. The dtype is the common one.
     """
 
@@ -67,7 +67,7 @@ def diff(a: Any, n: Any = 1, axis: Any = -1, prepend: Any = None, append: Any = 
 
     `a` is array-like with one axis at least. `prepend` and `append` are numbers or arrays that are put before and
     behind it first. The result is a new array, `n` shorter along the axis and of the same dtype (`a` itself for `n` 0);
-    of bools it says where they differ. A `ValueError` for a negative `n` or no axis.
+    of bools it says where they differ. Raises `ValueError` for a negative `n` or no axis.
     """
 
 def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: Any = 1) -> Any:
@@ -75,31 +75,31 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: Any = 1) -> An
 
     `f` is array-like; integers become float64. `*varargs` are the distances of elements (1 by default): one number, or
     for each axis a number or an array of coordinates. `axis` is None (all), an int or a tuple of int. Returns one array
-    of the shape of `f`, or a tuple of one for each axis. `edge_order` 1 or 2 is the order at the ends. A `ValueError`
-    for arrays that are too short, a `TypeError` for another number of distances. Does not wait.
+    of the shape of `f`, or a tuple of one for each axis. `edge_order` 1 or 2 is the order at the ends. Raises
+    `ValueError` for arrays that are too short, and `TypeError` for another number of distances. Does not wait.
     """
 
 def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> GPUArray:
     """Values at `x` between the points (`xp`, `fp`), joined by straight lines; does not wait.
 
-    All are array-like; `xp`, in ascending order, and `fp` have one axis and the same length, else a `ValueError`.
+    All are array-like; `xp`, in ascending order, and `fp` have one axis and the same length, else raises `ValueError`.
     Outside of the points the result is `left` and `right`, by default the first and the last of `fp`. With `period` the
-    points repeat, in any order. A new array of the shape of `x`, float64 or complex128. By binary searches in `xp`,
-    whose order is not checked.
+    points repeat, in any order. Returns a new array of the shape of `x`, float64 or complex128. By binary searches in
+    `xp`, whose order is not checked.
     """
 
 def kron(a: Any, b: Any) -> GPUArray:
     """The Kronecker product: blocks of `b`, each times an element of `a`; does not wait.
 
-    Operands are array-like; one of fewer axes gets axes of length 1 in front. A new array of the products of the
-    lengths and of the common dtype.
+    Operands are array-like; one of fewer axes gets axes of length 1 in front. Returns a new array of the products of
+    the lengths and of the common dtype.
     """
 
 def matvec(x1: Any, x2: Any, /, out: Any = None) -> GPUArray:
     """Products of matrices with vectors: ``(..., m, n)`` and ``(..., n)`` to ``(..., m)``; does not wait.
 
-    Operands are array-like; leading axes are broadcast. `out` or a new array of the common dtype. A `ValueError` when
-    shapes do not fit. By `matmul`.
+    Operands are array-like; leading axes are broadcast. `out` or a new array of the common dtype. Raises `ValueError`
+    when shapes do not fit. By `matmul`.
     """
 
 def polyval(p: Any, x: Any) -> GPUArray:
@@ -113,7 +113,7 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: Any = -1) -> GPUArray:
     """The integral of `y` along `axis` by the trapezoidal rule: a new array without the axis; does not wait.
 
     `y` is array-like. `x` are the coordinates, of one axis or of the shape of `y`; without it `dx` is the distance of
-    elements. The dtype is that of NumPy's result. A `ValueError` if shapes do not fit.
+    elements. The dtype is that of NumPy's result. Raises `ValueError` if shapes do not fit.
     """
 
 def unwrap(p: Any, discont: Any = None, axis: Any = -1, *, period: Any = 6.283185307179586) -> GPUArray:
@@ -127,13 +127,13 @@ def unwrap(p: Any, discont: Any = None, axis: Any = -1, *, period: Any = 6.28318
 def vander(x: Any, N: Any = None, increasing: Any = False) -> GPUArray:
     """The powers of the elements of `x` as rows, a matrix of ``x.size`` by `N` (by default square); does not wait.
 
-    `x` is array-like with one axis, else a `ValueError`. Powers fall from the left to the right, or rise if
-    `increasing` is true. A new array of the common dtype of `x` and int64. By running products.
+    `x` is array-like with one axis, else raises `ValueError`. Powers fall from the left to the right, or rise if
+    `increasing` is true. Returns a new array of the common dtype of `x` and int64. By running products.
     """
 
 def vecmat(x1: Any, x2: Any, /, out: Any = None) -> GPUArray:
     """Products of conjugated vectors with matrices: ``(..., n)`` and ``(..., n, m)`` to ``(..., m)``; does not wait.
 
-    Operands are array-like; leading axes are broadcast. `out` or a new array of the common dtype. A `ValueError` when
-    shapes do not fit. By `matmul`.
+    Operands are array-like; leading axes are broadcast. `out` or a new array of the common dtype. Raises `ValueError`
+    when shapes do not fit. By `matmul`.
     """

@@ -30,9 +30,9 @@ def _run_indices(counts):
 def repeat(a, repeats, axis=None):
     """Each element several times, along `axis` or of the flattened array: a new array of the dtype of `a`.
 
-    `a` is array-like; `repeats` is one number, or one for each element along the axis. A `TypeError` unless they are
-    integers, a `ValueError` for negative ones or another number of them. Does not wait for one number of the host, else
-    for the length of the result (and for `repeats` on the device).
+    `a` is array-like; `repeats` is one number, or one for each element along the axis. Raises `TypeError` unless they
+    are integers, and `ValueError` for negative ones or another number of them. Does not wait for one number of the
+    host, else for the length of the result (and for `repeats` on the device).
     """
     a, axis = flatten_or_normalize_axis(a, axis)
     length = a.shape[axis]
@@ -78,9 +78,9 @@ def _check_index_bounds(obj, length, axis):
 def delete(arr, obj, axis=None):
     """A new array of `arr` without the elements or subarrays that an index names, along `axis` or flattened.
 
-    `arr` is array-like; `obj` is an int, a slice, or an array of integers or of bool. An `IndexError` for an index of
-    the host that is out of bounds, a `ValueError` for bools of another length than the axis. Waits for the number of
-    elements that are left.
+    `arr` is array-like; `obj` is an int, a slice, or an array of integers or of bool. Raises `IndexError` for an index
+    of the host that is out of bounds, and `ValueError` for bools of another length than the axis. Waits for the number
+    of elements that are left.
     """
     arr, axis = flatten_or_normalize_axis(arr, axis)
     length = arr.shape[axis]
@@ -96,8 +96,8 @@ def insert(arr, obj, values, axis=None):
     """A new array of `arr` with `values` before the places that an index names, along `axis` or flattened.
 
     `arr` is array-like; `obj` is an int, a slice, or an array of integers or of bool, counted in `arr`. `values` are
-    array-like, converted to the dtype of `arr` and broadcast. An `IndexError` for a single index out of bounds. Waits
-    for the places of the old elements.
+    array-like, converted to the dtype of `arr` and broadcast. Raises `IndexError` for a single index out of bounds.
+    Waits for the places of the old elements.
     """
     arr, axis = flatten_or_normalize_axis(arr, axis)
     length = arr.shape[axis]
@@ -136,8 +136,8 @@ def insert(arr, obj, values, axis=None):
 def trim_zeros(filt, trim="fb", axis=None):
     """A view of `filt` without zeros at the front ("f" in `trim`) and at the back ("b") along each of `axis`.
 
-    `filt` is array-like; `axis` is None (all), an int or a tuple of int. A `ValueError` for other letters. Waits for
-    the places of the first and the last element that is not 0.
+    `filt` is array-like; `axis` is None (all), an int or a tuple of int. Raises `ValueError` for other letters. Waits
+    for the places of the first and the last element that is not 0.
     """
     filt = _xp._to_device(filt)
     trim = trim.lower()
@@ -159,8 +159,8 @@ def trim_zeros(filt, trim="fb", axis=None):
 def packbits(a, /, axis=None, bitorder="big"):
     """Elements as bits, 1 where they are not 0, eight to a byte: a new array of uint8; does not wait.
 
-    `a` is array-like of integers or bool, else a `TypeError`. Along `axis`, or flattened if it is None; the last byte
-    is filled up with zeros. The first element is the highest bit with `bitorder` "big", the lowest with "little".
+    `a` is array-like of integers or bool, else raises `TypeError`. Along `axis`, or flattened if it is None; the last
+    byte is filled up with zeros. The first element is the highest bit with `bitorder` "big", the lowest with "little".
     """
     a = _xp._to_device(a)
     if a.dtype.kind not in "iub":
@@ -177,8 +177,8 @@ def packbits(a, /, axis=None, bitorder="big"):
 def unpackbits(a, /, axis=None, count=None, bitorder="big"):
     """The bits of bytes along `axis`, or flattened if it is None, each as an element of uint8; does not wait.
 
-    `a` is array-like of uint8, else a `TypeError`. `count` is the number of bits: of more, zeros are added, a negative
-    one leaves out as many at the end. A new array; `bitorder` is that of `packbits`.
+    `a` is array-like of uint8, else raises `TypeError`. `count` is the number of bits: of more, zeros are added, a
+    negative one leaves out as many at the end. Returns a new array; `bitorder` is that of `packbits`.
     """
     a = _xp._to_device(a)
     if a.dtype != np.uint8:
@@ -200,8 +200,8 @@ def apply_along_axis(func1d, axis, arr, *args, **kwargs):
     """`func1d` of each row of `arr` along `axis`, joined to a new array; does not wait unless the function does.
 
     `arr` is array-like. The function is called on the host, once for each row, with a device array of one axis, `args`
-    and `kwargs`; the axes of what it returns take the place of `axis`. A `ValueError` if there are no rows. Slow for
-    many rows: a function with an `axis` is to be preferred.
+    and `kwargs`; the axes of what it returns take the place of `axis`. Raises `ValueError` if there are no rows. Slow
+    for many rows: a function with an `axis` is to be preferred.
     """
     arr = _xp._to_device(arr)
     axis = _normalize_axis(axis, arr.ndim)
@@ -219,8 +219,8 @@ def apply_along_axis(func1d, axis, arr, *args, **kwargs):
 def apply_over_axes(func, a, axes):
     """`func`, a function of an array and an axis, for one axis after the other of `axes`; does not wait unless it does.
 
-    `a` is array-like. Returns an array of as many axes: those that `func` takes away get length 1 again. A `ValueError`
-    if it returns another number of axes.
+    `a` is array-like. Returns an array of as many axes: those that `func` takes away get length 1 again. Raises
+    `ValueError` if it returns another number of axes.
     """
     result = _xp._to_device(a)
     ndim = result.ndim

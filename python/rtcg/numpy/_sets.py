@@ -84,7 +84,7 @@ def unique(
 
     `ar` is array-like. With `return_index`, `return_inverse` and `return_counts` a tuple of it and of int64 arrays: the
     places of the first of each, the place of each element among them, and how often each occurs. NaN are one element
-    unless `equal_nan` is false (along an axis they are different). `sorted` is of no effect: results are sorted. Waits
+    unless `equal_nan` is false (along an axis they are different). `sorted` has no effect: results are sorted. Waits
     for the number of different elements. By sorting and comparing adjacent elements; subarrays are numbered by sorts of
     pairs of columns.
     """
@@ -149,8 +149,8 @@ unique_all = _make_unique_function(
 def lexsort(keys, axis=-1):
     """The indices (int64) that sort by several keys, of which the last one counts first; does not wait.
 
-    `keys` are array-like of one shape, else a `ValueError`; a `TypeError` for none. Sorted along `axis`, stably: one
-    sort for each key. A new array of the shape of a key.
+    `keys` are array-like of one shape, else raises `ValueError`; a `TypeError` for none. Sorted along `axis`, stably:
+    one sort for each key. Returns a new array of the shape of a key.
     """
     keys = list(keys)
     if not keys:
@@ -170,7 +170,7 @@ def lexsort(keys, axis=-1):
 def isin(element, test_elements, assume_unique=False, invert=False, *, kind=None):
     """Whether each of `element` is among `test_elements`: a new array of bool of the shape of `element`; does not wait.
 
-    Both are array-like. `invert` turns the answers round. NaN is among nothing. `assume_unique` and `kind` are of no
+    Both are array-like. `invert` turns the answers round. NaN is among nothing. `assume_unique` and `kind` have no
     effect: the others are sorted, then searched.
     """
     element, test = _xp._to_device(element), _xp.sort(_xp._to_device(test_elements).ravel())
@@ -241,7 +241,7 @@ def setxor1d(ar1, ar2, assume_unique=False):
 def ediff1d(ary, to_end=None, to_begin=None):
     """Differences of adjacent elements of the flattened array, between `to_begin` and `to_end`; does not wait.
 
-    All are array-like; a new array of one axis and of the dtype of `ary`. A `TypeError` for ends that cannot be
+    All are array-like; a new array of one axis and of the dtype of `ary`. Raises `TypeError` for ends that cannot be
     converted to it by the rule "same_kind".
     """
     flat = _xp._to_device(ary).ravel()

@@ -26,7 +26,7 @@ __all__ = [
 def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> GPUArray:
     """Differences of adjacent elements of the flattened array, between `to_begin` and `to_end`; does not wait.
 
-    All are array-like; a new array of one axis and of the dtype of `ary`. A `TypeError` for ends that cannot be
+    All are array-like; a new array of one axis and of the dtype of `ary`. Raises `TypeError` for ends that cannot be
     converted to it by the rule "same_kind".
     """
 
@@ -42,15 +42,15 @@ def isin(
 ) -> GPUArray:
     """Whether each of `element` is among `test_elements`: a new array of bool of the shape of `element`; does not wait.
 
-    Both are array-like. `invert` turns the answers round. NaN is among nothing. `assume_unique` and `kind` are of no
+    Both are array-like. `invert` turns the answers round. NaN is among nothing. `assume_unique` and `kind` have no
     effect: the others are sorted, then searched.
     """
 
 def lexsort(keys: Any, axis: Any = -1) -> GPUArray:
     """The indices (int64) that sort by several keys, of which the last one counts first; does not wait.
 
-    `keys` are array-like of one shape, else a `ValueError`; a `TypeError` for none. Sorted along `axis`, stably: one
-    sort for each key. A new array of the shape of a key.
+    `keys` are array-like of one shape, else raises `ValueError`; a `TypeError` for none. Sorted along `axis`, stably:
+    one sort for each key. Returns a new array of the shape of a key.
     """
 
 def setdiff1d(ar1: Any, ar2: Any, assume_unique: Any = False) -> GPUArray:
@@ -87,7 +87,7 @@ def unique(
 
     `ar` is array-like. With `return_index`, `return_inverse` and `return_counts` a tuple of it and of int64 arrays: the
     places of the first of each, the place of each element among them, and how often each occurs. NaN are one element
-    unless `equal_nan` is false (along an axis they are different). `sorted` is of no effect: results are sorted. Waits
+    unless `equal_nan` is false (along an axis they are different). `sorted` has no effect: results are sorted. Waits
     for the number of different elements. By sorting and comparing adjacent elements; subarrays are numbered by sorts of
     pairs of columns.
     """

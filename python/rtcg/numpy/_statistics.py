@@ -57,7 +57,7 @@ def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
 
     `a` is array-like; `axis` is None, an int or a tuple of int. The result, `out` or a new array, has the dtype of
     `mean`: float64 of integers. NaN if there is one, or no element. `keepdims` leaves reduced axes with length 1;
-    `overwrite_input` is of no effect. By sorting.
+    `overwrite_input` has no effect. By sorting.
     """
     rows, shape = _sorted_rows(_xp._to_device(a), axis)
     n = rows.shape[-1]
@@ -165,9 +165,9 @@ def _quantiles(a, q, axis, out, method, keepdims, weights, scale, name, of_rows)
 def quantile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None):
     """Quantiles of all elements or along `axis`; NaN where there is one among them. Does not wait for `a`.
 
-    `a` is array-like of real numbers (else a `TypeError`); `q`, a number or an array in [0, 1] (else a `ValueError`),
-    is wanted on the host and fetched there. `method` is the name of one of NumPy's thirteen, all but four of Hyndman
-    and Fan (1996). The result, `out` or a new array, has the axes of `q` in front. An `IndexError` for no elements;
+    `a` is array-like of real numbers (else `TypeError`); `q`, a number or an array in [0, 1] (else `ValueError`), is
+    wanted on the host and fetched there. `method` is the name of one of NumPy's thirteen, all but four of Hyndman and
+    Fan (1996). The result, `out` or a new array, has the axes of `q` in front. Raises `IndexError` for no elements;
     `weights` are a `NotImplementedError`. By sorting, once for all quantiles.
     """
     return _quantiles(a, q, axis, out, method, keepdims, weights, 1, "Quantiles", _quantile_of_rows)
@@ -239,9 +239,9 @@ def nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False):
 def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
     """The mean of all elements or along `axis`, weighted with `weights` if given; does not wait.
 
-    `a` is array-like; weights have its shape or that of the axes (a `ValueError` for others, a `TypeError` for another
-    shape without `axis`). A new array, float64 of integers; with `returned` a tuple of it and the sums of the weights.
-    Weights whose sum is 0 give NaN or infinities, where NumPy raises `ZeroDivisionError`.
+    `a` is array-like; weights have its shape or that of the axes (`ValueError` for others, a `TypeError` for another
+    shape without `axis`). Returns a new array, float64 of integers; with `returned` a tuple of it and the sums of the
+    weights. Weights whose sum is 0 give NaN or infinities, where NumPy raises `ZeroDivisionError`.
     """
     a = _xp._to_device(a)
     if weights is None:
@@ -275,9 +275,9 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=N
     """The covariance matrix of variables that are rows (columns if `rowvar` is false): a new array; does not wait.
 
     `m` and `y`, further variables, are array-like of at most two axes. Divided by ``n - ddof``, by default n - 1, or n
-    with `bias`. `fweights` count observations (integers), `aweights` weigh them, one for each: a `RuntimeError` for
-    another number. `dtype` is at least float64 by default. One variable gives an array without axes. A `ValueError` for
-    more axes or a `ddof` that is not whole.
+    with `bias`. `fweights` count observations (integers), `aweights` weigh them, one for each; raises `RuntimeError`
+    for another number. `dtype` is at least float64 by default. One variable gives an array without axes. Raises
+    `ValueError` for more axes or a `ddof` that is not whole.
     """
     if ddof is not None and ddof != int(ddof):
         raise ValueError("ddof must be integer")
@@ -380,7 +380,7 @@ def _memoized_kernel(name, make):
 def bincount(x, /, weights=None, minlength=0):
     """How often each number from 0 on occurs in `x`, or the sums of its weights: a new array of one axis.
 
-    `x` is array-like with one axis of integers from 0 on (else a `ValueError`, or a `TypeError` for other dtypes). The
+    `x` is array-like with one axis of integers from 0 on (else `ValueError`, or a `TypeError` for other dtypes). The
     result is int64, or float64 with `weights`, which have the shape of `x`; it has ``max(x) + 1`` elements, `minlength`
     at least. Waits for the largest number. Counts by sorting; weights by atomic additions, so that their rounding
     differs from one call to the next.
@@ -415,9 +415,9 @@ def _count_sorted_integers(ordered, n):
 def digitize(x, bins, right=False):
     """The numbers of the bins that elements belong to: a new int64 array of the shape of `x`.
 
-    `x` is array-like of real numbers (else a `TypeError`); `bins` are array-like edges with one axis, ascending or
-    descending, else a `ValueError`. 0 stands for what is before the first edge. Bins are closed on the left, or on the
-    right with `right`. Waits to see that the edges are in order. By binary searches.
+    `x` is array-like of real numbers (else `TypeError`); `bins` are array-like edges with one axis, ascending or
+    descending, else raises `ValueError`. 0 stands for what is before the first edge. Bins are closed on the left, or on
+    the right with `right`. Waits to see that the edges are in order. By binary searches.
     """
     x, bins = _xp._to_device(x), _xp._to_device(bins)
     if x.dtype.kind == "c":
@@ -516,9 +516,10 @@ def histogram(a, bins=10, range=None, density=None, weights=None):  # noqa: A002
 
     `a` is array-like and flattened. `bins` is a number of bins of one width, ascending edges, or an estimator's name
     ("auto", "fd", "rice", "scott", "sqrt", "sturges"; others are a `NotImplementedError`); `range` are the outer edges.
-    Counts are int64, sums have the dtype of `weights`; with `density` they are divided by the widths and the sum. A
-    `ValueError` for edges that do not ascend or are not finite. Waits for the smallest and the largest element unless
-    edges or `range` are given, and for the order of edges on the device. By sorting; weights by atomic additions.
+    Counts are int64, sums have the dtype of `weights`; with `density` they are divided by the widths and the sum.
+    Raises `ValueError` for edges that do not ascend or are not finite. Waits for the smallest and the largest element
+    unless edges or `range` are given, and for the order of edges on the device. By sorting; weights by atomic
+    additions.
     """
     a = _xp._to_device(a).ravel()
     a = a.astype(np.uint8) if a.dtype.kind == "b" else a
@@ -559,8 +560,8 @@ def histogramdd(sample, bins=10, range=None, density=None, weights=None):  # noq
     """Counts over several dimensions, or sums of weights, as float64: a tuple of a new array and a list of the edges.
 
     `sample` is a device array of ``(n, d)``, or d arrays of n coordinates. `bins` and `range` are those of `histogram`,
-    for all dimensions or one for each (else a `ValueError`). With `density` counts are divided by the volumes of the
-    bins and their sum. Waits for the smallest and the largest coordinates unless edges or ranges are given.
+    for all dimensions or one for each (else `ValueError`). With `density` counts are divided by the volumes of the bins
+    and their sum. Waits for the smallest and the largest coordinates unless edges or ranges are given.
     """
     columns = list(sample.T) if isinstance(sample, _xp.GPUArray) else [_xp._to_device(each) for each in sample]
     if isinstance(sample, _xp.GPUArray) and sample.ndim == 1:

@@ -29,15 +29,15 @@ __all__ = [
 def average(a: Any, axis: Any = None, weights: Any = None, returned: Any = False, *, keepdims: Any = False) -> Any:
     """The mean of all elements or along `axis`, weighted with `weights` if given; does not wait.
 
-    `a` is array-like; weights have its shape or that of the axes (a `ValueError` for others, a `TypeError` for another
-    shape without `axis`). A new array, float64 of integers; with `returned` a tuple of it and the sums of the weights.
-    Weights whose sum is 0 give NaN or infinities, where NumPy raises `ZeroDivisionError`.
+    `a` is array-like; weights have its shape or that of the axes (`ValueError` for others, a `TypeError` for another
+    shape without `axis`). Returns a new array, float64 of integers; with `returned` a tuple of it and the sums of the
+    weights. Weights whose sum is 0 give NaN or infinities, where NumPy raises `ZeroDivisionError`.
     """
 
 def bincount(x: Any, /, weights: Any = None, minlength: Any = 0) -> GPUArray:
     """How often each number from 0 on occurs in `x`, or the sums of its weights: a new array of one axis.
 
-    `x` is array-like with one axis of integers from 0 on (else a `ValueError`, or a `TypeError` for other dtypes). The
+    `x` is array-like with one axis of integers from 0 on (else `ValueError`, or a `TypeError` for other dtypes). The
     result is int64, or float64 with `weights`, which have the shape of `x`; it has ``max(x) + 1`` elements, `minlength`
     at least. Waits for the largest number. Counts by sorting; weights by atomic additions, so that their rounding
     differs from one call to the next.
@@ -64,17 +64,17 @@ def cov(
     """The covariance matrix of variables that are rows (columns if `rowvar` is false): a new array; does not wait.
 
     `m` and `y`, further variables, are array-like of at most two axes. Divided by ``n - ddof``, by default n - 1, or n
-    with `bias`. `fweights` count observations (integers), `aweights` weigh them, one for each: a `RuntimeError` for
-    another number. `dtype` is at least float64 by default. One variable gives an array without axes. A `ValueError` for
-    more axes or a `ddof` that is not whole.
+    with `bias`. `fweights` count observations (integers), `aweights` weigh them, one for each; raises `RuntimeError`
+    for another number. `dtype` is at least float64 by default. One variable gives an array without axes. Raises
+    `ValueError` for more axes or a `ddof` that is not whole.
     """
 
 def digitize(x: Any, bins: Any, right: Any = False) -> GPUArray:
     """The numbers of the bins that elements belong to: a new int64 array of the shape of `x`.
 
-    `x` is array-like of real numbers (else a `TypeError`); `bins` are array-like edges with one axis, ascending or
-    descending, else a `ValueError`. 0 stands for what is before the first edge. Bins are closed on the left, or on the
-    right with `right`. Waits to see that the edges are in order. By binary searches.
+    `x` is array-like of real numbers (else `TypeError`); `bins` are array-like edges with one axis, ascending or
+    descending, else raises `ValueError`. 0 stands for what is before the first edge. Bins are closed on the left, or on
+    the right with `right`. Waits to see that the edges are in order. By binary searches.
     """
 
 def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> tuple[Any, ...]:
@@ -82,9 +82,10 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, we
 
     `a` is array-like and flattened. `bins` is a number of bins of one width, ascending edges, or an estimator's name
     ("auto", "fd", "rice", "scott", "sqrt", "sturges"; others are a `NotImplementedError`); `range` are the outer edges.
-    Counts are int64, sums have the dtype of `weights`; with `density` they are divided by the widths and the sum. A
-    `ValueError` for edges that do not ascend or are not finite. Waits for the smallest and the largest element unless
-    edges or `range` are given, and for the order of edges on the device. By sorting; weights by atomic additions.
+    Counts are int64, sums have the dtype of `weights`; with `density` they are divided by the widths and the sum.
+    Raises `ValueError` for edges that do not ascend or are not finite. Waits for the smallest and the largest element
+    unless edges or `range` are given, and for the order of edges on the device. By sorting; weights by atomic
+    additions.
     """
 
 def histogram2d(
@@ -109,8 +110,8 @@ def histogramdd(
     """Counts over several dimensions, or sums of weights, as float64: a tuple of a new array and a list of the edges.
 
     `sample` is a device array of ``(n, d)``, or d arrays of n coordinates. `bins` and `range` are those of `histogram`,
-    for all dimensions or one for each (else a `ValueError`). With `density` counts are divided by the volumes of the
-    bins and their sum. Waits for the smallest and the largest coordinates unless edges or ranges are given.
+    for all dimensions or one for each (else `ValueError`). With `density` counts are divided by the volumes of the bins
+    and their sum. Waits for the smallest and the largest coordinates unless edges or ranges are given.
     """
 
 def median(a: Any, axis: Any = None, out: Any = None, overwrite_input: Any = False, keepdims: Any = False) -> GPUArray:
@@ -118,7 +119,7 @@ def median(a: Any, axis: Any = None, out: Any = None, overwrite_input: Any = Fal
 
     `a` is array-like; `axis` is None, an int or a tuple of int. The result, `out` or a new array, has the dtype of
     `mean`: float64 of integers. NaN if there is one, or no element. `keepdims` leaves reduced axes with length 1;
-    `overwrite_input` is of no effect. By sorting.
+    `overwrite_input` has no effect. By sorting.
     """
 
 def nanmedian(
@@ -190,8 +191,8 @@ def quantile(
 ) -> GPUArray:
     """Quantiles of all elements or along `axis`; NaN where there is one among them. Does not wait for `a`.
 
-    `a` is array-like of real numbers (else a `TypeError`); `q`, a number or an array in [0, 1] (else a `ValueError`),
-    is wanted on the host and fetched there. `method` is the name of one of NumPy's thirteen, all but four of Hyndman
-    and Fan (1996). The result, `out` or a new array, has the axes of `q` in front. An `IndexError` for no elements;
+    `a` is array-like of real numbers (else `TypeError`); `q`, a number or an array in [0, 1] (else `ValueError`), is
+    wanted on the host and fetched there. `method` is the name of one of NumPy's thirteen, all but four of Hyndman and
+    Fan (1996). The result, `out` or a new array, has the axes of `q` in front. Raises `IndexError` for no elements;
     `weights` are a `NotImplementedError`. By sorting, once for all quantiles.
     """

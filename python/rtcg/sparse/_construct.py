@@ -37,8 +37,8 @@ def _joined_coo(parts, shape, row_offsets, col_offsets):
 def eye_array(m, n=None, *, k=0, dtype=float, format=None):
     """Ones on the `k`-th diagonal of a sparse array of `m` rows and `n` (by default `m`) columns.
 
-    Returns a `dia_array`, or one of `format`, of the dtype `dtype`. A `ValueError` for negative lengths. Waits for the
-    copy to the device.
+    Returns a `dia_array`, or one of `format`, of the dtype `dtype`. Raises `ValueError` for negative lengths. Waits for
+    the copy to the device.
     """
     m, n = checked_shape((m, m if n is None else n))
     data = np.ones((1, max(0, min(m + k, n))), dtype)
@@ -64,7 +64,7 @@ def diags_array(diagonals, /, *, offsets=0, shape=None, format=None, dtype=None)
 
     `diagonals` are arrays, or one array or number for one of the `offsets`, above 0 those right of the main diagonal. A
     number, or one element, is repeated. `shape` is by default that of the smallest square. The dtype is the common one
-    unless given. A `ValueError` when lengths and shape do not fit, or numbers of diagonals and offsets differ.
+    unless given. Raises `ValueError` when lengths and shape do not fit, or numbers of diagonals and offsets differ.
     """
     if np.isscalar(offsets):
         if len(diagonals) == 0 or np.isscalar(diagonals[0]) or isinstance(diagonals, GPUArray):
@@ -123,7 +123,7 @@ def random_array(shape, *, density=0.01, format="coo", dtype=None, rng=None, dat
 
     ``round(density * rows * columns)`` of them. Places and elements are drawn on the host by
     ``numpy.random.default_rng(rng)``, and elements by `data_sampler`, a function of a keyword `size`, if given;
-    integers are drawn from all from 0 on. A `ValueError` for a density outside [0, 1]. Waits for the copy to the
+    integers are drawn from all from 0 on. Raises `ValueError` for a density outside [0, 1]. Waits for the copy to the
     device.
     """
     rows, columns = checked_shape(shape)
@@ -263,7 +263,7 @@ def kron(A, B, format=None):
 def kronsum(A, B, format=None):
     """The Kronecker sum, ``kron(I, A) + kron(B, I)``, of two square arrays: a new sparse array, in rows or of `format`.
 
-    A `ValueError` unless both are square. Waits for the number of elements of the sum.
+    Raises `ValueError` unless both are square. Waits for the number of elements of the sum.
     """
     a, b = (x if issparse(x) else coo_array(x) for x in (A, B))
     if a.shape[0] != a.shape[1]:
@@ -291,7 +291,7 @@ def find(A):
 def spdiags(data, diags, m=None, n=None, format=None):
     """A matrix of diagonals, of the shape ``(m, n)`` or `m`, by diagonals or of `format`; waits for copies.
 
-    `data` has a row for each of `diags`, placed by its columns as in `dia_matrix`. A `TypeError` without a shape.
+    `data` has a row for each of `diags`, placed by its columns as in `dia_matrix`. Raises `TypeError` without a shape.
     """
     if m is None and n is None:
         raise TypeError("m is None; expected the shape, or a number of rows and one of columns")
@@ -341,8 +341,8 @@ def save_npz(file, matrix, compressed=True):
 def load_npz(file):
     """Read a file of `save_npz`, also of SciPy's: a new sparse array, or matrix, of the format that was written; waits.
 
-    A `ValueError` that names the file when it is none of these, or of a format that is missing here; an `OSError` when
-    there is none.
+    Raises `ValueError` that names the file when it is none of these, or of a format that is missing here, and `OSError`
+    when there is none.
     """
     name = file_name(file)
     if isinstance(file, (str, os.PathLike)):

@@ -8,8 +8,8 @@ from rtcg.sparse._base import sparray
 def eye_array(m: Any, n: Any = None, *, k: Any = 0, dtype: Any = ..., format: Any = None) -> sparray:
     """Ones on the `k`-th diagonal of a sparse array of `m` rows and `n` (by default `m`) columns.
 
-    Returns a `dia_array`, or one of `format`, of the dtype `dtype`. A `ValueError` for negative lengths. Waits for the
-    copy to the device.
+    Returns a `dia_array`, or one of `format`, of the dtype `dtype`. Raises `ValueError` for negative lengths. Waits for
+    the copy to the device.
     """
 
 def eye(m: Any, n: Any = None, k: Any = 0, dtype: Any = ..., format: Any = None) -> sparray:
@@ -25,7 +25,7 @@ def diags_array(
 
     `diagonals` are arrays, or one array or number for one of the `offsets`, above 0 those right of the main diagonal. A
     number, or one element, is repeated. `shape` is by default that of the smallest square. The dtype is the common one
-    unless given. A `ValueError` when lengths and shape do not fit, or numbers of diagonals and offsets differ.
+    unless given. Raises `ValueError` when lengths and shape do not fit, or numbers of diagonals and offsets differ.
     """
 
 def diags(diagonals: Any, offsets: Any = 0, shape: Any = None, format: Any = None, dtype: Any = None) -> sparray:
@@ -44,7 +44,7 @@ def random_array(
 
     ``round(density * rows * columns)`` of them. Places and elements are drawn on the host by
     ``numpy.random.default_rng(rng)``, and elements by `data_sampler`, a function of a keyword `size`, if given;
-    integers are drawn from all from 0 on. A `ValueError` for a density outside [0, 1]. Waits for the copy to the
+    integers are drawn from all from 0 on. Raises `ValueError` for a density outside [0, 1]. Waits for the copy to the
     device.
     """
 
@@ -97,7 +97,7 @@ def kron(A: Any, B: Any, format: Any = None) -> sparray:
 def kronsum(A: Any, B: Any, format: Any = None) -> sparray:
     """The Kronecker sum, ``kron(I, A) + kron(B, I)``, of two square arrays: a new sparse array, in rows or of `format`.
 
-    A `ValueError` unless both are square. Waits for the number of elements of the sum.
+    Raises `ValueError` unless both are square. Waits for the number of elements of the sum.
     """
 
 def find(A: Any) -> tuple[GPUArray, GPUArray, GPUArray]:
@@ -110,7 +110,7 @@ def find(A: Any) -> tuple[GPUArray, GPUArray, GPUArray]:
 def spdiags(data: Any, diags: Any, m: Any = None, n: Any = None, format: Any = None) -> sparray:
     """A matrix of diagonals, of the shape ``(m, n)`` or `m`, by diagonals or of `format`; waits for copies.
 
-    `data` has a row for each of `diags`, placed by its columns as in `dia_matrix`. A `TypeError` without a shape.
+    `data` has a row for each of `diags`, placed by its columns as in `dia_matrix`. Raises `TypeError` without a shape.
     """
 
 def bmat(blocks: Any, format: Any = None, dtype: Any = None) -> sparray:
@@ -136,6 +136,6 @@ def save_npz(file: Any, matrix: Any, compressed: Any = True) -> None:
 def load_npz(file: Any) -> sparray:
     """Read a file of `save_npz`, also of SciPy's: a new sparse array, or matrix, of the format that was written; waits.
 
-    A `ValueError` that names the file when it is none of these, or of a format that is missing here; an `OSError` when
-    there is none.
+    Raises `ValueError` that names the file when it is none of these, or of a format that is missing here, and `OSError`
+    when there is none.
     """

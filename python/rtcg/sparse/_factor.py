@@ -191,8 +191,8 @@ def spsolve(A, b, permc_spec=None, use_umfpack=True):
     Returns
     -------
     GPUArray or sparse array
-        Of shape (n,) where `b` is a vector, also one of shape (n, 1). A sparse array where `b` is one, of the format of
-        `A`. NaN where `A` is singular, with a `scipy.sparse.linalg.MatrixRankWarning`.
+        Of shape (n,) where `b` is a vector, also one of shape (n, 1). Returns a sparse array where `b` is one, of the
+        format of `A`. NaN where `A` is singular, with a `scipy.sparse.linalg.MatrixRankWarning`.
 
     Raises
     ------

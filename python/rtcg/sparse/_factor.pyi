@@ -127,8 +127,8 @@ def spsolve(A: Any, b: Any, permc_spec: Any = None, use_umfpack: bool = True) ->
     Returns
     -------
     GPUArray or sparse array
-        Of shape (n,) where `b` is a vector, also one of shape (n, 1). A sparse array where `b` is one, of the format of
-        `A`. NaN where `A` is singular, with a `scipy.sparse.linalg.MatrixRankWarning`.
+        Of shape (n,) where `b` is a vector, also one of shape (n, 1). Returns a sparse array where `b` is one, of the
+        format of `A`. NaN where `A` is singular, with a `scipy.sparse.linalg.MatrixRankWarning`.
 
     Raises
     ------

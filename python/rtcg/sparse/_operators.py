@@ -213,7 +213,7 @@ def aslinearoperator(A):
 
     `A` is a sparse or dense array, or an object with `shape` and `matvec`. An array in another format than rows is
     converted once, which waits for its number of elements. Those of SciPy are copied to the device, its operators are
-    called with vectors on the host. A `TypeError` for anything else.
+    called with vectors on the host. Raises `TypeError` for anything else.
     """
     if isinstance(A, LinearOperator):
         return A

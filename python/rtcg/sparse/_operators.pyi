@@ -61,5 +61,5 @@ def aslinearoperator(A: Any) -> LinearOperator:
 
     `A` is a sparse or dense array, or an object with `shape` and `matvec`. An array in another format than rows is
     converted once, which waits for its number of elements. Those of SciPy are copied to the device, its operators are
-    called with vectors on the host. A `TypeError` for anything else.
+    called with vectors on the host. Raises `TypeError` for anything else.
     """

@@ -32,8 +32,8 @@ def _made(name, lengths, dtype, format, number=0.0, seed=0):
 def poisson1d(n, *, dtype=np.float64, format="csr"):
     """Poisson's equation on a line of `n` points: a symmetric positive definite array of n rows; waits.
 
-    The second difference, 2 on the diagonal and -1 beside it, of `dtype` and in `format`. A `ValueError` for a negative
-    `n`.
+    The second difference, 2 on the diagonal and -1 beside it, of `dtype` and in `format`. Raises `ValueError` for a
+    negative `n`.
     """
     return _made("poisson", [n], dtype, format)
 
@@ -84,7 +84,7 @@ def rmat(scale, edge_factor=16, *, seed=0, dtype=np.float64, format="csr"):
     """The graph of Graph500: an array of ``2**scale`` nodes and `edge_factor` times as many edges; waits.
 
     R-MAT (Chakrabarti and others 2004). Elements are how often an edge was drawn; the same `seed` gives the same graph.
-    A `ValueError` for a `scale` outside 0 to 31.
+    Raises `ValueError` for a `scale` outside 0 to 31.
     """
     if not 0 <= scale < 32:
         raise ValueError(f"scale is {scale}; expected 0 to 31")

@@ -26,8 +26,8 @@ __all__ = [
 def poisson1d(n: Any, *, dtype: Any = ..., format: Any = "csr") -> sparray:
     """Poisson's equation on a line of `n` points: a symmetric positive definite array of n rows; waits.
 
-    The second difference, 2 on the diagonal and -1 beside it, of `dtype` and in `format`. A `ValueError` for a negative
-    `n`.
+    The second difference, 2 on the diagonal and -1 beside it, of `dtype` and in `format`. Raises `ValueError` for a
+    negative `n`.
     """
 
 def poisson2d(nx: Any, ny: Any = None, *, points: Any = 5, dtype: Any = ..., format: Any = "csr") -> sparray:
@@ -65,7 +65,7 @@ def rmat(scale: Any, edge_factor: Any = 16, *, seed: Any = 0, dtype: Any = ..., 
     """The graph of Graph500: an array of ``2**scale`` nodes and `edge_factor` times as many edges; waits.
 
     R-MAT (Chakrabarti and others 2004). Elements are how often an edge was drawn; the same `seed` gives the same graph.
-    A `ValueError` for a `scale` outside 0 to 31.
+    Raises `ValueError` for a `scale` outside 0 to 31.
     """
 
 def power_law(n: Any, links: Any = 4, *, seed: Any = 0, dtype: Any = ..., format: Any = "csr") -> sparray:

@@ -338,9 +338,9 @@ def _least_squares(method, A, b, damp, atol, btol, conlim, maxiter, x0, mode):
 def matrix_power(A, power):
     """The product of `power` times `A`: a new sparse array; waits for the numbers of elements.
 
-    The result has the format of products, for a `power` of 0 (the identity) or 1 (a copy) that of `A`. A `TypeError`
-    unless `A` is square, a `ValueError` for a negative `power`. The binary digits of `power` say what is multiplied
-    (Knuth, section 4.6.3).
+    The result has the format of products, for a `power` of 0 (the identity) or 1 (a copy) that of `A`. Raises
+    `TypeError` unless `A` is square, and `ValueError` for a negative `power`. The binary digits of `power` say what is
+    multiplied (Knuth, section 4.6.3).
     """
     power = operator.index(power)
     if A.shape[0] != A.shape[1]:

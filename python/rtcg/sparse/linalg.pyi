@@ -759,7 +759,7 @@ def lsmr(
 def matrix_power(A: Any, power: Any) -> sparray:
     """The product of `power` times `A`: a new sparse array; waits for the numbers of elements.
 
-    The result has the format of products, for a `power` of 0 (the identity) or 1 (a copy) that of `A`. A `TypeError`
-    unless `A` is square, a `ValueError` for a negative `power`. The binary digits of `power` say what is multiplied
-    (Knuth, section 4.6.3).
+    The result has the format of products, for a `power` of 0 (the identity) or 1 (a copy) that of `A`. Raises
+    `TypeError` unless `A` is square, and `ValueError` for a negative `power`. The binary digits of `power` say what is
+    multiplied (Knuth, section 4.6.3).
     """

@@ -44,7 +44,7 @@ class HostImage:
 class Image:
     """A texture (with `sampling`) or a surface over an array on the device.
 
-    `shape` is (depth, height, width, channels), without axes that the array has not.
+    `shape` is (depth, height, width, channels), without axes that the array does not have.
     """
 
     def __init__(self, array, sampling, handle=None):

@@ -152,7 +152,7 @@ impl PyContext {
 
     /// Let kernels of the current context reach memory of `peer`, a context of another device; `flags` is 0.
     ///
-    /// A `LogicError` if it was done before, or the devices cannot (`Device.can_access_peer`).
+    /// Raises `LogicError` if it was done before, or the devices cannot (`Device.can_access_peer`).
     #[staticmethod]
     #[pyo3(signature = (peer, flags = 0))]
     fn enable_peer_access(peer: &PyContext, #[pyo3(from_py_with = int)] flags: u32) -> PyResult<()> {

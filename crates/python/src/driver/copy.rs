@@ -13,8 +13,8 @@ use rtcg::driver::{Context, Stream, memory};
 /// Copy a contiguous host buffer to the device; waits.
 ///
 /// `dest` is an allocation, an array on the device or an address; `src` a NumPy array or another buffer of bytes.
-/// A `LogicError` when `src` is longer than the allocation; a `TypeError` for what is no buffer, a `ValueError` for
-/// one that is not contiguous.
+/// Raises `LogicError` when `src` is longer than the allocation; `TypeError` for what is no buffer, and
+/// `ValueError` for one that is not contiguous.
 #[pyfunction]
 fn memcpy_htod(py: Python<'_>, dest: DevicePtr, src: &Bound<'_, PyAny>) -> PyResult<()> {
     let src = HostBuffer::from_object(src, "src")?;
@@ -30,7 +30,7 @@ fn memcpy_htod(py: Python<'_>, dest: DevicePtr, src: &Bound<'_, PyAny>) -> PyRes
 
 /// Fill a contiguous, writable host buffer from the device; waits, also for the default stream's work before it.
 ///
-/// A `LogicError` when `dest` is longer than the allocation.
+/// Raises `LogicError` when `dest` is longer than the allocation.
 #[pyfunction]
 fn memcpy_dtoh(py: Python<'_>, dest: &Bound<'_, PyAny>, src: DevicePtr) -> PyResult<()> {
     let dest = HostBuffer::from_writable(dest, "dest")?;
@@ -123,7 +123,7 @@ fn check_and_record_copy(
 
 /// Copy `size` bytes within the device, in the default stream; returns None and does not wait.
 ///
-/// Arguments are allocations or addresses. A `LogicError` when the memory that is known there is shorter.
+/// Arguments are allocations or addresses. Raises `LogicError` when the memory that is known there is shorter.
 #[pyfunction]
 fn memcpy_dtod(
     py: Python<'_>,
@@ -199,7 +199,7 @@ macro_rules! memset_functions {
         $(
             /// Set `size` elements (not bytes) from `dest` on to `data`, in the default stream; returns None.
             ///
-            /// Does not wait. A `LogicError` when `dest` is not aligned for the elements, or its memory is shorter.
+            /// Does not wait. Raises `LogicError` when `dest` is not aligned for the elements, or its memory is shorter.
             #[pyfunction]
             fn $name(
                 py: Python<'_>,
@@ -214,7 +214,7 @@ macro_rules! memset_functions {
 
             /// Set `size` elements (not bytes) from `dest` on to `data`, in the order of `stream`; returns None.
             ///
-            /// Does not wait. A `LogicError` when `dest` is not aligned for the elements, or its memory is shorter.
+            /// Does not wait. Raises `LogicError` when `dest` is not aligned for the elements, or its memory is shorter.
             #[pyfunction]
             #[pyo3(signature = (dest, data, size, stream = None))]
             fn $name_async(

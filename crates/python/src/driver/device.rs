@@ -160,7 +160,7 @@ impl PyDevice {
 
     /// What this device can do with `other`: the value of a `p2p_attribute` (an addition to PyCUDA).
     ///
-    /// A `LogicError` if both are the same device, or devices of different drivers.
+    /// Raises `LogicError` if both are the same device, or devices of different drivers.
     fn get_p2p_attribute(
         slf: Ready<'_, Self>,
         #[pyo3(from_py_with = int)] attribute: u32,

@@ -79,14 +79,15 @@ closeable_methods! { PyEvent;
 
     /// What stands for the event in other processes, 64 bytes, for `from_ipc_handle`.
     ///
-    /// A `LogicError` unless the event was made with ``event_flags.INTERPROCESS | event_flags.DISABLE_TIMING``.
+    /// Raises `LogicError` unless the event was made with ``event_flags.INTERPROCESS | event_flags.DISABLE_TIMING``.
     fn ipc_handle<'py>(slf: Ready<'_, Self>, py: Python<'py>) -> PyResult<Bound<'py, PyByteArray>> {
         Ok(PyByteArray::new(py, &slf.0.ipc_handle().or_raise()?))
     }
 
     /// An event of another process, by what `ipc_handle` gave there, 64 bytes.
     ///
-    /// A `ValueError` for another length, a `LogicError` if there is no such event, or it is one of this process.
+    /// Raises `ValueError` for another length, and `LogicError` if there is no such event, or it is one of this
+    /// process.
     #[staticmethod]
     fn from_ipc_handle(handle: &Bound<'_, PyAny>) -> PyResult<Self> {
         Event::from_ipc_handle(ipc_handle_bytes(handle)?).or_raise().map(Self::from)

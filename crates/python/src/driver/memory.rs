@@ -349,7 +349,7 @@ fn mem_alloc_pitch(
 
 /// Where the allocation that holds the address `ptr` begins, and its bytes: a tuple ``(base, size)`` of int.
 ///
-/// A `LogicError` for an address that no allocation of the current context holds. Does not wait.
+/// Raises `LogicError` for an address that no allocation of the current context holds. Does not wait.
 #[pyfunction]
 fn mem_get_address_range(ptr: DevicePtr) -> PyResult<(u64, usize)> {
     memory::mem_get_address_range(ptr.0).or_raise()
@@ -357,7 +357,8 @@ fn mem_get_address_range(ptr: DevicePtr) -> PyResult<(u64, usize)> {
 
 /// What stands for an allocation in other processes, 64 bytes, for `IPCMemoryHandle`.
 ///
-/// The memory must stay allocated as long as others use it. A `LogicError` for memory that is not of `mem_alloc`.
+/// The memory must stay allocated as long as others use it. Raises `LogicError` for memory that is not of
+/// `mem_alloc`.
 #[pyfunction]
 fn mem_get_ipc_handle(py: Python<'_>, devptr: DevicePtr) -> PyResult<Bound<'_, PyByteArray>> {
     Ok(PyByteArray::new(py, &memory::mem_get_ipc_handle(devptr.0).or_raise()?))

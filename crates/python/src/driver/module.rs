@@ -66,7 +66,7 @@ closeable_methods! { PyModuleHandle;
 
 /// Load PTX, a cubin or a fat binary from a file into the current context: returns a `Module`.
 ///
-/// A `RuntimeError` if there is no such file, a `LogicError` if the driver cannot load it.
+/// Raises `RuntimeError` if there is no such file, and `LogicError` if the driver cannot load it.
 #[pyfunction]
 fn module_from_file(py: Python<'_>, filename: PathBuf) -> PyResult<PyModuleHandle> {
     py.detach(|| Module::from_file(&filename)).or_raise().map(PyModuleHandle::from)
@@ -149,7 +149,7 @@ impl PyLinker {
 
     /// Add an image of a `jit_input_type`, by the name that messages give it.
     ///
-    /// A `LogicError` with the linker's log if it is none.
+    /// Raises `LogicError` with the linker's log if it is none.
     #[pyo3(signature = (data, input_type, name = "unknown"))]
     fn add_data(
         slf: Ready<'_, Self>,
@@ -181,7 +181,7 @@ impl PyLinker {
 
     /// Link what was added and load it into the current context: a `Module`.
     ///
-    /// A `LogicError` with the linker's log if something is missing or twice there.
+    /// Raises `LogicError` with the linker's log if something is missing or twice there.
     fn link_module(slf: Ready<'_, Self>, py: Python<'_>) -> PyResult<PyModuleHandle> {
         let module = slf.with_linker(py, Linker::link_module)?;
         if let Some(handler) = &slf.0.message_handler {

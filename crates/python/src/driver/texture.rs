@@ -523,7 +523,7 @@ fn memcpy_atoa(
 
 /// Copy a contiguous buffer to a one-dimensional array, from byte `index` on; waits.
 ///
-/// A `LogicError` if it does not fit. Also `py_memcpy_htoa`.
+/// Raises `LogicError` if it does not fit. Also `py_memcpy_htoa`.
 #[pyfunction]
 fn memcpy_htoa(
     py: Python<'_>,
@@ -542,7 +542,7 @@ fn memcpy_htoa(
 
 /// Fill a writable contiguous buffer from a one-dimensional array, from byte `index` on; waits.
 ///
-/// A `LogicError` if the array has not so many bytes. Also `py_memcpy_atoh`.
+/// Raises `LogicError` if the array has not so many bytes. Also `py_memcpy_atoh`.
 #[pyfunction]
 fn memcpy_atoh(
     py: Python<'_>,

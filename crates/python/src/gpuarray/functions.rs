@@ -356,7 +356,7 @@ impl PyGpuArray {
     }
 
     /// This array on a device: itself if it is there already, else a copy in that device's current or primary
-    /// context, which is waited for; a NumPy array for ``"cpu"``. `stream` is of no effect.
+    /// context, which is waited for; a NumPy array for ``"cpu"``. `stream` has no effect.
     #[pyo3(signature = (device, /, *, stream = None))]
     fn to_device<'py>(
         slf: &Bound<'py, Self>,

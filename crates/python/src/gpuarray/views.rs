@@ -88,7 +88,7 @@ impl MemoryOrder {
 impl PyGpuArray {
     /// The same elements in another shape: a view where the layout allows, else a copy. One length may be -1.
     ///
-    /// `order` is C, F or A. A `ValueError` if the number of elements differs.
+    /// `order` is C, F or A. Raises `ValueError` if the number of elements differs.
     #[pyo3(signature = (*shape, **kwargs), text_signature = "($self, *shape, order='C', copy=None)")]
     fn reshape<'py>(
         slf: SelfArray<'_, 'py>,
