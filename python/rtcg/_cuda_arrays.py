@@ -41,7 +41,7 @@ _INTEGER_CHANNELS = {"float64": 2, "complex64": 2, "complex128": 4}
 
 
 def dtype_to_array_format(dtype):
-    """The `array_format` of a dtype, an int, of 8, 16 or 32-bit integers, float16 or float32; else raises `TypeError`."""
+    """The `array_format` (int) of a dtype of 8, 16 or 32-bit integers, float16 or float32, else raises `TypeError`."""
     if dtype is None:
         raise ValueError("dtype may not be None")
     try:

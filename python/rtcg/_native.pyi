@@ -903,13 +903,13 @@ def memcpy_peer_async(
 def memset_d8(dest: _DevicePointer, data: int, size: int) -> None:
     """Set `size` elements (not bytes) from `dest` on to `data`, in the default stream; returns None.
 
-    Does not wait. Raises `LogicError` when `dest` is not aligned for the elements, or its memory is shorter.
+    Does not wait. Raises `LogicError` if `dest` is misaligned for the elements or its memory is too short.
     """
 
 def memset_d8_async(dest: _DevicePointer, data: int, size: int, stream: Stream | None = None) -> None:
     """Set `size` elements (not bytes) from `dest` on to `data`, in the order of `stream`; returns None.
 
-    Does not wait. Raises `LogicError` when `dest` is not aligned for the elements, or its memory is shorter.
+    Does not wait. Raises `LogicError` if `dest` is misaligned for the elements or its memory is too short.
     """
 
 def memset_d2d8(dest: _DevicePointer, pitch: int, data: int, width: int, height: int) -> None:
@@ -925,13 +925,13 @@ def memset_d2d8_async(
 def memset_d16(dest: _DevicePointer, data: int, size: int) -> None:
     """Set `size` elements (not bytes) from `dest` on to `data`, in the default stream; returns None.
 
-    Does not wait. Raises `LogicError` when `dest` is not aligned for the elements, or its memory is shorter.
+    Does not wait. Raises `LogicError` if `dest` is misaligned for the elements or its memory is too short.
     """
 
 def memset_d16_async(dest: _DevicePointer, data: int, size: int, stream: Stream | None = None) -> None:
     """Set `size` elements (not bytes) from `dest` on to `data`, in the order of `stream`; returns None.
 
-    Does not wait. Raises `LogicError` when `dest` is not aligned for the elements, or its memory is shorter.
+    Does not wait. Raises `LogicError` if `dest` is misaligned for the elements or its memory is too short.
     """
 
 def memset_d2d16(dest: _DevicePointer, pitch: int, data: int, width: int, height: int) -> None:
@@ -947,13 +947,13 @@ def memset_d2d16_async(
 def memset_d32(dest: _DevicePointer, data: int, size: int) -> None:
     """Set `size` elements (not bytes) from `dest` on to `data`, in the default stream; returns None.
 
-    Does not wait. Raises `LogicError` when `dest` is not aligned for the elements, or its memory is shorter.
+    Does not wait. Raises `LogicError` if `dest` is misaligned for the elements or its memory is too short.
     """
 
 def memset_d32_async(dest: _DevicePointer, data: int, size: int, stream: Stream | None = None) -> None:
     """Set `size` elements (not bytes) from `dest` on to `data`, in the order of `stream`; returns None.
 
-    Does not wait. Raises `LogicError` when `dest` is not aligned for the elements, or its memory is shorter.
+    Does not wait. Raises `LogicError` if `dest` is misaligned for the elements or its memory is too short.
     """
 
 def memset_d2d32(dest: _DevicePointer, pitch: int, data: int, width: int, height: int) -> None:
@@ -1845,10 +1845,10 @@ class GPUArray:
     ) -> None: ...
     @property
     def flat(self) -> Any:
-        """The elements of an array in C order: `GPUArray.flat`.
+        """The elements of an array in C order, as `GPUArray.flat` returns them.
 
-        Indexing and assignment take integers, slices and arrays. ``len`` is the number of elements. Iteration copies
-        all elements to the host first, and so waits.
+        Indexing and assignment take integers, slices and arrays. ``len`` is the number of elements. Iteration first
+        copies all elements to the host, for which it waits.
         """
     @flat.setter
     def flat(self, value: Any) -> None: ...

@@ -199,7 +199,7 @@ macro_rules! memset_functions {
         $(
             /// Set `size` elements (not bytes) from `dest` on to `data`, in the default stream; returns None.
             ///
-            /// Does not wait. Raises `LogicError` when `dest` is not aligned for the elements, or its memory is shorter.
+            /// Does not wait. Raises `LogicError` if `dest` is misaligned for the elements or its memory is too short.
             #[pyfunction]
             fn $name(
                 py: Python<'_>,
@@ -214,7 +214,7 @@ macro_rules! memset_functions {
 
             /// Set `size` elements (not bytes) from `dest` on to `data`, in the order of `stream`; returns None.
             ///
-            /// Does not wait. Raises `LogicError` when `dest` is not aligned for the elements, or its memory is shorter.
+            /// Does not wait. Raises `LogicError` if `dest` is misaligned for the elements or its memory is too short.
             #[pyfunction]
             #[pyo3(signature = (dest, data, size, stream = None))]
             fn $name_async(
