@@ -8,4 +8,4 @@ from typing import Any
 CLASSES: Any
 
 def one_axis(wide: Any) -> Any:
-    """An array of one row as one of one axis; shares memory."""
+    """An array with one row as one with one axis; shares memory."""
