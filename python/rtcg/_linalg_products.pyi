@@ -1,4 +1,4 @@
-"""Products, diagonals and traces of matrices: part of `rtcg.linalg`."""
+"""Products, diagonals and traces of matrices; part of `rtcg.linalg`."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""The native module. What users call is documented in `rtcg.driver`, `rtcg.compiler`, `rtcg.numpy`."""
+"""The native module. `rtcg.driver`, `rtcg.compiler` and `rtcg.numpy` document its public parts."""
 
 import os
 import pathlib
@@ -1019,13 +1019,13 @@ class Memcpy2D:
         Parameters
         ----------
         aligned : bool or Stream, optional
-            True: by `cuMemcpy2D`, for pitches as `mem_alloc_pitch` gives them; False, the default: any pitches. A
-            `Stream`: in its order.
+            True: use `cuMemcpy2D`, which requires pitches of `mem_alloc_pitch`; False, the default: allow any
+            pitches. A `Stream`: copy in its order.
 
         Raises
         ------
         LogicError
-            If no source or no destination was set, or the driver refuses sizes and pitches.
+            If the source or the destination is not set, or the driver rejects sizes or pitches.
         """
 
 class Memcpy3D:
@@ -1066,9 +1066,9 @@ class Memcpy3D:
     def set_dst_array(self, array: Array) -> None:
         """Copy to an `Array`, which is kept alive."""
     def __call__(self, stream: Stream | None = None) -> None:
-        """Copy in stream order, or at once: without a stream it waits.
+        """Copy in stream order; without a stream, copy at once and wait.
 
-        Raises a `LogicError` if no source or no destination was set, or the driver refuses sizes and pitches.
+        Raises `LogicError` if the source or the destination is not set, or the driver rejects sizes or pitches.
         """
 
 class Memcpy3DPeer:
@@ -1113,9 +1113,9 @@ class Memcpy3DPeer:
     def set_dst_context(self, ctx: Context | None) -> None:
         """The context of the destination; None is the current one."""
     def __call__(self, stream: Stream | None = None) -> None:
-        """Copy in stream order, or at once: without a stream it waits.
+        """Copy in stream order; without a stream, copy at once and wait.
 
-        Raises a `LogicError` if no source or no destination was set, or the driver refuses sizes and pitches.
+        Raises `LogicError` if the source or the destination is not set, or the driver rejects sizes or pitches.
         """
 
 # -- arrays, textures, surfaces

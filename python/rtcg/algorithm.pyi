@@ -1,11 +1,11 @@
-"""Segments and runs: reductions, scans and sorts of many short vectors that lie one behind the other.
+"""Segments and runs: reductions, scans and sorts of many short vectors that are stored one after the other.
 
-Segment ``j`` of a vector has the elements from ``offsets[j]`` up to, and without, ``offsets[j + 1]``; it may be empty.
-A run is a segment of equal keys. The order in which elements are combined depends on their number and on the offsets
-alone: sums of floating-point numbers have the same bits at every run and on every device.
+Segment ``j`` of a vector has the elements from ``offsets[j]`` up to but not including ``offsets[j + 1]``, and may be
+empty. A run is a segment of equal keys. The order in which elements are combined depends only on their number and on
+the offsets, so that sums of floating-point numbers are bitwise reproducible on every device.
 
-Operations: ``"sum"``, ``"prod"``, ``"max"``, ``"min"``. What nothing is combined to is 0, 1, or the least or largest
-number of the dtype (infinite for floating-point ones). NaN wins maxima and minima, as in NumPy.
+Operations: ``"sum"``, ``"prod"``, ``"max"``, ``"min"``. The identity element is 0, 1, or the smallest or largest number
+of the dtype (infinite for floating-point dtypes). Maxima and minima propagate NaN, as in NumPy.
 """
 
 from typing import Literal, TypeAlias

@@ -1,9 +1,19 @@
 """Discrete Fourier transforms of device arrays under the names of `numpy.fft`.
 
-The kernels are this package's own (no cuFFT is needed), for every length: butterflies of 2 to 16 elements for lengths
-whose prime factors are at most 13, Bluestein's algorithm for others. float16, float32 and complex64 are transformed in
-single precision, all else in double precision. Nothing here waits for the device. The twiddles and chirps of a length
-are made on the device when they are first needed and kept, up to 64 MiB for each context.
+The kernels are this package's own (no cuFFT is needed) and handle every length: butterflies of 2 to 16 elements for
+lengths whose prime factors are at most 13, and Bluestein's algorithm for others. float16, float32 and complex64 are
+transformed in single precision, everything else in double precision. No function waits for the device. The twiddles and
+chirps of a length are computed on the device when first needed and are kept, up to 64 MiB per context. The first
+transform of a length and dtype compiles its kernels, which takes some tenths of a second, or one or two seconds on the
+virtual GPU. Later transforms, and other processes, take them from the caches.
+
+Parameters are NumPy's. `a`: an array of numbers or bool of any layout (host arrays are copied to the device; no
+bfloat16). `n`: the length along `axis`, to which rows are cut or padded with zeros; by default that of the array, or 2
+(m - 1) for m elements in `irfft` and `hfft`. `norm`: "backward" (the default; inverse transforms divide by n),
+"forward" (the others do) or "ortho" (both divide by the square root of n). `out`: a GPUArray with the shape of the
+result. Transforms over several axes take the lengths `s` of `axes`. Results are `out`, or new arrays from the allocator
+of `a`. Errors: IndexError for axes that do not exist, ValueError for lengths below 1, other norms and shapes of `out`,
+TypeError for elements that cannot be transformed.
 """
 
 from collections.abc import Sequence

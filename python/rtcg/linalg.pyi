@@ -1,9 +1,9 @@
-"""Linear algebra of device arrays under the names of `numpy.linalg`; stacks of matrices everywhere.
+"""Linear algebra of device arrays under the names of `numpy.linalg`; all functions accept stacks of matrices.
 
-Factorizations are kernels of this package (no cuBLAS or cuSOLVER is needed): LU with partial pivoting, Cholesky, and
-QR by Householder reflections, eigenvalues of Hermitian and of general matrices, and singular values, in float32,
-float64 and their complex types. `solve`, `inv` and `cholesky` wait to see that matrices are not singular, or are
-positive definite; eigenvalues, singular values and what needs them wait to see that all were found.
+Factorizations are kernels of this package (no cuBLAS or cuSOLVER is needed): LU with partial pivoting, Cholesky, QR by
+Householder reflections, eigenvalues of Hermitian and of general matrices, and singular values, in float32, float64 and
+their complex types. `solve`, `inv` and `cholesky` wait to check that matrices are nonsingular or positive definite.
+Eigenvalues, singular values and functions based on them wait to check that the iterations converged.
 """
 
 from typing import Any, NamedTuple

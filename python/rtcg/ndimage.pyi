@@ -1,4 +1,4 @@
-"""Filters of images on the device: correlation and convolution, and layers of models of vision."""
+"""Image filters on the device: correlation, convolution, and layers of vision models."""
 
 from collections.abc import Sequence
 from typing import Literal, SupportsFloat, SupportsIndex, TypeAlias

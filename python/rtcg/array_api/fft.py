@@ -1,7 +1,7 @@
 """The extension `fft` of the Array API standard, version 2024.12: `rtcg.array_api.fft`.
 
-Names and signatures are the standard's; the work is done by `rtcg.fft`, which keeps the precision of floating-point
-and complex arrays and does not wait.
+Names and signatures are those of the standard; the work is done by `rtcg.fft`, which keeps the precision of
+floating-point and complex arrays and does not wait.
 """
 
 import numpy as np
@@ -78,5 +78,7 @@ def fftshift(x, /, *, axes=None):
 
 
 def ifftshift(x, /, *, axes=None):
-    """The inverse of `fftshift`: a copy with the middle of `axes` first, as `rtcg.fft.ifftshift`. Does not wait."""
+    """The inverse of `fftshift`: a copy with the middle of `axes` moved to the start, as `rtcg.fft.ifftshift`. Does not
+    wait.
+    """
     return _f.ifftshift(x, axes)

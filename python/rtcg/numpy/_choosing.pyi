@@ -1,4 +1,4 @@
-"""Elements chosen by conditions, masks and numbers of choices; part of `rtcg.numpy`."""
+"""Elements selected by conditions, masks and indices of choices; part of `rtcg.numpy`."""
 
 from typing import Any
 

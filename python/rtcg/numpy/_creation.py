@@ -38,7 +38,7 @@ bartlett = _from_host("bartlett", lambda M: None, "Bartlett's window, a triangle
 blackman = _from_host("blackman", lambda M: None, "Blackman's window.")
 hamming = _from_host("hamming", lambda M: None, "Hamming's window.")
 hanning = _from_host("hanning", lambda M: None, "Hann's window.")
-kaiser = _from_host("kaiser", lambda M, beta: None, "Kaiser's window of a shape parameter.")
+kaiser = _from_host("kaiser", lambda M, beta: None, "Kaiser's window with a shape parameter.")
 frombuffer = _from_host(
     "frombuffer", lambda buffer, dtype=float, count=-1, offset=0: None, "The elements in a buffer of bytes."
 )
@@ -48,11 +48,11 @@ fromfile = _from_host(
     "The elements in a file, as text or bytes.",
 )
 fromiter = _from_host("fromiter", lambda iter, dtype, count=-1: None, "The elements of an iterable.")
-fromstring = _from_host("fromstring", lambda string, dtype=float, count=-1, *, sep: None, "The numbers in a text.")
+fromstring = _from_host("fromstring", lambda string, dtype=float, count=-1, *, sep: None, "The numbers in a string.")
 genfromtxt = _from_host(
     "genfromtxt", lambda fname, dtype=float, **kwargs: None, "The numbers in a text file, where some may be missing."
 )
-load = _from_host("load", lambda file, **kwargs: None, "The array in a file of the format npy.")
+load = _from_host("load", lambda file, **kwargs: None, "The array in a file in the npy format.")
 loadtxt = _from_host("loadtxt", lambda fname, dtype=float, **kwargs: None, "The numbers in a text file.")
 
 

@@ -1,4 +1,4 @@
-"""Diagonals of matrices: taken, written, made into matrices, and their indices; part of `rtcg.numpy`."""
+"""Diagonals of matrices: reading, writing, building matrices from them, and their indices; part of `rtcg.numpy`."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Elements chosen by indices, sorted and searched for; part of `rtcg.numpy`."""
+"""Indexing with arrays, sorting, partitioning, searching, and flat indices; part of `rtcg.numpy`."""
 
 from typing import Any
 

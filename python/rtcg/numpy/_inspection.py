@@ -297,9 +297,9 @@ Parameters and errors are NumPy's; every device array among the arguments is cop
 
 
 array2string = _make_host_function("array2string", "The elements as text, a str:")
-save = _make_host_function("save", "Write an array to a file of NumPy's; returns None:")
-savetxt = _make_host_function("savetxt", "Write an array to a file of text; returns None:")
-savez = _make_host_function("savez", "Write arrays to one file of NumPy's; returns None:")
+save = _make_host_function("save", "Write an array to a file in NumPy's format; returns None:")
+savetxt = _make_host_function("savetxt", "Write an array to a text file; returns None:")
+savez = _make_host_function("savez", "Write arrays to one file in NumPy's format; returns None:")
 savez_compressed = _make_host_function("savez_compressed", "Write arrays to one compressed file; returns None:")
 
 

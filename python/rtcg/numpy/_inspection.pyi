@@ -1,6 +1,6 @@
-"""Questions about arrays and small functions of their elements; part of `rtcg.numpy`.
+"""Queries about arrays and small functions of their elements; part of `rtcg.numpy`.
 
-Questions about dtypes and shapes are NumPy's own functions, asked with the dtypes of the arrays.
+Queries about dtypes and shapes are NumPy's own functions, called with the dtypes of the arrays.
 """
 
 from typing import Any
@@ -198,7 +198,8 @@ def result_type(*arrays_and_dtypes: Any) -> Any:
     """
 
 def save(file: Any, arr: Any, allow_pickle: Any = True) -> None:
-    """Write an array to a file of NumPy's; returns None: `numpy.save` with host copies of the arrays; waits for them.
+    """Write an array to a file in NumPy's format; returns None: `numpy.save` with host copies of the arrays; waits for
+    them.
 
     Parameters and errors are NumPy's; every device array among the arguments is copied to the host first.
     """
@@ -214,13 +215,14 @@ def savetxt(
     comments: Any = "# ",
     encoding: Any = None,
 ) -> None:
-    """Write an array to a file of text; returns None: `numpy.savetxt` with host copies of the arrays; waits for them.
+    """Write an array to a text file; returns None: `numpy.savetxt` with host copies of the arrays; waits for them.
 
     Parameters and errors are NumPy's; every device array among the arguments is copied to the host first.
     """
 
 def savez(file: Any, *args: Any, allow_pickle: Any = True, **kwds: Any) -> None:
-    """Write arrays to one file of NumPy's; returns None: `numpy.savez` with host copies of the arrays; waits for them.
+    """Write arrays to one file in NumPy's format; returns None: `numpy.savez` with host copies of the arrays; waits
+    for them.
 
     Parameters and errors are NumPy's; every device array among the arguments is copied to the host first.
     """

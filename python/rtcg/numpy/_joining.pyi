@@ -1,4 +1,4 @@
-"""Arrays joined, cut, repeated, and seen in another order of elements; part of `rtcg.numpy`."""
+"""Joining, splitting, tiling and rearranging arrays; part of `rtcg.numpy`."""
 
 from typing import Any
 

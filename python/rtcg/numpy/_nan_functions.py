@@ -130,7 +130,7 @@ def _make_nan_arg_extremum(name, what, fill):
 
     nan_function.__name__ = nan_function.__qualname__ = f"nan{name}"
     nan_function.__doc__ = wrap_paragraphs(f"""
-The index of the first {what} element that is not NaN; waits to see if there is one.
+The index of the first {what} element that is not NaN; waits to check that there is one.
 
 `a` is array-like. The result, `out` or a new array of int64, has the remaining axes, if any; with `axis` None
 it is an index into the flattened array. Raises ValueError if a slice has nothing but NaN.

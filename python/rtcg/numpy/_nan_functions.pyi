@@ -1,6 +1,7 @@
-"""Reductions and scans that pass over NaN; part of `rtcg.numpy`.
+"""Reductions and scans that ignore NaN; part of `rtcg.numpy`.
 
-Where a slice has nothing but NaN the result is NumPy's, without its warning, which would need the elements.
+If a slice has nothing but NaN, the result is NumPy's, but without its warning, which would have to wait for the
+elements.
 """
 
 from typing import Any
@@ -22,14 +23,14 @@ __all__ = [
 ]
 
 def nanargmax(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> GPUArray:
-    """The index of the first largest element that is not NaN; waits to see if there is one.
+    """The index of the first largest element that is not NaN; waits to check that there is one.
 
     `a` is array-like. The result, `out` or a new array of int64, has the remaining axes, if any; with `axis` None
     it is an index into the flattened array. Raises ValueError if a slice has nothing but NaN.
     """
 
 def nanargmin(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> GPUArray:
-    """The index of the first smallest element that is not NaN; waits to see if there is one.
+    """The index of the first smallest element that is not NaN; waits to check that there is one.
 
     `a` is array-like. The result, `out` or a new array of int64, has the remaining axes, if any; with `axis` None
     it is an index into the flattened array. Raises ValueError if a slice has nothing but NaN.

@@ -1,4 +1,4 @@
-"""Padding of arrays; part of `rtcg.numpy`. Places that elements come from are computed on the device."""
+"""Padding of arrays; part of `rtcg.numpy`. The source indices of elements are computed on the device."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Products and functions of adjacent elements: convolutions, differences, interpolation; part of `rtcg.numpy`."""
+"""Products, and functions of adjacent elements: convolutions, differences, interpolation; part of `rtcg.numpy`."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Elements repeated, deleted, inserted and trimmed, bits of bytes, and functions of subarrays; part of `rtcg.numpy`.
+"""Elements repeated, deleted, inserted and trimmed, bit packing, functions of subarrays; part of `rtcg.numpy`.
 
 Indices that follow from shapes are computed on the device.
 """

@@ -1,7 +1,7 @@
-"""Sets of arrays' elements: different ones, common ones, whether one is among others; part of `rtcg.numpy`.
+"""Set operations on the elements of arrays: unique and common elements, membership; part of `rtcg.numpy`.
 
-All of it is sorting, comparing adjacent elements and searching on the device. How many elements a result has depends on
-values, so these functions wait for that number.
+All functions sort, compare adjacent elements and search on the device. The number of elements in a result depends on
+values, so these functions wait for it.
 """
 
 from typing import Any

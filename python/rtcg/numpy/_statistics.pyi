@@ -1,7 +1,7 @@
 """Statistics of arrays: order statistics, averages, covariances, histograms; part of `rtcg.numpy`.
 
-Order statistics sort; histograms sort and search, so that they do not depend on the order in which threads run (but
-weighted counts do). Everything stays on the device but the numbers that decide about shapes.
+Order statistics sort. Histograms sort and search, so that, except for weighted counts, they do not depend on the order
+in which threads run. Everything stays on the device except the numbers that determine shapes.
 """
 
 from typing import Any

@@ -1,9 +1,9 @@
 """Sparse arrays on the device under the names of `scipy.sparse`, and iterative solvers (`rtcg.sparse.linalg`).
 
-Arrays are made from those of `scipy.sparse`, from dense arrays and from their parts, and give themselves back with
-`get`. Elements are bool, integers, float32/64 or complex64/128, indices int32 or int64. Products with vectors are
-enqueued and do not wait, and their results do not depend on scheduling. What has to know a number of elements waits.
-`scipy` need not be installed.
+Arrays are made from those of `scipy.sparse`, from dense arrays and from index and data arrays, and `get` converts them
+back. Elements are bool, integers, float32/64 or complex64/128; indices are int32 or int64. Products with vectors are
+enqueued and do not wait, and their results do not depend on scheduling. Operations that need a number of elements wait
+for it. `scipy` need not be installed.
 """
 
 from typing import Any

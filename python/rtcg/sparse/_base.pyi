@@ -1,6 +1,6 @@
-"""What all formats of sparse arrays have in common: everything that does not depend on how elements are stored.
+"""The interface that all formats of sparse arrays share: everything that does not depend on how elements are stored.
 
-A format has `_with_data`, `tocsr` and `tocoo`; what it does not do itself is done in one of these formats.
+A format has `_with_data`, `tocsr` and `tocoo`; operations that it does not implement are done in one of these formats.
 """
 
 from typing import Any

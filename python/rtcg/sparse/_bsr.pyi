@@ -1,4 +1,4 @@
-"""Dense blocks in compressed sparse rows."""
+"""Block sparse rows: dense blocks in compressed sparse rows."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Compressed sparse rows and columns. The second is the first of the transpose."""
+"""Compressed sparse rows and columns. The latter are the former for the transpose."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Making sparse arrays from numbers, and from each other."""
+"""Constructing sparse arrays from numbers and from other arrays."""
 
 from typing import Any
 

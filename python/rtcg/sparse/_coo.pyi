@@ -1,4 +1,4 @@
-"""Triples of row, column and element."""
+"""Coordinate format: row, column and value of each element."""
 
 from typing import Any
 

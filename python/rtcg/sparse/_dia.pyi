@@ -1,4 +1,4 @@
-"""Diagonals."""
+"""Diagonal format."""
 
 from typing import Any
 

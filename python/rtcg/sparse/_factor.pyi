@@ -1,4 +1,4 @@
-"""Direct factorisations: by SciPy's SuperLU on the host, whose factors are used on the device."""
+"""Direct factorisations: computed by SciPy's SuperLU on the host, and applied on the device."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,6 +1,6 @@
-"""Formats for building arrays element by element, on the host: a dictionary of places, and lists of rows.
+"""Formats for building arrays element by element on the host: a dictionary of keys, and lists of rows.
 
-They are converted on their way to the device: operations other than assignment are those of `tocsr()`.
+They are converted when they go to the device: operations other than assignment are those of `tocsr()`.
 """
 
 from typing import Any

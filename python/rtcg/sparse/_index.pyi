@@ -1,7 +1,4 @@
-"""Reading and writing parts of sparse arrays by index, with SciPy's semantics.
-
-What SciPy returns as a sparse array of one axis is a `GPUArray` here.
-"""
+"""Reading and writing parts of sparse arrays by index, with SciPy's semantics."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Matrix Market files (Boisvert, Pozo and Remington 1996): coordinates, and arrays."""
+"""Matrix Market files (Boisvert, Pozo and Remington 1996): coordinates and arrays."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Operands of sparse arrays: shapes, dtypes of indices, arrays of the host and of other libraries."""
+"""Operands of sparse arrays: shapes, index dtypes, host arrays and arrays of other libraries."""
 
 from typing import Any
 

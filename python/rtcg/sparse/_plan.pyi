@@ -1,4 +1,4 @@
-"""Plans: the format and the kernel for the products of one matrix, found by measuring."""
+"""Plans: the fastest format and kernel for the products of one matrix, found by measurement."""
 
 import dataclasses
 from typing import Any

@@ -1,4 +1,4 @@
-"""Products of two sparse arrays, of dense ones at the places of a sparse one, and functions of two sparse arrays."""
+"""Products of two sparse arrays, dense products at the positions of a sparse array, and functions of two of them."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Triangular systems, and preconditioners that solve some: incomplete factors, and SSOR."""
+"""Triangular systems, and preconditioners that solve them: incomplete factors, and SSOR."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,8 +1,8 @@
-"""Graphs as sparse arrays under the names of `scipy.sparse.csgraph`: a stored element is an edge from its row to its
-column, explicit zeros among them. Of dense arrays, edges are what is finite and not 0.
+"""Graphs as sparse arrays under the names of `scipy.sparse.csgraph`: each stored element is an edge from its row to its
+column, including explicit zeros. In dense arrays, finite elements other than 0 are edges.
 
-Results are `GPUArray`s of int32. Weak components and Laplacians are computed on the device. Searches in breadth, orders
-and strong components go from node to node, and do so on the host: index arrays are copied there, elements are not.
+Results are `GPUArray`s of int32. Weak components and Laplacians are computed on the device. Breadth-first searches,
+orders and strong components visit node after node and run on the host: index arrays are copied there, elements are not.
 """
 
 from typing import Any

@@ -1,7 +1,7 @@
-"""Matrices to test and to measure with: the same ones for the same numbers, without downloads.
+"""Matrices for tests and benchmarks: reproducible from their parameters, without downloads.
 
-They are made on the host in Rust (`rtcg::sparse::gallery`) and copied to the device, which waits. Random numbers are
-Philox4x32-10's. Grids are counted with the last axis fastest, and have zeros around them.
+They are generated on the host in Rust (`rtcg::sparse::gallery`) and copied to the device, for which calls wait. Random
+numbers come from Philox4x32-10. Grid points are numbered with the last axis fastest, with zero boundary values.
 """
 
 from typing import Any

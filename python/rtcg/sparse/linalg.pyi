@@ -1,6 +1,7 @@
 """Iterative solvers on the device under the names of `scipy.sparse.linalg`.
 
-Scalars of iterations stay on the device. The host enqueues iterations and polls for results; it waits once, at the end.
+The scalars of iterations stay on the device. The host enqueues iterations and polls for results; it waits once, at the
+end.
 """
 
 from typing import Any

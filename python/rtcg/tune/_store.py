@@ -137,7 +137,7 @@ _default = []
 
 
 def store():
-    """The store that searches use by default."""
+    """Return the store that searches use by default."""
     if not _default or _default[0].folder != default_folder():
         _default[:] = [Store()]
     return _default[0]

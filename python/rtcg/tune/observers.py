@@ -38,7 +38,7 @@ class Sensor:
 
 clock = Sensor("clock", "MHz", "The clock of the multiprocessors, read at the end of the last window of a candidate.")
 
-temperature = Sensor("temperature", "C", "The temperature of the die, read at the end of the last window of a candidate.")
+temperature = Sensor("temperature", "C", "The die temperature, read at the end of the last window of a candidate.")
 
 energy = Sensor(
     "energy", "J",
