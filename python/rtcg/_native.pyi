@@ -430,7 +430,7 @@ class IPCMemoryHandle:
 
     def __init__(self, devhandle: _HostBuffer, flags: int = 1) -> None: ...
     def close(self) -> None:
-        """Unmap now. A second time is a `LogicError`."""
+        """Unmap the memory now. Raises `LogicError` if called twice."""
     def __enter__(self) -> Self: ...
     def __exit__(self, *_exception: object) -> None: ...
     @property
@@ -1466,7 +1466,7 @@ class GraphExec:
     def launch(self, stream: Stream | None = None) -> None:
         """Run the graph in stream order; does not wait. Launches of one executable graph never overlap.
 
-        The stream must not be capturing; add the graph as a child graph node there.
+        The stream must not be capturing; use `Graph.add_child_graph_node` in that case.
         """
     def upload(self, stream: Stream | None = None) -> None:
         """Prepare the next launch, which is then faster."""

@@ -126,7 +126,7 @@ impl PyProgram {
     }
 }
 
-/// The compiler that `nvcc` stands for: `(version text, path)`.
+/// The compiler that `nvcc` names: `(version text, path)`.
 #[pyfunction]
 fn compiler_info(py: Python<'_>, nvcc: &str) -> PyResult<(String, PathBuf)> {
     let info = py.detach(|| Compiler.compiler_info(Some(nvcc))).map_err(|e| compile_error(py, e))?;

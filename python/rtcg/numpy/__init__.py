@@ -148,7 +148,7 @@ def to_gpu(ary, allocator=None):
 def to_gpu_async(ary, allocator=None, stream=None):
     """Copy a host array to a new array on the device, asynchronously in `stream`.
 
-    Returns a `GPUArray` with the shape and dtype of `ary`; its elements are valid once the stream has reached the copy.
+    Returns a `GPUArray` with the shape and dtype of `ary`; its elements are valid once the stream has done the copy.
     The stream reads page-locked memory (`rtcg.driver.pagelocked_empty`) at that time, so it must stay unchanged until
     then. Other memory is read before the call returns, which is all that the call waits for. Parameters and errors are
     otherwise those of `to_gpu`.
@@ -812,8 +812,8 @@ def cumsum(a, axis=None, dtype=None, out=None):
 
     `a` is array-like; the result, `out` or a new array, has its shape (one axis if flattened). Sums are computed in
     `dtype`, by default NumPy's: integers narrower than int64 are widened. Raises `AxisError` for an axis that `a` does
-    not have. A scan in one pass over memory with decoupled look-back (Merrill and Garland, 2016), which adds floats in
-    a different order than NumPy.
+    not have. Uses a scan in one pass over memory with decoupled look-back (Merrill and Garland, 2016), which adds
+    floats in a different order than NumPy.
     """
     return _convert_to_out(out, _native.array_cumulative(_to_device(a), "sum", axis, dtype))
 
@@ -851,14 +851,14 @@ def matmul(x1, x2, /, out=None):
         Of shapes ``(..., m, k)`` and ``(..., k, n)``; leading axes are broadcast. Numbers of any dtype; the result has
         NumPy's dtype. Sums of float16 and bfloat16 are accumulated in float32.
     out : GPUArray, optional
-        For the result, of its shape and of a dtype that it may be cast to by the rule "same_kind".
+        Receives the result; has its shape and a dtype to which the rule "same_kind" allows a cast.
 
     Raises
     ------
     ValueError
-        When the shapes do not fit, or an operand has no axis.
+        If the shapes do not fit, or an operand has no axis.
     TypeError
-        When the result may not be cast to the dtype of `out`.
+        If the result may not be cast to the dtype of `out`.
     """
     if out is not None:
         _require_array("out", out)
@@ -918,7 +918,7 @@ def inner(a, b):
 def outer(a, b, out=None):
     """The products of each element of `a` with each of `b`, as a matrix of ``a.size`` by ``b.size``; does not wait.
 
-    Operands are array-like and flattened. The result, `out` or a new array, has the common dtype.
+    Operands are array-like and are flattened. The result, `out` or a new array, has the common dtype.
     """
     return _ufunc("multiply", (_to_device(a).ravel()[:, None], _to_device(b).ravel()[None, :]), out)
 
@@ -941,8 +941,8 @@ def tensordot(a, b, axes=2):
     """Sums of products over pairs of axes: a new array with the other axes of `a`, then of `b`; does not wait.
 
     `axes` is a number n (the last n axes of `a`, the first n of `b`), or two lists of axes. Operands are array-like;
-    the result has their common dtype. Raises `ValueError` when the lengths of paired axes differ. One matrix product of
-    the operands, which are copied where their layout has to be rearranged.
+    the result has their common dtype. Raises `ValueError` if the lengths of paired axes differ. Uses one matrix product
+    of the operands, which are copied if their layout has to be rearranged.
     """
     a, b = _to_device(a), _to_device(b)
     if isinstance(axes, (int, np.integer)):

@@ -1056,8 +1056,8 @@ def cumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> GPUA
 
     `a` is array-like; the result, `out` or a new array, has its shape (one axis if flattened). Sums are computed in
     `dtype`, by default NumPy's: integers narrower than int64 are widened. Raises `AxisError` for an axis that `a` does
-    not have. A scan in one pass over memory with decoupled look-back (Merrill and Garland, 2016), which adds floats in
-    a different order than NumPy.
+    not have. Uses a scan in one pass over memory with decoupled look-back (Merrill and Garland, 2016), which adds
+    floats in a different order than NumPy.
     """
 
 def deg2rad(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
@@ -1484,14 +1484,14 @@ def matmul(x1: Any, x2: Any, /, out: Any = None) -> GPUArray:
         Of shapes ``(..., m, k)`` and ``(..., k, n)``; leading axes are broadcast. Numbers of any dtype; the result has
         NumPy's dtype. Sums of float16 and bfloat16 are accumulated in float32.
     out : GPUArray, optional
-        For the result, of its shape and of a dtype that it may be cast to by the rule "same_kind".
+        Receives the result; has its shape and a dtype to which the rule "same_kind" allows a cast.
 
     Raises
     ------
     ValueError
-        When the shapes do not fit, or an operand has no axis.
+        If the shapes do not fit, or an operand has no axis.
     TypeError
-        When the result may not be cast to the dtype of `out`.
+        If the result may not be cast to the dtype of `out`.
     """
 
 def max(
@@ -1896,8 +1896,8 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> GPUArray:
     """Sums of products over pairs of axes: a new array with the other axes of `a`, then of `b`; does not wait.
 
     `axes` is a number n (the last n axes of `a`, the first n of `b`), or two lists of axes. Operands are array-like;
-    the result has their common dtype. Raises `ValueError` when the lengths of paired axes differ. One matrix product of
-    the operands, which are copied where their layout has to be rearranged.
+    the result has their common dtype. Raises `ValueError` if the lengths of paired axes differ. Uses one matrix product
+    of the operands, which are copied if their layout has to be rearranged.
     """
 
 def to_gpu(ary: Any, allocator: Any = None) -> GPUArray:
@@ -1927,7 +1927,7 @@ def to_gpu(ary: Any, allocator: Any = None) -> GPUArray:
 def to_gpu_async(ary: Any, allocator: Any = None, stream: Any = None) -> GPUArray:
     """Copy a host array to a new array on the device, asynchronously in `stream`.
 
-    Returns a `GPUArray` with the shape and dtype of `ary`; its elements are valid once the stream has reached the copy.
+    Returns a `GPUArray` with the shape and dtype of `ary`; its elements are valid once the stream has done the copy.
     The stream reads page-locked memory (`rtcg.driver.pagelocked_empty`) at that time, so it must stay unchanged until
     then. Other memory is read before the call returns, which is all that the call waits for. Parameters and errors are
     otherwise those of `to_gpu`.
@@ -2038,7 +2038,7 @@ def zeros_like(other_ary: Any, dtype: Any = None, order: Any = "K", shape: Any =
 def outer(a: Any, b: Any, out: Any = None) -> GPUArray:
     """The products of each element of `a` with each of `b`, as a matrix of ``a.size`` by ``b.size``; does not wait.
 
-    Operands are array-like and flattened. The result, `out` or a new array, has the common dtype.
+    Operands are array-like and are flattened. The result, `out` or a new array, has the common dtype.
     """
 
 def trace(a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1, dtype: Any = None, out: Any = None) -> GPUArray:

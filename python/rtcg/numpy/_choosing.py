@@ -70,7 +70,7 @@ def select(condlist, choicelist, default=0):
     """For each element, the choice of the first condition that is true, else `default`: a new array; does not wait.
 
     `condlist` are arrays of bool (else `TypeError`), `choicelist` as many arrays or numbers (else `ValueError`); all
-    are broadcast. The dtype is that of the choices and the default together. One kernel for each condition.
+    are broadcast. The result has the common dtype of the choices and the default. Launches one kernel per condition.
     """
     if len(condlist) != len(choicelist):
         raise ValueError("list of cases must be same length as list of conditions")

@@ -61,5 +61,5 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> GPUArray:
     """For each element, the choice of the first condition that is true, else `default`: a new array; does not wait.
 
     `condlist` are arrays of bool (else `TypeError`), `choicelist` as many arrays or numbers (else `ValueError`); all
-    are broadcast. The dtype is that of the choices and the default together. One kernel for each condition.
+    are broadcast. The result has the common dtype of the choices and the default. Launches one kernel per condition.
     """

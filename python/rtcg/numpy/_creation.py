@@ -74,7 +74,7 @@ def indices(dimensions, dtype=np.int64, sparse=False):
     """The index of each element of an array of shape `dimensions`, along each axis; does not wait.
 
     Returns a new array of shape ``(len(dimensions), *dimensions)`` of `dtype`; with `sparse`, a tuple of arrays, each
-    of which has a length other than 1 along its own axis only.
+    of which is longer than 1 along its own axis only.
     """
     dimensions = tuple(dimensions)
     ndim = len(dimensions)

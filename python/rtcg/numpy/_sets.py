@@ -1,7 +1,7 @@
 """Set operations on the elements of arrays: unique and common elements, membership; part of `rtcg.numpy`.
 
-All functions sort, compare adjacent elements and search on the device. The number of elements in a result depends on
-values, so these functions wait for it.
+The functions sort, compare adjacent elements and search on the device. If the number of elements in a result depends on
+values, they wait for it.
 """
 
 import numpy as np

@@ -43,7 +43,7 @@ impl PyGraphExec {
 impl PyGraphExec {
     /// Run the graph in stream order; does not wait. Launches of one executable graph never overlap.
     ///
-    /// The stream must not be capturing; add the graph as a child graph node there.
+    /// The stream must not be capturing; use `Graph.add_child_graph_node` in that case.
     #[pyo3(signature = (stream = None))]
     fn launch(&self, py: Python<'_>, stream: Option<&Bound<'_, PyStream>>) -> PyResult<()> {
         let stream = as_driver_stream(stream)?;

@@ -234,7 +234,7 @@ impl PyIpcMemory {
         self.0.init_value(IpcMemory::open_ipc_handle(ipc_handle_bytes(devhandle)?, flags).or_raise()?)
     }
 
-    /// Unmap now. A second time is a `LogicError`.
+    /// Unmap the memory now. Raises `LogicError` if called twice.
     fn close(slf: Ready<'_, Self>, py: Python<'_>) -> PyResult<()> {
         py.detach(|| slf.0.close()).or_raise()
     }
