@@ -220,8 +220,8 @@ def apply_along_axis(func1d, axis, arr, *args, **kwargs):
 def apply_over_axes(func, a, axes):
     """Apply `func`, a function of an array and an axis, to each of `axes` in turn; waits only if the function does.
 
-    `a` is array-like. Returns an array with the same number of axes: those that `func` removes are put back with length
-    1. Raises `ValueError` if the function returns any other number of axes.
+    `a` is array-like. Returns an array with the same number of axes: those that `func` removes are restored (length 1).
+    Raises `ValueError` if the function returns any other number of axes.
     """
     result = _xp._to_device(a)
     ndim = result.ndim

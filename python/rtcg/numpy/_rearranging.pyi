@@ -29,8 +29,8 @@ def apply_along_axis(func1d: Any, axis: Any, arr: Any, *args: Any, **kwargs: Any
 def apply_over_axes(func: Any, a: Any, axes: Any) -> GPUArray:
     """Apply `func`, a function of an array and an axis, to each of `axes` in turn; waits only if the function does.
 
-    `a` is array-like. Returns an array with the same number of axes: those that `func` removes are put back with length
-    1. Raises `ValueError` if the function returns any other number of axes.
+    `a` is array-like. Returns an array with the same number of axes: those that `func` removes are restored (length 1).
+    Raises `ValueError` if the function returns any other number of axes.
     """
 
 def delete(arr: Any, obj: Any, axis: Any = None) -> GPUArray:

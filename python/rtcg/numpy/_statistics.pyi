@@ -63,10 +63,10 @@ def cov(
 ) -> GPUArray:
     """The covariance matrix of variables in rows (in columns if `rowvar` is false): a new array; does not wait.
 
-    `m` and the additional variables `y` are array-like with at most two axes. The divisor is ``n - ddof``, by default n
-    - 1, or n with `bias`. `fweights` are integer counts of the observations and `aweights` their weights, one for each;
-    raises `RuntimeError` for any other number. `dtype` is at least float64 by default. A single variable gives an array
-    without axes. Raises `ValueError` for more than two axes or a `ddof` that is not an integer.
+    `m` and the additional variables `y` are array-like with at most two axes. The divisor is ``n - ddof``, where `ddof`
+    is 1 by default and 0 with `bias`. `fweights` are integer counts of the observations and `aweights` their weights,
+    one for each; raises `RuntimeError` for any other number. `dtype` is at least float64 by default. A single variable
+    gives an array without axes. Raises `ValueError` for more than two axes or a `ddof` that is not an integer.
     """
 
 def digitize(x: Any, bins: Any, right: Any = False) -> GPUArray:
