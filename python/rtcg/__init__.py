@@ -24,7 +24,7 @@ _LAZY_MODULES = frozenset({
 
 
 def __getattr__(name):
-    """`benchmark`, `einsum`, `fuse`, and the modules: a program that needs few of them need not wait for the others."""
+    """Import `benchmark`, `einsum`, `fuse` and the modules on first use, so that others need no time."""
     if name == "benchmark":
         from rtcg.profile import benchmark
 
@@ -52,14 +52,14 @@ def __dir__():
 
 
 def load_ipython_extension(shell):
-    """``%load_ext rtcg``: the cell magic ``%%cuda_kernel`` of `rtcg.ipython`."""
+    """Register the cell magic ``%%cuda_kernel`` of `rtcg.ipython`, for ``%load_ext rtcg``."""
     from rtcg import ipython
 
     ipython.load_ipython_extension(shell)
 
 
 def unload_ipython_extension(shell):
-    """``%unload_ext rtcg``"""
+    """Remove the cell magic, for ``%unload_ext rtcg``."""
     from rtcg import ipython
 
     ipython.unload_ipython_extension(shell)

@@ -1,4 +1,4 @@
-"""``python -m rtcg``: a report of this installation, programs with rtcg's modules, metadata for other packages."""
+"""``python -m rtcg``: reports on this installation, programs with rtcg's modules, metadata for other packages."""
 
 import argparse
 import os

@@ -16,7 +16,7 @@ class Argument:
     Parameters
     ----------
     dtype : dtype
-        Of an element or of the value.
+        Dtype of an element or of the value.
     name : str
         C identifier.
     """
@@ -43,7 +43,7 @@ class Argument:
 
 
 class VectorArg(Argument):
-    """A pointer to elements: a `GPUArray` in calls. `const` says that the kernel only reads (an addition)."""
+    """A pointer to elements: calls take a `GPUArray` for it. `const` says that the kernel only reads (an addition)."""
 
     is_vector = True
     struct_char = "P"
@@ -64,7 +64,7 @@ class ScalarArg(Argument):
 
     @property
     def struct_char(self):
-        """The letter of the type in `struct`'s language; for structures the number of bytes and ``s``."""
+        """The format character of the type in `struct`; for structures the number of bytes and ``s``."""
         return f"{self.dtype.itemsize}s" if self.dtype.kind == "V" else self.dtype.char
 
 
@@ -75,7 +75,7 @@ def parse_c_arg(c_arg):
 
 
 def get_arg_type(c_arg):
-    """Return the letter by which `Function.prepare` knows the type of a C declaration."""
+    """Return the format character with which `Function.prepare` describes the type of a C declaration."""
     return parse_c_arg(c_arg).struct_char
 
 
@@ -83,10 +83,10 @@ _TEXTURE_TYPES = {"float32": "float", "float64": "double", "complex64": "cfloat"
 
 
 def dtype_to_ctype(dtype, with_fp_tex_hack=False):
-    """The C type of a dtype as kernels spell it, a str such as ``"unsigned char"`` or ``"pycuda::complex<float>"``.
+    """The C type of a dtype as kernels write it, a str such as ``"unsigned char"`` or ``"pycuda::complex<float>"``.
 
-    `with_fp_tex_hack` gives the types that textures of doubles are read through. A `ValueError` for a dtype without a C
-    type.
+    `with_fp_tex_hack` gives the types through which textures of doubles are read. Raises `ValueError` for a dtype
+    without a C type.
     """
     if dtype is None:
         raise ValueError("dtype may not be None")
@@ -104,7 +104,7 @@ def parse_arguments(arguments):
 
 
 def _split_declarations(text):
-    """The parts between the commas that stand outside of brackets."""
+    """The parts between commas outside of brackets."""
     parts, depth = [""], 0
     for c in text:
         depth += (c in "<([") - (c in ">)]")
@@ -116,7 +116,7 @@ def _split_declarations(text):
 
 
 def c_literal(value, dtype):
-    """A neutral element as a C expression: texts stay as they are, numbers are spelled for `dtype`."""
+    """A neutral element as a C expression: text is unchanged, numbers are written for `dtype`."""
     if isinstance(value, str):
         return value
     if getattr(value, "shape", ()) == () and hasattr(value, "item"):

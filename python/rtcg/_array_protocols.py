@@ -1,4 +1,4 @@
-"""NumPy's protocols for device arrays: dispatch of its functions, printing."""
+"""NumPy's protocols for device arrays: dispatch of its functions, and printing."""
 
 import numpy as np
 
@@ -24,7 +24,7 @@ _ACCUMULATIONS = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum":
 
 
 def _has_foreign_operand(values, protocol):
-    """Whether another class than ours among the operands may know how to compute."""
+    """Whether an operand of another class may know how to compute the result."""
     others = [type(value) for value in values if not isinstance(value, (GPUArray, np.ndarray, np.generic))]
     return any(hasattr(kind, protocol) for kind in others)
 
@@ -34,7 +34,7 @@ def _not_implemented_error(name, args=""):
 
 
 def array_ufunc(ufunc, method, inputs, *, out=None, **kwargs):
-    """NumPy's `__array_ufunc__`: ufuncs are computed on the device."""
+    """NumPy's `__array_ufunc__`: computes ufuncs on the device."""
     outs = out if isinstance(out, tuple) else (out,)
     if any(isinstance(each, np.ndarray) for each in outs):
         raise TypeError(f"out of numpy.{ufunc.__name__} is of type ndarray; expected a GPUArray, as the operands are")
@@ -46,7 +46,7 @@ def array_ufunc(ufunc, method, inputs, *, out=None, **kwargs):
 
 
 def _compute_ufunc_method(ufunc, method, inputs, out, kwargs):
-    """The result of a ufunc's method; `NotImplemented` where there is no such function here."""
+    """The result of a ufunc's method, or `NotImplemented` if there is no such function here."""
     out = out[0] if isinstance(out, tuple) and len(out) == 1 else out
     if out is not None and not isinstance(out, GPUArray):
         return NotImplemented
@@ -75,8 +75,8 @@ _ASSOCIATIVE = {"bitwise_and", "bitwise_or", "bitwise_xor", "fmax", "fmin", "gcd
 
 
 def _fold(ufunc, accumulates, array, out, axis=0, dtype=None, keepdims=False, where=True, initial=None):
-    """A reduction or accumulation of a ufunc without kernels for it: by a launch for each element along the axis, or
-    for each halving of it where the order does not matter.
+    """A reduction or accumulation of a ufunc without its own kernels: one launch per element along the axis, or per
+    halving of it if the order does not matter.
     """
     from rtcg import numpy as gpuarray
 
@@ -137,7 +137,7 @@ def _call_ufunc(name, inputs, out, dtype=None, where=True, casting="same_kind", 
 
 
 def array_function(func, types, args, kwargs):
-    """NumPy's `__array_function__`: the function of the same name in `rtcg.numpy`, `.linalg` or `.fft`."""
+    """NumPy's `__array_function__`: calls the function with the same name in `rtcg.numpy`, `.linalg` or `.fft`."""
     module, name = func.__module__ or "", func.__name__
     ours = None
     if module == "numpy":
@@ -175,9 +175,9 @@ def to_device(array, device):
 
 
 def _summarized_host_copy(array, edge):
-    """A host array that prints as the whole of `array` does when its middle is left out.
+    """A host array that prints like all of `array` when the middle is abbreviated.
 
-    Long axes are cut to one element more than the edges that are shown.
+    Long axes are cut to one element more than the printed edges.
     """
     for axis, length in enumerate(array.shape):
         if length > 2 * edge + 1:
@@ -202,7 +202,7 @@ def _needs_summary(array, options):
 
 
 def array_str(array):
-    """`numpy.array_str`; of a long array only the edges are fetched."""
+    """`numpy.array_str`; only the edges of a long array are copied."""
     options = np.get_printoptions()
     if not _needs_summary(array, options):
         return str(array.get())
@@ -211,7 +211,7 @@ def array_str(array):
 
 
 def array_repr(array):
-    """`numpy.array_repr`; of a long array only the edges are fetched."""
+    """`numpy.array_repr`; only the edges of a long array are copied."""
     options = np.get_printoptions()
     if not _needs_summary(array, options):
         return repr(array.get())

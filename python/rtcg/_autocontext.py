@@ -1,4 +1,4 @@
-"""Contexts that importing a module makes, and that go when the program ends."""
+"""Contexts that are made when a module is imported and released when the program ends."""
 
 import atexit
 

@@ -1,10 +1,10 @@
-"""Axes as callers name them."""
+"""Normalisation of axis arguments."""
 
 import numpy as np
 
 
 def normalize_axis(axis, ndim):
-    """`axis` counted from 0; NumPy's `AxisError` where an array of `ndim` axes has none such."""
+    """`axis` counted from 0; raises NumPy's `AxisError` if an array with `ndim` axes does not have it."""
     if not -ndim <= axis < ndim:
         raise np.exceptions.AxisError(axis, ndim)
     return axis % ndim

@@ -1,4 +1,4 @@
-"""Axes as callers name them."""
+"""Normalisation of axis arguments."""
 
 def normalize_axis(axis: int, ndim: int) -> int:
-    """`axis` counted from 0; NumPy's `AxisError` where an array of `ndim` axes has none such."""
+    """`axis` counted from 0; raises NumPy's `AxisError` if an array with `ndim` axes does not have it."""

@@ -1,9 +1,9 @@
-"""Packages of other projects whose names `rtcg` has modules for: which ones, where they lie, how programs get them.
+"""Packages of other projects that `rtcg` provides modules for: their names and folders, and how programs import them.
 
-The modules of ``pycuda`` lie in the folder ``rtcg/compat/pycuda``, which is no package. The distribution
-``rtcg-pycuda`` puts this folder at the end of the module search path, so that an upstream package of the same
-environment comes first; ``python -m rtcg --as`` puts it in front. :func:`provide_distribution` writes the
-metadata of a distribution of upstream's name, for packages that require it.
+The modules of ``pycuda`` are in the folder ``rtcg/compat/pycuda``, which is not a package. The distribution
+``rtcg-pycuda`` adds this folder at the end of the module search path, so that an upstream package in the same
+environment takes precedence; ``python -m rtcg --as`` adds it at the front. :func:`provide_distribution` writes the
+metadata of a distribution with the upstream name, for packages that require it.
 """
 
 import base64
@@ -27,7 +27,7 @@ class ProvideError(Exception):
 
 
 def package_names():
-    """The import names there are modules for."""
+    """The import names for which there are modules."""
     return sorted(_DISTRIBUTIONS)
 
 
@@ -39,7 +39,7 @@ def package_folder(name):
 
 
 def describe_import_origin(name):
-    """What ``import name`` finds, in words: rtcg's modules, another package, or nothing and what to do."""
+    """A description of what ``import name`` finds: rtcg's modules, another package, or nothing and what to do."""
     origin = _import_origin(name)
     if origin is None:
         return _describe_missing_package(name)
@@ -60,7 +60,7 @@ def _describe_missing_package(name):
 
 
 def _distribution_metadata(distribution):
-    """The metadata of a distribution; None without it."""
+    """The metadata of a distribution, or None."""
     try:
         return metadata.distribution(distribution)
     except metadata.PackageNotFoundError:
@@ -68,19 +68,19 @@ def _distribution_metadata(distribution):
 
 
 def _distribution_folder(distribution):
-    """The folder that a distribution is installed in; None without it."""
+    """The folder in which a distribution is installed, or None."""
     found = _distribution_metadata(distribution)
     return found and str(found.locate_file(""))
 
 
 def _is_in_this_environment(path):
-    """Whether pip, run here, can remove what is in this folder."""
+    """Whether pip, run here, can remove the contents of this folder."""
     bases = (sys.prefix, site.getuserbase())
     return any(os.path.realpath(path).startswith(os.path.realpath(base) + os.sep) for base in bases)
 
 
 def provide_distribution(name):
-    """Write the metadata of the distribution `name` beside those of ours, so that pip knows it as installed.
+    """Write the metadata of the distribution `name` next to those of this package, so that pip treats it as installed.
 
     Returns
     -------
@@ -90,8 +90,8 @@ def provide_distribution(name):
     Raises
     ------
     ProvideError
-        If upstream's package is installed; if ours is not, cannot be imported, or lies outside of this environment;
-        if the folder cannot be written.
+        If the upstream package is installed; if this package is not installed, cannot be imported, or is outside this
+        environment; if the folder cannot be written.
     """
     name = name.lower()
     path = package_folder(name)
@@ -126,14 +126,14 @@ def _reject_installed_upstream(name, upstream, path):
 
 
 def _import_origin(name):
-    """The file or folder that ``import name`` finds; None without one."""
+    """The file or folder that ``import name`` finds, or None."""
     spec = importlib.util.find_spec(name)
     origin = spec and (spec.origin or next(iter(spec.submodule_search_locations or ()), None))
     return origin and os.path.abspath(origin)
 
 
 def _upstream_version(name):
-    """Of upstream's interface that our modules follow."""
+    """The version of the upstream interface that the modules here follow."""
     spec = importlib.util.spec_from_file_location(
         f"_rtcg_{name}", os.path.join(package_folder(name), name, "__init__.py")
     )
@@ -153,7 +153,7 @@ def _metadata_files(upstream, version, ours):
 
 
 def _write_dist_info(site_packages, target, files):
-    """All files at once: the folder takes the place of an older one when it is complete."""
+    """Write all files at once: the folder replaces an older one when it is complete."""
     base = os.path.basename(target)
     lines = []
     for file, text in files.items():

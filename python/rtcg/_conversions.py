@@ -1,4 +1,4 @@
-"""Arguments of functions as Python numbers, flags, names and dtypes; errors name the argument, its value and what was
+"""Conversion of arguments to Python numbers, flags, names and dtypes; errors name the argument, its value and what was
 expected.
 """
 
@@ -28,7 +28,7 @@ def as_integer(name, value, least=None, expected=None):
 
 
 def as_float(name, value, expected="a number"):
-    """`value` as a float; texts are no numbers."""
+    """`value` as a float; text is not a number."""
     try:
         if isinstance(value, (str, bytes)):
             raise TypeError
@@ -40,7 +40,7 @@ def as_float(name, value, expected="a number"):
 
 
 def as_flag(name, value):
-    """`value` as a bool: True or False of Python or NumPy, or 1 or 0."""
+    """`value` as a bool: True or False of Python or NumPy, 1 or 0."""
     if isinstance(value, (bool, np.bool_)) or (isinstance(value, (int, np.integer)) and value in (0, 1)):
         return bool(value)
     raise TypeError(f"{name} is {shown(value)}; expected True or False")
@@ -54,7 +54,7 @@ def as_text(name, value, expected="a str"):
 
 
 def as_dtype(name, value):
-    """The NumPy dtype that `value` names; None stays None."""
+    """The NumPy dtype that `value` names; None remains None."""
     try:
         return None if value is None else np.dtype(value)
     except (TypeError, ValueError):
@@ -62,7 +62,7 @@ def as_dtype(name, value):
 
 
 def as_list(name, value, convert, expected, may_be_empty=False):
-    """One value, or a sequence of them, as a list of what `convert`, a function of this module, makes of each."""
+    """One value or a sequence as a list, with `convert`, a function of this module, applied to each element."""
     try:
         is_one = isinstance(value, (str, bytes, dict)) or np.ndim(value) == 0
         values = [value] if is_one else list(value)
@@ -110,7 +110,7 @@ def as_path(name, value):
 
 
 def as_rng(name, value):
-    """A generator of random numbers: `value`, or one of that seed."""
+    """A random number generator: `value` itself, or one with that seed."""
     try:
         return np.random.default_rng(value)
     except (TypeError, ValueError):
@@ -118,14 +118,14 @@ def as_rng(name, value):
 
 
 def convert_arguments(converters, parameters, values):
-    """Passes values by the names of parameters through their functions of this module; a default stays as it is."""
+    """Convert values with the functions that are given for their parameters; defaults are unchanged."""
     for name, convert in converters.items():
         if name in values and values[name] is not parameters[name].default:
             values[name] = convert(name, values[name])
 
 
 def converts(**converters):
-    """Makes a function convert its arguments first; names that are no parameters of it are passed over."""
+    """Make a function convert its arguments first; names that are not among its parameters are ignored."""
 
     def decorate(function):
         signature = inspect.signature(function)

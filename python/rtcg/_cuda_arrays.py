@@ -1,4 +1,4 @@
-"""CUDA arrays, textures and surfaces: descriptors and ways to make them; part of `rtcg.driver`."""
+"""CUDA arrays, textures and surfaces: descriptors and constructors; part of `rtcg.driver`."""
 
 import operator
 
@@ -16,7 +16,7 @@ TR_DEFAULT = -1
 
 
 class ArrayDescriptor:
-    """Shape and format of a one- or two-dimensional CUDA array (height 0: one dimension)."""
+    """Shape and format of a one- or two-dimensional CUDA array (height 0 means one dimension)."""
 
     def __init__(self):
         self.width = self.height = self.num_channels = 0
@@ -41,7 +41,7 @@ _INTEGER_CHANNELS = {"float64": 2, "complex64": 2, "complex128": 4}
 
 
 def dtype_to_array_format(dtype):
-    """The `array_format` of a dtype, an int, of 8, 16 or 32-bit integers, float16 or float32; else a `TypeError`."""
+    """The `array_format` (int) of a dtype of 8, 16 or 32-bit integers, float16 or float32, else raises `TypeError`."""
     if dtype is None:
         raise ValueError("dtype may not be None")
     try:
@@ -56,7 +56,7 @@ def dtype_to_array_format(dtype):
 
 
 def _format_and_channels(dtype, hack):
-    """(format, channels)"""
+    """The pair (format, channels)."""
     name = np.dtype(dtype).name
     if hack and name in _INTEGER_CHANNELS:
         return array_format.SIGNED_INT32, _INTEGER_CHANNELS[name]
@@ -69,7 +69,7 @@ def _check_order(order):
 
 
 def check_is_array(array, name):
-    """A `TypeError` that names the argument if it is no array."""
+    """Raise `TypeError`, naming the argument, if it is not an array."""
     if not (hasattr(array, "shape") and hasattr(array, "dtype")):
         raise TypeError(f"{name} is of type {type(array).__name__}; expected an array")
 
@@ -80,12 +80,12 @@ def _as_contiguous(ary, order):
 
 
 def matrix_to_array(matrix, order, allow_double_hack=False):
-    """A two-dimensional array with the contents of `matrix`; waits for the copy.
+    """A two-dimensional CUDA array with the contents of `matrix`; waits for the copy.
 
     Parameters
     ----------
     matrix : numpy.ndarray
-        Two-dimensional, of a dtype that `dtype_to_array_format` knows.
+        Two-dimensional, with a dtype that `dtype_to_array_format` accepts.
     order : {"C", "F"}
         "C": texel (x, y) is ``matrix[y, x]``; "F": it is ``matrix[x, y]``.
     allow_double_hack : bool
@@ -99,9 +99,9 @@ def matrix_to_array(matrix, order, allow_double_hack=False):
     Raises
     ------
     TypeError
-        `matrix` is no array, or its dtype has no format.
+        If `matrix` is not an array, or its dtype has no format.
     ValueError
-        It has not two dimensions, or `order` is neither "C" nor "F".
+        If it does not have two dimensions, or `order` is neither "C" nor "F".
     """
     _check_order(order)
     check_is_array(matrix, "matrix")
@@ -135,7 +135,7 @@ def _copy_rows_to_array(ary, rows, row_bytes, height, depth):
 
 
 def _array_descriptor(shape, dtype, order, surface):
-    """The descriptor of an array for two or three dimensions of single elements."""
+    """The descriptor of an array with two or three dimensions of single elements."""
     _check_order(order)
     if len(shape) not in (2, 3):
         raise ValueError(f"the array has {len(shape)} dimensions; expected two or three")
@@ -153,12 +153,12 @@ def _array_descriptor(shape, dtype, order, surface):
 
 
 def np_to_array(nparray, order, allowSurfaceBind=False):  # noqa: N803 (the name is PyCUDA's)
-    """An array with the contents of a two- or three-dimensional ndarray; waits for the copy.
+    """A CUDA array with the contents of a two- or three-dimensional ndarray; waits for the copy.
 
-    float64 and complex64 become two int32 channels, complex128 four; other dtypes are those of
-    `dtype_to_array_format`. With order "C" texel (x, y, z) is ``nparray[z, y, x]``, with "F" it is
-    ``nparray[x, y, z]``. With `allowSurfaceBind` surfaces can be bound; two dimensions then make one
-    layer of a layered array. Other numbers of dimensions and orders are a `ValueError`.
+    float64 and complex64 become two int32 channels, complex128 four; other dtypes are those of `dtype_to_array_format`.
+    With order "C" texel (x, y, z) is ``nparray[z, y, x]``, with "F" it is ``nparray[x, y, z]``. With `allowSurfaceBind`
+    surfaces can be bound; two dimensions then give a layered array with one layer. Raises `ValueError` for other
+    numbers of dimensions and other orders.
     """
     check_is_array(nparray, "nparray")
     descr = _array_descriptor(nparray.shape, nparray.dtype, order, allowSurfaceBind)
@@ -169,7 +169,7 @@ def np_to_array(nparray, order, allowSurfaceBind=False):  # noqa: N803 (the name
 
 
 def gpuarray_to_array(gpuarray, order, allowSurfaceBind=False):  # noqa: N803 (the name is PyCUDA's)
-    """As `np_to_array`, from an array on the device; a `ValueError` if that is not contiguous in `order`."""
+    """Like `np_to_array`, from an array on the device; raises `ValueError` if that is not contiguous in `order`."""
     _check_order(order)
     check_is_array(gpuarray, "gpuarray")
     if not _is_contiguous(gpuarray, order):
@@ -187,12 +187,12 @@ def gpuarray_to_array(gpuarray, order, allowSurfaceBind=False):  # noqa: N803 (t
 
 
 def make_multichannel_2d_array(ndarray, order):
-    """An array whose texels have several channels.
+    """A CUDA array whose texels have several channels.
 
-    `ndarray` has the shape (height, width, channels) in order "C", (channels, width, height) in
-    order "F", with 1, 2 or 4 channels, and a dtype that `dtype_to_array_format` knows. An array on the
-    device must be contiguous in that order. Waits for the copy. Other numbers of dimensions are a
-    `ValueError`, other numbers of channels a `LogicError`.
+    `ndarray` has the shape (height, width, channels) in order "C", (channels, width, height) in order "F", with 1, 2 or
+    4 channels, and a dtype that `dtype_to_array_format` accepts. An array on the device must be contiguous in that
+    order. Waits for the copy. Raises `ValueError` for other numbers of dimensions, and `LogicError` for other numbers
+    of channels.
     """
     _check_order(order)
     check_is_array(ndarray, "ndarray")
@@ -212,9 +212,9 @@ def make_multichannel_2d_array(ndarray, order):
 
 
 def bind_array_to_texref(ary, texref):
-    """Bind an array; texels outside are those of the edge, and there is no filter.
+    """Bind an array, with coordinates clamped to the edge and without filtering.
 
-    `texref` keeps `ary` alive. An `Array` and a `TextureReference` are expected, else it is a `TypeError`.
+    `texref` keeps `ary` alive. Raises `TypeError` unless the arguments are an `Array` and a `TextureReference`.
     """
     if not isinstance(ary, Array):
         raise TypeError(f"ary is of type {type(ary).__name__}; expected an Array")
@@ -227,7 +227,7 @@ def bind_array_to_texref(ary, texref):
 
 
 def matrix_to_texref(matrix, texref, order):
-    """Bind a new array with the contents of `matrix`, as `matrix_to_array` makes it, to `texref`; waits for the copy.
+    """Bind a new array with the contents of `matrix`, made by `matrix_to_array`, to `texref`; waits for the copy.
 
     Returns None; the array is kept alive as long as it is bound. Errors are those of `matrix_to_array`.
     """
@@ -235,9 +235,9 @@ def matrix_to_texref(matrix, texref, order):
 
 
 def bind_to_texref(ary, texref, allow_offset=False):
-    """Bind an array on the device to a texture reference of its dtype; returns the offset in elements.
+    """Bind an array on the device to a texture reference of the same dtype; returns the offset in elements.
 
-    See `bind_to_texref_ext`; here the format is the one that the reference has.
+    See `bind_to_texref_ext`; this function uses the format of the reference.
     """
     return texref.set_address(ary.gpudata, _contiguous_nbytes(ary), allow_offset) // ary.dtype.itemsize
 
@@ -251,17 +251,17 @@ def bind_to_texref_ext(ary, texref, channels=1, allow_double_hack=False, allow_c
         Contiguous; it is not kept alive.
     texref : TextureReference
     channels : int
-        So many elements make one texel.
+        The number of elements per texel.
     allow_double_hack, allow_complex_hack : bool
-        Bind float64 as two int32 channels, complex64 as two uint32 ones and complex128 as four int32
-        ones, for ``fp_tex_double``, ``fp_tex_cfloat`` and ``fp_tex_cdouble`` of ``pycuda-helpers.hpp``.
+        Bind float64 as two int32 channels, complex64 as two uint32 ones and complex128 as four int32 ones, for
+        ``fp_tex_double``, ``fp_tex_cfloat`` and ``fp_tex_cdouble`` of ``pycuda-helpers.hpp``.
     allow_offset : bool
-        Let the array begin at an address that textures cannot begin at. Otherwise that is an error.
+        Allow the array to begin at an address that is not aligned for textures, which is otherwise an error.
 
     Returns
     -------
     int
-        The number of elements to be added to indices.
+        The number of elements to add to indices.
     """
     name = ary.dtype.name
     as_integers = {"float64": allow_double_hack, "complex64": allow_complex_hack, "complex128": allow_complex_hack}
@@ -282,7 +282,7 @@ def bind_to_texref_ext(ary, texref, channels=1, allow_double_hack=False, allow_c
 
 
 def _is_contiguous(ary, order):
-    """Whether the elements lie one after the other in this order."""
+    """Whether the elements are contiguous in this order."""
     step = ary.dtype.itemsize
     axes = list(zip(ary.shape, ary.strides, strict=True))
     for length, stride in reversed(axes) if order == "C" else axes:
@@ -321,22 +321,22 @@ def texture_object(
     max_anisotropy=0,
     border_color=(0.0, 0.0, 0.0, 0.0),
 ):
-    """A texture object, which kernels take as a `cudaTextureObject_t` (an addition to PyCUDA).
+    """A texture object, which kernels accept as a `cudaTextureObject_t` (an addition to PyCUDA).
 
     Parameters
     ----------
     source : Array, MipmappedArray or device memory
-        What is sampled; it stays alive as long as the object.
+        The memory to sample; kept alive as long as the object.
     descr : ArrayDescriptor, optional
-        Format of device memory, and with `pitch` its width and height.
+        The format of device memory and, with `pitch`, its width and height.
     pitch : int, optional
-        Bytes from a row to the next; without it device memory is one-dimensional.
+        The distance between rows in bytes; without it device memory is one-dimensional.
     nbytes : int, optional
         Size of one-dimensional device memory (default: that of the allocation).
     address_mode : address_mode or sequence of three
-        What happens outside, in each dimension.
+        The handling of coordinates out of range, per dimension.
     filter_mode, mipmap_filter_mode : filter_mode
-        Within a level and between levels.
+        The filters within a mip level and between levels.
     flags : int
         `TRSF_READ_AS_INTEGER`, `TRSF_NORMALIZED_COORDINATES`, `TRSF_SRGB`, `TRSF_SEAMLESS_CUBEMAP`.
     mipmap_level_bias, mipmap_level_clamp, max_anisotropy, border_color

@@ -1,10 +1,10 @@
-"""How notebooks show devices, modules and functions."""
+"""Display of devices, modules and functions in notebooks."""
 
 from html import escape
 
 
 def html_table(title, rows, head=()):
-    """An HTML table. Texts are escaped; the first column names what the others say."""
+    """An HTML table with escaped texts, whose first column has the labels."""
     lines = ["<table>", f"<caption>{escape(title)}</caption>"]
     if head:
         lines.append("<tr>" + "".join(f"<th>{escape(cell)}</th>" for cell in head) + "</tr>")
@@ -16,12 +16,12 @@ def html_table(title, rows, head=()):
 
 
 def mime_bundle(owner, html):
-    """Both forms, so that a terminal shows the one it can."""
+    """Both representations, so that a terminal shows the one that it supports."""
     return {"text/plain": repr(owner), "text/html": html}
 
 
 def device_html(device):
-    """A device: what it is and what it has."""
+    """A table of the properties of a device."""
     major, minor = device.compute_capability()
     rows = [
         ("kind", "virtual GPU on this machine's processor" if device.is_virtual else "GPU"),
@@ -52,15 +52,15 @@ _RESOURCE_COLUMNS = ("kernel", "registers", "shared memory", "local memory", "co
 
 
 def functions_html(title, functions):
-    """What each of several kernels needs."""
+    """A table of the resources that each of several kernels uses."""
     return html_table(title, map(_kernel_resources, functions), _RESOURCE_COLUMNS)
 
 
 def module_html(module):
-    """The kernels of a module and what each needs."""
+    """A table of the kernels of a module and the resources of each."""
     return functions_html("module", module.get_functions())
 
 
 def function_html(function):
-    """What a kernel needs."""
+    """A table of the resources of a kernel."""
     return functions_html("kernel", [function])

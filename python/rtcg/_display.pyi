@@ -1,4 +1,4 @@
-"""How notebooks show devices, modules and functions."""
+"""Display of devices, modules and functions in notebooks."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any

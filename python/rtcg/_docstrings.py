@@ -1,4 +1,4 @@
-"""Docstrings that are made from parts."""
+"""Docstrings that are assembled from parts."""
 
 import textwrap
 
@@ -7,7 +7,7 @@ _WIDTH = 112
 
 
 def wrap_paragraphs(text):
-    """The text with each of its paragraphs, which empty lines separate, in lines of one width."""
+    """The text with each paragraph, separated by blank lines, wrapped to one width."""
     return "\n\n".join(
         textwrap.fill(paragraph, _WIDTH, break_long_words=False, break_on_hyphens=False)
         for paragraph in text.strip().split("\n\n")

@@ -1,4 +1,4 @@
-"""Docstrings that are made from parts."""
+"""Docstrings that are assembled from parts."""
 
 def wrap_paragraphs(text: str) -> str:
-    """The text with each of its paragraphs, which empty lines separate, in lines of one width."""
+    """The text with each paragraph, separated by blank lines, wrapped to one width."""

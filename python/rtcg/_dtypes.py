@@ -13,7 +13,7 @@ __all__ = [
 
 
 class TypeNameNotKnown(RuntimeError):  # noqa: N818
-    """A C name that no dtype was registered for."""
+    """A C name for which no dtype is registered."""
 
 
 def _as_list(c_names):
@@ -21,21 +21,21 @@ def _as_list(c_names):
 
 
 class DTypeRegistry:
-    """Which C names stand for which dtypes, with nothing known at first."""
+    """A registry of C names for dtypes, which is initially empty."""
 
     def __init__(self):
         self.dtype_to_name = {}
         self.name_to_dtype = {}
 
     def get_or_register_dtype(self, names, dtype=None):
-        """Return the dtype of C names; with `dtype`, make them names of it first.
+        """Return the dtype of C names; with `dtype`, first register them as its names.
 
         Parameters
         ----------
         names : str or sequence of str
-            The first is what :meth:`dtype_to_ctype` gives.
+            The first one is the name that :meth:`dtype_to_ctype` returns.
         dtype : dtype, optional
-            Raises ``RuntimeError`` when a name means another dtype already.
+            Raises ``RuntimeError`` if a name already means another dtype.
         """
         names = _as_list(names)
         if dtype is None:
@@ -63,7 +63,7 @@ class DTypeRegistry:
 
 
 class _SharedRegistry(DTypeRegistry):
-    """The registry that kernels of this package are made with; names of C and CUDA are known."""
+    """The registry with which kernels of this package are made; it knows the names of C and CUDA."""
 
     def get_or_register_dtype(self, names, dtype=None):
         names = _as_list(names)
@@ -96,7 +96,7 @@ _C_TYPES = {
 
 
 def fill_registry_with_c_types(reg, respect_windows, include_bool=True):
-    """Register the names of C; with `respect_windows`, ``long`` has the size it has here."""
+    """Register the names of C; with `respect_windows`, ``long`` has its size on this platform."""
     import platform
 
     if include_bool:
@@ -152,9 +152,9 @@ get_or_register_dtype = TYPE_REGISTRY.get_or_register_dtype
 
 
 def register_dtype(dtype, c_names, alias_ok=False):
-    """Make C names known as `dtype`. Deprecated: use :func:`get_or_register_dtype`.
+    """Register C names for `dtype`. Deprecated: use :func:`get_or_register_dtype`.
 
-    Unless `alias_ok`, a dtype or name that is known already is a ``RuntimeError``.
+    Unless `alias_ok`, raises ``RuntimeError`` for a dtype or name that is already registered.
     """
     from warnings import warn
 
@@ -174,7 +174,7 @@ def parse_c_arg_backend(c_arg, scalar_arg_factory, vec_arg_factory, name_to_dtyp
     scalar_arg_factory, vec_arg_factory : callable
         Called as ``factory(dtype, name)`` for a value and for a pointer or array.
     name_to_dtype : callable or dict, optional
-        Where type names are looked up in place of :data:`TYPE_REGISTRY`.
+        Looks up type names, instead of :data:`TYPE_REGISTRY`.
     """
     if name_to_dtype is None:
         is_vector, _, dtype, name = _native.parse_declaration(c_arg)

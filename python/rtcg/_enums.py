@@ -1,6 +1,6 @@
 """The driver's enumerations: integers that know their names.
 
-The values come from the native module, which has them from CUDA's declarations.
+The values come from the native module, which takes them from CUDA's declarations.
 """
 
 from rtcg import _native
@@ -15,7 +15,7 @@ def _make_enum_class(name, members):
 
         @property
         def name(self):
-            """The member's name; the number itself as text where it has none."""
+            """The member's name, or the number as text if it has none."""
             # A number that two names share goes by the first, unless it was asked for by the other.
             known = self if "_name" in self.__dict__ else self.values.get(int(self))
             return str(int(self)) if known is None else known._name
@@ -39,7 +39,7 @@ def _make_enum_class(name, members):
 
 
 def _make_constants_class(name, members, doc):
-    """A class that holds plain ints."""
+    """A class with plain int attributes."""
     return type(name, (), {**members, "__doc__": doc, "__module__": "rtcg.driver"})
 
 

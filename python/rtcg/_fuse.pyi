@@ -1,4 +1,4 @@
-"""`rtcg.fuse`: a chain of array operations becomes one kernel."""
+"""`rtcg.fuse`: combines a chain of array operations into one kernel."""
 
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar, overload
@@ -11,37 +11,36 @@ _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
 class fuse:  # noqa: N801
-    """Compute array operations together, as one kernel instead of one each.
+    """Compute array operations together, in one kernel instead of one each.
 
-    As a decorator, ``@rtcg.fuse`` makes one kernel of the operations of a function; as a context,
-    ``with rtcg.fuse():`` of those inside of the block.
+    As a decorator, ``@rtcg.fuse`` combines the operations of a function; as a context manager, ``with rtcg.fuse():``
+    combines those of the block.
 
     Parameters
     ----------
     function : callable, optional
-        What the decorator stands above.
+        The function to decorate.
 
     Notes
     -----
-    Inside, operations element by element (operators, comparisons, NumPy's functions of arrays such as
-    ``np.exp``, ``np.where``, ``astype``, ``out=`` and operators in place) return arrays whose memory
-    does not exist yet, with the shape and dtype that they would have anyway. They are computed when
-    the block or the function ends, or when something needs their memory: `GPUArray.get`, printing, a
-    kernel, an operation that is not element by element. Arrays that nothing refers to by then, such as
-    the intermediate results of an expression, are never stored. A reduction of such an array is
-    computed at once, in one kernel with the expression.
+    Inside, element-wise operations (operators, comparisons, NumPy's array functions such as ``np.exp``, ``np.where``,
+    ``astype``, ``out=`` and in-place operators) are deferred: they return arrays without memory, with the shape and
+    dtype that they would otherwise have. They are computed when the block or the function ends, or when something needs
+    their memory: `GPUArray.get`, printing, a kernel, an operation that is not element-wise. Arrays that are no longer
+    referenced by then, such as the intermediate results of an expression, are never stored. A reduction of a deferred
+    array is computed at once, in one kernel with the expression.
 
-    Results equal those of the separate operations bit for bit. Different shapes make different
-    kernels. Nothing waits for the device.
+    Results equal those of the separate operations bit for bit. Different shapes give different kernels. Fusion does not
+    wait for the device.
 
-    A block ends in the same way when an exception leaves it. Blocks nest; the outermost counts. They
+    An exception that leaves a block ends it in the same way. Blocks can be nested; the outermost one counts. They
     belong to their thread.
 
     Raises
     ------
     FusionError
-        If a decorated function reads elements of an array, as ``if a > 0`` does. The message names
-        the line. (In a block this is allowed: it computes what was deferred so far.)
+        If a decorated function reads elements of an array, as ``if a > 0`` does. The message names the line. (In a
+        block this is allowed: it computes the operations deferred so far.)
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""NumPy, imported when something of it is needed first.
+"""NumPy, imported when it is first needed.
 
-A program that gives kernels only what it has on the device need not wait for an import that takes longer
-than all of this package.
+A program that passes only device memory to kernels need not wait for an import that takes longer than all of this
+package.
 """
 
 

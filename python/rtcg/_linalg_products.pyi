@@ -1,4 +1,4 @@
-"""Products, diagonals and traces of matrices: part of `rtcg.linalg`."""
+"""Products, diagonals and traces of matrices; part of `rtcg.linalg`."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -17,33 +17,33 @@ def matmul(
     dtype: DTypeLike | None = None,
     out: GPUArray | None = None,
 ) -> GPUArray:
-    """The matrix product, or what an expression makes of each of its elements; does not wait. See `numpy.matmul`.
+    """The matrix product, optionally with an expression applied to each element; does not wait. See `numpy.matmul`.
 
     Parameters
     ----------
     x1, x2 : array-like
         Of shapes ``(..., m, k)`` and ``(..., k, n)``; leading axes are broadcast.
     epilogue : str, optional
-        What is stored: an expression of CUDA C of the sum `acc`, its row `i` and column `j`, the matrix `batch` of a
-        stack, the lengths `m`, `n`, `k`, and `operands`. The kernel of the product computes it, so that there is no
-        further pass over memory. `acc` is a float for float16 and bfloat16, else of the dtype of the product. Operands
-        of one axis are matrices of one row or one column.
+        The value to store: a CUDA C expression of the sum `acc`, its row `i` and column `j`, the index `batch` of the
+        matrix in a stack, the lengths `m`, `n`, `k`, and `operands`. The kernel of the product evaluates it, which
+        saves another pass over memory. `acc` is a float for float16 and bfloat16, else it has the dtype of the product.
+        Operands with one axis are matrices with one row or one column.
     operands : dict of str to array-like, optional
-        Arrays that the expression reads, by name. They are indexed flat in C order, as ``bias[j]`` or ``other[i * n +
-        j]``, which is not checked; scalars and arrays without axes are values.
+        Arrays that the expression reads, by name. They have flat indices in C order, as in ``bias[j]`` or ``other[i * n
+        + j]``, which are not checked; scalars and arrays without axes are values.
     dtype : dtype, optional
-        Of the result with an epilogue; by default that of the product.
+        Dtype of the result with an epilogue; by default that of the product.
     out : GPUArray, optional
-        For the result, of its shape and of a dtype that it may be cast to by the rule "same_kind".
+        Receives the result; has its shape and a dtype to which the rule "same_kind" allows a cast.
 
     Raises
     ------
     ValueError
-        When the shapes do not fit, an operand of the product has no axis, or one of the epilogue no proper name.
+        If the shapes do not fit, an operand of the product has no axis, or one of the epilogue has no valid name.
     TypeError
-        When the result may not be cast to the dtype of `out`.
+        If the result may not be cast to the dtype of `out`.
     pycuda.driver.CompileError
-        When the expression does not compile.
+        If the expression does not compile.
 
     Examples
     --------
@@ -55,42 +55,44 @@ def matmul(
     """
 
 def cross(x1: Any, x2: Any, /, *, axis: Any = -1) -> GPUArray:
-    """The cross products of vectors of three elements along `axis`: a new array; does not wait.
+    """The cross products of vectors with three elements along `axis`: a new array; does not wait.
 
-    Operands are array-like and broadcast along other axes. A `ValueError` for vectors of other lengths, an `AxisError`
-    for an axis that is not there.
+    Operands are array-like and are broadcast along other axes. Raises `ValueError` for vectors of other lengths, and
+    `AxisError` for an axis that is not there.
     """
 
 def diagonal(x: Any, /, *, offset: Any = 0) -> GPUArray:
-    """The diagonals `offset` of matrices: a view of shape ``(..., k)`` of `x`; does not wait.
+    """The diagonal `offset` of each matrix: a view of `x` with the shape ``(..., k)``; does not wait.
 
-    `x` is a device array with at least two axes, else a `ValueError`. `offset` is positive above the main diagonal.
+    `x` is a device array with at least two axes, else raises `ValueError`. `offset` is positive above the main
+    diagonal.
     """
 
 def matrix_power(a: Any, n: Any) -> GPUArray:
-    """The product of `n` matrices `a`, or of its inverse if `n` is negative: a new array of its shape.
+    """The `n`-th power of matrices `a`, or of their inverses if `n` is negative: a new array with the shape of `a`.
 
-    `a` is array-like of shape ``(..., m, m)``: a `LinAlgError` for others, and for singular matrices with negative `n`;
-    a `TypeError` unless `n` is an integer. Does not wait, but as `inv` for negative `n`. By repeated squaring.
+    `a` is array-like of shape ``(..., m, m)``. Raises `LinAlgError` for others, and for singular matrices with negative
+    `n`, and `TypeError` unless `n` is an integer. Does not wait, except as `inv` does for negative `n`. Uses repeated
+    squaring.
     """
 
 def multi_dot(arrays: Any, *, out: Any = None) -> GPUArray:
-    """The product of several matrices in the order of the fewest multiplications; does not wait.
+    """The product of several matrices in the order with the fewest multiplications; does not wait.
 
-    `arrays` are two or more array-like matrices (a `ValueError` for fewer); the first and the last may be vectors, a
-    `LinAlgError` for other numbers of axes. The result is `out` or a new array. The order is found by dynamic
-    programming over the shapes.
+    `arrays` are two or more array-like matrices (`ValueError` for fewer); the first and the last may be vectors. Raises
+    `LinAlgError` for other numbers of axes. The result is `out` or a new array. Dynamic programming over the shapes
+    finds the order.
     """
 
 def outer(x1: Any, x2: Any, /) -> GPUArray:
-    """The outer product of two vectors: a new array of their lengths and of the common dtype; does not wait.
+    """The outer product of two vectors: a new array with their lengths and the common dtype; does not wait.
 
-    `x1` and `x2` are array-like with one axis, else a `ValueError`.
+    `x1` and `x2` are array-like with one axis, else raises `ValueError`.
     """
 
 def trace(x: Any, /, *, offset: Any = 0, dtype: Any = None) -> GPUArray:
-    """The sums of the diagonals `offset` of matrices: a new array of shape ``(...)``; does not wait.
+    """The sum of the diagonal `offset` of each matrix: a new array with the shape ``(...)``; does not wait.
 
-    `x` is array-like with two axes at least, else a `ValueError`; `dtype` is that of the result, by default that of
-    `sum`.
+    `x` is array-like with at least two axes, else raises `ValueError`; `dtype` is that of the result, by default that
+    of `sum`.
     """

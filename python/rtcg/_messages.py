@@ -1,8 +1,8 @@
-"""What error messages say of values."""
+"""Values in error messages."""
 
 
 def shown(value):
-    """A value as an error shows it: in one line, long ones shortened."""
+    """A value as error messages show it: on one line, with long ones abbreviated."""
     dtype = getattr(value, "dtype", None)
     if dtype is not None and getattr(value, "ndim", 0):
         return f"an array of dtype {dtype}"

@@ -1,2 +1,2 @@
 def shown(value: object) -> str:
-    """A value as an error shows it: in one line, long ones shortened."""
+    """A value as error messages show it: on one line, with long ones abbreviated."""

@@ -1,4 +1,4 @@
-"""The native module. What users call is documented in `rtcg.driver`, `rtcg.compiler`, `rtcg.numpy`."""
+"""The native module. `rtcg.driver`, `rtcg.compiler` and `rtcg.numpy` document its public parts."""
 
 import os
 import pathlib
@@ -50,24 +50,24 @@ class Error(Exception):
     """Base of all errors of the driver and the compiler."""
 
 class LaunchError(Error):
-    """A kernel failed or requests more than the device has."""
+    """A kernel failed or needs more than the device has."""
 
 class LogicError(Error):
-    """A call that cannot succeed as it was made, or a kernel that went wrong."""
+    """An invalid call, or a kernel that failed."""
 
 class MemoryError(Error):
     """Out of memory."""
 
 class RuntimeError(Error):
-    """Something outside the program is wrong: no device, no such file, not ready."""
+    """An error outside the program: no device, no such file, not ready."""
 
 # -- devices and contexts
 
 class Device:
-    """A device, by ordinal or PCI bus id. Real ones come first, then virtual ones.
+    """A device, identified by ordinal or PCI bus id. Real devices come first, then virtual ones.
 
-    Any attribute of `rtcg.driver.device_attribute` can be read by its lower-case name, for
-    instance ``device.warp_size``.
+    Every attribute of `rtcg.driver.device_attribute` is also a property with its lower-case name, such as
+    ``device.warp_size``.
     """
 
     def __init__(self, ordinal: int | str) -> None: ...
@@ -75,39 +75,41 @@ class Device:
     def count() -> int:
         """Number of devices, real and virtual."""
     def name(self) -> str:
-        """The device's name, such as ``NVIDIA H200``."""
+        """The name of the device, such as ``NVIDIA H200``."""
     def _repr_html_(self) -> str: ...
     def pci_bus_id(self) -> str:
-        """Its place on the bus, such as ``0000:01:00.0``, which `Device` takes, too."""
+        """The PCI bus id, such as ``0000:01:00.0``, which `Device` also accepts."""
     def compute_capability(self) -> tuple[int, int]:
         """``(major, minor)``."""
     def total_memory(self) -> int:
-        """Memory of the device in bytes."""
+        """The memory of the device in bytes."""
     def get_attribute(self, attr: int) -> int | compute_mode:
-        """An attribute's value: an int, or a `compute_mode` for COMPUTE_MODE."""
+        """The value of an attribute: an int, or a `compute_mode` for COMPUTE_MODE."""
     def get_attributes(self) -> dict[int, int]:
-        """All attributes that the driver knows, by `device_attribute`."""
+        """All attributes that the driver knows, as a dict by `device_attribute`."""
     def make_context(self, flags: int = 0) -> Context:
-        """Make a context and push it on the calling thread's stack, so that it is current.
+        """Make a context and push it on the calling thread's stack, which makes it current.
 
-        `flags` are of `ctx_flags`. The program pops or detaches it; `rtcg.autoinit` does so at exit.
+        `flags` are from `ctx_flags`. The program must pop or detach it; `rtcg.autoinit` does so at exit.
         """
     @property
     def primary_context_flags(self) -> int:
-        """The `ctx_flags` of the primary context. Set them before anybody retains it; a driver may refuse it later."""
+        """The `ctx_flags` of the primary context. Set them before anything retains it; a driver may refuse it later."""
     @primary_context_flags.setter
     def primary_context_flags(self, flags: int) -> None: ...
     @property
     def is_primary_context_active(self) -> bool:
-        """Whether anybody in this process has retained the primary context."""
+        """Whether anything in this process has retained the primary context."""
     def retain_primary_context(self) -> Context:
-        """The primary context, which other CUDA libraries share; not pushed."""
+        """Retain the primary context, which other CUDA libraries share, without pushing it."""
     def can_access_peer(self, other: Device) -> bool:
-        """Whether kernels on this device can reach memory of `other`, once `Context.enable_peer_access` allowed it."""
+        """Whether kernels on this device can access memory of `other`, once `Context.enable_peer_access` has allowed
+        it.
+        """
     def get_p2p_attribute(self, attribute: int, other: Device) -> int:
-        """What this device can do with `other`: the value of a `p2p_attribute` (an addition to PyCUDA).
+        """The value of a `p2p_attribute` between this device and `other` (an addition to PyCUDA).
 
-        A `LogicError` if both are the same device, or devices of different drivers.
+        Raises `LogicError` if both are the same device or belong to different drivers.
         """
     @property
     def is_virtual(self) -> bool:
@@ -117,33 +119,33 @@ class Device:
     def __hash__(self) -> int: ...
 
 class Context:
-    """A context of a device. Made by `Device.make_context` and `Device.retain_primary_context`.
+    """A context of a device, made by `Device.make_context` or `Device.retain_primary_context`.
 
-    Each thread has a stack of contexts, whose top is current: memory, modules and streams are made in it. In a ``with``
-    block a context is current; `push` and `pop` do the same by hand.
+    Each thread has a stack of contexts. The top of the stack is the current context, in which memory, modules and
+    streams are created. A ``with`` block makes a context current; `push` and `pop` do the same by hand.
     """
 
     @staticmethod
     def attach(flags: int = 0) -> Context:
-        """Push the context that another library made current in this thread."""
+        """Push the context that another library has made current in this thread."""
     @staticmethod
     def pop() -> None:
-        """Take the top off the stack. `LogicError` when it is empty."""
+        """Pop the top of the stack. Raises `LogicError` if the stack is empty."""
     @staticmethod
     def get_device() -> Device:
-        """The device of the current context; a `LogicError` if there is none."""
+        """The device of the current context; raises `LogicError` if there is none."""
     @staticmethod
     def synchronize() -> None:
-        """Wait until all work of the current context is done; raises what went wrong in it."""
+        """Wait until all work of the current context is done; raises any error that occurred in it."""
     @staticmethod
     def get_current() -> Context | None:
-        """The top of this thread's stack, else the context that another library made current."""
+        """The context on top of this thread's stack, else the one that another library has made current."""
     @staticmethod
     def set_current(context: Context | None) -> None:
-        """Put `context` in the place of the top of the stack; None pops. An addition to PyCUDA."""
+        """Replace the top of the stack by `context`; None pops it. An addition to PyCUDA."""
     @staticmethod
     def get_flags() -> int:
-        """The flags of the current context, of `ctx_flags`. An addition to PyCUDA."""
+        """The flags of the current context, from `ctx_flags`. An addition to PyCUDA."""
     @staticmethod
     def set_limit(limit: int, value: int) -> None:
         """Set a `limit` of the current context, in the unit of that limit (bytes or a number)."""
@@ -152,48 +154,50 @@ class Context:
         """The value of a `limit` of the current context, in the unit of that limit."""
     @staticmethod
     def get_cache_config() -> func_cache:
-        """How the current context divides its first-level cache."""
+        """How the current context divides its L1 cache."""
     @staticmethod
     def set_cache_config(config: int) -> None:
-        """Ask for a division of the first-level cache by `func_cache`, for kernels that ask for none."""
+        """Request a division of the L1 cache by `func_cache`, for kernels that do not request one."""
     @staticmethod
     def get_shared_config() -> shared_config:
         """The width of shared-memory banks, a `shared_config`."""
     @staticmethod
     def set_shared_config(config: int) -> None:
-        """Ask for a width of shared-memory banks by `shared_config`; devices of today have only one."""
+        """Request a width of shared-memory banks by `shared_config`; current devices have only one."""
     @staticmethod
     def get_stream_priority_range() -> tuple[int, int]:
-        """``(least, greatest)`` priority of streams: smaller numbers go first. Others are taken for the nearest."""
+        """``(least, greatest)`` priority of streams: smaller numbers go first, and others are clamped to the range."""
     @staticmethod
     def enable_peer_access(peer: Context, flags: int = 0) -> None:
-        """Let kernels of the current context reach memory of `peer`, a context of another device; `flags` is 0.
+        """Let kernels of the current context access memory of `peer`, a context of another device; `flags` is 0.
 
-        A `LogicError` if it was done before, or the devices cannot (`Device.can_access_peer`).
+        Raises `LogicError` if access is already enabled or not possible (`Device.can_access_peer`).
         """
     @staticmethod
     def disable_peer_access(peer: Context, flags: int = 0) -> None:
-        """Take back what `enable_peer_access` allowed; a `LogicError` if nothing was. `flags` is ignored."""
+        """Revoke the access that `enable_peer_access` granted; raises `LogicError` if there is none. `flags` is
+        ignored.
+        """
     def push(self) -> None:
-        """Put the context on top of this thread's stack, so that it is current; a `LogicError` if it was detached."""
+        """Push the context on this thread's stack and make it current; raises `LogicError` if it was detached."""
     def detach(self) -> None:
-        """Destroy (or release) the context now. A second time is a `LogicError`."""
+        """Destroy (or release) the context now. Raises `LogicError` if called twice."""
     def close(self) -> None:
-        """`detach` that may be called again. An addition to PyCUDA."""
+        """Like `detach`, but may be called repeatedly. An addition to PyCUDA."""
     @property
     def is_alive(self) -> bool:
-        """False once it was detached."""
+        """Whether the context has not been detached."""
     @property
     def kind(self) -> str:
         """``"created"``, ``"primary"``, or ``"foreign"`` for a context that another library made."""
     @property
     def device(self) -> Device:
-        """The context's own device; `get_device` returns that of the current context."""
+        """The device of this context; `get_device` returns that of the current context."""
     def __enter__(self) -> Self:
         """Push the context, unless `make_context` has just done so; the end of the block pops it."""
     def __exit__(self, *exception: object) -> None: ...
     def get_api_version(self) -> int:
-        """The version of the driver's interface that the context was made for, such as 3020."""
+        """The version of the driver API that the context was made for, such as 3020."""
     @property
     def handle(self) -> int:
         """The driver's handle, for other libraries."""
@@ -201,25 +205,25 @@ class Context:
     def __hash__(self) -> int: ...
 
 def init(flags: int = 0) -> None:
-    """Find the devices. Calling it again does nothing; returns None."""
+    """Find the devices. Further calls do nothing; returns None."""
 
 def get_driver_version() -> int:
     """The CUDA version of the driver: an int such as 13000; works before `init`."""
 
 def initialize_profiler(config_file: str, output_file: str, output_mode: int) -> None:
-    """Name the files that the driver's old profiler reads and writes; `output_mode` of `profiler_output_mode`.
+    """Set the files that the driver's old profiler reads and writes; `output_mode` is from `profiler_output_mode`.
 
-    Drivers of today refuse it: a `LogicError`, "not supported".
+    Current drivers refuse the call: `LogicError`, "not supported".
     """
 
 def start_profiler() -> None:
-    """Begin what a profiler records (such as ``nsys profile --capture-range=cudaProfilerApi``); returns None.
+    """Start a profiler's recording (such as ``nsys profile --capture-range=cudaProfilerApi``); returns None.
 
-    Without a profiler it does nothing.
+    Without a profiler the call does nothing.
     """
 
 def stop_profiler() -> None:
-    """End what `start_profiler` began; returns None. Work that was launched before is recorded to its end."""
+    """Stop the recording that `start_profiler` started; returns None. Work launched before is recorded to its end."""
 
 def set_notice_handler(handler: Callable[[str], object]) -> None: ...
 def enum_values() -> dict[str, dict[str, int]]: ...
@@ -229,13 +233,13 @@ def enum_values() -> dict[str, dict[str, int]]: ...
 class Stream:
     """A queue of work.
 
-    ``None`` stands for the default stream wherever one is expected; inside of ``with stream:`` it
-    stands for that stream, in the thread that runs the block.
+    ``None`` means the default stream wherever a stream is expected; inside ``with stream:`` it means that stream,
+    in the thread that runs the block.
 
     Parameters
     ----------
     flags : int
-        1: work of the legacy default stream does not wait for this stream, nor this one for it.
+        1: this stream and the legacy default stream do not wait for each other.
     priority : int, optional
         Smaller numbers go first; see `Context.get_stream_priority_range`.
     """
@@ -243,126 +247,131 @@ class Stream:
     def __init__(self, flags: int = 0, priority: int | None = None) -> None: ...
     @staticmethod
     def from_handle(handle: int | _CudaStream, owner: object = None) -> Stream:
-        """A stream of another library in the current context, by its handle or its ``__cuda_stream__``.
+        """A stream of another library in the current context, from its handle or its ``__cuda_stream__``.
 
-        It is not destroyed here; `owner` is kept alive as long as the result.
+        The stream is not destroyed here; `owner` is kept alive as long as the result.
         """
     @staticmethod
     def legacy_default() -> Stream:
-        """The default stream that waits for all blocking streams, and they for it."""
+        """The legacy default stream, which synchronises with all blocking streams."""
     @staticmethod
     def per_thread_default() -> Stream:
-        """The default stream of whichever thread uses it."""
+        """The per-thread default stream of the thread that uses it."""
     @staticmethod
     def get_current() -> Stream | None:
-        """The stream that `None` stands for in this thread, if a ``with`` block has set one."""
+        """The stream that `None` means in this thread, if a ``with`` block has set one."""
     def __enter__(self) -> Self: ...
     def __exit__(self, *exception: object) -> None: ...
     def close(self) -> None:
-        """Destroy the stream now; what is queued still runs. A second time does nothing."""
+        """Destroy the stream now; work in it still runs. Further calls do nothing."""
     @property
     def is_closed(self) -> bool:
         """Whether `close` was called."""
     @property
     def flags(self) -> int:
-        """The flags that it was made with; 1: it does not wait for the legacy default stream."""
+        """The flags of its creation; 1: it does not wait for the legacy default stream."""
     @property
     def id(self) -> int:
-        """A number that no other stream of the process has or had."""
+        """A number that is unique among all streams of the process, past and present."""
     def query(self) -> bool:
-        """The same as `is_done`."""
+        """Same as `is_done`."""
     def add_callback(self, callback: Callable[[Exception | None], object]) -> None:
         """Call `callback(error)` on a thread of the driver when all earlier work is done.
 
-        `error` is None, or what went wrong. Later work of the stream waits for the callback, which
-        must not call CUDA. Its exceptions go to `sys.unraisablehook`.
+        `error` is None, or the error that occurred. Later work in the stream waits for the callback, which must not
+        call CUDA. Its exceptions go to `sys.unraisablehook`.
         """
     def launch_host_func(self, function: Callable[..., object], *args: object) -> None:
-        """Call `function(*args)` like a callback, unless earlier work failed; can be captured in a graph."""
+        """Call `function(*args)` like a callback, unless earlier work failed; can be captured into a graph."""
     def write_value(self, ptr: _DevicePointer, value: int, flags: int = 0, size: int = 4) -> None:
         """Write `size` bytes, 4 or 8, to device memory when all earlier work is done."""
     def wait_value(self, ptr: _DevicePointer, value: int, flags: int = 0, size: int = 4) -> None:
-        """Later work waits until `size` bytes of device memory compare with `value`.
+        """Make later work wait until `size` bytes of device memory compare with `value`.
 
-        `flags` 0: greater or equal (cyclic), 1: equal, 2: have a bit in common, 3: not all bits set in either.
+        `flags` 0: greater or equal (cyclic), 1: equal, 2: a common bit is set, 3: not all bits are set in either.
         """
     def __cuda_stream__(self) -> tuple[int, int]:
-        """The protocol by which libraries pass each other streams: ``(version, handle)``."""
+        """The protocol by which libraries exchange streams: ``(version, handle)``."""
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
     def synchronize(self) -> None:
-        """Wait until the stream is empty; raises what went wrong in it."""
+        """Wait until all work in the stream is done; raises any error that occurred in it."""
     def is_done(self) -> bool:
-        """Whether all work in it is done; does not wait. Raises what went wrong in it."""
+        """Whether all work in the stream is done; does not wait. Raises any error that occurred in it."""
     def wait_for_event(self, evt: Event) -> None:
-        """Later work of this stream waits for `evt`."""
+        """Make later work of this stream wait for `evt`."""
     def begin_capture(self, mode: int = 0, graph: Graph | None = None) -> None:
-        """From now on, work becomes nodes of a new graph (or of `graph`) instead of being done.
+        """Capture work from now on as nodes of a new graph (or of `graph`) instead of executing it.
 
-        Streams that wait for events of this one are captured too. `mode` of `capture_mode` says which
-        calls of other threads are errors meanwhile. Arguments of launches and the buffers of
-        asynchronous copies live as long as the graph.
+        Streams that wait for events of this one are captured too. `mode`, of `capture_mode`, says which calls of other
+        threads are errors meanwhile. Launch arguments and buffers of asynchronous copies live as long as the graph.
         """
     def end_capture(self) -> Graph:
-        """End the capture. An error if something has made it invalid; then it is over too."""
+        """End the capture. Raises if the capture has become invalid; it ends in that case too."""
     def capture(self, mode: int = 0, graph: Graph | None = None) -> StreamCapture:
-        """``with stream.capture() as graph:`` captures the block. Needs a driver of CUDA 12.3."""
+        """Capture a block: ``with stream.capture() as graph:``. Requires a driver of CUDA 12.3."""
     def is_capturing(self) -> bool:
-        """Whether its work becomes nodes of a graph now."""
+        """Whether the stream is capturing."""
     @property
     def capture_status(self) -> _capture_status:
-        """``NONE``, ``ACTIVE``, or ``INVALIDATED`` once something has made the capture useless."""
+        """``NONE``, ``ACTIVE``, or ``INVALIDATED`` if the capture has become invalid."""
     def get_capture_info(self) -> tuple[_capture_status, int, Graph, list[GraphNode]] | None:
-        """Status, number, graph so far, and the nodes that the next one comes after; None if not captured."""
+        """Status, id, graph so far, and the nodes that the next one will depend on; None if the stream is not
+        capturing.
+        """
     def update_capture_dependencies(self, nodes: Sequence[GraphNode], only: bool = True) -> None:
-        """Set (or, unless `only`, add) the nodes that the next captured one comes after."""
+        """Set (or, unless `only`, extend) the nodes that the next captured node will depend on."""
     @property
     def handle(self) -> int:
         """The driver's handle, for other libraries."""
     @property
     def priority(self) -> int:
-        """Its priority; smaller numbers go first."""
+        """The priority; smaller numbers go first."""
 
 class Event:
-    """A mark in a stream: something to wait for, and a time. Destroyed at the end of a ``with`` block.
+    """A mark in a stream, to wait for and to measure time with. Destroyed at the end of a ``with`` block.
 
     Parameters
     ----------
     flags : int
-        Of `event_flags`. An event with DISABLE_TIMING costs less, and has no time.
+        From `event_flags`. An event with DISABLE_TIMING costs less and cannot measure time.
     """
 
     def __init__(self, flags: int = 0) -> None: ...
     def record(self, stream: Stream | _CudaStream | None = None, flags: int = 0) -> Self:
-        """Mark the present end of `stream`, by default the default stream; does not wait. Returns the event.
+        """Record the event at the present end of `stream`, by default the default stream; does not wait. Returns the
+        event.
 
-        With flag 1, a captured graph does so at each launch.
+        With flag 1, a captured graph records it at each launch.
         """
     def close(self) -> None:
-        """Release it now, if that was not done before; later use is an error. `with` does it at its end."""
+        """Release the resource now, unless already done; later use is an error. The end of a ``with`` block
+        does the same.
+        """
     @property
     def is_closed(self) -> bool:
         """Whether `close` was called."""
     def __enter__(self) -> Self: ...
     def __exit__(self, *exception: object) -> None: ...
     def synchronize(self) -> Self:
-        """Wait until what was before the mark is done; returns the event. Raises what went wrong."""
+        """Wait until all work before the event is done; returns the event. Raises any error that occurred."""
     def query(self) -> bool:
-        """Whether it has happened."""
+        """Whether the event has occurred."""
     def time_since(self, event: Event) -> float:
         """Milliseconds from `event` to this one."""
     def time_till(self, event: Event) -> float:
         """Milliseconds from this event to `event`."""
     def ipc_handle(self) -> bytearray:
-        """What stands for the event in other processes, 64 bytes, for `from_ipc_handle`.
+        """The interprocess handle of the event, 64 bytes, for `from_ipc_handle` in other processes.
 
-        A `LogicError` unless the event was made with ``event_flags.INTERPROCESS | event_flags.DISABLE_TIMING``.
+        Raises `LogicError` unless the event was made with ``event_flags.INTERPROCESS | event_flags.DISABLE_TIMING``.
         """
     @staticmethod
     def from_ipc_handle(handle: _HostBuffer) -> Event:
-        """An event of another process, by what `ipc_handle` gave there, 64 bytes.
+        """An event of another process, from the 64 bytes of its `ipc_handle`.
 
-        A `ValueError` for another length, a `LogicError` if there is no such event, or it is one of this process.
+        Raises `ValueError` for another length, and `LogicError` if there is no such event or it belongs to this
+        process.
         """
     @property
     def handle(self) -> int:
@@ -371,18 +380,18 @@ class Event:
 # -- memory
 
 class DeviceAllocation:
-    """Device memory, freed with the last reference, by `free` or at the end of a ``with`` statement."""
+    """Device memory, freed with the last reference, by `free` or at the end of a ``with`` block."""
 
     def free(self) -> None:
-        """Give the memory back now. A second time is a `LogicError`."""
+        """Free the memory now. Raises `LogicError` if called twice."""
     def free_async(self, stream: Stream | None = None) -> None:
-        """Free memory of `mem_alloc_async` once `stream` has passed its present work."""
+        """Free memory of `mem_alloc_async` once `stream` has completed its present work."""
     def close(self) -> None:
-        """Give the memory back now, if that was not done before."""
+        """Free the memory now, unless already done."""
     def __enter__(self) -> Self: ...
     def __exit__(self, *_exception: object) -> None: ...
     def as_buffer(self, size: int, offset: int = 0) -> memoryview:
-        """A writable memoryview over the device's addresses; only for memory that the host can reach."""
+        """A writable memoryview over the device addresses; only for memory that the host can access."""
     @property
     def nbytes(self) -> int:
         """Size in bytes."""
@@ -390,25 +399,25 @@ class DeviceAllocation:
     def __index__(self) -> int: ...
 
 class ManagedAllocation:
-    """Memory that host and device share by migration; the base of arrays made by `rtcg.driver.managed_empty`."""
+    """Memory that migrates between host and device; the base of arrays made by `rtcg.driver.managed_empty`."""
 
     def __init__(self, nbytes: int, flags: int = 0) -> None: ...
     def free(self) -> None:
-        """Give the memory back now. A second time is a `LogicError`."""
+        """Free the memory now. Raises `LogicError` if called twice."""
     def close(self) -> None:
-        """Give the memory back now, if that was not done before."""
+        """Free the memory now, unless already done."""
     def __enter__(self) -> Self: ...
     def __exit__(self, *_exception: object) -> None: ...
     def as_buffer(self, size: int, offset: int = 0) -> memoryview:
-        """A writable view of `size` bytes at `offset`; a `LogicError` if the memory does not have them."""
+        """A writable view of `size` bytes at `offset`; raises `LogicError` if the memory is too short."""
     def get_device_pointer(self) -> int:
         """The address, which is the same on host and device."""
     def attach(self, mem_flags: int, stream: Stream | None = None) -> None:
-        """From the present end of `stream` on, let who `mem_flags` (of `mem_attach_flags`) says use the memory."""
+        """Set who may access the memory after the present work of `stream`: `mem_flags` is of `mem_attach_flags`."""
     def advise(self, advice: int, device: Device | None = None) -> None:
-        """Advise how all of the memory will be used; see `rtcg.driver.mem_advise`."""
+        """Give advice on how all of the memory will be used; see `rtcg.driver.mem_advise`."""
     def prefetch(self, device: Device | None = None, stream: Stream | None = None) -> None:
-        """Move all of the memory to a device (None: to the host) in stream order."""
+        """Migrate all of the memory to a device (None: to the host) in stream order."""
     def _as_array(self, dtype: np.dtype[Any], shape: Sequence[int], fortran: bool) -> NDArray[Any]: ...
     @property
     def nbytes(self) -> int:
@@ -421,12 +430,12 @@ class IPCMemoryHandle:
 
     def __init__(self, devhandle: _HostBuffer, flags: int = 1) -> None: ...
     def close(self) -> None:
-        """Unmap now. A second time is a `LogicError`."""
+        """Unmap the memory now. Raises `LogicError` if called twice."""
     def __enter__(self) -> Self: ...
     def __exit__(self, *_exception: object) -> None: ...
     @property
     def nbytes(self) -> int:
-        """Size in bytes of the other process's allocation."""
+        """Size in bytes of the allocation in the other process."""
     def __int__(self) -> int: ...
     def __index__(self) -> int: ...
 
@@ -435,15 +444,15 @@ class PagelockedHostAllocation:
 
     def __init__(self, nbytes: int, flags: int) -> None: ...
     def free(self) -> None:
-        """Give the memory back now. A second time is a `LogicError`."""
+        """Free the memory now. Raises `LogicError` if called twice."""
     def close(self) -> None:
-        """Give the memory back now, if that was not done before."""
+        """Free the memory now, unless already done."""
     def __enter__(self) -> Self: ...
     def __exit__(self, *_exception: object) -> None: ...
     def get_flags(self) -> int:
-        """The `host_alloc_flags` that it was made with."""
+        """The `host_alloc_flags` of its creation."""
     def get_device_pointer(self) -> int:
-        """The device's address of this memory, if it was made with ``host_alloc_flags.DEVICEMAP``."""
+        """The device address of this memory, if it was made with ``host_alloc_flags.DEVICEMAP``."""
     def _as_array(self, dtype: np.dtype[Any], shape: Sequence[int], fortran: bool) -> NDArray[Any]: ...
     @property
     def nbytes(self) -> int:
@@ -454,74 +463,74 @@ class AlignedHostAllocation:
 
     def __init__(self, nbytes: int, alignment: int) -> None: ...
     def free(self) -> None:
-        """Give the memory back now. A second time is a `LogicError`."""
+        """Free the memory now. Raises `LogicError` if called twice."""
     def close(self) -> None:
-        """Give the memory back now, if that was not done before."""
+        """Free the memory now, unless already done."""
     def __enter__(self) -> Self: ...
     def __exit__(self, *_exception: object) -> None: ...
     def get_device_pointer(self) -> int:
-        """The device's address of this memory, once it was registered with `register_host_memory`."""
+        """The device address of this memory, once it has been registered by `register_host_memory`."""
     def _as_array(self, dtype: np.dtype[Any], shape: Sequence[int], fortran: bool) -> NDArray[Any]: ...
     @property
     def nbytes(self) -> int:
         """Size in bytes."""
 
 class RegisteredHostMemory:
-    """Page-locked memory that was allocated by other code."""
+    """Page-locked memory that other code allocated."""
 
     def __new__(cls, ary: NDArray[Any], flags: int = 0) -> Self: ...
     @property
     def base(self) -> NDArray[Any]:
-        """The array whose memory it is."""
+        """The array that owns the memory."""
     def unregister(self) -> None:
-        """Give the memory back now. A second time is a `LogicError`."""
+        """Free the memory now. Raises `LogicError` if called twice."""
     def close(self) -> None:
-        """Give the memory back now, if that was not done before."""
+        """Free the memory now, unless already done."""
     def __enter__(self) -> Self: ...
     def __exit__(self, *_exception: object) -> None: ...
     def get_device_pointer(self) -> int:
-        """The device's address of the memory."""
+        """The device address of the memory."""
     def _as_array(self, dtype: np.dtype[Any], shape: Sequence[int], fortran: bool) -> NDArray[Any]: ...
     @property
     def nbytes(self) -> int:
         """Size in bytes."""
 
 class MemoryPool:
-    """A pool of the driver, from which memory in stream order comes.
+    """A memory pool of the driver, for allocations in stream order.
 
     Parameters
     ----------
     device : Device, optional
         Default: the device of the current context.
     max_size : int
-        Bytes that the pool may have; 0: no limit.
+        Maximum size in bytes; 0: no limit.
     exportable : bool
-        Whether it can go to another process.
+        Whether it can be exported to another process.
     """
 
     def __init__(self, device: Device | None = None, max_size: int = 0, exportable: bool = False) -> None: ...
     @staticmethod
     def get_default(device: Device | None = None) -> MemoryPool:
-        """The pool that a device has from the beginning."""
+        """The default pool of a device."""
     @staticmethod
     def get_current(device: Device | None = None) -> MemoryPool:
-        """The pool that allocations in stream order on a device use now."""
+        """The pool that a device now uses for allocations in stream order."""
     @staticmethod
     def from_fd(fd: int, device: Device | None = None) -> MemoryPool:
-        """A pool that another process exported as a file descriptor, which stays the caller's."""
+        """A pool that another process exported as a file descriptor, which the caller keeps and closes."""
     def export_fd(self) -> int:
         """The pool as a file descriptor for another process; the caller closes it."""
     @staticmethod
     def export_pointer(memory: DeviceAllocation) -> bytearray:
-        """What stands for memory of this pool in a process that has imported it, 64 bytes."""
+        """The handle of memory of this pool for a process that has imported the pool, 64 bytes."""
     def import_pointer(self, data: _HostBuffer) -> DeviceAllocation:
-        """Memory of the process that exported this pool."""
+        """Memory of the process that exported this pool, from its handle."""
     def make_current(self) -> None:
-        """Make it the pool of its device's allocations in stream order, until another one is or it is closed."""
+        """Use this pool for its device's allocations in stream order, until another is made current or it is closed."""
     def allocate(self, size: int, stream: Stream | None = None) -> DeviceAllocation:
         """Memory of `size` bytes for `stream`, freed in its order."""
     def trim(self, min_bytes_to_keep: int = 0) -> None:
-        """Give unused memory back to the device until no more than `min_bytes_to_keep` are reserved."""
+        """Return unused memory to the device until no more than `min_bytes_to_keep` are reserved."""
     def get_attribute(self, attribute: int) -> int:
         """An attribute, by `mem_pool_attribute`."""
     def set_attribute(self, attribute: int, value: int) -> None:
@@ -532,7 +541,7 @@ class MemoryPool:
         """Bytes in use."""
     @property
     def reserved_bytes(self) -> int:
-        """Bytes that the pool has of the device."""
+        """Bytes that the pool has reserved on the device."""
     @property
     def peak_used_bytes(self) -> int:
         """The largest `used_bytes` since `reset_peaks`."""
@@ -540,19 +549,19 @@ class MemoryPool:
     def peak_reserved_bytes(self) -> int:
         """The largest `reserved_bytes` since `reset_peaks`."""
     def reset_peaks(self) -> None:
-        """Reset the peaks to the current numbers."""
+        """Reset the peaks to the present values."""
     def set_access(self, device: Device, flags: int) -> None:
-        """Say what a device may do with the pool's memory, by `mem_access_flags`."""
+        """Set the access of a device to the memory of the pool, by `mem_access_flags`."""
     def get_access(self, device: Device) -> mem_access_flags:
-        """What a device may do with the pool's memory: a `mem_access_flags`."""
+        """The access of a device to the memory of the pool, from `mem_access_flags`."""
     @property
     def device(self) -> Device:
-        """The device whose memory it is."""
+        """The device that owns the memory."""
     @property
     def handle(self) -> int:
         """The driver's handle, for other libraries."""
     def close(self) -> None:
-        """Give the pool up. Memory from it stays until it is freed."""
+        """Release the pool. Memory from it stays valid until it is freed."""
     def __enter__(self) -> Self: ...
     def __exit__(self, *_exception: object) -> None: ...
     def __eq__(self, other: object, /) -> bool: ...
@@ -561,7 +570,7 @@ class MemoryPool:
 # -- virtual memory management
 
 class PhysicalMemory:
-    """Memory of a device without an address, released with its last reference.
+    """Physical memory of a device without an address, released with the last reference.
 
     Parameters
     ----------
@@ -570,15 +579,13 @@ class PhysicalMemory:
     device : Device, optional
         Default: the device of the current context.
     exportable : bool
-        Whether it can go to another process.
+        Whether it can be exported to another process.
     """
 
     def __init__(self, size: int, device: Device | None = None, exportable: bool = False) -> None: ...
     @staticmethod
     def from_fd(fd: int, size: int, device: Device | None = None) -> PhysicalMemory:
-        """Memory of `size` bytes that another process exported as a file descriptor, which stays the
-        caller's.
-        """
+        """Memory of `size` bytes that another process exported as a file descriptor; the caller keeps and closes it."""
     def export_fd(self) -> int:
         """The memory as a file descriptor for another process; the caller closes it."""
     @property
@@ -586,10 +593,10 @@ class PhysicalMemory:
         """Size in bytes."""
     @property
     def device(self) -> Device:
-        """The device whose memory it is."""
+        """The device that owns the memory."""
 
 class AddressRange:
-    """Addresses without memory, free again with the last reference to them and to what is mapped there.
+    """A reserved range of addresses, freed with the last reference to it and to its mappings.
 
     Parameters
     ----------
@@ -598,12 +605,12 @@ class AddressRange:
     alignment : int
         A power of two; 0: the driver's choice.
     device : Device, optional
-        Whose driver reserves them; default: that of the current context.
+        The device whose driver reserves them; default: that of the current context.
     """
 
     def __init__(self, size: int, alignment: int = 0, device: Device | None = None) -> None: ...
     def map(self, memory: PhysicalMemory, offset: int = 0, devices: Sequence[Device] | None = None) -> Mapping:
-        """Put memory at `offset` bytes of these addresses and let its device, or `devices`, use it."""
+        """Map memory at `offset` bytes into the range, and give its device, or `devices`, access to it."""
     @property
     def ptr(self) -> int:
         """The first address."""
@@ -613,18 +620,18 @@ class AddressRange:
 
 @final
 class Mapping:
-    """Memory at addresses: a device pointer. Made by `AddressRange.map`."""
+    """Memory mapped to addresses: a device pointer. Made by `AddressRange.map`."""
 
     def unmap(self) -> None:
-        """Give the memory back now. A second time is a `LogicError`."""
+        """Free the memory now. Raises `LogicError` if called twice."""
     def close(self) -> None:
-        """Give the memory back now, if that was not done before."""
+        """Free the memory now, unless already done."""
     def __enter__(self) -> Self: ...
     def __exit__(self, *_exception: object) -> None: ...
     def set_access(self, device: Device, flags: int) -> None:
-        """Say what a device may do with the memory at these addresses, by `mem_access_flags`."""
+        """Set the access of a device to the mapped memory, by `mem_access_flags`."""
     def get_access(self, device: Device) -> mem_access_flags:
-        """What a device may do with the memory at these addresses: a `mem_access_flags`."""
+        """The access of a device to the mapped memory, from `mem_access_flags`."""
     @property
     def nbytes(self) -> int:
         """Size in bytes."""
@@ -632,25 +639,25 @@ class Mapping:
     def __index__(self) -> int: ...
 
 def mem_get_granularity(device: Device | None = None) -> int:
-    """The number of bytes that sizes and offsets of physical memory on a device are multiples of: an int."""
+    """The granularity in bytes of sizes and offsets of physical memory on a device: an int."""
 
 # -- pools
 
 class PooledDeviceAllocation:
-    """Device memory of a pool, which gets it back with the last reference, by `free` or at the end of ``with``."""
+    """Device memory of a pool, returned to it with the last reference, by `free` or at the end of a ``with`` block."""
 
     def free(self) -> None:
-        """Give the memory back now. A second time is a `LogicError`."""
+        """Free the memory now. Raises `LogicError` if called twice."""
     def close(self) -> None:
-        """Give the memory back now, if that was not done before."""
+        """Free the memory now, unless already done."""
     def __enter__(self) -> Self: ...
     def __exit__(self, *_exception: object) -> None: ...
     def used_in(self, stream: Stream | None = None) -> None:
-        """Say that work in another stream (None: the default stream) uses this memory, too. Launches and
-        copies of this package do so by themselves.
+        """Declare that work in another stream (None: the default stream) also uses this memory. Launches and copies of
+        this package do so automatically.
         """
     def as_buffer(self, size: int, offset: int = 0) -> memoryview:
-        """A writable view of `size` bytes at `offset`; only for memory that the host can reach."""
+        """A writable view of `size` bytes at `offset`; only for memory that the host can access."""
     @property
     def nbytes(self) -> int:
         """Size in bytes, as requested."""
@@ -660,12 +667,12 @@ class PooledDeviceAllocation:
 
 @final
 class PooledHostAllocation:
-    """Page-locked memory of a pool: the base of the pool's arrays."""
+    """Page-locked memory of a pool; the base of the pool's arrays."""
 
     def free(self) -> None:
-        """Give the memory back now. A second time is a `LogicError`."""
+        """Free the memory now. Raises `LogicError` if called twice."""
     def close(self) -> None:
-        """Give the memory back now, if that was not done before."""
+        """Free the memory now, unless already done."""
     def __enter__(self) -> Self: ...
     def __exit__(self, *_exception: object) -> None: ...
     @property
@@ -682,43 +689,43 @@ class _Pool:
         """Number of blocks in use."""
     @property
     def managed_bytes(self) -> int:
-        """Bytes that the pool has from the driver."""
+        """Bytes that the pool has obtained from the driver."""
     @property
     def active_bytes(self) -> int:
-        """Requested bytes in the blocks in use."""
+        """Bytes requested in the blocks in use."""
     def statistics(self) -> dict[str, int]:
-        """All numbers of the pool, with peaks and counts."""
+        """All statistics of the pool, with peaks and counts."""
     @staticmethod
     def bin_number(size: int) -> int:
-        """The bin of a size in bytes; sizes of a bin share blocks."""
+        """The bin for a size in bytes; sizes in the same bin share blocks."""
     @staticmethod
     def alloc_size(bin: int) -> int:
         """The size in bytes of the blocks of a bin."""
     def free_held(self) -> None:
-        """Give all unused blocks back to the driver."""
+        """Return all unused blocks to the driver."""
     def stop_holding(self) -> None:
-        """Give all unused blocks back to the driver, now and from now on."""
+        """Return all unused blocks to the driver, now and whenever blocks are freed."""
     def close(self) -> None:
         """Stop holding memory."""
     def __enter__(self) -> Self: ...
     def __exit__(self, *_exception: object) -> None: ...
 
 class DeviceMemoryPool(_Pool):
-    """Keeps freed device memory for the next allocation of about the same size.
+    """A pool that keeps freed device memory for later allocations of about the same size.
 
-    Memory that a stream gave back is handed to the same stream at once, and to another one when the
-    first has passed its work. May be used from any thread and outlive its contexts.
+    Memory that a stream has returned is available to the same stream at once, and to another one when the first has
+    completed its work. May be used from any thread and outlive its contexts.
     """
 
     def __init__(self, *, _labelled: bool = False) -> None: ...
     def allocate(self, size: int, stream: Stream | None = None) -> PooledDeviceAllocation:
-        """Memory of `size` bytes for work in `stream`, default the default stream.
+        """Allocate `size` bytes for work in `stream`, by default the default stream.
 
         Raises
         ------
         MemoryError
-            If the device has not enough memory, after garbage was collected and unused blocks were
-            given back to the driver, the largest first.
+            If the device does not have enough memory even after garbage collection and after returning unused blocks to
+            the driver, largest first.
         """
     def _allocate_labelled(
         self, size: int, stream: Stream | None, label: str
@@ -727,15 +734,15 @@ class DeviceMemoryPool(_Pool):
     def _allocation_report(self, size: int, label: str) -> str: ...
 
 class PageLockedAllocator:
-    """How a `PageLockedMemoryPool` allocates: `flags` as `host_alloc_flags`."""
+    """The allocator of a `PageLockedMemoryPool`: `flags` are from `host_alloc_flags`."""
 
     def __init__(self, flags: int = 0) -> None: ...
     @property
     def flags(self) -> int:
-        """The `host_alloc_flags` of what it allocates."""
+        """The `host_alloc_flags` of its allocations."""
 
 class PageLockedMemoryPool(_Pool):
-    """Keeps freed page-locked memory for the next array of about the same size."""
+    """A pool that keeps freed page-locked memory for later arrays of about the same size."""
 
     def __init__(self, allocator: PageLockedAllocator | None = None) -> None: ...
     def allocate(self, shape: int | Sequence[int], dtype: DTypeLike, order: str = "C") -> NDArray[Any]:
@@ -746,19 +753,20 @@ class PageLockedMemoryPool(_Pool):
 def mem_get_info() -> tuple[int, int]:
     """(free, total) bytes of the current context's device.
 
-    What pools of this process keep unused counts as free: an allocation that does not fit otherwise gets it.
+    Unused memory in pools of this process counts as free, because an allocation that does not fit otherwise takes
+    it.
     """
 
 def mem_alloc(bytes: int) -> DeviceAllocation:
     """Allocate `bytes` bytes of device memory in the current context.
 
-    When the device is out of memory, garbage is collected, then pools give up what they hold unused,
-    and the allocation is tried once more.
+    If the device is out of memory, the call collects garbage, makes pools release their unused memory and tries the
+    allocation once more.
 
     Raises
     ------
     MemoryError
-        If the device has not enough memory (`rtcg.driver.MemoryError`).
+        If the device does not have enough memory (`rtcg.driver.MemoryError`).
     LogicError
         If `bytes` is 0 or there is no current context.
     """
@@ -766,8 +774,8 @@ def mem_alloc(bytes: int) -> DeviceAllocation:
 def mem_alloc_async(size: int, stream: Stream | None = None, pool: MemoryPool | None = None) -> DeviceAllocation:
     """Allocate `size` bytes of device memory in stream order.
 
-    The memory may be used by work in `stream`, and by other work that waits for it. It is freed in the
-    order of the same stream, or of the one given to `free_async`.
+    Work in `stream` may use the memory, as may other work that waits for it. The memory is freed in the order of
+    the same stream, or of the one passed to `free_async`.
 
     Parameters
     ----------
@@ -780,25 +788,29 @@ def mem_alloc_async(size: int, stream: Stream | None = None, pool: MemoryPool | 
     """
 
 def mem_alloc_pitch(width: int, height: int, access_size: int) -> tuple[DeviceAllocation, int]:
-    """Memory for `height` rows of `width` bytes, aligned for accesses of 4, 8 or 16 bytes: a tuple ``(memory, pitch)``.
+    """Allocate `height` rows of `width` bytes, aligned for accesses of 4, 8 or 16 bytes: a tuple ``(memory,
+    pitch)``.
 
-    `pitch` is the number of bytes from a row to the next. `rtcg.driver.MemoryError` when the device has not that much.
+    `pitch` is the distance between rows in bytes. Raises `rtcg.driver.MemoryError` if the device does not have
+    enough memory.
     """
 
 def mem_get_address_range(ptr: _DevicePointer) -> tuple[int, int]:
-    """Where the allocation that holds the address `ptr` begins, and its bytes: a tuple ``(base, size)`` of int.
+    """The start and the size in bytes of the allocation that holds the address `ptr`: a tuple ``(base, size)`` of
+    int.
 
-    A `LogicError` for an address that no allocation of the current context holds. Does not wait.
+    Raises `LogicError` if no allocation of the current context holds the address. Does not wait.
     """
 
 def mem_get_ipc_handle(devptr: _DevicePointer) -> bytearray:
-    """What stands for an allocation in other processes, 64 bytes, for `IPCMemoryHandle`.
+    """The interprocess handle of an allocation, 64 bytes, for `IPCMemoryHandle` in other processes.
 
-    The memory must stay allocated as long as others use it. A `LogicError` for memory that is not of `mem_alloc`.
+    The memory must stay allocated while others use it. Raises `LogicError` for memory that does not come from
+    `mem_alloc`.
     """
 
 def pointer_get_attribute(attribute: int, devptr: _DevicePointer) -> int:
-    """What the driver knows about an address.
+    """An attribute of an address, as the driver knows it.
 
     Parameters
     ----------
@@ -812,7 +824,7 @@ def pointer_get_attribute(attribute: int, devptr: _DevicePointer) -> int:
     """
 
 def mem_advise(devptr: _DevicePointer, size: int, advice: int, device: Device | None = None) -> None:
-    """Advise how a range of managed memory will be used, by `mem_advice`. Results do not depend on advice.
+    """Give advice on how a range of managed memory will be used, by `mem_advice`. Results do not depend on advice.
 
     Parameters
     ----------
@@ -821,18 +833,20 @@ def mem_advise(devptr: _DevicePointer, size: int, advice: int, device: Device | 
         Bytes.
     advice : mem_advice
     device : Device, optional
-        What the advice speaks of; None is the host.
+        The device that the advice refers to; None is the host.
     """
 
 def mem_prefetch_async(
     devptr: _DevicePointer, size: int, device: Device | None = None, stream: Stream | None = None
 ) -> None:
-    """Move a range of managed memory to a device (None: to the host) in stream order; returns None, does not wait."""
+    """Migrate a range of managed memory to a device (None: to the host) in stream order; returns None and does not
+    wait.
+    """
 
 def mem_range_get_attribute(attribute: int, devptr: _DevicePointer, size: int) -> int:
-    """Return what was advised about a range of managed memory, by `mem_range_attribute`.
+    """Return the advice given about a range of managed memory, by `mem_range_attribute`.
 
-    Of devices, -1 is the host and -2 none, or different ones.
+    For devices, -1 is the host, and -2 means none or different ones.
     """
 
 def memoryview_at_address(address: int, size: int, offset: int = 0) -> memoryview: ...
@@ -840,41 +854,46 @@ def memoryview_at_address(address: int, size: int, offset: int = 0) -> memoryvie
 # -- copies and fills
 
 def memcpy_htod(dest: _DevicePointer, src: _HostBuffer) -> None:
-    """Copy a contiguous host buffer to the device; waits.
+    """Copy a contiguous host buffer to the device, and wait for the copy.
 
-    `dest` is an allocation, an array on the device or an address; `src` a NumPy array or another buffer of bytes.
-    A `LogicError` when `src` is longer than the allocation; a `TypeError` for what is no buffer, a `ValueError` for
-    one that is not contiguous.
+    `dest` is an allocation, an array on the device or an address; `src` is a NumPy array or another buffer. Raises
+    `LogicError` if `src` is longer than the allocation, `TypeError` if it is not a buffer, and `ValueError` if it
+    is not contiguous.
     """
 
 def memcpy_htod_async(dest: _DevicePointer, src: _HostBuffer, stream: Stream | None = None) -> None:
-    """`memcpy_htod` in the order of `stream` (None: the default stream); `src` is kept alive until the copy is done.
+    """`memcpy_htod` in stream order of `stream` (None: the default stream); keeps `src` alive until the copy is
+    done.
 
     Does not wait for page-locked memory (`pagelocked_empty`), which must stay unchanged until then. Pageable memory is
     read before the call returns.
     """
 
 def memcpy_dtoh(dest: _HostBuffer, src: _DevicePointer) -> None:
-    """Fill a contiguous, writable host buffer from the device; waits, also for the default stream's work before it.
+    """Copy from the device to a contiguous, writable host buffer; waits for the copy and earlier work of the
+    default stream.
 
-    A `LogicError` when `dest` is longer than the allocation.
+    Raises `LogicError` if `dest` is longer than the allocation.
     """
 
 def memcpy_dtoh_async(dest: _HostBuffer, src: _DevicePointer, stream: Stream | None = None) -> None:
-    """`memcpy_dtoh` in the order of `stream`; `dest` is kept alive until the copy is done.
+    """`memcpy_dtoh` in stream order of `stream`; keeps `dest` alive until the copy is done.
 
-    Does not wait for page-locked memory, whose contents are there when the stream got past the copy. For pageable
+    Does not wait for page-locked memory, whose contents are valid once the stream has passed the copy. For pageable
     memory the call waits.
     """
 
 def memcpy_dtod(dest: _DevicePointer, src: _DevicePointer, size: int) -> None:
     """Copy `size` bytes within the device, in the default stream; returns None and does not wait.
 
-    Arguments are allocations or addresses. A `LogicError` when the memory that is known there is shorter.
+    Arguments are allocations or addresses. Raises `LogicError` if an allocation is known at an address and is too
+    short.
     """
 
 def memcpy_dtod_async(dest: _DevicePointer, src: _DevicePointer, size: int, stream: Stream | None = None) -> None:
-    """Copy `size` bytes within the device in the order of `stream`, as `memcpy_dtod`; returns None, does not wait."""
+    """Copy `size` bytes within the device in the order of `stream`, like `memcpy_dtod`; returns None and does not
+    wait.
+    """
 
 def memcpy_peer(
     dest: _DevicePointer,
@@ -883,9 +902,10 @@ def memcpy_peer(
     dest_context: Context | None = None,
     src_context: Context | None = None,
 ) -> None:
-    """Copy `size` bytes between contexts, of which None means the current one; returns None.
+    """Copy `size` bytes between contexts, where None means the current one; returns None.
 
-    Works without peer access, then by way of the host. In the order of the default streams of both; does not wait.
+    Works without peer access, by staging through the host. Runs in the order of both default streams; does not
+    wait.
     """
 
 def memcpy_peer_async(
@@ -896,73 +916,72 @@ def memcpy_peer_async(
     src_context: Context | None = None,
     stream: Stream | None = None,
 ) -> None:
-    """Copy `size` bytes between contexts in the order of `stream`, as `memcpy_peer`; returns None and does not wait."""
+    """Copy `size` bytes between contexts in the order of `stream`, like `memcpy_peer`; returns None and does not
+    wait.
+    """
 
 def memset_d8(dest: _DevicePointer, data: int, size: int) -> None:
-    """Set `size` elements (not bytes) from `dest` on to `data`, in the default stream; returns None.
+    """Set `size` elements (not bytes), starting at `dest`, to `data` in the default stream; returns None.
 
-    Does not wait. A `LogicError` when `dest` is not aligned for the elements, or its memory is shorter.
+    Does not wait. Raises `LogicError` if `dest` is misaligned for the elements or its memory is too short.
     """
 
 def memset_d8_async(dest: _DevicePointer, data: int, size: int, stream: Stream | None = None) -> None:
-    """Set `size` elements (not bytes) from `dest` on to `data`, in the order of `stream`; returns None.
+    """Set `size` elements (not bytes), starting at `dest`, to `data` in the order of `stream`; returns
+    None.
 
-    Does not wait. A `LogicError` when `dest` is not aligned for the elements, or its memory is shorter.
+    Does not wait. Raises `LogicError` if `dest` is misaligned for the elements or its memory is too short.
     """
 
 def memset_d2d8(dest: _DevicePointer, pitch: int, data: int, width: int, height: int) -> None:
-    """Set `height` rows of `width` elements, `pitch` bytes from one to the next, to `data`; does not wait."""
+    """Set `height` rows of `width` elements, `pitch` bytes apart, to `data`; does not wait."""
 
 def memset_d2d8_async(
     dest: _DevicePointer, pitch: int, data: int, width: int, height: int, stream: Stream | None = None
 ) -> None:
-    """Set `height` rows of `width` elements, `pitch` bytes from one to the next, to `data` in stream order;
-    does not wait.
-    """
+    """Set `height` rows of `width` elements, `pitch` bytes apart, to `data` in stream order; does not wait."""
 
 def memset_d16(dest: _DevicePointer, data: int, size: int) -> None:
-    """Set `size` elements (not bytes) from `dest` on to `data`, in the default stream; returns None.
+    """Set `size` elements (not bytes), starting at `dest`, to `data` in the default stream; returns None.
 
-    Does not wait. A `LogicError` when `dest` is not aligned for the elements, or its memory is shorter.
+    Does not wait. Raises `LogicError` if `dest` is misaligned for the elements or its memory is too short.
     """
 
 def memset_d16_async(dest: _DevicePointer, data: int, size: int, stream: Stream | None = None) -> None:
-    """Set `size` elements (not bytes) from `dest` on to `data`, in the order of `stream`; returns None.
+    """Set `size` elements (not bytes), starting at `dest`, to `data` in the order of `stream`; returns
+    None.
 
-    Does not wait. A `LogicError` when `dest` is not aligned for the elements, or its memory is shorter.
+    Does not wait. Raises `LogicError` if `dest` is misaligned for the elements or its memory is too short.
     """
 
 def memset_d2d16(dest: _DevicePointer, pitch: int, data: int, width: int, height: int) -> None:
-    """Set `height` rows of `width` elements, `pitch` bytes from one to the next, to `data`; does not wait."""
+    """Set `height` rows of `width` elements, `pitch` bytes apart, to `data`; does not wait."""
 
 def memset_d2d16_async(
     dest: _DevicePointer, pitch: int, data: int, width: int, height: int, stream: Stream | None = None
 ) -> None:
-    """Set `height` rows of `width` elements, `pitch` bytes from one to the next, to `data` in stream order;
-    does not wait.
-    """
+    """Set `height` rows of `width` elements, `pitch` bytes apart, to `data` in stream order; does not wait."""
 
 def memset_d32(dest: _DevicePointer, data: int, size: int) -> None:
-    """Set `size` elements (not bytes) from `dest` on to `data`, in the default stream; returns None.
+    """Set `size` elements (not bytes), starting at `dest`, to `data` in the default stream; returns None.
 
-    Does not wait. A `LogicError` when `dest` is not aligned for the elements, or its memory is shorter.
+    Does not wait. Raises `LogicError` if `dest` is misaligned for the elements or its memory is too short.
     """
 
 def memset_d32_async(dest: _DevicePointer, data: int, size: int, stream: Stream | None = None) -> None:
-    """Set `size` elements (not bytes) from `dest` on to `data`, in the order of `stream`; returns None.
+    """Set `size` elements (not bytes), starting at `dest`, to `data` in the order of `stream`; returns
+    None.
 
-    Does not wait. A `LogicError` when `dest` is not aligned for the elements, or its memory is shorter.
+    Does not wait. Raises `LogicError` if `dest` is misaligned for the elements or its memory is too short.
     """
 
 def memset_d2d32(dest: _DevicePointer, pitch: int, data: int, width: int, height: int) -> None:
-    """Set `height` rows of `width` elements, `pitch` bytes from one to the next, to `data`; does not wait."""
+    """Set `height` rows of `width` elements, `pitch` bytes apart, to `data`; does not wait."""
 
 def memset_d2d32_async(
     dest: _DevicePointer, pitch: int, data: int, width: int, height: int, stream: Stream | None = None
 ) -> None:
-    """Set `height` rows of `width` elements, `pitch` bytes from one to the next, to `data` in stream order;
-    does not wait.
-    """
+    """Set `height` rows of `width` elements, `pitch` bytes apart, to `data` in stream order; does not wait."""
 
 class Memcpy2D:
     def __init__(self) -> None: ...
@@ -987,9 +1006,9 @@ class Memcpy2D:
     def set_dst_device(self, devptr: _DevicePointer) -> None:
         """Copy to device memory, an allocation (kept alive) or an address."""
     def set_src_unified(self, buffer: _HostBuffer) -> None:
-        """Copy from memory that host and device reach by the same address; it is kept alive."""
+        """Copy from memory with the same address on host and device; it is kept alive."""
     def set_dst_unified(self, buffer: _HostBuffer) -> None:
-        """Copy to memory that host and device reach by the same address; it is kept alive."""
+        """Copy to memory with the same address on host and device; it is kept alive."""
     def set_src_array(self, array: Array) -> None:
         """Copy from an `Array`, which is kept alive."""
     def set_dst_array(self, array: Array) -> None:
@@ -1000,13 +1019,13 @@ class Memcpy2D:
         Parameters
         ----------
         aligned : bool or Stream, optional
-            True: by `cuMemcpy2D`, for pitches as `mem_alloc_pitch` gives them; False, the default: any pitches. A
-            `Stream`: in its order.
+            True: use `cuMemcpy2D`, which requires pitches of `mem_alloc_pitch`; False, the default: allow any
+            pitches. A `Stream`: copy in its order.
 
         Raises
         ------
         LogicError
-            If no source or no destination was set, or the driver refuses sizes and pitches.
+            If the source or the destination is not set, or the driver rejects sizes or pitches.
         """
 
 class Memcpy3D:
@@ -1039,17 +1058,17 @@ class Memcpy3D:
     def set_dst_device(self, devptr: _DevicePointer) -> None:
         """Copy to device memory, an allocation (kept alive) or an address."""
     def set_src_unified(self, buffer: _HostBuffer) -> None:
-        """Copy from memory that host and device reach by the same address; it is kept alive."""
+        """Copy from memory with the same address on host and device; it is kept alive."""
     def set_dst_unified(self, buffer: _HostBuffer) -> None:
-        """Copy to memory that host and device reach by the same address; it is kept alive."""
+        """Copy to memory with the same address on host and device; it is kept alive."""
     def set_src_array(self, array: Array) -> None:
         """Copy from an `Array`, which is kept alive."""
     def set_dst_array(self, array: Array) -> None:
         """Copy to an `Array`, which is kept alive."""
     def __call__(self, stream: Stream | None = None) -> None:
-        """Copy in stream order, or at once: without a stream it waits.
+        """Copy in stream order; without a stream, copy at once and wait.
 
-        Raises a `LogicError` if no source or no destination was set, or the driver refuses sizes and pitches.
+        Raises `LogicError` if the source or the destination is not set, or the driver rejects sizes or pitches.
         """
 
 class Memcpy3DPeer:
@@ -1082,9 +1101,9 @@ class Memcpy3DPeer:
     def set_dst_device(self, devptr: _DevicePointer) -> None:
         """Copy to device memory, an allocation (kept alive) or an address."""
     def set_src_unified(self, buffer: _HostBuffer) -> None:
-        """Copy from memory that host and device reach by the same address; it is kept alive."""
+        """Copy from memory with the same address on host and device; it is kept alive."""
     def set_dst_unified(self, buffer: _HostBuffer) -> None:
-        """Copy to memory that host and device reach by the same address; it is kept alive."""
+        """Copy to memory with the same address on host and device; it is kept alive."""
     def set_src_array(self, array: Array) -> None:
         """Copy from an `Array`, which is kept alive."""
     def set_dst_array(self, array: Array) -> None:
@@ -1094,9 +1113,9 @@ class Memcpy3DPeer:
     def set_dst_context(self, ctx: Context | None) -> None:
         """The context of the destination; None is the current one."""
     def __call__(self, stream: Stream | None = None) -> None:
-        """Copy in stream order, or at once: without a stream it waits.
+        """Copy in stream order; without a stream, copy at once and wait.
 
-        Raises a `LogicError` if no source or no destination was set, or the driver refuses sizes and pitches.
+        Raises `LogicError` if the source or the destination is not set, or the driver rejects sizes or pitches.
         """
 
 # -- arrays, textures, surfaces
@@ -1106,15 +1125,15 @@ class Array:
 
     def __init__(self, descriptor: ArrayDescriptor) -> None: ...
     def free(self) -> None:
-        """Give the memory back now. A second time is a `LogicError`."""
+        """Free the memory now. Raises `LogicError` if called twice."""
     def close(self) -> None:
-        """Give the memory back now, if that was not done before."""
+        """Free the memory now, unless already done."""
     def __enter__(self) -> Self: ...
     def __exit__(self, *_exception: object) -> None: ...
     def get_descriptor(self) -> ArrayDescriptor:
-        """A new `ArrayDescriptor` of the array; a `LogicError` once it was freed."""
+        """A new `ArrayDescriptor` of the array; raises `LogicError` if it has been freed."""
     def get_descriptor_3d(self) -> ArrayDescriptor3D:
-        """A new `ArrayDescriptor3D` of the array; a `LogicError` once it was freed."""
+        """A new `ArrayDescriptor3D` of the array; raises `LogicError` if it has been freed."""
     @property
     def handle(self) -> int:
         """The driver's handle, for other libraries."""
@@ -1125,34 +1144,34 @@ class MipmappedArray:
 
     def __init__(self, descriptor: ArrayDescriptor3D, num_levels: int) -> None: ...
     def get_level(self, level: int) -> Array:
-        """The array of a level, 0 being the largest."""
+        """The array of a mip level, of which 0 is the largest."""
     def close(self) -> None:
-        """Give the memory of all levels back now, if that was not done before."""
+        """Release the memory of all levels now, unless already done."""
     def __enter__(self) -> Self: ...
     def __exit__(self, *_exception: object) -> None: ...
 
 class TextureReference:
-    """A texture reference of a module, or of no module."""
+    """A texture reference, of a module or on its own."""
 
     def __init__(self) -> None: ...
     def set_array(self, ary: Array) -> None:
         """Bind an array, which is kept alive."""
     def set_address(self, devptr: _DevicePointer, bytes: int, allow_offset: bool = False) -> int:
-        """Bind linear memory; returns the offset in bytes that fetches must add."""
+        """Bind linear memory; returns the offset in bytes that fetches have to add."""
     def set_address_2d(self, devptr: _DevicePointer, descr: ArrayDescriptor, pitch: int) -> None:
-        """Bind rows of linear memory, `pitch` bytes from one to the next, of the shape and format in `descr`."""
+        """Bind rows of linear memory, `pitch` bytes apart, with the shape and format of `descr`."""
     def set_format(self, format: int, num_components: int) -> None:
-        """Say what texels are: an `array_format` and 1, 2 or 4 components. `set_array` takes those of the array."""
+        """Set the texel format: an `array_format` and 1, 2 or 4 components. `set_array` uses that of the array."""
     def set_address_mode(self, dim: int, am: int) -> None:
-        """What fetches outside give in dimension `dim` (0, 1 or 2), by `address_mode`."""
+        """Set how fetches out of range are handled in dimension `dim` (0, 1 or 2), by `address_mode`."""
     def set_filter_mode(self, fm: int) -> None:
-        """How fetches between texels are answered, by `filter_mode`."""
+        """Set how fetches between texels are filtered, by `filter_mode`."""
     def set_flags(self, flags: int) -> None:
         """Set `TRSF_READ_AS_INTEGER`, `TRSF_NORMALIZED_COORDINATES`, or-ed."""
     def get_address(self) -> int:
-        """The address of the linear memory that is bound; a `LogicError` if none is."""
+        """The address of the bound linear memory; raises `LogicError` if there is none."""
     def get_array(self) -> Array:
-        """The array that is bound; a `LogicError` if none is."""
+        """The bound array; raises `LogicError` if there is none."""
     def get_address_mode(self, dim: int) -> address_mode:
         """The `address_mode` of dimension `dim`."""
     def get_filter_mode(self) -> filter_mode:
@@ -1160,7 +1179,7 @@ class TextureReference:
     def get_format(self) -> tuple[array_format, int]:
         """``(array_format, number of components)``."""
     def get_flags(self) -> int:
-        """The flags that were set."""
+        """The flags set by `set_flags`."""
 
 class SurfaceReference:
     """A surface reference of a module."""
@@ -1168,7 +1187,7 @@ class SurfaceReference:
     def set_array(self, array: Array, flags: int = 0) -> None:
         """Bind an array, which is kept alive."""
     def get_array(self) -> Array:
-        """The array that is bound; a `LogicError` if none is."""
+        """The bound array; raises `LogicError` if there is none."""
 
 @final
 class TextureObject:
@@ -1186,9 +1205,9 @@ class TextureObject:
     ) -> TextureObject: ...
     @property
     def handle(self) -> int:
-        """What kernels take as a `cudaTextureObject_t`."""
+        """The value to pass to kernels as a `cudaTextureObject_t`."""
     def get_pointer(self) -> int:
-        """The same as `handle`."""
+        """Same as `handle`."""
 
 @final
 class SurfaceObject:
@@ -1200,31 +1219,29 @@ class SurfaceObject:
         """The array that kernels read and write."""
     @property
     def handle(self) -> int:
-        """What kernels take as a `cudaSurfaceObject_t`."""
+        """The value to pass to kernels as a `cudaSurfaceObject_t`."""
     def get_pointer(self) -> int:
-        """The same as `handle`."""
+        """Same as `handle`."""
 
 def memcpy_dtoa(ary: Array, index: int, src: _DevicePointer, len: int) -> None:
-    """Copy device memory to a one-dimensional array, from byte `index` on; waits."""
+    """Copy device memory to a one-dimensional array, starting at byte `index`; waits."""
 
 def memcpy_atod(dest: _DevicePointer, ary: Array, index: int, len: int) -> None:
-    """Copy `len` bytes from a one-dimensional array, from byte `index` on, to device memory; does not wait for the
-    device.
-    """
+    """Copy `len` bytes of a one-dimensional array, starting at byte `index`, to device memory; does not wait."""
 
 def memcpy_atoa(dest: Array, dest_index: int, src: Array, src_index: int, len: int) -> None:
     """Copy `len` bytes between one-dimensional arrays, from byte `src_index` to byte `dest_index`; does not wait."""
 
 def memcpy_htoa(ary: Array, index: int, src: _HostBuffer) -> None:
-    """Copy a contiguous buffer to a one-dimensional array, from byte `index` on; waits.
+    """Copy a contiguous buffer to a one-dimensional array, starting at byte `index`; waits.
 
-    A `LogicError` if it does not fit. Also `py_memcpy_htoa`.
+    Raises `LogicError` if it does not fit. Also named `py_memcpy_htoa`.
     """
 
 def memcpy_atoh(dest: _HostBuffer, ary: Array, index: int) -> None:
-    """Fill a writable contiguous buffer from a one-dimensional array, from byte `index` on; waits.
+    """Fill a writable contiguous buffer from a one-dimensional array, starting at byte `index`; waits.
 
-    A `LogicError` if the array has not so many bytes. Also `py_memcpy_atoh`.
+    Raises `LogicError` if the array has too few bytes. Also named `py_memcpy_atoh`.
     """
 
 # -- modules and kernels
@@ -1236,32 +1253,34 @@ class Module:
         """All kernels (an addition to PyCUDA)."""
     def _repr_html_(self) -> str: ...
     def close(self) -> None:
-        """Release it now, if that was not done before; later use is an error. `with` does it at its end."""
+        """Release the resource now, unless already done; later use is an error. The end of a ``with`` block
+        does the same.
+        """
     @property
     def is_closed(self) -> bool:
         """Whether `close` was called."""
     def __enter__(self) -> Self: ...
     def __exit__(self, *exception: object) -> None: ...
     def get_function(self, name: str) -> Function:
-        """The kernel of this name. `LogicError` when there is none."""
+        """The kernel with this name. Raises `LogicError` if there is none."""
     def get_global(self, name: str) -> tuple[int, int]:
         """(address, size in bytes) of a global or constant variable."""
     def get_global_array(self, name: str, dtype: DTypeLike, shape: int | Sequence[int] | None = None) -> GPUArray:
-        """A variable as an array that shares its memory; by default one dimension of as many elements as there are."""
+        """A variable as an array that shares its memory; by default with one axis that covers the whole variable."""
     def get_texref(self, name: str) -> TextureReference:
-        """The texture reference of this name. `LogicError` when there is none."""
+        """The texture reference with this name. Raises `LogicError` if there is none."""
     def get_surfref(self, name: str) -> SurfaceReference:
-        """The surface reference of this name. `LogicError` when there is none."""
+        """The surface reference with this name. Raises `LogicError` if there is none."""
 
 # -- graphs
 
 class Graph:
-    """Work put together once, as nodes with their order, and launched often.
+    """Work defined once, as nodes with dependencies, and launched many times.
 
-    A graph is made node by node, or by capturing a stream (`Stream.begin_capture`). Each ``add_*``
-    method takes `dependencies`, the nodes (or the one node) of this graph that the new one comes after, and returns
-    the new `GraphNode`. Arguments of kernels and the buffers of copies live as long as the graph
-    and the executable graphs made from it; host memory is read and written when the graph runs.
+    A graph is built node by node, or by capturing a stream (`Stream.begin_capture`). Each ``add_*`` method takes
+    `dependencies`, the nodes (or the single node) of this graph that the new node depends on, and returns the new
+    `GraphNode`. Kernel arguments and copy buffers live as long as the graph and the executable graphs made from it;
+    host memory is read and written when the graph runs.
     """
 
     def __init__(self) -> None: ...
@@ -1275,7 +1294,7 @@ class Graph:
         dependencies: Sequence[GraphNode] | GraphNode | None = None,
         cooperative: bool = False,
     ) -> GraphNode:
-        """Launch `func`. Arguments are those of a direct call, but for `In`, `Out` and `InOut`."""
+        """Add a launch of `func`. Arguments are those of a direct call, except `In`, `Out` and `InOut`."""
     def add_memcpy_htod_node(
         self,
         dest: _DevicePointer,
@@ -1301,7 +1320,7 @@ class Graph:
     ) -> GraphNode:
         """Copy `size` bytes on the device."""
     def add_memcpy_node(self, copy: Memcpy3D, dependencies: Sequence[GraphNode] | GraphNode | None = None) -> GraphNode:
-        """Copy a box; later changes of `copy` do not reach the node."""
+        """Copy a box; later changes to `copy` do not affect the node."""
     def add_memset_node(
         self,
         dest: _DevicePointer,
@@ -1316,11 +1335,11 @@ class Graph:
     def add_host_node(
         self, function: Callable[[], object], dependencies: Sequence[GraphNode] | GraphNode | None = None
     ) -> GraphNode:
-        """Call `function`, on a thread of the driver. It must not use the driver; what it raises goes to
+        """Call `function` on a thread of the driver. It must not use the driver; its exceptions go to
         `sys.unraisablehook`.
         """
     def add_empty_node(self, dependencies: Sequence[GraphNode] | GraphNode | None = None) -> GraphNode:
-        """A node that does nothing but join others."""
+        """Add a node that does nothing but join others."""
     def add_event_record_node(
         self, event: Event, dependencies: Sequence[GraphNode] | GraphNode | None = None
     ) -> GraphNode:
@@ -1332,43 +1351,44 @@ class Graph:
     def add_child_graph_node(
         self, graph: Graph, dependencies: Sequence[GraphNode] | GraphNode | None = None
     ) -> GraphNode:
-        """A copy of another graph as one node."""
+        """Add a copy of another graph as one node."""
     def add_memalloc_node(
         self, size: int, dependencies: Sequence[GraphNode] | GraphNode | None = None
     ) -> tuple[GraphNode, GraphAllocation]:
-        """Memory that exists from this node to the one that frees it, at the same address in every launch."""
+        """Allocate memory that exists from this node to the node that frees it, at the same address in every launch."""
     def add_memfree_node(
         self, ptr: _DevicePointer, dependencies: Sequence[GraphNode] | GraphNode | None = None
     ) -> GraphNode:
         """Add a node that frees memory of `add_memalloc_node`."""
     def conditional_handle(self, default: int | None = None) -> int:
-        """A condition, which kernels set with ``cudaGraphSetConditional``.
+        """A condition, which kernels set by ``cudaGraphSetConditional``.
 
-        With a `default` it has that value at the start of every launch, else it keeps the one it had.
+        With a `default` it has that value at the start of every launch; otherwise it keeps its last value.
         """
     def add_conditional_node(
         self, handle: int, type: int, size: int = 1, dependencies: Sequence[GraphNode] | GraphNode | None = None
     ) -> tuple[GraphNode, list[Graph]]:
-        """A node that runs one of `size` graphs, which are filled afterwards.
+        """Add a node that runs one of `size` graphs, which are filled in afterwards.
 
-        `type` is of `graph_conditional_node_type`: IF runs the first where the condition is not 0, else
-        the second if there is one; WHILE runs the one as long as the condition is not 0; SWITCH runs
-        the one with the condition's number, if there is one.
+        `type` is from `graph_conditional_node_type`: IF runs the first graph if the condition is not 0, else the second
+        if there is one; WHILE repeats its graph while the condition is not 0; SWITCH runs the graph whose index is the
+        condition, if there is one.
         """
     def add_dependencies(self, pairs: Sequence[tuple[GraphNode, GraphNode]]) -> None:
-        """Of each pair the second node comes after the first."""
+        """Add edges ``(before, after)``: the second node of each pair depends on the first."""
     def remove_dependencies(self, pairs: Sequence[tuple[GraphNode, GraphNode]]) -> None:
         """Remove edges ``(before, after)``."""
     def get_nodes(self) -> list[GraphNode]:
         """All nodes."""
     def get_root_nodes(self) -> list[GraphNode]:
-        """The nodes that come after no other."""
+        """The nodes without dependencies."""
     def get_edges(self) -> list[tuple[GraphNode, GraphNode]]:
         """All edges, ``(before, after)``."""
     def clone(self) -> Graph:
-        """A copy with nodes of its own, see `GraphNode.find_in_clone`."""
+        """A copy with its own nodes; see `GraphNode.find_in_clone`."""
     def instantiate(self, flags: int = 0) -> GraphExec:
-        """Make it executable; `flags` of `graph_instantiate_flags`. Later changes of the graph do not reach the result.
+        """Make the graph executable, with `graph_instantiate_flags`. Later changes to the graph do not affect the
+        result.
 
         Raises
         ------
@@ -1376,9 +1396,9 @@ class Graph:
             If the graph has a cycle or a node that the device cannot run.
         """
     def debug_dot_print(self, path: _Path, flags: int = 0) -> None:
-        """Write a picture in the language of Graphviz; `flags` of `graph_debug_dot_flags`."""
+        """Write the graph in Graphviz's DOT language to a file; `flags` are from `graph_debug_dot_flags`."""
     def dot(self, flags: int = 0) -> str:
-        """The picture of `debug_dot_print` as text."""
+        """The text that `debug_dot_print` writes."""
     @property
     def handle(self) -> int:
         """The driver's handle, for other libraries."""
@@ -1392,16 +1412,16 @@ class GraphNode:
 
     @property
     def type(self) -> graph_node_type:
-        """What the node does, a `graph_node_type`."""
+        """The kind of the node, a `graph_node_type`."""
     @property
     def graph(self) -> Graph:
-        """The graph that it is of."""
+        """The graph that the node belongs to."""
     @property
     def dependencies(self) -> list[GraphNode]:
-        """The nodes that it comes right after."""
+        """The nodes that this one directly depends on."""
     @property
     def dependents(self) -> list[GraphNode]:
-        """The nodes that come right after it."""
+        """The nodes that directly depend on this one."""
     @property
     def child_graph(self) -> Graph:
         """The graph inside a child graph node."""
@@ -1409,9 +1429,9 @@ class GraphNode:
     def handle(self) -> int:
         """The driver's ``CUgraphNode``, an int."""
     def find_in_clone(self, graph: Graph) -> GraphNode:
-        """The node of `graph`, made by `Graph.clone`, that stands for this one."""
+        """The counterpart of this node in `graph`, a graph made by `Graph.clone`."""
     def remove(self) -> None:
-        """Take it and its edges out of the graph."""
+        """Remove the node and its edges from the graph."""
     def kernel_node_set_params(
         self,
         *args: Any,
@@ -1420,7 +1440,7 @@ class GraphNode:
         grid: _Extents | int | None = None,
         shared: int | None = None,
     ) -> None:
-        """Launch otherwise when the graph is instantiated next; what is not given stays."""
+        """Change the launch for later instantiations of the graph; omitted parameters are kept."""
     def __hash__(self) -> int: ...
 
 @final
@@ -1439,28 +1459,28 @@ class GraphAllocation:
 class GraphExec:
     """An executable graph.
 
-    Methods named ``*_node_set_params`` change what a node of the graph that this was made from does
-    in later launches; the graph itself does not change.
+    Methods named ``*_node_set_params`` change what a node of the original graph does in later launches of this one;
+    the original graph does not change.
     """
 
     def launch(self, stream: Stream | None = None) -> None:
         """Run the graph in stream order; does not wait. Launches of one executable graph never overlap.
 
-        The stream must not be one that is being captured: there, the graph is added as a child graph node.
+        The stream must not be capturing; use `Graph.add_child_graph_node` in that case.
         """
     def upload(self, stream: Stream | None = None) -> None:
-        """Prepare the next launch, which is then quicker."""
+        """Prepare the next launch, which is then faster."""
     def update(self, graph: Graph) -> None:
-        """Take over what the nodes of `graph` do, which must have the same shape.
+        """Take over the operations of the nodes of `graph`, which must have the same topology.
 
         Raises
         ------
         LogicError
-            Says how the graphs differ; then nothing has changed.
+            If the graphs differ, with a message that says how; nothing is changed then.
         """
     @property
     def flags(self) -> int:
-        """The `graph_instantiate_flags` that it was made with."""
+        """The `graph_instantiate_flags` of its creation."""
     @property
     def handle(self) -> int:
         """The driver's handle, for other libraries."""
@@ -1473,21 +1493,23 @@ class GraphExec:
         grid: _Extents | int | None = None,
         shared: int | None = None,
     ) -> None:
-        """Replace the arguments, and what else is given. A captured node needs `func` and `block`."""
+        """Replace the arguments of a kernel node, and whatever else is given. A captured node requires `func` and
+        `block`.
+        """
     def memcpy_htod_node_set_params(
         self, node: GraphNode, dest: _DevicePointer, src: _HostBuffer, size: int | None = None
     ) -> None:
-        """Replace what a copy to the device copies."""
+        """Replace source, destination and size of a copy to the device."""
     def memcpy_dtoh_node_set_params(
         self, node: GraphNode, dest: _HostBuffer, src: _DevicePointer, size: int | None = None
     ) -> None:
-        """Replace what a copy to the host copies."""
+        """Replace source, destination and size of a copy to the host."""
     def memcpy_dtod_node_set_params(
         self, node: GraphNode, dest: _DevicePointer, src: _DevicePointer, size: int
     ) -> None:
-        """Replace what a copy on the device copies."""
+        """Replace source, destination and size of a copy on the device."""
     def memcpy_node_set_params(self, node: GraphNode, copy: Memcpy3D) -> None:
-        """Replace what a structured copy copies."""
+        """Replace the parameters of a structured copy."""
     def memset_node_set_params(
         self,
         node: GraphNode,
@@ -1498,57 +1520,59 @@ class GraphExec:
         height: int = 1,
         pitch: int | None = None,
     ) -> None:
-        """Replace what is filled; arguments as of `Graph.add_memset_node`."""
+        """Replace the parameters of a fill; they are those of `Graph.add_memset_node`."""
     def host_node_set_params(self, node: GraphNode, function: Callable[[], object]) -> None:
         """Replace the function that a host node calls."""
     def event_node_set_event(self, node: GraphNode, event: Event) -> None:
-        """Of a node that records or waits for an event."""
+        """Replace the event of a node that records or waits for one."""
     def child_graph_node_set_params(self, node: GraphNode, graph: Graph) -> None:
-        """`graph` must have the shape of the one that is there."""
+        """Replace a child graph; `graph` must have the topology of the present one."""
     def node_set_enabled(self, node: GraphNode, enabled: bool) -> None:
-        """Switch a kernel, copy or memset node on or off."""
+        """Enable or disable a kernel, copy or memset node."""
     def node_get_enabled(self, node: GraphNode) -> bool:
-        """Whether the node does anything."""
+        """Whether the node is enabled."""
 
 @final
 class StreamCapture:
-    """What `Stream.capture` returns: ``with stream.capture() as graph:``."""
+    """The context manager that `Stream.capture` returns: ``with stream.capture() as graph:``."""
 
     def __enter__(self) -> Graph: ...
     def __exit__(self, kind: object, value: object, traceback: object) -> bool: ...
 
 def exchange_capture_mode(mode: int) -> capture_mode:
-    """Set how strictly calls of this thread are checked while streams are captured; returns the mode before."""
+    """Set how strictly calls of this thread are checked while streams are captured; returns the previous mode."""
 
 class Library:
-    """Code of no context: the driver loads it into each context that uses it.
+    """Code that belongs to no context: the driver loads it into each context that uses it.
 
-    Made by `library_from_buffer` or `library_from_file`, which need no context; a closed one is an error to use.
-    What it gave out keeps it loaded. Needs a driver of CUDA 12 or newer.
+    Made by `library_from_buffer` or `library_from_file`, which need no context; using a closed library is an error.
+    The objects that it returns keep it loaded. Requires a driver of CUDA 12 or newer.
     """
 
     @property
     def handle(self) -> int:
         """The driver's handle, for other libraries."""
     def get_kernel(self, name: str) -> Kernel:
-        """Return the kernel of this name, for all contexts."""
+        """The kernel with this name, for all contexts."""
     def get_kernels(self) -> list[Kernel]:
         """All kernels."""
     def get_module(self) -> Module:
-        """Return its module in the current context. It stays loaded until the library is unloaded."""
+        """The library's module in the current context. It stays loaded until the library is unloaded."""
     def get_function(self, name: str) -> Function:
-        """Return the kernel of this name as a function of the current context."""
+        """The kernel with this name as a function of the current context."""
     def get_global(self, name: str) -> tuple[int, int]:
-        """Return ``(address, number of bytes)`` of a variable in the current context."""
+        """``(address, size in bytes)`` of a variable in the current context."""
     def get_managed(self, name: str) -> tuple[int, int]:
-        """Return ``(address, number of bytes)`` of a managed variable.
+        """``(address, size in bytes)`` of a managed variable.
 
-        Real GPUs have one for all contexts; the virtual GPU has one for each.
+        Real GPUs have one for all contexts; the virtual GPU has one per context.
         """
     def get_unified_function(self, name: str) -> int:
-        """Return the address of a function that host and device call alike, where devices have such."""
+        """The address of a function that host and device can both call, on devices that support it."""
     def close(self) -> None:
-        """Release it now, if that was not done before; later use is an error. `with` does it at its end."""
+        """Release the resource now, unless already done; later use is an error. The end of a ``with`` block
+        does the same.
+        """
     @property
     def is_closed(self) -> bool:
         """Whether `close` was called."""
@@ -1557,35 +1581,35 @@ class Library:
 
 @final
 class Kernel:
-    """A kernel of a `Library`. Without a `device` that of the current context is meant."""
+    """A kernel of a `Library`. Without a `device`, methods refer to that of the current context."""
 
     @property
     def name(self) -> str:
-        """Its name, as the driver has it."""
+        """The name of the kernel in the driver."""
     @property
     def handle(self) -> int:
         """The driver's handle, for other libraries."""
     @property
     def library(self) -> Library:
-        """The library that it is of."""
+        """The library that the kernel belongs to."""
     @property
     def parameters(self) -> list[tuple[int, int]]:
-        """Offset and size of each parameter in bytes."""
+        """The offset and size of each parameter in bytes."""
     def get_function(self) -> Function:
-        """Return it as a function of the current context."""
+        """The kernel as a function of the current context."""
     def get_attribute(self, attribute: int, device: Device | None = None) -> int:
         """A `function_attribute` on a device."""
     def set_attribute(self, attribute: int, value: int, device: Device | None = None) -> None:
-        """Set a `function_attribute` for all contexts of a device, those to come as well."""
+        """Set a `function_attribute` for all present and future contexts of a device."""
     def set_cache_config(self, fc: int, device: Device | None = None) -> None:
-        """Ask for a division of the first-level cache by `func_cache` on a device."""
+        """Request a division of the L1 cache by `func_cache` on a device."""
 
 class Linker:
     """Links several images into one module.
 
-    LTO-IR (``jit_input_type.NVVM``) is linked by nvJitLink (``pip install nvidia-nvjitlink``), on a real GPU
-    with all other inputs. The options ``LTO`` (find LTO-IR in fat binaries and objects too), ``FTZ``,
-    ``PREC_DIV``, ``PREC_SQRT`` and ``FMA`` are for it alone.
+    nvJitLink (``pip install nvidia-nvjitlink``) links LTO-IR (``jit_input_type.NVVM``), on a real GPU together with
+    all other inputs. The options ``LTO`` (find LTO-IR in fat binaries and objects too), ``FTZ``, ``PREC_DIV``,
+    ``PREC_SQRT`` and ``FMA`` apply to nvJitLink only.
     """
 
     def __init__(
@@ -1595,41 +1619,41 @@ class Linker:
         log_verbose: bool = False,
     ) -> None: ...
     def add_data(self, data: _HostBuffer, input_type: int, name: str = "unknown") -> None:
-        """Add an image of a `jit_input_type`, by the name that messages give it.
+        """Add an image of a `jit_input_type`, with the name that messages use for it.
 
-        A `LogicError` with the linker's log if it is none.
+        Raises `LogicError` with the linker's log if it is not such an image.
         """
     def add_file(self, filename: _Path, input_type: int) -> None:
-        """Add a file of a `jit_input_type`; a `RuntimeError` if there is no such file."""
+        """Add a file of a `jit_input_type`; raises `RuntimeError` if there is no such file."""
     def add_lto_options(self, options: Sequence[str]) -> None:
-        """Add options of nvJitLink's own, such as ``-fma=0`` or ``-kernels-used=f``, for links with LTO-IR."""
+        """Add options of nvJitLink itself, such as ``-fma=0`` or ``-kernels-used=f``, for links with LTO-IR."""
     def link_module(self) -> Module:
-        """Link what was added and load it into the current context: a `Module`.
+        """Link the inputs and load the result into the current context: a `Module`.
 
-        A `LogicError` with the linker's log if something is missing or twice there.
+        Raises `LogicError` with the linker's log if a symbol is missing or defined twice.
         """
 
 class Function:
     """A kernel.
 
-    Any attribute of `rtcg.driver.function_attribute` can be read by its lower-case name, for
-    instance ``function.num_regs``.
+    Every attribute of `rtcg.driver.function_attribute` is also a property with its lower-case name, such as
+    ``function.num_regs``.
     """
 
     def _repr_html_(self) -> str: ...
     def __getitem__(self, configuration: Any, /) -> NoReturn: ...
     @property
     def name(self) -> str:
-        """The kernel's name (an addition to PyCUDA)."""
+        """The name of the kernel (an addition to PyCUDA)."""
     @property
     def _source(self) -> tuple[str, list[str], list[_Path], bool] | None:
-        """What it was compiled from: the source text, options, folders of headers, and whether C++ names were left as
-        they are; None where that is not known.
+        """What the kernel was compiled from: source text, options, include folders, and whether C++ names were left as
+        they are; or None if that is unknown.
         """
     @property
     def signature(self) -> list[tuple[str, str | None]] | None:
-        """The parameters as the source declares them, ``[("const float *", "x"), ...]``; None where
-        that is not known (an addition to PyCUDA).
+        """The parameters as declared in the source, ``[("const float *", "x"), ...]``, or None if they are unknown (an
+        addition to PyCUDA).
         """
     def __call__(
         self,
@@ -1652,15 +1676,15 @@ class Function:
         programmatic_event: Event | None = None,
         launch_completion_event: Event | None = None,
     ) -> float | None:
-        """Run the kernel; does not wait, but with `Out`, `InOut` or `time_kernel`.
+        """Launch the kernel; does not wait, except with `Out`, `InOut` or `time_kernel`.
 
-        Number and sizes of the arguments are checked, and their types as far as the source of a
-        `SourceModule` declares them (see docs/launches.md), before anything reaches the device.
+        Before anything reaches the device, the call checks the number and sizes of the arguments, and their
+        types if the source of a `SourceModule` declares them (see docs/launches.md).
 
         Parameters
         ----------
         *args
-            NumPy scalars (by value); Python's numbers, where the type is known and has their value;
+            NumPy scalars (by value); Python numbers, if the type is known and can hold them;
             device allocations and arrays on the device of any library; `In`, `Out`, `InOut`; NumPy
             arrays, structured scalars, bytes and values of ctypes (their bytes by value).
         block : int or up to three int
@@ -1675,22 +1699,22 @@ class Function:
         cooperative : bool
             All blocks are resident at once, so that the grid can synchronise.
         cluster : up to three int, optional
-            Blocks per cluster (compute capability 9.0); `preferred_cluster` is used where it fits.
+            Blocks per cluster (compute capability 9.0); `preferred_cluster` is used if it fits.
         programmatic_dependent : bool
-            The kernel may start while the one before it still runs, and waits for it itself.
+            The kernel may start while the previous one still runs, and itself waits for it.
         priority, mem_sync_domain, shared_carveout, ...
-            The attributes of ``cuLaunchKernelEx`` of these names.
+            The attributes of ``cuLaunchKernelEx`` with these names.
 
         Raises
         ------
         TypeError
-            For an argument of a kind or type that the kernel does not take.
+            If the kernel does not take an argument of this kind or type.
         OverflowError
-            For a number that the parameter's type does not have.
+            If the type of a parameter cannot hold a number.
         LogicError
-            When number or sizes of the arguments do not fit the kernel; the message says which.
+            If the number or sizes of the arguments do not fit the kernel; the message says which.
         LaunchError
-            When the device cannot run this geometry.
+            If the device cannot run this geometry.
         """
     def prepare(
         self, arg_types: str | Iterable[str | DTypeLike | type], texrefs: Sequence[object] | None = None
@@ -1699,7 +1723,7 @@ class Function:
     def prepared_call(
         self, grid: _Extents | int, block: _Extents | int, /, *args: Any, shared_size: int = 0, **options: Any
     ) -> None:
-        """Run the kernel with the prepared argument types; does not wait. `options` as in a direct call."""
+        """Run the kernel with the prepared argument types; does not wait. `options` are those of a direct call."""
     def prepared_async_call(
         self,
         grid: _Extents | int,
@@ -1710,31 +1734,31 @@ class Function:
         shared_size: int = 0,
         **options: Any,
     ) -> None:
-        """As `prepared_call`, in a stream; does not wait."""
+        """Like `prepared_call`, in a stream; does not wait."""
     def prepared_timed_call(
         self, grid: _Extents | int, block: _Extents | int, /, *args: Any, shared_size: int = 0, **options: Any
     ) -> Callable[[], float]:
-        """As `prepared_call`; calling the result waits and returns the kernel's time in seconds."""
+        """Like `prepared_call`; calling the result waits and returns the kernel's time in seconds."""
     def max_active_blocks_per_multiprocessor(self, block_threads: int, shared: int = 0) -> int:
-        """``(blocks)`` of `block_threads` threads that fit on a multiprocessor at once."""
+        """The number of blocks of `block_threads` threads that fit on a multiprocessor at once."""
     def max_potential_block_size(self, shared: int = 0, limit: int = 0) -> tuple[int, int]:
-        """``(blocks that fill the device, threads per block)`` of the best occupancy; `limit` bounds the threads."""
+        """``(blocks that fill the device, threads per block)`` for the best occupancy; `limit` bounds the threads."""
     def available_dynamic_shared_memory(self, blocks: int, block_threads: int) -> int:
-        """Bytes that each of `blocks` blocks on a multiprocessor can have."""
+        """The bytes that each of `blocks` blocks on a multiprocessor can have."""
     def max_potential_cluster_size(self, block: _Extents | int, shared: int = 0) -> int:
-        """Blocks in the largest cluster possible."""
+        """The number of blocks in the largest possible cluster."""
     def max_active_clusters(self, cluster: _Extents | int, block: _Extents | int, shared: int = 0) -> int:
-        """Clusters that run at once on the device."""
+        """The number of clusters that run at once on the device."""
     def get_attribute(self, attribute: int) -> int:
         """A `function_attribute`, an int."""
     def set_attribute(self, attribute: int, value: int) -> None:
-        """Set a `function_attribute`, such as MAX_DYNAMIC_SHARED_SIZE_BYTES; a `LogicError` if it is fixed."""
+        """Set a `function_attribute`, such as MAX_DYNAMIC_SHARED_SIZE_BYTES; raises `LogicError` if it is read-only."""
     def set_cache_config(self, fc: int) -> None:
-        """Ask for a division of the first-level cache by `func_cache`."""
+        """Request a division of the L1 cache by `func_cache`."""
     def set_shared_config(self, sc: int) -> None:
-        """Ask for a width of shared-memory banks by `shared_config`; devices of today have only one."""
+        """Request a width of shared-memory banks by `shared_config`; current devices have only one."""
     def param_set_texref(self, texref: TextureReference) -> None:
-        """Nothing to do: a bound reference is visible to the kernels of its module."""
+        """Does nothing: kernels of a module see all its bound texture references."""
     def __getattr__(self, name: str) -> int: ...
 
 def library_from_file(filename: _Path) -> Library:
@@ -1751,14 +1775,14 @@ def library_from_buffer(
 ) -> Library:
     """Load PTX, a cubin or a fat binary for all contexts: returns a `Library`; no context is needed.
 
-    `device` says whose driver is meant, where real and virtual devices are together; by default that of the
-    current context, else that of the first device.
+    `device` selects the driver if there are both real and virtual devices; by default it is that of the current
+    context, else that of the first device.
     """
 
 def module_from_file(filename: _Path) -> Module:
     """Load PTX, a cubin or a fat binary from a file into the current context: returns a `Module`.
 
-    A `RuntimeError` if there is no such file, a `LogicError` if the driver cannot load it.
+    Raises `RuntimeError` if there is no such file, and `LogicError` if the driver cannot load it.
     """
 
 def module_from_buffer(
@@ -1788,10 +1812,10 @@ class Program:
         parts: Sequence[tuple[str, str]] = ...,
     ) -> Self: ...
     def compile(self) -> tuple[bytes, str, bool]:
-        """Compiles; returns `(binary, log, from_cache)`."""
+        """Compile; returns `(binary, log, from_cache)`."""
     def register_source(self, module: Module) -> None:
-        """Tells a module that was loaded from the binary what it was compiled from, so that arguments
-        of its kernels are checked by type.
+        """Record the source that a loaded module was compiled from, so that arguments of its kernels are checked by
+        type.
         """
     def get_function(self, module: Module, name: str) -> Function: ...
     def get_global(self, module: Module, name: str) -> tuple[int, int]: ...
@@ -1811,21 +1835,21 @@ def compiler_cache_status() -> tuple[pathlib.Path, str | None] | None: ...
 class GPUArray:
     """An n-dimensional array on the device of the current context, with NumPy's arithmetic.
 
-    Operations do not wait; `get`, `set` and printing do. Operands of any layout are broadcast; result
-    types are NumPy's.
+    Operations do not wait for the device; `get`, `set` and printing do. Operands of any memory layout are
+    broadcast; result dtypes are NumPy's.
 
     Parameters
     ----------
     shape : int or sequence of int
     dtype : dtype-like, optional
-        bool, an integer, float16/32/64, bfloat16 (of ml_dtypes), complex64/128 or a record; by
-        default float64, as NumPy's.
+        bool, an integer, float16/32/64, bfloat16 (of ml_dtypes), complex64/128 or a structured dtype; float64 by
+        default, as in NumPy.
     allocator : callable, optional
         Takes a number of bytes and returns device memory; default `rtcg.driver.mem_alloc`.
     base : object, optional
         Kept alive as long as the array.
     gpudata : device pointer, optional
-        Memory to use instead of allocating; kept alive.
+        Memory to use instead of a new allocation; kept alive.
     strides : sequence of int, optional
         Bytes from one element to the next along each axis.
     order : {"C", "F"}
@@ -1843,10 +1867,10 @@ class GPUArray:
     ) -> None: ...
     @property
     def flat(self) -> Any:
-        """The elements of an array in C order: `GPUArray.flat`.
+        """The elements of an array in C order, as `GPUArray.flat` returns them.
 
-        Indexing and assignment take integers, slices and arrays. ``len`` is the number of elements. Iteration copies
-        all elements to the host first, and so waits.
+        Indexing and assignment take integers, slices and arrays. ``len`` is the number of elements. Iteration first
+        copies all elements to the host, for which it waits.
         """
     @flat.setter
     def flat(self, value: Any) -> None: ...
@@ -1865,11 +1889,11 @@ class GPUArray:
     ) -> GPUArray:
         """Whether all elements, or those along `axis`, are true: an array of bool, by default without axes.
 
-        `axis` is None, an int or a tuple of int; `keepdims` leaves reduced axes with length 1. Does not wait.
+        `axis` is None, an int or a tuple of int; `keepdims` keeps reduced axes with length 1. Does not wait.
         """
     @property
     def allocator(self) -> Any:
-        """What allocated the memory and allocates results: a callable of a number of bytes; None for the default."""
+        """The allocator of the memory and of results: a callable that takes a number of bytes; None is the default."""
     @allocator.setter
     def allocator(self, allocator: Any) -> None: ...
     def any(
@@ -1882,16 +1906,16 @@ class GPUArray:
         stream: Any = None,
         allocator: Any = None,
     ) -> GPUArray:
-        """Whether an element, or one along `axis`, is true: an array of bool, by default without axes.
+        """Whether any element, or any along `axis`, is true: an array of bool, by default without axes.
 
-        `axis` is None, an int or a tuple of int; `keepdims` leaves reduced axes with length 1. Does not wait.
+        `axis` is None, an int or a tuple of int; `keepdims` keeps reduced axes with length 1. Does not wait.
         """
     def argmax(self, axis: Any = None, out: Any = None, keepdims: Any = False) -> GPUArray:
         """The index of the (first) largest element, along `axis` or of the flattened array; does not wait."""
     def argmin(self, axis: Any = None, out: Any = None, keepdims: Any = False) -> GPUArray:
         """The index of the (first) smallest element, along `axis` or of the flattened array; does not wait."""
     def argsort(self, axis: Any = -1, kind: Any = None, *, stable: Any = None, descending: Any = False) -> GPUArray:
-        """The indices (int64) that sort along `axis`, stably, NaN last; does not wait."""
+        """The indices (int64) that sort along `axis`, stably and with NaN last; does not wait."""
     def astype(self, dtype: Any, stream: Any = None, order: Any = "K", copy: Any = True) -> GPUArray:
         """A copy converted to `dtype`; does not wait."""
     @property
@@ -1900,7 +1924,7 @@ class GPUArray:
     @base.setter
     def base(self, base: Any) -> None: ...
     def bind_to_texref(self, texref: Any, allow_offset: Any = False) -> GPUArray:
-        """Binds to a texture reference of its dtype; the offset in elements."""
+        """Bind to a texture reference of the same dtype; returns the offset in elements."""
     def bind_to_texref_ext(
         self,
         texref: Any,
@@ -1909,66 +1933,66 @@ class GPUArray:
         allow_complex_hack: Any = False,
         allow_offset: Any = False,
     ) -> GPUArray:
-        """Binds to a texture reference and sets its format; the offset in elements."""
+        """Bind to a texture reference and set its format; returns the offset in elements."""
     def clip(
         self, a_min: Any = None, a_max: Any = None, out: Any = None, *, min: Any = None, max: Any = None
     ) -> GPUArray:
         """Elements limited to the range from `a_min` to `a_max`, either of which may be None; does not wait."""
     def conj(self, out: Any = None) -> GPUArray:
-        """The complex conjugate, a new array (`out` if given); an array of real numbers itself. Does not wait."""
+        """The complex conjugate, a new array (`out` if given), or the array itself if it is real. Does not wait."""
     def conjugate(self, out: Any = None) -> GPUArray:
-        """As `conj`."""
+        """Same as `conj`."""
     def copy(self, order: Any = "K") -> GPUArray:
         """A copy in new device memory, in the same memory order or in `order`; does not wait."""
     def cumprod(self, axis: Any = None, dtype: Any = None, out: Any = None) -> GPUArray:
-        """Running products along `axis`, of the flattened array if it is None; a new array, or `out`. Does not wait."""
+        """Cumulative products along `axis`, or of the flattened array if None: a new array or `out`; does not wait."""
     def cumsum(self, axis: Any = None, dtype: Any = None, out: Any = None) -> GPUArray:
-        """Running sums along `axis`, of the flattened array if it is None; a new array, or `out`. Does not wait.
+        """Cumulative sums along `axis`, or of the flattened array if None: a new array or `out`; does not wait.
 
-        By a decoupled look-back scan (Merrill and Garland, 2016).
+        Uses a scan with decoupled look-back (Merrill and Garland, 2016).
         """
     @property
     def device(self) -> Device:
-        """The device that the array is on, whichever is current: a `rtcg.driver.Device`."""
+        """The device that holds the array, whether or not it is current: a `rtcg.driver.Device`."""
     def diagonal(self, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> GPUArray:
         """The diagonal `offset` of the axes `axis1` and `axis2`, a view, with the diagonal as the last axis."""
     def dot(self, b: Any, dtype: Any = None, stream: Any = None, allocator: Any = None, *, out: Any = None) -> GPUArray:
-        """The product with `b`: the inner product of arrays of one shape, else as `numpy.dot`. Does not wait."""
+        """The product with `b`: the inner product for arrays of equal shape, else as `numpy.dot`. Does not wait."""
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The same shape of other elements; strides stay where the element's size does."""
+        """Reinterpret the elements as another dtype with the same shape; strides are kept if the element size is."""
     @dtype.setter
     def dtype(self, dtype: Any) -> None: ...
     def fill(self, value: Any, stream: Any = None) -> Self:
-        """Sets every element to `value`; does not wait."""
+        """Set every element to `value`; does not wait."""
     @property
     def flags(self) -> ArrayFlags:
-        """What is known of the memory layout: `ArrayFlags`, as `numpy.ndarray.flags`."""
+        """The memory layout: `ArrayFlags`, as `numpy.ndarray.flags`."""
     def flatten(self, order: Any = "C") -> GPUArray:
         """A one-dimensional copy in the order `order` (C, F, A or K); does not wait."""
     def get(self, ary: Any = None, pagelocked: Any = False, async_: Any = False, stream: Any = None) -> NDArray[Any]:
-        """A copy on the host: in `ary`, or in a new array of the same memory order; waits."""
+        """Copy to the host, to `ary` or to a new array in the same memory order; waits."""
     def get_async(self, stream: Any = None, ary: Any = None) -> NDArray[Any]:
-        """Begin to copy to the host; the array returned has its values when `stream` got there.
+        """Copy to the host, asynchronously in `stream`; the returned array is valid once the stream has done the copy.
 
-        The target is `ary` if given, else new page-locked memory, into which a copy does not wait.
+        The target is `ary` if given, else new page-locked memory, for which the call does not wait.
         """
     @property
     def gpudata(self) -> Any:
-        """The memory: a `DeviceAllocation`, what the allocator gave, an address for views, or None without elements."""
+        """The memory: a `DeviceAllocation`, the allocator's result, an address for views, or None without elements."""
     @gpudata.setter
     def gpudata(self, gpudata: Any) -> None: ...
     @property
     def imag(self) -> GPUArray:
-        """The imaginary parts, as `real`; zeros for arrays that are not complex."""
+        """A contiguous copy of the imaginary parts; zeros if the array is not complex."""
     def item(self, *args: Any) -> Any:
         """The only element as a Python number; waits."""
     @property
     def itemsize(self) -> int:
-        """Bytes of an element."""
+        """The size of an element in bytes."""
     @property
     def mT(self) -> GPUArray:
-        """The array with its last two axes exchanged, a view; a `ValueError` for fewer than two dimensions."""
+        """A view with the last two axes exchanged; raises `ValueError` for fewer than two dimensions."""
     def max(
         self,
         axis: Any = None,
@@ -1979,9 +2003,9 @@ class GPUArray:
         stream: Any = None,
         allocator: Any = None,
     ) -> GPUArray:
-        """The largest element, or those along `axis`, as an array; NaN if there is one; does not wait.
+        """The largest element, or those along `axis`, as an array; NaN if any element is. Does not wait.
 
-        A `ValueError` for no elements without `initial`.
+        Raises `ValueError` if there are no elements and no `initial`.
         """
     def mean(
         self,
@@ -1995,11 +2019,11 @@ class GPUArray:
     ) -> GPUArray:
         """The mean of all elements, or along `axis`, as an array on the device; does not wait.
 
-        Integers are averaged as float64. Parameters as of `sum`.
+        Integers are averaged in float64. Parameters are those of `sum`.
         """
     @property
     def mem_size(self) -> int:
-        """The number of elements that the allocation was made for."""
+        """The number of elements that the allocation has room for."""
     @mem_size.setter
     def mem_size(self, mem_size: int) -> None: ...
     def min(
@@ -2012,9 +2036,9 @@ class GPUArray:
         stream: Any = None,
         allocator: Any = None,
     ) -> GPUArray:
-        """The smallest element, or those along `axis`, as an array; NaN if there is one; does not wait.
+        """The smallest element, or those along `axis`, as an array; NaN if any element is. Does not wait.
 
-        A `ValueError` for no elements without `initial`.
+        Raises `ValueError` if there are no elements and no `initial`.
         """
     def mul_add(
         self, selffac: Any, other: Any, otherfac: Any, add_timer: Any = None, stream: Any = None, out: Any = None
@@ -2022,14 +2046,14 @@ class GPUArray:
         """`selffac * self + otherfac * other`, in one kernel."""
     @property
     def nbytes(self) -> int:
-        """Bytes of all elements."""
+        """The size of all elements in bytes."""
     @nbytes.setter
     def nbytes(self, nbytes: int) -> None: ...
     @property
     def ndim(self) -> int:
         """The number of axes."""
     def nonzero(self) -> GPUArray:
-        """The indices of the elements that are not 0, a tuple of one array for each axis; waits for their number."""
+        """The indices of the elements that are not 0, a tuple with one array per axis; waits for their number."""
     def prod(
         self,
         axis: Any = None,
@@ -2040,7 +2064,7 @@ class GPUArray:
         where: Any = None,
         stream: Any = None,
     ) -> GPUArray:
-        """The product of all elements, or along `axis`; parameters as of `sum`; does not wait."""
+        """The product of all elements, or along `axis`; does not wait. Parameters are those of `sum`."""
     def ptp(
         self,
         axis: Any = None,
@@ -2051,7 +2075,7 @@ class GPUArray:
         stream: Any = None,
         allocator: Any = None,
     ) -> GPUArray:
-        """The largest element less the smallest, of all or along `axis`; does not wait."""
+        """The largest element minus the smallest, of all or along `axis`; does not wait."""
     @property
     def ptr(self) -> int:
         """The device address of the first element, an int."""
@@ -2061,26 +2085,27 @@ class GPUArray:
         """One axis in the order `order` (C, F, A or K): a view where the layout allows, else a copy; does not wait."""
     @property
     def real(self) -> GPUArray:
-        """A contiguous copy of the real parts; of arrays that are not complex the array itself."""
+        """A contiguous copy of the real parts, or the array itself if it is not complex."""
     def repeat(self, repeats: Any, axis: Any = None) -> GPUArray:
-        """Each element `repeats` times, along `axis` or flattened; waits if `repeats` is an array on the device."""
+        """Repeat each element along `axis` or flattened; waits if `repeats` is an array on the device."""
     def reshape(self, *shape: Any, order: Any = "C", copy: Any = None) -> GPUArray:
         """The same elements in another shape: a view where the layout allows, else a copy. One length may be -1.
 
-        `order` is C, F or A. A `ValueError` if the number of elements differs.
+        `order` is C, F or A. Raises `ValueError` if the number of elements differs.
         """
     def reverse(self, stream: Any = None) -> GPUArray:
-        """The elements in reverse order of memory, in a new array of one axis."""
+        """The elements in reverse memory order, in a new array with one axis."""
     def round(self, decimals: Any = 0, out: Any = None) -> GPUArray:
-        """Rounded to `decimals` places, halves to even; a new array, or `out`. Does not wait."""
+        """Round to `decimals` places, halves to even: a new array, or `out`. Does not wait."""
     def searchsorted(self, v: Any, side: Any = "left", sorter: Any = None) -> GPUArray:
-        """Where elements of `v` would go in this sorted array of one dimension, left or right of equal ones."""
+        """The positions at which to insert `v` into this sorted array with one axis, left or right of equal ones."""
     def set(self, ary: Any, async_: Any = False, stream: Any = None) -> None:
-        """Overwrites all elements with those of a host array; waits."""
+        """Overwrite all elements with those of a host array; waits."""
     def set_async(self, ary: Any, stream: Any = None) -> None:
-        """Begin to copy a host array into this one, in the order of `stream`.
+        """Copy a host array into this one, asynchronously in `stream`.
 
-        `ary` has this array's shape and dtype. Page-locked memory must stay unchanged until the stream got there.
+        `ary` has this array's shape and dtype. Page-locked memory must stay unchanged until the stream has done the
+        copy.
         """
     @property
     def shape(self) -> tuple[int, ...]:
@@ -2093,7 +2118,7 @@ class GPUArray:
     @size.setter
     def size(self, size: int) -> None: ...
     def sort(self, axis: Any = ..., kind: Any = None, *, stable: Any = None) -> None:
-        """Sorts in place along an axis; NaN last, stable."""
+        """Sort in place along an axis, stably and with NaN last."""
     def squeeze(self, axis: Any = None) -> GPUArray:
         """A view without axes of length 1, or without those in `axis`, which must have that length."""
     def std(
@@ -2109,7 +2134,7 @@ class GPUArray:
         """The standard deviation, the square root of `var`; does not wait."""
     @property
     def strides(self) -> tuple[int, ...]:
-        """Bytes from an element to the next along each axis, a tuple of int."""
+        """The distance in bytes between adjacent elements along each axis, a tuple of int."""
     @strides.setter
     def strides(self, strides: Sequence[int]) -> None: ...
     def sum(
@@ -2124,29 +2149,29 @@ class GPUArray:
     ) -> GPUArray:
         """The sum of all elements, or along `axis`, as an array on the device; does not wait.
 
-        `axis` is None (all), an int or a tuple of int. `dtype` is that of the sum: by default integers that are
-        narrower than the machine's are widened as by `numpy.sum`. `initial` is added, elements where `where` is false
-        are left out, and `keepdims` leaves reduced axes with length 1.
+        `axis` is None (all), an int or a tuple of int. The sum has `dtype`; by default, narrower integers are widened
+        to 64 bits as by `numpy.sum`. `initial` is added, elements where `where` is false are left out, and `keepdims`
+        keeps reduced axes with length 1.
         """
     def swapaxes(self, axis1: Any, axis2: Any) -> GPUArray:
         """A view with two axes exchanged."""
     def take(
         self, indices: Any, axis: Any = None, out: Any = None, mode: Any = "raise", stream: Any = None
     ) -> GPUArray:
-        """Elements by an array of indices, along `axis` or of the flattened array; does not wait.
+        """Elements at the given indices, along `axis` or of the flattened array; does not wait.
 
         `mode` is raise, wrap or clip, as in `numpy.take`.
         """
     def to_device(self, device: Any, /, *, stream: Any = None) -> Any:
-        """This array on a device: itself if it is there already, else a copy in that device's current or primary
-        context, which is waited for; a NumPy array for ``"cpu"``. `stream` is of no effect.
+        """This array on a device: the array itself if it is there already, else a copy in that device's current or
+        primary context, for which the call waits; a NumPy array for ``"cpu"``. `stream` has no effect.
         """
     def tolist(self) -> Any:
         """The elements as nested lists; waits."""
     def trace(self, offset: Any = 0, axis1: Any = 0, axis2: Any = 1, dtype: Any = None, out: Any = None) -> GPUArray:
         """The sum of a diagonal of the axes `axis1` and `axis2`; does not wait."""
     def transpose(self, *args: Any, axes: Any = None) -> GPUArray:
-        """A view with the axes in the order `axes`, by default reversed."""
+        """A view with the axes permuted to the order `axes`, by default reversed."""
     def var(
         self,
         axis: Any = None,
@@ -2186,10 +2211,10 @@ class GPUArray:
     def __dlpack__(
         self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: Any = None
     ) -> Any:
-        """A DLPack capsule over this memory; with `dl_device` of the host, over a copy there.
+        """A DLPack capsule over this memory, or over a host copy if `dl_device` is the host.
 
-        Earlier work is done before work of `stream` (None or 1: the legacy default stream; 2: the
-        per-thread one; -1: nobody waits) begins.
+        Work in `stream` starts only after earlier work on the array (None or 1: the legacy default stream; 2: the
+        per-thread one; -1: no synchronisation).
         """
     def __dlpack_device__(self) -> tuple[int, int]: ...
     def __float__(self) -> float: ...
@@ -2230,7 +2255,7 @@ class GPUArray:
     def __rand__(self, value: Any, /) -> GPUArray: ...
     def __rdivmod__(self, value: Any, /) -> tuple[GPUArray, GPUArray]: ...
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickled as the host copy; read back onto the device that is then current."""
+        """Pickle the host copy; unpickling copies it to the device that is then current."""
     def __repr__(self) -> str: ...
     def __rfloordiv__(self, value: Any, /) -> GPUArray: ...
     def __rlshift__(self, value: Any, /) -> GPUArray: ...
@@ -2253,32 +2278,32 @@ class GPUArray:
     def _block(self) -> bool: ...
     def _broadcast_to(self, shape: Any) -> GPUArray: ...
     def _clear(self) -> None:
-        """Sets all bytes to zero; used by `rtcg.numpy.zeros`."""
+        """Set all bytes to zero; used by `rtcg.numpy.zeros`."""
     def _expand_dims(self, axis: Any) -> GPUArray:
-        """`numpy.expand_dims`, `moveaxis`, `flip`, `broadcast_to`, which NumPy has as functions."""
+        """`numpy.expand_dims`, `moveaxis`, `flip` and `broadcast_to`, which are functions in NumPy."""
     def _flip(self, axis: Any) -> GPUArray: ...
     @property
     def _grid(self) -> bool: ...
     def _moveaxis(self, source: Any, destination: Any) -> GPUArray: ...
     def _new_like_me(self, dtype: Any = None, order: Any = "C") -> GPUArray:
-        """Upstream's constructor of results: this array's shape, another dtype or order."""
+        """PyCUDA's constructor of results: an array of the same shape with another dtype or order."""
     def __eq__(self, value: object, /) -> GPUArray: ...  # type: ignore[override]
     def __ne__(self, value: object, /) -> GPUArray: ...  # type: ignore[override]
     def __hash__(self) -> int: ...
 
 @final
 class ArrayFlags:
-    """How the elements of an array lie."""
+    """The memory layout of an array."""
 
     @property
     def c_contiguous(self) -> bool:
-        """Whether the elements lie in C order without gaps."""
+        """Whether the elements are in C order without gaps."""
     @property
     def f_contiguous(self) -> bool:
-        """Whether the elements lie in Fortran order without gaps."""
+        """Whether the elements are in Fortran order without gaps."""
     @property
     def forc(self) -> bool:
-        """Whether the elements lie in C or Fortran order without gaps."""
+        """Whether the elements are in C or Fortran order without gaps."""
     def __repr__(self) -> str: ...
 
 def call_with_allocator(allocator: Any, function: Any, *args: Any) -> Any: ...
@@ -2363,17 +2388,17 @@ def set_thread_schedule(order: str) -> None: ...
 class Multiprocessor:
     @staticmethod
     def from_device(device: Device) -> Multiprocessor:
-        """Those of a device, as its driver says them."""
+        """The limits of a device, as its driver reports them."""
     @staticmethod
     def from_compute_capability(major: int, minor: int) -> Multiprocessor:
-        """Those of a compute capability."""
+        """The limits of a compute capability."""
     @staticmethod
     def known_compute_capabilities() -> list[tuple[int, int]]:
-        """The compute capabilities that are known."""
+        """The known compute capabilities."""
     def limits(self) -> dict[str, int]:
-        """Every limit by its name."""
+        """All limits by name."""
     def occupancy(self, threads: int, registers: int, shared_bytes: int) -> tuple[int, int, float, str]:
-        """`(blocks, warps, occupancy, limited_by)`, the last in PyCUDA's words."""
+        """`(blocks, warps, occupancy, limited_by)`, the last in PyCUDA's terms."""
 
 def max_active_blocks(function: Function, threads: int, shared_bytes: int = 0) -> int: ...
 
@@ -2385,20 +2410,20 @@ def c_name_of_dtype(dtype: np.dtype[Any]) -> str: ...
 
 @final
 class TypedSnippet:
-    """A snippet whose types a call fills in."""
+    """A snippet whose types each call determines."""
 
     def __new__(cls, inputs: str, outputs: str, operation: str) -> TypedSnippet: ...
     @property
     def params(self) -> list[tuple[str, bool]]:
-        """The names of the parameters, and whether each is declared raw; inputs first."""
+        """The names of the parameters and whether each is declared raw, with inputs first."""
     @property
     def n_inputs(self) -> int:
         """How many of the parameters are inputs."""
     def fill(
         self, given: list[tuple[np.dtype[Any] | None, bool]]
     ) -> tuple[list[tuple[bool, bool, np.dtype[Any], str]], str]:
-        """``(arguments, operation)`` for the types that a call gives: of each parameter a dtype, or None, and whether
-        it is an array's. Arguments, outputs first, are tuples as :func:`parse_declaration` returns them.
+        """``(arguments, operation)`` for the types of a call: for each parameter a dtype or None, and whether it is an
+        array. Arguments, outputs first, are tuples as :func:`parse_declaration` returns them.
         """
 
 def parse_declaration(text: str) -> tuple[bool, bool, np.dtype[Any], str]: ...
@@ -2424,7 +2449,7 @@ class ElementwiseKernel:
     ) -> None:
         """Enqueue the kernel; does not wait."""
     def get_source(self, *args: Any, use_range: bool = False) -> str:
-        """The CUDA source for contiguous arrays (or for a range), or for the arguments of a call."""
+        """The CUDA source for contiguous arrays (or a range), or for the given arguments of a call."""
     def get_texref(self, name: str, use_range: bool = False) -> TextureReference:
         """The texture reference `name`, which the preamble declares."""
     @property
@@ -2438,13 +2463,13 @@ class ElementwiseKernel:
 
 class RegisteredObject:
     def gl_handle(self) -> int:
-        """The number that OpenGL knows the object by."""
+        """The name of the object in OpenGL."""
     def unregister(self) -> None:
-        """Give the object back to OpenGL alone. A second time is a `LogicError`."""
+        """Return the object to OpenGL alone. Raises `LogicError` if called twice."""
     def set_map_flags(self, flags: int) -> None:
-        """Say by `graphics_map_flags` what kernels will do with the object when it is mapped next."""
+        """Declare by `graphics_map_flags` how kernels will use the object when it is next mapped."""
     def map(self, stream: Stream | None = None) -> RegisteredMapping:
-        """Give the object to CUDA, in the order of `stream`: a `RegisteredMapping`."""
+        """Map the object for CUDA, in the order of `stream`: returns a `RegisteredMapping`."""
 
 class RegisteredBuffer(RegisteredObject):
     def __init__(self, bufobj: int, flags: int = 0) -> None: ...
@@ -2455,16 +2480,16 @@ class RegisteredImage(RegisteredObject):
 @final
 class RegisteredMapping:
     def unmap(self, stream: Stream | None = None) -> None:
-        """Give the object back to OpenGL, in the order of `stream`. A second time is a `LogicError`."""
+        """Return the object to OpenGL, in the order of `stream`. Raises `LogicError` if called twice."""
     def device_ptr_and_size(self) -> tuple[int, int]:
-        """``(address, number of bytes)`` of a buffer."""
+        """``(address, size in bytes)`` of a buffer."""
     def array(self, index: int, level: int) -> Array:
         """The `Array` of a layer and level of an image."""
     def __enter__(self) -> Self: ...
     def __exit__(self, *_exception: object) -> None: ...
 
 def have_gl_ext() -> bool:
-    """Whether CUDA and OpenGL can be used together here: driver and library are there."""
+    """Whether CUDA and OpenGL can work together here, that is, whether the driver and the library are present."""
 
 def gl_devices() -> list[Device]: ...
 
@@ -2497,7 +2522,7 @@ class ReductionKernel:
     ) -> None: ...
     @property
     def allocator(self) -> Callable[[int], Any] | None:
-        """What allocates results, or None for the default."""
+        """The allocator of results, or None for the default."""
     def __call__(
         self,
         *args: Any,
@@ -2544,7 +2569,7 @@ class _ScanKernel:
         """The CUDA source."""
 
 def clear_workspaces() -> None:
-    """Gives back the memory that reductions and scans keep for their launches."""
+    """Release the memory that reductions and scans keep for their launches."""
 
 # -- random numbers
 
@@ -2553,7 +2578,7 @@ class CounterGenerator:
     def __new__(cls, engine: str, key: int, stream: int) -> Self: ...
     def fill(self, draw: str, data: Any, p: float = 0.0, q: float = 1.0, stream: Stream | None = None) -> None: ...
     def fill_integers(self, data: Any, low: int, range: int, stream: Stream | None = None) -> None:
-        """Integers from `low` on, `range` of them; both modulo 2^64, range 0 for all."""
+        """Random integers from `low` to ``low + range - 1``, both modulo 2^64; a `range` of 0 means all integers."""
     def fill_permutation(self, data: Any, stream: Stream | None = None) -> None: ...
     def host_bits(self) -> int: ...
     def advance(self, counters: int) -> None: ...
@@ -2597,7 +2622,7 @@ class Expression:
     @property
     def names(self) -> list[str]: ...
     def __call__(self, names: dict[str, Any]) -> Any:
-        """The value where `names` has the values of the names."""
+        """The value for these values of the names."""
 
 @final
 class TuningSpace:
@@ -2615,9 +2640,9 @@ class TuningSpace:
     def values(self, name: str) -> list[Any]:
         """The values of a parameter."""
     def default_config(self) -> dict[str, Any]:
-        """The configuration of all defaults."""
+        """The configuration with all defaults."""
     def check(self, config: dict[str, Any]) -> None:
-        """Raises ValueError unless a configuration belongs to the space."""
+        """Check that a configuration belongs to the space, else raise ValueError."""
     def enumerate(self) -> TuningTable:
         """All valid configurations."""
     @staticmethod
@@ -2639,7 +2664,7 @@ class TuningSearch:
     def start_with(self, rows: Sequence[int]) -> None: ...
     def ask(self, count: int) -> list[int]: ...
     def tell(self, row: int, score: float | None, failure: str | None = None, message: str = "") -> None:
-        """Tells a score, or with `failure` why there is none."""
+        """Tell a score, or with `failure` why there is none."""
     def best(self) -> tuple[int, float] | None:
         """`(row, score)` of the best, or None."""
 
@@ -2661,21 +2686,21 @@ class ArrayDecision:
     def key(self) -> TuningKernelKey: ...
     @property
     def problem(self) -> dict[str, Any]:
-        """What results are found by."""
+        """The problem by which results are looked up."""
     @property
     def current(self) -> dict[str, Any]:
-        """What the call ran with."""
+        """The choice that the call ran with."""
     @property
     def rule(self) -> dict[str, Any]:
-        """What the rule chooses."""
+        """The choice of the default rule."""
     def shipped_incumbents(self, count: int) -> list[dict[str, Any]]:
         """The best shipped choices of the nearest device and problem."""
     def table(self) -> TuningTable:
         """All choices that kernels can run with."""
     def compile(self, config: dict[str, Any], call: Any) -> None:
-        """Compiles on this thread what a function needs with this choice; the function launches nothing."""
+        """Compile on this thread the kernels that a function needs with this choice; the function launches nothing."""
     def force(self, config: dict[str, Any], call: Any) -> Any:
-        """Calls a function while this choice is made."""
+        """Call a function with this choice in force."""
 
 @final
 class TuningDevice:
@@ -2688,9 +2713,11 @@ class TuningDevice:
 @final
 class TuningRecorder:
     def add(self, trial: dict[str, Any], is_chosen: bool) -> None:
-        """Adds a trial, a dictionary as the tuner tells it. What cannot be written is kept and tried again later."""
+        """Add a trial, a dictionary as the tuner reports it. A trial that cannot be written is kept and tried again
+        later.
+        """
     def flush(self) -> None:
-        """Writes what could not be written before."""
+        """Write the trials that could not be written before."""
     @property
     def n_unwritten(self) -> int: ...
 
@@ -2702,19 +2729,19 @@ class TuningStore:
     def recorder(
         self, kernel: TuningKernelKey, device: TuningDevice, problem: dict[str, Any], other: str
     ) -> TuningRecorder:
-        """Where the trials of one kernel, device and problem are added."""
+        """A recorder for the trials of one kernel, device and problem."""
     def read(self, kernel: TuningKernelKey) -> TuningRecords:
-        """The results of a kernel as its files have them now."""
+        """The results of a kernel, read from its files now."""
     def known(self, kernel: TuningKernelKey) -> TuningRecords:
-        """The results of a kernel that were read before, or are read now, and what this process added."""
+        """The results of a kernel, read before or now, and those that this process added."""
     def refresh(self, kernel: TuningKernelKey) -> None:
-        """Reads again what other processes may have changed."""
+        """Read again the results that other processes may have changed."""
     def kernels(self) -> list[TuningKernelKey]: ...
     def export_text(self) -> str: ...
     def t4_text(self, kernel: TuningKernelKey) -> tuple[str, int]:
         """The results of a kernel as a T4 file, and how many there are."""
     def import_text(self, text: str) -> tuple[int, list[str]]:
-        """`(results added, what was refused)`"""
+        """`(results added, refused results)`"""
     def prune(self, kernel: TuningKernelKey, keep: int) -> int: ...
     def publish(self, folder: _Path, version: int, keep: int) -> int: ...
 
@@ -2735,16 +2762,16 @@ class TuningRecords:
     def promise(
         self, device: TuningDevice, problem: dict[str, Any], accept: Any, default: dict[str, Any]
     ) -> TuningPromise | None:
-        """What the results of the nearest device and problem promise, or None."""
+        """The expectation from the results of the nearest device and problem, or None."""
     def to_dicts(self) -> list[dict[str, Any]]:
         """All results as dictionaries."""
 
 @final
 class TuningPromise:
-    """What results promise."""
+    """The expectation that results give."""
 
     def score_here(self, default_here: float | None) -> float | None:
-        """The score promised here, or None; the default has this score here."""
+        """The score expected here, or None, given the score of the default here."""
 
 OBJECTIVE_NAME: str
 
@@ -2755,13 +2782,13 @@ class TuningObjective:
     ) -> TuningObjective: ...
     @staticmethod
     def column(name: str, maximize: bool) -> TuningObjective:
-        """A column of trials, whatever its name."""
+        """A column of trials, under any name."""
     @staticmethod
     def of_stored(name: str) -> TuningObjective:
-        """The objective of stored results with this name."""
+        """The objective of the stored results with this name."""
     @property
     def stored_name(self) -> str | None:
-        """What sets results apart from times in the store; None where they are times."""
+        """The name that distinguishes results from times in the store; None for times."""
     @property
     def name(self) -> str: ...
     @property
@@ -2772,20 +2799,20 @@ class TuningObjective:
     @property
     def is_maximized(self) -> bool: ...
     def value(self, score: float) -> float:
-        """The value that a score stands for."""
+        """The value that a score represents."""
     def format(self, score: float) -> str:
-        """The value that a score stands for, with its unit."""
+        """The value that a score represents, with its unit."""
 
 @final
 class LaunchTimer:
     def __new__(cls, cold: bool, max_captured: int) -> LaunchTimer: ...
     def start_candidate(self, name: str) -> None:
-        """What is timed from now on is the candidate of this name."""
+        """Start timing the candidate with this name."""
     @property
     def window(self) -> str:
-        """How windows of the present candidate are timed."""
+        """Set how windows of the present candidate are timed."""
     def time(self, launches: int, enqueue: Any) -> float:
-        """Seconds of one of `launches` launches; `enqueue(n)` makes n of them. Waits for the device."""
+        """The seconds per launch over `launches` launches; `enqueue(n)` makes n of them. Waits for the device."""
 
 class TunedCall:
     def __init__(self, *_args: Any, **_kwargs: Any) -> None: ...
@@ -2805,10 +2832,10 @@ def write_kernel_tuner_cache(
     trials: Sequence[dict[str, Any]],
 ) -> str: ...
 def kernel_parameters(source: str, options: list[str], name: str) -> list[tuple[str, str | None]] | None:
-    """The parameters of a kernel as its source declares them, or None; nothing is compiled."""
+    """The parameters of a kernel as declared in its source, or None; does not compile."""
 
 def exit_with_peer(descriptor: int) -> None:
-    """Ends this process, whatever it does, when the peer of the socket `descriptor` closes its end or ends itself."""
+    """End this process, whatever it is doing, when the peer of the socket `descriptor` closes its end or exits."""
 
 def pareto_front(costs: Sequence[Sequence[float]]) -> list[int]: ...
 def read_sensor(name: str) -> float | None: ...
@@ -2901,21 +2928,21 @@ class Expr:
     def arrow(self, name: str, /) -> Expr:
         """``self->name`` in C."""
     def cast(self, to: DTypeLike, /) -> Expr:
-        """The value as another type: the name of a type in C, or NumPy's type."""
+        """Cast the value to another type, given by its name in C or as a NumPy dtype."""
     def where(self, yes: _ExprOperand, no: _ExprOperand, /) -> Expr:
         """`self ? yes : no`; two numbers become literals of this expression's type."""
     def substitute(self, name: str, value: _ExprOperand, /) -> Expr:
-        """This expression with every variable of this name replaced."""
+        """This expression with every occurrence of a variable replaced."""
 
 @final
 class Var(Expr):
-    """A variable; of a pointer or an array `dtype` is the type of the elements."""
+    """A variable; for a pointer or an array, `dtype` is the type of the elements."""
 
     def __new__(cls, name: str, dtype: DTypeLike | None = None) -> Self: ...
 
 @final
 class Names:
-    """Unique names with a count of their own: the same program gets the same names whenever it is built."""
+    """Unique names with a counter of their own, so that the same program gets the same names whenever it is built."""
 
     def __new__(cls) -> Self: ...
     def fresh(self, stem: str) -> str:
@@ -2946,7 +2973,7 @@ def cgen_double_buffer(node: Any, dtype: Any, size: Any, buffers: Any, load: Any
 
 @final
 class CsrMatrix:
-    """A matrix in compressed sparse rows. Its arrays are those that it was made of."""
+    """A matrix in compressed sparse rows. It shares the arrays that it was made from."""
 
     def __new__(cls, shape: Any, data: Any, indices: Any, indptr: Any, longest_row: int = 0) -> Self: ...
     @property
@@ -2960,37 +2987,33 @@ class CsrMatrix:
     @property
     def indptr(self) -> GPUArray: ...
     def planned(self, kernel: Any, lanes: int = 1) -> CsrMatrix:
-        """
-        The same matrix, whose products with vectors follow a plan: "rows" of `lanes`, "merge", "hub"
-        (whose columns are renumbered), or another format.
+        """The same matrix with a plan for its products with vectors: "rows" of `lanes`, "merge", "hub" (with renumbered
+        columns), or another format.
         """
 
     def features(self) -> tuple[int, float, int, int, int, list[float]]:
-        """
-        What a plan looks at: the longest row, the sum of squared lengths, the bandwidth, elements of slices of 32 rows,
-        diagonals, and how full blocks of 2 to 6 rows and columns are. Waits.
+        """The features that a plan depends on: the longest row, the sum of squared lengths, the bandwidth, elements of
+        slices of 32 rows, diagonals, and the fill of blocks of 2 to 6 rows and columns. Waits.
         """
 
     def compile_kernels(self) -> None:
-        """Compiles the kernels that products with vectors of this dtype may take."""
+        """Compile the kernels that products with vectors of this dtype may use."""
 
     def to_sell(self, sigma: int, max_fill: float) -> SellMatrix | None:
-        """This matrix in SELL-32-sigma; None where more than `max_fill` times the elements would be stored. Waits."""
+        """This matrix in SELL-32-sigma, or None if that would store more than `max_fill` times the elements. Waits."""
 
     def to_dia(self, max_diagonals: int) -> DiaMatrix | None:
-        """
-        This matrix by its diagonals; None where there are more than `max_diagonals`, or rows of more than 256 elements.
+        """This matrix by its diagonals, or None if it has more than `max_diagonals` or rows of more than 256 elements.
         Waits.
         """
 
     def to_bsr(self, size: int, max_fill: float) -> BsrMatrix | None:
-        """
-        This matrix in dense blocks of `size` rows and columns; None where these have more than `max_fill` times the
+        """This matrix in dense blocks of `size` rows and columns, or None if those have more than `max_fill` times the
         elements. Waits.
         """
 
     def row_extremes(self, is_largest: bool, ignores_nan: bool) -> tuple[GPUArray, GPUArray]:
-        """The largest or least element of each row, and the first column that has it; does not wait."""
+        """The largest or smallest element of each row, and the first column that has it; does not wait."""
 
     def matmat(self, x: Any) -> GPUArray:
         """The product with a dense matrix; does not wait."""
@@ -3004,15 +3027,15 @@ class SellMatrix:
 
     @property
     def stored(self) -> int:
-        """Elements that are stored, those that fill slices among them."""
+        """The number of stored elements, including the padding of slices."""
 
     @property
     def has_short_columns(self) -> bool:
-        """Whether columns are 16-bit numbers."""
+        """Whether column indices have 16 bits."""
 
     @property
     def nbytes(self) -> int:
-        """Bytes that a product reads of the matrix."""
+        """The number of bytes of the matrix that a product reads."""
 
     def matvec(self, x: Any) -> GPUArray:
         """The product with a vector; does not wait."""
@@ -3030,7 +3053,7 @@ class BsrMatrix:
     def indptr(self) -> GPUArray: ...
     @property
     def nbytes(self) -> int:
-        """Bytes that a product reads of the matrix."""
+        """The number of bytes of the matrix that a product reads."""
 
     def matmat(self, x: Any) -> GPUArray:
         """The product with a dense matrix; does not wait."""
@@ -3052,69 +3075,69 @@ class PacketedMatrix:
 
     def __new__(cls, data: Any, indices: Any, indptr: Any, max_rows: Any, is_symmetric: Any) -> Self: ...
     def partition(self) -> list[NDArray[np.int32]]:
-        """Rows of the matrix in packet order, their places there, and where packets begin."""
+        """The rows of the matrix in packet order, their positions there, and the start of each packet."""
 
     def remainder(self) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
-        """Rows and columns, in packet order, of elements in no packet, and which elements these are."""
+        """The rows and columns, in packet order, of elements outside all packets, and the indices of these elements."""
 
     def multiply_add(self, x: Any, y: Any) -> None:
-        """Adds the product of the packets and `x` to `y`; does not wait."""
+        """Add the product of the packets and `x` to `y`; does not wait."""
 
 def sparse_gallery(
     name: Any, lengths: Any, number: Any, seed: Any
 ) -> tuple[list[int], NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]: ...
 def sparse_check(shape: Any, indices: Any, indptr: Any) -> None: ...
 def sparse_index_extremes(indices: Any) -> list[int] | None:
-    """The least and the largest of int32 or int64 indices on the device; None of no indices. Waits."""
+    """The smallest and the largest of int32 or int64 indices on the device, or None if there are none. Waits."""
 
 @final
 class NeighborIndex:
-    """Points on the device, ready to be searched; see `rtcg_neighbors::MergedIndex`."""
+    """Points on the device, ready to search; see `rtcg_neighbors::MergedIndex`."""
 
     def __new__(cls, vectors: GPUArray, metric: str, candidates: str) -> NeighborIndex: ...
     @property
     def shape(self) -> tuple[int, int]:
-        """Points and their dimensions."""
+        """The number of points and their dimension."""
 
     @property
     def vectors(self) -> GPUArray:
-        """The points as they are stored."""
+        """The points as stored."""
 
     def search(self, queries: GPUArray, k: int) -> tuple[GPUArray, GPUArray]:
-        """Distances and indices of the nearest points of each query; waits for the check of queries."""
+        """Distances and indices of the nearest points of each query; waits to check the queries."""
 
     def search_merged(self, queries: GPUArray, k: int, is_host: bool) -> tuple[Any, Any]:
-        """The same in one search with those of other threads, as arrays of NumPy for `is_host`; waits."""
+        """The same, merged into one search with the queries of other threads; NumPy arrays if `is_host`; waits."""
 
     def search_merged_host(self, queries: Any, k: int, is_host: bool) -> tuple[Any, Any] | None:
-        """The same for an array of NumPy with two axes, float32, in C order; None for anything else."""
+        """The same for a NumPy array with two axes, of float32 and in C order; None for anything else."""
 
     def radius_count(self, queries: GPUArray, radius: float) -> GPUArray:
-        """How many points are within a radius of each query; waits for the check of queries."""
+        """The number of points within a radius of each query; waits to check the queries."""
 
 def segmented_reduce(values: GPUArray, offsets: GPUArray, op: str, dtype: object) -> GPUArray:
-    """What each segment is combined to."""
+    """The reduction of each segment."""
 
 def segmented_scan(values: GPUArray, offsets: GPUArray, op: str, is_exclusive: bool, dtype: object) -> GPUArray:
-    """What the elements of a segment up to each one are combined to."""
+    """The scan of each segment."""
 
 def segmented_sort(values: GPUArray, offsets: GPUArray, is_descending: bool) -> tuple[GPUArray, GPUArray]:
-    """The elements of each segment in order, and their indices."""
+    """The sorted elements of each segment, and their indices."""
 
 def run_offsets(values: GPUArray) -> GPUArray:
-    """Where runs of equal elements begin, and the length behind them."""
+    """The start of each run of equal elements, followed by the total length."""
 
 def run_length_encode(values: GPUArray) -> tuple[GPUArray, GPUArray]:
-    """The element of each run of equal elements, and its length."""
+    """The element and the length of each run of equal elements."""
 
 def run_length_decode(values: GPUArray, counts: GPUArray) -> GPUArray:
-    """Each element as often as its count says."""
+    """Each element, repeated as its count says."""
 
 def reduce_by_key(keys: GPUArray, values: GPUArray, op: str, dtype: object) -> tuple[GPUArray, GPUArray]:
-    """The key of each run, and what the values beside it are combined to."""
+    """The key of each run and the reduction of its values."""
 
 def unique_by_key(keys: GPUArray, values: GPUArray) -> tuple[GPUArray, GPUArray]:
-    """The first key of each run, and the value beside it."""
+    """The first key of each run and its value."""
 
 def ndimage_correlate(
     input: GPUArray, weights: GPUArray, placement: dict[str, Any], is_convolution: bool
@@ -3134,17 +3157,17 @@ def ndimage_local_norm(
     x: GPUArray, size: list[int], is_centered: bool, stretch: float, threshold: float
 ) -> GPUArray: ...
 def neighbors_knn(queries: GPUArray, points: GPUArray, k: int, metric: str) -> tuple[GPUArray, GPUArray]:
-    """Distances and indices of the nearest of some points; waits for the check of both."""
+    """Distances and indices of the nearest points; waits to check points and queries."""
 
 def neighbors_radius_count(queries: GPUArray, points: GPUArray, radius: float, metric: str) -> GPUArray:
-    """How many of some points are within a radius of each query; waits for the check of both."""
+    """The number of points within a radius of each query; waits to check points and queries."""
 
 def neighbors_topk(values: GPUArray, k: int, is_largest: bool) -> tuple[GPUArray, GPUArray]:
     """The largest or smallest elements along the last axis, and their indices; does not wait."""
 
 def sparse_multiply(a: CsrMatrix, b: CsrMatrix, has_thread_rows: bool | None = None) -> list[GPUArray]:
-    """The parts of the product of two matrices, by a thread, or by warps and blocks, for each row; as the device
-    prefers for None. Waits three times, for numbers of elements.
+    """The parts of the product of two matrices, computed by one thread or by warps and blocks per row; None chooses
+    for the device. Waits three times, for numbers of elements.
     """
 
 def sparse_combine(a: CsrMatrix, b: CsrMatrix, op: str) -> list[GPUArray]:
@@ -3153,30 +3176,30 @@ def sparse_combine(a: CsrMatrix, b: CsrMatrix, op: str) -> list[GPUArray]:
     """
 
 def sparse_has_sorted_indices(a: CsrMatrix, is_strict: bool) -> bool:
-    """Whether indices ascend within each row, strictly or not; waits."""
+    """Whether the indices are in ascending order within each row, strictly or not; waits."""
 
 def sparse_sampled(a: CsrMatrix, x: Any, y: Any, scalars: Any) -> GPUArray:
-    """Elements of the product of two dense matrices at the places of a matrix: times its elements, or scaled by `alpha`
-    and added to these, scaled by `beta`; does not wait.
+    """Elements of the product of two dense matrices at the positions of a sparse matrix: times its elements, or
+    scaled by `alpha` and added to these, scaled by `beta`; does not wait.
     """
 
 def sparse_argsort(keys: Any, limit: int) -> GPUArray:
-    """The indices that sort a vector of integers from 0 up to, and without, `limit`, stably; does not wait."""
+    """The indices that stably sort a vector of integers from 0 to ``limit - 1``; does not wait."""
 
 def sparse_component_roots(a: CsrMatrix) -> GPUArray:
-    """For each node the smallest one of its component, where edges go both ways; does not wait."""
+    """For each node, the smallest node of its component, with undirected edges; does not wait."""
 
 def sparse_strong_components(graph: Any) -> tuple[int, NDArray[np.int32]]:
-    """The number of strongly connected components of a graph on the host, and that of each node's."""
+    """The number of strongly connected components of a graph on the host, and the component of each node."""
 
 def sparse_breadth_first_order(graph: Any, back: Any, start: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Nodes of a graph on the host in the order of a search in breadth, and where each was reached from."""
+    """The nodes of a graph on the host in breadth-first order, and the predecessor of each."""
 
 def sparse_reverse_cuthill_mckee(graph: Any) -> NDArray[np.int32]:
-    """The order of a symmetric structure on the host that makes its bandwidth small."""
+    """An order of a symmetric structure on the host that makes its bandwidth small."""
 
 def sparse_check_device(shape: Any, indices: Any, indptr: Any) -> list[int]:
-    """Checks a structure on the device; the number of elements, and that of the longest row; waits once."""
+    """Check a structure on the device; returns the number of elements and that of the longest row; waits once."""
 
 @final
 class VCycle:
@@ -3184,15 +3207,15 @@ class VCycle:
 
     def __new__(cls, levels: Any, coarsest: Any, sweeps: Any) -> Self: ...
     def matvec(self, x: Any) -> GPUArray:
-        """The cycle of a vector; does not wait."""
+        """The cycle applied to a vector; does not wait."""
 
 @final
 class Triangular:
-    """A triangle of a matrix that was analysed; see `rtcg_sparse::Triangular`."""
+    """An analysed triangle of a matrix; see `rtcg_sparse::Triangular`."""
 
     @property
     def levels(self) -> int:
-        """How many rows need each other one after the other."""
+        """The number of levels of rows that must be solved one after the other."""
 
     def solve(self, b: Any) -> GPUArray:
         """The solution for a vector or for each column of a matrix; does not wait."""
@@ -3202,7 +3225,7 @@ class Triangular:
 
 @final
 class TriangularFactors:
-    """Two of them; see `rtcg_sparse::TriangularFactors`."""
+    """Two analysed triangles; see `rtcg_sparse::TriangularFactors`."""
 
     def __new__(cls, first: Any, second: Any) -> Self: ...
     @property
@@ -3221,13 +3244,13 @@ class TriangularFactors:
 def sparse_triangular(
     matrix: Any, is_lower: bool, is_unit: bool, source: Any = None, target: Any = None
 ) -> Triangular | None:
-    """The triangle of a matrix as an object; None where columns do not ascend. Waits."""
+    """The triangle of a matrix as an object, or None if columns are not sorted. Waits."""
 
 def sparse_incomplete(matrix: Any, is_cholesky: bool) -> TriangularFactors | None:
-    """Incomplete factors: ILU(0), or IC(0) of a lower triangle; None where columns do not ascend. Waits."""
+    """Incomplete factors: ILU(0), or IC(0) of a lower triangle; None if columns are not sorted. Waits."""
 
 def sparse_colours(matrix: Any) -> tuple[GPUArray, int] | None:
-    """Colours of rows, from 1 on, and their number; None where columns do not ascend. Waits."""
+    """Colours of rows, counted from 1, and their number; None if columns are not sorted. Waits."""
 
 def sparse_solve(
     method: str,
@@ -3263,7 +3286,7 @@ def sparse_eigsh(
     shift: float | None,
     seed: int,
 ) -> tuple[list[float], GPUArray, dict[str, Any]]:
-    """Eigenvalues of an operator for vectors of `dtype`: values, vectors, and what is known of them."""
+    """Eigenvalues of an operator for vectors of `dtype`: values, vectors, and a report."""
 
 def sparse_svds(
     a: Any,
@@ -3283,4 +3306,4 @@ def sparse_svds(
 def sparse_lobpcg(
     a: Any, x: Any, b: Any, m: Any, y: Any, *, tol: float | None, maxiter: int, largest: bool
 ) -> tuple[list[float], GPUArray, dict[str, Any]]:
-    """Eigenvalues of a problem of operators, from a block of vectors: values, vectors, and what is known of them."""
+    """Eigenvalues of an operator problem, from a block of vectors: values, vectors, and a report."""

@@ -1,6 +1,6 @@
-"""``python -m rtcg prepare``: runs what array programs begin with, so that the caches hold it.
+"""``python -m rtcg prepare``: runs the usual first operations of array programs to fill the caches.
 
-For images of containers and of CI: what is compiled here need not be compiled at a program's first call.
+For container and CI images: kernels that are compiled here need not be compiled at a program's first call.
 """
 
 import contextlib
@@ -19,7 +19,7 @@ _NUMBERS = (*_FLOATS, np.int32, np.int64)
 
 
 def workloads():
-    """Names and functions, each of which makes arrays and computes with them."""
+    """Names and functions, each of which creates arrays and computes with them."""
     import rtcg.fft
     import rtcg.linalg
     import rtcg.numpy as xp
@@ -121,16 +121,16 @@ def prepare(groups=(), report=lambda line: None, backwards=False):
     Parameters
     ----------
     groups : sequence of str
-        Beginnings of the names of those to run; by default all run.
+        Prefixes of the names of the workloads to run; all by default.
     report : callable
-        Is given a line of text for each workload.
+        Called with a line of text for each workload.
     backwards : bool
         Begin with the last workload.
 
     Raises
     ------
     ValueError
-        A group is no beginning of any name.
+        If a group is not a prefix of any name.
     """
     from rtcg import driver
 
@@ -175,7 +175,7 @@ def main(parser, arguments):
     parser : argparse.ArgumentParser
         Reports errors.
     arguments : list of str
-        With ``--programs FILE`` the PTX of the kernels is also written into a file of prebuilt programs.
+        ``--programs FILE`` also writes the PTX of the kernels to a file of prebuilt programs.
     """
     if arguments[:1] in (["-h"], ["--help"]):
         print(f"usage: {parser.prog} prepare [--programs FILE] [GROUP ...]\n")
@@ -204,7 +204,7 @@ def main(parser, arguments):
 
 
 def _check_cache(parser):
-    """Ends with an error where nothing that is compiled would be kept."""
+    """Exit with an error if compiled programs would not be kept."""
     status = _native.compiler_cache_status()
     if status is None:
         parser.error("nothing would be kept on disk: PYCUDA_DISABLE_CACHE is set, or no folder for caches is known")

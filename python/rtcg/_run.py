@@ -1,4 +1,4 @@
-"""Runs a program as ``python program.py`` or ``python -m module`` would."""
+"""Run a program as ``python program.py`` or ``python -m module`` would."""
 
 import os
 import runpy
@@ -13,9 +13,9 @@ def run_python_program(arguments, first=None):
     Parameters
     ----------
     arguments : sequence of str
-        The path of a script, or ``-m`` and the name of a module, then the program's own arguments.
+        The path of a script, or ``-m`` and the name of a module, followed by the program's own arguments.
     first : path, optional
-        Searched for modules before all other folders.
+        The folder to search for modules before all others.
     """
     arguments = list(arguments)
     as_module = arguments[:1] == ["-m"]

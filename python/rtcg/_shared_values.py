@@ -1,10 +1,10 @@
-"""Values of a module that another module shows under its own name, and that programs assign to either."""
+"""Module values that another module re-exports, and that programs can assign in either."""
 
 import sys
 
 
 def share_module_values(name, source, *values):
-    """Let the module `name` show `values` of the module `source`; assigning to them there sets them in `source`."""
+    """Let the module `name` re-export `values` of the module `source`; assignments there set them in `source`."""
 
     def forwarding_property(value):
         return property(lambda module: getattr(source, value), lambda module, new: setattr(source, value, new))

@@ -1,4 +1,4 @@
-"""Kernels from snippets whose types a call fills in, with CuPy's declarations; public through `rtcg.elementwise`."""
+"""Kernels from snippets with types that each call determines, in CuPy's declarations; public in `rtcg.elementwise`."""
 
 import re
 import textwrap
@@ -14,13 +14,13 @@ _PYTHON_NUMBERS = {bool: "?", int: "i8", float: "f8", complex: "c16"}
 
 
 def are_typed(args, keywords):
-    """Whether a kernel's second argument declares outputs, where PyCUDA's forms have an expression."""
+    """Whether the second argument of a kernel declares outputs, where PyCUDA's forms have an expression."""
     outputs = args[1] if len(args) > 1 else keywords.get("out_params")
     return isinstance(outputs, str) and _DECLARATIONS.fullmatch(outputs) is not None
 
 
 def _type_given(name, value):
-    """``(dtype, whether it is an array's)`` of an argument of a call."""
+    """``(dtype, whether it is an array)`` for an argument of a call."""
     if value is None:
         return None, False
     if hasattr(value, "__cuda_array_interface__"):
@@ -35,7 +35,7 @@ def _type_given(name, value):
 
 
 class _TypedKernel:
-    """What kernels with letters for types have in common: how parameters are bound, and a kernel for each choice."""
+    """Base class of kernels with letters for types: binding of parameters, and one kernel per choice of types."""
 
     def __init__(self, in_params, out_params, operation, name):
         self._snippet = _native.TypedSnippet(in_params, out_params, operation)
@@ -48,7 +48,7 @@ class _TypedKernel:
         return f"<{self.__module__}.{type(self).__qualname__} {self.name}({self._in}) -> {self._out}: {text}>"
 
     def _bind(self, args, named):
-        """The value of each parameter; None for outputs that the call makes."""
+        """The value of each parameter; None for outputs that the call creates."""
         names = [name for name, _ in self._snippet.params]
         if len(args) > len(names):
             raise TypeError(
@@ -65,7 +65,9 @@ class _TypedKernel:
         return {name: values.get(name) for name in names}
 
     def _kernel(self, values):
-        """The kernel for the types of these values, made by `_make` from arguments (outputs first) and the snippet."""
+        """The kernel for the types of these values, which `_make` creates from arguments (outputs first) and the
+        snippet.
+        """
         given = tuple(_type_given(name, value) for name, value in values.items())
         if given not in self._kernels:
             parts, operation = self._snippet.fill(list(given))
@@ -82,7 +84,7 @@ class _TypedKernel:
         return values[: self._snippet.n_inputs], values[self._snippet.n_inputs :]
 
     def _elementwise_shape(self, values):
-        """The broadcast shape of the inputs that the snippet takes element by element; None where there is none."""
+        """The broadcast shape of the inputs that the snippet uses element by element, or None if there are none."""
         inputs = list(self._snippet.params)[: self._snippet.n_inputs]
         given = [values[name] for name, is_raw in inputs if not is_raw]
         shapes = [tuple(value.shape) for value in given if hasattr(value, "__cuda_array_interface__")]
@@ -90,30 +92,31 @@ class _TypedKernel:
 
 
 class TypedElementwiseKernel(_TypedKernel):
-    """An elementwise kernel for arrays of any type: what `ElementwiseKernel` makes of CuPy's declarations.
+    """An elementwise kernel for arrays of any type: the form of `ElementwiseKernel` with CuPy's declarations.
 
     Parameters
     ----------
     in_params, out_params : str
-        Declarations of inputs and outputs: ``"T x, float32 y, raw T table"``. A type of one letter is that of the
-        arguments that have it; others are NumPy's names or C's. An array declared ``raw`` is indexed by the operation.
+        Declarations of inputs and outputs: ``"T x, float32 y, raw T table"``. A single letter stands for the type of
+        the arguments that have it; other types are names of NumPy or C. The operation itself indexes arrays that are
+        declared ``raw``.
     operation : str
-        Statements over elements, which have the names of their arrays. ``i`` is the index, ``n`` or ``_ind.size()`` the
+        Statements on elements, which have the names of their arrays. ``i`` is the index, ``n`` or ``_ind.size()`` the
         number of elements.
     name, preamble, options, keep, loop_prep, after_loop
         As for :class:`rtcg.elementwise.ElementwiseKernel`.
     no_return, return_tuple : bool
-        Return None, or a tuple also of one output.
+        Return None, or a tuple even for one output.
 
     Notes
     -----
-    Calling it, ``kernel(*inputs, *outputs, size=None, stream=None)``, enqueues the kernel, does not wait, and returns
-    the outputs: those that were given (by position or name), else new arrays of the inputs' broadcast shape. `size` is
-    the number of elements where no input is taken element by element. Inputs may be numbers; one decides the type of a
-    letter only where no array does.
+    A call, ``kernel(*inputs, *outputs, size=None, stream=None)``, enqueues the kernel, does not wait, and returns the
+    outputs: the given ones (by position or name), or new arrays with the broadcast shape of the inputs. `size` is the
+    number of elements if no input is used element by element. Inputs may be numbers, which determine the type of a
+    letter only if no array does.
 
-    A call raises TypeError where arrays give one letter two types or an argument is missing, and ValueError where
-    shapes do not fit. Each choice of types is compiled at its first call.
+    A call raises TypeError if arrays give one letter two types or an argument is missing, and ValueError if shapes do
+    not fit. Each choice of types is compiled on its first call.
     """
 
     __module__ = "rtcg.elementwise"
@@ -172,29 +175,29 @@ class TypedElementwiseKernel(_TypedKernel):
 
 
 class TypedReductionKernel(_TypedKernel):
-    """A reduction of arrays of any type: what `ReductionKernel` makes of CuPy's declarations.
+    """A reduction of arrays of any type: the form of `ReductionKernel` with CuPy's declarations.
 
     Parameters
     ----------
     in_params, out_params : str
         As for :class:`TypedElementwiseKernel`; one output.
     map_expr : str
-        The value of an element, of the output's type.
+        The value of an element, with the type of the output.
     reduce_expr : str
         Combines ``a`` and ``b``; associative and commutative.
     post_map_expr : str
-        Statement that makes the output of the reduced value ``a``, such as ``"y = sqrt(a)"``.
+        The statement that computes the output from the reduced value ``a``, such as ``"y = sqrt(a)"``.
     identity : str or number
         The neutral element.
     name, preamble, options
         As for :class:`rtcg.reduction.ReductionKernel`.
     reduce_type : str or dtype, optional
-        The type in between, by default the output's.
+        The type of intermediate values, by default that of the output.
 
     Notes
     -----
-    Calling it, ``kernel(*inputs, axis=None, keepdims=False, out=None, stream=None)``, enqueues one kernel, and another
-    where `post_map_expr` is more than ``y = a``, does not wait, and returns the result.
+    A call, ``kernel(*inputs, axis=None, keepdims=False, out=None, stream=None)``, enqueues one kernel, and a second one
+    if `post_map_expr` is more than ``y = a``, does not wait, and returns the result.
     """
 
     __module__ = "rtcg.reduction"

@@ -1,11 +1,11 @@
-"""Segments and runs: reductions, scans and sorts of many short vectors that lie one behind the other.
+"""Segments and runs: reductions, scans and sorts of many short vectors that are stored one after the other.
 
-Segment ``j`` of a vector has the elements from ``offsets[j]`` up to, and without, ``offsets[j + 1]``; it may be empty.
-A run is a segment of equal keys. The order in which elements are combined depends on their number and on the offsets
-alone: sums of floating-point numbers have the same bits at every run and on every device.
+Segment ``j`` of a vector has the elements from ``offsets[j]`` up to but not including ``offsets[j + 1]``, and may be
+empty. A run is a segment of equal keys. The order in which elements are combined depends only on their number and on
+the offsets, so that sums of floating-point numbers are bitwise reproducible on every device.
 
-Operations: ``"sum"``, ``"prod"``, ``"max"``, ``"min"``. The identity element is 0, 1, or the least or largest
-number of the dtype (infinite for floating-point ones). NaN wins maxima and minima, as in NumPy.
+Operations: ``"sum"``, ``"prod"``, ``"max"``, ``"min"``. The identity element is 0, 1, or the smallest or largest number
+of the dtype (infinite for floating-point dtypes). Maxima and minima propagate NaN, as in NumPy.
 """
 
 from rtcg import _native, numpy as _xp
@@ -18,17 +18,18 @@ __all__ = [
 
 
 def segmented_reduce(values, offsets, op="sum", dtype=None):
-    """What the elements of each segment are combined to; waits to see that offsets ascend.
+    """Reduce each segment; waits to check that offsets are in ascending order.
 
     Parameters
     ----------
     values : GPUArray or array-like of shape (n,)
-        Numbers of any dtype, bools too (``"sum"`` is then a number, as in NumPy).
+        Numbers of any dtype, including bools (whose ``"sum"`` is a number, as in NumPy).
     offsets : GPUArray or array-like of shape (segments + 1,)
-        Integers that ascend, from 0 on and up to n.
+        Integers in ascending order, from 0 to n.
     op : {"sum", "prod", "max", "min"}
     dtype : dtype, optional
-        Of the result, in which is computed; by default that of `values`, and 64 bits for sums and products of integers.
+        Dtype of the result and of the computation; by default that of `values`, with 64 bits for sums and products of
+        integers.
 
     Returns
     -------
@@ -39,11 +40,11 @@ def segmented_reduce(values, offsets, op="sum", dtype=None):
     ValueError
         If `values` or `offsets` have another number of axes, offsets do not ascend, or `op` is unknown.
     TypeError
-        If `offsets` are no integers, or `values` no numbers.
+        If `offsets` are not integers, or `values` are not numbers.
 
     Notes
     -----
-    As ``DeviceSegmentedReduce`` of CUB. ``np.add.reduceat(values, offsets[:-1])`` is the same where no segment is empty
+    Like ``DeviceSegmentedReduce`` of CUB. ``np.add.reduceat(values, offsets[:-1])`` is the same if no segment is empty
     and the last one ends with `values`; NumPy gives an empty segment the element at its offset.
     """
     return _native.segmented_reduce(
@@ -55,14 +56,14 @@ def segmented_reduce(values, offsets, op="sum", dtype=None):
 
 
 def segmented_scan(values, offsets, op="sum", exclusive=False, dtype=None):
-    """What the elements of a segment up to each one are combined to; waits to see that offsets ascend.
+    """Scan each segment; waits to check that offsets are in ascending order.
 
     Parameters
     ----------
     values, offsets, op, dtype
-        As for `segmented_reduce`. Elements before the first offset and behind the last are segments of their own.
+        As in `segmented_reduce`. Elements before the first offset and after the last are segments of their own.
     exclusive : bool
-        Without the element itself: the first of a segment has the identity element.
+        Whether to leave out the element itself, so that the first one of a segment gives the identity element.
 
     Returns
     -------
@@ -75,7 +76,7 @@ def segmented_scan(values, offsets, op="sum", exclusive=False, dtype=None):
 
     Notes
     -----
-    As ``inclusive_scan_by_key`` and ``exclusive_scan_by_key`` of Thrust, with offsets in place of keys;
+    Like ``inclusive_scan_by_key`` and ``exclusive_scan_by_key`` of Thrust, with offsets in place of keys;
     ``segmented_scan(values, run_offsets(keys))`` is the same. For other operations see
     :class:`rtcg.scan.GenericScanKernel`.
     """
@@ -84,12 +85,12 @@ def segmented_scan(values, offsets, op="sum", exclusive=False, dtype=None):
 
 
 def segmented_sort(values, offsets, descending=False):
-    """The elements of each segment in order, and where they were; waits to see that offsets ascend.
+    """Sort each segment and return the elements and their indices; waits to check that offsets are in ascending order.
 
     Parameters
     ----------
     values, offsets
-        As for `segmented_reduce`; elements before the first offset and behind the last are segments of their own.
+        As in `segmented_reduce`; elements before the first offset and after the last are segments of their own.
     descending : bool
 
     Returns
@@ -97,7 +98,7 @@ def segmented_sort(values, offsets, descending=False):
     values : GPUArray of shape (n,)
         Sorted stably. NaN is larger than every number.
     indices : GPUArray of shape (n,), int64
-        Where each element was in `values`.
+        The index of each element in `values`.
 
     Raises
     ------
@@ -106,7 +107,7 @@ def segmented_sort(values, offsets, descending=False):
 
     Notes
     -----
-    As ``DeviceSegmentedSort`` of CUB; all elements are sorted, then their segments.
+    Like ``DeviceSegmentedSort`` of CUB; all elements are sorted, then their segments.
     """
     return _native.segmented_sort(
         _xp._unmasked_to_device("values", values),
@@ -116,12 +117,12 @@ def segmented_sort(values, offsets, descending=False):
 
 
 def run_offsets(keys):
-    """Where runs of equal elements begin, and the number of elements behind them: offsets of segments.
+    """The offset of each run of equal elements, followed by the number of elements: offsets of segments.
 
     Parameters
     ----------
     keys : GPUArray or array-like of shape (n,)
-        Numbers. NaN equals nothing, so that each is a run.
+        Numbers. NaN equals nothing, so that each NaN is a run.
 
     Returns
     -------
@@ -130,7 +131,7 @@ def run_offsets(keys):
     Raises
     ------
     ValueError
-        If there is another number of axes.
+        If `keys` has another number of axes.
 
     Notes
     -----
@@ -140,12 +141,12 @@ def run_offsets(keys):
 
 
 def run_length_encode(values):
-    """The element of each run of equal elements, and its length; waits for their number.
+    """The element and the length of each run of equal elements; waits for the number of runs.
 
     Parameters
     ----------
     values : GPUArray or array-like of shape (n,)
-        As `keys` of `run_offsets`.
+        As `keys` in `run_offsets`.
 
     Returns
     -------
@@ -155,17 +156,17 @@ def run_length_encode(values):
     Raises
     ------
     ValueError
-        If there is another number of axes.
+        If `values` has another number of axes.
 
     Notes
     -----
-    As ``DeviceRunLengthEncode`` of CUB, and ``itertools.groupby``.
+    Like ``DeviceRunLengthEncode`` of CUB, and ``itertools.groupby``.
     """
     return _native.run_length_encode(_xp._unmasked_to_device("values", values))
 
 
 def run_length_decode(values, counts):
-    """Each element as often as its count says, which undoes `run_length_encode`; waits for the length of the result.
+    """Repeat each element as its count says, the inverse of `run_length_encode`; waits for the length of the result.
 
     Parameters
     ----------
@@ -182,11 +183,11 @@ def run_length_decode(values, counts):
     ValueError
         If shapes differ, a count is negative, or their sum may not fit int64.
     TypeError
-        If counts are no integers.
+        If counts are not integers.
 
     Notes
     -----
-    As ``numpy.repeat`` with an array of counts.
+    Like ``numpy.repeat`` with an array of counts.
     """
     return _native.run_length_decode(
         _xp._unmasked_to_device("values", values), _xp._unmasked_to_device("counts", counts)
@@ -194,12 +195,12 @@ def run_length_decode(values, counts):
 
 
 def reduce_by_key(keys, values, op="sum", dtype=None):
-    """The key of each run of equal keys, and what the values beside them are combined to; waits for their number.
+    """The key of each run of equal keys and the reduction of its values; waits for the number of runs.
 
     Parameters
     ----------
     keys : GPUArray or array-like of shape (n,)
-        As for `run_offsets`. Equal keys that are not adjacent are runs of their own: sort before, to have each once.
+        As in `run_offsets`. Equal keys that are not adjacent are separate runs: sort first to get each key once.
     values : GPUArray or array-like of shape (n,)
     op, dtype
         As for `segmented_reduce`.
@@ -212,11 +213,11 @@ def reduce_by_key(keys, values, op="sum", dtype=None):
     Raises
     ------
     ValueError, TypeError
-        As for `segmented_reduce`, or if lengths differ.
+        As in `segmented_reduce`, or if lengths differ.
 
     Notes
     -----
-    As ``reduce_by_key`` of Thrust and ``DeviceReduce::ReduceByKey`` of CUB.
+    Like ``reduce_by_key`` of Thrust and ``DeviceReduce::ReduceByKey`` of CUB.
     """
     return _native.reduce_by_key(
         _xp._unmasked_to_device("keys", keys),
@@ -227,12 +228,12 @@ def reduce_by_key(keys, values, op="sum", dtype=None):
 
 
 def unique_by_key(keys, values):
-    """The first key of each run of equal keys, and the value beside it; waits for their number.
+    """The first key of each run of equal keys and its value; waits for the number of runs.
 
     Parameters
     ----------
     keys, values : GPUArray or array-like of shape (n,)
-        As for `reduce_by_key`.
+        As in `reduce_by_key`.
 
     Returns
     -------
@@ -242,10 +243,10 @@ def unique_by_key(keys, values):
     Raises
     ------
     ValueError, TypeError
-        If there is another number of axes, or lengths differ.
+        If an array has another number of axes, or lengths differ.
 
     Notes
     -----
-    As ``unique_by_key`` of Thrust.
+    Like ``unique_by_key`` of Thrust.
     """
     return _native.unique_by_key(_xp._unmasked_to_device("keys", keys), _xp._unmasked_to_device("values", values))

@@ -1,11 +1,11 @@
-"""Segments and runs: reductions, scans and sorts of many short vectors that lie one behind the other.
+"""Segments and runs: reductions, scans and sorts of many short vectors that are stored one after the other.
 
-Segment ``j`` of a vector has the elements from ``offsets[j]`` up to, and without, ``offsets[j + 1]``; it may be empty.
-A run is a segment of equal keys. The order in which elements are combined depends on their number and on the offsets
-alone: sums of floating-point numbers have the same bits at every run and on every device.
+Segment ``j`` of a vector has the elements from ``offsets[j]`` up to but not including ``offsets[j + 1]``, and may be
+empty. A run is a segment of equal keys. The order in which elements are combined depends only on their number and on
+the offsets, so that sums of floating-point numbers are bitwise reproducible on every device.
 
-Operations: ``"sum"``, ``"prod"``, ``"max"``, ``"min"``. What nothing is combined to is 0, 1, or the least or largest
-number of the dtype (infinite for floating-point ones). NaN wins maxima and minima, as in NumPy.
+Operations: ``"sum"``, ``"prod"``, ``"max"``, ``"min"``. The identity element is 0, 1, or the smallest or largest number
+of the dtype (infinite for floating-point dtypes). Maxima and minima propagate NaN, as in NumPy.
 """
 
 from typing import Literal, TypeAlias
@@ -23,17 +23,18 @@ _Array: TypeAlias = GPUArray | ArrayLike
 _Op: TypeAlias = Literal["sum", "prod", "max", "min"]
 
 def segmented_reduce(values: _Array, offsets: _Array, op: _Op = "sum", dtype: DTypeLike | None = None) -> GPUArray:
-    """What the elements of each segment are combined to; waits to see that offsets ascend.
+    """Reduce each segment; waits to check that offsets are in ascending order.
 
     Parameters
     ----------
     values : GPUArray or array-like of shape (n,)
-        Numbers of any dtype, bools too (``"sum"`` is then a number, as in NumPy).
+        Numbers of any dtype, including bools (whose ``"sum"`` is a number, as in NumPy).
     offsets : GPUArray or array-like of shape (segments + 1,)
-        Integers that ascend, from 0 on and up to n.
+        Integers in ascending order, from 0 to n.
     op : {"sum", "prod", "max", "min"}
     dtype : dtype, optional
-        Of the result, in which is computed; by default that of `values`, and 64 bits for sums and products of integers.
+        Dtype of the result and of the computation; by default that of `values`, with 64 bits for sums and products of
+        integers.
 
     Returns
     -------
@@ -44,25 +45,25 @@ def segmented_reduce(values: _Array, offsets: _Array, op: _Op = "sum", dtype: DT
     ValueError
         If `values` or `offsets` have another number of axes, offsets do not ascend, or `op` is unknown.
     TypeError
-        If `offsets` are no integers, or `values` no numbers.
+        If `offsets` are not integers, or `values` are not numbers.
 
     Notes
     -----
-    As ``DeviceSegmentedReduce`` of CUB. ``np.add.reduceat(values, offsets[:-1])`` is the same where no segment is empty
+    Like ``DeviceSegmentedReduce`` of CUB. ``np.add.reduceat(values, offsets[:-1])`` is the same if no segment is empty
     and the last one ends with `values`; NumPy gives an empty segment the element at its offset.
     """
 
 def segmented_scan(
     values: _Array, offsets: _Array, op: _Op = "sum", exclusive: bool = False, dtype: DTypeLike | None = None
 ) -> GPUArray:
-    """What the elements of a segment up to each one are combined to; waits to see that offsets ascend.
+    """Scan each segment; waits to check that offsets are in ascending order.
 
     Parameters
     ----------
     values, offsets, op, dtype
-        As for `segmented_reduce`. Elements before the first offset and behind the last are segments of their own.
+        As in `segmented_reduce`. Elements before the first offset and after the last are segments of their own.
     exclusive : bool
-        Without the element itself: the first of a segment has the identity element.
+        Whether to leave out the element itself, so that the first one of a segment gives the identity element.
 
     Returns
     -------
@@ -75,18 +76,18 @@ def segmented_scan(
 
     Notes
     -----
-    As ``inclusive_scan_by_key`` and ``exclusive_scan_by_key`` of Thrust, with offsets in place of keys;
+    Like ``inclusive_scan_by_key`` and ``exclusive_scan_by_key`` of Thrust, with offsets in place of keys;
     ``segmented_scan(values, run_offsets(keys))`` is the same. For other operations see
     :class:`rtcg.scan.GenericScanKernel`.
     """
 
 def segmented_sort(values: _Array, offsets: _Array, descending: bool = False) -> tuple[GPUArray, GPUArray]:
-    """The elements of each segment in order, and where they were; waits to see that offsets ascend.
+    """Sort each segment and return the elements and their indices; waits to check that offsets are in ascending order.
 
     Parameters
     ----------
     values, offsets
-        As for `segmented_reduce`; elements before the first offset and behind the last are segments of their own.
+        As in `segmented_reduce`; elements before the first offset and after the last are segments of their own.
     descending : bool
 
     Returns
@@ -94,7 +95,7 @@ def segmented_sort(values: _Array, offsets: _Array, descending: bool = False) ->
     values : GPUArray of shape (n,)
         Sorted stably. NaN is larger than every number.
     indices : GPUArray of shape (n,), int64
-        Where each element was in `values`.
+        The index of each element in `values`.
 
     Raises
     ------
@@ -103,16 +104,16 @@ def segmented_sort(values: _Array, offsets: _Array, descending: bool = False) ->
 
     Notes
     -----
-    As ``DeviceSegmentedSort`` of CUB; all elements are sorted, then their segments.
+    Like ``DeviceSegmentedSort`` of CUB; all elements are sorted, then their segments.
     """
 
 def run_offsets(keys: _Array) -> GPUArray:
-    """Where runs of equal elements begin, and the number of elements behind them: offsets of segments.
+    """The offset of each run of equal elements, followed by the number of elements: offsets of segments.
 
     Parameters
     ----------
     keys : GPUArray or array-like of shape (n,)
-        Numbers. NaN equals nothing, so that each is a run.
+        Numbers. NaN equals nothing, so that each NaN is a run.
 
     Returns
     -------
@@ -121,7 +122,7 @@ def run_offsets(keys: _Array) -> GPUArray:
     Raises
     ------
     ValueError
-        If there is another number of axes.
+        If `keys` has another number of axes.
 
     Notes
     -----
@@ -129,12 +130,12 @@ def run_offsets(keys: _Array) -> GPUArray:
     """
 
 def run_length_encode(values: _Array) -> tuple[GPUArray, GPUArray]:
-    """The element of each run of equal elements, and its length; waits for their number.
+    """The element and the length of each run of equal elements; waits for the number of runs.
 
     Parameters
     ----------
     values : GPUArray or array-like of shape (n,)
-        As `keys` of `run_offsets`.
+        As `keys` in `run_offsets`.
 
     Returns
     -------
@@ -144,15 +145,15 @@ def run_length_encode(values: _Array) -> tuple[GPUArray, GPUArray]:
     Raises
     ------
     ValueError
-        If there is another number of axes.
+        If `values` has another number of axes.
 
     Notes
     -----
-    As ``DeviceRunLengthEncode`` of CUB, and ``itertools.groupby``.
+    Like ``DeviceRunLengthEncode`` of CUB, and ``itertools.groupby``.
     """
 
 def run_length_decode(values: _Array, counts: _Array) -> GPUArray:
-    """Each element as often as its count says, which undoes `run_length_encode`; waits for the length of the result.
+    """Repeat each element as its count says, the inverse of `run_length_encode`; waits for the length of the result.
 
     Parameters
     ----------
@@ -169,22 +170,22 @@ def run_length_decode(values: _Array, counts: _Array) -> GPUArray:
     ValueError
         If shapes differ, a count is negative, or their sum may not fit int64.
     TypeError
-        If counts are no integers.
+        If counts are not integers.
 
     Notes
     -----
-    As ``numpy.repeat`` with an array of counts.
+    Like ``numpy.repeat`` with an array of counts.
     """
 
 def reduce_by_key(
     keys: _Array, values: _Array, op: _Op = "sum", dtype: DTypeLike | None = None
 ) -> tuple[GPUArray, GPUArray]:
-    """The key of each run of equal keys, and what the values beside them are combined to; waits for their number.
+    """The key of each run of equal keys and the reduction of its values; waits for the number of runs.
 
     Parameters
     ----------
     keys : GPUArray or array-like of shape (n,)
-        As for `run_offsets`. Equal keys that are not adjacent are runs of their own: sort before, to have each once.
+        As in `run_offsets`. Equal keys that are not adjacent are separate runs: sort first to get each key once.
     values : GPUArray or array-like of shape (n,)
     op, dtype
         As for `segmented_reduce`.
@@ -197,20 +198,20 @@ def reduce_by_key(
     Raises
     ------
     ValueError, TypeError
-        As for `segmented_reduce`, or if lengths differ.
+        As in `segmented_reduce`, or if lengths differ.
 
     Notes
     -----
-    As ``reduce_by_key`` of Thrust and ``DeviceReduce::ReduceByKey`` of CUB.
+    Like ``reduce_by_key`` of Thrust and ``DeviceReduce::ReduceByKey`` of CUB.
     """
 
 def unique_by_key(keys: _Array, values: _Array) -> tuple[GPUArray, GPUArray]:
-    """The first key of each run of equal keys, and the value beside it; waits for their number.
+    """The first key of each run of equal keys and its value; waits for the number of runs.
 
     Parameters
     ----------
     keys, values : GPUArray or array-like of shape (n,)
-        As for `reduce_by_key`.
+        As in `reduce_by_key`.
 
     Returns
     -------
@@ -220,9 +221,9 @@ def unique_by_key(keys: _Array, values: _Array) -> tuple[GPUArray, GPUArray]:
     Raises
     ------
     ValueError, TypeError
-        If there is another number of axes, or lengths differ.
+        If an array has another number of axes, or lengths differ.
 
     Notes
     -----
-    As ``unique_by_key`` of Thrust.
+    Like ``unique_by_key`` of Thrust.
     """

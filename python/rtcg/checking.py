@@ -1,6 +1,6 @@
 """Checked execution on the virtual GPU: memory errors, uninitialised reads, races, leaks.
 
-Nothing here concerns a real GPU. `docs/checking.md` documents what is found and what it costs.
+Real GPUs are not affected. `docs/checking.md` documents the findings and the cost.
 """
 
 from rtcg import _native
@@ -9,13 +9,13 @@ __all__ = ["clear", "enable", "findings", "set_schedule"]
 
 
 def enable(checks="all"):
-    """Choose the checks of this process, as the environment variable ``RTCG_CHECK`` does.
+    """Select the checks of this process, like the environment variable ``RTCG_CHECK``.
 
     Parameters
     ----------
     checks : str
-        A list such as ``"memory,init"``: ``memory``, ``init``, ``race``, ``sync``, ``leak``,
-        ``fatal`` (every finding ends its launch), or ``all``; ``"1"`` is all but ``leak``.
+        A list such as ``"memory,init"``: ``memory``, ``init``, ``race``, ``sync``, ``leak``, ``fatal`` (every finding
+        ends its launch), or ``all``; ``"1"`` means all but ``leak``.
 
     Raises
     ------
@@ -26,20 +26,21 @@ def enable(checks="all"):
 
 
 def findings():
-    """What checked execution has found so far: a list of dictionaries, one for each place in the program.
+    """The findings of checked execution so far: a list of dictionaries, one for each place in the program.
 
-    Does not wait: what kernels that still run find is in it after a synchronisation. Empty where no device checks.
+    Does not wait: findings of kernels that still run are included after a synchronisation. Empty if no device runs
+    checks.
     """
     return _native.list_check_findings()
 
 
 def clear():
-    """Forget what was found so far; returns None. Later findings in the same places are reported again."""
+    """Discard the findings so far; returns None. Later findings at the same places are reported again."""
     _native.clear_check_findings()
 
 
 def set_schedule(order):
-    """Set the order in which threads of the launches that follow run.
+    """Set the order in which threads of later launches run.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""From CUDA C++ source to loaded modules.
+"""Compile CUDA C++ source and load the resulting modules.
 
-NVRTC compiles, in this process; nvcc is used when it is named or an option needs it. Compiled
-programs are cached on disk, see :func:`compile`.
+NVRTC compiles in this process; nvcc is used if it is named or an option requires it. Compiled programs are cached on
+disk; see :func:`compile`.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ DEFAULT_NVCC_FLAGS: list[str] = _native.default_nvcc_flags()
 
 @cache
 def get_nvcc_version(nvcc):
-    """Return the version text of the compiler that `nvcc` stands for.
+    """Return the version text of the compiler that `nvcc` names.
 
-    The default name ``"nvcc"`` stands for NVRTC; any other name is a program.
+    The default name ``"nvcc"`` means NVRTC; any other name is a program.
     """
     version, _ = _native.compiler_info(nvcc)
     return version
 
 
 def preprocess_source(source, options, nvcc):
-    """Return `source` after nvcc's preprocessor. Needs a program nvcc; NVRTC cannot do this.
+    """Return `source` after nvcc's preprocessor. Requires the program nvcc; NVRTC cannot do this.
 
-    Nothing in this package needs the preprocessed text: the cache knows the headers by itself.
+    This package itself does not need the preprocessed text: the cache tracks headers on its own.
     """
     import subprocess
     import tempfile
@@ -62,7 +62,7 @@ def preprocess_source(source, options, nvcc):
 
 
 def compile_plain(source, options, keep, nvcc, cache_dir, target="cubin"):
-    """Compile `source` as it is, without ``extern "C"`` and default options: the binary, as `bytes`.
+    """Compile `source` unchanged, without ``extern "C"`` and default options: the binary, as `bytes`.
 
     See :func:`compile` for the parameters.
     """
@@ -86,29 +86,26 @@ def compile(
     Parameters
     ----------
     source : str or object with ``str()``
-        Source text. Unless `no_extern_c`, it is put inside ``extern "C" { }``, so that kernels keep
-        their names; headers of the C library, of CUDA and of this package may be included all the
-        same.
+        Source text. Unless `no_extern_c` is true, it is wrapped in ``extern "C" { }``, so that kernels keep their
+        names; headers of the C library, of CUDA and of this package can still be included.
     nvcc : str
-        ``"nvcc"`` lets NVRTC compile. Any other name or path is a program to run.
+        ``"nvcc"`` means NVRTC. Any other name or path is a program to run.
     options : sequence of str, optional
-        Options in nvcc's spelling; :data:`DEFAULT_NVCC_FLAGS` when not given.
+        Options in nvcc's spelling; by default :data:`DEFAULT_NVCC_FLAGS`.
     keep : bool
-        Keep the compiler's input and output in a directory, whose name is printed.
+        Keep the compiler's input and output in a directory and print its name.
     arch, code : str, optional
-        As nvcc's ``-arch`` and ``-code``. By default the device of the current context.
+        Like nvcc's ``-arch`` and ``-code``. By default those of the current context's device.
     cache_dir : path or False, optional
-        Where compiled programs are kept: by default ``PYCUDA_CACHE_DIR`` or ``~/.cache/rtcg``.
-        ``False`` switches the cache off, as does the environment variable ``PYCUDA_DISABLE_CACHE``.
-        An entry is used again only when source, options, every included header and the compiler
-        are the same.
+        The folder of compiled programs: by default ``PYCUDA_CACHE_DIR`` or ``~/.cache/rtcg``. ``False`` disables the
+        cache, as does the environment variable ``PYCUDA_DISABLE_CACHE``. An entry is reused only if source, options,
+        every included header and the compiler are the same.
     include_dirs : sequence of path, optional
-        Searched for headers before all other directories.
+        Directories to search for headers before all others.
     target : {"cubin", "ptx", "fatbin", "ltoir"}
-        What to compile to. A device without machine code of its own (the virtual GPU) gets PTX
-        where a cubin is requested. ``"ltoir"`` (an addition to PyCUDA) is what
-        :class:`rtcg.driver.Linker` takes as ``jit_input_type.NVVM`` and optimises as a whole;
-        with the option ``-dlto`` the program is optimised so by itself. Both need NVIDIA's
+        The output format. A device without its own machine code (the virtual GPU) gets PTX if a cubin is requested.
+        :class:`rtcg.driver.Linker` takes ``"ltoir"`` (an addition to PyCUDA) as ``jit_input_type.NVVM`` and optimises
+        the whole program; with the option ``-dlto`` a single program is optimised in this way. Both require NVIDIA's
         library nvJitLink (``pip install nvidia-nvjitlink``), but no GPU.
 
     Returns
@@ -118,7 +115,7 @@ def compile(
     Raises
     ------
     CompileError
-        With the compiler's log, its options and the source lines concerned.
+        With the compiler's log, its options and the relevant source lines.
 
     Notes
     -----
@@ -129,7 +126,7 @@ def compile(
 
 
 class _CompileSettings:
-    """How to compile: the parameters that :func:`compile` and the classes below share."""
+    """The compilation parameters that :func:`compile` and the classes below share."""
 
     def __init__(self, nvcc, options, keep, no_extern_c, arch, code, cache_dir, include_dirs):
         self.nvcc = nvcc
@@ -142,7 +139,7 @@ class _CompileSettings:
         self.include_dirs = _as_list("include_dirs", include_dirs)
 
     def make_program(self, source, target="cubin", options=None, name_expressions=()):
-        """What the native module compiles; `options` in place of those given at first."""
+        """The program for the native module to compile; `options` replaces the initial ones."""
         from rtcg import driver
 
         options = self.options if options is None else options
@@ -158,14 +155,14 @@ class _CompileSettings:
 
 
 def _as_list(name, values):
-    """`values` as a list; a text in place of a sequence would be taken letter by letter."""
+    """`values` as a list; refuses a text in place of a sequence, which would be split into letters."""
     if isinstance(values, (str, bytes)):
         raise TypeError(f"{name} is {shown(values)}; expected a sequence, such as [{shown(values)}]")
     return list(values or ())
 
 
 def _is_text(source):
-    """Whether `source` is a text, or makes one of itself: numbers, containers and classes make no source."""
+    """Whether `source` is text or an object that converts to text; numbers, containers and classes are not source."""
     if isinstance(source, str):
         return True
     plain = (bytes, bytearray, int, float, complex, list, tuple, dict, set, frozenset, type, type(None))
@@ -197,7 +194,7 @@ def _make_program(
 
 
 def _compile_to_binary(program):
-    """The binary; what the compiler has to say is a warning, once."""
+    """The binary; the compiler's messages become a warning, once."""
     binary, log, from_cache = program.compile()
     if log and not from_cache:
         _warn_user(f"The CUDA compiler succeeded, but said the following:\n{log}")
@@ -211,7 +208,7 @@ def _warn_user(text):
 
 
 class CudaModule:
-    """Base of the classes that compile and load: forwards to the loaded ``module``."""
+    """Base of the classes that compile and load; forwards to the loaded ``module``."""
 
     #: Knows the names of C++, where the module was compiled from one source.
     _program = None
@@ -224,24 +221,23 @@ class CudaModule:
     def get_function(self, name):
         """Return the kernel `name`, a :class:`rtcg.driver.Function`.
 
-        Of a :class:`SourceModule` with `no_extern_c`, `name` may be any name of C++: ``"ns::f"``,
-        ``"f<float, 3>"``, or that of a kernel without C linkage. An instance of a template that the
-        source does not use is compiled when it is first requested (and cached), into a module of its
-        own, which shares no variables with the others: a warning names those that are there twice.
-        Names given as `name_expressions` are compiled with the rest.
+        For a :class:`SourceModule` with `no_extern_c`, `name` may be any C++ name: ``"ns::f"``, ``"f<float, 3>"``, or
+        that of a kernel without C linkage. A template instance that the source does not use is compiled when first
+        requested (and cached), into a separate module, which shares no variables with the others: a warning names
+        variables that exist twice. Names in `name_expressions` are compiled with the rest.
         """
         return self._get_by_name("get_function", name)
 
     def get_global(self, name):
-        """Return ``(address, number of bytes)`` of a variable; `name` as for :meth:`get_function`."""
+        """Return ``(address, size in bytes)`` of a variable; `name` as for :meth:`get_function`."""
         return self._get_by_name("get_global", name)
 
     def get_texref(self, name):
-        """Return the :class:`rtcg.driver.TextureReference` of this name."""
+        """Return the :class:`rtcg.driver.TextureReference` with this name."""
         return self._get_by_name("get_texref", name)
 
     def get_surfref(self, name):
-        """Return the :class:`rtcg.driver.SurfaceReference` of this name."""
+        """Return the :class:`rtcg.driver.SurfaceReference` with this name."""
         return self._get_by_name("get_surfref", name)
 
     def get_global_array(self, name, dtype, shape=None):
@@ -253,7 +249,7 @@ class CudaModule:
             As for :meth:`get_global`.
         dtype : dtype
         shape : tuple of int, optional
-            By default one dimension, of as many elements as there are.
+            By default one axis that covers the whole variable.
         """
         from rtcg.driver import _global_array
 
@@ -297,8 +293,8 @@ class SourceModule(CudaModule):
     Parameters
     ----------
     name_expressions : sequence of str, optional
-        C++ names that will be used, such as ``"f<float>"`` or ``"&ns::value<int>"`` (an
-        addition to PyCUDA; see :meth:`get_function`).
+        C++ names to be used, such as ``"f<float>"`` or ``"&ns::value<int>"`` (an addition to PyCUDA; see
+        :meth:`get_function`).
 
     Attributes
     ----------
@@ -340,14 +336,14 @@ class DynamicModule(CudaModule):
     Parameters
     ----------
     link_options : list of (jit_option, int), optional
-        Options for the linker. ``(jit_option.LTO, 1)`` optimises across all inputs, also fat binaries
-        and objects that nvcc made with ``-dlto``.
+        Options for the linker. ``(jit_option.LTO, 1)`` optimises across all inputs, including fat binaries and objects
+        that nvcc made with ``-dlto``.
     message_handler : callable, optional
         Called as ``handler(success, info_log, error_log)``.
     log_verbose : bool
-        Ask the linker for a longer log.
+        Request a longer log from the linker.
     cuda_libdir : path, optional
-        Directory that :meth:`add_stdlib` searches first.
+        The directory that :meth:`add_stdlib` searches first.
     """
 
     def __init__(
@@ -379,9 +375,9 @@ class DynamicModule(CudaModule):
     def add_source(self, source, nvcc_options=None, name="kernel.ptx"):
         """Compile `source` to PTX and add it under `name`.
 
-        With ``-dlto`` among the options it is compiled to LTO-IR: functions of such sources are inlined
-        into each other when they are linked. Options about arithmetic (``-fmad``, ``-use_fast_math``)
-        then hold for all of them. Needs the wheel ``nvidia-nvjitlink``.
+        With the option ``-dlto`` it is compiled to LTO-IR, so that the linker can inline functions across such sources.
+        Options about arithmetic (``-fmad``, ``-use_fast_math``) then apply to all of them. Requires the wheel
+        ``nvidia-nvjitlink``.
         """
         options = _as_list("nvcc_options", DEFAULT_NVCC_FLAGS if nvcc_options is None else nvcc_options)
         if not any(option.startswith(("-rdc", "--relocatable-device-code", "-dc")) for option in options):
@@ -429,7 +425,7 @@ class DynamicModule(CudaModule):
         raise OSError(f"{file} is in none of {', '.join(directories)}")
 
     def link(self):
-        """Link what was added and load it; returns the module."""
+        """Link the inputs and load the result; returns the module."""
         self.module = self.linker.link_module()
         self.linker = None
         return self

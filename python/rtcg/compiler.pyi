@@ -1,4 +1,4 @@
-"""From CUDA C++ source to loaded modules."""
+"""Compile CUDA C++ source and load the resulting modules."""
 
 from collections.abc import Sequence
 from typing import Literal

@@ -1,13 +1,12 @@
-"""``python -m rtcg.debug [-m] SCRIPT ARGUMENTS``: run a program with kernels that a debugger understands.
+"""``python -m rtcg.debug [-m] SCRIPT ARGUMENTS``: run a program with kernels compiled for a debugger.
 
-Kernels are compiled with debug information and without optimisation, nothing comes from the cache,
-and every source is kept in a file, whose path the debugger finds in the program::
+Kernels are compiled with debug information and without optimisation, the cache is not used, and every source is kept in
+a file, whose path the debugger finds in the program::
 
     cuda-gdb --args python -m rtcg.debug script.py arguments
 
-Without a GPU there is no cuda-gdb. There the virtual GPU's checked mode reports wrong accesses,
-uninitialised values and races with block, thread and source line: ``RTCG_CHECK=1 python -m
-rtcg.debug script.py``, see docs/debugging.md.
+cuda-gdb requires a GPU. Without one, the checked mode of the virtual GPU reports invalid accesses, uninitialised values
+and races with block, thread and source line: ``RTCG_CHECK=1 python -m rtcg.debug script.py``, see docs/debugging.md.
 """
 
 import sys

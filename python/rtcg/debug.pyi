@@ -1,4 +1,4 @@
-"""``python -m rtcg.debug [-m] SCRIPT ARGUMENTS``: run a program with kernels that a debugger understands."""
+"""``python -m rtcg.debug [-m] SCRIPT ARGUMENTS``: run a program with kernels compiled for a debugger."""
 
 from collections.abc import Sequence
 

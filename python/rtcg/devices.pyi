@@ -1,4 +1,4 @@
-"""Several devices in one program: a context for a ``with`` block, and one function on all of them."""
+"""Several devices in one program: select a device for a ``with`` block, and run a function on all of them."""
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
@@ -11,17 +11,18 @@ __all__ = ["map", "use"]
 _Result = TypeVar("_Result")
 
 def use(device: int | str | Device) -> AbstractContextManager[Context]:
-    """Make the primary context of a device the current one of this thread, for a ``with`` block.
+    """Make the primary context of a device current in this thread, for a ``with`` block.
 
     Parameters
     ----------
     device : int, str or Device
-        Its ordinal, the id of its PCI bus (``"0000:65:00.0"``), or itself.
+        An ordinal, a PCI bus id (``"0000:65:00.0"``), or a Device.
 
     Returns
     -------
     context manager
-        Of a :class:`Context`. Any number of threads may use it, also at once. It stays until the program ends.
+        Its value is the :class:`Context`. Any number of threads may use it, also simultaneously. It exists until the
+        program ends.
 
     Raises
     ------
@@ -30,27 +31,29 @@ def use(device: int | str | Device) -> AbstractContextManager[Context]:
 
     Notes
     -----
-    An array belongs to the context in which it was made: one of another context cannot be used here. Does not wait.
+    An array belongs to the context in which it was created, and cannot be used in another. Does not wait.
     """
 
 def current_on(device: Device) -> AbstractContextManager[Context | None]:
-    """A context of `device`, a Device, for a ``with`` block: the current one if it is there, else the primary one."""
+    """A context of `device`, a Device, for a ``with`` block: the current one if it is on that device, else the primary
+    one.
+    """
 
 def map(
     function: Callable[..., _Result], *sequences: Iterable[Any], devices: Sequence[int | str | Device] | None = None
 ) -> list[_Result]:
-    """Call a function for each of some pieces of work, on several devices at once: a list of results in their order.
+    """Call a function for each of several work items, on several devices at once: a list of results in order.
 
-    Each device has a thread, in which it is the current one (`use`), and takes the next piece when it is done with one.
+    Each device has a thread, in which it is current (`use`), and takes the next item when it has finished one.
 
     Parameters
     ----------
     function : callable
-        What it is given and returns should be on the host: arrays of one device are of no use on another.
+        Its arguments and results should be on the host: arrays of one device cannot be used on another.
     *sequences : sequence
-        Of its arguments, equally long.
+        The sequences of its arguments, of equal length.
     devices : sequence of int, str or Device, optional
-        As for `use`. By default all. One that is given twice has two threads.
+        As for `use`. All by default. A device that occurs twice has two threads.
 
     Returns
     -------
@@ -59,9 +62,9 @@ def map(
     Raises
     ------
     BaseException
-        What `function` raises first; pieces that no device has taken are left out then, and after Ctrl-C.
+        The first exception of `function`; remaining items are then skipped, as after Ctrl-C.
     ValueError
-        If sequences differ in length, there are no devices, or one is not there.
+        If sequences differ in length, there are no devices, or one does not exist.
 
     Notes
     -----

@@ -1,6 +1,6 @@
 """CUDA's driver API: devices, contexts, memory, modules, streams, events, launches.
 
-The same functions work on a real GPU and on the virtual one; `Device.is_virtual` says which it is.
+The same functions work on real GPUs and on the virtual GPU; `Device.is_virtual` tells them apart.
 """
 
 import abc
@@ -155,19 +155,19 @@ HostAllocation = PagelockedHostAllocation
 
 
 class CompileError(Error):
-    """The compiler refused a source.
+    """The compiler rejected a source.
 
     Attributes
     ----------
     msg : str
-        What went wrong, in one line.
+        The error in one line.
     command_line : sequence of str
-        The compiler's command line, or its name followed by the options it was given.
+        The compiler's command line, or its name followed by its options.
     stdout, stderr : str or None
-        The compiler's whole output. A run-time compiler's log is in ``stderr``. The text of the exception shows
-        each of its diagnostics once, the beginning of a long log, and of a long line the part concerned.
+        The whole output of the compiler. The log of a run-time compiler is in ``stderr``. The text of the exception
+        shows each diagnostic once, only the beginning of a long log, and only the relevant part of a long line.
     source : str or None
-        The source as it was given (an addition to PyCUDA).
+        The source as passed to the compiler (an addition to PyCUDA).
     """
 
     source = None
@@ -197,7 +197,7 @@ CUDA_DEBUGGING = False
 
 
 def set_debugging(flag=True):
-    """Compile with debug information and without the cache from now on; with False no longer. Returns None.
+    """Switch compilation with debug information and without the cache on or, with False, off. Returns None.
 
     Sets the environment variable `CUDA_DEBUGGING`, which `rtcg.compiler` reads at each compilation.
     """
@@ -206,7 +206,7 @@ def set_debugging(flag=True):
 
 
 def _is_import_frame(frame):
-    """Whether `warnings` leaves the frame out of its count: those of the import system itself."""
+    """Whether `warnings` does not count the frame: frames of the import system itself."""
     file = frame.f_code.co_filename
     return "importlib" in file and "_bootstrap" in file
 
@@ -225,9 +225,9 @@ _NOTICE_SHOWN = "_RTCG_NOTICE_SHOWN"
 
 
 def _warn_at_user_line(text):
-    """Warn in the name of the user's line that led here, through however many modules of this package.
+    """Issue a warning at the line of user code that led here, past any number of modules of this package.
 
-    A program says once that it uses the virtual GPU: its workers inherit that it was said.
+    A program is told once that it uses the virtual GPU: worker processes inherit that it has been told.
     """
     if text.startswith("no NVIDIA GPU is usable"):
         if os.environ.get(_NOTICE_SHOWN):
@@ -245,7 +245,7 @@ _native.set_notice_handler(_warn_at_user_line)
 
 
 def get_version():
-    """The version of CUDA that this package was written for: a tuple ``(major, minor, revision)``; needs no driver."""
+    """The CUDA version that this package was written for: a tuple ``(major, minor, revision)``; requires no driver."""
     return (13, 0, 0)
 
 
@@ -253,14 +253,14 @@ def get_version():
 
 
 class PointerHolderBase:
-    """Base for objects that stand for a device address: subclasses define ``get_pointer()``."""
+    """Base class for objects that represent a device address: subclasses define ``get_pointer()``."""
 
     def get_pointer(self):
         """The device address as an int."""
         raise NotImplementedError("subclasses of PointerHolderBase define get_pointer()")
 
     def as_buffer(self, size, offset=0):
-        """A writable memoryview over the address; only for memory that the host can reach."""
+        """A writable memoryview over the address; only for memory that the host can access."""
         return _native.memoryview_at_address(int(self.get_pointer()), size, offset)
 
     def __int__(self):
@@ -271,9 +271,10 @@ class PointerHolderBase:
 
 
 def mem_alloc_like(ary):
-    """New device memory of ``ary.nbytes`` bytes, a `DeviceAllocation` with undefined contents.
+    """Allocate ``ary.nbytes`` bytes of device memory, a `DeviceAllocation` with undefined contents.
 
-    `ary` may be anything that has ``nbytes``, else it is a `TypeError`; lack of memory is a `MemoryError`.
+    `ary` may be anything that has ``nbytes``, else raises `TypeError`. Raises `MemoryError` if the device is out of
+    memory.
     """
     if not hasattr(ary, "nbytes"):
         raise TypeError(f"ary is of type {type(ary).__name__}; expected an array, which has nbytes")
@@ -281,10 +282,10 @@ def mem_alloc_like(ary):
 
 
 def to_device(bf_obj):
-    """New device memory with a copy of `bf_obj`, a contiguous array or buffer (C or Fortran order).
+    """Copy `bf_obj`, a contiguous array or buffer (C or Fortran order), to new device memory.
 
-    Waits until the copy is done. What is no buffer is a `TypeError`, one that is not contiguous a
-    `ValueError`, lack of memory a `MemoryError`.
+    Waits until the copy is done. Raises `TypeError` if `bf_obj` is not a buffer, `ValueError` if it is not contiguous,
+    and `MemoryError` if the device is out of memory.
     """
     # A memoryview knows no dates and no half precision.
     try:
@@ -297,10 +298,10 @@ def to_device(bf_obj):
 
 
 def from_device(devptr, shape, dtype, order="C"):
-    """A new array of `shape` and `dtype` with a copy of device memory; waits for the copy.
+    """Copy device memory to a new array of `shape` and `dtype`; waits for the copy.
 
-    `devptr` is an allocation or an address, `order` "C" or "F". An allocation that is smaller than
-    the array, or was freed, is a `LogicError`.
+    `devptr` is an allocation or an address, `order` "C" or "F". Raises `LogicError` if the allocation is smaller than
+    the array or has been freed.
     """
     shape, dtype, _, fortran = _parse_array_geometry(shape, dtype, order)
     array = np.empty(shape, dtype, "F" if fortran else "C")
@@ -309,9 +310,9 @@ def from_device(devptr, shape, dtype, order="C"):
 
 
 def from_device_like(devptr, other_ary):
-    """A new array of the shape, dtype and order of `other_ary` with a copy of device memory; waits for the copy.
+    """Copy device memory to a new array with the shape, dtype and order of `other_ary`; waits for the copy.
 
-    Errors are those of `from_device`; what is no array is a `TypeError`.
+    Errors are those of `from_device`; raises `TypeError` if `other_ary` is not an array.
     """
     _expect_array(other_ary, "other_ary")
     array = np.empty_like(other_ary)
@@ -320,11 +321,11 @@ def from_device_like(devptr, other_ary):
 
 
 class HostPointer(abc.ABC):
-    """What the classes of host memory have in common: the device may reach it."""
+    """Base class of host memory that the device may access."""
 
     @abc.abstractmethod
     def get_device_pointer(self):
-        """The device's address of the memory."""
+        """The device address of the memory."""
 
 
 for _class in (PagelockedHostAllocation, AlignedHostAllocation, RegisteredHostMemory):
@@ -365,115 +366,119 @@ def _filled_with_zeros(array):
 
 
 def pagelocked_empty(shape, dtype, order="C", mem_flags=0):
-    """A page-locked array with undefined contents, which copies without a stop on the way.
+    """A page-locked array with undefined contents, which is copied without an intermediate buffer.
 
     Parameters
     ----------
     shape : int or sequence of int
     dtype : dtype
     order : {"C", "F"}
-        Anything else is a `LogicError`.
+        Other values raise `LogicError`.
     mem_flags : int
-        `host_alloc_flags`, or-ed.
+        Combination of `host_alloc_flags`.
 
     Returns
     -------
     numpy.ndarray
-        ``.base`` is its `PagelockedHostAllocation`, which frees the memory when it is deleted.
+        Its ``.base`` is a `PagelockedHostAllocation`, which frees the memory when it is deleted.
 
     Raises
     ------
     MemoryError
-        The system has no more memory to lock.
+        If the system cannot lock more memory.
     """
     shape, dtype, nbytes, fortran = _parse_array_geometry(shape, dtype, order)
     return PagelockedHostAllocation(nbytes, mem_flags)._as_array(dtype, shape, fortran)
 
 
 def pagelocked_zeros(shape, dtype, order="C", mem_flags=0):
-    """A page-locked array of zeros, of `shape` and `dtype`; arguments and errors as of `pagelocked_empty`."""
+    """A page-locked array of zeros, of `shape` and `dtype`; parameters and errors are those of `pagelocked_empty`."""
     return _filled_with_zeros(pagelocked_empty(shape, dtype, order, mem_flags))
 
 
 def pagelocked_empty_like(array, mem_flags=0):
-    """A page-locked array of the shape, dtype and order of `array`, see `pagelocked_empty`.
+    """A page-locked array with the shape, dtype and order of `array`; see `pagelocked_empty`.
 
-    A `TypeError` if `array` is no NumPy array, a `ValueError` if it is not contiguous.
+    Raises `TypeError` if `array` is not a NumPy array, and `ValueError` if it is not contiguous.
     """
     order = _contiguous_order(array)
     return pagelocked_empty(array.shape, array.dtype, order, mem_flags)
 
 
 def pagelocked_zeros_like(array, mem_flags=0):
-    """A page-locked array of zeros of the shape, dtype and order of `array`; errors as of `pagelocked_empty_like`."""
+    """A page-locked array of zeros with the shape, dtype and order of `array`; errors are those of
+    `pagelocked_empty_like`.
+    """
     return _filled_with_zeros(pagelocked_empty_like(array, mem_flags))
 
 
 def aligned_empty(shape, dtype, order="C", alignment=4096):
     """An array with undefined contents whose address is a multiple of `alignment` bytes.
 
-    `shape`, `dtype`, `order` as of `pagelocked_empty`. ``.base`` is its `AlignedHostAllocation`. An
-    `alignment` that is no power of two is a `LogicError`. For `register_host_memory`.
+    For use with `register_host_memory`. `shape`, `dtype` and `order` are those of `pagelocked_empty`. Its ``.base`` is
+    an `AlignedHostAllocation`. Raises `LogicError` if `alignment` is not a power of two.
     """
     shape, dtype, nbytes, fortran = _parse_array_geometry(shape, dtype, order)
     return AlignedHostAllocation(nbytes, alignment)._as_array(dtype, shape, fortran)
 
 
 def aligned_zeros(shape, dtype, order="C", alignment=4096):
-    """An aligned array of zeros on the host, of `shape` and `dtype`; arguments and errors as of `aligned_empty`."""
+    """An aligned array of zeros on the host, of `shape` and `dtype`; parameters and errors are those of
+    `aligned_empty`.
+    """
     return _filled_with_zeros(aligned_empty(shape, dtype, order, alignment))
 
 
 def aligned_empty_like(array, alignment=4096):
-    """An aligned array of the shape, dtype and order of `array`, see `aligned_empty`.
+    """An aligned array with the shape, dtype and order of `array`; see `aligned_empty`.
 
-    A `TypeError` if `array` is no NumPy array, a `ValueError` if it is not contiguous.
+    Raises `TypeError` if `array` is not a NumPy array, and `ValueError` if it is not contiguous.
     """
     order = _contiguous_order(array)
     return aligned_empty(array.shape, array.dtype, order, alignment)
 
 
 def aligned_zeros_like(array, alignment=4096):
-    """An aligned array of zeros of the shape, dtype and order of `array`; errors as of `aligned_empty_like`."""
+    """An aligned array of zeros with the shape, dtype and order of `array`; errors as in `aligned_empty_like`."""
     return _filled_with_zeros(aligned_empty_like(array, alignment))
 
 
 def managed_empty(shape, dtype, order="C", mem_flags=0):
     """An array with undefined contents in memory that host and device share.
 
-    `shape`, `dtype`, `order` as of `pagelocked_empty`; `mem_flags` is one of `mem_attach_flags`, 0
-    means GLOBAL. ``.base`` is its `ManagedAllocation`, which kernels take as the array itself. Before
-    the host reads what a kernel wrote, wait for the kernel.
+    `shape`, `dtype` and `order` are those of `pagelocked_empty`; `mem_flags` is one of `mem_attach_flags`, and 0 means
+    GLOBAL. Its ``.base`` is a `ManagedAllocation`, which kernels accept like the array itself. Wait for a kernel before
+    the host reads its results.
     """
     shape, dtype, nbytes, fortran = _parse_array_geometry(shape, dtype, order)
     return ManagedAllocation(nbytes, mem_flags or mem_attach_flags.GLOBAL)._as_array(dtype, shape, fortran)
 
 
 def managed_zeros(shape, dtype, order="C", mem_flags=0):
-    """A managed array of zeros, which the host writes; arguments and errors as of `managed_empty`."""
+    """A managed array of zeros, which the host writes; parameters and errors are those of `managed_empty`."""
     return _filled_with_zeros(managed_empty(shape, dtype, order, mem_flags))
 
 
 def managed_empty_like(array, mem_flags=0):
-    """A managed array of the shape, dtype and order of `array`, see `managed_empty`.
+    """A managed array with the shape, dtype and order of `array`; see `managed_empty`.
 
-    A `TypeError` if `array` is no NumPy array, a `ValueError` if it is not contiguous.
+    Raises `TypeError` if `array` is not a NumPy array, and `ValueError` if it is not contiguous.
     """
     order = _contiguous_order(array)
     return managed_empty(array.shape, array.dtype, order, mem_flags)
 
 
 def managed_zeros_like(array, mem_flags=0):
-    """A managed array of zeros of the shape, dtype and order of `array`; errors as of `managed_empty_like`."""
+    """A managed array of zeros with the shape, dtype and order of `array`; errors are those of `managed_empty_like`."""
     return _filled_with_zeros(managed_empty_like(array, mem_flags))
 
 
 def register_host_memory(ary, flags=0):
     """Page-lock the memory of a contiguous array; returns an array that shares it.
 
-    `flags` are `mem_host_register_flags`, or-ed. ``.base`` of the result is the `RegisteredHostMemory`,
-    which keeps `ary` alive and unregisters it when it is deleted. What is no NumPy array is a `TypeError`, one
-    that is not contiguous a `ValueError`, memory that is registered already a `LogicError`.
+    `flags` is a combination of `mem_host_register_flags`. The ``.base`` of the result is a `RegisteredHostMemory`,
+    which keeps `ary` alive and unregisters it when it is deleted. Raises `TypeError` if `ary` is not a NumPy array,
+    `ValueError` if it is not contiguous, and `LogicError` if its memory is already registered.
     """
     if not isinstance(ary, np.ndarray):
         raise TypeError(f"ary is of type {type(ary).__name__}; expected a NumPy array")
@@ -486,7 +491,7 @@ py_memcpy_atoh = memcpy_atoh
 
 
 def _global_array(module, name, place, dtype, shape):
-    """A variable of a module as a GPUArray over its memory, which holds the module."""
+    """A variable of a module as a GPUArray over its memory, which keeps the module loaded."""
     from rtcg.numpy import GPUArray
 
     address, nbytes = place
@@ -512,7 +517,7 @@ class ArgumentHandler:
     array : numpy.ndarray
         The array on the host.
     dev_alloc : DeviceAllocation or None
-        Its memory on the device, made when first needed.
+        Its memory on the device, allocated when first needed.
     """
 
     def __init__(self, ary):
@@ -520,7 +525,7 @@ class ArgumentHandler:
         self.dev_alloc = None
 
     def get_device_alloc(self):
-        """The memory on the device, of the size of the array."""
+        """The memory on the device, with the size of the array."""
         if self.dev_alloc is None:
             try:
                 self.dev_alloc = mem_alloc_like(self.array)
@@ -534,9 +539,9 @@ class ArgumentHandler:
 
 
 class In(ArgumentHandler):
-    """An array of the host that is copied to the device before the launch.
+    """A host array that is copied to the device before the launch.
 
-    Contiguous, of any dtype that the kernel takes. The call waits for the copy, but not for the kernel.
+    It must be contiguous, and of any dtype that the kernel takes. The call waits for the copy, but not for the kernel.
     """
 
     def pre_call(self, stream):
@@ -547,9 +552,9 @@ class In(ArgumentHandler):
 
 
 class Out(ArgumentHandler):
-    """An array of the host that gets its contents after the launch, which therefore waits.
+    """A host array that receives the results after the launch, which therefore waits.
 
-    Contiguous and writable. What the kernel does not write is undefined.
+    It must be contiguous and writable. Elements that the kernel does not write are undefined.
     """
 
     def post_call(self, stream):
@@ -558,4 +563,4 @@ class Out(ArgumentHandler):
 
 
 class InOut(In, Out):
-    """An array of the host that is copied to the device before the launch, and back after it; the launch waits."""
+    """A host array that is copied to the device before the launch, and back after it; the launch waits."""

@@ -1,12 +1,12 @@
-"""An OpenGL context without a window: EGL, and the functions of OpenGL, through `ctypes`.
+"""An OpenGL context without a window, by EGL, and the functions of OpenGL, through `ctypes`.
 
 Enough to render on a machine without a screen::
 
     with egl.Context() as gl:
         gl.glClearColor(1, 0, 0, 1)
 
-Functions of OpenGL are attributes, with the arguments of C: numbers as they are, pointers as
-`ctypes` objects, NumPy arrays or bytes.
+OpenGL functions are attributes with the arguments of C: numbers as they are, pointers as `ctypes` objects, NumPy arrays
+or bytes.
 """
 
 import ctypes
@@ -57,14 +57,14 @@ class Context:
     Parameters
     ----------
     device : Device, optional
-        The CUDA device that shall draw; by default any device, or the processor.
+        The CUDA device to render on; by default any device, or the CPU.
     version : tuple of int
-        The version of OpenGL, core profile.
+        The OpenGL version, core profile.
 
     Raises
     ------
     EGLError
-        If there is no EGL, or it cannot make such a context.
+        If EGL is missing, or cannot make such a context.
     """
 
     def __init__(self, device=None, version=(3, 3)):
@@ -86,7 +86,7 @@ class Context:
         return ctypes.CFUNCTYPE(result, *arguments)(address) if address else None
 
     def _offscreen_displays(self, device):
-        """``(name, display)`` of what can draw without a screen, the wanted device first."""
+        """``(name, display)`` of the displays that can render without a screen, the requested device first."""
         get_display = self._egl_function("eglGetPlatformDisplayEXT", c_void_p, c_uint, c_void_p, c_void_p)
         query_devices = self._egl_function("eglQueryDevicesEXT", c_uint, c_int, c_void_p, c_void_p)
         query = self._egl_function("eglQueryDeviceAttribEXT", c_uint, c_void_p, c_int, c_void_p)
@@ -137,7 +137,7 @@ class Context:
         return function
 
     def make_current(self):
-        """Make the context current on this thread."""
+        """Make the context current in this thread."""
         if not self._egl.eglMakeCurrent(self._display, None, None, self._context):
             raise EGLError("the context cannot be made current")
 
@@ -162,7 +162,7 @@ def _cuda_ordinal(device):
 
 
 class _OpenGLFunction:
-    """A function of OpenGL. Types of arguments follow from what is passed."""
+    """An OpenGL function. The types of its parameters follow from the arguments."""
 
     def __init__(self, name, address):
         self._floats = _FLOAT_ARGUMENTS.get(name, ())

@@ -1,4 +1,4 @@
-"""An OpenGL context without a window: EGL, and the functions of OpenGL, through `ctypes`."""
+"""An OpenGL context without a window, by EGL, and the functions of OpenGL, through `ctypes`."""
 
 from typing import Any
 

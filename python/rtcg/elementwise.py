@@ -1,4 +1,4 @@
-"""Kernels that execute a C snippet for each element of arrays, of any layout and broadcast."""
+"""Kernels that execute a C snippet for each element of arrays, with any layout and with broadcasting."""
 
 import inspect
 import textwrap
@@ -16,12 +16,12 @@ __all__ = ["ElementwiseKernel", "ScalarArg", "TypedElementwiseKernel", "VectorAr
 class ElementwiseKernel(_native.ElementwiseKernel):
     """A kernel that executes a C snippet for each element.
 
-    There are two forms. With C declarations, the snippet indexes arrays by ``i``::
+    There are two forms. With C declarations, the snippet indexes arrays with ``i``::
 
         ElementwiseKernel("float *z, const float *x, float a", "z[i] = a * x[i]")
 
-    With declarations of inputs and of outputs, as in CuPy, types may be left to the call, elements have the names of
-    their arrays, and the call returns new arrays; the parameters are those of
+    With declarations of inputs and of outputs, as in CuPy, calls may determine the types, elements have the names of
+    their arrays, and calls return new arrays; the parameters are those of
     :class:`rtcg.elementwise.TypedElementwiseKernel`::
 
         ElementwiseKernel("T x, T y", "T z", "z = x * y")
@@ -31,7 +31,7 @@ class ElementwiseKernel(_native.ElementwiseKernel):
     arguments : str or sequence
         C declarations such as ``"float a, float *x, const int *y"``, or `VectorArg` and `ScalarArg`.
     operation : str
-        Statements over ``i``; also known are ``n``, ``tid``, ``total_threads`` and ``cta_start``.
+        Statements that use ``i``; ``n``, ``tid``, ``total_threads`` and ``cta_start`` are also defined.
     name : str
         Name of the kernel.
     keep : bool
@@ -45,19 +45,19 @@ class ElementwiseKernel(_native.ElementwiseKernel):
 
     Notes
     -----
-    Calling it, ``kernel(*args, range=None, slice=None, stream=None)``, enqueues the kernel and does not wait. Arrays
-    that the snippet names only as ``x[i]`` are broadcast and may have any strides; others must be indexed in C order.
-    With `range` (a slice or range) or `slice` (of the first array) only those ``i`` are executed; non-contiguous arrays
-    are then indexed in C order, by way of contiguous copies. A `range` is not compared with the sizes of arrays, since
-    the snippet may compute its indices from ``i`` (``z[i / 2]``, ``x[i - 5]``): that it stays inside them is up to who
-    writes it, as in any kernel.
+    A call, ``kernel(*args, range=None, slice=None, stream=None)``, enqueues the kernel and does not wait. Arrays that
+    the snippet uses only as ``x[i]`` are broadcast and may have any strides; others must be indexed in C order. With
+    `range` (a slice or range) or `slice` (of the first array) only those ``i`` are executed; non-contiguous arrays are
+    then indexed in C order, through contiguous copies. A `range` is not checked against the sizes of arrays, since the
+    snippet may compute its indices from ``i`` (``z[i / 2]``, ``x[i - 5]``): as in any kernel, its author must keep them
+    in bounds.
 
-    A call raises TypeError where an array's elements are of another kind or size than its argument declares. Integers
-    of either sign, half precision as 16-bit integers, and structures of the same size may stand for each other, and
-    memory without a type (``array.gpudata``) is taken as it is; ``RTCG_ARGUMENT_TYPES=0`` in the environment compares
-    sizes only. ValueError where an array lies in memory of another device that the current one has no access to.
+    A call raises TypeError if the elements of an array have another kind or size than its argument declares. Signed and
+    unsigned integers, half precision and 16-bit integers, and structures of the same size may replace each other, and
+    memory without a type (``array.gpudata``) is not checked; with ``RTCG_ARGUMENT_TYPES=0`` in the environment only
+    sizes are compared. Raises ValueError if an array is in memory of another device that the current one cannot access.
 
-    Each form (contiguous, with wide accesses, strided) is compiled at its first use and kept on disk.
+    Each variant (contiguous, with wide accesses, strided) is compiled on first use and cached on disk.
     """
 
     def __new__(cls, *args, **keywords):
@@ -75,12 +75,12 @@ class ElementwiseKernel(_native.ElementwiseKernel):
         return kernel_repr(self, self._snippet)
 
     def generate_stride_kernel_and_types(self, use_range):
-        """Return ``(module, prepared function, arguments)`` of the form for contiguous arrays."""
+        """Return ``(module, prepared function, arguments)`` of the variant for contiguous arrays."""
         return prepared_kernel(ElementwiseModule(self, use_range), self.name, list(self.arguments), use_range)
 
 
 def show_parameters(kernel_class):
-    """Have `help` and `inspect` show the parameters of a class's `__init__`, and not those of its `__new__`."""
+    """Make `help` and `inspect` show the parameters of a class's `__init__` instead of those of its `__new__`."""
     parameters = list(inspect.signature(kernel_class.__init__).parameters.values())[1:]
     kernel_class.__signature__ = inspect.Signature(parameters)
 
@@ -89,7 +89,7 @@ show_parameters(ElementwiseKernel)
 
 
 def kernel_repr(kernel, snippet):
-    """A generated kernel in one line: its class, name, arguments and the beginning of its snippet."""
+    """A generated kernel on one line: its class, name, arguments and the beginning of its snippet."""
     arguments = ", ".join(argument.declarator() for argument in kernel.arguments)
     text = textwrap.shorten(snippet, 60, placeholder=" ...")
     return f"<{type(kernel).__module__}.{type(kernel).__qualname__} {kernel.name}({arguments}): {text}>"
@@ -111,15 +111,15 @@ class ElementwiseModule:
         self._kernel, self._use_range = kernel, use_range
 
     def get_function(self, name):
-        """Return the kernel, whose name is the one it was made with."""
+        """Return the kernel, which has the name of the :class:`ElementwiseKernel`."""
         if name != self._kernel.name:
             raise ValueError(f"the module has the kernel {shown(self._kernel.name)}, not {shown(name)}")
         return self._kernel._compiled_function(self._use_range)
 
     def get_global(self, name):
-        """Return ``(address, number of bytes)`` of a variable of the preamble."""
+        """Return ``(address, size in bytes)`` of a variable of the preamble."""
         return self._kernel._compiled_module(self._use_range).get_global(name)
 
     def get_texref(self, name):
-        """Return the texture reference of the preamble with this name."""
+        """Return the texture reference with this name in the preamble."""
         return self._kernel._compiled_module(self._use_range).get_texref(name)

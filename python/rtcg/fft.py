@@ -1,18 +1,19 @@
 """Discrete Fourier transforms of device arrays under the names of `numpy.fft`.
 
-The kernels are this package's own (no cuFFT is needed), for every length: butterflies of 2 to 16 elements for lengths
-whose prime factors are at most 13, Bluestein's algorithm for others. float16, float32 and complex64 are transformed in
-single precision, all else in double precision. Nothing here waits for the device. The twiddles and chirps of a length
-are made on the device when they are first needed and kept, up to 64 MiB for each context. The first transform of a
-length and dtype compiles its kernels: some tenths of a second, one or two seconds on the virtual GPU; later ones, and
-other processes, take them from the caches.
+The kernels are this package's own (no cuFFT is needed) and handle every length: butterflies of 2 to 16 elements for
+lengths whose prime factors are at most 13, and Bluestein's algorithm for others. float16, float32 and complex64 are
+transformed in single precision, everything else in double precision. No function waits for the device. The twiddles and
+chirps of a length are computed on the device when first needed and are kept, up to 64 MiB per context. The first
+transform of a length and dtype compiles its kernels, which takes some tenths of a second, or one or two seconds on the
+virtual GPU. Later transforms, and other processes, take them from the caches.
 
-Parameters are NumPy's. `a`: an array of numbers or bool of any layout (host arrays are copied over; no bfloat16). `n`:
-the length along `axis`, cut or filled up with zeros to; that of the array by default, for `irfft` and `hfft` 2 (m - 1)
-for m elements. `norm`: "backward" (the default; inverse transforms divide by n), "forward" (the others do) or "ortho"
-(both by the root of n). `out`: a GPUArray of the result's shape. The transforms of several axes take the lengths `s` of
-`axes`. Results are new arrays from the allocator of `a`, or `out`. Errors: IndexError for axes that are not there,
-ValueError for lengths below 1, other norms and shapes of `out`, TypeError for elements that cannot be transformed.
+Parameters are NumPy's. `a`: an array of numbers or bool of any layout (host arrays are copied to the device; no
+bfloat16). `n`: the length along `axis`, to which rows are cut or padded with zeros; by default that of the array, or 2
+(m - 1) for m elements in `irfft` and `hfft`. `norm`: "backward" (the default; inverse transforms divide by n),
+"forward" (the others do) or "ortho" (both divide by the square root of n). `out`: a GPUArray with the shape of the
+result. Transforms over several axes take the lengths `s` of `axes`. Results are `out`, or new arrays from the allocator
+of `a`. Errors: IndexError for axes that do not exist, ValueError for lengths below 1, other norms and shapes of `out`,
+TypeError for elements that cannot be transformed.
 """
 
 import sys as _sys
@@ -42,7 +43,7 @@ def _inverse_norm(norm):
 
 
 def _norm_factor(n, norm, is_forward):
-    """What the sums over `n` elements are multiplied by."""
+    """The factor for sums over `n` elements."""
     norm = _inverse_norm(norm) if is_forward else _inverse_norm(_inverse_norm(norm))
     return {"forward": 1.0, "ortho": n**-0.5, "backward": 1.0 / n}[norm]
 
@@ -56,7 +57,7 @@ def _transform_length(a, n, axis, default):
 
 
 def _check_input(a, kinds="biufc", expected="numbers or bool"):
-    """The argument `a` on the device, of elements that can be transformed."""
+    """The argument `a` on the device; checks that its elements can be transformed."""
     a = _xp._named_to_device("a", a, f"an array of {expected}")
     if a.dtype.kind not in kinds:
         raise TypeError(f"a has dtype {a.dtype}; expected {expected}")
@@ -79,27 +80,27 @@ def _transform_one_axis(kind, a, n, axis, norm, out):
 def fft(a, n=None, axis=-1, norm=None, out=None):
     """The discrete Fourier transform along an axis; does not wait. See `numpy.fft.fft`.
 
-    Stockham's algorithm for lengths with prime factors up to 13, other lengths as a convolution (Bluestein).
+    Uses Stockham's algorithm for lengths with prime factors up to 13, and a convolution (Bluestein) for other lengths.
 
     Parameters
     ----------
     a : array-like
-        Of any shape with at least one axis, of numbers or bool. float16, float32 and complex64 give complex64, else
-        the result is complex128.
+        Of any shape with at least one axis, with numbers or bools. float16, float32 and complex64 give complex64; other
+        dtypes give complex128.
     n : int, optional
         Length of the transform; shorter rows are padded with zeros, longer ones are cut.
     axis : int
     norm : str, optional
-        backward (the default), ortho or forward, as NumPy's.
+        backward (the default), ortho or forward, as in NumPy.
     out : GPUArray, optional
-        Of the result's shape and dtype.
+        Has the shape and dtype of the result.
 
     Raises
     ------
     ValueError
-        When `n` is less than 1, or for an unknown `norm`.
+        If `n` is less than 1, or for an unknown `norm`.
     TypeError
-        When the elements are no numbers.
+        If the elements are not numbers.
     """
     a = _check_input(a)
     return _transform_one_axis("fft", a, _transform_length(a, n, axis, int), axis, norm, out)
@@ -117,17 +118,17 @@ def ifft(a, n=None, axis=-1, norm=None, out=None):
 def rfft(a, n=None, axis=-1, norm=None, out=None):
     """The transform of real numbers along an axis: its first ``n // 2 + 1`` coefficients; does not wait.
 
-    Complex numbers are a `TypeError`. The result is a new array (or `out`) of complex64 or complex128. Parameters and
-    other errors are those of `fft`; half the work of `fft`.
+    The result is a new array (or `out`) of complex64 or complex128. Raises `TypeError` for complex numbers. Parameters
+    and other errors are those of `fft`, but it does half the work.
     """
     a = _check_real_input(a)
     return _transform_one_axis("rfft", a, _transform_length(a, n, axis, int), axis, norm, out)
 
 
 def irfft(a, n=None, axis=-1, norm=None, out=None):
-    """The inverse of `rfft`: a new array of real numbers, of `n` elements along the axis; does not wait.
+    """The inverse of `rfft`: a new array of real numbers, with `n` elements along the axis; does not wait.
 
-    `a` has the first ``n // 2 + 1`` coefficients, cut or filled up with zeros; `n` is 2 (m - 1) for m coefficients by
+    `a` has the first ``n // 2 + 1`` coefficients, cut or padded with zeros; `n` is 2 (m - 1) for m coefficients by
     default. The result is float16, float32 or float64. Parameters and errors are otherwise those of `fft`.
     """
     a = _check_input(a)
@@ -135,10 +136,10 @@ def irfft(a, n=None, axis=-1, norm=None, out=None):
 
 
 def hfft(a, n=None, axis=-1, norm=None, out=None):
-    """The transform of numbers whose second half is the conjugate of the first: real numbers; does not wait.
+    """The transform of a Hermitian-symmetric signal, of which the first half is given: real numbers; does not wait.
 
-    `a` has the first half; `n`, the length of the result, is 2 (m - 1) for m elements by default. Parameters and errors
-    are otherwise those of `fft`.
+    The result is a new array or `out`. `a` has the first half; `n`, the length of the result, is by default 2 (m - 1)
+    for m elements. Parameters and errors are otherwise those of `fft`.
     """
     a = _check_input(a)
     n = _transform_length(a, n, axis, lambda m: 2 * (m - 1))
@@ -146,9 +147,9 @@ def hfft(a, n=None, axis=-1, norm=None, out=None):
 
 
 def ihfft(a, n=None, axis=-1, norm=None, out=None):
-    """The inverse of `hfft`: the first half of complex numbers, ``n // 2 + 1`` of them; does not wait.
+    """The inverse of `hfft`: the first ``n // 2 + 1`` elements of a Hermitian-symmetric signal; does not wait.
 
-    `a` are real numbers: a `TypeError` for complex ones. The result is a new array (or `out`) of complex64 or
+    `a` has real numbers; raises `TypeError` for complex ones. The result is a new array (or `out`) of complex64 or
     complex128. Parameters and other errors are those of `fft`.
     """
     a = _check_real_input(a)
@@ -160,7 +161,7 @@ def ihfft(a, n=None, axis=-1, norm=None, out=None):
 
 
 def _warn_deprecated(message):
-    """Warns the caller of this module."""
+    """Issue a deprecation warning at the caller of this module."""
     frame, level = _sys._getframe(1), 2
     while frame.f_back is not None and frame.f_globals is globals():
         frame, level = frame.f_back, level + 1
@@ -168,7 +169,7 @@ def _warn_deprecated(message):
 
 
 def _lengths_and_axes(a, s, axes, is_real=False, is_inverse_real=False):
-    """Lengths of transforms and their axes, by NumPy's rules; transforms of real numbers need an axis for these."""
+    """The lengths of transforms and their axes, by NumPy's rules; transforms of real numbers require an axis."""
     has_lengths = s is not None
     if axes is not None:
         try:
@@ -218,9 +219,10 @@ def _transform_axes(function, a, s, axes, norm, out):
 def fftn(a, s=None, axes=None, norm=None, out=None):
     """The transform over several axes: a new array of complex numbers, or `out`; does not wait.
 
-    `a` is array-like; `axes` are the axes, all by default, of which one named twice is transformed twice. `s` are their
-    lengths, to which they are cut or filled up with zeros. `norm`, dtypes and errors are those of `fft`; a `ValueError`
-    too for other numbers of lengths and axes. One axis after the other, the last one first.
+    `a` is array-like; `axes` are the axes, all by default; an axis that occurs twice is transformed twice. `s` has
+    their lengths, to which they are cut or padded with zeros. `norm`, dtypes and errors are those of `fft`; also raises
+    `ValueError` if the numbers of lengths and axes differ. Transforms one axis after the other, beginning with the
+    last.
     """
     return _transform_axes(fft, a, s, axes, norm, out)
 
@@ -253,8 +255,8 @@ def ifft2(a, s=None, axes=(-2, -1), norm=None, out=None):
 def rfftn(a, s=None, axes=None, norm=None, out=None):
     """The transform of real numbers over several axes, the last with ``n // 2 + 1`` coefficients; does not wait.
 
-    As `rfft` along the last of `axes`, then `fft` along the others. Complex numbers are a `TypeError`, no axis is an
-    `IndexError`. Parameters, the result and other errors are those of `fftn`.
+    Applies `rfft` along the last of `axes`, then `fft` along the others. Raises `TypeError` for complex numbers, and
+    `IndexError` if there is no axis. Parameters, result and other errors are those of `fftn`.
     """
     a = _check_real_input(a)
     s, axes = _lengths_and_axes(a, s, axes, is_real=True)
@@ -267,8 +269,8 @@ def rfftn(a, s=None, axes=None, norm=None, out=None):
 def irfftn(a, s=None, axes=None, norm=None, out=None):
     """The inverse of `rfftn`: a new array of real numbers, or `out`; does not wait.
 
-    As `ifft` along all but the last of `axes`, then `irfft` along that, whose length is 2 (m - 1) for m coefficients
-    unless `s` is given. Parameters and errors are otherwise those of `fftn`.
+    Applies `ifft` along all but the last of `axes`, then `irfft` along the last one, whose length is 2 (m - 1) for m
+    coefficients unless `s` is given. Parameters and errors are otherwise those of `fftn`.
     """
     a = _check_input(a)
     s, axes = _lengths_and_axes(a, s, axes, is_inverse_real=True)
@@ -278,7 +280,7 @@ def irfftn(a, s=None, axes=None, norm=None, out=None):
 
 
 def rfft2(a, s=None, axes=(-2, -1), norm=None, out=None):
-    """The transform of real numbers over two axes, as `rfftn`: a new array of complex numbers, or `out`; does not wait.
+    """The transform of real numbers over two axes, as `rfftn`: a new complex array, or `out`; does not wait.
 
     Parameters, dtypes and errors are those of `rfftn`.
     """
@@ -297,7 +299,7 @@ def irfft2(a, s=None, axes=(-2, -1), norm=None, out=None):
 
 
 def _frequency_spacing(n, d, device):
-    """The distance of adjacent frequencies."""
+    """The spacing of adjacent frequencies."""
     if not isinstance(n, (int, np.integer)):
         raise ValueError(f"n should be an integer: n is {shown(n)}; expected an integer of 1 or more")
     if n < 0:
@@ -312,9 +314,9 @@ def _frequency_spacing(n, d, device):
 def fftfreq(n, d=1.0, device=None):
     """The frequencies of the `n` coefficients of `fft`: a new array of float64 on the device; does not wait.
 
-    ``[0, 1, ..., -2, -1] / (n d)``, where `d` is the distance of samples. `device` is None or that of the current
-    context. A `ValueError` unless `n` is a positive integer, a `TypeError` unless `d` is a real number; n 0 is a
-    `ZeroDivisionError`.
+    ``[0, 1, ..., -2, -1] / (n d)``, where `d` is the spacing of samples. `device` is None or that of the current
+    context. Raises `ValueError` unless `n` is a positive integer, `TypeError` unless `d` is a real number, and
+    `ZeroDivisionError` if `n` is 0.
     """
     spacing = _frequency_spacing(n, d, device)
     whole = _xp.arange(n)
@@ -342,14 +344,15 @@ def _shift_by_half(x, axes, sign):
 def fftshift(x, axes=None):
     """A copy with the coefficient of frequency 0 in the middle of `axes` (all by default); does not wait.
 
-    `x` is array-like of any dtype; `axes` is an int or a tuple of int. An `AxisError` for one that it has not.
+    `x` is array-like of any dtype; `axes` is an int or a tuple of int. Raises `AxisError` for an axis that `x` does not
+    have.
     """
     return _shift_by_half(x, axes, 1)
 
 
 def ifftshift(x, axes=None):
-    """The inverse of `fftshift`: a copy with the middle of `axes` (all by default) at the beginning; does not wait.
+    """The inverse of `fftshift`: a copy with the middle of `axes` (all by default) moved to the start; does not wait.
 
-    Parameters and errors are those of `fftshift`, from which it differs for odd lengths.
+    Parameters and errors are those of `fftshift`; the functions differ for odd lengths.
     """
     return _shift_by_half(x, axes, -1)

@@ -1,8 +1,8 @@
 """OpenGL interoperation: buffer objects and images of OpenGL as device memory and arrays.
 
-The OpenGL context is the program's own (GLUT, GLFW, moderngl, ... or `rtcg.egl` without a window) and must be current
-on the thread that registers, maps and unmaps. On the virtual GPU buffer objects work with any OpenGL, Mesa's on the
-processor included; textures and renderbuffers are refused.
+The program creates the OpenGL context (GLUT, GLFW, moderngl, ... or `rtcg.egl` without a window), which must be current
+in the thread that registers, maps and unmaps. On the virtual GPU buffer objects work with any OpenGL, including Mesa's
+software renderer; textures and renderbuffers are not supported.
 """
 
 from rtcg import driver as drv
@@ -16,7 +16,7 @@ __all__ = [
 
 
 def get_devices():
-    """The devices that drive the OpenGL context which is current on this thread.
+    """The devices that drive the OpenGL context that is current in this thread.
 
     Raises
     ------

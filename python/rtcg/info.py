@@ -1,7 +1,7 @@
-"""``python -m rtcg.info``: what this installation has; the first thing to run when something fails.
+"""``python -m rtcg.info``: a report of this installation; the first thing to run when something fails.
 
-Drivers and their devices, the compiler and its cache, libraries found, settings in force. ``--attributes``,
-``--functions`` and ``--all`` (settings that are not set) print more.
+It lists drivers and their devices, the compiler and its cache, libraries found, and settings in force.
+``--attributes``, ``--functions`` and ``--all`` (settings that are not set) print more.
 """
 
 import argparse
@@ -34,9 +34,9 @@ def report(*, attributes=False, functions=False, unset_settings=False):
     attributes : bool
         Include every attribute of every device.
     functions : bool
-        Include every function of the driver API, and which driver has it.
+        Include every function of the driver API, and the drivers that have it.
     unset_settings : bool
-        Include the environment variables that are not set, and what holds then.
+        Include the environment variables that are not set, and their defaults.
     """
     from rtcg import __version__
 

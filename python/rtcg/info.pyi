@@ -1,4 +1,4 @@
-"""``python -m rtcg.info``: what this installation has; the first thing to run when something fails."""
+"""``python -m rtcg.info``: a report of this installation; the first thing to run when something fails."""
 
 from collections.abc import Sequence
 

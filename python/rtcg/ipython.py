@@ -1,4 +1,4 @@
-"""The cell magic ``%%cuda_kernel`` for IPython and Jupyter; ``%load_ext rtcg`` turns it on."""
+"""The cell magic ``%%cuda_kernel`` for IPython and Jupyter; ``%load_ext rtcg`` enables it."""
 
 import inspect
 import keyword
@@ -20,7 +20,7 @@ _KERNEL_PATTERN = re.compile(r"__global__\s[^;{}()]*?\b(\w+)\s*\(([^()]*)\)")
 
 
 def find_kernels(source):
-    """``{name: [(type, parameter), ...]}`` of the kernels that CUDA source defines, in their order."""
+    """``{name: [(type, parameter), ...]}`` of the kernels that CUDA source defines, in source order."""
     text = _ATTRIBUTE_PATTERN.sub(" ", _COMMENT_OR_STRING.sub(" ", source))
     return {name: _parse_parameters(inside) for name, inside in _KERNEL_PATTERN.findall(text)}
 
@@ -40,7 +40,7 @@ def _parse_parameters(text):
 
 
 class CudaKernel:
-    """A kernel of a cell: called as a `rtcg.driver.Function`, with a signature that tools show.
+    """A kernel from a cell: called like a `rtcg.driver.Function`, with a signature that tools can show.
 
     Attributes
     ----------
@@ -101,7 +101,7 @@ class CudaMagics(Magics):
     @argument("-q", "--quiet", action="store_true", help="do not show the kernels")
     @cell_magic
     def cuda_kernel(self, line, cell):
-        """Compile the cell as CUDA C++; its kernels become functions of the notebook."""
+        """Compile the cell as CUDA C++; its kernels become functions in the notebook."""
         try:
             arguments = parse_argstring(self.cuda_kernel, line)
         except (SystemExit, ValueError) as error:
@@ -118,7 +118,7 @@ class CudaMagics(Magics):
 
 
 class CudaKernels(dict):
-    """The kernels of a cell by their names, shown as a table."""
+    """The kernels of a cell by name, shown as a table."""
 
     def __repr__(self):
         return "\n".join(map(repr, self.values())) or "no kernels"
@@ -167,7 +167,7 @@ def _get_kernel(module, name):
 
 
 def load_ipython_extension(shell):
-    """Register the magics of this module in the notebook or shell `shell`, as ``%load_ext rtcg`` does; returns None."""
+    """Register the magics of this module in the shell or notebook `shell`, as ``%load_ext rtcg`` does; returns None."""
     shell.register_magics(CudaMagics)
 
 

@@ -1,4 +1,4 @@
-"""The cell magic ``%%cuda_kernel`` for IPython and Jupyter; ``%load_ext rtcg`` turns it on."""
+"""The cell magic ``%%cuda_kernel`` for IPython and Jupyter; ``%load_ext rtcg`` enables it."""
 
 import inspect
 from typing import Any

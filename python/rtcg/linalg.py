@@ -1,9 +1,9 @@
-"""Linear algebra of device arrays under the names of `numpy.linalg`; stacks of matrices everywhere.
+"""Linear algebra of device arrays under the names of `numpy.linalg`; all functions accept stacks of matrices.
 
-Factorizations are kernels of this package (no cuBLAS or cuSOLVER is needed): LU with partial pivoting, Cholesky, and
-QR by Householder reflections, eigenvalues of Hermitian and of general matrices, and singular values, in float32,
-float64 and their complex types. `solve`, `inv` and `cholesky` wait to see that matrices are not singular, or are
-positive definite; eigenvalues, singular values and what needs them wait to see that all were found.
+Factorizations are kernels of this package (no cuBLAS or cuSOLVER is needed): LU with partial pivoting, Cholesky, QR by
+Householder reflections, eigenvalues of Hermitian and of general matrices, and singular values, in float32, float64 and
+their complex types. `solve`, `inv` and `cholesky` wait to check that matrices are nonsingular or positive definite.
+Eigenvalues, singular values and functions based on them wait to check that the iterations converged.
 """
 
 import operator
@@ -35,49 +35,49 @@ for _function in (cross, diagonal, matmul, matrix_power, multi_dot, outer, trace
 
 
 def solve(a, b):
-    """Solutions of ``a @ x = b``; waits to see that no matrix is singular. See `numpy.linalg.solve`.
+    """Solve ``a @ x = b``; waits to check that no matrix is singular. See `numpy.linalg.solve`.
 
-    By LU factors with partial pivoting.
+    Uses an LU factorization with partial pivoting.
 
     Parameters
     ----------
     a : array-like
-        Of shape ``(..., n, n)``, of float32, float64 or their complex types; integers are taken as float64.
+        Of shape ``(..., n, n)``, of float32, float64 or their complex types; integers are converted to float64.
     b : array-like
         Of shape ``(..., n, k)``, or ``(n,)``; leading axes are broadcast.
 
     Raises
     ------
     numpy.linalg.LinAlgError
-        When a matrix is singular or not square.
+        If a matrix is singular or not square.
     """
     return _native.linalg_solve(_xp._to_device(a), _xp._to_device(b))
 
 
 def inv(a):
-    """Inverse matrices; waits to see that no matrix is singular. See `numpy.linalg.inv`.
+    """Invert matrices; waits to check that no matrix is singular. Returns a new array. See `numpy.linalg.inv`.
 
-    By LU factors with partial pivoting.
+    Uses an LU factorization with partial pivoting.
 
     Parameters
     ----------
     a : array-like
-        Of shape ``(..., n, n)``, of float32, float64 or their complex types; integers are taken as float64.
+        Of shape ``(..., n, n)``, of float32, float64 or their complex types; integers are converted to float64.
 
     Raises
     ------
     numpy.linalg.LinAlgError
-        When a matrix is singular or not square.
+        If a matrix is singular or not square.
     """
     return _native.linalg_inv(_xp._to_device(a))
 
 
 def tensorsolve(a, b, axes=None):
-    """The array `x` with ``tensordot(a, x, x.ndim) == b``; waits to see that there is one.
+    """The array `x` with ``tensordot(a, x, x.ndim) == b``; waits to check that there is one.
 
-    `a` and `b` are array-like; `axes` of `a` are moved to its end first. The result has the shape of the last axes of
-    `a`, and as many elements as `b`. A `LinAlgError` when `a` is no square matrix of these axes, or singular. By
-    `solve`.
+    `a` and `b` are array-like; `axes` of `a` are first moved to its end. The result has the shape of the last axes of
+    `a`, and as many elements as `b`. Raises `LinAlgError` if `a` is not square as a matrix of these axes, or is
+    singular. Uses `solve`.
     """
     a, b = _xp._to_device(a), _xp._to_device(b)
     if axes is not None:
@@ -94,10 +94,10 @@ def tensorsolve(a, b, axes=None):
 
 
 def tensorinv(a, ind=2):
-    """The inverse of a tensor, with regard to its first `ind` axes: a new array of ``a.shape[ind:] + a.shape[:ind]``.
+    """The inverse of a tensor with respect to its first `ind` axes, of shape ``a.shape[ind:] + a.shape[:ind]``.
 
-    `a` is array-like, and square as a matrix of the first and the other axes, else a `LinAlgError`, as where it is
-    singular; a `ValueError` for an `ind` that is not positive. By `inv`, and waits as that.
+    Returns a new array. `a` is array-like. Raises `LinAlgError` if it is not square as a matrix of the first and the
+    other axes, or is singular, and `ValueError` if `ind` is not positive. Uses `inv`, and waits as it does.
     """
     a = _xp._to_device(a)
     if not isinstance(ind, (int, np.integer)) or ind <= 0:
@@ -109,12 +109,12 @@ def tensorinv(a, ind=2):
 def det(a):
     """Determinants; does not wait. See `numpy.linalg.det`.
 
-    The product of the diagonal of LU factors.
+    Computed as the product of the diagonal of an LU factorization.
 
     Parameters
     ----------
     a : array-like
-        Of shape ``(..., n, n)``, of float32, float64 or their complex types; integers are taken as float64.
+        Of shape ``(..., n, n)``, of float32, float64 or their complex types; integers are converted to float64.
 
     Returns
     -------
@@ -124,7 +124,7 @@ def det(a):
     Raises
     ------
     numpy.linalg.LinAlgError
-        When the matrices are not square.
+        If the matrices are not square.
     """
     return _native.linalg_det(_xp._to_device(a))
 
@@ -136,9 +136,9 @@ SlogdetResult = namedtuple("SlogdetResult", "sign logabsdet")
 def slogdet(a):
     """Signs and natural logarithms of the absolute values of determinants: a `SlogdetResult` of two new arrays.
 
-    `a` is array-like of shape ``(..., n, n)``, results are of ``(...)``; of a singular matrix they are 0 and minus
-    infinity. For determinants that are too large or too small for `det`, whose dtypes, errors and algorithm are the
-    same. Does not wait.
+    `a` is array-like of shape ``(..., n, n)``, and results have the shape ``(...)``; for a singular matrix they are 0
+    and minus infinity. Use it for determinants that are too large or too small for `det`; dtypes, errors and algorithm
+    are those of `det`. Does not wait.
     """
     return SlogdetResult(*_native.linalg_slogdet(_xp._to_device(a)))
 
@@ -147,19 +147,19 @@ def slogdet(a):
 
 
 def cholesky(a, /, *, upper=False):
-    """Cholesky factors of positive definite matrices; waits to see that they are. See `numpy.linalg.cholesky`.
+    """Cholesky factors of matrices; waits to check that they are positive definite. See `numpy.linalg.cholesky`.
 
     Parameters
     ----------
     a : array-like
-        Of shape ``(..., n, n)``, of float32, float64 or their complex types; integers are taken as float64.
+        Of shape ``(..., n, n)``, of float32, float64 or their complex types; integers are converted to float64.
     upper : bool
         ``U`` with ``a = U^H @ U``; else ``L`` with ``a = L @ L^H``.
 
     Raises
     ------
     numpy.linalg.LinAlgError
-        When a matrix is not positive definite (NaN is not), or not square.
+        If a matrix is not positive definite, has NaN, or is not square.
     """
     return _native.linalg_cholesky(_xp._to_device(a), bool(upper))
 
@@ -171,15 +171,16 @@ QRResult = namedtuple("QRResult", "Q R")
 def qr(a, mode="reduced"):
     """Unitary and upper triangular factors by Householder reflections; does not wait. See `numpy.linalg.qr`.
 
-    Panels of columns, whose reflections are applied to what is on their right by matrix products.
+    A blocked algorithm: the reflections of a panel of columns are applied to the columns on its right by matrix
+    products.
 
     Parameters
     ----------
     a : array-like
-        Of shape ``(..., m, n)``, of float32, float64 or their complex types; integers are taken as float64.
+        Of shape ``(..., m, n)``, of float32, float64 or their complex types; integers are converted to float64.
     mode : str
         reduced: `Q` of shape ``(..., m, k)`` and `R` of ``(..., k, n)``, where k is the smaller of m and n; complete:
-        of ``(..., m, m)`` and ``(..., m, n)``; r: `R` alone; raw: the reflectors and their factors, as LAPACK has them.
+        ``(..., m, m)`` and ``(..., m, n)``; r: `R` alone; raw: the reflectors and their factors, as in LAPACK.
 
     Raises
     ------
@@ -206,16 +207,16 @@ EighResult = namedtuple("EighResult", "eigenvalues eigenvectors")
 
 
 def eigh(a, UPLO="L"):
-    """Eigenvalues and eigenvectors of Hermitian matrices; waits to see that all were found. See `numpy.linalg.eigh`.
+    """Eigenvalues and eigenvectors of Hermitian matrices; waits to check for convergence. See `numpy.linalg.eigh`.
 
-    By Householder tridiagonalization, then divide and conquer.
+    Uses Householder tridiagonalization, followed by divide and conquer.
 
     Parameters
     ----------
     a : array-like
-        Of shape ``(..., n, n)``, of float32, float64 or their complex types; integers are taken as float64.
+        Of shape ``(..., n, n)``, of float32, float64 or their complex types; integers are converted to float64.
     UPLO : str
-        L or U: the triangle that is read.
+        L or U: the triangle to read.
 
     Returns
     -------
@@ -225,16 +226,16 @@ def eigh(a, UPLO="L"):
     Raises
     ------
     numpy.linalg.LinAlgError
-        For infinities or NaN, or when the iterations do not converge.
+        For infinities or NaN, or if the iterations do not converge.
     """
     return EighResult(*_native.linalg_eigh(_xp._to_device(a), _is_upper(UPLO)))
 
 
 def eigvalsh(a, UPLO="L"):
-    """Eigenvalues of Hermitian matrices: a new array of real numbers, in ascending order; waits as `eigh`.
+    """Eigenvalues of Hermitian matrices: a new array of real numbers, in ascending order; waits as `eigh` does.
 
-    `a` is array-like of shape ``(..., n, n)``, the result of ``(..., n)``. `UPLO` "L" or "U" is the triangle that is
-    read. Dtypes, errors and the algorithm are those of `eigh`, without the vectors.
+    `a` is array-like of shape ``(..., n, n)``, and the result has the shape ``(..., n)``. `UPLO` "L" or "U" is the
+    triangle to read. Dtypes, errors and algorithm are those of `eigh`, without the vectors.
     """
     return _native.linalg_eigvalsh(_xp._to_device(a), _is_upper(UPLO))
 
@@ -246,32 +247,32 @@ EigResult = namedtuple("EigResult", "eigenvalues eigenvectors")
 def eig(a):
     """Eigenvalues and eigenvectors of square matrices; see `numpy.linalg.eig`.
 
-    Waits to see that all were found. By balancing, Hessenberg form and QR iterations, then back substitution.
+    Waits to check for convergence. Uses balancing, reduction to Hessenberg form, QR iterations and back substitution.
 
     Parameters
     ----------
     a : array-like
-        Of shape ``(..., n, n)``, of float32, float64 or their complex types; integers are taken as float64.
+        Of shape ``(..., n, n)``, of float32, float64 or their complex types; integers are converted to float64.
 
     Returns
     -------
     EigResult
-        `eigenvalues` of shape ``(..., n)`` in no order, and `eigenvectors` of length 1 as columns. Both are complex, as
-        from NumPy 2.5 on.
+        `eigenvalues` of shape ``(..., n)`` in no particular order, and `eigenvectors` of length 1 as columns. Both are
+        complex, as in NumPy since version 2.5.
 
     Raises
     ------
     numpy.linalg.LinAlgError
-        For infinities or NaN, when the iterations do not converge, or when a matrix is not square.
+        For infinities or NaN, if the iterations do not converge, or if a matrix is not square.
     """
     return EigResult(*_native.linalg_eig(_xp._to_device(a)))
 
 
 def eigvals(a):
-    """Eigenvalues of square matrices: a new array of complex numbers, in no order; waits as `eig`.
+    """Eigenvalues of square matrices: a new array of complex numbers, in no particular order; waits as `eig` does.
 
-    `a` is array-like of shape ``(..., n, n)``, the result of ``(..., n)``. Dtypes, errors and the algorithm are those
-    of `eig`, without the vectors.
+    `a` is array-like of shape ``(..., n, n)``, and the result has the shape ``(..., n)``. Dtypes, errors and algorithm
+    are those of `eig`, without the vectors.
     """
     return _native.linalg_eigvals(_xp._to_device(a))
 
@@ -281,20 +282,21 @@ SVDResult = namedtuple("SVDResult", "U S Vh")
 
 
 def svd(a, full_matrices=True, compute_uv=True, hermitian=False):
-    """Singular value decompositions ``a = U @ diag(S) @ Vh``; waits to see that all were found. See `numpy.linalg.svd`.
+    """Singular value decomposition ``a = U @ diag(S) @ Vh``; waits to check for convergence. See `numpy.linalg.svd`.
 
-    By one-sided Jacobi rotations, of longer matrices after a product with the eigenvectors of ``a^H a``.
+    Uses one-sided Jacobi rotations; larger matrices are first multiplied by the eigenvectors of ``a^H a``.
 
     Parameters
     ----------
     a : array-like
-        Of shape ``(..., m, n)``, of float32, float64 or their complex types; integers are taken as float64.
+        Of shape ``(..., m, n)``, of float32, float64 or their complex types; integers are converted to float64.
     full_matrices : bool
-        `U` and `Vh` are square; else of shapes ``(..., m, k)`` and ``(..., k, n)``, where k is the smaller of m and n.
+        True: `U` and `Vh` are square; False: they have the shapes ``(..., m, k)`` and ``(..., k, n)``, where k is the
+        smaller of m and n.
     compute_uv : bool
         False: only `S`, of shape ``(..., k)``, in descending order.
     hermitian : bool
-        The matrices are Hermitian; their eigenvalues are used.
+        Whether the matrices are Hermitian, so that their eigenvalues can be used.
 
     Returns
     -------
@@ -304,7 +306,7 @@ def svd(a, full_matrices=True, compute_uv=True, hermitian=False):
     Raises
     ------
     numpy.linalg.LinAlgError
-        For infinities or NaN, or when the iterations do not converge.
+        For infinities or NaN, or if the iterations do not converge.
     """
     a = _xp._to_device(a)
     if not compute_uv:
@@ -313,10 +315,10 @@ def svd(a, full_matrices=True, compute_uv=True, hermitian=False):
 
 
 def svdvals(x, /):
-    """Singular values: a new array of real numbers, in descending order; waits as `svd`.
+    """Singular values: a new array of real numbers, in descending order; waits as `svd` does.
 
-    `x` is array-like of shape ``(..., m, n)``, the result of ``(..., min(m, n))``. Dtypes, errors and the algorithm are
-    those of `svd`, without the vectors.
+    `x` is array-like of shape ``(..., m, n)``, and the result has the shape ``(..., min(m, n))``. Dtypes, errors and
+    algorithm are those of `svd`, without the vectors.
     """
     return _native.linalg_svdvals(_xp._to_device(x), False)
 
@@ -327,7 +329,7 @@ _UNSET = object()
 
 
 def _parse_tolerance(name, size):
-    """A tolerance for all matrices, or an array with one of each."""
+    """A tolerance for all matrices, or an array with one tolerance per matrix."""
     if size is None or isinstance(size, _xp.GPUArray):
         return size
     sizes = np.asarray(size)
@@ -337,12 +339,12 @@ def _parse_tolerance(name, size):
 
 
 def pinv(a, rcond=None, hermitian=False, *, rtol=_UNSET):
-    """Pseudo-inverses (Moore-Penrose) of matrices: a new array of shape ``(..., n, m)``; waits as `svd`.
+    """Moore-Penrose pseudo-inverses of matrices: a new array of shape ``(..., n, m)``; waits as `svd` does.
 
-    `a` is array-like of shape ``(..., m, n)``. Singular values up to `rcond`, or `rtol`, times the largest count as 0:
-    a number or an array of one for each matrix, 1e-15 by default; `rtol` None is eps times the longer side. A
-    `ValueError` for both. `hermitian` says that matrices are Hermitian. Errors are those of `svd`, which it is made
-    from.
+    `a` is array-like of shape ``(..., m, n)``. Singular values up to `rcond`, or `rtol`, times the largest one count as
+    0. The factor is a number or an array with one per matrix, 1e-15 by default; `rtol` None means eps times the longer
+    side. Raises `ValueError` if both are given. `hermitian` says that matrices are Hermitian. Other errors are those of
+    `svd`, which it uses.
     """
     a = _xp._to_device(a)
     if rcond is not None and rtol is not _UNSET:
@@ -355,11 +357,12 @@ def pinv(a, rcond=None, hermitian=False, *, rtol=_UNSET):
 
 
 def matrix_rank(A, tol=None, hermitian=False, *, rtol=None):
-    """Ranks: how many singular values are larger than a tolerance, int64; waits as `svd`.
+    """Ranks of matrices, the number of singular values above a tolerance, int64: a new array; waits as `svd` does.
 
-    `A` is array-like of shape ``(..., m, n)``, the result of ``(...)``. `tol` is the tolerance, `rtol` one times the
-    largest value, by default eps times the longer side; a `ValueError` for both. `hermitian` says that matrices are
-    Hermitian. Fewer than two axes have rank 0 or 1. Errors are those of `svd`.
+    `A` is array-like of shape ``(..., m, n)``, and the result has the shape ``(...)``. `tol` is the tolerance; `rtol`
+    is relative to the largest value, by default eps times the longer side; raises `ValueError` if both are given.
+    `hermitian` says that matrices are Hermitian. Arrays with fewer than two axes have rank 0 or 1. Other errors are
+    those of `svd`.
     """
     if rtol is not None and tol is not None:
         raise ValueError(f"`tol` and `rtol` can't be both set. They are {shown(tol)} and {shown(rtol)}")
@@ -369,9 +372,9 @@ def matrix_rank(A, tol=None, hermitian=False, *, rtol=None):
 
 
 def lstsq(a, b, rcond=None):
-    """Least-squares solutions, sums of squares of what is left, rank and singular values; see `numpy.linalg.lstsq`.
+    """Least-squares solutions, sums of squared residuals, rank and singular values; see `numpy.linalg.lstsq`.
 
-    The solutions of least length, by singular values. Waits for the rank, which is a number on the host.
+    Finds the solutions of minimum norm from singular values. Waits for the rank, which is a number on the host.
 
     Parameters
     ----------
@@ -380,12 +383,12 @@ def lstsq(a, b, rcond=None):
     b : array-like
         Of shape ``(m,)`` or ``(m, k)``.
     rcond : float, optional
-        Singular values up to `rcond` times the largest count as 0; by default eps times the longer side of `a`.
+        Singular values up to `rcond` times the largest one count as 0; by default eps times the longer side of `a`.
 
     Raises
     ------
     numpy.linalg.LinAlgError
-        When the shapes do not fit, for infinities or NaN, or when the iterations do not converge.
+        If the shapes do not fit, for infinities or NaN, or if the iterations do not converge.
     """
     if rcond is not None and not isinstance(rcond, (int, float, np.integer, np.floating)):
         raise TypeError(f"rcond is {shown(rcond)}; expected None or a real number")
@@ -432,12 +435,12 @@ def _matrix_norm(a, ord, axes, keepdims):  # noqa: A002
 
 
 def norm(x, ord=None, axis=None, keepdims=False):  # noqa: A002
-    """Norms of vectors or matrices along `axis`: a new array without it; those of singular values wait as `svd`.
+    """Norms of vectors or matrices along `axis`: a new array without that axis.
 
-    `x` is array-like. `axis` is an int for vectors or two for matrices; without it and `ord` it is the 2-norm of all
-    elements. `ord` of vectors is any number, infinities too; of matrices None or "fro", "nuc", 1, 2, inf or minus these
-    numbers: a `ValueError` for others, and for other numbers of axes. `keepdims` leaves the axes with length 1. Nothing
-    but "nuc", 2 and -2 waits.
+    `x` is array-like. `axis` is an int for vectors or two for matrices; without `axis` and `ord` the result is the
+    2-norm of all elements. For vectors `ord` is any number, including infinities; for matrices it is None or "fro",
+    "nuc", 1, 2, inf or minus these numbers. Raises `ValueError` for other values, and for other numbers of axes.
+    `keepdims` keeps the axes with length 1. Only "nuc", 2 and -2 for matrices wait, as `svd` does.
     """
     x = _xp._to_device(x)
     if axis is None:
@@ -461,28 +464,29 @@ def norm(x, ord=None, axis=None, keepdims=False):  # noqa: A002
 
 
 def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):  # noqa: A002
-    """Norms of vectors along `axis`, or of all elements without it: a new array; does not wait.
+    """Norms of vectors along `axis`, or of all elements if it is None: a new array; does not wait.
 
-    `x` is array-like; `axis` is None, an int or a tuple of int, along all of which together the norm is taken. `ord` is
-    any number, infinities too: a `ValueError` for words. `keepdims` leaves the axes with length 1. The result is real.
+    `x` is array-like; `axis` is None, an int or a tuple of int, whose axes together form the vectors. `ord` is any
+    number, including infinities; raises `ValueError` for strings. `keepdims` keeps the axes with length 1. The result
+    is real.
     """
     return _vector_norm(_xp._to_device(x), ord, axis, keepdims)
 
 
 def matrix_norm(x, /, *, keepdims=False, ord="fro"):  # noqa: A002
-    """Norms of matrices: a new array of real numbers of shape ``(...)``; those of singular values wait as `svd`.
+    """Norms of matrices: a new array of real numbers with the shape ``(...)``.
 
-    `x` is array-like of shape ``(..., m, n)``; `ord` is "fro", "nuc", 1, 2, inf or minus these numbers: a `ValueError`
-    for others. `keepdims` leaves two axes of length 1. Nothing but "nuc", 2 and -2 waits.
+    `x` is array-like of shape ``(..., m, n)``; `ord` is "fro", "nuc", 1, 2, inf or minus these numbers; raises
+    `ValueError` for others. `keepdims` keeps two axes of length 1. Only "nuc", 2 and -2 wait, as `svd` does.
     """
     return _matrix_norm(_xp._to_device(x), ord, (-2, -1), keepdims)
 
 
 def cond(x, p=None):
-    """Condition numbers of matrices: a new array of real numbers of shape ``(...)``.
+    """Condition numbers of matrices: a new array of real numbers with the shape ``(...)``.
 
-    `x` is array-like of shape ``(..., m, n)``; `p` is the norm, by default 2: the ratio of singular values, which is
-    waited for as by `svd`. Other norms (those of `matrix_norm`) are multiplied with those of the inverses: square
-    matrices only. Singular ones give infinity.
+    `x` is array-like of shape ``(..., m, n)``; `p` is the norm, by default 2: the ratio of the extreme singular values,
+    for which the call waits as `svd` does. Other norms (those of `matrix_norm`) are multiplied by the norms of the
+    inverses, for square matrices only. Singular matrices give infinity.
     """
     return _native.linalg_cond(_xp._to_device(x), "2" if p is None else _matrix_norm_name(p, "p"))

@@ -1,13 +1,14 @@
-"""Filters of images on the device: correlation and convolution, and layers of models of vision.
+"""Image filters on the device: correlation, convolution, and layers of vision models.
 
 `correlate`, `convolve`, their variants for one axis, `gaussian_filter` and `uniform_filter` have the names, arguments
 and results of `scipy.ndimage`, in any number of dimensions. `filter_bank`, `pool` and `local_norm` take images of rows,
-columns and channels, and give results where a window fits.
+columns and channels, and compute results where a window fits.
 
-float16, bfloat16, float32 and complex64 are summed in float32, all else in float64. Nothing waits for the device.
+float16, bfloat16, float32 and complex64 are summed in float32, other dtypes in float64. No function waits for the
+device.
 
-Modes, of what is beyond a border: ``"reflect"`` (``d c b a | a b c d | d c b a``), ``"nearest"``, ``"mirror"``
-(``d c b | a b c d | c b a``), ``"constant"`` (`cval`), ``"wrap"``.
+Modes, which define the values beyond a border: ``"reflect"`` (``d c b a | a b c d | d c b a``), ``"nearest"``,
+``"mirror"`` (``d c b | a b c d | c b a``), ``"constant"`` (`cval`), ``"wrap"``.
 """
 
 import numpy as np
@@ -47,7 +48,7 @@ def _placement(output, mode, cval, origin, axes):
 
 
 def _result(found, output):
-    """The array that the caller has given, with what was found; else that."""
+    """The result in the caller's array if given, else the result itself."""
     if not isinstance(output, _xp.GPUArray):
         return found
     if tuple(output.shape) != found.shape:
@@ -57,7 +58,7 @@ def _result(found, output):
 
 
 def _run(compute, image, weights, output, mode, cval, origin, axes):
-    """`compute` of an image and weights with a placement; of complex ones by their real and imaginary parts."""
+    """`compute` for an image and weights with a placement; complex ones are split into real and imaginary parts."""
     image = _xp._unmasked_to_device("input", image)
     kinds = {image.dtype.kind, None if weights is None else weights.dtype.kind}
     if "c" not in kinds:
@@ -85,7 +86,7 @@ def _run(compute, image, weights, output, mode, cval, origin, axes):
 
 
 def _complex_dtype(image, output):
-    """The dtype of a complex result, as SciPy decides it."""
+    """The dtype of a complex result, by SciPy's rules."""
     if isinstance(output, _xp.GPUArray):
         if output.dtype.kind != "c":
             raise RuntimeError(f"output has dtype {output.dtype}; expected a complex one for complex images or weights")
@@ -114,24 +115,24 @@ def correlate(input, weights, output=None, mode="reflect", cval=0.0, origin=0, *
     input : array-like
         Real or complex numbers, with any number of axes.
     weights : array-like
-        Real or complex, which are conjugated (`convolve` does not); with as many axes as are filtered, and at least
-        one element. Unlike in SciPy, NaN times a weight of 0 is NaN.
+        Real or complex numbers; complex ones are conjugated (not in `convolve`). They have as many axes as are
+        filtered, and at least one element. Unlike in SciPy, NaN times a weight of 0 is NaN.
     output : dtype or GPUArray, optional
-        The dtype of the result, by default that of `input`; or the array for it, which is returned. Complex where
-        `input` or `weights` are; parts of complex numbers are filtered one by one.
+        The dtype of the result, by default that of `input`; or the array that receives it and is returned. The result
+        is complex if `input` or `weights` are; real and imaginary parts are filtered separately.
     mode : str or sequence of str
-        See the module; one for each axis, or one for all.
+        See the module; one per axis, or one for all.
     cval : float or complex
-        What is beyond borders with mode ``"constant"``.
+        The value beyond borders with mode ``"constant"``.
     origin : int or sequence of int
-        By how much the middle of the weights is moved.
+        The offset of the centre of the weights.
     axes : int or sequence of int, optional
-        The axes that are filtered; by default all.
+        The axes to filter; all by default.
 
     Raises
     ------
     ValueError
-        If `weights` have another number of axes, `origin` leaves them, or `cval` is complex for a real `input`.
+        If `weights` have another number of axes, `origin` is outside them, or `cval` is complex for a real `input`.
     RuntimeError
         If `output` is a real array for a complex result.
     TypeError
@@ -141,7 +142,7 @@ def correlate(input, weights, output=None, mode="reflect", cval=0.0, origin=0, *
 
 
 def convolve(input, weights, output=None, mode="reflect", cval=0.0, origin=0, *, axes=None):  # noqa: A002
-    """`correlate` with weights in reverse order: the same arguments, result and errors. See `scipy.ndimage.convolve`.
+    """`correlate` with reversed weights: same parameters, result and errors. See `scipy.ndimage.convolve`.
 
     Does not wait.
     """
@@ -149,7 +150,7 @@ def convolve(input, weights, output=None, mode="reflect", cval=0.0, origin=0, *,
 
 
 def correlate1d(input, weights, axis=-1, output=None, mode="reflect", cval=0.0, origin=0):  # noqa: A002
-    """`correlate` along one axis, with weights of one axis: an array of the shape of `input`. Does not wait.
+    """`correlate` along one axis, with weights that have one axis: an array with the shape of `input`. Does not wait.
 
     See `scipy.ndimage.correlate1d`.
     """
@@ -157,7 +158,7 @@ def correlate1d(input, weights, axis=-1, output=None, mode="reflect", cval=0.0, 
 
 
 def convolve1d(input, weights, axis=-1, output=None, mode="reflect", cval=0.0, origin=0):  # noqa: A002
-    """`convolve` along one axis, with weights of one axis: an array of the shape of `input`. Does not wait.
+    """`convolve` along one axis, with weights that have one axis: an array with the shape of `input`. Does not wait.
 
     See `scipy.ndimage.convolve1d`.
     """
@@ -165,10 +166,10 @@ def convolve1d(input, weights, axis=-1, output=None, mode="reflect", cval=0.0, o
 
 
 def uniform_filter(input, size=3, output=None, mode="reflect", cval=0.0, origin=0, *, axes=None):  # noqa: A002
-    """The mean of windows, by one axis after the other. See `scipy.ndimage.uniform_filter`.
+    """The mean over windows, one axis after the other. See `scipy.ndimage.uniform_filter`.
 
-    `size`, `mode` and `origin` are one for each axis that is filtered, or one for all. Between axes results are rounded
-    to the dtype of the result, as in SciPy. Other parameters and errors are those of `correlate`.
+    `size`, `mode` and `origin` are one value per filtered axis, or one for all. Between axes, results are rounded to
+    the dtype of the result, as in SciPy. Other parameters and errors are those of `correlate`.
     """
     sizes = _counts(size, "size", 1)
     return _run(
@@ -178,7 +179,7 @@ def uniform_filter(input, size=3, output=None, mode="reflect", cval=0.0, origin=
 
 
 def uniform_filter1d(input, size, axis=-1, output=None, mode="reflect", cval=0.0, origin=0):  # noqa: A002
-    """`uniform_filter` along one axis: an array of the shape of `input`. Does not wait.
+    """`uniform_filter` along one axis: an array with the shape of `input`. Does not wait.
 
     See `scipy.ndimage.uniform_filter1d`.
     """
@@ -197,7 +198,7 @@ def gaussian_filter(
     radius=None,
     axes=None,
 ):
-    """A Gaussian filter or its derivatives, by one axis after the other. See `scipy.ndimage.gaussian_filter`.
+    """A Gaussian filter or its derivatives, one axis after the other. See `scipy.ndimage.gaussian_filter`.
 
     Parameters
     ----------
@@ -205,11 +206,11 @@ def gaussian_filter(
     sigma : float or sequence of float
         Standard deviations in pixels; 0 leaves an axis as it is.
     order : int or sequence of int
-        Which derivative of the Gaussian.
+        The order of the derivative of the Gaussian.
     truncate : float
-        Weights end at so many standard deviations.
+        The number of standard deviations at which weights end.
     radius : int or sequence of int, optional
-        Where weights end, instead of `truncate`.
+        The distance in pixels at which weights end, instead of `truncate`.
     output, mode, cval, axes
         As in `correlate`.
 
@@ -240,7 +241,7 @@ def gaussian_filter1d(
     *,
     radius=None,
 ):
-    """`gaussian_filter` along one axis: an array of the shape of `input`. Does not wait.
+    """`gaussian_filter` along one axis: an array with the shape of `input`. Does not wait.
 
     See `scipy.ndimage.gaussian_filter1d`.
     """
@@ -257,21 +258,21 @@ def _pair(value, name):
 
 
 def filter_bank(x, w, activation=None, out=None):
-    """The correlation of images with filters, at all places where a filter fits; does not wait.
+    """The correlation of images with filters, at all positions where a filter fits; does not wait.
 
-    All sizes are literals of the compiled kernel, which is made anew for others; but of images of up to 4096 pixels
-    only the width of filters is.
+    All sizes are constants of the compiled kernel, so that other sizes compile another kernel; for images of up to 4096
+    pixels only the width of filters is a constant.
 
     Parameters
     ----------
     x : GPUArray or array-like of shape (..., rows, columns, channels)
-        Real numbers. bfloat16 and integers of 8 and 16 bits are taken as float32, other integers as float64.
+        Real numbers. bfloat16 and integers of 8 and 16 bits are converted to float32, other integers to float64.
     w : GPUArray or array-like of shape (filters, height, width, channels)
     activation : str, optional
-        What is stored of each sum: an expression of CUDA C of the sum `acc` and the number `f` of the filter, such as
-        ``"fmaxf(acc, 0.0f)"`` or ``"clip(acc, -1, 1)"``; or ``"clip"``, to 0 and 1, or ``"relu"``.
+        The value to store for each sum: a CUDA C expression of the sum `acc` and the index `f` of the filter, such as
+        ``"fmaxf(acc, 0.0f)"`` or ``"clip(acc, -1, 1)"``; or ``"clip"``, which limits to 0 and 1, or ``"relu"``.
     out : GPUArray, optional
-        For the result, of its shape and of a dtype that it may be cast to by NumPy's rule "same_kind"; it may be `x`.
+        Receives the result; has its shape and a dtype to which NumPy's rule "same_kind" allows a cast; may be `x`.
 
     Returns
     -------
@@ -297,31 +298,31 @@ def filter_bank(x, w, activation=None, out=None):
 
 
 def pool(x, size, strides=None, exponent="max"):
-    """One number for each window of each channel, where windows fit; does not wait.
+    """Combine each window of each channel to one number, where windows fit; does not wait.
 
     Parameters
     ----------
     x : GPUArray or array-like of shape (..., rows, columns, channels)
-        Real numbers, taken as in `filter_bank`.
+        Real numbers, converted as in `filter_bank`.
     size : int or pair of int
         Rows and columns of a window.
     strides : int or pair of int, optional
-        From a window to the next; by default `size`.
+        The distance between windows; by default `size`.
     exponent : float or "max"
-        ``p``, for ``sum(abs(x) ** p) ** (1 / p)``, where infinity is the largest absolute value; or ``"max"``, for the
-        largest element.
+        ``p``, for ``sum(abs(x) ** p) ** (1 / p)``, where infinity gives the largest absolute value; or ``"max"``, for
+        the largest element.
 
     Returns
     -------
     GPUArray of shape (..., (rows - size) // stride + 1, (columns - size) // stride + 1, channels)
-        A window with NaN has NaN.
+        A window that contains NaN gives NaN.
 
     Raises
     ------
     ValueError
         If a window does not fit, or `exponent` is 0, negative, NaN or another str.
     TypeError
-        If elements are not real numbers, or `exponent` is no number.
+        If elements are not real numbers, or `exponent` is not a number.
     """
     size = _pair(size, "size")
     strides = size if strides is None else _pair(strides, "strides")
@@ -335,13 +336,14 @@ def pool(x, size, strides=None, exponent="max"):
 def local_norm(x, size, *, center=True, stretch=1.0, threshold=1.0):
     """Local contrast normalisation, where windows fit; does not wait.
 
-    Of each window (all channels) the middle pixel, less the window's mean, times `stretch`, and divided by the window's
-    norm where that is above `threshold`. The norm is `stretch` times the root of the sum of squares, less the mean.
+    For each window (over all channels), takes the middle pixel minus the window's mean, times `stretch`, and divides it
+    by the window's norm if that is above `threshold`. The norm is `stretch` times the square root of the sum of
+    squares, after the mean is subtracted.
 
     Parameters
     ----------
     x : GPUArray or array-like of shape (..., rows, columns, channels)
-        Real numbers, taken as in `filter_bank`.
+        Real numbers, converted as in `filter_bank`.
     size : int or pair of int
         Rows and columns of the window.
     center : bool

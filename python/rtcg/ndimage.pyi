@@ -1,4 +1,4 @@
-"""Filters of images on the device: correlation and convolution, and layers of models of vision."""
+"""Image filters on the device: correlation, convolution, and layers of vision models."""
 
 from collections.abc import Sequence
 from typing import Literal, SupportsFloat, SupportsIndex, TypeAlias
@@ -46,24 +46,24 @@ def correlate(
     input : array-like
         Real or complex numbers, with any number of axes.
     weights : array-like
-        Real or complex, which are conjugated (`convolve` does not); with as many axes as are filtered, and at least
-        one element. Unlike in SciPy, NaN times a weight of 0 is NaN.
+        Real or complex numbers; complex ones are conjugated (not in `convolve`). They have as many axes as are
+        filtered, and at least one element. Unlike in SciPy, NaN times a weight of 0 is NaN.
     output : dtype or GPUArray, optional
-        The dtype of the result, by default that of `input`; or the array for it, which is returned. Complex where
-        `input` or `weights` are; parts of complex numbers are filtered one by one.
+        The dtype of the result, by default that of `input`; or the array that receives it and is returned. The result
+        is complex if `input` or `weights` are; real and imaginary parts are filtered separately.
     mode : str or sequence of str
-        See the module; one for each axis, or one for all.
+        See the module; one per axis, or one for all.
     cval : float or complex
-        What is beyond borders with mode ``"constant"``.
+        The value beyond borders with mode ``"constant"``.
     origin : int or sequence of int
-        By how much the middle of the weights is moved.
+        The offset of the centre of the weights.
     axes : int or sequence of int, optional
-        The axes that are filtered; by default all.
+        The axes to filter; all by default.
 
     Raises
     ------
     ValueError
-        If `weights` have another number of axes, `origin` leaves them, or `cval` is complex for a real `input`.
+        If `weights` have another number of axes, `origin` is outside them, or `cval` is complex for a real `input`.
     RuntimeError
         If `output` is a real array for a complex result.
     TypeError
@@ -80,7 +80,7 @@ def convolve(
     *,
     axes: _Integers | None = None,
 ) -> GPUArray:
-    """`correlate` with weights in reverse order: the same arguments, result and errors. See `scipy.ndimage.convolve`.
+    """`correlate` with reversed weights: same parameters, result and errors. See `scipy.ndimage.convolve`.
 
     Does not wait.
     """
@@ -94,7 +94,7 @@ def correlate1d(
     cval: SupportsFloat = 0.0,
     origin: SupportsIndex = 0,
 ) -> GPUArray:
-    """`correlate` along one axis, with weights of one axis: an array of the shape of `input`. Does not wait.
+    """`correlate` along one axis, with weights that have one axis: an array with the shape of `input`. Does not wait.
 
     See `scipy.ndimage.correlate1d`.
     """
@@ -108,7 +108,7 @@ def convolve1d(
     cval: SupportsFloat = 0.0,
     origin: SupportsIndex = 0,
 ) -> GPUArray:
-    """`convolve` along one axis, with weights of one axis: an array of the shape of `input`. Does not wait.
+    """`convolve` along one axis, with weights that have one axis: an array with the shape of `input`. Does not wait.
 
     See `scipy.ndimage.convolve1d`.
     """
@@ -123,10 +123,10 @@ def uniform_filter(
     *,
     axes: _Integers | None = None,
 ) -> GPUArray:
-    """The mean of windows, by one axis after the other. See `scipy.ndimage.uniform_filter`.
+    """The mean over windows, one axis after the other. See `scipy.ndimage.uniform_filter`.
 
-    `size`, `mode` and `origin` are one for each axis that is filtered, or one for all. Between axes results are rounded
-    to the dtype of the result, as in SciPy. Other parameters and errors are those of `correlate`.
+    `size`, `mode` and `origin` are one value per filtered axis, or one for all. Between axes, results are rounded to
+    the dtype of the result, as in SciPy. Other parameters and errors are those of `correlate`.
     """
 
 def uniform_filter1d(
@@ -138,7 +138,7 @@ def uniform_filter1d(
     cval: SupportsFloat = 0.0,
     origin: SupportsIndex = 0,
 ) -> GPUArray:
-    """`uniform_filter` along one axis: an array of the shape of `input`. Does not wait.
+    """`uniform_filter` along one axis: an array with the shape of `input`. Does not wait.
 
     See `scipy.ndimage.uniform_filter1d`.
     """
@@ -155,7 +155,7 @@ def gaussian_filter(
     radius: _Integers | None = None,
     axes: _Integers | None = None,
 ) -> GPUArray:
-    """A Gaussian filter or its derivatives, by one axis after the other. See `scipy.ndimage.gaussian_filter`.
+    """A Gaussian filter or its derivatives, one axis after the other. See `scipy.ndimage.gaussian_filter`.
 
     Parameters
     ----------
@@ -163,11 +163,11 @@ def gaussian_filter(
     sigma : float or sequence of float
         Standard deviations in pixels; 0 leaves an axis as it is.
     order : int or sequence of int
-        Which derivative of the Gaussian.
+        The order of the derivative of the Gaussian.
     truncate : float
-        Weights end at so many standard deviations.
+        The number of standard deviations at which weights end.
     radius : int or sequence of int, optional
-        Where weights end, instead of `truncate`.
+        The distance in pixels at which weights end, instead of `truncate`.
     output, mode, cval, axes
         As in `correlate`.
 
@@ -189,27 +189,27 @@ def gaussian_filter1d(
     *,
     radius: SupportsIndex | None = None,
 ) -> GPUArray:
-    """`gaussian_filter` along one axis: an array of the shape of `input`. Does not wait.
+    """`gaussian_filter` along one axis: an array with the shape of `input`. Does not wait.
 
     See `scipy.ndimage.gaussian_filter1d`.
     """
 
 def filter_bank(x: _Array, w: _Array, activation: str | None = None, out: GPUArray | None = None) -> GPUArray:
-    """The correlation of images with filters, at all places where a filter fits; does not wait.
+    """The correlation of images with filters, at all positions where a filter fits; does not wait.
 
-    All sizes are literals of the compiled kernel, which is made anew for others; but of images of up to 4096 pixels
-    only the width of filters is.
+    All sizes are constants of the compiled kernel, so that other sizes compile another kernel; for images of up to 4096
+    pixels only the width of filters is a constant.
 
     Parameters
     ----------
     x : GPUArray or array-like of shape (..., rows, columns, channels)
-        Real numbers. bfloat16 and integers of 8 and 16 bits are taken as float32, other integers as float64.
+        Real numbers. bfloat16 and integers of 8 and 16 bits are converted to float32, other integers to float64.
     w : GPUArray or array-like of shape (filters, height, width, channels)
     activation : str, optional
-        What is stored of each sum: an expression of CUDA C of the sum `acc` and the number `f` of the filter, such as
-        ``"fmaxf(acc, 0.0f)"`` or ``"clip(acc, -1, 1)"``; or ``"clip"``, to 0 and 1, or ``"relu"``.
+        The value to store for each sum: a CUDA C expression of the sum `acc` and the index `f` of the filter, such as
+        ``"fmaxf(acc, 0.0f)"`` or ``"clip(acc, -1, 1)"``; or ``"clip"``, which limits to 0 and 1, or ``"relu"``.
     out : GPUArray, optional
-        For the result, of its shape and of a dtype that it may be cast to by NumPy's rule "same_kind"; it may be `x`.
+        Receives the result; has its shape and a dtype to which NumPy's rule "same_kind" allows a cast; may be `x`.
 
     Returns
     -------
@@ -232,31 +232,31 @@ def pool(
     strides: _Integers | None = None,
     exponent: SupportsFloat | Literal["max"] = "max",
 ) -> GPUArray:
-    """One number for each window of each channel, where windows fit; does not wait.
+    """Combine each window of each channel to one number, where windows fit; does not wait.
 
     Parameters
     ----------
     x : GPUArray or array-like of shape (..., rows, columns, channels)
-        Real numbers, taken as in `filter_bank`.
+        Real numbers, converted as in `filter_bank`.
     size : int or pair of int
         Rows and columns of a window.
     strides : int or pair of int, optional
-        From a window to the next; by default `size`.
+        The distance between windows; by default `size`.
     exponent : float or "max"
-        ``p``, for ``sum(abs(x) ** p) ** (1 / p)``, where infinity is the largest absolute value; or ``"max"``, for the
-        largest element.
+        ``p``, for ``sum(abs(x) ** p) ** (1 / p)``, where infinity gives the largest absolute value; or ``"max"``, for
+        the largest element.
 
     Returns
     -------
     GPUArray of shape (..., (rows - size) // stride + 1, (columns - size) // stride + 1, channels)
-        A window with NaN has NaN.
+        A window that contains NaN gives NaN.
 
     Raises
     ------
     ValueError
         If a window does not fit, or `exponent` is 0, negative, NaN or another str.
     TypeError
-        If elements are not real numbers, or `exponent` is no number.
+        If elements are not real numbers, or `exponent` is not a number.
     """
 
 def local_norm(
@@ -269,13 +269,14 @@ def local_norm(
 ) -> GPUArray:
     """Local contrast normalisation, where windows fit; does not wait.
 
-    Of each window (all channels) the middle pixel, less the window's mean, times `stretch`, and divided by the window's
-    norm where that is above `threshold`. The norm is `stretch` times the root of the sum of squares, less the mean.
+    For each window (over all channels), takes the middle pixel minus the window's mean, times `stretch`, and divides it
+    by the window's norm if that is above `threshold`. The norm is `stretch` times the square root of the sum of
+    squares, after the mean is subtracted.
 
     Parameters
     ----------
     x : GPUArray or array-like of shape (..., rows, columns, channels)
-        Real numbers, taken as in `filter_bank`.
+        Real numbers, converted as in `filter_bank`.
     size : int or pair of int
         Rows and columns of the window.
     center : bool

@@ -1,13 +1,13 @@
 """Exact nearest neighbours by brute force on the device.
 
-Metrics are named as in scikit-learn, and orders are its: nearest first, and of equal distances the lower index first.
-Points are ranked by distances in float64, whose terms are added in the order of dimensions. For points of float16 and
-float32 candidates are found in float32; where rounding could hide a nearer point, a query is searched again in float64.
-Distances are never stored whole. The same bits at every run. Differences below 1e-162 have squares that float64 has
-not: points that near are at the distance 0 in ``"l2"``, as in NumPy; scale such vectors before.
+Metrics have the names of scikit-learn, and so does the order: nearest first, and the lower index first for equal
+distances. Points are ranked by distances in float64, whose terms are added in the order of dimensions. For points of
+float16 and float32, candidates are found in float32; where rounding could hide a nearer point, the query is searched
+again in float64. The matrix of distances is never stored. Results are bitwise reproducible. Squares of differences
+below 1e-162 underflow in float64: such points have the distance 0 in ``"l2"``, as in NumPy; scale such vectors first.
 
 Metrics: ``"l2"`` (``"euclidean"``), ``"sqeuclidean"``, ``"l1"`` (``"manhattan"``, ``"cityblock"``), ``"chebyshev"``,
-``"cosine"``: 1 minus the cosine of the angle, and 1 where a vector has length 0.
+``"cosine"``: 1 minus the cosine of the angle, and 1 if a vector has length 0.
 """
 
 import numpy as np
@@ -19,14 +19,15 @@ __all__ = ["Index", "knn", "radius_count", "topk"]
 
 
 def knn(queries, points, k, metric="l2"):
-    """The `k` points nearest to each query; waits to see that all numbers are finite.
+    """The `k` nearest points of each query; waits to check that all numbers are finite.
 
-    Where tensor cores filter points, of float16 or for many queries of float32, it waits for the search, too.
+    If tensor cores filter the points (float16, or many queries of float32), the call also waits for the search.
 
     Parameters
     ----------
     queries : GPUArray or array-like of shape (m, d)
-        Real numbers. Where `queries` or `points` are of float64 (or of integers of 32 bits and more), all are.
+        Real numbers. If `queries` or `points` are float64 (or integers of 32 bits or more), both are converted to
+        float64.
     points : GPUArray or array-like of shape (n, d)
     k : int
         From 1 to n, and at most 1024.
@@ -36,7 +37,7 @@ def knn(queries, points, k, metric="l2"):
     Returns
     -------
     distances : GPUArray of shape (m, k)
-        Of float64 where `queries` or `points` are, else of float32.
+        float64 if `queries` or `points` are, else float32.
     indices : GPUArray of shape (m, k), int64
 
     Raises
@@ -44,7 +45,7 @@ def knn(queries, points, k, metric="l2"):
     ValueError
         If shapes do not fit, there are no points or fewer than `k`, or numbers are not finite.
     TypeError
-        If elements are not real numbers, or an array is a masked one.
+        If elements are not real numbers, or an array is masked.
     """
     return _native.neighbors_knn(
         _xp._unmasked_to_device("queries", queries),
@@ -55,7 +56,7 @@ def knn(queries, points, k, metric="l2"):
 
 
 def radius_count(queries, points, radius, metric="l2"):
-    """How many points are at most `radius` from each query; waits to see that all numbers are finite.
+    """The number of points at most `radius` from each query; waits to check that all numbers are finite.
 
     Parameters
     ----------
@@ -68,7 +69,7 @@ def radius_count(queries, points, radius, metric="l2"):
     Returns
     -------
     GPUArray of shape (m,), int64
-        Decided by distances in float64; squared ones are compared for ``"l2"``.
+        Counted by distances in float64; for ``"l2"`` by squared distances.
 
     Raises
     ------
@@ -80,7 +81,7 @@ def radius_count(queries, points, radius, metric="l2"):
 
 
 def topk(values, k, largest=True):
-    """The `k` largest or smallest elements along the last axis, in order; does not wait.
+    """The `k` largest or smallest elements along the last axis, sorted; does not wait.
 
     Parameters
     ----------
@@ -92,9 +93,9 @@ def topk(values, k, largest=True):
     Returns
     -------
     values : GPUArray
-        Of the shape of `values`, with `k` elements along the last axis.
+        Has the shape of `values`, with `k` elements along the last axis.
     indices : GPUArray of int64
-        Where they are along that axis; of equal elements the lower index is first.
+        Their indices along that axis; the lower index first for equal elements.
 
     Raises
     ------
@@ -107,28 +108,28 @@ def topk(values, k, largest=True):
 
 
 class Index:
-    """Points on the device, to be searched again and again.
+    """Points on the device, for repeated searches.
 
-    Any thread may search, in the context in which the index was made.
+    Any thread may search, in the context in which the index was created.
 
     Parameters
     ----------
     vectors : GPUArray or array-like of shape (n, d)
-        Elements of float16, float32 and float64 stay so; bfloat16 and integers of 8 and 16 bits are taken as float32,
-        other integers as float64, which must have them exactly (at most 2**53). A contiguous array on the device is
-        not copied, and must not be changed.
+        float16, float32 and float64 are kept; bfloat16 and integers of 8 and 16 bits are converted to float32, other
+        integers to float64, which must represent them exactly (at most 2**53). A contiguous array on the device is not
+        copied, and must not be changed.
     metric : str
         See the module.
     candidates : {"auto", "float32", "tensor"}
-        How candidates are found among points of float16 and float32. ``"tensor"`` has them from the products of tensor
-        cores, for ``"l2"``, ``"sqeuclidean"`` and ``"cosine"``; results are the same. ``"auto"`` takes tensor cores
-        from 32 dimensions on, where the device has them (compute capability 8.0; not on the virtual GPU, where they are
-        slow). With them, the first search of at least 256 queries (``"tensor"``: of any) among many points of float32
-        makes a copy of these in float16, which the index keeps: about half the memory of the points.
+        How candidates are found among points of float16 and float32. ``"tensor"`` finds them by products on tensor
+        cores, for ``"l2"``, ``"sqeuclidean"`` and ``"cosine"``; results are the same. ``"auto"`` uses tensor cores from
+        32 dimensions on, if the device has them (compute capability 8.0; not on the virtual GPU, where they are slow).
+        With tensor cores, the first search of at least 256 queries (``"tensor"``: of any number) among many points of
+        float32 makes a float16 copy of the points, which the index keeps: about half the memory of the points.
     merge : bool
-        Whether `search` of several threads at once is done together: what threads ask for while a search runs is the
-        next one, for which threads that asked just before are awaited (half of a search's time, and at most half a
-        millisecond). A thread alone does not wait for others.
+        Whether simultaneous searches of several threads are merged: queries that arrive while a search runs form the
+        next one, which also waits for threads that searched just before (half the time of a search, and at most half a
+        millisecond). A single thread does not wait for others.
 
     Raises
     ------
@@ -153,7 +154,7 @@ class Index:
 
     @property
     def shape(self):
-        """How many points there are, and their dimensions."""
+        """The number of points and their dimension."""
         return self._native.shape
 
     @property
@@ -162,29 +163,29 @@ class Index:
         return self._native.vectors.dtype
 
     def search(self, queries, k, host=False):
-        """Distances and indices of the `k` points nearest to each query, as `knn`.
+        """Distances and indices of the `k` nearest points of each query, as by `knn`.
 
-        Waits to see that queries are finite; with `host`, where tensor cores filter points of float16 or, for many
-        queries, of float32, or in an index that merges searches, for the search too.
+        Waits to check that queries are finite. Also waits for the search with `host`, if tensor cores filter points of
+        float16 or, for many queries, of float32, or if the index merges searches.
 
         Parameters
         ----------
         queries : GPUArray or array-like of shape (m, d)
-            Taken as float64 where points are of float64, else as float32. Merged searches of NumPy's contiguous arrays
-            of float32 cost least.
+            Converted to float64 if points are float64, else to float32. Merged searches are cheapest for contiguous
+            NumPy arrays of float32.
         k : int
         host : bool
-            Whether to return arrays of NumPy. Merged searches are copied to the host together.
+            Whether to return NumPy arrays. Merged searches are copied to the host together.
 
         Returns
         -------
         distances, indices : GPUArray or numpy.ndarray, of shape (m, k)
-            Those of merged searches are views of a larger array on the device.
+            Results of merged searches are views of a larger array on the device.
 
         Raises
         ------
         ValueError, TypeError
-            As of `knn`. An error of a merged search is that of the thread that made it.
+            As in `knn`. In a merged search, an error is raised only in the thread that caused it.
         """
         k, host = as_integer("k", k, 0), as_flag("host", host)
         if self._is_merging and type(queries) is np.ndarray:
@@ -198,5 +199,7 @@ class Index:
         return tuple(array.get() for array in found) if host else found
 
     def radius_count(self, queries, radius):
-        """How many points are at most `radius` from each query, as `radius_count`. Queries are taken as in `search`."""
+        """The number of points at most `radius` from each query, as by `radius_count`. Queries are converted as in
+        `search`.
+        """
         return self._native.radius_count(_xp._unmasked_to_device("queries", queries), as_float("radius", radius))

@@ -12,14 +12,15 @@ __all__ = ["Index", "knn", "radius_count", "topk"]
 _Array: TypeAlias = GPUArray | ArrayLike
 
 def knn(queries: _Array, points: _Array, k: SupportsIndex, metric: str = "l2") -> tuple[GPUArray, GPUArray]:
-    """The `k` points nearest to each query; waits to see that all numbers are finite.
+    """The `k` nearest points of each query; waits to check that all numbers are finite.
 
-    Where tensor cores filter points, of float16 or for many queries of float32, it waits for the search, too.
+    If tensor cores filter the points (float16, or many queries of float32), the call also waits for the search.
 
     Parameters
     ----------
     queries : GPUArray or array-like of shape (m, d)
-        Real numbers. Where `queries` or `points` are of float64 (or of integers of 32 bits and more), all are.
+        Real numbers. If `queries` or `points` are float64 (or integers of 32 bits or more), both are converted to
+        float64.
     points : GPUArray or array-like of shape (n, d)
     k : int
         From 1 to n, and at most 1024.
@@ -29,7 +30,7 @@ def knn(queries: _Array, points: _Array, k: SupportsIndex, metric: str = "l2") -
     Returns
     -------
     distances : GPUArray of shape (m, k)
-        Of float64 where `queries` or `points` are, else of float32.
+        float64 if `queries` or `points` are, else float32.
     indices : GPUArray of shape (m, k), int64
 
     Raises
@@ -37,11 +38,11 @@ def knn(queries: _Array, points: _Array, k: SupportsIndex, metric: str = "l2") -
     ValueError
         If shapes do not fit, there are no points or fewer than `k`, or numbers are not finite.
     TypeError
-        If elements are not real numbers, or an array is a masked one.
+        If elements are not real numbers, or an array is masked.
     """
 
 def radius_count(queries: _Array, points: _Array, radius: SupportsFloat, metric: str = "l2") -> GPUArray:
-    """How many points are at most `radius` from each query; waits to see that all numbers are finite.
+    """The number of points at most `radius` from each query; waits to check that all numbers are finite.
 
     Parameters
     ----------
@@ -54,7 +55,7 @@ def radius_count(queries: _Array, points: _Array, radius: SupportsFloat, metric:
     Returns
     -------
     GPUArray of shape (m,), int64
-        Decided by distances in float64; squared ones are compared for ``"l2"``.
+        Counted by distances in float64; for ``"l2"`` by squared distances.
 
     Raises
     ------
@@ -63,7 +64,7 @@ def radius_count(queries: _Array, points: _Array, radius: SupportsFloat, metric:
     """
 
 def topk(values: _Array, k: SupportsIndex, largest: bool = True) -> tuple[GPUArray, GPUArray]:
-    """The `k` largest or smallest elements along the last axis, in order; does not wait.
+    """The `k` largest or smallest elements along the last axis, sorted; does not wait.
 
     Parameters
     ----------
@@ -75,9 +76,9 @@ def topk(values: _Array, k: SupportsIndex, largest: bool = True) -> tuple[GPUArr
     Returns
     -------
     values : GPUArray
-        Of the shape of `values`, with `k` elements along the last axis.
+        Has the shape of `values`, with `k` elements along the last axis.
     indices : GPUArray of int64
-        Where they are along that axis; of equal elements the lower index is first.
+        Their indices along that axis; the lower index first for equal elements.
 
     Raises
     ------
@@ -86,28 +87,28 @@ def topk(values: _Array, k: SupportsIndex, largest: bool = True) -> tuple[GPUArr
     """
 
 class Index:
-    """Points on the device, to be searched again and again.
+    """Points on the device, for repeated searches.
 
-    Any thread may search, in the context in which the index was made.
+    Any thread may search, in the context in which the index was created.
 
     Parameters
     ----------
     vectors : GPUArray or array-like of shape (n, d)
-        Elements of float16, float32 and float64 stay so; bfloat16 and integers of 8 and 16 bits are taken as float32,
-        other integers as float64, which must have them exactly (at most 2**53). A contiguous array on the device is
-        not copied, and must not be changed.
+        float16, float32 and float64 are kept; bfloat16 and integers of 8 and 16 bits are converted to float32, other
+        integers to float64, which must represent them exactly (at most 2**53). A contiguous array on the device is not
+        copied, and must not be changed.
     metric : str
         See the module.
     candidates : {"auto", "float32", "tensor"}
-        How candidates are found among points of float16 and float32. ``"tensor"`` has them from the products of tensor
-        cores, for ``"l2"``, ``"sqeuclidean"`` and ``"cosine"``; results are the same. ``"auto"`` takes tensor cores
-        from 32 dimensions on, where the device has them (compute capability 8.0; not on the virtual GPU, where they are
-        slow). With them, the first search of at least 256 queries (``"tensor"``: of any) among many points of float32
-        makes a copy of these in float16, which the index keeps: about half the memory of the points.
+        How candidates are found among points of float16 and float32. ``"tensor"`` finds them by products on tensor
+        cores, for ``"l2"``, ``"sqeuclidean"`` and ``"cosine"``; results are the same. ``"auto"`` uses tensor cores from
+        32 dimensions on, if the device has them (compute capability 8.0; not on the virtual GPU, where they are slow).
+        With tensor cores, the first search of at least 256 queries (``"tensor"``: of any number) among many points of
+        float32 makes a float16 copy of the points, which the index keeps: about half the memory of the points.
     merge : bool
-        Whether `search` of several threads at once is done together: what threads ask for while a search runs is the
-        next one, for which threads that asked just before are awaited (half of a search's time, and at most half a
-        millisecond). A thread alone does not wait for others.
+        Whether simultaneous searches of several threads are merged: queries that arrive while a search runs form the
+        next one, which also waits for threads that searched just before (half the time of a search, and at most half a
+        millisecond). A single thread does not wait for others.
 
     Raises
     ------
@@ -123,7 +124,7 @@ class Index:
     def __len__(self) -> int: ...
     @property
     def shape(self) -> tuple[int, int]:
-        """How many points there are, and their dimensions."""
+        """The number of points and their dimension."""
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -131,29 +132,29 @@ class Index:
 
     @overload
     def search(self, queries: _Array, k: SupportsIndex, host: Literal[False] = False) -> tuple[GPUArray, GPUArray]:
-        """Distances and indices of the `k` points nearest to each query, as `knn`.
+        """Distances and indices of the `k` nearest points of each query, as by `knn`.
 
-        Waits to see that queries are finite; with `host`, where tensor cores filter points of float16 or, for many
-        queries, of float32, or in an index that merges searches, for the search too.
+        Waits to check that queries are finite. Also waits for the search with `host`, if tensor cores filter points of
+        float16 or, for many queries, of float32, or if the index merges searches.
 
         Parameters
         ----------
         queries : GPUArray or array-like of shape (m, d)
-            Taken as float64 where points are of float64, else as float32. Merged searches of NumPy's contiguous arrays
-            of float32 cost least.
+            Converted to float64 if points are float64, else to float32. Merged searches are cheapest for contiguous
+            NumPy arrays of float32.
         k : int
         host : bool
-            Whether to return arrays of NumPy. Merged searches are copied to the host together.
+            Whether to return NumPy arrays. Merged searches are copied to the host together.
 
         Returns
         -------
         distances, indices : GPUArray or numpy.ndarray, of shape (m, k)
-            Those of merged searches are views of a larger array on the device.
+            Results of merged searches are views of a larger array on the device.
 
         Raises
         ------
         ValueError, TypeError
-            As of `knn`. An error of a merged search is that of the thread that made it.
+            As in `knn`. In a merged search, an error is raised only in the thread that caused it.
         """
 
     @overload
@@ -161,4 +162,6 @@ class Index:
         self, queries: _Array, k: SupportsIndex, host: Literal[True]
     ) -> tuple[NDArray[np.floating[Any]], NDArray[np.int64]]: ...
     def radius_count(self, queries: _Array, radius: SupportsFloat) -> GPUArray:
-        """How many points are at most `radius` from each query, as `radius_count`. Queries are taken as in `search`."""
+        """The number of points at most `radius` from each query, as by `radius_count`. Queries are converted as in
+        `search`.
+        """

@@ -1,7 +1,7 @@
 """Named ranges and marks for profilers (NVTX) and for the traces of `rtcg.tracing`.
 
-Nsight Systems and other profilers that start a program listen through the library that the
-environment variable ``NVTX_INJECTION64_PATH`` names. Without one a range costs next to nothing.
+Nsight Systems and other profilers receive them through the library that the environment variable
+``NVTX_INJECTION64_PATH`` names. Without a profiler, a range costs almost nothing.
 """
 
 import contextlib
@@ -12,22 +12,22 @@ __all__ = ["listener", "mark", "range", "range_pop", "range_push"]
 
 
 def range_push(name):
-    """Begin a range on this thread, inside of those begun before, which `range_pop` ends; returns None."""
+    """Begin a range in this thread, nested in those begun before, which `range_pop` ends; returns None."""
     _native.nvtx_push(name)
 
 
 def range_pop():
-    """End the range that this thread has begun last; returns None. Without one nothing happens."""
+    """End the range that this thread began last; returns None. Does nothing if there is none."""
     _native.nvtx_pop()
 
 
 def mark(name):
-    """Mark a moment on this thread, in profiles and traces; returns None."""
+    """Mark a point in time on this thread, in profiles and traces; returns None."""
     _native.nvtx_mark(name)
 
 
 class range(contextlib.ContextDecorator):
-    """A range around a ``with`` statement, or as a decorator around every call of a function."""
+    """A range around a ``with`` block, or as a decorator around every call of a function."""
 
     def __init__(self, name):
         self.name = name
@@ -41,5 +41,5 @@ class range(contextlib.ContextDecorator):
 
 
 def listener():
-    """The profiler's library that gets ranges and marks: its name as a str, or None."""
+    """The profiler library that receives ranges and marks: its name as a str, or None."""
     return _native.nvtx_listener_library()

@@ -1,7 +1,7 @@
-"""Where the time of a program goes: kernels, copies, compilation, calls of the driver, as tables in the terminal.
+"""Profile a program: times of kernels, copies, compilation and driver calls, as tables in the terminal.
 
-``python -m rtcg.profile [-m] PROGRAM ARGUMENTS`` profiles a whole program, `region` a part of one. Both summarise a
-trace (`rtcg.tracing`), so they count what all threads of the process do. `benchmark` times one function.
+``python -m rtcg.profile [-m] PROGRAM ARGUMENTS`` profiles a whole program, and `region` a part of one. Both summarise a
+trace (`rtcg.tracing`), and therefore include all threads of the process. `benchmark` times one function.
 """
 
 import contextlib
@@ -26,7 +26,7 @@ class Profile:
     ----------
     rows : list of dict
         ``group`` (``"kernels"``, ``"copies"``, ``"compilation"``, ``"driver"`` or ``"ranges"``), ``name``, ``calls``,
-        ``seconds``, ``min_seconds``, ``max_seconds`` and ``bytes``; by group, the longest time first.
+        ``seconds``, ``min_seconds``, ``max_seconds`` and ``bytes``; sorted by group, longest time first.
     """
 
     def __init__(self, text, rows):
@@ -42,18 +42,18 @@ class Profile:
 
 @contextlib.contextmanager
 def profile():
-    """Profile what happens inside of a ``with`` statement, in all threads; its value gets the result at the end.
+    """Profile a ``with`` block, in all threads; its value receives the result at the end.
 
     Yields
     ------
     list
-        Empty inside; afterwards its only element is the :class:`Profile`. Begin and end wait for the current context,
-        if there is one.
+        Empty inside the block; afterwards its only element is the :class:`Profile`. The start and the end of the block
+        wait for the current context, if there is one.
 
     Raises
     ------
     RuntimeError
-        If a trace is being made already.
+        If a trace is already running.
     """
     if tracing.is_on():
         raise RuntimeError("a trace is being made already; a profile is the summary of one of its own")
@@ -72,18 +72,19 @@ def profile():
 
 @contextlib.contextmanager
 def region(name="region", file=None):
-    """Profile what happens inside of a ``with`` statement, and print the tables at its end.
+    """Profile a ``with`` block and print the tables at its end.
 
     Parameters
     ----------
     name : str
-        What the region is called, in the tables' first line.
+        The name of the region in the first line of the tables.
     file : text stream, optional
-        Where they are printed; by default the error stream.
+        The stream to print to; by default the error stream.
 
     Notes
     -----
-    Inside another profile or trace, such as of ``python -m rtcg.profile``, the region is a range of that name in it.
+    Inside another profile or trace, such as that of ``python -m rtcg.profile``, the region is a range with that name in
+    it.
     """
     if tracing.is_on():
         with nvtx.range(name):
@@ -102,13 +103,13 @@ def _wait():
 
 
 class Timings:
-    """What `benchmark` measured; printing it shows mean, deviation, least and most.
+    """The measurements of `benchmark`; printing it shows mean, standard deviation, minimum and maximum.
 
     Attributes
     ----------
     name : str
     cpu_times, gpu_times : numpy.ndarray of float64
-        Seconds of each call: until the function returned, and on the device between events around it.
+        Seconds of each call: until the function returns, and on the device between events around the call.
     """
 
     def __init__(self, name, cpu_times, gpu_times):
@@ -130,11 +131,11 @@ def benchmark(function, *args, n_repeat=1000, n_warmup=10, max_duration=1.0, nam
     Parameters
     ----------
     function : callable
-        What is called with the arguments and keywords. It may enqueue work in the current stream.
+        Called with the given arguments and keywords. It may enqueue work in the current stream.
     n_repeat, n_warmup : int
-        How many calls are timed at most, and how many are made before.
+        The maximum number of timed calls, and the number of calls before them.
     max_duration : float
-        Seconds after which no further call is timed; at least one is.
+        Seconds after which no further call is timed; at least one call is timed.
     name : str, optional
         By default that of the function.
 
@@ -170,14 +171,14 @@ def benchmark(function, *args, n_repeat=1000, n_warmup=10, max_duration=1.0, nam
 
 
 def _make_context():
-    """A current context, as arrays make one."""
+    """Make a current context, as arrays do."""
     from rtcg.numpy import empty
 
     empty(0, np.float32)
 
 
 def main(arguments=None):
-    """Run a program and print its profile on the error stream at its end, also where it fails.
+    """Run a program and print its profile to the error stream at the end, also if it fails.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Random numbers on the device, with the names of `numpy.random`.
 
-The numbers of Philox 4x32-10 (:func:`default_rng`) and Threefry 4x32-20 depend on key and position alone. Nothing here
-needs cuRAND.
+The numbers of Philox 4x32-10 (:func:`default_rng`) and Threefry 4x32-20 depend only on key and position. cuRAND is not
+needed.
 """
 
 import inspect
@@ -40,7 +40,7 @@ class Philox:
     Parameters
     ----------
     key : int, optional
-        64 bits; random by default.
+        64-bit key; random by default.
     stream : int
         One of 2**32 sequences of the key.
     """
@@ -53,7 +53,7 @@ class Philox:
 
     @property
     def state(self):
-        """``{"key", "stream", "position"}``; positions count blocks of four words. May be assigned."""
+        """``{"key", "stream", "position"}``; positions count blocks of four words. Can be assigned."""
         s = self._state
         return {"key": s.generator_key, "stream": s.stream_number, "position": s.counter_position}
 
@@ -63,12 +63,12 @@ class Philox:
         self._state.set_counter_position(value["position"])
 
     def advance(self, delta):
-        """Skip `delta` blocks of four words; returns the generator."""
+        """Skip `delta` blocks of four words; returns the generator itself."""
         self._state.advance(as_integer("delta", delta) % 2**64)
         return self
 
     def jumped(self, jumps=1):
-        """A new generator on the sequence `jumps` streams further."""
+        """A new generator on the sequence that is `jumps` streams further."""
         new = type(self)(self._state.generator_key, (self._state.stream_number + jumps) % 2**32)
         return new
 
@@ -83,13 +83,13 @@ def _restored(cls, state):
 
 
 class Threefry(Philox):
-    """Threefry 4x32-20 (Salmon et al., 2011). The parameters are those of :class:`Philox`."""
+    """Threefry 4x32-20 (Salmon et al., 2011). Parameters are those of :class:`Philox`."""
 
     _engine = "threefry"
 
 
 def shape_from_size(size):
-    """The shape that NumPy's `size` stands for, a tuple."""
+    """The shape that NumPy's `size` means, a tuple."""
     if size is None:
         return ()
     return tuple(size) if hasattr(size, "__len__") else (as_integer("size", size),)
@@ -98,8 +98,8 @@ def shape_from_size(size):
 class Generator:
     """Distributions, with NumPy's names, over a :class:`Philox` or :class:`Threefry`.
 
-    Results are arrays on the device, for `size` None of no dimension; nothing waits. The numbers depend on the
-    generator alone, not on the device.
+    Results are arrays on the device, without axes if `size` is None; no method waits. The numbers depend only on the
+    generator, not on the device.
     """
 
     def __init__(self, bit_generator):
@@ -130,18 +130,18 @@ class Generator:
         return out
 
     def random(self, size=None, dtype=np.float64, out=None, stream=None):
-        """Uniform numbers in [0, 1): a new array of the shape `size`, or `out`; does not wait.
+        """Uniform numbers in [0, 1): a new array with the shape `size`, or `out`; does not wait.
 
-        `size` is None (no axes), an int or a tuple of int. `dtype` is a floating-point one of at most 8 bytes: else a
-        `TypeError`. A `ValueError` when `out` has another shape or dtype. Drawn in `stream` if given. The sequence
-        depends on the key and on what was drawn before, not on the device.
+        `size` is None (no axes), an int or a tuple of int. `dtype` is a floating-point dtype of at most 8 bytes, else
+        raises `TypeError`. Raises `ValueError` if `out` has another shape or dtype. Drawn in `stream` if given. The
+        sequence depends on the key and on the numbers drawn before, not on the device.
         """
         return self._fill_random("half_open", size, dtype, 0, 1, out, stream)
 
     def uniform(self, low=0.0, high=1.0, size=None, dtype=np.float64, stream=None):
-        """Uniform numbers in [low, high): a new array of the shape `size`; does not wait.
+        """Uniform numbers in [low, high): a new array with the shape `size`; does not wait.
 
-        `low` and `high` are numbers of the host; an `OverflowError` when their difference is not finite. Other
+        `low` and `high` are numbers on the host; raises `OverflowError` if their difference is not finite. Other
         parameters and errors are those of `random`.
         """
         if not math.isfinite(high - low):
@@ -149,65 +149,65 @@ class Generator:
         return self._fill_random("half_open", size, dtype, low, high, None, stream)
 
     def standard_normal(self, size=None, dtype=np.float64, out=None, stream=None):
-        """Normal numbers of mean 0 and standard deviation 1: a new array of the shape `size`, or `out`; does not wait.
+        """Normal numbers with mean 0 and standard deviation 1: a new array of shape `size`, or `out`; does not wait.
 
-        By Box and Muller's transform of uniform numbers. Parameters and errors are those of `random`.
+        Uses the Box-Muller transform of uniform numbers. Parameters and errors are those of `random`.
         """
         return self._fill_random("normal", size, dtype, 0, 1, out, stream)
 
     def normal(self, loc=0.0, scale=1.0, size=None, dtype=np.float64, stream=None):
-        """Normal numbers of mean `loc` and standard deviation `scale`: a new array of the shape `size`; does not wait.
+        """Normal numbers with mean `loc` and standard deviation `scale`: a new array of shape `size`; does not wait.
 
-        Both are numbers of the host; a `ValueError` for a negative `scale`. Other parameters and errors are those of
-        `random`.
+        Both are numbers on the host; raises `ValueError` for a negative `scale`. Other parameters and errors are those
+        of `random`.
         """
         if scale < 0:
             raise ValueError("scale < 0")
         return self._fill_random("normal", size, dtype, loc, scale, None, stream)
 
     def lognormal(self, mean=0.0, sigma=1.0, size=None, dtype=np.float64, stream=None):
-        """Numbers whose logarithm is normal of `mean` and `sigma`: a new array of the shape `size`; does not wait.
+        """Numbers whose logarithm is normal with `mean` and `sigma`: a new array with the shape `size`; does not wait.
 
-        Both are numbers of the host; a `ValueError` for a negative `sigma`. Other parameters and errors are those of
-        `random`.
+        Both are numbers on the host; raises `ValueError` for a negative `sigma`. Other parameters and errors are those
+        of `random`.
         """
         if sigma < 0:
             raise ValueError("sigma < 0")
         return self._fill_random("log_normal", size, dtype, mean, sigma, None, stream)
 
     def standard_exponential(self, size=None, dtype=np.float64, out=None, stream=None):
-        """Exponential numbers of mean 1: a new array of the shape `size`, or `out`; does not wait.
+        """Exponential numbers with mean 1: a new array with the shape `size`, or `out`; does not wait.
 
-        Logarithms of uniform numbers. Parameters and errors are those of `random`.
+        Computed as logarithms of uniform numbers. Parameters and errors are those of `random`.
         """
         return self._fill_random("exponential", size, dtype, 1, 0, out, stream)
 
     def exponential(self, scale=1.0, size=None, dtype=np.float64, stream=None):
-        """Exponential numbers of mean `scale`, a number of the host: a new array of the shape `size`; does not wait.
+        """Exponential numbers with mean `scale`, a number on the host: a new array of shape `size`; does not wait.
 
-        A `ValueError` if it is negative. Other parameters and errors are those of `random`.
+        Raises `ValueError` if `scale` is negative. Other parameters and errors are those of `random`.
         """
         if scale < 0:
             raise ValueError("scale < 0")
         return self._fill_random("exponential", size, dtype, scale, 0, None, stream)
 
     def poisson(self, lam=1.0, size=None, dtype=np.int64, stream=None):
-        """Poisson numbers of mean `lam`, a number of the host: a new array of the shape `size`; does not wait.
+        """Poisson numbers with mean `lam`, a number on the host: a new array with the shape `size`; does not wait.
 
-        `dtype` is an integer or floating-point one of at most 8 bytes, else a `TypeError`; a `ValueError` for a mean
-        that is negative, NaN or above 2**62. By Hoermann's transformed rejection (PTRS, 1993), by inversion for small
-        means.
+        `dtype` is an integer or floating-point dtype of at most 8 bytes, else raises `TypeError`. Raises `ValueError`
+        for a mean that is negative, NaN or above 2**62. Uses Hoermann's transformed rejection (PTRS, 1993), and
+        inversion for small means.
         """
         if not 0 <= lam <= 2**62:
             raise ValueError("lam < 0 or lam is NaN or too large")
         return self._fill_random("poisson", size, dtype, lam, 0, None, stream, kinds="iuf")
 
     def integers(self, low, high=None, size=None, dtype=np.int64, endpoint=False, stream=None):
-        """Integers in [low, high), or [0, low) without `high`: a new array of the shape `size`; does not wait.
+        """Integers in [low, high), or [0, low) without `high`: a new array with the shape `size`; does not wait.
 
-        With `endpoint` the upper end is included. `dtype` is an integer one or bool, else a `TypeError`; a `ValueError`
-        when the range is empty or does not fit the dtype. Without bias, by Lemire's method (2019). Drawn in `stream` if
-        given.
+        With `endpoint` the upper end is included. `dtype` is an integer dtype or bool, else raises `TypeError`. Raises
+        `ValueError` if the range is empty or does not fit the dtype. Unbiased, by Lemire's method (2019). Drawn in
+        `stream` if given.
         """
         if high is None:
             low, high = 0, low
@@ -226,16 +226,16 @@ class Generator:
         return out
 
     def bytes(self, length):
-        """Random bytes, `length` of them, as an object `bytes` on the host; the call waits for them."""
+        """Random bytes, `length` of them, as a `bytes` object on the host; the call waits for them."""
         out = _xp.empty(-(-length // 4), np.uint32)
         self._state.fill("bits", out)
         return out.get().tobytes()[:length]
 
     def permutation(self, x, stream=None):
-        """A random order of ``range(x)``, as int64, or a shuffled copy of an array along its first axis: a new array.
+        """A random permutation of ``range(x)``, as int64, or of the first axis of an array: a new array.
 
-        A `TypeError` for an array without axes. Each place is computed from its index alone, by a cipher (a Feistel
-        network) over the numbers up to x. In `stream` if given; does not wait.
+        Raises `TypeError` for an array without axes. Each position is computed from its index alone, by a cipher (a
+        Feistel network) over the numbers below `x`. Runs in `stream` if given; does not wait.
         """
         if not hasattr(x, "shape"):
             out = _xp.empty(operator.index(x), np.int64)
@@ -248,9 +248,9 @@ class Generator:
         return new
 
     def shuffle(self, x, stream=None):
-        """Put the device array `x` into a random order along its first axis, in place; does not wait. Returns None.
+        """Shuffle the device array `x` along its first axis, in place; does not wait. Returns None.
 
-        A `TypeError` for an array without axes. Rows stay together. In `stream` if given.
+        Raises `TypeError` for an array without axes. Rows stay together. Runs in `stream` if given.
         """
         if not x.shape:
             raise TypeError("Argument must be at least 1-dimensional")
@@ -273,10 +273,10 @@ class Generator:
             kernel(target, source, order, row, stream=stream)
 
     def choice(self, a, size=None, replace=True, stream=None):
-        """Elements of ``range(a)`` as a new array of int64 and of the shape `size`; does not wait.
+        """Random elements of ``range(a)`` as a new array of int64 with the shape `size`; does not wait.
 
-        Without `replace` all are different: a `ValueError` for more of them than `a`. Unlike NumPy's, `a` is an
-        integer, and there are no weights: take from an array by the result. In `stream` if given.
+        Without `replace` all are different; raises `ValueError` for more of them than `a`. Unlike in NumPy, `a` is an
+        integer, and there are no weights; use the result as indices to choose from an array. Runs in `stream` if given.
         """
         n = as_integer("a", a)
         if replace:
@@ -289,7 +289,7 @@ class Generator:
         return _xp.GPUArray(shape, np.int64, base=order, gpudata=order.gpudata)
 
     def spawn(self, n_children):
-        """A list of `n_children` new generators, on the next streams of the same key; does not wait.
+        """Create `n_children` new generators, on the next streams of the same key: a list; does not wait.
 
         Their numbers do not overlap with those of this one.
         """
@@ -300,16 +300,16 @@ _PERMUTE_ROWS_KERNELS = {}
 
 
 def default_rng(seed=None):
-    """A :class:`Generator` over :class:`Philox` with the key `seed` (random by default).
+    """A :class:`Generator` over :class:`Philox` with the key `seed`, random by default.
 
     Parameters
     ----------
     seed : int, Philox, Threefry or Generator, optional
-        The same seed gives the same numbers on every device. A generator is returned as it is.
+        The same seed gives the same numbers on every device. A generator is returned unchanged.
 
     Notes
     -----
-    Does not wait, and needs no device before numbers are drawn.
+    Does not wait, and needs no device until numbers are drawn.
     """
     if isinstance(seed, Generator):
         return seed
@@ -328,7 +328,7 @@ def _generator():
 
 
 def seed(seed=None):
-    """Begin the numbers of this module's functions anew, from a key; does not wait. Returns None."""
+    """Restart the generator of this module's functions from a key; does not wait. Returns None."""
     global _process_generator
     _process_generator = default_rng(seed)
 
@@ -338,25 +338,25 @@ def _shape_of(sizes):
 
 
 def rand(*sizes):
-    """Numbers from 0 to below 1, float64, in an array whose axes have the lengths `sizes`; does not wait."""
+    """Uniform numbers in [0, 1), float64, in a new array whose axes have the lengths `sizes`; does not wait."""
     return _generator().random(_shape_of(sizes))
 
 
 def randn(*sizes):
-    """Numbers of the standard normal distribution, float64, in an array of these lengths; does not wait."""
+    """Standard normal numbers, float64, in a new array whose axes have these lengths; does not wait."""
     return _generator().standard_normal(_shape_of(sizes))
 
 
 def randint(low, high=None, size=None, dtype=np.int64):
-    """Integers from `low` to below `high`, or from 0 to below `low` alone, in a new array; does not wait.
+    """Integers in [low, high), or in [0, low) without `high`, in a new array; does not wait.
 
-    `size` is an int or a tuple of int, `dtype` a dtype of integers. A ValueError where there is no such integer.
+    `size` is an int or a tuple of int, `dtype` an integer dtype. Raises ValueError if there is no such integer.
     """
     return _generator().integers(low, high, size, dtype)
 
 
 def _method(name):
-    """The method of this name of a generator that all of these functions share."""
+    """The named method of the generator that all of these functions share."""
 
     def draw(*args, **keywords):
         return getattr(_generator(), name)(*args, **keywords)

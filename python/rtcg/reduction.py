@@ -1,4 +1,4 @@
-"""Reductions of arrays by a C expression: of everything to one value, or along axes, in one launch."""
+"""Reductions of arrays by a C expression, to one value or along axes, in one launch."""
 
 import numpy as np
 
@@ -11,40 +11,40 @@ __all__ = ["ReductionKernel", "TypedReductionKernel"]
 
 
 class ReductionKernel(_native.ReductionKernel):
-    """A reduction by `reduce_expr` of `map_expr` over all elements.
+    """A reduction of `map_expr` over all elements by `reduce_expr`.
 
-    With declarations of inputs and of an output, as in CuPy, the types may be left to the call; the parameters are
-    those of :class:`rtcg.reduction.TypedReductionKernel`::
+    With declarations of inputs and of an output, as in CuPy, calls may determine the types; the parameters are those of
+    :class:`rtcg.reduction.TypedReductionKernel`::
 
         ReductionKernel("T x", "T y", "x * x", "a + b", "y = sqrt(a)", "0", "norm")
 
     Parameters
     ----------
     dtype_out : dtype
-        Of the result and of everything in between; structures need a name (`rtcg.tools.get_or_register_dtype`) and
-        their C definition in `preamble`. Several values at once are a structure.
+        Dtype of the result and of all intermediate values; structures need a name (`rtcg.tools.get_or_register_dtype`)
+        and their C definition in `preamble`. Use a structure to compute several values at once.
     neutral : str or number
         The neutral element, a C expression.
     reduce_expr : str
         Combines ``a`` and ``b``. It must be associative and commutative: the order is not defined.
     map_expr : str, optional
-        The value of element ``i``; by default the first array's.
+        The value of element ``i``; by default that of the first array.
     arguments : str or sequence, optional
         C declarations or `VectorArg` and `ScalarArg`; by default an array ``in`` of `dtype_out`.
     name, keep, options, preamble
         As for :class:`rtcg.elementwise.ElementwiseKernel`.
     allocator : callable, optional
-        Gives memory for results when the call names none.
+        Allocates results unless the call names another allocator.
 
     Notes
     -----
-    Calling it, ``kernel(*args, stream=None, out=None, allocator=None, kernel_wrapper=None, axis=None,
-    keepdims=False)``, enqueues one kernel and returns the result, a 0-d array on the device (or `out`). With `axis`, a
-    number or several, only these axes are reduced, and ``i`` counts the elements in C order. Arrays that `map_expr`
-    names only as ``x[i]`` are broadcast and may have any strides. Without elements the result is `neutral`.
+    A call, ``kernel(*args, stream=None, out=None, allocator=None, kernel_wrapper=None, axis=None, keepdims=False)``,
+    enqueues one kernel and returns the result, a 0-d array on the device (or `out`). With `axis`, one number or
+    several, only these axes are reduced, and ``i`` counts the elements in C order. Arrays that `map_expr` uses only as
+    ``x[i]`` are broadcast and may have any strides. Without elements the result is `neutral`.
 
-    `out` must have one element, with any number of axes, or with `axis` the shape of the result: else ValueError.
-    Arrays are checked as by `ElementwiseKernel`.
+    `out` must have one element, with any number of axes, or with `axis` the shape of the result, else raises
+    ValueError. Arrays are checked as in `ElementwiseKernel`.
     """
 
     def __new__(cls, *args, **keywords):
@@ -83,7 +83,9 @@ show_parameters(ReductionKernel)
 
 
 def _call_with_wrapper(kernel, kernel_wrapper, args, stream, keywords):
-    """A call through `kernel_wrapper`, which is given what enqueues the kernel: ``f(grid, block, stream, *args)``."""
+    """A call through `kernel_wrapper`, which receives the function that enqueues the kernel: ``f(grid, block, stream,
+    *args)``.
+    """
     result = []
 
     def enqueue(grid, block, stream, *args):

@@ -1,4 +1,4 @@
-"""Scans: cumulative sums and other prefix combinations of arrays, in one pass over memory."""
+"""Scans of arrays: cumulative sums and other prefix operations, in one pass over memory."""
 
 import numpy as np
 
@@ -9,38 +9,38 @@ __all__ = ["ExclusiveScanKernel", "GenericScanKernel", "InclusiveScanKernel"]
 
 
 class GenericScanKernel(_native._ScanKernel):
-    """A scan with inputs, segments and outputs that are C snippets, as PyOpenCL has it (an addition to PyCUDA).
+    """A scan with inputs, segments and outputs as C snippets, as in PyOpenCL (an addition to PyCUDA).
 
     Parameters
     ----------
     dtype : dtype
-        Of the items that are scanned.
+        Dtype of the scanned items.
     arguments : str or sequence
         C declarations or `VectorArg` and `ScalarArg`.
     input_expr : str
-        The item of place ``i``.
+        The item at index ``i``.
     scan_expr : str
-        Combines ``a`` (the earlier) and ``b``; associative, need not commute. ``across_seg_boundary`` is true when a
-        segment starts in ``b``; then the result has to be ``b``.
+        Combines ``a`` (the earlier) and ``b``; associative, need not commute. ``across_seg_boundary`` is true if a
+        segment starts in ``b``; the result must then be ``b``.
     neutral : str or number, optional
-        The neutral element, needed for ``prev_item``.
+        The neutral element, required for ``prev_item``.
     output_statement : str
-        Executed for each ``i`` with ``item`` (the scan up to and with ``i``), ``prev_item`` (without ``i``; `neutral`
-        at the start and at each segment's) and ``last_item`` (the last place's item; needs a second pass).
+        Executed for each ``i`` with ``item`` (the scan up to and including ``i``), ``prev_item`` (excluding ``i``;
+        `neutral` at the start of the array and of each segment) and ``last_item`` (the last item; needs a second pass).
     is_segment_start_expr : str, optional
         Whether a segment starts at ``i``.
     input_fetch_exprs : sequence of (name, array, offset), optional
-        Declares ``name`` as ``array[i + offset]`` for all snippets; zero outside of the array.
+        Defines ``name`` as ``array[i + offset]`` in all snippets; zero outside the array.
     index_dtype : dtype
-        Of ``i`` and of ``N``, the number of places.
+        Dtype of ``i`` and of ``N``, the number of items.
     name_prefix, options, preamble
         As for `ElementwiseKernel`.
 
     Notes
     -----
-    Non-contiguous arrays are scanned in C order, through contiguous copies. In each tile of some thousand places all
-    inputs are read before outputs are written, so ``i`` may be overwritten in place; a fetch at another offset must
-    not be from an array that is written.
+    Non-contiguous arrays are scanned in C order, through contiguous copies. In each tile of some thousand items all
+    inputs are read before outputs are written, so that element ``i`` may be overwritten in place; a fetch at another
+    offset must not read an array that is written.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class GenericScanKernel(_native._ScanKernel):
         self.dtype = np.dtype(dtype)
 
     def __call__(self, *args, size=None, stream=None):
-        """Enqueue the scan of the first `size` places (by default the first array's size); does not wait."""
+        """Enqueue the scan of the first `size` items (by default the size of the first array); does not wait."""
         self._launch(args, size, stream)
 
 
@@ -114,12 +114,12 @@ class _ScanKernel(_native._ScanKernel):
         input_ary : GPUArray
             One-dimensional, of the kernel's dtype.
         output_ary : GPUArray or "new", optional
-            Where the result goes: by default into `input_ary`; ``"new"`` makes an array, with `allocator`.
+            The array for the result, by default `input_ary`; ``"new"`` makes an array, with `allocator`.
 
         Returns
         -------
         GPUArray
-            The one with the result.
+            The array with the result.
         """
         shape = tuple(input_ary.shape)
         if len(shape) != 1:
@@ -141,7 +141,7 @@ class _ScanKernel(_native._ScanKernel):
 
 
 class InclusiveScanKernel(_ScanKernel):
-    """A scan whose results include the element at their place.
+    """A scan whose results include the element at their own position.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ class InclusiveScanKernel(_ScanKernel):
 
 
 class ExclusiveScanKernel(_ScanKernel):
-    """A scan whose results leave out the element at their place; `neutral` is the first result.
+    """A scan whose results exclude the element at their own position; `neutral` is the first result.
 
     The parameters are those of :class:`InclusiveScanKernel`.
     """

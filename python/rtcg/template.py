@@ -1,4 +1,4 @@
-"""Templates of CUDA source: the syntax of Jinja2, with errors at the template's lines.
+"""Templates of CUDA source: Jinja2 syntax, with errors at the lines of the template.
 
 >>> from rtcg import template
 >>> text = '''{% for i in range(n) %}
@@ -19,9 +19,9 @@ __all__ = ["Source", "Template", "render"]
 
 
 class Source:
-    """Rendered source, for :class:`rtcg.compiler.SourceModule` and whatever takes an object with ``str()``.
+    """Rendered source, for :class:`rtcg.compiler.SourceModule` and anything that takes an object with ``str()``.
 
-    Compile errors name the template's lines, and show them.
+    Compile errors name the lines of the template, and show them.
 
     Attributes
     ----------
@@ -43,34 +43,34 @@ class Source:
 
 
 class Template:
-    """A template, to be rendered with different values.
+    """A template that can be rendered with different values.
 
     Parameters
     ----------
     text : str
-        The template. Blocks (``{% for %}``, ``{% if %}``) leave no blank lines. Beside Jinja2's own there are the
-        filters ``ctype`` (``'float32'|ctype`` is ``float``) and ``literal`` (``1.5|literal('float32')`` is ``1.5f``),
-        and the functions ``ceil_div``, ``next_pow2`` and ``raise``.
+        The template. Blocks (``{% for %}``, ``{% if %}``) leave no blank lines. In addition to Jinja2's own there are
+        the filters ``ctype`` (``'float32'|ctype`` is ``float``) and ``literal`` (``1.5|literal('float32')`` is
+        ``1.5f``), and the functions ``ceil_div``, ``next_pow2`` and ``raise``.
     name : str
-        What messages call it.
+        The name in messages.
     """
 
     def __init__(self, text, name="template"):
         self.text, self.name = text, name
 
     def render(self, **values):
-        """Return the :class:`Source` with these values.
+        """Render the template with these values and return the :class:`Source`.
 
         Parameters
         ----------
         **values
-            Numbers, texts, sequences, dictionaries, NumPy's scalars and dtypes (which become their names); other
-            objects by their ``str()``.
+            Numbers, texts, sequences, dictionaries, NumPy scalars and dtypes (which become their names); other objects
+            by their ``str()``.
 
         Raises
         ------
         ValueError
-            When the syntax is wrong or a name has no value; the message names the line.
+            If the syntax is wrong or a name has no value; the message names the line.
         """
         text, compiled_text = _native.render_template(self.text, self.name, values)
         return Source(text, compiled_text, self.name, self.text)
@@ -81,7 +81,7 @@ class Template:
 def render(text, name="template", **values):
     """Render a template once, ``Template(text, name).render(**values)``: the text as a str.
 
-    `name` stands in errors, which also name the template's line. Nothing of it uses the device. Make a `Template` to
-    render one text more than once.
+    Errors contain `name` and the line of the template. The device is not used. Make a `Template` to render the same
+    text more than once.
     """
     return Template(text, name).render(**values)

@@ -1,4 +1,4 @@
-"""Contexts, memoisation, and C types of dtypes."""
+"""Contexts, memoisation, memory pools, occupancy, and C types of dtypes."""
 
 import gc
 import operator
@@ -19,7 +19,7 @@ from rtcg._native import (  # noqa: F401
 
 
 def __getattr__(name):
-    """The registry of C names is filled, and NumPy imported for it, when it is asked for."""
+    """Fill the registry of C names, and import NumPy for it, on first use."""
     if name not in ("get_or_register_dtype", "register_dtype"):
         raise AttributeError(f"module {_shown(__name__)} has no attribute {_shown(name)}")
     from rtcg import _dtypes as dtypes
@@ -28,9 +28,9 @@ def __getattr__(name):
 
 
 def bitlog2(n):
-    """The position of the highest bit that is set in the integer `n`, the binary logarithm rounded down: an int.
+    """The position of the highest set bit of the integer `n`, the binary logarithm rounded down: an int.
 
-    A `ValueError` for 0 and negative numbers, a `TypeError` for what is no integer.
+    Raises `ValueError` for 0 and negative numbers, and `TypeError` for anything but an integer.
     """
     n = operator.index(n)
     if n <= 0:
@@ -39,7 +39,7 @@ def bitlog2(n):
 
 
 def _requested_device():
-    """The device that the environment or the file ``~/.cuda_device`` asks for, or None."""
+    """The device that the environment or the file ``~/.cuda_device`` names, or None."""
     value, source = os.environ.get("CUDA_DEVICE"), "environment variable CUDA_DEVICE"
     if value is None:
         source = os.path.join(os.path.expanduser("~"), ".cuda_device")
@@ -64,7 +64,7 @@ def make_default_context(ctx_maker=None):
     Parameters
     ----------
     ctx_maker : callable, optional
-        Takes a `Device` and returns a context; default ``Device.make_context``.
+        Takes a `Device` and returns a context; by default ``Device.make_context``.
     """
     if ctx_maker is None:
         ctx_maker = drv.Device.make_context
@@ -85,8 +85,8 @@ def make_default_context(ctx_maker=None):
 def get_default_device(default=0):
     """The device that CUDA_DEVICE or ``~/.cuda_device`` names, else number `default`: a `rtcg.driver.Device`.
 
-    No context is made. A `ValueError` when the name is no number, a `rtcg.driver.LogicError` that says where it stands
-    when there is no such device.
+    Does not make a context. Raises `ValueError` if the name is not a number, and `rtcg.driver.LogicError`, which says
+    where the name comes from, if there is no such device.
     """
     device = _requested_device()
     return drv.Device(default) if device is None else device
@@ -97,10 +97,9 @@ context_dependent_memoized_functions = []
 
 
 def context_dependent_memoize(func):
-    """A decorator that remembers results of `func` for each current context and its arguments, which must be hashable.
+    """A decorator that caches results of `func` per current context and arguments, which must be hashable.
 
-    Returns the function with memory. Results are kept until `clear_context_caches`, also those of contexts that are
-    gone.
+    Returns the caching function. Results are kept until `clear_context_caches`, including those of destroyed contexts.
     """
     import functools
 
@@ -120,7 +119,7 @@ def context_dependent_memoize(func):
 
 
 def clear_context_caches():
-    """Forget everything that `context_dependent_memoize` has remembered, in all contexts; returns None."""
+    """Discard everything that `context_dependent_memoize` has cached, in all contexts; returns None."""
     for func in context_dependent_memoized_functions:
         func._pycuda_ctx_dep_memoize_dic.clear()
     _native.clear_array_contexts()
@@ -135,7 +134,7 @@ def _round_up(value, unit):
 
 
 class DeviceData:
-    """What a multiprocessor of a device holds.
+    """The resources of a multiprocessor of a device.
 
     Parameters
     ----------
@@ -145,20 +144,20 @@ class DeviceData:
     Attributes
     ----------
     max_threads : int
-        Threads of a block.
+        The maximum number of threads per block.
     warp_size : int
     warps_per_mp, thread_blocks_per_mp : int
-        Warps and blocks that are resident on a multiprocessor.
+        The maximum numbers of resident warps and blocks per multiprocessor.
     registers : int
-        Registers of a multiprocessor.
+        Registers per multiprocessor.
     shared_memory : int
-        Bytes of shared memory of a multiprocessor.
+        Bytes of shared memory per multiprocessor.
     smem_alloc_granularity, register_alloc_granularity : int
-        Shared memory (bytes of a block) and registers (of a warp) are given in multiples of these.
+        Shared memory (bytes per block) and registers (per warp) are allocated in multiples of these.
     smem_granularity : int
-        Banks of shared memory: threads that access it at the same time.
+        The number of shared-memory banks: threads that can access it at the same time.
     register_allocation_unit : str
-        ``"warp"``: what registers are given to.
+        ``"warp"``: the unit to which registers are allocated.
     limits : dict
         All limits, by name.
     """
@@ -181,11 +180,11 @@ class DeviceData:
         self.register_allocation_unit = "warp"
 
     def align(self, bytes, word_size=4):
-        """`bytes`, rounded up so that rows of this length start where accesses by a warp are fast."""
+        """`bytes`, rounded up so that rows of this length start at addresses where accesses by a warp are fast."""
         return _round_up(bytes, self.align_bytes(word_size))
 
     def align_dtype(self, elements, dtype_size):
-        """A number of elements of `dtype_size` bytes, rounded up in the same sense."""
+        """A number of elements of `dtype_size` bytes, rounded up in the same way."""
         return _round_up(elements, self.align_words(dtype_size))
 
     def align_words(self, word_size):
@@ -205,7 +204,7 @@ class DeviceData:
 
     @staticmethod
     def make_valid_tex_channel_count(size):
-        """The smallest number of channels that a texture can have, `size` or more."""
+        """The smallest valid number of texture channels that is at least `size`."""
         for count in (1, 2, 4):
             if size <= count:
                 return count
@@ -213,26 +212,26 @@ class DeviceData:
 
 
 class OccupancyRecord:
-    """How full a multiprocessor gets with blocks of a size.
+    """The occupancy of a multiprocessor with blocks of a given size.
 
     Parameters
     ----------
     devdata : DeviceData
     threads : int
-        Threads of a block.
+        Threads per block.
     shared_mem : int
-        Bytes of shared memory of a block, static and dynamic together.
+        Bytes of shared memory per block, static and dynamic together.
     registers : int
-        Registers of a thread.
+        Registers per thread.
 
     Attributes
     ----------
     tb_per_mp, warps_per_mp : int
         Resident blocks and warps.
     occupancy : float
-        Resident warps by those that fit.
+        The ratio of resident warps to the maximum.
     limited_by : str
-        What is used up: ``"device"`` (the number of blocks), ``"warps"``, ``"regs"`` or ``"smem"``.
+        The limiting resource: ``"device"`` (the number of blocks), ``"warps"``, ``"regs"`` or ``"smem"``.
 
     Raises
     ------
@@ -262,7 +261,9 @@ def _release_context(context):
 
 
 def init_cuda_context_fixture():
-    """A generator of a context for the length of a test: a fixture is ``yield from init_cuda_context_fixture()``."""
+    """A generator of a context for the duration of a test: write a fixture as ``yield from
+    init_cuda_context_fixture()``.
+    """
     drv.init()
     context = make_default_context()
     assert isinstance(context.get_device().name(), str)
@@ -273,7 +274,7 @@ def init_cuda_context_fixture():
 
 
 def mark_cuda_test(inner_f):
-    """A decorator: the test function runs in a context of its own. Under pytest it also gets the mark ``cuda``.
+    """A decorator that runs a test function in a context of its own. Under pytest it also adds the mark ``cuda``.
 
     The context is that of `make_default_context`, and is released when the test returns or raises.
     """
@@ -299,18 +300,17 @@ def mark_cuda_test(inner_f):
 
 
 class DebugMemoryPool(DeviceMemoryPool):
-    """A pool that prints, whenever it takes memory from the driver, what its memory is used for.
+    """A pool that prints the uses of its memory whenever it takes memory from the driver.
 
-    Blocks are distinguished by the functions that allocate them, and by the names that a user gives to
-    these.
+    Blocks are distinguished by the functions that allocate them, and by the names that the user gives to these.
 
     Parameters
     ----------
     interactive : bool
-        Ask for a name with `input` for every new place that allocates. Names are remembered in
-        ``rtcg-pool-names.json`` in the cache folder of the user.
+        Ask with `input` for a name of every new place that allocates. Names are stored in ``rtcg-pool-names.json`` in
+        the user's cache folder.
     logfile : file, optional
-        Where to write; default the standard output.
+        The file to write to; by default the standard output.
     """
 
     def __init__(self, interactive=True, logfile=None):
@@ -320,7 +320,7 @@ class DebugMemoryPool(DeviceMemoryPool):
         self._names = _load_allocation_names() if interactive else {}
 
     def allocate(self, size, stream=None):
-        """Memory of `size` bytes; see `DeviceMemoryPool.allocate`."""
+        """Allocate `size` bytes; see `DeviceMemoryPool.allocate`."""
         label = self._allocation_label(size)
         memory, was_taken = self._allocate_labelled(size, stream, label)
         if was_taken:
@@ -328,7 +328,7 @@ class DebugMemoryPool(DeviceMemoryPool):
         return memory
 
     def describe(self):
-        """The blocks in use: ``(size, what for, count)``, the largest first."""
+        """The blocks in use: ``(size, purpose, count)``, largest first."""
         return self._labelled_block_counts()
 
     def _allocation_label(self, size):

@@ -1,4 +1,4 @@
-"""Contexts, memoisation, and C types of dtypes."""
+"""Contexts, memoisation, memory pools, occupancy, and C types of dtypes."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, ParamSpec, SupportsIndex, TextIO, TypeVar

@@ -1,9 +1,8 @@
 """Traces of driver calls, compilations and kernels, in the format that Perfetto opens.
 
-``RTCG_TRACE=file.json python script.py`` traces a whole program; the functions here trace a part of
-it. Open the file at https://ui.perfetto.dev or in Chrome's ``about:tracing``. Every call of the
-driver API is there on its thread, with arguments, result and times; every kernel on its stream, with
-an arrow from its launch; and the ranges of `rtcg.nvtx`.
+``RTCG_TRACE=file.json python script.py`` traces a whole program; these functions trace a part of it. Open the file at
+https://ui.perfetto.dev or in Chrome's ``about:tracing``. It shows every driver API call on its thread, with arguments,
+result and times; every kernel on its stream, with an arrow from its launch; and the ranges of `rtcg.nvtx`.
 """
 
 import contextlib
@@ -14,12 +13,12 @@ __all__ = ["is_on", "start", "stop", "trace"]
 
 
 def start(path):
-    """Begin a trace.
+    """Start a trace.
 
     Parameters
     ----------
     path : path
-        The file to write; ``%p`` in it becomes the number of the process.
+        The file to write; ``%p`` in it is replaced by the process id.
 
     Raises
     ------
@@ -28,33 +27,33 @@ def start(path):
 
     Notes
     -----
-    A running trace is finished first. A trace that is not stopped ends with the process.
+    A running trace is stopped first. A trace that is not stopped ends with the process.
     """
     _native.trace_start(path)
 
 
 def stop():
-    """End the trace and complete its file.
+    """Stop the trace and complete its file.
 
     Returns
     -------
     tuple of (pathlib.Path, int), or None
-        The file and the number of events in it; None when no trace was being made.
+        The file and the number of events in it, or None if no trace was running.
     """
     return _native.trace_stop()
 
 
 def is_on():
-    """Whether a trace is being made in this process, by `trace` or the environment: a bool. Does not wait."""
+    """Whether a trace is running in this process, started by `trace` or by the environment: a bool. Does not wait."""
     return _native.trace_is_on()
 
 
 @contextlib.contextmanager
 def trace(path):
-    """Trace what happens inside of a ``with`` statement, into the file `path`, as `start` and `stop` do.
+    """Trace a ``with`` block to the file `path`, like `start` and `stop`.
 
-    A context manager without a value. Driver calls and kernels of all threads are in it. An `OSError` when the file
-    cannot be written.
+    A context manager without a value. The trace includes driver calls and kernels of all threads. Raises `OSError` if
+    the file cannot be written.
     """
     start(path)
     try:

@@ -56,21 +56,21 @@ impl ArrayState {
 
 /// An n-dimensional array on the device of the current context, with NumPy's arithmetic.
 ///
-/// Operations do not wait; `get`, `set` and printing do. Operands of any layout are broadcast; result
-/// types are NumPy's.
+/// Operations do not wait for the device; `get`, `set` and printing do. Operands of any memory layout are
+/// broadcast; result dtypes are NumPy's.
 ///
 /// Parameters
 /// ----------
 /// shape : int or sequence of int
 /// dtype : dtype-like, optional
-///     bool, an integer, float16/32/64, bfloat16 (of ml_dtypes), complex64/128 or a record; by
-///     default float64, as NumPy's.
+///     bool, an integer, float16/32/64, bfloat16 (of ml_dtypes), complex64/128 or a structured dtype; float64 by
+///     default, as in NumPy.
 /// allocator : callable, optional
 ///     Takes a number of bytes and returns device memory; default `rtcg.driver.mem_alloc`.
 /// base : object, optional
 ///     Kept alive as long as the array.
 /// gpudata : device pointer, optional
-///     Memory to use instead of allocating; kept alive.
+///     Memory to use instead of a new allocation; kept alive.
 /// strides : sequence of int, optional
 ///     Bytes from one element to the next along each axis.
 /// order : {"C", "F"}

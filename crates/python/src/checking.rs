@@ -6,7 +6,7 @@ use pyo3::types::{PyDict, PyList};
 use rtcg::driver::check::{self, CheckSet, Finding};
 use rtcg::driver::schedule::{self, Schedule};
 
-/// Chooses the checks of this process.
+/// Select the checks of this process.
 #[pyfunction]
 fn enable_checks(checks: &str) -> PyResult<()> {
     let wanted = CheckSet::parse(checks).ok_or_else(|| {
@@ -17,7 +17,7 @@ fn enable_checks(checks: &str) -> PyResult<()> {
     check::configure_checks(wanted).map_err(|e| PyRuntimeError::new_err(e.to_string()))
 }
 
-/// What was found so far, as dictionaries.
+/// The findings so far, as dictionaries.
 #[pyfunction]
 fn list_check_findings(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     let list = PyList::empty(py);
@@ -54,13 +54,13 @@ fn finding_to_dict<'py>(py: Python<'py>, f: &Finding) -> PyResult<Bound<'py, PyD
     Ok(d)
 }
 
-/// Forgets what was found.
+/// Discard all findings.
 #[pyfunction]
 fn clear_check_findings() {
     check::clear_findings();
 }
 
-/// Sets the order in which threads run.
+/// Set the order in which threads run.
 #[pyfunction]
 fn set_thread_schedule(order: &str) -> PyResult<()> {
     let wanted = Schedule::parse(order).ok_or_else(|| {

@@ -74,7 +74,7 @@ impl CompileOptions<'_> {
     }
 }
 
-/// A program to be compiled, and the names of C++ in it.
+/// A program to compile, and the C++ names in it.
 #[pyclass(name = "Program", module = "rtcg._native", frozen)]
 struct PyProgram(CppNames);
 
@@ -97,14 +97,14 @@ impl PyProgram {
         Ok(Self(CppNames::new(request)))
     }
 
-    /// Compiles; returns `(binary, log, from_cache)`.
+    /// Compile; returns `(binary, log, from_cache)`.
     fn compile<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyBytes>, String, bool)> {
         let artifact = py.detach(|| self.0.compile_program()).map_err(|e| compile_error(py, e))?;
         Ok((PyBytes::new(py, &artifact.bytes), artifact.log, artifact.from_cache))
     }
 
-    /// Tells a module that was loaded from the binary what it was compiled from, so that arguments
-    /// of its kernels are checked by type.
+    /// Record the source that a loaded module was compiled from, so that arguments of its kernels are checked by
+    /// type.
     fn register_source(&self, module: &PyModuleHandle) {
         rtcg::attach_module_source(&module.0, self.0.compile_request());
     }
@@ -126,7 +126,7 @@ impl PyProgram {
     }
 }
 
-/// The compiler that `nvcc` stands for: `(version text, path)`.
+/// The compiler that `nvcc` names: `(version text, path)`.
 #[pyfunction]
 fn compiler_info(py: Python<'_>, nvcc: &str) -> PyResult<(String, PathBuf)> {
     let info = py.detach(|| Compiler.compiler_info(Some(nvcc))).map_err(|e| compile_error(py, e))?;
@@ -139,31 +139,31 @@ fn default_nvcc_flags() -> Vec<String> {
     rtcg::compile::default_options()
 }
 
-/// What nvJitLink must be told of nvcc's `options`; `None` if they do not ask for link-time optimisation.
+/// The options of nvJitLink for nvcc's `options`, or `None` if those do not request link-time optimisation.
 #[pyfunction]
 fn lto_options(py: Python<'_>, options: Vec<String>) -> PyResult<Option<Vec<String>>> {
     rtcg::compile::lto_options(&options).map_err(|e| compile_error(py, e))
 }
 
-/// Names the file of prebuilt programs of this process; the first call counts.
+/// Set the file of prebuilt programs of this process; only the first call has an effect.
 #[pyfunction]
 fn use_prebuilt_programs(path: PathBuf) {
     rtcg::compile::use_prebuilt_programs(path);
 }
 
-/// Remembers from now on the programs that a file of prebuilt programs may hold.
+/// Start recording the programs that a file of prebuilt programs may hold.
 #[pyfunction]
 fn start_recording_programs() {
     rtcg::compile::start_recording();
 }
 
-/// `(folder, why nothing can be written there or None)` of the cache of compiled programs; None where nothing is kept.
+/// `(folder, reason why it is not writable or None)` of the cache of compiled programs, or None without a cache.
 #[pyfunction]
 fn compiler_cache_status(py: Python<'_>) -> Option<(PathBuf, Option<String>)> {
     py.detach(rtcg::compile::cache_status).map(|status| (status.dir, status.unwritable))
 }
 
-/// Writes the programs remembered into a file; their number.
+/// Write the recorded programs to a file; returns their number.
 #[pyfunction]
 fn write_recorded_programs(path: PathBuf) -> PyResult<usize> {
     Ok(rtcg::compile::write_recording(&path)?)

@@ -116,7 +116,7 @@ pub(crate) fn dtype_of_ctype<'py>(py: Python<'py>, ctype: &CType) -> PyResult<Bo
     }
 }
 
-/// Makes `names` known as `dtype`; returns the dtype they mean.
+/// Register `names` for `dtype`; returns the dtype that they stand for.
 #[pyfunction]
 fn register_ctype<'py>(names: Vec<String>, dtype: Bound<'py, PyArrayDescr>) -> PyResult<Bound<'py, PyArrayDescr>> {
     let py = dtype.py();
@@ -171,7 +171,7 @@ fn parse_declaration<'py>(py: Python<'py>, text: &str) -> PyResult<(bool, bool, 
     Ok((argument.is_vector, argument.is_const, dtype_of_ctype(py, &argument.ctype)?, argument.name))
 }
 
-/// A snippet whose types a call fills in.
+/// A snippet whose types each call determines.
 #[pyclass(name = "TypedSnippet", module = "rtcg.elementwise", frozen)]
 struct PyTypedSnippet(TypedSnippet);
 
@@ -183,7 +183,7 @@ impl PyTypedSnippet {
         parsed.map(Self).map_err(|error| PyValueError::new_err(error.to_string()))
     }
 
-    /// The names of the parameters, and whether each is declared raw; inputs first.
+    /// The names of the parameters and whether each is declared raw, with inputs first.
     #[getter]
     fn params(&self) -> Vec<(String, bool)> {
         self.0.params().map(|(name, is_raw)| (name.to_owned(), is_raw)).collect()
@@ -195,8 +195,8 @@ impl PyTypedSnippet {
         self.0.n_inputs()
     }
 
-    /// ``(arguments, operation)`` for the types that a call gives: of each parameter a dtype, or None, and whether
-    /// it is an array's. Arguments, outputs first, are tuples as :func:`parse_declaration` returns them.
+    /// ``(arguments, operation)`` for the types of a call: for each parameter a dtype or None, and whether it is an
+    /// array. Arguments, outputs first, are tuples as :func:`parse_declaration` returns them.
     #[allow(clippy::type_complexity, reason = "it is unpacked at once")]
     fn fill<'py>(
         &self,

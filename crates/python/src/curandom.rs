@@ -84,7 +84,7 @@ impl PyCounterGenerator {
         Ok(())
     }
 
-    /// Integers from `low` on, `range` of them; both modulo 2^64, range 0 for all.
+    /// Random integers from `low` to ``low + range - 1``, both modulo 2^64; a `range` of 0 means all integers.
     #[pyo3(signature = (data, low, range, stream = None))]
     fn fill_integers(
         &self,
@@ -151,7 +151,7 @@ impl PyCounterGenerator {
     }
 }
 
-/// Generators with states on the device.
+/// Generators with their states on the device.
 #[pyclass(name = "SequentialGenerators", module = "rtcg.random", frozen)]
 struct PySequentialGenerators(SequentialGenerators);
 
@@ -217,7 +217,7 @@ impl PySequentialGenerators {
     }
 }
 
-/// Direction vectors of `count` dimensions, as a flat list.
+/// The direction vectors of `count` dimensions, as a flat list.
 #[pyfunction]
 fn sobol_vectors(bits: u32, count: usize) -> Vec<u64> {
     if bits == 64 {

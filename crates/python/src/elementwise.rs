@@ -117,7 +117,7 @@ impl PyElementwiseKernel {
         Ok(())
     }
 
-    /// The CUDA source for contiguous arrays (or for a range), or for the arguments of a call.
+    /// The CUDA source for contiguous arrays (or a range), or for the given arguments of a call.
     #[pyo3(signature = (*args, use_range = false))]
     fn get_source<'py>(
         slf: Ready<'_, Self>,
@@ -157,7 +157,7 @@ impl PyElementwiseKernel {
         function.driver_function().module().texref(name).or_raise().map(PyTextureReference::from)
     }
 
-    /// Launches over about `n_elements` elements in the current context are made so from now on.
+    /// Use this configuration for later launches over about `n_elements` elements in the current context.
     #[pyo3(signature = (n_elements, *, block = None, waves = None, packed = None, items = None))]
     fn _set_launch_choice(
         slf: Ready<'_, Self>,
@@ -175,7 +175,8 @@ impl PyElementwiseKernel {
         Ok(())
     }
 
-    /// `(block, waves, packed)` that a launch over so many elements in the current context takes; None follows the rule.
+    /// `(block, waves, packed)` of a launch over this many elements in the current context; None follows the default
+    /// rule.
     fn _launch_choice(slf: Ready<'_, Self>, n_elements: usize) -> PyResult<(Option<u32>, Option<u32>, Option<bool>)> {
         let LaunchChoice { block, waves, packed, .. } = slf.kernel.launch_choice(&current_context()?, n_elements);
         Ok((block, waves, packed))
@@ -190,7 +191,7 @@ impl PyElementwiseKernel {
         Ok(KernelObject(function.driver_function().clone()))
     }
 
-    /// The module with that kernel and what the preamble defines.
+    /// The module with that kernel and the definitions of the preamble.
     #[pyo3(signature = (use_range = false))]
     fn _compiled_module(slf: Ready<'_, Self>, py: Python<'_>, use_range: bool) -> PyResult<PyModuleHandle> {
         Self::_compiled_function(slf, py, use_range).map(|kernel| kernel.0.module().clone().into())

@@ -10,20 +10,15 @@ use rtcg::compile::CompileError;
 use rtcg::generators::GeneratorErrorKind;
 
 pyo3::create_exception!(rtcg.driver, Error, PyException, "Base of all errors of the driver and the compiler.");
-pyo3::create_exception!(rtcg.driver, LaunchError, Error, "A kernel failed or requests more than the device has.");
+pyo3::create_exception!(rtcg.driver, LaunchError, Error, "A kernel failed or needs more than the device has.");
 pyo3::create_exception!(rtcg.driver, MemoryError, Error, "Out of memory.");
 pyo3::create_exception!(
     rtcg.driver,
     RuntimeError,
     Error,
-    "Something outside the program is wrong: no device, no such file, not ready."
+    "An error outside the program: no device, no such file, not ready."
 );
-pyo3::create_exception!(
-    rtcg.driver,
-    LogicError,
-    Error,
-    "A call that cannot succeed as it was made, or a kernel that went wrong."
-);
+pyo3::create_exception!(rtcg.driver, LogicError, Error, "An invalid call, or a kernel that failed.");
 pyo3::create_exception!(rtcg._native, FusionError, PyTypeError, "A fused function reads elements of an array.");
 
 /// The most bytes of an object's text in a message.

@@ -4,25 +4,25 @@ use crate::errors::{FusionError, array_error};
 use pyo3::prelude::*;
 use rtcg::array::fuse;
 
-/// Opens a block; one that traces a function refuses to bring elements to the host.
+/// Open a block; a block that traces a function refuses copies of elements to the host.
 #[pyfunction]
 fn fuse_enter(traced: bool) {
     fuse::enter(traced);
 }
 
-/// Ends a block, and computes what is still referred to if it was the outermost.
+/// End a block; the end of the outermost one evaluates all deferred results that are still referenced.
 #[pyfunction]
 fn fuse_leave(py: Python<'_>, traced: bool) -> PyResult<()> {
     fuse::leave(traced).map_err(|error| array_error(py, error))
 }
 
-/// Computes what this thread has deferred.
+/// Evaluate the deferred operations of this thread.
 #[pyfunction]
 fn fuse_flush(py: Python<'_>) -> PyResult<()> {
     fuse::flush().map_err(|error| array_error(py, error))
 }
 
-/// Whether this thread puts operations off.
+/// Whether this thread defers operations.
 #[pyfunction]
 fn fuse_is_active() -> bool {
     fuse::is_active()

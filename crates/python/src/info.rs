@@ -11,7 +11,7 @@ fn installation_report(py: Python<'_>, attributes: bool, functions: bool, unset_
     py.detach(|| text_of(ReportDetails { attributes, functions, unset_settings }))
 }
 
-/// The address of a function of the real driver or of the virtual GPU, for tests that call drivers as C does.
+/// The address of a function of the real driver or of the virtual GPU, for tests that call drivers from C.
 #[pyfunction]
 #[pyo3(signature = (name, *, r#virtual))]
 fn driver_function_address(name: &str, r#virtual: bool) -> Option<usize> {

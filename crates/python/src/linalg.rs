@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use rtcg::array::{Arg, Epilogue, GpuArray, IterationLimits, MatrixNorm, Tolerance, Triangle};
 
-/// The product, of which an expression of each element is stored.
+/// The product, with an expression applied to each element before it is stored.
 #[pyfunction]
 fn linalg_matmul_epilogue<'py>(
     a: ArrayArg<'_, 'py>,
@@ -50,7 +50,7 @@ fn linalg_cholesky<'py>(a: ArrayArg<'_, 'py>, upper: bool) -> PyResult<BoundAny<
     compute_array(a, |a| a.cholesky(triangle_from_upper_flag(upper)))
 }
 
-/// Two arrays, or for mode "r" one.
+/// Two arrays, or one for mode "r".
 #[pyfunction]
 fn linalg_qr<'py>(a: ArrayArg<'_, 'py>, mode: &str) -> PyResult<Bound<'py, PyTuple>> {
     match mode {
@@ -151,7 +151,7 @@ fn linalg_matrix_rank<'py>(
     compute_array(a, |a| a.matrix_rank(tolerance, hermitian, IterationLimits::default()))
 }
 
-/// Solutions, residuals and singular values, and the rank.
+/// Solutions, residuals, the rank, and singular values.
 #[pyfunction]
 #[pyo3(signature = (a, b, ratio))]
 fn linalg_lstsq<'py>(

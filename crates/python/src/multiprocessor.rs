@@ -14,13 +14,13 @@ struct PyMultiprocessor(Multiprocessor);
 
 #[pymethods]
 impl PyMultiprocessor {
-    /// Those of a device, as its driver says them.
+    /// The limits of a device, as its driver reports them.
     #[staticmethod]
     fn from_device(device: &PyDevice) -> PyResult<Self> {
         Multiprocessor::from_device(&device.0).or_raise().map(Self)
     }
 
-    /// Those of a compute capability.
+    /// The limits of a compute capability.
     #[staticmethod]
     fn from_compute_capability(major: u32, minor: u32) -> PyResult<Self> {
         Multiprocessor::from_compute_capability(major, minor).map(Self).ok_or_else(|| {
@@ -28,13 +28,13 @@ impl PyMultiprocessor {
         })
     }
 
-    /// The compute capabilities that are known.
+    /// The known compute capabilities.
     #[staticmethod]
     fn known_compute_capabilities() -> Vec<(u32, u32)> {
         Multiprocessor::known_capabilities().collect()
     }
 
-    /// Every limit by its name.
+    /// All limits by name.
     fn limits<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let limits = PyDict::new(py);
         let this = &self.0;
@@ -59,7 +59,7 @@ impl PyMultiprocessor {
         Ok(limits)
     }
 
-    /// `(blocks, warps, occupancy, limited_by)`, the last in PyCUDA's words.
+    /// `(blocks, warps, occupancy, limited_by)`, the last in PyCUDA's terms.
     fn occupancy(&self, threads: u32, registers: u32, shared_bytes: u32) -> PyResult<(u32, u32, f64, &'static str)> {
         let found = self.0.occupancy(threads, registers, shared_bytes);
         let found = found.map_err(|error| PyValueError::new_err(error.to_string()))?;
@@ -73,7 +73,7 @@ impl PyMultiprocessor {
     }
 }
 
-/// The driver's own answer: blocks of a kernel that fit on one multiprocessor.
+/// The number of blocks of a kernel that fit on one multiprocessor, as the driver computes it.
 #[pyfunction]
 #[pyo3(signature = (function, threads, shared_bytes = 0))]
 fn max_active_blocks(function: &PyFunction, threads: u32, shared_bytes: usize) -> PyResult<u32> {

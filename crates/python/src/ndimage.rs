@@ -88,7 +88,7 @@ fn ndimage_filter_bank<'py>(
     out.map_or_else(|| PyGpuArray::new_like(x, found), |out| Ok(out.clone().into_any()))
 }
 
-/// Pools with the largest element where there is no exponent.
+/// Pool elements; without an exponent, by their maximum.
 #[pyfunction]
 fn ndimage_pool<'py>(
     x: ArrayArg<'_, 'py>,

@@ -52,7 +52,7 @@ fn host_rows<'py, T: Element>(py: Python<'py>, values: Vec<T>, k: usize) -> PyRe
     Ok(PyArray1::from_vec(py, values).reshape([rows, k])?.into_any())
 }
 
-/// Points on the device, ready to be searched; see `rtcg_neighbors::MergedIndex`.
+/// Points on the device, ready to search; see `rtcg_neighbors::MergedIndex`.
 #[pyclass(name = "NeighborIndex", module = "rtcg._native", frozen)]
 pub(crate) struct PyNeighborIndex(MergedIndex);
 
@@ -86,31 +86,31 @@ impl PyNeighborIndex {
         Ok(Self(MergedIndex::new(index)))
     }
 
-    /// Points and their dimensions.
+    /// The number of points and their dimension.
     #[getter]
     fn shape(&self) -> (usize, usize) {
         (self.index().len(), self.index().dimensions())
     }
 
-    /// The points as they are stored.
+    /// The points as stored.
     #[getter]
     fn vectors<'py>(&self, py: Python<'py>) -> PyResult<BoundAny<'py>> {
         crate::sparse::new_array(py, self.index().vectors().clone())
     }
 
-    /// Distances and indices of the nearest points of each query; waits for the check of queries.
+    /// Distances and indices of the nearest points of each query; waits to check the queries.
     fn search<'py>(&self, queries: ArrayArg<'_, 'py>, k: usize) -> PyResult<Bound<'py, PyTuple>> {
         pair_of(queries, |queries| self.index().search(queries, k))
     }
 
-    /// The same in one search with those of other threads, as arrays of NumPy for `is_host`; waits.
+    /// The same, merged into one search with the queries of other threads; NumPy arrays if `is_host`; waits.
     fn search_merged<'py>(&self, queries: ArrayArg<'_, 'py>, k: usize, is_host: bool) -> PyResult<Bound<'py, PyTuple>> {
         let py = queries.py();
         let ticket = compute_detached(queries, |queries| Ok(self.0.ask(queries, k, is_host)))?;
         self.answer(py, &wait_for(py, ticket)?, k, is_host)
     }
 
-    /// The same for an array of NumPy with two axes, float32, in C order; None for anything else.
+    /// The same for a NumPy array with two axes, of float32 and in C order; None for anything else.
     fn search_merged_host<'py>(
         &self,
         queries: &BoundAny<'py>,
@@ -132,13 +132,13 @@ impl PyNeighborIndex {
         Ok(Some(self.answer(py, &wait_for(py, ticket)?, k, is_host)?))
     }
 
-    /// How many points are within a radius of each query; waits for the check of queries.
+    /// The number of points within a radius of each query; waits to check the queries.
     fn radius_count<'py>(&self, queries: ArrayArg<'_, 'py>, radius: f64) -> PyResult<BoundAny<'py>> {
         compute_array(queries, |queries| self.index().radius_count(queries, radius))
     }
 }
 
-/// Distances and indices of the nearest of some points; waits for the check of both.
+/// Distances and indices of the nearest points; waits to check points and queries.
 #[pyfunction]
 fn neighbors_knn<'py>(
     queries: ArrayArg<'_, 'py>,
@@ -150,7 +150,7 @@ fn neighbors_knn<'py>(
     pair_of(queries, |queries| knn(queries, &points, k, metric))
 }
 
-/// How many of some points are within a radius of each query; waits for the check of both.
+/// The number of points within a radius of each query; waits to check points and queries.
 #[pyfunction]
 fn neighbors_radius_count<'py>(
     queries: ArrayArg<'_, 'py>,

@@ -154,8 +154,8 @@ impl PyReductionKernel {
         Ok(result)
     }
 
-    /// The CUDA source for contiguous arrays.
-    /// Full reductions of about `n_elements` elements in the current context are made so from now on.
+    /// The CUDA source for contiguous arrays. Use this configuration for later full reductions of about `n_elements`
+    /// elements in the current context.
     #[pyo3(signature = (n_elements, *, block = None, waves = None, packed = None, items = None))]
     fn _set_launch_choice(
         slf: Ready<'_, Self>,
@@ -194,7 +194,7 @@ impl PyReductionKernel {
         &slf.object().kernel.snippet().name
     }
 
-    /// What allocates results, or None for the default.
+    /// The allocator of results, or None for the default.
     #[getter]
     fn allocator(slf: Ready<'_, Self>, py: Python<'_>) -> Option<Py<PyAny>> {
         slf.allocator.as_ref().map(|allocator| allocator.clone_ref(py))
@@ -303,7 +303,7 @@ impl PyScanKernel {
     }
 }
 
-/// Gives back the memory that reductions and scans keep for their launches.
+/// Release the memory that reductions and scans keep for their launches.
 #[pyfunction]
 fn clear_workspaces() {
     rtcg::generators::clear_workspaces();

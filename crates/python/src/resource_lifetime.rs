@@ -38,7 +38,7 @@ macro_rules! resource_methods {
         $crate::resource_lifetime::context_manager_methods! { $class;
             $($body)*
 
-            /// Give the memory back now. A second time is a `LogicError`.
+            /// Free the memory now. Raises `LogicError` if called twice.
             fn $free(
                 slf: $crate::resource_lifetime::Ready<'_, Self>,
                 py: ::pyo3::Python<'_>,
@@ -47,7 +47,7 @@ macro_rules! resource_methods {
                 $crate::errors::OrRaise::or_raise(py.detach(|| $release))
             }
 
-            /// Give the memory back now, if that was not done before.
+            /// Free the memory now, unless already done.
             fn close(
                 slf: $crate::resource_lifetime::Ready<'_, Self>,
                 py: ::pyo3::Python<'_>,
@@ -65,7 +65,8 @@ macro_rules! closeable_methods {
         $crate::resource_lifetime::context_manager_methods! { $class;
             $($body)*
 
-            /// Release it now, if that was not done before; later use is an error. `with` does it at its end.
+            /// Release the resource now, unless already done; later use is an error. The end of a ``with`` block
+            /// does the same.
             fn close(
                 slf: $crate::resource_lifetime::Ready<'_, Self>,
                 py: ::pyo3::Python<'_>,

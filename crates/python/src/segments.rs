@@ -20,7 +20,7 @@ fn scan_op_named(name: &str) -> PyResult<ScanOp> {
     }
 }
 
-/// What each segment is combined to.
+/// The reduction of each segment.
 #[pyfunction]
 fn segmented_reduce<'py>(
     values: ArrayArg<'_, 'py>,
@@ -33,7 +33,7 @@ fn segmented_reduce<'py>(
     compute_array(values, |array| array.segmented_reduce(op, &at, dtype))
 }
 
-/// What the elements of a segment up to each one are combined to.
+/// The scan of each segment.
 #[pyfunction]
 fn segmented_scan<'py>(
     values: ArrayArg<'_, 'py>,
@@ -47,7 +47,7 @@ fn segmented_scan<'py>(
     compute_array(values, |array| array.segmented_scan(op, &at, is_exclusive, dtype))
 }
 
-/// The elements of each segment in order, and their indices.
+/// The sorted elements of each segment, and their indices.
 #[pyfunction]
 fn segmented_sort<'py>(
     values: ArrayArg<'_, 'py>,
@@ -58,26 +58,26 @@ fn segmented_sort<'py>(
     compute_array_tuple(values, |array| array.segmented_sort(&at, is_descending))
 }
 
-/// Where runs of equal elements begin, and the length behind them.
+/// The start of each run of equal elements, followed by the total length.
 #[pyfunction]
 fn run_offsets<'py>(values: ArrayArg<'_, 'py>) -> PyResult<BoundAny<'py>> {
     compute_array(values, |array| array.run_offsets())
 }
 
-/// The element of each run of equal elements, and its length.
+/// The element and the length of each run of equal elements.
 #[pyfunction]
 fn run_length_encode<'py>(values: ArrayArg<'_, 'py>) -> PyResult<Bound<'py, PyTuple>> {
     compute_array_tuple(values, |array| array.run_length_encode())
 }
 
-/// Each element as often as its count says.
+/// Each element, repeated as its count says.
 #[pyfunction]
 fn run_length_decode<'py>(values: ArrayArg<'_, 'py>, counts: ArrayArg<'_, 'py>) -> PyResult<BoundAny<'py>> {
     let times = core_array(counts);
     compute_array(values, |array| array.run_length_decode(&times))
 }
 
-/// The key of each run, and what the values beside it are combined to.
+/// The key of each run and the reduction of its values.
 #[pyfunction(name = "reduce_by_key")]
 fn py_reduce_by_key<'py>(
     keys: ArrayArg<'_, 'py>,
@@ -90,7 +90,7 @@ fn py_reduce_by_key<'py>(
     compute_array_tuple(values, |array| reduce_by_key(&keys, array, op, dtype))
 }
 
-/// The first key of each run, and the value beside it.
+/// The first key of each run and its value.
 #[pyfunction(name = "unique_by_key")]
 fn py_unique_by_key<'py>(keys: ArrayArg<'_, 'py>, values: ArrayArg<'_, 'py>) -> PyResult<Bound<'py, PyTuple>> {
     let keys = core_array(keys);

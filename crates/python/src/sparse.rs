@@ -22,7 +22,7 @@ pub(crate) fn new_array(py: Python<'_>, array: GpuArray) -> PyResult<Bound<'_, P
     Ok(Bound::new(py, PyGpuArray::from_array(array))?.into_any())
 }
 
-/// A matrix in compressed sparse rows. Its arrays are those that it was made of.
+/// A matrix in compressed sparse rows. It shares the arrays that it was made from.
 #[pyclass(name = "CsrMatrix", module = "rtcg._native", frozen)]
 pub(crate) struct PyCsrMatrix {
     pub(crate) csr: CsrDyn,
@@ -73,8 +73,8 @@ impl PyCsrMatrix {
         self.indptr.clone_ref(py)
     }
 
-    /// The same matrix, whose products with vectors follow a plan: "rows" of `lanes`, "merge", "hub"
-    /// (whose columns are renumbered), or another format.
+    /// The same matrix with a plan for its products with vectors: "rows" of `lanes`, "merge", "hub" (with renumbered
+    /// columns), or another format.
     #[pyo3(signature = (kernel, lanes = 1))]
     fn planned(&self, kernel: &BoundAny<'_>, lanes: u8) -> PyResult<Self> {
         let py = kernel.py();
@@ -89,40 +89,40 @@ impl PyCsrMatrix {
         Ok(Self { csr, data, indices, indptr })
     }
 
-    /// What a plan looks at: the longest row, the sum of squared lengths, the bandwidth, elements of slices of 32 rows,
-    /// diagonals, and how full blocks of 2 to 6 rows and columns are. Waits.
+    /// The features that a plan depends on: the longest row, the sum of squared lengths, the bandwidth, elements of
+    /// slices of 32 rows, diagonals, and the fill of blocks of 2 to 6 rows and columns. Waits.
     fn features(&self, py: Python<'_>) -> PyResult<(usize, f64, usize, usize, usize, [f64; 5])> {
         let found = to_py_result(py, py.detach(|| MatrixFeatures::of(&self.csr)))?;
         let MatrixFeatures { longest_row, squared_lengths, bandwidth, slice_elements, diagonals, block_fill } = found;
         Ok((longest_row, squared_lengths, bandwidth, slice_elements, diagonals, block_fill))
     }
 
-    /// Compiles the kernels that products with vectors of this dtype may take.
+    /// Compile the kernels that products with vectors of this dtype may use.
     fn compile_kernels(&self, py: Python<'_>) -> PyResult<()> {
         to_py_result(py, py.detach(|| compile_plan_kernels(&self.csr)))
     }
 
-    /// This matrix in SELL-32-sigma; None where more than `max_fill` times the elements would be stored. Waits.
+    /// This matrix in SELL-32-sigma, or None if that would store more than `max_fill` times the elements. Waits.
     fn to_sell(&self, py: Python<'_>, sigma: usize, max_fill: f64) -> PyResult<Option<PySellMatrix>> {
         let made = py.detach(|| Sell::from_csr(&self.csr, sigma, max_fill));
         Ok(to_py_result(py, made)?.map(PySellMatrix))
     }
 
-    /// This matrix by its diagonals; None where there are more than `max_diagonals`, or rows of more than 256 elements.
+    /// This matrix by its diagonals, or None if it has more than `max_diagonals` or rows of more than 256 elements.
     /// Waits.
     fn to_dia(&self, py: Python<'_>, max_diagonals: usize) -> PyResult<Option<PyDiaMatrix>> {
         let made = py.detach(|| Dia::from_csr(&self.csr, max_diagonals));
         Ok(to_py_result(py, made)?.map(PyDiaMatrix))
     }
 
-    /// This matrix in dense blocks of `size` rows and columns; None where these have more than `max_fill` times the
+    /// This matrix in dense blocks of `size` rows and columns, or None if those have more than `max_fill` times the
     /// elements. Waits.
     fn to_bsr(&self, py: Python<'_>, size: usize, max_fill: f64) -> PyResult<Option<PyBsrMatrix>> {
         let made = py.detach(|| Bsr::from_csr(&self.csr, size, max_fill));
         to_py_result(py, made)?.map(|bsr| PyBsrMatrix::of(py, bsr)).transpose()
     }
 
-    /// The largest or least element of each row, and the first column that has it; does not wait.
+    /// The largest or smallest element of each row, and the first column that has it; does not wait.
     fn row_extremes<'py>(
         &self,
         py: Python<'py>,
@@ -178,7 +178,7 @@ impl PyVCycle {
         to_py_result(py, VCycle::new(levels, coarsest.csr.clone(), sweeps)).map(|cycle| Self(Arc::new(cycle)))
     }
 
-    /// The cycle of a vector; does not wait.
+    /// The cycle applied to a vector; does not wait.
     fn matvec<'py>(&self, x: ArrayArg<'_, 'py>) -> PyResult<BoundAny<'py>> {
         let right = core_array(x);
         PyGpuArray::make_like(x, || {
@@ -357,9 +357,10 @@ fn as_operator(boxed: Option<&BoxedOperator>) -> Option<&dyn LinearOperator> {
 type OptionalPair<'py> = Option<(BoundAny<'py>, Option<BoundAny<'py>>)>;
 type OperatorPair<'py> = (Option<BoundAny<'py>>, Option<BoundAny<'py>>);
 
-/// Solves a system by the method of a name. `a`, `m` and `m2` are pairs of an operator and its adjoint; `single` is the
-/// matrix and the preconditioner of single precision by which a system is refined. The solution, and a report for each
-/// right side. With `takes_norms` the callback is given norms of residuals in parts of that of `b`, one after the other.
+/// Solve a system by the named method. `a`, `m` and `m2` are pairs of an operator and its adjoint; `single` is
+/// the matrix and the preconditioner in single precision for iterative refinement. Returns the solution and a
+/// report for each right-hand side. With `takes_norms` the callback gets the norms of residuals relative to that of
+/// `b`, one at a time.
 #[pyfunction]
 #[pyo3(signature = (method, a, b, x0, m, m2, *, rtol, atol, maxiter, check_every, mode, history, callback, numbers, restart = 20, kept = 20, takes_norms = false, single = None))]
 #[allow(clippy::too_many_arguments, reason = "what a solver is asked for")]
@@ -440,7 +441,7 @@ fn sparse_solve<'py>(
     Ok((new_array(py, x)?, reports))
 }
 
-/// The triangle of a matrix as an object; None where columns do not ascend. Waits.
+/// The triangle of a matrix as an object, or None if columns are not sorted. Waits.
 #[pyfunction]
 #[pyo3(signature = (matrix, is_lower, is_unit, source = None, target = None))]
 fn sparse_triangular(
@@ -460,7 +461,7 @@ fn sparse_triangular(
     Ok(to_py_result(py, py.detach(analyse))?.map(|made| PyTriangular(Arc::new(made))))
 }
 
-/// Incomplete factors: ILU(0), or IC(0) of a lower triangle; None where columns do not ascend. Waits.
+/// Incomplete factors: ILU(0), or IC(0) of a lower triangle; None if columns are not sorted. Waits.
 #[pyfunction]
 fn sparse_incomplete(matrix: &Bound<'_, PyCsrMatrix>, is_cholesky: bool) -> PyResult<Option<PyTriangularFactors>> {
     let (py, csr) = (matrix.py(), matrix.get().csr.clone());
@@ -468,7 +469,7 @@ fn sparse_incomplete(matrix: &Bound<'_, PyCsrMatrix>, is_cholesky: bool) -> PyRe
     Ok(to_py_result(py, py.detach(make))?.map(|made| PyTriangularFactors(Arc::new(made))))
 }
 
-/// Colours of rows, from 1 on, and their number; None where columns do not ascend. Waits.
+/// Colours of rows, counted from 1, and their number; None if columns are not sorted. Waits.
 #[pyfunction]
 fn sparse_colours(matrix: &Bound<'_, PyCsrMatrix>) -> PyResult<Option<(PyGpuArray, usize)>> {
     let (py, csr) = (matrix.py(), matrix.get().csr.clone());
@@ -476,7 +477,7 @@ fn sparse_colours(matrix: &Bound<'_, PyCsrMatrix>) -> PyResult<Option<(PyGpuArra
     Ok(found.map(|(colours, count)| (PyGpuArray::from_array(colours), count)))
 }
 
-/// A matrix of `rtcg.sparse.gallery` by its name: shape, data, indices, indptr.
+/// A matrix of `rtcg.sparse.gallery` by name: shape, data, indices, indptr.
 #[pyfunction]
 #[allow(clippy::type_complexity, reason = "three arrays")]
 fn sparse_gallery<'py>(
@@ -523,7 +524,7 @@ fn check<I: IndexElement + numpy::Element>(
     to_py_result(py, rtcg::sparse::check_structure(shape, indices.as_slice()?, indptr.as_slice()?))
 }
 
-/// Checks the structure of a matrix on the host; indices of both arrays are int32 or int64.
+/// Check the structure of a matrix on the host; both index arrays are int32 or int64.
 #[pyfunction]
 fn sparse_check(shape: [usize; 2], indices: &BoundAny<'_>, indptr: &BoundAny<'_>) -> PyResult<()> {
     let py = indices.py();

@@ -77,7 +77,7 @@ fn options(
     Ok(EigshOptions { count: k, which, basis_size: ncv, max_restarts: maxiter, tol, shift, seed })
 }
 
-/// Eigenvalues of an operator for vectors of `dtype`: values, vectors, and what is known of them.
+/// Eigenvalues of an operator for vectors of `dtype`: values, vectors, and a report.
 #[pyfunction]
 #[pyo3(signature = (a, dtype, v0, *, k, which, ncv, maxiter, tol, shift, seed))]
 #[allow(clippy::too_many_arguments, reason = "what eigenvalues are asked for")]
@@ -130,7 +130,7 @@ fn sparse_svds<'py>(
     Ok((new_array(py, found.u)?, new_array(py, found.s)?, new_array(py, found.vh)?, found.is_converged))
 }
 
-/// Eigenvalues of a problem of operators, from a block of vectors: values, vectors, and what is known of them.
+/// Eigenvalues of an operator problem, from a block of vectors: values, vectors, and a report.
 #[pyfunction]
 #[pyo3(signature = (a, x, b, m, y, *, tol, maxiter, largest))]
 #[allow(clippy::too_many_arguments, reason = "what eigenvalues are asked for")]

@@ -31,19 +31,19 @@ pub(crate) struct PySellMatrix(pub(crate) Sell);
 
 #[pymethods]
 impl PySellMatrix {
-    /// Elements that are stored, those that fill slices among them.
+    /// The number of stored elements, including the padding of slices.
     #[getter]
     fn stored(&self) -> usize {
         self.0.stored()
     }
 
-    /// Whether columns are 16-bit numbers.
+    /// Whether column indices have 16 bits.
     #[getter]
     fn has_short_columns(&self) -> bool {
         self.0.has_short_columns()
     }
 
-    /// Bytes that a product reads of the matrix.
+    /// The number of bytes of the matrix that a product reads.
     #[getter]
     fn nbytes(&self) -> usize {
         self.0.nbytes()
@@ -103,7 +103,7 @@ impl PyBsrMatrix {
         self.indptr.clone_ref(py)
     }
 
-    /// Bytes that a product reads of the matrix.
+    /// The number of bytes of the matrix that a product reads.
     #[getter]
     fn nbytes(&self) -> usize {
         self.bsr.nbytes()
@@ -148,14 +148,14 @@ pub(crate) fn plan_of_format(matrix: &BoundAny<'_>) -> PyResult<SpmvPlan> {
     Err(PyTypeError::new_err("a plan is 'rows', 'merge', 'hub', a SellMatrix, a DiaMatrix or a BsrMatrix"))
 }
 
-/// The least and the largest of int32 or int64 indices on the device; None of no indices. Waits.
+/// The smallest and the largest of int32 or int64 indices on the device, or None if there are none. Waits.
 #[pyfunction]
 fn sparse_index_extremes(indices: ArrayArg<'_, '_>) -> PyResult<Option<[i64; 2]>> {
     let (py, array) = (indices.py(), core_array(indices));
     Ok(to_py_result(py, py.detach(|| rtcg::sparse::index_extremes(&array, None)))?.indices)
 }
 
-/// Checks a structure on the device; the number of elements, and that of the longest row; waits once.
+/// Check a structure on the device; returns the number of elements and that of the longest row; waits once.
 #[pyfunction]
 fn sparse_check_device(shape: [usize; 2], indices: ArrayArg<'_, '_>, indptr: ArrayArg<'_, '_>) -> PyResult<[usize; 2]> {
     let (py, indices, indptr) = (indices.py(), core_array(indices), core_array(indptr));

@@ -50,13 +50,13 @@ impl PyPacketedMatrix {
         to_py_result(py, py.detach(build))
     }
 
-    /// Rows of the matrix in packet order, their places there, and where packets begin.
+    /// The rows of the matrix in packet order, their positions there, and the start of each packet.
     fn partition<'py>(&self, py: Python<'py>) -> [Bound<'py, PyArray1<i32>>; 3] {
         let partition = &self.partition;
         [&partition.new_to_old, &partition.old_to_new, &partition.base_rows].map(|list| PyArray1::from_slice(py, list))
     }
 
-    /// Rows and columns, in packet order, of elements in no packet, and which elements these are.
+    /// The rows and columns, in packet order, of elements outside all packets, and the indices of these elements.
     #[allow(clippy::type_complexity, reason = "three arrays")]
     fn remainder<'py>(
         &self,
@@ -69,7 +69,7 @@ impl PyPacketedMatrix {
         )
     }
 
-    /// Adds the product of the packets and `x` to `y`; does not wait.
+    /// Add the product of the packets and `x` to `y`; does not wait.
     fn multiply_add(&self, x: ArrayArg<'_, '_>, y: ArrayArg<'_, '_>) -> PyResult<()> {
         to_py_result(x.py(), self.packets.multiply_add(&core_array(x), &core_array(y)))
     }

@@ -15,8 +15,8 @@ fn parts_of<'py>(py: Python<'py>, csr: &CsrDyn) -> PyResult<Parts<'py>> {
     Ok([data?, indices?, indptr?])
 }
 
-/// The parts of the product of two matrices, by a thread, or by warps and blocks, for each row; as the device
-/// prefers for None. Waits three times, for numbers of elements.
+/// The parts of the product of two matrices, computed by one thread or by warps and blocks per row; None chooses
+/// for the device. Waits three times, for numbers of elements.
 #[pyfunction]
 #[pyo3(signature = (a, b, has_thread_rows = None))]
 fn sparse_multiply<'py>(
@@ -54,14 +54,14 @@ fn sparse_combine<'py>(py: Python<'py>, a: &PyCsrMatrix, b: &PyCsrMatrix, op: &s
     parts_of(py, &to_py_result(py, py.detach(|| a.csr.combine(&b.csr, op)))?)
 }
 
-/// Whether indices ascend within each row, strictly or not; waits.
+/// Whether the indices are in ascending order within each row, strictly or not; waits.
 #[pyfunction]
 fn sparse_has_sorted_indices(py: Python<'_>, a: &PyCsrMatrix, is_strict: bool) -> PyResult<bool> {
     to_py_result(py, py.detach(|| a.csr.has_sorted_indices(is_strict)))
 }
 
-/// Elements of the product of two dense matrices at the places of a matrix: times its elements, or scaled by `alpha`
-/// and added to these, scaled by `beta`; does not wait.
+/// Elements of the product of two dense matrices at the positions of a sparse matrix: times its elements, or
+/// scaled by `alpha` and added to these, scaled by `beta`; does not wait.
 #[pyfunction]
 fn sparse_sampled<'py>(
     a: &PyCsrMatrix,
@@ -74,14 +74,14 @@ fn sparse_sampled<'py>(
     PyGpuArray::make_like(x, || a.csr.sampled_matmul(&left, &right, scale))
 }
 
-/// The indices that sort a vector of integers from 0 up to, and without, `limit`, stably; does not wait.
+/// The indices that stably sort a vector of integers from 0 to ``limit - 1``; does not wait.
 #[pyfunction]
 fn sparse_argsort<'py>(keys: ArrayArg<'_, 'py>, limit: u64) -> PyResult<BoundAny<'py>> {
     let array = core_array(keys);
     PyGpuArray::make_like(keys, || array.argsort_below(limit))
 }
 
-/// For each node the smallest one of its component, where edges go both ways; does not wait.
+/// For each node, the smallest node of its component, with undirected edges; does not wait.
 #[pyfunction]
 fn sparse_component_roots<'py>(py: Python<'py>, a: &PyCsrMatrix) -> PyResult<BoundAny<'py>> {
     let roots = to_py_result(py, a.csr.component_roots())?;
@@ -91,7 +91,7 @@ fn sparse_component_roots<'py>(py: Python<'py>, a: &PyCsrMatrix) -> PyResult<Bou
 type HostIndices<'py> = (PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, i64>);
 type HostNumbers<'py> = Bound<'py, PyArray1<i32>>;
 
-/// The number of strongly connected components of a graph on the host, and that of each node's.
+/// The number of strongly connected components of a graph on the host, and the component of each node.
 #[pyfunction]
 fn sparse_strong_components<'py>(py: Python<'py>, graph: HostIndices<'py>) -> PyResult<(usize, HostNumbers<'py>)> {
     let (indices, indptr) = (graph.0.as_slice()?, graph.1.as_slice()?);
@@ -99,7 +99,7 @@ fn sparse_strong_components<'py>(py: Python<'py>, graph: HostIndices<'py>) -> Py
     Ok((count, PyArray1::from_vec(py, labels)))
 }
 
-/// Nodes of a graph on the host in the order of a search in breadth, and where each was reached from.
+/// The nodes of a graph on the host in breadth-first order, and the predecessor of each.
 #[pyfunction]
 fn sparse_breadth_first_order<'py>(
     py: Python<'py>,
@@ -117,7 +117,7 @@ fn sparse_breadth_first_order<'py>(
     Ok((PyArray1::from_vec(py, order), PyArray1::from_vec(py, predecessors)))
 }
 
-/// The order of a symmetric structure on the host that makes its bandwidth small.
+/// An order of a symmetric structure on the host that makes its bandwidth small.
 #[pyfunction]
 fn sparse_reverse_cuthill_mckee<'py>(py: Python<'py>, graph: HostIndices<'py>) -> PyResult<HostNumbers<'py>> {
     let (indices, indptr) = (graph.0.as_slice()?, graph.1.as_slice()?);

@@ -7,11 +7,11 @@ use rtcg::array::GpuArray;
 use rtcg::sparse::{CsrDyn, Triangular, TriangularFactors};
 use std::sync::Arc;
 
-/// A triangle of a matrix that was analysed; see `rtcg_sparse::Triangular`.
+/// An analysed triangle of a matrix; see `rtcg_sparse::Triangular`.
 #[pyclass(name = "Triangular", module = "rtcg._native", frozen)]
 pub(crate) struct PyTriangular(pub(crate) Arc<Triangular>);
 
-/// Two of them; see `rtcg_sparse::TriangularFactors`.
+/// Two analysed triangles; see `rtcg_sparse::TriangularFactors`.
 #[pyclass(name = "TriangularFactors", module = "rtcg._native", frozen)]
 pub(crate) struct PyTriangularFactors(pub(crate) Arc<TriangularFactors>);
 
@@ -30,7 +30,7 @@ fn matrix_parts(csr: &CsrDyn) -> ([usize; 2], [PyGpuArray; 3]) {
 
 #[pymethods]
 impl PyTriangular {
-    /// How many rows need each other one after the other.
+    /// The number of levels of rows that must be solved one after the other.
     #[getter]
     fn levels(&self) -> usize {
         self.0.levels()

@@ -64,7 +64,7 @@ fn nested_value(object: &Bound<'_, PyAny>, depth: usize) -> PyResult<TemplateVal
     Ok(TemplateValue::from(object.str()?.to_string()))
 }
 
-/// `(text, text with #line, name)` of a rendered template.
+/// Render a template: `(text, text with #line, name)`.
 #[pyfunction]
 fn render_template(text: &str, name: &str, values: &Bound<'_, PyDict>) -> PyResult<(String, String)> {
     let mut pairs = Vec::with_capacity(values.len());

@@ -10,7 +10,7 @@ fn trace_start(py: Python<'_>, path: PathBuf) -> PyResult<()> {
     Ok(py.detach(|| trace::start(&path))?)
 }
 
-/// The file and the number of events in it; None when no trace was made.
+/// Stop tracing: the file and the number of its events, or None if there is no trace.
 #[pyfunction]
 fn trace_stop(py: Python<'_>) -> PyResult<Option<(PathBuf, u64)>> {
     Ok(py.detach(trace::stop)?.map(|finished| (finished.path, finished.n_events)))

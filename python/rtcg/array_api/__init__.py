@@ -1,7 +1,7 @@
 """The Array API standard, version 2024.12, for `rtcg.numpy.GPUArray`.
 
-``xp = a.__array_namespace__()`` gives this module to programs that are written for any array library. Names,
-signatures and result types are the standard's; the work is done by `rtcg.numpy`.
+``xp = a.__array_namespace__()`` returns this module, for programs that work with any array library. Names, signatures
+and result types are those of the standard; `rtcg.numpy` does the work.
 """
 
 from collections import namedtuple
@@ -49,7 +49,7 @@ def arange(start, /, stop=None, step=1, *, dtype=None, device=None):
 
 
 def asarray(obj, /, *, dtype=None, device=None, copy=None):
-    """A device array of anything."""
+    """Convert anything to a device array."""
     return _xp.asarray(obj, dtype, copy=copy, device=device)
 
 
@@ -72,31 +72,31 @@ def ones(shape, *, dtype=None, device=None):
 
 
 def full(shape, fill_value, *, dtype=None, device=None):
-    """An array of one value."""
+    """An array filled with one value."""
     _check_device(device)
     return _xp.full(shape, fill_value, dtype)
 
 
 def empty_like(x, /, *, dtype=None, device=None):
-    """An array like another, with undefined contents."""
+    """An array with undefined contents, like another array."""
     _check_device(device)
     return _xp.empty_like(x, dtype)
 
 
 def zeros_like(x, /, *, dtype=None, device=None):
-    """An array of zeros like another."""
+    """An array of zeros, like another array."""
     _check_device(device)
     return _xp.zeros_like(x, dtype)
 
 
 def ones_like(x, /, *, dtype=None, device=None):
-    """An array of ones like another."""
+    """An array of ones, like another array."""
     _check_device(device)
     return _xp.ones_like(x, dtype)
 
 
 def full_like(x, /, fill_value, *, dtype=None, device=None):
-    """An array of one value like another."""
+    """An array filled with one value, like another array."""
     _check_device(device)
     return _xp.full_like(x, fill_value, dtype)
 
@@ -111,7 +111,7 @@ def eye(n_rows, n_cols=None, /, *, k=0, dtype=None, device=None):
 
 
 def linspace(start, stop, /, num, *, dtype=None, device=None, endpoint=True):
-    """Evenly spaced numbers over a range."""
+    """Evenly spaced numbers over an interval."""
     _check_device(device)
     return _xp.linspace(start, stop, num, endpoint, dtype=dtype)
 
@@ -142,13 +142,13 @@ def from_dlpack(x, /, *, device=None, copy=None):
 
 
 def result_type(*arrays_and_dtypes):
-    """The dtype of an operation on these."""
+    """The dtype of an operation on these arguments."""
     operands = [a.dtype if isinstance(a, _GPUArray) else a for a in arrays_and_dtypes]
     return np.result_type(*operands)
 
 
 def astype(x, dtype, /, *, copy=True, device=None):
-    """The elements in another dtype."""
+    """The elements converted to another dtype."""
     _check_device(device)
     if np.isdtype(x.dtype, "complex floating") and not np.isdtype(dtype, "complex floating"):
         raise TypeError(f"astype: a complex array cannot become {np.dtype(dtype)}; take real(x) or imag(x)")
@@ -156,9 +156,9 @@ def astype(x, dtype, /, *, copy=True, device=None):
 
 
 def can_cast(from_, to, /):
-    """Whether the standard's rules lead from a dtype, or that of an array, to another: a bool. Does not wait.
+    """Whether a dtype, or that of an array, can be cast to another by the standard's rules: a bool. Does not wait.
 
-    Unlike NumPy's rules they never lead from integers to floats.
+    Unlike NumPy's rules, they never allow a cast from integers to floats.
     """
     from_ = from_.dtype if isinstance(from_, _GPUArray) else from_
     of_one_kind = from_ == to or np.any(
@@ -172,7 +172,7 @@ def can_cast(from_, to, /):
 
 @dataclass(frozen=True)
 class _FloatLimits:
-    """What the standard requires of `finfo`, as Python's numbers."""
+    """The fields that the standard requires of `finfo`, as Python numbers."""
 
     bits: int
     eps: float
@@ -184,7 +184,7 @@ class _FloatLimits:
 
 @dataclass(frozen=True)
 class _IntegerLimits:
-    """What the standard requires of `iinfo`, as Python's numbers."""
+    """The fields that the standard requires of `iinfo`, as Python numbers."""
 
     bits: int
     max: int
@@ -193,9 +193,9 @@ class _IntegerLimits:
 
 
 def finfo(type, /):  # noqa: A002
-    """Limits of a floating-point dtype, of its parts if it is complex: an object with `bits`, `eps` and so on.
+    """Limits of a floating-point dtype, or of the parts of a complex one: an object with `bits`, `eps` and so on.
 
-    `type` is a dtype or an array, of which only the dtype is asked for; does not wait. A `ValueError` for other dtypes.
+    `type` is a dtype or an array, of which only the dtype is used; does not wait. Raises `ValueError` for other dtypes.
     """
     limits = np.finfo(type.dtype if isinstance(type, _GPUArray) else type)
     floats = (float(x) for x in (limits.eps, limits.max, limits.min, limits.smallest_normal))
@@ -205,7 +205,7 @@ def finfo(type, /):  # noqa: A002
 def iinfo(type, /):  # noqa: A002
     """Limits of an integer dtype: an object with `bits`, `max`, `min` and `dtype`.
 
-    `type` is a dtype or an array, of which only the dtype is asked for; does not wait. A `ValueError` for other dtypes.
+    `type` is a dtype or an array, of which only the dtype is used; does not wait. Raises `ValueError` for other dtypes.
     """
     limits = np.iinfo(type.dtype if isinstance(type, _GPUArray) else type)
     return _IntegerLimits(limits.bits, int(limits.max), int(limits.min), limits.dtype)
@@ -271,7 +271,7 @@ for _name in _BINARY_NAMES:
 
 
 def clip(x, /, min=None, max=None):  # noqa: A002
-    """Elements limited to a range, in the dtype of `x`: a new array."""
+    """Elements limited to a range, with the dtype of `x`: a new array."""
     result = _xp.clip(x, min, max)
     return result if result.dtype == x.dtype else result.astype(x.dtype)
 
@@ -280,67 +280,67 @@ def clip(x, /, min=None, max=None):  # noqa: A002
 
 
 def broadcast_arrays(*arrays):
-    """Views of one common shape."""
+    """Views with a common shape."""
     return tuple(_xp.broadcast_arrays(*arrays))
 
 
 def broadcast_to(x, /, shape):
-    """A view of a larger shape."""
+    """A view with a larger shape."""
     return _xp.broadcast_to(x, shape)
 
 
 def concat(arrays, /, *, axis=0):
-    """Arrays one after the other along an axis that they have."""
+    """Join arrays along an existing axis."""
     return _xp.concatenate(arrays, axis)
 
 
 def stack(arrays, /, *, axis=0):
-    """Arrays one after the other along a new axis."""
+    """Join arrays along a new axis."""
     return _xp.stack(arrays, axis)
 
 
 def unstack(x, /, *, axis=0):
-    """The parts along an axis."""
+    """Split an array along an axis."""
     return tuple(_xp.unstack(x, axis=axis))
 
 
 def moveaxis(x, source, destination, /):
-    """Axes moved to other places."""
+    """Move axes to other positions."""
     return _xp.moveaxis(x, source, destination)
 
 
 def permute_dims(x, /, axes):
-    """The axes in another order."""
+    """Permute the axes."""
     return _xp.permute_dims(x, axes)
 
 
 def roll(x, /, shift, *, axis=None):
-    """Elements moved along axes, the last ones to the front."""
+    """Shift elements along axes, cyclically."""
     return _xp.roll(x, shift, axis)
 
 
 def tile(x, repetitions, /):
-    """The array several times along each axis."""
+    """Repeat an array along each axis."""
     return _xp.tile(x, repetitions)
 
 
 def expand_dims(x, /, axis):
-    """A new axis."""
+    """Add a new axis."""
     return _xp.expand_dims(x, axis)
 
 
 def flip(x, /, *, axis=None):
-    """Axes run backwards."""
+    """Reverse the order of elements along axes."""
     return _xp.flip(x, axis)
 
 
 def repeat(x, repeats, /, *, axis=None):
-    """Each element several times."""
+    """Repeat each element."""
     return _xp.repeat(x, repeats, axis)
 
 
 def reshape(x, /, shape, *, copy=None):
-    """Another shape of as many elements."""
+    """Change the shape."""
     result = x.reshape(shape)
     shares = result.size == 0 or result.ptr == x.ptr
     if copy is False and not shares:
@@ -349,7 +349,7 @@ def reshape(x, /, shape, *, copy=None):
 
 
 def squeeze(x, /, axis):
-    """Without axes of length 1."""
+    """Remove axes of length 1."""
     return x.squeeze(axis)
 
 
@@ -362,7 +362,7 @@ def matmul(x1, x2, /):
 
 
 def matrix_transpose(x, /):
-    """The last two axes exchanged."""
+    """Exchange the last two axes."""
     return _xp.matrix_transpose(x)
 
 
@@ -372,7 +372,7 @@ def tensordot(x1, x2, /, *, axes=2):
 
 
 def vecdot(x1, x2, /, *, axis=-1):
-    """Sums of products along an axis, the first operand conjugated."""
+    """Sums of products along an axis, with the first operand conjugated."""
     x1, x2 = _xp.broadcast_arrays(x1, x2) if x1.shape != x2.shape and x1.shape[axis] == x2.shape[axis] else (x1, x2)
     return _xp.vecdot(x1, x2, axis=axis)
 
@@ -381,46 +381,46 @@ def vecdot(x1, x2, /, *, axis=-1):
 
 
 def count_nonzero(x, /, *, axis=None, keepdims=False):
-    """How many elements are not zero."""
+    """The number of elements that are not zero."""
     return _xp.count_nonzero(x, axis, keepdims=keepdims)
 
 
 def nonzero(x, /):
-    """The indices of elements that are not zero, an array for each axis."""
+    """The indices of elements that are not zero, one array per axis."""
     if x.ndim == 0:
         raise ValueError("nonzero: an array without axes has no indices")
     return _xp.nonzero(x)
 
 
 def where(condition, x1, x2, /):
-    """Elements of one array where a condition holds, else of the other."""
+    """Elements of one array where a condition is true, else of the other."""
     return _xp.where(condition, x1, x2)
 
 
 def take(x, indices, /, *, axis=None):
-    """Elements, or parts along an axis, by their indices."""
+    """Elements, or parts along an axis, at the given indices."""
     if axis is None and x.ndim != 1:
         raise ValueError(f"take: axis must be given for an array of {x.ndim} axes")
     return _xp.take(x, indices, axis or 0)
 
 
 def take_along_axis(x, indices, /, *, axis=-1):
-    """Elements by an index for each place."""
+    """Elements along an axis, with one index per position."""
     return _xp.take_along_axis(x, indices, axis)
 
 
 def argmax(x, /, *, axis=None, keepdims=False):
-    """The place of the largest element."""
+    """The index of the largest element."""
     return x.argmax(axis, keepdims=keepdims)
 
 
 def argmin(x, /, *, axis=None, keepdims=False):
-    """The place of the smallest element."""
+    """The index of the smallest element."""
     return x.argmin(axis, keepdims=keepdims)
 
 
 def searchsorted(x1, x2, /, *, side="left", sorter=None):
-    """Where elements would go in a sorted array."""
+    """The positions at which elements would be inserted into a sorted array."""
     return _xp.searchsorted(x1, x2, side, sorter)
 
 
@@ -440,22 +440,22 @@ _UniqueInverseResult = namedtuple("unique_inverse_result", "values inverse_indic
 
 
 def unique_all(x, /):
-    """Different elements, where they are first, which each element is, and how often."""
+    """The unique elements, their first indices, the index of each element among them, and their counts."""
     return _UniqueAllResult(*_xp.unique(x, True, True, True, equal_nan=False))
 
 
 def unique_counts(x, /):
-    """Different elements, and how often they are there."""
+    """The unique elements and their counts."""
     return _UniqueCountsResult(*_xp.unique(x, return_counts=True, equal_nan=False))
 
 
 def unique_inverse(x, /):
-    """Different elements, and which of them each element is."""
+    """The unique elements and the index of each element among them."""
     return _UniqueInverseResult(*_xp.unique(x, return_inverse=True, equal_nan=False))
 
 
 def unique_values(x, /):
-    """Different elements."""
+    """The unique elements."""
     return _xp.unique(x, equal_nan=False)
 
 
@@ -503,7 +503,7 @@ def all(x, /, *, axis=None, keepdims=False):  # noqa: A001
 
 
 def any(x, /, *, axis=None, keepdims=False):  # noqa: A001
-    """Whether one element over axes is true."""
+    """Whether any element over axes is true."""
     return x.any(axis, keepdims=keepdims)
 
 
@@ -526,12 +526,12 @@ def _cumulative_along_axis(x, op, start, axis, dtype, include_initial):
 
 
 def cumulative_sum(x, /, *, axis=None, dtype=None, include_initial=False):
-    """Running sums."""
+    """Cumulative sums."""
     return _cumulative_along_axis(x, "sum", 0, axis, dtype, include_initial)
 
 
 def cumulative_prod(x, /, *, axis=None, dtype=None, include_initial=False):
-    """Running products."""
+    """Cumulative products."""
     return _cumulative_along_axis(x, "prod", 1, axis, dtype, include_initial)
 
 
@@ -539,10 +539,10 @@ def cumulative_prod(x, /, *, axis=None, dtype=None, include_initial=False):
 
 
 class _NamespaceInfo:
-    """What `__array_namespace_info__` gives."""
+    """The result of `__array_namespace_info__`."""
 
     def capabilities(self):
-        """What is there, as the standard names it."""
+        """The capabilities, as the standard names them."""
         return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 64}
 
     def default_device(self):
@@ -550,13 +550,13 @@ class _NamespaceInfo:
         return self.devices()[0]
 
     def devices(self):
-        """The devices that arrays can be made on now: the one of the current context."""
+        """The devices on which arrays can now be created: that of the current context."""
         from rtcg import driver as driver
 
         return [driver.Context.get_device()]
 
     def default_dtypes(self, *, device=None):
-        """The dtypes of arrays for which none is named."""
+        """The default dtypes of arrays."""
         _check_device(device)
         return {"real floating": float64, "complex floating": complex128, "integral": int64, "indexing": int64}
 
@@ -588,7 +588,7 @@ def __array_namespace_info__():
 
 
 def refer_to(module, functions, renamed=()):
-    """Add to docstrings of functions of this package where their work is done and documented."""
+    """Extend the docstrings of functions in this package by a reference to the functions that implement them."""
     for name, function in list(functions.items()):
         found = dict(renamed).get(name, name)
         if getattr(function, "__module__", None) == functions["__name__"] and hasattr(module, found):

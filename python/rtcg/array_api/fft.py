@@ -1,7 +1,7 @@
 """The extension `fft` of the Array API standard, version 2024.12: `rtcg.array_api.fft`.
 
-Names and signatures are the standard's; the work is done by `rtcg.fft`, which keeps the precision of floating-point
-and complex arrays and does not wait.
+Names and signatures are those of the standard; the work is done by `rtcg.fft`, which keeps the precision of
+floating-point and complex arrays and does not wait.
 """
 
 import numpy as np
@@ -58,7 +58,7 @@ def _cast_frequencies(frequencies, dtype):
 def fftfreq(n, /, *, d=1.0, dtype=None, device=None):
     """The frequencies of the coefficients of `fft`: a new array, of float64 or `dtype`. Does not wait.
 
-    A `ValueError` for a dtype that is not a real floating-point one; other errors are those of `rtcg.fft.fftfreq`.
+    Raises `ValueError` for a dtype that is not a real floating-point one; other errors are those of `rtcg.fft.fftfreq`.
     """
     return _cast_frequencies(_f.fftfreq(n, d, device), dtype)
 
@@ -66,7 +66,8 @@ def fftfreq(n, /, *, d=1.0, dtype=None, device=None):
 def rfftfreq(n, /, *, d=1.0, dtype=None, device=None):
     """The frequencies of the coefficients of `rfft`: a new array, of float64 or `dtype`. Does not wait.
 
-    A `ValueError` for a dtype that is not a real floating-point one; other errors are those of `rtcg.fft.rfftfreq`.
+    Raises `ValueError` for a dtype that is not a real floating-point one; other errors are those of
+    `rtcg.fft.rfftfreq`.
     """
     return _cast_frequencies(_f.rfftfreq(n, d, device), dtype)
 
@@ -77,5 +78,7 @@ def fftshift(x, /, *, axes=None):
 
 
 def ifftshift(x, /, *, axes=None):
-    """The inverse of `fftshift`: a copy with the middle of `axes` first, as `rtcg.fft.ifftshift`. Does not wait."""
+    """The inverse of `fftshift`: a copy with the middle of `axes` moved to the start, as `rtcg.fft.ifftshift`. Does not
+    wait.
+    """
     return _f.ifftshift(x, axes)

@@ -1,7 +1,7 @@
 """The extension `fft` of the Array API standard, version 2024.12: `rtcg.array_api.fft`.
 
-Names and signatures are the standard's; the work is done by `rtcg.fft`, which keeps the precision of floating-point
-and complex arrays and does not wait.
+Names and signatures are those of the standard; the work is done by `rtcg.fft`, which keeps the precision of
+floating-point and complex arrays and does not wait.
 """
 
 from typing import Any

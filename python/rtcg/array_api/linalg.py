@@ -1,6 +1,6 @@
 """The extension `linalg` of the Array API standard, version 2024.12; it is `rtcg.array_api.linalg`.
 
-Names, signatures and result types are the standard's; the work is done by `rtcg.linalg`.
+Names, signatures and result types are those of the standard; the work is done by `rtcg.linalg`.
 """
 
 import numpy as np
@@ -23,7 +23,7 @@ __all__ = [
 
 
 def _check_floating(function, *arrays):
-    """Raises for arrays that the standard's function does not take."""
+    """Raise for arrays that the standard's function does not accept."""
     for a in arrays:
         if a.dtype.kind not in "fc":
             raise TypeError(f"linalg.{function}: an array of {a.dtype}; expected a floating-point dtype")
@@ -67,7 +67,7 @@ def eigvalsh(x, /):
 
 
 def svd(x, /, *, full_matrices=True):
-    """Singular value decompositions."""
+    """Singular value decomposition."""
     _check_floating("svd", x)
     return _l.svd(x, full_matrices)
 
@@ -82,13 +82,13 @@ def svdvals(x, /):
 
 
 def solve(x1, x2, /):
-    """Solutions of ``x1 @ x = x2``; `x2` is one vector or a stack of matrices."""
+    """Solve ``x1 @ x = x2``; `x2` is one vector or a stack of matrices."""
     _check_floating("solve", x1, x2)
     return _l.solve(x1, x2)
 
 
 def inv(x, /):
-    """Inverse matrices."""
+    """Invert matrices."""
     _check_floating("inv", x)
     return _l.inv(x)
 
@@ -106,13 +106,13 @@ def det(x, /):
 
 
 def slogdet(x, /):
-    """Signs and logarithms of the sizes of determinants."""
+    """Signs and logarithms of the absolute values of determinants."""
     _check_floating("slogdet", x)
     return _l.slogdet(x)
 
 
 def matrix_rank(x, /, *, rtol=None):
-    """How many singular values are larger than `rtol` times the largest."""
+    """The number of singular values larger than `rtol` times the largest one."""
     _check_numeric("matrix_rank", x)
     if x.ndim < 2:
         raise _l.LinAlgError(
@@ -137,13 +137,13 @@ def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):  # noqa: A002
 
 
 def matrix_power(x, n, /):
-    """Products of a matrix with itself; of its inverse if `n` is negative."""
+    """Integer powers of a matrix; of its inverse if `n` is negative."""
     _check_floating("matrix_power", x)
     return _l.matrix_power(x, n)
 
 
 def cross(x1, x2, /, *, axis=-1):
-    """The cross product of vectors of three elements."""
+    """The cross product of vectors with three elements."""
     _check_numeric("cross", x1, x2)
     lowest = -min(x1.ndim, x2.ndim)
     if not lowest <= axis < 0:

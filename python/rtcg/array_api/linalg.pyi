@@ -1,6 +1,6 @@
 """The extension `linalg` of the Array API standard, version 2024.12; it is `rtcg.array_api.linalg`.
 
-Names, signatures and result types are the standard's; the work is done by `rtcg.linalg`.
+Names, signatures and result types are those of the standard; the work is done by `rtcg.linalg`.
 """
 
 from typing import Any
@@ -65,7 +65,7 @@ def eigvalsh(x: GPUArray, /) -> GPUArray:
     """
 
 def svd(x: GPUArray, /, *, full_matrices: bool = True) -> SVDResult:
-    """Singular value decompositions.
+    """Singular value decomposition.
 
     The result is that of `rtcg.linalg.svd`, which documents dtypes, errors, waiting and the algorithm.
     """
@@ -77,13 +77,13 @@ def svdvals(x: GPUArray, /) -> GPUArray:
     """
 
 def solve(x1: GPUArray, x2: GPUArray, /) -> GPUArray:
-    """Solutions of ``x1 @ x = x2``; `x2` is one vector or a stack of matrices.
+    """Solve ``x1 @ x = x2``; `x2` is one vector or a stack of matrices.
 
     The result is that of `rtcg.linalg.solve`, which documents dtypes, errors, waiting and the algorithm.
     """
 
 def inv(x: GPUArray, /) -> GPUArray:
-    """Inverse matrices.
+    """Invert matrices.
 
     The result is that of `rtcg.linalg.inv`, which documents dtypes, errors, waiting and the algorithm.
     """
@@ -101,13 +101,13 @@ def det(x: GPUArray, /) -> GPUArray:
     """
 
 def slogdet(x: GPUArray, /) -> SlogdetResult:
-    """Signs and logarithms of the sizes of determinants.
+    """Signs and logarithms of the absolute values of determinants.
 
     The result is that of `rtcg.linalg.slogdet`, which documents dtypes, errors, waiting and the algorithm.
     """
 
 def matrix_rank(x: GPUArray, /, *, rtol: Any = None) -> GPUArray:
-    """How many singular values are larger than `rtol` times the largest.
+    """The number of singular values larger than `rtol` times the largest one.
 
     The result is that of `rtcg.linalg.matrix_rank`, which documents dtypes, errors, waiting and the algorithm.
     """
@@ -125,13 +125,13 @@ def vector_norm(x: GPUArray, /, *, axis: Any = None, keepdims: bool = False, ord
     """
 
 def matrix_power(x: GPUArray, n: int, /) -> GPUArray:
-    """Products of a matrix with itself; of its inverse if `n` is negative.
+    """Integer powers of a matrix; of its inverse if `n` is negative.
 
     The result is that of `rtcg.linalg.matrix_power`, which documents dtypes, errors, waiting and the algorithm.
     """
 
 def cross(x1: GPUArray, x2: GPUArray, /, *, axis: int = -1) -> GPUArray:
-    """The cross product of vectors of three elements.
+    """The cross product of vectors with three elements.
 
     The result is that of `rtcg.linalg.cross`, which documents dtypes, errors, waiting and the algorithm.
     """

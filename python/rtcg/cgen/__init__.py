@@ -1,12 +1,12 @@
-"""Syntax trees of C, CUDA C++ and OpenCL C that print themselves, with the names of the package cgen.
+"""Syntax trees of C, CUDA C++ and OpenCL C that generate source text, with the names of the package cgen.
 
-A tree's text equals cgen's byte for byte. Besides, `Expr` and `Var` write expressions with Python's operators and as
-few parentheses as C needs, `fresh` makes unique names, and `line_numbers` lets compilers name lines of the Python
-program.
+The text of a tree equals cgen's byte for byte. In addition, `Expr` and `Var` write expressions with Python's operators
+and as few parentheses as C needs, `fresh` makes unique names, and `line_numbers` lets compilers report lines of the
+Python program.
 
-The classes here hold attributes, which programs read, alter and override; the text is made natively, in one walk over
-the tree, by the same nodes that Rust programs use. So there is one printer for both languages, and a subclass that
-defines `generate`, or any other object with ``generate`` or ``str``, is a node like ours.
+The classes here hold attributes, which programs can read, change and override. The text is generated natively, in one
+pass over the tree, by the same nodes that Rust programs use. So there is one printer for both languages, and a subclass
+that defines `generate`, or any other object with ``generate`` or ``str``, is a full node.
 """
 
 from rtcg._native import Expr, Names, Var, cgen_fresh as fresh

@@ -1,4 +1,4 @@
-"""Syntax trees of C, CUDA C++ and OpenCL C that print themselves, with the names of the package cgen."""
+"""Syntax trees of C, CUDA C++ and OpenCL C that generate source text, with the names of the package cgen."""
 
 from rtcg._native import Expr, Names, Var, cgen_fresh as fresh
 from rtcg.cgen._base import Declarator, Generable, line_numbers

@@ -1,4 +1,4 @@
-"""What all nodes share."""
+"""The base classes of all nodes."""
 
 import sys
 from contextlib import contextmanager
@@ -10,10 +10,10 @@ _recording = False
 
 @contextmanager
 def line_numbers():
-    """A context manager that records for every node built inside which line of which file built it.
+    """A context manager that records, for every node built inside it, the file and line that built it.
 
-    Printed as items of a `Block` or `Module`, such nodes follow a ``#line``, so that messages of the compiler name
-    the line of the Python program. Text is not cgen's any more.
+    Items of a `Block` or `Module` are then printed after a ``#line``, so that compiler messages name the line of the
+    Python program. The text then differs from cgen's.
     """
     global _recording
     before, _recording = _recording, True
@@ -31,7 +31,9 @@ def _caller():
 
 
 class Generable:
-    """A construct of C. Subclasses define `generate`; ours say by ``_kind`` which native node prints them."""
+    """A construct of C. Subclasses define `generate`; those of this package name in ``_kind`` the native node that
+    prints them.
+    """
 
     _kind = None
     _position = None
@@ -46,7 +48,7 @@ class Generable:
         return cgen_text(self)
 
     def generate(self, with_semicolon=None):
-        """The lines of the construct; `with_semicolon` None is the construct's own way."""
+        """The lines of the construct; `with_semicolon` None is the default of the construct."""
         yield from cgen_lines(self, with_semicolon)
 
 
@@ -54,27 +56,27 @@ class Declarator(Generable):
     """A construct that declares something. Subclasses define `get_decl_pair`."""
 
     def get_decl_pair(self):
-        """A list of one or more lines of the type, and the text behind them or None."""
+        """A list of one or more lines of the type, and the text after them or None."""
         return cgen_declarator(self)
 
     def inline(self, with_semicolon=False):
-        """The declarator in one line."""
+        """The declarator on one line."""
         lines, declarator = self.get_decl_pair()
         text = " ".join(lines) if declarator is None else f"{' '.join(lines)} {declarator}"
         return text + ";" if with_semicolon else text
 
     def struct_format(self):
-        """The format of the module `struct` for a member of a structure."""
+        """The format in the module `struct` for a member of a structure."""
         raise NotImplementedError(f"{type(self).__name__} has no format")
 
     def alignment_requirement(self):
-        """Alignment in bytes as a member of a structure."""
+        """The alignment in bytes as a member of a structure."""
         raise NotImplementedError(f"{type(self).__name__} has no alignment")
 
     def struct_maker_code(self, data):
-        """What `struct.pack` takes for this member, as Python's text, where `data` is the text of its value."""
+        """The argument of `struct.pack` for this member, as Python text, where `data` is the text of its value."""
         raise NotImplementedError(f"{type(self).__name__} cannot be a member")
 
     def default_value(self):
-        """The value of a member that none was given for."""
+        """The value of a member that is not given."""
         raise NotImplementedError(f"{type(self).__name__} has no default value")

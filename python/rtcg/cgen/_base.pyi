@@ -1,4 +1,4 @@
-"""What all nodes share."""
+"""The base classes of all nodes."""
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
@@ -12,7 +12,9 @@ _Node: TypeAlias = Any
 def line_numbers() -> AbstractContextManager[None]: ...
 
 class Generable:
-    """A construct of C. Subclasses define `generate`; ours say by ``_kind`` which native node prints them."""
+    """A construct of C. Subclasses define `generate`; those of this package name in ``_kind`` the native node that
+    prints them.
+    """
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self: ...
     def __str__(self) -> str: ...

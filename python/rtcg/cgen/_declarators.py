@@ -65,7 +65,7 @@ class NestedDeclarator(Declarator):
 
     @property
     def name(self):
-        """The name that is declared."""
+        """The declared name."""
         return str(self.subdecl.name)
 
     def struct_format(self):
@@ -82,7 +82,7 @@ class NestedDeclarator(Declarator):
 
 
 class DeclSpecifier(NestedDeclarator):
-    """A word in front of the type."""
+    """A specifier before the type."""
 
     _kind = "specifier"
 
@@ -102,12 +102,12 @@ class NamespaceQualifier(DeclSpecifier):
 
     @property
     def namespace(self):
-        """The namespace's name."""
+        """The name of the namespace."""
         return self.spec
 
 
 class Typedef(DeclSpecifier):
-    """A typedef: the declared name becomes one of a type."""
+    """A typedef: the declared name becomes the name of a type."""
 
     mapper_method = "map_typedef"
 
@@ -149,7 +149,7 @@ class Volatile(NestedDeclarator):
 
 
 class TemplateSpecializer(NestedDeclarator):
-    """Arguments of a template behind the type."""
+    """Template arguments after the type."""
 
     _kind = "template_specializer"
     mapper_method = "map_template_specializer"
@@ -160,14 +160,14 @@ class TemplateSpecializer(NestedDeclarator):
 
 
 class MaybeUnused(NestedDeclarator):
-    """A declaration of what may stay unused, without the compiler's warning."""
+    """A declaration that may remain unused without a compiler warning."""
 
     _kind = "maybe_unused"
     mapper_method = "map_maybe_unused"
 
 
 class AlignedAttribute(NestedDeclarator):
-    """An alignment in bytes for a type, a variable or a member."""
+    """An alignment in bytes of a type, a variable or a member."""
 
     _kind = "aligned"
     mapper_method = "map_aligned"
@@ -181,7 +181,7 @@ class AlignedAttribute(NestedDeclarator):
 
 
 class AlignValueAttribute(NestedDeclarator):
-    """A promise about the value of a pointer, for clang and icc."""
+    """An alignment guarantee for the value of a pointer, for clang and icc."""
 
     _kind = "align_value"
     mapper_method = "map_align_value"
@@ -192,7 +192,7 @@ class AlignValueAttribute(NestedDeclarator):
 
 
 class Pointer(NestedDeclarator):
-    """A pointer to what `subdecl` declares."""
+    """A pointer to the declaration `subdecl`."""
 
     _kind = "pointer"
     mapper_method = "map_pointer"
@@ -211,21 +211,21 @@ class Pointer(NestedDeclarator):
 
 
 class RestrictPointer(Pointer):
-    """A pointer that is the only way to its memory (``__restrict__``)."""
+    """A pointer without aliases (``__restrict__``)."""
 
     _kind = "restrict_pointer"
     mapper_method = "map_restrict_pointer"
 
 
 class Reference(Pointer):
-    """A reference of C++ to what `subdecl` declares."""
+    """A C++ reference to the declaration `subdecl`."""
 
     _kind = "reference"
     mapper_method = "map_reference"
 
 
 class ArrayOf(NestedDeclarator):
-    """An array of `count` elements, or of as many as its initialiser has."""
+    """An array of `count` elements, or as many as its initialiser has."""
 
     _kind = "array"
     mapper_method = "map_array_of"
@@ -248,7 +248,7 @@ class ArrayOf(NestedDeclarator):
 
 
 class FunctionDeclaration(NestedDeclarator):
-    """A function that takes `arg_decls`."""
+    """A function with the parameters `arg_decls`."""
 
     _kind = "function"
     mapper_method = "map_function_declaration"
@@ -265,7 +265,7 @@ class FunctionDeclaration(NestedDeclarator):
 
 
 class Struct(Declarator):
-    """A structure type `tpname` of these members, with `pad_bytes` bytes more at its end."""
+    """A structure type `tpname` with these members, and `pad_bytes` bytes of padding at its end."""
 
     _kind = "struct"
     mapper_method = "map_struct"
@@ -278,7 +278,7 @@ class Struct(Declarator):
 
     @property
     def name(self):
-        """The name that is declared; an `AttributeError` if there is none."""
+        """The declared name; raises `AttributeError` if there is none."""
         if self.declname is None:
             raise AttributeError("name")
         return self.declname
@@ -287,12 +287,12 @@ class Struct(Declarator):
         return max((field.alignment_requirement() for field in self.fields), default=0)
 
     def struct_attributes(self):
-        """Text behind the closing brace, for subclasses."""
+        """Text after the closing brace, for subclasses."""
         return ""
 
 
 def _member_dtype(field):
-    """NumPy's type of a member, without its alignment."""
+    """The NumPy dtype of a member, without its alignment."""
     if isinstance(field, GenerableStruct):
         return field.dtype
     if isinstance(field, Pointer):
@@ -312,7 +312,7 @@ def _member_dtype(field):
 
 
 class GenerableStruct(Struct):
-    """A structure whose layout is known, with its padding written out.
+    """A structure with a known layout, whose padding is written out.
 
     Parameters
     ----------
@@ -323,15 +323,15 @@ class GenerableStruct(Struct):
     declname : str, optional
         Name of the variable.
     align_bytes : int, optional
-        The size becomes a multiple of it; by default the largest alignment of the members.
+        The size is rounded up to a multiple of it; by default the largest alignment of the members.
     aligned_prime_to : sequence of int, optional
-        ``size // align_bytes`` has no factor in common with any of these, which keeps arrays of the structure off the
-        same banks of shared memory.
+        ``size // align_bytes`` is coprime to each of these, so that elements of an array of the structure are in
+        different shared-memory banks.
 
     Attributes
     ----------
     dtype : numpy.dtype
-        The same layout for NumPy: equal to the aligned type of the members.
+        The same layout in NumPy: equal to the aligned dtype of the members.
     format, bytes : str, int
         The layout for the module `struct`, and the size in bytes.
     """
@@ -379,14 +379,14 @@ class GenerableStruct(Struct):
         return tuple(field.default_value() for field in self.fields)
 
     def make(self, **kwargs):
-        """The `bytes` of one structure whose members have these values; all must be given."""
+        """The `bytes` of one structure with these values of its members, all of which are required."""
         missing = [name for name in self.dtype.names if name not in kwargs]
         if missing:
             raise TypeError(f"make() lacks the members {', '.join(missing)}")
         return self.make_with_defaults(**kwargs)
 
     def make_with_defaults(self, **kwargs):
-        """The `bytes` of one structure; members not given are zero."""
+        """The `bytes` of one structure; omitted members are zero."""
         record = np.zeros((), self.dtype)
         for name, value in kwargs.items():
             if name not in self.dtype.names:
@@ -410,7 +410,7 @@ class Template(NestedDeclarator):
 
 
 class Enum(Generable):
-    """Named integers: derive a class and define `c_name`, `dtype`, `c_value_prefix` and names in capitals."""
+    """Named integers: derive a class and define `c_name`, `dtype`, `c_value_prefix` and names in upper case."""
 
     c_name = None
     dtype = None
@@ -418,7 +418,7 @@ class Enum(Generable):
 
     @classmethod
     def get_flag_names_and_values(cls):
-        """Pairs of names and values, by name."""
+        """Pairs of names and values, sorted by name."""
         return [(name, getattr(cls, name)) for name in sorted(dir(cls)) if name[0].isupper()]
 
     @classmethod
@@ -428,7 +428,7 @@ class Enum(Generable):
 
     @classmethod
     def get_c_defines(cls):
-        """A ``#define`` a line."""
+        """A ``#define`` for each name, as text with one per line."""
         return "\n".join(cls.get_c_defines_lines())
 
     @classmethod
@@ -438,7 +438,7 @@ class Enum(Generable):
 
     @classmethod
     def get_c_typedef(cls):
-        """The typedef of the integer type, between empty lines."""
+        """The typedef of the integer type, between blank lines."""
         return f"\n\n{cls.get_c_typedef_line()}\n\n"
 
     @classmethod

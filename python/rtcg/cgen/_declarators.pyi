@@ -50,7 +50,7 @@ class NestedDeclarator(Declarator):
     def default_value(self) -> Any: ...
 
 class DeclSpecifier(NestedDeclarator):
-    """A word in front of the type."""
+    """A specifier before the type."""
 
     spec: str
     sep: str
@@ -82,7 +82,7 @@ class Volatile(NestedDeclarator):
     mapper_method: ClassVar[str]
 
 class TemplateSpecializer(NestedDeclarator):
-    """Arguments of a template behind the type."""
+    """Template arguments after the type."""
 
     mapper_method: ClassVar[str]
     specializer: object
@@ -92,7 +92,7 @@ class MaybeUnused(NestedDeclarator):
     mapper_method: ClassVar[str]
 
 class AlignedAttribute(NestedDeclarator):
-    """An alignment in bytes for a type, a variable or a member."""
+    """An alignment in bytes of a type, a variable or a member."""
 
     mapper_method: ClassVar[str]
     align_bytes: int
@@ -100,7 +100,7 @@ class AlignedAttribute(NestedDeclarator):
     def alignment_requirement(self) -> int: ...
 
 class AlignValueAttribute(NestedDeclarator):
-    """A promise about the value of a pointer, for clang and icc."""
+    """An alignment guarantee for the value of a pointer, for clang and icc."""
 
     mapper_method: ClassVar[str]
     align_bytes: int
@@ -120,7 +120,7 @@ class Reference(Pointer):
     mapper_method: ClassVar[str]
 
 class ArrayOf(NestedDeclarator):
-    """An array of `count` elements, or of as many as its initialiser has."""
+    """An array of `count` elements, or as many as its initialiser has."""
 
     mapper_method: ClassVar[str]
     count: _Count | None
@@ -131,7 +131,7 @@ class ArrayOf(NestedDeclarator):
     def default_value(self) -> Any: ...
 
 class FunctionDeclaration(NestedDeclarator):
-    """A function that takes `arg_decls`."""
+    """A function with the parameters `arg_decls`."""
 
     mapper_method: ClassVar[str]
     arg_decls: tuple[_Node, ...]
@@ -140,7 +140,7 @@ class FunctionDeclaration(NestedDeclarator):
     def struct_format(self) -> str: ...
 
 class Struct(Declarator):
-    """A structure type `tpname` of these members, with `pad_bytes` bytes more at its end."""
+    """A structure type `tpname` with these members, and `pad_bytes` bytes of padding at its end."""
 
     mapper_method: ClassVar[str]
     tpname: str | None
@@ -156,7 +156,7 @@ class Struct(Declarator):
     def struct_attributes(self) -> str: ...
 
 class GenerableStruct(Struct):
-    """A structure whose layout is known, with its padding written out.
+    """A structure with a known layout, whose padding is written out.
 
     Parameters
     ----------
@@ -167,15 +167,15 @@ class GenerableStruct(Struct):
     declname : str, optional
         Name of the variable.
     align_bytes : int, optional
-        The size becomes a multiple of it; by default the largest alignment of the members.
+        The size is rounded up to a multiple of it; by default the largest alignment of the members.
     aligned_prime_to : sequence of int, optional
-        ``size // align_bytes`` has no factor in common with any of these, which keeps arrays of the structure off the
-        same banks of shared memory.
+        ``size // align_bytes`` is coprime to each of these, so that elements of an array of the structure are in
+        different shared-memory banks.
 
     Attributes
     ----------
     dtype : numpy.dtype
-        The same layout for NumPy: equal to the aligned type of the members.
+        The same layout in NumPy: equal to the aligned dtype of the members.
     format, bytes : str, int
         The layout for the module `struct`, and the size in bytes.
     """
@@ -209,7 +209,7 @@ class Template(NestedDeclarator):
     def __init__(self, template_spec: str, subdecl: _Node) -> None: ...
 
 class Enum(Generable):
-    """Named integers: derive a class and define `c_name`, `dtype`, `c_value_prefix` and names in capitals."""
+    """Named integers: derive a class and define `c_name`, `dtype`, `c_value_prefix` and names in upper case."""
 
     c_name: ClassVar[Any]
     dtype: ClassVar[Any]

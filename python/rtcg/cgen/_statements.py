@@ -29,7 +29,7 @@ class If(Generable):
 
 
 class Loop(Generable):
-    """A body between the lines of `intro_line` and `outro_line`, which subclasses define."""
+    """A body between the lines `intro_line` and `outro_line`, which subclasses define."""
 
     _kind = "loop"
 
@@ -37,16 +37,16 @@ class Loop(Generable):
         self.body = body
 
     def intro_line(self):
-        """The line in front of the body."""
+        """The line before the body."""
         raise NotImplementedError(f"{type(self).__name__} has no intro_line")
 
     def outro_line(self):
-        """The line behind the body, or None."""
+        """The line after the body, or None."""
         return None
 
 
 class CustomLoop(Loop):
-    """A loop whose first and last lines are given."""
+    """A loop with given first and last lines."""
 
     mapper_method = "map_custom_loop"
 
@@ -107,7 +107,7 @@ class DoWhile(Loop):
 
 
 def make_multiple_ifs(conditions_and_blocks, base=None):
-    """A new chain of ``else if``. `base` is the last ``else``; ``"last"`` makes it of the last pair's block."""
+    """A new chain of ``else if``. `base` is the last ``else``; ``"last"`` uses the block of the last pair."""
     pairs = list(conditions_and_blocks)
     if isinstance(base, str):
         if base != "last":
@@ -132,7 +132,7 @@ class Define(Generable):
 
 
 class Include(Generable):
-    """``#include``, of a system's header or of a file."""
+    """``#include`` of a system header or of a file."""
 
     _kind = "include"
     mapper_method = "map_include"
@@ -153,7 +153,7 @@ class Pragma(Generable):
 
 
 class Statement(Generable):
-    """A statement, the text of which is given without the semicolon."""
+    """A statement, given as text without the semicolon."""
 
     _kind = "statement"
     mapper_method = "map_statement"
@@ -184,7 +184,7 @@ class Assign(Generable):
 
 
 class Line(Generable):
-    """A line of text as it is."""
+    """A line of text, unchanged."""
 
     _kind = "line"
     mapper_method = "map_line"
@@ -208,7 +208,7 @@ class Comment(Generable):
 
 
 class MultilineComment(Generable):
-    """A comment of several lines."""
+    """A comment with several lines."""
 
     _kind = "multiline_comment"
     mapper_method = "map_multiline_comment"
@@ -231,7 +231,7 @@ class LineComment(Generable):
 
 
 def add_comment(comment, stmt):
-    """`stmt` in a new block with a comment and an empty line before it; `stmt` itself where `comment` is None."""
+    """`stmt` in a new block after a comment and a blank line, or `stmt` itself if `comment` is None."""
     if comment is None:
         return stmt
     rest = stmt.contents if isinstance(stmt, Block) else [stmt]
@@ -250,7 +250,7 @@ class Initializer(Generable):
 
 
 class InlineInitializer(Initializer):
-    """A declaration with a value as a ``for`` starts with it: without a semicolon."""
+    """A declaration with a value, as at the start of a ``for``: without a semicolon."""
 
     _kind = "inline_initializer"
 
@@ -302,21 +302,21 @@ class Block(Generable):
         self.contents.extend(data)
 
     def insert(self, i, data):
-        """Add a statement in front of the one with the index `i`."""
+        """Insert a statement before the one at index `i`."""
         self.contents.insert(i, data)
 
     def extend_log_block(self, descr, data):
-        """Adds nodes under a comment, and an empty line."""
+        """Add nodes under a comment, and a blank line."""
         self.contents += [Comment(descr), *data, Line()]
 
 
 def block_if_necessary(contents):
-    """One node alone as it is, several as a new `Block`."""
+    """A single node unchanged, several nodes as a new `Block`."""
     return contents[0] if len(contents) == 1 else Block(contents)
 
 
 class LiteralLines(Generable):
-    """Text of several lines that starts with a line break, without the indentation of its first line."""
+    """Text of several lines that starts with a newline, without the indentation of its first line."""
 
     _kind = "literal_lines"
     mapper_method = "map_literal_lines"
@@ -326,7 +326,7 @@ class LiteralLines(Generable):
 
 
 class LiteralBlock(LiteralLines):
-    """The same in braces."""
+    """Like `LiteralLines`, in braces."""
 
     _kind = "literal_block"
     mapper_method = "map_literal_block"
@@ -349,7 +349,7 @@ def _conditional_lines(directive, condition, lines, else_lines):
 
 
 class IfDef(Module):
-    """Nodes for the case that a macro is defined, and others for the case that it is not."""
+    """Nodes for a macro that is defined, and others for one that is not."""
 
     mapper_method = "map_ifdef"
 
@@ -358,7 +358,7 @@ class IfDef(Module):
 
 
 class IfNDef(Module):
-    """Nodes for the case that a macro is not defined, and others for the case that it is."""
+    """Nodes for a macro that is not defined, and others for one that is."""
 
     mapper_method = "map_ifndef"
 
@@ -367,11 +367,11 @@ class IfNDef(Module):
 
 
 class PrivateNamespace(Block):
-    """Nodes in a namespace named after their text, which is used at once."""
+    """Nodes in a namespace named after their text, with a ``using`` directive for it."""
 
     _kind = "private_namespace"
 
     def get_namespace_name(self):
-        """The namespace's name, made from its contents."""
+        """The name of the namespace, derived from its contents."""
         lines = (line for item in self.contents for line in Collection([item]).generate())
         return f"private_namespace_{hashlib.md5(''.join(lines).encode(), usedforsecurity=False).hexdigest()}"

@@ -13,7 +13,7 @@ class If(Generable):
     def __init__(self, condition: _Node, then_: _Node, else_: _Node | None = None) -> None: ...
 
 class Loop(Generable):
-    """A body between the lines of `intro_line` and `outro_line`, which subclasses define."""
+    """A body between the lines `intro_line` and `outro_line`, which subclasses define."""
 
     body: _Node
     def __init__(self, body: _Node) -> None: ...
@@ -119,7 +119,7 @@ class Initializer(Generable):
     def __init__(self, vdecl: _Node, data: _Node) -> None: ...
 
 class InlineInitializer(Initializer):
-    """A declaration with a value as a ``for`` starts with it: without a semicolon."""
+    """A declaration with a value, as at the start of a ``for``: without a semicolon."""
 
 def Constant(vdecl: _Node, data: _Node) -> Initializer: ...
 
@@ -153,14 +153,14 @@ class Block(Generable):
 def block_if_necessary(contents: Sequence[_Node]) -> _Node: ...
 
 class LiteralLines(Generable):
-    """Text of several lines that starts with a line break, without the indentation of its first line."""
+    """Text of several lines that starts with a newline, without the indentation of its first line."""
 
     mapper_method: ClassVar[str]
     lines: list[str]
     def __init__(self, text: str) -> None: ...
 
 class LiteralBlock(LiteralLines):
-    """The same in braces."""
+    """Like `LiteralLines`, in braces."""
 
     mapper_method: ClassVar[str]
 
@@ -170,18 +170,18 @@ class Collection(Block):
 Module = Collection
 
 class IfDef(Collection):
-    """Nodes for the case that a macro is defined, and others for the case that it is not."""
+    """Nodes for a macro that is defined, and others for one that is not."""
 
     mapper_method: ClassVar[str]
     def __init__(self, condition: _Node, iflines: Iterable[_Node], elselines: Iterable[_Node]) -> None: ...
 
 class IfNDef(Collection):
-    """Nodes for the case that a macro is not defined, and others for the case that it is."""
+    """Nodes for a macro that is not defined, and others for one that is."""
 
     mapper_method: ClassVar[str]
     def __init__(self, condition: _Node, ifndeflines: Iterable[_Node], elselines: Iterable[_Node]) -> None: ...
 
 class PrivateNamespace(Block):
-    """Nodes in a namespace named after their text, which is used at once."""
+    """Nodes in a namespace named after their text, with a ``using`` directive for it."""
 
     def get_namespace_name(self) -> str: ...

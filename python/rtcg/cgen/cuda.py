@@ -15,7 +15,7 @@ class CudaGlobal(DeclSpecifier):
 
 
 class CudaDevice(DeclSpecifier):
-    """A function or variable of the device (``__device__``)."""
+    """A device function or variable (``__device__``)."""
 
     mapper_method = "map_cuda_device"
 
@@ -42,13 +42,13 @@ class CudaConstant(DeclSpecifier):
 
 
 class CudaRestrictPointer(RestrictPointer):
-    """A pointer that is the only way to its memory (``__restrict__``)."""
+    """A pointer without aliases (``__restrict__``)."""
 
     mapper_method = "map_cuda_restrict_pointer"
 
 
 class CudaLaunchBounds(NestedDeclarator):
-    """A kernel with ``__launch_bounds__``: the most threads of a block, and the least blocks of a multiprocessor."""
+    """A kernel with ``__launch_bounds__``: the most threads per block and the fewest blocks per multiprocessor."""
 
     _kind = "launch_bounds"
     mapper_method = "map_cuda_launch_bounds"

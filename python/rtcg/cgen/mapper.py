@@ -1,18 +1,18 @@
-"""Maps over trees: `IdentityMapper` copies a tree, and a subclass changes what it overrides.
+"""Mappers over trees: `IdentityMapper` copies a tree, and subclasses change the nodes whose methods they override.
 
-What a method of `IdentityMapper` does with a node's parts stands in one table: they are kept, mapped as nodes, or
-handed to `map_expression`.
+One table defines what the methods of `IdentityMapper` do with the parts of a node: keep them, map them as nodes, or
+pass them to `map_expression`.
 """
 
 __all__ = ["ASTMapper", "IdentityMapper", "UnsupportedNodeError"]
 
 
 class UnsupportedNodeError(ValueError):
-    """A mapper has no method for a node."""
+    """A mapper has no method for the type of a node."""
 
 
 class ASTMapper:
-    """Calls for a node the method that its ``mapper_method`` names, and hands on all other arguments."""
+    """Calls the method that a node names in ``mapper_method``, and passes on all other arguments."""
 
     def __call__(self, node, *args, **kwargs):
         method = getattr(self, getattr(node, "mapper_method", ""), None)
@@ -33,7 +33,7 @@ class IdentityMapper(ASTMapper):
     """Copies a tree. Expressions (conditions, values, counts) go through `map_expression`, which subclasses define."""
 
     def map_expression(self, node, *args, **kwargs):
-        """The mapped expression: `node` is what the tree was built with, e.g. text or an `Expr`."""
+        """The mapped expression: `node` is the object that the tree was built with, such as text or an `Expr`."""
         raise NotImplementedError(f"{type(self).__name__} does not define map_expression")
 
 

@@ -1,4 +1,4 @@
-"""Maps over trees: `IdentityMapper` copies a tree, and a subclass changes what it overrides."""
+"""Mappers over trees: `IdentityMapper` copies a tree, and subclasses change the nodes whose methods they override."""
 
 from typing import Any
 
@@ -7,10 +7,10 @@ from rtcg.cgen._base import _Node
 __all__ = ["ASTMapper", "IdentityMapper", "UnsupportedNodeError"]
 
 class UnsupportedNodeError(ValueError):
-    """A mapper has no method for a node."""
+    """A mapper has no method for the type of a node."""
 
 class ASTMapper:
-    """Calls for a node the method that its ``mapper_method`` names, and hands on all other arguments."""
+    """Calls the method that a node names in ``mapper_method``, and passes on all other arguments."""
 
     def __call__(self, node: _Node, *args: Any, **kwargs: Any) -> Any: ...
     def handle_unsupported(self, node: _Node, *args: Any, **kwargs: Any) -> Any: ...

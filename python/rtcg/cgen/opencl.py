@@ -58,7 +58,7 @@ class CLGlobal(DeclSpecifier):
 
 
 class CLImage(Value):
-    """An image of `dims` dimensions; `mode` is ``"r"`` or ``"w"``."""
+    """An image with `dims` dimensions; `mode` is ``"r"`` or ``"w"``."""
 
     mapper_method = "map_cl_image"
 
@@ -69,7 +69,7 @@ class CLImage(Value):
 
 
 class CLVecTypeHint(NestedDeclarator):
-    """The hint of a vector type: `dtype` and `count`, or its name `type_str`."""
+    """A vector type hint: `dtype` and `count`, or its name `type_str`."""
 
     _kind = "vec_type_hint"
     mapper_method = "map_cl_vec_type_hint"
@@ -92,7 +92,7 @@ class _WorkGroupSize(NestedDeclarator):
 
 
 class CLWorkGroupSizeHint(_WorkGroupSize):
-    """A kernel that is mostly launched with a work-group of this size (``work_group_size_hint``)."""
+    """A kernel that is usually launched with a work-group of this size (``work_group_size_hint``)."""
 
     _kind = "work_group_size_hint"
     mapper_method = "map_cl_workgroup_size_hint"

@@ -39,13 +39,13 @@ class CLGlobal(DeclSpecifier):
     def __init__(self, subdecl: _Node) -> None: ...
 
 class CLImage(Value):
-    """An image of `dims` dimensions; `mode` is ``"r"`` or ``"w"``."""
+    """An image with `dims` dimensions; `mode` is ``"r"`` or ``"w"``."""
 
     mapper_method: ClassVar[str]
     def __init__(self, dims: int, mode: Literal["r", "w"], name: str) -> None: ...
 
 class CLVecTypeHint(NestedDeclarator):
-    """The hint of a vector type: `dtype` and `count`, or its name `type_str`."""
+    """A vector type hint: `dtype` and `count`, or its name `type_str`."""
 
     mapper_method: ClassVar[str]
     dtype: np.dtype[Any]

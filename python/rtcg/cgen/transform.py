@@ -1,9 +1,8 @@
 """Transformations of kernels that return trees.
 
-Where a number is asked for, the name of a tunable parameter may stand, or a pair of a name and its values. The tree
-then holds the name, which the program defines when it is compiled (``options=["-DTILE=8"]``), and the result's
-`parameters` has the names with the values to try, ready for a search space. :func:`parameters` collects those of a
-whole tree.
+In place of a number, one may pass the name of a tunable parameter, or a pair of a name and its values. The tree then
+holds the name, which the program defines at compilation (``options=["-DTILE=8"]``), and `parameters` of the result has
+the names with the values to try, ready for a search space. :func:`parameters` collects those of a whole tree.
 """
 
 from rtcg._messages import shown
@@ -14,14 +13,14 @@ __all__ = ["Transformed", "double_buffer", "parameters", "split", "stage", "unro
 
 
 class Transformed(Collection):
-    """The statements that a transformation made; part of a tree like any other node.
+    """The statements that a transformation created; part of a tree like any other node.
 
     Attributes
     ----------
     parameters : dict of str to list of int
         Tunable parameters that the statements hold, with the values to try.
     value : Expr or None
-        What the rest of the program reads: the tile in shared memory, or the array of loaded values.
+        The value for the rest of the program: the tile in shared memory, or the array of loaded values.
     """
 
     mapper_method = "map_transformed"
@@ -43,12 +42,12 @@ def parameters(tree):
     Returns
     -------
     dict of str to list of int
-        Names in the order of the tree, with the values to try; of a name that comes twice those that both have.
+        Names in the order of the tree, with the values to try; for a name that occurs twice, the values that both have.
 
     Raises
     ------
     ValueError
-        When two transformations name one parameter and share none of its values.
+        If two transformations name the same parameter and have no value in common.
     """
     found = {}
     for node in _walk(tree, set()):
@@ -63,7 +62,7 @@ def parameters(tree):
 
 
 def _walk(node, seen):
-    """The transformed parts of a tree: of nodes all attributes that are nodes, or lists and tuples of them."""
+    """The transformed parts of a tree; follows all attributes that are nodes, or lists and tuples of nodes."""
     if isinstance(node, (list, tuple)):
         for part in node:
             yield from _walk(part, seen)
@@ -80,73 +79,72 @@ def _transformed(made):
 
 
 def split(loop, n, remainder="guard", unroll=False):
-    """The loop in parts of `n` values: a loop over parts around a loop over the values of one.
+    """Split a loop into parts of `n` values: a loop over parts around a loop over the values of one part.
 
     Parameters
     ----------
     loop : For
         Counts upwards: ``int i = first``; ``i < end`` or ``i <= end``; ``++i`` or ``i += step``. Its body must neither
-        change the variable nor hold ``break``; ``end + n * step`` must fit into the variable's type.
+        change the variable nor contain ``break``; ``end + n * step`` must fit into the variable's type.
     n : int or str or (str, list of int)
-        Values of a part.
+        The number of values of a part.
     remainder : {"guard", "slab", None}
-        What becomes of values that fill no whole part: every value is compared with the end; or whole parts go without
-        comparison and a loop behind them does the rest; or there are none, as the caller knows.
+        How to handle an incomplete last part: compare every value with the end; or run whole parts without comparison
+        and the rest in a second loop; or nothing, if the caller knows that there is none.
     unroll : bool
-        Whether the inner loop is unrolled.
+        Whether to unroll the inner loop.
 
     Raises
     ------
     ValueError
-        The loop is of another form, or `n` is not positive.
+        If the loop has another form, or `n` is not positive.
     """
     return _transformed(cgen_split(loop, n, remainder, unroll))
 
 
 def unroll(loop, n=None):
-    """A copy of the loop, a `For`, unrolled `n` times, or wholly without `n`."""
+    """A copy of the loop, a `For`, unrolled `n` times, or completely without `n`."""
     return _transformed(cgen_unroll(loop, n))
 
 
 def stage(array, tile, origin, pitch=None, bounds=None, pad=1, name=None):
-    """A tile of an array in shared memory, copied by all threads of the block.
+    """Copy a tile of an array to shared memory, with all threads of the block.
 
     The result declares the tile, copies it and waits at a barrier, which all threads must reach. Its `value` is the
-    tile, to be read as ``tile[row, column]`` or ``tile[column]``. Before the tile is staged again, the program needs a
-    barrier of its own.
+    tile, to read as ``tile[row, column]`` or ``tile[column]``. The program needs its own barrier before it stages the
+    tile again.
 
     Parameters
     ----------
     array : Var
-        Points to elements of its dtype.
+        A pointer to elements of its dtype.
     tile : sequence of int, str or (str, list of int)
         Sizes of the tile in elements: columns, or rows and columns.
     origin : sequence of Expr, int or str
         Where the tile starts in the array, by row and column.
     pitch : Expr, int or str, optional
-        Elements from one row of the array to the next; needed for two sizes.
+        The distance between rows of the array in elements; required for two sizes.
     bounds : sequence of Expr, int or str, optional
-        Sizes of the array; what lies before its start or beyond them is zero in the tile. Without them the tile lies
-        inside.
+        Sizes of the array; elements outside it are zero in the tile. Without bounds the tile must be inside the array.
     pad : int or str or (str, list of int)
-        Elements added to every row of the tile, so that the elements of a column lie in different banks.
+        Elements of padding per row of the tile, so that the elements of a column are in different banks.
     name : str, optional
-        The name of the tile, by default the array's with ``_tile``. Two tiles in one scope need two names.
+        The name of the tile, by default that of the array with ``_tile``. Two tiles in one scope need different names.
     """
     return _transformed(cgen_stage(array, tile, origin, pitch, bounds, pad, name))
 
 
 def vectorise(load, width, name=None):
-    """`width` values from an element ``array[index]`` on, in one access.
+    """Load `width` values, starting at an element ``array[index]``, in one access.
 
-    The result's `value` is an array of the values. The address must be a multiple of the bytes loaded.
+    The `value` of the result is an array of the values. The address must be a multiple of the loaded bytes.
 
     Parameters
     ----------
     load : Expr
         An element of a `Var` whose dtype has vectors in CUDA: integers, float32, float64.
     width : {1, 2, 4} or str or (str, list of int)
-        Values loaded; at most 16 bytes.
+        The number of values, at most 16 bytes.
     name : str, optional
         The name of the array of values, by default that of the loaded array with ``_loaded``.
     """
@@ -154,20 +152,20 @@ def vectorise(load, width, name=None):
 
 
 def double_buffer(loop, dtype, size, load, use, buffers=2):
-    """The loop over tiles, which loads the next tile while the present one is used.
+    """A loop over tiles that loads the next tile while it uses the present one.
 
     Parameters
     ----------
     loop : For
-        Counts upwards as in `split`; its body is replaced. All threads of the block run it.
+        Counts upwards as in `split`; its body is replaced. All threads of the block must run it.
     dtype : dtype-like
         Type of the elements.
     size : int, str or Expr
-        Elements of a buffer in shared memory; known when the program is compiled.
+        The number of elements of a buffer in shared memory, a compile-time constant.
     load, use : callable
-        ``load(i, buffer)`` and ``use(i, buffer)`` get the loop's value and a buffer as `Expr`, and return nodes that
-        copy a tile and work on it. Neither needs a barrier for the buffers.
+        ``load(i, buffer)`` and ``use(i, buffer)`` take the loop's value and a buffer as `Expr`, and return nodes that
+        copy a tile and use it. Neither needs a barrier for the buffers.
     buffers : {1, 2} or str or (str, list of int)
-        With one buffer the next tile is loaded after the present one was used.
+        With one buffer the next tile is loaded after the present one has been used.
     """
     return _transformed(cgen_double_buffer(loop, dtype, size, buffers, load, use))

@@ -16,14 +16,14 @@ _Amount: TypeAlias = int | str | tuple[str, Sequence[int]]
 _Operand: TypeAlias = Expr | int | str
 
 class Transformed(Collection):
-    """The statements that a transformation made; part of a tree like any other node.
+    """The statements that a transformation created; part of a tree like any other node.
 
     Attributes
     ----------
     parameters : dict of str to list of int
         Tunable parameters that the statements hold, with the values to try.
     value : Expr or None
-        What the rest of the program reads: the tile in shared memory, or the array of loaded values.
+        The value for the rest of the program: the tile in shared memory, or the array of loaded values.
     """
 
     mapper_method: ClassVar[str]

@@ -1,9 +1,10 @@
 """Arrays on the device with NumPy's functions.
 
-Operations are enqueued in the current stream and do not wait; what brings elements to the host (`GPUArray.get`,
-printing, `bool`) does. "Array-like" is what `asarray` takes: arrays on the device are used where they are, anything
-else is copied there first, and a call waits for that copy. Results are arrays on the device. Errors have NumPy's types;
-those of the device (`rtcg.driver.MemoryError`, `rtcg.driver.LaunchError`) can come from any call.
+Operations are enqueued in the current stream and do not wait for it; only what copies elements to the host
+(`GPUArray.get`, printing, `bool`) waits. "Array-like" means whatever `asarray` accepts: arrays on the device are used
+in place, anything else is first copied to the device, and the call waits for that copy. Results are arrays on the
+device. Errors have NumPy's types; any call can also raise those of the device (`rtcg.driver.MemoryError`,
+`rtcg.driver.LaunchError`).
 """
 
 import builtins
@@ -36,14 +37,14 @@ def zeros(shape, dtype=np.float64, allocator=None, order="C"):
     shape : int or sequence of int
     dtype : dtype-like
     allocator : callable, optional
-        Of a number of bytes, such as `rtcg.tools.DeviceMemoryPool().allocate`; by default `rtcg.driver.mem_alloc`.
+        Takes a number of bytes, such as `rtcg.tools.DeviceMemoryPool().allocate`; by default `rtcg.driver.mem_alloc`.
     order : str
         C or F.
 
     Raises
     ------
     rtcg.driver.MemoryError
-        When the device has not that much memory.
+        If the device does not have enough memory.
     """
     array = GPUArray(shape, dtype, allocator, order=order)
     array._clear()
@@ -53,9 +54,9 @@ def zeros(shape, dtype=np.float64, allocator=None, order="C"):
 def full(shape, fill_value, dtype=None, allocator=None, order="C"):
     """A new array in which every element is `fill_value`; does not wait.
 
-    `shape` is an int or a sequence of int, `fill_value` a number or what is broadcast to the shape, `order` "C" or "F".
-    Without `dtype` the result has the dtype that NumPy gives it. `allocator` is a callable of a number of bytes.
-    `rtcg.driver.MemoryError` when the device has not that much memory.
+    `shape` is an int or a sequence of int, `fill_value` a number or an array that broadcasts to the shape, `order` "C"
+    or "F". Without `dtype` the result has the dtype that NumPy gives it. `allocator` is a callable that takes a number
+    of bytes. Raises `rtcg.driver.MemoryError` if the device does not have enough memory.
     """
     dtype = np.asarray(fill_value).dtype if dtype is None else dtype
     return GPUArray(shape, dtype, allocator, order=order).fill(fill_value)
@@ -75,10 +76,10 @@ def _memory_order(array):
 
 
 def empty_like(other_ary, dtype=None, order="K", shape=None):
-    """A new array with undefined contents, of the shape, memory order and dtype of `other_ary` unless given.
+    """A new array with undefined contents, with the shape, memory order and dtype of `other_ary` unless given.
 
-    `other_ary` is an array on the device, or what `numpy.asarray` takes, of which nothing is copied. `order` "K" and
-    "A" keep its memory order, "C" and "F" choose one. The memory comes from the allocator of `other_ary`. Does not
+    `other_ary` is an array on the device, or anything that `numpy.asarray` takes; its elements are not copied. `order`
+    "K" and "A" keep its memory order, "C" and "F" choose one. Memory comes from the allocator of `other_ary`. Does not
     wait.
     """
     if isinstance(other_ary, GPUArray):
@@ -89,7 +90,7 @@ def empty_like(other_ary, dtype=None, order="K", shape=None):
 
 
 def zeros_like(other_ary, dtype=None, order="K", shape=None):
-    """A new array of zeros, of the shape, memory order and dtype of `other_ary` unless given; does not wait.
+    """A new array of zeros, with the shape, memory order and dtype of `other_ary` unless given; does not wait.
 
     Parameters are those of `empty_like`.
     """
@@ -99,16 +100,16 @@ def zeros_like(other_ary, dtype=None, order="K", shape=None):
 
 
 def full_like(other_ary, fill_value, dtype=None, order="K", shape=None):
-    """A new array in which every element is `fill_value`, of the shape, order and dtype of `other_ary` unless given.
+    """A new array filled with `fill_value`, with the shape, order and dtype of `other_ary` unless given.
 
-    `fill_value` is a number or what is broadcast to the shape, and is converted to the dtype. Other parameters are
-    those of `empty_like`. Does not wait.
+    `fill_value` is a number or an array that broadcasts to the shape, and is converted to the dtype. Other parameters
+    are those of `empty_like`. Does not wait.
     """
     return empty_like(other_ary, dtype, order, shape).fill(fill_value)
 
 
 def ones_like(other_ary, dtype=None, order="K", shape=None):
-    """A new array of ones, of the shape, memory order and dtype of `other_ary` unless given; does not wait.
+    """A new array of ones, with the shape, memory order and dtype of `other_ary` unless given; does not wait.
 
     Parameters are those of `empty_like`.
     """
@@ -116,15 +117,15 @@ def ones_like(other_ary, dtype=None, order="K", shape=None):
 
 
 def to_gpu(ary, allocator=None):
-    """Copy a host array to a new array on the device; waits until the copy is done.
+    """Copy a host array to a new array on the device, and wait until the copy is done.
 
     Parameters
     ----------
     ary : array-like
-        Of any shape; of a dtype that has a C type (numbers, bool, structures). C or Fortran order is kept, what
-        has neither is copied in C order.
+        Of any shape, and of a dtype that has a C type (numbers, bool, structures). C and Fortran order are kept; an
+        array in neither order is copied to C order.
     allocator : callable, optional
-        Of a number of bytes; by default `rtcg.driver.mem_alloc`.
+        Takes a number of bytes; by default `rtcg.driver.mem_alloc`.
 
     Returns
     -------
@@ -136,7 +137,7 @@ def to_gpu(ary, allocator=None):
     TypeError
         For a dtype without a C type, such as object.
     rtcg.driver.MemoryError
-        When the device has not that much memory.
+        If the device does not have enough memory.
     """
     ary = np.asarray(ary)
     array = GPUArray(ary.shape, ary.dtype, allocator, order=_memory_order(ary))
@@ -145,12 +146,12 @@ def to_gpu(ary, allocator=None):
 
 
 def to_gpu_async(ary, allocator=None, stream=None):
-    """Begin to copy a host array to a new array on the device, in the order of `stream`.
+    """Copy a host array to a new array on the device, asynchronously in `stream`.
 
-    Returns a `GPUArray` of the shape and dtype of `ary`, whose elements are there when the stream got to the copy.
-    Page-locked memory (`rtcg.driver.pagelocked_empty`) is read when the stream got there and must stay unchanged until
-    then; other memory is read before the call returns, which waits for that alone. Parameters and errors are otherwise
-    those of `to_gpu`.
+    Returns a `GPUArray` with the shape and dtype of `ary`; its elements are valid once the stream has done the copy.
+    The stream reads page-locked memory (`rtcg.driver.pagelocked_empty`) at that time, so it must stay unchanged until
+    then. Other memory is read before the call returns, which is all that the call waits for. Parameters and errors are
+    otherwise those of `to_gpu`.
     """
     ary = np.asarray(ary)
     array = GPUArray(ary.shape, ary.dtype, allocator, order=_memory_order(ary))
@@ -159,14 +160,14 @@ def to_gpu_async(ary, allocator=None, stream=None):
 
 
 def arange(*args, dtype=None, stream=None, allocator=None):
-    """``arange([start,] stop[, step], dtype=None)``: evenly spaced numbers from `start` up to, without, `stop`.
+    """``arange([start,] stop[, step], dtype=None)``: evenly spaced numbers from `start` up to but not including `stop`.
 
-    A new array of one axis and of ``ceil((stop - start) / step)`` elements. Arguments are numbers of the host; the
-    dtype is theirs together, unless given (also as the fourth positional argument). Does not wait. Elements are
-    ``start + k * step`` in that dtype, with the difference of the first two, as they are converted to it, as the step:
-    that is how NumPy rounds. A `ZeroDivisionError` for a step of 0, an `OverflowError` for integers that the dtype does
-    not hold, a `ValueError` for a number of elements that is not finite, a `TypeError` for other than one to three
-    numbers, and for more than two elements of bool. `stream` is upstream's and of no effect.
+    Returns a new array with one axis of ``ceil((stop - start) / step)`` elements. Arguments are numbers on the host;
+    the dtype is their common one unless given (also as the fourth positional argument). Does not wait. Elements are
+    ``start + k * step`` in that dtype; the step is the difference of the first two elements after conversion to it,
+    which is how NumPy rounds. Raises `ZeroDivisionError` for a step of 0, `OverflowError` for integers that the dtype
+    does not hold, `ValueError` if the number of elements is not finite, and `TypeError` unless there are one to three
+    numbers, or for more than two elements of bool. `stream` is a parameter of PyCUDA's and has no effect.
     """
     if len(args) > 3:
         *args, dtype = args
@@ -195,7 +196,7 @@ def arange(*args, dtype=None, stream=None, allocator=None):
 
 
 def _arange_length(steps):
-    """The number of elements on the way of this many steps, a real or complex number."""
+    """The number of elements over a distance of `steps` steps, a real or complex number."""
     parts = [steps.real, steps.imag] if isinstance(steps, (complex, np.complexfloating)) else [steps]
     if not np.isfinite(parts).all():
         raise ValueError(f"arange: stop is {parts} steps away from start; expected a finite number")
@@ -213,11 +214,11 @@ def _arange_step(first, second, dtype):
 
 
 def broadcast_to(a, shape):
-    """A view of `a` in the larger shape `shape`, repeated by strides of 0; nothing is copied, and nothing waited for.
+    """A view of `a` broadcast to `shape` by strides of 0; nothing is copied. Does not wait.
 
-    `a` is an array on the device. Axes of length 1, and axes that are missing in front, are repeated. A `ValueError` if
-    the shapes do not fit. Unlike NumPy's, the view is not marked as read-only; all repetitions of an element are one
-    place in memory.
+    `a` is an array on the device. Axes of length 1 and missing leading axes are repeated. Raises `ValueError` if the
+    shapes do not fit. Unlike NumPy's, the view is not read-only; all repetitions of an element share one memory
+    location.
     """
     return a._broadcast_to(shape)
 
@@ -225,16 +226,17 @@ def broadcast_to(a, shape):
 def expand_dims(a, axis):
     """A view of the device array `a` with new axes of length 1 at the positions `axis`; does not wait.
 
-    `axis` is an int or a tuple of int, counted in the result. An `AxisError` for a position that the result has not.
+    `axis` is an int or a tuple of int, counted in the result. Raises `AxisError` for a position that the result does
+    not have.
     """
     return a._expand_dims(axis)
 
 
 def moveaxis(a, source, destination):
-    """A view of the device array `a` whose axes `source` are at the places `destination`; does not wait.
+    """A view of the device array `a` with its axes `source` moved to the positions `destination`; does not wait.
 
-    Both are an int, or as many ints each; other axes keep their order. An `AxisError` for an axis that `a` has not, a
-    `ValueError` for numbers of axes that differ or axes that are named twice.
+    Both are an int, or as many ints each; other axes keep their order. Raises `AxisError` for an axis that `a` does not
+    have, and `ValueError` if the numbers of axes differ or an axis is named twice.
     """
     return a._moveaxis(source, destination)
 
@@ -242,25 +244,26 @@ def moveaxis(a, source, destination):
 def flip(m, axis=None):
     """A view of the device array `m` with the order of elements reversed along `axis`; does not wait.
 
-    `axis` is None (all axes), an int or a tuple of int. An `AxisError` for an axis that `m` has not. The view has
-    negative strides; kernels of `rtcg.elementwise` take it as an operand, raw kernels get its first element's address.
+    `axis` is None (all axes), an int or a tuple of int. Raises `AxisError` for an axis that `m` does not have. The view
+    has negative strides; kernels of `rtcg.elementwise` accept it as an operand, and raw kernels get the address of its
+    first element.
     """
     return m._flip(axis)
 
 
 def reshape(a, *shape, order="C"):
-    """The elements of the device array `a` in another shape of as many elements; does not wait.
+    """The elements of the device array `a` in a new shape of the same size; does not wait.
 
-    A view where the memory layout allows, else a copy. The shape is given as ints or as one sequence; one length may be
-    -1. `order` is "C", "F" or "A". A `ValueError` if the number of elements differs.
+    Returns a view where the memory layout allows, else a copy. The shape is given as ints or as one sequence; one
+    length may be -1. `order` is "C", "F" or "A". Raises `ValueError` if the number of elements differs.
     """
     return a.reshape(*shape, order=order)
 
 
 def transpose(a, axes=None):
-    """A view of the device array `a` with its axes in the order `axes`, by default reversed; does not wait.
+    """A view of the device array `a` with its axes permuted to the order `axes`, by default reversed; does not wait.
 
-    A `ValueError` unless `axes` names each axis once.
+    Raises `ValueError` unless `axes` names each axis once.
     """
     return a.transpose(axes)
 
@@ -269,33 +272,33 @@ def transpose(a, axes=None):
 
 
 def _unary_parameters(x, /, *, out=None, dtype=None, stream=None):
-    """What functions of one operand take, for `inspect`."""
+    """The parameters of functions of one operand, for `inspect`."""
 
 
 def _binary_parameters(x1, x2, /, *, out=None, dtype=None, stream=None):
-    """What functions of two operands take, for `inspect`."""
+    """The parameters of functions of two operands, for `inspect`."""
 
 
 _UFUNC_SIGNATURES = {1: _inspect.signature(_unary_parameters), 2: _inspect.signature(_binary_parameters)}
 
 
 def _ufunc_docstring(name):
-    """What the function computes, and what NumPy's loops say of dtypes."""
+    """The docstring of a function: what it computes, and the dtype rules that follow from NumPy's loops."""
     loops = [loop.split("->") for loop in getattr(getattr(np, name, None), "types", ())]
     inputs, outputs = "".join(operands for operands, _ in loops), {result for _, result in loops}
     rules = []
     if outputs == {"?"}:
-        rules.append("The result is of bools.")
+        rules.append("The result is an array of bool.")
     elif loops and name not in ("floor", "ceil", "trunc") and not {"l", "q"} & set(inputs) and "d" in inputs:
-        rules.append("Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.")
+        rules.append("Integers and bools become floats: float16 for 8 bits, float32 for 16, else float64.")
     if loops and not set("efdg") & set(inputs):
-        rules.append("A TypeError for floats and complex numbers.")
+        rules.append("Raises TypeError for floats and complex numbers.")
     elif loops and not set("FD") & set(inputs):
-        rules.append("A TypeError for complex numbers.")
+        rules.append("Raises TypeError for complex numbers.")
     return f"""{_UFUNCS[name]}, element by element; does not wait.
 
-Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-new array, has the dtype of `numpy.{name}`, which `dtype` changes. Computed in `stream` if given.
+Operands are array-like or numbers and are broadcast; raises ValueError if their shapes do not fit. The result, `out` or
+a new array, has the dtype of `numpy.{name}` unless `dtype` is given. Computed in `stream` if given.
 
 {" ".join(rules)}""".rstrip()
 
@@ -319,24 +322,24 @@ _UFUNCS = {
     "multiply": "Products",
     "divide": "Quotients",
     "floor_divide": "Quotients rounded down",
-    "remainder": "Remainders with the divisor's sign",
-    "fmod": "Remainders with the dividend's sign, as C has them",
-    "power": "The first operand to the power of the second",
+    "remainder": "Remainders with the sign of the divisor",
+    "fmod": "Remainders with the sign of the dividend, as in C",
+    "power": "The first operand raised to the power of the second",
     "float_power": "Powers as float64 or complex128",
-    "bitwise_and": "Bits that both have",
-    "bitwise_or": "Bits that one or both have",
-    "bitwise_xor": "Bits that differ",
-    "left_shift": "Bits moved up by as many places as the second operand says",
-    "right_shift": "Bits moved down by as many places as the second operand says",
+    "bitwise_and": "Bitwise and",
+    "bitwise_or": "Bitwise or",
+    "bitwise_xor": "Bitwise exclusive or",
+    "left_shift": "Bits shifted to the left by the second operand",
+    "right_shift": "Bits shifted to the right by the second operand",
     "equal": "Whether elements are equal",
     "not_equal": "Whether elements differ",
     "less": "Whether the first operand is less than the second",
     "less_equal": "Whether the first operand is not greater than the second",
     "greater": "Whether the first operand is greater than the second",
     "greater_equal": "Whether the first operand is not less than the second",
-    "logical_xor": "Whether one of two elements is true and the other false",
-    "fmax": "The larger of two elements, of which a NaN loses",
-    "fmin": "The smaller of two elements, of which a NaN loses",
+    "logical_xor": "Whether exactly one of two elements is true",
+    "fmax": "The larger of two elements, ignoring NaN",
+    "fmin": "The smaller of two elements, ignoring NaN",
     "arctan2": "The angle of the point (x2, x1), from -pi to pi",
     "hypot": "The hypotenuse, sqrt(x1**2 + x2**2) without overflow",
     "copysign": "The first operand with the sign of the second",
@@ -349,13 +352,13 @@ _UFUNCS = {
     "ldexp": "x1 * 2**x2, exactly where it fits",
     "positive": "A copy",
     "negative": "The negatives",
-    "invert": "All bits inverted; of bools, not",
-    "absolute": "Absolute values; of complex numbers, their real lengths",
+    "invert": "All bits inverted, or logical not for bools",
+    "absolute": "Absolute values; for complex numbers, their moduli",
     "fabs": "Absolute values as floats",
-    "sign": "-1, 0 or 1 by the sign; of complex numbers, x / abs(x)",
+    "sign": "-1, 0 or 1 by the sign; for complex numbers, x / abs(x)",
     "sqrt": "Square roots; NaN below 0",
     "square": "Squares",
-    "reciprocal": "1 / x; of integers, rounded towards 0",
+    "reciprocal": "1 / x; for integers, rounded towards 0",
     "cbrt": "Cube roots",
     "exp": "e to the power of x",
     "exp2": "2 to the power of x",
@@ -364,9 +367,9 @@ _UFUNCS = {
     "log2": "Logarithms to base 2",
     "log10": "Logarithms to base 10",
     "log1p": "log(1 + x), accurate near 0",
-    "sin": "Sines of radians",
-    "cos": "Cosines of radians",
-    "tan": "Tangents of radians",
+    "sin": "Sines of angles in radians",
+    "cos": "Cosines of angles in radians",
+    "tan": "Tangents of angles in radians",
     "arcsin": "Angles in radians whose sine is x; NaN outside [-1, 1]",
     "arccos": "Angles in radians whose cosine is x; NaN outside [-1, 1]",
     "arctan": "Angles in radians whose tangent is x",
@@ -380,16 +383,16 @@ _UFUNCS = {
     "ceil": "Rounded up",
     "trunc": "Rounded towards 0",
     "rint": "Rounded to the nearest whole number, ties to even",
-    "deg2rad": "Degrees as radians",
-    "rad2deg": "Radians as degrees",
+    "deg2rad": "Degrees converted to radians",
+    "rad2deg": "Radians converted to degrees",
     "isnan": "Whether elements are NaN",
     "isinf": "Whether elements are infinite",
     "isfinite": "Whether elements are neither infinite nor NaN",
-    "signbit": "Whether the sign bit is set, as of -0.0",
+    "signbit": "Whether the sign bit is set, as in -0.0",
     "conjugate": "Complex conjugates",
     "bitwise_count": "The number of bits set in the absolute value, as uint8",
     "real": "Real parts",
-    "imag": "Imaginary parts; zeros of real numbers",
+    "imag": "Imaginary parts; zeros for real numbers",
 }
 for _name in _UFUNCS:
     globals()[_name] = _make_ufunc(_name)
@@ -411,9 +414,9 @@ bitwise_invert, bitwise_left_shift, bitwise_right_shift = invert, left_shift, ri
 def angle(z, deg=False, out=None, dtype=None, stream=None):
     """The angles of complex numbers in radians from -pi to pi, in degrees if `deg` is true; does not wait.
 
-    `z` is array-like of any shape; real numbers have the angle 0 or pi. The result, `out` or a new array, has z's shape
-    and the floating-point dtype of its parts (float64 for integers). In degrees it takes a second kernel. `stream` is
-    the stream to compute in.
+    `z` is array-like of any shape; the angle of a real number is 0 or pi. The result, `out` or a new array, has the
+    shape of `z` and the floating-point dtype of its parts (float64 for integers). Degrees take a second kernel. The
+    computation runs in `stream`.
     """
     out = out[0] if isinstance(out, tuple) else out
     result = _run_in_stream(stream, lambda: _ufunc("angle", (z,), None if deg else out, dtype))
@@ -421,11 +424,11 @@ def angle(z, deg=False, out=None, dtype=None, stream=None):
 
 
 def divmod(x1, x2, *, out=(None, None)):  # noqa: A001
-    """The quotient rounded down and the remainder with the divisor's sign, a tuple of two new arrays; does not wait.
+    """The quotient rounded down and the remainder with the sign of the divisor: two new arrays; does not wait.
 
-    As ``(floor_divide(x1, x2), remainder(x1, x2))``, in two kernels: operands are broadcast, and dtypes and errors are
-    those of these functions. `out` are two arrays or None. Integers divided by 0 give 0, as in NumPy, without its
-    warning.
+    Equal to ``(floor_divide(x1, x2), remainder(x1, x2))``, computed in two kernels: operands are broadcast, and dtypes
+    and errors are those of these functions. `out` is a pair of arrays or None. Integers divided by 0 give 0, as in
+    NumPy, but without its warning.
     """
     # Either may be an operand, which the other still reads.
     whole, rest = _ufunc("floor_divide", (x1, x2)), _ufunc("remainder", (x1, x2))
@@ -437,14 +440,14 @@ def _to_device(a):
 
 
 def _unmasked_to_device(name, array):
-    """An array on the device; masked ones are refused, whose masks would be lost."""
+    """An array on the device; refuses masked arrays, whose masks would be lost."""
     if isinstance(array, np.ma.MaskedArray):
         raise TypeError(f"{name} is a masked array; expected one without a mask, such as {name}.compressed()")
     return _named_to_device(name, array)
 
 
 def _named_to_device(name, array, expected="an array of numbers"):
-    """An array on the device; the error of anything else has its name."""
+    """An array on the device; errors about anything else contain its name."""
     if isinstance(array, GPUArray):
         return array
     try:
@@ -461,13 +464,14 @@ def _require_array(name, array):
 
 
 def asarray(a, dtype=None, order=None, *, copy=None, device=None):
-    """A device array of anything.
+    """Convert anything array-like to a device array, without a copy where possible.
 
-    Device arrays are shared, also those of other libraries (``__cuda_array_interface__``, DLPack), and nothing is
-    waited for; anything else goes through `numpy.asarray` and is copied, and the call waits for that copy. With `dtype`
-    another one is converted in a new array. With `copy` true there is always a copy; with False a `ValueError` if one
-    is needed. `device`, a `rtcg.driver.Device`, is where the result is: arrays of another device are copied. `order` is
-    of no effect. A `TypeError` for a dtype without a C type, such as object, a `ValueError` for another `device`.
+    Shares device arrays, including those of other libraries (``__cuda_array_interface__``, DLPack), and does not wait
+    for them. Anything else goes through `numpy.asarray` and is copied, and the call waits for that copy. A different
+    `dtype` means a conversion into a new array. If `copy` is true the result is always a copy; if False, `ValueError`
+    is raised when a copy is needed. `device`, a `rtcg.driver.Device`, says where the result is: arrays of another
+    device are copied. `order` has no effect. Raises `TypeError` for a dtype without a C type, such as object, and
+    `ValueError` for another `device`.
     """
     if device is not None:
         return _asarray_on(_as_device(device), a, dtype, copy)
@@ -500,18 +504,18 @@ def _asarray_on(device, a, dtype, copy):
 
 
 def array(object, dtype=None, *, copy=True, order="K"):  # noqa: A002
-    """A new device array of anything `asarray` takes; a copy even of a device array unless `copy` is false.
+    """A new device array of anything that `asarray` takes; copies even device arrays unless `copy` is false.
 
-    `dtype` is converted to. Does not wait for device arrays, but for the copy of what is on the host. `order` is of no
-    effect: copies keep the memory order.
+    Elements are converted to `dtype` if given. Does not wait for device arrays, but for the copy of host data. `order`
+    has no effect: copies keep the memory order.
     """
     return asarray(object, dtype, copy=copy if isinstance(object, GPUArray) else None)
 
 
 def asnumpy(a):
-    """A NumPy array with the elements of `a`; waits until they are there.
+    """A NumPy array with the elements of `a`; waits until they have arrived.
 
-    A device array is copied to new host memory in its memory order; anything else goes through `numpy.asarray`.
+    A device array is copied to new host memory in its own memory order; anything else goes through `numpy.asarray`.
     """
     return a.get() if isinstance(a, GPUArray) else np.asarray(a)
 
@@ -521,12 +525,13 @@ _DLPACK_HOST, _DLPACK_CUDA = 1, 2
 
 
 def from_dlpack(x, /, *, device=None, copy=None):
-    """A `GPUArray` over the memory of an object with ``__dlpack__``; nothing is copied unless its memory is the host's.
+    """A `GPUArray` over the memory of an object with ``__dlpack__``; copies only if that memory is on the host.
 
-    Earlier work on the object in the legacy default stream is done before what uses the array. The array keeps the
-    object's memory alive. With `copy` true the memory is the array's own; with False there is a `ValueError` for an
-    object in host memory, which is else copied, and the call waits for that. `device`, a `rtcg.driver.Device`, is where
-    the result is: memory of another one is copied there, with a `ValueError` if `copy` is False.
+    Work already enqueued on the object in the legacy default stream finishes before anything that uses the array. The
+    array keeps the object's memory alive. If `copy` is true the array has memory of its own. An object in host memory
+    is copied, and the call waits for that copy; with `copy` False it raises `ValueError` instead. `device`, a
+    `rtcg.driver.Device`, says where the result is: memory of another device is copied there, which raises `ValueError`
+    if `copy` is False.
     """
     if isinstance(x, GPUArray) and not copy and device is None:
         # Not over a tensor over it: the array keeps what `x` keeps, and not all that it was ever made from.
@@ -552,21 +557,21 @@ def _elementwise_extremum(name, a, b, out, stream, dtype):
 
 
 def maximum(a, b, out=None, stream=None, *, dtype=None):
-    """The larger of two elements; NaN wins, as in `numpy.maximum`.
+    """The larger of two elements, or NaN if either is NaN, as in `numpy.maximum`.
 
-    Operands are array-like and broadcast (a `ValueError` if their shapes do not fit); complex numbers are ordered by
+    Operands are array-like and are broadcast (`ValueError` if their shapes do not fit); complex numbers are ordered by
     real, then imaginary part. The result, `out` or a new array, has their common dtype, or `dtype`. Computed in
-    `stream` if given; does not wait. `fmax` prefers the number to the NaN.
+    `stream` if given; does not wait. `fmax` ignores NaN instead.
     """
     return _elementwise_extremum("maximum", a, b, out, stream, dtype)
 
 
 def minimum(a, b, out=None, stream=None, *, dtype=None):
-    """The smaller of two elements; NaN wins, as in `numpy.minimum`.
+    """The smaller of two elements, or NaN if either is NaN, as in `numpy.minimum`.
 
-    Operands are array-like and broadcast (a `ValueError` if their shapes do not fit); complex numbers are ordered by
+    Operands are array-like and are broadcast (`ValueError` if their shapes do not fit); complex numbers are ordered by
     real, then imaginary part. The result, `out` or a new array, has their common dtype, or `dtype`. Computed in
-    `stream` if given; does not wait. `fmin` prefers the number to the NaN.
+    `stream` if given; does not wait. `fmin` ignores NaN instead.
     """
     return _elementwise_extremum("minimum", a, b, out, stream, dtype)
 
@@ -574,8 +579,8 @@ def minimum(a, b, out=None, stream=None, *, dtype=None):
 def logical_and(x1, x2, /, out=None, *, allocator=None):
     """Whether both elements are true, element by element: an array of bool; does not wait.
 
-    Operands are array-like of any dtype and broadcast: a `ValueError` if their shapes do not fit. What is not 0 is
-    true, NaN too. The result is in `out` or a new array, from `allocator` if given.
+    Operands are array-like of any dtype and are broadcast; raises `ValueError` if their shapes do not fit. Anything but
+    0 is true, including NaN. The result goes to `out`, or to a new array from `allocator` if given.
     """
     return _native.call_with_allocator(allocator, _ufunc, "logical_and", (x1, x2), out)
 
@@ -583,26 +588,26 @@ def logical_and(x1, x2, /, out=None, *, allocator=None):
 def logical_or(x1, x2, /, out=None, *, allocator=None):
     """Whether at least one of two elements is true: an array of bool; does not wait.
 
-    Operands are array-like of any dtype and broadcast: a `ValueError` if their shapes do not fit. What is not 0 is
-    true, NaN too. The result is in `out` or a new array, from `allocator` if given.
+    Operands are array-like of any dtype and are broadcast; raises `ValueError` if their shapes do not fit. Anything but
+    0 is true, including NaN. The result goes to `out`, or to a new array from `allocator` if given.
     """
     return _native.call_with_allocator(allocator, _ufunc, "logical_or", (x1, x2), out)
 
 
 def logical_not(x, /, out=None, *, allocator=None):
-    """Whether the element is false, that is 0: an array of bool of the shape of `x`; does not wait.
+    """Whether each element is false, that is 0: an array of bool with the shape of `x`; does not wait.
 
-    `x` is array-like of any dtype; NaN is true. The result is in `out` or a new array, from `allocator` if given.
+    `x` is array-like of any dtype; NaN is true. The result goes to `out`, or to a new array from `allocator` if given.
     """
     return _native.call_with_allocator(allocator, _ufunc, "logical_not", (x,), out)
 
 
 def where(criterion, then_=None, else_=None, out=None, stream=None):
-    """`then_` where the criterion is true, else `else_`; with the criterion alone, `nonzero`.
+    """Elements of `then_` where the criterion is true, else of `else_`; with the criterion alone, `nonzero`.
 
-    Operands are array-like and broadcast, and may be numbers: a `ValueError` if shapes do not fit. The result, `out` or
-    a new array, has the common dtype of `then_` and `else_`; both are read, and what is not chosen is left out.
-    Computed in `stream` if given. Does not wait, but with the criterion alone for the number of results.
+    Operands are array-like or numbers and are broadcast; raises `ValueError` if shapes do not fit. The result, `out` or
+    a new array, has the common dtype of `then_` and `else_`. Both are read in full, whichever is chosen. Computed in
+    `stream` if given. Does not wait, except with the criterion alone, for the number of results.
     """
     if then_ is None and else_ is None:
         return nonzero(criterion)  # noqa: F821
@@ -612,10 +617,10 @@ def where(criterion, then_=None, else_=None, out=None, stream=None):
 def clip(a, a_min=None, a_max=None, out=None, *, min=None, max=None):  # noqa: A002
     """Elements limited to the range from `a_min` to `a_max`, either of which may be None; does not wait.
 
-    `a` is array-like; limits are numbers or arrays that are broadcast with it (a `ValueError` if shapes do not fit),
-    also by the names `min` and `max`. A Python integer may be one that the dtype of `a` does not hold if it limits
-    nothing, else it is an `OverflowError`. The result, `out` or a new array, has the common dtype. NaN stays NaN.
-    Without limits it is a copy.
+    `a` is array-like; limits are numbers or arrays that are broadcast with it (`ValueError` if shapes do not fit), and
+    can also be named `min` and `max`. A Python integer that the dtype of `a` does not hold is allowed if it limits
+    nothing, else it raises `OverflowError`. The result, `out` or a new array, has the common dtype. NaN stays NaN.
+    Without limits the result is a copy.
     """
     low, high = a_min if min is None else min, a_max if max is None else max
     a = _to_device(a)
@@ -636,10 +641,10 @@ def clip(a, a_min=None, a_max=None, out=None, *, min=None, max=None):  # noqa: A
 def round(a, decimals=0, out=None):  # noqa: A001
     """Elements rounded to `decimals` places, halves to even; does not wait.
 
-    `a` is array-like; the result, `out` or a new array, has its shape and dtype. Other than 0 decimals are rounded
-    after a multiplication by a power of 10, as NumPy does it, so that binary fractions may be off by one in the last
-    place. With negative `decimals` integers are rounded to tens, by way of float64. Of bools
-    the result is float16, and other decimals are a `TypeError`.
+    `a` is array-like; the result, `out` or a new array, has its shape and dtype. With `decimals` other than 0 elements
+    are first scaled by a power of 10, as in NumPy, so that binary fractions may be off by one in the last place. With
+    negative `decimals` integers are rounded to tens, hundreds and so on, via float64. Bools give float16, and raise
+    `TypeError` for `decimals` other than 0.
     """
     a, decimals = _to_device(a), operator.index(decimals)
     if a.dtype.kind in "iu" and decimals >= 0:
@@ -663,9 +668,10 @@ around = round
 def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
     """Whether ``|a - b| <= atol + rtol * |b|``, element by element: a new array of bool; does not wait.
 
-    Operands are array-like and broadcast: a `ValueError` if their shapes do not fit. Equal infinities are close; NaN is
-    close to nothing, but to NaN if `equal_nan` is true. Not symmetric, as in NumPy: `b` is the reference, and becomes
-    float64 where it is of integers or bools. Tolerances are numbers or arrays that are broadcast.
+    Operands are array-like and are broadcast; raises `ValueError` if their shapes do not fit. Equal infinities are
+    close; NaN is close to nothing, except to NaN if `equal_nan` is true. As in NumPy the test is not symmetric: `b` is
+    the reference, and is converted to float64 if it has integers or bools. Tolerances are numbers or arrays that are
+    broadcast.
     """
     a, b = _to_device(a), _to_device(b)
     if b.dtype.kind in "iub":
@@ -676,7 +682,7 @@ def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
 
 
 def allclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
-    """Whether all elements of `a` and `b` are close, a bool; waits for it.
+    """Whether all elements of `a` and `b` are close, as a bool; waits for the answer.
 
     Operands and tolerances are those of `isclose`: they are broadcast, with a `ValueError` if their shapes do not fit.
     """
@@ -684,7 +690,7 @@ def allclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
 
 
 def array_equal(a1, a2, equal_nan=False):
-    """Whether two arrays have the same shape and equal elements, a bool; waits for it unless shapes differ.
+    """Whether two arrays have the same shape and equal elements, as a bool; waits for the answer unless shapes differ.
 
     Operands are array-like of any dtype. NaN equals NaN only if `equal_nan` is true.
     """
@@ -699,8 +705,8 @@ def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
     """A new array of `x` in which NaN and infinities are replaced by numbers; does not wait.
 
     `x` is array-like. NaN becomes `nan`, infinities become `posinf` and `neginf`, by default the largest and the
-    smallest number of the dtype; complex numbers have both parts replaced, and other dtypes are copied. `copy` is of no
-    effect: `x` stays as it is.
+    smallest number of the dtype; both parts of complex numbers are replaced, and other dtypes are copied. `copy` has no
+    effect: `x` is never changed.
     """
     x = _to_device(x)
     if x.dtype.kind == "c":
@@ -727,27 +733,29 @@ def _is_axis(value):
 def _reduction_parameters(
     a, axis=None, dtype=None, out=None, *, keepdims=False, initial=None, where=None, ddof=0, stream=None, allocator=None
 ):
-    """What reductions take, for `inspect`."""
+    """The parameters of reductions, for `inspect`."""
 
 
 #: What each computes, its dtype, and what it does of no elements.
 _REDUCTIONS = {
-    "sum": ("The sum", "integers narrower than int64 are summed in it. 0 of no elements"),
-    "prod": ("The product", "integers narrower than int64 are multiplied in it. 1 of no elements"),
-    "max": ("The largest element", "that of `a`. NaN if there is one; a ValueError for no elements without `initial`"),
-    "min": ("The smallest element", "that of `a`. NaN if there is one; a ValueError for no elements without `initial`"),
-    "mean": ("The mean", "float64 of integers; float16 is summed in float32. NaN of no elements"),
-    "var": ("The variance, with the divisor ``n - ddof``", "float64 of integers, real of complex numbers. NaN of no "
-            "elements"),
-    "std": ("The standard deviation, the square root of `var`", "that of `var`. NaN of no elements"),
-    "ptp": ("The largest element less the smallest", "that of `a`. A ValueError for no elements"),
-    "any": ("Whether at least one element is not 0", "bool. False of no elements"),
-    "all": ("Whether no element is 0", "bool. True of no elements"),
-    "argmin": ("The index of the first smallest element", "int64; counted in the flattened array without `axis`. A "
-               "ValueError for no elements"),
-    "argmax": ("The index of the first largest element", "int64; counted in the flattened array without `axis`. A "
-               "ValueError for no elements"),
-    "count_nonzero": ("The number of elements that are not 0", "int64. 0 of no elements"),
+    "sum": ("The sum", "that of `a`, with narrower integers widened to 64 bits. 0 for no elements"),
+    "prod": ("The product", "that of `a`, with narrower integers widened to 64 bits. 1 for no elements"),
+    "max": ("The largest element", "that of `a`. NaN if there is one; raises ValueError for no elements unless "
+            "`initial` is given"),
+    "min": ("The smallest element", "that of `a`. NaN if there is one; raises ValueError for no elements unless "
+            "`initial` is given"),
+    "mean": ("The mean", "that of `a`, or float64 for integers; float16 is summed in float32. NaN for no elements"),
+    "var": ("The variance, with the divisor ``n - ddof``", "that of `a`, or float64 for integers, and real for "
+            "complex numbers. NaN for no elements"),
+    "std": ("The standard deviation, the square root of `var`", "that of `var`. NaN for no elements"),
+    "ptp": ("The largest element minus the smallest", "that of `a`. Raises ValueError for no elements"),
+    "any": ("Whether at least one element is not 0", "bool. False for no elements"),
+    "all": ("Whether no element is 0", "bool. True for no elements"),
+    "argmin": ("The index of the first smallest element", "int64; an index into the flattened array without `axis`. "
+               "Raises ValueError for no elements"),
+    "argmax": ("The index of the first largest element", "int64; an index into the flattened array without `axis`. "
+               "Raises ValueError for no elements"),
+    "count_nonzero": ("The number of elements that are not 0", "int64. 0 for no elements"),
 }  # fmt: skip
 
 # Their result is no combination of elements, which a first value could take part in.
@@ -755,10 +763,10 @@ _WITHOUT_INITIAL = ("mean", "var", "std", "argmin", "argmax", "count_nonzero")
 
 _REDUCTION_DOC = """{what}, of all elements or along `axis`; does not wait.
 
-`a` is array-like; `axis` is None (all), an int or a tuple of int: an AxisError for one that `a` has not. The result,
-`out` or a new array, has no axes, or those that are left; its dtype, unless `dtype` says otherwise: {dtype}. Elements
-where `where` is false are left out{initial}, and `keepdims` leaves reduced axes with length 1. A dtype, or
-a stream, in the place of `axis` is seen, as upstream has it there.{method}
+`a` is array-like; `axis` is None (all), an int or a tuple of int; raises AxisError for one that `a` does not have. The
+result, `out` or a new array, has the remaining axes, if any. Without `dtype` its dtype is {dtype}.
+Elements where `where` is false are left out{initial}, and `keepdims` keeps reduced axes with length 1. As in PyCUDA,
+a dtype or a stream may take the place of `axis`.{method}
 """
 
 
@@ -782,7 +790,7 @@ def _make_reduction(name):
 
     device_function.__name__ = device_function.__qualname__ = name
     what, dtype = _REDUCTIONS[name]
-    initial = "" if name in _WITHOUT_INITIAL else ", `initial` takes part"
+    initial = "" if name in _WITHOUT_INITIAL else ", `initial` is included"
     method = " One pass, by Chan's parallel update of means and squared deviations." if name in ("var", "std") else ""
     text = _REDUCTION_DOC.format(what=what, dtype=dtype, initial=initial, method=method)
     device_function.__doc__ = _wrap_paragraphs(text)
@@ -800,18 +808,18 @@ amax, amin = max, min
 
 
 def cumsum(a, axis=None, dtype=None, out=None):
-    """Running sums along `axis`, or of the flattened array if it is None; does not wait.
+    """Cumulative sums along `axis`, or of the flattened array if it is None; does not wait.
 
-    `a` is array-like; the result, `out` or a new array, has its shape (one axis if flattened). `dtype` is that of the
-    sums, by default NumPy's: integers narrower than int64 are widened. An `AxisError` for an axis that `a` has not. One
-    pass over memory, a scan with decoupled look-back (Merrill and Garland, 2016), which adds floats in another order
-    than NumPy.
+    `a` is array-like; the result, `out` or a new array, has its shape (one axis if flattened). Sums are computed in
+    `dtype`, by default NumPy's: integers narrower than int64 are widened. Raises `AxisError` for an axis that `a` does
+    not have. Uses a scan in one pass over memory with decoupled look-back (Merrill and Garland, 2016), which adds
+    floats in a different order than NumPy.
     """
     return _convert_to_out(out, _native.array_cumulative(_to_device(a), "sum", axis, dtype))
 
 
 def cumprod(a, axis=None, dtype=None, out=None):
-    """Running products along `axis`, or of the flattened array if it is None; does not wait.
+    """Cumulative products along `axis`, or of the flattened array if it is None; does not wait.
 
     Shapes, dtypes, errors and the algorithm are those of `cumsum`.
     """
@@ -819,12 +827,12 @@ def cumprod(a, axis=None, dtype=None, out=None):
 
 
 def _convert_to_out(out, result):
-    """The result; or `out`, with it, if it has its shape: as NumPy's, reductions and scans convert to any dtype."""
+    """The result; or `out`, filled with it if shapes agree: like NumPy's, reductions and scans convert to any dtype."""
     return _copy_to_out(out, result if out is None else result.astype(_require_array("out", out).dtype))
 
 
 def _copy_to_out(out, result):
-    """The result; or `out`, with it, if it has its shape and a dtype that the rule "same_kind" allows."""
+    """The result; or `out`, filled with it if shapes agree and the rule "same_kind" allows the conversion."""
     if out is None:
         return result
     _native.array_store(result, _require_array("out", out))
@@ -835,22 +843,22 @@ def _copy_to_out(out, result):
 
 
 def matmul(x1, x2, /, out=None):
-    """The matrix product, with NumPy's rules for operands of one axis and for batches; does not wait.
+    """The matrix product, with NumPy's rules for operands with one axis and for batches; does not wait.
 
     Parameters
     ----------
     x1, x2 : array-like
-        Of shapes ``(..., m, k)`` and ``(..., k, n)``; leading axes are broadcast. Numbers of any dtype; the result's is
-        NumPy's. Sums of float16 and bfloat16 are accumulated in float32.
+        Of shapes ``(..., m, k)`` and ``(..., k, n)``; leading axes are broadcast. Numbers of any dtype; the result has
+        NumPy's dtype. Sums of float16 and bfloat16 are accumulated in float32.
     out : GPUArray, optional
-        For the result, of its shape and of a dtype that it may be cast to by the rule "same_kind".
+        Receives the result; has its shape and a dtype to which the rule "same_kind" allows a cast.
 
     Raises
     ------
     ValueError
-        When the shapes do not fit, or an operand has no axis.
+        If the shapes do not fit, or an operand has no axis.
     TypeError
-        When the result may not be cast to the dtype of `out`.
+        If the result may not be cast to the dtype of `out`.
     """
     if out is not None:
         _require_array("out", out)
@@ -858,13 +866,13 @@ def matmul(x1, x2, /, out=None):
 
 
 def dot(a, b, dtype=None, stream=None, allocator=None, *, out=None):
-    """The inner product of vectors, and of all elements of arrays of one shape, as upstream's; else `numpy.dot`.
+    """The inner product of vectors and of arrays of one shape, as in PyCUDA; else `numpy.dot`.
 
     Matrices of one shape are multiplied as matrices if they are square and no `dtype` is given. The result is a new
-    array, without axes for inner products; `dtype` is that of an inner product. Operands are array-like; a `ValueError`
-    when shapes do not fit. `stream` is what inner products are computed in, `allocator` is what allocates. `out`, which
-    is seen in the place of `dtype` too, gets the result: a `ValueError` unless it has its shape and dtype. Does not
-    wait.
+    array, without axes for inner products; `dtype` applies to inner products. Operands are array-like; raises
+    `ValueError` if shapes do not fit. Inner products are computed in `stream`, and memory comes from `allocator`.
+    `out`, which may also be passed in the place of `dtype`, receives the result; raises `ValueError` unless it has the
+    right shape and dtype. Does not wait.
     """
     if isinstance(dtype, GPUArray):
         # NumPy's third argument is `out`.
@@ -889,37 +897,37 @@ def dot(a, b, dtype=None, stream=None, allocator=None, *, out=None):
 
 
 def vdot(a, b):
-    """The inner product of all elements, those of `a` conjugated: a new array without axes; does not wait.
+    """The inner product of all elements, with those of `a` conjugated: a new array without axes; does not wait.
 
-    Operands are array-like of any shapes and of as many elements, taken in C order: a `ValueError` for different
-    numbers. The dtype is the common one.
+    Operands are array-like of any shape, are flattened in C order, and raise `ValueError` unless they have the same
+    number of elements. The result has the common dtype.
     """
     return _native.array_dot_flat(_to_device(a).ravel().conj(), _to_device(b).ravel())
 
 
 def inner(a, b):
-    """Sums of products over the last axes, ``a.shape[:-1] + b.shape[:-1]`` in shape; does not wait.
+    """Sums of products over the last axes, with the shape ``a.shape[:-1] + b.shape[:-1]``; does not wait.
 
-    Operands are array-like; where one has no axis it is their product. The result is a new array of the common dtype. A
-    `ValueError` when the last axes differ in length. By `matmul`.
+    Operands are array-like; if one has no axis, the result is their product. The result is a new array of the common
+    dtype. Raises `ValueError` if the last axes differ in length. Uses `matmul`.
     """
     a, b = _to_device(a), _to_device(b)
     return tensordot(a, b, ((-1,), (-1,))) if a.ndim and b.ndim else a * b
 
 
 def outer(a, b, out=None):
-    """All products of an element of `a` with one of `b`, as a matrix of ``a.size`` by ``b.size``; does not wait.
+    """The products of each element of `a` with each of `b`, as a matrix of ``a.size`` by ``b.size``; does not wait.
 
-    Operands are array-like and flattened. The result, `out` or a new array, has the common dtype.
+    Operands are array-like and are flattened. The result, `out` or a new array, has the common dtype.
     """
     return _ufunc("multiply", (_to_device(a).ravel()[:, None], _to_device(b).ravel()[None, :]), out)
 
 
 def vecdot(x1, x2, /, out=None, *, axis=-1):
-    """Sums of products along `axis`, `x1` conjugated; the other axes are broadcast. Does not wait.
+    """Sums of products along `axis`, with `x1` conjugated; other axes are broadcast. Does not wait.
 
-    Operands are array-like; the result, `out` or a new array of the common dtype, has not the axis. A `ValueError` when
-    the lengths along the axis differ or the other axes do not fit. Products are written to memory before they are
+    Operands are array-like; the result, `out` or a new array of the common dtype, lacks that axis. Raises `ValueError`
+    if the lengths along the axis differ or the other axes do not fit. Products are written to memory before they are
     summed.
     """
     x1, x2 = _to_device(x1), _to_device(x2)
@@ -930,11 +938,11 @@ def vecdot(x1, x2, /, out=None, *, axis=-1):
 
 
 def tensordot(a, b, axes=2):
-    """Sums of products over pairs of axes: a new array of the other axes of `a`, then of `b`; does not wait.
+    """Sums of products over pairs of axes: a new array with the other axes of `a`, then of `b`; does not wait.
 
     `axes` is a number n (the last n axes of `a`, the first n of `b`), or two lists of axes. Operands are array-like;
-    the result has their common dtype. A `ValueError` when the lengths of paired axes differ. One matrix product of the
-    operands, which are copied where their layout has to be rearranged.
+    the result has their common dtype. Raises `ValueError` if the lengths of paired axes differ. Uses one matrix product
+    of the operands, which are copied if their layout has to be rearranged.
     """
     a, b = _to_device(a), _to_device(b)
     if isinstance(axes, (int, np.integer)):
@@ -960,8 +968,8 @@ def tensordot(a, b, axes=2):
 def trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
     """The sum of the diagonal `offset` of the axes `axis1` and `axis2`; does not wait.
 
-    `a` is array-like with at least two axes (else a `ValueError`). The result, `out` or a new array, has the other axes
-    of `a`, and `dtype`, by default that of `sum`.
+    `a` is array-like with at least two axes (else `ValueError`). The result, `out` or a new array, has the other axes
+    of `a`, and `dtype`, which is by default that of `sum`.
     """
     return _to_device(a).diagonal(offset, axis1, axis2).sum(-1, dtype, out)
 
@@ -972,7 +980,7 @@ def trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
 def copy(a, order="K"):
     """A copy of the device array `a` in new device memory; does not wait.
 
-    `order` is "K" (that of `a`), "C", "F" or "A".
+    `order` is "K" (as in `a`), "C", "F" or "A".
     """
     return a.copy(order)
 
@@ -980,17 +988,18 @@ def copy(a, order="K"):
 def astype(x, dtype, /, *, copy=True, device=None):
     """The device array `x` converted to `dtype`, as C converts numbers; does not wait.
 
-    A new array; `x` itself if `copy` is false and it has that dtype. The fraction of floats that become integers is cut
-    off, and values outside the range are undefined. `device`, a `rtcg.driver.Device`, is where the result is.
+    Returns a new array, or `x` itself if `copy` is false and it has that dtype. Floats are truncated towards 0 when
+    they become integers, and values out of range are undefined. `device`, a `rtcg.driver.Device`, says where the result
+    is.
     """
     return (x if device is None else x.to_device(_as_device(device))).astype(dtype, copy=copy)
 
 
 def copyto(dst, src, casting="same_kind", where=True):
-    """Write `src`, broadcast and converted, to the device array `dst`, where the mask `where` holds; does not wait.
+    """Write `src`, broadcast and converted, to the device array `dst` where the mask `where` is true; does not wait.
 
-    Returns None. `src` is array-like, `where` true or an array of bool that is broadcast (else a `TypeError`). A
-    `TypeError` too when the dtype of `src` cannot be converted by the rule `casting`, a `ValueError` when shapes do not
+    Returns None. `src` is array-like; `where` is true or an array of bool that is broadcast (else `TypeError`). Also
+    raises `TypeError` if the rule `casting` does not allow the conversion of `src`, and `ValueError` if shapes do not
     fit.
     """
     if isinstance(src, (GPUArray, np.ndarray)) and not np.can_cast(src.dtype, dst.dtype, casting):
@@ -1006,11 +1015,11 @@ def copyto(dst, src, casting="same_kind", where=True):
 
 
 def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0):
-    """`num` evenly spaced numbers from `start` to `stop`, which is the last one if `endpoint` is true; does not wait.
+    """`num` evenly spaced numbers from `start` to `stop`, including `stop` if `endpoint` is true; does not wait.
 
-    A new array of `num` elements, float64 unless `dtype` says otherwise; or of more axes if `start` and `stop` are
-    array-like, with the numbers along `axis`. With `retstep` a tuple of it and the step. Integers are rounded down. A
-    `ValueError` for a negative `num`. Elements are ``start + k * step``, as NumPy's.
+    Returns a new array of `num` elements, float64 unless `dtype` says otherwise. If `start` and `stop` are array-like
+    it has more axes, and the numbers are along `axis`. With `retstep`, returns a tuple of the array and the step.
+    Integers are rounded down. Raises `ValueError` for a negative `num`. Elements are ``start + k * step``, as in NumPy.
     """
     num = operator.index(num)
     if num < 0:
@@ -1044,8 +1053,8 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
 def eye(N, M=None, k=0, dtype=np.float64, order="C"):  # noqa: N803
     """A matrix of `N` by `M` (by default `N`) with ones on the diagonal `k` and zeros elsewhere; does not wait.
 
-    A new array of `dtype` in the memory order `order` ("C" or "F"). `k` is positive above the main diagonal; one
-    outside the matrix has no elements.
+    Returns a new array of `dtype` in the memory order `order` ("C" or "F"). `k` is positive above the main diagonal; a
+    diagonal outside the matrix has no elements.
     """
     result = zeros((N, N if M is None else M), dtype, order=order)
     if 0 not in result.shape:
@@ -1078,7 +1087,7 @@ def ndim(a):
 def size(a, axis=None):
     """The number of elements of a device array, or the length of `axis`: an int; does not wait for elements.
 
-    An `IndexError` for an axis that the array has not.
+    Raises `IndexError` for an axis that the array does not have.
     """
     return a.size if axis is None else a.shape[axis]
 
@@ -1086,8 +1095,7 @@ def size(a, axis=None):
 def tril(m, k=0):
     """The lower triangle: a new array in which elements above the diagonal `k` are 0; does not wait.
 
-    `m` is array-like with two axes or more, of which the last two are matrices; one axis is repeated as rows. The dtype
-    stays.
+    `m` is array-like; its last two axes are matrices, and a single axis is repeated as rows. The dtype is kept.
     """
     return where(_distance_below_diagonal(m) >= -k, m, zeros((), m.dtype))
 
@@ -1095,8 +1103,7 @@ def tril(m, k=0):
 def triu(m, k=0):
     """The upper triangle: a new array in which elements below the diagonal `k` are 0; does not wait.
 
-    `m` is array-like with two axes or more, of which the last two are matrices; one axis is repeated as rows. The dtype
-    stays.
+    `m` is array-like; its last two axes are matrices, and a single axis is repeated as rows. The dtype is kept.
     """
     return where(_distance_below_diagonal(m) <= -k, m, zeros((), m.dtype))
 

@@ -1,4 +1,4 @@
-"""Elements chosen by conditions, masks and numbers of choices; part of `rtcg.numpy`."""
+"""Elements selected by conditions, masks and indices of choices; part of `rtcg.numpy`."""
 
 import numpy as np
 
@@ -11,10 +11,10 @@ __all__ = [
 
 
 def compress(condition, a, axis=None, out=None):
-    """The subarrays along `axis`, or elements of the flattened array, for which `condition` is true.
+    """The subarrays along `axis`, or elements of the flattened array, where `condition` is true.
 
-    `condition` is array-like with one axis (else a `ValueError`) and may be shorter than the axis. The result, `out` or
-    a new array, has the dtype of `a`. Waits for the number of subarrays.
+    `condition` is array-like with one axis (else `ValueError`) and may be shorter than the axis. The result, `out` or a
+    new array, has the dtype of `a`. Waits for the number of subarrays.
     """
     condition = _xp._to_device(condition)
     if condition.ndim != 1:
@@ -24,25 +24,25 @@ def compress(condition, a, axis=None, out=None):
 
 
 def extract(condition, arr):
-    """The elements of `arr`, flattened, for which `condition` is not 0: a new array of one axis.
+    """The elements of `arr`, flattened, where `condition` is not 0: a new array with one axis.
 
-    Both are array-like and of as many elements. Waits for the number of elements that are found.
+    Both are array-like and have the same number of elements. Waits for the number of selected elements.
     """
     return _xp.take(_xp._to_device(arr).ravel(), _xp.flatnonzero(_xp._to_device(condition).ravel()))
 
 
 def _values_for(array, values):
-    """Array-like values on the device; Python's integers are refused if the dtype of `array` does not hold them."""
+    """Array-like values on the device; refuses Python integers that the dtype of `array` does not hold."""
     if array.dtype.kind in "iu" and not isinstance(values, (_xp.GPUArray, np.ndarray, np.generic)):
         values = np.asarray(values, array.dtype)
     return _xp._to_device(values)
 
 
 def place(arr, mask, vals):
-    """Write `vals`, one after the other and again, to the elements of `arr` where `mask` is true, in place.
+    """Write `vals`, repeated as needed, to the elements of `arr` where `mask` is true, in place.
 
-    `arr` is a device array, `mask` array-like of as many elements; `vals` are array-like, converted to the dtype of
-    `arr`. A `ValueError` for no values. Waits for the number of elements. Returns None.
+    `arr` is a device array, `mask` is array-like with as many elements, and `vals` are array-like, converted to the
+    dtype of `arr`. Raises `ValueError` for no values. Waits for the number of elements. Returns None.
     """
     mask, vals = _xp._to_device(mask).astype(bool), _values_for(arr, vals).ravel()
     places = _xp.flatnonzero(mask)
@@ -57,7 +57,7 @@ def putmask(a, mask, values):
     """Write `values` to the elements of `a` where `mask` is true, in place; does not wait. Returns None.
 
     `a` is a device array, `mask` array-like of as many elements. Values are array-like, converted to the dtype of `a`,
-    and repeated or cut to its size: unlike by `place`, an element gets the value of its own place.
+    and repeated or cut to its size: unlike in `place`, each element gets the value at its own position.
     """
     values = _values_for(a, values)
     if values.size != 1 and values.size:
@@ -67,10 +67,10 @@ def putmask(a, mask, values):
 
 
 def select(condlist, choicelist, default=0):
-    """Of each element the choice whose condition is the first that holds, else `default`: a new array; does not wait.
+    """For each element, the choice of the first condition that is true, else `default`: a new array; does not wait.
 
-    `condlist` are arrays of bool (else a `TypeError`), `choicelist` as many arrays or numbers (else a `ValueError`);
-    all are broadcast. The dtype is that of the choices and the default together. One kernel for each condition.
+    `condlist` are arrays of bool (else `TypeError`), `choicelist` as many arrays or numbers (else `ValueError`); all
+    are broadcast. The result has the common dtype of the choices and the default. Launches one kernel per condition.
     """
     if len(condlist) != len(choicelist):
         raise ValueError("list of cases must be same length as list of conditions")
@@ -90,11 +90,11 @@ def select(condlist, choicelist, default=0):
 
 
 def piecewise(x, condlist, funclist, *args, **kw):
-    """Functions or numbers for the elements of `x` for which conditions hold: a new array of its shape and dtype.
+    """Functions or numbers applied to the elements of `x` where conditions hold: a new array of its shape and dtype.
 
-    `condlist` are arrays of bool of the shape of `x`; `funclist` are as many functions of an array of elements (called
-    with `args` and `kw`) or numbers, and one more for the rest if wanted: a `ValueError` for another number. Elements
-    for which nothing holds are 0. Waits for the number of elements that each function gets.
+    `condlist` are arrays of bool of the shape of `x`; `funclist` has as many functions of an array of elements (called
+    with `args` and `kw`) or numbers, and optionally one more for the remaining elements; raises `ValueError` for any
+    other number. Elements for which no condition holds are 0. Waits for the number of elements that each function gets.
     """
     x = _xp._to_device(x)
     if np.ndim(condlist) == 0 or (not isinstance(condlist[0], (list, np.ndarray, _xp.GPUArray)) and x.ndim != 0):
@@ -116,11 +116,11 @@ def piecewise(x, condlist, funclist, *args, **kw):
 
 
 def choose(a, choices, out=None, mode="raise"):
-    """Of each element the one of several arrays that `a` numbers, from 0 on: a new array, or `out`.
+    """For each element, the element of the array that `a` selects among `choices`, from 0 on: a new array, or `out`.
 
-    `a` are integers; it and `choices`, array-like, are broadcast; the dtype is the common one of the choices. With
-    `mode` "raise" numbers outside are a `ValueError`, which is waited for; "wrap" and "clip" do not wait. One kernel
-    for each choice; any number of them, where NumPy has 64 at most.
+    `a` has integers; it and `choices`, array-like, are broadcast; the dtype is the common one of the choices. With
+    `mode` "raise", indices out of range raise `ValueError`, for which the call waits; "wrap" and "clip" do not wait.
+    Launches one kernel for each choice, and allows any number of choices, where NumPy allows 64.
     """
     a = _xp._to_device(a)
     choices = [_xp._to_device(choice) for choice in choices]

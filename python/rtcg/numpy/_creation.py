@@ -1,4 +1,4 @@
-"""Arrays from patterns, functions, files and host memory; part of `rtcg.numpy`."""
+"""Arrays created from patterns, functions, files and host memory; part of `rtcg.numpy`."""
 
 import inspect
 
@@ -16,9 +16,9 @@ __all__ = [
 
 
 def _from_host(name, parameters, what):
-    """A function that NumPy computes on the host, and whose result is copied to the device.
+    """A function that NumPy computes on the host and whose result is copied to the device.
 
-    `parameters` is a function with the parameters that it shows.
+    `parameters` is a function whose parameters the result shows.
     """
     function = getattr(np, name)
 
@@ -27,7 +27,7 @@ def _from_host(name, parameters, what):
 
     on_device.__name__ = on_device.__qualname__ = name
     on_device.__doc__ = (
-        f"{what} A new array on the device; waits until it is there.\n\n"
+        f"{what} Returns a new array on the device, and waits for the copy to it.\n\n"
         f"    Parameters and errors are those of `numpy.{name}`, which computes on the host.\n    "
     )
     on_device.__signature__ = inspect.signature(parameters)
@@ -38,7 +38,7 @@ bartlett = _from_host("bartlett", lambda M: None, "Bartlett's window, a triangle
 blackman = _from_host("blackman", lambda M: None, "Blackman's window.")
 hamming = _from_host("hamming", lambda M: None, "Hamming's window.")
 hanning = _from_host("hanning", lambda M: None, "Hann's window.")
-kaiser = _from_host("kaiser", lambda M, beta: None, "Kaiser's window of a shape parameter.")
+kaiser = _from_host("kaiser", lambda M, beta: None, "Kaiser's window with a shape parameter.")
 frombuffer = _from_host(
     "frombuffer", lambda buffer, dtype=float, count=-1, offset=0: None, "The elements in a buffer of bytes."
 )
@@ -48,22 +48,22 @@ fromfile = _from_host(
     "The elements in a file, as text or bytes.",
 )
 fromiter = _from_host("fromiter", lambda iter, dtype, count=-1: None, "The elements of an iterable.")
-fromstring = _from_host("fromstring", lambda string, dtype=float, count=-1, *, sep: None, "The numbers in a text.")
+fromstring = _from_host("fromstring", lambda string, dtype=float, count=-1, *, sep: None, "The numbers in a string.")
 genfromtxt = _from_host(
     "genfromtxt", lambda fname, dtype=float, **kwargs: None, "The numbers in a text file, where some may be missing."
 )
-load = _from_host("load", lambda file, **kwargs: None, "The array in a file of the format npy.")
+load = _from_host("load", lambda file, **kwargs: None, "The array in a file in the npy format.")
 loadtxt = _from_host("loadtxt", lambda fname, dtype=float, **kwargs: None, "The numbers in a text file.")
 
 
 def _in_order(a, order):
-    """An array in an order of memory: itself where it is in it."""
+    """An array in a memory order: the array itself if it has that order."""
     is_there = a.flags.c_contiguous if order == "C" else a.flags.f_contiguous
     return a if is_there else a.copy(order=order)
 
 
 def tri(N, M=None, k=0, dtype=np.float64):
-    """A new matrix of ones at and below the diagonal `k` and zeros above; does not wait.
+    """A new matrix of ones on and below the diagonal `k` and zeros above it; does not wait.
 
     It has `N` rows and `M` columns (`N` by default) of `dtype`.
     """
@@ -71,10 +71,10 @@ def tri(N, M=None, k=0, dtype=np.float64):
 
 
 def indices(dimensions, dtype=np.int64, sparse=False):
-    """The index of each element of an array of the shape `dimensions`, along each axis; does not wait.
+    """The index of each element of an array of shape `dimensions`, along each axis; does not wait.
 
-    A new array of the shape ``(len(dimensions), *dimensions)`` of `dtype`; with `sparse` a tuple of arrays, each of
-    which is longer than 1 along its own axis only.
+    Returns a new array of shape ``(len(dimensions), *dimensions)`` of `dtype`; with `sparse`, a tuple of arrays, each
+    of which is longer than 1 along its own axis only.
     """
     dimensions = tuple(dimensions)
     ndim = len(dimensions)
@@ -91,12 +91,12 @@ def indices(dimensions, dtype=np.int64, sparse=False):
 
 
 def diag_indices(n, ndim=2):
-    """The indices of the main diagonal of an array of `ndim` axes of length `n`, a tuple of arrays; does not wait."""
+    """The indices of the main diagonal of an array with `ndim` axes of length `n`, a tuple of arrays; does not wait."""
     return (_xp.arange(n),) * ndim
 
 
 def tril_indices(n, k=0, m=None):
-    """The indices of a triangle, at and below the diagonal `k` of `n` rows and `m` columns: two arrays.
+    """The indices of the triangle on and below the diagonal `k` of `n` rows and `m` columns: a tuple of two arrays.
 
     Waits for their number, as `nonzero` does.
     """
@@ -104,7 +104,7 @@ def tril_indices(n, k=0, m=None):
 
 
 def triu_indices(n, k=0, m=None):
-    """The indices of a triangle, at and above the diagonal `k` of `n` rows and `m` columns: two arrays.
+    """The indices of the triangle on and above the diagonal `k` of `n` rows and `m` columns: a tuple of two arrays.
 
     Waits for their number, as `nonzero` does.
     """
@@ -120,15 +120,15 @@ def mask_indices(n, mask_func, k=0):
 
 
 def fromfunction(function, shape, *, dtype=np.float64, **kwargs):
-    """``function(*indices(shape, dtype), **kwargs)``, which computes with arrays on the device; returns what it does.
+    """``function(*indices(shape, dtype), **kwargs)``, called with arrays on the device; returns its result.
 
-    Does not wait, if the function does not.
+    Does not wait unless the function does.
     """
     return function(*indices(shape, dtype), **kwargs)
 
 
 def asanyarray(a, dtype=None, order=None):
-    """An array on the device: `a` itself if it is one, else a copy, which the call waits for; as `asarray`.
+    """An array on the device, as `asarray`: `a` itself if it is one, else a copy, for which the call waits.
 
     `a` is array-like, `dtype` and `order` are those of `asarray`.
     """
@@ -136,23 +136,23 @@ def asanyarray(a, dtype=None, order=None):
 
 
 def ascontiguousarray(a, dtype=None):
-    """An array in C order with one axis at least: `a` itself where it is one; does not wait for arrays on the device.
+    """An array in C order with at least one axis: `a` itself if possible; does not wait for arrays on the device.
 
-    `a` is array-like, and is converted to `dtype` where one is given.
+    `a` is array-like, and is converted to `dtype` if given.
     """
     return _in_order(_xp.atleast_1d(_xp.asarray(a, dtype=dtype)), "C")
 
 
 def asfortranarray(a, dtype=None):
-    """An array in Fortran order: `a` itself where it is one; does not wait for arrays on the device.
+    """An array in Fortran order: `a` itself if possible; does not wait for arrays on the device.
 
-    `a` is array-like, and is converted to `dtype` where one is given.
+    `a` is array-like, and is converted to `dtype` if given.
     """
     return _in_order(_xp.asarray(a, dtype=dtype), "F")
 
 
 def asarray_chkfinite(a, dtype=None, order=None):
-    """As `asarray`, for finite numbers; waits to see that they are. A ValueError where one is infinite or NaN."""
+    """An array as by `asarray`; waits to check that all elements are finite, else raises ValueError."""
     a = _xp.asarray(a, dtype=dtype, order=order)
     if a.dtype.kind in "fc" and not bool(_xp.isfinite(a).all()):
         raise ValueError("array must not contain infs or NaNs")
@@ -165,9 +165,10 @@ def isfortran(a):
 
 
 def require(a, dtype=None, requirements=()):
-    """An array on the device with properties: ``"C"`` or ``"F"`` (the order); ``"O"``, ``"W"``, ``"A"`` always hold.
+    """An array on the device with the required properties: ``"C"`` or ``"F"``; ``"O"``, ``"W"``, ``"A"`` always hold.
 
-    `a` is array-like; does not wait for arrays on the device. ValueError for other letters.
+    `a` is array-like; "C" and "F" are memory orders. Does not wait for arrays on the device. Raises ValueError for
+    other letters.
     """
     wanted = {str(letter).upper()[0] for letter in requirements or ()}
     if not wanted <= set("CFOWAE"):
@@ -180,7 +181,7 @@ def require(a, dtype=None, requirements=()):
 
 
 class _HostGrid:
-    """`mgrid` or `ogrid`: grids of slices, as arrays on the device."""
+    """The type of `mgrid` and `ogrid`: grids from slices, as arrays on the device."""
 
     def __init__(self, name):
         self._name = name
@@ -197,7 +198,7 @@ class _HostGrid:
 
 
 class _Concatenated:
-    """`r_` or `c_`: what stands in the brackets, concatenated along the first or the last axis, on the device."""
+    """The type of `r_` and `c_`: concatenates the bracketed items along the first or the last axis, on the device."""
 
     def __init__(self, name):
         self._name = name

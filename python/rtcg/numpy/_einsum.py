@@ -17,21 +17,21 @@ _CASTINGS = ("no", "equiv", "safe", "same_kind", "unsafe")
 
 
 def einsum(*operands, out=None, optimize=False, dtype=None, order="K", casting="safe"):
-    """Sums of products over named axes, by kernels that are written for their lengths; does not wait.
+    """Sums of products over named axes, by kernels generated for their lengths; does not wait.
 
     Parameters
     ----------
     *operands
-        A string such as ``"ij,jk->ik"`` and the arrays, or arrays each with the list of its axes as numbers from 0 to
-        51, and perhaps that of the result, as NumPy takes them. Axes of one name are one axis: a diagonal where one
-        operand has it twice, else common. Names that the result lacks are summed over. ``...`` stands for further axes,
-        which are broadcast, as are axes of length 1. Array-likes are copied to the device.
+        A string such as ``"ij,jk->ik"`` and the arrays, or each array followed by the list of its axes as numbers from
+        0 to 51, and optionally that of the result, as in NumPy. Axes with the same name are the same axis: a diagonal
+        if one operand has it twice, else a common axis. Names that the result lacks are summed over. ``...`` stands for
+        further axes, which are broadcast, as are axes of length 1. Array-likes are copied to the device.
     out : GPUArray, optional
-        Where the result goes, of its shape and of any strides.
+        Receives the result; has its shape, and any strides.
     optimize : {False, True, 'greedy', 'optimal'}, tuple or list
-        In which order more than two operands are contracted. With other than False, axes of ``...`` that the result
-        lacks are summed over, as in NumPy; else that is an error. False and True are 'greedy'. A list is a path as
-        `einsum_path` returns it.
+        The order in which more than two operands are contracted. Unless it is False, axes of ``...`` that the result
+        lacks are summed over, as in NumPy; with False they are an error. False and True are 'greedy'. A list is a path
+        as `einsum_path` returns it.
     dtype : dtype-like, optional
         Of the computation and the result; by default the common dtype of the operands.
     order : {'C', 'F', 'A', 'K'}
@@ -42,18 +42,18 @@ def einsum(*operands, out=None, optimize=False, dtype=None, order="K", casting="
     Returns
     -------
     GPUArray
-        `out`, or a new array. One operand of which nothing is summed gives a view, as in NumPy.
+        `out`, or a new array. A single operand without a sum gives a view, as in NumPy.
 
     Raises
     ------
     ValueError
-        When subscripts, shapes, `out` or the path do not fit, with NumPy's messages.
+        If subscripts, shapes, `out` or the path do not fit, with NumPy's messages.
     TypeError
-        When `casting` does not allow a conversion, or for records.
+        If `casting` does not allow a conversion, and for structured dtypes.
 
     Notes
     -----
-    Integers wrap, truth values are combined by "and" and "or", and 16-bit floats are summed in 32 bits and rounded
+    Integers wrap around, bools are combined by "and" and "or", and 16-bit floats are summed in 32 bits and rounded
     once. See the page "Einsum" of the documentation for how kernels are chosen and tuned.
 
     Examples
@@ -88,9 +88,9 @@ def einsum(*operands, out=None, optimize=False, dtype=None, order="K", casting="
 
 
 def einsum_path(*operands, optimize="greedy", einsum_call=False):
-    """The order in which `einsum` joins operands best: NumPy's list of pairs and its description, a tuple.
+    """The best order in which `einsum` can contract operands: NumPy's list of pairs and its description, a tuple.
 
-    It depends on shapes alone: nothing is computed or waited for. Arguments, result and errors are those of
+    It depends on shapes alone: the call computes nothing and does not wait. Parameters, result and errors are those of
     `numpy.einsum_path`.
     """
     subscripts, arrays = _parse_operands(operands)
@@ -100,7 +100,7 @@ def einsum_path(*operands, optimize="greedy", einsum_call=False):
 
 
 def _parse_operands(operands):
-    """Subscripts and operands of a call, whichever way it names them."""
+    """The subscripts and operands of a call in either notation."""
     if not operands:
         raise ValueError(
             "must specify the einstein sum subscripts string and at least one operand, or at least one operand and its "
@@ -135,7 +135,7 @@ def _subscript_letters(owner, labels):
 
 
 def _sum_unnamed_axes(subscripts, arrays):
-    """Subscripts with letters for ``...`` if the result lacks it: as NumPy's with `optimize`, these axes are summed."""
+    """Replace ``...`` by letters if the result lacks it: as in NumPy with `optimize`, these axes are summed."""
     inputs, arrow, result = subscripts.partition("->")
     terms = inputs.split(",")
     if not arrow or "..." in result or "..." not in inputs or len(terms) != len(arrays):
@@ -158,7 +158,7 @@ def _check_cast(given, wanted, casting, what):
 
 
 def _check_optimize(optimize):
-    """Refuse what names no order of contraction."""
+    """Refuse values that name no order of contraction."""
     if optimize is None or isinstance(optimize, (bool, np.bool_)):
         return
     name = optimize[0] if isinstance(optimize, (list, tuple)) and optimize else optimize
@@ -169,7 +169,7 @@ def _check_optimize(optimize):
 
 
 def _resolve_path(subscripts, arrays, optimize):
-    """A name or steps of a path."""
+    """The path that a name stands for, or the given steps."""
     _check_optimize(optimize)
     if optimize is None or isinstance(optimize, (bool, np.bool_)):
         return "greedy"

@@ -9,21 +9,21 @@ __all__ = ["einsum", "einsum_path"]
 def einsum(
     *operands: Any, out: Any = None, optimize: Any = False, dtype: Any = None, order: Any = "K", casting: Any = "safe"
 ) -> GPUArray:
-    """Sums of products over named axes, by kernels that are written for their lengths; does not wait.
+    """Sums of products over named axes, by kernels generated for their lengths; does not wait.
 
     Parameters
     ----------
     *operands
-        A string such as ``"ij,jk->ik"`` and the arrays, or arrays each with the list of its axes as numbers from 0 to
-        51, and perhaps that of the result, as NumPy takes them. Axes of one name are one axis: a diagonal where one
-        operand has it twice, else common. Names that the result lacks are summed over. ``...`` stands for further axes,
-        which are broadcast, as are axes of length 1. Array-likes are copied to the device.
+        A string such as ``"ij,jk->ik"`` and the arrays, or each array followed by the list of its axes as numbers from
+        0 to 51, and optionally that of the result, as in NumPy. Axes with the same name are the same axis: a diagonal
+        if one operand has it twice, else a common axis. Names that the result lacks are summed over. ``...`` stands for
+        further axes, which are broadcast, as are axes of length 1. Array-likes are copied to the device.
     out : GPUArray, optional
-        Where the result goes, of its shape and of any strides.
+        Receives the result; has its shape, and any strides.
     optimize : {False, True, 'greedy', 'optimal'}, tuple or list
-        In which order more than two operands are contracted. With other than False, axes of ``...`` that the result
-        lacks are summed over, as in NumPy; else that is an error. False and True are 'greedy'. A list is a path as
-        `einsum_path` returns it.
+        The order in which more than two operands are contracted. Unless it is False, axes of ``...`` that the result
+        lacks are summed over, as in NumPy; with False they are an error. False and True are 'greedy'. A list is a path
+        as `einsum_path` returns it.
     dtype : dtype-like, optional
         Of the computation and the result; by default the common dtype of the operands.
     order : {'C', 'F', 'A', 'K'}
@@ -34,18 +34,18 @@ def einsum(
     Returns
     -------
     GPUArray
-        `out`, or a new array. One operand of which nothing is summed gives a view, as in NumPy.
+        `out`, or a new array. A single operand without a sum gives a view, as in NumPy.
 
     Raises
     ------
     ValueError
-        When subscripts, shapes, `out` or the path do not fit, with NumPy's messages.
+        If subscripts, shapes, `out` or the path do not fit, with NumPy's messages.
     TypeError
-        When `casting` does not allow a conversion, or for records.
+        If `casting` does not allow a conversion, and for structured dtypes.
 
     Notes
     -----
-    Integers wrap, truth values are combined by "and" and "or", and 16-bit floats are summed in 32 bits and rounded
+    Integers wrap around, bools are combined by "and" and "or", and 16-bit floats are summed in 32 bits and rounded
     once. See the page "Einsum" of the documentation for how kernels are chosen and tuned.
 
     Examples
@@ -59,8 +59,8 @@ def einsum(
     """
 
 def einsum_path(*operands: Any, optimize: Any = "greedy", einsum_call: Any = False) -> Any:
-    """The order in which `einsum` joins operands best: NumPy's list of pairs and its description, a tuple.
+    """The best order in which `einsum` can contract operands: NumPy's list of pairs and its description, a tuple.
 
-    It depends on shapes alone: nothing is computed or waited for. Arguments, result and errors are those of
+    It depends on shapes alone: the call computes nothing and does not wait. Parameters, result and errors are those of
     `numpy.einsum_path`.
     """

@@ -1,4 +1,4 @@
-"""Elements chosen by indices, sorted, partitioned and searched for, and flat indices; part of `rtcg.numpy`."""
+"""Indexing with arrays, sorting, partitioning, searching, and flat indices; part of `rtcg.numpy`."""
 
 import numpy as np
 
@@ -13,11 +13,11 @@ __all__ = [
 
 
 def take(a, indices, axis=None, out=None, mode="raise", stream=None):
-    """Elements by an array of indices, along `axis` or of the flattened array if it is None; does not wait.
+    """Elements of `a` at the given indices, along `axis` or of the flattened array if it is None; does not wait.
 
-    `a` is array-like; `indices` are integers of any shape on the device or the host, whose shape takes the place of the
-    axis in the result, `out` or a new array of the dtype of `a`. With `mode` "raise" negative indices count from the
-    end, and an index out of bounds is an `IndexError`: at once for indices on the host, else in the next call that
+    `a` is array-like; `indices` are integers of any shape on the device or the host. Their shape replaces the axis in
+    the result, which is `out` or a new array with the dtype of `a`. With `mode` "raise" negative indices count from the
+    end, and an index out of bounds raises `IndexError`: at once for indices on the host, else in the next call that
     waits for the device. "wrap" and "clip" are NumPy's. Computed in `stream` if given.
     """
     if isinstance(axis, _xp.GPUArray):
@@ -47,9 +47,9 @@ def _check_host_indices(indices, a, axis, mode):
 def put(a, ind, v, mode="raise"):
     """Write `v` to the elements `ind` of the flattened device array `a`, in place; does not wait. Returns None.
 
-    `ind` are integers on the device or the host, in C order of `a`; `v` is array-like, converted to the dtype of `a`
-    and repeated if there are fewer of it. `mode` and errors are those of `take`. Which value stays where an index is
-    there twice is undefined; in NumPy it is the last one.
+    `ind` are integers on the device or the host, in C order of `a`; `v` is array-like, converted to the dtype of `a`,
+    and repeated if it has fewer elements. `mode` and errors are those of `take`. If an index occurs twice, it is
+    undefined which value remains; in NumPy it is the last one.
     """
     ind = _check_host_indices(ind, a, None, mode)
     v = _values_for(a, v)
@@ -61,8 +61,8 @@ def put(a, ind, v, mode="raise"):
 def resize(a, new_shape):
     """The elements of the device array `a`, repeated or cut off, in the shape `new_shape`: a new array; does not wait.
 
-    `new_shape` is an int or a sequence of int: a `ValueError` for negative ones. Without elements in `a` the result is
-    zeros.
+    `new_shape` is an int or a sequence of int; raises `ValueError` for negative ones. If `a` has no elements the result
+    has zeros.
     """
     new_shape = (new_shape,) if isinstance(new_shape, (int, np.integer)) else tuple(new_shape)
     if any(length < 0 for length in new_shape):
@@ -74,10 +74,10 @@ def resize(a, new_shape):
 
 
 def take_along_axis(arr, indices, axis=-1):
-    """Elements of `arr` by an array of indices of the same number of axes, along `axis`; does not wait.
+    """Elements of `arr` at an array of indices with the same number of axes, along `axis`; does not wait.
 
     Both are device arrays, the indices integers; other axes are broadcast. With `axis` None `arr` is flattened. The
-    result is a new array of the shape of the indices and the dtype of `arr`. Indices out of bounds are an `IndexError`
+    result is a new array with the shape of the indices and the dtype of `arr`. Indices out of bounds raise `IndexError`
     in the next call that waits for the device.
     """
     if axis is None:
@@ -89,8 +89,8 @@ def put_along_axis(arr, indices, values, axis):
     """Write `values` to the elements of `arr` that `take_along_axis` would take, in place; does not wait. Returns None.
 
     `values` are array-like and broadcast to the indices, which are a device array of integers with as many axes as
-    `arr`. With `axis` None both are flattened, as by `put`. Which value stays where an element is named twice is
-    undefined.
+    `arr`. With `axis` None both are flattened, as in `put`. If an index occurs twice, it is undefined which value
+    remains.
     """
     if axis is None:
         put(arr, indices, values)
@@ -108,10 +108,10 @@ def _index_along_axis(arr, indices, axis):
 
 
 def nonzero(a):
-    """The indices of the elements that are not 0, in C order: a tuple of one int64 array for each axis.
+    """The indices of the elements that are not 0, in C order: a tuple with one int64 array per axis.
 
-    `a` is array-like with one axis at least, else a `ValueError`. Waits for the number of such elements. By a scan that
-    numbers them.
+    `a` is array-like with at least one axis, else raises `ValueError`. Waits for the number of such elements. Uses a
+    scan that numbers them.
     """
     a = _xp._to_device(a)
     if a.ndim == 0:
@@ -120,17 +120,17 @@ def nonzero(a):
 
 
 def flatnonzero(a):
-    """The places in the flattened array of the elements that are not 0: a new int64 array, in ascending order.
+    """The indices in the flattened array of the elements that are not 0: a new int64 array, in ascending order.
 
-    `a` is array-like and taken in C order. Waits for the number of such elements.
+    `a` is array-like and is flattened in C order. Waits for the number of such elements.
     """
     return _native.array_flatnonzero(_xp._to_device(a))
 
 
 def argwhere(a):
-    """The indices of the elements that are not 0, a row for each: a new int64 array of two axes.
+    """The indices of the elements that are not 0, one row per element: a new int64 array with two axes.
 
-    `a` is array-like with one axis at least, else a `ValueError`. Waits for the number of such elements.
+    `a` is array-like with at least one axis, else raises `ValueError`. Waits for the number of such elements.
     """
     return _xp.stack(nonzero(a), axis=1)
 
@@ -138,52 +138,54 @@ def argwhere(a):
 def sort(a, axis=-1, kind=None, *, stable=None, descending=False):
     """A sorted copy along `axis` (None: of the flattened array); does not wait. See `numpy.sort`.
 
-    Always stable, whatever `kind` and `stable` say; NaN last; complex numbers by real, then imaginary part.
-    Long rows are radix sorted, one sweep over memory for each byte of a key; others are merge sorted.
+    The sort is always stable, whatever `kind` and `stable` say. NaN come last, and complex numbers are ordered by real,
+    then imaginary part. Long rows use a radix sort, with one pass over memory for each byte of a key; others use a
+    merge sort.
 
     Parameters
     ----------
     a : array-like
-        Of any shape and of bool, integers, floats or complex numbers.
+        Of any shape, with bools, integers, floats or complex numbers.
     axis : int or None
     kind, stable
-        Of no effect; NumPy's.
+        NumPy's parameters; without effect.
     descending : bool
-        The greatest first; equal elements keep their order.
+        Whether the largest elements come first; equal elements keep their order.
 
     Raises
     ------
     numpy.exceptions.AxisError
-        For an axis that the array has not.
+        For an axis that the array does not have.
     """
     return _native.array_sort(_xp._to_device(a), axis, descending)
 
 
 def argsort(a, axis=-1, kind=None, *, stable=None, descending=False):
-    """The indices (int64) that sort along `axis`, stably, NaN last; does not wait.
+    """The indices (int64) that sort along `axis`, stably and with NaN last; does not wait.
 
-    The result is a new array of the shape of `a` (of one axis if `axis` is None). Parameters, errors and algorithms are
+    The result is a new array with the shape of `a` (one axis if `axis` is None). Parameters, errors and algorithms are
     those of `sort`.
     """
     return _native.array_argsort(_xp._to_device(a), axis, descending)
 
 
 def searchsorted(a, v, side="left", sorter=None):
-    """Where elements of `v` would go in the sorted array `a`: a new int64 array of the shape of `v`; does not wait.
+    """The positions at which elements of `v` would be inserted into the sorted array `a`; does not wait.
 
-    `a` is array-like with one axis, in ascending order (or put into it by the indices `sorter`), `v` array-like of any
-    shape. `side` "left" gives the first possible place, "right" the last one: a `ValueError` for others. NaN counts as
-    larger than numbers. A binary search by each element of `v`.
+    Returns a new int64 array with the shape of `v`. `a` is array-like with one axis, in ascending order (or sorted by
+    the indices `sorter`); `v` is array-like of any shape. `side` "left" gives the first possible position, "right" the
+    last one; raises `ValueError` for other values. NaN counts as larger than all numbers. Each element of `v` takes one
+    binary search.
     """
     a = _xp._to_device(a)
     return _native.array_searchsorted(a if sorter is None else take(a, sorter), v, side)
 
 
 def partition(a, kth, axis=-1, kind="introselect", order=None):
-    """A copy in which element `kth` along `axis` is where sorting puts it: here all are. Does not wait.
+    """A copy in which element `kth` along `axis` is where sorting would put it; does not wait.
 
-    `a` is array-like; the result has its shape and dtype. By `sort`. A `ValueError` for a `kth` out of bounds. `kind`
-    and `order` are of no effect.
+    `a` is array-like; the result has its shape and dtype. Uses `sort`, so that all elements are in order. Raises
+    `ValueError` for a `kth` out of bounds. `kind` and `order` have no effect.
     """
     a = _xp._to_device(a)
     _check_kth(a, kth, axis)
@@ -191,9 +193,9 @@ def partition(a, kth, axis=-1, kind="introselect", order=None):
 
 
 def argpartition(a, kth, axis=-1, kind="introselect", order=None):
-    """The indices (int64) of `partition`: here those of `argsort`, a new array of the shape of `a`; does not wait.
+    """The indices (int64) of `partition`, which are those of `argsort`: a new array; does not wait.
 
-    Parameters and errors are those of `partition`.
+    The result has the shape of `a`. Parameters and errors are those of `partition`.
     """
     a = _xp._to_device(a)
     _check_kth(a, kth, axis)
@@ -208,20 +210,20 @@ def _check_kth(a, kth, axis):
 
 
 def sort_complex(a):
-    """A copy sorted along the last axis, by real, then imaginary part: an array of complex numbers; does not wait.
+    """A copy sorted along the last axis by real, then imaginary part: an array of complex numbers; does not wait.
 
-    `a` is array-like; real numbers become complex64 or complex128. NaN last, as of `sort`.
+    `a` is array-like; real numbers become complex64 or complex128. NaN come last, as in `sort`.
     """
     ordered = _xp.sort(_xp._to_device(a))
     return ordered if ordered.dtype.kind == "c" else ordered.astype(np.result_type(ordered.dtype, np.complex64))
 
 
 def ravel_multi_index(multi_index, dims, mode="raise", order="C"):
-    """Places in the flattened array of indices in an array of shape `dims`: a new int64 array.
+    """Convert indices into an array of shape `dims` to indices into the flattened array: a new int64 array.
 
-    `multi_index` are array-like integers, as many arrays as `dims` has lengths (else a `ValueError`), broadcast.
-    `mode`, one or one for each axis, is "raise" (a `ValueError` for indices outside, which is waited for), "wrap" or
-    "clip", which do not wait; `order` is "C" or "F".
+    `multi_index` are array-like integers, one array per length in `dims` (else `ValueError`), and are broadcast.
+    `mode`, a single one or one per axis, is "raise" (`ValueError` for indices out of bounds, for which the call waits),
+    or "wrap" or "clip", which do not wait. `order` is "C" or "F".
     """
     dims = tuple(np.atleast_1d(dims).tolist())
     indices = [_xp._to_device(index) for index in multi_index]
@@ -241,10 +243,10 @@ def ravel_multi_index(multi_index, dims, mode="raise", order="C"):
 
 
 def unravel_index(indices, shape, order="C"):
-    """Indices in an array of shape `shape` of places in the flattened one: a tuple of an int64 array for each axis.
+    """Convert indices into the flattened array to indices into an array of shape `shape`: a tuple of int64 arrays.
 
-    `indices` are array-like integers (else a `TypeError`). `order` is "C" or "F". Waits to see that all are inside:
-    else a `ValueError`.
+    `indices` are array-like integers (else `TypeError`); the result has one array per axis. `order` is "C" or "F".
+    Waits to check that all indices are in bounds, else raises `ValueError`.
     """
     shape = tuple(np.atleast_1d(shape).tolist())
     indices = _xp._to_device(indices)

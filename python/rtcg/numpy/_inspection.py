@@ -1,6 +1,6 @@
-"""Questions about arrays and small functions of their elements; part of `rtcg.numpy`.
+"""Queries about arrays and small functions of their elements; part of `rtcg.numpy`.
 
-Questions about dtypes and shapes are NumPy's own functions, asked with the dtypes of the arrays.
+Queries about dtypes and shapes are NumPy's own functions, called with the dtypes of the arrays.
 """
 
 import numpy as np
@@ -21,17 +21,17 @@ def _replace_arrays_by_dtypes(args):
 
 
 def result_type(*arrays_and_dtypes):
-    """The dtype of what arrays, dtypes and numbers are combined to, as `numpy.result_type`: a `numpy.dtype`.
+    """The dtype that arrays, dtypes and numbers combine to, as `numpy.result_type`: a `numpy.dtype`.
 
-    Of arrays only the dtype is asked for; nothing is waited for. A `TypeError` if there is no common dtype.
+    Uses only the dtypes of arrays and does not wait. Raises `TypeError` if there is no common dtype.
     """
     return np.result_type(*_replace_arrays_by_dtypes(arrays_and_dtypes))
 
 
 def can_cast(from_, to, casting="safe"):
-    """Whether a dtype, or that of an array, can become the dtype `to` by the rule `casting`: a bool.
+    """Whether a dtype, or that of an array, can be cast to the dtype `to` by the rule `casting`: a bool.
 
-    Of arrays only the dtype is asked for; nothing is waited for.
+    Uses only the dtypes of arrays and does not wait.
     """
     return np.can_cast(*_replace_arrays_by_dtypes([from_]), to, casting)
 
@@ -39,7 +39,7 @@ def can_cast(from_, to, casting="safe"):
 def common_type(*arrays):
     """The floating-point or complex scalar type that holds the elements of all arrays, as `numpy.common_type`.
 
-    Of arrays only the dtype is asked for; nothing is waited for. A `TypeError` for dtypes that are not numbers.
+    Uses only the dtypes of arrays and does not wait. Raises `TypeError` for dtypes that are not numbers.
     """
     return np.common_type(
         *(np.empty(0, dtype) if isinstance(dtype, np.dtype) else dtype for dtype in _replace_arrays_by_dtypes(arrays))
@@ -47,7 +47,7 @@ def common_type(*arrays):
 
 
 def min_scalar_type(a):
-    """The smallest dtype that holds a number; of an array with axes its own dtype. Returns a `numpy.dtype`.
+    """The smallest dtype that holds a number, or the dtype of an array with axes. Returns a `numpy.dtype`.
 
     Waits only for the value of a device array without axes.
     """
@@ -57,38 +57,38 @@ def min_scalar_type(a):
 
 
 def iscomplexobj(x):
-    """Whether the dtype of `x`, an array, number or anything with a dtype, is complex: a bool; does not wait."""
+    """Whether `x`, an array, a number or anything with a dtype, has a complex dtype: a bool; does not wait."""
     return np.dtype(getattr(x, "dtype", type(x))).kind == "c"
 
 
 def isrealobj(x):
-    """Whether the dtype of `x`, an array, number or anything with a dtype, is not complex: a bool; does not wait."""
+    """Whether `x`, an array, a number or anything with a dtype, has a real dtype: a bool; does not wait."""
     return not iscomplexobj(x)
 
 
 def iscomplex(x):
-    """Where the imaginary part is not 0: a new array of bool of the shape of `x`, which is array-like; does not wait.
+    """Whether the imaginary part of each element is not 0: a new array of bool with the shape of `x`; does not wait.
 
-    Of real arrays all of it is False.
+    `x` is array-like; for real arrays the result is all False.
     """
     x = _xp._to_device(x)
     return x.imag != 0 if x.dtype.kind == "c" else _xp.zeros(x.shape, bool)
 
 
 def isreal(x):
-    """Where the imaginary part is 0: a new array of bool of the shape of `x`, which is array-like; does not wait.
+    """Whether the imaginary part of each element is 0: a new array of bool with the shape of `x`; does not wait.
 
-    Of real arrays all of it is True.
+    `x` is array-like; for real arrays the result is all True.
     """
     x = _xp._to_device(x)
     return x.imag == 0 if x.dtype.kind == "c" else _xp.ones(x.shape, bool)
 
 
 def real_if_close(a, tol=100):
-    """The real parts of `a` if the absolute values of all imaginary ones are below a tolerance, else `a`.
+    """The real parts of `a` if all imaginary parts are below a tolerance, else `a`.
 
     `a` is array-like; real arrays are returned as they are. `tol` is in multiples of the dtype's epsilon, or absolute
-    if it is not greater than 1. Waits for the comparison of complex arrays.
+    if it is not greater than 1. Compares absolute values, and waits for the result of the comparison if `a` is complex.
     """
     a = _xp._to_device(a)
     if a.dtype.kind != "c":
@@ -106,9 +106,9 @@ def _make_infinity_test(name, is_negative):
 
     numpy_function.__name__ = numpy_function.__qualname__ = name
     numpy_function.__doc__ = wrap_paragraphs(f"""
-Where elements are {"-" if is_negative else "+"}infinity: a bool each; does not wait.
+Whether each element is {"-" if is_negative else "+"}infinity: an array of bool; does not wait.
 
-`x` is array-like; complex numbers are a `TypeError`. The result, `out` or a new array, is of bool and of its shape.
+`x` is array-like; raises `TypeError` for complex numbers. The result, `out` or a new array, has its shape.
 """)
     return numpy_function
 
@@ -119,7 +119,7 @@ isneginf, isposinf = _make_infinity_test("isneginf", True), _make_infinity_test(
 def fix(x, out=None):
     """Elements rounded towards 0, as `trunc`; does not wait.
 
-    `x` is array-like and not complex (else a `TypeError`). The result, `out` or a new array, has its shape and dtype.
+    `x` is array-like and not complex (else `TypeError`). The result, `out` or a new array, has its shape and dtype.
     """
     return _xp.trunc(_xp._to_device(x), out=out)
 
@@ -130,15 +130,18 @@ def _refuse_complex(name, x):
 
 
 def _float_of(x):
-    """Floats as they are, integers and bools as those that functions of them are computed in."""
+    """The array itself if it has floats; integers and bools in the floating-point dtype in which functions of them are
+    computed.
+    """
     return x if x.dtype.kind in "fV" else x.astype(np.dtype(f"f{min(2 * x.dtype.itemsize, 8)}"))
 
 
 def modf(x, *, out=(None, None)):
     """The fractional and the whole parts of `x`, both with its sign: a tuple of two new arrays; does not wait.
 
-    `x` is array-like; integers and bools become floats: float16 of 8 bits, float32 of 16, else float64. Both results,
-    new arrays or those of `out`, have its shape. The fraction of an infinity is 0. Complex numbers are a `TypeError`.
+    `x` is array-like; integers and bools become floats: float16 for 8 bits, float32 for 16, else float64. Both results,
+    new arrays or those of `out`, have its shape. The fraction of an infinity is 0. Raises `TypeError` for complex
+    numbers.
     """
     x = _xp._to_device(x)
     _refuse_complex("modf", x)
@@ -151,7 +154,7 @@ def modf(x, *, out=(None, None)):
 def spacing(x, out=None):
     """The distance from each element to the next number away from 0, with the element's sign; does not wait.
 
-    `x` is array-like; integers and bools become floats: float16 of 8 bits, float32 of 16, else float64. The result,
+    `x` is array-like; integers and bools become floats: float16 for 8 bits, float32 for 16, else float64. The result,
     `out` or a new array, has its shape; NaN for infinities.
     """
     x = _xp._to_device(x)
@@ -162,25 +165,25 @@ def spacing(x, out=None):
 
 
 def degrees(x, out=None):
-    """Radians as degrees, ``x * (180 / pi)``, as `rad2deg`; does not wait.
+    """Convert radians to degrees, ``x * (180 / pi)``, as `rad2deg`; does not wait.
 
-    `x` is array-like of real numbers (complex ones are a `TypeError`); integers become floats. The result, `out` or a
-    new array, has its shape.
+    `x` is array-like of real numbers (`TypeError` for complex ones); integers become floats. The result, `out` or a new
+    array, has its shape.
     """
     return _xp.rad2deg(x, out=out)
 
 
 def radians(x, out=None):
-    """Degrees as radians, ``x * (pi / 180)``, as `deg2rad`; does not wait.
+    """Convert degrees to radians, ``x * (pi / 180)``, as `deg2rad`; does not wait.
 
-    `x` is array-like of real numbers (complex ones are a `TypeError`); integers become floats. The result, `out` or a
-    new array, has its shape.
+    `x` is array-like of real numbers (`TypeError` for complex ones); integers become floats. The result, `out` or a new
+    array, has its shape.
     """
     return _xp.deg2rad(x, out=out)
 
 
 def sinc(x):
-    """``sin(pi x) / (pi x)``, and 1 at 0, element by element: a new array of the shape of `x`; does not wait.
+    """``sin(pi x) / (pi x)``, and 1 at 0, element by element: a new array with the shape of `x`; does not wait.
 
     `x` is array-like; integers become float64.
     """
@@ -191,7 +194,7 @@ def sinc(x):
 
 
 def array_equiv(a1, a2):
-    """Whether arrays have equal elements after broadcasting, a bool; waits for it unless shapes do not fit.
+    """Whether arrays have equal elements after broadcasting, as a bool; waits for it unless shapes do not fit.
 
     Operands are array-like of any dtype. NaN equals nothing.
     """
@@ -204,10 +207,10 @@ def array_equiv(a1, a2):
 
 
 def ix_(*args):
-    """A tuple of index arrays that together choose rows, columns and so on: argument k has its elements along axis k.
+    """A tuple of index arrays that together select rows, columns and so on; array k has its elements along axis k.
 
-    Arguments are array-like with one axis: a `ValueError` for others. Arrays of bool become the indices of what is
-    true, and are waited for; else nothing is.
+    Arguments are array-like with one axis; raises `ValueError` for others. Arrays of bool are replaced by the indices
+    of true elements, for which the call waits; otherwise it does not wait.
     """
     results = []
     for k, a in enumerate(_xp._to_device(arg) for arg in args):
@@ -222,8 +225,8 @@ def ix_(*args):
 def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
     """``base ** linspace(start, stop, num)``: numbers evenly spaced on a logarithmic scale, a new array; does not wait.
 
-    `start` and `stop` are exponents, numbers or array-like; with arrays the numbers are along `axis`. The result is
-    float64 unless `dtype` says otherwise. A `ValueError` for a negative `num`.
+    `start` and `stop` are exponents, numbers or array-like; for arrays the results are along `axis`. The result is
+    float64 unless `dtype` says otherwise. Raises `ValueError` for a negative `num`.
     """
     result = _xp.power(base, _xp.linspace(start, stop, num, endpoint=endpoint, axis=axis))
     return result if dtype is None else result.astype(dtype)
@@ -232,17 +235,17 @@ def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
 def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
     """`num` numbers in a geometric sequence from `start` to `stop`: a new array; waits for the copy to the device.
 
-    Computed by `numpy.geomspace` on the host: `start` and `stop` are brought there if they are on the device.
-    Parameters, dtype and errors are NumPy's; a `ValueError` for a 0 at an end.
+    Computed by `numpy.geomspace` on the host: `start` and `stop` are copied there if they are on the device.
+    Parameters, dtype and errors are NumPy's, such as `ValueError` if either end is 0.
     """
     start, stop = (a.get() if isinstance(a, _xp.GPUArray) else a for a in (start, stop))
     return _xp.to_gpu(np.geomspace(start, stop, num, endpoint, dtype, axis))
 
 
 def may_share_memory(a, b, max_work=None):
-    """Whether the spans of memory from the first to the last element of two arrays overlap: a bool; does not wait.
+    """Whether the memory ranges from the first to the last element of two arrays overlap: a bool; does not wait.
 
-    False unless both are device arrays with elements. `max_work` is of no effect.
+    False unless both are device arrays with elements. `max_work` has no effect.
     """
 
     def address_range(x):
@@ -257,7 +260,7 @@ def may_share_memory(a, b, max_work=None):
 
 
 def shares_memory(a, b, max_work=None):
-    """Whether two arrays have an element's memory in common: a bool, computed from their layouts; does not wait.
+    """Whether two arrays share the memory of an element: a bool, computed from their layouts; does not wait.
 
     False unless both are device arrays with elements. `max_work` bounds the search as in `numpy.shares_memory`, which
     raises `numpy.exceptions.TooHardError` above it.
@@ -284,7 +287,7 @@ def _make_host_function(name, what):
 
     numpy_function.__name__ = numpy_function.__qualname__ = name
     numpy_function.__doc__ = wrap_paragraphs(f"""
-{what} `numpy.{name}` of host copies of the arrays; waits for them.
+{what} `numpy.{name}` with host copies of the arrays; waits for them.
 
 Parameters and errors are NumPy's; every device array among the arguments is copied to the host first.
 """)
@@ -294,16 +297,16 @@ Parameters and errors are NumPy's; every device array among the arguments is cop
 
 
 array2string = _make_host_function("array2string", "The elements as text, a str:")
-save = _make_host_function("save", "Write an array to a file of NumPy's; returns None:")
-savetxt = _make_host_function("savetxt", "Write an array to a file of text; returns None:")
-savez = _make_host_function("savez", "Write arrays to one file of NumPy's; returns None:")
+save = _make_host_function("save", "Write an array to a file in NumPy's format; returns None:")
+savetxt = _make_host_function("savetxt", "Write an array to a text file; returns None:")
+savez = _make_host_function("savez", "Write arrays to one file in NumPy's format; returns None:")
 savez_compressed = _make_host_function("savez_compressed", "Write arrays to one compressed file; returns None:")
 
 
 def array_str(a, max_line_width=None, precision=None, suppress_small=None):
-    """The elements as text, as `str` of an array: a str. Waits for the copy, of a long array only of its edges.
+    """The elements as text, as `str` of an array: a str. Waits for the copy, for a long array only of its edges.
 
-    Parameters are those of `numpy.array_str`; with one of them all of the array is fetched.
+    Parameters are those of `numpy.array_str`; if any is given, the whole array is copied.
     """
     if max_line_width is precision is suppress_small is None:
         return str(a)
@@ -311,9 +314,9 @@ def array_str(a, max_line_width=None, precision=None, suppress_small=None):
 
 
 def array_repr(arr, max_line_width=None, precision=None, suppress_small=None):
-    """The array as text with its dtype, as `repr`: a str. Waits for the copy, of a long array only of its edges.
+    """The array as text with its dtype, as `repr`: a str. Waits for the copy, for a long array only of its edges.
 
-    Parameters are those of `numpy.array_repr`; with one of them all of the array is fetched.
+    Parameters are those of `numpy.array_repr`; if any is given, the whole array is copied.
     """
     if max_line_width is precision is suppress_small is None:
         return repr(arr)

@@ -1,4 +1,4 @@
-"""Arrays joined, cut, tiled, and seen in another order of elements; part of `rtcg.numpy`."""
+"""Joining, splitting, tiling and rearranging arrays; part of `rtcg.numpy`."""
 
 import numpy as np
 
@@ -16,12 +16,12 @@ __all__ = [
 
 
 def concatenate(arrays, axis=0, allocator=None, *, out=None, dtype=None, casting="same_kind"):
-    """Arrays one after the other along `axis`, or flattened if it is None; does not wait.
+    """Join arrays along `axis`, or flattened if it is None; does not wait.
 
-    `arrays` are array-like and agree in all other axes: else a `ValueError`, as for no arrays or arrays without axes.
-    The result, `out` or a new array in the memory order of the first, has `dtype` or the common one. A `TypeError` if
-    that is not reached by the rule `casting`, or if `out` and `dtype` are both given. `allocator` is a callable of a
-    number of bytes; NumPy's third argument, `out`, is seen in its place.
+    `arrays` are array-like and agree in all other axes, else raises `ValueError`, as for no arrays or arrays without
+    axes. The result, `out` or a new array in the memory order of the first, has `dtype` or the common one. Raises
+    `TypeError` if the rule `casting` does not allow the conversion, or if `out` and `dtype` are both given. `allocator`
+    is a callable that takes a number of bytes; NumPy's third argument, `out`, may take its place.
     """
     if isinstance(allocator, _xp.GPUArray):
         # NumPy's third argument is `out`.
@@ -67,9 +67,9 @@ concat = concatenate
 
 
 def stack(arrays, axis=0, allocator=None, *, out=None, dtype=None, casting="same_kind"):
-    """Arrays of one shape along a new axis, at the position `axis` of the result; does not wait.
+    """Join arrays of equal shape along a new axis, at position `axis` of the result; does not wait.
 
-    A `ValueError` for different shapes or no arrays. The result and other parameters are those of `concatenate`.
+    Raises `ValueError` for different shapes or no arrays. The result and other parameters are those of `concatenate`.
     """
     if isinstance(allocator, _xp.GPUArray):
         # NumPy's third argument is `out`.
@@ -85,26 +85,26 @@ def stack(arrays, axis=0, allocator=None, *, out=None, dtype=None, casting="same
 
 
 def vstack(tup, *, dtype=None, casting="same_kind"):
-    """Arrays as rows, one below the other: joined along the first axis, those of one axis as rows; does not wait.
+    """Stack arrays as rows: joined along the first axis, with arrays of one axis as rows; does not wait.
 
-    `tup` are array-like that agree in the other axes (else a `ValueError`). A new array of `dtype` or of the common
-    one, with errors as of `concatenate`.
+    `tup` are array-like that agree in the other axes (else `ValueError`). Returns a new array of `dtype` or of the
+    common one, with the errors of `concatenate`.
     """
     return concatenate([atleast_2d(a) for a in tup], dtype=dtype, casting=casting)
 
 
 def hstack(tup, *, dtype=None, casting="same_kind"):
-    """Arrays beside each other: joined along the second axis, or the first if they have only one; does not wait.
+    """Join arrays side by side: along the second axis, or the first if they have only one; does not wait.
 
-    `tup` are array-like that agree in the other axes (else a `ValueError`). A new array of `dtype` or of the common
-    one, with errors as of `concatenate`.
+    `tup` are array-like that agree in the other axes (else `ValueError`). Returns a new array of `dtype` or of the
+    common one, with the errors of `concatenate`.
     """
     tup = [atleast_1d(a) for a in tup]
     return concatenate(tup, 0 if tup and tup[0].ndim == 1 else 1, dtype=dtype, casting=casting)
 
 
 def atleast_1d(*arys):
-    """The arrays, those without axes as views with one: one array, or a tuple of several; does not wait.
+    """The arrays with at least one axis, as views where one is added: one array, or a tuple of several; does not wait.
 
     Arguments are array-like of any dtype.
     """
@@ -113,7 +113,7 @@ def atleast_1d(*arys):
 
 
 def atleast_2d(*arys):
-    """The arrays, those of fewer than two axes as views with axes of length 1 in front; does not wait.
+    """The arrays with at least two axes, as views where leading axes of length 1 are added; does not wait.
 
     Arguments are array-like. Returns one array, or a tuple of several.
     """
@@ -122,11 +122,11 @@ def atleast_2d(*arys):
 
 
 def split(ary, indices_or_sections, axis=0):
-    """A list of views of parts of the device array `ary` along `axis`; does not wait.
+    """Split the device array `ary` along `axis` into a list of views; does not wait.
 
-    `indices_or_sections` is the number of equal parts, or the indices at which parts begin, behind the first. A
-    `ValueError` if the length is not divisible (`array_split` permits it) or the number is not positive; an `AxisError`
-    for an axis that is not there.
+    `indices_or_sections` is the number of equal parts, or the indices at which parts after the first begin. Raises
+    `ValueError` if the length is not divisible (`array_split` permits it) or the number is not positive, and
+    `AxisError` for an axis that is not there.
     """
     axis = _normalize_axis(axis, ary.ndim)
     length = ary.shape[axis]
@@ -142,18 +142,19 @@ def split(ary, indices_or_sections, axis=0):
 
 
 def unstack(x, /, *, axis=0):
-    """A tuple of views without the axis `axis`, one for each index of it; does not wait.
+    """A tuple of views of `x`, one for each index along `axis`, without that axis; does not wait.
 
-    `x` is a device array. An `AxisError` for an axis that it has not.
+    `x` is a device array. Raises `AxisError` for an axis that it does not have.
     """
     moved = _xp.moveaxis(x, axis, 0)
     return tuple(moved[k] for k in range(moved.shape[0]))
 
 
 def tile(A, reps):  # noqa: N803
-    """The array repeated along each axis, a new array of ``reps * shape``; does not wait.
+    """Repeat an array along each axis: a new array of shape ``reps * shape``; does not wait.
 
-    `A` is array-like; `reps` is an int or a sequence of int. Axes that one of them has fewer of are added in front.
+    `A` is array-like; `reps` is an int or a sequence of int. Whichever of `reps` and the shape is shorter is extended
+    by ones in front.
     """
     reps = (reps,) if isinstance(reps, (int, np.integer)) else tuple(reps)
     a = _xp._to_device(A)
@@ -166,11 +167,11 @@ def tile(A, reps):  # noqa: N803
 
 
 def roll(a, shift, axis=None):
-    """A new array of elements moved along an axis, those that fall off coming back at the other end; does not wait.
+    """Shift elements along an axis, with those that leave at one end coming back at the other; does not wait.
 
-    `a` is array-like, `shift` an int of the host, positive towards higher indices; both `shift` and `axis` may be
-    tuples. With `axis` None the array is flattened for it and gets its shape back. An `AxisError` for an axis that is
-    not there.
+    Returns a new array. `a` is array-like, `shift` an int on the host, positive towards higher indices; `shift` and
+    `axis` may both be tuples. With `axis` None the array is flattened for the shift and then gets its shape back.
+    Raises `AxisError` for an axis that is not there.
     """
     a = _xp._to_device(a)
     if axis is None:
@@ -187,7 +188,7 @@ def roll(a, shift, axis=None):
 def flipud(m):
     """A view of the device array `m` with its rows, the first axis, in reverse order; does not wait.
 
-    An `AxisError` for an array without axes.
+    Raises `AxisError` for an array without axes.
     """
     return _xp.flip(m, 0)
 
@@ -195,15 +196,15 @@ def flipud(m):
 def fliplr(m):
     """A view of the device array `m` with its columns, the second axis, in reverse order; does not wait.
 
-    An `AxisError` for an array of fewer than two axes.
+    Raises `AxisError` for an array of fewer than two axes.
     """
     return _xp.flip(m, 1)
 
 
 def ravel(a, order="C"):
-    """The elements of the device array `a` along one axis, in the order `order` (C, F, A or K); does not wait.
+    """The elements of the device array `a` in one axis, in the order `order` (C, F, A or K); does not wait.
 
-    A view where the memory layout allows, else a copy.
+    Returns a view where the memory layout allows, else a copy.
     """
     return a.ravel(order)
 
@@ -211,8 +212,8 @@ def ravel(a, order="C"):
 def squeeze(a, axis=None):
     """A view of the device array `a` without axes of length 1, or without those in `axis`; does not wait.
 
-    `axis` is an int or a tuple of int. A `ValueError` for an axis of another length, an `AxisError` for one that is not
-    there.
+    `axis` is an int or a tuple of int. Raises `ValueError` for an axis of any other length, and `AxisError` for one
+    that is not there.
     """
     return a.squeeze(axis)
 
@@ -220,7 +221,7 @@ def squeeze(a, axis=None):
 def swapaxes(a, axis1, axis2):
     """A view of the device array `a` with two axes exchanged; does not wait.
 
-    An `AxisError` for an axis that it has not.
+    Raises `AxisError` for an axis that `a` does not have.
     """
     return a.swapaxes(axis1, axis2)
 
@@ -228,7 +229,7 @@ def swapaxes(a, axis1, axis2):
 def permute_dims(a, axes):
     """A view of the device array `a` with its axes in the order `axes`, as `transpose`; does not wait.
 
-    A `ValueError` unless `axes` names each axis once.
+    Raises `ValueError` unless `axes` names each axis once.
     """
     return a.transpose(axes)
 
@@ -236,7 +237,7 @@ def permute_dims(a, axes):
 def matrix_transpose(x, /):
     """A view of the device array `x` with its last two axes exchanged; does not wait.
 
-    A `ValueError` for fewer than two axes.
+    Raises `ValueError` for fewer than two axes.
     """
     return x.mT
 
@@ -244,16 +245,16 @@ def matrix_transpose(x, /):
 def diagonal(a, offset=0, axis1=0, axis2=1):
     """A view of the diagonal `offset` of two axes of the device array `a`, as the last axis; does not wait.
 
-    `offset` is positive above the main diagonal. A `ValueError` for fewer than two axes or the same axis twice, an
-    `AxisError` for an axis that is not there. Unlike NumPy's the view can be written to.
+    `offset` is positive above the main diagonal. Raises `ValueError` for fewer than two axes or the same axis twice,
+    and `AxisError` for an axis that is not there. Unlike NumPy's, the view is writable.
     """
     return a.diagonal(offset, axis1, axis2)
 
 
 def broadcast_arrays(*arrays):
-    """A list of the arrays as views of one common shape, repeated by strides of 0; does not wait.
+    """Broadcast arrays against each other: a list of views of the common shape, with strides of 0; does not wait.
 
-    Arguments are array-like. A `ValueError` if their shapes do not fit. NumPy returns a tuple.
+    Arguments are array-like. Raises `ValueError` if their shapes do not fit. NumPy returns a tuple.
     """
     arrays = [_xp._to_device(a) for a in arrays]
     shape = np.broadcast_shapes(*(a.shape for a in arrays))
@@ -261,11 +262,11 @@ def broadcast_arrays(*arrays):
 
 
 def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
-    """A tuple of the coordinates of a grid: array k has the elements of argument k along one axis; does not wait.
+    """The coordinates of a grid, a tuple of arrays; array k varies along one axis as argument k; does not wait.
 
-    Arguments are array-like and flattened. `indexing` "xy" exchanges the first two axes, "ij" does not: else a
-    `ValueError`. With `sparse` the other axes have length 1, else all arrays have the shape of the grid. Without `copy`
-    they are views.
+    Arguments are array-like and flattened. `indexing` "xy" exchanges the first two axes, "ij" does not; raises
+    `ValueError` for other values. With `sparse` the other axes have length 1, else all arrays have the shape of the
+    grid. Without `copy` the arrays are views.
     """
     if indexing not in ("xy", "ij"):
         raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
@@ -278,15 +279,15 @@ def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
 
 
 def append(arr, values, axis=None):
-    """`values` behind `arr`, along `axis`, or both flattened if it is None: a new array; does not wait.
+    """Append `values` to `arr` along `axis`, or flatten both if it is None: a new array; does not wait.
 
-    Both are array-like; the dtype is the common one. A `ValueError` if other axes differ, as of `concatenate`.
+    Both are array-like; the dtype is the common one. Raises `ValueError` if other axes differ, as in `concatenate`.
     """
     return _xp.concatenate([_xp._to_device(arr), _xp._to_device(values)], axis)
 
 
 def atleast_3d(*arys):
-    """The arrays, those of fewer than three axes as views with axes of length 1; does not wait.
+    """The arrays with at least three axes, as views where axes of length 1 are added; does not wait.
 
     Arguments are array-like; rows become ``(1, n, 1)``, matrices ``(m, n, 1)``. Returns one array, or a tuple of
     several.
@@ -298,9 +299,9 @@ def atleast_3d(*arys):
 
 
 def column_stack(tup):
-    """Arrays beside each other, those of one axis as columns: a new array of two axes; does not wait.
+    """Join arrays side by side, with arrays of one axis as columns: a new array with two axes; does not wait.
 
-    `tup` are array-like with the same number of rows, else a `ValueError`. The dtype is the common one.
+    `tup` are array-like with the same number of rows, else raises `ValueError`. The dtype is the common one.
     """
     return _xp.concatenate(
         [a[:, None] if a.ndim == 1 else _xp.atleast_2d(a) for a in (_xp._to_device(a) for a in tup)], 1
@@ -308,18 +309,18 @@ def column_stack(tup):
 
 
 def dstack(tup):
-    """Arrays joined along the third axis, which those of fewer axes get (`atleast_3d`): a new array; does not wait.
+    """Join arrays along the third axis, which `atleast_3d` adds where it is missing: a new array; does not wait.
 
-    `tup` are array-like that agree in the other axes (else a `ValueError`). The dtype is the common one.
+    `tup` are array-like that agree in the other axes (else `ValueError`). The dtype is the common one.
     """
     return _xp.concatenate([atleast_3d(a) for a in tup], 2)
 
 
 def block(arrays):
-    """Arrays joined as nested lists say, the innermost along the last axis: a new array; does not wait.
+    """Join arrays as nested lists arrange them, the innermost along the last axis: a new array; does not wait.
 
-    Elements of the lists are array-like and get axes of length 1 in front. A `ValueError` for an empty list, for lists
-    of different depths, and for shapes that do not fit. The dtype is the common one.
+    Elements of the lists are array-like and get axes of length 1 in front. Raises `ValueError` for an empty list, for
+    lists of different depths, and for shapes that do not fit. The dtype is the common one.
     """
 
     def list_depth(part):
@@ -344,11 +345,11 @@ def block(arrays):
 
 
 def array_split(ary, indices_or_sections, axis=0):
-    """A list of views of parts along `axis`, whose lengths may differ by one; does not wait.
+    """Split an array along `axis` into a list of views whose lengths may differ by one; does not wait.
 
     `ary` is array-like. `indices_or_sections` is the number of parts, of which the first ones are longer, or the
-    indices at which parts begin, behind the first. A `ValueError` for a number that is not positive, an `AxisError` for
-    an axis that is not there.
+    indices at which parts after the first begin. Raises `ValueError` for a number that is not positive, and `AxisError`
+    for an axis that is not there.
     """
     ary = _xp._to_device(ary)
     axis = _normalize_axis(axis, ary.ndim)
@@ -371,8 +372,8 @@ def _make_split(name, axis):
     split_function.__doc__ = wrap_paragraphs(f"""
 `split` along axis {axis}: a list of views of parts; does not wait.
 
-`ary` is a device array with at least {axis + 1} axes, else a ValueError. `indices_or_sections` is the number of equal
-parts, or the indices at which parts begin, behind the first; a ValueError if the length is not divisible.
+`ary` is a device array with at least {axis + 1} axes, else raises ValueError. `indices_or_sections` is the number of
+equal parts, or the indices at which parts after the first begin; raises ValueError if the length is not divisible.
 """)
     return split_function
 
@@ -381,9 +382,10 @@ vsplit, dsplit = _make_split("vsplit", 0), _make_split("dsplit", 2)
 
 
 def hsplit(ary, indices_or_sections):
-    """`split` along the second axis, or the only one: a list of views; does not wait.
+    """Split along the second axis, or the only one, as by `split`: a list of views; does not wait.
 
-    `ary` is a device array with one axis at least, else a `ValueError`. Parameters and errors are those of `split`.
+    `ary` is a device array with at least one axis, else raises `ValueError`. Parameters and errors are those of
+    `split`.
     """
     if ary.ndim == 0:
         raise ValueError("hsplit only works on arrays of 1 or more dimensions")
@@ -393,7 +395,7 @@ def hsplit(ary, indices_or_sections):
 def rollaxis(a, axis, start=0):
     """A view of the device array `a` with `axis` moved before the axis `start`; does not wait.
 
-    An `AxisError` for positions that it has not. `moveaxis` says the same more plainly.
+    Raises `AxisError` for positions that `a` does not have. `moveaxis` has a simpler interface.
     """
     axis = _normalize_axis(axis, a.ndim)
     if not -a.ndim <= start <= a.ndim:
@@ -405,10 +407,10 @@ def rollaxis(a, axis, start=0):
 
 
 def rot90(m, k=1, axes=(0, 1)):
-    """A view of `m` in which the plane of two axes is rotated by 90 degrees, `k` times; does not wait.
+    """A view of `m` rotated `k` times by 90 degrees in the plane of two axes; does not wait.
 
-    `m` is array-like; the rotation is from the first of `axes` towards the second. A `ValueError` unless `axes` are two
-    different ones, an `AxisError` for one that is not there.
+    `m` is array-like; the rotation is from the first of `axes` towards the second. Raises `ValueError` unless `axes`
+    are two different axes, and `AxisError` for one that is not there.
     """
     m = _xp._to_device(m)
     if len(axes) != 2:

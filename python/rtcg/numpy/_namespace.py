@@ -1,5 +1,5 @@
-"""What makes `rtcg.numpy` a namespace to write ``xp.`` before: NumPy's types and constants, its modules, methods of
-ufuncs, and an answer for each name that is missing.
+"""Make `rtcg.numpy` usable as the namespace ``xp``: NumPy's types and constants, its modules, methods of ufuncs, and an
+error message for each missing name.
 """
 
 import importlib
@@ -64,7 +64,7 @@ INSTEAD = {
 
 
 def missing(name):
-    """What to say of a name that `rtcg.numpy` lacks."""
+    """The message about a name that `rtcg.numpy` lacks."""
     text = INSTEAD.get(name, OF_THE_HOST if hasattr(np, name) else None)
     if text is None:
         return f"module 'rtcg.numpy' has no attribute {name!r}"
@@ -72,12 +72,12 @@ def missing(name):
 
 
 def look_up(name):
-    """A name of NumPy's that is no function of ours: a type, a constant, a module.
+    """A name of NumPy's other than a function defined here: a type, a constant or a module.
 
     Raises
     ------
     AttributeError
-        Where there is none; the message says what to use instead.
+        If there is no such name; the message says what to use instead.
     """
     if name in HOST_NAMES:
         return getattr(np, name)
@@ -89,12 +89,12 @@ def look_up(name):
 
 
 def names():
-    """The names that `look_up` knows, a set."""
+    """The set of names that `look_up` knows."""
     return {*HOST_NAMES, *_MODULES, "ndarray"}
 
 
 def add_ufunc_methods():
-    """Give functions of two operands the methods of NumPy's ufuncs: `reduce`, `accumulate`, `outer`, `nin`, `nout`."""
+    """Give binary functions the attributes of NumPy's ufuncs: `reduce`, `accumulate`, `outer`, `nin`, `nout`."""
     for name in _xp.__all__:
         of_numpy, function = getattr(np, name, None), getattr(_xp, name)
         if isinstance(of_numpy, np.ufunc) and not isinstance(function, np.ufunc):
@@ -105,9 +105,9 @@ def add_ufunc_methods():
 
 
 _METHOD_DOCSTRINGS = {
-    "reduce": "Combine the elements along an axis, two and then the result with the next; does not wait.",
-    "accumulate": "All results on the way of `reduce`, an array of the operand's shape; does not wait.",
-    "outer": "Each element of the first operand with each of the second; does not wait.",
+    "reduce": "Combine the elements along an axis, each with the result so far; does not wait.",
+    "accumulate": "All intermediate results of `reduce`, an array with the shape of the operand; does not wait.",
+    "outer": "Combine each element of the first operand with each of the second; does not wait.",
 }
 
 
@@ -124,10 +124,10 @@ def _ufunc_method(name, method):
 
 
 class FlatView:
-    """The elements of an array in C order: `GPUArray.flat`.
+    """The elements of an array in C order, as `GPUArray.flat` returns them.
 
-    Indexing and assignment take integers, slices and arrays. ``len`` is the number of elements. Iteration copies
-    all elements to the host first, and so waits.
+    Indexing and assignment take integers, slices and arrays. ``len`` is the number of elements. Iteration first
+    copies all elements to the host, for which it waits.
     """
 
     def __init__(self, array):
@@ -152,7 +152,7 @@ class FlatView:
         array[...] = flat.reshape(array.shape)
 
     def copy(self):
-        """A new array of one axis; does not wait."""
+        """A new array with one axis; does not wait."""
         return self.base.ravel().copy()
 
     def __repr__(self):

@@ -1,6 +1,7 @@
-"""Reductions and scans that pass over NaN; part of `rtcg.numpy`.
+"""Reductions and scans that ignore NaN; part of `rtcg.numpy`.
 
-Where a slice has nothing but NaN the result is NumPy's, without its warning, which would need the elements.
+If a slice has nothing but NaN, the result is NumPy's, but without its warning, which would have to wait for the
+elements.
 """
 
 import numpy as np
@@ -15,7 +16,7 @@ __all__ = [
 
 
 def _non_nan_mask(a, where):
-    """The mask of the elements that count; None for all."""
+    """The mask of the elements that count, or None if all do."""
     if a.dtype.kind not in "fcV":
         return where
     mask = ~_xp.isnan(a)
@@ -37,8 +38,8 @@ def _make_nan_reduction(name, what, start):
     nan_function.__doc__ = wrap_paragraphs(f"""
 The {what} of the elements that are not NaN, of all or along `axis`; does not wait.
 
-`a` is array-like. The result, `out` or a new array, has the dtype of `{name}`; of no elements it is {start}. Parameters
-and errors are those of `{name}`.
+`a` is array-like. The result, `out` or a new array, has the dtype of `{name}`; for no elements it is {start}.
+Parameters and errors are those of `{name}`.
 """)
     return nan_function
 
@@ -65,8 +66,9 @@ def _make_nan_extremum(name, start):
     nan_function.__doc__ = wrap_paragraphs(f"""
 The {name}imum of the elements that are not NaN, NaN where there are none; does not wait.
 
-`a` is array-like. The result, `out` or a new array, has its dtype. A ValueError for axes without elements. Parameters
-are those of `{name}`. NumPy warns of slices of NaN only; here no warning waits for the elements.
+`a` is array-like. The result, `out` or a new array, has its dtype. Raises ValueError for axes without elements.
+Parameters are those of `{name}`. NumPy warns of slices with nothing but NaN; there is no warning here, since it would
+have to wait for the elements.
 """)
     return nan_function
 
@@ -75,7 +77,7 @@ nanmax, nanmin = _make_nan_extremum("max", -np.inf), _make_nan_extremum("min", n
 
 
 def _check_inexact(a, out):
-    """Floats have means that are NaN, which integers do not hold."""
+    """Refuse an integer `out`, which cannot hold a mean of NaN."""
     if out is not None and a.dtype.kind in "fcV" and out.dtype.kind not in "fcV":
         raise TypeError(f"out is of dtype {out.dtype}; expected one of floats, as that of a, {a.dtype}")
 
@@ -83,8 +85,8 @@ def _check_inexact(a, out):
 def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=None):
     """The mean of the elements that are not NaN, of all or along `axis`; does not wait.
 
-    `a` is array-like. The result, `out` or a new array, has the dtype of `mean`, and NaN where there are no elements.
-    Parameters and errors are those of `mean`.
+    `a` is array-like. The result, `out` or a new array, has the dtype of `mean`, and is NaN where there are no
+    elements. Parameters and errors are those of `mean`.
     """
     a = _xp._to_device(a)
     _check_inexact(a, out)
@@ -94,8 +96,9 @@ def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=None):
 def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None, correction=None):
     """The variance of the elements that are not NaN, with the divisor ``n - ddof``; does not wait.
 
-    `a` is array-like; n counts what is not NaN. The result, `out` or a new array, has the dtype of `var`, and NaN where
-    there are too few elements. `correction` is another name of `ddof`; other parameters and errors are those of `var`.
+    `a` is array-like; n counts the elements that are not NaN. The result, `out` or a new array, has the dtype of `var`,
+    and is NaN where there are too few elements. `correction` is another name for `ddof`; other parameters and errors
+    are those of `var`.
     """
     a = _xp._to_device(a)
     ddof = ddof if correction is None else correction
@@ -127,10 +130,10 @@ def _make_nan_arg_extremum(name, what, fill):
 
     nan_function.__name__ = nan_function.__qualname__ = f"nan{name}"
     nan_function.__doc__ = wrap_paragraphs(f"""
-The index of the first {what} element that is not NaN; waits to see if there is one.
+The index of the first {what} element that is not NaN; waits to check that there is one.
 
-`a` is array-like. The result, `out` or a new array of int64, has no axes, or those that are left: with `axis` None the
-index is that in the flattened array. A ValueError where there is nothing but NaN.
+`a` is array-like. The result, `out` or a new array of int64, has the remaining axes, if any; with `axis` None
+it is an index into the flattened array. Raises ValueError if a slice has nothing but NaN.
 """)
     return nan_function
 
@@ -140,7 +143,7 @@ nanargmin = _make_nan_arg_extremum("argmin", "smallest", np.inf)
 
 
 def nancumsum(a, axis=None, dtype=None, out=None):
-    """Running sums in which NaN counts as 0; does not wait.
+    """Cumulative sums in which NaN counts as 0; does not wait.
 
     Parameters, result, errors and algorithm are those of `cumsum`.
     """
@@ -148,7 +151,7 @@ def nancumsum(a, axis=None, dtype=None, out=None):
 
 
 def nancumprod(a, axis=None, dtype=None, out=None):
-    """Running products in which NaN counts as 1; does not wait.
+    """Cumulative products in which NaN counts as 1; does not wait.
 
     Parameters, result, errors and algorithm are those of `cumprod`.
     """

@@ -1,6 +1,7 @@
-"""Reductions and scans that pass over NaN; part of `rtcg.numpy`.
+"""Reductions and scans that ignore NaN; part of `rtcg.numpy`.
 
-Where a slice has nothing but NaN the result is NumPy's, without its warning, which would need the elements.
+If a slice has nothing but NaN, the result is NumPy's, but without its warning, which would have to wait for the
+elements.
 """
 
 from typing import Any
@@ -22,27 +23,27 @@ __all__ = [
 ]
 
 def nanargmax(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> GPUArray:
-    """The index of the first largest element that is not NaN; waits to see if there is one.
+    """The index of the first largest element that is not NaN; waits to check that there is one.
 
-    `a` is array-like. The result, `out` or a new array of int64, has no axes, or those that are left: with `axis`
-    None the index is that in the flattened array. A ValueError where there is nothing but NaN.
+    `a` is array-like. The result, `out` or a new array of int64, has the remaining axes, if any; with `axis` None
+    it is an index into the flattened array. Raises ValueError if a slice has nothing but NaN.
     """
 
 def nanargmin(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> GPUArray:
-    """The index of the first smallest element that is not NaN; waits to see if there is one.
+    """The index of the first smallest element that is not NaN; waits to check that there is one.
 
-    `a` is array-like. The result, `out` or a new array of int64, has no axes, or those that are left: with `axis`
-    None the index is that in the flattened array. A ValueError where there is nothing but NaN.
+    `a` is array-like. The result, `out` or a new array of int64, has the remaining axes, if any; with `axis` None
+    it is an index into the flattened array. Raises ValueError if a slice has nothing but NaN.
     """
 
 def nancumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> GPUArray:
-    """Running products in which NaN counts as 1; does not wait.
+    """Cumulative products in which NaN counts as 1; does not wait.
 
     Parameters, result, errors and algorithm are those of `cumprod`.
     """
 
 def nancumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> GPUArray:
-    """Running sums in which NaN counts as 0; does not wait.
+    """Cumulative sums in which NaN counts as 0; does not wait.
 
     Parameters, result, errors and algorithm are those of `cumsum`.
     """
@@ -52,8 +53,9 @@ def nanmax(
 ) -> GPUArray:
     """The maximum of the elements that are not NaN, NaN where there are none; does not wait.
 
-    `a` is array-like. The result, `out` or a new array, has its dtype. A ValueError for axes without elements.
-    Parameters are those of `max`. NumPy warns of slices of NaN only; here no warning waits for the elements.
+    `a` is array-like. The result, `out` or a new array, has its dtype. Raises ValueError for axes without elements.
+    Parameters are those of `max`. NumPy warns of slices with nothing but NaN; there is no warning here, since it
+    would have to wait for the elements.
     """
 
 def nanmean(
@@ -61,8 +63,8 @@ def nanmean(
 ) -> GPUArray:
     """The mean of the elements that are not NaN, of all or along `axis`; does not wait.
 
-    `a` is array-like. The result, `out` or a new array, has the dtype of `mean`, and NaN where there are no elements.
-    Parameters and errors are those of `mean`.
+    `a` is array-like. The result, `out` or a new array, has the dtype of `mean`, and is NaN where there are no
+    elements. Parameters and errors are those of `mean`.
     """
 
 def nanmin(
@@ -70,8 +72,9 @@ def nanmin(
 ) -> GPUArray:
     """The minimum of the elements that are not NaN, NaN where there are none; does not wait.
 
-    `a` is array-like. The result, `out` or a new array, has its dtype. A ValueError for axes without elements.
-    Parameters are those of `min`. NumPy warns of slices of NaN only; here no warning waits for the elements.
+    `a` is array-like. The result, `out` or a new array, has its dtype. Raises ValueError for axes without elements.
+    Parameters are those of `min`. NumPy warns of slices with nothing but NaN; there is no warning here, since it
+    would have to wait for the elements.
     """
 
 def nanprod(
@@ -85,8 +88,8 @@ def nanprod(
 ) -> GPUArray:
     """The product of the elements that are not NaN, of all or along `axis`; does not wait.
 
-    `a` is array-like. The result, `out` or a new array, has the dtype of `prod`; of no elements it is 1. Parameters
-    and errors are those of `prod`.
+    `a` is array-like. The result, `out` or a new array, has the dtype of `prod`; for no elements it is 1.
+    Parameters and errors are those of `prod`.
     """
 
 def nanstd(
@@ -116,7 +119,7 @@ def nansum(
 ) -> GPUArray:
     """The sum of the elements that are not NaN, of all or along `axis`; does not wait.
 
-    `a` is array-like. The result, `out` or a new array, has the dtype of `sum`; of no elements it is 0. Parameters
+    `a` is array-like. The result, `out` or a new array, has the dtype of `sum`; for no elements it is 0. Parameters
     and errors are those of `sum`.
     """
 
@@ -133,6 +136,7 @@ def nanvar(
 ) -> GPUArray:
     """The variance of the elements that are not NaN, with the divisor ``n - ddof``; does not wait.
 
-    `a` is array-like; n counts what is not NaN. The result, `out` or a new array, has the dtype of `var`, and NaN where
-    there are too few elements. `correction` is another name of `ddof`; other parameters and errors are those of `var`.
+    `a` is array-like; n counts the elements that are not NaN. The result, `out` or a new array, has the dtype of `var`,
+    and is NaN where there are too few elements. `correction` is another name for `ddof`; other parameters and errors
+    are those of `var`.
     """

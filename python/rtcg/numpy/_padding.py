@@ -1,4 +1,4 @@
-"""Padding of arrays; part of `rtcg.numpy`. Places that elements come from are computed on the device."""
+"""Padding of arrays; part of `rtcg.numpy`. The source indices of elements are computed on the device."""
 
 import builtins
 
@@ -10,17 +10,17 @@ __all__ = ["pad"]
 
 
 def index_along_axis(axis, part):
-    """The index that takes a part of an axis."""
+    """An index that selects a part of one axis."""
     return (slice(None),) * axis + (part,)
 
 
 def _pad_widths(given, ndim):
-    """(before, after) of each axis, from a number, a pair or a list of pairs."""
+    """The pair (before, after) of each axis, from a number, a pair or a list of pairs."""
     return np.broadcast_to(np.asarray(given), (ndim, 2)).tolist()
 
 
 def pad_axis_with(a, axis, before, after, low, high):
-    """`a` between two values or subarrays."""
+    """`a` with values or subarrays joined on both sides along an axis."""
     shape = list(a.shape)
     shape[axis] += before + after
     result = _xp.empty(tuple(shape), a.dtype)
@@ -32,7 +32,7 @@ def pad_axis_with(a, axis, before, after, low, high):
 
 
 def _source_indices(mode, n, before, after):
-    """The places that elements of a padded axis come from."""
+    """The indices that elements of a padded axis come from."""
     place = _xp.arange(-before, n + after)
     if mode == "edge":
         return _xp.clip(place, 0, n - 1)
@@ -44,7 +44,7 @@ def _source_indices(mode, n, before, after):
 
 
 def _linear_ramp(end, edge, count, axis):
-    """From `end` towards a subarray, in `count` steps."""
+    """A ramp from `end` towards a subarray, in `count` steps."""
     steps = _xp.arange(count).astype(np.float64) / count
     steps = steps.reshape(tuple(-1 if k == axis else 1 for k in range(edge.ndim)))
     wide = np.complex128 if edge.dtype.kind == "c" else np.float64
@@ -67,14 +67,14 @@ def _edge_statistics(a, axis, mode, lengths):
 
 
 def pad(array, pad_width, mode="constant", **kwargs):
-    """`array` between padding along each axis: a new array in C order; does not wait.
+    """Pad `array` along each axis: a new array in C order; does not wait.
 
-    `array` is array-like. `pad_width` is a number, a pair (before, after), one pair for each axis, or a dict of axes,
-    of integers of the host: a `TypeError` for others, a `ValueError` for negative ones. `mode` is "constant" (with
-    `constant_values`, by default 0), "edge", "empty", "linear_ramp" (`end_values`), "maximum", "mean", "median",
-    "minimum" (`stat_length`), "reflect", "symmetric" or "wrap": a `ValueError` for another mode or keyword, and for an
-    empty axis that has nothing to be padded with. Functions as `mode` are missing, and `reflect_type` "odd" is a
-    `NotImplementedError`.
+    `array` is array-like. `pad_width` is a number, a pair (before, after), one pair per axis, or a dict by axis, all
+    with integers on the host; raises `TypeError` for others, and `ValueError` for negative ones. `mode` is "constant"
+    (with `constant_values`, by default 0), "edge", "empty", "linear_ramp" (`end_values`), "maximum", "mean", "median",
+    "minimum" (`stat_length`), "reflect", "symmetric" or "wrap"; raises `ValueError` for another mode or keyword, and
+    for an empty axis that has no elements to pad with. Functions as `mode` are not supported, and `reflect_type` "odd"
+    raises `NotImplementedError`.
     """
     a = _xp._to_device(array)
     if isinstance(pad_width, dict):

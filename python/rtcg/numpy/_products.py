@@ -1,4 +1,4 @@
-"""Products and functions of adjacent elements: convolutions, differences, interpolation; part of `rtcg.numpy`."""
+"""Products, and functions of adjacent elements: convolutions, differences, interpolation; part of `rtcg.numpy`."""
 
 import numpy as np
 
@@ -13,10 +13,10 @@ __all__ = [
 
 
 def kron(a, b):
-    """The Kronecker product: blocks of `b`, each times an element of `a`; does not wait.
+    """The Kronecker product: blocks of `b`, each multiplied by an element of `a`; does not wait.
 
-    Operands are array-like; one of fewer axes gets axes of length 1 in front. A new array of the products of the
-    lengths and of the common dtype.
+    Operands are array-like; the one with fewer axes gets axes of length 1 in front. Returns a new array of the common
+    dtype, whose lengths are the products of theirs.
     """
     a, b = _xp._to_device(a), _xp._to_device(b)
     ndim = int(np.maximum(a.ndim, b.ndim))
@@ -29,9 +29,9 @@ def kron(a, b):
 def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
     """The cross products of vectors along an axis of `a` and `b`: a new array; does not wait.
 
-    Operands are array-like; `axisa` and `axisb` are the axes of the vectors, `axisc` that of the result, `axis` is all
-    three. Other axes are broadcast. Vectors have 2 or 3 elements: a `ValueError` for others. Of two vectors of 2
-    elements only the third component is returned, without the axis. The dtype is the common one.
+    Operands are array-like; `axisa` and `axisb` are the axes of the vectors, `axisc` that of the result, and `axis`
+    sets all three. Other axes are broadcast. Vectors have 2 or 3 elements, else raises `ValueError`. For two vectors of
+    2 elements only the third component is returned, without the axis. The dtype is the common one.
     """
     if axis is not None:
         axisa = axisb = axisc = axis
@@ -58,8 +58,8 @@ def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
 def matvec(x1, x2, /, out=None):
     """Products of matrices with vectors: ``(..., m, n)`` and ``(..., n)`` to ``(..., m)``; does not wait.
 
-    Operands are array-like; leading axes are broadcast. `out` or a new array of the common dtype. A `ValueError` when
-    shapes do not fit. By `matmul`.
+    Operands are array-like; leading axes are broadcast. Returns `out` or a new array of the common dtype. Raises
+    `ValueError` if shapes do not fit. Uses `matmul`.
     """
     return _xp._copy_to_out(out, _xp.matmul(_xp._to_device(x1), _xp._to_device(x2)[..., None])[..., 0])
 
@@ -67,8 +67,8 @@ def matvec(x1, x2, /, out=None):
 def vecmat(x1, x2, /, out=None):
     """Products of conjugated vectors with matrices: ``(..., n)`` and ``(..., n, m)`` to ``(..., m)``; does not wait.
 
-    Operands are array-like; leading axes are broadcast. `out` or a new array of the common dtype. A `ValueError` when
-    shapes do not fit. By `matmul`.
+    Operands are array-like; leading axes are broadcast. Returns `out` or a new array of the common dtype. Raises
+    `ValueError` if shapes do not fit. Uses `matmul`.
     """
     return _xp._copy_to_out(out, _xp.matmul(_xp._to_device(x1).conj()[..., None, :], _xp._to_device(x2))[..., 0, :])
 
@@ -77,13 +77,13 @@ def vecmat(x1, x2, /, out=None):
 
 
 def _sliding_windows(a, length):
-    """All runs of `length` elements, as rows that share their memory."""
+    """All windows of `length` adjacent elements, as rows that share memory."""
     count = a.size - length + 1
     return _xp.GPUArray((count, length), a.dtype, base=a, gpudata=a, strides=a.strides * 2)
 
 
 def _sliding_product(a, v, mode):
-    """Sums of products of `v` with runs of `a`, which is not shorter."""
+    """Sums of products of `v` with each window of `a`, which is at least as long."""
     n = v.size
     ahead, behind = {"valid": (0, 0), "same": (n // 2, n - n // 2 - 1), "full": (n - 1, n - 1)}[mode]
     dtype = np.result_type(a.dtype, v.dtype)
@@ -105,12 +105,12 @@ def _check_convolution_operands(a, v, mode, name):
 
 
 def convolve(a, v, mode="full"):
-    """The convolution of two arrays of one axis: sums of products of `a` with `v` in reverse order; does not wait.
+    """The convolution of two arrays with one axis: sums of products of `a` with `v` reversed; does not wait.
 
-    Operands are array-like with at least one element, else a `ValueError`. `mode` is "full" (``n + m - 1`` elements),
-    "same" (as many as the longer one has) or "valid" (only where they overlap completely). A new array of the common
-    dtype. Computed as a matrix product over overlapping windows, ``n * m`` multiplications; `rtcg.fft` is faster where
-    both are long.
+    Operands are array-like with at least one element, else raises `ValueError`. `mode` is "full" (``n + m - 1``
+    elements), "same" (as many as the longer operand has) or "valid" (only where they overlap completely). Returns a new
+    array of the common dtype. Computed as a matrix product over overlapping windows, ``n * m`` multiplications;
+    `rtcg.fft` is faster if both are long.
     """
     a, v = _check_convolution_operands(a, v, mode, "convolve")
     if v.size > a.size:
@@ -119,7 +119,7 @@ def convolve(a, v, mode="full"):
 
 
 def correlate(a, v, mode="valid"):
-    """The cross-correlation of two arrays of one axis: sums of products of `a` with conjugated `v`; does not wait.
+    """The cross-correlation of two arrays with one axis: sums of products of `a` with conjugated `v`; does not wait.
 
     Operands, `mode` (here "valid" by default), dtype, errors and algorithm are those of `convolve`.
     """
@@ -129,7 +129,7 @@ def correlate(a, v, mode="valid"):
 
 
 def _boundary_values(values, a, axis):
-    """What is put before or behind `a` along an axis; a scalar becomes one row."""
+    """The values to put before or after `a` along an axis; a scalar becomes one row."""
     if values is None:
         return None
     values = _xp.asarray(values)
@@ -141,11 +141,11 @@ def _boundary_values(values, a, axis):
 
 
 def diff(a, n=1, axis=-1, prepend=None, append=None):
-    """Differences of adjacent elements along `axis`, `n` times over; does not wait.
+    """Differences of adjacent elements along `axis`, taken `n` times; does not wait.
 
-    `a` is array-like with one axis at least. `prepend` and `append` are numbers or arrays that are put before and
-    behind it first. The result is a new array, `n` shorter along the axis and of the same dtype (`a` itself for `n` 0);
-    of bools it says where they differ. A `ValueError` for a negative `n` or no axis.
+    `a` is array-like with at least one axis. `prepend` and `append` are numbers or arrays that are first joined to it
+    on both sides. The result is a new array, shorter by `n` along the axis and of the same dtype (`a` itself for `n`
+    0); for bools it says where they differ. Raises `ValueError` for a negative `n` or no axis.
     """
     if n < 0:
         raise ValueError(f"order must be non-negative but got {shown(n)}")
@@ -170,7 +170,7 @@ def _index_along_axis(ndim, axis, part):
 
 
 def _gradient_spacings(f, varargs, axes):
-    """For each axis the distance of adjacent elements, or the coordinates."""
+    """For each axis, the spacing of adjacent elements or their coordinates."""
     if not varargs:
         return [1.0] * len(axes)
     if len(varargs) == 1 and np.ndim(varargs[0]) == 0:
@@ -244,12 +244,12 @@ def _gradient_along(f, axis, h, edge_order):
 
 
 def gradient(f, *varargs, axis=None, edge_order=1):
-    """Derivatives along axes by second-order differences of adjacent elements, first- or second-order at the ends.
+    """Derivatives along axes by second-order central differences, and first- or second-order ones at the ends.
 
-    `f` is array-like; integers become float64. `*varargs` are the distances of elements (1 by default): one number, or
+    `f` is array-like; integers become float64. `*varargs` are the spacings of elements (1 by default): one number, or
     for each axis a number or an array of coordinates. `axis` is None (all), an int or a tuple of int. Returns one array
-    of the shape of `f`, or a tuple of one for each axis. `edge_order` 1 or 2 is the order at the ends. A `ValueError`
-    for arrays that are too short, a `TypeError` for another number of distances. Does not wait.
+    with the shape of `f`, or a tuple with one per axis. `edge_order` 1 or 2 is the order at the ends. Raises
+    `ValueError` for arrays that are too short, and `TypeError` for any other number of spacings. Does not wait.
     """
     f = _xp._to_device(f)
     single = isinstance(axis, (int, np.integer))
@@ -269,8 +269,8 @@ def gradient(f, *varargs, axis=None, edge_order=1):
 def trapezoid(y, x=None, dx=1.0, axis=-1):
     """The integral of `y` along `axis` by the trapezoidal rule: a new array without the axis; does not wait.
 
-    `y` is array-like. `x` are the coordinates, of one axis or of the shape of `y`; without it `dx` is the distance of
-    elements. The dtype is that of NumPy's result. A `ValueError` if shapes do not fit.
+    `y` is array-like. `x` has the coordinates, with one axis or the shape of `y`; without it `dx` is the spacing of
+    elements. The dtype is that of NumPy's result. Raises `ValueError` if shapes do not fit.
     """
     y = _xp._to_device(y)
     if x is None:
@@ -286,11 +286,11 @@ def trapezoid(y, x=None, dx=1.0, axis=-1):
 
 
 def unwrap(p, discont=None, axis=-1, *, period=2 * np.pi):
-    """A new array of `p` without jumps between adjacent elements by more than half of a `period`; does not wait.
+    """A copy of `p` in which jumps between adjacent elements of more than half a `period` are removed; does not wait.
 
-    `p` is array-like. Along `axis`, multiples of `period` are added to what follows a jump of at least `discont` (half
-    a period by default). The result has the shape of `p`; integers stay integers if the period is one. By differences
-    and running sums.
+    `p` is array-like. Along `axis`, multiples of `period` are added to the elements after a jump of at least `discont`
+    (half a period by default). The result has the shape of `p`; integers stay integers if the period is an integer.
+    Uses differences and cumulative sums.
     """
     p = _xp._to_device(p)
     axis %= p.ndim
@@ -313,12 +313,12 @@ def unwrap(p, discont=None, axis=-1, *, period=2 * np.pi):
 
 
 def interp(x, xp, fp, left=None, right=None, period=None):
-    """Values at `x` between the points (`xp`, `fp`), joined by straight lines; does not wait.
+    """Piecewise linear interpolation at `x` between the points (`xp`, `fp`); does not wait.
 
-    All are array-like; `xp`, in ascending order, and `fp` have one axis and the same length, else a `ValueError`.
-    Outside of the points the result is `left` and `right`, by default the first and the last of `fp`. With `period` the
-    points repeat, in any order. A new array of the shape of `x`, float64 or complex128. By binary searches in `xp`,
-    whose order is not checked.
+    All are array-like; `xp`, in ascending order, and `fp` have one axis and the same length, else raises `ValueError`.
+    Outside the points the result is `left` and `right`, by default the first and the last element of `fp`. With
+    `period` the points are periodic and may be in any order. Returns a new array with the shape of `x`, float64 or
+    complex128. Uses binary searches in `xp`, whose order is not checked.
     """
     x, xp, fp = (_xp._to_device(a) for a in (x, xp, fp))
     if xp.ndim != 1 or fp.ndim != 1:
@@ -379,10 +379,10 @@ def _make_cumulative(name, what, start):
         "cumprod": "cumulative_prod",
     }[name]
     cumulative_function.__doc__ = wrap_paragraphs(f"""
-Running {what} along `axis`, by `{name}`; does not wait.
+Cumulative {what} along `axis`, by `{name}`; does not wait.
 
-`x` is array-like; `axis` may only be left out for one axis, else there is a ValueError. With `include_initial` the
-result is one longer and begins with {start}. The result, `out` or a new array, has the dtype of `{name}`.
+`x` is array-like; `axis` may be omitted only for arrays with one axis, else raises ValueError. With `include_initial`
+the result is one longer and begins with {start}. The result, `out` or a new array, has the dtype of `{name}`.
 """)
     return cumulative_function
 
@@ -391,10 +391,10 @@ cumulative_sum, cumulative_prod = _make_cumulative("cumsum", "sums", 0), _make_c
 
 
 def polyval(p, x):
-    """The polynomial with coefficients `p`, the highest power first, at `x`: a new array; does not wait.
+    """The values at `x` of the polynomial with coefficients `p`, highest power first: a new array; does not wait.
 
-    Both are array-like, `p` with one axis. The result has the shape and the dtype of `x` together with `p`. By Horner's
-    rule, one kernel for each coefficient. Unlike in NumPy `p` cannot be a `poly1d`.
+    Both are array-like, `p` with one axis. The result has the shape of `x` and the common dtype. Uses Horner's rule,
+    with one kernel for each coefficient. Unlike in NumPy, `p` cannot be a `poly1d`.
     """
     p, x = _xp._to_device(p), _xp._to_device(x)
     result = _xp.zeros(x.shape, x.dtype)
@@ -404,10 +404,10 @@ def polyval(p, x):
 
 
 def vander(x, N=None, increasing=False):  # noqa: N803
-    """The powers of the elements of `x` as rows, a matrix of ``x.size`` by `N` (by default square); does not wait.
+    """The powers of the elements of `x` as rows, a matrix of ``x.size`` by `N` (square by default); does not wait.
 
-    `x` is array-like with one axis, else a `ValueError`. Powers fall from the left to the right, or rise if
-    `increasing` is true. A new array of the common dtype of `x` and int64. By running products.
+    `x` is array-like with one axis, else raises `ValueError`. Powers decrease from left to right, or increase if
+    `increasing` is true. Returns a new array of the common dtype of `x` and int64. Uses cumulative products.
     """
     x = _xp._to_device(x)
     if x.ndim != 1:

@@ -1,4 +1,4 @@
-"""Elements repeated, deleted, inserted and trimmed, bits of bytes, and functions of subarrays; part of `rtcg.numpy`.
+"""Elements repeated, deleted, inserted and trimmed, bit packing, functions of subarrays; part of `rtcg.numpy`.
 
 Indices that follow from shapes are computed on the device.
 """
@@ -16,23 +16,23 @@ __all__ = [
 
 
 def flatten_or_normalize_axis(a, axis):
-    """An array, or its elements in a row where there is no axis; and the axis, counted from 0."""
+    """The array, flattened if `axis` is None, and the axis counted from 0."""
     a = _xp._to_device(a)
     return (a.ravel(), 0) if axis is None else (a, _normalize_axis(axis, a.ndim))
 
 
 def _run_indices(counts):
-    """The position of the run that each place of all runs together belongs to; waits for their length."""
+    """For each position in all runs together, the index of its run; waits for their total length."""
     ends = _xp.cumsum(counts)
     return _xp.searchsorted(ends, _xp.arange(int(ends[-1].get()) if ends.size else 0), side="right")
 
 
 def repeat(a, repeats, axis=None):
-    """Each element several times, along `axis` or of the flattened array: a new array of the dtype of `a`.
+    """Repeat each element along `axis`, or of the flattened array: a new array with the dtype of `a`.
 
-    `a` is array-like; `repeats` is one number, or one for each element along the axis. A `TypeError` unless they are
-    integers, a `ValueError` for negative ones or another number of them. Does not wait for one number of the host, else
-    for the length of the result (and for `repeats` on the device).
+    `a` is array-like; `repeats` is one number, or one for each element along the axis. Raises `TypeError` unless they
+    are integers, and `ValueError` for negative ones or a wrong number of them. Does not wait if `repeats` is one number
+    on the host; otherwise waits for the length of the result (and for `repeats` on the device).
     """
     a, axis = flatten_or_normalize_axis(a, axis)
     length = a.shape[axis]
@@ -54,7 +54,7 @@ def repeat(a, repeats, axis=None):
 
 
 def _axis_positions(obj, length):
-    """Places that an index of one axis names, from 0 on, on the device; and whether it is a single number."""
+    """The positions on one axis that an index selects, from 0 on, on the device; and whether it is a single number."""
     if isinstance(obj, slice):
         return _xp.arange(*obj.indices(length)), False
     places = _xp._to_device(np.asarray(obj, np.int64) if np.size(obj) == 0 else obj)
@@ -67,7 +67,7 @@ def _axis_positions(obj, length):
 
 
 def _check_index_bounds(obj, length, axis):
-    """Whether an index that is on the host is inside."""
+    """Check that an index on the host is in bounds."""
     if isinstance(obj, (slice, _xp.GPUArray)) or np.size(obj) == 0 or np.asarray(obj).dtype == bool:
         return
     for extreme in (np.min(obj), np.max(obj)):
@@ -76,11 +76,11 @@ def _check_index_bounds(obj, length, axis):
 
 
 def delete(arr, obj, axis=None):
-    """A new array of `arr` without the elements or subarrays that an index names, along `axis` or flattened.
+    """A new array of `arr` without the elements or subarrays that an index selects, along `axis` or flattened.
 
-    `arr` is array-like; `obj` is an int, a slice, or an array of integers or of bool. An `IndexError` for an index of
-    the host that is out of bounds, a `ValueError` for bools of another length than the axis. Waits for the number of
-    elements that are left.
+    `arr` is array-like; `obj` is an int, a slice, or an array of integers or of bool. Raises `IndexError` for an index
+    on the host that is out of bounds, and `ValueError` for bools of a length other than that of the axis. Waits for the
+    number of remaining elements.
     """
     arr, axis = flatten_or_normalize_axis(arr, axis)
     length = arr.shape[axis]
@@ -93,11 +93,11 @@ def delete(arr, obj, axis=None):
 
 
 def insert(arr, obj, values, axis=None):
-    """A new array of `arr` with `values` before the places that an index names, along `axis` or flattened.
+    """A new array of `arr` with `values` before the positions that an index selects, along `axis` or flattened.
 
-    `arr` is array-like; `obj` is an int, a slice, or an array of integers or of bool, counted in `arr`. `values` are
-    array-like, converted to the dtype of `arr` and broadcast. An `IndexError` for a single index out of bounds. Waits
-    for the places of the old elements.
+    `arr` is array-like; `obj` is an int, a slice, or an array of integers or of bool, with positions in `arr`. `values`
+    are array-like, converted to the dtype of `arr` and broadcast. Raises `IndexError` for a single index out of bounds.
+    Waits for the new positions of the old elements.
     """
     arr, axis = flatten_or_normalize_axis(arr, axis)
     length = arr.shape[axis]
@@ -136,8 +136,8 @@ def insert(arr, obj, values, axis=None):
 def trim_zeros(filt, trim="fb", axis=None):
     """A view of `filt` without zeros at the front ("f" in `trim`) and at the back ("b") along each of `axis`.
 
-    `filt` is array-like; `axis` is None (all), an int or a tuple of int. A `ValueError` for other letters. Waits for
-    the places of the first and the last element that is not 0.
+    `filt` is array-like; `axis` is None (all), an int or a tuple of int. Raises `ValueError` for other letters. Waits
+    for the positions of the first and the last element that is not 0.
     """
     filt = _xp._to_device(filt)
     trim = trim.lower()
@@ -157,10 +157,11 @@ def trim_zeros(filt, trim="fb", axis=None):
 
 
 def packbits(a, /, axis=None, bitorder="big"):
-    """Elements as bits, 1 where they are not 0, eight to a byte: a new array of uint8; does not wait.
+    """Pack elements into bits, 1 where they are not 0, eight to a byte: a new array of uint8; does not wait.
 
-    `a` is array-like of integers or bool, else a `TypeError`. Along `axis`, or flattened if it is None; the last byte
-    is filled up with zeros. The first element is the highest bit with `bitorder` "big", the lowest with "little".
+    `a` is array-like of integers or bool, else raises `TypeError`. Packs along `axis`, or flattened if it is None; the
+    last byte is filled up with zeros. The first element is the highest bit with `bitorder` "big", the lowest with
+    "little".
     """
     a = _xp._to_device(a)
     if a.dtype.kind not in "iub":
@@ -175,10 +176,10 @@ def packbits(a, /, axis=None, bitorder="big"):
 
 
 def unpackbits(a, /, axis=None, count=None, bitorder="big"):
-    """The bits of bytes along `axis`, or flattened if it is None, each as an element of uint8; does not wait.
+    """Unpack the bits of bytes along `axis`, or flattened if it is None, into elements of uint8; does not wait.
 
-    `a` is array-like of uint8, else a `TypeError`. `count` is the number of bits: of more, zeros are added, a negative
-    one leaves out as many at the end. A new array; `bitorder` is that of `packbits`.
+    `a` is array-like of uint8, else raises `TypeError`. `count` is the number of bits: a larger number appends zeros,
+    and a negative one drops that many at the end. Returns a new array; `bitorder` is that of `packbits`.
     """
     a = _xp._to_device(a)
     if a.dtype != np.uint8:
@@ -197,11 +198,11 @@ def unpackbits(a, /, axis=None, count=None, bitorder="big"):
 
 
 def apply_along_axis(func1d, axis, arr, *args, **kwargs):
-    """`func1d` of each row of `arr` along `axis`, joined to a new array; does not wait unless the function does.
+    """Apply `func1d` to each row of `arr` along `axis` and join the results; waits only if the function does.
 
-    `arr` is array-like. The function is called on the host, once for each row, with a device array of one axis, `args`
-    and `kwargs`; the axes of what it returns take the place of `axis`. A `ValueError` if there are no rows. Slow for
-    many rows: a function with an `axis` is to be preferred.
+    `arr` is array-like. Returns a new array. The function is called on the host, once for each row, with a device array
+    with one axis, `args` and `kwargs`; the axes of its result replace `axis`. Raises `ValueError` if there are no rows.
+    Slow for many rows: prefer a function with an `axis`.
     """
     arr = _xp._to_device(arr)
     axis = _normalize_axis(axis, arr.ndim)
@@ -217,10 +218,10 @@ def apply_along_axis(func1d, axis, arr, *args, **kwargs):
 
 
 def apply_over_axes(func, a, axes):
-    """`func`, a function of an array and an axis, for one axis after the other of `axes`; does not wait unless it does.
+    """Apply `func`, a function of an array and an axis, to each of `axes` in turn; waits only if the function does.
 
-    `a` is array-like. Returns an array of as many axes: those that `func` takes away get length 1 again. A `ValueError`
-    if it returns another number of axes.
+    `a` is array-like. Returns an array with the same number of axes: those that `func` removes are restored (length 1).
+    Raises `ValueError` if the function returns any other number of axes.
     """
     result = _xp._to_device(a)
     ndim = result.ndim

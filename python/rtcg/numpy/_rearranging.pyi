@@ -1,4 +1,4 @@
-"""Elements repeated, deleted, inserted and trimmed, bits of bytes, and functions of subarrays; part of `rtcg.numpy`.
+"""Elements repeated, deleted, inserted and trimmed, bit packing, functions of subarrays; part of `rtcg.numpy`.
 
 Indices that follow from shapes are computed on the device.
 """
@@ -19,64 +19,65 @@ __all__ = [
 ]
 
 def apply_along_axis(func1d: Any, axis: Any, arr: Any, *args: Any, **kwargs: Any) -> GPUArray:
-    """`func1d` of each row of `arr` along `axis`, joined to a new array; does not wait unless the function does.
+    """Apply `func1d` to each row of `arr` along `axis` and join the results; waits only if the function does.
 
-    `arr` is array-like. The function is called on the host, once for each row, with a device array of one axis, `args`
-    and `kwargs`; the axes of what it returns take the place of `axis`. A `ValueError` if there are no rows. Slow for
-    many rows: a function with an `axis` is to be preferred.
+    `arr` is array-like. Returns a new array. The function is called on the host, once for each row, with a device array
+    with one axis, `args` and `kwargs`; the axes of its result replace `axis`. Raises `ValueError` if there are no rows.
+    Slow for many rows: prefer a function with an `axis`.
     """
 
 def apply_over_axes(func: Any, a: Any, axes: Any) -> GPUArray:
-    """`func`, a function of an array and an axis, for one axis after the other of `axes`; does not wait unless it does.
+    """Apply `func`, a function of an array and an axis, to each of `axes` in turn; waits only if the function does.
 
-    `a` is array-like. Returns an array of as many axes: those that `func` takes away get length 1 again. A `ValueError`
-    if it returns another number of axes.
+    `a` is array-like. Returns an array with the same number of axes: those that `func` removes are restored (length 1).
+    Raises `ValueError` if the function returns any other number of axes.
     """
 
 def delete(arr: Any, obj: Any, axis: Any = None) -> GPUArray:
-    """A new array of `arr` without the elements or subarrays that an index names, along `axis` or flattened.
+    """A new array of `arr` without the elements or subarrays that an index selects, along `axis` or flattened.
 
-    `arr` is array-like; `obj` is an int, a slice, or an array of integers or of bool. An `IndexError` for an index of
-    the host that is out of bounds, a `ValueError` for bools of another length than the axis. Waits for the number of
-    elements that are left.
+    `arr` is array-like; `obj` is an int, a slice, or an array of integers or of bool. Raises `IndexError` for an index
+    on the host that is out of bounds, and `ValueError` for bools of a length other than that of the axis. Waits for the
+    number of remaining elements.
     """
 
 def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> GPUArray:
-    """A new array of `arr` with `values` before the places that an index names, along `axis` or flattened.
+    """A new array of `arr` with `values` before the positions that an index selects, along `axis` or flattened.
 
-    `arr` is array-like; `obj` is an int, a slice, or an array of integers or of bool, counted in `arr`. `values` are
-    array-like, converted to the dtype of `arr` and broadcast. An `IndexError` for a single index out of bounds. Waits
-    for the places of the old elements.
+    `arr` is array-like; `obj` is an int, a slice, or an array of integers or of bool, with positions in `arr`. `values`
+    are array-like, converted to the dtype of `arr` and broadcast. Raises `IndexError` for a single index out of bounds.
+    Waits for the new positions of the old elements.
     """
 
 def packbits(a: Any, /, axis: Any = None, bitorder: Any = "big") -> GPUArray:
-    """Elements as bits, 1 where they are not 0, eight to a byte: a new array of uint8; does not wait.
+    """Pack elements into bits, 1 where they are not 0, eight to a byte: a new array of uint8; does not wait.
 
-    `a` is array-like of integers or bool, else a `TypeError`. Along `axis`, or flattened if it is None; the last byte
-    is filled up with zeros. The first element is the highest bit with `bitorder` "big", the lowest with "little".
+    `a` is array-like of integers or bool, else raises `TypeError`. Packs along `axis`, or flattened if it is None; the
+    last byte is filled up with zeros. The first element is the highest bit with `bitorder` "big", the lowest with
+    "little".
     """
 
 def flatten_or_normalize_axis(a: Any, axis: int | None) -> tuple[GPUArray, int]:
-    """An array, or its elements in a row where there is no axis; and the axis, counted from 0."""
+    """The array, flattened if `axis` is None, and the axis counted from 0."""
 
 def repeat(a: Any, repeats: Any, axis: Any = None) -> GPUArray:
-    """Each element several times, along `axis` or of the flattened array: a new array of the dtype of `a`.
+    """Repeat each element along `axis`, or of the flattened array: a new array with the dtype of `a`.
 
-    `a` is array-like; `repeats` is one number, or one for each element along the axis. A `TypeError` unless they are
-    integers, a `ValueError` for negative ones or another number of them. Does not wait for one number of the host, else
-    for the length of the result (and for `repeats` on the device).
+    `a` is array-like; `repeats` is one number, or one for each element along the axis. Raises `TypeError` unless they
+    are integers, and `ValueError` for negative ones or a wrong number of them. Does not wait if `repeats` is one number
+    on the host; otherwise waits for the length of the result (and for `repeats` on the device).
     """
 
 def trim_zeros(filt: Any, trim: Any = "fb", axis: Any = None) -> GPUArray:
     """A view of `filt` without zeros at the front ("f" in `trim`) and at the back ("b") along each of `axis`.
 
-    `filt` is array-like; `axis` is None (all), an int or a tuple of int. A `ValueError` for other letters. Waits for
-    the places of the first and the last element that is not 0.
+    `filt` is array-like; `axis` is None (all), an int or a tuple of int. Raises `ValueError` for other letters. Waits
+    for the positions of the first and the last element that is not 0.
     """
 
 def unpackbits(a: Any, /, axis: Any = None, count: Any = None, bitorder: Any = "big") -> GPUArray:
-    """The bits of bytes along `axis`, or flattened if it is None, each as an element of uint8; does not wait.
+    """Unpack the bits of bytes along `axis`, or flattened if it is None, into elements of uint8; does not wait.
 
-    `a` is array-like of uint8, else a `TypeError`. `count` is the number of bits: of more, zeros are added, a negative
-    one leaves out as many at the end. A new array; `bitorder` is that of `packbits`.
+    `a` is array-like of uint8, else raises `TypeError`. `count` is the number of bits: a larger number appends zeros,
+    and a negative one drops that many at the end. Returns a new array; `bitorder` is that of `packbits`.
     """

@@ -1,7 +1,7 @@
-"""Sets of arrays' elements: different ones, common ones, whether one is among others; part of `rtcg.numpy`.
+"""Set operations on the elements of arrays: unique and common elements, membership; part of `rtcg.numpy`.
 
-All of it is sorting, comparing adjacent elements and searching on the device. How many elements a result has depends on
-values, so these functions wait for that number.
+The functions sort, compare adjacent elements and search on the device. If the number of elements in a result depends on
+values, they wait for it.
 """
 
 import numpy as np
@@ -21,7 +21,7 @@ def _is_nan(a):
 
 
 def _differs_from_previous(ordered, equal_nan):
-    """Where elements differ from the one before them along the first axis."""
+    """Whether each element differs from the one before it along the first axis."""
     is_new = _xp.ones(ordered.shape, bool)
     is_new[1:] = ordered[1:] != ordered[:-1]
     if equal_nan and ordered.dtype.kind in "fcV":
@@ -30,7 +30,7 @@ def _differs_from_previous(ordered, equal_nan):
 
 
 def _dense_ranks(columns):
-    """For each column the places of its elements among its different ones; equal elements share one."""
+    """For each column, the ranks of its elements among its unique ones; equal elements have equal ranks."""
     order = _xp.argsort(columns, axis=0)
     is_new = _differs_from_previous(_xp.take_along_axis(columns, order, 0), True)
     ranks = _xp.empty(columns.shape, np.int64)
@@ -39,8 +39,9 @@ def _dense_ranks(columns):
 
 
 def _row_ranks(rows):
-    """The places of rows among the different ones, in lexicographic order: pairs of columns are joined until one is
-    left, all pairs in one sort."""
+    """The ranks of rows among the unique ones, in lexicographic order: pairs of columns are merged until one is left,
+    with all pairs in one sort.
+    """
     n, width = rows.shape
     if width == 0:
         return _xp.zeros(n, np.int64)
@@ -55,7 +56,7 @@ def _row_ranks(rows):
 
 
 def _unique_results(ordered, is_new, order, return_index, return_inverse, return_counts):
-    """What `unique` returns, from sorted elements and where new ones begin."""
+    """The results of `unique`, from sorted elements and the positions where new ones begin."""
     places = _xp.flatnonzero(is_new)
     results = [ordered[places]]
     if return_index:
@@ -80,13 +81,13 @@ def unique(
     equal_nan=True,
     sorted=True,  # noqa: A002
 ):
-    """The different elements of the flattened array, or subarrays along `axis`, in ascending order: a new array.
+    """The unique elements of the flattened array, or subarrays along `axis`, in ascending order: a new array.
 
-    `ar` is array-like. With `return_index`, `return_inverse` and `return_counts` a tuple of it and of int64 arrays: the
-    places of the first of each, the place of each element among them, and how often each occurs. NaN are one element
-    unless `equal_nan` is false (along an axis they are different). `sorted` is of no effect: results are sorted. Waits
-    for the number of different elements. By sorting and comparing adjacent elements; subarrays are numbered by sorts of
-    pairs of columns.
+    `ar` is array-like. With `return_index`, `return_inverse` and `return_counts`, returns a tuple of it and of int64
+    arrays: the index of the first occurrence of each, the rank of each element among them, and how often each occurs.
+    All NaN are one element unless `equal_nan` is false (along an axis they are different). `sorted` has no effect:
+    results are always sorted. Waits for the number of unique elements. Sorts and compares adjacent elements; subarrays
+    are ranked by sorting pairs of columns.
     """
     ar = _xp._to_device(ar)
     if axis is not None:
@@ -123,9 +124,9 @@ def _make_unique_function(name, what="", result="a new array of one axis"):
 
     unique_function.__name__ = unique_function.__qualname__ = name
     unique_function.__doc__ = wrap_paragraphs(f"""
-The different elements of `x`, an array of any shape, in ascending order{what}.
+The unique elements of `x`, an array of any shape, in ascending order{what}.
 
-Returns {result}. Each NaN counts as different. Waits for the number of different elements. By sorting.
+Returns {result}. Each NaN counts as different. Waits for the number of unique elements. Sorts the elements.
 """)
     return unique_function
 
@@ -147,10 +148,10 @@ unique_all = _make_unique_function(
 
 
 def lexsort(keys, axis=-1):
-    """The indices (int64) that sort by several keys, of which the last one counts first; does not wait.
+    """The indices (int64) that sort by several keys, of which the last is the primary one; does not wait.
 
-    `keys` are array-like of one shape, else a `ValueError`; a `TypeError` for none. Sorted along `axis`, stably: one
-    sort for each key. A new array of the shape of a key.
+    `keys` are array-like of one shape, else raises `ValueError`; raises `TypeError` if there are none. Sorts along
+    `axis`, stably, with one sort for each key. Returns a new array with the shape of a key.
     """
     keys = list(keys)
     if not keys:
@@ -168,10 +169,10 @@ def lexsort(keys, axis=-1):
 
 
 def isin(element, test_elements, assume_unique=False, invert=False, *, kind=None):
-    """Whether each of `element` is among `test_elements`: a new array of bool of the shape of `element`; does not wait.
+    """Whether each of `element` is among `test_elements`: a new array of bool; does not wait.
 
-    Both are array-like. `invert` turns the answers round. NaN is among nothing. `assume_unique` and `kind` are of no
-    effect: the others are sorted, then searched.
+    Both are array-like; the result has the shape of `element`. `invert` negates the result. NaN is never found.
+    `assume_unique` and `kind` have no effect: `test_elements` are always sorted and then searched.
     """
     element, test = _xp._to_device(element), _xp.sort(_xp._to_device(test_elements).ravel())
     if test.size == 0:
@@ -182,18 +183,19 @@ def isin(element, test_elements, assume_unique=False, invert=False, *, kind=None
 
 
 def union1d(ar1, ar2):
-    """The elements that are in one of two arrays or in both, each once: a new array in ascending order.
+    """The elements that are in either of two arrays, each once: a new array in ascending order.
 
-    Both are array-like and flattened; the dtype is the common one. Waits for the number of elements.
+    Both are array-like and are flattened; the result has the common dtype. Waits for the number of elements.
     """
     return unique(_xp.concatenate([_xp._to_device(ar1), _xp._to_device(ar2)], axis=None))
 
 
 def intersect1d(ar1, ar2, assume_unique=False, return_indices=False):
-    """The elements that are in both arrays, each once: a new array in ascending order, of the common dtype.
+    """The elements that are in both arrays, each once: a new array in ascending order, with the common dtype.
 
-    Both are array-like and flattened. With `return_indices` a tuple of it and of the places of the first of each in
-    both arrays. With `assume_unique` the arrays are taken to have each element once. Waits for the number of elements.
+    Both are array-like and are flattened. With `return_indices`, returns a tuple of it and of the indices of the first
+    occurrence of each in both arrays. With `assume_unique` the arrays are assumed to have no duplicates. Waits for the
+    number of elements.
     """
     ar1, ar2 = _xp._to_device(ar1).ravel(), _xp._to_device(ar2).ravel()
     firsts = [None, None]
@@ -212,10 +214,10 @@ def intersect1d(ar1, ar2, assume_unique=False, return_indices=False):
 
 
 def setdiff1d(ar1, ar2, assume_unique=False):
-    """The elements of `ar1` that are not in `ar2`: a new array, in ascending order and each once.
+    """The elements of `ar1` that are not in `ar2`, each once: a new array in ascending order.
 
-    Both are array-like and flattened. With `assume_unique` the order and repetitions of `ar1` stay. Waits for the
-    number of elements.
+    Both are array-like and are flattened. With `assume_unique` the order and duplicates of `ar1` are kept. Waits for
+    the number of elements.
     """
     ar1 = _xp._to_device(ar1).ravel() if assume_unique else unique(ar1)
     ar2 = _xp._to_device(ar2).ravel()
@@ -223,9 +225,9 @@ def setdiff1d(ar1, ar2, assume_unique=False):
 
 
 def setxor1d(ar1, ar2, assume_unique=False):
-    """The elements that are in only one of two arrays: a new array in ascending order, of the common dtype.
+    """The elements that are in exactly one of two arrays: a new array in ascending order, with the common dtype.
 
-    Both are array-like and flattened. With `assume_unique` the arrays are taken to have each element once. Waits for
+    Both are array-like and are flattened. With `assume_unique` the arrays are assumed to have no duplicates. Waits for
     the number of elements.
     """
     if not assume_unique:
@@ -241,8 +243,8 @@ def setxor1d(ar1, ar2, assume_unique=False):
 def ediff1d(ary, to_end=None, to_begin=None):
     """Differences of adjacent elements of the flattened array, between `to_begin` and `to_end`; does not wait.
 
-    All are array-like; a new array of one axis and of the dtype of `ary`. A `TypeError` for ends that cannot be
-    converted to it by the rule "same_kind".
+    All are array-like. Returns a new array with one axis and the dtype of `ary`. Raises `TypeError` if the rule
+    "same_kind" does not allow the conversion of `to_begin` and `to_end` to it.
     """
     flat = _xp._to_device(ary).ravel()
     parts = [flat[1:] - flat[:-1]]

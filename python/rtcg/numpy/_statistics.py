@@ -1,7 +1,7 @@
 """Statistics of arrays: order statistics, averages, covariances, histograms; part of `rtcg.numpy`.
 
-Order statistics sort; histograms sort and search, so that they do not depend on the order in which threads run (but
-weighted counts do). Everything stays on the device but the numbers that decide about shapes.
+Order statistics sort. Histograms sort and search, so that, except for weighted counts, they do not depend on the order
+in which threads run. Everything stays on the device except the numbers that determine shapes.
 """
 
 import builtins
@@ -22,7 +22,7 @@ __all__ = [
 
 
 def _normalize_axes(axis, ndim):
-    """Axes from 0 on, each once."""
+    """Unique axes, counted from 0."""
     axes = tuple(range(ndim)) if axis is None else (axis,) if isinstance(axis, (int, np.integer)) else tuple(axis)
     axes = tuple(_normalize_axis(each, ndim) for each in axes)
     if len(set(axes)) < len(axes):
@@ -31,7 +31,7 @@ def _normalize_axes(axis, ndim):
 
 
 def _sorted_rows(a, axis):
-    """The elements over `axis` sorted along one last axis, and the shape that `keepdims` gives the others."""
+    """The elements over `axis` sorted along one last axis, and the shape of the result with `keepdims`."""
     axes = _normalize_axes(axis, a.ndim)
     kept = [k for k in range(a.ndim) if k not in axes]
     shape = tuple(1 if k in axes else a.shape[k] for k in range(a.ndim))
@@ -40,7 +40,7 @@ def _sorted_rows(a, axis):
 
 
 def _propagate_nan(result, rows):
-    """`result`, NaN where a sorted row ends with one."""
+    """`result`, with NaN where a sorted row ends with one."""
     if rows.dtype.kind not in "fcV":
         return result
     return _xp.where(_xp.isnan(rows[..., -1]), rows[..., -1].astype(result.dtype), result)
@@ -53,11 +53,11 @@ def _apply_keepdims_and_out(result, shape, keepdims, out, ahead=()):
 
 
 def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
-    """The middle element of all or along `axis`, or the mean of the two middle ones; does not wait.
+    """The median of all elements or along `axis`: the middle one, or the mean of the two middle ones; does not wait.
 
     `a` is array-like; `axis` is None, an int or a tuple of int. The result, `out` or a new array, has the dtype of
-    `mean`: float64 of integers. NaN if there is one, or no element. `keepdims` leaves reduced axes with length 1;
-    `overwrite_input` is of no effect. By sorting.
+    `mean`: float64 for integers. The median is NaN if any element is, or if there are none. `keepdims` keeps reduced
+    axes with length 1; `overwrite_input` has no effect. Sorts the elements.
     """
     rows, shape = _sorted_rows(_xp._to_device(a), axis)
     n = rows.shape[-1]
@@ -75,13 +75,13 @@ _CONTINUOUS_METHODS = {
 
 
 def _discrete_position(index, takes_lower):
-    """The element below `index` where `takes_lower` of its fraction and itself, else the one above."""
+    """The element below `index` if `takes_lower` of its fraction and of itself, else the one above."""
     below = np.floor(index)
     return below + np.where(takes_lower(index - below, below), 0.0, 1.0), 0.0
 
 
 def _quantile_position(method, n, q):
-    """Index of the element below a quantile, and the weight of the one above; of numbers or arrays `n`."""
+    """The index of the element below a quantile and the weight of the one above, for a number or an array `n`."""
     if method in _CONTINUOUS_METHODS:
         alpha, beta = _CONTINUOUS_METHODS[method]
         index = (n - 1) * q if method == "linear" else n * q + (alpha + q * (1 - alpha - beta)) - 1
@@ -107,7 +107,7 @@ _EXACT_METHODS = ("lower", "higher", "nearest", "inverted_cdf", "closest_observa
 
 
 def _interpolate(low, high, weight):
-    """The point between two elements, computed from the nearer one."""
+    """Linear interpolation between two elements, computed from the nearer one."""
     step = high - low
     near_high = weight >= 0.5
     if isinstance(weight, _xp.GPUArray):
@@ -116,7 +116,7 @@ def _interpolate(low, high, weight):
 
 
 def _quantile_of_rows(rows, q, method, weak):
-    """One quantile of sorted rows, which are not empty."""
+    """One quantile of sorted, non-empty rows."""
     n = rows.shape[-1]
     # float16 counts too few elements.
     below, weight = (
@@ -163,12 +163,12 @@ def _quantiles(a, q, axis, out, method, keepdims, weights, scale, name, of_rows)
 
 
 def quantile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None):
-    """Quantiles of all elements or along `axis`; NaN where there is one among them. Does not wait for `a`.
+    """Quantiles of all elements or along `axis`; NaN if any element is NaN. Does not wait for `a`.
 
-    `a` is array-like of real numbers (else a `TypeError`); `q`, a number or an array in [0, 1] (else a `ValueError`),
-    is wanted on the host and fetched there. `method` is the name of one of NumPy's thirteen, all but four of Hyndman
-    and Fan (1996). The result, `out` or a new array, has the axes of `q` in front. An `IndexError` for no elements;
-    `weights` are a `NotImplementedError`. By sorting, once for all quantiles.
+    `a` is array-like of real numbers (else `TypeError`); `q`, a number or an array in [0, 1] (else `ValueError`), is
+    copied to the host. `method` is one of NumPy's thirteen; all but four are those of Hyndman and Fan (1996). The
+    result, `out` or a new array, has the axes of `q` in front. Raises `IndexError` if there are no elements, and
+    `NotImplementedError` for `weights`. Sorts once for all quantiles.
     """
     return _quantiles(a, q, axis, out, method, keepdims, weights, 1, "Quantiles", _quantile_of_rows)
 
@@ -182,7 +182,7 @@ def percentile(a, q, axis=None, out=None, overwrite_input=False, method="linear"
 
 
 def _elements_at_positions(rows, places, counts):
-    """Of each row the element at its place, held inside of what counts."""
+    """The element of each row at its position, limited to the elements that count."""
     places = _xp.maximum(_xp.minimum(places, counts - 1), 0).astype(np.int64)
     return _xp.take_along_axis(rows, places[..., None], -1)[..., 0]
 
@@ -200,7 +200,7 @@ def _nanquantile_of_rows(rows, q, method, weak):
 
 
 def nanquantile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None):
-    """Quantiles, as by `quantile`, of the elements that are not NaN; NaN where there are none. Does not wait for `a`.
+    """Quantiles, as by `quantile`, of the elements that are not NaN; NaN if there are none. Does not wait for `a`.
 
     Parameters, result and errors are those of `quantile`.
     """
@@ -208,7 +208,7 @@ def nanquantile(a, q, axis=None, out=None, overwrite_input=False, method="linear
 
 
 def nanpercentile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None):
-    """Quantiles in percent, as by `percentile`, of the elements that are not NaN; NaN where there are none.
+    """Quantiles in percent, as by `percentile`, of the elements that are not NaN; NaN if there are none.
 
     Parameters, result and errors are those of `percentile`. Does not wait for `a`.
     """
@@ -216,7 +216,7 @@ def nanpercentile(a, q, axis=None, out=None, overwrite_input=False, method="line
 
 
 def nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False):
-    """The median, as by `median`, of the elements that are not NaN; NaN where there are none. Does not wait.
+    """The median, as by `median`, of the elements that are not NaN; NaN if there are none. Does not wait.
 
     Parameters, result and errors are those of `median`.
     """
@@ -237,11 +237,11 @@ def nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False):
 
 
 def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
-    """The mean of all elements or along `axis`, weighted with `weights` if given; does not wait.
+    """The mean of all elements or along `axis`, weighted by `weights` if given; does not wait.
 
-    `a` is array-like; weights have its shape or that of the axes (a `ValueError` for others, a `TypeError` for another
-    shape without `axis`). A new array, float64 of integers; with `returned` a tuple of it and the sums of the weights.
-    Weights whose sum is 0 give NaN or infinities, where NumPy raises `ZeroDivisionError`.
+    `a` is array-like; weights have its shape or that of the axes (`ValueError` for others, or `TypeError` for another
+    shape without `axis`). Returns a new array, float64 for integers; with `returned`, a tuple of it and the sums of the
+    weights. Weights whose sum is 0 give NaN or infinities, where NumPy raises `ZeroDivisionError`.
     """
     a = _xp._to_device(a)
     if weights is None:
@@ -261,7 +261,7 @@ def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
 
 
 def _broadcast_weights(weights, a, axis):
-    """Weights of one or several axes of `a`, in its number of axes."""
+    """Weights of one or several axes of `a`, broadcast to its number of axes."""
     if axis is None:
         raise TypeError("Axis must be specified when shapes of a and weights differ.")
     axes = _normalize_axes(axis, a.ndim)
@@ -272,12 +272,12 @@ def _broadcast_weights(weights, a, axis):
 
 
 def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=None, *, dtype=None):
-    """The covariance matrix of variables that are rows (columns if `rowvar` is false): a new array; does not wait.
+    """The covariance matrix of variables in rows (in columns if `rowvar` is false): a new array; does not wait.
 
-    `m` and `y`, further variables, are array-like of at most two axes. Divided by ``n - ddof``, by default n - 1, or n
-    with `bias`. `fweights` count observations (integers), `aweights` weigh them, one for each: a `RuntimeError` for
-    another number. `dtype` is at least float64 by default. One variable gives an array without axes. A `ValueError` for
-    more axes or a `ddof` that is not whole.
+    `m` and the additional variables `y` are array-like with at most two axes. The divisor is ``n - ddof``, where `ddof`
+    is 1 by default and 0 with `bias`. `fweights` are integer counts of the observations and `aweights` their weights,
+    one for each; raises `RuntimeError` for any other number. `dtype` is at least float64 by default. A single variable
+    gives an array without axes. Raises `ValueError` for more than two axes or a `ddof` that is not an integer.
     """
     if ddof is not None and ddof != int(ddof):
         raise ValueError("ddof must be integer")
@@ -308,7 +308,7 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=N
 
 
 def _observation_weights(fweights, aweights, n):
-    """The product of the weights of `n` observations; None without any."""
+    """The product of the weights of `n` observations, or None if there are no weights."""
     w = None
     for name, each in (("fweights", fweights), ("aweights", aweights)):
         if each is None:
@@ -325,7 +325,7 @@ def _observation_weights(fweights, aweights, n):
 
 
 def _covariance_divisor(n, ddof, w, aweights, total):
-    """What sums of products are divided by."""
+    """The divisor of the sums of products."""
     if w is None:
         return builtins.max(n - ddof, 0)
     total = total[0]
@@ -337,8 +337,8 @@ def _covariance_divisor(n, ddof, w, aweights, total):
 def corrcoef(x, y=None, rowvar=True, *, dtype=None):
     """The correlation coefficients of variables, between -1 and 1: a new matrix; does not wait.
 
-    Variables and errors are those of `cov`, whose elements are divided by the deviations of both variables; NaN for
-    constant ones.
+    Variables and errors are those of `cov`, whose elements are divided by the standard deviations of both variables;
+    NaN for constant variables.
     """
     c = cov(x, y, rowvar, dtype=dtype)
     if c.ndim == 0:
@@ -356,7 +356,7 @@ def corrcoef(x, y=None, rowvar=True, *, dtype=None):
 
 
 def _weighted_counts(places, weights, n):
-    """Sums of the weights of equal places, by atomic additions."""
+    """Sums of the weights at equal positions, by atomic additions."""
     from rtcg.elementwise import ElementwiseKernel
 
     totals = _xp.zeros(n, np.float64)
@@ -378,12 +378,12 @@ def _memoized_kernel(name, make):
 
 
 def bincount(x, /, weights=None, minlength=0):
-    """How often each number from 0 on occurs in `x`, or the sums of its weights: a new array of one axis.
+    """How often each integer from 0 on occurs in `x`, or the sums of its weights: a new array with one axis.
 
-    `x` is array-like with one axis of integers from 0 on (else a `ValueError`, or a `TypeError` for other dtypes). The
-    result is int64, or float64 with `weights`, which have the shape of `x`; it has ``max(x) + 1`` elements, `minlength`
-    at least. Waits for the largest number. Counts by sorting; weights by atomic additions, so that their rounding
-    differs from one call to the next.
+    `x` is array-like with one axis of integers from 0 on (else `ValueError`, or `TypeError` for other dtypes). The
+    result is int64, or float64 with `weights`, which have the shape of `x`; it has ``max(x) + 1`` elements, but at
+    least `minlength`. Waits for the largest number. Counts by sorting, and sums weights by atomic additions, so that
+    their rounding differs from call to call.
     """
     x = _xp._to_device(x)
     if x.ndim != 1:
@@ -408,16 +408,16 @@ def bincount(x, /, weights=None, minlength=0):
 
 
 def _count_sorted_integers(ordered, n):
-    """How often 0 to n-1 occur."""
+    """How often each of 0 to n-1 occurs."""
     return _xp.diff(_xp.searchsorted(ordered, _xp.arange(n + 1)))
 
 
 def digitize(x, bins, right=False):
-    """The numbers of the bins that elements belong to: a new int64 array of the shape of `x`.
+    """The indices of the bins that elements belong to: a new int64 array with the shape of `x`.
 
-    `x` is array-like of real numbers (else a `TypeError`); `bins` are array-like edges with one axis, ascending or
-    descending, else a `ValueError`. 0 stands for what is before the first edge. Bins are closed on the left, or on the
-    right with `right`. Waits to see that the edges are in order. By binary searches.
+    `x` is array-like of real numbers (else `TypeError`); `bins` are array-like edges with one axis, ascending or
+    descending, else raises `ValueError`. Index 0 means before the first edge. Bins are closed on the left, or on the
+    right with `right`. Waits to check that the edges are in order. Uses binary searches.
     """
     x, bins = _xp._to_device(x), _xp._to_device(bins)
     if x.dtype.kind == "c":
@@ -442,7 +442,7 @@ _BIN_WIDTH_ESTIMATORS = {
 
 
 def _estimate_bin_width(a, name, spread):
-    """The width of bins that an estimator finds."""
+    """The bin width that an estimator chooses."""
     if name == "auto":
         sturges = _BIN_WIDTH_ESTIMATORS["sturges"](a, spread)
         fd = _BIN_WIDTH_ESTIMATORS["fd"](a, spread)
@@ -503,7 +503,7 @@ def _bin_edges(a, bins, range, weights):  # noqa: A002
 
 
 def histogram_bin_edges(a, bins=10, range=None, weights=None):  # noqa: A002
-    """The edges that `histogram` would use: a new array of one more than there are bins.
+    """The edges that `histogram` would use: a new array with one more element than there are bins.
 
     Parameters and errors are those of `histogram`. Waits for the smallest and the largest element unless `bins` are
     edges or `range` is given.
@@ -514,11 +514,12 @@ def histogram_bin_edges(a, bins=10, range=None, weights=None):  # noqa: A002
 def histogram(a, bins=10, range=None, density=None, weights=None):  # noqa: A002
     """Counts of elements, or sums of weights, between edges: a tuple of two new arrays, counts and edges.
 
-    `a` is array-like and flattened. `bins` is a number of bins of one width, ascending edges, or an estimator's name
-    ("auto", "fd", "rice", "scott", "sqrt", "sturges"; others are a `NotImplementedError`); `range` are the outer edges.
-    Counts are int64, sums have the dtype of `weights`; with `density` they are divided by the widths and the sum. A
-    `ValueError` for edges that do not ascend or are not finite. Waits for the smallest and the largest element unless
-    edges or `range` are given, and for the order of edges on the device. By sorting; weights by atomic additions.
+    `a` is array-like and is flattened. `bins` is a number of bins of equal width, ascending edges, or the name of an
+    estimator ("auto", "fd", "rice", "scott", "sqrt", "sturges"; others raise `NotImplementedError`); `range` has the
+    outer edges. Counts are int64, sums have the dtype of `weights`; with `density` they are divided by the bin widths
+    and by their total. Raises `ValueError` for edges that do not ascend or are not finite. Waits for the smallest and
+    the largest element unless edges or `range` are given, and for the order of edges on the device. Sorts the elements;
+    weights are summed by atomic additions.
     """
     a = _xp._to_device(a).ravel()
     a = a.astype(np.uint8) if a.dtype.kind == "b" else a
@@ -533,14 +534,14 @@ def histogram(a, bins=10, range=None, density=None, weights=None):  # noqa: A002
 
 
 def _count_between_edges(ordered, edges):
-    """Counts of sorted elements; the last bin has its right edge, too."""
+    """Counts of sorted elements; the last bin includes its right edge."""
     places = _xp.searchsorted(ordered, edges, side="left")
     places[-1:] = _xp.searchsorted(ordered, edges[-1:], side="right")
     return _xp.diff(places)
 
 
 def _bin_indices(a, edges):
-    """The bin of each element from 1 on; 0 and the number of edges stand for outside."""
+    """The bin of each element, counted from 1; 0 and the number of edges mean outside."""
     places = _xp.searchsorted(edges, a, side="right")
     return places - (a == edges[-1])
 
@@ -556,11 +557,12 @@ def _sum_weights_between_edges(a, edges, weights):
 
 
 def histogramdd(sample, bins=10, range=None, density=None, weights=None):  # noqa: A002
-    """Counts over several dimensions, or sums of weights, as float64: a tuple of a new array and a list of the edges.
+    """Counts in several dimensions, or sums of weights, as float64: a tuple of a new array and a list of the edges.
 
-    `sample` is a device array of ``(n, d)``, or d arrays of n coordinates. `bins` and `range` are those of `histogram`,
-    for all dimensions or one for each (else a `ValueError`). With `density` counts are divided by the volumes of the
-    bins and their sum. Waits for the smallest and the largest coordinates unless edges or ranges are given.
+    `sample` is a device array of shape ``(n, d)``, or d arrays of n coordinates. `bins` and `range` are as in
+    `histogram`, one for all dimensions or one for each (else `ValueError`). With `density` counts are divided by the
+    volumes of the bins and by their total. Waits for the smallest and the largest coordinates unless edges or ranges
+    are given.
     """
     columns = list(sample.T) if isinstance(sample, _xp.GPUArray) else [_xp._to_device(each) for each in sample]
     if isinstance(sample, _xp.GPUArray) and sample.ndim == 1:
@@ -591,10 +593,10 @@ def histogramdd(sample, bins=10, range=None, density=None, weights=None):  # noq
 
 
 def histogram2d(x, y, bins=10, range=None, density=None, weights=None):  # noqa: A002
-    """Counts over two dimensions, float64, and the edges of both: a tuple of three new arrays.
+    """Counts in two dimensions, float64, and the edges of both: a tuple of three new arrays.
 
-    `x` and `y` are array-like with one axis and of one length. `bins` is one number or array of edges for both, or one
-    for each. Other parameters, errors and waiting are those of `histogramdd`.
+    `x` and `y` are array-like with one axis and of equal length. `bins` is one number or array of edges for both, or
+    one for each. Other parameters, errors and waiting are those of `histogramdd`.
     """
     if hasattr(bins, "__len__") and len(bins) not in (1, 2):
         bins = [bins, bins]

@@ -1,9 +1,9 @@
 """Sparse arrays on the device under the names of `scipy.sparse`, and iterative solvers (`rtcg.sparse.linalg`).
 
-Arrays are made from those of `scipy.sparse`, from dense arrays and from their parts, and give themselves back with
-`get`. Elements are bool, integers, float32/64 or complex64/128, indices int32 or int64. Products with vectors are
-enqueued and do not wait, and their results do not depend on scheduling. What has to know a number of elements waits.
-`scipy` need not be installed.
+Arrays are made from those of `scipy.sparse`, from dense arrays and from index and data arrays, and `get` converts them
+back. Elements are bool, integers, float32/64 or complex64/128; indices are int32 or int64. Products with vectors are
+enqueued and do not wait, and their results do not depend on scheduling. Operations that need a number of elements wait
+for it. `scipy` need not be installed.
 """
 
 from typing import Any
@@ -51,7 +51,7 @@ from rtcg.sparse._plan import Plan as Plan, PlanReport as PlanReport, plan as pl
 from rtcg.sparse._products import sampled_addmm as sampled_addmm, sampled_matmul as sampled_matmul
 
 class _Matrix:
-    """What sparse matrices have in place of what arrays have: ``*`` is the product of matrices."""
+    """The interface of sparse matrices where it differs from that of arrays: ``*`` is the matrix product."""
     def __mul__(self, other: Any) -> Any: ...
     def __rmul__(self, other: Any) -> Any: ...
     def __pow__(self, n: Any) -> Self: ...
@@ -61,30 +61,30 @@ class _Matrix:
     def getH(self) -> sparray:
         """The conjugate transpose."""
     def getrow(self, i: Any) -> sparray:
-        """Row `i`, as a matrix of one row."""
+        """Row `i`, as a matrix with one row."""
     def getcol(self, j: Any) -> sparray:
-        """Column `j`, as a matrix of one column."""
+        """Column `j`, as a matrix with one column."""
 
 class csr_matrix(_Matrix, csr_array):
-    """`csr_array` whose ``*`` is the product of matrices; see `scipy.sparse.csr_matrix`."""
+    """A `csr_array` whose ``*`` is the matrix product; see `scipy.sparse.csr_matrix`."""
 
 class csc_matrix(_Matrix, csc_array):
-    """`csc_array` whose ``*`` is the product of matrices; see `scipy.sparse.csc_matrix`."""
+    """A `csc_array` whose ``*`` is the matrix product; see `scipy.sparse.csc_matrix`."""
 
 class coo_matrix(_Matrix, coo_array):
-    """`coo_array` whose ``*`` is the product of matrices; see `scipy.sparse.coo_matrix`."""
+    """A `coo_array` whose ``*`` is the matrix product; see `scipy.sparse.coo_matrix`."""
 
 class dia_matrix(_Matrix, dia_array):
-    """`dia_array` whose ``*`` is the product of matrices; see `scipy.sparse.dia_matrix`."""
+    """A `dia_array` whose ``*`` is the matrix product; see `scipy.sparse.dia_matrix`."""
 
 class bsr_matrix(_Matrix, bsr_array):
-    """`bsr_array` whose ``*`` is the product of matrices; see `scipy.sparse.bsr_matrix`."""
+    """A `bsr_array` whose ``*`` is the matrix product; see `scipy.sparse.bsr_matrix`."""
 
 class dok_matrix(_Matrix, dok_array):
-    """`dok_array` whose ``*`` is the product of matrices; see `scipy.sparse.dok_matrix`."""
+    """A `dok_array` whose ``*`` is the matrix product; see `scipy.sparse.dok_matrix`."""
 
 class lil_matrix(_Matrix, lil_array):
-    """`lil_array` whose ``*`` is the product of matrices; see `scipy.sparse.lil_matrix`."""
+    """A `lil_array` whose ``*`` is the matrix product; see `scipy.sparse.lil_matrix`."""
 
 def isspmatrix_csr(x: Any) -> bool:
     """Whether `x` is a `csr_matrix` of this package: a bool; False for a `csr_array`. Does not wait."""

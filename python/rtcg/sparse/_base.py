@@ -1,6 +1,6 @@
-"""What all formats of sparse arrays have in common: everything that does not depend on how elements are stored.
+"""The interface that all formats of sparse arrays share: everything that does not depend on how elements are stored.
 
-A format has `_with_data`, `tocsr` and `tocoo`; what it does not do itself is done in one of these formats.
+A format has `_with_data`, `tocsr` and `tocoo`; operations that it does not implement are done in one of these formats.
 """
 
 import operator
@@ -27,11 +27,11 @@ class SparseWarning(Warning):
 
 
 class SparseEfficiencyWarning(SparseWarning):
-    """An operation makes an array anew, or dense."""
+    """An operation rebuilds an array or makes it dense."""
 
 
 class sparray:
-    """A sparse array of one or two axes on the device."""
+    """A sparse array with one or two axes on the device."""
 
     __array_priority__ = 110
     # NumPy's operators leave arrays of this class to its own.
@@ -46,7 +46,7 @@ class sparray:
 
     @property
     def shape(self):
-        """Rows and columns."""
+        """The numbers of rows and columns."""
         return self._shape
 
     @property
@@ -55,17 +55,17 @@ class sparray:
         return np.dtype(self.data.dtype)
 
     def _two_axes(self):
-        """The array itself, or one of one axis as an array of one row."""
+        """The array itself, or an array with one axis as an array with one row."""
         return self
 
     @property
     def nnz(self):
-        """The number of stored elements, explicit zeros among them."""
+        """The number of stored elements, including explicit zeros."""
         return self.data.size
 
     @property
     def size(self):
-        """As `nnz`."""
+        """Same as `nnz`."""
         return self.nnz
 
     @property
@@ -100,13 +100,15 @@ class sparray:
         )
 
     def getnnz(self, axis=None):
-        """The number of stored elements, also of each column (``axis=0``) or row (``axis=1``)."""
+        """The number of stored elements, in total or in each column (``axis=0``) or row (``axis=1``)."""
         return self.nnz if axis is None else self.tocoo()._counts(axis)
 
     # -- other formats ------------------------------------------------------------------------------------
 
     def asformat(self, format, copy=False):
-        """The same array in another format ("csr", "csc", "coo", "dia", "bsr", "dok", "lil"), or itself; see `copy`."""
+        """The array in another format ("csr", "csc", "coo", "dia", "bsr", "dok", "lil"), or the array itself unless
+        `copy` is true.
+        """
         if format is None or format == self.format:
             return self.copy() if copy else self
         if format not in _NAMES:
@@ -114,50 +116,52 @@ class sparray:
         return getattr(self, f"to{format}")()
 
     def get(self, stream=None):
-        """A copy on the host, as the array of `scipy.sparse` of the same format; waits.
+        """Copy to the host, as the `scipy.sparse` array of the same format; waits.
 
-        `scipy` has to be installed.
+        Requires `scipy`.
         """
         import scipy.sparse
 
         return self._host_copy(scipy.sparse)
 
     def toarray(self, order=None, out=None):
-        """A dense `GPUArray` of the same elements; those of one place are added up."""
+        """A dense `GPUArray` with the same elements; duplicates are summed."""
         return self.tocoo()._dense(order or "C", out)
 
     def todense(self, order=None, out=None):
-        """As `toarray`."""
+        """Same as `toarray`."""
         return self.toarray(order, out)
 
     def tocsc(self, copy=False):
-        """In compressed sparse columns; sorts, and adds up elements of one place."""
+        """Convert to compressed sparse columns; sorts and sums duplicates."""
         return self._container("csc")._from_transposed(self.transpose().tocsr())
 
     def todia(self, copy=False):
-        """By diagonals."""
+        """Convert to diagonals."""
         return self.tocoo().todia(copy)
 
     def todok(self, copy=False):
-        """As a dictionary on the host; waits."""
+        """Convert to a dictionary on the host; waits."""
         return self._container("dok")(self)
 
     def tolil(self, copy=False):
-        """As lists of rows on the host; waits."""
+        """Convert to lists of rows on the host; waits."""
         return self._container("lil")(self)
 
     def tobsr(self, blocksize=None, copy=False):
-        """In dense blocks, by default of a size up to 6x6 that is mostly full; waits for their number."""
+        """Convert to dense blocks, by default of a size up to 6x6 that is mostly full; waits for their number."""
         from rtcg.sparse._bsr import bsr_from_coo
 
         return bsr_from_coo(self.tocoo(), blocksize, self._container("bsr"))
 
     def copy(self):
-        """A copy in memory of its own."""
+        """A copy with memory of its own."""
         return self._with_data(self.data.copy(), copy=True)
 
     def astype(self, dtype, casting="unsafe", copy=True):
-        """A copy with another dtype, of what is stored: elements of one place are added up in the new one."""
+        """A copy with another dtype; stored elements are converted one by one, and duplicates are summed in the new
+        dtype.
+        """
         dtype = as_dtype("dtype", dtype)
         if not np.can_cast(self.dtype, dtype, casting=casting):
             raise TypeError(
@@ -177,7 +181,7 @@ class sparray:
         return self.copy()
 
     def _container(self, format):
-        """The class of `format`, of arrays or of matrices as this one is."""
+        """The class of `format`, of the same kind (array or matrix) as this one."""
         import rtcg.sparse
 
         return getattr(rtcg.sparse, f"{format}_{'matrix' if self._is_matrix else 'array'}")
@@ -185,7 +189,7 @@ class sparray:
     # -- products -----------------------------------------------------------------------------------------
 
     def __matmul__(self, other):
-        """The product with a vector, a dense matrix or a sparse one; does not wait where the other one is a vector."""
+        """The product with a vector, a dense matrix or a sparse one; does not wait if the other operand is a vector."""
         if is_scalar(other):
             raise ValueError("Scalar operands are not allowed, use '*' instead")
         return self._product(other)
@@ -242,11 +246,11 @@ class sparray:
         return rows._native.matvec(x, out, accumulate)
 
     def _product_rows(self):
-        """In compressed sparse rows, for products alone: elements of one place may stay apart."""
+        """Compressed sparse rows for products only: duplicates may remain."""
         return self.tocsr()
 
     def _keep_plan(self, plan):
-        """Has products with vectors follow `plan` as long as the elements are those of the present `data`."""
+        """Make products with vectors follow `plan` as long as the elements are those of the present `data`."""
         self._plan = self.data, plan
 
     def _kept_plan(self):
@@ -265,11 +269,11 @@ class sparray:
         return summed._with_data(abs(summed.data))
 
     def _elements(self):
-        """What is stored for places of the array, whose sum is that of its elements."""
+        """The stored elements at positions of the array, whose sum is the sum of its elements."""
         return self.data
 
     def _summed(self):
-        """The array with no two elements in one place, of which functions other than sums are; waits."""
+        """The array without duplicates, as functions other than sums require; waits."""
         if self.has_canonical_format:
             return self
         summed = self.copy()
@@ -340,7 +344,7 @@ class sparray:
         return self.toarray() + sign * to_device(other)
 
     def power(self, n, dtype=None):
-        """Each element to the power of `n`, a number above 0."""
+        """Each element raised to the power `n`, a positive number."""
         if not is_scalar(n):
             raise NotImplementedError("input is not scalar")
         if not n:
@@ -355,9 +359,9 @@ class sparray:
     # -- reductions ---------------------------------------------------------------------------------------
 
     def sum(self, axis=None, dtype=None, out=None):
-        """The sum of all elements, of columns (``axis=0``) or of rows (``axis=1``); waits for that of all truth values.
+        """The sum of all elements, of columns (``axis=0``) or of rows (``axis=1``); waits for the sum of all bools.
 
-        As in SciPy, truth values of one place are one in the sum of all, and as many as are stored in sums of an axis.
+        As in SciPy, duplicate bools count once in the sum of all elements, but each counts in sums along an axis.
         """
         if dtype is None:
             dtype = np.zeros(0, self.dtype).sum().dtype
@@ -370,7 +374,7 @@ class sparray:
         return stored_in(out, matrix @ _xp.ones(matrix.shape[1], dtype))
 
     def mean(self, axis=None, dtype=None, out=None):
-        """The mean of all elements, of columns (``axis=0``) or of rows (``axis=1``), with those of zeros."""
+        """The mean of all elements, of columns (``axis=0``) or of rows (``axis=1``), including zeros."""
         if dtype is None and self.dtype.kind in "biu":
             dtype = np.dtype(np.float64)
         count = np.prod(self.shape) if axis is None else self.shape[axis]
@@ -382,20 +386,20 @@ class sparray:
         return self.diagonal(offset).sum()
 
     def diagonal(self, k=0):
-        """The elements of the `k`-th diagonal as a `GPUArray`."""
+        """The `k`-th diagonal as a `GPUArray`."""
         return self.tocoo().diagonal(k)
 
     def count_nonzero(self, axis=None):
-        """The number of elements that are not 0, also of each column (``axis=0``) or row (``axis=1``); waits."""
+        """The number of elements that are not 0, in total or in each column (``axis=0``) or row (``axis=1``); waits."""
         if axis is not None:
             coo = self.tocoo()._canonical("csr")
             return coo._kept(coo.data != 0)._counts(axis)
         return int((self._summed()._elements() != 0).astype(np.int64).sum().get()) if self.nnz else 0
 
     def nonzero(self):
-        """Rows and columns of what is stored and not 0, row after row of what is not in triples; waits.
+        """Rows and columns of stored elements that are not 0, in row order except for coordinate arrays; waits.
 
-        As in SciPy, elements of one place are not added up before.
+        As in SciPy, duplicates are not summed first.
         """
         coo = (self.tocsr() if self.format == "dia" else self).tocoo()
         wanted = _xp.nonzero(coo.data != 0)[0]
@@ -404,19 +408,19 @@ class sparray:
         return coo.row[wanted], coo.col[wanted]
 
     def max(self, axis=None):
-        """The largest element, or that of each column (``axis=0``) or row (``axis=1``); NaN counts. Waits."""
+        """The largest element, or that of each column (``axis=0``) or row (``axis=1``); propagates NaN. Waits."""
         return _elementwise().extreme(self, axis, True)
 
     def min(self, axis=None):
-        """The least element, or that of each column (``axis=0``) or row (``axis=1``); NaN counts. Waits."""
+        """The smallest element, or that of each column (``axis=0``) or row (``axis=1``); propagates NaN. Waits."""
         return _elementwise().extreme(self, axis, False)
 
     def nanmax(self, axis=None):
-        """As `max`, where NaN does not count."""
+        """Like `max`, but ignores NaN."""
         return _elementwise().extreme(self, axis, True, True)
 
     def nanmin(self, axis=None):
-        """As `min`, where NaN does not count."""
+        """Like `min`, but ignores NaN."""
         return _elementwise().extreme(self, axis, False, True)
 
     def argmax(self, axis=None):
@@ -424,7 +428,7 @@ class sparray:
         return _elementwise().arg_extreme(self, axis, True)
 
     def argmin(self, axis=None):
-        """The index of the first least element, or that of each column (``axis=0``) or row (``axis=1``); waits."""
+        """The index of the first smallest element, or that of each column (``axis=0``) or row (``axis=1``); waits."""
         return _elementwise().arg_extreme(self, axis, False)
 
     # -- comparisons --------------------------------------------------------------------------------------
@@ -450,22 +454,22 @@ class sparray:
         return _elementwise().compare(self, other, operator.ge)
 
     def maximum(self, other):
-        """The larger of each two elements; waits for their number."""
+        """The larger of each pair of elements; waits for their number."""
         return _elementwise().extreme_of_two(self, other, True)
 
     def minimum(self, other):
-        """The smaller of each two elements; waits for their number."""
+        """The smaller of each pair of elements; waits for their number."""
         return _elementwise().extreme_of_two(self, other, False)
 
     # -- parts and shapes ---------------------------------------------------------------------------------
 
     def reshape(self, *shape, order="C", copy=False):
-        """The same elements in another shape, as triples; see `scipy.sparse.coo_array.reshape`. Does not wait."""
+        """The elements in another shape, as a coordinate array; see `scipy.sparse.coo_array.reshape`. Does not wait."""
         shape = shape[0] if len(shape) == 1 and not isinstance(shape[0], (int, np.integer)) else shape
         return self.tocoo()._reshaped(tuple(shape), order)
 
     def setdiag(self, values, k=0):
-        """Assigns a number or a vector to the `k`-th diagonal, in place; waits."""
+        """Assign a number or a vector to the `k`-th diagonal, in place; waits."""
         rows, columns = self.shape
         length = min(rows + min(k, 0), columns - max(k, 0))
         if length <= 0:
@@ -481,7 +485,7 @@ class sparray:
         _assign(self, _xp.broadcast_to(values.astype(self.dtype), (length,)).copy(), row, col, is_told=False)
 
     def _replace(self, coo):
-        """Takes the elements of triples of the same shape in the order of rows, in place."""
+        """Replace the elements by those of a coordinate array of the same shape in row order, in place."""
         made = coo.asformat(self.format)
         self.__dict__ = made.__dict__
 
@@ -503,7 +507,7 @@ class sparray:
 
 
 def _restored(container, shape, *parts):
-    """An array of the parts that a copy, or a file of `pickle`, has of it."""
+    """An array from the parts in a copy or a pickle file."""
     made = container.__new__(container)
     made._set(shape, *parts)
     return made
@@ -516,7 +520,7 @@ def _elementwise():
 
 
 def _add_function(name):
-    """The method that applies a function with f(0) = 0 to the stored elements."""
+    """Add a method that applies a function with f(0) = 0 to the stored elements."""
 
     def method(self):
         summed = self._summed()
@@ -524,7 +528,7 @@ def _add_function(name):
 
     method.__name__ = name
     method.__qualname__ = f"sparray.{name}"
-    method.__doc__ = f"`numpy.{name}` of each element; waits for whether two are in one place."
+    method.__doc__ = f"`numpy.{name}` of each element; waits to check for duplicates."
     setattr(sparray, name, method)
 
 

@@ -1,4 +1,4 @@
-"""Dense blocks in compressed sparse rows."""
+"""Block sparse rows: dense blocks in compressed sparse rows."""
 
 import numpy as np
 
@@ -16,16 +16,16 @@ class bsr_array(sparray):
     Parameters
     ----------
     arg1 : sparse array, dense array, tuple or shape
-        An array of `scipy.sparse` or of this package, ``(data, indices, indptr)`` or ``(data, (row, col))``.
-        ``data`` has three axes: blocks, their rows, their columns.
+        An array of `scipy.sparse` or of this package, ``(data, indices, indptr)`` or ``(data, (row, col))``. ``data``
+        has three axes: blocks, rows of a block, columns of a block.
     shape, dtype, copy
-        As of `csr_array`.
+        As in `csr_array`.
     blocksize : tuple of int, optional
-        Rows and columns of a block, which divide the shape. Otherwise those that `tobsr` finds.
+        Rows and columns of a block, which divide the shape; by default those that `tobsr` chooses.
 
     Notes
     -----
-    A product reads one index for each block. Making one waits as making a `csr_array` does.
+    A product reads one index per block. The constructor waits as that of `csr_array` does.
     """
 
     format = "bsr"
@@ -83,14 +83,14 @@ class bsr_array(sparray):
 
     @classmethod
     def _of(cls, shape, data, indices, indptr):
-        """A matrix of arrays that are known to be good."""
+        """A matrix from arrays that are known to be valid."""
         self = cls.__new__(cls)
         self._set(shape, data, indices, indptr)
         return self
 
     @property
     def data(self):
-        """The stored blocks, with three axes."""
+        """The stored blocks, as an array with three axes."""
         return self._native.data
 
     @data.setter
@@ -102,12 +102,12 @@ class bsr_array(sparray):
 
     @property
     def indices(self):
-        """Columns of blocks."""
+        """The column indices of blocks."""
         return self._native.indices
 
     @property
     def indptr(self):
-        """Where rows of blocks begin, and the number of blocks."""
+        """The start of each row of blocks, followed by the number of blocks."""
         return self._native.indptr
 
     @property
@@ -124,7 +124,7 @@ class bsr_array(sparray):
         return getattr(module, type(self).__name__)(parts, shape=self.shape)
 
     def _pattern(self):
-        """A matrix that has one element, its place, for each of the blocks."""
+        """A matrix with one element per block, at the position of the block."""
         r, c = self.blocksize
         shape = self.shape[0] // r, self.shape[1] // c
         places = _xp.arange(self.data.shape[0], dtype=np.int64)
@@ -134,12 +134,12 @@ class bsr_array(sparray):
         return self._pattern().tocoo()
 
     def _of_blocks(self, blocks, data):
-        """A matrix of triples of places in the order of rows, and what is in these places."""
+        """A matrix from coordinates in row order and the blocks at these positions."""
         csr = blocks._compressed("csr")
         return self._of(self.shape, to_device(data), csr.indices, csr.indptr)
 
     def tocoo(self, copy=False):
-        """As triples, zeros within blocks among them."""
+        """Convert to coordinates, including zeros within blocks."""
         r, c = self.blocksize
         index = index_dtype(max(self.shape), self.indices)
         blocks = self._blocks()
@@ -149,17 +149,17 @@ class bsr_array(sparray):
         return self._container("coo")._of(self.shape, self.data.ravel(), *flat)
 
     def tocsr(self, copy=False):
-        """In compressed sparse rows; sorts, and adds up elements of one place; waits for their number."""
+        """Convert to compressed sparse rows; sorts and sums duplicates; waits for the number of elements."""
         return self.tocoo().tocsr()
 
     def tobsr(self, blocksize=None, copy=False):
-        """Itself, a copy, or, with another `blocksize`, made anew."""
+        """The array itself, a copy, or, for another `blocksize`, a converted array."""
         if blocksize is None or tuple(blocksize) == tuple(self.blocksize):
             return self.copy() if copy else self
         return self.tocsr().tobsr(blocksize)
 
     def transpose(self, axes=None, copy=False):
-        """The transpose, whose blocks are transposed too; sorts blocks."""
+        """The transpose, with transposed blocks; sorts blocks."""
         blocks = self._blocks().transpose()._sorted("csr")
         data = self.data[blocks.data].transpose((0, 2, 1))
         csr = blocks._compressed("csr")
@@ -175,27 +175,27 @@ class bsr_array(sparray):
 
     @property
     def has_sorted_indices(self):
-        """Whether blocks ascend within each row; waits."""
+        """Whether blocks are sorted within each row; waits."""
         return self._pattern().has_sorted_indices
 
     @property
     def has_canonical_format(self):
-        """Whether blocks ascend within each row, and none is twice there; waits."""
+        """Whether blocks are sorted within each row, without duplicates; waits."""
         return self._pattern().has_canonical_format
 
     def sort_indices(self):
-        """Brings the blocks of each row into ascending order, in place."""
+        """Sort the blocks of each row, in place."""
         blocks = self._blocks()._sorted("csr")
         made = self._of_blocks(blocks, self.data[blocks.data])
         self._set(self.shape, made.data, made.indices, made.indptr)
 
     def sum_duplicates(self):
-        """Adds up blocks of one place, in place; waits for their number."""
+        """Sum duplicate blocks, in place; waits for their number."""
         made = self.tocsr().tobsr(self.blocksize)
         self._set(self.shape, made.data, made.indices, made.indptr)
 
     def eliminate_zeros(self):
-        """Removes blocks without an element that is not 0, in place; waits for their number."""
+        """Remove blocks that have only zeros, in place; waits for their number."""
         if self.nnz:
             kept = _xp.nonzero((self.data != 0).any(axis=(1, 2)))[0]
             blocks = self._blocks()._taken(kept)
@@ -204,7 +204,7 @@ class bsr_array(sparray):
 
 
 def _checked_block(shape, blocksize):
-    """Two numbers that divide the two of `shape`."""
+    """Two numbers that divide the two lengths of `shape`."""
     try:
         r, c = (int(length) for length in blocksize)
     except (TypeError, ValueError):
@@ -215,20 +215,20 @@ def _checked_block(shape, blocksize):
 
 
 def _block_keys(coo, block):
-    """For each element the number of its block, row after row of blocks."""
+    """The number of the block of each element, counted row by row of blocks."""
     width = max(1, coo.shape[1] // block[1])
     return (coo.row // block[0]).astype(np.int64) * width + coo.col // block[1]
 
 
 def block_fill(coo, block):
-    """The part of the blocks of a size that elements of `coo` fill; 0 where it does not divide the shape. Waits."""
+    """The fraction of blocks of a size that `coo`'s elements fill; 0 if the size does not divide the shape. Waits."""
     if not coo.nnz or coo.shape[0] % block[0] or coo.shape[1] % block[1]:
         return 0.0
     return coo.nnz / (block[0] * block[1] * _xp.unique(_block_keys(coo, block)).size)
 
 
 def estimate_blocksize(coo, efficiency=0.7):
-    """The size of blocks up to 6x6 that SciPy's `tobsr` takes. Waits."""
+    """The block size up to 6x6 that SciPy's `tobsr` would choose. Waits."""
     high = (1 + efficiency) / 2
     fill = {n: block_fill(coo, (n, n)) for n in (2, 3)}
     if fill[2] > high and fill[3] > high:
@@ -241,7 +241,7 @@ def estimate_blocksize(coo, efficiency=0.7):
 
 
 def bsr_from_coo(coo, blocksize, container):
-    """The blocks of triples; waits for their number."""
+    """The blocks of a coordinate array; waits for their number."""
     coo = coo._canonical("csr")
     r, c = _checked_block(coo.shape, estimate_blocksize(coo) if blocksize is None else blocksize)
     shape = coo.shape[0] // r, coo.shape[1] // c

@@ -1,4 +1,4 @@
-"""Dense blocks in compressed sparse rows."""
+"""Block sparse rows: dense blocks in compressed sparse rows."""
 
 from typing import Any
 
@@ -10,16 +10,16 @@ class bsr_array(sparray):
     Parameters
     ----------
     arg1 : sparse array, dense array, tuple or shape
-        An array of `scipy.sparse` or of this package, ``(data, indices, indptr)`` or ``(data, (row, col))``.
-        ``data`` has three axes: blocks, their rows, their columns.
+        An array of `scipy.sparse` or of this package, ``(data, indices, indptr)`` or ``(data, (row, col))``. ``data``
+        has three axes: blocks, rows of a block, columns of a block.
     shape, dtype, copy
-        As of `csr_array`.
+        As in `csr_array`.
     blocksize : tuple of int, optional
-        Rows and columns of a block, which divide the shape. Otherwise those that `tobsr` finds.
+        Rows and columns of a block, which divide the shape; by default those that `tobsr` chooses.
 
     Notes
     -----
-    A product reads one index for each block. Making one waits as making a `csr_array` does.
+    A product reads one index per block. The constructor waits as that of `csr_array` does.
     """
 
     format: str
@@ -28,44 +28,44 @@ class bsr_array(sparray):
     ) -> None: ...
     @property
     def data(self) -> Any:
-        """The stored blocks, with three axes."""
+        """The stored blocks, as an array with three axes."""
     @data.setter
     def data(self, data: Any) -> Any: ...
     @property
     def indices(self) -> Any:
-        """Columns of blocks."""
+        """The column indices of blocks."""
     @property
     def indptr(self) -> Any:
-        """Where rows of blocks begin, and the number of blocks."""
+        """The start of each row of blocks, followed by the number of blocks."""
     @property
     def blocksize(self) -> Any:
         """Rows and columns of a block."""
     def tocoo(self, copy: Any = False) -> Any:
-        """As triples, zeros within blocks among them."""
+        """Convert to coordinates, including zeros within blocks."""
     def tocsr(self, copy: Any = False) -> Any:
-        """In compressed sparse rows; sorts, and adds up elements of one place; waits for their number."""
+        """Convert to compressed sparse rows; sorts and sums duplicates; waits for the number of elements."""
     def tobsr(self, blocksize: Any = None, copy: Any = False) -> Any:
-        """Itself, a copy, or, with another `blocksize`, made anew."""
+        """The array itself, a copy, or, for another `blocksize`, a converted array."""
     def transpose(self, axes: Any = None, copy: Any = False) -> Any:
-        """The transpose, whose blocks are transposed too; sorts blocks."""
+        """The transpose, with transposed blocks; sorts blocks."""
     @property
     def has_sorted_indices(self) -> Any:
-        """Whether blocks ascend within each row; waits."""
+        """Whether blocks are sorted within each row; waits."""
     @property
     def has_canonical_format(self) -> Any:
-        """Whether blocks ascend within each row, and none is twice there; waits."""
+        """Whether blocks are sorted within each row, without duplicates; waits."""
     def sort_indices(self) -> Any:
-        """Brings the blocks of each row into ascending order, in place."""
+        """Sort the blocks of each row, in place."""
     def sum_duplicates(self) -> Any:
-        """Adds up blocks of one place, in place; waits for their number."""
+        """Sum duplicate blocks, in place; waits for their number."""
     def eliminate_zeros(self) -> Any:
-        """Removes blocks without an element that is not 0, in place; waits for their number."""
+        """Remove blocks that have only zeros, in place; waits for their number."""
 
 def block_fill(coo: Any, block: Any) -> Any:
-    """The part of the blocks of a size that elements of `coo` fill; 0 where it does not divide the shape. Waits."""
+    """The fraction of blocks of a size that `coo`'s elements fill; 0 if the size does not divide the shape. Waits."""
 
 def estimate_blocksize(coo: Any, efficiency: Any = 0.7) -> Any:
-    """The size of blocks up to 6x6 that SciPy's `tobsr` takes. Waits."""
+    """The block size up to 6x6 that SciPy's `tobsr` would choose. Waits."""
 
 def bsr_from_coo(coo: Any, blocksize: Any, container: Any) -> Any:
-    """The blocks of triples; waits for their number."""
+    """The blocks of a coordinate array; waits for their number."""

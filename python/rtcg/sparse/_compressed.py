@@ -1,4 +1,4 @@
-"""Compressed sparse rows and columns. The second is the first of the transpose."""
+"""Compressed sparse rows and columns. The latter are the former for the transpose."""
 
 import numpy as np
 
@@ -14,9 +14,9 @@ def _is_shape(value):
 
 
 def _shared_parts(array):
-    """``(format, shape, parts)`` of a sparse array of CuPy or PyTorch on the device, over its memory; else None.
+    """``(format, shape, parts)`` of a sparse array of CuPy or PyTorch on the device, over its memory, or None.
 
-    Parts are the arguments of our class of that format.
+    The parts are the arguments of this package's class of that format.
     """
     if hasattr(array, "crow_indices") and hasattr(array, "values"):
         names = {"csr": ("col_indices", "crow_indices"), "csc": ("row_indices", "ccol_indices")}
@@ -40,7 +40,7 @@ def _shared_parts(array):
 
 
 def _is_host_sparse(value):
-    """Whether `value` is an array of `scipy.sparse`, which is not imported for that."""
+    """Whether `value` is an array of `scipy.sparse`; does not import it."""
     return hasattr(value, "tocsr") and not issparse(value)
 
 
@@ -61,10 +61,10 @@ def _any_array(values):
 
 
 def _checked_indices(shape, indices, indptr):
-    """Index arrays on the device, their number of elements and that of the longest row, after a look at what is in
-    them.
+    """Index arrays on the device, after a check of their contents, with the number of elements and that of the longest
+    row.
 
-    Those that are on the device already are looked at there, which waits once.
+    Arrays that are already on the device are checked there, which waits once.
     """
     given = [_any_array(a) for a in (indices, indptr)]
     if any(a.ndim != 1 for a in given):
@@ -84,7 +84,7 @@ def _checked_indices(shape, indices, indptr):
 
 
 def _value_dtype(dtype):
-    """`dtype`, if a sparse array can have it. Those of 16 bits, which SciPy does not have, are summed up in float32."""
+    """`dtype` if a sparse array can have it. 16-bit floats, which SciPy does not support, are summed in float32."""
     dtype = as_dtype("dtype", dtype)
     if dtype == np.float16 or dtype.name == "bfloat16":
         return dtype
@@ -97,7 +97,7 @@ def _value_dtype(dtype):
 
 
 class _Compressed(sparray):
-    """Rows, or columns (`_swap`), one after the other: `data` and `indices` of each, and where it begins (`indptr`)."""
+    """Rows, or columns (`_swap`), stored one after the other: `data` and `indices` of each, and its start `indptr`."""
 
     def __init__(self, arg1, shape=None, dtype=None, copy=False):
         arg1, copy = as_own(arg1), as_flag("copy", copy)
@@ -142,7 +142,7 @@ class _Compressed(sparray):
 
     @classmethod
     def _of(cls, shape, data, indices, indptr):
-        """A matrix of arrays that are known to be good."""
+        """A matrix from arrays that are known to be valid."""
         self = cls.__new__(cls)
         self._set(shape, data, indices, indptr)
         return self
@@ -184,12 +184,12 @@ class _Compressed(sparray):
 
     @property
     def indices(self):
-        """Their columns; of columns, their rows."""
+        """The column index of each element, or the row index in compressed columns."""
         return self._native.indices
 
     @property
     def indptr(self):
-        """Where rows (columns) begin, and the number of elements."""
+        """The start of each row (column), followed by the number of elements."""
         return self._native.indptr
 
     def _with_data(self, data, copy=False):
@@ -201,12 +201,12 @@ class _Compressed(sparray):
         return getattr(module, type(self).__name__)(parts, shape=self.shape)
 
     def _expanded_major(self):
-        """For each element its row (column)."""
+        """The row (column) of each element."""
         places = _xp.arange(self.nnz, dtype=self.indptr.dtype)
         return (_xp.searchsorted(self.indptr, places, side="right") - 1).astype(self.indptr.dtype)
 
     def tocoo(self, copy=False):
-        """As triples."""
+        """Convert to coordinates."""
         major, minor = self._expanded_major(), self.indices
         coords = (minor, major) if self._swap else (major, minor)
         return self._container("coo")._of(self.shape, self.data, *coords)
@@ -233,47 +233,47 @@ class _Compressed(sparray):
     # -- maintenance --------------------------------------------------------------------------------------
 
     def _rearranged(self, coo):
-        """This array, made anew from triples of the same shape in the order of rows (columns)."""
+        """This array rebuilt from coordinates of the same shape in row (column) order."""
         made = coo._compressed(self.format)
         self._set(self.shape, made.data, made.indices, made.indptr)
 
     @property
     def has_sorted_indices(self):
-        """Whether indices ascend within each row (column); waits."""
+        """Whether indices are sorted within each row (column); waits."""
         return self._ascends(0)
 
     @property
     def has_canonical_format(self):
-        """Whether indices ascend within each row (column), and none is twice there; waits."""
+        """Whether indices are sorted within each row (column), without duplicates; waits."""
         return self._ascends(1)
 
     def _ascends(self, least):
         return self.nnz < 2 or _native.sparse_has_sorted_indices(self._native, least > 0)
 
     def prune(self):
-        """Does nothing: elements behind the last row are left out when an array is made."""
+        """Does nothing: elements after the last row are dropped when an array is made."""
 
     def check_format(self, full_check=True):
-        """Raise ValueError where indices are out of range or `indptr` falls; waits."""
+        """Raise ValueError if indices are out of range or `indptr` decreases; waits."""
         if full_check:
             _native.sparse_check_device(list(self._swap_shape(self.shape)), self.indices, self.indptr)
 
     def sort_indices(self):
-        """Brings the indices of each row (column) into ascending order, in place."""
+        """Sort the indices of each row (column), in place."""
         self._rearranged(self.tocoo()._sorted(self.format))
 
     def sorted_indices(self):
-        """A copy with the indices of each row (column) in ascending order."""
+        """A copy with sorted indices in each row (column)."""
         result = self.copy()
         result.sort_indices()
         return result
 
     def sum_duplicates(self):
-        """Adds up elements of one place, in place; indices are in ascending order then; waits for their number."""
+        """Sum duplicates in place, which also sorts indices; waits for the number of elements."""
         self._rearranged(self.tocoo()._canonical(self.format))
 
     def eliminate_zeros(self):
-        """Removes stored zeros, in place; waits for their number."""
+        """Remove explicit zeros, in place; waits for the number of elements."""
         coo = self.tocoo()
         coo.eliminate_zeros()
         self._rearranged(coo)
@@ -291,19 +291,19 @@ class csr_array(_Compressed):
     dtype : data-type, optional
         bool, integers, float32/64 or complex64/128; that of the data unless given.
     copy : bool
-        Whether memory may not be shared with `arg1`.
+        Whether the array must not share memory with `arg1`.
 
     Notes
     -----
-    Making one copies from the host and waits where `arg1` is there. Indices are checked where they are: on the device
-    that waits once, for a few numbers. Elements of one place stay apart, as in SciPy, and count as their sum.
+    The constructor copies from the host, and waits, if `arg1` is there. Indices are checked where they are; on the
+    device that waits once, for a few numbers. Duplicates are kept, as in SciPy, and count as their sum.
     """
 
     format = "csr"
     _swap = False
 
     def __new__(cls, arg1=None, shape=None, *args, **kwargs):
-        """An array, or one of one axis where that is meant."""
+        """A new array, or one with one axis if the argument has one."""
         if not cls._is_matrix and cls.ndim == 2 and is_one_axis(arg1, shape):
             from rtcg.sparse._vectors import CLASSES
 
@@ -311,7 +311,7 @@ class csr_array(_Compressed):
         return object.__new__(cls)
 
     def tocsr(self, copy=False):
-        """Itself, or a copy."""
+        """The array itself, or a copy."""
         return self.copy() if copy else self
 
     def _matvec(self, x, out=None, accumulate=False):
@@ -325,7 +325,7 @@ class csr_array(_Compressed):
 class csc_array(_Compressed):
     """A sparse array in compressed sparse columns on the device; see `scipy.sparse.csc_array` and `csr_array`.
 
-    The first product sorts elements by rows. Their order is kept for further products, none of which depends on
+    The first product sorts elements by rows and keeps their order for later products, none of which depends on
     scheduling; `indices` and `indptr` must not be changed in place.
     """
 
@@ -338,11 +338,11 @@ class csc_array(_Compressed):
         return cls._of(csr.shape[::-1], csr.data, csr.indices, csr.indptr)
 
     def tocsc(self, copy=False):
-        """Itself, or a copy."""
+        """The array itself, or a copy."""
         return self.copy() if copy else self
 
     def tocsr(self, copy=False):
-        """In compressed sparse rows; sorts by rows when it is first called."""
+        """Convert to compressed sparse rows; the first call sorts by rows."""
         if self._order is None:
             places = _xp.arange(self.nnz, dtype=np.int64)
             sorted_places = self.tocoo()._with_data(places)._sorted_rows()._compressed("csr")

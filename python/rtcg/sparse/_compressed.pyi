@@ -1,4 +1,4 @@
-"""Compressed sparse rows and columns. The second is the first of the transpose."""
+"""Compressed sparse rows and columns. The latter are the former for the transpose."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ def as_own(array: Any) -> Any:
     """A sparse array of CuPy or PyTorch on the device as one of this package over the same memory; else `array`."""
 
 class _Compressed(sparray):
-    """Rows, or columns (`_swap`), one after the other: `data` and `indices` of each, and where it begins (`indptr`)."""
+    """Rows, or columns (`_swap`), stored one after the other: `data` and `indices` of each, and its start `indptr`."""
     def __init__(self, arg1: Any, shape: Any = None, dtype: Any = None, copy: Any = False) -> None: ...
     @property
     def data(self) -> GPUArray:
@@ -20,35 +20,35 @@ class _Compressed(sparray):
     def data(self, data: Any) -> None: ...
     @property
     def indices(self) -> GPUArray:
-        """Their columns; of columns, their rows."""
+        """The column index of each element, or the row index in compressed columns."""
     @property
     def indptr(self) -> GPUArray:
-        """Where rows (columns) begin, and the number of elements."""
+        """The start of each row (column), followed by the number of elements."""
     def tocoo(self, copy: Any = False) -> sparray:
-        """As triples."""
+        """Convert to coordinates."""
     def transpose(self, axes: Any = None, copy: Any = False) -> sparray:
         """The transpose, in the other of the two formats; shares memory."""
     @property
     def has_sorted_indices(self) -> bool:
-        """Whether indices ascend within each row (column); waits."""
+        """Whether indices are sorted within each row (column); waits."""
     @property
     def has_canonical_format(self) -> bool:
-        """Whether indices ascend within each row (column), and none is twice there; waits."""
+        """Whether indices are sorted within each row (column), without duplicates; waits."""
     def __getitem__(self, key: Any) -> Any: ...
     def __setitem__(self, key: Any, values: Any) -> Any: ...
     def __iter__(self) -> Any: ...
     def prune(self) -> Any:
-        """Does nothing: elements behind the last row are left out when an array is made."""
+        """Does nothing: elements after the last row are dropped when an array is made."""
     def check_format(self, full_check: Any = True) -> Any:
-        """Raise ValueError where indices are out of range or `indptr` falls; waits."""
+        """Raise ValueError if indices are out of range or `indptr` decreases; waits."""
     def sort_indices(self) -> None:
-        """Brings the indices of each row (column) into ascending order, in place."""
+        """Sort the indices of each row (column), in place."""
     def sorted_indices(self) -> Self:
-        """A copy with the indices of each row (column) in ascending order."""
+        """A copy with sorted indices in each row (column)."""
     def sum_duplicates(self) -> None:
-        """Adds up elements of one place, in place; indices are in ascending order then; waits for their number."""
+        """Sum duplicates in place, which also sorts indices; waits for the number of elements."""
     def eliminate_zeros(self) -> None:
-        """Removes stored zeros, in place; waits for their number."""
+        """Remove explicit zeros, in place; waits for the number of elements."""
 
 class csr_array(_Compressed):
     """A sparse array in compressed sparse rows on the device; see `scipy.sparse.csr_array`.
@@ -62,29 +62,29 @@ class csr_array(_Compressed):
     dtype : data-type, optional
         bool, integers, float32/64 or complex64/128; that of the data unless given.
     copy : bool
-        Whether memory may not be shared with `arg1`.
+        Whether the array must not share memory with `arg1`.
 
     Notes
     -----
-    Making one copies from the host and waits where `arg1` is there. Indices are checked where they are: on the device
-    that waits once, for a few numbers. Elements of one place stay apart, as in SciPy, and count as their sum.
+    The constructor copies from the host, and waits, if `arg1` is there. Indices are checked where they are; on the
+    device that waits once, for a few numbers. Duplicates are kept, as in SciPy, and count as their sum.
     """
 
     format: str
     def __new__(cls, arg1: Any = None, shape: Any = None, *args: Any, **kwargs: Any) -> Self:
-        """An array, or one of one axis where that is meant."""
+        """A new array, or one with one axis if the argument has one."""
     def tocsr(self, copy: Any = False) -> sparray:
-        """Itself, or a copy."""
+        """The array itself, or a copy."""
 
 class csc_array(_Compressed):
     """A sparse array in compressed sparse columns on the device; see `scipy.sparse.csc_array` and `csr_array`.
 
-    The first product sorts elements by rows. Their order is kept for further products, none of which depends on
+    The first product sorts elements by rows and keeps their order for later products, none of which depends on
     scheduling; `indices` and `indptr` must not be changed in place.
     """
 
     format: str
     def tocsc(self, copy: Any = False) -> sparray:
-        """Itself, or a copy."""
+        """The array itself, or a copy."""
     def tocsr(self, copy: Any = False) -> sparray:
-        """In compressed sparse rows; sorts by rows when it is first called."""
+        """Convert to compressed sparse rows; the first call sorts by rows."""

@@ -1,4 +1,4 @@
-"""Making sparse arrays from numbers, and from each other."""
+"""Constructing sparse arrays from numbers and from other arrays."""
 
 import os
 
@@ -16,7 +16,7 @@ from rtcg.sparse._operands import as_matrix, checked_shape, index_dtype, to_devi
 
 
 def _as_coo(a):
-    """A sparse or dense array as triples of two axes."""
+    """A sparse or dense array as a coordinate array with two axes."""
     return (a if issparse(a) else coo_array(a))._two_axes().tocoo()
 
 
@@ -26,7 +26,7 @@ def _joined(arrays, dtype=None):
 
 
 def _joined_coo(parts, shape, row_offsets, col_offsets):
-    """One array of the triples of several, each moved by its offsets."""
+    """One coordinate array from several, each shifted by its offsets."""
     index = index_dtype(max(shape))
     rows = _joined([(p.row.astype(index) + offset) for p, offset in zip(parts, row_offsets, strict=True)], index)
     cols = _joined([(p.col.astype(index) + offset) for p, offset in zip(parts, col_offsets, strict=True)], index)
@@ -35,10 +35,10 @@ def _joined_coo(parts, shape, row_offsets, col_offsets):
 
 @converts(m=as_integer, n=as_integer, k=as_integer, dtype=as_dtype, format=as_text)
 def eye_array(m, n=None, *, k=0, dtype=float, format=None):
-    """Ones on the `k`-th diagonal of a sparse array of `m` rows and `n` (by default `m`) columns.
+    """Ones on the `k`-th diagonal of a sparse array with `m` rows and `n` (by default `m`) columns.
 
-    Returns a `dia_array`, or one of `format`, of the dtype `dtype`. A `ValueError` for negative lengths. Waits for the
-    copy to the device.
+    Returns a `dia_array`, or one of `format`, of the dtype `dtype`. Raises `ValueError` for negative lengths. Waits for
+    the copy to the device.
     """
     m, n = checked_shape((m, m if n is None else n))
     data = np.ones((1, max(0, min(m + k, n))), dtype)
@@ -48,23 +48,24 @@ def eye_array(m, n=None, *, k=0, dtype=float, format=None):
 
 @converts(m=as_integer, n=as_integer, k=as_integer, dtype=as_dtype, format=as_text)
 def eye(m, n=None, k=0, dtype=float, format=None):
-    """As `eye_array`, as a matrix of SciPy's old kind (``*`` is the product); waits for the copy to the device."""
+    """Like `eye_array`, but a matrix of SciPy's old kind (``*`` is the product); waits for the copy to the device."""
     return _as_matrix(eye_array(m, n, k=k, dtype=dtype, format=format))
 
 
 @converts(n=as_integer)
 def identity(n, dtype="d", format=None):
-    """The identity of `n` rows as a matrix of `format`, by default of diagonals; waits for the copy to the device."""
+    """The identity with `n` rows as a matrix of `format`, by default of diagonals; waits for the copy to the device."""
     return eye(n, dtype=dtype, format=format)
 
 
 @converts(diagonals=as_sequence, format=as_text, dtype=as_dtype)
 def diags_array(diagonals, /, *, offsets=0, shape=None, format=None, dtype=None):
-    """A sparse array of its diagonals, of `format` or by diagonals; waits for the copies to and from the device.
+    """A sparse array from its diagonals, in `format` or by diagonals; waits for the copies to and from the device.
 
-    `diagonals` are arrays, or one array or number for one of the `offsets`, above 0 those right of the main diagonal. A
-    number, or one element, is repeated. `shape` is by default that of the smallest square. The dtype is the common one
-    unless given. A `ValueError` when lengths and shape do not fit, or numbers of diagonals and offsets differ.
+    `diagonals` are arrays, or a single array or number for a single one of the `offsets`, which are positive right of
+    the main diagonal. A number, or a single element, is repeated. `shape` is by default that of the smallest square.
+    The dtype is the common one unless given. Raises `ValueError` if lengths and shape do not fit, or the numbers of
+    diagonals and offsets differ.
     """
     if np.isscalar(offsets):
         if len(diagonals) == 0 or np.isscalar(diagonals[0]) or isinstance(diagonals, GPUArray):
@@ -107,7 +108,7 @@ def diags_array(diagonals, /, *, offsets=0, shape=None, format=None, dtype=None)
 
 
 def diags(diagonals, offsets=0, shape=None, format=None, dtype=None):
-    """As `diags_array`, as a matrix of SciPy's old kind (``*`` is the product); waits for copies."""
+    """Like `diags_array`, but a matrix of SciPy's old kind (``*`` is the product); waits for copies."""
     return _as_matrix(diags_array(diagonals, offsets=offsets, shape=shape, format=format, dtype=dtype))
 
 
@@ -119,12 +120,12 @@ def _as_matrix(array):
 
 @converts(rng=as_rng, density=as_float, format=as_text, dtype=as_dtype)
 def random_array(shape, *, density=0.01, format="coo", dtype=None, rng=None, data_sampler=None):
-    """Random elements, uniform in [0, 1), in random places, all different: a sparse array of `shape` and `format`.
+    """Random elements in [0, 1) at distinct random positions: a sparse array of `shape` and `format`.
 
-    ``round(density * rows * columns)`` of them. Places and elements are drawn on the host by
-    ``numpy.random.default_rng(rng)``, and elements by `data_sampler`, a function of a keyword `size`, if given;
-    integers are drawn from all from 0 on. A `ValueError` for a density outside [0, 1]. Waits for the copy to the
-    device.
+    It has ``round(density * rows * columns)`` elements. Positions and uniform elements are drawn on the host by
+    ``numpy.random.default_rng(rng)``; elements come from `data_sampler`, a function of a keyword `size`, if given.
+    Integers are drawn from all that are not negative. Raises `ValueError` for a density outside [0, 1]. Waits for the
+    copy to the device.
     """
     rows, columns = checked_shape(shape)
     if not 0 <= density <= 1:
@@ -151,29 +152,30 @@ def _triangle(a, keep, format):
 
 @converts(A=as_matrix, k=as_integer, format=as_text)
 def tril(A, k=0, format=None):
-    """The elements on and below the `k`-th diagonal: a new sparse array of `format`, by default of triples.
+    """The elements on and below the `k`-th diagonal: a new sparse array of `format`, by default coordinates.
 
-    `A` is a sparse array, or anything `coo_array` takes; the dtype stays. Waits for the number of elements.
+    `A` is a sparse array, or anything that `coo_array` takes; the dtype is kept. Waits for the number of elements.
     """
     return _triangle(A, lambda coo: coo.row.astype(np.int64) + k >= coo.col, format)
 
 
 @converts(A=as_matrix, k=as_integer, format=as_text)
 def triu(A, k=0, format=None):
-    """The elements on and above the `k`-th diagonal: a new sparse array of `format`, by default of triples.
+    """The elements on and above the `k`-th diagonal: a new sparse array of `format`, by default coordinates.
 
-    `A` is a sparse array, or anything `coo_array` takes; the dtype stays. Waits for the number of elements.
+    `A` is a sparse array, or anything that `coo_array` takes; the dtype is kept. Waits for the number of elements.
     """
     return _triangle(A, lambda coo: coo.row.astype(np.int64) + k <= coo.col, format)
 
 
 @converts(blocks=as_sequence, format=as_text, dtype=as_dtype)
 def block_array(blocks, *, format=None, dtype=None):
-    """A new sparse array of blocks, lists of rows of them, of which None is one of zeros.
+    """A new sparse array from rows of blocks, given as nested lists, where None means a block of zeros.
 
-    Blocks are sparse arrays, or what `coo_array` takes, of the same height in a row and the same width in a column:
-    else a `ValueError`, as for a row or column of None alone. The result is of triples unless `format` is given, and of
-    the common dtype or `dtype`. Does not wait for sparse blocks; another format may.
+    Blocks are sparse arrays, or anything that `coo_array` takes. Raises `ValueError` unless blocks in a row have the
+    same height and blocks in a column the same width, and for a row or column with only None. The result has
+    coordinates unless `format` is given, and the common dtype or `dtype`. Does not wait for sparse blocks, unless for
+    another format.
     """
     grid = [[None if b is None else _as_coo(b) for b in row] for row in blocks]
     if not grid or any(len(row) != len(grid[0]) for row in grid):
@@ -211,28 +213,28 @@ def block_array(blocks, *, format=None, dtype=None):
 
 @converts(blocks=as_sequence, format=as_text, dtype=as_dtype)
 def vstack(blocks, format=None, dtype=None):
-    """Arrays below each other, as `block_array` of one column, whose errors and result it has.
+    """Stack arrays vertically, as `block_array` with one column, with the same errors and result.
 
-    They have the same number of columns. Does not wait for sparse blocks; another format may.
+    They have the same number of columns. Does not wait for sparse blocks, unless for another format.
     """
     return block_array([[block] for block in blocks], format=format, dtype=dtype)
 
 
 @converts(blocks=as_sequence, format=as_text, dtype=as_dtype)
 def hstack(blocks, format=None, dtype=None):
-    """Arrays beside each other, as `block_array` of one row, whose errors and result it has.
+    """Stack arrays horizontally, as `block_array` with one row, with the same errors and result.
 
-    They have the same number of rows. Does not wait for sparse blocks; another format may.
+    They have the same number of rows. Does not wait for sparse blocks, unless for another format.
     """
     return block_array([list(blocks)], format=format, dtype=dtype)
 
 
 @converts(mats=as_sequence, format=as_text, dtype=as_dtype)
 def block_diag(mats, format=None, dtype=None):
-    """Arrays along the diagonal, zeros elsewhere: a new sparse array of triples, or of `format`.
+    """Arrays along the diagonal, and zeros elsewhere: a new sparse array of coordinates, or of `format`.
 
-    `mats` are sparse arrays, or what `coo_array` takes, of any shapes. Does not wait for sparse ones; another format
-    may.
+    `mats` are sparse arrays, or anything that `coo_array` takes, of any shape. Does not wait for sparse ones, unless
+    for another format.
     """
     count = len(mats)
     return block_array(
@@ -242,10 +244,10 @@ def block_diag(mats, format=None, dtype=None):
 
 @converts(A=as_matrix, B=as_matrix, format=as_text)
 def kron(A, B, format=None):
-    """The Kronecker product of two sparse arrays: a new one of triples, or of `format`.
+    """The Kronecker product of two sparse arrays: a new one of coordinates, or of `format`.
 
-    Operands may be anything `coo_array` takes; the dtype is the common one. Does not wait for sparse ones in triples or
-    rows; another format may.
+    Operands may be anything that `coo_array` takes; the dtype is the common one. Does not wait for coordinate arrays
+    and compressed rows, unless for another format.
     """
     a, b = (_as_coo(x) for x in (A, B))
     shape = a.shape[0] * b.shape[0], a.shape[1] * b.shape[1]
@@ -261,9 +263,9 @@ def kron(A, B, format=None):
 
 @converts(A=as_matrix, B=as_matrix, format=as_text)
 def kronsum(A, B, format=None):
-    """The Kronecker sum, ``kron(I, A) + kron(B, I)``, of two square arrays: a new sparse array, in rows or of `format`.
+    """The Kronecker sum, ``kron(I, A) + kron(B, I)``, of two square arrays: a new sparse array of rows or `format`.
 
-    A `ValueError` unless both are square. Waits for the number of elements of the sum.
+    Raises `ValueError` unless both are square. Waits for the number of elements of the sum.
     """
     a, b = (x if issparse(x) else coo_array(x) for x in (A, B))
     if a.shape[0] != a.shape[1]:
@@ -277,10 +279,10 @@ def kronsum(A, B, format=None):
 
 @converts(A=as_matrix)
 def find(A):
-    """Rows, columns and elements of what is not 0, in the order of rows: a tuple of three new arrays on the device.
+    """Rows, columns and values of the elements that are not 0, in row order: a tuple of three new arrays on the device.
 
-    `A` is a sparse array, or anything `coo_array` takes; elements of one place are added up first. Waits for their
-    number.
+    `A` is a sparse array, or anything that `coo_array` takes; duplicates are summed first. Waits for the number of
+    elements.
     """
     coo = _as_coo(A)._canonical("csr")
     coo = coo._kept(coo.data != 0)
@@ -289,9 +291,9 @@ def find(A):
 
 @converts(data=as_sequence, m=as_integer, n=as_integer, format=as_text)
 def spdiags(data, diags, m=None, n=None, format=None):
-    """A matrix of diagonals, of the shape ``(m, n)`` or `m`, by diagonals or of `format`; waits for copies.
+    """A matrix from diagonals, with the shape ``(m, n)`` or `m`, by diagonals or in `format`; waits for copies.
 
-    `data` has a row for each of `diags`, placed by its columns as in `dia_matrix`. A `TypeError` without a shape.
+    `data` has one row for each of `diags`, aligned by columns as in `dia_matrix`. Raises `TypeError` without a shape.
     """
     if m is None and n is None:
         raise TypeError("m is None; expected the shape, or a number of rows and one of columns")
@@ -300,15 +302,15 @@ def spdiags(data, diags, m=None, n=None, format=None):
 
 
 def bmat(blocks, format=None, dtype=None):
-    """As `block_array`, as a matrix of SciPy's old kind (``*`` is the product). Does not wait for sparse blocks."""
+    """Like `block_array`, but a matrix of SciPy's old kind (``*`` is the product). Does not wait for sparse blocks."""
     return _as_matrix(block_array(blocks, format=format, dtype=dtype))
 
 
 @converts(m=as_integer, n=as_integer)
 def random(m, n, density=0.01, format="coo", dtype=None, rng=None, data_rvs=None):
-    """As `random_array`, as a matrix of `m` rows and `n` columns; waits for the copy to the device.
+    """Like `random_array`, but a matrix with `m` rows and `n` columns; waits for the copy to the device.
 
-    `data_rvs` is a function of a number of elements that draws them.
+    `data_rvs` is a function that draws a given number of elements.
     """
     sampler = None if data_rvs is None else lambda size: data_rvs(size)
     made = random_array((m, n), density=density, format=format, dtype=dtype, rng=rng, data_sampler=sampler)
@@ -317,12 +319,12 @@ def random(m, n, density=0.01, format="coo", dtype=None, rng=None, data_rvs=None
 
 @converts(m=as_integer, n=as_integer)
 def rand(m, n, density=0.01, format="coo", dtype=None, rng=None):
-    """As `random`, of uniform numbers in [0, 1): a matrix of `m` rows and `n` columns; waits for the copy."""
+    """Like `random`, with uniform numbers in [0, 1): a matrix with `m` rows and `n` columns; waits for the copy."""
     return random(m, n, density, format, dtype, rng)
 
 
 def save_npz(file, matrix, compressed=True):
-    """Write a sparse array to a file as `scipy.sparse.save_npz` does, compressed or not; returns None and waits.
+    """Write a sparse array to a file like `scipy.sparse.save_npz`, compressed or not; returns None and waits.
 
     `file` is a path or a file. Index arrays and elements are copied to the host.
     """
@@ -339,10 +341,10 @@ def save_npz(file, matrix, compressed=True):
 
 
 def load_npz(file):
-    """Read a file of `save_npz`, also of SciPy's: a new sparse array, or matrix, of the format that was written; waits.
+    """Read a file of `save_npz` or of SciPy's: a new sparse array, or matrix, in the format of the file; waits.
 
-    A `ValueError` that names the file when it is none of these, or of a format that is missing here; an `OSError` when
-    there is none.
+    Raises `ValueError`, with the name of the file, if it is not such a file or has an unsupported format, and `OSError`
+    if there is no such file.
     """
     name = file_name(file)
     if isinstance(file, (str, os.PathLike)):

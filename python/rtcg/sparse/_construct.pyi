@@ -1,4 +1,4 @@
-"""Making sparse arrays from numbers, and from each other."""
+"""Constructing sparse arrays from numbers and from other arrays."""
 
 from typing import Any
 
@@ -6,30 +6,31 @@ from rtcg.numpy import GPUArray
 from rtcg.sparse._base import sparray
 
 def eye_array(m: Any, n: Any = None, *, k: Any = 0, dtype: Any = ..., format: Any = None) -> sparray:
-    """Ones on the `k`-th diagonal of a sparse array of `m` rows and `n` (by default `m`) columns.
+    """Ones on the `k`-th diagonal of a sparse array with `m` rows and `n` (by default `m`) columns.
 
-    Returns a `dia_array`, or one of `format`, of the dtype `dtype`. A `ValueError` for negative lengths. Waits for the
-    copy to the device.
+    Returns a `dia_array`, or one of `format`, of the dtype `dtype`. Raises `ValueError` for negative lengths. Waits for
+    the copy to the device.
     """
 
 def eye(m: Any, n: Any = None, k: Any = 0, dtype: Any = ..., format: Any = None) -> sparray:
-    """As `eye_array`, as a matrix of SciPy's old kind (``*`` is the product); waits for the copy to the device."""
+    """Like `eye_array`, but a matrix of SciPy's old kind (``*`` is the product); waits for the copy to the device."""
 
 def identity(n: Any, dtype: Any = "d", format: Any = None) -> sparray:
-    """The identity of `n` rows as a matrix of `format`, by default of diagonals; waits for the copy to the device."""
+    """The identity with `n` rows as a matrix of `format`, by default of diagonals; waits for the copy to the device."""
 
 def diags_array(
     diagonals: Any, /, *, offsets: Any = 0, shape: Any = None, format: Any = None, dtype: Any = None
 ) -> sparray:
-    """A sparse array of its diagonals, of `format` or by diagonals; waits for the copies to and from the device.
+    """A sparse array from its diagonals, in `format` or by diagonals; waits for the copies to and from the device.
 
-    `diagonals` are arrays, or one array or number for one of the `offsets`, above 0 those right of the main diagonal. A
-    number, or one element, is repeated. `shape` is by default that of the smallest square. The dtype is the common one
-    unless given. A `ValueError` when lengths and shape do not fit, or numbers of diagonals and offsets differ.
+    `diagonals` are arrays, or a single array or number for a single one of the `offsets`, which are positive right of
+    the main diagonal. A number, or a single element, is repeated. `shape` is by default that of the smallest square.
+    The dtype is the common one unless given. Raises `ValueError` if lengths and shape do not fit, or the numbers of
+    diagonals and offsets differ.
     """
 
 def diags(diagonals: Any, offsets: Any = 0, shape: Any = None, format: Any = None, dtype: Any = None) -> sparray:
-    """As `diags_array`, as a matrix of SciPy's old kind (``*`` is the product); waits for copies."""
+    """Like `diags_array`, but a matrix of SciPy's old kind (``*`` is the product); waits for copies."""
 
 def random_array(
     shape: Any,
@@ -40,102 +41,103 @@ def random_array(
     rng: Any = None,
     data_sampler: Any = None,
 ) -> sparray:
-    """Random elements, uniform in [0, 1), in random places, all different: a sparse array of `shape` and `format`.
+    """Random elements in [0, 1) at distinct random positions: a sparse array of `shape` and `format`.
 
-    ``round(density * rows * columns)`` of them. Places and elements are drawn on the host by
-    ``numpy.random.default_rng(rng)``, and elements by `data_sampler`, a function of a keyword `size`, if given;
-    integers are drawn from all from 0 on. A `ValueError` for a density outside [0, 1]. Waits for the copy to the
-    device.
+    It has ``round(density * rows * columns)`` elements. Positions and uniform elements are drawn on the host by
+    ``numpy.random.default_rng(rng)``; elements come from `data_sampler`, a function of a keyword `size`, if given.
+    Integers are drawn from all that are not negative. Raises `ValueError` for a density outside [0, 1]. Waits for the
+    copy to the device.
     """
 
 def tril(A: Any, k: Any = 0, format: Any = None) -> sparray:
-    """The elements on and below the `k`-th diagonal: a new sparse array of `format`, by default of triples.
+    """The elements on and below the `k`-th diagonal: a new sparse array of `format`, by default coordinates.
 
-    `A` is a sparse array, or anything `coo_array` takes; the dtype stays. Waits for the number of elements.
+    `A` is a sparse array, or anything that `coo_array` takes; the dtype is kept. Waits for the number of elements.
     """
 
 def triu(A: Any, k: Any = 0, format: Any = None) -> sparray:
-    """The elements on and above the `k`-th diagonal: a new sparse array of `format`, by default of triples.
+    """The elements on and above the `k`-th diagonal: a new sparse array of `format`, by default coordinates.
 
-    `A` is a sparse array, or anything `coo_array` takes; the dtype stays. Waits for the number of elements.
+    `A` is a sparse array, or anything that `coo_array` takes; the dtype is kept. Waits for the number of elements.
     """
 
 def block_array(blocks: Any, *, format: Any = None, dtype: Any = None) -> sparray:
-    """A new sparse array of blocks, lists of rows of them, of which None is one of zeros.
+    """A new sparse array from rows of blocks, given as nested lists, where None means a block of zeros.
 
-    Blocks are sparse arrays, or what `coo_array` takes, of the same height in a row and the same width in a column:
-    else a `ValueError`, as for a row or column of None alone. The result is of triples unless `format` is given, and of
-    the common dtype or `dtype`. Does not wait for sparse blocks; another format may.
+    Blocks are sparse arrays, or anything that `coo_array` takes. Raises `ValueError` unless blocks in a row have the
+    same height and blocks in a column the same width, and for a row or column with only None. The result has
+    coordinates unless `format` is given, and the common dtype or `dtype`. Does not wait for sparse blocks, unless for
+    another format.
     """
 
 def vstack(blocks: Any, format: Any = None, dtype: Any = None) -> sparray:
-    """Arrays below each other, as `block_array` of one column, whose errors and result it has.
+    """Stack arrays vertically, as `block_array` with one column, with the same errors and result.
 
-    They have the same number of columns. Does not wait for sparse blocks; another format may.
+    They have the same number of columns. Does not wait for sparse blocks, unless for another format.
     """
 
 def hstack(blocks: Any, format: Any = None, dtype: Any = None) -> sparray:
-    """Arrays beside each other, as `block_array` of one row, whose errors and result it has.
+    """Stack arrays horizontally, as `block_array` with one row, with the same errors and result.
 
-    They have the same number of rows. Does not wait for sparse blocks; another format may.
+    They have the same number of rows. Does not wait for sparse blocks, unless for another format.
     """
 
 def block_diag(mats: Any, format: Any = None, dtype: Any = None) -> sparray:
-    """Arrays along the diagonal, zeros elsewhere: a new sparse array of triples, or of `format`.
+    """Arrays along the diagonal, and zeros elsewhere: a new sparse array of coordinates, or of `format`.
 
-    `mats` are sparse arrays, or what `coo_array` takes, of any shapes. Does not wait for sparse ones; another format
-    may.
+    `mats` are sparse arrays, or anything that `coo_array` takes, of any shape. Does not wait for sparse ones, unless
+    for another format.
     """
 
 def kron(A: Any, B: Any, format: Any = None) -> sparray:
-    """The Kronecker product of two sparse arrays: a new one of triples, or of `format`.
+    """The Kronecker product of two sparse arrays: a new one of coordinates, or of `format`.
 
-    Operands may be anything `coo_array` takes; the dtype is the common one. Does not wait for sparse ones in triples or
-    rows; another format may.
+    Operands may be anything that `coo_array` takes; the dtype is the common one. Does not wait for coordinate arrays
+    and compressed rows, unless for another format.
     """
 
 def kronsum(A: Any, B: Any, format: Any = None) -> sparray:
-    """The Kronecker sum, ``kron(I, A) + kron(B, I)``, of two square arrays: a new sparse array, in rows or of `format`.
+    """The Kronecker sum, ``kron(I, A) + kron(B, I)``, of two square arrays: a new sparse array of rows or `format`.
 
-    A `ValueError` unless both are square. Waits for the number of elements of the sum.
+    Raises `ValueError` unless both are square. Waits for the number of elements of the sum.
     """
 
 def find(A: Any) -> tuple[GPUArray, GPUArray, GPUArray]:
-    """Rows, columns and elements of what is not 0, in the order of rows: a tuple of three new arrays on the device.
+    """Rows, columns and values of the elements that are not 0, in row order: a tuple of three new arrays on the device.
 
-    `A` is a sparse array, or anything `coo_array` takes; elements of one place are added up first. Waits for their
-    number.
+    `A` is a sparse array, or anything that `coo_array` takes; duplicates are summed first. Waits for the number of
+    elements.
     """
 
 def spdiags(data: Any, diags: Any, m: Any = None, n: Any = None, format: Any = None) -> sparray:
-    """A matrix of diagonals, of the shape ``(m, n)`` or `m`, by diagonals or of `format`; waits for copies.
+    """A matrix from diagonals, with the shape ``(m, n)`` or `m`, by diagonals or in `format`; waits for copies.
 
-    `data` has a row for each of `diags`, placed by its columns as in `dia_matrix`. A `TypeError` without a shape.
+    `data` has one row for each of `diags`, aligned by columns as in `dia_matrix`. Raises `TypeError` without a shape.
     """
 
 def bmat(blocks: Any, format: Any = None, dtype: Any = None) -> sparray:
-    """As `block_array`, as a matrix of SciPy's old kind (``*`` is the product). Does not wait for sparse blocks."""
+    """Like `block_array`, but a matrix of SciPy's old kind (``*`` is the product). Does not wait for sparse blocks."""
 
 def random(
     m: Any, n: Any, density: Any = 0.01, format: Any = "coo", dtype: Any = None, rng: Any = None, data_rvs: Any = None
 ) -> sparray:
-    """As `random_array`, as a matrix of `m` rows and `n` columns; waits for the copy to the device.
+    """Like `random_array`, but a matrix with `m` rows and `n` columns; waits for the copy to the device.
 
-    `data_rvs` is a function of a number of elements that draws them.
+    `data_rvs` is a function that draws a given number of elements.
     """
 
 def rand(m: Any, n: Any, density: Any = 0.01, format: Any = "coo", dtype: Any = None, rng: Any = None) -> sparray:
-    """As `random`, of uniform numbers in [0, 1): a matrix of `m` rows and `n` columns; waits for the copy."""
+    """Like `random`, with uniform numbers in [0, 1): a matrix with `m` rows and `n` columns; waits for the copy."""
 
 def save_npz(file: Any, matrix: Any, compressed: Any = True) -> None:
-    """Write a sparse array to a file as `scipy.sparse.save_npz` does, compressed or not; returns None and waits.
+    """Write a sparse array to a file like `scipy.sparse.save_npz`, compressed or not; returns None and waits.
 
     `file` is a path or a file. Index arrays and elements are copied to the host.
     """
 
 def load_npz(file: Any) -> sparray:
-    """Read a file of `save_npz`, also of SciPy's: a new sparse array, or matrix, of the format that was written; waits.
+    """Read a file of `save_npz` or of SciPy's: a new sparse array, or matrix, in the format of the file; waits.
 
-    A `ValueError` that names the file when it is none of these, or of a format that is missing here; an `OSError` when
-    there is none.
+    Raises `ValueError`, with the name of the file, if it is not such a file or has an unsupported format, and `OSError`
+    if there is no such file.
     """

@@ -1,4 +1,4 @@
-"""Triples of row, column and element."""
+"""Coordinate format: row, column and value of each element."""
 
 import numpy as np
 
@@ -12,25 +12,25 @@ from rtcg.sparse._operands import check_out, checked_shape, index_dtype, is_one_
 
 
 class coo_array(sparray):
-    """A sparse array of triples on the device; see `scipy.sparse.coo_array`.
+    """A sparse array of coordinates on the device; see `scipy.sparse.coo_array`.
 
     Parameters
     ----------
     arg1 : sparse array, dense array, tuple or shape
         An array of `scipy.sparse` or of this package, or ``(data, (row, col))``.
     shape, dtype, copy
-        As of `csr_array`.
+        As in `csr_array`.
 
     Notes
     -----
-    Making one waits as making a `csr_array` does.
+    The constructor waits as that of `csr_array` does.
     """
 
     format = "coo"
     _part_names = ("data", "row", "col")
 
     def __new__(cls, arg1=None, shape=None, *args, **kwargs):
-        """An array, or one of one axis where that is meant."""
+        """A new array, or one with one axis if the argument has one."""
         if not cls._is_matrix and cls.ndim == 2 and is_one_axis(arg1, shape):
             from rtcg.sparse._vectors import CLASSES
 
@@ -71,7 +71,7 @@ class coo_array(sparray):
 
     @classmethod
     def _of(cls, shape, data, row, col):
-        """An array of triples that are known to be good."""
+        """An array from coordinates that are known to be valid."""
         self = cls.__new__(cls)
         self._set(shape, data, row, col)
         return self
@@ -118,7 +118,7 @@ class coo_array(sparray):
 
     @property
     def coords(self):
-        """Rows and columns."""
+        """The row and column indices."""
         return self.row, self.col
 
     def _with_data(self, data, copy=False):
@@ -131,11 +131,11 @@ class coo_array(sparray):
         )
 
     def tocoo(self, copy=False):
-        """Itself, or a copy."""
+        """The array itself, or a copy."""
         return self.copy() if copy else self
 
     def tocsr(self, copy=False):
-        """In compressed sparse rows; sorts, and adds up elements of one place; waits for their number."""
+        """Convert to compressed sparse rows; sorts and sums duplicates; waits for the number of elements."""
         return self._canonical("csr")._compressed("csr")
 
     def transpose(self, axes=None, copy=False):
@@ -154,7 +154,7 @@ class coo_array(sparray):
         setitem(self, key, values)
 
     def _counts(self, axis):
-        """Elements of each column (``axis=0``) or row (``axis=1``)."""
+        """The number of elements in each column (``axis=0``) or row (``axis=1``)."""
         if axis not in (0, 1, -1, -2):
             raise ValueError("axis out of range")
         rows = self if axis % 2 else self.transpose()
@@ -194,7 +194,7 @@ class coo_array(sparray):
         return self._of(self.shape, self.data[order], self.row[order], self.col[order])
 
     def _sorted(self, format):
-        """The triples in the order of rows and in them of columns, or ("csc") the other way round."""
+        """The elements sorted by rows, then columns, or ("csc") by columns, then rows."""
         if self.nnz < 2:
             return self
         major, minor = (self.col, self.row) if format == "csc" else (self.row, self.col)
@@ -207,11 +207,11 @@ class coo_array(sparray):
         return self._taken(order[_native.sparse_argsort(major[order], rows)])
 
     def _sorted_rows(self):
-        """The triples in the order of rows; those of a row keep theirs."""
+        """The elements stably sorted by rows."""
         return self if self.nnz < 2 else self._taken(_native.sparse_argsort(self.row, self.shape[0]))
 
     def _canonical(self, format):
-        """As `_sorted`, with the elements of each place added up in their order."""
+        """Like `_sorted`, with duplicates summed in their order."""
         if (self.transpose() if format == "csc" else self).has_canonical_format:
             return self
         ordered = self._sorted(format)
@@ -232,7 +232,7 @@ class coo_array(sparray):
         return self._container("csr")._of(self.shape, self.data[order], indices, indptr)
 
     def _compressed(self, format):
-        """Triples in the order of `format`, with pointers in place of rows (columns)."""
+        """The elements in the order of `format`, with row (column) pointers."""
         major, minor, count = (self.row, self.col, self.shape[0])
         if format == "csc":
             major, minor, count = self.col, self.row, self.shape[1]
@@ -243,24 +243,24 @@ class coo_array(sparray):
 
     @property
     def has_canonical_format(self):
-        """Whether triples are in the order of rows and in them of columns, and no two in one place; waits."""
+        """Whether elements are sorted by rows, then columns, without duplicates; waits."""
         if self.nnz < 2:
             return True
         steps = self.row[1:] - self.row[:-1]
         return bool(((steps > 0) | ((steps == 0) & (self.col[1:] > self.col[:-1]))).all().get())
 
     def sum_duplicates(self):
-        """Adds up elements of one place, in place; waits for their number."""
+        """Sum duplicates, in place; waits for the number of elements."""
         found = self._canonical("csr")
         self._set(self.shape, found.data, found.row, found.col)
 
     def eliminate_zeros(self):
-        """Removes stored zeros, in place; waits for their number."""
+        """Remove explicit zeros, in place; waits for the number of elements."""
         found = self._taken(_xp.nonzero(self.data != 0)[0])
         self._set(self.shape, found.data, found.row, found.col)
 
     def _kept(self, mask):
-        """The triples for which `mask` is true; waits for their number."""
+        """The elements for which `mask` is true; waits for their number."""
         return self._taken(_xp.nonzero(mask)[0])
 
     # -- dense arrays -------------------------------------------------------------------------------------
@@ -275,7 +275,7 @@ class coo_array(sparray):
         return dense
 
     def diagonal(self, k=0):
-        """The elements of the `k`-th diagonal as a `GPUArray`; waits for their number."""
+        """The `k`-th diagonal as a `GPUArray`; waits for the number of elements."""
         rows, columns = self.shape
         if k <= -rows or k >= columns:
             return _xp.zeros(0, self.dtype)
@@ -296,14 +296,14 @@ class coo_array(sparray):
         return self._with_data(self.data * _xp.broadcast_to(other, shape)[self.row, self.col])
 
     def todia(self, copy=False):
-        """By diagonals; waits for their number."""
+        """Convert to diagonals; waits for their number."""
         from rtcg.sparse._dia import dia_from_coo
 
         return dia_from_coo(self._canonical("csr"), self._container("dia"))
 
 
 def _segment_sums(values, starts):
-    """Sums of `values` from each of the `starts` to the next: a product with a column of ones."""
+    """Sums of `values` from each of the `starts` to the next, as a product with a column of ones."""
     from rtcg.sparse._compressed import csr_array
 
     indptr = _xp.concatenate([starts, _xp.full(1, values.size, starts.dtype)])

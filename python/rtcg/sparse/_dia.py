@@ -1,4 +1,4 @@
-"""Diagonals."""
+"""Diagonal format."""
 
 import numpy as np
 
@@ -12,9 +12,9 @@ from rtcg.sparse._operands import checked_shape, index_dtype, is_one_axis, to_de
 
 
 def as_offsets(name, value):
-    """`value`, which of a matrix' diagonals are meant, as an array of integers on the host.
+    """`value`, the offsets of diagonals of a matrix, as an array of integers on the host.
 
-    Errors are SciPy's, which call them `offsets`.
+    Errors are SciPy's, which refer to `offsets`.
     """
     named = name != "offsets"
     offsets = np.atleast_1d(np.asarray(value.get() if isinstance(value, GPUArray) else value))
@@ -35,10 +35,10 @@ class dia_array(sparray):
     Parameters
     ----------
     arg1 : sparse array, dense array, tuple or shape
-        An array of `scipy.sparse` or of this package, or ``(data, offsets)``, where
-        ``data[k, j]`` is the element of column ``j`` and row ``j - offsets[k]``.
+        An array of `scipy.sparse` or of this package, or ``(data, offsets)``, where ``data[k, j]`` is the element in
+        column ``j`` and row ``j - offsets[k]``.
     shape, dtype, copy
-        As of `csr_array`.
+        As in `csr_array`.
     """
 
     format = "dia"
@@ -86,12 +86,12 @@ class dia_array(sparray):
 
     @property
     def offsets(self):
-        """Which diagonals there are: above 0 those right of the main one."""
+        """The offsets of the diagonals, positive right of the main diagonal."""
         return to_device(self._host_offsets)
 
     @property
     def nnz(self):
-        """The number of stored elements that lie inside of the array."""
+        """The number of stored elements that are inside the array."""
         rows, columns = self.shape
         width = min(columns, self.data.shape[1])
         lengths = np.minimum(rows + self._host_offsets, width) - np.maximum(self._host_offsets, 0)
@@ -106,7 +106,7 @@ class dia_array(sparray):
         return getattr(module, type(self).__name__)((self.data.get(), self._host_offsets), shape=self.shape)
 
     def _places(self):
-        """Of what is stored: rows, columns, and whether they are places of the array."""
+        """Rows and columns of the stored elements, and whether they are inside the array."""
         count, width = self.data.shape
         rows, columns = self.shape
         index = index_dtype(max(self.shape), self._host_offsets)
@@ -118,7 +118,7 @@ class dia_array(sparray):
         return _xp.where(self._places()[2], self.data, self.dtype.type(0)) if self.data.size else self.data
 
     def tocoo(self, copy=False):
-        """As triples of what is not 0; waits for their number."""
+        """Convert elements that are not 0 to coordinates; waits for their number."""
         if not self.data.size:
             empty = _xp.empty(0, index_dtype(max(self.shape), self._host_offsets))
             return self._container("coo")._of(self.shape, _xp.empty(0, self.dtype), empty, empty)
@@ -137,15 +137,15 @@ class dia_array(sparray):
         return self._native_matrix().matvec(x)
 
     def tocsr(self, copy=False):
-        """In compressed sparse rows; sorts, and waits for the number of elements."""
+        """Convert to compressed sparse rows; sorts, and waits for the number of elements."""
         return self.tocoo().tocsr()
 
     def todia(self, copy=False):
-        """Itself, or a copy."""
+        """The array itself, or a copy."""
         return self.copy() if copy else self
 
     def transpose(self, axes=None, copy=False):
-        """The transpose, by diagonals."""
+        """The transpose, also by diagonals."""
         return self.tocoo().transpose().todia()
 
     #: A diagonal has each element once.
@@ -153,7 +153,7 @@ class dia_array(sparray):
 
 
 def dia_from_coo(coo, container):
-    """The diagonals of triples, none of which is there twice; waits for their number."""
+    """The diagonals of a coordinate array without duplicates; waits for their number."""
     rows, columns = coo.shape
     result = container.__new__(container)
     if not coo.nnz:

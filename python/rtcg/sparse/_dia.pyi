@@ -1,4 +1,4 @@
-"""Diagonals."""
+"""Diagonal format."""
 
 from typing import Any
 
@@ -11,10 +11,10 @@ class dia_array(sparray):
     Parameters
     ----------
     arg1 : sparse array, dense array, tuple or shape
-        An array of `scipy.sparse` or of this package, or ``(data, offsets)``, where
-        ``data[k, j]`` is the element of column ``j`` and row ``j - offsets[k]``.
+        An array of `scipy.sparse` or of this package, or ``(data, offsets)``, where ``data[k, j]`` is the element in
+        column ``j`` and row ``j - offsets[k]``.
     shape, dtype, copy
-        As of `csr_array`.
+        As in `csr_array`.
     """
 
     format: str
@@ -22,18 +22,18 @@ class dia_array(sparray):
     def __init__(self, arg1: Any, shape: Any = None, dtype: Any = None, copy: Any = False) -> None: ...
     @property
     def offsets(self) -> GPUArray:
-        """Which diagonals there are: above 0 those right of the main one."""
+        """The offsets of the diagonals, positive right of the main diagonal."""
     @property
     def nnz(self) -> int:
-        """The number of stored elements that lie inside of the array."""
+        """The number of stored elements that are inside the array."""
     def tocoo(self, copy: Any = False) -> sparray:
-        """As triples of what is not 0; waits for their number."""
+        """Convert elements that are not 0 to coordinates; waits for their number."""
     def tocsr(self, copy: Any = False) -> sparray:
-        """In compressed sparse rows; sorts, and waits for the number of elements."""
+        """Convert to compressed sparse rows; sorts, and waits for the number of elements."""
     def todia(self, copy: Any = False) -> sparray:
-        """Itself, or a copy."""
+        """The array itself, or a copy."""
     def transpose(self, axes: Any = None, copy: Any = False) -> sparray:
-        """The transpose, by diagonals."""
+        """The transpose, also by diagonals."""
 
 def dia_from_coo(coo: Any, container: Any) -> Any:
-    """The diagonals of triples, none of which is there twice; waits for their number."""
+    """The diagonals of a coordinate array without duplicates; waits for their number."""

@@ -15,16 +15,16 @@ from rtcg.sparse._operators import LinearOperator, as_operand, aslinearoperator
 
 
 class ArpackError(RuntimeError):
-    """Eigenvalues could not be computed. SciPy's name; there is no ARPACK here."""
+    """Eigenvalues could not be computed. The name is SciPy's; ARPACK is not used."""
 
 
 class ArpackNoConvergence(ArpackError):
-    """Not all eigenvalues were found within the restarts that were allowed.
+    """Not all eigenvalues converged within the allowed number of restarts.
 
     Attributes
     ----------
     eigenvalues, eigenvectors : GPUArray
-        Those that were found.
+        The results that converged.
     """
 
     def __init__(self, message, eigenvalues, eigenvectors):
@@ -34,7 +34,7 @@ class ArpackNoConvergence(ArpackError):
 
 
 def vector_dtype(*dtypes):
-    """The dtype of vectors: floating, and not of 16 bits."""
+    """The dtype of vectors: floating-point, with more than 16 bits."""
     kind = np.result_type(*dtypes)
     return np.dtype(kind.char if kind.char in "fdFD" else "f" if kind.char == "e" else "d")
 
@@ -52,7 +52,7 @@ def _operand(A):
 
 
 def _native_operand(A, dtype, blocks=False):
-    """What the native functions take: a matrix, or functions of vectors, and of blocks, with a shape."""
+    """The operand for native functions: a matrix, or functions of vectors and of blocks, with a shape."""
     if issparse(A):
         return A._native_matrix() if A.format == "dia" and not blocks else A.tocsr()._native
     if isinstance(A, GPUArray):
@@ -81,7 +81,7 @@ def square_operand(A):
 
 
 def _start(v0, rng, n, dtype):
-    """The first vector on the device; None for one of the native functions' own."""
+    """The start vector on the device, or None for one that the native functions choose."""
     if v0 is None:
         if rng is None:
             return None
@@ -93,7 +93,7 @@ def _start(v0, rng, n, dtype):
 
 
 def _limits(ncv, maxiter, tol):
-    """The numbers that `eigsh` and `svds` have in common."""
+    """The numeric parameters that `eigsh` and `svds` share."""
     if maxiter is not None and maxiter <= 0:
         raise ValueError(f"maxiter must be positive, maxiter={maxiter}")
     if not tol >= 0:
@@ -103,7 +103,7 @@ def _limits(ncv, maxiter, tol):
 
 
 def _shift_inverse(A, sigma, dtype, tol):
-    """The inverse of ``A - sigma * I`` as an operator: by a factorization where there is one, else by MINRES."""
+    """The inverse of ``A - sigma * I`` as an operator: by a factorization if possible, else by MINRES."""
     n = A.shape[0]
     if isinstance(A, GPUArray):
         return _dense.inv(A.astype(dtype) - _xp.eye(n, dtype=dtype) * sigma)
@@ -156,34 +156,35 @@ def eigsh(
     mode="normal",
     rng=None,
 ):
-    """A few eigenvalues of a Hermitian `A`, and their vectors; see `scipy.sparse.linalg.eigsh`.
+    """A few eigenvalues and eigenvectors of a Hermitian `A`; see `scipy.sparse.linalg.eigsh`.
 
-    Thick-restart Lanczos (Wu and Simon 2000) with full reorthogonalization: two passes of classical Gram-Schmidt, whose
-    sums are in double precision. The projected matrix of order `ncv` is decomposed on the host, which waits once a
-    restart. When all eigenvalues are found, a cycle from a random vector looks for others of the same space, so that
-    multiple eigenvalues are found as often as they are there. The same call gives the same bits.
+    Uses the thick-restart Lanczos method (Wu and Simon 2000) with full reorthogonalization: two passes of classical
+    Gram-Schmidt, with sums in double precision. The projected matrix of order `ncv` is decomposed on the host, which
+    waits once per restart. When all eigenvalues are found, a cycle from a random vector searches for further vectors in
+    the same eigenspaces, so that multiple eigenvalues are found with their multiplicity. Results are bitwise
+    reproducible.
 
     Parameters
     ----------
     A : sparse array, array, `LinearOperator`, or a callable with `shape` and `dtype`
         Of shape (n, n). Vectors are float32, float64, complex64 or complex128; float64 for integers.
     k : int
-        How many: less than n.
+        The number of eigenvalues, less than n.
     sigma : float, optional
-        Eigenvalues near `sigma`: `which` is then about ``1 / (w - sigma)``. `A - sigma * I` is inverted by `OPinv`;
-        without it by `splu` where there is one, dense arrays by `rtcg.linalg.inv`, and all else by `minres`, which
-        waits once a product.
+        Finds eigenvalues near `sigma`; `which` then refers to ``1 / (w - sigma)``. `A - sigma * I` is inverted by
+        `OPinv`; without it by `splu` if available, for dense arrays by `rtcg.linalg.inv`, and otherwise by `minres`,
+        which waits once per product.
     which : {"LM", "SM", "LA", "SA", "BE"}
-        The largest or smallest in size, the largest, the smallest, half of them from each end. For the smallest of a
-        positive `A`, ``sigma=0`` takes far less products, and `lobpcg` with a preconditioner may.
+        Largest or smallest magnitude, largest, smallest, or half from each end. For the smallest eigenvalues of a
+        positive `A`, ``sigma=0`` takes far fewer products, and `lobpcg` with a preconditioner may as well.
     v0 : array of shape (n,), optional
-        The first vector.
+        The start vector.
     ncv : int, optional
-        Vectors of the basis, of which there is memory for one more: ``min(n, max(2 * k + 1, 20))`` unless given.
+        The number of basis vectors, ``min(n, max(2 * k + 1, 20))`` unless given. Memory is needed for one more.
     maxiter : int, optional
-        The most restarts: ten times n unless given.
+        The maximum number of restarts, ten times n unless given.
     tol : float
-        Estimated errors in relation to eigenvalues; 0 for the precision of the dtype.
+        The tolerance for estimated errors relative to eigenvalues; 0 means the precision of the dtype.
     OPinv : as `A`, optional
         The inverse of ``A - sigma * I``.
     rng : int or `numpy.random.Generator`, optional
@@ -194,18 +195,18 @@ def eigsh(
     w : GPUArray of shape (k,)
         In ascending order, real.
     v : GPUArray of shape (n, k)
-        Vectors of length 1, as columns. Only with `return_eigenvectors`.
+        Normalised vectors, as columns. Only with `return_eigenvectors`.
 
     Raises
     ------
     ArpackNoConvergence
-        If restarts did not suffice; it has what was found.
+        If the restarts do not suffice; the exception has the results found so far.
     ValueError, TypeError
-        If arguments are out of range; for a sparse `A` or an operator with ``k >= n``.
+        If arguments are out of range, and for a sparse `A` or an operator if ``k >= n``.
     numpy.linalg.LinAlgError
         If `A` maps a vector to infinities or NaN.
     NotImplementedError
-        For `M`, `Minv`, and modes but "normal"; `lobpcg` has the generalized problem.
+        For `M`, `Minv`, and modes other than "normal"; `lobpcg` solves the generalized problem.
     """
     A = square_operand(A)
     n, dtype, k = A.shape[0], vector_dtype(A.dtype), operator.index(k)
@@ -241,7 +242,7 @@ def eigsh(
 
 
 def _all_eigenvalues(A, k, return_eigenvectors):
-    """All eigenvalues of a dense array, as SciPy gives them where there are no more."""
+    """All eigenvalues of a dense array, which SciPy returns if there are no more than requested."""
     n = A.shape[0]
     if not isinstance(A, GPUArray):
         what = "sparse A" if issparse(A) else "LinearOperator A"
@@ -276,42 +277,42 @@ def svds(
     rng=None,
     options=None,
 ):
-    """A few singular values of `A`, and their vectors; see `scipy.sparse.linalg.svds`.
+    """A few singular values and vectors of `A`; see `scipy.sparse.linalg.svds`.
 
-    Eigenvalues of ``A^H A`` or ``A A^H``, whichever is smaller, as `eigsh` finds them, then a decomposition of `k`
-    columns (`rtcg.linalg.svd`). Singular values that are smaller than the largest times the root of the precision are
-    lost in the square. Waits once a restart, and at the end.
+    Computes eigenvalues of ``A^H A`` or ``A A^H``, whichever is smaller, as `eigsh` does, then decomposes `k` columns
+    (`rtcg.linalg.svd`). Singular values smaller than the largest one times the square root of the precision are lost by
+    squaring. Waits once per restart, and at the end.
 
     Parameters
     ----------
     A : sparse array, array, or `LinearOperator` with ``rmatvec``
         Of shape (m, n).
     k : int
-        How many: less than m and n.
+        The number of singular values, less than m and n.
     which : {"LM", "SM"}
         The largest, or the smallest.
     v0 : array of shape (min(m, n),), optional
-        The first vector.
+        The start vector.
     ncv, tol, maxiter, rng
-        As of `eigsh`; `tol` is squared.
+        As in `eigsh`; `tol` is squared.
     return_singular_vectors : bool, "u" or "vh"
-        What is returned beside `s`.
+        Which vectors are returned along with `s`.
     solver : {"arpack"}
-        SciPy's other solvers are not here.
+        SciPy's other solvers are not available.
 
     Returns
     -------
     u : GPUArray of shape (m, k)
         None with "vh".
     s : GPUArray of shape (k,)
-        In ascending order. Alone where no vectors are asked for.
+        In ascending order. The only result if no vectors are requested.
     vh : GPUArray of shape (k, n)
         None with "u".
 
     Raises
     ------
     ArpackNoConvergence, ValueError, numpy.linalg.LinAlgError
-        As `eigsh`.
+        As in `eigsh`.
     """
     A = _operand(A)
     if solver in ("lobpcg", "propack"):
@@ -341,7 +342,7 @@ def svds(
 
 
 def _block_operator(name, A, n, dtype):
-    """An operator of blocks: also a function of them, whose shape and dtype are known from elsewhere."""
+    """An operator for blocks; also a function of blocks, whose shape and dtype are known from elsewhere."""
     if A is None:
         return None
     if not (issparse(A) or isinstance(A, (GPUArray, np.ndarray))) and not hasattr(A, "shape") and callable(A):
@@ -393,49 +394,50 @@ def lobpcg(
 ):
     """The largest or smallest eigenvalues of ``A x = w B x``; see `scipy.sparse.linalg.lobpcg`.
 
-    Locally optimal block preconditioned conjugate gradients (Knyazev 2001). Each iteration maps a block of vectors by
-    one product, and decomposes matrices of order 3 k on the host, which waits once. The same call gives the same bits.
+    Uses the locally optimal block preconditioned conjugate gradient method (Knyazev 2001). Each iteration multiplies a
+    block of vectors in one product, and decomposes matrices of order 3 k on the host, which waits once. Results are
+    bitwise reproducible.
 
     Parameters
     ----------
     A : sparse array, array, `LinearOperator`, or a function of blocks
         Hermitian, of shape (n, n).
     X : array of shape (n, k)
-        Approximations of the vectors; not written.
+        Initial approximations of the eigenvectors; not modified.
     B : as `A`, optional
         Hermitian positive definite.
     M : as `A`, optional
         A preconditioner, an approximation of the inverse of `A`: `jacobi`, `amg`, ...
     Y : array of shape (n, m), optional
-        Vectors to which results are orthogonal, in the product of `B`.
+        Vectors to which results are orthogonal, in the inner product of `B`.
     tol : float, optional
-        What norms of residuals ``A x - w B x`` have to be at most. Unless given, ``n * sqrt(eps)``, times the size of
-        the problem where that is less than 1, and at least ``10 * n * eps`` times that size.
+        The bound for norms of residuals ``A x - w B x``. Unless given, ``n * sqrt(eps)``, times the magnitude of the
+        problem if that is less than 1, and at least ``10 * n * eps`` times that magnitude.
     maxiter : int, optional
-        The most iterations: 20 unless given.
+        The maximum number of iterations, 20 unless given.
     largest : bool
-        Which end of the spectrum.
+        Whether to find the largest eigenvalues.
     verbosityLevel : int
-        From 1 on, numbers of iterations and residuals are printed at the end.
+        From 1 on, prints the numbers of iterations and the residuals at the end.
     retLambdaHistory, retResidualNormsHistory : bool
-        Whether eigenvalues, and norms of residuals, before each iteration and after the last are returned.
+        Whether to return eigenvalues, and norms of residuals, before each iteration and after the last.
     restartControl : int
-        Of no effect: directions that are dependent within the precision are left out instead.
+        Without effect: directions that are linearly dependent within the precision are dropped instead.
 
     Returns
     -------
     w : GPUArray of shape (k,)
-        Eigenvalues, the extreme one first.
+        Eigenvalues, the most extreme one first.
     v : GPUArray of shape (n, k)
-        Vectors, orthonormal in the product of `B`.
+        Eigenvectors, orthonormal in the inner product of `B`.
     lambdaHistory, residualNormsHistory : list of numpy.ndarray
-        If asked for.
+        If requested.
 
     Warns
     -----
     UserWarning
-        If `tol` was not reached: results are those of the iteration with the smallest residuals. Also where n is less
-        than 5 k: then the whole space is decomposed.
+        If `tol` is not reached, in which case results are those of the iteration with the smallest residuals; and if n
+        is less than 5 k, in which case the whole space is decomposed.
 
     Raises
     ------

@@ -24,7 +24,7 @@ def _warn(text):
 
 
 def _finished(a, result):
-    """The triples `result` without zeros, as an array of the format that sums have."""
+    """The coordinate array `result` without zeros, in the format that sums have."""
     result.eliminate_zeros()
     return result._compressed("csr").asformat("csc" if a.format == "csc" else "csr")
 
@@ -34,7 +34,7 @@ def _from_dense(a, values):
 
 
 def compare(a, other, op):
-    """`op(a, other)` as a sparse array of bool; of a dense array a `GPUArray`. Waits for the number of elements."""
+    """`op(a, other)` as a sparse array of bool; a `GPUArray` for a dense operand. Waits for the number of elements."""
     symbol = _SYMBOLS[op]
     if is_scalar(other):
         if bool(op(np.zeros((), a.dtype), other)):
@@ -58,7 +58,7 @@ def compare(a, other, op):
 
 
 def extreme_of_two(a, other, is_largest):
-    """The larger (smaller) of each two elements; waits for their number."""
+    """The larger (smaller) of each pair of elements; waits for their number."""
     choose = _xp.maximum if is_largest else _xp.minimum
     if is_scalar(other):
         if other > 0 if is_largest else other < 0:
@@ -75,7 +75,7 @@ def extreme_of_two(a, other, is_largest):
 
 
 def _row_extremes(a, axis, is_largest, ignores_nan):
-    """Values and places along an axis; of all elements for None."""
+    """Extreme values and their positions along an axis, or of all elements for None."""
     if a.dtype.kind == "c":
         raise TypeError(f"a sparse array of {a.dtype} has no largest or least elements")
     if axis not in (None, 0, 1, -1, -2):
@@ -94,7 +94,7 @@ def _row_extremes(a, axis, is_largest, ignores_nan):
 
 
 def extreme(a, axis, is_largest, ignores_nan=False):
-    """The largest (least) element of all, or of each column (``axis=0``) or row, as a `coo_array`; waits."""
+    """The largest (smallest) element of all, or of each column (``axis=0``) or row, as a `coo_array`; waits."""
     values, _ = _row_extremes(a, axis, is_largest, ignores_nan)
     if axis is None:
         return values.reshape(())
@@ -104,7 +104,7 @@ def extreme(a, axis, is_largest, ignores_nan=False):
 
 
 def arg_extreme(a, axis, is_largest):
-    """Where the first of the largest (least) elements is; of all elements an int. Waits."""
+    """The index of the first largest (smallest) element; an int for all elements. Waits."""
     _, places = _row_extremes(a, axis, is_largest, False)
     if axis is None:
         return int(places[0].get())

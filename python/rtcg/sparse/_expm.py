@@ -1,4 +1,4 @@
-"""Products with the exponential of a matrix, which is not made."""
+"""Products with the exponential of a matrix, without forming it."""
 
 import operator
 
@@ -30,10 +30,10 @@ _TAYLOR_NORMS = {
     traceA=as_number,
 )
 def expm_multiply(A, B, start=None, stop=None, num=None, endpoint=None, traceA=None):
-    """The product of the exponential of `A`, or of multiples of it, and `B`; see `scipy.sparse.linalg.expm_multiply`.
+    """The product of the exponential of `A`, or of multiples of it, with `B`; see `scipy.sparse.linalg.expm_multiply`.
 
-    Taylor polynomials of ``A - mu * I`` (Al-Mohy and Higham 2011), whose number of terms the 1-norm decides. Waits for
-    that norm and the trace, and not for products.
+    Uses Taylor polynomials of ``A - mu * I`` (Al-Mohy and Higham 2011), with a number of terms that depends on the
+    1-norm. Waits for that norm and for the trace, but not for products.
 
     Parameters
     ----------
@@ -41,15 +41,15 @@ def expm_multiply(A, B, start=None, stop=None, num=None, endpoint=None, traceA=N
         Of shape (n, n).
     B : array of shape (n,) or (n, k)
     start, stop, num, endpoint : optional
-        ``numpy.linspace(start, stop, num, endpoint)`` of the numbers that `A` is multiplied with: from 0 to 1 and 50 of
-        them unless given, if one of them is.
+        ``numpy.linspace(start, stop, num, endpoint)`` of the factors of `A`. If any of these is given, the others
+        default to 0, 1 and 50 factors.
     traceA : number, optional
-        The trace of `A`; computed from the diagonal unless given, and 0 for an operator.
+        The trace of `A`; by default computed from the diagonal, or 0 for an operator.
 
     Returns
     -------
     GPUArray
-        ``expm(A) @ B``, or for several numbers ``t`` an array whose first axis has ``expm(t * A) @ B``.
+        ``expm(A) @ B``, or for several factors ``t`` an array with ``expm(t * A) @ B`` along its first axis.
     """
     A = square_operand(A)
     n = A.shape[0]
@@ -72,7 +72,7 @@ def expm_multiply(A, B, start=None, stop=None, num=None, endpoint=None, traceA=N
 
 
 class _Exponential:
-    """A shifted matrix, with what decides on the number of terms."""
+    """A shifted matrix, with the norms that determine the number of terms."""
 
     def __init__(self, A, dtype, trace):
         n = A.shape[0]

@@ -1,4 +1,4 @@
-"""Products with the exponential of a matrix, which is not made."""
+"""Products with the exponential of a matrix, without forming it."""
 
 from typing import Any
 

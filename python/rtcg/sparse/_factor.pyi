@@ -1,4 +1,4 @@
-"""Direct factorisations: by SciPy's SuperLU on the host, whose factors are used on the device."""
+"""Direct factorisations: computed by SciPy's SuperLU on the host, and applied on the device."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,9 +10,9 @@ from rtcg.sparse._compressed import csc_array
 from rtcg.sparse._triangular import _NativeSolver
 
 class SuperLU(_NativeSolver):
-    """The factors of a sparse array, such that ``Pr @ A @ Pc = L @ U``; made by `splu` and `spilu`.
+    """The LU factors of a sparse array, with ``Pr @ A @ Pc = L @ U``; made by `splu` and `spilu`.
 
-    Systems are solved on the device. It may be a preconditioner, which graphs can have.
+    Systems are solved on the device. The object can be used as a preconditioner, also in graphs.
     """
 
     perm_r: np.ndarray
@@ -36,14 +36,15 @@ def splu(
 ) -> SuperLU:
     """The LU factors of a sparse array; see `scipy.sparse.linalg.splu`.
 
-    `A` is copied to the host, factored there by SciPy's SuperLU, and the factors are copied to the device. That waits.
+    `A` is copied to the host and factored there by SciPy's SuperLU, and the factors are copied to the device. The call
+    waits for that.
 
     Parameters
     ----------
     A : sparse array
         Square; `csc_array` is not converted.
     permc_spec, diag_pivot_thresh, relax, panel_size, options
-        As SciPy has them.
+        As in SciPy.
 
     Returns
     -------
@@ -72,21 +73,21 @@ def spilu(
     panel_size: Any = None,
     options: Any = None,
 ) -> SuperLU:
-    """Incomplete LU factors of a sparse array, with a tolerance; see `scipy.sparse.linalg.spilu`.
+    """The incomplete LU factors of a sparse array, with a drop tolerance; see `scipy.sparse.linalg.spilu`.
 
-    `A` is factored on the host, as by `splu`, so that this waits. `ilu0` and `ic0` factor on the device.
+    `A` is factored on the host, as by `splu`, so that the call waits. `ilu0` and `ic0` factor on the device.
 
     Parameters
     ----------
     A : sparse array
         Square; `csc_array` is not converted.
     drop_tol, fill_factor, drop_rule, permc_spec, diag_pivot_thresh, relax, panel_size, options
-        As SciPy has them.
+        As in SciPy.
 
     Returns
     -------
     SuperLU
-        As that of `splu`.
+        As returned by `splu`.
 
     Raises
     ------
@@ -101,7 +102,7 @@ def spilu(
 def factorized(A: Any) -> Callable[..., GPUArray]:
     """A function that solves ``A @ x = b`` for any `b`; see `scipy.sparse.linalg.factorized`.
 
-    `A` is factored on the host, so that this waits; see `splu`.
+    `A` is factored on the host, so that the call waits; see `splu`.
 
     Returns
     -------
@@ -112,23 +113,24 @@ def factorized(A: Any) -> Callable[..., GPUArray]:
 def spsolve(A: Any, b: Any, permc_spec: Any = None, use_umfpack: bool = True) -> Any:
     """The solution of ``A @ x = b`` by the LU factors of `A`; see `scipy.sparse.linalg.spsolve`.
 
-    `A` is factored on the host, which waits; see `splu`, which keeps factors for further right sides.
+    `A` is factored on the host, so that the call waits; see `splu`, which keeps the factors for further right-hand
+    sides.
 
     Parameters
     ----------
     A : sparse array, shape (n, n)
     b : array or sparse array, shape (n,) or (n, k)
-        A dense one on the device or on the host.
+        A dense one may be on the device or on the host.
     permc_spec : str, optional
-        As SciPy has it.
+        As in SciPy.
     use_umfpack : bool
-        For the sake of SciPy's signature: SuperLU is used.
+        Present for SciPy's signature; SuperLU is always used.
 
     Returns
     -------
     GPUArray or sparse array
-        Of shape (n,) where `b` is a vector, also one of shape (n, 1). A sparse array where `b` is one, of the format of
-        `A`. NaN where `A` is singular, with a `scipy.sparse.linalg.MatrixRankWarning`.
+        Of shape (n,) if `b` is a vector, also for shape (n, 1). A sparse `b` gives a sparse array in the format of `A`.
+        A singular `A` gives NaN and a `scipy.sparse.linalg.MatrixRankWarning`.
 
     Raises
     ------

@@ -1,6 +1,6 @@
-"""Formats for building arrays element by element, on the host: a dictionary of places, and lists of rows.
+"""Formats for building arrays element by element on the host: a dictionary of keys, and lists of rows.
 
-They are converted on their way to the device: operations other than assignment are those of `tocsr()`.
+They are converted when they go to the device: operations other than assignment are those of `tocsr()`.
 """
 
 import bisect
@@ -17,7 +17,7 @@ from rtcg.sparse._operands import checked_shape, index_dtype
 
 
 def _triples(arg1, dtype):
-    """The shape, the elements and the places of an array of another format, on the host; waits."""
+    """The shape, the elements and the coordinates of an array of another format, on the host; waits."""
     coo = arg1.tocoo() if issparse(arg1) or _is_host_sparse(arg1) else None
     if coo is not None:
         parts = [part.get() if isinstance(part, GPUArray) else part for part in (coo.data, *coo.coords)]
@@ -28,7 +28,7 @@ def _triples(arg1, dtype):
 
 
 def _selector(key, n, axis):
-    """An index of an axis as an array of numbers from 0 to `n`."""
+    """An index of an axis, as an array of integers from 0 to n - 1."""
     if isinstance(key, slice):
         return np.arange(n)[key]
     key = np.asarray(key.get() if isinstance(key, GPUArray) else key)
@@ -45,7 +45,7 @@ def _selector(key, n, axis):
 
 
 class _HostArray(sparray):
-    """What both formats have in common."""
+    """Base class of both formats."""
 
     # Attributes are those of the host, which any copy has.
     __reduce__ = object.__reduce__
@@ -93,7 +93,7 @@ class _HostArray(sparray):
 
     @property
     def data(self):
-        """The stored elements on the device, row after row."""
+        """The stored elements on the device, in row order."""
         return self.tocoo().data
 
     def _with_data(self, data, copy=False):
@@ -103,14 +103,14 @@ class _HostArray(sparray):
         return self if self.ndim == 2 else self.tocoo()._two_axes()
 
     def tocoo(self, copy=False):
-        """As triples on the device."""
+        """Convert to coordinates on the device."""
         values, places = self._stored()
         index = index_dtype(max(self.shape))
         coords = tuple(np.array([place[axis] for place in places], index) for axis in range(self.ndim))
         return self._container("coo")((np.array(values, self.dtype), coords), shape=self.shape)
 
     def tocsr(self, copy=False):
-        """In compressed sparse rows on the device."""
+        """Convert to compressed sparse rows on the device."""
         return self.tocoo().tocsr()
 
     def _host_copy(self, module):
@@ -174,7 +174,7 @@ class _HostArray(sparray):
         return (self[k] for k in range(self.shape[0]))
 
     def resize(self, *shape):
-        """Another shape, in place: elements outside of it are lost."""
+        """Change the shape in place; elements outside the new shape are lost."""
         shape = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
         values, places = self._stored()
         self._start(self._checked_shape(tuple(shape)), self.dtype)
@@ -183,7 +183,7 @@ class _HostArray(sparray):
                 self._put(place, value, keeps_zeros=True)
 
     def setdiag(self, values, k=0):
-        """Assigns a number or a vector to the `k`-th diagonal, in place."""
+        """Assign a number or a vector to the `k`-th diagonal, in place."""
         rows, columns = self.shape
         length = min(rows + min(k, 0), columns - max(k, 0))
         if length <= 0:
@@ -216,16 +216,16 @@ for _name in (
 
 
 class dok_array(_HostArray):
-    """A dictionary of places and elements on the host, of one or two axes; see `scipy.sparse.dok_array`.
+    """A dictionary of positions and elements on the host, with one or two axes; see `scipy.sparse.dok_array`.
 
     Parameters
     ----------
     arg1 : a shape, an array of `scipy.sparse` or of this package, or a dense array
     shape, dtype, copy
-        As of `csr_array`.
+        As in `csr_array`.
 
-    For building: ``a[i, j] = v`` stores an element, and one that is 0 is removed. Operations other than those of a
-    dictionary convert to compressed sparse rows on the device.
+    Use it to build arrays: ``a[i, j] = v`` stores an element, and removes it if `v` is 0. Operations other than those
+    of a dictionary convert to compressed sparse rows on the device.
     """
 
     format = "dok"
@@ -259,19 +259,19 @@ class dok_array(_HostArray):
         del self._dict[key]
 
     def keys(self):
-        """Places of stored elements."""
+        """The positions of the stored elements."""
         return self._dict.keys()
 
     def values(self):
-        """Stored elements."""
+        """The stored elements."""
         return self._dict.values()
 
     def items(self):
-        """Places with their elements."""
+        """The positions with their elements."""
         return self._dict.items()
 
     def get(self, key=None, default=0.0):
-        """The element in a place, or `default`; without a place, the array as one of `scipy.sparse`."""
+        """The element at a position, or `default`; without a position, the array as one of `scipy.sparse`."""
         if key is None:
             return super().get()
         place = key if isinstance(key, tuple) else (key,)
@@ -280,29 +280,29 @@ class dok_array(_HostArray):
         return self._dict.get(self._key(tuple(index % n for index, n in zip(place, self.shape, strict=True))), default)
 
     def setdefault(self, key, default=None):
-        """The element in a place, which is stored there unless there is one."""
+        """The element at a position, after storing the default there if there is none."""
         return self._dict.setdefault(key, default)
 
     def pop(self, key, *default):
-        """Removes an element, and returns it."""
+        """Remove and return an element."""
         return self._dict.pop(key, *default)
 
     def popitem(self):
-        """Removes the newest element, and returns its place and it."""
+        """Remove the newest element and return its position and value."""
         return self._dict.popitem()
 
     def clear(self):
-        """Removes all elements."""
+        """Remove all elements."""
         self._dict.clear()
 
     def update(self, other):
-        """Stores elements of another dictionary or of an iterable of places with elements."""
+        """Store the elements of another dictionary or of an iterable of positions with elements."""
         for key, value in other.items() if hasattr(other, "items") else other:
             self[key] = value
 
     @classmethod
     def fromkeys(cls, iterable, value=1, /):
-        """One element in all places of an iterable; the shape is as small as these allow."""
+        """The same element at all positions of an iterable; the shape is the smallest that fits."""
         places = [place if isinstance(place, tuple) else (place,) for place in iterable]
         made = cls(tuple(max(axis) + 1 for axis in zip(*places, strict=True)), dtype=np.asarray(value).dtype)
         for place in places:
@@ -310,21 +310,21 @@ class dok_array(_HostArray):
         return made
 
     def todok(self, copy=False):
-        """Itself, or a copy."""
+        """The array itself, or a copy."""
         return self.copy() if copy else self
 
 
 class lil_array(_HostArray):
-    """Lists of columns (`rows`) and elements (`data`) of each row on the host; see `scipy.sparse.lil_array`.
+    """Lists of columns (`rows`) and elements (`data`) for each row on the host; see `scipy.sparse.lil_array`.
 
     Parameters
     ----------
     arg1 : a shape, an array of `scipy.sparse` or of this package, or a dense array
     shape, dtype, copy
-        As of `csr_array`.
+        As in `csr_array`.
 
-    For building: ``a[i, j] = v`` stores an element, and one that is 0 is removed. Operations other than assignment
-    convert to compressed sparse rows on the device.
+    Use it to build arrays: ``a[i, j] = v`` stores an element, and removes it if `v` is 0. Operations other than
+    assignment convert to compressed sparse rows on the device.
     """
 
     format = "lil"
@@ -337,7 +337,7 @@ class lil_array(_HostArray):
 
     @property
     def data(self):
-        """Lists of the elements of rows."""
+        """The lists of elements of each row."""
         return self._values
 
     def _element(self, place):
@@ -365,13 +365,13 @@ class lil_array(_HostArray):
         return [value for values in self._values for value in values], places
 
     def getrowview(self, i):
-        """Row `i` as an array of one row, whose lists are those of this one."""
+        """Row `i` as an array with one row, which shares the lists of this one."""
         made = type(self)((1, self.shape[1]), dtype=self.dtype)
         made.rows[0], made._values[0] = self.rows[i], self._values[i]
         return made
 
     def tolil(self, copy=False):
-        """Itself, or a copy."""
+        """The array itself, or a copy."""
         return self.copy() if copy else self
 
 

@@ -1,6 +1,6 @@
-"""Formats for building arrays element by element, on the host: a dictionary of places, and lists of rows.
+"""Formats for building arrays element by element on the host: a dictionary of keys, and lists of rows.
 
-They are converted on their way to the device: operations other than assignment are those of `tocsr()`.
+They are converted when they go to the device: operations other than assignment are those of `tocsr()`.
 """
 
 from typing import Any
@@ -8,7 +8,7 @@ from typing import Any
 from rtcg.sparse._base import sparray
 
 class _HostArray(sparray):
-    """What both formats have in common."""
+    """Base class of both formats."""
 
     def __init__(self, arg1: Any, shape: Any = None, dtype: Any = None, copy: Any = False) -> None: ...
     @property
@@ -22,11 +22,11 @@ class _HostArray(sparray):
         """The number of stored elements."""
     @property
     def data(self) -> Any:
-        """The stored elements on the device, row after row."""
+        """The stored elements on the device, in row order."""
     def tocoo(self, copy: Any = False) -> Any:
-        """As triples on the device."""
+        """Convert to coordinates on the device."""
     def tocsr(self, copy: Any = False) -> Any:
-        """In compressed sparse rows on the device."""
+        """Convert to compressed sparse rows on the device."""
     def copy(self) -> Any:
         """A copy."""
     def astype(self, dtype: Any, casting: Any = "unsafe", copy: Any = True) -> Any:
@@ -39,21 +39,21 @@ class _HostArray(sparray):
     def __setitem__(self, key: Any, values: Any) -> Any: ...
     def __iter__(self) -> Any: ...
     def resize(self, *shape: Any) -> Any:
-        """Another shape, in place: elements outside of it are lost."""
+        """Change the shape in place; elements outside the new shape are lost."""
     def setdiag(self, values: Any, k: Any = 0) -> Any:
-        """Assigns a number or a vector to the `k`-th diagonal, in place."""
+        """Assign a number or a vector to the `k`-th diagonal, in place."""
 
 class dok_array(_HostArray):
-    """A dictionary of places and elements on the host, of one or two axes; see `scipy.sparse.dok_array`.
+    """A dictionary of positions and elements on the host, with one or two axes; see `scipy.sparse.dok_array`.
 
     Parameters
     ----------
     arg1 : a shape, an array of `scipy.sparse` or of this package, or a dense array
     shape, dtype, copy
-        As of `csr_array`.
+        As in `csr_array`.
 
-    For building: ``a[i, j] = v`` stores an element, and one that is 0 is removed. Operations other than those of a
-    dictionary convert to compressed sparse rows on the device.
+    Use it to build arrays: ``a[i, j] = v`` stores an element, and removes it if `v` is 0. Operations other than those
+    of a dictionary convert to compressed sparse rows on the device.
     """
 
     format: str
@@ -61,47 +61,47 @@ class dok_array(_HostArray):
     def __contains__(self, key: Any) -> bool: ...
     def __delitem__(self, key: Any) -> Any: ...
     def keys(self) -> Any:
-        """Places of stored elements."""
+        """The positions of the stored elements."""
     def values(self) -> Any:
-        """Stored elements."""
+        """The stored elements."""
     def items(self) -> Any:
-        """Places with their elements."""
+        """The positions with their elements."""
     def get(self, key: Any = None, default: Any = 0.0) -> Any:
-        """The element in a place, or `default`; without a place, the array as one of `scipy.sparse`."""
+        """The element at a position, or `default`; without a position, the array as one of `scipy.sparse`."""
     def setdefault(self, key: Any, default: Any = None) -> Any:
-        """The element in a place, which is stored there unless there is one."""
+        """The element at a position, after storing the default there if there is none."""
     def pop(self, key: Any, *default: Any) -> Any:
-        """Removes an element, and returns it."""
+        """Remove and return an element."""
     def popitem(self) -> Any:
-        """Removes the newest element, and returns its place and it."""
+        """Remove the newest element and return its position and value."""
     def clear(self) -> Any:
-        """Removes all elements."""
+        """Remove all elements."""
     def update(self, other: Any) -> Any:
-        """Stores elements of another dictionary or of an iterable of places with elements."""
+        """Store the elements of another dictionary or of an iterable of positions with elements."""
     @classmethod
     def fromkeys(cls, iterable: Any, value: Any = 1, /) -> Any:
-        """One element in all places of an iterable; the shape is as small as these allow."""
+        """The same element at all positions of an iterable; the shape is the smallest that fits."""
     def todok(self, copy: Any = False) -> Any:
-        """Itself, or a copy."""
+        """The array itself, or a copy."""
 
 class lil_array(_HostArray):
-    """Lists of columns (`rows`) and elements (`data`) of each row on the host; see `scipy.sparse.lil_array`.
+    """Lists of columns (`rows`) and elements (`data`) for each row on the host; see `scipy.sparse.lil_array`.
 
     Parameters
     ----------
     arg1 : a shape, an array of `scipy.sparse` or of this package, or a dense array
     shape, dtype, copy
-        As of `csr_array`.
+        As in `csr_array`.
 
-    For building: ``a[i, j] = v`` stores an element, and one that is 0 is removed. Operations other than assignment
-    convert to compressed sparse rows on the device.
+    Use it to build arrays: ``a[i, j] = v`` stores an element, and removes it if `v` is 0. Operations other than
+    assignment convert to compressed sparse rows on the device.
     """
 
     format: str
     @property
     def data(self) -> Any:
-        """Lists of the elements of rows."""
+        """The lists of elements of each row."""
     def getrowview(self, i: Any) -> Any:
-        """Row `i` as an array of one row, whose lists are those of this one."""
+        """Row `i` as an array with one row, which shares the lists of this one."""
     def tolil(self, copy: Any = False) -> Any:
-        """Itself, or a copy."""
+        """The array itself, or a copy."""

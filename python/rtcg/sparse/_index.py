@@ -19,7 +19,7 @@ def _is_mask(value):
 
 
 def _split(key, shape):
-    """An index as two selectors: an int, a range, or a device array of integers that lie in range."""
+    """An index as two selectors: each an int, a range, or a device array of integers that are in range."""
     if issparse(key) or _is_mask(key):
         if tuple(key.shape) != tuple(shape):
             raise IndexError(f"bool index 0 has shape {tuple(shape)} instead of {tuple(key.shape)}")
@@ -67,14 +67,14 @@ def _selector(key, axis, n):
 
 
 def _as_array(selector):
-    """A selector as an array of indices of one or two axes, or of none for a number."""
+    """A selector as an array of indices with one or two axes, or without axes for a number."""
     if isinstance(selector, range):
         return _xp.arange(selector.start, selector.stop, selector.step, dtype=np.int64)
     return selector if isinstance(selector, GPUArray) else to_device(np.asarray(selector), np.int64)
 
 
 def _is_outer(rows, cols):
-    """Whether each of the rows is combined with each of the columns."""
+    """Whether each row is combined with each column."""
     if isinstance(rows, range) or isinstance(cols, range):
         return True
     arrays = isinstance(rows, GPUArray) and isinstance(cols, GPUArray)
@@ -82,9 +82,9 @@ def _is_outer(rows, cols):
 
 
 def getitem(a, key):
-    """`a[key]`: an element as a `GPUArray`, or a sparse array of the format of `a`; a row or a column is a `coo_array`.
+    """`a[key]`: an element as a `GPUArray`, or a sparse array in the format of `a`; rows and columns are `coo_array`s.
 
-    Elements do not wait; what has to know how many elements there will be waits for that number.
+    Access to elements does not wait; other results wait for their number of elements if they need it.
     """
     rows, cols = _split(key, a.shape)
     if _is_int(rows) and _is_int(cols):
@@ -115,7 +115,7 @@ def _element(a, row, col):
 
 
 def _values(a, rows, cols):
-    """The elements in places, zeros for those that are not stored."""
+    """The elements at some positions, with zeros for those that are not stored."""
     coo = a.tocoo()._canonical("csr")
     if not coo.nnz or not rows.size:
         return _xp.zeros(rows.size, a.dtype)
@@ -125,7 +125,7 @@ def _values(a, rows, cols):
 
 
 def _outer(a, rows, cols):
-    """The array of some rows and columns of another one."""
+    """The submatrix of some rows and columns."""
     if a.format == "csc":
         return _outer(a.T, cols, rows).T
     csr = _take_columns(_take_rows(a.tocsr(), rows), cols)
@@ -185,7 +185,7 @@ def _take_column_range(csr, cols):
 
 
 def setitem(a, key, values):
-    """`a[key] = values`, in place: the array is made anew, with a warning where it gets more elements; waits."""
+    """`a[key] = values`, in place: rebuilds the array, with a warning if it gets more elements; waits."""
     rows, cols = _split(key, a.shape)
     is_outer = _is_outer(rows, cols)
     rows, cols = (_as_array(selector) for selector in (rows, cols))
@@ -204,7 +204,9 @@ def setitem(a, key, values):
 
 
 def _assign(a, values, rows, cols, is_told=True):
-    """Puts values in places, of which the last one counts; whether a warning tells of new elements."""
+    """Assign values to positions, where the last value of duplicates counts; returns whether to warn about new
+    elements.
+    """
     if not rows.size:
         return
     coo = a.tocoo()._canonical("csr")

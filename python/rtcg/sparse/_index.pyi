@@ -1,15 +1,12 @@
-"""Reading and writing parts of sparse arrays by index, with SciPy's semantics.
-
-What SciPy returns as a sparse array of one axis is a `GPUArray` here.
-"""
+"""Reading and writing parts of sparse arrays by index, with SciPy's semantics."""
 
 from typing import Any
 
 def getitem(a: Any, key: Any) -> Any:
-    """`a[key]`: an element as a `GPUArray`, or a sparse array of the format of `a`; a row or a column is a `coo_array`.
+    """`a[key]`: an element as a `GPUArray`, or a sparse array in the format of `a`; rows and columns are `coo_array`s.
 
-    Elements do not wait; what has to know how many elements there will be waits for that number.
+    Access to elements does not wait; other results wait for their number of elements if they need it.
     """
 
 def setitem(a: Any, key: Any, values: Any) -> Any:
-    """`a[key] = values`, in place: the array is made anew, with a warning where it gets more elements; waits."""
+    """`a[key] = values`, in place: rebuilds the array, with a warning if it gets more elements; waits."""

@@ -1,4 +1,4 @@
-"""Matrix Market files (Boisvert, Pozo and Remington 1996): coordinates, and arrays."""
+"""Matrix Market files (Boisvert, Pozo and Remington 1996): coordinates and arrays."""
 
 import bz2
 import gzip
@@ -26,7 +26,7 @@ _PACKERS = {".gz": gzip, ".bz2": bz2, ".xz": lzma}
 
 
 def file_name(file):
-    """What errors call a file: its path, or the name of an object that is read from."""
+    """The name of a file for error messages: its path, or the name of a file object."""
     return os.fspath(file) if isinstance(file, (str, os.PathLike)) else getattr(file, "name", repr(file))
 
 
@@ -35,7 +35,7 @@ def _packer(file):
 
 
 def _content(file):
-    """The text of a file, unpacked by the end of its name."""
+    """The text of a file, decompressed according to its suffix."""
     if not isinstance(file, (str, os.PathLike)):
         content = file.read()
     else:
@@ -50,7 +50,7 @@ def _content(file):
 
 
 class _Lines:
-    """The lines of a file that are neither comments nor blank, each in words, and errors that name them."""
+    """The lines of a file except comments and blank ones, split into words, with errors that name them."""
 
     def __init__(self, source):
         self.name = file_name(source)
@@ -85,7 +85,7 @@ class _Lines:
             raise self.error(last, f"{len(self.lines)} elements up to here; expected {count}")
 
     def column(self, place, read, dtype):
-        """The numbers of a column, exactly."""
+        """The numbers of a column, without rounding."""
         try:
             if self.has_underscores:
                 raise ValueError
@@ -107,7 +107,7 @@ class _Lines:
 
 
 def _layout(lines):
-    """The layout, the field and the symmetry of the first line."""
+    """The layout, the field and the symmetry from the first line."""
     words = lines.header.lower().split()
     if len(words) != 5 or words[:2] != ["%%matrixmarket", "matrix"]:
         raise lines.error(1, f"it is {shown(lines.header[:80].strip())}; expected '%%MatrixMarket matrix ...'")
@@ -123,7 +123,7 @@ def _layout(lines):
 
 
 def _elements(lines, field, first):
-    """The elements of lines, whose numbers begin in column `first`."""
+    """The elements of lines whose numbers begin in column `first`."""
     dtype, width, read = _FIELDS[field]
     if not width:
         return np.ones(len(lines.lines), dtype)
@@ -153,7 +153,7 @@ def _read_coordinates(lines, field):
 
 
 def _read_array(lines, field, symmetry):
-    """Columns, one after the other: of a symmetric matrix from the diagonal on, of a skew-symmetric one below it."""
+    """The columns in order: of a symmetric matrix from the diagonal on, of a skew-symmetric one below it."""
     rows, columns = lines.take_sizes(2)
     if symmetry != "general":
         _check_square(lines, symmetry, (rows, columns))
@@ -176,24 +176,24 @@ def _read_array(lines, field, symmetry):
 
 
 def mmread(source):
-    """The matrix in a Matrix Market file, as a `coo_array`; see `scipy.io.mmread`. Waits.
+    """Read the matrix in a Matrix Market file as a `coo_array`; see `scipy.io.mmread`. Waits.
 
     Parameters
     ----------
     source : path or file
-        Coordinates, or an array, of a general, symmetric, skew-symmetric or Hermitian matrix; what such a file leaves
-        out is added. Paths that end in ``.gz``, ``.bz2`` or ``.xz`` are unpacked.
+        Coordinates or an array, of a general, symmetric, skew-symmetric or Hermitian matrix; elements that follow from
+        symmetry are added. Paths that end in ``.gz``, ``.bz2`` or ``.xz`` are decompressed.
 
     Returns
     -------
     coo_array
-        Of float64, int64, uint64 (``unsigned-integer``) or complex128; integers are exact. Elements of patterns are 1,
+        Of float64, int64, uint64 (``unsigned-integer``) or complex128; integers are exact. Elements of patterns are 1;
         zeros of an array are not stored.
 
     Raises
     ------
     ValueError
-        If the file is no such file, or ends too early; the error names the file and the line.
+        If the file is not in this format, or is truncated; the error names the file and the line.
     OSError
         If there is no file.
     """
@@ -214,11 +214,11 @@ def mmread(source):
 
 
 def mmwrite(target, a, comment="", precision=None):
-    """Write the coordinates of a matrix to a file in Matrix Market format; returns None and waits.
+    """Write a matrix as coordinates to a Matrix Market file; returns None and waits.
 
-    `target` is a path (packed where it ends in ``.gz``, ``.bz2`` or ``.xz``) or a file, `comment` stands in the file's
-    head, `precision` is the number of digits, by default all that the dtype has. Unsigned integers are written as
-    ``unsigned-integer``, which SciPy reads. See `scipy.io.mmwrite`.
+    `target` is a path (compressed if it ends in ``.gz``, ``.bz2`` or ``.xz``) or a file. `comment` is written to the
+    header, and `precision` is the number of digits, by default as many as the dtype has. Unsigned integers are written
+    as ``unsigned-integer``, which SciPy reads. See `scipy.io.mmwrite`.
     """
     coo = (a if issparse(a) else coo_array(a)).tocoo()
     row, col, data = coo.row.get().astype(np.int64) + 1, coo.col.get().astype(np.int64) + 1, coo.data.get()

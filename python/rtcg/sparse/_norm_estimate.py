@@ -1,4 +1,4 @@
-"""Estimates of norms of operators whose elements nobody sees."""
+"""Estimates of norms of operators without access to their elements."""
 
 import operator
 
@@ -13,27 +13,27 @@ from rtcg.sparse._operators import as_operand, aslinearoperator
 
 @converts(A=as_operand, t=as_integer, itmax=as_integer, compute_v=as_flag, compute_w=as_flag)
 def onenormest(A, t=2, itmax=5, compute_v=False, compute_w=False):
-    """A lower bound of the 1-norm of `A`, which is nearly always the norm; see `scipy.sparse.linalg.onenormest`.
+    """A lower bound of the 1-norm of `A`, nearly always equal to it; see `scipy.sparse.linalg.onenormest`.
 
-    Algorithm 2.4 of Higham and Tisseur (2000): products with blocks of `t` vectors, which are the same at every call.
-    Waits a few times an iteration.
+    Algorithm 2.4 of Higham and Tisseur (2000), with products of `A` and blocks of `t` vectors, which are the same in
+    every call. Waits a few times per iteration.
 
     Parameters
     ----------
     A : sparse array, array, or `LinearOperator` with ``rmatvec``
         Of shape (n, n).
     t : int
-        Columns of a block: more of them make the estimate better.
+        The number of columns of a block; more of them improve the estimate.
     itmax : int
-        The most iterations, at least 2.
+        The maximum number of iterations, at least 2.
     compute_v, compute_w : bool
-        Whether a vector `v` with ``norm(A @ v, 1) == est * norm(v, 1)``, and ``w = A @ v``, are returned.
+        Whether to return a vector `v` with ``norm(A @ v, 1) == est * norm(v, 1)``, and ``w = A @ v``.
 
     Returns
     -------
     est : float
     v, w : GPUArray of shape (n,)
-        If asked for.
+        If requested.
     """
     A = aslinearoperator(square_operand(A))
     n, t, itmax = A.shape[0], operator.index(t), operator.index(itmax)
@@ -58,7 +58,7 @@ def _signs(Y):
 
 
 def _separate(S, others, rng):
-    """Draws columns of signs anew that are parallel to one before them, or to one of `others`."""
+    """Redraw columns of signs that are parallel to an earlier one, or to one of `others`."""
     n, t = S.shape
     for column in range(t):
         for _ in range(10):
@@ -70,7 +70,7 @@ def _separate(S, others, rng):
 
 
 def _estimate_norm(A, n, t, itmax, dtype):
-    """The estimate, and a vector of norm 1 with its image."""
+    """The estimate, and a vector with norm 1 and its image."""
     rng = np.random.default_rng(0)
     X = _xp.concatenate([_xp.ones((n, 1), dtype), to_device(rng.choice([-1.0, 1.0], (n, t - 1)), dtype)], axis=1)
     X = _separate(X, None, rng) / n

@@ -1,4 +1,4 @@
-"""Estimates of norms of operators whose elements nobody sees."""
+"""Estimates of norms of operators without access to their elements."""
 
 from typing import Any
 

@@ -13,12 +13,13 @@ def norm(x, ord=None, axis=None):
     Parameters
     ----------
     x : sparse array
-        Elements of one place count as their sum; integers are computed with as SciPy does.
+        Duplicates count as their sum; integers are treated as in SciPy.
     ord : None, "fro", 1, -1, inf, -inf, optional
-        The Frobenius norm (None, "fro"), the largest (1) or least (-1) sum of a column, or of a row (inf, -inf). With
-        an axis: None or 2 for roots of sums of squares, 1, inf, -inf, 0 for the number of elements, or another number.
+        The Frobenius norm (None, "fro"), the largest (1) or smallest (-1) sum of absolute values in a column, or in a
+        row (inf, -inf). With an axis: None or 2 for the square root of the sum of squares, 1, inf, -inf, 0 for the
+        number of elements, or another number.
     axis : int, optional
-        0 for norms of columns, 1 for those of rows; both for None.
+        0 for norms of columns, 1 for norms of rows, None for the norm of the array.
 
     Returns
     -------
@@ -33,7 +34,7 @@ def norm(x, ord=None, axis=None):
     NotImplementedError
         For the spectral norm (2, -2).
 
-    Waits for whether two elements are in one place.
+    Waits to check for duplicates.
     """
     if not issparse(x):
         raise TypeError("input is not sparse. use numpy.linalg.norm")
@@ -53,7 +54,7 @@ def _as_float(data):
 
 
 def _in_units(sizes):
-    """Sizes in units of a power of two near the largest, whose powers are numbers, and that unit; waits."""
+    """Magnitudes in units of a power of two near the largest, whose powers stay finite, and that unit; waits."""
     data = _as_float(sizes.data)
     most = float(data.max().get()) if data.size else 0.0
     limit = np.finfo(data.dtype).maxexp - 4

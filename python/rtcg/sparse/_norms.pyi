@@ -8,12 +8,13 @@ def norm(x: Any, ord: Any = None, axis: Any = None) -> Any:
     Parameters
     ----------
     x : sparse array
-        Elements of one place count as their sum; integers are computed with as SciPy does.
+        Duplicates count as their sum; integers are treated as in SciPy.
     ord : None, "fro", 1, -1, inf, -inf, optional
-        The Frobenius norm (None, "fro"), the largest (1) or least (-1) sum of a column, or of a row (inf, -inf). With
-        an axis: None or 2 for roots of sums of squares, 1, inf, -inf, 0 for the number of elements, or another number.
+        The Frobenius norm (None, "fro"), the largest (1) or smallest (-1) sum of absolute values in a column, or in a
+        row (inf, -inf). With an axis: None or 2 for the square root of the sum of squares, 1, inf, -inf, 0 for the
+        number of elements, or another number.
     axis : int, optional
-        0 for norms of columns, 1 for those of rows; both for None.
+        0 for norms of columns, 1 for norms of rows, None for the norm of the array.
 
     Returns
     -------
@@ -28,5 +29,5 @@ def norm(x: Any, ord: Any = None, axis: Any = None) -> Any:
     NotImplementedError
         For the spectral norm (2, -2).
 
-    Waits for whether two elements are in one place.
+    Waits to check for duplicates.
     """

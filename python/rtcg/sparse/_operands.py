@@ -1,4 +1,4 @@
-"""Operands of sparse arrays: shapes, dtypes of indices, arrays of the host and of other libraries."""
+"""Operands of sparse arrays: shapes, index dtypes, host arrays and arrays of other libraries."""
 
 import sys
 
@@ -13,13 +13,13 @@ MAX_INT32_ELEMENTS = np.iinfo(np.int32).max - 256
 
 
 def index_dtype(maximum, *arrays):
-    """The dtype of indices up to `maximum`: int64 if an array has it already or int32 is too small."""
+    """The dtype for indices up to `maximum`: int64 if an array already has it or int32 is too small."""
     wide = any(np.dtype(array.dtype).itemsize > 4 for array in arrays)
     return np.dtype(np.int64 if wide or maximum > np.iinfo(np.int32).max else np.int32)
 
 
 def check_out(out, shape, dtype):
-    """Refuses an `out` that is no array on a device of this shape and of a dtype that `dtype` can be cast to."""
+    """Refuse an `out` that is not a device array of this shape with a dtype that `dtype` can be cast to."""
     if not isinstance(out, GPUArray) or out.shape != shape:
         own = f" of shape {out.shape}" if hasattr(out, "shape") else ""
         raise ValueError(f"out is {shown(out)}{own}; expected an array on a device of shape {shape}")
@@ -28,7 +28,7 @@ def check_out(out, shape, dtype):
 
 
 def stored_in(out, result):
-    """`result`, in `out` if that is given."""
+    """`result`, written to `out` if that is given."""
     if out is None:
         return result
     check_out(out, result.shape, result.dtype)
@@ -48,14 +48,14 @@ def checked_shape(shape):
 
 
 def as_matrix(name, value):
-    """`value`, which must be a sparse array, SciPy's among them, or an array with axes."""
+    """`value`, which must be a sparse array, including SciPy's, or an array with axes."""
     if not hasattr(value, "shape") and np.ndim(value) == 0:
         raise TypeError(f"{name} is {shown(value)}; expected a sparse or dense array")
     return own_of_scipy(value)
 
 
 def is_one_axis(arg1, shape):
-    """Whether a constructor is given an array of one axis."""
+    """Whether the argument of a constructor is an array with one axis."""
     if shape is not None:
         return hasattr(shape, "__len__") and len(shape) == 1
     if isinstance(arg1, tuple):
@@ -71,7 +71,7 @@ def is_scipy_sparse(value):
 
 
 def own_of_scipy(value):
-    """A sparse array of SciPy as one on the device, in the same format where it can be; else `value`."""
+    """A sparse array of SciPy as one on the device, in the same format if possible; otherwise `value`."""
     if not is_scipy_sparse(value):
         return value
     import rtcg.sparse
@@ -81,7 +81,7 @@ def own_of_scipy(value):
 
 
 def refuse_host_matrix(other):
-    """Raise TypeError for a sparse array of SciPy: its parts are copied to the device where the program says so."""
+    """Raise TypeError for a sparse array of SciPy, which programs must copy to the device explicitly."""
     if is_scipy_sparse(other):
         raise TypeError(
             f"the operand is a {type(other).__name__} of SciPy, on the host; expected one on the device, such as "
@@ -90,7 +90,7 @@ def refuse_host_matrix(other):
 
 
 def shared_array(values):
-    """A device array of another library (CuPy, PyTorch) as a `GPUArray` over its memory; else `values`."""
+    """A device array of another library (CuPy, PyTorch) as a `GPUArray` over its memory; otherwise `values`."""
     if isinstance(values, (GPUArray, np.ndarray)) or not hasattr(values, "__cuda_array_interface__"):
         return values
     return _xp.asarray(values)

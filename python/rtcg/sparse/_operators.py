@@ -12,20 +12,20 @@ from rtcg.sparse._operands import is_scipy_sparse, own_of_scipy, to_device
 
 
 class LinearOperator:
-    """A linear map of vectors on the device, by functions; see `scipy.sparse.linalg.LinearOperator`.
+    """A linear map of vectors on the device, defined by functions; see `scipy.sparse.linalg.LinearOperator`.
 
-    Operators are added, subtracted, multiplied with numbers, with each other and with themselves (``**``), and have
-    adjoints (``H``) and transposes (``T``). ``operator @ x`` is the map of a vector or of each column of a matrix.
+    Operators can be added, subtracted, multiplied by numbers and by each other, and raised to powers (``**``), and have
+    adjoints (``H``) and transposes (``T``). ``operator @ x`` applies the map to a vector or to each column of a matrix.
 
     Parameters
     ----------
     shape : tuple of int
     matvec : callable
-        Takes a `GPUArray` of one axis and gives another one; it should not wait.
+        Takes a `GPUArray` with one axis and returns another one; it should not wait.
     rmatvec : callable, optional
         The adjoint map.
     matmat, rmatmat : callable, optional
-        The maps of all columns of a matrix; `matvec` and `rmatvec` are called for each unless given.
+        The maps of all columns of a matrix; by default `matvec` and `rmatvec` are called for each column.
     dtype : data-type, optional
         float64 unless given.
     """
@@ -45,13 +45,13 @@ class LinearOperator:
         return self._adjoint is not None
 
     def matvec(self, x):
-        """The map of a vector of shape (n,) or (n, 1)."""
+        """Apply the map to a vector of shape (n,) or (n, 1)."""
         if x.shape not in ((self.shape[1],), (self.shape[1], 1)):
             raise ValueError("dimension mismatch")
         return self._function(x)
 
     def rmatvec(self, x):
-        """The adjoint map of a vector of shape (m,) or (m, 1)."""
+        """Apply the adjoint map to a vector of shape (m,) or (m, 1)."""
         if x.shape not in ((self.shape[0],), (self.shape[0], 1)):
             raise ValueError("dimension mismatch")
         if self._adjoint is None:
@@ -59,11 +59,11 @@ class LinearOperator:
         return self._adjoint(x)
 
     def matmat(self, X):
-        """The map of each column of a matrix."""
+        """Apply the map to each column of a matrix."""
         return self._map_columns(X, self.shape[1], self._of_columns, self.matvec)
 
     def rmatmat(self, X):
-        """The adjoint map of each column of a matrix."""
+        """Apply the adjoint map to each column of a matrix."""
         return self._map_columns(X, self.shape[0], self._adjoint_of_columns, self.rmatvec)
 
     def _map_columns(self, X, rows, of_columns, of_vector):
@@ -169,9 +169,10 @@ def _scaled(A, number):
 
 
 def of_scipy(value):
-    """A sparse array or a `LinearOperator` of SciPy as one of this package; else None.
+    """A sparse array or a `LinearOperator` of SciPy as one of this package, or None.
 
-    Elements are copied to the device. Functions of an operator are called with vectors on the host, which waits.
+    Elements are copied to the device. The functions of an operator are called with vectors on the host, so that
+    products wait.
     """
     if is_scipy_sparse(value):
         return own_of_scipy(value)
@@ -196,7 +197,7 @@ def of_scipy(value):
 
 
 def as_operand(name, value):
-    """`value` or, of SciPy's, what it is on the device: it must be what `aslinearoperator` takes."""
+    """`value`, or its device counterpart if it is SciPy's; it must be something that `aslinearoperator` takes."""
     is_function = hasattr(value, "shape") and (callable(value) or hasattr(value, "matvec"))
     if (own := of_scipy(value)) is not None:
         return own
@@ -209,11 +210,11 @@ def as_operand(name, value):
 
 
 def aslinearoperator(A):
-    """`A` as a `LinearOperator`, or `A` itself if it is one; does not wait for vectors.
+    """Convert `A` to a `LinearOperator`, or return it if it is one; does not wait for vectors.
 
-    `A` is a sparse or dense array, or an object with `shape` and `matvec`. An array in another format than rows is
-    converted once, which waits for its number of elements. Those of SciPy are copied to the device, its operators are
-    called with vectors on the host. A `TypeError` for anything else.
+    `A` is a sparse or dense array, or an object with `shape` and `matvec`. An array in a format other than compressed
+    rows is converted once, which waits for its number of elements. SciPy's arrays are copied to the device; its
+    operators are called with vectors on the host. Raises `TypeError` for anything else.
     """
     if isinstance(A, LinearOperator):
         return A

@@ -5,20 +5,20 @@ from typing import Any
 from rtcg.numpy import GPUArray
 
 class LinearOperator:
-    """A linear map of vectors on the device, by functions; see `scipy.sparse.linalg.LinearOperator`.
+    """A linear map of vectors on the device, defined by functions; see `scipy.sparse.linalg.LinearOperator`.
 
-    Operators are added, subtracted, multiplied with numbers, with each other and with themselves (``**``), and have
-    adjoints (``H``) and transposes (``T``). ``operator @ x`` is the map of a vector or of each column of a matrix.
+    Operators can be added, subtracted, multiplied by numbers and by each other, and raised to powers (``**``), and have
+    adjoints (``H``) and transposes (``T``). ``operator @ x`` applies the map to a vector or to each column of a matrix.
 
     Parameters
     ----------
     shape : tuple of int
     matvec : callable
-        Takes a `GPUArray` of one axis and gives another one; it should not wait.
+        Takes a `GPUArray` with one axis and returns another one; it should not wait.
     rmatvec : callable, optional
         The adjoint map.
     matmat, rmatmat : callable, optional
-        The maps of all columns of a matrix; `matvec` and `rmatvec` are called for each unless given.
+        The maps of all columns of a matrix; by default `matvec` and `rmatvec` are called for each column.
     dtype : data-type, optional
         float64 unless given.
     """
@@ -28,13 +28,13 @@ class LinearOperator:
         self, shape: Any, matvec: Any, rmatvec: Any = None, matmat: Any = None, dtype: Any = None, rmatmat: Any = None
     ) -> None: ...
     def matvec(self, x: Any) -> GPUArray:
-        """The map of a vector of shape (n,) or (n, 1)."""
+        """Apply the map to a vector of shape (n,) or (n, 1)."""
     def rmatvec(self, x: Any) -> GPUArray:
-        """The adjoint map of a vector of shape (m,) or (m, 1)."""
+        """Apply the adjoint map to a vector of shape (m,) or (m, 1)."""
     def matmat(self, X: Any) -> GPUArray:
-        """The map of each column of a matrix."""
+        """Apply the map to each column of a matrix."""
     def rmatmat(self, X: Any) -> GPUArray:
-        """The adjoint map of each column of a matrix."""
+        """Apply the adjoint map to each column of a matrix."""
     def dot(self, x: Any) -> Any:
         """The product with an operator, a number, a vector or a matrix."""
     def __call__(self, x: Any) -> Any: ...
@@ -57,9 +57,9 @@ class LinearOperator:
     def __repr__(self) -> str: ...
 
 def aslinearoperator(A: Any) -> LinearOperator:
-    """`A` as a `LinearOperator`, or `A` itself if it is one; does not wait for vectors.
+    """Convert `A` to a `LinearOperator`, or return it if it is one; does not wait for vectors.
 
-    `A` is a sparse or dense array, or an object with `shape` and `matvec`. An array in another format than rows is
-    converted once, which waits for its number of elements. Those of SciPy are copied to the device, its operators are
-    called with vectors on the host. A `TypeError` for anything else.
+    `A` is a sparse or dense array, or an object with `shape` and `matvec`. An array in a format other than compressed
+    rows is converted once, which waits for its number of elements. SciPy's arrays are copied to the device; its
+    operators are called with vectors on the host. Raises `TypeError` for anything else.
     """

@@ -1,4 +1,4 @@
-"""Plans: the format and the kernel for the products of one matrix, found by measuring."""
+"""Plans: the fastest format and kernel for the products of one matrix, found by measurement."""
 
 import dataclasses
 import math
@@ -33,28 +33,28 @@ _VERSION = "2"
 
 @dataclasses.dataclass(frozen=True)
 class PlanReport:
-    """How a plan was found, and what it is worth.
+    """The choice of a plan, how it was found, and what it gains.
 
     Attributes
     ----------
     kernel : str
-        What products take: ``"rows 8"`` (compressed rows, 8 lanes each), ``"merge"``, ``"sell 1024"`` (slices of 32
-        rows, sorted by length within windows of 1024), ``"dia"``, ``"bsr 3"`` (blocks of 3x3), ``"hub"`` (the merge
-        path, the columns with most elements first and their part of the vector in shared memory).
+        The kernel of products: ``"rows 8"`` (compressed rows, 8 threads each), ``"merge"``, ``"sell 1024"`` (slices of
+        32 rows, sorted by length within windows of 1024), ``"dia"``, ``"bsr 3"`` (blocks of 3x3), ``"hub"`` (the merge
+        path, with the columns that have most elements first and their part of the vector in shared memory).
     format : str
         The format of the kept copy: ``"csr"`` (no copy), ``"sell"``, ``"dia"``, ``"bsr"`` or ``"hub"`` (indices).
     seconds, default_seconds : float
-        Of a product with a vector, and of one without a plan. The second is NaN where the choice was stored.
+        The time of a product with a vector, with and without the plan. The second is NaN if the choice was stored.
     candidates : dict
-        Seconds of each kernel that was tried; None where it failed.
+        The seconds of each kernel that was tried; None if it failed.
     is_stored : bool
-        Whether the choice was found in the store of :mod:`rtcg.tune`, so that nothing was timed.
+        Whether the choice came from the store of :mod:`rtcg.tune`, without measurements.
     analysis_seconds, build_seconds : float
-        Of all that planning took, and of making the kept copy.
+        The time of all planning, and of building the kept copy.
     nbytes : int
-        Bytes that a product has to move, each once: the format, `x` and the result.
+        The bytes that a product has to move at least: the format, `x` and the result, each once.
     limit_seconds : float
-        The time that these take at the rate at which this device copies.
+        The time to move these at the copy bandwidth of this device.
     """
 
     kernel: str
@@ -70,17 +70,17 @@ class PlanReport:
 
     @property
     def analysis_products(self):
-        """The time of the analysis in products with a vector."""
+        """The time of the analysis, in units of products with a vector."""
         return self.analysis_seconds / self.seconds
 
     @property
     def build_products(self):
-        """The time of making the kept copy in products with a vector."""
+        """The time to build the kept copy, in units of products with a vector."""
         return self.build_seconds / self.seconds
 
     @property
     def limit_fraction(self):
-        """The part of the limit that is reached."""
+        """The fraction of the limit that products reach."""
         return self.limit_seconds / self.seconds
 
     def __str__(self):
@@ -93,7 +93,7 @@ class PlanReport:
 
 
 class Plan:
-    """A matrix whose products with vectors take what was found to be fastest; see `plan`.
+    """A matrix whose products with vectors use the kernel that was found to be fastest; see `plan`.
 
     Attributes
     ----------
@@ -107,7 +107,7 @@ class Plan:
 
     @property
     def shape(self):
-        """Rows and columns."""
+        """The numbers of rows and columns."""
         return self.matrix.shape
 
     @property
@@ -117,7 +117,7 @@ class Plan:
 
     @property
     def format(self):
-        """The format that products take: "csr", "sell", "dia" or "bsr"."""
+        """The format that products use: "csr", "sell", "dia" or "bsr"."""
         return self.report.format
 
     def __matmul__(self, other):
@@ -134,36 +134,36 @@ class Plan:
 
 @converts(uses=as_number)
 def plan(A, op="N", uses=1000, *, store=None):
-    """Find the format and the kernel with which products of `A` and vectors are fastest, and keep them.
+    """Find the fastest format and kernel for products of `A` with vectors, and keep them.
 
-    One pass over the matrix says what can be fast: kernels of compressed rows (groups of about as many lanes as the
-    rule has, the merge path), SELL-32-sigma where no row is much longer than the others, diagonals where these would
-    not hold more than 1.2 times the elements, and blocks that are mostly full. Each is made and timed over a few
-    products, and its product is compared with that of compressed rows. A kernel is only preferred to one before it in
-    this order if it is 3 % faster. What is found is kept in the store of :mod:`rtcg.tune`, for matrices of this kind: a
-    second plan for such a matrix makes the format and times nothing.
+    One pass over the matrix determines the candidates: kernels for compressed rows (groups of about as many threads as
+    the default rule chooses, the merge path), SELL-32-sigma if no row is much longer than the others, diagonals if they
+    would not hold more than 1.2 times the elements, and blocks that are mostly full. Each is built and timed over a few
+    products, and its product is compared with that of compressed rows. A kernel replaces an earlier one in this order
+    only if it is 3 % faster. The choice is kept in the store of :mod:`rtcg.tune`, for matrices of this kind: a second
+    plan for such a matrix builds the format without measurements.
 
     Parameters
     ----------
     A : sparse array
-        Products ``A @ x`` follow the plan from now on, with ``op="N"``. The kept copy does not see what is later
-        written to the elements in place; `A.data = ...` drops the plan.
+        With ``op="N"``, later products ``A @ x`` follow the plan. The kept copy does not reflect later in-place changes
+        of the elements; `A.data = ...` drops the plan.
     op : {"N", "T", "H"}
-        The products that are planned: with `A`, its transpose, or its conjugate transpose.
+        The products to plan: with `A`, its transpose, or its conjugate transpose.
     uses : int
-        About how many products will follow: a format is only taken if they repay making it.
+        The approximate number of products to come: a format is chosen only if they repay its construction.
     store : rtcg.tune.Store, optional
-        Where results are kept.
+        The store of the results.
 
     Returns
     -------
     Plan
-        ``plan @ x`` is the product; ``plan.report`` tells what was found.
+        ``plan @ x`` is the product, and ``plan.report`` the report.
 
     Notes
     -----
-    Waits, and needs memory for a copy of each candidate until it is done. Results differ from those without a plan only
-    by the order of additions, and are the same bits at every run with the same plan.
+    Waits, and needs memory for a copy of each candidate while it runs. Results differ from those without a plan only by
+    the order of additions, and are bitwise reproducible with the same plan.
     """
     if not issparse(A):
         raise TypeError(f"A is a {type(A).__name__}; expected a sparse array of rtcg.sparse")
@@ -186,7 +186,7 @@ def plan(A, op="N", uses=1000, *, store=None):
 
 
 class _Candidates:
-    """The kernels for one matrix, made when they are first asked for."""
+    """The kernels for one matrix, built when first needed."""
 
     def __init__(self, csr, given):
         self._made, self.build_seconds, self.failures, self._nbytes = {}, {}, {}, {}
@@ -230,7 +230,7 @@ class _Candidates:
         return names
 
     def matrix(self, name):
-        """The native matrix whose products take a kernel; None where its format would be too large."""
+        """The native matrix whose products use a kernel, or None if its format would be too large."""
         if name not in self._made:
             self._made[name], seconds = self._timed_build(name)
             if seconds > _COMPILES and _format_of(name) != "csr" and self._made[name] is not None:
@@ -304,7 +304,7 @@ class _Candidates:
         return self._plan(name, seconds, seconds[self.names[0]] or float("nan"), False, start)
 
     def _measure(self):
-        """Seconds of every candidate, None where it failed or its result is not within the bound."""
+        """The seconds of every candidate, or None if it failed or its result is outside the error bound."""
         csr = self._csr
         expected = csr._native.matvec(_xp.zeros(csr.shape[1], csr.dtype))
         x = _test_vector(csr.shape[1], expected.dtype)
@@ -372,7 +372,7 @@ def _octave(n):
 
 
 def _test_vector(n, dtype):
-    """Numbers that do not repeat, made on the device: multiples of the golden ratio without their integers."""
+    """Distinct numbers, computed on the device: the fractional parts of multiples of the golden ratio."""
     places = _xp.arange(n, dtype=np.float64)
     if dtype.kind not in "fc":
         return (places * 0.6180339887498949 % 1 * 3).astype(dtype)
@@ -390,7 +390,7 @@ def _is_within(result, expected, bound):
 
 
 def _seconds(call):
-    """Seconds of a call that enqueues, and that has been made before: the least of short rounds."""
+    """The seconds of a call that enqueues and has run before: the minimum over short rounds."""
     rounds, calls = [], 1
     while len(rounds) < 3:
         Context.synchronize()
@@ -405,8 +405,9 @@ def _seconds(call):
 
 
 def _features(csr):
-    """What makes matrices alike: numbers by which results are stored; the size of blocks that are mostly full; and the
-    lengths of the longest row and of slices."""
+    """The features by which results are stored, so that similar matrices share them; the size of blocks that are mostly
+    full; and the lengths of the longest row and of slices.
+    """
     rows, columns = csr.shape
     features = {
         "dtype": str(csr.dtype), "index": str(csr.indices.dtype), "rows": _octave(rows), "columns": _octave(columns),
@@ -425,7 +426,7 @@ def _features(csr):
 
 
 def _full_block(csr, fill=None):
-    """The size of square blocks whose indices and elements take fewest bytes; 1 for none. Waits."""
+    """The size of square blocks whose indices and elements take the fewest bytes; 1 for no blocks. Waits."""
     if not csr.nnz:
         return 1
     fill = csr._native.features()[-1] if fill is None else fill

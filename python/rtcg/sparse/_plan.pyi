@@ -1,32 +1,32 @@
-"""Plans: the format and the kernel for the products of one matrix, found by measuring."""
+"""Plans: the fastest format and kernel for the products of one matrix, found by measurement."""
 
 import dataclasses
 from typing import Any
 
 @dataclasses.dataclass(frozen=True)
 class PlanReport:
-    """How a plan was found, and what it is worth.
+    """The choice of a plan, how it was found, and what it gains.
 
     Attributes
     ----------
     kernel : str
-        What products take: ``"rows 8"`` (compressed rows, 8 lanes each), ``"merge"``, ``"sell 1024"`` (slices of 32
-        rows, sorted by length within windows of 1024), ``"dia"``, ``"bsr 3"`` (blocks of 3x3), ``"hub"`` (the merge
-        path, the columns with most elements first and their part of the vector in shared memory).
+        The kernel of products: ``"rows 8"`` (compressed rows, 8 threads each), ``"merge"``, ``"sell 1024"`` (slices of
+        32 rows, sorted by length within windows of 1024), ``"dia"``, ``"bsr 3"`` (blocks of 3x3), ``"hub"`` (the merge
+        path, with the columns that have most elements first and their part of the vector in shared memory).
     format : str
         The format of the kept copy: ``"csr"`` (no copy), ``"sell"``, ``"dia"``, ``"bsr"`` or ``"hub"`` (indices).
     seconds, default_seconds : float
-        Of a product with a vector, and of one without a plan. The second is NaN where the choice was stored.
+        The time of a product with a vector, with and without the plan. The second is NaN if the choice was stored.
     candidates : dict
-        Seconds of each kernel that was tried; None where it failed.
+        The seconds of each kernel that was tried; None if it failed.
     is_stored : bool
-        Whether the choice was found in the store of :mod:`rtcg.tune`, so that nothing was timed.
+        Whether the choice came from the store of :mod:`rtcg.tune`, without measurements.
     analysis_seconds, build_seconds : float
-        Of all that planning took, and of making the kept copy.
+        The time of all planning, and of building the kept copy.
     nbytes : int
-        Bytes that a product has to move, each once: the format, `x` and the result.
+        The bytes that a product has to move at least: the format, `x` and the result, each once.
     limit_seconds : float
-        The time that these take at the rate at which this device copies.
+        The time to move these at the copy bandwidth of this device.
     """
 
     kernel: str
@@ -41,17 +41,17 @@ class PlanReport:
     limit_seconds: float
     @property
     def analysis_products(self) -> Any:
-        """The time of the analysis in products with a vector."""
+        """The time of the analysis, in units of products with a vector."""
     @property
     def build_products(self) -> Any:
-        """The time of making the kept copy in products with a vector."""
+        """The time to build the kept copy, in units of products with a vector."""
     @property
     def limit_fraction(self) -> Any:
-        """The part of the limit that is reached."""
+        """The fraction of the limit that products reach."""
     def __str__(self) -> str: ...
 
 class Plan:
-    """A matrix whose products with vectors take what was found to be fastest; see `plan`.
+    """A matrix whose products with vectors use the kernel that was found to be fastest; see `plan`.
 
     Attributes
     ----------
@@ -62,13 +62,13 @@ class Plan:
     def __init__(self, matrix: Any, report: Any) -> None: ...
     @property
     def shape(self) -> Any:
-        """Rows and columns."""
+        """The numbers of rows and columns."""
     @property
     def dtype(self) -> Any:
         """The dtype of the elements."""
     @property
     def format(self) -> Any:
-        """The format that products take: "csr", "sell", "dia" or "bsr"."""
+        """The format that products use: "csr", "sell", "dia" or "bsr"."""
     def __matmul__(self, other: Any) -> Any:
         """The product with a vector (or a dense or sparse matrix, without the plan); does not wait."""
     def matvec(self, x: Any) -> Any:
@@ -76,34 +76,34 @@ class Plan:
     def __repr__(self) -> str: ...
 
 def plan(A: Any, op: Any = "N", uses: Any = 1000, *, store: Any = None) -> Any:
-    """Find the format and the kernel with which products of `A` and vectors are fastest, and keep them.
+    """Find the fastest format and kernel for products of `A` with vectors, and keep them.
 
-    One pass over the matrix says what can be fast: kernels of compressed rows (groups of about as many lanes as the
-    rule has, the merge path), SELL-32-sigma where no row is much longer than the others, diagonals where these would
-    not hold more than 1.2 times the elements, and blocks that are mostly full. Each is made and timed over a few
-    products, and its product is compared with that of compressed rows. A kernel is only preferred to one before it in
-    this order if it is 3 % faster. What is found is kept in the store of :mod:`rtcg.tune`, for matrices of this kind: a
-    second plan for such a matrix makes the format and times nothing.
+    One pass over the matrix determines the candidates: kernels for compressed rows (groups of about as many threads as
+    the default rule chooses, the merge path), SELL-32-sigma if no row is much longer than the others, diagonals if they
+    would not hold more than 1.2 times the elements, and blocks that are mostly full. Each is built and timed over a few
+    products, and its product is compared with that of compressed rows. A kernel replaces an earlier one in this order
+    only if it is 3 % faster. The choice is kept in the store of :mod:`rtcg.tune`, for matrices of this kind: a second
+    plan for such a matrix builds the format without measurements.
 
     Parameters
     ----------
     A : sparse array
-        Products ``A @ x`` follow the plan from now on, with ``op="N"``. The kept copy does not see what is later
-        written to the elements in place; `A.data = ...` drops the plan.
+        With ``op="N"``, later products ``A @ x`` follow the plan. The kept copy does not reflect later in-place changes
+        of the elements; `A.data = ...` drops the plan.
     op : {"N", "T", "H"}
-        The products that are planned: with `A`, its transpose, or its conjugate transpose.
+        The products to plan: with `A`, its transpose, or its conjugate transpose.
     uses : int
-        About how many products will follow: a format is only taken if they repay making it.
+        The approximate number of products to come: a format is chosen only if they repay its construction.
     store : rtcg.tune.Store, optional
-        Where results are kept.
+        The store of the results.
 
     Returns
     -------
     Plan
-        ``plan @ x`` is the product; ``plan.report`` tells what was found.
+        ``plan @ x`` is the product, and ``plan.report`` the report.
 
     Notes
     -----
-    Waits, and needs memory for a copy of each candidate until it is done. Results differ from those without a plan only
-    by the order of additions, and are the same bits at every run with the same plan.
+    Waits, and needs memory for a copy of each candidate while it runs. Results differ from those without a plan only by
+    the order of additions, and are bitwise reproducible with the same plan.
     """

@@ -1,4 +1,4 @@
-"""Products of two sparse arrays, of dense ones at the places of a sparse one, and functions of two sparse arrays."""
+"""Products of two sparse arrays, dense products at the positions of a sparse array, and functions of two of them."""
 
 import numpy as np
 
@@ -10,19 +10,19 @@ from rtcg.sparse._operands import is_scalar, to_device
 
 
 def multiply_sparse(a, b):
-    """`a @ b` for two arrays in compressed sparse rows, with columns in ascending order.
+    """`a @ b` for two arrays in compressed sparse rows with sorted columns.
 
-    Rows are counted and filled, with hash tables in shared memory (Nagasaka, Nukada and Matsuoka 2017). The same bits
-    at every run. Waits for the numbers of products and of elements.
+    Counts and then fills the rows, with hash tables in shared memory (Nagasaka, Nukada and Matsuoka 2017). Results are
+    bitwise reproducible. Waits for the numbers of products and of elements.
     """
     parts = _native.sparse_multiply(a._native, b._native)
     return a._container("csr")._of((a.shape[0], b.shape[1]), *parts)
 
 
 def combine(a, b, op):
-    """A function of two arrays of one shape, element by element, without zeros: "add", "subtract", "multiply",
-    "maximum", "minimum", "ne", "lt" or "gt". In compressed sparse rows, or columns if `a` is; waits for the number of
-    elements.
+    """An element-wise function of two arrays of one shape, without zeros: "add", "subtract", "multiply", "maximum",
+    "minimum", "ne", "lt" or "gt". The result is in compressed sparse rows, or columns if `a` is; waits for the number
+    of elements.
     """
     if a.format == "csc":
         return combine(a.T, b.T, op).T
@@ -35,7 +35,7 @@ def combine(a, b, op):
 
 
 def _canonical_rows(a, dtype):
-    """In compressed sparse rows, with elements of one place added up in `dtype`."""
+    """Compressed sparse rows, with duplicates summed in `dtype`."""
     rows = a.tocsr()
     if rows.has_canonical_format:
         return rows
@@ -57,18 +57,18 @@ def _pattern_and_factors(name, a, x, y):
 
 @converts(X=_xp._named_to_device, Y=_xp._named_to_device)
 def sampled_matmul(A, X, Y):
-    """``A.multiply(X @ Y)``, of which only elements at stored places of `A` are computed (SDDMM); does not wait.
+    """``A.multiply(X @ Y)``, computed only at stored positions of `A` (SDDMM); does not wait.
 
     Parameters
     ----------
     A : sparse array of shape (m, n)
-        Elements of one place stay apart.
+        Duplicates are kept.
     X, Y : GPUArray or array-like of shapes (m, k) and (k, n)
 
     Returns
     -------
     csr_array
-        Of the places of `A`, in the dtype that all three promote to. Sums are the same bits at every run.
+        Has the positions of `A` and the dtype that all three promote to. Sums are bitwise reproducible.
 
     Raises
     ------
@@ -83,28 +83,28 @@ def sampled_matmul(A, X, Y):
 
 @converts(mat1=_xp._named_to_device, mat2=_xp._named_to_device, beta=as_number, alpha=as_number)
 def sampled_addmm(input, mat1, mat2, *, beta=1.0, alpha=1.0):
-    """``alpha * (mat1 @ mat2) + beta * input`` at the stored places of `input`, as `torch.sparse.sampled_addmm`.
+    """``alpha * (mat1 @ mat2) + beta * input`` at the stored positions of `input`, as `torch.sparse.sampled_addmm`.
 
     Does not wait.
 
     Parameters
     ----------
     input : sparse array of shape (m, n)
-        Not read but for its places if `beta` is 0.
+        Only its positions are read if `beta` is 0.
     mat1, mat2 : GPUArray or array-like of shapes (m, k) and (k, n)
     beta, alpha : number
 
     Returns
     -------
     csr_array
-        Of the places of `input`, in the dtype that all three promote to.
+        Has the positions of `input` and the dtype that all three promote to.
 
     Raises
     ------
     ValueError
         If shapes do not fit, or a complex number scales real elements.
     TypeError
-        If `input` is not sparse, or `beta` or `alpha` is no number.
+        If `input` is not sparse, or `beta` or `alpha` is not a number.
     """
     rows, x, y = _pattern_and_factors("input", input, mat1, mat2)
     dtype = np.result_type(rows.dtype, x.dtype, y.dtype)

@@ -1,4 +1,4 @@
-"""What the solvers of `rtcg.sparse.linalg` share: operands, options, reports, and one signature."""
+"""The common parts of the solvers of `rtcg.sparse.linalg`: operands, options, reports, and one signature."""
 
 import functools
 import inspect
@@ -17,7 +17,7 @@ from rtcg.sparse._operators import LinearOperator, as_operand, aslinearoperator
 
 @dataclass
 class SolverReport:
-    """How a solution was found; of several right-hand sides, that of one column."""
+    """How a solution was found; one report per column for several right-hand sides."""
 
     #: "converged", "maxiter", "stagnated" (rounding lets the residual become no smaller) or "breakdown".
     reason: str
@@ -54,7 +54,7 @@ def _floating(*dtypes):
 
 
 def _right_sides(name, v, n, dtype, shape, columns):
-    """A vector of `n` elements on the device, or `columns` of them, or an error in SciPy's words."""
+    """A vector of `n` elements on the device, or `columns` of them, or an error with SciPy's message."""
     v = v if isinstance(v, GPUArray) else np.asarray(v)
     if v.shape not in ([(n, columns)] if columns else [(n,), (n, 1)]):
         raise ValueError(f"shapes of A {shape} and {name} {v.shape} are incompatible")
@@ -94,7 +94,7 @@ def count(name, value, default):
 
 
 def _of_single_precision(A, M, dtype):
-    """The matrix and the preconditioner for vectors of single precision."""
+    """The matrix and the preconditioner in single precision."""
     single = np.dtype(np.complex64 if dtype.kind == "c" else np.float32)
     if dtype.itemsize == single.itemsize:
         raise TypeError(f"refine: b and A promote to {dtype}; expected float64 or complex128")
@@ -111,14 +111,14 @@ def _of_single_precision(A, M, dtype):
 
 
 def _power_beyond_single(A):
-    """The power of two of the elements of `A` where numbers of single precision do not reach them, else 0; waits."""
+    """The power of two of the elements of `A` if single precision cannot represent them, else 0; waits."""
     most = float(abs(A.data).max().get()) if issparse(A) and A.nnz else 1.0
     power = int(np.clip(np.frexp(most)[1], -1000, 1000))
     return power if np.isfinite(most) and most > 0 and abs(power) > 30 else 0
 
 
 def _refined_in_units(power, method, A, b, x0, M, M2, needs_adjoint, options, numbers):
-    """As `run` with `refine`, of a matrix in units of a power of two, whose solution is that of `A` in these units."""
+    """Like `run` with `refine`, for a matrix scaled by a power of two, with the solution scaled back."""
     unit = float(np.ldexp(1.0, -power))
     M = None if M is None else (M if issparse(M) else aslinearoperator(M)) * (1 / unit)
     x0 = None if x0 is None else to_device(x0) * (1 / unit)
@@ -128,7 +128,7 @@ def _refined_in_units(power, method, A, b, x0, M, M2, needs_adjoint, options, nu
 
 
 def run(method, A, b, x0, M, M2, needs_adjoint, options, *, refine=False, takes_columns=False, **numbers):
-    """The solution, and what is known of each right-hand side, of a system whose operands are checked here."""
+    """Check the operands and solve a system: returns the solution and a report for each right-hand side."""
     A = A if issparse(A) else aslinearoperator(A)
     rows, columns = A.shape
     if rows != columns and method not in ("lsqr", "lsmr"):
@@ -156,7 +156,7 @@ def run(method, A, b, x0, M, M2, needs_adjoint, options, *, refine=False, takes_
 
 
 def check_options(rtol, atol, maxiter, check_every, mode, history, callback):
-    """Options of `_native.sparse_solve`, checked."""
+    """Checked options of `_native.sparse_solve`."""
     if not (rtol >= 0 and atol >= 0):
         raise ValueError(f"rtol is {rtol} and atol is {atol}; expected numbers of at least 0")
     if callback is not None and not callable(callback):
@@ -182,7 +182,7 @@ def _report(found):
 
 
 def _info(found, limit):
-    """SciPy's word for how iterations ended; `limit` is what it says where there were too many, if not their number."""
+    """SciPy's code for how iterations ended; `limit` is the value for too many iterations, by default their number."""
     if found["reason"] == "converged":
         return 0
     if found["reason"] == "breakdown" and (limit is None or found["code"] != -12):
@@ -194,11 +194,11 @@ def solve(
     A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=None, check_every=None, mode="auto",
     return_report=False, **chosen,
 ):  # fmt: skip
-    """Solves a square system, and says of it what SciPy says: `x`, `info`, and the report if asked for.
+    """Solve a square system and return SciPy's results: `x`, `info`, and the report if requested.
 
-    `chosen` is what a solver alone decides: `method`, `M2`, `needs_adjoint`, `default` (of `maxiter`) or
+    `chosen` has the settings of one solver: `method`, `M2`, `needs_adjoint`, `default` (of `maxiter`) or
     `default_factor` (of rows) and `most`, `counts_cycles`, `takes_columns`, `refine`, `settings` (further options),
-    `numbers` of its program, and `errors`, messages for codes of breakdowns.
+    `numbers` of its program, and `errors`, the messages for codes of breakdowns.
     """
     default = chosen.get("default") or min(chosen.get("default_factor", 10) * A.shape[0], chosen.get("most", np.inf))
     maxiter = count("maxiter", maxiter, max(1, default))
@@ -233,31 +233,31 @@ _CONVERTERS = (
 
 _PARAMETERS = {
     "A": """sparse array, dense array, `LinearOperator`, or a callable with `shape` and `dtype`
-    Functions are given a `GPUArray` and should not wait.""",
+    Functions are called with a `GPUArray` and should not wait.""",
     "b": """array of shape (n,) or (n, 1){columns}
-    The dtype of the solution is float32, float64, complex64 or complex128, whatever `A` and `b` promote to.""",
+    The dtype of the solution is float32, float64, complex64 or complex128, as `A` and `b` promote to.""",
     "x0": """array, optional
-    Where to begin; it is not written. Zeros unless given.""",
+    The initial guess, which is not modified. Zeros unless given.""",
     "rtol": """float
     The norm of the residual has to be less than ``max(rtol * norm(b), atol)``.""",
     "atol": """float
     See `rtol`.""",
     "maxiter": """int, optional
-    The most iterations: ten times n unless given.""",
+    The maximum number of iterations, ten times n unless given.""",
     "M": """as `A`, optional
-    A preconditioner: an approximation of the inverse of `A`. A `dia_array` of the main diagonal alone takes part in
-    the kernels of an iteration.""",
+    A preconditioner: an approximation of the inverse of `A`. A `dia_array` with only the main diagonal is fused
+    into the kernels of an iteration.""",
     "callback": """callable, optional
-    Called after each iteration with the solution so far, as a `GPUArray` that further iterations change.""",
+    Called after each iteration with the solution so far, as a `GPUArray` that later iterations overwrite.""",
     "check_every": """int, optional
-    Iterations between two looks at the residual: 20, and always 1 with a callback.""",
+    Iterations between two checks of the residual: 20 by default, and always 1 with a callback.""",
     "mode": """{"auto", "stream", "graph", "device", "persistent"}
     How iterations reach the device: kernel by kernel, as graphs of `check_every` iterations, as one graph with a
-    loop, or as one kernel. All but "stream" need a sparse `A`, a sparse `M` or none, and no callback; "device" and
-    "persistent" one right side. "auto" takes what is expected to be the quickest; the report says what and why. All
-    modes give the same bits.""",
+    loop, or as one kernel. All but "stream" require a sparse `A`, a sparse `M` or none, and no callback; "device"
+    and "persistent" also require one right-hand side. "auto" chooses the mode that is expected to be fastest; the
+    report says which and why. All modes give bitwise equal results.""",
     "return_report": """bool
-    Whether a `SolverReport` is returned too.""",
+    Whether to return a `SolverReport` too.""",
 }
 
 _RETURNS = """
@@ -265,8 +265,8 @@ Returns
 -------
 x : GPUArray of shape (n,){columns}
 info : int{integers}
-    0 if the residual, computed from `x` once more, is small enough; else the number of iterations, or less than 0
-    after a breakdown: something that is divided by was 0 or not finite.
+    0 if the residual, recomputed from `x`, is small enough; else the number of iterations, or a negative number
+    after a breakdown: a divisor that is 0 or not finite.
 report : SolverReport{reports}
     With `return_report`.
 
@@ -280,7 +280,7 @@ _COLUMNS = {
 
 
 def _described(names, text, takes_columns):
-    """The docstring of a solver: its summary, all parameters, its own ones among them, results, and errors."""
+    """The docstring of a solver: its summary, all parameters including its own, results, and errors."""
     words = _COLUMNS if takes_columns else dict.fromkeys(_COLUMNS, "")
     text, raises, errors = inspect.cleandoc(text).partition("\nRaises\n------\n")
     summary, _, section = text.partition("\nParameters\n----------\n")
@@ -299,10 +299,10 @@ def _described(names, text, takes_columns):
 
 
 def square_solver(*, without=(), takes_columns=False, **always):
-    """Makes a public solver of a function of the parameters that it alone has, which returns what `solve` is to do.
+    """Make a public solver from a function of the solver's own parameters, which returns the settings of `solve`.
 
-    The solver has the parameters of `solve`, but those of `without`, and the function's own ones; its docstring
-    describes all of them.
+    The solver has the parameters of `solve`, except those in `without`, and the function's own; its docstring describes
+    all of them.
     """
     common = [p for p in inspect.signature(solve).parameters.values() if p.kind is not p.VAR_KEYWORD]
 

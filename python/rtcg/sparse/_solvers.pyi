@@ -8,7 +8,7 @@ from rtcg.numpy import GPUArray
 
 @dataclass
 class SolverReport:
-    """How a solution was found; of several right-hand sides, that of one column."""
+    """How a solution was found; one report per column for several right-hand sides."""
 
     reason: str
     iterations: int
@@ -41,12 +41,12 @@ def run(
     takes_columns: bool = False,
     **numbers: Any,
 ) -> tuple[GPUArray, list[dict[str, Any]]]:
-    """The solution, and what is known of each right-hand side, of a system whose operands are checked here."""
+    """Check the operands and solve a system: returns the solution and a report for each right-hand side."""
 
 def check_options(
     rtol: Any, atol: Any, maxiter: Any, check_every: Any, mode: Any, history: Any, callback: Any
 ) -> dict[str, Any]:
-    """Options of `_native.sparse_solve`, checked."""
+    """Checked options of `_native.sparse_solve`."""
 
 def solve(
     A: Any,
@@ -63,18 +63,18 @@ def solve(
     return_report: Any = False,
     **chosen: Any,
 ) -> tuple[Any, ...]:
-    """Solves a square system, and says of it what SciPy says: `x`, `info`, and the report if asked for.
+    """Solve a square system and return SciPy's results: `x`, `info`, and the report if requested.
 
-    `chosen` is what a solver alone decides: `method`, `M2`, `needs_adjoint`, `default` (of `maxiter`) or
+    `chosen` has the settings of one solver: `method`, `M2`, `needs_adjoint`, `default` (of `maxiter`) or
     `default_factor` (of rows) and `most`, `counts_cycles`, `takes_columns`, `refine`, `settings` (further options),
-    `numbers` of its program, and `errors`, messages for codes of breakdowns.
+    `numbers` of its program, and `errors`, the messages for codes of breakdowns.
     """
 
 def square_solver(
     *, without: tuple[str, ...] = (), takes_columns: bool = False, **always: Any
 ) -> Callable[[Callable[..., Any]], Callable[..., tuple[Any, ...]]]:
-    """Makes a public solver of a function of the parameters that it alone has, which returns what `solve` is to do.
+    """Make a public solver from a function of the solver's own parameters, which returns the settings of `solve`.
 
-    The solver has the parameters of `solve`, but those of `without`, and the function's own ones; its docstring
-    describes all of them.
+    The solver has the parameters of `solve`, except those in `without`, and the function's own; its docstring describes
+    all of them.
     """

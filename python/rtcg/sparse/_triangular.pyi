@@ -1,4 +1,4 @@
-"""Triangular systems, and preconditioners that solve some: incomplete factors, and SSOR."""
+"""Triangular systems, and preconditioners that solve them: incomplete factors, and SSOR."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,58 +8,58 @@ from rtcg.sparse._compressed import csr_array
 from rtcg.sparse._operators import LinearOperator
 
 class _NativeSolver(LinearOperator):
-    """Systems that the core solves, also as an operator that solvers launch by themselves."""
+    """Systems that native code solves, also as an operator that solvers launch directly."""
 
     def __init__(self, shape: Any, dtype: Any, native: Any) -> None: ...
     @property
     def levels(self) -> Any:
-        """How many rows need each other one after the other; of two factors, one number for each."""
+        """The number of levels of rows that must be solved one after the other; for two factors, one number each."""
     def solve(self, b: Any, trans: str = "N") -> GPUArray:
-        """The solution for a vector of shape (n,), or for each column of a matrix of shape (n, k).
+        """Solve for a vector of shape (n,), or for each column of a matrix of shape (n, k).
 
         Parameters
         ----------
         b : array
-            On the device or on the host, from where it is copied.
+            On the device, or on the host, from which it is copied.
         trans : {"N", "T", "H"}
-            The system of the matrix, of its transpose, or of its adjoint. The first use of the latter two analyses the
-            transpose, and waits; all others do not wait.
+            Solve with the matrix, its transpose, or its adjoint. The first use of the latter two analyses the transpose
+            and waits; other calls do not wait.
 
         Returns
         -------
         GPUArray
-            With the shape of `b`; in the dtype of the matrix, or complex where `b` is.
+            With the shape of `b`, in the dtype of the matrix, or complex if `b` is.
 
         Raises
         ------
         ValueError
-            If `b` has another number of rows, or `trans` is something else.
+            If `b` has another number of rows, or for other values of `trans`.
         """
 
 def make_native(make: Callable[[Any], Any], A: Any) -> Any:
-    """What `make` gives of the native matrix of `A` in rows whose columns ascend."""
+    """The result of `make` for the native matrix of `A` in rows with sorted columns."""
 
 def square_matrix(A: Any) -> csr_array:
-    """`A` in compressed rows and in a dtype that solvers have, if it is square."""
+    """`A` in compressed rows and in a dtype that solvers support; checks that it is square."""
 
 class TriangularSolver(_NativeSolver):
-    """Systems with one triangle of a sparse array, analysed once.
+    """Solver for one triangle of a sparse array, which is analysed once.
 
-    What is in the other triangle does not count. Values are those that the array has when a system is solved.
+    Elements of the other triangle are ignored. Each solution uses the values that the array has at that time.
 
-    Rows are sorted by levels: a row's level is one more than the largest one of the rows that it needs. All of them are
-    solved in one launch, in which rows wait for what they need (Liu, Li, Hogg, Duff and Vinter, "A
+    Rows are sorted by levels: the level of a row is one more than the highest level of the rows that it depends on. One
+    launch solves all rows, and each waits for those it depends on (Liu, Li, Hogg, Duff and Vinter, "A
     Synchronization-Free Algorithm for Parallel Sparse Triangular Solves", 2016). Results do not depend on scheduling.
-    It may be a preconditioner, which graphs can have.
+    The solver can be used as a preconditioner, also in graphs.
 
     Parameters
     ----------
     A : sparse array
-        Square. It is analysed here, which waits once.
+        Square. The constructor analyses it, which waits once.
     lower : bool
-        The lower triangle, else the upper one.
+        Whether to use the lower triangle; else the upper one.
     unit_diagonal : bool
-        Elements on the diagonal are taken for 1.
+        Whether elements on the diagonal are taken as 1.
 
     Raises
     ------
@@ -79,23 +79,23 @@ def spsolve_triangular(
     overwrite_b: bool = False,
     unit_diagonal: bool = False,
 ) -> GPUArray:
-    """The solution of ``A @ x = b`` for a triangular `A`; see `scipy.sparse.linalg.spsolve_triangular`.
+    """Solve ``A @ x = b`` for a triangular `A`: an array; see `scipy.sparse.linalg.spsolve_triangular`.
 
-    The analysis of a `csr_array` is kept with it, so that further systems with it do not wait; its `indices` and
-    `indptr` must not be changed in place. See `TriangularSolver`.
+    The analysis of a `csr_array` is cached with it, so that later calls do not wait; its `indices` and `indptr` must
+    not be changed in place. See `TriangularSolver`.
 
     Parameters
     ----------
     A : sparse array, shape (n, n)
-        What is in the other triangle does not count.
+        Elements of the other triangle are ignored.
     b : array, shape (n,) or (n, k)
         On the device or on the host.
     lower : bool
-        `A` is a lower triangle, else an upper one.
+        Whether `A` is lower triangular; else it is upper triangular.
     overwrite_A, overwrite_b : bool
-        For the sake of SciPy's signature: neither is written to.
+        Present for SciPy's signature; neither is modified.
     unit_diagonal : bool
-        Elements on the diagonal are taken for 1.
+        Whether elements on the diagonal are taken as 1.
 
     Returns
     -------
@@ -111,7 +111,7 @@ def spsolve_triangular(
     """
 
 class _IncompleteFactors(_NativeSolver):
-    """Incomplete factors without fill."""
+    """Incomplete factors without fill-in."""
 
     def __init__(self, A: Any, native: Any, is_cholesky: bool) -> None: ...
     @property
@@ -122,21 +122,20 @@ class _IncompleteFactors(_NativeSolver):
         """The upper factor, as a `csr_array`; that of IC(0) is the adjoint of `L`."""
 
 def ilu0(A: Any) -> _IncompleteFactors:
-    """Incomplete factors with the sparsity of `A` as a preconditioner: ILU(0).
+    """Incomplete LU factors with the sparsity of `A` as a preconditioner: ILU(0).
 
-    ``L @ U`` equals `A` wherever `A` has an element. Both the factorisation and the solutions of triangular systems are
-    on the device, one launch each, and do not depend on scheduling. (Saad, Iterative Methods for Sparse Linear Systems,
-    section 10.3)
+    ``L @ U`` equals `A` wherever `A` has an element. The factorisation and each triangular solution run on the device
+    in one launch, and do not depend on scheduling. (Saad, Iterative Methods for Sparse Linear Systems, section 10.3)
 
     Parameters
     ----------
     A : sparse array
-        Square, with all elements of its diagonal stored. Making factors waits.
+        Square, with all elements of its diagonal stored. The factorisation waits.
 
     Returns
     -------
     LinearOperator
-        With `L`, `U`, `levels` and ``solve(b, trans="N")``. Does not wait. Graphs can have it.
+        With `L`, `U`, `levels` and ``solve(b, trans="N")``. Does not wait. Can be used in graphs.
 
     Raises
     ------
@@ -149,46 +148,46 @@ def ilu0(A: Any) -> _IncompleteFactors:
 def ic0(A: Any) -> _IncompleteFactors:
     """An incomplete Cholesky factor with the sparsity of `A` as a preconditioner: IC(0).
 
-    ``L @ L.T.conj()`` equals `A` wherever its lower triangle, which alone is looked at, has an element. (Meijerink
-    and van der Vorst, 1977) Waits, as `ilu0`.
+    ``L @ L.T.conj()`` equals `A` wherever its lower triangle has an element; the upper one is not read. (Meijerink and
+    van der Vorst, 1977) Waits as `ilu0` does.
 
     Parameters
     ----------
     A : sparse array
-        Hermitian positive definite. The factor exists if `A` is an M-matrix, too, or diagonally dominant.
+        Hermitian positive definite. The factor exists if `A` is also an M-matrix, or diagonally dominant.
 
     Returns
     -------
     LinearOperator
-        Hermitian positive definite; as that of `ilu0`.
+        Hermitian positive definite; otherwise as returned by `ilu0`.
 
     Raises
     ------
     ValueError
         If `A` is not square.
     numpy.linalg.LinAlgError
-        If an element of the diagonal is not stored, or a pivot becomes no positive number; the error names its row.
+        If an element of the diagonal is not stored, or a pivot is not positive; the error names its row.
     """
 
 def ssor(A: Any, omega: float = 1.0) -> LinearOperator:
-    """Symmetric successive over-relaxation as a preconditioner, with rows in the order of colours.
+    """Symmetric successive over-relaxation as a preconditioner, with rows ordered by colours.
 
-    With ``A = D + E + F``, a diagonal and two triangles of the rows in that order, it is the inverse of
-    ``(D / omega + E) @ inv(D) @ (D / omega + F) * omega / (2 - omega)``. Rows of one colour have no elements in common,
-    and are computed at once: a five-point stencil has two colours. Each row in turn has the least colour that its
-    neighbours leave. (Saad, Iterative Methods for Sparse Linear Systems, sections 3.3.3 and 10.2)
+    With ``A = D + E + F``, the diagonal and two triangles in that order of rows, it is the inverse of ``(D / omega + E)
+    @ inv(D) @ (D / omega + F) * omega / (2 - omega)``. Rows of one colour are not coupled, and are computed at once: a
+    five-point stencil has two colours. Colours are assigned greedily: each row gets the lowest colour that its
+    neighbours do not have. (Saad, Iterative Methods for Sparse Linear Systems, sections 3.3.3 and 10.2)
 
     Parameters
     ----------
     A : sparse array
-        Square, without a 0 on its diagonal. Making the preconditioner waits.
+        Square, without a 0 on its diagonal. The setup waits.
     omega : float
         Between 0 and 2.
 
     Returns
     -------
     LinearOperator
-        Hermitian positive definite if `A` is. Does not wait. Graphs can have it.
+        Hermitian positive definite if `A` is. Does not wait. Can be used in graphs.
 
     Raises
     ------
@@ -199,4 +198,4 @@ def ssor(A: Any, omega: float = 1.0) -> LinearOperator:
     """
 
 def colour_order(A: csr_array) -> GPUArray:
-    """Rows of a square `csr_array` sorted by colours, those of one colour in their own order; waits."""
+    """The rows of a square `csr_array` sorted by colours, stably within each colour; waits."""

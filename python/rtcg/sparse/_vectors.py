@@ -1,6 +1,6 @@
-"""Sparse arrays of one axis: `coo_array` and `csr_array` of shape ``(n,)``, each a view of an array of one row.
+"""Sparse arrays with one axis: `coo_array` and `csr_array` of shape ``(n,)``, each a view of an array with one row.
 
-The array of one row does the work; what it gives back loses its first axis.
+The array with one row does the work; its results lose their first axis.
 """
 
 import numpy as np
@@ -14,7 +14,7 @@ from rtcg.sparse._operands import is_scalar, refuse_host_matrix, shared_array, s
 
 
 def _two_axes_of(arg1, shape, dtype, container):
-    """What a constructor of an array of one axis is given, as an array of one row."""
+    """The argument of a constructor of an array with one axis, as an array with one row."""
     wide = None if shape is None else (1, *shape)
     if issparse(arg1):
         return container(arg1._two_axes(), wide, dtype)
@@ -37,7 +37,7 @@ def _two_axes_of(arg1, shape, dtype, container):
 
 
 class _OneAxis:
-    """What replaces the methods of arrays of two axes."""
+    """The methods that replace those of arrays with two axes."""
 
     ndim = 1
 
@@ -70,63 +70,63 @@ class _OneAxis:
 
     @property
     def has_canonical_format(self):
-        """Whether places ascend, and none is twice there; waits."""
+        """Whether indices are sorted, without duplicates; waits."""
         return self._wide.has_canonical_format
 
     def sum_duplicates(self):
-        """Adds up elements of one place, in place; waits for their number."""
+        """Sum duplicates, in place; waits for the number of elements."""
         self._wide.sum_duplicates()
 
     def eliminate_zeros(self):
-        """Removes stored zeros, in place; waits for their number."""
+        """Remove explicit zeros, in place; waits for the number of elements."""
         self._wide.eliminate_zeros()
 
     # -- other formats ------------------------------------------------------------------------------------
 
     def tocoo(self, copy=False):
-        """As places and elements."""
+        """Convert to coordinates."""
         found = self._wide.tocoo()
         return one_axis(found.copy() if copy else found)
 
     def tocsr(self, copy=False):
-        """In compressed form."""
+        """Convert to compressed form."""
         found = self._wide.tocsr()
         return one_axis(found.copy() if copy else found)
 
     def tocsc(self, copy=False):
-        """Refused: columns need two axes."""
+        """Not supported: columns need two axes."""
         raise ValueError("Cannot convert. CSC format must be 2D. Got 1D")
 
     def todia(self, copy=False):
-        """Refused: diagonals need two axes."""
+        """Not supported: diagonals need two axes."""
         raise ValueError("Cannot convert. DIA format must be 2D. Got 1D")
 
     def tobsr(self, blocksize=None, copy=False):
-        """Refused: blocks need two axes."""
+        """Not supported: blocks need two axes."""
         raise ValueError("Cannot convert a 1d sparse array to bsr format")
 
     def tolil(self, copy=False):
-        """Refused: lists of lists need two axes."""
+        """Not supported: lists of lists need two axes."""
         raise ValueError("Cannot convert a 1d sparse array to lil format")
 
     def toarray(self, order=None, out=None):
-        """A dense `GPUArray` of the same elements; those of one place are added up."""
+        """A dense `GPUArray` with the same elements; duplicates are summed."""
         return stored_in(out, self._wide.toarray().ravel())
 
     def transpose(self, axes=None, copy=False):
-        """Itself, or a copy."""
+        """The array itself, or a copy."""
         return self.copy() if copy else self
 
     def diagonal(self, k=0):
-        """Refused: a diagonal needs two axes."""
+        """Not supported: a diagonal needs two axes."""
         raise ValueError("diagonal requires two dimensions")
 
     def nonzero(self):
-        """Places of the elements that are not 0; waits."""
+        """The indices of the elements that are not 0; waits."""
         return self._wide.nonzero()[1:]
 
     def reshape(self, *shape, order="C", copy=False):
-        """The same elements in another shape of one or two axes; does not wait."""
+        """The elements in another shape with one or two axes; does not wait."""
         return self._wide.reshape(*shape, order=order)
 
     # -- operations ---------------------------------------------------------------------------------------
@@ -155,7 +155,7 @@ class _OneAxis:
         return self._product(other.T)
 
     def _of_two(self, name, other, *args):
-        """A method of two operands, of arrays of one row."""
+        """A method with two operands, applied to arrays with one row."""
         wide = other
         if issparse(other):
             if other.ndim == 2 and name == "_add":
@@ -228,44 +228,44 @@ for _name in ("sum", "mean", "max", "min", "nanmax", "nanmin", "argmax", "argmin
 
 
 class _CooVector(_OneAxis, coo_array):
-    """A sparse array of one axis, as places and elements."""
+    """A sparse array with one axis, as indices and elements."""
 
     @property
     def row(self):
-        """Zeros: there is one row."""
+        """Zeros, since there is one row."""
         return self._wide.row
 
     @property
     def col(self):
-        """Places of elements."""
+        """The indices of the elements."""
         return self._wide.col
 
     @property
     def coords(self):
-        """Places of elements, as a tuple of one array."""
+        """The indices of the elements, as a tuple of one array."""
         return (self._wide.col,)
 
 
 class _CsrVector(_OneAxis, csr_array):
-    """A sparse array of one axis in compressed form."""
+    """A sparse array with one axis in compressed form."""
 
     @property
     def indices(self):
-        """Places of elements."""
+        """The indices of the elements."""
         return self._wide.indices
 
     @property
     def indptr(self):
-        """0, and the number of elements."""
+        """0, followed by the number of elements."""
         return self._wide.indptr
 
     @property
     def has_sorted_indices(self):
-        """Whether places ascend; waits."""
+        """Whether indices are sorted; waits."""
         return self._wide.has_sorted_indices
 
     def sort_indices(self):
-        """Brings places into ascending order, in place."""
+        """Sort the indices, in place."""
         self._wide.sort_indices()
 
 
@@ -275,7 +275,7 @@ for _format, _class in CLASSES.items():
 
 
 def one_axis(wide):
-    """An array of one row as one of one axis; shares memory."""
+    """An array with one row as one with one axis; shares memory."""
     wide = wide if wide.format in CLASSES else wide.tocsr()
     made = object.__new__(CLASSES[wide.format])
     made._wide = wide

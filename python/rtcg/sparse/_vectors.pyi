@@ -1,6 +1,6 @@
-"""Sparse arrays of one axis: `coo_array` and `csr_array` of shape ``(n,)``, each a view of an array of one row.
+"""Sparse arrays with one axis: `coo_array` and `csr_array` of shape ``(n,)``, each a view of an array with one row.
 
-The array of one row does the work; what it gives back loses its first axis.
+The array with one row does the work; its results lose their first axis.
 """
 
 from typing import Any
@@ -8,4 +8,4 @@ from typing import Any
 CLASSES: Any
 
 def one_axis(wide: Any) -> Any:
-    """An array of one row as one of one axis; shares memory."""
+    """An array with one row as one with one axis; shares memory."""

@@ -1,8 +1,8 @@
-"""Graphs as sparse arrays under the names of `scipy.sparse.csgraph`: a stored element is an edge from its row to its
-column, explicit zeros among them. Of dense arrays, edges are what is finite and not 0.
+"""Graphs as sparse arrays under the names of `scipy.sparse.csgraph`: each stored element is an edge from its row to its
+column, including explicit zeros. In dense arrays, finite elements other than 0 are edges.
 
-Results are `GPUArray`s of int32. Weak components and Laplacians are computed on the device. Searches in breadth, orders
-and strong components go from node to node, and do so on the host: index arrays are copied there, elements are not.
+Results are `GPUArray`s of int32. Weak components and Laplacians are computed on the device. Breadth-first searches,
+orders and strong components visit node after node and run on the host: index arrays are copied there, elements are not.
 """
 
 from typing import Any
@@ -10,28 +10,28 @@ from typing import Any
 def connected_components(
     csgraph: Any, directed: Any = True, connection: Any = "weak", return_labels: Any = True
 ) -> Any:
-    """Components of a graph; see `scipy.sparse.csgraph.connected_components`. Waits for their number.
+    """The connected components of a graph; see `scipy.sparse.csgraph.connected_components`. Waits for their number.
 
     Parameters
     ----------
     csgraph : sparse or dense array of shape (n, n)
     directed : bool
-        Whether edges go one way; else components are weak ones.
+        Whether edges are directed; otherwise components are weak ones.
     connection : "weak" or "strong"
-        Whether nodes of a component are joined by edges in any direction, or reach each other along edges.
+        Whether nodes of a component are connected by edges in any direction, or can reach each other along edges.
     return_labels : bool
 
     Returns
     -------
     n_components : int
     labels : GPUArray of int32
-        The component of each node, if they are asked for. Weak ones are numbered by their first nodes. A strong one has
-        a smaller number than those that lead to it.
+        The component of each node, if requested. Weak components are numbered by their first nodes. A strong component
+        has a smaller number than those that lead to it.
 
     Raises
     ------
     ValueError
-        If the graph is not square, or `connection` is neither of both.
+        If the graph is not square, or `connection` has another value.
 
     Notes
     -----
@@ -39,7 +39,7 @@ def connected_components(
     """
 
 def breadth_first_order(csgraph: Any, i_start: Any, directed: Any = True, return_predecessors: Any = True) -> Any:
-    """Nodes in the order of a search in breadth; see `scipy.sparse.csgraph.breadth_first_order`. On the host.
+    """The nodes in breadth-first order; see `scipy.sparse.csgraph.breadth_first_order`. On the host.
 
     Parameters
     ----------
@@ -47,15 +47,15 @@ def breadth_first_order(csgraph: Any, i_start: Any, directed: Any = True, return
     i_start : int
         The first node.
     directed : bool
-        Whether edges go one way only.
+        Whether edges are directed.
     return_predecessors : bool
 
     Returns
     -------
     node_array : GPUArray of int32
-        Nodes that are reached, neighbours in the order in which they are stored.
+        The nodes that are reached, with neighbours in the order in which they are stored.
     predecessors : GPUArray of int32
-        Where each node was reached from, if that is asked for; -9999 for the first node and for those not reached.
+        The predecessor of each node, if requested; -9999 for the first node and for nodes that are not reached.
 
     Raises
     ------
@@ -64,16 +64,16 @@ def breadth_first_order(csgraph: Any, i_start: Any, directed: Any = True, return
     """
 
 def reverse_cuthill_mckee(graph: Any, symmetric_mode: Any = False) -> Any:
-    """The order of rows and columns that gives a small bandwidth (Cuthill and McKee 1969, George 1971). On the host.
+    """An order of rows and columns with small bandwidth (Cuthill and McKee 1969, George 1971). On the host.
 
-    See `scipy.sparse.csgraph.reverse_cuthill_mckee`. Searches in breadth start from a node of least degree of each
-    component, and neighbours are taken by degree; the order of equal ones may differ from SciPy's.
+    See `scipy.sparse.csgraph.reverse_cuthill_mckee`. Breadth-first searches start from a node of lowest degree in each
+    component and visit neighbours by degree; the order of equal degrees may differ from SciPy's.
 
     Parameters
     ----------
     graph : sparse array of shape (n, n)
     symmetric_mode : bool
-        Whether the structure is known to be symmetric; else that of ``graph + graph.T`` is taken.
+        Whether the structure is known to be symmetric; otherwise that of ``graph + graph.T`` is used.
 
     Returns
     -------
@@ -98,23 +98,22 @@ def laplacian(
     dtype: Any = None,
     symmetrized: Any = False,
 ) -> Any:
-    """The Laplacian of a graph, degrees less weights; see `scipy.sparse.csgraph.laplacian`. Waits.
+    """The Laplacian of a graph, degrees minus weights; see `scipy.sparse.csgraph.laplacian`. Waits.
 
     Parameters
     ----------
     csgraph : sparse or dense array of shape (n, n)
     normed : bool
-        Whether rows and columns are divided by roots of degrees.
+        Whether to divide rows and columns by the square roots of degrees.
     return_diag : bool
     use_out_degree : bool
-        Whether degrees are sums of rows; else those of columns.
+        Whether degrees are sums of rows; otherwise sums of columns.
     copy : bool
-        Ignored: the graph is not written to.
+        Ignored: the graph is never modified.
     form : "array", "function" or "lo"
         An array, a function of vectors, or a `LinearOperator`.
     dtype : data-type, optional
-        That of the graph unless given; int64 for weights that are unsigned or bool, and where degrees or sums of
-        weights need it.
+        That of the graph unless given; int64 for unsigned or bool weights, and if degrees or sums of weights need it.
     symmetrized : bool
         Whether edges count in both directions.
 
@@ -122,10 +121,10 @@ def laplacian(
     -------
     lap : coo_array, a GPUArray of a dense graph, a function or a `LinearOperator`
     diag : GPUArray
-        The degrees, or their roots if `normed`, if they are asked for.
+        The degrees, or their square roots if `normed`; if requested.
 
     Raises
     ------
     ValueError
-        If the graph is not square, or `form` is none of these.
+        If the graph is not square, or `form` has another value.
     """

@@ -1,6 +1,7 @@
 """Iterative solvers on the device under the names of `scipy.sparse.linalg`.
 
-Scalars of iterations stay on the device. The host enqueues iterations and polls for results; it waits once, at the end.
+The scalars of iterations stay on the device. The host enqueues iterations and polls for results; it waits once, at the
+end.
 """
 
 import operator
@@ -62,26 +63,27 @@ __all__ = [
 
 @square_solver(takes_columns=True)
 def cg(*, flexible=False, pipelined=False, refine=False):
-    """The solution of ``A @ x = b`` for a Hermitian positive definite `A`, by conjugate gradients.
+    """Solve ``A @ x = b`` for a Hermitian positive definite `A` by the conjugate gradient method.
 
     See `scipy.sparse.linalg.cg`. Iterations are those of Hestenes and Stiefel (1952) with the arithmetic of SciPy;
-    sums of products are kept in double precision whatever the dtype is.
+    inner products are always summed in double precision.
 
-    Columns of a `b` of shape (n, k) are solved for at once: `A` is multiplied by all of them in one product, and
-    iterations of a column do nothing once it is done.
+    If `b` has shape (n, k), all columns are solved together: one product multiplies `A` by all of them, and a column
+    that has converged takes no further part.
 
     Parameters
     ----------
     flexible : bool
-        Whether `M` may change from iteration to iteration: each direction is made orthogonal to the one before it
+        Whether `M` may change from iteration to iteration: each direction is then made orthogonal to the previous one
         (Notay 2000).
     pipelined : bool
-        Whether all sums of an iteration are those of one kernel (Ghysels and Vanroose 2014), at the price of three more
+        Whether one kernel computes all sums of an iteration (Ghysels and Vanroose 2014), at the cost of three more
         vectors and a residual that drifts sooner.
     refine : bool
-        Whether iterations have vectors and a matrix of single precision, while the residual and the solution are of
-        double precision: half of the bytes for the same accuracy, if the condition of `A` is below 1e7. Such passes are
-        made until the residual is small enough; the host waits once for each. `callback` is called after each pass.
+        Whether to use iterative refinement: iterations run in single precision, while residual and solution are in
+        double precision. This moves half of the bytes for the same accuracy, if the condition number of `A` is below
+        1e7. Passes are repeated until the residual is small enough; the host waits once per pass. `callback` is called
+        after each pass.
     """
     if flexible + pipelined > 1:
         raise ValueError("flexible and pipelined are True; expected one of them at most")
@@ -90,56 +92,56 @@ def cg(*, flexible=False, pipelined=False, refine=False):
 
 @square_solver(takes_columns=True, needs_adjoint=True)
 def bicg():
-    """The solution of ``A @ x = b`` by biconjugate gradients (Fletcher 1976).
+    """Solve ``A @ x = b`` by the biconjugate gradient method (Fletcher 1976).
 
-    See `scipy.sparse.linalg.bicg`. `A`, and `M` if it is no diagonal, need ``rmatvec`` where they are no sparse arrays;
-    the adjoint of a sparse array is made once a call. `info` is -10 or -11 where a product that is divided by is 0.
-    Columns of `b` are solved for as in `cg`.
+    See `scipy.sparse.linalg.bicg`. `A`, and `M` unless it is diagonal, need ``rmatvec`` if they are not sparse arrays;
+    the adjoint of a sparse array is built once per call. `info` is -10 or -11 after a division by an inner product of
+    0. Columns of `b` are solved as in `cg`.
     """
     return {}
 
 
 @square_solver(takes_columns=True)
 def bicgstab(*, refine=False):
-    """The solution of ``A @ x = b`` by stabilised biconjugate gradients (van der Vorst 1992).
+    """Solve ``A @ x = b`` by the stabilised biconjugate gradient method (van der Vorst 1992).
 
-    See `scipy.sparse.linalg.bicgstab`. `info` is -10 or -11 where a product that is divided by is 0. Columns of `b` are
-    solved for as in `cg`.
+    See `scipy.sparse.linalg.bicgstab`. `info` is -10 or -11 after a division by an inner product of 0. Columns of `b`
+    are solved as in `cg`.
 
     Parameters
     ----------
     refine : bool
-        Whether iterations are of single precision, as in `cg`.
+        Whether iterations run in single precision, as in `cg`.
     """
     return {"refine": refine}
 
 
 @square_solver(takes_columns=True)
 def cgs():
-    """The solution of ``A @ x = b`` by conjugate gradients squared (Sonneveld 1989).
+    """Solve ``A @ x = b`` by the conjugate gradient squared method (Sonneveld 1989).
 
-    See `scipy.sparse.linalg.cgs`. `info` is -10 or -11 where a product that is divided by is 0. Columns of `b` are
-    solved for as in `cg`.
+    See `scipy.sparse.linalg.cgs`. `info` is -10 or -11 after a division by an inner product of 0. Columns of `b` are
+    solved as in `cg`.
     """
     return {}
 
 
 @square_solver(takes_columns=True)
 def tfqmr():
-    """The solution of ``A @ x = b`` by transpose-free quasi-minimal residuals (Freund 1993).
+    """Solve ``A @ x = b`` by the transpose-free quasi-minimal residual method (Freund 1993).
 
-    See `scipy.sparse.linalg.tfqmr`. Iterations are made in pairs, and a callback is called after each pair. `M` stands
-    on the right of `A`, so that residuals are those of the system. Columns of `b` are solved for as in `cg`.
+    See `scipy.sparse.linalg.tfqmr`. Iterations run in pairs, and a callback is called after each pair. `M` is applied
+    from the right, so that residuals are those of the system. Columns of `b` are solved as in `cg`.
     """
     return {"most": 10_000}
 
 
 @square_solver(without=("M",), takes_columns=True, needs_adjoint=True)
 def qmr(*, M1=None, M2=None):
-    """The solution of ``A @ x = b`` by quasi-minimal residuals (Freund and Nachtigal 1994).
+    """Solve ``A @ x = b`` by the quasi-minimal residual method (Freund and Nachtigal 1994).
 
-    See `scipy.sparse.linalg.qmr`. Operators need ``rmatvec`` where they are no sparse arrays. `info` is -10 to -15
-    where a number that is divided by is nearly 0. Columns of `b` are solved for as in `cg`.
+    See `scipy.sparse.linalg.qmr`. Operators need ``rmatvec`` unless they are sparse arrays. `info` is -10 to -15 after
+    a division by a number close to 0. Columns of `b` are solved as in `cg`.
 
     Parameters
     ----------
@@ -153,22 +155,22 @@ def qmr(*, M1=None, M2=None):
 
 @square_solver(without=("atol",), takes_columns=True)
 def minres(*, shift=0.0, refine=False):
-    """The solution of ``(A - shift * I) @ x = b`` for a Hermitian `A` by minimal residuals.
+    """Solve ``(A - shift * I) @ x = b`` for a Hermitian `A` by the minimal residual method.
 
     Paige and Saunders (1975); see `scipy.sparse.linalg.minres`. `A` may be indefinite or singular; `M` is positive
-    definite. Nothing is computed anew after the end but the residual. Columns of `b` are solved for as in `cg`.
+    definite. Only the residual is recomputed at the end. Columns of `b` are solved as in `cg`.
 
     Parameters
     ----------
     rtol : float
-        Iterations end when the residual is so small beside ``norm(A) * norm(x)``, or ``A @ r`` beside
+        Iterations end when the residual is this small relative to ``norm(A) * norm(x)``, or ``A @ r`` relative to
         ``norm(A) * norm(r)``.
     maxiter : int, optional
-        The most iterations: five times n unless given.
+        The maximum number of iterations, five times n unless given.
     shift : float
-        What is subtracted from the diagonal.
+        The number that is subtracted from the diagonal.
     refine : bool
-        Whether iterations are of single precision, as in `cg`; then `rtol` is that of `cg`, too.
+        Whether iterations run in single precision, as in `cg`; `rtol` then also has the meaning that it has in `cg`.
 
     Raises
     ------
@@ -181,29 +183,30 @@ def minres(*, shift=0.0, refine=False):
 
 @square_solver(without=("check_every",))
 def gmres(*, restart=None, callback_type=None, flexible=False):
-    """The solution of ``A @ x = b`` by generalised minimal residuals with restarts (Saad and Schultz 1986).
+    """Solve ``A @ x = b`` by the generalised minimal residual method with restarts (Saad and Schultz 1986).
 
-    See `scipy.sparse.linalg.gmres`. What is enqueued at once is a cycle of `restart` iterations. Vectors are made
-    orthogonal by two passes of classical Gram-Schmidt, each of which is one product with the whole basis; Givens
-    rotations and the triangular system stay on the device. `info` is `maxiter` if there is no solution.
+    See `scipy.sparse.linalg.gmres`. The host enqueues one cycle of `restart` iterations at a time. Vectors are
+    orthogonalised by two passes of classical Gram-Schmidt, each of which is one product with the whole basis; Givens
+    rotations and the triangular system stay on the device. `info` is `maxiter` if the iterations do not converge.
 
     Parameters
     ----------
     restart : int, optional
-        Vectors of the basis: 20 unless given, and at most n. It takes memory for one more than these.
+        The number of basis vectors: 20 unless given, and at most n. Memory is needed for one more.
     maxiter : int, optional
-        The most cycles: ten times n unless given. With a callback of the type "legacy", the most iterations.
+        The maximum number of cycles, ten times n unless given. With a callback of the type "legacy", the maximum number
+        of iterations.
     M : as in `cg`
-        It is applied from the left, and with `flexible` from the right.
+        Applied from the left, or from the right with `flexible`.
     callback : callable, optional
-        Called with what `callback_type` says. The host looks at the state after each cycle, without a wait, so that
-        norms of iterations come when their cycle is over.
+        Called with the argument that `callback_type` selects. The host looks at the state after each cycle, without
+        waiting, so that the norms of iterations arrive when their cycle is over.
     callback_type : {"x", "pr_norm", "legacy"}, optional
-        "x": the solution so far, a `GPUArray`, after each cycle. "pr_norm": the norm of the preconditioned residual in
-        parts of that of `b`, for each iteration. "legacy", unless given: the same, and `maxiter` counts iterations.
+        "x": the solution so far, a `GPUArray`, after each cycle. "pr_norm": the norm of the preconditioned residual
+        relative to that of `b`, for each iteration. "legacy" (the default): the same, but `maxiter` counts iterations.
     flexible : bool
         Whether `M` may change from iteration to iteration (Saad 1993). Norms are then those of the residual itself, and
-        preconditioned vectors are kept besides the basis.
+        preconditioned vectors are kept in addition to the basis.
     """
     kind = callback_type or "legacy"
     if kind not in ("x", "pr_norm", "legacy"):
@@ -219,26 +222,26 @@ def gmres(*, restart=None, callback_type=None, flexible=False):
 
 @square_solver(without=("check_every",))
 def gcrotmk(*, m=20, k=None, CU=None, discard_C=False, truncate="oldest"):
-    """The solution of ``A @ x = b`` by the flexible GCROT(m, k) (Hicken and Zingg 2010).
+    """Solve ``A @ x = b`` by the flexible GCROT(m, k) method (Hicken and Zingg 2010).
 
-    See `scipy.sparse.linalg.gcrotmk`. A cycle is `m` iterations of flexible GMRES, orthogonal to the images of `k`
-    directions that are kept from the cycles before. `M` may change from iteration to iteration. A callback is called
-    after each cycle. `info` is `maxiter` if there is no solution.
+    See `scipy.sparse.linalg.gcrotmk`. A cycle has `m` iterations of flexible GMRES, orthogonal to the images of `k`
+    directions that are kept from earlier cycles. `M` may change from iteration to iteration. A callback is called after
+    each cycle. `info` is `maxiter` if the iterations do not converge.
 
     Parameters
     ----------
     maxiter : int, optional
-        The most cycles: 1000 unless given.
+        The maximum number of cycles, 1000 unless given.
     m : int
-        Iterations of a cycle.
+        The number of iterations per cycle.
     k : int, optional
-        Directions that are kept: `m` unless given.
+        The number of directions to keep, `m` unless given.
     CU : None
-        Directions of other systems are not taken.
+        Directions of other systems are not supported.
     discard_C : bool
-        Nothing is returned of directions; for programs written for SciPy.
+        Accepted for programs written for SciPy; directions are never returned.
     truncate : "oldest"
-        Which direction makes room for a new one.
+        Which direction is dropped for a new one.
 
     Raises
     ------
@@ -259,9 +262,9 @@ def gcrotmk(*, m=20, k=None, CU=None, discard_C=False, truncate="oldest"):
 @converts(A=as_operand, damp=as_float, atol=as_float, btol=as_float, conlim=as_float, iter_lim=as_integer, mode=as_text)
 def lsqr(A, b, damp=0.0, atol=1e-6, btol=1e-6, conlim=1e8, iter_lim=None, show=False, calc_var=False, x0=None, *,
          mode="auto"):  # fmt: skip
-    """The `x` for which ``norm(b - A @ x)**2 + norm(damp * (x - x0))**2`` is least (Paige and Saunders 1982).
+    """Minimise ``norm(b - A @ x)**2 + norm(damp * (x - x0))**2`` over `x` (Paige and Saunders 1982).
 
-    See `scipy.sparse.linalg.lsqr`. `A` may have any shape; operators need ``rmatvec`` where they are no sparse arrays.
+    See `scipy.sparse.linalg.lsqr`. `A` may have any shape; operators need ``rmatvec`` unless they are sparse arrays.
     The host waits once, at the end.
 
     Parameters
@@ -269,22 +272,22 @@ def lsqr(A, b, damp=0.0, atol=1e-6, btol=1e-6, conlim=1e8, iter_lim=None, show=F
     A, b, x0, mode : as in `cg`
     damp : float
     atol, btol : float
-        Iterations end when the residual, or that of the normal equations, is as small as relative errors of these sizes
+        Iterations end when the residual, or that of the normal equations, is as small as relative errors of this size
         in `A` and `b` would make it.
     conlim : float
-        Iterations end when the condition of `A` seems to be larger.
+        Iterations end when the estimated condition number of `A` is larger.
     iter_lim : int, optional
-        The most iterations: twice the number of columns unless given.
+        The maximum number of iterations, twice the number of columns unless given.
     show, calc_var : bool
-        False: nothing is printed, and no variances are estimated.
+        Must be False: nothing is printed, and no variances are estimated.
 
     Returns
     -------
     x : GPUArray
     istop : int
         0: the solution is the start, or zeros for a `b` of zeros without `damp`; 1: a solution; 2: a least-squares
-        solution; 3: `conlim`; 4 to 6: as 1 to 3, to the last bit; 7: `iter_lim`, or numbers that are not finite. The
-        least of those that hold.
+        solution; 3: `conlim`; 4 to 6: as 1 to 3, to machine precision; 7: `iter_lim`, or numbers that are not finite.
+        The smallest that applies.
     itn, r1norm, r2norm, anorm, acond, arnorm, xnorm
         The number of iterations, and estimates of norms; see SciPy.
     var : GPUArray
@@ -305,11 +308,11 @@ def lsqr(A, b, damp=0.0, atol=1e-6, btol=1e-6, conlim=1e8, iter_lim=None, show=F
 
 @converts(A=as_operand, damp=as_float, atol=as_float, btol=as_float, conlim=as_float, maxiter=as_integer, mode=as_text)
 def lsmr(A, b, damp=0.0, atol=1e-6, btol=1e-6, conlim=1e8, maxiter=None, show=False, x0=None, *, mode="auto"):
-    """The `x` for which ``norm(b - A @ x)**2 + norm(damp * (x - x0))**2`` is least (Fong and Saunders 2011).
+    """Minimise ``norm(b - A @ x)**2 + norm(damp * (x - x0))**2`` over `x` (Fong and Saunders 2011).
 
-    See `scipy.sparse.linalg.lsmr`, and `lsqr` for the parameters. `maxiter` is the smaller number of rows and columns
-    unless given. Unlike those of `lsqr`, residuals of the normal equations become no larger. The host waits once,
-    at the end.
+    See `scipy.sparse.linalg.lsmr`, and `lsqr` for the parameters. `maxiter` is by default the smaller of the numbers of
+    rows and columns. Unlike in `lsqr`, the residuals of the normal equations never increase. The host waits once, at
+    the end.
 
     Returns
     -------
@@ -328,7 +331,7 @@ def lsmr(A, b, damp=0.0, atol=1e-6, btol=1e-6, conlim=1e8, maxiter=None, show=Fa
 
 
 def _least_squares(method, A, b, damp, atol, btol, conlim, maxiter, x0, mode):
-    """The solution, SciPy's reason for the end, and what else is known."""
+    """The solution, SciPy's reason for the end, and further results."""
     options = check_options(0.0, atol, maxiter, None, mode, False, None)
     x, [found] = run(method, A, b, x0, None, None, True, options, damp=damp, btol=btol, conlim=conlim or 0)
     return x, int(found["scalars"]["istop"]) if found["reason"] == "converged" else 7, found
@@ -336,11 +339,11 @@ def _least_squares(method, A, b, damp, atol, btol, conlim, maxiter, x0, mode):
 
 @converts(A=as_matrix, power=as_integer)
 def matrix_power(A, power):
-    """The product of `power` times `A`: a new sparse array; waits for the numbers of elements.
+    """`A` to the power of `power`: a new sparse array; waits for the numbers of elements.
 
-    The result has the format of products, for a `power` of 0 (the identity) or 1 (a copy) that of `A`. A `TypeError`
-    unless `A` is square, a `ValueError` for a negative `power`. The binary digits of `power` say what is multiplied
-    (Knuth, section 4.6.3).
+    The result has the format of products, or that of `A` for a `power` of 0 (the identity) or 1 (a copy). Raises
+    `TypeError` unless `A` is square, and `ValueError` for a negative `power`. Uses binary exponentiation (Knuth,
+    section 4.6.3).
     """
     power = operator.index(power)
     if A.shape[0] != A.shape[1]:

@@ -1,7 +1,7 @@
-"""Auto-tuning: keep variants, choose by measuring, keep the result.
+"""Auto-tuning: write variants of a kernel, choose by measurement, and keep the result.
 
-A search tries configurations of a space, checks that each computes what it should, and times it. Results are stored
-and found again at launch. Everything works on a GPU and on the virtual GPU, whose results are never mixed.
+A search tries configurations of a space, checks that each computes the right result, and times it. Results are stored
+and looked up at launch. Everything works on real GPUs and on the virtual GPU, whose results are never mixed.
 
 >>> import rtcg.autoinit
 >>> from rtcg import tune
@@ -44,7 +44,7 @@ __all__ = [
 
 @_converts(value=_as_number)
 def log2(value):
-    """Return the whole part of the logarithm to base 2, as a bucket for sizes."""
+    """Return the integer part of the logarithm to base 2, as a bucket for sizes."""
     return int(value).bit_length() - 1
 
 

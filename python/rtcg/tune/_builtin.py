@@ -1,4 +1,4 @@
-"""Tuning of the kernels behind arrays: tiles, splits, threads and routes that rules choose are measured instead."""
+"""Tuning of the kernels behind array operations: measures tiles, splits, threads and algorithms instead of rules."""
 
 import os
 
@@ -13,36 +13,36 @@ from rtcg.tune._store import as_store, store as default_store
 
 @converts(function=as_callable, rtol=as_float, atol=as_float, store=as_store, threads=as_integer)
 def builtin(function, *, budget="30 s", only=None, verify=None, rtol=None, atol=None, store=None, threads=1, **options):
-    """Tune what the kernels behind a call of arrays leave open, and have later calls follow it.
+    """Tune the choices that array operations in a call leave open, and make later calls use them.
 
-    Calls the function once to see which decisions it meets, such as the tile of a matrix product, and searches each of
-    them with the function itself. Later calls in this process and in others take what was found, for problems of this
-    size (most sizes count by the next power of two) on this kind of device.
+    Calls the function once to find the decisions that it encounters, such as the tile of a matrix product, and searches
+    each of them with the function itself. Later calls in this process and in others use the results, for problems of
+    this size (most sizes are rounded up to the next power of two) on this kind of device.
 
     Parameters
     ----------
     function : callable
-        Takes nothing, and returns arrays that do not depend on the choice, such as ``lambda: a @ b``.
+        Takes no arguments, and returns arrays that do not depend on the choice, such as ``lambda: a @ b``.
     budget : str or float
-        Of each decision, as for :func:`search`.
+        The budget of each decision, as for :func:`search`.
     only : str or sequence of str, optional
-        Names of decisions, or the beginnings of names, such as ``"matmul"``.
+        Names of decisions, or prefixes of names, such as ``"matmul"``.
     verify, rtol, atol
-        What the function returns when it is right: arrays, or a function that returns them. By default what it returns
-        before. A choice with another result is never taken.
+        The expected result: arrays, or a function that returns them. By default the result before tuning. A choice with
+        another result is never used.
     store : Store, optional
-        Where results are kept; only those of the default store are followed.
+        The store of the results; later calls use only those of the default store.
     threads : int, optional
-        Threads that compile ahead; by default the call compiles when it is made. On more than one, the function is
-        called on these threads too, without launches of arrays' kernels: it must consist of array operations that
-        change nothing in place, and its results are allocated on each thread.
+        Threads that compile in advance; by default each call compiles when needed. With more than one, the function is
+        also called on these threads, without launches of array kernels: it must consist of array operations that change
+        nothing in place, and its results are allocated on each thread.
     **options
         ``strategy``, ``seed``, ``observers``, ``progress``.
 
     Returns
     -------
     dict
-        A :class:`Report` for each decision and problem that had a choice, by its name and problem.
+        A :class:`Report` for each decision and problem with more than one choice, by name and problem.
 
     Notes
     -----
@@ -97,7 +97,7 @@ def describe(decision):
 
 
 class _DecisionSpace:
-    """The choices that kernels can run with, in place of a declared space."""
+    """The choices of a decision, in place of a declared space."""
 
     def __init__(self, table):
         self._table = table
@@ -111,7 +111,7 @@ class _DecisionSpace:
 
 
 class _DecisionTarget(CallableTarget):
-    """A call under a forced choice."""
+    """A call with a forced choice."""
 
     def __init__(self, decision, function, verify, rtol, atol, compiles_ahead):
         self._decision, self._compiles_ahead = decision, compiles_ahead
@@ -119,7 +119,7 @@ class _DecisionTarget(CallableTarget):
         super().__init__(function, verify, rtol, atol, None)
 
     def compile(self, config):
-        """Compiles on the search's threads, so that the call finds its kernels. What is wrong shows when it is made."""
+        """Compile on the search's threads, so that the call finds its kernels. Errors appear when the call is made."""
         if not self._compiles_ahead:
             return
         self._context.push()
@@ -140,7 +140,7 @@ class _DecisionTarget(CallableTarget):
 
 
 def tune_families(families, budget, only=None, matching=None, store=None):
-    """Tune the usual calls of these families, a line for each decision: what is chosen, and the ratio to the rule."""
+    """Tune the usual calls of these families, and print for each decision the choice and its ratio to the rule."""
     import rtcg.autoinit  # noqa: F401
     from rtcg import driver
     from rtcg.tune._builtin_workloads import workloads
@@ -181,7 +181,7 @@ def list_decisions(families, only=None):
 
 
 def publish(store, folder, version, keep=10):
-    """Write the results of decisions into files named after them, the chosen one and the best of each problem."""
+    """Write the results of decisions to files named after them: the chosen one and the best for each problem."""
     import tempfile
     from pathlib import Path
 

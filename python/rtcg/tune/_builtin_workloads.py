@@ -1,4 +1,4 @@
-"""What ``python -m rtcg tune builtin`` measures: calls of arrays by families, of usual sizes for the device."""
+"""The workloads of ``python -m rtcg tune builtin``: array calls by families, of usual sizes for the device."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ FAMILIES = ("matmul", "einsum", "reduce", "scan", "sort", "fft", "linalg")
 
 
 def workloads(family, is_virtual):
-    """``(name, function, options)`` of each call of a family; arrays are made when one is asked for."""
+    """``(name, function, options)`` of each call of a family; arrays are created when a call is requested."""
     return {
         "matmul": _products, "reduce": _reductions, "scan": _scans, "sort": _sorts, "fft": _transforms,
         "linalg": _factorizations, "einsum": _contractions,

@@ -1,4 +1,4 @@
-"""Arguments of calls that are tuned: what identifies them, and what searches and other processes take of them."""
+"""Arguments of tuned calls: their identity, and their copies for searches and other processes."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from rtcg.tune._images import HostImage, Image, image_of
 
 
 def identity_of(value):
-    """What tells two arguments of the problem apart."""
+    """The properties that distinguish two arguments of the problem."""
     value = image_of("", value)
     if hasattr(value, "shape") and np.ndim(value):
         return str(value.dtype), tuple(value.shape)
@@ -21,14 +21,14 @@ def scalar_values(bound):
 
 
 def plain_argument(name, argument):
-    """An argument without `driver.In`, `Out` or `InOut` around it; of a texture or surface its image."""
+    """An argument without `driver.In`, `Out` or `InOut` around it; the image of a texture or surface."""
     from rtcg import driver
 
     return image_of(name, argument.array if isinstance(argument, driver.ArgumentHandler) else argument)
 
 
 def contents_of(argument):
-    """An argument as functions of the host take it: a copy of an array's elements, or a scalar."""
+    """An argument for host functions: a copy of an array's elements, or a scalar."""
     if not (hasattr(argument, "shape") and np.ndim(argument)):
         return argument
     copied = on_host("", argument)
@@ -36,7 +36,7 @@ def contents_of(argument):
 
 
 def on_host(name, argument):
-    """An argument as it can be sent to another process."""
+    """An argument in a form that can be sent to another process."""
     if isinstance(argument, Image):
         return argument.to_host()
     if isinstance(argument, (np.ndarray, np.generic, int, float, complex)):
@@ -49,7 +49,7 @@ def on_host(name, argument):
 
 
 def check_free_memory(name, arguments, written):
-    """Refuse arguments whose copies the device has no memory for."""
+    """Refuse arguments if the device has no memory for their copies."""
     from rtcg import driver
 
     needed = sum(argument.nbytes for place, argument in enumerate(arguments) if hasattr(argument, "nbytes")

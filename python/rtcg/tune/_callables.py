@@ -1,4 +1,4 @@
-"""Tuning of anything that can be called: functions that enqueue work, functions that measure themselves."""
+"""Tuning of any callable: functions that enqueue work, and functions that measure themselves."""
 
 import numpy as np
 
@@ -15,17 +15,17 @@ _MAX_CAPTURED = 32
 
 @converts(space=as_space, measure=as_callable)
 def search(space, measure, **options):
-    """Search a space with a function that measures.
+    """Search a space with a function that does the measurements.
 
     Parameters
     ----------
     space : Space
     measure : callable
-        ``measure(**config)`` returns a score, the lower the better. One that raises is a failure, and the search goes
-        on.
+        ``measure(**config)`` returns a score; lower is better. An exception counts as a failed trial, and the search
+        goes on.
     **options
         ``budget``, ``strategy``, ``seed``, ``default``, ``incumbents``, ``observers``, ``progress``; ``maximize=True``
-        where more is better.
+        if higher is better.
 
     Returns
     -------
@@ -44,21 +44,20 @@ def search(space, measure, **options):
 
 @converts(function=as_callable, space=as_space, rtol=as_float, atol=as_float, cold=as_flag)
 def tune_callable(function, space, *, verify=None, rtol=None, atol=None, cold=False, **options):
-    """Search for the configuration with which ``function(**config)`` takes the least time on the device.
+    """Search for the configuration for which ``function(**config)`` takes the least time on the device.
 
     Parameters
     ----------
     function : callable
-        Enqueues work in the current context: several kernels, array expressions. What it returns is compared with
-        `verify`.
+        Enqueues work in the current context: several kernels, array expressions. Its result is compared with `verify`.
     space : Space
     verify : callable, array or sequence of arrays, optional
         The expected result, or a function without arguments that returns it; by default the result of the default
         configuration. If `function` returns None, nothing is compared.
     cold : bool
-        Whether each timed call begins with cold caches, as for :meth:`Kernel.tune`.
+        Whether each timed call starts with cold caches, as for :meth:`Kernel.tune`.
     **options
-        As for :func:`search`; ``objective``, ``maximize``, ``bytes`` and ``flops`` (numbers) as for
+        As for :func:`search`, and ``objective``, ``maximize``, ``bytes`` and ``flops`` (numbers) as for
         :meth:`Kernel.tune`.
 
     Returns
@@ -124,7 +123,7 @@ class CallableTarget:
                 compare_results(f"result {place}", _on_host(result), _on_host(expected), *self._tolerance)
 
     def _call(self, launches):
-        """Calls the function so many times; what the last one returned."""
+        """Call the function `n` times; returns the last result."""
         for _ in range(launches - 1):
             self._function(**self._config)
         return self._function(**self._config)
@@ -133,12 +132,12 @@ class CallableTarget:
         return self._timer.time(launches, self._call)
 
     def window_kind(self):
-        """How the windows of the present configuration are timed."""
+        """How the windows of the current configuration are timed."""
         return self._timer.window
 
 
 def as_expected(verify):
-    """The arrays that `verify` is or returns; TypeError where they have no numbers."""
+    """The arrays that `verify` is or returns; raises TypeError if they have no numbers."""
     expected = _results(verify() if callable(verify) else verify)
     for place, array in enumerate(expected):
         if (array if hasattr(array, "dtype") else np.asarray(array)).dtype.kind in "OSU":
@@ -147,7 +146,7 @@ def as_expected(verify):
 
 
 def require_alike(expected, results):
-    """Raise ValueError where the reference is of another number of arrays, or of other shapes, than the results."""
+    """Raise ValueError if the reference and the results differ in the number of arrays or in shapes."""
     if len(expected) != len(results):
         raise ValueError(f"verify gives {len(expected)} results; expected {len(results)}")
     for place, (array, result) in enumerate(zip(expected, results, strict=True)):
@@ -156,7 +155,7 @@ def require_alike(expected, results):
 
 
 def _results(results):
-    """What a function returned as a list; nothing of None."""
+    """The result of a function as a list, which is empty for None."""
     if results is None:
         return []
     return list(results) if isinstance(results, (tuple, list)) else [results]
@@ -167,7 +166,7 @@ def _on_host(result):
 
 
 def _is_surely_close(result, expected, rtol, atol):
-    """Whether two arrays on the device agree, as the device compares them. A large array is not copied for that."""
+    """Whether two device arrays agree, compared on the device so that large arrays are not copied."""
     import rtcg.numpy as xp
 
     is_comparable = all(hasattr(array, "gpudata") and array.size > 1 << 16 for array in (result, expected))

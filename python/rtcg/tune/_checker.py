@@ -1,7 +1,7 @@
-"""Checks candidates on the virtual GPU: memory errors, uninitialised reads, races, divergent barriers.
+"""Check candidates on the virtual GPU: memory errors, uninitialised reads, races, divergent barriers.
 
-The virtual device and its checks belong to a process of their own, whatever device the search runs on: there every
-candidate is compiled for the virtual GPU and launched once on the arrays of a small problem.
+The virtual device and its checks run in a separate process, whatever device the search runs on. There, every candidate
+is compiled for the virtual GPU and launched once on the arrays of a small problem.
 """
 
 import dataclasses
@@ -28,7 +28,7 @@ _SLOWDOWN = 30
 
 @dataclasses.dataclass(frozen=True)
 class CheckedLaunch:
-    """What the checking process compiles and launches."""
+    """The kernel and arguments that the checking process compiles and launches."""
 
     name: str
     source: str
@@ -42,7 +42,7 @@ class CheckedLaunch:
 
 
 class CandidateChecker:
-    """Launches configurations in checked mode, in a process with a virtual GPU.
+    """Launch configurations in checked mode, in a process with a virtual GPU.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class CandidateChecker:
     make_launch : callable
         ``make_launch(config)`` is the :class:`CheckedLaunch` of a configuration.
     timeout : float
-        Seconds that an unchecked candidate may take.
+        The seconds that an unchecked candidate may take.
     candidates : {"all", "finalists"}
         Which candidates a search checks.
     """
@@ -72,7 +72,7 @@ class CandidateChecker:
         )
 
     def check(self, config):
-        """Launch a configuration once; raise CandidateError of kind ``"correctness"`` where something is found."""
+        """Launch a configuration once; raise CandidateError of kind ``"correctness"`` if there is a finding."""
         launch = self._make_launch(config)
         try:
             self._worker._call("check", launch)
@@ -84,7 +84,7 @@ class CandidateChecker:
             raise CandidateError(error.kind, f"cannot be checked on the virtual GPU: {error.message}") from error
 
     def require_clean(self, default):
-        """Raise CandidateError where the default configuration has a finding, so that it is no reference."""
+        """Raise CandidateError if the default configuration has a finding, so that it cannot be the reference."""
         try:
             self.check(default)
         except CandidateError as error:
@@ -98,7 +98,7 @@ class CandidateChecker:
 
 
 class CheckingRunner:
-    """The other side of :class:`CandidateChecker`: runs in the process that has the checks."""
+    """The other side of :class:`CandidateChecker`, in the process that has the checks."""
 
     def __init__(self, arguments, written):
         from rtcg import driver
@@ -140,7 +140,7 @@ def _compile(launch):
 
 
 def parse_checks(checks):
-    """The checks that a text asks for; ``"all"`` is all of `CHECKS`."""
+    """The checks that a text names; ``"all"`` means all of `CHECKS`."""
     expected = f"expected 'all', or names of {', '.join(CHECKS)}, such as 'memory,race'"
     if not isinstance(checks, str):
         raise TypeError(f"check is {shown(checks)}; {expected}")
@@ -166,7 +166,7 @@ def require_small(arguments, names):
 
 
 def with_checks(target, checker):
-    """A search's target whose candidates are checked too; the target itself where there is no checker."""
+    """A search target that also checks candidates; the target itself if there is no checker."""
     if checker is None:
         return target
     return (_CheckedTarget if checker.candidates == "all" else _TargetWithCheckedFinalists)(target, checker)
@@ -202,6 +202,6 @@ class _CheckedTarget:
 
 
 def describe_findings(found):
-    """The first finding: what, by which threads, in which line of the kernel; and how many more there are."""
+    """A description of the first finding, with its threads and source line, and the number of further ones."""
     more = f"\n{len(found) - 1} more findings" if len(found) > 1 else ""
     return f"{found[0]['kind']}: {found[0]['message'].strip()}{more}"

@@ -1,4 +1,4 @@
-"""``python -m rtcg tune``: shows, moves and thins out the results of searches."""
+"""``python -m rtcg tune``: show, move and prune the results of searches."""
 
 import argparse
 import os

@@ -1,4 +1,4 @@
-"""A matrix product, tuned: what ``python -m rtcg tune demo`` shows."""
+"""A tuned matrix product, which ``python -m rtcg tune demo`` shows."""
 
 import numpy as np
 
@@ -52,7 +52,7 @@ def product_kernel():
 
 
 def main(size, budget, picture):
-    """Tune the product for matrices of `size` rows, print the report and save the picture."""
+    """Tune the product for matrices with `size` rows, print the report and save the plot."""
     import rtcg.autoinit  # noqa: F401
     import rtcg.numpy as xp
     from rtcg import driver

@@ -1,4 +1,4 @@
-"""Tuning of generated kernels and of plain functions: what is free is the launch."""
+"""Tuning of generated kernels and plain functions, in which only the launch is free."""
 
 import numpy as np
 
@@ -18,17 +18,17 @@ def tune(target, *args, **options):
     Parameters
     ----------
     target : ElementwiseKernel, ReductionKernel, Function, Kernel or callable
-        A generated kernel then uses the result for arrays of about this size, in this process and in later ones. Of a
-        plain function of a module, block and grid are chosen. A callable needs ``space=``.
+        A generated kernel then uses the result for arrays of about this size, in this process and in later ones. For a
+        plain function of a module, block and grid are tuned. A callable needs ``space=``.
     *args
         The arguments of a call. Arrays that a kernel writes are restored.
     size : int or tuple of int
-        For a plain function: how many threads the problem has, along each dimension.
+        For a plain function: the number of threads of the problem along each dimension.
     budget : str or float
-        ``"10 s"``, ``"50 evaluations"``; 10 seconds, if it is not given.
+        ``"10 s"``, ``"50 evaluations"``; 10 seconds by default.
     check, check_candidates, check_arguments, timeout
-        For a plain function and a `Kernel`, as for :meth:`Kernel.tune`: candidates are launched in checked mode too.
-        The grid of a plain function stays that of `size`.
+        For a plain function and a `Kernel`, as for :meth:`Kernel.tune`: candidates are also launched in checked mode.
+        The grid of a plain function remains that of `size`.
     **options
         ``strategy``, ``seed``, ``verify``, ``rtol``, ``atol``, ``progress``, ``observers``, ``cold``, ``objective``,
         ``maximize``, ``bytes``, ``flops``: as for :meth:`Kernel.tune`.
@@ -36,7 +36,7 @@ def tune(target, *args, **options):
     Returns
     -------
     Report
-        Of a plain function, ``report.launch`` has the keywords ``block`` and ``grid``.
+        For a plain function, ``report.launch`` has the keywords ``block`` and ``grid``.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def _arrays(args):
 
 
 def stored_launches(kernel, n_elements):
-    """Where results of a generated kernel are kept: by its source, and the power of two of its elements."""
+    """The store of a generated kernel's results: by its source, and its number of elements as a power of two."""
     source = kernel.get_source()
     space = _ELEMENTWISE_SPACE if hasattr(kernel, "arguments") else _REDUCTION_SPACE
     key = _native.TuningKernelKey(kernel.name, source, [], list(space.names))
@@ -130,7 +130,7 @@ def _tune_generated(kernel, space, args, options):
 
 
 class _GeneratedTarget:
-    """Verifies with restored arrays, and times without restoring."""
+    """A target that verifies with restored arrays, and times without restoring them."""
 
     def __init__(self, run, restored, default, options):
         from rtcg.tune._callables import CallableTarget
@@ -202,7 +202,7 @@ def _tune_function(
 
 
 def _function_checker(function, args, launch, checks, candidates, small, timeout):
-    """What launches a plain function in checked mode, on the arguments of a small problem."""
+    """The checker that launches a plain function in checked mode, on the arguments of a small problem."""
     from rtcg.tune._call_arguments import on_host, plain_argument
     from rtcg.tune._checker import CandidateChecker, CheckedLaunch, require_small
 

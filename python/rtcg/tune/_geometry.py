@@ -1,4 +1,4 @@
-"""What the values of a configuration become: macros of the source, and grid, block and shared memory."""
+"""The effects of a configuration's values: macros of the source, and grid, block and shared memory."""
 
 import numpy as np
 
@@ -20,7 +20,7 @@ def expressions_of(what, parts):
 
 
 def macros_of(name, value):
-    """A parameter's value as definitions of macros, one for each part of a tuple."""
+    """The macro definitions for a parameter's value, one for each part of a tuple."""
     if isinstance(value, tuple):
         return [f"{name}_{place} {_literal(item)}" for place, item in enumerate(value)]
     return [f"{name} {_literal(value)}"]
@@ -31,7 +31,7 @@ def _literal(value):
 
 
 def evaluated(part, expressions, known):
-    """The numbers of `part` (block, grid or shared) where names have the values in `known`."""
+    """The numbers of `part` (block, grid or shared) for names with the values in `known`."""
     numbers = []
     for expression in expressions:
         number = expression(known) if isinstance(expression, _native.Expression) else expression

@@ -1,4 +1,4 @@
-"""Textures and surfaces as arguments of tuned kernels: contents, copies, and the same in another process."""
+"""Textures and surfaces as arguments of tuned kernels: contents, copies, and their counterparts in another process."""
 
 import dataclasses
 
@@ -14,7 +14,7 @@ _DTYPES = {
 
 @dataclasses.dataclass
 class HostImage:
-    """A texture or surface that can be sent to another process: contents, flags of the array, how it is sampled."""
+    """A texture or surface that can be sent to another process: contents, flags of the array, and sampling."""
 
     contents: np.ndarray
     flags: int
@@ -24,11 +24,11 @@ class HostImage:
 
     @property
     def nbytes(self):
-        """Bytes of the contents."""
+        """The size of the contents in bytes."""
         return self.contents.nbytes
 
     def on_device(self):
-        """The texture or surface, in an array of its own."""
+        """The texture or surface, in a new array."""
         from rtcg import driver
 
         descr = driver.ArrayDescriptor3D()
@@ -44,7 +44,7 @@ class HostImage:
 class Image:
     """A texture (with `sampling`) or a surface over an array on the device.
 
-    `shape` is (depth, height, width, channels), without axes that the array has not.
+    `shape` is (depth, height, width, channels), without the axes that the array lacks.
     """
 
     def __init__(self, array, sampling, handle=None):
@@ -86,22 +86,22 @@ class Image:
         return contents
 
     def set(self, contents):
-        """Fill the array with the contents of another image, or of a NumPy array."""
+        """Fill the array with the contents of another image or of a NumPy array."""
         self._copy(np.ascontiguousarray(contents.get() if isinstance(contents, Image) else contents), True)
 
     def copy(self):
-        """The same over a new array."""
+        """A copy over a new array."""
         return self.to_host().on_device()
 
     def to_host(self):
-        """What can be sent to another process."""
+        """A copy that can be sent to another process."""
         descr = self._descr
         extents = (descr.width, descr.height, descr.depth)
         return HostImage(self.get(), int(descr.flags), extents, descr.num_channels, self.sampling)
 
 
 def image_of(name, argument):
-    """The :class:`Image` of a texture or surface object; other arguments as they are."""
+    """The :class:`Image` of a texture or surface object; other arguments unchanged."""
     from rtcg import driver
 
     if isinstance(argument, driver.SurfaceObject):

@@ -37,7 +37,7 @@ _auto_options = []
 
 @contextlib.contextmanager
 def auto(**options):
-    """Inside this context, a tuned kernel searches when it is called for a problem without a result of its own.
+    """Make tuned kernels search, inside this context, when they are called for a problem without a result of its own.
 
     Parameters
     ----------
@@ -52,49 +52,49 @@ def auto(**options):
 
 
 class Kernel(_native.TunedCall):
-    """A kernel whose source has tunable parameters; a call launches the best known configuration.
+    """A kernel with tunable parameters in its source; a call launches the best known configuration.
 
     Parameters
     ----------
     source : str, syntax tree or callable
         CUDA source or a tree (``rtcg.cgen``) in which the parameters are macros (a tuple is ``name_0``, ``name_1``,
-        ...), or a function that is given a configuration as keywords and returns source: text, or anything with
-        ``str()``, such as a template or a tree. Parameters that transformations of a tree name
+        ...), or a function that takes a configuration as keywords and returns source: text, or anything with ``str()``,
+        such as a template or a tree. Parameters named by transformations of a tree
         (:func:`rtcg.cgen.transform.parameters`) are added to the space, unless it has them.
     name : str
-        The kernel's name in the source.
+        The name of the kernel in the source.
     space : Space
     block, grid : tuple of int or str
-        Expressions over parameters of the space, scalar arguments and values of the problem.
+        Expressions of parameters of the space, scalar arguments and values of the problem.
     shared : int or str
         Bytes of dynamic shared memory.
     problem : sequence of str, or dict
-        What decides which result applies: names of the kernel's parameters (a scalar counts by its value, an array by
-        its dtype and shape, a texture or surface by those of its texels), or of other values that calls are given as
-        keywords. A dictionary has values that are literals of the source, such as ``{"width": 2048}``: with `identity`,
-        a result for one of them is found for others.
+        The problem, which determines the applicable result: names of the kernel's parameters (a scalar counts by its
+        value, an array by its dtype and shape, a texture or surface by those of its texels), or of other values that
+        calls pass as keywords. A dictionary has values that are literals of the source, such as ``{"width": 2048}``:
+        with `identity`, a result for one of them is also found for others.
     bucket : dict, optional
-        A function for a value of the problem, so that near ones share a result: ``{"n": tune.log2}``.
+        A function for each value of the problem, so that similar ones share a result: ``{"n": tune.log2}``.
     default : dict, optional
-        The configuration where nothing is known; by default the first value of each parameter.
+        The configuration to use without any result; by default the first value of each parameter.
     mutates : sequence of str, optional
         The arrays that the kernel writes; by default those whose pointers are not const.
     options, include_dirs, no_extern_c
         As for :func:`rtcg.compiler.compile`.
     constants : dict, optional
-        NumPy arrays by the names of ``__constant__`` (or ``__device__``) variables, which they fill.
+        NumPy arrays that fill ``__constant__`` (or ``__device__``) variables, by name.
     wisdom : path or sequence of path, optional
         Folders with results, searched before the user's own.
     store : Store, optional
-        Where results are kept; by default :func:`rtcg.tune.store`.
+        The store of the results; by default :func:`rtcg.tune.store`.
     identity : str, optional
-        What stands for the source in the store; by default the source of the default configuration. Sources that differ
-        by literals, such as sizes, share results if they state the same text: that of their template.
+        The text that identifies the source in the store; by default the source of the default configuration. Sources
+        that differ only in literals, such as sizes, share results if they give the same text: that of their template.
 
     Notes
     -----
-    Arguments may be textures of arrays (:func:`rtcg.driver.texture_object`) and surfaces. Searches copy them as they
-    copy arrays; surfaces count as written, and functions for `verify` are given their texels.
+    Arguments may be textures of arrays (:func:`rtcg.driver.texture_object`) and surfaces. Searches copy them like
+    arrays; surfaces count as written, and functions for `verify` receive their texels.
 
     ``kernel(*args, **values)`` takes the kernel's arguments, by position or by name, and values of the problem. It does
     not wait. It uses the stored result for this device and problem, else the nearest one, else the default; it never
@@ -154,7 +154,7 @@ class Kernel(_native.TunedCall):
     # What a configuration is.
 
     def source(self, config=None):
-        """Return ``(source, options)`` that a configuration is compiled from; of the default one, if none is given."""
+        """The ``(source, options)`` that a configuration is compiled from; by default the default configuration."""
         config = self.default if config is None else config
         options = self._compile_settings[0]
         text, defined = self._source, config
@@ -169,7 +169,7 @@ class Kernel(_native.TunedCall):
         return Source(text, f'{macros}#line 1 "{self.name}"\n{text}', self.name, text), options
 
     def compile(self, config):
-        """Compile a configuration for the current device; return the binary with its source and options."""
+        """Compile a configuration for the current device; returns the binary with its source and options."""
         from rtcg.compiler import _CompileSettings
 
         source, options = self.source(config)
@@ -179,13 +179,13 @@ class Kernel(_native.TunedCall):
         return binary, getattr(source, "_compiled_text", None) or str(source), tuple(options or ())
 
     def candidate(self, config, values):
-        """Compile a configuration; return it with its launch geometry for these values."""
+        """Compile a configuration; returns it with its launch geometry for these values."""
         binary, source, options = self.compile(config)
         block, grid, shared = self.geometry(config, values)
         return Candidate(binary, self.name, source, options, block, grid, shared, self._constants)
 
     def _checked_launch(self, config, values):
-        """What the process that checks compiles and launches."""
+        """The launch that the checking process compiles and runs."""
         options, include_dirs, no_extern_c = self._compile_settings
         source, _ = self.source(config)
         text = getattr(source, "_compiled_text", None) or str(source)
@@ -196,7 +196,7 @@ class Kernel(_native.TunedCall):
         )
 
     def geometry(self, config, values):
-        """Return ``(block, grid, shared)`` of a configuration where names have these values."""
+        """The ``(block, grid, shared)`` of a configuration for these values of names."""
         known = self._literals | values | config
         block, grid, shared = (evaluated(part, self._geometry[part], known) for part in ("block", "grid", "shared"))
         return block + (1,) * (3 - len(block)), grid, shared[0]
@@ -204,7 +204,7 @@ class Kernel(_native.TunedCall):
     # Calls.
 
     def _launch(self, args, values):
-        """Launch; return what the native class needs to do it again by itself."""
+        """Launch; returns the data with which the native class can repeat the launch."""
         from rtcg.driver import Context
 
         stream = {"stream": values.pop("stream")} if "stream" in values else {}
@@ -225,7 +225,7 @@ class Kernel(_native.TunedCall):
         return function, block, grid, shared, order, [places[name] for name in deciding]
 
     def _bind(self, names, args, values):
-        """``({name: value}, [place, ...])`` of a call: places are positions or names of keywords."""
+        """``({name: value}, [place, ...])`` of a call, where places are positions or keywords."""
         if len(args) > len(names):
             raise TypeError(
                 f"kernel {shown(self.name)} takes {len(names)} arguments ({', '.join(names)}); {len(args)} given"
@@ -296,7 +296,7 @@ class Kernel(_native.TunedCall):
         return (self._variant(config), *self.geometry(config, scalars))
 
     def explain(self, *args, **values):
-        """Return which configuration a call with these arguments takes, and why."""
+        """The configuration that a call with these arguments uses, and the reason."""
         bound, _ = self._bind(self._parameter_names, args, values)
         found = self._stored(bound).look_up(self.space)
         if found is None:
@@ -304,18 +304,18 @@ class Kernel(_native.TunedCall):
         return found[2]
 
     def variant(self, **config):
-        """Return a function that launches one configuration, whatever is stored; it takes what a call takes.
+        """A function that launches one configuration, whatever is stored; it takes the arguments of a call.
 
         Parameters
         ----------
         **config
-            Values of parameters; others have their defaults. The space need not have the values, so that a variant can
-            be tried that no search should choose.
+            Values of parameters; others have their defaults. Values outside the space are allowed, so that one can try
+            a variant that no search should choose.
 
         Raises
         ------
         ValueError
-            For a name that is no parameter.
+            For a name that is not a parameter.
 
         Notes
         -----
@@ -369,7 +369,7 @@ class Kernel(_native.TunedCall):
         return StoredProblem(store, self._keys, self._problem(bound))
 
     def _stored_of_call(self, args, options):
-        """Where results of a call are kept; `options` may have those of a search beside its values."""
+        """The store entry for the problem of a call; `options` may include those of a search."""
         values = {name: value for name, value in options.items() if name not in _TUNING_OPTIONS}
         bound, _ = self._bind(self._parameter_names, args, values)
         return self._stored(bound)
@@ -383,61 +383,61 @@ class Kernel(_native.TunedCall):
         check=None, check_candidates="all", check_arguments=None, cold=False, objective="time", maximize=False,
         **values,
     ):  # fmt: skip
-        """Search for the best configuration for these arguments on the current device; keep all results.
+        """Search for the best configuration for these arguments on the current device, and keep all results.
 
         Parameters
         ----------
         *args, **values
-            As for a call. The arrays stay as they are: the kernel works on copies.
+            As for a call. The arrays are not changed: the kernel works on copies.
         budget : str or float
             ``"20 s"``, ``"2 min"``, ``"200 evaluations"``, or seconds.
         verify : callable, array or sequence of arrays, optional
-            What the kernel writes when it is right: a function of the arguments as NumPy arrays, which returns the
-            contents of the written arrays (several as a tuple) or changes them in place; or the contents themselves.
-            By default the result of the default configuration. A configuration with another result is never chosen.
+            The expected contents of the written arrays, or a function of the arguments as NumPy arrays that returns
+            them (several as a tuple) or changes them in place. By default the result of the default configuration. A
+            configuration with another result is never chosen.
         rtol, atol : float, optional
             Tolerances; by default 1e-2 and 1e-2 for half precision, 1e-4 and 1e-5 for single, 1e-9 and 1e-12 for
             double.
         strategy, seed
             As for :class:`Search`.
         bytes, flops : int or str, optional
-            The work of a launch, or an expression for it: bytes that must cross the memory bus, floating-point
-            operations. With the device's measured limits they give the least time possible.
+            The work of a launch, or an expression for it: bytes that must cross the memory bus, and floating-point
+            operations. With the measured limits of the device they give the shortest possible time.
         until : str or float, optional
-            End when the best is within this part of the limit: ``"95 % of roofline"``.
+            Stop when the best is within this fraction of the limit: ``"95 % of roofline"``.
         isolate : bool, optional
-            Run candidates in another process, so that one that faults or hangs ends itself only. By default wherever
-            processes can be made so (not on Windows).
+            Run candidates in another process, so that one that faults or hangs does not affect this process. By default
+            wherever possible (not on Windows).
         timeout : float
-            Seconds after which a candidate is given up, where candidates run in another process.
+            Seconds after which a candidate in another process is stopped.
         observers : sequence
             Sensors of :mod:`rtcg.tune.observers` or their names, and functions: ``observer(config, trial)`` returns a
-            dictionary with more columns.
+            dictionary with additional columns.
         progress : bool, optional
-            Show a line of progress; by default on terminals and in notebooks.
+            Show a progress line; by default on terminals and in notebooks.
         occupancy_slack : float, optional
-            Do not time configurations whose occupancy is below this share of the best seen.
+            Do not time configurations whose occupancy is below this fraction of the best so far.
         threads : int, optional
-            Threads that compile; by default one for each processor.
+            The number of threads that compile; by default one per processor.
         check : str, optional
             ``"memory,race"``, or others of ``memory``, ``init``, ``race``, ``sync``, or ``"all"`` of them: candidates
-            are launched once more in checked mode, on a virtual GPU in a process of its own, also where the search runs
-            on another GPU. One with a finding is invalid (``"correctness"``) and never chosen.
+            are launched once more in checked mode, on a virtual GPU in a separate process, even if the search runs on
+            another GPU. A candidate with a finding is invalid (``"correctness"``) and never chosen.
         check_candidates : {"all", "finalists"}
-            Which candidates are checked: each before it is timed, or those that may be chosen, at the end.
+            Which candidates are checked: all, before they are timed, or only those that may be chosen, at the end.
         check_arguments : sequence or dict, optional
-            The kernel's arguments for a small problem, which checks are made with: by position, or by name together
-            with values of the problem. By default those of the call, if their arrays have at most 1 MiB.
+            The kernel's arguments for a small problem, on which checks run: by position, or by name together with
+            values of the problem. By default those of the call, if their arrays have at most 1 MiB.
         cold : bool
-            Have each timed launch begin with cold caches: before it, outside of its time, twice the size of the L2
-            cache is written. A window has at most 50 launches, each between events of its own.
+            Start each timed launch with cold caches: before it, outside the timed interval, twice the size of the L2
+            cache is written. A window has at most 50 launches, each between its own events.
         objective : str or callable
             ``"time"``; ``"bandwidth"`` or ``"flops"``, which order like time and are shown as rates of `bytes` or
-            `flops`; ``"energy"``, joules of a launch as :data:`rtcg.tune.observers.energy` measures them; a column that
-            an observer fills; or ``objective(config, trial)``, which returns a number. What is best for another
-            objective than time is kept apart, and no call uses it; results of a function are not kept.
+            `flops`; ``"energy"``, the joules of a launch, measured by :data:`rtcg.tune.observers.energy`; a column that
+            an observer fills; or ``objective(config, trial)``, which returns a number. Results for objectives other
+            than time are kept separately, and calls do not use them; results of a function are not kept.
         maximize : bool
-            Whether more of a column or of a function is better.
+            Whether higher values of a column or of a function are better.
 
         Returns
         -------
@@ -446,18 +446,18 @@ class Kernel(_native.TunedCall):
         Raises
         ------
         ValueError
-            When nothing is tunable or the space has no valid configuration, an option is wrong, or what `verify` gives
-            has another shape than the array that it is about.
+            If nothing is tunable, the space has no valid configuration, an option is wrong, or a result of `verify` has
+            a shape other than that of its array.
         CompileError
-            When the default configuration does not compile and no `verify` is given, so that it is the reference.
+            If the default configuration does not compile and, without `verify`, is the reference.
         CandidateError
-            When `check` finds something in a default configuration that is the reference.
+            If `check` has a finding in a default configuration that is the reference.
         RuntimeError
-            When the objective is energy, and the device has no sensor for it.
+            If the objective is energy and the device has no sensor for it.
 
         Notes
         -----
-        Ctrl-C ends the search and keeps the best so far. Waits for the device.
+        Ctrl-C stops the search and keeps the best result so far. Waits for the device.
         """
         if not self.space.names:
             raise ValueError(
@@ -504,9 +504,9 @@ class Kernel(_native.TunedCall):
             self._forget_call()
 
     def refresh(self, *args, at_least=0.9, budget="30 s", **options):
-        """Measure the ten best known configurations for these arguments here; search only if they disappoint.
+        """Measure the ten best known configurations for these arguments here; search only if they fall short.
 
-        As :func:`rtcg.tune.refresh`, of which this is the first argument.
+        Same as :func:`rtcg.tune.refresh` with this kernel as its first argument.
         """
         from rtcg.tune._refresh import refresh
 
@@ -524,7 +524,7 @@ class Kernel(_native.TunedCall):
                 )
 
     def _checker(self, checks, candidates, small, bound, timeout):
-        """What launches candidates in checked mode, on the arguments of a small problem."""
+        """The checker that launches candidates in checked mode, on the arguments of a small problem."""
         names = self._parameter_names
         if small is not None:
             bound, _ = self._bind(names, (), small) if isinstance(small, dict) else self._bind(names, tuple(small), {})
@@ -537,7 +537,7 @@ class Kernel(_native.TunedCall):
         )
 
     def _written(self, names, arguments):
-        """The places of the arguments that the kernel writes."""
+        """The positions of the arguments that the kernel writes."""
         from rtcg import driver
 
         if self._mutates is not None:
@@ -590,7 +590,7 @@ def _shown(config):
 
 
 def _amount(name, stated, values):
-    """A positive number, or that of an expression; None stays None."""
+    """A positive number, or the value of an expression; None remains None."""
     try:
         return as_work(name, _native.Expression(stated)(values) if isinstance(stated, str) else stated)
     except (TypeError, ValueError) as error:

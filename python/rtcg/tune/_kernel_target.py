@@ -1,8 +1,8 @@
-"""A kernel with its arguments, as a search sees it."""
+"""A kernel with its arguments, as a search uses it."""
 
 
 class KernelTarget:
-    """What the search calls: compiles on its threads, loads, verifies and times by a runner."""
+    """The target of a search: compiles on the search's threads; loads, verifies and times through a runner."""
 
     def __init__(self, kernel, runner, values):
         from rtcg.driver import Context

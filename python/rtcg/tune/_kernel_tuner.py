@@ -1,4 +1,4 @@
-"""Kernel Tuner's function ``tune_kernel``, with its arguments and results, over searches of this package."""
+"""Kernel Tuner's function ``tune_kernel``, with its arguments and results, implemented by searches of this package."""
 
 import inspect
 import json
@@ -46,57 +46,59 @@ def tune_kernel(
     kernel_source : str, path or callable
         Source, the path of a file with it, or a function of a configuration that returns it. Parameters are macros.
     problem_size : int, str, callable or tuple of these
-        What the grid is computed from. An expression may name parameters.
+        The size from which the grid is computed. An expression may name parameters.
     arguments : list
         NumPy arrays and scalars, in the kernel's order.
     tune_params : dict
         The values of each parameter.
     grid_div_x, grid_div_y, grid_div_z : list of str, optional
-        Expressions whose product divides the problem size; by default the block's size.
+        Expressions whose product divides the problem size; by default the size of the block.
     restrictions : list, optional
-        What configurations must fulfil: expressions; functions of named parameters (``lambda bx, by: ...``) or of a
-        configuration; objects of the package python-constraint; pairs of one of these and the names of parameters.
+        Conditions that configurations must fulfil: expressions; functions of named parameters (``lambda bx, by: ...``)
+        or of a configuration; objects of the package python-constraint; pairs of one of these and the names of
+        parameters.
     answer : list, optional
-        The expected contents of each argument; None for those that are not compared.
+        The expected contents of each argument; None for arguments that are not compared.
     atol : float
         Absolute tolerance of the comparison.
     verify : callable, optional
-        ``verify(answer, result, atol)`` compares in place of the default.
+        ``verify(answer, result, atol)`` replaces the default comparison.
     strategy : str, optional
-        One of ours or of Kernel Tuner's, of which the nearest of ours is taken; all configurations without one.
-        Or an object with ``ask()``.
+        A strategy of this package, or one of Kernel Tuner's, which is replaced by the most similar one; all
+        configurations by default. Or an object with ``ask()``.
     strategy_options : dict, optional
         ``max_fevals``, ``time_limit`` (seconds) and ``seed``.
     cache : path, optional
-        A cache file: what it has is not measured again, and the results are written to it.
+        A cache file: its configurations are not measured again, and the results are written to it.
     metrics : dict, optional
-        Names with expressions or functions of a result.
+        Expressions or functions of a result, by name.
     simulation_mode : bool
         Take all measurements from the cache file.
     observers : list of callable, optional
-        ``observer(config, trial)`` returns a dictionary with more columns.
+        ``observer(config, trial)`` returns a dictionary with additional columns.
     objective : str
-        What results are ordered by: ``"time"``, a metric, or a column of an observer. Of the names that Kernel Tuner
-        knows (``"GFLOP/s"``) it is known whether more is better; others need `objective_higher_is_better`.
+        The quantity by which results are ordered: ``"time"``, a metric, or a column of an observer. For the names that
+        Kernel Tuner knows (``"GFLOP/s"``) the direction is known; others need `objective_higher_is_better`.
     iterations : int
-        Windows that are measured of each configuration.
+        The number of measured windows per configuration.
     cmem_args : dict, optional
-        NumPy arrays by the names of ``__constant__`` variables, which they fill.
+        NumPy arrays that fill ``__constant__`` variables, by name.
     lang, device, verbose, quiet
-        CUDA in the current context's device; `quiet` shows no progress.
+        CUDA on the device of the current context; `quiet` hides the progress line.
 
     Returns
     -------
     results : list of dict
-        A dictionary for each configuration: parameters, ``time`` and ``times`` in milliseconds, metrics. ``time`` of a
-        failure is its name.
+        A dictionary for each configuration: parameters, ``time`` and ``times`` in milliseconds, metrics. The ``time``
+        of a failure is the name of the failure.
     env : dict
         ``device_name`` and versions.
 
     Raises
     ------
     ValueError
-        When `lang` is not CUDA, a strategy or an objective is unknown, the cache is none, or an argument is wrong.
+        If `lang` is not CUDA, a strategy or an objective is unknown, the cache file is invalid, or an argument is
+        wrong.
     """
     higher_is_better = _direction(objective, objective_higher_is_better, metrics, observers)
     if lang not in (None, "CUDA", "Cupy", "cupy", "NVCUDA"):
@@ -142,7 +144,7 @@ def _strategy(strategy):
 
 
 def _direction(objective, higher_is_better, metrics, observers):
-    """Whether more of the objective is better."""
+    """Whether higher values of the objective are better."""
     known = ["time", *(metrics or {})]
     if objective not in known and not observers:
         raise ValueError(f"objective is {shown(objective)}; expected one of {', '.join(map(repr, known))}")
@@ -154,7 +156,7 @@ def _direction(objective, higher_is_better, metrics, observers):
 
 
 def _check_measured(results, objective):
-    """Raise ValueError where configurations were measured and none has the objective."""
+    """Raise ValueError if configurations were measured but none has the objective."""
     measured = [result for result in results if "error" not in result]
     if measured and not any(objective in result for result in measured):
         raise ValueError(f"objective is {shown(objective)}; expected one of {', '.join(map(repr, measured[0]))}")
@@ -191,7 +193,7 @@ def _as_function(restriction, function):
 
 
 def _parameters(function, names):
-    """``(names that it is called with, whether it takes all by place)``; ``(None, False)``: a configuration."""
+    """``(names of its parameters, whether all can be passed by position)``; ``(None, False)`` for a configuration."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
@@ -208,12 +210,12 @@ def _parameters(function, names):
 
 
 def _is_constraint_object(value):
-    """Whether it is an object of python-constraint's, which is not imported for that."""
+    """Whether it is an object of python-constraint, which is not imported for this."""
     return any(c.__name__ == "Constraint" and c.__module__.split(".")[0] == "constraint" for c in type(value).__mro__)
 
 
 def _holds(constraint, values):
-    """Whether a constraint of python-constraint's holds for all its variables."""
+    """Whether a constraint of python-constraint holds for all its variables."""
     kind = type(constraint).__name__
     if kind in ("InSetConstraint", "NotInSetConstraint"):
         # The solver removes values before it asks, and never asks these.
@@ -250,7 +252,7 @@ def _with_macros(source, config):
 
 
 class _GridKernel(Kernel):
-    """A kernel whose grid is the problem's size over divisors."""
+    """A kernel whose grid is the problem size over divisors."""
 
     def __init__(self, source, name, space, block, geometry, options, constants):
         from rtcg.compiler import DEFAULT_NVCC_FLAGS
@@ -293,7 +295,7 @@ def _tune(kernel, arguments, answer, atol, verify, known, iterations, shared):
 
 
 class _AnswerTarget:
-    """A kernel that is compared with Kernel Tuner's `answer`; what is known is not measured again."""
+    """A kernel that is compared with Kernel Tuner's `answer`; known configurations are not measured again."""
 
     def __init__(self, kernel, runner, answer, atol, verify, written, known):
         from rtcg.tune._kernel_target import KernelTarget
@@ -338,7 +340,7 @@ def _key(config):
 
 
 def _read_cache(cache, space):
-    """What a cache file knows, by configuration."""
+    """The contents of a cache file, by configuration."""
     if cache is None or not Path(cache).exists():
         return {}
     try:
@@ -391,7 +393,7 @@ def _order(result, objective, higher_is_better):
 
 
 def _write_cache(cache, device_name, kernel_name, problem_size, tune_params, report, known):
-    """Write what was known and what was measured; the old file stays until the new one is complete."""
+    """Write known and measured results; the old file remains until the new one is complete."""
     entries = known | {_key(trial["config"]): trial for trial in report.trials}
     size = problem_size if isinstance(problem_size, (int, str)) else [
         length if isinstance(length, (int, str)) else str(length) for length in np.atleast_1d(problem_size).tolist()

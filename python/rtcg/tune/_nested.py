@@ -1,4 +1,4 @@
-"""Nested tuning: an outer choice, such as a memory layout, whose parts are tuned on their own; a joint score.
+"""Nested tuning: an outer choice, such as a memory layout, whose parts are tuned separately, with a joint score.
 
 Source of the idea: the outer loop over memory layouts around separately tuned operators in Klöckner et al., "PyCUDA and
 PyOpenCL: A scripting-based approach to GPU run-time code generation", section 6.1.
@@ -20,7 +20,7 @@ _MAX_OUTER_SHARES = 10
 
 
 class Part:
-    """A part of a nested target: a call of :func:`rtcg.tune.tune` that is made when its result is needed.
+    """A part of a nested target: a call of :func:`rtcg.tune.tune` that runs when its result is needed.
 
     Parameters
     ----------
@@ -28,15 +28,15 @@ class Part:
         As for :func:`rtcg.tune.tune`: a :class:`Kernel` with its arguments and values, or a callable with ``space=``. A
         ``budget=`` here replaces the share of the nested search.
     key : hashable, optional
-        What the part depends on: parts of one name with equal keys are tuned once. By default a `Kernel` with its
-        problem, as in the store; of anything else the same object with the same arguments.
+        The key of the part: parts with the same name and equal keys are tuned once. By default a `Kernel` with its
+        problem, as in the store; for anything else the same object with the same arguments.
     """
 
     def __init__(self, target, *args, key=None, **options):
         self.target, self.args, self.key, self.options = target, args, key, options
 
     def _identity(self, name):
-        """What is tuned once."""
+        """The key under which the part is tuned once."""
         if self.key is not None:
             return ("key", name, self.key)
         if isinstance(self.target, Kernel):
@@ -61,11 +61,11 @@ class NestedReport(Report):
     Attributes
     ----------
     parts : dict
-        The best configuration of each part, by its name, for the best outer configuration; empty where none works.
+        The best configuration of each part, by its name, for the best outer configuration; empty if none works.
     part_reports : dict
         The report of each of them.
     n_part_searches : int
-        How many searches and refreshes of parts there were for all outer configurations.
+        The number of searches and refreshes of parts for all outer configurations.
     """
 
     def __init__(self, report, part_reports, n_part_searches):
@@ -84,12 +84,12 @@ def nested(
     space, parts, *, budget="60 s", part_budget=None, combine=None, run=None, verify=None, rtol=None, atol=None,
     bytes=None, flops=None, until=None, default=None, strategy="auto", seed=0, observers=(), progress=None,
 ):  # fmt: skip
-    """Search for the outer configuration whose parts, each tuned on its own, are the fastest together.
+    """Search for the outer configuration whose parts, each tuned separately, are fastest together.
 
-    For each outer configuration its parts are tuned first. A part that was tuned before, for another outer
-    configuration, is taken as it is; a kernel that the store knows for this device and problem is refreshed
-    (:meth:`Kernel.refresh`). What is found goes to the store. Without `combine` and `run`, an outer configuration is
-    given up as soon as some of its parts take longer than all parts of the best.
+    The parts of each outer configuration are tuned first. A part that was tuned before, for another outer
+    configuration, is reused; a kernel that the store knows for this device and problem is refreshed
+    (:meth:`Kernel.refresh`). Results go to the store. Without `combine` and `run`, an outer configuration is abandoned
+    as soon as some of its parts take longer than all parts of the best.
 
     Parameters
     ----------
@@ -98,26 +98,26 @@ def nested(
     parts : callable
         ``parts(**config)`` returns a dictionary of :class:`Part` by name.
     budget : str or float
-        Of everything: seconds, or evaluations of parts. Each part gets an equal share of what is left for the outer
-        configurations that have not been tried, ten of them at most.
+        The total budget: seconds, or evaluations of parts. Each part gets an equal share of the remaining budget for
+        the outer configurations that have not been tried, at most ten of them.
     part_budget : str or float, optional
         The budget of each part instead of its share.
     combine : callable, optional
-        ``combine(**scores)`` gets the parts' best scores (seconds) by name and returns the joint score, the lower the
-        better; by default their sum.
+        ``combine(**scores)`` takes the best scores of the parts (seconds) by name and returns the joint score, where
+        lower is better; by default their sum.
     run : callable, optional
         ``run(tuned, **config)`` enqueues the whole work. Its time on the device is the score, instead of a combination.
-        `tuned` has the parts' best configurations by name; a `Kernel` that is called takes its own by itself.
+        `tuned` has the best configurations of the parts by name; a `Kernel` uses its own when called.
     verify, rtol, atol
-        Where `run` returns a result: what is expected of it, as for :func:`tune` of a callable.
+        The expected result of `run`, if it returns one, as for :func:`tune` of a callable.
     bytes, flops : int, optional
         The work of all parts together, as for :meth:`Kernel.tune`.
     until : str or float, optional
-        End when the joint score is within this part of the device's limit: ``"95 % of roofline"``.
+        Stop when the joint score is within this fraction of the device's limit: ``"95 % of roofline"``.
     default : dict, optional
-        The outer configuration that is tried first; by default the first value of each parameter.
+        The first outer configuration to try; by default the first value of each parameter.
     strategy, seed, observers, progress
-        As for :meth:`Kernel.tune`. The seed is the parts' too.
+        As for :meth:`Kernel.tune`. The seed also applies to the parts.
 
     Returns
     -------
@@ -126,13 +126,13 @@ def nested(
     Raises
     ------
     TypeError
-        When `parts` returns no dictionary of parts for the default, or both `combine` and `run` are given.
+        If `parts` does not return a dictionary of parts for the default, or both `combine` and `run` are given.
     ValueError
-        When an option is wrong.
+        If an option is wrong.
 
     Notes
     -----
-    Ctrl-C ends the search and keeps the best so far. Waits for the device.
+    Ctrl-C stops the search and keeps the best result so far. Waits for the device.
 
     Examples
     --------
@@ -179,7 +179,7 @@ def _require_parts(parts):
 
 
 class _Spending:
-    """How much of the budget a part gets."""
+    """The part of the budget that each part gets."""
 
     def __init__(self, budget, part_budget, n_outer):
         self.seconds, self.evaluations = parse_budget(budget)
@@ -194,7 +194,7 @@ class _Spending:
         self.outer_budget = self.seconds
 
     def share(self, n_tried, n_parts):
-        """The budget of one of `n_parts` parts, where `n_tried` outer configurations have been tried."""
+        """The budget of one of `n_parts` parts after `n_tried` outer configurations."""
         n_shares = min(max(1, self._n_outer - n_tried), _MAX_OUTER_SHARES) * n_parts
         if self._end is not None:
             left = self._end - time.monotonic()

@@ -1,4 +1,4 @@
-"""Pictures of searches, with matplotlib."""
+"""Plots of searches, with matplotlib."""
 
 
 def plot_report(report, path=None, pareto=None, maximize=()):
@@ -30,7 +30,7 @@ def plot_report(report, path=None, pareto=None, maximize=()):
 
 
 def _shown(report, score):
-    """The value of the objective that a score stands for, as it is drawn: milliseconds in place of seconds."""
+    """The value of the objective that a score represents, as drawn: milliseconds instead of seconds."""
     return report._objective.value(score) * (1e3 if report.unit == "s" else 1)
 
 
@@ -43,7 +43,7 @@ def _scale(values):
 
 
 def _parameter_values(report, scored):
-    """``[(name, {value: [objective, ...]}), ...]`` of the parameters that had several values."""
+    """``[(name, {value: [objective, ...]}), ...]`` of the parameters with several values."""
     effects = []
     for name in scored[0][1]["config"]:
         values = {}
@@ -79,7 +79,7 @@ def _draw_progress(axes, report, scored):
 
 
 def _draw_front(axes, report, columns, maximize):
-    """Two columns of all trials against each other, and the non-dominated ones joined."""
+    """Plot two columns of all trials against each other, with the non-dominated ones connected."""
     front = report.pareto(*columns, maximize=maximize)
     rows = [row for row in report.rows() if row["score"] is not None and None not in map(row.get, columns)]
     chosen = [report.rows()[report.trials.index(trial)] for trial in front]

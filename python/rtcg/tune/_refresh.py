@@ -1,16 +1,16 @@
-"""What is known from elsewhere, measured here: ten evaluations in place of a search."""
+"""Results from elsewhere, measured here: ten evaluations instead of a search."""
 
 from rtcg._messages import shown
 
 
 def refresh(kernel, *args, at_least=0.9, budget="30 s", **options):
-    """Measure the ten best known configurations for these arguments here; search only if they disappoint.
+    """Measure the ten best known configurations for these arguments here; search only if they fall short.
 
     The configurations are those of the nearest device and problem in the store. Each is verified, timed and stored. The
-    store promises a time: for this device and problem the stored one; for others that of the default configuration
+    store predicts a time: for this device and problem the stored one; for others that of the default configuration
     here, divided by the stored speedup over the default there. A search follows if the best of the ten takes longer
-    than the promised time divided by `at_least`, or if nothing is promised: nothing is stored, or the default was not
-    measured there, or fails here.
+    than the predicted time divided by `at_least`, or if there is no prediction, because nothing is stored, the default
+    was not measured there, or it fails here.
 
     Parameters
     ----------
@@ -18,22 +18,22 @@ def refresh(kernel, *args, at_least=0.9, budget="30 s", **options):
     *args
         As for a call.
     at_least : float
-        The part of the promised speed that must be reached, above 0 and up to 1.
+        The fraction of the predicted speed that must be reached, above 0 and up to 1.
     budget : str or float
-        Of the search, if there is one.
+        The budget of the search, if there is one.
     **options
         As for :meth:`Kernel.tune`, and values of the problem.
 
     Returns
     -------
     Report
-        Of the search if there was one, otherwise of the ten. ``report.promised`` is the promised time in seconds or
-        None, ``report.searched`` says whether a search followed.
+        The report of the search if there was one, otherwise of the ten. ``report.promised`` is the predicted time in
+        seconds or None, and ``report.searched`` says whether a search followed.
 
     Raises
     ------
     TypeError, ValueError
-        As for :meth:`Kernel.tune`, or when `at_least` is no such number.
+        As for :meth:`Kernel.tune`, or if `at_least` is not such a number.
     """
     from rtcg.tune._kernel import Kernel
 
@@ -60,12 +60,12 @@ def refresh(kernel, *args, at_least=0.9, budget="30 s", **options):
 
 
 def _keeps(report, promised, at_least):
-    """Whether the best is as fast as that part of what was promised."""
+    """Whether the best reaches that fraction of the predicted speed."""
     return promised is not None and report.best is not None and report.best_score <= promised / at_least
 
 
 class _NothingMore:
-    """A strategy that leaves it at the default and the incumbents."""
+    """A strategy that tries nothing beyond the default and the incumbents."""
 
     def ask(self, count, configurations, tried, pending):
         return []

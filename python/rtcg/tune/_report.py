@@ -1,4 +1,4 @@
-"""What a search found, as numbers, tables and pictures."""
+"""The results of a search, as numbers, tables and plots."""
 
 import html
 
@@ -12,35 +12,36 @@ class Report:
     Attributes
     ----------
     best : dict or None
-        The best configuration; None where none works.
+        The best configuration, or None if none works.
     best_score : float or None
-        Its score, the lower the better: seconds of a launch, where the objective is time, bandwidth or FLOP/s; the
-        negative, where something is maximised.
+        Its score, where lower is better: seconds of a launch, if the objective is time, bandwidth or FLOP/s; the
+        negated value, if something is maximised.
     best_value : float or None
-        The value of the objective that the score stands for, in `unit`.
+        The value of the objective that the score represents, in `unit`.
     objective, unit : str
         The name of the objective and the unit of its values: ``"s"``, ``"J"``, ``"GB/s"``, ``"GFLOP/s"``, or ``""``.
     speedup : tuple of float or None
-        How many times as fast as the default it is, and the ends of the 95 % interval, from interleaved rounds.
+        The speedup over the default and the ends of its 95 % confidence interval, from interleaved rounds.
     unconfirmed : tuple or None
-        A configuration that was faster than the default by more than 5 % in the median of the rounds, but not surely,
-        and the ratio of the medians. The default stays then, and the result is not stored.
+        A configuration that was faster than the default by more than 5 % in the median of the rounds, but not
+        significantly, and the ratio of the medians. The default is kept then, and the result is not stored.
     trials : list of dict
-        All trials, in their order: ``config``, ``score`` or ``failure``, ``samples``, ``registers``, ``occupancy``,
-        seconds of compiling and measuring, ``window`` (``"launches"``, ``"graph"`` or ``"cold"``: how it was timed),
-        ``observed``: a dictionary of what observers said. Finalists have ``clock`` (MHz) and ``temperature`` (degrees
-        Celsius) there, where NVML is found.
+        All trials, in order: ``config``, ``score`` or ``failure``, ``samples``, ``registers``, ``occupancy``, seconds
+        of compiling and measuring, ``window`` (``"launches"``, ``"graph"`` or ``"cold"``: how it was timed),
+        ``observed``: a dictionary of the observers' values. Finalists have ``clock`` (MHz) and ``temperature`` (degrees
+        Celsius) there, if NVML is found.
     stopped_by : str
         ``"exhausted"``, ``"budget"``, ``"limit"`` or ``"interrupted"``.
     launch : dict or None
-        Of a plain function: the keywords ``block`` and ``grid``.
+        For a plain function: the keywords ``block`` and ``grid``.
     promised, searched
-        Of :func:`refresh`: the time that the store promised in seconds, or None; whether a search followed.
+        For :func:`refresh`: the time that the store predicted in seconds, or None; and whether a search followed.
     limit : tuple or None
-        Seconds that the device's limits allow, and which one binds: ``"memory"`` or ``"compute"``.
+        The shortest time in seconds that the device's limits allow, and the binding limit: ``"memory"`` or
+        ``"compute"``.
     clock_change : float or None
-        The largest change of the clock under one finalist between the interleaved rounds: 0.03 is 3 %. None where NVML
-        is not found. The text has a line about more than 2 %.
+        The largest change of the clock under one finalist between the interleaved rounds: 0.03 is 3 %. None if NVML is
+        not found. The text reports changes above 2 %.
     """
 
     def __init__(self, found, objective):
@@ -69,12 +70,12 @@ class Report:
 
     @property
     def best_score(self):
-        """The score of the best configuration: seconds where the objective is time; None if every trial failed."""
+        """The score of the best configuration: seconds if the objective is time; None if every trial failed."""
         return None if self.best_trial is None else self.best_trial["score"]
 
     @property
     def best_value(self):
-        """What the best configuration reached, in `unit`: its score, with its own sign; None without one."""
+        """The objective of the best configuration, in `unit`: its score, with the original sign; None without one."""
         return None if self.best_trial is None else self._objective.value(self.best_score)
 
     @property
@@ -89,7 +90,7 @@ class Report:
 
     @property
     def fraction_of_limit(self):
-        """The device's limit over the best time: 1 is the limit itself. None where no limit was stated."""
+        """The device's limit over the best time: 1 is the limit itself. None if no limit was given."""
         if self.limit is None or self.best_score is None or not self.is_time:
             return None
         return self.limit[0] / self.best_score
@@ -101,7 +102,7 @@ class Report:
         return f"<Report: {str(self).splitlines()[0]}>"
 
     def best_so_far(self):
-        """Return a list of ``(trial number, seconds, score)`` of the trials that were better than all before."""
+        """A list of ``(trial number, seconds, score)`` of the trials that were better than all before."""
         best, steps = float("inf"), []
         for number, trial in enumerate(self.trials, 1):
             if trial["score"] is not None and trial["score"] < best:
@@ -110,7 +111,7 @@ class Report:
         return steps
 
     def rows(self):
-        """Return the trials as flat dictionaries: a column for each parameter, and what was measured."""
+        """The trials as flat dictionaries, with a column for each parameter and each measured value."""
         columns = (
             "score",
             "window",
@@ -130,20 +131,20 @@ class Report:
         ]
 
     def pareto(self, *columns, maximize=()):
-        """Return the trials that no other trial beats in all of some columns, the lowest first column first.
+        """The trials that no other trial beats in all of some columns, sorted by the first column.
 
         Parameters
         ----------
         *columns : str
             Two or more columns of :meth:`rows` with numbers, such as ``"score", "energy"``. Trials that failed or have
-            no number there are left out.
+            no number there are omitted.
         maximize : str or sequence of str
-            The columns of which more is better; of the others, less.
+            The columns in which higher is better; in the others, lower is.
 
         Raises
         ------
         ValueError
-            When a column is unknown, or has no number in any trial.
+            If a column is unknown, or has no number in any trial.
         """
         maximize = {maximize} if isinstance(maximize, str) else set(maximize)
         if len(columns) < 2 or not maximize <= set(columns):
@@ -162,21 +163,21 @@ class Report:
         return [self.trials[places[front]] for front in _native.pareto_front(costs)]
 
     def to_dataframe(self):
-        """Return the trials as a pandas DataFrame; needs pandas."""
+        """The trials as a pandas DataFrame; requires pandas."""
         import pandas
 
         return pandas.DataFrame(self.rows())
 
     def plot(self, path=None, pareto=None, maximize=()):
-        """Draw the search: best so far, the effect of each parameter, all configurations. Needs matplotlib.
+        """Plot the search: best so far, effect of each parameter, all configurations. Requires matplotlib.
 
         Parameters
         ----------
         path : str or path, optional
-            Where to save the picture.
+            The file to save the plot to.
         pareto : pair of str, optional
-            Two columns, which are drawn against each other with the trials of :meth:`pareto` joined. By default score
-            and energy, where energy was observed.
+            Two columns to plot against each other, with the trials of :meth:`pareto` connected. By default score and
+            energy, if energy was observed.
         maximize : str or sequence of str
             As for :meth:`pareto`.
 

@@ -1,4 +1,4 @@
-"""The limits of a device, measured once: how fast it copies memory, and how many operations it does."""
+"""The limits of a device, measured once: its copy bandwidth and its arithmetic throughput."""
 
 import dataclasses
 import functools
@@ -33,21 +33,21 @@ _REPEATS = 5
 
 @dataclasses.dataclass(frozen=True)
 class Roofline:
-    """What a device reaches.
+    """The measured limits of a device.
 
     Attributes
     ----------
     bytes_per_second : float
         Bytes read and written by a kernel that copies arrays larger than the caches.
     flops : dict
-        Multiplications and additions per second of fused operations, by the size of the number in bytes: 4, 8.
+        Operations per second of fused multiply-adds (two operations each), by the size of the numbers in bytes: 4, 8.
     """
 
     bytes_per_second: float
     flops: dict
 
     def limit(self, nbytes=0, flops=0, itemsize=4):
-        """Return ``(seconds, which)``: the least time for this work, and ``"memory"`` or ``"compute"``.
+        """``(seconds, which)``: the shortest time for this work, and the binding limit, ``"memory"`` or ``"compute"``.
 
         Parameters
         ----------
@@ -56,14 +56,14 @@ class Roofline:
         flops : int
             Floating-point operations.
         itemsize : int
-            Bytes of the numbers that the operations are of.
+            The size in bytes of the numbers in the operations.
         """
         memory, compute = nbytes / self.bytes_per_second, flops / self.flops.get(itemsize, self.flops[4])
         return max((memory, "memory"), (compute, "compute"))
 
 
 def measure_roofline():
-    """Measure the current context's device, or return what was measured in this process. Waits for the device."""
+    """Measure the device of the current context, or return the earlier result of this process. Waits for the device."""
     from rtcg.driver import Context
 
     return _measure(Context.get_device().pci_bus_id())
@@ -112,7 +112,7 @@ def _best_seconds(launch, repeats=_REPEATS):
 
 
 def least_time(nbytes, flops):
-    """``(seconds, which)``: the least time that the device allows for the stated work."""
+    """``(seconds, which)``: the shortest time that the device allows for the given work."""
     if nbytes is None and flops is None:
         return None
     return measure_roofline().limit(nbytes or 0, flops or 0)

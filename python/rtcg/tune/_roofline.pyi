@@ -8,4 +8,4 @@ class Roofline:
 
 def measure_roofline() -> Roofline: ...
 def least_time(nbytes: float | None, flops: float | None) -> tuple[float, str] | None:
-    """``(seconds, which)``: the least time that the device allows for the stated work."""
+    """``(seconds, which)``: the shortest time that the device allows for the given work."""

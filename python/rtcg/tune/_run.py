@@ -1,4 +1,4 @@
-"""The search loop as this package uses it: options, progress, the store."""
+"""The search loop with its options, progress display and store."""
 
 import json
 import math
@@ -19,14 +19,14 @@ _INCUMBENTS = 10
 
 
 class Budget(NamedTuple):
-    """Limits of a search, which ends with the first that is reached; None is no limit. See :func:`parse_budget`.
+    """Limits of a search, which ends when the first one is reached; None means no limit. See :func:`parse_budget`.
 
     Attributes
     ----------
     seconds : float or None
-        Of wall time.
+        Limit of wall time in seconds.
     evaluations : int or None
-        Configurations that are tried, whatever becomes of them.
+        Limit of the number of configurations tried, including failures.
     """
 
     seconds: float | None = None
@@ -34,7 +34,7 @@ class Budget(NamedTuple):
 
 
 def parse_budget(budget):
-    """Read how long a search may go on, as every ``budget=`` of this module is read.
+    """Parse the limits of a search, as every ``budget=`` of this module does.
 
     Parameters
     ----------
@@ -49,9 +49,9 @@ def parse_budget(budget):
     Raises
     ------
     ValueError
-        If a text is none of these, or a number is not positive.
+        If a text has another form, or a number is not positive.
     TypeError
-        If it is neither text nor number.
+        If `budget` is neither text nor number.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def _as_positive(name, value, expected):
 
 
 def as_work(name, value):
-    """`value`, bytes or operations, as a positive and finite float; None stays None."""
+    """`value`, bytes or operations, as a positive and finite float; None remains None."""
     number = None if value is None else _as_positive(name, value, "a positive number")
     if number == math.inf:
         raise ValueError(f"{name} is {value}; expected a finite number")
@@ -117,9 +117,9 @@ def run_search(
     bytes=None,
     flops=None,
 ):
-    """Search with a target's ``compile``, ``load``, ``verify`` and ``time``; return the :class:`Report`.
+    """Search with a target's ``compile``, ``load``, ``verify`` and ``time``; returns the :class:`Report`.
 
-    `stored`, if given, has ``append(trial, is_chosen)`` and gets every trial at once.
+    `stored`, if given, has ``append(trial, is_chosen)`` and receives every trial immediately.
     """
     objective, functions, sensors = _measured(objective, maximize, bytes, flops, observers)
     if parse_fraction(until) is not None and not objective.is_time:
@@ -194,7 +194,7 @@ def parse_fraction(until):
 
 
 def refuse_cold_energy(cold, objective):
-    """Raise ValueError where energy would be that of emptying the caches, too."""
+    """Raise ValueError if the energy would include that of emptying the caches."""
     if cold and objective == "energy":
         raise ValueError("objective is 'energy' and cold is true: what empties the caches takes energy too")
 
@@ -207,7 +207,7 @@ _COLUMNS = {
 
 
 def _measured(objective, maximize, bytes, flops, observers):
-    """The objective, functions by the column or number that they fill, and the names of sensors."""
+    """The objective, functions by the column or value that they fill, and the names of sensors."""
     if isinstance(observers, str):
         raise TypeError(f"observers is {shown(observers)}; expected a sequence, such as ['energy']")
     functions = {f"observer {place}": item for place, item in enumerate(observers) if callable(item)}
@@ -232,7 +232,7 @@ class _Silent:
 
 
 class _TerminalLine:
-    """A line that is written again and again."""
+    """A terminal line that is overwritten repeatedly."""
 
     _INTERVAL = 0.1
 
@@ -266,7 +266,7 @@ class _TerminalLine:
 
 
 class _NotebookLine(_TerminalLine):
-    """An output of a notebook that is replaced."""
+    """A notebook output that is replaced repeatedly."""
 
     _INTERVAL = 0.5
 
@@ -296,7 +296,7 @@ def _make_progress(progress, seconds, evaluations, count, objective):
 
 
 class StoredProblem:
-    """Where the trials of one kernel, device and problem go, and where they are found again."""
+    """The stored trials of one kernel, device and problem: for writing and for lookup."""
 
     def __init__(self, store, kernel, problem):
         self.store, self.kernel, self.problem = store, kernel, problem
@@ -305,11 +305,11 @@ class StoredProblem:
         self._is_told = False
 
     def for_objective(self, objective):
-        """The same problem for results that are no times, which are never offered as the fastest."""
+        """The same problem for results other than times, which are never offered as the fastest."""
         return StoredProblem(self.store, self.kernel, self.problem | {_native.OBJECTIVE_NAME: objective.stored_name})
 
     def append(self, trial, is_chosen):
-        """Write a trial. Where that fails, say so once: the search goes on, and it is tried again."""
+        """Write a trial. A failure is reported once; the search goes on, and the write is tried again."""
         if trial["failure"] is not None and trial["failure"][0] == "skipped":
             return
         if self._recorder is None:
@@ -321,7 +321,7 @@ class StoredProblem:
             self._tell(error)
 
     def close(self):
-        """Write what could not be written before."""
+        """Write the trials that could not be written before."""
         try:
             if self._recorder is not None:
                 self._recorder.flush()
@@ -337,17 +337,17 @@ class StoredProblem:
             warnings.warn(f"results of this search are not kept: {reason}", stacklevel=3)
 
     def incumbents(self, space):
-        """The configurations that a search tries first, also those that another process has found meanwhile."""
+        """The configurations that a search tries first, including those that other processes have found meanwhile."""
         self.store._native.refresh(self.kernel)
         return self.store._known(self.kernel).incumbents(self.device, self.problem, _INCUMBENTS, acceptor(space))
 
     def promise(self, space, default):
-        """What the nearest results promise, also those that another process has found meanwhile, or None."""
+        """The prediction of the nearest results, including those that other processes have found meanwhile, or None."""
         self.store._native.refresh(self.kernel)
         return self.store._known(self.kernel).promise(self.device, self.problem, acceptor(space), default)
 
     def is_known(self, space):
-        """Whether there is a result for this very device and problem."""
+        """Whether there is a result for exactly this device and problem."""
         found = self.look_up(space)
         return found is not None and found[3] == "Exact"
 

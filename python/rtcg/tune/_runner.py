@@ -1,7 +1,7 @@
-"""Runs candidates of a kernel on one set of arguments: loads, verifies and times them.
+"""Run candidates of a kernel on one set of arguments: load, verify and time them.
 
-A runner works in the process that made it; `_worker` runs one in a process of its own, for candidates that may hang
-or leave the context unusable.
+A runner works in the process that created it; `_worker` runs one in a separate process, for candidates that may hang or
+leave the context unusable.
 """
 
 import dataclasses
@@ -20,7 +20,7 @@ _TOLERANCES = {2: (1e-2, 1e-2), 4: (1e-4, 1e-5), 8: (1e-9, 1e-12)}
 
 
 class CandidateError(Exception):
-    """A candidate that has no score.
+    """A candidate failed and has no score.
 
     Attributes
     ----------
@@ -52,17 +52,17 @@ class Candidate:
 
 
 class KernelRunner:
-    """Runs candidates in the current context.
+    """Run candidates in the current context.
 
     Parameters
     ----------
     arguments : sequence
         Device arrays, NumPy arrays (copied to the device), images and scalars, in the kernel's order.
     written : set of int
-        Which arguments the kernel writes. They are copied, so that the caller's stay as they are, and restored before
+        The arguments that the kernel writes. They are copied, so that the caller's are not changed, and restored before
         each verification and each timed window.
     cold : bool
-        Whether each timed launch begins with cold caches.
+        Whether each timed launch starts with cold caches.
     """
 
     def __init__(self, arguments, written, cold=False):
@@ -85,11 +85,11 @@ class KernelRunner:
         self._timer = _native.LaunchTimer(cold, _MAX_CAPTURED)
 
     def expect(self, expected, rtol=None, atol=None):
-        """State the contents of the written arguments after one launch: NumPy arrays in their order, or None."""
+        """Set the expected contents of the written arrays after one launch: NumPy arrays in order, or None."""
         self._expected, self._tolerance = expected, (rtol, atol)
 
     def load(self, candidate):
-        """Load a candidate; return what it needs: registers, spilled bytes, shared bytes, occupancy."""
+        """Load a candidate; returns its resources: registers, spilled bytes, shared bytes, occupancy."""
         from rtcg import driver
 
         try:
@@ -117,13 +117,13 @@ class KernelRunner:
         }
 
     def run(self):
-        """Launch the loaded candidate once on fresh copies; return what it wrote as NumPy arrays."""
+        """Launch the loaded candidate once on fresh copies; returns the written arrays as NumPy arrays."""
         self._restore()
         self._attempt(self._launch)
         return [self._attempt(self._arguments[index].get) for index in self._initial]
 
     def verify(self):
-        """Launch the loaded candidate once and compare what it wrote with what is expected."""
+        """Launch the loaded candidate once and compare the written arrays with the expected ones."""
         written = self.run()
         for (index, array), expected in zip(
             zip(self._initial, written, strict=False), self._expected or written, strict=False
@@ -132,12 +132,12 @@ class KernelRunner:
                 compare_results(f"argument {index}", array, np.asarray(expected), *self._tolerance)
 
     def time(self, launches):
-        """Seconds that one of `launches` launches takes on the device."""
+        """The seconds per launch over `launches` launches on the device."""
         self._restore()
         return self.repeat(launches)
 
     def repeat(self, launches):
-        """As :meth:`time`, on the arrays as the last launch left them."""
+        """Like :meth:`time`, on the arrays as the last launch left them."""
         return self._attempt(lambda: self._timer.time(launches, self._launch))
 
     def window_kind(self):
@@ -165,7 +165,7 @@ class KernelRunner:
 
 
 def set_constants(module, constants):
-    """Fill variables of a module: pairs of a name and a NumPy array."""
+    """Fill variables of a module from pairs of a name and a NumPy array."""
     from rtcg import driver
 
     for name, array in constants:
@@ -176,13 +176,13 @@ def set_constants(module, constants):
 
 
 def tolerances(dtype, rtol=None, atol=None):
-    """``(rtol, atol)`` as given, or the usual ones of a dtype."""
+    """The given ``(rtol, atol)``, or the usual ones for a dtype."""
     usual = _TOLERANCES.get(np.empty(0, dtype).real.dtype.itemsize, (0, 0)) if dtype.kind in "fc" else (0, 0)
     return tuple(given if given is not None else default for given, default in zip((rtol, atol), usual, strict=True))
 
 
 def compare_results(what, array, expected, rtol=None, atol=None):
-    """Raise CandidateError unless `array` is `expected` within the tolerances; ValueError where shapes differ."""
+    """Raise CandidateError unless `array` equals `expected` within the tolerances, and ValueError if shapes differ."""
     if array.shape != expected.shape:
         raise ValueError(f"the expected contents of {what} have shape {expected.shape}; it has {array.shape}")
     rtol, atol = tolerances(array.dtype, rtol, atol)
@@ -196,7 +196,7 @@ def compare_results(what, array, expected, rtol=None, atol=None):
 
 
 def _declare_source(module, candidate):
-    """Let the kernel's arguments be checked and converted by the types that its source declares."""
+    """Make the kernel check and convert its arguments by the types that its source declares."""
     from rtcg.compiler import _CompileSettings
 
     settings = _CompileSettings("nvcc", list(candidate.options), False, False, None, None, None, None)

@@ -1,4 +1,4 @@
-"""Search spaces and searches that are asked and told."""
+"""Search spaces, and searches with an ask-and-tell interface."""
 
 import json
 from collections.abc import Mapping
@@ -20,13 +20,13 @@ def as_space(name, value):
 
 
 class Space:
-    """Named parameters with their values, and constraints.
+    """A search space: named parameters with their values, and constraints.
 
     Parameters
     ----------
     *others : dict
-        Parameters from elsewhere, such as those of a transformed tree: names with values. Keywords and earlier ones
-        win.
+        Parameters from elsewhere, such as those of a transformed tree: values by name. Keywords and earlier
+        dictionaries take precedence.
     **parameters : sequence
         The values of each parameter: bool, int, float, str, or tuples of these. The first one is the default.
 
@@ -50,7 +50,7 @@ class Space:
             self._native = (self + more)._native
 
     def __add__(self, more):
-        """The space with the parameters of a dictionary that it does not have: names with values."""
+        """The space extended by the parameters of a dictionary that it does not have: values by name."""
         if not isinstance(more, Mapping):
             raise TypeError(f"a space is joined with {shown(more)}; expected a dictionary of names with values")
         native, known = self._native, set(self.names)
@@ -67,7 +67,7 @@ class Space:
 
     @classmethod
     def from_t1(cls, path):
-        """Read the description of a search space in the T1 format (1.0.0), or BAT's older one.
+        """Read a search space from a file in the T1 format (1.0.0), or in BAT's older one.
 
         Parameters
         ----------
@@ -77,14 +77,14 @@ class Space:
         -------
         space : Space
         kernel : dict
-            What the file says of the kernel: ``KernelName``, ``KernelFile``, ``LocalSize``, ``Arguments`` and the like.
+            The kernel's entries in the file: ``KernelName``, ``KernelFile``, ``LocalSize``, ``Arguments`` and the like.
         other : dict
             The rest of the file: ``General``, ``Search``, ``Budget``.
 
         Raises
         ------
         ValueError
-            When the file is none; names it and says where.
+            If the file is invalid; the message names the file and the position.
         """
         try:
             native, kernel, other = _native.TuningSpace.from_t1(Path(path).read_text(encoding="utf-8"))
@@ -93,12 +93,12 @@ class Space:
         return cls._wrap(native), json.loads(kernel), json.loads(other)
 
     def to_t1(self, path, kernel=None, other=None):
-        """Write the space as a T1 file, with what is said of the kernel and of the search."""
+        """Write the space to a T1 file, with the entries about the kernel and the search."""
         text = self._native.to_t1(json.dumps(kernel or {}), json.dumps(other or {}))
         Path(path).write_text(text, encoding="utf-8")
 
     def parameter(self, name, values, when=None, default=None):
-        """Return the space with one more parameter.
+        """A new space with one more parameter.
 
         Parameters
         ----------
@@ -106,20 +106,20 @@ class Space:
             An identifier.
         values : sequence
         when : str, optional
-            An expression over other parameters. Where it does not hold, the parameter has its default, so that a
-            meaningless choice is one configuration and not many.
+            An expression of other parameters. If it is false, the parameter has its default, so that a meaningless
+            choice counts as one configuration instead of many.
         default : optional
-            One of the values; the first one, if it is not given.
+            One of the values; the first one by default.
 
         Raises
         ------
         ValueError
-            When the name is there already, or a value comes twice, is not finite, or of a type that does not fit.
+            If the name exists already, or a value occurs twice, is not finite, or has an unsuitable type.
         """
         return self._wrap(self._native.with_parameter(name, values, when, default))
 
     def require(self, *constraints):
-        """Return the space with more constraints.
+        """A new space with more constraints.
 
         Parameters
         ----------
@@ -133,7 +133,7 @@ class Space:
 
     @property
     def names(self):
-        """The names of the parameters, in their order."""
+        """The names of the parameters, in order."""
         return tuple(self._native.names)
 
     @property
@@ -142,17 +142,17 @@ class Space:
         return tuple(self._native.constraints)
 
     def values(self, name):
-        """Return the values of a parameter."""
+        """The values of a parameter."""
         return self._native.values(name)
 
     @property
     def default(self):
-        """The configuration of all defaults; the first valid one where these violate a constraint.
+        """The configuration with all defaults, or the first valid one if they violate a constraint.
 
         Raises
         ------
         ValueError
-            When no configuration is valid.
+            If no configuration is valid.
         """
         config = self._native.default_config()
         try:
@@ -166,12 +166,12 @@ class Space:
         self._native.check(config)
 
     def configurations(self):
-        """Return all valid configurations, as a sequence. Enumerated once.
+        """All valid configurations, as a sequence; enumerated once.
 
         Raises
         ------
         ValueError
-            When there is none: the message names constraints that contradict each other.
+            If there are none; the message names constraints that contradict each other.
         """
         if self._table is None:
             self._table = self._native.enumerate()
@@ -183,7 +183,7 @@ class Space:
 
 
 class Search:
-    """A search that is asked for configurations and told their scores.
+    """A search with an ask-and-tell interface: ask for configurations, and tell their scores.
 
     Parameters
     ----------
@@ -192,7 +192,7 @@ class Search:
         One of `STRATEGIES`, or an object with ``ask(count, configurations, tried, pending)`` that returns rows, where
         `tried` has pairs of a row and its score (None for a failure).
     seed : int
-        The same seed and the same scores ask for the same configurations.
+        The same seed and the same scores give the same configurations.
 
     Examples
     --------
@@ -212,11 +212,11 @@ class Search:
         self._native = _native.TuningSearch(self._table, strategy, seed)
 
     def ask(self, count=1):
-        """Return up to `count` configurations to try; none when all have been asked."""
+        """Up to `count` configurations to try; none when all have been returned."""
         return [self._table[row] for row in self._native.ask(count)]
 
     def tell(self, config, value, failure=None):
-        """Tell what a configuration scored (the lower the better), or None and why it failed."""
+        """Report the score of a configuration (lower is better), or None and the reason of the failure."""
         row = self._table.find(config)
         if row is None:
             self.space.check(config)

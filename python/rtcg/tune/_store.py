@@ -1,4 +1,4 @@
-"""The store of results: where they are kept, how they travel."""
+"""The store of results: location, export and import."""
 
 from pathlib import Path
 
@@ -15,15 +15,15 @@ def as_store(name, value):
 
 
 class Store:
-    """Results of searches, one file for each kernel.
+    """A store of search results, with one file per kernel.
 
     Parameters
     ----------
     folder : path, optional
-        The folder that is written to. By default ``RTCG_TUNING_DIR`` of the environment, else ``rtcg/tuning`` in the
-        user's folder for data.
+        The folder to write to. By default the environment variable ``RTCG_TUNING_DIR``, else ``rtcg/tuning`` in the
+        user's data folder.
     also_read : sequence of path
-        Folders that are searched too: beside a program, in a package.
+        Additional folders to search, such as one next to a program or in a package.
     """
 
     @converts(folder=as_path, also_read=as_sequence)
@@ -32,26 +32,26 @@ class Store:
         self._native = _native.TuningStore(self.folder, [Path(other) for other in also_read])
 
     def _known(self, kernel):
-        """The records of a kernel, from memory once they were read; what is damaged is named in a warning."""
+        """The records of a kernel, cached after the first read; damaged lines are reported in a warning."""
         return _warn_of_damage(self._native.known(kernel))
 
     def kernels(self):
-        """Return the kernels that have results: ``(name, hash, parameters)``."""
+        """The kernels that have results: ``(name, hash, parameters)``."""
         return [(key.name, key.hash, key.parameters) for key in self._native.kernels()]
 
     def results(self, name=None):
-        """Return all results as dictionaries, or those of the kernels with this name."""
+        """All results as dictionaries, or those of the kernels with this name."""
         keys = [key for key in self._native.kernels() if name in (None, key.name, key.hash)]
         read = [(key, _warn_of_damage(self._native.read(key))) for key in keys]
         return [row | {"kernel": key.name, "hash": key.hash} for key, records in read for row in records.to_dicts()]
 
     def export(self, path):
-        """Write all results into one JSON file, which :meth:`import_` reads; return how many there are."""
+        """Write all results to one JSON file, which :meth:`import_` reads; returns their number."""
         Path(path).write_text(self._native.export_text(), encoding="utf-8")
         return len(self.results())
 
     def export_t4(self, path, name):
-        """Write the results of one kernel, by its name or hash, in the T4 format (1.0.0); return how many there are.
+        """Write the results of one kernel, given by name or hash, in the T4 format (1.0.0); returns their number.
 
         Raises
         ------
@@ -66,31 +66,31 @@ class Store:
         return count
 
     def import_(self, path):
-        """Add what an exported file has and this store has not.
+        """Add the results of an exported file that this store lacks.
 
         Returns
         -------
         int
-            The number of results that were added.
+            The number of added results.
 
         Raises
         ------
         ValueError
-            When the file is no export.
+            If the file is not an export.
         """
         return _warn_of_refused(*self._native.import_text(Path(path).read_text(encoding="utf-8")))
 
     def merge(self, other):
-        """Add what another store has and this one has not; return the number of results added."""
+        """Add the results of another store that this one lacks; returns the number of added results."""
         return _warn_of_refused(*self._native.merge(other._native))
 
     def prune(self, keep=10):
-        """Keep of each kernel, device and problem the `keep` best results and the chosen one; return how many went.
+        """Keep the `keep` best results and the chosen one per kernel, device and problem; returns the number removed.
 
         Raises
         ------
         ValueError
-            When `keep` is less than 1.
+            If `keep` is less than 1.
         """
         if keep < 1:
             raise ValueError(f"keep is {keep}; expected 1 or more")
@@ -118,7 +118,7 @@ def _warn_of_damage(records):
 
 
 def default_folder():
-    """The folder of the user's results: ``RTCG_TUNING_DIR``, or ``rtcg/tuning`` in the user's folder for data."""
+    """The user's results folder: ``RTCG_TUNING_DIR``, or ``rtcg/tuning`` in the user's data folder."""
     folder = _native.default_results_folder()
     if folder is None:
         raise RuntimeError("no folder for results is known: set HOME, or RTCG_TUNING_DIR")
@@ -126,7 +126,7 @@ def default_folder():
 
 
 def tool_versions():
-    """What a result was measured with."""
+    """The versions of the tools with which a result was measured."""
     import rtcg
     from rtcg import driver
 
@@ -137,7 +137,7 @@ _default = []
 
 
 def store():
-    """Return the store that searches use where none is named."""
+    """Return the store that searches use by default."""
     if not _default or _default[0].folder != default_folder():
         _default[:] = [Store()]
     return _default[0]

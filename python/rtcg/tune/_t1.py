@@ -1,7 +1,7 @@
-"""Benchmarks in the T1 format: kernel, arguments and launch geometry of a file, ready to be tuned.
+"""Benchmarks in the T1 format: kernel, arguments and launch geometry from a file, ready for tuning.
 
-Source: the T1 format 1.0.0 of the AutoTuningAssociation, and BAT's older form of it. The launch follows Kernel Tuner
-where `GridDivX` and the like are there: the grid is the problem's size divided by their products, rounded up.
+Source: the T1 format 1.0.0 of the AutoTuningAssociation, and BAT's older form of it. If `GridDivX` and the like are
+present, the launch follows Kernel Tuner: the grid is the problem size divided by their products, rounded up.
 """
 
 import re
@@ -26,7 +26,7 @@ _AXES = "XYZ"
 
 
 class T1Benchmark:
-    """What a T1 file describes; made by :func:`from_t1`.
+    """The benchmark that a T1 file describes; made by :func:`from_t1`.
 
     Attributes
     ----------
@@ -37,11 +37,11 @@ class T1Benchmark:
     values : dict
         The values of the problem: ``size_0``, ``size_1``, ...
     constants : dict
-        NumPy arrays by the names of ``__constant__`` variables.
+        NumPy arrays for ``__constant__`` variables, by name.
     budget : str or float or None
-        What the file says, as :meth:`Kernel.tune` takes it.
+        The budget in the file, as :meth:`Kernel.tune` takes it.
     strategy : str
-        What the file says if it is one of `STRATEGIES`, otherwise ``"auto"``.
+        The strategy in the file if it is one of `STRATEGIES`, otherwise ``"auto"``.
     """
 
     def __init__(self, kernel, arguments, values, constants, budget, strategy):
@@ -50,12 +50,12 @@ class T1Benchmark:
         self.budget, self.strategy = budget, strategy
 
     def tune(self, **options):
-        """Tune the kernel with the file's arguments; `options` are those of :meth:`Kernel.tune`."""
+        """Tune the kernel with the arguments of the file; `options` are those of :meth:`Kernel.tune`."""
         usual = {"budget": self.budget or "30 s", "strategy": self.strategy}
         return self.kernel.tune(*self.arguments, **(usual | self.values | options))
 
     def __call__(self):
-        """Launch the best known configuration; written arrays of `arguments` get the result. Waits."""
+        """Launch the best known configuration; written arrays of `arguments` receive the result. Waits."""
         self.kernel(*self.arguments, **self.values)
 
     def __repr__(self):
@@ -70,12 +70,12 @@ def from_t1(path, *, problem_size=None, folder=None, seed=0, **options):
     path : str or path
         The file.
     problem_size : sequence of int, optional
-        In place of the file's ``ProblemSize``. The sizes of arguments follow where they are expressions of it; sizes
-        that the kernel's source states itself do not.
+        Replaces the file's ``ProblemSize``. The sizes of arguments follow if they are expressions of it; sizes that are
+        fixed in the kernel's source do not.
     folder : path, optional
-        Where ``KernelFile`` and what it includes is; by default the folder of the file.
+        The folder of ``KernelFile`` and its includes; by default that of the file.
     seed : int
-        Of arguments that are filled at random.
+        The seed of arguments with random values.
     **options
         Those of :class:`Kernel`, such as ``default``, ``wisdom`` or ``store``.
 
@@ -86,11 +86,11 @@ def from_t1(path, *, problem_size=None, folder=None, seed=0, **options):
     Raises
     ------
     ValueError
-        When the file is none, its language is not CUDA, or it says something that is not understood; names it.
+        If the file is invalid, its language is not CUDA, or it has an unknown entry; the message names it.
     FileNotFoundError
-        When the kernel's source is not where the file says.
+        If the kernel's source is not where the file says.
     rtcg.driver.CompileError
-        When that source does not compile.
+        If that source does not compile.
 
     Examples
     --------
@@ -151,7 +151,7 @@ def _as_list(stated):
 def _passed(arguments, constants, kernel):
     """The arguments that the kernel takes: pairs of a name and a value, with or without those of constant memory.
 
-    Kernels of the benchmark hub take a pointer to what their constant memory has too.
+    Kernels of the benchmark hub also take a pointer to the contents of their constant memory.
     """
     n_parameters = len(kernel._parameter_names)
     plain = [argument for name, argument in arguments if name not in constants]
@@ -159,7 +159,7 @@ def _passed(arguments, constants, kernel):
 
 
 class _File:
-    """What a file says, with its expressions evaluated."""
+    """The contents of a file, with evaluated expressions."""
 
     def __init__(self, path, space, specification, problem_size, seed):
         self._name, self._space, self._specification = path.name, space, specification
@@ -176,21 +176,21 @@ class _File:
         return ValueError(f"{self._name}: {what} is {shown(value)}; expected {expected}")
 
     def text(self, name):
-        """A text of the kernel's specification."""
+        """A text in the kernel's specification."""
         value = self._specification.get(name)
         if not isinstance(value, str) or not value or "\x00" in value:
             raise self._wrong(name, value, "text")
         return value
 
     def list_of(self, name, kind):
-        """A list of the kernel's specification, whose items are texts or dictionaries."""
+        """A list in the kernel's specification, whose items are texts or dictionaries."""
         value = self._specification.get(name) or []
         if not isinstance(value, list) or not all(isinstance(item, kind) for item in value):
             raise self._wrong(name, value, "a list of texts" if kind is str else "a list of dictionaries")
         return value
 
     def budget(self, stated):
-        """The budget as this package states it, or None."""
+        """The budget in the notation of this package, or None."""
         stated = stated[0] if isinstance(stated, list) and stated else stated
         if not stated:
             return None
@@ -242,7 +242,7 @@ class _File:
         return stated
 
     def _expression(self, stated):
-        """An expression over parameters and values of the problem."""
+        """An expression of parameters and values of the problem."""
         text = re.sub(r"ProblemSize\s*\[\s*(\d+)\s*\]", r"size_\1", str(stated))
         return text if not text.isdigit() else int(text)
 

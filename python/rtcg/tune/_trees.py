@@ -1,13 +1,13 @@
-"""Syntax trees as source of tuned kernels: their transformations name parameters."""
+"""Syntax trees as the source of tuned kernels: their transformations name parameters."""
 
 
 def is_tree(source):
-    """Whether source is a syntax tree, of ours or of the package cgen."""
+    """Whether `source` is a syntax tree of this package or of the package cgen."""
     return not callable(source) and hasattr(source, "generate")
 
 
 def tree_parameters(source, config, names):
-    """The parameters that a tree names, or the tree that a function returns for a configuration: name to values."""
+    """The parameters named by a tree, or by the tree that a function returns for a configuration: values by name."""
     from rtcg.cgen.transform import parameters
 
     if callable(source):

@@ -1,8 +1,7 @@
-"""Objects in a process of their own: a runner there, so that a candidate that hangs or faults ends its process and
-not the program.
+"""Objects in separate processes, so that a candidate that hangs or faults ends its own process only.
 
-The parent sends method calls, the worker answers with results or errors. Arrays travel as NumPy arrays; a worker that
-died or was ended for its time limit is replaced, and given the same arguments, before the next candidate.
+The parent sends method calls, and the worker answers with results or errors. Arrays are sent as NumPy arrays. A worker
+that died or exceeded its time limit is replaced, with the same arguments, before the next candidate.
 """
 
 import multiprocessing
@@ -20,20 +19,20 @@ _START_SECONDS = 60.0
 
 
 class Worker:
-    """An object in another process, whose methods are called from here.
+    """An object in another process, whose methods are called from this one.
 
     Parameters
     ----------
     make : callable
-        A function of a module; it makes the object in the other process.
+        A module-level function that creates the object in the other process.
     arguments : sequence
-        What `make` is called with.
+        The arguments of `make`.
     timeout : float
-        Seconds after which a call is given up and the worker ended.
+        Seconds after which a call is abandoned and the worker stopped.
     environment : dict, optional
-        Variables that the process has in addition.
+        Additional environment variables of the process.
     is_quiet : bool
-        Whether what the process writes to its standard error is dropped.
+        Whether to discard the standard error of the process.
     """
 
     def __init__(self, make, arguments, timeout, environment=None, is_quiet=False):
@@ -45,7 +44,7 @@ class Worker:
         self._process = self._connection = None
 
     def close(self):
-        """End the worker."""
+        """Stop the worker."""
         if self._connection is not None:
             self._connection.close()
         if self._process is not None:
@@ -105,11 +104,11 @@ class WorkerRunner(Worker):
     arguments : sequence
         NumPy arrays, which the worker copies to its device, and scalars.
     written : set of int
-        Which arguments the kernel writes.
+        The arguments that the kernel writes.
     timeout : float
-        Seconds after which a call is given up and the worker ended.
+        Seconds after which a call is abandoned and the worker stopped.
     cold : bool
-        Whether each timed launch begins with cold caches.
+        Whether each timed launch starts with cold caches.
     """
 
     def __init__(self, arguments, written, timeout, cold=False):
@@ -142,14 +141,14 @@ class WorkerRunner(Worker):
 
 
 def _environment():
-    """The environment of a worker: it finds the modules that this process has."""
+    """The environment of a worker, in which it finds the modules of this process."""
     package = str(Path(__file__).resolve().parents[2])
     inherited = os.environ.get("PYTHONPATH")
     return os.environ | {"PYTHONPATH": f"{package}{os.pathsep}{inherited}" if inherited else package}
 
 
 def main():
-    """Serve one parent until it closes the connection, or ends."""
+    """Serve one parent until it closes the connection or ends."""
     # While a call runs nobody reads the connection: a thread that needs no interpreter looks after it.
     _native.exit_with_peer(int(sys.argv[1]))
     with multiprocessing.connection.Connection(int(sys.argv[1])) as connection:

@@ -19,7 +19,7 @@ const DEEPEST: usize = 2000;
 #[pyclass(name = "Expr", module = "rtcg.cgen", subclass, frozen)]
 pub(crate) struct PyExpr(pub(crate) Expr);
 
-/// A variable; of a pointer or an array `dtype` is the type of the elements.
+/// A variable; for a pointer or an array, `dtype` is the type of the elements.
 #[pyclass(name = "Var", module = "rtcg.cgen", extends = PyExpr, frozen)]
 pub(crate) struct PyVar;
 
@@ -277,7 +277,7 @@ impl PyExpr {
         made(self.0.clone().arrow(name))
     }
 
-    /// The value as another type: the name of a type in C, or NumPy's type.
+    /// Cast the value to another type, given by its name in C or as a NumPy dtype.
     #[pyo3(signature = (to, /))]
     fn cast(&self, to: &Bound<'_, PyAny>) -> PyResult<Self> {
         match to.cast::<PyString>() {
@@ -294,7 +294,7 @@ impl PyExpr {
         made(self.0.clone().conditional(required(yes, beside)?, required(no, beside)?))
     }
 
-    /// This expression with every variable of this name replaced.
+    /// This expression with every occurrence of a variable replaced.
     #[pyo3(signature = (name, value, /))]
     fn substitute(&self, name: &str, value: &Bound<'_, PyAny>) -> PyResult<Self> {
         made(self.0.substitute(name, &required(value, None)?))

@@ -23,21 +23,21 @@ pub(crate) fn dtype_of(dtype: &Bound<'_, PyAny>) -> PyResult<Dtype> {
     Dtype::from_numpy(&code).map_err(unknown)
 }
 
-/// The name of a dtype in C, a str such as ``"unsigned char"``; a `ValueError` for one without a name.
+/// The name of a dtype in C, a str such as ``"unsigned char"``; raises `ValueError` for a dtype without a name.
 #[pyfunction]
 fn cgen_ctype(dtype: Option<Bound<'_, PyAny>>) -> PyResult<&'static str> {
     let dtype = dtype.ok_or_else(|| PyValueError::new_err("dtype may not be None"))?;
     Ok(dtype_of(&dtype)?.ctype())
 }
 
-/// The name of a dtype in OpenCL C, a str such as ``"uchar"``; a `ValueError` for one without a name.
+/// The name of a dtype in OpenCL C, a str such as ``"uchar"``; raises `ValueError` for a dtype without a name.
 #[pyfunction]
 fn cgen_cltype(dtype: Option<Bound<'_, PyAny>>) -> PyResult<&'static str> {
     let dtype = dtype.ok_or_else(|| PyValueError::new_err("dtype may not be None"))?;
     dtype_of(&dtype)?.cltype().map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-/// Offsets, size and padding at the end of a structure of members of these sizes and alignments.
+/// The member offsets, size and trailing padding of a structure whose members have these sizes and alignments.
 #[pyfunction]
 fn cgen_struct_layout(
     members: Vec<(usize, usize)>,
@@ -52,19 +52,19 @@ fn cgen_struct_layout(
     Ok((layout.offsets, layout.nbytes, layout.pad_bytes))
 }
 
-/// The lines of a text that starts with a line break, without common indentation.
+/// The lines of a text that starts with a newline, without their common indentation.
 #[pyfunction]
 fn cgen_literal_lines(text: &str) -> PyResult<Vec<String>> {
     literal_lines(text).map_err(PyValueError::new_err)
 }
 
-/// A name, a str, that was not handed out before in this process.
+/// A name, a str, that is unique in this process.
 #[pyfunction]
 fn cgen_fresh(stem: &str) -> String {
     rtcg::cgen::names::fresh(stem)
 }
 
-/// Unique names with a count of their own: the same program gets the same names whenever it is built.
+/// Unique names with a counter of their own, so that the same program gets the same names whenever it is built.
 #[pyclass(name = "Names", module = "rtcg.cgen")]
 #[derive(Default)]
 struct PyNames(rtcg::cgen::names::Names);

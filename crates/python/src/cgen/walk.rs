@@ -406,7 +406,7 @@ pub(crate) fn cgen_lines(node: &Bound<'_, PyAny>, with_semicolon: Option<bool>) 
     Ok(walk(node.py(), |w| w.own_node(node))?.lines(with_semicolon))
 }
 
-/// The text of a node, without white space at the ends of lines.
+/// The text of a node, without trailing white space.
 #[pyfunction]
 pub(crate) fn cgen_text(node: &Bound<'_, PyAny>) -> PyResult<String> {
     Ok(node_of(node)?.text())

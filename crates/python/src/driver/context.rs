@@ -14,10 +14,10 @@ use std::mem::ManuallyDrop;
 use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A context of a device. Made by `Device.make_context` and `Device.retain_primary_context`.
+/// A context of a device, made by `Device.make_context` or `Device.retain_primary_context`.
 ///
-/// Each thread has a stack of contexts, whose top is current: memory, modules and streams are made in it. In a ``with``
-/// block a context is current; `push` and `pop` do the same by hand.
+/// Each thread has a stack of contexts. The top of the stack is the current context, in which memory, modules and
+/// streams are created. A ``with`` block makes a context current; `push` and `pop` do the same by hand.
 #[pyclass(name = "Context", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyContext(
     pub(crate) OwnedContext,
@@ -61,7 +61,7 @@ impl PyContext {
 
 #[pymethods]
 impl PyContext {
-    /// Push the context that another library made current in this thread.
+    /// Push the context that another library has made current in this thread.
     #[staticmethod]
     #[pyo3(signature = (flags = 0))]
     fn attach(#[pyo3(from_py_with = int)] flags: u32) -> PyResult<Self> {
@@ -69,19 +69,19 @@ impl PyContext {
         Context::attach().or_raise().map(Self::new)
     }
 
-    /// Take the top off the stack. `LogicError` when it is empty.
+    /// Pop the top of the stack. Raises `LogicError` if the stack is empty.
     #[staticmethod]
     fn pop() -> PyResult<()> {
         Context::pop().or_raise().map(drop)
     }
 
-    /// The device of the current context; a `LogicError` if there is none.
+    /// The device of the current context; raises `LogicError` if there is none.
     #[staticmethod]
     fn get_device(py: Python<'_>) -> PyResult<Py<PyDevice>> {
         PyDevice::cached_py_device(py, Context::current_device().or_raise()?)
     }
 
-    /// Wait until all work of the current context is done; raises what went wrong in it.
+    /// Wait until all work of the current context is done; raises any error that occurred in it.
     #[staticmethod]
     fn synchronize(py: Python<'_>) -> PyResult<()> {
         let result = py.detach(Context::synchronize);
@@ -89,20 +89,20 @@ impl PyContext {
         result.or_raise()
     }
 
-    /// The top of this thread's stack, else the context that another library made current.
+    /// The context on top of this thread's stack, else the one that another library has made current.
     #[staticmethod]
     fn get_current() -> Option<Self> {
         Context::current_or_foreign().map(Self::new)
     }
 
-    /// Put `context` in the place of the top of the stack; None pops. An addition to PyCUDA.
+    /// Replace the top of the stack by `context`; None pops it. An addition to PyCUDA.
     #[staticmethod]
     #[pyo3(signature = (context))]
     fn set_current(context: Option<&PyContext>) -> PyResult<()> {
         Context::set_current(context.map(|context| &*context.0)).or_raise()
     }
 
-    /// The flags of the current context, of `ctx_flags`. An addition to PyCUDA.
+    /// The flags of the current context, from `ctx_flags`. An addition to PyCUDA.
     #[staticmethod]
     fn get_flags() -> PyResult<u32> {
         Context::flags().or_raise()
@@ -120,13 +120,13 @@ impl PyContext {
         Context::limit(sys::CUlimit(limit)).or_raise()
     }
 
-    /// How the current context divides its first-level cache.
+    /// How the current context divides its L1 cache.
     #[staticmethod]
     fn get_cache_config(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
         enum_member(py, "func_cache", Context::cache_config().or_raise()?.0)
     }
 
-    /// Ask for a division of the first-level cache by `func_cache`, for kernels that ask for none.
+    /// Request a division of the L1 cache by `func_cache`, for kernels that do not request one.
     #[staticmethod]
     fn set_cache_config(#[pyo3(from_py_with = int)] config: u32) -> PyResult<()> {
         Context::set_cache_config(sys::CUfunc_cache(config)).or_raise()
@@ -138,28 +138,29 @@ impl PyContext {
         enum_member(py, "shared_config", Context::shared_config().or_raise()?.0)
     }
 
-    /// ``(least, greatest)`` priority of streams: smaller numbers go first. Others are taken for the nearest.
+    /// ``(least, greatest)`` priority of streams: smaller numbers go first, and others are clamped to the range.
     #[staticmethod]
     fn get_stream_priority_range() -> PyResult<(i32, i32)> {
         Context::stream_priority_range().or_raise()
     }
 
-    /// Ask for a width of shared-memory banks by `shared_config`; devices of today have only one.
+    /// Request a width of shared-memory banks by `shared_config`; current devices have only one.
     #[staticmethod]
     fn set_shared_config(#[pyo3(from_py_with = int)] config: u32) -> PyResult<()> {
         Context::set_shared_config(sys::CUsharedconfig(config)).or_raise()
     }
 
-    /// Let kernels of the current context reach memory of `peer`, a context of another device; `flags` is 0.
+    /// Let kernels of the current context access memory of `peer`, a context of another device; `flags` is 0.
     ///
-    /// A `LogicError` if it was done before, or the devices cannot (`Device.can_access_peer`).
+    /// Raises `LogicError` if access is already enabled or not possible (`Device.can_access_peer`).
     #[staticmethod]
     #[pyo3(signature = (peer, flags = 0))]
     fn enable_peer_access(peer: &PyContext, #[pyo3(from_py_with = int)] flags: u32) -> PyResult<()> {
         Context::enable_peer_access(&peer.0, flags).or_raise()
     }
 
-    /// Take back what `enable_peer_access` allowed; a `LogicError` if nothing was. `flags` is ignored.
+    /// Revoke the access that `enable_peer_access` granted; raises `LogicError` if there is none. `flags` is
+    /// ignored.
     #[staticmethod]
     #[pyo3(signature = (peer, flags = 0))]
     fn disable_peer_access(peer: &PyContext, #[pyo3(from_py_with = int)] flags: u32) -> PyResult<()> {
@@ -167,22 +168,22 @@ impl PyContext {
         Context::disable_peer_access(&peer.0).or_raise()
     }
 
-    /// Put the context on top of this thread's stack, so that it is current; a `LogicError` if it was detached.
+    /// Push the context on this thread's stack and make it current; raises `LogicError` if it was detached.
     fn push(&self) -> PyResult<()> {
         self.0.push().or_raise()
     }
 
-    /// Destroy (or release) the context now. A second time is a `LogicError`.
+    /// Destroy (or release) the context now. Raises `LogicError` if called twice.
     fn detach(&self, py: Python<'_>) -> PyResult<()> {
         py.detach(|| self.0.detach()).or_raise()
     }
 
-    /// `detach` that may be called again. An addition to PyCUDA.
+    /// Like `detach`, but may be called repeatedly. An addition to PyCUDA.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         py.detach(|| self.0.close()).or_raise()
     }
 
-    /// False once it was detached.
+    /// Whether the context has not been detached.
     #[getter]
     fn is_alive(&self) -> bool {
         self.0.is_alive()
@@ -198,7 +199,7 @@ impl PyContext {
         }
     }
 
-    /// The context's own device; `get_device` returns that of the current context.
+    /// The device of this context; `get_device` returns that of the current context.
     #[getter(device)]
     fn own_device(&self) -> PyDevice {
         PyDevice::from(self.0.device())
@@ -220,7 +221,7 @@ impl PyContext {
         Ok(slf)
     }
 
-    /// Pops the context, if it is still on top.
+    /// Pop the context if it is still on top.
     #[pyo3(signature = (*_exception))]
     fn __exit__(&self, _exception: &Bound<'_, PyTuple>) -> PyResult<()> {
         if Context::current().is_some_and(|top| top == *self.0) {
@@ -230,7 +231,7 @@ impl PyContext {
         Ok(())
     }
 
-    /// The version of the driver's interface that the context was made for, such as 3020.
+    /// The version of the driver API that the context was made for, such as 3020.
     fn get_api_version(&self) -> PyResult<u32> {
         self.0.api_version().or_raise()
     }

@@ -10,11 +10,11 @@ use crate::integer::int;
 use pyo3::prelude::*;
 use rtcg::driver::{Context, Stream, memory};
 
-/// Copy a contiguous host buffer to the device; waits.
+/// Copy a contiguous host buffer to the device, and wait for the copy.
 ///
-/// `dest` is an allocation, an array on the device or an address; `src` a NumPy array or another buffer of bytes.
-/// A `LogicError` when `src` is longer than the allocation; a `TypeError` for what is no buffer, a `ValueError` for
-/// one that is not contiguous.
+/// `dest` is an allocation, an array on the device or an address; `src` is a NumPy array or another buffer. Raises
+/// `LogicError` if `src` is longer than the allocation, `TypeError` if it is not a buffer, and `ValueError` if it
+/// is not contiguous.
 #[pyfunction]
 fn memcpy_htod(py: Python<'_>, dest: DevicePtr, src: &Bound<'_, PyAny>) -> PyResult<()> {
     let src = HostBuffer::from_object(src, "src")?;
@@ -28,9 +28,10 @@ fn memcpy_htod(py: Python<'_>, dest: DevicePtr, src: &Bound<'_, PyAny>) -> PyRes
     py.detach(|| unsafe { memory::memcpy_htod(dest.0, bytes) }).or_raise()
 }
 
-/// Fill a contiguous, writable host buffer from the device; waits, also for the default stream's work before it.
+/// Copy from the device to a contiguous, writable host buffer; waits for the copy and earlier work of the
+/// default stream.
 ///
-/// A `LogicError` when `dest` is longer than the allocation.
+/// Raises `LogicError` if `dest` is longer than the allocation.
 #[pyfunction]
 fn memcpy_dtoh(py: Python<'_>, dest: &Bound<'_, PyAny>, src: DevicePtr) -> PyResult<()> {
     let dest = HostBuffer::from_writable(dest, "dest")?;
@@ -44,7 +45,8 @@ fn memcpy_dtoh(py: Python<'_>, dest: &Bound<'_, PyAny>, src: DevicePtr) -> PyRes
     py.detach(|| unsafe { memory::memcpy_dtoh(bytes, src.0) }).or_raise()
 }
 
-/// `memcpy_htod` in the order of `stream` (None: the default stream); `src` is kept alive until the copy is done.
+/// `memcpy_htod` in stream order of `stream` (None: the default stream); keeps `src` alive until the copy is
+/// done.
 ///
 /// Does not wait for page-locked memory (`pagelocked_empty`), which must stay unchanged until then. Pageable memory is
 /// read before the call returns.
@@ -73,9 +75,9 @@ fn memcpy_htod_async(
     in_flight_buffers::hold_until_stream_done(stream, src.owner_object()).or_raise()
 }
 
-/// `memcpy_dtoh` in the order of `stream`; `dest` is kept alive until the copy is done.
+/// `memcpy_dtoh` in stream order of `stream`; keeps `dest` alive until the copy is done.
 ///
-/// Does not wait for page-locked memory, whose contents are there when the stream got past the copy. For pageable
+/// Does not wait for page-locked memory, whose contents are valid once the stream has passed the copy. For pageable
 /// memory the call waits.
 #[pyfunction]
 #[pyo3(signature = (dest, src, stream = None))]
@@ -123,7 +125,8 @@ fn check_and_record_copy(
 
 /// Copy `size` bytes within the device, in the default stream; returns None and does not wait.
 ///
-/// Arguments are allocations or addresses. A `LogicError` when the memory that is known there is shorter.
+/// Arguments are allocations or addresses. Raises `LogicError` if an allocation is known at an address and is too
+/// short.
 #[pyfunction]
 fn memcpy_dtod(
     py: Python<'_>,
@@ -136,7 +139,8 @@ fn memcpy_dtod(
     py.detach(|| unsafe { memory::memcpy_dtod(dest.0, src.0, size) }).or_raise()
 }
 
-/// Copy `size` bytes within the device in the order of `stream`, as `memcpy_dtod`; returns None, does not wait.
+/// Copy `size` bytes within the device in the order of `stream`, like `memcpy_dtod`; returns None and does not
+/// wait.
 #[pyfunction]
 #[pyo3(signature = (dest, src, size, stream = None))]
 fn memcpy_dtod_async(
@@ -156,9 +160,10 @@ fn as_driver_context<'a>(context: Option<&'a Bound<'_, PyContext>>) -> Option<&'
     context.map(|context| &*context.get().0)
 }
 
-/// Copy `size` bytes between contexts, of which None means the current one; returns None.
+/// Copy `size` bytes between contexts, where None means the current one; returns None.
 ///
-/// Works without peer access, then by way of the host. In the order of the default streams of both; does not wait.
+/// Works without peer access, by staging through the host. Runs in the order of both default streams; does not
+/// wait.
 #[pyfunction]
 #[pyo3(signature = (dest, src, size, dest_context = None, src_context = None))]
 fn memcpy_peer(
@@ -175,7 +180,8 @@ fn memcpy_peer(
     py.detach(|| unsafe { memory::memcpy_peer(dest.0, to, src.0, from, size) }).or_raise()
 }
 
-/// Copy `size` bytes between contexts in the order of `stream`, as `memcpy_peer`; returns None and does not wait.
+/// Copy `size` bytes between contexts in the order of `stream`, like `memcpy_peer`; returns None and does not
+/// wait.
 #[pyfunction]
 #[pyo3(signature = (dest, src, size, dest_context = None, src_context = None, stream = None))]
 fn memcpy_peer_async(
@@ -197,9 +203,9 @@ fn memcpy_peer_async(
 macro_rules! memset_functions {
     ($($name:ident $name_async:ident $name_2d:ident $name_2d_async:ident $ty:ty;)*) => {
         $(
-            /// Set `size` elements (not bytes) from `dest` on to `data`, in the default stream; returns None.
+            /// Set `size` elements (not bytes), starting at `dest`, to `data` in the default stream; returns None.
             ///
-            /// Does not wait. A `LogicError` when `dest` is not aligned for the elements, or its memory is shorter.
+            /// Does not wait. Raises `LogicError` if `dest` is misaligned for the elements or its memory is too short.
             #[pyfunction]
             fn $name(
                 py: Python<'_>,
@@ -212,9 +218,10 @@ macro_rules! memset_functions {
                 py.detach(|| unsafe { memory::$name(dest.0, data, size) }).or_raise()
             }
 
-            /// Set `size` elements (not bytes) from `dest` on to `data`, in the order of `stream`; returns None.
+            /// Set `size` elements (not bytes), starting at `dest`, to `data` in the order of `stream`; returns
+            /// None.
             ///
-            /// Does not wait. A `LogicError` when `dest` is not aligned for the elements, or its memory is shorter.
+            /// Does not wait. Raises `LogicError` if `dest` is misaligned for the elements or its memory is too short.
             #[pyfunction]
             #[pyo3(signature = (dest, data, size, stream = None))]
             fn $name_async(
@@ -231,7 +238,7 @@ macro_rules! memset_functions {
                 py.detach(|| unsafe { memory::$name_async(target.0, data, size, stream) }).or_raise()
             }
 
-            /// Set `height` rows of `width` elements, `pitch` bytes from one to the next, to `data`; does not wait.
+            /// Set `height` rows of `width` elements, `pitch` bytes apart, to `data`; does not wait.
             #[pyfunction]
             fn $name_2d(
                 py: Python<'_>,
@@ -246,8 +253,7 @@ macro_rules! memset_functions {
                 py.detach(|| unsafe { memory::$name_2d(dest.0, pitch, data, width, height) }).or_raise()
             }
 
-            /// Set `height` rows of `width` elements, `pitch` bytes from one to the next, to `data` in stream order;
-            /// does not wait.
+            /// Set `height` rows of `width` elements, `pitch` bytes apart, to `data` in stream order; does not wait.
             #[pyfunction]
             #[pyo3(signature = (dest, pitch, data, width, height, stream = None))]
             fn $name_2d_async(

@@ -13,10 +13,10 @@ use rtcg::driver::{self, Device, sys};
 use std::ffi::c_void;
 use std::sync::{Mutex, PoisonError};
 
-/// A device, by ordinal or PCI bus id. Real ones come first, then virtual ones.
+/// A device, identified by ordinal or PCI bus id. Real devices come first, then virtual ones.
 ///
-/// Any attribute of `rtcg.driver.device_attribute` can be read by its lower-case name, for
-/// instance ``device.warp_size``.
+/// Every attribute of `rtcg.driver.device_attribute` is also a property with its lower-case name, such as
+/// ``device.warp_size``.
 #[pyclass(name = "Device", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyDevice(pub(crate) LateInit<Device>);
 
@@ -72,12 +72,12 @@ impl PyDevice {
         Device::count().or_raise()
     }
 
-    /// The device's name, such as ``NVIDIA H200``.
+    /// The name of the device, such as ``NVIDIA H200``.
     fn name(slf: Ready<'_, Self>) -> PyResult<String> {
         slf.0.name().or_raise()
     }
 
-    /// Its place on the bus, such as ``0000:01:00.0``, which `Device` takes, too.
+    /// The PCI bus id, such as ``0000:01:00.0``, which `Device` also accepts.
     fn pci_bus_id(slf: Ready<'_, Self>) -> PyResult<String> {
         slf.0.pci_bus_id().or_raise()
     }
@@ -87,12 +87,12 @@ impl PyDevice {
         slf.0.compute_capability().or_raise()
     }
 
-    /// Memory of the device in bytes.
+    /// The memory of the device in bytes.
     fn total_memory(slf: Ready<'_, Self>) -> PyResult<usize> {
         slf.0.total_memory().or_raise()
     }
 
-    /// An attribute's value: an int, or a `compute_mode` for COMPUTE_MODE.
+    /// The value of an attribute: an int, or a `compute_mode` for COMPUTE_MODE.
     fn get_attribute<'py>(
         slf: Ready<'_, Self>,
         py: Python<'py>,
@@ -106,7 +106,7 @@ impl PyDevice {
         Ok(value.into_pyobject(py)?.into_any())
     }
 
-    /// All attributes that the driver knows, by `device_attribute`.
+    /// All attributes that the driver knows, as a dict by `device_attribute`.
     fn get_attributes<'py>(slf: Ready<'_, Self>, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let class = py.import("rtcg.driver")?.getattr("device_attribute")?;
         let all = PyDict::new(py);
@@ -119,9 +119,9 @@ impl PyDevice {
         Ok(all)
     }
 
-    /// Make a context and push it on the calling thread's stack, so that it is current.
+    /// Make a context and push it on the calling thread's stack, which makes it current.
     ///
-    /// `flags` are of `ctx_flags`. The program pops or detaches it; `rtcg.autoinit` does so at exit.
+    /// `flags` are from `ctx_flags`. The program must pop or detach it; `rtcg.autoinit` does so at exit.
     #[pyo3(signature = (flags = 0))]
     fn make_context(
         slf: Ready<'_, Self>,
@@ -131,7 +131,7 @@ impl PyDevice {
         py.detach(|| slf.0.make_context(flags)).or_raise().map(PyContext::from_pushed_context)
     }
 
-    /// The `ctx_flags` of the primary context. Set them before anybody retains it; a driver may refuse it later.
+    /// The `ctx_flags` of the primary context. Set them before anything retains it; a driver may refuse it later.
     #[getter]
     fn primary_context_flags(slf: Ready<'_, Self>) -> PyResult<u32> {
         slf.0.primary_context_state().or_raise().map(|(flags, _)| flags)
@@ -142,25 +142,26 @@ impl PyDevice {
         slf.0.set_primary_context_flags(flags).or_raise()
     }
 
-    /// Whether anybody in this process has retained the primary context.
+    /// Whether anything in this process has retained the primary context.
     #[getter]
     fn is_primary_context_active(slf: Ready<'_, Self>) -> PyResult<bool> {
         slf.0.primary_context_state().or_raise().map(|(_, is_active)| is_active)
     }
 
-    /// The primary context, which other CUDA libraries share; not pushed.
+    /// Retain the primary context, which other CUDA libraries share, without pushing it.
     fn retain_primary_context(slf: Ready<'_, Self>, py: Python<'_>) -> PyResult<PyContext> {
         py.detach(|| slf.0.retain_primary_context()).or_raise().map(PyContext::new)
     }
 
-    /// Whether kernels on this device can reach memory of `other`, once `Context.enable_peer_access` allowed it.
+    /// Whether kernels on this device can access memory of `other`, once `Context.enable_peer_access` has allowed
+    /// it.
     fn can_access_peer(slf: Ready<'_, Self>, other: ReadyArgument<'_, PyDevice>) -> PyResult<bool> {
         slf.0.can_access_peer(&other.0).or_raise()
     }
 
-    /// What this device can do with `other`: the value of a `p2p_attribute` (an addition to PyCUDA).
+    /// The value of a `p2p_attribute` between this device and `other` (an addition to PyCUDA).
     ///
-    /// A `LogicError` if both are the same device, or devices of different drivers.
+    /// Raises `LogicError` if both are the same device or belong to different drivers.
     fn get_p2p_attribute(
         slf: Ready<'_, Self>,
         #[pyo3(from_py_with = int)] attribute: u32,
@@ -193,7 +194,7 @@ impl PyDevice {
     }
 }
 
-/// Find the devices. Calling it again does nothing; returns None.
+/// Find the devices. Further calls do nothing; returns None.
 #[pyfunction]
 #[pyo3(signature = (flags = 0))]
 fn init(py: Python<'_>, #[pyo3(from_py_with = int)] flags: u32) -> PyResult<()> {
@@ -206,9 +207,9 @@ fn get_driver_version() -> PyResult<u32> {
     driver::driver_version().or_raise()
 }
 
-/// Name the files that the driver's old profiler reads and writes; `output_mode` of `profiler_output_mode`.
+/// Set the files that the driver's old profiler reads and writes; `output_mode` is from `profiler_output_mode`.
 ///
-/// Drivers of today refuse it: a `LogicError`, "not supported".
+/// Current drivers refuse the call: `LogicError`, "not supported".
 #[pyfunction]
 fn initialize_profiler(
     config_file: &str,
@@ -218,21 +219,21 @@ fn initialize_profiler(
     driver::profiler::initialize(config_file, output_file, sys::CUoutput_mode(output_mode)).or_raise()
 }
 
-/// Begin what a profiler records (such as ``nsys profile --capture-range=cudaProfilerApi``); returns None.
+/// Start a profiler's recording (such as ``nsys profile --capture-range=cudaProfilerApi``); returns None.
 ///
-/// Without a profiler it does nothing.
+/// Without a profiler the call does nothing.
 #[pyfunction]
 fn start_profiler() -> PyResult<()> {
     driver::profiler::start().or_raise()
 }
 
-/// End what `start_profiler` began; returns None. Work that was launched before is recorded to its end.
+/// Stop the recording that `start_profiler` started; returns None. Work launched before is recorded to its end.
 #[pyfunction]
 fn stop_profiler() -> PyResult<()> {
     driver::profiler::stop().or_raise()
 }
 
-/// Notices of the driver become warnings. Called by `rtcg.driver` once.
+/// Report notices of the driver as warnings. `rtcg.driver` calls this once.
 #[pyfunction]
 fn set_notice_handler(handler: Py<PyAny>) {
     driver::set_notice_hook(move |text| {

@@ -12,12 +12,12 @@ use pyo3::prelude::*;
 use pyo3::types::PyByteArray;
 use rtcg::driver::Event;
 
-/// A mark in a stream: something to wait for, and a time. Destroyed at the end of a ``with`` block.
+/// A mark in a stream, to wait for and to measure time with. Destroyed at the end of a ``with`` block.
 ///
 /// Parameters
 /// ----------
 /// flags : int
-///     Of `event_flags`. An event with DISABLE_TIMING costs less, and has no time.
+///     From `event_flags`. An event with DISABLE_TIMING costs less and cannot measure time.
 #[pyclass(name = "Event", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyEvent(pub(crate) DropDetached<Event>);
 
@@ -33,9 +33,10 @@ impl PyEvent {
 }
 
 closeable_methods! { PyEvent;
-    /// Mark the present end of `stream`, by default the default stream; does not wait. Returns the event.
+    /// Record the event at the present end of `stream`, by default the default stream; does not wait. Returns the
+    /// event.
     ///
-    /// With flag 1, a captured graph does so at each launch.
+    /// With flag 1, a captured graph records it at each launch.
     #[pyo3(signature = (stream = None, flags = 0))]
     fn record<'py>(
         slf: &Bound<'py, Self>,
@@ -53,7 +54,7 @@ closeable_methods! { PyEvent;
         Ok(slf.clone())
     }
 
-    /// Wait until what was before the mark is done; returns the event. Raises what went wrong.
+    /// Wait until all work before the event is done; returns the event. Raises any error that occurred.
     fn synchronize<'py>(slf: Bound<'py, Self>, py: Python<'py>) -> PyResult<Bound<'py, Self>> {
         let event = &filled_object(&slf)?.0;
         let result = py.detach(|| event.synchronize());
@@ -62,7 +63,7 @@ closeable_methods! { PyEvent;
         Ok(slf)
     }
 
-    /// Whether it has happened.
+    /// Whether the event has occurred.
     fn query(slf: Ready<'_, Self>) -> PyResult<bool> {
         slf.0.query().or_raise()
     }
@@ -77,16 +78,17 @@ closeable_methods! { PyEvent;
         slf.0.time_till(&event.0).or_raise()
     }
 
-    /// What stands for the event in other processes, 64 bytes, for `from_ipc_handle`.
+    /// The interprocess handle of the event, 64 bytes, for `from_ipc_handle` in other processes.
     ///
-    /// A `LogicError` unless the event was made with ``event_flags.INTERPROCESS | event_flags.DISABLE_TIMING``.
+    /// Raises `LogicError` unless the event was made with ``event_flags.INTERPROCESS | event_flags.DISABLE_TIMING``.
     fn ipc_handle<'py>(slf: Ready<'_, Self>, py: Python<'py>) -> PyResult<Bound<'py, PyByteArray>> {
         Ok(PyByteArray::new(py, &slf.0.ipc_handle().or_raise()?))
     }
 
-    /// An event of another process, by what `ipc_handle` gave there, 64 bytes.
+    /// An event of another process, from the 64 bytes of its `ipc_handle`.
     ///
-    /// A `ValueError` for another length, a `LogicError` if there is no such event, or it is one of this process.
+    /// Raises `ValueError` for another length, and `LogicError` if there is no such event or it belongs to this
+    /// process.
     #[staticmethod]
     fn from_ipc_handle(handle: &Bound<'_, PyAny>) -> PyResult<Self> {
         Event::from_ipc_handle(ipc_handle_bytes(handle)?).or_raise().map(Self::from)

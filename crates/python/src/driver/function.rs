@@ -32,8 +32,8 @@ use std::time::Instant;
 
 /// A kernel.
 ///
-/// Any attribute of `rtcg.driver.function_attribute` can be read by its lower-case name, for
-/// instance ``function.num_regs``.
+/// Every attribute of `rtcg.driver.function_attribute` is also a property with its lower-case name, such as
+/// ``function.num_regs``.
 #[pyclass(name = "Function", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyFunction {
     pub(crate) function: DropDetached<Function>,
@@ -322,15 +322,15 @@ fastcall_methods! {
     launch_completion_event=None)
 --
 
-Run the kernel; does not wait, but with `Out`, `InOut` or `time_kernel`.
+Launch the kernel; does not wait, except with `Out`, `InOut` or `time_kernel`.
 
-Number and sizes of the arguments are checked, and their types as far as the source of a
-`SourceModule` declares them (see docs/launches.md), before anything reaches the device.
+Before anything reaches the device, the call checks the number and sizes of the arguments, and their
+types if the source of a `SourceModule` declares them (see docs/launches.md).
 
 Parameters
 ----------
 *args
-    NumPy scalars (by value); Python's numbers, where the type is known and has their value;
+    NumPy scalars (by value); Python numbers, if the type is known and can hold them;
     device allocations and arrays on the device of any library; `In`, `Out`, `InOut`; NumPy
     arrays, structured scalars, bytes and values of ctypes (their bytes by value).
 block : int or up to three int
@@ -345,31 +345,31 @@ time_kernel : bool
 cooperative : bool
     All blocks are resident at once, so that the grid can synchronise.
 cluster : up to three int, optional
-    Blocks per cluster (compute capability 9.0); `preferred_cluster` is used where it fits.
+    Blocks per cluster (compute capability 9.0); `preferred_cluster` is used if it fits.
 programmatic_dependent : bool
-    The kernel may start while the one before it still runs, and waits for it itself.
+    The kernel may start while the previous one still runs, and itself waits for it.
 priority, mem_sync_domain, shared_carveout, ...
-    The attributes of ``cuLaunchKernelEx`` of these names.
+    The attributes of ``cuLaunchKernelEx`` with these names.
 
 Raises
 ------
 TypeError
-    For an argument of a kind or type that the kernel does not take.
+    If the kernel does not take an argument of this kind or type.
 OverflowError
-    For a number that the parameter's type does not have.
+    If the type of a parameter cannot hold a number.
 LogicError
-    When number or sizes of the arguments do not fit the kernel; the message says which.
+    If the number or sizes of the arguments do not fit the kernel; the message says which.
 LaunchError
-    When the device cannot run this geometry.";
+    If the device cannot run this geometry.";
     c_prepared_call = c"prepared_call" calls prepared_call as Prepared:
         c"prepared_call($self, grid, block, /, *args, shared_size=0, **options)\n--\n\n\
-          Run the kernel with the prepared argument types; does not wait. `options` as in a direct call.";
+          Run the kernel with the prepared argument types; does not wait. `options` are those of a direct call.";
     c_prepared_async_call = c"prepared_async_call" calls prepared_async_call as PreparedAsync:
         c"prepared_async_call($self, grid, block, stream, /, *args, shared_size=0, **options)\n--\n\n\
-          As `prepared_call`, in a stream; does not wait.";
+          Like `prepared_call`, in a stream; does not wait.";
     c_prepared_timed_call = c"prepared_timed_call" calls prepared_timed_call as PreparedTimed:
         c"prepared_timed_call($self, grid, block, /, *args, shared_size=0, **options)\n--\n\n\
-          As `prepared_call`; calling the result waits and returns the kernel's time in seconds.";
+          Like `prepared_call`; calling the result waits and returns the kernel's time in seconds.";
 }
 
 thread_local! {
@@ -449,7 +449,7 @@ impl PyFunction {
         self.function.attribute(sys::CUfunction_attribute(attribute)).or_raise()
     }
 
-    /// Set a `function_attribute`, such as MAX_DYNAMIC_SHARED_SIZE_BYTES; a `LogicError` if it is fixed.
+    /// Set a `function_attribute`, such as MAX_DYNAMIC_SHARED_SIZE_BYTES; raises `LogicError` if it is read-only.
     fn set_attribute(
         &self,
         #[pyo3(from_py_with = int)] attribute: u32,
@@ -458,28 +458,28 @@ impl PyFunction {
         self.function.set_attribute(sys::CUfunction_attribute(attribute), value).or_raise()
     }
 
-    /// Ask for a division of the first-level cache by `func_cache`.
+    /// Request a division of the L1 cache by `func_cache`.
     fn set_cache_config(&self, #[pyo3(from_py_with = int)] fc: u32) -> PyResult<()> {
         self.function.set_cache_config(sys::CUfunc_cache(fc)).or_raise()
     }
 
-    /// Ask for a width of shared-memory banks by `shared_config`; devices of today have only one.
+    /// Request a width of shared-memory banks by `shared_config`; current devices have only one.
     fn set_shared_config(&self, #[pyo3(from_py_with = int)] sc: u32) -> PyResult<()> {
         self.function.set_shared_config(sys::CUsharedconfig(sc)).or_raise()
     }
 
-    /// Nothing to do: a bound reference is visible to the kernels of its module.
+    /// Does nothing: kernels of a module see all its bound texture references.
     fn param_set_texref(&self, texref: &Bound<'_, PyTextureReference>) -> PyResult<()> {
         self.function.param_set_texref(&filled_object(texref)?.0).or_raise()
     }
 
-    /// The kernel's name (an addition to PyCUDA).
+    /// The name of the kernel (an addition to PyCUDA).
     #[getter]
     fn name(&self) -> &str {
         self.function.name()
     }
 
-    /// ``(blocks)`` of `block_threads` threads that fit on a multiprocessor at once.
+    /// The number of blocks of `block_threads` threads that fit on a multiprocessor at once.
     #[pyo3(signature = (block_threads, shared = 0))]
     fn max_active_blocks_per_multiprocessor(
         &self,
@@ -489,7 +489,7 @@ impl PyFunction {
         self.function.max_active_blocks(block_threads, shared).or_raise()
     }
 
-    /// ``(blocks that fill the device, threads per block)`` of the best occupancy; `limit` bounds the threads.
+    /// ``(blocks that fill the device, threads per block)`` for the best occupancy; `limit` bounds the threads.
     #[pyo3(signature = (shared = 0, limit = 0))]
     fn max_potential_block_size(
         &self,
@@ -499,7 +499,7 @@ impl PyFunction {
         self.function.max_potential_block_size(shared, limit).or_raise()
     }
 
-    /// Bytes that each of `blocks` blocks on a multiprocessor can have.
+    /// The bytes that each of `blocks` blocks on a multiprocessor can have.
     fn available_dynamic_shared_memory(
         &self,
         #[pyo3(from_py_with = int)] blocks: u32,
@@ -508,7 +508,7 @@ impl PyFunction {
         self.function.available_dynamic_shared(blocks, block_threads).or_raise()
     }
 
-    /// Blocks in the largest cluster possible.
+    /// The number of blocks in the largest possible cluster.
     #[pyo3(signature = (block, shared = 0))]
     fn max_potential_cluster_size(
         &self,
@@ -518,7 +518,7 @@ impl PyFunction {
         self.function.max_potential_cluster_size(parse_dimensions(block, "block")?, shared).or_raise()
     }
 
-    /// Clusters that run at once on the device.
+    /// The number of clusters that run at once on the device.
     #[pyo3(signature = (cluster, block, shared = 0))]
     fn max_active_clusters(
         &self,
@@ -530,16 +530,16 @@ impl PyFunction {
         self.function.max_active_clusters(cluster, block, shared).or_raise()
     }
 
-    /// The parameters as the source declares them, ``[("const float *", "x"), ...]``; None where
-    /// that is not known (an addition to PyCUDA).
+    /// The parameters as declared in the source, ``[("const float *", "x"), ...]``, or None if they are unknown (an
+    /// addition to PyCUDA).
     #[getter]
     fn signature(&self) -> Option<Vec<(String, Option<String>)>> {
         let signature = self.function.signature()?;
         Some(signature.params.iter().map(|p| (p.c_type.clone(), p.name.clone())).collect())
     }
 
-    /// What it was compiled from: the source text, options, folders of headers, and whether C++ names were left as
-    /// they are; None where that is not known.
+    /// What the kernel was compiled from: source text, options, include folders, and whether C++ names were left as
+    /// they are; or None if that is unknown.
     #[getter(_source)]
     fn source(&self) -> Option<(String, Vec<String>, Vec<PathBuf>, bool)> {
         let source = self.function.module().source()?;

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use rtcg::driver::gl::{self, RegisteredMapping, RegisteredObject};
 
-/// What registered buffers and images have in common.
+/// Base of registered buffers and images.
 #[pyclass(name = "RegisteredObject", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyRegisteredObject(DropDetached<RegisteredObject>);
 
@@ -24,22 +24,22 @@ impl FilledByInit for PyRegisteredObject {
 
 #[pymethods]
 impl PyRegisteredObject {
-    /// The number that OpenGL knows the object by.
+    /// The name of the object in OpenGL.
     fn gl_handle(slf: Ready<'_, Self>) -> u32 {
         slf.0.gl_handle()
     }
 
-    /// Give the object back to OpenGL alone. A second time is a `LogicError`.
+    /// Return the object to OpenGL alone. Raises `LogicError` if called twice.
     fn unregister(slf: Ready<'_, Self>, py: Python<'_>) -> PyResult<()> {
         py.detach(|| slf.0.unregister()).or_raise()
     }
 
-    /// Say by `graphics_map_flags` what kernels will do with the object when it is mapped next.
+    /// Declare by `graphics_map_flags` how kernels will use the object when it is next mapped.
     fn set_map_flags(slf: Ready<'_, Self>, #[pyo3(from_py_with = int)] flags: u32) -> PyResult<()> {
         slf.0.set_map_flags(flags).or_raise()
     }
 
-    /// Give the object to CUDA, in the order of `stream`: a `RegisteredMapping`.
+    /// Map the object for CUDA, in the order of `stream`: returns a `RegisteredMapping`.
     #[pyo3(signature = (stream = None))]
     fn map(
         slf: Ready<'_, Self>,
@@ -96,7 +96,7 @@ impl PyRegisteredImage {
     }
 }
 
-/// A registered object while CUDA has it.
+/// A registered object while it is mapped for CUDA.
 #[pyclass(name = "RegisteredMapping", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 struct PyRegisteredMapping(DropDetached<RegisteredMapping>);
 
@@ -104,14 +104,14 @@ impl_from_core!(PyRegisteredMapping over RegisteredMapping);
 
 #[pymethods]
 impl PyRegisteredMapping {
-    /// Give the object back to OpenGL, in the order of `stream`. A second time is a `LogicError`.
+    /// Return the object to OpenGL, in the order of `stream`. Raises `LogicError` if called twice.
     #[pyo3(signature = (stream = None))]
     fn unmap(&self, py: Python<'_>, stream: Option<&Bound<'_, PyStream>>) -> PyResult<()> {
         let stream = as_driver_stream(stream)?;
         py.detach(|| self.0.unmap(stream)).or_raise()
     }
 
-    /// ``(address, number of bytes)`` of a buffer.
+    /// ``(address, size in bytes)`` of a buffer.
     fn device_ptr_and_size(&self) -> PyResult<(u64, usize)> {
         self.0.device_ptr_and_size().or_raise()
     }
@@ -137,7 +137,7 @@ impl PyRegisteredMapping {
     }
 }
 
-/// Whether CUDA and OpenGL can be used together here: driver and library are there.
+/// Whether CUDA and OpenGL can work together here, that is, whether the driver and the library are present.
 #[pyfunction]
 fn have_gl_ext() -> bool {
     gl::is_available()

@@ -22,12 +22,12 @@ use pyo3::types::PyTuple;
 use rtcg::driver::{Graph, GraphNode, KernelNode, sys};
 use std::path::PathBuf;
 
-/// Work put together once, as nodes with their order, and launched often.
+/// Work defined once, as nodes with dependencies, and launched many times.
 ///
-/// A graph is made node by node, or by capturing a stream (`Stream.begin_capture`). Each ``add_*``
-/// method takes `dependencies`, the nodes (or the one node) of this graph that the new one comes after, and returns
-/// the new `GraphNode`. Arguments of kernels and the buffers of copies live as long as the graph
-/// and the executable graphs made from it; host memory is read and written when the graph runs.
+/// A graph is built node by node, or by capturing a stream (`Stream.begin_capture`). Each ``add_*`` method takes
+/// `dependencies`, the nodes (or the single node) of this graph that the new node depends on, and returns the new
+/// `GraphNode`. Kernel arguments and copy buffers live as long as the graph and the executable graphs made from it;
+/// host memory is read and written when the graph runs.
 #[pyclass(name = "Graph", module = "rtcg.driver", frozen, subclass, eq, dict, weakref)]
 #[derive(PartialEq)]
 pub(crate) struct PyGraph(pub(crate) DropDetached<Graph>);
@@ -55,7 +55,7 @@ impl PyGraph {
         self.0.init_value(Graph::new().or_raise()?)
     }
 
-    /// Launch `func`. Arguments are those of a direct call, but for `In`, `Out` and `InOut`.
+    /// Add a launch of `func`. Arguments are those of a direct call, except `In`, `Out` and `InOut`.
     #[pyo3(signature = (*args, func, block, grid = None, shared = 0, dependencies = None, cooperative = false))]
     #[expect(clippy::too_many_arguments, reason = "Python's keywords")]
     fn add_kernel_node(
@@ -122,7 +122,7 @@ impl PyGraph {
         slf.add_copy_node(&copy, &dependency_nodes(&dependencies), &[&dest.clone().unbind(), &src.clone().unbind()])
     }
 
-    /// Copy a box; later changes of `copy` do not reach the node.
+    /// Copy a box; later changes to `copy` do not affect the node.
     #[pyo3(signature = (copy, dependencies = None))]
     fn add_memcpy_node(
         slf: Ready<'_, Self>,
@@ -154,7 +154,7 @@ impl PyGraph {
         Ok(PyGraphNode::from(node))
     }
 
-    /// Call `function`, on a thread of the driver. It must not use the driver; what it raises goes to
+    /// Call `function` on a thread of the driver. It must not use the driver; its exceptions go to
     /// `sys.unraisablehook`.
     #[pyo3(signature = (function, dependencies = None))]
     fn add_host_node(
@@ -168,7 +168,7 @@ impl PyGraph {
             .map(PyGraphNode::from)
     }
 
-    /// A node that does nothing but join others.
+    /// Add a node that does nothing but join others.
     #[pyo3(signature = (dependencies = None))]
     fn add_empty_node(slf: Ready<'_, Self>, dependencies: Option<NodeList<'_>>) -> PyResult<PyGraphNode> {
         slf.0.add_empty_node(&dependency_nodes(&dependencies)).or_raise().map(PyGraphNode::from)
@@ -194,7 +194,7 @@ impl PyGraph {
         slf.0.add_event_wait_node(&event.0, &dependency_nodes(&dependencies)).or_raise().map(PyGraphNode::from)
     }
 
-    /// A copy of another graph as one node.
+    /// Add a copy of another graph as one node.
     #[pyo3(signature = (graph, dependencies = None))]
     fn add_child_graph_node(
         slf: Ready<'_, Self>,
@@ -204,7 +204,7 @@ impl PyGraph {
         slf.0.add_child_graph_node(&graph.0, &dependency_nodes(&dependencies)).or_raise().map(PyGraphNode::from)
     }
 
-    /// Memory that exists from this node to the one that frees it, at the same address in every launch.
+    /// Allocate memory that exists from this node to the node that frees it, at the same address in every launch.
     #[pyo3(signature = (size, dependencies = None))]
     fn add_memalloc_node(
         slf: Ready<'_, Self>,
@@ -229,9 +229,9 @@ impl PyGraph {
         unsafe { slf.0.add_mem_free_node(ptr.0, &dependency_nodes(&dependencies)) }.or_raise().map(PyGraphNode::from)
     }
 
-    /// A condition, which kernels set with ``cudaGraphSetConditional``.
+    /// A condition, which kernels set by ``cudaGraphSetConditional``.
     ///
-    /// With a `default` it has that value at the start of every launch, else it keeps the one it had.
+    /// With a `default` it has that value at the start of every launch; otherwise it keeps its last value.
     #[pyo3(signature = (default = None))]
     fn conditional_handle(
         slf: Ready<'_, Self>,
@@ -240,11 +240,11 @@ impl PyGraph {
         Ok(slf.0.create_conditional_handle(default).or_raise()?.0)
     }
 
-    /// A node that runs one of `size` graphs, which are filled afterwards.
+    /// Add a node that runs one of `size` graphs, which are filled in afterwards.
     ///
-    /// `type` is of `graph_conditional_node_type`: IF runs the first where the condition is not 0, else
-    /// the second if there is one; WHILE runs the one as long as the condition is not 0; SWITCH runs
-    /// the one with the condition's number, if there is one.
+    /// `type` is from `graph_conditional_node_type`: IF runs the first graph if the condition is not 0, else the second
+    /// if there is one; WHILE repeats its graph while the condition is not 0; SWITCH runs the graph whose index is the
+    /// condition, if there is one.
     #[pyo3(signature = (handle, r#type, size = 1, dependencies = None))]
     fn add_conditional_node(
         slf: Ready<'_, Self>,
@@ -259,7 +259,7 @@ impl PyGraph {
         Ok((PyGraphNode::from(node), bodies.into_iter().map(PyGraph::from).collect()))
     }
 
-    /// Of each pair the second node comes after the first.
+    /// Add edges ``(before, after)``: the second node of each pair depends on the first.
     fn add_dependencies(slf: Ready<'_, Self>, pairs: NodePairs<'_>) -> PyResult<()> {
         slf.0.add_dependencies(&driver_node_pairs(&pairs)).or_raise()
     }
@@ -274,7 +274,7 @@ impl PyGraph {
         slf.0.nodes().or_raise().map(to_python_nodes)
     }
 
-    /// The nodes that come after no other.
+    /// The nodes without dependencies.
     fn get_root_nodes(slf: Ready<'_, Self>) -> PyResult<Vec<PyGraphNode>> {
         slf.0.root_nodes().or_raise().map(to_python_nodes)
     }
@@ -285,12 +285,13 @@ impl PyGraph {
         Ok(edges.into_iter().map(|(from, to)| (PyGraphNode::from(from), PyGraphNode::from(to))).collect())
     }
 
-    /// A copy with nodes of its own, see `GraphNode.find_in_clone`.
+    /// A copy with its own nodes; see `GraphNode.find_in_clone`.
     fn clone(slf: Ready<'_, Self>) -> PyResult<Self> {
         slf.0.duplicate().or_raise().map(Self::from)
     }
 
-    /// Make it executable; `flags` of `graph_instantiate_flags`. Later changes of the graph do not reach the result.
+    /// Make the graph executable, with `graph_instantiate_flags`. Later changes to the graph do not affect the
+    /// result.
     ///
     /// Raises
     /// ------
@@ -305,13 +306,13 @@ impl PyGraph {
         py.detach(|| slf.0.instantiate(flags)).or_raise().map(PyGraphExec::from)
     }
 
-    /// Write a picture in the language of Graphviz; `flags` of `graph_debug_dot_flags`.
+    /// Write the graph in Graphviz's DOT language to a file; `flags` are from `graph_debug_dot_flags`.
     #[pyo3(signature = (path, flags = 0))]
     fn debug_dot_print(slf: Ready<'_, Self>, path: PathBuf, #[pyo3(from_py_with = int)] flags: u32) -> PyResult<()> {
         slf.0.debug_dot_print(&path, flags).or_raise()
     }
 
-    /// The picture of `debug_dot_print` as text.
+    /// The text that `debug_dot_print` writes.
     #[pyo3(signature = (flags = 0))]
     fn dot(slf: Ready<'_, Self>, #[pyo3(from_py_with = int)] flags: u32) -> PyResult<String> {
         slf.0.to_dot(flags).or_raise()

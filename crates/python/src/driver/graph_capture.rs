@@ -40,7 +40,7 @@ pub(crate) fn reject_argument_handlers(args: &Bound<'_, PyTuple>) -> PyResult<()
     )))
 }
 
-/// What `Stream.capture` returns: ``with stream.capture() as graph:``.
+/// The context manager that `Stream.capture` returns: ``with stream.capture() as graph:``.
 #[pyclass(name = "StreamCapture", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyStreamCapture {
     stream: DropDetached<Stream>,
@@ -69,7 +69,7 @@ impl PyStreamCapture {
         Ok(PyGraph::from(graph))
     }
 
-    /// Ends the capture. What the block raised is more interesting than that the capture is invalid.
+    /// End the capture. An exception of the block takes precedence over the error of an invalid capture.
     #[pyo3(signature = (kind, _value, _traceback))]
     fn __exit__(
         &self,
@@ -85,7 +85,7 @@ impl PyStreamCapture {
     }
 }
 
-/// Set how strictly calls of this thread are checked while streams are captured; returns the mode before.
+/// Set how strictly calls of this thread are checked while streams are captured; returns the previous mode.
 #[pyfunction]
 fn exchange_capture_mode(py: Python<'_>, #[pyo3(from_py_with = int)] mode: u32) -> PyResult<Bound<'_, PyAny>> {
     let before = rtcg::driver::exchange_capture_mode(CUstreamCaptureMode(mode)).or_raise()?;

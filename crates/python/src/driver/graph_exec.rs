@@ -21,8 +21,8 @@ use rtcg::driver::{GraphExec, GraphNode, sys};
 
 /// An executable graph.
 ///
-/// Methods named ``*_node_set_params`` change what a node of the graph that this was made from does
-/// in later launches; the graph itself does not change.
+/// Methods named ``*_node_set_params`` change what a node of the original graph does in later launches of this one;
+/// the original graph does not change.
 #[pyclass(name = "GraphExec", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyGraphExec(DropDetached<GraphExec>);
 
@@ -43,7 +43,7 @@ impl PyGraphExec {
 impl PyGraphExec {
     /// Run the graph in stream order; does not wait. Launches of one executable graph never overlap.
     ///
-    /// The stream must not be one that is being captured: there, the graph is added as a child graph node.
+    /// The stream must not be capturing; use `Graph.add_child_graph_node` in that case.
     #[pyo3(signature = (stream = None))]
     fn launch(&self, py: Python<'_>, stream: Option<&Bound<'_, PyStream>>) -> PyResult<()> {
         let stream = as_driver_stream(stream)?;
@@ -51,25 +51,25 @@ impl PyGraphExec {
         py.detach(|| self.0.launch(stream)).or_raise()
     }
 
-    /// Prepare the next launch, which is then quicker.
+    /// Prepare the next launch, which is then faster.
     #[pyo3(signature = (stream = None))]
     fn upload(&self, py: Python<'_>, stream: Option<&Bound<'_, PyStream>>) -> PyResult<()> {
         let stream = as_driver_stream(stream)?;
         py.detach(|| self.0.upload(stream)).or_raise()
     }
 
-    /// Take over what the nodes of `graph` do, which must have the same shape.
+    /// Take over the operations of the nodes of `graph`, which must have the same topology.
     ///
     /// Raises
     /// ------
     /// LogicError
-    ///     Says how the graphs differ; then nothing has changed.
+    ///     If the graphs differ, with a message that says how; nothing is changed then.
     fn update(&self, py: Python<'_>, graph: ReadyArgument<'_, PyGraph>) -> PyResult<()> {
         let graph = &graph.0;
         py.detach(|| self.0.update(graph)).or_raise()
     }
 
-    /// The `graph_instantiate_flags` that it was made with.
+    /// The `graph_instantiate_flags` of its creation.
     #[getter]
     fn flags(&self) -> PyResult<u64> {
         self.0.flags().or_raise()
@@ -81,7 +81,8 @@ impl PyGraphExec {
         self.0.handle().addr()
     }
 
-    /// Replace the arguments, and what else is given. A captured node needs `func` and `block`.
+    /// Replace the arguments of a kernel node, and whatever else is given. A captured node requires `func` and
+    /// `block`.
     #[pyo3(signature = (*args, kernel_node, func = None, block = None, grid = None, shared = None))]
     fn kernel_node_set_params(
         &self,
@@ -101,7 +102,7 @@ impl PyGraphExec {
         Ok(())
     }
 
-    /// Replace what a copy to the device copies.
+    /// Replace source, destination and size of a copy to the device.
     #[pyo3(signature = (node, dest, src, size = None))]
     fn memcpy_htod_node_set_params(
         &self,
@@ -114,7 +115,7 @@ impl PyGraphExec {
         self.set_copy_node_params(&node.0, &copy, &[&owner, &dest.clone().unbind()])
     }
 
-    /// Replace what a copy to the host copies.
+    /// Replace source, destination and size of a copy to the host.
     #[pyo3(signature = (node, dest, src, size = None))]
     fn memcpy_dtoh_node_set_params(
         &self,
@@ -127,7 +128,7 @@ impl PyGraphExec {
         self.set_copy_node_params(&node.0, &copy, &[&owner, &src.clone().unbind()])
     }
 
-    /// Replace what a copy on the device copies.
+    /// Replace source, destination and size of a copy on the device.
     fn memcpy_dtod_node_set_params(
         &self,
         node: &PyGraphNode,
@@ -139,13 +140,13 @@ impl PyGraphExec {
         self.set_copy_node_params(&node.0, &copy, &[&dest.clone().unbind(), &src.clone().unbind()])
     }
 
-    /// Replace what a structured copy copies.
+    /// Replace the parameters of a structured copy.
     fn memcpy_node_set_params(&self, py: Python<'_>, node: &PyGraphNode, copy: &Bound<'_, PyMemcpy3D>) -> PyResult<()> {
         let (raw, owners) = copy.get().descriptor_and_owners(py);
         self.set_copy_node_params(&node.0, &raw, &owners.iter().collect::<Vec<_>>())
     }
 
-    /// Replace what is filled; arguments as of `Graph.add_memset_node`.
+    /// Replace the parameters of a fill; they are those of `Graph.add_memset_node`.
     #[pyo3(signature = (node, dest, value, count, element_size = 1, height = 1, pitch = None))]
     #[expect(clippy::too_many_arguments, reason = "Python's keywords")]
     fn memset_node_set_params(
@@ -170,22 +171,22 @@ impl PyGraphExec {
         self.0.set_host_function(&node.0, host_function(function)?).or_raise()
     }
 
-    /// Of a node that records or waits for an event.
+    /// Replace the event of a node that records or waits for one.
     fn event_node_set_event(&self, node: &PyGraphNode, event: ReadyArgument<'_, PyEvent>) -> PyResult<()> {
         self.0.set_event(&node.0, &event.0).or_raise()
     }
 
-    /// `graph` must have the shape of the one that is there.
+    /// Replace a child graph; `graph` must have the topology of the present one.
     fn child_graph_node_set_params(&self, node: &PyGraphNode, graph: ReadyArgument<'_, PyGraph>) -> PyResult<()> {
         self.0.set_child_graph(&node.0, &graph.0).or_raise()
     }
 
-    /// Switch a kernel, copy or memset node on or off.
+    /// Enable or disable a kernel, copy or memset node.
     fn node_set_enabled(&self, node: &PyGraphNode, enabled: bool) -> PyResult<()> {
         self.0.set_enabled(&node.0, enabled).or_raise()
     }
 
-    /// Whether the node does anything.
+    /// Whether the node is enabled.
     fn node_get_enabled(&self, node: &PyGraphNode) -> PyResult<bool> {
         self.0.is_enabled(&node.0).or_raise()
     }

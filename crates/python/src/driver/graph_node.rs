@@ -58,25 +58,25 @@ impl_from_core!(PyGraphNode over GraphNode);
 
 #[pymethods]
 impl PyGraphNode {
-    /// What the node does, a `graph_node_type`.
+    /// The kind of the node, a `graph_node_type`.
     #[getter]
     fn r#type<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         enum_member(py, "graph_node_type", self.0.kind().or_raise()?.0)
     }
 
-    /// The graph that it is of.
+    /// The graph that the node belongs to.
     #[getter]
     fn graph(&self) -> PyGraph {
         PyGraph::from(self.0.graph().clone())
     }
 
-    /// The nodes that it comes right after.
+    /// The nodes that this one directly depends on.
     #[getter]
     fn dependencies(&self) -> PyResult<Vec<PyGraphNode>> {
         self.0.dependencies().or_raise().map(to_python_nodes)
     }
 
-    /// The nodes that come right after it.
+    /// The nodes that directly depend on this one.
     #[getter]
     fn dependents(&self) -> PyResult<Vec<PyGraphNode>> {
         self.0.dependents().or_raise().map(to_python_nodes)
@@ -94,17 +94,17 @@ impl PyGraphNode {
         self.0.handle().addr()
     }
 
-    /// The node of `graph`, made by `Graph.clone`, that stands for this one.
+    /// The counterpart of this node in `graph`, a graph made by `Graph.clone`.
     fn find_in_clone(&self, graph: ReadyArgument<'_, PyGraph>) -> PyResult<PyGraphNode> {
         self.0.find_in_clone(&graph.0).or_raise().map(PyGraphNode::from)
     }
 
-    /// Take it and its edges out of the graph.
+    /// Remove the node and its edges from the graph.
     fn remove(&self) -> PyResult<()> {
         self.0.remove().or_raise()
     }
 
-    /// Launch otherwise when the graph is instantiated next; what is not given stays.
+    /// Change the launch for later instantiations of the graph; omitted parameters are kept.
     #[pyo3(signature = (*args, func = None, block = None, grid = None, shared = None))]
     fn kernel_node_set_params(
         &self,

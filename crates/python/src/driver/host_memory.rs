@@ -54,12 +54,12 @@ host_memory_class! {
     /// Page-locked host memory; the base of arrays made by `rtcg.driver.pagelocked_empty`.
     PyHostAllocation as "PagelockedHostAllocation" over HostAllocation, "(nbytes, flags)";
 
-    /// The device's address of this memory, if it was made with ``host_alloc_flags.DEVICEMAP``.
+    /// The device address of this memory, if it was made with ``host_alloc_flags.DEVICEMAP``.
     fn get_device_pointer(slf: Ready<'_, Self>) -> PyResult<u64> {
         slf.0.device_pointer().or_raise()
     }
 
-    /// The `host_alloc_flags` that it was made with.
+    /// The `host_alloc_flags` of its creation.
     fn get_flags(slf: Ready<'_, Self>) -> PyResult<u32> {
         slf.0.flags().or_raise()
     }
@@ -69,7 +69,7 @@ host_memory_class! {
     /// Aligned host memory; the base of arrays made by `rtcg.driver.aligned_empty`.
     PyAlignedAllocation as "AlignedHostAllocation" over AlignedHostAllocation, "(nbytes, alignment)";
 
-    /// The device's address of this memory, once it was registered with `register_host_memory`.
+    /// The device address of this memory, once it has been registered by `register_host_memory`.
     fn get_device_pointer(slf: Ready<'_, Self>) -> PyResult<u64> {
         rtcg::driver::memory::host_device_pointer(slf.0.as_ptr()).or_raise()
     }
@@ -150,11 +150,11 @@ pub(crate) fn checked_numpy_array<'py>(
     unsafe { numpy_array_over(owner, data, dtype, shape, fortran) }
 }
 
-/// Page-locked memory that was allocated by other code.
+/// Page-locked memory that other code allocated.
 #[pyclass(name = "RegisteredHostMemory", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyRegisteredHost(
     DropDetached<RegisteredHostMemory>,
-    /// The array whose memory it is.
+    /// The array that owns the memory.
     Py<PyAny>,
 );
 
@@ -172,7 +172,7 @@ resource_methods! {
         Ok(Self(DropDetached::new(memory), ary.clone().unbind()))
     }
 
-    /// The array whose memory it is.
+    /// The array that owns the memory.
     #[getter]
     fn base(&self, py: Python<'_>) -> Py<PyAny> {
         self.1.clone_ref(py)
@@ -184,7 +184,7 @@ resource_methods! {
         self.0.nbytes()
     }
 
-    /// The device's address of the memory.
+    /// The device address of the memory.
     fn get_device_pointer(&self) -> PyResult<u64> {
         self.0.device_pointer().or_raise()
     }

@@ -12,16 +12,16 @@ use pyo3::prelude::*;
 use rtcg::driver::{Kernel, Library, sys};
 use std::path::PathBuf;
 
-/// Code of no context: the driver loads it into each context that uses it.
+/// Code that belongs to no context: the driver loads it into each context that uses it.
 ///
-/// Made by `library_from_buffer` or `library_from_file`, which need no context; a closed one is an error to use.
-/// What it gave out keeps it loaded. Needs a driver of CUDA 12 or newer.
+/// Made by `library_from_buffer` or `library_from_file`, which need no context; using a closed library is an error.
+/// The objects that it returns keep it loaded. Requires a driver of CUDA 12 or newer.
 #[pyclass(name = "Library", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyLibrary(DropDetached<Library>);
 
 impl_from_core!(PyLibrary over Library);
 
-/// A kernel of a `Library`. Without a `device` that of the current context is meant.
+/// A kernel of a `Library`. Without a `device`, methods refer to that of the current context.
 #[pyclass(name = "Kernel", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyKernel(DropDetached<Kernel>);
 
@@ -36,7 +36,7 @@ closeable_methods! { PyLibrary;
         self.0.handle().addr()
     }
 
-    /// Return the kernel of this name, for all contexts.
+    /// The kernel with this name, for all contexts.
     fn get_kernel(&self, name: &str) -> PyResult<PyKernel> {
         self.0.kernel(name).or_raise().map(PyKernel::from)
     }
@@ -46,29 +46,29 @@ closeable_methods! { PyLibrary;
         Ok(self.0.kernels().or_raise()?.into_iter().map(PyKernel::from).collect())
     }
 
-    /// Return its module in the current context. It stays loaded until the library is unloaded.
+    /// The library's module in the current context. It stays loaded until the library is unloaded.
     fn get_module(&self, py: Python<'_>) -> PyResult<PyModuleHandle> {
         py.detach(|| self.0.module()).or_raise().map(PyModuleHandle::from)
     }
 
-    /// Return the kernel of this name as a function of the current context.
+    /// The kernel with this name as a function of the current context.
     fn get_function(&self, py: Python<'_>, name: &str) -> PyResult<KernelObject> {
         py.detach(|| self.0.function(name)).or_raise().map(KernelObject)
     }
 
-    /// Return ``(address, number of bytes)`` of a variable in the current context.
+    /// ``(address, size in bytes)`` of a variable in the current context.
     fn get_global(&self, py: Python<'_>, name: &str) -> PyResult<(u64, usize)> {
         py.detach(|| self.0.global(name)).or_raise()
     }
 
-    /// Return ``(address, number of bytes)`` of a managed variable.
+    /// ``(address, size in bytes)`` of a managed variable.
     ///
-    /// Real GPUs have one for all contexts; the virtual GPU has one for each.
+    /// Real GPUs have one for all contexts; the virtual GPU has one per context.
     fn get_managed(&self, py: Python<'_>, name: &str) -> PyResult<(u64, usize)> {
         py.detach(|| self.0.managed(name)).or_raise()
     }
 
-    /// Return the address of a function that host and device call alike, where devices have such.
+    /// The address of a function that host and device can both call, on devices that support it.
     fn get_unified_function(&self, name: &str) -> PyResult<usize> {
         self.0.unified_function(name).or_raise()
     }
@@ -76,7 +76,7 @@ closeable_methods! { PyLibrary;
 
 #[pymethods]
 impl PyKernel {
-    /// Its name, as the driver has it.
+    /// The name of the kernel in the driver.
     #[getter]
     fn name(&self) -> &str {
         self.0.name()
@@ -88,13 +88,13 @@ impl PyKernel {
         self.0.handle().addr()
     }
 
-    /// The library that it is of.
+    /// The library that the kernel belongs to.
     #[getter]
     fn library(&self) -> PyLibrary {
         PyLibrary::from(self.0.library().clone())
     }
 
-    /// Return it as a function of the current context.
+    /// The kernel as a function of the current context.
     fn get_function(&self, py: Python<'_>) -> PyResult<KernelObject> {
         py.detach(|| self.0.function()).or_raise().map(KernelObject)
     }
@@ -110,7 +110,7 @@ impl PyKernel {
         self.0.attribute(sys::CUfunction_attribute(attribute), &device).or_raise()
     }
 
-    /// Set a `function_attribute` for all contexts of a device, those to come as well.
+    /// Set a `function_attribute` for all present and future contexts of a device.
     #[pyo3(signature = (attribute, value, device = None))]
     fn set_attribute(
         &self,
@@ -122,7 +122,7 @@ impl PyKernel {
         self.0.set_attribute(sys::CUfunction_attribute(attribute), value, &device).or_raise()
     }
 
-    /// Ask for a division of the first-level cache by `func_cache` on a device.
+    /// Request a division of the L1 cache by `func_cache` on a device.
     #[pyo3(signature = (fc, device = None))]
     fn set_cache_config(
         &self,
@@ -133,7 +133,7 @@ impl PyKernel {
         self.0.set_cache_config(sys::CUfunc_cache(fc), &device).or_raise()
     }
 
-    /// Offset and size of each parameter in bytes.
+    /// The offset and size of each parameter in bytes.
     #[getter]
     fn parameters(&self) -> PyResult<Vec<(usize, usize)>> {
         Ok(self.0.params().or_raise()?.into_iter().map(|param| (param.offset, param.nbytes)).collect())
@@ -154,8 +154,8 @@ fn library_from_file(py: Python<'_>, filename: PathBuf) -> PyResult<PyLibrary> {
 
 /// Load PTX, a cubin or a fat binary for all contexts: returns a `Library`; no context is needed.
 ///
-/// `device` says whose driver is meant, where real and virtual devices are together; by default that of the
-/// current context, else that of the first device.
+/// `device` selects the driver if there are both real and virtual devices; by default it is that of the current
+/// context, else that of the first device.
 #[pyfunction]
 #[pyo3(signature = (buffer, options = None, message_handler = None, device = None))]
 fn library_from_buffer(

@@ -20,7 +20,7 @@ use pyo3::types::{PyBool, PyByteArray, PyTuple};
 use rtcg::driver::{Device, DeviceAllocation, IpcMemory, ManagedAllocation, memory, sys};
 use std::sync::Arc;
 
-/// Device memory, freed with the last reference, by `free` or at the end of a ``with`` statement.
+/// Device memory, freed with the last reference, by `free` or at the end of a ``with`` block.
 #[pyclass(name = "DeviceAllocation", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyDeviceAllocation(pub(crate) Arc<DeviceAllocation>);
 
@@ -72,7 +72,7 @@ impl FilledByInit for PyDeviceAllocation {}
 resource_methods! {
     PyDeviceAllocation, free = free, is_freed = |memory| memory.is_freed(), release = |memory| memory.free();
 
-    /// Free memory of `mem_alloc_async` once `stream` has passed its present work.
+    /// Free memory of `mem_alloc_async` once `stream` has completed its present work.
     #[pyo3(signature = (stream = None))]
     fn free_async(&self, stream: Option<&Bound<'_, PyStream>>) -> PyResult<()> {
         self.0.free_async(as_driver_stream(stream)?).or_raise()
@@ -84,7 +84,7 @@ resource_methods! {
         self.0.nbytes()
     }
 
-    /// A writable memoryview over the device's addresses; only for memory that the host can reach.
+    /// A writable memoryview over the device addresses; only for memory that the host can access.
     #[pyo3(signature = (size, offset = 0))]
     fn as_buffer<'py>(&self, py: Python<'py>, #[pyo3(from_py_with = int)] size: usize, #[pyo3(from_py_with = int)] offset: usize) -> PyResult<Bound<'py, PyAny>> {
         allocation_memoryview(py, self.ptr()?, self.0.nbytes(), size, offset)
@@ -104,7 +104,7 @@ resource_methods! {
     }
 }
 
-/// Memory that host and device share by migration; the base of arrays made by `rtcg.driver.managed_empty`.
+/// Memory that migrates between host and device; the base of arrays made by `rtcg.driver.managed_empty`.
 #[pyclass(name = "ManagedAllocation", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyManagedAllocation(pub(crate) LateInit<ManagedAllocation>);
 
@@ -164,26 +164,26 @@ resource_methods! {
         checked_numpy_array(slf.into_any(), data, room, dtype, &shape, fortran)
     }
 
-    /// A writable view of `size` bytes at `offset`; a `LogicError` if the memory does not have them.
+    /// A writable view of `size` bytes at `offset`; raises `LogicError` if the memory is too short.
     #[pyo3(signature = (size, offset = 0))]
     fn as_buffer<'py>(slf: Ready<'_, Self>, py: Python<'py>, #[pyo3(from_py_with = int)] size: usize, #[pyo3(from_py_with = int)] offset: usize) -> PyResult<Bound<'py, PyAny>> {
         allocation_memoryview(py, slf.ptr()?, Self::nbytes(slf), size, offset)
     }
 
-    /// From the present end of `stream` on, let who `mem_flags` (of `mem_attach_flags`) says use the memory.
+    /// Set who may access the memory after the present work of `stream`: `mem_flags` is of `mem_attach_flags`.
     #[pyo3(signature = (mem_flags, stream = None))]
     fn attach(slf: Ready<'_, Self>, #[pyo3(from_py_with = int)] mem_flags: u32, stream: Option<&Bound<'_, PyStream>>) -> PyResult<()> {
         slf.ptr()?;
         slf.0.attach(mem_flags, as_driver_stream(stream)?).or_raise()
     }
 
-    /// Advise how all of the memory will be used; see `rtcg.driver.mem_advise`.
+    /// Give advice on how all of the memory will be used; see `rtcg.driver.mem_advise`.
     #[pyo3(signature = (advice, device = None))]
     fn advise(slf: Ready<'_, Self>, #[pyo3(from_py_with = int)] advice: u32, device: Option<&Bound<'_, PyDevice>>) -> PyResult<()> {
         memory::mem_advise(slf.ptr()?, Self::nbytes(slf), sys::CUmem_advise(advice), as_driver_device(device)?).or_raise()
     }
 
-    /// Move all of the memory to a device (None: to the host) in stream order.
+    /// Migrate all of the memory to a device (None: to the host) in stream order.
     #[pyo3(signature = (device = None, stream = None))]
     fn prefetch(slf: Ready<'_, Self>, device: Option<&Bound<'_, PyDevice>>, stream: Option<&Bound<'_, PyStream>>) -> PyResult<()> {
         memory::mem_prefetch_async(slf.ptr()?, Self::nbytes(slf), as_driver_device(device)?, as_driver_stream(stream)?).or_raise()
@@ -234,12 +234,12 @@ impl PyIpcMemory {
         self.0.init_value(IpcMemory::open_ipc_handle(ipc_handle_bytes(devhandle)?, flags).or_raise()?)
     }
 
-    /// Unmap now. A second time is a `LogicError`.
+    /// Unmap the memory now. Raises `LogicError` if called twice.
     fn close(slf: Ready<'_, Self>, py: Python<'_>) -> PyResult<()> {
         py.detach(|| slf.0.close()).or_raise()
     }
 
-    /// Size in bytes of the other process's allocation.
+    /// Size in bytes of the allocation in the other process.
     #[getter]
     fn nbytes(slf: Ready<'_, Self>) -> usize {
         slf.0.allocation().nbytes()
@@ -263,7 +263,7 @@ impl PyIpcMemory {
     }
 }
 
-/// A memoryview over addresses. That the host can reach them is the user's promise.
+/// A memoryview over addresses. The caller guarantees that the host can access them.
 #[pyfunction]
 #[pyo3(signature = (address, size, offset = 0))]
 fn memoryview_at_address(
@@ -281,7 +281,8 @@ fn memoryview_at_address(
 
 /// (free, total) bytes of the current context's device.
 ///
-/// What pools of this process keep unused counts as free: an allocation that does not fit otherwise gets it.
+/// Unused memory in pools of this process counts as free, because an allocation that does not fit otherwise takes
+/// it.
 #[pyfunction]
 fn mem_get_info() -> PyResult<(usize, usize)> {
     memory::mem_get_info().or_raise()
@@ -289,13 +290,13 @@ fn mem_get_info() -> PyResult<(usize, usize)> {
 
 /// Allocate `bytes` bytes of device memory in the current context.
 ///
-/// When the device is out of memory, garbage is collected, then pools give up what they hold unused,
-/// and the allocation is tried once more.
+/// If the device is out of memory, the call collects garbage, makes pools release their unused memory and tries the
+/// allocation once more.
 ///
 /// Raises
 /// ------
 /// MemoryError
-///     If the device has not enough memory (`rtcg.driver.MemoryError`).
+///     If the device does not have enough memory (`rtcg.driver.MemoryError`).
 /// LogicError
 ///     If `bytes` is 0 or there is no current context.
 #[pyfunction]
@@ -306,8 +307,8 @@ fn mem_alloc(py: Python<'_>, #[pyo3(from_py_with = int)] bytes: usize) -> PyResu
 
 /// Allocate `size` bytes of device memory in stream order.
 ///
-/// The memory may be used by work in `stream`, and by other work that waits for it. It is freed in the
-/// order of the same stream, or of the one given to `free_async`.
+/// Work in `stream` may use the memory, as may other work that waits for it. The memory is freed in the order of
+/// the same stream, or of the one passed to `free_async`.
 ///
 /// Parameters
 /// ----------
@@ -333,9 +334,11 @@ fn mem_alloc_async(
     Ok(PyDeviceAllocation(Arc::new(memory.or_raise()?)))
 }
 
-/// Memory for `height` rows of `width` bytes, aligned for accesses of 4, 8 or 16 bytes: a tuple ``(memory, pitch)``.
+/// Allocate `height` rows of `width` bytes, aligned for accesses of 4, 8 or 16 bytes: a tuple ``(memory,
+/// pitch)``.
 ///
-/// `pitch` is the number of bytes from a row to the next. `rtcg.driver.MemoryError` when the device has not that much.
+/// `pitch` is the distance between rows in bytes. Raises `rtcg.driver.MemoryError` if the device does not have
+/// enough memory.
 #[pyfunction]
 fn mem_alloc_pitch(
     py: Python<'_>,
@@ -347,23 +350,25 @@ fn mem_alloc_pitch(
     Ok((PyDeviceAllocation(Arc::new(memory)), pitch))
 }
 
-/// Where the allocation that holds the address `ptr` begins, and its bytes: a tuple ``(base, size)`` of int.
+/// The start and the size in bytes of the allocation that holds the address `ptr`: a tuple ``(base, size)`` of
+/// int.
 ///
-/// A `LogicError` for an address that no allocation of the current context holds. Does not wait.
+/// Raises `LogicError` if no allocation of the current context holds the address. Does not wait.
 #[pyfunction]
 fn mem_get_address_range(ptr: DevicePtr) -> PyResult<(u64, usize)> {
     memory::mem_get_address_range(ptr.0).or_raise()
 }
 
-/// What stands for an allocation in other processes, 64 bytes, for `IPCMemoryHandle`.
+/// The interprocess handle of an allocation, 64 bytes, for `IPCMemoryHandle` in other processes.
 ///
-/// The memory must stay allocated as long as others use it. A `LogicError` for memory that is not of `mem_alloc`.
+/// The memory must stay allocated while others use it. Raises `LogicError` for memory that does not come from
+/// `mem_alloc`.
 #[pyfunction]
 fn mem_get_ipc_handle(py: Python<'_>, devptr: DevicePtr) -> PyResult<Bound<'_, PyByteArray>> {
     Ok(PyByteArray::new(py, &memory::mem_get_ipc_handle(devptr.0).or_raise()?))
 }
 
-/// What the driver knows about an address.
+/// An attribute of an address, as the driver knows it.
 ///
 /// Parameters
 /// ----------
@@ -396,7 +401,7 @@ fn pointer_get_attribute<'py>(
     })
 }
 
-/// Advise how a range of managed memory will be used, by `mem_advice`. Results do not depend on advice.
+/// Give advice on how a range of managed memory will be used, by `mem_advice`. Results do not depend on advice.
 ///
 /// Parameters
 /// ----------
@@ -405,7 +410,7 @@ fn pointer_get_attribute<'py>(
 ///     Bytes.
 /// advice : mem_advice
 /// device : Device, optional
-///     What the advice speaks of; None is the host.
+///     The device that the advice refers to; None is the host.
 #[pyfunction]
 #[pyo3(signature = (devptr, size, advice, device = None))]
 fn mem_advise(
@@ -418,7 +423,8 @@ fn mem_advise(
     memory::mem_advise(devptr.0, size, sys::CUmem_advise(advice), as_driver_device(device)?).or_raise()
 }
 
-/// Move a range of managed memory to a device (None: to the host) in stream order; returns None, does not wait.
+/// Migrate a range of managed memory to a device (None: to the host) in stream order; returns None and does not
+/// wait.
 #[pyfunction]
 #[pyo3(signature = (devptr, size, device = None, stream = None))]
 fn mem_prefetch_async(
@@ -431,9 +437,9 @@ fn mem_prefetch_async(
     memory::mem_prefetch_async(devptr.0, size, as_driver_device(device)?, as_driver_stream(stream)?).or_raise()
 }
 
-/// Return what was advised about a range of managed memory, by `mem_range_attribute`.
+/// Return the advice given about a range of managed memory, by `mem_range_attribute`.
 ///
-/// Of devices, -1 is the host and -2 none, or different ones.
+/// For devices, -1 is the host, and -2 means none or different ones.
 #[pyfunction]
 fn mem_range_get_attribute(
     #[pyo3(from_py_with = int)] attribute: u32,

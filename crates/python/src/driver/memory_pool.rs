@@ -17,16 +17,16 @@ use rtcg::driver::sys::*;
 use std::os::fd::IntoRawFd;
 use std::sync::Arc;
 
-/// A pool of the driver, from which memory in stream order comes.
+/// A memory pool of the driver, for allocations in stream order.
 ///
 /// Parameters
 /// ----------
 /// device : Device, optional
 ///     Default: the device of the current context.
 /// max_size : int
-///     Bytes that the pool may have; 0: no limit.
+///     Maximum size in bytes; 0: no limit.
 /// exportable : bool
-///     Whether it can go to another process.
+///     Whether it can be exported to another process.
 #[pyclass(name = "MemoryPool", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyMemoryPool(pub(crate) DropDetached<MemoryPool>);
 
@@ -47,21 +47,21 @@ impl PyMemoryPool {
 }
 
 context_manager_methods! { PyMemoryPool;
-    /// The pool that a device has from the beginning.
+    /// The default pool of a device.
     #[staticmethod]
     #[pyo3(signature = (device = None))]
     fn get_default(device: Option<&Bound<'_, PyDevice>>) -> PyResult<Self> {
         MemoryPool::default_of_device(device_or_current(device)?).or_raise().map(Self::from)
     }
 
-    /// The pool that allocations in stream order on a device use now.
+    /// The pool that a device now uses for allocations in stream order.
     #[staticmethod]
     #[pyo3(signature = (device = None))]
     fn get_current(device: Option<&Bound<'_, PyDevice>>) -> PyResult<Self> {
         MemoryPool::current_of_device(device_or_current(device)?).or_raise().map(Self::from)
     }
 
-    /// A pool that another process exported as a file descriptor, which stays the caller's.
+    /// A pool that another process exported as a file descriptor, which the caller keeps and closes.
     #[staticmethod]
     #[pyo3(signature = (fd, device = None))]
     fn from_fd(#[pyo3(from_py_with = int)] fd: i32, device: Option<&Bound<'_, PyDevice>>) -> PyResult<Self> {
@@ -73,20 +73,20 @@ context_manager_methods! { PyMemoryPool;
         slf.0.export().or_raise().map(IntoRawFd::into_raw_fd)
     }
 
-    /// What stands for memory of this pool in a process that has imported it, 64 bytes.
+    /// The handle of memory of this pool for a process that has imported the pool, 64 bytes.
     #[staticmethod]
     fn export_pointer<'py>(py: Python<'py>, memory: &PyDeviceAllocation) -> PyResult<Bound<'py, PyByteArray>> {
         memory.ptr()?;
         Ok(PyByteArray::new(py, &MemoryPool::export_pointer(&memory.0).or_raise()?))
     }
 
-    /// Memory of the process that exported this pool.
+    /// Memory of the process that exported this pool, from its handle.
     fn import_pointer(slf: Ready<'_, Self>, data: &Bound<'_, PyAny>) -> PyResult<PyDeviceAllocation> {
         let bytes = crate::driver::event::ipc_handle_bytes(data)?;
         slf.0.import_pointer(bytes).or_raise().map(|memory| PyDeviceAllocation(Arc::new(memory)))
     }
 
-    /// Make it the pool of its device's allocations in stream order, until another one is or it is closed.
+    /// Use this pool for its device's allocations in stream order, until another is made current or it is closed.
     fn make_current(slf: Ready<'_, Self>) -> PyResult<()> {
         slf.0.make_current().or_raise()
     }
@@ -104,7 +104,7 @@ context_manager_methods! { PyMemoryPool;
         Ok(PyDeviceAllocation(Arc::new(memory)))
     }
 
-    /// Give unused memory back to the device until no more than `min_bytes_to_keep` are reserved.
+    /// Return unused memory to the device until no more than `min_bytes_to_keep` are reserved.
     #[pyo3(signature = (min_bytes_to_keep = 0))]
     fn trim(slf: Ready<'_, Self>, py: Python<'_>, #[pyo3(from_py_with = int)] min_bytes_to_keep: usize) -> PyResult<()> {
         py.detach(|| slf.0.trim_to(min_bytes_to_keep)).or_raise()
@@ -120,7 +120,7 @@ context_manager_methods! { PyMemoryPool;
         slf.0.set_attribute(CUmemPool_attribute(attribute), value).or_raise()
     }
 
-    /// Bytes that the pool keeps when a stream is waited for.
+    /// Bytes that the pool keeps when a stream is synchronised.
     #[getter]
     fn release_threshold(slf: Ready<'_, Self>) -> PyResult<u64> {
         slf.0.attribute(CU_MEMPOOL_ATTR_RELEASE_THRESHOLD).or_raise()
@@ -137,7 +137,7 @@ context_manager_methods! { PyMemoryPool;
         slf.0.attribute(CU_MEMPOOL_ATTR_USED_MEM_CURRENT).or_raise()
     }
 
-    /// Bytes that the pool has of the device.
+    /// Bytes that the pool has reserved on the device.
     #[getter]
     fn reserved_bytes(slf: Ready<'_, Self>) -> PyResult<u64> {
         slf.0.attribute(CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT).or_raise()
@@ -155,24 +155,24 @@ context_manager_methods! { PyMemoryPool;
         slf.0.attribute(CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH).or_raise()
     }
 
-    /// Reset the peaks to the current numbers.
+    /// Reset the peaks to the present values.
     fn reset_peaks(slf: Ready<'_, Self>) -> PyResult<()> {
         slf.0.set_attribute(CU_MEMPOOL_ATTR_USED_MEM_HIGH, 0).or_raise()?;
         slf.0.set_attribute(CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH, 0).or_raise()
     }
 
-    /// Say what a device may do with the pool's memory, by `mem_access_flags`.
+    /// Set the access of a device to the memory of the pool, by `mem_access_flags`.
     fn set_access(slf: Ready<'_, Self>, device: &Bound<'_, PyDevice>, #[pyo3(from_py_with = int)] flags: u32) -> PyResult<()> {
         slf.0.set_access(&filled_object(device)?.0, access_rights_from_flags(flags)?).or_raise()
     }
 
-    /// What a device may do with the pool's memory: a `mem_access_flags`.
+    /// The access of a device to the memory of the pool, from `mem_access_flags`.
     fn get_access<'py>(slf: Ready<'_, Self>, py: Python<'py>, device: &Bound<'py, PyDevice>) -> PyResult<Bound<'py, PyAny>> {
         let rights = slf.0.access(&filled_object(device)?.0).or_raise()?;
         enum_member(py, "mem_access_flags", rights.to_driver_flags().0)
     }
 
-    /// The device whose memory it is.
+    /// The device that owns the memory.
     #[getter]
     fn device(slf: Ready<'_, Self>) -> PyDevice {
         PyDevice::from(slf.0.device())
@@ -192,7 +192,7 @@ context_manager_methods! { PyMemoryPool;
         slf.0.handle().addr()
     }
 
-    /// Give the pool up. Memory from it stays until it is freed.
+    /// Release the pool. Memory from it stays valid until it is freed.
     fn close(slf: Ready<'_, Self>, py: Python<'_>) -> PyResult<()> {
         py.detach(|| slf.0.close()).or_raise()
     }

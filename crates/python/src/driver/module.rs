@@ -22,7 +22,7 @@ impl_from_core!(PyModuleHandle over Module);
 impl FilledByInit for PyModuleHandle {}
 
 closeable_methods! { PyModuleHandle;
-    /// The kernel of this name. `LogicError` when there is none.
+    /// The kernel with this name. Raises `LogicError` if there is none.
     fn get_function(&self, name: &str) -> PyResult<KernelObject> {
         self.0.function(name).or_raise().map(KernelObject)
     }
@@ -41,7 +41,7 @@ closeable_methods! { PyModuleHandle;
         self.0.global(name).or_raise()
     }
 
-    /// A variable as an array that shares its memory; by default one dimension of as many elements as there are.
+    /// A variable as an array that shares its memory; by default with one axis that covers the whole variable.
     #[pyo3(signature = (name, dtype, shape = None))]
     fn get_global_array<'py>(
         slf: &Bound<'py, Self>,
@@ -53,12 +53,12 @@ closeable_methods! { PyModuleHandle;
         make.call1((slf, name, slf.get().get_global(name)?, dtype, shape))
     }
 
-    /// The texture reference of this name. `LogicError` when there is none.
+    /// The texture reference with this name. Raises `LogicError` if there is none.
     fn get_texref(&self, name: &str) -> PyResult<PyTextureReference> {
         self.0.texref(name).or_raise().map(PyTextureReference::from)
     }
 
-    /// The surface reference of this name. `LogicError` when there is none.
+    /// The surface reference with this name. Raises `LogicError` if there is none.
     fn get_surfref(&self, name: &str) -> PyResult<PySurfaceReference> {
         self.0.surfref(name).or_raise().map(PySurfaceReference::from)
     }
@@ -66,7 +66,7 @@ closeable_methods! { PyModuleHandle;
 
 /// Load PTX, a cubin or a fat binary from a file into the current context: returns a `Module`.
 ///
-/// A `RuntimeError` if there is no such file, a `LogicError` if the driver cannot load it.
+/// Raises `RuntimeError` if there is no such file, and `LogicError` if the driver cannot load it.
 #[pyfunction]
 fn module_from_file(py: Python<'_>, filename: PathBuf) -> PyResult<PyModuleHandle> {
     py.detach(|| Module::from_file(&filename)).or_raise().map(PyModuleHandle::from)
@@ -99,9 +99,9 @@ fn module_from_buffer(
 
 /// Links several images into one module.
 ///
-/// LTO-IR (``jit_input_type.NVVM``) is linked by nvJitLink (``pip install nvidia-nvjitlink``), on a real GPU
-/// with all other inputs. The options ``LTO`` (find LTO-IR in fat binaries and objects too), ``FTZ``,
-/// ``PREC_DIV``, ``PREC_SQRT`` and ``FMA`` are for it alone.
+/// nvJitLink (``pip install nvidia-nvjitlink``) links LTO-IR (``jit_input_type.NVVM``), on a real GPU together with
+/// all other inputs. The options ``LTO`` (find LTO-IR in fat binaries and objects too), ``FTZ``, ``PREC_DIV``,
+/// ``PREC_SQRT`` and ``FMA`` apply to nvJitLink only.
 #[pyclass(name = "Linker", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyLinker(LateInit<LinkerState>);
 
@@ -147,9 +147,9 @@ impl PyLinker {
         self.0.init_value(LinkerState { linker: DropDetached::new(Mutex::new(linker)), message_handler })
     }
 
-    /// Add an image of a `jit_input_type`, by the name that messages give it.
+    /// Add an image of a `jit_input_type`, with the name that messages use for it.
     ///
-    /// A `LogicError` with the linker's log if it is none.
+    /// Raises `LogicError` with the linker's log if it is not such an image.
     #[pyo3(signature = (data, input_type, name = "unknown"))]
     fn add_data(
         slf: Ready<'_, Self>,
@@ -164,7 +164,7 @@ impl PyLinker {
         slf.with_linker(py, |linker| linker.add_data(bytes, sys::CUjitInputType(input_type), name))
     }
 
-    /// Add a file of a `jit_input_type`; a `RuntimeError` if there is no such file.
+    /// Add a file of a `jit_input_type`; raises `RuntimeError` if there is no such file.
     fn add_file(
         slf: Ready<'_, Self>,
         py: Python<'_>,
@@ -174,14 +174,14 @@ impl PyLinker {
         slf.with_linker(py, |linker| linker.add_file(&filename, sys::CUjitInputType(input_type)))
     }
 
-    /// Add options of nvJitLink's own, such as ``-fma=0`` or ``-kernels-used=f``, for links with LTO-IR.
+    /// Add options of nvJitLink itself, such as ``-fma=0`` or ``-kernels-used=f``, for links with LTO-IR.
     fn add_lto_options(slf: Ready<'_, Self>, py: Python<'_>, options: Vec<String>) -> PyResult<()> {
         slf.with_linker(py, |linker| options.iter().try_for_each(|option| linker.add_lto_option(option)))
     }
 
-    /// Link what was added and load it into the current context: a `Module`.
+    /// Link the inputs and load the result into the current context: a `Module`.
     ///
-    /// A `LogicError` with the linker's log if something is missing or twice there.
+    /// Raises `LogicError` with the linker's log if a symbol is missing or defined twice.
     fn link_module(slf: Ready<'_, Self>, py: Python<'_>) -> PyResult<PyModuleHandle> {
         let module = slf.with_linker(py, Linker::link_module)?;
         if let Some(handler) = &slf.0.message_handler {

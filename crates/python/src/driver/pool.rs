@@ -31,7 +31,7 @@ pub(crate) fn mark_pool_in_use() {
     POOL_IN_USE.store(true, Ordering::Relaxed);
 }
 
-/// Device memory of a pool, which gets it back with the last reference, by `free` or at the end of ``with``.
+/// Device memory of a pool, returned to it with the last reference, by `free` or at the end of a ``with`` block.
 #[pyclass(name = "PooledDeviceAllocation", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyPooledDeviceAllocation(pub(crate) Arc<DeviceBuffer>);
 
@@ -64,15 +64,15 @@ resource_methods! {
         self.0.nbytes()
     }
 
-    /// Say that work in another stream (None: the default stream) uses this memory, too. Launches and
-    /// copies of this package do so by themselves.
+    /// Declare that work in another stream (None: the default stream) also uses this memory. Launches and copies of
+    /// this package do so automatically.
     #[pyo3(signature = (stream = None))]
     fn used_in(&self, stream: Option<&Bound<'_, PyStream>>) -> PyResult<()> {
         self.0.used_in(as_driver_stream(stream)?);
         Ok(())
     }
 
-    /// A writable view of `size` bytes at `offset`; only for memory that the host can reach.
+    /// A writable view of `size` bytes at `offset`; only for memory that the host can access.
     #[pyo3(signature = (size, offset = 0))]
     fn as_buffer<'py>(&self, py: Python<'py>, #[pyo3(from_py_with = int)] size: usize, #[pyo3(from_py_with = int)] offset: usize) -> PyResult<Bound<'py, PyAny>> {
         allocation_memoryview(py, self.ptr()?, self.0.nbytes(), size, offset)
@@ -96,7 +96,7 @@ resource_methods! {
     }
 }
 
-/// Page-locked memory of a pool: the base of the pool's arrays.
+/// Page-locked memory of a pool; the base of the pool's arrays.
 #[pyclass(name = "PooledHostAllocation", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyPooledHostAllocation(PooledHostAllocation);
 
@@ -166,24 +166,24 @@ macro_rules! pool_methods {
                 slf.0.statistics().active_blocks
             }
 
-            /// Bytes that the pool has from the driver.
+            /// Bytes that the pool has obtained from the driver.
             #[getter]
             fn managed_bytes(slf: Ready<'_, Self>) -> usize {
                 slf.0.statistics().managed_bytes
             }
 
-            /// Bytes asked for in the blocks in use.
+            /// Bytes requested in the blocks in use.
             #[getter]
             fn active_bytes(slf: Ready<'_, Self>) -> usize {
                 slf.0.statistics().active_bytes
             }
 
-            /// All numbers of the pool, with peaks and counts, as a dict.
+            /// All statistics of the pool, with peaks and counts, as a dict.
             fn statistics<'py>(slf: Ready<'_, Self>, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
                 statistics_dict(py, &slf.0.statistics())
             }
 
-            /// The bin of a size in bytes; sizes of a bin share blocks.
+            /// The bin for a size in bytes; sizes in the same bin share blocks.
             #[staticmethod]
             fn bin_number(#[pyo3(from_py_with = int)] size: usize) -> usize {
                 $pool::bin_number(size)
@@ -195,12 +195,12 @@ macro_rules! pool_methods {
                 $pool::alloc_size(bin).or_raise()
             }
 
-            /// Give all unused blocks back to the driver.
+            /// Return all unused blocks to the driver.
             fn free_held(slf: Ready<'_, Self>, py: Python<'_>) {
                 py.detach(|| slf.0.free_held());
             }
 
-            /// Give all unused blocks back to the driver, now and from now on.
+            /// Return all unused blocks to the driver, now and whenever blocks are freed.
             fn stop_holding(slf: Ready<'_, Self>, py: Python<'_>) {
                 py.detach(|| slf.0.stop_holding());
             }
@@ -222,10 +222,10 @@ macro_rules! pool_methods {
     };
 }
 
-/// Keeps freed device memory for the next allocation of about the same size.
+/// A pool that keeps freed device memory for later allocations of about the same size.
 ///
-/// Memory that a stream gave back is handed to the same stream at once, and to another one when the
-/// first has passed its work. May be used from any thread and outlive its contexts.
+/// Memory that a stream has returned is available to the same stream at once, and to another one when the first has
+/// completed its work. May be used from any thread and outlive its contexts.
 #[pyclass(name = "DeviceMemoryPool", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyDeviceMemoryPool(DropDetached<DeviceMemoryPool>);
 
@@ -244,13 +244,13 @@ impl PyDeviceMemoryPool {
 pool_methods! {
     PyDeviceMemoryPool over DeviceMemoryPool;
 
-    /// Memory of `size` bytes for work in `stream`, default the default stream.
+    /// Allocate `size` bytes for work in `stream`, by default the default stream.
     ///
     /// Raises
     /// ------
     /// MemoryError
-    ///     If the device has not enough memory, after garbage was collected and unused blocks were
-    ///     given back to the driver, the largest first.
+    ///     If the device does not have enough memory even after garbage collection and after returning unused blocks to
+    ///     the driver, largest first.
     #[pyo3(signature = (size, stream = None))]
     fn allocate(
         slf: Ready<'_, Self>,
@@ -266,7 +266,8 @@ pool_methods! {
         Ok(PyPooledDeviceAllocation(Arc::new(memory.into())))
     }
 
-    /// `allocate` with a word on what it is for; and whether memory was taken from the driver.
+    /// `allocate` with a label that says what the memory is for; also returns whether memory was taken from the
+    /// driver.
     #[pyo3(signature = (size, stream, label))]
     fn _allocate_labelled(
         slf: Ready<'_, Self>,
@@ -280,7 +281,7 @@ pool_methods! {
         Ok((PyPooledDeviceAllocation(Arc::new(memory.into())), was_taken))
     }
 
-    /// The labelled blocks in use: (size, label, count), the largest first.
+    /// The labelled blocks in use: (size, label, count), largest first.
     fn _labelled_block_counts(slf: Ready<'_, Self>) -> Vec<(usize, String, usize)> {
         slf.0.histogram().into_iter().map(|block| (block.nbytes, block.label.to_string(), block.count)).collect()
     }
@@ -290,7 +291,7 @@ pool_methods! {
     }
 }
 
-/// How a `PageLockedMemoryPool` allocates: `flags` as `host_alloc_flags`.
+/// The allocator of a `PageLockedMemoryPool`: `flags` are from `host_alloc_flags`.
 #[pyclass(name = "PageLockedAllocator", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyPageLockedAllocator(LateInit<PageLockedAllocator>);
 
@@ -303,14 +304,14 @@ impl PyPageLockedAllocator {
         self.0.init_value(PageLockedAllocator { flags: flags.into() })
     }
 
-    /// The `host_alloc_flags` of what it allocates.
+    /// The `host_alloc_flags` of its allocations.
     #[getter]
     fn flags(slf: Ready<'_, Self>) -> u32 {
         slf.0.flags.0
     }
 }
 
-/// Keeps freed page-locked memory for the next array of about the same size.
+/// A pool that keeps freed page-locked memory for later arrays of about the same size.
 #[pyclass(name = "PageLockedMemoryPool", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyPageLockedMemoryPool(DropDetached<PageLockedMemoryPool>);
 

@@ -20,13 +20,13 @@ use rtcg::driver::{PendingHostWork, Stream};
 
 /// A queue of work.
 ///
-/// ``None`` stands for the default stream wherever one is expected; inside of ``with stream:`` it
-/// stands for that stream, in the thread that runs the block.
+/// ``None`` means the default stream wherever a stream is expected; inside ``with stream:`` it means that stream,
+/// in the thread that runs the block.
 ///
 /// Parameters
 /// ----------
 /// flags : int
-///     1: work of the legacy default stream does not wait for this stream, nor this one for it.
+///     1: this stream and the legacy default stream do not wait for each other.
 /// priority : int, optional
 ///     Smaller numbers go first; see `Context.get_stream_priority_range`.
 #[pyclass(name = "Stream", module = "rtcg.driver", frozen, subclass, dict, weakref)]
@@ -50,26 +50,26 @@ impl PyStream {
         self.0.init_value(stream.or_raise()?)
     }
 
-    /// Wait until the stream is empty; raises what went wrong in it.
+    /// Wait until all work in the stream is done; raises any error that occurred in it.
     fn synchronize(slf: Ready<'_, Self>, py: Python<'_>) -> PyResult<()> {
         let result = py.detach(|| slf.0.synchronize());
         in_flight_buffers::release_completed();
         result.or_raise()
     }
 
-    /// Whether all work in it is done; does not wait. Raises what went wrong in it.
+    /// Whether all work in the stream is done; does not wait. Raises any error that occurred in it.
     fn is_done(slf: Ready<'_, Self>) -> PyResult<bool> {
         slf.0.is_done().or_raise()
     }
 
-    /// The same as `is_done`.
+    /// Same as `is_done`.
     fn query(slf: Ready<'_, Self>) -> PyResult<bool> {
         slf.0.is_done().or_raise()
     }
 
-    /// A stream of another library in the current context, by its handle or its ``__cuda_stream__``.
+    /// A stream of another library in the current context, from its handle or its ``__cuda_stream__``.
     ///
-    /// It is not destroyed here; `owner` is kept alive as long as the result.
+    /// The stream is not destroyed here; `owner` is kept alive as long as the result.
     #[staticmethod]
     #[pyo3(signature = (handle, owner = None))]
     fn from_handle(handle: &Bound<'_, PyAny>, owner: Option<Py<PyAny>>) -> PyResult<Self> {
@@ -84,19 +84,19 @@ impl PyStream {
         )
     }
 
-    /// The default stream that waits for all blocking streams, and they for it.
+    /// The legacy default stream, which synchronises with all blocking streams.
     #[staticmethod]
     fn legacy_default() -> PyResult<Self> {
         Stream::legacy_default().or_raise().map(Self::from)
     }
 
-    /// The default stream of whichever thread uses it.
+    /// The per-thread default stream of the thread that uses it.
     #[staticmethod]
     fn per_thread_default() -> PyResult<Self> {
         Stream::per_thread_default().or_raise().map(Self::from)
     }
 
-    /// The stream that `None` stands for in this thread, if a ``with`` block has set one.
+    /// The stream that `None` means in this thread, if a ``with`` block has set one.
     #[staticmethod]
     fn get_current() -> Option<Self> {
         Stream::current().map(Self::from)
@@ -112,7 +112,7 @@ impl PyStream {
         slf.0.pop_current_stream().or_raise()
     }
 
-    /// Destroy the stream now; what is queued still runs. A second time does nothing.
+    /// Destroy the stream now; work in it still runs. Further calls do nothing.
     fn close(slf: Ready<'_, Self>, py: Python<'_>) -> PyResult<()> {
         py.detach(|| slf.0.close()).or_raise()
     }
@@ -123,13 +123,13 @@ impl PyStream {
         slf.0.is_closed()
     }
 
-    /// The flags that it was made with; 1: it does not wait for the legacy default stream.
+    /// The flags of its creation; 1: it does not wait for the legacy default stream.
     #[getter]
     fn flags(slf: Ready<'_, Self>) -> PyResult<u32> {
         slf.0.flags().or_raise()
     }
 
-    /// A number that no other stream of the process has or had.
+    /// A number that is unique among all streams of the process, past and present.
     #[getter]
     fn id(slf: Ready<'_, Self>) -> PyResult<u64> {
         slf.0.id().or_raise()
@@ -137,8 +137,8 @@ impl PyStream {
 
     /// Call `callback(error)` on a thread of the driver when all earlier work is done.
     ///
-    /// `error` is None, or what went wrong. Later work of the stream waits for the callback, which
-    /// must not call CUDA. Its exceptions go to `sys.unraisablehook`.
+    /// `error` is None, or the error that occurred. Later work in the stream waits for the callback, which must not
+    /// call CUDA. Its exceptions go to `sys.unraisablehook`.
     fn add_callback(slf: Ready<'_, Self>, py: Python<'_>, callback: Py<PyAny>) -> PyResult<()> {
         check_callable(callback.bind(py))?;
         let run = move |result: rtcg::driver::Result<()>| {
@@ -151,7 +151,7 @@ impl PyStream {
         py.detach(|| slf.0.add_callback(run)).or_raise()
     }
 
-    /// Call `function(*args)` like a callback, unless earlier work failed; can be captured in a graph.
+    /// Call `function(*args)` like a callback, unless earlier work failed; can be captured into a graph.
     #[pyo3(signature = (function, *args))]
     fn launch_host_func(slf: Ready<'_, Self>, py: Python<'_>, function: Py<PyAny>, args: Py<PyTuple>) -> PyResult<()> {
         check_callable(function.bind(py))?;
@@ -181,9 +181,9 @@ impl PyStream {
         .or_raise()
     }
 
-    /// Later work waits until `size` bytes of device memory compare with `value`.
+    /// Make later work wait until `size` bytes of device memory compare with `value`.
     ///
-    /// `flags` 0: greater or equal (cyclic), 1: equal, 2: have a bit in common, 3: not all bits set in either.
+    /// `flags` 0: greater or equal (cyclic), 1: equal, 2: a common bit is set, 3: not all bits are set in either.
     #[pyo3(signature = (ptr, value, flags = 0, size = 4))]
     fn wait_value(
         slf: Ready<'_, Self>,
@@ -202,7 +202,7 @@ impl PyStream {
         .or_raise()
     }
 
-    /// The protocol by which libraries pass each other streams: ``(version, handle)``.
+    /// The protocol by which libraries exchange streams: ``(version, handle)``.
     fn __cuda_stream__(slf: Ready<'_, Self>) -> (u32, usize) {
         (0, slf.0.handle().addr())
     }
@@ -215,16 +215,15 @@ impl PyStream {
         slf.0.handle().addr() as u64
     }
 
-    /// Later work of this stream waits for `evt`.
+    /// Make later work of this stream wait for `evt`.
     fn wait_for_event(slf: Ready<'_, Self>, evt: ReadyArgument<'_, PyEvent>) -> PyResult<()> {
         slf.0.wait_for_event(&evt.0).or_raise()
     }
 
-    /// From now on, work becomes nodes of a new graph (or of `graph`) instead of being done.
+    /// Capture work from now on as nodes of a new graph (or of `graph`) instead of executing it.
     ///
-    /// Streams that wait for events of this one are captured too. `mode` of `capture_mode` says which
-    /// calls of other threads are errors meanwhile. Arguments of launches and the buffers of
-    /// asynchronous copies live as long as the graph.
+    /// Streams that wait for events of this one are captured too. `mode`, of `capture_mode`, says which calls of other
+    /// threads are errors meanwhile. Launch arguments and buffers of asynchronous copies live as long as the graph.
     #[pyo3(signature = (mode = 0, graph = None))]
     fn begin_capture(
         slf: Ready<'_, Self>,
@@ -238,12 +237,12 @@ impl PyStream {
         }
     }
 
-    /// End the capture. An error if something has made it invalid; then it is over too.
+    /// End the capture. Raises if the capture has become invalid; it ends in that case too.
     fn end_capture(slf: Ready<'_, Self>) -> PyResult<PyGraph> {
         slf.0.end_capture().or_raise().map(PyGraph::from)
     }
 
-    /// ``with stream.capture() as graph:`` captures the block. Needs a driver of CUDA 12.3.
+    /// Capture a block: ``with stream.capture() as graph:``. Requires a driver of CUDA 12.3.
     #[pyo3(signature = (mode = 0, graph = None))]
     fn capture(
         slf: Ready<'_, Self>,
@@ -253,23 +252,24 @@ impl PyStream {
         PyStreamCapture::new(&slf.0, mode, graph.as_deref())
     }
 
-    /// Whether its work becomes nodes of a graph now.
+    /// Whether the stream is capturing.
     fn is_capturing(slf: Ready<'_, Self>) -> PyResult<bool> {
         slf.0.is_capturing().or_raise()
     }
 
-    /// ``NONE``, ``ACTIVE``, or ``INVALIDATED`` once something has made the capture useless.
+    /// ``NONE``, ``ACTIVE``, or ``INVALIDATED`` if the capture has become invalid.
     #[getter]
     fn capture_status<'py>(slf: Ready<'_, Self>, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         enum_member(py, "capture_status", slf.0.capture_status().or_raise()?.0)
     }
 
-    /// Status, number, graph so far, and the nodes that the next one comes after; None if not captured.
+    /// Status, id, graph so far, and the nodes that the next one will depend on; None if the stream is not
+    /// capturing.
     fn get_capture_info<'py>(slf: Ready<'_, Self>, py: Python<'py>) -> PyResult<Option<CaptureInfo<'py>>> {
         capture_info(py, &slf.0)
     }
 
-    /// Set (or, unless `only`, add) the nodes that the next captured one comes after.
+    /// Set (or, unless `only`, extend) the nodes that the next captured node will depend on.
     #[pyo3(signature = (nodes, only = true))]
     fn update_capture_dependencies(
         slf: Ready<'_, Self>,
@@ -285,7 +285,7 @@ impl PyStream {
         slf.0.handle().addr()
     }
 
-    /// Its priority; smaller numbers go first.
+    /// The priority; smaller numbers go first.
     #[getter]
     fn priority(slf: Ready<'_, Self>) -> PyResult<i32> {
         slf.0.priority().or_raise()

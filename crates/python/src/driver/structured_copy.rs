@@ -266,7 +266,7 @@ macro_rules! memcpy_class {
                 }
             )*
 
-            /// The kind of memory that is copied from, a `memory_type`.
+            /// The type of the source memory, a `memory_type`.
             #[getter]
             fn src_memory_type<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
                 let kind = lock_state(&self.copy).raw.srcMemoryType;
@@ -279,7 +279,7 @@ macro_rules! memcpy_class {
                 Ok(())
             }
 
-            /// The kind of memory that is copied to, a `memory_type`.
+            /// The type of the destination memory, a `memory_type`.
             #[getter]
             fn dst_memory_type<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
                 let kind = lock_state(&self.copy).raw.dstMemoryType;
@@ -292,7 +292,7 @@ macro_rules! memcpy_class {
                 Ok(())
             }
 
-            /// The device address that is copied from.
+            /// The device address of the source.
             #[getter(src_device)]
             fn src_address(&self) -> u64 {
                 lock_state(&self.copy).raw.srcDevice
@@ -305,7 +305,7 @@ macro_rules! memcpy_class {
                 copy.mark_address_set(CopySide::Src, value);
             }
 
-            /// The device address that is copied to.
+            /// The device address of the destination.
             #[getter(dst_device)]
             fn dst_address(&self) -> u64 {
                 lock_state(&self.copy).raw.dstDevice
@@ -328,12 +328,12 @@ macro_rules! memcpy_class {
                 set_host_endpoint(&self.copy, CopySide::Dst, buffer, StructureEnd::Host)
             }
 
-            /// Copy from memory that host and device reach by the same address; it is kept alive.
+            /// Copy from memory with the same address on host and device; it is kept alive.
             fn set_src_unified(&self, buffer: &Bound<'_, PyAny>) -> PyResult<()> {
                 set_host_endpoint(&self.copy, CopySide::Src, buffer, StructureEnd::Unified)
             }
 
-            /// Copy to memory that host and device reach by the same address; it is kept alive.
+            /// Copy to memory with the same address on host and device; it is kept alive.
             fn set_dst_unified(&self, buffer: &Bound<'_, PyAny>) -> PyResult<()> {
                 set_host_endpoint(&self.copy, CopySide::Dst, buffer, StructureEnd::Unified)
             }

@@ -105,7 +105,7 @@ resource_methods! {
         }
     }
 
-    /// A new `ArrayDescriptor` of the array; a `LogicError` once it was freed.
+    /// A new `ArrayDescriptor` of the array; raises `LogicError` if it has been freed.
     fn get_descriptor<'py>(slf: Ready<'_, Self>, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let d = slf.0.descriptor().or_raise()?;
         let d = CUDA_ARRAY3D_DESCRIPTOR {
@@ -118,7 +118,7 @@ resource_methods! {
         python_descriptor(py, "ArrayDescriptor", &d)
     }
 
-    /// A new `ArrayDescriptor3D` of the array; a `LogicError` once it was freed.
+    /// A new `ArrayDescriptor3D` of the array; raises `LogicError` if it has been freed.
     fn get_descriptor_3d<'py>(slf: Ready<'_, Self>, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         python_descriptor(py, "ArrayDescriptor3D", &slf.0.descriptor_3d().or_raise()?)
     }
@@ -151,12 +151,12 @@ impl PyMipmappedArray {
 }
 
 context_manager_methods! { PyMipmappedArray;
-    /// The array of a level, 0 being the largest.
+    /// The array of a mip level, of which 0 is the largest.
     fn get_level(slf: Ready<'_, Self>, #[pyo3(from_py_with = int)] level: u32) -> PyResult<PyArrayHandle> {
         slf.0.mipmap_level(level).or_raise().map(PyArrayHandle::from)
     }
 
-    /// Give the memory of all levels back now, if that was not done before.
+    /// Release the memory of all levels now, unless already done.
     fn close(slf: Ready<'_, Self>, py: Python<'_>) -> PyResult<()> {
         py.detach(|| slf.0.close()).or_raise()
     }
@@ -169,7 +169,7 @@ context_manager_methods! { PyMipmappedArray;
     }
 }
 
-/// A texture reference of a module, or of no module.
+/// A texture reference, of a module or on its own.
 #[pyclass(name = "TextureReference", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyTextureReference(pub(crate) DropDetached<TextureReference>);
 
@@ -188,7 +188,7 @@ impl PyTextureReference {
         py.detach(|| slf.0.set_array(array)).or_raise()
     }
 
-    /// Bind linear memory; returns the offset in bytes that fetches must add.
+    /// Bind linear memory; returns the offset in bytes that fetches have to add.
     #[pyo3(signature = (devptr, bytes, allow_offset = false))]
     fn set_address(
         slf: Ready<'_, Self>,
@@ -202,7 +202,7 @@ impl PyTextureReference {
         py.detach(|| unsafe { slf.0.set_address(devptr.0, bytes, allow_offset) }).or_raise()
     }
 
-    /// Bind rows of linear memory, `pitch` bytes from one to the next, of the shape and format in `descr`.
+    /// Bind rows of linear memory, `pitch` bytes apart, with the shape and format of `descr`.
     fn set_address_2d(
         slf: Ready<'_, Self>,
         py: Python<'_>,
@@ -215,7 +215,7 @@ impl PyTextureReference {
         py.detach(|| unsafe { slf.0.set_address_2d(devptr.0, &d, pitch) }).or_raise()
     }
 
-    /// Say what texels are: an `array_format` and 1, 2 or 4 components. `set_array` takes those of the array.
+    /// Set the texel format: an `array_format` and 1, 2 or 4 components. `set_array` uses that of the array.
     fn set_format(
         slf: Ready<'_, Self>,
         py: Python<'_>,
@@ -225,7 +225,7 @@ impl PyTextureReference {
         py.detach(|| slf.0.set_format(CUarray_format(format as _), num_components)).or_raise()
     }
 
-    /// What fetches outside give in dimension `dim` (0, 1 or 2), by `address_mode`.
+    /// Set how fetches out of range are handled in dimension `dim` (0, 1 or 2), by `address_mode`.
     fn set_address_mode(
         slf: Ready<'_, Self>,
         py: Python<'_>,
@@ -235,7 +235,7 @@ impl PyTextureReference {
         py.detach(|| slf.0.set_address_mode(dim, CUaddress_mode(am as _))).or_raise()
     }
 
-    /// How fetches between texels are answered, by `filter_mode`.
+    /// Set how fetches between texels are filtered, by `filter_mode`.
     fn set_filter_mode(slf: Ready<'_, Self>, py: Python<'_>, #[pyo3(from_py_with = int)] fm: i32) -> PyResult<()> {
         py.detach(|| slf.0.set_filter_mode(CUfilter_mode(fm as _))).or_raise()
     }
@@ -245,12 +245,12 @@ impl PyTextureReference {
         py.detach(|| slf.0.set_flags(flags)).or_raise()
     }
 
-    /// The address of the linear memory that is bound; a `LogicError` if none is.
+    /// The address of the bound linear memory; raises `LogicError` if there is none.
     fn get_address(slf: Ready<'_, Self>) -> PyResult<u64> {
         slf.0.address().or_raise()
     }
 
-    /// The array that is bound; a `LogicError` if none is.
+    /// The bound array; raises `LogicError` if there is none.
     fn get_array(slf: Ready<'_, Self>) -> PyResult<PyArrayHandle> {
         slf.0.array().map(PyArrayHandle::from).ok_or_else(|| LogicError::new_err("no array is bound"))
     }
@@ -275,7 +275,7 @@ impl PyTextureReference {
         Ok((enum_member(py, "array_format", format.0)?, channels))
     }
 
-    /// The flags that were set.
+    /// The flags set by `set_flags`.
     fn get_flags(slf: Ready<'_, Self>) -> PyResult<u32> {
         slf.0.flags().or_raise()
     }
@@ -301,7 +301,7 @@ impl PySurfaceReference {
         py.detach(|| self.0.set_array(array, flags)).or_raise()
     }
 
-    /// The array that is bound; a `LogicError` if none is.
+    /// The bound array; raises `LogicError` if there is none.
     fn get_array(&self) -> PyResult<PyArrayHandle> {
         self.0.array().map(PyArrayHandle::from).ok_or_else(|| LogicError::new_err("no array is bound"))
     }
@@ -407,13 +407,13 @@ impl PyTextureObject {
         Self::create_texture(py, resource, &sampling, Some(memory.clone()))
     }
 
-    /// What kernels take as a `cudaTextureObject_t`.
+    /// The value to pass to kernels as a `cudaTextureObject_t`.
     #[getter]
     fn handle(&self) -> u64 {
         self.object.handle()
     }
 
-    /// The same as `handle`.
+    /// Same as `handle`.
     fn get_pointer(&self) -> u64 {
         self.object.handle()
     }
@@ -438,13 +438,13 @@ impl PySurfaceObject {
         slf.0.array().clone().into()
     }
 
-    /// What kernels take as a `cudaSurfaceObject_t`.
+    /// The value to pass to kernels as a `cudaSurfaceObject_t`.
     #[getter]
     fn handle(slf: Ready<'_, Self>) -> u64 {
         slf.0.handle()
     }
 
-    /// The same as `handle`.
+    /// Same as `handle`.
     fn get_pointer(slf: Ready<'_, Self>) -> u64 {
         slf.0.handle()
     }
@@ -470,7 +470,7 @@ fn add_both_arrays_to_error(error: Error, dest: (&Array, usize), src: (&Array, u
     Error { detail: error.detail.or_else(|| Some(detail())), ..error }
 }
 
-/// Copy device memory to a one-dimensional array, from byte `index` on; waits.
+/// Copy device memory to a one-dimensional array, starting at byte `index`; waits.
 #[pyfunction]
 fn memcpy_dtoa(
     py: Python<'_>,
@@ -487,8 +487,7 @@ fn memcpy_dtoa(
         .or_raise()
 }
 
-/// Copy `len` bytes from a one-dimensional array, from byte `index` on, to device memory; does not wait for the
-/// device.
+/// Copy `len` bytes of a one-dimensional array, starting at byte `index`, to device memory; does not wait.
 #[pyfunction]
 fn memcpy_atod(
     py: Python<'_>,
@@ -521,9 +520,9 @@ fn memcpy_atoa(
         .or_raise()
 }
 
-/// Copy a contiguous buffer to a one-dimensional array, from byte `index` on; waits.
+/// Copy a contiguous buffer to a one-dimensional array, starting at byte `index`; waits.
 ///
-/// A `LogicError` if it does not fit. Also `py_memcpy_htoa`.
+/// Raises `LogicError` if it does not fit. Also named `py_memcpy_htoa`.
 #[pyfunction]
 fn memcpy_htoa(
     py: Python<'_>,
@@ -540,9 +539,9 @@ fn memcpy_htoa(
         .or_raise()
 }
 
-/// Fill a writable contiguous buffer from a one-dimensional array, from byte `index` on; waits.
+/// Fill a writable contiguous buffer from a one-dimensional array, starting at byte `index`; waits.
 ///
-/// A `LogicError` if the array has not so many bytes. Also `py_memcpy_atoh`.
+/// Raises `LogicError` if the array has too few bytes. Also named `py_memcpy_atoh`.
 #[pyfunction]
 fn memcpy_atoh(
     py: Python<'_>,

@@ -29,14 +29,14 @@ pub(crate) fn access_rights_from_flags(flags: u32) -> PyResult<AccessRights> {
         .ok_or_else(|| PyValueError::new_err(format!("flags is {flags}; expected a member of mem_access_flags")))
 }
 
-/// The number of bytes that sizes and offsets of physical memory on a device are multiples of: an int.
+/// The granularity in bytes of sizes and offsets of physical memory on a device: an int.
 #[pyfunction]
 #[pyo3(signature = (device = None))]
 fn mem_get_granularity(device: Option<&Bound<'_, PyDevice>>) -> PyResult<usize> {
     mem_granularity(&device_or_current(device)?).or_raise()
 }
 
-/// Memory of a device without an address, released with its last reference.
+/// Physical memory of a device without an address, released with the last reference.
 ///
 /// Parameters
 /// ----------
@@ -45,7 +45,7 @@ fn mem_get_granularity(device: Option<&Bound<'_, PyDevice>>) -> PyResult<usize> 
 /// device : Device, optional
 ///     Default: the device of the current context.
 /// exportable : bool
-///     Whether it can go to another process.
+///     Whether it can be exported to another process.
 #[pyclass(name = "PhysicalMemory", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyPhysicalMemory(DropDetached<PhysicalMemory>);
 
@@ -66,8 +66,7 @@ impl PyPhysicalMemory {
         self.0.init_value(py.detach(|| PhysicalMemory::new(device, size, exportable)).or_raise()?)
     }
 
-    /// Memory of `size` bytes that another process exported as a file descriptor, which stays the
-    /// caller's.
+    /// Memory of `size` bytes that another process exported as a file descriptor; the caller keeps and closes it.
     #[staticmethod]
     #[pyo3(signature = (fd, size, device = None))]
     fn from_fd(
@@ -89,14 +88,14 @@ impl PyPhysicalMemory {
         slf.0.nbytes()
     }
 
-    /// The device whose memory it is.
+    /// The device that owns the memory.
     #[getter]
     fn device(slf: Ready<'_, Self>) -> PyDevice {
         PyDevice::from(slf.0.device())
     }
 }
 
-/// Addresses without memory, free again with the last reference to them and to what is mapped there.
+/// A reserved range of addresses, freed with the last reference to it and to its mappings.
 ///
 /// Parameters
 /// ----------
@@ -105,7 +104,7 @@ impl PyPhysicalMemory {
 /// alignment : int
 ///     A power of two; 0: the driver's choice.
 /// device : Device, optional
-///     Whose driver reserves them; default: that of the current context.
+///     The device whose driver reserves them; default: that of the current context.
 #[pyclass(name = "AddressRange", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyAddressRange(DropDetached<AddressRange>);
 
@@ -124,7 +123,7 @@ impl PyAddressRange {
         self.0.init_value(AddressRange::new(&device_or_current(device)?, size, alignment).or_raise()?)
     }
 
-    /// Put memory at `offset` bytes of these addresses and let its device, or `devices`, use it.
+    /// Map memory at `offset` bytes into the range, and give its device, or `devices`, access to it.
     #[pyo3(signature = (memory, offset = 0, devices = None))]
     fn map(
         slf: Ready<'_, Self>,
@@ -159,7 +158,7 @@ impl PyAddressRange {
     }
 }
 
-/// Memory at addresses: a device pointer. Made by `AddressRange.map`.
+/// Memory mapped to addresses: a device pointer. Made by `AddressRange.map`.
 #[pyclass(name = "Mapping", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyMapping(pub(crate) DropDetached<Mapping>);
 
@@ -179,12 +178,12 @@ impl FilledByInit for PyMapping {}
 resource_methods! {
     PyMapping, free = unmap, is_freed = |mapping| mapping.is_unmapped(), release = |mapping| mapping.unmap();
 
-    /// Say what a device may do with the memory at these addresses, by `mem_access_flags`.
+    /// Set the access of a device to the mapped memory, by `mem_access_flags`.
     fn set_access(&self, device: &Bound<'_, PyDevice>, #[pyo3(from_py_with = int)] flags: u32) -> PyResult<()> {
         self.0.set_access(&filled_object(device)?.0, access_rights_from_flags(flags)?).or_raise()
     }
 
-    /// What a device may do with the memory at these addresses: a `mem_access_flags`.
+    /// The access of a device to the mapped memory, from `mem_access_flags`.
     fn get_access<'py>(&self, py: Python<'py>, device: &Bound<'py, PyDevice>) -> PyResult<Bound<'py, PyAny>> {
         let rights = self.0.access(&filled_object(device)?.0).or_raise()?;
         enum_member(py, "mem_access_flags", rights.to_driver_flags().0)

@@ -58,7 +58,7 @@ impl PyGpuArray {
         Ok(())
     }
 
-    /// Bytes from an element to the next along each axis, a tuple of int.
+    /// The distance in bytes between adjacent elements along each axis, a tuple of int.
     #[getter]
     fn strides<'py>(slf: Ready<'_, Self>, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, slf.current_state().array.strides())
@@ -78,7 +78,7 @@ impl PyGpuArray {
         slf.array_descr(py)
     }
 
-    /// The same shape of other elements; strides stay where the element's size does.
+    /// Reinterpret the elements as another dtype with the same shape; strides are kept if the element size is.
     #[setter]
     fn set_dtype(slf: Ready<'_, Self>, dtype: &Bound<'_, PyAny>) -> PyResult<()> {
         let (py, old) = (dtype.py(), slf.current_state());
@@ -109,7 +109,7 @@ impl PyGpuArray {
         slf.update_assigned_sizes(py, |sizes| sizes.size = Some(size));
     }
 
-    /// The number of elements that the allocation was made for.
+    /// The number of elements that the allocation has room for.
     #[getter]
     fn mem_size(slf: Ready<'_, Self>) -> usize {
         let contents = slf.current_state();
@@ -121,7 +121,7 @@ impl PyGpuArray {
         slf.update_assigned_sizes(py, |sizes| sizes.mem_size = Some(mem_size));
     }
 
-    /// Bytes of all elements.
+    /// The size of all elements in bytes.
     #[getter]
     fn nbytes(slf: Ready<'_, Self>) -> usize {
         let contents = slf.current_state();
@@ -146,7 +146,7 @@ impl PyGpuArray {
         slf.replace_state(ArrayState { base, ..old.with_array(py, old.array.clone()) });
     }
 
-    /// What allocated the memory and allocates results: a callable of a number of bytes; None for the default.
+    /// The allocator of the memory and of results: a callable that takes a number of bytes; None is the default.
     #[getter]
     fn allocator(slf: Ready<'_, Self>, py: Python<'_>) -> Option<Py<PyAny>> {
         slf.current_state().clone_allocator(py)
@@ -158,7 +158,7 @@ impl PyGpuArray {
         slf.replace_state(ArrayState { allocator, ..old.with_array(py, old.array.clone()) });
     }
 
-    /// The memory: a `DeviceAllocation`, what the allocator gave, an address for views, or None without elements.
+    /// The memory: a `DeviceAllocation`, the allocator's result, an address for views, or None without elements.
     #[getter]
     fn gpudata<'py>(slf: Ready<'_, Self>, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let contents = slf.current_state();

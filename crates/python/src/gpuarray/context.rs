@@ -56,7 +56,7 @@ pub(super) fn device_of_arrays(arrays: &Arc<ArrayContext>) -> PyResult<rtcg::dri
     own.map_or_else(|| rtcg::driver::Context::current_device().or_raise(), Ok)
 }
 
-/// Forgets the kernels that arrays have compiled, and the contexts they hold.
+/// Discard the kernels that arrays have compiled, and release their contexts.
 #[pyfunction]
 pub(super) fn clear_array_contexts(py: Python<'_>) {
     LAST_ARRAY_CONTEXT.take();
@@ -65,7 +65,7 @@ pub(super) fn clear_array_contexts(py: Python<'_>) {
     py.detach(|| drop(old));
 }
 
-/// Gives the memory that arrays keep for later back to the device.
+/// Return the memory that arrays keep for reuse to the device.
 #[pyfunction]
 pub(super) fn release_array_memory(py: Python<'_>) -> PyResult<bool> {
     let arrays = array_context()?;

@@ -26,7 +26,7 @@ pub(crate) fn retry_after_garbage_collection<T>(
     }
 }
 
-/// An uninitialised array in the memory order that `order` asks for, with `other` as the model.
+/// An uninitialised array in the memory order `order`, modelled on `other`.
 #[pyfunction]
 pub(super) fn empty_in_order_of<'py>(
     other: &Bound<'py, PyGpuArray>,
@@ -61,7 +61,7 @@ pub(super) fn empty_in_order_of<'py>(
     PyGpuArray::new_object(py, ArrayState { array, record, base: None, allocator, sizes: None })
 }
 
-/// The numbers from `start` on, `step` apart, `count` of them.
+/// `count` numbers, starting at `start`, `step` apart.
 #[pyfunction]
 pub(super) fn arange_of(
     py: Python<'_>,
@@ -85,7 +85,7 @@ pub(super) fn arange_of(
 
 #[pymethods]
 impl PyGpuArray {
-    /// Sets every element to `value`; does not wait.
+    /// Set every element to `value`; does not wait.
     #[pyo3(signature = (value, stream = None))]
     fn fill<'py>(
         slf: Bound<'py, Self>,
@@ -139,12 +139,12 @@ impl PyGpuArray {
         Ok(new)
     }
 
-    /// Sets all bytes to zero; used by `rtcg.numpy.zeros`.
+    /// Set all bytes to zero; used by `rtcg.numpy.zeros`.
     fn _clear(slf: Ready<'_, Self>, py: Python<'_>) -> PyResult<()> {
         to_py_result(py, slf.current_state().array.memset_zero())
     }
 
-    /// Upstream's constructor of results: this array's shape, another dtype or order.
+    /// PyCUDA's constructor of results: an array of the same shape with another dtype or order.
     #[pyo3(signature = (dtype = None, order = "C"))]
     fn _new_like_me<'py>(
         slf: &Bound<'py, Self>,

@@ -271,10 +271,10 @@ fn array_from_dlpack<'py>(capsule: &Bound<'py, PyAny>) -> PyResult<PyGpuArray> {
 
 #[pymethods]
 impl PyGpuArray {
-    /// A DLPack capsule over this memory; with `dl_device` of the host, over a copy there.
+    /// A DLPack capsule over this memory, or over a host copy if `dl_device` is the host.
     ///
-    /// Earlier work is done before work of `stream` (None or 1: the legacy default stream; 2: the
-    /// per-thread one; -1: nobody waits) begins.
+    /// Work in `stream` starts only after earlier work on the array (None or 1: the legacy default stream; 2: the
+    /// per-thread one; -1: no synchronisation).
     #[pyo3(signature = (*, stream = None, max_version = None, dl_device = None, copy = None))]
     fn __dlpack__<'py>(
         slf: &Bound<'py, Self>,
@@ -319,7 +319,7 @@ impl PyGpuArray {
     }
 }
 
-/// An array made of a host array, which DLPack from the host becomes.
+/// An array made from a host array, for DLPack capsules of host memory.
 #[pyfunction]
 fn array_from_host<'py>(host: &Bound<'py, PyUntypedArray>) -> PyResult<PyGpuArray> {
     upload_host_array(&array_context()?, host).map(PyGpuArray::from_array)

@@ -18,7 +18,7 @@ fn parse_path(path: &Bound<'_, PyAny>) -> PyResult<EinsumPath> {
     }
 }
 
-/// The sum of products of arrays; one operand of which nothing is summed gives a view.
+/// The sum of products of arrays; a single operand without a sum gives a view.
 #[pyfunction]
 #[pyo3(signature = (subscripts, operands, out = None, dtype = None, order = None, path = None))]
 fn array_einsum<'py>(

@@ -56,7 +56,7 @@ fn array_take<'py>(
     }
 }
 
-/// Writes to the flattened array, or along `axis`.
+/// Write to the flattened array, or along `axis`.
 #[pyfunction]
 #[pyo3(signature = (a, indices, values, axis = None, mode = "raise", stream = None))]
 fn array_put<'py>(
@@ -148,7 +148,7 @@ fn array_searchsorted<'py>(a: ArrayArg<'_, 'py>, v: &BoundAny<'py>, side: &str) 
     PyGpuArray::make_like(a, || a.get().current_state().array.searchsorted(&values, right))
 }
 
-/// Writes a result to `out`, of its shape and of a dtype that it may be cast to.
+/// Write a result to `out`, which has its shape and a dtype that it may be cast to.
 #[pyfunction]
 fn array_store(result: ArrayArg<'_, '_>, out: ArrayArg<'_, '_>) -> PyResult<()> {
     to_py_result(out.py(), result.get().current_state().array.store_in(&out.get().current_state().array))
@@ -205,7 +205,8 @@ fn array_dot_flat<'py>(
     })
 }
 
-/// A device array of anything: arrays stay, arrays of other libraries on the device are shared, the rest is copied.
+/// A device array of any object: device arrays are returned or shared, including those of other libraries;
+/// anything else is copied.
 #[pyfunction]
 fn array_from_object<'py>(object: &BoundAny<'py>) -> PyResult<BoundAny<'py>> {
     if object.is_instance_of::<PyGpuArray>() {
@@ -258,23 +259,23 @@ macro_rules! numpy_function_methods {
 }
 
 numpy_function_methods! {
-    cumsum "cumsum" "($self, axis=None, dtype=None, out=None)" "Running sums along `axis`, of the flattened array if it is None; a new array, or `out`. Does not wait.\n\nBy a decoupled look-back scan (Merrill and Garland, 2016).";
-    cumprod "cumprod" "($self, axis=None, dtype=None, out=None)" "Running products along `axis`, of the flattened array if it is None; a new array, or `out`. Does not wait.";
-    dot "dot" "($self, b, dtype=None, stream=None, allocator=None, *, out=None)" "The product with `b`: the inner product of arrays of one shape, else as `numpy.dot`. Does not wait.";
-    take "take" "($self, indices, axis=None, out=None, mode='raise', stream=None)" "Elements by an array of indices, along `axis` or of the flattened array; does not wait.\n\n`mode` is raise, wrap or clip, as in `numpy.take`.";
+    cumsum "cumsum" "($self, axis=None, dtype=None, out=None)" "Cumulative sums along `axis`, or of the flattened array if None: a new array or `out`; does not wait.\n\nUses a scan with decoupled look-back (Merrill and Garland, 2016).";
+    cumprod "cumprod" "($self, axis=None, dtype=None, out=None)" "Cumulative products along `axis`, or of the flattened array if None: a new array or `out`; does not wait.";
+    dot "dot" "($self, b, dtype=None, stream=None, allocator=None, *, out=None)" "The product with `b`: the inner product for arrays of equal shape, else as `numpy.dot`. Does not wait.";
+    take "take" "($self, indices, axis=None, out=None, mode='raise', stream=None)" "Elements at the given indices, along `axis` or of the flattened array; does not wait.\n\n`mode` is raise, wrap or clip, as in `numpy.take`.";
     put "put" "($self, ind, v, mode='raise')" "Write `v` to the elements `ind` of the flattened array, in place; as `numpy.put`.";
-    repeat "repeat" "($self, repeats, axis=None)" "Each element `repeats` times, along `axis` or flattened; waits if `repeats` is an array on the device.";
+    repeat "repeat" "($self, repeats, axis=None)" "Repeat each element along `axis` or flattened; waits if `repeats` is an array on the device.";
     clip "clip" "($self, a_min=None, a_max=None, out=None, *, min=None, max=None)" "Elements limited to the range from `a_min` to `a_max`, either of which may be None; does not wait.";
-    round "round" "($self, decimals=0, out=None)" "Rounded to `decimals` places, halves to even; a new array, or `out`. Does not wait.";
-    nonzero "nonzero" "($self)" "The indices of the elements that are not 0, a tuple of one array for each axis; waits for their number.";
-    argsort "argsort" "($self, axis=-1, kind=None, *, stable=None, descending=False)" "The indices (int64) that sort along `axis`, stably, NaN last; does not wait.";
-    searchsorted "searchsorted" "($self, v, side='left', sorter=None)" "Where elements of `v` would go in this sorted array of one dimension, left or right of equal ones.";
+    round "round" "($self, decimals=0, out=None)" "Round to `decimals` places, halves to even: a new array, or `out`. Does not wait.";
+    nonzero "nonzero" "($self)" "The indices of the elements that are not 0, a tuple with one array per axis; waits for their number.";
+    argsort "argsort" "($self, axis=-1, kind=None, *, stable=None, descending=False)" "The indices (int64) that sort along `axis`, stably and with NaN last; does not wait.";
+    searchsorted "searchsorted" "($self, v, side='left', sorter=None)" "The positions at which to insert `v` into this sorted array with one axis, left or right of equal ones.";
     trace "trace" "($self, offset=0, axis1=0, axis2=1, dtype=None, out=None)" "The sum of a diagonal of the axes `axis1` and `axis2`; does not wait.";
 }
 
 #[pymethods]
 impl PyGpuArray {
-    /// Sorts in place along an axis; NaN last, stable.
+    /// Sort in place along an axis, stably and with NaN last.
     #[pyo3(signature = (axis = -1, kind = None, *, stable = None))]
     fn sort<'py>(
         slf: &Bound<'py, Self>,
@@ -288,7 +289,7 @@ impl PyGpuArray {
         to_py_result(py, array.sorted(axis, false).and_then(|sorted| array.assign(&sorted)))
     }
 
-    /// The elements in reverse order of memory, in a new array of one axis.
+    /// The elements in reverse memory order, in a new array with one axis.
     #[pyo3(signature = (stream = None))]
     fn reverse<'py>(slf: &Bound<'py, Self>, stream: Option<&Bound<'py, PyStream>>) -> PyResult<BoundAny<'py>> {
         let array = &slf.get().current_state().array;
@@ -349,14 +350,14 @@ impl PyGpuArray {
         Ok(slf.py().import("rtcg.array_api")?.into_any())
     }
 
-    /// The device that the array is on, whichever is current: a `rtcg.driver.Device`.
+    /// The device that holds the array, whether or not it is current: a `rtcg.driver.Device`.
     #[getter]
     fn device(slf: &Bound<'_, Self>) -> PyResult<Py<PyDevice>> {
         PyDevice::cached_py_device(slf.py(), slf.get().own_device()?)
     }
 
-    /// This array on a device: itself if it is there already, else a copy in that device's current or primary
-    /// context, which is waited for; a NumPy array for ``"cpu"``. `stream` is of no effect.
+    /// This array on a device: the array itself if it is there already, else a copy in that device's current or
+    /// primary context, for which the call waits; a NumPy array for ``"cpu"``. `stream` has no effect.
     #[pyo3(signature = (device, /, *, stream = None))]
     fn to_device<'py>(
         slf: &Bound<'py, Self>,

@@ -160,7 +160,8 @@ fn allocator_from_callable(py: Python<'_>, allocator: &Py<PyAny>) -> Allocator {
     })
 }
 
-/// What `function` returns when new arrays get their memory from `allocator`; None is the usual one.
+/// The result of `function`, called with `allocator` as the source of memory for new arrays; None is the default
+/// one.
 #[pyfunction]
 #[pyo3(signature = (allocator, function, *args))]
 pub(super) fn call_with_allocator<'py>(

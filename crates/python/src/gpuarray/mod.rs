@@ -38,16 +38,16 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
 use rtcg::array::{DType, GpuArray, Layout, Order};
 
-/// How the elements of an array lie.
+/// The memory layout of an array.
 #[pyclass(name = "ArrayFlags", module = "rtcg.numpy", frozen)]
 pub(crate) struct PyArrayFlags {
-    /// Whether the elements lie in C order without gaps.
+    /// Whether the elements are in C order without gaps.
     #[pyo3(get)]
     c_contiguous: bool,
-    /// Whether the elements lie in Fortran order without gaps.
+    /// Whether the elements are in Fortran order without gaps.
     #[pyo3(get)]
     f_contiguous: bool,
-    /// Whether the elements lie in C or Fortran order without gaps.
+    /// Whether the elements are in C or Fortran order without gaps.
     #[pyo3(get)]
     forc: bool,
 }
@@ -261,7 +261,7 @@ impl PyGpuArray {
         Ok(())
     }
 
-    /// Bytes of an element.
+    /// The size of an element in bytes.
     #[getter]
     fn itemsize(slf: Ready<'_, Self>) -> usize {
         slf.current_state().array.itemsize()
@@ -279,7 +279,7 @@ impl PyGpuArray {
         slf.ptr()
     }
 
-    /// What is known of the memory layout: `ArrayFlags`, as `numpy.ndarray.flags`.
+    /// The memory layout: `ArrayFlags`, as `numpy.ndarray.flags`.
     #[getter]
     fn flags(slf: Ready<'_, Self>) -> PyArrayFlags {
         let (c, f) =

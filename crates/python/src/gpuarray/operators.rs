@@ -176,7 +176,8 @@ impl PyGpuArray {
     }
 }
 
-/// `op` by NumPy's name, of arrays, scalars, host arrays and sequences; for functions and `__array_ufunc__`.
+/// Apply `op`, a name of NumPy's, to arrays, scalars, host arrays and sequences; for functions and
+/// `__array_ufunc__`.
 #[pyfunction]
 #[pyo3(signature = (name, args, out = None, dtype = None))]
 pub(super) fn ufunc<'py>(

@@ -75,7 +75,7 @@ impl PyGpuArray {
         slf.call_method0("copy")
     }
 
-    /// Pickled as the host copy; read back onto the device that is then current.
+    /// Pickle the host copy; unpickling copies it to the device that is then current.
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
         let py = slf.py();
         let to_gpu = py.import("rtcg.numpy")?.getattr("to_gpu")?;

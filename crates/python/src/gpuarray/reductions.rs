@@ -136,14 +136,14 @@ reduction_methods! {
     sum "sum"
 "The sum of all elements, or along `axis`, as an array on the device; does not wait.
 
-`axis` is None (all), an int or a tuple of int. `dtype` is that of the sum: by default integers that are
-narrower than the machine's are widened as by `numpy.sum`. `initial` is added, elements where `where` is false
-are left out, and `keepdims` leaves reduced axes with length 1.";
-    prod "prod" "The product of all elements, or along `axis`; parameters as of `sum`; does not wait.";
+`axis` is None (all), an int or a tuple of int. The sum has `dtype`; by default, narrower integers are widened
+to 64 bits as by `numpy.sum`. `initial` is added, elements where `where` is false are left out, and `keepdims`
+keeps reduced axes with length 1.";
+    prod "prod" "The product of all elements, or along `axis`; does not wait. Parameters are those of `sum`.";
     mean "mean"
 "The mean of all elements, or along `axis`, as an array on the device; does not wait.
 
-Integers are averaged as float64. Parameters as of `sum`.";
+Integers are averaged in float64. Parameters are those of `sum`.";
 }
 
 macro_rules! allocator_reduction_methods {
@@ -177,22 +177,22 @@ macro_rules! allocator_reduction_methods {
 
 allocator_reduction_methods! {
     min "min"
-"The smallest element, or those along `axis`, as an array; NaN if there is one; does not wait.
+"The smallest element, or those along `axis`, as an array; NaN if any element is. Does not wait.
 
-A `ValueError` for no elements without `initial`.";
+Raises `ValueError` if there are no elements and no `initial`.";
     max "max"
-"The largest element, or those along `axis`, as an array; NaN if there is one; does not wait.
+"The largest element, or those along `axis`, as an array; NaN if any element is. Does not wait.
 
-A `ValueError` for no elements without `initial`.";
+Raises `ValueError` if there are no elements and no `initial`.";
     any "any"
-"Whether an element, or one along `axis`, is true: an array of bool, by default without axes.
+"Whether any element, or any along `axis`, is true: an array of bool, by default without axes.
 
-`axis` is None, an int or a tuple of int; `keepdims` leaves reduced axes with length 1. Does not wait.";
+`axis` is None, an int or a tuple of int; `keepdims` keeps reduced axes with length 1. Does not wait.";
     all "all"
 "Whether all elements, or those along `axis`, are true: an array of bool, by default without axes.
 
-`axis` is None, an int or a tuple of int; `keepdims` leaves reduced axes with length 1. Does not wait.";
-    ptp "ptp" "The largest element less the smallest, of all or along `axis`; does not wait.";
+`axis` is None, an int or a tuple of int; `keepdims` keeps reduced axes with length 1. Does not wait.";
+    ptp "ptp" "The largest element minus the smallest, of all or along `axis`; does not wait.";
 }
 
 #[pymethods]

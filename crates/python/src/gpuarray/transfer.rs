@@ -107,7 +107,7 @@ impl PyGpuArray {
 
 #[pymethods]
 impl PyGpuArray {
-    /// Overwrites all elements with those of a host array; waits.
+    /// Overwrite all elements with those of a host array; waits.
     #[pyo3(signature = (ary, async_ = false, stream = None))]
     fn set(
         slf: Ready<'_, Self>,
@@ -129,9 +129,10 @@ impl PyGpuArray {
         )
     }
 
-    /// Begin to copy a host array into this one, in the order of `stream`.
+    /// Copy a host array into this one, asynchronously in `stream`.
     ///
-    /// `ary` has this array's shape and dtype. Page-locked memory must stay unchanged until the stream got there.
+    /// `ary` has this array's shape and dtype. Page-locked memory must stay unchanged until the stream has done the
+    /// copy.
     #[pyo3(signature = (ary, stream = None))]
     fn set_async(
         slf: Ready<'_, Self>,
@@ -142,7 +143,7 @@ impl PyGpuArray {
         Self::set(slf, py, ary, true, stream)
     }
 
-    /// A copy on the host: in `ary`, or in a new array of the same memory order; waits.
+    /// Copy to the host, to `ary` or to a new array in the same memory order; waits.
     #[pyo3(signature = (ary = None, pagelocked = false, async_ = false, stream = None))]
     fn get<'py>(
         slf: Ready<'_, Self>,
@@ -182,9 +183,9 @@ impl PyGpuArray {
         })
     }
 
-    /// Begin to copy to the host; the array returned has its values when `stream` got there.
+    /// Copy to the host, asynchronously in `stream`; the returned array is valid once the stream has done the copy.
     ///
-    /// The target is `ary` if given, else new page-locked memory, into which a copy does not wait.
+    /// The target is `ary` if given, else new page-locked memory, for which the call does not wait.
     #[pyo3(signature = (stream = None, ary = None))]
     fn get_async<'py>(
         slf: Ready<'_, Self>,

@@ -88,7 +88,7 @@ impl MemoryOrder {
 impl PyGpuArray {
     /// The same elements in another shape: a view where the layout allows, else a copy. One length may be -1.
     ///
-    /// `order` is C, F or A. A `ValueError` if the number of elements differs.
+    /// `order` is C, F or A. Raises `ValueError` if the number of elements differs.
     #[pyo3(signature = (*shape, **kwargs), text_signature = "($self, *shape, order='C', copy=None)")]
     fn reshape<'py>(
         slf: SelfArray<'_, 'py>,
@@ -150,7 +150,7 @@ impl PyGpuArray {
         })
     }
 
-    /// A view with the axes in the order `axes`, by default reversed.
+    /// A view with the axes permuted to the order `axes`, by default reversed.
     #[pyo3(signature = (*args, axes = None))]
     fn transpose<'py>(
         slf: SelfArray<'_, 'py>,
@@ -171,7 +171,7 @@ impl PyGpuArray {
         wrap_view(slf, slf.get().current_state().array.transpose(None))
     }
 
-    /// The array with its last two axes exchanged, a view; a `ValueError` for fewer than two dimensions.
+    /// A view with the last two axes exchanged; raises `ValueError` for fewer than two dimensions.
     #[getter(mT)]
     fn matrix_transposed<'py>(slf: SelfArray<'_, 'py>) -> PyResult<BoundAny<'py>> {
         if slf.get().current_state().array.ndim() < 2 {
@@ -198,7 +198,7 @@ impl PyGpuArray {
         wrap_view(slf, slf.get().current_state().array.diagonal(offset, axis1, axis2))
     }
 
-    /// `numpy.expand_dims`, `moveaxis`, `flip`, `broadcast_to`, which NumPy has as functions.
+    /// `numpy.expand_dims`, `moveaxis`, `flip` and `broadcast_to`, which are functions in NumPy.
     fn _expand_dims<'py>(slf: SelfArray<'_, 'py>, axis: &BoundAny<'py>) -> PyResult<BoundAny<'py>> {
         wrap_view(slf, slf.get().current_state().array.expand_dims(&parse_axes(Some(axis))?.unwrap_or_default()))
     }
@@ -236,7 +236,7 @@ impl PyGpuArray {
         PyGpuArray::view_of(slf, view, Some(descr))
     }
 
-    /// Binds to a texture reference of its dtype; the offset in elements.
+    /// Bind to a texture reference of the same dtype; returns the offset in elements.
     #[pyo3(signature = (texref, allow_offset = false))]
     fn bind_to_texref<'py>(
         slf: SelfArray<'_, 'py>,
@@ -246,7 +246,7 @@ impl PyGpuArray {
         slf.py().import("rtcg._cuda_arrays")?.getattr("bind_to_texref")?.call1((slf, texref, allow_offset))
     }
 
-    /// Binds to a texture reference and sets its format; the offset in elements.
+    /// Bind to a texture reference and set its format; returns the offset in elements.
     #[pyo3(signature = (texref, channels = 1, allow_double_hack = false, allow_complex_hack = false, allow_offset = false))]
     fn bind_to_texref_ext<'py>(
         slf: SelfArray<'_, 'py>,
@@ -260,7 +260,7 @@ impl PyGpuArray {
         slf.py().import("rtcg._cuda_arrays")?.getattr("bind_to_texref_ext")?.call1(arguments)
     }
 
-    /// A contiguous copy of the real parts; of arrays that are not complex the array itself.
+    /// A contiguous copy of the real parts, or the array itself if it is not complex.
     #[getter]
     fn real<'py>(slf: SelfArray<'_, 'py>) -> PyResult<BoundAny<'py>> {
         if !slf.get().current_state().array.dtype().is_complex() {
@@ -269,7 +269,7 @@ impl PyGpuArray {
         PyGpuArray::compute_elementwise(slf, || slf.get().current_state().array.real().copy(None))
     }
 
-    /// The imaginary parts, as `real`; zeros for arrays that are not complex.
+    /// A contiguous copy of the imaginary parts; zeros if the array is not complex.
     #[getter]
     fn imag<'py>(slf: SelfArray<'_, 'py>) -> PyResult<BoundAny<'py>> {
         match slf.get().current_state().array.imag() {
@@ -285,7 +285,7 @@ impl PyGpuArray {
         }
     }
 
-    /// The complex conjugate, a new array (`out` if given); an array of real numbers itself. Does not wait.
+    /// The complex conjugate, a new array (`out` if given), or the array itself if it is real. Does not wait.
     #[pyo3(signature = (out = None))]
     fn conj<'py>(slf: SelfArray<'_, 'py>, out: Option<&Bound<'py, PyGpuArray>>) -> PyResult<BoundAny<'py>> {
         let array = &slf.get().current_state().array;
@@ -301,7 +301,7 @@ impl PyGpuArray {
         }
     }
 
-    /// As `conj`.
+    /// Same as `conj`.
     #[pyo3(signature = (out = None))]
     fn conjugate<'py>(slf: SelfArray<'_, 'py>, out: Option<&Bound<'py, PyGpuArray>>) -> PyResult<BoundAny<'py>> {
         Self::conj(slf, out)

@@ -15,7 +15,7 @@ use rtcg::array_tuning::{
 use rtcg::tune::{device_key, results_store};
 use std::sync::Arc;
 
-/// A decision as a call met it.
+/// A decision that a call encountered.
 #[pyclass(name = "ArrayDecision", module = "rtcg._native", frozen)]
 pub(super) struct PyArrayDecision(DecisionCall);
 
@@ -39,7 +39,7 @@ impl PyArrayDecision {
         PyKernelKey(decision_key(self.0.problem.decision))
     }
 
-    /// What results are found by.
+    /// The problem by which results are looked up.
     #[getter]
     fn problem<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
@@ -49,13 +49,13 @@ impl PyArrayDecision {
         Ok(dict)
     }
 
-    /// What the call ran with.
+    /// The choice that the call ran with.
     #[getter]
     fn current<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         config_to_dict(py, &values_of_config(&self.0.current))
     }
 
-    /// What the rule chooses.
+    /// The choice of the default rule.
     #[getter]
     fn rule<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         config_to_dict(py, &values_of_config(&self.0.rule))
@@ -74,13 +74,13 @@ impl PyArrayDecision {
         Ok(PyTable(space.into()))
     }
 
-    /// Compiles on this thread what a function needs with this choice; the function launches nothing.
+    /// Compile on this thread the kernels that a function needs with this choice; the function launches nothing.
     fn compile(&self, config: &Bound<'_, PyDict>, call: &Bound<'_, PyAny>) -> PyResult<()> {
         let config = self.choice(config)?;
         compile_with_choice(&*array_context()?, &self.0.problem, &config, || call.call0()).map(drop)
     }
 
-    /// Calls a function while this choice is made.
+    /// Call a function with this choice in force.
     fn force<'py>(&self, config: &Bound<'py, PyDict>, call: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let config = self.choice(config)?;
         let (result, taken) = with_forced_choice(&*array_context()?, &self.0.problem, &config, || call.call0());
@@ -90,7 +90,7 @@ impl PyArrayDecision {
     }
 }
 
-/// `(result, decisions)`: calls a function, and tells which decisions of arrays' kernels it met.
+/// Call a function and record the decisions about array kernels that it encounters: `(result, decisions)`.
 #[pyfunction]
 pub(super) fn record_array_decisions<'py>(
     call: &Bound<'py, PyAny>,
@@ -99,7 +99,7 @@ pub(super) fn record_array_decisions<'py>(
     Ok((result?, met.into_iter().map(PyArrayDecision).collect()))
 }
 
-/// Has the arrays of the current context follow what is stored now, or the rules.
+/// Make arrays of the current context follow the stored choices, or the default rules.
 #[pyfunction]
 pub(super) fn follow_stored_choices(is_followed: bool) -> PyResult<()> {
     let choices = || -> PyResult<Arc<StoredChoices>> {

@@ -41,7 +41,8 @@ pub(super) fn read_kernel_tuner_cache<'py>(py: Python<'py>, text: &str) -> PyRes
     Ok(dict)
 }
 
-/// The text of a cache file with these trials; `problem_size` is JSON, `parameters` pairs of a name and its values.
+/// The text of a cache file with these trials; `problem_size` is JSON, `parameters` are pairs of a name and its
+/// values.
 #[pyfunction]
 pub(super) fn write_kernel_tuner_cache(
     device_name: String,

@@ -19,19 +19,19 @@ impl PyObjective {
         Objective::by_name(name, maximize, bytes, flops).map(Self).map_err(PyValueError::new_err)
     }
 
-    /// A column of trials, whatever its name.
+    /// A column of trials, under any name.
     #[staticmethod]
     fn column(name: String, maximize: bool) -> Self {
         Self(Objective::Column { name, maximize })
     }
 
-    /// The objective of stored results with this name.
+    /// The objective of the stored results with this name.
     #[staticmethod]
     fn of_stored(name: &str) -> Self {
         Self(Objective::of_stored(name))
     }
 
-    /// What sets results apart from times in the store; None where they are times.
+    /// The name that distinguishes results from times in the store; None for times.
     #[getter]
     fn stored_name(&self) -> Option<String> {
         self.0.stored_name()
@@ -58,12 +58,12 @@ impl PyObjective {
         self.0.is_maximized()
     }
 
-    /// The value that a score stands for.
+    /// The value that a score represents.
     fn value(&self, score: f64) -> f64 {
         self.0.value(score)
     }
 
-    /// The value that a score stands for, with its unit.
+    /// The value that a score represents, with its unit.
     fn format(&self, score: f64) -> String {
         self.0.format(score)
     }
@@ -82,21 +82,21 @@ pub(super) fn current_sensors() -> Result<Arc<dyn Sensors>, String> {
     device_sensors(&Context::current_device().map_err(|error| error.to_string())?)
 }
 
-/// The present readings of the current context's device, each None where it has no such sensor: MHz, watts, joules since
-/// the driver was loaded, degrees Celsius.
+/// The present sensor readings of the current context's device, None for missing sensors: MHz, watts, joules
+/// since the driver was loaded, degrees Celsius.
 #[pyfunction]
 pub(super) fn read_sensor(name: &str) -> PyResult<Option<f64>> {
     let sensor = sensor_by_name(name)?;
     Ok(current_sensors().ok().and_then(|sensors| sensors.read(sensor)))
 }
 
-/// The non-dominated ones of these points, by places; the lower the better.
+/// The indices of the non-dominated points, where lower is better.
 #[pyfunction]
 pub(super) fn pareto_front(costs: Vec<Vec<f64>>) -> Vec<usize> {
     rtcg::tune::pareto_front(&costs)
 }
 
-/// Times windows of launches in the current context: in a row, in a graph, or each with cold caches.
+/// Timer of windows of launches in the current context: back to back, in a graph, or each with cold caches.
 #[pyclass(name = "LaunchTimer", module = "rtcg._native", frozen)]
 pub(super) struct PyLaunchTimer(Mutex<LaunchTimer>);
 
@@ -114,18 +114,18 @@ impl PyLaunchTimer {
         Ok(Self(Mutex::new(timer)))
     }
 
-    /// What is timed from now on is the candidate of this name.
+    /// Start timing the candidate with this name.
     fn start_candidate(&self, name: &str) {
         self.with(|timer| timer.start_candidate(name));
     }
 
-    /// How windows of the present candidate are timed.
+    /// Set how windows of the present candidate are timed.
     #[getter]
     fn window(&self) -> &'static str {
         self.with(|timer| timer.window_kind().name())
     }
 
-    /// Seconds of one of `launches` launches; `enqueue(n)` makes n of them. Waits for the device.
+    /// The seconds per launch over `launches` launches; `enqueue(n)` makes n of them. Waits for the device.
     fn time(&self, py: Python<'_>, launches: u32, enqueue: Py<PyAny>) -> PyResult<f64> {
         // What a capture refuses is no error, but an interrupt is one.
         let mut interrupt = None;

@@ -6,7 +6,7 @@ use std::time::Duration;
 /// How long a worker that notices the end itself may take.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// Ends this process, whatever it does, when the peer of the socket `descriptor` closes its end or ends itself.
+/// End this process, whatever it is doing, when the peer of the socket `descriptor` closes its end or exits.
 #[pyfunction]
 pub(super) fn exit_with_peer(descriptor: i32) -> PyResult<()> {
     let thread = std::thread::Builder::new().name("rtcg-peer".to_owned());

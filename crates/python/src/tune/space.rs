@@ -27,7 +27,7 @@ impl PyExpression {
         self.0.names().to_vec()
     }
 
-    /// The value where `names` has the values of the names.
+    /// The value for these values of the names.
     fn __call__<'py>(&self, py: Python<'py>, names: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyAny>> {
         let mut known = Vec::new();
         for name in self.0.names() {
@@ -45,7 +45,7 @@ impl PyExpression {
     }
 }
 
-/// A search space; methods give a new one.
+/// A search space; methods return a new one.
 #[pyclass(name = "TuningSpace", module = "rtcg._native", frozen)]
 #[derive(Clone, Default)]
 pub(super) struct PySpace(Space);
@@ -122,12 +122,12 @@ impl PySpace {
         PyList::new(py, values?)
     }
 
-    /// The configuration of all defaults.
+    /// The configuration with all defaults.
     fn default_config<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         config_to_dict(py, &self.0.default_config())
     }
 
-    /// Raises ValueError unless a configuration belongs to the space.
+    /// Check that a configuration belongs to the space, else raise ValueError.
     fn check(&self, config: &Bound<'_, PyDict>) -> PyResult<()> {
         self.0.check(&config_from_dict(config)?).map_err(space_error)
     }
@@ -243,7 +243,7 @@ pub(super) fn failure_kind(name: &str) -> PyResult<FailureKind> {
     })
 }
 
-/// A search that is asked and told.
+/// A search with an ask-and-tell interface.
 #[pyclass(name = "TuningSearch", module = "rtcg._native", frozen)]
 pub(super) struct PySearch(Mutex<Search>, Interrupt);
 
@@ -271,7 +271,7 @@ impl PySearch {
         take_interrupt(&self.1).map_or(Ok(rows), Err)
     }
 
-    /// Tells a score, or with `failure` why there is none.
+    /// Tell a score, or with `failure` why there is none.
     #[pyo3(signature = (row, score, failure = None, message = ""))]
     fn tell(&self, row: u32, score: Option<f64>, failure: Option<&str>, message: &str) -> PyResult<()> {
         let outcome = match (score.filter(|score| score.is_finite()), failure) {
@@ -292,7 +292,7 @@ impl PySearch {
     }
 }
 
-/// Seconds and evaluations of a budget's text.
+/// The seconds and evaluations that the text of a budget allows.
 #[pyfunction]
 pub(super) fn parse_budget(text: &str) -> PyResult<(Option<f64>, Option<usize>)> {
     let budget: Budget =

@@ -43,7 +43,7 @@ impl PyKernelKey {
     }
 }
 
-/// A device, as results are found by it.
+/// The identity of a device, by which results are looked up.
 #[pyclass(name = "TuningDevice", module = "rtcg._native", frozen)]
 pub(super) struct PyDeviceKey(DeviceKey);
 
@@ -91,7 +91,7 @@ impl PyStore {
         self.0.folder().to_owned()
     }
 
-    /// Where the trials of one kernel, device and problem are added.
+    /// A recorder for the trials of one kernel, device and problem.
     fn recorder(
         &self,
         kernel: &PyKernelKey,
@@ -107,17 +107,17 @@ impl PyStore {
         })
     }
 
-    /// The results of a kernel as its files have them now.
+    /// The results of a kernel, read from its files now.
     fn read(&self, py: Python<'_>, kernel: &PyKernelKey) -> PyResult<PyRecords> {
         py.detach(|| self.0.read(&kernel.0)).map(|records| PyRecords(records.into())).map_err(store_error)
     }
 
-    /// The results of a kernel that were read before, or are read now, and what this process added.
+    /// The results of a kernel, read before or now, and those that this process added.
     fn known(&self, py: Python<'_>, kernel: &PyKernelKey) -> PyRecords {
         PyRecords(py.detach(|| self.0.table(&kernel.0).records()))
     }
 
-    /// Reads again what other processes may have changed.
+    /// Read again the results that other processes may have changed.
     fn refresh(&self, py: Python<'_>, kernel: &PyKernelKey) {
         py.detach(|| self.0.refresh(&kernel.0));
     }
@@ -136,12 +136,12 @@ impl PyStore {
         Ok((t4_from_records(&records.records).write(), records.records.len()))
     }
 
-    /// `(results added, what was refused)`
+    /// `(results added, refused results)`
     fn import_text(&self, py: Python<'_>, text: &str) -> PyResult<(usize, Vec<String>)> {
         py.detach(|| self.0.import(text)).map_err(|error| PyValueError::new_err(error.to_string()))
     }
 
-    /// `(results added, what was refused)`
+    /// `(results added, refused results)`
     fn merge(&self, py: Python<'_>, other: &Self) -> PyResult<(usize, Vec<String>)> {
         py.detach(|| self.0.merge(&other.0)).map_err(store_error)
     }
@@ -155,7 +155,7 @@ impl PyStore {
     }
 }
 
-/// Adds the trials of a search.
+/// A recorder that adds the trials of a search.
 #[pyclass(name = "TuningRecorder", module = "rtcg._native", frozen)]
 pub(super) struct PyRecorder {
     recorder: Mutex<Recorder>,
@@ -176,13 +176,14 @@ impl PyRecorder {
 
 #[pymethods]
 impl PyRecorder {
-    /// Adds a trial, a dictionary as the tuner tells it. What cannot be written is kept and tried again later.
+    /// Add a trial, a dictionary as the tuner reports it. A trial that cannot be written is kept and tried again
+    /// later.
     fn add(&self, py: Python<'_>, trial: &Bound<'_, PyDict>, is_chosen: bool) -> PyResult<()> {
         let record = record_from_trial(self.device.clone(), self.problem.clone(), trial, is_chosen, &self.other)?;
         self.with(py, |recorder| recorder.add(&record))
     }
 
-    /// Writes what could not be written before.
+    /// Write the trials that could not be written before.
     fn flush(&self, py: Python<'_>) -> PyResult<()> {
         self.with(py, Recorder::flush)
     }
@@ -237,13 +238,13 @@ fn record_from_trial(
 /// Configuration, score, explanation, closeness.
 type FoundTuple<'py> = (Bound<'py, PyDict>, f64, String, String);
 
-/// What results promise.
+/// The expectation that results give.
 #[pyclass(name = "TuningPromise", module = "rtcg._native", frozen)]
 pub(super) struct PyPromise(Promise);
 
 #[pymethods]
 impl PyPromise {
-    /// The score promised here, or None; the default has this score here.
+    /// The score expected here, or None, given the score of the default here.
     fn score_here(&self, default_here: Option<f64>) -> Option<f64> {
         self.0.score_here(default_here)
     }
@@ -300,7 +301,7 @@ impl PyRecords {
         configs.iter().map(|config| config_to_dict(py, config)).collect()
     }
 
-    /// What the results of the nearest device and problem promise, or None.
+    /// The expectation from the results of the nearest device and problem, or None.
     fn promise<'py>(
         &self,
         device: &PyDeviceKey,

@@ -53,9 +53,9 @@ struct CachedTunedCall {
 
 /// Base of the class of tuned kernels.
 ///
-/// A subclass has a method `_launch(args, kwargs)`, which launches and returns `(function, block, grid, shared, order,
-/// problem)`: the places of the kernel's arguments and those that the choice depends on, each a position or the name of
-/// a keyword. It returns None where the next call must come to it again.
+/// A subclass has a method `_launch(args, kwargs)`, which launches and returns `(function, block, grid, shared,
+/// order, problem)`: `order` and `problem` locate the kernel's arguments and those that the choice depends on, each
+/// by position or keyword. It returns None if the next call must call it again.
 #[pyclass(name = "TunedCallBase", module = "rtcg._native", frozen, subclass, weakref, dict)]
 #[derive(Default)]
 struct PyTunedCall(UnsafeCell<Vec<CachedTunedCall>>);

@@ -202,8 +202,8 @@ impl SearchOptions<'_> {
     }
 }
 
-/// Searches for the best configuration; the report as a dictionary. `on_event(trial, best)` is called after each trial,
-/// the option `observe(trial)` before it, of those with a time, for more numbers.
+/// Search for the best configuration; returns the report as a dictionary. `on_event(trial, best)` is called
+/// after each trial; the option `observe(trial)` is called before it, for trials with a time, to add more numbers.
 #[pyfunction]
 pub(super) fn run_tuner<'py>(
     py: Python<'py>,
@@ -246,7 +246,7 @@ pub(super) fn run_tuner<'py>(
     Ok(dict)
 }
 
-/// The parameters of a kernel as its source declares them, or None; nothing is compiled.
+/// The parameters of a kernel as declared in its source, or None; does not compile.
 #[pyfunction]
 pub(super) fn kernel_parameters(
     source: &str,

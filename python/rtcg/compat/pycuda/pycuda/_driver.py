@@ -1,4 +1,4 @@
-"""What upstream keeps in its native module: exception classes, enumerations, driver objects."""
+"""The contents of PyCUDA's native module: exception classes, enumerations, driver objects."""
 
 from pycuda.driver import *  # noqa: F403
 from pycuda.driver import get_curand_version as get_curand_version
@@ -6,7 +6,7 @@ from rtcg import _native
 
 
 def _direction_vector_bits(kind):
-    """The number of direction numbers in a dimension of a set, each of as many bits."""
+    """The number of direction numbers per dimension of a set, each with as many bits."""
     bits = {101: 32, 102: 32, 103: 64, 104: 64}
     if kind not in bits:
         raise ValueError(f"set is {kind!r}; expected a member of pycuda.curandom.direction_vector_set")

@@ -1,4 +1,4 @@
-"""What upstream keeps in its native module."""
+"""The contents of PyCUDA's native module."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -1,4 +1,4 @@
-"""Mako, for programs that get it from here. This package itself does not need it."""
+"""Mako, for programs that import it from here. This package itself does not need it."""
 
 try:
     import mako.template  # noqa: F401

@@ -1,1 +1,1 @@
-"""Mako, for programs that get it from here. This package itself does not need it."""
+"""Mako, for programs that import it from here. This package itself does not need it."""

@@ -1,4 +1,4 @@
-"""Python's `struct` in native mode with the letters that kernel arguments need.
+"""Python's `struct` in native mode, with the additional letters that kernel arguments need.
 
 Beyond ``x b B c s p h H i I l L n N q Q ? e f d P``: ``F`` and ``D`` are complex numbers of two floats
 or two doubles, ``P`` takes anything with ``__index__`` (device memory), ``s`` any buffer.
@@ -15,13 +15,13 @@ _COMPLEX_LETTERS = {"F": "f", "D": "d"}
 
 
 class Struct:
-    """A layout of values in memory, as C has it.
+    """A layout of values in memory, as in C.
 
     Attributes
     ----------
     format : str
     size : int
-        Bytes, padding between the values included.
+        Size in bytes, including the padding between values.
     """
 
     __slots__ = ("_kinds", "_struct", "format", "size")
@@ -45,7 +45,7 @@ class Struct:
         return self._rebuild_complex(self._struct.unpack(buffer))
 
     def unpack_from(self, buffer, offset=0):
-        """The values in a buffer from `offset` on."""
+        """The values in a buffer, starting at `offset`."""
         return self._rebuild_complex(self._struct.unpack_from(buffer, offset))
 
     def _flatten_complex(self, args):
@@ -97,12 +97,12 @@ def _cached_struct(format):
 
 
 def _clearcache():
-    """Forget the layouts that were used before."""
+    """Clear the cache of layouts."""
     _cached_struct.cache_clear()
 
 
 def calcsize(fmt):
-    """Bytes of a layout."""
+    """The size of a layout in bytes."""
     return _cached_struct(fmt).size
 
 
@@ -122,5 +122,5 @@ def unpack(fmt, buffer):
 
 
 def unpack_from(fmt, buffer, offset=0):
-    """The values in a buffer from `offset` on."""
+    """The values in a buffer, starting at `offset`."""
     return _cached_struct(fmt).unpack_from(buffer, offset)

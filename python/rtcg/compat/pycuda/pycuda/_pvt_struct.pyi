@@ -1,4 +1,4 @@
-"""Python's `struct` in native mode with the letters that kernel arguments need."""
+"""Python's `struct` in native mode, with the additional letters that kernel arguments need."""
 
 import struct
 from typing import Any

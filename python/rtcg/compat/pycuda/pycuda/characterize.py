@@ -1,4 +1,4 @@
-"""What the current device and its compiler can do."""
+"""Capabilities of the current device and its compiler."""
 
 import struct
 
@@ -9,12 +9,12 @@ from pycuda.tools import context_dependent_memoize
 
 
 def platform_bits():
-    """Bits of an address on this machine: 64 or 32."""
+    """The number of bits of an address on this machine: 64 or 32."""
     return struct.calcsize("P") * 8
 
 
 def has_stack():
-    """Whether device functions may call themselves."""
+    """Whether device functions can be recursive."""
     return drv.Context.get_device().compute_capability() >= (2, 0)
 
 
@@ -35,7 +35,7 @@ extern "C" __global__ void pycuda_size_of(unsigned long long *size)
 
 @context_dependent_memoize
 def sizeof(type_name, preamble=""):
-    """Bytes of a C++ type in device code.
+    """The size of a C++ type in device code, in bytes.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Compiling CUDA C++ under the names that PyCUDA has; `rtcg.compiler` documents them and has more."""
+"""Compiling CUDA C++ under PyCUDA's names; `rtcg.compiler` documents them and has more."""
 
 from rtcg.compiler import (
     DEFAULT_NVCC_FLAGS as DEFAULT_NVCC_FLAGS,

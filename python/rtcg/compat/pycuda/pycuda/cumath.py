@@ -1,7 +1,7 @@
 """Elementary functions of arrays, for every floating-point and complex dtype.
 
-All functions take arrays of any layout, enqueue and do not wait. Results have NumPy's dtypes: integers become
-floating-point numbers. float16 and bfloat16 are computed in float32 and rounded once.
+All functions take arrays of any layout, enqueue their work and do not wait. Results have NumPy's dtypes: integers
+become floating-point numbers. float16 and bfloat16 are computed in float32 and rounded once.
 """
 
 import numpy as np
@@ -21,7 +21,7 @@ _NUMPY_NAMES = {"asin": "arcsin", "acos": "arccos", "atan": "arctan"}
 
 
 def _cached_kernel(key, make_kernel_source):
-    """The kernel of a key, from the arguments and the operation that `make_kernel_source` returns; made once."""
+    """The kernel for a key, made once from the arguments and the operation that `make_kernel_source` returns."""
     kernel = _KERNELS.get(key)
     if kernel is None:
         kernel = _KERNELS[key] = ElementwiseKernel(*make_kernel_source(), f"{key[0]}_kernel")
@@ -39,7 +39,7 @@ def _is_half(dtype):
 
 
 def _float_dtype_for(dtype):
-    """The floating-point dtype that NumPy computes `dtype` in."""
+    """The floating-point dtype in which NumPy computes `dtype`."""
     if dtype.kind in "fc" or (dtype.kind == "V" and dtype.name == "bfloat16"):
         return dtype
     if dtype.kind not in "iub":
@@ -182,7 +182,7 @@ def _broadcast_shape(a, b):
 
 
 def fmod(arg, mod, stream=None):
-    """The rest of the division of `arg` by `mod`, with the sign of `arg`."""
+    """The remainder of the division of `arg` by `mod`, with the sign of `arg`."""
     result = _float_dtype_for(np.result_type(_dtype_of("fmod", "arg", arg), _dtype_of("fmod", "mod", mod)))
     if result.kind == "c":
         raise TypeError("fmod of complex numbers is not defined")
@@ -199,7 +199,7 @@ def fmod(arg, mod, stream=None):
 
 
 def _compute_two_results(name, arg, statement, values, stream):
-    """Two arrays of `arg`'s shape: what C `statement` makes of each element, as the expressions `values`."""
+    """Two arrays with the shape of `arg`: the expressions `values` after the C `statement`, for each element."""
     result, compute = _real_float_dtypes(name, "arg", arg)
     parts = tuple(gpuarray.empty(tuple(arg.shape), result) for _ in values)
 
@@ -220,7 +220,7 @@ def _compute_two_results(name, arg, statement, values, stream):
 def frexp(arg, stream=None):
     """Return ``(significand, exponent)`` with ``arg == significand * 2**exponent`` and 0.5 <= significand < 1.
 
-    The exponent has the dtype of the significand, as upstream's.
+    The exponent has the dtype of the significand, as in PyCUDA.
     """
     statement = "int k = 0; const {real} f = {function}({x}, &k);"
     return _compute_two_results("frexp", arg, statement, ("f", "({real})k"), stream)

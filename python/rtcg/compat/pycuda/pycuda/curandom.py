@@ -1,8 +1,8 @@
-"""Random numbers on the device, under the names that PyCUDA has.
+"""Random numbers on the device, under PyCUDA's names.
 
-:func:`rand` uses Philox 4x32-10, as `rtcg.random` does. The classes named after cuRAND's generators keep states on the
-device: 65536 of XORWOW and MRG32k3a, 16384 dimensions of Sobol, whatever the device, so that results are the same
-everywhere. Nothing here needs cuRAND.
+:func:`rand` uses Philox 4x32-10, as `rtcg.random` does. The classes named after cuRAND's generators keep their states
+on the device: 65536 for XORWOW and MRG32k3a, 16384 dimensions for Sobol, regardless of the device, so that results are
+the same everywhere. cuRAND is not needed.
 """
 
 import numpy as np
@@ -30,7 +30,7 @@ __all__ = [
 def rand(shape, dtype=np.float32, stream=None):
     """Uniform numbers in [0, 1), or random bits of a 32-bit integer type.
 
-    The key comes from NumPy's global generator, so that ``np.random.seed`` makes results repeat.
+    The key comes from NumPy's global generator, so that ``np.random.seed`` makes results reproducible.
     """
     dtype = np.dtype(dtype)
     if dtype not in (np.float32, np.float64, np.int32, np.uint32):
@@ -58,10 +58,10 @@ def seed_getter_unique(n):
 
 
 def generate_direction_vectors(count, direction=None):
-    """Direction vectors of `count` dimensions, a device array of shape (count, 32) or (count, 64).
+    """Direction vectors for `count` dimensions, a device array of shape (count, 32) or (count, 64).
 
-    There are 20000 dimensions; after the last one they begin again. The scrambled sets are the plain ones: numbers
-    are scrambled by constants alone. The default `direction` is ``direction_vector_set.VECTOR_32``.
+    There are 20000 dimensions; after the last one they start again. The scrambled sets equal the plain ones: only
+    constants scramble the numbers. The default `direction` is ``direction_vector_set.VECTOR_32``.
     """
     direction = direction_vector_set.VECTOR_32 if direction is None else direction
     bits = 64 if direction in (direction_vector_set.VECTOR_64, direction_vector_set.SCRAMBLED_VECTOR_64) else 32
@@ -71,21 +71,21 @@ def generate_direction_vectors(count, direction=None):
 
 
 def generate_scramble_constants32(count):
-    """Scrambling constants of `count` dimensions; fixed random words."""
+    """Scrambling constants for `count` dimensions; fixed random words."""
     constants = np.empty(count, np.uint32)
     _get_scramble_constants32(constants, count)
     return gpuarray.to_gpu(constants)
 
 
 def generate_scramble_constants64(count):
-    """Scrambling constants of `count` dimensions; fixed random words."""
+    """Scrambling constants for `count` dimensions; fixed random words."""
     constants = np.empty(count, np.uint64)
     _get_scramble_constants64(constants, count)
     return gpuarray.to_gpu(constants)
 
 
 class _RandomNumberGeneratorBase:
-    """What all classes below can do. Element ``k`` of an array comes from generator ``k mod count``."""
+    """The common methods of all classes below. Element ``k`` of an array comes from generator ``k mod count``."""
 
     generator_bits = 32
     has_box_muller = False
@@ -99,24 +99,26 @@ class _RandomNumberGeneratorBase:
         return dtype
 
     def fill_uniform(self, data, stream=None):
-        """Fill with uniform numbers in (0, 1], integers with random bits: the upper ones for the narrower integers."""
+        """Fill with uniform numbers in (0, 1], or integers with random bits, of which narrow integers get the upper
+        ones.
+        """
         allowed = [np.float32, np.float64, np.int32, np.uint32]
         allowed += [np.int64, np.uint64] if self.generator_bits == 64 else []
         dtype = self._check_dtype("fill_uniform", data.dtype, allowed)
         self._states.fill("uniform" if dtype.kind == "f" else "bits", data, stream=stream)
 
     def fill_normal(self, data, stream=None):
-        """Fill with normal numbers of mean 0 and standard deviation 1."""
+        """Fill with normal numbers with mean 0 and standard deviation 1."""
         self._check_dtype("fill_normal", data.dtype, [np.float32, np.float64])
         self._states.fill("normal", data, 0.0, 1.0, stream)
 
     def fill_log_normal(self, data, mean, stddev, stream=None):
-        """Fill with numbers whose logarithm is normal of `mean` and `stddev`."""
+        """Fill with numbers whose logarithm is normal with `mean` and `stddev`."""
         self._check_dtype("fill_log_normal", data.dtype, [np.float32, np.float64])
         self._states.fill("log_normal", data, float(mean), float(stddev), stream)
 
     def fill_poisson(self, data, lambda_value=None, stream=None):
-        """Fill with Poisson numbers of mean `lambda_value`, or of the mean that each element holds."""
+        """Fill with Poisson numbers with mean `lambda_value`, or with the mean that each element contains."""
         if lambda_value is None:
             self._check_dtype("fill_poisson", data.dtype, [np.float32, np.float64, np.uint32])
             self._states.fill("poisson_in_place", data, stream=stream)
@@ -156,7 +158,7 @@ class _RandomNumberGeneratorBase:
         self._skip_states("numbers", i, stream)
 
     def call_skip_ahead_array(self, i, stream=None):
-        """Skip as many numbers of each generator as the array `i` says; waits."""
+        """Skip the number of values that the array `i` gives for each generator; waits."""
         self._skip_states("numbers", i, stream)
 
 
@@ -188,7 +190,7 @@ class _PseudoRandomNumberGenerator(_RandomNumberGeneratorBase):
         self._skip_states("sequences", i, stream)
 
     def call_skip_ahead_sequence_array(self, i, stream=None):
-        """Skip as many sequences of each generator as the array `i` says; waits."""
+        """Skip the number of sequences that the array `i` gives for each generator; waits."""
         self._skip_states("sequences", i, stream)
 
 
@@ -212,16 +214,13 @@ class MRG32k3aRandomNumberGenerator(_PseudoRandomNumberGenerator):
         self._skip_states("subsequences", i, stream)
 
     def call_skip_ahead_subsequence_array(self, i, stream=None):
-        """Skip as many subsequences of each generator as the array `i` says; waits."""
+        """Skip the number of subsequences that the array `i` gives for each generator; waits."""
         self._skip_states("subsequences", i, stream)
 
 
 class _SobolRandomNumberGenerator(_RandomNumberGeneratorBase):
-    """
-    Parameters
-    ----------
-    dir_vector : GPUArray, optional
-        Direction vectors, one row for each generator.
+    """ Parameters ---------- dir_vector : GPUArray, optional
+        Direction vectors, with one row per generator.
     offset : int
         Numbers to skip.
     """
@@ -255,13 +254,10 @@ class _SobolRandomNumberGenerator(_RandomNumberGeneratorBase):
 
 
 class _ScrambledSobolRandomNumberGenerator(_SobolRandomNumberGenerator):
-    """
-    Parameters
-    ----------
-    dir_vector : GPUArray, optional
-        Direction vectors, one row for each generator.
+    """ Parameters ---------- dir_vector : GPUArray, optional
+        Direction vectors, with one row per generator.
     scramble_vector : GPUArray, optional
-        What the numbers of each generator are combined with (exclusive or).
+        The constants that are combined with the numbers of each generator (exclusive or).
     offset : int
         Numbers to skip.
     """

@@ -1,4 +1,4 @@
-"""CUDA's driver API under the names that PyCUDA has; `rtcg.driver` documents them and has more."""
+"""CUDA's driver API under PyCUDA's names; `rtcg.driver` documents them and has more."""
 
 import rtcg.driver
 from rtcg._shared_values import share_module_values
@@ -173,7 +173,7 @@ __all__ = [
 
 
 def get_curand_version():
-    """The version of cuRAND whose sequences `pycuda.curandom` makes; no library is loaded."""
+    """The version of cuRAND whose sequences `pycuda.curandom` reproduces; no library is loaded."""
     return (10, 4, 0)
 
 

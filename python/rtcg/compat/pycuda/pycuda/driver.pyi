@@ -1,4 +1,4 @@
-"""CUDA's driver API under the names that PyCUDA has."""
+"""CUDA's driver API under PyCUDA's names."""
 
 from typing import Any
 

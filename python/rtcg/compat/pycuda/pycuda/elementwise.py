@@ -1,7 +1,7 @@
 """Kernels that execute a C snippet for each element of arrays.
 
 `ElementwiseKernel` is that of `rtcg.elementwise`. The functions below return prepared kernels for contiguous arrays,
-whose last argument is the number of elements; they are remembered per context.
+whose last argument is the number of elements; they are cached per context.
 """
 
 import numpy as np
@@ -21,7 +21,7 @@ def _make_kernel(arguments, operation, name, keep, options, preamble="", loop_pr
 
 
 def _without_range(arguments, names):
-    """The arguments without those for the size or range at their end, which may be named or left out."""
+    """The arguments without the trailing ones for the size or range, which may be given or omitted."""
     arguments = list(parse_arguments(arguments))
     named = tuple(argument.name for argument in arguments[-len(names) :])
     return arguments[: -len(names)] if named == names else arguments
@@ -30,7 +30,7 @@ def _without_range(arguments, names):
 def get_elwise_module(
     arguments, operation, name="kernel", keep=False, options=None, preamble="", loop_prep="", after_loop=""
 ):
-    """A module with the kernel ``name(arguments..., unsigned long n)``; `arguments` may have ``n`` at their end."""
+    """A module with the kernel ``name(arguments..., unsigned long n)``; `arguments` may end with ``n``."""
     arguments = _without_range(arguments, ("n",))
     return ElementwiseModule(
         _make_kernel(arguments, operation, name, keep, options, preamble, loop_prep, after_loop), False
@@ -42,7 +42,7 @@ def get_elwise_range_module(
 ):
     """A module with the kernel ``name(arguments..., long start, long stop, long step)``.
 
-    `arguments` may have the last three at their end.
+    `arguments` may end with the last three.
     """
     arguments = _without_range(arguments, ("start", "stop", "step"))
     return ElementwiseModule(
@@ -69,7 +69,7 @@ def get_elwise_kernel(arguments, operation, name="kernel", keep=False, options=N
 
 
 def _cast_expression(expression, source, target):
-    """`expression` of dtype `source` as the C type of `target`."""
+    """`expression` of dtype `source`, cast to the C type of `target`."""
     source, target = np.dtype(source), np.dtype(target)
     if source == target:
         return expression
@@ -142,7 +142,7 @@ def get_linear_combination_kernel(summand_descriptors, dtype_z):
     Parameters
     ----------
     summand_descriptors : tuple of (bool, dtype, dtype)
-        For each summand: whether its factor lies in device memory, and the dtypes of factor and vector.
+        For each summand: whether its factor is in device memory, and the dtypes of factor and vector.
 
     Returns
     -------
@@ -174,7 +174,7 @@ def get_linear_combination_kernel(summand_descriptors, dtype_z):
 
 @context_dependent_memoize
 def get_axpbyz_kernel(dtype_x, dtype_y, dtype_z, x_is_scalar=False, y_is_scalar=False):
-    """``z[i] = a*x[i] + b*y[i]``; arguments a, x, b, y, z, n; where x or y is a scalar, it is passed by value."""
+    """``z[i] = a*x[i] + b*y[i]``; arguments a, x, b, y, z, n; a scalar x or y is passed by value."""
     (arg_x, x), (arg_y, y) = _kernel_operand(dtype_x, "x", x_is_scalar), _kernel_operand(dtype_y, "y", y_is_scalar)
     terms = [
         f"{_cast_expression(f, d, dtype_z)} * {_cast_expression(v, d, dtype_z)}"
@@ -283,7 +283,7 @@ def get_arange_kernel(dtype):
 
 @context_dependent_memoize
 def get_pow_array_kernel(dtype_x, dtype_y, dtype_z, is_base_array, is_exp_array):
-    """``z[i] = x ** y``, either an array or a value; arguments x, y, z, n."""
+    """``z[i] = x ** y``, each of them an array or a value; arguments x, y, z, n."""
     (arg_x, x), (arg_y, y) = (
         _kernel_operand(dtype_x, "x", not is_base_array),
         _kernel_operand(dtype_y, "y", not is_exp_array),

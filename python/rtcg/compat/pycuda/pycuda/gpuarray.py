@@ -1,6 +1,6 @@
-"""Arrays on the device under the names that PyCUDA has; `rtcg.numpy` has all of NumPy's.
+"""Arrays on the device under PyCUDA's names; `rtcg.numpy` has all of NumPy's.
 
-Operations are enqueued and do not wait; what brings elements to the host (`GPUArray.get`, printing, `bool`) does.
+Operations are enqueued and do not wait; only what copies elements to the host (`GPUArray.get`, printing, `bool`) waits.
 """
 
 import numpy as np
@@ -51,7 +51,7 @@ def __getattr__(name):
 
 
 def if_positive(criterion, then_, else_, out=None, stream=None):
-    """`then_` where the criterion is greater than 0, else `else_`; all of one shape."""
+    """Elements of `then_` where the criterion is greater than 0, else of `else_`; all of one shape."""
     shapes = {np.shape(operand) for operand in (criterion, then_, else_)}
     if len(shapes) > 1:
         raise ValueError(f"if_positive: shapes {criterion.shape}, {np.shape(then_)} and {np.shape(else_)} differ")
@@ -61,7 +61,7 @@ def if_positive(criterion, then_, else_, out=None, stream=None):
 
 
 def _memcpy_discontig(dst, src, async_=False, stream=None):
-    """Copy `src` to `dst`, arrays on the device or the host of one shape and dtype, whatever their strides."""
+    """Copy `src` to `dst`, arrays on the device or the host with equal shape and dtype and any strides."""
     for name, array in (("src", src), ("dst", dst)):
         if not isinstance(array, GPUArray | np.ndarray):
             raise TypeError(f"{name} is of type {type(array).__name__}; expected a GPUArray or a NumPy array")
@@ -80,13 +80,13 @@ def _memcpy_discontig(dst, src, async_=False, stream=None):
 
 
 def multi_take(arrays, indices, out=None, stream=None):
-    """`take` of several arrays with one array of indices."""
+    """`take` from several arrays with one array of indices."""
     out = [None] * len(arrays) if out is None else out
     return [_xp.take(a, indices, None, target, stream=stream) for a, target in zip(arrays, out, strict=True)]
 
 
 def multi_put(arrays, dest_indices, dest_shape=None, out=None, stream=None):
-    """Each array's elements written to the places `dest_indices` of a new array, or of one of `out`."""
+    """Write the elements of each array to the indices `dest_indices` of a new array, or of one in `out`."""
     if out is None:
         shape = dest_indices.shape if dest_shape is None else dest_shape
         out = [_xp.zeros(shape, a.dtype) for a in arrays]
@@ -96,7 +96,7 @@ def multi_put(arrays, dest_indices, dest_shape=None, out=None, stream=None):
 
 
 def multi_take_put(arrays, dest_indices, src_indices, dest_shape=None, out=None, stream=None, src_offsets=None):
-    """Elements at `src_indices` (and an offset for each array) written to the places `dest_indices`."""
+    """Write the elements at `src_indices` (with an offset for each array) to the indices `dest_indices`."""
     if out is None:
         shape = dest_indices.shape if dest_shape is None else dest_shape
         out = [_xp.zeros(shape, a.dtype) for a in arrays]
@@ -108,22 +108,22 @@ def multi_take_put(arrays, dest_indices, src_indices, dest_shape=None, out=None,
 
 
 def subset_sum(subset, a, dtype=None, stream=None, allocator=None):
-    """The sum of the elements that `subset` indexes."""
+    """The sum of the elements that `subset` selects."""
     return _xp.sum(_xp.take(a, subset, stream=stream), dtype=dtype, stream=stream, allocator=allocator)
 
 
 def subset_dot(subset, a, b, dtype=None, stream=None, allocator=None):
-    """The inner product of the elements that `subset` indexes."""
+    """The inner product of the elements that `subset` selects."""
     return _xp.dot(_xp.take(a, subset, stream=stream), _xp.take(b, subset, stream=stream), dtype, stream, allocator)
 
 
 def subset_min(subset, a, stream=None):
-    """The smallest of the elements that `subset` indexes."""
+    """The smallest of the elements that `subset` selects."""
     return _xp.min(_xp.take(a, subset, stream=stream), stream=stream)
 
 
 def subset_max(subset, a, stream=None):
-    """The largest of the elements that `subset` indexes."""
+    """The largest of the elements that `subset` selects."""
     return _xp.max(_xp.take(a, subset, stream=stream), stream=stream)
 
 
@@ -133,7 +133,7 @@ def splay(n, dev=None):
 
 
 class _VectorTypes:
-    """CUDA's vector types as dtypes (`vec.float4`), and their makers (`vec.make_float4`)."""
+    """CUDA's vector types as dtypes (`vec.float4`), with their constructors (`vec.make_float4`)."""
 
     __module__, __qualname__ = "pycuda.gpuarray", "vec"
 

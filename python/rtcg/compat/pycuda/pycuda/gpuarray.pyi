@@ -1,4 +1,4 @@
-"""Arrays on the device under the names that PyCUDA has."""
+"""Arrays on the device under PyCUDA's names."""
 
 from typing import Any
 
@@ -73,15 +73,15 @@ __all__ = [
 ]
 
 def if_positive(criterion: Any, then_: Any, else_: Any, out: Any = None, stream: Any = None) -> GPUArray:
-    """`then_` where the criterion is greater than 0, else `else_`; all of one shape."""
+    """Elements of `then_` where the criterion is greater than 0, else of `else_`; all of one shape."""
 
 def multi_put(
     arrays: Any, dest_indices: Any, dest_shape: Any = None, out: Any = None, stream: Any = None
 ) -> list[GPUArray]:
-    """Each array's elements written to the places `dest_indices` of a new array, or of one of `out`."""
+    """Write the elements of each array to the indices `dest_indices` of a new array, or of one in `out`."""
 
 def multi_take(arrays: Any, indices: Any, out: Any = None, stream: Any = None) -> list[GPUArray]:
-    """`take` of several arrays with one array of indices."""
+    """`take` from several arrays with one array of indices."""
 
 def multi_take_put(
     arrays: Any,
@@ -92,21 +92,21 @@ def multi_take_put(
     stream: Any = None,
     src_offsets: Any = None,
 ) -> list[GPUArray]:
-    """Elements at `src_indices` (and an offset for each array) written to the places `dest_indices`."""
+    """Write the elements at `src_indices` (with an offset for each array) to the indices `dest_indices`."""
 
 def splay(n: Any, dev: Any = None) -> tuple[tuple[int, int], tuple[int, int, int]]:
     """``(grid, block)`` of a launch over `n` elements that fills the device."""
 
 def subset_dot(subset: Any, a: Any, b: Any, dtype: Any = None, stream: Any = None, allocator: Any = None) -> GPUArray:
-    """The inner product of the elements that `subset` indexes."""
+    """The inner product of the elements that `subset` selects."""
 
 def subset_max(subset: Any, a: Any, stream: Any = None) -> GPUArray:
-    """The largest of the elements that `subset` indexes."""
+    """The largest of the elements that `subset` selects."""
 
 def subset_min(subset: Any, a: Any, stream: Any = None) -> GPUArray:
-    """The smallest of the elements that `subset` indexes."""
+    """The smallest of the elements that `subset` selects."""
 
 def subset_sum(subset: Any, a: Any, dtype: Any = None, stream: Any = None, allocator: Any = None) -> GPUArray:
-    """The sum of the elements that `subset` indexes."""
+    """The sum of the elements that `subset` selects."""
 
 vec: Any

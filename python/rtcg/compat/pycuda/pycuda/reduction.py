@@ -1,7 +1,6 @@
 """Reductions of arrays by a C expression.
 
-`ReductionKernel` is that of `rtcg.reduction`. The functions below return reductions by name; they are remembered per
-context.
+`ReductionKernel` is that of `rtcg.reduction`. The functions below return reductions by name, cached per context.
 """
 
 import numpy as np
@@ -55,7 +54,7 @@ def get_reduction_module(
     options=None,
     preamble="",
 ):
-    """A module with one stage of a reduction in stages, ``name(out, arguments..., seq_count, n)``.
+    """A module with one stage of a multi-stage reduction, ``name(out, arguments..., seq_count, n)``.
 
     Each block of `block_size` threads (a power of two) reduces ``block_size * seq_count`` elements to one.
     """
@@ -87,9 +86,9 @@ def get_reduction_kernel_and_types(
     options=None,
     preamble="",
 ):
-    """Return ``(prepared function, types)`` of stage 1 or 2 of a reduction in stages.
+    """Return ``(prepared function, types)`` of stage 1 or 2 of a multi-stage reduction.
 
-    Stage 2 takes what stage 1 left, ``pycuda_reduction_inp``, before the other arguments.
+    Stage 2 takes the result of stage 1, ``pycuda_reduction_inp``, before the other arguments.
     """
     if stage not in (1, 2):
         raise ValueError(f"stage is {stage!r}; expected 1 or 2")
@@ -113,7 +112,7 @@ def get_reduction_kernel_and_types(
 
 
 def _cast_value(value, source, target):
-    """`value` of dtype `source` as the C type of `target`."""
+    """`value` of dtype `source`, cast to the C type of `target`."""
     from pycuda.elementwise import _cast_expression
 
     return _cast_expression(value, source, target)
@@ -151,7 +150,7 @@ def get_all_kernel(dtype_out, dtype_in):
 
 @context_dependent_memoize
 def get_subset_sum_kernel(dtype_out, dtype_subset, dtype_in):
-    """The sum of the elements that an index array names; arguments: indices, array."""
+    """The sum of the elements that an index array selects; arguments: indices, array."""
     dtype_in = np.dtype(dtype_in)
     dtype_out = dtype_in if dtype_out is None else np.dtype(dtype_out)
     arguments = [VectorArg(dtype_subset, "lookup_tbl", const=True), VectorArg(dtype_in, "in", const=True)]
@@ -167,7 +166,7 @@ def _dot_types(dtype_out, dtype_a, dtype_b):
 
 @context_dependent_memoize
 def get_dot_kernel(dtype_out, dtype_a=None, dtype_b=None):
-    """The sum of products; without conjugation."""
+    """The sum of products, without conjugation."""
     dtype_a = dtype_out if dtype_a is None else dtype_a
     dtype_out, dtype_b = _dot_types(dtype_out, dtype_a, dtype_b)
     arguments = [VectorArg(dtype_a, "a_", const=True), VectorArg(dtype_b, "b_", const=True)]
@@ -177,7 +176,7 @@ def get_dot_kernel(dtype_out, dtype_a=None, dtype_b=None):
 
 @context_dependent_memoize
 def get_subset_dot_kernel(dtype_out, dtype_subset, dtype_a=None, dtype_b=None):
-    """The sum of products at the places that an index array names; arguments: indices, a, b."""
+    """The sum of products at the positions that an index array selects; arguments: indices, a, b."""
     dtype_a = dtype_out if dtype_a is None else dtype_a
     dtype_out, dtype_b = _dot_types(dtype_out, dtype_a, dtype_b)
     arguments = [
@@ -191,7 +190,7 @@ def get_subset_dot_kernel(dtype_out, dtype_subset, dtype_a=None, dtype_b=None):
 
 
 def get_minmax_neutral(what, dtype):
-    """The C expression of what is above ("min") or below ("max") every value of `dtype`."""
+    """The C expression of a value above ("min") or below ("max") every value of `dtype`."""
     dtype = np.dtype(dtype)
     if what not in ("min", "max"):
         raise ValueError(f"what is {what!r}; expected 'min' or 'max'")
@@ -216,7 +215,7 @@ def _minmax_expression(what, dtype):
 
 @context_dependent_memoize
 def get_minmax_kernel(what, dtype):
-    """The least or greatest element; as C's fmin and fmax, numbers go before NaN."""
+    """The smallest or largest element; like C's fmin and fmax, ignores NaN if there are numbers."""
     dtype = np.dtype(dtype)
     return ReductionKernel(
         dtype, get_minmax_neutral(what, dtype), _minmax_expression(what, dtype), "in[i]",
@@ -226,7 +225,7 @@ def get_minmax_kernel(what, dtype):
 
 @context_dependent_memoize
 def get_subset_minmax_kernel(what, dtype, dtype_subset):
-    """The least or greatest of the elements that an index array names; arguments: indices, array."""
+    """The smallest or largest of the elements that an index array selects; arguments: indices, array."""
     dtype = np.dtype(dtype)
     arguments = [VectorArg(dtype_subset, "lookup_tbl", const=True), VectorArg(dtype, "in", const=True)]
     return ReductionKernel(

@@ -1,4 +1,4 @@
-"""Scans under the names that PyCUDA has; `rtcg.scan` documents them and has more."""
+"""Scans under PyCUDA's names; `rtcg.scan` documents them and has more."""
 
 from rtcg.scan import (
     ExclusiveScanKernel as ExclusiveScanKernel,

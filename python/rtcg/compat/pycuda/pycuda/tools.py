@@ -1,4 +1,4 @@
-"""Contexts, memoisation, memory pools and C types of dtypes under the names that PyCUDA has; see `rtcg.tools`."""
+"""Contexts, memoisation, memory pools and C types of dtypes under PyCUDA's names; see `rtcg.tools`."""
 
 import rtcg.tools
 from rtcg.tools import (
@@ -36,7 +36,7 @@ __all__ = [
 
 
 def __getattr__(name):
-    """The registry of C names is filled, and NumPy imported for it, when it is asked for."""
+    """Fill the registry of C names, and import NumPy for it, on first use."""
     if name not in ("get_or_register_dtype", "register_dtype"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(rtcg.tools, name)

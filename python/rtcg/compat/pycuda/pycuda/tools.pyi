@@ -1,4 +1,4 @@
-"""Contexts, memoisation, memory pools and C types of dtypes under the names that PyCUDA has; see `rtcg.tools`."""
+"""Contexts, memoisation, memory pools and C types of dtypes under PyCUDA's names; see `rtcg.tools`."""
 
 from rtcg.tools import (
     Argument as Argument,

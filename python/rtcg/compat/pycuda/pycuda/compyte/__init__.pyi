@@ -1,1 +1,1 @@
-"""Helpers of arrays and dtypes that PyCUDA shares with PyOpenCL, under the names they have there."""
+"""Helpers for arrays and dtypes that PyCUDA shares with PyOpenCL, under their names there."""

@@ -24,7 +24,7 @@ def c_contiguous_strides(itemsize, shape):
 
 
 def equal_strides(strides1, strides2, shape):
-    """Whether both strides lead to the same elements: those of axes shorter than 2 do not count."""
+    """Whether both strides describe the same elements: those of axes shorter than 2 do not count."""
     if strides1 == strides2:
         return True
     if len(strides1) != len(strides2) or len(strides1) != len(shape):
@@ -33,22 +33,22 @@ def equal_strides(strides1, strides2, shape):
 
 
 def is_f_contiguous_strides(strides, itemsize, shape):
-    """Whether an array of these strides lies in one piece in Fortran order."""
+    """Whether an array with these strides is contiguous in Fortran order."""
     return equal_strides(tuple(strides), f_contiguous_strides(itemsize, shape), tuple(shape))
 
 
 def is_c_contiguous_strides(strides, itemsize, shape):
-    """Whether an array of these strides lies in one piece in C order."""
+    """Whether an array with these strides is contiguous in C order."""
     return equal_strides(tuple(strides), c_contiguous_strides(itemsize, shape), tuple(shape))
 
 
 class ArrayFlags:
-    """How the elements of an array (anything with ``strides``, ``shape`` and ``dtype``) lie.
+    """The memory layout of an array (anything with ``strides``, ``shape`` and ``dtype``).
 
     Attributes
     ----------
     c_contiguous, f_contiguous : bool
-        In one piece, in C or Fortran order.
+        Whether the elements are contiguous in C or Fortran order.
     forc : bool
         Either.
     """
@@ -68,16 +68,16 @@ _SINGLE_PRECISION = {np.dtype(np.float64): np.dtype(np.float32), np.dtype(np.com
 
 
 def get_common_dtype(obj1, obj2, allow_double):
-    """The dtype that NumPy gives to an operation on `obj1` and `obj2`, arrays or scalars.
+    """The dtype of NumPy's result for an operation on `obj1` and `obj2`, arrays or scalars.
 
-    Without `allow_double`, single precision stands in for double.
+    Without `allow_double`, single precision replaces double.
     """
     dtype = np.result_type(*(getattr(obj, "dtype", obj) for obj in (obj1, obj2)))
     return dtype if allow_double else _SINGLE_PRECISION.get(dtype, dtype)
 
 
 def bound(a):
-    """First address of the elements of an array, and the address after its last byte."""
+    """The first address of the elements of an array, and the address after its last byte."""
     low = high = _device_address(a)
     for length, stride in zip(a.shape, a.strides, strict=True):
         if length == 0:
@@ -95,7 +95,7 @@ def _device_address(a):
 
 
 def may_share_memory(a, b):
-    """Whether the stretches of memory of two arrays overlap."""
+    """Whether the memory ranges of two arrays overlap."""
     if a is b:
         return True
     (a_low, a_high), (b_low, b_high) = bound(a), bound(b)
@@ -103,7 +103,7 @@ def may_share_memory(a, b):
 
 
 class _ArrayInterfaceView:
-    """Memory of another object, seen with another shape."""
+    """The memory of another object, with another shape."""
 
     def __init__(self, interface, base):
         self.__array_interface__ = interface
@@ -111,7 +111,7 @@ class _ArrayInterfaceView:
 
 
 def as_strided(x, shape=None, strides=None):
-    """A NumPy array over the memory of `x` with other shape and strides; nothing is checked."""
+    """A NumPy array over the memory of `x` with another shape and other strides, without checks."""
     interface = dict(x.__array_interface__)
     if shape is not None:
         interface["shape"] = tuple(shape)

@@ -1,4 +1,4 @@
-"""OpenGL interoperation under the names that PyCUDA has; see `rtcg.gl`."""
+"""OpenGL interoperation under PyCUDA's names; see `rtcg.gl`."""
 
 import warnings
 
@@ -18,26 +18,26 @@ __all__ = [
 
 
 def init():
-    """Do nothing: CUDA needs no preparation for OpenGL any more (deprecated)."""
+    """Does nothing: CUDA no longer needs preparation for OpenGL (deprecated)."""
     warnings.warn("pycuda.gl.init is not needed any more", DeprecationWarning, stacklevel=2)
 
 
 class BufferObjectMapping:
-    """A buffer object while CUDA has it. It returns to OpenGL when this is deleted or unmapped."""
+    """A buffer object while it is mapped for CUDA. Deletion or `unmap` returns it to OpenGL."""
 
     def __init__(self, mapping):
         self._mapping = mapping
 
     def unmap(self):
-        """Give the buffer object back to OpenGL."""
+        """Return the buffer object to OpenGL."""
         self._mapping.unmap()
 
     def device_ptr(self):
-        """Its address for kernels, an int."""
+        """The address for kernels, an int."""
         return self._mapping.device_ptr_and_size()[0]
 
     def size(self):
-        """Its bytes."""
+        """The size in bytes."""
         return self._mapping.device_ptr_and_size()[1]
 
     def __enter__(self):
@@ -48,19 +48,19 @@ class BufferObjectMapping:
 
 
 class BufferObject:
-    """A buffer object that CUDA may use (deprecated; `RegisteredBuffer` also says how)."""
+    """A buffer object that CUDA may use (deprecated; `RegisteredBuffer` also specifies how)."""
 
     def __init__(self, handle):
         self._registered = RegisteredBuffer(handle)
 
     def handle(self):
-        """OpenGL's name of it, an int."""
+        """The name of the object in OpenGL, an int."""
         return self._registered.gl_handle()
 
     def unregister(self):
-        """End the registration; the buffer object stays with OpenGL."""
+        """End the registration; the buffer object remains in OpenGL."""
         self._registered.unregister()
 
     def map(self):
-        """Give it to CUDA: a `BufferObjectMapping`."""
+        """Map the object for CUDA: returns a `BufferObjectMapping`."""
         return BufferObjectMapping(self._registered.map())

@@ -1,4 +1,4 @@
-"""OpenGL interoperation under the names that PyCUDA has."""
+"""OpenGL interoperation under PyCUDA's names."""
 
 from typing_extensions import Self
 

@@ -1,4 +1,4 @@
-"""Conjugate gradients with any operators. `rtcg.sparse.linalg.cg` needs fewer kernels for the same."""
+"""Conjugate gradients with any operators. `rtcg.sparse.linalg.cg` needs fewer kernels for the same work."""
 
 import time
 
@@ -15,31 +15,31 @@ _MAX_PENDING = 2
 
 
 class ConvergenceError(RuntimeError):
-    """Iterations were not enough."""
+    """The maximum number of iterations was not sufficient."""
 
 
 def _quotient(a, b):
-    """`a / b` of numbers on the device, where 0 / 0 is 0."""
+    """`a / b` of numbers on the device, with 0 / 0 = 0."""
     is_zero = b == 0
     return gpuarray.if_positive(is_zero, gpuarray.zeros_like(a), a / (b + is_zero))
 
 
 class CGStateContainer:
-    """The vectors and numbers of conjugate gradients (Shewchuk 1994, appendix B3), all of them on the device.
+    """The vectors and scalars of conjugate gradients (Shewchuk 1994, appendix B3), all on the device.
 
     Parameters
     ----------
     operator, precon : callable
-        Take a `GPUArray` and give one; have `dtype` and `shape`. They should not wait.
+        Take and return a `GPUArray`, and have `dtype` and `shape`. They should not wait.
     pagelocked_allocator : callable, optional
-        Makes the memory that inner products are copied to; see `pycuda.sparse.inner`.
+        Allocates the memory to which inner products are copied; see `pycuda.sparse.inner`.
 
     Attributes
     ----------
     x, residual, d, delta : GPUArray
         The solution, the residual, the direction, and the inner product of residual and preconditioned residual.
     real_delta_queue : list of AsyncInnerProduct
-        Those of residuals that were computed from the solution and have not arrived yet.
+        Inner products of residuals that were computed from the solution and have not arrived yet.
     """
 
     def __init__(self, operator, precon=None, pagelocked_allocator=None):
@@ -48,7 +48,7 @@ class CGStateContainer:
         self.pagelocked_allocator = drv.pagelocked_empty if pagelocked_allocator is None else pagelocked_allocator
 
     def reset(self, rhs, x=None):
-        """Begins with the right side `rhs` at `x`, which is written to, or at zeros; does not wait."""
+        """Start with the right-hand side `rhs` at `x`, which is overwritten, or at zeros; does not wait."""
         self.rhs = rhs
         if x is None:
             x = gpuarray.zeros(self.operator.shape[0], dtype=rhs.dtype, allocator=rhs.allocator)
@@ -60,7 +60,7 @@ class CGStateContainer:
         self.real_delta_queue = [product]
 
     def one_iteration(self, compute_real_residual=False):
-        """Enqueues one iteration. With `compute_real_residual` the residual is computed from the solution."""
+        """Enqueue one iteration. With `compute_real_residual` the residual is computed from the solution."""
         q = self.operator(self.d)
         alpha = _quotient(self.delta, gpuarray.dot(self.d, q))
         self.x += alpha * self.d
@@ -79,12 +79,12 @@ class CGStateContainer:
         self.d = s + _quotient(self.delta, old_delta) * self.d
 
     def run(self, max_iterations=None, tol=1e-7, debug_callback=None):
-        """The solution, when the squared norm of a residual has fallen by `tol` squared.
+        """Iterate until the squared norm of a residual has decreased by `tol` squared; returns the solution.
 
-        It is found by polling, and up to three residuals later, so that the device does not wait for the host.
+        Convergence is detected by polling, up to three residuals late, so that the device does not wait for the host.
 
-        `debug_callback` is called after each iteration with "it" ("it+residual" where the residual was computed from
-        the solution), the number of the iteration, and `x`, `residual`, `d` and `delta`; and with "end" at the end.
+        `debug_callback` is called after each iteration with "it" ("it+residual" if the residual was computed from the
+        solution), the number of the iteration, and `x`, `residual`, `d` and `delta`; and with "end" at the end.
 
         Raises `ConvergenceError` after `max_iterations`, ten for each row (61 at least) unless given.
         """
@@ -123,10 +123,10 @@ class CGStateContainer:
 def solve_pkt_with_cg(
     pkt_spmv, b, precon=None, x=None, tol=1e-7, max_iterations=None, debug=False, pagelocked_allocator=None
 ):
-    """The solution of a system whose matrix is a `PacketedSpMV`, how many iterations, and how many residuals from it.
+    """Solve a system with a `PacketedSpMV`; returns the solution and the numbers of iterations and of true residuals.
 
-    `b`, `x` and the solution are in the order of the matrix, `precon` is for vectors in packet order. `x`, where to
-    begin, is not written. With `debug` each look at the residual is printed, which waits.
+    `b`, `x` and the solution are in the order of the matrix; `precon` takes vectors in packet order. The initial guess
+    `x` is not modified. With `debug` each check of the residual is printed, for which the call waits.
     """
     start = None if x is None else pkt_spmv.permute(x)
     state = CGStateContainer(pkt_spmv, precon, pagelocked_allocator)

@@ -1,39 +1,39 @@
-"""Conjugate gradients with any operators. `rtcg.sparse.linalg.cg` needs fewer kernels for the same."""
+"""Conjugate gradients with any operators. `rtcg.sparse.linalg.cg` needs fewer kernels for the same work."""
 
 from typing import Any
 
 class ConvergenceError(RuntimeError):
-    """Iterations were not enough."""
+    """The maximum number of iterations was not sufficient."""
 
 class CGStateContainer:
-    """The vectors and numbers of conjugate gradients (Shewchuk 1994, appendix B3), all of them on the device.
+    """The vectors and scalars of conjugate gradients (Shewchuk 1994, appendix B3), all on the device.
 
     Parameters
     ----------
     operator, precon : callable
-        Take a `GPUArray` and give one; have `dtype` and `shape`. They should not wait.
+        Take and return a `GPUArray`, and have `dtype` and `shape`. They should not wait.
     pagelocked_allocator : callable, optional
-        Makes the memory that inner products are copied to; see `pycuda.sparse.inner`.
+        Allocates the memory to which inner products are copied; see `pycuda.sparse.inner`.
 
     Attributes
     ----------
     x, residual, d, delta : GPUArray
         The solution, the residual, the direction, and the inner product of residual and preconditioned residual.
     real_delta_queue : list of AsyncInnerProduct
-        Those of residuals that were computed from the solution and have not arrived yet.
+        Inner products of residuals that were computed from the solution and have not arrived yet.
     """
     def __init__(self, operator: Any, precon: Any = None, pagelocked_allocator: Any = None) -> None: ...
     def reset(self, rhs: Any, x: Any = None) -> Any:
-        """Begins with the right side `rhs` at `x`, which is written to, or at zeros; does not wait."""
+        """Start with the right-hand side `rhs` at `x`, which is overwritten, or at zeros; does not wait."""
     def one_iteration(self, compute_real_residual: Any = False) -> Any:
-        """Enqueues one iteration. With `compute_real_residual` the residual is computed from the solution."""
+        """Enqueue one iteration. With `compute_real_residual` the residual is computed from the solution."""
     def run(self, max_iterations: Any = None, tol: Any = 1e-07, debug_callback: Any = None) -> Any:
-        """The solution, when the squared norm of a residual has fallen by `tol` squared.
+        """Iterate until the squared norm of a residual has decreased by `tol` squared; returns the solution.
 
-        It is found by polling, and up to three residuals later, so that the device does not wait for the host.
+        Convergence is detected by polling, up to three residuals late, so that the device does not wait for the host.
 
-        `debug_callback` is called after each iteration with "it" ("it+residual" where the residual was computed from
-        the solution), the number of the iteration, and `x`, `residual`, `d` and `delta`; and with "end" at the end.
+        `debug_callback` is called after each iteration with "it" ("it+residual" if the residual was computed from the
+        solution), the number of the iteration, and `x`, `residual`, `d` and `delta`; and with "end" at the end.
 
         Raises `ConvergenceError` after `max_iterations`, ten for each row (61 at least) unless given.
         """
@@ -48,8 +48,8 @@ def solve_pkt_with_cg(
     debug: Any = False,
     pagelocked_allocator: Any = None,
 ) -> Any:
-    """The solution of a system whose matrix is a `PacketedSpMV`, how many iterations, and how many residuals from it.
+    """Solve a system with a `PacketedSpMV`; returns the solution and the numbers of iterations and of true residuals.
 
-    `b`, `x` and the solution are in the order of the matrix, `precon` is for vectors in packet order. `x`, where to
-    begin, is not written. With `debug` each look at the residual is printed, which waits.
+    `b`, `x` and the solution are in the order of the matrix; `precon` takes vectors in packet order. The initial guess
+    `x` is not modified. With `debug` each check of the residual is printed, for which the call waits.
     """

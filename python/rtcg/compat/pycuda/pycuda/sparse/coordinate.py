@@ -1,4 +1,4 @@
-"""Matrices of triples."""
+"""Matrices in coordinate format."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from rtcg.sparse import coo_array
 
 
 class CoordinateSpMV:
-    """The product of a matrix and vectors, which is added to what is there.
+    """The product of a matrix with vectors, which is added to the output.
 
     Parameters
     ----------
@@ -15,8 +15,8 @@ class CoordinateSpMV:
     dtype : data-type
         The dtype of elements and vectors.
 
-    Triples are brought into the order of rows when the matrix is made, which waits; products do not wait, and do not
-    depend on scheduling.
+    The constructor sorts the elements by rows, for which it waits; products do not wait, and do not depend on
+    scheduling.
     """
 
     def __init__(self, mat, dtype):
@@ -25,7 +25,7 @@ class CoordinateSpMV:
         self.shape = self._csr.shape
 
     def __call__(self, x, y=None):
-        """`y` with the product of the matrix and `x` added to it; a new vector without `y`."""
+        """Add the product of the matrix and `x` to `y`, or to a new vector of zeros; returns it."""
         if y is None:
             y = gpuarray.zeros(self.shape[0], dtype=self.dtype, allocator=x.allocator)
         return self._csr._matvec(x, y, accumulate=True)

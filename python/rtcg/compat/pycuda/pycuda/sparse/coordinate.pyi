@@ -1,9 +1,9 @@
-"""Matrices of triples."""
+"""Matrices in coordinate format."""
 
 from typing import Any
 
 class CoordinateSpMV:
-    """The product of a matrix and vectors, which is added to what is there.
+    """The product of a matrix with vectors, which is added to the output.
 
     Parameters
     ----------
@@ -11,9 +11,9 @@ class CoordinateSpMV:
     dtype : data-type
         The dtype of elements and vectors.
 
-    Triples are brought into the order of rows when the matrix is made, which waits; products do not wait, and do not
-    depend on scheduling.
+    The constructor sorts the elements by rows, for which it waits; products do not wait, and do not depend on
+    scheduling.
     """
     def __init__(self, mat: Any, dtype: Any) -> None: ...
     def __call__(self, x: Any, y: Any = None) -> Any:
-        """`y` with the product of the matrix and `x` added to it; a new vector without `y`."""
+        """Add the product of the matrix and `x` to `y`, or to a new vector of zeros; returns it."""

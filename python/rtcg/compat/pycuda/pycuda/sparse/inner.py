@@ -1,4 +1,4 @@
-"""Inner products whose results arrive on the host without anybody waiting for them."""
+"""Inner products whose results arrive on the host asynchronously."""
 
 import atexit
 
@@ -10,18 +10,18 @@ _FREE_STREAMS = []
 
 
 def get_stream():
-    """A stream for a copy: one that was given back, or a new one."""
+    """A stream for a copy: one that was returned, or a new one."""
     return _FREE_STREAMS.pop() if _FREE_STREAMS else drv.Stream()
 
 
 class AsyncInnerProduct:
-    """The inner product of two vectors, on the device at once (`gpu_result`) and on the host when it has arrived.
+    """The inner product of two vectors, on the device (`gpu_result`) and, once it has arrived, on the host.
 
     Parameters
     ----------
     a, b : GPUArray
     pagelocked_allocator : callable
-        Called with a shape and a dtype; gives page-locked memory as an array, as `pycuda.driver.pagelocked_empty` does.
+        Called with a shape and a dtype; returns page-locked memory as an array, like `pycuda.driver.pagelocked_empty`.
     """
 
     def __init__(self, a, b, pagelocked_allocator):
@@ -36,7 +36,7 @@ class AsyncInnerProduct:
         self.copy_finished_evt.record(self.copy_stream)
 
     def get_host_result(self):
-        """The result as an array on the host; None if it has not arrived yet. Never waits."""
+        """The result as an array on the host, or None if it has not arrived yet. Never waits."""
         if self.copy_stream is not None:
             if not self.copy_finished_evt.query():
                 return None

@@ -1,19 +1,19 @@
-"""Inner products whose results arrive on the host without anybody waiting for them."""
+"""Inner products whose results arrive on the host asynchronously."""
 
 from typing import Any
 
 def get_stream() -> Any:
-    """A stream for a copy: one that was given back, or a new one."""
+    """A stream for a copy: one that was returned, or a new one."""
 
 class AsyncInnerProduct:
-    """The inner product of two vectors, on the device at once (`gpu_result`) and on the host when it has arrived.
+    """The inner product of two vectors, on the device (`gpu_result`) and, once it has arrived, on the host.
 
     Parameters
     ----------
     a, b : GPUArray
     pagelocked_allocator : callable
-        Called with a shape and a dtype; gives page-locked memory as an array, as `pycuda.driver.pagelocked_empty` does.
+        Called with a shape and a dtype; returns page-locked memory as an array, like `pycuda.driver.pagelocked_empty`.
     """
     def __init__(self, a: Any, b: Any, pagelocked_allocator: Any) -> None: ...
     def get_host_result(self) -> Any:
-        """The result as an array on the host; None if it has not arrived yet. Never waits."""
+        """The result as an array on the host, or None if it has not arrived yet. Never waits."""

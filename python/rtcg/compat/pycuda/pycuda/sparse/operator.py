@@ -2,7 +2,7 @@
 
 
 class OperatorBase:
-    """What an operator has beside being called: its dtype and its shape."""
+    """The interface of an operator in addition to the call: its dtype and its shape."""
 
     @property
     def dtype(self):
@@ -11,12 +11,12 @@ class OperatorBase:
 
     @property
     def shape(self):
-        """Rows and columns."""
+        """The numbers of rows and columns."""
         raise NotImplementedError(f"{type(self).__name__}.shape")
 
 
 class IdentityOperator(OperatorBase):
-    """Gives what it is given."""
+    """The operator that returns its argument."""
 
     def __init__(self, dtype, n):
         self.my_dtype = dtype
@@ -29,7 +29,7 @@ class IdentityOperator(OperatorBase):
 
     @property
     def shape(self):
-        """Rows and columns."""
+        """The numbers of rows and columns."""
         return self.n, self.n
 
     def __call__(self, operand):
@@ -37,7 +37,7 @@ class IdentityOperator(OperatorBase):
 
 
 class DiagonalPreconditioner(OperatorBase):
-    """Multiplies by a vector, element by element; does not wait."""
+    """Multiplication by a vector, element by element; does not wait."""
 
     def __init__(self, diagonal):
         self.diagonal = diagonal
@@ -49,7 +49,7 @@ class DiagonalPreconditioner(OperatorBase):
 
     @property
     def shape(self):
-        """Rows and columns."""
+        """The numbers of rows and columns."""
         (n,) = self.diagonal.shape
         return n, n
 

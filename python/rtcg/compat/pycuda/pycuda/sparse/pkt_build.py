@@ -1,4 +1,4 @@
-"""Packets as PyCUDA stores them: for kernels of others that read this structure."""
+"""Packets in PyCUDA's data structure, for other kernels that read it."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from pycuda import gpuarray
 
 
 def _ranges(starts, lengths):
-    """The numbers from each start on, as many as its length says, one range behind the other."""
+    """Consecutive numbers from each start, as many as the length says, one range after the other."""
     ends = np.cumsum(lengths)
     total = int(ends[-1]) if len(ends) else 0
     return np.arange(total) - np.repeat(ends - lengths - starts, lengths)
@@ -22,12 +22,12 @@ def build_pkt_data_structure(
     thread_assignments,
     local_row_costs,
 ):
-    """Gives `spmv` the arrays of its packets: `thread_starts`, `thread_ends`, `index_array`, `data_array`.
+    """Give `spmv` the arrays of its packets: `thread_starts`, `thread_ends`, `index_array`, `data_array`.
 
     Thread ``t`` of a packet has the elements of its rows (``thread_assignments``) from ``thread_starts[t]`` to
     ``thread_ends[t]``, every `threads_per_packet`-th one. An index has the row in its upper and the column in its lower
-    16 bits, counted from the packet's first one in packet order. `local_row_costs` are the numbers of elements of each
-    row that lie in its packet.
+    16 bits, relative to the first one of the packet in packet order. `local_row_costs` are the numbers of elements of
+    each row that are in its packet.
     """
     threads = spmv.threads_per_packet
     old2new = np.asarray(old2new_fetch_indices, np.int64)
