@@ -12,9 +12,11 @@ ROOT = Path(__file__).resolve().parents[2]
 #: For programs with many kernels that run for moments: of what they would optimise nearly all is thrown away.
 #: Both tiers give the same bits, and `make test-all` optimises.
 QUICK = at_depth({"RTCG_JIT_TIER": "first"}, {})
+#: Programs that run more variants at depth have more time for them.
+LIMIT_S = at_depth(120, 600)
 
 
-def run_python(code, *args, check=True, timeout_s=at_depth(120, 600), folder=ROOT, **environment):
+def run_python(code, *args, check=True, timeout_s=LIMIT_S, folder=ROOT, **environment):
     """Run `code` in `folder` with the device of these tests and return the finished process.
 
     With `check`, the program must exit with 0 and write nothing to standard error.
