@@ -219,7 +219,7 @@ class MRG32k3aRandomNumberGenerator(_PseudoRandomNumberGenerator):
 
 
 class _SobolRandomNumberGenerator(_RandomNumberGeneratorBase):
-    """ Parameters ---------- dir_vector : GPUArray, optional
+    """Parameters ---------- dir_vector : GPUArray, optional
         Direction vectors, with one row per generator.
     offset : int
         Numbers to skip.
@@ -254,7 +254,7 @@ class _SobolRandomNumberGenerator(_RandomNumberGeneratorBase):
 
 
 class _ScrambledSobolRandomNumberGenerator(_SobolRandomNumberGenerator):
-    """ Parameters ---------- dir_vector : GPUArray, optional
+    """Parameters ---------- dir_vector : GPUArray, optional
         Direction vectors, with one row per generator.
     scramble_vector : GPUArray, optional
         The constants that are combined with the numbers of each generator (exclusive or).
