@@ -77,6 +77,18 @@ fn is_baseline_isa() -> bool {
     *BASELINE_ISA.get_or_init(|| std::env::var_os("RTCG_JIT_ISA").is_some_and(|isa| isa == "baseline"))
 }
 
+/// Whether `RTCG_APPROX` asks for the bits of a GPU in approximate functions of single and half precision; read once.
+pub(crate) fn has_device_approximations() -> bool {
+    static SETTING: OnceLock<bool> = OnceLock::new();
+    let parse = |text: &str| match text {
+        "device" => Some(true),
+        "fast" => Some(false),
+        _ => None,
+    };
+    *SETTING
+        .get_or_init(|| rtcg_vgpu_abi::env::env_setting("RTCG_APPROX", "`device` or `fast`", parse).unwrap_or(false))
+}
+
 impl LaunchVariant {
     /// The variant that serves blocks of this shape.
     pub fn from_block_shape(block: [u32; 3]) -> LaunchVariant {

@@ -77,17 +77,6 @@ pub fn execute_float_op(op: FloatOp, f: FloatFormat, m: FloatMode, a: u64, b: u6
     apply_result_modifiers(f, m, r)
 }
 
-/// `div.approx`: by more than 2^126 the reciprocal is flushed, so that the quotient is zero, or NaN
-/// for infinity; else as good as the exact quotient.
-#[inline]
-pub fn div_approx(f: FloatFormat, m: FloatMode, a: u64, b: u64) -> u64 {
-    let magnitude = b & !f.sign_bit();
-    if magnitude > 0x7e80_0000 && magnitude <= f.infinity() {
-        return execute_float_op(FloatOp::Mul, f, m, a, b & f.sign_bit(), 0);
-    }
-    execute_float_op(FloatOp::Div, f, m, a, b, 0)
-}
-
 /// What a NaN among the operands makes the result. Double precision keeps the payload of one, the
 /// last but for quotients (seen on hardware; CUDA does not say); other formats have one NaN.
 #[inline]

@@ -3,7 +3,7 @@
 //! This is the definition the compiled code is tested against, and at the same time what it calls
 //! for operations that are rare or heavy. Everything CUDA defines exactly is exact here: directed
 //! rounding works on integers ([`float`]), never on the processor's rounding mode. The approximate
-//! functions ([`approx`]) are better than the bounds CUDA documents.
+//! functions ([`approx`]) have the bits of an H200 ([`interpolator`]).
 
 pub mod approx;
 pub mod arith;
@@ -11,6 +11,7 @@ pub mod convert;
 pub mod float;
 mod float_mode;
 pub mod int;
+pub mod interpolator;
 pub mod matrix;
 pub mod video;
 

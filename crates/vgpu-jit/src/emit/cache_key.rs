@@ -97,7 +97,8 @@ impl ModuleCodeCache {
         } = variant;
         let optimise = optimise.map_or(2, u8::from);
         let shape = [linear_tid, tid_contiguous_8, full_warps, single_thread];
-        let flags = [force_masked, no_if_conversion, baseline, first_tier, masked];
+        let approximations = crate::has_device_approximations();
+        let flags = [force_masked, no_if_conversion, baseline, first_tier, masked, approximations];
         // The functions that are notified of accesses have names; whether there are any decides about code.
         let Instrumentation { memory, device_bit, init, access: _, local: _, alloca: _, diverged, race, random } =
             instrument;

@@ -6,7 +6,7 @@
 //! and a test compares the code of two processes.
 #![allow(unsafe_code, reason = "the table of functions is read by offsets, as compiled code does")]
 
-use super::{host_functions, matrix_encoding, slow_paths::SlowPathEnv};
+use super::{host_functions, interpolator_tables, matrix_encoding, slow_paths::SlowPathEnv};
 use crate::SymbolLayout;
 use cranelift_codegen::ir::{self, AbiParam, InstBuilder, Signature, Type, UserExternalName, Value, types};
 use cranelift_frontend::FunctionBuilder;
@@ -46,6 +46,8 @@ pub(crate) enum RelocTarget {
     MatrixProduct(u64),
     /// A transfer of a matrix, packed.
     MatrixTransfer(u64),
+    /// A table of the interpolator, by its number among [`interpolator_tables::Table`].
+    InterpolatorTable(u32),
 }
 
 /// A function of the runtime, by the name of its field.
@@ -75,9 +77,10 @@ impl RelocTarget {
         RelocTarget::UnlistedHostFunction(near.unwrap_or(0) as u32)
     }
 
-    /// The function of this program that a link leads to.
-    pub(crate) fn rust_function_address(self) -> Option<usize> {
+    /// The function or table of this program that a link leads to.
+    pub(crate) fn address_in_program(self) -> Option<usize> {
         match self {
+            RelocTarget::InterpolatorTable(table) => interpolator_tables::table_address(table),
             RelocTarget::HostFunction(number) => host_functions::host_function_address(number),
             RelocTarget::UnlistedHostFunction(distance) => {
                 (rust_text_anchor as *const () as usize).checked_add_signed(distance as i32 as isize)
@@ -103,6 +106,7 @@ impl RelocTarget {
             RelocTarget::MatrixProduct(n) => (11, n),
             RelocTarget::MatrixTransfer(n) => (12, n),
             RelocTarget::UnlistedHostFunction(n) => (13, n.into()),
+            RelocTarget::InterpolatorTable(n) => (14, n.into()),
         };
         kind | what << 8
     }
@@ -125,6 +129,7 @@ impl RelocTarget {
             11 => RelocTarget::MatrixProduct(what),
             12 => RelocTarget::MatrixTransfer(what),
             13 => RelocTarget::UnlistedHostFunction(small),
+            14 => RelocTarget::InterpolatorTable(small),
             _ => return None,
         };
         (link.encode_target() == number).then_some(link)
@@ -224,7 +229,9 @@ impl RelocResolver<'_> {
             RelocTarget::ImageFunction(_) | RelocTarget::ImageOffset(_) => None,
             RelocTarget::OuterFunction(f) => self.outer?.get(&FuncId(f)).copied(),
             RelocTarget::RuntimeCall(offset) => runtime_function_address(&self.env.runtime, offset as usize),
-            RelocTarget::HostFunction(_) | RelocTarget::UnlistedHostFunction(_) => link.rust_function_address(),
+            RelocTarget::HostFunction(_) | RelocTarget::UnlistedHostFunction(_) | RelocTarget::InterpolatorTable(_) => {
+                link.address_in_program()
+            }
             RelocTarget::WindowBase => Some(self.env.window.base as usize),
             RelocTarget::ShadowBase => check.memory.map(|states| states.base as usize),
             RelocTarget::RaceAccess => check.race.map(|race| race.access as usize),
@@ -271,6 +278,7 @@ mod tests {
             RelocTarget::ModuleVariable(9),
             RelocTarget::MatrixProduct(1 << 40 | 3),
             RelocTarget::MatrixTransfer(5),
+            RelocTarget::InterpolatorTable(7),
         ];
         for link in links {
             assert_eq!(RelocTarget::decode_target(link.encode_target()), Some(link));
@@ -296,7 +304,7 @@ mod tests {
         assert!(matches!(RelocTarget::rust_function_target(known), RelocTarget::HostFunction(_)));
         assert!(matches!(RelocTarget::rust_function_target(unknown), RelocTarget::UnlistedHostFunction(_)));
         assert_eq!(
-            [known, unknown].map(|f| RelocTarget::rust_function_target(f).rust_function_address()),
+            [known, unknown].map(|f| RelocTarget::rust_function_target(f).address_in_program()),
             [Some(known), Some(unknown)]
         );
     }

@@ -46,3 +46,22 @@ fn direct_code_agrees_with_helpers() {
     std::panic::set_hook(hook);
     assert!(wrong.is_empty(), "{} cases are wrong:\n{}", wrong.len(), wrong.join("\n"));
 }
+
+/// With the interpolator of a GPU compiled code has the very bits of the helpers.
+#[test]
+fn interpolated_functions_agree_with_helpers_bit_for_bit() {
+    let approximate = cases::all_instructions().into_iter().filter(|text| text.tolerance != cases::Tolerance::Exact);
+    let mut n_cases = 0;
+    for text in approximate {
+        let case = parse_case(&text.text);
+        let tuples = operand_tuples(&case, 20_000);
+        let wanted = compile_case(&case, EmitShape::Scalar, CompileMode::Helper, "none").run_tuples(&tuples);
+        for shape in [EmitShape::Scalar, EmitShape::Chunk] {
+            let found = compile_case(&case, shape, CompileMode::Device, "none").run_tuples(&tuples);
+            let different = tuples.iter().zip(wanted.iter().zip(&found)).find(|(_, (wanted, found))| wanted != found);
+            assert_eq!(different, None, "{} ({shape:?})", text.text);
+        }
+        n_cases += 1;
+    }
+    assert!(n_cases > 20, "{n_cases}");
+}

@@ -26,6 +26,39 @@ fn truncated_square(x: u32) -> u32 {
     (1..8).fold(h * h >> 1, |sum, bit| sum + (l >> (9 - bit)) * (h >> bit & 1))
 }
 
+/// A function's pieces, for code that evaluates them itself.
+#[derive(Debug, Clone, Copy)]
+pub struct Pieces {
+    pieces: &'static [Piece],
+    rounding: i64,
+}
+
+impl Pieces {
+    /// `1/x`: 128 pieces of an octave; mantissas in units of 2^-24.
+    pub const RCP: Pieces = Pieces { pieces: &tables::RCP, rounding: RCP_ROUNDING };
+    /// `1/sqrt(x)`: 64 pieces of an even octave and 64 of an odd one; mantissas in units of 2^-24.
+    pub const RSQRT: Pieces = Pieces { pieces: &tables::RSQRT, rounding: ROOT_ROUNDING };
+    /// `sqrt(x)`, as [`Pieces::RSQRT`]; mantissas in units of 2^-23.
+    pub const SQRT: Pieces = Pieces { pieces: &tables::SQRT, rounding: ROOT_ROUNDING };
+    /// `2^x`: 64 pieces; mantissas in units of 2^-23.
+    pub const EX2: Pieces = Pieces { pieces: &tables::EX2, rounding: EX2_ROUNDING };
+    /// `1 + log2(x)`: 64 pieces, in units of 2^-23.
+    pub const LG2: Pieces = Pieces { pieces: &tables::LG2, rounding: LG2_ROUNDING };
+    /// The sine of a quarter turn: 64 pieces, in units of 2^-24.
+    pub const SIN: Pieces = Pieces { pieces: &tables::SIN, rounding: 0 };
+    /// The hyperbolic tangent, in units of 2^-24; [`TANH_OCTAVES`] says which piece.
+    pub const TANH: Pieces = Pieces { pieces: &tables::TANH, rounding: 0 };
+
+    /// Constant, slope of a position of 17 bits and factor of its truncated square, in units: exact doubles.
+    pub fn coefficients(self) -> impl Iterator<Item = [f64; 3]> {
+        let scale = 2f64.powi(-17);
+        self.pieces.iter().map(move |p| {
+            let constant = (i64::from(p.0) << 14) + self.rounding;
+            [constant as f64 * scale, f64::from(p.1) * scale, f64::from(p.2) * 2.0 * scale]
+        })
+    }
+}
+
 impl Piece {
     /// The polynomial at a position of 17 bits, in 2^-17 units, plus `rounding` of the same units.
     #[inline]
@@ -134,9 +167,7 @@ pub fn sqrt_ftz(a: u32) -> u32 {
             let odd = (exponent - 127) & 1 != 0;
             let (piece, position) = of_64(fraction);
             let mantissa = tables::SQRT[piece + 64 * usize::from(odd)].at(position, ROOT_ROUNDING) >> POSITION_BITS;
-            // The square root of one is exact.
-            let mantissa = if !odd && fraction == 0 { 0x80_0000 } else { mantissa as u32 };
-            (((127 + ((exponent - 127) >> 1)) as u32) << 23) + (mantissa - 0x80_0000)
+            (((127 + ((exponent - 127) >> 1)) as u32) << 23) + (mantissa as u32 - 0x80_0000)
         }
     }
 }
@@ -146,7 +177,13 @@ pub fn sqrt_ftz(a: u32) -> u32 {
 pub fn ex2_ftz(a: u32) -> u32 {
     let (exponent, fraction) = parts(a);
     if exponent == 255 {
-        return if fraction != 0 { NAN } else if a & SIGN != 0 { 0 } else { INFINITY };
+        return if fraction != 0 {
+            NAN
+        } else if a & SIGN != 0 {
+            0
+        } else {
+            INFINITY
+        };
     }
     let mantissa = i64::from(fraction | 0x80_0000);
     let magnitude = match exponent - 127 {
@@ -241,9 +278,8 @@ pub fn tanh(a: u32) -> u32 {
 }
 
 /// For the octaves from 2^-8 to 4: the first piece, and the bits of the fraction that count. Below, tanh(x) is x.
-const TANH_OCTAVES: [(usize, u32); 11] = [
-    (0, 17), (1, 17), (2, 17), (3, 18), (5, 18), (7, 19), (11, 19), (15, 19), (19, 20), (27, 21), (43, 20),
-];
+pub const TANH_OCTAVES: [(usize, u32); 11] =
+    [(0, 17), (1, 17), (2, 17), (3, 18), (5, 18), (7, 19), (11, 19), (15, 19), (19, 20), (27, 21), (43, 20)];
 
 /// Multiplies by a power of two, rounding to nearest.
 #[inline]

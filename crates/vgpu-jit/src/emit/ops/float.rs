@@ -18,7 +18,7 @@ use super::rounding::{
     SUBNORMAL_SCALE, demote_to_single, double_to_single_rounded, emit_directed_sum, flush_by_scaled_result,
     join_demoted_halves, repromote_to_double, round_directed_and_flush, single_bits_to_double,
 };
-use super::{EmitShape, LaneParts, OpCtx};
+use super::{EmitShape, LaneParts, OpCtx, interpolator};
 use crate::isa::F64_NAN_FROM_FIRST_OPERAND;
 
 pub(super) const SIGN_MASK_F32: u64 = 0x8000_0000;
@@ -122,6 +122,9 @@ pub(super) fn lower_float_binary(
         }
         BinaryOp::Min | BinaryOp::Max if ty == Type::F64 => {
             Some(map_part_pairs(cx, &srcs[0], &srcs[1], |cx, a, b| min_max(cx, mods, op == BinaryOp::Max, a, b)))
+        }
+        BinaryOp::Div if (mods.approx || mods.full) && cx.state.device_approximations => {
+            Some(map_part_pairs(cx, &srcs[0], &srcs[1], |cx, a, b| divide_by_reciprocal(cx, mods, a, b)))
         }
         BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div if rounds_to_nearest(mods) => {
             Some(map_part_pairs(cx, &srcs[0], &srcs[1], |cx, a, b| round_binary_to_nearest(cx, op, mods, a, b)))
@@ -258,7 +261,7 @@ fn propagate_f64_nan(cx: &mut OpCtx<'_, '_>, order: &[Value], r: Value) -> Value
 }
 
 /// The bits of `x`, made quiet, where it is NaN, else `other`.
-fn quiet_nan_or(cx: &mut OpCtx<'_, '_>, x: Value, other: Value) -> Value {
+pub(super) fn quiet_nan_or(cx: &mut OpCtx<'_, '_>, x: Value, other: Value) -> Value {
     let is_nan = cx.b.ins().fcmp(FloatCC::Unordered, x, x);
     let x = float_as_bits(cx, x);
     let quiet_bit = const_of_type_like(cx, x, 1 << 51);
@@ -286,6 +289,33 @@ fn flush_huge_divisor(cx: &mut OpCtx<'_, '_>, x: Value, y: Value, quotient: Valu
     let huge = fcmp_const(cx, FloatCC::GreaterThan, magnitude, 0x7e80_0000);
     let product = cx.b.ins().fmul(x, zero);
     select_lanes(cx, huge, product, quotient)
+}
+
+/// `div.approx` and `div.full` as a GPU computes them: the product with the reciprocal of [`interpolator::rcp_ftz`].
+/// Where that would be subnormal, `.full` scales both numbers, and `.approx` has zero.
+fn divide_by_reciprocal(cx: &mut OpCtx<'_, '_>, mods: &FpMods, a: Value, b: Value) -> Value {
+    let (mut x, mut y) = (operand_as_float(cx, mods, a), operand_as_float(cx, mods, b));
+    if mods.full || !mods.ftz {
+        let bits = float_as_bits(cx, y);
+        let field = and_const(cx, bits, EXPONENT_MASK_F32);
+        let tiny = icmp_const(cx, IntCC::Equal, field, 0);
+        let [one, up, down] = [ONE_F32, 0x4b80_0000, 0x3e80_0000].map(|k| const_of_type_like(cx, bits, k));
+        let scale = if mods.full {
+            let magnitude = cx.b.ins().fabs(y);
+            let huge = fcmp_const(cx, FloatCC::GreaterThan, magnitude, 0x7e80_0000);
+            select_lanes(cx, huge, down, one)
+        } else {
+            one
+        };
+        let scale = if mods.ftz { scale } else { select_lanes(cx, tiny, up, scale) };
+        let scale = bits_as_float(cx, scale);
+        (x, y) = (cx.b.ins().fmul(x, scale), cx.b.ins().fmul(y, scale));
+    }
+    let y = float_as_bits(cx, y);
+    let reciprocal = interpolator::rcp_ftz(cx, y);
+    let x = float_as_bits(cx, x);
+    let product = FpMods { approx: false, full: false, ..*mods };
+    round_binary_to_nearest(cx, BinaryOp::Mul, &product, x, reciprocal)
 }
 
 /// The number that is not NaN, -0 below +0.
@@ -433,6 +463,11 @@ pub(super) fn lower_float_unary(
         (UnaryOp::Abs | UnaryOp::Neg, _) if !(mods.ftz && ty != Type::F32) => {
             Some(map_parts(cx, a, |cx, x| lower_abs_neg(cx, op, ty, mods, x)))
         }
+        (UnaryOp::Rcp | UnaryOp::Sqrt, Type::F32) if mods.approx && cx.state.device_approximations => None,
+        (UnaryOp::Rsqrt, Type::F32) if cx.state.device_approximations => None,
+        (UnaryOp::Rcp | UnaryOp::Rsqrt, Type::F64) if mods.approx => {
+            Some(map_parts(cx, a, |cx, x| interpolator::lower_approx_f64(cx, op, mods.ftz, x)))
+        }
         (UnaryOp::Rcp | UnaryOp::Sqrt, Type::F32 | Type::F64)
             if rounds_to_nearest(mods) && !(ty == Type::F64 && mods.approx) =>
         {
@@ -446,9 +481,6 @@ pub(super) fn lower_float_unary(
                 round_directed_and_flush(cx, mods, r, None)
             });
             Some(double_to_single_rounded(cx, shape, mods, &rounded))
-        }
-        (UnaryOp::Rcp | UnaryOp::Rsqrt, Type::F64) if mods.approx && mods.ftz => {
-            Some(map_parts(cx, a, |cx, x| lower_upper_word_approx(cx, op, x)))
         }
         (UnaryOp::Rsqrt, Type::F32) => Some(map_parts(cx, a, |cx, x| lower_rcp_sqrt(cx, op, mods, x))),
         _ => None,
@@ -490,33 +522,6 @@ fn lower_abs_neg(cx: &mut OpCtx<'_, '_>, op: UnaryOp, ty: Type, mods: &FpMods, x
         _ if cx.state.lazy_nan => r,
         _ => canonicalize_nan(cx, r),
     }
-}
-
-/// `rcp.approx.ftz.f64` and `rsqrt.approx.ftz.f64`: only upper words count, of operand and result.
-fn lower_upper_word_approx(cx: &mut OpCtx<'_, '_>, op: UnaryOp, x: Value) -> Value {
-    const UPPER_WORD_MASK: u64 = 0xffff_ffff_0000_0000;
-    let x = and_const(cx, x, UPPER_WORD_MASK);
-    let x = flush_subnormals_f64(cx, x);
-    let x = bits_as_float(cx, x);
-    let one = const_of_type_like(cx, x, 0x3ff0_0000_0000_0000);
-    let divisor = if op == UnaryOp::Rcp { x } else { cx.b.ins().sqrt(x) };
-    let r = cx.b.ins().fdiv(one, divisor);
-    let nan = cx.b.ins().fcmp(FloatCC::Unordered, r, r);
-    let r = float_as_bits(cx, r);
-    let half = const_of_type_like(cx, r, 0x8000_0000);
-    let r = cx.b.ins().iadd(r, half);
-    let r = and_const(cx, r, UPPER_WORD_MASK);
-    let r = flush_subnormals_f64(cx, r);
-    let canonical = const_of_type_like(cx, r, 0x7fff_ffff_0000_0000);
-    select_lanes(cx, nan, canonical, r)
-}
-
-/// Double-precision bits with subnormals made zero.
-fn flush_subnormals_f64(cx: &mut OpCtx<'_, '_>, x: Value) -> Value {
-    let exponent = and_const(cx, x, 0x7ff0_0000_0000_0000);
-    let sign = and_const(cx, x, 1 << 63);
-    let tiny = icmp_const(cx, IntCC::Equal, exponent, 0);
-    select_lanes(cx, tiny, sign, x)
 }
 
 fn lower_rcp_sqrt(cx: &mut OpCtx<'_, '_>, op: UnaryOp, mods: &FpMods, x: Value) -> Value {

@@ -9,8 +9,8 @@ use cranelift_codegen::ir::{InstBuilder, Value};
 use rtcg_ptx::ast::Type;
 
 use super::clif_helpers::{
-    and_const, bits_as_float, const_of_type_like, float_as_bits, icmp_const, map_parts, select_lanes, shl_const,
-    ushr_const,
+    and_const, bits_as_float, clif_type_of, const_of_type_like, float_as_bits, icmp_const, map_parts, select_lanes,
+    select_or_zero, shl_const, ushr_const,
 };
 use super::{LaneParts, OpCtx};
 
@@ -81,6 +81,36 @@ fn narrow_f16(cx: &mut OpCtx<'_, '_>, x: Value) -> Value {
     let r = cx.b.ins().bor(r, sign);
     let canonical = const_of_type_like(cx, x, 0x7fff);
     let nan = cx.b.ins().fcmp(FloatCC::Unordered, f, f);
+    select_lanes(cx, nan, canonical, r)
+}
+
+/// Single precision truncated to 16 bits; above the format infinity, NaN the canonical one.
+pub(super) fn truncate_to_half(cx: &mut OpCtx<'_, '_>, ty: Type, parts: &[Value]) -> LaneParts {
+    map_parts(cx, parts, |cx, x| if ty == Type::BF16 { ushr_const(cx, x, 16) } else { truncate_to_f16(cx, x) })
+}
+
+fn truncate_to_f16(cx: &mut OpCtx<'_, '_>, x: Value) -> Value {
+    let magnitude = and_const(cx, x, 0x7fff_ffff);
+    let sign = and_const(cx, x, 0x8000_0000);
+    let sign = ushr_const(cx, sign, 16);
+    let rebias = const_of_type_like(cx, x, 112 << 23);
+    let normal = cx.b.ins().isub(magnitude, rebias);
+    let normal = ushr_const(cx, normal, 13);
+    // Of subnormal numbers the bits are the multiple of 2^-24.
+    let small = icmp_const(cx, IntCC::SignedLessThan, magnitude, 0x3880_0000);
+    let number = select_or_zero(cx, small, magnitude);
+    let number = bits_as_float(cx, number);
+    let scale = const_of_type_like(cx, number, 0x4b80_0000);
+    let units = cx.b.ins().fmul(number, scale);
+    let ty = clif_type_of(cx, x);
+    let units = cx.b.ins().fcvt_to_sint_sat(ty, units);
+    let finite = select_lanes(cx, small, units, normal);
+    let infinity = const_of_type_like(cx, x, 0x7c00);
+    let large = icmp_const(cx, IntCC::SignedGreaterThan, magnitude, 0x477f_ffff);
+    let r = select_lanes(cx, large, infinity, finite);
+    let r = cx.b.ins().bor(r, sign);
+    let canonical = const_of_type_like(cx, x, 0x7fff);
+    let nan = icmp_const(cx, IntCC::SignedGreaterThan, magnitude, 0x7f80_0000);
     select_lanes(cx, nan, canonical, r)
 }
 

@@ -25,6 +25,7 @@ mod float;
 mod half;
 mod helper_calls;
 mod int;
+mod interpolator;
 mod lane_parts;
 mod moves;
 mod rounding;
@@ -64,6 +65,8 @@ pub struct OpState {
     /// Whether the instruction being emitted may leave the NaN of a single-precision result as the
     /// processor makes it.
     lazy_nan: bool,
+    /// Whether approximate functions of single and half precision have a GPU's bits.
+    device_approximations: bool,
 }
 
 impl OpState {
@@ -73,8 +76,14 @@ impl OpState {
         OpState {
             nans: nan_uses::nan_uses(function),
             known: known_values::known_values(function),
+            device_approximations: crate::has_device_approximations(),
             ..OpState::default()
         }
+    }
+
+    /// The default state, with approximate functions that have a GPU's bits.
+    pub fn with_device_approximations() -> OpState {
+        OpState { device_approximations: true, ..OpState::default() }
     }
 
     /// The bits that a register holds always, if they are known.
@@ -253,8 +262,12 @@ fn lower_moves_and_predicates(
 fn lower_to_clif(cx: &mut OpCtx<'_, '_>, shape: EmitShape, inst: &Inst, srcs: &[LaneParts]) -> Option<LaneParts> {
     match inst {
         Inst::Unary { op, ty, mods, .. } if ty.is_float() => {
-            float::lower_float_unary(cx, shape, *op, *ty, mods, &srcs[0])
-                .or_else(|| approx::lower_approx(cx, *op, *ty, mods, &srcs[0]))
+            float::lower_float_unary(cx, shape, *op, *ty, mods, &srcs[0]).or_else(|| {
+                match cx.state.device_approximations {
+                    true => interpolator::lower_interpolated(cx, *op, *ty, mods, &srcs[0]),
+                    false => approx::lower_approx(cx, *op, *ty, mods, &srcs[0]),
+                }
+            })
         }
         Inst::Unary { op, ty, .. } => int::lower_int_unary(cx, shape, *op, *ty, &srcs[0]),
         Inst::Binary { op, ty, mods, .. } if ty.is_float() => {

@@ -231,9 +231,13 @@ fn float_binary_helper(op: BinaryOp, ty: Type, mods: &FpMods) -> Option<SoftHelp
         BinaryOp::Add => float_op_helper(FloatOp::Add, ty, mods),
         BinaryOp::Sub => float_op_helper(FloatOp::Sub, ty, mods),
         BinaryOp::Mul => float_op_helper(FloatOp::Mul, ty, mods),
-        BinaryOp::Div if mods.approx => {
+        BinaryOp::Div if mods.approx || mods.full => {
             let m = float_mode(ty, FloatMode::from(mods), 0)?;
-            Some(SoftHelper::new(m, |m, [a, b, ..]| arith::div_approx(mode_format(m), m, a, b)))
+            Some(if mods.full {
+                SoftHelper::new(m, |m, [a, b, ..]| approx::div_full(m, a, b))
+            } else {
+                SoftHelper::new(m, |m, [a, b, ..]| approx::div_approx(m, a, b))
+            })
         }
         BinaryOp::Div => float_op_helper(FloatOp::Div, ty, mods),
         BinaryOp::Min => float_op_helper(FloatOp::Min, ty, mods),

@@ -24,7 +24,7 @@ impl StandaloneFunction {
         let mut builder = CodeImageBuilder::default();
         let start = builder.add_function(code, &context.func, isa)?;
         Ok(StandaloneFunction {
-            placed: MappedImage::new(&builder.finish_image()?, RelocTarget::rust_function_address)?,
+            placed: MappedImage::new(&builder.finish_image()?, RelocTarget::address_in_program)?,
             start,
         })
     }

@@ -56,6 +56,8 @@ pub fn parse_case(text: &str) -> InstructionCase {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CompileMode {
     Direct,
+    /// With the approximate functions of a GPU.
+    Device,
     Helper,
 }
 
@@ -92,7 +94,10 @@ fn emit_inst(b: &mut FunctionBuilder<'_>, case: &InstructionCase, shape: EmitSha
     b.switch_to_block(block);
     b.seal_block(block);
     let (input, output) = (b.block_params(block)[0], b.block_params(block)[1]);
-    let mut state = OpState::default();
+    let mut state = match way {
+        CompileMode::Device => OpState::with_device_approximations(),
+        _ => OpState::default(),
+    };
     let mut cx = OpCtx { b, state: &mut state };
     let mut wanted = ops::source_operands(&case.inst);
     if ops::reads_carry(&case.inst) {
@@ -111,7 +116,7 @@ fn emit_inst(b: &mut FunctionBuilder<'_>, case: &InstructionCase, shape: EmitSha
         })
         .collect();
     let results = match way {
-        CompileMode::Direct => ops::lower_inst(&mut cx, shape, &case.inst, &srcs),
+        CompileMode::Direct | CompileMode::Device => ops::lower_inst(&mut cx, shape, &case.inst, &srcs),
         CompileMode::Helper => ops::lower_with_helper(&mut cx, shape, &case.inst, &srcs),
     };
     let results = results.unwrap_or_else(|e| panic!("{}: {e}", case.text));

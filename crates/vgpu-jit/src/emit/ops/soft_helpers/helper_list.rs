@@ -13,7 +13,7 @@ use rtcg_ptx::ast::{BinaryOp, CmpOp, FpMods, PrmtMode, TernaryOp, Type, UnaryOp}
 /// on nothing but the sources: not on addresses either, since compilers make one function of two that are alike.
 pub(in crate::emit::ops) fn all_helpers() -> Vec<SoftHelper> {
     let exact = FpMods::default();
-    let all_mods = [exact, FpMods { approx: true, ..exact }];
+    let all_mods = [exact, FpMods { approx: true, ..exact }, FpMods { full: true, ..exact }];
     let mut all = vec![bfi_helper(Type::U32), pack_integers_helper(8, false), video_helper()];
     for (ty, mods) in ALL_TYPES.into_iter().flat_map(|ty| all_mods.map(|mods| (ty, mods))) {
         all.extend(ALL_UNARY_OPS.into_iter().filter_map(|op| unary_helper(op, ty, &mods)));
