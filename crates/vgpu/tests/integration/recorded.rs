@@ -3,7 +3,7 @@
 //! Exact forms are compared bit for bit, approximate ones with the bounds of the PTX ISA. Forms that
 //! are not executed are listed in `tests/recorded/unsupported.txt`; one that is listed and passes
 //! fails the test, so that the list stays true; `differs.txt` and `accepted.txt` are such lists too. With `--nocapture` the largest errors are printed.
-//! `RTCG_RECORDED_ONLY=TEXT` replays only forms that contain the text.
+//! `RTCG_RECORDED_ONLY=TEXT` replays only forms that contain the text, or those that are `approximate`.
 
 use crate::recorded_support::bounds::{ApproxInstruction, Verdict};
 use crate::recorded_support::run::{self, FormRunner, RunMode};
@@ -77,7 +77,7 @@ fn check_form(
         let operands = &form.pool.rows[row * form.pool.n_columns..][..form.pool.n_columns];
         for (r, wanted) in form.wanted.iter().enumerate() {
             let (ours, gpu) = (got[r][i], wanted[row]);
-            let fine = if form.approximate {
+            let fine = if form.approximate && !has_device_approximations() {
                 is_within_bounds(form, operands, ours, gpu, errors)
             } else {
                 is_exact_result(form, ours, gpu)
@@ -91,6 +91,11 @@ fn check_form(
         }
     }
     Ok((count > 0).then(|| format!("{} ({}): {count} of {} rows{first}", form.text, way.name, rows.len())))
+}
+
+/// Whether approximate functions are those of the device too.
+fn has_device_approximations() -> bool {
+    std::env::var("RTCG_APPROX").is_ok_and(|setting| setting == "device")
 }
 
 /// Whether an exact result is right.
@@ -195,11 +200,24 @@ fn what_a_gpu_refuses_is_refused() {
     assert!(gone.is_empty(), "these are refused now; take them out of accepted.txt: {gone:#?}");
 }
 
+/// With `RTCG_APPROX=device`, which a process reads once, approximate forms have the bits of the device too.
+#[test]
+fn approximate_results_are_those_of_a_gpu_on_request() {
+    let ran = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "recorded::results_are_those_of_a_gpu", "--nocapture"])
+        .envs([("RTCG_APPROX", "device"), ("RTCG_RECORDED_ONLY", "approximate")])
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&ran.stdout);
+    let n_forms = text.lines().find_map(|line| line.split_once(" forms, ")?.0.parse::<usize>().ok());
+    assert!(ran.status.success() && n_forms.is_some_and(|n| n >= 30), "{text}");
+}
+
 #[test]
 fn results_are_those_of_a_gpu() {
     let mut forms = table::read_forms();
     let only = std::env::var("RTCG_RECORDED_ONLY").unwrap_or_default();
-    forms.retain(|f| f.text.contains(&only));
+    forms.retain(|f| if only == "approximate" { f.approximate } else { f.text.contains(&only) });
     let mut report = replay_all(&forms);
     report.wrong.sort();
     for (name, e) in &report.errors {
