@@ -23,7 +23,7 @@ const POSITION_BITS: u32 = 17;
 #[inline]
 fn truncated_square(x: u32) -> u32 {
     let (h, l) = (x >> 9, x & 0x1ff);
-    (1..8).fold(h * h >> 1, |sum, bit| sum + (l >> (9 - bit)) * (h >> bit & 1))
+    (1..8).fold((h * h) >> 1, |sum, bit| sum + (l >> (9 - bit)) * (h >> bit & 1))
 }
 
 /// A function's pieces, for code that evaluates them itself.
