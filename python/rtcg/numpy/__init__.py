@@ -811,7 +811,7 @@ def cumsum(a, axis=None, dtype=None, out=None):
     """Cumulative sums along `axis`, or of the flattened array if it is None; does not wait.
 
     `a` is array-like; the result, `out` or a new array, has its shape (one axis if flattened). Sums are computed in
-    `dtype`, by default NumPy's: integers narrower than int64 are widened. Raises `AxisError` for an axis that `a` does
+    `dtype`, by default NumPy's: integers are widened to 64 bits. Raises `AxisError` for an axis that `a` does
     not have. Uses a scan in one pass over memory with decoupled look-back (Merrill and Garland, 2016), which adds
     floats in a different order than NumPy.
     """

@@ -1055,7 +1055,7 @@ def cumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> GPUA
     """Cumulative sums along `axis`, or of the flattened array if it is None; does not wait.
 
     `a` is array-like; the result, `out` or a new array, has its shape (one axis if flattened). Sums are computed in
-    `dtype`, by default NumPy's: integers narrower than int64 are widened. Raises `AxisError` for an axis that `a` does
+    `dtype`, by default NumPy's: integers are widened to 64 bits. Raises `AxisError` for an axis that `a` does
     not have. Uses a scan in one pass over memory with decoupled look-back (Merrill and Garland, 2016), which adds
     floats in a different order than NumPy.
     """

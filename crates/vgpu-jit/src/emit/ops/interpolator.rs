@@ -209,20 +209,50 @@ fn keep_nan(cx: &mut OpCtx<'_, '_>, layout: Layout, x: Value, r: Value) -> Value
 }
 
 /// The square of a 17-bit number without the partial products below bit 19, in units of 2^19.
+///
+/// Bit `b` of the upper 8 bits is multiplied with those of the lower 9 bits that reach bit 19. Vectors multiply two
+/// bits at a time, as pairs of 16-bit numbers.
 fn truncated_square(cx: &mut OpCtx<'_, '_>, position: Value) -> Value {
     let high = ushr_const(cx, position, 9);
     let low = and_const(cx, position, 0x1ff);
-    let square = cx.b.ins().imul(high, high);
-    let mut sum = ushr_const(cx, square, 1);
-    let bits = clif_type_of(cx, position).lane_bits();
-    for bit in 1..8 {
-        let term = ushr_const(cx, low, 9 - bit);
-        let at_top = shl_const(cx, position, bits - 10 - bit);
-        let mask = sshr_const(cx, at_top, bits - 1);
-        let term = cx.b.ins().band(term, mask);
-        sum = cx.b.ins().iadd(sum, term);
+    let kept = |bit: u64| 0x1ff & !((1 << (9 - bit)) - 1);
+    if clif_type_of(cx, position) != types::I32X4 {
+        let square = cx.b.ins().imul(high, high);
+        let mut sum = shl_const(cx, square, 8);
+        for bit in 1..8 {
+            let (x, y) = (and_const(cx, low, kept(bit)), and_const(cx, high, 1 << bit));
+            let product = cx.b.ins().imul(x, y);
+            sum = cx.b.ins().iadd(sum, product);
+        }
+        return ushr_const(cx, sum, 9);
     }
-    sum
+    let twice = |cx: &mut OpCtx<'_, '_>, x: Value| {
+        let upper = shl_const(cx, x, 16);
+        cx.b.ins().bor(x, upper)
+    };
+    let (lows, highs) = (twice(cx, low), twice(cx, high));
+    let products = [(7, 6), (5, 4), (3, 2)].map(|(b, c): (u64, u64)| {
+        let x = and_const(cx, lows, kept(b) | kept(c) << 16);
+        let y = and_const(cx, highs, 1 << b | 1 << (c + 16));
+        sum_of_word_products(cx, x, y)
+    });
+    // The last bit, beside 2^8 times the square of the upper bits.
+    let scaled = shl_const(cx, high, 20);
+    let (x, y) = (and_const(cx, low, kept(1)), and_const(cx, high, 2));
+    let (x, y) = (cx.b.ins().bor(x, scaled), cx.b.ins().bor(y, scaled));
+    let last = sum_of_word_products(cx, x, y);
+    let (a, b) = (cx.b.ins().iadd(products[0], products[1]), cx.b.ins().iadd(products[2], last));
+    let sum = cx.b.ins().iadd(a, b);
+    ushr_const(cx, sum, 9)
+}
+
+/// The products of the halves of words, as signed numbers, added: one instruction.
+fn sum_of_word_products(cx: &mut OpCtx<'_, '_>, x: Value, y: Value) -> Value {
+    let [x, y] = [x, y].map(|v| super::lane_parts::bitcast_to(cx, v, types::I16X8));
+    let (x_low, y_low) = (cx.b.ins().swiden_low(x), cx.b.ins().swiden_low(y));
+    let (x_high, y_high) = (cx.b.ins().swiden_high(x), cx.b.ins().swiden_high(y));
+    let (low, high) = (cx.b.ins().imul(x_low, y_low), cx.b.ins().imul(x_high, y_high));
+    cx.b.ins().iadd_pairwise(low, high)
 }
 
 /// Small integers as doubles (twice the parts of a vector of words).
