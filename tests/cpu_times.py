@@ -5,7 +5,7 @@
 A subsystem over its budget is marked and no failure: machines differ.
 
 ``python tests/cpu_times.py step NAME COMMAND ...`` runs a step of `make check` and notes its minutes, which the table
-lists before the subsystems.
+lists before the subsystems; ``python tests/cpu_times.py steps`` prints them alone.
 """
 
 import json
@@ -70,12 +70,13 @@ def step(name, command):
 
 
 def print_steps():
-    """Where the minutes of `make check` went, if it runs."""
-    if "CHECK_STEP" not in os.environ or not STEPS.exists():
+    """Where the minutes of `make check` went: of the one that runs, or of the last one."""
+    if not STEPS.exists():
         return
     rows = [json.loads(line) for line in STEPS.read_text().splitlines()]
-    name, begun = os.environ["CHECK_STEP"].rsplit(" ", 1)
-    rows.append([name, time.time() - int(begun), cpu_seconds() + cpu_seconds(resource.RUSAGE_SELF)])
+    if "CHECK_STEP" in os.environ:
+        name, begun = os.environ["CHECK_STEP"].rsplit(" ", 1)
+        rows.append([name, time.time() - int(begun), cpu_seconds() + cpu_seconds(resource.RUSAGE_SELF)])
     print(f"\n{'step of make check':24} {'minutes':>8} {'CPU min':>8}")
     for name, wall, cpu in [*rows, ["sum", sum(row[1] for row in rows), sum(row[2] for row in rows)]]:
         print(f"{name:24} {wall / 60:8.1f} {cpu / 60:8.1f}")
@@ -89,7 +90,8 @@ def budgets():
 
 def table():
     """Prints what each subsystem took in the last `make test`, which clears the times when it begins."""
-    print_steps()
+    if "CHECK_STEP" in os.environ:
+        print_steps()
     taken = dict.fromkeys(ROWS, 0.0)
     for path in FOLDER.glob("*.jsonl"):
         for line in path.read_text().splitlines():
@@ -108,6 +110,8 @@ if __name__ == "__main__":
         sys.exit(run(sys.argv[2:]))
     elif sys.argv[1:2] == ["step"]:
         sys.exit(step(sys.argv[2], sys.argv[3:]))
+    elif sys.argv[1:] == ["steps"]:
+        print_steps()
     elif sys.argv[1:] == ["table"]:
         table()
     else:
