@@ -225,7 +225,7 @@ def tables():
     groups = {}
     for probe in PROBES:
         # A refusal names the instruction, which the row does too.
-        verdict = re.sub(r"^refused: .* is not supported by the virtual GPU$", "refused by name", outcome(probe))
+        verdict = re.sub(r"^refused: .* is not supported by the virtual GPU$", "rejected; the error names it", outcome(probe))
         groups.setdefault((probe.row, verdict), []).append(f"`{probe.instruction}`")
     lines += [f"| {row} | {', '.join(names)} | {verdict} |" for (row, verdict), names in groups.items()]
     return "\n".join(lines)
