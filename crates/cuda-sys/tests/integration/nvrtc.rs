@@ -89,7 +89,7 @@ fn wheels_of_the_user_are_found_and_all_places_are_listed() {
         {
             assert!(text.contains(place), "{place} is not in\n{text}");
         }
-        assert!(text.contains("in a virtual environment that is active"), "{text}");
+        assert!(text.contains("in the virtual environment that is active"), "{text}");
     }
     let lib = site.join("nvidia/cu13/lib");
     std::fs::create_dir_all(&lib).expect("as above");

@@ -189,7 +189,7 @@ fn show_virtual_gpu_notice(reason: &str) {
     let first_line = reason.lines().next().unwrap_or_default().trim_end_matches("; tried:");
     let text = format!(
         "no NVIDIA GPU is usable here ({first_line}); using the virtual GPU, which runs kernels on this machine's \
-         processor cores. RTCG_VIRTUAL_DEVICES=1 asks for it by name and silences this notice."
+         processor cores. RTCG_VIRTUAL_DEVICES=1 asks for it and silences this notice."
     );
     show_notice(&text);
 }
