@@ -225,7 +225,8 @@ def tables():
     groups = {}
     for probe in PROBES:
         # A refusal names the instruction, which the row does too.
-        verdict = re.sub(r"^refused: .* is not supported by the virtual GPU$", "rejected; the error names it", outcome(probe))
+        refusal = r"^refused: .* is not supported by the virtual GPU$"
+        verdict = re.sub(refusal, "rejected; the error names it", outcome(probe))
         groups.setdefault((probe.row, verdict), []).append(f"`{probe.instruction}`")
     lines += [f"| {row} | {', '.join(names)} | {verdict} |" for (row, verdict), names in groups.items()]
     return "\n".join(lines)

@@ -3,7 +3,6 @@
 import numpy as np
 
 from rtcg import devices
-from rtcg._messages import shown
 from rtcg._native import GPUArray, array_cumulative, empty_in_order_of, ufunc as _ufunc
 
 _UFUNC_ALIASES = {

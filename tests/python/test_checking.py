@@ -438,15 +438,20 @@ a = rnp.zeros(64, np.int32)
 
 def test_findings_wait_for_running_kernels():
     """A fixture that asserts that there are none would otherwise pass a race and blame the next test."""
-    program = RACE + """
+    program = (
+        RACE
+        + """
 kernel("", turns=100_000)(a, block=64)
 print([f["kind"] for f in checking.findings()])
 """
+    )
     assert run_python(program, check=False, RTCG_CHECK="race").stdout == "['race']\n"
 
 
 def test_findings_do_not_disturb_a_capture():
-    program = RACE + """
+    program = (
+        RACE
+        + """
 import rtcg.driver as cuda
 f, stream = kernel(""), cuda.Stream()
 with stream, stream.capture() as graph:
@@ -455,17 +460,21 @@ with stream, stream.capture() as graph:
 graph.instantiate().launch(stream)
 print(len(checking.findings()))
 """
+    )
     result = run_python(program, check=False, RTCG_CHECK="race")
     assert result.stdout == "1\n", result.stderr
 
 
 def test_sources_with_equal_names_have_findings_of_their_own():
     """A program that generates code has many sources `kernel.cu` with kernels of one name."""
-    program = RACE + """
+    program = (
+        RACE
+        + """
 for expression in ("+ 1", "* 2", "+ 1"):
     kernel(expression)(a, block=64)
 print(len(checking.findings()))
 """
+    )
     result = run_python(program, check=False, RTCG_CHECK="race")
     assert result.stdout == "2\n", result.stderr
     assert "s[threadIdx.x ^ 32] + 1;" in result.stderr and "s[threadIdx.x ^ 32] * 2;" in result.stderr

@@ -170,8 +170,11 @@ def run_search(
         trial["observed"] = dict.fromkeys(sensors) | trial["observed"] | observed.get(trial["row"], {})
     report = Report(found, objective)
     interrupt = found["interrupt"]
-    if interrupt is not None and (report.best is None or not isinstance(interrupt, KeyboardInterrupt)):
+    if interrupt is not None and not isinstance(interrupt, KeyboardInterrupt):
         raise interrupt
+    if interrupt is not None and report.best is None:
+        # Where the search was interrupted is of no interest.
+        raise interrupt.with_traceback(None) from None
     if stored is not None and report.best_trial is not None and interrupt is None and report.unconfirmed is None:
         stored.append(report.best_trial, True)
     if stored is not None:
