@@ -169,9 +169,9 @@ PROBES = [
           "mov.u64 %rd4, 16; alloca.u64 %rd3, %rd4; st.local.u32 [%rd3], %r0; ld.local.u32 %r1, [%rd3];", LANE),
     Probe("control", "setmaxnreg", "setmaxnreg.inc.sync.aligned.u32 64; mov.u32 %r1, %r0;", LANE),
     Probe("control", "griddepcontrol", "griddepcontrol.wait; mov.u32 %r1, %r0;", LANE),
-    Probe("times and places", "%clock64, %globaltimer, nanosleep",
+    Probe("clocks and processor ids", "%clock64, %globaltimer, nanosleep",
           "mov.u64 %rd3, %clock64; mov.u64 %rd4, %globaltimer; nanosleep.u32 1; cvt.u32.u64 %r1, %rd3;"),
-    Probe("times and places", "%smid, %nsmid, %warpid",
+    Probe("clocks and processor ids", "%smid, %nsmid, %warpid",
           "mov.u32 %r1, %smid; mov.u32 %r2, %nsmid; mov.u32 %r3, %warpid;"),
 ]  # fmt: skip
 

@@ -153,7 +153,7 @@ fn finding_log() -> MutexGuard<'static, Option<FindingLog>> {
     FINDING_LOG.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// All findings so far, in the order they were made.
+/// All findings so far, in the order they were made. Does not wait: kernels that still run may add some.
 pub fn findings() -> Vec<Finding> {
     finding_log().as_ref().map(|l| l.list.clone()).unwrap_or_default()
 }
