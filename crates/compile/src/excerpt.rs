@@ -87,8 +87,8 @@ fn without_repetitions(log: &str) -> String {
     let mut seen = HashSet::new();
     // A variable is unused because the line that uses it is wrong, for instance.
     let has_errors = is_error(log);
-    let is_shown = |block: &&str| !block.trim().is_empty() && !is_count(block) && !(has_errors && is_warning(block));
-    let diagnostics = log.split("\n\n").filter(is_shown);
+    let is_left_out = |block: &str| block.trim().is_empty() || is_count(block) || (has_errors && is_warning(block));
+    let diagnostics = log.split("\n\n").filter(|block| !is_left_out(block));
     diagnostics.filter(|block| seen.insert(block.trim_end())).collect::<Vec<_>>().join("\n\n")
 }
 
