@@ -84,17 +84,18 @@ demo: $(VENV)/.built
 	@echo
 	@echo "rtcg is in $(VENV). What to do next:"
 	@echo "  $(BIN)/python your_program.py               runs your own program; 'import pycuda' and 'import rtcg' both work"
-	@echo "  RTCG_CHECK=1 $(BIN)/python your_program.py  finds out-of-bounds accesses, races and uninitialised reads"
+	@echo "  RTCG_CHECK=1 $(BIN)/python your_program.py  finds out-of-bounds accesses, races and uninitialised reads, on the"
+	@echo "                                                 virtual GPU (RTCG_LIBCUDA=none RTCG_VIRTUAL_DEVICES=1 selects it)"
 	@echo "  $(BIN)/python -m rtcg                       says which devices and compilers were found"
-	@echo "  make wheel                                  builds packages for other environments"
-	@echo "  docs/start/first-program.md, docs/guide.md  the first pages to read"
+	@echo "  make wheel                                     builds packages for other environments"
+	@echo "  docs/start/first-program.md, docs/guide.md     the first pages to read"
 
 # Every application compares its small size with its oracle.
 apps: $(READY)
 	for app in apps/*/__main__.py; do name=$$(basename $$(dirname $$app)); echo "apps.$$name"; \
 		RTCG_VIRTUAL_DEVICES=$${RTCG_VIRTUAL_DEVICES-1} $(BIN)/python -m apps.$$name --check || exit 1; done
 
-wheel: $(READY) opencl
+wheel: $(VENV)/.built opencl
 	$(BIN)/maturin build --release --strip --out dist
 	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation -w dist ./distributions/rtcg-pycuda
 	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation -w dist ./distributions/rtcg-icd

@@ -7,6 +7,7 @@ An application gives `run` its sizes and three functions. `check` compares resul
 import argparse
 import ctypes
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -206,6 +207,8 @@ def run(description, sizes, check, bench, plot):
     parser.add_argument("--json", metavar="FILE", help="with --bench: write the rows to a file")
     parser.add_argument("--budget", type=_budget, default=budget, help="with --bench: of each search for the fastest")
     options = parser.parse_args()
+    if options.plot and not os.path.isdir(os.path.dirname(options.plot) or "."):
+        parser.error(f"--plot {options.plot}: there is no folder {os.path.dirname(options.plot)}")
     if not (options.check or options.bench or options.plot):
         parser.error("give --check, --bench or --plot FILE")
     if options.json and not options.bench:
@@ -224,6 +227,7 @@ def run(description, sizes, check, bench, plot):
             bench(sizes[options.size], tables)
         if options.plot:
             plot(sizes[options.size]).savefig(options.plot, dpi=100, bbox_inches="tight")
+            print(f"{options.plot} written")
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         status = 130

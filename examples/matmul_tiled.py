@@ -114,7 +114,7 @@ def main():
     print(f"{'NumPy':<24}{numpy_ms:12.3f}{1e3 * gflop / numpy_ms:12.1f}{numpy_count:8}")
 
     message = launch_wrongly(matmul, *pointers)
-    print(f"a block of {TILE + 1}x{TILE + 1} threads: {message or 'NOT REFUSED'}")
+    print(f"expected error, for a block of {TILE + 1}x{TILE + 1} threads: {message or 'NOT REFUSED'}")
 
     c_gpu.fill(0)
     matmul.prepared_call(GRID, BLOCK, *pointers)

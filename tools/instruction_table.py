@@ -169,9 +169,9 @@ PROBES = [
           "mov.u64 %rd4, 16; alloca.u64 %rd3, %rd4; st.local.u32 [%rd3], %r0; ld.local.u32 %r1, [%rd3];", LANE),
     Probe("control", "setmaxnreg", "setmaxnreg.inc.sync.aligned.u32 64; mov.u32 %r1, %r0;", LANE),
     Probe("control", "griddepcontrol", "griddepcontrol.wait; mov.u32 %r1, %r0;", LANE),
-    Probe("times and places", "%clock64, %globaltimer, nanosleep",
+    Probe("clocks and processor ids", "%clock64, %globaltimer, nanosleep",
           "mov.u64 %rd3, %clock64; mov.u64 %rd4, %globaltimer; nanosleep.u32 1; cvt.u32.u64 %r1, %rd3;"),
-    Probe("times and places", "%smid, %nsmid, %warpid",
+    Probe("clocks and processor ids", "%smid, %nsmid, %warpid",
           "mov.u32 %r1, %smid; mov.u32 %r2, %nsmid; mov.u32 %r3, %warpid;"),
 ]  # fmt: skip
 
@@ -225,7 +225,8 @@ def tables():
     groups = {}
     for probe in PROBES:
         # A refusal names the instruction, which the row does too.
-        verdict = re.sub(r"^refused: .* is not supported by the virtual GPU$", "refused by name", outcome(probe))
+        refusal = r"^refused: .* is not supported by the virtual GPU$"
+        verdict = re.sub(refusal, "rejected; the error names it", outcome(probe))
         groups.setdefault((probe.row, verdict), []).append(f"`{probe.instruction}`")
     lines += [f"| {row} | {', '.join(names)} | {verdict} |" for (row, verdict), names in groups.items()]
     return "\n".join(lines)

@@ -255,7 +255,7 @@ def plot(size):
             right.text(ratio, 105, method, rotation=90, va="bottom", ha=side, fontsize=8)
     for name, (speed, ratio) in MATX.items():
         _point(right, 170 if ratio is None else ratio, speed, f"MatX, {name}", "C1")
-    device = driver.Context.get_device().name() if is_gpu else "the virtual GPU, whose speed says nothing"
+    device = driver.Context.get_device().name() if is_gpu else "the virtual GPU (lines: accuracy only)"
     right.set(xlabel="signal to error, dB", ylabel="Gbp/s", yscale="log", xlim=(-10, 215))
     if not is_gpu:
         right.set_ylim(100, 1000)

@@ -2,6 +2,7 @@
 
 from rtcg import _native
 from rtcg._lazy import np
+from rtcg._messages import shown
 
 
 def _ctype(dtype):
@@ -99,6 +100,11 @@ def dtype_to_ctype(dtype, with_fp_tex_hack=False):
 def parse_arguments(arguments):
     """`arguments` (C declarations, or a list) as a new list of arguments."""
     if isinstance(arguments, str):
+        if "=" in arguments or ";" in arguments:
+            raise ValueError(
+                f"arguments is {shown(arguments)}, a statement; expected declarations such as 'float *x, float a', "
+                "which come before the operation"
+            )
         return [parse_c_arg(part) for part in _split_declarations(arguments)]
     return [parse_c_arg(a) if isinstance(a, str) else a for a in arguments]
 

@@ -3,8 +3,7 @@
 import numpy as np
 
 from rtcg import devices
-from rtcg._messages import shown
-from rtcg._native import Device, GPUArray, array_cumulative, empty_in_order_of, ufunc as _ufunc
+from rtcg._native import GPUArray, array_cumulative, empty_in_order_of, ufunc as _ufunc
 
 _UFUNC_ALIASES = {
     "true_divide": "divide", "abs": "absolute", "conj": "conjugate", "bitwise_not": "invert", "degrees": "rad2deg",
@@ -163,8 +162,7 @@ def to_device(array, device):
     """`GPUArray.to_device`: the array itself, a copy on another device, or a NumPy array."""
     if isinstance(device, str) and device == "cpu":
         return array.get()
-    if not isinstance(device, Device):
-        raise ValueError(f"device is {shown(device)}; expected a rtcg.driver.Device or 'cpu'")
+    device = devices.as_device("device", device, "'cpu'")
     if device == array.device:
         return array
     from rtcg import numpy as gpuarray

@@ -48,11 +48,16 @@ def describe_import_origin(name):
     return f"{origin}, which is not rtcg's (`python -m rtcg --as {name} program.py` runs a program with rtcg's)"
 
 
+def _how_to_install(distribution):
+    """The command; the package index has none of the distributions."""
+    return f"`pip install --find-links FOLDER {distribution}`, FOLDER holding rtcg's wheels (`make wheel` fills dist/),"
+
+
 def _describe_missing_package(name):
     ours = _DISTRIBUTIONS[name][1]
     there = _distribution_folder(ours)
     if there is None:
-        return f"nothing (`pip install {ours}` adds rtcg's modules)"
+        return f"nothing ({ours} adds rtcg's modules: {_how_to_install(ours)})"
     return (
         f"nothing, although {ours} is in {there}: its .pth file is not read there, or rtcg-gpu is in another folder "
         f"(PYTHONPATH={package_folder(name)} or `python -m rtcg --as {name} program.py` finds rtcg's modules)"
@@ -99,7 +104,7 @@ def provide_distribution(name):
     _reject_installed_upstream(name, upstream, path)
     there = _distribution_folder(ours)
     if there is None:
-        raise ProvideError(f"{ours} is not installed here; `pip install {ours}` does it")
+        raise ProvideError(f"{ours} is not installed here; {_how_to_install(ours)} does it")
     if _import_origin(name) is None:
         raise ProvideError(f"`import {name}` finds {_describe_missing_package(name)}")
     if not _is_in_this_environment(there):

@@ -19,6 +19,17 @@ def are_typed(args, keywords):
     return isinstance(outputs, str) and _DECLARATIONS.fullmatch(outputs) is not None
 
 
+def _reject_indices(names, operation):
+    """Raise ValueError if the operation indexes an array that is not raw: there the name is already an element."""
+    code = re.sub(r"/\*.*?\*/|//[^\n]*", " ", operation, flags=re.DOTALL)
+    for name in names:
+        if re.search(rf"(?<![\w.>]){re.escape(name)}\s*\[", code):
+            raise ValueError(
+                f"the operation indexes {name!r}, which stands for one element in this form: write {name!r} without an "
+                f"index, or declare it 'raw'"
+            )
+
+
 def _type_given(name, value):
     """``(dtype, whether it is an array)`` for an argument of a call."""
     if value is None:
@@ -39,6 +50,7 @@ class _TypedKernel:
 
     def __init__(self, in_params, out_params, operation, name):
         self._snippet = _native.TypedSnippet(in_params, out_params, operation)
+        _reject_indices([name for name, is_raw in self._snippet.params if not is_raw], operation)
         self._in, self._out, self._operation = in_params, out_params, operation
         self.name = name
         self._kernels = {}

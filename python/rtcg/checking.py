@@ -28,8 +28,9 @@ def enable(checks="all"):
 def findings():
     """The findings of checked execution so far: a list of dictionaries, one for each place in the program.
 
-    Does not wait: findings of kernels that still run are included after a synchronisation. Empty if no device runs
-    checks.
+    Waits for the work of the current context if its device is checked (but not while a stream is captured), so that
+    kernels that still run are included. Empty if no device runs checks. An error of a kernel is raised here only if
+    there is no finding; otherwise the next call that waits raises it.
     """
     return _native.list_check_findings()
 

@@ -17,15 +17,16 @@ _lock = threading.Lock()
 atexit.register(_contexts.clear)
 
 
-def _as_device(name, value):
-    """`value` as a Device: a Device, an ordinal, or a PCI bus id."""
+def as_device(name, value, *others):
+    """`value` as a Device: a Device, an ordinal, or a PCI bus id. The error also names `others` as expected."""
     if isinstance(value, driver.Device):
         return value
     driver.init()
     try:
         return driver.Device(value)
     except driver.LogicError:
-        expected = f"an ordinal below {driver.Device.count()}, the id of a PCI bus with a device, or a Device"
+        known = (f"an ordinal below {driver.Device.count()}", "the id of a PCI bus with a device", *others)
+        expected = f"{', '.join(known)}, or a Device"
         raise ValueError(f"{name} is {shown(value)}; expected {expected}") from None
 
 
@@ -52,7 +53,7 @@ def use(device):
     -----
     An array belongs to the context in which it was created, and cannot be used in another. Does not wait.
     """
-    return _current(_as_device("device", device))
+    return _current(as_device("device", device))
 
 
 @contextlib.contextmanager
@@ -112,7 +113,7 @@ def map(function, *sequences, devices=None):
         devices = range(driver.Device.count())
     if isinstance(devices, (str, int, driver.Device)) or not isinstance(devices, Iterable):
         raise TypeError(f"devices is {shown(devices)}; expected a sequence of ordinals or Devices")
-    devices = [_as_device(f"devices[{place}]", device) for place, device in enumerate(devices)]
+    devices = [as_device(f"devices[{place}]", device) for place, device in enumerate(devices)]
     if not devices:
         raise ValueError("devices is empty; expected at least one")
     for k, sequence in enumerate(sequences):

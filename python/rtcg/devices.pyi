@@ -10,6 +10,9 @@ __all__ = ["map", "use"]
 
 _Result = TypeVar("_Result")
 
+def as_device(name: str, value: Any, *others: str) -> Device:
+    """`value` as a Device: a Device, an ordinal, or a PCI bus id. The error also names `others` as expected."""
+
 def use(device: int | str | Device) -> AbstractContextManager[Context]:
     """Make the primary context of a device current in this thread, for a ``with`` block.
 

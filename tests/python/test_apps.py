@@ -69,6 +69,8 @@ def test_files_of_the_contract(name):
 def test_the_command_line_wants_something_to_do():
     done = run_app("recurrence")
     assert done.returncode == 2 and "give --check, --bench or --plot FILE" in done.stderr
+    done = run_app("recurrence", "--plot", "nowhere/picture.png")
+    assert done.returncode == 2 and "there is no folder nowhere" in done.stderr
     done = run_app("recurrence", "--check", "--json", "rows.json")
     assert done.returncode == 2 and "--json needs --bench" in done.stderr
     done = run_app("recurrence", "--bench", "--budget", "abc")

@@ -590,3 +590,20 @@ def test_messages_name_the_line_that_built_a_node():
     with pytest.raises(CompileError, match=rf"test_cgen\.py\({line}\)"):
         SourceModule(module)
     assert "#line" not in str(c.Block([c.Statement("int x")]))
+
+
+def test_a_list_is_no_body():
+    """Its `repr` would be printed into the source."""
+    c = rtcg.cgen
+    statements = [c.Statement("a = 1")]
+    declaration = c.FunctionDeclaration(c.Value("void", "f"), [])
+    for make in (
+        lambda body: c.For("int i = 0", "i < n", "++i", body),
+        lambda body: c.While("n", body),
+        lambda body: c.DoWhile("n", body),
+        lambda body: c.CustomLoop("for (;;)", body),
+        lambda body: c.FunctionBody(declaration, body),
+    ):
+        with pytest.raises(TypeError, match=r"body is a list, expected a node; Block\(\[...\]\)"):
+            make(statements)
+        assert "a = 1;" in str(make(c.Block(statements)))

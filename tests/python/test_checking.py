@@ -411,3 +411,85 @@ def test_a_line_of_the_source_is_one_finding():
     assert "  source kernel.cu:6  if (threadIdx.x == 0) { int s = 0; for (int k" in "\n".join(told)
     assert "  source kernel.cu:5  part[threadIdx.x] = a[threadIdx.x];" in told
     assert re.fullmatch(r"rtcg check: 1 finding in all \(race\), seen \d+ times", told[-1])
+
+
+RACE = """
+import numpy as np
+import rtcg.autoinit
+import rtcg.numpy as rnp
+from rtcg import checking
+from rtcg.compiler import SourceModule
+
+def kernel(expression, turns=0):
+    return SourceModule(f'''
+        __global__ void f(int *out)
+        {{
+            __shared__ int s[64];
+            float t = 0;
+            for (int k = 0; k < {turns}; ++k) t += sinf(out[threadIdx.x] + k);
+            s[threadIdx.x] = threadIdx.x + (t == 1e30f);
+            out[threadIdx.x] = s[threadIdx.x ^ 32] {expression};
+        }}
+    ''').get_function("f")
+
+a = rnp.zeros(64, np.int32)
+"""
+
+
+def test_findings_wait_for_running_kernels():
+    """A fixture that asserts that there are none would otherwise pass a race and blame the next test."""
+    program = (
+        RACE
+        + """
+kernel("", turns=100_000)(a, block=64)
+print([f["kind"] for f in checking.findings()])
+"""
+    )
+    assert run_python(program, check=False, RTCG_CHECK="race").stdout == "['race']\n"
+
+
+def test_findings_do_not_disturb_a_capture():
+    program = (
+        RACE
+        + """
+import rtcg.driver as cuda
+f, stream = kernel(""), cuda.Stream()
+with stream, stream.capture() as graph:
+    f(a, block=64, stream=stream)
+    assert checking.findings() == []
+graph.instantiate().launch(stream)
+print(len(checking.findings()))
+"""
+    )
+    result = run_python(program, check=False, RTCG_CHECK="race")
+    assert result.stdout == "1\n", result.stderr
+
+
+def test_sources_with_equal_names_have_findings_of_their_own():
+    """A program that generates code has many sources `kernel.cu` with kernels of one name."""
+    program = (
+        RACE
+        + """
+for expression in ("+ 1", "* 2", "+ 1"):
+    kernel(expression)(a, block=64)
+print(len(checking.findings()))
+"""
+    )
+    result = run_python(program, check=False, RTCG_CHECK="race")
+    assert result.stdout == "2\n", result.stderr
+    assert "s[threadIdx.x ^ 32] + 1;" in result.stderr and "s[threadIdx.x ^ 32] * 2;" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "name, value, expected",
+    [
+        ("RTCG_CHECK", "rice", "1, all, none, or a list of memory, init, race, sync, leak, fatal"),
+        ("RTCG_CHECK", "memory,speed", "1, all, none, or a list of memory, init, race, sync, leak, fatal"),
+        ("RTCG_SCHEDULE", "caos:1", "normal, deterministic or chaos:SEED"),
+    ],
+)
+def test_a_setting_that_cannot_be_read_is_an_error(name, value, expected):
+    """A program that ran on unchecked would seem to have passed the checks."""
+    result = run_python("import rtcg.autoinit\nprint('goes on')", check=False, **{name: value})
+    assert result.returncode == 1 and not result.stdout
+    assert f'{name} is "{value}"; expected {expected}' in result.stderr.splitlines()[-1], result.stderr

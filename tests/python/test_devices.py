@@ -75,7 +75,8 @@ def check():
     assert repr(a) == repr(host) and str(a) == str(host) and repr(few) == repr(np.arange(5))
     assert repr(a[:, :3]) == repr(host[:, :3]) and repr(a.T) == repr(host.T)
     assert a.to_device(first) is a and isinstance(a.to_device("cpu"), np.ndarray)
-    for moved in (few.to_device(second), xp.asarray(few, device=second), xp.astype(few, "i8", device=second),
+    for moved in (few.to_device(second), few.to_device(1), xp.asarray(few, device=1),
+                  xp.asarray(few, device=second), xp.astype(few, "i8", device=second),
                   array_api.asarray(few, device=second), xp.from_dlpack(few, device=second)):
         assert moved.device == second and moved.ptr != few.ptr and moved.get().tolist() == [0, 1, 2, 3, 4]
         assert moved.__dlpack_device__() == (2, 1)

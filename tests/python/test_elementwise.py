@@ -524,3 +524,10 @@ def test_ranges_and_slices_that_are_none():
         with pytest.raises(TypeError, match=re.escape(f"slice is {value!r}; expected a slice")):
             kernel(x, slice=value)
     assert (x.get() == 0).all()
+
+
+def test_swapped_arguments_are_named():
+    with pytest.raises(ValueError, match=r"arguments is 'x\[i\] \*= 2', a statement; expected declarations such as"):
+        ElementwiseKernel("x[i] *= 2", "float *x")
+    with pytest.raises(ValueError, match=r"unknown type 'np.float32' \(in C it is 'float'\) in the declaration"):
+        ElementwiseKernel("np.float32 *x", "x[i] = 1")

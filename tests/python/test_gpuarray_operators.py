@@ -444,3 +444,18 @@ def test_messages_name_the_offending_values():
         b += 1.5
     with pytest.raises(ValueError, match=r"from shape \(2,\) into shape \(2, 3\)"):
         a[...] = gpuarray.zeros(2, np.float32)
+
+
+def test_round_takes_arrays_without_axes():
+    total = gpuarray.to_gpu(np.array([1.25, 2.5])).sum()
+    assert round(total) == 4 and isinstance(round(total), int) and round(total, 1) == 3.8
+    with pytest.raises(TypeError, match=r"a.round\(\)"):
+        round(gpuarray.zeros(3, np.float32))
+
+
+@pytest.mark.parametrize("method", ["at", "reduceat"])
+def test_methods_that_ufuncs_lack_here_say_what_to_use(method):
+    import rtcg.numpy as rnp
+
+    with pytest.raises(NotImplementedError, match=rf"use numpy.add.{method} with a.get\(\)"):
+        getattr(rnp.add, method)(rnp.zeros(3), [0, 1])

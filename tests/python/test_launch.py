@@ -173,19 +173,79 @@ for place, text, arguments, _ in CASES:
     )
 
 
+STRIDED = """
+import warnings
+import numpy as np
+import pycuda.autoinit, pycuda.gpuarray as g
+from pycuda.compiler import SourceModule
+module = SourceModule("__global__ void scale(float *a, int n) { if (threadIdx.x < n) a[threadIdx.x] *= 2; }")
+scale = module.get_function("scale")
+b = g.to_gpu(np.ones((4, 4), np.float32))
+
+class Other:
+    __cuda_array_interface__ = dict(b[:, 1].__cuda_array_interface__)
+
+STRIDED = (b[:, 1], b[::-1], Other())
+FINE = (b, b.T, b[1], b[1:3], b[:, 1].copy(), np.intp(b[:, 1].ptr), b[:, :0])
+"""
+
+
+def test_strided_arrays_give_one_warning_for_each_layout():
+    run_python(
+        STRIDED
+        + """
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    for a in FINE:
+        scale(a, 1, block=(1, 1, 1))
+    assert not caught, caught[0].message
+for a in STRIDED:
+    scale = module.get_function("scale")     # without a cached call, which would not look at strides
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for grid in ((1, 1), (2, 1), (1, 1)):
+            scale(a, np.int32(0), block=(1, 1, 1), grid=grid)
+    (only,) = caught
+    for part in ("parameter #0", "'float *a'", "not contiguous", "strides (", "ascontiguousarray", "strict"):
+        assert part in str(only.message), only.message
+"""
+    )
+
+
+def test_strided_arrays_can_be_refused():
+    """Also after a call that is cached."""
+    run_python(
+        STRIDED
+        + """
+for a in FINE:
+    scale(a, 1, block=(1, 1, 1))
+for a in STRIDED:
+    scale(b, 1, block=(1, 1, 1))
+    try:
+        scale(a, 1, block=(1, 1, 1))
+    except TypeError as error:
+        assert "not contiguous" in str(error), error
+    else:
+        raise AssertionError(a)
+""",
+        RTCG_ARGUMENT_TYPES="strict",
+    )
+
+
 def test_the_check_of_types_can_be_switched_off():
     program = """
 import numpy as np, pycuda.autoinit, pycuda.gpuarray as g
 from pycuda.compiler import SourceModule
 f = SourceModule("__global__ void f(float *a, int n) {}").get_function("f")
 f(g.zeros(4, np.float64), np.float32(1), block=(1, 1, 1))
+f(g.zeros(4, np.float32)[::2], np.int32(1), block=(1, 1, 1))
 print("launched")
 """
     import os
 
     env = {**os.environ, "RTCG_ARGUMENT_TYPES": "0", "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=env, cwd=ROOT)
-    assert "launched" in done.stdout, done.stderr
+    assert "launched" in done.stdout and not done.stderr, done.stderr
 
 
 def test_arrays_that_reinterpret(module):
@@ -692,3 +752,13 @@ def test_dimensions_out_of_range_are_named():
     function = SourceModule("__global__ void k() {}").get_function("k")
     with pytest.raises(TypeError, match=r"grid.*\(-1, 1\).*integers from 0 to 4294967295"):
         function(block=(1, 1, 1), grid=(-1, 1))
+
+
+def test_unknown_keywords_and_device_arrays_in_handlers_have_hints(module):
+    kernel, a = module.get_function("copy_words"), gpuarray.zeros(4, np.uint32)
+    with pytest.raises(ValueError, match="extra keyword arguments: blocks; did you mean block by blocks?"):
+        kernel(a, a, blocks=(4, 1, 1))
+    with pytest.raises(ValueError, match="extra keyword arguments: n; arguments of the kernel are positional"):
+        kernel(a, a, block=(4, 1, 1), n=3)
+    with pytest.raises(TypeError, match="GPUArray, which is in device memory; .* without In, Out or InOut"):
+        kernel(cuda.In(a), a, block=(4, 1, 1))

@@ -239,3 +239,9 @@ def test_an_allocator_gives_the_results():
     host = sample(np.int64, 100)
     result = kernel(gpuarray.to_gpu(host))
     assert pool.active_blocks == 1 and result.get() == host.sum()
+
+
+def test_shapes_that_do_not_broadcast_are_named():
+    dot = ReductionKernel(np.float32, "0", "a + b", "x[i] * y[i]", "const float *x, const float *y")
+    with pytest.raises(ValueError, match=r"do not broadcast together: 'x' \(6,\), 'y' \(3,\)"):
+        dot(gpuarray.zeros(6, np.float32), gpuarray.zeros(3, np.float32))

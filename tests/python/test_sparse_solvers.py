@@ -94,6 +94,7 @@ def test_all_modes_give_the_same_bits(dtype, preconditioned, on_virtual_device):
         )
         assert report.residual < report.threshold
         assert len(report.history) == report.iterations + 1
+        assert f"history=<{len(report.history)} norms>" in repr(report) and "\n" not in repr(report)
         found[mode] = x.get(), report
         assert x.dtype == dtype and (report.waits_in_loop, report.waits_at_end) == (0, 1 + report.restarts)
     first, report = found["stream"]

@@ -305,5 +305,21 @@ start()
 print(error_of(lambda: SourceModule("__global__ void f() {}")))
 """
     said = run(library, code, RTCG_NVRTC="none", STUB_VERSION=version)
-    assert f'`pip install "rtcg-gpu[cuda{major}]"` installs it' in said
+    wheel = "nvidia-cuda-nvrtc" if major == 13 else "nvidia-cuda-nvrtc-cu12"
+    assert f"`pip install {wheel}` installs it" in said
     assert f"for the NVIDIA driver here, which has CUDA {major}" in said
+
+
+@pytest.mark.parametrize("checks, notices", [("race", 1), ("1", 1), ("", 0), ("0", 0)])
+def test_checks_on_a_gpu_are_announced_to_be_off(library, checks, notices):
+    code = """
+import warnings
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    start()
+    cuda.Device(0).make_context()
+print([str(warning.message) for warning in caught])
+"""
+    said = run(library, code, RTCG_CHECK=checks)
+    assert said.count("kernels run unchecked on device 0") == notices, said
+    assert said.count("RTCG_LIBCUDA=none RTCG_VIRTUAL_DEVICES=1 selects the virtual GPU") == notices, said

@@ -73,6 +73,18 @@ def errors() -> str:
     context: cuda.Context | None = cuda.Context.get_current()
     return str(context) + pycuda.autoinit.device.name()
 """
+GENERATED = """
+import numpy as np
+
+import rtcg.numpy as rnp
+from rtcg.elementwise import ElementwiseKernel
+
+softplus = ElementwiseKernel("T x", "T y", "y = log(1 + exp(x))")
+print(softplus(rnp.to_gpu(np.ones(4, np.float32))).get())
+scale = ElementwiseKernel("float *x, float a", "x[i] *= a")
+scale(rnp.ones(4, "f4"), 2, range=range(2), stream=None)
+print(round(rnp.ones(4).mean(), 1))
+"""
 
 WRONG = {
     "import pycuda.driver as cuda\ncuda.mem_alloc('many')\n": "arg-type",
@@ -96,7 +108,7 @@ def mypy(tmp_path, *programs):
 
 
 def test_a_typed_program_is_accepted(tmp_path):
-    result = mypy(tmp_path, PROGRAM)
+    result = mypy(tmp_path, PROGRAM, GENERATED)
     assert result.returncode == 0, result.stdout + result.stderr
 
 

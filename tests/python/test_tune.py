@@ -274,6 +274,8 @@ def test_wrong_calls_are_refused(context):
             call()
     with pytest.raises(ValueError, match="verify gives 2 arrays; the kernel writes 1"):
         kernel.tune(out, image, 150, 70, verify=(1, 2), progress=False)
+    with pytest.raises(TypeError, match="verify returned {'out': 1}; expected the array for 'out'"):
+        kernel.tune(out, image, 150, 70, verify=lambda *arguments: {"out": 1}, progress=False)
     with pytest.raises(ValueError, match="expected one of 1, 2, 4"):
         smooth_kernel(default={"rows": 3})
 
@@ -514,7 +516,7 @@ def test_what_the_command_line_shows(context, tmp_path):
     run = lambda *arguments: subprocess.run(  # noqa: E731
         [sys.executable, "-m", "rtcg", "tune", *arguments], capture_output=True, text=True
     )
-    assert "smooth (" in run("show").stdout and "4 results, 0 failures" in run("show", "smooth").stdout
+    assert "smooth (" in run("show").stdout and "4 measurements, 0 failures" in run("show", "smooth").stdout
     file = tmp_path / "exported.json"
     assert run("export", str(file)).stdout == f"4 results written to {file}\n"
     other = str(tmp_path / "other")
@@ -626,3 +628,10 @@ def test_an_end_that_cannot_be_is_refused(until):
 def test_a_budget_of_nothing_is_refused(budget):
     with pytest.raises(ValueError, match="expected such as"):
         tune.search(tune.Space(x=[1, 2]), lambda x: x, budget=budget, progress=False)
+
+
+def test_progress_into_a_file_is_plain_lines(capsys):
+    tune.search(tune.Space(x=range(9)), lambda x: x, budget="9 evaluations", progress=True)
+    told = capsys.readouterr().err
+    assert told.startswith("9 tried, 0 failed, best ") and told.endswith("\n")
+    assert "\r" not in told and "\x1b" not in told

@@ -67,6 +67,13 @@ def test_calls_that_do_not_fit(call, error, text):
         call(product, rnp.ones(4, np.float32))
 
 
+@pytest.mark.parametrize("operation", ["z[i] = x", "z = x [0] * y", "z = (x)\n * y[i] /* x[i] */"])
+def test_an_index_of_an_element_is_an_error_that_says_what_to_write(operation):
+    with pytest.raises(ValueError, match="the operation indexes '[xyz]', .* write '[xyz]' without an index"):
+        ElementwiseKernel("T x, T y", "T z", operation)
+    ElementwiseKernel("raw T x, T y", "T z", "z = x[i] + y; // y[i]")
+
+
 def test_reductions():
     norm = ReductionKernel("T x", "T y", "x * x", "a + b", "y = sqrt(a)", "0", "l2norm")
     x = np.arange(12, dtype=np.float32).reshape(3, 4)

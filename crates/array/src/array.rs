@@ -37,6 +37,10 @@ impl fmt::Debug for GpuArray {
 }
 
 /// What it is made of.
+/// An operation cannot read memory of several contexts.
+pub(crate) const OPERANDS_IN_DIFFERENT_CONTEXTS: &str =
+    "operands live in different contexts (a.to_device(device) of Python copies an array to another device)";
+
 impl GpuArray {
     /// Makes an array with undefined contents.
     ///
@@ -218,7 +222,7 @@ impl GpuArray {
         if Arc::ptr_eq(&self.ctx, &other.ctx) {
             return Ok(());
         }
-        Err(ArrayError::value_error("operands live in different contexts"))
+        Err(ArrayError::value_error(OPERANDS_IN_DIFFERENT_CONTEXTS))
     }
 }
 

@@ -6,7 +6,7 @@ mod methods;
 
 pub(crate) use launch::compute_into;
 
-use crate::array::{Arg, GpuArray, OperandSource};
+use crate::array::{Arg, GpuArray, OPERANDS_IN_DIFFERENT_CONTEXTS, OperandSource};
 use crate::call_cache::{CachedCall, CallKey, is_cacheable};
 use crate::error::{ArrayError, Result};
 use crate::fuse;
@@ -99,7 +99,7 @@ fn apply_uncached(
     if fuse::is_active() {
         for array in operands.iter().filter_map(OperandSource::as_array) {
             if !Arc::ptr_eq(array.context(), ctx) {
-                return Err(ArrayError::value_error("operands live in different contexts"));
+                return Err(ArrayError::value_error(OPERANDS_IN_DIFFERENT_CONTEXTS));
             }
         }
         if let Some(deferred) = fuse::defer_operation(ctx, op, types, &operands, options.out, layout.clone())? {

@@ -12,7 +12,7 @@ use crate::includes::{self, FileDependency, FileStamp, SearchPath};
 use crate::options::{self, TranslatedOptions};
 use crate::request::{Artifact, BinaryKind, CompileRequest};
 use crate::{header_shims, implicit_includes, layout_attributes, lto, nvcc, nvrtc, prebuilt};
-use rtcg_cuda_sys::{NvJitLinkTable, NvrtcTable, pip_extra_for_cuda_version, quoted_source, trace};
+use rtcg_cuda_sys::{NvJitLinkTable, NvrtcTable, quoted_source, trace, wheel_suffix_for_cuda_version};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -542,23 +542,25 @@ fn hints_for_log(log: &str) -> String {
     if let Some((_, rest)) = log.split_once(" open source file \"")
         && let Some((header, _)) = rest.split_once('"')
     {
-        let wheel = match header {
-            h if h.starts_with("curand") => "nvidia-curand and nvidia-cuda-cccl",
-            h if h.starts_with("cuda/") || h.starts_with("cub/") || h.starts_with("thrust/") => "nvidia-cuda-cccl",
-            h if h.starts_with("crt/") => "nvidia-cuda-crt",
-            h if h.starts_with("cu") || h.starts_with("cooperative") || h == "mma.h" => "nvidia-cuda-runtime",
-            _ => "",
+        let wheels: &[&str] = match header {
+            h if h.starts_with("curand") => &["nvidia-curand", "nvidia-cuda-cccl"],
+            h if h.starts_with("cuda/") || h.starts_with("cub/") || h.starts_with("thrust/") => &["nvidia-cuda-cccl"],
+            h if h.starts_with("crt/") && nvrtc_major() < 13 => &["nvidia-cuda-nvcc"],
+            h if h.starts_with("crt/") => &["nvidia-cuda-crt"],
+            h if h.starts_with("cu") || h.starts_with("cooperative") || h == "mma.h" => &["nvidia-cuda-runtime"],
+            _ => &[],
         };
-        match wheel {
-            "" if is_cpp_library_header(header) => hints.push_str(&format!(
+        match wheels {
+            [] if is_cpp_library_header(header) => hints.push_str(&format!(
                 "; {header} belongs to the C++ library of the host, which NVRTC does not have: leave it out, or use \
                  <cuda/std/{header}> where there is one (nvidia-cuda-cccl)"
             )),
-            "" => hints.push_str(&format!("; {header} was not found: name its directory in include_dirs")),
-            wheel => hints.push_str(&format!(
-                "; {header} is not installed: pip install \"rtcg-gpu[{}]\", which has {wheel}",
-                pip_extra_for_cuda_version(nvrtc_major())
-            )),
+            [] => hints.push_str(&format!("; {header} was not found: name its directory in include_dirs")),
+            wheels => {
+                let suffix = wheel_suffix_for_cuda_version(nvrtc_major());
+                let wheels: Vec<_> = wheels.iter().map(|wheel| format!("{wheel}{suffix}")).collect();
+                hints.push_str(&format!("; {header} is not installed: pip install {}", wheels.join(" ")));
+            }
         }
     }
     if log.contains("extern \"C\" linkage") || log.contains("may not have \"C\" linkage") {

@@ -63,16 +63,32 @@ fn shorten_line(line: &str, column: usize) -> Cow<'_, str> {
     Cow::Owned(format!("{before}{part}{after} (characters {} to {} of {length})", from + 1, from + MAX_WIDTH))
 }
 
-/// A log as it is shown: each diagnostic once, and no more than can be read.
+/// A log as it is shown: each diagnostic once, errors without the warnings that follow from them, and no more than can be
+/// read.
 pub(crate) fn readable_log(log: &str) -> String {
     shorten_log(&without_repetitions(log)).trim_end().to_owned()
+}
+
+/// Whether a line of a block is the head of an error, `kernel.cu(2): error: ...` or `... error #177-D: ...`.
+fn is_error(block: &str) -> bool {
+    block.lines().any(|line| line.contains(": error: ") || line.contains(": error #"))
+}
+
+/// Whether a block is a warning, or the compiler's advice on how to suppress warnings.
+fn is_warning(block: &str) -> bool {
+    let head = block.trim_start().lines().next().unwrap_or_default();
+    (head.contains(": warning: ") || head.contains(": warning #") || head.starts_with("Remark: The warnings can be"))
+        && !is_error(block)
 }
 
 /// The diagnostics of a log, which blank lines separate, without those that it has had, and without the compiler's count
 /// of them: a snippet that stands in the source twice is reported twice.
 fn without_repetitions(log: &str) -> String {
     let mut seen = HashSet::new();
-    let diagnostics = log.split("\n\n").filter(|block| !block.trim().is_empty() && !is_count(block));
+    // A variable is unused because the line that uses it is wrong, for instance.
+    let has_errors = is_error(log);
+    let is_left_out = |block: &str| block.trim().is_empty() || is_count(block) || (has_errors && is_warning(block));
+    let diagnostics = log.split("\n\n").filter(|block| !is_left_out(block));
     diagnostics.filter(|block| seen.insert(block.trim_end())).collect::<Vec<_>>().join("\n\n")
 }
 
@@ -128,6 +144,18 @@ fn caret_column(line: &str) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn errors_are_shown_without_warnings() {
+        let error = "kernel.cu(4): error: expected a \";\"\n   a[0]=2; }\n   ^";
+        let warning =
+            "kernel.cu(2): warning #177-D: variable \"t\" was declared but never referenced\n  int t;\n      ^";
+        let remark = "Remark: The warnings can be suppressed with \"-diag-suppress <warning-number>\"";
+        assert_eq!(readable_log(&format!("{error}\n\n{warning}\n\n{remark}\n\n{warning}\n\n")), error);
+        assert_eq!(readable_log(&format!("{warning}\n\n{remark}\n\n{warning}\n")), format!("{warning}\n\n{remark}"));
+        let strict = warning.replace("warning", "error");
+        assert_eq!(readable_log(&format!("{strict}\n\n")), strict);
+    }
 
     #[test]
     fn excerpt_shows_mentioned_and_adjacent_lines() {

@@ -28,5 +28,5 @@ pub use installations::{add_search_root, find_nvcc, header_directories};
 pub use load::LoadError;
 pub use nvjitlink::NvJitLinkTable;
 pub use nvml::NvmlTable;
-pub use nvrtc::{NvrtcTable, nvrtcProgram, nvrtcResult, pip_extra_for_cuda_version};
+pub use nvrtc::{NvrtcTable, nvrtcProgram, nvrtcResult, wheel_suffix_for_cuda_version};
 pub use types::*;

@@ -164,17 +164,18 @@ fn missing_nvrtc_hint() -> String {
     let driver = DriverTable::real_driver().ok().and_then(DriverTable::driver_version).map(|version| version / 1000);
     let why = driver.map_or_else(String::new, |major| format!(", for the NVIDIA driver here, which has CUDA {major}"));
     let major = driver.unwrap_or(13);
-    let (extra, wheel) =
-        (pip_extra_for_cuda_version(major), if major < 13 { "nvidia-cuda-nvrtc-cu12" } else { "nvidia-cuda-nvrtc" });
+    let suffix = wheel_suffix_for_cuda_version(major);
     format!(
-        "`pip install \"rtcg-gpu[{extra}]\"` installs it with CUDA's headers{why}; `pip install {wheel}` the compiler \
-         alone, in a virtual environment that is active. A CUDA toolkit has it too; RTCG_NVRTC names the library file"
+        "`pip install nvidia-cuda-nvrtc{suffix}` installs it{why}, in the virtual environment that is active; so does \
+         `python3 -m venv .venv && .venv/bin/pip install nvidia-cuda-nvrtc{suffix}`, for programs in this folder or \
+         below it. CUDA's headers are in nvidia-cuda-runtime{suffix}. A CUDA toolkit has both; RTCG_NVRTC names the \
+         library file"
     )
 }
 
-/// The extra of the Python distribution `rtcg-gpu` that contains the compiler and headers for a major CUDA version.
-pub fn pip_extra_for_cuda_version(cuda_major: u32) -> &'static str {
-    if cuda_major < 13 { "cuda12" } else { "cuda13" }
+/// What ends the names of NVIDIA's wheels for a major CUDA version.
+pub fn wheel_suffix_for_cuda_version(cuda_major: u32) -> &'static str {
+    if cuda_major < 13 { "-cu12" } else { "" }
 }
 
 fn find_nvrtc() -> Result<NvrtcTable, LoadError> {

@@ -2,9 +2,9 @@
 //! the feature `vgpu`; without it there is no table, and there are no such details.
 
 #[cfg(feature = "vgpu")]
-pub(crate) use rtcg_vgpu::memory_limit_notice;
-#[cfg(feature = "vgpu")]
 pub use rtcg_vgpu::{check, finish_or_cancel_work, schedule, set_interrupt_check};
+#[cfg(feature = "vgpu")]
+pub(crate) use rtcg_vgpu::{memory_limit_notice, validate_settings};
 
 use rtcg_cuda_sys::DriverTable;
 
@@ -31,6 +31,12 @@ pub(crate) fn is_memory_checked(table: &DriverTable) -> bool {
 #[cfg(feature = "vgpu")]
 pub(crate) fn is_checked(table: &DriverTable) -> bool {
     is_virtual_table(table) && check::enabled_checks() != check::CheckSet::NO_CHECKS
+}
+
+/// Whether checks were asked for, which only the virtual GPU has.
+#[cfg(feature = "vgpu")]
+pub(crate) fn are_checks_requested() -> bool {
+    check::requested_checks() != check::CheckSet::NO_CHECKS
 }
 
 /// The reason of the calling thread's last failed call itself, when it went to the virtual GPU.
@@ -60,6 +66,14 @@ mod absent {
         None
     }
 
+    pub(crate) fn validate_settings() -> Result<(), String> {
+        Ok(())
+    }
+
+    pub(crate) fn are_checks_requested() -> bool {
+        false
+    }
+
     pub(crate) fn memory_limit_notice() -> Option<String> {
         None
     }
@@ -84,4 +98,7 @@ mod absent {
 #[cfg(not(feature = "vgpu"))]
 pub use absent::virtual_gpu_table;
 #[cfg(not(feature = "vgpu"))]
-pub(crate) use absent::{fault_report, is_checked, is_memory_checked, last_call_error_detail, memory_limit_notice};
+pub(crate) use absent::{
+    are_checks_requested, fault_report, is_checked, is_memory_checked, last_call_error_detail, memory_limit_notice,
+    validate_settings,
+};

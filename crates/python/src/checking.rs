@@ -1,8 +1,10 @@
 //! Checks and schedules of the virtual GPU, for `rtcg.checking`.
 
+use crate::errors::OrRaise;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
+use rtcg::driver::Context;
 use rtcg::driver::check::{self, CheckSet, Finding};
 use rtcg::driver::schedule::{self, Schedule};
 
@@ -11,17 +13,29 @@ use rtcg::driver::schedule::{self, Schedule};
 fn enable_checks(checks: &str) -> PyResult<()> {
     let wanted = CheckSet::parse(checks).ok_or_else(|| {
         PyValueError::new_err(format!(
-            "checks is {checks:?}; expected 1, all, or a list of memory, init, race, sync, leak, fatal"
+            "checks is {checks:?}; expected 1, all, none, or a list of memory, init, race, sync, leak, fatal"
         ))
     })?;
     check::configure_checks(wanted).map_err(|e| PyRuntimeError::new_err(e.to_string()))
 }
 
-/// The findings so far, as dictionaries.
+/// The findings so far, as dictionaries, when the current context's work is done if it is checked. An error of a kernel
+/// stays for the next call of the program that waits; it is among the findings, too.
 #[pyfunction]
 fn list_check_findings(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
+    let is_checked = |context: Context| context.device().is_checked();
+    let mut waited = Ok(());
+    // A wait would invalidate a capture.
+    if Context::current_or_foreign().is_some_and(is_checked) && !rtcg::driver::is_any_capturing() {
+        waited = py.detach(Context::synchronize);
+    }
     let list = PyList::empty(py);
-    for finding in check::findings() {
+    let findings = check::findings();
+    if findings.is_empty() {
+        // An error that is no finding, such as one of compilation; the wait has taken it from the context.
+        waited.or_raise()?;
+    }
+    for finding in findings {
         list.append(finding_to_dict(py, &finding)?)?;
     }
     Ok(list)

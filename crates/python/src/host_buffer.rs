@@ -146,6 +146,12 @@ fn no_buffer_error(object: &Bound<'_, PyAny>, name: &str, error: &PyErr) -> PyEr
         return PyValueError::new_err(format!("{name} lends no memory ({error})"));
     }
     let kind = object.get_type().name().map_or_else(|_| "?".to_string(), |name| name.to_string());
+    if object.hasattr("__cuda_array_interface__").unwrap_or(false) {
+        return PyTypeError::new_err(format!(
+            "{name} is a {kind}, which is in device memory; expected an array in host memory (a kernel takes a device \
+             array as it is, without In, Out or InOut)"
+        ));
+    }
     PyTypeError::new_err(format!("{name} is a {kind}; expected an array or another contiguous buffer ({error})"))
 }
 

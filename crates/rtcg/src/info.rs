@@ -89,6 +89,13 @@ fn join_lines(message: &str) -> String {
     message.lines().map(str::trim).collect::<Vec<_>>().join("; ").replace(":; ", ": ")
 }
 
+/// Why a library is missing, with a line for each place that was tried.
+fn write_load_error(text: &mut String, name: &str, message: &str) {
+    for (place, line) in message.lines().enumerate() {
+        write_item(text, if place == 0 { name } else { "" }, line);
+    }
+}
+
 fn version_text(number: Option<u32>) -> String {
     number.map_or("of unknown version".to_owned(), |v| format!("CUDA {}.{}", v / 1000, v % 1000 / 10))
 }
@@ -110,7 +117,7 @@ fn write_drivers(text: &mut String) {
             );
             write_item(text, "real", &value);
         }
-        Err(error) => write_item(text, "real", &join_lines(&error.to_string())),
+        Err(error) => write_load_error(text, "real", &error.to_string()),
     }
     let value = match rtcg_driver::virtual_table() {
         Some(table) => format!("built in, {}, {}", version_text(table.driver_version()), function_count_text(table)),
@@ -157,7 +164,7 @@ fn write_compilers(text: &mut String) {
             let archs: Vec<_> = table.supported_archs().iter().map(u32::to_string).collect();
             write_item(text, "", &format!("compiles for {}", archs.join(" ")));
         }
-        Err(error) => write_item(text, "NVRTC", &join_lines(&error.to_string())),
+        Err(error) => write_load_error(text, "NVRTC", &error.to_string()),
     }
     match NvJitLinkTable::load() {
         Ok(table) => {
@@ -220,7 +227,7 @@ fn write_settings(text: &mut String, unset_too: bool) {
         write_item(text, &name, &value);
     }
     if n_unset > 0 {
-        let _ = writeln!(text, "  {n_unset} more settings are not set; --all lists them");
+        let _ = writeln!(text, "  {n_unset} settings are not set; --all lists them");
     }
 }
 

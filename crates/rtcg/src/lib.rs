@@ -86,7 +86,8 @@ pub use rtcg_driver as driver;
 pub use runtime::{CudaRuntime, DeviceBuffer, current_stream, has_allocator, run_in_stream, with_allocator};
 
 pub use signatures::{
-    argument_types_are_strict, attach_module_source, ctype_number_type, element_number_type, kernel_parameters,
+    argument_types_are_checked, argument_types_are_strict, attach_module_source, ctype_number_type,
+    element_number_type, kernel_parameters,
 };
 pub use typed_arrays::{ArrayFactory, GpuArray, GpuArrayDyn, einsum};
 

@@ -10,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 
 /// Whether arguments of kernels are checked by type. `RTCG_ARGUMENT_TYPES=0` in the environment checks sizes only,
 /// for programs that pass arrays of one type where another is declared; it is read once.
-pub(crate) fn argument_types_are_checked() -> bool {
+pub fn argument_types_are_checked() -> bool {
     static ARE_ARGUMENT_TYPES_CHECKED: OnceLock<bool> = OnceLock::new();
     *ARE_ARGUMENT_TYPES_CHECKED.get_or_init(|| std::env::var_os("RTCG_ARGUMENT_TYPES").is_none_or(|value| value != "0"))
 }

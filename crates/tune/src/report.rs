@@ -191,6 +191,28 @@ impl Report {
         self.finalists.iter().filter_map(|finalist| change(&finalist.clocks_mhz)).max_by(f64::total_cmp)
     }
 
+    /// The trial that was fastest in the search, if it is not the best of the comparison.
+    fn fastest_in_search(&self) -> Option<(&TrialReport, f64)> {
+        let (number, _, score) = *self.best_so_far().last()?;
+        (Some(number - 1) != self.best).then(|| (&self.trials[number - 1], score))
+    }
+
+    /// Why the best of the progress line is not the best of the report.
+    fn write_faster_in_search(&self, f: &mut fmt::Formatter<'_>, best_score: f64) -> fmt::Result {
+        let Some((trial, score)) = self.fastest_in_search().filter(|(_, score)| *score < best_score) else {
+            return Ok(());
+        };
+        if self.unconfirmed.is_some_and(|(place, _)| std::ptr::eq(&self.trials[place], trial)) {
+            return Ok(());
+        }
+        writeln!(
+            f,
+            "  the search measured {} once for {}, which was not faster when the finalists were compared in turn",
+            self.objective.format(score),
+            trial.config
+        )
+    }
+
     /// The device's limit divided by the best time: 1 means that the limit is reached.
     pub fn fraction_of_limit(&self) -> Option<f64> {
         if !self.objective.is_time() {
@@ -213,15 +235,19 @@ impl fmt::Display for Report {
         match self.best_trial() {
             Some(trial) => {
                 let score = if let Outcome::Score(score) = trial.outcome { score } else { f64::NAN };
-                writeln!(f, "best of {tried} tried ({} valid): {}", self.space_len, trial.config)?;
+                writeln!(f, "best of {tried} configurations tried, of {}: {}", self.space_len, trial.config)?;
                 write!(f, "  {}", self.objective.format(score))?;
-                if let Some(speedup) = self.speedup {
-                    let Interval { value, low, high } = speedup;
-                    write!(f, ", {value:.3} times as fast as the default (95 % interval {low:.3} to {high:.3})")?;
+                match self.speedup {
+                    _ if self.best == self.default => write!(f, ", the default")?,
+                    Some(Interval { value, low, high }) => {
+                        write!(f, ", {value:.3} times as fast as the default (95 % interval {low:.3} to {high:.3})")?;
+                    }
+                    None => {}
                 }
                 writeln!(f)?;
+                self.write_faster_in_search(f, score)?;
             }
-            None => writeln!(f, "none of {tried} tried configurations works ({} valid)", self.space_len)?,
+            None => writeln!(f, "none of {tried} configurations tried works, of {}", self.space_len)?,
         }
         if let Some((place, ratio)) = self.unconfirmed {
             let rounds = self.finalists.first().map_or(0, |finalist| finalist.samples.len());

@@ -87,6 +87,11 @@ pub fn random_choice(n: usize) -> usize {
         as usize
 }
 
+/// The schedule that the environment variable `RTCG_SCHEDULE` asks for; an error if it cannot be read.
+pub fn schedule_from_environment() -> Result<Option<Schedule>, String> {
+    crate::env::read_setting("RTCG_SCHEDULE", "normal, deterministic or chaos:SEED", Schedule::parse)
+}
+
 /// The schedule of launches.
 pub fn current_schedule() -> Schedule {
     if IS_NORMAL_SCHEDULE.load(Ordering::Acquire) {
@@ -95,8 +100,8 @@ pub fn current_schedule() -> Schedule {
     if let Some(s) = *CURRENT_SCHEDULE.read().unwrap_or_else(PoisonError::into_inner) {
         return s;
     }
-    let expected = "normal, deterministic or chaos:SEED";
-    let from_environment = crate::env::env_setting("RTCG_SCHEDULE", expected, Schedule::parse).unwrap_or_default();
+    // The driver's initialisation has reported a text that cannot be read.
+    let from_environment = schedule_from_environment().ok().flatten().unwrap_or_default();
     let mut current = CURRENT_SCHEDULE.write().unwrap_or_else(PoisonError::into_inner);
     let schedule = *current.get_or_insert(from_environment);
     IS_NORMAL_SCHEDULE.store(schedule == Schedule::Normal, Ordering::Release);

@@ -54,6 +54,10 @@ pub trait SourceMap: Send + Sync {
     fn opencl_record(&self, _kernel: &str) -> Option<u32> {
         None
     }
+    /// A hash of the module's text, which tells programs apart whose files and kernels have equal names.
+    fn text_hash(&self) -> u64 {
+        0
+    }
 }
 
 /// A kernel that can run.

@@ -21,6 +21,7 @@ use crate::stream::{STREAMS, Stream, chaos_schedule};
 use rtcg_cuda_sys::trace;
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
 use rtcg_vgpu_abi::schedule;
+use rtcg_vgpu_exec::check::checks_from_environment;
 use rtcg_vgpu_exec::host_ranges;
 
 static IS_INITIALISED: AtomicBool = AtomicBool::new(false);
@@ -29,6 +30,11 @@ static IS_FORKED: AtomicBool = AtomicBool::new(false);
 /// `cuInit`
 pub(crate) fn init_driver() -> Res {
     ensure(!IS_FORKED.load(Ordering::Relaxed), ResultCode::NOT_INITIALIZED)?;
+    validate_settings().map_err(|text| {
+        // A C program sees the code only.
+        eprintln!("rtcg: {text}");
+        ResultCode::INVALID_VALUE.with_detail(text)
+    })?;
     ensure(!device::virtual_devices().is_empty(), ResultCode::NO_DEVICE)?;
     static FORK_HANDLER: OnceLock<()> = OnceLock::new();
     FORK_HANDLER.get_or_init(|| {
@@ -44,6 +50,14 @@ pub(crate) fn init_driver() -> Res {
     context::set_resource_release(free_context_resources);
     schedule::set_operation_finisher(chaos_schedule::run_all_pending_operations);
     IS_INITIALISED.store(true, Ordering::Release);
+    Ok(())
+}
+
+/// Fails if a setting that decides what a program finds out about its kernels cannot be read: a program that runs on
+/// without it would seem to have passed the checks.
+pub fn validate_settings() -> Result<(), String> {
+    checks_from_environment()?;
+    schedule::schedule_from_environment()?;
     Ok(())
 }
 

@@ -19,6 +19,7 @@ mod stream;
 
 pub use api::driver_table::{last_fault_report, resolve_function, resolve_symbol, virtual_driver_table};
 pub use device::memory_limit_notice;
+pub use driver::validate_settings;
 pub use error::last_error_detail;
 pub use rtcg_vgpu_abi::schedule;
 pub use rtcg_vgpu_exec::{check, set_interrupt_check};

@@ -13,6 +13,12 @@ def _require_node(name, value):
         raise TypeError(f"{name} is {shown(value)}, expected a node; Line and Statement make nodes of text")
 
 
+def _reject_list(name, value):
+    """Raise TypeError for a list, whose `repr` would be printed into the source."""
+    if isinstance(value, (list, tuple)):
+        raise TypeError(f"{name} is a {type(value).__name__}, expected a node; Block([...]) makes one node of several")
+
+
 class If(Generable):
     """``if (condition) then_ else else_``."""
 
@@ -34,6 +40,7 @@ class Loop(Generable):
     _kind = "loop"
 
     def __init__(self, body):
+        _reject_list("body", body)
         self.body = body
 
     def intro_line(self):
@@ -278,6 +285,7 @@ class FunctionBody(Generable):
     mapper_method = "map_function_body"
 
     def __init__(self, fdecl, body):
+        _reject_list("body", body)
         self.fdecl = fdecl
         self.body = body
 

@@ -474,7 +474,7 @@ def asarray(a, dtype=None, order=None, *, copy=None, device=None):
     `ValueError` for another `device`.
     """
     if device is not None:
-        return _asarray_on(_as_device(device), a, dtype, copy)
+        return _asarray_on(_devices.as_device("device", device), a, dtype, copy)
     if not isinstance(a, GPUArray) and dtype is not None and not hasattr(a, "__cuda_array_interface__"):
         a = np.asarray(a, dtype)
     result = _to_device(a)
@@ -485,12 +485,6 @@ def asarray(a, dtype=None, order=None, *, copy=None, device=None):
             raise ValueError(f"asarray: {result.dtype} cannot become {np.dtype(dtype)} without a copy")
         return result.astype(dtype)
     return result.copy() if copy and result is a else result
-
-
-def _as_device(device):
-    if not isinstance(device, _native.Device):
-        raise ValueError(f"device is {_shown(device)}; expected a rtcg.driver.Device")
-    return device
 
 
 def _asarray_on(device, a, dtype, copy):
@@ -542,7 +536,7 @@ def from_dlpack(x, /, *, device=None, copy=None):
             raise ValueError("from_dlpack: host memory cannot become a device array without a copy")
         return asarray(np.from_dlpack(x), device=device)
     if device is not None:
-        return _asarray_on(_as_device(device), from_dlpack(x), None, copy)
+        return _asarray_on(_devices.as_device("device", device), from_dlpack(x), None, copy)
     with _devices.current_on(_native.Device(ordinal)) if kind == _DLPACK_CUDA else contextlib.nullcontext():
         try:
             capsule = x.__dlpack__(stream=1, max_version=(1, 0))
@@ -992,7 +986,7 @@ def astype(x, dtype, /, *, copy=True, device=None):
     they become integers, and values out of range are undefined. `device`, a `rtcg.driver.Device`, says where the result
     is.
     """
-    return (x if device is None else x.to_device(_as_device(device))).astype(dtype, copy=copy)
+    return (x if device is None else x.to_device(_devices.as_device("device", device))).astype(dtype, copy=copy)
 
 
 def copyto(dst, src, casting="same_kind", where=True):

@@ -102,6 +102,8 @@ def add_ufunc_methods():
             if (of_numpy.nin, of_numpy.nout, of_numpy.signature) == (2, 1, None):
                 for method in ("reduce", "accumulate", "outer"):
                     setattr(function, method, _ufunc_method(name, method))
+                for method in ("at", "reduceat"):
+                    setattr(function, method, _missing_ufunc_method(name, method))
 
 
 _METHOD_DOCSTRINGS = {
@@ -120,6 +122,17 @@ def _ufunc_method(name, method):
 
     of_ufunc.__name__, of_ufunc.__qualname__ = method, f"{name}.{method}"
     of_ufunc.__doc__ = f"{_METHOD_DOCSTRINGS[method]}\n\nParameters are those of `numpy.{name}.{method}`.\n"
+    return of_ufunc
+
+
+def _missing_ufunc_method(name, method):
+    def of_ufunc(*operands, **keywords):
+        raise NotImplementedError(
+            f"rtcg.numpy has no {name}.{method}; to compute it on the host use numpy.{name}.{method} with a.get()"
+        )
+
+    of_ufunc.__name__, of_ufunc.__qualname__ = method, f"{name}.{method}"
+    of_ufunc.__doc__ = f"Raises NotImplementedError: only `numpy.{name}.{method}` has it, for arrays on the host.\n"
     return of_ufunc
 
 

@@ -2,7 +2,7 @@
 
 import functools
 import inspect
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -46,6 +46,14 @@ class SolverReport:
     #: Norms of residuals by the recurrence, from the one at the beginning on; those of the first 2**20 iterations. With
     #: `refine`, norms in double precision, one for each pass.
     history: "np.ndarray | None"
+
+    def __repr__(self):
+        values = ((field.name, getattr(self, field.name)) for field in fields(self))
+        shown_values = (
+            f"{name}={value!r}" if name != "history" or value is None else f"history=<{len(value)} norms>"
+            for name, value in values
+        )
+        return f"{type(self).__name__}({', '.join(shown_values)})"
 
 
 def _floating(*dtypes):

@@ -94,7 +94,8 @@ def _show(store, kernel, shows_all):
         groups.setdefault((row["kernel"], row["hash"], row["device"], row["problem"]), []).append(row)
     for (name, digest, device, problem), rows in groups.items():
         failed = sum(row["failure"] is not None for row in rows)
-        print(f"{name} ({digest[:8]}) on {device}, {problem or 'any problem'}: {len(rows)} results, {failed} failures")
+        counts = f"{len(rows)} measurements, {failed} failures"
+        print(f"{name} ({digest[:8]}) on {device}, {problem or 'any problem'}: {counts}")
         scored = sorted((row for row in rows if row["score"] is not None), key=lambda row: row["score"])
         chosen = [row for row in rows if row["chosen"]][-1:]
         for row in scored if shows_all else chosen or scored[:1]:

@@ -566,6 +566,13 @@ class Kernel(_native.TunedCall):
             host = [contents_of(argument) for argument in arguments]
             expected = verify(*host)
             expected = [host[place] for place in sorted(written)] if expected is None else expected
+            if isinstance(expected, dict):
+                names = [self._parameter_names[place] for place in sorted(written)]
+                raise TypeError(
+                    f"verify returned {shown(expected)}; expected the array for {shown(names[0])}"
+                    if len(names) == 1
+                    else f"verify returned {shown(expected)}; expected a tuple of arrays for {', '.join(names)}"
+                )
             expected = list(expected) if isinstance(expected, (tuple, list)) else [expected]
         if len(expected) != len(written):
             raise ValueError(f"verify gives {len(expected)} arrays; the kernel writes {len(written)}")

@@ -170,8 +170,11 @@ def run_search(
         trial["observed"] = dict.fromkeys(sensors) | trial["observed"] | observed.get(trial["row"], {})
     report = Report(found, objective)
     interrupt = found["interrupt"]
-    if interrupt is not None and (report.best is None or not isinstance(interrupt, KeyboardInterrupt)):
+    if interrupt is not None and not isinstance(interrupt, KeyboardInterrupt):
         raise interrupt
+    if interrupt is not None and report.best is None:
+        # Where the search was interrupted is of no interest.
+        raise interrupt.with_traceback(None) from None
     if stored is not None and report.best_trial is not None and interrupt is None and report.unconfirmed is None:
         stored.append(report.best_trial, True)
     if stored is not None:
@@ -265,6 +268,19 @@ class _TerminalLine:
         self._stream.flush()
 
 
+class _PlainLines(_TerminalLine):
+    """A line every few seconds, for files and pipes."""
+
+    _INTERVAL = 5.0
+
+    def _write(self):
+        self._stream.write(f"{self.text()}\n")
+        self._stream.flush()
+
+    def close(self):
+        self._write()
+
+
 class _NotebookLine(_TerminalLine):
     """A notebook output that is replaced repeatedly."""
 
@@ -290,9 +306,10 @@ def _make_progress(progress, seconds, evaluations, count, objective):
     kernel = sys.modules.get("IPython") and sys.modules["IPython"].get_ipython()
     if kernel is not None and type(kernel).__name__ == "ZMQInteractiveShell":
         return _NotebookLine(goal, objective)
-    if progress or sys.stderr is not None and sys.stderr.isatty():
+    is_terminal = sys.stderr is not None and sys.stderr.isatty()
+    if is_terminal:
         return _TerminalLine(sys.stderr, goal, objective)
-    return _Silent()
+    return _PlainLines(sys.stderr, goal, objective) if progress and sys.stderr is not None else _Silent()
 
 
 class StoredProblem:

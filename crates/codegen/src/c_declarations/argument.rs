@@ -130,7 +130,7 @@ pub fn parse_argument(text: &str, registry: &TypeRegistry) -> Result<Argument, A
 fn unknown_type(name: &str) -> String {
     let c_name = name.strip_prefix("np.").or(name.strip_prefix("numpy.")).unwrap_or(name);
     match DType::from_name(c_name) {
-        Some(dtype) => format!("unknown type '{name}', which is called '{}' in C", dtype.c_type()),
+        Some(dtype) => format!("unknown type '{name}' (in C it is '{}')", dtype.c_type()),
         None => format!("unknown type '{name}'"),
     }
 }
@@ -174,8 +174,8 @@ mod tests {
     fn invalid_declarations_are_reported() {
         for (text, reason) in [
             ("foo *x", "unknown type 'foo' in the declaration 'foo *x'"),
-            ("float32 *x", "unknown type 'float32', which is called 'float' in C"),
-            ("np.int64 n", "unknown type 'np.int64', which is called 'long long' in C"),
+            ("float32 *x", "unknown type 'float32' (in C it is 'float') in the declaration 'float32 *x'"),
+            ("np.int64 n", "unknown type 'np.int64' (in C it is 'long long')"),
             ("float", "a type or a name is missing"),
             ("float *", "a name is missing"),
             ("float **x", "pointers to pointers"),

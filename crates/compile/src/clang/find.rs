@@ -23,7 +23,7 @@ pub struct Clang {
 const LEAST_VERSION: u32 = 14;
 
 /// How to get one.
-const REMEDY: &str = "install one with: pip install \"ziglang>=0.15,<0.16\"";
+const REMEDY: &str = "install one with: pip install \"ziglang>=0.13,<0.18,!=0.16.*\"";
 
 /// Names on PATH, newest first.
 const NAMES_ON_PATH: &[&str] = &[
@@ -150,7 +150,7 @@ mod tests {
         let expected = [
             format!("; {old_path}: it is clang 13.0.1-6, and 14 or newer is needed; "),
             format!("{}: it is clang 17.0.6 without the back end for nvptx64; ", without.display()),
-            "it is no clang; install one with: pip install \"ziglang>=0.15,<0.16\"".to_owned(),
+            "it is no clang; install one with: pip install \"ziglang>=0.13,<0.18,!=0.16.*\"".to_owned(),
         ];
         for part in expected {
             assert!(error.message.contains(&part), "{}\n{part}", error.message);

@@ -7,7 +7,7 @@ use super::Device;
 use crate::error::{Error, Result, is_kernel_fault};
 use crate::{process_state, virtual_gpu};
 use rtcg_cuda_sys::{CUresult, DriverTable};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, Once, OnceLock};
 
 /// The drivers in use and their devices.
 #[derive(Debug)]
@@ -114,6 +114,8 @@ fn requested_virtual_device_count() -> Result<Option<usize>> {
 
 fn find_drivers(flags: u32) -> Result<LoadedDrivers> {
     let requested = requested_virtual_device_count()?;
+    virtual_gpu::validate_settings()
+        .map_err(|detail| Error::new("cuInit", CUresult::CUDA_ERROR_INVALID_VALUE, detail))?;
     let mut drivers = LoadedDrivers { tables: Vec::new(), devices: Vec::new() };
     let why_not_real = match DriverTable::real_driver() {
         Err(error) => Some(error.to_string()),
@@ -187,9 +189,23 @@ fn show_virtual_gpu_notice(reason: &str) {
     let first_line = reason.lines().next().unwrap_or_default().trim_end_matches("; tried:");
     let text = format!(
         "no NVIDIA GPU is usable here ({first_line}); using the virtual GPU, which runs kernels on this machine's \
-         processor cores. RTCG_VIRTUAL_DEVICES=1 asks for it by name and silences this notice."
+         processor cores. RTCG_VIRTUAL_DEVICES=1 asks for it and silences this notice."
     );
     show_notice(&text);
+}
+
+/// Tells the user, once, that a context on a GPU runs no checks although some were asked for.
+pub(crate) fn show_notice_if_unchecked(device: Device) {
+    static SHOWN: Once = Once::new();
+    if !device.is_virtual() && virtual_gpu::are_checks_requested() {
+        SHOWN.call_once(|| {
+            show_notice(&format!(
+                "checks (RTCG_CHECK) run on the virtual GPU only; kernels run unchecked on {}. RTCG_LIBCUDA=none \
+                 RTCG_VIRTUAL_DEVICES=1 selects the virtual GPU.",
+                device.describe()
+            ));
+        });
+    }
 }
 
 /// Shows the user a notice that is not an error; see [`set_notice_hook`].

@@ -87,6 +87,7 @@ impl std::hash::Hash for Context {
 impl Context {
     fn from_parts(device: Device, handle: CUcontext, kind: ContextKind) -> Self {
         set_launch_describer(describe_current_launches);
+        loaded_drivers::show_notice_if_unchecked(device);
         let table = device.driver_table();
         let (alive, lifetime) = (AtomicBool::new(true), RwLock::new(()));
         let (staging, queue) = (StagingBuffers::default(), LaunchQueue::default());

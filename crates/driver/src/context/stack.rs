@@ -123,7 +123,8 @@ impl Context {
             return Ok(ctx);
         }
         Self::foreign_or_default_context()?.ok_or_else(|| {
-            let detail = "no currently active context? Each thread needs one: make it, or push one that exists";
+            let detail = "no currently active context? Each thread needs one: make it, or push one that exists \
+                          (`with context:` in Python)";
             Error::new("explicit_context_dependent", CUresult::CUDA_ERROR_INVALID_CONTEXT, detail)
         })
     }

@@ -14,6 +14,7 @@ use pyo3::ffi::PyTypeObject;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyBytes, PyComplex, PyComplexMethods, PyDict, PyFloat, PyInt, PyString, PyTuple, PyType};
+use rtcg::array::{Layout, PythonTuple};
 use rtcg::driver::signature::{GivenArgument, NumberType, ParamKind};
 use rtcg::driver::{ArgPacker, ConversionError, Function, PackedArgs, WeakScalar};
 use std::collections::BTreeSet;
@@ -271,6 +272,9 @@ impl<'p, 'f, 'py> PyArgumentPacker<'p, 'f, 'py> {
             array
                 .check_memory()
                 .map_err(|error| with_parameter_name(self.function, index, arg, array_error(py, error)))?;
+            if array.layout().order(array.itemsize()).is_none() {
+                report_strided_array(self.function, index, arg, array.shape(), array.strides())?;
+            }
             return self.put_pointer(
                 index,
                 arg,
@@ -300,7 +304,7 @@ impl<'p, 'f, 'py> PyArgumentPacker<'p, 'f, 'py> {
             let given = number.map_or(GivenArgument::Bytes, GivenArgument::Value);
             return self.put_argument(index, arg, &bytes, bytes.len().clamp(1, 8), given);
         }
-        match self.extract_device_pointer(arg) {
+        match self.extract_device_pointer(index, arg) {
             Err(error) if error.is_instance_of::<LogicError>(py) => {
                 Err(with_parameter_name(self.function, index, arg, error))
             }
@@ -381,9 +385,15 @@ impl<'p, 'f, 'py> PyArgumentPacker<'p, 'f, 'py> {
     }
 
     /// The device address of an array of any library, or of a holder of a pointer.
-    fn extract_device_pointer(&mut self, arg: &Bound<'py, PyAny>) -> PyResult<Option<(u64, Option<NumberType>)>> {
+    fn extract_device_pointer(
+        &mut self,
+        index: usize,
+        arg: &Bound<'py, PyAny>,
+    ) -> PyResult<Option<(u64, Option<NumberType>)>> {
         if let Ok(interface) = arg.getattr("__cuda_array_interface__") {
-            return cuda_array_interface_pointer(&unmasked_interface(interface)?).map(Some);
+            let interface = unmasked_interface(interface)?;
+            self.check_interface_strides(index, arg, &interface)?;
+            return cuda_array_interface_pointer(&interface).map(Some);
         }
         if let Ok(memory) = arg.getattr("gpudata") {
             let address = if memory.is_none() { 0 } else { memory.extract::<DevicePtr>()?.0 };
@@ -397,6 +407,28 @@ impl<'p, 'f, 'py> PyArgumentPacker<'p, 'f, 'py> {
             return Ok(Some((address, None)));
         }
         if arg.hasattr("get_pointer")? { arg.extract::<DevicePtr>().map(|ptr| Some((ptr.0, None))) } else { Ok(None) }
+    }
+
+    /// Reports an array of another library that is contiguous in no order.
+    fn check_interface_strides(
+        &self,
+        index: usize,
+        arg: &Bound<'py, PyAny>,
+        interface: &Bound<'py, PyDict>,
+    ) -> PyResult<()> {
+        let Some(strides) = interface.get_item("strides")?.filter(|strides| !strides.is_none()) else { return Ok(()) };
+        let item = |name| interface.get_item(name).ok().flatten();
+        let shape = item("shape").and_then(|shape| shape.extract::<Vec<usize>>().ok());
+        let typestr = item("typestr").and_then(|text| text.extract::<String>().ok()).unwrap_or_default();
+        let itemsize = typestr.get(2..).and_then(|digits| digits.parse::<usize>().ok());
+        let (Some(shape), Ok(strides), Some(itemsize)) = (shape, strides.extract::<Vec<isize>>(), itemsize) else {
+            return Ok(());
+        };
+        let layout = Layout { shape: shape.as_slice().into(), strides: strides.as_slice().into(), offset: 0 };
+        if shape.len() != strides.len() || layout.order(itemsize).is_some() {
+            return Ok(());
+        }
+        report_strided_array(self.function, index, arg, &shape, &strides)
     }
 }
 
@@ -512,7 +544,6 @@ fn argument_error(
 /// Warns, once for each kernel, parameter and type, that the bytes of an argument are taken as those of another type.
 #[cold]
 fn warn_type_mismatch(function: &Function, index: usize, arg: &Bound<'_, PyAny>) -> PyResult<()> {
-    static WARNED_TYPES: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     let declared =
         function.param_declaration(index).map_or_else(String::new, |declared| format!(" declares '{declared}'"));
     let array = arg.getattr("array").ok();
@@ -522,10 +553,44 @@ fn warn_type_mismatch(function: &Function, index: usize, arg: &Bound<'_, PyAny>)
         "parameter #{index} (0-based): kernel '{name}'{declared}, got {given}; its bytes are taken as they are \
          (RTCG_ARGUMENT_TYPES=strict makes this an error)"
     );
-    if !WARNED_TYPES.lock().unwrap_or_else(PoisonError::into_inner).insert(text.clone()) {
+    warn_once(arg.py(), text)
+}
+
+/// Warns, once for each kernel, parameter and layout, that the kernel gets the address of an array but not its strides.
+#[cold]
+fn report_strided_array(
+    function: &Function,
+    index: usize,
+    arg: &Bound<'_, PyAny>,
+    shape: &[usize],
+    strides: &[isize],
+) -> PyResult<()> {
+    if !rtcg::argument_types_are_checked() {
         return Ok(());
     }
-    PyErr::warn(arg.py(), &arg.py().get_type::<PyUserWarning>(), &std::ffi::CString::new(text)?, 1)
+    let declared =
+        function.param_declaration(index).map_or_else(String::new, |declared| format!(" declares '{declared}'"));
+    let text = format!(
+        "parameter #{index} (0-based): kernel '{}'{declared}, got {} that is not contiguous: shape {}, strides {} \
+         (bytes). A kernel gets the address only, not the strides; pass a contiguous copy (rtcg.numpy.ascontiguousarray), or the address \
+         (numpy.intp(array.ptr)) if the kernel computes with the strides",
+        function.name(),
+        describe_type(arg),
+        PythonTuple(shape),
+        PythonTuple(strides),
+    );
+    if rtcg::argument_types_are_strict() {
+        return Err(PyTypeError::new_err(text));
+    }
+    warn_once(arg.py(), format!("{text} (RTCG_ARGUMENT_TYPES=strict makes this an error)"))
+}
+
+fn warn_once(py: Python<'_>, text: String) -> PyResult<()> {
+    static WARNED_TEXTS: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    if !WARNED_TEXTS.lock().unwrap_or_else(PoisonError::into_inner).insert(text.clone()) {
+        return Ok(());
+    }
+    PyErr::warn(py, &py.get_type::<PyUserWarning>(), &std::ffi::CString::new(text)?, 1)
 }
 
 /// The type of an argument for a message: its dtype if it has one.

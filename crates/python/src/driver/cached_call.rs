@@ -528,7 +528,10 @@ fn direct_call_source(arg: &Bound<'_, PyAny>, declared: Option<ParamKind>) -> Op
     if let Some(source) = device_memory_source(arg) {
         return Some(source);
     }
-    if let Ok(array) = arg.cast_exact::<PyGpuArray>() {
+    // A cached call does not look at strides. `strict` promises to, for every call.
+    if !rtcg::argument_types_are_strict()
+        && let Ok(array) = arg.cast_exact::<PyGpuArray>()
+    {
         return Some(ArgumentSource::Array(rtcg::element_number_type(array.get().current_state().array.dtype())));
     }
     if let Some(scalar) = numpy_scalar(arg) {

@@ -28,6 +28,15 @@ impl LaunchGeometry {
     const EMPTY_GEOMETRY: Self = Self { grid: [1; 3], block: [0; 3], shared: 0, options: None };
 }
 
+/// What was probably meant by keywords that a launch does not have.
+fn unknown_keyword_hint(names: &[String]) -> String {
+    let meant = names.iter().find_map(|name| {
+        let known = ["block", "grid", "stream", "shared"].into_iter().find(|known| name.starts_with(known))?;
+        Some(format!("did you mean {known} by {name}?"))
+    });
+    meant.unwrap_or_else(|| "arguments of the kernel are positional".to_owned())
+}
+
 /// The keywords of a direct call.
 pub(crate) struct CallOptions<'py> {
     pub(crate) geometry: LaunchGeometry,
@@ -61,7 +70,8 @@ impl<'py> CallOptions<'py> {
             Ok(())
         })?;
         if !unknown.is_empty() {
-            return Err(PyValueError::new_err(format!("extra keyword arguments: {}", unknown.join(", "))));
+            let hint = unknown_keyword_hint(&unknown);
+            return Err(PyValueError::new_err(format!("extra keyword arguments: {}; {hint}", unknown.join(", "))));
         }
         if !has_block {
             return Err(PyValueError::new_err(format!(

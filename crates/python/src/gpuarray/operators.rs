@@ -189,7 +189,9 @@ pub(super) fn ufunc<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let op = Op::from_name(name).ok_or_else(|| {
         let why = "to compute it on the host pass a.get()";
-        PyTypeError::new_err(format!("rtcg.numpy has no implementation of numpy.{name}; {why}"))
+        let is_of_numpy = py.import("numpy").and_then(|numpy| numpy.hasattr(name)).unwrap_or(true);
+        let module = if is_of_numpy { "numpy." } else { "the ufunc " };
+        PyTypeError::new_err(format!("rtcg.numpy has no implementation of {module}{name}; {why}"))
     })?;
     let like = args.iter().find_map(|arg| arg.cast::<PyGpuArray>().ok());
     let ctx = match like {

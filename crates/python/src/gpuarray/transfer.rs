@@ -237,6 +237,15 @@ impl PyGpuArray {
         py.get_type::<pyo3::types::PyComplex>().call1((single_element(slf)?,))
     }
 
+    /// The rounded element of an array without axes, such as a sum, as a number.
+    #[pyo3(signature = (ndigits = None))]
+    fn __round__<'py>(slf: &Bound<'py, Self>, ndigits: Option<Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
+        if slf.get().current_state().array.ndim() != 0 {
+            return Err(PyTypeError::new_err("round() takes an array without axes; a.round() rounds each element"));
+        }
+        slf.get().item_object(slf.py())?.call_method1("__round__", (ndigits,))
+    }
+
     fn __index__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let dtype = slf.get().current_state().array.dtype();
         if dtype == DType::Bool || !dtype.is_integral() || slf.get().current_state().array.ndim() != 0 {

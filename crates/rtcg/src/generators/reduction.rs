@@ -207,8 +207,9 @@ impl ReductionKernel {
             return Ok(self.array_arguments(args).next().map_or_else(Vec::new, |(view, ..)| view.shape.to_vec()));
         }
         broadcast_shape(elementwise()).ok_or_else(|| {
-            let shapes: Vec<_> = elementwise().map(|shape| format!("{shape:?}")).collect();
-            GeneratorError::value_error(format!("arrays of shapes {} do not broadcast together", shapes.join(", ")))
+            let read = self.array_arguments(args).filter(|(_, u, _)| *u == ElementUse::Read);
+            let shapes: Vec<_> = read.map(|(view, _, name)| format!("'{name}' {}", PythonTuple(view.shape))).collect();
+            GeneratorError::value_error(format!("the shapes do not broadcast together: {}", shapes.join(", ")))
         })
     }
 

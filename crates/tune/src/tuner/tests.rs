@@ -110,6 +110,10 @@ fn failures_are_named_and_never_chosen() {
 fn the_default_wins_where_nothing_is_surely_better() {
     let report = run(&TunerOptions::default(), 14);
     assert_eq!(report.best_trial().unwrap().config.to_string(), "x=20");
+    let text = report.to_string();
+    assert!(text.starts_with("best of 34 configurations tried, of 34: x=20\n"), "{text}");
+    assert!(text.lines().nth(1).unwrap().ends_with(", the default"), "{text}");
+    assert!(!text.contains("times as fast as the default"), "{text}");
 }
 
 #[test]

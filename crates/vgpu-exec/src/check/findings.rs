@@ -75,6 +75,8 @@ pub struct Finding {
     pub kind: FindingKind,
     /// The kernel's name as in the PTX; empty for leaks.
     pub kernel: String,
+    /// A hash of the text of the kernel's module; 0 for leaks.
+    pub module_hash: u64,
     /// `%ctaid` of the first case.
     pub block: [u32; 3],
     /// `%tid` of the first case.
@@ -118,10 +120,11 @@ impl Place {
     }
 }
 
-/// What makes two findings the same: kind, kernel, both places in either order, and the words of those without a kernel. A
-/// loop that the compiler unrolls has one finding, as its line has.
+/// What makes two findings the same: kind, module and kernel, both places in either order, and the words of those without a
+/// kernel. A loop that the compiler unrolls has one finding, as its line has. Sources that a program generates often
+/// have equal file and kernel names, so that only the module's text tells them apart.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct FindingKey(FindingKind, String, Vec<Place>, String);
+struct FindingKey(FindingKind, u64, String, Vec<Place>, String);
 
 impl FindingKey {
     fn new(finding: &Finding) -> FindingKey {
@@ -129,7 +132,7 @@ impl FindingKey {
         places.extend(finding.other.as_ref().map(|other| Place::new(other.source.as_ref(), other.ptx_line)));
         places.sort();
         let detail = if finding.kernel.is_empty() { finding.message.clone() } else { String::new() };
-        FindingKey(finding.kind, finding.kernel.clone(), places, detail)
+        FindingKey(finding.kind, finding.module_hash, finding.kernel.clone(), places, detail)
     }
 }
 
@@ -150,7 +153,7 @@ fn finding_log() -> MutexGuard<'static, Option<FindingLog>> {
     FINDING_LOG.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// All findings so far, in the order they were made.
+/// All findings so far, in the order they were made. Does not wait: kernels that still run may add some.
 pub fn findings() -> Vec<Finding> {
     finding_log().as_ref().map(|l| l.list.clone()).unwrap_or_default()
 }
@@ -238,7 +241,7 @@ fn times(count: u64) -> String {
 }
 
 /// Keeps a fault among the findings.
-pub(crate) fn record_fault_finding(checks: CheckSet, fault: &Fault) {
+pub(crate) fn record_fault_finding(checks: CheckSet, fault: &Fault, module_hash: impl FnOnce() -> u64) {
     if checks == CheckSet::NO_CHECKS
         || matches!(fault.kind, FaultKind::Cancelled | FaultKind::OutOfMemory | FaultKind::Compile)
     {
@@ -257,6 +260,7 @@ pub(crate) fn record_fault_finding(checks: CheckSet, fault: &Fault) {
     record_finding(Finding {
         kind,
         kernel: fault.kernel.clone(),
+        module_hash: module_hash(),
         block: fault.block,
         thread: fault.thread,
         address: fault.access.map_or(0, |a| a.address),
@@ -280,6 +284,7 @@ mod tests {
         Finding {
             kind: if other.is_some() { FindingKind::Race } else { FindingKind::Uninitialised },
             kernel: "k".to_owned(),
+            module_hash: 1,
             block: [0; 3],
             thread: [0; 3],
             address: 0,
@@ -307,6 +312,8 @@ mod tests {
         assert_eq!(key(10, Some(3), Some(5)), key(20, Some(5), Some(3)));
         assert_ne!(key(10, Some(3), Some(5)), key(10, Some(3), Some(6)));
         assert_ne!(key(10, Some(3), None), key(10, Some(4), None));
+        let other_module = Finding { module_hash: 2, ..finding(10, Some(3), None) };
+        assert_ne!(key(10, Some(3), None), FindingKey::new(&other_module));
         // Without line information the PTX decides.
         assert_ne!(key(10, None, None), key(20, None, None));
     }

@@ -1,8 +1,8 @@
 //! Checked mode: finds and reports errors of kernels that do not fault.
 //!
 //! Establishes: [`enabled_checks`] never changes once device memory exists, because the state of every
-//! byte must be tracked from its allocation on. Findings are stored once per place in the program,
-//! printed when the launch ends, and can be read with [`findings`].
+//! byte must be tracked from its allocation on. Findings are stored once per place in the program
+//! (and module), printed when the launch ends, and can be read with [`findings`].
 
 mod findings;
 pub(crate) mod race;
@@ -116,10 +116,21 @@ pub fn configure_checks(checks: CheckSet) -> Result<(), ConfiguredTooLate> {
 
 /// The checks of this process. From the first call on they are fixed.
 pub fn enabled_checks() -> CheckSet {
-    *ENABLED_CHECKS.get_or_init(|| {
-        let expected = "1, all, or a list of memory, init, race, sync, leak, fatal";
-        rtcg_vgpu_abi::env::env_setting("RTCG_CHECK", expected, CheckSet::parse).unwrap_or(CheckSet::NO_CHECKS)
-    })
+    // The driver's initialisation has reported a text that cannot be read.
+    *ENABLED_CHECKS.get_or_init(|| checks_from_environment().ok().flatten().unwrap_or(CheckSet::NO_CHECKS))
+}
+
+/// The checks that were asked for so far, by [`configure_checks`] or the environment. Unlike [`enabled_checks`] it does
+/// not fix them.
+pub fn requested_checks() -> CheckSet {
+    let from_environment = || checks_from_environment().ok().flatten();
+    ENABLED_CHECKS.get().copied().or_else(from_environment).unwrap_or(CheckSet::NO_CHECKS)
+}
+
+/// The checks that the environment variable `RTCG_CHECK` asks for; an error if it cannot be read.
+pub fn checks_from_environment() -> Result<Option<CheckSet>, String> {
+    let expected = "1, all, none, or a list of memory, init, race, sync, leak, fatal";
+    rtcg_vgpu_abi::env::read_setting("RTCG_CHECK", expected, CheckSet::parse)
 }
 
 #[cfg(test)]

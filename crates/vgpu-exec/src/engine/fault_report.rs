@@ -254,6 +254,7 @@ pub(crate) fn build_lane_finding(
     Finding {
         kind,
         kernel: f.kernel,
+        module_hash: job.program.sites.text_hash(),
         block: f.block,
         thread: f.thread,
         address,

@@ -211,7 +211,7 @@ impl<'a> GridJob<'a> {
         // What goes wrong after a launch was stopped for another reason is of no interest: its
         // memory may be gone already.
         if self.stop.load(Ordering::Acquire) == stop_reason::FAILED {
-            check::record_fault_finding(check::enabled_checks(), &fault);
+            check::record_fault_finding(check::enabled_checks(), &fault, || self.program.sites.text_hash());
             self.fault.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(fault);
         }
     }

@@ -8,6 +8,7 @@ fn host_finding(kind: FindingKind, address: u64, size: u64, message: String) -> 
     Finding {
         kind,
         kernel: String::new(),
+        module_hash: 0,
         block: [0; 3],
         thread: [0; 3],
         address,

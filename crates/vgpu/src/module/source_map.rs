@@ -5,7 +5,8 @@ use rtcg_ptx::ast::{Module, SourceLine, Span};
 use rtcg_ptx::opencl_launch::record_of;
 use rtcg_vgpu_exec::{InstructionLocation, SourceMap};
 use rtcg_vgpu_jit::{CompiledKernel, InstructionSite};
-use std::sync::Arc;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::{Arc, OnceLock};
 
 /// The longest line of the source that a report shows.
 const MAX_SOURCE_TEXT: usize = 120;
@@ -15,11 +16,12 @@ const MAX_INSTRUCTION_TEXT: usize = 200;
 pub(super) struct KernelSourceMap {
     module: Arc<Module>,
     compiled: CompiledKernel,
+    text_hash: OnceLock<u64>,
 }
 
 impl KernelSourceMap {
     pub(super) fn new(module: Arc<Module>, compiled: CompiledKernel) -> KernelSourceMap {
-        KernelSourceMap { module, compiled }
+        KernelSourceMap { module, compiled, text_hash: OnceLock::new() }
     }
 
     fn describe_site(&self, site: InstructionSite) -> InstructionLocation {
@@ -65,6 +67,13 @@ impl SourceMap for KernelSourceMap {
     fn opencl_record(&self, kernel: &str) -> Option<u32> {
         let function = self.module.functions.iter().find(|function| function.entry && &*function.name == kernel)?;
         record_of(function).map(|record| record.offset)
+    }
+    fn text_hash(&self) -> u64 {
+        *self.text_hash.get_or_init(|| {
+            let mut hasher = DefaultHasher::new();
+            self.module.source.hash(&mut hasher);
+            hasher.finish()
+        })
     }
 }
 

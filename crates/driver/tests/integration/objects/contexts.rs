@@ -10,7 +10,7 @@ fn the_context_stack_belongs_to_the_thread() {
     assert!(Context::current().is_none());
     let error = mem_alloc(16).unwrap_err();
     let expected = "explicit_context_dependent failed: invalid device context - no currently active context? Each thread \
-                    needs one: make it, or push one that exists";
+                    needs one: make it, or push one that exists (`with context:` in Python)";
     assert_eq!(error.to_string(), expected);
     assert_eq!(error.kind, ErrorKind::Logic);
     assert!(Context::pop().unwrap_err().to_string().contains("cannot pop non-current context"));
