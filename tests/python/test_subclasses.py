@@ -408,7 +408,7 @@ ADDED = {
         "NumPy's operators": "__matmul__ __rmatmul__ __imatmul__ __floordiv__ __rfloordiv__ __ifloordiv__ __mod__ "
         "__rmod__ __imod__ __divmod__ __rdivmod__ __and__ __rand__ __iand__ __or__ __ror__ __ior__ __xor__ __rxor__ "
         "__ixor__ __lshift__ __rlshift__ __ilshift__ __rshift__ __rrshift__ __irshift__ __invert__",
-        "NumPy's conversions of one element": "__int__ __float__ __complex__ __index__ __format__",
+        "NumPy's conversions of one element": "__int__ __round__ __float__ __complex__ __index__ __format__",
         "NumPy's protocols": "__array__ __array_function__ __array_ufunc__ __array_namespace__ __dlpack__ "
         "__dlpack_device__",
         "copy and pickle, which upstream registers elsewhere": "__copy__ __deepcopy__ __reduce__",
