@@ -49,6 +49,12 @@ def pytest_configure(config):
         os.environ["RTCG_TEST_ALL"] = "1"
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_call(item):
+    """Programs that a test starts print the notice of the virtual GPU, though this process has printed its own."""
+    os.environ.pop("_RTCG_NOTICE_SHOWN", None)
+
+
 def pytest_collection_modifyitems(config, items):
     """Leaves the sample's items, which are the same for the same text."""
     if commit := config.getoption("--sample"):
