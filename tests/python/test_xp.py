@@ -36,7 +36,7 @@ def test_types_constants_and_modules_are_numpys():
     [
         ("polyfit", "use numpy.polyfit with a.get()"),
         ("vectorize", "ElementwiseKernel"),
-        ("fromregex", "is of the host: use numpy.fromregex"),
+        ("fromregex", "works on the host only: use numpy.fromregex"),
         ("no_such_name", "^module 'rtcg.numpy' has no attribute 'no_such_name'$"),
     ],
 )

@@ -25,7 +25,7 @@ HOST_NAMES = frozenset({
 _MODULES = {"fft": "rtcg.fft", "linalg": "rtcg.linalg", "random": "rtcg.random"}
 
 #: Of names that nothing more is known of.
-OF_THE_HOST = "is of the host: use numpy.{name} with a.get()"
+OF_THE_HOST = "works on the host only: use numpy.{name} with a.get()"
 _POLYNOMIALS = "has no counterpart here: use numpy.{name} with a.get(); `polyval`, `vander` and `linalg.lstsq` are here"
 #: What to use instead of a name of NumPy's. `{name}` is the name.
 INSTEAD = {
@@ -47,7 +47,7 @@ INSTEAD = {
     ),
     **dict.fromkeys(
         ["broadcast", "flatiter", "ndenumerate", "nditer", "nested_iters"],
-        "goes through elements one by one, each of which would wait for the device: use numpy.{name} with a.get()",
+        "goes through the elements one by one, and would wait for the device at each: use numpy.{name} with a.get()",
     ),
     **dict.fromkeys(
         ["frompyfunc", "vectorize"],
@@ -57,9 +57,10 @@ INSTEAD = {
     "frexp": "has no counterpart here: use `log2` and `ldexp`, or numpy.frexp with a.get()",
     "i0": "has no counterpart here: use rtcg.elementwise.ElementwiseKernel with cyl_bessel_i0f",
     "ma": "has no counterpart here: use `where` and the functions that take `where=`, or those for NaN",
-    "memmap": "is of the host: slices of a memmap are copied by `asarray`",
+    "memmap": "exists on the host only: `asarray` copies a memmap, or a slice of one, to the device",
     "row_stack": "is `vstack`",
-    "ufunc": "has no counterpart here: functions of rtcg.numpy are functions with the methods of ufuncs",
+    "ufunc": "has no counterpart here: rtcg.numpy's ufuncs are plain Python functions that have the methods `reduce`, "
+             "`accumulate` and `outer`",
 }  # fmt: skip
 
 
