@@ -241,11 +241,7 @@ f(g.zeros(4, np.float64), np.float32(1), block=(1, 1, 1))
 f(g.zeros(4, np.float32)[::2], np.int32(1), block=(1, 1, 1))
 print("launched")
 """
-    import os
-
-    env = {**os.environ, "RTCG_ARGUMENT_TYPES": "0", "PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=env, cwd=ROOT)
-    assert "launched" in done.stdout and not done.stderr, done.stderr
+    assert run_python(program, RTCG_ARGUMENT_TYPES=0).stdout == "launched\n"
 
 
 def test_arrays_that_reinterpret(module):
