@@ -5,7 +5,7 @@
 mod setup;
 
 use rtcg_opencl_sys::*;
-use setup::{Setup, set, set_up};
+use setup::{Setup, binary_of, set, set_up};
 use std::ffi::CString;
 use std::ptr::{null, null_mut};
 
@@ -91,13 +91,7 @@ fn reads_constants_of_the_program_and_of_arguments() {
         assert_eq!(setup.read::<i32>(to, 4), expected);
     }
     // CUDA's constant memory is a space of its own, in which buffers are not.
-    let mut size = 0usize;
-    let pointer = (&raw mut size).cast();
-    assert_eq!(cl!(clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, 8, pointer, null_mut())), CL_SUCCESS);
-    let mut binary = vec![0u8; size];
-    let mut pointer = binary.as_mut_ptr();
-    let pointer = (&raw mut pointer).cast();
-    assert_eq!(cl!(clGetProgramInfo(program, CL_PROGRAM_BINARIES, 8, pointer, null_mut())), CL_SUCCESS);
+    let binary = binary_of(program);
     let ptx = String::from_utf8_lossy(&binary);
     assert!(ptx.contains("ld.global.nc") && !ptx.contains(".const"), "{ptx}");
     for buffer in [to, given] {

@@ -9,7 +9,7 @@ mod setup;
 mod depth;
 
 use rtcg_opencl_sys::*;
-use setup::{Setup, set, set_up};
+use setup::{Setup, binary_of, set, set_up};
 use std::collections::BTreeMap;
 
 /// A function: its name, its limit in units in the last place, and how arguments of single precision are drawn.
@@ -113,18 +113,7 @@ impl<'s> Program<'s> {
     }
 
     fn ptx(&self) -> String {
-        let mut size = 0usize;
-        let null = std::ptr::null_mut();
-        let place = (&raw mut size).cast();
-        assert_eq!(cl!(clGetProgramInfo(self.program, CL_PROGRAM_BINARY_SIZES, 8, place, null)), CL_SUCCESS);
-        let mut binary = vec![0u8; size];
-        let mut pointer = binary.as_mut_ptr();
-        let place = (&raw mut pointer).cast();
-        assert_eq!(
-            cl!(clGetProgramInfo(self.program, CL_PROGRAM_BINARIES, 8, place, std::ptr::null_mut())),
-            CL_SUCCESS
-        );
-        String::from_utf8_lossy(&binary).into_owned()
+        String::from_utf8_lossy(&binary_of(self.program)).into_owned()
     }
 
     /// Runs a kernel of these buffers, the first of which are results of `count` numbers.

@@ -159,7 +159,7 @@ fn functions_that_ask_are_not_copied_and_get_right_answers() {
     let size = |depth: usize| {
         let (program, code) = setup.build_with(&chain(depth, "get_global_id(0)"), "-cl-std=CL3.0");
         assert_eq!(code, CL_SUCCESS, "{}", setup.build_log(program));
-        binary_inputs::binary_of(program).len()
+        setup::binary_of(program).len()
     };
     let (few, many) = (size(6), size(12));
     assert!(many < 3 * few, "twice the functions: {few} and {many} bytes");

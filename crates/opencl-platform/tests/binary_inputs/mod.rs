@@ -2,7 +2,7 @@
 //! that is said about their kernels can be asked and set.
 #![allow(dead_code, reason = "tests and fuzzers use some")]
 
-use crate::setup::Setup;
+use crate::setup::{Setup, binary_of};
 use rtcg_opencl_sys::*;
 use std::ptr::{null, null_mut};
 
@@ -17,18 +17,6 @@ const SOURCE: &str = "
         a[get_global_id(0)] = c[0] + (int)f.a[1] + read_imagei(g, h, (int2)(0, 0)).x + d[0];
     }
     kernel void none(void) {}";
-
-/// The bytes of a program that was built.
-pub(crate) fn binary_of(program: cl_program) -> Vec<u8> {
-    let mut size = 0usize;
-    let pointer = (&raw mut size).cast();
-    assert_eq!(cl!(clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, 8, pointer, null_mut())), CL_SUCCESS);
-    let mut binary = vec![0u8; size];
-    let mut pointer = binary.as_mut_ptr();
-    let pointer = (&raw mut pointer).cast();
-    assert_eq!(cl!(clGetProgramInfo(program, CL_PROGRAM_BINARIES, 8, pointer, null_mut())), CL_SUCCESS);
-    binary
-}
 
 /// Whether a binary is accepted; one that is must answer all questions. Nothing is launched.
 pub(crate) fn check(setup: &Setup, bytes: &[u8]) -> bool {

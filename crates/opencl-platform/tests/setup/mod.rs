@@ -126,3 +126,15 @@ impl Setup {
 pub(crate) fn set<T>(kernel: cl_kernel, index: cl_uint, value: &T) -> cl_int {
     cl!(clSetKernelArg(kernel, index, size_of::<T>(), (&raw const *value).cast()))
 }
+
+/// The bytes of a program that was built.
+pub(crate) fn binary_of(program: cl_program) -> Vec<u8> {
+    let mut size = 0usize;
+    let pointer = (&raw mut size).cast();
+    assert_eq!(cl!(clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, 8, pointer, null_mut())), CL_SUCCESS);
+    let mut binary = vec![0u8; size];
+    let mut pointer = binary.as_mut_ptr();
+    let pointer = (&raw mut pointer).cast();
+    assert_eq!(cl!(clGetProgramInfo(program, CL_PROGRAM_BINARIES, 8, pointer, null_mut())), CL_SUCCESS);
+    binary
+}

@@ -424,8 +424,8 @@ fn root_parts(cx: &mut OpCtx<'_, '_>, table: Table, x: Value) -> [Value; 2] {
     [mantissa, half]
 }
 
-/// What roots have in common: special numbers, and that negative ones have none.
-fn finish_root(cx: &mut OpCtx<'_, '_>, x: Value, r: Value, of_infinity: u64, of_zero: u64) -> Value {
+/// What roots and logarithms have in common: infinity and zero (with its sign) have a result each, negative numbers none.
+fn finish_positive(cx: &mut OpCtx<'_, '_>, x: Value, r: Value, of_infinity: u64, of_zero: u64) -> Value {
     let layout = Layout::of(cx, x);
     let infinite = icmp_const(cx, IntCC::Equal, x, layout.exponent_mask);
     let at_infinity = const_of_type_like(cx, x, of_infinity);
@@ -453,14 +453,14 @@ fn rsqrt_ftz(cx: &mut OpCtx<'_, '_>, x: Value) -> Value {
     let unit = const_of_type_like(cx, x, layout.last_bit);
     let unit = select_or_zero(cx, exact, unit);
     let r = cx.b.ins().iadd(r, unit);
-    finish_root(cx, x, r, 0, layout.exponent_mask)
+    finish_positive(cx, x, r, 0, layout.exponent_mask)
 }
 
 fn sqrt_ftz(cx: &mut OpCtx<'_, '_>, x: Value) -> Value {
     let [mantissa, half] = root_parts(cx, Table::Sqrt, x);
     let r = cx.b.ins().iadd(mantissa, half);
     let infinity = Layout::of(cx, x).exponent_mask;
-    finish_root(cx, x, r, infinity, 0)
+    finish_positive(cx, x, r, infinity, 0)
 }
 
 /// `ex2.approx.ftz`: 23 bits behind the point, negative numbers as the complement of one, integers exact.
@@ -537,17 +537,7 @@ fn lg2_ftz(cx: &mut OpCtx<'_, '_>, x: Value) -> Value {
     let one = icmp_const(cx, IntCC::Equal, x, 0x3f80_0000);
     let plus_zero = const_of_type_like(cx, x, 0);
     let r = select_lanes(cx, one, plus_zero, r);
-    let infinite = icmp_const(cx, IntCC::Equal, x, 0x7f80_0000);
-    let infinity = const_of_type_like(cx, x, 0x7f80_0000);
-    let r = select_lanes(cx, infinite, infinity, r);
-    let negative = icmp_const(cx, IntCC::SignedLessThan, x, 0);
-    let nan = const_of_type_like(cx, x, layout.nan);
-    let r = select_lanes(cx, negative, nan, r);
-    let field = and_const(cx, x, 0x7f80_0000);
-    let zero = icmp_const(cx, IntCC::Equal, field, 0);
-    let minus_infinity = const_of_type_like(cx, x, 0xff80_0000);
-    let r = select_lanes(cx, zero, minus_infinity, r);
-    keep_nan(cx, layout, x, r)
+    finish_positive(cx, x, r, 0x7f80_0000, 0xff80_0000)
 }
 
 /// `sin.approx` and `cos.approx`: 25 bits behind the point of the turns, which are truncated to single precision.
