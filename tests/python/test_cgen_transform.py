@@ -9,7 +9,7 @@ from rtcg import cgen as c
 from rtcg.cgen import cuda
 from rtcg.cgen.mapper import IdentityMapper
 from rtcg.cgen.transform import double_buffer, split, stage, unroll, vectorise
-from tests.python.subprocesses import run_python
+from tests.python.subprocesses import has_real_device, run_python
 
 # Two warps, so that a barrier too few is a race.
 THREADS = 64
@@ -232,6 +232,7 @@ def test_double_buffer():
             assert (sums(double_buffer(loop, "u4", THREADS, load, use, buffers), n) == expected).all()
 
 
+@pytest.mark.skipif(has_real_device(), reason="a real device has no checked mode")
 def test_there_are_no_races():
     program = f"""
         import pytest

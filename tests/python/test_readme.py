@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.python.subprocesses import QUICK, ROOT, run_python
+from tests.python.subprocesses import QUICK, ROOT, has_real_device, run_python
 
 pytestmark = pytest.mark.usefixtures("context")
 
@@ -22,9 +22,18 @@ def test_the_first_two_programs(tmp_path):
     assert result.stdout.count("[") == 10
 
 
+def marks_of(path):
+    needs_checks = path.name == "checking.md" and has_real_device()
+    return pytest.mark.skipif(needs_checks, reason="a real device has no checked mode")
+
+
 @pytest.mark.parametrize(
     "program",
-    [pytest.param(text, id=f"{path.stem}-{n}") for path in DOCUMENTS for n, text in enumerate(programs(path))],
+    [
+        pytest.param(text, id=f"{path.stem}-{n}", marks=marks_of(path))
+        for path in DOCUMENTS
+        for n, text in enumerate(programs(path))
+    ],
 )
 def test_programs_of_the_documents(program, tmp_path):
     run_python(program, folder=tmp_path, **QUICK)

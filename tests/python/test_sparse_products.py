@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from depth import at_depth, each_kind
 from same_body import values
-from subprocesses import run_python
+from subprocesses import has_real_device, run_python
 
 scipy_sparse = pytest.importorskip("scipy.sparse")
 hypothesis = pytest.importorskip("hypothesis")
@@ -218,6 +218,7 @@ def test_norms(dtype):
     assert float(sparse.linalg.norm(sparse.csr_array(large)).get()) == 300
 
 
+@pytest.mark.skipif(has_real_device(), reason="a real device has no checked mode")
 def test_kernels_have_no_races_and_give_the_same_bits_on_any_schedule():
     run_python(
         """
