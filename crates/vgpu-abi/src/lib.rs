@@ -14,6 +14,7 @@ pub mod fault;
 pub mod handle_table;
 pub mod instrument;
 pub mod mbarrier;
+pub mod model;
 pub mod runtime;
 pub mod schedule;
 pub mod texture_request;

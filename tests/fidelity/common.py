@@ -1,0 +1,260 @@
+"""What the questions share: the driver API by ctypes, PTX that was compiled before, printing of answers."""
+import ctypes, glob, hashlib, os, struct, subprocess, sys, tempfile, zipfile
+from ctypes import byref, c_char_p, c_double, c_float, c_int, c_size_t, c_uint, c_uint64, c_void_p
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.environ.get("GPUEXAM_ROOT", os.getcwd())  # the project's root, where `make libcuda` put its library
+VIRTUAL_PATH = os.path.join(ROOT, "dist/libcuda/libcuda.so.1")
+PACKED = set(zipfile.ZipFile(os.path.join(HERE, "ptx.zip")).namelist())
+sys.stdout.reconfigure(line_buffering=True)
+
+
+def _load():
+    for path in [os.environ.get("GPUEXAM_LIBCUDA"), "libcuda.so.1", VIRTUAL_PATH]:
+        if path:
+            try:
+                return ctypes.CDLL(path)
+            except OSError:
+                pass
+    raise SystemExit("no libcuda")
+
+
+lib = _load()
+VIRTUAL = hasattr(lib, "rtcg_virtual_gpu")
+NAMES = {0: "OK"}
+
+
+def err(code):
+    if code not in NAMES:
+        p = c_char_p()
+        NAMES[code] = p.value.decode().replace("CUDA_ERROR_", "") if lib.cuGetErrorName(code, byref(p)) == 0 else "?"
+    return f"{code}:{NAMES[code]}" if code else "OK"
+
+
+def cu(name, *args):
+    """The result code; plain ints are passed as 64 bits, which the callee may narrow."""
+    try:
+        f = getattr(lib, name)
+    except AttributeError:
+        return -1
+    return f(*[c_uint64(a & (2**64 - 1)) if isinstance(a, int) else a for a in args])
+
+
+def ok(name, *args):
+    r = cu(name, *args)
+    if r:
+        raise RuntimeError(f"{name}: {err(r)}")
+
+
+def say(q, key, value):
+    print(f"{q}|{key}|{value}", flush=True)
+
+
+def init():
+    ok("cuInit", 0)
+    dev, ctx = c_int(), c_void_p()
+    ok("cuDeviceGet", byref(dev), 0)
+    ok("cuDevicePrimaryCtxRetain", byref(ctx), dev)
+    ok("cuCtxSetCurrent", ctx)
+    return ctx
+
+
+def attribute(a):
+    v = c_int()
+    return v.value if not cu("cuDeviceGetAttribute", byref(v), a, 0) else None
+
+
+def _nvrtc():
+    names = [os.path.join(p, "nvidia/cu13/lib/libnvrtc.so.13") for p in sys.path] \
+        + glob.glob(ROOT + "/.venv/lib/python3*/site-packages/nvidia/cu13/lib/libnvrtc.so.13") + ["libnvrtc.so.13"]
+    for n in names:
+        try:
+            for b in glob.glob(os.path.join(os.path.dirname(n), "libnvrtc-builtins.so.13.*")):
+                ctypes.CDLL(b)
+            return ctypes.CDLL(n), os.path.join(os.path.dirname(n), "../include")
+        except OSError:
+            pass
+    raise RuntimeError("no NVRTC and no cached PTX")
+
+
+def compile_cuda(source, arch="compute_80", options=()):
+    """PTX (compute_*) or machine code (sm_*); the same text for both devices, from `ptx.zip` or the folder `ptx`."""
+    key = hashlib.sha1(("\0".join([source, arch, *options])).encode()).hexdigest()[:16]
+    path = os.path.join(HERE, "ptx", key + (".ptx" if arch.startswith("compute") else ".cubin"))
+    if os.path.basename(path) in PACKED:
+        return zipfile.ZipFile(os.path.join(HERE, "ptx.zip")).read(os.path.basename(path))
+    if os.path.exists(path):
+        return open(path, "rb").read()
+    n, include = _nvrtc()
+    opts = [f"--gpu-architecture={arch}", f"--include-path={include}", *options]
+    prog = c_void_p()
+    n.nvrtcCreateProgram(byref(prog), source.encode(), b"exam.cu", 0, None, None)
+    r = n.nvrtcCompileProgram(prog, len(opts), (c_char_p * len(opts))(*[o.encode() for o in opts]))
+    size = c_size_t()
+    if r:
+        n.nvrtcGetProgramLogSize(prog, byref(size))
+        log = ctypes.create_string_buffer(size.value)
+        n.nvrtcGetProgramLog(prog, log)
+        raise RuntimeError("nvrtc: " + " ".join(log.value.decode().split())[:300])
+    kind = "PTX" if arch.startswith("compute") else "CUBIN"
+    getattr(n, f"nvrtcGet{kind}Size")(prog, byref(size))
+    out = ctypes.create_string_buffer(size.value)
+    getattr(n, f"nvrtcGet{kind}")(prog, out)
+    data = out.raw[: size.value]
+    try:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "wb") as f:
+            f.write(data)
+    except OSError:
+        pass
+    return data
+
+
+class LoadError(RuntimeError):
+    pass
+
+
+def load(image, options=()):
+    """A module; `options` are (number, integer) pairs, returned values are in `load.values`."""
+    log = ctypes.create_string_buffer(4096)
+    keys, values = [5, 6], [ctypes.addressof(log), 4096]
+    for k, v in options:
+        keys.append(k), values.append(v)
+    ka, va = (c_int * len(keys))(*keys), (c_uint64 * len(keys))(*values)
+    m = c_void_p()
+    r = cu("cuModuleLoadDataEx", byref(m), c_char_p(image), len(keys), ka, va)
+    load.values = list(va)[2:]
+    if r:
+        raise LoadError(f"load {err(r)} " + " ".join(log.value.decode(errors="replace").split())[:200])
+    return m
+
+
+def function(module, name="k"):
+    f = c_void_p()
+    ok("cuModuleGetFunction", byref(f), module, name.encode())
+    return f
+
+
+def build(source, arch="compute_80", options=(), name="k"):
+    return function(load(compile_cuda(source, arch, options)), name)
+
+
+def launch_code(f, grid, block, args=(), shared=0, stream=0):
+    g = tuple(grid) + (1,) * (3 - len(grid)) if isinstance(grid, tuple) else (grid, 1, 1)
+    b = tuple(block) + (1,) * (3 - len(block)) if isinstance(block, tuple) else (block, 1, 1)
+    held = [c_uint64(a) if isinstance(a, int) else a for a in args]
+    pointers = (c_void_p * max(1, len(held)))(*[ctypes.addressof(h) for h in held])
+    return cu("cuLaunchKernel", f, *g, *b, shared, stream, pointers if held else None, None)
+
+
+def sync():
+    return cu("cuCtxSynchronize")
+
+
+def launch(f, grid, block, args=(), shared=0):
+    r = launch_code(f, grid, block, args, shared)
+    if r:
+        raise RuntimeError("cuLaunchKernel: " + err(r))
+    r = sync()
+    if r:
+        raise RuntimeError("cuCtxSynchronize: " + err(r))
+
+
+def alloc(n):
+    p = c_uint64()
+    ok("cuMemAlloc_v2", byref(p), n)
+    ok("cuMemsetD8_v2", p, 0, n)
+    return p.value
+
+
+def put(p, data):
+    ok("cuMemcpyHtoD_v2", p, c_char_p(bytes(data)), len(data))
+
+
+def device(data):
+    p = alloc(len(data))
+    put(p, data)
+    return p
+
+
+def get(p, n):
+    out = ctypes.create_string_buffer(n)
+    ok("cuMemcpyDtoH_v2", out, p, n)
+    return out.raw
+
+
+def u32(data):
+    return list(struct.unpack(f"<{len(data) // 4}I", data))
+
+
+def u64(data):
+    return list(struct.unpack(f"<{len(data) // 8}Q", data))
+
+
+def run32(source, count, block=32, grid=1, args=(), arch="compute_80", options=(), shared=0, name="k"):
+    """Kernel `k(unsigned *o, ...)`: what it has stored."""
+    f = build(source, arch, options, name)
+    p = alloc(4 * count)
+    launch(f, grid, block, (p, *args), shared)
+    return u32(get(p, 4 * count))
+
+
+def h8(values):
+    return " ".join(f"{v:08x}" for v in values)
+
+
+def bits(x):
+    return struct.unpack("<I", struct.pack("<f", x))[0]
+
+
+def guarded(q, key, fn):
+    """Call it; a failure becomes a line."""
+    try:
+        fn()
+    except Exception as e:
+        say(q, key, "error " + " ".join(str(e).split())[:260])
+
+
+def child(*args, timeout=15, capture=False):
+    """This file again as `FILE args`, in a process of its own. With `capture`: (bytes of fd 1, exit code), else its lines go on to ours."""
+    r = None
+    try:
+        r = subprocess.run([sys.executable, sys.argv[0], *map(str, args)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=timeout)
+        out, code = r.stdout, r.returncode
+    except subprocess.TimeoutExpired as e:
+        out, code = e.stdout or b"", "timeout"
+    if capture:
+        return out, code
+    sys.stdout.write(out.decode(errors="replace"))
+    sys.stdout.flush()
+    if code != 0:
+        print(f"{os.path.basename(sys.argv[0])[:3]}|child {' '.join(map(str, args))}|exit {code}")
+
+
+def children(calls, workers=4):
+    """`child` for each tuple of arguments, some at a time; lines in order."""
+    import concurrent.futures
+    with concurrent.futures.ThreadPoolExecutor(min(workers, os.cpu_count() or 1)) as pool:
+        for args, (out, code) in zip(calls, pool.map(lambda a: child(*a, capture=True), calls)):
+            sys.stdout.write(out.decode(errors="replace"))
+            sys.stdout.flush()
+            if code != 0:
+                print(f"{os.path.basename(sys.argv[0])[:3]}|child {' '.join(map(str, args))}|exit {code}", flush=True)
+
+
+def compact(values):
+    """A list in short: runs `v*n`, and `a..b` for steps of 1."""
+    out, i = [], 0
+    while i < len(values):
+        j = i
+        while j + 1 < len(values) and values[j + 1] == values[i]:
+            j += 1
+        if j > i:
+            out.append(f"{values[i]}*{j - i + 1}")
+            i = j + 1
+            continue
+        while j + 1 < len(values) and isinstance(values[i], int) and values[j + 1] == values[j] + 1:
+            j += 1
+        out.append(f"{values[i]}..{values[j]}" if j > i + 1 else f"{values[i]}")
+        i = j + 1 if j > i + 1 else i + 1
+    return " ".join(map(str, out))

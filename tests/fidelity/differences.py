@@ -1,0 +1,19 @@
+"""Answers in which the virtual GPU may differ: pattern of the question, pattern in the key, and the reason.
+
+The reasons are read by users: the fidelity report shows them.
+"""
+
+#: Answers that say nothing about fidelity.
+NOT_COMPARABLE = [
+    ("q00", "^device$", "the device's name and compute capability"),
+    (
+        r"q06|q25",
+        "sm_90",
+        "machine code for compute capability 9.0, which a virtual GPU of 8.0 refuses as a card would",
+    ),
+    ("q14", "differ in the low 4 bits|difference at", "asked of the real device only"),
+    ("q22", r"number of malloc\(|^child count|^error$", "the real device ran out of time"),
+]
+
+#: Differences that are meant.
+BY_DESIGN: list[tuple[str, str, str]] = []
