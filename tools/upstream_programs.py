@@ -45,49 +45,57 @@ class Program(NamedTuple):
     note: str = ""
 
 
-NEEDS_DISPLAY = "opens a window of OpenGL (PyOpenGL, GLUT); `examples/gl_picture.py` draws without one"
-NEEDS_OLD_PIL = "imports `Image`, the name of PIL before Pillow"
+NEEDS_DISPLAY = "opens an OpenGL window (PyOpenGL, GLUT); `examples/gl_picture.py` draws without a window"
+NEEDS_OLD_PIL = "imports `Image`, a module name of PIL before Pillow"
 
 PROGRAMS = {
     "2d_fft.py": Program(error="No module named 'pyfft'", note="imports `pyfft`, a package for Python 2"),
     "arithmetic_example.py": Program(
-        error="grid is (", note="divides integers as Python 2 does, so that its grid has a float"
+        error="grid is (", note="divides integers as in Python 2, so the grid contains a float"
     ),
     "cai_cupy_arrays.py": Program(
-        error="No module named 'cupy'", note="needs CuPy, whose CUDA run time needs NVIDIA's driver"
+        error="No module named 'cupy'", note="needs CuPy, whose CUDA runtime needs NVIDIA's driver"
     ),
-    "cai_numba.py": Program(note="with numba-cuda, on [`libcuda.so.1`](libcuda.md); needs `make compat`'s packages"),
-    "convolution.py": Program(stdin="\n", note="waits for Enter at its end"),
+    "cai_numba.py": Program(
+        note="with numba-cuda, on [`libcuda.so.1`](libcuda.md); needs the packages that `make compat` installs"
+    ),
+    "convolution.py": Program(stdin="\n", note="waits for Enter at the end"),
     "demo_cdpSimplePrint.py": Program(
-        error="dynamic parallelism", note="launches kernels from a kernel, which the virtual GPU does not do"
+        error="dynamic parallelism", note="launches kernels from a kernel, which the virtual GPU does not support"
     ),
     "demo_meta_matrixmul_cheetah.py": Program(
         error="No module named 'Cheetah'",
-        note="needs Cheetah and a template that the distribution lacks; runs with a template for Jinja in rtcg's tests",
+        note="needs Cheetah and a template that is not in the distribution; rtcg's tests run it with a Jinja template",
     ),
-    "fill_gpu_with_nans.py": Program(note="with `RTCG_VIRTUAL_MEMORY=1G`, as it fills the device's memory"),
+    "fill_gpu_with_nans.py": Program(note="with `RTCG_VIRTUAL_MEMORY=1G`, because it fills the device's memory"),
     "game_of_life.py": Program(
         ("64", "3"),
         limit_s=30,
         is_endless=True,
-        note="with `64 3` as arguments; draws until it is stopped, here for 30 s",
+        note="with the arguments `64 3`; runs until it is stopped; stopped here after 30 s",
     ),
     "gl_interop.py": Program(error="No module named 'OpenGL'", note=NEEDS_DISPLAY),
-    "light_field_3d_viewer.py": Program(error="No module named 'Image'", note=f"{NEEDS_OLD_PIL}, and Enthought's GUI"),
-    "mandelbrot.py": Program(error="Image", note=f"{NEEDS_OLD_PIL}, and opens a window of Tk"),
-    "mandelbrot_interactive.py": Program(
-        error="drawtype", note="calls Matplotlib's `RectangleSelector` with an argument that newer versions lack"
+    "light_field_3d_viewer.py": Program(
+        error="No module named 'Image'", note=f"{NEEDS_OLD_PIL}, and Enthought's GUI packages"
     ),
-    "matrix_transpose.py": Program(limit_s=900, note="a benchmark of 190 sizes: takes minutes"),
+    "mandelbrot.py": Program(error="Image", note=f"{NEEDS_OLD_PIL}, and opens a Tk window"),
+    "mandelbrot_interactive.py": Program(
+        error="drawtype",
+        note="calls Matplotlib's `RectangleSelector` with an argument that newer versions do not accept",
+    ),
+    "matrix_transpose.py": Program(limit_s=900, note="a benchmark of 190 sizes, which takes minutes"),
     "measure_gpuarray_speed_random.py": Program(limit_s=300, note="a benchmark"),
     "rotate.py": Program(error="No module named 'Image'", note=NEEDS_OLD_PIL),
-    "simple_rgb2gray.py": Program(error="imread", note="calls `scipy.misc.imread`, which newer versions of SciPy lack"),
+    "simple_rgb2gray.py": Program(
+        error="imread", note="calls `scipy.misc.imread`, which newer versions of SciPy do not have"
+    ),
     "sobel_filter.py": Program(error="No module named 'Image'", note=f"{NEEDS_OLD_PIL}, and {NEEDS_DISPLAY}"),
     "sparse_solve.py": Program(
-        ("heat.mtx",), note="with a file written by `rtcg.sparse.mmwrite`: a step of the heat equation, 64 x 64 points"
+        ("heat.mtx",),
+        note="with a matrix file written by `rtcg.sparse.mmwrite`: one step of the heat equation on 64 x 64 points",
     ),
     "thrust_interop.py": Program(
-        error="No module named 'codepy'", note="compiles with codepy, nvcc, Boost.Python and a C++ compiler"
+        error="No module named 'codepy'", note="needs codepy, nvcc, Boost.Python and a C++ compiler"
     ),
 }
 

@@ -44,7 +44,7 @@ OURS = ("-c", str(WORK / "pytest.ini"))
 PACKAGES = {
     "reikna": Package("0.9.0", "Fourier transforms, reductions, random numbers", "test", ("--api", "ocl"), 20),
     "PyRQA": Package("8.1.0", "recurrence analysis", "pyrqa/variants/rp", ("-o", "python_files=test.py"), 8),
-    "gputools": Package("0.3.1", "image processing, with images and samplers", "tests"),
+    "gputools": Package("0.3.1", "image processing with OpenCL images and samplers", "tests"),
     # What is left out transforms thousands of sizes, each with kernels of its own.
     "pyvkfft": Package(
         "2025.1.1",
@@ -52,7 +52,7 @@ PACKAGES = {
         "pyvkfft.test",
         ("-k", "TestFFT and not c2c and not r2c and not dct and not dst and not systematic"),
     ),
-    "loopy": Package("2025.2", "a generator of loops", every=16),
+    "loopy": Package("2025.2", "a code generator for loop nests", every=16),
     "boxtree": Package("2021.1", "quadtrees and octrees", "test/test_tree.py", every=2),
     # Those that no source distribution brings along, as pytest finds them.
     "sasmodels": Package("1.1.0", "models of small-angle scattering", "clients/test_sasmodels.py", OURS),
@@ -139,7 +139,8 @@ def compare(name):
 def table():
     """The page's table."""
     lines = [
-        "| package | tests that ran on both | pass on PoCL | of these here | CPU seconds of those, PoCL | here |",
+        "| package | tests that ran on both | pass on PoCL | of those, pass on rtcg | CPU time on PoCL (s) "
+        "| CPU time on rtcg (s) |",
         "|---|---|---|---|---|---|",
     ]
     for name, package in PACKAGES.items():

@@ -32,6 +32,9 @@ pub(crate) fn eval_pure(inst: &Inst, r: &dyn OperandSource) -> Result<(RegisterW
     let one = |dst: &Reg, value: u128| Ok((vec![(*dst, value)], None));
     match inst {
         Inst::Unary { op, ty, mods, dst, a } => one(dst, eval_unary(*op, *ty, mods, r.operand_bits(a, ty.bits())?)?),
+        Inst::Binary { op, ty, mods, dst, a, b } if let Some(same) = operand_that_is_passed(*op, *ty, mods, a, b) => {
+            one(dst, r.operand_bits(same, ty.bits())?)
+        }
         Inst::Binary { op, ty, mods, dst, a, b } => {
             let b_bits = if is_second_operand_bit_count(*op) { 32 } else { ty.bits() };
             let copies = *op == BinaryOp::CopySign;
@@ -381,5 +384,26 @@ fn eval_cvt(dty: Type, sty: Type, mods: &FpMods, a: u128) -> u128 {
             narrow_to_packed(dty, Type::F16, mods, a & 0xffff) | narrow_to_packed(dty, Type::F16, mods, a >> 16) << 8
         }
         _ => convert::scalar_cvt(dty, sty, mods, a),
+    }
+}
+
+/// The operand that a device's assembler passes on unchanged, a NaN with its payload: `a * 1` and the extremes of a number
+/// and itself (seen on an H200).
+fn operand_that_is_passed<'o>(
+    op: BinaryOp,
+    ty: Type,
+    mods: &FpMods,
+    a: &'o Operand,
+    b: &'o Operand,
+) -> Option<&'o Operand> {
+    let ones = [Operand::F32(1.0_f32.to_bits()), Operand::F64(1.0_f64.to_bits())];
+    if *mods != FpMods::default() || !matches!(ty, Type::F32 | Type::F64) {
+        return None;
+    }
+    match op {
+        BinaryOp::Mul if ones.contains(b) => Some(a),
+        BinaryOp::Mul if ones.contains(a) => Some(b),
+        BinaryOp::Max | BinaryOp::Min if a == b => Some(a),
+        _ => None,
     }
 }

@@ -3,6 +3,7 @@
 use super::stack::stack_class;
 use rtcg_vgpu_abi::KernelEntry;
 use rtcg_vgpu_abi::LaneSet;
+use rtcg_vgpu_abi::model::memory::RESERVED_SHARED_BYTES;
 use std::fmt::{self, Write};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -78,7 +79,7 @@ pub struct Program {
     pub stack_bytes: u32,
     /// Local memory a warp needs.
     pub local_bytes_per_warp: u64,
-    /// Where dynamic shared memory begins; the static part lies before it.
+    /// The address in shared memory where the dynamic part begins; the reserved and the static part lie before it.
     pub dynamic_shared_offset: u32,
     /// Finds its instructions.
     pub sites: Box<dyn SourceMap>,
@@ -120,7 +121,7 @@ impl Program {
             recursive: false,
             stack_bytes: 0,
             local_bytes_per_warp: 0,
-            dynamic_shared_offset: 0,
+            dynamic_shared_offset: RESERVED_SHARED_BYTES,
             sites,
             first_tier: None,
             ns_per_block: AtomicU32::new(0),

@@ -32,11 +32,12 @@ macro_rules! measured {
     };
 }
 
+pub mod lanes;
 pub mod memory;
 
 /// All measured facts.
 pub fn facts() -> impl Iterator<Item = &'static Fact> {
-    [memory::FACTS].into_iter().flatten()
+    [lanes::FACTS, memory::FACTS].into_iter().flatten()
 }
 
 #[cfg(test)]

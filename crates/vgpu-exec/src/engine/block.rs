@@ -504,10 +504,9 @@ unsafe fn full_warp_barrier_with_lane_count(warp: *mut Warp, id: u32) {
 /// Must be called on the fiber of `warp`, whose block is a [`Block`].
 // Inlined for the same reason as `Block::resume_warp`.
 #[inline(always)]
-pub(crate) unsafe fn arrive_at_barrier(warp: *mut Warp, id: u32, mut arrival: WarpArrival) -> u32 {
+pub(crate) unsafe fn arrive_at_barrier(warp: *mut Warp, id: u32, arrival: WarpArrival) -> u32 {
     // SAFETY: the block is alive while its warps run, and its core is only accessed in cells.
     unsafe {
-        arrival.exited = ((*warp).ctx.exited & (*warp).ctx.live).count_ones();
         if arrival.is_full_warp_arrival(&(*warp).ctx) {
             arrive_all_lanes(warp, id).switch_stacks();
             return 0;

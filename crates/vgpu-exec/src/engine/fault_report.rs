@@ -12,6 +12,7 @@ use crate::stop_reason;
 use crate::window::device_window;
 use rtcg_vgpu_abi::LaneSet;
 use rtcg_vgpu_abi::fault::{Fault, FaultAccess, FaultKind};
+use rtcg_vgpu_abi::model::memory::RESERVED_SHARED_BYTES;
 use rtcg_vgpu_abi::{TrapKind, WARP_LANES};
 use std::fmt::Write;
 
@@ -223,7 +224,7 @@ fn describe_accessed_allocation(a: FaultAccess, warp: &Warp, words: &Words) -> O
     match a.space {
         "shared" if offset_in_shared(a.address, warp).is_some() => Some(end(
             &format!("{} memory of the {}", words.shared, words.group),
-            warp.ctx.shared as u64,
+            warp.ctx.shared as u64 + u64::from(RESERVED_SHARED_BYTES),
             u64::from(warp.ctx.total_shared_size),
         )),
         "param" => Some(end("parameters of the kernel", job.params as u64, job.param_bytes as u64)),
@@ -280,6 +281,7 @@ fn append_access_description(report: &mut String, a: FaultAccess, warp: &Warp, w
     let _ = write!(report, ", {verb}{bytes} at {:#x}", a.address);
     if let Some(offset) = offset_in_shared(a.address, warp).filter(|_| a.space == "shared") {
         let total = warp.ctx.total_shared_size;
+        let offset = i64::from(offset) - i64::from(RESERVED_SHARED_BYTES);
         let (group, shared) = (words.group, words.shared);
         let _ = write!(report, " (offset {offset} of the {group}'s {total} bytes of {shared} memory)");
     } else if a.address < 4096 {
@@ -287,7 +289,7 @@ fn append_access_description(report: &mut String, a: FaultAccess, warp: &Warp, w
     }
 }
 
-/// The 32-bit offset that leads from the block's shared memory to an address. Compiled code extends
+/// The address in the block's shared memory that a generic address stands for. Compiled code extends
 /// offsets with their sign, so that the upper half lies below the block's memory; nothing is ever
 /// committed there.
 fn offset_in_shared(address: u64, warp: &Warp) -> Option<u32> {

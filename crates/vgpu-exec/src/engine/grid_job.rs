@@ -10,6 +10,7 @@ use crate::program::Program;
 use crate::window::WindowError;
 use crate::{stop_reason, tid_tables};
 use rtcg_vgpu_abi::fault::{Fault, FaultKind};
+use rtcg_vgpu_abi::model::memory::RESERVED_SHARED_BYTES;
 use rtcg_vgpu_abi::schedule;
 use rtcg_vgpu_abi::{TidTable, WARP_LANES, WarpCtx};
 use std::ffi::c_void;
@@ -148,7 +149,7 @@ impl<'a> GridJob<'a> {
             is_ordered_schedule: schedule::current_schedule().is_reproducible(),
             workspace: if shape.cooperative { params.workspace_address() } else { 0 },
             grid_id: NEXT_GRID_ID.fetch_add(1, Ordering::Relaxed),
-            total_shared: program.dynamic_shared_offset + shape.dynamic_shared,
+            total_shared: (program.dynamic_shared_offset - RESERVED_SHARED_BYTES) + shape.dynamic_shared,
             stop: AtomicU32::new(stop_reason::NOT_STOPPED),
             cancel,
             next: AtomicU64::new(0),
@@ -264,13 +265,14 @@ impl<'a> GridJob<'a> {
         self.random.is_some()
     }
 
-    /// A block begins whose shared memory is at `shared`: nobody has written to it yet. Where runs
+    /// A block begins whose shared memory is in the slot at `start`: nobody has written to it yet. Where runs
     /// are to be repeated it has contents that are always the same; random ones show what is read
     /// too early.
-    pub(crate) fn init_shared_memory(&self, shared: usize) {
+    pub(crate) fn init_shared_memory(&self, start: usize) {
         if self.total_shared == 0 {
             return;
         }
+        let shared = start + RESERVED_SHARED_BYTES as usize;
         shadow::mark_shared_memory(shared, self.total_shared as usize);
         if let Some(race) = &self.race {
             let mut race = race.lock().unwrap_or_else(PoisonError::into_inner);
@@ -396,7 +398,7 @@ impl<'a> GridJob<'a> {
         if self.total_shared == 0 {
             return Ok(None);
         }
-        match memory_slots::SHARED_SLOTS.alloc_slot(self.total_shared as usize) {
+        match memory_slots::SHARED_SLOTS.alloc_slot((RESERVED_SHARED_BYTES + self.total_shared) as usize) {
             Ok(Some(slot)) => {
                 shadow::mark_freed(slot.start, slot.committed);
                 Ok(Some(slot))

@@ -7,6 +7,8 @@ use super::TextureResource;
 use super::format::ChannelKind;
 use half::f16;
 use rtcg_ptx::ast::{SurfOp, SurfaceClamp, TextureGeometry, Type};
+use rtcg_vgpu_abi::WARP_LANES;
+use rtcg_vgpu_abi::model::lanes::STORE_GROUP_BYTES;
 use rtcg_vgpu_abi::texture_request::{TextureLanes, TextureOp, TextureRequest};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -32,7 +34,8 @@ pub(crate) unsafe fn access_surface(
     lanes: &mut TextureLanes,
 ) -> Result<(), (u32, AccessError)> {
     let size = access_bytes(surface, request);
-    for lane in (0..32).filter(|l| mask >> l & 1 != 0) {
+    let flip = if request.op == TextureOp::Store { lane_flip_of_store(size) } else { 0 };
+    for lane in (0..WARP_LANES).map(|number| number ^ flip).filter(|l| mask >> l & 1 != 0) {
         let at = access_address(surface, request, size, lanes, lane).map_err(|why| (lane as u32, why))?;
         // SAFETY: passed on; `at` is aligned and within the surface.
         let done = unsafe {
@@ -48,6 +51,12 @@ pub(crate) unsafe fn access_surface(
         }
     }
     Ok(())
+}
+
+/// What is flipped in the numbers of lanes so that stores of `bytes` come in the order of the device: the groups one after
+/// the other, and the lowest lane of each last.
+fn lane_flip_of_store(bytes: u32) -> usize {
+    STORE_GROUP_BYTES as usize / bytes.clamp(4, 16) as usize - 1
 }
 
 /// Bytes of one lane's access.

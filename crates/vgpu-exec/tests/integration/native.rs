@@ -3,6 +3,7 @@
 
 use crate::support::{block_index, kernel_param, launch_config, run_with_data, serial_program, suspending_program};
 use rtcg_vgpu_abi::error::ResultCode;
+use rtcg_vgpu_abi::model::memory::RESERVED_SHARED_BYTES;
 use rtcg_vgpu_abi::runtime::BarrierKind;
 use rtcg_vgpu_abi::{TrapKind, WarpCtx};
 use rtcg_vgpu_exec::window::device_window;
@@ -58,10 +59,12 @@ unsafe extern "C" fn check_context(ctx: *mut WarpCtx) {
             bad.fetch_add(1, SeqCst);
         }
         // Both memories are there in full.
-        for p in [c.shared.add(c.total_shared_size as usize - 1), c.local_end.sub(1), c.local_sp] {
+        for p in
+            [c.shared.add((RESERVED_SHARED_BYTES + c.total_shared_size) as usize - 1), c.local_end.sub(1), c.local_sp]
+        {
             p.write_volatile(1);
         }
-        if c.total_shared_size != 256 + 1000 || c.dynamic_shared_offset != 256 {
+        if c.total_shared_size != 256 + 1000 || c.dynamic_shared_offset != RESERVED_SHARED_BYTES + 256 {
             bad.fetch_add(1, SeqCst);
         }
     }
@@ -73,7 +76,7 @@ fn the_context_describes_the_warp() {
         let program = Program {
             suspends,
             local_bytes_per_warp: 4096,
-            dynamic_shared_offset: 256,
+            dynamic_shared_offset: RESERVED_SHARED_BYTES + 256,
             ..serial_program(check_context)
         };
         let shape = LaunchConfig { grid: [4, 1, 1], block: [5, 4, 3], dynamic_shared: 1000, cooperative: false };
@@ -104,7 +107,7 @@ unsafe extern "C" fn rotate_kernel(ctx: *mut WarpCtx) {
 
 #[test]
 fn barriers_separate_phases() {
-    let program = Program { dynamic_shared_offset: 128, ..suspending_program(rotate_kernel) };
+    let program = Program { dynamic_shared_offset: RESERVED_SHARED_BYTES + 128, ..suspending_program(rotate_kernel) };
     for threads in [32, 64, 250, 1000] {
         let n = u32::div_ceil(threads, 32);
         let out = zeroed_counters((50 * n) as usize);
@@ -186,7 +189,7 @@ unsafe extern "C" fn grid_barrier(ctx: *mut WarpCtx) {
 fn blocks_that_wait_for_each_other_all_become_resident() {
     for blocks in [1, 2, 100, 800] {
         let data = (AtomicU32::new(0), AtomicU32::new(0));
-        let program = Program { dynamic_shared_offset: 64, ..suspending_program(grid_barrier) };
+        let program = Program { dynamic_shared_offset: RESERVED_SHARED_BYTES + 64, ..suspending_program(grid_barrier) };
         run_with_data(&program, launch_config(blocks, 64), &data).unwrap();
         assert_eq!((data.0.load(SeqCst), data.1.load(SeqCst)), (3 * blocks, 0));
     }

@@ -438,9 +438,9 @@ impl<'a> FunctionEmitter<'a, '_> {
         self.report_access(&access, &place, chunk, mask.as_ref(), (AccessMode::Store, *sem), values.first());
         if let (LaneLocation::Strided(p), None) = (&place, &mask) {
             if p.stride == 0 {
-                // The lanes of the chunk write one place: the last one wins. Every chunk stores, for
+                // The lanes of the chunk write one place: the first one's value stays. Every chunk stores, for
                 // its place may be another, and its lanes may read it before the next chunk comes.
-                self.store_lane(&access, &values, CHUNK_LANES - 1, (p.base, p.offset));
+                self.store_lane(&access, &values, 0, (p.base, p.offset));
                 return Ok(());
             }
             if let Some(off) = self.contiguous_offset(&access, p, chunk) {
@@ -513,6 +513,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         self.b.ins().unarrow(a, b)
     }
 
+    /// Stores lane by lane from the last to the first, whose value stays where several store to one place.
     fn store_each_lane(
         &mut self,
         access: &MemAccess<'_>,
@@ -524,9 +525,9 @@ impl<'a> FunctionEmitter<'a, '_> {
         let addresses = self.lane_addresses(place, chunk, mask);
         let quad = access.elements[..] == [0, 4, 8, 12] && access.ty.bytes() == 4;
         if quad {
-            for half in 0..2 {
+            for half in [1, 0] {
                 let rows = self.transpose_4x4([values[0][half], values[1][half], values[2][half], values[3][half]]);
-                for (l, row) in rows.into_iter().enumerate() {
+                for (l, row) in rows.into_iter().enumerate().rev() {
                     self.set_instruction_site((chunk * CHUNK_LANES + half * 4 + l) as u32);
                     let (base, off) = addresses[half * 4 + l];
                     self.b.ins().store(device_mem_flags(), row, base, off);
@@ -534,7 +535,7 @@ impl<'a> FunctionEmitter<'a, '_> {
             }
             return;
         }
-        for (l, &at) in addresses.iter().enumerate() {
+        for (l, &at) in addresses.iter().enumerate().rev() {
             self.set_instruction_site((chunk * CHUNK_LANES + l) as u32);
             self.store_lane(access, values, l, at);
         }

@@ -4,6 +4,7 @@
 use super::emitter::{ChunkLoop, FunctionEmitter, RegisterStorage, RegisterVariables, trusted_mem_flags};
 use super::ops;
 use super::register_values::{CHUNK_LANES, CHUNKS_PER_WARP, EmitShape, LaneParts, RegWidth};
+use crate::simt::lane_accesses::ChunkOrder;
 use crate::simt::lane_classes::LaneClass;
 use cranelift_codegen::ir::{self, InstBuilder, Value, types};
 use rtcg_ptx::ast::*;
@@ -167,10 +168,11 @@ impl FunctionEmitter<'_, '_> {
         }
     }
 
-    /// Begins a loop over the chunks in the block `header`, whose parameter is its byte offset.
-    pub(crate) fn begin_chunk_loop(&mut self, header: ir::Block) -> ChunkLoop {
+    /// Begins a loop over the chunks in the block `header`, whose parameter counts chunks in 32 bytes each.
+    pub(crate) fn begin_chunk_loop(&mut self, header: ir::Block, order: ChunkOrder) -> ChunkLoop {
         self.b.switch_to_block(header);
-        let byte_offset = self.b.block_params(header)[0];
+        let counter = self.b.block_params(header)[0];
+        let byte_offset = self.b.ins().bxor_imm_u(counter, 32 * order.chunk(0) as i64);
         let word_frame = self.b.ins().iadd(self.abi.frame, byte_offset);
         let doubleword_frame = self.b.ins().iadd(word_frame, byte_offset);
         let chunk = self.b.ins().ushr_imm_u(byte_offset, 5);

@@ -9,6 +9,7 @@ use super::ops;
 use super::register_values::{CHUNKS_PER_WARP, EmitShape, LaneParts, RegWidth};
 use crate::JitError;
 use crate::simt::body::{Stmt, stmt_uses};
+use crate::simt::lane_accesses::{ChunkOrder, chunk_order};
 use crate::simt::lane_classes::{ExecMode, LaneClass};
 use cranelift_codegen::ir::{InstBuilder, condcodes::IntCC, types};
 use rtcg_ptx::ast::*;
@@ -24,9 +25,13 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
         if self.emit_scalar_statements(stmts)? {
             let mut from = 0;
             // What is left for the lanes of a block of one thread are stores, which one chunk makes.
-            let chunks = if self.env.variant.single_thread { 1 } else { CHUNKS_PER_WARP };
+            let (chunks, order) = if self.env.variant.single_thread {
+                (1, ChunkOrder::ASCENDING)
+            } else {
+                (CHUNKS_PER_WARP, chunk_order(&self.plan.classes, stmts))
+            };
             for &to in ends {
-                for chunk in 0..chunks {
+                for chunk in (0..chunks).map(|number| order.chunk(number)) {
                     if ends.len() == 1 {
                         self.segment.chunk_values.clear();
                     }
@@ -45,7 +50,8 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
             return self.emit_chunk_loop(stmts);
         }
         self.begin_segment(stmts);
-        for chunk in 0..CHUNKS_PER_WARP {
+        let order = chunk_order(&self.plan.classes, stmts);
+        for chunk in (0..CHUNKS_PER_WARP).map(|number| order.chunk(number)) {
             self.segment.chunk_values.clear();
             self.emit_chunk_statements(stmts, 0..stmts.len(), chunk)?;
             if last {
@@ -65,7 +71,8 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
         self.b.append_block_param(header, types::I64);
         let zero = self.iconst64(0);
         self.b.ins().jump(header, &[zero.into()]);
-        let ChunkLoop { chunk, byte_offset, .. } = self.begin_chunk_loop(header);
+        let order = chunk_order(&self.plan.classes, stmts);
+        let ChunkLoop { chunk, .. } = self.begin_chunk_loop(header, order);
         let active = self.exec_mask(0).unwrap_or_default();
         let either = self.b.ins().bor(active[0], active[1]);
         let any = self.b.ins().vany_true(either);
@@ -78,7 +85,8 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
         self.b.ins().jump(latch, &[]);
         self.b.seal_block(latch);
         self.b.switch_to_block(latch);
-        let next = self.b.ins().iadd_imm_s(byte_offset, 32);
+        let counter = self.b.block_params(header)[0];
+        let next = self.b.ins().iadd_imm_s(counter, 32);
         let more = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, next, 32 * CHUNKS_PER_WARP as i64);
         self.b.ins().brif(more, header, &[next.into()], done, &[]);
         self.b.seal_block(header);

@@ -11,6 +11,7 @@ use crate::simt::function_plan::frame_header;
 use crate::simt::lane_classes::LaneClass;
 use cranelift_codegen::ir::{InstBuilder, Value, condcodes::IntCC, types};
 use rtcg_ptx::ast::*;
+use rtcg_vgpu_abi::model::memory::{RESERVED_SHARED_BYTES, SHARED_GRANULARITY, WARP_SLOTS};
 use rtcg_vgpu_abi::{TidTable, WarpCtx};
 use smallvec::smallvec;
 use std::mem::offset_of;
@@ -45,12 +46,20 @@ impl<'a> FunctionEmitter<'a, '_> {
             ClusterCtaid(_) | ClusterCtarank | LaneId => self.iconst32(0),
             ClusterNctaid(_) | ClusterNctarank => self.iconst32(1),
             WarpId => word(self, offset_of!(WarpCtx, warp_id)),
-            NWarpId => self.warps_per_block(),
+            NWarpId => self.iconst32(i64::from(WARP_SLOTS)),
             SmId => word(self, offset_of!(WarpCtx, smid)),
             NSmId => word(self, offset_of!(WarpCtx, nsmid)),
             GridId => self.load_ctx_field(types::I64, offset_of!(WarpCtx, grid_id)),
             DynamicSmemSize => word(self, offset_of!(WarpCtx, dynamic_shared_size)),
-            TotalSmemSize | AggrSmemSize => word(self, offset_of!(WarpCtx, total_shared_size)),
+            TotalSmemSize => {
+                let bytes = word(self, offset_of!(WarpCtx, total_shared_size));
+                let up = self.b.ins().iadd_imm_s(bytes, i64::from(SHARED_GRANULARITY) - 1);
+                self.b.ins().band_imm_s(up, -i64::from(SHARED_GRANULARITY))
+            }
+            AggrSmemSize => {
+                let bytes = word(self, offset_of!(WarpCtx, total_shared_size));
+                self.b.ins().iadd_imm_s(bytes, i64::from(RESERVED_SHARED_BYTES))
+            }
             // Where cooperative groups look for the words of `grid.sync()`, high half first.
             Envreg(1) => word(self, offset_of!(WarpCtx, grid_workspace) + 4),
             Envreg(2) => word(self, offset_of!(WarpCtx, grid_workspace)),
@@ -72,15 +81,6 @@ impl<'a> FunctionEmitter<'a, '_> {
         let f = if timer { runtime_call_target!(globaltimer) } else { runtime_call_target!(clock64) };
         let ctx = self.abi.ctx;
         relocations::call_target(&mut self.b, f, &[ctx], Some(types::I64)).unwrap_or(ctx)
-    }
-
-    fn warps_per_block(&mut self) -> Value {
-        let n: Vec<Value> =
-            (0..3).map(|i| self.load_ctx_field(types::I32, offset_of!(WarpCtx, ntid) + 4 * i)).collect();
-        let xy = self.b.ins().imul(n[0], n[1]);
-        let xyz = self.b.ins().imul(xy, n[2]);
-        let up = self.b.ins().iadd_imm_s(xyz, 31);
-        self.b.ins().ushr_imm_u(up, 5)
     }
 
     /// A scalar integer of 32 or 64 bits at width `w`.

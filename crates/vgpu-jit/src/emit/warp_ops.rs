@@ -10,6 +10,7 @@ use crate::simt::body::Stmt;
 use crate::simt::lane_classes::LaneClass;
 use cranelift_codegen::ir::{self, InstBuilder, StackSlot, Value, condcodes::IntCC, types};
 use rtcg_ptx::ast::*;
+use rtcg_vgpu_abi::model::lanes::SHUFFLE_FROM_EXITED_LANE;
 use rtcg_vgpu_abi::runtime::Atomic128LaneOperands;
 
 impl<'a> FunctionEmitter<'a, '_> {
@@ -37,7 +38,10 @@ impl<'a> FunctionEmitter<'a, '_> {
 
     pub(crate) fn emit_warp_op(&mut self, st: &Stmt<'_>) -> Result<(), JitError> {
         match &*st.inst {
-            Inst::Shfl { mode, dst, pred, a, b, c, .. } => self.emit_shfl(*mode, *dst, *pred, *a, *b, *c),
+            Inst::Shfl { mode, dst, pred, a, b, c, .. } => {
+                let source = self.shfl_sources(st, *a);
+                self.emit_shfl(*mode, *dst, *pred, &source, *b, *c);
+            }
             Inst::Vote { mode, dst, pred, mask } => self.emit_vote(st, *mode, *dst, *pred, *mask),
             Inst::Match { all, ty, dst, pred, a, mask } => self.emit_match(st, *all, *ty, *dst, *pred, *a, *mask),
             Inst::Redux { op, ty, abs, mods, dst, a, mask } => {
@@ -53,11 +57,24 @@ impl<'a> FunctionEmitter<'a, '_> {
 
     // ---- shuffles ----
 
-    fn emit_shfl(&mut self, mode: ShflMode, dst: Reg, pred: Option<Reg>, a: Operand, b: Operand, c: Operand) {
-        let source: Vec<LaneParts> = (0..CHUNKS_PER_WARP).map(|k| self.operand_lanes(a, RegWidth::W32, k)).collect();
+    /// What lanes give to a shuffle, by chunk: zero those that take no part in it, as lanes that have exited.
+    fn shfl_sources(&mut self, st: &Stmt<'_>, a: Operand) -> Vec<LaneParts> {
+        const { assert!(SHUFFLE_FROM_EXITED_LANE == 0) };
+        (0..CHUNKS_PER_WARP)
+            .map(|chunk| {
+                let values = self.operand_lanes(a, RegWidth::W32, chunk);
+                match self.active_mask(st, chunk) {
+                    Some(active) => values.iter().zip(&active).map(|(&v, &m)| self.b.ins().band(v, m)).collect(),
+                    None => values,
+                }
+            })
+            .collect()
+    }
+
+    fn emit_shfl(&mut self, mode: ShflMode, dst: Reg, pred: Option<Reg>, source: &[LaneParts], b: Operand, c: Operand) {
         if let (Some(b), Some(c)) = (self.plan.classes.constant_value(b), self.plan.classes.constant_value(c)) {
             let moves: [(usize, bool); 32] = std::array::from_fn(|l| shfl_source(mode, l as u32, b as u32, c as u32));
-            if self.emit_static_shfl(&source, &moves, dst, pred) {
+            if self.emit_static_shfl(source, &moves, dst, pred) {
                 return;
             }
         }

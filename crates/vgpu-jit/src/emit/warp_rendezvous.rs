@@ -22,6 +22,7 @@ use crate::simt::function_plan::{frame_header, special_pcs};
 use cranelift_codegen::ir::{self, InstBuilder, types};
 use rtcg_ptx::ast::*;
 use rtcg_vgpu_abi::instrument::WARP_SYNC;
+use rtcg_vgpu_abi::model::lanes::SHUFFLE_FROM_EXITED_LANE;
 use rtcg_vgpu_abi::{WARP_LANES, WarpCtx};
 use std::mem::offset_of;
 
@@ -351,7 +352,7 @@ impl<'a> Rendezvous<'a> {
                     let mode = SHUFFLES[(code - SHUFFLE_CODE) as usize % SHUFFLES.len()];
                     let (from, inside) = shfl_source(mode, lane as u32, b, c);
                     let came = lanes >> from & 1 != 0;
-                    (if came { arguments.value[from] } else { self.operand(site.operands[0], from) } as u32, inside)
+                    (if came { arguments.value[from] as u32 } else { SHUFFLE_FROM_EXITED_LANE }, inside)
                 }
             }
         };

@@ -113,6 +113,7 @@ impl<'m> FunctionPlan<'m> {
         }
         let mut body = FunctionBody::from_function(f);
         super::dead_atomic_results::drop_dead_atomic_results(&mut body);
+        super::folded_identities::fold_identities(&mut body);
         if !super::fma_contraction::is_contraction_forbidden(module) {
             super::fma_contraction::contract_fmas(&mut body);
         }

@@ -7,8 +7,10 @@
 use super::address_roots::AddressRoot;
 use super::body::{Stmt, stmt_defs};
 use super::lane_classes::{LaneClass, LaneClasses};
+use super::register_width::CHUNK_LANES;
 use rtcg_ptx::ast::*;
 use rtcg_vgpu_abi::WARP_LANES;
+use rtcg_vgpu_abi::model::lanes::STORE_GROUP_BYTES;
 use std::collections::HashMap;
 
 /// Accesses that a store is compared with: more than these count as a conflict.
@@ -32,6 +34,26 @@ struct LaneAccess {
     store: bool,
 }
 
+/// In which order the chunks of a warp store, where lanes may store to one place: bits that are flipped in the number of
+/// each chunk. Within a chunk the lanes store from the last to the first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ChunkOrder(usize);
+
+impl ChunkOrder {
+    pub(crate) const ASCENDING: ChunkOrder = ChunkOrder(0);
+
+    /// The order for `bytes` per lane: the lowest lane of a group stores last, and the groups one after the other.
+    fn of_store(bytes: i64) -> ChunkOrder {
+        let lanes = i64::from(STORE_GROUP_BYTES) / bytes.clamp(4, 16);
+        ChunkOrder(lanes as usize / CHUNK_LANES - 1)
+    }
+
+    /// The chunk that comes in place of `number`.
+    pub(crate) fn chunk(self, number: usize) -> usize {
+        number ^ self.0
+    }
+}
+
 impl LaneAccess {
     fn new(classes: &LaneClasses, versions: &HashMap<Reg, u32>, at: usize, inst: &Inst) -> Option<LaneAccess> {
         let (space, ty, addr, n, store) = match inst {
@@ -53,6 +75,17 @@ impl LaneAccess {
         Some(LaneAccess { at, space, base: addr.base, version, offset: addr.offset, bytes, stride, root, store })
     }
 
+    /// The order that a store needs because several of its lanes may store to one place.
+    fn chunk_order(&self) -> Option<ChunkOrder> {
+        let apart = self.stride.is_some_and(|stride| stride.abs() >= self.bytes);
+        (self.store && !apart).then(|| ChunkOrder::of_store(self.bytes))
+    }
+
+    /// Whether both need an order, and not the same one.
+    fn differs_in_order(&self, other: &LaneAccess) -> bool {
+        matches!((self.chunk_order(), other.chunk_order()), (Some(a), Some(b)) if a != b)
+    }
+
     /// Whether two lanes may access one place, one with either access.
     fn may_overlap(&self, other: &LaneAccess) -> bool {
         let two_spaces = ![self.space, other.space].contains(&Space::Generic) && self.space != other.space;
@@ -68,6 +101,13 @@ impl LaneAccess {
             between < i128::from(self.bytes) && -between < i128::from(other.bytes)
         })
     }
+}
+
+/// The order of the chunks in a segment, which its first store decides whose lanes may store to one place.
+pub(crate) fn chunk_order(classes: &LaneClasses, segment: &[Stmt<'_>]) -> ChunkOrder {
+    let mut accesses =
+        segment.iter().enumerate().filter_map(|(at, st)| LaneAccess::new(classes, &HashMap::new(), at, &st.inst));
+    accesses.find_map(|access| access.chunk_order()).unwrap_or(ChunkOrder::ASCENDING)
 }
 
 /// The accesses of the segment so far.
@@ -102,7 +142,8 @@ impl<'c> LaneAccesses<'c> {
         let access = LaneAccess::new(self.classes, &self.versions, at, &st.inst)?;
         let loads = if access.store { &self.loads[..] } else { &[] };
         let too_many = loads.len() + self.stores.len() > MAX_COMPARED;
-        loads.iter().chain(&self.stores).filter(|a| too_many || a.may_overlap(&access)).map(|a| a.at).max()
+        let conflicts = |a: &&LaneAccess| too_many || a.may_overlap(&access) || a.differs_in_order(&access);
+        loads.iter().chain(&self.stores).filter(conflicts).map(|a| a.at).max()
     }
 
     /// Goes on behind the statement `at` of the segment.

@@ -2,6 +2,7 @@
 //! functions when their address is taken.
 
 use rtcg_ptx::ast::{CallArg, Callee, FuncId, Inst, Module, Operand, Space, Symbol, VarInit};
+use rtcg_vgpu_abi::model::memory::RESERVED_SHARED_BYTES;
 use std::collections::{BTreeSet, HashMap};
 
 /// What `mov.u64 %rd, function` gives: never an address in the device window, never null.
@@ -31,11 +32,11 @@ pub enum SharedVar {
 /// Offsets of the shared variables that a kernel and the functions it can call use.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SharedLayout {
-    /// Offsets from the start of the block's shared memory.
+    /// Addresses in shared memory, the first of which is [`RESERVED_SHARED_BYTES`].
     pub offsets: HashMap<SharedVar, u32>,
     /// Bytes of static shared memory, before alignment for the dynamic part.
     pub static_size: u32,
-    /// Where dynamic shared memory begins: `static_size` rounded up to its alignment.
+    /// The address where dynamic shared memory begins: the end of the static part rounded up to its alignment.
     pub dynamic_offset: u32,
     /// Whether the kernel names dynamic shared memory.
     pub(crate) uses_dynamic: bool,
@@ -102,7 +103,7 @@ impl SharedLayout {
         let mut layout = SharedLayout::default();
         let mut dynamic = vec![];
         let mut dynamic_align = 16;
-        let mut next = 0u64;
+        let mut next = u64::from(RESERVED_SHARED_BYTES);
         let mut place = |layout: &mut SharedLayout, key: SharedVar, var: &rtcg_ptx::ast::Var| {
             if var.unsized_array || var.size == 0 {
                 dynamic.push(key);
@@ -127,7 +128,7 @@ impl SharedLayout {
                 }
             }
         }
-        layout.static_size = next.min(u64::from(u32::MAX)) as u32;
+        layout.static_size = (next - u64::from(RESERVED_SHARED_BYTES)).min(u64::from(u32::MAX)) as u32;
         layout.dynamic_offset = next.next_multiple_of(u64::from(dynamic_align)).min(u64::from(u32::MAX)) as u32;
         layout.uses_dynamic = !dynamic.is_empty();
         for key in dynamic {

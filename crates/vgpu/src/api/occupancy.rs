@@ -11,13 +11,14 @@ use rtcg_cuda_sys::*;
 use super::function::function_in_context;
 use super::{driver_functions, write_out};
 use crate::device::{
-    BLOCKS_PER_MULTIPROCESSOR, REGISTERS_PER_BLOCK, RESERVED_SHARED_BYTES, SHARED_BYTES_PER_MULTIPROCESSOR,
-    THREADS_PER_MULTIPROCESSOR, n_multiprocessors,
+    BLOCKS_PER_MULTIPROCESSOR, REGISTERS_PER_BLOCK, SHARED_BYTES_PER_MULTIPROCESSOR, THREADS_PER_MULTIPROCESSOR,
+    n_multiprocessors,
 };
 use crate::module::Kernel;
 use crate::module::max_resident_blocks;
 use crate::stream::context::current;
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
+use rtcg_vgpu_abi::model::memory::RESERVED_SHARED_BYTES;
 use rtcg_vgpu_exec::launch::MAX_SHARED_OPTIN_BYTES;
 
 /// Registers are given to warps in units of this.

@@ -54,7 +54,7 @@ pub(super) fn is_usable(cache: &DiskCache) -> bool {
     if state == FolderState::NotTrusted && !HAS_WARNED_UNTRUSTED.swap(true, Ordering::Relaxed) {
         let folder = cache.folder.display();
         eprintln!(
-            "rtcg: machine code is not kept in {folder}: it is no folder, others may write there, or it is another user's"
+            "rtcg: machine code is not kept in {folder}: it is not a folder, others may write there, or it is another user's"
         );
     }
     state == FolderState::Good

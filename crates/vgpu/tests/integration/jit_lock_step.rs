@@ -111,12 +111,12 @@ fn space(shared: bool) -> &'static str {
     if shared { "shared" } else { "global" }
 }
 
-/// All lanes execute a step before any goes on; of those that store to one word the last one stays.
+/// All lanes execute a step before any goes on; of those that store to one word the lowest lane's value stays.
 fn run_in_lock_step(steps: &[Step]) -> (Vec<u32>, Vec<u32>) {
     let mut arrays = [vec![7_u32; WORDS], (0..WORDS as u32).map(|i| i % 32).collect()];
     let mut values: Vec<[u32; VALUES]> = (0..32).map(|lane| [lane * 11, 5, lane + 1, lane]).collect();
     for step in steps {
-        for lane in 0..32_u32 {
+        for lane in (0..32_u32).rev() {
             let own = &mut values[lane as usize];
             match *step {
                 Step::Load { value, shared, index } => own[value] = arrays[usize::from(shared)][index.word(lane)],
@@ -178,5 +178,69 @@ fn a_sum_without_atomics_counts_one_lane() {
     for threads in [1, 7, 31, 32] {
         let got = run_all_variants(ptx, "k", 1, [threads, 1, 1], &[buffer_arg(&[40_u32, 0])]);
         assert_eq!(to_u32s(&got[0]), [41, 1], "{threads} threads");
+    }
+}
+
+/// The lanes that store in each block of the kernel below.
+const STORING_LANES: [u32; 3] = [u32::MAX, 0x00ff_0ff0, 0x0000_0e00];
+
+/// Stores of lanes to one place by `store`, whose value is the lane in each element: the lane that stays in each block.
+fn lanes_that_stay(store: &str, address: &str, threads: u32) -> Vec<u8> {
+    let ptx = format!(
+        ".visible .entry k(.param .u64 g, .param .u32 a, .param .u32 b, .param .u32 c) {{ .shared .align 16 .b8 s[64];
+         .reg .b32 %r<9>; .reg .b16 %h; .reg .b64 %d<9>; .reg .pred %p, %shared; ld.param.u64 %d1, [g]; mov.u32 %r6, %ctaid.x;
+         ld.param.u32 %r1, [a]; ld.param.u32 %r7, [b]; ld.param.u32 %r8, [c]; setp.eq.u32 %p, %r6, 1; @%p mov.u32 %r1, %r7;
+         setp.eq.u32 %p, %r6, 2; @%p mov.u32 %r1, %r8; mul.wide.u32 %d7, %r6, 32; add.u64 %d1, %d1, %d7; mov.u64 %d4, s;
+         mov.u32 %r2, %tid.x; mov.u64 %d2, 99; st.shared.v2.u64 [s], {{%d2, %d2}}; bar.sync 0; cvt.u64.u32 %d2, %r2;
+         cvt.u16.u32 %h, %r2; shr.u32 %r3, %r1, %r2; and.b32 %r3, %r3, 1; setp.eq.u32 %p, %r3, 0; @%p bra $end;
+         setp.gt.u32 %p, %r2, 31; @%p bra $end; {address} {store} $end: bar.sync 0; setp.ne.u32 %p, %r2, 0; @%p ret;
+         ld.shared.v2.u64 {{%d5, %d6}}, [s]; st.global.v2.u64 [%d1+16], {{%d5, %d6}}; ret; }}"
+    );
+    let [a, b, c] = STORING_LANES.map(Arg::U32);
+    let got = run_all_variants(&ptx, "k", 3, [threads, 1, 1], &[buffer_arg(&[0xffff_u64; 12]), a, b, c]);
+    let at = if store.contains("shared") { 16 } else { 0 };
+    (0..3).map(|block| got[0][32 * block + at]).collect()
+}
+
+/// Of lanes that store to one place the lowest of the last group of 128 bytes stays, as on an H200.
+#[test]
+fn lowest_lane_of_the_last_group_stays() {
+    let computed = "and.b32 %r4, %r2, 0; cvt.u64.u32 %d3, %r4; add.u64 %d1, %d1, %d3; add.u64 %d4, %d4, %d3;";
+    let forms = [
+        ("shared.u8", "%r2", 32, computed, 32),
+        ("volatile.global.u16", "%h", 32, computed, 32),
+        ("global.u32", "%r2", 32, "", 32),
+        ("global.u32", "%r2", 32, computed, 40),
+        ("shared.v2.u16", "{%h, %h}", 32, "", 32),
+        ("global.u64", "%d2", 16, computed, 32),
+        ("shared.v2.u32", "{%r2, %r2}", 16, computed, 40),
+        ("global.v2.u64", "{%d2, %d2}", 8, computed, 32),
+        ("shared.v4.u32", "{%r2, %r2, %r2, %r2}", 8, computed, 32),
+    ];
+    for (form, value, group, address, threads) in forms {
+        let pointer = if form.contains("global") { "%d1" } else { "%d4" };
+        let got = lanes_that_stay(&format!("st.{form} [{pointer}], {value};"), address, threads);
+        let expected = STORING_LANES.map(|mask| {
+            let last_group = (31 - mask.leading_zeros()) / group;
+            (mask & u32::MAX << (last_group * group)).trailing_zeros() as u8
+        });
+        assert_eq!(got, expected, "st.{form} to {address:?}, {threads} threads");
+    }
+}
+
+/// A shuffle from a lane that has exited, or that the block does not have, gives 0.
+#[test]
+fn shuffle_from_a_lane_that_has_exited_gives_zero() {
+    for (form, threads) in
+        [("idx.b32 %r3, %r4, 20, 31", 32), ("bfly.b32 %r3, %r4, 16, 31", 40), ("idx.b32 %r3, %r4, %r5, 31", 32)]
+    {
+        let ptx = format!(
+            ".visible .entry k(.param .u64 g, .param .u32 last) {{ .reg .b32 %r<9>; .reg .b64 %d<9>; .reg .pred %p;
+             ld.param.u64 %d1, [g]; ld.param.u32 %r1, [last]; mov.u32 %r2, %tid.x; setp.gt.u32 %p, %r2, %r1; @%p ret;
+             add.u32 %r4, %r2, 100; add.u32 %r5, %r1, 3; shfl.sync.{form}, -1; mul.wide.u32 %d2, %r2, 4; add.u64 %d1, %d1, %d2;
+             st.global.u32 [%d1], %r3; ret; }}"
+        );
+        let got = run_all_variants(&ptx, "k", 1, [threads, 1, 1], &[buffer_arg(&[7_u32; 32]), Arg::U32(15)]);
+        assert_eq!(to_u32s(&got[0])[..16], [0; 16], "{form}");
     }
 }

@@ -97,7 +97,7 @@ pub(crate) unsafe extern "C" fn barrier_call(
     // SAFETY: compiled code passes its own context and owns nothing; only kernels compiled as waiting have barriers.
     unsafe {
         terminate_if_stopped(warp);
-        block::arrive_at_barrier(warp, id, WarpArrival { kind, count, arriving, trues, exited: 0 })
+        block::arrive_at_barrier(warp, id, WarpArrival::of_lanes(&(*warp).ctx, kind, count, arriving, trues))
     }
 }
 
