@@ -19,6 +19,7 @@ use rtcg_vgpu_abi::{KernelEntry, LaneSet};
 pub use simt::fma_contraction::FMAD_DISABLED_COMMENT;
 pub use simt::operands;
 pub use simt::param_bounds::param_access_problem;
+pub use simt::register_needs::{RegisterNeeds, register_needs};
 pub use simt::symbol_layout::{SharedLayout, SharedVar, SymbolLayout, function_token, reachable_functions};
 use std::sync::{Arc, OnceLock};
 

@@ -10,6 +10,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
+use rtcg_vgpu_abi::model::launch::REGISTERS_PER_MULTIPROCESSOR;
 use rtcg_vgpu_abi::model::memory::RESERVED_SHARED_BYTES;
 use rtcg_vgpu_exec::launch::{
     MAX_BLOCK_DIM, MAX_GRID_DIM, MAX_SHARED_BYTES, MAX_SHARED_OPTIN_BYTES, MAX_THREADS_PER_BLOCK,
@@ -25,8 +26,6 @@ pub(crate) const THREADS_PER_MULTIPROCESSOR: u32 = 2048;
 pub(crate) const BLOCKS_PER_MULTIPROCESSOR: u32 = 32;
 /// `CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR`
 pub(crate) const SHARED_BYTES_PER_MULTIPROCESSOR: u32 = 164 << 10;
-/// Registers of a block and of a multiprocessor.
-pub(crate) const REGISTERS_PER_BLOCK: u32 = 65_536;
 /// What `cuDriverGetVersion` reports.
 pub(crate) const DRIVER_VERSION: i32 = 13_000;
 /// Compute capability.
@@ -113,7 +112,7 @@ impl Device {
             CU_DEVICE_ATTRIBUTE_WARP_SIZE => 32,
             CU_DEVICE_ATTRIBUTE_MAX_PITCH => i32::MAX,
             CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK | CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR => {
-                REGISTERS_PER_BLOCK as i32
+                REGISTERS_PER_MULTIPROCESSOR as i32
             }
             CU_DEVICE_ATTRIBUTE_CLOCK_RATE => machine.clock_khz,
             CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT => 512,

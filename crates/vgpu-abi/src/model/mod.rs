@@ -33,11 +33,12 @@ macro_rules! measured {
 }
 
 pub mod lanes;
+pub mod launch;
 pub mod memory;
 
 /// All measured facts.
 pub fn facts() -> impl Iterator<Item = &'static Fact> {
-    [lanes::FACTS, memory::FACTS].into_iter().flatten()
+    [lanes::FACTS, launch::FACTS, memory::FACTS].into_iter().flatten()
 }
 
 #[cfg(test)]

@@ -36,6 +36,7 @@ pub(crate) mod param_bounds;
 pub(crate) mod predicated_copies;
 pub(crate) mod pure_instructions;
 pub(crate) mod rarely_divergent;
+pub(crate) mod register_needs;
 pub(crate) mod register_params;
 pub(crate) mod register_width;
 pub(crate) mod segment_fission;

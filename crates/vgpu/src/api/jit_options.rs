@@ -8,6 +8,7 @@ use rtcg_cuda_sys::*;
 use crate::module::LoadOptions;
 use crate::module::link_log::JitLogs;
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
+use rtcg_vgpu_abi::model::launch::THREADS_PER_BLOCK_STEP;
 
 /// Options with the time at which they were read.
 #[derive(Debug)]
@@ -17,6 +18,8 @@ pub(crate) struct JitOptions {
     /// Where messages go.
     pub(crate) logs: JitLogs,
     started: Instant,
+    /// Where `CU_JIT_THREADS_PER_BLOCK` is written back to; 0 where it was not given.
+    threads_place: usize,
 }
 
 /// Reads the two arrays.
@@ -30,13 +33,23 @@ pub(crate) unsafe fn from_option_arrays(
     values: *const *mut c_void,
 ) -> Res<JitOptions> {
     ensure(n == 0 || (!options.is_null() && !values.is_null()), ResultCode::INVALID_VALUE)?;
-    let mut result = JitOptions { load: LoadOptions::default(), logs: JitLogs::default(), started: Instant::now() };
+    let mut result = JitOptions {
+        load: LoadOptions::default(),
+        logs: JitLogs::default(),
+        started: Instant::now(),
+        threads_place: 0,
+    };
     for i in 0..n as usize {
         // SAFETY: `i < n`.
         let (option, place, value) = unsafe { (*options.add(i), values.add(i).addr(), (*values.add(i)).addr()) };
         let logs = &mut result.logs;
         match option {
             CUjit_option::CU_JIT_MAX_REGISTERS => result.load.max_registers = Some(value as u32),
+            CUjit_option::CU_JIT_THREADS_PER_BLOCK => {
+                let threads = (value as u32).max(1).checked_next_multiple_of(THREADS_PER_BLOCK_STEP);
+                result.load.threads_per_block = threads;
+                result.threads_place = place;
+            }
             CUjit_option::CU_JIT_WALL_TIME => logs.wall_time = place,
             CUjit_option::CU_JIT_INFO_LOG_BUFFER => logs.info.start = value,
             CUjit_option::CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES => {
@@ -61,6 +74,10 @@ impl JitOptions {
     pub(crate) unsafe fn write_results(&self, info: &str, error: &str) {
         // SAFETY: this function's contract.
         unsafe { self.logs.write_logs(info, error) };
+        if let Some(threads) = self.load.threads_per_block {
+            // SAFETY: the place is an element of the caller's array.
+            unsafe { (self.threads_place as *mut u32).write_unaligned(threads) };
+        }
         if self.logs.wall_time != 0 {
             let ms = self.started.elapsed().as_secs_f32() * 1e3;
             // The value's place is as wide as a pointer; the time is a float in its first bytes.

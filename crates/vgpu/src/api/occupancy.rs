@@ -11,20 +11,16 @@ use rtcg_cuda_sys::*;
 use super::function::function_in_context;
 use super::{driver_functions, write_out};
 use crate::device::{
-    BLOCKS_PER_MULTIPROCESSOR, REGISTERS_PER_BLOCK, SHARED_BYTES_PER_MULTIPROCESSOR, THREADS_PER_MULTIPROCESSOR,
-    n_multiprocessors,
+    BLOCKS_PER_MULTIPROCESSOR, SHARED_BYTES_PER_MULTIPROCESSOR, THREADS_PER_MULTIPROCESSOR, n_multiprocessors,
 };
 use crate::module::Kernel;
 use crate::module::max_resident_blocks;
 use crate::stream::context::current;
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
+use rtcg_vgpu_abi::model::launch::max_warps_by_registers;
 use rtcg_vgpu_abi::model::memory::RESERVED_SHARED_BYTES;
 use rtcg_vgpu_exec::launch::MAX_SHARED_OPTIN_BYTES;
 
-/// Registers are given to warps in units of this.
-const REGISTER_ALLOCATION_UNIT: u32 = 256;
-/// A multiprocessor has four parts, each with its registers for warps of its own.
-const SM_SUB_PARTITIONS: u32 = 4;
 /// Shared memory is given to blocks in units of this.
 const SHARED_ALLOCATION_UNIT: u32 = 128;
 
@@ -37,11 +33,10 @@ fn blocks_per_multiprocessor(kernel: &Kernel, threads: u32, dynamic_shared: u32)
     let by_threads = THREADS_PER_MULTIPROCESSOR / (warps * 32);
     let shared = kernel.static_shared() + dynamic_shared + RESERVED_SHARED_BYTES;
     let by_shared = SHARED_BYTES_PER_MULTIPROCESSOR / shared.next_multiple_of(SHARED_ALLOCATION_UNIT);
-    let per_warp = (kernel.n_regs().max(1) * 32).next_multiple_of(REGISTER_ALLOCATION_UNIT);
-    let by_registers = REGISTERS_PER_BLOCK / SM_SUB_PARTITIONS / per_warp * SM_SUB_PARTITIONS / warps;
+    let by_registers = max_warps_by_registers(kernel.n_regs()) / warps;
     // There are never more multiprocessors than resident blocks.
     let by_device = resident / n_multiprocessors();
-    // The number of registers is that of the PTX, which says little: a block runs whatever it is.
+    // The number of registers may be an estimate: a block that has not been refused runs whatever it is.
     by_threads.min(by_shared).min(by_registers.max(1)).min(BLOCKS_PER_MULTIPROCESSOR).min(by_device)
 }
 

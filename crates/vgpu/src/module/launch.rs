@@ -28,6 +28,7 @@ pub struct Launch {
 /// # Errors
 /// `INVALID_VALUE` for a grid or block outside the device's limits or against the kernel's
 /// `reqntid`/`maxntid`, for too few parameter bytes and for too much dynamic shared memory;
+/// `LAUNCH_OUT_OF_RESOURCES` for a block whose threads surely need more registers than a multiprocessor has;
 /// `COOPERATIVE_LAUNCH_TOO_LARGE` when the blocks of a cooperative launch cannot all be resident.
 pub fn validate_launch(launch: &Launch) -> Res {
     for d in 0..3 {
@@ -40,7 +41,8 @@ pub fn validate_launch(launch: &Launch) -> Res {
     if let Some(required) = k.launch_bounds().req_ntid {
         ensure(launch.block == required, ResultCode::INVALID_VALUE)?;
     }
-    ensure(threads <= k.max_threads_per_block(), ResultCode::INVALID_VALUE)?;
+    ensure(threads <= k.bound_of_threads(), ResultCode::INVALID_VALUE)?;
+    ensure(k.has_registers_for(threads), ResultCode::LAUNCH_OUT_OF_RESOURCES)?;
     ensure(launch.dynamic_shared <= k.max_dynamic_shared(), ResultCode::INVALID_VALUE)?;
     ensure(launch.params.len() >= k.param_bytes(), ResultCode::INVALID_VALUE)?;
     if launch.cooperative {
@@ -54,7 +56,9 @@ pub fn validate_launch(launch: &Launch) -> Res {
 /// How many blocks of this shape are resident on the whole device at once: blocks that may wait
 /// for each other. 0 when not even one block can run.
 pub fn max_resident_blocks(kernel: &Kernel, threads: u32, dynamic_shared: u32) -> u32 {
-    let fits = (1..=kernel.max_threads_per_block()).contains(&threads) && dynamic_shared <= kernel.max_dynamic_shared();
+    let fits = (1..=kernel.bound_of_threads()).contains(&threads)
+        && kernel.has_registers_for(threads)
+        && dynamic_shared <= kernel.max_dynamic_shared();
     if fits { memory_slots::resident_block_limit() as u32 } else { 0 }
 }
 

@@ -1,5 +1,6 @@
 //! From an image to a [`LoadedModule`]: parse, refuse what cannot run, place the variables.
 
+use super::resource_estimate::RegisterLimits;
 use super::variables::{self, ModuleMemory};
 use super::{KernelInfo, LoadError, LoadOptions, LoadedModule, ParamInfo, fatbin, resource_estimate};
 use crate::memory::allocation_report::describe_access;
@@ -185,7 +186,6 @@ impl LoadedModule {
 impl KernelInfo {
     fn new(ptx: &ast::Module, id: FuncId, f: &ast::Function, options: &LoadOptions) -> KernelInfo {
         let static_shared = SharedLayout::lay_out_shared_memory(ptx, id).static_size;
-        let n_regs = resource_estimate::estimate_registers(f);
         KernelInfo {
             id,
             name: f.name.to_string(),
@@ -193,7 +193,8 @@ impl KernelInfo {
             static_shared,
             const_bytes: ptx.vars.iter().filter(|v| v.space == Space::Const).map(|v| v.size).sum(),
             local_bytes: resource_estimate::estimate_local_bytes(ptx, id),
-            n_regs: options.max_registers.map_or(n_regs, |m| n_regs.min(m.max(16))),
+            register_limits: RegisterLimits { registers: options.max_registers, threads: options.threads_per_block },
+            registers: OnceLock::new(),
             max_dynamic_shared: AtomicU32::new(MAX_SHARED_BYTES.saturating_sub(static_shared)),
             programs: [const { OnceLock::new() }; super::LAUNCH_VARIANT_COUNT],
             random_program: OnceLock::new(),

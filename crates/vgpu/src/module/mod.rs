@@ -18,8 +18,10 @@ pub use launch::{Launch, max_resident_blocks, run_launch, run_launch_in_generati
 pub use load::load_image;
 pub(crate) use load::{MAX_REGISTERS_COMMENT, ptx_text_of};
 
+use resource_estimate::{RegisterLimits, RegisterUse, register_use};
 use rtcg_ptx::ast;
 use rtcg_vgpu_abi::error::ResultCode;
+use rtcg_vgpu_abi::model::launch::{MAX_REGISTERS, max_threads_by_registers};
 use rtcg_vgpu_abi::schedule::{self, Schedule};
 use rtcg_vgpu_exec::launch::{MAX_SHARED_OPTIN_BYTES, MAX_THREADS_PER_BLOCK};
 use rtcg_vgpu_exec::{Fault, Program};
@@ -31,8 +33,10 @@ use std::sync::{Arc, OnceLock};
 /// How a module is to be compiled.
 #[derive(Debug, Clone, Default)]
 pub struct LoadOptions {
-    /// `CU_JIT_MAX_REGISTERS`: kept and reported, without effect.
+    /// `CU_JIT_MAX_REGISTERS`
     pub max_registers: Option<u32>,
+    /// `CU_JIT_THREADS_PER_BLOCK`
+    pub threads_per_block: Option<u32>,
     /// The device it is loaded for, when the process has several.
     pub device: Option<u32>,
 }
@@ -100,7 +104,9 @@ struct KernelInfo {
     static_shared: u32,
     const_bytes: u64,
     local_bytes: u32,
-    n_regs: u32,
+    register_limits: RegisterLimits,
+    /// Found out when it is asked for: a launch of a block that might be too large, or an attribute.
+    registers: OnceLock<RegisterUse>,
     max_dynamic_shared: AtomicU32,
     /// Machine code, made at the first launch that needs it; indexed by [`variant_index`].
     programs: [OnceLock<Result<Arc<Program>, Fault>>; LAUNCH_VARIANT_COUNT],
@@ -203,11 +209,24 @@ impl Kernel {
     pub fn launch_bounds(&self) -> &ast::LaunchBounds {
         &self.module.ptx.functions[self.info.id.index()].bounds
     }
-    /// `CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK`
-    pub fn max_threads_per_block(&self) -> u32 {
+    /// Threads of a block that its launch bounds allow.
+    pub fn bound_of_threads(&self) -> u32 {
         let b = self.launch_bounds();
         let bound = b.req_ntid.or(b.max_ntid).map_or(MAX_THREADS_PER_BLOCK, |n| n.iter().product());
         bound.min(MAX_THREADS_PER_BLOCK)
+    }
+    /// Whether a block of so many threads finds registers.
+    pub fn has_registers_for(&self, threads: u32) -> bool {
+        // Most blocks fit however many registers a thread has.
+        threads <= max_threads_by_registers(MAX_REGISTERS) || threads <= self.register_use().max_threads
+    }
+    /// `CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK`
+    pub fn max_threads_per_block(&self) -> u32 {
+        self.bound_of_threads().min(self.register_use().max_threads)
+    }
+    fn register_use(&self) -> &RegisterUse {
+        let function = &self.module.ptx.functions[self.info.id.index()];
+        self.info.registers.get_or_init(|| register_use(function, self.info.register_limits))
     }
     /// `CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES`
     pub fn static_shared(&self) -> u32 {
@@ -219,11 +238,11 @@ impl Kernel {
     }
     /// `CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES`: bytes per thread.
     pub fn local_bytes(&self) -> u32 {
-        self.info.local_bytes
+        self.info.local_bytes + self.register_use().spilled_bytes
     }
     /// `CU_FUNC_ATTRIBUTE_NUM_REGS`: an estimate of what ptxas would use.
     pub fn n_regs(&self) -> u32 {
-        self.info.n_regs
+        self.register_use().registers
     }
     /// `CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES`
     pub fn max_dynamic_shared(&self) -> u32 {

@@ -1,39 +1,68 @@
-//! Figures that a real driver has from its assembler and that programs print: registers and local
-//! memory of a kernel. Nothing depends on them.
+//! Figures that a real driver has from its assembler: registers and local memory of a kernel.
+//!
+//! `.maxnreg`, the loader's options and launch bounds limit registers exactly. What a kernel takes below its limit only an
+//! allocator knows; the estimate here was fitted to 3,500 kernels that an H200's driver compiled, and half of them are
+//! within a quarter of it. Launches are refused only by what is certain: no kernel of those took fewer.
 
-use rtcg_ptx::ast::{FuncId, Function, Module, Reg, Space};
-use rtcg_vgpu_jit::operands::{for_each_def, for_each_use};
-use rtcg_vgpu_jit::reachable_functions;
+use rtcg_ptx::ast::{FuncId, Function, Module, Space};
+use rtcg_vgpu_abi::model::launch::{
+    MAX_REGISTERS, MIN_REGISTER_LIMIT, MIN_REGISTERS, max_registers_for_block, max_threads_by_registers,
+};
+use rtcg_vgpu_jit::{RegisterNeeds, reachable_functions, register_needs};
 
-/// Registers that are live at once at most, in text order, in words of 32 bits.
-pub(super) fn estimate_registers(f: &Function) -> u32 {
-    let mut range: Vec<Option<(usize, usize)>> = vec![None; f.regs.len()];
-    for (at, st) in f.body.iter().enumerate() {
-        let mut touch = |r: Reg| {
-            if let Some(slot) = range.get_mut(r.index()) {
-                let first = slot.map_or(at, |(first, _)| first);
-                *slot = Some((first, at));
-            }
-        };
-        for_each_def(&st.inst, &mut touch);
-        for_each_use(&st.inst, &mut touch);
-        st.guard.iter().for_each(|g| touch(g.reg));
+/// Registers of a kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct RegisterUse {
+    /// `CU_FUNC_ATTRIBUTE_NUM_REGS`
+    pub(super) registers: u32,
+    /// The largest block that surely finds registers.
+    pub(super) max_threads: u32,
+    /// Bytes of local memory for values that find no register.
+    pub(super) spilled_bytes: u32,
+}
+
+/// What limits the registers of a kernel.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct RegisterLimits {
+    /// `CU_JIT_MAX_REGISTERS`
+    pub(super) registers: Option<u32>,
+    /// `CU_JIT_THREADS_PER_BLOCK`
+    pub(super) threads: Option<u32>,
+}
+
+impl RegisterLimits {
+    /// The limit of a kernel, from its directives or the options.
+    fn of(self, f: &Function) -> u32 {
+        let threads = f.bounds.req_ntid.or(f.bounds.max_ntid).map(|n| n.iter().product()).or(self.threads);
+        let by_block = threads.map(max_registers_for_block);
+        let given = f.bounds.max_nreg.or(self.registers).map(|n| n.max(MIN_REGISTER_LIMIT));
+        given.or(by_block).unwrap_or(MAX_REGISTERS).min(MAX_REGISTERS)
     }
-    let mut change = vec![0_i64; f.body.len() + 1];
-    for (reg, range) in f.regs.iter().zip(&range) {
-        if let Some((first, last)) = range {
-            let words = i64::from(reg.ty.bits().div_ceil(32) * u32::from(reg.ty.bits() > 1));
-            change[*first] += words;
-            change[*last] -= words;
-        }
+}
+
+/// Registers that a kernel takes below `limits`.
+pub(super) fn register_use(f: &Function, limits: RegisterLimits) -> RegisterUse {
+    let limit = limits.of(f);
+    let needs = register_needs(f).unwrap_or_default();
+    let (certain, estimated) = (certain_registers(needs), estimated_registers(needs));
+    let least = certain.min(limit);
+    RegisterUse {
+        registers: estimated.min(limit),
+        max_threads: max_threads_by_registers(least),
+        spilled_bytes: certain.saturating_sub(limit) * 4,
     }
-    let mut live = 0;
-    let most = change.iter().map(|c| {
-        live += c;
-        live
-    });
-    // Addresses and predicates take a few more; ptxas never uses fewer than about eight.
-    (most.max().unwrap_or(0) + 6).clamp(8, 255) as u32
+}
+
+/// Registers that no allocation can do without.
+fn certain_registers(needs: RegisterNeeds) -> u32 {
+    if needs.loop_carried < 8 { MIN_REGISTERS } else { needs.loop_carried + 16 }
+}
+
+/// Registers that an allocation is likely to take: steps of 2, from 24 on of 8.
+fn estimated_registers(needs: RegisterNeeds) -> u32 {
+    let likely = (needs.live * 7 / 10 + if needs.live == 0 { 0 } else { 4 }).max(certain_registers(needs));
+    let step = if likely > 24 { 8 } else { 2 };
+    likely.next_multiple_of(step).max(MIN_REGISTERS)
 }
 
 /// Local variables of a kernel and the functions it can call, bytes per thread.
