@@ -86,7 +86,7 @@ def compile_cuda(source, arch="compute_80", options=()):
     if os.path.exists(path):
         return open(path, "rb").read()
     n, include = _nvrtc()
-    opts = [f"--gpu-architecture={arch}", f"--include-path={include}", *options]
+    opts = [f"--gpu-architecture={arch}", f"--include-path={include}", f"--include-path={include}/cccl", *options]
     prog = c_void_p()
     n.nvrtcCreateProgram(byref(prog), source.encode(), b"exam.cu", 0, None, None)
     r = n.nvrtcCompileProgram(prog, len(opts), (c_char_p * len(opts))(*[o.encode() for o in opts]))
