@@ -323,7 +323,7 @@ def asm(q, rows, target="sm_80", version="8.0", chunk=6, prefix=""):
 
     compile_rows(0, len(rows))
     for i, (ins, types, cases) in enumerate(rows):
-        key, f = prefix + ins, found[i]
+        key, f = (prefix + ins).replace("|", "/"), found[i]
         if isinstance(f, str):
             say(q, key, "refused " + f)
             continue
@@ -343,3 +343,9 @@ def asm(q, rows, target="sm_80", version="8.0", chunk=6, prefix=""):
                 res = ",".join(shown(v, t) for v, t in zip(r[j * len(outs) :], outs))
                 parts.append(",".join(shown(v, t) for v, t in zip(cases[j], ins_)) + ">" + res)
             say(q, key + (f" #{at // chunk}" if len(cases) > chunk else ""), " ".join(parts))
+
+
+def asm_by_target(q, rows, prefix, **kw):
+    """`asm` for instructions that may need a newer target: is it taken for sm_80, and its results for sm_90."""
+    asm(q, [(ins, types, cases[:1]) for ins, types, cases in rows], prefix=prefix + "sm_80 ", **kw)
+    asm(q, rows, target="sm_90", prefix=prefix + "sm_90 ", **kw)

@@ -16,4 +16,12 @@ asm(Q, [(f"cvt.{m}.{f}.{t} d, a", f"{g}={reg(t)}", VI[int(t[1:])]) for f, g in (
 # c) Integers to integers, with .sat. Guess: .sat clamps to the destination's range as seen from the source's sign;
 # without it the low bits, extended by the *destination's* sign in a wider register. Met in saturating pixel code.
 VC = {8: [0x7f, 0x80, 0xff], 16: [0x7f, 0x80, 0xff, 0x100, 0x7fff, 0x8000, 0xff7f, 0xffff], 32: [0xff, 0x100, 0x8000, 0xffff, 0x7fffffff, 0x80000000, 0xffffff7f, 0xffffffff], 64: [0xff, 0xffff, 2**31, 2**32, 2**63 - 1, 2**63, 2**64 - 129, 2**64 - 1]}
-asm(Q, [(f"cvt{s}.{t}.{u} d, a", f"{reg(t)}={reg(u)}", VC[int(u[1:])]) for s in ("", ".sat") for t in INT for u in INT], prefix="c ", chunk=8)
+rows = [(f"cvt{s}.{t}.{u} d, a", f"{reg(t)}={reg(u)}", VC[int(u[1:])]) for s in ("", ".sat") for t in INT for u in INT]
+def holds(t, u):
+    """Whether t has all values of u, so that nothing can be clamped."""
+    low = lambda x: -(2 ** (int(x[1:]) - 1)) if x[0] == "s" else 0
+    high = lambda x: 2 ** (int(x[1:]) - (x[0] == "s")) - 1
+    return low(t) <= low(u) and high(u) <= high(t)
+plain = [r for r in rows if ".sat" not in r[0] or not holds(*r[0].split()[0].split(".")[2:])]
+asm(Q, plain, prefix="c ", chunk=8)
+asm(Q, [r for r in rows if r not in plain], prefix="c nothing to clamp: ", chunk=8)

@@ -17,7 +17,9 @@ asm(Q, [(f"cvt.{m}{z}{s}.f16.f32 d, a", "h=r", F32) for m in R for z in ("", ".f
 # where float2 is turned to half2 by hand.
 P = list(zip(F32, F32[1:] + F32[:1]))
 asm(Q, [(f"cvt.{m}{r}.bf16.f32 d, a", "h=r", F32) for m in ("rn", "rz") for r in ("", ".relu")] + [(f"cvt.{m}{r}.{t}.f32 d, a, b", "r=rr", P) for t in ("f16x2", "bf16x2") for m in ("rn", "rz") for r in ("", ".relu")] + [(f"cvt.{m}.relu.f16.f32 d, a", "h=r", F32) for m in ("rn", "rz")]
-    + [(f"cvt.{m}.tf32.f32 d, a", "r=r", F32) for m in ("rna", "rn", "rz")] + [("cvt.f32.bf16 d, a", "r=h", [1, 0x8001, 0x3f80, 0x7f80, 0x7f81, 0xffc1]), ("cvt.rn.bf16.f16 d, a", "h=h", F16), ("cvt.rni.s32.bf16 d, a", "r=h", [0x3f80]), ("cvt.rn.bf16.s32 d, a", "h=r", [1])], prefix="b ", chunk=7)
+    + [("cvt.rna.tf32.f32 d, a", "r=r", F32)], prefix="b ", chunk=7)
+BF = [1, 0x8001, 0x3f80, 0xbfc0, 0x7f7f, 0x7f80, 0x7f81, 0xffc1]
+asm_by_target(Q, [(f"cvt.{m}{r}.tf32.f32 d, a", "r=r", F32) for m in ("rn", "rz") for r in ("", ".relu")] + [("cvt.rna.satfinite.tf32.f32 d, a", "r=r", F32), ("cvt.f32.bf16 d, a", "r=h", BF), ("cvt.rn.bf16.f16 d, a", "h=h", F16), ("cvt.rn.f16.bf16 d, a", "h=h", BF), ("cvt.rni.s32.bf16 d, a", "r=h", BF), ("cvt.rzi.u8.bf16 d, a", "r=h", BF), ("cvt.rn.bf16.s32 d, a", "h=r", [1, 257, 0xffffff00, 0x7fffffff]), ("cvt.rz.bf16.u64 d, a", "h=l", [1, 2**64 - 1])], "b ", chunk=8)
 # c) cvt.pack: two s32 to bytes and words with saturation. Guess: a is the upper of the two, c's low half is shifted up
 # (c << 16 for bytes). Met in integer quantisation of neural networks.
 V3 = [(0x7fffffff, 0x80000000, 0x12345678), (200, 100, 0x89abcdef), (-1, -200, 0), (40000, -40000, 1), (7, 8, 0xffffffff), (-8, -9, 2)]

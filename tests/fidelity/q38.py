@@ -26,6 +26,7 @@ for space, mem, ptr, con in (("global", "g", "g", "l"), ("shared", "s", "sp", "r
             guarded(Q, f"a {space} {op}", main)
 # b) Atomics of one thread at edge operands: inc/dec wrap, signed and unsigned min/max, and exchange; old and new value.
 # Guess: inc wraps when old >= b, also for b = 0; dec of 0 or of old > b gives b; inc and dec exist for 32 bits only.
+# Met by hash tables and ring-buffer indices.
 E = [0, 1, 5, 2**31 - 1, 2**31, 2**32 - 1]
 E8 = [0, 1, 2**63 - 1, 2**63, 2**64 - 1, 2**32]
 def single(space, op, g, cases, key, version="8.0"):

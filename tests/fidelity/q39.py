@@ -24,6 +24,7 @@ def st(t, n, addr, space, qual=""):
     return f'asm volatile("st{qual}.{space}{vec}.{t} [%0], ' + ("{" if n > 1 else "") + ", ".join(f"%{i + 1}" for i in range(n)) + ("}" if n > 1 else "") + f';" :: ' + (f'"l"(g + ({addr}))' if space == "global" else f'"r"(sp + ({addr}))') + f', {vals} : "memory");'
 # a) All lanes store to one address: vectors of small elements, 64-bit floats, local copies, volatile and release stores.
 # Guess: by bytes per lane, as u32 for up to 4 bytes (lowest lane stays), u64 for 8 (lane 16), 16 bytes (lane 24).
+# Met by flags and packed pixels written by all threads.
 for space, mem in (("global", "g"), ("shared", "s")):
     for t, n in (("u32", 2), ("u16", 2), ("u8", 4), ("u8", 2), ("u16", 4), ("u16", 1), ("b64", 1), ("b64", 2)):
         winner(f"a st.{space}.v{n}.{t}", st(t, n, "0", space), mem)

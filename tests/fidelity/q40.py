@@ -36,7 +36,7 @@ for mode, b in (("down", 4), ("up", 4), ("bfly", 8), ("idx", 17), ("idx", 3)):
                 guarded(Q, mode, lambda: ask(f"b {mode} {b} width {width} mask {mask:08x} others {how}", mode, b, (32 - width) << 8 | (0 if mode == "up" else 31), mask, go, how))
     guarded(Q, mode, lambda: ask(f"b {mode} {b} mask ffffffff, lanes from 20 exited", mode, b, 0 if mode == "up" else 31, 0xffffffff, 0xfffff, "exit"))
 # c) Votes and matches at partial masks, in two groups of one warp at a time. Guess: results only count lanes of the
-# mask; ballot has zero bits elsewhere; match_all of a partial mask gives that mask; activemask inside is the group.
+# mask; ballot has zero bits elsewhere; match_all of a partial mask gives that mask; activemask inside is the group. Met by warp-level key grouping.
 EX = {"ballot": "__ballot_sync(m, l & 4)", "all": "__all_sync(m, l < 64)", "any(none)": "__any_sync(m, l > 99)", "uni": "__uni_sync(m, l & 1)", "match_any(l/3)": "__match_any_sync(m, l / 3)", "match_any 64": "__match_any_sync(m, (unsigned long long)(l & 6) << 40)", "match_all": "__match_all_sync(m, 7, &p)", "match_all differ": "__match_all_sync(m, l, &p)", "match_any NaN": "__match_any_sync(m, __int_as_float(0x7fc00000 + (l & 1)))", "match_any -0": "__match_any_sync(m, l & 1 ? -0.0f : 0.0f)", "match_any f64": "__match_any_sync(m, (double)(l & 3))", "activemask": "(__syncwarp(m), __activemask())"}
 for key, ex in EX.items():
     for cond in ("l & 1", "l < 20", "l % 3 == 0", "l == 31"):

@@ -19,6 +19,7 @@ for ex in ("l % 3", "31 - l / 8", "(l * 7) % 5", "l == 9", "in[l]", "l & 16 ? -5
     cgk(f"a binary_partition({ex}): meta rank, size, rank", f"auto g = cg::binary_partition(cg::coalesced_threads(), ({ex}) != 0); o[l] = g.meta_group_rank(); o[32 + l] = g.size(); o[64 + l] = g.thread_rank();", 96)
 # b) Tiles: shuffles when some lanes of a tile have exited or take no part, tiles of tiles, meta ranks, and reduce/scan.
 # Guess: a source that has exited gives 0 (hardware) as for the raw shuffle; tiles compute their mask by size and rank.
+# Met by sub-warp reductions with ragged ends.
 for n in (4, 8, 16, 32):
     for ex in ("shfl(l + 100, 2)", "shfl_xor(l + 100, 1)", "shfl_down(l + 100, 1)", "shfl_up(l + 100, 1)", f"shfl(l + 100, {n + 1})", "ballot(1)"):
         cgk(f"b tile<{n}>.{ex}, lanes 5, 6, 30 exited", f"if (in[0] + l == 5 || l == 6 || l == 30) return; auto g = cg::tiled_partition<{n}>(b); o[l] = g.{ex};", 32)

@@ -31,6 +31,7 @@ B = {
 }
 # c) __syncwarp with partial masks, in loops and after exits, and __syncthreads in a loop with another count of rounds per
 # warp after exits. Guess: lanes of other masks are independent; a mask with exited lanes does not wait for them.
+# Met by warp-synchronous code written before Volta.
 C = {
  "syncwarp by halves": (32, "if (w > 0) return; if (l < 16) { x[l] = l + 1; __syncwarp(0xffff); o[t] = x[15 - l]; } else { x[l] = l + 1; __syncwarp(0xffff0000); o[t] = x[47 - l]; }"),
  "syncwarp full mask, odd lanes exited": (16, "if (w > 0 || l & 1) return; __syncwarp(); o[t] = 1;"),

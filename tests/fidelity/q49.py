@@ -35,6 +35,7 @@ P = {
 }
 # c) Order: lanes of one warp, divergent lanes, warps of a block (sorted counts only), blocks by order of launch, two kernels
 # in one stream, kernels in two streams joined by an event, host text between by fflush. Guess: within one call lanes ascend.
+# Met by tests which compare printed text.
 ORDER = {
  "8 lanes, two calls": ('extern "C" __global__ void k(int *o) { printf("a%d ", threadIdx.x); printf("b%d ", threadIdx.x); }', 1, 8), "odd lanes first branch": ('extern "C" __global__ void k(int *o) { if (threadIdx.x & 1) printf("o%d ", threadIdx.x); else printf("e%d ", threadIdx.x); }', 1, 8), "loop of 3 per lane": ('extern "C" __global__ void k(int *o) { for (int i = 0; i < 3; i++) printf("%d.%d ", threadIdx.x, i); }', 1, 4), "loop, trips by lane": ('extern "C" __global__ void k(int *o) { for (int i = 0; i <= threadIdx.x + o[0]; i++) printf("%d.%d ", threadIdx.x, i); }', 1, 4),
  "divergent arguments count": ('extern "C" __global__ void k(int *o) { if (threadIdx.x < 2) printf("%d ", 1); else printf("%d,%d ", 2, 3); printf("end%d ", threadIdx.x); }', 1, 5), "32 lanes": ('extern "C" __global__ void k(int *o) { printf("%d ", threadIdx.x); }', 1, 32), "warps one after the other by barriers": ('extern "C" __global__ void k(int *o) { for (int w = 0; w < 4; w++) { if (threadIdx.x / 32 == 3 - w && threadIdx.x % 32 == 0) printf("w%d ", threadIdx.x / 32); __syncthreads(); } }', 1, 128),

@@ -8,6 +8,8 @@ S = build('extern "C" __global__ void k(int *o) { __shared__ int s[12288]; s[o[0
 M = function(load((PTX_HEAD.format("8.0", "sm_80") + ".visible .entry k() .maxntid 64, 2, 1 { ret; }\n.visible .entry r() .reqntid 32, 4, 1 { ret; }").encode()))
 R = function(load((PTX_HEAD.format("8.0", "sm_80") + ".visible .entry r() .reqntid 32, 4, 1 { ret; }").encode()), "r")
 o = alloc(64)
+if sys.argv[1:] == ["none"]:
+    say(Q, "b neither params nor extra, for a kernel with parameters", [err(cu("cuLaunchKernel", F, 1, 1, 1, 1, 1, 1, 0, 0, None, None)), err(sync())]); os._exit(0)
 if len(sys.argv) > 1:
     codes(Q, "b old interface: ", [("cuFuncSetBlockShape 32", ("cuFuncSetBlockShape", F, 32, 1, 1)), ("cuFuncSetBlockShape 0", ("cuFuncSetBlockShape", F, 0, 1, 1)), ("cuFuncSetBlockShape 1025", ("cuFuncSetBlockShape", F, 1025, 1, 1)), ("cuFuncSetBlockShape 32 again", ("cuFuncSetBlockShape", F, 32, 1, 1)), ("cuParamSetSize 8", ("cuParamSetSize", F, 8)), ("cuParamSetSize 100000", ("cuParamSetSize", F, 100000)), ("cuParamSetv", ("cuParamSetv", F, 0, byref(c_uint64(o)), 8)), ("cuFuncSetSharedSize", ("cuFuncSetSharedSize", F, 100)), ("cuLaunchGrid 1 1", ("cuLaunchGrid", F, 1, 1)), ("cuLaunchGrid 0 1", ("cuLaunchGrid", F, 0, 1)), ("cuLaunch", ("cuLaunch", F)), ("synchronise", sync)])
     os._exit(0)
@@ -22,7 +24,7 @@ for key, f, grid, block, shared in [("grid 0", F, (0, 1, 1), (1, 1, 1), 0), ("gr
     guarded(Q, "a " + key, lambda: say(Q, "a " + key, both(launch_code(f, grid, block, () if f in (G, M, R) else (o,), shared))))
 # b) Arguments: neither params nor extra, both, the buffer form with sizes too small and too large, odd keys; what is loaded.
 # Guess: both is INVALID_VALUE; a buffer smaller than the parameters is INVALID_VALUE or 701, a larger one is accepted;
-# none for a kernel with a parameter is INVALID_VALUE.
+# none for a kernel with a parameter is INVALID_VALUE. Met by language bindings, which pack arguments themselves.
 K = build('extern "C" __global__ void k(unsigned long long *o, int a, char b, double c, short d) { o[0] = a; o[1] = b; o[2] = (unsigned long long)c; o[3] = d; }')
 def extra(buf, size, keys=(1, 2, 0), params=None):
     b = ctypes.create_string_buffer(bytes(buf), max(1, len(buf))); n = c_size_t(size)
@@ -40,13 +42,13 @@ for key, buf, size, keys in [("exact 34 bytes", B, 34, (1, 2, 0)), ("40 bytes", 
     guarded(Q, "b buffer: " + key, main)
 a = [c_uint64(o), c_int(1), c_int(2), c_double(3), c_int(4)]; P = (c_void_p * 5)(*[ctypes.addressof(x) for x in a])
 say(Q, "b both params and extra", extra(B, 34, params=P))
-say(Q, "b neither, for a kernel with parameters", both(cu("cuLaunchKernel", K, 1, 1, 1, 1, 1, 1, 0, 0, None, None)))
 say(Q, "b params for a kernel without", both(cu("cuLaunchKernel", G, 1, 1, 1, 1, 1, 1, 0, 0, P, None)))
 for name in ("cuFuncGetParamInfo",):
     for i in range(6):
         off, size = c_size_t(99), c_size_t(99); r = cu(name, K, i, byref(off), byref(size)); say(Q, f"b {name} {i}", f"{err(r)} {off.value} {size.value}")
 # c) cuLaunchKernelEx: attributes with odd ids and values. Guess: unknown ids are INVALID_VALUE, IGNORE is skipped; a cluster
 # on kernels of compute_80 works on Hopper if it divides the grid (else INVALID_CLUSTER_SIZE 912); priority clamps.
+# Met by launchers that set attributes for all devices alike.
 def ex(*attrs, grid=4, f=None):
     buf = ctypes.create_string_buffer(b"".join(struct.pack("<I4x", i) + v.ljust(64, b"\0") for i, v in attrs).ljust(72, b"\0"))
     c = packed("7I4xQQI4x", grid, 1, 1, 32, 1, 1, 0, 0, ctypes.addressof(buf) if attrs else 0, len(attrs))
@@ -57,5 +59,5 @@ for key, at in {"none": [], "IGNORE": [(0, b"")], "cooperative 1": [(2, I(1))], 
     guarded(Q, "c " + key, lambda: say(Q, "c " + key, ex(*at)))
 for shape in ((1, 1, 1), (0, 0, 0), (2, 1, 1), (3, 1, 1), (16, 1, 1)):
     guarded(Q, "c cluster", lambda: say(Q, f"c cluster {shape}, grid 4 (refused on 8.0)", ex((4, I(*shape)))))
-# b) again: the interface before cuLaunchKernel, in a process of its own. Guess: works still, 201 or INVALID_VALUE at worst.
-child("old")
+# b) again: the interface before cuLaunchKernel, in a process of its own. Guess: works still, 201 or INVALID_VALUE at worst. Met by old programs.
+child("old"); child("none")

@@ -27,7 +27,7 @@ for c in (0, 1, 2, 3, -1):
     say(Q, f"a cuCtxSetSharedMemConfig {c}", f"{err(cu('cuCtxSetSharedMemConfig', c))} then {(lambda v: (cu('cuCtxGetSharedMemConfig', byref(v)), v.value)[1])(c_int(-9))}")
 cu("cuCtxSetCacheConfig", 0)
 # b) Occupancy calls at their edges. Guess: block size 0 or above 1024 gives INVALID_VALUE; shared memory above the limit gives
-# 0 blocks and OK; flags other than 0 and 1 are INVALID_VALUE; AvailableDynamicSMem of too many blocks is INVALID_VALUE.
+# 0 blocks and OK; flags other than 0 and 1 are INVALID_VALUE; AvailableDynamicSMem of too many blocks is INVALID_VALUE. Met by block-size tuners.
 F = build('extern __shared__ int d[]; extern "C" __global__ void k(int *o) { d[threadIdx.x] = o[0]; o[1] = d[0]; }', options=("--device-as-default-execution-space",))
 for block in (0, 1, 31, 32, 33, 64, 512, 1024, 1025, -1, 2**31 - 1):
     for dyn in (0, 49152, 49153, LIMIT, LIMIT + 1, 1 << 40):
@@ -43,6 +43,7 @@ asked = []
 fn = SIZE(lambda b: asked.append(b) or 0); g, b = c_int(), c_int(); cu("cuOccupancyMaxPotentialBlockSize", byref(g), byref(b), F, fn, 0, 0); say(Q, "b block sizes for which it asks the function", compact(asked))
 # c) Local memory: a kernel that needs more than the limit or than the device has, the stack limit against a large frame, and
 # 512 KiB per thread. Guess: frames are checked at load by ptxas (512 KiB); the stack limit doesn't refuse known frames.
+# Met by large local arrays and deep recursion.
 for size in (1 << 10, 1 << 16, (1 << 19) - 64, 1 << 19, (1 << 19) + 64, 1 << 20, 1 << 25):
     def main():
         m = load((PTX_HEAD.format("8.0", "sm_80") + f".visible .entry k(.param .u64 out, .param .u32 i) {{ .local .align 8 .b8 l[{size}]; .reg .b64 %o, %a; .reg .b32 %i; ld.param.u64 %o, [out]; ld.param.u32 %i, [i]; cvt.u64.u32 %a, %i; mov.u64 %o, l; add.u64 %a, %a, %o; st.local.u32 [%a], %i; ld.param.u64 %o, [out]; ld.local.u32 %i, [%a]; st.global.u32 [%o], %i; ret; }}").encode())

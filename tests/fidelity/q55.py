@@ -28,14 +28,14 @@ for ty in range(0, 6):
     for i in (0, 1, 7):
         say(Q, f"a cuMemAdvise_v2 SET_PREFERRED_LOCATION type {ty} id {i}", f"{err(cu('cuMemAdvise_v2', p, 1 << 20, 3, c_uint64(ty | i << 32)))}; type {ranged(5)} id {ranged(6)} old {ranged(2)}")
 # b) Prefetch: to device, CPU, invalid, parts, other kinds, with flags; what LAST_PREFETCH_LOCATION says. Guess: rounds out to pages;
-# device memory is INVALID_VALUE; invalid device INVALID_DEVICE.
+# device memory is INVALID_VALUE; invalid device INVALID_DEVICE. Met by out-of-core programs.
 for key, at, n, dev in (("whole to device 0", p, 1 << 20, 0), ("whole to the CPU", p, 1 << 20, CPU), ("a part to device 0", p + 4096, 4096, 0), ("1 byte to the CPU", p + 9, 1, CPU), ("0 bytes", p, 0, 0), ("over the end", p, 2 << 20, 0), ("to device 7", p, 4096, BAD), ("to -2", p, 4096, 0xfffffffe), ("device memory", d, 4096, 0), ("page-locked", h.value, 4096, 0), ("null", 0, 4096, 0)):
     say(Q, f"b cuMemPrefetchAsync {key}", f"{err(cu('cuMemPrefetchAsync', at, n, dev, s))} {err(cu('cuStreamSynchronize', s))}; last of the whole {ranged(4)}, of the first page {ranged(4, 4, p, 4096)}, second {ranged(4, 4, p + 4096, 4096)}")
 for ty in range(0, 6):
     for flags in (0, 1):
         say(Q, f"b cuMemPrefetchAsync_v2 type {ty} flags {flags}", f"{err(cu('cuMemPrefetchAsync_v2', p, 1 << 20, c_uint64(ty), flags, s))} {err(cu('cuStreamSynchronize', s))}; type {ranged(7)} id {ranged(8)} old {ranged(4)}")
 # c) Attaching to streams: flags, lengths, other memory, null stream; then host access. Guess: length must be 0 or the whole;
-# GLOBAL, HOST, SINGLE are 1, 2, 4; SINGLE on the null stream is INVALID_VALUE.
+# GLOBAL, HOST, SINGLE are 1, 2, 4; SINGLE on the null stream is INVALID_VALUE. Met by programs for devices without concurrent access.
 for st, sn in ((s, "stream"), (0, "null"), (1, "legacy"), (2, "per-thread")):
     for flag in (0, 1, 2, 4, 3, 8):
         say(Q, f"c cuStreamAttachMemAsync {sn} flag {flag}", [err(cu("cuStreamAttachMemAsync", st, p, 0, flag)), err(sync())])

@@ -26,6 +26,7 @@ def status(a):
 # a) Allocation nodes: parameters which are refused, addresses (alignment, distance, the same after free in the graph?),
 # attributes of graph memory before instantiation, after upload, launch, free, trim. Guess: addresses are fixed at creation;
 # only device-pinned and no handle types; reserved grows at launch in 2 MiB or 32 MiB steps; trim gives it back.
+# Met by graphs captured from array packages.
 g = graph()
 for key, kw in {"plain": {}, "size 0": dict(size=0), "size 2^40": dict(size=2**40), "size 2^64 - 1": dict(size=2**64 - 1), "location 0": dict(loc=0), "host": dict(loc=2), "device 7": dict(dev=7), "type 0": dict(alloc_type=0), "type 2": dict(alloc_type=2), "handle type 1": dict(handles=1), "access own device RW": dict(access=((1, 0, 3),)), "access own device read": dict(access=((1, 0, 1),)), "access device 7": dict(access=((1, 7, 3),)), "access flags 0": dict(access=((1, 0, 0),))}.items():
     kw = dict(kw); p = node_params(kw.pop("size", 4096), **kw); n = c_void_p(); r = cu("cuGraphAddMemAllocNode", byref(n), g, None, 0, p); v = struct.unpack_from("<Q", p, 112)[0]
@@ -45,7 +46,7 @@ def life():
 guarded(Q, "a life", life)
 # b) Rules: a graph with allocations instantiates once; can't be cloned, be a child, be changed; free nodes of other pointers,
 # twice; launch again without a free; auto free on launch; free outside by stream; access before and after. Guess: NOT_SUPPORTED for
-# clone and child; INVALID_VALUE for double frees; second launch without free INVALID_VALUE.
+# clone and child; INVALID_VALUE for double frees; second launch without free INVALID_VALUE. Met when such a graph is launched again.
 def where(d):
     v, b, z = c_uint64(), c_uint64(), c_size_t(); r = cu("cuPointerGetAttribute", byref(v), 13, d); r2 = cu("cuMemGetAddressRange_v2", byref(b), byref(z), d)
     return [err(r) if r else v.value & 255, err(r2) if r2 else z.value]
@@ -84,6 +85,7 @@ def frees():
 guarded(Q, "b frees", frees)
 # c) Captured allocations: cuMemAllocAsync in a capture, its free there or outside, from a pool with a limit, two launches, use outside
 # before the launch. Guess: becomes alloc/free nodes; the pool's properties are kept; unfreed block stays after the launch.
+# Met by capturing code that allocates.
 def captured():
     p = c_uint64(); pools = make("cuMemPoolCreate", packed("IIIIQQH", 1, 0, 1, 0, 0, 0, 0, size=88))
     for key, free_in in (("freed inside", True), ("freed outside", False)):

@@ -24,7 +24,7 @@ MOD = load(IMAGE); POOL = make("cuDeviceGetDefaultMemPool", 0); managed = c_uint
 MODE = {0: "global", 1: "thread local", 2: "relaxed"}
 # a) What each call gives during a capture of mode global, thread local and relaxed, and whether the capture is still valid: status, then
 # what cuStreamEndCapture gives. Guess: unsafe calls are 900 in global and thread-local mode and invalidate (901 at the end); legacy
-# stream use is 906 with a blocking stream; event queries of captured events 907; merges 902..905.
+# stream use is 906 with a blocking stream; event queries of captured events 907; merges 902..905. Met by everyone who captures a library's calls.
 for mode in MODE:
     s2, blocking, keys = make("cuStreamCreate", 1), make("cuStreamCreate", 0), None
     for key in [k for k, v in calls(s2).items() if v is not None]:
@@ -40,6 +40,7 @@ for mode in MODE:
         guarded(Q, f"a {MODE[mode]}: {key}", main)
 # b) The same unsafe calls by another thread, by mode of the capture, and with a capture-mode exchange in either thread. Guess: a
 # global capture forbids them in all threads which have not exchanged to relaxed; thread local only in its own.
+# Met by data-loader threads beside a capture.
 def in_thread(fn):
     out = []
     def run():

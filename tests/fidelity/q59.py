@@ -70,7 +70,7 @@ def to_graph():
 T("a capture into a graph, twice", to_graph)
 # b) Streams and events outside of captures: flags, priorities, waits for events never recorded, elapsed times of wrong events, blocking
 # flags, destroying while busy. Guess: priorities clamp to the range; elapsed with disabled timing INVALID_HANDLE, not recorded INVALID_HANDLE,
-# not finished 600; unknown flags INVALID_VALUE; interprocess needs no timing.
+# not finished 600; unknown flags INVALID_VALUE; interprocess needs no timing. Met by profilers and schedulers.
 lo, hi = c_int(), c_int(); cu("cuCtxGetStreamPriorityRange", byref(lo), byref(hi)); say(Q, "b priority range", [lo.value, hi.value])
 for p in (0, 1, 100, -1, -2, -3, -5, -6, -100, 2**31 - 1, -2**31):
     for fl in (0, 1):
@@ -92,7 +92,7 @@ T("b busy stream: query, event, elapsed; a waiter; re-recorded event leaves the 
 for a, v in ((1, packed("QQfII", D, 64, 1.0, 1, 2, size=64)), (3, packed("I", 1, size=64)), (3, packed("I", 4, size=64)), (3, packed("I", 9, size=64)), (8, packed("i", -3, size=64)), (8, packed("i", 50, size=64)), (9, packed("BB", 0, 1, size=64)), (10, packed("I", 1, size=64)), (2, packed("I", 1, size=64)), (0, packed("I", 0, size=64)), (99, packed("I", 0, size=64))):
     T(f"b cuStreamSetAttribute {a} {v.raw[:4].hex() if a != 1 else ''}", lambda: (lambda s, o: E(cu("cuStreamSetAttribute", s, a, v), cu("cuStreamGetAttribute", s, a, o)) + ([] if a == 1 else [o.raw[:4].hex()]))(new(), ctypes.create_string_buffer(64)))
 # c) Value waits and writes, batch operations: alignment, null, flags, 64-bit, counts. Guess: misaligned INVALID_VALUE; flags above INVALID_VALUE;
-# an empty batch INVALID_VALUE; host memory by its pointer works.
+# an empty batch INVALID_VALUE; host memory by its pointer works. Met by synchronisation with network cards and other processes.
 s = new(); hp = make("cuMemHostAlloc", 4096, 0)
 codes(Q, "c ", [(f"{n}{w} +{o} value {v} flags {f:x}", (f"cuStream{n}Value{w}_v2", s, D + 1024 + o, v, f)) for n, w, o, v, f in (("Write", 32, 0, 5, 0), ("Write", 32, 2, 5, 0), ("Write", 32, 1, 5, 0), ("Write", 32, 0, 5, 1), ("Write", 32, 0, 5, 2), ("Write", 64, 8, 5, 0), ("Write", 64, 4, 5, 0), ("Write", 64, 8, 5, 1), ("Wait", 32, 0, 5, 1), ("Wait", 32, 2, 0, 1), ("Wait", 32, 0, 5, 0), ("Wait", 32, 0, 5, 4), ("Wait", 32, 0, 5, 8), ("Wait", 64, 8, 5, 1), ("Wait", 64, 4, 0, 0))] + [("Write32 null", ("cuStreamWriteValue32_v2", s, 0, 1, 0)), ("Write32 page-locked", ("cuStreamWriteValue32_v2", s, hp, 1, 0)), ("Write32 2^45", ("cuStreamWriteValue32_v2", s, 2**45, 1, 0)), ("Write32 in stream 0", ("cuStreamWriteValue32_v2", 0, D, 1, 0)), ("synchronise", sync)])
 def batch(ops, count=None, flags=0):

@@ -22,6 +22,7 @@ if len(sys.argv) > 1:
     os._exit(0)
 # a) cuModuleGetGlobal: sizes and alignment of variables of odd sizes, of zero-size arrays, static, extern, unused, constant, shared and
 # managed ones; null outputs. Guess: exact sizes; unused static ones are gone (500 NOT_FOUND) while .visible stay; shared is NOT_FOUND.
+# Met by bindings which set globals by name.
 def globals_():
     decl = {"u8": ".visible .global .u8 v0;", "u8[3]": ".visible .global .align 1 .b8 v1[3];", "u16[5]": ".visible .global .align 2 .u16 v2[5];", "f64": ".visible .global .f64 v3;", "b8[1000] align 128": ".visible .global .align 128 .b8 v4[1000];", "not visible, unused": ".global .u32 v5;", "not visible, used": ".global .u32 v6;", "weak": ".weak .global .u32 v7;", "const u32": ".visible .const .u32 v8;", "const b8[5]": ".visible .const .align 1 .b8 v9[5];", "const not visible, unused": ".const .u32 v10;", "shared": ".visible .shared .u32 v11;", "2-dimensional": ".visible .global .u32 v12[3][4];", "initialised u32[2] = {1}": ".visible .global .u32 v13[2] = {1};", "managed": ".visible .global .attribute(.managed) .u32 v14;", "v4.f32": ".visible .global .v4 .f32 v15;", "4 MiB": ".visible .global .align 4 .b8 v16[4194304];", "common": ".common .global .u32 v17;"}
     m = load((HEAD + "\n".join(decl.values()) + "\n.visible .entry k() { .reg .u32 r; ld.global.u32 r, [v6]; add.u32 r, r, 1; st.global.u32 [v6], r; ret; }\n").encode())
@@ -31,7 +32,7 @@ def globals_():
 T("a", lambda: (globals_(), "done")[1])
 T("a C names: mangled, static, extern C, in a namespace, template", lambda: (lambda m: [err(glob(m, n)[0]) for n in ("a", "b", "_ZL1b", "c", "_ZN1n1dE", "d", "e", "_Z1eIiE")])(load(compile_cuda('__device__ int a; static __device__ int b; extern "C" __device__ int c; namespace n { __device__ int d; } template <class T> __device__ T e; extern "C" __global__ void k(int *o) { o[0] = a + b + c + n::d + e<int>; }'))))
 # b) Constant memory: 64 KiB and above in one module, per kernel, in several modules; parameters of 4096 and more bytes. Guess: ptxas refuses
-# above 65536 bytes; 32764 bytes of parameters are allowed from PTX 8.1 on sm_70; else 4352.
+# above 65536 bytes; 32764 bytes of parameters are allowed from PTX 8.1 on sm_70; else 4352. Met by look-up tables and large argument structures.
 for n in (65536, 65537, 65540, 32768, 131072): T(f"b one constant of {n} bytes", lambda: (load((HEAD + f".visible .const .align 4 .b8 c[{n}];\n.visible .entry k(.param .u64 o) {{ .reg .u32 r; .reg .u64 p; ld.param.u64 p, [o]; ld.const.u32 r, [c+4]; st.global.u32 [p], r; ret; }}\n").encode()), "loaded")[1])
 T("b two constants of 40000 bytes in one module", lambda: (load((HEAD + ".visible .const .align 4 .b8 c[40000];\n.visible .const .align 4 .b8 d[40000];\n.visible .entry k(.param .u64 o) { .reg .u32 r; .reg .u64 p; ld.param.u64 p, [o]; ld.const.u32 r, [c+4]; st.global.u32 [p], r; ret; }\n.visible .entry j(.param .u64 o) { .reg .u32 r; .reg .u64 p; ld.param.u64 p, [o]; ld.const.u32 r, [d+4]; st.global.u32 [p], r; ret; }\n").encode()), "loaded")[1])
 T("b three modules of 64 KiB of constants", lambda: [(load((HEAD + f".visible .const .align 4 .b8 c{i}[65536];\n.visible .entry k() {{ ret; }}\n").encode()), "loaded")[1] for i in range(3)])
@@ -39,7 +40,7 @@ for n in (4096, 4348, 4352, 4356, 32764, 32768):
     for v, t in (("8.0", "sm_80"), ("8.1", "sm_80")): T(f"b parameters of {n} bytes, PTX {v}", lambda: (load((PTX_HEAD.format(v, t) + f".visible .entry k(.param .align 4 .b8 p[{n}]) {{ .reg .u32 r; ld.param.u32 r, [p+{n - 4}]; ret; }}\n").encode()), "loaded")[1])
 # c) Loading and linking: results for wrong images, targets and versions; log sizes and fill; options. Guess: NO_BINARY_FOR_GPU 209 for targets above
 # the device, UNSUPPORTED_PTX_VERSION 222 for newer versions, INVALID_PTX 218 for bad text, INVALID_IMAGE 200 for garbage; log sizes come
-# back as bytes written.
+# back as bytes written. Met by programs that compile at run time and show the log.
 KERNEL = ".visible .entry k() { ret; }\n"
 def image(key, data):
     h = c_void_p(); say(Q, f"c load {key}", err(cu("cuModuleLoadData", byref(h), c_char_p(data)) if data is not None else cu("cuModuleLoadData", byref(h), None)))

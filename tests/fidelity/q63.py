@@ -43,7 +43,7 @@ for fmt in NAME:
         guarded(Q, f"a {NAME[fmt]} x{ch}", main)
 # b) Integer coordinates outside; tld4 components; txq; linear memory past its end, negative, with element size 16; f16 results. Guess: integer
 # coordinates are not addressed by modes beyond clamp/border: clamp to the edge, or 0 with border; linear memory gives 0 outside; txq gives the
-# texels, with 0 height for 1D.
+# texels, with 0 height for 1D. Met by stencils which rely on the border.
 def outside():
     a = array(8, 4, 0, F32, 1, struct.pack("<32f", *range(1, 33)))
     for mode, mn in ((0, "wrap"), (1, "clamp"), (2, "mirror"), (3, "border")):

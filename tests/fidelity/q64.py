@@ -26,6 +26,7 @@ for key, n, al, at, fl in (("0", 0, 0, 0, 0), ("1", 1, 0, 0, 0), ("4096", 4096, 
     p = c_uint64(); r = cu("cuMemAddressReserve", byref(p), n, al, at, fl); say(Q, f"a reserve {key}", err(r) if r else f"OK aligned to G {p.value % G == 0} as asked {not al or p.value % al == 0} hint taken {p.value == at if at else '-'} free {err(cu('cuMemAddressFree', p, n))}")
 # b) Map, access, unmap in wrong orders and ranges; what pointer calls say. Guess: mapping twice INVALID_VALUE, unmap of a part of a mapping INVALID_VALUE, access
 # of an unmapped range INVALID_VALUE, free of a mapped range INVALID_VALUE; release before unmap is allowed and keeps the memory.
+# Met by growing vectors and by memory pools of frameworks.
 def life():
     p, h, h2 = c_uint64(), c_uint64(), c_uint64(); ok("cuMemAddressReserve", byref(p), 4 * G, 0, 0, 0); ok("cuMemCreate", byref(h), G, prop(), 0); ok("cuMemCreate", byref(h2), 2 * G, prop(), 0); P = p.value; fl, q, r2, b, z, v = c_uint64(99), c_uint64(), c_uint64(), c_uint64(), c_size_t(), c_uint64()
     where = lambda a: [err(cu("cuMemGetAddressRange_v2", byref(b), byref(z), a)), b.value - P if b.value else "-", z.value // G]
@@ -35,6 +36,7 @@ def life():
 guarded(Q, "b", life)
 # c) Host registration, IPC handles and export on the same device. Guess: opening one's own IPC handle in the process fails with INVALID_CONTEXT or
 # works? (INVALID_DEVICE/201); events need INTERPROCESS|DISABLE_TIMING; exports of non-exportable handles INVALID_VALUE.
+# Met by multi-process inference.
 D = alloc(4096); hd, he, fd = ctypes.create_string_buffer(64), ctypes.create_string_buffer(64), c_int(-1); q = c_uint64(); H = c_uint64(); ok("cuMemCreate", byref(H), G, prop(), 0); X = c_uint64(); rx = cu("cuMemCreate", byref(X), G, prop(handles=1), 0)
 class Handle(ctypes.Structure):
     _fields_ = [("reserved", ctypes.c_char * 64)]
