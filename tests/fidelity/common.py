@@ -86,7 +86,7 @@ def compile_cuda(source, arch="compute_80", options=()):
     if os.path.exists(path):
         return open(path, "rb").read()
     n, include = _nvrtc()
-    opts = [f"--gpu-architecture={arch}", f"--include-path={include}", *options]
+    opts = [f"--gpu-architecture={arch}", f"--include-path={include}", f"--include-path={include}/cccl", *options]
     prog = c_void_p()
     n.nvrtcCreateProgram(byref(prog), source.encode(), b"exam.cu", 0, None, None)
     r = n.nvrtcCompileProgram(prog, len(opts), (c_char_p * len(opts))(*[o.encode() for o in opts]))
@@ -258,3 +258,94 @@ def compact(values):
         out.append(f"{values[i]}..{values[j]}" if j > i + 1 else f"{values[i]}")
         i = j + 1 if j > i + 1 else i + 1
     return " ".join(map(str, out))
+
+
+def make(name, *args):
+    """The handle that `name(&handle, ...)` gives."""
+    h = c_void_p()
+    ok(name, byref(h), *args)
+    return h
+
+
+def packed(fmt, *values, size=0):
+    """A C structure as a buffer of at least `size` zeroed bytes."""
+    data = struct.pack("<" + fmt, *values)
+    return ctypes.create_string_buffer(data.ljust(size, b"\0"), max(len(data), size))
+
+
+def codes(q, prefix, calls):
+    """A line for each call: its result code. `calls` are (key, (name, arguments...) or a function that gives a code)."""
+    for key, call in calls:
+        try:
+            r = err(cu(*call)) if isinstance(call, tuple) else call()
+            say(q, f"{prefix}{key}", err(r) if isinstance(r, int) and not isinstance(r, bool) else r)
+        except Exception as e:
+            say(q, f"{prefix}{key}", "error " + " ".join(str(e).split())[:200])
+
+
+PTX_HEAD = ".version {}\n.target {}\n.address_size 64\n"
+BITS = {"h": 16, "r": 32, "l": 64}
+
+
+def ptx_entry(name, ins, types):
+    """An entry that does `ins` on operands from memory, a thread for each case. `types` is as "d=abc" with h r l p."""
+    outs, ins_ = types.split("=")
+    regs = [(n, t) for n, t in zip("de", outs)] + [(n, t) for n, t in zip("abcf", ins_)]
+    body = [f".reg .{'pred' if t == 'p' else f'b{BITS[t]}'} {n};" for n, t in regs]
+    for i, (n, t) in enumerate(regs[len(outs) :]):
+        body.append(f"ld.global.b32 %u, [%i+{8 * i}]; setp.ne.u32 {n}, %u, 0;" if t == "p" else f"ld.global.b{BITS[t]} {n}, [%i+{8 * i}];")
+    body.append(ins + ";")
+    for i, (n, t) in enumerate(regs[: len(outs)]):
+        body.append(f"selp.u32 %u, 1, 0, {n}; st.global.b32 [%o+{8 * i}], %u;" if t == "p" else f"st.global.b{BITS[t]} [%o+{8 * i}], {n};")
+    return (
+        f".visible .entry {name}(.param .u64 in, .param .u64 out) {{\n.reg .b32 %t, %u; .reg .b64 %i, %o;\n"
+        f"mov.u32 %t, %tid.x; ld.param.u64 %i, [in]; ld.param.u64 %o, [out]; mad.wide.u32 %i, %t, {8 * max(1, len(ins_))}, %i; "
+        f"mad.wide.u32 %o, %t, {8 * len(outs)}, %o;\n" + "\n".join(body) + "\nret; }\n"
+    )
+
+
+def asm(q, rows, target="sm_80", version="8.0", chunk=6, prefix=""):
+    """Rows (instruction, types, cases) of PTX on register operands; lines `instruction #n|operands>results ...`."""
+    head = PTX_HEAD.format(version, target)
+    found = {}
+
+    def compile_rows(at, end):
+        """One module for all, else halves, down to single rows that are refused."""
+        try:
+            m = load((head + "".join(ptx_entry(f"k{i}", *rows[i][:2]) for i in range(at, end))).encode())
+            found.update((i, function(m, f"k{i}")) for i in range(at, end))
+        except LoadError as e:
+            if end - at == 1:
+                found[at] = str(e).split()[1]
+                return
+            compile_rows(at, (at + end) // 2)
+            compile_rows((at + end) // 2, end)
+
+    compile_rows(0, len(rows))
+    for i, (ins, types, cases) in enumerate(rows):
+        key, f = (prefix + ins).replace("|", "/"), found[i]
+        if isinstance(f, str):
+            say(q, key, "refused " + f)
+            continue
+        outs, ins_ = types.split("=")
+        cases = [c if isinstance(c, tuple) else (c,) for c in cases]
+        o = alloc(8 * len(outs) * len(cases))
+        try:
+            launch(f, 1, len(cases), (device(b"".join(struct.pack("<Q", v & (2**64 - 1)) for c in cases for v in (c or (0,)))), o))
+        except RuntimeError as e:
+            say(q, key, str(e))
+            continue
+        r = u64(get(o, 8 * len(outs) * len(cases)))
+        shown = lambda v, t: f"{v & 1}" if t == "p" else f"{v & (2 ** BITS[t] - 1):0{BITS[t] // 4}x}"
+        for at in range(0, len(cases), chunk):
+            parts = []
+            for j in range(at, min(at + chunk, len(cases))):
+                res = ",".join(shown(v, t) for v, t in zip(r[j * len(outs) :], outs))
+                parts.append(",".join(shown(v, t) for v, t in zip(cases[j], ins_)) + ">" + res)
+            say(q, key + (f" #{at // chunk}" if len(cases) > chunk else ""), " ".join(parts))
+
+
+def asm_by_target(q, rows, prefix, **kw):
+    """`asm` for instructions that may need a newer target: is it taken for sm_80, and its results for sm_90."""
+    asm(q, [(ins, types, cases[:1]) for ins, types, cases in rows], prefix=prefix + "sm_80 ", **kw)
+    asm(q, rows, target="sm_90", prefix=prefix + "sm_90 ", **kw)

@@ -1,0 +1,47 @@
+from common import *
+Q = "q64"
+init()
+E = lambda *c: [err(x) if isinstance(x, int) and not isinstance(x, bool) else x for x in c]
+def T(key, fn):
+    guarded(Q, key, lambda: say(Q, key, fn()))
+prop = lambda type=1, handles=0, loc=1, dev=0, comp=0, rdma=0, usage=0: packed("IIIIQBBH4x", type, handles, loc, dev, 0, comp, rdma, usage, size=32)
+access = lambda loc=1, dev=0, flags=3: packed("III", loc, dev, flags)
+g = c_size_t(); ok("cuMemGetAllocationGranularity", byref(g), prop(), 0); G = g.value
+def protection(key, flags):
+    p, h = c_uint64(), c_uint64(); ok("cuMemAddressReserve", byref(p), G, 0, 0, 0); ok("cuMemCreate", byref(h), G, prop(), 0); ok("cuMemMap", p, G, 0, h, 0); r = 0 if flags is None else cu("cuMemSetAccess", p, G, access(flags=flags), 1); op, what = key.split(" ")[0], build('extern "C" __global__ void k(int *o, int w) { if (w) o[0] = 5; else if (o[1] == 77) o[2] = 1; }')
+    a = [c_uint64(p.value), c_int(op == "write")]; say(Q, f"b kernel: {key}", E(r, launch_code(what, 1, 1, a), sync()))
+PROT = [("read no access set", None), ("read access none", 0), ("read access read", 1), ("write access read", 1), ("write access read-write", 3)]
+if len(sys.argv) > 1:
+    guarded(Q, "b kernel", lambda: protection(*PROT[int(sys.argv[1])])); os._exit(0)
+# a) Virtual memory: granularity by properties, reserve and create with odd sizes, alignments and addresses. Guess: 2 MiB minimum and recommended;
+# sizes must be multiples; alignment a power of two (or 0); handles fd allowed; location host since 12. Met by growing buffers.
+for key, kw in {"plain": {}, "handle 1": dict(handles=1), "handle 2": dict(handles=2), "handle 8": dict(handles=8), "handle 99": dict(handles=99), "type 0": dict(type=0), "type 2": dict(type=2), "location 0": dict(loc=0), "host": dict(loc=2), "host NUMA 0": dict(loc=3), "device 7": dict(dev=7), "compression": dict(comp=1), "compression 9": dict(comp=9), "RDMA": dict(rdma=1), "usage 1": dict(usage=1), "usage 2": dict(usage=2)}.items():
+    for opt in (0, 1):
+        v = c_size_t(); r = cu("cuMemGetAllocationGranularity", byref(v), prop(**kw), opt); say(Q, f"a granularity {key} option {opt}", err(r) if r else v.value)
+    h = c_uint64(); r = cu("cuMemCreate", byref(h), G, prop(**kw), 0); say(Q, f"a create {key}", err(r) + ("" if r else " release " + err(cu("cuMemRelease", h))))
+say(Q, "a granularity option 2", err(cu("cuMemGetAllocationGranularity", byref(g), prop(), 2)))
+for key, n, fl in (("0", 0, 0), ("1", 1, 0), ("4096", 4096, 0), ("G + 4096", G + 4096, 0), ("3 G", 3 * G, 0), ("2^50", 1 << 50, 0), ("flags 1", G, 1)):
+    h = c_uint64(); r = cu("cuMemCreate", byref(h), n, prop(), fl); say(Q, f"a create size {key}", err(r) + ("" if r else " release " + err(cu("cuMemRelease", h))))
+for key, n, al, at, fl in (("0", 0, 0, 0, 0), ("1", 1, 0, 0, 0), ("4096", 4096, 0, 0, 0), ("G", G, 0, 0, 0), ("G + 4096", G + 4096, 0, 0, 0), ("2^40", 1 << 40, 0, 0, 0), ("2^60", 1 << 60, 0, 0, 0), ("alignment 4096", G, 4096, 0, 0), ("alignment 3", G, 3, 0, 0), ("alignment 3 G", G, 3 * G, 0, 0), ("alignment 1 GiB", G, 1 << 30, 0, 0), ("alignment 1 TiB", G, 1 << 40, 0, 0), ("odd address hint", G, 0, 12345, 0), ("address hint 2^45", G, 0, 1 << 45, 0), ("flags 1", G, 0, 0, 1)):
+    p = c_uint64(); r = cu("cuMemAddressReserve", byref(p), n, al, at, fl); say(Q, f"a reserve {key}", err(r) if r else f"OK aligned to G {p.value % G == 0} as asked {not al or p.value % al == 0} hint taken {p.value == at if at else '-'} free {err(cu('cuMemAddressFree', p, n))}")
+# b) Map, access, unmap in wrong orders and ranges; what pointer calls say. Guess: mapping twice INVALID_VALUE, unmap of a part of a mapping INVALID_VALUE, access
+# of an unmapped range INVALID_VALUE, free of a mapped range INVALID_VALUE; release before unmap is allowed and keeps the memory.
+# Met by growing vectors and by memory pools of frameworks.
+def life():
+    p, h, h2 = c_uint64(), c_uint64(), c_uint64(); ok("cuMemAddressReserve", byref(p), 4 * G, 0, 0, 0); ok("cuMemCreate", byref(h), G, prop(), 0); ok("cuMemCreate", byref(h2), 2 * G, prop(), 0); P = p.value; fl, q, r2, b, z, v = c_uint64(99), c_uint64(), c_uint64(), c_uint64(), c_size_t(), c_uint64()
+    where = lambda a: [err(cu("cuMemGetAddressRange_v2", byref(b), byref(z), a)), b.value - P if b.value else "-", z.value // G]
+    attr = lambda a, at: (lambda r: err(r) if r else v.value & 0xffffffff)(cu("cuPointerGetAttribute", byref(v), a, at))
+    codes(Q, "b ", [("reserved only: type, mapped, range", lambda: [attr(2, P), attr(13, P), where(P)]), ("set access before mapping", ("cuMemSetAccess", P, G, access(), 1)), ("map offset 1", ("cuMemMap", P, G, 1, h, 0)), ("map size G / 2", ("cuMemMap", P, G // 2, 0, h, 0)), ("map more than the handle", ("cuMemMap", P, 2 * G, 0, h, 0)), ("map at + 4096", ("cuMemMap", P + 4096, G, 0, h, 0)), ("map flags 1", ("cuMemMap", P, G, 0, h, 1)), ("map outside the reservation", ("cuMemMap", P + 4 * G, G, 0, h, 0)), ("map half of h2 with offset G", ("cuMemMap", P + 3 * G, G, G, h2, 0)), ("its unmap", ("cuMemUnmap", P + 3 * G, G)), ("map", ("cuMemMap", P, G, 0, h, 0)), ("map the same again", ("cuMemMap", P, G, 0, h, 0)), ("map h at a second place", ("cuMemMap", P + G, G, 0, h, 0)), ("map h2 behind", ("cuMemMap", P + 2 * G, 2 * G, 0, h2, 0)), ("get access before set", lambda: [err(cu("cuMemGetAccess", byref(fl), packed("II", 1, 0), P)), fl.value]), ("set access for device 7", ("cuMemSetAccess", P, G, access(dev=7), 1)), ("set access flags 2", ("cuMemSetAccess", P, G, access(flags=2), 1)), ("set access of half", ("cuMemSetAccess", P, G // 2, access(), 1)), ("set access count 0", ("cuMemSetAccess", P, G, access(), 0)), ("set access of all four", ("cuMemSetAccess", P, 4 * G, access(), 1)), ("get access", lambda: [err(cu("cuMemGetAccess", byref(fl), packed("II", 1, 0), P)), fl.value]), ("get access of the host", lambda: [err(cu("cuMemGetAccess", byref(fl), packed("II", 2, 0), P)), fl.value]),
+        ("memset across two mappings", ("cuMemsetD8_v2", P + G, 5, 2 * G)), ("aliases: h's second place shows writes of the first", lambda: (cu("cuMemsetD32_v2", P, 0xabcdef, 4), f"{u32(get(P + G, 4))[0]:x}")[1]), ("type, managed, mapped, range of the third", lambda: [attr(2, P + 2 * G), attr(8, P), attr(13, P), where(P + 2 * G + 5)]), ("cuMemFree of it", ("cuMemFree_v2", P)), ("retain handle inside", lambda: [err(cu("cuMemRetainAllocationHandle", byref(r2), P + 100)), r2.value == h.value]), ("properties of the handle: type, handles, location, id", lambda: (lambda o: [err(cu("cuMemGetAllocationPropertiesFromHandle", o, r2)), *struct.unpack_from("<IIII", o)])(ctypes.create_string_buffer(32))), ("release the retained", lambda: cu("cuMemRelease", r2)), ("retain of cuMemAlloc memory", lambda: cu("cuMemRetainAllocationHandle", byref(q), alloc(64))), ("address free while mapped", ("cuMemAddressFree", P, 4 * G)), ("unmap half of h2", ("cuMemUnmap", P + 2 * G, G)), ("unmap G / 2", ("cuMemUnmap", P, G // 2)), ("unmap two mappings at once", ("cuMemUnmap", P, 2 * G)), ("unmap again", ("cuMemUnmap", P, G)), ("release h2 while mapped", ("cuMemRelease", h2)), ("h2's memory still works", ("cuMemsetD8_v2", P + 2 * G, 1, 2 * G)), ("unmap h2", ("cuMemUnmap", P + 2 * G, 2 * G)), ("address free of a part", ("cuMemAddressFree", P, G)), ("address free", ("cuMemAddressFree", P, 4 * G)), ("release h", ("cuMemRelease", h))])
+guarded(Q, "b", life)
+# c) Host registration, IPC handles and export on the same device. Guess: opening one's own IPC handle in the process fails with INVALID_CONTEXT or
+# works? (INVALID_DEVICE/201); events need INTERPROCESS|DISABLE_TIMING; exports of non-exportable handles INVALID_VALUE.
+# Met by multi-process inference.
+D = alloc(4096); hd, he, fd = ctypes.create_string_buffer(64), ctypes.create_string_buffer(64), c_int(-1); q = c_uint64(); H = c_uint64(); ok("cuMemCreate", byref(H), G, prop(), 0); X = c_uint64(); rx = cu("cuMemCreate", byref(X), G, prop(handles=1), 0)
+class Handle(ctypes.Structure):
+    _fields_ = [("reserved", ctypes.c_char * 64)]
+def ipc_open(buf):
+    lib.cuIpcOpenMemHandle_v2.argtypes = [c_void_p, Handle, c_uint]; return lib.cuIpcOpenMemHandle_v2(ctypes.addressof(q), Handle.from_buffer_copy(buf.raw), 1)
+pool = c_uint64(); ok("cuMemAllocAsync", byref(pool), 4096, 0); sync(); man = c_uint64(); ok("cuMemAllocManaged", byref(man), 4096, 1)
+codes(Q, "c ", [("IPC handle of cuMemAlloc memory", ("cuIpcGetMemHandle", hd, D)), ("of its inside", ("cuIpcGetMemHandle", he, D + 64)), ("IPC of managed", ("cuIpcGetMemHandle", he, man)), ("IPC of pool memory", ("cuIpcGetMemHandle", he, pool)), ("IPC of null", ("cuIpcGetMemHandle", he, 0)), ("open one's own", lambda: ipc_open(hd)), ("IPC of an event without the flag", ("cuIpcGetEventHandle", he, make("cuEventCreate", 2))), ("IPC of an interprocess event", ("cuIpcGetEventHandle", he, make("cuEventCreate", 6))), ("close of cuMemAlloc memory", ("cuIpcCloseMemHandle", D)), ("export a handle without a type", ("cuMemExportToShareableHandle", byref(fd), H, 1, 0)), ("export an fd handle", lambda: E(rx, cu("cuMemExportToShareableHandle", byref(fd), X, 1, 0)) + [fd.value >= 0]), ("export as win32", ("cuMemExportToShareableHandle", byref(fd), X, 2, 0)), ("import it here", lambda: cu("cuMemImportFromShareableHandle", byref(q), c_void_p(fd.value), 1)), ("import of fd -1", lambda: cu("cuMemImportFromShareableHandle", byref(q), c_void_p(2**64 - 1), 1))])
+children([(i,) for i in range(len(PROT))])
