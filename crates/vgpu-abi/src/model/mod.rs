@@ -32,11 +32,15 @@ macro_rules! measured {
     };
 }
 
+pub mod calls;
+pub mod clocks;
+pub mod limits;
 pub mod memory;
+pub mod printf;
 
 /// All measured facts.
 pub fn facts() -> impl Iterator<Item = &'static Fact> {
-    [memory::FACTS].into_iter().flatten()
+    [calls::FACTS, clocks::FACTS, limits::FACTS, memory::FACTS, printf::FACTS].into_iter().flatten()
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! From an image to a [`LoadedModule`]: parse, refuse what cannot run, place the variables.
 
 use super::variables::{self, ModuleMemory};
-use super::{KernelInfo, LoadError, LoadOptions, LoadedModule, ParamInfo, fatbin, resource_estimate};
+use super::{KernelInfo, KernelServices, LoadError, LoadOptions, LoadedModule, ParamInfo, fatbin, resource_estimate};
 use crate::memory::allocation_report::describe_access;
 use rtcg_ptx::ast::{self, Callee, FuncId, Inst, Linkage, Space};
 use rtcg_vgpu_abi::error::ResultCode;
@@ -22,6 +22,9 @@ const MAX_PARAM_BYTES: usize = 32_764;
 const DEVICE_LAUNCH_PREFIXES: [&str; 3] = ["__cudaCDP2", "cudaLaunchDevice", "cudaGetParameterBuffer"];
 /// Functions that kernels may call without defining them.
 const RUNTIME_FUNCTIONS: [&str; 5] = ["vprintf", "malloc", "free", "__assertfail", "cudaGraphSetConditional"];
+
+/// Those among them for which a context has a buffer with a limit.
+const SERVICE_FUNCTIONS: [&str; 3] = ["vprintf", "malloc", "free"];
 
 /// Loads PTX text (a terminating NUL is allowed), or the best PTX of a fat binary that can run.
 ///
@@ -65,7 +68,7 @@ fn load_ptx_text(text: &str, options: &LoadOptions) -> Result<Arc<LoadedModule>,
     if !diagnostics.is_empty() {
         return Err(LoadError { code: ResultCode::INVALID_PTX, log: diagnostics.join("\n") });
     }
-    let (slab, globals) = variables::allocate_variables(&ptx)?;
+    let (slab, globals) = variables::allocate_variables(&ptx, options.device.unwrap_or(0))?;
     let max_registers = options.max_registers.or_else(|| max_registers_from_comment(text));
     let options = LoadOptions { max_registers, ..options.clone() };
     Ok(Arc::new(LoadedModule::new(ptx, slab, SymbolLayout { globals }, &options)))
@@ -174,6 +177,17 @@ fn unresolved_call_message(f: &ast::Function) -> Option<String> {
     (!known).then(|| format!("{what}unresolved extern function {}", f.name))
 }
 
+/// What a kernel, or a function that it may call, asks the driver for.
+fn kernel_services(ptx: &ast::Module, kernel: FuncId) -> KernelServices {
+    let is_service = |f: &ast::Function| !f.defined && SERVICE_FUNCTIONS.contains(&&*f.name);
+    if !ptx.functions.iter().any(is_service) {
+        return KernelServices::default();
+    }
+    let called = jit::reachable_functions(ptx, kernel);
+    let calls = |name: &str| called.iter().any(|f| *ptx.functions[f.index()].name == *name);
+    KernelServices { printf: calls("vprintf"), malloc: calls("malloc") || calls("free") }
+}
+
 impl LoadedModule {
     fn new(ptx: Arc<ast::Module>, slab: ModuleMemory, symbols: SymbolLayout, options: &LoadOptions) -> LoadedModule {
         let entries = ptx.functions.iter().enumerate().filter(|(_, f)| f.entry);
@@ -193,6 +207,7 @@ impl KernelInfo {
             static_shared,
             const_bytes: ptx.vars.iter().filter(|v| v.space == Space::Const).map(|v| v.size).sum(),
             local_bytes: resource_estimate::estimate_local_bytes(ptx, id),
+            services: kernel_services(ptx, id),
             n_regs: options.max_registers.map_or(n_regs, |m| n_regs.min(m.max(16))),
             max_dynamic_shared: AtomicU32::new(MAX_SHARED_BYTES.saturating_sub(static_shared)),
             programs: [const { OnceLock::new() }; super::LAUNCH_VARIANT_COUNT],

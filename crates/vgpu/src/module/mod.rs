@@ -91,6 +91,15 @@ pub struct ParamInfo {
     pub size: usize,
 }
 
+/// What the driver provides for a kernel that asks for it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct KernelServices {
+    /// It prints.
+    pub(crate) printf: bool,
+    /// It allocates or frees memory.
+    pub(crate) malloc: bool,
+}
+
 /// What does not depend on who holds the kernel.
 #[derive(Debug)]
 struct KernelInfo {
@@ -101,6 +110,7 @@ struct KernelInfo {
     const_bytes: u64,
     local_bytes: u32,
     n_regs: u32,
+    services: KernelServices,
     max_dynamic_shared: AtomicU32,
     /// Machine code, made at the first launch that needs it; indexed by [`variant_index`].
     programs: [OnceLock<Result<Arc<Program>, Fault>>; LAUNCH_VARIANT_COUNT],
@@ -220,6 +230,14 @@ impl Kernel {
     /// `CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES`: bytes per thread.
     pub fn local_bytes(&self) -> u32 {
         self.info.local_bytes
+    }
+    /// What it asks the driver for.
+    pub(crate) fn services(&self) -> KernelServices {
+        self.info.services
+    }
+    /// Whether a launch may change the limits of its context.
+    pub(crate) fn touches_limits(&self) -> bool {
+        self.info.local_bytes > 0 || self.info.services != KernelServices::default()
     }
     /// `CU_FUNC_ATTRIBUTE_NUM_REGS`: an estimate of what ptxas would use.
     pub fn n_regs(&self) -> u32 {

@@ -13,6 +13,7 @@ pub(crate) mod chaos_schedule;
 pub(crate) mod context;
 pub(crate) mod event;
 mod ipc_event;
+pub(crate) mod limits;
 pub(crate) mod memory_op;
 mod runner;
 
