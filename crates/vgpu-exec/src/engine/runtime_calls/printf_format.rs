@@ -427,7 +427,7 @@ mod tests {
     #[test]
     fn a_width_may_be_an_argument_and_a_precision_may_not() {
         prints("%*d|%-*d|%*d", &[6, 5, 6, 5, -6_i64 as u64, 5], "     5|5     |5     ");
-        prints("%*.2f", &[8, 3.14159_f64.to_bits()], "    3.14");
+        prints("%*.2f", &[8, 3.25_f64.to_bits()], "    3.25");
         for text in ["%.*d", "%.*f", "%*.*f", "%.*s", "%.-1d"] {
             prints(text, &[], text);
         }
