@@ -2,7 +2,8 @@
 //!
 //! The arguments are stored in memory in CUDA's layout, which the back ends of old versions do not do themselves.
 //! Formats and strings are addresses of constant memory and become generic ones here; vectors (`%v4f`) are a single
-//! argument and become one per element.
+//! argument and become one per element. CUDA does not know `hh`: such an argument is cut to a byte here, and printed
+//! without the size.
 
 /// Rewrites the calls and the declaration.
 pub(super) fn with_vprintf(ir: &str) -> String {
@@ -73,11 +74,16 @@ impl Rewriter<'_> {
                 }
             } else if kind == self.constant {
                 passed.push((generic.to_owned(), self.generic_address(&mut before, &value)));
+            } else if kind == "i32" && specifier.as_ref().is_some_and(Specifier::is_byte) {
+                let is_signed = specifier.is_some_and(|specifier| "di".contains(specifier.conversion));
+                let name = self.name();
+                before += &format!("  {name} = trunc i32 {value} to i8\n");
+                passed.push(self.widened(&mut before, "i8", name, is_signed));
             } else {
                 passed.push((kind, value));
             }
         }
-        if let Some(scalar) = known.as_deref().and_then(without_vectors) {
+        if let Some(scalar) = known.as_deref().and_then(as_cuda_format) {
             self.count += 1;
             format = format!("@rtcg.format.{}", self.count);
             let array = format!("[{} x i8]", scalar.len());
@@ -178,6 +184,13 @@ struct Specifier {
     conversion: char,
 }
 
+impl Specifier {
+    /// An integer is printed as a byte.
+    fn is_byte(&self) -> bool {
+        self.length == "hh" && "diouxX".contains(self.conversion)
+    }
+}
+
 fn specifiers(format: &[u8]) -> Vec<Specifier> {
     let mut found = Vec::new();
     let mut at = 0;
@@ -207,10 +220,10 @@ fn specifiers(format: &[u8]) -> Vec<Specifier> {
     found
 }
 
-/// The format with a conversion for each element of vectors; none where there is no vector.
-fn without_vectors(format: &[u8]) -> Option<Vec<u8>> {
+/// The format with a conversion for each element of vectors and without `hh`; none where it has neither.
+fn as_cuda_format(format: &[u8]) -> Option<Vec<u8>> {
     let all = specifiers(format);
-    if all.iter().all(|specifier| specifier.elements == 1) {
+    if all.iter().all(|specifier| specifier.elements == 1 && !specifier.is_byte()) {
         return None;
     }
     let mut changed = Vec::new();
@@ -218,9 +231,10 @@ fn without_vectors(format: &[u8]) -> Option<Vec<u8>> {
     for Specifier { begin, end, elements, shape, length, conversion } in all {
         changed.extend(&format[done..begin]);
         done = end.min(format.len());
+        let is_scalar = elements == 1 && length != "hh";
         let is_long_integer = length == "l" && "diouxX".contains(conversion);
         let one = format!("%{shape}{}{conversion}", if is_long_integer { "l" } else { "" });
-        let list = if elements == 1 {
+        let list = if is_scalar {
             vec![String::from_utf8_lossy(&format[begin..done]).into_owned()]
         } else {
             vec![one; elements]
@@ -314,6 +328,23 @@ mod tests {
             "@rtcg.format.5 = private unnamed_addr addrspace(4) constant [15 x i8] c\"%5.1f,%5.1f\\0A%d\\00\", align 1",
         ];
         assert_eq!(with_vprintf(ir).lines().collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn a_byte_is_cut_before_it_is_passed() {
+        let ir = "@.str = private addrspace(4) constant [11 x i8] c\"%5hhx %hhi\\00\", align 1\n\
+                  define void @f(i32 %0) {\n  %1 = call i32 (ptr addrspace(4), ...) @printf(ptr addrspace(4) @.str, \
+                  i32 noundef %0, i32 7)\n}\n";
+        let text = with_vprintf(ir);
+        for part in [
+            "%rtcg.printf.1 = trunc i32 %0 to i8",
+            "%rtcg.printf.2 = zext i8 %rtcg.printf.1 to i32",
+            "%rtcg.printf.3 = trunc i32 7 to i8",
+            "%rtcg.printf.4 = sext i8 %rtcg.printf.3 to i32",
+            "constant [7 x i8] c\"%5x %i\\00\"",
+        ] {
+            assert!(text.contains(part), "{part}\n{text}");
+        }
     }
 
     #[test]
