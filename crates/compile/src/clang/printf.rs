@@ -5,6 +5,9 @@
 //! argument and become one per element. CUDA does not know `hh`: such an argument is cut to a byte here, and printed
 //! without the size.
 
+/// As many arguments does CUDA's `printf` take at once; a call with more becomes several.
+const MAX_ARGUMENTS: usize = 32;
+
 /// Rewrites the calls and the declaration.
 pub(super) fn with_vprintf(ir: &str) -> String {
     if !ir.contains("@printf(") {
@@ -58,7 +61,7 @@ impl Rewriter<'_> {
         let generic = self.generic;
         let mut before = String::new();
         let mut arguments = split_list(arguments).into_iter().map(typed_value);
-        let (_, mut format) = arguments.next()?;
+        let (_, format) = arguments.next()?;
         let known = self.format(&format);
         let mut specifiers = known.as_deref().map(specifiers).unwrap_or_default().into_iter();
         let mut passed: Vec<(String, String)> = Vec::new();
@@ -83,21 +86,49 @@ impl Rewriter<'_> {
                 passed.push((kind, value));
             }
         }
-        if let Some(scalar) = known.as_deref().and_then(as_cuda_format) {
-            self.count += 1;
-            format = format!("@rtcg.format.{}", self.count);
-            let array = format!("[{} x i8]", scalar.len());
-            let text = escaped(&scalar);
-            self.formats +=
-                &format!("{format} = private unnamed_addr addrspace(4) constant {array} c\"{text}\", align 1\n");
-            if generic != "ptr" {
-                format = format!("bitcast ({array} addrspace(4)* {format} to {})", self.constant);
-            }
+        let changed = known.as_deref().and_then(as_cuda_format);
+        let text = changed.as_deref().or(known.as_deref().filter(|_| passed.len() > MAX_ARGUMENTS));
+        let mut formats: Vec<String> =
+            text.map(pieces).unwrap_or_default().iter().map(|piece| self.constant_format(piece)).collect();
+        let last = formats.pop().unwrap_or(format);
+        let mut buffers = String::new();
+        for piece in &formats {
+            let rest = passed.split_off(passed.len().min(MAX_ARGUMENTS));
+            let list = self.vprintf_arguments(&mut buffers, &mut before, piece, &passed);
+            before += &format!("  {} = call i32 ({generic}, {generic}) @vprintf({list})\n", self.name());
+            passed = rest;
         }
-        let format = self.generic_address(&mut before, &format);
-        let (buffer, arguments) = self.stored(&mut before, &passed);
+        let list = self.vprintf_arguments(&mut buffers, &mut before, &last, &passed);
         let head = head.replace(&format!("({}, ...)", self.constant), &format!("({generic}, {generic})"));
-        Some((buffer, format!("{before}{head} @vprintf({generic} noundef {format}, {generic} noundef {arguments}")))
+        Some((buffers, format!("{before}{head} @vprintf({list}")))
+    }
+
+    /// The arguments of `vprintf` for a format and what it prints.
+    fn vprintf_arguments(
+        &mut self,
+        buffers: &mut String,
+        before: &mut String,
+        format: &str,
+        passed: &[(String, String)],
+    ) -> String {
+        let format = self.generic_address(before, format);
+        let (buffer, arguments) = self.stored(before, passed);
+        *buffers += &buffer;
+        format!("{generic} noundef {format}, {generic} noundef {arguments}", generic = self.generic)
+    }
+
+    /// The address of a format that is not the program's own.
+    fn constant_format(&mut self, format: &[u8]) -> String {
+        self.count += 1;
+        let name = format!("@rtcg.format.{}", self.count);
+        let array = format!("[{} x i8]", format.len());
+        let text = escaped(format);
+        self.formats += &format!("{name} = private unnamed_addr addrspace(4) constant {array} c\"{text}\", align 1\n");
+        if self.generic == "ptr" {
+            name
+        } else {
+            format!("bitcast ({array} addrspace(4)* {name} to {})", self.constant)
+        }
     }
 
     /// Writes the arguments into memory: its definition and its address.
@@ -245,6 +276,21 @@ fn as_cuda_format(format: &[u8]) -> Option<Vec<u8>> {
     Some(changed)
 }
 
+/// A format, with its NUL, in pieces of at most [`MAX_ARGUMENTS`] conversions.
+fn pieces(format: &[u8]) -> Vec<Vec<u8>> {
+    let all = specifiers(format);
+    let mut cuts: Vec<usize> = all.chunks(MAX_ARGUMENTS).filter_map(|piece| piece.last()).map(|s| s.end).collect();
+    cuts.pop();
+    let mut pieces = Vec::new();
+    let mut done = 0;
+    for cut in cuts {
+        pieces.push([&format[done..cut], b"\0"].concat());
+        done = cut;
+    }
+    pieces.push(format[done..].to_vec());
+    pieces
+}
+
 fn escaped(bytes: &[u8]) -> String {
     let plain = |byte: u8| (b' '..=b'~').contains(&byte) && byte != b'"' && byte != b'\\';
     bytes.iter().map(|&byte| if plain(byte) { char::from(byte).to_string() } else { format!("\\{byte:02X}") }).collect()
@@ -345,6 +391,21 @@ mod tests {
         ] {
             assert!(text.contains(part), "{part}\n{text}");
         }
+    }
+
+    #[test]
+    fn a_call_with_many_arguments_becomes_several() {
+        let ir = "@.str = private addrspace(4) constant [21 x i8] c\"%v16f|%v16f|%v16f|%d\\00\", align 1\n\
+                  define void @f(<16 x float> %0, i32 %1) {\n  %3 = call i32 (ptr addrspace(4), ...) \
+                  @printf(ptr addrspace(4) @.str, <16 x float> %0, <16 x float> %0, <16 x float> %0, i32 %1)\n}\n";
+        let text = with_vprintf(ir);
+        let one = ["%f"; 16].join(",");
+        assert!(text.contains(&format!("c\"{one}|{one}\\00\"")), "{text}");
+        assert!(text.contains(&format!("c\"|{one}|%d\\00\"")), "{text}");
+        let calls: Vec<&str> = text.lines().filter(|line| line.contains("@vprintf(")).collect();
+        assert_eq!(calls.len(), 2, "{text}");
+        assert!(calls[0].starts_with("  %rtcg.printf.") && calls[1].starts_with("  %3 = "), "{calls:?}");
+        assert_eq!(text.matches(" = alloca { double").count(), 2, "{text}");
     }
 
     #[test]
