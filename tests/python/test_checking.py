@@ -486,6 +486,7 @@ print(len(checking.findings()))
         ("RTCG_CHECK", "rice", "1, all, none, or a list of memory, init, race, sync, leak, fatal"),
         ("RTCG_CHECK", "memory,speed", "1, all, none, or a list of memory, init, race, sync, leak, fatal"),
         ("RTCG_SCHEDULE", "caos:1", "normal, deterministic or chaos:SEED"),
+        ("RTCG_FAULTS", "often", "context or sticky"),
     ],
 )
 def test_a_setting_that_cannot_be_read_is_an_error(name, value, expected):

@@ -22,6 +22,7 @@ const ENVIRONMENT_SETTINGS: &[(&str, &str)] = &[
     ("RTCG_VIRTUAL_MEMORY", "each virtual device has half of the machine's memory"),
     ("RTCG_VIRTUAL_TIMEOUT", "kernels may run as long as they want"),
     ("RTCG_CHECK", "kernels run unchecked"),
+    ("RTCG_FAULTS", "a fault on the virtual GPU ends its context, and the program may go on with another"),
     ("RTCG_SCHEDULE", "threads of the virtual GPU run in its normal order"),
     ("RTCG_TRACE", "driver calls are not traced"),
     ("RTCG_WORKERS", "one thread per core runs grids of the virtual GPU"),

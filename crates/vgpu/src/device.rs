@@ -7,11 +7,11 @@
 
 use rtcg_cuda_sys::*;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
 use rtcg_vgpu_abi::model::launch::REGISTERS_PER_MULTIPROCESSOR;
-use rtcg_vgpu_abi::model::memory::RESERVED_SHARED_BYTES;
+use rtcg_vgpu_abi::model::memory::{MAX_SHARED_ALLOCATION_BYTES, MEMORY_BLOCK_BYTES, RESERVED_SHARED_BYTES};
 use rtcg_vgpu_exec::launch::{
     MAX_BLOCK_DIM, MAX_GRID_DIM, MAX_SHARED_BYTES, MAX_SHARED_OPTIN_BYTES, MAX_THREADS_PER_BLOCK,
 };
@@ -35,6 +35,9 @@ const PCI_DOMAIN: i32 = 0x7274;
 /// No more devices than this, whatever the environment says.
 const MAX_DEVICES: usize = 64;
 
+/// Devices with less memory report it to the byte.
+const MIN_BYTES_FOR_BLOCKS: u64 = 1 << 30;
+
 /// A virtual device.
 #[derive(Debug)]
 pub(crate) struct Device {
@@ -45,9 +48,56 @@ pub(crate) struct Device {
     /// Bytes that `cuMemAlloc` may hand out in all.
     pub(crate) memory_bytes: u64,
     used_bytes: AtomicU64,
+    report: ReportedUse,
     peak_bytes: AtomicU64,
+    /// Code of the fault that ended the device, 0 as long as it works.
+    fault: AtomicU32,
     /// Handle of the current memory pool, 0 for the default one.
     pub(crate) pool: AtomicU64,
+}
+
+/// What a device says about its memory in use, in the blocks in which a card hands memory out. Only a report: what a
+/// program can allocate is counted to the byte.
+#[derive(Debug, Default)]
+pub(crate) struct ReportedUse {
+    /// Bytes of allocations that share blocks.
+    shared: AtomicU64,
+    /// Bytes of the blocks of larger ones.
+    whole: AtomicU64,
+    /// Bytes that memory pools keep.
+    pools: AtomicU64,
+}
+
+impl ReportedUse {
+    fn place(&self, bytes: u64) -> (&AtomicU64, u64) {
+        if bytes <= MAX_SHARED_ALLOCATION_BYTES {
+            (&self.shared, bytes)
+        } else {
+            (&self.whole, bytes.next_multiple_of(MEMORY_BLOCK_BYTES))
+        }
+    }
+
+    /// Adds an allocation outside of pools.
+    pub(crate) fn add_allocation(&self, bytes: u64) {
+        let (counter, bytes) = self.place(bytes);
+        counter.fetch_add(bytes, Ordering::AcqRel);
+    }
+
+    /// Takes away an allocation that was added.
+    pub(crate) fn remove_allocation(&self, bytes: u64) {
+        let (counter, bytes) = self.place(bytes);
+        counter.fetch_sub(bytes, Ordering::AcqRel);
+    }
+
+    /// Replaces what a pool keeps.
+    pub(crate) fn change_pool(&self, before: u64, after: u64) {
+        self.pools.fetch_add(after.wrapping_sub(before), Ordering::AcqRel);
+    }
+
+    fn bytes(&self) -> u64 {
+        let shared = self.shared.load(Ordering::Acquire).next_multiple_of(MEMORY_BLOCK_BYTES);
+        shared + self.whole.load(Ordering::Acquire) + self.pools.load(Ordering::Acquire)
+    }
 }
 
 impl Device {
@@ -57,8 +107,23 @@ impl Device {
             name,
             memory_bytes,
             used_bytes: AtomicU64::new(0),
+            report: ReportedUse::default(),
             peak_bytes: AtomicU64::new(0),
+            fault: AtomicU32::new(0),
             pool: AtomicU64::new(0),
+        }
+    }
+
+    /// Ends the device for this process with the code of a fault; the first one stays.
+    pub(crate) fn end(&self, code: u32) {
+        let _ = self.fault.compare_exchange(0, code, Ordering::AcqRel, Ordering::Relaxed);
+    }
+
+    /// Fails with the fault that ended the device.
+    pub(crate) fn check_not_ended(&self) -> Res {
+        match self.fault.load(Ordering::Acquire) {
+            0 => Ok(()),
+            code => ResultCode(code).err(),
         }
     }
 
@@ -77,6 +142,20 @@ impl Device {
     /// Gives `bytes` back.
     pub(crate) fn uncharge_memory(&self, bytes: u64) {
         self.used_bytes.fetch_sub(bytes, Ordering::AcqRel);
+    }
+
+    /// Bytes that `cuMemGetInfo` says are not in use: a large device counts in blocks, as a card does. On a small one,
+    /// where a block is much, the count is exact.
+    pub(crate) fn reported_free_bytes(&self) -> u64 {
+        if self.memory_bytes < MIN_BYTES_FOR_BLOCKS {
+            return self.free_bytes();
+        }
+        self.memory_bytes.saturating_sub(self.report.bytes())
+    }
+
+    /// What is reported about the memory in use.
+    pub(crate) fn report(&self) -> &ReportedUse {
+        &self.report
     }
 
     /// Bytes that are not in use.
@@ -163,7 +242,6 @@ fn capability_attribute(attribute: CUdevice_attribute) -> Option<i32> {
         CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS_V1,
         CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_WAIT_VALUE_NOR_V1,
         CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH,
-        CU_DEVICE_ATTRIBUTE_CAN_FLUSH_REMOTE_WRITES,
         CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED,
         CU_DEVICE_ATTRIBUTE_DIRECT_MANAGED_MEM_ACCESS_FROM_HOST,
         CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED,
@@ -372,6 +450,25 @@ mod tests {
         assert_eq!(parse_bytes("1.5 MiB"), Some(3 << 19));
         assert_eq!(parse_bytes("32768K"), Some(32 << 20));
         assert_eq!(parse_bytes("many"), None);
+    }
+
+    #[test]
+    fn memory_in_use_is_reported_in_blocks() {
+        let mib = |n: u64| n << 20;
+        let device = Device::new(0, String::new(), mib(4096));
+        let falls_by = |bytes: u64| {
+            let before = device.reported_free_bytes();
+            device.report().add_allocation(bytes);
+            before - device.reported_free_bytes()
+        };
+        assert_eq!([1, 1, mib(1), mib(1), mib(1) + 1, mib(2) + 1].map(falls_by), [2, 0, 0, 2, 2, 4].map(mib));
+        device.report().remove_allocation(mib(2) + 1);
+        device.report().change_pool(0, mib(32));
+        assert_eq!(device.reported_free_bytes(), mib(4096 - 6 - 32));
+        let small = Device::new(0, String::new(), mib(64));
+        small.report().add_allocation(1);
+        assert!(small.charge_memory(512).is_ok());
+        assert_eq!(small.reported_free_bytes(), mib(64) - 512);
     }
 
     #[test]

@@ -58,6 +58,7 @@ pub(crate) fn init_driver() -> Res {
 pub fn validate_settings() -> Result<(), String> {
     checks_from_environment()?;
     schedule::schedule_from_environment()?;
+    context::fault_scope_from_environment()?;
     Ok(())
 }
 
@@ -124,7 +125,6 @@ pub(crate) fn stream_and_context(handle: u64) -> Res<(Arc<Context>, Arc<Stream>)
         }
         return Ok((ctx, stream));
     }
-    ensure(!crate::stream::is_in_host_call(), ResultCode::NOT_PERMITTED)?;
     let stream = STREAMS.get_object(handle)?;
     let ctx = stream.ctx.upgrade().ok_or(ResultCode::CONTEXT_IS_DESTROYED)?;
     ctx.check_usable()?;

@@ -2,7 +2,11 @@
 //!
 //! The arguments are stored in memory in CUDA's layout, which the back ends of old versions do not do themselves.
 //! Formats and strings are addresses of constant memory and become generic ones here; vectors (`%v4f`) are a single
-//! argument and become one per element.
+//! argument and become one per element. CUDA does not know `hh`: such an argument is cut to a byte here, and printed
+//! without the size.
+
+/// As many arguments does CUDA's `printf` take at once; a call with more becomes several.
+const MAX_ARGUMENTS: usize = 32;
 
 /// Rewrites the calls and the declaration.
 pub(super) fn with_vprintf(ir: &str) -> String {
@@ -57,7 +61,7 @@ impl Rewriter<'_> {
         let generic = self.generic;
         let mut before = String::new();
         let mut arguments = split_list(arguments).into_iter().map(typed_value);
-        let (_, mut format) = arguments.next()?;
+        let (_, format) = arguments.next()?;
         let known = self.format(&format);
         let mut specifiers = known.as_deref().map(specifiers).unwrap_or_default().into_iter();
         let mut passed: Vec<(String, String)> = Vec::new();
@@ -73,25 +77,58 @@ impl Rewriter<'_> {
                 }
             } else if kind == self.constant {
                 passed.push((generic.to_owned(), self.generic_address(&mut before, &value)));
+            } else if kind == "i32" && specifier.as_ref().is_some_and(Specifier::is_byte) {
+                let is_signed = specifier.is_some_and(|specifier| "di".contains(specifier.conversion));
+                let name = self.name();
+                before += &format!("  {name} = trunc i32 {value} to i8\n");
+                passed.push(self.widened(&mut before, "i8", name, is_signed));
             } else {
                 passed.push((kind, value));
             }
         }
-        if let Some(scalar) = known.as_deref().and_then(without_vectors) {
-            self.count += 1;
-            format = format!("@rtcg.format.{}", self.count);
-            let array = format!("[{} x i8]", scalar.len());
-            let text = escaped(&scalar);
-            self.formats +=
-                &format!("{format} = private unnamed_addr addrspace(4) constant {array} c\"{text}\", align 1\n");
-            if generic != "ptr" {
-                format = format!("bitcast ({array} addrspace(4)* {format} to {})", self.constant);
-            }
+        let changed = known.as_deref().and_then(as_cuda_format);
+        let text = changed.as_deref().or(known.as_deref().filter(|_| passed.len() > MAX_ARGUMENTS));
+        let mut formats: Vec<String> =
+            text.map(pieces).unwrap_or_default().iter().map(|piece| self.constant_format(piece)).collect();
+        let last = formats.pop().unwrap_or(format);
+        let mut buffers = String::new();
+        for piece in &formats {
+            let rest = passed.split_off(passed.len().min(MAX_ARGUMENTS));
+            let list = self.vprintf_arguments(&mut buffers, &mut before, piece, &passed);
+            before += &format!("  {} = call i32 ({generic}, {generic}) @vprintf({list})\n", self.name());
+            passed = rest;
         }
-        let format = self.generic_address(&mut before, &format);
-        let (buffer, arguments) = self.stored(&mut before, &passed);
+        let list = self.vprintf_arguments(&mut buffers, &mut before, &last, &passed);
         let head = head.replace(&format!("({}, ...)", self.constant), &format!("({generic}, {generic})"));
-        Some((buffer, format!("{before}{head} @vprintf({generic} noundef {format}, {generic} noundef {arguments}")))
+        Some((buffers, format!("{before}{head} @vprintf({list}")))
+    }
+
+    /// The arguments of `vprintf` for a format and what it prints.
+    fn vprintf_arguments(
+        &mut self,
+        buffers: &mut String,
+        before: &mut String,
+        format: &str,
+        passed: &[(String, String)],
+    ) -> String {
+        let format = self.generic_address(before, format);
+        let (buffer, arguments) = self.stored(before, passed);
+        *buffers += &buffer;
+        format!("{generic} noundef {format}, {generic} noundef {arguments}", generic = self.generic)
+    }
+
+    /// The address of a format that is not the program's own.
+    fn constant_format(&mut self, format: &[u8]) -> String {
+        self.count += 1;
+        let name = format!("@rtcg.format.{}", self.count);
+        let array = format!("[{} x i8]", format.len());
+        let text = escaped(format);
+        self.formats += &format!("{name} = private unnamed_addr addrspace(4) constant {array} c\"{text}\", align 1\n");
+        if self.generic == "ptr" {
+            name
+        } else {
+            format!("bitcast ({array} addrspace(4)* {name} to {})", self.constant)
+        }
     }
 
     /// Writes the arguments into memory: its definition and its address.
@@ -178,6 +215,13 @@ struct Specifier {
     conversion: char,
 }
 
+impl Specifier {
+    /// An integer is printed as a byte.
+    fn is_byte(&self) -> bool {
+        self.length == "hh" && "diouxX".contains(self.conversion)
+    }
+}
+
 fn specifiers(format: &[u8]) -> Vec<Specifier> {
     let mut found = Vec::new();
     let mut at = 0;
@@ -207,10 +251,10 @@ fn specifiers(format: &[u8]) -> Vec<Specifier> {
     found
 }
 
-/// The format with a conversion for each element of vectors; none where there is no vector.
-fn without_vectors(format: &[u8]) -> Option<Vec<u8>> {
+/// The format with a conversion for each element of vectors and without `hh`; none where it has neither.
+fn as_cuda_format(format: &[u8]) -> Option<Vec<u8>> {
     let all = specifiers(format);
-    if all.iter().all(|specifier| specifier.elements == 1) {
+    if all.iter().all(|specifier| specifier.elements == 1 && !specifier.is_byte()) {
         return None;
     }
     let mut changed = Vec::new();
@@ -218,9 +262,10 @@ fn without_vectors(format: &[u8]) -> Option<Vec<u8>> {
     for Specifier { begin, end, elements, shape, length, conversion } in all {
         changed.extend(&format[done..begin]);
         done = end.min(format.len());
+        let is_scalar = elements == 1 && length != "hh";
         let is_long_integer = length == "l" && "diouxX".contains(conversion);
         let one = format!("%{shape}{}{conversion}", if is_long_integer { "l" } else { "" });
-        let list = if elements == 1 {
+        let list = if is_scalar {
             vec![String::from_utf8_lossy(&format[begin..done]).into_owned()]
         } else {
             vec![one; elements]
@@ -229,6 +274,21 @@ fn without_vectors(format: &[u8]) -> Option<Vec<u8>> {
     }
     changed.extend(&format[done..]);
     Some(changed)
+}
+
+/// A format, with its NUL, in pieces of at most [`MAX_ARGUMENTS`] conversions.
+fn pieces(format: &[u8]) -> Vec<Vec<u8>> {
+    let all = specifiers(format);
+    let mut cuts: Vec<usize> = all.chunks(MAX_ARGUMENTS).filter_map(|piece| piece.last()).map(|s| s.end).collect();
+    cuts.pop();
+    let mut pieces = Vec::new();
+    let mut done = 0;
+    for cut in cuts {
+        pieces.push([&format[done..cut], b"\0"].concat());
+        done = cut;
+    }
+    pieces.push(format[done..].to_vec());
+    pieces
 }
 
 fn escaped(bytes: &[u8]) -> String {
@@ -314,6 +374,38 @@ mod tests {
             "@rtcg.format.5 = private unnamed_addr addrspace(4) constant [15 x i8] c\"%5.1f,%5.1f\\0A%d\\00\", align 1",
         ];
         assert_eq!(with_vprintf(ir).lines().collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn a_byte_is_cut_before_it_is_passed() {
+        let ir = "@.str = private addrspace(4) constant [11 x i8] c\"%5hhx %hhi\\00\", align 1\n\
+                  define void @f(i32 %0) {\n  %1 = call i32 (ptr addrspace(4), ...) @printf(ptr addrspace(4) @.str, \
+                  i32 noundef %0, i32 7)\n}\n";
+        let text = with_vprintf(ir);
+        for part in [
+            "%rtcg.printf.1 = trunc i32 %0 to i8",
+            "%rtcg.printf.2 = zext i8 %rtcg.printf.1 to i32",
+            "%rtcg.printf.3 = trunc i32 7 to i8",
+            "%rtcg.printf.4 = sext i8 %rtcg.printf.3 to i32",
+            "constant [7 x i8] c\"%5x %i\\00\"",
+        ] {
+            assert!(text.contains(part), "{part}\n{text}");
+        }
+    }
+
+    #[test]
+    fn a_call_with_many_arguments_becomes_several() {
+        let ir = "@.str = private addrspace(4) constant [21 x i8] c\"%v16f|%v16f|%v16f|%d\\00\", align 1\n\
+                  define void @f(<16 x float> %0, i32 %1) {\n  %3 = call i32 (ptr addrspace(4), ...) \
+                  @printf(ptr addrspace(4) @.str, <16 x float> %0, <16 x float> %0, <16 x float> %0, i32 %1)\n}\n";
+        let text = with_vprintf(ir);
+        let one = ["%f"; 16].join(",");
+        assert!(text.contains(&format!("c\"{one}|{one}\\00\"")), "{text}");
+        assert!(text.contains(&format!("c\"|{one}|%d\\00\"")), "{text}");
+        let calls: Vec<&str> = text.lines().filter(|line| line.contains("@vprintf(")).collect();
+        assert_eq!(calls.len(), 2, "{text}");
+        assert!(calls[0].starts_with("  %rtcg.printf.") && calls[1].starts_with("  %3 = "), "{calls:?}");
+        assert_eq!(text.matches(" = alloca { double").count(), 2, "{text}");
     }
 
     #[test]

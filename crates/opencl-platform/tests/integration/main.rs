@@ -13,6 +13,7 @@ mod own_process;
 mod callbacks;
 mod error_codes;
 mod lifetimes;
+mod printf;
 mod profiling;
 mod random;
 mod random_commands;

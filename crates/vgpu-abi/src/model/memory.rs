@@ -7,4 +7,12 @@ measured! {
     SHARED_GRANULARITY: u32 = 128, from "q01";
     /// `%nwarpid` is the number of warp slots of a multiprocessor and not that of the block.
     WARP_SLOTS: u32 = 64, from "q01";
+    /// Free memory falls and rises by blocks of this many bytes.
+    MEMORY_BLOCK_BYTES: u64 = 2 << 20, from "q29";
+    /// Allocations of up to this many bytes share blocks; a larger one has blocks of its own.
+    MAX_SHARED_ALLOCATION_BYTES: u64 = 1 << 20, from "q29";
+    /// A memory pool takes memory from its device in pieces of this many bytes.
+    POOL_RESERVATION_BYTES: u64 = 32 << 20, from "q29";
+    /// A wait for a value that also flushes writes of other devices is not supported.
+    CAN_FLUSH_REMOTE_WRITES: bool = false, from "q30";
 }

@@ -32,13 +32,19 @@ macro_rules! measured {
     };
 }
 
+pub mod calls;
+pub mod clocks;
 pub mod lanes;
 pub mod launch;
+pub mod limits;
 pub mod memory;
+pub mod printf;
 
 /// All measured facts.
 pub fn facts() -> impl Iterator<Item = &'static Fact> {
-    [lanes::FACTS, launch::FACTS, memory::FACTS].into_iter().flatten()
+    [calls::FACTS, clocks::FACTS, lanes::FACTS, launch::FACTS, limits::FACTS, memory::FACTS, printf::FACTS]
+        .into_iter()
+        .flatten()
 }
 
 #[cfg(test)]

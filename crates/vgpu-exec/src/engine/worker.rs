@@ -6,6 +6,7 @@
 
 use super::grid_job::{GridJob, LaunchConfig, ParamSlot};
 use super::launch::CancelFlag;
+use super::runtime_calls::printf;
 use super::{interrupt, resident_blocks, serial_blocks, signals};
 use crate::arch;
 use crate::program::Program;
@@ -72,6 +73,7 @@ pub fn run_program_in_generation(
     if !job.is_stopped() {
         run_job(&job);
     }
+    printf::flush_output();
     drop(watch);
     job.launch_outcome()
 }

@@ -27,7 +27,6 @@ pub(crate) const STREAM_PRIORITY_RANGE: (c_int, c_int) = (0, -5);
 /// `place` is null or valid for writing a handle.
 unsafe fn create_context(place: *mut CUcontext, flags: c_uint, dev: CUdevice) -> Res {
     ensure(!place.is_null(), ResultCode::INVALID_VALUE)?;
-    ensure(!crate::stream::is_in_host_call(), ResultCode::NOT_PERMITTED)?;
     let context = Context::create(device_by_ordinal(dev)?, flags)?;
     context::push_current(context.clone())?;
     // SAFETY: not null, so valid by this function's contract.
@@ -37,19 +36,6 @@ unsafe fn create_context(place: *mut CUcontext, flags: c_uint, dev: CUdevice) ->
 /// The context of a handle, or the current one for null.
 fn context_or_current(ctx: CUcontext) -> Res<Arc<Context>> {
     if ctx.is_null() { current_alive_context() } else { context_by_handle(ctx.handle_number()) }
-}
-
-/// Largest value that a limit may have, and whether it may be set at all.
-fn check_limit(number: u32, value: usize) -> Res {
-    match number {
-        0 => ensure(value <= 512 << 10, ResultCode::INVALID_VALUE),
-        1 | 2 => ensure(value <= 32 << 30, ResultCode::INVALID_VALUE),
-        5 => ensure(value <= 128, ResultCode::INVALID_VALUE),
-        // Dynamic parallelism and the persisting cache do not exist here.
-        3 | 4 | 6 => ResultCode::UNSUPPORTED_LIMIT.err(),
-        7..=9 => ResultCode::NOT_SUPPORTED.err(),
-        _ => ResultCode::INVALID_VALUE.err(),
-    }
 }
 
 driver_functions! {
@@ -76,7 +62,8 @@ driver_functions! {
         let context = context_by_handle(ctx.handle_number())?;
         // The primary context goes with its last release, not like this.
         ensure(!context.primary, ResultCode::INVALID_CONTEXT)?;
-        context.destroy()
+        context.destroy()?;
+        context.device.check_not_ended()
     }
 
     fn cuCtxAttach(pctx: *mut CUcontext, flags: c_uint) {
@@ -128,7 +115,7 @@ driver_functions! {
     }
 
     fn cuCtxSetFlags(flags: c_uint) {
-        current_alive_context()?.set_flags(flags)
+        current()?.set_flags(flags)
     }
 
     fn cuCtxGetId(ctx: CUcontext, ctxId: *mut u64) {
@@ -142,15 +129,13 @@ driver_functions! {
     }
 
     fn cuCtxSynchronize_v2(ctx: CUcontext) {
-        ensure(!crate::stream::is_in_host_call(), ResultCode::NOT_PERMITTED)?;
         context_or_current(ctx)?.synchronize()
     }
 
     fn cuCtxSetLimit(limit: CUlimit, value: usize) {
         let context = current()?;
         capture::refuse_call_unsafe_in_capture()?;
-        check_limit(limit.0, value)?;
-        context.lock_settings().limits[limit.0 as usize] = value;
+        let value = context.lock_settings().limits.set_limit(limit.0, value)?;
         match limit {
             CUlimit::CU_LIMIT_PRINTF_FIFO_SIZE => limits::set_printf_fifo_bytes(value),
             CUlimit::CU_LIMIT_MALLOC_HEAP_SIZE => limits::set_malloc_heap_bytes(value),
@@ -161,14 +146,13 @@ driver_functions! {
     }
 
     fn cuCtxGetLimit(pvalue: *mut usize, limit: CUlimit) {
-        let context = current_alive_context()?;
-        ensure(limit.0 < 10, ResultCode::INVALID_VALUE)?;
-        let value = context.lock_settings().limits[limit.0 as usize];
+        let context = current()?;
+        let value = context.lock_settings().limits.limit(limit.0)?;
         write_out(pvalue, value)
     }
 
     fn cuCtxGetCacheConfig(pconfig: *mut CUfunc_cache) {
-        let config = current_alive_context()?.lock_settings().cache_config;
+        let config = current()?.lock_settings().cache_config;
         write_out(pconfig, CUfunc_cache(config))
     }
 
@@ -180,7 +164,7 @@ driver_functions! {
     }
 
     fn cuCtxGetSharedMemConfig(pConfig: *mut CUsharedconfig) {
-        let config = current_alive_context()?.lock_settings().shared_config;
+        let config = current()?.lock_settings().shared_config;
         write_out(pConfig, CUsharedconfig(config))
     }
 
@@ -199,7 +183,7 @@ driver_functions! {
     }
 
     fn cuCtxGetStreamPriorityRange(leastPriority: *mut c_int, greatestPriority: *mut c_int) {
-        current_alive_context()?;
+        current()?;
         write_out_if_not_null(leastPriority, STREAM_PRIORITY_RANGE.0);
         write_out_if_not_null(greatestPriority, STREAM_PRIORITY_RANGE.1);
         Ok(())

@@ -8,6 +8,7 @@ use rtcg_cuda_sys::*;
 use super::{Handle, driver_functions, write_out};
 use crate::driver::stream_and_context;
 use crate::graph::{NodeAction, capture};
+use crate::memory::pool::release_unused_reservations;
 use crate::stream::context::{self, Context, current};
 use crate::stream::event::EVENTS;
 use crate::stream::event::Event;
@@ -15,7 +16,6 @@ use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
 
 /// An event and its context, which must not be poisoned.
 fn event_and_context(handle: CUevent) -> Res<(Arc<Event>, Arc<Context>)> {
-    ensure(!crate::stream::is_in_host_call(), ResultCode::NOT_PERMITTED)?;
     let event = EVENTS.get_object(handle.handle_number())?;
     let context = context::CONTEXTS.find_object(|c| c.id == event.ctx_id).ok_or(ResultCode::CONTEXT_IS_DESTROYED)?;
     Ok((event, context))
@@ -90,6 +90,7 @@ driver_functions! {
         ensure(event.last_capture().is_none(), ResultCode::CAPTURED_EVENT)?;
         capture::refuse_call_unsafe_in_capture()?;
         event.wait_for_record(&context)?;
+        release_unused_reservations();
         context.check_async_errors()
     }
 

@@ -11,7 +11,7 @@ use super::{Handle, driver_functions, write_out, write_out_if_not_null};
 use crate::locks::lock_mutex;
 use crate::module::Kernel;
 use crate::resource::function::{DriverFunction, FUNCTIONS, kernel_attribute, set_attribute};
-use crate::stream::context::{Context, current};
+use crate::stream::context::{Context, current, top_of_context_stack};
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
 
 /// Handles of kernels of libraries carry this in their highest byte.
@@ -26,12 +26,16 @@ pub(crate) fn function_in_context(ctx: &Context, handle: CUfunction) -> Res<Arc<
     FUNCTIONS.get_object(number)
 }
 
+/// A function that a call is about; no longer to be had once a fault has poisoned its context.
 fn function_in_current_context(handle: CUfunction) -> Res<Arc<DriverFunction>> {
     if handle.handle_number() >> 56 == LIBRARY_KERNEL_TAG {
-        function_in_context(&*current()?, handle)
-    } else {
-        FUNCTIONS.get_object(handle.handle_number())
+        return function_in_context(&*current()?, handle);
     }
+    let function = FUNCTIONS.get_object(handle.handle_number())?;
+    if let Some(context) = top_of_context_stack().filter(|context| context.id == function.ctx_id) {
+        context.check_not_poisoned()?;
+    }
+    Ok(function)
 }
 
 /// The function that a question is about: null is no value of a question, as real drivers have it.

@@ -12,7 +12,8 @@ use super::graph_node::{
 };
 use super::{Handle, driver_functions, write_out, write_out_if_not_null};
 use crate::driver::stream_and_context;
-use crate::graph::exec::{GRAPH_EXECS, GraphExec, TopologyDifference};
+use crate::graph::exec::{GRAPH_EXECS, GraphExec};
+use crate::graph::update::GraphDifference;
 use crate::graph::{NodeAction, capture};
 use crate::stream::context::current;
 use crate::stream::event::EVENTS;
@@ -133,14 +134,15 @@ driver_functions! {
         use CUgraphExecUpdateResult as R;
         let (exec, graph) = (exec_from_handle(hGraphExec)?, graph_from_handle(hGraph)?);
         let outcome = exec.update_from_graph(&graph);
-        let (result, node) = match outcome {
-            Ok(()) => (R::CU_GRAPH_EXEC_UPDATE_SUCCESS, 0),
-            Err((TopologyDifference::Topology, n)) => (R::CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, n),
-            Err((TopologyDifference::Type, n)) => (R::CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED, n),
-            Err((TopologyDifference::Parameters, n)) => (R::CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED, n),
+        let result = match outcome.as_ref().map_err(|problem| problem.difference) {
+            Ok(()) => R::CU_GRAPH_EXEC_UPDATE_SUCCESS,
+            Err(GraphDifference::Topology) => R::CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED,
+            Err(GraphDifference::Type) => R::CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED,
+            Err(GraphDifference::Parameters) => R::CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED,
         };
-        let errorNode = CUgraphNode::from_handle_number(node);
-        write_out_if_not_null(resultInfo, CUgraphExecUpdateResultInfo { result, errorNode, errorFromNode: CUgraphNode::null() });
+        let [errorNode, errorFromNode] =
+            outcome.err().map_or([0; 2], |p| [p.node, p.from]).map(CUgraphNode::from_handle_number);
+        write_out_if_not_null(resultInfo, CUgraphExecUpdateResultInfo { result, errorNode, errorFromNode });
         ensure(outcome.is_ok(), ResultCode::GRAPH_EXEC_UPDATE_FAILURE)
     }
 }

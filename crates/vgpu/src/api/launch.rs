@@ -125,6 +125,7 @@ fn launch_kernel(request: &LaunchRequest, pack: impl FnOnce(&DriverFunction) -> 
     if capture::capture_operation(&stream, action)? {
         return Ok(());
     }
+    ctx.note_launch(&function.kernel);
     let n_threads: u64 = request.grid.iter().chain(&request.block).map(|&n| u64::from(n)).product();
     let is_short = n_threads <= MAX_INLINE_THREADS && function.short_running.load(Ordering::Relaxed);
     let may_run_here = is_short && !function.may_wait && !request.cooperative;

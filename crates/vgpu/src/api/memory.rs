@@ -72,7 +72,7 @@ fn is_host_range_mapped(start: usize, len: usize) -> bool {
 driver_functions! {
     fn cuMemGetInfo(free: *mut usize, total: *mut usize) {
         let context = current()?;
-        write_out_if_not_null(free, context.device.free_bytes() as usize);
+        write_out_if_not_null(free, context.device.reported_free_bytes() as usize);
         write_out_if_not_null(total, context.device.memory_bytes as usize);
         Ok(())
     }

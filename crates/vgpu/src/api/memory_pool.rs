@@ -46,7 +46,7 @@ fn alloc_from_pool(ctx: &Context, size: usize, pool_handle: u64) -> Res<u64> {
         return Ok(0);
     }
     let block = ctx.alloc_with_retry(size, MemoryKind::Device, pool_handle, 0)?;
-    if let Err(error) = pool.charge_allocation(block.charged) {
+    if let Err(error) = pool.charge_allocation(block.size) {
         // The block was not charged to the pool, so it must not be given back to it.
         let freed = crate::memory::account::device_heap()?.free_block(block.start)?;
         ctx.device.uncharge_memory(freed.charged);
@@ -188,9 +188,9 @@ driver_functions! {
     }
 
     fn cuMemPoolTrimTo(pool: CUmemoryPool, minBytesToKeep: usize) {
-        let _ = minBytesToKeep;
-        POOLS.get_object_or(pool.handle_number(), ResultCode::INVALID_VALUE)?;
+        let pool = POOLS.get_object_or(pool.handle_number(), ResultCode::INVALID_VALUE)?;
         capture::refuse_call_unsafe_in_capture()?;
+        pool.keep_at_most(minBytesToKeep as u64);
         crate::memory::account::device_heap()?.trim_free_pages();
         Ok(())
     }
@@ -204,7 +204,7 @@ driver_functions! {
             4 => pool.release_threshold.store(value.cast::<u64>().read_unaligned(), Ordering::Relaxed),
             6 | 8 => {
                 ensure(value.cast::<u64>().read_unaligned() == 0, ResultCode::INVALID_VALUE)?;
-                pool.reset_high_water();
+                pool.change_usage(|usage| if attr.0 == 6 { usage.reserved_high = usage.reserved } else { usage.used_high = usage.used });
             }
             _ => return ResultCode::INVALID_VALUE.err(),
         }
@@ -213,13 +213,14 @@ driver_functions! {
 
     fn cuMemPoolGetAttribute(pool: CUmemoryPool, attr: CUmemPool_attribute, value: *mut c_void) {
         let pool = POOLS.get_object_or(pool.handle_number(), ResultCode::INVALID_VALUE)?;
-        let (used, high) = pool.usage_and_peak();
+        let usage = pool.usage();
         match attr.0 {
             1..=3 => write_out(value.cast::<c_int>(), pool.reuse[attr.0 as usize - 1].load(Ordering::Relaxed)),
             4 => write_out(value.cast::<u64>(), pool.release_threshold.load(Ordering::Relaxed)),
-            // Memory is taken from the device block by block: what is used is what is reserved.
-            5 | 7 => write_out(value.cast::<u64>(), used),
-            6 | 8 => write_out(value.cast::<u64>(), high),
+            5 => write_out(value.cast::<u64>(), usage.reserved),
+            6 => write_out(value.cast::<u64>(), usage.reserved_high),
+            7 => write_out(value.cast::<u64>(), usage.used),
+            8 => write_out(value.cast::<u64>(), usage.used_high),
             _ => ResultCode::INVALID_VALUE.err(),
         }
     }

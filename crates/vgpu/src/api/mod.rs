@@ -2,6 +2,7 @@
 //! its result into a code. No panic leaves them.
 
 pub(crate) mod array;
+mod call_gate;
 pub(crate) mod context;
 pub(crate) mod copy;
 pub(crate) mod device;
@@ -92,7 +93,7 @@ macro_rules! driver_functions {
                 // SAFETY: as for the C function of this name, the caller promises that each
                 // pointer is null or valid for what the function documents; handles are checked.
                 #[allow(unused_unsafe, reason = "not every function uses pointers")]
-                $crate::api::$call(|| unsafe { $body })
+                $crate::api::$call(stringify!($name), || unsafe { $body })
             }
             const _: rtcg_cuda_sys::fn_type::$name = $name;
         )*
@@ -107,15 +108,15 @@ macro_rules! driver_functions {
 pub(crate) use driver_functions;
 
 /// Runs the body of a driver function that needs an initialised driver.
-pub(crate) fn call_if_initialised(body: impl FnOnce() -> Res) -> CUresult {
-    match driver::check_initialised() {
-        Ok(()) => call_without_init_check(body),
+pub(crate) fn call_if_initialised(name: &str, body: impl FnOnce() -> Res) -> CUresult {
+    match driver::check_initialised().and_then(|()| call_gate::check_call(name)) {
+        Ok(()) => call_without_init_check(name, body),
         Err(error) => result_code(Err(error)),
     }
 }
 
 /// Runs the body of a driver function.
-pub(crate) fn call_without_init_check(body: impl FnOnce() -> Res) -> CUresult {
+pub(crate) fn call_without_init_check(_name: &str, body: impl FnOnce() -> Res) -> CUresult {
     result_code(catch_panic(body))
 }
 

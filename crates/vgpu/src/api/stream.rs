@@ -9,6 +9,7 @@ use super::context::STREAM_PRIORITY_RANGE;
 use super::{Handle, driver_functions, write_out, write_out_if_not_null};
 use crate::driver::stream_and_context;
 use crate::graph::{AssertSend, NodeAction, capture};
+use crate::memory::pool::release_unused_reservations;
 use crate::stream::STREAMS;
 use crate::stream::context::{current, current_alive_context};
 use crate::stream::event::EVENTS;
@@ -53,7 +54,6 @@ driver_functions! {
 
     fn cuStreamDestroy(hStream: CUstream) {
         ensure(hStream.handle_number() > 2, ResultCode::INVALID_HANDLE)?;
-        ensure(!crate::stream::is_in_host_call(), ResultCode::NOT_PERMITTED)?;
         // What is queued runs on; the stream itself goes with it.
         STREAMS.remove_object(hStream.handle_number()).map(drop)
     }
@@ -111,6 +111,7 @@ driver_functions! {
             context.wait_for_blocking_streams()?;
         }
         context.wait_for_all_streams([stream.last_submitted_point()])?;
+        release_unused_reservations();
         context.check_async_errors()
     }
 

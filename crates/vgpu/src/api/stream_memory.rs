@@ -8,7 +8,7 @@ use super::{Handle, driver_functions};
 use crate::driver::stream_and_context;
 use crate::graph::{NodeAction, capture};
 use crate::stream::context::Context;
-use crate::stream::memory_op::{MemOp, new_wait_op, new_write_op};
+use crate::stream::memory_op::{MemOp, new_flush_op, new_wait_op, new_write_op};
 use crate::stream::{OperationWork, StreamPoints};
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
 use std::sync::Arc;
@@ -65,7 +65,8 @@ pub(crate) unsafe fn mem_ops_from_params(array: *const CUstreamBatchMemOpParams,
                 T::CU_STREAM_MEM_OP_WRITE_VALUE_64 => new_write_op(w.address, w.anon0.value64, true, w.flags),
                 T::CU_STREAM_MEM_OP_WAIT_VALUE_32 => new_wait_op(r.address, u64::from(r.anon0.value), false, r.flags),
                 T::CU_STREAM_MEM_OP_WAIT_VALUE_64 => new_wait_op(r.address, r.anon0.value64, true, r.flags),
-                T::CU_STREAM_MEM_OP_BARRIER | T::CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES => Ok(MemOp::Nothing),
+                T::CU_STREAM_MEM_OP_BARRIER => Ok(MemOp::Nothing),
+                T::CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES => new_flush_op(),
                 _ => ResultCode::INVALID_VALUE.err(),
             }
         }

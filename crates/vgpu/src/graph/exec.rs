@@ -9,9 +9,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use super::update::{self, GraphDifference, UpdateProblem};
 use super::{Condition, ConditionalNode, Graph, GraphMemory, NodeAction, UserObject, memory};
 use crate::locks::lock_mutex;
 use crate::memory::{box_copy, fill};
+use crate::module::Kernel;
 use crate::resource::function::error_from_fault;
 use crate::resource::function::run_kernel;
 use crate::stream::context::Context;
@@ -53,14 +55,14 @@ struct ExecState {
 
 /// A node with what it was when the graph was instantiated, or what it was set to since.
 #[derive(Debug)]
-struct ExecNode {
-    node: u64,
-    action: NodeAction,
+pub(super) struct ExecNode {
+    pub(super) node: u64,
+    pub(super) action: NodeAction,
     enabled: bool,
     /// Positions of the nodes that come right before.
-    after: Vec<usize>,
+    pub(super) after: Vec<usize>,
     /// The nodes of a child graph, or of each graph of a conditional node.
-    inside: Vec<Vec<ExecNode>>,
+    pub(super) inside: Vec<Vec<ExecNode>>,
 }
 
 /// Objects of the program, which live as long as the executable graph and its launches.
@@ -79,6 +81,8 @@ enum LaunchStep {
 struct LaunchPlan {
     steps: Vec<LaunchStep>,
     objects: UserObjects,
+    /// Kernels that may change the limits of the context.
+    limit_kernels: Vec<Arc<Kernel>>,
     /// Allocations, each with whether the graph frees it too.
     memory: Vec<(Arc<GraphMemory>, bool)>,
     /// The whole may run inside the launch call.
@@ -148,6 +152,7 @@ fn find_node_mut(body: &mut [ExecNode], node: u64) -> Option<&mut ExecNode> {
 struct LaunchPlanner {
     steps: Vec<LaunchStep>,
     device: Vec<DeviceStep>,
+    limit_kernels: Vec<Arc<Kernel>>,
     memory: Vec<Arc<GraphMemory>>,
     freed: Vec<u64>,
     /// State that is reset by every launch.
@@ -170,6 +175,9 @@ impl LaunchPlanner {
                 self.threads = self.threads.saturating_add(n);
                 self.can_run_inline &=
                     !function.may_wait && !launch.cooperative && function.short_running.load(Ordering::Relaxed);
+                if function.kernel.touches_limits() {
+                    self.limit_kernels.push(function.kernel.clone());
+                }
                 let kernel = kernel.clone();
                 self.device.push(Box::new(move |ctx, generation| {
                     run_kernel(&kernel.launch, &kernel.function, &ctx.cancel, generation)
@@ -216,6 +224,7 @@ impl LaunchPlanner {
             planner.flush_device_steps();
             ensure(planner.memory.is_empty() && planner.freed.is_empty(), ResultCode::NOT_SUPPORTED)?;
             self.conditions.append(&mut planner.conditions);
+            self.limit_kernels.append(&mut planner.limit_kernels);
             let steps = planner.steps.into_iter().map(|step| match step {
                 LaunchStep::Device(work) => Ok(work),
                 _ => ResultCode::NOT_SUPPORTED.err(),
@@ -266,6 +275,7 @@ impl LaunchPlanner {
         LaunchPlan {
             steps: self.steps,
             objects,
+            limit_kernels: self.limit_kernels,
             memory,
             can_run_inline,
             short_running: Arc::new(AtomicBool::new(true)),
@@ -370,6 +380,7 @@ impl GraphExec {
     pub(crate) fn launch_graph(&self, ctx: &Arc<Context>, stream: &Arc<Stream>) -> Res {
         let plan = self.current_plan()?;
         plan.mark_memory_in_use(self.flags)?;
+        plan.limit_kernels.iter().for_each(|kernel| ctx.note_launch(kernel));
         let mut last = lock_mutex(&self.last);
         let before = last.take().filter(|f| f.stream().id != stream.id && !f.is_point_reached());
         let here = before.is_none() && plan.can_run_inline && plan.short_running.load(Ordering::Relaxed);
@@ -393,9 +404,10 @@ impl GraphExec {
         self.modify_exec_node(node, |n| {
             ensure(n.action.node_type() == action.node_type(), ResultCode::INVALID_VALUE)?;
             if let Some(child) = child {
-                ensure(check_same_topology_of_bodies(&n.inside, &child).is_ok(), ResultCode::INVALID_VALUE)?;
+                ensure(update::check_update_of_bodies(&n.inside, &child).is_ok(), ResultCode::INVALID_VALUE)?;
                 replace_parameters_of_bodies(&mut n.inside, child);
             } else {
+                ensure(update::can_replace(&n.action, &action), ResultCode::INVALID_VALUE)?;
                 n.action = action;
             }
             Ok(())
@@ -426,11 +438,12 @@ impl GraphExec {
     }
 
     /// `cuGraphExecUpdate`: takes over what the nodes of a graph of the same shape do. Else says
-    /// what differs, with the node of the new graph where it does (0 for none).
-    pub(crate) fn update_from_graph(&self, graph: &Graph) -> Result<(), (TopologyDifference, u64)> {
-        let body = ordered_exec_nodes(graph).map_err(|_| (TopologyDifference::Topology, 0))?;
+    /// what differs.
+    pub(crate) fn update_from_graph(&self, graph: &Graph) -> Result<(), UpdateProblem> {
+        let cycle = |_| UpdateProblem { difference: GraphDifference::Topology, node: 0, from: 0 };
+        let body = ordered_exec_nodes(graph).map_err(cycle)?;
         let mut state = lock_mutex(&self.state);
-        check_same_topology(&state.body, &body)?;
+        update::check_update(&state.body, &body)?;
         replace_parameters(&mut state.body, body);
         state.plan = None;
         let former = std::mem::replace(&mut state.objects, collect_user_objects(graph).into());
@@ -441,35 +454,6 @@ impl GraphExec {
     }
 }
 
-/// How a graph differs from the one that was instantiated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum TopologyDifference {
-    Topology,
-    Type,
-    Parameters,
-}
-
-fn check_same_topology(old: &[ExecNode], new: &[ExecNode]) -> Result<(), (TopologyDifference, u64)> {
-    if old.len() != new.len() {
-        return Err((TopologyDifference::Topology, new.last().map_or(0, |n| n.node)));
-    }
-    for (o, n) in old.iter().zip(new) {
-        if o.action.node_type() != n.action.node_type() {
-            return Err((TopologyDifference::Type, n.node));
-        }
-        if o.after != n.after {
-            return Err((TopologyDifference::Topology, n.node));
-        }
-        if let (NodeAction::Alloc(a), NodeAction::Alloc(b)) = (&o.action, &n.action)
-            && a.start != b.start
-        {
-            return Err((TopologyDifference::Parameters, n.node));
-        }
-        check_same_topology_of_bodies(&o.inside, &n.inside)?;
-    }
-    Ok(())
-}
-
 /// Takes over actions; the nodes keep their names.
 fn replace_parameters(old: &mut [ExecNode], new: Vec<ExecNode>) {
     for (o, n) in old.iter_mut().zip(new) {
@@ -478,16 +462,6 @@ fn replace_parameters(old: &mut [ExecNode], new: Vec<ExecNode>) {
         }
         replace_parameters_of_bodies(&mut o.inside, n.inside);
     }
-}
-
-fn check_same_topology_of_bodies(
-    old: &[Vec<ExecNode>],
-    new: &[Vec<ExecNode>],
-) -> Result<(), (TopologyDifference, u64)> {
-    if old.len() != new.len() {
-        return Err((TopologyDifference::Parameters, 0));
-    }
-    old.iter().zip(new).try_for_each(|(old, new)| check_same_topology(old, new))
 }
 
 fn replace_parameters_of_bodies(old: &mut [Vec<ExecNode>], new: Vec<Vec<ExecNode>>) {

@@ -9,6 +9,7 @@ pub(crate) mod capture;
 pub(crate) mod condition;
 pub(crate) mod exec;
 pub(crate) mod memory;
+pub(crate) mod update;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};

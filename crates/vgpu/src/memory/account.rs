@@ -42,6 +42,9 @@ pub(crate) fn alloc_block(
         heap.free_block(block.start)?;
         return Err(error);
     }
+    if on_device && owner.pool == 0 {
+        device.report().add_allocation(block.charged);
+    }
     Ok(block)
 }
 
@@ -59,11 +62,14 @@ pub(crate) fn uncharge_block(block: &HeapBlock) {
     if block.owner.pool != 0
         && let Ok(pool) = POOLS.get_object(block.owner.pool)
     {
-        pool.uncharge_block(block.charged);
+        pool.uncharge_block(block.size);
     }
     if block.kind != MemoryKind::Host
         && let Ok(device) = device_by_ordinal(block.owner.device as i32)
     {
         device.uncharge_memory(block.charged);
+        if block.owner.pool == 0 {
+            device.report().remove_allocation(block.charged);
+        }
     }
 }

@@ -43,6 +43,7 @@ impl Drop for PhysicalMemory {
     fn drop(&mut self) {
         if let Ok(device) = device::device_by_ordinal(self.device as i32) {
             device.uncharge_memory(self.charged);
+            device.report().remove_allocation(self.charged);
         }
     }
 }
@@ -93,6 +94,7 @@ impl PhysicalMemory {
         check_granularity(bytes)?;
         device.charge_memory(bytes)?;
         let file = new_file(bytes).inspect_err(|_| device.uncharge_memory(bytes))?;
+        device.report().add_allocation(bytes);
         PhysicalMemory {
             file,
             bytes,

@@ -1,11 +1,17 @@
 //! Memory pools: what is allocated from one, and what other devices may do with it.
+//!
+//! A pool says that it reserves memory in large pieces, and that it keeps what was freed until a synchronisation, as
+//! on a card. That is a report: the device is charged for what is allocated, so that a small one is not exhausted by
+//! a pool that holds little.
 
 use super::ipc::IpcRecord;
+use crate::device::device_by_ordinal;
 use rtcg_cuda_sys::CUmemAccess_flags;
-use rtcg_vgpu_abi::error::{Res, ResultCode};
+use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
 use rtcg_vgpu_abi::handle_table::HandleTable;
+use rtcg_vgpu_abi::model::memory::POOL_RESERVATION_BYTES;
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// Memory pools.
@@ -20,8 +26,7 @@ pub(crate) struct MemoryPool {
     pub(crate) max_bytes: u64,
     /// Whether it is a device's default pool, which cannot be destroyed.
     pub(crate) is_default: bool,
-    used: AtomicU64,
-    used_high: AtomicU64,
+    usage: Mutex<PoolUsage>,
     /// Release threshold, and the three reuse switches, as set by the program.
     pub(crate) release_threshold: AtomicU64,
     /// `CU_MEMPOOL_ATTR_REUSE_...`, by attribute number less one.
@@ -34,6 +39,42 @@ pub(crate) struct MemoryPool {
     pub(crate) imported: u64,
 }
 
+/// Bytes of a pool.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct PoolUsage {
+    /// Allocated, as asked for.
+    pub(crate) used: u64,
+    /// The most that was, since that was reset.
+    pub(crate) used_high: u64,
+    /// Reserved, in whole pieces.
+    pub(crate) reserved: u64,
+    /// The most that was, since that was reset.
+    pub(crate) reserved_high: u64,
+}
+
+/// Whether some pool may keep memory that nobody uses.
+static POOLS_KEEP_MEMORY: AtomicBool = AtomicBool::new(false);
+
+/// What a synchronisation does with the pools: they give back what is free beyond their thresholds.
+pub(crate) fn release_unused_reservations() {
+    if POOLS_KEEP_MEMORY.load(Ordering::Acquire) && POOLS_KEEP_MEMORY.swap(false, Ordering::AcqRel) {
+        POOLS.for_each(|pool| pool.keep_at_most(pool.release_threshold.load(Ordering::Relaxed)));
+    }
+}
+
+impl PoolUsage {
+    /// The pieces that what is in use needs.
+    fn needed(&self) -> u64 {
+        self.used.next_multiple_of(POOL_RESERVATION_BYTES)
+    }
+}
+
+impl Drop for MemoryPool {
+    fn drop(&mut self) {
+        self.change_usage(|usage| usage.reserved = 0);
+    }
+}
+
 impl MemoryPool {
     /// An empty pool.
     pub(crate) fn new(device: u32, max_bytes: u64, is_default: bool) -> MemoryPool {
@@ -41,8 +82,7 @@ impl MemoryPool {
             device,
             max_bytes,
             is_default,
-            used: AtomicU64::new(0),
-            used_high: AtomicU64::new(0),
+            usage: Mutex::default(),
             release_threshold: AtomicU64::new(0),
             reuse: [const { AtomicI32::new(1) }; 3],
             access: Mutex::default(),
@@ -67,27 +107,68 @@ impl MemoryPool {
 
     /// Takes note of an allocation.
     pub(crate) fn charge_allocation(&self, bytes: u64) -> Res {
-        let now = self.used.fetch_add(bytes, Ordering::AcqRel) + bytes;
-        if self.max_bytes != 0 && now > self.max_bytes {
-            self.uncharge_block(bytes);
-            return ResultCode::OUT_OF_MEMORY.err();
-        }
-        self.used_high.fetch_max(now, Ordering::Relaxed);
-        Ok(())
+        self.change_usage(|usage| {
+            let used = usage.used + bytes;
+            ensure(self.max_bytes == 0 || used <= self.max_bytes, ResultCode::OUT_OF_MEMORY)?;
+            usage.used = used;
+            usage.used_high = usage.used_high.max(used);
+            usage.reserved = usage.reserved.max(usage.needed());
+            usage.reserved_high = usage.reserved_high.max(usage.reserved);
+            Ok(())
+        })
     }
 
     /// Takes note of a block that was freed.
     pub(crate) fn uncharge_block(&self, bytes: u64) {
-        self.used.fetch_sub(bytes, Ordering::AcqRel);
+        self.change_usage(|usage| usage.used = usage.used.saturating_sub(bytes));
+        POOLS_KEEP_MEMORY.store(true, Ordering::Release);
     }
 
-    /// Bytes in use, and the most there ever were (since that was reset).
-    pub(crate) fn usage_and_peak(&self) -> (u64, u64) {
-        (self.used.load(Ordering::Acquire), self.used_high.load(Ordering::Acquire))
+    /// Gives back what is free and lies beyond so many bytes.
+    pub(crate) fn keep_at_most(&self, bytes: u64) {
+        self.change_usage(|usage| usage.reserved = usage.reserved.min(bytes).max(usage.needed()));
     }
 
-    /// Resets the high-water mark.
-    pub(crate) fn reset_high_water(&self) {
-        self.used_high.store(self.used.load(Ordering::Acquire), Ordering::Release);
+    /// The bytes of the pool.
+    pub(crate) fn usage(&self) -> PoolUsage {
+        *self.usage.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Changes the usage, and tells the device what the pool keeps.
+    pub(crate) fn change_usage<R>(&self, change: impl FnOnce(&mut PoolUsage) -> R) -> R {
+        let mut usage = self.usage.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = usage.reserved;
+        let result = change(&mut usage);
+        if usage.reserved != before
+            && let Ok(device) = device_by_ordinal(self.device as i32)
+        {
+            device.report().change_pool(before, usage.reserved);
+        }
+        result
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_reserved_in_pieces_and_kept_until_it_is_released() {
+        let mib = |n: u64| n << 20;
+        let pool = MemoryPool::new(0, mib(100), false);
+        let usage = |pool: &MemoryPool| (pool.usage().reserved, pool.usage().used);
+        pool.charge_allocation(1).unwrap();
+        pool.charge_allocation(mib(40)).unwrap();
+        assert_eq!(usage(&pool), (mib(64), mib(40) + 1));
+        assert_eq!(pool.charge_allocation(mib(60)).unwrap_err().code, ResultCode::OUT_OF_MEMORY);
+        pool.uncharge_block(mib(40));
+        assert_eq!(usage(&pool), (mib(64), 1));
+        pool.keep_at_most(mib(48));
+        assert_eq!(usage(&pool), (mib(48), 1));
+        pool.keep_at_most(0);
+        assert_eq!(usage(&pool), (mib(32), 1));
+        pool.uncharge_block(1);
+        pool.keep_at_most(0);
+        assert_eq!((usage(&pool), pool.usage().reserved_high, pool.usage().used_high), ((0, 0), mib(64), mib(40) + 1));
     }
 }

@@ -2,7 +2,7 @@
 
 use super::resource_estimate::RegisterLimits;
 use super::variables::{self, ModuleMemory};
-use super::{KernelInfo, LoadError, LoadOptions, LoadedModule, ParamInfo, fatbin, resource_estimate};
+use super::{KernelInfo, KernelServices, LoadError, LoadOptions, LoadedModule, ParamInfo, fatbin, resource_estimate};
 use crate::memory::allocation_report::describe_access;
 use rtcg_ptx::ast::{self, Callee, FuncId, Inst, Linkage, Space};
 use rtcg_vgpu_abi::error::ResultCode;
@@ -23,6 +23,9 @@ const MAX_PARAM_BYTES: usize = 32_764;
 const DEVICE_LAUNCH_PREFIXES: [&str; 3] = ["__cudaCDP2", "cudaLaunchDevice", "cudaGetParameterBuffer"];
 /// Functions that kernels may call without defining them.
 const RUNTIME_FUNCTIONS: [&str; 5] = ["vprintf", "malloc", "free", "__assertfail", "cudaGraphSetConditional"];
+
+/// Those among them for which a context has a buffer with a limit.
+const SERVICE_FUNCTIONS: [&str; 3] = ["vprintf", "malloc", "free"];
 
 /// Loads PTX text (a terminating NUL is allowed), or the best PTX of a fat binary that can run.
 ///
@@ -66,7 +69,7 @@ fn load_ptx_text(text: &str, options: &LoadOptions) -> Result<Arc<LoadedModule>,
     if !diagnostics.is_empty() {
         return Err(LoadError { code: ResultCode::INVALID_PTX, log: diagnostics.join("\n") });
     }
-    let (slab, globals) = variables::allocate_variables(&ptx)?;
+    let (slab, globals) = variables::allocate_variables(&ptx, options.device.unwrap_or(0))?;
     let max_registers = options.max_registers.or_else(|| max_registers_from_comment(text));
     let options = LoadOptions { max_registers, ..options.clone() };
     Ok(Arc::new(LoadedModule::new(ptx, slab, SymbolLayout { globals }, &options)))
@@ -175,6 +178,17 @@ fn unresolved_call_message(f: &ast::Function) -> Option<String> {
     (!known).then(|| format!("{what}unresolved extern function {}", f.name))
 }
 
+/// What a kernel, or a function that it may call, asks the driver for.
+fn kernel_services(ptx: &ast::Module, kernel: FuncId) -> KernelServices {
+    let is_service = |f: &ast::Function| !f.defined && SERVICE_FUNCTIONS.contains(&&*f.name);
+    if !ptx.functions.iter().any(is_service) {
+        return KernelServices::default();
+    }
+    let called = jit::reachable_functions(ptx, kernel);
+    let calls = |name: &str| called.iter().any(|f| *ptx.functions[f.index()].name == *name);
+    KernelServices { printf: calls("vprintf"), malloc: calls("malloc") || calls("free") }
+}
+
 impl LoadedModule {
     fn new(ptx: Arc<ast::Module>, slab: ModuleMemory, symbols: SymbolLayout, options: &LoadOptions) -> LoadedModule {
         let entries = ptx.functions.iter().enumerate().filter(|(_, f)| f.entry);
@@ -195,6 +209,7 @@ impl KernelInfo {
             local_bytes: resource_estimate::estimate_local_bytes(ptx, id),
             register_limits: RegisterLimits { registers: options.max_registers, threads: options.threads_per_block },
             registers: OnceLock::new(),
+            services: kernel_services(ptx, id),
             max_dynamic_shared: AtomicU32::new(MAX_SHARED_BYTES.saturating_sub(static_shared)),
             programs: [const { OnceLock::new() }; super::LAUNCH_VARIANT_COUNT],
             random_program: OnceLock::new(),

@@ -95,6 +95,15 @@ pub struct ParamInfo {
     pub size: usize,
 }
 
+/// What the driver provides for a kernel that asks for it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct KernelServices {
+    /// It prints.
+    pub(crate) printf: bool,
+    /// It allocates or frees memory.
+    pub(crate) malloc: bool,
+}
+
 /// What does not depend on who holds the kernel.
 #[derive(Debug)]
 struct KernelInfo {
@@ -107,6 +116,7 @@ struct KernelInfo {
     register_limits: RegisterLimits,
     /// Found out when it is asked for: a launch of a block that might be too large, or an attribute.
     registers: OnceLock<RegisterUse>,
+    services: KernelServices,
     max_dynamic_shared: AtomicU32,
     /// Machine code, made at the first launch that needs it; indexed by [`variant_index`].
     programs: [OnceLock<Result<Arc<Program>, Fault>>; LAUNCH_VARIANT_COUNT],
@@ -239,6 +249,14 @@ impl Kernel {
     /// `CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES`: bytes per thread.
     pub fn local_bytes(&self) -> u32 {
         self.info.local_bytes + self.register_use().spilled_bytes
+    }
+    /// What it asks the driver for.
+    pub(crate) fn services(&self) -> KernelServices {
+        self.info.services
+    }
+    /// Whether a launch may change the limits of its context.
+    pub(crate) fn touches_limits(&self) -> bool {
+        self.info.local_bytes > 0 || self.info.services != KernelServices::default()
     }
     /// `CU_FUNC_ATTRIBUTE_NUM_REGS`: an estimate of what ptxas would use.
     pub fn n_regs(&self) -> u32 {

@@ -5,6 +5,7 @@
 //! module is dropped.
 
 use super::LoadError;
+use crate::device::device_by_ordinal;
 use crate::memory::allocation_report as allocation;
 use rtcg_ptx::ast::{Module, Space, Symbol, Var, VarInit};
 use rtcg_vgpu_abi::error::ResultCode;
@@ -22,6 +23,8 @@ const RED_ZONE_BYTES: u64 = 32;
 pub(super) struct ModuleMemory {
     start: usize,
     len: usize,
+    /// The device that reports the memory as in use, and the bytes.
+    reported: (u32, u64),
 }
 
 /// Free parts of the data area, start to length; filled at the first use.
@@ -29,9 +32,9 @@ static FREE_RANGES: Mutex<Option<BTreeMap<usize, usize>>> = Mutex::new(None);
 
 impl ModuleMemory {
     /// Zero-filled memory for `bytes` and an inaccessible page behind it.
-    fn new(bytes: u64) -> Result<ModuleMemory, WindowError> {
+    fn new(bytes: u64, device: u32) -> Result<ModuleMemory, WindowError> {
         if bytes == 0 {
-            return Ok(ModuleMemory { start: 0, len: 0 });
+            return Ok(ModuleMemory { start: 0, len: 0, reported: (device, 0) });
         }
         let w = device_window()?;
         let none = || WindowError { what: format!("{bytes} bytes of module variables"), errno: libc::ENOMEM };
@@ -46,7 +49,10 @@ impl ModuleMemory {
         if have > len {
             free.insert(start + len, have - len);
         }
-        Ok(ModuleMemory { start, len })
+        if let Ok(device) = device_by_ordinal(device as i32) {
+            device.report().add_allocation(bytes);
+        }
+        Ok(ModuleMemory { start, len, reported: (device, bytes) })
     }
 }
 
@@ -55,6 +61,9 @@ impl Drop for ModuleMemory {
         let Ok(w) = device_window() else { return };
         if self.len == 0 {
             return;
+        }
+        if let Ok(device) = device_by_ordinal(self.reported.0 as i32) {
+            device.report().remove_allocation(self.reported.1);
         }
         allocation::remove_variables(self.start as u64, self.len as u64);
         shadow::mark_freed(self.start, self.len);
@@ -79,10 +88,10 @@ impl Drop for ModuleMemory {
 
 /// Places and initialises the variables of `ptx`: their memory, and the address of each (0 for
 /// those that have none in a module: shared ones, textures).
-pub(super) fn allocate_variables(ptx: &Module) -> Result<(ModuleMemory, Vec<u64>), LoadError> {
+pub(super) fn allocate_variables(ptx: &Module, device: u32) -> Result<(ModuleMemory, Vec<u64>), LoadError> {
     let (offsets, total) = variable_offsets(&ptx.vars);
     let out_of_memory = |e: WindowError| LoadError { code: ResultCode::OUT_OF_MEMORY, log: e.to_string() };
-    let slab = ModuleMemory::new(total).map_err(out_of_memory)?;
+    let slab = ModuleMemory::new(total, device).map_err(out_of_memory)?;
     let addresses: Vec<u64> = offsets.iter().map(|o| o.map_or(0, |o| slab.start as u64 + o)).collect();
     for (var, &address) in ptx.vars.iter().zip(&addresses) {
         if address != 0 {

@@ -20,6 +20,9 @@ use std::time::{Duration, Instant};
 use crate::device::{Device, virtual_devices};
 use crate::memory::account;
 use crate::memory::heap::{BlockOwner, HeapBlock, MemoryKind};
+use crate::memory::pool::release_unused_reservations;
+use crate::module::Kernel;
+use crate::stream::limits::ContextLimits;
 use crate::stream::{self, LegacyStreamOrder, Stream, StreamKind};
 use rtcg_vgpu_abi::error::{Error, Res, ResultCode, ensure};
 use rtcg_vgpu_abi::handle_table::HandleTable;
@@ -85,8 +88,8 @@ pub(crate) struct Context {
 /// What `cuCtxSetLimit` and its relatives set.
 #[derive(Debug)]
 pub(crate) struct ContextSettings {
-    /// Values of `CUlimit` by number.
-    pub(crate) limits: [usize; 10],
+    /// The limits.
+    pub(crate) limits: ContextLimits,
     /// `CUfunc_cache`
     pub(crate) cache_config: u32,
     /// `CUsharedconfig`
@@ -95,13 +98,7 @@ pub(crate) struct ContextSettings {
 
 impl Default for ContextSettings {
     fn default() -> ContextSettings {
-        // Stack 1 KiB, printf buffer 1 MiB, heap of device-side malloc 8 MiB, sync depth 2,
-        // pending launches 2048, fetch granularity 64 bytes.
-        ContextSettings {
-            limits: [1 << 10, 1 << 20, 8 << 20, 2, 2048, 64, 0, 0, 0, 0],
-            cache_config: 0,
-            shared_config: 1,
-        }
+        ContextSettings { limits: ContextLimits::default(), cache_config: 0, shared_config: 1 }
     }
 }
 
@@ -141,6 +138,7 @@ impl Context {
     fn create_with_handle(device: &'static Device, flags: u32, primary: bool, handle: u64) -> Res<Arc<Context>> {
         static NEXT_ID: AtomicU64 = AtomicU64::new(1);
         check_context_flags(flags)?;
+        device.check_not_ended()?;
         // A context without a window could not hold memory: say so now.
         crate::memory::account::device_heap()?;
         let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
@@ -275,6 +273,9 @@ impl Context {
         let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
         let first = failure.get_or_insert_with(|| error.clone()).code.0;
         self.failed.store(first, Ordering::Release);
+        if faults_end_devices() {
+            self.device.end(first);
+        }
         true
     }
 
@@ -287,6 +288,7 @@ impl Context {
     /// Waits for all streams and says what went wrong in them.
     pub(crate) fn synchronize(&self) -> Res {
         self.wait_for_all_streams(self.stream_points())?;
+        release_unused_reservations();
         self.check_async_errors()
     }
 
@@ -364,6 +366,13 @@ impl Context {
         self.settings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Takes note of a launch, which may fix or raise limits.
+    pub(crate) fn note_launch(&self, kernel: &Kernel) {
+        if kernel.touches_limits() {
+            self.lock_settings().limits.note_launch(kernel);
+        }
+    }
+
     /// The calling thread's default stream.
     pub(crate) fn per_thread_stream(self: &Arc<Self>) -> Res<Arc<Stream>> {
         let get = |map: &RefCell<HashMap<u64, Arc<Stream>>>| {
@@ -410,6 +419,23 @@ pub fn finish_or_cancel_work() {
         ctx.interrupt();
         let _ = ctx.interruption_error();
     });
+}
+
+/// What a fault ends, as `RTCG_FAULTS` says: `true` for the whole device, `None` where it is not set.
+pub(crate) fn fault_scope_from_environment() -> Result<Option<bool>, String> {
+    let parse = |text: &str| match text {
+        "context" => Some(false),
+        "sticky" => Some(true),
+        _ => None,
+    };
+    rtcg_vgpu_abi::env::read_setting("RTCG_FAULTS", "context or sticky", parse)
+}
+
+/// Whether a fault ends its device for the process.
+pub(crate) fn faults_end_devices() -> bool {
+    static FAULTS_END_DEVICES: OnceLock<bool> = OnceLock::new();
+    // The driver's initialisation has reported a text that cannot be read.
+    *FAULTS_END_DEVICES.get_or_init(|| fault_scope_from_environment().ok().flatten().unwrap_or(false))
 }
 
 /// Errors after which the context can only be destroyed.
@@ -514,6 +540,7 @@ impl Device {
 
     /// `cuDevicePrimaryCtxRetain`
     pub(crate) fn retain_primary(&'static self) -> Res<Arc<Context>> {
+        self.check_not_ended()?;
         let mut primary = self.lock_primary_context();
         let context = match primary.context.clone().filter(|c| c.is_alive()) {
             Some(context) => context,

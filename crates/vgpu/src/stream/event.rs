@@ -13,6 +13,7 @@ use crate::stream::ipc_event::IpcEvent;
 use crate::stream::{OperationWork, Stream, StreamPoint, StreamPoints, interruption_error, is_interrupted_generation};
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
 use rtcg_vgpu_abi::handle_table::HandleTable;
+use rtcg_vgpu_abi::model::clocks::CLOCK_STEP_NS;
 use rtcg_vgpu_exec as exec;
 
 /// Events.
@@ -58,10 +59,10 @@ fn clock_epoch() -> Instant {
     *CLOCK_EPOCH.get_or_init(Instant::now)
 }
 
-/// Nanoseconds of a clock that only runs forward.
+/// Nanoseconds of a clock that only runs forward, in its steps.
 fn now_ns() -> u64 {
-    // One is added so that the very first reading is not "not yet".
-    clock_epoch().elapsed().as_nanos() as u64 + 1
+    // One step is added so that the very first reading is not "not yet".
+    (clock_epoch().elapsed().as_nanos() as u64 / CLOCK_STEP_NS + 1) * CLOCK_STEP_NS
 }
 
 impl CompletionRecord {

@@ -4,10 +4,14 @@ use super::is_interrupted_generation;
 use crate::memory::copy::check_device_range;
 use crate::stream::context::Context;
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
+use rtcg_vgpu_abi::model::memory::CAN_FLUSH_REMOTE_WRITES;
 use rtcg_vgpu_exec as exec;
 use std::ffi::c_uint;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
+
+/// `CU_STREAM_WAIT_VALUE_FLUSH`
+const FLUSH_FLAG: c_uint = 1 << 30;
 
 /// One operation of `cuStreamBatchMemOp`, checked.
 #[derive(Debug, Clone, Copy)]
@@ -23,6 +27,12 @@ fn check_word_address(address: u64, wide: bool) -> Res {
     check_device_range(address, bytes)
 }
 
+/// `CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES`
+pub(crate) fn new_flush_op() -> Res<MemOp> {
+    ensure(CAN_FLUSH_REMOTE_WRITES, ResultCode::NOT_SUPPORTED)?;
+    Ok(MemOp::Nothing)
+}
+
 pub(crate) fn new_write_op(address: u64, value: u64, wide: bool, flags: c_uint) -> Res<MemOp> {
     ensure(flags & !1 == 0, ResultCode::INVALID_VALUE)?;
     check_word_address(address, wide)?;
@@ -30,8 +40,9 @@ pub(crate) fn new_write_op(address: u64, value: u64, wide: bool, flags: c_uint) 
 }
 
 pub(crate) fn new_wait_op(address: u64, value: u64, wide: bool, flags: c_uint) -> Res<MemOp> {
-    // The lowest bits say how to compare; bit 30 asks to flush remote writes, which is nothing here.
-    ensure(flags & !(3 | 1 << 30) == 0, ResultCode::INVALID_VALUE)?;
+    // The lowest bits say how to compare.
+    ensure(flags & !(3 | FLUSH_FLAG) == 0, ResultCode::INVALID_VALUE)?;
+    ensure(flags & FLUSH_FLAG == 0 || CAN_FLUSH_REMOTE_WRITES, ResultCode::NOT_SUPPORTED)?;
     check_word_address(address, wide)?;
     Ok(MemOp::Wait { address, value, wide, how: flags & 3 })
 }

@@ -13,6 +13,7 @@ pub(crate) mod chaos_schedule;
 pub(crate) mod context;
 pub(crate) mod event;
 mod ipc_event;
+pub(crate) mod limits;
 pub(crate) mod memory_op;
 mod runner;
 
@@ -137,8 +138,8 @@ thread_local! {
 /// How deep waiting threads may work off other streams' queues on one stack.
 const MAX_DRAIN_DEPTH: u32 = 6;
 
-/// Whether the calling thread is inside a host function that a stream called: driver calls are
-/// not permitted there, and waiting for a stream could wait for itself.
+/// Whether the calling thread is inside a host function that a stream called: few driver calls are
+/// permitted there, and none that waits, for a stream could wait for itself.
 pub(crate) fn is_in_host_call() -> bool {
     IN_HOST_CALL.try_with(Cell::get).unwrap_or(false)
 }

@@ -228,6 +228,108 @@ fn executable_graphs_can_be_changed() {
     ok!(cuCtxDestroy(ctx));
 }
 
+fn memset_node(g: CUgraph, p: CUdeviceptr, value: u32, width: usize, height: usize) -> CUgraphNode {
+    let params = CUDA_MEMSET_NODE_PARAMS { dst: p, pitch: 512, value, elementSize: 1, width, height };
+    let mut node = CUgraphNode::null();
+    ok!(cuGraphAddMemsetNode(&raw mut node, g, null(), 0, &raw const params, CUcontext::null()));
+    node
+}
+
+/// A copy between device memory and, on one side or none, host memory.
+fn copy_node(g: CUgraph, host: &mut [u32; 16], p: CUdeviceptr, way: &str, width: usize) -> CUgraphNode {
+    let (from, to) = way.split_once(' ').unwrap();
+    let kind = |side| {
+        if side == "host" { CUmemorytype::CU_MEMORYTYPE_HOST } else { CUmemorytype::CU_MEMORYTYPE_DEVICE }
+    };
+    let params = CUDA_MEMCPY3D {
+        srcMemoryType: kind(from),
+        srcHost: host.as_ptr().cast(),
+        srcDevice: p,
+        dstMemoryType: kind(to),
+        dstHost: host.as_mut_ptr().cast(),
+        dstDevice: p + 1024,
+        WidthInBytes: width,
+        Height: 1,
+        Depth: 1,
+        ..Default::default()
+    };
+    let mut node = CUgraphNode::null();
+    ok!(cuGraphAddMemcpyNode(&raw mut node, g, null(), 0, &raw const params, CUcontext::null()));
+    node
+}
+
+#[test]
+fn an_update_keeps_what_a_device_keeps() {
+    use CUgraphExecUpdateResult as R;
+    const SAME: R = R::CU_GRAPH_EXEC_UPDATE_SUCCESS;
+    const TOPOLOGY: R = R::CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
+    const PARAMETERS: R = R::CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
+    let GraphFixture { ctx, add, times, p } = new_fixture();
+    let host = std::cell::RefCell::new([0_u32; 16]);
+    // The result, and which nodes are named: that of the difference, and the one before it.
+    let update = |old: &dyn Fn(CUgraph), new: &dyn Fn(CUgraph)| {
+        let (from, to) = (new_graph(), new_graph());
+        old(from);
+        new(to);
+        let mut info = CUgraphExecUpdateResultInfo::default();
+        let code = call!(cuGraphExecUpdate(instantiate(from), to, &raw mut info));
+        assert_eq!(code.is_ok(), info.result == SAME);
+        (info.result, !info.errorNode.is_null(), !info.errorFromNode.is_null())
+    };
+    let set = |value, width, height| {
+        move |g| {
+            memset_node(g, p, value, width, height);
+        }
+    };
+    assert_eq!(update(&set(1, 16, 1), &set(3, 32, 1)), (SAME, false, false));
+    assert_eq!(update(&set(1, 16, 2), &set(3, 16, 2)), (SAME, false, false));
+    assert_eq!(update(&set(1, 16, 1), &set(1, 16, 2)), (PARAMETERS, true, false));
+    assert_eq!(update(&set(1, 16, 2), &set(1, 16, 1)), (PARAMETERS, true, false));
+    assert_eq!(update(&set(1, 16, 2), &set(1, 32, 2)), (PARAMETERS, true, false));
+    let copy = |way: &'static str, width| {
+        let host = &host;
+        move |g| {
+            copy_node(g, &mut host.borrow_mut(), p, way, width);
+        }
+    };
+    assert_eq!(update(&copy("host device", 64), &copy("host device", 32)), (SAME, false, false));
+    assert_eq!(update(&copy("host device", 64), &copy("device host", 64)), (PARAMETERS, true, false));
+    assert_eq!(update(&copy("host device", 64), &copy("device device", 64)), (PARAMETERS, true, false));
+    let pair = |edge: bool| {
+        move |g| {
+            let a = kernel_node(g, &[], add, p, 1);
+            kernel_node(g, if edge { std::slice::from_ref(&a) } else { &[] }, times, p, 2);
+        }
+    };
+    let chain = |from: usize| {
+        move |g| {
+            let first = [kernel_node(g, &[], add, p, 1), kernel_node(g, &[], add, p, 2)];
+            let third = kernel_node(g, &first[from..=from], add, p, 3);
+            kernel_node(g, &[first[1 - from], third], add, p, 4);
+        }
+    };
+    assert_eq!(update(&pair(false), &pair(true)), (TOPOLOGY, false, false));
+    assert_eq!(update(&pair(true), &pair(false)), (TOPOLOGY, true, false));
+    assert_eq!(update(&pair(true), &set(1, 16, 1)), (TOPOLOGY, false, false));
+    assert_eq!(update(&set(1, 16, 1), &pair(true)), (TOPOLOGY, false, false));
+    assert_eq!(update(&chain(0), &chain(1)).0, TOPOLOGY);
+    // The calls for one node keep the same.
+    let g = new_graph();
+    let (fill, moved) = (memset_node(g, p, 1, 16, 2), copy_node(g, &mut host.borrow_mut(), p, "host device", 64));
+    let exec = instantiate(g);
+    let mut params = CUDA_MEMSET_NODE_PARAMS::default();
+    ok!(cuGraphMemsetNodeGetParams(fill, &raw mut params));
+    params.value = 9;
+    ok!(cuGraphExecMemsetNodeSetParams(exec, fill, &raw const params, ctx));
+    params.height = 3;
+    fails!(CUDA_ERROR_INVALID_VALUE, cuGraphExecMemsetNodeSetParams(exec, fill, &raw const params, ctx));
+    let mut params = CUDA_MEMCPY3D::default();
+    ok!(cuGraphMemcpyNodeGetParams(moved, &raw mut params));
+    params.srcMemoryType = CUmemorytype::CU_MEMORYTYPE_DEVICE;
+    fails!(CUDA_ERROR_INVALID_VALUE, cuGraphExecMemcpyNodeSetParams(exec, moved, &raw const params, ctx));
+    ok!(cuCtxDestroy(ctx));
+}
+
 fn begin_capture(s: CUstream) {
     ok!(cuStreamBeginCapture(s, CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED));
 }

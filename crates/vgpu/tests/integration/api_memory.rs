@@ -318,9 +318,17 @@ fn stream_ordered_memory_and_pools() {
     fails!(CUDA_ERROR_OUT_OF_MEMORY, cuMemAllocFromPoolAsync(&raw mut q, 600 << 10, pool, s));
     let mut used = 0_u64;
     ok!(cuMemPoolGetAttribute(pool, CUmemPool_attribute::CU_MEMPOOL_ATTR_USED_MEM_CURRENT, (&raw mut used).cast()));
-    assert!((600 << 10..700 << 10).contains(&used));
+    assert_eq!(used, 600 << 10);
+    let reserved = || {
+        let mut bytes = 0_u64;
+        let attribute = CUmemPool_attribute::CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT;
+        ok!(cuMemPoolGetAttribute(pool, attribute, (&raw mut bytes).cast()));
+        bytes
+    };
+    assert_eq!(reserved(), 32 << 20);
     ok!(cuMemFreeAsync(p, s));
     ok!(cuStreamSynchronize(s));
+    assert_eq!(reserved(), 0);
     ok!(cuMemPoolGetAttribute(pool, CUmemPool_attribute::CU_MEMPOOL_ATTR_USED_MEM_CURRENT, (&raw mut used).cast()));
     assert_eq!(used, 0);
     ok!(cuMemPoolDestroy(pool));

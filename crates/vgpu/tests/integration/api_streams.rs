@@ -193,7 +193,7 @@ fn streams_and_events_may_go_while_work_is_pending() {
 }
 
 #[test]
-fn host_functions_run_in_order_and_may_not_call_the_driver() {
+fn host_functions_run_in_order_and_may_not_use_a_context() {
     static HOST_FUNCTION_CALLS: AtomicUsize = AtomicUsize::new(0);
     static CALLBACK_RESULT_CODE: AtomicU32 = AtomicU32::new(0);
     unsafe extern "C" fn check_call_order(expected: *mut c_void) {
@@ -213,6 +213,71 @@ fn host_functions_run_in_order_and_may_not_call_the_driver() {
     ok!(cuCtxSynchronize());
     assert_eq!(HOST_FUNCTION_CALLS.load(Ordering::SeqCst), 50);
     assert_eq!(CALLBACK_RESULT_CODE.load(Ordering::SeqCst), CUresult::CUDA_ERROR_NOT_PERMITTED.0);
+    ok!(cuCtxDestroy(ctx));
+}
+
+#[test]
+fn host_functions_may_use_streams_and_events_that_do_not_wait() {
+    static HANDLES: [AtomicUsize; 3] = [const { AtomicUsize::new(0) }; 3];
+    static CODES: [AtomicU32; 9] = [const { AtomicU32::new(9999) }; 9];
+    unsafe extern "C" fn nothing(_: *mut c_void) {}
+    unsafe extern "C" fn ask(_: *mut c_void) {
+        let handle = |i: usize| HANDLES[i].load(Ordering::SeqCst);
+        let stream = |i| CUstream(std::ptr::without_provenance_mut(handle(i)));
+        let event = CUevent(std::ptr::without_provenance_mut(handle(2)));
+        let (mut n, mut ctx) = (0, CUcontext::null());
+        let answers = [
+            call!(cuStreamQuery(stream(0))),
+            call!(cuStreamQuery(stream(1))),
+            call!(cuEventQuery(event)),
+            call!(cuEventRecord(event, stream(1))),
+            call!(cuLaunchHostFunc(stream(1), Some(nothing), std::ptr::null_mut())),
+            call!(cuDriverGetVersion(&raw mut n)),
+            call!(cuDeviceGetCount(&raw mut n)),
+            call!(cuCtxGetCurrent(&raw mut ctx)),
+            call!(cuStreamSynchronize(stream(1))),
+        ];
+        for (place, answer) in CODES.iter().zip(answers) {
+            place.store(answer.map_or_else(|code| code.0, |()| 0), Ordering::SeqCst);
+        }
+    }
+    let ctx = new_context();
+    let (own, other, event) = (new_stream(NON_BLOCKING), new_stream(NON_BLOCKING), new_event(0));
+    for (place, handle) in HANDLES.iter().zip([own.0.addr(), other.0.addr(), event.0.addr()]) {
+        place.store(handle, Ordering::SeqCst);
+    }
+    ok!(cuLaunchHostFunc(own, Some(ask), std::ptr::null_mut()));
+    ok!(cuCtxSynchronize());
+    let codes: Vec<u32> = CODES.iter().map(|code| code.load(Ordering::SeqCst)).collect();
+    assert_eq!(codes, [600, 0, 0, 0, 0, 0, 800, 800, 800]);
+    ok!(cuCtxDestroy(ctx));
+}
+
+#[test]
+fn a_wait_for_a_value_cannot_flush() {
+    let ctx = new_context();
+    let (s, p) = (new_stream(NON_BLOCKING), alloc(8));
+    fails!(CUDA_ERROR_NOT_SUPPORTED, cuStreamWaitValue32(s, p, 0, 1 << 30));
+    fails!(CUDA_ERROR_NOT_SUPPORTED, cuStreamWaitValue64(s, p, 0, 1 << 30 | 1));
+    fails!(CUDA_ERROR_INVALID_VALUE, cuStreamWaitValue32(s, p, 0, 1 << 29));
+    let mut can = 7;
+    ok!(cuDeviceGetAttribute(&raw mut can, CU_DEVICE_ATTRIBUTE_CAN_FLUSH_REMOTE_WRITES, 0));
+    assert_eq!(can, 0);
+    ok!(cuCtxDestroy(ctx));
+}
+
+#[test]
+fn times_of_events_are_in_steps_of_the_clock() {
+    let ctx = new_context();
+    let (s, first, last) = (new_stream(NON_BLOCKING), new_event(0), new_event(0));
+    for _ in 0..50 {
+        ok!(cuEventRecord(first, s));
+        ok!(cuEventRecord(last, s));
+        ok!(cuStreamSynchronize(s));
+        let mut ms = 0.0_f32;
+        ok!(cuEventElapsedTime(&raw mut ms, first, last));
+        assert_eq!((f64::from(ms) * 1e6).round() as i64 % 32, 0, "{ms}");
+    }
     ok!(cuCtxDestroy(ctx));
 }
 

@@ -13,6 +13,7 @@ mod api_compiler_bug;
 mod api_context;
 mod api_devices;
 mod api_exit;
+mod api_faults;
 mod api_fork;
 mod api_graph;
 mod api_ipc;

@@ -1,7 +1,7 @@
 //! `device_malloc` and `device_free` in device code.
 //!
 //! Establishes: allocations are 16-byte aligned, live until freed (beyond the kernel), and never
-//! exceed `limits::malloc_heap_bytes` in all. When accesses are checked, freed memory is not used again.
+//! exceed `limits::malloc_heap_bytes` in all. What was freed last is handed out first, as by a device. When accesses are checked, freed memory is not used again.
 //! What `device_free` is given must come from `device_malloc`.
 
 use super::{ensure_stack, lane_indices, raise_fault, warp_of_ctx};
@@ -20,8 +20,10 @@ const MAX_FREED_HISTORY: usize = 256;
 
 #[derive(Debug, Default)]
 struct MallocHeap {
-    /// Free ranges, start to length, never adjacent.
+    /// Free ranges, start to length, never adjacent; without the last one freed.
     free: BTreeMap<usize, usize>,
+    /// Start and length of the range that was freed last.
+    last_freed: Option<(usize, usize)>,
     /// Start to the bytes asked for and the bytes taken.
     used: BTreeMap<usize, (usize, usize)>,
     /// Start and size of what was freed, oldest first.
@@ -57,10 +59,23 @@ impl MallocHeap {
         if self.used_bytes.checked_add(len)? > limits::malloc_heap_bytes() {
             return None;
         }
-        let start = self.alloc_from_free_list(len).or_else(|| self.grow_heap(len))?;
+        let last = self.alloc_from_last_freed(len);
+        let start = last.or_else(|| self.alloc_from_free_list(len)).or_else(|| self.grow_heap(len))?;
         self.used.insert(start, (bytes, len));
         self.used_bytes += len;
         shadow::mark_allocated(start, bytes, false);
+        Some(start)
+    }
+
+    fn alloc_from_last_freed(&mut self, len: usize) -> Option<usize> {
+        let (start, have) = self.last_freed.take()?;
+        if have < len {
+            self.add_free_range(start, have);
+            return None;
+        }
+        if have > len {
+            self.add_free_range(start + len, have - len);
+        }
         Some(start)
     }
 
@@ -96,6 +111,14 @@ impl MallocHeap {
         if check::enabled_checks().memory || check::enabled_checks().race {
             return true;
         }
+        if let Some((start, len)) = self.last_freed.replace((start, len)) {
+            self.add_free_range(start, len);
+        }
+        true
+    }
+
+    /// Joins a range with its free neighbours.
+    fn add_free_range(&mut self, start: usize, len: usize) {
         let (mut first, mut bytes) = (start, len);
         if let Some((&before, &n)) = self.free.range(..start).next_back()
             && before + n == start
@@ -107,7 +130,6 @@ impl MallocHeap {
             bytes += n;
         }
         self.free.insert(first, bytes);
-        true
     }
 }
 
@@ -184,5 +206,17 @@ mod tests {
         assert!(heap.release_block(a) && heap.release_block(c));
         assert_eq!(heap.free.len(), 1);
         assert_eq!(heap.used_bytes, 0);
+    }
+
+    #[test]
+    fn what_was_freed_last_is_handed_out_first() {
+        let mut heap = MallocHeap::default();
+        let holes = [40, 100, 100].map(|n| heap.allocate_block(n).unwrap());
+        let last = heap.allocate_block(100).unwrap();
+        assert!(holes.iter().all(|&hole| heap.release_block(hole)) && heap.release_block(last));
+        assert_eq!(heap.allocate_block(100), Some(last));
+        assert_eq!(heap.allocate_block(40), Some(holes[0]));
+        assert!(heap.release_block(last));
+        assert_eq!(heap.allocate_block(90), Some(last));
     }
 }

@@ -14,6 +14,7 @@ mod graph_conditional;
 mod matrix;
 mod mbarrier;
 pub mod printf;
+mod printf_format;
 mod race;
 mod random_choices;
 mod texture;

@@ -7,6 +7,7 @@ use crate::barrier::WarpArrival;
 use crate::fault_report;
 use rtcg_vgpu_abi::WarpCtx;
 use rtcg_vgpu_abi::fault::{Fault, FaultKind};
+use rtcg_vgpu_abi::model::clocks::CLOCK_STEP_NS;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -133,5 +134,5 @@ pub(super) unsafe extern "C" fn read_clock64(_: *mut WarpCtx) -> u64 {
 }
 
 pub(super) unsafe extern "C" fn read_globaltimer(_: *mut WarpCtx) -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos() as u64)
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos() as u64 / CLOCK_STEP_NS * CLOCK_STEP_NS)
 }

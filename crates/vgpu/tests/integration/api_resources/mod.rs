@@ -2,6 +2,7 @@
 //! itself, and how many blocks are resident at once.
 
 mod images;
+mod limits;
 mod mapping;
 mod residency;
 mod stack;

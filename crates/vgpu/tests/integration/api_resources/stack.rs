@@ -62,7 +62,7 @@ fn recursion_works_up_to_the_stack_limit_only() {
     assert_eq!(run_recursive_sum(Some(4 << 10), 1000), STACK_OVERFLOW);
     assert_eq!(run_recursive_sum(Some(256 << 10), (256 << 10) / 80 - 32), Ok(()));
     assert_eq!(run_recursive_sum(Some(256 << 10), 10_000), STACK_OVERFLOW);
-    assert_eq!(run_recursive_sum(Some(512 << 10), (512 << 10) / 80 - 32), Ok(()));
+    assert_eq!(run_recursive_sum(Some((512 << 10) - 16), (512 << 10) / 80 - 33), Ok(()));
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn without_a_limit_stacks_are_large_and_end_all_the_same() {
 #[test]
 fn limits_have_bounds() {
     let ctx = new_context();
-    fails!(CUDA_ERROR_INVALID_VALUE, cuCtxSetLimit(CUlimit::CU_LIMIT_STACK_SIZE, 1 << 20));
+    fails!(CUDA_ERROR_INVALID_VALUE, cuCtxSetLimit(CUlimit::CU_LIMIT_STACK_SIZE, 512 << 10));
     fails!(CUDA_ERROR_UNSUPPORTED_LIMIT, cuCtxSetLimit(CUlimit::CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH, 4));
     ok!(cuCtxDestroy(ctx));
 }

@@ -1,0 +1,22 @@
+//! Which calls of the driver are allowed where most are not.
+
+measured! {
+    /// In a host function that a stream calls, the functions that need an initialised driver are not permitted, but for
+    /// these, which use a stream or an event and wait for nothing.
+    CALLS_IN_HOST_FUNCTIONS: &[&str] =
+        &["cuEventQuery", "cuEventRecord", "cuEventRecordWithFlags", "cuLaunchHostFunc", "cuStreamQuery"], from "q30";
+    /// After a fault, every function that needs an initialised driver returns its code, in all contexts of the
+    /// device, but for these, which only say what handles and addresses are or change what is current. Functions
+    /// about devices work too, except that no context can be had of the device.
+    CALLS_AFTER_FAULTS: &[&str] = &[
+        "cuCtxDestroy",
+        "cuCtxGetApiVersion",
+        "cuCtxGetCurrent",
+        "cuCtxGetDevice",
+        "cuCtxPopCurrent",
+        "cuCtxPushCurrent",
+        "cuCtxSetCurrent",
+        "cuPointerGetAttribute",
+        "cuPointerGetAttributes",
+    ], from "q30";
+}
