@@ -15,9 +15,9 @@ for name, f, static in (("no static", F, 0), ("4000 static", S, 4000)):
         say(Q, f"a {name}: MAX_DYNAMIC_SHARED {key}", f"{err(cu('cuFuncSetAttribute', f, SHARED, v))}; then {'limit - static' if val(f, SHARED) == LIMIT - static else val(f, SHARED)}")
 for v in (0, 50, 100, 101, -1, -2, 1000):
     say(Q, f"a CARVEOUT {v}", f"{err(cu('cuFuncSetAttribute', F, CARVEOUT, v))}; then {val(F, CARVEOUT)}")
-for a in (0, 1, 2, 3, 4, 5, 6, 7, 10, 11, 12, 13, 14, 15, 16, 17, 100, -1):
+for a in (0, 1, 2, 3, 4, 5, 6, 7, 10, 11, 12, 13, 14, 15, 16, 17, 100):
     say(Q, f"a set attribute {a} to 1", err(cu("cuFuncSetAttribute", F, a, 1)))
-for a in (10, 11, 12, 13, 14, 15, 16, 99, -1):
+for a in (10, 11, 12, 13, 14, 15, 16, 99):
     say(Q, f"a get attribute {a}", val(F, a))
 for c in (0, 1, 2, 3, 4, -1):
     say(Q, f"a cuFuncSetCacheConfig {c}", err(cu("cuFuncSetCacheConfig", F, c)))

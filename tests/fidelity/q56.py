@@ -32,7 +32,7 @@ for loc, dev in ((1, 0), (1, 7), (2, 0), (0, 0)):
     for fl in (0, 1, 3, 2):
         say(Q, f"a SetAccess location {loc} {dev} flags {fl}", f"{err(cu('cuMemPoolSetAccess', pool, packed('III', loc, dev, fl), 1))} then {(lambda v: (err(cu('cuMemPoolGetAccess', byref(v), pool, packed('II', loc, dev))), v.value))(c_int(-9))}")
 mine = make("cuMemPoolCreate", pool_props())
-say(Q, "a set as the device's pool, is current, reset", [err(cu("cuDeviceSetMemPool", 0, mine)), make("cuDeviceGetMemPool", 0).value == mine.value, err(cu("cuMemPoolDestroy", mine)), make("cuDeviceGetMemPool", 0).value == default.value])
+say(Q, "a set as the device's pool, is current, reset", [err(cu("cuDeviceSetMemPool", 0, mine)), make("cuDeviceGetMemPool", 0).value == mine.value, err(cu("cuDeviceSetMemPool", 0, default)), make("cuDeviceGetMemPool", 0).value == default.value])
 # b) cuMemAllocAsync and FreeAsync: errors and order. Guess: size 0 is INVALID_VALUE; twice freed INVALID_VALUE; free of
 # cuMemAlloc memory by FreeAsync is allowed; used counts the exact bytes rounded to 512; free in another stream is allowed.
 # Met by array packages' allocators.

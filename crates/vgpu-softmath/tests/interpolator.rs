@@ -1,8 +1,10 @@
 //! The interpolator gives an H200's answers (driver 580.159.04): hashes of what the device gave, of all arguments of an
 //! octave and of every 4,096th of all 2^32. The device was asked for all 2^32 arguments of each function but `tanh`,
 //! and of that for all from 2^-8 to 8 and every 4,096th.
+#![allow(unsafe_code, reason = "calls functions of lanes by address, as compiled code does")]
 
 use rtcg_vgpu_softmath::interpolator as unit;
+use unit::lanes::{LANES, LaneFunction};
 
 type Function = fn(u32) -> u32;
 
@@ -83,4 +85,64 @@ fn other_formats() {
         assert_eq!(rsqrt_approx_f64(x), of_device, "{x:#x}");
     }
     assert_eq!(rsqrt_approx_f64(4f64.powi(-530).to_bits()), 2f64.powi(530).to_bits());
+}
+
+/// The function of one lane that `function` is to agree with, on words.
+fn of_one_lane(function: LaneFunction) -> Function {
+    match function {
+        LaneFunction::Rcp => unit::rcp,
+        LaneFunction::RcpFtz => unit::rcp_ftz,
+        LaneFunction::Rsqrt => unit::rsqrt,
+        LaneFunction::RsqrtFtz => unit::rsqrt_ftz,
+        LaneFunction::Sqrt => unit::sqrt,
+        LaneFunction::SqrtFtz => unit::sqrt_ftz,
+        LaneFunction::Ex2 => unit::ex2,
+        LaneFunction::Ex2Ftz => unit::ex2_ftz,
+        LaneFunction::Lg2 => unit::lg2,
+        LaneFunction::Lg2Ftz => unit::lg2_ftz,
+        LaneFunction::Sin => SIN,
+        LaneFunction::Cos => COS,
+        LaneFunction::Tanh => unit::tanh,
+        LaneFunction::RcpF64 => unit::rcp_upper_word,
+        LaneFunction::RsqrtF64 => unit::rsqrt_upper_word,
+    }
+}
+
+/// Calls a function of eight lanes, or of the upper words of eight doubles.
+///
+/// # Safety
+/// `address` is that of such a function, which this processor runs.
+unsafe fn call(address: usize, is_double: bool, words: [u32; LANES]) -> [u32; LANES] {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if is_double {
+            let mut lanes = words.map(|word| u64::from(word) << 32);
+            std::mem::transmute::<usize, extern "C" fn(&mut [u64; LANES])>(address)(&mut lanes);
+            return lanes.map(|lane| (lane >> 32) as u32);
+        }
+        let mut lanes = words;
+        std::mem::transmute::<usize, extern "C" fn(&mut [u32; LANES])>(address)(&mut lanes);
+        lanes
+    }
+}
+
+/// The eight words of a call, in every version that this processor can run.
+#[test]
+fn eight_lanes_agree_with_one() {
+    for &function in LaneFunction::ALL {
+        let of_one = of_one_lane(function);
+        let is_double = matches!(function, LaneFunction::RcpF64 | LaneFunction::RsqrtF64);
+        for version in function.vector_address().into_iter().chain([function.scalar_address()]) {
+            // Every 1,021st argument, and those around the ends of octaves.
+            let arguments = (0..u32::MAX / 1021).map(|i| i * 1021);
+            let ends =
+                (0..512_u32).flat_map(|field| (0..16).map(move |i| (field << 23).wrapping_add(i).wrapping_sub(8)));
+            let arguments: Vec<u32> = arguments.chain(ends).collect();
+            for chunk in arguments.as_chunks::<LANES>().0 {
+                // SAFETY: the address is that of a function of these lanes, which this processor runs.
+                let got = unsafe { call(version, is_double, *chunk) };
+                assert_eq!(got, chunk.map(of_one), "{function:?} of {chunk:x?}");
+            }
+        }
+    }
 }

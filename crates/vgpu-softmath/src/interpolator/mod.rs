@@ -6,7 +6,13 @@
 //! products below bit 19 are left out (Oberman and Siu, "A High-Performance Area-Efficient Multifunction
 //! Interpolator", ARITH 2005, has the structure). The coefficients and the widths are of an H200.
 
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+pub mod lanes;
 mod tables;
+
+#[cfg(target_arch = "x86_64")]
+use lanes::LANES;
 
 /// A piece of a function: the constant in eighths of a unit, the slope in units, the curvature in halves of a unit.
 /// A unit is that of the table; slope and curvature count over the whole piece.
