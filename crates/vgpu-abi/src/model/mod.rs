@@ -33,10 +33,12 @@ macro_rules! measured {
 }
 
 pub mod memory;
+pub mod tensor;
+pub mod texture;
 
 /// All measured facts.
 pub fn facts() -> impl Iterator<Item = &'static Fact> {
-    [memory::FACTS].into_iter().flatten()
+    [memory::FACTS, tensor::FACTS, texture::FACTS].into_iter().flatten()
 }
 
 #[cfg(test)]
