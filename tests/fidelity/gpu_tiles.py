@@ -380,12 +380,13 @@ def main() -> None:
     parser.add_argument("--against")
     parser.add_argument("--hashes")
     parser.add_argument("--dump", nargs=3, metavar=("CASE", "FIRST", "COUNT"))
+    parser.add_argument("--dumps", type=int, default=40, help="cases that --against writes at most")
     parser.add_argument("--times", action="store_true")
     arguments = parser.parse_args()
     init()
     device, all_hashes = Device(arguments.tiles), {}
     other = json.load(open(arguments.against)) if arguments.against else {}
-    pattern = re.escape(arguments.dump[0]) if arguments.dump else arguments.only
+    pattern, dumps = re.escape(arguments.dump[0]) if arguments.dump else arguments.only, arguments.dumps
     for cases in groups(pattern):
         module = load(compile_cuda(PRELUDE + "".join(c.kernel() for c in cases)))
         for case in cases:
@@ -410,8 +411,11 @@ def main() -> None:
             say(Q, case.name, f"{total(64)} {total(len(hashes))} {h8(first)}{took}")
             differing = [i for i, (x, y) in enumerate(zip(hashes, other.get(case.name, hashes))) if x != y]
             if differing:
-                say(Q, case.name + " differs", f"{len(differing)} of {len(hashes)} chunks, the first {differing[0]}")
-                write_registers(device, handle, case, differing[0] * CHUNK, CHUNK)
+                compared = min(len(hashes), len(other[case.name]))
+                say(Q, case.name + " differs", f"{len(differing)} of {compared} chunks, the first {differing[0]}")
+                if dumps:
+                    write_registers(device, handle, case, differing[0] * CHUNK, CHUNK)
+                    dumps -= 1
     if arguments.hashes:
         with open(arguments.hashes, "w") as file:
             json.dump(all_hashes, file)
