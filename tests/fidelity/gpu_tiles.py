@@ -2,8 +2,8 @@
 
 `python gpu_tiles.py [--tiles N] [--only REGEX] [--against FILE] [--hashes FILE] [--dump CASE FIRST COUNT]`, from the
 project's root. Tiles are made by the kernel from their number alone, so that two devices have the same. A tile's number
-modulo 8 is its style (`number_bits`): moderate numbers, all finite ones, few exponents with ties, a wide range with
-short significands, subnormal numbers, zeros and ones, some infinities and NaNs, large numbers.
+modulo 8 is its style (`number_bits`): moderate numbers, a wide range of exponents, few exponents with ties, another wide
+range with short significands, subnormal numbers, zeros and ones, some infinities and NaNs, products that overflow.
 
 A line is `gpu_tiles|case|hash of the first 2^15 tiles, hash of all, first results`. A chunk is 512 tiles; `--hashes`
 writes a hash of each chunk. `--against` reads such a file of another device, says which chunks differ, and writes the
@@ -37,17 +37,17 @@ __device__ __forceinline__ unsigned number_bits(unsigned r, unsigned style, int 
   if (addend) { e = bias + center - 4 + (int)(c % 12); if (style == 6 && c % 64 == 0) e = top;
     if (style == 2 && c & 0x1000) fraction = 0; if (style == 5) { e = c & 0x100 ? bias : 0; fraction = 0; } }
   else if (style == 0) e = bias - 3 + (int)(c % 7);
-  else if (style == 1) e = 1 + (int)(c % (top - 1));
+  else if (style == 1) e = 1 + (int)(c % (bias + bias / 2));
   else if (style == 2) { e = bias + (int)(c % 2); if (c & 0xc00) fraction = 0; }
-  else if (style == 3) { e = bias - 12 + (int)(c % 25); fraction &= ~0u << (M / 2); }
-  else if (style == 4) e = c % 4;
+  else if (style == 3) { e = bias - 12 + (int)(c % 17); fraction &= ~0u << (M / 2); }
+  else if (style == 4) e = c & 0x700 ? c % 4 : bias + (int)(c % 8);
   else if (style == 5) { e = c & 1 ? 0 : bias; fraction = 0; }
-  else if (style == 6) { e = c % 64 == 0 ? top : 1 + (int)(c % (top - 1)); if (c & 0x4000) fraction = 0; }
-  else e = top - 1 - (int)(c % 3);
-  e = e < 0 ? 0 : e > top ? top : e;
+  else if (style == 6) { e = c % 64 == 0 ? top : bias - 3 + (int)(c % 7); if (c & 0x4000) fraction = 0; }
+  else e = (c & 0xfff) == 0 ? top - 1 : bias + bias / 2 - 2 + (int)(c % 3);
+  e = e < 0 ? 0 : e > top - 1 && !(style == 6) ? top - 1 : e;
   return sign << (E + M) | (unsigned)e << M | fraction; }
 __device__ __forceinline__ int center_of(unsigned style, int bias) {
-  return style == 4 ? 2 - 2 * bias : style == 7 ? 2 * bias - 2 : 0; }
+  return style == 4 ? 1 - bias : style == 7 ? bias - 7 : 0; }
 __device__ __forceinline__ unsigned halves(unsigned r, unsigned style, int E, int M, bool addend, int center) {
   return number_bits(mix(r + 1), style, E, M, addend, center) | number_bits(mix(r + 2), style, E, M, addend, center) << 16; }
 // Bits of integers; some styles have the extreme values only, or sums near them.
