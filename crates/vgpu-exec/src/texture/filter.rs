@@ -243,9 +243,9 @@ fn aligned_sum(terms: impl Iterator<Item = (f64, f64)> + Clone, bits: i32, c: us
     if c == 3 || largest == 0.0 {
         return terms.fold(0.0, |sum, (weight, x)| sum + weight * x);
     }
-    let exponent = (largest.to_bits() >> 52) as i32 - 1023;
-    let unit = 2.0_f64.powi(exponent - (bits - 1));
-    terms.fold(0.0, |sum, (weight, x)| sum + weight * ((x / unit).trunc() * unit))
+    let field = (largest.to_bits() >> 52) - (bits as u64 - 1);
+    let (unit, per_unit) = (f64::from_bits(field << 52), f64::from_bits((2046 - field) << 52));
+    terms.fold(0.0, |sum, (weight, x)| sum + weight * (f64::from((x * per_unit) as i32) * unit))
 }
 
 #[cfg(test)]

@@ -125,9 +125,16 @@ pub(crate) trait ChannelAccess {
     /// A weighted sum of [`ChannelAccess::channel_as_f64`] as a result.
     #[inline(always)]
     fn filtered_bits(sum: f64, _: usize) -> u32 {
-        let sum = if Self::FILTER_DIVISOR == 1.0 { sum } else { (sum + 0.5).floor() / Self::FILTER_DIVISOR };
+        let sum = if Self::FILTER_DIVISOR == 1.0 { sum } else { round_half_up(sum) / Self::FILTER_DIVISOR };
         if sum.is_nan() { FILTERED_NANS[0] } else { (sum as f32).to_bits() }
     }
+}
+
+/// The nearest integer, halves up, of a number of at most 16 bits and a sign.
+#[inline(always)]
+fn round_half_up(x: f64) -> f64 {
+    // Conversions cut towards zero, so that the number is made positive.
+    f64::from((x + 65536.5) as i32 - 65536)
 }
 
 macro_rules! impl_integer_channels {

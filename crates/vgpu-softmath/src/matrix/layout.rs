@@ -107,9 +107,12 @@ impl Fragment {
     }
 }
 
+/// Columns of the `wmma` of 8 rows that computes the transposed product.
+pub const TRANSPOSED_COLUMNS: u32 = 32;
+
 /// Whether the registers of a product hold the fragments of the transposed product.
 pub(crate) fn is_held_transposed(shape: MatrixShape) -> bool {
-    (shape.m, shape.n) == (8, 32)
+    (shape.m, shape.n) == (8, TRANSPOSED_COLUMNS)
 }
 
 /// The shape of the transposed product.
