@@ -243,6 +243,27 @@ def children(calls, workers=4):
                 print(f"{os.path.basename(sys.argv[0])[:3]}|child {' '.join(map(str, args))}|exit {code}", flush=True)
 
 
+class Results:
+    """An archive in the folder `$OUT` for raw results, up to a size."""
+
+    LIMIT = 14 << 20
+
+    def __init__(self, name):
+        self.path, self.archive = os.path.join(os.environ.get("OUT", "."), name), None
+
+    def write(self, name, data):
+        """Adds a file; tells whether there was room."""
+        self.archive = self.archive or zipfile.ZipFile(self.path, "w", zipfile.ZIP_DEFLATED)
+        if sum(i.compress_size for i in self.archive.infolist()) + len(data) > self.LIMIT:
+            return False
+        self.archive.writestr(name, data)
+        return True
+
+    def close(self):
+        if self.archive:
+            self.archive.close()
+
+
 def compact(values):
     """A list in short: runs `v*n`, and `a..b` for steps of 1."""
     out, i = [], 0

@@ -4,12 +4,13 @@
 the project's root. Kernels make coordinates from their number alone. The number modulo 8 is the style (`coordinate`):
 uniform over twice the texture (0 to 2), near centres and edges of texels, near the limits of weights, near the edges of
 the texture, unusual numbers, any bits. Texels come from `random.Random` with the name of the format as the seed; `near`
-are floats of a few exponents, `any` have any bits.
+are floats of a few exponents, `any` have any bits, and of `weights` one channel is 1, which the place tells.
 
 A line is `gpu_textures|case|hash of the first 2^15 coordinates, hash of all, first results`. A chunk is 2048 coordinates;
 `--hashes` writes a hash of each. `--against` reads such a file of another device, says which chunks differ, and writes
-the first that does to the folder `$OUT` (`CASE.bin`: for each coordinate eight words, x, y, z, layer or level, and the
-four results), as `--dump` does for the named case.
+the results of the first that does to `gpu_textures.zip` in the folder `$OUT` (four words for each coordinate, for one case
+of each kind). `--dump` writes coordinates and results of the named case there: eight words, x, y, z, layer or level, and
+the four results.
 """
 
 from __future__ import annotations
@@ -129,9 +130,13 @@ class Format:
     flags: int = 0
     ty: str = "f32"
 
-    def texels(self, count: int, channels: int) -> bytes:
+    def texels(self, width: int, height: int, depth: int, channels: int) -> bytes:
         """Texels, always the same."""
-        data = bytearray(random.Random(self.name).randbytes(count * channels * self.size))
+        if self.name.endswith("weights"):
+            places = ((x, y, z) for z in range(depth) for y in range(height) for x in range(width))
+            rows = ([float(c == (x % 2 + 2 * (y % 2) + z) % 4) for c in range(channels)] for x, y, z in places)
+            return b"".join(struct.pack(f"<{channels}f", *row) for row in rows)
+        data = bytearray(random.Random(self.name).randbytes(width * height * depth * channels * self.size))
         if self.name.endswith("near"):
             for i in range(0, len(data), self.size):
                 high = int.from_bytes(data[i + self.size - 2 : i + self.size], "little")
@@ -153,6 +158,7 @@ FORMATS = [
     Format("f16 near", 0x10, 2), Format("f16 any", 0x10, 2), Format("f32 near", 0x20, 4), Format("f32 any", 0x20, 4),
     Format("u8 integers", 1, 1, 1, "u32"), Format("s8 integers", 8, 1, 1, "s32"), Format("u16 integers", 2, 2, 1, "u32"),
     Format("s16 integers", 9, 2, 1, "s32"), Format("u32", 3, 4, 0, "u32"), Format("s32", 10, 4, 0, "s32"),
+    Format("f32 weights", 0x20, 4),
 ]  # fmt: skip
 #: Extents and layers (faces counted) of an array, and its flags.
 SHAPES = {
@@ -258,7 +264,7 @@ class Arrays:
     def fill(array: c_void_p, case: Case, extents: tuple[int, int, int]) -> None:
         """Copies the texels."""
         width, height, depth = extents[0], max(extents[1], 1), max(extents[2], 1)
-        data = case.format.texels(width * height * depth, case.channels)
+        data = case.format.texels(width, height, depth, case.channels)
         source, row = ctypes.create_string_buffer(data, len(data)), width * case.channels * case.format.size
         c = ctypes.create_string_buffer(200)
         struct.pack_into("<QQQQI4xQQQQQQ", c, 0, 0, 0, 0, 0, 1, ctypes.addressof(source), 0, 0, 0, row, height)
@@ -287,7 +293,7 @@ class Device:
     """Runs cases."""
 
     def __init__(self, coordinates: int):
-        self.chunks, self.arrays = coordinates // CHUNK, Arrays()
+        self.chunks, self.arrays, self.archive = coordinates // CHUNK, Arrays(), Results("gpu_textures.zip")
         self.out = alloc(8 * coordinates // PER_THREAD)
         source = PRELUDE + "".join(kernel(g, ty) for g in GEOMETRIES for ty in TYPES)
         self.module = load(compile_cuda(source))
@@ -303,7 +309,8 @@ class Device:
     def hashes(self, case: Case, t: int) -> list[str]:
         """A hash of each chunk."""
         threads = self.chunks * CHUNK // PER_THREAD
-        self.run(case, t, 0, 0, PER_THREAD, threads // 32 if threads < 256 else threads // 256, min(threads, 256 if threads >= 256 else 32))
+        block = min(threads, 256)
+        self.run(case, t, 0, 0, PER_THREAD, threads // block, block)
         data, n = get(self.out, 8 * threads), 8 * CHUNK // PER_THREAD
         return [hashlib.sha1(data[n * i : n * (i + 1)]).hexdigest()[:6] for i in range(self.chunks)]
 
@@ -315,12 +322,14 @@ class Device:
         cu("cuMemFree_v2", raw)
         return data
 
-    def write_results(self, case: Case, t: int, first: int, count: int) -> None:
-        """Writes coordinates and results to the folder `$OUT`."""
-        path = os.path.join(os.environ.get("OUT", "."), re.sub(r"\W+", "_", case.name) + ".bin")
-        with open(path, "wb") as file:
-            file.write(self.results(case, t, first, count))
-        say(Q, case.name + " results", f"coordinates {first}..{first + count - 1}, {path}")
+    def write_results(self, case: Case, t: int, first: int, count: int, whole: bool) -> None:
+        """Writes results, and coordinates with `whole`, to the archive."""
+        data = self.results(case, t, first, count)
+        if not whole:
+            data = b"".join(data[i + 16 : i + 32] for i in range(0, len(data), 32))
+        name = re.sub(r"\W+", "_", f"{case.name} {first}") + ".bin"
+        if self.archive.write(name, data):
+            say(Q, case.name + " results", f"coordinates {first}..{first + count - 1}, {name}")
 
 
 def main() -> None:
@@ -331,13 +340,13 @@ def main() -> None:
     parser.add_argument("--against")
     parser.add_argument("--hashes")
     parser.add_argument("--dump", nargs=3, metavar=("CASE", "FIRST", "COUNT"))
-    parser.add_argument("--dumps", type=int, default=200, help="cases that --against writes at most")
+    parser.add_argument("--dumps", type=int, default=1, help="cases of a format and shape that --against writes at most")
     parser.add_argument("--times", action="store_true")
     arguments = parser.parse_args()
     init()
     device, all_hashes = Device(arguments.coordinates), {}
     other = json.load(open(arguments.against)) if arguments.against else {}
-    pattern, dumps = "^" + re.escape(arguments.dump[0]) + "$" if arguments.dump else arguments.only, arguments.dumps
+    pattern, dumps = "^" + re.escape(arguments.dump[0]) + "$" if arguments.dump else arguments.only, {}
     for case in cases():
         if not re.search(pattern, case.name):
             continue
@@ -345,7 +354,7 @@ def main() -> None:
         try:
             t = texture(device.arrays.get(case), case)
             if arguments.dump:
-                device.write_results(case, t, int(arguments.dump[1]), int(arguments.dump[2]))
+                device.write_results(case, t, int(arguments.dump[1]), int(arguments.dump[2]), True)
                 continue
             hashes = device.hashes(case, t)
             first = [w for i, w in enumerate(u32(device.results(case, t, 0, 32))) if i % 8 >= 4][:8]
@@ -363,10 +372,12 @@ def main() -> None:
         if differing:
             compared = min(len(hashes), len(theirs))
             say(Q, case.name + " differs", f"{len(differing)} of {compared} chunks, the first {differing[0]}")
-            if dumps:
-                device.write_results(case, t, differing[0] * CHUNK, CHUNK)
-                dumps -= 1
+            kind = (case.geometry, case.format.name, case.linear, case.normalized)
+            dumps[kind] = dumps.get(kind, 0) + 1
+            if dumps[kind] <= arguments.dumps:
+                device.write_results(case, t, differing[0] * CHUNK, CHUNK, False)
         cu("cuTexObjectDestroy", t)
+    device.archive.close()
     if arguments.hashes:
         with open(arguments.hashes, "w") as file:
             json.dump(all_hashes, file)

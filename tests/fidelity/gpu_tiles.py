@@ -7,8 +7,8 @@ range with short significands, subnormal numbers, zeros and ones, some infinitie
 
 A line is `gpu_tiles|case|hash of the first 2^15 tiles, hash of all, first results`. A chunk is 512 tiles; `--hashes`
 writes a hash of each chunk. `--against` reads such a file of another device, says which chunks differ, and writes the
-registers of the first one that does to the folder `$OUT` (`CASE.bin`: for each tile and register 32 words of the lanes,
-in the order a, b, c, metadata, d), as `--dump` does for the named case.
+result of the first one that does to `gpu_tiles.zip` in the folder `$OUT` (for each tile and register 32 words, of the
+lanes). `--dump` writes all registers of the named case there, in the order a, b, c, metadata, d.
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ class Case:
         dumped = [f"{r}[{i}]" for r, n in (("a", na), ("b", nb), ("c", nc)) for i in range(width * n)]
         dumped += ["metadata"] if self.metadata else []
         dumped += [f"d[{i}]" for i in range(width * nd)]
-        self.total = total
+        self.total, self.results = total, width * nd
         dump = " ".join(f"p[{32 * i}] = {v};" for i, v in enumerate(dumped))
         kernel = KERNEL.replace("NAME", self.symbol).replace("REGISTERS", "\n    ".join(lines))
         return kernel.replace("ND", str(width * nd)).replace("TOTAL", str(total)).replace("DUMP", dump)
@@ -278,7 +278,7 @@ class Layout:
         self.role, self.shape, self.ty, self.layout, self.registers, self.gap = role, shape, ty, layout, registers, gap
         self.name = f"wmma.load.{role}.{layout}.{shape}.{ty}" + (f" gap {gap}" if gap else "")
         self.symbol = "k_" + re.sub(r"\W", "_", self.name)
-        self.total = registers * (2 if ty == "f64" else 1)
+        self.total = self.results = registers * (2 if ty == "f64" else 1)
 
     def kernel(self) -> str:
         """CUDA C of the kernel."""
@@ -338,6 +338,7 @@ class Device:
 
     def __init__(self, tiles: int):
         self.chunks, self.out = tiles // CHUNK, alloc(tiles // CHUNK * 32 * 8)
+        self.archive = Results("gpu_tiles.zip")
 
     def hashes(self, function_handle: c_void_p, chunks: int) -> list[str]:
         """A hash of each chunk of tiles."""
@@ -363,13 +364,15 @@ def groups(pattern: str) -> list[list[Case | Layout]]:
     return [m for m in modules if any(re.search(pattern, c.name) for c in m)]
 
 
-def write_registers(device: Device, handle: c_void_p, case: Case | Layout, first: int, count: int) -> None:
-    """Writes the registers of some tiles to the folder `$OUT`."""
-    folder = os.environ.get("OUT", ".")
-    path = os.path.join(folder, re.sub(r"\W+", "_", case.name) + ".bin")
-    with open(path, "wb") as file:
-        file.write(device.registers(handle, case, first, count))
-    say(Q, case.name + " registers", f"tiles {first}..{first + count - 1}, {case.total} registers of 32 lanes, {path}")
+def write_registers(device: Device, handle: c_void_p, case: Case | Layout, first: int, count: int, whole: bool) -> None:
+    """Writes the results of some tiles, or with `whole` all registers, to the archive."""
+    data, total, kept = device.registers(handle, case, first, count), 128 * case.total, 128 * case.results
+    if not whole:
+        data = b"".join(data[i + total - kept : i + total] for i in range(0, len(data), total))
+    name = re.sub(r"\W+", "_", f"{case.name} {first}") + ".bin"
+    if device.archive.write(name, data):
+        registers = case.total if whole else case.results
+        say(Q, case.name + " registers", f"tiles {first}..{first + count - 1}, {registers} registers, {name}")
 
 
 def main() -> None:
@@ -397,7 +400,7 @@ def main() -> None:
                 handle = function(module, case.symbol)
                 if arguments.dump:
                     if case.name == arguments.dump[0]:
-                        write_registers(device, handle, case, int(arguments.dump[1]), int(arguments.dump[2]))
+                        write_registers(device, handle, case, int(arguments.dump[1]), int(arguments.dump[2]), True)
                     continue
                 chunks = device.chunks if isinstance(case, Case) else min(8, device.chunks)
                 hashes = device.hashes(handle, chunks)
@@ -414,8 +417,9 @@ def main() -> None:
                 compared = min(len(hashes), len(other[case.name]))
                 say(Q, case.name + " differs", f"{len(differing)} of {compared} chunks, the first {differing[0]}")
                 if dumps:
-                    write_registers(device, handle, case, differing[0] * CHUNK, CHUNK)
+                    write_registers(device, handle, case, differing[0] * CHUNK, CHUNK, False)
                     dumps -= 1
+    device.archive.close()
     if arguments.hashes:
         with open(arguments.hashes, "w") as file:
             json.dump(all_hashes, file)

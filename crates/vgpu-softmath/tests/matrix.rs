@@ -30,7 +30,11 @@ fn cancelled_sum(form: &MatrixProduct, quickly: bool) -> f32 {
     (a[0], a[1], a[2 * PLANE]) = (2.0_f32.powi(24).to_bits(), 1.0_f32.to_bits(), (-2.0_f32.powi(24)).to_bits());
     let mut d = vec![0; 8 * PLANE];
     let planes = &mut MmaRegisters { a: &a, b: &b, c: &c, metadata: &[], d: &mut d };
-    if quickly { matrix_product(form, planes) } else { matrix_product_reference(form, planes) }
+    if quickly {
+        matrix_product(form, planes)
+    } else {
+        matrix_product_reference(form, planes)
+    }
     f32::from_bits(d[0])
 }
 

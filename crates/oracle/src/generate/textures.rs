@@ -253,7 +253,8 @@ impl ProgramGenerator {
     fn random_direction_component(&mut self, before: &mut String) -> String {
         if self.random.chance_one_in(6) {
             // Zeros, subnormal, huge and infinite components, and no numbers.
-            let odd = ["0f00000000", "0f80000000", "0f80000001", "0f7F61B1E6", "0fFF800000", "0f7F800000", "0f7FC00000"];
+            let odd =
+                ["0f00000000", "0f80000000", "0f80000001", "0f7F61B1E6", "0fFF800000", "0f7F800000", "0f7FC00000"];
             return self.pick_str(&odd).to_owned();
         }
         let (x, from) = (self.scratch_register('r'), self.random_lane_value());

@@ -125,16 +125,18 @@ pub(crate) trait ChannelAccess {
     /// A weighted sum of [`ChannelAccess::channel_as_f64`] as a result.
     #[inline(always)]
     fn filtered_bits(sum: f64, _: usize) -> u32 {
-        let sum = if Self::FILTER_DIVISOR == 1.0 { sum } else { round_half_up(sum) / Self::FILTER_DIVISOR };
+        if Self::FILTER_DIVISOR != 1.0 {
+            return (round_half_up(sum) as f32 / Self::FILTER_DIVISOR as f32).to_bits();
+        }
         if sum.is_nan() { FILTERED_NANS[0] } else { (sum as f32).to_bits() }
     }
 }
 
 /// The nearest integer, halves up, of a number of at most 16 bits and a sign.
 #[inline(always)]
-fn round_half_up(x: f64) -> f64 {
+fn round_half_up(x: f64) -> i32 {
     // Conversions cut towards zero, so that the number is made positive.
-    f64::from((x + 65536.5) as i32 - 65536)
+    (x + 65536.5) as i32 - 65536
 }
 
 macro_rules! impl_integer_channels {
@@ -242,7 +244,9 @@ impl ChannelAccess for Srgb8Channel {
     #[inline(always)]
     unsafe fn channel_bits(at: *const u8, c: usize) -> u32 {
         // SAFETY: the caller's contract.
-        unsafe { if c == 3 { Unorm8::channel_bits(at, c) } else { u32::from(SRGB_INTENSITIES[usize::from(*at)]) << 16 } }
+        unsafe {
+            if c == 3 { Unorm8::channel_bits(at, c) } else { u32::from(SRGB_INTENSITIES[usize::from(*at)]) << 16 }
+        }
     }
     /// The fourth channel is that of [`Unorm8`].
     #[inline(always)]

@@ -48,7 +48,9 @@ unsafe fn sample_lanes_of_channel<C: ChannelAccess>(
         // SAFETY: passed on.
         let words = unsafe {
             match request.op {
-                TextureOp::Gather(component) => gather_lane::<C>(resource, sampler, border, request, lanes, lane, component),
+                TextureOp::Gather(component) => {
+                    gather_lane::<C>(resource, sampler, border, request, lanes, lane, component)
+                }
                 _ => sample_lane::<C>(resource, sampler, border, request, lanes, lane),
             }
         };

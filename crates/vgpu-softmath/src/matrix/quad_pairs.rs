@@ -23,8 +23,7 @@ pub(super) fn multiply_by_quad_pairs(form: &MatrixProduct, planes: &mut MmaRegis
             });
             // `b` is held like the transposed `a`.
             let held = layout::transposed_layout(form.b_layout);
-            let b =
-                std::array::from_fn(|k| half_at(planes.b, layout::quad_pair_operand_position(held, quad, j, k)));
+            let b = std::array::from_fn(|k| half_at(planes.b, layout::quad_pair_operand_position(held, quad, j, k)));
             let at = layout::quad_pair_accumulator_position(form.c, quad, i, j);
             let c = match form.c {
                 MatrixType::F16 => half_at(planes.c, at),
