@@ -16,16 +16,35 @@ the four results.
 from __future__ import annotations
 
 import argparse
+import ctypes
 import hashlib
 import json
-import os
 import random
 import re
+import struct
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from common import *
+from common import (
+    Results,
+    alloc,
+    byref,
+    c_uint64,
+    c_void_p,
+    compile_cuda,
+    cu,
+    err,
+    function,
+    get,
+    h8,
+    init,
+    launch,
+    load,
+    ok,
+    say,
+    u32,
+)
 
 Q = "gpu_textures"
 CHUNK, PER_THREAD = 2048, 64
@@ -61,7 +80,7 @@ __device__ __forceinline__ float level_of(unsigned r, unsigned style) {
   if (style == 6) return __uint_as_float(unusual[q & 15]);
   if (style & 1) return __fadd_rn(__fmul_rn((float)(r >> 8), 2.9802322e-7f), -0.5f);
   return __uint_as_float(__float_as_uint(__fmul_rn((float)((int)(q % 2048) - 256), 0.001953125f)) + (r & 3)); }
-"""
+"""  # noqa: E501
 
 KERNEL = r"""
 extern "C" __global__ void NAME(u64 *out, unsigned *raw, u64 t, unsigned first, unsigned per_thread, unsigned nx,
@@ -86,7 +105,10 @@ X, Y, Z = (f"{v} = coordinate(r{v}, AXIS{v}, n{v}, normalized);" for v in "xyz")
 AXES = {v: f"(style >= 5 && n / 8 % 3 != {i} ? n / 8 % 3 : style)" for i, v in enumerate("xyz")}
 LAYER = "layer = rw & 0x700 ? rw % layers : rw;"
 DIRECTION = "x = component(rx, style); y = component(ry, style); z = component(rz, n & 64 ? style : 0);"
-INTEGERS = "x = __int_as_float((int)(rx % (nx + 8)) - 4); y = __int_as_float((int)(ry % (ny + 8)) - 4); z = __int_as_float((int)(rz % (nz + 8)) - 4); if (style == 7) x = __uint_as_float(rx);"
+INTEGERS = (
+    "x = __int_as_float((int)(rx % (nx + 8)) - 4); y = __int_as_float((int)(ry % (ny + 8)) - 4); "
+    "z = __int_as_float((int)(rz % (nz + 8)) - 4); if (style == 7) x = __uint_as_float(rx);"
+)
 LEVEL = "w = level_of(rw, style);"
 GRADIENT = "z = __fmul_rn((float)(rz >> 8), 1.4901161e-8f); w = __fmul_rn((float)(rw >> 8), 1.4901161e-8f);"
 #: Geometry: what coordinates are made of, instruction (the type is %T), inputs, last word of a dump.
@@ -99,7 +121,12 @@ GEOMETRIES = {
     "cube": (DIRECTION, "tex.cube.v4.%T.f32 R, [%4, {%5, %6, %7, %7}];", "x y z", "layer"),
     "acube": (DIRECTION + LAYER, "tex.acube.v4.%T.f32 R, [%4, {%5, %6, %7, %8}];", "layer x y z", "layer"),
     "level": (X + Y + LEVEL, "tex.level.2d.v4.%T.f32 R, [%4, {%5, %6}], %7;", "x y w", "__float_as_uint(w)"),
-    "grad": (X + Y + GRADIENT, "tex.grad.2d.v4.%T.f32 R, [%4, {%5, %6}], {%7, %8}, {%8, %7};", "x y z w", "__float_as_uint(w)"),
+    "grad": (
+        X + Y + GRADIENT,
+        "tex.grad.2d.v4.%T.f32 R, [%4, {%5, %6}], {%7, %8}, {%8, %7};",
+        "x y z w",
+        "__float_as_uint(w)",
+    ),
     "gather": (X + Y, "tld4.g.2d.v4.%T.f32 R, [%4, {%5, %6}];", "x y", "layer"),
     "i1d": (INTEGERS, "tex.1d.v4.%T.s32 R, [%4, {%5}];", "x", "layer"),
     "i2d": (INTEGERS, "tex.2d.v4.%T.s32 R, [%4, {%5, %6}];", "x y", "layer"),
@@ -115,7 +142,10 @@ def kernel(geometry: str, ty: str) -> str:
         coordinates = coordinates.replace(f"AXIS{v}", axis)
     instruction = instruction.replace("%T", ty).replace(" R,", " {%0, %1, %2, %3},")
     places = {"NAME": f"k_{geometry}_{ty}", "COORDINATES": coordinates, "INSTRUCTION": instruction, "LAST": last}
-    word = lambda v: '"r"(layer)' if v == "layer" else f'"r"(__float_as_uint({v}))'
+
+    def word(v):
+        return '"r"(layer)' if v == "layer" else f'"r"(__float_as_uint({v}))'
+
     places["INPUTS"] = ", ".join(word(v) for v in inputs.split())
     return re.sub(r"\b(NAME|COORDINATES|INSTRUCTION|INPUTS|LAST)\b", lambda m: places[m[0]], KERNEL)
 
@@ -156,14 +186,16 @@ class Format:
 FORMATS = [
     Format("u8", 1, 1), Format("s8", 8, 1), Format("u16", 2, 2), Format("s16", 9, 2), Format("srgb", 1, 1, 0x10),
     Format("f16 near", 0x10, 2), Format("f16 any", 0x10, 2), Format("f32 near", 0x20, 4), Format("f32 any", 0x20, 4),
-    Format("u8 integers", 1, 1, 1, "u32"), Format("s8 integers", 8, 1, 1, "s32"), Format("u16 integers", 2, 2, 1, "u32"),
+    Format("u8 integers", 1, 1, 1, "u32"), Format("s8 integers", 8, 1, 1, "s32"),
+    Format("u16 integers", 2, 2, 1, "u32"),
     Format("s16 integers", 9, 2, 1, "s32"), Format("u32", 3, 4, 0, "u32"), Format("s32", 10, 4, 0, "s32"),
     Format("f32 weights", 0x20, 4),
 ]  # fmt: skip
 #: Extents and layers (faces counted) of an array, and its flags.
 SHAPES = {
     "1d": ((37, 0, 0), 1, 0), "2d": ((37, 18, 0), 1, 0x08), "3d": ((13, 11, 5), 1, 0), "a1d": ((37, 0, 5), 5, 1),
-    "a2d": ((19, 18, 5), 5, 1), "cube": ((12, 12, 6), 1, 4), "acube": ((12, 12, 18), 3, 5), "level": ((32, 16, 0), 1, 0),
+    "a2d": ((19, 18, 5), 5, 1),
+    "cube": ((12, 12, 6), 1, 4), "acube": ((12, 12, 18), 3, 5), "level": ((32, 16, 0), 1, 0),
 }  # fmt: skip
 SHAPE_OF = {"grad": "level", "gather": "2d", "i1d": "1d", "i2d": "2d", "i3d": "3d"}
 MODES = {"wrap": (0, 0, 0), "clamp": (1, 1, 1), "mirror": (2, 2, 2), "border": (3, 3, 3), "mixed": (0, 3, 2)}
@@ -340,7 +372,9 @@ def main() -> None:
     parser.add_argument("--against")
     parser.add_argument("--hashes")
     parser.add_argument("--dump", nargs=3, metavar=("CASE", "FIRST", "COUNT"))
-    parser.add_argument("--dumps", type=int, default=1, help="cases of a format and shape that --against writes at most")
+    parser.add_argument(
+        "--dumps", type=int, default=1, help="cases of a format and shape that --against writes at most"
+    )
     parser.add_argument("--times", action="store_true")
     arguments = parser.parse_args()
     init()
@@ -363,12 +397,12 @@ def main() -> None:
             continue
         joined = "".join(hashes)
         all_hashes[case.name] = joined
-        total = lambda n: hashlib.sha1(joined[: 6 * n].encode()).hexdigest()[:12]
+        first_hash, hash_of_all = (hashlib.sha1(x.encode()).hexdigest()[:12] for x in (joined[:96], joined))
         took = f" {time.monotonic() - start:.2f} s" if arguments.times else ""
-        say(Q, case.name, f"{total(16)} {total(len(hashes))} {h8(first)}{took}")
+        say(Q, case.name, f"{first_hash} {hash_of_all} {h8(first)}{took}")
         theirs = other.get(case.name, joined)
         theirs = [theirs[i : i + 6] for i in range(0, len(theirs), 6)]
-        differing = [i for i, (x, y) in enumerate(zip(hashes, theirs)) if x != y]
+        differing = [i for i, (x, y) in enumerate(zip(hashes, theirs, strict=False)) if x != y]
         if differing:
             compared = min(len(hashes), len(theirs))
             say(Q, case.name + " differs", f"{len(differing)} of {compared} chunks, the first {differing[0]}")

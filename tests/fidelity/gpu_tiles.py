@@ -2,8 +2,8 @@
 
 `python gpu_tiles.py [--tiles N] [--only REGEX] [--against FILE] [--hashes FILE] [--dump CASE FIRST COUNT]`, from the
 project's root. Tiles are made by the kernel from their number alone, so that two devices have the same. A tile's number
-modulo 8 is its style (`number_bits`): moderate numbers, a wide range of exponents, few exponents with ties, another wide
-range with short significands, subnormal numbers, zeros and ones, some infinities and NaNs, products that overflow.
+modulo 8 is its style (`number_bits`): moderate numbers, a wide range of exponents, few exponents with ties, another
+wide range with short significands, subnormal numbers, zeros and ones, some infinities and NaNs, products that overflow.
 
 A line is `gpu_tiles|case|hash of the first 2^15 tiles, hash of all, first results`. A chunk is 512 tiles; `--hashes`
 writes a hash of each chunk. `--against` reads such a file of another device, says which chunks differ, and writes the
@@ -16,11 +16,10 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-import os
 import re
 import time
 
-from common import *
+from common import Results, alloc, c_void_p, compile_cuda, cu, function, get, h8, init, launch, load, say, u32
 
 Q = "gpu_tiles"
 CHUNK = 512
@@ -60,7 +59,7 @@ __device__ __forceinline__ unsigned nibbles(unsigned r, bool pairs) {
   for (int i = 0; i < 8; i++) { unsigned x = mix(r + i);
     out |= (pairs ? (0xe4u >> (x & 1) * 4 & 15) : (0xedc984u >> x % 6 * 4 & 15)) << 4 * i; }
   return out; }
-"""
+"""  # noqa: E501
 
 KERNEL = r"""
 extern "C" __global__ void NAME(u64 *out, unsigned *raw, unsigned first, unsigned per_warp) {
@@ -128,9 +127,10 @@ class Case:
             lines.append(f"for (unsigned j = 0; j < {width * n}; j++) {role}[j] = m[32 * (j + {slot})];")
             slot += width * n
         total = width * (nd + na + nb + nc)
-        constraint = lambda role, i: (
-            f'"l"((u64){role}[{2 * i}] << 32 | {role}[{2 * i + 1}])' if double else f'"r"({role}[{i}])'
-        )
+
+        def constraint(role, i):
+            return f'"l"((u64){role}[{2 * i}] << 32 | {role}[{2 * i + 1}])' if double else f'"r"({role}[{i}])'
+
         inputs = [constraint(r, i) for r, n in (("a", na), ("b", nb), ("c", nc)) for i in range(n)]
         numbers = iter(range(100))
         groups = ["{" + ", ".join(f"%{next(numbers)}" for _ in range(n)) + "}" for n in (nd, na, nb, nc)]
@@ -204,7 +204,15 @@ def dense_cases() -> list[Case]:
 def sparse_cases() -> list[Case]:
     """`mma.sp`, with each selector that the shape has."""
     cases = []
-    for ty, small, large in (("f16", 16, 32), ("bf16", 16, 32), ("tf32", 8, 16), ("s8", 32, 64), ("u8", 32, 64), ("s4", 64, 128), ("u4", 64, 128)):
+    for ty, small, large in (
+        ("f16", 16, 32),
+        ("bf16", 16, 32),
+        ("tf32", 8, 16),
+        ("s8", 32, 64),
+        ("u8", 32, 64),
+        ("s4", 64, 128),
+        ("u4", 64, 128),
+    ):
         for k, n in ((small, 2), (large, 4)):
             whole = ty in EXTREMES
             selectors = (1 if k == large else 2) if whole else (2 if k == large else 4)
@@ -272,7 +280,7 @@ extern "C" __global__ void NAME(u64 *out, unsigned *raw, unsigned first, unsigne
 
 
 class Layout:
-    """`wmma.load` of one fragment, and `wmma.store` of an accumulator: which register of which lane has which element."""
+    """`wmma.load` of one fragment, and `wmma.store` of an accumulator: where the elements of a matrix are."""
 
     def __init__(self, role: str, shape: str, ty: str, layout: str, registers: int, gap: int):
         self.role, self.shape, self.ty, self.layout, self.registers, self.gap = role, shape, ty, layout, registers, gap
@@ -288,14 +296,23 @@ class Layout:
         bits = {"f64": 64, "b1": 1}.get(self.ty, int(re.sub(r"\D", "", self.ty)[-2:]))
         double, count = self.ty == "f64", self.registers
         variable, constraint = ("w", "d") if double else ("d", "r")
-        numbers = lambda first: "{" + ", ".join(f"%{first + i}" for i in range(count)) + "}"
-        operands = lambda prefix: ", ".join(f'"{prefix}{constraint}"({variable}[{i}])' for i in range(count))
+
+        def numbers(first):
+            return "{" + ", ".join(f"%{first + i}" for i in range(count)) + "}"
+
+        def operands(prefix):
+            return ", ".join(f'"{prefix}{constraint}"({variable}[{i}])' for i in range(count))
+
         address = '"l"(__cvta_generic_to_shared(m))'
         name = f"{self.layout}.{self.shape}.shared.{self.ty}"
-        load = f'asm volatile("wmma.load.{self.role}.sync.aligned.{name} {numbers(0)}, [%{count}], {length + self.gap};"'
+        load = (
+            f'asm volatile("wmma.load.{self.role}.sync.aligned.{name} {numbers(0)}, [%{count}], {length + self.gap};"'
+        )
         load += f' : {operands("=")} : {address} : "memory");'
         if double:
-            words = (f"d[{2 * i}] = __double2hiint(w[{i}]); d[{2 * i + 1}] = __double2loint(w[{i}]);" for i in range(count))
+            words = (
+                f"d[{2 * i}] = __double2hiint(w[{i}]); d[{2 * i + 1}] = __double2loint(w[{i}]);" for i in range(count)
+            )
             load = f"double w[{count}]; {load} {' '.join(words)}"
         store = ""
         if self.role == "c":
@@ -318,14 +335,19 @@ def layout_cases() -> list[Layout]:
             bits = 8 if ty[1:] == "8" else 16
             for role, rows in (("a", m), ("b", n)):
                 registers = 8 if ty == "f16" else rows * 16 * bits // 1024
-                cases += [Layout(role, shape, ty, layout, registers, gap) for layout in ("row", "col") for gap in (0, 16)]
+                cases += [
+                    Layout(role, shape, ty, layout, registers, gap) for layout in ("row", "col") for gap in (0, 16)
+                ]
         for ty, registers in (("f16", 4), ("f32", 8), ("s32", 8)):
             cases += [Layout("c", shape, ty, layout, registers, gap) for layout in ("row", "col") for gap in (0, 8)]
     for role in ("a", "b"):
         cases += [Layout(role, "m16n16k8", "tf32", layout, 4, 0) for layout in ("row", "col")]
         cases += [Layout(role, "m8n8k4", "f64", layout, 1, 0) for layout in ("row", "col")]
         own = "row" if role == "a" else "col"
-        cases += [Layout(role, shape, ty, own, 1, 0) for shape, ty in (("m8n8k32", "s4"), ("m8n8k32", "u4"), ("m8n8k128", "b1"))]
+        cases += [
+            Layout(role, shape, ty, own, 1, 0)
+            for shape, ty in (("m8n8k32", "s4"), ("m8n8k32", "u4"), ("m8n8k128", "b1"))
+        ]
     for layout in ("row", "col"):
         cases.append(Layout("c", "m16n16k8", "f32", layout, 8, 0))
         cases.append(Layout("c", "m8n8k4", "f64", layout, 2, 0))
@@ -409,10 +431,13 @@ def main() -> None:
                 say(Q, case.name, f"error {e}")
                 continue
             all_hashes[case.name] = hashes
-            total = lambda n: hashlib.sha1("".join(hashes[:n]).encode()).hexdigest()[:12]
+            both = ("".join(hashes[:64]), "".join(hashes))
+            first_hash, hash_of_all = (hashlib.sha1(x.encode()).hexdigest()[:12] for x in both)
             took = f" {time.monotonic() - start:.2f} s" if arguments.times else ""
-            say(Q, case.name, f"{total(64)} {total(len(hashes))} {h8(first)}{took}")
-            differing = [i for i, (x, y) in enumerate(zip(hashes, other.get(case.name, hashes))) if x != y]
+            say(Q, case.name, f"{first_hash} {hash_of_all} {h8(first)}{took}")
+            differing = [
+                i for i, (x, y) in enumerate(zip(hashes, other.get(case.name, hashes), strict=False)) if x != y
+            ]
             if differing:
                 compared = min(len(hashes), len(other[case.name]))
                 say(Q, case.name + " differs", f"{len(differing)} of {compared} chunks, the first {differing[0]}")
