@@ -3,13 +3,12 @@
 `python gpu_textures.py [--coordinates N] [--only REGEX] [--against FILE] [--hashes FILE] [--dump CASE FIRST COUNT]`,
 from the project's root. Kernels make coordinates from their number alone. The number modulo 8 is the style
 (`coordinate`): uniform over twice the texture (0 to 2), near centres and edges of texels, near the limits of weights,
-near the edges of the texture, unusual numbers, any bits. Texels come from `random.Random` with the name of the format as
-the seed; `near` are floats of a few exponents, `any` have any bits, and of `weights` one channel is 1, which the place
-tells.
+near the edges of the texture, unusual numbers, any bits. Texels come from `random.Random` with the name of the format
+as the seed; `near` are floats of a few exponents, `any` have any bits, and of `weights` one channel is 1, which the place tells.
 
 A line is `gpu_textures|case|hash of the first 2^15 coordinates, hash of all, first results`. A chunk is 2048
-coordinates; `--hashes` writes a hash of each. `--against` reads such a file of another device, says which chunks differ,
-and writes the results of the first that does to `gpu_textures.zip` in the folder `$OUT` (four words for each
+coordinates; `--hashes` writes a hash of each. `--against` reads such a file of another device, says which chunks
+differ, and writes the results of the first that does to `gpu_textures.zip` in the folder `$OUT` (four words for each
 coordinate, for one case of each kind). `--dump` writes coordinates and results of the named case there: eight words, x,
 y, z, layer or level, and the four results.
 """
