@@ -4,7 +4,8 @@
 from the project's root. Kernels make coordinates from their number alone. The number modulo 8 is the style
 (`coordinate`): uniform over twice the texture (0 to 2), near centres and edges of texels, near the limits of weights,
 near the edges of the texture, unusual numbers, any bits. Texels come from `random.Random` with the name of the format
-as the seed; `near` are floats of a few exponents, `any` have any bits, and of `weights` one channel is 1, which the place tells.
+as the seed; `near` are floats of a few exponents, `any` have any bits, and of `weights` one channel is 1, which the
+place tells.
 
 A line is `gpu_textures|case|hash of the first 2^15 coordinates, hash of all, first results`. A chunk is 2048
 coordinates; `--hashes` writes a hash of each. `--against` reads such a file of another device, says which chunks
