@@ -305,6 +305,8 @@ impl ExactTerm {
     fn truncate_to_unit(self, unit: i64) -> i128 {
         let ExactTerm::Finite { n, lowest, .. } = self else { return 0 };
         match lowest - unit {
+            // A zero has no exponent that the unit could follow.
+            _ if n == 0 => 0,
             up @ 0.. => n << up,
             down if down < -100 => 0,
             down => n / (1 << -down),
