@@ -5,7 +5,8 @@ from ctypes import byref, c_char_p, c_double, c_float, c_int, c_size_t, c_uint, 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.environ.get("GPUEXAM_ROOT", os.getcwd())  # the project's root, where `make libcuda` put its library
 VIRTUAL_PATH = os.path.join(ROOT, "dist/libcuda/libcuda.so.1")
-PACKED = set(zipfile.ZipFile(os.path.join(HERE, "ptx.zip")).namelist())
+ARCHIVES = [zipfile.ZipFile(path) for path in sorted(glob.glob(os.path.join(HERE, "ptx*.zip")))]
+PACKED = {name: archive for archive in ARCHIVES for name in archive.namelist()}
 sys.stdout.reconfigure(line_buffering=True)
 
 
@@ -82,7 +83,7 @@ def compile_cuda(source, arch="compute_80", options=()):
     key = hashlib.sha1(("\0".join([source, arch, *options])).encode()).hexdigest()[:16]
     path = os.path.join(HERE, "ptx", key + (".ptx" if arch.startswith("compute") else ".cubin"))
     if os.path.basename(path) in PACKED:
-        return zipfile.ZipFile(os.path.join(HERE, "ptx.zip")).read(os.path.basename(path))
+        return PACKED[os.path.basename(path)].read(os.path.basename(path))
     if os.path.exists(path):
         return open(path, "rb").read()
     n, include = _nvrtc()
@@ -240,6 +241,27 @@ def children(calls, workers=4):
             sys.stdout.flush()
             if code != 0:
                 print(f"{os.path.basename(sys.argv[0])[:3]}|child {' '.join(map(str, args))}|exit {code}", flush=True)
+
+
+class Results:
+    """An archive in the folder `$OUT` for raw results, up to a size."""
+
+    LIMIT = 14 << 20
+
+    def __init__(self, name):
+        self.path, self.archive = os.path.join(os.environ.get("OUT", "."), name), None
+
+    def write(self, name, data):
+        """Adds a file; tells whether there was room."""
+        self.archive = self.archive or zipfile.ZipFile(self.path, "w", zipfile.ZIP_DEFLATED)
+        if sum(i.compress_size for i in self.archive.infolist()) + len(data) > self.LIMIT:
+            return False
+        self.archive.writestr(name, data)
+        return True
+
+    def close(self):
+        if self.archive:
+            self.archive.close()
 
 
 def compact(values):

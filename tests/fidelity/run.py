@@ -1,8 +1,8 @@
 """Asks a device all questions: `python run.py OUTPUT [q05 ...]`, from the project's root.
 
 Takes `libcuda.so.1` of the machine, else the virtual GPU's (`make libcuda`), or the library in `GPUEXAM_LIBCUDA`. Each
-question is a process of its own. A line of OUTPUT is `question|key|value`. `python run.py --pack` puts PTX that was
-compiled for new questions into `ptx.zip`, so that both devices are given the same text.
+question is a process of its own. A line of OUTPUT is `question|key|value`. `python run.py --pack [ARCHIVE]` puts PTX
+that was compiled for new questions into `ptx.zip` (or `ptx_*.zip`), so that both devices are given the same text.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ def ask(path: str, timeout_s: float) -> tuple[str, str | None]:
     return output.decode(errors="replace"), failed if process.returncode else None
 
 
-def pack() -> None:
-    """Moves the files of the folder `ptx` into `ptx.zip`."""
-    with zipfile.ZipFile(os.path.join(HERE, "ptx.zip"), "a", zipfile.ZIP_LZMA) as archive:
+def pack(name: str) -> None:
+    """Moves the files of the folder `ptx` into an archive of this folder."""
+    with zipfile.ZipFile(os.path.join(HERE, name), "a", zipfile.ZIP_LZMA) as archive:
         for path in sorted(glob.glob(os.path.join(HERE, "ptx", "*.ptx"))):
             if os.path.basename(path) not in archive.namelist():
                 archive.write(path, os.path.basename(path))
@@ -84,7 +84,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["--pack"]:
-        pack()
+    if sys.argv[1:2] == ["--pack"]:
+        pack(*(sys.argv[2:] or ["ptx.zip"]))
     else:
         main()

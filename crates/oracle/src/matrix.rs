@@ -1,14 +1,16 @@
 //! Matrix products by the 32 lanes of a warp, and the exchange of rows and columns.
 //!
 //! Each element of a fragment is looked up where the PTX ISA draws it; the fragments of `wmma`, which
-//! it leaves open, are those of `mma` with 16 rows (8 if the matrix has no more), one after the other.
+//! it leaves open, are those of `mma` with 16 rows (8 if the matrix has no more), one after the other, and those of
+//! m8n32k16 hold the transposed matrices of m32n8k16.
 //! Whole numbers, bits and doubles are exact. How other floats are summed CUDA does not define; here it
 //! is the model of `docs/matrix-products.md`, over exact numbers: products are cut towards zero at the
-//! 25th place below the largest exponent and added, 16 at a time (8 of `.tf32`).
+//! 25th place below the largest exponent and added, 16 at a time (8 of `.tf32`, 4 in `wmma`). Only `mma.m8n8k4` of halves
+//! is a chain of instructions in single precision.
 
 mod sparse;
 
-use crate::convert::from_fp8;
+use crate::convert::{from_fp8, scalar_cvt};
 use crate::exact_rounding::{
     self, BF16, DecodedFloat, ExactMagnitude, F16, F32, F64, FloatFormat, RoundingMode, TF32, decode_float,
 };
@@ -59,6 +61,16 @@ impl FragmentMatrix {
 
     /// Where row and column of a matrix are: lane, register, and number in the register.
     pub(crate) fn element_position(self, row: u32, col: u32) -> (usize, usize, u32) {
+        let MatrixShape { m, n, k } = self.shape;
+        if (m, n) == (8, 32) {
+            let role = match self.role {
+                MatrixRole::A => MatrixRole::B,
+                MatrixRole::B => MatrixRole::A,
+                role => role,
+            };
+            let shape = MatrixShape { m: n, n: m, k };
+            return FragmentMatrix { role, shape, ty: self.ty }.element_position(col, row);
+        }
         let per = self.ty.register_bits() / self.ty.bits();
         // Rows of `a` and columns of `b` belong to groups of four lanes, along which `k` runs.
         let (line, k, halves) = match self.role {
@@ -165,7 +177,11 @@ fn f64_mma_element(form: &MatrixProduct, [a, b, c]: [&FragmentRegisters; 3], row
 fn float_mma_element(form: &MatrixProduct, [a, b, c]: [&FragmentRegisters; 3], row: u32, col: u32) -> u64 {
     let [ma, mb, mc] = operand_matrices(form);
     // Products with elements that are not stored are not made.
-    let dense = if form.a == MatrixType::TF32 { 8 } else { 16 };
+    let dense = match (form.a, form.wmma) {
+        (MatrixType::TF32, true) => 4,
+        (MatrixType::TF32, false) => 8,
+        _ => 16,
+    };
     let step = if form.sparse.is_some() { 2 * dense } else { dense };
     let mut sum = mc.element_term(c, row, col);
     let mut bits = 0;
@@ -201,22 +217,40 @@ fn m8n8k4_mma(form: &MatrixProduct, [a, b, c]: [&FragmentRegisters; 3]) -> Fragm
     for (quad, row, col) in (0..4).flat_map(|q| (0..64).map(move |i| (q, i / 8, i % 8))) {
         let at = sum(quad, form.c, row, col);
         let first = if form.c == MatrixType::F16 { half(c, at) } else { c[at.0][at.1] as u64 };
-        let mut terms = vec![ExactTerm::term_from_bits(form.c, first)];
-        for k in 0..4 {
+        let factors = std::array::from_fn(|k| {
             let x = half(a, operand(quad, form.a_layout == MatrixLayout::Row, row, k));
             let y = half(b, operand(quad, form.b_layout == MatrixLayout::Col, col, k));
-            terms.push(
-                ExactTerm::term_from_bits(MatrixType::F16, x)
-                    .multiply_terms(ExactTerm::term_from_bits(MatrixType::F16, y)),
-            );
-        }
+            [x, y].map(half_to_single)
+        });
+        let first = if form.c == MatrixType::F16 { half_to_single(first) } else { first };
+        let bits = m8n8k4_element(form.d, factors, first);
         let (lane, i) = sum(quad, form.d, row, col);
         match form.d {
-            MatrixType::F16 => d[lane][i / 2] |= u128::from(tensor_core_sum(&terms, F16)) << (i % 2 * 16),
-            _ => d[lane][i] = tensor_core_sum(&terms, F32).into(),
+            MatrixType::F16 => d[lane][i / 2] |= u128::from(bits) << (i % 2 * 16),
+            _ => d[lane][i] = bits.into(),
         }
     }
     d
+}
+
+/// A half as bits of `.f32`.
+fn half_to_single(bits: u64) -> u64 {
+    scalar_cvt(Type::F32, Type::F16, &FpMods::default(), bits.into()) as u64
+}
+
+/// An element of `mma.m8n8k4`, which a device's compiler makes of instructions of `.f32`: with a result of `.f32` `c` is
+/// added to a chain that begins with +0, with one of `.f16` two pairs are added to `c` one after the other.
+fn m8n8k4_element(d: MatrixType, factors: [[u64; 2]; 4], c: u64) -> u64 {
+    let run = |op: ArithOp, operands: [u64; 3]| execute_arithmetic(op, F32, &FpMods::default(), operands);
+    let fma = |[x, y]: [u64; 2], z: u64| run(ArithOp::Fma, [x, y, z]);
+    let add = |x: u64, y: u64| run(ArithOp::Add, [x, y, 0]);
+    if d == MatrixType::F16 {
+        let pair = |i: usize| fma(factors[i + 1], run(ArithOp::Mul, [factors[i][0], factors[i][1], 0]));
+        let mods = FpMods { rnd: Rounding::Rn, ..FpMods::default() };
+        return scalar_cvt(Type::F16, Type::F32, &mods, add(add(c, pair(0)), pair(2)).into()) as u64;
+    }
+    let chain = factors.into_iter().fold(0, |sum, xy| fma(xy, sum));
+    add(c, chain)
 }
 
 /// An element or a product of two.
@@ -271,6 +305,8 @@ impl ExactTerm {
     fn truncate_to_unit(self, unit: i64) -> i128 {
         let ExactTerm::Finite { n, lowest, .. } = self else { return 0 };
         match lowest - unit {
+            // A zero has no exponent that the unit could follow.
+            _ if n == 0 => 0,
             up @ 0.. => n << up,
             down if down < -100 => 0,
             down => n / (1 << -down),

@@ -104,9 +104,12 @@ impl ProgramGenerator {
         if o.geometry.is_layered() {
             coords.push(self.random_texel_index(o.layers, &mut before));
         }
+        // The largest component of a direction, a power of two, whose reciprocal is exact.
+        let major = self.random.next_below(3);
         for axis in 0..o.geometry.n_axes() {
             coords.push(match (whole, is_cube) {
                 (true, _) => self.random_texel_index(o.extents[axis], &mut before),
+                (_, true) if axis == major => self.pick_str(&["0f43000000", "0fC3000000", "0f43800000"]).to_owned(),
                 (_, true) => self.random_direction_component(&mut before),
                 _ => self.random_coordinate(o.extents[axis], s.normalized, &mut before),
             });
@@ -249,7 +252,10 @@ impl ProgramGenerator {
     /// A component of a direction: few bits, so that some are equally large.
     fn random_direction_component(&mut self, before: &mut String) -> String {
         if self.random.chance_one_in(6) {
-            return format!("0f{:08X}", EDGE_CASE_BITS[self.random.next_below(EDGE_CASE_BITS.len())]);
+            // Zeros, subnormal, huge and infinite components, and no numbers.
+            let odd =
+                ["0f00000000", "0f80000000", "0f80000001", "0f7F61B1E6", "0fFF800000", "0f7F800000", "0f7FC00000"];
+            return self.pick_str(&odd).to_owned();
         }
         let (x, from) = (self.scratch_register('r'), self.random_lane_value());
         let (shift, mask) = (self.random.next_below(3), [7, 15, 63, 255][self.random.next_below(4)]);

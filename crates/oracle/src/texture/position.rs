@@ -46,7 +46,8 @@ impl AxisCoordinate {
     /// `floor(position * scale)`, where the position counts texels. A repeating texture's is brought into
     /// its first two periods.
     fn scaled_position(&self, x: u32, scale: u128) -> i128 {
-        let (negative, n, exp) = match decode_float(F32, x.into()) {
+        // A subnormal coordinate counts as zero.
+        let (negative, n, exp) = match decode_float(F32, F32.flush_subnormal(x.into())) {
             DecodedFloat::Nan => return 0,
             DecodedFloat::Infinity(_) if self.is_repeating() => return 0,
             DecodedFloat::Infinity(negative) => return if negative { -MAX_POSITION } else { MAX_POSITION },
@@ -134,21 +135,70 @@ pub(crate) fn fixed_point(x: u32, scale: u128) -> i128 {
     AxisCoordinate { n: 1, address: AddressMode::Clamp, normalized: false, shift: 0 }.scaled_position(x, scale)
 }
 
-/// A finite number as sign, significand and exponent; NaN counts as 0, infinity as the largest.
-fn decode_finite(x: u32) -> (bool, u64, i64) {
-    match decode_float(F32, x.into()) {
-        DecodedFloat::Nan => (false, 0, 0),
-        DecodedFloat::Infinity(negative) => (negative, (1 << 24) - 1, 104),
-        DecodedFloat::Finite { negative, n, exp } => (negative, n, exp),
+/// A component of a direction after its division, at most 1 if it is finite.
+#[derive(Clone, Copy)]
+struct DirectionComponent {
+    bits: u64,
+}
+
+impl DirectionComponent {
+    /// In units of `2^-149`; `None` is no number, which is smaller than all.
+    fn magnitude(self) -> Option<BigUint> {
+        match decode_float(F32, self.bits) {
+            DecodedFloat::Nan => None,
+            DecodedFloat::Infinity(_) => Some(BigUint::new(1).shift_left(400)),
+            DecodedFloat::Finite { n, exp, .. } => Some(BigUint::new(n.into()).shift_left(exp + 149)),
+        }
+    }
+
+    /// The sign of a zero, or of what is no number, means nothing.
+    fn is_negative(self) -> bool {
+        F32.is_negative(self.bits) && self.magnitude().is_some_and(|m| !m.is_zero())
     }
 }
 
+/// The components times the reciprocal of the largest, which is approximate: known only where it is exact, 0 or infinite.
+fn divide_by_largest(direction: [u32; 3]) -> Result<[DirectionComponent; 3], String> {
+    let nan = F32.infinity() | 1;
+    let magnitudes = direction.map(|d| F32.magnitude_bits(d.into()));
+    let largest = magnitudes.into_iter().filter(|&m| !F32.is_nan(m)).max().unwrap_or(nan);
+    let power = |exponent: u64| (exponent + 127) << F32.frac_bits;
+    let is_tiny = F32.flush_subnormal(largest) == 0;
+    let is_huge = largest > power(126);
+    let is_power = largest & ((1 << F32.frac_bits) - 1) == 0;
+    if !F32.is_nan(largest) && !is_tiny && !is_huge && !is_power {
+        return Err("a direction whose largest component is no power of two: no single result".into());
+    }
+    let divided = |bits: u32| {
+        let (bits, sign) = (u64::from(bits), u64::from(bits) & F32.sign_bit());
+        let magnitude = F32.magnitude_bits(bits);
+        if F32.is_nan(bits) || F32.is_nan(largest) {
+            return nan;
+        }
+        if is_tiny {
+            return if magnitude == 0 { nan } else { sign | F32.infinity() };
+        }
+        if is_huge {
+            return if magnitude == F32.infinity() { nan } else { sign };
+        }
+        // Fields of exponents are subtracted; what becomes subnormal counts as zero.
+        let field = (magnitude >> F32.frac_bits) as i64 + 127 - (largest >> F32.frac_bits) as i64;
+        if F32.flush_subnormal(magnitude) == 0 || field < 1 {
+            return sign;
+        }
+        sign | (field as u64) << F32.frac_bits | magnitude & ((1 << F32.frac_bits) - 1)
+    };
+    Ok(direction.map(|d| DirectionComponent { bits: divided(d) }))
+}
+
+/// A face of a cube, and the position there along each axis.
+pub(crate) type FacePosition = (u32, [i128; 2]);
+
 /// The face of a cube that a direction points at, and the position there among `n` by `n` texels, times
 /// 512 and rounded down.
-pub(crate) fn cube_face_and_position(direction: [u32; 3], n: u32) -> (u32, [i128; 2]) {
-    let d = direction.map(decode_finite);
-    let size = |i: usize| BigUint::new(d[i].1.into()).shift_left(d[i].2 + 149);
-    let (x, y, z) = (size(0), size(1), size(2));
+pub(crate) fn cube_face_and_position(direction: [u32; 3], n: u32) -> Result<FacePosition, String> {
+    let d = divide_by_largest(direction)?;
+    let [x, y, z] = d.map(DirectionComponent::magnitude);
     let axis = if z >= x && z >= y {
         2
     } else if y >= x {
@@ -156,9 +206,7 @@ pub(crate) fn cube_face_and_position(direction: [u32; 3], n: u32) -> (u32, [i128
     } else {
         0
     };
-    let negative = d[axis].0;
-    // The sign of a zero means nothing.
-    let face = 2 * axis as u32 + u32::from(negative && d[axis].1 != 0);
+    let face = 2 * axis as u32 + u32::from(d[axis].is_negative());
     // Which component runs along s and t, and whether backwards.
     let [s, t] = match face {
         0 => [(2, true), (1, true)],
@@ -168,16 +216,13 @@ pub(crate) fn cube_face_and_position(direction: [u32; 3], n: u32) -> (u32, [i128
         4 => [(0, false), (1, true)],
         _ => [(0, true), (1, true)],
     };
-    let large = size(axis);
+    let one = BigUint::new(1).shift_left(149);
     let place = |(component, backwards): (usize, bool)| {
-        if large.is_zero() {
-            return i128::from(n) * 256;
-        }
-        // (+-c / large + 1) / 2 * n * 512
-        let c = size(component);
-        let sum = if d[component].0 != backwards { large.sub(&c) } else { large.add(&c) };
+        // (+-c + 1) / 2 * n * 512
+        let c = d[component].magnitude().unwrap_or_default().min(one.clone());
+        let sum = if d[component].is_negative() != backwards { one.sub(&c) } else { one.add(&c) };
         let times = (0..n).fold(BigUint::default(), |all, _| all.add(&sum));
-        times.shift_left(8).div_rem(&large).0.to_u128().unwrap_or(0) as i128
+        times.shift_left(8).div_rem(&one).0.to_u128().unwrap_or(0) as i128
     };
-    (face, [place(s), place(t)])
+    Ok((face, [place(s), place(t)]))
 }

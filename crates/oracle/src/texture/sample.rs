@@ -1,9 +1,10 @@
-//! What `tex` and `tld4` give: texels as they are, or their weighted sum, rounded once.
+//! What `tex` and `tld4` give: texels as they are, or their weighted sum, rounded once (integers of 8 and 16 bits to
+//! 16 bits before they are divided, halves to halves).
 
 use super::position::{AxisCoordinate, LinearTaps, cube_face_and_position};
 use super::{AddressMode, ChannelFormat, SamplerState, TexelStorage, TextureObject};
 use crate::bigint::BigUint;
-use crate::exact_rounding::{DecodedFloat, ExactMagnitude, F32, RoundingMode, decode_float, round_to_format};
+use crate::exact_rounding::{DecodedFloat, ExactMagnitude, F16, F32, RoundingMode, decode_float, round_to_format};
 use crate::int;
 use rtcg_ptx::ast::TextureGeometry;
 use std::cmp::Ordering;
@@ -60,7 +61,7 @@ impl SampleSource<'_, '_> {
             return self.unfiltered_color(level, at);
         }
         let (mut places, scale) = self.weighted_texels(spot, level)?;
-        if rest == 0 && places.len() == 1 {
+        if rest == 0 && !self.sampler.linear {
             return self.unfiltered_color(level, places[0].1);
         }
         let mut scale = scale;
@@ -145,16 +146,16 @@ impl SampleSource<'_, '_> {
         spot: &SamplePoint,
         direction: [u32; 3],
         level: u32,
-    ) -> (u32, [i128; 2], AxisCoordinate) {
+    ) -> Result<(u32, [i128; 2], AxisCoordinate), String> {
         let n = self.object.extents_of(level)[0];
-        let (face, place) = cube_face_and_position(direction, n);
+        let (face, place) = cube_face_and_position(direction, n)?;
         let first = spot.layer.min(self.object.layers / 6 - 1) * 6;
-        (first + face, place, AxisCoordinate::cube_face_axis(n))
+        Ok((first + face, place, AxisCoordinate::cube_face_axis(n)))
     }
 
     fn nearest_texel_coordinates(&self, spot: &SamplePoint, level: u32) -> Result<TexelCoordinates, String> {
         if let (TextureGeometry::Cube | TextureGeometry::ACube, &[x, y, z]) = (self.object.geometry, &spot.at[..]) {
-            let (layer, place, axis) = self.cube_face_position(spot, [x, y, z], level);
+            let (layer, place, axis) = self.cube_face_position(spot, [x, y, z], level)?;
             let [i, j] = place.map(|p| axis.nearest_texel_at_position(p).unwrap_or(0));
             return Ok(Some([i, j, layer]));
         }
@@ -175,7 +176,7 @@ impl SampleSource<'_, '_> {
         }
         let (layer, taps): (u32, Vec<LinearTaps>) = match (self.object.geometry, &spot.at[..]) {
             (TextureGeometry::Cube | TextureGeometry::ACube, &[x, y, z]) => {
-                let (layer, place, axis) = self.cube_face_position(spot, [x, y, z], level);
+                let (layer, place, axis) = self.cube_face_position(spot, [x, y, z], level)?;
                 (layer, place.iter().map(|&p| axis.linear_taps_at_position(p)).collect())
             }
             (_, at) => (
@@ -201,8 +202,13 @@ impl SampleSource<'_, '_> {
         Ok((places, 8 * taps.len() as i64))
     }
 
-    fn channel_bits(&mut self, level: u32, at: [u32; 3], channel: usize) -> Result<u64, String> {
+    /// A channel of a texel, or of the border, which is converted to the texel's type first.
+    fn channel_bits(&mut self, level: u32, at: TexelCoordinates, channel: usize) -> Result<u64, String> {
         let n = self.object.channel.channel_bytes();
+        let Some(at) = at else {
+            let bits = border_bits(self.object, self.sampler.border[channel]);
+            return Ok(int::truncate_bits(8 * n as u32, bits.into()) as u64);
+        };
         (self.fetch)(self.object.texel_offset(level, at) + channel * n, n)
     }
 
@@ -210,10 +216,6 @@ impl SampleSource<'_, '_> {
     fn unfiltered_color(&mut self, level: u32, at: TexelCoordinates) -> Result<ColorWords, String> {
         let mut colour = [0; 4];
         for (c, word) in colour.iter_mut().enumerate().take(self.object.channels) {
-            let Some(at) = at else {
-                *word = self.sampler.border[c];
-                continue;
-            };
             let bits = self.channel_bits(level, at, c)?;
             *word = match self.object.channel {
                 ChannelFormat::F32 => bits as u32,
@@ -234,21 +236,11 @@ impl SampleSource<'_, '_> {
         Ok(colour)
     }
 
-    /// A channel of a texel as a number, in units of the channel.
+    /// A channel of a texel as a filter takes it.
     fn channel_term(&mut self, level: u32, at: TexelCoordinates, c: usize) -> Result<FloatTerm, String> {
-        let channel = self.object.channel;
-        match at {
-            Some(at) => {
-                let bits = self.channel_bits(level, at, c)?;
-                channel_number(channel, bits)
-            }
-            None => match decode_float(F32, self.sampler.border[c].into()) {
-                DecodedFloat::Finite { negative, n, exp } => {
-                    Ok((negative, n * channel.normalized_one().unwrap_or(1), exp))
-                }
-                _ => unspecified_error("a filter of an infinite border"),
-            },
-        }
+        let bits = self.channel_bits(level, at, c)?;
+        let (negative, n, exp) = channel_number(self.object.channel, bits)?;
+        Ok((negative, widened(self.object.channel, n), exp))
     }
 }
 
@@ -289,8 +281,71 @@ fn weighted_sum(channel: ChannelFormat, terms: &[(FloatTerm, u64)], scale: i64) 
     if n.is_zero() && terms.iter().any(|((negative, n, _), _)| *negative && *n == 0) {
         return unspecified_error("the sign of a filtered zero");
     }
-    let x = ExactMagnitude::Quotient { n, d: channel.normalized_one().unwrap_or(1), exp: lowest - scale };
+    if let Some(unit) = filtered_unit(channel) {
+        // Whole units, halves up.
+        let n = whole_units(negative, n.to_u128().unwrap_or(0), scale);
+        let x = ExactMagnitude::Quotient { n: BigUint::new(n.unsigned_abs()), d: unit, exp: 0 };
+        return Ok(round_to_format(F32, RoundingMode::Nearest, n < 0, &x) as u32);
+    }
+    let x = ExactMagnitude::Quotient { n, d: 1, exp: lowest - scale };
+    if channel == ChannelFormat::F16 {
+        return half_to_single(round_to_format(F16, RoundingMode::Nearest, negative, &x));
+    }
     Ok(round_to_format(F32, RoundingMode::Nearest, negative, &x) as u32)
+}
+
+/// `+-n * 2^-scale` to the nearest integer, halves up.
+fn whole_units(negative: bool, n: u128, scale: i64) -> i128 {
+    let n = if negative { -(n as i128) } else { n as i128 };
+    if scale == 0 { n } else { (n + (1 << (scale - 1))) >> scale }
+}
+
+/// What filtered integers are counted in: they have 16 bits.
+fn filtered_unit(channel: ChannelFormat) -> Option<u64> {
+    channel.normalized_one().map(|_| if channel.is_signed() { 32767 } else { 65535 })
+}
+
+/// The magnitude of an integer of 8 bits as one of 16: its bits, repeated.
+fn widened(channel: ChannelFormat, n: u64) -> u64 {
+    match channel {
+        ChannelFormat::U8 => n << 8 | n,
+        ChannelFormat::S8 => n << 8 | n << 1 | n >> 6,
+        _ => n,
+    }
+}
+
+/// A finite half as bits of `.f32`.
+fn half_to_single(bits: u64) -> Result<u32, String> {
+    match decode_float(F16, bits) {
+        DecodedFloat::Finite { negative, n, exp } => {
+            let x = ExactMagnitude::from_dyadic(n.into(), exp);
+            Ok(round_to_format(F32, RoundingMode::Nearest, negative, &x) as u32)
+        }
+        _ => unspecified_error("a filtered half that overflows"),
+    }
+}
+
+/// The border's colour in the type of the texels; formats of integers that stay integers have its lowest bits.
+fn border_bits(o: &TextureObject, colour: u32) -> u64 {
+    let v = f32::from_bits(colour);
+    match (o.channel.float_format(), o.channel.normalized_one()) {
+        (Some(F16), _) if v.is_nan() => u64::from(colour >> 13 & 0x3ff | colour >> 16 & 0x8000 | 0x7e00),
+        (Some(F16), _) if v.is_infinite() => u64::from(colour >> 16 & 0x8000 | 0x7c00),
+        (Some(F16), _) => match decode_float(F32, colour.into()) {
+            DecodedFloat::Finite { negative, n, exp } => {
+                round_to_format(F16, RoundingMode::Zero, negative, &ExactMagnitude::from_dyadic(n.into(), exp))
+            }
+            _ => 0,
+        },
+        (None, Some(one)) if o.reads_floats() => {
+            let v = if v.is_nan() { 0.0 } else { v.clamp(if o.channel.is_signed() { -1.0 } else { 0.0 }, 1.0) };
+            // The product has single precision; halves go towards zero.
+            let scaled = f64::from(v * one as f32);
+            let magnitude = scaled.abs().floor() + f64::from(scaled.abs().fract() > 0.5);
+            (magnitude.copysign(scaled) as i64).cast_unsigned()
+        }
+        _ => colour.into(),
+    }
 }
 
 /// Bits between the lowest place of any summand and the highest of the sum of all magnitudes.

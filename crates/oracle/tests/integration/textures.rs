@@ -81,7 +81,8 @@ fn address_modes_extend_a_texture() {
     let border = SamplerState { address: [AddressMode::Border, AddressMode::Clamp, AddressMode::Clamp], ..border };
     for (x, clamp, bordered) in [
         (-0.5, 10.0, 7.0),
-        (-1e-45, 10.0, 7.0),
+        (-1e-45, 10.0, 10.0),
+        (-1e-30, 10.0, 7.0),
         (0.0, 10.0, 10.0),
         (1.0, 20.0, 20.0),
         (3.75, 40.0, 40.0),
@@ -189,7 +190,7 @@ fn channel_formats_are_read_normalized_or_raw() {
         (0x8000, 0xffff_8000)
     );
     assert_eq!(one(ChannelFormat::U32, false, &[1, 2, 3, 0xf4]), 0xf403_0201);
-    // (0 + 1) / 2 of 255, rounded once; channels that are missing are 0.
+    // (0 + 1) / 2 of 255 in 16 bits, halves up; channels that are missing are 0.
     let o = TextureObject {
         channels: 2,
         ..texture_object(
@@ -200,7 +201,7 @@ fn channel_formats_are_read_normalized_or_raw() {
         )
     };
     let got = run_tex(o, &[0, 255, 1, 255], "1d.v4.f32.f32", "{0f3F800000}]").unwrap();
-    assert_eq!(got, [0x3b00_8081, 1f32.to_bits(), 0, 0]);
+    assert_eq!(got, [(129.0f32 / 65535.0).to_bits(), 1f32.to_bits(), 0, 0]);
 }
 
 #[test]
@@ -279,8 +280,11 @@ fn cube_directions_select_faces() {
         ([1.0, 1.0, 1.0], 41.0),
         ([1.0, 1.0, 0.5], 23.0),
         ([0.0, 0.0, 0.0], 43.0),
-        ([-1e-30, 0.0, 1e30], 42.0),
-        ([f32::INFINITY, 0.0, 3e38], 2.0),
+        ([-2f32.powi(-60), 0.0, 2f32.powi(60)], 42.0),
+        ([1.0, f32::INFINITY, f32::INFINITY], 3.0),
+        ([f32::INFINITY, 1.0, 1.0], 43.0),
+        ([3e38, 3e38, 1.0], 43.0),
+        ([1e-40, 1e-40, 0.0], 23.0),
         ([f32::NAN, -2.0, f32::NAN], 33.0),
     ] {
         assert_eq!(of(d), want, "{d:?}");
@@ -309,6 +313,7 @@ fn mip_levels_are_selected_and_blended() {
     assert_eq!(levels.map(|l| of(o, l)), [1.0, 1.0, 1.0, 5.0, 5.0, 9.0, 9.0, 1.0]);
     let mixed = TextureObject { sampler: Some(SamplerState { mip_linear: true, ..sampler }), ..o };
     assert_eq!([0.25, 1.5, 2.0, 9.0].map(|l| of(mixed, l)), [2.0, 7.0, 9.0, 9.0]);
+    assert_eq!(of(mixed, 0.25 + 0.999 / 256.0), 2.0);
     let whole = |level: i32| run_tex(o, &texels, "tex.level 1d.v4.f32.s32", &format!("{{1}}], {level}")).unwrap()[0];
     assert_eq!([-1, 0, 1, 2, 3].map(whole), [1f32, 1.0, 5.0, 0.0, 0.0].map(f32::to_bits));
     let query = |what: &str, level: &str| {

@@ -39,12 +39,24 @@ pub mod launch;
 pub mod limits;
 pub mod memory;
 pub mod printf;
+pub mod tensor;
+pub mod texture;
 
 /// All measured facts.
 pub fn facts() -> impl Iterator<Item = &'static Fact> {
-    [calls::FACTS, clocks::FACTS, lanes::FACTS, launch::FACTS, limits::FACTS, memory::FACTS, printf::FACTS]
-        .into_iter()
-        .flatten()
+    [
+        calls::FACTS,
+        clocks::FACTS,
+        lanes::FACTS,
+        launch::FACTS,
+        limits::FACTS,
+        memory::FACTS,
+        printf::FACTS,
+        tensor::FACTS,
+        texture::FACTS,
+    ]
+    .into_iter()
+    .flatten()
 }
 
 #[cfg(test)]

@@ -3,9 +3,10 @@
 //! The position in texels is computed without rounding (a product of two 24-bit numbers in
 //! `f64`). For linear filtering it is then brought to fixed point with 8 fractional bits, to the
 //! nearest, halves up: the fraction is the weight of the upper texel in 1/256.
-//! NaN counts as 0, infinities as very large (for repeating textures as 0).
+//! NaN and subnormal numbers count as 0, infinities as very large (for repeating textures as 0).
 
 use super::AddressMode;
+use rtcg_vgpu_abi::model::texture::COORDINATE_EXPONENT;
 
 /// The two texels that a coordinate lies between; -1 means the border colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,6 +17,12 @@ pub(crate) struct LinearTap {
     pub(crate) hi: i32,
     /// Weight of the upper one in 1/256.
     pub(crate) frac: u32,
+}
+
+/// The bits of a coordinate, zero if it is subnormal.
+#[inline(always)]
+pub(crate) fn flush_subnormal(bits: u32) -> u32 {
+    if bits & COORDINATE_EXPONENT == 0 { 0 } else { bits }
 }
 
 /// The greatest integer that is not above `v`, which is less than 2^31 in magnitude.
@@ -192,7 +199,7 @@ mod tests {
     #[test]
     fn coordinates_just_below_zero_wrap_to_the_last_texel() {
         for n in [1, 3, 4, 131_071] {
-            for x in [-1e-45f32, -1e-30, -1e-9] {
+            for x in [-f32::MIN_POSITIVE, -1e-30, -1e-9] {
                 assert_eq!(nearest_texel(f64::from(x), n, Wrap, true, 0), n as i32 - 1, "{x} of {n}");
                 assert_eq!(nearest_texel(f64::from(x), n, Mirror, true, 0), 0, "{x} of {n}");
                 assert_eq!(nearest_texel(f64::from(x), n, Mirror, true, 1), 0, "{x} of {n}");

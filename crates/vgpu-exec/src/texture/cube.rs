@@ -1,30 +1,41 @@
 //! Cube maps: a direction to a face and a place on it, and adjacent faces across edges.
 //!
-//! Where two components are equally large, which the guide leaves open, z is taken before y and y
-//! before x. The zero vector (and one with a NaN) means the middle of a face.
+//! The device's compiler divides a direction by its largest component with the approximate reciprocal, so that huge
+//! directions become zero, and infinite ones NaN; the texture unit divides no more. Where two components are equally
+//! large, z is taken before y and y before x, and NaN is smaller than all.
 
-/// The face that a direction points at, and where, both from 0 to 1.
-pub(crate) fn face_of_direction(d: [f32; 3]) -> (u32, [f64; 2]) {
-    let [x, y, z] = d.map(|v| if v.is_nan() { 0.0 } else { f64::from(v.clamp(f32::MIN, f32::MAX)) });
-    let (ax, ay, az) = (x.abs(), y.abs(), z.abs());
-    let (face, m, s, t) = if az >= ax && az >= ay {
-        if z >= 0.0 { (4, az, x, -y) } else { (5, az, -x, -y) }
-    } else if ay >= ax {
-        if y >= 0.0 { (2, ay, x, z) } else { (3, ay, x, -z) }
-    } else if x >= 0.0 {
-        (0, ax, -z, -y)
-    } else {
-        (1, ax, z, -y)
-    };
-    if m == 0.0 {
-        return (face, [0.5; 2]);
-    }
+use super::addressing::flush_subnormal;
+use rtcg_vgpu_softmath::interpolator::rcp_ftz;
+
+/// The face that a direction, given as bits, points at, and where, both from 0 to 1.
+pub(crate) fn face_of_direction(direction: [u32; 3]) -> (u32, [f64; 2]) {
+    let d = direction.map(f32::from_bits);
+    // The largest magnitude of those that are numbers.
+    let largest = d.iter().fold(f32::NAN, |most, v| most.max(v.abs()));
+    let reciprocal = f32::from_bits(rcp_ftz(largest.to_bits()));
+    let [x, y, z] = d.map(|v| f64::from(f32::from_bits(flush_subnormal((v * reciprocal).to_bits()))));
+    let (face, _, s, t) = major_face([x, y, z]);
     // A little left of the middle is not the middle, though rounding would make it so.
     let place = |c: f64| {
-        let v = (c / m + 1.0) / 2.0;
+        let c = if c.is_nan() { 0.0 } else { c.clamp(-1.0, 1.0) };
+        let v = (c + 1.0) / 2.0;
         if c < 0.0 { v.min(0.5_f64.next_down()) } else { v }
     };
     (face, [place(s), place(t)])
+}
+
+/// The face that a direction points at, its largest component and those along the face.
+fn major_face([x, y, z]: [f64; 3]) -> (u32, f64, f64, f64) {
+    let [ax, ay, az] = [x, y, z].map(|v| if v.is_nan() { -1.0 } else { v.abs() });
+    if az >= ax && az >= ay {
+        if z < 0.0 { (5, az, -x, -y) } else { (4, az, x, -y) }
+    } else if ay >= ax {
+        if y < 0.0 { (3, ay, x, -z) } else { (2, ay, x, z) }
+    } else if x < 0.0 {
+        (1, ax, z, -y)
+    } else {
+        (0, ax, -z, -y)
+    }
 }
 
 /// The direction of a place on a face, given from -1 to 1.
@@ -51,15 +62,18 @@ pub(crate) fn texel_across_cube_edge(face_idx: u32, i: i32, j: i32, n: u32) -> O
         return Some((face_idx, i as u32, j as u32));
     }
     let place = |k: i32| (2.0 * f64::from(k) + 1.0) / f64::from(n) - 1.0;
-    let d = direction_on_face(face_idx, place(i), place(j));
-    let (face_idx, [s, t]) = face_of_direction(d.map(|v| v as f32));
-    let texel = |v: f64| ((v * f64::from(n)) as u32).min(n - 1);
+    let (face_idx, m, s, t) = major_face(direction_on_face(face_idx, place(i), place(j)));
+    let texel = |c: f64| (((c / m + 1.0) / 2.0 * f64::from(n)) as u32).min(n - 1);
     Some((face_idx, texel(s), texel(t)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn face(d: [f32; 3]) -> (u32, [f64; 2]) {
+        face_of_direction(d.map(f32::to_bits))
+    }
 
     #[test]
     fn axis_directions_hit_face_centers() {
@@ -68,11 +82,31 @@ mod tests {
                 .into_iter()
                 .enumerate()
         {
-            assert_eq!(face_of_direction(d), (i as u32, [0.5, 0.5]));
+            assert_eq!(face(d), (i as u32, [0.5, 0.5]));
         }
-        assert_eq!(face_of_direction([2.0, -1.0, 0.5]), (0, [0.375, 0.75]));
-        let (third, [s, _]) = face_of_direction([-1.0, f32::MIN, 0.0]);
-        assert!(third == 3 && s < 0.5);
+        assert_eq!(face([2.0, -1.0, 0.5]), (0, [0.375, 0.75]));
+    }
+
+    /// The reciprocal of a huge component is zero, and infinity times zero is no number.
+    #[test]
+    fn odd_directions_are_divided_as_the_device_does() {
+        const INF: f32 = f32::INFINITY;
+        const NAN: f32 = f32::NAN;
+        for (d, expected) in [
+            ([0.0, 0.0, 0.0], (4, [0.5, 0.5])),
+            ([INF, -INF, 1.0], (4, [0.5, 0.5])),
+            ([1.0, INF, INF], (0, [0.5, 0.5])),
+            ([INF, 1.0, 1.0], (4, [0.5, 0.5])),
+            ([3e38, 3e38, 1.0], (4, [0.5, 0.5])),
+            ([1e-40, 0.0, 0.0], (0, [0.5, 0.5])),
+            ([1e-40, 1e-40, 0.0], (2, [1.0, 0.5])),
+            ([NAN, 1.0, 1.0], (4, [0.5, 0.0])),
+            ([1.0, NAN, 1.0], (4, [1.0, 0.5])),
+            ([1.0, 1.0, NAN], (2, [1.0, 0.5])),
+            ([NAN, NAN, NAN], (4, [0.5, 0.5])),
+        ] {
+            assert_eq!(face(d), expected, "{d:?}");
+        }
     }
 
     #[test]
@@ -80,7 +114,7 @@ mod tests {
         for f in 0..6 {
             for (s, t) in [(0.25, -0.5), (-0.75, 0.125)] {
                 let d = direction_on_face(f, s, t).map(|v| v as f32);
-                assert_eq!(face_of_direction(d), (f, [(s + 1.0) / 2.0, (t + 1.0) / 2.0]));
+                assert_eq!(face(d), (f, [(s + 1.0) / 2.0, (t + 1.0) / 2.0]));
             }
         }
     }

@@ -2,10 +2,11 @@
 //! a gather.
 //!
 //! Weights are products of eighths of a byte (see `addressing.rs`), sums of them are made in
-//! `f64` and rounded to `f32` once: for formats of 8 and 16 bits that is the exact mean. A texel
-//! whose weight is zero takes no part, so that it may be infinite.
+//! `f64` and rounded once, as the format says. A texel whose weight is zero takes no part, so that
+//! it may be infinite, and a sum of negative zeros is one.
 
 use super::addressing::{self, LinearTap};
+use super::border::BorderTexel;
 use super::format::ChannelAccess;
 use super::{AddressMode, MipLevel, SamplerState, TextureResource};
 
@@ -24,8 +25,11 @@ pub(crate) struct SamplePoint {
     pub(crate) cube: bool,
 }
 
-/// A colour before it is divided by [`ChannelAccess::NORMALIZATION_DIVISOR`].
+/// A colour before [`ChannelAccess::filtered_bits`].
 pub(crate) type ColorSum = [f64; 4];
+
+/// What sums begin with: any addend, also a negative zero, is what it was.
+const NOTHING: ColorSum = [-0.0; 4];
 
 /// What a texture is made of, for one level.
 #[derive(Clone, Copy)]
@@ -33,17 +37,13 @@ pub(crate) struct SampleSource<'a> {
     pub(crate) resource: &'a TextureResource,
     pub(crate) sampler: &'a SamplerState,
     pub(crate) level: &'a MipLevel,
+    pub(crate) border: &'a BorderTexel,
 }
 
 impl SampleSource<'_> {
     /// A direction always meets a face: nothing lies outside of a cube.
     fn address_mode(&self, spot: &SamplePoint, axis: usize) -> AddressMode {
         if spot.cube { AddressMode::Clamp } else { self.sampler.address_mode(axis) }
-    }
-
-    /// The border colour, times the divisor.
-    fn border_color<C: ChannelAccess>(&self) -> ColorSum {
-        self.sampler.border.map(|v| f64::from(v) * C::NORMALIZATION_DIVISOR)
     }
 
     /// Texel numbers of the nearest texel, the layer in the last; `None` for the border.
@@ -67,13 +67,19 @@ impl SampleSource<'_> {
         Some(at)
     }
 
-    /// Channels of a texel, times the divisor.
+    /// Where a texel is; `None` is the border.
+    #[inline(always)]
+    pub(crate) fn texel_address(&self, at: Option<[u32; 3]>) -> *const u8 {
+        at.map_or(self.border.as_ptr(), |at| self.resource.texel_address(self.level, at))
+    }
+
+    /// Channels of a texel as the filter takes them.
     ///
     /// # Safety
     /// The resource's memory may be read, or faults.
     #[inline(always)]
-    unsafe fn texel_channels<C: ChannelAccess>(&self, at: [u32; 3]) -> ColorSum {
-        let p = self.resource.texel_address(self.level, at);
+    unsafe fn texel_channels<C: ChannelAccess>(&self, at: Option<[u32; 3]>) -> ColorSum {
+        let p = self.texel_address(at);
         let mut sum = [0.0; 4];
         for (c, v) in sum.iter_mut().enumerate().take(self.resource.format.channels as usize) {
             // SAFETY: the texel lies in the resource.
@@ -88,11 +94,8 @@ impl SampleSource<'_> {
     /// As [`SampleSource::texel_channels`].
     #[inline(always)]
     pub(crate) unsafe fn point_sample<C: ChannelAccess>(&self, spot: &SamplePoint) -> ColorSum {
-        match self.nearest_texel(spot) {
-            // SAFETY: passed on.
-            Some(at) => unsafe { self.texel_channels::<C>(at) },
-            None => self.border_color::<C>(),
-        }
+        // SAFETY: passed on.
+        unsafe { self.texel_channels::<C>(self.nearest_texel(spot)) }
     }
 
     /// The weighted mean of the texels around a place.
@@ -132,7 +135,7 @@ impl SampleSource<'_> {
     /// As [`SampleSource::texel_channels`].
     #[inline(always)]
     unsafe fn weighted_sum<C: ChannelAccess>(&self, taps: &[LinearTap; 3]) -> ColorSum {
-        let mut sum = [0.0; 4];
+        let mut sum = AlignedSum::<C>::new();
         let pair = |t: &LinearTap| [(t.lo, 256 - t.frac), (t.hi, t.frac)];
         for (k, wk) in pair(&taps[2]) {
             for (j, wj) in pair(&taps[1]) {
@@ -145,19 +148,13 @@ impl SampleSource<'_> {
                         continue;
                     }
                     let weight = f64::from(wkj * wi) * (1.0 / 16_777_216.0);
-                    let texel = if (i | j | k) < 0 {
-                        self.border_color::<C>()
-                    } else {
-                        // SAFETY: passed on; the taps lie in the level.
-                        unsafe { self.texel_channels::<C>([i as u32, j as u32, k as u32]) }
-                    };
-                    for c in 0..4 {
-                        sum[c] += weight * texel[c];
-                    }
+                    let at = ((i | j | k) >= 0).then_some([i as u32, j as u32, k as u32]);
+                    // SAFETY: passed on; the taps lie in the level.
+                    sum.add(weight, unsafe { self.texel_channels::<C>(at) });
                 }
             }
         }
-        sum
+        sum.total()
     }
 
     /// The mean across the edges of a cube; beyond a corner the three texels that exist share the
@@ -170,7 +167,7 @@ impl SampleSource<'_> {
         let (first, face) = (spot.layer / 6 * 6, spot.layer % 6);
         let fixed = |x: f64| (x * f64::from(n) * 256.0 - 127.5).floor() as i32;
         let (u, v) = (fixed(spot.at[0]), fixed(spot.at[1]));
-        let (mut sum, mut total) = ([0.0; 4], 0.0);
+        let (mut sum, mut total) = (AlignedSum::<C>::new(), 0.0);
         for (j, wj) in [(v >> 8, 256 - (v & 255)), ((v >> 8) + 1, v & 255)] {
             for (i, wi) in [(u >> 8, 256 - (u & 255)), ((u >> 8) + 1, u & 255)] {
                 let weight = f64::from(wi * wj);
@@ -178,13 +175,12 @@ impl SampleSource<'_> {
                 let layer = (first + face).min(self.resource.layers - 1);
                 if weight != 0.0 {
                     // SAFETY: passed on; `texel_across_cube_edge` gives texels of the face.
-                    let texel = unsafe { self.texel_channels::<C>([i, j, layer]) };
-                    (0..4).for_each(|c| sum[c] += weight * texel[c]);
+                    sum.add(weight, unsafe { self.texel_channels::<C>(Some([i, j, layer])) });
                     total += weight;
                 }
             }
         }
-        sum.map(|v| v / total)
+        sum.total().map(|v| v / total)
     }
 
     /// The four texels of a bilinear footprint, from the lower left (greater y) on
@@ -203,5 +199,67 @@ impl SampleSource<'_> {
         let (x, y) = (tap(0), tap(1));
         let texel = |i: i32, j: i32| (i >= 0 && j >= 0).then_some([i as u32, j as u32, spot.layer]);
         [texel(x.lo, y.hi), texel(x.hi, y.hi), texel(x.hi, y.lo), texel(x.lo, y.lo)]
+    }
+}
+
+/// A weighted sum of texels. Formats that [`ChannelAccess::ALIGNMENT_BITS`] concerns need all texels before one is added.
+struct AlignedSum<C> {
+    sum: ColorSum,
+    /// Of the texels that are still to be added.
+    waiting: [(f64, ColorSum); 8],
+    n_waiting: usize,
+    format: std::marker::PhantomData<C>,
+}
+
+impl<C: ChannelAccess> AlignedSum<C> {
+    #[inline(always)]
+    fn new() -> Self {
+        AlignedSum { sum: NOTHING, waiting: [(0.0, NOTHING); 8], n_waiting: 0, format: std::marker::PhantomData }
+    }
+
+    /// Adds a texel; at most eight.
+    #[inline(always)]
+    fn add(&mut self, weight: f64, texel: ColorSum) {
+        if C::ALIGNMENT_BITS.is_some() {
+            self.waiting[self.n_waiting] = (weight, texel);
+            self.n_waiting += 1;
+        } else {
+            (0..4).for_each(|c| self.sum[c] += weight * texel[c]);
+        }
+    }
+
+    #[inline(always)]
+    fn total(self) -> ColorSum {
+        let Some(bits) = C::ALIGNMENT_BITS else { return self.sum };
+        let texels = &self.waiting[..self.n_waiting];
+        std::array::from_fn(|c| aligned_sum(texels.iter().map(|(weight, texel)| (*weight, texel[c])), bits, c))
+    }
+}
+
+/// A sum of numbers that are not negative, each cut to a multiple of the last place that the largest one has with `bits`
+/// significant bits. The fourth channel of sRGB is not aligned.
+fn aligned_sum(terms: impl Iterator<Item = (f64, f64)> + Clone, bits: i32, c: usize) -> f64 {
+    let largest = terms.clone().fold(0.0, |most: f64, (_, x)| most.max(x));
+    if c == 3 || largest == 0.0 {
+        return terms.fold(0.0, |sum, (weight, x)| sum + weight * x);
+    }
+    let field = (largest.to_bits() >> 52) - (bits as u64 - 1);
+    let (unit, per_unit) = (f64::from_bits(field << 52), f64::from_bits((2046 - field) << 52));
+    terms.fold(0.0, |sum, (weight, x)| sum + weight * (f64::from((x * per_unit) as i32) * unit))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The filter of sRGB values 10 and 200.
+    #[test]
+    fn texels_of_srgb_are_aligned_to_the_largest() {
+        let (low, high) = (0.003_051_757_812_5, 0.578_125);
+        for (weight, expected) in [(0.25, 0.144_531_25), (0.5, 0.289_062_5), (0.75, 0.433_593_75)] {
+            assert_eq!(aligned_sum([(1.0 - weight, low), (weight, high)].into_iter(), 8, 0), expected);
+        }
+        assert_eq!(aligned_sum([(1.0, low)].into_iter(), 8, 0), low);
+        assert_eq!(aligned_sum([(0.5, 0.5), (0.5, 0.0078125)].into_iter(), 8, 0), 0.251_953_125 + 0.001_953_125);
     }
 }

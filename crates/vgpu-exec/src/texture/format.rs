@@ -1,9 +1,10 @@
 //! Texel formats: reading texels as bits, and as numbers that can be filtered.
 //!
-//! Establishes: a number is a whole multiple of `1 / ChannelAccess::NORMALIZATION_DIVISOR` (or a float), so that
-//! weighted sums of the 8- and 16-bit formats are exact in `f64`.
+//! Establishes: a filter's texels of 8 and 16 bits are whole multiples of `1 / ChannelAccess::FILTER_DIVISOR`, so that
+//! their weighted sums are exact in `f64`.
 
 use half::f16;
+use rtcg_vgpu_abi::model::texture::{FILTERED_NANS, FILTERED_UNIT, SRGB_INTENSITIES};
 
 /// How one channel is stored and read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,8 +103,10 @@ impl TexelFormat {
 pub(crate) trait ChannelAccess {
     /// Bytes of a channel.
     const CHANNEL_BYTES: usize;
-    /// What numbers are to be divided by.
-    const NORMALIZATION_DIVISOR: f64 = 1.0;
+    /// What a filter's numbers are to be divided by. If it is not 1, filtered values are whole before.
+    const FILTER_DIVISOR: f64 = 1.0;
+    /// Significant bits of the largest texel that a filter aligns the others to.
+    const ALIGNMENT_BITS: Option<i32> = None;
     /// Results are numbers; else they are bits.
     const IS_FILTERABLE: bool = true;
 
@@ -111,17 +114,29 @@ pub(crate) trait ChannelAccess {
     ///
     /// # Safety
     /// `at` is the channel's address, which may be read or faults.
-    #[inline(always)]
-    unsafe fn channel_bits(at: *const u8, c: usize) -> u32 {
-        // SAFETY: passed on.
-        ((unsafe { Self::channel_as_f64(at, c) } / Self::NORMALIZATION_DIVISOR) as f32).to_bits()
-    }
+    unsafe fn channel_bits(at: *const u8, c: usize) -> u32;
 
-    /// Channel `c` at `at`, times [`ChannelAccess::NORMALIZATION_DIVISOR`].
+    /// Channel `c` at `at` as a filter takes it, times [`ChannelAccess::FILTER_DIVISOR`].
     ///
     /// # Safety
     /// As [`ChannelAccess::channel_bits`].
     unsafe fn channel_as_f64(at: *const u8, c: usize) -> f64;
+
+    /// A weighted sum of [`ChannelAccess::channel_as_f64`] as a result.
+    #[inline(always)]
+    fn filtered_bits(sum: f64, _: usize) -> u32 {
+        if Self::FILTER_DIVISOR != 1.0 {
+            return (round_half_up(sum) as f32 / Self::FILTER_DIVISOR as f32).to_bits();
+        }
+        if sum.is_nan() { FILTERED_NANS[0] } else { (sum as f32).to_bits() }
+    }
+}
+
+/// The nearest integer, halves up, of a number of at most 16 bits and a sign.
+#[inline(always)]
+fn round_half_up(x: f64) -> i32 {
+    // Conversions cut towards zero, so that the number is made positive.
+    (x + 65536.5) as i32 - 65536
 }
 
 macro_rules! impl_integer_channels {
@@ -151,28 +166,59 @@ impl_integer_channels! {
     S16 i16, i32;
 }
 
-macro_rules! impl_filterable_channels {
-    ($($name:ident $ty:ty, $divisor:expr, |$v:ident| $value:expr;)*) => {$(
+macro_rules! impl_normalized_channels {
+    ($($name:ident $ty:ty, $unit:expr, $one:expr, $least:expr, |$v:ident| $widened:expr;)*) => {$(
         pub(crate) struct $name;
         impl ChannelAccess for $name {
             const CHANNEL_BYTES: usize = size_of::<$ty>();
-            const NORMALIZATION_DIVISOR: f64 = $divisor;
+            const FILTER_DIVISOR: f64 = $unit;
+            #[inline(always)]
+            unsafe fn channel_bits(at: *const u8, _: usize) -> u32 {
+                // SAFETY: the caller's contract.
+                let v = unsafe { at.cast::<$ty>().read_unaligned() }.max($least);
+                ((f64::from(v) / $one) as f32).to_bits()
+            }
             #[inline(always)]
             unsafe fn channel_as_f64(at: *const u8, _: usize) -> f64 {
                 // SAFETY: the caller's contract.
-                let $v = unsafe { at.cast::<$ty>().read_unaligned() };
-                $value
+                let $v = i32::from(unsafe { at.cast::<$ty>().read_unaligned() }.max($least));
+                f64::from($widened)
             }
         }
     )*};
 }
-impl_filterable_channels! {
-    F16 u16, 1.0, |v| f16::from_bits(v).to_f64();
-    Unorm8 u8, 255.0, |v| f64::from(v);
-    Unorm16 u16, 65535.0, |v| f64::from(v);
-    // The most negative value stands for -1 too.
-    Snorm8 i8, 127.0, |v| f64::from(v.max(-127));
-    Snorm16 i16, 32767.0, |v| f64::from(v.max(-32767));
+impl_normalized_channels! {
+    Unorm8 u8, FILTERED_UNIT[0], 255.0, 0, |v| v * 257;
+    Unorm16 u16, FILTERED_UNIT[0], 65535.0, 0, |v| v;
+    // The most negative value stands for -1 too. The seven bits of the others are repeated.
+    Snorm8 i8, FILTERED_UNIT[1], 127.0, -127, |v| v * 258 + v / 64;
+    Snorm16 i16, FILTERED_UNIT[1], 32767.0, -32767, |v| v;
+}
+
+pub(crate) struct F16;
+impl ChannelAccess for F16 {
+    const CHANNEL_BYTES: usize = 2;
+    /// A NaN keeps its bits, a signalling one too.
+    #[inline(always)]
+    unsafe fn channel_bits(at: *const u8, _: usize) -> u32 {
+        // SAFETY: the caller's contract.
+        let bits = f16::from_bits(unsafe { at.cast::<u16>().read_unaligned() });
+        if bits.is_nan() {
+            let bits = u32::from(bits.to_bits());
+            return (bits & 0x8000) << 16 | 0x7f80_0000 | (bits & 0x3ff) << 13;
+        }
+        bits.to_f32().to_bits()
+    }
+    #[inline(always)]
+    unsafe fn channel_as_f64(at: *const u8, _: usize) -> f64 {
+        // SAFETY: the caller's contract.
+        f16::from_bits(unsafe { at.cast::<u16>().read_unaligned() }).to_f64()
+    }
+    /// Filtered values are halves.
+    #[inline(always)]
+    fn filtered_bits(sum: f64, _: usize) -> u32 {
+        if sum.is_nan() { FILTERED_NANS[1] } else { f16::from_f64(sum).to_f32().to_bits() }
+    }
 }
 
 pub(crate) struct F32Channel;
@@ -194,26 +240,26 @@ impl ChannelAccess for F32Channel {
 pub(crate) struct Srgb8Channel;
 impl ChannelAccess for Srgb8Channel {
     const CHANNEL_BYTES: usize = 1;
+    const ALIGNMENT_BITS: Option<i32> = Some(rtcg_vgpu_abi::model::texture::SRGB_FILTER_BITS);
+    #[inline(always)]
+    unsafe fn channel_bits(at: *const u8, c: usize) -> u32 {
+        // SAFETY: the caller's contract.
+        unsafe {
+            if c == 3 { Unorm8::channel_bits(at, c) } else { u32::from(SRGB_INTENSITIES[usize::from(*at)]) << 16 }
+        }
+    }
+    /// The fourth channel is that of [`Unorm8`].
     #[inline(always)]
     unsafe fn channel_as_f64(at: *const u8, c: usize) -> f64 {
         // SAFETY: the caller's contract.
-        let v = unsafe { *at };
-        if c == 3 { f64::from(v) / 255.0 } else { f64::from(SRGB_TO_LINEAR[usize::from(v)]) }
+        unsafe {
+            if c == 3 { Unorm8::channel_as_f64(at, c) } else { f64::from(f32::from_bits(Self::channel_bits(at, c))) }
+        }
     }
-}
-
-/// The linear intensity of each sRGB value, rounded to `f32`.
-static SRGB_TO_LINEAR: std::sync::LazyLock<[f32; 256]> = std::sync::LazyLock::new(|| {
-    std::array::from_fn(|i| {
-        let v = i as f64 / 255.0;
-        let linear = if v <= 0.04045 { v / 12.92 } else { ((v + 0.055) / 1.055).powf(2.4) };
-        linear as f32
-    })
-});
-
-/// Makes sure that nothing is computed lazily on a fiber's small stack.
-pub fn init_srgb_table() {
-    std::sync::LazyLock::force(&SRGB_TO_LINEAR);
+    #[inline(always)]
+    fn filtered_bits(sum: f64, c: usize) -> u32 {
+        if c == 3 { Unorm8::filtered_bits(sum, c) } else { (sum as f32).to_bits() }
+    }
 }
 
 /// Calls `$f::<C>($args)` for the channel type of a kind.

@@ -1,7 +1,7 @@
 //! Textures and surfaces: what a texture or surface object stands for, and the sampling itself.
 //!
 //! [`texture_request`](rtcg_vgpu_abi::texture_request) is the interface with compiled code, `addressing` turns coordinates into texel numbers,
-//! [`mod@format`] reads texels, `filter` puts them together, `surface` reads and writes surfaces.
+//! [`mod@format`] reads texels, `border` makes one of the border's colour, `filter` puts them together, `surface` reads and writes surfaces.
 //! The rules are those of the CUDA programming guide's appendix on texture fetching; what it
 //! leaves open is decided where it is computed, in a comment.
 //!
@@ -10,6 +10,7 @@
 //! with, whatever the coordinates are.
 
 pub(crate) mod addressing;
+mod border;
 pub(crate) mod cube;
 pub(crate) mod filter;
 pub mod format;
@@ -120,6 +121,16 @@ pub struct Texture {
     pub resource: TextureResource,
     /// How they are sampled.
     pub sampler: SamplerState,
+    /// The border's colour as a texel.
+    border: border::BorderTexel,
+}
+
+impl Texture {
+    /// A resource and how it is sampled.
+    pub fn new(resource: TextureResource, sampler: SamplerState) -> Texture {
+        let border = border::border_texel(&resource.format, sampler.border);
+        Texture { resource, sampler, border }
+    }
 }
 
 /// What a handle in a kernel means.

@@ -5,11 +5,13 @@
 //! Channels that a format lacks are 0.
 
 use super::addressing;
+use super::border::BorderTexel;
 use super::filter::{ColorSum, SamplePoint, SampleSource};
 use super::format::{ChannelAccess, dispatch_channel_kind};
 use super::{SamplerState, Texture, TextureResource, cube};
 use half::f16;
 use rtcg_ptx::ast::{TextureGeometry, Type};
+use rtcg_vgpu_abi::model::texture::LEVEL_FRACTIONS;
 use rtcg_vgpu_abi::texture_request::{LevelKind, TextureLanes, TextureOp, TextureRequest};
 
 /// A colour as a kernel sees it.
@@ -20,13 +22,13 @@ type ColorWords = [u32; 4];
 /// # Safety
 /// The texture's memory may be read, or faults; this function owns nothing while it reads.
 pub(crate) unsafe fn sample_lanes(texture: &Texture, request: &TextureRequest, mask: u32, lanes: &mut TextureLanes) {
-    let Texture { resource, sampler } = texture;
+    let Texture { resource, sampler, border } = texture;
     // SAFETY: passed on.
     unsafe {
         if !super::simd_sampling::try_sample_simd(resource, sampler, request, mask, lanes) {
             dispatch_channel_kind!(
                 resource.format.kind,
-                sample_lanes_of_channel(resource, sampler, request, mask, lanes)
+                sample_lanes_of_channel(resource, sampler, border, request, mask, lanes)
             );
         }
     }
@@ -37,6 +39,7 @@ pub(crate) unsafe fn sample_lanes(texture: &Texture, request: &TextureRequest, m
 unsafe fn sample_lanes_of_channel<C: ChannelAccess>(
     resource: &TextureResource,
     sampler: &SamplerState,
+    border: &BorderTexel,
     request: &TextureRequest,
     mask: u32,
     lanes: &mut TextureLanes,
@@ -45,8 +48,10 @@ unsafe fn sample_lanes_of_channel<C: ChannelAccess>(
         // SAFETY: passed on.
         let words = unsafe {
             match request.op {
-                TextureOp::Gather(component) => gather_lane::<C>(resource, sampler, request, lanes, lane, component),
-                _ => sample_lane::<C>(resource, sampler, request, lanes, lane),
+                TextureOp::Gather(component) => {
+                    gather_lane::<C>(resource, sampler, border, request, lanes, lane, component)
+                }
+                _ => sample_lane::<C>(resource, sampler, border, request, lanes, lane),
             }
         };
         store_color(request.ty, words, lanes, lane);
@@ -82,7 +87,7 @@ fn sample_point(
     let geometry = request.geometry;
     let layered = usize::from(geometry.is_layered());
     let word = |i: usize| lanes.words[i][lane];
-    let float = |i: usize| f32::from_bits(word(layered + i));
+    let float = |i: usize| f32::from_bits(addressing::flush_subnormal(word(layered + i)));
     let mut layer = if geometry.is_layered() { word(0) } else { 0 };
     let axes = geometry.n_axes();
     let mut shift = [0; 3];
@@ -93,7 +98,7 @@ fn sample_point(
         }
     }
     if matches!(geometry, TextureGeometry::Cube | TextureGeometry::ACube) {
-        let (face, [s, t]) = cube::face_of_direction([float(0), float(1), float(2)]);
+        let (face, [s, t]) = cube::face_of_direction([0, 1, 2].map(|i| word(layered + i)));
         layer = layer.min((resource.layers / 6).max(1) - 1) * 6 + face;
         let layer = addressing::clamp_layer(layer, resource.layers);
         return SamplePoint { axes: 2, at: [s, t, 0.0], layer, shift, cube: true };
@@ -144,7 +149,7 @@ fn select_mip_levels(resource: &TextureResource, sampler: &SamplerState, detail:
         let nearest = ((f64::from(detail) + 0.5).floor() as usize).min(last);
         return (nearest, nearest, 0);
     }
-    let fixed = (f64::from(detail) * 256.0 + 0.5).floor() as usize;
+    let fixed = (f64::from(detail) * LEVEL_FRACTIONS).floor() as usize;
     let first = (fixed >> 8).min(last);
     (first, (first + 1).min(last), (fixed & 255) as u32)
 }
@@ -155,6 +160,7 @@ fn select_mip_levels(resource: &TextureResource, sampler: &SamplerState, detail:
 unsafe fn sample_lane<C: ChannelAccess>(
     resource: &TextureResource,
     sampler: &SamplerState,
+    border: &BorderTexel,
     request: &TextureRequest,
     lanes: &TextureLanes,
     lane: usize,
@@ -164,7 +170,7 @@ unsafe fn sample_lane<C: ChannelAccess>(
         LevelKind::Base if resource.levels.len() == 1 => (0, 0, 0),
         _ => select_mip_levels(resource, sampler, level_of_detail(resource, request, lanes, lane)),
     };
-    let source = |level: usize| SampleSource { resource, sampler, level: &resource.levels[level] };
+    let source = |level: usize| SampleSource { resource, sampler, border, level: &resource.levels[level] };
     // SAFETY: passed on.
     unsafe {
         if request.whole || resource.linear_memory {
@@ -178,6 +184,7 @@ unsafe fn sample_lane<C: ChannelAccess>(
             if sampler.linear { source.filtered_color::<C>(&spot) } else { source.point_sample::<C>(&spot) }
         };
         let mut sum = one(first);
+        // A level of weight zero takes no part.
         if weight != 0 {
             let (other, w) = (one(second), f64::from(weight) / 256.0);
             (0..4).for_each(|c| sum[c] = sum[c] * (1.0 - w) + other[c] * w);
@@ -194,9 +201,9 @@ pub(crate) fn nearest_texel_address(
     lanes: &TextureLanes,
     lane: usize,
 ) -> Option<(u64, u32)> {
-    let Texture { resource, sampler } = texture;
+    let Texture { resource, sampler, border } = texture;
     let spot = sample_point(resource, request, lanes, lane);
-    let source = SampleSource { resource, sampler, level: &resource.levels[0] };
+    let source = SampleSource { resource, sampler, border, level: &resource.levels[0] };
     let at = if request.whole || resource.linear_memory {
         texel_indices(&source, &spot)
     } else {
@@ -210,7 +217,7 @@ pub(crate) fn nearest_texel_address(
 fn color_words<C: ChannelAccess>(resource: &TextureResource, sum: ColorSum) -> ColorWords {
     let mut words = [0; 4];
     for c in 0..resource.format.channels as usize {
-        words[c] = ((sum[c] / C::NORMALIZATION_DIVISOR) as f32).to_bits();
+        words[c] = C::filtered_bits(sum[c], c);
     }
     words
 }
@@ -243,21 +250,15 @@ fn texel_indices(source: &SampleSource<'_>, spot: &SamplePoint) -> Option<[u32; 
     Some(at)
 }
 
-/// A texel as bits; the border as the bits of its colour.
+/// A texel as bits.
 ///
 /// # Safety
 /// As [`sample_lanes`].
 #[inline(always)]
 unsafe fn texel_bits<C: ChannelAccess>(source: &SampleSource<'_>, at: Option<[u32; 3]>) -> ColorWords {
-    let resource = source.resource;
-    let Some(at) = at else {
-        return std::array::from_fn(|c| {
-            if c < resource.format.channels as usize { source.sampler.border[c].to_bits() } else { 0 }
-        });
-    };
-    let p = resource.texel_address(source.level, at);
+    let p = source.texel_address(at);
     let mut words = [0; 4];
-    for (c, word) in words.iter_mut().enumerate().take(resource.format.channels as usize) {
+    for (c, word) in words.iter_mut().enumerate().take(source.resource.format.channels as usize) {
         let q = p.wrapping_add(c * C::CHANNEL_BYTES);
         // SAFETY: the texel lies in the resource.
         *word = unsafe { C::channel_bits(q, c) };
@@ -270,13 +271,14 @@ unsafe fn texel_bits<C: ChannelAccess>(source: &SampleSource<'_>, at: Option<[u3
 unsafe fn gather_lane<C: ChannelAccess>(
     resource: &TextureResource,
     sampler: &SamplerState,
+    border: &BorderTexel,
     request: &TextureRequest,
     lanes: &TextureLanes,
     lane: usize,
     component: u8,
 ) -> ColorWords {
     let spot = sample_point(resource, request, lanes, lane);
-    let source = SampleSource { resource, sampler, level: &resource.levels[0] };
+    let source = SampleSource { resource, sampler, border, level: &resource.levels[0] };
     // SAFETY: passed on.
     source.bilinear_footprint(&spot).map(|at| unsafe { texel_bits::<C>(&source, at) }[usize::from(component)])
 }

@@ -5,7 +5,7 @@
 //! that take no part are computed too: whatever their coordinates hold, texel numbers lie in the
 //! texture.
 
-use super::format::{ChannelAccess, ChannelKind, dispatch_channel_kind};
+use super::format::{ChannelAccess, ChannelKind, F32Channel, dispatch_channel_kind};
 use super::{AddressMode, SamplerState, TextureResource, addressing};
 use rtcg_ptx::ast::{TextureGeometry, Type};
 use rtcg_vgpu_abi::WARP_LANES;
@@ -120,12 +120,11 @@ unsafe fn sample_floats<const N: usize>(
         for (c, out) in out.iter_mut().enumerate().take(N) {
             // SAFETY: the four texels lie in the texture.
             let t = places.map(|p| f64::from(unsafe { p.cast::<f32>().wrapping_add(c).read_unaligned() }));
-            // A sum of negative zeros is positive, as it is when it starts from zero.
-            let mut sum = 0.0 + weights[0] * t[0] + weights[1] * t[1] + weights[2] * t[2] + weights[3] * t[3];
-            if !sum.is_finite() {
+            let mut sum = weights[0] * t[0] + weights[1] * t[1] + weights[2] * t[2] + weights[3] * t[3];
+            if !sum.is_finite() || sum == 0.0 && t.iter().any(|v| v.is_sign_negative()) {
                 sum = weighted_sum_without_zero_weights(&weights, &t);
             }
-            out[lane] = (sum as f32).to_bits();
+            out[lane] = F32Channel::filtered_bits(sum, c);
         }
     });
     out
@@ -149,8 +148,8 @@ unsafe fn sample_bytes<const N: usize>(
     });
     let mut out = NO_COLORS;
     for (out, sum) in out.iter_mut().zip(&sums) {
-        // Numerator and denominator are below 2^24, so this is the rounded quotient.
-        *out = sum.map(|v| (v as f32 / (255.0 * 65536.0)).to_bits());
+        // Texels of 8 bits are widened to 16, and so is their mean, halves up. The products are below 2^32.
+        *out = sum.map(|v| ((v.cast_unsigned() * 257 + 0x8000) >> 16) as i32).map(|v| (v as f32 / 65535.0).to_bits());
     }
     out
 }
@@ -185,7 +184,7 @@ unsafe fn sample_nearest<C: ChannelAccess>(
 #[cold]
 fn weighted_sum_without_zero_weights(weights: &[f64; 4], texels: &[f64; 4]) -> f64 {
     let parts = weights.iter().zip(texels).filter(|(w, _)| **w != 0.0);
-    parts.fold(0.0, |sum, (w, t)| sum + w * t)
+    parts.fold(-0.0, |sum, (w, t)| sum + w * t)
 }
 
 /// Not above `v`, which is less than 2^31 in magnitude.
@@ -217,7 +216,7 @@ fn clamp_position(x: f64, most: f64) -> f64 {
 /// The greatest integers not above 512 times the positions.
 #[inline(always)]
 fn scaled_positions(words: &PerLane<u32>, position: impl Fn(f64) -> f64) -> PerLane<i32> {
-    words.map(|w| floor_to_i32(position(f64::from(f32::from_bits(w))) * 512.0))
+    words.map(|w| floor_to_i32(position(f64::from(f32::from_bits(addressing::flush_subnormal(w)))) * 512.0))
 }
 
 /// Positions in texels, times 512 and rounded down.

@@ -7,6 +7,7 @@
 mod own_process;
 
 mod atomics;
+mod model;
 mod native;
 mod output;
 mod support;

@@ -2,6 +2,8 @@
 //!
 //! The PTX ISA fixes this for `mma` and leaves it open for `wmma`; here `wmma` has the fragments of
 //! the `mma` it would be made of: matrices of 16 rows (8, if it has no more), one after the other.
+//! With 8 rows and 32 columns it computes the transposed product, so that its fragments are those of the product with
+//! 32 rows and 8 columns, transposed.
 //! The unit is eight rows of 128 bits (256 for double precision) that four lanes share, four lanes
 //! per row: rows of `a`, columns of `b`. Accumulators have rows of eight elements, two per lane.
 
@@ -33,6 +35,16 @@ impl Fragment {
     /// A fragment of a dense product.
     pub(crate) fn dense_fragment(form: &MatrixProduct, role: MatrixRole) -> Fragment {
         Fragment { role, shape: form.shape, ty: form.element_type(role) }
+    }
+
+    /// The fragment that holds the transposed matrix in the same registers.
+    pub(crate) fn transposed(self) -> Fragment {
+        let role = match self.role {
+            MatrixRole::A => MatrixRole::B,
+            MatrixRole::B => MatrixRole::A,
+            sum => sum,
+        };
+        Fragment { role, shape: transposed_shape(self.shape), ty: self.ty }
     }
 
     /// Rows and columns.
@@ -93,6 +105,19 @@ impl Fragment {
         }
         FragmentPosition { register: unit * 2 + col % 2, lane, bit: 0 }
     }
+}
+
+/// Columns of the `wmma` of 8 rows that computes the transposed product.
+pub const TRANSPOSED_COLUMNS: u32 = 32;
+
+/// Whether the registers of a product hold the fragments of the transposed product.
+pub(crate) fn is_held_transposed(shape: MatrixShape) -> bool {
+    (shape.m, shape.n) == (8, TRANSPOSED_COLUMNS)
+}
+
+/// The shape of the transposed product.
+pub(crate) fn transposed_shape(shape: MatrixShape) -> MatrixShape {
+    MatrixShape { m: shape.n, n: shape.m, k: shape.k }
 }
 
 /// The other layout.

@@ -2,7 +2,7 @@
 #![allow(unsafe_code, reason = "matrices lie at addresses that kernels give")]
 
 use super::WARP_REGISTER_WORDS;
-use super::layout::Fragment;
+use super::layout::{Fragment, is_held_transposed, transposed_layout};
 use rtcg_ptx::ast::{MatrixLayout, MatrixRole, MatrixShape, MatrixType};
 
 /// A matrix in memory: `stride` elements from row to row, or column to column.
@@ -28,7 +28,11 @@ impl MatrixInMemory {
         let fragment = Fragment { role, shape, ty };
         let (rows, cols) = fragment.matrix_extent();
         let dense = if layout == MatrixLayout::Row { cols } else { rows };
-        MatrixInMemory { fragment, layout, stride: stride.unwrap_or(dense as u64) }
+        let stride = stride.unwrap_or(dense as u64);
+        if is_held_transposed(shape) {
+            return MatrixInMemory { fragment: fragment.transposed(), layout: transposed_layout(layout), stride };
+        }
+        MatrixInMemory { fragment, layout, stride }
     }
 
     /// Lines in memory, and elements of each.

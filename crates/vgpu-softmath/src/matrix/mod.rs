@@ -6,7 +6,7 @@
 //!
 //! Integers and bits are exact. In double precision each element is a chain of fused multiply-adds
 //! with `k` ascending. The sum of the other floats is that of the tensor cores of sm_90 (see
-//! [`exact::exact_dot`]).
+//! [`exact::exact_dot`]), but for `mma.m8n8k4`, which they do not have (`quad_pairs`).
 
 pub mod exact;
 mod fast_float;
@@ -14,11 +14,19 @@ mod fragment_packing;
 mod integer_and_f64;
 pub mod layout;
 pub mod load_store;
+mod quad_pairs;
 mod simd;
 
 use layout::Fragment;
 use rtcg_ptx::ast::{MatrixProduct, MatrixRole, MatrixShape, MatrixType, MmaCombineOp};
 use std::sync::Mutex;
+
+/// Products of `.f16` and `.bf16` that a tensor core adds up in one step.
+pub const HALF_STEP: usize = 16;
+/// Those of `.tf32` in `mma`.
+pub const TF32_STEP: usize = 8;
+/// Those of `.tf32` in `wmma`, which is made of two instructions with four each.
+pub const WMMA_TF32_STEP: usize = 4;
 
 /// Words of a plane of 32-bit registers.
 pub const WARP_REGISTER_WORDS: usize = 32;
@@ -61,7 +69,12 @@ pub fn matrix_product_reference(form: &MatrixProduct, planes: &mut MmaRegisters<
 
 fn compute_product(form: &MatrixProduct, planes: &mut MmaRegisters<'_>, quickly: bool) {
     if form.is_quad_pair_mma() {
-        return multiply_by_quad_pairs(form, planes);
+        return quad_pairs::multiply_by_quad_pairs(form, planes);
+    }
+    if layout::is_held_transposed(form.shape) {
+        let form = MatrixProduct { shape: layout::transposed_shape(form.shape), a: form.b, b: form.a, ..*form };
+        let MmaRegisters { a, b, c, metadata, ref mut d } = *planes;
+        return compute_product(&form, &mut MmaRegisters { a: b, b: a, c, metadata, d }, quickly);
     }
     match form.a {
         MatrixType::F64 => integer_and_f64::multiply_doubles(form, planes),
@@ -155,7 +168,11 @@ fn matrices_fit(form: &MatrixProduct, cap: u32) -> bool {
 
 /// Values of `k` that one step of the tensor core adds up.
 fn k_per_step(form: &MatrixProduct) -> usize {
-    let dense = if form.a == MatrixType::TF32 { 8 } else { 16 };
+    let dense = match (form.a, form.wmma) {
+        (MatrixType::TF32, true) => WMMA_TF32_STEP,
+        (MatrixType::TF32, false) => TF32_STEP,
+        _ => HALF_STEP,
+    };
     if form.sparse.is_some() { 2 * dense } else { dense }
 }
 
@@ -174,35 +191,6 @@ fn multiply_floats_exactly<const CAP: usize>(form: &MatrixProduct, all: &mut Unp
             sum = exact::ExactNumber::from_bits(form.d, bits);
         }
         all.c[i * n + j] = bits as u32;
-    }
-}
-
-/// `mma.m8n8k4` of halves: four products, each by eight lanes.
-fn multiply_by_quad_pairs(form: &MatrixProduct, planes: &mut MmaRegisters<'_>) {
-    let half = |planes: &[u32], at: layout::FragmentPosition| {
-        u64::from(planes[at.register * WARP_REGISTER_WORDS + at.lane] >> at.bit & 0xffff)
-    };
-    for quad in 0..4 {
-        for (i, j) in (0..8).flat_map(|i| (0..8).map(move |j| (i, j))) {
-            let spot = layout::quad_pair_accumulator_position(form.c, quad, i, j);
-            let c = match form.c {
-                MatrixType::F16 => half(planes.c, spot),
-                _ => planes.c[spot.register * WARP_REGISTER_WORDS + spot.lane].into(),
-            };
-            let terms = (0..4).map(|l| {
-                let x = half(planes.a, layout::quad_pair_operand_position(form.a_layout, quad, i, l));
-                // `b` is held like the transposed `a`.
-                let y = half(
-                    planes.b,
-                    layout::quad_pair_operand_position(layout::transposed_layout(form.b_layout), quad, j, l),
-                );
-                (exact::ExactNumber::from_bits(MatrixType::F16, x), exact::ExactNumber::from_bits(MatrixType::F16, y))
-            });
-            let d = exact::exact_dot(terms, exact::ExactNumber::from_bits(form.c, c), form.d) as u32;
-            let at = layout::quad_pair_accumulator_position(form.d, quad, i, j);
-            let word = &mut planes.d[at.register * WARP_REGISTER_WORDS + at.lane];
-            *word = if at.bit == 0 { d } else { *word & 0xffff | d << 16 };
-        }
     }
 }
 

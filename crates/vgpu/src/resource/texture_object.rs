@@ -7,7 +7,7 @@ use crate::stream::context::{Context, current};
 use rtcg_cuda_sys::*;
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
 use rtcg_vgpu_exec::texture::registry::{self, TEX_AND_SURF_OBJECTS, TexOrSurfEntry};
-use rtcg_vgpu_exec::texture::{TexOrSurfObject, Texture, format};
+use rtcg_vgpu_exec::texture::{TexOrSurfObject, Texture};
 use std::sync::Arc;
 
 /// A texture or surface object as the program described it.
@@ -32,14 +32,13 @@ pub(crate) fn make_texture(
     texture: &CUDA_TEXTURE_DESC,
     view: Option<&CUDA_RESOURCE_VIEW_DESC>,
 ) -> Res<u64> {
-    format::init_srgb_table();
     let sampler = descriptor::sampler_from_desc(texture)?;
     let mut seen = descriptor::resource_from_desc(resource, texture.flags)?;
     if let Some(view) = view {
         seen = descriptor::apply_resource_view(seen, view, texture.flags)?;
     }
     let description = ObjectDescription { resource: *resource, texture: Some(*texture), view: view.copied() };
-    add_object(context, TexOrSurfObject::Texture(Texture { resource: seen, sampler }), description)
+    add_object(context, TexOrSurfObject::Texture(Texture::new(seen, sampler)), description)
 }
 
 /// Makes a surface object over an array that was made for it.

@@ -125,10 +125,10 @@ impl SimThread<'_> {
             TexLevel::Grad(..) => Err("a level of detail from derivatives: no single result".into()),
             TexLevel::Level(operand) => {
                 let word = self.read_operand(block, operand, 32)? as u32;
-                // To the nearest, halves up: a whole level, or one in 1/256.
+                // The nearest level, halves up, or 1/256 of one, rounded down.
                 let fixed = match tex.cty {
                     Type::S32 => i128::from(word as i32) * 256,
-                    _ if sampler.mip_linear => (fixed_point(word, 512) + 1).div_euclid(2),
+                    _ if sampler.mip_linear => fixed_point(word, 256),
                     _ => (fixed_point(word, 2) + 1).div_euclid(2) * 256,
                 };
                 Ok(fixed.clamp(0, last * 256) as u32)
