@@ -20,10 +20,18 @@ measured! {
         0x3f3f, 0x3f41, 0x3f43, 0x3f45, 0x3f47, 0x3f49, 0x3f4b, 0x3f4d, 0x3f4f, 0x3f51, 0x3f53, 0x3f55, 0x3f57, 0x3f59, 0x3f5b, 0x3f5d,
         0x3f5f, 0x3f61, 0x3f63, 0x3f65, 0x3f68, 0x3f6a, 0x3f6c, 0x3f6e, 0x3f70, 0x3f72, 0x3f74, 0x3f76, 0x3f7a, 0x3f7c, 0x3f7e, 0x3f80,
     ], from "q28";
-    /// A filter takes each sRGB texel as a multiple of the last place that the largest one has with this many significant bits.
-    SRGB_FILTER_BITS: i32 = 8, from "q28";
-    /// A filtered value of normalised integers of 8 or 16 bits is a multiple of 1/65535, or 1/32767 with signs: texels of 8 bits are widened by repeating their bits, and halves are rounded up.
-    FILTERED_UNIT: [f64; 2] = [65535.0, 32767.0], from "q28";
+    /// A normalised coordinate is rounded down to a multiple of 1 over this.
+    NORMALIZED_FRACTIONS: f64 = 2_097_152.0, from "gpu_textures";
+    /// A filter cuts the texels of a level, or of a slice of a volume, to multiples of the last place that the largest one has with this many significant bits: float16, float32 and sRGB.
+    ALIGNMENT_BITS: [i32; 3] = [15, 28, 8], from "gpu_textures";
+    /// The sums of two levels or slices are rounded down to multiples of the place that lies this many bits below the larger one's last.
+    SUM_ALIGNMENT_BITS: i32 = 9, from "gpu_textures";
+    /// Blocks of this many sRGB values have one exponent, that of their last value.
+    SRGB_BLOCK: u8 = 8, from "gpu_textures";
+    /// A filtered value of normalised integers of 8 or 16 bits is a multiple of 1/65535, or 1/32767 with signs; halves are rounded up.
+    FILTERED_UNIT: [f32; 2] = [65535.0, 32767.0], from "q28";
+    /// A sum of signed 8-bit texels, times 256, is widened with this many fractional bits.
+    SIGNED_SUM_BITS: u32 = 3, from "gpu_textures";
     /// A filter gives one NaN, as float32 here, and as float16 converted to float32.
     FILTERED_NANS: [u32; 2] = [0x7fff_ffff, 0x7fff_e000], from "q28";
     /// The level of detail is rounded down to a multiple of 1 over this.

@@ -1,12 +1,12 @@
 //! One coordinate to texel numbers.
 //!
-//! The position in texels is computed without rounding (a product of two 24-bit numbers in
-//! `f64`). For linear filtering it is then brought to fixed point with 8 fractional bits, to the
-//! nearest, halves up: the fraction is the weight of the upper texel in 1/256.
+//! A normalised coordinate is rounded down to [`NORMALIZED_FRACTIONS`]; the position in texels is then
+//! computed without rounding (in `f64`). For linear filtering it is brought to fixed point with 8
+//! fractional bits, to the nearest, halves up: the fraction weighs the upper texel in 1/256.
 //! NaN and subnormal numbers count as 0, infinities as very large (for repeating textures as 0).
 
 use super::AddressMode;
-use rtcg_vgpu_abi::model::texture::COORDINATE_EXPONENT;
+use rtcg_vgpu_abi::model::texture::{COORDINATE_EXPONENT, NORMALIZED_FRACTIONS};
 
 /// The two texels that a coordinate lies between; -1 means the border colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub(crate) struct LinearTap {
     pub(crate) lo: i32,
     /// The upper one.
     pub(crate) hi: i32,
-    /// Weight of the upper one in 1/256.
+    /// Weight of the upper one in 1/256; 0 beyond the edge of a clamped texture.
     pub(crate) frac: u32,
 }
 
@@ -45,19 +45,24 @@ fn modulo_period(x: f64, period: f64) -> f64 {
     }
 }
 
+/// A normalised coordinate of at most 16 in magnitude, rounded down.
+#[inline(always)]
+fn round_down_normalized(x: f64) -> f64 {
+    f64::from(floor_to_i32(x * NORMALIZED_FRACTIONS)) * (1.0 / NORMALIZED_FRACTIONS)
+}
+
 /// The position in texels, near enough to `[0, n]` that what follows is exact.
 #[inline(always)]
 fn texel_position(x: f64, n: u32, mode: AddressMode, normalized: bool) -> f64 {
     let size = f64::from(n);
+    let x = if x.is_nan() { 0.0 } else { x };
+    // Beyond the reach of offsets, which have four bits.
+    let near = |u: f64| u.clamp(-16.0, size + 16.0);
     match mode {
-        AddressMode::Wrap => modulo_period(x, 1.0) * size,
-        AddressMode::Mirror => modulo_period(x, 2.0) * size,
-        AddressMode::Clamp | AddressMode::Border => {
-            let u = if normalized { x * size } else { x };
-            let u = if u.is_nan() { 0.0 } else { u };
-            // Beyond the reach of offsets, which have four bits.
-            u.clamp(-16.0, size + 16.0)
-        }
+        AddressMode::Wrap => round_down_normalized(modulo_period(x, 1.0)) * size,
+        AddressMode::Mirror => round_down_normalized(modulo_period(x, 2.0)) * size,
+        _ if normalized => near(round_down_normalized(x.clamp(-16.0, 17.0)) * size),
+        _ => near(x),
     }
 }
 
@@ -104,13 +109,26 @@ pub(crate) fn nearest_texel(x: f64, n: u32, mode: AddressMode, normalized: bool,
     apply_address_mode_far(i, shift, n, mode)
 }
 
+/// A position less half a texel in 1/256, rounded.
+#[inline(always)]
+fn fixed_position(u: f64) -> i32 {
+    // (u - 1/2) * 256, rounded: -128 + 1/2.
+    floor_to_i32(u * 256.0 - 127.5)
+}
+
+/// The position on a face of a cube of `n` texels, less half a texel, in 1/256.
+pub(crate) fn linear_position(x: f64, n: u32) -> i32 {
+    fixed_position(texel_position(x, n, AddressMode::Clamp, true))
+}
+
 /// The texels around a coordinate, `shift` texels on.
 #[inline(always)]
 pub(crate) fn linear_taps(x: f64, n: u32, mode: AddressMode, normalized: bool, shift: i32) -> LinearTap {
-    // (u - 1/2) * 256, rounded: -128 + 1/2.
-    let fixed = floor_to_i32(texel_position(x, n, mode, normalized) * 256.0 - 127.5);
+    let fixed = fixed_position(texel_position(x, n, mode, normalized));
     let (i, frac) = (fixed >> 8, (fixed & 255) as u32);
-    LinearTap { lo: apply_address_mode_far(i, shift, n, mode), hi: apply_address_mode_far(i + 1, shift, n, mode), frac }
+    let (lo, hi) = (apply_address_mode_far(i, shift, n, mode), apply_address_mode_far(i + 1, shift, n, mode));
+    let frac = if mode == AddressMode::Clamp && lo == hi { 0 } else { frac };
+    LinearTap { lo, hi, frac }
 }
 
 /// [`apply_address_mode`] of `i + shift`, which may lie some periods away.
@@ -169,12 +187,29 @@ mod tests {
         assert_eq!(tap(0.5 + 1.0 / 512.0), LinearTap { lo: 0, hi: 1, frac: 1 });
         assert_eq!(tap(0.5 + 0.999 / 512.0), LinearTap { lo: 0, hi: 1, frac: 0 });
         assert_eq!(tap(1.5 - 1.0 / 512.0), LinearTap { lo: 1, hi: 2, frac: 0 });
-        assert_eq!(tap(0.0), LinearTap { lo: 0, hi: 0, frac: 128 });
-        assert_eq!(tap(4.0), LinearTap { lo: 3, hi: 3, frac: 128 });
+        assert_eq!(tap(0.0), LinearTap { lo: 0, hi: 0, frac: 0 });
+        assert_eq!(tap(4.0), LinearTap { lo: 3, hi: 3, frac: 0 });
         assert_eq!(linear_taps(0.0, 4, Border, false, 0), LinearTap { lo: -1, hi: 0, frac: 128 });
         assert_eq!(linear_taps(0.0, 4, Wrap, true, 0), LinearTap { lo: 3, hi: 0, frac: 128 });
         assert_eq!(linear_taps(0.0, 4, Mirror, true, 0), LinearTap { lo: 0, hi: 0, frac: 128 });
         assert_eq!(linear_taps(1.0, 4, Mirror, true, 0), LinearTap { lo: 3, hi: 3, frac: 128 });
+    }
+
+    /// What an H200 gives for 37 texels, a little above and below the edges of texels.
+    #[test]
+    fn normalised_coordinates_are_rounded_down() {
+        for (bits, texel) in [
+            (0x3eeb_3e47, 16),
+            (0x3eb3_e455, 12),
+            (0x3e79_14c2, 8),
+            (0x3fbe_4532, 17),
+            (0xbd5d_67c8, 34),
+            (0x3cdd_67c9, 0),
+            (0xbcdd_67c8, 35),
+            (0x3d5d_67c9, 1),
+        ] {
+            assert_eq!(nearest_texel(f64::from(f32::from_bits(bits)), 37, Wrap, true, 0), texel, "{bits:#x}");
+        }
     }
 
     #[test]

@@ -1,10 +1,13 @@
 //! Texel formats: reading texels as bits, and as numbers that can be filtered.
 //!
-//! Establishes: a filter's texels of 8 and 16 bits are whole multiples of `1 / ChannelAccess::FILTER_DIVISOR`, so that
-//! their weighted sums are exact in `f64`.
+//! Establishes: a filter's texels of 8 and 16 bits are whole, so that their weighted sums are exact.
 
+use super::rounding;
+use super::weights::Tap;
 use half::f16;
-use rtcg_vgpu_abi::model::texture::{FILTERED_NANS, FILTERED_UNIT, SRGB_INTENSITIES};
+use rtcg_vgpu_abi::model::texture::{
+    ALIGNMENT_BITS, FILTERED_NANS, FILTERED_UNIT, SIGNED_SUM_BITS, SRGB_BLOCK, SRGB_INTENSITIES, SUM_ALIGNMENT_BITS,
+};
 
 /// How one channel is stored and read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,8 +96,9 @@ impl ChannelKind {
 }
 
 impl TexelFormat {
-    /// A format of `channels` channels.
+    /// A format of `channels` channels. The device knows no sRGB of two channels.
     pub fn new(kind: ChannelKind, channels: u32, code: u32) -> TexelFormat {
+        let kind = if kind == ChannelKind::Srgb8 && channels == 2 { ChannelKind::Unorm8 } else { kind };
         TexelFormat { kind, channels, bytes: kind.channel_bytes() * channels, code }
     }
 }
@@ -103,10 +107,6 @@ impl TexelFormat {
 pub(crate) trait ChannelAccess {
     /// Bytes of a channel.
     const CHANNEL_BYTES: usize;
-    /// What a filter's numbers are to be divided by. If it is not 1, filtered values are whole before.
-    const FILTER_DIVISOR: f64 = 1.0;
-    /// Significant bits of the largest texel that a filter aligns the others to.
-    const ALIGNMENT_BITS: Option<i32> = None;
     /// Results are numbers; else they are bits.
     const IS_FILTERABLE: bool = true;
 
@@ -116,27 +116,39 @@ pub(crate) trait ChannelAccess {
     /// `at` is the channel's address, which may be read or faults.
     unsafe fn channel_bits(at: *const u8, c: usize) -> u32;
 
-    /// Channel `c` at `at` as a filter takes it, times [`ChannelAccess::FILTER_DIVISOR`].
+    /// Channel `c` at `at` as a filter takes it: a float, or the integer as it is stored.
     ///
     /// # Safety
     /// As [`ChannelAccess::channel_bits`].
     unsafe fn channel_as_f64(at: *const u8, c: usize) -> f64;
 
-    /// A weighted sum of [`ChannelAccess::channel_as_f64`] as a result.
-    #[inline(always)]
-    fn filtered_bits(sum: f64, _: usize) -> u32 {
-        if Self::FILTER_DIVISOR != 1.0 {
-            return (round_half_up(sum) as f32 / Self::FILTER_DIVISOR as f32).to_bits();
-        }
-        if sum.is_nan() { FILTERED_NANS[0] } else { (sum as f32).to_bits() }
-    }
+    /// Channel `c` of the weighted taps as a result.
+    fn filter(taps: &[Tap], c: usize) -> u32;
 }
 
-/// The nearest integer, halves up, of a number of at most 16 bits and a sign.
+/// The sum of weighted integers, times 256.
 #[inline(always)]
-fn round_half_up(x: f64) -> i32 {
-    // Conversions cut towards zero, so that the number is made positive.
-    (x + 65536.5) as i32 - 65536
+fn integer_sum(taps: &[Tap], c: usize) -> i32 {
+    taps.iter().map(|tap| tap.weight * tap.texel[c] as i32).sum()
+}
+
+/// The nearest whole number to `sum / 256`, halves up, in units of 1 over `unit`.
+#[inline(always)]
+fn whole_units(sum: i32, unit: f32) -> u32 {
+    units((sum + 128) >> 8, unit)
+}
+
+/// Whole units as a float. Nothing is less than -1.
+#[inline(always)]
+fn units(whole: i32, unit: f32) -> u32 {
+    (whole.max(-(unit as i32)) as f32 / unit).to_bits()
+}
+
+/// Signed bytes have seven bits and a sign; repeated, they make fifteen and some fractional bits.
+#[inline(always)]
+fn widened_signed_sum(sum: i32) -> i32 {
+    let fixed = sum << SIGNED_SUM_BITS;
+    (fixed + (fixed >> 7) + (fixed >> 15) + (1 << (SIGNED_SUM_BITS - 1))) >> SIGNED_SUM_BITS
 }
 
 macro_rules! impl_integer_channels {
@@ -155,6 +167,11 @@ macro_rules! impl_integer_channels {
                 // SAFETY: the caller's contract; rows of linear memory need not be aligned.
                 f64::from(unsafe { at.cast::<$ty>().read_unaligned() })
             }
+            /// Integers are not filtered.
+            #[inline(always)]
+            fn filter(taps: &[Tap], c: usize) -> u32 {
+                taps.first().map_or(0, |tap| tap.texel[c] as i64 as u32)
+            }
         }
     )*};
 }
@@ -167,11 +184,10 @@ impl_integer_channels! {
 }
 
 macro_rules! impl_normalized_channels {
-    ($($name:ident $ty:ty, $unit:expr, $one:expr, $least:expr, |$v:ident| $widened:expr;)*) => {$(
+    ($($name:ident $ty:ty, $one:expr, $least:expr, |$sum:ident| $filtered:expr;)*) => {$(
         pub(crate) struct $name;
         impl ChannelAccess for $name {
             const CHANNEL_BYTES: usize = size_of::<$ty>();
-            const FILTER_DIVISOR: f64 = $unit;
             #[inline(always)]
             unsafe fn channel_bits(at: *const u8, _: usize) -> u32 {
                 // SAFETY: the caller's contract.
@@ -181,18 +197,30 @@ macro_rules! impl_normalized_channels {
             #[inline(always)]
             unsafe fn channel_as_f64(at: *const u8, _: usize) -> f64 {
                 // SAFETY: the caller's contract.
-                let $v = i32::from(unsafe { at.cast::<$ty>().read_unaligned() }.max($least));
-                f64::from($widened)
+                f64::from(unsafe { at.cast::<$ty>().read_unaligned() })
+            }
+            #[inline(always)]
+            fn filter(taps: &[Tap], c: usize) -> u32 {
+                let $sum = integer_sum(taps, c);
+                $filtered
             }
         }
     )*};
 }
 impl_normalized_channels! {
-    Unorm8 u8, FILTERED_UNIT[0], 255.0, 0, |v| v * 257;
-    Unorm16 u16, FILTERED_UNIT[0], 65535.0, 0, |v| v;
-    // The most negative value stands for -1 too. The seven bits of the others are repeated.
-    Snorm8 i8, FILTERED_UNIT[1], 127.0, -127, |v| v * 258 + v / 64;
-    Snorm16 i16, FILTERED_UNIT[1], 32767.0, -32767, |v| v;
+    // Texels of 8 bits are widened to 16 by repeating their bits.
+    Unorm8 u8, 255.0, 0, |sum| whole_units(sum * 257, FILTERED_UNIT[0]);
+    Unorm16 u16, 65535.0, 0, |sum| whole_units(sum, FILTERED_UNIT[0]);
+    // The most negative value stands for -1 too, but in a mean only if the whole mean is less.
+    Snorm8 i8, 127.0, -127, |sum| units(widened_signed_sum(sum), FILTERED_UNIT[1]);
+    Snorm16 i16, 32767.0, -32767, |sum| whole_units(sum, FILTERED_UNIT[1]);
+}
+
+/// The weighted mean of floats, unless it is not finite.
+#[inline(always)]
+fn float_sum(taps: &[Tap], c: usize, bits: i32) -> Result<f64, f64> {
+    rounding::check_finite(taps, c)?;
+    Ok(rounding::aligned_sum(taps, [bits, SUM_ALIGNMENT_BITS], |tap| (tap.texel[c], rounding::exponent(tap.texel[c]))))
 }
 
 pub(crate) struct F16;
@@ -216,8 +244,12 @@ impl ChannelAccess for F16 {
     }
     /// Filtered values are halves.
     #[inline(always)]
-    fn filtered_bits(sum: f64, _: usize) -> u32 {
-        if sum.is_nan() { FILTERED_NANS[1] } else { f16::from_f64(sum).to_f32().to_bits() }
+    fn filter(taps: &[Tap], c: usize) -> u32 {
+        match float_sum(taps, c, ALIGNMENT_BITS[0]) {
+            Ok(sum) => (rounding::round_half_away(sum, 11, -24) as f32).to_bits(),
+            Err(v) if v.is_nan() => FILTERED_NANS[1],
+            Err(infinity) => (infinity as f32).to_bits(),
+        }
     }
 }
 
@@ -230,17 +262,34 @@ impl ChannelAccess for F32Channel {
         // SAFETY: the caller's contract.
         unsafe { at.cast::<u32>().read_unaligned() }
     }
+    /// Subnormal numbers are zeros.
     #[inline(always)]
     unsafe fn channel_as_f64(at: *const u8, _: usize) -> f64 {
         // SAFETY: the caller's contract; the channel need not be aligned.
-        f64::from(unsafe { at.cast::<f32>().read_unaligned() })
+        let v = unsafe { at.cast::<f32>().read_unaligned() };
+        f64::from(if v.is_subnormal() { 0.0_f32.copysign(v) } else { v })
+    }
+    #[inline(always)]
+    fn filter(taps: &[Tap], c: usize) -> u32 {
+        match float_sum(taps, c, ALIGNMENT_BITS[1]) {
+            Ok(sum) => (rounding::round_half_away(sum, 24, -149) as f32).to_bits(),
+            Err(v) if v.is_nan() => FILTERED_NANS[0],
+            Err(infinity) => (infinity as f32).to_bits(),
+        }
     }
 }
 
+/// The intensity of an sRGB value, and the exponent of its block.
+#[inline(always)]
+fn srgb_intensity(v: u8) -> (f64, i32) {
+    let intensity = |v: u8| f64::from(f32::from_bits(u32::from(SRGB_INTENSITIES[usize::from(v)]) << 16));
+    (intensity(v), rounding::exponent(intensity(v | (SRGB_BLOCK - 1))))
+}
+
+/// The fourth channel is that of [`Unorm8`].
 pub(crate) struct Srgb8Channel;
 impl ChannelAccess for Srgb8Channel {
     const CHANNEL_BYTES: usize = 1;
-    const ALIGNMENT_BITS: Option<i32> = Some(rtcg_vgpu_abi::model::texture::SRGB_FILTER_BITS);
     #[inline(always)]
     unsafe fn channel_bits(at: *const u8, c: usize) -> u32 {
         // SAFETY: the caller's contract.
@@ -248,17 +297,21 @@ impl ChannelAccess for Srgb8Channel {
             if c == 3 { Unorm8::channel_bits(at, c) } else { u32::from(SRGB_INTENSITIES[usize::from(*at)]) << 16 }
         }
     }
-    /// The fourth channel is that of [`Unorm8`].
     #[inline(always)]
     unsafe fn channel_as_f64(at: *const u8, c: usize) -> f64 {
         // SAFETY: the caller's contract.
-        unsafe {
-            if c == 3 { Unorm8::channel_as_f64(at, c) } else { f64::from(f32::from_bits(Self::channel_bits(at, c))) }
-        }
+        unsafe { Unorm8::channel_as_f64(at, c) }
     }
+    /// Filtered intensities are halves.
     #[inline(always)]
-    fn filtered_bits(sum: f64, c: usize) -> u32 {
-        if c == 3 { Unorm8::filtered_bits(sum, c) } else { (sum as f32).to_bits() }
+    fn filter(taps: &[Tap], c: usize) -> u32 {
+        if c == 3 {
+            return Unorm8::filter(taps, c);
+        }
+        let sum = rounding::aligned_sum(taps, [ALIGNMENT_BITS[2], SUM_ALIGNMENT_BITS + 16], |tap| {
+            srgb_intensity(tap.texel[c] as u8)
+        });
+        (rounding::round_half_away(sum, 11, -24) as f32).to_bits()
     }
 }
 

@@ -1,7 +1,7 @@
 //! Textures and surfaces: what a texture or surface object stands for, and the sampling itself.
 //!
 //! [`texture_request`](rtcg_vgpu_abi::texture_request) is the interface with compiled code, `addressing` turns coordinates into texel numbers,
-//! [`mod@format`] reads texels, `border` makes one of the border's colour, `filter` puts them together, `surface` reads and writes surfaces.
+//! [`mod@format`] reads texels, `border` makes one of the border's colour, `filter`, `weights` and `rounding` put them together, `surface` reads and writes surfaces.
 //! The rules are those of the CUDA programming guide's appendix on texture fetching; what it
 //! leaves open is decided where it is computed, in a comment.
 //!
@@ -16,9 +16,11 @@ pub(crate) mod filter;
 pub mod format;
 pub(crate) mod query;
 pub mod registry;
+mod rounding;
 pub(crate) mod sample;
 mod simd_sampling;
 pub(crate) mod surface;
+pub(crate) mod weights;
 
 use format::TexelFormat;
 

@@ -6,8 +6,9 @@
 
 use super::addressing;
 use super::border::BorderTexel;
-use super::filter::{ColorSum, SamplePoint, SampleSource};
+use super::filter::{SamplePoint, SampleSource};
 use super::format::{ChannelAccess, dispatch_channel_kind};
+use super::weights::{Tap, TapList};
 use super::{SamplerState, Texture, TextureResource, cube};
 use half::f16;
 use rtcg_ptx::ast::{TextureGeometry, Type};
@@ -122,18 +123,22 @@ fn level_of_detail(resource: &TextureResource, request: &TextureRequest, lanes: 
         LevelKind::Explicit => word(0),
         LevelKind::Gradient => {
             let axes = request.geometry.n_axes();
-            let length = |first: usize| {
-                let squares = (0..axes).map(|a| {
-                    let cube = matches!(request.geometry, TextureGeometry::Cube | TextureGeometry::ACube);
-                    let extent = resource.levels[0].extents[if cube { 0 } else { a }];
-                    let scale = if cube { f64::from(extent) / 2.0 } else { f64::from(extent) };
-                    (f64::from(word(first + a)) * scale).powi(2)
-                });
-                squares.sum::<f64>().sqrt()
+            let cube = matches!(request.geometry, TextureGeometry::Cube | TextureGeometry::ACube);
+            let scale = |a: usize| {
+                let extent = f64::from(resource.levels[0].extents[if cube { 0 } else { a }]);
+                if cube { extent / 2.0 } else { extent }
             };
-            length(0).max(length(axes)).log2() as f32
+            let product = |first: usize, second: usize| -> f64 {
+                (0..axes).map(|a| f64::from(word(first + a)) * f64::from(word(second + a)) * scale(a).powi(2)).sum()
+            };
+            (major_axis_squared(product(0, 0), product(axes, axes), product(0, axes)).log2() / 2.0) as f32
         }
     }
+}
+
+/// The square of the longer half axis of the ellipse that two vectors span, of their squares and their product.
+fn major_axis_squared(x: f64, y: f64, product: f64) -> f64 {
+    (x + y + (x - y).hypot(2.0 * product)) / 2.0
 }
 
 /// The levels to sample and the weight of the second in 1/256.
@@ -173,23 +178,36 @@ unsafe fn sample_lane<C: ChannelAccess>(
     let source = |level: usize| SampleSource { resource, sampler, border, level: &resource.levels[level] };
     // SAFETY: passed on.
     unsafe {
+        if request.whole && request.geometry == TextureGeometry::D1 && !resource.linear_memory {
+            // The device reads a line of an array as if it were linear memory, of which there is none.
+            return [0; 4];
+        }
         if request.whole || resource.linear_memory {
             return fetch_texel::<C>(&source(first), &spot);
         }
-        if !C::IS_FILTERABLE || !sampler.linear && weight == 0 {
+        let filters = sampler.linear || sampler.mip_linear && resource.levels.len() > 1;
+        if !C::IS_FILTERABLE || !filters {
             return texel_bits::<C>(&source(first), source(first).nearest_texel(&spot));
         }
-        let one = |level: usize| -> ColorSum {
+        let mut taps = TapList::new();
+        let mut add = |level: usize, weight: i32, slice: usize| {
             let source = source(level);
-            if sampler.linear { source.filtered_color::<C>(&spot) } else { source.point_sample::<C>(&spot) }
+            if sampler.linear {
+                source.add_footprint::<C>(&spot, weight, slice, &mut taps);
+            } else {
+                source.add_nearest::<C>(&spot, weight, slice, &mut taps);
+            }
         };
-        let mut sum = one(first);
+        add(first, 256 - weight as i32, 0);
         // A level of weight zero takes no part.
         if weight != 0 {
-            let (other, w) = (one(second), f64::from(weight) / 256.0);
-            (0..4).for_each(|c| sum[c] = sum[c] * (1.0 - w) + other[c] * w);
+            add(second, weight as i32, 1);
         }
-        color_words::<C>(resource, sum)
+        let mut words = [0; 4];
+        for (c, word) in words.iter_mut().enumerate().take(resource.format.channels as usize) {
+            *word = C::filter(taps.as_slice(), c);
+        }
+        words
     }
 }
 
@@ -210,16 +228,6 @@ pub(crate) fn nearest_texel_address(
         source.nearest_texel(&spot)
     };
     at.map(|at| (resource.texel_address(source.level, at) as u64, resource.format.bytes))
-}
-
-/// A sum as floats.
-#[inline(always)]
-fn color_words<C: ChannelAccess>(resource: &TextureResource, sum: ColorSum) -> ColorWords {
-    let mut words = [0; 4];
-    for c in 0..resource.format.channels as usize {
-        words[c] = C::filtered_bits(sum[c], c);
-    }
-    words
 }
 
 /// A texel named by number: no filter, and zero outside.
@@ -280,5 +288,21 @@ unsafe fn gather_lane<C: ChannelAccess>(
     let spot = sample_point(resource, request, lanes, lane);
     let source = SampleSource { resource, sampler, border, level: &resource.levels[0] };
     // SAFETY: passed on.
-    source.bilinear_footprint(&spot).map(|at| unsafe { texel_bits::<C>(&source, at) }[usize::from(component)])
+    source.bilinear_footprint(&spot).map(|at| unsafe { gathered_channel::<C>(&source, at, usize::from(component)) })
+}
+
+/// A channel of a texel as a gather gives it: filterable formats go through the filter.
+///
+/// # Safety
+/// As [`sample_lanes`].
+unsafe fn gathered_channel<C: ChannelAccess>(source: &SampleSource<'_>, at: Option<[u32; 3]>, c: usize) -> u32 {
+    // SAFETY: passed on; the texel lies in the resource.
+    unsafe {
+        if C::IS_FILTERABLE && c < source.resource.format.channels as usize {
+            let tap = Tap { weight: 256, slice: 0, texel: source.texel_channels::<C>(at) };
+            C::filter(&[tap], c)
+        } else {
+            texel_bits::<C>(source, at)[c]
+        }
+    }
 }

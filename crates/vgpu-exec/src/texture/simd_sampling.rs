@@ -6,9 +6,11 @@
 //! texture.
 
 use super::format::{ChannelAccess, ChannelKind, F32Channel, dispatch_channel_kind};
+use super::weights::TapList;
 use super::{AddressMode, SamplerState, TextureResource, addressing};
 use rtcg_ptx::ast::{TextureGeometry, Type};
 use rtcg_vgpu_abi::WARP_LANES;
+use rtcg_vgpu_abi::model::texture::{ALIGNMENT_BITS, NORMALIZED_FRACTIONS};
 use rtcg_vgpu_abi::texture_request::{LevelKind, TextureLanes, TextureOp, TextureRequest};
 
 type PerLane<T> = [T; WARP_LANES];
@@ -99,11 +101,17 @@ fn for_each_lane_footprint(
     for lane in 0..WARP_LANES {
         let layer = lane_layer(resource, request, lanes, lane);
         let texel = |i: i32, j: i32| resource.texel_address(level, [i as u32, j as u32, layer]);
-        let (a, b) = (x.frac[lane], y.frac[lane]);
-        let weights = [(256 - a) * (256 - b), a * (256 - b), (256 - a) * b, a * b];
+        let weights = plane_weights(x.frac[lane], y.frac[lane]);
         let (l, r, t, u) = (x.lo[lane], x.hi[lane], y.lo[lane], y.hi[lane]);
         f(lane, weights, [texel(l, t), texel(r, t), texel(l, u), texel(r, u)]);
     }
+}
+
+/// [`super::weights::split_weight`] of 256.
+#[inline(always)]
+fn plane_weights(x: i32, y: i32) -> [i32; 4] {
+    let both = (x * y + 128) >> 8;
+    [256 - x - y + both, x - both, y - both, both]
 }
 
 /// # Safety
@@ -116,18 +124,55 @@ unsafe fn sample_floats<const N: usize>(
 ) -> LaneColors {
     let mut out = NO_COLORS;
     for_each_lane_footprint(resource, sampler, request, lanes, |lane, weights, places| {
-        let weights = weights.map(|w| f64::from(w) * (1.0 / 65536.0));
         for (c, out) in out.iter_mut().enumerate().take(N) {
             // SAFETY: the four texels lie in the texture.
-            let t = places.map(|p| f64::from(unsafe { p.cast::<f32>().wrapping_add(c).read_unaligned() }));
-            let mut sum = weights[0] * t[0] + weights[1] * t[1] + weights[2] * t[2] + weights[3] * t[3];
-            if !sum.is_finite() || sum == 0.0 && t.iter().any(|v| v.is_sign_negative()) {
-                sum = weighted_sum_without_zero_weights(&weights, &t);
-            }
-            out[lane] = F32Channel::filtered_bits(sum, c);
+            let texels = places.map(|p| unsafe { p.cast::<u32>().wrapping_add(c).read_unaligned() });
+            out[lane] = usual_mean(weights, texels).unwrap_or_else(|| unusual_mean(weights, texels));
         }
     });
     out
+}
+
+/// The mean of four floats, as [`F32Channel`] filters them, unless there are infinities, NaNs, very small numbers or zeros
+/// whose sign may count.
+#[inline(always)]
+fn usual_mean(weights: [i32; 4], texels: [u32; 4]) -> Option<u32> {
+    let magnitudes: [u32; 4] = std::array::from_fn(|k| if weights[k] != 0 { texels[k] & 0x7fff_ffff } else { 0 });
+    let exponent = magnitudes.iter().fold(0, |most, m| most.max(*m)) >> 23;
+    // All texels are finite, and those that are subnormal vanish.
+    if !(40..0xff).contains(&exponent) || texels.iter().any(|t| t << 1 >= 0xff << 24) {
+        return None;
+    }
+    // Places of the largest texel, of 28 bits, are whole.
+    let scale = f64::from_bits(u64::from(1023 + 126 + ALIGNMENT_BITS[1] as u32 - exponent) << 52);
+    let sum: f64 = (0..4)
+        .map(|k| {
+            let scaled = f64::from(f32::from_bits(texels[k])) * scale;
+            // SAFETY: a texel that has a weight is less than 2 to the power of 28 now; that of others does not matter.
+            let cut = if weights[k] != 0 { unsafe { scaled.to_int_unchecked::<i32>() } } else { 0 };
+            f64::from(weights[k]) * f64::from(cut)
+        })
+        .sum();
+    if sum == 0.0 {
+        return None;
+    }
+    let mean = sum * f64::from_bits(u64::from(1023 - 126 - 8 - ALIGNMENT_BITS[1] as u32 + exponent) << 52);
+    // Halves are rounded away from zero; what is left has 24 bits.
+    Some((f64::from_bits(mean.to_bits() + (1 << 28) & !((1 << 29) - 1)) as f32).to_bits())
+}
+
+/// [`usual_mean`] of any numbers.
+#[cold]
+fn unusual_mean(weights: [i32; 4], texels: [u32; 4]) -> u32 {
+    let (x, y) = (weights[1] + weights[3], weights[2] + weights[3]);
+    let takes_part = [true, x != 0, y != 0, x != 0 && y != 0];
+    let mut taps = TapList::new();
+    for ((weight, texel), _) in weights.into_iter().zip(texels).zip(takes_part).filter(|(_, part)| *part) {
+        let v = f32::from_bits(texel);
+        let v = if v.is_subnormal() { 0.0_f32.copysign(v) } else { v };
+        taps.push(weight, 0, [f64::from(v), 0.0, 0.0, 0.0]);
+    }
+    F32Channel::filter(taps.as_slice(), 0)
 }
 
 /// # Safety
@@ -148,8 +193,8 @@ unsafe fn sample_bytes<const N: usize>(
     });
     let mut out = NO_COLORS;
     for (out, sum) in out.iter_mut().zip(&sums) {
-        // Texels of 8 bits are widened to 16, and so is their mean, halves up. The products are below 2^32.
-        *out = sum.map(|v| ((v.cast_unsigned() * 257 + 0x8000) >> 16) as i32).map(|v| (v as f32 / 65535.0).to_bits());
+        // Texels of 8 bits are widened to 16, and so is their mean, halves up.
+        *out = sum.map(|v| (v * 257 + 0x80) >> 8).map(|v| (v as f32 / 65535.0).to_bits());
     }
     out
 }
@@ -180,13 +225,6 @@ unsafe fn sample_nearest<C: ChannelAccess>(
     out
 }
 
-/// A sum in which texels of weight zero take no part.
-#[cold]
-fn weighted_sum_without_zero_weights(weights: &[f64; 4], texels: &[f64; 4]) -> f64 {
-    let parts = weights.iter().zip(texels).filter(|(w, _)| **w != 0.0);
-    parts.fold(-0.0, |sum, (w, t)| sum + w * t)
-}
-
 /// Not above `v`, which is less than 2^31 in magnitude.
 #[inline(always)]
 fn floor_to_i32(v: f64) -> i32 {
@@ -206,28 +244,31 @@ fn modulo_period(x: f64, period: f64) -> f64 {
     if x < most { x } else { most }
 }
 
-/// Between -4 and `most`; NaN becomes -4, where the mean is the first texel, as it is at 0.
+/// Between `least` and `most`; NaN becomes `least`, where the mean is the first texel, as it is at 0.
 #[inline(always)]
-fn clamp_position(x: f64, most: f64) -> f64 {
-    let x = if x > -4.0 { x } else { -4.0 };
+fn clamp_position(x: f64, least: f64, most: f64) -> f64 {
+    let x = if x > least { x } else { least };
     if x < most { x } else { most }
 }
 
-/// The greatest integers not above 512 times the positions.
+/// The greatest integers not above `scale` times the positions, which are less than 2^31.
 #[inline(always)]
-fn scaled_positions(words: &PerLane<u32>, position: impl Fn(f64) -> f64) -> PerLane<i32> {
-    words.map(|w| floor_to_i32(position(f64::from(f32::from_bits(addressing::flush_subnormal(w)))) * 512.0))
+fn scaled_positions(words: &PerLane<u32>, scale: f64, position: impl Fn(f64) -> f64) -> PerLane<i32> {
+    words.map(|w| floor_to_i32(position(f64::from(f32::from_bits(addressing::flush_subnormal(w)))) * scale))
 }
 
 /// Positions in texels, times 512 and rounded down.
 fn fixed_point_positions(words: &PerLane<u32>, n: u32, mode: AddressMode, normalized: bool) -> PerLane<i32> {
-    let (size, most) = (f64::from(n), f64::from(n) + 4.0);
-    match mode {
-        AddressMode::Wrap => scaled_positions(words, |x| modulo_period(x, 1.0) * size),
-        AddressMode::Mirror => scaled_positions(words, |x| modulo_period(x, 2.0) * size),
-        _ if normalized => scaled_positions(words, |x| clamp_position(x * size, most)),
-        _ => scaled_positions(words, |x| clamp_position(x, most)),
-    }
+    let size = f64::from(n);
+    let rounded = match mode {
+        AddressMode::Wrap => scaled_positions(words, NORMALIZED_FRACTIONS, |x| modulo_period(x, 1.0)),
+        AddressMode::Mirror => scaled_positions(words, NORMALIZED_FRACTIONS, |x| modulo_period(x, 2.0)),
+        // From -4 to 5 there are four texels at least on each side.
+        _ if normalized => scaled_positions(words, NORMALIZED_FRACTIONS, |x| clamp_position(x, -4.0, 5.0)),
+        _ => return scaled_positions(words, 512.0, |x| clamp_position(x, -4.0, size + 4.0)),
+    };
+    let unit = size * (512.0 / NORMALIZED_FRACTIONS);
+    rounded.map(|v| floor_to_i32(f64::from(v) * unit))
 }
 
 /// Texels that stand at numbers around the texture: see [`addressing`]. There is no border here.
