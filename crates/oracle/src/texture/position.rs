@@ -5,10 +5,13 @@ use crate::bigint::BigUint;
 use crate::exact_rounding::{DecodedFloat, F32, decode_float};
 
 /// Larger than all positions that matter.
-const MAX_POSITION: i128 = 1 << 100;
+const MAX_POSITION: i128 = 1 << 90;
 
-/// Texels along one axis with their weights in 1/256; `None` is the border.
-pub(crate) type LinearTaps = Vec<(Option<u32>, u64)>;
+/// Fractional bits of a normalised coordinate.
+const NORMALIZED_BITS: u32 = 21;
+
+/// Two texels along one axis and the weight of the second in 1/256; `None` is the border.
+pub(crate) type LinearTaps = ([Option<u32>; 2], u64);
 
 /// One coordinate and the axis it runs along.
 #[derive(Debug, Clone, Copy)]
@@ -53,18 +56,17 @@ impl AxisCoordinate {
             DecodedFloat::Infinity(negative) => return if negative { -MAX_POSITION } else { MAX_POSITION },
             DecodedFloat::Finite { negative, n, exp } => (negative, u128::from(n), exp),
         };
-        let size = if self.normalized { u128::from(self.n) } else { 1 };
-        if !self.is_repeating() {
-            return floor_scaled(negative, n * size * scale, exp);
+        if !self.normalized {
+            return floor_scaled(negative, n * scale, exp);
         }
-        // Modulo 2: n * 2^exp without the bits from 2^1 on.
-        let places = 1 - exp;
-        let n = match places {
-            ..=0 => 0,
-            1..=64 => n & ((1 << places) - 1),
-            _ => n,
-        };
-        floor_scaled(negative, n * size * scale, exp)
+        let fixed = floor_scaled(negative, n << NORMALIZED_BITS, exp);
+        let fixed = if self.is_repeating() { fixed.rem_euclid(2 << NORMALIZED_BITS) } else { fixed };
+        self.scaled_fixed(fixed, scale)
+    }
+
+    /// `floor(x * n * scale)` of a normalised coordinate in fixed point.
+    fn scaled_fixed(&self, fixed: i128, scale: u128) -> i128 {
+        (fixed * i128::from(self.n) * scale as i128) >> NORMALIZED_BITS
     }
 
     /// The texel of a number that may lie outside.
@@ -105,7 +107,7 @@ impl AxisCoordinate {
         (fixed.div_euclid(256), fixed.rem_euclid(256) as u64)
     }
 
-    /// The texels that linear filtering takes, those of weight 0 left out.
+    /// The texels that linear filtering is between, and the weight of the upper one in 1/256.
     pub(crate) fn linear_taps(&self, x: u32) -> LinearTaps {
         self.linear_taps_at_position(self.scaled_position(x, 512))
     }
@@ -113,8 +115,9 @@ impl AxisCoordinate {
     /// [`AxisCoordinate::linear_taps`] of a position times 512.
     pub(crate) fn linear_taps_at_position(&self, p: i128) -> LinearTaps {
         let (i, weight) = self.lower_texel_and_weight(p);
-        let both = [(self.resolve_texel_index(i), 256 - weight), (self.resolve_texel_index(i + 1), weight)];
-        both.into_iter().filter(|t| t.1 != 0).collect()
+        let both = [self.resolve_texel_index(i), self.resolve_texel_index(i + 1)];
+        let is_clamped = !self.is_repeating() && self.address != AddressMode::Border;
+        (both, if is_clamped && both[0] == both[1] { 0 } else { weight })
     }
 
     /// The two texels that linear filtering is between.
@@ -218,11 +221,11 @@ pub(crate) fn cube_face_and_position(direction: [u32; 3], n: u32) -> Result<Face
     };
     let one = BigUint::new(1).shift_left(149);
     let place = |(component, backwards): (usize, bool)| {
-        // (+-c + 1) / 2 * n * 512
+        // (+-c + 1) / 2 in fixed point, and that times n * 512.
         let c = d[component].magnitude().unwrap_or_default().min(one.clone());
         let sum = if d[component].is_negative() != backwards { one.sub(&c) } else { one.add(&c) };
-        let times = (0..n).fold(BigUint::default(), |all, _| all.add(&sum));
-        times.shift_left(8).div_rem(&one).0.to_u128().unwrap_or(0) as i128
+        let fixed = sum.shift_left(i64::from(NORMALIZED_BITS) - 1).div_rem(&one).0.to_u128().unwrap_or(0);
+        AxisCoordinate::cube_face_axis(n).scaled_fixed(fixed as i128, 512)
     };
     Ok((face, [place(s), place(t)]))
 }

@@ -1,5 +1,6 @@
-//! What `tex` and `tld4` give: texels as they are, or their weighted sum, rounded once (integers of 8 and 16 bits to
-//! 16 bits before they are divided, halves to halves).
+//! What `tex` and `tld4` give: texels as they are, or their weighted sum. Integers of 8 and 16 bits are summed exactly
+//! and rounded to 16 bits before they are divided. Floats are cut to the place of the largest one of a slice; the sum is
+//! rounded to the texels' type, halves away from zero.
 
 use super::position::{AxisCoordinate, LinearTaps, cube_face_and_position};
 use super::{AddressMode, ChannelFormat, SamplerState, TexelStorage, TextureObject};
@@ -7,7 +8,6 @@ use crate::bigint::BigUint;
 use crate::exact_rounding::{DecodedFloat, ExactMagnitude, F16, F32, RoundingMode, decode_float, round_to_format};
 use crate::int;
 use rtcg_ptx::ast::TextureGeometry;
-use std::cmp::Ordering;
 
 /// Where a texture is read.
 #[derive(Debug, Clone)]
@@ -34,8 +34,27 @@ pub(crate) type ColorWords = [u32; 4];
 /// A place in a level: a texel, or the border.
 type TexelCoordinates = Option<[u32; 3]>;
 
-/// Levels and texels with weights, in units of two to minus the second.
-type WeightedTexels = (Vec<(u32, TexelCoordinates, u64)>, i64);
+/// A texel that a filter takes.
+#[derive(Debug, Clone, Copy)]
+struct WeightedTexel {
+    level: u32,
+    at: TexelCoordinates,
+    /// In 1/256.
+    weight: u64,
+    /// Texels of one level and slice.
+    slice: usize,
+}
+
+/// A number with its weight in 1/256 and its slice.
+type WeightedTerm = (FloatTerm, u64, usize);
+
+/// Weights of two texels by two, of which `whole` is the sum: the first index is that of y.
+fn split_weight(whole: u64, x: u64, y: u64) -> [[u64; 2]; 2] {
+    let right = (whole * x + 128) / 256;
+    let left = whole - right;
+    let upper = [(left * y + 127) / 256, (right * y + 128) / 256];
+    [[left - upper[0], right - upper[1]], upper]
+}
 
 /// A texture with what reads it.
 pub(crate) struct SampleSource<'a, 'f> {
@@ -53,6 +72,13 @@ impl SampleSource<'_, '_> {
     pub(crate) fn sample_lod(&mut self, spot: &SamplePoint, detail: u32) -> Result<ColorWords, String> {
         self.check_specified(spot)?;
         let (level, rest) = (detail / 256, detail % 256);
+        if spot.whole
+            && self.object.geometry == TextureGeometry::D1
+            && self.object.storage == TexelStorage::Array
+            && self.object.levels == 1
+        {
+            return Ok([0; 4]);
+        }
         if spot.whole {
             return self.fetch_by_index(spot, level);
         }
@@ -60,25 +86,25 @@ impl SampleSource<'_, '_> {
             let at = self.nearest_texel_coordinates(spot, level)?;
             return self.unfiltered_color(level, at);
         }
-        let (mut places, scale) = self.weighted_texels(spot, level)?;
-        if rest == 0 && !self.sampler.linear {
-            return self.unfiltered_color(level, places[0].1);
+        let filters_levels = self.sampler.mip_linear && self.object.levels > 1;
+        if !self.sampler.linear && !filters_levels {
+            let at = self.nearest_texel_coordinates(spot, level)?;
+            return self.unfiltered_color(level, at);
         }
-        let mut scale = scale;
+        let mut texels = self.weighted_texels(spot, level, 256 - u64::from(rest), 0)?;
         if rest != 0 {
-            let (more, other_scale) = self.weighted_texels(spot, level + 1)?;
-            places.iter_mut().for_each(|p| p.2 *= 256 - u64::from(rest));
-            places.extend(more.into_iter().map(|(l, at, w)| (l, at, w * u64::from(rest))));
-            if scale != other_scale {
-                return unspecified_error("levels of different filters");
-            }
-            scale += 8;
+            texels.extend(self.weighted_texels(spot, level + 1, rest.into(), 2)?);
         }
+        self.filtered_color(&texels)
+    }
+
+    /// The weighted sum of texels.
+    fn filtered_color(&mut self, texels: &[WeightedTexel]) -> Result<ColorWords, String> {
         let mut colour = [0; 4];
         for (c, word) in colour.iter_mut().enumerate().take(self.object.channels) {
-            let terms: Result<Vec<(FloatTerm, u64)>, String> =
-                places.iter().map(|&(l, at, w)| Ok((self.channel_term(l, at, c)?, w))).collect();
-            *word = weighted_sum(self.object.channel, &terms?, scale)?;
+            let terms: Result<Vec<WeightedTerm>, String> =
+                texels.iter().map(|t| Ok((self.channel_term(t.level, t.at, c)?, t.weight, t.slice))).collect();
+            *word = weighted_sum(self.object.channel, &terms?)?;
         }
         Ok(colour)
     }
@@ -93,7 +119,10 @@ impl SampleSource<'_, '_> {
         let mut colour = [0; 4];
         for (word, [i, j]) in colour.iter_mut().zip([[0, 1], [1, 1], [1, 0], [0, 0]]) {
             let at = x[i].and_then(|x| y[j].map(|y| [x, y, self.clamped_layer(spot)]));
-            *word = self.unfiltered_color(0, at)?[component];
+            let texel = WeightedTexel { level: 0, at, weight: 256, slice: 0 };
+            let texel =
+                if self.object.reads_floats() { self.filtered_color(&[texel])? } else { self.unfiltered_color(0, at)? };
+            *word = texel[component];
         }
         Ok(colour)
     }
@@ -169,10 +198,17 @@ impl SampleSource<'_, '_> {
         Ok(Some(at))
     }
 
-    /// The texels of a level that a place is made of, with weights in units of `2^-scale`.
-    fn weighted_texels(&self, spot: &SamplePoint, level: u32) -> Result<WeightedTexels, String> {
+    /// The texels of a level that a place is made of; they share `whole`.
+    fn weighted_texels(
+        &self,
+        spot: &SamplePoint,
+        level: u32,
+        whole: u64,
+        slice: usize,
+    ) -> Result<Vec<WeightedTexel>, String> {
         if !self.sampler.linear {
-            return Ok((vec![(level, self.nearest_texel_coordinates(spot, level)?, 1)], 0));
+            let at = self.nearest_texel_coordinates(spot, level)?;
+            return Ok(vec![WeightedTexel { level, at, weight: whole, slice }]);
         }
         let (layer, taps): (u32, Vec<LinearTaps>) = match (self.object.geometry, &spot.at[..]) {
             (TextureGeometry::Cube | TextureGeometry::ACube, &[x, y, z]) => {
@@ -184,22 +220,22 @@ impl SampleSource<'_, '_> {
                 at.iter().enumerate().map(|(a, &x)| self.axis_coordinate(spot, level, a).linear_taps(x)).collect(),
             ),
         };
-        let mut places = vec![(level, Some([0, 0, layer]), 1)];
-        for (axis, taps) in taps.iter().enumerate() {
-            places = places
-                .iter()
-                .flat_map(|&(l, at, weight)| {
-                    taps.iter().map(move |&(i, w)| {
-                        let mut next = at.zip(i).map(|(at, _)| at);
-                        if let (Some(next), Some(i)) = (&mut next, i) {
-                            next[axis] = i;
-                        }
-                        (l, next, weight * w)
-                    })
-                })
-                .collect();
+        let axis = |a: usize| taps.get(a).copied().unwrap_or(([Some(0); 2], 0));
+        let z = taps.get(2).copied().unwrap_or(([Some(layer); 2], 0));
+        let upper = (whole * z.1 + 128) / 256;
+        let mut texels = vec![];
+        for (k, weight) in [whole - upper, upper].into_iter().enumerate() {
+            for (j, row) in split_weight(weight, axis(0).1, axis(1).1).into_iter().enumerate() {
+                for (i, weight) in row.into_iter().enumerate() {
+                    let at = axis(0).0[i].zip(axis(1).0[j]).zip(z.0[k]).map(|((x, y), z)| [x, y, z]);
+                    texels.push((WeightedTexel { level, at, weight, slice: slice + k }, [i, j, k]));
+                }
+            }
         }
-        Ok((places, 8 * taps.len() as i64))
+        // What lies beyond a fraction of zero takes no part.
+        let fractions = [axis(0).1, axis(1).1, z.1];
+        texels.retain(|(_, side)| side.iter().zip(fractions).all(|(&side, fraction)| side == 0 || fraction != 0));
+        Ok(texels.into_iter().map(|(texel, _)| texel).collect())
     }
 
     /// A channel of a texel, or of the border, which is converted to the texel's type first.
@@ -221,6 +257,8 @@ impl SampleSource<'_, '_> {
                 ChannelFormat::F32 => bits as u32,
                 channel if self.object.reads_floats() => {
                     let (negative, n, exp) = channel_number(channel, bits)?;
+                    // The least number stands for -1, as the next does.
+                    let n = n.min(channel.normalized_one().unwrap_or(n));
                     let x = ExactMagnitude::Quotient {
                         n: BigUint::new(n.into()),
                         d: channel.normalized_one().unwrap_or(1),
@@ -239,8 +277,10 @@ impl SampleSource<'_, '_> {
     /// A channel of a texel as a filter takes it.
     fn channel_term(&mut self, level: u32, at: TexelCoordinates, c: usize) -> Result<FloatTerm, String> {
         let bits = self.channel_bits(level, at, c)?;
+        // Subnormal numbers of 32 bits vanish.
+        let bits = if self.object.channel == ChannelFormat::F32 { F32.flush_subnormal(bits) } else { bits };
         let (negative, n, exp) = channel_number(self.object.channel, bits)?;
-        Ok((negative, widened(self.object.channel, n), exp))
+        Ok((negative, n, exp))
     }
 }
 
@@ -248,9 +288,6 @@ impl SampleSource<'_, '_> {
 fn channel_number(channel: ChannelFormat, bits: u64) -> Result<FloatTerm, String> {
     let Some(format) = channel.float_format() else {
         let x = int::interpret_bits(8 * channel.channel_bytes() as u32, channel.is_signed(), bits.into());
-        // The least number stands for -1, as the next does.
-        let least = -i128::from(channel.normalized_one().unwrap_or(u64::from(u32::MAX)));
-        let x = x.max(least);
         return Ok((x < 0, x.unsigned_abs() as u64, 0));
     };
     match decode_float(format, bits) {
@@ -259,45 +296,54 @@ fn channel_number(channel: ChannelFormat, bits: u64) -> Result<FloatTerm, String
     }
 }
 
-/// The sum of weighted numbers in units of `2^-scale`, as a float.
-fn weighted_sum(channel: ChannelFormat, terms: &[(FloatTerm, u64)], scale: i64) -> Result<u32, String> {
-    let lowest = terms.iter().map(|((_, _, exp), _)| *exp).min().unwrap_or(0);
-    let (mut plus, mut minus) = (BigUint::default(), BigUint::default());
-    for &((negative, n, exp), weight) in terms {
-        let x = BigUint::new(u128::from(n) * u128::from(weight)).shift_left(exp - lowest);
-        if negative {
-            minus = minus.add(&x);
-        } else {
-            plus = plus.add(&x);
-        }
+/// The sum of weighted numbers, as a float.
+fn weighted_sum(channel: ChannelFormat, terms: &[WeightedTerm]) -> Result<u32, String> {
+    if let Some(unit) = filtered_unit(channel) {
+        let sum: i128 = terms.iter().map(|((negative, n, _), w, _)| signed(*negative, *n) * i128::from(*w)).sum();
+        let units = filtered_units(channel, sum).max(-i128::from(unit));
+        let x = ExactMagnitude::Quotient { n: BigUint::new(units.unsigned_abs()), d: unit, exp: 0 };
+        return Ok(round_to_format(F32, RoundingMode::Nearest, units < 0, &x) as u32);
     }
-    if channel == ChannelFormat::F32 && sum_significand_bits(terms) > 53 {
-        return unspecified_error("a filtered sum of more than 53 bits");
-    }
-    let (negative, n) = match plus.cmp(&minus) {
-        Ordering::Less => (true, minus.sub(&plus)),
-        _ => (false, plus.sub(&minus)),
-    };
-    if n.is_zero() && terms.iter().any(|((negative, n, _), _)| *negative && *n == 0) {
+    let (total, exp) = aligned_sum(channel, terms);
+    if total == 0 && terms.iter().any(|((negative, ..), ..)| *negative) {
         return unspecified_error("the sign of a filtered zero");
     }
-    if let Some(unit) = filtered_unit(channel) {
-        // Whole units, halves up.
-        let n = whole_units(negative, n.to_u128().unwrap_or(0), scale);
-        let x = ExactMagnitude::Quotient { n: BigUint::new(n.unsigned_abs()), d: unit, exp: 0 };
-        return Ok(round_to_format(F32, RoundingMode::Nearest, n < 0, &x) as u32);
-    }
-    let x = ExactMagnitude::Quotient { n, d: 1, exp: lowest - scale };
+    let x = ExactMagnitude::Quotient { n: BigUint::new(total.unsigned_abs()), d: 1, exp };
     if channel == ChannelFormat::F16 {
-        return half_to_single(round_to_format(F16, RoundingMode::Nearest, negative, &x));
+        return half_to_single(round_to_format(F16, RoundingMode::Away, total < 0, &x));
     }
-    Ok(round_to_format(F32, RoundingMode::Nearest, negative, &x) as u32)
+    // A result that is subnormal is zero.
+    Ok(F32.flush_subnormal(round_to_format(F32, RoundingMode::Away, total < 0, &x)) as u32)
 }
 
-/// `+-n * 2^-scale` to the nearest integer, halves up.
-fn whole_units(negative: bool, n: u128, scale: i64) -> i128 {
-    let n = if negative { -(n as i128) } else { n as i128 };
-    if scale == 0 { n } else { (n + (1 << (scale - 1))) >> scale }
+fn signed(negative: bool, n: u64) -> i128 {
+    if negative { -i128::from(n) } else { n.into() }
+}
+
+/// The sum of weighted floats and its exponent. Texels of a slice are cut to the place of the largest of them, and sums of
+/// several slices to one that lies nine places below the largest of all.
+fn aligned_sum(channel: ChannelFormat, terms: &[WeightedTerm]) -> (i128, i64) {
+    let places = if channel == ChannelFormat::F16 { 15 } else { 28 };
+    let top = |((_, n, exp), ..): &WeightedTerm| exp + i64::from(64 - n.leading_zeros());
+    let counts: Vec<&WeightedTerm> = terms.iter().filter(|((_, n, _), w, _)| *w != 0 && *n != 0).collect();
+    let mut slices: Vec<(i128, i64)> = vec![];
+    for slice in 0..4 {
+        let of_slice = || counts.iter().filter(|(_, _, s)| *s == slice);
+        let Some(most) = of_slice().map(|t| top(t)).max() else { continue };
+        let unit = most - places;
+        let term = |((negative, n, exp), w, _): &&&WeightedTerm| {
+            let cut = if *exp >= unit { n << (exp - unit) } else { n >> (unit - exp).min(63) };
+            signed(*negative, cut) * i128::from(*w)
+        };
+        slices.push((of_slice().map(|t| term(&t)).sum(), unit - 8));
+    }
+    if let [one] = slices[..] {
+        return one;
+    }
+    let place = slices.iter().map(|(_, exp)| *exp).max().unwrap_or(0) - 1;
+    let down =
+        |(sum, exp): &(i128, i64)| if *exp >= place { sum << (exp - place) } else { sum >> (place - exp).min(127) };
+    (slices.iter().map(down).sum(), place)
 }
 
 /// What filtered integers are counted in: they have 16 bits.
@@ -305,12 +351,15 @@ fn filtered_unit(channel: ChannelFormat) -> Option<u64> {
     channel.normalized_one().map(|_| if channel.is_signed() { 32767 } else { 65535 })
 }
 
-/// The magnitude of an integer of 8 bits as one of 16: its bits, repeated.
-fn widened(channel: ChannelFormat, n: u64) -> u64 {
+/// A sum of integers, times 256, in whole units, halves up. Bits of 8-bit integers are repeated.
+fn filtered_units(channel: ChannelFormat, sum: i128) -> i128 {
     match channel {
-        ChannelFormat::U8 => n << 8 | n,
-        ChannelFormat::S8 => n << 8 | n << 1 | n >> 6,
-        _ => n,
+        ChannelFormat::U8 => (sum * 257 + 128) >> 8,
+        ChannelFormat::S8 => {
+            let eighths = 8 * sum;
+            (eighths + (eighths >> 7) + (eighths >> 15) + 4) >> 3
+        }
+        _ => (sum + 128) >> 8,
     }
 }
 
@@ -346,20 +395,4 @@ fn border_bits(o: &TextureObject, colour: u32) -> u64 {
         }
         _ => colour.into(),
     }
-}
-
-/// Bits between the lowest place of any summand and the highest of the sum of all magnitudes.
-fn sum_significand_bits(terms: &[(FloatTerm, u64)]) -> i64 {
-    let products = terms.iter().filter(|((_, n, _), _)| *n != 0);
-    let lowest = products
-        .clone()
-        .map(|((_, n, exp), w)| exp + i64::from(n.trailing_zeros()) + i64::from(w.trailing_zeros()))
-        .min()
-        .unwrap_or(0);
-    let total = products.fold(BigUint::default(), |all, ((_, n, exp), w)| {
-        let x = BigUint::new(u128::from(*n) * u128::from(*w));
-        let up = exp - lowest;
-        all.add(&if up >= 0 { x.shift_left(up) } else { x.shift_right(-up) })
-    });
-    total.bit_length()
 }

@@ -25,7 +25,8 @@ fn channel_bits(kind: ChannelKind, c: usize, v: f32) -> u32 {
         Snorm16 => normalized_bits(v, -1.0, 32767.0),
         F16 => f16_bits(v),
         Srgb8 if c == 3 => normalized_bits(v, 0.0, 255.0),
-        Srgb8 => srgb_bits(v),
+        SrgbPair8 if c == 1 => normalized_bits(v, 0.0, 255.0),
+        Srgb8 | SrgbPair8 => srgb_bits(v),
         U8 | U16 | Word | S8 | S16 | F32 => v.to_bits(),
     }
 }

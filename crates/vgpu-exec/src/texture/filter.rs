@@ -119,11 +119,12 @@ impl SampleSource<'_> {
         }
         let [x, y, z] = self.linear_taps(spot);
         if spot.axes == 3 {
+            let upper = (weight * z.frac as i32 + 128) >> 8;
             // SAFETY: passed on; the taps lie in the level.
             unsafe {
-                self.add_plane::<C>(&x, &y, z.lo, 256 - z.frac as i32, 0, taps);
+                self.add_plane::<C>(&x, &y, z.lo, weight - upper, 2 * slice, taps);
                 if z.frac != 0 {
-                    self.add_plane::<C>(&x, &y, z.hi, z.frac as i32, 1, taps);
+                    self.add_plane::<C>(&x, &y, z.hi, upper, 2 * slice + 1, taps);
                 }
             }
         } else {

@@ -36,6 +36,8 @@ pub enum ChannelKind {
     Snorm16,
     /// From 0 to 1 by the sRGB curve; the fourth channel is a [`ChannelKind::Unorm8`].
     Srgb8,
+    /// The same with two channels, of which the second is a [`ChannelKind::Unorm8`].
+    SrgbPair8,
 }
 
 /// How texels are stored.
@@ -56,7 +58,7 @@ impl ChannelKind {
     pub fn channel_bytes(self) -> u32 {
         use ChannelKind::*;
         match self {
-            U8 | S8 | Unorm8 | Snorm8 | Srgb8 => 1,
+            U8 | S8 | Unorm8 | Snorm8 | Srgb8 | SrgbPair8 => 1,
             U16 | S16 | F16 | Unorm16 | Snorm16 => 2,
             Word | F32 => 4,
         }
@@ -96,9 +98,9 @@ impl ChannelKind {
 }
 
 impl TexelFormat {
-    /// A format of `channels` channels. The device knows no sRGB of two channels.
+    /// A format of `channels` channels.
     pub fn new(kind: ChannelKind, channels: u32, code: u32) -> TexelFormat {
-        let kind = if kind == ChannelKind::Srgb8 && channels == 2 { ChannelKind::Unorm8 } else { kind };
+        let kind = if kind == ChannelKind::Srgb8 && channels == 2 { ChannelKind::SrgbPair8 } else { kind };
         TexelFormat { kind, channels, bytes: kind.channel_bytes() * channels, code }
     }
 }
@@ -272,6 +274,8 @@ impl ChannelAccess for F32Channel {
     #[inline(always)]
     fn filter(taps: &[Tap], c: usize) -> u32 {
         match float_sum(taps, c, ALIGNMENT_BITS[1]) {
+            // A result that is subnormal is zero.
+            Ok(sum) if sum.abs() < f64::from(f32::MIN_POSITIVE) => 0.0_f32.copysign(sum as f32).to_bits(),
             Ok(sum) => (rounding::round_half_away(sum, 24, -149) as f32).to_bits(),
             Err(v) if v.is_nan() => FILTERED_NANS[0],
             Err(infinity) => (infinity as f32).to_bits(),
@@ -286,15 +290,15 @@ fn srgb_intensity(v: u8) -> (f64, i32) {
     (intensity(v), rounding::exponent(intensity(v | (SRGB_BLOCK - 1))))
 }
 
-/// The fourth channel is that of [`Unorm8`].
-pub(crate) struct Srgb8Channel;
-impl ChannelAccess for Srgb8Channel {
+/// Channel `LINEAR` is that of [`Unorm8`].
+pub(crate) struct SrgbChannel<const LINEAR: usize>;
+impl<const LINEAR: usize> ChannelAccess for SrgbChannel<LINEAR> {
     const CHANNEL_BYTES: usize = 1;
     #[inline(always)]
     unsafe fn channel_bits(at: *const u8, c: usize) -> u32 {
         // SAFETY: the caller's contract.
         unsafe {
-            if c == 3 { Unorm8::channel_bits(at, c) } else { u32::from(SRGB_INTENSITIES[usize::from(*at)]) << 16 }
+            if c == LINEAR { Unorm8::channel_bits(at, c) } else { u32::from(SRGB_INTENSITIES[usize::from(*at)]) << 16 }
         }
     }
     #[inline(always)]
@@ -305,7 +309,7 @@ impl ChannelAccess for Srgb8Channel {
     /// Filtered intensities are halves.
     #[inline(always)]
     fn filter(taps: &[Tap], c: usize) -> u32 {
-        if c == 3 {
+        if c == LINEAR {
             return Unorm8::filter(taps, c);
         }
         let sum = rounding::aligned_sum(taps, [ALIGNMENT_BITS[2], SUM_ALIGNMENT_BITS + 16], |tap| {
@@ -331,8 +335,53 @@ macro_rules! dispatch_channel_kind {
             fmt::ChannelKind::Unorm16 => $f::<fmt::Unorm16>($($arg),*),
             fmt::ChannelKind::Snorm8 => $f::<fmt::Snorm8>($($arg),*),
             fmt::ChannelKind::Snorm16 => $f::<fmt::Snorm16>($($arg),*),
-            fmt::ChannelKind::Srgb8 => $f::<fmt::Srgb8Channel>($($arg),*),
+            fmt::ChannelKind::Srgb8 => $f::<fmt::SrgbChannel<3>>($($arg),*),
+            fmt::ChannelKind::SrgbPair8 => $f::<fmt::SrgbChannel<1>>($($arg),*),
         }
     }};
 }
 pub(crate) use dispatch_channel_kind;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn taps(parts: &[(i32, f64)]) -> Vec<Tap> {
+        parts.iter().map(|&(weight, v)| Tap { weight, slice: 0, texel: [v; 4] }).collect()
+    }
+
+    /// Results of an H200.
+    #[test]
+    fn integers_are_filtered_with_sixteen_bits() {
+        let unsigned = |units: f32| (units / 65535.0).to_bits();
+        let signed = |units: f32| (units / 32767.0).to_bits();
+        assert_eq!(Unorm8::filter(&taps(&[(128, 0.0), (128, 1.0)]), 0), unsigned(129.0));
+        for (parts, units) in [
+            ([(143, 2.0), (113, -99.0)], -10987.0),
+            ([(188, -46.0), (68, 117.0)], -698.0),
+            ([(199, 22.0), (57, 61.0)], 7916.0),
+            ([(256, 64.0), (0, 0.0)], 16513.0),
+            ([(256, -64.0), (0, 0.0)], -16512.0),
+            ([(256, -128.0), (0, 0.0)], -32767.0),
+        ] {
+            assert_eq!(Snorm8::filter(&taps(&parts), 0), signed(units), "{parts:?}");
+        }
+    }
+
+    /// Blocks of sRGB values have one exponent: the last bit of 209 is lost beside 252, not beside 230.
+    #[test]
+    fn srgb_values_are_filtered_by_blocks() {
+        let of = |a: (i32, f64), b: (i32, f64)| f32::from_bits(SrgbChannel::<3>::filter(&taps(&[a, b]), 0));
+        assert_eq!(of((128, 252.0), (128, 209.0)), (250.0 + 162.0) / 512.0);
+        assert_eq!(of((128, 230.0), (128, 209.0)), (203.0 + 163.0) / 512.0);
+        assert_eq!(SrgbChannel::<1>::filter(&taps(&[(256, 1.0)]), 1), (1.0_f32 / 255.0).to_bits());
+    }
+
+    #[test]
+    fn subnormal_results_are_zero_in_float32_only() {
+        let least = f64::from(f32::MIN_POSITIVE);
+        assert_eq!(F32Channel::filter(&taps(&[(128, least), (128, 0.0)]), 0), 0);
+        assert_eq!(F32Channel::filter(&taps(&[(128, -least), (128, 0.0)]), 0), 0x8000_0000);
+        assert_eq!(f32::from_bits(F16::filter(&taps(&[(256, 6e-8)]), 0)), 2.0_f32.powi(-24));
+    }
+}

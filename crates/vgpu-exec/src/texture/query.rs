@@ -47,7 +47,7 @@ fn encode_channel_type(kind: ChannelKind, code: u32) -> u32 {
     match kind {
         ChannelKind::Snorm8 => 0x10d0,
         ChannelKind::Snorm16 => 0x10d1,
-        ChannelKind::Unorm8 | ChannelKind::Srgb8 => 0x10d2,
+        ChannelKind::Unorm8 | ChannelKind::Srgb8 | ChannelKind::SrgbPair8 => 0x10d2,
         ChannelKind::Unorm16 => 0x10d3,
         ChannelKind::S8 => 0x10d7,
         ChannelKind::S16 => 0x10d8,

@@ -1,7 +1,7 @@
 //! Sums of weighted floats as a filter makes them, and their rounding.
 //!
-//! The texels of each of two slices are cut to multiples of the last place that the slice's largest has with some number
-//! of bits. Their weighted sums are exact; both are brought to a common place, rounded down, and the total is rounded to
+//! The texels of each slice are cut to multiples of the last place that the slice's largest has with some number
+//! of bits. Their weighted sums are exact; if there are several, they are brought to a common place, rounded down, and the total is rounded to
 //! the result's precision, halves away from zero. Exponents are those of `f32`, so that all of this is exact in `f64`.
 
 use super::weights::Tap;
@@ -24,40 +24,40 @@ fn cut(v: f64) -> f64 {
     v as i64 as f64
 }
 
-/// The weighted sum of numbers. `value` gives one and the exponent of the place above its highest; `bits` are the places that
-/// are kept, and how many more are in the sum of both slices.
+/// Slices that taps belong to.
+const SLICES: usize = 4;
+
+/// The weighted sum of numbers. `value` gives one and the exponent of the place above its highest; `bits` are the places
+/// that are kept, and `more` how many more are in the sum of slices.
 pub(crate) fn aligned_sum(taps: &[Tap], [bits, more]: [i32; 2], value: impl Fn(&Tap) -> (f64, i32)) -> f64 {
-    let mut highest: [Option<i32>; 2] = [None; 2];
-    for tap in taps.iter().filter(|tap| tap.weight != 0) {
-        let (v, e) = value(tap);
+    let weighted = || taps.iter().filter(|tap| tap.weight != 0).map(|tap| (tap, value(tap)));
+    let mut highest: [Option<i32>; SLICES] = [None; SLICES];
+    let mut all_negative = !taps.is_empty();
+    for (tap, (v, e)) in weighted() {
+        all_negative &= v.is_sign_negative();
         if v != 0.0 {
             highest[tap.slice] = highest[tap.slice].max(Some(e));
         }
     }
-    let mut sums = [0.0; 2];
-    let mut all_negative = true;
-    for tap in taps.iter().filter(|tap| tap.weight != 0) {
-        let (v, _) = value(tap);
-        all_negative &= v.is_sign_negative();
+    let mut sums = [0.0; SLICES];
+    for (tap, (v, _)) in weighted() {
         let Some(e) = highest[tap.slice] else { continue };
         sums[tap.slice] += f64::from(tap.weight) * cut(v * power_of_two(bits - e));
     }
-    match highest {
-        [None, None] if all_negative && !taps.is_empty() => -0.0,
-        [None, None] => 0.0,
-        [Some(e), None] => signed_zero(sums[0], all_negative) * power_of_two(e - bits - 8),
-        [None, Some(e)] => signed_zero(sums[1], all_negative) * power_of_two(e - bits - 8),
-        [Some(a), Some(b)] => {
-            let place = a.max(b) - bits - more;
-            let down = |sum: f64, e: i32| (sum * power_of_two(e - bits - 8 - place)).floor();
-            signed_zero(down(sums[0], a) + down(sums[1], b), all_negative) * power_of_two(place)
-        }
-    }
+    let sum = sum_of_slices(highest, sums, bits, more);
+    if sum == 0.0 && all_negative { -0.0 } else { sum }
 }
 
-/// A zero of negative addends is negative.
-fn signed_zero(sum: f64, negative: bool) -> f64 {
-    if sum == 0.0 && negative { -0.0 } else { sum }
+/// The sum of slices, whose sums are counted in units of 2 to the power of `highest - bits - 8`.
+fn sum_of_slices(highest: [Option<i32>; SLICES], sums: [f64; SLICES], bits: i32, more: i32) -> f64 {
+    let slices = || highest.iter().zip(sums).filter_map(|(e, sum)| e.map(|e| (e, sum)));
+    let Some(most) = slices().map(|(e, _)| e).max() else { return 0.0 };
+    if slices().count() == 1 {
+        return slices().map(|(_, sum)| sum).sum::<f64>() * power_of_two(most - bits - 8);
+    }
+    let place = most - bits - more;
+    let total: f64 = slices().map(|(e, sum)| (sum * power_of_two((e - bits - 8 - place).max(-1000))).floor()).sum();
+    total * power_of_two(place)
 }
 
 /// The nearest number of `bits` significant bits, halves away from zero; none is finer than 2 to the power of `least`.

@@ -178,7 +178,11 @@ unsafe fn sample_lane<C: ChannelAccess>(
     let source = |level: usize| SampleSource { resource, sampler, border, level: &resource.levels[level] };
     // SAFETY: passed on.
     unsafe {
-        if request.whole && request.geometry == TextureGeometry::D1 && !resource.linear_memory {
+        if request.whole
+            && request.geometry == TextureGeometry::D1
+            && !resource.linear_memory
+            && resource.levels.len() == 1
+        {
             // The device reads a line of an array as if it were linear memory, of which there is none.
             return [0; 4];
         }

@@ -10,15 +10,18 @@ use super::filter::ColorSum;
 pub(crate) struct Tap {
     /// In 1/256. A texel whose weight was rounded to zero takes part too: it may be a NaN.
     pub(crate) weight: i32,
-    /// Which of two levels, or slices, it belongs to.
+    /// Which slice it belongs to: one of two levels, of two slices of a volume, or of both.
     pub(crate) slice: usize,
     /// Its channels, see [`super::format::ChannelAccess::channel_as_f64`].
     pub(crate) texel: ColorSum,
 }
 
-/// At most eight taps.
+/// Eight texels of a volume in each of two levels.
+const MAX_TAPS: usize = 16;
+
+/// The taps of a filter: eight for a level, so at most [`MAX_TAPS`].
 pub(crate) struct TapList {
-    taps: [Tap; 8],
+    taps: [Tap; MAX_TAPS],
     len: usize,
 }
 
@@ -26,7 +29,7 @@ impl TapList {
     /// No taps.
     #[inline(always)]
     pub(crate) fn new() -> TapList {
-        TapList { taps: [Tap { weight: 0, slice: 0, texel: [0.0; 4] }; 8], len: 0 }
+        TapList { taps: [Tap { weight: 0, slice: 0, texel: [0.0; 4] }; MAX_TAPS], len: 0 }
     }
 
     /// Adds a tap.
@@ -65,7 +68,7 @@ mod tests {
             (127, 168, [44, 44, 85, 83]),
             (1, 50, [205, 1, 50, 0]),
             (235, 252, [0, 4, 21, 231]),
-            (92, 32, [152, 80, 20, 12]),
+            (92, 32, [144, 80, 20, 12]),
             (19, 128, [119, 9, 118, 10]),
         ] {
             assert_eq!(split_weight(256, x, y), weights, "{x} {y}");
