@@ -158,7 +158,7 @@ fn usual_mean(weights: [i32; 4], texels: [u32; 4]) -> Option<u32> {
     }
     let mean = sum * f64::from_bits(u64::from(1023 - 126 - 8 - ALIGNMENT_BITS[1] as u32 + exponent) << 52);
     // Halves are rounded away from zero; what is left has 24 bits.
-    Some((f64::from_bits(mean.to_bits() + (1 << 28) & !((1 << 29) - 1)) as f32).to_bits())
+    Some((f64::from_bits((mean.to_bits() + (1 << 28)) & !((1 << 29) - 1)) as f32).to_bits())
 }
 
 /// [`usual_mean`] of any numbers.
