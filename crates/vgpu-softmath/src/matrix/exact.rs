@@ -100,7 +100,8 @@ impl ExactNumber {
 ///
 /// The products are exact. All terms are cut towards zero to multiples of `2^(e - 25)`, where `e`
 /// is the largest exponent among them (of a product the sum of its factors' exponents), and added
-/// exactly; the sum is cut towards zero to single precision or rounded to the nearest half.
+/// exactly; the sum is cut towards zero to single precision or rounded to the nearest half. A result
+/// of zero is +0.
 pub fn exact_dot(
     terms: impl Iterator<Item = (ExactNumber, ExactNumber)> + Clone,
     c: ExactNumber,
@@ -119,7 +120,9 @@ pub fn exact_dot(
         return 0;
     }
     if format == FloatFormat::F16 {
-        return round_and_pack(format, RoundMode::Nearest, negative, unit, magnitude.into(), false);
+        let half = round_and_pack(format, RoundMode::Nearest, negative, unit, magnitude.into(), false);
+        // A sum that is too small for a half is +0, as one that is zero.
+        return if half == format.sign_bit() { 0 } else { half };
     }
     let beyond = unit + 64 - magnitude.leading_zeros() as i32 > 128;
     let sign = if negative { format.sign_bit() } else { 0 };
@@ -128,6 +131,32 @@ pub fn exact_dot(
     } else {
         round_and_pack(format, RoundMode::Zero, negative, unit, magnitude.into(), false)
     }
+}
+
+/// The half nearest to a number of single precision.
+pub(super) fn f32_to_f16(bits: u32) -> u32 {
+    let sign = bits >> 16 & 0x8000;
+    match ExactNumber::from_bits(MatrixType::F32, bits.into()) {
+        ExactNumber::Nan => FloatFormat::F16.canonical_nan() as u32,
+        ExactNumber::Inf(_) => sign | FloatFormat::F16.infinity() as u32,
+        ExactNumber::Finite { significand: 0, .. } => sign,
+        ExactNumber::Finite { negative, significand, exponent, fraction } => {
+            let unit = exponent - fraction;
+            round_and_pack(FloatFormat::F16, RoundMode::Nearest, negative, unit, significand.into(), false) as u32
+        }
+    }
+}
+
+/// A half in single precision, exactly; a NaN becomes some NaN.
+pub(super) fn f16_to_f32(bits: u32) -> f32 {
+    let (sign, magnitude) = ((bits & 0x8000) << 16, bits & 0x7fff);
+    let positive = match magnitude {
+        0..0x400 => magnitude as f32 * 2.0_f32.powi(-24),
+        0x400..0x7c00 => f32::from_bits((magnitude << 13) + (112 << 23)),
+        0x7c00 => f32::INFINITY,
+        _ => f32::NAN,
+    };
+    f32::from_bits(positive.to_bits() | sign)
 }
 
 /// The result when a term is infinite or no number.

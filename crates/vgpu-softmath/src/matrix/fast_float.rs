@@ -6,6 +6,7 @@
 //! large or small that a scaled term could leave the range of single precision.
 #![allow(unsafe_code, reason = "functions for instruction sets, called where the processor has them")]
 
+use super::exact::{f16_to_f32, f32_to_f16};
 use super::simd::{PortableVector, SimdVector};
 use super::{MmaRegisters, UnpackedMatrices, k_per_step};
 use rtcg_ptx::ast::{MatrixProduct, MatrixType};
@@ -127,10 +128,34 @@ fn unpack_and_multiply_floats<L: SimdVector, const CAP: usize>(
     quickly: bool,
 ) {
     let mut all = UnpackedMatrices::<CAP>::unpack_fragments(form, planes);
-    if !(quickly && multiply_floats_simd::<L, CAP>(form, &mut all)) {
-        super::multiply_floats_exactly(form, &mut all);
+    let executed = executed_form(form);
+    if executed.c != form.c {
+        widen_addends(&mut all.c);
+    }
+    if !(quickly && multiply_floats_simd::<L, CAP>(&executed, &mut all)) {
+        super::multiply_floats_exactly(&executed, planes, &mut all);
+    }
+    if executed.d != form.d {
+        narrow_results(&mut all.c);
     }
     all.pack_results(form, planes);
+}
+
+/// The product that tensor cores compute. They have none whose `c` and `d` have different types: the device's compiler
+/// converts halves of `c` to single precision before one, and results to halves afterwards.
+#[inline(always)]
+fn executed_form(form: &MatrixProduct) -> MatrixProduct {
+    if form.c == form.d { *form } else { MatrixProduct { c: MatrixType::F32, d: MatrixType::F32, ..*form } }
+}
+
+#[inline(never)]
+fn widen_addends(addends: &mut [u32]) {
+    addends.iter_mut().for_each(|c| *c = f16_to_f32(*c).to_bits());
+}
+
+#[inline(never)]
+fn narrow_results(results: &mut [u32]) {
+    results.iter_mut().for_each(|d| *d = f32_to_f16(*d));
 }
 
 /// Computes `c = a * b + c` on matrices, or returns false if that has to be done the exact way.
@@ -189,7 +214,7 @@ fn encode_results(ty: MatrixType, sums: &[f32], out: &mut [u32]) {
     }
 }
 
-/// The half nearest to a finite number.
+/// The half nearest to a finite number; one of zero is +0.
 #[inline(always)]
 fn round_to_nearest_half(bits: u32) -> u32 {
     let (sign, magnitude) = (bits >> 16 & 0x8000, bits & 0x7fff_ffff);
@@ -198,7 +223,8 @@ fn round_to_nearest_half(bits: u32) -> u32 {
     // Adding a half puts the last place of a subnormal half at that of the sum.
     let subnormal = (f32::from_bits(magnitude) + 0.5).to_bits().wrapping_sub(0.5_f32.to_bits());
     let half = if magnitude < 113 << 23 { subnormal } else { normal };
-    sign | if magnitude >= 143 << 23 { 0x7c00 } else { half }
+    let half = if magnitude >= 143 << 23 { 0x7c00 } else { half };
+    if half == 0 { 0 } else { sign | half }
 }
 
 /// One step of the tensor core for all elements.

@@ -5,7 +5,7 @@
 //! [`exact`] what a product of floats is, `fast_float` computes the same quickly.
 //!
 //! Integers and bits are exact. In double precision each element is a chain of fused multiply-adds
-//! with `k` ascending. The sum of the other floats is that of the tensor cores of sm_90 (see
+//! with `k` ascending, which keep the payloads of NaNs as those of `fma.f64` do. The sum of the other floats is that of the tensor cores of sm_90 (see
 //! [`exact::exact_dot`]), but for `mma.m8n8k4`, which they do not have (`quad_pairs`).
 
 pub mod exact;
@@ -176,14 +176,22 @@ fn k_per_step(form: &MatrixProduct) -> usize {
     if form.sparse.is_some() { 2 * dense } else { dense }
 }
 
-fn multiply_floats_exactly<const CAP: usize>(form: &MatrixProduct, all: &mut UnpackedMatrices<CAP>) {
+fn multiply_floats_exactly<const CAP: usize>(
+    form: &MatrixProduct,
+    planes: &MmaRegisters<'_>,
+    all: &mut UnpackedMatrices<CAP>,
+) {
     let (m, n, k) = (form.shape.m as usize, form.shape.n as usize, form.shape.k as usize);
     let per_step = k_per_step(form);
+    let stored = form.sparse.map(|sparse| fragment_packing::stored_elements_of_a(form, sparse, planes));
+    // No product is made with an element that is not stored, so that an infinity in `b` does not matter.
+    let is_term = |i: usize, l: usize| stored.as_ref().is_none_or(|stored| stored[i * k + l] != 0);
     for (i, j) in (0..m).flat_map(|i| (0..n).map(move |j| (i, j))) {
         let mut bits = u64::from(all.c[i * n + j]);
         let mut sum = exact::ExactNumber::from_bits(form.c, bits);
         for first in (0..k).step_by(per_step) {
-            let terms = (first..(first + per_step).min(k)).map(|l| {
+            let steps = (first..(first + per_step).min(k)).filter(|&l| is_term(i, l));
+            let terms = steps.map(|l| {
                 let (x, y) = (all.a[i * k + l], all.b[l * n + j]);
                 (exact::ExactNumber::from_bits(form.a, x.into()), exact::ExactNumber::from_bits(form.b, y.into()))
             });

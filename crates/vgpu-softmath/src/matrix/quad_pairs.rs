@@ -4,15 +4,12 @@
 //! precision instructions, each rounded to the nearest: with a result of `.f32` a chain from +0 to which `c` is added
 //! last, with one of `.f16` two pairs that are added to `c` one after the other.
 
-use super::exact::ExactNumber;
+use super::exact::{f16_to_f32, f32_to_f16};
 use super::{MmaRegisters, WARP_REGISTER_WORDS, layout};
-use crate::float::{FloatFormat, RoundMode, round_and_pack};
 use rtcg_ptx::ast::{MatrixProduct, MatrixType};
 
 /// What single precision instructions give instead of every NaN.
 const NAN_F32: u32 = 0x7fff_ffff;
-/// Such a NaN converted to half precision.
-const NAN_F16: u32 = 0x7fff;
 
 /// The four products of a warp.
 pub(super) fn multiply_by_quad_pairs(form: &MatrixProduct, planes: &mut MmaRegisters<'_>) {
@@ -42,32 +39,6 @@ fn half_at(planes: &[u32], at: layout::FragmentPosition) -> f32 {
     f16_to_f32(planes[at.register * WARP_REGISTER_WORDS + at.lane] >> at.bit & 0xffff)
 }
 
-/// A half, exactly; a NaN is some NaN.
-fn f16_to_f32(bits: u32) -> f32 {
-    let (sign, magnitude) = ((bits & 0x8000) << 16, bits & 0x7fff);
-    let positive = match magnitude {
-        0..0x400 => magnitude as f32 * 2.0_f32.powi(-24),
-        0x400..0x7c00 => f32::from_bits((magnitude << 13) + (112 << 23)),
-        0x7c00 => f32::INFINITY,
-        _ => f32::NAN,
-    };
-    f32::from_bits(positive.to_bits() | sign)
-}
-
-/// The half nearest to a number.
-fn f32_to_f16(x: f32) -> u32 {
-    let sign = x.to_bits() >> 16 & 0x8000;
-    match ExactNumber::from_bits(MatrixType::F32, x.to_bits().into()) {
-        ExactNumber::Nan => NAN_F16,
-        ExactNumber::Inf(_) => sign | FloatFormat::F16.infinity() as u32,
-        ExactNumber::Finite { significand: 0, .. } => sign,
-        ExactNumber::Finite { negative, significand, exponent, fraction } => {
-            let unit = exponent - fraction;
-            round_and_pack(FloatFormat::F16, RoundMode::Nearest, negative, unit, significand.into(), false) as u32
-        }
-    }
-}
-
 /// `fma(x, y, z)` of halves `x` and `y`, whose product is exact in single precision.
 fn multiply_add(x: f32, y: f32, z: f32) -> f32 {
     x * y + z
@@ -82,13 +53,15 @@ fn sum_to_f32(a: [f32; 4], b: [f32; 4], c: f32) -> u32 {
 /// The bits of `(c + fma(a1, b1, a0 * b0)) + fma(a3, b3, a2 * b2)`, rounded to half precision.
 fn sum_to_f16(a: [f32; 4], b: [f32; 4], c: f32) -> u32 {
     let sum = c + multiply_add(a[1], b[1], a[0] * b[0]) + multiply_add(a[3], b[3], a[2] * b[2]);
-    f32_to_f16(sum)
+    f32_to_f16(sum.to_bits())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// Such a NaN converted to half precision.
+    const NAN_F16: u32 = 0x7fff;
     const P24: f32 = 16_777_216.0;
 
     /// Each of these tells the order of the chain, or its rounding, from another one.
