@@ -14,7 +14,7 @@ use crate::convert::{from_fp8, scalar_cvt};
 use crate::exact_rounding::{
     self, BF16, DecodedFloat, ExactMagnitude, F16, F32, F64, FloatFormat, RoundingMode, TF32, decode_float,
 };
-use crate::float::{ArithOp, default_nan, execute_arithmetic};
+use crate::float::{ArithOp, default_nan, execute_arithmetic, propagated_nan};
 use crate::int::{clamp_to_type, interpret_bits, truncate_bits};
 use rtcg_ptx::ast::*;
 
@@ -160,17 +160,17 @@ fn integer_mma_element(form: &MatrixProduct, [a, b, c]: [&FragmentRegisters; 3],
     if form.satfinite { clamp_to_type(32, true, sum) } else { truncate_bits(32, sum as u128) }
 }
 
-/// A chain of fused multiply-adds with `k` ascending; a NaN is the one that they give.
+/// A chain of fused multiply-adds with `k` ascending. A NaN of `b` is kept before one of the sum, and that before one of
+/// `a`.
 fn f64_mma_element(form: &MatrixProduct, [a, b, c]: [&FragmentRegisters; 3], row: u32, col: u32) -> u128 {
     let [ma, mb, mc] = operand_matrices(form);
     let mods = FpMods { rnd: form.rnd, ..FpMods::default() };
     let sum = (0..form.shape.k).fold(mc.element_bits(c, row, col) as u64, |sum, k| {
-        execute_arithmetic(
-            ArithOp::Fma,
-            F64,
-            &mods,
-            [ma.element_bits(a, row, k) as u64, mb.element_bits(b, k, col) as u64, sum],
-        )
+        let (x, y) = (ma.element_bits(a, row, k) as u64, mb.element_bits(b, k, col) as u64);
+        if F64.is_nan(y) {
+            return propagated_nan(F64, y);
+        }
+        execute_arithmetic(ArithOp::Fma, F64, &mods, [x, y, sum])
     });
     sum.into()
 }

@@ -3,8 +3,8 @@
 
 use super::{MmaRegisters, UnpackedMatrices, WARP_REGISTER_WORDS, fragment_packing};
 use crate::arith::{FloatOp, execute_float_op};
-use crate::float_mode::FloatMode;
 use crate::float::{self, FloatFormat, RoundMode};
+use crate::float_mode::FloatMode;
 use rtcg_ptx::ast::{MatrixProduct, Rounding};
 
 /// Products of integers.
@@ -113,13 +113,15 @@ pub(super) fn multiply_doubles(form: &MatrixProduct, planes: &mut MmaRegisters<'
     }
 }
 
-/// An element of the sum that begins with `c`: which NaN it is depends on the order of a chain's operands.
+/// An element of the sum that begins with `c`. It is the last NaN of `b`, else the first of `c` and `a`: in each step one
+/// of `b` comes before the sum so far, and that before one of `a`.
 #[cold]
 fn element_that_is_nan(form: &MatrixProduct, all: &DoubleMatrices, c: u64, row: usize, col: usize) -> u64 {
     let (k, mode) = (form.shape.k as usize, FloatMode { rnd: rounding_of_doubles(form), ..FloatMode::default() });
     (0..k).fold(c, |sum, l| {
         let (x, y) = (all.a[row * k + l].to_bits(), all.b[l * 8 + col].to_bits());
-        execute_float_op(FloatOp::Fma, FloatFormat::F64, mode, x, y, sum)
+        let f = FloatFormat::F64;
+        if f.is_nan(y) { f.quiet_nan(y) } else { execute_float_op(FloatOp::Fma, f, mode, x, y, sum) }
     })
 }
 
