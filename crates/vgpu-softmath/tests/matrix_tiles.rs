@@ -4,18 +4,22 @@
 //! its sparsity selector or `-`, the registers of d, a, b and c, the number of a chunk of 512 tiles, and the first digits
 //! of the SHA-1 of the results that the device gave. The tiles are made here as there, from their numbers alone.
 
-use rtcg_ptx::ast::{Inst, MatrixInst, MatrixProduct, MatrixRole, MatrixType};
+use rtcg_oracle::{OracleBuffer, OracleLaunch, run_kernel};
+use rtcg_ptx::ast::{Inst, MatrixInst, MatrixProduct, MatrixRole, MatrixType, Module};
 use rtcg_vgpu_softmath::matrix::{MmaRegisters, fragment_register_words, matrix_product, matrix_product_reference};
 
 const LANES: usize = 32;
 const TILES_OF_CHUNK: u32 = 512;
+/// Tiles that are interpreted: some of each style.
+const INTERPRETED_TILES: u32 = 16;
 
 /// An instruction, and a chunk of tiles that the device hashed.
 struct Case<'a> {
     name: &'a str,
+    selector: &'a str,
+    /// Registers of d, a, b and c.
+    registers: [usize; 4],
     form: MatrixProduct,
-    /// Registers of a, b and c in the order in which they are filled.
-    registers: [usize; 3],
     chunk: u32,
     of_device: &'a str,
 }
@@ -25,11 +29,9 @@ impl<'a> Case<'a> {
         let [name, selector, registers, chunk, of_device] = line.split(' ').collect::<Vec<_>>()[..] else {
             panic!("five words: {line}")
         };
-        let [d, a, b, c] = registers.split(',').map(|n| n.parse().unwrap()).collect::<Vec<usize>>()[..] else {
-            panic!("four numbers: {line}")
-        };
-        let form = product_of_text(name, [d, a, b, c], (selector != "-").then_some(selector));
-        Case { name, form, registers: [a, b, c], chunk: chunk.parse().unwrap(), of_device }
+        let registers = registers.split(',').map(|n| n.parse().unwrap()).collect::<Vec<usize>>().try_into().unwrap();
+        let form = product_of_text(&instruction_text(name, selector, registers));
+        Case { name, selector, registers, form, chunk: chunk.parse().unwrap(), of_device }
     }
 
     /// The hash of the chunk.
@@ -49,20 +51,28 @@ impl<'a> Case<'a> {
         self.form.a == MatrixType::F64
     }
 
-    /// The planes of a tile's result.
-    fn multiply(&self, tile: u32, quickly: bool) -> Vec<u32> {
+    /// The planes of a, b, c and of metadata.
+    fn sources(&self, tile: u32) -> [Vec<u32>; 4] {
         let mut slot = 0;
-        let [a, b, c] = std::array::from_fn(|i| {
-            let planes = self.planes([MatrixRole::A, MatrixRole::B, MatrixRole::C][i], tile, slot, self.registers[i]);
-            slot += (self.registers[i] * if self.is_double() { 2 } else { 1 }) as u32;
+        let [a, b, c] = [MatrixRole::A, MatrixRole::B, MatrixRole::C].map(|role| {
+            let registers = self.registers[1 + role as usize];
+            let planes = self.planes(role, tile, slot, registers);
+            slot += (registers * self.words_per_register()) as u32;
             planes
         });
-        let metadata: Vec<u32> = match self.form.sparse {
-            Some(_) => (0..LANES).map(|lane| metadata(seed(tile, lane), self.form.a == MatrixType::TF32)).collect(),
-            None => vec![],
-        };
+        let lanes = if self.form.sparse.is_some() { LANES } else { 0 };
+        let metadata = (0..lanes).map(|lane| metadata(seed(tile, lane), self.form.a == MatrixType::TF32)).collect();
+        [a, b, c, metadata]
+    }
+
+    /// The planes of a tile's result.
+    fn multiply(&self, tile: u32, quickly: bool) -> Vec<u32> {
+        let [a, b, c, metadata] = self.sources(tile);
         let mut d = vec![0; fragment_register_words(&self.form, MatrixRole::D)];
-        let planes = &mut MmaRegisters { a: &a, b: &b, c: &c, metadata: &metadata, d: &mut d };
+        // Registers that hold a matrix once more have no planes.
+        let words = |role| fragment_register_words(&self.form, role);
+        let (a, b, c) = (&a[..words(MatrixRole::A)], &b[..words(MatrixRole::B)], &c[..words(MatrixRole::C)]);
+        let planes = &mut MmaRegisters { a, b, c, metadata: &metadata, d: &mut d };
         if quickly {
             matrix_product(&self.form, planes)
         } else {
@@ -71,23 +81,46 @@ impl<'a> Case<'a> {
         d
     }
 
+    /// The planes of a tile's result in the interpreter of PTX.
+    fn interpret(&self, tile: u32) -> Vec<u32> {
+        let (bytes, register) = if self.is_double() { (8, "f64 %x") } else { (4, "b32 %r") };
+        let (ty, letter) = register.split_once(' ').unwrap();
+        let [results, sources @ ..] = self.registers;
+        let sources: usize = sources.iter().sum();
+        let load = |i: usize| format!("ld.global.{ty} {letter}{}, [%p0+{}];\n", results + i, i * LANES * bytes);
+        let store = |i: usize| format!("st.global.{ty} [%p1+{}], {letter}{i};\n", i * LANES * bytes);
+        let metadata = match self.form.sparse {
+            Some(_) => format!("ld.global.b32 %r63, [%p0+{}];", sources * LANES * bytes),
+            None => String::new(),
+        };
+        let body = format!(
+            "ld.param.u64 %p0, [in]; ld.param.u64 %p1, [out]; mov.u32 %t, %tid.x;
+             mad.wide.u32 %p0, %t, {bytes}, %p0; mad.wide.u32 %p1, %t, {bytes}, %p1;\n{}{metadata}\n{}\n{}",
+            (0..sources).map(load).collect::<String>(),
+            instruction_text(self.name, self.selector, self.registers),
+            (0..results).map(store).collect::<String>(),
+        );
+        run_on_words(&kernel_text(&body), self.sources(tile).concat(), results * LANES * self.words_per_register())
+    }
+
+    fn words_per_register(&self) -> usize {
+        if self.is_double() { 2 } else { 1 }
+    }
+
     /// The planes of an operand whose first register has the number `slot`.
     fn planes(&self, role: MatrixRole, tile: u32, slot: u32, registers: usize) -> Vec<u32> {
         let element = |lane: usize, j: u32| self.element(role, seed(tile, lane), j, tile & 7);
-        let register = |r: usize| {
-            (0..LANES).flat_map(move |lane| {
-                let r = r as u32;
-                if self.is_double() {
-                    // The low word comes first in a plane, and second among the words that are filled.
-                    vec![element(lane, slot + 2 * r + 1), element(lane, slot + 2 * r)]
-                } else {
-                    vec![element(lane, slot + r)]
-                }
-            })
+        let words = |r: u32, lane: usize| {
+            if self.is_double() {
+                // The low word comes first in a plane, and second among the words that are filled.
+                vec![element(lane, slot + 2 * r + 1), element(lane, slot + 2 * r)]
+            } else {
+                vec![element(lane, slot + r)]
+            }
         };
-        let mut planes: Vec<u32> = (0..registers).flat_map(register).collect();
-        planes.truncate(fragment_register_words(&self.form, role));
-        planes
+        (0..registers as u32)
+            .flat_map(|r| (0..LANES).flat_map(move |lane| words(r, lane)).collect::<Vec<u32>>())
+            .collect()
     }
 
     /// The value of word `j` of a lane.
@@ -118,24 +151,35 @@ impl<'a> Case<'a> {
     }
 }
 
-/// The product that an instruction with these registers of d, a, b and c asks for.
-fn product_of_text(name: &str, registers: [usize; 4], selector: Option<&str>) -> MatrixProduct {
-    let double = name.contains("f64");
+/// An instruction on registers that are numbered from 0 on.
+fn instruction_text(name: &str, selector: &str, registers: [usize; 4]) -> String {
+    let letter = if name.contains("f64") { "x" } else { "r" };
     let mut numbers = 0..;
-    let mut group = |n: usize| {
-        let registers: Vec<String> =
-            numbers.by_ref().take(n).map(|i| format!("%{}{i}", if double { "x" } else { "r" })).collect();
-        format!("{{{}}}", registers.join(", "))
-    };
-    let groups = registers.map(&mut group).join(", ");
-    let sparsity = selector.map(|s| format!(", %r63, {s}")).unwrap_or_default();
-    let text = format!(
-        ".version 8.0\n.target sm_90\n.address_size 64\n
-         .visible .entry k() {{ .reg .b32 %r<64>; .reg .f64 %x<16>; {name} {groups}{sparsity}; ret; }}"
-    );
+    let groups = registers.map(|n| {
+        let list: Vec<String> = numbers.by_ref().take(n).map(|i| format!("%{letter}{i}")).collect();
+        format!("{{{}}}", list.join(", "))
+    });
+    let sparsity = if selector == "-" { String::new() } else { format!(", %r63, {selector}") };
+    format!("{name} {}{sparsity};", groups.join(", "))
+}
+
+fn kernel_text(body: &str) -> String {
+    format!(
+        ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 in, .param .u64 out) {{
+         .reg .b64 %p<2>; .reg .b32 %r<64>, %t; .reg .f64 %x<16>;\n{body}\nret; }}"
+    )
+}
+
+fn parse(text: &str) -> Module {
     let parsed = rtcg_ptx::parse(text);
-    assert!(!parsed.has_errors(), "{name}: {:?}", parsed.diagnostics);
-    let forms = parsed.module.functions[0].body.iter().filter_map(|statement| match &statement.inst {
+    assert!(!parsed.has_errors(), "{text}: {:?}", parsed.diagnostics);
+    parsed.module
+}
+
+/// The product that an instruction asks for.
+fn product_of_text(instruction: &str) -> MatrixProduct {
+    let module = parse(&kernel_text(instruction));
+    let forms = module.functions[0].body.iter().filter_map(|statement| match &statement.inst {
         Inst::Matrix(inst) => match &**inst {
             MatrixInst::Product { form, .. } => Some(*form),
             _ => None,
@@ -143,6 +187,18 @@ fn product_of_text(name: &str, registers: [usize; 4], selector: Option<&str>) ->
         _ => None,
     });
     forms.last().unwrap()
+}
+
+/// What a warp of the interpreter makes of words in memory.
+fn run_on_words(kernel: &str, words: Vec<u32>, results: usize) -> Vec<u32> {
+    let bytes = |words: &[u32]| words.iter().flat_map(|w| w.to_le_bytes()).collect();
+    let buffer = |address, words: &[u32]| OracleBuffer { address, bytes: bytes(words), writable: true };
+    let (source, target) = (0x1_0000_u64, 0x2_0000_u64);
+    let mut buffers = vec![buffer(source, &words), buffer(target, &vec![0; results])];
+    let params = [source, target].iter().flat_map(|p| p.to_le_bytes()).collect();
+    let launch = OracleLaunch { grid: [1; 3], block: [32, 1, 1], params, ..OracleLaunch::default() };
+    run_kernel(&parse(kernel), "k", &launch, &mut buffers).unwrap();
+    buffers[1].bytes.as_chunks::<4>().0.iter().map(|&word| u32::from_le_bytes(word)).collect()
 }
 
 fn mix(mut x: u32) -> u32 {
@@ -284,35 +340,36 @@ fn sha1_round([a, b, c, d, e]: [u32; 5], i: usize, word: u32) -> [u32; 5] {
     [first, a, b.rotate_left(30), c, d]
 }
 
-/// The cases whose hashes are not the device's.
-fn differing_cases(lines: &[&'static str], quickly: bool) -> Vec<String> {
-    let cases = lines.iter().map(|line| Case::parse(line));
-    let found = cases.map(|case| (case.hash(quickly), case));
-    found
-        .filter(|(hash, case)| hash != case.of_device)
-        .map(|(_, case)| format!("{} {:?}", case.name, case.form.sparse))
-        .collect()
-}
-
-/// The same on all processors.
-fn all_differing_cases(quickly: bool) -> Vec<String> {
+/// The cases that are not as `is_right` wants them, looked for on all processors.
+fn wrong_cases(is_right: impl Fn(&Case<'_>) -> bool + Sync) -> Vec<String> {
     let lines: Vec<&str> = include_str!("matrix_tiles.txt").lines().collect();
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let wrong = |part: &[&str]| {
+        let cases = part.iter().map(|line| Case::parse(line)).filter(|case| !is_right(case));
+        cases.map(|case| format!("{} {}", case.name, case.selector)).collect::<Vec<String>>()
+    };
     std::thread::scope(|scope| {
-        let parts: Vec<_> = lines
-            .chunks(lines.len().div_ceil(4 * threads))
-            .map(|part| scope.spawn(move || differing_cases(part, quickly)))
-            .collect();
-        parts.into_iter().flat_map(|part| part.join().unwrap()).collect()
+        let parts = lines.chunks(lines.len().div_ceil(4 * threads)).map(|part| scope.spawn(|| wrong(part)));
+        parts.collect::<Vec<_>>().into_iter().flat_map(|part| part.join().unwrap()).collect()
     })
 }
 
 #[test]
 fn every_form_gives_the_bits_of_the_device() {
-    assert_eq!(all_differing_cases(true), Vec::<String>::new());
+    assert_eq!(wrong_cases(|case| case.hash(true) == case.of_device), Vec::<String>::new());
 }
 
 #[test]
 fn the_definition_gives_the_bits_of_the_device() {
-    assert_eq!(all_differing_cases(false), Vec::<String>::new());
+    assert_eq!(wrong_cases(|case| case.hash(false) == case.of_device), Vec::<String>::new());
+}
+
+/// The interpreter gives them, too; it is too slow for whole chunks.
+#[test]
+fn the_interpreter_gives_the_same_bits() {
+    let agrees = |case: &Case<'_>| {
+        let mut tiles = (0..INTERPRETED_TILES).map(|i| case.chunk * TILES_OF_CHUNK + i);
+        tiles.all(|tile| case.interpret(tile) == case.multiply(tile, true))
+    };
+    assert_eq!(wrong_cases(agrees), Vec::<String>::new());
 }

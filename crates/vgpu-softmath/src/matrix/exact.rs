@@ -133,32 +133,6 @@ pub fn exact_dot(
     }
 }
 
-/// The half nearest to a number of single precision.
-pub(super) fn f32_to_f16(bits: u32) -> u32 {
-    let sign = bits >> 16 & 0x8000;
-    match ExactNumber::from_bits(MatrixType::F32, bits.into()) {
-        ExactNumber::Nan => FloatFormat::F16.canonical_nan() as u32,
-        ExactNumber::Inf(_) => sign | FloatFormat::F16.infinity() as u32,
-        ExactNumber::Finite { significand: 0, .. } => sign,
-        ExactNumber::Finite { negative, significand, exponent, fraction } => {
-            let unit = exponent - fraction;
-            round_and_pack(FloatFormat::F16, RoundMode::Nearest, negative, unit, significand.into(), false) as u32
-        }
-    }
-}
-
-/// A half in single precision, exactly; a NaN becomes some NaN.
-pub(super) fn f16_to_f32(bits: u32) -> f32 {
-    let (sign, magnitude) = ((bits & 0x8000) << 16, bits & 0x7fff);
-    let positive = match magnitude {
-        0..0x400 => magnitude as f32 * 2.0_f32.powi(-24),
-        0x400..0x7c00 => f32::from_bits((magnitude << 13) + (112 << 23)),
-        0x7c00 => f32::INFINITY,
-        _ => f32::NAN,
-    };
-    f32::from_bits(positive.to_bits() | sign)
-}
-
 /// The result when a term is infinite or no number.
 fn nan_or_infinity_result(terms: impl Iterator<Item = ExactNumber>, f: FloatFormat) -> Option<u64> {
     let (mut nan, mut plus, mut minus) = (false, false, false);

@@ -6,7 +6,7 @@
 //! large or small that a scaled term could leave the range of single precision.
 #![allow(unsafe_code, reason = "functions for instruction sets, called where the processor has them")]
 
-use super::exact::{f16_to_f32, f32_to_f16};
+use super::halves::{f16_to_f32, f32_to_f16, nearest_half};
 use super::simd::{PortableVector, SimdVector};
 use super::{MmaRegisters, UnpackedMatrices, k_per_step};
 use rtcg_ptx::ast::{MatrixProduct, MatrixType};
@@ -148,12 +148,12 @@ fn executed_form(form: &MatrixProduct) -> MatrixProduct {
     if form.c == form.d { *form } else { MatrixProduct { c: MatrixType::F32, d: MatrixType::F32, ..*form } }
 }
 
-#[inline(never)]
+#[inline(always)]
 fn widen_addends(addends: &mut [u32]) {
     addends.iter_mut().for_each(|c| *c = f16_to_f32(*c).to_bits());
 }
 
-#[inline(never)]
+#[inline(always)]
 fn narrow_results(results: &mut [u32]) {
     results.iter_mut().for_each(|d| *d = f32_to_f16(*d));
 }
@@ -200,31 +200,19 @@ fn multiply_floats_simd<L: SimdVector, const CAP: usize>(
     true
 }
 
-/// The bits of sums; those in half precision have been rounded to odd.
+/// The bits of sums; those in half precision have been rounded to odd, and a zero of them is +0.
 #[inline(always)]
 fn encode_results(ty: MatrixType, sums: &[f32], out: &mut [u32]) {
     if ty == MatrixType::F16 {
         for (o, v) in out.iter_mut().zip(sums) {
-            *o = round_to_nearest_half(v.to_bits());
+            let half = nearest_half(v.to_bits());
+            *o = if half == 0x8000 { 0 } else { half };
         }
     } else {
         for (o, v) in out.iter_mut().zip(sums) {
             *o = v.to_bits();
         }
     }
-}
-
-/// The half nearest to a finite number; one of zero is +0.
-#[inline(always)]
-fn round_to_nearest_half(bits: u32) -> u32 {
-    let (sign, magnitude) = (bits >> 16 & 0x8000, bits & 0x7fff_ffff);
-    let odd = magnitude >> 13 & 1;
-    let normal = magnitude.wrapping_sub(112 << 23).wrapping_add(0xfff + odd) >> 13;
-    // Adding a half puts the last place of a subnormal half at that of the sum.
-    let subnormal = (f32::from_bits(magnitude) + 0.5).to_bits().wrapping_sub(0.5_f32.to_bits());
-    let half = if magnitude < 113 << 23 { subnormal } else { normal };
-    let half = if magnitude >= 143 << 23 { 0x7c00 } else { half };
-    if half == 0 { 0 } else { sign | half }
 }
 
 /// One step of the tensor core for all elements.

@@ -11,6 +11,7 @@
 pub mod exact;
 mod fast_float;
 mod fragment_packing;
+mod halves;
 mod integer_and_f64;
 pub mod layout;
 pub mod load_store;

@@ -4,7 +4,7 @@
 //! precision instructions, each rounded to the nearest: with a result of `.f32` a chain from +0 to which `c` is added
 //! last, with one of `.f16` two pairs that are added to `c` one after the other.
 
-use super::exact::{f16_to_f32, f32_to_f16};
+use super::halves::{f16_to_f32, f32_to_f16};
 use super::{MmaRegisters, WARP_REGISTER_WORDS, layout};
 use rtcg_ptx::ast::{MatrixProduct, MatrixType};
 
@@ -58,10 +58,9 @@ fn sum_to_f16(a: [f32; 4], b: [f32; 4], c: f32) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::halves::NAN_F16;
     use super::*;
 
-    /// Such a NaN converted to half precision.
-    const NAN_F16: u32 = 0x7fff;
     const P24: f32 = 16_777_216.0;
 
     /// Each of these tells the order of the chain, or its rounding, from another one.
