@@ -8,9 +8,11 @@ use crate::float::{FloatFormat, RoundMode, round_and_pack};
 use rtcg_ptx::ast::MatrixType;
 
 /// Bits after the binary point of a term whose exponent is the largest.
-pub(crate) const SUM_FRACTION_BITS: i32 = 25;
+pub const SUM_FRACTION_BITS: i32 = 25;
 /// Exponents below this one count as it.
-pub(crate) const MIN_EXPONENT: i32 = -126;
+pub const MIN_EXPONENT: i32 = -126;
+/// What a sum of halves is that is zero or rounds to zero.
+pub const ZERO_OF_HALF_SUMS: u64 = 0;
 
 /// An element taken apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -121,8 +123,7 @@ pub fn exact_dot(
     }
     if format == FloatFormat::F16 {
         let half = round_and_pack(format, RoundMode::Nearest, negative, unit, magnitude.into(), false);
-        // A sum that is too small for a half is +0, as one that is zero.
-        return if half == format.sign_bit() { 0 } else { half };
+        return if half & !format.sign_bit() == 0 { ZERO_OF_HALF_SUMS } else { half };
     }
     let beyond = unit + 64 - magnitude.leading_zeros() as i32 > 128;
     let sign = if negative { format.sign_bit() } else { 0 };

@@ -6,9 +6,10 @@
 //! large or small that a scaled term could leave the range of single precision.
 #![allow(unsafe_code, reason = "functions for instruction sets, called where the processor has them")]
 
+use super::exact::ZERO_OF_HALF_SUMS;
 use super::halves::{f16_to_f32, f32_to_f16, nearest_half};
 use super::simd::{PortableVector, SimdVector};
-use super::{MmaRegisters, UnpackedMatrices, k_per_step};
+use super::{MIXED_SUM, MmaRegisters, UnpackedMatrices, k_per_step};
 use rtcg_ptx::ast::{MatrixProduct, MatrixType};
 use std::mem::MaybeUninit;
 
@@ -145,7 +146,7 @@ fn unpack_and_multiply_floats<L: SimdVector, const CAP: usize>(
 /// converts halves of `c` to single precision before one, and results to halves afterwards.
 #[inline(always)]
 fn executed_form(form: &MatrixProduct) -> MatrixProduct {
-    if form.c == form.d { *form } else { MatrixProduct { c: MatrixType::F32, d: MatrixType::F32, ..*form } }
+    if form.c == form.d { *form } else { MatrixProduct { c: MIXED_SUM, d: MIXED_SUM, ..*form } }
 }
 
 #[inline(always)]
@@ -206,7 +207,7 @@ fn encode_results(ty: MatrixType, sums: &[f32], out: &mut [u32]) {
     if ty == MatrixType::F16 {
         for (o, v) in out.iter_mut().zip(sums) {
             let half = nearest_half(v.to_bits());
-            *o = if half == 0x8000 { 0 } else { half };
+            *o = if half & 0x7fff == 0 { ZERO_OF_HALF_SUMS as u32 } else { half };
         }
     } else {
         for (o, v) in out.iter_mut().zip(sums) {

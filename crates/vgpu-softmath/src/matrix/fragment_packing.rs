@@ -158,8 +158,8 @@ pub(super) fn unpack_sparse_rows_of_a(
 /// Which elements of `a` are stored, in rows of `k` words: those of the others are zero.
 pub(super) fn stored_elements_of_a(form: &MatrixProduct, sparse: Sparsity, planes: &MmaRegisters<'_>) -> [u32; 1024] {
     let (ones, mut stored) = ([u32::MAX; 4 * WARP_REGISTER_WORDS], [0; 1024]);
-    let MmaRegisters { a, b, c, metadata, .. } = *planes;
-    let full = MmaRegisters { a: &ones[..a.len()], b, c, metadata, d: &mut [] };
+    let MmaRegisters { b, c, metadata, .. } = *planes;
+    let full = MmaRegisters { a: &ones, b, c, metadata, d: &mut [] };
     unpack_sparse_rows_of_a(form, sparse, &full, &mut stored);
     stored
 }

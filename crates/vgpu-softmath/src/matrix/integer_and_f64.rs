@@ -1,7 +1,7 @@
 //! Products of integers and of doubles, compiled for the vectors that the processor has.
 #![allow(unsafe_code, reason = "functions for instruction sets, called where the processor has them")]
 
-use super::{MmaRegisters, UnpackedMatrices, WARP_REGISTER_WORDS, fragment_packing};
+use super::{DOUBLE_NAN_ORDER, MmaRegisters, UnpackedMatrices, WARP_REGISTER_WORDS, fragment_packing};
 use crate::arith::{FloatOp, execute_float_op};
 use crate::float::{self, FloatFormat, RoundMode};
 use crate::float_mode::FloatMode;
@@ -106,22 +106,27 @@ pub(super) fn multiply_doubles(form: &MatrixProduct, planes: &mut MmaRegisters<'
         let (g, t) = (lane / 4, lane % 4);
         let (row, col) = (r / 2 * 8 + g, t * 2 + r % 2);
         let sum = all.c[row * 8 + col];
-        let c = read(planes.c, at(r, lane)).to_bits();
-        let bits = if sum.is_nan() { element_that_is_nan(form, &all, c, row, col) } else { sum.to_bits() };
+        let bits = if sum.is_nan() {
+            element_that_is_nan(form, &all, read(planes.c, at(r, lane)).to_bits(), row, col)
+        } else {
+            sum.to_bits()
+        };
         planes.d[at(r, lane)] = bits as u32;
         planes.d[at(r, lane) + 1] = (bits >> 32) as u32;
     }
 }
 
-/// An element of the sum that begins with `c`. It is the last NaN of `b`, else the first of `c` and `a`: in each step one
-/// of `b` comes before the sum so far, and that before one of `a`.
+/// An element of the sum that begins with `c`: each step keeps one NaN, or makes one.
 #[cold]
 fn element_that_is_nan(form: &MatrixProduct, all: &DoubleMatrices, c: u64, row: usize, col: usize) -> u64 {
     let (k, mode) = (form.shape.k as usize, FloatMode { rnd: rounding_of_doubles(form), ..FloatMode::default() });
     (0..k).fold(c, |sum, l| {
         let (x, y) = (all.a[row * k + l].to_bits(), all.b[l * 8 + col].to_bits());
         let f = FloatFormat::F64;
-        if f.is_nan(y) { f.quiet_nan(y) } else { execute_float_op(FloatOp::Fma, f, mode, x, y, sum) }
+        match DOUBLE_NAN_ORDER.map(|i| [x, y, sum][i]).into_iter().find(|&operand| f.is_nan(operand)) {
+            Some(nan) => f.quiet_nan(nan),
+            None => execute_float_op(FloatOp::Fma, f, mode, x, y, sum),
+        }
     })
 }
 

@@ -28,6 +28,12 @@ pub const HALF_STEP: usize = 16;
 pub const TF32_STEP: usize = 8;
 /// Those of `.tf32` in `wmma`, which is made of two instructions with four each.
 pub const WMMA_TF32_STEP: usize = 4;
+/// The sum of a product whose `c` and `d` have different types.
+pub const MIXED_SUM: MatrixType = MatrixType::F32;
+/// Whether `mma.sp` multiplies elements of `b` with the zeros that `a` does not store: an infinity would give a NaN.
+pub const MULTIPLIES_UNSTORED_ZEROS: bool = false;
+/// The operands `a`, `b`, `c` (0, 1, 2) in the order in which a step in double precision looks for the NaN to keep.
+pub const DOUBLE_NAN_ORDER: [usize; 3] = [1, 2, 0];
 
 /// Words of a plane of 32-bit registers.
 pub const WARP_REGISTER_WORDS: usize = 32;
@@ -177,6 +183,7 @@ fn k_per_step(form: &MatrixProduct) -> usize {
     if form.sparse.is_some() { 2 * dense } else { dense }
 }
 
+#[inline(never)]
 fn multiply_floats_exactly<const CAP: usize>(
     form: &MatrixProduct,
     planes: &MmaRegisters<'_>,
@@ -185,8 +192,8 @@ fn multiply_floats_exactly<const CAP: usize>(
     let (m, n, k) = (form.shape.m as usize, form.shape.n as usize, form.shape.k as usize);
     let per_step = k_per_step(form);
     let stored = form.sparse.map(|sparse| fragment_packing::stored_elements_of_a(form, sparse, planes));
-    // No product is made with an element that is not stored, so that an infinity in `b` does not matter.
-    let is_term = |i: usize, l: usize| stored.as_ref().is_none_or(|stored| stored[i * k + l] != 0);
+    let is_term =
+        |i: usize, l: usize| MULTIPLIES_UNSTORED_ZEROS || stored.as_ref().is_none_or(|stored| stored[i * k + l] != 0);
     for (i, j) in (0..m).flat_map(|i| (0..n).map(move |j| (i, j))) {
         let mut bits = u64::from(all.c[i * n + j]);
         let mut sum = exact::ExactNumber::from_bits(form.c, bits);

@@ -6,7 +6,7 @@
 
 use super::halves::{f16_to_f32, f32_to_f16};
 use super::{MmaRegisters, WARP_REGISTER_WORDS, layout};
-use rtcg_ptx::ast::{MatrixProduct, MatrixType};
+use rtcg_ptx::ast::{MatrixLayout, MatrixProduct, MatrixType};
 
 /// What single precision instructions give instead of every NaN.
 const NAN_F32: u32 = 0x7fff_ffff;
@@ -14,24 +14,27 @@ const NAN_F32: u32 = 0x7fff_ffff;
 /// The four products of a warp.
 pub(super) fn multiply_by_quad_pairs(form: &MatrixProduct, planes: &mut MmaRegisters<'_>) {
     for quad in 0..4 {
+        let a = lines_of_quad_pair(planes.a, form.a_layout, quad);
+        // `b` is held like the transposed `a`.
+        let b = lines_of_quad_pair(planes.b, layout::transposed_layout(form.b_layout), quad);
         for (i, j) in (0..8).flat_map(|i| (0..8).map(move |j| (i, j))) {
-            let a = std::array::from_fn(|k| {
-                half_at(planes.a, layout::quad_pair_operand_position(form.a_layout, quad, i, k))
-            });
-            // `b` is held like the transposed `a`.
-            let held = layout::transposed_layout(form.b_layout);
-            let b = std::array::from_fn(|k| half_at(planes.b, layout::quad_pair_operand_position(held, quad, j, k)));
             let at = layout::quad_pair_accumulator_position(form.c, quad, i, j);
             let c = match form.c {
                 MatrixType::F16 => half_at(planes.c, at),
                 _ => f32::from_bits(planes.c[at.register * WARP_REGISTER_WORDS + at.lane]),
             };
-            let d = if form.d == MatrixType::F16 { sum_to_f16(a, b, c) } else { sum_to_f32(a, b, c) };
+            let d = if form.d == MatrixType::F16 { sum_to_f16(a[i], b[j], c) } else { sum_to_f32(a[i], b[j], c) };
             let at = layout::quad_pair_accumulator_position(form.d, quad, i, j);
             let word = &mut planes.d[at.register * WARP_REGISTER_WORDS + at.lane];
             *word = if at.bit == 0 { d } else { *word & 0xffff | d << 16 };
         }
     }
+}
+
+/// The eight lines, of four elements each, of an operand.
+fn lines_of_quad_pair(planes: &[u32], layout: MatrixLayout, quad: usize) -> [[f32; 4]; 8] {
+    let element = |line, k| half_at(planes, layout::quad_pair_operand_position(layout, quad, line, k));
+    std::array::from_fn(|line| std::array::from_fn(|k| element(line, k)))
 }
 
 /// The half at a position.
