@@ -179,14 +179,14 @@ fn parse(text: &str) -> Module {
 /// The product that an instruction asks for.
 fn product_of_text(instruction: &str) -> MatrixProduct {
     let module = parse(&kernel_text(instruction));
-    let forms = module.functions[0].body.iter().filter_map(|statement| match &statement.inst {
+    let mut forms = module.functions[0].body.iter().filter_map(|statement| match &statement.inst {
         Inst::Matrix(inst) => match &**inst {
             MatrixInst::Product { form, .. } => Some(*form),
             _ => None,
         },
         _ => None,
     });
-    forms.last().unwrap()
+    forms.next_back().unwrap()
 }
 
 /// What a warp of the interpreter makes of words in memory.
@@ -297,7 +297,7 @@ fn metadata(seed: u32, pairs: bool) -> u32 {
     let r = mix(seed.wrapping_add(77));
     (0..8).fold(0, |word, i| {
         let x = mix(r.wrapping_add(i));
-        let nibble = if pairs { 0xe4 >> (x & 1) * 4 & 15 } else { 0xed_c984 >> x % 6 * 4 & 15 };
+        let nibble = if pairs { 0xe4 >> ((x & 1) * 4) } else { 0xed_c984 >> (x % 6 * 4) } & 15;
         word | nibble << (4 * i)
     })
 }
