@@ -285,7 +285,7 @@ mod tests {
             RelocTarget::ModuleVariable(9),
             RelocTarget::MatrixProduct(1 << 40 | 3),
             RelocTarget::MatrixTransfer(5),
-            RelocTarget::InterpolatorTable(7),
+            RelocTarget::LaneFunction(7),
         ];
         for link in links {
             assert_eq!(RelocTarget::decode_target(link.encode_target()), Some(link));
