@@ -285,7 +285,7 @@ impl<'s> Parser<'s> {
     fn take_cvt_modifiers(&self, m: &mut Modifiers<'s>, dty: Type, sty: Type) -> ParseRuleResult<FpMods> {
         const CVT_TYPES: &[Type] = &[U8, U16, U32, U64, S8, S16, S32, S64, F16, BF16, F32, F64];
         let byte = matches!(dty, U8 | S8) || matches!(sty, U8 | S8);
-        if !CVT_TYPES.contains(&dty) || !CVT_TYPES.contains(&sty) || (byte && dty == BF16) {
+        if !CVT_TYPES.contains(&dty) || !CVT_TYPES.contains(&sty) || (byte && dty == BF16) || (matches!(dty, U8 | S8) && sty == BF16) {
             return Err(m.invalid_combination());
         }
         use Rounding::*;
