@@ -199,7 +199,9 @@ impl<'s> Parser<'s> {
         }
         let mods = self.take_cvt_modifiers(m, dty, sty)?;
         m.check_all_taken()?;
-        let dst = self.parse_reg_of_type(dty, WidthRule::AtLeast)?;
+        // From bf16 a byte goes to a register of that size only.
+        let byte_of_bf16 = dty.bits() == 8 && sty == BF16;
+        let dst = self.parse_reg_of_type(dty, if byte_of_bf16 { WidthRule::Exact } else { WidthRule::AtLeast })?;
         self.expect_comma()?;
         Ok(Inst::Cvt {
             dty,
@@ -285,7 +287,7 @@ impl<'s> Parser<'s> {
     fn take_cvt_modifiers(&self, m: &mut Modifiers<'s>, dty: Type, sty: Type) -> ParseRuleResult<FpMods> {
         const CVT_TYPES: &[Type] = &[U8, U16, U32, U64, S8, S16, S32, S64, F16, BF16, F32, F64];
         let byte = matches!(dty, U8 | S8) || matches!(sty, U8 | S8);
-        if !CVT_TYPES.contains(&dty) || !CVT_TYPES.contains(&sty) || (byte && dty == BF16) || (matches!(dty, U8 | S8) && sty == BF16) {
+        if !CVT_TYPES.contains(&dty) || !CVT_TYPES.contains(&sty) || (byte && dty == BF16) {
             return Err(m.invalid_combination());
         }
         use Rounding::*;

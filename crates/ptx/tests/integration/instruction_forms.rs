@@ -59,7 +59,9 @@ fn forms_need_the_target_of_ptxas() {
 #[test]
 fn what_a_target_lacks_is_named() {
     let text = |target: &str, attributes: &str, body: &str| {
-        format!(".version 8.3\n.target {target}\n.address_size 64\n.entry k() {attributes} {{ .reg .b32 %r<3>; .reg .b64 %d<3>; {body} ret; }}\n")
+        format!(
+            ".version 8.3\n.target {target}\n.address_size 64\n.entry k() {attributes} {{ .reg .b32 %r<3>; .reg .b64 %d<3>; {body} ret; }}\n"
+        )
     };
     let message = |text: String| parse(text).diagnostics.first().map(|d| d.message.clone());
     for (attributes, body, what, target) in [
@@ -73,6 +75,9 @@ fn what_a_target_lacks_is_named() {
         assert_eq!(message(text("sm_80", attributes, body)), Some(expected));
         assert_eq!(message(text("sm_90", attributes, body)), None);
     }
+    // A byte of bf16 needs a register of its size.
+    assert!(message(text("sm_90", "", ".reg .b8 c; .reg .b16 h; cvt.rzi.u8.bf16 c, h;")).is_none());
+    assert!(message(text("sm_90", "", ".reg .b16 h; cvt.rzi.u8.bf16 h, h;")).is_some());
     // A size of the source above the copy's.
     assert!(message(text("sm_80", "", "cp.async.cg.shared.global [%r1], [%d1], 16, 16;")).is_none());
     assert!(message(text("sm_80", "", "cp.async.cg.shared.global [%r1], [%d1], 16, 17;")).is_some());

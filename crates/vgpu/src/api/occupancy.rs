@@ -14,8 +14,8 @@ use crate::device::{
     BLOCKS_PER_MULTIPROCESSOR, REGISTERS_PER_BLOCK, SHARED_BYTES_PER_MULTIPROCESSOR, THREADS_PER_MULTIPROCESSOR,
     n_multiprocessors,
 };
-use crate::module::{Kernel, Launch};
 use crate::module::max_resident_blocks;
+use crate::module::{Kernel, Launch};
 use crate::stream::context::current;
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
 use rtcg_vgpu_abi::model::memory::RESERVED_SHARED_BYTES;
