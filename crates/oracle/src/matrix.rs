@@ -167,10 +167,10 @@ fn f64_mma_element(form: &MatrixProduct, [a, b, c]: [&FragmentRegisters; 3], row
     let mods = FpMods { rnd: form.rnd, ..FpMods::default() };
     let sum = (0..form.shape.k).fold(mc.element_bits(c, row, col) as u64, |sum, k| {
         let (x, y) = (ma.element_bits(a, row, k) as u64, mb.element_bits(b, k, col) as u64);
-        if F64.is_nan(y) {
-            return propagated_nan(F64, y);
+        match [y, sum, x].into_iter().find(|&operand| F64.is_nan(operand)) {
+            Some(nan) => propagated_nan(F64, nan),
+            None => execute_arithmetic(ArithOp::Fma, F64, &mods, [x, y, sum]),
         }
-        execute_arithmetic(ArithOp::Fma, F64, &mods, [x, y, sum])
     });
     sum.into()
 }

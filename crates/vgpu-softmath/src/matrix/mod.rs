@@ -5,8 +5,9 @@
 //! [`exact`] what a product of floats is, `fast_float` computes the same quickly.
 //!
 //! Integers and bits are exact. In double precision each element is a chain of fused multiply-adds
-//! with `k` ascending, which keep the payload of one NaN, but not the one that `fma.f64` keeps. The sum of the other floats is that of the tensor cores of sm_90 (see
-//! [`exact::exact_dot`]), but for `mma.m8n8k4`, which they do not have (`quad_pairs`).
+//! with `k` ascending, which keep the payload of one NaN ([`DOUBLE_NAN_ORDER`]). The sum of the other floats is
+//! that of the tensor cores of sm_90 (see [`exact::exact_dot`]), but for `mma.m8n8k4`, which they do not have
+//! (`quad_pairs`).
 
 pub mod exact;
 mod fast_float;
