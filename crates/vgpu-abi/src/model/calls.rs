@@ -1,6 +1,8 @@
 //! Which calls of the driver are allowed where most are not.
 
 measured! {
+    /// Flags of an executable graph that are not told: priorities of nodes are not used here.
+    UNTOLD_EXEC_FLAGS: u64 = 8, from "q57";
     /// In a host function that a stream calls, the functions that need an initialised driver are not permitted, but for
     /// these, which use a stream or an event and wait for nothing.
     CALLS_IN_HOST_FUNCTIONS: &[&str] =

@@ -122,16 +122,15 @@ fn copies_of_rectangles_and_boxes() {
     assert_eq!(corner, [26, 27, 31, 32]);
     let outside = CUDA_MEMCPY2D { Height: 9, ..copy };
     fails!(CUDA_ERROR_INVALID_VALUE, cuMemcpy2DUnaligned(&raw const outside));
-    // An x is part of the address, also one beyond the pitch; a pitch is as long as what is copied of a row.
+    // Rows end within their pitch, and slices within their height, also where only one is copied.
     let shifted = CUDA_MEMCPY2D { srcPitch: 8, ..copy };
-    ok!(cuMemcpy2D(&raw const shifted));
-    assert_eq!(corner[..2], [23, 24]);
-    let mut far = CUDA_MEMCPY3D {
+    fails!(CUDA_ERROR_INVALID_VALUE, cuMemcpy2D(&raw const shifted));
+    let mut rows = CUDA_MEMCPY3D {
         srcMemoryType: CUmemorytype::CU_MEMORYTYPE_DEVICE,
         srcDevice: p,
         srcPitch: 8,
         srcHeight: 1,
-        srcXInBytes: pitch + 4,
+        srcXInBytes: 4,
         dstMemoryType: CUmemorytype::CU_MEMORYTYPE_HOST,
         dstHost: corner.as_mut_ptr().cast(),
         dstPitch: 4,
@@ -141,10 +140,15 @@ fn copies_of_rectangles_and_boxes() {
         Depth: 2,
         ..Default::default()
     };
-    ok!(cuMemcpy3D(&raw const far));
-    assert_eq!(corner[..2], [6, 8]);
-    far.srcPitch = 3;
-    fails!(CUDA_ERROR_INVALID_VALUE, cuMemcpy3D(&raw const far));
+    ok!(cuMemcpy3D(&raw const rows));
+    assert_eq!(corner[..2], [1, 3]);
+    // Only arrays have levels of detail.
+    rows.srcLOD = 1;
+    ok!(cuMemcpy3D(&raw const rows));
+    rows.srcPitch = 7;
+    fails!(CUDA_ERROR_INVALID_VALUE, cuMemcpy3D(&raw const rows));
+    let low = CUDA_MEMCPY3D { srcPitch: 8, srcY: 1, Depth: 1, ..rows };
+    fails!(CUDA_ERROR_INVALID_VALUE, cuMemcpy3D(&raw const low));
     let narrow = CUDA_MEMCPY2D { srcPitch: 7, ..copy };
     fails!(CUDA_ERROR_INVALID_VALUE, cuMemcpy2D(&raw const narrow));
     ok!(cuMemFree(p));
