@@ -215,10 +215,11 @@ fn location_device(location: CUmemLocation) -> Res<c_int> {
     }
 }
 
-/// The pages that a range touches, as a start and a length: hints are about whole pages.
-fn touched_pages(address: u64, count: usize) -> (u64, u64) {
-    let start = address - address % HINT_PAGE_BYTES;
-    (start, (address + count as u64).next_multiple_of(HINT_PAGE_BYTES) - start)
+/// The pages of an allocation that a range touches, as a start and a length: hints are about whole pages.
+fn touched_pages(allocation_start: u64, address: u64, count: usize) -> (u64, u64) {
+    let offset = address - allocation_start;
+    let first = offset - offset % HINT_PAGE_BYTES;
+    (allocation_start + first, (offset + count as u64).next_multiple_of(HINT_PAGE_BYTES) - first)
 }
 
 /// `place` is asked for only by the kinds of advice that name one.
@@ -233,14 +234,14 @@ fn advise_range(address: u64, count: usize, advice: CUmem_advise, place: impl Fn
         5 => (HintKind::AccessedBy(place()?), Some(1)),
         _ => (HintKind::AccessedBy(place()?), None),
     };
-    let (start, len) = touched_pages(address, count);
+    let (start, len) = touched_pages(allocation.1, address, count);
     hints::set_hint(allocation, subject, start, len, value);
     Ok(())
 }
 
 fn prefetch_range(address: u64, count: usize, kind: CUmemLocationType, place: c_int) -> Res {
     let allocation = find_managed_allocation(address, count)?;
-    let (start, len) = touched_pages(address, count);
+    let (start, len) = touched_pages(allocation.1, address, count);
     hints::set_hint(allocation, HintKind::LastPrefetch, start, len, Some(place));
     hints::set_hint(allocation, HintKind::LastPrefetchKind, start, len, Some(kind.0 as i32));
     Ok(())
