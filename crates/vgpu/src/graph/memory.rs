@@ -70,6 +70,12 @@ impl GraphMemory {
         self.in_use.store(in_use, Ordering::Release);
     }
 
+    /// Whether the heap's block is still that of this memory.
+    fn has_its_block(&self) -> bool {
+        let heap = crate::memory::account::device_heap();
+        heap.is_ok_and(|h| h.find_block(self.start).is_some_and(|b| b.id == self.block))
+    }
+
     /// Whether a launch has allocated it and it is not freed.
     pub(crate) fn is_in_use(&self) -> bool {
         self.in_use.load(Ordering::Acquire)
@@ -78,14 +84,15 @@ impl GraphMemory {
 
 /// Frees memory of a graph, outside of it or in a launch. `None` when the address is none.
 pub(crate) fn release_allocation(start: u64) -> Option<Res> {
-    let memory = lock_mutex(&GRAPH_ALLOCATIONS).as_ref()?.get(&start)?.upgrade()?;
+    let memory = find_allocation(start)?;
     let was = memory.in_use.swap(false, Ordering::AcqRel);
     Some(if was { Ok(()) } else { ResultCode::INVALID_VALUE.err() })
 }
 
-/// The memory that a graph allocates at this address.
+/// The memory that a graph allocates at this address. When its context is gone, another block may begin there.
 pub(crate) fn find_allocation(start: u64) -> Option<Arc<GraphMemory>> {
-    lock_mutex(&GRAPH_ALLOCATIONS).as_ref()?.get(&start)?.upgrade()
+    let memory = lock_mutex(&GRAPH_ALLOCATIONS).as_ref()?.get(&start)?.upgrade()?;
+    memory.has_its_block().then_some(memory)
 }
 
 /// Whether an address begins memory of a graph that no launch has allocated: pointers are not known before that.
@@ -183,12 +190,13 @@ pub(crate) fn trim_graph_memory(device: u32) {
 
 impl Drop for GraphMemory {
     fn drop(&mut self) {
-        if let Some(all) = lock_mutex(&GRAPH_ALLOCATIONS).as_mut() {
+        // Its context may have taken it along, and another graph may have memory there.
+        let is_mine = self.has_its_block();
+        if let Some(all) = lock_mutex(&GRAPH_ALLOCATIONS).as_mut()
+            && all.get(&self.start).is_some_and(|known| known.strong_count() == 0)
+        {
             all.remove(&self.start);
         }
-        // Its context may have taken it along.
-        let is_mine = crate::memory::account::device_heap()
-            .is_ok_and(|h| h.find_block(self.start).is_some_and(|b| b.id == self.block));
         if is_mine && !*self.in_use.get_mut() {
             let _ = crate::memory::account::free_block(self.start);
         }

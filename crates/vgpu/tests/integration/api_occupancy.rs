@@ -127,7 +127,7 @@ fn check_available_shared_memory(f: CUfunction, static_shared: u32) {
         call!(cuOccupancyAvailableDynamicSMemPerBlock(&raw mut bytes, f, blocks, threads)).map(|()| bytes as u32)
     };
     for blocks in 1..=9 {
-        let share = 164 * 1024 / blocks / 128 * 128;
+        let share = 164 * 1024 / blocks / 128 * 128_u32;
         assert_eq!(available(blocks as c_int, 32), Ok(share.saturating_sub(static_shared).min(limit)));
     }
     let refused = Err(CUresult::CUDA_ERROR_INVALID_VALUE);
