@@ -11,6 +11,7 @@ NOT_COMPARABLE = [
         "sm_90",
         "machine code for compute capability 9.0, which a virtual GPU of 8.0 refuses as a card would",
     ),
+    ("q01", "nsmid|smid|^90 warpids", "how many multiprocessors a device has, and which of their slots a warp gets"),
     ("q14", "differ in the low 4 bits|difference at", "asked of the real device only"),
     ("q19|q49", r'"%f", 5|32-bit by %lld|too few arguments', "reads memory that the kernel has not written"),
     (
@@ -20,10 +21,31 @@ NOT_COMPARABLE = [
     ),
     ("q54", "^a pool: pool$", "a handle compared with an address"),
     ("q22", r"number of malloc\(|^child count|^error$", "the real device ran out of time"),
+    (
+        "q25",
+        "^set (MAX_DYNAMIC_SHARED 23|NON_PORTABLE|CLUSTER)",
+        "shared memory and clusters of compute capability 9.0",
+    ),
+    (
+        "q26",
+        r"threads \d+$|available dynamic|potential block|differences from|^table of|set MAX_DYNAMIC",
+        "shared memory and multiprocessors of compute capability 9.0",
+    ),
 ]
 
 #: Differences that are meant.
 BY_DESIGN: list[tuple[str, str, str]] = [
+    ("q03", "", "each lane's local variables have addresses of their own, so that accesses out of bounds are found"),
+    (
+        "q08|q42",
+        "",
+        "CUDA leaves open which side of a branch runs first and where sides meet; NVIDIA's assembler rearranges them",
+    ),
+    (
+        "q24|q25|q26",
+        "NUM_REGS|^THREADS_PER_BLOCK=100|compute_[89]0$",
+        "machine code is of 8.0, and registers that only NVIDIA's assembler knows are estimated",
+    ),
     (
         "q20|q21",
         "^buffer|printing$",
@@ -69,5 +91,18 @@ BY_DESIGN: list[tuple[str, str, str]] = [
         "q53",
         "^c (D8 wraps|D32 N 2|synchronise)",
         "a range that no memory has is refused by the call, and not a fault that ends the context",
+    ),
+    (
+        "q39",
+        "^c shared store, load, store of the loaded",
+        "two racing stores, which the device's compiler joins to one of 64 bits",
+    ),
+    ("q41", "is_valid in an ordinary launch", "a grid group cannot synchronise in an ordinary launch, and says so"),
+    ("q45", "barrier object's bits|its bits after each", "the bits of an mbarrier, which PTX calls opaque"),
+    ("q46", "%envreg0", "an address inside the device's driver"),
+    (
+        "q47",
+        "cvta|^c |local - 16 MiB",
+        "addresses of local memory and constants, which here are those of the device window",
     ),
 ]

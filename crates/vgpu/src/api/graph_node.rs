@@ -10,6 +10,7 @@ use super::function::function_in_context;
 use super::graph::{graph_from_handle, node_from_handle, node_handles};
 use super::launch::pack_params;
 use super::memory_pool::pool_memory_kind;
+use super::occupancy::check_cooperative_size;
 use super::stream_memory::mem_ops_from_params;
 use super::{Handle, driver_functions, unsupported_feature, write_out};
 use crate::device::device_by_ordinal;
@@ -42,6 +43,7 @@ pub(crate) unsafe fn kernel_node_action(params: *const CUDA_KERNEL_NODE_PARAMS) 
         cooperative: false,
     };
     module::validate_launch(&launch)?;
+    check_cooperative_size(&launch)?;
     Ok(NodeAction::Kernel(Arc::new(KernelAction::new(handle, function, launch))))
 }
 
@@ -319,6 +321,7 @@ driver_functions! {
         if attr == CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_COOPERATIVE {
             let launch = Launch { cooperative: value.cooperative != 0, ..old.launch.clone() };
             module::validate_launch(&launch)?;
+            check_cooperative_size(&launch)?;
             node.set_node_action(NodeAction::Kernel(Arc::new(KernelAction::new(old.handle, old.function.clone(), launch))))?;
         }
         Ok(())

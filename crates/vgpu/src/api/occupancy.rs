@@ -13,8 +13,8 @@ use super::{driver_functions, write_out};
 use crate::device::{
     BLOCKS_PER_MULTIPROCESSOR, SHARED_BYTES_PER_MULTIPROCESSOR, THREADS_PER_MULTIPROCESSOR, n_multiprocessors,
 };
-use crate::module::Kernel;
 use crate::module::max_resident_blocks;
+use crate::module::{Kernel, Launch};
 use crate::stream::context::current;
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
 use rtcg_vgpu_abi::model::launch::max_warps_by_registers;
@@ -42,6 +42,17 @@ fn blocks_per_multiprocessor(kernel: &Kernel, threads: u32, dynamic_shared: u32)
 /// Dynamic shared memory as the driver reads it: the lower half of the number that is given.
 fn dynamic_shared_bytes(given: usize) -> u32 {
     given as u32
+}
+
+/// Refuses a cooperative launch of more blocks than are resident by the device's own account, even if this device could
+/// run them all (question 41 of `tests/fidelity`).
+pub(crate) fn check_cooperative_size(launch: &Launch) -> Res {
+    if !launch.cooperative {
+        return Ok(());
+    }
+    let threads = launch.block.iter().product();
+    let resident = blocks_per_multiprocessor(&launch.function, threads, launch.dynamic_shared) * n_multiprocessors();
+    ensure(launch.n_blocks() <= u64::from(resident), ResultCode::COOPERATIVE_LAUNCH_TOO_LARGE)
 }
 
 fn max_active_blocks(func: CUfunction, block_size: c_int, dynamic_shared: usize) -> Res<c_int> {

@@ -198,8 +198,8 @@ fn attributes_of_launches_are_checked() {
     let domain =
         |number| launch(Id::CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN, &|v| v.memSyncDomain = CUlaunchMemSyncDomain(number));
     assert_eq!([0, 1, 2].map(domain), [good, good, bad]);
-    let window = |hitRatio| {
-        let window = CUaccessPolicyWindow { hitRatio, ..Default::default() };
+    let window = |ratio| {
+        let window = CUaccessPolicyWindow { hitRatio: ratio, ..Default::default() };
         launch(Id::CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW, &|v| v.accessPolicyWindow = window)
     };
     assert_eq!([0.0, 1.0, 2.0, -1.0].map(window), [good, good, bad, bad]);
