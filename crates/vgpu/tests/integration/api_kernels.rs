@@ -120,7 +120,7 @@ fn all_ways_to_pass_arguments() {
     struct PackedArguments(u64, u32, f32, f32);
     let packed = PackedArguments(p, n, 3.0, 0.5);
     // Without what a compiler adds behind the last.
-    let mut size = 20;
+    let mut size = 20_usize;
     let mut extra = [
         CU_LAUNCH_PARAM_BUFFER_POINTER,
         (&raw const packed).cast_mut().cast(),
