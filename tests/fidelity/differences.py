@@ -13,7 +13,13 @@ NOT_COMPARABLE = [
     ),
     ("q01", "nsmid|smid|^90 warpids", "how many multiprocessors a device has, and which of their slots a warp gets"),
     ("q14", "differ in the low 4 bits|difference at", "asked of the real device only"),
-    ("q19", r'"%f", 5', "reads memory that the kernel has not written"),
+    ("q19|q49", r'"%f", 5|32-bit by %lld|too few arguments', "reads memory that the kernel has not written"),
+    (
+        "q51|q52",
+        r"^c cluster \((?!1, 1, 1|0, 0, 0)|[gs]et attribute 1[1-5]\b",
+        "clusters, which compute capability 8.0 does not have",
+    ),
+    ("q54", "^a pool: pool$", "a handle compared with an address"),
     ("q22", r"number of malloc\(|^child count|^error$", "the real device ran out of time"),
     (
         "q25",
@@ -58,8 +64,8 @@ BY_DESIGN: list[tuple[str, str, str]] = [
         "code, local memory and heaps take none of the device's memory, which may be small",
     ),
     (
-        "q29",
-        "distances$|second - first|allocate 4 MiB: same pointer",
+        "q29|q54",
+        "distances$|second - first|allocate 4 MiB: same pointer|mapping base$",
         "addresses differ: each large allocation ends at a page without access, so that an access behind it is found",
     ),
     (
@@ -69,6 +75,23 @@ BY_DESIGN: list[tuple[str, str, str]] = [
         " RTCG_FAULTS=sticky does as a card",
     ),
     ("q30", "^e elapsed", "short times depend on the machine; the steps are the card's"),
+    (
+        "q48|q50",
+        "^a |^b load of freed",
+        "accesses that are misaligned or outside of all memory that a kernel may access are found, also where a card"
+        " goes on or tells them otherwise; a small block that is freed shares its page with live ones",
+    ),
+    (
+        "q52",
+        "^b (MaxActive|WithFlags|AvailableDynamic|MaxPotential)",
+        "a multiprocessor of compute capability 8.0 has less shared memory than one of 9.0, and no more blocks than"
+        " the virtual GPU keeps resident, so that cooperative launches of so many blocks work",
+    ),
+    (
+        "q53",
+        "^c (D8 wraps|D32 N 2|synchronise)",
+        "a range that no memory has is refused by the call, and not a fault that ends the context",
+    ),
     (
         "q39",
         "^c shared store, load, store of the loaded",
