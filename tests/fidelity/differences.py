@@ -11,13 +11,41 @@ NOT_COMPARABLE = [
         "sm_90",
         "machine code for compute capability 9.0, which a virtual GPU of 8.0 refuses as a card would",
     ),
+    ("q01", "nsmid|smid|^90 warpids", "how many multiprocessors a device has, and which of their slots a warp gets"),
     ("q14", "differ in the low 4 bits|difference at", "asked of the real device only"),
-    ("q19", r'"%f", 5', "reads memory that the kernel has not written"),
+    ("q19|q49", r'"%f", 5|32-bit by %lld|too few arguments', "reads memory that the kernel has not written"),
+    (
+        "q51|q52",
+        r"^c cluster \((?!1, 1, 1|0, 0, 0)|[gs]et attribute 1[1-5]\b",
+        "clusters, which compute capability 8.0 does not have",
+    ),
+    ("q54", "^a pool: pool$", "a handle compared with an address"),
     ("q22", r"number of malloc\(|^child count|^error$", "the real device ran out of time"),
+    (
+        "q25",
+        "^set (MAX_DYNAMIC_SHARED 23|NON_PORTABLE|CLUSTER)",
+        "shared memory and clusters of compute capability 9.0",
+    ),
+    (
+        "q26",
+        r"threads \d+$|available dynamic|potential block|differences from|^table of|set MAX_DYNAMIC",
+        "shared memory and multiprocessors of compute capability 9.0",
+    ),
 ]
 
 #: Differences that are meant.
 BY_DESIGN: list[tuple[str, str, str]] = [
+    ("q03", "", "each lane's local variables have addresses of their own, so that accesses out of bounds are found"),
+    (
+        "q08|q42",
+        "",
+        "CUDA leaves open which side of a branch runs first and where sides meet; NVIDIA's assembler rearranges them",
+    ),
+    (
+        "q24|q25|q26",
+        "NUM_REGS|^THREADS_PER_BLOCK=100|compute_[89]0$",
+        "machine code is of 8.0, and registers that only NVIDIA's assembler knows are estimated",
+    ),
     (
         "q20|q21",
         "^buffer|printing$",
@@ -36,8 +64,8 @@ BY_DESIGN: list[tuple[str, str, str]] = [
         "code, local memory and heaps take none of the device's memory, which may be small",
     ),
     (
-        "q29",
-        "distances$|second - first|allocate 4 MiB: same pointer",
+        "q29|q54",
+        "distances$|second - first|allocate 4 MiB: same pointer|mapping base$",
         "addresses differ: each large allocation ends at a page without access, so that an access behind it is found",
     ),
     (
@@ -47,4 +75,34 @@ BY_DESIGN: list[tuple[str, str, str]] = [
         " RTCG_FAULTS=sticky does as a card",
     ),
     ("q30", "^e elapsed", "short times depend on the machine; the steps are the card's"),
+    (
+        "q48|q50",
+        "^a |^b load of freed",
+        "accesses that are misaligned or outside of all memory that a kernel may access are found, also where a card"
+        " goes on or tells them otherwise; a small block that is freed shares its page with live ones",
+    ),
+    (
+        "q52",
+        "^b (MaxActive|WithFlags|AvailableDynamic|MaxPotential)",
+        "a multiprocessor of compute capability 8.0 has less shared memory than one of 9.0, and no more blocks than"
+        " the virtual GPU keeps resident, so that cooperative launches of so many blocks work",
+    ),
+    (
+        "q53",
+        "^c (D8 wraps|D32 N 2|synchronise)",
+        "a range that no memory has is refused by the call, and not a fault that ends the context",
+    ),
+    (
+        "q39",
+        "^c shared store, load, store of the loaded",
+        "two racing stores, which the device's compiler joins to one of 64 bits",
+    ),
+    ("q41", "is_valid in an ordinary launch", "a grid group cannot synchronise in an ordinary launch, and says so"),
+    ("q45", "barrier object's bits|its bits after each", "the bits of an mbarrier, which PTX calls opaque"),
+    ("q46", "%envreg0", "an address inside the device's driver"),
+    (
+        "q47",
+        "cvta|^c |local - 16 MiB",
+        "addresses of local memory and constants, which here are those of the device window",
+    ),
 ]

@@ -47,7 +47,7 @@ pub fn default_nan(f: FloatFormat) -> u64 {
 }
 
 /// The NaN that arithmetic makes of a NaN operand.
-fn propagated_nan(f: FloatFormat, nan: u64) -> u64 {
+pub(crate) fn propagated_nan(f: FloatFormat, nan: u64) -> u64 {
     if f == F64 { nan | 1 << 51 } else { default_nan(f) }
 }
 
@@ -66,7 +66,12 @@ pub fn execute_arithmetic(op: ArithOp, f: FloatFormat, mods: &FpMods, operands: 
     };
     let operands = operands.map(|x| if mods.ftz { f.flush_subnormal(x) } else { x });
     let mut nans = operands[..n].iter().copied().filter(|&x| f.is_nan(x));
-    let nan = if op == ArithOp::Div { nans.next() } else { nans.next_back() };
+    let nan = match op {
+        ArithOp::Div => nans.next(),
+        // A factor, the second one first, before what is added to the product.
+        ArithOp::Fma => [1, 0, 2].into_iter().map(|i| operands[i]).find(|&x| f.is_nan(x)),
+        _ => nans.next_back(),
+    };
     let bits = match nan {
         Some(nan) => propagated_nan(f, nan),
         None => match exact_result(op, f, rounding_mode(mods.rnd), operands) {

@@ -8,7 +8,7 @@
 
 use super::fault_report;
 use super::fiber::{Fiber, FiberInfo, FiberResult, FiberSwitch, PauseReason, ThreadFiberState, Warp};
-use super::grid_job::{GridJob, set_local_memory};
+use super::grid_job::{GridJob, multiprocessor_of_block, set_local_memory};
 use super::memory_slots::{self, MemorySlot};
 use super::runtime_calls;
 use super::worker::Worker;
@@ -181,7 +181,15 @@ impl BlockState {
     fn report_missing_threads(&self, id: usize, b: &Barrier) {
         if b.expected == 0 && b.exited > 0 && check::enabled_checks().sync {
             // SAFETY: the job outlives its blocks, and no reference to a warp is kept.
-            unsafe { runtime_calls::record_missing_threads(&*self.job, &*self.warps[0].get(), id, b.exited) };
+            unsafe {
+                let lacks = |i: &usize| {
+                    let ctx = &(*self.warps[*i].get()).ctx;
+                    b.has_warp(*i) && ctx.live & ctx.exited != 0
+                };
+                let warps: Vec<usize> = (0..self.warps.len()).filter(lacks).collect();
+                let first = &*self.warps[warps.first().copied().unwrap_or(0)].get();
+                runtime_calls::record_missing_threads(&*self.job, first, warps.len() as u32, id, b.exited);
+            }
         }
     }
 
@@ -321,7 +329,7 @@ impl Block {
             let warp = unsafe { &mut *cell.get() };
             job.update_program(warp);
             let ctx = &mut warp.ctx;
-            (ctx.ctaid, ctx.exited) = (ctaid, 0);
+            (ctx.ctaid, ctx.exited, ctx.smid) = (ctaid, 0, multiprocessor_of_block(number));
             ctx.outer_frames = std::ptr::null_mut();
         }
     }

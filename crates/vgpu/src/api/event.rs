@@ -54,6 +54,9 @@ fn elapsed_ms(start: CUevent, end: CUevent) -> Res<f32> {
     let (start, _) = event_and_context(start)?;
     let (end, context) = event_and_context(end)?;
     context.check_usable()?;
+    // Unlike a question about completion, this one leaves the capture valid.
+    let is_captured = start.last_capture().is_some() || end.last_capture().is_some();
+    ensure(!is_captured, ResultCode::CAPTURED_EVENT)?;
     end.elapsed_since(&start)
 }
 
@@ -78,7 +81,7 @@ driver_functions! {
     fn cuEventQuery(hEvent: CUevent) {
         let (event, context) = event_and_context(hEvent)?;
         context.check_usable()?;
-        ensure(event.last_capture().is_none(), ResultCode::CAPTURED_EVENT)?;
+        capture::refuse_captured_event(event.last_capture())?;
         capture::refuse_call_unsafe_in_capture()?;
         crate::stream::chaos_schedule::run_random_operation_on_query();
         ensure(event.is_completed(), ResultCode::NOT_READY)?;
@@ -87,7 +90,7 @@ driver_functions! {
 
     fn cuEventSynchronize(hEvent: CUevent) {
         let (event, context) = event_and_context(hEvent)?;
-        ensure(event.last_capture().is_none(), ResultCode::CAPTURED_EVENT)?;
+        capture::refuse_captured_event(event.last_capture())?;
         capture::refuse_call_unsafe_in_capture()?;
         event.wait_for_record(&context)?;
         release_unused_reservations();

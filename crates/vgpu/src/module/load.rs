@@ -7,7 +7,7 @@ use crate::memory::allocation_report::describe_access;
 use rtcg_ptx::ast::{self, Callee, FuncId, Inst, Linkage, Space};
 use rtcg_vgpu_abi::error::ResultCode;
 use rtcg_vgpu_exec::address_space::set_address_describer;
-use rtcg_vgpu_exec::launch::MAX_SHARED_BYTES;
+use rtcg_vgpu_exec::launch::{MAX_SHARED_BYTES, MAX_SHARED_OPTIN_BYTES};
 use rtcg_vgpu_jit::{self as jit, SharedLayout, SymbolLayout};
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicU32;
@@ -15,8 +15,8 @@ use std::sync::{Arc, OnceLock};
 
 /// Constant memory that a module may have.
 const MAX_CONST_BYTES: u64 = 64 << 10;
-/// Local memory of a thread, in bytes.
-const MAX_LOCAL_BYTES: u64 = 512 << 10;
+/// Local memory that a function may declare, in bytes. A launch refuses less, see `Kernel::has_local_memory`.
+const MAX_LOCAL_BYTES: u64 = i32::MAX as u64;
 /// Parameters of a kernel, in bytes.
 const MAX_PARAM_BYTES: usize = 32_764;
 /// How the names of the device runtime's functions begin by which a kernel launches another.
@@ -109,9 +109,9 @@ fn check_module(ptx: &ast::Module) -> Vec<String> {
             }
         }
         let shared = SharedLayout::lay_out_shared_memory(ptx, kernel).static_size;
-        if shared > MAX_SHARED_BYTES {
+        if shared > MAX_SHARED_OPTIN_BYTES {
             diagnostics.push(format!(
-                "kernel {}: uses too much shared memory ({shared} bytes, {MAX_SHARED_BYTES} at most)",
+                "kernel {}: uses too much shared memory ({shared} bytes, {MAX_SHARED_OPTIN_BYTES} at most)",
                 f.name
             ));
         }
@@ -143,6 +143,7 @@ fn check_function_body(ptx: &ast::Module, id: FuncId, diagnostics: &mut Vec<Stri
             Inst::Call { callee: Callee::Direct(f), .. } => unresolved_call_message(&ptx.functions[f.index()]),
             Inst::Texture(inst) => unsupported_texture_message(inst),
             Inst::Matrix(inst) => unsupported_mma_message(inst),
+            Inst::Bar { id, count, .. } => barrier_problem(*id, *count),
             inst @ (Inst::Ld { .. } | Inst::St { .. }) => jit::param_access_problem(f, inst),
             inst if jit::ops::is_pure(inst) => jit::ops::check_supported(inst).err().map(|e| e.to_string()),
             _ => None,
@@ -151,6 +152,19 @@ fn check_function_body(ptx: &ast::Module, id: FuncId, diagnostics: &mut Vec<Stri
             let (line, column, text) = rtcg_ptx::line_and_column(&ptx.source, st.span.start);
             diagnostics.push(format!("ptx:{line}:{column}: {problem}\n    {}", text.trim()));
         }
+    }
+}
+
+/// What the assembler has against a barrier with constants.
+fn barrier_problem(id: ast::Operand, count: Option<ast::Operand>) -> Option<String> {
+    match (id, count) {
+        (ast::Operand::Int(id), _) if !(0..16).contains(&id) => {
+            Some(format!("barrier {id} does not exist: a block has barriers 0 to 15"))
+        }
+        (_, Some(ast::Operand::Int(count))) if count % 32 != 0 => {
+            Some(format!("a barrier for {count} threads: the number must be a multiple of the warp size, 32"))
+        }
+        _ => None,
     }
 }
 

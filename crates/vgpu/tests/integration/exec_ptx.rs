@@ -222,18 +222,19 @@ fn a_tree_reduction_in_shared_memory() {
 fn shared_memory_ends_where_it_ends() {
     let text = "
 .visible .entry k(.param .u32 offset) {
-    .shared .align 4 .b8 tile[4096];
+    .shared .align 4 .b8 tile[3072];
     .reg .b32 %r<4>;
     ld.param.u32 %r1, [offset]; mov.u32 %r2, tile; add.s32 %r2, %r2, %r1;
     st.shared.u32 [%r2], %r1;
     ret;
 }";
     let m = load_module(text);
-    run_to_end(&make_launch(&m, "k", 4, 32, &[4092])).unwrap();
-    for bad in [4096_u64, 1 << 20, u64::from(u32::MAX - 3)] {
+    run_to_end(&make_launch(&m, "k", 4, 32, &[3068])).unwrap();
+    // With the bytes before it, which belong to the system, the variable fills a page.
+    for bad in [3072_u64, 1 << 20, 1 << 30] {
         let fault = run_to_end(&make_launch(&m, "k", 4, 32, &[bad])).unwrap_err();
         assert_eq!(fault.kind, FaultKind::IllegalAddress);
-        assert!(fault.report.contains(&format!("offset {bad} of the block's 4096 bytes of shared memory")), "{fault}");
+        assert!(fault.report.contains(&format!("offset {bad} of the block's 3072 bytes of shared memory")), "{fault}");
     }
 }
 
