@@ -131,7 +131,8 @@ pub(crate) trait ChannelAccess {
 /// The sum of weighted integers, times 256.
 #[inline(always)]
 fn integer_sum(taps: &[Tap], c: usize) -> i32 {
-    taps.iter().map(|tap| tap.weight * tap.texel[c] as i32).sum()
+    // Whole numbers of at most 24 bits.
+    taps.iter().fold(0.0, |sum, tap| sum + f64::from(tap.weight) * tap.texel[c]) as i32
 }
 
 /// The nearest whole number to `sum / 256`, halves up, in units of 1 over `unit`.
@@ -221,6 +222,9 @@ impl_normalized_channels! {
 /// The weighted mean of floats, unless it is not finite.
 #[inline(always)]
 fn float_sum(taps: &[Tap], c: usize, bits: i32) -> Result<f64, f64> {
+    if let Some(sum) = rounding::usual_sum(taps, c, bits) {
+        return Ok(sum);
+    }
     rounding::check_finite(taps, c)?;
     Ok(rounding::aligned_sum(taps, [bits, SUM_ALIGNMENT_BITS], |tap| (tap.texel[c], rounding::exponent(tap.texel[c]))))
 }

@@ -24,6 +24,42 @@ fn cut(v: f64) -> f64 {
     v as i64 as f64
 }
 
+/// [`aligned_sum`] of finite numbers in one or two slices, unless it is zero.
+#[inline(always)]
+pub(crate) fn usual_sum(taps: &[Tap], c: usize, bits: i32) -> Option<f64> {
+    const SIGN: u64 = 1 << 63;
+    let last = taps.last()?.slice;
+    let (mut most, mut fields, mut least) = (0, [0; 2], u64::MAX);
+    for tap in taps {
+        let magnitude = tap.texel[c].to_bits() & !SIGN;
+        most = most.max(magnitude);
+        let counted = if tap.weight != 0 { magnitude } else { 0 };
+        fields[tap.slice & 1] = fields[tap.slice & 1].max(counted >> 52);
+        least = least.min(if counted != 0 { counted >> 52 } else { least });
+    }
+    let top = fields[0].max(fields[1]);
+    if last > 1 || most >= 0x7ff << 52 || top == 0 {
+        return None;
+    }
+    // Texels of similar size lose nothing: they have four bits less than are kept.
+    if top - least <= 4 {
+        let sum = taps.iter().fold(0.0, |sum, tap| sum + f64::from(tap.weight) * tap.texel[c]);
+        return (sum != 0.0).then_some(sum * (1.0 / 256.0));
+    }
+    (last == 0).then(|| cut_sum(taps, c, bits - (top as i32 - 1022))).filter(|sum| *sum != 0.0)
+}
+
+/// The weighted sum of numbers that are cut to multiples of 2 to the power of `-places`.
+#[inline(always)]
+fn cut_sum(taps: &[Tap], c: usize, places: i32) -> f64 {
+    let scale = power_of_two(places);
+    let sum = taps.iter().fold(0.0, |sum, tap| {
+        let v = if tap.weight != 0 { tap.texel[c] * scale } else { 0.0 };
+        sum + f64::from(tap.weight) * f64::from(v as i32)
+    });
+    sum * power_of_two(-places - 8)
+}
+
 /// Slices that taps belong to.
 const SLICES: usize = 4;
 

@@ -145,14 +145,12 @@ fn usual_mean(weights: [i32; 4], texels: [u32; 4]) -> Option<u32> {
     }
     // Places of the largest texel, of 28 bits, are whole.
     let scale = f64::from_bits(u64::from(1023 + 126 + ALIGNMENT_BITS[1] as u32 - exponent) << 52);
-    let sum: f64 = (0..4)
-        .map(|k| {
-            let scaled = f64::from(f32::from_bits(texels[k])) * scale;
-            // SAFETY: a texel that has a weight is less than 2 to the power of 28 now; that of others does not matter.
-            let cut = if weights[k] != 0 { unsafe { scaled.to_int_unchecked::<i32>() } } else { 0 };
-            f64::from(weights[k]) * f64::from(cut)
-        })
-        .sum();
+    let cut = |k: usize| {
+        let scaled = if weights[k] != 0 { f64::from(f32::from_bits(texels[k])) * scale } else { 0.0 };
+        // SAFETY: a texel that has a weight is less than 2 to the power of 28 now.
+        f64::from(weights[k]) * f64::from(unsafe { scaled.to_int_unchecked::<i32>() })
+    };
+    let sum = (cut(0) + cut(1)) + (cut(2) + cut(3));
     if sum == 0.0 {
         return None;
     }
