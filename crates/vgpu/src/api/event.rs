@@ -21,6 +21,15 @@ fn event_and_context(handle: CUevent) -> Res<(Arc<Event>, Arc<Context>)> {
     Ok((event, context))
 }
 
+/// Fails for an event that was last recorded in a capture, or in one that has ended.
+fn check_not_captured(event: &Event) -> Res {
+    match event.last_capture() {
+        None => Ok(()),
+        Some(captured) if captured.capture.is_ended() => ResultCode::INVALID_VALUE.err(),
+        Some(_) => ResultCode::CAPTURED_EVENT.err(),
+    }
+}
+
 /// `external`: in a capture, the event is recorded by each launch of the graph.
 pub(crate) fn record_event(event: CUevent, stream: CUstream, external: bool) -> Res {
     let number = event.handle_number();
@@ -30,6 +39,7 @@ pub(crate) fn record_event(event: CUevent, stream: CUstream, external: bool) -> 
     if external && capture::capture_operation(&stream, || Ok(NodeAction::Record(number)))? {
         return Ok(());
     }
+    ensure(!external, ResultCode::ILLEGAL_STATE)?;
     match capture::capture_of_stream(&stream) {
         Some(captured) if captured.capture.is_invalid() => return ResultCode::STREAM_CAPTURE_INVALIDATED.err(),
         Some(captured) => event.record_captured(captured),
@@ -78,7 +88,7 @@ driver_functions! {
     fn cuEventQuery(hEvent: CUevent) {
         let (event, context) = event_and_context(hEvent)?;
         context.check_usable()?;
-        ensure(event.last_capture().is_none(), ResultCode::CAPTURED_EVENT)?;
+        check_not_captured(&event)?;
         capture::refuse_call_unsafe_in_capture()?;
         crate::stream::chaos_schedule::run_random_operation_on_query();
         ensure(event.is_completed(), ResultCode::NOT_READY)?;
@@ -87,7 +97,7 @@ driver_functions! {
 
     fn cuEventSynchronize(hEvent: CUevent) {
         let (event, context) = event_and_context(hEvent)?;
-        ensure(event.last_capture().is_none(), ResultCode::CAPTURED_EVENT)?;
+        check_not_captured(&event)?;
         capture::refuse_call_unsafe_in_capture()?;
         event.wait_for_record(&context)?;
         release_unused_reservations();

@@ -34,6 +34,11 @@ impl Capture {
         self.invalid.load(Ordering::Acquire)
     }
 
+    /// Whether it was ended, or all its streams are gone.
+    pub(crate) fn is_ended(&self) -> bool {
+        lock_mutex(&self.streams).is_empty()
+    }
+
     fn invalidate_capture(&self) {
         self.invalid.store(true, Ordering::Release);
     }
@@ -84,13 +89,16 @@ pub(crate) fn end_capture(stream: &Arc<Stream>) -> Res<Arc<Graph>> {
         .inspect_err(|_| capture.invalidate_capture())?;
     let here = capture.mode == RELAXED_MODE || capture.thread == std::thread::current().id();
     ensure(here, ResultCode::STREAM_CAPTURE_WRONG_THREAD)?;
+    // Where the streams stand that joined it.
+    let streams: Vec<Arc<Stream>> = lock_mutex(&capture.streams).iter().filter_map(Weak::upgrade).collect();
+    let places = streams.iter().filter(|s| s.id != capture.origin).filter_map(|s| capture_of_stream(s));
+    let others: Vec<u64> = places.flat_map(|place| place.after).collect();
     capture.release_streams();
     ensure(!capture.is_invalid(), ResultCode::STREAM_CAPTURE_INVALIDATED)?;
     let graph = capture.graph();
     let parts = graph.lock_contents();
     // Work of another stream that this one does not wait for would be lost to whoever waits for it.
-    let loose =
-        parts.nodes.iter().any(|n| !after.contains(&n.handle) && parts.dependents_of(n.handle).next().is_none());
+    let loose = others.iter().any(|n| !after.contains(n) && parts.dependents_of(*n).next().is_none());
     ensure(!loose, ResultCode::STREAM_CAPTURE_UNJOINED)?;
     drop(parts);
     Ok(graph)
@@ -160,8 +168,7 @@ fn active_captures() -> Vec<Arc<Capture>> {
     if N_CAPTURES.load(Ordering::Acquire) == 0 {
         return Vec::new();
     }
-    let ended = |c: &Arc<Capture>| lock_mutex(&c.streams).is_empty();
-    lock_mutex(&CAPTURES).iter().filter_map(Weak::upgrade).filter(|c| !ended(c)).collect()
+    lock_mutex(&CAPTURES).iter().filter_map(Weak::upgrade).filter(|c| !c.is_ended()).collect()
 }
 
 /// Fails when a blocking stream of the context is capturing: the legacy default stream would have
