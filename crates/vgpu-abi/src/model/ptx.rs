@@ -12,6 +12,8 @@ measured! {
         (37, (4, 1)), (50, (4, 0)), (52, (4, 1)), (53, (4, 2)), (60, (5, 0)), (61, (5, 0)), (62, (5, 0)), (70, (6, 0)),
         (72, (6, 1)), (75, (6, 3)), (80, (7, 0)), (86, (7, 1)), (87, (7, 4)), (88, (9, 0)), (89, (7, 8)), (90, (7, 8)),
     ], from "q61";
+    /// The first version of PTX that converts 8-bit floats on sm_89.
+    FP8_VERSION_ON_SM_89: (u32, u32) = (8, 1), from "q68";
     /// Bytes of parameters that a kernel may have in every version of PTX.
     MAX_PARAM_BYTES: usize = 4_352, from "q61";
     /// Bytes of parameters that a kernel may have for these versions of PTX and targets, and later ones.

@@ -53,6 +53,8 @@ measured! {
     GATHER_EXTENT: usize = 32_768, from "q62";
     /// Arrays cannot be made with these flags: depth textures and colour attachments. Other unknown flags are accepted.
     REFUSED_ARRAY_FLAGS: u32 = 0x30, from "q62";
+    /// The most bytes of a texture of linear memory.
+    MAX_LINEAR_BYTES: u64 = 1 << 32, from "q65";
     /// A subnormal coordinate counts as zero: these bits tell one from others.
     COORDINATE_EXPONENT: u32 = 0x7f80_0000, from "q27";
 }

@@ -4,7 +4,7 @@ use super::LoadError;
 use rtcg_ptx::ast;
 use rtcg_vgpu_abi::error::ResultCode;
 use rtcg_vgpu_abi::model::ptx::{
-    MAX_LARGE_PARAM_BYTES, MAX_PARAM_BYTES, MAX_PTX_MAJOR_VERSION, MAX_PTX_TARGET, PTX_TARGETS,
+    FP8_VERSION_ON_SM_89, MAX_LARGE_PARAM_BYTES, MAX_PARAM_BYTES, MAX_PTX_MAJOR_VERSION, MAX_PTX_TARGET, PTX_TARGETS,
 };
 
 /// Fails for a text of a version that no driver of this age knows, whatever else it says.
@@ -37,6 +37,20 @@ pub(super) fn header_problem(ptx: &ast::Module) -> Option<String> {
     }
     let is_debug = ptx.target_options.iter().any(|option| &**option == "debug");
     (is_debug && !ptx.source.contains(".section")).then(|| "the target debug needs debug sections".to_owned())
+}
+
+/// What is wrong with an instruction in a module of this version: conversions of 8-bit floats came to sm_89 later than
+/// to sm_90.
+pub(super) fn version_problem(ptx: &ast::Module, inst: &ast::Inst) -> Option<String> {
+    use ast::Type::{E4M3x2, E5M2x2};
+    let is_small = |ty: &ast::Type| matches!(ty, E4M3x2 | E5M2x2);
+    let converts = match inst {
+        ast::Inst::Cvt { dty, sty, .. } => is_small(dty) || is_small(sty),
+        ast::Inst::CvtPack { dty, .. } => is_small(dty),
+        _ => false,
+    };
+    let too_old = converts && ptx.target == 89 && ptx.version < FP8_VERSION_ON_SM_89;
+    too_old.then(|| "conversions of 8-bit floats need PTX 8.1 on sm_89".to_owned())
 }
 
 /// The most bytes of parameters that a kernel of a module may have.

@@ -171,6 +171,9 @@ fn check_function_body(ptx: &ast::Module, id: FuncId, linked: bool, diagnostics:
         let name = &f.name;
         diagnostics.push(format!("{name}: uses too much local memory ({local} bytes, {MAX_LOCAL_BYTES} at most)"));
     }
+    if f.bounds.max_nreg == Some(0) {
+        diagnostics.push(format!("{}: .maxnreg 0 leaves no registers", f.name));
+    }
     for st in &f.body {
         let problem = match &st.inst {
             Inst::Other { opcode, .. } => Some(format!("{opcode} is not supported by the virtual GPU")),
@@ -181,7 +184,7 @@ fn check_function_body(ptx: &ast::Module, id: FuncId, linked: bool, diagnostics:
             inst if jit::ops::is_pure(inst) => jit::ops::check_supported(inst).err().map(|e| e.to_string()),
             _ => None,
         };
-        if let Some(problem) = problem {
+        if let Some(problem) = problem.or_else(|| header::version_problem(ptx, &st.inst)) {
             let (line, column, text) = rtcg_ptx::line_and_column(&ptx.source, st.span.start);
             diagnostics.push(format!("ptx:{line}:{column}: {problem}\n    {}", text.trim()));
         }

@@ -11,13 +11,12 @@ use crate::memory::array::DriverArray;
 use crate::memory::array::{ARRAYS, MIPMAPS};
 use crate::memory::copy::check_device_range;
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
-use rtcg_vgpu_abi::model::texture::{ACCEPTED_TEXTURE_FLAGS};
+use rtcg_vgpu_abi::model::texture::{ACCEPTED_TEXTURE_FLAGS, MAX_LINEAR_BYTES};
 use rtcg_vgpu_exec::window;
 use rtcg_vgpu_exec::texture::format::{ChannelKind, TexelFormat};
 use rtcg_vgpu_exec::texture::{AddressMode, MipLevel, SamplerState, TextureResource};
 
-/// The most texels of a texture of linear memory, and extents and pitch of a pitched one.
-const MAX_LINEAR_TEXELS: usize = 1 << 28;
+/// The largest extents and pitch of a pitched texture.
 const MAX_PITCHED_EXTENTS: [usize; 2] = [131_072, 65_000];
 const MAX_PITCH_BYTES: usize = 2_097_120;
 /// `CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT` and `CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT`
@@ -79,8 +78,8 @@ fn linear_resource(r: &CUDA_RESOURCE_DESC_res_linear, flags: u32) -> Res<Texture
     let format = texel_format(r.format, r.numChannels, flags)?;
     let n = r.sizeInBytes / format.bytes as usize;
     let is_placed = r.devPtr != 0 && r.devPtr.is_multiple_of(TEXTURE_ALIGNMENT);
-    ensure(n <= MAX_LINEAR_TEXELS && is_placed, ResultCode::INVALID_VALUE)?;
-    resource_from_pitched_memory(r.devPtr, [n, 1], r.sizeInBytes, format, true)
+    ensure(r.sizeInBytes as u64 <= MAX_LINEAR_BYTES && is_placed, ResultCode::INVALID_VALUE)?;
+    resource_from_pitched_memory(r.devPtr, [n.min(u32::MAX as usize), 1], r.sizeInBytes, format, true)
 }
 
 /// Rows in linear memory.
