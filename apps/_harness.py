@@ -209,6 +209,8 @@ def run(description, sizes, check, bench, plot):
     options = parser.parse_args()
     if options.plot and not os.path.isdir(os.path.dirname(options.plot) or "."):
         parser.error(f"--plot {options.plot}: there is no folder {os.path.dirname(options.plot)}")
+    if options.plot and (wrong := _why_no_picture(options.plot)):
+        parser.error(wrong)
     if not (options.check or options.bench or options.plot):
         parser.error("give --check, --bench or --plot FILE")
     if options.json and not options.bench:
@@ -236,6 +238,17 @@ def run(description, sizes, check, bench, plot):
             with open(options.json, "w") as file:
                 json.dump([row for table in tables for row in table.rows], file, indent=1)
     sys.exit(status)
+
+
+def _why_no_picture(path):
+    """What keeps `--plot` from writing this file; None if nothing does."""
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+    except ImportError:
+        return "--plot needs Matplotlib: pip install matplotlib"
+    kinds = sorted(FigureCanvasAgg.get_supported_filetypes())
+    kind = os.path.splitext(path)[1].lstrip(".").lower()
+    return f"--plot {path}: the ending is {kind!r}; expected one of {', '.join(kinds)}" if kind not in ["", *kinds] else None
 
 
 def _budget(text):

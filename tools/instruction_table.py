@@ -217,7 +217,7 @@ def outcome(probe):
 def tables():
     """Both tables, as the page has them; makes use of the current context, which is the virtual GPU's."""
     lines = [
-        "| arithmetic | instructions | exact | within PTX's error bounds | other results | refused |",
+        "| arithmetic | instructions | exact | approximate, with an H200's bits | other results | refused |",
         "|---|---|--:|--:|--:|--:|",
     ]
     lines += [f"| {' | '.join(map(str, row))} |" for row in arithmetic_rows()]

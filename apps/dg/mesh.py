@@ -304,8 +304,10 @@ def _rows(table, rows):
 @contextlib.contextmanager
 def _gmsh_model(path):
     """The current model of Gmsh, or that of a file, which is closed again."""
-    import gmsh
-
+    try:
+        import gmsh
+    except ImportError as error:
+        raise ImportError("meshes of Gmsh need its package: pip install gmsh", name=error.name) from error
     if path is None:
         yield gmsh.model
         return

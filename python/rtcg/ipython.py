@@ -92,7 +92,10 @@ class CudaMagics(Magics):
     """The magics of this extension."""
 
     @magic_arguments()
-    @argument("-o", "--option", action="append", default=[], help="an option for the compiler; may be repeated")
+    @argument(
+        "-o", "--option", action="append", default=[],
+        help="an option for the compiler, such as -use_fast_math or -DN=3; may be repeated",
+    )  # fmt: skip
     @argument("-I", "--include", action="append", default=[], help="a directory with headers; may be repeated")
     @argument("--arch", help="the architecture, such as sm_90; by default that of the device")
     @argument("--no-extern-c", action="store_true", help='kernels are marked extern "C" in the cell itself')
@@ -103,7 +106,7 @@ class CudaMagics(Magics):
     def cuda_kernel(self, line, cell):
         """Compile the cell as CUDA C++; its kernels become functions in the notebook."""
         try:
-            arguments = parse_argstring(self.cuda_kernel, line)
+            arguments = parse_argstring(self.cuda_kernel, _joined_options(line))
         except (SystemExit, ValueError) as error:
             raise UsageError(str(error)) from None
         _ensure_context()
@@ -151,6 +154,11 @@ def _compile_cell(cell, arguments):
         )
     except CompileError as error:
         raise UsageError(f"the cell does not compile\n{error.msg}\n{error.stderr or ''}".rstrip()) from None
+
+
+def _joined_options(line):
+    """The line of the magic with ``-o=-DN=3`` for ``-o -DN=3``: argparse takes no value that begins with a hyphen."""
+    return re.sub(r"(?<!\S)(-o|--option)\s+(?=-\S)", r"\1=", line)
 
 
 def _unquote(text):

@@ -55,6 +55,12 @@ def profile():
     RuntimeError
         If a trace is already running.
     """
+    with _profile(_wait) as found:
+        yield found
+
+
+@contextlib.contextmanager
+def _profile(wait_at_end):
     if tracing.is_on():
         raise RuntimeError("a trace is being made already; a profile is the summary of one of its own")
     descriptor, path = tempfile.mkstemp(prefix="rtcg-profile-", suffix=".json")
@@ -64,7 +70,7 @@ def profile():
     try:
         with tracing.trace(path):
             yield found
-            _wait()
+            wait_at_end()
         found.append(Profile(*_native.profile_of_trace(path)))
     finally:
         os.unlink(path)
@@ -191,15 +197,24 @@ def main(arguments=None):
     if arguments in ([], ["-m"]):
         raise SystemExit(f"{_USAGE}\nno program was named")
     if arguments[0] in ("-h", "--help"):
-        print(f"{_USAGE}\n\n{__doc__}")
+        print(f"{_USAGE}\n\n{__doc__.replace('`', '')}")
         return
     ended = None
-    with profile() as found:
+
+    def wait_at_end():
+        nonlocal ended
+        try:
+            _wait()
+        except Exception as error:  # As the program's own: a kernel that failed has a profile, too.
+            ended = ended or error
+
+    with _profile(wait_at_end) as found:
         try:
             run_python_program(arguments)
         except BaseException as error:  # Its profile comes first.
             ended = error
-    print(found[0], end="", file=sys.stderr)
+    if found[0].rows or ended is None:
+        print(found[0], end="", file=sys.stderr)
     if ended is not None:
         raise ended
 

@@ -13,13 +13,35 @@ NOT_COMPARABLE = [
     ),
     ("q61", "^c option target 80$", "machine code for compute capability 8.0, which a virtual GPU of 8.0 can load"),
     ("q66", "^a trap: |^child a trap", "the real device's driver did not return in time"),
+    ("q01", "nsmid|smid|^90 warpids", "how many multiprocessors a device has, and which of their slots a warp gets"),
     ("q14", "differ in the low 4 bits|difference at", "asked of the real device only"),
     ("q19", r'"%f", 5', "reads memory that the kernel has not written"),
     ("q22", r"number of malloc\(|^child count|^error$", "the real device ran out of time"),
+    (
+        "q25",
+        "^set (MAX_DYNAMIC_SHARED 23|NON_PORTABLE|CLUSTER)",
+        "shared memory and clusters of compute capability 9.0",
+    ),
+    (
+        "q26",
+        r"threads \d+$|available dynamic|potential block|differences from|^table of|set MAX_DYNAMIC",
+        "shared memory and multiprocessors of compute capability 9.0",
+    ),
 ]
 
 #: Differences that are meant.
 BY_DESIGN: list[tuple[str, str, str]] = [
+    ("q03", "", "each lane's local variables have addresses of their own, so that accesses out of bounds are found"),
+    (
+        "q08|q42",
+        "",
+        "CUDA leaves open which side of a branch runs first and where sides meet; NVIDIA's assembler rearranges them",
+    ),
+    (
+        "q24|q25|q26",
+        "NUM_REGS|^THREADS_PER_BLOCK=100|compute_[89]0$",
+        "machine code is of 8.0, and registers that only NVIDIA's assembler knows are estimated",
+    ),
     (
         "q20|q21",
         "^buffer|printing$",

@@ -78,6 +78,20 @@ def test_the_command_line_wants_something_to_do():
     assert 'argument --budget: budget is "abc"; expected such as "20 s"' in done.stderr
 
 
+def test_a_picture_needs_matplotlib(tmp_path):
+    (tmp_path / "matplotlib.py").write_text("raise ImportError('not here')\n")
+    paths = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    done = run_app("recurrence", "--plot", "picture.png", PYTHONPATH=paths)
+    assert done.returncode == 2 and "Traceback" not in done.stderr
+    assert done.stderr.splitlines()[-1].endswith("error: --plot needs Matplotlib: pip install matplotlib")
+
+
+def test_the_ending_of_a_picture_is_checked_first(tmp_path):
+    pytest.importorskip("matplotlib")
+    done = run_app("recurrence", "--plot", str(tmp_path / "x.foo"))
+    assert done.returncode == 2 and "the ending is 'foo'; expected one of" in done.stderr and "png" in done.stderr
+
+
 def test_checks_say_what_differs(capsys):
     from apps._harness import Checks
 

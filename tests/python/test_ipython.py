@@ -88,6 +88,17 @@ def test_options(shell, tmp_path):
     assert a[0] == 84 and isinstance(shell.user_ns["code"], SourceModule)
 
 
+@pytest.mark.parametrize(
+    "options",
+    ["-o -DTWO=2", "-o -DONE=1 -o -DTWO=2 --quiet", "--option -DTWO=2", "-q -o '-DTWO=2'", "-o '-DTWO=2 -DTHREE=3'"],
+)
+def test_options_of_the_compiler_begin_with_hyphens(shell, options):
+    run(shell, f"%%cuda_kernel {options} -o -use_fast_math\n__global__ void f(int *a) {{ *a = TWO; }}\n")
+    a = np.zeros(1, np.int32)
+    shell.user_ns["f"](cuda.Out(a), block=(1, 1, 1))
+    assert a[0] == 2
+
+
 def test_errors_name_the_lines_of_the_cell(shell, capsys):
     result = shell.run_cell("%%cuda_kernel\n// two\n__global__ void f(int *a)\n{\n    *a = missing;\n}\n")
     error = result.error_in_exec

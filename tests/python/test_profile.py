@@ -8,7 +8,7 @@ import pytest
 import rtcg
 import rtcg.numpy as rnp
 from rtcg import profile, tracing
-from tests.python.subprocesses import run_python
+from tests.python.subprocesses import has_real_device, run_python
 
 pytestmark = pytest.mark.usefixtures("context")
 
@@ -60,6 +60,28 @@ def test_programs_are_profiled(tmp_path, ending):
     result = run_python(code, tmp_path / "program.py", "--more", check=False)
     assert (result.stdout, result.returncode) == ("4.0 --more\n", 3 if ending else 0)
     assert result.stderr.startswith("profile of ") and "array_" in result.stderr and "compilation: " in result.stderr
+
+
+FAULT = """
+import rtcg.autoinit
+import numpy as np
+from rtcg.driver import Context
+from rtcg.compiler import SourceModule
+SourceModule("__global__ void faults(int *a) { *a = 1; }").get_function("faults")(np.intp(64), block=(1, 1, 1))
+Context.synchronize()
+"""
+
+
+@pytest.mark.skipif(has_real_device(), reason="the context of a real device is lost")
+def test_programs_that_fail_are_profiled(tmp_path):
+    (tmp_path / "program.py").write_text(FAULT)
+    code = "import sys; from rtcg.profile import main; main(sys.argv[1:])"
+    result = run_python(code, tmp_path / "program.py", check=False)
+    assert result.returncode == 1 and result.stderr.startswith("profile of ") and "faults" in result.stderr
+    assert result.stderr.count("Traceback") == 1 and "faults: illegal memory access" in result.stderr
+    for arguments in (["nowhere.py"], ["-c", "pass"]):
+        result = run_python(code, *arguments, check=False)
+        assert result.returncode == 1 and len(result.stderr.splitlines()) == 1, result.stderr
 
 
 def test_benchmark():

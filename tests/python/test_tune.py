@@ -197,7 +197,7 @@ def test_a_variant_is_launched_whatever_is_stored(context):
     assert (out.get() == host / 2).all()
     with pytest.raises(ValueError, match="'bz' is no parameter of kernel 'smooth'; expected some of bx, by, rows"):
         kernel.variant(bz=1)
-    with pytest.raises(TypeError, match="misses height"):
+    with pytest.raises(TypeError, match="argument 'height' is missing"):
         one_and_a_half(out, image, 150)
 
 
@@ -265,7 +265,7 @@ def test_wrong_calls_are_refused(context):
     kernel = smooth_kernel()
     out, image, _ = arrays()
     for call, message in [
-        (lambda: kernel(out, image, 1), "misses height"),
+        (lambda: kernel(out, image, 1), "argument 'height' is missing"),
         (lambda: kernel(out, image, 1, 2, 3), "takes 4 arguments"),
         (lambda: kernel(out, image, 1, 2, width=3), "two values of 'width'"),
         (lambda: kernel(out, image, 1, depth=3), "no parameter 'depth'"),

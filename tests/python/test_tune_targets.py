@@ -327,7 +327,7 @@ def test_what_checks_cannot_be_is_refused(context):
         ({"check": "speed"}, ValueError, "check is 'speed'; expected 'all', or names of memory, init, race, sync"),
         ({"check": True}, TypeError, "check is True"),
         ({"check": "race", "check_candidates": "some"}, ValueError, "check_candidates is 'some'"),
-        ({"check": "race", "check_arguments": (out,)}, TypeError, "misses in, n"),
+        ({"check": "race", "check_arguments": (out,)}, TypeError, "arguments 'in', 'n' are missing"),
     ]:
         with pytest.raises(error, match=message):
             kernel.tune(out, x, n=64, progress=False, **options)

@@ -39,7 +39,7 @@ impl fmt::Debug for GpuArray {
 /// What it is made of.
 /// An operation cannot read memory of several contexts.
 pub(crate) const OPERANDS_IN_DIFFERENT_CONTEXTS: &str =
-    "operands live in different contexts (a.to_device(device) of Python copies an array to another device)";
+    "operands live in different contexts (in Python, a.to_device(device) copies an array to another device)";
 
 impl GpuArray {
     /// Makes an array with undefined contents.

@@ -8,7 +8,7 @@
 //! snippet's text is never edited, and the proxies shadow the parameters, so a snippet cannot access an element in a
 //! way that the analysis missed, except through a macro; snippets with macros of their own get the flat form.
 
-use crate::c_declarations::Argument;
+use crate::c_declarations::{Argument, ArgumentError, check_names};
 use crate::snippet::{self, ControlFlow, ElementUse};
 use std::fmt::Write;
 
@@ -56,7 +56,33 @@ pub struct ElementwiseSnippet {
 /// Default number of threads per block.
 pub const BLOCK_THREADS: u32 = 256;
 
+/// What `i` is in generated kernels.
+pub(crate) const INDEX_NAME: (&str, &str) = ("i", "the index of the element");
+/// What `n` is in generated kernels.
+pub(crate) const SIZE_NAME: (&str, &str) = ("n", "the number of elements");
+
 impl ElementwiseSnippet {
+    /// Checks that no parameter has the name of another or of the index. `n`, as in PyCUDA, is a parameter's in the form
+    /// for a range only; see [`ElementwiseSnippet::check_names_for`].
+    ///
+    /// # Errors
+    /// When a name is taken.
+    pub fn check_parameter_names(&self) -> Result<(), ArgumentError> {
+        check_names(&self.arguments, &[INDEX_NAME])
+    }
+
+    /// Checks that the kernel of this form has no parameter whose name it needs itself.
+    ///
+    /// # Errors
+    /// When a name is taken.
+    pub fn check_names_for(&self, access: &IndexingMode) -> Result<(), ArgumentError> {
+        let range_names = ["start", "stop", "step"].map(|name| (name, "a part of the range"));
+        match access {
+            IndexingMode::Flat { ranged: true } => check_names(&self.arguments, &range_names),
+            _ => check_names(&self.arguments, &[SIZE_NAME]),
+        }
+    }
+
     /// How the snippet uses each argument; values count as read.
     pub fn element_uses(&self) -> Vec<ElementUse> {
         let references = self.preamble.contains('&') || self.preamble.contains("#include");
@@ -184,7 +210,8 @@ impl ElementwiseSnippet {
     /// Upstream's names for the thread's place; those that are used.
     pub(crate) fn emit_pycuda_index_names(&self, out: &mut String, access: &IndexingMode) {
         let texts = [&self.operation, &self.loop_prep, &self.after_loop];
-        let used = |name: &str| texts.iter().any(|text| snippet::mentions_name(text, name));
+        let is_declared = |name: &str| self.arguments.iter().any(|argument| argument.name == name);
+        let used = |name: &str| !is_declared(name) && texts.iter().any(|text| snippet::mentions_name(text, name));
         if matches!(access, IndexingMode::Strided { .. }) {
             out.push_str("  const unsigned long n = rtcg_l.n;\n");
         }

@@ -9,8 +9,8 @@
 
 pub use crate::block_reduce::REDUCE_THREADS;
 use crate::block_reduce::{BLOCK_REDUCE_SOURCE, MAX_SERIAL_TERMS};
-use crate::c_declarations::{Argument, CType, CTypeForm};
-use crate::pointwise::{ElementwiseSnippet, EmitBody, IndexingMode, emit_snippet};
+use crate::c_declarations::{Argument, ArgumentError, CType, CTypeForm, check_names};
+use crate::pointwise::{ElementwiseSnippet, EmitBody, INDEX_NAME, IndexingMode, SIZE_NAME, emit_snippet};
 use crate::snippet::ElementUse;
 use std::fmt::Write;
 
@@ -51,6 +51,14 @@ pub struct AxisReductionShape {
 }
 
 impl ReductionSnippet {
+    /// Checks that no parameter has the name of another or one that the kernel defines.
+    ///
+    /// # Errors
+    /// When a name is taken.
+    pub fn check_parameter_names(&self) -> Result<(), ArgumentError> {
+        check_names(&self.arguments, &[INDEX_NAME, SIZE_NAME])
+    }
+
     /// Packs of each array that a thread fetches before it combines the first of them.
     fn prefetched_pack_count(&self, pack_size: usize) -> usize {
         const IN_FLIGHT_BYTES: usize = 64;

@@ -3,10 +3,10 @@
 //! See `look_back.rs`. `scan_expr` must be associative but need not be commutative.
 
 use crate::block_reduce::BLOCK_REDUCE_SOURCE;
-use crate::c_declarations::{Argument, CType};
+use crate::c_declarations::{Argument, ArgumentError, CType, check_name_is_free, check_names};
 use crate::look_back::{LOOK_BACK_SOURCE, state_header_bytes};
 pub use crate::look_back::{ScanChoice, ScanProblem, ScanTiling, scan_state_bytes};
-use crate::pointwise::{ElementwiseSnippet, PACK_SOURCE, emit_includes, emit_snippet};
+use crate::pointwise::{ElementwiseSnippet, INDEX_NAME, PACK_SOURCE, SIZE_NAME, emit_includes, emit_snippet};
 use crate::scan_pipeline::SCAN_PIPELINE_SOURCE;
 pub use crate::scan_pipeline::ScanPipeline;
 use crate::snippet::{self, ElementUse};
@@ -61,7 +61,34 @@ pub struct ScanKernelConfig {
     pub reduces_only: bool,
 }
 
+/// What the snippets of scans find under names that no parameter may have.
+const DEFINED_NAMES: [(&str, &str); 6] = [
+    INDEX_NAME,
+    SIZE_NAME,
+    ("N", "the number of items"),
+    ("item", "the scanned item"),
+    ("prev_item", "the item before"),
+    ("last_item", "the last item"),
+];
+
 impl ScanSnippet {
+    /// Checks that no parameter or fetched value has the name of another or one that the kernel defines.
+    ///
+    /// # Errors
+    /// When a name is taken.
+    pub fn check_parameter_names(&self) -> Result<(), ArgumentError> {
+        check_names(&self.arguments, &DEFINED_NAMES)?;
+        for (at, NeighborFetch { name, array, offset }) in self.fetches.iter().enumerate() {
+            let error = |reason| ArgumentError { declaration: format!("{name} = {array}[i{offset:+}]"), reason };
+            check_name_is_free(name, &DEFINED_NAMES).map_err(error)?;
+            let is_parameter = self.arguments.iter().any(|argument| argument.name == *name);
+            if is_parameter || self.fetches[..at].iter().any(|other| other.name == *name) {
+                return Err(error(format!("the name '{name}' is used twice")));
+            }
+        }
+        Ok(())
+    }
+
     /// Size in bytes of an item and the data carried with it.
     pub fn item_bytes(&self) -> usize {
         match self.segment_start {

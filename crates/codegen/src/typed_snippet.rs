@@ -4,10 +4,12 @@
 //! stands for its element; the snippet indexes an array declared `raw` itself. For each choice of types the snippet
 //! becomes one with C declarations and elements `x[i]`, in which the lines of the text do not change.
 
-use crate::c_declarations::{Argument, ArgumentError, CType, TypeRegistry, parse_argument};
+use crate::c_declarations::{Argument, ArgumentError, CType, TypeRegistry, check_name_is_free, parse_argument};
 use crate::dtype::DType;
+use crate::pointwise::{INDEX_NAME, SIZE_NAME};
 use rtcg_c_lex::{Token, TokenKind, tokenize};
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// The type of a parameter.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,19 +51,96 @@ pub struct FilledSnippet {
     pub arguments: Vec<Argument>,
     /// Statements over elements `x[i]`.
     pub operation: String,
+    /// How they came from the text of the user.
+    pub quotes: OriginalQuotes,
+}
+
+/// A text and what [`TypedSnippet::fill`] made of it, so that compile errors can quote the former.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct OriginalQuotes {
+    original: String,
+    filled: String,
+    edits: Vec<Edit>,
+}
+
+/// A word that was replaced, by its byte ranges in both texts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Edit {
+    original: Range<usize>,
+    filled: Range<usize>,
+}
+
+impl OriginalQuotes {
+    /// A compiler's log with the lines that it quotes as the user wrote them, and its carets below the same words. Only
+    /// lines after a message with a line number, `name(3): ...`, are quotes.
+    pub fn restore(&self, log: &str) -> String {
+        let mut lines: Vec<String> = log.split('\n').map(str::to_owned).collect();
+        for at in 1..lines.len() {
+            let Some(line) = diagnostic_line(&lines[at - 1]) else { continue };
+            let (Some((start, filled)), Some((original_start, original))) =
+                (nth_line(&self.filled, line), nth_line(&self.original, line))
+            else {
+                continue;
+            };
+            let text = filled.trim();
+            if text.is_empty() || lines[at].trim() != text {
+                continue;
+            }
+            let printed_at = lines[at].find(text).unwrap_or(0);
+            lines[at] = format!("{}{}", &lines[at][..printed_at], original.trim());
+            if let Some(caret) = lines.get(at + 1).filter(|line| line.trim() == "^").and_then(|line| line.find('^')) {
+                let indentation = |line: &str| line.len() - line.trim_start().len();
+                let in_filled = (start + indentation(filled) + caret).saturating_sub(printed_at);
+                let column = self.original_offset(in_filled).saturating_sub(original_start + indentation(original));
+                lines[at + 1] = format!("{}^", " ".repeat(printed_at + column));
+            }
+        }
+        lines.join("\n")
+    }
+
+    /// Where the text of the user has what is at `at` of the filled one.
+    fn original_offset(&self, at: usize) -> usize {
+        match self.edits.iter().rfind(|edit| edit.filled.start <= at) {
+            Some(edit) if at < edit.filled.end => {
+                (edit.original.start + at - edit.filled.start).min(edit.original.end.saturating_sub(1))
+            }
+            Some(edit) => at - edit.filled.end + edit.original.end,
+            None => at,
+        }
+    }
+}
+
+/// The line number of a diagnostic such as `operation(3): error: ...`.
+fn diagnostic_line(text: &str) -> Option<usize> {
+    let (_, rest) = text.split_once('(')?;
+    rest.split_once("): ")?.0.parse().ok()
+}
+
+/// Line `number`, from 1, and where it begins.
+fn nth_line(text: &str, number: usize) -> Option<(usize, &str)> {
+    let mut start = 0;
+    for (at, line) in text.split('\n').enumerate() {
+        if at + 1 == number {
+            return Some((start, line));
+        }
+        start += line.len() + 1;
+    }
+    None
 }
 
 impl TypedSnippet {
     /// Parses the declarations of inputs and outputs: `T x`, `float32 y`, `raw T table`, separated by commas.
     ///
     /// # Errors
-    /// When a declaration is invalid, a name is used twice, or there is no output.
+    /// When a declaration is invalid, a name is used twice or is `i` or `n`, or there is no output.
     pub fn parse(inputs: &str, outputs: &str, operation: &str, registry: &TypeRegistry) -> Result<Self, ArgumentError> {
         let mut params: Vec<TypedParam> = vec![];
         let mut n_inputs = 0;
         for (text, is_input) in [(inputs, true), (outputs, false)] {
             for declaration in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
                 let param = parse_param(declaration, registry)?;
+                check_name_is_free(&param.name, &[INDEX_NAME, SIZE_NAME])
+                    .map_err(|reason| param_error(declaration, reason))?;
                 if params.iter().any(|other| other.name == param.name) {
                     return Err(param_error(declaration, format!("the name '{}' is used twice", param.name)));
                 }
@@ -106,9 +185,9 @@ impl TypedSnippet {
             };
             arguments.push(Argument { name: param.name.clone(), ctype, is_vector, is_const: is_vector && is_input });
         }
-        let operation = self.rewrite(&arguments, &letters);
+        let quotes = self.rewrite(&arguments, &letters);
         arguments.rotate_left(self.n_inputs);
-        Ok(FilledSnippet { arguments, operation })
+        Ok(FilledSnippet { arguments, operation: quotes.filled.clone(), quotes })
     }
 
     /// The type of each letter: that of arrays, else that of the first number.
@@ -139,14 +218,14 @@ impl TypedSnippet {
     }
 
     /// The text with `x[i]` for the element `x`, types for letters, and `n` for `_ind.size()`.
-    fn rewrite(&self, arguments: &[Argument], letters: &BTreeMap<&str, CType>) -> String {
+    fn rewrite(&self, arguments: &[Argument], letters: &BTreeMap<&str, CType>) -> OriginalQuotes {
         let text = &self.operation;
         let tokens = tokenize(text);
         let is_size = |at: usize| {
             let words: Vec<_> = tokens[at..].iter().take(5).map(|token| token.text).collect();
             words == ["_ind", ".", "size", "(", ")"]
         };
-        let (mut out, mut taken, mut at) = (String::new(), 0, 0);
+        let (mut out, mut taken, mut at, mut edits) = (String::new(), 0, 0, vec![]);
         while at < tokens.len() {
             let token = tokens[at];
             let count = if is_size(at) { 5 } else { 1 };
@@ -154,13 +233,14 @@ impl TypedSnippet {
                 if count > 1 { Some("n".to_owned()) } else { self.replacement(&tokens, at, arguments, letters) }
             {
                 out.push_str(&text[taken..token.at]);
-                out.push_str(&word);
                 taken = tokens[at + count - 1].end();
+                edits.push(Edit { original: token.at..taken, filled: out.len()..out.len() + word.len() });
+                out.push_str(&word);
             }
             at += count;
         }
         out.push_str(&text[taken..]);
-        out
+        OriginalQuotes { original: text.clone(), filled: out, edits }
     }
 
     fn replacement(
@@ -251,10 +331,25 @@ mod tests {
     }
 
     #[test]
+    fn errors_quote_the_text_of_the_user() {
+        let snippet = parse("T x", "T y", "T t = x;\n  y = t + x ** 2").unwrap();
+        let filled = snippet.fill(&[GivenType::Array(ctype("float")), GivenType::Nothing]).unwrap();
+        assert_eq!(filled.operation, "float t = x[i];\n  y[i] = t + x[i] ** 2");
+        let log = |quoted: &str, caret: usize| {
+            format!("operation(2): error: a message\n    {quoted}\n    {}^\n\n1 error\n", " ".repeat(caret))
+        };
+        assert_eq!(filled.quotes.restore(&log("y[i] = t + x[i] ** 2", 17)), log("y = t + x ** 2", 11));
+        assert_eq!(filled.quotes.restore(&log("y[i] = t + x[i] ** 2", 11)), log("y = t + x ** 2", 8));
+        assert_eq!(filled.quotes.restore(&log("another line", 3)), log("another line", 3));
+    }
+
+    #[test]
     fn what_does_not_fit_is_refused() {
         for (inputs, outputs, reason) in [
             ("T x", "", "an output is missing"),
             ("T x", "T x", "the name 'x' is used twice"),
+            ("T x, T i", "T z", "the name 'i' stands for the index of the element; choose another one"),
+            ("T x, int n", "T z", "the name 'n' stands for the number of elements"),
             ("T", "T z", "a type or a name is missing"),
             ("float *x", "T z", "pointers are not declared here"),
             ("foo x", "T z", "unknown type 'foo'"),

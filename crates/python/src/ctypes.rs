@@ -14,7 +14,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyBytes, PyComplex, PyFloat, PyList, PyString, PyTuple};
 use rtcg::array::GpuArray;
 use rtcg::codegen::c_declarations::{Argument, CType, CTypeForm, TypeRegistry, parse_argument, parse_arguments};
-use rtcg::codegen::typed_snippet::{GivenType, TypedSnippet};
+use rtcg::codegen::typed_snippet::{FilledSnippet, GivenType, TypedSnippet};
 use rtcg::driver::signature::NumberType;
 use rtcg::generators::{ArrayView, GeneratedKernelArg};
 use smallvec::SmallVec;
@@ -203,21 +203,31 @@ impl PyTypedSnippet {
         py: Python<'py>,
         given: Vec<(Option<Bound<'py, PyArrayDescr>>, bool)>,
     ) -> PyResult<(Vec<(bool, bool, Bound<'py, PyArrayDescr>, String)>, String)> {
-        let given_type = |(dtype, is_array): (Option<Bound<'py, PyArrayDescr>>, bool)| match dtype {
-            None => Ok(GivenType::Nothing),
-            Some(dtype) if is_array => ctype_of_dtype(&dtype).map(GivenType::Array),
-            Some(dtype) => ctype_of_dtype(&dtype).map(GivenType::Number),
-        };
-        let given = given.into_iter().map(given_type).collect::<PyResult<Vec<_>>>()?;
-        let filled = self
-            .0
-            .fill(&given)
-            .map_err(|error| PyTypeError::new_err(format!("argument '{}': {}", error.declaration, error.reason)))?;
+        let filled = self.filled_snippet(given)?;
         let parts = |argument: Argument| {
             let dtype = dtype_of_ctype(py, &argument.ctype)?;
             Ok((argument.is_vector, argument.is_const, dtype, argument.name))
         };
         Ok((filled.arguments.into_iter().map(parts).collect::<PyResult<_>>()?, filled.operation))
+    }
+
+    /// A compiler's log about the operation for the types of a call, with the lines that the user wrote.
+    fn restore_quotes(&self, given: Vec<(Option<Bound<'_, PyArrayDescr>>, bool)>, log: &str) -> PyResult<String> {
+        Ok(self.filled_snippet(given)?.quotes.restore(log))
+    }
+}
+
+impl PyTypedSnippet {
+    fn filled_snippet(&self, given: Vec<(Option<Bound<'_, PyArrayDescr>>, bool)>) -> PyResult<FilledSnippet> {
+        let given_type = |(dtype, is_array): (Option<Bound<'_, PyArrayDescr>>, bool)| match dtype {
+            None => Ok(GivenType::Nothing),
+            Some(dtype) if is_array => ctype_of_dtype(&dtype).map(GivenType::Array),
+            Some(dtype) => ctype_of_dtype(&dtype).map(GivenType::Number),
+        };
+        let given = given.into_iter().map(given_type).collect::<PyResult<Vec<_>>>()?;
+        self.0
+            .fill(&given)
+            .map_err(|error| PyTypeError::new_err(format!("argument '{}': {}", error.declaration, error.reason)))
     }
 }
 

@@ -80,6 +80,7 @@ impl PyElementwiseKernel {
             loop_prep: loop_prep.into(),
             after_loop: after_loop.into(),
         };
+        spec.check_parameter_names().map_err(|error| PyValueError::new_err(error.to_string()))?;
         self.kernel.init_value(ElementwiseKernel::new(spec, compile_settings(keep, options)))
     }
 

@@ -84,8 +84,20 @@ pub type LocalMemoryFn = unsafe extern "C" fn(start: u64, pitch: u32, used: u32)
 /// back in pieces.
 pub type AllocaFn = fn(start: u64, bytes: u64);
 
-/// Notified that the lanes of `here` arrive at barrier `id` while those of `elsewhere` wait at another.
-pub type BarrierDivergenceFn = unsafe extern "C" fn(ctx: *mut WarpCtx, id: u32, here: u32, elsewhere: u32);
+/// Lanes of a warp that wait at a barrier.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(C)]
+pub struct LanesAtBarrier {
+    /// Their bits.
+    pub lanes: u32,
+    /// The barrier's site.
+    pub site: u32,
+}
+
+/// Notified that the lanes of `here` arrive at barrier `id` while those of `elsewhere` wait at other places, of which the
+/// site is that of the first lane.
+pub type BarrierDivergenceFn =
+    unsafe extern "C" fn(ctx: *mut WarpCtx, id: u32, here: LanesAtBarrier, elsewhere: LanesAtBarrier);
 
 /// A random word; other warps may run meanwhile.
 pub type RandomFn = unsafe extern "C" fn(ctx: *mut WarpCtx) -> u64;

@@ -106,7 +106,13 @@ pub struct WarpCtx {
     pub grid_workspace: u64,
     /// Which eight lanes a loop over chunks is at; 0 outside of one. Code in such a loop speaks of lanes 0 to 7.
     pub chunk: u32,
+    /// The site of the barrier that the warp arrived at last; kept only by code that reports divergent barriers, else
+    /// [`NO_SITE`].
+    pub barrier_site: u32,
 }
+
+/// A site number that names no instruction.
+pub const NO_SITE: u32 = u32::MAX;
 
 /// Why a warp stopped for good. Passed to `rt_trap` by JIT code and filled by the fault handler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -130,6 +136,8 @@ pub enum TrapKind {
     PartialWarp = 8,
     /// A `trap` that NVVM put where it proved an access invalid: CUDA_ERROR_LAUNCH_FAILED.
     ProvedInvalid = 9,
+    /// A barrier for a number of threads that is no multiple of the warp size: CUDA_ERROR_ILLEGAL_INSTRUCTION.
+    BarrierCount = 10,
 }
 
 /// Which lanes of an instruction some machine code stands for.

@@ -85,6 +85,11 @@ impl Barrier {
         }
     }
 
+    /// Whether lanes of a warp have arrived.
+    pub(crate) fn has_warp(&self, warp: usize) -> bool {
+        self.warps >> (warp % 32) & 1 != 0
+    }
+
     /// Whether all have come. `threads` and `finished` are of the block: all its threads, and
     /// those of warps that have ended.
     pub(crate) fn is_complete(&self, threads: u32, finished: u32) -> bool {

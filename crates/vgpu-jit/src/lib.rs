@@ -78,7 +78,8 @@ fn is_baseline_isa() -> bool {
     *BASELINE_ISA.get_or_init(|| std::env::var_os("RTCG_JIT_ISA").is_some_and(|isa| isa == "baseline"))
 }
 
-/// Whether `RTCG_APPROX` asks for the bits of a GPU in approximate functions of single and half precision; read once.
+/// Whether approximate functions of single and half precision have the bits of a GPU, as they do unless `RTCG_APPROX` asks
+/// for faster ones; read once.
 pub(crate) fn has_device_approximations() -> bool {
     static SETTING: OnceLock<bool> = OnceLock::new();
     let parse = |text: &str| match text {
@@ -86,8 +87,7 @@ pub(crate) fn has_device_approximations() -> bool {
         "fast" => Some(false),
         _ => None,
     };
-    *SETTING
-        .get_or_init(|| rtcg_vgpu_abi::env::env_setting("RTCG_APPROX", "`device` or `fast`", parse).unwrap_or(false))
+    *SETTING.get_or_init(|| rtcg_vgpu_abi::env::env_setting("RTCG_APPROX", "`device` or `fast`", parse).unwrap_or(true))
 }
 
 impl LaunchVariant {

@@ -108,6 +108,10 @@ fn of_one_lane(function: LaneFunction) -> Function {
     }
 }
 
+/// Aligned as compiled code aligns lanes.
+#[repr(align(16))]
+struct Aligned<T>(T);
+
 /// Calls a function of eight lanes, or of the upper words of eight doubles.
 ///
 /// # Safety
@@ -116,13 +120,13 @@ unsafe fn call(address: usize, is_double: bool, words: [u32; LANES]) -> [u32; LA
     // SAFETY: the caller's promise.
     unsafe {
         if is_double {
-            let mut lanes = words.map(|word| u64::from(word) << 32);
-            std::mem::transmute::<usize, extern "C" fn(&mut [u64; LANES])>(address)(&mut lanes);
-            return lanes.map(|lane| (lane >> 32) as u32);
+            let mut lanes = Aligned(words.map(|word| u64::from(word) << 32));
+            std::mem::transmute::<usize, extern "C" fn(&mut [u64; LANES])>(address)(&mut lanes.0);
+            return lanes.0.map(|lane| (lane >> 32) as u32);
         }
-        let mut lanes = words;
-        std::mem::transmute::<usize, extern "C" fn(&mut [u32; LANES])>(address)(&mut lanes);
-        lanes
+        let mut lanes = Aligned(words);
+        std::mem::transmute::<usize, extern "C" fn(&mut [u32; LANES])>(address)(&mut lanes.0);
+        lanes.0
     }
 }
 

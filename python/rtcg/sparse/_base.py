@@ -120,8 +120,13 @@ class sparray:
 
         Requires `scipy`.
         """
-        import scipy.sparse
-
+        try:
+            import scipy.sparse
+        except ImportError as error:
+            raise ImportError(
+                "get() returns an array of SciPy, which is not installed: pip install scipy; toarray().get() returns a "
+                "NumPy array"
+            ) from error
         return self._host_copy(scipy.sparse)
 
     def toarray(self, order=None, out=None):

@@ -241,7 +241,8 @@ class Kernel(_native.TunedCall):
             bound[name] = value
         missing = [name for name in names if name not in bound]
         if missing:
-            raise TypeError(f"kernel {shown(self.name)} misses {', '.join(missing)}")
+            noun, verb = ("argument", "is") if len(missing) == 1 else ("arguments", "are")
+            raise TypeError(f"kernel {shown(self.name)}: {noun} {', '.join(map(shown, missing))} {verb} missing")
         return bound, [*range(len(args)), *names[len(args) :]]
 
     @functools.cached_property

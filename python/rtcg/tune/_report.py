@@ -164,8 +164,10 @@ class Report:
 
     def to_dataframe(self):
         """The trials as a pandas DataFrame; requires pandas."""
-        import pandas
-
+        try:
+            import pandas
+        except ImportError as error:
+            raise ImportError("Report.to_dataframe() makes a DataFrame of pandas: pip install pandas") from error
         return pandas.DataFrame(self.rows())
 
     def plot(self, path=None, pareto=None, maximize=()):

@@ -81,12 +81,32 @@ pub fn parse_arguments(text: &str, registry: &TypeRegistry) -> Result<Vec<Argume
     parts.push(&text[start..]);
     let parts: Vec<_> = parts.into_iter().filter(|part| !part.trim().is_empty()).collect();
     let arguments = parts.iter().map(|part| parse_argument(part, registry)).collect::<Result<Vec<_>, _>>()?;
+    check_names(&arguments, &[])?;
+    Ok(arguments)
+}
+
+/// Checks that each argument of a generated kernel has a name of its own: none is used twice, or is one of `reserved`,
+/// the names that the kernel itself defines, each with its meaning.
+///
+/// # Errors
+/// When a name is taken; the error says by what.
+pub fn check_names(arguments: &[Argument], reserved: &[(&str, &str)]) -> Result<(), ArgumentError> {
     for (at, argument) in arguments.iter().enumerate() {
-        if arguments[..at].iter().any(|other| other.name == argument.name) {
-            return Err(argument_error(parts[at], format!("the name '{}' is used twice", argument.name)));
+        let name = &argument.name;
+        check_name_is_free(name, reserved).map_err(|reason| argument_error(&argument.declarator(), reason))?;
+        if arguments[..at].iter().any(|other| other.name == *name) {
+            return Err(argument_error(&argument.declarator(), format!("the name '{name}' is used twice")));
         }
     }
-    Ok(arguments)
+    Ok(())
+}
+
+/// An error's text if `name` is one of `reserved`.
+pub(crate) fn check_name_is_free(name: &str, reserved: &[(&str, &str)]) -> Result<(), String> {
+    match reserved.iter().find(|(known, _)| *known == name) {
+        Some((_, meaning)) => Err(format!("the name '{name}' stands for {meaning}; choose another one")),
+        None => Ok(()),
+    }
 }
 
 /// Parses one declaration: `T *x` and `T x[]` are arrays, `T x` is a value. `const`, `volatile` and the forms of
@@ -168,6 +188,17 @@ mod tests {
         ];
         assert_eq!(parse_to_declarators(text).unwrap(), expected);
         assert_eq!(parse_to_declarators("  ").unwrap(), Vec::<String>::new());
+    }
+
+    #[test]
+    fn names_that_kernels_define_are_refused() {
+        let arguments = parse_arguments("float *x, int i", &TypeRegistry::new()).unwrap();
+        assert_eq!(check_names(&arguments, &[("n", "the number of elements")]), Ok(()));
+        let error = check_names(&arguments, &[("i", "the index")]).unwrap_err().to_string();
+        assert_eq!(error, "the name 'i' stands for the index; choose another one in the declaration 'int i'");
+        let twice = [arguments[0].clone(), arguments[0].clone()];
+        let error = check_names(&twice, &[]).unwrap_err().to_string();
+        assert_eq!(error, "the name 'x' is used twice in the declaration 'float *x'");
     }
 
     #[test]

@@ -7,6 +7,7 @@ mod argument;
 mod ctype;
 mod registry;
 
-pub use argument::{Argument, ArgumentError, parse_argument, parse_arguments};
+pub(crate) use argument::check_name_is_free;
+pub use argument::{Argument, ArgumentError, check_names, parse_argument, parse_arguments};
 pub use ctype::{CType, CTypeForm};
 pub use registry::{RegistryError, TypeRegistry};

@@ -537,8 +537,31 @@ fn argument_error(
         }
     }
     let detail = error.detail.clone().unwrap_or_default();
-    let hint = if is_array { HOST_MEMORY_HINT } else { "" };
+    let hint = match function.param_declaration(index).map(|declaration| declaration.kind) {
+        _ if is_array => HOST_MEMORY_HINT.to_owned(),
+        Some(ParamKind::Value(number)) if matches!(given, GivenArgument::Value(_)) => number_hint(number),
+        _ => String::new(),
+    };
     driver_error(error.with_detail(format!("{detail}; it is {}{hint}", describe_object(arg))))
+}
+
+/// What to pass for a number of this type.
+fn number_hint(number: NumberType) -> String {
+    numpy_name(number).map_or_else(String::new, |name| format!("; pass numpy.{name}(...) or a Python number"))
+}
+
+/// NumPy's name of a type, if it has one.
+fn numpy_name(number: NumberType) -> Option<String> {
+    Some(match number {
+        NumberType::Bool => "bool_".to_owned(),
+        NumberType::Int { nbytes, signed } => format!("{}int{}", if signed { "" } else { "u" }, 8 * nbytes),
+        NumberType::Half => "float16".to_owned(),
+        NumberType::BFloat16 => return None,
+        NumberType::Float => "float32".to_owned(),
+        NumberType::Double => "float64".to_owned(),
+        NumberType::Complex64 => "complex64".to_owned(),
+        NumberType::Complex128 => "complex128".to_owned(),
+    })
 }
 
 /// Warns, once for each kernel, parameter and type, that the bytes of an argument are taken as those of another type.
@@ -632,12 +655,18 @@ fn invalid_type_error(function: &Function, index: usize, arg: &Bound<'_, PyAny>)
     if function.params().is_some_and(|params| index >= params.len()) {
         return driver_error(function.too_many_error(index + 1));
     }
-    let given = format!(
-        "{}; expected a NumPy scalar such as numpy.int32(...), a device allocation, an array on the device, or \
-         In/Out/InOut",
-        describe_object(arg)
-    );
-    wrong_type_error(function, index, arg, &given)
+    let memory = "a device allocation, an array on the device, or In/Out/InOut";
+    let kind = function.param_declaration(index).map(|declaration| declaration.kind);
+    let number = match kind {
+        Some(ParamKind::Value(number)) => numpy_name(number),
+        _ => None,
+    };
+    let expected = match (kind, number) {
+        (_, Some(name)) => format!("a number, such as numpy.{name}(...)"),
+        (Some(ParamKind::Pointer(_)), None) => format!("{memory}; a null pointer is numpy.intp(0)"),
+        _ => format!("a NumPy scalar such as numpy.int32(...), {memory}"),
+    };
+    wrong_type_error(function, index, arg, &format!("{}; expected {expected}", describe_object(arg)))
 }
 
 fn describe_array_dtype(array: Option<&Bound<'_, PyUntypedArray>>) -> String {

@@ -32,7 +32,7 @@ impl LaunchGeometry {
 fn unknown_keyword_hint(names: &[String]) -> String {
     let meant = names.iter().find_map(|name| {
         let known = ["block", "grid", "stream", "shared"].into_iter().find(|known| name.starts_with(known))?;
-        Some(format!("did you mean {known} by {name}?"))
+        Some(format!("did you mean {known}?"))
     });
     meant.unwrap_or_else(|| "arguments of the kernel are positional".to_owned())
 }
@@ -118,7 +118,7 @@ pub(crate) fn extract_small_integer(value: &Bound<'_, PyAny>) -> Option<u32> {
 pub(crate) fn parse_dimensions(value: &Bound<'_, PyAny>, name: &str) -> PyResult<[u32; 3]> {
     let mut result = [1; 3];
     let too_many = |len| LogicError::new_err(format!("{name} has {len} dimensions; expected one to three"));
-    let bad = |_| keyword_type_error(name, value, "a tuple of one to three integers from 0 to 4294967295");
+    let bad = |_| keyword_type_error(name, value, "an integer, or a tuple of one to three, from 1 to 4294967295");
     if let Ok(tuple) = value.cast::<PyTuple>() {
         let len = tuple.len();
         if len == 0 || len > 3 {

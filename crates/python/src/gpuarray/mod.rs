@@ -32,7 +32,7 @@ use memory::{ForeignBuffer, array_inside_memory};
 use numpy::PyArrayDescr;
 pub(crate) use operands::parse_optional_dtype;
 use operands::parse_shape;
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
@@ -54,6 +54,16 @@ pub(crate) struct PyArrayFlags {
 
 #[pymethods]
 impl PyArrayFlags {
+    /// A flag by NumPy's name or its abbreviation.
+    fn __getitem__(&self, name: &str) -> PyResult<bool> {
+        match name {
+            "C_CONTIGUOUS" | "CONTIGUOUS" | "C" => Ok(self.c_contiguous),
+            "F_CONTIGUOUS" | "FORTRAN" | "F" => Ok(self.f_contiguous),
+            "FORC" => Ok(self.forc),
+            _ => Err(PyKeyError::new_err(format!("flag '{name}'; an array has C_CONTIGUOUS, F_CONTIGUOUS and FORC"))),
+        }
+    }
+
     fn __repr__(&self) -> String {
         let shown = |flag| if flag { "True" } else { "False" };
         format!("  C_CONTIGUOUS : {}\n  F_CONTIGUOUS : {}", shown(self.c_contiguous), shown(self.f_contiguous))

@@ -8,7 +8,7 @@ use crate::errors::array_error;
 use pyo3::basic::CompareOp;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyList, PyRange, PyTuple};
 use rtcg::array::{self, Arg, Op};
 
 /// `slf op other`, or `other op slf` when `reflected`; `NotImplemented` for what arrays do not combine with.
@@ -37,12 +37,43 @@ fn in_place_operator(slf: &Bound<'_, PyGpuArray>, op: Op, other: &Bound<'_, PyAn
     let py = slf.py();
     let own = &slf.get().current_state().array;
     let Some(other) = parse_operand(own.context(), other)? else {
-        let kind = other.get_type().name()?;
-        return Err(PyTypeError::new_err(format!("{} of a GPUArray in place with a {kind}", op.name())));
+        let symbol = in_place_symbol(op);
+        return Err(operand_type_error(&format!("unsupported operand type(s) for {symbol}:"), other));
     };
     array::binary_with_power_shortcuts(own.context(), op, Arg::Array(own), other.as_core_arg(), Some(own))
         .map(drop)
         .map_err(|error| array_error(py, error))
+}
+
+fn in_place_symbol(op: Op) -> &'static str {
+    match op {
+        Op::Add => "+=",
+        Op::Subtract => "-=",
+        Op::Multiply => "*=",
+        Op::TrueDivide => "/=",
+        Op::FloorDivide => "//=",
+        Op::Remainder => "%=",
+        Op::Power => "**=",
+        Op::BitAnd => "&=",
+        Op::BitOr => "|=",
+        Op::BitXor => "^=",
+        Op::LeftShift => "<<=",
+        Op::RightShift => ">>=",
+        _ => op.name(),
+    }
+}
+
+/// The error of an operator for an object that arrays do not combine with, in Python's words; says what lists may become.
+#[cold]
+fn operand_type_error(what: &str, other: &Bound<'_, PyAny>) -> PyErr {
+    let kind = other.get_type().name().map_or_else(|_| "?".into(), |name| name.to_string());
+    let hint = if is_sequence(other) { "; make it an array with rtcg.numpy.asarray" } else { "" };
+    PyTypeError::new_err(format!("{what} 'GPUArray' and '{kind}'{hint}"))
+}
+
+/// Whether an object is a list, tuple or range, which NumPy would take for an array.
+fn is_sequence(object: &Bound<'_, PyAny>) -> bool {
+    object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>() || object.is_instance_of::<PyRange>()
 }
 
 fn unary_operator<'py>(slf: &Bound<'py, PyGpuArray>, op: Op) -> PyResult<Bound<'py, PyAny>> {
@@ -149,15 +180,21 @@ impl PyGpuArray {
     }
 
     fn __richcmp__<'py>(slf: SelfArray<'_, 'py>, other: &BoundAny<'py>, op: CompareOp) -> PyResult<BoundAny<'py>> {
-        let op = match op {
-            CompareOp::Lt => Op::Less,
-            CompareOp::Le => Op::LessEqual,
-            CompareOp::Eq => Op::Equal,
-            CompareOp::Ne => Op::NotEqual,
-            CompareOp::Gt => Op::Greater,
-            CompareOp::Ge => Op::GreaterEqual,
+        let (op, symbol) = match op {
+            CompareOp::Lt => (Op::Less, "<"),
+            CompareOp::Le => (Op::LessEqual, "<="),
+            CompareOp::Eq => (Op::Equal, "=="),
+            CompareOp::Ne => (Op::NotEqual, "!="),
+            CompareOp::Gt => (Op::Greater, ">"),
+            CompareOp::Ge => (Op::GreaterEqual, ">="),
         };
-        binary_operator(slf, op, other, false)
+        let result = binary_operator(slf, op, other, false)?;
+        // Python would call an array and a list unequal without looking at their elements.
+        if is_sequence(other) && result.is(slf.py().NotImplemented()) {
+            let what = format!("'{symbol}' not supported between instances of");
+            return Err(operand_type_error(&what, other));
+        }
+        Ok(result)
     }
 
     /// The only element's; waits.

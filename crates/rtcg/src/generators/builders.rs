@@ -162,6 +162,7 @@ impl ElementwiseBuilder {
             loop_prep: self.loop_prep,
             after_loop: self.after_loop,
         };
+        spec.check_parameter_names().map_err(|e| GeneratorError::value_error(e.to_string()))?;
         Ok(ElementwiseKernel::new(spec, self.common.settings))
     }
 }

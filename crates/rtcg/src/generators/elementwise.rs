@@ -84,6 +84,7 @@ impl ElementwiseKernel {
             operation: operation.into(),
             ..ElementwiseSnippet::default()
         };
+        spec.check_parameter_names().map_err(|e| GeneratorError::value_error(e.to_string()))?;
         Ok(Self::new(spec, CompileSettings::default()))
     }
 
@@ -151,6 +152,7 @@ impl ElementwiseKernel {
     fn compiled_kernel_for(&self, ctx: &Context, access: &IndexingMode, block: u32) -> Result<Arc<CompiledKernel>> {
         self.forms.get_or_create(ctx, &(access.clone(), block), || {
             let spec = &self.spec;
+            spec.check_names_for(access).map_err(|e| GeneratorError::value_error(e.to_string()))?;
             let snippets = [
                 ("operation", &spec.operation[..]),
                 ("preamble", &spec.preamble),

@@ -44,8 +44,9 @@ impl ReductionKernel {
     /// Makes a reduction from a description, without compiling it yet.
     ///
     /// # Errors
-    /// When there is no array argument.
+    /// When there is no array argument, or an argument's name is taken.
     pub fn new(spec: ReductionSnippet, settings: CompileSettings) -> Result<Self> {
+        spec.check_parameter_names().map_err(|e| GeneratorError::value_error(e.to_string()))?;
         if !spec.arguments.iter().any(|a| a.is_vector) {
             return Err(GeneratorError::value_error(format!("reduction '{}' has no array argument", spec.name)));
         }

@@ -31,9 +31,10 @@ impl ScanKernel {
     /// Makes a scan from a description, without compiling it yet.
     ///
     /// # Errors
-    /// When there is no array argument, `prev_item` is used without a neutral element, or a fetched array is not an
-    /// argument.
+    /// When there is no array argument, an argument's name is taken, `prev_item` is used without a neutral element, or a
+    /// fetched array is not an argument.
     pub fn new(spec: ScanSnippet, settings: CompileSettings) -> Result<Self> {
+        spec.check_parameter_names().map_err(|e| GeneratorError::value_error(e.to_string()))?;
         let name = &spec.name;
         if !spec.arguments.iter().any(|a| a.is_vector) {
             return Err(GeneratorError::value_error(format!("scan '{name}' has no array argument")));

@@ -11,7 +11,7 @@ use rtcg_array::{ArrayContext, GpuArray, Order};
 use rtcg_codegen::DType;
 use rtcg_codegen::c_declarations::{ArgumentError, CType, CTypeForm, TypeRegistry};
 use rtcg_codegen::pointwise::ElementwiseSnippet;
-use rtcg_codegen::typed_snippet::{GivenType, TypedSnippet};
+use rtcg_codegen::typed_snippet::{GivenType, OriginalQuotes, TypedSnippet};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -45,6 +45,7 @@ pub struct TypedElementwise {
 struct FilledKernel {
     kernel: ElementwiseKernel,
     outputs: Vec<DType>,
+    quotes: OriginalQuotes,
 }
 
 impl TypedElementwise {
@@ -88,7 +89,14 @@ impl TypedElementwise {
         let outputs = outputs.collect::<rtcg_array::Result<Vec<_>>>()?;
         let all: Vec<_> = outputs.iter().map(ArrayView::from).chain(views).map(GeneratedKernelArg::Array).collect();
         // SAFETY: the caller's promise; the outputs were made for this call.
-        unsafe { filled.kernel.launch(ctx, &all, IndexRange::All, None)? };
+        let launched = unsafe { filled.kernel.launch(ctx, &all, IndexRange::All, None) };
+        launched.map_err(|error| match error {
+            crate::Error::Compile(mut error) => {
+                error.log = filled.quotes.restore(&error.log);
+                crate::Error::Compile(error)
+            }
+            other => other,
+        })?;
         Ok(outputs)
     }
 
@@ -115,7 +123,11 @@ impl TypedElementwise {
             operation: filled.operation,
             ..ElementwiseSnippet::default()
         };
-        let made = Arc::new(FilledKernel { kernel: ElementwiseKernel::new(spec, self.settings.clone()), outputs });
+        let made = Arc::new(FilledKernel {
+            kernel: ElementwiseKernel::new(spec, self.settings.clone()),
+            outputs,
+            quotes: filled.quotes,
+        });
         kernels.insert(key, made.clone());
         Ok(made)
     }

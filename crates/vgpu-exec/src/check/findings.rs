@@ -53,7 +53,7 @@ impl FindingKind {
     }
 }
 
-/// The other access of a race.
+/// The other access of a race, or the other barrier of a warp whose threads wait at two.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RaceAccess {
     /// `%ctaid`
@@ -93,7 +93,7 @@ pub struct Finding {
     pub ptx_line: u32,
     /// File and line of the source, with `-lineinfo`.
     pub source: Option<(String, u32)>,
-    /// The other access of a race.
+    /// The other access of a race, or the other barrier of a warp.
     pub other: Option<RaceAccess>,
     /// How often it was seen.
     pub count: u64,

@@ -181,7 +181,15 @@ impl BlockState {
     fn report_missing_threads(&self, id: usize, b: &Barrier) {
         if b.expected == 0 && b.exited > 0 && check::enabled_checks().sync {
             // SAFETY: the job outlives its blocks, and no reference to a warp is kept.
-            unsafe { runtime_calls::record_missing_threads(&*self.job, &*self.warps[0].get(), id, b.exited) };
+            unsafe {
+                let lacks = |i: &usize| {
+                    let ctx = &(*self.warps[*i].get()).ctx;
+                    b.has_warp(*i) && ctx.live & ctx.exited != 0
+                };
+                let warps: Vec<usize> = (0..self.warps.len()).filter(lacks).collect();
+                let first = &*self.warps[warps.first().copied().unwrap_or(0)].get();
+                runtime_calls::record_missing_threads(&*self.job, first, warps.len() as u32, id, b.exited);
+            }
         }
     }
 

@@ -91,10 +91,8 @@ pub(crate) fn deadlock_fault(job: &GridJob<'_>, warp: &Warp, stuck: &[(usize, Ba
         // Writing to a string cannot fail.
         let _ = write!(what, "; barrier {id}: {} of {of} {}s have arrived{exited}", b.arrived, words.item);
     }
-    describe_fault(
-        job,
-        FaultInfo { kind: FaultKind::Deadlock, what, warp, lanes: LaneSet::Warp, place: None, access: None },
-    )
+    let place = job.program.lookup_site(warp.ctx.barrier_site);
+    describe_fault(job, FaultInfo { kind: FaultKind::Deadlock, what, warp, lanes: LaneSet::Warp, place, access: None })
 }
 
 /// The fault of a launch that was stopped from outside, with the place of a warp that it left.
@@ -134,6 +132,9 @@ pub(crate) fn trap_kind(number: u32) -> (FaultKind, &'static str) {
         n if n == TrapKind::InvalidPc as u32 => (FaultKind::InvalidPc, "call through a pointer that is no function"),
         n if n == TrapKind::PartialWarp as u32 => {
             (FaultKind::IllegalInstruction, "a matrix instruction that not all 32 lanes of the warp execute")
+        }
+        n if n == TrapKind::BarrierCount as u32 => {
+            (FaultKind::IllegalInstruction, "a barrier for a number of threads that is no multiple of the warp size")
         }
         n if n == TrapKind::ProvedInvalid as u32 => {
             let what = "the compiler proved an access invalid (as through a null pointer) and put a trap in its place";

@@ -332,6 +332,7 @@ impl<'a> GridJob<'a> {
                 grid_id: self.grid_id,
                 grid_workspace: self.workspace,
                 chunk: 0,
+                barrier_site: rtcg_vgpu_abi::NO_SITE,
             },
             ring: WarpRingLink::new(),
             job: std::ptr::from_ref(self).cast(),

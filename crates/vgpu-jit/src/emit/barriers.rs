@@ -8,9 +8,14 @@ use crate::JitError;
 use crate::isa as arch;
 use crate::simt::body::Stmt;
 use crate::simt::function_plan::frame_header;
+use crate::simt::instruction_sites::WHOLE_WARP_LANE_CODE;
+use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{AbiParam, InstBuilder, Signature, Value, types};
 use rtcg_ptx::ast::*;
+use rtcg_vgpu_abi::TrapKind;
+use rtcg_vgpu_abi::WarpCtx;
 use rtcg_vgpu_abi::runtime::BarrierKind;
+use std::mem::offset_of;
 
 impl FunctionEmitter<'_, '_> {
     pub(crate) fn emit_barrier(&mut self, st: &Stmt<'_>) -> Result<(), JitError> {
@@ -30,9 +35,16 @@ impl FunctionEmitter<'_, '_> {
             _ => None,
         };
         let count = count.unwrap_or(Operand::Int(0));
+        if matches!(count, Operand::Reg(_)) {
+            self.trap_on_partial_warps(st, count);
+        }
         if self.is_masked() && code != BarrierKind::Arrive {
             self.park_at_barrier(code, *aligned, *id, count, pred);
             return Ok(());
+        }
+        if self.env.instrument.diverged.is_some() {
+            let site = self.iconst32(self.site_for_lanes(WHOLE_WARP_LANE_CODE).into());
+            self.b.ins().store(trusted_mem_flags(), site, self.abi.ctx, offset_of!(WarpCtx, barrier_site) as i32);
         }
         if code == BarrierKind::Sync && count == Operand::Int(0) && self.all_lanes_participate(st) {
             let id = self.lane_0_operand(*id);
@@ -70,6 +82,25 @@ impl FunctionEmitter<'_, '_> {
         Ok(())
     }
 
+    /// Stops the kernel where a lane names a number of threads that is no multiple of the warp size.
+    fn trap_on_partial_warps(&mut self, st: &Stmt<'_>, count: Operand) {
+        let (rest, zero) = (self.splat_i32x4(31), self.splat_i32x4(0));
+        let masks: Vec<Option<LaneParts>> = (0..CHUNKS_PER_WARP)
+            .map(|chunk| {
+                let counts = self.operand_lanes(count, RegWidth::W32, chunk);
+                let parts = counts.iter().map(|&n| {
+                    let over = self.b.ins().band(n, rest);
+                    self.b.ins().icmp(IntCC::NotEqual, over, zero)
+                });
+                Some(parts.collect())
+            })
+            .collect();
+        let bits = self.mask_to_lane_bits(&masks);
+        let active = self.active_lane_bits(st);
+        let bad = self.b.ins().band(bits, active);
+        self.emit_in_cold_block(bad, |g| g.emit_trap(TrapKind::BarrierCount));
+    }
+
     /// Whether all lanes that have not exited take part in a statement.
     fn all_lanes_participate(&mut self, st: &Stmt<'_>) -> bool {
         !self.is_masked() && (0..CHUNKS_PER_WARP).all(|c| self.guard_mask(st, c).is_none())
@@ -104,12 +135,16 @@ impl FunctionEmitter<'_, '_> {
                 }
                 _ => LaneParts::from_slice(&[kind, kind]),
             };
-            let fields = [
+            let mut fields = vec![
                 (frame_header::BAR_KIND_OFFSET, LaneParts::from_slice(&[kind, kind])),
                 (frame_header::BAR_ID_OFFSET, id),
                 (frame_header::BAR_COUNT_OFFSET, count),
                 (frame_header::BAR_PRED_OFFSET, p),
             ];
+            if self.env.instrument.diverged.is_some() {
+                let site = self.splat_i32x4(self.site_for_lanes(WHOLE_WARP_LANE_CODE).into());
+                fields.push((frame_header::WARP_OP_SITE_OFFSET, LaneParts::from_slice(&[site, site])));
+            }
             let Some(mask) = self.exec_mask(c) else { return };
             for (at, new) in fields {
                 let old = self.load_lane_array(at, c);

@@ -18,7 +18,6 @@ pub(crate) mod emitter;
 mod host_functions;
 pub(crate) mod host_state;
 pub mod internal_errors;
-pub(crate) mod interpolator_tables;
 pub(crate) mod isa;
 mod libcalls;
 pub(crate) mod loaded_code;

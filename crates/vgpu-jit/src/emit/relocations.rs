@@ -6,12 +6,13 @@
 //! and a test compares the code of two processes.
 #![allow(unsafe_code, reason = "the table of functions is read by offsets, as compiled code does")]
 
-use super::{host_functions, interpolator_tables, matrix_encoding, slow_paths::SlowPathEnv};
+use super::{host_functions, matrix_encoding, slow_paths::SlowPathEnv};
 use crate::SymbolLayout;
 use cranelift_codegen::ir::{self, AbiParam, InstBuilder, Signature, Type, UserExternalName, Value, types};
 use cranelift_frontend::FunctionBuilder;
 use rtcg_ptx::ast::FuncId;
 use rtcg_vgpu_abi::runtime::RuntimeCalls;
+use rtcg_vgpu_softmath::interpolator::lanes::LaneFunction;
 use std::collections::HashMap;
 
 /// A thing that code refers to.
@@ -46,8 +47,8 @@ pub(crate) enum RelocTarget {
     MatrixProduct(u64),
     /// A transfer of a matrix, packed.
     MatrixTransfer(u64),
-    /// A table of the interpolator, by its number among [`interpolator_tables::Table`].
-    InterpolatorTable(u32),
+    /// A function of eight lanes, by its number among [`LaneFunction`]: the version for the processor that runs the code.
+    LaneFunction(u32),
 }
 
 /// A function of the runtime, by the name of its field.
@@ -80,7 +81,7 @@ impl RelocTarget {
     /// The function or table of this program that a link leads to.
     pub(crate) fn address_in_program(self) -> Option<usize> {
         match self {
-            RelocTarget::InterpolatorTable(table) => interpolator_tables::table_address(table),
+            RelocTarget::LaneFunction(number) => lane_function_address(number),
             RelocTarget::HostFunction(number) => host_functions::host_function_address(number),
             RelocTarget::UnlistedHostFunction(distance) => {
                 (rust_text_anchor as *const () as usize).checked_add_signed(distance as i32 as isize)
@@ -106,7 +107,7 @@ impl RelocTarget {
             RelocTarget::MatrixProduct(n) => (11, n),
             RelocTarget::MatrixTransfer(n) => (12, n),
             RelocTarget::UnlistedHostFunction(n) => (13, n.into()),
-            RelocTarget::InterpolatorTable(n) => (14, n.into()),
+            RelocTarget::LaneFunction(n) => (14, n.into()),
         };
         kind | what << 8
     }
@@ -129,7 +130,7 @@ impl RelocTarget {
             11 => RelocTarget::MatrixProduct(what),
             12 => RelocTarget::MatrixTransfer(what),
             13 => RelocTarget::UnlistedHostFunction(small),
-            14 => RelocTarget::InterpolatorTable(small),
+            14 => RelocTarget::LaneFunction(small),
             _ => return None,
         };
         (link.encode_target() == number).then_some(link)
@@ -144,6 +145,12 @@ impl RelocTarget {
     pub(crate) fn from_external_name(name: &UserExternalName) -> Option<RelocTarget> {
         RelocTarget::decode_target(u64::from(name.namespace) | u64::from(name.index) << 32)
     }
+}
+
+/// The address of the version of a lane function that this processor runs best.
+fn lane_function_address(number: u32) -> Option<usize> {
+    let function = LaneFunction::ALL.get(number as usize)?;
+    Some(function.vector_address().unwrap_or_else(|| function.scalar_address()))
 }
 
 /// The reference of the function being compiled to `link`; `signature` makes that of a function.
@@ -229,7 +236,7 @@ impl RelocResolver<'_> {
             RelocTarget::ImageFunction(_) | RelocTarget::ImageOffset(_) => None,
             RelocTarget::OuterFunction(f) => self.outer?.get(&FuncId(f)).copied(),
             RelocTarget::RuntimeCall(offset) => runtime_function_address(&self.env.runtime, offset as usize),
-            RelocTarget::HostFunction(_) | RelocTarget::UnlistedHostFunction(_) | RelocTarget::InterpolatorTable(_) => {
+            RelocTarget::HostFunction(_) | RelocTarget::UnlistedHostFunction(_) | RelocTarget::LaneFunction(_) => {
                 link.address_in_program()
             }
             RelocTarget::WindowBase => Some(self.env.window.base as usize),
@@ -278,7 +285,7 @@ mod tests {
             RelocTarget::ModuleVariable(9),
             RelocTarget::MatrixProduct(1 << 40 | 3),
             RelocTarget::MatrixTransfer(5),
-            RelocTarget::InterpolatorTable(7),
+            RelocTarget::LaneFunction(7),
         ];
         for link in links {
             assert_eq!(RelocTarget::decode_target(link.encode_target()), Some(link));

@@ -7,6 +7,7 @@ use crate::simt::function_plan::frame_header::BAR_KIND_ALIGNED;
 use crate::{Instrumentation, WindowAddress};
 use rtcg_ptx::ast::{AtomOp, Type};
 use rtcg_vgpu_abi::LaneValues;
+use rtcg_vgpu_abi::instrument::LanesAtBarrier;
 use rtcg_vgpu_abi::runtime::RuntimeCalls;
 use rtcg_vgpu_abi::{TrapKind, WarpCtx};
 use rtcg_vgpu_softmath::FloatMode;
@@ -259,7 +260,15 @@ pub(crate) struct FrameHeader {
     local: u64,
     outer: *mut FrameHeader,
     pub(super) warp_ops_done: u32,
+    _between: [u32; 329],
+    /// Of lanes at barriers only with checks of these.
+    parked_at: [u32; 32],
 }
+
+const _: () = assert!(
+    std::mem::offset_of!(FrameHeader, parked_at)
+        == crate::simt::function_plan::frame_header::WARP_OP_SITE_OFFSET as usize
+);
 
 const _: () = assert!(
     std::mem::offset_of!(FrameHeader, warp_ops_done)
@@ -378,13 +387,17 @@ pub(crate) unsafe extern "C" fn resolve_parked_barriers(ctx: *mut WarpCtx, frame
         let aligned = |frame: &FrameHeader, lane: usize| frame.bar_kind[lane] & BAR_KIND_ALIGNED != 0;
         let is_aligned = (0..32).filter(waiting).any(|l| aligned(f, l))
             || outer_frames().any(|o| o.lanes_parked_at_barrier(id).any(|l| aligned(o, l)));
-        let elsewhere = (0..32).filter(waiting).filter(|&l| f.pc[l] != f.pc[first]);
-        let elsewhere: Vec<usize> =
-            elsewhere.chain(outer_frames().flat_map(|o| o.lanes_parked_at_barrier(id))).collect();
-        if is_aligned && !elsewhere.is_empty() {
-            let bits = |lanes: &[usize]| lanes.iter().fold(0_u32, |m, &l| m | 1 << l);
+        let (together, apart): (Vec<usize>, Vec<usize>) =
+            (0..32).filter(waiting).partition(|&l| f.pc[l] == f.pc[first]);
+        let in_callers = outer_frames().flat_map(|o| o.lanes_parked_at_barrier(id).map(|l| (l, o.parked_at[l])));
+        let apart: Vec<(usize, u32)> = apart.into_iter().map(|l| (l, f.parked_at[l])).chain(in_callers).collect();
+        // SAFETY: compiled code passes its own context.
+        unsafe { (*ctx).barrier_site = f.parked_at[first] };
+        if is_aligned && let Some(&(_, site)) = apart.first() {
+            let here = LanesAtBarrier { lanes: together.iter().fold(0, |m, l| m | 1 << l), site: f.parked_at[first] };
+            let elsewhere = LanesAtBarrier { lanes: apart.iter().fold(0, |m, (l, _)| m | 1 << l), site };
             // SAFETY: compiled code passes its own context.
-            unsafe { diverged(ctx, id, bits(&group), bits(&elsewhere)) };
+            unsafe { diverged(ctx, id, here, elsewhere) };
         }
     }
     // SAFETY: compiled code passes its own context; the frame is not touched while the warp waits.

@@ -38,7 +38,7 @@ pub(crate) mod frame_header {
     pub(crate) const INACTIVE_ACCESS_OFFSET: i32 = 1024;
     /// Lanes that may run, 0 or all ones each; used when lanes are scheduled at random.
     pub(crate) const ALLOWED_LANES_OFFSET: i32 = 1024 + 1088;
-    /// The site of the warp operation that a lane is parked at.
+    /// The site of the warp operation that a lane is parked at; with checks of barriers, that of its barrier.
     pub(crate) const WARP_OP_SITE_OFFSET: i32 = 1024 + 1088 + 128;
     pub(crate) const FRAME_HEADER_BYTES: u32 = 1024 + 1088 + 2 * 128;
 }

@@ -371,6 +371,18 @@ vector_functions! {
     }
 }
 
+/// Two vectors that compiled code has just stored: they are loaded one by one, as they were stored, for the processor
+/// forwards no two stores to one load.
+///
+/// # Safety
+/// `at` may be read, and is aligned.
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn two_halves(at: *const __m128i) -> Words {
+    // SAFETY: the caller's promise.
+    unsafe { _mm256_set_m128i(at.add(1).read_volatile(), at.read_volatile()) }
+}
+
 /// Defines functions that compiled code calls.
 macro_rules! entries_of_words {
     ($($entry:ident = $function:ident;)*) => {
@@ -378,11 +390,8 @@ macro_rules! entries_of_words {
             #[target_feature(enable = "avx2,fma,avx512f,avx512bw,avx512dq,avx512vl")]
             pub(super) extern "C" fn $entry(lanes: &mut [u32; LANES]) {
                 let at = lanes.as_mut_ptr().cast::<__m128i>();
-                // SAFETY: the array has eight words. Compiled code has just stored each half by itself.
-                unsafe {
-                    let a = _mm256_loadu2_m128i(at.add(1), at);
-                    _mm256_storeu_si256(lanes.as_mut_ptr().cast(), $function(a));
-                }
+                // SAFETY: the array has eight words, and compiled code aligns it to 16 bytes.
+                unsafe { _mm256_storeu_si256(at.cast(), $function(two_halves(at))) };
             }
         )*
     };
@@ -411,9 +420,9 @@ macro_rules! entries_of_doubles {
             #[target_feature(enable = "avx2,fma,avx512f,avx512bw,avx512dq,avx512vl")]
             pub(super) extern "C" fn $entry(lanes: &mut [u64; LANES]) {
                 let at = lanes.as_mut_ptr().cast::<__m128i>();
-                // SAFETY: the array has eight doubles. Compiled code has just stored each pair by itself.
+                // SAFETY: the array has eight doubles, and compiled code aligns it to 16 bytes.
                 unsafe {
-                    let (low, high) = (_mm256_loadu2_m128i(at.add(1), at), _mm256_loadu2_m128i(at.add(3), at.add(2)));
+                    let (low, high) = (two_halves(at), two_halves(at.add(2)));
                     let all = _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high);
                     let r = $function(_mm512_cvtepi64_epi32(_mm512_srli_epi64::<32>(all)));
                     let r = _mm512_slli_epi64::<32>(_mm512_cvtepu32_epi64(r));

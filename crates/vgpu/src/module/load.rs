@@ -180,6 +180,7 @@ fn check_function_body(ptx: &ast::Module, id: FuncId, linked: bool, diagnostics:
             Inst::Call { callee: Callee::Direct(f), .. } if linked => unresolved_call_message(&ptx.functions[f.index()]),
             Inst::Texture(inst) => unsupported_texture_message(inst),
             Inst::Matrix(inst) => unsupported_mma_message(inst),
+            Inst::Bar { id, count, .. } => barrier_problem(*id, *count),
             inst @ (Inst::Ld { .. } | Inst::St { .. }) => jit::param_access_problem(f, inst),
             inst if jit::ops::is_pure(inst) => jit::ops::check_supported(inst).err().map(|e| e.to_string()),
             _ => None,
@@ -188,6 +189,19 @@ fn check_function_body(ptx: &ast::Module, id: FuncId, linked: bool, diagnostics:
             let (line, column, text) = rtcg_ptx::line_and_column(&ptx.source, st.span.start);
             diagnostics.push(format!("ptx:{line}:{column}: {problem}\n    {}", text.trim()));
         }
+    }
+}
+
+/// What the assembler has against a barrier with constants.
+fn barrier_problem(id: ast::Operand, count: Option<ast::Operand>) -> Option<String> {
+    match (id, count) {
+        (ast::Operand::Int(id), _) if !(0..16).contains(&id) => {
+            Some(format!("barrier {id} does not exist: a block has barriers 0 to 15"))
+        }
+        (_, Some(ast::Operand::Int(count))) if count % 32 != 0 => {
+            Some(format!("a barrier for {count} threads: the number must be a multiple of the warp size, 32"))
+        }
+        _ => None,
     }
 }
 

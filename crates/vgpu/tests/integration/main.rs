@@ -47,6 +47,7 @@ mod jit_simt;
 mod jit_special;
 mod jit_support;
 mod jit_warp;
+mod launch_limits;
 mod matrix;
 mod ptx_forms;
 mod ptx_operands;

@@ -3,17 +3,19 @@
 //! Assumes that compiled code calls [`check_lane_accesses`] only when the state of some byte was not good
 //! enough, and that it marks what it writes itself whenever it was.
 
+use super::race::other_access;
 use super::{job_of_warp, lane_indices, raise_fault, warp_of_ctx};
 use crate::check::shadow::{READABLE_BIT, WRITABLE_BIT, device_bit, shadow_memory};
 use crate::check::{self, FindingKind};
 use crate::engine::grid_job::GridJob;
+use crate::engine::report_words::{describe_place, words_of};
 use crate::fault_report;
 use crate::fiber::Warp;
 use crate::window::device_window;
 use rtcg_vgpu_abi::LaneValues;
 use rtcg_vgpu_abi::WarpCtx;
 use rtcg_vgpu_abi::fault::FaultKind;
-use rtcg_vgpu_abi::instrument::{self, BarrierDivergenceFn, Instrumentation};
+use rtcg_vgpu_abi::instrument::{self, BarrierDivergenceFn, Instrumentation, LanesAtBarrier};
 
 /// What compiled code is to do beyond the program: the checks of this process, and random choices.
 /// `device` is the one it runs on, when there are several.
@@ -185,29 +187,62 @@ unsafe fn record_finding(
 }
 
 /// Lanes of a warp wait at different barriers.
-unsafe extern "C" fn report_diverged_barrier(ctx: *mut WarpCtx, id: u32, here: u32, elsewhere: u32) {
-    let (n, m, lane) = (here.count_ones(), elsewhere.count_ones(), here.trailing_zeros() as usize);
-    let what = format!(
-        "divergent barrier: {n} threads of a warp arrive at barrier {id} while {m} others wait at another place"
-    );
-    // SAFETY: compiled code passes its own context and owns nothing.
-    unsafe { record_finding(warp_of_ctx(ctx), FindingKind::Divergence, &what, lane, u32::MAX, 0, 1) };
+unsafe extern "C" fn report_diverged_barrier(
+    ctx: *mut WarpCtx,
+    id: u32,
+    here: LanesAtBarrier,
+    elsewhere: LanesAtBarrier,
+) {
+    let warp = warp_of_ctx(ctx);
+    // SAFETY: compiled code passes its own context and owns nothing; the job outlives its warps.
+    unsafe {
+        let (job, live) = (job_of_warp(warp), (*ctx).live);
+        let (here_lanes, other_lanes) = (here.lanes & live, elsewhere.lanes & live);
+        let (n, m) = (here_lanes.count_ones(), other_lanes.count_ones());
+        if n == 0 || m == 0 {
+            return;
+        }
+        let (item, wait) = (words_of(job).item, if m == 1 { "waits" } else { "wait" });
+        let what = format!(
+            "divergent barrier: {} of a warp {} at barrier {id} while {m} {} {wait} at another place",
+            counted(n, item),
+            if n == 1 { "arrives" } else { "arrive" },
+            if m == 1 { "other" } else { "others" },
+        );
+        let lane = here_lanes.trailing_zeros();
+        let finding = fault_report::build_lane_finding(job, &*warp, FindingKind::Divergence, &what, lane, here.site, 0);
+        let (tid, at) = (&*(*ctx).tid, other_lanes.trailing_zeros() as usize);
+        let place = job.program.lookup_site(elsewhere.site);
+        let other = other_access((*ctx).ctaid, [tid.x[at], tid.y[at], tid.z[at]], place.as_ref());
+        let mut message = finding.message.clone();
+        message.push_str(&format!("\n  while {}", describe_place(job, other.block, other.thread, other.thread)));
+        if let Some(place) = &place {
+            place.describe(&mut message);
+        }
+        check::record_finding(check::Finding { other: Some(other), message, ..finding });
+        if check::enabled_checks().fatal {
+            raise_fault(warp, FaultKind::Trap, "divergent barrier", lane, here.site, 0);
+        }
+    }
 }
 
-/// `finished` threads of warps that arrive at a barrier have ended before it.
-pub(crate) fn record_missing_threads(job: &GridJob<'_>, warp: &Warp, id: usize, finished: u32) {
+/// `finished` threads of warps that arrive at a barrier have ended before it; `warp` is the first that has such threads,
+/// `n_warps` is how many have.
+pub(crate) fn record_missing_threads(job: &GridJob<'_>, warp: &Warp, n_warps: u32, id: usize, finished: u32) {
+    let words = words_of(job);
+    let (who, their) = if n_warps == 1 { ("a warp arrives", "its") } else { ("warps arrive", "their") };
+    let have = if finished == 1 { "has" } else { "have" };
     let what = format!(
-        "divergent barrier: warps arrive at barrier {id} without {finished} of their threads, which have ended"
+        "divergent barrier: {who} at barrier {id} without {finished} of {their} {}s, which {have} ended",
+        words.item
     );
-    check::record_finding(fault_report::build_lane_finding(
-        job,
-        warp,
-        FindingKind::Divergence,
-        &what,
-        u32::MAX,
-        u32::MAX,
-        0,
-    ));
+    let site = warp.ctx.barrier_site;
+    let finding = fault_report::build_lane_finding(job, warp, FindingKind::Divergence, &what, u32::MAX, site, 0);
+    check::record_finding(finding);
+}
+
+fn counted(n: u32, item: &str) -> String {
+    format!("{n} {item}{}", if n == 1 { "" } else { "s" })
 }
 
 /// A function takes `32 * pitch` bytes of local memory, of which each lane uses the first `used`;

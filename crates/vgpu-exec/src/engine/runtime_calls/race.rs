@@ -150,9 +150,15 @@ unsafe fn report_race(job: &GridJob<'_>, warp: *mut Warp, lane: usize, site: u32
 fn race_access(job: &GridJob<'_>, hazard: &RaceHazard, place: Option<&InstructionLocation>) -> RaceAccess {
     let t = u32::from(hazard.other.thread);
     let [x, y, _] = job.shape.block;
+    let thread = [t % x, t / x % y, t / x / y];
+    other_access(job.block_index_from_number(hazard.other.block), thread, place)
+}
+
+/// What a finding that is about two places says of the other one.
+pub(super) fn other_access(block: [u32; 3], thread: [u32; 3], place: Option<&InstructionLocation>) -> RaceAccess {
     RaceAccess {
-        block: job.block_index_from_number(hazard.other.block),
-        thread: [t % x, t / x % y, t / x / y],
+        block,
+        thread,
         instruction: place.map(|p| p.instruction.clone()).unwrap_or_default(),
         ptx_line: place.map_or(0, |p| p.ptx_line),
         source: place.and_then(|p| p.source.clone()),

@@ -124,7 +124,7 @@ pub(super) fn lower_float_binary(
             Some(map_part_pairs(cx, &srcs[0], &srcs[1], |cx, a, b| min_max(cx, mods, op == BinaryOp::Max, a, b)))
         }
         BinaryOp::Div if (mods.approx || mods.full) && cx.state.device_approximations => {
-            Some(map_part_pairs(cx, &srcs[0], &srcs[1], |cx, a, b| divide_by_reciprocal(cx, mods, a, b)))
+            Some(divide_by_reciprocal(cx, mods, &srcs[0], &srcs[1]))
         }
         BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div if rounds_to_nearest(mods) => {
             Some(map_part_pairs(cx, &srcs[0], &srcs[1], |cx, a, b| round_binary_to_nearest(cx, op, mods, a, b)))
@@ -293,7 +293,16 @@ fn flush_huge_divisor(cx: &mut OpCtx<'_, '_>, x: Value, y: Value, quotient: Valu
 
 /// `div.approx` and `div.full` as a GPU computes them: the product with the reciprocal of [`interpolator::rcp_ftz`].
 /// Where that would be subnormal, `.full` scales both numbers, and `.approx` has zero.
-fn divide_by_reciprocal(cx: &mut OpCtx<'_, '_>, mods: &FpMods, a: Value, b: Value) -> Value {
+fn divide_by_reciprocal(cx: &mut OpCtx<'_, '_>, mods: &FpMods, a: &[Value], b: &[Value]) -> LaneParts {
+    let (dividends, divisors): (LaneParts, LaneParts) =
+        a.iter().zip(b).map(|(&a, &b)| scaled_quotient(cx, mods, a, b)).unzip();
+    let reciprocals = interpolator::rcp_ftz(cx, &divisors);
+    let product = FpMods { approx: false, full: false, ..*mods };
+    map_part_pairs(cx, &dividends, &reciprocals, |cx, x, y| round_binary_to_nearest(cx, BinaryOp::Mul, &product, x, y))
+}
+
+/// Dividend and divisor for [`divide_by_reciprocal`], scaled.
+fn scaled_quotient(cx: &mut OpCtx<'_, '_>, mods: &FpMods, a: Value, b: Value) -> (Value, Value) {
     let (mut x, mut y) = (operand_as_float(cx, mods, a), operand_as_float(cx, mods, b));
     if mods.full || !mods.ftz {
         let bits = float_as_bits(cx, y);
@@ -311,11 +320,7 @@ fn divide_by_reciprocal(cx: &mut OpCtx<'_, '_>, mods: &FpMods, a: Value, b: Valu
         let scale = bits_as_float(cx, scale);
         (x, y) = (cx.b.ins().fmul(x, scale), cx.b.ins().fmul(y, scale));
     }
-    let y = float_as_bits(cx, y);
-    let reciprocal = interpolator::rcp_ftz(cx, y);
-    let x = float_as_bits(cx, x);
-    let product = FpMods { approx: false, full: false, ..*mods };
-    round_binary_to_nearest(cx, BinaryOp::Mul, &product, x, reciprocal)
+    (float_as_bits(cx, x), float_as_bits(cx, y))
 }
 
 /// The number that is not NaN, -0 below +0.
@@ -466,7 +471,7 @@ pub(super) fn lower_float_unary(
         (UnaryOp::Rcp | UnaryOp::Sqrt, Type::F32) if mods.approx && cx.state.device_approximations => None,
         (UnaryOp::Rsqrt, Type::F32) if cx.state.device_approximations => None,
         (UnaryOp::Rcp | UnaryOp::Rsqrt, Type::F64) if mods.approx => {
-            Some(map_parts(cx, a, |cx, x| interpolator::lower_approx_f64(cx, op, mods.ftz, x)))
+            Some(interpolator::lower_approx_f64(cx, op, mods.ftz, a))
         }
         (UnaryOp::Rcp | UnaryOp::Sqrt, Type::F32 | Type::F64)
             if rounds_to_nearest(mods) && !(ty == Type::F64 && mods.approx) =>

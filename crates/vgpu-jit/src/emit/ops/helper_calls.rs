@@ -205,7 +205,7 @@ pub(super) fn call_helper(
     load_result(cx, shape, slot, ret)
 }
 
-fn helper_frame_slot(cx: &mut OpCtx<'_, '_>) -> StackSlot {
+pub(super) fn helper_frame_slot(cx: &mut OpCtx<'_, '_>) -> StackSlot {
     if let Some(slot) = cx.state.scratch {
         return slot;
     }
