@@ -80,4 +80,17 @@ BY_DESIGN: list[tuple[str, str, str]] = [
         " RTCG_FAULTS=sticky does as a card",
     ),
     ("q30", "^e elapsed", "short times depend on the machine; the steps are the card's"),
+    (
+        "q39",
+        "^c shared store, load, store of the loaded",
+        "two racing stores, which the device's compiler joins to one of 64 bits",
+    ),
+    ("q41", "is_valid in an ordinary launch", "a grid group cannot synchronise in an ordinary launch, and says so"),
+    ("q45", "barrier object's bits|its bits after each", "the bits of an mbarrier, which PTX calls opaque"),
+    ("q46", "%envreg0", "an address inside the device's driver"),
+    (
+        "q47",
+        "cvta|^c |local - 16 MiB",
+        "addresses of local memory and constants, which here are those of the device window",
+    ),
 ]

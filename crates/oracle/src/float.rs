@@ -66,7 +66,12 @@ pub fn execute_arithmetic(op: ArithOp, f: FloatFormat, mods: &FpMods, operands: 
     };
     let operands = operands.map(|x| if mods.ftz { f.flush_subnormal(x) } else { x });
     let mut nans = operands[..n].iter().copied().filter(|&x| f.is_nan(x));
-    let nan = if op == ArithOp::Div { nans.next() } else { nans.next_back() };
+    let nan = match op {
+        ArithOp::Div => nans.next(),
+        // A factor, the second one first, before what is added to the product.
+        ArithOp::Fma => [1, 0, 2].into_iter().map(|i| operands[i]).find(|&x| f.is_nan(x)),
+        _ => nans.next_back(),
+    };
     let bits = match nan {
         Some(nan) => propagated_nan(f, nan),
         None => match exact_result(op, f, rounding_mode(mods.rnd), operands) {

@@ -75,16 +75,21 @@ pub(crate) fn shr(bits: u32, signed: bool, a: u128, n: u32) -> u128 {
     build_from_bits(bits, |i| from(u64::from(i) + u64::from(n)))
 }
 
+/// Only instructions of 32 bits reduce the position and the length of a field to a byte.
+fn reduce_field(bits: u32, pos: u32, len: u32) -> (u32, u32) {
+    if bits == 32 { (pos % 256, len % 256) } else { (pos.min(1000), len.min(1000)) }
+}
+
 /// `bfe`
 pub(crate) fn bfe(bits: u32, signed: bool, a: u128, pos: u32, len: u32) -> u128 {
-    let (pos, len, msb) = (pos & 0xff, len & 0xff, bits - 1);
+    let ((pos, len), msb) = (reduce_field(bits, pos, len), bits - 1);
     let fill = signed && len > 0 && test_bit(a, (pos + len - 1).min(msb));
     build_from_bits(bits, |i| if i < len && pos + i <= msb { test_bit(a, pos + i) } else { fill })
 }
 
 /// `bfi`
 pub(crate) fn bfi(bits: u32, a: u128, b: u128, pos: u32, len: u32) -> u128 {
-    let (pos, len) = (pos & 0xff, len & 0xff);
+    let (pos, len) = reduce_field(bits, pos, len);
     build_from_bits(bits, |i| if i >= pos && i < pos + len { test_bit(a, i - pos) } else { test_bit(b, i) })
 }
 
@@ -179,7 +184,11 @@ pub(crate) fn find_nth_set(mask: u128, base: u32, n: i32) -> u128 {
     if n == i32::MIN {
         return 0;
     }
-    let all: Vec<u32> = if n < 0 { (0..=base.min(31)).rev().collect() } else { (base..32).collect() };
+    let all: Vec<u32> = match base {
+        32.. => Vec::new(),
+        _ if n < 0 => (0..=base).rev().collect(),
+        _ => (base..32).collect(),
+    };
     let set: Vec<u32> = all.into_iter().filter(|&i| test_bit(mask, i)).collect();
     let found = match n {
         0 => set.first().filter(|&&i| i == base),

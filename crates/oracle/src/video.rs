@@ -1,5 +1,6 @@
-//! Video instructions, from the description in the PTX ISA: elements are read as whole numbers, the
-//! operation is done on those, and the result is fitted into what it goes to.
+//! Video instructions: elements are read as whole numbers, the operation is done on those, and the result is fitted
+//! into what it goes to. How a scalar result is fitted follows the sequences of two words, an upper and a lower one, that
+//! `ptxas` makes of these instructions.
 
 use crate::int::{clamp_to_type, interpret_bits, truncate_bits};
 use rtcg_ptx::ast::*;
@@ -51,24 +52,63 @@ fn eval_scalar_video(v: &Video, a: u128, b: u128, c: u128) -> u128 {
         let (at, bits) = selector_bit_range(number.into());
         interpret_bits(bits, ty.is_signed(), word >> at)
     };
-    let (at, bits) = selector_bit_range(v.d.into());
-    let signed = v.dty.is_signed();
     let exact = apply_video_op(v.op, source(a, v.a, v.aty), source(b, v.b, v.bty));
-    let word = if v.sat {
-        truncate_bits(32, interpret_bits(bits, signed, clamp_to_type(bits, signed, exact)) as u128)
-    } else {
-        truncate_bits(32, exact as u128)
-    };
-    let (x, y) = (interpret_bits(32, signed, word), interpret_bits(32, signed, c));
+    let pair = truncate_bits(64, exact as u128);
+    let word = if v.sat { fit_video_word(v, pair) } else { truncate_bits(32, pair) };
     match v.merge {
         VideoMerge::None => word,
-        VideoMerge::Add => truncate_bits(32, (x + y) as u128),
-        VideoMerge::Min => truncate_bits(32, x.min(y) as u128),
-        VideoMerge::Max => truncate_bits(32, x.max(y) as u128),
-        VideoMerge::Insert => {
-            let place = truncate_bits(bits, u128::MAX) << at;
-            c & !place | truncate_bits(bits, word) << at
+        VideoMerge::Add => truncate_bits(32, word + c),
+        VideoMerge::Min | VideoMerge::Max => {
+            let signed = if matches!(v.op, VideoOp::Set(_)) { v.aty } else { v.dty }.is_signed();
+            let left = interpret_bits(64, signed, compared_pair(v, pair, word, signed));
+            let right = interpret_bits(32, signed, c);
+            let keeps_c = if v.merge == VideoMerge::Min { left >= right } else { left <= right };
+            if keeps_c { c } else { word }
         }
+        VideoMerge::Insert => {
+            let (at, bits) = selector_bit_range(v.d.into());
+            let place = truncate_bits(bits, u128::MAX) << at;
+            // The upper half is that of the word, and not the lower one moved up.
+            let moved = if v.d == 6 { word } else { word << at };
+            c & !place | moved & place
+        }
+    }
+}
+
+/// The word that `.sat` leaves of a result of two words.
+fn fit_video_word(v: &Video, pair: u128) -> u128 {
+    let shifted = matches!(v.op, VideoOp::Shl { .. } | VideoOp::Shr { .. });
+    let pair = match v.op {
+        VideoOp::Shl { .. } => truncate_bits(64, interpret_bits(34, true, pair) as u128),
+        _ => pair,
+    };
+    let (upper, lower) = (pair >> 32, truncate_bits(32, pair));
+    let (negative, all) = (upper >> 31 == 1, truncate_bits(32, u128::MAX));
+    let part_bits = selector_bit_range(v.d.into()).1;
+    if part_bits < 32 && !shifted {
+        let limit = truncate_bits(if v.dty.is_signed() { part_bits - 1 } else { part_bits }, u128::MAX);
+        return limit.min(if upper == 0 { lower } else { all });
+    }
+    match (v.dty.is_signed(), negative) {
+        (true, _) if upper == if lower >> 31 == 1 { all } else { 0 } => lower,
+        (true, true) => 1 << 31,
+        (true, false) => all >> 1,
+        (false, true) => 0,
+        (false, false) if shifted && upper != 0 => all,
+        (false, false) => lower,
+    }
+}
+
+/// The two words that a second operation compares with `c`.
+fn compared_pair(v: &Video, pair: u128, word: u128, signed: bool) -> u128 {
+    let extended = truncate_bits(64, interpret_bits(32, true, word) as u128);
+    let shift = matches!(v.op, VideoOp::Shl { .. } | VideoOp::Shr { .. });
+    match v.op {
+        VideoOp::Add | VideoOp::Sub => extended,
+        _ if !v.sat => pair,
+        _ if signed || shift => extended,
+        _ if pair >> 63 == 1 => 0,
+        _ => pair,
     }
 }
 
@@ -98,11 +138,36 @@ fn eval_simd_video(v: &Video, a: u128, b: u128, c: u128) -> u128 {
 fn eval_vmad(v: &Video, a: u128, b: u128, c: u128) -> u128 {
     let VideoOp::Mad { negate_product, negate_c, plus_one, shift } = v.op else { return 0 };
     let signed = v.aty.is_signed() || v.bty.is_signed() || negate_product || negate_c;
-    let ((a_at, a_bits), (b_at, b_bits)) = (selector_bit_range(v.a.into()), selector_bit_range(v.b.into()));
-    let product =
-        interpret_bits(a_bits, v.aty.is_signed(), a >> a_at) * interpret_bits(b_bits, v.bty.is_signed(), b >> b_at);
+    // The multiplication is one of signed words, whatever the operands are.
+    let factor = |word: u128, number: u16, ty: Type| {
+        let (at, bits) = selector_bit_range(number.into());
+        interpret_bits(32, true, interpret_bits(bits, ty.is_signed(), word >> at) as u128)
+    };
     let sign = |negative: bool| if negative { -1 } else { 1 };
-    let sum = sign(negate_product) * product + sign(negate_c) * interpret_bits(32, signed, c) + i128::from(plus_one);
-    let shifted = sum.div_euclid(1 << shift);
-    if v.sat { clamp_to_type(32, signed, shifted) } else { truncate_bits(32, shifted as u128) }
+    let product = sign(negate_product) * factor(a, v.a, v.aty) * factor(b, v.b, v.bty);
+    let sum = product + sign(negate_c) * interpret_bits(32, true, c) + i128::from(plus_one);
+    let shifted = interpret_bits(64, signed, sum as u128).div_euclid(1 << shift);
+    // An unsigned sum whose upper bit is set counts as negative where nothing was shifted in.
+    let result = interpret_bits(64, true, shifted as u128);
+    if v.sat { clamp_to_type(32, signed, result) } else { truncate_bits(32, result as u128) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_are_those_of_ptxas() {
+        let head = ".version 8.0\n.target sm_80\n.address_size 64\n.entry k() { .reg .b32 a, b, c, d;\n";
+        for line in include_str!("../../../tests/ptx/forms/video.txt").lines() {
+            let (form, cases) = line.split_once(" | ").expect("a form and its cases");
+            let parsed = rtcg_ptx::parse(format!("{head}{form};\nret; }}\n"));
+            let Inst::Video { video, .. } = &parsed.module.functions[0].body[0].inst else { panic!("{form}") };
+            for case in cases.split(" | ") {
+                let words: Vec<u128> = case.split(' ').map(|w| u128::from_str_radix(w, 16).expect("a word")).collect();
+                let got = eval_video(video, words[0], words[1], words[2]);
+                assert_eq!(got, words[3], "{form} of {case}: {got:x}");
+            }
+        }
+    }
 }

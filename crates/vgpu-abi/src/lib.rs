@@ -94,7 +94,7 @@ pub struct WarpCtx {
     pub dynamic_shared_size: u32,
     /// Static plus dynamic shared memory, bytes.
     pub total_shared_size: u32,
-    /// `%smid` (the worker's index) and `%nsmid`.
+    /// `%smid` and `%nsmid`.
     pub smid: u32,
     /// See `smid`.
     pub nsmid: u32,

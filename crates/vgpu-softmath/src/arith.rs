@@ -77,11 +77,16 @@ pub fn execute_float_op(op: FloatOp, f: FloatFormat, m: FloatMode, a: u64, b: u6
     apply_result_modifiers(f, m, r)
 }
 
-/// What a NaN among the operands makes the result. Double precision keeps the payload of one, the
-/// last but for quotients (seen on hardware; CUDA does not say); other formats have one NaN.
+/// What a NaN among the operands makes the result. Double precision keeps the payload of one: the last but for
+/// quotients, of a multiply-add the last factor before the sum's other operand (question 36 of `tests/fidelity`; that
+/// the first factor comes before that operand, too, was not asked). Other formats have one NaN.
 #[inline]
 fn nan_result(op: FloatOp, f: FloatFormat, [a, b, c]: [u64; 3]) -> Option<u64> {
-    let order = if op == FloatOp::Div { [a, b, c] } else { [c, b, a] };
+    let order = match op {
+        FloatOp::Div => [a, b, c],
+        FloatOp::Fma => [b, a, c],
+        _ => [c, b, a],
+    };
     let nan = order.into_iter().find(|&x| f.is_nan(x))?;
     Some(if f == FloatFormat::F64 { f.quiet_nan(nan) } else { f.canonical_nan() })
 }

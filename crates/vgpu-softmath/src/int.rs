@@ -78,10 +78,17 @@ fn low_bits_mask(n: u32) -> u64 {
     if n >= 64 { u64::MAX } else { (1 << n) - 1 }
 }
 
+/// A position or length of a bit field: instructions of 32 bits take its lowest byte, those of 64 bits, which a device
+/// does by shifts, all of it (question 34 of `tests/fidelity`); beyond 255 all numbers are alike.
+#[inline]
+pub fn field_amount(bits: u32, amount: u32) -> u32 {
+    if bits == 64 { amount.min(255) } else { amount & 0xff }
+}
+
 /// `bfe`: the field, filled with its top bit (or that of the operand when it reaches beyond).
 #[inline]
 pub fn bfe(bits: u32, signed: bool, a: u64, pos: u32, len: u32) -> u64 {
-    let (pos, len) = (pos & 0xff, len & 0xff);
+    let (pos, len) = (field_amount(bits, pos), field_amount(bits, len));
     if len == 0 {
         return 0;
     }
@@ -95,7 +102,7 @@ pub fn bfe(bits: u32, signed: bool, a: u64, pos: u32, len: u32) -> u64 {
 /// `bfi`: `b` with `len` bits of `a` put at `pos`.
 #[inline]
 pub fn bfi(bits: u32, a: u64, b: u64, pos: u32, len: u32) -> u64 {
-    let (pos, len) = (pos & 0xff, len & 0xff);
+    let (pos, len) = (field_amount(bits, pos), field_amount(bits, len));
     if pos >= bits {
         return b;
     }
@@ -197,8 +204,11 @@ pub fn find_nth_set(mask: u32, base: u32, n: i32) -> u32 {
     let skipped = n.unsigned_abs() as usize - 1;
     let found = if n > 0 {
         (base..32).filter(|&i| set(i)).nth(skipped)
+    } else if base < 32 {
+        (0..=base).rev().filter(|&i| set(i)).nth(skipped)
     } else {
-        (0..=base.min(31)).rev().filter(|&i| set(i)).nth(skipped)
+        // Counted downwards from a position that does not exist there is none.
+        None
     };
     found.unwrap_or(u32::MAX)
 }

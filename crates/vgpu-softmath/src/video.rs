@@ -1,4 +1,9 @@
-//! Video instructions, after the pseudo code of the PTX ISA, on 64-bit intermediate values.
+//! Video instructions as devices since compute capability 5.0 emulate them, on 64-bit intermediate values.
+//!
+//! A device has no such instructions; `ptxas` replaces each by a sequence, whose results differ from the pseudo code of
+//! the PTX ISA in scalar instructions that saturate, that insert into `.h1`, or that compare with `c`. The rules here
+//! give the results of those sequences (of `ptxas` 13.0 for sm_90, for all forms) and of the device (question 34 of
+//! `tests/fidelity`).
 
 use rtcg_ptx::ast::{CmpOp, Type, Video, VideoMerge, VideoOp};
 
@@ -97,9 +102,8 @@ fn video_operation(op: VideoOp, a: i64, b: i64) -> i64 {
         VideoOp::Avg if a + b >= 0 => (a + b + 1) >> 1,
         VideoOp::Avg => (a + b) >> 1,
         VideoOp::Shl { wrap: true } => a << (b & 31),
-        // Shifted by 32 a number needs up to 65 bits; a smaller one clamps alike.
-        VideoOp::Shl { wrap: false } if b >= 32 => a.clamp(-(1 << 30), 1 << 30) << 32,
-        VideoOp::Shl { wrap: false } => a << b,
+        // A word that is shifted by 32 may lose its uppermost bit.
+        VideoOp::Shl { wrap: false } => a << b.min(32),
         VideoOp::Shr { wrap } => a >> if wrap { b & 31 } else { b.min(32) },
         VideoOp::Set(cmp) => i64::from(match cmp {
             CmpOp::Eq => a == b,
@@ -124,38 +128,64 @@ pub fn execute_video(v: &Video, a: u32, b: u32, c: u32) -> u32 {
 }
 
 fn execute_scalar(v: &Video, a: u32, b: u32, c: u32) -> u32 {
-    let (a_place, b_place, d_place) = (subword_field(v.a), subword_field(v.b), subword_field(v.d.into()));
+    let (a_place, b_place) = (subword_field(v.a), subword_field(v.b));
     let x = extract_field(a.into(), a_place.0, a_place.1, v.aty.is_signed());
     let y = extract_field(b.into(), b_place.0, b_place.1, v.bty.is_signed());
-    let signed = v.dty.is_signed();
-    let mut t = video_operation(v.op, x, y);
-    if v.sat {
-        t = clamp_to_width(t, d_place.1, signed);
-    }
+    let exact = video_operation(v.op, x, y);
+    let t = if v.sat { saturate_scalar(v, exact) } else { exact };
     let word = t as u32;
-    let smaller = if signed { (word as i32) < c as i32 } else { word < c };
     match v.merge {
         VideoMerge::None => word,
         VideoMerge::Add => word.wrapping_add(c),
-        VideoMerge::Min => {
-            if smaller {
-                word
-            } else {
-                c
-            }
-        }
-        VideoMerge::Max => {
-            if smaller {
-                c
-            } else {
-                word
-            }
-        }
-        VideoMerge::Insert => {
-            let mask = (u32::MAX >> (32 - d_place.1)) << d_place.0;
-            (word << d_place.0 & mask) | (c & !mask)
-        }
+        VideoMerge::Min | VideoMerge::Max => select_scalar(v, exact, t, c),
+        VideoMerge::Insert => insert_scalar(v.d, word, c),
     }
+}
+
+fn is_shift(op: VideoOp) -> bool {
+    matches!(op, VideoOp::Shl { .. } | VideoOp::Shr { .. })
+}
+
+/// `.sat`: a signed word is clamped; of an unsigned one negative values become 0, and only shifts look for an overflow.
+/// Shifts saturate to a word whatever part of `d` is written; `vshl` keeps 34 bits before that. Other operations
+/// saturate to a part with an unsigned minimum, so that negative values become the largest one.
+fn saturate_scalar(v: &Video, exact: i64) -> i64 {
+    let (bits, signed, shift) = (subword_field(v.d.into()).1, v.dty.is_signed(), is_shift(v.op));
+    let t = if matches!(v.op, VideoOp::Shl { .. }) { exact << 30 >> 30 } else { exact };
+    if bits < 32 && !shift {
+        let largest = (1 << (bits - u32::from(signed))) - 1;
+        return if t >> 32 != 0 { largest } else { t.min(largest) };
+    }
+    match signed {
+        true => clamp_to_width(t, 32, true),
+        false if shift => clamp_to_width(t, 32, false),
+        false => i64::from(t.max(0) as u32),
+    }
+}
+
+/// `.min` and `.max`: the comparison with `c` is one of 64 bits, for which sums, differences, and what was saturated to
+/// a signed word are extended from a word as signed values.
+fn select_scalar(v: &Video, exact: i64, t: i64, c: u32) -> u32 {
+    let signed = if matches!(v.op, VideoOp::Set(_)) { v.aty.is_signed() } else { v.dty.is_signed() };
+    let wide = match v.op {
+        VideoOp::Add | VideoOp::Sub => i64::from(t as i32),
+        op if v.sat && (signed || is_shift(op)) => i64::from(t as i32),
+        _ if v.sat => exact.max(0),
+        _ => t,
+    };
+    let smaller = if signed { wide < i64::from(c as i32) } else { (wide as u64) < u64::from(c) };
+    let larger = if signed { wide > i64::from(c as i32) } else { (wide as u64) > u64::from(c) };
+    let taken = if v.merge == VideoMerge::Min { smaller } else { larger };
+    if taken { t as u32 } else { c }
+}
+
+/// `c` with a part replaced. A byte and the lower half come from the lower end of the word, the upper half from its
+/// upper half.
+fn insert_scalar(part: u8, word: u32, c: u32) -> u32 {
+    let (at, bits) = subword_field(part.into());
+    let mask = (u32::MAX >> (32 - bits)) << at;
+    let placed = if bits == 16 { word } else { word << at };
+    (placed & mask) | (c & !mask)
 }
 
 fn execute_simd(v: &Video, a: u32, b: u32, c: u32) -> u32 {
@@ -179,19 +209,46 @@ fn execute_simd(v: &Video, a: u32, b: u32, c: u32) -> u32 {
     if v.merge == VideoMerge::Add { sum } else { word }
 }
 
+/// `vmad`: a product of signed words even of unsigned operands, `c` extended as signed, all of it in 64 bits.
 fn multiply_add(v: &Video, a: u32, b: u32, c: u32) -> u32 {
     let VideoOp::Mad { negate_product, negate_c, plus_one, shift } = v.op else { return 0 };
     let (a_place, b_place) = (subword_field(v.a), subword_field(v.b));
     let signed = v.aty.is_signed() || v.bty.is_signed() || negate_product || negate_c;
-    let x = i128::from(extract_field(a.into(), a_place.0, a_place.1, v.aty.is_signed()));
-    let y = i128::from(extract_field(b.into(), b_place.0, b_place.1, v.bty.is_signed()));
-    let product = if negate_product { -(x * y) } else { x * y };
-    let c = if signed { i128::from(c as i32) } else { i128::from(c) };
-    let c = if negate_c { -c } else { c };
-    let sum = (product + c + i128::from(plus_one)) >> shift;
-    if !v.sat {
-        return sum as u32;
+    let factor = |word: u32, (at, bits), ty: Type| extract_field(word.into(), at, bits, ty.is_signed()) as i32;
+    let product = i64::from(factor(a, a_place, v.aty)) * i64::from(factor(b, b_place, v.bty));
+    let addend = if negate_c { -i64::from(c as i32) } else { i64::from(c as i32) };
+    let sum = (if negate_product { -product } else { product }) + addend + i64::from(plus_one);
+    let shifted = if signed { sum >> shift } else { (sum as u64 >> shift) as i64 };
+    if v.sat { clamp_to_width(shifted, 32, signed) as u32 } else { shifted as u32 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rtcg_ptx::ast::Inst;
+
+    fn parse_video(form: &str) -> Video {
+        let head = ".version 8.0\n.target sm_80\n.address_size 64\n.entry k() { .reg .b32 a, b, c, d;\n";
+        let parsed = rtcg_ptx::parse(format!("{head}{form};\nret; }}\n"));
+        assert!(!parsed.has_errors(), "{}", parsed.render_diagnostics(form));
+        match parsed.module.functions[0].body[0].inst {
+            Inst::Video { video, .. } => video,
+            ref other => panic!("{form}: {other:?}"),
+        }
     }
-    let (low, high) = if signed { (i32::MIN.into(), i32::MAX.into()) } else { (0, u32::MAX.into()) };
-    sum.clamp(low, high) as u32
+
+    /// `tests/ptx/forms/README.md` says where the results come from.
+    #[test]
+    fn results_are_those_of_ptxas() {
+        for line in include_str!("../../../tests/ptx/forms/video.txt").lines() {
+            let (form, cases) = line.split_once(" | ").expect("a form and its cases");
+            let video = parse_video(form);
+            assert_eq!(decode_video(encode_video(&video)), video, "{form}");
+            for case in cases.split(" | ") {
+                let words: Vec<u32> = case.split(' ').map(|w| u32::from_str_radix(w, 16).expect("a word")).collect();
+                let got = execute_video(&video, words[0], words[1], words[2]);
+                assert_eq!(got, words[3], "{form} of {case}: {got:x}");
+            }
+        }
+    }
 }

@@ -199,7 +199,9 @@ impl<'s> Parser<'s> {
         }
         let mods = self.take_cvt_modifiers(m, dty, sty)?;
         m.check_all_taken()?;
-        let dst = self.parse_reg_of_type(dty, WidthRule::AtLeast)?;
+        // From bf16 a byte goes to a register of that size only.
+        let byte_of_bf16 = dty.bits() == 8 && sty == BF16;
+        let dst = self.parse_reg_of_type(dty, if byte_of_bf16 { WidthRule::Exact } else { WidthRule::AtLeast })?;
         self.expect_comma()?;
         Ok(Inst::Cvt {
             dty,

@@ -154,7 +154,12 @@ impl<'s> Parser<'s> {
         let first = self.at;
         let opcode = self.expect_ident("an instruction")?;
         let mut mods = self.parse_modifiers(first)?;
-        let m = &mut mods;
+        let inst = self.parse_inst_of_opcode(opcode, &mut mods)?;
+        self.check_target_of_inst(opcode, &mods, &inst)?;
+        Ok(inst)
+    }
+
+    fn parse_inst_of_opcode(&mut self, opcode: &str, m: &mut Modifiers<'s>) -> ParseRuleResult<Inst> {
         match opcode {
             "ld" | "ldu" => self.parse_load(m, opcode == "ldu"),
             "st" => self.parse_store(m),

@@ -301,7 +301,12 @@ impl<'s> Parser<'s> {
             if self.is_punct(b'!') || self.current_reg_bits() == Some(1) {
                 ignore_src = Some(self.parse_pred_src()?);
             } else {
+                let token = self.current_token();
                 src_size = Some(self.parse_src(U32)?);
+                if matches!(src_size, Some(Operand::Int(n)) if u64::from(size) < n as u64) {
+                    let message = format!("`cp.async` of {size} bytes cannot read more of them");
+                    return Err(self.semantic_error(token, message));
+                }
             }
         }
         self.parse_cache_policy(hint)?;

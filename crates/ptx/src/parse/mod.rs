@@ -18,6 +18,7 @@ mod module;
 mod operand;
 mod scope;
 mod sync;
+mod target;
 mod tensor;
 mod texture;
 mod video;

@@ -356,6 +356,9 @@ impl<'s> Parser<'s> {
     fn parse_function_attributes(&mut self, function: &mut Function) -> ParseRuleResult<()> {
         loop {
             let Some(word) = self.peek_dot_word() else { return Ok(()) };
+            if matches!(word, "explicitcluster" | "blocksareclusters" | "maxclusterrank" | "reqnctapercluster") {
+                self.require_target(self.current_token().span(), word, 90)?;
+            }
             let bounds = &mut function.bounds;
             match word {
                 "noreturn" => function.noreturn = true,

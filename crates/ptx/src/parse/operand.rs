@@ -212,6 +212,7 @@ impl<'s> Parser<'s> {
                 self.semantic_error(token, format!("special register `{name}` can only be read by `mov` and `cvt`"))
             );
         }
+        self.check_target_of_register(token.span(), name, reg)?;
         let have = special_reg_type(reg);
         // The three-dimensional ones were 16 bits wide in PTX 1 and may still be read so.
         if have.bits() == ty.bits() || (have == Type::U32 && ty.bits() == 16) {

@@ -8,7 +8,7 @@
 
 use super::fault_report;
 use super::fiber::{Fiber, FiberInfo, FiberResult, FiberSwitch, PauseReason, ThreadFiberState, Warp};
-use super::grid_job::{GridJob, set_local_memory};
+use super::grid_job::{GridJob, multiprocessor_of_block, set_local_memory};
 use super::memory_slots::{self, MemorySlot};
 use super::runtime_calls;
 use super::worker::Worker;
@@ -329,7 +329,7 @@ impl Block {
             let warp = unsafe { &mut *cell.get() };
             job.update_program(warp);
             let ctx = &mut warp.ctx;
-            (ctx.ctaid, ctx.exited) = (ctaid, 0);
+            (ctx.ctaid, ctx.exited, ctx.smid) = (ctaid, 0, multiprocessor_of_block(number));
             ctx.outer_frames = std::ptr::null_mut();
         }
     }

@@ -19,6 +19,12 @@ use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
+/// `%smid` of a block, by the order in which blocks start: a device gives the first ones a multiprocessor each
+/// (question 46 of `tests/fidelity`).
+pub(crate) fn multiprocessor_of_block(number: u64) -> u32 {
+    (number % u64::from(memory_slots::n_multiprocessors())) as u32
+}
+
 /// Multiprocessors that the device claims to have: `%nsmid`.
 pub const MULTIPROCESSOR_COUNT: u32 = 108;
 
@@ -327,7 +333,7 @@ impl<'a> GridJob<'a> {
                 dynamic_shared_offset: self.program.dynamic_shared_offset,
                 dynamic_shared_size: self.shape.dynamic_shared,
                 total_shared_size: self.total_shared,
-                smid: worker % memory_slots::n_multiprocessors(),
+                smid: 0,
                 nsmid: memory_slots::n_multiprocessors(),
                 grid_id: self.grid_id,
                 grid_workspace: self.workspace,

@@ -2,7 +2,7 @@
 
 use super::fault_report;
 use super::fiber::{Fiber, FiberResult, ThreadFiberState, Warp};
-use super::grid_job::{GridJob, SharedMemoryUnavailable, set_local_memory};
+use super::grid_job::{GridJob, SharedMemoryUnavailable, multiprocessor_of_block, set_local_memory};
 use super::memory_slots::{self, MemorySlot};
 use super::worker::Worker;
 use std::ops::Range;
@@ -99,11 +99,20 @@ unsafe fn run_block_loop(warp: *mut Warp, data: *mut ()) {
             }
         }
         // SAFETY: `warp` is valid, and no reference to it is alive.
-        job.update_program(unsafe { &mut *warp });
+        let ctx = unsafe {
+            job.update_program(&mut *warp);
+            &raw mut (*warp).ctx
+        };
         let mut ctaid = job.scheduled_block_index(state.blocks.start);
+        let mut smid = multiprocessor_of_block(state.blocks.start);
         while !state.blocks.is_empty() && !job.is_stopped() {
             // SAFETY: `warp` is valid, and no reference to it is alive while compiled code runs.
-            unsafe { run_block(job, warp, ctaid) };
+            let n_multiprocessors = unsafe {
+                (*ctx).smid = smid;
+                run_block(job, warp, ctaid);
+                (*ctx).nsmid
+            };
+            smid = if smid + 1 < n_multiprocessors { smid + 1 } else { 0 };
             state.blocks.start += 1;
             state.done += 1;
             if job.interrupt_check_requested() {

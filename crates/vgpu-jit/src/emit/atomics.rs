@@ -33,10 +33,12 @@ enum LaneLoopOperand {
 }
 
 /// Whether [`FunctionEmitter::emit_inline_atomic`] can emit it.
-fn can_emit_inline(op: AtomOp, ty: Type, shared: bool) -> bool {
+fn can_emit_inline(op: AtomOp, ty: Type, shared: bool, returns: bool) -> bool {
     let integer = matches!(ty, Type::B32 | Type::U32 | Type::S32 | Type::B64 | Type::U64 | Type::S64);
     let float = matches!(ty, Type::F32 | Type::F64);
     match op {
+        // The lanes get their old values in another order than one after the other.
+        AtomOp::Min | AtomOp::Max => integer && !(shared && returns && ty.bits() == 64),
         AtomOp::Inc | AtomOp::Dec => integer && shared,
         // Where the processor's NaNs are not a GPU's, the runtime chooses them.
         AtomOp::Add => integer || (float && shared && (ty == Type::F32 || F64_NAN_FROM_FIRST_OPERAND)),
@@ -71,7 +73,7 @@ impl<'a> FunctionEmitter<'a, '_> {
             return Err(self.unsupported_error(&format!("an atomic on {ty:?}")));
         };
         let access = MemAccess::new(*space, *ty, addr, 1);
-        if can_emit_inline(*op, *ty, access.space == Space::Shared) {
+        if can_emit_inline(*op, *ty, access.space == Space::Shared, dst.is_some()) {
             return self.emit_inline_atomic(st);
         }
         let mut masks = vec![];

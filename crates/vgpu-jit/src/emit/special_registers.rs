@@ -25,6 +25,9 @@ fn dim_index(d: Dim3Component) -> usize {
     }
 }
 
+/// Parameters of a kernel lie within this many bytes.
+const MAX_PARAM_BYTES: i64 = 32_764;
+
 impl<'a> FunctionEmitter<'a, '_> {
     /// A special register that is uniform, or lane 0's value of an affine one, at width `w`.
     pub(crate) fn special_register_scalar(&mut self, s: SpecialReg, w: RegWidth) -> LaneParts {
@@ -206,7 +209,8 @@ impl<'a> FunctionEmitter<'a, '_> {
         };
         let shared = field(self, offset_of!(WarpCtx, shared));
         let offset = self.b.ins().isub(v, shared);
-        let span = self.window_span_constant(ty, 1 << 32);
+        // The window of shared memory has 16 MiB; what follows it belongs to no space (question 47 of `tests/fidelity`).
+        let span = self.window_span_constant(ty, if space == Space::Shared { 1 << 24 } else { 1 << 32 });
         let in_shared = self.b.ins().icmp(IntCC::UnsignedLessThan, offset, span);
         // Local memory of a warp is contiguous; its start is where this activation's began at
         // the earliest, so a generous span below the end is tested.
@@ -217,11 +221,34 @@ impl<'a> FunctionEmitter<'a, '_> {
         match space {
             Space::Shared => in_shared,
             Space::Local => in_local,
+            Space::Param => {
+                let params = field(self, offset_of!(WarpCtx, params));
+                let offset = self.b.ins().isub(v, params);
+                let span = self.window_span_constant(ty, MAX_PARAM_BYTES);
+                self.b.ins().icmp(IntCC::UnsignedLessThan, offset, span)
+            }
+            Space::Const => self.emit_constant_test(v, ty),
             _ => {
                 let either = self.b.ins().bor(in_shared, in_local);
-                if ty == types::I64 { self.b.ins().bxor_imm_u(either, 1) } else { self.b.ins().bnot(either) }
+                let constant = self.emit_constant_test(v, ty);
+                let any = self.b.ins().bor(either, constant);
+                if ty == types::I64 { self.b.ins().bxor_imm_u(any, 1) } else { self.b.ins().bnot(any) }
             }
         }
+    }
+
+    /// Whether generic addresses are those of the module's constants. A module sees no others.
+    fn emit_constant_test(&mut self, v: Value, ty: cranelift_codegen::ir::Type) -> Value {
+        let mut found = self.b.ins().icmp(IntCC::NotEqual, v, v);
+        for (i, var) in self.env.module.vars.iter().enumerate().filter(|(_, var)| var.space == Space::Const) {
+            let base = self.symbol_address_value(Symbol::Global(GlobalVar(i as u32)), 0, RegWidth::W64)[0];
+            let base = if ty == types::I64X2 { self.b.ins().splat(types::I64X2, base) } else { base };
+            let offset = self.b.ins().isub(v, base);
+            let size = self.window_span_constant(ty, var.size as i64);
+            let inside = self.b.ins().icmp(IntCC::UnsignedLessThan, offset, size);
+            found = self.b.ins().bor(found, inside);
+        }
+        found
     }
 
     fn window_span_constant(&mut self, ty: cranelift_codegen::ir::Type, v: i64) -> Value {

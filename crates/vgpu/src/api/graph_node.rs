@@ -9,6 +9,7 @@ use rtcg_cuda_sys::*;
 use super::function::function_in_context;
 use super::graph::{graph_from_handle, node_from_handle, node_handles};
 use super::launch::pack_params;
+use super::occupancy::check_cooperative_size;
 use super::stream_memory::mem_ops_from_params;
 use super::{Handle, driver_functions, unsupported_feature, write_out};
 use crate::device::device_by_ordinal;
@@ -40,6 +41,7 @@ pub(crate) unsafe fn kernel_node_action(params: *const CUDA_KERNEL_NODE_PARAMS) 
         cooperative: false,
     };
     module::validate_launch(&launch)?;
+    check_cooperative_size(&launch)?;
     Ok(NodeAction::Kernel(Arc::new(KernelAction::new(handle, function, launch))))
 }
 
@@ -280,6 +282,7 @@ driver_functions! {
         if attr == CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_COOPERATIVE {
             launch.cooperative = bytes[..4] != [0; 4];
             module::validate_launch(&launch)?;
+            check_cooperative_size(&launch)?;
         } else {
             attributes.set(KERNEL_ATTRIBUTES, attr.0, bytes)?;
         }

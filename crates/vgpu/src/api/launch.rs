@@ -11,6 +11,7 @@ use std::sync::atomic::Ordering;
 use rtcg_cuda_sys::*;
 
 use super::function::function_in_context;
+use super::occupancy::check_cooperative_size;
 use super::{Handle, driver_functions, event, unsupported_feature};
 use crate::driver::stream_and_context;
 use crate::graph::{KernelAction, NodeAction, capture};
@@ -120,6 +121,7 @@ fn launch_kernel(request: &LaunchRequest, pack: impl FnOnce(&DriverFunction) -> 
     };
     let generation = ctx.cancel.interrupt_generation();
     module::validate_launch(&launch)?;
+    check_cooperative_size(&launch)?;
     let handle = request.function.handle_number();
     let action = || Ok(NodeAction::Kernel(Arc::new(KernelAction::new(handle, function.clone(), launch.clone()))));
     if capture::capture_operation(&stream, action)? {

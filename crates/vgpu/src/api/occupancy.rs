@@ -13,8 +13,8 @@ use super::{driver_functions, write_out};
 use crate::device::{
     BLOCKS_PER_MULTIPROCESSOR, SHARED_BYTES_PER_MULTIPROCESSOR, THREADS_PER_MULTIPROCESSOR, n_multiprocessors,
 };
-use crate::module::Kernel;
 use crate::module::max_resident_blocks;
+use crate::module::{Kernel, Launch};
 use crate::stream::context::current;
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
 use rtcg_vgpu_abi::model::launch::max_warps_by_registers;
@@ -38,6 +38,17 @@ fn blocks_per_multiprocessor(kernel: &Kernel, threads: u32, dynamic_shared: u32)
     let by_device = resident / n_multiprocessors();
     // The number of registers may be an estimate: a block that has not been refused runs whatever it is.
     by_threads.min(by_shared).min(by_registers.max(1)).min(BLOCKS_PER_MULTIPROCESSOR).min(by_device)
+}
+
+/// Refuses a cooperative launch of more blocks than are resident by the device's own account, even if this device could
+/// run them all (question 41 of `tests/fidelity`).
+pub(crate) fn check_cooperative_size(launch: &Launch) -> Res {
+    if !launch.cooperative {
+        return Ok(());
+    }
+    let threads = launch.block.iter().product();
+    let resident = blocks_per_multiprocessor(&launch.function, threads, launch.dynamic_shared) * n_multiprocessors();
+    ensure(launch.n_blocks() <= u64::from(resident), ResultCode::COOPERATIVE_LAUNCH_TOO_LARGE)
 }
 
 fn max_active_blocks(func: CUfunction, block_size: c_int, dynamic_shared: usize) -> Res<c_int> {

@@ -64,11 +64,29 @@ fn parse_count(text: &str) -> Option<u64> {
     }
 }
 
-/// The join of the texts. The first one's header serves for all.
+/// The word after `.target` in a text's header.
+fn target_of_text(text: &str) -> Option<&str> {
+    let rest = text.lines().find_map(|line| line.trim_start().strip_prefix(".target"))?;
+    rest.split([',', ' ', '\t', ';']).map(str::trim).find(|word| !word.is_empty())
+}
+
+/// The join of the texts. The first one's header serves for all, with the newest target of them: each text was checked
+/// against its own.
 pub(crate) fn join_ptx_texts(texts: &[&str]) -> String {
     if let [only] = texts {
         return format!("{only}\n");
     }
+    let age = |target: &&str| {
+        let digits: String = target.chars().filter(char::is_ascii_digit).collect();
+        (digits.parse::<u32>().unwrap_or(0), target.len())
+    };
+    let newest = texts.iter().filter_map(|text| target_of_text(text)).max_by_key(age);
+    let first = match (texts.first().and_then(|text| target_of_text(text)), newest) {
+        (Some(own), Some(newest)) if own != newest => texts[0].replacen(own, newest, 1),
+        _ => texts[0].to_owned(),
+    };
+    let texts: Vec<&str> = std::iter::once(first.as_str()).chain(texts[1..].iter().copied()).collect();
+    let texts = texts.as_slice();
     let items: Vec<Vec<PtxItem<'_>>> = texts.iter().map(|text| top_level_items(text)).collect();
     // The definition of each name that stays: the first strong one, else the first of the largest `.common` ones.
     let mut kept: HashMap<&str, KeptDefinition> = HashMap::new();
@@ -285,6 +303,12 @@ mod tests {
         assert!(joined.contains(".b8 $str[3]") && joined.contains(".b8 $str$text1[2]"), "{joined}");
         assert!(joined.contains("mov.u32 %r1, $str;") && joined.contains("mov.u64 %rd1, $str$text1;"));
         assert_eq!(joined.lines().count(), FIRST_PTX.lines().count() + SECOND_PTX.lines().count() + 2);
+    }
+
+    #[test]
+    fn the_newest_target_serves_all() {
+        let joined = join_ptx_texts(&[FIRST_PTX, &SECOND_PTX.replace("sm_80", "sm_90a")]);
+        assert_eq!((joined.matches(".target sm_90a").count(), joined.matches("sm_80").count()), (1, 0), "{joined}");
     }
 
     #[test]

@@ -292,6 +292,8 @@ driver_functions! {
         ensure(Flags == 0, ResultCode::INVALID_VALUE)?;
         let reference = SURFREFS.get_object(hSurfRef.handle_number())?;
         let context = current()?;
+        let array = ARRAYS.get_object(hArray.handle_number())?;
+        ensure(array.description.Flags & CUDA_ARRAY3D_SURFACE_LDST != 0, ResultCode::INVALID_VALUE)?;
         let kind = CUresourcetype::CU_RESOURCE_TYPE_ARRAY;
         let mut resource = CUDA_RESOURCE_DESC { resType: kind, ..Default::default() };
         resource.res.array = CUDA_RESOURCE_DESC_res_array { hArray };

@@ -23,6 +23,13 @@ pub struct Launch {
     pub cooperative: bool,
 }
 
+impl Launch {
+    /// Blocks of the whole grid.
+    pub(crate) fn n_blocks(&self) -> u64 {
+        self.grid.iter().map(|&g| u64::from(g)).product()
+    }
+}
+
 /// What the driver says about a launch before it starts: an error has its result code.
 ///
 /// # Errors
@@ -43,14 +50,13 @@ pub fn validate_launch(launch: &Launch) -> Res {
     }
     ensure(threads <= k.bound_of_threads(), ResultCode::INVALID_VALUE)?;
     ensure(k.has_registers_for(threads), ResultCode::LAUNCH_OUT_OF_RESOURCES)?;
-    ensure(launch.dynamic_shared <= k.max_dynamic_shared(), ResultCode::INVALID_VALUE)?;
-    ensure(launch.params.len() >= k.param_bytes(), ResultCode::INVALID_VALUE)?;
     if launch.cooperative {
-        let blocks = launch.grid.iter().map(|&g| u64::from(g)).product::<u64>();
+        // A block with too much shared memory is one of which none can be resident.
         let resident = u64::from(max_resident_blocks(k, threads, launch.dynamic_shared));
-        ensure(blocks <= resident, ResultCode::COOPERATIVE_LAUNCH_TOO_LARGE)?;
+        ensure(launch.n_blocks() <= resident, ResultCode::COOPERATIVE_LAUNCH_TOO_LARGE)?;
     }
-    Ok(())
+    ensure(launch.dynamic_shared <= k.max_dynamic_shared(), ResultCode::INVALID_VALUE)?;
+    ensure(launch.params.len() >= k.param_bytes(), ResultCode::INVALID_VALUE)
 }
 
 /// How many blocks of this shape are resident on the whole device at once: blocks that may wait

@@ -159,7 +159,9 @@ fn what_cannot_run_is_refused_with_its_line() {
     assert!(code == ResultCode::INVALID_PTX && log.contains("ptx:7:") && log.contains("wgmma"), "{log}");
     let bytes = "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e5m2.f32 {%f1,%f2,%f3,%f4}, {%r1,%r2,%r3,%r1}, {%r2,%r3}, {%f1,%f2,%f3,%f4};";
     let (code, log) = load_error(
-        format!("{PTX_HEADER}.visible .entry k() {{\n.reg .f32 %f<5>;\n.reg .b32 %r<4>;\n{bytes}\nret; }}").as_bytes(),
+        format!("{PTX_HEADER}.visible .entry k() {{\n.reg .f32 %f<5>;\n.reg .b32 %r<4>;\n{bytes}\nret; }}")
+            .replace("sm_80", "sm_90")
+            .as_bytes(),
     );
     assert!(
         code == ResultCode::INVALID_PTX && log.contains("ptx:7:") && log.contains("compute capability 8.9"),

@@ -142,6 +142,9 @@ unsafe fn dispatch_atomic(op: WarpAtomic<'_>, code: AtomicCode) -> bool {
     // SAFETY: passed on.
     unsafe {
         match (code.op, code.ty) {
+            (AtomOp::Min | AtomOp::Max, B64 | U64 | S64) if op.private && op.returns => {
+                update_in_rounds(op, |old, b| extreme_of_64_bits(code, old, b));
+            }
             (AtomOp::Exch, B16 | U16 | S16) => update_each_lane::<u16>(op, |_, b, _| b),
             (AtomOp::Cas, B16 | U16 | S16) => update_each_lane::<u16>(op, |old, b, c| if old == b { c } else { old }),
             (AtomOp::Add, F16) => update_each_lane::<u16>(op, |old, b, _| add_f16(old, b)),
@@ -226,6 +229,55 @@ unsafe fn update_each_lane<W: AtomicWord>(op: WarpAtomic<'_>, f: impl Fn(W, W, W
     };
     // SAFETY: passed on.
     unsafe { combine_or_update_lanes(op, &f, one) };
+}
+
+fn extreme_of_64_bits(code: AtomicCode, old: u64, b: u64) -> u64 {
+    match (code.op, code.ty == Type::S64) {
+        (AtomOp::Min, true) => (old as i64).min(b as i64) as u64,
+        (AtomOp::Min, false) => old.min(b),
+        (_, true) => (old as i64).max(b as i64) as u64,
+        (_, false) => old.max(b),
+    }
+}
+
+/// Minima and maxima of 64 bits in shared memory, which a device does by a loop of the lanes together (question 38 of
+/// `tests/fidelity`): all that are left read the old value; those that would not change it are done with it, and of the
+/// others the lowest one of each address stores.
+///
+/// # Safety
+/// As [`dispatch_atomic`]; no other thread can access the memory.
+unsafe fn update_in_rounds(op: WarpAtomic<'_>, f: impl Fn(u64, u64) -> u64) {
+    let WarpAtomic { warp, lanes, mask, site, .. } = op;
+    let body = || {
+        let mut waiting = mask;
+        while waiting != 0 {
+            let mut stored = 0u32;
+            let mut unchanged = 0u32;
+            for l in set_bit_positions(waiting) {
+                let at = lanes.address[l] as *mut u64;
+                // SAFETY: the addresses are aligned and checked; a fault is caught by `with_fault_site`, and nothing
+                // here owns anything.
+                lanes.result[l] = unsafe {
+                    (*warp).access_write = true;
+                    (&raw mut (*warp).access_lane).write_volatile(l as u32);
+                    at.read()
+                };
+                if f(lanes.result[l], lanes.b[l]) == lanes.result[l] {
+                    unchanged |= 1 << l;
+                }
+            }
+            for l in set_bit_positions(waiting & !unchanged) {
+                if !set_bit_positions(stored).any(|other| lanes.address[other] == lanes.address[l]) {
+                    // SAFETY: as above; the place was read.
+                    unsafe { (lanes.address[l] as *mut u64).write(f(lanes.result[l], lanes.b[l])) };
+                    stored |= 1 << l;
+                }
+            }
+            waiting &= !(unchanged | stored);
+        }
+    };
+    // SAFETY: passed on.
+    unsafe { with_fault_site(warp, site, body) }
 }
 
 /// Runs an operation: `f` is what it makes of a value, `one` does it in shared memory for a

@@ -9,7 +9,7 @@ use super::clif_helpers::{
 use super::int::immediate_value;
 use super::lane_parts::bitcast_to;
 use super::{EmitShape, LaneParts, OpCtx};
-use rtcg_vgpu_softmath::int::prmt_selector;
+use rtcg_vgpu_softmath::int::{field_amount, prmt_selector};
 
 /// The table split at `c`: each half is a function of `a` and `b`.
 pub(super) fn emit_lop3(cx: &mut OpCtx<'_, '_>, table: u8, a: Value, b: Value, c: Value) -> Value {
@@ -62,7 +62,8 @@ fn emit_two_input_table(cx: &mut OpCtx<'_, '_>, t: u8, a: Value, b: Value) -> Va
 
 /// `bfe` with a constant field.
 pub(super) fn emit_bfe_constant(cx: &mut OpCtx<'_, '_>, ty: Type, pos: u32, len: u32, a: &LaneParts) -> LaneParts {
-    let (size, pos, len) = (ty.bits(), pos & 0xff, len & 0xff);
+    let size = ty.bits();
+    let (pos, len) = (field_amount(size, pos), field_amount(size, len));
     map_parts(cx, a, |cx, x| {
         if len == 0 || (pos >= size && !ty.is_signed()) {
             return const_of_type_like(cx, x, 0);
@@ -88,8 +89,8 @@ pub(super) fn emit_bfi_constant(
     a: &LaneParts,
     b: &LaneParts,
 ) -> Option<LaneParts> {
-    let (pos, len) = (immediate_value(pos)? & 0xff, immediate_value(len)? & 0xff);
     let size = ty.bits();
+    let (pos, len) = (field_amount(size, immediate_value(pos)?), field_amount(size, immediate_value(len)?));
     if pos >= size || len == 0 {
         return Some(b.clone());
     }

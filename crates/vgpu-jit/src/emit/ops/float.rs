@@ -392,7 +392,7 @@ pub(super) fn lower_float_ternary(
             let (a, b) = if ty == Type::F32 && is_load_result(cx, b) { (b, a) } else { (a, b) };
             let (x, y, z) = (fold_negation(cx, a), fold_negation(cx, b), fold_negation(cx, c));
             let r = cx.b.ins().fma(x, y, z);
-            let r = propagate_f64_nan(cx, &[c, b, a], r);
+            let r = propagate_f64_nan(cx, &[b, a, c], r);
             let r = float_as_bits(cx, r);
             let r = if mods.ftz {
                 let scale = const_of_type_like(cx, a, SUBNORMAL_SCALE);

@@ -9,7 +9,7 @@ use rtcg_vgpu_exec::{
 use rtcg_vgpu_jit::{CompiledKernel, JitError, LaunchVariant, SymbolLayout, WindowAddress, compile_kernel};
 use std::sync::Arc;
 
-pub const PTX_HEADER: &str = ".version 8.0\n.target sm_80\n.address_size 64\n";
+pub const PTX_HEADER: &str = ".version 8.8\n.target sm_100a\n.address_size 64\n";
 
 struct KernelSourceMap(CompiledKernel);
 

@@ -4,6 +4,7 @@
 //! is refused is refused when its module is loaded, and the message names it.
 
 mod convert;
+mod edges;
 mod sync;
 
 use crate::jit_support::{compile, launch_variants};
