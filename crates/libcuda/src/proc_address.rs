@@ -78,7 +78,8 @@ pub(crate) unsafe extern "C" fn get_proc_address(
     {
         return CUresult::CUDA_ERROR_INVALID_VALUE;
     }
-    let null_stream = if flags & PER_THREAD_STREAM_FLAG != 0 { NullStreamKind::PerThread } else { NullStreamKind::Legacy };
+    let null_stream =
+        if flags & PER_THREAD_STREAM_FLAG != 0 { NullStreamKind::PerThread } else { NullStreamKind::Legacy };
     // SAFETY: not null, so a string by this function's contract.
     let name = unsafe { CStr::from_ptr(symbol) }.to_str().unwrap_or("");
     let found = find_symbol_version(name, u32::try_from(version).unwrap_or(0), null_stream);

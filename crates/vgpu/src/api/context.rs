@@ -9,11 +9,11 @@ use rtcg_cuda_sys::*;
 use super::{Handle, driver_functions, write_out, write_out_if_not_null};
 use crate::device::device_by_ordinal;
 use crate::graph::capture;
+use crate::stream::attributes::STREAM_PRIORITY_RANGE;
 use crate::stream::context::{
     self, Context, alive_or_primary_context, context_by_handle, current, current_alive_context,
     current_or_primary_context,
 };
-use crate::stream::attributes::STREAM_PRIORITY_RANGE;
 use crate::stream::event::EVENTS;
 use crate::stream::{OperationWork, StreamPoints};
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};

@@ -40,10 +40,12 @@ pub(crate) unsafe fn from_option_arrays(
         started: Instant::now(),
         threads_place: 0,
     };
-    let given = |option| (0..n as usize).any(|i| {
-        // SAFETY: `i < n`.
-        unsafe { *options.add(i) == option }
-    });
+    let given = |option| {
+        (0..n as usize).any(|i| {
+            // SAFETY: `i < n`.
+            unsafe { *options.add(i) == option }
+        })
+    };
     check_options_that_need_each_other(given)?;
     for i in 0..n as usize {
         // SAFETY: `i < n`.

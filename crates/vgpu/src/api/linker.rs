@@ -59,9 +59,12 @@ fn unusable_input(kind: CUjitInputType, name: &str, data: &[u8]) -> Error {
         CUjitInputType::CU_JIT_INPUT_CUBIN => "machine code of a GPU (cubin)",
         CUjitInputType::CU_JIT_INPUT_OBJECT if data.starts_with(b"\x7fELF") => "an object file",
         CUjitInputType::CU_JIT_INPUT_LIBRARY if data.starts_with(b"!<arch>") => "a device library",
-        CUjitInputType::CU_JIT_INPUT_OBJECT | CUjitInputType::CU_JIT_INPUT_LIBRARY => return ResultCode::UNKNOWN.into(),
+        CUjitInputType::CU_JIT_INPUT_OBJECT | CUjitInputType::CU_JIT_INPUT_LIBRARY => {
+            return ResultCode::UNKNOWN.into();
+        }
         CUjitInputType::CU_JIT_INPUT_NVVM => {
-            return ResultCode::JIT_COMPILER_NOT_FOUND.with_detail(format!("{name}: there is no compiler of NVVM code"));
+            return ResultCode::JIT_COMPILER_NOT_FOUND
+                .with_detail(format!("{name}: there is no compiler of NVVM code"));
         }
         _ => return ResultCode::INVALID_VALUE.into(),
     };

@@ -289,7 +289,8 @@ impl Graph {
         let mut parts = self.lock_contents();
         let mut left = parts.edges.clone();
         for edge in edges {
-            let at = left.iter().position(|e| (e.from, e.to) == (edge.from, edge.to)).ok_or(ResultCode::INVALID_VALUE)?;
+            let at =
+                left.iter().position(|e| (e.from, e.to) == (edge.from, edge.to)).ok_or(ResultCode::INVALID_VALUE)?;
             left.remove(at);
         }
         parts.edges = left;

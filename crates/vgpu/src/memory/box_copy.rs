@@ -1,7 +1,9 @@
 //! Copies of rectangles and boxes, checked before they are made.
 
 use super::array::ARRAYS;
-use super::copy::{self, CopyExtent, MemoryLocation, PitchedRange, check_device_range, check_host_range, check_writable};
+use super::copy::{
+    self, CopyExtent, MemoryLocation, PitchedRange, check_device_range, check_host_range, check_writable,
+};
 use crate::c_handles::Handle;
 use rtcg_cuda_sys::*;
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};

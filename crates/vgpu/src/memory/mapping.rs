@@ -154,7 +154,8 @@ impl PhysicalMemory {
         ensure(bytes > 0, ResultCode::INVALID_VALUE)?;
         check_granularity(bytes)?;
         let location = (1, device as i32);
-        PhysicalMemory { file, bytes, device, location, charged: 0, handle_types: 1, handle_refs: Mutex::default() }.into_handle()
+        PhysicalMemory { file, bytes, device, location, charged: 0, handle_types: 1, handle_refs: Mutex::default() }
+            .into_handle()
     }
 
     fn into_handle(self) -> Res<u64> {

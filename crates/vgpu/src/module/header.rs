@@ -71,7 +71,9 @@ mod tests {
 
     #[test]
     fn versions_and_targets_must_be_known_and_fit() {
-        for (version, target) in [("8.0", "sm_80"), ("8.0", "sm_20"), ("8.0", "sm_50"), ("7.8", "sm_90"), ("8.0", "sm_90a")] {
+        for (version, target) in
+            [("8.0", "sm_80"), ("8.0", "sm_20"), ("8.0", "sm_50"), ("7.8", "sm_90"), ("8.0", "sm_90a")]
+        {
             assert_eq!(load(version, target, ""), Ok(()), "{version} {target}");
         }
         for (version, target) in [

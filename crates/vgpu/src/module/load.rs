@@ -2,7 +2,9 @@
 
 use super::resource_estimate::RegisterLimits;
 use super::variables::{self, ModuleMemory};
-use super::{KernelInfo, KernelServices, LoadError, LoadOptions, LoadedModule, ParamInfo, fatbin, header, resource_estimate};
+use super::{
+    KernelInfo, KernelServices, LoadError, LoadOptions, LoadedModule, ParamInfo, fatbin, header, resource_estimate,
+};
 use crate::memory::allocation_report::describe_access;
 use rtcg_ptx::ast::{self, Callee, FuncId, Inst, Space};
 use rtcg_vgpu_abi::error::ResultCode;
@@ -177,7 +179,9 @@ fn check_function_body(ptx: &ast::Module, id: FuncId, linked: bool, diagnostics:
     for st in &f.body {
         let problem = match &st.inst {
             Inst::Other { opcode, .. } => Some(format!("{opcode} is not supported by the virtual GPU")),
-            Inst::Call { callee: Callee::Direct(f), .. } if linked => unresolved_call_message(&ptx.functions[f.index()]),
+            Inst::Call { callee: Callee::Direct(f), .. } if linked => {
+                unresolved_call_message(&ptx.functions[f.index()])
+            }
             Inst::Texture(inst) => unsupported_texture_message(inst),
             Inst::Matrix(inst) => unsupported_mma_message(inst),
             Inst::Bar { id, count, .. } => barrier_problem(*id, *count),

@@ -50,11 +50,14 @@ fn stored_unit(d: &CUDA_ARRAY3D_DESCRIPTOR) -> Res<StoredUnit> {
 fn are_extents_allowed(d: &CUDA_ARRAY3D_DESCRIPTOR) -> bool {
     let [w, h, depth] = [d.Width, d.Height, d.Depth];
     let has = |flag| d.Flags & flag != 0;
-    if has(CUDA_ARRAY3D_TEXTURE_GATHER) && (h == 0 || depth > 0 && !has(CUDA_ARRAY3D_LAYERED) || w.max(h) > GATHER_EXTENT) {
+    if has(CUDA_ARRAY3D_TEXTURE_GATHER)
+        && (h == 0 || depth > 0 && !has(CUDA_ARRAY3D_LAYERED) || w.max(h) > GATHER_EXTENT)
+    {
         return false;
     }
     if has(CUDA_ARRAY3D_CUBEMAP) {
-        let cubes = depth.is_multiple_of(6) && if has(CUDA_ARRAY3D_LAYERED) { depth <= MAX_CUBE_LAYERS } else { depth == 6 };
+        let cubes =
+            depth.is_multiple_of(6) && if has(CUDA_ARRAY3D_LAYERED) { depth <= MAX_CUBE_LAYERS } else { depth == 6 };
         return w == h && depth > 0 && cubes && w <= LAYERED_EXTENT;
     }
     if has(CUDA_ARRAY3D_LAYERED) {

@@ -4,17 +4,17 @@
 
 use rtcg_cuda_sys::*;
 
-use crate::c_handles::Handle;
 use super::array_shape::packed_format;
+use crate::c_handles::Handle;
 use crate::error::unsupported_feature;
 use crate::memory::array::DriverArray;
 use crate::memory::array::{ARRAYS, MIPMAPS};
 use crate::memory::copy::check_device_range;
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
 use rtcg_vgpu_abi::model::texture::{ACCEPTED_TEXTURE_FLAGS, MAX_LINEAR_BYTES};
-use rtcg_vgpu_exec::window;
 use rtcg_vgpu_exec::texture::format::{ChannelKind, TexelFormat};
 use rtcg_vgpu_exec::texture::{AddressMode, MipLevel, SamplerState, TextureResource};
+use rtcg_vgpu_exec::window;
 
 /// The largest extents and pitch of a pitched texture.
 const MAX_PITCHED_EXTENTS: [usize; 2] = [131_072, 65_000];

@@ -35,7 +35,11 @@ pub(crate) fn make_texture(
     if let Some(view) = view {
         seen = descriptor::apply_resource_view(seen, view, texture.flags)?;
     }
-    let description = ObjectDescription { resource: *resource, texture: Some(descriptor::with_known_address_modes(texture)), view: view.copied() };
+    let description = ObjectDescription {
+        resource: *resource,
+        texture: Some(descriptor::with_known_address_modes(texture)),
+        view: view.copied(),
+    };
     add_object(context, TexOrSurfObject::Texture(Texture::new(seen, sampler)), description)
 }
 

@@ -571,7 +571,12 @@ fn inputs_of_a_link_are_checked_when_they_are_added() {
         (T::CU_JIT_INPUT_CUBIN, &good, Err(R::CUDA_ERROR_INVALID_IMAGE), Err(R::CUDA_ERROR_INVALID_IMAGE)),
         (T::CU_JIT_INPUT_OBJECT, &good, unknown, Ok(())),
         (T::CU_JIT_INPUT_LIBRARY, &good, unknown, Ok(())),
-        (T::CU_JIT_INPUT_NVVM, &good, Err(R::CUDA_ERROR_JIT_COMPILER_NOT_FOUND), Err(R::CUDA_ERROR_JIT_COMPILER_NOT_FOUND)),
+        (
+            T::CU_JIT_INPUT_NVVM,
+            &good,
+            Err(R::CUDA_ERROR_JIT_COMPILER_NOT_FOUND),
+            Err(R::CUDA_ERROR_JIT_COMPILER_NOT_FOUND),
+        ),
         (CUjitInputType(99), &good, Err(R::CUDA_ERROR_INVALID_VALUE), Ok(())),
     ] {
         assert_eq!(link_outcomes(&[(kind, bytes)]), (vec![wanted], end), "{kind:?} {bytes}");

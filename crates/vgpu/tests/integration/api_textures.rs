@@ -262,8 +262,8 @@ fn fetches_by_number_in_one_dimension_read_linear_memory_only() {
     let fetch = get_function(module, c"fetch");
     let out = alloc(16);
     let fetched = |resource: &CUDA_RESOURCE_DESC| {
-        let (mut t, mut o) = (0, out);
-        ok!(cuTexObjectCreate(&raw mut t, resource, &raw const CUDA_TEXTURE_DESC::default(), null()));
+        let (mut t, mut o, plain) = (0, out, CUDA_TEXTURE_DESC::default());
+        ok!(cuTexObjectCreate(&raw mut t, resource, &raw const plain, null()));
         launch(fetch, 1, &mut [(&raw mut t).cast(), (&raw mut o).cast()]);
         copy_to_host::<f32>(out, 1)[0]
     };
