@@ -11,7 +11,7 @@ use super::format::{ChannelAccess, dispatch_channel_kind};
 use super::{SamplerState, Texture, TextureResource, cube};
 use half::f16;
 use rtcg_ptx::ast::{TextureGeometry, Type};
-use rtcg_vgpu_abi::model::texture::LEVEL_FRACTIONS;
+use rtcg_vgpu_abi::model::texture::{FETCH_1D_READS_LINEAR_MEMORY_ONLY, LEVEL_FRACTIONS};
 use rtcg_vgpu_abi::texture_request::{LevelKind, TextureLanes, TextureOp, TextureRequest};
 
 /// A colour as a kernel sees it.
@@ -136,6 +136,12 @@ fn level_of_detail(resource: &TextureResource, request: &TextureRequest, lanes: 
     }
 }
 
+/// A fetch by the number of a texel in one dimension, which on the device reads buffers.
+#[inline(always)]
+fn is_buffer_fetch(request: &TextureRequest) -> bool {
+    request.whole && request.geometry == TextureGeometry::D1
+}
+
 /// The levels to sample and the weight of the second in 1/256.
 fn select_mip_levels(resource: &TextureResource, sampler: &SamplerState, detail: f32) -> (usize, usize, u32) {
     let last = resource.levels.len() - 1;
@@ -173,6 +179,9 @@ unsafe fn sample_lane<C: ChannelAccess>(
     let source = |level: usize| SampleSource { resource, sampler, border, level: &resource.levels[level] };
     // SAFETY: passed on.
     unsafe {
+        if is_buffer_fetch(request) && !resource.linear_memory && FETCH_1D_READS_LINEAR_MEMORY_ONLY {
+            return [0; 4];
+        }
         if request.whole || resource.linear_memory {
             return fetch_texel::<C>(&source(first), &spot);
         }
@@ -204,6 +213,9 @@ pub(crate) fn nearest_texel_address(
     let Texture { resource, sampler, border } = texture;
     let spot = sample_point(resource, request, lanes, lane);
     let source = SampleSource { resource, sampler, border, level: &resource.levels[0] };
+    if is_buffer_fetch(request) && !resource.linear_memory && FETCH_1D_READS_LINEAR_MEMORY_ONLY {
+        return None;
+    }
     let at = if request.whole || resource.linear_memory {
         texel_indices(&source, &spot)
     } else {
