@@ -58,6 +58,8 @@ def outside():
             launch(f, 1, 1, (o, t)); say(Q, f"b txq.{q}", u32(get(o, 4)))
         except LoadError as e:
             say(Q, f"b txq.{q}", "refused " + str(e).split()[1])
+        except RuntimeError as e:
+            say(Q, f"b txq.{q}", f"error {e}")
 guarded(Q, "b", outside)
 def linear():
     for fmt, ch in ((F32, 1), (F32, 4), (U8, 1), (U8, 4), (F16, 2), (S16, 4)):

@@ -20,7 +20,6 @@ macro_rules! export_driver_functions {
         /// Every function of the list. Names keep the suffix of earlier forms here.
         pub(crate) const SYMBOLS: &[SymbolVersion] = &[$(SymbolVersion {
             name: stringify!($name),
-            symbol: $symbol,
             since: $since,
             null_stream: NullStreamKind::Legacy,
             address: $name as *const c_void,

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::ffi::CStr;
 use std::sync::OnceLock;
 
+const DRIVER_VERSION: c_int = 13_000;
 const LEGACY_STREAM_FLAG: u64 = CU_GET_PROC_ADDRESS_LEGACY_STREAM.0 as u64;
 const PER_THREAD_STREAM_FLAG: u64 = CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM.0 as u64;
 
@@ -44,25 +45,22 @@ fn symbols_by_name() -> &'static HashMap<&'static str, Vec<&'static SymbolVersio
     })
 }
 
-/// The newest form that the version knows. A thread's own form is preferred among equally new
-/// ones where it is requested.
+/// The newest form that the version knows, a thread's own where it is requested and exists. A name has no suffix.
 fn find_symbol_version(
     name: &str,
     version: u32,
     null_stream: NullStreamKind,
 ) -> Result<&'static SymbolVersion, CUdriverProcAddressQueryResult> {
-    let Some(forms) = symbols_by_name().get(name) else {
-        // Not documented but harmless: a symbol names its one form.
-        let exact = all_symbols().find(|form| form.symbol == name);
-        return exact.ok_or(CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND);
-    };
-    let fitting = forms.iter().filter(|form| form.since <= version && form.null_stream <= null_stream);
-    let newest = fitting.max_by_key(|form| (form.since, form.null_stream));
+    let forms = symbols_by_name().get(name).ok_or(CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND)?;
+    // A version from before a thread's own form does not get the legacy one instead.
+    let kind = forms.iter().map(|form| form.null_stream).filter(|&kind| kind <= null_stream).max();
+    let fitting = forms.iter().filter(|form| form.since <= version && Some(form.null_stream) == kind);
+    let newest = fitting.max_by_key(|form| form.since);
     newest.copied().ok_or(CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT)
 }
 
-/// `cuGetProcAddress` as CUDA 12 defines it. With a place for the status, what is not found is
-/// said there and the call succeeds.
+/// `cuGetProcAddress` as CUDA 12 defines it. The call succeeds also where nothing is found, which the status says; a
+/// CUDA version of a later major release is invalid.
 ///
 /// # Safety
 /// `symbol` is null or a NUL-terminated string; the other pointers are null or valid for writing.
@@ -76,11 +74,12 @@ pub(crate) unsafe extern "C" fn get_proc_address(
     if symbol.is_null()
         || function.is_null()
         || flags & !(LEGACY_STREAM_FLAG | PER_THREAD_STREAM_FLAG) != 0
-        || flags == LEGACY_STREAM_FLAG | PER_THREAD_STREAM_FLAG
+        || version / 1000 > DRIVER_VERSION / 1000
     {
         return CUresult::CUDA_ERROR_INVALID_VALUE;
     }
-    let null_stream = if flags == PER_THREAD_STREAM_FLAG { NullStreamKind::PerThread } else { NullStreamKind::Legacy };
+    let null_stream =
+        if flags & PER_THREAD_STREAM_FLAG != 0 { NullStreamKind::PerThread } else { NullStreamKind::Legacy };
     // SAFETY: not null, so a string by this function's contract.
     let name = unsafe { CStr::from_ptr(symbol) }.to_str().unwrap_or("");
     let found = find_symbol_version(name, u32::try_from(version).unwrap_or(0), null_stream);
@@ -89,9 +88,8 @@ pub(crate) unsafe extern "C" fn get_proc_address(
     if !status.is_null() {
         // SAFETY: not null, so valid by this function's contract, and perhaps unaligned.
         unsafe { status.write_unaligned(found.err().unwrap_or(CU_GET_PROC_ADDRESS_SUCCESS)) };
-        return CUresult::CUDA_SUCCESS;
     }
-    if found.is_ok() { CUresult::CUDA_SUCCESS } else { CUresult::CUDA_ERROR_NOT_FOUND }
+    CUresult::CUDA_SUCCESS
 }
 
 /// `cuGetExportTable`. The tables behind it are NVIDIA's own and undocumented; none exists here.
@@ -109,6 +107,10 @@ pub(crate) unsafe extern "C" fn get_export_table(table: *mut *const c_void, id: 
 
 exported_symbols! { Legacy:
     cuGetProcAddress = "cuGetProcAddress" since 11030 (symbol: *const c_char, pfn: *mut *mut c_void, cudaVersion: c_int, flags: u64) {
-        get_proc_address(symbol, pfn, cudaVersion, flags, std::ptr::null_mut())
+        let mut status = CU_GET_PROC_ADDRESS_SUCCESS;
+        match get_proc_address(symbol, pfn, cudaVersion, flags, &raw mut status) {
+            CUresult::CUDA_SUCCESS if status != CU_GET_PROC_ADDRESS_SUCCESS => CUresult::CUDA_ERROR_NOT_FOUND,
+            code => code,
+        }
     }
 }

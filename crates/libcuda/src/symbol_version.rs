@@ -16,8 +16,6 @@ pub(crate) enum NullStreamKind {
 pub(crate) struct SymbolVersion {
     /// The name without suffixes, as it is passed to `cuGetProcAddress`.
     pub(crate) name: &'static str,
-    /// The exported symbol.
-    pub(crate) symbol: &'static str,
     /// The CUDA version that introduced this form, `1000 * major + 10 * minor`.
     pub(crate) since: u32,
     /// What the null stream means to it.
@@ -48,7 +46,6 @@ macro_rules! exported_symbols {
         /// The functions of this file.
         pub(crate) const SYMBOLS: &[$crate::symbol_version::SymbolVersion] = &[$($crate::symbol_version::SymbolVersion {
             name: $name,
-            symbol: stringify!($symbol),
             since: $since,
             null_stream: $crate::symbol_version::NullStreamKind::$null_stream,
             address: $symbol as *const std::ffi::c_void,

@@ -20,7 +20,6 @@ macro_rules! export_unsupported {
         /// The functions of this file.
         pub(crate) const SYMBOLS: &[SymbolVersion] = &[$(SymbolVersion {
             name: stringify!($symbol),
-            symbol: stringify!($symbol),
             since: $since,
             null_stream: NullStreamKind::Legacy,
             address: $symbol as *const c_void,

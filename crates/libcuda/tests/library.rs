@@ -85,7 +85,7 @@ fn requested_version_selects_the_symbol_version() {
     expect("cuCtxCreate", 2000, LEGACY_STREAM_FLAG, "cuCtxCreate");
     expect("cuCtxCreate", 11_030, LEGACY_STREAM_FLAG, "cuCtxCreate_v2");
     expect("cuCtxCreate", 12_000, LEGACY_STREAM_FLAG, "cuCtxCreate_v3");
-    expect("cuCtxCreate", 99_000, LEGACY_STREAM_FLAG, "cuCtxCreate_v4");
+    expect("cuCtxCreate", 13_990, LEGACY_STREAM_FLAG, "cuCtxCreate_v4");
     expect("cuCtxGetDevice", 12_090, LEGACY_STREAM_FLAG, "cuCtxGetDevice");
     expect("cuCtxGetDevice", 13_000, LEGACY_STREAM_FLAG, "cuCtxGetDevice_v2");
     expect("cuGetProcAddress", 11_030, LEGACY_STREAM_FLAG, "cuGetProcAddress");
@@ -94,9 +94,8 @@ fn requested_version_selects_the_symbol_version() {
     expect("cuMemcpyHtoD", 13_000, PER_THREAD_STREAM_FLAG, "cuMemcpyHtoD_v2_ptds");
     expect("cuLaunchKernel", 13_000, LEGACY_STREAM_FLAG, "cuLaunchKernel");
     expect("cuLaunchKernel", 13_000, PER_THREAD_STREAM_FLAG, "cuLaunchKernel_ptsz");
-    // Without a form for the thread's own stream, or with one too new, it is the plain one.
+    // Without a form for the thread's own stream, it is the plain one.
     expect("cuMemAlloc", 13_000, PER_THREAD_STREAM_FLAG, "cuMemAlloc_v2");
-    expect("cuLaunchKernel", 6_050, PER_THREAD_STREAM_FLAG, "cuLaunchKernel");
     expect("cuStreamGetCaptureInfo", 11_030, PER_THREAD_STREAM_FLAG, "cuStreamGetCaptureInfo_v2_ptsz");
 }
 
@@ -107,7 +106,15 @@ fn unknown_and_too_new_functions_have_different_statuses() {
     assert_eq!(((code, address), status), (none, CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND));
     let (code, address, status) = query_proc_address("cuGraphCreate", 9_020, 0);
     assert_eq!(((code, address), status), (none, CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT));
-    assert_eq!(query_proc_address("cuInit", 13_000, 3).0, CUresult::CUDA_ERROR_INVALID_VALUE);
+    // A version from before the thread's own form has none, and a suffix is no part of a name.
+    let (code, address, status) = query_proc_address("cuLaunchKernel", 6_050, PER_THREAD_STREAM_FLAG);
+    assert_eq!(((code, address), status), (none, CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT));
+    for name in ["cuMemAlloc_v2", "cuStreamSynchronize_ptsz"] {
+        let (code, address, status) = query_proc_address(name, 13_000, 0);
+        assert_eq!(((code, address), status), (none, CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND), "{name}");
+    }
+    assert_eq!(query_proc_address("cuInit", 13_000, 3).0, CUresult::CUDA_SUCCESS);
+    assert_eq!(query_proc_address("cuInit", 99_000, 0).0, CUresult::CUDA_ERROR_INVALID_VALUE);
     assert_eq!(query_proc_address("cuInit", 13_000, 4).0, CUresult::CUDA_ERROR_INVALID_VALUE);
 }
 

@@ -72,15 +72,10 @@ impl SampleSource<'_, '_> {
     pub(crate) fn sample_lod(&mut self, spot: &SamplePoint, detail: u32) -> Result<ColorWords, String> {
         self.check_specified(spot)?;
         let (level, rest) = (detail / 256, detail % 256);
-        if spot.whole
-            && self.object.geometry == TextureGeometry::D1
-            && self.object.storage == TexelStorage::Array
-            && self.object.levels == 1
-        {
-            return Ok([0; 4]);
-        }
         if spot.whole {
-            return self.fetch_by_index(spot, level);
+            // In one dimension a number names a texel of linear memory.
+            let is_array = self.object.geometry == TextureGeometry::D1 && self.object.storage != TexelStorage::Linear;
+            return if is_array { Ok(ColorWords::default()) } else { self.fetch_by_index(spot, level) };
         }
         if !self.object.reads_floats() {
             let at = self.nearest_texel_coordinates(spot, level)?;

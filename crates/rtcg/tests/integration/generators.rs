@@ -6,7 +6,7 @@ use rtcg::codegen::reduction::ReductionSnippet;
 use rtcg::codegen::scan::{NeighborFetch, ScanSnippet};
 use rtcg::generators::{
     ArrayView, CompileSettings, ElementwiseKernel, GeneratedKernelArg, IndexRange, LaunchChoice, ReductionKernel,
-    ScanKernel,
+    ScanKernel, TypedElementwise,
 };
 use rtcg::prelude::*;
 
@@ -706,6 +706,20 @@ fn builders_have_defaults_and_name_what_is_missing() {
             "neutral is required",
         ),
         (ElementwiseKernel::builder("int *x").build().map(drop), "operation() is missing"),
+        (ElementwiseKernel::parse("int *x, int i", "x[i] = i").map(drop), "the name 'i' stands for the index"),
+        (
+            ElementwiseKernel::builder("int *x, int *i").operation("*x = 1").build().map(drop),
+            "choose another one in the declaration 'int *i'",
+        ),
+        (
+            ReductionKernel::builder("int *x, int n").reduce("a + b").neutral("0").build().map(drop),
+            "the name 'n' stands for the number of elements",
+        ),
+        (
+            ScanKernel::builder("int *x, int item").scan("a + b").output("x[i] = item").build().map(drop),
+            "the name 'item' stands for the scanned item",
+        ),
+        (TypedElementwise::parse("T x, T n", "T y", "y = x").map(drop), "the name 'n' stands for"),
     ];
     for (result, expected) in errors {
         let error = result.unwrap_err().to_string();

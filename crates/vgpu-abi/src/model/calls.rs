@@ -13,6 +13,8 @@ measured! {
     /// these, which use a stream or an event and wait for nothing.
     CALLS_IN_HOST_FUNCTIONS: &[&str] =
         &["cuEventQuery", "cuEventRecord", "cuEventRecordWithFlags", "cuLaunchHostFunc", "cuStreamQuery"], from "q30";
+    /// The synchronisation policy that a stream tells before one was set.
+    UNSET_SYNCHRONIZATION_POLICY: u32 = u32::MAX, from "q59";
     /// After a fault, every function that needs an initialised driver returns its code, in all contexts of the
     /// device, but for these, which only say what handles and addresses are or change what is current. Functions
     /// about devices work too, except that no context can be had of the device.

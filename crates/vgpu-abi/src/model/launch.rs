@@ -1,5 +1,6 @@
 //! Registers, and the launches that they limit.
 
+use super::memory::WARP_SLOTS;
 use crate::error::ResultCode;
 
 measured! {
@@ -32,10 +33,10 @@ pub fn max_threads_by_registers(registers: u32) -> u32 {
     max_warps_by_registers(registers) * 32
 }
 
-/// Warps of a multiprocessor that find registers.
+/// Warps of a multiprocessor that find registers, no more than it has slots for.
 pub fn max_warps_by_registers(registers: u32) -> u32 {
     let per_warp = (registers.max(1) * 32).next_multiple_of(REGISTER_ALLOCATION_UNIT);
-    REGISTERS_PER_MULTIPROCESSOR / SUB_PARTITIONS / per_warp * SUB_PARTITIONS
+    (REGISTERS_PER_MULTIPROCESSOR / SUB_PARTITIONS / per_warp * SUB_PARTITIONS).min(WARP_SLOTS)
 }
 
 /// The most registers a thread can have in blocks of `threads`.

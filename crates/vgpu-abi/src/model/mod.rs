@@ -39,6 +39,7 @@ pub mod launch;
 pub mod limits;
 pub mod memory;
 pub mod printf;
+pub mod ptx;
 pub mod tensor;
 pub mod texture;
 
@@ -52,6 +53,7 @@ pub fn facts() -> impl Iterator<Item = &'static Fact> {
         limits::FACTS,
         memory::FACTS,
         printf::FACTS,
+        ptx::FACTS,
         tensor::FACTS,
         texture::FACTS,
     ]

@@ -34,8 +34,35 @@ measured! {
     SIGNED_SUM_BITS: u32 = 3, from "gpu_textures";
     /// A filter gives one NaN, as float32 here, and as float16 converted to float32.
     FILTERED_NANS: [u32; 2] = [0x7fff_ffff, 0x7fff_e000], from "q28";
+    /// A fetch by the number of a texel in one dimension (`tex.1d` with integer coordinates) reads linear memory; of a
+    /// CUDA array it gives zeros.
+    FETCH_1D_READS_LINEAR_MEMORY_ONLY: bool = true, from "q63";
     /// The level of detail is rounded down to a multiple of 1 over this.
     LEVEL_FRACTIONS: f64 = 256.0, from "q28";
+    /// The flags of a texture that are accepted, those without a name included.
+    ACCEPTED_TEXTURE_FLAGS: u32 = 0x3f, from "q62";
+    /// The widest one-dimensional array.
+    MAX_ARRAY_1D: usize = 131_072, from "q62";
+    /// The widest one-dimensional array for surfaces.
+    MAX_SURFACE_1D: usize = 32_768, from "q62";
+    /// The largest two-dimensional array.
+    MAX_ARRAY_2D: [usize; 2] = [131_072, 65_536], from "q62";
+    /// The largest three-dimensional array.
+    MAX_ARRAY_3D: [usize; 3] = [16_384, 16_384, 16_384], from "q62";
+    /// The largest three-dimensional array that is narrower and deeper.
+    MAX_ARRAY_3D_ALTERNATE: [usize; 3] = [8_192, 8_192, 32_768], from "q62";
+    /// The most layers of an array.
+    MAX_LAYERS: usize = 2_048, from "q62";
+    /// The most faces of layered cubes.
+    MAX_CUBE_LAYERS: usize = 2_046, from "q62";
+    /// The largest width and height of a layer or a face.
+    LAYERED_EXTENT: usize = 32_768, from "q62";
+    /// The largest width and height of an array for `tld4`, which has two dimensions.
+    GATHER_EXTENT: usize = 32_768, from "q62";
+    /// Arrays cannot be made with these flags: depth textures and colour attachments. Other unknown flags are accepted.
+    REFUSED_ARRAY_FLAGS: u32 = 0x30, from "q62";
+    /// The most bytes of a texture of linear memory.
+    MAX_LINEAR_BYTES: u64 = 1 << 32, from "q65";
     /// A subnormal coordinate counts as zero: these bits tell one from others.
     COORDINATE_EXPONENT: u32 = 0x7f80_0000, from "q27";
 }

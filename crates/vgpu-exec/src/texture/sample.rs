@@ -12,7 +12,7 @@ use super::weights::{Tap, TapList};
 use super::{SamplerState, Texture, TextureResource, cube};
 use half::f16;
 use rtcg_ptx::ast::{TextureGeometry, Type};
-use rtcg_vgpu_abi::model::texture::LEVEL_FRACTIONS;
+use rtcg_vgpu_abi::model::texture::{FETCH_1D_READS_LINEAR_MEMORY_ONLY, LEVEL_FRACTIONS};
 use rtcg_vgpu_abi::texture_request::{LevelKind, TextureLanes, TextureOp, TextureRequest};
 
 /// A colour as a kernel sees it.
@@ -136,9 +136,16 @@ fn level_of_detail(resource: &TextureResource, request: &TextureRequest, lanes: 
     }
 }
 
+<<<<<<< HEAD
 /// The square of the longer half axis of the ellipse that two vectors span, of their squares and their product.
 fn major_axis_squared(x: f64, y: f64, product: f64) -> f64 {
     (x + y + (x - y).hypot(2.0 * product)) / 2.0
+=======
+/// A fetch by the number of a texel in one dimension, which on the device reads buffers.
+#[inline(always)]
+fn is_buffer_fetch(request: &TextureRequest) -> bool {
+    request.whole && request.geometry == TextureGeometry::D1
+>>>>>>> main
 }
 
 /// The levels to sample and the weight of the second in 1/256.
@@ -178,14 +185,7 @@ unsafe fn sample_lane<C: ChannelAccess>(
     let source = |level: usize| SampleSource { resource, sampler, border, level: &resource.levels[level] };
     // SAFETY: passed on.
     unsafe {
-        if request.whole
-            && request.geometry == TextureGeometry::D1
-            && !resource.linear_memory
-            && resource.levels.len() == 1
-        {
-            // The device reads a line of an array as if it were linear memory, of which there is none.
-            return [0; 4];
-        }
+<<<<<<< HEAD
         if request.whole || resource.linear_memory {
             return fetch_texel::<C>(&source(first), &spot);
         }
@@ -226,6 +226,9 @@ pub(crate) fn nearest_texel_address(
     let Texture { resource, sampler, border } = texture;
     let spot = sample_point(resource, request, lanes, lane);
     let source = SampleSource { resource, sampler, border, level: &resource.levels[0] };
+    if is_buffer_fetch(request) && !resource.linear_memory && FETCH_1D_READS_LINEAR_MEMORY_ONLY {
+        return None;
+    }
     let at = if request.whole || resource.linear_memory {
         texel_indices(&source, &spot)
     } else {

@@ -110,6 +110,10 @@ fn access_address(
     } else if geometry.is_layered() {
         offset += limit(i64::from(word(0) as u32), i64::from(slices) - 1) * level.slice as i64;
     }
+    // The device asks for the alignment of x first, also of one outside.
+    if !request.formatted && x.rem_euclid(i64::from(size)) != 0 {
+        return Err(AccessError::Misaligned);
+    }
     match request.clamp {
         SurfaceClamp::Trap if !inside => return Err(AccessError::Outside),
         SurfaceClamp::Zero if !inside => return Ok(None),

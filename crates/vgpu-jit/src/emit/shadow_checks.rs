@@ -354,14 +354,13 @@ impl<'a> FunctionEmitter<'a, '_> {
         let lanes = self.lane_addresses_of_location(place, chunk);
         let slot = self.lane_array_slot();
         for (i, &l) in lanes.iter().enumerate() {
-            self.b.ins().stack_store(types::I64X2, l, slot, i as i32 * 16);
+            self.b.ins().stack_store(types::I64, l, slot, i as i32 * 16);
         }
         let mut info = access.bytes_per_lane() | mode.access_info_bits();
         if let Some(values) = values.filter(|v| access.elements.len() == 1 && v.len() <= 4) {
             info |= HAS_VALUES_BIT;
             for (i, &v) in values.iter().enumerate() {
-                let ty = self.b.func.dfg.value_type(v);
-                self.b.ins().stack_store(ty, v, slot, 64 + i as i32 * 16);
+                self.b.ins().stack_store(types::I64, v, slot, 64 + i as i32 * 16);
             }
         }
         if sem != MemorySemantics::Weak {

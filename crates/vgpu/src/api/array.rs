@@ -13,36 +13,9 @@ use crate::graph::capture;
 use crate::memory::array::ARRAYS;
 use crate::memory::array::DriverArray;
 use crate::memory::heap::MemoryKind;
-use crate::resource::texture_descriptor::channel_bytes;
+use crate::resource::array_shape::check_shape;
 use crate::stream::context::current;
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
-
-/// `CUDA_ARRAY3D_LAYERED` and `CUDA_ARRAY3D_CUBEMAP`: the depth counts layers.
-const LAYERED: u32 = CUDA_ARRAY3D_LAYERED;
-const CUBEMAP: u32 = CUDA_ARRAY3D_CUBEMAP;
-/// The largest extents of compute capability 8.0: one, two and three dimensions.
-const MAX_EXTENT: [usize; 3] = [131_072, 131_072, 16_384];
-
-/// Checks a description; the bytes of a row, the rows of a slice and the slices.
-pub(super) fn check_shape(given: &CUDA_ARRAY3D_DESCRIPTOR) -> Res<[u64; 3]> {
-    let element = channel_bytes(given.Format)? * given.NumChannels as usize;
-    ensure(matches!(given.NumChannels, 1 | 2 | 4) && given.Width > 0, ResultCode::INVALID_VALUE)?;
-    let extents = [given.Width, given.Height, given.Depth];
-    ensure(extents.iter().zip(MAX_EXTENT).all(|(&n, most)| n <= most), ResultCode::INVALID_VALUE)?;
-    let layers = given.Flags & LAYERED != 0;
-    ensure(given.Height > 0 || given.Depth == 0 || layers, ResultCode::INVALID_VALUE)?;
-    ensure(!layers || given.Depth > 0, ResultCode::INVALID_VALUE)?;
-    if given.Flags & CUBEMAP != 0 {
-        ensure(
-            given.Width == given.Height && given.Depth.is_multiple_of(6) && given.Depth > 0,
-            ResultCode::INVALID_VALUE,
-        )?;
-        ensure(layers || given.Depth == 6, ResultCode::INVALID_VALUE)?;
-    }
-    let [row, rows, slices] = [given.Width * element, given.Height.max(1), given.Depth.max(1)];
-    row.checked_mul(rows * slices).ok_or(ResultCode::OUT_OF_MEMORY)?;
-    Ok([row as u64, rows as u64, slices as u64])
-}
 
 /// Where arrays begin that lie one after the other, and the bytes of all.
 pub(super) fn consecutive_array_offsets(given: &[CUDA_ARRAY3D_DESCRIPTOR], alignment: u64) -> Res<(Vec<u64>, u64)> {

@@ -9,6 +9,7 @@ use rtcg_cuda_sys::*;
 use super::{Handle, driver_functions, write_out, write_out_if_not_null};
 use crate::device::device_by_ordinal;
 use crate::graph::capture;
+use crate::stream::attributes::STREAM_PRIORITY_RANGE;
 use crate::stream::context::{
     self, Context, alive_or_primary_context, context_by_handle, current, current_alive_context,
     current_or_primary_context,
@@ -20,8 +21,6 @@ use rtcg_vgpu_exec::limits;
 
 /// The version of the interface, as `cuCtxGetApiVersion` reports it.
 const API_VERSION: c_uint = 3020;
-/// Stream priorities: smaller numbers are more urgent.
-pub(crate) const STREAM_PRIORITY_RANGE: (c_int, c_int) = (0, -5);
 
 /// # Safety
 /// `place` is null or valid for writing a handle.

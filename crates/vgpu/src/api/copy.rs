@@ -12,7 +12,7 @@ use rtcg_cuda_sys::*;
 use super::{Handle, driver_functions};
 use crate::driver::stream_and_context;
 use crate::graph::{AssertSend, NodeAction, capture};
-use crate::memory::copy::{self, MemoryLocation, check_device_range, check_host_range};
+use crate::memory::copy::{self, MemoryLocation, check_device_range, check_host_range, check_writable};
 use crate::stream::Stream;
 use crate::stream::context::{Context, context_by_handle, current};
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
@@ -72,6 +72,7 @@ fn run_checked_copy(dst: u64, src: u64, len: u64) -> Res {
     };
     still(dst)?;
     still(src)?;
+    check_writable(dst, len)?;
     // SAFETY: ranges in the device window were just found live; others are the caller's promise.
     unsafe { copy::copy_bytes(dst, src, len) };
     Ok(())

@@ -76,8 +76,9 @@ driver_functions! {
     }
 
     fn cuDeviceGetExecAffinitySupport(pi: *mut c_int, type_: CUexecAffinityType, dev: CUdevice) {
+        // No type is supported, also none that there is not.
+        let _ = type_;
         device_by_ordinal(dev)?;
-        ensure(type_ == CUexecAffinityType::CU_EXEC_AFFINITY_TYPE_SM_COUNT, ResultCode::INVALID_VALUE)?;
         write_out(pi, 0)
     }
 
@@ -98,8 +99,9 @@ driver_functions! {
 
     fn cuDeviceGetPCIBusId(pciBusId: *mut c_char, len: c_int, dev: CUdevice) {
         let id = device_by_ordinal(dev)?.pci_bus_id();
-        ensure(len as usize > id.len(), ResultCode::INVALID_VALUE)?;
-        write_c_string(pciBusId, len, &id)
+        // A short place gets what fits, and the call fails.
+        write_c_string(pciBusId, len, &id)?;
+        ensure(len as usize > id.len(), ResultCode::INVALID_VALUE)
     }
 
     fn cuDeviceCanAccessPeer(canAccessPeer: *mut c_int, dev: CUdevice, peerDev: CUdevice) {
@@ -132,7 +134,9 @@ driver_functions! {
     }
 
     fn cuDevicePrimaryCtxSetFlags(dev: CUdevice, flags: c_uint) {
-        device_by_ordinal(dev)?.set_primary_flags(flags)
+        let device = device_by_ordinal(dev)?;
+        ensure(flags & CUctx_flags::CU_CTX_MAP_HOST.0 == 0, ResultCode::INVALID_VALUE)?;
+        device.set_primary_flags(flags)
     }
 
     fn cuDevicePrimaryCtxGetState(dev: CUdevice, flags: *mut c_uint, active: *mut c_int) {

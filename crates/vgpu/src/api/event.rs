@@ -30,6 +30,7 @@ pub(crate) fn record_event(event: CUevent, stream: CUstream, external: bool) -> 
     if external && capture::capture_operation(&stream, || Ok(NodeAction::Record(number)))? {
         return Ok(());
     }
+    ensure(!external, ResultCode::ILLEGAL_STATE)?;
     match capture::capture_of_stream(&stream) {
         Some(captured) if captured.capture.is_invalid() => return ResultCode::STREAM_CAPTURE_INVALIDATED.err(),
         Some(captured) => event.record_captured(captured),

@@ -67,6 +67,7 @@ unsafe fn write_node_list(place: *mut CUgraphNode, n: *mut usize, list: &[u64]) 
             return write_out(n, list.len());
         }
         let room = n.read_unaligned();
+        ensure(room > 0, ResultCode::INVALID_VALUE)?;
         for i in 0..room {
             place.add(i).write_unaligned(CUgraphNode::from_handle_number(list.get(i).copied().unwrap_or(0)));
         }
@@ -121,11 +122,6 @@ unsafe fn edges_from_arrays(
         if data.is_null() { CUgraphEdgeData::default() } else { unsafe { data.add(i).read_unaligned() } }
     };
     Ok((0..n).map(|i| Edge { from: from[i], to: to[i], data: data_at(i) }).collect())
-}
-
-fn add_edges(graph: &Graph, edges: Vec<Edge>) -> Res {
-    // Programmatic launches begin when the node before has ended, which is a way to do it.
-    edges.into_iter().try_for_each(|e| graph.add_edge(e))
 }
 
 /// # Safety
@@ -294,21 +290,20 @@ driver_functions! {
     }
 
     fn cuGraphAddDependencies(hGraph: CUgraph, from: *const CUgraphNode, to: *const CUgraphNode, edgeData: *const CUgraphEdgeData, numDependencies: usize) {
-        add_edges(&*graph_from_handle(hGraph)?, edges_from_arrays(from, to, edgeData, numDependencies)?)
+        // Programmatic launches begin when the node before has ended, which is a way to do it.
+        graph_from_handle(hGraph)?.add_edges(edges_from_arrays(from, to, edgeData, numDependencies)?)
     }
 
     fn cuGraphAddDependencies_v1(hGraph: CUgraph, from: *const CUgraphNode, to: *const CUgraphNode, numDependencies: usize) {
-        add_edges(&*graph_from_handle(hGraph)?, edges_from_arrays(from, to, std::ptr::null(), numDependencies)?)
+        graph_from_handle(hGraph)?.add_edges(edges_from_arrays(from, to, std::ptr::null(), numDependencies)?)
     }
 
     fn cuGraphRemoveDependencies(hGraph: CUgraph, from: *const CUgraphNode, to: *const CUgraphNode, edgeData: *const CUgraphEdgeData, numDependencies: usize) {
-        let graph = graph_from_handle(hGraph)?;
-        edges_from_arrays(from, to, edgeData, numDependencies)?.iter().try_for_each(|e| graph.remove_edge(e.from, e.to))
+        graph_from_handle(hGraph)?.remove_edges(&edges_from_arrays(from, to, edgeData, numDependencies)?)
     }
 
     fn cuGraphRemoveDependencies_v1(hGraph: CUgraph, from: *const CUgraphNode, to: *const CUgraphNode, numDependencies: usize) {
-        let graph = graph_from_handle(hGraph)?;
-        edges_from_arrays(from, to, std::ptr::null(), numDependencies)?.iter().try_for_each(|e| graph.remove_edge(e.from, e.to))
+        graph_from_handle(hGraph)?.remove_edges(&edges_from_arrays(from, to, std::ptr::null(), numDependencies)?)
     }
 
     fn cuGraphDestroyNode(hNode: CUgraphNode) {
@@ -384,6 +379,7 @@ driver_functions! {
     }
 
     fn cuGraphReleaseUserObject(graph: CUgraph, object: CUuserObject, count: c_uint) {
+        ensure(count > 0, ResultCode::INVALID_VALUE)?;
         let (graph, released) = (self::graph_from_handle(graph)?, user_object_from_handle(object)?);
         let mut gone = Vec::new();
         let mut objects = lock_mutex(&graph.objects);
@@ -405,6 +401,7 @@ driver_functions! {
 }
 
 fn release_user_object(object: CUuserObject, count: c_uint) -> Res {
+    ensure(count > 0, ResultCode::INVALID_VALUE)?;
     let known = USER_OBJECTS.get_object_or(object.handle_number(), ResultCode::INVALID_VALUE)?;
     let mut own = lock_mutex(&known.own);
     own.1 = own.1.checked_sub(count).ok_or(ResultCode::INVALID_VALUE)?;

@@ -15,10 +15,11 @@ use super::stream_memory::mem_ops_from_params;
 use super::{Handle, driver_functions, unsupported_feature, write_out};
 use crate::device::device_by_ordinal;
 use crate::graph::memory::check_free_node;
-use crate::graph::{AssertSend, Condition, ConditionalNode, Graph, GraphMemory, KernelAction, NodeAction};
+use crate::graph::{AssertSend, Condition, ConditionalNode, Graph, GraphMemory, KernelAction, Node, NodeAction};
 use crate::memory::heap::MemoryKind;
 use crate::memory::{box_copy, fill};
 use crate::module::{self, Launch};
+use crate::stream::attributes::{AdviceAttributes, AttributeBytes, KERNEL_ATTRIBUTES};
 use crate::stream::context::{context_by_handle, current};
 use crate::stream::event::EVENTS;
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
@@ -45,6 +46,12 @@ pub(crate) unsafe fn kernel_node_action(params: *const CUDA_KERNEL_NODE_PARAMS) 
     module::validate_launch(&launch)?;
     check_cooperative_size(&launch)?;
     Ok(NodeAction::Kernel(Arc::new(KernelAction::new(handle, function, launch))))
+}
+
+/// Replaces the launch and the attributes of a kernel's node.
+fn set_kernel(node: &Node, old: &KernelAction, launch: Launch, attributes: AdviceAttributes) -> Res {
+    let made = KernelAction::new(old.handle, old.function.clone(), launch);
+    node.set_node_action(NodeAction::Kernel(Arc::new(KernelAction { attributes, ..made })))
 }
 
 fn kernel_node_params(kernel: &KernelAction) -> CUDA_KERNEL_NODE_PARAMS {
@@ -79,6 +86,10 @@ pub(crate) fn check_node_context(ctx: CUcontext) -> Res {
 pub(crate) unsafe fn memcpy_node_action(params: *const CUDA_MEMCPY3D) -> Res<NodeAction> {
     // SAFETY: this function's contract.
     let params = unsafe { params.as_ref() }.ok_or(ResultCode::INVALID_VALUE)?;
+    let is_host = |kind| kind == CUmemorytype::CU_MEMORYTYPE_HOST;
+    let within_host = is_host(params.srcMemoryType) && is_host(params.dstMemoryType);
+    let is_empty = [params.WidthInBytes, params.Height, params.Depth].contains(&0);
+    ensure(!within_host && !is_empty, ResultCode::INVALID_VALUE)?;
     drop(box_copy::prepare_memcpy_3d(params)?);
     Ok(NodeAction::Copy(AssertSend(*params)))
 }
@@ -303,36 +314,35 @@ driver_functions! {
     }
 
     fn cuGraphKernelNodeGetAttribute(hNode: CUgraphNode, attr: CUkernelNodeAttrID, value_out: *mut CUkernelNodeAttrValue) {
-        let cooperative = node_action_value!(hNode, NodeAction::Kernel(k) => k.launch.cooperative);
-        let mut value = CUkernelNodeAttrValue::default();
+        let kernel = node_action_value!(hNode, NodeAction::Kernel(k) => k);
         if attr == CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_COOPERATIVE {
-            value.cooperative = i32::from(cooperative);
+            return write_out(value_out, CUkernelNodeAttrValue { cooperative: i32::from(kernel.launch.cooperative) });
         }
-        ensure(attr.0 <= 16, ResultCode::INVALID_VALUE)?;
-        write_out(value_out, value)
+        write_out(value_out.cast::<AttributeBytes>(), kernel.attributes.get(KERNEL_ATTRIBUTES, attr.0, 0)?)
     }
 
     fn cuGraphKernelNodeSetAttribute(hNode: CUgraphNode, attr: CUkernelNodeAttrID, value: *const CUkernelNodeAttrValue) {
-        let value = value.as_ref().ok_or(ResultCode::INVALID_VALUE)?;
         let node = node_from_handle(hNode)?;
         let NodeAction::Kernel(old) = node.current_action() else { return ResultCode::INVALID_VALUE.err() };
-        ensure(attr.0 <= 16, ResultCode::INVALID_VALUE)?;
-        // The others are advice about speed.
+        ensure(!value.is_null(), ResultCode::INVALID_VALUE)?;
+        let bytes = value.cast::<AttributeBytes>().read_unaligned();
+        let (mut launch, mut attributes) = (old.launch.clone(), old.attributes.clone());
         if attr == CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_COOPERATIVE {
-            let launch = Launch { cooperative: value.cooperative != 0, ..old.launch.clone() };
+            launch.cooperative = bytes[..4] != [0; 4];
             module::validate_launch(&launch)?;
             check_cooperative_size(&launch)?;
-            node.set_node_action(NodeAction::Kernel(Arc::new(KernelAction::new(old.handle, old.function.clone(), launch))))?;
+        } else {
+            attributes.set(KERNEL_ATTRIBUTES, attr.0, bytes)?;
         }
-        Ok(())
+        set_kernel(&node, &old, launch, attributes)
     }
 
     fn cuGraphKernelNodeCopyAttributes(dst: CUgraphNode, src: CUgraphNode) {
-        let cooperative = node_action_value!(src, NodeAction::Kernel(k) => k.launch.cooperative);
+        let from = node_action_value!(src, NodeAction::Kernel(k) => k);
         let node = node_from_handle(dst)?;
         let NodeAction::Kernel(old) = node.current_action() else { return ResultCode::INVALID_VALUE.err() };
-        let launch = Launch { cooperative, ..old.launch.clone() };
-        node.set_node_action(NodeAction::Kernel(Arc::new(KernelAction::new(old.handle, old.function.clone(), launch))))
+        let launch = Launch { cooperative: from.launch.cooperative, ..old.launch.clone() };
+        set_kernel(&node, &old, launch, from.attributes.clone())
     }
 
     fn cuGraphAddMemcpyNode(phGraphNode: *mut CUgraphNode, hGraph: CUgraph, dependencies: *const CUgraphNode, numDependencies: usize, copyParams: *const CUDA_MEMCPY3D, ctx: CUcontext) {

@@ -9,6 +9,7 @@ use crate::module::LoadOptions;
 use crate::module::link_log::JitLogs;
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
 use rtcg_vgpu_abi::model::launch::THREADS_PER_BLOCK_STEP;
+use rtcg_vgpu_abi::model::ptx::{CACHE_MODES, JIT_TARGETS};
 
 /// Options with the time at which they were read.
 #[derive(Debug)]
@@ -39,12 +40,22 @@ pub(crate) unsafe fn from_option_arrays(
         started: Instant::now(),
         threads_place: 0,
     };
+    let given = |option| {
+        (0..n as usize).any(|i| {
+            // SAFETY: `i < n`.
+            unsafe { *options.add(i) == option }
+        })
+    };
+    check_options_that_need_each_other(given)?;
     for i in 0..n as usize {
         // SAFETY: `i < n`.
         let (option, place, value) = unsafe { (*options.add(i), values.add(i).addr(), (*values.add(i)).addr()) };
         let logs = &mut result.logs;
         match option {
-            CUjit_option::CU_JIT_MAX_REGISTERS => result.load.max_registers = Some(value as u32),
+            CUjit_option::CU_JIT_MAX_REGISTERS => {
+                ensure(value as u32 != 0, ResultCode::INVALID_VALUE)?;
+                result.load.max_registers = Some(value as u32);
+            }
             CUjit_option::CU_JIT_THREADS_PER_BLOCK => {
                 let threads = (value as u32).max(1).checked_next_multiple_of(THREADS_PER_BLOCK_STEP);
                 result.load.threads_per_block = threads;
@@ -59,11 +70,35 @@ pub(crate) unsafe fn from_option_arrays(
             CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES => {
                 (logs.error.size, logs.error.size_place) = (value as u32 as usize, place)
             }
+            CUjit_option::CU_JIT_TARGET => {
+                let target = value as u32 & 0xffff;
+                ensure(JIT_TARGETS.contains(&target), ResultCode::INVALID_VALUE)?;
+                result.load.target = Some(target);
+            }
+            CUjit_option::CU_JIT_CACHE_MODE => ensure((value as u32) < CACHE_MODES, ResultCode::INVALID_VALUE)?,
+            CUjit_option::CU_JIT_OPTIMIZATION_LEVEL => ensure(value as i32 >= 0, ResultCode::INVALID_PTX)?,
+            // An option of compilers before those of today, which refuse it.
+            CUjit_option::CU_JIT_NEW_SM3X_OPT => ensure(value as u32 == 0, ResultCode::INVALID_PTX)?,
             // Everything else is about machine code for a GPU, or advice.
             other => ensure(other.0 < CUjit_option::CU_JIT_NUM_OPTIONS.0, ResultCode::INVALID_VALUE)?,
         }
     }
     Ok(result)
+}
+
+/// A buffer needs its size and the other way round, and the names of symbols their addresses and their number.
+fn check_options_that_need_each_other(given: impl Fn(CUjit_option) -> bool) -> Res {
+    let groups: [&[CUjit_option]; 3] = [
+        &[CUjit_option::CU_JIT_INFO_LOG_BUFFER, CUjit_option::CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES],
+        &[CUjit_option::CU_JIT_ERROR_LOG_BUFFER, CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES],
+        &[
+            CUjit_option::CU_JIT_GLOBAL_SYMBOL_NAMES,
+            CUjit_option::CU_JIT_GLOBAL_SYMBOL_ADDRESSES,
+            CUjit_option::CU_JIT_GLOBAL_SYMBOL_COUNT,
+        ],
+    ];
+    let whole = |group: &&[CUjit_option]| group.iter().all(|&o| given(o)) || !group.iter().any(|&o| given(o));
+    ensure(groups.iter().all(whole), ResultCode::INVALID_VALUE)
 }
 
 impl JitOptions {

@@ -118,7 +118,7 @@ driver_functions! {
         let name = str_from_c(symbol)?;
         LIBRARIES.get_object(library.handle_number())?;
         // CU_DEVICE_ATTRIBUTE_UNIFIED_FUNCTION_POINTERS is 0: no function has an address for host and device.
-        Err(ResultCode::NOT_FOUND.with_detail(format!("'{name}': the virtual GPU has no unified function pointers")))
+        Err(ResultCode::INVALID_VALUE.with_detail(format!("'{name}': the virtual GPU has no unified function pointers")))
     }
 
     fn cuKernelGetFunction(pFunc: *mut CUfunction, kernel: CUkernel) {

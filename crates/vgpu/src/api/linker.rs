@@ -14,6 +14,7 @@ use super::module::read_file;
 use super::ptx_linker;
 use super::{Handle, driver_functions, write_out, write_out_if_not_null};
 use crate::locks::lock_mutex;
+use crate::module::fatbin::FATBIN_MAGIC;
 use crate::module::{self, LoadOptions, MAX_REGISTERS_COMMENT};
 use crate::resource::linker::LINKERS;
 use crate::resource::linker::{DriverLinker, LinkState};
@@ -24,46 +25,72 @@ fn add_link_input(state: CUlinkState, kind: CUjitInputType, name: String, data: 
     let linker = LINKERS.get_object(state.handle_number())?;
     let mut link = lock_mutex(&linker.state);
     ensure(link.output.is_none(), ResultCode::INVALID_VALUE)?;
-    let what = match kind {
-        CUjitInputType::CU_JIT_INPUT_PTX => {
-            let text: Vec<u8> = data.into_iter().take_while(|&b| b != 0).collect();
-            let checked = module::ptx_text_of(&text).map(drop);
-            let error = checked.map_err(|e| e.code.with_detail(format!("{name}: {}", e.log)));
-            error.inspect_err(|e| write_error_log(&link, e))?;
-            link.inputs.push((name, text));
-            return Ok(());
+    let added = match kind {
+        CUjitInputType::CU_JIT_INPUT_PTX => add_ptx(&mut link, name, &data),
+        CUjitInputType::CU_JIT_INPUT_FATBINARY if data.starts_with(&FATBIN_MAGIC.to_le_bytes()) => {
+            add_fatbin(&mut link, name, &data)
         }
-        CUjitInputType::CU_JIT_INPUT_FATBINARY => return add_fatbin(&mut link, name, &data),
+        CUjitInputType::CU_JIT_INPUT_FATBINARY => add_ptx(&mut link, name, &data),
         CUjitInputType::CU_JIT_INPUT_LIBRARY if is_device_runtime(&name) => {
             link.device_runtime = true;
             return Ok(());
         }
-        CUjitInputType::CU_JIT_INPUT_CUBIN if !data.starts_with(b"\x7fELF") => return ResultCode::INVALID_IMAGE.err(),
-        CUjitInputType::CU_JIT_INPUT_CUBIN => "machine code of a GPU (cubin)",
-        CUjitInputType::CU_JIT_INPUT_OBJECT => "an object file",
-        CUjitInputType::CU_JIT_INPUT_LIBRARY => "a device library",
-        CUjitInputType::CU_JIT_INPUT_NVVM => "NVVM code",
-        _ => return ResultCode::INVALID_VALUE.err(),
+        _ => Err(unusable_input(kind, &name, &data)),
     };
-    let error =
-        ResultCode::NO_BINARY_FOR_GPU.with_detail(format!("{name}: the virtual GPU links PTX only, this is {what}"));
-    write_error_log(&link, &error);
-    Err(error)
+    added.inspect_err(|error| {
+        write_error_log(&link, error);
+        // After an image that is none, or one that collides, the link cannot be completed.
+        let is_final = matches!(
+            (kind, error.code),
+            (CUjitInputType::CU_JIT_INPUT_CUBIN, ResultCode::INVALID_IMAGE)
+                | (CUjitInputType::CU_JIT_INPUT_NVVM, _)
+                | (CUjitInputType::CU_JIT_INPUT_PTX | CUjitInputType::CU_JIT_INPUT_FATBINARY, ResultCode::UNKNOWN)
+        );
+        if is_final {
+            link.failed = Some(error.clone());
+        }
+    })
+}
+
+/// Why an input cannot be linked that is no PTX.
+fn unusable_input(kind: CUjitInputType, name: &str, data: &[u8]) -> Error {
+    let what = match kind {
+        CUjitInputType::CU_JIT_INPUT_CUBIN if !data.starts_with(b"\x7fELF") => return ResultCode::INVALID_IMAGE.into(),
+        CUjitInputType::CU_JIT_INPUT_CUBIN => "machine code of a GPU (cubin)",
+        CUjitInputType::CU_JIT_INPUT_OBJECT if data.starts_with(b"\x7fELF") => "an object file",
+        CUjitInputType::CU_JIT_INPUT_LIBRARY if data.starts_with(b"!<arch>") => "a device library",
+        CUjitInputType::CU_JIT_INPUT_OBJECT | CUjitInputType::CU_JIT_INPUT_LIBRARY => {
+            return ResultCode::UNKNOWN.into();
+        }
+        CUjitInputType::CU_JIT_INPUT_NVVM => {
+            return ResultCode::JIT_COMPILER_NOT_FOUND
+                .with_detail(format!("{name}: there is no compiler of NVVM code"));
+        }
+        _ => return ResultCode::INVALID_VALUE.into(),
+    };
+    ResultCode::NO_BINARY_FOR_GPU.with_detail(format!("{name}: the virtual GPU links PTX only, this is {what}"))
+}
+
+/// Adds a text, which must be right, and must not define what another one has defined.
+fn add_ptx(link: &mut LinkState, name: String, data: &[u8]) -> Res {
+    let text: Vec<u8> = data.iter().copied().take_while(|&b| b != 0).collect();
+    let checked = module::ptx_text_of(&text).and_then(|text| module::check_link_input(text).map(|()| text));
+    let text_str = checked.map_err(|e| e.code.with_detail(format!("{name}: {}", e.log)))?;
+    let defined = ptx_linker::strong_names(text_str);
+    let earlier = link.inputs.iter().filter_map(|(_, text)| std::str::from_utf8(text).ok());
+    if let Some(twice) = earlier.flat_map(ptx_linker::strong_names).find(|name| defined.contains(name)) {
+        return Err(ResultCode::UNKNOWN.with_detail(format!("{name}: {twice} is defined twice")));
+    }
+    link.inputs.push((name, text));
+    Ok(())
 }
 
 /// Adds the best PTX of a fat binary. Which one can run shows only when the link is complete.
 fn add_fatbin(link: &mut LinkState, name: String, data: &[u8]) -> Res {
     // There is at least one entry.
     match module::fatbin::ptx_entries(data).and_then(|entries| entries[0].decompress()) {
-        Ok(text) => {
-            link.inputs.push((name, text.into_iter().take_while(|&b| b != 0).collect()));
-            Ok(())
-        }
-        Err(e) => {
-            let error = e.code.with_detail(format!("{name}: {}", e.log));
-            write_error_log(link, &error);
-            Err(error)
-        }
+        Ok(text) => add_ptx(link, name, &text),
+        Err(e) => Err(e.code.with_detail(format!("{name}: {}", e.log))),
     }
 }
 
@@ -101,6 +128,9 @@ fn link_ptx_inputs(inputs: &[(String, Vec<u8>)]) -> Res<Vec<u8>> {
 }
 
 fn complete_link(link: &mut LinkState) -> Res<(usize, usize)> {
+    if let Some(error) = &link.failed {
+        return Err(error.clone());
+    }
     if link.output.is_none() {
         if link.device_runtime && link.inputs.iter().any(|(_, text)| needs_device_runtime(text)) {
             link.inputs.push(("device runtime".to_owned(), DEVICE_RUNTIME.into()));
@@ -110,7 +140,11 @@ fn complete_link(link: &mut LinkState) -> Res<(usize, usize)> {
             // The image carries the option to the loader.
             text.extend_from_slice(format!("{MAX_REGISTERS_COMMENT}{most}\n").as_bytes());
         }
-        module::load_image(&text, &LoadOptions::default()).map_err(|e| e.code.with_detail(e.log))?;
+        module::load_image(&text, &LoadOptions::default()).map_err(|e| match e.code {
+            // Each text is right, so that something is missing.
+            ResultCode::INVALID_PTX => ResultCode::UNKNOWN.with_detail(e.log),
+            code => code.with_detail(e.log),
+        })?;
         text.push(0);
         link.output = Some(text);
     }

@@ -5,23 +5,31 @@ use rtcg_cuda_sys::*;
 use super::copy::CopyQueue;
 use super::{Handle, driver_functions};
 use crate::graph::{AssertSend, NodeAction, capture};
+use crate::memory::account::device_heap;
 use crate::memory::box_copy::{CheckedCopy, CopyEndpoint, check_copy, check_memcpy_3d, memcpy_task};
 use crate::memory::copy::MemoryLocation;
+use crate::memory::heap::MemoryKind;
 use crate::stream::context::context_by_handle;
 use rtcg_vgpu_abi::error::{Res, ResultCode};
 
 fn run_pitched_copy(lane: &CopyQueue, checked: Option<CheckedCopy>) -> Res {
     let Some(checked) = checked else { return Ok(()) };
     let work = memcpy_task(&checked);
-    let CheckedCopy { extent, dst_place, src_place, .. } = checked;
+    let CheckedCopy { extent, dst_place, src_place, dst, src } = checked;
     let only_device = dst_place == MemoryLocation::Device && src_place == MemoryLocation::Device;
-    // Without pageable memory a synchronous copy between device addresses need not wait either,
-    // but page-locked host memory must be complete when the call returns.
-    if lane.is_async && only_device {
+    // A copy within device memory is asynchronous; page-locked host memory must be complete when a synchronous call returns.
+    let within_device = only_device && [dst.start, src.start].into_iter().all(is_on_device);
+    if within_device || lane.is_async && only_device {
         lane.submit_device_work(extent.iter().product(), work)
     } else {
         lane.run_synchronously(work)
     }
+}
+
+/// Whether an address is of memory of the device itself.
+fn is_on_device(address: u64) -> bool {
+    let block = device_heap().ok().and_then(|heap| heap.find_block(address));
+    block.is_some_and(|block| block.kind == MemoryKind::Device)
 }
 
 /// A copy between two dimensions as one of a graph.

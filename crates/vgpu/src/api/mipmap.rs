@@ -2,12 +2,13 @@
 
 use rtcg_cuda_sys::*;
 
-use super::array::{check_shape, consecutive_array_offsets};
+use super::array::consecutive_array_offsets;
 use super::{Handle, driver_functions, write_out};
 use crate::graph::capture;
 use crate::memory::array::{ARRAYS, MIPMAPS};
 use crate::memory::array::{DriverArray, MipmappedArray};
 use crate::memory::heap::MemoryKind;
+use crate::resource::array_shape::check_shape;
 use crate::stream::context::current;
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
 use std::sync::Arc;

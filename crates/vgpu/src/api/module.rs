@@ -89,7 +89,12 @@ pub(crate) unsafe fn read_file(name: *const c_char) -> Res<Vec<u8>> {
     ensure(!name.is_null(), ResultCode::INVALID_VALUE)?;
     // SAFETY: this function's contract.
     let path = OsStr::from_bytes(unsafe { CStr::from_ptr(name) }.to_bytes());
-    std::fs::read(path).map_err(|e| ResultCode::FILE_NOT_FOUND.with_detail(format!("{}: {e}", path.display())))
+    std::fs::read(path).map_err(|e| {
+        // The device's driver asks a directory for its size, and has not so much memory.
+        let is_folder = e.kind() == std::io::ErrorKind::IsADirectory;
+        let code = if is_folder { ResultCode::OUT_OF_MEMORY } else { ResultCode::FILE_NOT_FOUND };
+        code.with_detail(format!("{}: {e}", path.display()))
+    })
 }
 
 /// # Safety
@@ -150,6 +155,7 @@ driver_functions! {
     fn cuModuleGetFunction(hfunc: *mut CUfunction, hmod: CUmodule, name: *const c_char) {
         ensure(!hfunc.is_null(), ResultCode::INVALID_VALUE)?;
         let name = str_from_c(name)?;
+        ensure(!name.is_empty(), ResultCode::INVALID_VALUE)?;
         let module = MODULES.get_object(hmod.handle_number())?;
         write_out(hfunc, CUfunction::from_handle_number(module.function_handle(name)?))
     }
@@ -171,7 +177,11 @@ driver_functions! {
     fn cuModuleGetGlobal(dptr: *mut CUdeviceptr, bytes: *mut usize, hmod: CUmodule, name: *const c_char) {
         ensure(!dptr.is_null() || !bytes.is_null(), ResultCode::INVALID_VALUE)?;
         let name = str_from_c(name)?;
-        let global = MODULES.get_object(hmod.handle_number())?.loaded.global(name).ok_or(ResultCode::NOT_FOUND)?;
+        let module = MODULES.get_object(hmod.handle_number())?;
+        // Neither an empty name nor that of a kernel can be a variable's.
+        let is_possible = !name.is_empty() && module.loaded.kernel_names().all(|kernel| kernel != name);
+        ensure(is_possible, ResultCode::INVALID_VALUE)?;
+        let global = module.loaded.global(name).ok_or(ResultCode::NOT_FOUND)?;
         write_out_if_not_null(dptr, global.address);
         write_out_if_not_null(bytes, global.size as usize);
         Ok(())

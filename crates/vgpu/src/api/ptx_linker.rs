@@ -32,6 +32,11 @@ struct PtxItem<'a> {
 /// Number of the text, place of the item in it, its linkage, and the bytes of a `.common` variable.
 type KeptDefinition = (usize, usize, Linkage, u64);
 
+/// The names that a text defines so that no other text may.
+pub(crate) fn strong_names(text: &str) -> Vec<&str> {
+    top_level_items(text).into_iter().filter(|i| i.linkage == Linkage::Strong).map(|i| i.name).collect()
+}
+
 /// Bytes of a `.common` variable, by its declaration; 0 for other items.
 fn common_bytes(item: &str) -> u64 {
     let declaration = item.split(['=', ';', '{']).next().unwrap_or("");

@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use rtcg_cuda_sys::*;
 
-use super::context::STREAM_PRIORITY_RANGE;
 use super::{Handle, driver_functions, write_out, write_out_if_not_null};
 use crate::driver::stream_and_context;
 use crate::graph::{AssertSend, NodeAction, capture};
+use crate::locks::lock_mutex;
 use crate::memory::pool::release_unused_reservations;
 use crate::stream::STREAMS;
+use crate::stream::attributes::{AttributeBytes, STREAM_ATTRIBUTES, STREAM_PRIORITY_RANGE};
 use crate::stream::context::{current, current_alive_context};
 use crate::stream::event::EVENTS;
 use crate::stream::{OperationWork, Stream, StreamKind, StreamPoints};
@@ -120,6 +121,8 @@ driver_functions! {
         let (context, stream) = stream_and_context(hStream.handle_number())?;
         let event = EVENTS.get_object(hEvent.handle_number())?;
         if let Some(captured) = event.last_capture() {
+            // There is nothing to wait for after the capture.
+            ensure(!captured.capture.is_ended(), ResultCode::INVALID_VALUE)?;
             return capture::join_event_capture(&stream, &captured);
         }
         if let Some(captured) = capture::capture_of_stream(&stream) {
@@ -128,6 +131,8 @@ driver_functions! {
             }
             return if event.is_recorded() { Err(capture::capture_isolation_error(&captured)) } else { Ok(()) };
         }
+        // A node that waits exists only in a capture.
+        ensure(Flags == 0, ResultCode::ILLEGAL_STATE)?;
         // A point of the same stream has passed anyway when later work of it runs.
         if let Some(fence) = event.pending_stream_point().filter(|f| f.stream().id != stream.id) {
             stream.submit_operation(&context, StreamPoints::from_elem(fence, 1), OperationWork::Wait);
@@ -178,31 +183,23 @@ driver_functions! {
     }
 
     fn cuStreamCopyAttributes(dst: CUstream, src: CUstream) {
-        stream_and_context(dst.handle_number())?;
-        stream_and_context(src.handle_number()).map(drop)
+        let (_, dst) = stream_and_context(dst.handle_number())?;
+        let (_, src) = stream_and_context(src.handle_number())?;
+        let copied = lock_mutex(&src.attributes).clone();
+        *lock_mutex(&dst.attributes) = copied;
+        Ok(())
     }
 
     fn cuStreamGetAttribute(hStream: CUstream, attr: CUstreamAttrID, value_out: *mut CUstreamAttrValue) {
         let (_, stream) = stream_and_context(hStream.handle_number())?;
-        let mut value = CUstreamAttrValue::default();
-        match attr {
-            CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PRIORITY => value.priority = stream.priority,
-            CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY => value.syncPolicy = CUsynchronizationPolicy(1),
-            CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW => {}
-            _ => return ResultCode::INVALID_VALUE.err(),
-        }
-        write_out(value_out, value)
+        let value = lock_mutex(&stream.attributes).get(STREAM_ATTRIBUTES, attr.0, stream.priority)?;
+        write_out(value_out.cast::<AttributeBytes>(), value)
     }
 
     fn cuStreamSetAttribute(hStream: CUstream, attr: CUstreamAttrID, value: *const CUstreamAttrValue) {
-        stream_and_context(hStream.handle_number())?;
-        let value = value.as_ref().ok_or(ResultCode::INVALID_VALUE)?;
-        // All of these are advice about speed.
-        let is_known = match attr {
-            CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY => matches!(value.syncPolicy.0, 1..=4),
-            _ => matches!(attr.0, 1 | 8..=10),
-        };
-        ensure(is_known, ResultCode::INVALID_VALUE)
+        let (_, stream) = stream_and_context(hStream.handle_number())?;
+        ensure(!value.is_null(), ResultCode::INVALID_VALUE)?;
+        lock_mutex(&stream.attributes).set(STREAM_ATTRIBUTES, attr.0, value.cast::<AttributeBytes>().read_unaligned())
     }
 
     fn cuProfilerStart() {

@@ -43,7 +43,10 @@ driver_functions! {
     }
 
     fn cuStreamBatchMemOp(stream: CUstream, count: c_uint, paramArray: *mut CUstreamBatchMemOpParams, flags: c_uint) {
-        ensure(flags == 0 && count > 0 && count <= 256 && !paramArray.is_null(), ResultCode::INVALID_VALUE)?;
+        ensure(flags == 0, ResultCode::INVALID_VALUE)?;
+        if count == 0 {
+            return stream_and_context(stream.handle_number()).map(drop);
+        }
         submit_mem_ops(stream, mem_ops_from_params(paramArray, count)?)
     }
 }

@@ -10,6 +10,7 @@ use crate::resource::texture_object::{
 };
 use crate::stream::context::{current, current_alive_context};
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
+use rtcg_vgpu_abi::model::texture::MAX_LINEAR_BYTES;
 
 /// The description of an object of one kind for a question, which wants a current context.
 fn queried_description(handle: u64, is_texture: bool) -> Res<ObjectDescription> {
@@ -68,6 +69,7 @@ driver_functions! {
         crate::device::device_by_ordinal(dev)?;
         let is_known = descriptor::channel_bytes(format).is_ok();
         ensure(is_known && matches!(numChannels, 1 | 2 | 4), ResultCode::INVALID_VALUE)?;
-        write_out(maxWidthInElements, 1 << 28)
+        let bytes = descriptor::channel_bytes(format)? as u64 * u64::from(numChannels);
+        write_out(maxWidthInElements, (MAX_LINEAR_BYTES / bytes) as usize)
     }
 }

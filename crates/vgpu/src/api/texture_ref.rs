@@ -60,6 +60,11 @@ fn find_module_reference(module: CUmodule, name: &str, ty: OpaqueType) -> Res<(u
     Ok((module.ctx_id, (module.handle, address)))
 }
 
+/// A filter of a reference: an unknown one takes the nearest texel.
+fn known_filter(mode: CUfilter_mode) -> CUfilter_mode {
+    descriptor::is_linear_filter(mode).map_or(CUfilter_mode::CU_TR_FILTER_MODE_POINT, |_| mode)
+}
+
 /// An axis of an address mode.
 fn address_mode_axis(dim: c_int) -> Res<usize> {
     usize::try_from(dim).ok().filter(|&d| d < 3).ok_or(ResultCode::INVALID_VALUE.into())
@@ -106,12 +111,12 @@ driver_functions! {
     }
 
     fn cuTexRefSetArray(hTexRef: CUtexref, hArray: CUarray, Flags: c_uint) {
-        ensure(Flags == CU_TRSA_OVERRIDE_FORMAT, ResultCode::INVALID_VALUE)?;
+        ensure(Flags & !CU_TRSA_OVERRIDE_FORMAT == 0, ResultCode::INVALID_VALUE)?;
         change_texref(hTexRef, |state| bind_array(state, hArray))
     }
 
     fn cuTexRefSetMipmappedArray(hTexRef: CUtexref, hMipmappedArray: CUmipmappedArray, Flags: c_uint) {
-        ensure(Flags == CU_TRSA_OVERRIDE_FORMAT, ResultCode::INVALID_VALUE)?;
+        ensure(Flags & !CU_TRSA_OVERRIDE_FORMAT == 0, ResultCode::INVALID_VALUE)?;
         change_texref(hTexRef, |state| bind_mipmap(state, hMipmappedArray))
     }
 
@@ -154,7 +159,6 @@ driver_functions! {
 
     fn cuTexRefSetFormat(hTexRef: CUtexref, fmt: CUarray_format, NumPackedComponents: c_int) {
         ensure(matches!(NumPackedComponents, 1 | 2 | 4), ResultCode::INVALID_VALUE)?;
-        descriptor::channel_bytes(fmt)?;
         change_texref(hTexRef, |state| {
             (state.format, state.channels) = (fmt, NumPackedComponents as u32);
             Ok(())
@@ -163,25 +167,24 @@ driver_functions! {
 
     fn cuTexRefSetAddressMode(hTexRef: CUtexref, dim: c_int, am: CUaddress_mode) {
         let dim = address_mode_axis(dim)?;
-        descriptor::address_mode_from_cuda(am)?;
         change_texref(hTexRef, |state| {
             state.texture.addressMode[dim] = am;
+            // An unknown mode is clamping.
+            state.texture = descriptor::with_known_address_modes(&state.texture);
             Ok(())
         })
     }
 
     fn cuTexRefSetFilterMode(hTexRef: CUtexref, fm: CUfilter_mode) {
-        descriptor::is_linear_filter(fm)?;
         change_texref(hTexRef, |state| {
-            state.texture.filterMode = fm;
+            state.texture.filterMode = known_filter(fm);
             Ok(())
         })
     }
 
     fn cuTexRefSetMipmapFilterMode(hTexRef: CUtexref, fm: CUfilter_mode) {
-        descriptor::is_linear_filter(fm)?;
         change_texref(hTexRef, |state| {
-            state.texture.mipmapFilterMode = fm;
+            state.texture.mipmapFilterMode = known_filter(fm);
             Ok(())
         })
     }
@@ -219,7 +222,7 @@ driver_functions! {
     fn cuTexRefSetFlags(hTexRef: CUtexref, Flags: c_uint) {
         change_texref(hTexRef, |state| {
             let changed = CUDA_TEXTURE_DESC { flags: Flags, ..state.texture };
-            descriptor::sampler_from_desc(&changed)?;
+            descriptor::sampler_from_desc(&changed, 3)?;
             state.texture = changed;
             Ok(())
         })
@@ -289,6 +292,8 @@ driver_functions! {
         ensure(Flags == 0, ResultCode::INVALID_VALUE)?;
         let reference = SURFREFS.get_object(hSurfRef.handle_number())?;
         let context = current()?;
+        let array = ARRAYS.get_object(hArray.handle_number())?;
+        ensure(array.description.Flags & CUDA_ARRAY3D_SURFACE_LDST != 0, ResultCode::INVALID_VALUE)?;
         let kind = CUresourcetype::CU_RESOURCE_TYPE_ARRAY;
         let mut resource = CUDA_RESOURCE_DESC { resType: kind, ..Default::default() };
         resource.res.array = CUDA_RESOURCE_DESC_res_array { hArray };

@@ -6,53 +6,64 @@ use rtcg_cuda_sys::*;
 
 use super::{driver_functions, unsupported_feature, write_out};
 use crate::device::{Device, device_by_ordinal};
-use crate::memory::mapping::{self, ALLOCATION_GRANULARITY, PHYSICAL_MEMORY, PhysicalMemory};
+use crate::memory::mapping::{self, ALLOCATION_GRANULARITY, Access, PHYSICAL_MEMORY, PhysicalMemory};
 use crate::stream::context::{current, current_alive_context};
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
 
+/// Handles for other hosts, which need a service that runs with the rights of the system.
+const FABRIC_HANDLE_TYPE: u32 = CUmemAllocationHandleType::CU_MEM_HANDLE_TYPE_FABRIC.0;
 const POSIX_FD_HANDLE_TYPE: u32 = CUmemAllocationHandleType::CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR.0;
 
-/// The device that memory is requested on.
+/// The device that memory is requested on, none for memory of the host, and the kinds of handles.
 ///
 /// # Safety
 /// `prop` is null or valid.
-unsafe fn device_of_location(prop: *const CUmemAllocationProp) -> Res<(&'static Device, u32)> {
+unsafe fn device_of_location(prop: *const CUmemAllocationProp) -> Res<(Option<&'static Device>, u32)> {
     // SAFETY: this function's contract.
     let prop = unsafe { prop.as_ref() }.ok_or(ResultCode::INVALID_VALUE)?;
     ensure(prop.type_ == CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED, ResultCode::INVALID_VALUE)?;
-    if prop.location.type_ != CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE {
-        return Err(unsupported_feature("physical memory that is not on a device"));
-    }
-    if prop.requestedHandleTypes.0 & !POSIX_FD_HANDLE_TYPE != 0 {
-        return Err(unsupported_feature("handles of memory other than file descriptors"));
-    }
-    Ok((device_by_ordinal(prop.location.id)?, prop.requestedHandleTypes.0))
+    let handles = prop.requestedHandleTypes.0;
+    ensure(handles & !(POSIX_FD_HANDLE_TYPE | FABRIC_HANDLE_TYPE) == 0, ResultCode::INVALID_VALUE)?;
+    ensure(handles & FABRIC_HANDLE_TYPE == 0, ResultCode::NOT_PERMITTED)?;
+    ensure(prop.allocFlags.compressionType <= 1, ResultCode::INVALID_VALUE)?;
+    let device = match prop.location.type_ {
+        CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE => Some(device_by_ordinal(prop.location.id)?),
+        CUmemLocationType::CU_MEM_LOCATION_TYPE_HOST | CUmemLocationType::CU_MEM_LOCATION_TYPE_HOST_NUMA => None,
+        _ => return ResultCode::INVALID_VALUE.err(),
+    };
+    Ok((device, handles))
 }
 
 fn set_access(ptr: CUdeviceptr, size: usize, wish: CUmemAccessDesc) -> Res {
-    if wish.location.type_ != CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE {
+    if matches!(
+        wish.location.type_,
+        CUmemLocationType::CU_MEM_LOCATION_TYPE_HOST | CUmemLocationType::CU_MEM_LOCATION_TYPE_HOST_NUMA
+    ) {
         return Err(unsupported_feature("access to mapped memory by the host"));
     }
-    let ordinal = device_by_ordinal(wish.location.id)?.ordinal as c_int;
-    match wish.flags {
-        CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_NONE => mapping::set_access(ptr, size as u64, ordinal, false),
-        CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE => mapping::set_access(ptr, size as u64, ordinal, true),
-        CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READ => Err(unsupported_feature("read-only mappings")),
-        _ => ResultCode::INVALID_VALUE.err(),
-    }
+    let is_device = wish.location.type_ == CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE;
+    let device = device_by_ordinal(wish.location.id).ok().filter(|_| is_device);
+    let ordinal = device.ok_or(ResultCode::INVALID_VALUE)?.ordinal as c_int;
+    let access = match wish.flags {
+        CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_NONE => Access::None,
+        CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READ => Access::Read,
+        CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE => Access::ReadWrite,
+        _ => return ResultCode::INVALID_VALUE.err(),
+    };
+    mapping::set_access(ptr, size as u64, ordinal, access)
 }
 
 driver_functions! {
     fn cuMemGetAllocationGranularity(granularity: *mut usize, prop: *const CUmemAllocationProp, option: CUmemAllocationGranularity_flags) {
-        ensure(option.0 <= 1, ResultCode::INVALID_VALUE)?;
-        device_of_location(prop)?;
+        // It is the same for all memory, also for such as cannot be made.
+        ensure(option.0 <= 1 && !prop.is_null(), ResultCode::INVALID_VALUE)?;
         write_out(granularity, ALLOCATION_GRANULARITY as usize)
     }
 
     fn cuMemAddressReserve(ptr: *mut CUdeviceptr, size: usize, alignment: usize, addr: CUdeviceptr, flags: u64) {
-        // The address is a wish.
-        let _ = addr;
-        ensure(!ptr.is_null() && flags == 0, ResultCode::INVALID_VALUE)?;
+        // The address is a wish, which must be possible.
+        let is_possible = addr.is_multiple_of(ALLOCATION_GRANULARITY);
+        ensure(!ptr.is_null() && flags == 0 && is_possible, ResultCode::INVALID_VALUE)?;
         write_out(ptr, mapping::reserve_addresses(size as u64, alignment as u64)?)
     }
 
@@ -63,7 +74,8 @@ driver_functions! {
     fn cuMemCreate(handle: *mut CUmemGenericAllocationHandle, size: usize, prop: *const CUmemAllocationProp, flags: u64) {
         ensure(!handle.is_null() && flags == 0, ResultCode::INVALID_VALUE)?;
         let (device, handle_types) = device_of_location(prop)?;
-        write_out(handle, PhysicalMemory::create_physical(size as u64, device, handle_types)?)
+        let location = ((*prop).location.type_.0, (*prop).location.id);
+        write_out(handle, PhysicalMemory::create_physical(size as u64, device, location, handle_types)?)
     }
 
     fn cuMemRelease(handle: CUmemGenericAllocationHandle) {
@@ -77,7 +89,7 @@ driver_functions! {
 
     fn cuMemGetAllocationPropertiesFromHandle(prop: *mut CUmemAllocationProp, handle: CUmemGenericAllocationHandle) {
         let memory = PHYSICAL_MEMORY.get_object_or(handle, ResultCode::INVALID_VALUE)?;
-        let location = CUmemLocation { type_: CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE, id: memory.device as c_int };
+        let location = CUmemLocation { type_: CUmemLocationType(memory.location.0), id: memory.location.1 };
         write_out(prop, CUmemAllocationProp {
             type_: CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED,
             requestedHandleTypes: CUmemAllocationHandleType(memory.handle_types),
@@ -105,10 +117,17 @@ driver_functions! {
 
     fn cuMemGetAccess(flags: *mut u64, location: *const CUmemLocation, ptr: CUdeviceptr) {
         let location = location.as_ref().ok_or(ResultCode::INVALID_VALUE)?;
-        ensure(location.type_ == CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE, ResultCode::INVALID_VALUE)?;
-        let ordinal = device_by_ordinal(location.id)?.ordinal as c_int;
-        let has = mapping::device_has_access(ptr, ordinal).ok_or(ResultCode::INVALID_VALUE)?;
-        write_out(flags, if has { 3 } else { 0 })
+        let device = match location.type_ {
+            CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE => Some(device_by_ordinal(location.id)?.ordinal as c_int),
+            CUmemLocationType::CU_MEM_LOCATION_TYPE_HOST => None,
+            _ => return ResultCode::INVALID_VALUE.err(),
+        };
+        let access = mapping::access_of_device(ptr, device).ok_or(ResultCode::INVALID_VALUE)?;
+        write_out(flags, match access {
+            Access::None => 0,
+            Access::Read => 1,
+            Access::ReadWrite => 3,
+        })
     }
 
     fn cuMemExportToShareableHandle(shareableHandle: *mut c_void, handle: CUmemGenericAllocationHandle, handleType: CUmemAllocationHandleType, flags: u64) {
@@ -123,7 +142,7 @@ driver_functions! {
         if shHandleType.0 != POSIX_FD_HANDLE_TYPE {
             return Err(unsupported_feature("handles of memory other than file descriptors"));
         }
-        let fd = c_int::try_from(osHandle.addr()).map_err(|_| ResultCode::INVALID_VALUE)?;
+        let fd = c_int::try_from(osHandle.addr()).map_err(|_| ResultCode::UNKNOWN)?;
         write_out(handle, PhysicalMemory::import_fd(fd, current()?.device.ordinal)?)
     }
 

@@ -34,6 +34,11 @@ impl Capture {
         self.invalid.load(Ordering::Acquire)
     }
 
+    /// Whether it was ended, or all its streams are gone.
+    pub(crate) fn is_ended(&self) -> bool {
+        lock_mutex(&self.streams).is_empty()
+    }
+
     fn invalidate_capture(&self) {
         self.invalid.store(true, Ordering::Release);
     }
@@ -82,6 +87,10 @@ pub(crate) fn end_capture(stream: &Arc<Stream>) -> Res<Arc<Graph>> {
     let StreamCapture { capture, after } = capture_of_stream(stream).ok_or(ResultCode::ILLEGAL_STATE)?;
     ensure(capture.origin == stream.id, ResultCode::STREAM_CAPTURE_UNMATCHED)
         .inspect_err(|_| capture.invalidate_capture())?;
+    // Where the streams stand that joined it.
+    let streams: Vec<Arc<Stream>> = lock_mutex(&capture.streams).iter().filter_map(Weak::upgrade).collect();
+    let places = streams.iter().filter(|s| s.id != capture.origin).filter_map(|s| capture_of_stream(s));
+    let others: Vec<u64> = places.flat_map(|place| place.after).collect();
     // Another thread's attempt ends the capture too, and its graph is lost.
     capture.release_streams();
     let here = capture.mode == RELAXED_MODE || capture.thread == std::thread::current().id();
@@ -90,8 +99,7 @@ pub(crate) fn end_capture(stream: &Arc<Stream>) -> Res<Arc<Graph>> {
     let graph = capture.graph();
     let parts = graph.lock_contents();
     // Work of another stream that this one does not wait for would be lost to whoever waits for it.
-    let loose =
-        parts.nodes.iter().any(|n| !after.contains(&n.handle) && parts.dependents_of(n.handle).next().is_none());
+    let loose = others.iter().any(|n| !after.contains(n) && parts.dependents_of(*n).next().is_none());
     ensure(!loose, ResultCode::STREAM_CAPTURE_UNJOINED)?;
     drop(parts);
     Ok(graph)
@@ -130,6 +138,7 @@ pub(crate) fn invalidate_capture_of_stream(stream: &Stream) {
 pub(crate) fn refuse_captured_event(captured: Option<StreamCapture>) -> Res {
     match captured {
         None => Ok(()),
+        Some(captured) if captured.capture.is_ended() => ResultCode::INVALID_VALUE.err(),
         Some(captured) => {
             captured.capture.invalidate_capture();
             ResultCode::CAPTURED_EVENT.err()
@@ -179,8 +188,7 @@ fn active_captures() -> Vec<Arc<Capture>> {
     if N_CAPTURES.load(Ordering::Acquire) == 0 {
         return Vec::new();
     }
-    let ended = |c: &Arc<Capture>| lock_mutex(&c.streams).is_empty();
-    lock_mutex(&CAPTURES).iter().filter_map(Weak::upgrade).filter(|c| !ended(c)).collect()
+    lock_mutex(&CAPTURES).iter().filter_map(Weak::upgrade).filter(|c| !c.is_ended()).collect()
 }
 
 /// Fails when a blocking stream of the context is capturing: the legacy default stream would have

@@ -453,8 +453,7 @@ impl GraphExec {
     /// Switches a node on or off.
     pub(crate) fn set_node_enabled(&self, node: u64, enabled: bool) -> Res {
         self.modify_exec_node(node, |n| {
-            let can = matches!(n.action, NodeAction::Kernel(_) | NodeAction::Copy(_) | NodeAction::Memset(_));
-            ensure(can, ResultCode::INVALID_VALUE)?;
+            ensure(can_be_disabled(&n.action), ResultCode::INVALID_VALUE)?;
             n.enabled = enabled;
             Ok(())
         })
@@ -463,7 +462,8 @@ impl GraphExec {
     /// Whether a node is switched on.
     pub(crate) fn is_node_enabled(&self, node: u64) -> Res<bool> {
         let mut state = lock_mutex(&self.state);
-        find_node_mut(&mut state.body, node).map(|n| n.enabled).ok_or(ResultCode::INVALID_VALUE.into())
+        let node = find_node_mut(&mut state.body, node).filter(|n| can_be_disabled(&n.action));
+        node.map(|n| n.enabled).ok_or(ResultCode::INVALID_VALUE.into())
     }
 
     fn modify_exec_node(&self, node: u64, change: impl FnOnce(&mut ExecNode) -> Res) -> Res {
@@ -502,4 +502,9 @@ fn replace_parameters(old: &mut [ExecNode], new: Vec<ExecNode>) {
 
 fn replace_parameters_of_bodies(old: &mut [Vec<ExecNode>], new: Vec<Vec<ExecNode>>) {
     old.iter_mut().zip(new).for_each(|(old, new)| replace_parameters(old, new));
+}
+
+/// Whether a node can be switched off, and be asked whether it is.
+fn can_be_disabled(action: &NodeAction) -> bool {
+    matches!(action, NodeAction::Kernel(_) | NodeAction::Copy(_) | NodeAction::Memset(_))
 }

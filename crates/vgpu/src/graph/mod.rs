@@ -19,6 +19,7 @@ use rtcg_cuda_sys::{CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS, CUgraphEdgeData, CUg
 use crate::locks::lock_mutex;
 use crate::module::Launch;
 use crate::resource::function::DriverFunction;
+use crate::stream::attributes::AdviceAttributes;
 use crate::stream::memory_op::MemOp;
 pub(crate) use condition::ConditionalNode;
 pub(crate) use memory::GraphMemory;
@@ -56,6 +57,8 @@ pub(crate) struct KernelAction {
     pub(crate) function: Arc<DriverFunction>,
     /// Grid, block, packed parameters.
     pub(crate) launch: Launch,
+    /// Advice that the program gave.
+    pub(crate) attributes: AdviceAttributes,
     /// Addresses of the parameters within `launch.params`, for `cuGraphKernelNodeGetParams`.
     pub(crate) pointers: AssertSend<Box<[*mut std::ffi::c_void]>>,
 }
@@ -66,7 +69,7 @@ impl KernelAction {
         let start = launch.params.as_ptr();
         let pointer = |p: &crate::module::ParamInfo| start.wrapping_add(p.offset).cast_mut().cast();
         let pointers = AssertSend(function.kernel.kernel_params().iter().map(pointer).collect());
-        KernelAction { handle, function, launch, pointers }
+        KernelAction { handle, function, launch, attributes: AdviceAttributes::default(), pointers }
     }
 }
 
@@ -256,34 +259,44 @@ impl Graph {
     /// Adds a node that comes after others of this graph.
     pub(crate) fn add_node(&self, action: NodeAction, after: &[u64], origin: u64) -> Res<Arc<Node>> {
         let mut parts = self.lock_contents();
+        let is_repeated = |i: usize| after[..i].contains(&after[i]);
         ensure(after.iter().all(|&n| parts.contains_node(n)), ResultCode::INVALID_VALUE)?;
+        ensure(!(1..after.len()).any(is_repeated), ResultCode::INVALID_VALUE)?;
         let graph = self.handle;
         let (handle, node) =
             NODES.insert_with(|handle| Arc::new(Node { handle, graph, origin, action: Mutex::new(action) }))?;
-        for &from in after {
-            if !parts.edges.iter().any(|e| e.from == from && e.to == handle) {
-                parts.edges.push(Edge { from, to: handle, data: CUgraphEdgeData::default() });
-            }
-        }
+        let edges = after.iter().map(|&from| Edge { from, to: handle, data: CUgraphEdgeData::default() });
+        parts.edges.extend(edges);
         parts.nodes.push(node.clone());
         Ok(node)
     }
 
-    /// Adds an edge between nodes of this graph.
-    pub(crate) fn add_edge(&self, edge: Edge) -> Res {
+    /// Adds edges between nodes of this graph, all or none.
+    pub(crate) fn add_edges(&self, edges: Vec<Edge>) -> Res {
         let mut parts = self.lock_contents();
-        let good = edge.from != edge.to && parts.contains_node(edge.from) && parts.contains_node(edge.to);
-        let known = parts.edges.iter().any(|e| e.from == edge.from && e.to == edge.to);
-        ensure(good && !known, ResultCode::INVALID_VALUE)?;
-        parts.edges.push(edge);
+        let before = parts.edges.len();
+        for edge in edges {
+            let good = edge.from != edge.to && parts.contains_node(edge.from) && parts.contains_node(edge.to);
+            let known = parts.edges.iter().any(|e| e.from == edge.from && e.to == edge.to);
+            if !good || known {
+                parts.edges.truncate(before);
+                return ResultCode::INVALID_VALUE.err();
+            }
+            parts.edges.push(edge);
+        }
         Ok(())
     }
 
-    /// Takes an edge away.
-    pub(crate) fn remove_edge(&self, from: u64, to: u64) -> Res {
+    /// Takes edges away, all or none.
+    pub(crate) fn remove_edges(&self, edges: &[Edge]) -> Res {
         let mut parts = self.lock_contents();
-        let at = parts.edges.iter().position(|e| e.from == from && e.to == to).ok_or(ResultCode::INVALID_VALUE)?;
-        parts.edges.remove(at);
+        let mut left = parts.edges.clone();
+        for edge in edges {
+            let at =
+                left.iter().position(|e| (e.from, e.to) == (edge.from, edge.to)).ok_or(ResultCode::INVALID_VALUE)?;
+            left.remove(at);
+        }
+        parts.edges = left;
         Ok(())
     }
 

@@ -1,7 +1,9 @@
 //! Copies of rectangles and boxes, checked before they are made.
 
 use super::array::ARRAYS;
-use super::copy::{self, CopyExtent, MemoryLocation, PitchedRange, check_device_range, check_host_range};
+use super::copy::{
+    self, CopyExtent, MemoryLocation, PitchedRange, check_device_range, check_host_range, check_writable,
+};
 use crate::c_handles::Handle;
 use rtcg_cuda_sys::*;
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
@@ -123,6 +125,7 @@ pub(crate) fn memcpy_task(checked: &CheckedCopy) -> impl Fn() -> Res + Send + Sy
         };
         still(dst)?;
         still(src)?;
+        check_writable(dst.start, dst.touched_bytes(extent)?)?;
         // SAFETY: reaches in the device window were just found live, others are the caller's promise.
         unsafe { copy::copy_pitched_bytes(dst, src, extent) };
         Ok(())

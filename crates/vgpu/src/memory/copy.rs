@@ -34,6 +34,11 @@ pub(crate) fn check_device_range(address: u64, len: u64) -> Res {
     ensure(known, ResultCode::INVALID_VALUE)
 }
 
+/// Checks, when memory is about to be written, that no mapping in the range is only for reading.
+pub(crate) fn check_writable(address: u64, len: u64) -> Res {
+    ensure(!mapping::is_any_read_only(address, len), ResultCode::ILLEGAL_ADDRESS)
+}
+
 /// Checks a host range: addresses in the device window must be live, others are trusted.
 pub(crate) fn check_host_range(address: u64, len: u64) -> Res<MemoryLocation> {
     if len == 0 {

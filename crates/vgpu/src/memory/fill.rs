@@ -1,6 +1,6 @@
 //! Fills of memory, checked before they are made.
 
-use super::copy::{self, FillValue, PitchedRange, check_device_range};
+use super::copy::{self, FillValue, PitchedRange, check_device_range, check_writable};
 use rtcg_cuda_sys::CUDA_MEMSET_NODE_PARAMS;
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
 
@@ -35,6 +35,7 @@ pub(crate) fn memset_task(
         check_device_range(start, reach).map_err(|_| {
             ResultCode::ILLEGAL_ADDRESS.with_detail("a memset uses memory that was freed before it ran")
         })?;
+        check_writable(start, reach)?;
         // SAFETY: the reach was just found live, alignment was checked above.
         unsafe { copy::fill_rows(side, element, width as u64, height as u64) };
         Ok(())

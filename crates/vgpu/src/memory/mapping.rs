@@ -29,8 +29,10 @@ pub(crate) static PHYSICAL_MEMORY: HandleTable<PhysicalMemory> = HandleTable::ne
 pub(crate) struct PhysicalMemory {
     file: OwnedFd,
     pub(crate) bytes: u64,
-    /// Ordinal of its device.
+    /// Ordinal of its device; 0 for memory of the host.
     pub(crate) device: u32,
+    /// Type and number of its location, as requested.
+    pub(crate) location: (u32, i32),
     /// What the device was charged for it.
     charged: u64,
     /// Kinds of handles that other processes may be given.
@@ -53,8 +55,22 @@ impl Drop for PhysicalMemory {
 struct Mapping {
     len: u64,
     memory: Arc<PhysicalMemory>,
-    /// The devices that may read and write it.
-    allowed: Vec<i32>,
+    /// The devices that may read it, and whether they may write it.
+    allowed: Vec<(i32, bool)>,
+}
+
+/// What a device may do with mapped memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Access {
+    None,
+    Read,
+    ReadWrite,
+}
+
+impl Mapping {
+    fn is_writable(&self) -> bool {
+        self.allowed.iter().any(|&(_, writes)| writes)
+    }
 }
 
 /// What is known about an address.
@@ -88,18 +104,30 @@ fn check_granularity(value: u64) -> Res {
 }
 
 impl PhysicalMemory {
-    /// New memory of a device, zero-filled.
-    pub(crate) fn create_physical(bytes: u64, device: &'static device::Device, handle_types: u32) -> Res<u64> {
+    /// New memory of a device or of the host, zero-filled.
+    pub(crate) fn create_physical(
+        bytes: u64,
+        device: Option<&'static device::Device>,
+        location: (u32, i32),
+        handle_types: u32,
+    ) -> Res<u64> {
         ensure(bytes > 0, ResultCode::INVALID_VALUE)?;
         check_granularity(bytes)?;
-        device.charge_memory(bytes)?;
-        let file = new_file(bytes).inspect_err(|_| device.uncharge_memory(bytes))?;
-        device.report().add_allocation(bytes);
+        let file = match device {
+            Some(device) => {
+                device.charge_memory(bytes)?;
+                let file = new_file(bytes).inspect_err(|_| device.uncharge_memory(bytes))?;
+                device.report().add_allocation(bytes);
+                file
+            }
+            None => new_file(bytes)?,
+        };
         PhysicalMemory {
             file,
             bytes,
-            device: device.ordinal,
-            charged: bytes,
+            device: device.map_or(0, |d| d.ordinal),
+            location,
+            charged: device.map_or(0, |_| bytes),
             handle_types,
             handle_refs: Mutex::default(),
         }
@@ -111,7 +139,7 @@ impl PhysicalMemory {
     pub(crate) fn import_fd(fd: RawFd, device: u32) -> Res<u64> {
         // SAFETY: a wrong number is an error of the call.
         let file = unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 0) };
-        ensure(file >= 0, ResultCode::INVALID_VALUE)?;
+        ensure(file >= 0, ResultCode::UNKNOWN)?;
         // SAFETY: the descriptor was just made.
         let file = unsafe { OwnedFd::from_raw_fd(file) };
         // SAFETY: asks about a descriptor.
@@ -125,7 +153,9 @@ impl PhysicalMemory {
         };
         ensure(bytes > 0, ResultCode::INVALID_VALUE)?;
         check_granularity(bytes)?;
-        PhysicalMemory { file, bytes, device, charged: 0, handle_types: 1, handle_refs: Mutex::default() }.into_handle()
+        let location = (1, device as i32);
+        PhysicalMemory { file, bytes, device, location, charged: 0, handle_types: 1, handle_refs: Mutex::default() }
+            .into_handle()
     }
 
     fn into_handle(self) -> Res<u64> {
@@ -211,8 +241,9 @@ pub(crate) fn unreserve_addresses(start: u64, len: u64) -> Res {
 pub(crate) fn map_memory(start: u64, len: u64, offset: u64, handle: u64) -> Res {
     let memory = PHYSICAL_MEMORY.get_object_or(handle, ResultCode::INVALID_VALUE)?;
     ensure(len > 0, ResultCode::INVALID_VALUE)?;
-    [start, len, offset].into_iter().try_for_each(check_granularity)?;
-    ensure(offset.checked_add(len).is_some_and(|end| end <= memory.bytes), ResultCode::INVALID_VALUE)?;
+    check_granularity(start)?;
+    // The device maps only the whole.
+    ensure((offset, len) == (0, memory.bytes), ResultCode::NOT_SUPPORTED)?;
     let mut space = write_mapping_space();
     ensure(
         space.is_reserved(start, len) && space.mapped.range(start..start + len).next().is_none(),
@@ -223,16 +254,18 @@ pub(crate) fn map_memory(start: u64, len: u64, offset: u64, handle: u64) -> Res 
     let fd = memory.file.as_raw_fd();
     // SAFETY: the addresses are reserved for this purpose and nothing is mapped there; the file has
     // the bytes for as long as it is mapped.
-    let p = unsafe { libc::mmap(start as *mut _, len as usize, libc::PROT_NONE, flags, fd, offset as i64) };
+    let p = unsafe { libc::mmap(start as *mut _, len as usize, libc::PROT_NONE, flags, fd, 0) };
     ensure(p != libc::MAP_FAILED, ResultCode::OUT_OF_MEMORY)?;
     space.mapped.insert(start, Mapping { len, memory, allowed: Vec::new() });
     Ok(())
 }
 
-/// Takes whole mappings away.
+/// Takes whole mappings away; parts of the reservation without one stay as they are.
 pub(crate) fn unmap_memory(start: u64, len: u64) -> Res {
     let mut space = write_mapping_space();
-    let places = space.mappings_covering_range(start, len)?;
+    ensure(len > 0 && space.is_reserved(start, len), ResultCode::INVALID_VALUE)?;
+    [start, len].into_iter().try_for_each(check_granularity)?;
+    let places = space.mappings_within_range(start, len)?;
     let window = window::device_window().map_err(|_| ResultCode::OUT_OF_MEMORY)?;
     // SAFETY: the range consists of mappings of this file, which no Rust reference points into.
     unsafe { window.decommit_pages(start as usize, len as usize) }
@@ -242,18 +275,22 @@ pub(crate) fn unmap_memory(start: u64, len: u64) -> Res {
     Ok(())
 }
 
-/// Lets a device read and write whole mappings, or no longer. The virtual devices share one memory:
+/// Lets a device read, or read and write, whole mappings, or no longer. The virtual devices share one memory:
 /// access is there as long as one of them has it.
-pub(crate) fn set_access(start: u64, len: u64, device: i32, access: bool) -> Res {
+pub(crate) fn set_access(start: u64, len: u64, device: i32, access: Access) -> Res {
     let mut space = write_mapping_space();
     for place in space.mappings_covering_range(start, len)? {
         let Some(mapping) = space.mapped.get_mut(&place) else { continue };
-        mapping.allowed.retain(|&d| d != device);
-        if access {
-            mapping.allowed.push(device);
+        mapping.allowed.retain(|&(d, _)| d != device);
+        if access != Access::None {
+            mapping.allowed.push((device, access == Access::ReadWrite));
         }
         let open = !mapping.allowed.is_empty();
-        let protection = if open { libc::PROT_READ | libc::PROT_WRITE } else { libc::PROT_NONE };
+        let protection = match (open, mapping.is_writable()) {
+            (_, true) => libc::PROT_READ | libc::PROT_WRITE,
+            (true, false) => libc::PROT_READ,
+            (false, false) => libc::PROT_NONE,
+        };
         // SAFETY: a mapping of this file, which no Rust reference points into.
         let rc = unsafe { libc::mprotect(place as *mut _, mapping.len as usize, protection) };
         ensure(rc == 0, ResultCode::OUT_OF_MEMORY)?;
@@ -266,9 +303,23 @@ pub(crate) fn set_access(start: u64, len: u64, device: i32, access: bool) -> Res
     Ok(())
 }
 
-/// Whether a device may use the memory at an address; `None` where nothing is mapped.
-pub(crate) fn device_has_access(address: u64, device: i32) -> Option<bool> {
-    read_mapping_space().mapping_at(address).map(|(_, m)| m.allowed.contains(&device))
+/// What a device, or without one any of them, may do with the memory at an address; `None` where nothing is mapped.
+pub(crate) fn access_of_device(address: u64, device: Option<i32>) -> Option<Access> {
+    let space = read_mapping_space();
+    let (_, mapping) = space.mapping_at(address)?;
+    let allowed = mapping.allowed.iter().filter(|(d, _)| device.is_none_or(|device| *d == device));
+    Some(match allowed.map(|&(_, writes)| writes).max() {
+        None => Access::None,
+        Some(false) => Access::Read,
+        Some(true) => Access::ReadWrite,
+    })
+}
+
+/// Whether a part of a range is mapped for reading only.
+pub(crate) fn is_any_read_only(address: u64, len: u64) -> bool {
+    let space = read_mapping_space();
+    let mappings = space.mapped.range(..address.saturating_add(len)).rev();
+    mappings.take_while(|(at, m)| *at + m.len > address).any(|(_, m)| !m.allowed.is_empty() && !m.is_writable())
 }
 
 /// Whether all of a range is mapped and some device may use it.
@@ -303,6 +354,15 @@ impl MappingSpace {
     fn is_reserved(&self, start: u64, len: u64) -> bool {
         let reservation = self.reserved.range(..=start).next_back();
         reservation.is_some_and(|(&at, &n)| start - at <= n && len <= n - (start - at))
+    }
+
+    /// The starts of the mappings in a range, without a part of one.
+    fn mappings_within_range(&self, start: u64, len: u64) -> Res<Vec<u64>> {
+        let end = start.checked_add(len).ok_or(ResultCode::INVALID_VALUE)?;
+        let begins_inside = self.mapping_at(start).is_some_and(|(at, _)| at < start);
+        let ends_inside = self.mapping_at(end - 1).is_some_and(|(at, m)| at + m.len > end);
+        ensure(!begins_inside && !ends_inside, ResultCode::INVALID_VALUE)?;
+        Ok(self.mapped.range(start..end).map(|(&at, _)| at).collect())
     }
 
     /// The starts of the mappings that a range consists of, without a part of one or a gap.

@@ -38,9 +38,8 @@ impl Launch {
 /// `LAUNCH_OUT_OF_RESOURCES` for a block whose threads surely need more registers than a multiprocessor has;
 /// `COOPERATIVE_LAUNCH_TOO_LARGE` when the blocks of a cooperative launch cannot all be resident.
 pub fn validate_launch(launch: &Launch) -> Res {
-    for d in 0..3 {
-        ensure((1..=MAX_GRID_DIM[d]).contains(&launch.grid[d]), ResultCode::INVALID_VALUE)?;
-    }
+    let fits = launch.grid.iter().zip(MAX_GRID_DIM).all(|(size, most)| (1..=most).contains(size));
+    ensure(fits, ResultCode::INVALID_VALUE)?;
     let threads = check_block_shape(launch.block)?;
     let k = &*launch.function;
     if let Some(required) = k.launch_bounds().req_ntid {

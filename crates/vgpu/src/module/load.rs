@@ -2,9 +2,11 @@
 
 use super::resource_estimate::RegisterLimits;
 use super::variables::{self, ModuleMemory};
-use super::{KernelInfo, KernelServices, LoadError, LoadOptions, LoadedModule, ParamInfo, fatbin, resource_estimate};
+use super::{
+    KernelInfo, KernelServices, LoadError, LoadOptions, LoadedModule, ParamInfo, fatbin, header, resource_estimate,
+};
 use crate::memory::allocation_report::describe_access;
-use rtcg_ptx::ast::{self, Callee, FuncId, Inst, Linkage, Space};
+use rtcg_ptx::ast::{self, Callee, FuncId, Inst, Space};
 use rtcg_vgpu_abi::error::ResultCode;
 use rtcg_vgpu_exec::address_space::set_address_describer;
 use rtcg_vgpu_exec::launch::{MAX_SHARED_BYTES, MAX_SHARED_OPTIN_BYTES};
@@ -17,8 +19,6 @@ use std::sync::{Arc, OnceLock};
 const MAX_CONST_BYTES: u64 = 64 << 10;
 /// Local memory that a function may declare, in bytes. A launch refuses less, see `Kernel::has_local_memory`.
 const MAX_LOCAL_BYTES: u64 = i32::MAX as u64;
-/// Parameters of a kernel, in bytes.
-const MAX_PARAM_BYTES: usize = 32_764;
 /// How the names of the device runtime's functions begin by which a kernel launches another.
 const DEVICE_LAUNCH_PREFIXES: [&str; 3] = ["__cudaCDP2", "cudaLaunchDevice", "cudaGetParameterBuffer"];
 /// Functions that kernels may call without defining them.
@@ -60,19 +60,48 @@ fn load_best_ptx(image: &[u8], options: &LoadOptions) -> Result<Arc<LoadedModule
 
 fn load_ptx_text(text: &str, options: &LoadOptions) -> Result<Arc<LoadedModule>, LoadError> {
     set_address_describer(describe_access);
-    let parsed = rtcg_ptx::parse(text);
-    if parsed.has_errors() {
-        return Err(LoadError { code: ResultCode::INVALID_PTX, log: parsed.render_diagnostics("ptx") });
-    }
-    let ptx = Arc::new(parsed.module);
-    let diagnostics = check_module(&ptx);
+    let ptx = Arc::new(parse_text(text)?);
+    let diagnostics = check_module(&ptx, true);
     if !diagnostics.is_empty() {
         return Err(LoadError { code: ResultCode::INVALID_PTX, log: diagnostics.join("\n") });
     }
+    check_target_option(&ptx, options)?;
     let (slab, globals) = variables::allocate_variables(&ptx, options.device.unwrap_or(0))?;
     let max_registers = options.max_registers.or_else(|| max_registers_from_comment(text));
     let options = LoadOptions { max_registers, ..options.clone() };
     Ok(Arc::new(LoadedModule::new(ptx, slab, SymbolLayout { globals }, &options)))
+}
+
+fn parse_text(text: &str) -> Result<ast::Module, LoadError> {
+    header::check_version_is_known(text)?;
+    let parsed = rtcg_ptx::parse(text);
+    if parsed.has_errors() {
+        return Err(LoadError { code: ResultCode::INVALID_PTX, log: parsed.render_diagnostics("ptx") });
+    }
+    Ok(parsed.module)
+}
+
+/// Checks a text that is to be linked, which may call functions of other texts.
+pub(crate) fn check_link_input(text: &str) -> Result<(), LoadError> {
+    let diagnostics = check_module(&parse_text(text)?, false);
+    match diagnostics.is_empty() {
+        true => Ok(()),
+        false => Err(LoadError { code: ResultCode::INVALID_PTX, log: diagnostics.join("\n") }),
+    }
+}
+
+/// `CU_JIT_TARGET`: PTX for a newer target cannot be compiled for it, and code for another device cannot be loaded.
+fn check_target_option(ptx: &ast::Module, options: &LoadOptions) -> Result<(), LoadError> {
+    let Some(target) = options.target else { return Ok(()) };
+    let (major, minor) = crate::device::COMPUTE_CAPABILITY;
+    let (code, what) = match () {
+        () if ptx.target > target => (ResultCode::INVALID_PTX, "is older than the PTX"),
+        () if target / 10 != major as u32 || target % 10 > minor as u32 => {
+            (ResultCode::INVALID_SOURCE, "is not that of the device")
+        }
+        () => return Ok(()),
+    };
+    Err(LoadError { code, log: format!("the target {target} {what}") })
 }
 
 /// The comment that ends a linked image, before the number that the linker was given as
@@ -83,10 +112,18 @@ fn max_registers_from_comment(text: &str) -> Option<u32> {
     text.lines().next_back()?.strip_prefix(MAX_REGISTERS_COMMENT)?.parse().ok()
 }
 
+/// Whether an ELF file says that it is for a GPU: 64 bits, machine `EM_CUDA`.
+fn is_gpu_machine_code(image: &[u8]) -> bool {
+    image.get(4) == Some(&2) && image.get(18..20) == Some(&[190, 0])
+}
+
 /// The text of an image that is one, as it seems.
 pub(crate) fn ptx_text_of(image: &[u8]) -> Result<&str, LoadError> {
     let fail = |code, log: &str| Err(LoadError { code, log: log.to_owned() });
     if image.starts_with(b"\x7fELF") {
+        if !is_gpu_machine_code(image) {
+            return fail(ResultCode::INVALID_IMAGE, "the image is an ELF file, but no cubin");
+        }
         let log = format!("the image is a cubin: {}", fatbin::MACHINE_CODE_UNSUPPORTED);
         return fail(ResultCode::NO_BINARY_FOR_GPU, &log);
     }
@@ -97,15 +134,16 @@ pub(crate) fn ptx_text_of(image: &[u8]) -> Result<&str, LoadError> {
     }
 }
 
-/// Everything that keeps the kernels of the module from running, one line each.
-fn check_module(ptx: &ast::Module) -> Vec<String> {
-    let mut diagnostics = Vec::new();
+/// Everything that keeps the kernels of the module from running, one line each; functions that are missing only in a
+/// `linked` module.
+fn check_module(ptx: &ast::Module, linked: bool) -> Vec<String> {
+    let mut diagnostics = Vec::from_iter(header::header_problem(ptx));
     let mut seen = BTreeSet::new();
     for (i, f) in ptx.functions.iter().enumerate().filter(|(_, f)| f.entry) {
         let kernel = FuncId(i as u32);
         for id in jit::reachable_functions(ptx, kernel) {
             if seen.insert(id) {
-                check_function_body(ptx, id, &mut diagnostics);
+                check_function_body(ptx, id, linked, &mut diagnostics);
             }
         }
         let shared = SharedLayout::lay_out_shared_memory(ptx, kernel).static_size;
@@ -116,31 +154,34 @@ fn check_module(ptx: &ast::Module) -> Vec<String> {
             ));
         }
         let params = f.params.last().map_or(0, |p| (p.offset + p.size) as usize);
-        if params > MAX_PARAM_BYTES {
-            diagnostics.push(format!("kernel {}: {params} bytes of parameters, {MAX_PARAM_BYTES} at most", f.name));
+        let most = header::max_param_bytes(ptx);
+        if params > most {
+            diagnostics.push(format!("kernel {}: {params} bytes of parameters, {most} at most", f.name));
         }
     }
     let constants: u64 = ptx.vars.iter().filter(|v| v.space == Space::Const).map(|v| v.size).sum();
     if constants > MAX_CONST_BYTES {
         diagnostics.push(format!("too much constant memory ({constants} bytes, {MAX_CONST_BYTES} at most)"));
     }
-    for v in ptx.vars.iter().filter(|v| v.linkage == Linkage::Extern && !v.unsized_array && v.space != Space::Shared) {
-        diagnostics.push(format!("variable {} is declared extern but not defined", v.name));
-    }
     diagnostics
 }
 
-fn check_function_body(ptx: &ast::Module, id: FuncId, diagnostics: &mut Vec<String>) {
+fn check_function_body(ptx: &ast::Module, id: FuncId, linked: bool, diagnostics: &mut Vec<String>) {
     let f = &ptx.functions[id.index()];
     let local = f.vars.iter().filter(|v| v.space == Space::Local).fold(0_u64, |sum, v| sum.saturating_add(v.size));
     if local > MAX_LOCAL_BYTES {
         let name = &f.name;
         diagnostics.push(format!("{name}: uses too much local memory ({local} bytes, {MAX_LOCAL_BYTES} at most)"));
     }
+    if f.bounds.max_nreg == Some(0) {
+        diagnostics.push(format!("{}: .maxnreg 0 leaves no registers", f.name));
+    }
     for st in &f.body {
         let problem = match &st.inst {
             Inst::Other { opcode, .. } => Some(format!("{opcode} is not supported by the virtual GPU")),
-            Inst::Call { callee: Callee::Direct(f), .. } => unresolved_call_message(&ptx.functions[f.index()]),
+            Inst::Call { callee: Callee::Direct(f), .. } if linked => {
+                unresolved_call_message(&ptx.functions[f.index()])
+            }
             Inst::Texture(inst) => unsupported_texture_message(inst),
             Inst::Matrix(inst) => unsupported_mma_message(inst),
             Inst::Bar { id, count, .. } => barrier_problem(*id, *count),
@@ -148,7 +189,7 @@ fn check_function_body(ptx: &ast::Module, id: FuncId, diagnostics: &mut Vec<Stri
             inst if jit::ops::is_pure(inst) => jit::ops::check_supported(inst).err().map(|e| e.to_string()),
             _ => None,
         };
-        if let Some(problem) = problem {
+        if let Some(problem) = problem.or_else(|| header::version_problem(ptx, &st.inst)) {
             let (line, column, text) = rtcg_ptx::line_and_column(&ptx.source, st.span.start);
             diagnostics.push(format!("ptx:{line}:{column}: {problem}\n    {}", text.trim()));
         }

@@ -5,6 +5,7 @@
 #![allow(clippy::result_large_err, reason = "a fault is made once per failed launch, so its size does not matter")]
 
 pub(crate) mod fatbin;
+mod header;
 mod launch;
 pub(crate) mod link_log;
 mod load;
@@ -17,7 +18,7 @@ mod variables;
 pub(crate) use launch::check_block_shape;
 pub use launch::{Launch, max_resident_blocks, run_launch, run_launch_in_generation, validate_launch};
 pub use load::load_image;
-pub(crate) use load::{MAX_REGISTERS_COMMENT, ptx_text_of};
+pub(crate) use load::{MAX_REGISTERS_COMMENT, check_link_input, ptx_text_of};
 
 use resource_estimate::{RegisterLimits, RegisterUse, register_use};
 use rtcg_ptx::ast;
@@ -39,6 +40,8 @@ pub struct LoadOptions {
     pub max_registers: Option<u32>,
     /// `CU_JIT_THREADS_PER_BLOCK`
     pub threads_per_block: Option<u32>,
+    /// `CU_JIT_TARGET`
+    pub target: Option<u32>,
     /// The device it is loaded for, when the process has several.
     pub device: Option<u32>,
 }

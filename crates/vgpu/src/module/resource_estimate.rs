@@ -34,7 +34,9 @@ impl RegisterLimits {
     /// The limit of a kernel, from its directives or the options.
     fn of(self, f: &Function) -> u32 {
         let threads = f.bounds.req_ntid.or(f.bounds.max_ntid).map(|n| n.iter().product()).or(self.threads);
-        let by_block = threads.map(max_registers_for_block);
+        // As many threads as all the blocks have that a multiprocessor is to hold.
+        let blocks = f.bounds.min_ncta_per_sm.unwrap_or(1).max(1);
+        let by_block = threads.map(|n: u32| max_registers_for_block(n.saturating_mul(blocks)));
         let given = f.bounds.max_nreg.or(self.registers).map(|n| n.max(MIN_REGISTER_LIMIT));
         given.or(by_block).unwrap_or(MAX_REGISTERS).min(MAX_REGISTERS)
     }
@@ -55,7 +57,8 @@ pub(super) fn register_use(f: &Function, limits: RegisterLimits) -> RegisterUse 
 
 /// Registers that no allocation can do without.
 fn certain_registers(needs: RegisterNeeds) -> u32 {
-    if needs.loop_carried < 8 { MIN_REGISTERS } else { needs.loop_carried + 16 }
+    let in_loops = if needs.loop_carried < 8 { MIN_REGISTERS } else { needs.loop_carried + 16 };
+    in_loops.max(needs.ordered)
 }
 
 /// Registers that an allocation is likely to take: steps of 2, from 24 on of 8.
@@ -72,4 +75,39 @@ pub(super) fn estimate_local_bytes(ptx: &Module, kernel: FuncId) -> u32 {
         locals.map(|v| v.size).sum::<u64>()
     };
     reachable_functions(ptx, kernel).into_iter().map(bytes).sum::<u64>().min(u64::from(u32::MAX)) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn use_of_ordered_values(n: usize, directives: &str) -> RegisterUse {
+        let loads: String = (0..n).map(|i| format!("ld.volatile.global.u32 %r{i}, [%p+{}];\n", 4 * i)).collect();
+        let stores: String = (0..n).map(|i| format!("st.volatile.global.u32 [%p+{}], %r{i};\n", 4 * i)).collect();
+        let text = format!(
+            ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 a) {directives}\n\
+             {{ .reg .u32 %r<{n}>; .reg .u64 %p; ld.param.u64 %p, [a];\n{loads}{stores}ret; }}"
+        );
+        let parsed = rtcg_ptx::parse(text.as_str());
+        assert!(!parsed.has_errors(), "{}", parsed.render_diagnostics("ptx"));
+        register_use(&parsed.module.functions[0], RegisterLimits::default())
+    }
+
+    #[test]
+    fn values_between_volatile_accesses_take_registers_or_spill() {
+        for (directives, threads, spills) in [
+            ("", 256, false),
+            (".maxnreg 32", 2048, true),
+            (".maxnreg 255", 256, false),
+            (".maxntid 1024", 1024, true),
+            (".maxntid 512", 512, true),
+            (".maxntid 256", 256, false),
+            (".maxntid 256\n.minnctapersm 4", 1024, true),
+            (".maxntid 1024\n.maxnreg 255", 256, false),
+        ] {
+            let used = use_of_ordered_values(200, directives);
+            assert_eq!((used.max_threads, used.spilled_bytes > 0), (threads, spills), "{directives}");
+        }
+        assert!(use_of_ordered_values(20, "").max_threads >= 2048);
+    }
 }

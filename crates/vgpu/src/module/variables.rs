@@ -9,6 +9,7 @@ use crate::device::device_by_ordinal;
 use crate::memory::allocation_report as allocation;
 use rtcg_ptx::ast::{Module, Space, Symbol, Var, VarInit};
 use rtcg_vgpu_abi::error::ResultCode;
+use rtcg_vgpu_abi::model::ptx::GLOBAL_VARIABLE_ALIGNMENT;
 use rtcg_vgpu_exec::check::{self, shadow};
 use rtcg_vgpu_exec::window::{WindowError, device_window, page_size};
 use rtcg_vgpu_jit::function_token;
@@ -115,22 +116,26 @@ pub(super) fn allocate_variables(ptx: &Module, device: u32) -> Result<(ModuleMem
 fn variable_offsets(vars: &[Var]) -> (Vec<Option<u64>>, u64) {
     let mut next = 0_u64;
     let gap = if check::enabled_checks().memory { RED_ZONE_BYTES } else { 0 };
-    let offsets = vars.iter().map(|v| {
-        if !matches!(v.space, Space::Global | Space::Const) {
-            return None;
-        }
-        // A texture, sampler or surface is the place of an object's handle.
-        if v.opaque.is_some() {
-            let at = next.next_multiple_of(8);
-            next = at + 8;
-            return Some(at);
-        }
-        let at = next.next_multiple_of(u64::from(v.align.max(1)));
-        // A variable without a size still has an address of its own.
-        next = at.saturating_add(v.size.max(1)).saturating_add(gap);
+    let mut offsets = vec![None; vars.len()];
+    let mut place = |v: &Var, alignment: u64| {
+        // A texture, sampler or surface is the place of an object's handle; a variable without a size still has an
+        // address of its own.
+        let size = if v.opaque.is_some() { 8 } else { v.size.max(1).saturating_add(gap) };
+        let at = next.next_multiple_of(alignment.max(u64::from(v.align)));
+        next = at.saturating_add(size);
         Some(at)
-    });
-    (offsets.collect(), next)
+    };
+    let in_space = |space| vars.iter().enumerate().filter(move |(_, v)| v.space == space);
+    // Constants follow each other as in the device's constant bank.
+    let mut alignment = GLOBAL_VARIABLE_ALIGNMENT;
+    for (i, v) in in_space(Space::Const) {
+        offsets[i] = place(v, if v.opaque.is_some() { alignment.max(8) } else { alignment });
+        alignment = 1;
+    }
+    for (i, v) in in_space(Space::Global) {
+        offsets[i] = place(v, GLOBAL_VARIABLE_ALIGNMENT);
+    }
+    (offsets, next)
 }
 
 /// Initial bytes of a variable; zeros follow.

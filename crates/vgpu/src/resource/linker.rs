@@ -1,6 +1,7 @@
 //! Linkers: programs on their way to one module.
 
 use crate::module::link_log::JitLogs;
+use rtcg_vgpu_abi::error::Error;
 use rtcg_vgpu_abi::handle_table::HandleTable;
 use std::sync::Mutex;
 
@@ -21,6 +22,8 @@ pub(crate) struct DriverLinker {
 pub(crate) struct LinkState {
     /// PTX texts with the names that messages use.
     pub(crate) inputs: Vec<(String, Vec<u8>)>,
+    /// What an input was that no link can be completed with.
+    pub(crate) failed: Option<Error>,
     /// Whether CUDA's device runtime library was added.
     pub(crate) device_runtime: bool,
     /// `CU_JIT_MAX_REGISTERS`.

@@ -1,5 +1,6 @@
 //! What handles of programs, kernels, textures and surfaces stand for.
 
+pub(crate) mod array_shape;
 pub(crate) mod function;
 pub(crate) mod library;
 pub(crate) mod linker;

@@ -1,8 +1,6 @@
 //! Texture and surface objects, made and destroyed.
 
 use super::texture_descriptor as descriptor;
-use crate::c_handles::Handle;
-use crate::memory::array::ARRAYS;
 use crate::stream::context::{Context, current};
 use rtcg_cuda_sys::*;
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
@@ -32,22 +30,23 @@ pub(crate) fn make_texture(
     texture: &CUDA_TEXTURE_DESC,
     view: Option<&CUDA_RESOURCE_VIEW_DESC>,
 ) -> Res<u64> {
-    let sampler = descriptor::sampler_from_desc(texture)?;
     let mut seen = descriptor::resource_from_desc(resource, texture.flags)?;
+    let sampler = descriptor::sampler_from_desc(texture, seen.dimensions)?;
     if let Some(view) = view {
         seen = descriptor::apply_resource_view(seen, view, texture.flags)?;
     }
-    let description = ObjectDescription { resource: *resource, texture: Some(*texture), view: view.copied() };
+    let description = ObjectDescription {
+        resource: *resource,
+        texture: Some(descriptor::with_known_address_modes(texture)),
+        view: view.copied(),
+    };
     add_object(context, TexOrSurfObject::Texture(Texture::new(seen, sampler)), description)
 }
 
-/// Makes a surface object over an array that was made for it.
+/// Makes a surface object over an array, also over one without the flag for surfaces.
 pub(crate) fn make_surface(resource: &CUDA_RESOURCE_DESC) -> Res<u64> {
     let context = current()?;
     ensure(resource.resType == CUresourcetype::CU_RESOURCE_TYPE_ARRAY, ResultCode::INVALID_VALUE)?;
-    // SAFETY: the type says that this member was written; all of them are plain numbers.
-    let array = ARRAYS.get_object(unsafe { resource.res.array.hArray }.handle_number())?;
-    ensure(array.description.Flags & CUDA_ARRAY3D_SURFACE_LDST != 0, ResultCode::INVALID_VALUE)?;
     let seen = descriptor::resource_from_desc(resource, CU_TRSF_READ_AS_INTEGER)?;
     let description = ObjectDescription { resource: *resource, texture: None, view: None };
     add_object(&context, TexOrSurfObject::Surface(seen), description)

@@ -79,10 +79,13 @@ impl TextureRef {
         let mut state = lock_mutex(&self.state);
         f(&mut state)?;
         let Some(resource) = state.effective_resource() else { return Ok(()) };
-        let object = make_texture(&context, &resource, &state.texture, None)?;
-        let old = state.object.replace(object);
+        let made = make_texture(&context, &resource, &state.texture, None);
+        // Linear memory may be none, or of an unknown format: nothing is bound then.
+        let is_linear = resource.resType == CUresourcetype::CU_RESOURCE_TYPE_LINEAR;
+        let object = if is_linear { made.ok() } else { Some(made?) };
+        let old = std::mem::replace(&mut state.object, object);
         drop(state);
-        self.publish_texture_handle(&context, object)?;
+        self.publish_texture_handle(&context, object.unwrap_or(0))?;
         old.map_or(Ok(()), |old| destroy_object(old, true))
     }
 

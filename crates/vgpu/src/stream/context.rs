@@ -24,6 +24,7 @@ use crate::memory::pool::release_unused_reservations;
 use crate::module::Kernel;
 use crate::stream::limits::ContextLimits;
 use crate::stream::{self, LegacyStreamOrder, Stream, StreamKind};
+use rtcg_cuda_sys::CUctx_flags;
 use rtcg_vgpu_abi::error::{Error, Res, ResultCode, ensure};
 use rtcg_vgpu_abi::handle_table::HandleTable;
 use rtcg_vgpu_exec as exec;
@@ -131,6 +132,9 @@ fn check_context_flags(flags: u32) -> Res {
 impl Context {
     /// A new context, current nowhere.
     pub(crate) fn create(device: &'static Device, flags: u32) -> Res<Arc<Context>> {
+        // Dumps that the program asks for are dumps.
+        let (asked, dumps) = (CUctx_flags::CU_CTX_USER_COREDUMP_ENABLE.0, CUctx_flags::CU_CTX_COREDUMP_ENABLE.0);
+        let flags = if flags & asked != 0 { flags & !asked | dumps } else { flags };
         Context::create_with_handle(device, flags, false, 0)
     }
 

@@ -1,7 +1,7 @@
 //! Reads and writes of single values in stream order.
 
 use super::is_interrupted_generation;
-use crate::memory::copy::check_device_range;
+use crate::memory::copy::{check_device_range, check_writable};
 use crate::stream::context::Context;
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
 use rtcg_vgpu_abi::model::memory::CAN_FLUSH_REMOTE_WRITES;
@@ -34,7 +34,7 @@ pub(crate) fn new_flush_op() -> Res<MemOp> {
 }
 
 pub(crate) fn new_write_op(address: u64, value: u64, wide: bool, flags: c_uint) -> Res<MemOp> {
-    ensure(flags & !1 == 0, ResultCode::INVALID_VALUE)?;
+    ensure(flags == 0, ResultCode::INVALID_VALUE)?;
     check_word_address(address, wide)?;
     Ok(MemOp::Write { address, value, wide })
 }
@@ -100,6 +100,7 @@ fn load_word(address: u64, wide: bool) -> Res<u64> {
 
 fn store_word(address: u64, value: u64, wide: bool) -> Res {
     check_word_still_live(address, wide)?;
+    check_writable(address, if wide { 8 } else { 4 })?;
     // SAFETY: as for `load_word`.
     unsafe {
         if wide {

@@ -8,6 +8,7 @@
 //! The thread that claims a queue runs its operations: the submitting thread if the stream is idle and the
 //! operation is short ([`InlineClaim`]), a thread that waits for the stream, or a runner thread.
 
+pub(crate) mod attributes;
 pub(crate) mod capture;
 pub(crate) mod chaos_schedule;
 pub(crate) mod context;
@@ -26,6 +27,7 @@ use std::time::{Duration, Instant};
 use smallvec::SmallVec;
 
 use crate::error::catch_panic;
+use crate::stream::attributes::AdviceAttributes;
 use crate::stream::context::Context;
 use crate::stream::event::CompletionRecord;
 use capture::StreamCapture;
@@ -60,6 +62,8 @@ pub(crate) struct Stream {
     pub(crate) kind: StreamKind,
     /// As given at creation, clamped; reported, without effect on scheduling.
     pub(crate) priority: i32,
+    /// Advice that the program gave.
+    pub(crate) attributes: Mutex<AdviceAttributes>,
     /// Whether `capture` is set.
     pub(crate) capturing: AtomicBool,
     /// What is submitted becomes nodes of a graph meanwhile.
@@ -159,6 +163,7 @@ impl Stream {
             ctx_id,
             kind,
             priority,
+            attributes: Mutex::default(),
             capturing: AtomicBool::new(false),
             capture: Mutex::default(),
             queue: Mutex::default(),

@@ -615,3 +615,65 @@ fn a_hundred_small_kernels() {
     assert_eq!(read_u32(p), 24_000);
     ok!(cuCtxDestroy(ctx));
 }
+
+#[test]
+fn lists_edges_and_attributes_are_as_on_a_device() {
+    let GraphFixture { ctx, add, p, .. } = new_fixture();
+    let g = new_graph();
+    let [a, b, c] = [0; 3].map(|_| kernel_node(g, &[], add, p, 1));
+    // All edges or none.
+    let (from, to) = ([a, a], [b, a]);
+    fails!(CUDA_ERROR_INVALID_VALUE, cuGraphAddDependencies(g, from.as_ptr(), to.as_ptr(), null(), 2));
+    let mut n = 0;
+    ok!(cuGraphGetEdges(g, null_mut(), null_mut(), null_mut(), &raw mut n));
+    assert_eq!(n, 0);
+    let mut node = CUgraphNode::null();
+    let twice = [a, a];
+    fails!(CUDA_ERROR_INVALID_VALUE, cuGraphAddEmptyNode(&raw mut node, g, twice.as_ptr(), 2));
+    let mut nodes = [CUgraphNode::null(); 4];
+    n = 0;
+    fails!(CUDA_ERROR_INVALID_VALUE, cuGraphGetNodes(g, nodes.as_mut_ptr(), &raw mut n));
+    n = 4;
+    ok!(cuGraphGetNodes(g, nodes.as_mut_ptr(), &raw mut n));
+    assert_eq!((n, nodes[3].is_null()), (3, true));
+    let value = CUkernelNodeAttrValue { priority: -2 };
+    ok!(cuGraphKernelNodeSetAttribute(b, CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PRIORITY, &raw const value));
+    ok!(cuGraphKernelNodeCopyAttributes(c, b));
+    let mut told = CUkernelNodeAttrValue::default();
+    ok!(cuGraphKernelNodeGetAttribute(c, CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PRIORITY, &raw mut told));
+    // SAFETY: the member that was asked for.
+    assert_eq!(unsafe { told.priority }, -2);
+    fails!(CUDA_ERROR_INVALID_VALUE, cuGraphKernelNodeGetAttribute(c, CUlaunchAttributeID(3), &raw mut told));
+    // Only what does something on the device can be switched off.
+    ok!(cuGraphAddEmptyNode(&raw mut node, g, null(), 0));
+    let (exec, mut enabled) = (instantiate(g), 9);
+    fails!(CUDA_ERROR_INVALID_VALUE, cuGraphNodeGetEnabled(exec, node, &raw mut enabled));
+    ok!(cuGraphNodeGetEnabled(exec, a, &raw mut enabled));
+    assert_eq!(enabled, 1);
+    ok!(cuCtxDestroy(ctx));
+}
+
+#[test]
+fn an_event_of_an_ended_capture_stands_for_nothing() {
+    let GraphFixture { ctx, add, p, .. } = new_fixture();
+    let (s, t, e) = (new_stream(1), new_stream(1), new_event(0));
+    begin_capture(s);
+    launch(add, p, 1, s);
+    ok!(cuEventRecord(e, s));
+    end_capture(s).unwrap();
+    fails!(CUDA_ERROR_INVALID_VALUE, cuStreamWaitEvent(t, e, 0));
+    fails!(CUDA_ERROR_INVALID_VALUE, cuEventQuery(e));
+    fails!(CUDA_ERROR_INVALID_VALUE, cuEventSynchronize(e));
+    ok!(cuEventRecord(e, t));
+    ok!(cuEventSynchronize(e));
+    // Nodes that record or wait exist in captures only.
+    fails!(CUDA_ERROR_ILLEGAL_STATE, cuEventRecordWithFlags(e, t, 1));
+    fails!(CUDA_ERROR_ILLEGAL_STATE, cuStreamWaitEvent(t, e, 1));
+    // What the stream itself has left behind need not be joined.
+    begin_capture(s);
+    launch(add, p, 1, s);
+    ok!(cuStreamUpdateCaptureDependencies(s, null_mut(), null(), 0, 1));
+    launch(add, p, 1, s);
+    assert!(end_capture(s).is_ok());
+    ok!(cuCtxDestroy(ctx));
+}

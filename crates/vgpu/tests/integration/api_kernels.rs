@@ -339,7 +339,8 @@ fn globals_are_device_memory() {
     fails!(CUDA_ERROR_INVALID_VALUE, cuMemcpyDtoH((&raw mut value).cast(), p, 8));
     ok!(cuModuleGetGlobal(&raw mut p, &raw mut size, module, c"table".as_ptr()));
     assert_eq!(read_f32s(p, 4), [1.0, 2.0, 3.0, 4.0]);
-    fails!(CUDA_ERROR_NOT_FOUND, cuModuleGetGlobal(&raw mut p, &raw mut size, module, c"bump".as_ptr()));
+    fails!(CUDA_ERROR_INVALID_VALUE, cuModuleGetGlobal(&raw mut p, &raw mut size, module, c"bump".as_ptr()));
+    fails!(CUDA_ERROR_NOT_FOUND, cuModuleGetGlobal(&raw mut p, &raw mut size, module, c"nothing".as_ptr()));
     ok!(cuModuleUnload(module));
     fails!(CUDA_ERROR_INVALID_VALUE, cuMemcpyDtoH((&raw mut value).cast(), p, 4));
     fails!(CUDA_ERROR_INVALID_HANDLE, cuModuleUnload(module));
@@ -415,7 +416,9 @@ fn load_errors_come_with_a_log() {
     assert_eq!(values[1].addr() as u32 as usize, log.len());
     assert_eq!(rtcg_vgpu::last_error_detail().unwrap(), log);
 
-    let elf = [0x7f_u8, b'E', b'L', b'F', 2, 1, 1, 0].repeat(8);
+    let mut elf = [0x7f_u8, b'E', b'L', b'F', 2, 1, 1, 0].repeat(8);
+    fails!(CUDA_ERROR_INVALID_IMAGE, cuModuleLoadData(&raw mut module, elf.as_ptr().cast()));
+    elf[18..20].copy_from_slice(&190_u16.to_le_bytes());
     fails!(CUDA_ERROR_NO_BINARY_FOR_GPU, cuModuleLoadData(&raw mut module, elf.as_ptr().cast()));
     fails!(CUDA_ERROR_FILE_NOT_FOUND, cuModuleLoad(&raw mut module, c"/no/such/file.ptx".as_ptr()));
     fails!(CUDA_ERROR_INVALID_VALUE, cuModuleLoadData(&raw mut module, std::ptr::null()));
@@ -468,15 +471,6 @@ fn linked_texts_become_one_module() {
             none,
             none.cast()
         ));
-    }
-    for (kind, bytes, wanted) in [
-        (CUjitInputType::CU_JIT_INPUT_CUBIN, "\x7fELF", CUresult::CUDA_ERROR_NO_BINARY_FOR_GPU),
-        (CUjitInputType::CU_JIT_INPUT_CUBIN, caller.as_str(), CUresult::CUDA_ERROR_INVALID_IMAGE),
-        (CUjitInputType::CU_JIT_INPUT_PTX, "no program", CUresult::CUDA_ERROR_INVALID_IMAGE),
-    ] {
-        let (data, none) = (bytes.as_ptr().cast_mut().cast(), std::ptr::null_mut());
-        let outcome = call!(cuLinkAddData(link, kind, data, bytes.len(), std::ptr::null(), 0, none, none.cast()));
-        assert_eq!(outcome, Err(wanted), "{bytes}");
     }
     let (mut image, mut size) = (std::ptr::null_mut(), 0);
     ok!(cuLinkComplete(link, &raw mut image, &raw mut size));
@@ -583,4 +577,114 @@ fn contexts_do_not_disturb_each_other() {
             });
         }
     });
+}
+
+/// What a linker says to the inputs, and to the end of the link.
+fn link_outcomes(inputs: &[(CUjitInputType, &str)]) -> (Vec<Result<(), CUresult>>, Result<(), CUresult>) {
+    let (mut link, none) = (CUlinkState::null(), std::ptr::null_mut());
+    ok!(cuLinkCreate(0, none, none.cast(), &raw mut link));
+    let add = |&(kind, bytes): &(CUjitInputType, &str)| {
+        let data = bytes.as_ptr().cast_mut().cast();
+        call!(cuLinkAddData(link, kind, data, bytes.len(), c"part".as_ptr(), 0, none.cast(), none.cast()))
+    };
+    let added = inputs.iter().map(add).collect();
+    let (mut image, mut size) = (std::ptr::null_mut(), 0);
+    let complete = call!(cuLinkComplete(link, &raw mut image, &raw mut size));
+    ok!(cuLinkDestroy(link));
+    (added, complete)
+}
+
+#[test]
+fn inputs_of_a_link_are_checked_when_they_are_added() {
+    use CUjitInputType as T;
+    use CUresult as R;
+    let ctx = new_context();
+    let good = format!("{PTX_HEADER}.visible .entry k() {{ ret; }}\n");
+    let user = format!("{PTX_HEADER}.extern .func f();\n.visible .entry u() {{ call f; ret; }}\n");
+    let bad = format!("{PTX_HEADER}.visible .entry k() {{ foo; }}\n");
+    let unknown = Err(R::CUDA_ERROR_UNKNOWN);
+    for (kind, bytes, wanted, end) in [
+        (T::CU_JIT_INPUT_PTX, good.as_str(), Ok(()), Ok(())),
+        (T::CU_JIT_INPUT_FATBINARY, &good, Ok(()), Ok(())),
+        (T::CU_JIT_INPUT_PTX, &bad, Err(R::CUDA_ERROR_INVALID_PTX), Ok(())),
+        (T::CU_JIT_INPUT_PTX, "no program", Err(R::CUDA_ERROR_INVALID_IMAGE), Ok(())),
+        (T::CU_JIT_INPUT_PTX, &user, Ok(()), unknown),
+        (T::CU_JIT_INPUT_CUBIN, "\x7fELF", Err(R::CUDA_ERROR_NO_BINARY_FOR_GPU), Ok(())),
+        (T::CU_JIT_INPUT_CUBIN, &good, Err(R::CUDA_ERROR_INVALID_IMAGE), Err(R::CUDA_ERROR_INVALID_IMAGE)),
+        (T::CU_JIT_INPUT_OBJECT, &good, unknown, Ok(())),
+        (T::CU_JIT_INPUT_LIBRARY, &good, unknown, Ok(())),
+        (
+            T::CU_JIT_INPUT_NVVM,
+            &good,
+            Err(R::CUDA_ERROR_JIT_COMPILER_NOT_FOUND),
+            Err(R::CUDA_ERROR_JIT_COMPILER_NOT_FOUND),
+        ),
+        (CUjitInputType(99), &good, Err(R::CUDA_ERROR_INVALID_VALUE), Ok(())),
+    ] {
+        assert_eq!(link_outcomes(&[(kind, bytes)]), (vec![wanted], end), "{kind:?} {bytes}");
+    }
+    let twice = (T::CU_JIT_INPUT_PTX, good.as_str());
+    assert_eq!(link_outcomes(&[twice, twice]), (vec![Ok(()), unknown], unknown));
+    ok!(cuCtxDestroy(ctx));
+}
+
+#[test]
+fn options_of_the_compiler_are_checked() {
+    use CUjit_option as O;
+    let ctx = new_context();
+    let text = CString::new(format!("{PTX_HEADER}.visible .entry k() {{ ret; }}\n")).unwrap();
+    let load = |given: &[(CUjit_option, usize)]| {
+        let mut keys: Vec<CUjit_option> = given.iter().map(|g| g.0).collect();
+        let mut values: Vec<*mut c_void> = given.iter().map(|g| std::ptr::without_provenance_mut(g.1)).collect();
+        let (mut module, n) = (CUmodule::null(), given.len() as u32);
+        let (keys, values) = (keys.as_mut_ptr(), values.as_mut_ptr());
+        call!(cuModuleLoadDataEx(&raw mut module, text.as_ptr().cast(), n, keys, values))
+            .map_or_else(|code| code.0, |()| 0)
+    };
+    for (option, value, code) in [
+        (O::CU_JIT_MAX_REGISTERS, 0, 1),
+        (O::CU_JIT_MAX_REGISTERS, 1000, 0),
+        (O::CU_JIT_OPTIMIZATION_LEVEL, 5, 0),
+        (O::CU_JIT_OPTIMIZATION_LEVEL, u32::MAX as usize, 218),
+        (O::CU_JIT_TARGET, 80, 0),
+        (O::CU_JIT_TARGET, 120, 300),
+        (O::CU_JIT_TARGET, 999, 1),
+        (O::CU_JIT_CACHE_MODE, 2, 0),
+        (O::CU_JIT_CACHE_MODE, 3, 1),
+        (O::CU_JIT_NEW_SM3X_OPT, 1, 218),
+        (O::CU_JIT_GLOBAL_SYMBOL_NAMES, 1, 1),
+        (O::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, 100, 1),
+        (O(99), 1, 1),
+    ] {
+        assert_eq!(load(&[(option, value)]), code, "{option:?} {value}");
+    }
+    ok!(cuCtxDestroy(ctx));
+}
+
+#[test]
+fn variables_and_names_are_as_on_a_device() {
+    let ctx = new_context();
+    let text = CString::new(format!(
+        "{PTX_HEADER}.visible .const .u32 c0;\n.visible .const .u32 c1;\n.visible .global .u8 g0;\n\
+         .visible .global .u32 g1;\n.extern .global .u32 e;\n.visible .entry k() {{ ret; }}\n"
+    ))
+    .unwrap();
+    let mut module = CUmodule::null();
+    ok!(cuModuleLoadData(&raw mut module, text.as_ptr().cast()));
+    let address = |name: &CStr| {
+        let (mut p, mut n) = (0, 0);
+        call!(cuModuleGetGlobal(&raw mut p, &raw mut n, module, name.as_ptr())).map(|()| p)
+    };
+    assert_eq!(address(c"c1").unwrap(), address(c"c0").unwrap() + 4);
+    assert!([c"c0", c"g0", c"g1"].into_iter().all(|name| address(name).unwrap().is_multiple_of(256)));
+    for (name, code) in [
+        (c"", CUresult::CUDA_ERROR_INVALID_VALUE),
+        (c"k", CUresult::CUDA_ERROR_INVALID_VALUE),
+        (c"none", CUresult::CUDA_ERROR_NOT_FOUND),
+    ] {
+        assert_eq!(address(name), Err(code), "{name:?}");
+    }
+    let mut f = CUfunction::null();
+    fails!(CUDA_ERROR_INVALID_VALUE, cuModuleGetFunction(&raw mut f, module, c"".as_ptr()));
+    ok!(cuCtxDestroy(ctx));
 }

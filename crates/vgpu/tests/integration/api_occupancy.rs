@@ -76,7 +76,7 @@ fn occupancy_is_that_of_compute_capability_8_0() {
     // The device keeps 1023 blocks.
     let most = 1023 / processors;
     let mut seen = std::collections::BTreeSet::new();
-    for (static_shared, words) in [(4, 1), (1000, 8), (40_000, 40), (4, 100), (4, 200)] {
+    for (static_shared, words) in [(4, 1), (1000, 8), (40_000, 40), (4, 52), (4, 64)] {
         let f = load_kernel(static_shared, words);
         let regs = function_attribute(f, CUfunction_attribute::CU_FUNC_ATTRIBUTE_NUM_REGS);
         let static_shared = function_attribute(f, CUfunction_attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);

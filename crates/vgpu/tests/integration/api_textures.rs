@@ -154,7 +154,6 @@ fn objects_are_sampled_and_described() {
     fails!(CUDA_ERROR_INVALID_VALUE, cuTexObjectDestroy(t));
     let strange = CUDA_TEXTURE_DESC { flags: 0x1000, ..texture };
     fails!(CUDA_ERROR_INVALID_VALUE, cuTexObjectCreate(&raw mut t, &raw const r, &raw const strange, null()));
-    fails!(CUDA_ERROR_INVALID_VALUE, cuSurfObjectCreate(&raw mut t, &raw const r));
 }
 
 #[test]
@@ -218,7 +217,7 @@ fn a_store_outside_a_surface_traps() {
     let (mut s, r) = (0, array_resource_desc(new_counting_array(4, 4, CUDA_ARRAY3D_SURFACE_LDST)));
     ok!(cuSurfObjectCreate(&raw mut s, &raw const r));
     launch(f, 32, &mut [(&raw mut s).cast()]);
-    fails!(CUDA_ERROR_LAUNCH_FAILED, cuCtxSynchronize());
+    fails!(CUDA_ERROR_ILLEGAL_ADDRESS, cuCtxSynchronize());
     let report = rtcg_vgpu::last_fault_report(ctx).unwrap();
     assert!(report.contains("surface access out of bounds"), "{report}");
 }
@@ -247,4 +246,87 @@ fn mipmaps_have_levels() {
     fails!(CUDA_ERROR_INVALID_VALUE, cuArrayDestroy(level));
     ok!(cuMipmappedArrayDestroy(mipmap));
     fails!(CUDA_ERROR_INVALID_HANDLE, cuArrayGetDescriptor(&raw mut told, level));
+}
+
+#[test]
+fn fetches_by_number_in_one_dimension_read_linear_memory_only() {
+    const FETCH_PTX: &std::ffi::CStr = c".version 8.0\n.target sm_80\n.address_size 64\n\
+        .visible .entry fetch(.param .u64 t, .param .u64 out) { .reg .f32 %f<5>; .reg .b64 %d<3>; .reg .b32 %r;\n\
+        ld.param.u64 %d1, [t]; ld.param.u64 %d2, [out]; mov.u32 %r, 3;\n\
+        tex.1d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [%d1, {%r}]; st.global.f32 [%d2], %f1; ret; }\n\
+        .visible .entry misaligned(.param .u64 s) { .reg .b64 %d; .reg .b32 %r<3>; ld.param.u64 %d, [s];\n\
+        mov.u32 %r1, 29; suld.b.1d.b32.zero {%r2}, [%d, {%r1}]; ret; }\n";
+    let _ctx = new_context();
+    let mut module = CUmodule::null();
+    ok!(cuModuleLoadData(&raw mut module, FETCH_PTX.as_ptr().cast()));
+    let fetch = get_function(module, c"fetch");
+    let out = alloc(16);
+    let fetched = |resource: &CUDA_RESOURCE_DESC| {
+        let (mut t, mut o, plain) = (0, out, CUDA_TEXTURE_DESC::default());
+        ok!(cuTexObjectCreate(&raw mut t, resource, &raw const plain, null()));
+        launch(fetch, 1, &mut [(&raw mut t).cast(), (&raw mut o).cast()]);
+        copy_to_host::<f32>(out, 1)[0]
+    };
+    let array = new_counting_array(8, 0, CUDA_ARRAY3D_SURFACE_LDST);
+    assert_eq!(fetched(&array_resource_desc(array)), 0.0);
+    let memory = alloc(512);
+    ok!(cuMemsetD32(memory, 5.0_f32.to_bits(), 128));
+    let mut linear = CUDA_RESOURCE_DESC { resType: CUresourcetype::CU_RESOURCE_TYPE_LINEAR, ..Default::default() };
+    let describe = |bytes| CUDA_RESOURCE_DESC_res_linear {
+        devPtr: memory,
+        format: CUarray_format::CU_AD_FORMAT_FLOAT,
+        numChannels: 1,
+        sizeInBytes: bytes,
+    };
+    for (bytes, value) in [(512, 5.0), (0, 0.0), (3, 0.0)] {
+        linear.res.linear = describe(bytes);
+        assert_eq!(fetched(&linear), value, "{bytes} bytes");
+    }
+    // Bytes that no texel begins at fault, also outside of the surface.
+    let (mut s, r) = (0, array_resource_desc(array));
+    ok!(cuSurfObjectCreate(&raw mut s, &raw const r));
+    launch(get_function(module, c"misaligned"), 1, &mut [(&raw mut s).cast()]);
+    fails!(CUDA_ERROR_MISALIGNED_ADDRESS, cuCtxSynchronize());
+}
+
+#[test]
+fn descriptions_are_checked_as_a_device_checks_them() {
+    let ctx = new_context();
+    let make = |resource: &CUDA_RESOURCE_DESC, texture: &CUDA_TEXTURE_DESC, view: Option<&CUDA_RESOURCE_VIEW_DESC>| {
+        let mut t = 0;
+        let view = view.map_or(null(), std::ptr::from_ref);
+        call!(cuTexObjectCreate(&raw mut t, resource, texture, view)).map(|()| t)
+    };
+    let refused = Err(CUresult::CUDA_ERROR_INVALID_VALUE);
+    let (array, plain) = (array_resource_desc(new_counting_array(16, 16, 0)), CUDA_TEXTURE_DESC::default());
+    assert_eq!(make(&array_resource_desc(CUarray::null()), &plain, None), refused);
+    // An axis that the array does not have takes any mode, which is then clamping.
+    let mode = |axis: usize| {
+        let mut texture = CUDA_TEXTURE_DESC::default();
+        texture.addressMode[axis] = CUaddress_mode(4);
+        texture
+    };
+    assert_eq!(make(&array, &mode(0), None), refused);
+    assert_eq!(make(&array, &mode(1), None), refused);
+    let t = make(&array, &mode(2), None).unwrap();
+    let mut described = CUDA_TEXTURE_DESC::default();
+    ok!(cuTexObjectGetTextureDesc(&raw mut described, t));
+    assert_eq!(described.addressMode[2], CUaddress_mode::CU_TR_ADDRESS_MODE_CLAMP);
+    let view = |format, width| CUDA_RESOURCE_VIEW_DESC {
+        format: CUresourceViewFormat(format),
+        width,
+        height: 16,
+        ..Default::default()
+    };
+    assert!(make(&array, &plain, Some(&view(22, 16))).is_ok());
+    for (format, width) in [(0, 16), (22, 0), (22, 8), (19, 16), (35, 16), (27, 16)] {
+        assert_eq!(make(&array, &plain, Some(&view(format, width))), refused, "{format} {width}");
+    }
+    for flags in [4, 8, 0x20] {
+        assert!(make(&array, &CUDA_TEXTURE_DESC { flags, ..plain }, None).is_ok(), "{flags}");
+    }
+    assert_eq!(make(&array, &CUDA_TEXTURE_DESC { flags: 0x40, ..plain }, None), refused);
+    let mut surface = 0;
+    ok!(cuSurfObjectCreate(&raw mut surface, &raw const array));
+    ok!(cuCtxDestroy(ctx));
 }

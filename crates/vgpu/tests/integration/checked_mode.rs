@@ -536,13 +536,25 @@ fn divergent_barriers_are_found() {
     let out = alloc(4);
     for (name, text) in [
         ("two_places", "others wait at another place"),
-        ("ended", "without 24 of their threads"),
-        ("ended_unaligned", "without 24 of their threads"),
+        ("ended", "without 24 of its threads"),
+        ("ended_unaligned", "without 24 of its threads"),
     ] {
         let test = format!("barrier_{name}");
         assert_eq!(launch_and_wait(load_kernel(BARRIER_KERNELS_PTX, &test, name), 64, &[out]), Ok(()));
         let finding = expect_one_finding(&test, FindingKind::Divergence);
         assert!(finding.message.contains(text), "{finding}");
+        assert!(finding.instruction.contains(".sync 0"), "{finding}");
+        match name {
+            "two_places" => {
+                assert!(
+                    finding.message.contains("16 threads of a warp arrive at barrier 0 while 16 others"),
+                    "{finding}"
+                );
+                let other = finding.other.expect("the other barrier");
+                assert_ne!((other.ptx_line, other.thread), (finding.ptx_line, finding.thread));
+            }
+            _ => assert_eq!(finding.thread, [32, 0, 0]),
+        }
     }
     for name in ["together", "whole_warp_ended", "two_unaligned"] {
         let test = format!("barrier_{name}");

@@ -173,7 +173,7 @@ unsafe fn run_texture_op(
         Some(TexOrSurfObject::Surface(resource)) if surface => {
             // SAFETY: accesses fault as the caller expects; nothing is owned.
             unsafe { surface::access_surface(resource, request, mask, lanes) }.map_err(|(lane, why)| match why {
-                AccessError::Outside => (lane, FaultKind::Trap, "surface access out of bounds"),
+                AccessError::Outside => (lane, FaultKind::IllegalAddress, "surface access out of bounds"),
                 AccessError::Misaligned => (lane, FaultKind::MisalignedAddress, "misaligned surface access"),
                 AccessError::Format => (lane, FaultKind::Trap, "this surface has no such access"),
             })

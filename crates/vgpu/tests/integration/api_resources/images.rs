@@ -134,7 +134,8 @@ fn machine_code_is_refused_with_advice() {
     assert_eq!(load_module_image(CUBINS_FATBIN), Err(CUresult::CUDA_ERROR_NO_BINARY_FOR_GPU));
     let detail = rtcg_vgpu::last_error_detail().unwrap();
     assert!(detail.contains("(sm_80, sm_90)") && detail.contains("compute_80"), "{detail}");
-    let elf = [0x7f_u8, b'E', b'L', b'F', 2, 1, 1, 0].repeat(8);
+    let mut elf = [0x7f_u8, b'E', b'L', b'F', 2, 1, 1, 0].repeat(8);
+    elf[18..20].copy_from_slice(&190_u16.to_le_bytes());
     assert_eq!(load_module_image(&elf), Err(CUresult::CUDA_ERROR_NO_BINARY_FOR_GPU));
     assert!(rtcg_vgpu::last_error_detail().unwrap().contains("compute_80"));
     ok!(cuCtxDestroy(ctx));

@@ -191,20 +191,17 @@ fn wrong_ranges_and_handles_are_errors() {
     let free = free_bytes().next_multiple_of(TWO_MIB);
     fails!(CUDA_ERROR_OUT_OF_MEMORY, cuMemCreate(&raw mut handle, free * 2, &raw const plain, 0));
     let fabric = allocation_prop(CUmemAllocationHandleType::CU_MEM_HANDLE_TYPE_FABRIC);
-    fails!(CUDA_ERROR_NOT_SUPPORTED, cuMemCreate(&raw mut handle, TWO_MIB, &raw const fabric, 0));
+    fails!(CUDA_ERROR_NOT_PERMITTED, cuMemCreate(&raw mut handle, TWO_MIB, &raw const fabric, 0));
 
     let space = reserve_addresses(4 * TWO_MIB);
     let memory = create_allocation(2 * TWO_MIB);
     fails!(CUDA_ERROR_INVALID_VALUE, cuMemMap(space + 4096, TWO_MIB, 0, memory, 0));
-    fails!(CUDA_ERROR_INVALID_VALUE, cuMemMap(space, 3 * TWO_MIB, 0, memory, 0));
     fails!(CUDA_ERROR_INVALID_VALUE, cuMemMap(space + 3 * TWO_MIB as u64, 2 * TWO_MIB, 0, memory, 0));
     fails!(CUDA_ERROR_INVALID_VALUE, cuMemMap(space, TWO_MIB, 0, memory + 16, 0));
     ok!(cuMemMap(space, 2 * TWO_MIB, 0, memory, 0));
-    fails!(CUDA_ERROR_INVALID_VALUE, cuMemMap(space + TWO_MIB as u64, TWO_MIB, 0, memory, 0));
+    fails!(CUDA_ERROR_INVALID_VALUE, cuMemMap(space + TWO_MIB as u64, 2 * TWO_MIB, 0, memory, 0));
     fails!(CUDA_ERROR_INVALID_VALUE, cuMemUnmap(space, TWO_MIB));
     fails!(CUDA_ERROR_INVALID_VALUE, cuMemAddressFree(space, 4 * TWO_MIB));
-    let read_only = set_access(space, 2 * TWO_MIB, CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READ);
-    assert_eq!(read_only, Err(CUresult::CUDA_ERROR_NOT_SUPPORTED));
     ok!(cuMemUnmap(space, 2 * TWO_MIB));
     ok!(cuMemRelease(memory));
     ok!(cuMemAddressFree(space, 4 * TWO_MIB));
@@ -265,5 +262,56 @@ fn what_was_advised_about_managed_memory_can_be_asked() {
     assert_eq!(get(9, p, 4096), Err(CUresult::CUDA_ERROR_INVALID_VALUE));
     ok!(cuMemFree(p));
     assert_eq!(get(1, p, 4096), Err(CUresult::CUDA_ERROR_INVALID_VALUE));
+    ok!(cuCtxDestroy(ctx));
+}
+
+#[test]
+fn mappings_are_whole_and_may_be_read_only() {
+    const READ_PTX: &str = "
+.visible .entry read(.param .u64 p) { .reg .b32 %r; .reg .b64 %d; ld.param.u64 %d, [p]; ld.volatile.global.u32 %r, [%d]; ret; }
+.visible .entry store(.param .u64 p) { .reg .b64 %d; ld.param.u64 %d, [p]; st.global.u32 [%d], 1; ret; }";
+    let _ctx = new_context();
+    let memory = create_allocation(2 * TWO_MIB);
+    let space = reserve_addresses(4 * TWO_MIB);
+    for (bytes, offset) in [(TWO_MIB, 0), (TWO_MIB, TWO_MIB), (4 * TWO_MIB, 0), (2 * TWO_MIB, 1)] {
+        fails!(CUDA_ERROR_NOT_SUPPORTED, cuMemMap(space, bytes, offset, memory, 0));
+    }
+    fails!(CUDA_ERROR_INVALID_VALUE, cuMemMap(space + 4096, 2 * TWO_MIB, 0, memory, 0));
+    ok!(cuMemMap(space, 2 * TWO_MIB, 0, memory, 0));
+    fails!(CUDA_ERROR_INVALID_VALUE, cuMemUnmap(space, TWO_MIB));
+    assert_eq!(set_access(space, 2 * TWO_MIB, CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READ), Ok(()));
+    let (mut flags, location) = (0, device_location(0));
+    ok!(cuMemGetAccess(&raw mut flags, &raw const location, space));
+    assert_eq!(flags, 1);
+    let module = load_module(READ_PTX);
+    assert_eq!(launch_and_wait(get_function(module, c"read"), 1, 1, &[space]), Ok(()));
+    assert_eq!(read_u32s(space, 1), [0]);
+    let outcome = launch_and_wait(get_function(module, c"store"), 1, 1, &[space]);
+    assert_eq!(outcome, Err(CUresult::CUDA_ERROR_ILLEGAL_ADDRESS));
+}
+
+#[test]
+fn unmapping_twice_is_allowed_and_memory_may_be_the_hosts() {
+    let ctx = new_context();
+    let mut prop = allocation_prop(CUmemAllocationHandleType::CU_MEM_HANDLE_TYPE_NONE);
+    prop.location = CUmemLocation { type_: CUmemLocationType::CU_MEM_LOCATION_TYPE_HOST, id: 0 };
+    let (free, mut memory) = (free_bytes(), 0);
+    ok!(cuMemCreate(&raw mut memory, TWO_MIB, &raw const prop, 0));
+    assert_eq!(free_bytes(), free);
+    let mut told = CUmemAllocationProp::default();
+    ok!(cuMemGetAllocationPropertiesFromHandle(&raw mut told, memory));
+    assert_eq!(told.location.type_, CUmemLocationType::CU_MEM_LOCATION_TYPE_HOST);
+    let space = reserve_addresses(2 * TWO_MIB);
+    ok!(cuMemMap(space, TWO_MIB, 0, memory, 0));
+    allow_read_write(space, TWO_MIB);
+    ok!(cuMemsetD32(space, 3, 4));
+    ok!(cuMemUnmap(space, TWO_MIB));
+    ok!(cuMemUnmap(space, 2 * TWO_MIB));
+    ok!(cuMemRelease(memory));
+    for (handles, code) in [(2, CUresult::CUDA_ERROR_INVALID_VALUE), (8, CUresult::CUDA_ERROR_NOT_PERMITTED)] {
+        let prop = allocation_prop(CUmemAllocationHandleType(handles));
+        assert_eq!(call!(cuMemCreate(&raw mut memory, TWO_MIB, &raw const prop, 0)), Err(code));
+    }
+    ok!(cuMemAddressFree(space, 2 * TWO_MIB));
     ok!(cuCtxDestroy(ctx));
 }
