@@ -136,16 +136,15 @@ fn level_of_detail(resource: &TextureResource, request: &TextureRequest, lanes: 
     }
 }
 
-<<<<<<< HEAD
 /// The square of the longer half axis of the ellipse that two vectors span, of their squares and their product.
 fn major_axis_squared(x: f64, y: f64, product: f64) -> f64 {
     (x + y + (x - y).hypot(2.0 * product)) / 2.0
-=======
+}
+
 /// A fetch by the number of a texel in one dimension, which on the device reads buffers.
 #[inline(always)]
 fn is_buffer_fetch(request: &TextureRequest) -> bool {
     request.whole && request.geometry == TextureGeometry::D1
->>>>>>> main
 }
 
 /// The levels to sample and the weight of the second in 1/256.
@@ -185,7 +184,9 @@ unsafe fn sample_lane<C: ChannelAccess>(
     let source = |level: usize| SampleSource { resource, sampler, border, level: &resource.levels[level] };
     // SAFETY: passed on.
     unsafe {
-<<<<<<< HEAD
+        if is_buffer_fetch(request) && !resource.linear_memory && FETCH_1D_READS_LINEAR_MEMORY_ONLY {
+            return [0; 4];
+        }
         if request.whole || resource.linear_memory {
             return fetch_texel::<C>(&source(first), &spot);
         }
