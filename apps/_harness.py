@@ -248,7 +248,8 @@ def _why_no_picture(path):
         return "--plot needs Matplotlib: pip install matplotlib"
     kinds = sorted(FigureCanvasAgg.get_supported_filetypes())
     kind = os.path.splitext(path)[1].lstrip(".").lower()
-    return f"--plot {path}: the ending is {kind!r}; expected one of {', '.join(kinds)}" if kind not in ["", *kinds] else None
+    known = kind in ["", *kinds]
+    return None if known else f"--plot {path}: the ending is {kind!r}; expected one of {', '.join(kinds)}"
 
 
 def _budget(text):

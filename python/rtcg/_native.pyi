@@ -2,8 +2,8 @@
 
 import os
 import pathlib
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NoReturn, Protocol, SupportsIndex, TypeAlias, final
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Literal, NoReturn, Protocol, SupportsIndex, TypeAlias, final, overload
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -1655,6 +1655,7 @@ class Function:
         """The parameters as declared in the source, ``[("const float *", "x"), ...]``, or None if they are unknown (an
         addition to PyCUDA).
         """
+    @overload
     def __call__(
         self,
         *args: Any,
@@ -1663,7 +1664,7 @@ class Function:
         stream: Stream | _CudaStream | None = None,
         shared: int = 0,
         texrefs: Sequence[object] = ...,
-        time_kernel: bool = False,
+        time_kernel: Literal[True],
         cooperative: bool = False,
         cluster: _Extents | None = None,
         preferred_cluster: _Extents | None = None,
@@ -1675,7 +1676,7 @@ class Function:
         shared_carveout: int | None = None,
         programmatic_event: Event | None = None,
         launch_completion_event: Event | None = None,
-    ) -> float | None:
+    ) -> float:
         """Launch the kernel; does not wait, except with `Out`, `InOut` or `time_kernel`.
 
         Before anything reaches the device, the call checks the number and sizes of the arguments, and their
@@ -1716,6 +1717,50 @@ class Function:
         LaunchError
             If the device cannot run this geometry.
         """
+    @overload
+    def __call__(
+        self,
+        *args: Any,
+        block: _Extents | int,
+        grid: _Extents | int = ...,
+        stream: Stream | _CudaStream | None = None,
+        shared: int = 0,
+        texrefs: Sequence[object] = ...,
+        time_kernel: Literal[False] = False,
+        cooperative: bool = False,
+        cluster: _Extents | None = None,
+        preferred_cluster: _Extents | None = None,
+        cluster_scheduling: int | None = None,
+        programmatic_dependent: bool = False,
+        priority: int | None = None,
+        mem_sync_domain: int | None = None,
+        mem_sync_domain_map: tuple[int, int] | None = None,
+        shared_carveout: int | None = None,
+        programmatic_event: Event | None = None,
+        launch_completion_event: Event | None = None,
+    ) -> None: ...
+    @overload
+    def __call__(
+        self,
+        *args: Any,
+        block: _Extents | int,
+        grid: _Extents | int = ...,
+        stream: Stream | _CudaStream | None = None,
+        shared: int = 0,
+        texrefs: Sequence[object] = ...,
+        time_kernel: bool,
+        cooperative: bool = False,
+        cluster: _Extents | None = None,
+        preferred_cluster: _Extents | None = None,
+        cluster_scheduling: int | None = None,
+        programmatic_dependent: bool = False,
+        priority: int | None = None,
+        mem_sync_domain: int | None = None,
+        mem_sync_domain_map: tuple[int, int] | None = None,
+        shared_carveout: int | None = None,
+        programmatic_event: Event | None = None,
+        launch_completion_event: Event | None = None,
+    ) -> float | None: ...
     def prepare(
         self, arg_types: str | Iterable[str | DTypeLike | type], texrefs: Sequence[object] | None = None
     ) -> Self:
@@ -2223,6 +2268,8 @@ class GPUArray:
         """Default object formatter."""
     def __ge__(self, value: Any, /) -> GPUArray: ...
     def __getitem__(self, key: Any, /) -> GPUArray: ...
+    # By the protocol of sequences: an index after the other.
+    def __iter__(self) -> Iterator[GPUArray]: ...
     def __gt__(self, value: Any, /) -> GPUArray: ...
     def __iadd__(self, value: Any, /) -> Self: ...
     def __iand__(self, value: Any, /) -> Self: ...
@@ -2306,6 +2353,8 @@ class ArrayFlags:
     @property
     def forc(self) -> bool:
         """Whether the elements are in C or Fortran order without gaps."""
+    def __getitem__(self, name: str, /) -> bool:
+        """A flag by NumPy's name or its abbreviation."""
     def __repr__(self) -> str: ...
 
 def call_with_allocator(allocator: Any, function: Any, *args: Any) -> Any: ...
@@ -2427,6 +2476,8 @@ class TypedSnippet:
         """``(arguments, operation)`` for the types of a call: for each parameter a dtype or None, and whether it is an
         array. Arguments, outputs first, are tuples as :func:`parse_declaration` returns them.
         """
+    def restore_quotes(self, given: list[tuple[np.dtype[Any] | None, bool]], log: str) -> str:
+        """A compiler's log about the operation for the types of a call, with the lines that the user wrote."""
 
 def parse_declaration(text: str) -> tuple[bool, bool, np.dtype[Any], str]: ...
 

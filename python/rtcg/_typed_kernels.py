@@ -1,5 +1,6 @@
 """Kernels from snippets with types that each call determines, in CuPy's declarations; public in `rtcg.elementwise`."""
 
+import contextlib
 import re
 import textwrap
 
@@ -80,7 +81,7 @@ class _TypedKernel:
         """The kernel for the types of these values, which `_make` creates from arguments (outputs first) and the
         snippet.
         """
-        given = tuple(_type_given(name, value) for name, value in values.items())
+        given = self._types_given(values)
         if given not in self._kernels:
             parts, operation = self._snippet.fill(list(given))
             arguments = [
@@ -89,6 +90,23 @@ class _TypedKernel:
             ]
             self._kernels[given] = self._make(arguments, operation)
         return self._kernels[given]
+
+    def _types_given(self, values):
+        return tuple(_type_given(name, value) for name, value in values.items())
+
+    @contextlib.contextmanager
+    def _users_lines_in_errors(self, values):
+        """Make compile errors quote the operation as the user wrote it."""
+        from rtcg.driver import CompileError
+
+        try:
+            yield
+        except CompileError as error:
+            given = list(self._types_given(values))
+            error.stderr = error.stderr and self._snippet.restore_quotes(given, error.stderr)
+            error._readable_log = error._readable_log and self._snippet.restore_quotes(given, error._readable_log)
+            error.args = (error.msg, error.command_line, error.stdout, error.stderr)
+            raise
 
     def _split(self, values):
         """The inputs and the outputs, in order."""
@@ -168,7 +186,8 @@ class TypedElementwiseKernel(_TypedKernel):
                 outputs[index] = empty(shape, argument.dtype)
             elif tuple(given.shape) != shape:
                 raise ValueError(f"output {argument.name!r} has shape {tuple(given.shape)}; expected {shape}")
-        kernel(*outputs, *inputs, stream=stream)
+        with self._users_lines_in_errors(values):
+            kernel(*outputs, *inputs, stream=stream)
         if self._no_return:
             return None
         return outputs[0] if len(outputs) == 1 and not self._return_tuple else tuple(outputs)
@@ -257,7 +276,8 @@ class TypedReductionKernel(_TypedKernel):
         out = given if out is None else out
         kernel, dtype = self._kernel({**values, list(values)[-1]: out})
         target = out if self._post is None and kernel.dtype_out == dtype else None
-        result = kernel(*inputs, axis=axis, keepdims=keepdims, stream=stream, out=target)
+        with self._users_lines_in_errors({**values, list(values)[-1]: out}):
+            result = kernel(*inputs, axis=axis, keepdims=keepdims, stream=stream, out=target)
         if self._post is not None:
             return self._post(result, empty(result.shape, dtype) if out is None else out, stream=stream)
         if kernel.dtype_out != dtype:

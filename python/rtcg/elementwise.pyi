@@ -1,5 +1,5 @@
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, overload
 
 from rtcg import _native
 from rtcg._arguments import Argument, ScalarArg as ScalarArg, VectorArg as VectorArg
@@ -9,6 +9,7 @@ from rtcg._typed_kernels import TypedElementwiseKernel as TypedElementwiseKernel
 class ElementwiseKernel(_native.ElementwiseKernel):
     arguments: tuple[Argument, ...]
     def __new__(cls, *args: Any, **keywords: Any) -> Any: ...
+    @overload
     def __init__(
         self,
         arguments: Any,
@@ -17,6 +18,24 @@ class ElementwiseKernel(_native.ElementwiseKernel):
         keep: bool = False,
         options: Sequence[str] | None = None,
         **kwargs: str,
+    ) -> None: ...
+    # The form with types that calls determine.
+    @overload
+    def __init__(
+        self,
+        in_params: str,
+        out_params: str,
+        operation: str,
+        name: str = "kernel",
+        reduce_dims: bool = True,
+        preamble: str = "",
+        no_return: bool = False,
+        return_tuple: bool = False,
+        *,
+        keep: bool = False,
+        options: Sequence[str] | None = None,
+        loop_prep: str = "",
+        after_loop: str = "",
     ) -> None: ...
     # None in the form with C declarations; outputs in the form with types that calls determine.
     def __call__(self, *args: Any, **keywords: Any) -> Any: ...

@@ -1,5 +1,5 @@
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, overload
 
 from rtcg import _native
 from rtcg._arguments import Argument
@@ -8,6 +8,7 @@ from rtcg._typed_kernels import TypedReductionKernel as TypedReductionKernel
 class ReductionKernel(_native.ReductionKernel):
     arguments: tuple[Argument, ...]
     def __new__(cls, *args: Any, **keywords: Any) -> Any: ...
+    @overload
     def __init__(
         self,
         dtype_out: Any,
@@ -20,4 +21,20 @@ class ReductionKernel(_native.ReductionKernel):
         options: Sequence[str] | None = None,
         preamble: str = "",
         allocator: Callable[[int], Any] | None = None,
+    ) -> None: ...
+    # The form with types that calls determine.
+    @overload
+    def __init__(
+        self,
+        in_params: str,
+        out_params: str,
+        map_expr: str,
+        reduce_expr: str,
+        post_map_expr: str,
+        identity: str | complex,
+        name: str = "reduce_kernel",
+        reduce_type: Any = None,
+        reduce_dims: bool = True,
+        preamble: str = "",
+        options: Sequence[str] = (),
     ) -> None: ...

@@ -15,7 +15,13 @@ NOT_COMPARABLE = [
     ("q66", "^a trap: |^child a trap", "the real device's driver did not return in time"),
     ("q01", "nsmid|smid|^90 warpids", "how many multiprocessors a device has, and which of their slots a warp gets"),
     ("q14", "differ in the low 4 bits|difference at", "asked of the real device only"),
-    ("q19", r'"%f", 5', "reads memory that the kernel has not written"),
+    ("q19|q49", r'"%f", 5|32-bit by %lld|too few arguments', "reads memory that the kernel has not written"),
+    (
+        "q51|q52",
+        r"^c cluster \((?!1, 1, 1|0, 0, 0)|[gs]et attribute 1[1-5]\b",
+        "clusters, which compute capability 8.0 does not have",
+    ),
+    ("q54", "^a pool: pool$", "a handle compared with an address"),
     ("q22", r"number of malloc\(|^child count|^error$", "the real device ran out of time"),
     (
         "q25",
@@ -59,6 +65,7 @@ BY_DESIGN: list[tuple[str, str, str]] = [
         "^b child graph of itself|^child self",
         "a graph can be put into itself, as a copy; the card's driver ends the process",
     ),
+    ("q61", "^c load target sm_100", "PTX for newer devices runs as far as its instructions are known"),
     ("q61", "^c option error log of 0 bytes", "nothing is written to a buffer of no bytes"),
     ("q63", "^b txq", "kernels may ask for all properties of a texture; the card's driver leaves some of them out"),
     ("q67", "^b contexts", "text of a kernel is printed when the kernel ends, whichever context waits first"),
@@ -69,8 +76,8 @@ BY_DESIGN: list[tuple[str, str, str]] = [
         "code, local memory and heaps take none of the device's memory, which may be small",
     ),
     (
-        "q29",
-        "distances$|second - first|allocate 4 MiB: same pointer",
+        "q29|q54",
+        "distances$|second - first|allocate 4 MiB: same pointer|mapping base$",
         "addresses differ: each large allocation ends at a page without access, so that an access behind it is found",
     ),
     (
@@ -80,6 +87,23 @@ BY_DESIGN: list[tuple[str, str, str]] = [
         " RTCG_FAULTS=sticky does as a card",
     ),
     ("q30", "^e elapsed", "short times depend on the machine; the steps are the card's"),
+    (
+        "q48|q50",
+        "^a |^b load of freed",
+        "accesses that are misaligned or outside of all memory that a kernel may access are found, also where a card"
+        " goes on or tells them otherwise; a small block that is freed shares its page with live ones",
+    ),
+    (
+        "q52",
+        "^b (MaxActive|WithFlags|AvailableDynamic|MaxPotential)",
+        "a multiprocessor of compute capability 8.0 has less shared memory than one of 9.0, and no more blocks than"
+        " the virtual GPU keeps resident, so that cooperative launches of so many blocks work",
+    ),
+    (
+        "q53",
+        "^c (D8 wraps|D32 N 2|synchronise)",
+        "a range that no memory has is refused by the call, and not a fault that ends the context",
+    ),
     (
         "q39",
         "^c shared store, load, store of the loaded",

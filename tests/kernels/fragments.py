@@ -141,7 +141,7 @@ def float_product(a: np.ndarray, b: np.ndarray, c: np.ndarray, types: tuple[str,
     """Bits of sums of products of finite floats, types being those of `a`, `b` and the sums.
 
     Of each `step` products and the sum so far, terms are cut to multiples of 2**(e - bits), e being
-    the largest exponent, and added; the sum is cut (`f32`) or rounded to nearest (`f16`).
+    the largest exponent, and added; the sum is cut (`f32`) or rounded to nearest (`f16`). Zero is +0.
     """
     (sa, ea), (sb, eb) = take_apart(types[0], a), take_apart(types[1], b)
     frac = FLOATS[types[0]][1] + FLOATS[types[1]][1]
@@ -159,7 +159,8 @@ def float_product(a: np.ndarray, b: np.ndarray, c: np.ndarray, types: tuple[str,
         result = np.ldexp(terms + 0.0, (top - bits).astype(np.int32))
         if types[2] == "f16":
             with np.errstate(over="ignore"):
-                total = result.astype(np.float16).view(np.uint16).astype(np.uint64)
+                half = result.astype(np.float16)
+            total = np.where(half == 0, np.float16(0), half).view(np.uint16).astype(np.uint64)
         else:
             total = _cut(result).view(np.uint32).astype(np.uint64)
     return total

@@ -287,6 +287,55 @@ def test_races_of_matrix_instructions(source):
         assert {f["kind"] for f in found} == (set() if first and second else {"race"}), (first, second, found)
 
 
+TWO_BARRIERS = """
+extern "C" __global__ void k(int *out) {
+    if (threadIdx.x < 5) {
+        __syncthreads();
+        out[threadIdx.x] = 1;
+    } else {
+        __syncthreads();
+        out[threadIdx.x] = 2;
+    }
+}
+"""
+LEFT_BEFORE = """
+extern "C" __global__ void k(int *out) {
+    if (threadIdx.x > 40) return;
+    __syncthreads();
+    out[threadIdx.x] = 2;
+}
+"""
+
+
+def test_divergent_barriers_are_quoted_with_their_threads():
+    error, (found,) = check_kernel(TWO_BARRIERS, "sync", block=32)
+    assert error is None and found["kind"] == "divergence" and found["count"] == 1
+    counts = sorted(map(int, re.findall(r"(\d+) (?:threads|others)", found["message"])))
+    assert counts == [5, 27], found["message"]
+    assert sorted([found["source"][1], found["other"]["source"][1]]) == [4, 7], found
+    assert sorted([found["thread"], found["other"]["thread"]]) == [[0, 0, 0], [5, 0, 0]]
+    assert found["message"].count("__syncthreads();") == found["message"].count("instruction bar") == 2
+    error, (found,) = check_kernel(LEFT_BEFORE, "sync", block=96)
+    assert error is None and found["source"][1] == 4 and found["thread"] == [32, 0, 0], found
+    assert "a warp arrives at barrier 0 without 23 of its threads, which have ended" in found["message"]
+    assert "one of the threads (32, 0, 0) to (40, 0, 0)" in found["message"]
+    assert "__syncthreads();" in found["message"] and found["instruction"].startswith("bar")
+
+
+def test_a_deadlock_is_quoted_with_its_barrier():
+    source = """
+    extern "C" __global__ void k(int *out) {
+        if (threadIdx.x < 32)
+            asm volatile("bar.sync 1, 64;");
+        else
+            asm volatile("bar.sync 2, 64;");
+    }
+    """
+    error, found = check_kernel(source, "sync", block=64)
+    assert error and found[0]["kind"] == "divergence" and "deadlock" in found[0]["message"]
+    assert found[0]["source"][1] == 4 and found[0]["instruction"].startswith("bar"), found
+
+
 def test_one_means_all_that_is_wrong_with_kernels():
     result = run_python(
         """

@@ -65,6 +65,54 @@ def test_wrong_declarations(text):
         parse_c_arg(text)
 
 
+def reduction_of(arguments):
+    return ReductionKernel(np.float32, "0", "a + b", "x[i]", arguments)
+
+
+def scan_of(arguments):
+    return GenericScanKernel(np.float32, arguments, "x[i]", "a + b", output_statement="x[i] = item")
+
+
+def elementwise_of(arguments):
+    return ElementwiseKernel(arguments, "x[i] = 1")
+
+
+@pytest.mark.parametrize("make", [elementwise_of, reduction_of, scan_of])
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("i", "the name 'i' stands for the index of the element; choose another one in the declaration 'int i'"),
+        ("x", "the name 'x' is used twice in the declaration 'int x'"),
+    ],
+)
+def test_names_that_are_taken_are_refused(make, name, text):
+    for arguments in (f"float *x, int {name}", [VectorArg(np.float32, "x"), ScalarArg(np.int32, name)]):
+        with pytest.raises(ValueError, match=re.escape(text)):
+            make(arguments)
+
+
+def test_names_of_sizes_are_refused_where_they_are_taken():
+    for make in (reduction_of, scan_of):
+        with pytest.raises(ValueError, match="the name 'n' stands for the number of elements"):
+            make("float *x, int n")
+    for name in ("N", "item", "prev_item", "last_item"):
+        with pytest.raises(ValueError, match=f"the name '{name}' stands for"):
+            scan_of(f"float *x, float {name}")
+    with pytest.raises(ValueError, match=r"'x' is used twice in the declaration 'x = x\[i-1\]'"):
+        GenericScanKernel(
+            np.float32, "float *x", "x[i]", "a + b", "0", "x[i] = item", input_fetch_exprs=[("x", "x", -1)]
+        )
+    # As in PyCUDA, a kernel for a range has no `n` of its own.
+    fill, x = ElementwiseKernel("float *x, int n", "x[i] = n"), gpuarray.zeros(4, np.float32)
+    fill(x, 7, range=slice(1, 3))
+    assert x.get().tolist() == [0, 7, 7, 0]
+    with pytest.raises(ValueError, match="the name 'n' stands for the number of elements; choose another one"):
+        fill(x, 7)
+    # Names that other snippets find are the arguments' own.
+    ElementwiseKernel("float *x, int tid", "x[i] = tid")(x, 3)
+    assert x.get().tolist() == [3] * 4
+
+
 def test_names_of_dtypes():
     assert dtype_to_ctype(np.int64) == "long"
     assert dtype_to_ctype(np.float32, with_fp_tex_hack=True) == "fp_tex_float"

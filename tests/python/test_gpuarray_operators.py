@@ -35,6 +35,36 @@ def test_arithmetic_broadcasts(op, x, data):
     same(lambda xp, a, b: op(a, b), x, y, rtol=tolerance(x.host.dtype, y.host.dtype))
 
 
+@pytest.mark.parametrize("op", COMPARISONS)
+@pytest.mark.parametrize("other", [[0, 1, 2], (0, 1, 2), range(3), []])
+def test_sequences_are_not_compared(op, other):
+    a = gpuarray.arange(3, dtype=np.int32)
+    for left, right in ((a, other), (other, a)):
+        with pytest.raises(TypeError, match=f"'GPUArray' and '{type(other).__name__}'; make it an array with rtcg.*"):
+            op(left, right)
+
+
+def test_sequences_in_place_are_refused_in_the_words_of_python():
+    a = gpuarray.arange(3, dtype=np.int32)
+    with pytest.raises(TypeError, match=r"unsupported operand type\(s\) for \+=: 'GPUArray' and 'list'; make it"):
+        a += [1, 2, 3]
+    with pytest.raises(TypeError, match=r"for >>=: 'GPUArray' and 'str'$"):
+        a >>= "1"
+
+
+@pytest.mark.parametrize("other", [None, "text", b"bytes", {1: 2}, object(), {1}])
+def test_objects_that_no_array_is_equal_to(other):
+    a = gpuarray.arange(3, dtype=np.int32)
+    assert (a == other) is False and (a != other) is True and (other == a) is False
+
+
+def test_flags_have_names():
+    a = gpuarray.zeros((2, 3), np.float32)
+    assert a.flags["C_CONTIGUOUS"] and a.flags["C"] and not a.T.flags["C"] and a.T.flags["F_CONTIGUOUS"]
+    with pytest.raises(KeyError, match="OWNDATA"):
+        a.flags["OWNDATA"]
+
+
 @quickly
 @given(st.sampled_from(ARITHMETIC + COMPARISONS), arrays([np.dtype("f4"), np.dtype("i4")]), arrays([np.dtype("f4")]))
 def test_shapes_that_do_not_fit_are_refused(op, x, y):

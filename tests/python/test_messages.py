@@ -535,7 +535,7 @@ def test_integers_of_geometry_and_of_prepared_calls(module):
     two = module.get_function("two")
     prepared = module.get_function("two").prepare("Pi").prepared_call
     p, n = np.intp(0), np.int32(0)
-    many = "a tuple of one to three integers from 0 to 4294967295"
+    many = "an integer, or a tuple of one to three, from 1 to 4294967295"
 
     def check_geometry(wrong):
         for call, text in (
@@ -552,7 +552,7 @@ def test_integers_of_geometry_and_of_prepared_calls(module):
     for wrong in (2**31, -(2**31) - 1, 2**64, 2**70, -(2**70)):
         text = error_of(OverflowError, lambda wrong=wrong: prepared((1, 1), (1, 1, 1), 0, wrong))
         assert text == f"argument #1 (0-based): {wrong} is outside -2147483648..2147483647"
-    assert error_of(TypeError, lambda: two(p, n, block=("x",))).startswith("block is ('x',); expected a tuple")
+    assert error_of(TypeError, lambda: two(p, n, block=("x",))).startswith("block is ('x',); expected an integer")
 
 
 def test_values_of_configurations(module):

@@ -32,13 +32,14 @@ def double(a: NDArray[np.float32], stream: cuda.Stream | None = None) -> float:
     function: cuda.Function = doubler(a.dtype)
     memory: cuda.DeviceAllocation = cuda.mem_alloc(a.nbytes)
     cuda.memcpy_htod_async(memory, a, stream)
-    seconds = function(cuda.InOut(a), block=(4, 1, 1), grid=(1, 1), time_kernel=True)
+    seconds: float = function(cuda.InOut(a), block=(4, 1, 1), grid=(1, 1), time_kernel=True)
+    function(cuda.InOut(a), block=4)
     function.prepare("P").prepared_async_call((1, 1), (4, 1, 1), stream, memory, shared_size=0)
     cuda.memcpy_dtoh(a, int(memory))
     start, end = cuda.Event().record(stream), cuda.Event().record(stream).synchronize()
     milliseconds: float = end.time_since(start)
     registers: int = function.num_regs
-    assert seconds is not None and registers >= 0
+    assert registers >= 0
     return seconds + milliseconds / 1000
 
 
@@ -78,12 +79,20 @@ import numpy as np
 
 import rtcg.numpy as rnp
 from rtcg.elementwise import ElementwiseKernel
+from rtcg.reduction import ReductionKernel
+from rtcg.sparse import eye_array
 
+print(eye_array(4).tocsr()[1:3].shape)
 softplus = ElementwiseKernel("T x", "T y", "y = log(1 + exp(x))")
 print(softplus(rnp.to_gpu(np.ones(4, np.float32))).get())
 scale = ElementwiseKernel("float *x, float a", "x[i] *= a")
 scale(rnp.ones(4, "f4"), 2, range=range(2), stream=None)
 print(round(rnp.ones(4).mean(), 1))
+ElementwiseKernel("T x", "T y", "y = x", no_return=True, options=["-lineinfo"])(rnp.ones(4))
+norm = ReductionKernel("T x", "T y", "x * x", "a + b", "y = sqrt(a)", "0", "l2norm")
+dot = ReductionKernel(np.float32, "0", "a+b", "x[i] * y[i]", "float *x, float *y", keep=True)
+first, second = rnp.ones((2, 4))
+print(norm(first), dot(first, second), [int(value.get()) for value in second])
 """
 
 WRONG = {

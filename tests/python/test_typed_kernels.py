@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import rtcg.numpy as rnp
+from rtcg.driver import CompileError
 from rtcg.elementwise import ElementwiseKernel, TypedElementwiseKernel
 from rtcg.reduction import ReductionKernel
 
@@ -72,6 +73,39 @@ def test_an_index_of_an_element_is_an_error_that_says_what_to_write(operation):
     with pytest.raises(ValueError, match="the operation indexes '[xyz]', .* write '[xyz]' without an index"):
         ElementwiseKernel("T x, T y", "T z", operation)
     ElementwiseKernel("raw T x, T y", "T z", "z = x[i] + y; // y[i]")
+
+
+@pytest.mark.parametrize(
+    ("inputs", "outputs", "text"),
+    [
+        ("T x, T i", "T y", "the name 'i' stands for the index of the element; choose another one in the .* 'T i'"),
+        ("T x, int32 n", "T y", "the name 'n' stands for the number of elements"),
+        ("T x", "T i", "the name 'i' stands for the index"),
+        ("T x, T x", "T y", "the name 'x' is used twice"),
+    ],
+)
+def test_names_that_are_taken_are_refused(inputs, outputs, text):
+    with pytest.raises(ValueError, match=text):
+        ElementwiseKernel(inputs, outputs, "y = x")
+    with pytest.raises(ValueError, match=text):
+        ReductionKernel(inputs, outputs, "x", "a + b", "y = a", "0")
+
+
+def test_compile_errors_quote_the_lines_of_the_user():
+    x = rnp.ones(3, np.float32)
+    cube = ElementwiseKernel("T x", "T y", "T t = x;\n  y = t + x ** 3")
+    with pytest.raises(CompileError) as caught:
+        cube(x)
+    for text in (str(caught.value), caught.value.stderr, caught.value.args[3]):
+        lines = text.splitlines()
+        at = next(number for number, line in enumerate(lines) if "operation(2): error" in line) + 1
+        assert lines[at].strip() == "y = t + x ** 3" and lines[at + 1].index("^") == lines[at].index("3"), text
+    square = ReductionKernel("T x", "T y", "x ** 2", "a + b", "y = a", "0")
+    with pytest.raises(CompileError, match=r"map_expr\(1\): error: .*\n *x \*\* 2\n"):
+        square(x)
+    root = ReductionKernel("T x", "T y", "x", "a + b", "y = a ** 2", "0")
+    with pytest.raises(CompileError, match=r"operation\(1\): error: .*\n *y = a \*\* 2\n"):
+        root(x)
 
 
 def test_reductions():

@@ -47,7 +47,7 @@ pub fn default_nan(f: FloatFormat) -> u64 {
 }
 
 /// The NaN that arithmetic makes of a NaN operand.
-fn propagated_nan(f: FloatFormat, nan: u64) -> u64 {
+pub(crate) fn propagated_nan(f: FloatFormat, nan: u64) -> u64 {
     if f == F64 { nan | 1 << 51 } else { default_nan(f) }
 }
 

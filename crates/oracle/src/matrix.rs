@@ -5,8 +5,8 @@
 //! m8n32k16 hold the transposed matrices of m32n8k16.
 //! Whole numbers, bits and doubles are exact. How other floats are summed CUDA does not define; here it
 //! is the model of `docs/matrix-products.md`, over exact numbers: products are cut towards zero at the
-//! 25th place below the largest exponent and added, 16 at a time (8 of `.tf32`, 4 in `wmma`). Only `mma.m8n8k4` of halves
-//! is a chain of instructions in single precision.
+//! 25th place below the largest exponent and added, 16 at a time (8 of `.tf32`, 4 in `wmma`). Sums are in single
+//! precision, but those of halves to halves. Only `mma.m8n8k4` of halves is a chain of instructions in single precision.
 
 mod sparse;
 
@@ -14,7 +14,7 @@ use crate::convert::{from_fp8, scalar_cvt};
 use crate::exact_rounding::{
     self, BF16, DecodedFloat, ExactMagnitude, F16, F32, F64, FloatFormat, RoundingMode, TF32, decode_float,
 };
-use crate::float::{ArithOp, default_nan, execute_arithmetic};
+use crate::float::{ArithOp, default_nan, execute_arithmetic, propagated_nan};
 use crate::int::{clamp_to_type, interpret_bits, truncate_bits};
 use rtcg_ptx::ast::*;
 
@@ -119,13 +119,14 @@ pub(crate) fn mma_product(
     if form.is_quad_pair_mma() {
         return Ok(m8n8k4_mma(form, [a, b, c]));
     }
-    let whole_rows;
-    let a = match form.sparse {
+    let (whole_rows, stored);
+    let (a, stored) = match form.sparse {
         Some(sparse) => {
             whole_rows = sparse::expand_sparse(form, sparse, a, metadata)?;
-            &whole_rows
+            stored = sparse::stored_elements(form, sparse, metadata)?;
+            (&whole_rows, Some(&stored))
         }
-        None => a,
+        None => (a, None),
     };
     let to = FragmentMatrix::new_for_role(form, MatrixRole::D);
     let mut d = vec![vec![0; to.registers_per_lane()]; 32];
@@ -133,7 +134,7 @@ pub(crate) fn mma_product(
         let bits = match form.a {
             S8 | U8 | S4 | U4 | B1 => integer_mma_element(form, [a, b, c], row, col),
             F64 => f64_mma_element(form, [a, b, c], row, col),
-            _ => u128::from(float_mma_element(form, [a, b, c], row, col)),
+            _ => u128::from(float_mma_element(form, [a, b, c], stored, row, col)),
         };
         let (lane, register, i) = to.element_position(row, col);
         d[lane][register] |= bits << (i * to.ty.bits());
@@ -159,41 +160,52 @@ fn integer_mma_element(form: &MatrixProduct, [a, b, c]: [&FragmentRegisters; 3],
     if form.satfinite { clamp_to_type(32, true, sum) } else { truncate_bits(32, sum as u128) }
 }
 
-/// A chain of fused multiply-adds with `k` ascending.
+/// A chain of fused multiply-adds with `k` ascending. A NaN of `b` is kept before one of the sum, and that before one of
+/// `a`.
 fn f64_mma_element(form: &MatrixProduct, [a, b, c]: [&FragmentRegisters; 3], row: u32, col: u32) -> u128 {
     let [ma, mb, mc] = operand_matrices(form);
     let mods = FpMods { rnd: form.rnd, ..FpMods::default() };
     let sum = (0..form.shape.k).fold(mc.element_bits(c, row, col) as u64, |sum, k| {
-        execute_arithmetic(
-            ArithOp::Fma,
-            F64,
-            &mods,
-            [ma.element_bits(a, row, k) as u64, mb.element_bits(b, k, col) as u64, sum],
-        )
+        let (x, y) = (ma.element_bits(a, row, k) as u64, mb.element_bits(b, k, col) as u64);
+        match [y, sum, x].into_iter().find(|&operand| F64.is_nan(operand)) {
+            Some(nan) => propagated_nan(F64, nan),
+            None => execute_arithmetic(ArithOp::Fma, F64, &mods, [x, y, sum]),
+        }
     });
-    if F64.is_nan(sum) { default_nan(F64).into() } else { sum.into() }
+    sum.into()
 }
 
-fn float_mma_element(form: &MatrixProduct, [a, b, c]: [&FragmentRegisters; 3], row: u32, col: u32) -> u64 {
+/// Products with elements of `a` that are not stored are not made. Where `c` and `d` have different types the sum is
+/// one of single precision, and a half is converted from it.
+fn float_mma_element(
+    form: &MatrixProduct,
+    [a, b, c]: [&FragmentRegisters; 3],
+    stored: Option<&FragmentRegisters>,
+    row: u32,
+    col: u32,
+) -> u64 {
     let [ma, mb, mc] = operand_matrices(form);
-    // Products with elements that are not stored are not made.
+    let sum_type = if form.c == form.d { form.d } else { MatrixType::F32 };
     let dense = match (form.a, form.wmma) {
         (MatrixType::TF32, true) => 4,
         (MatrixType::TF32, false) => 8,
         _ => 16,
     };
     let step = if form.sparse.is_some() { 2 * dense } else { dense };
-    let mut sum = mc.element_term(c, row, col);
+    let first = mc.element_bits(c, row, col) as u64;
+    let first = if form.c == sum_type { first } else { half_to_single(first) };
+    let mut sum = ExactTerm::term_from_bits(sum_type, first);
     let mut bits = 0;
     for first in (0..form.shape.k).step_by(step) {
         let mut terms = vec![sum];
-        for k in first..form.shape.k.min(first + step as u32) {
+        let is_stored = |k: &u32| stored.is_none_or(|stored| ma.element_bits(stored, row, *k) != 0);
+        for k in (first..form.shape.k.min(first + step as u32)).filter(is_stored) {
             terms.push(ma.element_term(a, row, k).multiply_terms(mb.element_term(b, k, col)));
         }
-        bits = tensor_core_sum(&terms, if form.d == MatrixType::F16 { F16 } else { F32 });
-        sum = ExactTerm::term_from_bits(form.d, bits);
+        bits = tensor_core_sum(&terms, if sum_type == MatrixType::F16 { F16 } else { F32 });
+        sum = ExactTerm::term_from_bits(sum_type, bits);
     }
-    bits
+    if form.d == sum_type { bits } else { single_to_half(bits) }
 }
 
 /// `mma.m8n8k4` of halves: each eight lanes, four and the four with numbers higher by 16, make a
@@ -238,6 +250,12 @@ fn half_to_single(bits: u64) -> u64 {
     scalar_cvt(Type::F32, Type::F16, &FpMods::default(), bits.into()) as u64
 }
 
+/// Bits of `.f32` as the nearest half.
+fn single_to_half(bits: u64) -> u64 {
+    let mods = FpMods { rnd: Rounding::Rn, ..FpMods::default() };
+    scalar_cvt(Type::F16, Type::F32, &mods, bits.into()) as u64
+}
+
 /// An element of `mma.m8n8k4`, which a device's compiler makes of instructions of `.f32`: with a result of `.f32` `c` is
 /// added to a chain that begins with +0, with one of `.f16` two pairs are added to `c` one after the other.
 fn m8n8k4_element(d: MatrixType, factors: [[u64; 2]; 4], c: u64) -> u64 {
@@ -246,8 +264,7 @@ fn m8n8k4_element(d: MatrixType, factors: [[u64; 2]; 4], c: u64) -> u64 {
     let add = |x: u64, y: u64| run(ArithOp::Add, [x, y, 0]);
     if d == MatrixType::F16 {
         let pair = |i: usize| fma(factors[i + 1], run(ArithOp::Mul, [factors[i][0], factors[i][1], 0]));
-        let mods = FpMods { rnd: Rounding::Rn, ..FpMods::default() };
-        return scalar_cvt(Type::F16, Type::F32, &mods, add(add(c, pair(0)), pair(2)).into()) as u64;
+        return single_to_half(add(add(c, pair(0)), pair(2)));
     }
     let chain = factors.into_iter().fold(0, |sum, xy| fma(xy, sum));
     add(c, chain)
@@ -332,7 +349,9 @@ fn tensor_core_sum(terms: &[ExactTerm], f: FloatFormat) -> u64 {
     let sum: i128 = terms.iter().map(|t| t.truncate_to_unit(unit)).sum();
     let x = ExactMagnitude::from_dyadic(sum.unsigned_abs(), unit);
     if f == F16 {
-        return if sum == 0 { 0 } else { exact_rounding::round_to_format(f, RoundingMode::Nearest, sum < 0, &x) };
+        // A result of zero is +0, also when it is a smaller sum rounded.
+        let half = exact_rounding::round_to_format(f, RoundingMode::Nearest, sum < 0, &x);
+        return if half == f.sign_bit() { 0 } else { half };
     }
     let sign = if sum < 0 { f.sign_bit() } else { 0 };
     // Single precision is cut, but what is too large becomes infinite.

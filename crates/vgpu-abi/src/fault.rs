@@ -1,6 +1,7 @@
 //! What is known about a kernel that went wrong.
 
 use crate::error::ResultCode;
+use crate::model::calls::{STACK_OVERFLOW_CODE, WILD_CALL_CODE};
 use std::fmt;
 
 /// Why a launch ended before its kernel did.
@@ -40,10 +41,10 @@ impl FaultKind {
         match self {
             FaultKind::Trap | FaultKind::Breakpoint => ResultCode::LAUNCH_FAILED,
             FaultKind::IllegalAddress => ResultCode::ILLEGAL_ADDRESS,
+            FaultKind::StackOverflow => STACK_OVERFLOW_CODE,
+            FaultKind::InvalidPc => WILD_CALL_CODE,
             FaultKind::MisalignedAddress => ResultCode::MISALIGNED_ADDRESS,
             FaultKind::Assert => ResultCode::ASSERT,
-            FaultKind::StackOverflow => ResultCode::HARDWARE_STACK_ERROR,
-            FaultKind::InvalidPc => ResultCode::INVALID_PC,
             FaultKind::IllegalInstruction => ResultCode::ILLEGAL_INSTRUCTION,
             FaultKind::Deadlock | FaultKind::Timeout | FaultKind::Cancelled => ResultCode::LAUNCH_TIMEOUT,
             FaultKind::OutOfMemory => ResultCode::LAUNCH_OUT_OF_RESOURCES,

@@ -128,7 +128,7 @@ pub enum TrapKind {
     Assert = 4,
     /// The stack or the local memory of a thread is exhausted (runaway recursion).
     StackOverflow = 5,
-    /// A call through a pointer that is no function: CUDA_ERROR_INVALID_PC.
+    /// A call through a pointer that is no function: CUDA_ERROR_ILLEGAL_ADDRESS.
     InvalidPc = 6,
     /// `brkpt` outside a debugger.
     Breakpoint = 7,

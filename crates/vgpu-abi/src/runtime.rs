@@ -292,23 +292,23 @@ pub type SetConditionalFn = unsafe extern "C" fn(
     values: *const LaneValues,
 );
 
-/// Arguments of `__assertfail` of one lane.
+/// Arguments of `__assertfail`, by lane.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct AssertArgs {
     /// `const char *` in device memory.
-    pub message: u64,
+    pub messages: *const LaneValues,
     /// `const char *` in device memory.
-    pub file: u64,
+    pub files: *const LaneValues,
     /// `const char *` in device memory.
-    pub function: u64,
-    /// Source line.
-    pub line: u32,
-    /// The lane that failed.
-    pub lane: u32,
+    pub functions: *const LaneValues,
+    /// Source lines; the upper halves mean nothing.
+    pub lines: *const LaneValues,
+    /// The lanes that failed, at least one.
+    pub mask: u32,
 }
 
-/// Reports a failed assertion and ends the launch.
+/// Reports the failed assertion of each lane and ends the launch.
 pub type AssertFn = unsafe extern "C" fn(ctx: *mut WarpCtx, site: u32, args: *const AssertArgs) -> !;
 
 /// A texture or surface instruction for the lanes of `mask`; `request` is a

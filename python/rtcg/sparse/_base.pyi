@@ -59,6 +59,10 @@ class sparray:
         """A dense `GPUArray` with the same elements; duplicates are summed."""
     def todense(self, order: Any = None, out: Any = None) -> GPUArray:
         """Same as `toarray`."""
+    # Not of this class but of its formats, which have most of them.
+    def __getitem__(self, key: Any) -> Any: ...
+    def tocsr(self, copy: Any = False) -> Any: ...
+    def tocoo(self, copy: Any = False) -> Any: ...
     def tocsc(self, copy: Any = False) -> sparray:
         """Convert to compressed sparse columns; sorts and sums duplicates."""
     def todia(self, copy: Any = False) -> sparray:

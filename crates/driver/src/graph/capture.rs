@@ -96,18 +96,12 @@ impl Stream {
         Ok(())
     }
 
-    /// Ends the capture and returns the graph. If the capture has become invalid, it ends as well and an error is
-    /// returned.
+    /// Ends the capture and returns the graph. If the capture has become invalid, or if another thread
+    /// began it and its mode is not relaxed, it ends as well and an error is returned.
     pub fn end_capture(&self) -> Result<Graph> {
         let mut handle = CUgraph::null();
         // SAFETY: the stream is alive, one handle is written.
         let ended = unsafe { call_if_alive!(self.context(), cuStreamEndCapture(self.handle(), &raw mut handle)) };
-        if let Err(error) = &ended
-            && error.code == CUresult::CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD
-        {
-            // The capture goes on, and its own thread can still end it.
-            return Err(error.clone());
-        }
         let capture = unregister_capture(self.context().driver_table(), self.handle());
         let detail = "the stream was not being captured";
         ended.map_err(|error| explain_illegal_state(error, detail))?;

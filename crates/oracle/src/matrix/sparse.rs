@@ -33,6 +33,16 @@ pub(super) fn expand_sparse(
     Ok(out)
 }
 
+/// The fragment of the whole `a`, with ones where elements are stored and zeros elsewhere.
+pub(super) fn stored_elements(
+    form: &MatrixProduct,
+    sparse: Sparsity,
+    metadata: &[u128],
+) -> Result<FragmentRegisters, String> {
+    let ones = vec![vec![u32::MAX.into(); form.registers_per_lane(MatrixRole::A)]; 32];
+    expand_sparse(form, sparse, &ones, metadata)
+}
+
 /// Where the stored elements (or pairs) of a chunk belong.
 fn nonzero_positions(ty: MatrixType, bits: u32) -> Result<Vec<u32>, String> {
     match (ty, bits) {

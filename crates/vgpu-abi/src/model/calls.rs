@@ -1,6 +1,14 @@
 //! Which calls of the driver are allowed where most are not.
 
+use crate::error::ResultCode;
+
 measured! {
+    /// Recursion that exhausts its stack is told as a bad access.
+    STACK_OVERFLOW_CODE: ResultCode = ResultCode::ILLEGAL_ADDRESS, from "q48";
+    /// A call through a pointer that is no function is told as a bad access.
+    WILD_CALL_CODE: ResultCode = ResultCode::ILLEGAL_ADDRESS, from "q50";
+    /// Flags of an executable graph that are not told: priorities of nodes are not used here.
+    UNTOLD_EXEC_FLAGS: u64 = 8, from "q57";
     /// In a host function that a stream calls, the functions that need an initialised driver are not permitted, but for
     /// these, which use a stream or an event and wait for nothing.
     CALLS_IN_HOST_FUNCTIONS: &[&str] =

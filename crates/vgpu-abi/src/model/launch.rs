@@ -1,5 +1,7 @@
 //! Registers, and the launches that they limit.
 
+use crate::error::ResultCode;
+
 measured! {
     /// Registers of a multiprocessor, of which each of its four parts has a quarter for its warps.
     REGISTERS_PER_MULTIPROCESSOR: u32 = 65_536, from "q26";
@@ -13,6 +15,13 @@ measured! {
     MIN_REGISTER_LIMIT: u32 = 24, from "q26";
     /// A thread has no more registers, whatever it needs.
     MAX_REGISTERS: u32 = 255, from "q26";
+    /// Packed arguments of more bytes than the kernel's parameters have are refused with this code; of fewer with
+    /// `INVALID_VALUE`.
+    SURPLUS_ARGUMENTS_CODE: ResultCode = ResultCode::LAUNCH_OUT_OF_RESOURCES, from "q51";
+    /// A launch names a memory synchronisation domain below this.
+    MEMORY_SYNC_DOMAINS: u32 = 2, from "q51";
+    /// The preferred share of shared memory that a launch may name, in percent; the default, -1, is only a function's.
+    CARVEOUTS_OF_LAUNCHES: std::ops::RangeInclusive<u32> = 0..=100, from "q51";
     /// `CU_JIT_THREADS_PER_BLOCK` is rounded up to a multiple of this, and the result is written back.
     THREADS_PER_BLOCK_STEP: u32 = 128, from "q24";
 }

@@ -13,6 +13,16 @@ measured! {
     MAX_SHARED_ALLOCATION_BYTES: u64 = 1 << 20, from "q29";
     /// A memory pool takes memory from its device in pieces of this many bytes.
     POOL_RESERVATION_BYTES: u64 = 32 << 20, from "q29";
+    /// Memory of pools belongs to no context.
+    POOL_MEMORY_HAS_CONTEXT: bool = false, from "q54";
+    /// Copies of managed memory are said to be synchronous (`CU_POINTER_ATTRIBUTE_SYNC_MEMOPS`).
+    MANAGED_COPIES_ARE_SYNCHRONOUS: bool = true, from "q54";
+    /// Handles that pools can be made for: none, file descriptors and fabric handles.
+    POOL_HANDLE_TYPES: [u32; 3] = [0, 1, 8], from "q56";
+    /// Advice about managed memory and its prefetches are noted for all pages of so many bytes that a range touches.
+    HINT_PAGE_BYTES: u64 = 4096, from "q55";
+    /// Flags of page-locked memory that are not told: it is portable in any case.
+    UNTOLD_HOST_FLAGS: u32 = 1, from "q54";
     /// A wait for a value that also flushes writes of other devices is not supported.
     CAN_FLUSH_REMOTE_WRITES: bool = false, from "q30";
 }

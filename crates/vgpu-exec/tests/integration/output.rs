@@ -87,25 +87,29 @@ fn a_bad_string_is_an_illegal_address() {
     }
 }
 
-unsafe extern "C" fn assert_in_thread_5(ctx: *mut WarpCtx) {
+unsafe extern "C" fn assert_in_threads_5_and_9(ctx: *mut WarpCtx) {
     unsafe {
         let texts = kernel_param::<[u64; 3]>(ctx);
-        let args = AssertArgs { message: texts[0], file: texts[1], function: texts[2], line: 42, lane: 5 };
+        let [messages, files, functions] = texts.map(|text| [text; 32]);
+        let (messages, files, functions, lines) =
+            (&raw const messages, &raw const files, &raw const functions, &[42; 32]);
+        let args = AssertArgs { messages, files, functions, lines, mask: 1 << 5 | 1 << 9 };
         (RUNTIME_CALLS.assertfail)(ctx, 5, &args)
     }
 }
 
 #[test]
-fn a_failed_assertion_says_where() {
+fn each_failed_assertion_says_where() {
     const ASSERT_MESSAGE: &str = "k.cu:42: void f(int): block: [0,0,0], thread: [5,0,0] Assertion `a > 3` failed.";
     if !is_child() {
-        let out = rerun_in_child("a_failed_assertion_says_where");
+        let out = rerun_in_child("each_failed_assertion_says_where");
         let text = String::from_utf8(out.stderr).unwrap();
-        assert!(out.status.success() && text.contains(&format!("{ASSERT_MESSAGE}\n")), "{text}");
+        let both = format!("{ASSERT_MESSAGE}\n{}\n", ASSERT_MESSAGE.replace("thread: [5", "thread: [9"));
+        assert!(out.status.success() && text.contains(&both), "{text}");
         return;
     }
     let texts = [device_memory_with(b"a > 3\0"), device_memory_with(b"k.cu\0"), device_memory_with(b"void f(int)\0")];
-    let fault = run_with_data(&serial_program(assert_in_thread_5), launch_config(1, 32), &texts).unwrap_err();
+    let fault = run_with_data(&serial_program(assert_in_threads_5_and_9), launch_config(1, 32), &texts).unwrap_err();
     assert_eq!((fault.kind, fault.code, fault.thread), (FaultKind::Assert, ResultCode::ASSERT, [5, 0, 0]));
     assert!(fault.report.contains(ASSERT_MESSAGE));
 }

@@ -351,25 +351,20 @@ impl<'a> FunctionEmitter<'a, '_> {
         Ok(())
     }
 
-    /// Reports the failed assertion of the first active lane.
+    /// Reports the failed assertions of the active lanes.
     fn emit_assertfail(&mut self, active: Value, args: Value, site: Value) {
-        let lane = self.b.ins().ctz(active);
-        let lane64 = self.b.ins().uextend(types::I64, lane);
-        let step = self.b.ins().ishl_imm_u(lane64, 3);
-        let at = self.b.ins().iadd(args, step);
         let slot = self.lane_array_slot();
-        let unit = param_record_bytes(8) as i32;
+        let unit = i64::from(param_record_bytes(8));
         for (i, field) in [
-            (0, offset_of!(AssertArgs, message)),
-            (1, offset_of!(AssertArgs, file)),
-            (3, offset_of!(AssertArgs, function)),
+            (0, offset_of!(AssertArgs, messages)),
+            (1, offset_of!(AssertArgs, files)),
+            (2, offset_of!(AssertArgs, lines)),
+            (3, offset_of!(AssertArgs, functions)),
         ] {
-            let v = self.b.ins().load(types::I64, trusted_mem_flags(), at, i * unit);
-            self.b.ins().stack_store(types::I64, v, slot, field as i32);
+            let lanes = self.b.ins().iadd_imm_s(args, i * unit);
+            self.b.ins().stack_store(types::I64, lanes, slot, field as i32);
         }
-        let line = self.b.ins().load(types::I32, trusted_mem_flags(), at, 2 * unit);
-        self.b.ins().stack_store(types::I64, line, slot, offset_of!(AssertArgs, line) as i32);
-        self.b.ins().stack_store(types::I64, lane, slot, offset_of!(AssertArgs, lane) as i32);
+        self.b.ins().stack_store(types::I64, active, slot, offset_of!(AssertArgs, mask) as i32);
         let p = self.b.ins().stack_addr(types::I64, slot, 0);
         let f = runtime_call_target!(assertfail);
         relocations::call_target(&mut self.b, f, &[self.abi.ctx, site, p], None);

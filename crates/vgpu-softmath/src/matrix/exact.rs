@@ -8,9 +8,11 @@ use crate::float::{FloatFormat, RoundMode, round_and_pack};
 use rtcg_ptx::ast::MatrixType;
 
 /// Bits after the binary point of a term whose exponent is the largest.
-pub(crate) const SUM_FRACTION_BITS: i32 = 25;
+pub const SUM_FRACTION_BITS: i32 = 25;
 /// Exponents below this one count as it.
-pub(crate) const MIN_EXPONENT: i32 = -126;
+pub const MIN_EXPONENT: i32 = -126;
+/// What a sum of halves is that is zero or rounds to zero.
+pub const ZERO_OF_HALF_SUMS: u64 = 0;
 
 /// An element taken apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,7 +102,8 @@ impl ExactNumber {
 ///
 /// The products are exact. All terms are cut towards zero to multiples of `2^(e - 25)`, where `e`
 /// is the largest exponent among them (of a product the sum of its factors' exponents), and added
-/// exactly; the sum is cut towards zero to single precision or rounded to the nearest half.
+/// exactly; the sum is cut towards zero to single precision or rounded to the nearest half. A result
+/// of zero is +0.
 pub fn exact_dot(
     terms: impl Iterator<Item = (ExactNumber, ExactNumber)> + Clone,
     c: ExactNumber,
@@ -119,7 +122,8 @@ pub fn exact_dot(
         return 0;
     }
     if format == FloatFormat::F16 {
-        return round_and_pack(format, RoundMode::Nearest, negative, unit, magnitude.into(), false);
+        let half = round_and_pack(format, RoundMode::Nearest, negative, unit, magnitude.into(), false);
+        return if half & !format.sign_bit() == 0 { ZERO_OF_HALF_SUMS } else { half };
     }
     let beyond = unit + 64 - magnitude.leading_zeros() as i32 > 128;
     let sign = if negative { format.sign_bit() } else { 0 };

@@ -6,8 +6,10 @@
 //! large or small that a scaled term could leave the range of single precision.
 #![allow(unsafe_code, reason = "functions for instruction sets, called where the processor has them")]
 
+use super::exact::ZERO_OF_HALF_SUMS;
+use super::halves::{f16_to_f32, f32_to_f16, nearest_half};
 use super::simd::{PortableVector, SimdVector};
-use super::{MmaRegisters, UnpackedMatrices, k_per_step};
+use super::{MIXED_SUM, MmaRegisters, UnpackedMatrices, k_per_step};
 use rtcg_ptx::ast::{MatrixProduct, MatrixType};
 use std::mem::MaybeUninit;
 
@@ -127,10 +129,34 @@ fn unpack_and_multiply_floats<L: SimdVector, const CAP: usize>(
     quickly: bool,
 ) {
     let mut all = UnpackedMatrices::<CAP>::unpack_fragments(form, planes);
-    if !(quickly && multiply_floats_simd::<L, CAP>(form, &mut all)) {
-        super::multiply_floats_exactly(form, &mut all);
+    let executed = executed_form(form);
+    if executed.c != form.c {
+        widen_addends(&mut all.c);
+    }
+    if !(quickly && multiply_floats_simd::<L, CAP>(&executed, &mut all)) {
+        super::multiply_floats_exactly(&executed, planes, &mut all);
+    }
+    if executed.d != form.d {
+        narrow_results(&mut all.c);
     }
     all.pack_results(form, planes);
+}
+
+/// The product that tensor cores compute. They have none whose `c` and `d` have different types: the device's compiler
+/// converts halves of `c` to single precision before one, and results to halves afterwards.
+#[inline(always)]
+fn executed_form(form: &MatrixProduct) -> MatrixProduct {
+    if form.c == form.d { *form } else { MatrixProduct { c: MIXED_SUM, d: MIXED_SUM, ..*form } }
+}
+
+#[inline(always)]
+fn widen_addends(addends: &mut [u32]) {
+    addends.iter_mut().for_each(|c| *c = f16_to_f32(*c).to_bits());
+}
+
+#[inline(always)]
+fn narrow_results(results: &mut [u32]) {
+    results.iter_mut().for_each(|d| *d = f32_to_f16(*d));
 }
 
 /// Computes `c = a * b + c` on matrices, or returns false if that has to be done the exact way.
@@ -175,30 +201,19 @@ fn multiply_floats_simd<L: SimdVector, const CAP: usize>(
     true
 }
 
-/// The bits of sums; those in half precision have been rounded to odd.
+/// The bits of sums; those in half precision have been rounded to odd, and a zero of them is +0.
 #[inline(always)]
 fn encode_results(ty: MatrixType, sums: &[f32], out: &mut [u32]) {
     if ty == MatrixType::F16 {
         for (o, v) in out.iter_mut().zip(sums) {
-            *o = round_to_nearest_half(v.to_bits());
+            let half = nearest_half(v.to_bits());
+            *o = if half & 0x7fff == 0 { ZERO_OF_HALF_SUMS as u32 } else { half };
         }
     } else {
         for (o, v) in out.iter_mut().zip(sums) {
             *o = v.to_bits();
         }
     }
-}
-
-/// The half nearest to a finite number.
-#[inline(always)]
-fn round_to_nearest_half(bits: u32) -> u32 {
-    let (sign, magnitude) = (bits >> 16 & 0x8000, bits & 0x7fff_ffff);
-    let odd = magnitude >> 13 & 1;
-    let normal = magnitude.wrapping_sub(112 << 23).wrapping_add(0xfff + odd) >> 13;
-    // Adding a half puts the last place of a subnormal half at that of the sum.
-    let subnormal = (f32::from_bits(magnitude) + 0.5).to_bits().wrapping_sub(0.5_f32.to_bits());
-    let half = if magnitude < 113 << 23 { subnormal } else { normal };
-    sign | if magnitude >= 143 << 23 { 0x7c00 } else { half }
 }
 
 /// One step of the tensor core for all elements.

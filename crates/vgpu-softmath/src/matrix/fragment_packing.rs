@@ -155,6 +155,15 @@ pub(super) fn unpack_sparse_rows_of_a(
     }
 }
 
+/// Which elements of `a` are stored, in rows of `k` words: those of the others are zero.
+pub(super) fn stored_elements_of_a(form: &MatrixProduct, sparse: Sparsity, planes: &MmaRegisters<'_>) -> [u32; 1024] {
+    let (ones, mut stored) = ([u32::MAX; 4 * WARP_REGISTER_WORDS], [0; 1024]);
+    let MmaRegisters { b, c, metadata, .. } = *planes;
+    let full = MmaRegisters { a: &ones, b, c, metadata, d: &mut [] };
+    unpack_sparse_rows_of_a(form, sparse, &full, &mut stored);
+    stored
+}
+
 /// The four bits of a row that concern its chunk `c`. Words of one lane hold 16 bits of each of two
 /// rows where elements have 16 bits and more, else 32 bits of one.
 fn sparsity_metadata(form: &MatrixProduct, sparse: Sparsity, plane: &[u32], row: usize, c: usize) -> usize {

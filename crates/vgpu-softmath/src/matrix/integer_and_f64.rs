@@ -1,8 +1,10 @@
 //! Products of integers and of doubles, compiled for the vectors that the processor has.
 #![allow(unsafe_code, reason = "functions for instruction sets, called where the processor has them")]
 
-use super::{MmaRegisters, UnpackedMatrices, WARP_REGISTER_WORDS, fragment_packing};
+use super::{DOUBLE_NAN_ORDER, MmaRegisters, UnpackedMatrices, WARP_REGISTER_WORDS, fragment_packing};
+use crate::arith::{FloatOp, execute_float_op};
 use crate::float::{self, FloatFormat, RoundMode};
+use crate::float_mode::FloatMode;
 use rtcg_ptx::ast::{MatrixProduct, Rounding};
 
 /// Products of integers.
@@ -102,19 +104,44 @@ pub(super) fn multiply_doubles(form: &MatrixProduct, planes: &mut MmaRegisters<'
     multiply_doubles_with_rounding(form, &mut all);
     for (lane, r) in (0..WARP_REGISTER_WORDS).flat_map(|lane| (0..halves * 2).map(move |r| (lane, r))) {
         let (g, t) = (lane / 4, lane % 4);
-        let sum = all.c[(r / 2 * 8 + g) * 8 + t * 2 + r % 2];
-        let bits = if sum.is_nan() { FloatFormat::F64.canonical_nan() } else { sum.to_bits() };
+        let (row, col) = (r / 2 * 8 + g, t * 2 + r % 2);
+        let sum = all.c[row * 8 + col];
+        let bits = if sum.is_nan() {
+            element_that_is_nan(form, &all, read(planes.c, at(r, lane)).to_bits(), row, col)
+        } else {
+            sum.to_bits()
+        };
         planes.d[at(r, lane)] = bits as u32;
         planes.d[at(r, lane) + 1] = (bits >> 32) as u32;
     }
 }
 
-fn multiply_doubles_with_rounding(form: &MatrixProduct, all: &mut DoubleMatrices) {
-    let rnd = match form.rnd {
+/// An element of the sum that begins with `c`: each step keeps one NaN, or makes one.
+#[cold]
+fn element_that_is_nan(form: &MatrixProduct, all: &DoubleMatrices, c: u64, row: usize, col: usize) -> u64 {
+    let (k, mode) = (form.shape.k as usize, FloatMode { rnd: rounding_of_doubles(form), ..FloatMode::default() });
+    (0..k).fold(c, |sum, l| {
+        let (x, y) = (all.a[row * k + l].to_bits(), all.b[l * 8 + col].to_bits());
+        let f = FloatFormat::F64;
+        match DOUBLE_NAN_ORDER.map(|i| [x, y, sum][i]).into_iter().find(|&operand| f.is_nan(operand)) {
+            Some(nan) => f.quiet_nan(nan),
+            None => execute_float_op(FloatOp::Fma, f, mode, x, y, sum),
+        }
+    })
+}
+
+fn rounding_of_doubles(form: &MatrixProduct) -> RoundMode {
+    match form.rnd {
         Rounding::Rz => RoundMode::Zero,
         Rounding::Rm => RoundMode::Down,
         Rounding::Rp => RoundMode::Up,
-        _ => {
+        _ => RoundMode::Nearest,
+    }
+}
+
+fn multiply_doubles_with_rounding(form: &MatrixProduct, all: &mut DoubleMatrices) {
+    let rnd = match rounding_of_doubles(form) {
+        RoundMode::Nearest => {
             #[cfg(target_arch = "x86_64")]
             {
                 #[target_feature(enable = "avx2,fma")]
@@ -128,6 +155,7 @@ fn multiply_doubles_with_rounding(form: &MatrixProduct, all: &mut DoubleMatrices
             }
             return multiply_with_fma(form, all, f64::mul_add);
         }
+        rnd => rnd,
     };
     multiply_with_fma(form, all, |x, y, z| {
         let [x, y, z] = [x, y, z].map(|v| float::unpack_float(FloatFormat::F64, v.to_bits()));

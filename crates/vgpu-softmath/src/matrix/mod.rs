@@ -5,12 +5,14 @@
 //! [`exact`] what a product of floats is, `fast_float` computes the same quickly.
 //!
 //! Integers and bits are exact. In double precision each element is a chain of fused multiply-adds
-//! with `k` ascending. The sum of the other floats is that of the tensor cores of sm_90 (see
-//! [`exact::exact_dot`]), but for `mma.m8n8k4`, which they do not have (`quad_pairs`).
+//! with `k` ascending, which keep the payload of one NaN ([`DOUBLE_NAN_ORDER`]). The sum of the other floats is
+//! that of the tensor cores of sm_90 (see [`exact::exact_dot`]), but for `mma.m8n8k4`, which they do not have
+//! (`quad_pairs`).
 
 pub mod exact;
 mod fast_float;
 mod fragment_packing;
+mod halves;
 mod integer_and_f64;
 pub mod layout;
 pub mod load_store;
@@ -27,6 +29,12 @@ pub const HALF_STEP: usize = 16;
 pub const TF32_STEP: usize = 8;
 /// Those of `.tf32` in `wmma`, which is made of two instructions with four each.
 pub const WMMA_TF32_STEP: usize = 4;
+/// The sum of a product whose `c` and `d` have different types.
+pub const MIXED_SUM: MatrixType = MatrixType::F32;
+/// Whether `mma.sp` multiplies elements of `b` with the zeros that `a` does not store: an infinity would give a NaN.
+pub const MULTIPLIES_UNSTORED_ZEROS: bool = false;
+/// The operands `a`, `b`, `c` (0, 1, 2) in the order in which a step in double precision looks for the NaN to keep.
+pub const DOUBLE_NAN_ORDER: [usize; 3] = [1, 2, 0];
 
 /// Words of a plane of 32-bit registers.
 pub const WARP_REGISTER_WORDS: usize = 32;
@@ -176,14 +184,23 @@ fn k_per_step(form: &MatrixProduct) -> usize {
     if form.sparse.is_some() { 2 * dense } else { dense }
 }
 
-fn multiply_floats_exactly<const CAP: usize>(form: &MatrixProduct, all: &mut UnpackedMatrices<CAP>) {
+#[inline(never)]
+fn multiply_floats_exactly<const CAP: usize>(
+    form: &MatrixProduct,
+    planes: &MmaRegisters<'_>,
+    all: &mut UnpackedMatrices<CAP>,
+) {
     let (m, n, k) = (form.shape.m as usize, form.shape.n as usize, form.shape.k as usize);
     let per_step = k_per_step(form);
+    let stored = form.sparse.map(|sparse| fragment_packing::stored_elements_of_a(form, sparse, planes));
+    let is_term =
+        |i: usize, l: usize| MULTIPLIES_UNSTORED_ZEROS || stored.as_ref().is_none_or(|stored| stored[i * k + l] != 0);
     for (i, j) in (0..m).flat_map(|i| (0..n).map(move |j| (i, j))) {
         let mut bits = u64::from(all.c[i * n + j]);
         let mut sum = exact::ExactNumber::from_bits(form.c, bits);
         for first in (0..k).step_by(per_step) {
-            let terms = (first..(first + per_step).min(k)).map(|l| {
+            let steps = (first..(first + per_step).min(k)).filter(|&l| is_term(i, l));
+            let terms = steps.map(|l| {
                 let (x, y) = (all.a[i * k + l], all.b[l * n + j]);
                 (exact::ExactNumber::from_bits(form.a, x.into()), exact::ExactNumber::from_bits(form.b, y.into()))
             });

@@ -4,32 +4,26 @@
 //! precision instructions, each rounded to the nearest: with a result of `.f32` a chain from +0 to which `c` is added
 //! last, with one of `.f16` two pairs that are added to `c` one after the other.
 
-use super::exact::ExactNumber;
+use super::halves::{f16_to_f32, f32_to_f16};
 use super::{MmaRegisters, WARP_REGISTER_WORDS, layout};
-use crate::float::{FloatFormat, RoundMode, round_and_pack};
-use rtcg_ptx::ast::{MatrixProduct, MatrixType};
+use rtcg_ptx::ast::{MatrixLayout, MatrixProduct, MatrixType};
 
 /// What single precision instructions give instead of every NaN.
 const NAN_F32: u32 = 0x7fff_ffff;
-/// Such a NaN converted to half precision.
-const NAN_F16: u32 = 0x7fff;
 
 /// The four products of a warp.
 pub(super) fn multiply_by_quad_pairs(form: &MatrixProduct, planes: &mut MmaRegisters<'_>) {
     for quad in 0..4 {
+        let a = lines_of_quad_pair(planes.a, form.a_layout, quad);
+        // `b` is held like the transposed `a`.
+        let b = lines_of_quad_pair(planes.b, layout::transposed_layout(form.b_layout), quad);
         for (i, j) in (0..8).flat_map(|i| (0..8).map(move |j| (i, j))) {
-            let a = std::array::from_fn(|k| {
-                half_at(planes.a, layout::quad_pair_operand_position(form.a_layout, quad, i, k))
-            });
-            // `b` is held like the transposed `a`.
-            let held = layout::transposed_layout(form.b_layout);
-            let b = std::array::from_fn(|k| half_at(planes.b, layout::quad_pair_operand_position(held, quad, j, k)));
             let at = layout::quad_pair_accumulator_position(form.c, quad, i, j);
             let c = match form.c {
                 MatrixType::F16 => half_at(planes.c, at),
                 _ => f32::from_bits(planes.c[at.register * WARP_REGISTER_WORDS + at.lane]),
             };
-            let d = if form.d == MatrixType::F16 { sum_to_f16(a, b, c) } else { sum_to_f32(a, b, c) };
+            let d = if form.d == MatrixType::F16 { sum_to_f16(a[i], b[j], c) } else { sum_to_f32(a[i], b[j], c) };
             let at = layout::quad_pair_accumulator_position(form.d, quad, i, j);
             let word = &mut planes.d[at.register * WARP_REGISTER_WORDS + at.lane];
             *word = if at.bit == 0 { d } else { *word & 0xffff | d << 16 };
@@ -37,35 +31,15 @@ pub(super) fn multiply_by_quad_pairs(form: &MatrixProduct, planes: &mut MmaRegis
     }
 }
 
+/// The eight lines, of four elements each, of an operand.
+fn lines_of_quad_pair(planes: &[u32], layout: MatrixLayout, quad: usize) -> [[f32; 4]; 8] {
+    let element = |line, k| half_at(planes, layout::quad_pair_operand_position(layout, quad, line, k));
+    std::array::from_fn(|line| std::array::from_fn(|k| element(line, k)))
+}
+
 /// The half at a position.
 fn half_at(planes: &[u32], at: layout::FragmentPosition) -> f32 {
     f16_to_f32(planes[at.register * WARP_REGISTER_WORDS + at.lane] >> at.bit & 0xffff)
-}
-
-/// A half, exactly; a NaN is some NaN.
-fn f16_to_f32(bits: u32) -> f32 {
-    let (sign, magnitude) = ((bits & 0x8000) << 16, bits & 0x7fff);
-    let positive = match magnitude {
-        0..0x400 => magnitude as f32 * 2.0_f32.powi(-24),
-        0x400..0x7c00 => f32::from_bits((magnitude << 13) + (112 << 23)),
-        0x7c00 => f32::INFINITY,
-        _ => f32::NAN,
-    };
-    f32::from_bits(positive.to_bits() | sign)
-}
-
-/// The half nearest to a number.
-fn f32_to_f16(x: f32) -> u32 {
-    let sign = x.to_bits() >> 16 & 0x8000;
-    match ExactNumber::from_bits(MatrixType::F32, x.to_bits().into()) {
-        ExactNumber::Nan => NAN_F16,
-        ExactNumber::Inf(_) => sign | FloatFormat::F16.infinity() as u32,
-        ExactNumber::Finite { significand: 0, .. } => sign,
-        ExactNumber::Finite { negative, significand, exponent, fraction } => {
-            let unit = exponent - fraction;
-            round_and_pack(FloatFormat::F16, RoundMode::Nearest, negative, unit, significand.into(), false) as u32
-        }
-    }
 }
 
 /// `fma(x, y, z)` of halves `x` and `y`, whose product is exact in single precision.
@@ -82,11 +56,12 @@ fn sum_to_f32(a: [f32; 4], b: [f32; 4], c: f32) -> u32 {
 /// The bits of `(c + fma(a1, b1, a0 * b0)) + fma(a3, b3, a2 * b2)`, rounded to half precision.
 fn sum_to_f16(a: [f32; 4], b: [f32; 4], c: f32) -> u32 {
     let sum = c + multiply_add(a[1], b[1], a[0] * b[0]) + multiply_add(a[3], b[3], a[2] * b[2]);
-    f32_to_f16(sum)
+    f32_to_f16(sum.to_bits())
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::halves::NAN_F16;
     use super::*;
 
     const P24: f32 = 16_777_216.0;

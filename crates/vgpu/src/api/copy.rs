@@ -39,7 +39,6 @@ impl CopyQueue {
     pub(crate) fn synchronous_copy_queue() -> Res<CopyQueue> {
         let ctx = current()?;
         capture::refuse_if_blocking_stream_captures(&ctx)?;
-        capture::refuse_call_unsafe_in_capture()?;
         let stream = ctx.legacy.clone();
         Ok(CopyQueue { ctx, stream, is_async: false })
     }

@@ -21,15 +21,6 @@ fn event_and_context(handle: CUevent) -> Res<(Arc<Event>, Arc<Context>)> {
     Ok((event, context))
 }
 
-/// Fails for an event that was last recorded in a capture, or in one that has ended.
-fn check_not_captured(event: &Event) -> Res {
-    match event.last_capture() {
-        None => Ok(()),
-        Some(captured) if captured.capture.is_ended() => ResultCode::INVALID_VALUE.err(),
-        Some(_) => ResultCode::CAPTURED_EVENT.err(),
-    }
-}
-
 /// `external`: in a capture, the event is recorded by each launch of the graph.
 pub(crate) fn record_event(event: CUevent, stream: CUstream, external: bool) -> Res {
     let number = event.handle_number();
@@ -64,6 +55,9 @@ fn elapsed_ms(start: CUevent, end: CUevent) -> Res<f32> {
     let (start, _) = event_and_context(start)?;
     let (end, context) = event_and_context(end)?;
     context.check_usable()?;
+    // Unlike a question about completion, this one leaves the capture valid.
+    let is_captured = start.last_capture().is_some() || end.last_capture().is_some();
+    ensure(!is_captured, ResultCode::CAPTURED_EVENT)?;
     end.elapsed_since(&start)
 }
 
@@ -88,7 +82,7 @@ driver_functions! {
     fn cuEventQuery(hEvent: CUevent) {
         let (event, context) = event_and_context(hEvent)?;
         context.check_usable()?;
-        check_not_captured(&event)?;
+        capture::refuse_captured_event(event.last_capture())?;
         capture::refuse_call_unsafe_in_capture()?;
         crate::stream::chaos_schedule::run_random_operation_on_query();
         ensure(event.is_completed(), ResultCode::NOT_READY)?;
@@ -97,7 +91,7 @@ driver_functions! {
 
     fn cuEventSynchronize(hEvent: CUevent) {
         let (event, context) = event_and_context(hEvent)?;
-        check_not_captured(&event)?;
+        capture::refuse_captured_event(event.last_capture())?;
         capture::refuse_call_unsafe_in_capture()?;
         event.wait_for_record(&context)?;
         release_unused_reservations();

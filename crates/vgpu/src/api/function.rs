@@ -9,7 +9,7 @@ use rtcg_cuda_sys::*;
 use super::library::function_of_kernel;
 use super::{Handle, driver_functions, write_out, write_out_if_not_null};
 use crate::locks::lock_mutex;
-use crate::module::Kernel;
+use crate::module::{Kernel, check_block_shape};
 use crate::resource::function::{DriverFunction, FUNCTIONS, kernel_attribute, set_attribute};
 use crate::stream::context::{Context, current, top_of_context_stack};
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
@@ -130,7 +130,7 @@ driver_functions! {
     fn cuFuncSetBlockShape(hfunc: CUfunction, x: c_int, y: c_int, z: c_int) {
         let function = function_for_legacy_launch(hfunc)?;
         let shape = [x, y, z].map(|n| u32::try_from(n).unwrap_or(0));
-        ensure(!shape.contains(&0), ResultCode::INVALID_VALUE)?;
+        check_block_shape(shape)?;
         lock_mutex(&function.prepared).block = shape;
         Ok(())
     }

@@ -9,7 +9,7 @@ use rtcg_cuda_sys::*;
 
 use super::{Handle, driver_functions, str_from_c, write_out};
 use crate::device::device_by_ordinal;
-use crate::graph::{AssertSend, Condition, Edge, GRAPHS, Graph, NODES, Node, NodeAction, UserObject};
+use crate::graph::{AssertSend, Condition, Edge, GRAPHS, Graph, NODES, Node, NodeAction, UserObject, memory};
 use crate::locks::lock_mutex;
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
 use rtcg_vgpu_abi::handle_table::HandleTable;
@@ -322,7 +322,7 @@ driver_functions! {
     }
 
     fn cuDeviceGraphMemTrim(dev: CUdevice) {
-        device_by_ordinal(dev)?;
+        memory::trim_graph_memory(device_by_ordinal(dev)?.ordinal);
         crate::memory::account::device_heap()?.trim_free_pages();
         Ok(())
     }
@@ -330,15 +330,21 @@ driver_functions! {
     fn cuDeviceGetGraphMemAttribute(dev: CUdevice, attr: CUgraphMem_attribute, value: *mut c_void) {
         let device = device_by_ordinal(dev)?.ordinal;
         ensure(attr.0 <= 3, ResultCode::INVALID_VALUE)?;
-        let (used, reserved) = crate::graph::memory::graph_memory_usage_of_device(device);
-        write_out(value.cast::<u64>(), if attr.0 < 2 { used } else { reserved })
+        // Used and reserved, each as it is and as it was at most: what graphs hold is all in use.
+        let bytes = match attr.0 {
+            0 | 2 => memory::graph_memory_of_device(device),
+            _ => memory::highest_bytes_of_device(device)[attr.0 as usize / 2],
+        };
+        write_out(value.cast::<u64>(), bytes)
     }
 
     fn cuDeviceSetGraphMemAttribute(dev: CUdevice, attr: CUgraphMem_attribute, value: *mut c_void) {
-        device_by_ordinal(dev)?;
-        // Only the highest values may be set, to zero; they are not kept.
+        let device = device_by_ordinal(dev)?.ordinal;
+        // Only the highest values may be set, to zero.
         ensure(matches!(attr.0, 1 | 3) && !value.is_null(), ResultCode::INVALID_VALUE)?;
-        ensure(value.cast::<u64>().read_unaligned() == 0, ResultCode::INVALID_VALUE)
+        ensure(value.cast::<u64>().read_unaligned() == 0, ResultCode::INVALID_VALUE)?;
+        memory::reset_highest_bytes(device, attr.0 as usize / 2);
+        Ok(())
     }
 
     fn cuUserObjectCreate(object_out: *mut CUuserObject, ptr: *mut c_void, destroy: CUhostFn, initialRefcount: c_uint, flags: c_uint) {

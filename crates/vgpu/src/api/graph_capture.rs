@@ -114,7 +114,7 @@ driver_functions! {
 
     fn cuThreadExchangeStreamCaptureMode(mode: *mut CUstreamCaptureMode) {
         ensure(!mode.is_null(), ResultCode::INVALID_VALUE)?;
-        write_out(mode, CUstreamCaptureMode(capture::exchange_capture_mode(mode.read_unaligned().0)?))
+        write_out(mode, CUstreamCaptureMode(capture::exchange_capture_mode(mode.read_unaligned().0)))
     }
 
     fn cuStreamIsCapturing(hStream: CUstream, captureStatus: *mut CUstreamCaptureStatus) {

@@ -18,6 +18,10 @@ use crate::graph::{NodeAction, capture};
 use crate::stream::context::current;
 use crate::stream::event::EVENTS;
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
+use rtcg_vgpu_abi::model::calls::UNTOLD_EXEC_FLAGS;
+
+/// `CU_GRAPH_INSTANTIATE_FLAG_UPLOAD`
+const UPLOAD_FLAG: u64 = 2;
 
 fn exec_from_handle(handle: CUgraphExec) -> Res<Arc<GraphExec>> {
     GRAPH_EXECS.get_object_or(handle.handle_number(), ResultCode::INVALID_VALUE)
@@ -25,8 +29,9 @@ fn exec_from_handle(handle: CUgraphExec) -> Res<Arc<GraphExec>> {
 
 fn instantiate_graph(graph: CUgraph, flags: u64) -> Res<CUgraphExec> {
     ensure(flags & !15 == 0, ResultCode::INVALID_VALUE)?;
-    // What frees memory by itself cannot be launched by a kernel.
+    // What frees memory by itself, or has memory at all, cannot be launched by a kernel.
     ensure(flags & 5 != 5, ResultCode::INVALID_VALUE)?;
+    ensure(flags & 4 == 0 || !graph_from_handle(graph)?.has_memory_nodes(), ResultCode::INVALID_VALUE)?;
     // A kernel that launches the graph cannot exist here.
     ensure(flags & 4 == 0, ResultCode::NOT_SUPPORTED)?;
     capture::refuse_call_unsafe_in_capture()?;
@@ -41,6 +46,8 @@ fn checked_event_handle(handle: CUevent) -> Res<u64> {
 driver_functions! {
     fn cuGraphInstantiateWithFlags(phGraphExec: *mut CUgraphExec, hGraph: CUgraph, flags: u64) {
         ensure(!phGraphExec.is_null(), ResultCode::INVALID_VALUE)?;
+        // An upload needs a stream, which only the other function has.
+        ensure(flags & UPLOAD_FLAG == 0, ResultCode::INVALID_VALUE)?;
         write_out(phGraphExec, instantiate_graph(hGraph, flags)?)
     }
 
@@ -57,13 +64,15 @@ driver_functions! {
     }
 
     fn cuGraphExecGetFlags(hGraphExec: CUgraphExec, flags: *mut u64) {
-        write_out(flags, exec_from_handle(hGraphExec)?.flags)
+        write_out(flags, exec_from_handle(hGraphExec)?.flags & !UNTOLD_EXEC_FLAGS)
     }
 
     fn cuGraphUpload(hGraphExec: CUgraphExec, hStream: CUstream) {
-        // Everything was made when the graph was instantiated.
-        exec_from_handle(hGraphExec)?;
-        stream_and_context(hStream.handle_number()).map(drop)
+        // Everything was made when the graph was instantiated, but for the report of its memory.
+        let exec = exec_from_handle(hGraphExec)?;
+        let (_, stream) = stream_and_context(hStream.handle_number())?;
+        capture::refuse_if_capturing(&stream)?;
+        exec.upload_graph()
     }
 
     fn cuGraphLaunch(hGraphExec: CUgraphExec, hStream: CUstream) {
@@ -119,7 +128,7 @@ driver_functions! {
     }
 
     fn cuGraphExecNodeSetParams(hGraphExec: CUgraphExec, hNode: CUgraphNode, nodeParams: *mut CUgraphNodeParams) {
-        exec_from_handle(hGraphExec)?.set_node_action(hNode.handle_number(), action_from_node_params(nodeParams)?)
+        exec_from_handle(hGraphExec)?.set_node_action(hNode.handle_number(), action_from_node_params(nodeParams, None)?)
     }
 
     fn cuGraphNodeSetEnabled(hGraphExec: CUgraphExec, hNode: CUgraphNode, isEnabled: c_uint) {

@@ -9,11 +9,14 @@ use rtcg_cuda_sys::*;
 use super::function::function_in_context;
 use super::graph::{graph_from_handle, node_from_handle, node_handles};
 use super::launch::pack_params;
+use super::memory_pool::pool_memory_kind;
 use super::occupancy::check_cooperative_size;
 use super::stream_memory::mem_ops_from_params;
 use super::{Handle, driver_functions, unsupported_feature, write_out};
 use crate::device::device_by_ordinal;
+use crate::graph::memory::check_free_node;
 use crate::graph::{AssertSend, Condition, ConditionalNode, Graph, GraphMemory, KernelAction, Node, NodeAction};
+use crate::memory::heap::MemoryKind;
 use crate::memory::{box_copy, fill};
 use crate::module::{self, Launch};
 use crate::stream::attributes::{AdviceAttributes, AttributeBytes, KERNEL_ATTRIBUTES};
@@ -137,20 +140,60 @@ pub(crate) fn child_graph_node_action(graph: CUgraph) -> Res<NodeAction> {
     Ok(NodeAction::Child(copy))
 }
 
+/// Where a node comes: its graph, and the nodes that it comes after.
+pub(crate) struct NodePlace {
+    graph: Arc<Graph>,
+    after: Vec<u64>,
+}
+
+impl NodePlace {
+    /// # Safety
+    /// `after` has `n` elements.
+    unsafe fn new(graph: CUgraph, after: *const CUgraphNode, n: usize) -> Res<NodePlace> {
+        // SAFETY: this function's contract.
+        Ok(NodePlace { graph: graph_from_handle(graph)?, after: unsafe { node_handles(after, n) }? })
+    }
+}
+
+/// What memory a graph may allocate: on the current device, for this process, and for reading and writing.
+///
 /// # Safety
-/// `params` is null or valid.
-unsafe fn mem_alloc_node_action(params: *mut CUDA_MEM_ALLOC_NODE_PARAMS) -> Res<NodeAction> {
-    // SAFETY: this function's contract.
-    let p = unsafe { params.as_mut() }.ok_or(ResultCode::INVALID_VALUE)?;
-    let place = p.poolProps.location;
-    ensure(p.poolProps.allocType == CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED, ResultCode::INVALID_VALUE)?;
-    ensure(place.type_ == CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE && p.bytesize > 0, ResultCode::INVALID_VALUE)?;
-    let device = device_by_ordinal(place.id)?;
-    let ctx = current()?;
-    if ctx.device.ordinal != device.ordinal {
+/// The access descriptors are as many as `p` says.
+unsafe fn graph_memory_kind(p: &CUDA_MEM_ALLOC_NODE_PARAMS, ordinal: u32) -> Res<MemoryKind> {
+    use CUmemLocationType as T;
+    let (place, kind) = (p.poolProps.location, pool_memory_kind(p.poolProps.allocType)?);
+    let is_supported = match place.type_ {
+        T::CU_MEM_LOCATION_TYPE_DEVICE => true,
+        T::CU_MEM_LOCATION_TYPE_HOST
+        | T::CU_MEM_LOCATION_TYPE_HOST_NUMA
+        | T::CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT => false,
+        _ => return ResultCode::INVALID_VALUE.err(),
+    };
+    ensure(is_supported && p.poolProps.handleTypes.0 == 0, ResultCode::NOT_SUPPORTED)?;
+    let device = device_by_ordinal(place.id).map_err(|_| ResultCode::INVALID_VALUE)?;
+    ensure(p.bytesize > 0 && (p.accessDescCount == 0 || !p.accessDescs.is_null()), ResultCode::INVALID_VALUE)?;
+    for i in 0..p.accessDescCount {
+        // SAFETY: this function's contract.
+        let right = unsafe { p.accessDescs.add(i).read_unaligned() };
+        let is_full = right.flags == CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+        ensure(is_full && right.location.type_ == T::CU_MEM_LOCATION_TYPE_DEVICE, ResultCode::NOT_SUPPORTED)?;
+        device_by_ordinal(right.location.id)?;
+    }
+    if ordinal != device.ordinal {
         return Err(unsupported_feature("graph memory of another device than the current context's"));
     }
-    let memory = GraphMemory::new(&ctx, *p)?;
+    Ok(kind)
+}
+
+/// # Safety
+/// `params` is null or valid.
+unsafe fn mem_alloc_node_action(place: &NodePlace, params: *mut CUDA_MEM_ALLOC_NODE_PARAMS) -> Res<NodeAction> {
+    // SAFETY: this function's contract.
+    let p = unsafe { params.as_mut() }.ok_or(ResultCode::INVALID_VALUE)?;
+    let ctx = current()?;
+    // SAFETY: this function's contract.
+    let kind = unsafe { graph_memory_kind(p, ctx.device.ordinal) }?;
+    let memory = GraphMemory::for_node(&place.graph, &place.after, &ctx, kind, *p)?;
     p.dptr = memory.start;
     Ok(NodeAction::Alloc(memory))
 }
@@ -178,8 +221,8 @@ fn conditional_node_action(p: &mut CUDA_CONDITIONAL_NODE_PARAMS) -> Res<NodeActi
     })))
 }
 
-fn mem_free_node_action(start: u64) -> Res<NodeAction> {
-    ensure(crate::graph::memory::find_allocation(start).is_some(), ResultCode::INVALID_VALUE)?;
+fn mem_free_node_action(place: &NodePlace, start: u64) -> Res<NodeAction> {
+    check_free_node(&place.graph, start)?;
     Ok(NodeAction::Free(start))
 }
 
@@ -204,12 +247,17 @@ unsafe fn add_node(
     }
 }
 
-/// What a node of the general form does.
+/// What a node of the general form does; without a place, one that has been made already.
 ///
 /// # Safety
 /// `params` is null or valid for its type.
-pub(crate) unsafe fn action_from_node_params(params: *mut CUgraphNodeParams) -> Res<NodeAction> {
+pub(crate) unsafe fn action_from_node_params(
+    params: *mut CUgraphNodeParams,
+    place: Option<&NodePlace>,
+) -> Res<NodeAction> {
     use CUgraphNodeType as T;
+    // Memory belongs to the node that it was made for.
+    let new_place = || place.ok_or(ResultCode::INVALID_VALUE);
     // SAFETY: the type says which member of the union is set.
     unsafe {
         let p = params.as_mut().ok_or(ResultCode::INVALID_VALUE)?;
@@ -231,8 +279,8 @@ pub(crate) unsafe fn action_from_node_params(params: *mut CUgraphNodeParams) -> 
             T::CU_GRAPH_NODE_TYPE_EVENT_RECORD => {
                 checked_event_handle(p.anon0.eventRecord.event).map(NodeAction::Record)
             }
-            T::CU_GRAPH_NODE_TYPE_MEM_ALLOC => mem_alloc_node_action(member.cast()),
-            T::CU_GRAPH_NODE_TYPE_MEM_FREE => mem_free_node_action(p.anon0.free.dptr),
+            T::CU_GRAPH_NODE_TYPE_MEM_ALLOC => mem_alloc_node_action(new_place()?, member.cast()),
+            T::CU_GRAPH_NODE_TYPE_MEM_FREE => mem_free_node_action(new_place()?, p.anon0.free.dptr),
             T::CU_GRAPH_NODE_TYPE_BATCH_MEM_OP => batch_mem_op_node_action(member.cast()),
             T::CU_GRAPH_NODE_TYPE_CONDITIONAL => conditional_node_action(&mut p.anon0.conditional),
             T::CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL | T::CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT => {
@@ -372,7 +420,8 @@ driver_functions! {
     }
 
     fn cuGraphAddMemAllocNode(phGraphNode: *mut CUgraphNode, hGraph: CUgraph, dependencies: *const CUgraphNode, numDependencies: usize, nodeParams: *mut CUDA_MEM_ALLOC_NODE_PARAMS) {
-        add_node(phGraphNode, hGraph, dependencies, numDependencies, mem_alloc_node_action(nodeParams))
+        let place = NodePlace::new(hGraph, dependencies, numDependencies)?;
+        add_node(phGraphNode, hGraph, dependencies, numDependencies, mem_alloc_node_action(&place, nodeParams))
     }
 
     fn cuGraphMemAllocNodeGetParams(hNode: CUgraphNode, params_out: *mut CUDA_MEM_ALLOC_NODE_PARAMS) {
@@ -380,7 +429,8 @@ driver_functions! {
     }
 
     fn cuGraphAddMemFreeNode(phGraphNode: *mut CUgraphNode, hGraph: CUgraph, dependencies: *const CUgraphNode, numDependencies: usize, dptr: CUdeviceptr) {
-        add_node(phGraphNode, hGraph, dependencies, numDependencies, mem_free_node_action(dptr))
+        let place = NodePlace::new(hGraph, dependencies, numDependencies)?;
+        add_node(phGraphNode, hGraph, dependencies, numDependencies, mem_free_node_action(&place, dptr))
     }
 
     fn cuGraphMemFreeNodeGetParams(hNode: CUgraphNode, dptr_out: *mut CUdeviceptr) {
@@ -405,14 +455,16 @@ driver_functions! {
 
     fn cuGraphAddNode(phGraphNode: *mut CUgraphNode, hGraph: CUgraph, dependencies: *const CUgraphNode, dependencyData: *const CUgraphEdgeData, numDependencies: usize, nodeParams: *mut CUgraphNodeParams) {
         let _ = dependencyData;
-        add_node(phGraphNode, hGraph, dependencies, numDependencies, action_from_node_params(nodeParams))
+        let place = NodePlace::new(hGraph, dependencies, numDependencies)?;
+        add_node(phGraphNode, hGraph, dependencies, numDependencies, action_from_node_params(nodeParams, Some(&place)))
     }
 
     fn cuGraphAddNode_v1(phGraphNode: *mut CUgraphNode, hGraph: CUgraph, dependencies: *const CUgraphNode, numDependencies: usize, nodeParams: *mut CUgraphNodeParams) {
-        add_node(phGraphNode, hGraph, dependencies, numDependencies, action_from_node_params(nodeParams))
+        let place = NodePlace::new(hGraph, dependencies, numDependencies)?;
+        add_node(phGraphNode, hGraph, dependencies, numDependencies, action_from_node_params(nodeParams, Some(&place)))
     }
 
     fn cuGraphNodeSetParams(hNode: CUgraphNode, nodeParams: *mut CUgraphNodeParams) {
-        node_from_handle(hNode)?.set_node_action(action_from_node_params(nodeParams)?)
+        node_from_handle(hNode)?.set_node_action(action_from_node_params(nodeParams, None)?)
     }
 }

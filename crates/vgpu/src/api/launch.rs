@@ -18,8 +18,10 @@ use crate::graph::{KernelAction, NodeAction, capture};
 use crate::locks::lock_mutex;
 use crate::module::{self, Launch};
 use crate::resource::function::{DriverFunction, FUNCTIONS, error_from_fault, run_traced_kernel};
-use crate::stream::{OperationWork, StreamPoints};
+use crate::stream::context::Context;
+use crate::stream::{OperationWork, Stream, StreamPoints};
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
+use rtcg_vgpu_abi::model::launch::{CARVEOUTS_OF_LAUNCHES, MEMORY_SYNC_DOMAINS, SURPLUS_ARGUMENTS_CODE};
 
 /// Grids of at most this many threads may run inside the launch call.
 const MAX_INLINE_THREADS: u64 = 8192;
@@ -82,7 +84,8 @@ unsafe fn pack_extra_buffer(function: &DriverFunction, extra: *const *mut c_void
     let needed = function.kernel.param_bytes();
     let size = size.ok_or(ResultCode::INVALID_VALUE)?;
     ensure(size >= needed && (size == 0 || !start.is_null()), ResultCode::INVALID_VALUE)?;
-    // SAFETY: the program's buffer has `size >= needed` bytes.
+    ensure(size == needed, SURPLUS_ARGUMENTS_CODE)?;
+    // SAFETY: the program's buffer has `size == needed` bytes.
     Ok(if needed == 0 { Vec::new() } else { unsafe { std::slice::from_raw_parts(start, needed) }.to_vec() })
 }
 
@@ -106,10 +109,20 @@ pub(crate) unsafe fn pack_params(
     }
 }
 
-/// Checks a launch and runs or queues it. `pack_params` makes the parameters.
+/// Checks a launch and runs or queues it; one that is refused makes a capture of its stream invalid. `pack` makes the
+/// parameters.
 fn launch_kernel(request: &LaunchRequest, pack: impl FnOnce(&DriverFunction) -> Res<Vec<u8>>) -> Res {
     let (ctx, stream) = stream_and_context(request.stream.handle_number())?;
-    let function = function_in_context(&ctx, request.function)?;
+    launch_in_stream(&ctx, &stream, request, pack).inspect_err(|_| capture::invalidate_capture_of_stream(&stream))
+}
+
+fn launch_in_stream(
+    ctx: &Arc<Context>,
+    stream: &Arc<Stream>,
+    request: &LaunchRequest,
+    pack: impl FnOnce(&DriverFunction) -> Res<Vec<u8>>,
+) -> Res {
+    let function = function_in_context(ctx, request.function)?;
     ensure(function.ctx_id == ctx.id, ResultCode::INVALID_HANDLE)?;
     let launch = Launch {
         function: function.kernel.clone(),
@@ -124,14 +137,14 @@ fn launch_kernel(request: &LaunchRequest, pack: impl FnOnce(&DriverFunction) -> 
     check_cooperative_size(&launch)?;
     let handle = request.function.handle_number();
     let action = || Ok(NodeAction::Kernel(Arc::new(KernelAction::new(handle, function.clone(), launch.clone()))));
-    if capture::capture_operation(&stream, action)? {
+    if capture::capture_operation(stream, action)? {
         return Ok(());
     }
     ctx.note_launch(&function.kernel);
     let n_threads: u64 = request.grid.iter().chain(&request.block).map(|&n| u64::from(n)).product();
     let is_short = n_threads <= MAX_INLINE_THREADS && function.short_running.load(Ordering::Relaxed);
     let may_run_here = is_short && !function.may_wait && !request.cooperative;
-    if may_run_here && let Some(_turn) = stream.try_run_inline(&ctx) {
+    if may_run_here && let Some(_turn) = stream.try_run_inline(ctx) {
         // A fault poisons the context and the next call says so; anything else is this call's error.
         return run_traced_kernel(&launch, &function, &ctx.cancel, generation, trace::current_launch_number())
             .or_else(|e| if ctx.poison(&e) { Ok(()) } else { Err(e) });
@@ -141,7 +154,7 @@ fn launch_kernel(request: &LaunchRequest, pack: impl FnOnce(&DriverFunction) -> 
     let cancel = ctx.cancel.clone();
     let number = trace::current_launch_number();
     let work = move || run_traced_kernel(&launch, &function, &cancel, generation, number);
-    stream.submit_operation(&ctx, StreamPoints::new(), OperationWork::Device(Box::new(work)));
+    stream.submit_operation(ctx, StreamPoints::new(), OperationWork::Device(Box::new(work)));
     Ok(())
 }
 
@@ -175,7 +188,9 @@ fn apply_launch_attribute(request: &mut LaunchRequest, attribute: &CUlaunchAttri
         Id::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION => {
             // SAFETY: the identifier says that this member is set.
             let cluster = unsafe { attribute.value.clusterDim };
-            ensure([cluster.x, cluster.y, cluster.z] == [1; 3], ResultCode::INVALID_CLUSTER_SIZE)?;
+            // Zeros stand for no clusters.
+            let is_single = matches!([cluster.x, cluster.y, cluster.z], [0, 0, 0] | [1, 1, 1]);
+            ensure(is_single, ResultCode::INVALID_CLUSTER_SIZE)?;
         }
         Id::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT => {
             // SAFETY: the identifier says that this member is set.
@@ -190,8 +205,24 @@ fn apply_launch_attribute(request: &mut LaunchRequest, attribute: &CUlaunchAttri
         Id::CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE => {
             return Err(unsupported_feature("device-updatable graph nodes"));
         }
-        // Advice about speed.
-        _ => ensure(attribute.id.0 <= 16, ResultCode::INVALID_VALUE)?,
+        Id::CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW => {
+            // SAFETY: the identifier says that this member is set.
+            let ratio = unsafe { attribute.value.accessPolicyWindow }.hitRatio;
+            ensure((0.0..=1.0).contains(&ratio), ResultCode::INVALID_VALUE)?;
+        }
+        Id::CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN => {
+            // SAFETY: the identifier says that this member is set.
+            let domain = unsafe { attribute.value.memSyncDomain }.0;
+            ensure(domain < MEMORY_SYNC_DOMAINS, ResultCode::INVALID_VALUE)?;
+        }
+        Id::CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT => {
+            // SAFETY: the identifier says that this member is set; it is a plain number.
+            let percent = unsafe { attribute.value.sharedMemCarveout };
+            ensure(CARVEOUTS_OF_LAUNCHES.contains(&percent), ResultCode::INVALID_VALUE)?;
+        }
+        Id::CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY => return ResultCode::INVALID_VALUE.err(),
+        // Advice about speed; 15 is none, and neither is what comes behind the last.
+        _ => ensure(attribute.id.0 <= 16 && attribute.id.0 != 15, ResultCode::INVALID_VALUE)?,
     }
     Ok(())
 }

@@ -10,7 +10,7 @@ use crate::memory::box_copy::{CheckedCopy, CopyEndpoint, check_copy, check_memcp
 use crate::memory::copy::MemoryLocation;
 use crate::memory::heap::MemoryKind;
 use crate::stream::context::context_by_handle;
-use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
+use rtcg_vgpu_abi::error::{Res, ResultCode};
 
 fn run_pitched_copy(lane: &CopyQueue, checked: Option<CheckedCopy>) -> Res {
     let Some(checked) = checked else { return Ok(()) };
@@ -65,6 +65,7 @@ fn copy_endpoints_2d(c: &CUDA_MEMCPY2D) -> (CopyEndpoint, CopyEndpoint, [usize; 
         origin: [c.dstXInBytes, c.dstY, 0],
         pitch: c.dstPitch,
         height: 0,
+        level: 0,
     };
     let src = CopyEndpoint {
         kind: c.srcMemoryType,
@@ -74,6 +75,7 @@ fn copy_endpoints_2d(c: &CUDA_MEMCPY2D) -> (CopyEndpoint, CopyEndpoint, [usize; 
         origin: [c.srcXInBytes, c.srcY, 0],
         pitch: c.srcPitch,
         height: 0,
+        level: 0,
     };
     (dst, src, [c.WidthInBytes, c.Height, 1])
 }

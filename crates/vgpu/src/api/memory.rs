@@ -10,6 +10,7 @@ use crate::memory::heap::{HeapBlock, MemoryKind};
 use crate::memory::{globals, mapping};
 use crate::stream::context::{Context, current, current_or_owner_context};
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
+use rtcg_vgpu_abi::model::memory::UNTOLD_HOST_FLAGS;
 use rtcg_vgpu_exec::host_ranges;
 use rtcg_vgpu_exec::window;
 
@@ -103,10 +104,12 @@ driver_functions! {
 
     fn cuMemGetAddressRange(pbase: *mut CUdeviceptr, psize: *mut usize, dptr: CUdeviceptr) {
         current()?;
-        let block = crate::memory::account::device_heap()?.find_block(dptr).map(|b| (b.start, b.size));
+        let block = crate::memory::account::device_heap()?.find_block(dptr).filter(|b| !graph::memory::is_unallocated(b.start)).map(|b| (b.start, b.size));
         let variable = || globals::find_global(dptr).map(|g| (g.start, g.size));
         let mapped = || mapping::find_mapping(dptr).map(|m| (m.start, m.len));
-        let (start, size) = block.or_else(variable).or_else(mapped).ok_or(ResultCode::NOT_FOUND)?;
+        let registered = || host_ranges::find_registration(dptr).map(|r| (r.start, r.len));
+        let found = block.or_else(variable).or_else(mapped).or_else(registered);
+        let (start, size) = found.ok_or(ResultCode::NOT_FOUND)?;
         write_out_if_not_null(pbase, start);
         write_out_if_not_null(psize, size as usize);
         Ok(())
@@ -138,9 +141,13 @@ driver_functions! {
     fn cuMemHostGetFlags(pFlags: *mut c_uint, p: *mut c_void) {
         current()?;
         let address = p.addr() as u64;
-        let block = crate::memory::account::device_heap()?.find_block(address).filter(|b| b.kind == MemoryKind::Host).map(|b| b.flags);
+        let block = crate::memory::account::device_heap()?.find_block(address).and_then(|b| match b.kind {
+            MemoryKind::Host => Some(b.flags),
+            MemoryKind::Managed => Some(CU_MEMHOSTALLOC_DEVICEMAP),
+            MemoryKind::Device | MemoryKind::Imported => None,
+        });
         let flags = block.or_else(|| host_ranges::find_registration(address).map(|r| r.flags)).ok_or(ResultCode::INVALID_VALUE)?;
-        write_out(pFlags, flags)
+        write_out(pFlags, flags & !UNTOLD_HOST_FLAGS)
     }
 
     fn cuMemHostRegister(p: *mut c_void, bytesize: usize, Flags: c_uint) {
@@ -150,20 +157,24 @@ driver_functions! {
         }
         let context = current()?;
         capture::refuse_call_unsafe_in_capture()?;
+        // Page-locked memory is not registered, whichever kind it is: it has no registration to end.
         let known = crate::memory::account::device_heap()?.find_block(p.addr() as u64);
-        ensure(!known.as_ref().is_some_and(|b| b.kind.is_device()), ResultCode::INVALID_VALUE)?;
-        ensure(known.is_none(), ResultCode::HOST_MEMORY_ALREADY_REGISTERED)?;
+        ensure(known.is_none(), ResultCode::INVALID_VALUE)?;
         ensure(is_host_range_mapped(p.addr(), bytesize), ResultCode::INVALID_VALUE)?;
         host_ranges::register_host(p.addr() as u64, bytesize as u64, Flags | CU_MEMHOSTREGISTER_DEVICEMAP, context.id)
     }
 
     fn cuMemHostUnregister(p: *mut c_void) {
         ensure(!p.is_null(), ResultCode::INVALID_VALUE)?;
-        let known = host_ranges::find_registration(p.addr() as u64).ok_or(ResultCode::HOST_MEMORY_NOT_REGISTERED)?;
+        let address = p.addr() as u64;
+        let is_allocated = crate::memory::account::device_heap()?.find_block(address).is_some();
+        ensure(!is_allocated, ResultCode::INVALID_VALUE)?;
+        let known = host_ranges::find_registration(address).ok_or(ResultCode::HOST_MEMORY_NOT_REGISTERED)?;
+        ensure(known.start == address, ResultCode::INVALID_VALUE)?;
         let context = current_or_owner_context(known.ctx)?;
         capture::refuse_call_unsafe_in_capture()?;
         let outcome = context.synchronize();
-        host_ranges::unregister_host(p.addr() as u64)?;
+        host_ranges::unregister_host(address)?;
         outcome
     }
 }

@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering;
 
 use rtcg_cuda_sys::*;
 
-use super::{Handle, driver_functions, unsupported_feature, write_out};
+use super::{Handle, driver_functions, write_out};
 use crate::device::{self, Device, device_by_ordinal};
 use crate::driver::stream_and_context;
 use crate::graph::{self, GraphMemory, NodeAction, capture};
@@ -21,6 +21,7 @@ use crate::memory::pool::POOLS;
 use crate::stream::context::Context;
 use crate::stream::{OperationWork, Stream, StreamPoints};
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
+use rtcg_vgpu_abi::model::memory::POOL_HANDLE_TYPES;
 
 /// The default pool of a device, made when it is first asked for.
 fn default_pool(device: &Device) -> Res<u64> {
@@ -40,12 +41,12 @@ fn current_pool(device: &Device) -> Res<u64> {
 
 fn alloc_from_pool(ctx: &Context, size: usize, pool_handle: u64) -> Res<u64> {
     let pool = POOLS.get_object_or(pool_handle, ResultCode::INVALID_VALUE)?;
-    ensure(pool.device == ctx.device.ordinal && pool.imported == 0, ResultCode::INVALID_VALUE)?;
+    ensure(pool.serves_device(ctx.device.ordinal) && pool.imported == 0, ResultCode::INVALID_VALUE)?;
     if size == 0 {
         // As on a real driver; freeing the null pointer is success, too.
         return Ok(0);
     }
-    let block = ctx.alloc_with_retry(size, MemoryKind::Device, pool_handle, 0)?;
+    let block = ctx.alloc_with_retry(size, pool.kind, pool_handle, 0)?;
     if let Err(error) = pool.charge_allocation(block.size) {
         // The block was not charged to the pool, so it must not be given back to it.
         let freed = crate::memory::account::device_heap()?.free_block(block.start)?;
@@ -57,17 +58,80 @@ fn alloc_from_pool(ctx: &Context, size: usize, pool_handle: u64) -> Res<u64> {
 
 /// The address of an allocation node if the stream is capturing.
 fn capture_alloc_node(ctx: &Context, stream: &Stream, size: usize) -> Res<Option<u64>> {
-    if size == 0 && capture::capture_of_stream(stream).is_some() {
+    let Some(place) = capture::capture_of_stream(stream) else { return Ok(None) };
+    if size == 0 {
         return Ok(Some(0));
     }
     let mut start = 0;
     let params = CUDA_MEM_ALLOC_NODE_PARAMS { bytesize: size, ..Default::default() };
     let captured = capture::capture_operation(stream, || {
-        let memory = GraphMemory::new(ctx, params)?;
+        let memory = GraphMemory::for_node(&place.capture.graph(), &place.after, ctx, MemoryKind::Device, params)?;
         start = memory.start;
         Ok(NodeAction::Alloc(memory))
     })?;
     Ok(captured.then_some(start))
+}
+
+/// What memory a pool of this type has.
+pub(crate) fn pool_memory_kind(allocation_type: CUmemAllocationType) -> Res<MemoryKind> {
+    match allocation_type {
+        CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED => Ok(MemoryKind::Device),
+        CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_MANAGED => Ok(MemoryKind::Managed),
+        _ => ResultCode::INVALID_VALUE.err(),
+    }
+}
+
+/// A pool with these properties.
+fn pool_from_props(props: &CUmemPoolProps) -> Res<MemoryPool> {
+    use CUmemLocationType as T;
+    let (id, kind) = (props.location.id, pool_memory_kind(props.allocType)?);
+    ensure(POOL_HANDLE_TYPES.contains(&props.handleTypes.0), ResultCode::INVALID_VALUE)?;
+    let (device, kind) = match props.location.type_ {
+        T::CU_MEM_LOCATION_TYPE_DEVICE => (device_by_ordinal(id).map_err(|_| ResultCode::INVALID_VALUE)?.ordinal, kind),
+        T::CU_MEM_LOCATION_TYPE_HOST_NUMA if id != 0 => return ResultCode::INVALID_VALUE.err(),
+        T::CU_MEM_LOCATION_TYPE_HOST
+        | T::CU_MEM_LOCATION_TYPE_HOST_NUMA
+        | T::CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT => (0, MemoryKind::Host),
+        _ => return ResultCode::INVALID_VALUE.err(),
+    };
+    let mut made = MemoryPool::new(device, props.maxSize as u64, false);
+    made.kind = kind;
+    if props.handleTypes.0 == 1 {
+        let place = SharedBlock { device: u64::from(device), ..SharedBlock::default() };
+        made.ipc_record = Some(IpcRecord::new(ipc::IpcKind::Pool, place)?);
+    }
+    Ok(made)
+}
+
+/// A right to a pool's memory that a program wants to give: to a device, which keeps its right to read and write its own.
+fn checked_pool_access(pool: &MemoryPool, right: &CUmemAccessDesc) -> Res<(u32, CUmemAccess_flags)> {
+    use CUmemAccess_flags as F;
+    let is_device = right.location.type_ == CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE;
+    ensure(is_device && right.flags != F::CU_MEM_ACCESS_FLAGS_PROT_READ, ResultCode::NOT_SUPPORTED)?;
+    let device = device_by_ordinal(right.location.id)?.ordinal;
+    match right.flags {
+        F::CU_MEM_ACCESS_FLAGS_PROT_NONE if device == pool.device => ResultCode::INVALID_DEVICE.err(),
+        F::CU_MEM_ACCESS_FLAGS_PROT_NONE | F::CU_MEM_ACCESS_FLAGS_PROT_READWRITE => Ok((device, right.flags)),
+        _ => ResultCode::INVALID_VALUE.err(),
+    }
+}
+
+/// What a location may do with a pool's memory; the host reaches that of the host and what is managed.
+fn pool_access_of_location(pool: &MemoryPool, location: CUmemLocation) -> Res<CUmemAccess_flags> {
+    use CUmemLocationType as T;
+    match location.type_ {
+        T::CU_MEM_LOCATION_TYPE_DEVICE => {
+            let device = device_by_ordinal(location.id).map_err(|_| ResultCode::INVALID_VALUE)?;
+            Ok(pool.device_access(device.ordinal))
+        }
+        T::CU_MEM_LOCATION_TYPE_HOST
+        | T::CU_MEM_LOCATION_TYPE_HOST_NUMA
+        | T::CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT => Ok(match pool.kind {
+            MemoryKind::Host | MemoryKind::Managed => CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
+            _ => CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_NONE,
+        }),
+        _ => ResultCode::INVALID_VALUE.err(),
+    }
 }
 
 /// The device of a location, which must be one.
@@ -114,19 +178,26 @@ driver_functions! {
         if dptr == 0 {
             return Ok(());
         }
+        if let Some(captured) = capture::capture_of_stream(&stream) {
+            // What is no memory of a graph is refused without harm to the capture.
+            graph::memory::check_free_node(&captured.capture.graph(), dptr)?;
+        }
         if capture::capture_operation(&stream, || Ok(NodeAction::Free(dptr)))? {
             return Ok(());
         }
         capture::refuse_call_unsafe_in_capture()?;
-        if graph::memory::find_allocation(dptr).is_some() {
-            let release = move || graph::memory::release_allocation(dptr).unwrap_or(Ok(()));
-            stream.submit_operation(&context, StreamPoints::new(), OperationWork::CleanUp(Box::new(release)));
+        if let Some(memory) = graph::memory::find_allocation(dptr) {
+            // Free at once for launches that are asked for later; what runs keeps the memory.
+            graph::memory::release_allocation(dptr).unwrap_or(Ok(()))?;
+            let keep = move || { drop(memory); Ok(()) };
+            stream.submit_operation(&context, StreamPoints::new(), OperationWork::CleanUp(Box::new(keep)));
             return Ok(());
         }
-        let block = crate::memory::account::device_heap()?.find_block(dptr).filter(|b| {
-            b.start == dptr && b.kind != MemoryKind::Host && (b.kind != MemoryKind::Imported || b.owner.pool != 0)
-        });
-        ensure(block.is_some(), ResultCode::INVALID_VALUE)?;
+        let block = crate::memory::account::device_heap()?.find_block(dptr).filter(|b| b.start == dptr);
+        let block = block.ok_or(ResultCode::INVALID_VALUE)?;
+        let is_of_pool = block.owner.pool != 0;
+        ensure(is_of_pool || block.kind != MemoryKind::Managed, ResultCode::NOT_SUPPORTED)?;
+        ensure(is_of_pool || block.kind == MemoryKind::Device, ResultCode::INVALID_VALUE)?;
         if let Some(_turn) = stream.try_run_inline(&context) {
             return crate::memory::account::free_block(dptr);
         }
@@ -165,16 +236,7 @@ driver_functions! {
         ensure(!pool.is_null(), ResultCode::INVALID_VALUE)?;
         capture::refuse_call_unsafe_in_capture()?;
         let props = poolProps.as_ref().ok_or(ResultCode::INVALID_VALUE)?;
-        ensure(props.allocType == CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED, ResultCode::INVALID_VALUE)?;
-        if props.handleTypes.0 > 1 {
-            return Err(unsupported_feature("handles of memory pools other than file descriptors"));
-        }
-        let device = device_of_location(&raw const props.location)?;
-        let mut made = MemoryPool::new(device.ordinal, props.maxSize as u64, false);
-        if props.handleTypes.0 == 1 {
-            let place = SharedBlock { device: u64::from(device.ordinal), ..SharedBlock::default() };
-            made.ipc_record = Some(IpcRecord::new(ipc::IpcKind::Pool, place)?);
-        }
+        let made = pool_from_props(props)?;
         let (handle, _) = POOLS.insert_with(|_| Arc::new(made))?;
         write_out(pool, CUmemoryPool::from_handle_number(handle))
     }
@@ -200,7 +262,7 @@ driver_functions! {
         ensure(!value.is_null(), ResultCode::INVALID_VALUE)?;
         capture::refuse_call_unsafe_in_capture()?;
         match attr.0 {
-            1..=3 => pool.reuse[attr.0 as usize - 1].store(value.cast::<c_int>().read_unaligned(), Ordering::Relaxed),
+            1..=3 => pool.reuse[attr.0 as usize - 1].store(c_int::from(value.cast::<c_int>().read_unaligned() != 0), Ordering::Relaxed),
             4 => pool.release_threshold.store(value.cast::<u64>().read_unaligned(), Ordering::Relaxed),
             6 | 8 => {
                 ensure(value.cast::<u64>().read_unaligned() == 0, ResultCode::INVALID_VALUE)?;
@@ -231,11 +293,7 @@ driver_functions! {
         capture::refuse_call_unsafe_in_capture()?;
         let mut access_rights = Vec::with_capacity(count);
         for i in 0..count {
-            let right = map.add(i).read_unaligned();
-            let device = device_of_location(&raw const right.location)?;
-            let takes_own_access = device.ordinal == pool.device && right.flags != CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
-            ensure(!takes_own_access, ResultCode::INVALID_VALUE)?;
-            access_rights.push((device.ordinal, right.flags));
+            access_rights.push(checked_pool_access(&pool, &map.add(i).read_unaligned())?);
         }
         // All virtual devices share one memory: only kernels that are checked look at this.
         access_rights.into_iter().for_each(|(device, flags)| pool.set_pool_access(device, flags));
@@ -244,6 +302,7 @@ driver_functions! {
 
     fn cuMemPoolGetAccess(flags: *mut CUmemAccess_flags, memPool: CUmemoryPool, location: *mut CUmemLocation) {
         let pool = POOLS.get_object_or(memPool.handle_number(), ResultCode::INVALID_VALUE)?;
-        write_out(flags, pool.device_access(device_of_location(location)?.ordinal))
+        let location = location.as_ref().ok_or(ResultCode::INVALID_VALUE)?;
+        write_out(flags, pool_access_of_location(&pool, *location)?)
     }
 }

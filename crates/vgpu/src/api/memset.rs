@@ -21,15 +21,13 @@ fn memset_rows(
     height: usize,
 ) -> Res {
     let bytes = (width as u64).checked_mul(element.element_bytes()).ok_or(ResultCode::INVALID_VALUE)?;
-    let pitch = pitch.map_or(bytes, |p| p as u64);
-    ensure(
-        start.is_multiple_of(element.element_bytes()) && pitch.is_multiple_of(element.element_bytes()),
-        ResultCode::INVALID_VALUE,
-    )?;
+    // One row has no pitch, whatever is given, and nothing has neither a place nor a pitch.
+    let pitch = if height > 1 { pitch.map_or(bytes, |p| p as u64) } else { bytes };
     if width == 0 || height == 0 {
         return Ok(());
     }
-    ensure(height == 1 || pitch >= bytes, ResultCode::INVALID_VALUE)?;
+    let is_aligned = [start, pitch].iter().all(|n| n.is_multiple_of(element.element_bytes()));
+    ensure(is_aligned && pitch >= bytes, ResultCode::INVALID_VALUE)?;
     let side = PitchedRange { start, pitch, slice: 0 };
     let reach = side.touched_bytes([bytes, height as u64, 1])?;
     check_device_range(start, reach)?;

@@ -19,7 +19,6 @@ use crate::stream::context::current;
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
 use rtcg_vgpu_abi::model::launch::max_warps_by_registers;
 use rtcg_vgpu_abi::model::memory::RESERVED_SHARED_BYTES;
-use rtcg_vgpu_exec::launch::MAX_SHARED_OPTIN_BYTES;
 
 /// Shared memory is given to blocks in units of this.
 const SHARED_ALLOCATION_UNIT: u32 = 128;
@@ -40,6 +39,11 @@ fn blocks_per_multiprocessor(kernel: &Kernel, threads: u32, dynamic_shared: u32)
     by_threads.min(by_shared).min(by_registers.max(1)).min(BLOCKS_PER_MULTIPROCESSOR).min(by_device)
 }
 
+/// Dynamic shared memory as the driver reads it: the lower half of the number that is given.
+fn dynamic_shared_bytes(given: usize) -> u32 {
+    given as u32
+}
+
 /// Refuses a cooperative launch of more blocks than are resident by the device's own account, even if this device could
 /// run them all (question 41 of `tests/fidelity`).
 pub(crate) fn check_cooperative_size(launch: &Launch) -> Res {
@@ -54,11 +58,22 @@ pub(crate) fn check_cooperative_size(launch: &Launch) -> Res {
 fn max_active_blocks(func: CUfunction, block_size: c_int, dynamic_shared: usize) -> Res<c_int> {
     let function = function_in_context(&*current()?, func)?;
     let threads = u32::try_from(block_size).ok().filter(|&n| n > 0).ok_or(ResultCode::INVALID_VALUE)?;
-    let shared = u32::try_from(dynamic_shared).unwrap_or(u32::MAX);
-    Ok(blocks_per_multiprocessor(&function.kernel, threads, shared) as c_int)
+    Ok(blocks_per_multiprocessor(&function.kernel, threads, dynamic_shared_bytes(dynamic_shared)) as c_int)
 }
 
-/// The block size with the most resident threads; among equals the largest.
+/// Dynamic shared memory that each of so many blocks of a multiprocessor can have: an equal part of what there is, up
+/// to the kernel's limit. The part for the system is not taken off, as on a card.
+fn available_dynamic_shared(kernel: &Kernel, blocks: u32, threads: u32) -> Res<u32> {
+    let warps = threads.div_ceil(32);
+    let most = (THREADS_PER_MULTIPROCESSOR / 32).min(max_warps_by_registers(kernel.n_regs()).max(warps)) / warps;
+    let fits = threads <= kernel.max_threads_per_block() && blocks <= most.min(BLOCKS_PER_MULTIPROCESSOR);
+    ensure(fits, ResultCode::INVALID_VALUE)?;
+    let share = SHARED_BYTES_PER_MULTIPROCESSOR / blocks / SHARED_ALLOCATION_UNIT * SHARED_ALLOCATION_UNIT;
+    Ok(share.saturating_sub(kernel.static_shared()).min(kernel.max_dynamic_shared()))
+}
+
+/// The block size with the most resident threads, and among equals the largest: the search begins with the largest and
+/// ends where a multiprocessor is full. Both numbers are 0 where no block can run.
 fn best_block_size(
     func: CUfunction,
     shared_for: CUoccupancyB2DSize,
@@ -76,13 +91,15 @@ fn best_block_size(
         let threads = (warps * 32).min(largest);
         // SAFETY: the program gave this function to be called with a block size.
         let dynamic = shared_for.map_or(shared, |f| unsafe { f(threads as c_int) });
-        let blocks = blocks_per_multiprocessor(kernel, threads, u32::try_from(dynamic).unwrap_or(u32::MAX));
+        let blocks = blocks_per_multiprocessor(kernel, threads, dynamic_shared_bytes(dynamic));
         if blocks * threads > best_threads {
             best_threads = blocks * threads;
             best = ((blocks * n_multiprocessors()) as c_int, threads as c_int);
         }
+        if best_threads == THREADS_PER_MULTIPROCESSOR {
+            break;
+        }
     }
-    ensure(best_threads > 0, ResultCode::INVALID_VALUE)?;
     Ok(best)
 }
 
@@ -112,10 +129,7 @@ driver_functions! {
     fn cuOccupancyAvailableDynamicSMemPerBlock(dynamicSmemSize: *mut usize, func: CUfunction, numBlocks: c_int, blockSize: c_int) {
         let function = function_in_context(&*current()?, func)?;
         let blocks = u32::try_from(numBlocks).ok().filter(|&n| n > 0).ok_or(ResultCode::INVALID_VALUE)?;
-        ensure(blockSize > 0, ResultCode::INVALID_VALUE)?;
-        let taken = function.kernel.static_shared() + RESERVED_SHARED_BYTES;
-        let share = SHARED_BYTES_PER_MULTIPROCESSOR / blocks / SHARED_ALLOCATION_UNIT * SHARED_ALLOCATION_UNIT;
-        let share = share.min(MAX_SHARED_OPTIN_BYTES + RESERVED_SHARED_BYTES);
-        write_out(dynamicSmemSize, share.saturating_sub(taken) as usize)
+        let threads = u32::try_from(blockSize).ok().filter(|&n| n > 0).ok_or(ResultCode::INVALID_VALUE)?;
+        write_out(dynamicSmemSize, available_dynamic_shared(&function.kernel, blocks, threads)? as usize)
     }
 }

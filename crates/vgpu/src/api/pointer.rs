@@ -7,12 +7,17 @@ use rtcg_cuda_sys::*;
 use super::{Handle, driver_functions, write_out};
 use crate::device;
 use crate::driver;
+use crate::graph::{self, capture};
 use crate::memory::copy::check_device_range;
 use crate::memory::heap::MemoryKind;
 use crate::memory::hints::{self, HintKind};
 use crate::memory::{globals, mapping};
 use crate::stream::context::{CONTEXTS, current};
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
+use rtcg_vgpu_abi::model::memory::{
+    HINT_PAGE_BYTES, MANAGED_COPIES_ARE_SYNCHRONOUS, MEMORY_BLOCK_BYTES, POOL_MEMORY_HAS_CONTEXT,
+    POOL_RESERVATION_BYTES,
+};
 use rtcg_vgpu_exec::address_space::AddressSpace;
 use rtcg_vgpu_exec::host_ranges;
 
@@ -25,18 +30,37 @@ struct AddressInfo {
     kind: MemoryKind,
     id: u64,
     pool: u64,
+    /// Memory is mapped in blocks of so many bytes; 0 where the allocation is the mapping.
+    mapping_unit: u64,
+}
+
+impl AddressInfo {
+    /// The first address and the bytes of the blocks of memory that the allocation shares; what a program has mapped or
+    /// registered itself is a mapping of its own.
+    fn mapping(&self) -> (u64, u64) {
+        let unit = match self.mapping_unit {
+            0 => return (self.start, self.size),
+            unit => unit,
+        };
+        let base = self.start - self.start % unit;
+        (base, (self.start + self.size).next_multiple_of(unit) - base)
+    }
 }
 
 fn find_address_info(address: u64) -> Option<AddressInfo> {
     if let Some(b) = crate::memory::account::device_heap().ok()?.find_block(address) {
+        if graph::memory::is_unallocated(b.start) {
+            return None;
+        }
         return Some(AddressInfo {
             start: b.start,
             size: b.size,
-            ctx: b.owner.ctx,
+            ctx: if b.owner.pool == 0 || POOL_MEMORY_HAS_CONTEXT { b.owner.ctx } else { 0 },
             device: b.owner.device,
             kind: b.kind,
             id: b.id,
             pool: b.owner.pool,
+            mapping_unit: if b.owner.pool == 0 { MEMORY_BLOCK_BYTES } else { POOL_RESERVATION_BYTES },
         });
     }
     if let Some(g) = globals::find_global(address) {
@@ -49,6 +73,7 @@ fn find_address_info(address: u64) -> Option<AddressInfo> {
             kind,
             id: g.module,
             pool: 0,
+            mapping_unit: MEMORY_BLOCK_BYTES,
         });
     }
     if let Some(m) = mapping::find_mapping(address) {
@@ -62,6 +87,7 @@ fn find_address_info(address: u64) -> Option<AddressInfo> {
             kind: MemoryKind::Device,
             id: start,
             pool: 0,
+            mapping_unit: 0,
         });
     }
     let r = host_ranges::find_registration(address)?;
@@ -73,6 +99,7 @@ fn find_address_info(address: u64) -> Option<AddressInfo> {
         kind: MemoryKind::Host,
         id: r.start,
         pool: 0,
+        mapping_unit: 0,
     })
 }
 
@@ -108,7 +135,10 @@ unsafe fn write_attribute(data: *mut c_void, attribute: CUpointer_attribute, kno
             // Plain device memory has no host address in CUDA's terms, although it has one here.
             A::CU_POINTER_ATTRIBUTE_HOST_POINTER if known.kind.is_device() => ResultCode::INVALID_VALUE.err(),
             A::CU_POINTER_ATTRIBUTE_HOST_POINTER => write_out(data.cast(), address),
-            A::CU_POINTER_ATTRIBUTE_SYNC_MEMOPS => write_out(data.cast::<c_int>(), 0),
+            A::CU_POINTER_ATTRIBUTE_SYNC_MEMOPS => {
+                let is_synchronous = known.kind == MemoryKind::Managed && MANAGED_COPIES_ARE_SYNCHRONOUS;
+                write_out(data.cast(), c_int::from(is_synchronous))
+            }
             A::CU_POINTER_ATTRIBUTE_BUFFER_ID | A::CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID => {
                 write_out(data.cast(), known.id)
             }
@@ -125,12 +155,10 @@ unsafe fn write_attribute(data: *mut c_void, attribute: CUpointer_attribute, kno
             A::CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE | A::CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE => {
                 write_out(data.cast::<c_uint>(), 0)
             }
-            A::CU_POINTER_ATTRIBUTE_RANGE_START_ADDR | A::CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR => {
-                write_out(data.cast(), known.start)
-            }
-            A::CU_POINTER_ATTRIBUTE_RANGE_SIZE | A::CU_POINTER_ATTRIBUTE_MAPPING_SIZE => {
-                write_out(data.cast(), known.size)
-            }
+            A::CU_POINTER_ATTRIBUTE_RANGE_START_ADDR => write_out(data.cast(), known.start),
+            A::CU_POINTER_ATTRIBUTE_RANGE_SIZE => write_out(data.cast(), known.size),
+            A::CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR => write_out(data.cast(), known.mapping().0),
+            A::CU_POINTER_ATTRIBUTE_MAPPING_SIZE => write_out(data.cast(), known.mapping().1),
             A::CU_POINTER_ATTRIBUTE_MAPPED => write_out(data.cast::<c_uint>(), 1),
             A::CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES => write_out(data.cast::<u64>(), 0),
             A::CU_POINTER_ATTRIBUTE_ACCESS_FLAGS => {
@@ -167,18 +195,34 @@ fn check_device_or_cpu(device: c_int) -> Res {
     ensure(device == CU_DEVICE_CPU || device::device_by_ordinal(device).is_ok(), ResultCode::INVALID_DEVICE)
 }
 
-/// The device of a location; all of the host is one.
+/// The device of a location; all of the host is one. Only the first node of the host's memory has a number.
 fn location_device(location: CUmemLocation) -> Res<c_int> {
     use CUmemLocationType as T;
+    let node_exists = location.type_ != T::CU_MEM_LOCATION_TYPE_HOST_NUMA || location.id == 0;
     match location.type_ {
-        T::CU_MEM_LOCATION_TYPE_DEVICE => device::device_by_ordinal(location.id).map(|d| d.ordinal as c_int),
+        T::CU_MEM_LOCATION_TYPE_DEVICE => {
+            let device = device::device_by_ordinal(location.id).map_err(|_| ResultCode::INVALID_VALUE)?;
+            Ok(device.ordinal as c_int)
+        }
         T::CU_MEM_LOCATION_TYPE_HOST
         | T::CU_MEM_LOCATION_TYPE_HOST_NUMA
-        | T::CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT => Ok(CU_DEVICE_CPU),
+        | T::CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT
+            if node_exists =>
+        {
+            Ok(CU_DEVICE_CPU)
+        }
         _ => ResultCode::INVALID_VALUE.err(),
     }
 }
 
+/// The pages of an allocation that a range touches, as a start and a length: hints are about whole pages.
+fn touched_pages(allocation_start: u64, address: u64, count: usize) -> (u64, u64) {
+    let offset = address - allocation_start;
+    let first = offset - offset % HINT_PAGE_BYTES;
+    (allocation_start + first, (offset + count as u64).next_multiple_of(HINT_PAGE_BYTES) - first)
+}
+
+/// `place` is asked for only by the kinds of advice that name one.
 fn advise_range(address: u64, count: usize, advice: CUmem_advise, place: impl FnOnce() -> Res<c_int>) -> Res {
     current()?;
     let allocation = find_managed_allocation(address, count)?;
@@ -190,19 +234,26 @@ fn advise_range(address: u64, count: usize, advice: CUmem_advise, place: impl Fn
         5 => (HintKind::AccessedBy(place()?), Some(1)),
         _ => (HintKind::AccessedBy(place()?), None),
     };
-    hints::set_hint(allocation, subject, address, count as u64, value);
+    let (start, len) = touched_pages(allocation.1, address, count);
+    hints::set_hint(allocation, subject, start, len, value);
     Ok(())
 }
 
-fn prefetch_range(address: u64, count: usize, place: c_int) -> Res {
-    hints::set_hint(
-        find_managed_allocation(address, count)?,
-        HintKind::LastPrefetch,
-        address,
-        count as u64,
-        Some(place),
-    );
+fn prefetch_range(address: u64, count: usize, kind: CUmemLocationType, place: c_int) -> Res {
+    let allocation = find_managed_allocation(address, count)?;
+    let (start, len) = touched_pages(allocation.1, address, count);
+    hints::set_hint(allocation, HintKind::LastPrefetch, start, len, Some(place));
+    hints::set_hint(allocation, HintKind::LastPrefetchKind, start, len, Some(kind.0 as i32));
     Ok(())
+}
+
+/// The number of a location of a kind and device; ranges of the host have none, and nodes of its memory are the first.
+fn location_id(kind: CUmemLocationType, device: Option<c_int>) -> c_int {
+    use CUmemLocationType as T;
+    match kind {
+        T::CU_MEM_LOCATION_TYPE_HOST_NUMA | T::CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT => 0,
+        _ => device.unwrap_or(CU_DEVICE_INVALID),
+    }
 }
 
 /// Writes what is known about a range of managed memory.
@@ -216,22 +267,22 @@ unsafe fn write_range_attribute(data: *mut c_void, size: usize, attribute: c_uin
     ensure(size == 4 || attribute == 3, ResultCode::INVALID_VALUE)?;
     let get = |subject| hints::get_hint(allocation, subject, address, count as u64);
     let kind = |place: Option<c_int>| match place {
-        None => CUmemLocationType::CU_MEM_LOCATION_TYPE_INVALID.0,
-        Some(CU_DEVICE_CPU) => CUmemLocationType::CU_MEM_LOCATION_TYPE_HOST.0,
-        Some(_) => CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE.0,
+        None => CUmemLocationType::CU_MEM_LOCATION_TYPE_INVALID,
+        Some(CU_DEVICE_CPU) => CUmemLocationType::CU_MEM_LOCATION_TYPE_HOST,
+        Some(_) => CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE,
     };
-    let id = |place: Option<c_int>| place.filter(|&p| p >= 0).unwrap_or(0);
     let (preferred, last) = (|| get(HintKind::PreferredLocation), || get(HintKind::LastPrefetch));
+    let last_kind = || CUmemLocationType(get(HintKind::LastPrefetchKind).unwrap_or(0) as _);
     let value = match attribute {
         1 => get(HintKind::ReadMostly).unwrap_or(0),
         2 => preferred().unwrap_or(CU_DEVICE_INVALID),
         4 => last().unwrap_or(CU_DEVICE_INVALID),
-        5 => kind(preferred()) as c_int,
-        6 => id(preferred()),
-        7 => kind(last()) as c_int,
-        8 => id(last()),
+        5 => kind(preferred()).0 as c_int,
+        6 => location_id(kind(preferred()), preferred()),
+        7 => last_kind().0 as c_int,
+        8 => location_id(last_kind(), last()),
         3 => {
-            let ordinals = std::iter::once(CU_DEVICE_CPU).chain(0..device::virtual_devices().len() as c_int);
+            let ordinals = (0..device::virtual_devices().len() as c_int).chain(std::iter::once(CU_DEVICE_CPU));
             let mut users = ordinals.filter(|&d| get(HintKind::AccessedBy(d)).is_some());
             for i in 0..size / 4 {
                 // SAFETY: `i` is within the `size` bytes.
@@ -282,20 +333,23 @@ driver_functions! {
 
     fn cuMemAdvise_v1(devPtr: CUdeviceptr, count: usize, advice: CUmem_advise, device: CUdevice) {
         ensure((1..=6).contains(&advice.0), ResultCode::INVALID_VALUE)?;
-        check_device_or_cpu(device)?;
-        advise_range(devPtr, count, advice, || Ok(device))
+        advise_range(devPtr, count, advice, || check_device_or_cpu(device).map(|()| device))
     }
 
     fn cuMemPrefetchAsync(devPtr: CUdeviceptr, count: usize, location: CUmemLocation, flags: c_uint, hStream: CUstream) {
         ensure(flags == 0, ResultCode::INVALID_VALUE)?;
-        driver::stream_and_context(hStream.handle_number())?;
-        prefetch_range(devPtr, count, location_device(location)?)
+        let (_, stream) = driver::stream_and_context(hStream.handle_number())?;
+        capture::refuse_if_capturing(&stream)?;
+        prefetch_range(devPtr, count, location.type_, location_device(location)?)
     }
 
     fn cuMemPrefetchAsync_v1(devPtr: CUdeviceptr, count: usize, dstDevice: CUdevice, hStream: CUstream) {
         check_device_or_cpu(dstDevice)?;
-        driver::stream_and_context(hStream.handle_number())?;
-        prefetch_range(devPtr, count, dstDevice)
+        let (_, stream) = driver::stream_and_context(hStream.handle_number())?;
+        capture::refuse_if_capturing(&stream)?;
+        let on_host = dstDevice == CU_DEVICE_CPU;
+        let kind = if on_host { CUmemLocationType::CU_MEM_LOCATION_TYPE_HOST } else { CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE };
+        prefetch_range(devPtr, count, kind, dstDevice)
     }
 
     fn cuMemRangeGetAttribute(data: *mut c_void, dataSize: usize, attribute: CUmem_range_attribute, devPtr: CUdeviceptr, count: usize) {

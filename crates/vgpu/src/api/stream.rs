@@ -171,7 +171,8 @@ driver_functions! {
     }
 
     fn cuStreamAttachMemAsync(hStream: CUstream, dptr: CUdeviceptr, length: usize, flags: c_uint) {
-        stream_and_context(hStream.handle_number())?;
+        let (_, stream) = stream_and_context(hStream.handle_number())?;
+        capture::refuse_if_capturing(&stream)?;
         ensure(matches!(flags, 1 | 2 | 4), ResultCode::INVALID_VALUE)?;
         // Null is no stream of its own that memory could be attached to.
         ensure(flags != CUmemAttach_flags::CU_MEM_ATTACH_SINGLE.0 || !hStream.is_null(), ResultCode::INVALID_VALUE)?;

@@ -87,13 +87,14 @@ pub(crate) fn end_capture(stream: &Arc<Stream>) -> Res<Arc<Graph>> {
     let StreamCapture { capture, after } = capture_of_stream(stream).ok_or(ResultCode::ILLEGAL_STATE)?;
     ensure(capture.origin == stream.id, ResultCode::STREAM_CAPTURE_UNMATCHED)
         .inspect_err(|_| capture.invalidate_capture())?;
-    let here = capture.mode == RELAXED_MODE || capture.thread == std::thread::current().id();
-    ensure(here, ResultCode::STREAM_CAPTURE_WRONG_THREAD)?;
     // Where the streams stand that joined it.
     let streams: Vec<Arc<Stream>> = lock_mutex(&capture.streams).iter().filter_map(Weak::upgrade).collect();
     let places = streams.iter().filter(|s| s.id != capture.origin).filter_map(|s| capture_of_stream(s));
     let others: Vec<u64> = places.flat_map(|place| place.after).collect();
+    // Another thread's attempt ends the capture too, and its graph is lost.
     capture.release_streams();
+    let here = capture.mode == RELAXED_MODE || capture.thread == std::thread::current().id();
+    ensure(here, ResultCode::STREAM_CAPTURE_WRONG_THREAD)?;
     ensure(!capture.is_invalid(), ResultCode::STREAM_CAPTURE_INVALIDATED)?;
     let graph = capture.graph();
     let parts = graph.lock_contents();
@@ -124,6 +125,26 @@ pub(crate) fn capture_operation(stream: &Stream, action: impl FnOnce() -> Res<No
     let node = added.inspect_err(|_| captured.capture.invalidate_capture())?;
     captured.after = vec![node.handle];
     Ok(true)
+}
+
+/// Invalidates the capture that a stream takes part in, if it does.
+pub(crate) fn invalidate_capture_of_stream(stream: &Stream) {
+    if let Some(captured) = capture_of_stream(stream) {
+        captured.capture.invalidate_capture();
+    }
+}
+
+/// Fails when an event was last recorded in a capture, which a question about its completion makes invalid; after the
+/// capture the event stands for nothing.
+pub(crate) fn refuse_captured_event(captured: Option<StreamCapture>) -> Res {
+    match captured {
+        None => Ok(()),
+        Some(captured) if captured.capture.is_ended() => ResultCode::INVALID_VALUE.err(),
+        Some(captured) => {
+            captured.capture.invalidate_capture();
+            ResultCode::CAPTURED_EVENT.err()
+        }
+    }
 }
 
 /// Fails, and invalidates the capture, if the stream is capturing: the operation cannot be a node.
@@ -197,12 +218,12 @@ fn find_blocking_stream_capture(ctx: &Context) -> Option<Arc<Capture>> {
 }
 
 /// Fails when a capture forbids calls that may wait for, or disturb, streams: allocation, frees, queries, waits,
-/// synchronous copies.
+/// but not synchronous copies, which the legacy default stream orders.
 pub(crate) fn refuse_call_unsafe_in_capture() -> Res {
     let me = std::thread::current().id();
     let mode = THREAD_CAPTURE_MODE.get();
     let forbids = |c: &Arc<Capture>| match (mode, c.mode) {
-        (RELAXED_MODE, _) | (_, RELAXED_MODE) => false,
+        (RELAXED_MODE.., _) | (_, RELAXED_MODE..) => false,
         (GLOBAL_MODE, GLOBAL_MODE) => true,
         _ => c.thread == me,
     };
@@ -226,8 +247,7 @@ pub(crate) fn refuse_if_context_captures(ctx: &Context) -> Res {
     }
 }
 
-/// `cuThreadExchangeStreamCaptureMode`
-pub(crate) fn exchange_capture_mode(mode: u32) -> Res<u32> {
-    ensure(mode <= RELAXED_MODE, ResultCode::INVALID_VALUE)?;
-    Ok(THREAD_CAPTURE_MODE.replace(mode))
+/// `cuThreadExchangeStreamCaptureMode`, which takes any number; one that is no mode forbids as little as the relaxed one.
+pub(crate) fn exchange_capture_mode(mode: u32) -> u32 {
+    THREAD_CAPTURE_MODE.replace(mode)
 }

@@ -44,6 +44,8 @@ pub(crate) struct GraphExec {
     state: Mutex<ExecState>,
     /// Where the last launch ends.
     last: Mutex<Option<StreamPoint>>,
+    /// Keeps a graph with memory from being instantiated again meanwhile.
+    _claim: Option<Arc<()>>,
 }
 
 #[derive(Debug)]
@@ -68,6 +70,15 @@ pub(super) struct ExecNode {
 /// Objects of the program, which live as long as the executable graph and its launches.
 type UserObjects = Arc<[Arc<UserObject>]>;
 
+/// What a launch does to one piece of memory of a graph.
+#[derive(Debug)]
+struct MemoryUse {
+    memory: Arc<GraphMemory>,
+    /// It must be in use before: the graph frees what another has allocated.
+    is_freed_first: bool,
+    is_in_use_after: bool,
+}
+
 type DeviceStep = Box<dyn Fn(&Context, u64) -> Res + Send + Sync>;
 
 enum LaunchStep {
@@ -83,8 +94,8 @@ struct LaunchPlan {
     objects: UserObjects,
     /// Kernels that may change the limits of the context.
     limit_kernels: Vec<Arc<Kernel>>,
-    /// Allocations, each with whether the graph frees it too.
-    memory: Vec<(Arc<GraphMemory>, bool)>,
+    /// What it allocates or frees.
+    memory: Arc<[MemoryUse]>,
     /// The whole may run inside the launch call.
     can_run_inline: bool,
     /// Its last launch was brief.
@@ -153,8 +164,7 @@ struct LaunchPlanner {
     steps: Vec<LaunchStep>,
     device: Vec<DeviceStep>,
     limit_kernels: Vec<Arc<Kernel>>,
-    memory: Vec<Arc<GraphMemory>>,
-    freed: Vec<u64>,
+    memory: Vec<MemoryUse>,
     /// State that is reset by every launch.
     conditions: Vec<Arc<Condition>>,
     threads: u64,
@@ -205,14 +215,25 @@ impl LaunchPlanner {
             NodeAction::Child(_) => node.inside.iter().try_for_each(|body| self.add_nodes(body))?,
             NodeAction::Conditional(choice) => self.add_conditional(choice, &node.inside)?,
             NodeAction::Empty => {}
-            NodeAction::Alloc(memory) => self.memory.push(memory.clone()),
+            NodeAction::Alloc(memory) => self.add_memory(memory.clone(), true),
             NodeAction::Free(start) => {
-                let start = *start;
-                self.freed.push(start);
-                self.device.push(Box::new(move |_, _| memory::release_allocation(start).unwrap_or(Ok(()))));
+                // Memory whose graph is gone is an ordinary allocation, which the program frees.
+                if let Some(memory) = memory::find_allocation(*start) {
+                    self.add_memory(memory, false);
+                }
             }
         }
         Ok(())
+    }
+
+    fn add_memory(&mut self, memory: Arc<GraphMemory>, is_allocated: bool) {
+        match self.memory.iter_mut().find(|m| m.memory.start == memory.start) {
+            Some(known) => known.is_in_use_after = is_allocated,
+            None => {
+                let (is_freed_first, is_in_use_after) = (!is_allocated, is_allocated);
+                self.memory.push(MemoryUse { memory, is_freed_first, is_in_use_after });
+            }
+        }
     }
 
     /// A conditional node is one step: what its graphs do must be work of the device.
@@ -222,7 +243,7 @@ impl LaunchPlanner {
             let mut planner = LaunchPlanner::default();
             planner.add_nodes(nodes)?;
             planner.flush_device_steps();
-            ensure(planner.memory.is_empty() && planner.freed.is_empty(), ResultCode::NOT_SUPPORTED)?;
+            ensure(planner.memory.is_empty(), ResultCode::NOT_SUPPORTED)?;
             self.conditions.append(&mut planner.conditions);
             self.limit_kernels.append(&mut planner.limit_kernels);
             let steps = planner.steps.into_iter().map(|step| match step {
@@ -270,13 +291,12 @@ impl LaunchPlanner {
             });
             self.steps.insert(0, LaunchStep::Device(Arc::new([reset])));
         }
-        let memory = self.memory.into_iter().map(|m| (m.clone(), self.freed.contains(&m.start))).collect();
         let can_run_inline = self.can_run_inline && self.threads <= MAX_INLINE_THREADS;
         LaunchPlan {
             steps: self.steps,
             objects,
             limit_kernels: self.limit_kernels,
-            memory,
+            memory: self.memory.into(),
             can_run_inline,
             short_running: Arc::new(AtomicBool::new(true)),
         }
@@ -290,14 +310,22 @@ impl LaunchPlan {
         Ok(planner.into_plan(objects))
     }
 
-    /// Marks the memory that a launch allocates as in use.
-    fn mark_memory_in_use(&self, flags: u64) -> Res {
-        let left_over = self.memory.iter().any(|(m, freed)| !freed && m.is_in_use());
-        ensure(!left_over || flags & AUTO_FREE_ON_LAUNCH_FLAG != 0, ResultCode::INVALID_VALUE)?;
-        self.memory.iter().for_each(|(m, _)| {
-            m.mark_in_use();
-        });
+    /// Allocates and frees what a launch does. As calls come in the order in which streams run them, that is done at
+    /// the call; what runs keeps the memory.
+    fn allocate_and_free(&self, flags: u64) -> Res {
+        let frees_itself = flags & AUTO_FREE_ON_LAUNCH_FLAG != 0;
+        let is_allowed = |m: &MemoryUse| match m.memory.is_in_use() {
+            true => m.is_freed_first || !m.is_in_use_after || frees_itself,
+            false => !m.is_freed_first,
+        };
+        ensure(self.memory.iter().all(is_allowed), ResultCode::INVALID_VALUE)?;
+        self.map_memory();
+        self.memory.iter().for_each(|m| m.memory.set_in_use(m.is_in_use_after));
         Ok(())
+    }
+
+    fn map_memory(&self) {
+        memory::map_memory(self.memory.iter().map(|m| &m.memory));
     }
 
     fn run_inline(&self, ctx: &Context, generation: u64) -> Res {
@@ -314,7 +342,7 @@ impl LaunchPlan {
     fn submit_steps(&self, ctx: &Arc<Context>, stream: &Arc<Stream>) {
         let generation = ctx.cancel.interrupt_generation();
         for step in &self.steps {
-            let objects = self.objects.clone();
+            let objects = (self.objects.clone(), self.memory.clone());
             match step {
                 LaunchStep::Device(work) => {
                     let (work, context, short_running) = (work.clone(), ctx.clone(), self.short_running.clone());
@@ -358,11 +386,13 @@ impl GraphExec {
         )?;
         let (body, objects) = (ordered_exec_nodes(graph)?, UserObjects::from(collect_user_objects(graph)));
         let plan = Some(Arc::new(LaunchPlan::from_nodes(&body, objects.clone())?));
+        let claim = graph.has_memory_nodes().then(|| graph.claim_memory()).transpose()?;
         Ok(GraphExec {
             ctx_id: ctx.id,
             flags,
             state: Mutex::new(ExecState { body, objects, plan }),
             last: Mutex::new(None),
+            _claim: claim,
         })
     }
 
@@ -376,10 +406,16 @@ impl GraphExec {
         Ok(plan)
     }
 
+    /// `cuGraphUpload`
+    pub(crate) fn upload_graph(&self) -> Res {
+        self.current_plan()?.map_memory();
+        Ok(())
+    }
+
     /// Runs the graph in the stream's order, and after its last launch.
     pub(crate) fn launch_graph(&self, ctx: &Arc<Context>, stream: &Arc<Stream>) -> Res {
         let plan = self.current_plan()?;
-        plan.mark_memory_in_use(self.flags)?;
+        plan.allocate_and_free(self.flags)?;
         plan.limit_kernels.iter().for_each(|kernel| ctx.note_launch(kernel));
         let mut last = lock_mutex(&self.last);
         let before = last.take().filter(|f| f.stream().id != stream.id && !f.is_point_reached());

@@ -12,7 +12,7 @@ pub(crate) mod memory;
 pub(crate) mod update;
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 use rtcg_cuda_sys::{CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS, CUgraphEdgeData, CUgraphNodeType};
 
@@ -182,6 +182,8 @@ pub(crate) struct Graph {
     pub(crate) conditions: Mutex<Vec<Arc<Condition>>>,
     /// Objects of the program that live as long as the graph.
     pub(crate) objects: Mutex<Vec<Arc<UserObject>>>,
+    /// Lives as long as the executable graph that gives out the memory of this one.
+    memory_claim: Mutex<Weak<()>>,
 }
 
 /// Nodes in the order in which they were added, and edges.
@@ -243,6 +245,7 @@ impl Graph {
                 parts: Mutex::default(),
                 conditions: Mutex::default(),
                 objects: Mutex::default(),
+                memory_claim: Mutex::default(),
             })
         };
         GRAPHS.insert_with(make).map(|(_, graph)| graph)
@@ -336,6 +339,20 @@ impl Graph {
         }
         // Dropped without the lock: this may call the program.
         drop(std::mem::take(&mut *lock_mutex(&self.objects)));
+    }
+
+    /// Whether it allocates or frees memory.
+    pub(crate) fn has_memory_nodes(&self) -> bool {
+        self.contains_action(&|action| matches!(action, NodeAction::Alloc(_) | NodeAction::Free(_)))
+    }
+
+    /// Takes the graph's memory for an executable graph; fails as long as another one has it.
+    fn claim_memory(&self) -> Res<Arc<()>> {
+        let mut claimed = lock_mutex(&self.memory_claim);
+        ensure(claimed.strong_count() == 0, ResultCode::NOT_SUPPORTED)?;
+        let claim = Arc::new(());
+        *claimed = Arc::downgrade(&claim);
+        Ok(claim)
     }
 
     /// Whether the graph, or a graph in it, has this kind of node.

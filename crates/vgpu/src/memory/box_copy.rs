@@ -17,6 +17,8 @@ pub(crate) struct CopyEndpoint {
     pub(crate) origin: [usize; 3],
     pub(crate) pitch: usize,
     pub(crate) height: usize,
+    /// The level of detail, which only arrays have.
+    pub(crate) level: usize,
 }
 
 /// A copy that has been checked.
@@ -37,14 +39,13 @@ impl CopyEndpoint {
             CUmemorytype::CU_MEMORYTYPE_ARRAY => return self.check_array(extent),
             _ => return ResultCode::INVALID_VALUE.err(),
         };
-        let [width, height, depth] = extent;
+        let [width, height, _] = extent;
         let [x, y, z] = self.origin.map(|v| v as u64);
         let row = x.checked_add(width).ok_or(ResultCode::INVALID_VALUE)?;
         // A pitch of zero stands for rows without gaps; a height of zero for slices without gaps.
         let pitch = if self.pitch == 0 { row } else { self.pitch as u64 };
         let rows = if self.height == 0 { y.saturating_add(height) } else { self.height as u64 };
-        // Drivers take an x beyond the pitch as part of the address: a row has to be as long as what is copied of it.
-        ensure(pitch >= width && (depth <= 1 || rows >= y.saturating_add(height)), ResultCode::INVALID_VALUE)?;
+        ensure(pitch >= row && rows >= y.saturating_add(height), ResultCode::INVALID_VALUE)?;
         let slice = pitch.checked_mul(rows).ok_or(ResultCode::INVALID_VALUE)?;
         let skip = z.checked_mul(slice).zip(y.checked_mul(pitch)).and_then(|(a, b)| a.checked_add(b)?.checked_add(x));
         let start = skip.and_then(|s| s.checked_add(base)).ok_or(ResultCode::INVALID_VALUE)?;
@@ -59,6 +60,7 @@ impl CopyEndpoint {
 
     /// The same for an array, which has strides of its own.
     fn check_array(&self, extent: CopyExtent) -> Res<(PitchedRange, MemoryLocation)> {
+        ensure(self.level == 0, ResultCode::INVALID_VALUE)?;
         let array = ARRAYS.get_object(self.array)?;
         let origin = self.origin.map(|v| v as u64);
         for d in 0..3 {
@@ -83,6 +85,7 @@ macro_rules! check_memcpy_3d {
             origin: [c.dstXInBytes, c.dstY, c.dstZ],
             pitch: c.dstPitch,
             height: c.dstHeight,
+            level: c.dstLOD,
         };
         let src = $crate::memory::box_copy::CopyEndpoint {
             kind: c.srcMemoryType,
@@ -92,8 +95,8 @@ macro_rules! check_memcpy_3d {
             origin: [c.srcXInBytes, c.srcY, c.srcZ],
             pitch: c.srcPitch,
             height: c.srcHeight,
+            level: c.srcLOD,
         };
-        ensure(c.srcLOD == 0 && c.dstLOD == 0, ResultCode::INVALID_VALUE)?;
         $crate::memory::box_copy::check_copy(&dst, &src, [c.WidthInBytes, c.Height, c.Depth])
     }};
 }

@@ -20,6 +20,8 @@ pub(crate) enum HintKind {
     AccessedBy(i32),
     /// The number of a device, or `CU_DEVICE_CPU`.
     LastPrefetch,
+    /// The kind of location that the last prefetch named (`CUmemLocationType`).
+    LastPrefetchKind,
 }
 
 /// By allocation: its number and first address.

@@ -4,6 +4,7 @@
 //! on a card. That is a report: the device is charged for what is allocated, so that a small one is not exhausted by
 //! a pool that holds little.
 
+use super::heap::MemoryKind;
 use super::ipc::IpcRecord;
 use crate::device::device_by_ordinal;
 use rtcg_cuda_sys::CUmemAccess_flags;
@@ -22,8 +23,10 @@ pub(crate) static POOLS: HandleTable<MemoryPool> = HandleTable::new(0x16);
 pub(crate) struct MemoryPool {
     /// Ordinal of the device.
     pub(crate) device: u32,
-    /// Bytes allowed at once, 0 for no limit.
+    /// Bytes that may be reserved at once, in whole pieces; 0 for no limit.
     pub(crate) max_bytes: u64,
+    /// What its memory is.
+    pub(crate) kind: MemoryKind,
     /// Whether it is a device's default pool, which cannot be destroyed.
     pub(crate) is_default: bool,
     usage: Mutex<PoolUsage>,
@@ -81,6 +84,7 @@ impl MemoryPool {
         MemoryPool {
             device,
             max_bytes,
+            kind: MemoryKind::Device,
             is_default,
             usage: Mutex::default(),
             release_threshold: AtomicU64::new(0),
@@ -96,6 +100,11 @@ impl MemoryPool {
         self.access.lock().unwrap_or_else(PoisonError::into_inner).insert(device, flags);
     }
 
+    /// Whether kernels of a device may have memory of it.
+    pub(crate) fn serves_device(&self, device: u32) -> bool {
+        self.device == device || self.kind == MemoryKind::Host
+    }
+
     /// What a device may do with the memory: its own one everything, and each one with other processes' memory.
     pub(crate) fn device_access(&self, device: u32) -> CUmemAccess_flags {
         if device == self.device || self.imported != 0 {
@@ -109,7 +118,8 @@ impl MemoryPool {
     pub(crate) fn charge_allocation(&self, bytes: u64) -> Res {
         self.change_usage(|usage| {
             let used = usage.used + bytes;
-            ensure(self.max_bytes == 0 || used <= self.max_bytes, ResultCode::OUT_OF_MEMORY)?;
+            let most = self.max_bytes.checked_next_multiple_of(POOL_RESERVATION_BYTES).unwrap_or(u64::MAX);
+            ensure(self.max_bytes == 0 || used <= most, ResultCode::OUT_OF_MEMORY)?;
             usage.used = used;
             usage.used_high = usage.used_high.max(used);
             usage.reserved = usage.reserved.max(usage.needed());
@@ -160,7 +170,7 @@ mod tests {
         pool.charge_allocation(1).unwrap();
         pool.charge_allocation(mib(40)).unwrap();
         assert_eq!(usage(&pool), (mib(64), mib(40) + 1));
-        assert_eq!(pool.charge_allocation(mib(60)).unwrap_err().code, ResultCode::OUT_OF_MEMORY);
+        assert_eq!(pool.charge_allocation(mib(88)).unwrap_err().code, ResultCode::OUT_OF_MEMORY);
         pool.uncharge_block(mib(40));
         assert_eq!(usage(&pool), (mib(64), 1));
         pool.keep_at_most(mib(48));

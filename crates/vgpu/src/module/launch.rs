@@ -34,22 +34,21 @@ impl Launch {
 ///
 /// # Errors
 /// `INVALID_VALUE` for a grid or block outside the device's limits or against the kernel's
-/// `reqntid`/`maxntid`, for too few parameter bytes and for too much dynamic shared memory;
+/// `reqntid`/`maxntid`, for too few parameter bytes, and for too much dynamic shared or local memory;
 /// `LAUNCH_OUT_OF_RESOURCES` for a block whose threads surely need more registers than a multiprocessor has;
 /// `COOPERATIVE_LAUNCH_TOO_LARGE` when the blocks of a cooperative launch cannot all be resident.
 pub fn validate_launch(launch: &Launch) -> Res {
     for d in 0..3 {
         ensure((1..=MAX_GRID_DIM[d]).contains(&launch.grid[d]), ResultCode::INVALID_VALUE)?;
-        ensure((1..=MAX_BLOCK_DIM[d]).contains(&launch.block[d]), ResultCode::INVALID_VALUE)?;
     }
-    let threads: u32 = launch.block.iter().product();
-    ensure(threads <= MAX_THREADS_PER_BLOCK, ResultCode::INVALID_VALUE)?;
+    let threads = check_block_shape(launch.block)?;
     let k = &*launch.function;
     if let Some(required) = k.launch_bounds().req_ntid {
         ensure(launch.block == required, ResultCode::INVALID_VALUE)?;
     }
     ensure(threads <= k.bound_of_threads(), ResultCode::INVALID_VALUE)?;
     ensure(k.has_registers_for(threads), ResultCode::LAUNCH_OUT_OF_RESOURCES)?;
+    ensure(k.has_local_memory(), ResultCode::INVALID_VALUE)?;
     if launch.cooperative {
         // A block with too much shared memory is one of which none can be resident.
         let resident = u64::from(max_resident_blocks(k, threads, launch.dynamic_shared));
@@ -57,6 +56,18 @@ pub fn validate_launch(launch: &Launch) -> Res {
     }
     ensure(launch.dynamic_shared <= k.max_dynamic_shared(), ResultCode::INVALID_VALUE)?;
     ensure(launch.params.len() >= k.param_bytes(), ResultCode::INVALID_VALUE)
+}
+
+/// The threads of a block, which must have a shape that the device allows.
+///
+/// # Errors
+/// `INVALID_VALUE` for one that it does not.
+pub(crate) fn check_block_shape(block: [u32; 3]) -> Res<u32> {
+    let fits = block.iter().zip(MAX_BLOCK_DIM).all(|(size, most)| (1..=most).contains(size));
+    ensure(fits, ResultCode::INVALID_VALUE)?;
+    let threads: u32 = block.iter().product();
+    ensure(threads <= MAX_THREADS_PER_BLOCK, ResultCode::INVALID_VALUE)?;
+    Ok(threads)
 }
 
 /// How many blocks of this shape are resident on the whole device at once: blocks that may wait

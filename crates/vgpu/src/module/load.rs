@@ -9,7 +9,7 @@ use crate::memory::allocation_report::describe_access;
 use rtcg_ptx::ast::{self, Callee, FuncId, Inst, Space};
 use rtcg_vgpu_abi::error::ResultCode;
 use rtcg_vgpu_exec::address_space::set_address_describer;
-use rtcg_vgpu_exec::launch::MAX_SHARED_BYTES;
+use rtcg_vgpu_exec::launch::{MAX_SHARED_BYTES, MAX_SHARED_OPTIN_BYTES};
 use rtcg_vgpu_jit::{self as jit, SharedLayout, SymbolLayout};
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicU32;
@@ -17,8 +17,8 @@ use std::sync::{Arc, OnceLock};
 
 /// Constant memory that a module may have.
 const MAX_CONST_BYTES: u64 = 64 << 10;
-/// Local memory of a thread, in bytes.
-const MAX_LOCAL_BYTES: u64 = 512 << 10;
+/// Local memory that a function may declare, in bytes. A launch refuses less, see `Kernel::has_local_memory`.
+const MAX_LOCAL_BYTES: u64 = i32::MAX as u64;
 /// How the names of the device runtime's functions begin by which a kernel launches another.
 const DEVICE_LAUNCH_PREFIXES: [&str; 3] = ["__cudaCDP2", "cudaLaunchDevice", "cudaGetParameterBuffer"];
 /// Functions that kernels may call without defining them.
@@ -147,9 +147,9 @@ fn check_module(ptx: &ast::Module, linked: bool) -> Vec<String> {
             }
         }
         let shared = SharedLayout::lay_out_shared_memory(ptx, kernel).static_size;
-        if shared > MAX_SHARED_BYTES {
+        if shared > MAX_SHARED_OPTIN_BYTES {
             diagnostics.push(format!(
-                "kernel {}: uses too much shared memory ({shared} bytes, {MAX_SHARED_BYTES} at most)",
+                "kernel {}: uses too much shared memory ({shared} bytes, {MAX_SHARED_OPTIN_BYTES} at most)",
                 f.name
             ));
         }

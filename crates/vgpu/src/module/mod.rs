@@ -15,6 +15,7 @@ mod source_map;
 mod tiers;
 mod variables;
 
+pub(crate) use launch::check_block_shape;
 pub use launch::{Launch, max_resident_blocks, run_launch, run_launch_in_generation, validate_launch};
 pub use load::load_image;
 pub(crate) use load::{MAX_REGISTERS_COMMENT, check_link_input, ptx_text_of};
@@ -23,6 +24,7 @@ use resource_estimate::{RegisterLimits, RegisterUse, register_use};
 use rtcg_ptx::ast;
 use rtcg_vgpu_abi::error::ResultCode;
 use rtcg_vgpu_abi::model::launch::{MAX_REGISTERS, max_threads_by_registers};
+use rtcg_vgpu_abi::model::limits::{DEFAULT_STACK_BYTES, REFUSED_STACK_BYTES};
 use rtcg_vgpu_abi::schedule::{self, Schedule};
 use rtcg_vgpu_exec::launch::{MAX_SHARED_OPTIN_BYTES, MAX_THREADS_PER_BLOCK};
 use rtcg_vgpu_exec::{Fault, Program};
@@ -252,6 +254,10 @@ impl Kernel {
     /// `CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES`: bytes per thread.
     pub fn local_bytes(&self) -> u32 {
         self.info.local_bytes + self.register_use().spilled_bytes
+    }
+    /// Whether a thread can have its local variables and the stack that each thread has.
+    pub(crate) fn has_local_memory(&self) -> bool {
+        self.info.local_bytes as usize + DEFAULT_STACK_BYTES < REFUSED_STACK_BYTES
     }
     /// What it asks the driver for.
     pub(crate) fn services(&self) -> KernelServices {

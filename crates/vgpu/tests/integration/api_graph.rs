@@ -356,7 +356,10 @@ fn streams_are_captured_with_forks_and_joins() {
     launch(times, p + 2048, 3, t);
     launch(add, p, 1, s);
     ok!(cuEventRecord(join, t));
-    fails!(CUDA_ERROR_CAPTURED_EVENT, cuEventQuery(join));
+    // A question about the time that an event was recorded leaves the capture valid, and so do synchronous copies.
+    let mut ms = 0.0;
+    fails!(CUDA_ERROR_CAPTURED_EVENT, cuEventElapsedTime(&raw mut ms, join, join));
+    ok!(cuMemsetD8(p + 4000, 1, 1));
     ok!(cuStreamWaitEvent(s, join, 0));
     let (mut id, mut made, mut nodes, mut n) = (0, CUgraph::null(), null(), 0);
     ok!(cuStreamGetCaptureInfo(s, &raw mut status, &raw mut id, &raw mut made, &raw mut nodes, null_mut(), &raw mut n));
@@ -396,8 +399,22 @@ fn what_cannot_be_captured_invalidates_the_capture() {
     begin_capture(s);
     fails!(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, cuStreamQuery(s));
     invalid(s);
-    // Work of another stream that nobody waits for.
     let e = new_event(2);
+    begin_capture(s);
+    ok!(cuEventRecord(e, s));
+    fails!(CUDA_ERROR_CAPTURED_EVENT, cuEventQuery(e));
+    invalid(s);
+    begin_capture(s);
+    let mut argument = p;
+    let mut arguments = [(&raw mut argument).cast::<c_void>(), (&raw mut argument).cast()];
+    let params = arguments.as_mut_ptr();
+    fails!(CUDA_ERROR_INVALID_VALUE, cuLaunchKernel(add, 0, 1, 1, 1, 1, 1, 0, s, params, null_mut()));
+    invalid(s);
+    let empty = instantiate(new_graph());
+    begin_capture(s);
+    fails!(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, cuGraphUpload(empty, s));
+    invalid(s);
+    // Work of another stream that nobody waits for.
     begin_capture(s);
     ok!(cuEventRecord(e, s));
     ok!(cuStreamWaitEvent(t, e, 0));
@@ -433,9 +450,12 @@ fn what_cannot_be_captured_invalidates_the_capture() {
         scope.spawn(|| {
             ok!(cuCtxSetCurrent(ctx));
             alloc(64);
+            // The attempt ends the capture.
             assert_eq!(end_capture(s), Err(CUresult::CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD));
         });
     });
+    assert_eq!(end_capture(s), Err(CUresult::CUDA_ERROR_ILLEGAL_STATE));
+    ok!(cuStreamBeginCapture(s, CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
     let mut address = 0;
     fails!(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, cuMemAlloc(&raw mut address, 64));
     invalid(s);
@@ -445,6 +465,11 @@ fn what_cannot_be_captured_invalidates_the_capture() {
     assert_eq!(mode, CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_GLOBAL);
     alloc(64);
     ok!(cuThreadExchangeStreamCaptureMode(&raw mut mode));
+    // Any number is taken.
+    let mut strange = CUstreamCaptureMode(3);
+    ok!(cuThreadExchangeStreamCaptureMode(&raw mut strange));
+    ok!(cuThreadExchangeStreamCaptureMode(&raw mut strange));
+    assert_eq!(strange, CUstreamCaptureMode(3));
     ok!(cuGraphDestroy(end_capture(s).unwrap()));
     ok!(cuCtxDestroy(ctx));
 }
@@ -476,10 +501,19 @@ fn graphs_allocate_and_free() {
     let mut node = CUgraphNode::null();
     ok!(cuGraphAddMemAllocNode(&raw mut node, g, null(), 0, &raw mut params));
     let exec = instantiate(g);
+    let mut second = CUgraphExec::null();
+    fails!(CUDA_ERROR_NOT_SUPPORTED, cuGraphInstantiateWithFlags(&raw mut second, g, 0));
+    let range = || {
+        let (mut start, mut size) = (0, 0);
+        call!(cuMemGetAddressRange(&raw mut start, &raw mut size, params.dptr)).map(|()| size)
+    };
+    assert_eq!(range(), Err(CUresult::CUDA_ERROR_NOT_FOUND));
     ok!(cuGraphLaunch(exec, s));
+    assert_eq!(range(), Ok(1000));
     fails!(CUDA_ERROR_INVALID_VALUE, cuGraphLaunch(exec, s));
     ok!(cuMemsetD8(params.dptr, 1, 1000));
-    ok!(cuMemFree(params.dptr));
+    ok!(cuMemFreeAsync(params.dptr, s));
+    fails!(CUDA_ERROR_INVALID_VALUE, cuMemFreeAsync(params.dptr, s));
     fails!(CUDA_ERROR_INVALID_VALUE, cuMemFree(params.dptr));
     ok!(cuGraphLaunch(exec, s));
     ok!(cuGraphExecDestroy(exec));
@@ -487,6 +521,46 @@ fn graphs_allocate_and_free() {
     ok!(cuStreamSynchronize(s));
     ok!(cuMemsetD8(params.dptr, 1, 1000));
     ok!(cuMemFree(params.dptr));
+    ok!(cuCtxDestroy(ctx));
+}
+
+/// What a node before has freed is given out again; an address has one node that frees it for each that allocates it.
+#[test]
+fn memory_of_a_graph_is_used_again() {
+    let ctx = new_context();
+    let s = new_stream(1);
+    let g = new_graph();
+    let alloc_node = |after: &[CUgraphNode], bytesize| {
+        let mut params = CUDA_MEM_ALLOC_NODE_PARAMS { bytesize, ..Default::default() };
+        params.poolProps.allocType = CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED;
+        params.poolProps.location.type_ = CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE;
+        let mut node = CUgraphNode::null();
+        ok!(cuGraphAddMemAllocNode(&raw mut node, g, after.as_ptr(), after.len(), &raw mut params));
+        (node, params.dptr)
+    };
+    let free_node = |after: CUgraphNode, start| {
+        let mut node = CUgraphNode::null();
+        call!(cuGraphAddMemFreeNode(&raw mut node, g, &raw const after, 1, start)).map(|()| node)
+    };
+    let (first, p) = alloc_node(&[], 1000);
+    let freed = free_node(first, p).unwrap();
+    assert_eq!(free_node(first, p), Err(CUresult::CUDA_ERROR_INVALID_VALUE));
+    assert_ne!(alloc_node(&[], 1000).1, p, "nothing orders these");
+    let (again, q) = alloc_node(&[freed], 1000);
+    assert_eq!(q, p);
+    assert_ne!(alloc_node(&[again], 1000).1, p, "it is in use again");
+    let attribute = |number| {
+        let mut bytes = 7_u64;
+        ok!(cuDeviceGetGraphMemAttribute(0, CUgraphMem_attribute(number), (&raw mut bytes).cast()));
+        bytes
+    };
+    let exec = instantiate(g);
+    ok!(cuGraphLaunch(exec, s));
+    fails!(CUDA_ERROR_INVALID_VALUE, cuGraphLaunch(exec, s));
+    ok!(cuMemFreeAsync(p, s));
+    ok!(cuStreamSynchronize(s));
+    let piece = 32 << 20;
+    assert!([0, 1, 2, 3].map(attribute).iter().all(|&bytes| bytes >= piece && bytes.is_multiple_of(piece)));
     ok!(cuCtxDestroy(ctx));
 }
 

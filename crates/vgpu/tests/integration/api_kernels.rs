@@ -119,7 +119,8 @@ fn all_ways_to_pass_arguments() {
     #[repr(C)]
     struct PackedArguments(u64, u32, f32, f32);
     let packed = PackedArguments(p, n, 3.0, 0.5);
-    let mut size = size_of::<PackedArguments>();
+    // Without what a compiler adds behind the last.
+    let mut size = 20_usize;
     let mut extra = [
         CU_LAUNCH_PARAM_BUFFER_POINTER,
         (&raw const packed).cast_mut().cast(),
@@ -136,6 +137,16 @@ fn all_ways_to_pass_arguments() {
         cuLaunchKernel(f, 4, 1, 1, 256, 1, 1, 0, CUstream::null(), std::ptr::null_mut(), extra.as_mut_ptr())
     );
 
+    // More than the parameters is refused otherwise than less.
+    size = 24;
+    std::hint::black_box(&size);
+    fails!(
+        CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES,
+        cuLaunchKernel(f, 4, 1, 1, 256, 1, 1, 0, CUstream::null(), std::ptr::null_mut(), extra.as_mut_ptr())
+    );
+
+    fails!(CUDA_ERROR_INVALID_VALUE, cuFuncSetBlockShape(f, 1025, 1, 1));
+    fails!(CUDA_ERROR_INVALID_VALUE, cuFuncSetBlockShape(f, 64, 17, 1));
     ok!(cuFuncSetBlockShape(f, 250, 1, 1));
     ok!(cuParamSetSize(f, 20));
     ok!(cuParamSetv(f, 0, (&raw const p).cast_mut().cast(), 8));
@@ -164,6 +175,37 @@ fn all_ways_to_pass_arguments() {
     ];
     ok!(cuLaunchKernelEx(&raw const config, f, arguments.as_mut_ptr(), std::ptr::null_mut()));
     assert!(read_f32s(p, 1000).iter().all(|&x| x == 41.0));
+    ok!(cuCtxDestroy(ctx));
+}
+
+#[test]
+fn attributes_of_launches_are_checked() {
+    use CUlaunchAttributeID as Id;
+    let ctx = new_context();
+    let f = get_function(load_module(STORE_AND_TRAP_PTX), c"nothing");
+    let launch = |id: Id, set: &dyn Fn(&mut CUlaunchAttributeValue)| {
+        let mut attribute = CUlaunchAttribute { id, ..Default::default() };
+        set(&mut attribute.value);
+        let mut config = CUlaunchConfig { attrs: &raw mut attribute, numAttrs: 1, ..Default::default() };
+        (config.gridDimX, config.gridDimY, config.gridDimZ) = (1, 1, 1);
+        (config.blockDimX, config.blockDimY, config.blockDimZ) = (1, 1, 1);
+        call!(cuLaunchKernelEx(&raw const config, f, std::ptr::null_mut(), std::ptr::null_mut()))
+    };
+    let (good, bad) = (Ok(()), Err(CUresult::CUDA_ERROR_INVALID_VALUE));
+    let carveout =
+        |percent| launch(Id::CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, &|v| v.sharedMemCarveout = percent);
+    assert_eq!([0, 50, 100, 101, u32::MAX].map(carveout), [good, good, good, bad, bad]);
+    let domain =
+        |number| launch(Id::CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN, &|v| v.memSyncDomain = CUlaunchMemSyncDomain(number));
+    assert_eq!([0, 1, 2].map(domain), [good, good, bad]);
+    let window = |ratio| {
+        let window = CUaccessPolicyWindow { hitRatio: ratio, ..Default::default() };
+        launch(Id::CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW, &|v| v.accessPolicyWindow = window)
+    };
+    assert_eq!([0.0, 1.0, 2.0, -1.0].map(window), [good, good, bad, bad]);
+    // What only streams have, and numbers that are no attribute.
+    let others = [Id::CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY, Id(15), Id(17), Id(1 << 31)];
+    assert_eq!(others.map(|id| launch(id, &|_| {})), [bad; 4]);
     ok!(cuCtxDestroy(ctx));
 }
 

@@ -122,16 +122,15 @@ fn copies_of_rectangles_and_boxes() {
     assert_eq!(corner, [26, 27, 31, 32]);
     let outside = CUDA_MEMCPY2D { Height: 9, ..copy };
     fails!(CUDA_ERROR_INVALID_VALUE, cuMemcpy2DUnaligned(&raw const outside));
-    // An x is part of the address, also one beyond the pitch; a pitch is as long as what is copied of a row.
+    // Rows end within their pitch, and slices within their height, also where only one is copied.
     let shifted = CUDA_MEMCPY2D { srcPitch: 8, ..copy };
-    ok!(cuMemcpy2D(&raw const shifted));
-    assert_eq!(corner[..2], [23, 24]);
-    let mut far = CUDA_MEMCPY3D {
+    fails!(CUDA_ERROR_INVALID_VALUE, cuMemcpy2D(&raw const shifted));
+    let mut rows = CUDA_MEMCPY3D {
         srcMemoryType: CUmemorytype::CU_MEMORYTYPE_DEVICE,
         srcDevice: p,
         srcPitch: 8,
         srcHeight: 1,
-        srcXInBytes: pitch + 4,
+        srcXInBytes: 4,
         dstMemoryType: CUmemorytype::CU_MEMORYTYPE_HOST,
         dstHost: corner.as_mut_ptr().cast(),
         dstPitch: 4,
@@ -141,10 +140,15 @@ fn copies_of_rectangles_and_boxes() {
         Depth: 2,
         ..Default::default()
     };
-    ok!(cuMemcpy3D(&raw const far));
-    assert_eq!(corner[..2], [6, 8]);
-    far.srcPitch = 3;
-    fails!(CUDA_ERROR_INVALID_VALUE, cuMemcpy3D(&raw const far));
+    ok!(cuMemcpy3D(&raw const rows));
+    assert_eq!(corner[..2], [1, 3]);
+    // Only arrays have levels of detail.
+    rows.srcLOD = 1;
+    ok!(cuMemcpy3D(&raw const rows));
+    rows.srcPitch = 7;
+    fails!(CUDA_ERROR_INVALID_VALUE, cuMemcpy3D(&raw const rows));
+    let low = CUDA_MEMCPY3D { srcPitch: 8, srcY: 1, Depth: 1, ..rows };
+    fails!(CUDA_ERROR_INVALID_VALUE, cuMemcpy3D(&raw const low));
     let narrow = CUDA_MEMCPY2D { srcPitch: 7, ..copy };
     fails!(CUDA_ERROR_INVALID_VALUE, cuMemcpy2D(&raw const narrow));
     ok!(cuMemFree(p));
@@ -215,7 +219,10 @@ fn page_locked_and_registered_memory() {
     assert_eq!(device, host.addr() as u64);
     let mut flags = 0;
     ok!(cuMemHostGetFlags(&raw mut flags, host));
-    assert_eq!(flags & CU_MEMHOSTALLOC_PORTABLE, CU_MEMHOSTALLOC_PORTABLE);
+    // All is portable, which is not told.
+    assert_eq!(flags, CU_MEMHOSTALLOC_DEVICEMAP);
+    fails!(CUDA_ERROR_INVALID_VALUE, cuMemHostRegister(host, 100, 0));
+    fails!(CUDA_ERROR_INVALID_VALUE, cuMemHostUnregister(host));
     // SAFETY: page-locked memory is ordinary memory of the process.
     unsafe { host.cast::<u8>().write_bytes(3, 1000) };
     ok!(cuMemsetD8(device, 5, 10));
@@ -233,6 +240,10 @@ fn page_locked_and_registered_memory() {
     ok!(cuMemsetD8(p.addr() as u64, 9, 5000));
     ok!(cuCtxSynchronize());
     assert!(rtcg_vgpu_exec::host_ranges::is_registered(p.addr() as u64 + 4990, 10));
+    let (mut base, mut size) = (0, 0);
+    ok!(cuMemGetAddressRange(&raw mut base, &raw mut size, p.addr() as u64 + 100));
+    assert_eq!((base, size), (p.addr() as u64, 5000));
+    fails!(CUDA_ERROR_INVALID_VALUE, cuMemHostUnregister(p.wrapping_byte_add(4)));
     ok!(cuMemHostUnregister(p));
     fails!(CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED, cuMemHostUnregister(p));
     assert!(own.iter().all(|&b| b == 9));
@@ -259,6 +270,19 @@ fn pointers_tell_what_they_are() {
         managed
     ));
     assert_eq!(is_managed, 1);
+    let mut is_synchronous = 9_u32;
+    let attribute = CUpointer_attribute::CU_POINTER_ATTRIBUTE_SYNC_MEMOPS;
+    ok!(cuPointerGetAttribute((&raw mut is_synchronous).cast(), attribute, managed));
+    assert_eq!(is_synchronous, 1);
+    // The mapping is the blocks of 2 MiB that the allocation lies in.
+    let mut mapping = [0_u64; 2];
+    for (place, attribute) in mapping.iter_mut().zip([
+        CUpointer_attribute::CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR,
+        CUpointer_attribute::CU_POINTER_ATTRIBUTE_MAPPING_SIZE,
+    ]) {
+        ok!(cuPointerGetAttribute((&raw mut *place).cast(), attribute, p + 999));
+    }
+    assert_eq!(mapping, [p & !((2 << 20) - 1), 2 << 20]);
     let (mut base, mut size) = (0, 0);
     ok!(cuMemGetAddressRange(&raw mut base, &raw mut size, p + 999));
     assert_eq!((base, size), (p, 1000));
@@ -294,6 +318,66 @@ fn a_context_takes_its_memory_along() {
     ok!(cuCtxDestroy(outer));
 }
 
+/// Pools of the host, of managed memory, and who may use what.
+#[test]
+fn pools_of_all_kinds() {
+    use CUmemLocationType as T;
+    let ctx = new_context();
+    let create = |kind: u32, location: T, id, handles: u32| {
+        let props = CUmemPoolProps {
+            allocType: CUmemAllocationType(kind),
+            handleTypes: CUmemAllocationHandleType(handles),
+            location: CUmemLocation { type_: location, id },
+            ..Default::default()
+        };
+        let mut pool = CUmemoryPool::null();
+        call!(cuMemPoolCreate(&raw mut pool, &raw const props)).map(|()| pool)
+    };
+    let (device, host) = (T::CU_MEM_LOCATION_TYPE_DEVICE, T::CU_MEM_LOCATION_TYPE_HOST);
+    let refused = CUresult::CUDA_ERROR_INVALID_VALUE;
+    let wrong =
+        [(0, device, 0, 0), (1, device, 7, 0), (1, device, -1, 0), (1, T(0), 0, 0), (1, T(5), 0, 0), (1, device, 0, 2)];
+    for (kind, location, id, handles) in wrong {
+        assert_eq!(create(kind, location, id, handles), Err(refused));
+    }
+    let types = [
+        (1, device, CUmemorytype::CU_MEMORYTYPE_DEVICE),
+        (2, device, CUmemorytype::CU_MEMORYTYPE_DEVICE),
+        (1, host, CUmemorytype::CU_MEMORYTYPE_HOST),
+    ];
+    for (kind, location, expected) in types {
+        let pool = create(kind, location, 0, 0).unwrap();
+        let (mut p, mut found) = (0, CUmemorytype(0));
+        ok!(cuMemAllocFromPoolAsync(&raw mut p, 4096, pool, CUstream::null()));
+        ok!(cuMemsetD8(p, 1, 4096));
+        ok!(cuPointerGetAttribute((&raw mut found).cast(), CUpointer_attribute::CU_POINTER_ATTRIBUTE_MEMORY_TYPE, p));
+        assert_eq!(found, expected);
+        ok!(cuMemFreeAsync(p, CUstream::null()));
+        ok!(cuMemPoolDestroy(pool));
+    }
+    let pool = create(1, device, 0, 8).unwrap();
+    let set = |type_, id, flags| {
+        let right = CUmemAccessDesc { location: CUmemLocation { type_, id }, flags: CUmemAccess_flags(flags) };
+        call!(cuMemPoolSetAccess(pool, &raw const right, 1)).map_err(|code| code.0)
+    };
+    assert_eq!([0, 1, 2, 3].map(|flags| set(device, 0, flags)), [Err(101), Err(801), Err(1), Ok(())]);
+    assert_eq!([0, 1, 2, 3].map(|flags| set(device, 7, flags)), [Err(101), Err(801), Err(101), Err(101)]);
+    assert_eq!([0, 1, 2, 3].map(|flags| set(host, 0, flags)), [Err(801); 4]);
+    let get = |type_, id| {
+        let (mut flags, mut location) = (CUmemAccess_flags(9), CUmemLocation { type_, id });
+        call!(cuMemPoolGetAccess(&raw mut flags, pool, &raw mut location)).map(|()| flags.0)
+    };
+    assert_eq!(
+        [get(device, 0), get(device, 7), get(host, 0), get(T(0), 0)],
+        [Ok(3), Err(refused), Ok(0), Err(refused)]
+    );
+    // Managed memory is freed in order of a stream only if a pool gave it.
+    let mut managed = 0;
+    ok!(cuMemAllocManaged(&raw mut managed, 64, 1));
+    fails!(CUDA_ERROR_NOT_SUPPORTED, cuMemFreeAsync(managed, CUstream::null()));
+    ok!(cuCtxDestroy(ctx));
+}
+
 #[test]
 fn stream_ordered_memory_and_pools() {
     let ctx = new_context();
@@ -314,8 +398,12 @@ fn stream_ordered_memory_and_pools() {
     let mut pool = CUmemoryPool::null();
     ok!(cuMemPoolCreate(&raw mut pool, &raw const props));
     ok!(cuMemAllocFromPoolAsync(&raw mut p, 600 << 10, pool, s));
+    // A limit is one of whole pieces of 32 MiB.
     let mut q = 0;
-    fails!(CUDA_ERROR_OUT_OF_MEMORY, cuMemAllocFromPoolAsync(&raw mut q, 600 << 10, pool, s));
+    fails!(CUDA_ERROR_OUT_OF_MEMORY, cuMemAllocFromPoolAsync(&raw mut q, 32 << 20, pool, s));
+    let mut owner = ctx;
+    ok!(cuPointerGetAttribute((&raw mut owner).cast(), CUpointer_attribute::CU_POINTER_ATTRIBUTE_CONTEXT, p));
+    assert!(owner.is_null());
     let mut used = 0_u64;
     ok!(cuMemPoolGetAttribute(pool, CUmemPool_attribute::CU_MEMPOOL_ATTR_USED_MEM_CURRENT, (&raw mut used).cast()));
     assert_eq!(used, 600 << 10);
@@ -331,6 +419,11 @@ fn stream_ordered_memory_and_pools() {
     assert_eq!(reserved(), 0);
     ok!(cuMemPoolGetAttribute(pool, CUmemPool_attribute::CU_MEMPOOL_ATTR_USED_MEM_CURRENT, (&raw mut used).cast()));
     assert_eq!(used, 0);
+    // Switches are told as 0 or 1.
+    let (reuse, mut switch) = (CUmemPool_attribute::CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC, 5_i32);
+    ok!(cuMemPoolSetAttribute(pool, reuse, (&raw mut switch).cast()));
+    ok!(cuMemPoolGetAttribute(pool, reuse, (&raw mut switch).cast()));
+    assert_eq!(switch, 1);
     ok!(cuMemPoolDestroy(pool));
     fails!(CUDA_ERROR_INVALID_VALUE, cuMemPoolDestroy(pool));
     ok!(cuDeviceGetDefaultMemPool(&raw mut pool, 0));

@@ -98,6 +98,10 @@ fn occupancy_is_that_of_compute_capability_8_0() {
             assert_eq!(max_active_blocks(f, 1025, 0), 0);
         }
         check_available_shared_memory(f, static_shared);
+        // The driver reads the lower half of a size.
+        let mut blocks = -1;
+        ok!(cuOccupancyMaxActiveBlocksPerMultiprocessor(&raw mut blocks, f, 64, 1 << 40));
+        assert_eq!(blocks as u32, max_active_blocks(f, 64, 0));
     }
     assert!(seen.len() > 7, "{seen:?}");
 }
@@ -109,22 +113,26 @@ fn check_potential_block_size(f: CUfunction, shared: u32, regs: u32, static_shar
     let threads_of = |n: u32| n * model_active_blocks(regs, static_shared, most_dynamic, n, shared, most);
     let best = (1..=32).map(|w| w * 32).max_by_key(|&n| (threads_of(n), n)).unwrap();
     if threads_of(best) == 0 {
-        assert_eq!(outcome, Err(CUresult::CUDA_ERROR_INVALID_VALUE));
+        assert_eq!((outcome, grid, block), (Ok(()), 0, 0));
         return;
     }
     assert_eq!((block as u32, grid as u32), (best, threads_of(best) / best * 108));
 }
 
-/// What is said to be available can be used by that many blocks, and 128 bytes more cannot.
+/// Each of so many blocks has an equal part, up to the function's limit; more blocks than fit have none.
 fn check_available_shared_memory(f: CUfunction, static_shared: u32) {
-    for blocks in 1..=9 {
+    let limit = function_attribute(f, CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
+    let available = |blocks, threads| {
         let mut bytes = 0;
-        ok!(cuOccupancyAvailableDynamicSMemPerBlock(&raw mut bytes, f, blocks, 32));
-        let fits = |dynamic: u32| (static_shared + dynamic + 1024).div_ceil(128) * 128 * blocks as u32 <= 164 * 1024;
-        let bytes = bytes as u32;
-        assert!(bytes == 0 || fits(bytes), "{blocks} blocks of {bytes}");
-        assert!(!fits(bytes + 128) || bytes == 163 * 1024 - static_shared, "{blocks} blocks of {bytes}");
+        call!(cuOccupancyAvailableDynamicSMemPerBlock(&raw mut bytes, f, blocks, threads)).map(|()| bytes as u32)
+    };
+    for blocks in 1..=9 {
+        let share = 164 * 1024 / blocks / 128 * 128_u32;
+        assert_eq!(available(blocks as c_int, 32), Ok(share.saturating_sub(static_shared).min(limit)));
     }
+    let refused = Err(CUresult::CUDA_ERROR_INVALID_VALUE);
+    let wrong = [(0, 32), (-1, 32), (33, 32), (3, 1024), (1, 0), (1, 1025)];
+    assert_eq!(wrong.map(|(blocks, threads)| available(blocks, threads)), [refused; 6]);
 }
 
 /// Run by the test below, with little address space.

@@ -171,7 +171,7 @@ fn source_lines_are_reported() {
 
 const REDUCE_PTX: &str = "
 .visible .entry reduce(.param .u64 out, .param .u64 in) {
-    .shared .align 4 .b8 tile[3072];
+    .shared .align 4 .b8 tile[4096];
     .reg .pred %p<4>; .reg .b32 %r<20>; .reg .b64 %rd<9>;
     ld.param.u64 %rd1, [out]; ld.param.u64 %rd2, [in];
     mov.u32 %r1, %tid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %ctaid.x;
@@ -222,7 +222,7 @@ fn a_tree_reduction_in_shared_memory() {
 fn shared_memory_ends_where_it_ends() {
     let text = "
 .visible .entry k(.param .u32 offset) {
-    .shared .align 4 .b8 tile[4096];
+    .shared .align 4 .b8 tile[3072];
     .reg .b32 %r<4>;
     ld.param.u32 %r1, [offset]; mov.u32 %r2, tile; add.s32 %r2, %r2, %r1;
     st.shared.u32 [%r2], %r1;

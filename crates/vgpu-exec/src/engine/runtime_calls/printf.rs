@@ -175,39 +175,61 @@ pub(super) unsafe extern "C" fn assertfail(ctx: *mut WarpCtx, site: u32, args: *
     // gone when `report_assert` returns.
     unsafe {
         ensure_stack(warp, site);
-        let reader = DeviceMemoryReader { warp, site, lane: (*args).lane as usize % 32 };
-        let texts = [(*args).message, (*args).file, (*args).function]
-            .map(|a| (a, if a == 0 { 0 } else { reader.string_len(a) }));
-        report_assert(&reader, texts, (*args).line);
+        let args = &*args;
+        for lane in lane_indices(args.mask) {
+            print_failed_assertion(&DeviceMemoryReader { warp, site, lane }, args);
+        }
+        let lane = args.mask.trailing_zeros() as usize % 32;
+        fail_by_assertion(&DeviceMemoryReader { warp, site, lane }, args);
         (*warp).terminate_fiber()
     }
 }
 
+/// Where the assertion of the reader's lane failed, in the words of a card.
+///
 /// # Safety
-/// The texts are readable.
-unsafe fn report_assert(reader: &DeviceMemoryReader, texts: [(u64, usize); 3], line: u32) {
-    let [message, file, function] = texts.map(|(address, len)| {
-        if address == 0 {
-            return String::new();
-        }
-        // SAFETY: the caller's contract.
-        let bytes = unsafe { std::slice::from_raw_parts(address as *const u8, len) };
-        String::from_utf8_lossy(bytes).into_owned()
-    });
-    // SAFETY: the warp runs on this fiber.
+/// As [`DeviceMemoryReader::string_len`].
+unsafe fn failed_assertion_text(reader: &DeviceMemoryReader, args: &AssertArgs) -> String {
+    let lane = reader.lane;
+    // SAFETY: compiled code passes arrays with a value for each lane. Whatever can fault is read before anything is
+    // owned, because a fiber that ends here drops nothing.
     unsafe {
-        let (warp, lane) = (&*reader.warp, reader.lane);
+        let texts = [args.messages, args.files, args.functions].map(|values| (*values)[lane]);
+        let texts = texts.map(|address| (address, if address == 0 { 0 } else { reader.string_len(address) }));
+        let [message, file, function] = texts.map(|(address, len)| match address {
+            0 => String::new(),
+            _ => String::from_utf8_lossy(std::slice::from_raw_parts(address as *const u8, len)).into_owned(),
+        });
+        let (line, warp) = ((*args.lines)[lane] as u32, &*reader.warp);
         let ([bx, by, bz], tid) = (warp.ctx.ctaid, &*warp.ctx.tid);
         let (x, y, z) = (tid.x[lane], tid.y[lane], tid.z[lane]);
-        let text = format!(
+        format!(
             "{file}:{line}: {function}: block: [{bx},{by},{bz}], thread: [{x},{y},{z}] Assertion `{message}` failed."
-        );
-        flush_output();
-        let line = format!("{text}\n");
-        // SAFETY: writes a buffer to standard error; if that fails nothing can be done.
-        let _ = libc::write(2, line.as_ptr().cast(), line.len());
-        let job = job_of_warp(reader.warp);
-        let what = format!("assertion failed: {text}");
-        job.fail_with_fault(fault_report::trap_fault(job, warp, FaultKind::Assert, &what, lane as u32, reader.site, 0));
+        )
+    }
+}
+
+/// # Safety
+/// As [`DeviceMemoryReader::string_len`].
+unsafe fn print_failed_assertion(reader: &DeviceMemoryReader, args: &AssertArgs) {
+    // SAFETY: this function's contract.
+    let mut line = unsafe { failed_assertion_text(reader, args) };
+    line.push('\n');
+    flush_output();
+    // SAFETY: writes a buffer to standard error; if that fails nothing can be done.
+    let _ = unsafe { libc::write(2, line.as_ptr().cast(), line.len()) };
+}
+
+/// Makes the failed assertion of the reader's lane the fault of the launch.
+///
+/// # Safety
+/// As [`DeviceMemoryReader::string_len`].
+unsafe fn fail_by_assertion(reader: &DeviceMemoryReader, args: &AssertArgs) {
+    // SAFETY: this function's contract; the warp runs on this fiber.
+    unsafe {
+        let what = format!("assertion failed: {}", failed_assertion_text(reader, args));
+        let (job, lane) = (job_of_warp(reader.warp), reader.lane as u32);
+        let fault = fault_report::trap_fault(job, &*reader.warp, FaultKind::Assert, &what, lane, reader.site, 0);
+        job.fail_with_fault(fault);
     }
 }

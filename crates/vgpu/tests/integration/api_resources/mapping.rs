@@ -238,8 +238,27 @@ fn what_was_advised_about_managed_memory_can_be_asked() {
     assert_eq!(users, [0, CU_DEVICE_INVALID]);
     ok!(cuMemRangeGetAttributes(places, sizes, attributes, 1, p, 8192));
     assert_eq!(users, [CU_DEVICE_INVALID; 2]);
+    // Advice is about whole pages, and only some kinds of it ask for the device.
     ok!(cuMemAdvise(p, 8192, CUmem_advise::CU_MEM_ADVISE_UNSET_READ_MOSTLY, device_location(0)));
     assert_eq!(get(1, p, 4096), Ok(0));
+    ok!(cuMemAdvise_v1(p + 5, 100, CUmem_advise::CU_MEM_ADVISE_SET_READ_MOSTLY, 7));
+    assert_eq!((get(1, p, 4096), get(1, p + 4096, 4096)), (Ok(1), Ok(0)));
+    let preferred = CUmem_advise::CU_MEM_ADVISE_SET_PREFERRED_LOCATION;
+    fails!(CUDA_ERROR_INVALID_DEVICE, cuMemAdvise_v1(p, 4096, preferred, 7));
+    fails!(CUDA_ERROR_INVALID_VALUE, cuMemAdvise(p, 4096, preferred, device_location(7)));
+    let mut node = CUmemLocation { type_: CUmemLocationType::CU_MEM_LOCATION_TYPE_HOST_NUMA, id: 0 };
+    ok!(cuMemPrefetchAsync(p, 8192, node, 0, CUstream::null()));
+    assert_eq!([4, 7, 8].map(|a| get(a, p, 8192)), [Ok(CU_DEVICE_CPU), Ok(3), Ok(0)]);
+    node.id = 7;
+    fails!(CUDA_ERROR_INVALID_VALUE, cuMemPrefetchAsync(p, 8192, node, 0, CUstream::null()));
+    // Users are listed with the CPU at the end; a place that is not known has no number.
+    let used = CUmem_advise::CU_MEM_ADVISE_SET_ACCESSED_BY;
+    ok!(cuMemAdvise_v1(p, 8192, used, CU_DEVICE_CPU));
+    ok!(cuMemAdvise_v1(p, 8192, used, 0));
+    ok!(cuMemRangeGetAttributes(places, sizes, attributes, 1, p, 8192));
+    assert_eq!(users, [0, CU_DEVICE_CPU]);
+    ok!(cuMemAdvise_v1(p, 8192, CUmem_advise::CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION, 7));
+    assert_eq!([2, 5, 6].map(|a| get(a, p, 8192)), [Ok(CU_DEVICE_INVALID), Ok(0), Ok(CU_DEVICE_INVALID)]);
     assert_eq!(get(9, p, 4096), Err(CUresult::CUDA_ERROR_INVALID_VALUE));
     ok!(cuMemFree(p));
     assert_eq!(get(1, p, 4096), Err(CUresult::CUDA_ERROR_INVALID_VALUE));

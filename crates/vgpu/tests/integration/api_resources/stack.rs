@@ -56,7 +56,7 @@ fn run_recursive_sum(limit: Option<usize>, levels: u64) -> Result<(), CUresult> 
 
 #[test]
 fn recursion_works_up_to_the_stack_limit_only() {
-    const STACK_OVERFLOW: Result<(), CUresult> = Err(CUresult::CUDA_ERROR_HARDWARE_STACK_ERROR);
+    const STACK_OVERFLOW: Result<(), CUresult> = Err(CUresult::CUDA_ERROR_ILLEGAL_ADDRESS);
     // 64 bytes of variables and 16 for the return fit so often.
     assert_eq!(run_recursive_sum(Some(4 << 10), (4 << 10) / 80 - 32), Ok(()));
     assert_eq!(run_recursive_sum(Some(4 << 10), 1000), STACK_OVERFLOW);
@@ -68,7 +68,7 @@ fn recursion_works_up_to_the_stack_limit_only() {
 #[test]
 fn without_a_limit_stacks_are_large_and_end_all_the_same() {
     assert_eq!(run_recursive_sum(None, 1000), Ok(()));
-    assert_eq!(run_recursive_sum(None, 1 << 30), Err(CUresult::CUDA_ERROR_HARDWARE_STACK_ERROR));
+    assert_eq!(run_recursive_sum(None, 1 << 30), Err(CUresult::CUDA_ERROR_ILLEGAL_ADDRESS));
 }
 
 #[test]
