@@ -65,6 +65,7 @@ BY_DESIGN: list[tuple[str, str, str]] = [
         "^b child graph of itself|^child self",
         "a graph can be put into itself, as a copy; the card's driver ends the process",
     ),
+    ("q61", "^c load target sm_100", "PTX for newer devices runs as far as its instructions are known"),
     ("q61", "^c option error log of 0 bytes", "nothing is written to a buffer of no bytes"),
     ("q63", "^b txq", "kernels may ask for all properties of a texture; the card's driver leaves some of them out"),
     ("q67", "^b contexts", "text of a kernel is printed when the kernel ends, whichever context waits first"),
