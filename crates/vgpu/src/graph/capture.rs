@@ -134,7 +134,8 @@ pub(crate) fn invalidate_capture_of_stream(stream: &Stream) {
     }
 }
 
-/// Fails when an event was last recorded in a capture, which a question about its completion makes invalid.
+/// Fails when an event was last recorded in a capture, which a question about its completion makes invalid; after the
+/// capture the event stands for nothing.
 pub(crate) fn refuse_captured_event(captured: Option<StreamCapture>) -> Res {
     match captured {
         None => Ok(()),

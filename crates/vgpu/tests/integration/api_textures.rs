@@ -85,7 +85,7 @@ fn new_counting_array(width: usize, height: usize, flags: u32) -> CUarray {
     };
     let mut array = CUarray::null();
     ok!(cuArray3DCreate(&raw mut array, &raw const d));
-    let data: Vec<f32> = (0..width * height).map(|v| v as f32).collect();
+    let data: Vec<f32> = (0..width * height.max(1)).map(|v| v as f32).collect();
     ok!(cuMemcpy2D(&CUDA_MEMCPY2D {
         srcMemoryType: CUmemorytype::CU_MEMORYTYPE_HOST,
         srcHost: data.as_ptr().cast(),

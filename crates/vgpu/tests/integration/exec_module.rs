@@ -136,7 +136,8 @@ fn launches_are_validated_as_cuda_does() {
 
 #[test]
 fn what_is_no_ptx_is_refused_by_kind() {
-    assert_eq!(load_error(b"\x7fELF\x02\x01\x01").0, ResultCode::NO_BINARY_FOR_GPU);
+    assert_eq!(load_error(b"\x7fELF\x02\x01\x01").0, ResultCode::INVALID_IMAGE);
+    assert_eq!(load_error(b"\x7fELF\x02\x01\x01456789abcde\xbe\x00").0, ResultCode::NO_BINARY_FOR_GPU);
     assert_eq!(load_error(&0xba55_ed50_u32.to_le_bytes()).0, ResultCode::INVALID_IMAGE);
     assert_eq!(load_error(b"").0, ResultCode::INVALID_IMAGE);
     assert_eq!(load_error(b"garbage").0, ResultCode::INVALID_IMAGE);
