@@ -69,11 +69,6 @@ BY_DESIGN: list[tuple[str, str, str]] = [
         "the heap of device-side malloc has no hidden overhead, and a size that no heap has gives a null pointer",
     ),
     ("q23", "^SHMEM_SIZE", "shared memory of compute capability 8.0 and not 9.0"),
-    (
-        "q60",
-        "^b child graph of itself|^child self",
-        "a graph can be put into itself, as a copy; the card's driver ends the process",
-    ),
     ("q61", "^c load target sm_100", "PTX for newer devices runs as far as its instructions are known"),
     ("q61", "^c option error log of 0 bytes", "nothing is written to a buffer of no bytes"),
     ("q63", "^b txq", "kernels may ask for all properties of a texture; the card's driver leaves some of them out"),
