@@ -5,6 +5,7 @@ The reasons are read by users: the fidelity report shows them.
 
 #: Answers that say nothing about fidelity.
 NOT_COMPARABLE = [
+    ("q46", "nanosleep", "how long a busy machine sleeps"),
     ("q00", "^device$", "the device's name and compute capability"),
     (
         r"q06|q25",
@@ -12,7 +13,6 @@ NOT_COMPARABLE = [
         "machine code for compute capability 9.0, which a virtual GPU of 8.0 refuses as a card would",
     ),
     ("q61", "^c option target 80$", "machine code for compute capability 8.0, which a virtual GPU of 8.0 can load"),
-    ("q66", "^a trap: |^child a trap", "the real device's driver did not return in time"),
     ("q01", "nsmid|smid|^90 warpids", "how many multiprocessors a device has, and which of their slots a warp gets"),
     ("q14", "differ in the low 4 bits|difference at", "asked of the real device only"),
     ("q19|q49", r'"%f", 5|32-bit by %lld|too few arguments', "reads memory that the kernel has not written"),

@@ -89,7 +89,7 @@ fn reports_name_lines_of_the_source() {
         ("beyond", "illegal memory access, write of 4 bytes", "work-group (0), work-item (24), global id (24)"),
         ("beyond", "illegal memory access, write of 4 bytes", "right past the end of a 256-byte __global buffer"),
         ("race", "race: write after write", "source program.cl:9"),
-        ("race", "race: write after write", "after work-group (0), work-item (0), global id (0)"),
+        ("race", "race: write after write", "after work-group (0), work-item (24), global id (24)"),
         ("unwritten", "read of uninitialised memory", "helper.h:3"),
         ("in_builtin", "illegal memory access, write of", "source program.cl:20"),
         ("argument", "illegal memory access, write of 4 bytes", "source program.cl:24"),
@@ -147,7 +147,7 @@ fn faults_are_written_once_in_words_of_opencl() {
         1,
         "{written}"
     );
-    assert!(written.contains("work-group (3, 2), work-item (0, 0), global id (107, 4)"), "{written}");
+    assert!(written.contains("work-group (3, 2), work-item (24, 0), global id (131, 4)"), "{written}");
     assert!(written.contains("RTCG_CHECK=1 tells the line of the source"), "{written}");
 }
 

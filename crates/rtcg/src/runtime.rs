@@ -255,6 +255,15 @@ impl CudaRuntime {
         Ok(arrays)
     }
 
+    /// The same runtime, which compiles kernels for another compute capability (80, 90) than the device's: for tests of
+    /// kernels that devices like it have.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn compiling_for(mut self, compute_capability: u32) -> Self {
+        self.device_info.compute_capability = compute_capability;
+        self
+    }
+
     pub(crate) fn context(&self) -> &Context {
         &self.ctx
     }
@@ -373,9 +382,12 @@ impl DeviceRuntime for CudaRuntime {
 
     fn compile(&self, source: &str, name: &str) -> Result<Arc<dyn LaunchableKernel>> {
         let mut target = crate::device_compile_target(&self.ctx.device()).map_err(ArrayError::runtime_error)?;
-        if self.device_info.compute_capability == 90 && target.kind == BinaryKind::Cubin {
+        if self.device_info.compute_capability == 90 {
             // Kernels may have what no other architecture does, such as `wgmma`.
-            target = Target::cubin_for_arch(Arch { suffix: Some('a'), ..Arch::new(9, 0) });
+            target = match target.kind {
+                BinaryKind::Cubin => Target::cubin_for_arch(Arch { suffix: Some('a'), ..Arch::new(9, 0) }),
+                _ => Target { line_info: target.line_info, ..Target::ptx_for_arch(Arch::new(9, 0)) },
+            };
         }
         let mut request = rtcg_compile::CompileRequest::new(source, target);
         request.no_extern_c = true;

@@ -240,7 +240,8 @@ mod tests {
     /// `tests/ptx/forms/README.md` says where the results come from.
     #[test]
     fn results_are_those_of_ptxas() {
-        for line in include_str!("../../../tests/ptx/forms/video.txt").lines() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/ptx/forms/video.txt");
+        for line in std::fs::read_to_string(path).unwrap().lines() {
             let (form, cases) = line.split_once(" | ").expect("a form and its cases");
             let video = parse_video(form);
             assert_eq!(decode_video(encode_video(&video)), video, "{form}");

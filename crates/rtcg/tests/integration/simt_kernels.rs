@@ -9,12 +9,15 @@ use rtcg::array::{
 use rtcg::{Context, CudaRuntime};
 use std::sync::{Arc, Mutex};
 
-/// With the sources that were compiled.
-pub(super) struct FakeGpuRuntime(CudaRuntime, DeviceInfo, Arc<Mutex<Vec<String>>>);
+/// Instructions that need compute capability 9.0.
+const NEEDS_9_0: [&str; 2] = ["fence.mbarrier_init", ".f64.f64.f64.f64"];
+
+/// With a runtime that compiles for compute capability 9.0, and the sources that were compiled.
+pub(super) struct FakeGpuRuntime(CudaRuntime, CudaRuntime, DeviceInfo, Arc<Mutex<Vec<String>>>);
 
 impl DeviceRuntime for FakeGpuRuntime {
     fn device_info(&self) -> DeviceInfo {
-        self.1
+        self.2
     }
     fn alloc(&self, nbytes: usize) -> Result<Arc<dyn ArrayBuffer>> {
         self.0.alloc(nbytes)
@@ -32,8 +35,9 @@ impl DeviceRuntime for FakeGpuRuntime {
         self.0.memset_zero(dst, nbytes)
     }
     fn compile(&self, source: &str, name: &str) -> Result<Arc<dyn LaunchableKernel>> {
-        self.2.lock().unwrap().push(source.to_owned());
-        self.0.compile(source, name)
+        self.3.lock().unwrap().push(source.to_owned());
+        let runtime = if NEEDS_9_0.iter().any(|text| source.contains(text)) { &self.1 } else { &self.0 };
+        runtime.compile(source, name)
     }
     fn reduction_workspace(&self, nbytes: usize) -> Result<(u64, u64)> {
         self.0.reduction_workspace(nbytes)
@@ -59,7 +63,8 @@ pub(super) fn context_of_fake_gpu(device_info: DeviceInfo) -> Arc<ArrayContext> 
 pub(super) fn context_recording_sources(device_info: DeviceInfo) -> (Arc<ArrayContext>, Arc<Mutex<Vec<String>>>) {
     let ctx = Context::new().expect("the virtual GPU is always there");
     let sources = Arc::default();
-    let runtime = FakeGpuRuntime(CudaRuntime::new(&ctx).unwrap(), device_info, Arc::clone(&sources));
+    let new = || CudaRuntime::new(&ctx).unwrap();
+    let runtime = FakeGpuRuntime(new(), new().compiling_for(90), device_info, Arc::clone(&sources));
     (ArrayContext::new(Arc::new(runtime)), sources)
 }
 
