@@ -196,7 +196,7 @@ def outcome(probe):
     """ "exact", "runs", "wrong" or "refused" with the reason."""
     import rtcg.driver as cuda
 
-    text = KERNEL.format(target="sm_80", **probe._asdict())
+    text = KERNEL.format(target="sm_90", **probe._asdict())
     try:
         kernel = cuda.module_from_buffer(text.encode()).get_function("probe")
     except cuda.Error as error:
@@ -225,7 +225,7 @@ def tables():
     groups = {}
     for probe in PROBES:
         # A refusal names the instruction, which the row does too.
-        refusal = r"^refused: .* is not supported by the virtual GPU$"
+        refusal = r"^refused: .* is not supported( by the virtual GPU)?$"
         verdict = re.sub(refusal, "rejected; the error names it", outcome(probe))
         groups.setdefault((probe.row, verdict), []).append(f"`{probe.instruction}`")
     lines += [f"| {row} | {', '.join(names)} | {verdict} |" for (row, verdict), names in groups.items()]

@@ -188,7 +188,8 @@ class RawBackend:
 
     def compile(self, case: KernelCase) -> RawModule:
         virtual = self.is_virtual()
-        target = f"--gpu-architecture={'compute' if virtual else 'sm'}_{self._architecture()}"
+        own = f"{'compute' if virtual else 'sm'}_{self._architecture()}"
+        target = f"--gpu-architecture={virtual and case.arch or own}"
         image = self.nvrtc.compile(translation_unit(case), [*case.options, target], want="PTX" if virtual else "CUBIN")
         return RawModule(self, image)
 

@@ -215,7 +215,7 @@ extern "C" __global__ void make(cuda::barrier<cuda::thread_scope_device> *b) { i
      {"b": np.zeros(64, np.uint8), "seen": np.zeros(1, np.int32), "out": poisoned(6, np.int32)},
      lambda _: {"seen": np.array([21], np.int32), "out": np.full(6, 21, np.int32)}, spins=True)
 
-# Instructions of compute capability 9.0, as inline assembly so that every target compiles them.
+# Instructions of compute capability 9.0, as inline assembly.
 _add("atomics_of_several_elements", """
 extern "C" __global__ void k(float *f, unsigned *h) {
     unsigned i = blockIdx.x * blockDim.x + threadIdx.x, one = 0x3c00bc00;
@@ -224,7 +224,7 @@ extern "C" __global__ void k(float *f, unsigned *h) {
     asm volatile("red.global.add.noftz.v2.f16x2 [%0], {%1, %1};" :: "l"(h + 2 * (i % 2)), "r"(one) : "memory");
     asm volatile("{ .reg .b32 a, b; atom.global.add.v2.f32 {a, b}, [%0], {%1, %1}; }" :: "l"(f + 12), "f"(v) : "memory");
 }""", Launch(["f", "h"], (2,), (48,)), {"f": np.zeros(14, np.float32), "h": np.zeros(4, np.uint32)},
-     lambda _: {"f": _vector_sums(), "h": np.full(4, 0x5200D200, np.uint32)}, head="")
+     lambda _: {"f": _vector_sums(), "h": np.full(4, 0x5200D200, np.uint32)}, head="", arch="compute_90")
 
 
 def _vector_sums() -> np.ndarray:
@@ -242,7 +242,7 @@ extern "C" __global__ void k(ulonglong2 *word) {
         if (l == low && h == high) break;
         low = l; high = h;
     }
-}""", Launch(["word"], (5,), (64,)), {"word": np.zeros(2, np.uint64)}, lambda _: {"word": np.array([320, 320 * 319 // 2], np.uint64)}, head="", spins=True)
+}""", Launch(["word"], (5,), (64,)), {"word": np.zeros(2, np.uint64)}, lambda _: {"word": np.array([320, 320 * 319 // 2], np.uint64)}, head="", arch="compute_90", spins=True)
 
 def _fp8_inputs() -> np.ndarray:
     exponents = np.ldexp(1.0, np.arange(-20, 18))
@@ -262,7 +262,7 @@ extern "C" __global__ void k(const float *in, unsigned short *out, unsigned *bac
     asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(back[2 * i]) : "h"(out[4 * i]));
     asm("cvt.rn.f16x2.e5m2x2 %0, %1;" : "=r"(back[2 * i + 1]) : "h"(out[4 * i + 1]));
 }""", Launch(["in", "out", "back"], (8,), (128,)), {"in": _fp8_inputs(), "out": poisoned((1024, 4), np.uint16), "back": poisoned((1024, 2), np.uint32)},
-     lambda b: _eight_bits(b["in"]), head="")
+     lambda b: _eight_bits(b["in"]), head="", arch="compute_90")
 
 
 def _eight_bits(x: np.ndarray) -> dict[str, np.ndarray]:

@@ -101,6 +101,7 @@ class KernelCase:
     expect: Callable[[Buffers], Buffers] = lambda _: {}
     compare: Comparison | Mapping[str, Comparison] = Exact()
     options: tuple[str, ...] = ()
+    arch: str | None = None
     no_extern_c: bool = False
     globals_in: Buffers = field(default_factory=dict)
     globals_out: Callable[[Buffers], Buffers] = lambda _: {}

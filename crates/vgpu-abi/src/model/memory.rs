@@ -21,8 +21,6 @@ measured! {
     POOL_HANDLE_TYPES: [u32; 3] = [0, 1, 8], from "q56";
     /// Advice about managed memory and its prefetches are noted for all pages of so many bytes that a range touches.
     HINT_PAGE_BYTES: u64 = 4096, from "q55";
-    /// Flags of page-locked memory that are not told: it is portable in any case.
-    UNTOLD_HOST_FLAGS: u32 = 1, from "q54";
     /// A wait for a value that also flushes writes of other devices is not supported.
     CAN_FLUSH_REMOTE_WRITES: bool = false, from "q30";
 }

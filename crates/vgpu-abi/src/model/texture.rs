@@ -39,7 +39,7 @@ measured! {
     FETCH_1D_READS_LINEAR_MEMORY_ONLY: bool = true, from "q63";
     /// The level of detail is rounded down to a multiple of 1 over this.
     LEVEL_FRACTIONS: f64 = 256.0, from "q28";
-    /// The flags of a texture that are accepted, those without a name included.
+    /// The flags of a texture that are accepted, those without a name included; a cube map takes the one for no seams too.
     ACCEPTED_TEXTURE_FLAGS: u32 = 0x3f, from "q62";
     /// The widest one-dimensional array.
     MAX_ARRAY_1D: usize = 131_072, from "q62";

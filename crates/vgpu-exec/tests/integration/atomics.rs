@@ -160,7 +160,6 @@ fn every_operation_agrees_with_the_model() {
             let in_rounds = shared && matches!(op, AtomOp::Min | AtomOp::Max) && bytes == 8;
             let mut expected = [0xdead; 32];
             let mut slots = [0; 32];
-            #[expect(clippy::needless_range_loop, reason = "a lane indexes several arrays")]
             for l in 0..32 {
                 let slot = next_random(&mut seed) as usize % spread;
                 lanes.address[l] = (base + slot * bytes) as u64;

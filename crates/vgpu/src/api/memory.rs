@@ -10,7 +10,6 @@ use crate::memory::heap::{HeapBlock, MemoryKind};
 use crate::memory::{globals, mapping};
 use crate::stream::context::{Context, current, current_or_owner_context};
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
-use rtcg_vgpu_abi::model::memory::UNTOLD_HOST_FLAGS;
 use rtcg_vgpu_exec::host_ranges;
 use rtcg_vgpu_exec::window;
 
@@ -147,7 +146,7 @@ driver_functions! {
             MemoryKind::Device | MemoryKind::Imported => None,
         });
         let flags = block.or_else(|| host_ranges::find_registration(address).map(|r| r.flags)).ok_or(ResultCode::INVALID_VALUE)?;
-        write_out(pFlags, flags & !UNTOLD_HOST_FLAGS)
+        write_out(pFlags, flags)
     }
 
     fn cuMemHostRegister(p: *mut c_void, bytesize: usize, Flags: c_uint) {

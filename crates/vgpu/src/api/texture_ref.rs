@@ -222,7 +222,7 @@ driver_functions! {
     fn cuTexRefSetFlags(hTexRef: CUtexref, Flags: c_uint) {
         change_texref(hTexRef, |state| {
             let changed = CUDA_TEXTURE_DESC { flags: Flags, ..state.texture };
-            descriptor::sampler_from_desc(&changed, 3)?;
+            descriptor::sampler_from_desc(&changed, 3, true)?;
             state.texture = changed;
             Ok(())
         })

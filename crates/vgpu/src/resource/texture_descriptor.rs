@@ -204,8 +204,10 @@ fn view_range(first: u32, last: u32, n: u32) -> Res<std::ops::Range<u32>> {
 }
 
 /// How a description says that texels of so many dimensions are sampled. An unknown mode of another dimension is clamping.
-pub(crate) fn sampler_from_desc(d: &CUDA_TEXTURE_DESC, dimensions: u32) -> Res<SamplerState> {
-    ensure(d.flags & !ACCEPTED_TEXTURE_FLAGS == 0, ResultCode::INVALID_VALUE)?;
+/// Only a cube map is sampled without seams.
+pub(crate) fn sampler_from_desc(d: &CUDA_TEXTURE_DESC, dimensions: u32, cube: bool) -> Res<SamplerState> {
+    let accepted = ACCEPTED_TEXTURE_FLAGS | if cube { CU_TRSF_SEAMLESS_CUBEMAP } else { 0 };
+    ensure(d.flags & !accepted == 0, ResultCode::INVALID_VALUE)?;
     let mut address = [AddressMode::Clamp; 3];
     for (axis, (mode, given)) in address.iter_mut().zip(d.addressMode).enumerate() {
         *mode = match address_mode_from_cuda(given) {

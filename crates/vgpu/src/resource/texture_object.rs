@@ -31,7 +31,7 @@ pub(crate) fn make_texture(
     view: Option<&CUDA_RESOURCE_VIEW_DESC>,
 ) -> Res<u64> {
     let mut seen = descriptor::resource_from_desc(resource, texture.flags)?;
-    let sampler = descriptor::sampler_from_desc(texture, seen.dimensions)?;
+    let sampler = descriptor::sampler_from_desc(texture, seen.dimensions, seen.cube)?;
     if let Some(view) = view {
         seen = descriptor::apply_resource_view(seen, view, texture.flags)?;
     }

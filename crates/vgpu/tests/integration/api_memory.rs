@@ -219,8 +219,7 @@ fn page_locked_and_registered_memory() {
     assert_eq!(device, host.addr() as u64);
     let mut flags = 0;
     ok!(cuMemHostGetFlags(&raw mut flags, host));
-    // All is portable, which is not told.
-    assert_eq!(flags, CU_MEMHOSTALLOC_DEVICEMAP);
+    assert_eq!(flags, CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP);
     fails!(CUDA_ERROR_INVALID_VALUE, cuMemHostRegister(host, 100, 0));
     fails!(CUDA_ERROR_INVALID_VALUE, cuMemHostUnregister(host));
     // SAFETY: page-locked memory is ordinary memory of the process.
