@@ -40,8 +40,8 @@ BY_DESIGN: list[tuple[str, str, str]] = [
     (
         "q54",
         "^b cuMemHostAlloc 4096 flags [137]$",
-        "NVIDIA's driver cuts small page-locked allocations from one block and tells for each whether the block's first "
-        "one asked for `PORTABLE` (580.159.04); the virtual GPU tells what each allocation asked for",
+        "NVIDIA's driver cuts small page-locked allocations from one block and tells for each whether the block's "
+        "first one asked for `PORTABLE` (580.159.04); the virtual GPU tells what each allocation asked for",
     ),
     (
         "q32|q33|q34",
