@@ -35,7 +35,7 @@ impl TargetRule {
     }
 
     fn covers(&self, opcode: &str, m: &Modifiers) -> bool {
-        let listed = |list: &str, word: &str| list.split(' ').any(|w| w == word);
+        let listed = |list: &str, word: &str| list.as_bytes().split(|&b| b == b' ').any(|w| w == word.as_bytes());
         let has_one_of = |list: &str| m.all_words().iter().any(|word| listed(list, word));
         (self.opcodes.is_empty() || listed(self.opcodes, opcode))
             && (self.with.is_empty() || has_one_of(self.with))
@@ -128,7 +128,9 @@ impl Parser<'_> {
 
     /// Refuses an instruction whose form needs a newer target than the module's.
     pub(super) fn check_target_of_inst(&self, opcode: &str, m: &Modifiers, inst: &Inst) -> ParseRuleResult<()> {
-        let forms = TARGET_RULES.iter().filter(|rule| rule.covers(opcode, m)).map(|rule| rule.target);
+        // Rules that the module's target meets refuse nothing, so that their words need not be compared.
+        let newer = TARGET_RULES.iter().filter(|rule| rule.target > self.module.target);
+        let forms = newer.filter(|rule| rule.covers(opcode, m)).map(|rule| rule.target);
         let target = forms.max().unwrap_or(0).max(target_of_operands(inst));
         self.require_target(m.span, m.full, target)?;
         if matches!(inst, Inst::Redux { ty: Type::F32, .. }) && self.module.target_suffix.is_none() {
