@@ -64,10 +64,11 @@ fn parse_count(text: &str) -> Option<u64> {
     }
 }
 
-/// The word after `.target` in a text's header.
-fn target_of_text(text: &str) -> Option<&str> {
+/// The word after `.target` in a text's header, and where it begins.
+fn target_of_text(text: &str) -> Option<(usize, &str)> {
     let rest = text.lines().find_map(|line| line.trim_start().strip_prefix(".target"))?;
-    rest.split([',', ' ', '\t', ';']).map(str::trim).find(|word| !word.is_empty())
+    let word = rest.split([',', ' ', '\t', ';']).map(str::trim).find(|word| !word.is_empty())?;
+    Some((word.as_ptr().addr() - text.as_ptr().addr(), word))
 }
 
 /// The join of the texts. The first one's header serves for all, with the newest target of them: each text was checked
@@ -80,11 +81,12 @@ pub(crate) fn join_ptx_texts(texts: &[&str]) -> String {
         let digits: String = target.chars().filter(char::is_ascii_digit).collect();
         (digits.parse::<u32>().unwrap_or(0), target.len())
     };
-    let newest = texts.iter().filter_map(|text| target_of_text(text)).max_by_key(age);
-    let first = match (texts.first().and_then(|text| target_of_text(text)), newest) {
-        (Some(own), Some(newest)) if own != newest => texts[0].replacen(own, newest, 1),
-        _ => texts[0].to_owned(),
-    };
+    let newest = texts.iter().filter_map(|text| target_of_text(text)).map(|(_, word)| word).max_by_key(age);
+    let mut first = texts.first().map_or_else(String::new, |text| (*text).to_owned());
+    // The place itself: a comment before it may name the target, too.
+    if let (Some((at, own)), Some(newest)) = (texts.first().and_then(|text| target_of_text(text)), newest) {
+        first.replace_range(at..at + own.len(), newest);
+    }
     let texts: Vec<&str> = std::iter::once(first.as_str()).chain(texts[1..].iter().copied()).collect();
     let texts = texts.as_slice();
     let items: Vec<Vec<PtxItem<'_>>> = texts.iter().map(|text| top_level_items(text)).collect();
@@ -309,6 +311,9 @@ mod tests {
     fn the_newest_target_serves_all() {
         let joined = join_ptx_texts(&[FIRST_PTX, &SECOND_PTX.replace("sm_80", "sm_90a")]);
         assert_eq!((joined.matches(".target sm_90a").count(), joined.matches("sm_80").count()), (1, 0), "{joined}");
+        let noted = format!("// made for sm_80\n{FIRST_PTX}");
+        let joined = join_ptx_texts(&[&noted, &SECOND_PTX.replace("sm_80", "sm_90a")]);
+        assert!(joined.contains("// made for sm_80\n") && joined.contains(".target sm_90a"), "{joined}");
     }
 
     #[test]
