@@ -19,7 +19,6 @@ const PITCH_ALIGNMENT: usize = 512;
 /// Frees a block of one of the given kinds after all work of the context, as CUDA does. Without a current
 /// context that is the block's own.
 pub(crate) fn free_after_pending_work(address: u64, kinds: &[MemoryKind]) -> Res {
-    ensure(!crate::stream::is_in_host_call(), ResultCode::NOT_PERMITTED)?;
     let context = crate::stream::context::top_of_context_stack()
         .map(|_| crate::stream::context::current_alive_context())
         .transpose()?;

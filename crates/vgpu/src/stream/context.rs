@@ -180,7 +180,6 @@ impl Context {
 
     /// Destroys the context: waits for its work, stops what takes too long, then frees all it owns.
     pub(crate) fn destroy(self: &Arc<Self>) -> Res {
-        ensure(!stream::is_in_host_call(), ResultCode::NOT_PERMITTED)?;
         if self.destroyed.swap(true, Ordering::AcqRel) {
             return ResultCode::CONTEXT_IS_DESTROYED.err();
         }
@@ -474,7 +473,6 @@ pub(crate) fn current_or_owner_context(owner: u64) -> Res<Arc<Context>> {
     if top_of_context_stack().is_some() {
         return current_alive_context();
     }
-    ensure(!stream::is_in_host_call(), ResultCode::NOT_PERMITTED)?;
     CONTEXTS.find_object(|c| c.id == owner).ok_or(ResultCode::INVALID_CONTEXT.into())
 }
 
