@@ -60,10 +60,11 @@ class PyBackend:
     def compile(self, case: KernelCase) -> PyModule:
         with _phase("compile"):
             options = list(case.options)
-            if case.arch:
-                # The virtual GPU runs what it is not built for; that it says so is not looked at here.
-                warnings.filterwarnings("ignore", f"trying to compile for {case.arch}")
-            return PyModule(SourceModule(case.source, options=options, arch=case.arch, no_extern_c=case.no_extern_c))
+            with warnings.catch_warnings():
+                if case.arch:
+                    # The virtual GPU runs what it is not built for; that it says so is not looked at here.
+                    warnings.filterwarnings("ignore", f"trying to compile for {case.arch}")
+                return PyModule(SourceModule(case.source, options=options, arch=case.arch, no_extern_c=case.no_extern_c))
 
     def alloc(self, nbytes: int) -> Any:
         with _phase("alloc"):

@@ -1,8 +1,9 @@
 //! Sums of weighted floats as a filter makes them, and their rounding.
 //!
 //! The texels of each slice are cut to multiples of the last place that the slice's largest has with some number
-//! of bits. Their weighted sums are exact; if there are several, they are brought to a common place, rounded down, and the total is rounded to
-//! the result's precision, halves away from zero. Exponents are those of `f32`, so that all of this is exact in `f64`.
+//! of bits. Their weighted sums are exact; if there are several, they are brought to a common place, rounded down, and
+//! the total is rounded to the result's precision, halves away from zero. Exponents are those of `f32`, so that all of
+//! this is exact in `f64`.
 
 use super::weights::Tap;
 
