@@ -81,6 +81,8 @@ pub struct Program {
     pub local_bytes_per_warp: u64,
     /// The address in shared memory where the dynamic part begins; the reserved and the static part lie before it.
     pub dynamic_shared_offset: u32,
+    /// Whether it uses the reserved part of shared memory.
+    pub uses_reserved_shared: bool,
     /// Finds its instructions.
     pub sites: Box<dyn SourceMap>,
     /// What a program of the first tier has for its replacement.
@@ -122,6 +124,7 @@ impl Program {
             stack_bytes: 0,
             local_bytes_per_warp: 0,
             dynamic_shared_offset: RESERVED_SHARED_BYTES,
+            uses_reserved_shared: false,
             sites,
             first_tier: None,
             ns_per_block: AtomicU32::new(0),

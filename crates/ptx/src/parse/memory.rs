@@ -195,13 +195,14 @@ impl<'s> Parser<'s> {
 
     /// A cache policy is opaque and only ever used by hints that are dropped: any value serves.
     pub(super) fn parse_createpolicy(&mut self, m: &mut Modifiers<'s>) -> ParseRuleResult<Inst> {
-        let fractional = m.take_modifier("fractional");
-        if !fractional {
-            return if m.has_modifier("range") || m.has_modifier("cvt") {
-                self.parse_unsupported(m)
-            } else {
-                Err(m.invalid_combination())
-            };
+        if m.has_modifier("cvt") {
+            return self.parse_unsupported(m);
+        }
+        let of_range = m.take_modifier("range");
+        if of_range {
+            m.take_first_matching(|word| matches!(word, "global").then_some(()));
+        } else if !m.take_modifier("fractional") {
+            return Err(m.invalid_combination());
         }
         let level = |word: &str| word.starts_with("L2::evict_").then_some(());
         m.take_required_modifier("a priority", level)?;
@@ -209,7 +210,15 @@ impl<'s> Parser<'s> {
         m.take_type_in(&[B64])?;
         m.check_all_taken()?;
         let dst = self.parse_dst_reg(B64)?;
-        if self.eat_punct(b',') {
+        if of_range {
+            // The first address, the bytes of the primary range, and all bytes.
+            self.expect_comma()?;
+            self.parse_addr(Space::Global)?;
+            for _ in 0..2 {
+                self.expect_comma()?;
+                self.parse_src(U32)?;
+            }
+        } else if self.eat_punct(b',') {
             self.parse_src(F32)?;
         }
         Ok(Inst::Mov { ty: B64, dst, src: Operand::Int(0) })

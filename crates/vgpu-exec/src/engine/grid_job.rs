@@ -275,6 +275,11 @@ impl<'a> GridJob<'a> {
     /// are to be repeated it has contents that are always the same; random ones show what is read
     /// too early.
     pub(crate) fn init_shared_memory(&self, start: usize) {
+        if self.program.uses_reserved_shared {
+            shadow::mark_shared_memory(start, RESERVED_SHARED_BYTES as usize);
+            // SAFETY: the block has just been given the range, and nobody else knows it.
+            unsafe { (start as *mut u8).write_bytes(0, RESERVED_SHARED_BYTES as usize) };
+        }
         if self.total_shared == 0 {
             return;
         }
@@ -402,7 +407,7 @@ impl<'a> GridJob<'a> {
 
     /// Shared memory for a block. `Ok(None)` when it needs none.
     pub(crate) fn alloc_shared_memory(&self) -> Result<Option<memory_slots::MemorySlot>, SharedMemoryUnavailable> {
-        if self.total_shared == 0 {
+        if self.total_shared == 0 && !self.program.uses_reserved_shared {
             return Ok(None);
         }
         match memory_slots::SHARED_SLOTS.alloc_slot((RESERVED_SHARED_BYTES + self.total_shared) as usize) {

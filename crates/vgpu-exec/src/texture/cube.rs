@@ -25,17 +25,34 @@ pub(crate) fn face_of_direction(direction: [u32; 3]) -> (u32, [f64; 2]) {
 }
 
 /// The face that a direction points at, its largest component and those along the face.
-fn major_face([x, y, z]: [f64; 3]) -> (u32, f64, f64, f64) {
-    let [ax, ay, az] = [x, y, z].map(|v| if v.is_nan() { -1.0 } else { v.abs() });
-    if az >= ax && az >= ay {
-        if z < 0.0 { (5, az, -x, -y) } else { (4, az, x, -y) }
-    } else if ay >= ax {
-        if y < 0.0 { (3, ay, x, -z) } else { (2, ay, x, z) }
-    } else if x < 0.0 {
-        (1, ax, z, -y)
-    } else {
-        (0, ax, -z, -y)
+fn major_face(direction: [f64; 3]) -> (u32, f64, f64, f64) {
+    let [ax, ay, az] = direction.map(|v| if v.is_nan() { -1.0 } else { v.abs() });
+    let axis = if az >= ax && az >= ay { 2 } else { usize::from(ay >= ax) };
+    let face = 2 * axis as u32 + u32::from(direction[axis] < 0.0);
+    let [largest, s, t] = along_face(face, direction);
+    (face, largest, s, t)
+}
+
+/// A direction's component towards a face, which is negative behind the middle of the cube, and those along the face.
+fn along_face(face: u32, [x, y, z]: [f64; 3]) -> [f64; 3] {
+    match face {
+        0 => [x, -z, -y],
+        1 => [-x, z, -y],
+        2 => [y, x, z],
+        3 => [-y, x, -z],
+        4 => [z, x, -y],
+        _ => [-z, -x, -y],
     }
+}
+
+/// What the gradient of a direction is along the face that the direction points at, in units of half the face: how far
+/// the place moves when the gradient is added to the direction.
+pub(crate) fn gradient_on_face(direction: [f32; 3], gradient: [f32; 3]) -> [f32; 3] {
+    let from = direction.map(f64::from);
+    let to: [f64; 3] = std::array::from_fn(|axis| from[axis] + f64::from(gradient[axis]));
+    let (face, largest, s, t) = major_face(from);
+    let [moved_largest, moved_s, moved_t] = along_face(face, to);
+    [moved_s / moved_largest - s / largest, moved_t / moved_largest - t / largest, 0.0].map(|v| v as f32)
 }
 
 /// The direction of a place on a face, given from -1 to 1.

@@ -14,6 +14,7 @@ mod border;
 pub(crate) mod cube;
 pub(crate) mod filter;
 pub mod format;
+mod gradient;
 pub(crate) mod query;
 pub mod registry;
 mod rounding;
@@ -104,6 +105,8 @@ pub struct TextureResource {
     pub levels: Vec<MipLevel>,
     /// Layers (six a cube), 1 without.
     pub layers: u32,
+    /// Layers that a view shows; those behind give zeros.
+    pub shown_layers: u32,
     /// How texels are stored.
     pub format: TexelFormat,
     /// Dimensions of a layer, 1 to 3.

@@ -6,15 +6,25 @@ use super::format::ChannelKind;
 use super::{AddressMode, SamplerState, TextureResource};
 use rtcg_ptx::ast::TexQuery;
 
-/// The answer; `level` is that of `txq.level`.
-pub(crate) fn query_value(resource: &TextureResource, sampler: &SamplerState, query: TexQuery, level: u32) -> u32 {
+/// The answer; `level` is that of `txq.level`, and a surface has no sampler. The depth of an array is the number of its
+/// layers; of cubes only a surface has one, and of one dimension only a texture has a height.
+pub(crate) fn query_value(
+    resource: &TextureResource,
+    sampler: Option<&SamplerState>,
+    query: TexQuery,
+    level: u32,
+) -> u32 {
     let last = resource.levels.len() - 1;
     let extents = resource.levels[(level as usize).min(last)].extents;
-    let depth = if resource.dimensions == 3 { extents[2] } else { 0 };
+    let is_surface = sampler.is_none();
+    let sampler = sampler.copied().unwrap_or_default();
     match query {
         TexQuery::Width => extents[0],
+        TexQuery::Height if is_surface && resource.dimensions == 1 => 0,
         TexQuery::Height => extents[1],
-        TexQuery::Depth => depth,
+        TexQuery::Depth if resource.dimensions == 3 => extents[2],
+        TexQuery::Depth if resource.layered && (is_surface || !resource.cube) => resource.layers,
+        TexQuery::Depth => 0,
         TexQuery::ArraySize => resource.layers / if resource.cube { 6 } else { 1 },
         TexQuery::ChannelDataType => encode_channel_type(resource.format.kind, resource.format.code),
         TexQuery::ChannelOrder => match resource.format.channels {

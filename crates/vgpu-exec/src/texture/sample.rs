@@ -9,7 +9,7 @@ use super::border::BorderTexel;
 use super::filter::{SamplePoint, SampleSource};
 use super::format::{ChannelAccess, dispatch_channel_kind};
 use super::weights::{Tap, TapList};
-use super::{SamplerState, Texture, TextureResource, cube};
+use super::{SamplerState, Texture, TextureResource, cube, gradient};
 use half::f16;
 use rtcg_ptx::ast::{TextureGeometry, Type};
 use rtcg_vgpu_abi::model::texture::{FETCH_1D_READS_LINEAR_MEMORY_ONLY, LEVEL_FRACTIONS};
@@ -123,28 +123,27 @@ fn level_of_detail(resource: &TextureResource, request: &TextureRequest, lanes: 
         LevelKind::Explicit => word(0),
         LevelKind::Gradient => {
             let axes = request.geometry.n_axes();
-            let cube = matches!(request.geometry, TextureGeometry::Cube | TextureGeometry::ACube);
-            let scale = |a: usize| {
-                let extent = f64::from(resource.levels[0].extents[if cube { 0 } else { a }]);
-                if cube { extent / 2.0 } else { extent }
-            };
-            let product = |first: usize, second: usize| -> f64 {
-                (0..axes).map(|a| f64::from(word(first + a)) * f64::from(word(second + a)) * scale(a).powi(2)).sum()
-            };
-            (major_axis_squared(product(0, 0), product(axes, axes), product(0, axes)).log2() / 2.0) as f32
+            let gradients =
+                [0, axes].map(|first| std::array::from_fn(|axis| if axis < axes { word(first + axis) } else { 0.0 }));
+            if matches!(request.geometry, TextureGeometry::Cube | TextureGeometry::ACube) {
+                let layered = usize::from(request.geometry.is_layered());
+                let direction = [0, 1, 2].map(|i| lanes.words[layered + i][lane]);
+                let half = resource.levels[0].extents[0] / 2;
+                let along = gradients.map(|g| cube::gradient_on_face(direction.map(f32::from_bits), g));
+                return gradient::level_of_gradients(along, [half, half, 0]);
+            }
+            gradient::level_of_gradients(gradients, resource.levels[0].extents)
         }
     }
 }
 
-/// The square of the longer half axis of the ellipse that two vectors span, of their squares and their product.
-fn major_axis_squared(x: f64, y: f64, product: f64) -> f64 {
-    (x + y + (x - y).hypot(2.0 * product)) / 2.0
-}
-
-/// A fetch by the number of a texel in one dimension, which on the device reads buffers.
+/// Whether the device gives zeros: a CUDA array by the number of a texel in one dimension, which reads linear memory;
+/// linear memory by floats; a layer that a view does not show.
 #[inline(always)]
-fn is_buffer_fetch(request: &TextureRequest) -> bool {
-    request.whole && request.geometry == TextureGeometry::D1
+fn reads_nothing(resource: &TextureResource, request: &TextureRequest, layer: u32) -> bool {
+    let linear_memory_only = request.whole && request.geometry == TextureGeometry::D1 && FETCH_1D_READS_LINEAR_MEMORY_ONLY;
+    let wrong_kind = if resource.linear_memory { !request.whole } else { linear_memory_only };
+    wrong_kind || layer >= resource.shown_layers
 }
 
 /// The levels to sample and the weight of the second in 1/256.
@@ -154,7 +153,7 @@ fn select_mip_levels(resource: &TextureResource, sampler: &SamplerState, detail:
         return (0, 0, 0);
     }
     let [least, most] = sampler.lod_clamp;
-    let detail = (detail + sampler.lod_bias).max(least).min(most).clamp(0.0, last as f32);
+    let detail = detail.max(least).min(most).clamp(0.0, last as f32);
     let detail = if detail.is_nan() { 0.0 } else { detail };
     if !sampler.mip_linear {
         let nearest = ((f64::from(detail) + 0.5).floor() as usize).min(last);
@@ -179,12 +178,19 @@ unsafe fn sample_lane<C: ChannelAccess>(
     let spot = sample_point(resource, request, lanes, lane);
     let (first, second, weight) = match request.level {
         LevelKind::Base if resource.levels.len() == 1 => (0, 0, 0),
-        _ => select_mip_levels(resource, sampler, level_of_detail(resource, request, lanes, lane)),
+        // Without a level, the bias does not count.
+        LevelKind::Base => select_mip_levels(resource, sampler, 0.0),
+        _ => {
+            let detail = level_of_detail(resource, request, lanes, lane);
+            // What is no number counts as zero.
+            let detail = if detail.is_nan() { 0.0 } else { detail };
+            select_mip_levels(resource, sampler, detail + sampler.lod_bias)
+        }
     };
     let source = |level: usize| SampleSource { resource, sampler, border, level: &resource.levels[level] };
     // SAFETY: passed on.
     unsafe {
-        if is_buffer_fetch(request) && !resource.linear_memory && FETCH_1D_READS_LINEAR_MEMORY_ONLY {
+        if reads_nothing(resource, request, spot.layer) {
             return [0; 4];
         }
         if request.whole || resource.linear_memory {
@@ -227,7 +233,7 @@ pub(crate) fn nearest_texel_address(
     let Texture { resource, sampler, border } = texture;
     let spot = sample_point(resource, request, lanes, lane);
     let source = SampleSource { resource, sampler, border, level: &resource.levels[0] };
-    if is_buffer_fetch(request) && !resource.linear_memory && FETCH_1D_READS_LINEAR_MEMORY_ONLY {
+    if reads_nothing(resource, request, spot.layer) {
         return None;
     }
     let at = if request.whole || resource.linear_memory {
@@ -294,6 +300,9 @@ unsafe fn gather_lane<C: ChannelAccess>(
     component: u8,
 ) -> ColorWords {
     let spot = sample_point(resource, request, lanes, lane);
+    if spot.layer >= resource.shown_layers {
+        return [0; 4];
+    }
     let source = SampleSource { resource, sampler, border, level: &resource.levels[0] };
     // SAFETY: passed on.
     source.bilinear_footprint(&spot).map(|at| unsafe { gathered_channel::<C>(&source, at, usize::from(component)) })

@@ -41,6 +41,7 @@ pub(super) unsafe fn try_sample_simd(
         && !request.offsets
         && !matches!(request.ty, Type::F16 | Type::F16x2)
         && resource.levels.len() == 1
+        && resource.shown_layers == resource.layers
         && !resource.linear_memory
         && sampler.address_mode(0) != AddressMode::Border
         && sampler.address_mode(1) != AddressMode::Border;

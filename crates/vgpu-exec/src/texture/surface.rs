@@ -1,15 +1,17 @@
 //! `suld`, `sust` and `sured` for the lanes of a warp.
 //!
 //! Unformatted accesses name x in bytes; an access must be aligned to its size. `.p` names it in
-//! texels and converts: integers saturate, floats round to `f16` where the surface holds those.
+//! texels and converts: integers saturate, floats round towards zero to `f16` where the surface holds those.
 
 use super::TextureResource;
 use super::format::ChannelKind;
-use half::f16;
 use rtcg_ptx::ast::{SurfOp, SurfaceClamp, TextureGeometry, Type};
 use rtcg_vgpu_abi::WARP_LANES;
 use rtcg_vgpu_abi::model::lanes::STORE_GROUP_BYTES;
 use rtcg_vgpu_abi::texture_request::{TextureLanes, TextureOp, TextureRequest};
+use rtcg_vgpu_softmath::convert::float_to_float;
+use rtcg_vgpu_softmath::float::FloatFormat;
+use rtcg_vgpu_softmath::{FloatMode, RoundMode};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// Why an access ends the launch.
@@ -183,9 +185,11 @@ unsafe fn store_texel(
 ) -> bool {
     let Some(p) = at else { return true };
     let bytes = if request.formatted { surface.format.kind.channel_bytes() } else { request.ty.bytes() } as usize;
-    let n = if request.formatted { surface.format.channels.min(request.n.into()) as usize } else { request.n.into() };
+    let given = usize::from(request.n);
+    let n = if request.formatted { surface.format.channels as usize } else { given };
     for e in 0..n {
-        let value = lanes.wide[e][lane];
+        // A formatted store writes whole texels, zeros where it names no value.
+        let value = if e < given { lanes.wide[e][lane] } else { 0 };
         let value = if request.formatted { convert_to_channel(surface, value as u32).into() } else { value };
         // SAFETY: the caller's contract; the element lies in the access.
         unsafe { write_word(p.wrapping_add(e * bytes), bytes, value) };
@@ -196,7 +200,10 @@ unsafe fn store_texel(
 /// A 32-bit value as a channel of the surface.
 fn convert_to_channel(surface: &TextureResource, value: u32) -> u32 {
     match (surface.format.kind, surface.format.code) {
-        (ChannelKind::F16, _) => f16::from_f32(f32::from_bits(value)).to_bits().into(),
+        (ChannelKind::F16, _) => {
+            let towards_zero = FloatMode { rnd: RoundMode::Zero, ..FloatMode::default() };
+            float_to_float(FloatFormat::F16, FloatFormat::F32, towards_zero, value.into()) as u32
+        }
         (ChannelKind::U8, _) => value.min(0xff),
         (ChannelKind::U16, _) => value.min(0xffff),
         (ChannelKind::S8, _) => (value as i32).clamp(-128, 127) as u32,

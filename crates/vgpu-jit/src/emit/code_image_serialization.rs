@@ -108,12 +108,13 @@ impl Serialize for SharedLayout {
         offsets.sort_unstable();
         offsets.serialize(out);
         [self.static_size, self.dynamic_offset].serialize(out);
-        self.uses_dynamic.serialize(out);
+        [self.uses_dynamic, self.uses_reserved].serialize(out);
     }
     fn deserialize(input: &mut &[u8]) -> Option<Self> {
         let offsets = Vec::<(SharedVar, u32)>::deserialize(input)?.into_iter().collect();
         let [static_size, dynamic_offset] = Serialize::deserialize(input)?;
-        Some(SharedLayout { offsets, static_size, dynamic_offset, uses_dynamic: Serialize::deserialize(input)? })
+        let [uses_dynamic, uses_reserved] = Serialize::deserialize(input)?;
+        Some(SharedLayout { offsets, static_size, dynamic_offset, uses_dynamic, uses_reserved })
     }
 }
 

@@ -25,7 +25,8 @@ impl<'a> FunctionEmitter<'a, '_> {
         self.clear_splat_cache();
         self.b.ins().sequence_point();
         match &*st.inst {
-            Inst::Ld { .. } | Inst::St { .. } | Inst::Mov { .. } if self.is_masked() => {
+            Inst::Mov { .. } if self.is_masked() => self.emit_clock_of_warp(st)?,
+            Inst::Ld { .. } | Inst::St { .. } if self.is_masked() => {
                 self.emit_masked_segment(std::slice::from_ref(st), last)?;
                 if self.env.variant.first_tier {
                     self.share_load_of_one_address(st);
@@ -75,6 +76,19 @@ impl<'a> FunctionEmitter<'a, '_> {
         }
         if in_loops {
             self.forget_masked_registers();
+        }
+        Ok(())
+    }
+
+    /// A clock, which a warp reads once for all its lanes.
+    fn emit_clock_of_warp(&mut self, st: &Stmt<'_>) -> Result<(), JitError> {
+        for (register, parts) in self.emit_scalar_statement(st)? {
+            let width = self.width_of_register(register);
+            let lanes = ops::splat_scalar(&mut self.op_ctx(), width, &parts);
+            for c in 0..CHUNKS_PER_WARP {
+                let guard = self.blend_mask(st, c);
+                self.write_lanes(register, c, lanes.clone(), guard.as_ref());
+            }
         }
         Ok(())
     }

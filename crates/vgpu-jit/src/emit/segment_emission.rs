@@ -250,7 +250,7 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
     }
 
     /// A statement computed once; gives the values of its destinations in their own widths.
-    fn emit_scalar_statement(&mut self, st: &Stmt<'_>) -> Result<Vec<(Reg, LaneParts)>, JitError> {
+    pub(crate) fn emit_scalar_statement(&mut self, st: &Stmt<'_>) -> Result<Vec<(Reg, LaneParts)>, JitError> {
         if ops::is_pure(&st.inst) {
             let mut srcs = vec![];
             for (o, w) in ops::source_operands(&st.inst) {

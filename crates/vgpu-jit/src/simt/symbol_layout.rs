@@ -1,7 +1,10 @@
 //! Where symbols live: the layout of shared memory of a kernel, and the numbers that stand for
 //! functions when their address is taken.
 
-use rtcg_ptx::ast::{CallArg, Callee, FuncId, Inst, Module, Operand, Space, Symbol, VarInit};
+use super::operands::for_each_operand;
+use rtcg_ptx::ast::{
+    CallArg, Callee, FuncId, Inst, Module, Operand, Space, SpecialReg, Statement, Symbol, VarInit,
+};
 use rtcg_vgpu_abi::model::memory::RESERVED_SHARED_BYTES;
 use std::collections::{BTreeSet, HashMap};
 
@@ -40,6 +43,8 @@ pub struct SharedLayout {
     pub dynamic_offset: u32,
     /// Whether the kernel names dynamic shared memory.
     pub(crate) uses_dynamic: bool,
+    /// Whether the kernel asks where the reserved bytes lie, in which groups of several warps of a block meet.
+    pub uses_reserved: bool,
 }
 
 /// Functions that `kernel` may execute, itself first. With an indirect call every function whose
@@ -96,6 +101,21 @@ pub(crate) fn address_taken_functions(module: &Module) -> Vec<FuncId> {
     set.into_iter().filter(|f| module.functions[f.index()].defined && !module.functions[f.index()].entry).collect()
 }
 
+/// Whether a statement reads where the reserved bytes of shared memory lie.
+fn reads_reserved_offset(body: &[Statement]) -> bool {
+    use SpecialReg::{ReservedSmemBegin, ReservedSmemCap, ReservedSmemEnd, ReservedSmemOffset};
+    body.iter().any(|statement| {
+        let mut found = false;
+        for_each_operand(&statement.inst, &mut |operand| {
+            found |= matches!(
+                operand,
+                Operand::Special(ReservedSmemBegin | ReservedSmemEnd | ReservedSmemCap | ReservedSmemOffset(_))
+            );
+        });
+        found
+    })
+}
+
 impl SharedLayout {
     /// Lays out the shared memory of `kernel`: module variables that are used by it or a function
     /// it can call, then the variables of those functions, then dynamic shared memory.
@@ -131,6 +151,7 @@ impl SharedLayout {
         layout.static_size = (next - u64::from(RESERVED_SHARED_BYTES)).min(u64::from(u32::MAX)) as u32;
         layout.dynamic_offset = next.next_multiple_of(u64::from(dynamic_align)).min(u64::from(u32::MAX)) as u32;
         layout.uses_dynamic = !dynamic.is_empty();
+        layout.uses_reserved = functions.iter().any(|f| reads_reserved_offset(&module.functions[f.index()].body));
         for key in dynamic {
             layout.offsets.insert(key, layout.dynamic_offset);
         }

@@ -141,6 +141,7 @@ impl ProgramSource {
             stack_bytes: compiled.stack_bytes,
             local_bytes_per_warp: compiled.local_bytes_per_warp,
             dynamic_shared_offset: compiled.shared.dynamic_offset,
+            uses_reserved_shared: compiled.shared.uses_reserved,
             ..Program::new(self.name(), compiled.entry, Box::new(KernelSourceMap::new(Arc::clone(&self.ptx), compiled)))
         }
     }

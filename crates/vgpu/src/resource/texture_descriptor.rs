@@ -65,6 +65,7 @@ fn resource_from_arrays(arrays: &[std::sync::Arc<DriverArray>], flags: u32) -> R
     Ok(TextureResource {
         levels: arrays.iter().map(|a| mip_level_from_array(a, format)).collect(),
         layers: if layered { first.extents[2] as u32 } else { 1 },
+        shown_layers: if layered { first.extents[2] as u32 } else { 1 },
         format,
         dimensions,
         layered,
@@ -118,6 +119,7 @@ fn resource_from_pitched_memory(
     Ok(TextureResource {
         levels: vec![level],
         layers: 1,
+        shown_layers: 1,
         format,
         dimensions,
         layered: false,
@@ -166,7 +168,9 @@ pub(crate) fn apply_resource_view(
     r.levels = r.levels[levels.start as usize..levels.end as usize].to_vec();
     let layers = view_range(d.firstLayer, d.lastLayer, if r.layered { r.layers } else { 1 })?;
     if r.layered && (d.firstLayer, d.lastLayer) != (0, 0) {
-        r.layers = layers.end - layers.start;
+        // The view names the depth of the whole array, too, whose layers keep their number.
+        ensure(d.depth == r.layers as usize, ResultCode::INVALID_VALUE)?;
+        r.shown_layers = layers.end - layers.start;
         for level in &mut r.levels {
             level.start += u64::from(layers.start) * level.slice;
         }

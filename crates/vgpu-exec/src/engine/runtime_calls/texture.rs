@@ -7,7 +7,7 @@ use super::super::fiber::Warp;
 use super::{check_lane_access, ensure_stack, lane_indices, raise_fault, warp_of_ctx, with_fault_site};
 use crate::check;
 use crate::texture::surface::{self, AccessError};
-use crate::texture::{SamplerState, TexOrSurfObject, query, registry, sample};
+use crate::texture::{TexOrSurfObject, query, registry, sample};
 use crate::window::device_window;
 use rtcg_ptx::ast::OpaqueType;
 use rtcg_vgpu_abi::WarpCtx;
@@ -154,12 +154,12 @@ unsafe fn run_texture_op(
     }
     if let TextureOp::Query(what) = request.op {
         let (resource, sampler) = match object {
-            Some(TexOrSurfObject::Texture(t)) => (&t.resource, t.sampler),
-            Some(TexOrSurfObject::Surface(s)) => (s, SamplerState::default()),
+            Some(TexOrSurfObject::Texture(t)) => (&t.resource, Some(&t.sampler)),
+            Some(TexOrSurfObject::Surface(s)) => (s, None),
             None => return Err(wrong_object_kind("this is neither a texture nor a surface")),
         };
         for l in lane_indices(mask) {
-            lanes.results[0][l] = query::query_value(resource, &sampler, what, lanes.words[0][l]);
+            lanes.results[0][l] = query::query_value(resource, sampler, what, lanes.words[0][l]);
         }
         return Ok(());
     }
