@@ -36,7 +36,7 @@ def gradients():
             say(Q, f"a {name}, {what}", f"{hashlib.sha1(struct.pack(f'<{n}I', *v)).hexdigest()[:12]} {compact(v[:8])}")
 # b) printf with conversions that the device does not know between ones that it knows. Guess: each unknown one is text, and takes
 # no argument. Met by format strings that come from host programs.
-FORMATS = ['"%zu/%d\\n", (size_t)5, 7', '"%d/%zu\\n", 7, (size_t)5', '"%d/%zu/%d\\n", 7, (size_t)5, 9', '"%ld/%zu/%hd\\n", 7l, (size_t)5, 9', '"%zd/%d\\n", (long long)-5, 7', '"%jd/%d/%d\\n", -5ll, 7, 8', '"%td/%d\\n", -5ll, 7', '"%Lf/%d\\n", 2.5, 7', '"%d/%.*f/%d\\n", 7, 2, 2.5, 9', '"%q/%d\\n", 7', '"%hhd/%d\\n", 300, 7', '"%d/%hhd/%d\\n", 7, 300, 9', '"%hd/%hu/%hx\\n", 70000, 70000, 70000', '"%5%/%d\\n", 7', '"%d%%/%d\\n", 7, 9', '"%.*s/%d\\n", 2, "abc", 7', '"%ld/%llu/%zu/%d\\n", 1l, 2ull, (size_t)3, 4', '"%s/%zu/%s\\n", "a", (size_t)3, "b"']
+FORMATS = ['"%zu/%d\\n", (size_t)5, 7', '"%d/%zu\\n", 7, (size_t)5', '"%d/%zu/%d\\n", 7, (size_t)5, 9', '"%ld/%zu/%hd\\n", 7l, (size_t)5, 9', '"%zd/%d\\n", (long long)-5, 7', '"%jd/%d/%d\\n", -5ll, 7, 8', '"%td/%d\\n", -5ll, 7', '"%Lf/%d\\n", 2.5, 7', '"%d/%.*f/%d\\n", 7, 2, 2.5, 9', '"%q/%d\\n", 7', '"%hhd/%d\\n", 300, 7', '"%d/%hhd/%d\\n", 7, 300, 9', '"%hd/%hu/%hx\\n", 70000, 70000, 70000', '"%5%/%d\\n", 7', '"%d%%/%d\\n", 7, 9', '"%.*s/%d\\n", 2, "abc", 7', '"%ld/%llu/%zu/%d\\n", 1l, 2ull, (size_t)3, 4']
 FORMAT_SRC = "\n".join(f'extern "C" __global__ void p{i}(int *o) {{ *o = printf({f}); }}' for i, f in enumerate(FORMATS))
 if sys.argv[1:2] == ["print"]:
     init(); p = alloc(4); f = function(load(compile_cuda(FORMAT_SRC)), "p" + sys.argv[2]); launch(f, 1, 1, (p,)); sys.stdout.flush(); os.write(1, b"\x01" + str(struct.unpack("<i", get(p, 4))[0]).encode()); os._exit(0)

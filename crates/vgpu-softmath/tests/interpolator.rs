@@ -4,7 +4,7 @@
 #![allow(unsafe_code, reason = "calls functions of lanes by address, as compiled code does")]
 
 use rtcg_vgpu_softmath::interpolator as unit;
-use unit::lanes::{LANES, LaneFunction};
+use unit::lanes::{LANES, LaneFunction, WARP_LANES};
 
 type Function = fn(u32) -> u32;
 
@@ -146,6 +146,29 @@ fn eight_lanes_agree_with_one() {
                 // SAFETY: the address is that of a function of these lanes, which this processor runs.
                 let got = unsafe { call(version, is_double, *chunk) };
                 assert_eq!(got, chunk.map(of_one), "{function:?} of {chunk:x?}");
+            }
+        }
+    }
+}
+
+/// The words of a call for a warp, in every version that this processor can run.
+#[test]
+fn thirty_two_lanes_agree_with_one() {
+    #[repr(align(16))]
+    struct Aligned([u32; WARP_LANES]);
+    for &function in LaneFunction::ALL {
+        if matches!(function, LaneFunction::RcpF64 | LaneFunction::RsqrtF64) {
+            assert_eq!(function.vector_warp_address(), None);
+            continue;
+        }
+        let of_one = of_one_lane(function);
+        for version in function.vector_warp_address().into_iter().chain([function.scalar_warp_address()]) {
+            let arguments: Vec<u32> = (0..u32::MAX / 4099).map(|i| i.wrapping_mul(0x9e37_79b1)).collect();
+            for warp in arguments.as_chunks::<WARP_LANES>().0 {
+                let mut lanes = Aligned(*warp);
+                // SAFETY: the address is that of a function of these lanes, which this processor runs.
+                unsafe { std::mem::transmute::<usize, extern "C" fn(&mut [u32; WARP_LANES])>(version)(&mut lanes.0) };
+                assert_eq!(lanes.0, warp.map(of_one), "{function:?} of {warp:x?}");
             }
         }
     }

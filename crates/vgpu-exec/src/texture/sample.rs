@@ -141,7 +141,8 @@ fn level_of_detail(resource: &TextureResource, request: &TextureRequest, lanes: 
 /// linear memory by floats; a layer that a view does not show.
 #[inline(always)]
 fn reads_nothing(resource: &TextureResource, request: &TextureRequest, layer: u32) -> bool {
-    let linear_memory_only = request.whole && request.geometry == TextureGeometry::D1 && FETCH_1D_READS_LINEAR_MEMORY_ONLY;
+    let linear_memory_only =
+        request.whole && request.geometry == TextureGeometry::D1 && FETCH_1D_READS_LINEAR_MEMORY_ONLY;
     let wrong_kind = if resource.linear_memory { !request.whole } else { linear_memory_only };
     wrong_kind || layer >= resource.shown_layers
 }

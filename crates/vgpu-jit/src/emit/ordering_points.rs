@@ -6,7 +6,7 @@
 
 use super::emitter::FunctionEmitter;
 use super::ops;
-use super::register_values::{CHUNKS_PER_WARP, EmitShape, LaneParts, RegWidth};
+use super::register_values::{CHUNK_LANES, CHUNKS_PER_WARP, EmitShape, LaneParts, RegWidth};
 use super::relocations::{self, RelocTarget, runtime_call_target};
 use super::traps;
 use crate::JitError;
@@ -15,11 +15,16 @@ use crate::simt::lane_classes::LaneClass;
 use cranelift_codegen::ir::{InstBuilder, types};
 use rtcg_ptx::ast::*;
 use rtcg_vgpu_abi::WarpCtx;
+use rtcg_vgpu_softmath::interpolator::lanes::LaneFunction;
 use std::mem::offset_of;
 
 impl<'a> FunctionEmitter<'a, '_> {
     /// Emits an ordering point.
     pub(crate) fn emit_ordering_point(&mut self, st: &Stmt<'a>, last: bool) -> Result<(), JitError> {
+        if let Some(function) = ops::interpolator::warp_function(&st.inst) {
+            self.emit_warp_function(st, function);
+            return Ok(());
+        }
         self.segment.statement = st.index;
         self.set_instruction_site(crate::simt::instruction_sites::WHOLE_WARP_LANE_CODE);
         self.clear_splat_cache();
@@ -78,6 +83,26 @@ impl<'a> FunctionEmitter<'a, '_> {
             self.forget_masked_registers();
         }
         Ok(())
+    }
+
+    /// An approximate function of all lanes, which are passed and returned in memory.
+    fn emit_warp_function(&mut self, st: &Stmt<'_>, function: LaneFunction) {
+        let Inst::Unary { mods, dst, a, .. } = &*st.inst else { return };
+        self.clear_splat_cache();
+        let slot = self.lane_array_slot();
+        for chunk in 0..CHUNKS_PER_WARP {
+            let parts = self.operand_lanes(*a, RegWidth::W32, chunk);
+            self.store_array(slot, chunk * CHUNK_LANES * size_of::<u32>(), &parts);
+        }
+        let frame = self.b.ins().stack_addr(types::I64, slot, 0);
+        relocations::call_target(&mut self.b, RelocTarget::WarpFunction(function as u32), &[frame], None);
+        for chunk in 0..CHUNKS_PER_WARP {
+            let results = self.load_array(slot, chunk * CHUNK_LANES * size_of::<u32>(), RegWidth::W32);
+            let results = ops::interpolator::apply_modifiers(&mut self.op_ctx(), mods, &results);
+            let guard = self.blend_mask(st, chunk);
+            self.write_lanes(*dst, chunk, results, guard.as_ref());
+        }
+        self.clear_splat_cache();
     }
 
     /// A clock, which a warp reads once for all its lanes.

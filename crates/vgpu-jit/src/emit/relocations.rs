@@ -49,6 +49,8 @@ pub(crate) enum RelocTarget {
     MatrixTransfer(u64),
     /// A function of eight lanes, by its number among [`LaneFunction`]: the version for the processor that runs the code.
     LaneFunction(u32),
+    /// A function of all lanes of a warp, by the same number.
+    WarpFunction(u32),
 }
 
 /// A function of the runtime, by the name of its field.
@@ -82,6 +84,7 @@ impl RelocTarget {
     pub(crate) fn address_in_program(self) -> Option<usize> {
         match self {
             RelocTarget::LaneFunction(number) => lane_function_address(number),
+            RelocTarget::WarpFunction(number) => warp_function_address(number),
             RelocTarget::HostFunction(number) => host_functions::host_function_address(number),
             RelocTarget::UnlistedHostFunction(distance) => {
                 (rust_text_anchor as *const () as usize).checked_add_signed(distance as i32 as isize)
@@ -108,6 +111,7 @@ impl RelocTarget {
             RelocTarget::MatrixTransfer(n) => (12, n),
             RelocTarget::UnlistedHostFunction(n) => (13, n.into()),
             RelocTarget::LaneFunction(n) => (14, n.into()),
+            RelocTarget::WarpFunction(n) => (15, n.into()),
         };
         kind | what << 8
     }
@@ -131,6 +135,7 @@ impl RelocTarget {
             12 => RelocTarget::MatrixTransfer(what),
             13 => RelocTarget::UnlistedHostFunction(small),
             14 => RelocTarget::LaneFunction(small),
+            15 => RelocTarget::WarpFunction(small),
             _ => return None,
         };
         (link.encode_target() == number).then_some(link)
@@ -151,6 +156,12 @@ impl RelocTarget {
 fn lane_function_address(number: u32) -> Option<usize> {
     let function = LaneFunction::ALL.get(number as usize)?;
     Some(function.vector_address().unwrap_or_else(|| function.scalar_address()))
+}
+
+/// As [`lane_function_address`], for a warp.
+fn warp_function_address(number: u32) -> Option<usize> {
+    let function = LaneFunction::ALL.get(number as usize)?;
+    Some(function.vector_warp_address().unwrap_or_else(|| function.scalar_warp_address()))
 }
 
 /// The reference of the function being compiled to `link`; `signature` makes that of a function.
@@ -236,9 +247,10 @@ impl RelocResolver<'_> {
             RelocTarget::ImageFunction(_) | RelocTarget::ImageOffset(_) => None,
             RelocTarget::OuterFunction(f) => self.outer?.get(&FuncId(f)).copied(),
             RelocTarget::RuntimeCall(offset) => runtime_function_address(&self.env.runtime, offset as usize),
-            RelocTarget::HostFunction(_) | RelocTarget::UnlistedHostFunction(_) | RelocTarget::LaneFunction(_) => {
-                link.address_in_program()
-            }
+            RelocTarget::HostFunction(_)
+            | RelocTarget::UnlistedHostFunction(_)
+            | RelocTarget::LaneFunction(_)
+            | RelocTarget::WarpFunction(_) => link.address_in_program(),
             RelocTarget::WindowBase => Some(self.env.window.base as usize),
             RelocTarget::ShadowBase => check.memory.map(|states| states.base as usize),
             RelocTarget::RaceAccess => check.race.map(|race| race.access as usize),

@@ -125,7 +125,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         }
     }
 
-    fn store_array(&mut self, slot: StackSlot, at: usize, parts: &LaneParts) {
+    pub(super) fn store_array(&mut self, slot: StackSlot, at: usize, parts: &LaneParts) {
         for (i, &p) in parts.iter().enumerate() {
             self.b.ins().stack_store(types::I64, p, slot, (at + i * 16) as i32);
         }
@@ -182,7 +182,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         }
     }
 
-    fn load_array(&mut self, slot: StackSlot, at: usize, w: RegWidth) -> LaneParts {
+    pub(super) fn load_array(&mut self, slot: StackSlot, at: usize, w: RegWidth) -> LaneParts {
         let ty = w.part_type(EmitShape::Chunk);
         (0..w.part_count(EmitShape::Chunk))
             .map(|i| self.b.ins().stack_load(types::I64, ty, slot, (at + i * 16) as i32))

@@ -44,12 +44,17 @@ pub(crate) fn is_ordering_point(inst: &Inst) -> bool {
     }
 }
 
+/// Whether converged code calls a function once for all lanes: a statement by itself, though no lane waits there.
+fn is_warp_function(classes: &LaneClasses, st: &Stmt<'_>) -> bool {
+    classes.exec_mode(st) == ExecMode::Lanes && crate::emit::ops::interpolator::warp_function(&st.inst).is_some()
+}
+
 /// A load whose memory does not change while the kernel runs.
 fn is_invariant_load(space: Space, nc: bool) -> bool {
     nc || matches!(space, Space::Const | Space::Param)
 }
 
-/// Segments as (begin, end, whether it is one ordering point).
+/// Segments as (begin, end, whether it is one ordering point or a call for the whole warp).
 pub(crate) fn split_into_segments(
     classes: &LaneClasses,
     carry: Reg,
@@ -77,7 +82,8 @@ pub(crate) fn split_into_segments(
         let i = next;
         next += 1;
         // The lanes that are active are those of all chunks.
-        if is_ordering_point(&st.inst) || (masked && matches!(&*st.inst, Inst::Activemask { .. })) {
+        let of_warp = !masked && is_warp_function(classes, st);
+        if of_warp || is_ordering_point(&st.inst) || (masked && matches!(&*st.inst, Inst::Activemask { .. })) {
             close(&mut begin, i, &mut stored);
             let at = close(&mut begin, i + 1, &mut stored);
             points.push(at - 1);

@@ -2,9 +2,7 @@
 //! functions when their address is taken.
 
 use super::operands::for_each_operand;
-use rtcg_ptx::ast::{
-    CallArg, Callee, FuncId, Inst, Module, Operand, Space, SpecialReg, Statement, Symbol, VarInit,
-};
+use rtcg_ptx::ast::{CallArg, Callee, FuncId, Inst, Module, Operand, Space, SpecialReg, Statement, Symbol, VarInit};
 use rtcg_vgpu_abi::model::memory::RESERVED_SHARED_BYTES;
 use std::collections::{BTreeSet, HashMap};
 

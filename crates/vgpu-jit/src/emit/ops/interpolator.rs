@@ -1,8 +1,9 @@
-//! The approximate functions with a GPU's bits: calls of the interpolator of `rtcg_vgpu_softmath` for the lanes of a chunk.
+//! The approximate functions with a GPU's bits: calls of the interpolator of `rtcg_vgpu_softmath` for the lanes of a chunk or
+//! of a warp.
 
 use cranelift_codegen::ir::condcodes::FloatCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
-use rtcg_ptx::ast::{FpMods, Type, UnaryOp};
+use rtcg_ptx::ast::{FpMods, Inst, Type, UnaryOp};
 use rtcg_vgpu_softmath::interpolator::lanes::{LANES, LaneFunction};
 
 use super::clif_helpers::{
@@ -12,6 +13,33 @@ use super::helper_calls::helper_frame_slot;
 use super::{LaneParts, OpCtx, float as fp, half};
 use crate::emit::relocations::{self, RelocTarget};
 
+/// Whether the interpolator computes an operation.
+fn is_interpolated(op: UnaryOp, mods: &FpMods) -> bool {
+    use UnaryOp::{Cos, Ex2, Lg2, Rcp, Rsqrt, Sin, Sqrt, Tanh};
+    match op {
+        Sin | Cos | Lg2 | Ex2 | Tanh | Rsqrt => true,
+        Rcp | Sqrt => mods.approx,
+        _ => false,
+    }
+}
+
+/// The function that converged code calls once for a warp: of single precision, with a GPU's bits.
+pub(crate) fn warp_function(inst: &Inst) -> Option<LaneFunction> {
+    match inst {
+        Inst::Unary { op, ty: Type::F32, mods, .. }
+            if is_interpolated(*op, mods) && crate::has_device_approximations() =>
+        {
+            Some(single_precision(*op, mods.ftz))
+        }
+        _ => None,
+    }
+}
+
+/// The results of a [`warp_function`] before the modifiers of its instruction.
+pub(crate) fn apply_modifiers(cx: &mut OpCtx<'_, '_>, mods: &FpMods, results: &LaneParts) -> LaneParts {
+    map_parts(cx, results, |cx, r| fp::apply_result_modifiers(cx, &FpMods { ftz: false, ..*mods }, r))
+}
+
 /// `sin cos lg2 ex2 tanh rcp rsqrt sqrt` with `.approx`; `None` when a helper has to do it.
 pub(super) fn lower_interpolated(
     cx: &mut OpCtx<'_, '_>,
@@ -20,17 +48,11 @@ pub(super) fn lower_interpolated(
     mods: &FpMods,
     a: &LaneParts,
 ) -> Option<LaneParts> {
-    use UnaryOp::{Cos, Ex2, Lg2, Rcp, Rsqrt, Sin, Sqrt, Tanh};
-    let known = match op {
-        Sin | Cos | Lg2 | Ex2 | Tanh | Rsqrt => true,
-        Rcp | Sqrt => mods.approx,
-        _ => false,
-    };
     match ty {
-        _ if !known => None,
+        _ if !is_interpolated(op, mods) => None,
         Type::F32 => {
             let r = lower_approx_f32(cx, op, mods.ftz, a);
-            Some(map_parts(cx, &r, |cx, r| fp::apply_result_modifiers(cx, &FpMods { ftz: false, ..*mods }, r)))
+            Some(apply_modifiers(cx, mods, &r))
         }
         Type::F16x2 | Type::BF16x2 => {
             let element = fp::element_of_half_pair(ty)?;
@@ -105,7 +127,12 @@ fn refined_rsqrt(cx: &mut OpCtx<'_, '_>, x: Value, scaled: Value, seed: Value) -
 }
 
 fn lower_approx_f32(cx: &mut OpCtx<'_, '_>, op: UnaryOp, ftz: bool, a: &[Value]) -> LaneParts {
-    let function = match op {
+    call_lanes(cx, single_precision(op, ftz), a)
+}
+
+/// The function of single precision that an operation names.
+fn single_precision(op: UnaryOp, ftz: bool) -> LaneFunction {
+    match op {
         UnaryOp::Sin => LaneFunction::Sin,
         UnaryOp::Cos => LaneFunction::Cos,
         UnaryOp::Tanh => LaneFunction::Tanh,
@@ -119,8 +146,7 @@ fn lower_approx_f32(cx: &mut OpCtx<'_, '_>, op: UnaryOp, ftz: bool, a: &[Value])
         UnaryOp::Rsqrt => LaneFunction::Rsqrt,
         _ if ftz => LaneFunction::SqrtFtz,
         _ => LaneFunction::Sqrt,
-    };
-    call_lanes(cx, function, a)
+    }
 }
 
 /// `rcp.approx.ftz` of single precision.

@@ -25,7 +25,7 @@ mod float;
 mod half;
 mod helper_calls;
 mod int;
-mod interpolator;
+pub(crate) mod interpolator;
 mod lane_parts;
 mod moves;
 mod rounding;
