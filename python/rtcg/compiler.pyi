@@ -1,7 +1,7 @@
 """Compile CUDA C++ source and load the resulting modules."""
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from numpy.typing import DTypeLike
 from typing_extensions import Self
@@ -117,3 +117,23 @@ class DynamicSourceModule(DynamicModule):
         include_dirs: Sequence[_Path] | None = None,
         cuda_libdir: _Path | None = None,
     ) -> None: ...
+
+class _CompileSettings:
+    def __init__(
+        self,
+        nvcc: str,
+        options: Sequence[str] | None,
+        keep: bool,
+        no_extern_c: bool,
+        arch: str | None,
+        code: str | None,
+        cache_dir: _Path | bool | None,
+        include_dirs: Sequence[_Path] | None,
+    ) -> None: ...
+    def make_program(
+        self,
+        source: object,
+        target: str = "cubin",
+        options: Sequence[str] | None = None,
+        name_expressions: Sequence[str] = (),
+    ) -> Any: ...

@@ -99,8 +99,8 @@ def public_functions(modules):
 
 
 def names_without_result():
-    """Functions of which a stub says that they return None."""
-    for path in (ROOT / "python/rtcg").rglob("*.pyi"):
+    """Functions of which the source or a stub says that they return None."""
+    for path in (*(ROOT / "python/rtcg").rglob("*.py"), *(ROOT / "python/rtcg").rglob("*.pyi")):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.FunctionDef) and ast.unparse(node.returns or ast.Constant(0)) == "None":
                 yield node.name

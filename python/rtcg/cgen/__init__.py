@@ -9,7 +9,9 @@ pass over the tree, by the same nodes that Rust programs use. So there is one pr
 that defines `generate`, or any other object with ``generate`` or ``str``, is a full node.
 """
 
-from rtcg._native import Expr, Names, Var, cgen_fresh as fresh
+from __future__ import annotations
+
+from rtcg._native import Expr, Names, Var, cgen_ctype as dtype_to_ctype, cgen_fresh as fresh
 from rtcg.cgen._base import Declarator, Generable, line_numbers
 from rtcg.cgen._declarators import (
     POD,
@@ -35,7 +37,6 @@ from rtcg.cgen._declarators import (
     Typedef,
     Value,
     Volatile,
-    dtype_to_ctype,
 )
 from rtcg.cgen._statements import (
     ArrayInitializer,

@@ -1,13 +1,22 @@
 """Declarators: types, variables, functions, structures."""
 
+from __future__ import annotations
+
 import struct
 import warnings
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rtcg._messages import shown
 from rtcg._native import cgen_ctype as dtype_to_ctype, cgen_struct_layout
-from rtcg.cgen._base import Declarator, Generable
+from rtcg.cgen._base import Declarator, Generable, _Node
+
+if TYPE_CHECKING:
+    import builtins
+
+    from numpy.typing import DTypeLike
 
 _POINTER_BYTES = struct.calcsize("P")
 
@@ -18,20 +27,20 @@ class POD(Declarator):
     _kind = "pod"
     mapper_method = "map_pod"
 
-    def __init__(self, dtype, name):
-        self.dtype = np.dtype(dtype)
+    def __init__(self, dtype: DTypeLike, name: str) -> None:
+        self.dtype: np.dtype[Any] = np.dtype(dtype)
         self.name = name
 
-    def struct_maker_code(self, data):
+    def struct_maker_code(self, data: str) -> str:
         return data
 
-    def struct_format(self):
+    def struct_format(self) -> str:
         return str(self.dtype.char)
 
-    def alignment_requirement(self):
+    def alignment_requirement(self) -> int:
         return self.dtype.alignment
 
-    def default_value(self):
+    def default_value(self) -> Any:
         return 0
 
 
@@ -41,17 +50,17 @@ class Value(Declarator):
     _kind = "value"
     mapper_method = "map_value"
 
-    def __init__(self, typename, name):
+    def __init__(self, typename: str, name: str) -> None:
         self.typename = typename
         self.name = name
 
-    def struct_maker_code(self, data):
+    def struct_maker_code(self, data: str) -> str:
         raise RuntimeError(f"'{self.name}' has the named type '{self.typename}', whose layout is not known")
 
-    def struct_format(self):
+    def struct_format(self) -> str:
         raise RuntimeError(f"'{self.name}' has the named type '{self.typename}', whose layout is not known")
 
-    def default_value(self):
+    def default_value(self) -> Any:
         return 0
 
 
@@ -60,24 +69,24 @@ class NestedDeclarator(Declarator):
 
     _kind = "nested"
 
-    def __init__(self, subdecl):
+    def __init__(self, subdecl: _Node) -> None:
         self.subdecl = subdecl
 
     @property
-    def name(self):
+    def name(self) -> str:
         """The declared name."""
         return str(self.subdecl.name)
 
-    def struct_format(self):
+    def struct_format(self) -> str:
         return self.subdecl.struct_format()
 
-    def alignment_requirement(self):
+    def alignment_requirement(self) -> int:
         return self.subdecl.alignment_requirement()
 
-    def struct_maker_code(self, data):
+    def struct_maker_code(self, data: str) -> str:
         return self.subdecl.struct_maker_code(data)
 
-    def default_value(self):
+    def default_value(self) -> Any:
         return self.subdecl.default_value()
 
 
@@ -86,7 +95,7 @@ class DeclSpecifier(NestedDeclarator):
 
     _kind = "specifier"
 
-    def __init__(self, subdecl, spec, sep=" "):
+    def __init__(self, subdecl: _Node, spec: str, sep: str = " ") -> None:
         super().__init__(subdecl)
         self.spec = spec
         self.sep = sep
@@ -97,11 +106,11 @@ class NamespaceQualifier(DeclSpecifier):
 
     mapper_method = "map_namespace_qualifier"
 
-    def __init__(self, namespace, subdecl):
+    def __init__(self, namespace: str, subdecl: _Node) -> None:
         super().__init__(subdecl, namespace, "::")
 
     @property
-    def namespace(self):
+    def namespace(self) -> str:
         """The name of the namespace."""
         return self.spec
 
@@ -111,7 +120,7 @@ class Typedef(DeclSpecifier):
 
     mapper_method = "map_typedef"
 
-    def __init__(self, subdecl):
+    def __init__(self, subdecl: _Node) -> None:
         super().__init__(subdecl, "typedef")
 
 
@@ -120,7 +129,7 @@ class Static(DeclSpecifier):
 
     mapper_method = "map_static"
 
-    def __init__(self, subdecl):
+    def __init__(self, subdecl: _Node) -> None:
         super().__init__(subdecl, "static")
 
 
@@ -129,7 +138,7 @@ class Extern(DeclSpecifier):
 
     mapper_method = "map_extern"
 
-    def __init__(self, language, subdecl):
+    def __init__(self, language: str, subdecl: _Node) -> None:
         super().__init__(subdecl, f'extern "{language}"')
         self.language = language
 
@@ -154,7 +163,7 @@ class TemplateSpecializer(NestedDeclarator):
     _kind = "template_specializer"
     mapper_method = "map_template_specializer"
 
-    def __init__(self, specializer, subdecl):
+    def __init__(self, specializer: object, subdecl: _Node) -> None:
         super().__init__(subdecl)
         self.specializer = specializer
 
@@ -172,11 +181,11 @@ class AlignedAttribute(NestedDeclarator):
     _kind = "aligned"
     mapper_method = "map_aligned"
 
-    def __init__(self, align_bytes, subdecl):
+    def __init__(self, align_bytes: int, subdecl: _Node) -> None:
         super().__init__(subdecl)
         self.align_bytes = align_bytes
 
-    def alignment_requirement(self):
+    def alignment_requirement(self) -> int:
         return max(self.align_bytes, self.subdecl.alignment_requirement())
 
 
@@ -186,7 +195,7 @@ class AlignValueAttribute(NestedDeclarator):
     _kind = "align_value"
     mapper_method = "map_align_value"
 
-    def __init__(self, align_bytes, subdecl):
+    def __init__(self, align_bytes: int, subdecl: _Node) -> None:
         super().__init__(subdecl)
         self.align_bytes = align_bytes
 
@@ -197,16 +206,16 @@ class Pointer(NestedDeclarator):
     _kind = "pointer"
     mapper_method = "map_pointer"
 
-    def struct_maker_code(self, data):
+    def struct_maker_code(self, data: str) -> str:
         return data
 
-    def struct_format(self):
+    def struct_format(self) -> str:
         return "P"
 
-    def alignment_requirement(self):
+    def alignment_requirement(self) -> int:
         return _POINTER_BYTES
 
-    def default_value(self):
+    def default_value(self) -> Any:
         return 0
 
 
@@ -230,20 +239,20 @@ class ArrayOf(NestedDeclarator):
     _kind = "array"
     mapper_method = "map_array_of"
 
-    def __init__(self, subdecl, count=None):
+    def __init__(self, subdecl: _Node, count: _Node | None = None) -> None:
         super().__init__(subdecl)
         self.count = count
 
-    def struct_maker_code(self, data):
+    def struct_maker_code(self, data: str) -> str:
         return data if self.count is None else ", ".join(f"{data}[{i}]" for i in range(self.count))
 
-    def struct_format(self):
+    def struct_format(self) -> str:
         return "P" if self.count is None else f"{self.count}{self.subdecl.struct_format()}"
 
-    def alignment_requirement(self):
+    def alignment_requirement(self) -> int:
         return self.subdecl.alignment_requirement()
 
-    def default_value(self):
+    def default_value(self) -> Any:
         return [] if self.count is None else self.count * [self.subdecl.default_value()]
 
 
@@ -253,14 +262,14 @@ class FunctionDeclaration(NestedDeclarator):
     _kind = "function"
     mapper_method = "map_function_declaration"
 
-    def __init__(self, subdecl, arg_decls):
+    def __init__(self, subdecl: _Node, arg_decls: Iterable[_Node]) -> None:
         super().__init__(subdecl)
         self.arg_decls = tuple(arg_decls)
 
-    def struct_maker_code(self, data):
+    def struct_maker_code(self, data: str) -> str:
         raise RuntimeError(f"the function '{data}' cannot be a member")
 
-    def struct_format(self):
+    def struct_format(self) -> str:
         raise RuntimeError("a function cannot be a member")
 
 
@@ -270,28 +279,30 @@ class Struct(Declarator):
     _kind = "struct"
     mapper_method = "map_struct"
 
-    def __init__(self, tpname, fields, declname=None, pad_bytes=0):
+    def __init__(
+        self, tpname: str | None, fields: Iterable[_Node], declname: str | None = None, pad_bytes: int = 0
+    ) -> None:
         self.tpname = tpname
         self.fields = tuple(fields)
         self.declname = declname
         self.pad_bytes = pad_bytes
 
     @property
-    def name(self):
+    def name(self) -> str:
         """The declared name; raises `AttributeError` if there is none."""
         if self.declname is None:
             raise AttributeError("name")
         return self.declname
 
-    def alignment_requirement(self):
+    def alignment_requirement(self) -> int:
         return max((field.alignment_requirement() for field in self.fields), default=0)
 
-    def struct_attributes(self):
+    def struct_attributes(self) -> str:
         """Text after the closing brace, for subclasses."""
         return ""
 
 
-def _member_dtype(field):
+def _member_dtype(field: _Node) -> np.dtype[Any]:
     """The NumPy dtype of a member, without its alignment."""
     if isinstance(field, GenerableStruct):
         return field.dtype
@@ -338,7 +349,14 @@ class GenerableStruct(Struct):
 
     mapper_method = "map_generable_struct"
 
-    def __init__(self, tpname, fields, declname=None, align_bytes=None, aligned_prime_to=None):
+    def __init__(
+        self,
+        tpname: str | None,
+        fields: Iterable[_Node],
+        declname: str | None = None,
+        align_bytes: int | None = None,
+        aligned_prime_to: Iterable[int] | None = None,
+    ) -> None:
         fields = tuple(fields)
         if not fields:
             raise ValueError("fields is empty; a structure with a layout has at least one member")
@@ -353,13 +371,13 @@ class GenerableStruct(Struct):
         members = [(dtype.itemsize, alignment) for dtype, alignment in zip(dtypes, alignments, strict=True)]
         offsets, self.bytes, pad_bytes = cgen_struct_layout(members, align_bytes, self.aligned_prime_to)
         super().__init__(tpname, fields, declname, pad_bytes)
-        self.align_bytes = align_bytes
+        self.align_bytes: int = align_bytes
         self.dtype = np.dtype(
             {"names": [f.name for f in fields], "formats": dtypes, "offsets": offsets, "itemsize": self.bytes}
         )
         self.format = self._format(members, offsets)
 
-    def _format(self, members, offsets):
+    def _format(self, members: list[tuple[int, int]], offsets: list[int]) -> str:
         parts, end = [], 0
         for field, (nbytes, _), offset in zip(self.fields, members, offsets, strict=True):
             # `struct` aligns members of one number by itself; it knows nothing of structures in structures.
@@ -369,32 +387,32 @@ class GenerableStruct(Struct):
             end = offset + nbytes
         return "".join(parts) + (f"{self.pad_bytes}x" if self.pad_bytes else "")
 
-    def alignment_requirement(self):
+    def alignment_requirement(self) -> int:
         return self.align_bytes
 
-    def struct_format(self):
+    def struct_format(self) -> str:
         return self.format
 
-    def default_value(self):
+    def default_value(self) -> Any:
         return tuple(field.default_value() for field in self.fields)
 
-    def make(self, **kwargs):
+    def make(self, **kwargs: Any) -> builtins.bytes:
         """The `bytes` of one structure with these values of its members, all of which are required."""
-        missing = [name for name in self.dtype.names if name not in kwargs]
+        missing = [name for name in self.dtype.names or () if name not in kwargs]
         if missing:
             raise TypeError(f"make() lacks the members {', '.join(missing)}")
         return self.make_with_defaults(**kwargs)
 
-    def make_with_defaults(self, **kwargs):
+    def make_with_defaults(self, **kwargs: Any) -> builtins.bytes:
         """The `bytes` of one structure; omitted members are zero."""
         record = np.zeros((), self.dtype)
         for name, value in kwargs.items():
-            if name not in self.dtype.names:
-                raise TypeError(f"there is no member {shown(name)}; there are {', '.join(self.dtype.names)}")
+            if name not in (names := self.dtype.names or ()):
+                raise TypeError(f"there is no member {shown(name)}; there are {', '.join(names)}")
             record[name] = value
         return record.tobytes()
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self.bytes
 
 
@@ -404,7 +422,7 @@ class Template(NestedDeclarator):
     _kind = "template"
     mapper_method = "map_template"
 
-    def __init__(self, template_spec, subdecl):
+    def __init__(self, template_spec: str, subdecl: _Node) -> None:
         super().__init__(subdecl)
         self.template_spec = template_spec
 
@@ -412,42 +430,42 @@ class Template(NestedDeclarator):
 class Enum(Generable):
     """Named integers: derive a class and define `c_name`, `dtype`, `c_value_prefix` and names in upper case."""
 
-    c_name = None
-    dtype = None
+    c_name: Any = None
+    dtype: Any = None
     c_value_prefix = ""
 
     @classmethod
-    def get_flag_names_and_values(cls):
+    def get_flag_names_and_values(cls) -> list[tuple[str, Any]]:
         """Pairs of names and values, sorted by name."""
         return [(name, getattr(cls, name)) for name in sorted(dir(cls)) if name[0].isupper()]
 
     @classmethod
-    def get_c_defines_lines(cls):
+    def get_c_defines_lines(cls) -> list[str]:
         """A ``#define`` for each name, as lines."""
         return [f"#define {cls.c_value_prefix}{name} {value}" for name, value in cls.get_flag_names_and_values()]
 
     @classmethod
-    def get_c_defines(cls):
+    def get_c_defines(cls) -> str:
         """A ``#define`` for each name, as text with one per line."""
         return "\n".join(cls.get_c_defines_lines())
 
     @classmethod
-    def get_c_typedef_line(cls):
+    def get_c_typedef_line(cls) -> str:
         """The typedef of the integer type."""
         return f"typedef {dtype_to_ctype(cls.dtype)} {cls.c_name};"
 
     @classmethod
-    def get_c_typedef(cls):
+    def get_c_typedef(cls) -> str:
         """The typedef of the integer type, between blank lines."""
         return f"\n\n{cls.get_c_typedef_line()}\n\n"
 
     @classmethod
-    def generate(cls, with_semicolon=True):
+    def generate(cls, with_semicolon: bool | None = True) -> Iterator[str]:
         """The lines of the typedef and of the ``#define`` for each name."""
         yield cls.get_c_typedef_line()
         yield from cls.get_c_defines_lines()
 
     @classmethod
-    def stringify_value(cls, val):
+    def stringify_value(cls, val: int) -> str:
         """The names of the flags set in `val`, joined by ``|``."""
         return "|".join(name for name, value in cls.get_flag_names_and_values() if val & value)

@@ -1,19 +1,22 @@
 """Statements, preprocessor lines, comments and blocks."""
 
+from __future__ import annotations
+
 import hashlib
+from collections.abc import Iterable, Sequence
 
 from rtcg._messages import shown
 from rtcg._native import cgen_literal_lines
-from rtcg.cgen._base import Generable
+from rtcg.cgen._base import Generable, _Node
 from rtcg.cgen._declarators import Const
 
 
-def _require_node(name, value):
+def _require_node(name: str, value: object) -> None:
     if not hasattr(value, "generate") and type(value).__name__ not in ("Expr", "Var"):
         raise TypeError(f"{name} is {shown(value)}, expected a node; Line and Statement make nodes of text")
 
 
-def _reject_list(name, value):
+def _reject_list(name: str, value: object) -> None:
     """Raise TypeError for a list, whose `repr` would be printed into the source."""
     if isinstance(value, (list, tuple)):
         raise TypeError(f"{name} is a {type(value).__name__}, expected a node; Block([...]) makes one node of several")
@@ -25,7 +28,7 @@ class If(Generable):
     _kind = "if"
     mapper_method = "map_if"
 
-    def __init__(self, condition, then_, else_=None):
+    def __init__(self, condition: _Node, then_: _Node, else_: _Node | None = None) -> None:
         _require_node("then_", then_)
         if else_ is not None:
             _require_node("else_", else_)
@@ -39,15 +42,15 @@ class Loop(Generable):
 
     _kind = "loop"
 
-    def __init__(self, body):
+    def __init__(self, body: _Node) -> None:
         _reject_list("body", body)
         self.body = body
 
-    def intro_line(self):
+    def intro_line(self) -> str | None:
         """The line before the body."""
         raise NotImplementedError(f"{type(self).__name__} has no intro_line")
 
-    def outro_line(self):
+    def outro_line(self) -> str | None:
         """The line after the body, or None."""
         return None
 
@@ -57,15 +60,15 @@ class CustomLoop(Loop):
 
     mapper_method = "map_custom_loop"
 
-    def __init__(self, intro_line, body, outro_line=None):
+    def __init__(self, intro_line: str | None, body: _Node, outro_line: str | None = None) -> None:
         super().__init__(body)
         self.intro_line_ = intro_line
         self.outro_line_ = outro_line
 
-    def intro_line(self):
+    def intro_line(self) -> str | None:
         return self.intro_line_
 
-    def outro_line(self):
+    def outro_line(self) -> str | None:
         return self.outro_line_
 
 
@@ -74,11 +77,11 @@ class While(Loop):
 
     mapper_method = "map_while"
 
-    def __init__(self, condition, body):
+    def __init__(self, condition: _Node, body: _Node) -> None:
         super().__init__(body)
         self.condition = condition
 
-    def intro_line(self):
+    def intro_line(self) -> str | None:
         return f"while ({self.condition})"
 
 
@@ -87,13 +90,13 @@ class For(Loop):
 
     mapper_method = "map_for"
 
-    def __init__(self, start, condition, update, body):
+    def __init__(self, start: _Node, condition: _Node, update: _Node, body: _Node) -> None:
         super().__init__(body)
         self.start = start
         self.condition = condition
         self.update = update
 
-    def intro_line(self):
+    def intro_line(self) -> str | None:
         return f"for ({self.start}; {self.condition}; {self.update})"
 
 
@@ -102,18 +105,18 @@ class DoWhile(Loop):
 
     mapper_method = "map_do_while"
 
-    def __init__(self, condition, body):
+    def __init__(self, condition: _Node, body: _Node) -> None:
         super().__init__(body)
         self.condition = condition
 
-    def intro_line(self):
+    def intro_line(self) -> str | None:
         return "do"
 
-    def outro_line(self):
+    def outro_line(self) -> str | None:
         return f"while ({self.condition});"
 
 
-def make_multiple_ifs(conditions_and_blocks, base=None):
+def make_multiple_ifs(conditions_and_blocks: Iterable[tuple[_Node, _Node]], base: _Node | None = None) -> _Node | None:
     """A new chain of ``else if``. `base` is the last ``else``; ``"last"`` uses the block of the last pair."""
     pairs = list(conditions_and_blocks)
     if isinstance(base, str):
@@ -133,7 +136,7 @@ class Define(Generable):
     _kind = "define"
     mapper_method = "map_define"
 
-    def __init__(self, symbol, value):
+    def __init__(self, symbol: str, value: _Node) -> None:
         self.symbol = symbol
         self.value = value
 
@@ -144,7 +147,7 @@ class Include(Generable):
     _kind = "include"
     mapper_method = "map_include"
 
-    def __init__(self, filename, system=True):
+    def __init__(self, filename: str, system: bool = True) -> None:
         self.filename = filename
         self.system = system
 
@@ -155,7 +158,7 @@ class Pragma(Generable):
     _kind = "pragma"
     mapper_method = "map_pragma"
 
-    def __init__(self, value):
+    def __init__(self, value: _Node) -> None:
         self.value = value
 
 
@@ -165,7 +168,7 @@ class Statement(Generable):
     _kind = "statement"
     mapper_method = "map_statement"
 
-    def __init__(self, text):
+    def __init__(self, text: str) -> None:
         self.text = text
 
 
@@ -175,7 +178,7 @@ class ExpressionStatement(Generable):
     _kind = "expression_statement"
     mapper_method = "map_expression_statement"
 
-    def __init__(self, expr):
+    def __init__(self, expr: _Node) -> None:
         self.expr = expr
 
 
@@ -185,7 +188,7 @@ class Assign(Generable):
     _kind = "assign"
     mapper_method = "map_assignment"
 
-    def __init__(self, lvalue, rvalue):
+    def __init__(self, lvalue: _Node, rvalue: _Node) -> None:
         self.lvalue = lvalue
         self.rvalue = rvalue
 
@@ -196,7 +199,7 @@ class Line(Generable):
     _kind = "line"
     mapper_method = "map_line"
 
-    def __init__(self, text=""):
+    def __init__(self, text: str = "") -> None:
         self.text = text
 
 
@@ -206,11 +209,11 @@ class Comment(Generable):
     _kind = "comment"
     mapper_method = "map_comment"
 
-    def __init__(self, text, skip_space=False):
+    def __init__(self, text: str, skip_space: bool = False) -> None:
         self.text = text
         self.fmt_str = "/*{comment}*/" if skip_space else "/* {comment} */"
 
-    def _comment(self):
+    def _comment(self) -> str:
         return self.fmt_str.format(comment=self.text)
 
 
@@ -220,7 +223,7 @@ class MultilineComment(Generable):
     _kind = "multiline_comment"
     mapper_method = "map_multiline_comment"
 
-    def __init__(self, text, skip_space=False):
+    def __init__(self, text: str, skip_space: bool = False) -> None:
         self.text = text
         self.skip_space = skip_space
 
@@ -231,13 +234,13 @@ class LineComment(Generable):
     _kind = "line_comment"
     mapper_method = "map_line_comment"
 
-    def __init__(self, text):
+    def __init__(self, text: str) -> None:
         if "\n" in text:
             raise ValueError(f"text is {shown(text)}, expected one line; MultilineComment takes several")
         self.text = text
 
 
-def add_comment(comment, stmt):
+def add_comment(comment: str | None, stmt: _Node) -> _Node:
     """`stmt` in a new block after a comment and a blank line, or `stmt` itself if `comment` is None."""
     if comment is None:
         return stmt
@@ -251,7 +254,7 @@ class Initializer(Generable):
     _kind = "initializer"
     mapper_method = "map_initializer"
 
-    def __init__(self, vdecl, data):
+    def __init__(self, vdecl: _Node, data: _Node) -> None:
         self.vdecl = vdecl
         self.data = data
 
@@ -262,7 +265,7 @@ class InlineInitializer(Initializer):
     _kind = "inline_initializer"
 
 
-def Constant(vdecl, data):
+def Constant(vdecl: _Node, data: _Node) -> Initializer:
     """A constant with the value `data`: a new `Initializer` of `vdecl` with ``const``."""
     return Initializer(Const(vdecl), data)
 
@@ -273,7 +276,7 @@ class ArrayInitializer(Generable):
     _kind = "array_initializer"
     mapper_method = "map_array_initializer"
 
-    def __init__(self, vdecl, data):
+    def __init__(self, vdecl: _Node, data: Iterable[_Node]) -> None:
         self.vdecl = vdecl
         self.data = tuple(data)
 
@@ -284,7 +287,7 @@ class FunctionBody(Generable):
     _kind = "function_body"
     mapper_method = "map_function_body"
 
-    def __init__(self, fdecl, body):
+    def __init__(self, fdecl: _Node, body: _Node) -> None:
         _reject_list("body", body)
         self.fdecl = fdecl
         self.body = body
@@ -296,29 +299,31 @@ class Block(Generable):
     _kind = "block"
     mapper_method = "map_block"
 
-    def __init__(self, contents=None):
+    def __init__(self, contents: Iterable[_Node] | Block | None = None) -> None:
         if isinstance(contents, str):
             raise TypeError(f"contents is {shown(contents)}, expected a sequence of nodes")
-        self.contents = list(getattr(contents, "contents", contents) or ())
+        nodes: _Node = contents
+        nodes = getattr(nodes, "contents", nodes)
+        self.contents = list(nodes or ())
 
-    def append(self, data):
+    def append(self, data: _Node) -> None:
         """Add a statement at the end."""
         self.contents.append(data)
 
-    def extend(self, data):
+    def extend(self, data: Iterable[_Node]) -> None:
         """Add statements at the end."""
         self.contents.extend(data)
 
-    def insert(self, i, data):
+    def insert(self, i: int, data: _Node) -> None:
         """Insert a statement before the one at index `i`."""
         self.contents.insert(i, data)
 
-    def extend_log_block(self, descr, data):
+    def extend_log_block(self, descr: str, data: Iterable[_Node]) -> None:
         """Add nodes under a comment, and a blank line."""
         self.contents += [Comment(descr), *data, Line()]
 
 
-def block_if_necessary(contents):
+def block_if_necessary(contents: Sequence[_Node]) -> _Node:
     """A single node unchanged, several nodes as a new `Block`."""
     return contents[0] if len(contents) == 1 else Block(contents)
 
@@ -329,7 +334,7 @@ class LiteralLines(Generable):
     _kind = "literal_lines"
     mapper_method = "map_literal_lines"
 
-    def __init__(self, text):
+    def __init__(self, text: str) -> None:
         self.lines = cgen_literal_lines(text)
 
 
@@ -349,7 +354,9 @@ class Collection(Block):
 Module = Collection
 
 
-def _conditional_lines(directive, condition, lines, else_lines):
+def _conditional_lines(
+    directive: str, condition: str, lines: Iterable[_Node], else_lines: Iterable[_Node]
+) -> list[_Node]:
     otherwise = list(else_lines)
     if otherwise:
         otherwise.insert(0, Line("#else"))
@@ -361,7 +368,7 @@ class IfDef(Module):
 
     mapper_method = "map_ifdef"
 
-    def __init__(self, condition, iflines, elselines):
+    def __init__(self, condition: _Node, iflines: Iterable[_Node], elselines: Iterable[_Node]) -> None:
         super().__init__(_conditional_lines("ifdef", condition, iflines, elselines))
 
 
@@ -370,7 +377,7 @@ class IfNDef(Module):
 
     mapper_method = "map_ifndef"
 
-    def __init__(self, condition, ifndeflines, elselines):
+    def __init__(self, condition: _Node, ifndeflines: Iterable[_Node], elselines: Iterable[_Node]) -> None:
         super().__init__(_conditional_lines("ifndef", condition, ifndeflines, elselines))
 
 
@@ -379,7 +386,7 @@ class PrivateNamespace(Block):
 
     _kind = "private_namespace"
 
-    def get_namespace_name(self):
+    def get_namespace_name(self) -> str:
         """The name of the namespace, derived from its contents."""
         lines = (line for item in self.contents for line in Collection([item]).generate())
         return f"private_namespace_{hashlib.md5(''.join(lines).encode(), usedforsecurity=False).hexdigest()}"

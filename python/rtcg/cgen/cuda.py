@@ -1,5 +1,8 @@
 """Declarators of CUDA C++."""
 
+from __future__ import annotations
+
+from rtcg.cgen._base import _Node
 from rtcg.cgen._declarators import DeclSpecifier, NestedDeclarator, RestrictPointer
 
 __all__ = ["CudaConstant", "CudaDevice", "CudaGlobal", "CudaLaunchBounds", "CudaRestrictPointer", "CudaShared"]
@@ -10,7 +13,7 @@ class CudaGlobal(DeclSpecifier):
 
     mapper_method = "map_cuda_global"
 
-    def __init__(self, subdecl):
+    def __init__(self, subdecl: _Node) -> None:
         super().__init__(subdecl, "__global__")
 
 
@@ -19,7 +22,7 @@ class CudaDevice(DeclSpecifier):
 
     mapper_method = "map_cuda_device"
 
-    def __init__(self, subdecl):
+    def __init__(self, subdecl: _Node) -> None:
         super().__init__(subdecl, "__device__")
 
 
@@ -28,7 +31,7 @@ class CudaShared(DeclSpecifier):
 
     mapper_method = "map_cuda_shared"
 
-    def __init__(self, subdecl):
+    def __init__(self, subdecl: _Node) -> None:
         super().__init__(subdecl, "__shared__")
 
 
@@ -37,7 +40,7 @@ class CudaConstant(DeclSpecifier):
 
     mapper_method = "map_cuda_constant"
 
-    def __init__(self, subdecl):
+    def __init__(self, subdecl: _Node) -> None:
         super().__init__(subdecl, "__constant__")
 
 
@@ -53,7 +56,7 @@ class CudaLaunchBounds(NestedDeclarator):
     _kind = "launch_bounds"
     mapper_method = "map_cuda_launch_bounds"
 
-    def __init__(self, max_threads_per_block, subdecl, min_blocks_per_mp=None):
+    def __init__(self, max_threads_per_block: _Node, subdecl: _Node, min_blocks_per_mp: _Node | None = None) -> None:
         super().__init__(subdecl)
         self.max_threads_per_block = max_threads_per_block
         self.min_blocks_per_mp = min_blocks_per_mp

@@ -4,6 +4,13 @@ One table defines what the methods of `IdentityMapper` do with the parts of a no
 pass them to `map_expression`.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from rtcg.cgen._base import _Node
+
 __all__ = ["ASTMapper", "IdentityMapper", "UnsupportedNodeError"]
 
 
@@ -14,17 +21,17 @@ class UnsupportedNodeError(ValueError):
 class ASTMapper:
     """Calls the method that a node names in ``mapper_method``, and passes on all other arguments."""
 
-    def __call__(self, node, *args, **kwargs):
+    def __call__(self, node: _Node, *args: Any, **kwargs: Any) -> Any:
         method = getattr(self, getattr(node, "mapper_method", ""), None)
         if method is None:
             return self.handle_unsupported(node, *args, **kwargs)
         return method(node, *args, **kwargs)
 
-    def handle_unsupported(self, node, *args, **kwargs):
+    def handle_unsupported(self, node: _Node, *args: Any, **kwargs: Any) -> Any:
         """Called for nodes without a method."""
         raise UnsupportedNodeError(f"{type(self).__name__} has no method for a node of {type(node)}")
 
-    def rec(self, node, *args, **kwargs):
+    def rec(self, node: _Node, *args: Any, **kwargs: Any) -> Any:
         """Called for the parts of nodes."""
         return self(node, *args, **kwargs)
 
@@ -32,30 +39,51 @@ class ASTMapper:
 class IdentityMapper(ASTMapper):
     """Copies a tree. Expressions (conditions, values, counts) go through `map_expression`, which subclasses define."""
 
-    def map_expression(self, node, *args, **kwargs):
+    def map_expression(self, node: _Node, *args: Any, **kwargs: Any) -> Any:
         """The mapped expression: `node` is the object that the tree was built with, such as text or an `Expr`."""
         raise NotImplementedError(f"{type(self).__name__} does not define map_expression")
 
+    if TYPE_CHECKING:
+        # Made from `_TABLE`.
+        map_pod = map_value = map_namespace_qualifier = map_typedef = map_static = map_expression
+        map_const = map_volatile = map_maybe_unused = map_pointer = map_restrict_pointer = map_expression
+        map_reference = map_extern = map_template_specializer = map_aligned = map_expression
+        map_align_value = map_array_of = map_function_declaration = map_struct = map_expression
+        map_generable_struct = map_template = map_if = map_while = map_do_while = map_for = map_expression
+        map_custom_loop = map_define = map_include = map_pragma = map_line = map_comment = map_expression
+        map_multiline_comment = map_line_comment = map_literal_lines = map_literal_block = map_expression
+        map_ifdef = map_ifndef = map_cl_image = map_cl_vector_pod = map_statement = map_expression
+        map_expression_statement = map_assignment = map_initializer = map_array_initializer = map_expression
+        map_function_body = map_transformed = map_block = map_cl_kernel = map_cl_constant = map_expression
+        map_cl_global = map_cl_local = map_cl_workgroup_size_hint = map_expression
+        map_cl_required_wokgroup_size = map_cuda_global = map_cuda_device = map_cuda_shared = map_expression
+        map_cuda_constant = map_cuda_restrict_pointer = map_cuda_launch_bounds = map_expression
+        map_cl_vec_type_hint = map_expression
 
-def _keep(mapper, value, args, kwargs):
+
+def _keep(mapper: IdentityMapper, value: _Node, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return value
 
 
-def _node(mapper, value, args, kwargs):
+def _node(mapper: IdentityMapper, value: _Node, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return None if value is None else mapper.rec(value, *args, **kwargs)
 
 
-def _nodes(mapper, values, args, kwargs):
+def _nodes(
+    mapper: IdentityMapper, values: Iterable[_Node], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Any, ...]:
     return tuple(mapper.rec(value, *args, **kwargs) for value in values)
 
 
-def _expression(mapper, value, args, kwargs):
+def _expression(mapper: IdentityMapper, value: _Node, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if hasattr(value, "mapper_method"):
         return mapper.rec(value, *args, **kwargs)
     return mapper.map_expression(value, *args, **kwargs)
 
 
-def _expressions(mapper, values, args, kwargs):
+def _expressions(
+    mapper: IdentityMapper, values: Iterable[_Node], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Any, ...]:
     return tuple(mapper.map_expression(value, *args, **kwargs) for value in values)
 
 
@@ -95,7 +123,7 @@ map_cuda_launch_bounds .max_threads_per_block subdecl .min_blocks_per_mp
 """
 
 
-def _part(text):
+def _part(text: str) -> tuple[str, Callable[..., Any]]:
     many, bare = text.endswith("*"), text.strip("*.()")
     if text.startswith("."):
         return bare, _keep
@@ -104,8 +132,8 @@ def _part(text):
     return bare, _nodes if many else _node
 
 
-def _method(name, parts):
-    def method(self, node, *args, **kwargs):
+def _method(name: str, parts: tuple[tuple[str, Callable[..., Any]], ...]) -> Callable[..., Any]:
+    def method(self: IdentityMapper, node: _Node, *args: Any, **kwargs: Any) -> Any:
         if not parts:
             return node
         return type(node)(*(convert(self, getattr(node, part), args, kwargs) for part, convert in parts))
@@ -116,7 +144,7 @@ def _method(name, parts):
     return method
 
 
-def _map_cl_vec_type_hint(self, node, *args, **kwargs):
+def _map_cl_vec_type_hint(self: IdentityMapper, node: _Node, *args: Any, **kwargs: Any) -> Any:
     """A copy of the node."""
     return type(node)(self.rec(node.subdecl, *args, **kwargs), type_str=node.type_str)
 

@@ -1,11 +1,19 @@
 """Declarators of OpenCL C."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
 import numpy as np
 
 from rtcg._messages import shown
 from rtcg._native import cgen_cltype as dtype_to_cltype
-from rtcg.cgen._base import Declarator
+from rtcg.cgen._base import Declarator, _Node
 from rtcg.cgen._declarators import DeclSpecifier, NestedDeclarator, Value
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
 
 __all__ = [
     "CLConstant",
@@ -26,7 +34,7 @@ class CLKernel(DeclSpecifier):
 
     mapper_method = "map_cl_kernel"
 
-    def __init__(self, subdecl):
+    def __init__(self, subdecl: _Node) -> None:
         super().__init__(subdecl, "__kernel")
 
 
@@ -35,7 +43,7 @@ class CLConstant(DeclSpecifier):
 
     mapper_method = "map_cl_constant"
 
-    def __init__(self, subdecl):
+    def __init__(self, subdecl: _Node) -> None:
         super().__init__(subdecl, "__constant")
 
 
@@ -44,7 +52,7 @@ class CLLocal(DeclSpecifier):
 
     mapper_method = "map_cl_local"
 
-    def __init__(self, subdecl):
+    def __init__(self, subdecl: _Node) -> None:
         super().__init__(subdecl, "__local")
 
 
@@ -53,7 +61,7 @@ class CLGlobal(DeclSpecifier):
 
     mapper_method = "map_cl_global"
 
-    def __init__(self, subdecl):
+    def __init__(self, subdecl: _Node) -> None:
         super().__init__(subdecl, "__global")
 
 
@@ -62,7 +70,7 @@ class CLImage(Value):
 
     mapper_method = "map_cl_image"
 
-    def __init__(self, dims, mode, name):
+    def __init__(self, dims: int, mode: Literal["r", "w"], name: str) -> None:
         if mode not in ("r", "w"):
             raise ValueError(f"mode is {shown(mode)}, expected 'r' or 'w'")
         super().__init__(f"__{'read' if mode == 'r' else 'write'}_only image{dims}d_t", name)
@@ -74,19 +82,21 @@ class CLVecTypeHint(NestedDeclarator):
     _kind = "vec_type_hint"
     mapper_method = "map_cl_vec_type_hint"
 
-    def __init__(self, subdecl, dtype=None, count=None, type_str=None):
+    def __init__(
+        self, subdecl: _Node, dtype: DTypeLike | None = None, count: int | None = None, type_str: str | None = None
+    ) -> None:
         if (dtype is None) != (count is None):
             raise ValueError(f"dtype is {shown(dtype)} and count is {shown(count)}, expected both or neither")
         if (dtype is None) == (type_str is None):
             raise ValueError(f"dtype is {shown(dtype)} and type_str is {shown(type_str)}, expected exactly one of them")
         super().__init__(subdecl)
-        self.dtype = np.dtype(dtype)
+        self.dtype: np.dtype[Any] = np.dtype(dtype)
         self.count = count
         self.type_str = f"{dtype_to_cltype(dtype)}{count}" if type_str is None else type_str
 
 
 class _WorkGroupSize(NestedDeclarator):
-    def __init__(self, dim, subdecl):
+    def __init__(self, dim: tuple[int, ...], subdecl: _Node) -> None:
         super().__init__(subdecl)
         self.dim = (*dim, *(1,) * (3 - len(dim)))
 
@@ -111,19 +121,19 @@ class CLVectorPOD(Declarator):
     _kind = "cl_vector"
     mapper_method = "map_cl_vector_pod"
 
-    def __init__(self, dtype, count, name):
-        self.dtype = np.dtype(dtype)
+    def __init__(self, dtype: DTypeLike, count: int, name: str) -> None:
+        self.dtype: np.dtype[Any] = np.dtype(dtype)
         self.count = count
         self.name = name
 
-    def struct_maker_code(self, data):
+    def struct_maker_code(self, data: str) -> str:
         return data
 
-    def struct_format(self):
+    def struct_format(self) -> str:
         return f"{self.count}{self.dtype.char}"
 
-    def alignment_requirement(self):
+    def alignment_requirement(self) -> int:
         return self.count * self.dtype.itemsize
 
-    def default_value(self):
+    def default_value(self) -> Any:
         return [0] * self.count

@@ -5,9 +5,24 @@ holds the name, which the program defines at compilation (``options=["-DTILE=8"]
 the names with the values to try, ready for a search space. :func:`parameters` collects those of a whole tree.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
 from rtcg._messages import shown
 from rtcg._native import cgen_double_buffer, cgen_split, cgen_stage, cgen_unroll, cgen_vectorise
+from rtcg.cgen._base import _Node
 from rtcg.cgen._statements import Collection
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
+    from rtcg.cgen import Expr, For
+
+    # A number, the name of a tunable parameter, or its name and values.
+    _Amount: TypeAlias = int | str | tuple[str, Sequence[int]]
+    _Operand: TypeAlias = Expr | int | str
 
 __all__ = ["Transformed", "double_buffer", "parameters", "split", "stage", "unroll", "vectorise"]
 
@@ -25,13 +40,15 @@ class Transformed(Collection):
 
     mapper_method = "map_transformed"
 
-    def __init__(self, contents, parameters=None, value=None):
+    def __init__(
+        self, contents: Iterable[_Node], parameters: Mapping[str, list[int]] | None = None, value: Expr | None = None
+    ) -> None:
         super().__init__(contents)
         self.parameters = dict(parameters or {})
         self.value = value
 
 
-def parameters(tree):
+def parameters(tree: object) -> dict[str, list[int]]:
     """The tunable parameters of all transformations in a tree, for ``rtcg.tune.Space(parameters(tree))``.
 
     Parameters
@@ -49,7 +66,7 @@ def parameters(tree):
     ValueError
         If two transformations name the same parameter and have no value in common.
     """
-    found = {}
+    found: dict[str, list[int]] = {}
     for node in _walk(tree, set()):
         for name, values in node.parameters.items():
             shared = [value for value in found.get(name, values) if value in values]
@@ -61,7 +78,7 @@ def parameters(tree):
     return found
 
 
-def _walk(node, seen):
+def _walk(node: object, seen: set[int]) -> Iterator[Transformed]:
     """The transformed parts of a tree; follows all attributes that are nodes, or lists and tuples of nodes."""
     if isinstance(node, (list, tuple)):
         for part in node:
@@ -73,12 +90,14 @@ def _walk(node, seen):
         yield from _walk(list(getattr(node, "__dict__", {}).values()), seen)
 
 
-def _transformed(made):
+def _transformed(made: tuple[_Node, dict[str, list[int]], Expr | None]) -> Transformed:
     node, parameters, value = made
     return Transformed(node.contents if type(node) is Collection else [node], parameters, value)
 
 
-def split(loop, n, remainder="guard", unroll=False):
+def split(
+    loop: For, n: _Amount, remainder: Literal["guard", "slab"] | None = "guard", unroll: bool = False
+) -> Transformed:
     """Split a loop into parts of `n` values: a loop over parts around a loop over the values of one part.
 
     Parameters
@@ -102,12 +121,20 @@ def split(loop, n, remainder="guard", unroll=False):
     return _transformed(cgen_split(loop, n, remainder, unroll))
 
 
-def unroll(loop, n=None):
+def unroll(loop: For, n: _Amount | None = None) -> Transformed:
     """A copy of the loop, a `For`, unrolled `n` times, or completely without `n`."""
     return _transformed(cgen_unroll(loop, n))
 
 
-def stage(array, tile, origin, pitch=None, bounds=None, pad=1, name=None):
+def stage(
+    array: Expr,
+    tile: Iterable[_Amount],
+    origin: Iterable[_Operand],
+    pitch: _Operand | None = None,
+    bounds: Iterable[_Operand] | None = None,
+    pad: _Amount = 1,
+    name: str | None = None,
+) -> Transformed:
     """Copy a tile of an array to shared memory, with all threads of the block.
 
     The result declares the tile, copies it and waits at a barrier, which all threads must reach. Its `value` is the
@@ -134,7 +161,7 @@ def stage(array, tile, origin, pitch=None, bounds=None, pad=1, name=None):
     return _transformed(cgen_stage(array, tile, origin, pitch, bounds, pad, name))
 
 
-def vectorise(load, width, name=None):
+def vectorise(load: Expr, width: _Amount, name: str | None = None) -> Transformed:
     """Load `width` values, starting at an element ``array[index]``, in one access.
 
     The `value` of the result is an array of the values. The address must be a multiple of the loaded bytes.
@@ -151,7 +178,14 @@ def vectorise(load, width, name=None):
     return _transformed(cgen_vectorise(load, width, name))
 
 
-def double_buffer(loop, dtype, size, load, use, buffers=2):
+def double_buffer(
+    loop: For,
+    dtype: DTypeLike,
+    size: _Operand,
+    load: Callable[[Expr, Expr], _Node],
+    use: Callable[[Expr, Expr], _Node],
+    buffers: _Amount = 2,
+) -> Transformed:
     """A loop over tiles that loads the next tile while it uses the present one.
 
     Parameters

@@ -2180,3 +2180,6 @@ def bitwise_right_shift(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = No
 
     Raises TypeError for floats and complex numbers.
     """
+
+def _named_to_device(name: str, array: Any, expected: str = "an array of numbers") -> GPUArray:
+    """An array on the device; errors about anything else contain its name."""

@@ -6,6 +6,11 @@ enqueued and do not wait, and their results do not depend on scheduling. Operati
 for it. `scipy` need not be installed.
 """
 
+from __future__ import annotations as _annotations
+
+import typing as _typing
+from typing import Any as _Any
+
 from rtcg.sparse import csgraph as csgraph, gallery as gallery, linalg as linalg
 from rtcg.sparse._base import (
     SparseEfficiencyWarning as SparseEfficiencyWarning,
@@ -46,37 +51,41 @@ from rtcg.sparse._market import mmread as mmread, mmwrite as mmwrite
 from rtcg.sparse._plan import Plan as Plan, PlanReport as PlanReport, plan as plan
 from rtcg.sparse._products import sampled_addmm as sampled_addmm, sampled_matmul as sampled_matmul
 
+if _typing.TYPE_CHECKING:
+    from typing_extensions import Self
+
 
 class _Matrix:
     """The interface of sparse matrices where it differs from that of arrays: ``*`` is the matrix product."""
 
     _is_matrix = True
 
-    def __mul__(self, other):
+    def __mul__(self: _Any, other: _Any) -> _Any:
         return self.dot(other)
 
-    def __rmul__(self, other):
+    def __rmul__(self: _Any, other: _Any) -> _Any:
         from rtcg.sparse._operands import is_scalar
 
         return self.multiply(other) if is_scalar(other) else self.__rmatmul__(other)
 
-    def __pow__(self, n):
-        return linalg.matrix_power(self, n)
+    def __pow__(self, n: _Any) -> Self:
+        power: _Any = linalg.matrix_power(self, n)
+        return power
 
     @property
-    def H(self):
+    def H(self: _Any) -> sparray:
         """The conjugate transpose."""
         return self.transpose().conj()
 
-    def getH(self):
+    def getH(self: _Any) -> sparray:
         """The conjugate transpose."""
         return self.H
 
-    def getrow(self, i):
+    def getrow(self: _Any, i: _Any) -> sparray:
         """Row `i`, as a matrix with one row."""
         return self.tocsr()[i]
 
-    def getcol(self, j):
+    def getcol(self: _Any, j: _Any) -> sparray:
         """Column `j`, as a matrix with one column."""
         return self.tocsr()[:, j]
 
@@ -109,36 +118,36 @@ class lil_matrix(_Matrix, lil_array):
     """A `lil_array` whose ``*`` is the matrix product; see `scipy.sparse.lil_matrix`."""
 
 
-def isspmatrix_csr(x):
+def isspmatrix_csr(x: _Any) -> bool:
     """Whether `x` is a `csr_matrix` of this package: a bool; False for a `csr_array`. Does not wait."""
     return isinstance(x, csr_matrix)
 
 
-def isspmatrix_csc(x):
+def isspmatrix_csc(x: _Any) -> bool:
     """Whether `x` is a `csc_matrix` of this package: a bool; False for a `csc_array`. Does not wait."""
     return isinstance(x, csc_matrix)
 
 
-def isspmatrix_coo(x):
+def isspmatrix_coo(x: _Any) -> bool:
     """Whether `x` is a `coo_matrix` of this package: a bool; False for a `coo_array`. Does not wait."""
     return isinstance(x, coo_matrix)
 
 
-def isspmatrix_dia(x):
+def isspmatrix_dia(x: _Any) -> bool:
     """Whether `x` is a `dia_matrix` of this package: a bool; False for a `dia_array`. Does not wait."""
     return isinstance(x, dia_matrix)
 
 
-def isspmatrix_bsr(x):
+def isspmatrix_bsr(x: _Any) -> bool:
     """Whether `x` is a `bsr_matrix` of this package: a bool; False for a `bsr_array`. Does not wait."""
     return isinstance(x, bsr_matrix)
 
 
-def isspmatrix_dok(x):
+def isspmatrix_dok(x: _Any) -> bool:
     """Whether `x` is a `dok_matrix` of this package: a bool; False for a `dok_array`. Does not wait."""
     return isinstance(x, dok_matrix)
 
 
-def isspmatrix_lil(x):
+def isspmatrix_lil(x: _Any) -> bool:
     """Whether `x` is a `lil_matrix` of this package: a bool; False for a `lil_array`. Does not wait."""
     return isinstance(x, lil_matrix)

@@ -1,5 +1,10 @@
 """Block sparse rows: dense blocks in compressed sparse rows."""
 
+from __future__ import annotations
+
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from rtcg import _native, numpy as _xp
@@ -8,6 +13,11 @@ from rtcg.numpy import GPUArray
 from rtcg.sparse._base import issparse, sparray
 from rtcg.sparse._compressed import _checked_indices, _is_host_sparse, _is_shape, _value_dtype, as_own
 from rtcg.sparse._operands import checked_shape, index_dtype, is_one_axis, to_device
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from rtcg.sparse._coo import coo_array
 
 
 class bsr_array(sparray):
@@ -30,7 +40,9 @@ class bsr_array(sparray):
 
     format = "bsr"
 
-    def __init__(self, arg1, shape=None, dtype=None, copy=False, blocksize=None):
+    def __init__(
+        self, arg1: Any, shape: Any = None, dtype: Any = None, copy: Any = False, blocksize: Any = None
+    ) -> None:
         arg1, copy = as_own(arg1), as_flag("copy", copy)
         if is_one_axis(arg1, shape) and not self._is_matrix:
             raise ValueError("BSR arrays don't support 1D input. Use 2D")
@@ -56,7 +68,7 @@ class bsr_array(sparray):
         if copy:
             self._set(self.shape, self.data.copy(), self.indices.copy(), self.indptr.copy())
 
-    def _set_parts(self, data, indices, indptr, shape, dtype, blocksize):
+    def _set_parts(self, data: Any, indices: Any, indptr: Any, shape: Any, dtype: Any, blocksize: Any) -> None:
         data = data if isinstance(data, GPUArray) else np.asarray(data)
         if data.ndim != 3:
             raise ValueError(f"BSR data must be 3-dimensional, got shape={data.shape}")
@@ -76,69 +88,69 @@ class bsr_array(sparray):
         data = to_device(data[:count], _value_dtype(data.dtype if dtype is None else dtype))
         self._set(shape, data, indices, indptr)
 
-    def _set(self, shape, data, indices, indptr):
+    def _set(self, shape: tuple[int, ...], data: Any, indices: Any, indptr: Any) -> None:
         self._shape, self._plan = shape, None
         data = to_device(data)
         self._native = _native.BsrMatrix(list(shape), data, indices, indptr)
 
     @classmethod
-    def _of(cls, shape, data, indices, indptr):
+    def _of(cls, shape: tuple[int, ...], data: Any, indices: Any, indptr: Any) -> Self:
         """A matrix from arrays that are known to be valid."""
         self = cls.__new__(cls)
         self._set(shape, data, indices, indptr)
         return self
 
     @property
-    def data(self):
+    def data(self) -> Any:
         """The stored blocks, as an array with three axes."""
         return self._native.data
 
     @data.setter
-    def data(self, data):
+    def data(self, data: Any) -> Any:
         data = to_device(data)
         if data.shape != self.data.shape:
             raise ValueError(f"data has shape {data.shape}; expected {self.data.shape}")
         self._set(self.shape, data, self.indices, self.indptr)
 
     @property
-    def indices(self):
+    def indices(self) -> Any:
         """The column indices of blocks."""
         return self._native.indices
 
     @property
-    def indptr(self):
+    def indptr(self) -> Any:
         """The start of each row of blocks, followed by the number of blocks."""
         return self._native.indptr
 
     @property
-    def blocksize(self):
+    def blocksize(self) -> Any:
         """Rows and columns of a block."""
         return self.data.shape[1:]
 
-    def _with_data(self, data, copy=False):
+    def _with_data(self, data: Any, copy: bool = False) -> Self:
         indices, indptr = (self.indices.copy(), self.indptr.copy()) if copy else (self.indices, self.indptr)
         return self._of(self.shape, to_device(data), indices, indptr)
 
-    def _host_copy(self, module):
+    def _host_copy(self, module: ModuleType) -> Any:
         parts = tuple(part.get() for part in (self.data, self.indices, self.indptr))
         return getattr(module, type(self).__name__)(parts, shape=self.shape)
 
-    def _pattern(self):
+    def _pattern(self) -> Any:
         """A matrix with one element per block, at the position of the block."""
         r, c = self.blocksize
         shape = self.shape[0] // r, self.shape[1] // c
         places = _xp.arange(self.data.shape[0], dtype=np.int64)
         return self._container("csr")._of(shape, places, self.indices, self.indptr)
 
-    def _blocks(self):
+    def _blocks(self) -> coo_array:
         return self._pattern().tocoo()
 
-    def _of_blocks(self, blocks, data):
+    def _of_blocks(self, blocks: Any, data: Any) -> Self:
         """A matrix from coordinates in row order and the blocks at these positions."""
         csr = blocks._compressed("csr")
         return self._of(self.shape, to_device(data), csr.indices, csr.indptr)
 
-    def tocoo(self, copy=False):
+    def tocoo(self, copy: Any = False) -> Any:
         """Convert to coordinates, including zeros within blocks."""
         r, c = self.blocksize
         index = index_dtype(max(self.shape), self.indices)
@@ -148,53 +160,53 @@ class bsr_array(sparray):
         flat = [_xp.broadcast_to(part, self.data.shape).copy().ravel() for part in (row, col)]
         return self._container("coo")._of(self.shape, self.data.ravel(), *flat)
 
-    def tocsr(self, copy=False):
+    def tocsr(self, copy: Any = False) -> Any:
         """Convert to compressed sparse rows; sorts and sums duplicates; waits for the number of elements."""
         return self.tocoo().tocsr()
 
-    def tobsr(self, blocksize=None, copy=False):
+    def tobsr(self, blocksize: Any = None, copy: Any = False) -> Any:
         """The array itself, a copy, or, for another `blocksize`, a converted array."""
         if blocksize is None or tuple(blocksize) == tuple(self.blocksize):
             return self.copy() if copy else self
         return self.tocsr().tobsr(blocksize)
 
-    def transpose(self, axes=None, copy=False):
+    def transpose(self, axes: Any = None, copy: Any = False) -> Any:
         """The transpose, with transposed blocks; sorts blocks."""
         blocks = self._blocks().transpose()._sorted("csr")
         data = self.data[blocks.data].transpose((0, 2, 1))
         csr = blocks._compressed("csr")
         return self._of(self.shape[::-1], to_device(data), csr.indices, csr.indptr)
 
-    def _matvec(self, x, out=None, accumulate=False):
+    def _matvec(self, x: GPUArray, out: GPUArray | None = None, accumulate: bool = False) -> Any:
         if self._kept_plan() is not None:
             return super()._matvec(x, out, accumulate)
         return self._native.matvec(x, out, accumulate)
 
-    def _matmat(self, x):
+    def _matmat(self, x: GPUArray) -> Any:
         return self._native.matmat(x)
 
     @property
-    def has_sorted_indices(self):
+    def has_sorted_indices(self) -> Any:
         """Whether blocks are sorted within each row; waits."""
         return self._pattern().has_sorted_indices
 
     @property
-    def has_canonical_format(self):
+    def has_canonical_format(self) -> Any:
         """Whether blocks are sorted within each row, without duplicates; waits."""
         return self._pattern().has_canonical_format
 
-    def sort_indices(self):
+    def sort_indices(self) -> Any:
         """Sort the blocks of each row, in place."""
         blocks = self._blocks()._sorted("csr")
         made = self._of_blocks(blocks, self.data[blocks.data])
         self._set(self.shape, made.data, made.indices, made.indptr)
 
-    def sum_duplicates(self):
+    def sum_duplicates(self) -> Any:
         """Sum duplicate blocks, in place; waits for their number."""
         made = self.tocsr().tobsr(self.blocksize)
         self._set(self.shape, made.data, made.indices, made.indptr)
 
-    def eliminate_zeros(self):
+    def eliminate_zeros(self) -> Any:
         """Remove blocks that have only zeros, in place; waits for their number."""
         if self.nnz:
             kept = _xp.nonzero((self.data != 0).any(axis=(1, 2)))[0]
@@ -203,7 +215,7 @@ class bsr_array(sparray):
             self._set(self.shape, made.data, made.indices, made.indptr)
 
 
-def _checked_block(shape, blocksize):
+def _checked_block(shape: Any, blocksize: Any) -> tuple[int, int]:
     """Two numbers that divide the two lengths of `shape`."""
     try:
         r, c = (int(length) for length in blocksize)
@@ -214,20 +226,20 @@ def _checked_block(shape, blocksize):
     return r, c
 
 
-def _block_keys(coo, block):
+def _block_keys(coo: Any, block: tuple[int, int]) -> Any:
     """The number of the block of each element, counted row by row of blocks."""
     width = max(1, coo.shape[1] // block[1])
     return (coo.row // block[0]).astype(np.int64) * width + coo.col // block[1]
 
 
-def block_fill(coo, block):
+def block_fill(coo: Any, block: Any) -> Any:
     """The fraction of blocks of a size that `coo`'s elements fill; 0 if the size does not divide the shape. Waits."""
     if not coo.nnz or coo.shape[0] % block[0] or coo.shape[1] % block[1]:
         return 0.0
     return coo.nnz / (block[0] * block[1] * _xp.unique(_block_keys(coo, block)).size)
 
 
-def estimate_blocksize(coo, efficiency=0.7):
+def estimate_blocksize(coo: Any, efficiency: Any = 0.7) -> Any:
     """The block size up to 6x6 that SciPy's `tobsr` would choose. Waits."""
     high = (1 + efficiency) / 2
     fill = {n: block_fill(coo, (n, n)) for n in (2, 3)}
@@ -240,7 +252,7 @@ def estimate_blocksize(coo, efficiency=0.7):
     return n, n
 
 
-def bsr_from_coo(coo, blocksize, container):
+def bsr_from_coo(coo: Any, blocksize: Any, container: Any) -> Any:
     """The blocks of a coordinate array; waits for their number."""
     coo = coo._canonical("csr")
     r, c = _checked_block(coo.shape, estimate_blocksize(coo) if blocksize is None else blocksize)

@@ -1,5 +1,10 @@
 """Compressed sparse rows and columns. The latter are the former for the transpose."""
 
+from __future__ import annotations
+
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from rtcg import _native, numpy as _xp
@@ -8,12 +13,17 @@ from rtcg.numpy import GPUArray
 from rtcg.sparse._base import issparse, sparray
 from rtcg.sparse._operands import checked_shape, index_dtype, is_one_axis, shared_array, to_device
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
-def _is_shape(value):
+    from rtcg.sparse._plan import Plan
+
+
+def _is_shape(value: object) -> bool:
     return isinstance(value, tuple) and len(value) == 2 and all(isinstance(n, (int, np.integer)) for n in value)
 
 
-def _shared_parts(array):
+def _shared_parts(array: Any) -> tuple[str, tuple[int, ...], tuple[Any, ...]] | None:
     """``(format, shape, parts)`` of a sparse array of CuPy or PyTorch on the device, over its memory, or None.
 
     The parts are the arguments of this package's class of that format.
@@ -32,19 +42,19 @@ def _shared_parts(array):
     if hasattr(array, "tocsr") and not issparse(array) and hasattr(data, "__cuda_array_interface__"):
         if array.format not in ("csr", "csc", "coo"):
             array = array.tocsr()
-        names = {"coo": ("row", "col")}.get(array.format, ("indices", "indptr"))
-        rest = tuple(shared_array(getattr(array, name)) for name in names)
+        places = ("row", "col") if array.format == "coo" else ("indices", "indptr")
+        rest = tuple(shared_array(getattr(array, name)) for name in places)
         data = shared_array(array.data)
         return array.format, tuple(array.shape), (data, rest) if array.format == "coo" else (data, *rest)
     return None
 
 
-def _is_host_sparse(value):
+def _is_host_sparse(value: object) -> bool:
     """Whether `value` is an array of `scipy.sparse`; does not import it."""
     return hasattr(value, "tocsr") and not issparse(value)
 
 
-def as_own(array):
+def as_own(array: Any) -> Any:
     """A sparse array of CuPy or PyTorch on the device as one of this package over the same memory; else `array`."""
     found = _shared_parts(array)
     if found is None:
@@ -55,12 +65,12 @@ def as_own(array):
     return getattr(rtcg.sparse, f"{format}_array")(parts, shape=shape)
 
 
-def _any_array(values):
+def _any_array(values: Any) -> Any:
     values = shared_array(values)
     return values if isinstance(values, GPUArray) else np.asarray(values)
 
 
-def _checked_indices(shape, indices, indptr):
+def _checked_indices(shape: tuple[int, ...], indices: Any, indptr: Any) -> tuple[GPUArray, GPUArray, int, int]:
     """Index arrays on the device, after a check of their contents, with the number of elements and that of the longest
     row.
 
@@ -83,7 +93,7 @@ def _checked_indices(shape, indices, indptr):
     return to_device(host[0][:count], dtype), to_device(host[1], dtype), count, longest
 
 
-def _value_dtype(dtype):
+def _value_dtype(dtype: Any) -> Any:
     """`dtype` if a sparse array can have it. 16-bit floats, which SciPy does not support, are summed in float32."""
     dtype = as_dtype("dtype", dtype)
     if dtype == np.float16 or dtype.name == "bfloat16":
@@ -99,7 +109,9 @@ def _value_dtype(dtype):
 class _Compressed(sparray):
     """Rows, or columns (`_swap`), stored one after the other: `data` and `indices` of each, and its start `indptr`."""
 
-    def __init__(self, arg1, shape=None, dtype=None, copy=False):
+    _swap: bool
+
+    def __init__(self, arg1: Any, shape: Any = None, dtype: Any = None, copy: Any = False) -> None:
         arg1, copy = as_own(arg1), as_flag("copy", copy)
         if is_one_axis(arg1, shape):
             if not self._is_matrix:
@@ -141,13 +153,13 @@ class _Compressed(sparray):
             self._set(self.shape, self.data.copy(), self.indices.copy(), self.indptr.copy())
 
     @classmethod
-    def _of(cls, shape, data, indices, indptr):
+    def _of(cls, shape: tuple[int, ...], data: Any, indices: Any, indptr: Any) -> Self:
         """A matrix from arrays that are known to be valid."""
         self = cls.__new__(cls)
         self._set(shape, data, indices, indptr)
         return self
 
-    def _set_checked(self, shape, data, indices, indptr, dtype):
+    def _set_checked(self, shape: tuple[int, ...], data: Any, indices: Any, indptr: Any, dtype: Any) -> None:
         data = _any_array(data)
         dtype = _value_dtype(data.dtype if dtype is None else dtype)
         if len(indices) != len(data):
@@ -155,26 +167,26 @@ class _Compressed(sparray):
         indices, indptr, count, longest = _checked_indices(self._swap_shape(shape), indices, indptr)
         self._set(shape, to_device(data[:count], dtype), indices, indptr, longest)
 
-    def _set(self, shape, data, indices, indptr, longest=0):
+    def _set(self, shape: tuple[int, ...], data: Any, indices: Any, indptr: Any, longest: int = 0) -> None:
         self._shape = shape
         self._native = _native.CsrMatrix(list(self._swap_shape(shape)), data, indices, indptr, longest)
         self._order, self._longest, self._plan = None, longest, None
 
     @classmethod
-    def _swap_shape(cls, shape):
+    def _swap_shape(cls, shape: tuple[int, ...]) -> tuple[int, ...]:
         return tuple(shape)[::-1] if cls._swap else tuple(shape)
 
     @classmethod
-    def _major(cls, shape):
+    def _major(cls, shape: tuple[int, ...]) -> int:
         return shape[1] if cls._swap else shape[0]
 
     @property
-    def data(self):
+    def data(self) -> GPUArray:
         """The stored elements."""
         return self._native.data
 
     @data.setter
-    def data(self, data):
+    def data(self, data: Any) -> None:
         data = to_device(data)
         if data.shape != self.indices.shape:
             raise ValueError(f"data has shape {data.shape}; expected {self.indices.shape}")
@@ -183,98 +195,98 @@ class _Compressed(sparray):
         self._order = order
 
     @property
-    def indices(self):
+    def indices(self) -> GPUArray:
         """The column index of each element, or the row index in compressed columns."""
         return self._native.indices
 
     @property
-    def indptr(self):
+    def indptr(self) -> GPUArray:
         """The start of each row (column), followed by the number of elements."""
         return self._native.indptr
 
-    def _with_data(self, data, copy=False):
+    def _with_data(self, data: Any, copy: bool = False) -> Self:
         indices, indptr = (self.indices.copy(), self.indptr.copy()) if copy else (self.indices, self.indptr)
         return self._of(self.shape, data, indices, indptr)
 
-    def _host_copy(self, module):
+    def _host_copy(self, module: ModuleType) -> Any:
         parts = tuple(part.get() for part in (self.data, self.indices, self.indptr))
         return getattr(module, type(self).__name__)(parts, shape=self.shape)
 
-    def _expanded_major(self):
+    def _expanded_major(self) -> Any:
         """The row (column) of each element."""
         places = _xp.arange(self.nnz, dtype=self.indptr.dtype)
         return (_xp.searchsorted(self.indptr, places, side="right") - 1).astype(self.indptr.dtype)
 
-    def tocoo(self, copy=False):
+    def tocoo(self, copy: Any = False) -> sparray:
         """Convert to coordinates."""
         major, minor = self._expanded_major(), self.indices
         coords = (minor, major) if self._swap else (major, minor)
         return self._container("coo")._of(self.shape, self.data, *coords)
 
-    def transpose(self, axes=None, copy=False):
+    def transpose(self, axes: Any = None, copy: Any = False) -> sparray:
         """The transpose, in the other of the two formats; shares memory."""
         other = self._container("csr" if self._swap else "csc")
         result = other._of(self.shape[::-1], self.data, self.indices, self.indptr)
         return result.copy() if copy else result
 
-    def __getitem__(self, key):
+    def __getitem__(self, key: Any) -> Any:
         from rtcg.sparse._index import getitem
 
         return getitem(self, key)
 
-    def __setitem__(self, key, values):
+    def __setitem__(self, key: Any, values: Any) -> Any:
         from rtcg.sparse._index import setitem
 
         setitem(self, key, values)
 
-    def __iter__(self):
+    def __iter__(self) -> Any:
         return (self[k] for k in range(self.shape[0]))
 
     # -- maintenance --------------------------------------------------------------------------------------
 
-    def _rearranged(self, coo):
+    def _rearranged(self, coo: Any) -> None:
         """This array rebuilt from coordinates of the same shape in row (column) order."""
         made = coo._compressed(self.format)
         self._set(self.shape, made.data, made.indices, made.indptr)
 
     @property
-    def has_sorted_indices(self):
+    def has_sorted_indices(self) -> bool:
         """Whether indices are sorted within each row (column); waits."""
         return self._ascends(0)
 
     @property
-    def has_canonical_format(self):
+    def has_canonical_format(self) -> bool:
         """Whether indices are sorted within each row (column), without duplicates; waits."""
         return self._ascends(1)
 
-    def _ascends(self, least):
+    def _ascends(self, least: int) -> bool:
         return self.nnz < 2 or _native.sparse_has_sorted_indices(self._native, least > 0)
 
-    def prune(self):
+    def prune(self) -> Any:
         """Does nothing: elements after the last row are dropped when an array is made."""
 
-    def check_format(self, full_check=True):
+    def check_format(self, full_check: Any = True) -> Any:
         """Raise ValueError if indices are out of range or `indptr` decreases; waits."""
         if full_check:
             _native.sparse_check_device(list(self._swap_shape(self.shape)), self.indices, self.indptr)
 
-    def sort_indices(self):
+    def sort_indices(self) -> None:
         """Sort the indices of each row (column), in place."""
         self._rearranged(self.tocoo()._sorted(self.format))
 
-    def sorted_indices(self):
+    def sorted_indices(self) -> Self:
         """A copy with sorted indices in each row (column)."""
         result = self.copy()
         result.sort_indices()
         return result
 
-    def sum_duplicates(self):
+    def sum_duplicates(self) -> None:
         """Sum duplicates in place, which also sorts indices; waits for the number of elements."""
         self._rearranged(self.tocoo()._canonical(self.format))
 
-    def eliminate_zeros(self):
+    def eliminate_zeros(self) -> None:
         """Remove explicit zeros, in place; waits for the number of elements."""
-        coo = self.tocoo()
+        coo: Any = self.tocoo()
         coo.eliminate_zeros()
         self._rearranged(coo)
 
@@ -302,22 +314,22 @@ class csr_array(_Compressed):
     format = "csr"
     _swap = False
 
-    def __new__(cls, arg1=None, shape=None, *args, **kwargs):
+    def __new__(cls, arg1: Any = None, shape: Any = None, *args: Any, **kwargs: Any) -> Self:
         """A new array, or one with one axis if the argument has one."""
         if not cls._is_matrix and cls.ndim == 2 and is_one_axis(arg1, shape):
             from rtcg.sparse._vectors import CLASSES
 
-            cls = CLASSES[cls.format]
+            return object.__new__(CLASSES[cls.format])
         return object.__new__(cls)
 
-    def tocsr(self, copy=False):
+    def tocsr(self, copy: Any = False) -> sparray:
         """The array itself, or a copy."""
         return self.copy() if copy else self
 
-    def _matvec(self, x, out=None, accumulate=False):
+    def _matvec(self, x: GPUArray, out: GPUArray | None = None, accumulate: bool = False) -> Any:
         return self._native.matvec(x, out, accumulate)
 
-    def _keep_plan(self, plan):
+    def _keep_plan(self, plan: Plan) -> None:
         # Solvers take the native matrix.
         self._native = plan.matrix._native
 
@@ -333,15 +345,15 @@ class csc_array(_Compressed):
     _swap = True
 
     @classmethod
-    def _from_transposed(cls, csr):
+    def _from_transposed(cls, csr: csr_array) -> Self:
         """The transpose of `csr`; shares memory."""
         return cls._of(csr.shape[::-1], csr.data, csr.indices, csr.indptr)
 
-    def tocsc(self, copy=False):
+    def tocsc(self, copy: Any = False) -> sparray:
         """The array itself, or a copy."""
         return self.copy() if copy else self
 
-    def tocsr(self, copy=False):
+    def tocsr(self, copy: Any = False) -> sparray:
         """Convert to compressed sparse rows; the first call sorts by rows."""
         if self._order is None:
             places = _xp.arange(self.nnz, dtype=np.int64)

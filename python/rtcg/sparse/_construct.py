@@ -1,6 +1,10 @@
 """Constructing sparse arrays from numbers and from other arrays."""
 
+from __future__ import annotations
+
 import os
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,18 +18,23 @@ from rtcg.sparse._dia import as_offsets, dia_array
 from rtcg.sparse._market import file_name
 from rtcg.sparse._operands import as_matrix, checked_shape, index_dtype, to_device
 
+if TYPE_CHECKING:
+    from rtcg.sparse._base import sparray
 
-def _as_coo(a):
+
+def _as_coo(a: Any) -> coo_array:
     """A sparse or dense array as a coordinate array with two axes."""
     return (a if issparse(a) else coo_array(a))._two_axes().tocoo()
 
 
-def _joined(arrays, dtype=None):
+def _joined(arrays: Sequence[Any], dtype: Any = None) -> Any:
     dtype = np.result_type(*(a.dtype for a in arrays)) if dtype is None else dtype
     return _xp.concatenate([a if a.dtype == dtype else a.astype(dtype) for a in arrays])
 
 
-def _joined_coo(parts, shape, row_offsets, col_offsets):
+def _joined_coo(
+    parts: Sequence[coo_array], shape: tuple[int, ...], row_offsets: Sequence[int], col_offsets: Sequence[int]
+) -> coo_array:
     """One coordinate array from several, each shifted by its offsets."""
     index = index_dtype(max(shape))
     rows = _joined([(p.row.astype(index) + offset) for p, offset in zip(parts, row_offsets, strict=True)], index)
@@ -34,7 +43,7 @@ def _joined_coo(parts, shape, row_offsets, col_offsets):
 
 
 @converts(m=as_integer, n=as_integer, k=as_integer, dtype=as_dtype, format=as_text)
-def eye_array(m, n=None, *, k=0, dtype=float, format=None):
+def eye_array(m: Any, n: Any = None, *, k: Any = 0, dtype: Any = float, format: Any = None) -> sparray:
     """Ones on the `k`-th diagonal of a sparse array with `m` rows and `n` (by default `m`) columns.
 
     Returns a `dia_array`, or one of `format`, of the dtype `dtype`. Raises `ValueError` for negative lengths. Waits for
@@ -47,19 +56,21 @@ def eye_array(m, n=None, *, k=0, dtype=float, format=None):
 
 
 @converts(m=as_integer, n=as_integer, k=as_integer, dtype=as_dtype, format=as_text)
-def eye(m, n=None, k=0, dtype=float, format=None):
+def eye(m: Any, n: Any = None, k: Any = 0, dtype: Any = float, format: Any = None) -> sparray:
     """Like `eye_array`, but a matrix of SciPy's old kind (``*`` is the product); waits for the copy to the device."""
     return _as_matrix(eye_array(m, n, k=k, dtype=dtype, format=format))
 
 
 @converts(n=as_integer)
-def identity(n, dtype="d", format=None):
+def identity(n: Any, dtype: Any = "d", format: Any = None) -> sparray:
     """The identity with `n` rows as a matrix of `format`, by default of diagonals; waits for the copy to the device."""
     return eye(n, dtype=dtype, format=format)
 
 
 @converts(diagonals=as_sequence, format=as_text, dtype=as_dtype)
-def diags_array(diagonals, /, *, offsets=0, shape=None, format=None, dtype=None):
+def diags_array(
+    diagonals: Any, /, *, offsets: Any = 0, shape: Any = None, format: Any = None, dtype: Any = None
+) -> sparray:
     """A sparse array from its diagonals, in `format` or by diagonals; waits for the copies to and from the device.
 
     `diagonals` are arrays, or a single array or number for a single one of the `offsets`, which are positive right of
@@ -107,19 +118,27 @@ def diags_array(diagonals, /, *, offsets=0, shape=None, format=None, dtype=None)
     return dia_array((data, offsets), shape=(m, n)).asformat(format)
 
 
-def diags(diagonals, offsets=0, shape=None, format=None, dtype=None):
+def diags(diagonals: Any, offsets: Any = 0, shape: Any = None, format: Any = None, dtype: Any = None) -> sparray:
     """Like `diags_array`, but a matrix of SciPy's old kind (``*`` is the product); waits for copies."""
     return _as_matrix(diags_array(diagonals, offsets=offsets, shape=shape, format=format, dtype=dtype))
 
 
-def _as_matrix(array):
+def _as_matrix(array: Any) -> sparray:
     import rtcg.sparse
 
     return getattr(rtcg.sparse, f"{array.format}_matrix")(array)
 
 
 @converts(rng=as_rng, density=as_float, format=as_text, dtype=as_dtype)
-def random_array(shape, *, density=0.01, format="coo", dtype=None, rng=None, data_sampler=None):
+def random_array(
+    shape: Any,
+    *,
+    density: Any = 0.01,
+    format: Any = "coo",
+    dtype: Any = None,
+    rng: Any = None,
+    data_sampler: Any = None,
+) -> sparray:
     """Random elements in [0, 1) at distinct random positions: a sparse array of `shape` and `format`.
 
     It has ``round(density * rows * columns)`` elements. Positions and uniform elements are drawn on the host by
@@ -145,13 +164,13 @@ def random_array(shape, *, density=0.01, format="coo", dtype=None, rng=None, dat
     return coo_array((np.asarray(data).astype(dtype), (row, col)), shape=(rows, columns)).asformat(format)
 
 
-def _triangle(a, keep, format):
+def _triangle(a: Any, keep: Callable[[coo_array], Any], format: Any) -> sparray:
     coo = _as_coo(a)
     return coo._kept(keep(coo)).asformat(format)
 
 
 @converts(A=as_matrix, k=as_integer, format=as_text)
-def tril(A, k=0, format=None):
+def tril(A: Any, k: Any = 0, format: Any = None) -> sparray:
     """The elements on and below the `k`-th diagonal: a new sparse array of `format`, by default coordinates.
 
     `A` is a sparse array, or anything that `coo_array` takes; the dtype is kept. Waits for the number of elements.
@@ -160,7 +179,7 @@ def tril(A, k=0, format=None):
 
 
 @converts(A=as_matrix, k=as_integer, format=as_text)
-def triu(A, k=0, format=None):
+def triu(A: Any, k: Any = 0, format: Any = None) -> sparray:
     """The elements on and above the `k`-th diagonal: a new sparse array of `format`, by default coordinates.
 
     `A` is a sparse array, or anything that `coo_array` takes; the dtype is kept. Waits for the number of elements.
@@ -169,7 +188,7 @@ def triu(A, k=0, format=None):
 
 
 @converts(blocks=as_sequence, format=as_text, dtype=as_dtype)
-def block_array(blocks, *, format=None, dtype=None):
+def block_array(blocks: Any, *, format: Any = None, dtype: Any = None) -> sparray:
     """A new sparse array from rows of blocks, given as nested lists, where None means a block of zeros.
 
     Blocks are sparse arrays, or anything that `coo_array` takes. Raises `ValueError` unless blocks in a row have the
@@ -212,7 +231,7 @@ def block_array(blocks, *, format=None, dtype=None):
 
 
 @converts(blocks=as_sequence, format=as_text, dtype=as_dtype)
-def vstack(blocks, format=None, dtype=None):
+def vstack(blocks: Any, format: Any = None, dtype: Any = None) -> sparray:
     """Stack arrays vertically, as `block_array` with one column, with the same errors and result.
 
     They have the same number of columns. Does not wait for sparse blocks, unless for another format.
@@ -221,7 +240,7 @@ def vstack(blocks, format=None, dtype=None):
 
 
 @converts(blocks=as_sequence, format=as_text, dtype=as_dtype)
-def hstack(blocks, format=None, dtype=None):
+def hstack(blocks: Any, format: Any = None, dtype: Any = None) -> sparray:
     """Stack arrays horizontally, as `block_array` with one row, with the same errors and result.
 
     They have the same number of rows. Does not wait for sparse blocks, unless for another format.
@@ -230,7 +249,7 @@ def hstack(blocks, format=None, dtype=None):
 
 
 @converts(mats=as_sequence, format=as_text, dtype=as_dtype)
-def block_diag(mats, format=None, dtype=None):
+def block_diag(mats: Any, format: Any = None, dtype: Any = None) -> sparray:
     """Arrays along the diagonal, and zeros elsewhere: a new sparse array of coordinates, or of `format`.
 
     `mats` are sparse arrays, or anything that `coo_array` takes, of any shape. Does not wait for sparse ones, unless
@@ -243,7 +262,7 @@ def block_diag(mats, format=None, dtype=None):
 
 
 @converts(A=as_matrix, B=as_matrix, format=as_text)
-def kron(A, B, format=None):
+def kron(A: Any, B: Any, format: Any = None) -> sparray:
     """The Kronecker product of two sparse arrays: a new one of coordinates, or of `format`.
 
     Operands may be anything that `coo_array` takes; the dtype is the common one. Does not wait for coordinate arrays
@@ -253,7 +272,7 @@ def kron(A, B, format=None):
     shape = a.shape[0] * b.shape[0], a.shape[1] * b.shape[1]
     index = index_dtype(max(shape))
 
-    def outer(left, right, scale):
+    def outer(left: Any, right: Any, scale: int) -> Any:
         return (left.astype(index).reshape((-1, 1)) * scale + right.astype(index)).ravel()
 
     data = (a.data.reshape((-1, 1)) * b.data).ravel()
@@ -262,7 +281,7 @@ def kron(A, B, format=None):
 
 
 @converts(A=as_matrix, B=as_matrix, format=as_text)
-def kronsum(A, B, format=None):
+def kronsum(A: Any, B: Any, format: Any = None) -> sparray:
     """The Kronecker sum, ``kron(I, A) + kron(B, I)``, of two square arrays: a new sparse array of rows or `format`.
 
     Raises `ValueError` unless both are square. Waits for the number of elements of the sum.
@@ -278,7 +297,7 @@ def kronsum(A, B, format=None):
 
 
 @converts(A=as_matrix)
-def find(A):
+def find(A: Any) -> tuple[GPUArray, GPUArray, GPUArray]:
     """Rows, columns and values of the elements that are not 0, in row order: a tuple of three new arrays on the device.
 
     `A` is a sparse array, or anything that `coo_array` takes; duplicates are summed first. Waits for the number of
@@ -290,7 +309,7 @@ def find(A):
 
 
 @converts(data=as_sequence, m=as_integer, n=as_integer, format=as_text)
-def spdiags(data, diags, m=None, n=None, format=None):
+def spdiags(data: Any, diags: Any, m: Any = None, n: Any = None, format: Any = None) -> sparray:
     """A matrix from diagonals, with the shape ``(m, n)`` or `m`, by diagonals or in `format`; waits for copies.
 
     `data` has one row for each of `diags`, aligned by columns as in `dia_matrix`. Raises `TypeError` without a shape.
@@ -301,13 +320,15 @@ def spdiags(data, diags, m=None, n=None, format=None):
     return _as_matrix(dia_array((data, as_offsets("diags", diags)), shape=shape)).asformat(format)
 
 
-def bmat(blocks, format=None, dtype=None):
+def bmat(blocks: Any, format: Any = None, dtype: Any = None) -> sparray:
     """Like `block_array`, but a matrix of SciPy's old kind (``*`` is the product). Does not wait for sparse blocks."""
     return _as_matrix(block_array(blocks, format=format, dtype=dtype))
 
 
 @converts(m=as_integer, n=as_integer)
-def random(m, n, density=0.01, format="coo", dtype=None, rng=None, data_rvs=None):
+def random(
+    m: Any, n: Any, density: Any = 0.01, format: Any = "coo", dtype: Any = None, rng: Any = None, data_rvs: Any = None
+) -> sparray:
     """Like `random_array`, but a matrix with `m` rows and `n` columns; waits for the copy to the device.
 
     `data_rvs` is a function that draws a given number of elements.
@@ -318,12 +339,12 @@ def random(m, n, density=0.01, format="coo", dtype=None, rng=None, data_rvs=None
 
 
 @converts(m=as_integer, n=as_integer)
-def rand(m, n, density=0.01, format="coo", dtype=None, rng=None):
+def rand(m: Any, n: Any, density: Any = 0.01, format: Any = "coo", dtype: Any = None, rng: Any = None) -> sparray:
     """Like `random`, with uniform numbers in [0, 1): a matrix with `m` rows and `n` columns; waits for the copy."""
     return random(m, n, density, format, dtype, rng)
 
 
-def save_npz(file, matrix, compressed=True):
+def save_npz(file: Any, matrix: Any, compressed: Any = True) -> None:
     """Write a sparse array to a file like `scipy.sparse.save_npz`, compressed or not; returns None and waits.
 
     `file` is a path or a file. Index arrays and elements are copied to the host.
@@ -340,7 +361,7 @@ def save_npz(file, matrix, compressed=True):
     (np.savez_compressed if compressed else np.savez)(file, **parts)
 
 
-def load_npz(file):
+def load_npz(file: Any) -> sparray:
     """Read a file of `save_npz` or of SciPy's: a new sparse array, or matrix, in the format of the file; waits.
 
     Raises `ValueError`, with the name of the file, if it is not such a file or has an unsupported format, and `OSError`
@@ -353,7 +374,7 @@ def load_npz(file):
     return _array_of_parts(name, file)
 
 
-def _array_of_parts(name, opened):
+def _array_of_parts(name: str, opened: Any) -> sparray:
     # Broken files make readers of archives raise errors of many types.
     try:
         with np.load(opened, allow_pickle=False) as archive:
@@ -367,7 +388,7 @@ def _array_of_parts(name, opened):
         raise ValueError(f"{name}: {error}") from error
 
 
-def _array_of(parts):
+def _array_of(parts: dict[str, Any]) -> sparray:
     import rtcg.sparse
 
     if "format" not in parts:

@@ -1,5 +1,10 @@
 """Coordinate format: row, column and value of each element."""
 
+from __future__ import annotations
+
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from rtcg import _native, numpy as _xp
@@ -9,6 +14,9 @@ from rtcg.sparse import _operands
 from rtcg.sparse._base import issparse, sparray
 from rtcg.sparse._compressed import _any_array, _is_host_sparse, _is_shape, _value_dtype, as_own
 from rtcg.sparse._operands import check_out, checked_shape, index_dtype, is_one_axis, to_device
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class coo_array(sparray):
@@ -29,15 +37,15 @@ class coo_array(sparray):
     format = "coo"
     _part_names = ("data", "row", "col")
 
-    def __new__(cls, arg1=None, shape=None, *args, **kwargs):
+    def __new__(cls, arg1: Any = None, shape: Any = None, *args: Any, **kwargs: Any) -> Self:
         """A new array, or one with one axis if the argument has one."""
         if not cls._is_matrix and cls.ndim == 2 and is_one_axis(arg1, shape):
             from rtcg.sparse._vectors import CLASSES
 
-            cls = CLASSES[cls.format]
+            return object.__new__(CLASSES[cls.format])
         return object.__new__(cls)
 
-    def __init__(self, arg1, shape=None, dtype=None, copy=False):
+    def __init__(self, arg1: Any, shape: Any = None, dtype: Any = None, copy: Any = False) -> None:
         arg1, copy = as_own(arg1), as_flag("copy", copy)
         if issparse(arg1):
             source = arg1._two_axes().tocoo()
@@ -70,17 +78,17 @@ class coo_array(sparray):
             self._set(self.shape, self.data.copy(), self.row.copy(), self.col.copy())
 
     @classmethod
-    def _of(cls, shape, data, row, col):
+    def _of(cls, shape: tuple[int, ...], data: Any, row: Any, col: Any) -> Self:
         """An array from coordinates that are known to be valid."""
         self = cls.__new__(cls)
         self._set(shape, data, row, col)
         return self
 
-    def _set(self, shape, data, row, col):
+    def _set(self, shape: tuple[int, ...], data: Any, row: Any, col: Any) -> None:
         self._shape, self._order = shape, None
         self.data, self.row, self.col = data, row, col
 
-    def _set_checked(self, shape, data, row, col):
+    def _set_checked(self, shape: tuple[int, ...], data: Any, row: Any, col: Any) -> None:
         data = _any_array(data)
         if not len(data) == len(row) == len(col):
             raise ValueError("all index and data arrays must have the same length")
@@ -94,7 +102,8 @@ class coo_array(sparray):
             # Of numbers on the device two are read, which waits.
             is_device = isinstance(index, GPUArray)
             wide = to_device(index, np.int64) if is_device else index
-            low, high = _native.sparse_index_extremes(wide) if is_device else (index.min(), index.max())
+            extremes: Any = _native.sparse_index_extremes(wide) if is_device else (index.min(), index.max())
+            low, high = extremes
             if high >= shape[axis]:
                 raise ValueError(f"axis {axis} index {high} exceeds matrix dimension {shape[axis]}")
             if low < 0:
@@ -102,7 +111,7 @@ class coo_array(sparray):
         data = to_device(data, _value_dtype(data.dtype))
         self._set(shape, data, to_device(row, dtype), to_device(col, dtype))
 
-    def _set_dense(self, dense):
+    def _set_dense(self, dense: Any) -> None:
         dense = _any_array(dense)
         if not isinstance(dense, GPUArray):
             if dense.ndim == 0:
@@ -117,43 +126,43 @@ class coo_array(sparray):
         self._set(dense.shape, to_device(dense[nonzero]), *(to_device(a, index) for a in nonzero))
 
     @property
-    def coords(self):
+    def coords(self) -> tuple[GPUArray, ...]:
         """The row and column indices."""
         return self.row, self.col
 
-    def _with_data(self, data, copy=False):
+    def _with_data(self, data: Any, copy: bool = False) -> Self:
         coords = (self.row.copy(), self.col.copy()) if copy else (self.row, self.col)
         return self._of(self.shape, data, *coords)
 
-    def _host_copy(self, module):
+    def _host_copy(self, module: ModuleType) -> Any:
         return getattr(module, type(self).__name__)(
             (self.data.get(), (self.row.get(), self.col.get())), shape=self.shape
         )
 
-    def tocoo(self, copy=False):
+    def tocoo(self, copy: Any = False) -> sparray:
         """The array itself, or a copy."""
         return self.copy() if copy else self
 
-    def tocsr(self, copy=False):
+    def tocsr(self, copy: Any = False) -> sparray:
         """Convert to compressed sparse rows; sorts and sums duplicates; waits for the number of elements."""
         return self._canonical("csr")._compressed("csr")
 
-    def transpose(self, axes=None, copy=False):
+    def transpose(self, axes: Any = None, copy: Any = False) -> sparray:
         """The transpose; shares memory."""
         result = self._of(self.shape[::-1], self.data, self.col, self.row)
         return result.copy() if copy else result
 
-    def __getitem__(self, key):
+    def __getitem__(self, key: Any) -> Any:
         from rtcg.sparse._index import getitem
 
         return getitem(self, key)
 
-    def __setitem__(self, key, values):
+    def __setitem__(self, key: Any, values: Any) -> Any:
         from rtcg.sparse._index import setitem
 
         setitem(self, key, values)
 
-    def _counts(self, axis):
+    def _counts(self, axis: Any) -> Any:
         """The number of elements in each column (``axis=0``) or row (``axis=1``)."""
         if axis not in (0, 1, -1, -2):
             raise ValueError("axis out of range")
@@ -161,7 +170,7 @@ class coo_array(sparray):
         ones = rows._with_data(_xp.ones(self.nnz, np.int64))
         return ones._matvec(_xp.ones(rows.shape[1], np.int64))
 
-    def _reshaped(self, shape, order):
+    def _reshaped(self, shape: tuple[int, ...], order: Any) -> Any:
         size = self.shape[0] * self.shape[1]
         if len(shape) == 1 and not self._is_matrix:
             from rtcg.sparse._vectors import one_axis
@@ -190,10 +199,10 @@ class coo_array(sparray):
 
     # -- order --------------------------------------------------------------------------------------------
 
-    def _taken(self, order):
+    def _taken(self, order: Any) -> Self:
         return self._of(self.shape, self.data[order], self.row[order], self.col[order])
 
-    def _sorted(self, format):
+    def _sorted(self, format: str) -> Self:
         """The elements sorted by rows, then columns, or ("csc") by columns, then rows."""
         if self.nnz < 2:
             return self
@@ -206,13 +215,14 @@ class coo_array(sparray):
         order = _native.sparse_argsort(minor, columns)
         return self._taken(order[_native.sparse_argsort(major[order], rows)])
 
-    def _sorted_rows(self):
+    def _sorted_rows(self) -> Self:
         """The elements stably sorted by rows."""
         return self if self.nnz < 2 else self._taken(_native.sparse_argsort(self.row, self.shape[0]))
 
-    def _canonical(self, format):
+    def _canonical(self, format: str) -> Self:
         """Like `_sorted`, with duplicates summed in their order."""
-        if (self.transpose() if format == "csc" else self).has_canonical_format:
+        ordered: Any = self.transpose() if format == "csc" else self
+        if ordered.has_canonical_format:
             return self
         ordered = self._sorted(format)
         row, col = ordered.row, ordered.col
@@ -222,7 +232,7 @@ class coo_array(sparray):
             return ordered
         return self._of(self.shape, _segment_sums(ordered.data, starts), row[starts], col[starts])
 
-    def _product_rows(self):
+    def _product_rows(self) -> Any:
         # The order is kept, the elements are not: they may be written to.
         if self._order is None or self._order[0] is not self.row or self._order[1] is not self.col:
             places = self._with_data(_xp.arange(self.nnz, dtype=np.int64))
@@ -231,7 +241,7 @@ class coo_array(sparray):
         _, _, order, indices, indptr = self._order
         return self._container("csr")._of(self.shape, self.data[order], indices, indptr)
 
-    def _compressed(self, format):
+    def _compressed(self, format: str) -> Any:
         """The elements in the order of `format`, with row (column) pointers."""
         major, minor, count = (self.row, self.col, self.shape[0])
         if format == "csc":
@@ -242,30 +252,30 @@ class coo_array(sparray):
         return self._container(format)._of(self.shape, self.data, minor, indptr)
 
     @property
-    def has_canonical_format(self):
+    def has_canonical_format(self) -> bool:
         """Whether elements are sorted by rows, then columns, without duplicates; waits."""
         if self.nnz < 2:
             return True
         steps = self.row[1:] - self.row[:-1]
         return bool(((steps > 0) | ((steps == 0) & (self.col[1:] > self.col[:-1]))).all().get())
 
-    def sum_duplicates(self):
+    def sum_duplicates(self) -> None:
         """Sum duplicates, in place; waits for the number of elements."""
         found = self._canonical("csr")
         self._set(self.shape, found.data, found.row, found.col)
 
-    def eliminate_zeros(self):
+    def eliminate_zeros(self) -> None:
         """Remove explicit zeros, in place; waits for the number of elements."""
         found = self._taken(_xp.nonzero(self.data != 0)[0])
         self._set(self.shape, found.data, found.row, found.col)
 
-    def _kept(self, mask):
+    def _kept(self, mask: Any) -> Self:
         """The elements for which `mask` is true; waits for their number."""
         return self._taken(_xp.nonzero(mask)[0])
 
     # -- dense arrays -------------------------------------------------------------------------------------
 
-    def _dense(self, order, out):
+    def _dense(self, order: Any, out: GPUArray | None) -> Any:
         summed = self._canonical("csr")
         if out is not None:
             check_out(out, self.shape, self.dtype)
@@ -274,7 +284,7 @@ class coo_array(sparray):
             dense[summed.row, summed.col] = summed.data
         return dense
 
-    def diagonal(self, k=0):
+    def diagonal(self, k: Any = 0) -> GPUArray:
         """The `k`-th diagonal as a `GPUArray`; waits for the number of elements."""
         rows, columns = self.shape
         if k <= -rows or k >= columns:
@@ -286,7 +296,7 @@ class coo_array(sparray):
             result[found.row if k >= 0 else found.col] = found.data
         return result
 
-    def _multiply(self, other):
+    def _multiply(self, other: Any) -> Any:
         other = to_device(other)
         if other.ndim > 2:
             raise ValueError("inconsistent shapes")
@@ -295,14 +305,14 @@ class coo_array(sparray):
             raise ValueError("inconsistent shapes")
         return self._with_data(self.data * _xp.broadcast_to(other, shape)[self.row, self.col])
 
-    def todia(self, copy=False):
+    def todia(self, copy: Any = False) -> sparray:
         """Convert to diagonals; waits for their number."""
         from rtcg.sparse._dia import dia_from_coo
 
         return dia_from_coo(self._canonical("csr"), self._container("dia"))
 
 
-def _segment_sums(values, starts):
+def _segment_sums(values: Any, starts: Any) -> Any:
     """Sums of `values` from each of the `starts` to the next, as a product with a column of ones."""
     from rtcg.sparse._compressed import csr_array
 

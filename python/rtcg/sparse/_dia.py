@@ -1,5 +1,10 @@
 """Diagonal format."""
 
+from __future__ import annotations
+
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from rtcg import _native, numpy as _xp
@@ -10,8 +15,11 @@ from rtcg.sparse._base import issparse, sparray
 from rtcg.sparse._compressed import _is_host_sparse, _is_shape, _value_dtype, as_own
 from rtcg.sparse._operands import checked_shape, index_dtype, is_one_axis, to_device
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
-def as_offsets(name, value):
+
+def as_offsets(name: str, value: Any) -> np.ndarray[Any, Any]:
     """`value`, the offsets of diagonals of a matrix, as an array of integers on the host.
 
     Errors are SciPy's, which refer to `offsets`.
@@ -44,7 +52,7 @@ class dia_array(sparray):
     format = "dia"
     _part_names = ("data", "_host_offsets")
 
-    def __init__(self, arg1, shape=None, dtype=None, copy=False):
+    def __init__(self, arg1: Any, shape: Any = None, dtype: Any = None, copy: Any = False) -> None:
         arg1, copy = as_own(arg1), as_flag("copy", copy)
         if is_one_axis(arg1, shape) and not self._is_matrix:
             raise ValueError("DIA arrays don't support 1D input. Use 2D")
@@ -79,33 +87,33 @@ class dia_array(sparray):
         if copy:
             self.data = self.data.copy()
 
-    def _set(self, shape, data, offsets):
+    def _set(self, shape: tuple[int, ...], data: Any, offsets: np.ndarray[Any, Any]) -> None:
         self._shape = shape
         self.data, self._host_offsets = data, offsets
         self._wide_offsets = to_device(offsets.astype(np.int64))
 
     @property
-    def offsets(self):
+    def offsets(self) -> GPUArray:
         """The offsets of the diagonals, positive right of the main diagonal."""
         return to_device(self._host_offsets)
 
     @property
-    def nnz(self):
+    def nnz(self) -> int:
         """The number of stored elements that are inside the array."""
         rows, columns = self.shape
         width = min(columns, self.data.shape[1])
         lengths = np.minimum(rows + self._host_offsets, width) - np.maximum(self._host_offsets, 0)
         return int(np.maximum(lengths, 0).sum())
 
-    def _with_data(self, data, copy=False):
+    def _with_data(self, data: Any, copy: bool = False) -> Self:
         result = type(self).__new__(type(self))
         result._set(self.shape, data, self._host_offsets)
         return result
 
-    def _host_copy(self, module):
+    def _host_copy(self, module: ModuleType) -> Any:
         return getattr(module, type(self).__name__)((self.data.get(), self._host_offsets), shape=self.shape)
 
-    def _places(self):
+    def _places(self) -> tuple[Any, Any, Any]:
         """Rows and columns of the stored elements, and whether they are inside the array."""
         count, width = self.data.shape
         rows, columns = self.shape
@@ -114,10 +122,10 @@ class dia_array(sparray):
         row = col - to_device(self._host_offsets.astype(index)).reshape((count, 1))
         return row, col, (row >= 0) & (row < rows) & (col < columns)
 
-    def _elements(self):
+    def _elements(self) -> Any:
         return _xp.where(self._places()[2], self.data, self.dtype.type(0)) if self.data.size else self.data
 
-    def tocoo(self, copy=False):
+    def tocoo(self, copy: Any = False) -> sparray:
         """Convert elements that are not 0 to coordinates; waits for their number."""
         if not self.data.size:
             empty = _xp.empty(0, index_dtype(max(self.shape), self._host_offsets))
@@ -127,24 +135,24 @@ class dia_array(sparray):
         flat = self.data.ravel()[wanted], row.ravel()[wanted], col.copy().ravel()[wanted]
         return self._container("coo")._of(self.shape, *flat)
 
-    def _native_matrix(self):
+    def _native_matrix(self) -> _native.DiaMatrix:
         data = self.data if self.data.flags.c_contiguous else self.data.copy()
         return _native.DiaMatrix(list(self.shape), data, self._wide_offsets)
 
-    def _matvec(self, x, out=None, accumulate=False):
+    def _matvec(self, x: GPUArray, out: GPUArray | None = None, accumulate: bool = False) -> Any:
         if out is not None or self._kept_plan() is not None:
             return super()._matvec(x, out, accumulate)
         return self._native_matrix().matvec(x)
 
-    def tocsr(self, copy=False):
+    def tocsr(self, copy: Any = False) -> sparray:
         """Convert to compressed sparse rows; sorts, and waits for the number of elements."""
         return self.tocoo().tocsr()
 
-    def todia(self, copy=False):
+    def todia(self, copy: Any = False) -> sparray:
         """The array itself, or a copy."""
         return self.copy() if copy else self
 
-    def transpose(self, axes=None, copy=False):
+    def transpose(self, axes: Any = None, copy: Any = False) -> sparray:
         """The transpose, also by diagonals."""
         return self.tocoo().transpose().todia()
 
@@ -152,7 +160,7 @@ class dia_array(sparray):
     has_canonical_format = True
 
 
-def dia_from_coo(coo, container):
+def dia_from_coo(coo: Any, container: Any) -> Any:
     """The diagonals of a coordinate array without duplicates; waits for their number."""
     rows, columns = coo.shape
     result = container.__new__(container)

@@ -1,7 +1,10 @@
 """Eigenvalues and singular values of sparse arrays and operators, by `crates/sparse/src/eigen`."""
 
+from __future__ import annotations
+
 import operator
 import warnings
+from typing import Any
 
 import numpy as np
 
@@ -27,19 +30,19 @@ class ArpackNoConvergence(ArpackError):
         The results that converged.
     """
 
-    def __init__(self, message, eigenvalues, eigenvectors):
+    def __init__(self, message: str, eigenvalues: GPUArray, eigenvectors: GPUArray) -> None:
         super().__init__(message)
         self.eigenvalues = eigenvalues
         self.eigenvectors = eigenvectors
 
 
-def vector_dtype(*dtypes):
+def vector_dtype(*dtypes: Any) -> np.dtype[Any]:
     """The dtype of vectors: floating-point, with more than 16 bits."""
     kind = np.result_type(*dtypes)
     return np.dtype(kind.char if kind.char in "fdFD" else "f" if kind.char == "e" else "d")
 
 
-def _operand(A):
+def _operand(A: Any) -> Any:
     """A sparse array, an array on the device, or a `LinearOperator`."""
     if issparse(A):
         return A
@@ -51,7 +54,7 @@ def _operand(A):
     return aslinearoperator(A)
 
 
-def _native_operand(A, dtype, blocks=False):
+def _native_operand(A: Any, dtype: Any, blocks: bool = False) -> Any:
     """The operand for native functions: a matrix, or functions of vectors and of blocks, with a shape."""
     if issparse(A):
         return A._native_matrix() if A.format == "dia" and not blocks else A.tocsr()._native
@@ -63,7 +66,7 @@ def _native_operand(A, dtype, blocks=False):
     return (A.matvec, A.shape) if A._of_columns is None else (A.matvec, A.shape, A.matmat)
 
 
-def _native_adjoint(A, dtype):
+def _native_adjoint(A: Any, dtype: Any) -> Any:
     if issparse(A):
         return A.transpose().conj().tocsr()._native
     if isinstance(A, GPUArray):
@@ -73,14 +76,14 @@ def _native_adjoint(A, dtype):
     return A.rmatvec, A.shape[::-1]
 
 
-def square_operand(A):
+def square_operand(A: Any) -> Any:
     A = _operand(A)
     if A.shape[0] != A.shape[1]:
         raise ValueError(f"expected square matrix (shape={A.shape})")
     return A
 
 
-def _start(v0, rng, n, dtype):
+def _start(v0: Any, rng: Any, n: int, dtype: Any) -> GPUArray | None:
     """The start vector on the device, or None for one that the native functions choose."""
     if v0 is None:
         if rng is None:
@@ -92,7 +95,7 @@ def _start(v0, rng, n, dtype):
     return to_device(v0, dtype).ravel()
 
 
-def _limits(ncv, maxiter, tol):
+def _limits(ncv: Any, maxiter: Any, tol: float) -> dict[str, Any]:
     """The numeric parameters that `eigsh` and `svds` share."""
     if maxiter is not None and maxiter <= 0:
         raise ValueError(f"maxiter must be positive, maxiter={maxiter}")
@@ -102,7 +105,7 @@ def _limits(ncv, maxiter, tol):
     return {"ncv": ncv, "maxiter": None if maxiter is None else operator.index(maxiter), "tol": float(tol), "seed": 0}
 
 
-def _shift_inverse(A, sigma, dtype, tol):
+def _shift_inverse(A: Any, sigma: Any, dtype: Any, tol: float) -> Any:
     """The inverse of ``A - sigma * I`` as an operator: by a factorization if possible, else by MINRES."""
     n = A.shape[0]
     if isinstance(A, GPUArray):
@@ -114,7 +117,7 @@ def _shift_inverse(A, sigma, dtype, tol):
         return LinearOperator(A.shape, factors.solve, dtype=dtype)
     rtol = max(tol, float(np.finfo(dtype).eps)) / 4
 
-    def solve(b):
+    def solve(b: GPUArray) -> GPUArray:
         x, info = linalg.minres(A, b, shift=sigma, rtol=rtol, maxiter=max(1000, 20 * n))
         if info:
             raise ArpackError(
@@ -141,21 +144,10 @@ _WHICH = ("LM", "SM", "LA", "SA", "BE")
     mode=as_text,
 )
 def eigsh(
-    A,
-    k=6,
-    M=None,
-    sigma=None,
-    which="LM",
-    v0=None,
-    ncv=None,
-    maxiter=None,
-    tol=0,
-    return_eigenvectors=True,
-    Minv=None,
-    OPinv=None,
-    mode="normal",
-    rng=None,
-):
+    A: Any, k: int = 6, M: Any = None, sigma: float | None = None, which: str = "LM", v0: Any = None,
+    ncv: int | None = None, maxiter: int | None = None, tol: float = 0, return_eigenvectors: bool = True,
+    Minv: Any = None, OPinv: Any = None, mode: str = "normal", rng: Any = None,
+) -> Any:  # fmt: skip
     """A few eigenvalues and eigenvectors of a Hermitian `A`; see `scipy.sparse.linalg.eigsh`.
 
     Uses the thick-restart Lanczos method (Wu and Simon 2000) with full reorthogonalization: two passes of classical
@@ -234,14 +226,14 @@ def eigsh(
     values, vectors, report = _native.sparse_eigsh(
         _native_operand(inverse, dtype), dtype, _start(v0, rng, n, dtype), k=k, which=which, shift=sigma, **limits
     )
-    values = to_device(np.array(values, dtype.type(0).real.dtype))
+    found = to_device(np.array(values, dtype.type(0).real.dtype))
     if not report["converged"]:
-        message = f"No convergence ({report['restarts']} restarts, {len(values)}/{k} eigenvectors converged)"
-        raise ArpackNoConvergence(message, values, vectors)
-    return (values, vectors) if return_eigenvectors else values
+        message = f"No convergence ({report['restarts']} restarts, {len(found)}/{k} eigenvectors converged)"
+        raise ArpackNoConvergence(message, found, vectors)
+    return (found, vectors) if return_eigenvectors else found
 
 
-def _all_eigenvalues(A, k, return_eigenvectors):
+def _all_eigenvalues(A: Any, k: int, return_eigenvectors: bool) -> Any:
     """All eigenvalues of a dense array, which SciPy returns if there are no more than requested."""
     n = A.shape[0]
     if not isinstance(A, GPUArray):
@@ -265,18 +257,10 @@ def _all_eigenvalues(A, k, return_eigenvectors):
     solver=as_text,
 )
 def svds(
-    A,
-    k=6,
-    ncv=None,
-    tol=0,
-    which="LM",
-    v0=None,
-    maxiter=None,
-    return_singular_vectors=True,
-    solver="arpack",
-    rng=None,
-    options=None,
-):
+    A: Any, k: int = 6, ncv: int | None = None, tol: float = 0, which: str = "LM", v0: Any = None,
+    maxiter: int | None = None, return_singular_vectors: bool | str = True, solver: str = "arpack", rng: Any = None,
+    options: Any = None,
+) -> Any:  # fmt: skip
     """A few singular values and vectors of `A`; see `scipy.sparse.linalg.svds`.
 
     Computes eigenvalues of ``A^H A`` or ``A A^H``, whichever is smaller, as `eigsh` does, then decomposes `k` columns
@@ -341,7 +325,7 @@ def svds(
     return None if return_singular_vectors == "vh" else u, s, None if return_singular_vectors == "u" else vh
 
 
-def _block_operator(name, A, n, dtype):
+def _block_operator(name: str, A: Any, n: int, dtype: Any) -> Any:
     """An operator for blocks; also a function of blocks, whose shape and dtype are known from elsewhere."""
     if A is None:
         return None
@@ -353,12 +337,12 @@ def _block_operator(name, A, n, dtype):
     return A
 
 
-def _as_function(name, value):
+def _as_function(name: str, value: Any) -> Any:
     """`value`, which must be an operand or a function of blocks."""
     return value if callable(value) else as_operand(name, value)
 
 
-def _as_vectors(name, value):
+def _as_vectors(name: str, value: Any) -> Any:
     """`value` as an array of numbers."""
     array = value if isinstance(value, GPUArray) else np.asarray(value)
     if array.dtype.kind not in "biufc":
@@ -379,19 +363,10 @@ def _as_vectors(name, value):
     restartControl=as_integer,
 )
 def lobpcg(
-    A,
-    X,
-    B=None,
-    M=None,
-    Y=None,
-    tol=None,
-    maxiter=None,
-    largest=True,
-    verbosityLevel=0,
-    retLambdaHistory=False,
-    retResidualNormsHistory=False,
-    restartControl=20,
-):
+    A: Any, X: Any, B: Any = None, M: Any = None, Y: Any = None, tol: float | None = None, maxiter: int | None = None,
+    largest: bool = True, verbosityLevel: int = 0, retLambdaHistory: bool = False,
+    retResidualNormsHistory: bool = False, restartControl: int = 20,
+) -> Any:  # fmt: skip
     """The largest or smallest eigenvalues of ``A x = w B x``; see `scipy.sparse.linalg.lobpcg`.
 
     Uses the locally optimal block preconditioned conjugate gradient method (Knyazev 2001). Each iteration multiplies a
@@ -484,7 +459,7 @@ def lobpcg(
         )
     if verbosityLevel > 0:
         print(f"lobpcg: {report['iterations']} iterations, eigenvalues {values}, residuals {report['residuals']}")
-    results = (to_device(np.array(values, real)), vectors)
+    results: tuple[Any, ...] = (to_device(np.array(values, real)), vectors)
     for wanted, name in ((retLambdaHistory, "value_history"), (retResidualNormsHistory, "residual_history")):
         if wanted:
             results += ([np.array(numbers, real) for numbers in report[name]],)

@@ -1,7 +1,10 @@
 """Comparisons, maxima and minima of sparse arrays, element by element and over axes."""
 
+from __future__ import annotations
+
 import operator
 import warnings
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -9,6 +12,10 @@ from rtcg import numpy as _xp
 from rtcg.sparse._base import SparseEfficiencyWarning, issparse
 from rtcg.sparse._operands import is_scalar, to_device
 from rtcg.sparse._products import combine
+
+if TYPE_CHECKING:
+    from rtcg.sparse._base import sparray
+    from rtcg.sparse._coo import coo_array
 
 _SYMBOLS = {
     operator.eq: "==", operator.ne: "!=", operator.lt: "<", operator.gt: ">", operator.le: "<=", operator.ge: ">=",
@@ -19,21 +26,21 @@ _OPPOSITES = {
 }  # fmt: skip
 
 
-def _warn(text):
+def _warn(text: str) -> None:
     warnings.warn(text, SparseEfficiencyWarning, stacklevel=5)
 
 
-def _finished(a, result):
+def _finished(a: sparray, result: coo_array) -> Any:
     """The coordinate array `result` without zeros, in the format that sums have."""
     result.eliminate_zeros()
     return result._compressed("csr").asformat("csc" if a.format == "csc" else "csr")
 
 
-def _from_dense(a, values):
+def _from_dense(a: sparray, values: Any) -> Any:
     return a._container("csc" if a.format == "csc" else "csr")(values)
 
 
-def compare(a, other, op):
+def compare(a: Any, other: Any, op: Any) -> Any:
     """`op(a, other)` as a sparse array of bool; a `GPUArray` for a dense operand. Waits for the number of elements."""
     symbol = _SYMBOLS[op]
     if is_scalar(other):
@@ -57,7 +64,7 @@ def compare(a, other, op):
     return combine(a, other, op.__name__)
 
 
-def extreme_of_two(a, other, is_largest):
+def extreme_of_two(a: Any, other: Any, is_largest: Any) -> Any:
     """The larger (smaller) of each pair of elements; waits for their number."""
     choose = _xp.maximum if is_largest else _xp.minimum
     if is_scalar(other):
@@ -74,7 +81,7 @@ def extreme_of_two(a, other, is_largest):
     return combine(a, other, "maximum" if is_largest else "minimum")
 
 
-def _row_extremes(a, axis, is_largest, ignores_nan):
+def _row_extremes(a: Any, axis: Any, is_largest: bool, ignores_nan: bool) -> Any:
     """Extreme values and their positions along an axis, or of all elements for None."""
     if a.dtype.kind == "c":
         raise TypeError(f"a sparse array of {a.dtype} has no largest or least elements")
@@ -93,7 +100,7 @@ def _row_extremes(a, axis, is_largest, ignores_nan):
     return csr._native.row_extremes(is_largest, ignores_nan)
 
 
-def extreme(a, axis, is_largest, ignores_nan=False):
+def extreme(a: Any, axis: Any, is_largest: Any, ignores_nan: Any = False) -> Any:
     """The largest (smallest) element of all, or of each column (``axis=0``) or row, as a `coo_array`; waits."""
     values, _ = _row_extremes(a, axis, is_largest, ignores_nan)
     if axis is None:
@@ -103,7 +110,7 @@ def extreme(a, axis, is_largest, ignores_nan=False):
     return a._container("coo")(values)
 
 
-def arg_extreme(a, axis, is_largest):
+def arg_extreme(a: Any, axis: Any, is_largest: Any) -> Any:
     """The index of the first largest (smallest) element; an int for all elements. Waits."""
     _, places = _row_extremes(a, axis, is_largest, False)
     if axis is None:

@@ -1,6 +1,9 @@
 """Products with the exponential of a matrix, without forming it."""
 
+from __future__ import annotations
+
 import operator
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,6 +14,9 @@ from rtcg.sparse._eigen import square_operand, vector_dtype
 from rtcg.sparse._norm_estimate import onenormest
 from rtcg.sparse._operands import to_device
 from rtcg.sparse._operators import LinearOperator, as_operand, aslinearoperator
+
+if TYPE_CHECKING:
+    from rtcg.numpy import GPUArray
 
 #: Norms up to which the Taylor polynomial of so many terms has the precision of the dtype: Table 3.1 of Al-Mohy and
 #: Higham (2011).
@@ -29,7 +35,15 @@ _TAYLOR_NORMS = {
     endpoint=as_flag,
     traceA=as_number,
 )
-def expm_multiply(A, B, start=None, stop=None, num=None, endpoint=None, traceA=None):
+def expm_multiply(
+    A: Any,
+    B: Any,
+    start: float | None = None,
+    stop: float | None = None,
+    num: int | None = None,
+    endpoint: bool | None = None,
+    traceA: Any = None,
+) -> GPUArray:
     """The product of the exponential of `A`, or of multiples of it, with `B`; see `scipy.sparse.linalg.expm_multiply`.
 
     Uses Taylor polynomials of ``A - mu * I`` (Al-Mohy and Higham 2011), with a number of terms that depends on the
@@ -74,7 +88,7 @@ def expm_multiply(A, B, start=None, stop=None, num=None, endpoint=None, traceA=N
 class _Exponential:
     """A shifted matrix, with the norms that determine the number of terms."""
 
-    def __init__(self, A, dtype, trace):
+    def __init__(self, A: Any, dtype: Any, trace: Any) -> None:
         n = A.shape[0]
         if trace is None:
             trace = 0.0 if not hasattr(A, "diagonal") or not n else A.diagonal().sum().get()[()]
@@ -95,13 +109,13 @@ class _Exponential:
             self.norm = onenormest(self.matrix) if n else 0.0
         self.limits = _TAYLOR_NORMS["f" if np.finfo(dtype).eps > 1e-10 else "d"]
 
-    def apply(self, t, B):
+    def apply(self, t: float, B: Any) -> Any:
         """``expm(t * A) @ B``."""
         norm = abs(t) * self.norm
         if not np.isfinite(norm):
             raise ValueError("A has infinities or NaN")
         costs = {terms: terms * max(1, int(np.ceil(norm / limit))) for terms, limit in self.limits.items()}
-        terms = min(costs, key=costs.get)
+        terms = min(costs, key=lambda terms: costs[terms])
         steps = costs[terms] // terms
         growth = B.dtype.type(np.exp(t * self.shift / steps))
         for _ in range(steps):

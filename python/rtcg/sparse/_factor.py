@@ -1,6 +1,10 @@
 """Direct factorisations: computed by SciPy's SuperLU on the host, and applied on the device."""
 
+from __future__ import annotations
+
 import warnings
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,8 +15,11 @@ from rtcg.sparse._base import SparseEfficiencyWarning, issparse
 from rtcg.sparse._operands import as_matrix, refuse_host_matrix, to_device
 from rtcg.sparse._triangular import _NativeSolver, make_native
 
+if TYPE_CHECKING:
+    from rtcg.sparse._compressed import csc_array
 
-def _host_linalg(name):
+
+def _host_linalg(name: str) -> Any:
     try:
         import scipy.sparse.linalg
     except ImportError:
@@ -29,15 +36,15 @@ class SuperLU(_NativeSolver):
     Systems are solved on the device. The object can be used as a preconditioner, also in graphs.
     """
 
-    def __init__(self, host):
+    def __init__(self, host: Any) -> None:
         from rtcg.sparse import csr_array
 
         #: Row `i` of `A` is row ``perm_r[i]`` of ``L @ U``; on the host.
-        self.perm_r = host.perm_r
+        self.perm_r: np.ndarray[Any, Any] = host.perm_r
         #: Column `i` of `A` is column ``perm_c[i]`` of ``L @ U``; on the host.
-        self.perm_c = host.perm_c
+        self.perm_c: np.ndarray[Any, Any] = host.perm_c
         #: Stored elements of both factors.
-        self.nnz = host.nnz
+        self.nnz: int = host.nnz
         self._factors = csr_array(host.L.tocsr()), csr_array(host.U.tocsr())
         source, target = (to_device(np.argsort(perm), np.int64) for perm in (self.perm_r, self.perm_c))
         lower, upper = self._factors
@@ -46,17 +53,19 @@ class SuperLU(_NativeSolver):
         super().__init__(host.shape, lower.dtype, _native.TriangularFactors(first, second))
 
     @property
-    def L(self):
+    def L(self) -> csc_array:
         """The lower factor with ones on its diagonal, as a `csc_array` on the device."""
-        return self._factors[0].tocsc()
+        factor: Any = self._factors[0].tocsc()
+        return factor
 
     @property
-    def U(self):
+    def U(self) -> csc_array:
         """The upper factor, as a `csc_array` on the device."""
-        return self._factors[1].tocsc()
+        factor: Any = self._factors[1].tocsc()
+        return factor
 
 
-def _factor(name, A, **options):
+def _factor(name: str, A: Any, **options: Any) -> SuperLU:
     linalg = _host_linalg(name)
     if not issparse(A) or A.format != "csc":
         from rtcg.sparse import csc_array
@@ -70,7 +79,14 @@ def _factor(name, A, **options):
 
 
 @converts(A=as_matrix)
-def splu(A, permc_spec=None, diag_pivot_thresh=None, relax=None, panel_size=None, options=None):
+def splu(
+    A: Any,
+    permc_spec: Any = None,
+    diag_pivot_thresh: Any = None,
+    relax: Any = None,
+    panel_size: Any = None,
+    options: Any = None,
+) -> SuperLU:
     """The LU factors of a sparse array; see `scipy.sparse.linalg.splu`.
 
     `A` is copied to the host and factored there by SciPy's SuperLU, and the factors are copied to the device. The call
@@ -110,16 +126,9 @@ def splu(A, permc_spec=None, diag_pivot_thresh=None, relax=None, panel_size=None
 
 
 def spilu(
-    A,
-    drop_tol=None,
-    fill_factor=None,
-    drop_rule=None,
-    permc_spec=None,
-    diag_pivot_thresh=None,
-    relax=None,
-    panel_size=None,
-    options=None,
-):
+    A: Any, drop_tol: Any = None, fill_factor: Any = None, drop_rule: Any = None, permc_spec: Any = None,
+    diag_pivot_thresh: Any = None, relax: Any = None, panel_size: Any = None, options: Any = None,
+) -> SuperLU:  # fmt: skip
     """The incomplete LU factors of a sparse array, with a drop tolerance; see `scipy.sparse.linalg.spilu`.
 
     `A` is factored on the host, as by `splu`, so that the call waits. `ilu0` and `ic0` factor on the device.
@@ -160,7 +169,7 @@ def spilu(
 
 
 @converts(A=as_matrix)
-def factorized(A):
+def factorized(A: Any) -> Callable[..., GPUArray]:
     """A function that solves ``A @ x = b`` for any `b`; see `scipy.sparse.linalg.factorized`.
 
     `A` is factored on the host, so that the call waits; see `splu`.
@@ -174,7 +183,7 @@ def factorized(A):
 
 
 @converts(A=as_matrix, use_umfpack=as_flag)
-def spsolve(A, b, permc_spec=None, use_umfpack=True):
+def spsolve(A: Any, b: Any, permc_spec: Any = None, use_umfpack: bool = True) -> Any:
     """The solution of ``A @ x = b`` by the LU factors of `A`; see `scipy.sparse.linalg.spsolve`.
 
     `A` is factored on the host, so that the call waits; see `splu`, which keeps the factors for further right-hand

@@ -3,8 +3,13 @@
 They are converted when they go to the device: operations other than assignment are those of `tocsr()`.
 """
 
+from __future__ import annotations
+
 import bisect
 import inspect
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +21,7 @@ from rtcg.sparse._compressed import _is_host_sparse, _is_shape, _value_dtype, cs
 from rtcg.sparse._operands import checked_shape, index_dtype
 
 
-def _triples(arg1, dtype):
+def _triples(arg1: Any, dtype: Any) -> tuple[tuple[int, ...], np.ndarray[Any, Any], Any]:
     """The shape, the elements and the coordinates of an array of another format, on the host; waits."""
     coo = arg1.tocoo() if issparse(arg1) or _is_host_sparse(arg1) else None
     if coo is not None:
@@ -27,7 +32,7 @@ def _triples(arg1, dtype):
     return dense.shape, np.asarray(dense[places], dtype), places
 
 
-def _selector(key, n, axis):
+def _selector(key: Any, n: int, axis: int) -> np.ndarray[Any, Any]:
     """An index of an axis, as an array of integers from 0 to n - 1."""
     if isinstance(key, slice):
         return np.arange(n)[key]
@@ -48,9 +53,15 @@ class _HostArray(sparray):
     """Base class of both formats."""
 
     # Attributes are those of the host, which any copy has.
-    __reduce__ = object.__reduce__
+    __reduce__ = object.__reduce__  # type: ignore[assignment]  # object's may return a name
 
-    def __init__(self, arg1, shape=None, dtype=None, copy=False):
+    _dtype: Any
+    _start: Callable[..., None]
+    _element: Callable[[Any], Any]
+    _put: Callable[..., None]
+    _stored: Callable[[], tuple[list[Any], list[Any]]]
+
+    def __init__(self, arg1: Any, shape: Any = None, dtype: Any = None, copy: Any = False) -> None:
         as_flag("copy", copy)
         is_shape = _is_shape(arg1) or (isinstance(arg1, tuple) and len(arg1) == 1)
         if is_shape:
@@ -62,12 +73,12 @@ class _HostArray(sparray):
         self._start(self._checked_shape(found), _value_dtype(values.dtype))
         if shape is not None and self._checked_shape(shape) != self.shape:
             raise ValueError(f"inconsistent shapes: {self.shape} and {tuple(shape)}")
-        for value, *place in zip(values, *places, strict=True):
-            place = tuple(int(index) for index in place)
+        for value, *indices in zip(values, *places, strict=True):
+            place = tuple(int(index) for index in indices)
             before = self._element(place)
             self._put(place, (before | value if self.dtype.kind == "b" else before + value), keeps_zeros=True)
 
-    def _checked_shape(self, shape):
+    def _checked_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         if len(shape) == 1 and self.format == "dok" and not self._is_matrix:
             if shape[0] < 0:
                 raise ValueError(f"'shape' elements cannot be negative: {shown(shape)}")
@@ -77,63 +88,63 @@ class _HostArray(sparray):
         return checked_shape(shape)
 
     @property
-    def ndim(self):
+    def ndim(self) -> int:  # type: ignore[override]  # of an instance, not of the class
         """The number of axes."""
         return len(self.shape)
 
     @property
-    def dtype(self):
+    def dtype(self) -> Any:
         """The dtype of the elements."""
         return self._dtype
 
     @property
-    def nnz(self):
+    def nnz(self) -> Any:
         """The number of stored elements."""
         return len(self._stored()[0])
 
     @property
-    def data(self):
+    def data(self) -> Any:
         """The stored elements on the device, in row order."""
         return self.tocoo().data
 
-    def _with_data(self, data, copy=False):
+    def _with_data(self, data: Any, copy: bool = False) -> Any:
         return self.tocsr()._with_data(data)
 
-    def _two_axes(self):
+    def _two_axes(self) -> Any:
         return self if self.ndim == 2 else self.tocoo()._two_axes()
 
-    def tocoo(self, copy=False):
+    def tocoo(self, copy: Any = False) -> Any:
         """Convert to coordinates on the device."""
         values, places = self._stored()
         index = index_dtype(max(self.shape))
         coords = tuple(np.array([place[axis] for place in places], index) for axis in range(self.ndim))
         return self._container("coo")((np.array(values, self.dtype), coords), shape=self.shape)
 
-    def tocsr(self, copy=False):
+    def tocsr(self, copy: Any = False) -> Any:
         """Convert to compressed sparse rows on the device."""
         return self.tocoo().tocsr()
 
-    def _host_copy(self, module):
+    def _host_copy(self, module: ModuleType) -> Any:
         return self.tocoo().get().asformat(self.format)
 
-    def copy(self):
+    def copy(self) -> Any:
         """A copy."""
         return type(self)(self)
 
-    def astype(self, dtype, casting="unsafe", copy=True):
+    def astype(self, dtype: Any, casting: Any = "unsafe", copy: Any = True) -> Any:
         """A copy with another dtype."""
         return type(self)(self, dtype=dtype)
 
-    def transpose(self, axes=None, copy=False):
+    def transpose(self, axes: Any = None, copy: Any = False) -> Any:
         """A copy of the transpose."""
         return type(self)(self.tocoo().T)
 
-    def count_nonzero(self, axis=None):
+    def count_nonzero(self, axis: Any = None) -> Any:
         """The number of elements that are not 0."""
         return self.tocsr().count_nonzero(axis)
 
-    def _keys(self, key):
-        keys = key if isinstance(key, tuple) else (key,)
+    def _keys(self, key: Any) -> tuple[Any, bool]:
+        keys: Any = key if isinstance(key, tuple) else (key,)
         if issparse(key) or (hasattr(key, "ndim") and key.ndim == 2 and key.dtype == bool):
             mask = key.toarray().get() if issparse(key) else key.get() if isinstance(key, GPUArray) else key
             if mask.shape != self.shape:
@@ -146,14 +157,14 @@ class _HostArray(sparray):
         is_outer = any(isinstance(part, slice) for part in keys) and self.ndim == 2
         return [_selector(part, n, axis) for axis, (part, n) in enumerate(zip(keys, self.shape, strict=True))], is_outer
 
-    def __getitem__(self, key):
+    def __getitem__(self, key: Any) -> Any:
         keys, _ = self._keys(key)
         if all(part.ndim == 0 for part in keys):
             return self._element(tuple(int(part) for part in keys))
         found = self.tocoo()[key]
         return found.asformat(self.format) if issparse(found) and found.ndim == 2 else found
 
-    def __setitem__(self, key, values):
+    def __setitem__(self, key: Any, values: Any) -> Any:
         keys, is_outer = self._keys(key)
         if is_outer:
             shape = [part.size for part in keys if part.ndim]
@@ -170,10 +181,10 @@ class _HostArray(sparray):
         for value, *place in zip(flat.astype(self.dtype), *(part.ravel() for part in places), strict=True):
             self._put(tuple(int(index) for index in place), value)
 
-    def __iter__(self):
+    def __iter__(self) -> Any:
         return (self[k] for k in range(self.shape[0]))
 
-    def resize(self, *shape):
+    def resize(self, *shape: Any) -> Any:
         """Change the shape in place; elements outside the new shape are lost."""
         shape = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
         values, places = self._stored()
@@ -182,7 +193,7 @@ class _HostArray(sparray):
             if all(index < n for index, n in zip(place, self.shape, strict=True)):
                 self._put(place, value, keeps_zeros=True)
 
-    def setdiag(self, values, k=0):
+    def setdiag(self, values: Any, k: Any = 0) -> Any:
         """Assign a number or a vector to the `k`-th diagonal, in place."""
         rows, columns = self.shape
         length = min(rows + min(k, 0), columns - max(k, 0))
@@ -200,15 +211,15 @@ for _name in (
     "mean", "trace", "multiply", "_add", "__truediv__", "maximum", "minimum", "_product", "__rmatmul__",
 ):  # fmt: skip
 
-    def _through_rows(name):
-        def method(self, *args, **kwargs):
+    def _through_rows(name: str) -> Any:
+        def method(self: _HostArray, *args: Any, **kwargs: Any) -> Any:
             return getattr(self.tocsr(), name)(*args, **kwargs)
 
         method.__name__ = name
         method.__doc__ = f"`{name}` of the array in compressed sparse rows, on the device."
         of_rows = getattr(csr_array, name)
         if callable(of_rows):
-            method.__signature__ = inspect.signature(of_rows)
+            method.__signature__ = inspect.signature(of_rows)  # type: ignore[attr-defined]  # for `help`
         is_property = name in ("has_canonical_format", "real", "imag")
         return property(lambda self: getattr(self.tocsr(), name), doc=method.__doc__) if is_property else method
 
@@ -230,47 +241,48 @@ class dok_array(_HostArray):
 
     format = "dok"
 
-    def _start(self, shape, dtype):
-        self._shape, self._dtype, self._dict = shape, as_dtype("dtype", dtype), {}
+    def _start(self, shape: tuple[int, ...], dtype: Any) -> None:
+        self._shape, self._dtype = shape, as_dtype("dtype", dtype)
+        self._dict: dict[Any, Any] = {}
 
-    def _key(self, place):
+    def _key(self, place: Any) -> Any:
         return place[0] if self.ndim == 1 else place
 
-    def _element(self, place):
+    def _element(self, place: Any) -> Any:
         return self._dict.get(self._key(place), self.dtype.type(0))
 
-    def _put(self, place, value, keeps_zeros=False):
+    def _put(self, place: Any, value: Any, keeps_zeros: bool = False) -> None:
         if value or keeps_zeros:
             self._dict[self._key(place)] = value
         else:
             self._dict.pop(self._key(place), None)
 
-    def _stored(self):
+    def _stored(self) -> tuple[list[Any], list[Any]]:
         places = self._dict if self.ndim == 2 else [(place,) for place in self._dict]
         return list(self._dict.values()), list(places)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._dict)
 
-    def __contains__(self, key):
+    def __contains__(self, key: Any) -> bool:
         return key in self._dict
 
-    def __delitem__(self, key):
+    def __delitem__(self, key: Any) -> Any:
         del self._dict[key]
 
-    def keys(self):
+    def keys(self) -> Any:
         """The positions of the stored elements."""
         return self._dict.keys()
 
-    def values(self):
+    def values(self) -> Any:
         """The stored elements."""
         return self._dict.values()
 
-    def items(self):
+    def items(self) -> Any:
         """The positions with their elements."""
         return self._dict.items()
 
-    def get(self, key=None, default=0.0):
+    def get(self, key: Any = None, default: Any = 0.0) -> Any:
         """The element at a position, or `default`; without a position, the array as one of `scipy.sparse`."""
         if key is None:
             return super().get()
@@ -279,29 +291,29 @@ class dok_array(_HostArray):
             raise IndexError("Index out of bounds.")
         return self._dict.get(self._key(tuple(index % n for index, n in zip(place, self.shape, strict=True))), default)
 
-    def setdefault(self, key, default=None):
+    def setdefault(self, key: Any, default: Any = None) -> Any:
         """The element at a position, after storing the default there if there is none."""
         return self._dict.setdefault(key, default)
 
-    def pop(self, key, *default):
+    def pop(self, key: Any, *default: Any) -> Any:
         """Remove and return an element."""
         return self._dict.pop(key, *default)
 
-    def popitem(self):
+    def popitem(self) -> Any:
         """Remove the newest element and return its position and value."""
         return self._dict.popitem()
 
-    def clear(self):
+    def clear(self) -> Any:
         """Remove all elements."""
         self._dict.clear()
 
-    def update(self, other):
+    def update(self, other: Any) -> Any:
         """Store the elements of another dictionary or of an iterable of positions with elements."""
         for key, value in other.items() if hasattr(other, "items") else other:
             self[key] = value
 
     @classmethod
-    def fromkeys(cls, iterable, value=1, /):
+    def fromkeys(cls, iterable: Any, value: Any = 1, /) -> Any:
         """The same element at all positions of an iterable; the shape is the smallest that fits."""
         places = [place if isinstance(place, tuple) else (place,) for place in iterable]
         made = cls(tuple(max(axis) + 1 for axis in zip(*places, strict=True)), dtype=np.asarray(value).dtype)
@@ -309,7 +321,7 @@ class dok_array(_HostArray):
             made._put(place, made.dtype.type(value), keeps_zeros=True)
         return made
 
-    def todok(self, copy=False):
+    def todok(self, copy: Any = False) -> Any:
         """The array itself, or a copy."""
         return self.copy() if copy else self
 
@@ -329,24 +341,24 @@ class lil_array(_HostArray):
 
     format = "lil"
 
-    def _start(self, shape, dtype):
+    def _start(self, shape: tuple[int, ...], dtype: Any) -> None:
         self._shape, self._dtype = shape, as_dtype("dtype", dtype)
         self.rows, self._values = np.empty(shape[0], object), np.empty(shape[0], object)
         for row in range(shape[0]):
             self.rows[row], self._values[row] = [], []
 
     @property
-    def data(self):
+    def data(self) -> Any:
         """The lists of elements of each row."""
         return self._values
 
-    def _element(self, place):
+    def _element(self, place: Any) -> Any:
         row, col = place
         at = bisect.bisect_left(self.rows[row], col)
         there = at < len(self.rows[row]) and self.rows[row][at] == col
         return self.dtype.type(self._values[row][at] if there else 0)
 
-    def _put(self, place, value, keeps_zeros=False):
+    def _put(self, place: Any, value: Any, keeps_zeros: bool = False) -> None:
         row, col = place
         columns, values = self.rows[row], self._values[row]
         at = bisect.bisect_left(columns, col)
@@ -360,17 +372,17 @@ class lil_array(_HostArray):
             columns.insert(at, col)
             values.insert(at, value)
 
-    def _stored(self):
+    def _stored(self) -> tuple[list[Any], list[Any]]:
         places = [(row, col) for row, columns in enumerate(self.rows) for col in columns]
         return [value for values in self._values for value in values], places
 
-    def getrowview(self, i):
+    def getrowview(self, i: Any) -> Any:
         """Row `i` as an array with one row, which shares the lists of this one."""
         made = type(self)((1, self.shape[1]), dtype=self.dtype)
         made.rows[0], made._values[0] = self.rows[i], self._values[i]
         return made
 
-    def tolil(self, copy=False):
+    def tolil(self, copy: Any = False) -> Any:
         """The array itself, or a copy."""
         return self.copy() if copy else self
 

@@ -1,6 +1,9 @@
 """Reading and writing parts of sparse arrays by index, with SciPy's semantics."""
 
+from __future__ import annotations
+
 import warnings
+from typing import Any
 
 import numpy as np
 
@@ -10,15 +13,15 @@ from rtcg.sparse._base import SparseEfficiencyWarning, issparse
 from rtcg.sparse._operands import MAX_INT32_ELEMENTS, to_device
 
 
-def _is_int(value):
+def _is_int(value: object) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, (bool, np.bool_))
 
 
-def _is_mask(value):
+def _is_mask(value: Any) -> bool:
     return isinstance(value, (np.ndarray, GPUArray)) and value.dtype == np.bool_ and value.ndim == 2
 
 
-def _split(key, shape):
+def _split(key: Any, shape: tuple[int, ...]) -> tuple[Any, ...]:
     """An index as two selectors: each an int, a range, or a device array of integers that are in range."""
     if issparse(key) or _is_mask(key):
         if tuple(key.shape) != tuple(shape):
@@ -38,7 +41,7 @@ def _split(key, shape):
     return tuple(_selector(part, axis, shape[axis]) for axis, part in enumerate(keys))
 
 
-def _selector(key, axis, n):
+def _selector(key: Any, axis: int, n: int) -> Any:
     if isinstance(key, slice):
         return range(*key.indices(n))
     if _is_int(key):
@@ -57,7 +60,8 @@ def _selector(key, axis, n):
         raise IndexError(f"an index array has {array.ndim} axes; expected one or two")
     if array.size:
         wide = to_device(array, np.int64).ravel()
-        low, high = _native.sparse_index_extremes(wide) if is_device else (array.min(), array.max())
+        extremes: Any = _native.sparse_index_extremes(wide) if is_device else (array.min(), array.max())
+        low, high = extremes
         if high >= n or low < -n:
             raise IndexError(f"index ({high if high >= n else low}) out of range")
     wide = to_device(array, np.int64)
@@ -66,14 +70,14 @@ def _selector(key, axis, n):
     return _xp.where(wide < 0, wide + n, wide) if array.size and low < 0 else wide
 
 
-def _as_array(selector):
+def _as_array(selector: Any) -> GPUArray:
     """A selector as an array of indices with one or two axes, or without axes for a number."""
     if isinstance(selector, range):
         return _xp.arange(selector.start, selector.stop, selector.step, dtype=np.int64)
     return selector if isinstance(selector, GPUArray) else to_device(np.asarray(selector), np.int64)
 
 
-def _is_outer(rows, cols):
+def _is_outer(rows: Any, cols: Any) -> bool:
     """Whether each row is combined with each column."""
     if isinstance(rows, range) or isinstance(cols, range):
         return True
@@ -81,7 +85,7 @@ def _is_outer(rows, cols):
     return not arrays or (rows.ndim == cols.ndim == 2 and rows.shape[1] == 1 and cols.shape[0] == 1)
 
 
-def getitem(a, key):
+def getitem(a: Any, key: Any) -> Any:
     """`a[key]`: an element as a `GPUArray`, or a sparse array in the format of `a`; rows and columns are `coo_array`s.
 
     Access to elements does not wait; other results wait for their number of elements if they need it.
@@ -106,7 +110,7 @@ def getitem(a, key):
     return one_axis(picked if _is_int(rows) else picked.T)
 
 
-def _element(a, row, col):
+def _element(a: Any, row: int, col: int) -> GPUArray:
     coo = a.tocoo()
     if not coo.nnz:
         return _xp.zeros((), a.dtype)
@@ -114,7 +118,7 @@ def _element(a, row, col):
     return (there.any() if a.dtype == bool else there.sum()).astype(a.dtype)
 
 
-def _values(a, rows, cols):
+def _values(a: Any, rows: Any, cols: Any) -> GPUArray:
     """The elements at some positions, with zeros for those that are not stored."""
     coo = a.tocoo()._canonical("csr")
     if not coo.nnz or not rows.size:
@@ -124,7 +128,7 @@ def _values(a, rows, cols):
     return _xp.where(keys[at] == wanted, coo.data[at], coo.data.dtype.type(0))
 
 
-def _outer(a, rows, cols):
+def _outer(a: Any, rows: Any, cols: Any) -> Any:
     """The submatrix of some rows and columns."""
     if a.format == "csc":
         return _outer(a.T, cols, rows).T
@@ -132,7 +136,7 @@ def _outer(a, rows, cols):
     return csr.asformat(a.format)
 
 
-def _take_rows(csr, rows):
+def _take_rows(csr: Any, rows: Any) -> Any:
     if isinstance(rows, int):
         rows = range(rows, rows + 1)
     if rows == range(csr.shape[0]) if isinstance(rows, range) else False:
@@ -156,7 +160,7 @@ def _take_rows(csr, rows):
     return csr._of((rows.size, csr.shape[1]), csr.data[source], csr.indices[source].astype(index), indptr)
 
 
-def _take_columns(csr, cols):
+def _take_columns(csr: Any, cols: Any) -> Any:
     if isinstance(cols, int):
         cols = range(cols, cols + 1)
     if isinstance(cols, range):
@@ -169,7 +173,7 @@ def _take_columns(csr, cols):
     return csr @ choice.tocsr()
 
 
-def _take_column_range(csr, cols):
+def _take_column_range(csr: Any, cols: range) -> Any:
     coo = csr.tocoo()
     shape = csr.shape[0], len(cols)
     if not len(cols) or not coo.nnz:
@@ -184,7 +188,7 @@ def _take_column_range(csr, cols):
     return (kept if cols.step > 0 else kept._sorted("csr"))._compressed("csr")
 
 
-def setitem(a, key, values):
+def setitem(a: Any, key: Any, values: Any) -> Any:
     """`a[key] = values`, in place: rebuilds the array, with a warning if it gets more elements; waits."""
     rows, cols = _split(key, a.shape)
     is_outer = _is_outer(rows, cols)
@@ -199,14 +203,12 @@ def setitem(a, key, values):
         values = _xp.broadcast_to(values, rows.shape)
     except ValueError:
         raise ValueError("shape mismatch in assignment") from None
-    flat = (part.copy("C").ravel() for part in (values.astype(a.dtype), rows, cols))
-    _assign(a, *flat)
+    values, rows, cols = (part.copy("C").ravel() for part in (values.astype(a.dtype), rows, cols))
+    _assign(a, values, rows, cols)
 
 
-def _assign(a, values, rows, cols, is_told=True):
-    """Assign values to positions, where the last value of duplicates counts; returns whether to warn about new
-    elements.
-    """
+def _assign(a: Any, values: Any, rows: Any, cols: Any, is_told: bool = True) -> None:
+    """Assign values to positions, where the last value of duplicates counts; warns of new elements if `is_told`."""
     if not rows.size:
         return
     coo = a.tocoo()._canonical("csr")

@@ -1,10 +1,14 @@
 """Matrix Market files (Boisvert, Pozo and Remington 1996): coordinates and arrays."""
 
+from __future__ import annotations
+
 import bz2
 import gzip
 import lzma
 import os
 import zlib
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -25,16 +29,16 @@ _SYMMETRIES = ("general", "symmetric", "skew-symmetric", "hermitian")
 _PACKERS = {".gz": gzip, ".bz2": bz2, ".xz": lzma}
 
 
-def file_name(file):
+def file_name(file: Any) -> str:
     """The name of a file for error messages: its path, or the name of a file object."""
     return os.fspath(file) if isinstance(file, (str, os.PathLike)) else getattr(file, "name", repr(file))
 
 
-def _packer(file):
+def _packer(file: Any) -> Any:
     return _PACKERS.get(os.path.splitext(os.fspath(file))[1]) if isinstance(file, (str, os.PathLike)) else None
 
 
-def _content(file):
+def _content(file: Any) -> str:
     """The text of a file, decompressed according to its suffix."""
     if not isinstance(file, (str, os.PathLike)):
         content = file.read()
@@ -52,7 +56,7 @@ def _content(file):
 class _Lines:
     """The lines of a file except comments and blank ones, split into words, with errors that name them."""
 
-    def __init__(self, source):
+    def __init__(self, source: Any) -> None:
         self.name = file_name(source)
         lines = _content(source).split("\n")
         self.header = lines[0]
@@ -61,10 +65,10 @@ class _Lines:
         # Python's numbers may have them, those of files not.
         self.has_underscores = any("_" in word for _, line in self.lines for word in line)
 
-    def error(self, number, text):
+    def error(self, number: int, text: str) -> ValueError:
         return ValueError(f"{self.name}, line {number}: {text}")
 
-    def take_sizes(self, count):
+    def take_sizes(self, count: int) -> list[int]:
         if not self.lines:
             raise self.error(1, f"the file ends behind its header; expected a line of {count} sizes")
         number, words = self.lines.pop(0)
@@ -75,7 +79,7 @@ class _Lines:
             raise self.error(number, f"sizes are {shown(' '.join(words)[:80])}; expected numbers of 63 bits")
         return sizes
 
-    def check(self, count, width):
+    def check(self, count: int, width: int) -> None:
         """Raise ValueError unless there are `count` lines of `width` words."""
         for number, words in self.lines:
             if len(words) != width:
@@ -84,7 +88,7 @@ class _Lines:
             last = self.lines[-1][0] if self.lines else 1
             raise self.error(last, f"{len(self.lines)} elements up to here; expected {count}")
 
-    def column(self, place, read, dtype):
+    def column(self, place: int, read: Callable[[str], Any], dtype: Any) -> np.ndarray[Any, Any]:
         """The numbers of a column, without rounding."""
         try:
             if self.has_underscores:
@@ -93,7 +97,9 @@ class _Lines:
         except (ValueError, OverflowError):
             return np.array([self._number(line, place, read, dtype) for line in self.lines], dtype)
 
-    def _number(self, line, place, read, dtype):
+    def _number(
+        self, line: tuple[int, list[str]], place: int, read: Callable[[str], Any], dtype: Any
+    ) -> np.ndarray[Any, Any]:
         number, words = line
         word = words[place]
         # Fortran writes 1D5 for 1e5.
@@ -106,7 +112,7 @@ class _Lines:
             raise self.error(number, f"{shown(word)} is no {np.dtype(dtype).name}") from None
 
 
-def _layout(lines):
+def _layout(lines: _Lines) -> tuple[str, str, str]:
     """The layout, the field and the symmetry from the first line."""
     words = lines.header.lower().split()
     if len(words) != 5 or words[:2] != ["%%matrixmarket", "matrix"]:
@@ -122,7 +128,7 @@ def _layout(lines):
     return layout, field, symmetry
 
 
-def _elements(lines, field, first):
+def _elements(lines: _Lines, field: str, first: int) -> np.ndarray[Any, Any]:
     """The elements of lines whose numbers begin in column `first`."""
     dtype, width, read = _FIELDS[field]
     if not width:
@@ -130,17 +136,19 @@ def _elements(lines, field, first):
     parts = [lines.column(first + k, read, dtype if width == 1 else np.float64) for k in range(width)]
     if width == 1:
         return parts[0]
-    data = np.empty(len(lines.lines), dtype)
+    data: np.ndarray[Any, Any] = np.empty(len(lines.lines), dtype)
     data.real, data.imag = parts
     return data
 
 
-def _check_square(lines, symmetry, shape):
+def _check_square(lines: _Lines, symmetry: str, shape: tuple[int, ...]) -> None:
     if shape[0] != shape[1]:
         raise lines.error(1, f"the matrix is {symmetry} and has shape {shape}; expected a square one")
 
 
-def _read_coordinates(lines, field):
+def _read_coordinates(
+    lines: _Lines, field: str
+) -> tuple[tuple[int, int], np.ndarray[Any, Any], np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     rows, columns, count = lines.take_sizes(3)
     lines.check(count, 2 + _FIELDS[field][1])
     row, col = (lines.column(place, int, np.int64) - 1 for place in range(2))
@@ -152,7 +160,9 @@ def _read_coordinates(lines, field):
     return (rows, columns), _elements(lines, field, 2), row, col
 
 
-def _read_array(lines, field, symmetry):
+def _read_array(
+    lines: _Lines, field: str, symmetry: str
+) -> tuple[tuple[int, int], np.ndarray[Any, Any], np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     """The columns in order: of a symmetric matrix from the diagonal on, of a skew-symmetric one below it."""
     rows, columns = lines.take_sizes(2)
     if symmetry != "general":
@@ -175,7 +185,7 @@ def _read_array(lines, field, symmetry):
     return (rows, columns), data[kept], row[kept], col[kept]
 
 
-def mmread(source):
+def mmread(source: Any) -> coo_array:
     """Read the matrix in a Matrix Market file as a `coo_array`; see `scipy.io.mmread`. Waits.
 
     Parameters
@@ -213,19 +223,19 @@ def mmread(source):
     return coo_array((data, (row.astype(index), col.astype(index))), shape=shape)
 
 
-def mmwrite(target, a, comment="", precision=None):
+def mmwrite(target: Any, a: Any, comment: Any = "", precision: Any = None) -> None:
     """Write a matrix as coordinates to a Matrix Market file; returns None and waits.
 
     `target` is a path (compressed if it ends in ``.gz``, ``.bz2`` or ``.xz``) or a file. `comment` is written to the
     header, and `precision` is the number of digits, by default as many as the dtype has. Unsigned integers are written
     as ``unsigned-integer``, which SciPy reads. See `scipy.io.mmwrite`.
     """
-    coo = (a if issparse(a) else coo_array(a)).tocoo()
+    coo: Any = (a if issparse(a) else coo_array(a)).tocoo()
     row, col, data = coo.row.get().astype(np.int64) + 1, coo.col.get().astype(np.int64) + 1, coo.data.get()
     field = {"c": "complex", "f": "real", "u": "unsigned-integer"}.get(data.dtype.kind, "integer")
     digits = np.finfo(np.float64).precision + 2 if precision is None else precision
 
-    def text(value):
+    def text(value: Any) -> str:
         if field.endswith("integer"):
             return str(int(value))
         parts = (value.real, value.imag) if field == "complex" else (value,)

@@ -1,6 +1,9 @@
 """Estimates of norms of operators without access to their elements."""
 
+from __future__ import annotations
+
 import operator
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,9 +13,13 @@ from rtcg.sparse._eigen import square_operand, vector_dtype
 from rtcg.sparse._operands import to_device
 from rtcg.sparse._operators import as_operand, aslinearoperator
 
+if TYPE_CHECKING:
+    from rtcg.numpy import GPUArray
+    from rtcg.sparse._operators import LinearOperator
+
 
 @converts(A=as_operand, t=as_integer, itmax=as_integer, compute_v=as_flag, compute_w=as_flag)
-def onenormest(A, t=2, itmax=5, compute_v=False, compute_w=False):
+def onenormest(A: Any, t: int = 2, itmax: int = 5, compute_v: bool = False, compute_w: bool = False) -> Any:
     """A lower bound of the 1-norm of `A`, nearly always equal to it; see `scipy.sparse.linalg.onenormest`.
 
     Algorithm 2.4 of Higham and Tisseur (2000), with products of `A` and blocks of `t` vectors, which are the same in
@@ -52,12 +59,12 @@ def onenormest(A, t=2, itmax=5, compute_v=False, compute_w=False):
     return results if len(results) > 1 else est
 
 
-def _signs(Y):
+def _signs(Y: GPUArray) -> GPUArray:
     size = abs(Y)
     return _xp.where(size == 0, 1, Y / _xp.where(size == 0, 1, size)).astype(Y.dtype)
 
 
-def _separate(S, others, rng):
+def _separate(S: GPUArray, others: GPUArray | None, rng: np.random.Generator) -> GPUArray:
     """Redraw columns of signs that are parallel to an earlier one, or to one of `others`."""
     n, t = S.shape
     for column in range(t):
@@ -69,12 +76,15 @@ def _separate(S, others, rng):
     return S
 
 
-def _estimate_norm(A, n, t, itmax, dtype):
+def _estimate_norm(A: LinearOperator, n: int, t: int, itmax: int, dtype: Any) -> tuple[float, Any, Any]:
     """The estimate, and a vector with norm 1 and its image."""
     rng = np.random.default_rng(0)
     X = _xp.concatenate([_xp.ones((n, 1), dtype), to_device(rng.choice([-1.0, 1.0], (n, t - 1)), dtype)], axis=1)
     X = _separate(X, None, rng) / n
-    best, places, seen, S = (0.0, None, None), None, [], None
+    best: tuple[float, Any, Any] = (0.0, None, None)
+    places: list[int] | None = None
+    seen: list[int] = []
+    S: Any = None
     for iteration in range(1, itmax + 2):
         Y = A.matmat(X)
         norms = abs(Y).sum(axis=0).get()

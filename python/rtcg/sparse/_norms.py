@@ -1,13 +1,21 @@
 """Norms of sparse arrays."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from rtcg import numpy as _xp
 from rtcg._messages import shown
 from rtcg.sparse._base import issparse
 
+if TYPE_CHECKING:
+    from rtcg.numpy import GPUArray
+    from rtcg.sparse._base import sparray
 
-def norm(x, ord=None, axis=None):
+
+def norm(x: Any, ord: Any = None, axis: Any = None) -> Any:
     """A norm of a sparse array, or of its rows or columns, as a `GPUArray`; see `scipy.sparse.linalg.norm`.
 
     Parameters
@@ -49,11 +57,11 @@ def norm(x, ord=None, axis=None):
     return _vector_norms(sizes, ord, None if x.ndim == 1 else axes[0])
 
 
-def _as_float(data):
+def _as_float(data: GPUArray) -> GPUArray:
     return data.astype(np.float64) if data.dtype.kind in "biu" else data
 
 
-def _in_units(sizes):
+def _in_units(sizes: sparray) -> tuple[GPUArray, Any]:
     """Magnitudes in units of a power of two near the largest, whose powers stay finite, and that unit; waits."""
     data = _as_float(sizes.data)
     most = float(data.max().get()) if data.size else 0.0
@@ -62,7 +70,7 @@ def _in_units(sizes):
     return data * data.dtype.type(2.0**-power), data.dtype.type(2.0**power)
 
 
-def _matrix_norm(sizes, ord, axes):
+def _matrix_norm(sizes: sparray, ord: Any, axes: tuple[int, ...]) -> Any:
     if ord in (None, "fro", "f"):
         data, unit = _in_units(sizes)
         return _xp.sqrt((data * data).sum()) * unit
@@ -74,7 +82,7 @@ def _matrix_norm(sizes, ord, axes):
     return sums.max() if ord > 0 else sums.min()
 
 
-def _vector_norms(sizes, ord, axis):
+def _vector_norms(sizes: sparray, ord: Any, axis: Any) -> Any:
     if ord in (np.inf, -np.inf):
         found = sizes.max(axis) if ord > 0 else sizes.min(axis)
         return found.toarray().ravel() if issparse(found) else found

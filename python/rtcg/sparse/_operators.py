@@ -1,6 +1,10 @@
 """Linear operators on the device, with the algebra of `scipy.sparse.linalg.LinearOperator`."""
 
+from __future__ import annotations
+
 import sys
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -32,7 +36,9 @@ class LinearOperator:
 
     ndim = 2
 
-    def __init__(self, shape, matvec, rmatvec=None, matmat=None, dtype=None, rmatmat=None):
+    def __init__(
+        self, shape: Any, matvec: Any, rmatvec: Any = None, matmat: Any = None, dtype: Any = None, rmatmat: Any = None
+    ) -> None:
         shape = tuple(shape)
         if len(shape) != 2 or not all(isinstance(n, (int, np.integer)) for n in shape):
             raise ValueError(f"invalid shape {shown(shape)} (must be 2-d)")
@@ -41,16 +47,16 @@ class LinearOperator:
         self._function, self._adjoint = matvec, rmatvec
         self._of_columns, self._adjoint_of_columns = matmat, rmatmat
 
-    def _has_adjoint(self):
+    def _has_adjoint(self) -> bool:
         return self._adjoint is not None
 
-    def matvec(self, x):
+    def matvec(self, x: Any) -> GPUArray:
         """Apply the map to a vector of shape (n,) or (n, 1)."""
         if x.shape not in ((self.shape[1],), (self.shape[1], 1)):
             raise ValueError("dimension mismatch")
         return self._function(x)
 
-    def rmatvec(self, x):
+    def rmatvec(self, x: Any) -> GPUArray:
         """Apply the adjoint map to a vector of shape (m,) or (m, 1)."""
         if x.shape not in ((self.shape[0],), (self.shape[0], 1)):
             raise ValueError("dimension mismatch")
@@ -58,22 +64,24 @@ class LinearOperator:
             raise NotImplementedError("rmatvec is not defined")
         return self._adjoint(x)
 
-    def matmat(self, X):
+    def matmat(self, X: Any) -> GPUArray:
         """Apply the map to each column of a matrix."""
         return self._map_columns(X, self.shape[1], self._of_columns, self.matvec)
 
-    def rmatmat(self, X):
+    def rmatmat(self, X: Any) -> GPUArray:
         """Apply the adjoint map to each column of a matrix."""
         return self._map_columns(X, self.shape[0], self._adjoint_of_columns, self.rmatvec)
 
-    def _map_columns(self, X, rows, of_columns, of_vector):
+    def _map_columns(
+        self, X: Any, rows: int, of_columns: Callable[[Any], Any] | None, of_vector: Callable[[Any], Any]
+    ) -> Any:
         if X.ndim != 2 or X.shape[0] != rows:
             raise ValueError(f"dimension mismatch: {self.shape}, {X.shape}")
         if of_columns is not None:
             return of_columns(X)
         return _xp.stack([of_vector(X[:, k].copy()).ravel() for k in range(X.shape[1])], axis=1)
 
-    def dot(self, x):
+    def dot(self, x: Any) -> Any:
         """The product with an operator, a number, a vector or a matrix."""
         if isinstance(x, LinearOperator):
             return _product(self, x)
@@ -81,72 +89,78 @@ class LinearOperator:
             return _scaled(self, x)
         return self.matvec(x) if x.ndim == 1 or x.shape[1:] == (1,) else self.matmat(x)
 
-    def __call__(self, x):
+    def __call__(self, x: Any) -> Any:
         return self @ x
 
-    def __matmul__(self, x):
+    def __matmul__(self, x: Any) -> Any:
         if np.isscalar(x):
             raise ValueError("Scalar operands are not allowed, use '*' instead")
         return self.dot(x)
 
-    def __mul__(self, x):
+    def __mul__(self, x: Any) -> Any:
         return self.dot(x)
 
-    def __rmul__(self, number):
+    def __rmul__(self, number: Any) -> Any:
         return _scaled(self, number) if np.isscalar(number) else NotImplemented
 
-    def __truediv__(self, number):
-        if not np.isscalar(number):
+    def __truediv__(self, number: Any) -> Any:
+        is_number: bool = np.isscalar(number)
+        if not is_number:
             raise ValueError("Can only divide a linear operator by a scalar.")
         return _scaled(self, 1.0 / number)
 
-    def __add__(self, other):
+    def __add__(self, other: Any) -> Any:
         return _sum(self, other) if isinstance(other, LinearOperator) else NotImplemented
 
-    def __sub__(self, other):
+    def __sub__(self, other: Any) -> Any:
         return self + (-other) if isinstance(other, LinearOperator) else NotImplemented
 
-    def __neg__(self):
+    def __neg__(self) -> Any:
         return _scaled(self, -1)
 
-    def __pow__(self, power):
+    def __pow__(self, power: Any) -> Any:
         if self.shape[0] != self.shape[1]:
             raise ValueError(f"square LinearOperator expected, got {self.shape}")
         if not isinstance(power, (int, np.integer)) or power < 0:
             return NotImplemented
 
-        def repeated(function):
-            def apply(x):
+        def repeated(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+            def apply(x: Any) -> Any:
                 for _ in range(power):
                     x = function(x)
                 return x
 
             return apply
 
-        return LinearOperator(
-            self.shape, repeated(self.matvec), self._has_adjoint() and repeated(self.rmatvec) or None, dtype=self.dtype
-        )
+        adjoint = repeated(self.rmatvec) if self._has_adjoint() else None
+        return LinearOperator(self.shape, repeated(self.matvec), adjoint, dtype=self.dtype)
 
-    def adjoint(self):
+    def adjoint(self) -> LinearOperator:
         """The adjoint operator."""
         return LinearOperator(
             self.shape[::-1], self.rmatvec, self.matvec, self.rmatmat, dtype=self.dtype, rmatmat=self.matmat
         )
 
-    H = property(adjoint)
+    @property
+    def H(self) -> LinearOperator:
+        """The adjoint operator."""
+        return LinearOperator.adjoint(self)
 
-    def transpose(self):
+    def transpose(self) -> LinearOperator:
         """The transposed operator."""
         conjugate = lambda function: lambda x: function(x.conj()).conj()  # noqa: E731
         return LinearOperator(self.shape[::-1], conjugate(self.rmatvec), conjugate(self.matvec), dtype=self.dtype)
 
-    T = property(transpose)
+    @property
+    def T(self) -> LinearOperator:
+        """The transposed operator."""
+        return LinearOperator.transpose(self)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<{self.shape[0]}x{self.shape[1]} {type(self).__name__} with dtype={self.dtype}>"
 
 
-def _sum(A, B):
+def _sum(A: LinearOperator, B: LinearOperator) -> LinearOperator:
     if A.shape != B.shape:
         raise ValueError(f"cannot add {A} and {B}: shape mismatch")
     adjoint = (lambda x: A.rmatvec(x) + B.rmatvec(x)) if A._has_adjoint() and B._has_adjoint() else None
@@ -154,7 +168,7 @@ def _sum(A, B):
     return LinearOperator(A.shape, lambda x: A.matvec(x) + B.matvec(x), adjoint, dtype=dtype)
 
 
-def _product(A, B):
+def _product(A: LinearOperator, B: LinearOperator) -> LinearOperator:
     if A.shape[1] != B.shape[0]:
         raise ValueError(f"cannot multiply {A} and {B}: shape mismatch")
     adjoint = (lambda x: B.rmatvec(A.rmatvec(x))) if A._has_adjoint() and B._has_adjoint() else None
@@ -162,13 +176,13 @@ def _product(A, B):
     return LinearOperator((A.shape[0], B.shape[1]), lambda x: A.matvec(B.matvec(x)), adjoint, dtype=dtype)
 
 
-def _scaled(A, number):
+def _scaled(A: LinearOperator, number: Any) -> LinearOperator:
     adjoint = (lambda x: np.conj(number) * A.rmatvec(x)) if A._has_adjoint() else None
     dtype = np.result_type(A.dtype, type(number))
     return LinearOperator(A.shape, lambda x: number * A.matvec(x), adjoint, dtype=dtype)
 
 
-def of_scipy(value):
+def of_scipy(value: Any) -> Any:
     """A sparse array or a `LinearOperator` of SciPy as one of this package, or None.
 
     Elements are copied to the device. The functions of an operator are called with vectors on the host, so that
@@ -180,10 +194,10 @@ def of_scipy(value):
     if module is None or not isinstance(value, module.LinearOperator):
         return None
 
-    def on_host(function):
+    def on_host(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
         return lambda x: to_device(np.asarray(function(x.get())))
 
-    def has_adjoint():
+    def has_adjoint() -> bool:
         try:
             value.rmatvec(np.zeros(value.shape[0]))
         except (NotImplementedError, TypeError):
@@ -196,7 +210,7 @@ def of_scipy(value):
     )
 
 
-def as_operand(name, value):
+def as_operand(name: str, value: Any) -> Any:
     """`value`, or its device counterpart if it is SciPy's; it must be something that `aslinearoperator` takes."""
     is_function = hasattr(value, "shape") and (callable(value) or hasattr(value, "matvec"))
     if (own := of_scipy(value)) is not None:
@@ -209,7 +223,7 @@ def as_operand(name, value):
     )
 
 
-def aslinearoperator(A):
+def aslinearoperator(A: Any) -> LinearOperator:
     """Convert `A` to a `LinearOperator`, or return it if it is one; does not wait for vectors.
 
     `A` is a sparse or dense array, or an object with `shape` and `matvec`. An array in a format other than compressed

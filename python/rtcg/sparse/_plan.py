@@ -1,8 +1,13 @@
 """Plans: the fastest format and kernel for the products of one matrix, found by measurement."""
 
+from __future__ import annotations
+
 import dataclasses
+import functools
 import math
 import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +17,10 @@ from rtcg._messages import shown
 from rtcg.driver import Context, Error
 from rtcg.sparse._base import issparse
 from rtcg.sparse._compressed import csr_array
+
+if TYPE_CHECKING:
+    from rtcg.tune._run import StoredProblem
+    from rtcg.tune._store import Store
 
 #: A format that stores more elements than this many times those of the matrix is not tried.
 _MAX_FILL = 1.5
@@ -61,7 +70,7 @@ class PlanReport:
     format: str
     seconds: float
     default_seconds: float
-    candidates: dict
+    candidates: dict[str, float | None]
     is_stored: bool
     analysis_seconds: float
     build_seconds: float
@@ -69,21 +78,21 @@ class PlanReport:
     limit_seconds: float
 
     @property
-    def analysis_products(self):
+    def analysis_products(self) -> Any:
         """The time of the analysis, in units of products with a vector."""
         return self.analysis_seconds / self.seconds
 
     @property
-    def build_products(self):
+    def build_products(self) -> Any:
         """The time to build the kept copy, in units of products with a vector."""
         return self.build_seconds / self.seconds
 
     @property
-    def limit_fraction(self):
+    def limit_fraction(self) -> Any:
         """The fraction of the limit that products reach."""
         return self.limit_seconds / self.seconds
 
-    def __str__(self):
+    def __str__(self) -> str:
         found = "stored" if self.is_stored else f"{len(self.candidates)} candidates"
         return (
             f"{self.kernel} ({found}): {self.seconds * 1e6:.1f} us a product, {self.limit_fraction:.0%} of the limit "
@@ -102,38 +111,38 @@ class Plan:
     report : PlanReport
     """
 
-    def __init__(self, matrix, report):
+    def __init__(self, matrix: Any, report: Any) -> None:
         self.matrix, self.report = matrix, report
 
     @property
-    def shape(self):
+    def shape(self) -> Any:
         """The numbers of rows and columns."""
         return self.matrix.shape
 
     @property
-    def dtype(self):
+    def dtype(self) -> Any:
         """The dtype of the elements."""
         return self.matrix.dtype
 
     @property
-    def format(self):
+    def format(self) -> Any:
         """The format that products use: "csr", "sell", "dia" or "bsr"."""
         return self.report.format
 
-    def __matmul__(self, other):
+    def __matmul__(self, other: Any) -> Any:
         """The product with a vector (or a dense or sparse matrix, without the plan); does not wait."""
         return self.matrix @ other
 
-    def matvec(self, x):
+    def matvec(self, x: Any) -> Any:
         """The product with a vector; does not wait."""
         return self.matrix @ x
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<plan of a {self.shape[0]}x{self.shape[1]} matrix of {self.dtype}: {self.report.kernel}>"
 
 
 @converts(uses=as_number)
-def plan(A, op="N", uses=1000, *, store=None):
+def plan(A: Any, op: Any = "N", uses: Any = 1000, *, store: Any = None) -> Any:
     """Find the fastest format and kernel for products of `A` with vectors, and keep them.
 
     One pass over the matrix determines the candidates: kernels for compressed rows (groups of about as many threads as
@@ -188,8 +197,11 @@ def plan(A, op="N", uses=1000, *, store=None):
 class _Candidates:
     """The kernels for one matrix, built when first needed."""
 
-    def __init__(self, csr, given):
-        self._made, self.build_seconds, self.failures, self._nbytes = {}, {}, {}, {}
+    def __init__(self, csr: csr_array, given: str) -> None:
+        self._made: dict[str, Any] = {}
+        self.build_seconds: dict[str, float] = {}
+        self.failures: dict[str, str] = {}
+        self._nbytes: dict[str, int] = {}
         self._features, self._block, sizes = _features(csr)
         self._longest, self._slice_elements = sizes
         native = csr._native
@@ -198,7 +210,7 @@ class _Candidates:
         self._csr._native = native
         self.names = self._names(given)
 
-    def _names(self, given):
+    def _names(self, given: str) -> list[str]:
         features, csr = self._features, self._csr
         rows, nnz = csr.shape[0], csr.nnz
         if not nnz:
@@ -229,7 +241,7 @@ class _Candidates:
             names.append(f"bsr {self._block}")
         return names
 
-    def matrix(self, name):
+    def matrix(self, name: str) -> Any:
         """The native matrix whose products use a kernel, or None if its format would be too large."""
         if name not in self._made:
             self._made[name], seconds = self._timed_build(name)
@@ -239,14 +251,14 @@ class _Candidates:
             self.build_seconds[name] = seconds
         return self._made[name]
 
-    def _timed_build(self, name):
+    def _timed_build(self, name: str) -> tuple[Any, float]:
         start = time.perf_counter()
         made = self._build(name)
         if made is not None and _format_of(name) != "csr":
             Context.synchronize()
         return made, time.perf_counter() - start
 
-    def _build(self, name):
+    def _build(self, name: str) -> Any:
         kind, _, number = name.partition(" ")
         csr = self._csr._native
         if kind == "hub":
@@ -262,7 +274,7 @@ class _Candidates:
         self._nbytes[name] = diagonals if kind == "dia" else format.nbytes
         return csr.planned(format)
 
-    def _format(self, kind, number):
+    def _format(self, kind: str, number: str) -> Any:
         csr = self._csr
         if kind == "sell":
             return csr._native.to_sell(csr.shape[0] if number == "all" else int(number), _MAX_FILL)
@@ -275,7 +287,7 @@ class _Candidates:
         bsr = csr.tobsr((int(number), int(number)))
         return bsr._native if bsr.nnz <= _MAX_FILL * csr.nnz else None
 
-    def choose(self, uses, store, start):
+    def choose(self, uses: float, store: Store | None, start: float) -> Plan:
         from rtcg.tune._run import StoredProblem
         from rtcg.tune._space import Space
         from rtcg.tune._store import store as default_store
@@ -286,8 +298,8 @@ class _Candidates:
         stored = StoredProblem(store or default_store(), key, problem)
         found = stored.look_up(space) if stored.is_known(space) else None
         if found is not None and self.matrix(found[0]["kernel"]) is not None:
-            name, seconds = found[0]["kernel"], {found[0]["kernel"]: found[1]}
-            return self._plan(name, seconds, float("nan"), True, start)
+            name = found[0]["kernel"]
+            return self._plan(name, {name: found[1]}, float("nan"), True, start)
         seconds = self._measure()
         worth = {
             name: found * uses + (self.build_seconds[name] if _format_of(name) != "csr" else 0)
@@ -303,7 +315,7 @@ class _Candidates:
         self._store(stored, name, seconds[name])
         return self._plan(name, seconds, seconds[self.names[0]] or float("nan"), False, start)
 
-    def _measure(self):
+    def _measure(self) -> dict[str, float | None]:
         """The seconds of every candidate, or None if it failed or its result is outside the error bound."""
         csr = self._csr
         expected = csr._native.matvec(_xp.zeros(csr.shape[1], csr.dtype))
@@ -316,12 +328,12 @@ class _Candidates:
             terms = 8 + self._longest
             largest = sizes.matvec(abs(x)).max().get() if expected.size else 0
             bound = terms * float(np.finfo(expected.dtype).eps) * float(largest)
-        seconds = {}
+        seconds: dict[str, float | None] = {}
         for name in self.names:
             try:
                 matrix = self.matrix(name)
                 if matrix is not None and _is_within(matrix.matvec(x), expected, bound):
-                    seconds[name] = _seconds(lambda matrix=matrix: matrix.matvec(x))
+                    seconds[name] = _seconds(functools.partial(matrix.matvec, x))
                 else:
                     self.failures[name] = "too large" if matrix is None else "its result is not within the bound"
             except (Error, MemoryError) as error:
@@ -332,14 +344,14 @@ class _Candidates:
         return seconds
 
     @staticmethod
-    def _store(stored, name, seconds):
+    def _store(stored: StoredProblem, name: str, seconds: float | None) -> None:
         trial = {"config": {"kernel": name}, "score": seconds, "failure": None, "samples": [seconds]}
         try:
             stored.append(trial, True)
         finally:
             stored.close()
 
-    def _plan(self, name, seconds, default, is_stored, start):
+    def _plan(self, name: str, seconds: dict[str, Any], default: float, is_stored: bool, start: float) -> Plan:
         from rtcg.tune._roofline import measure_roofline
 
         csr = self._csr
@@ -357,21 +369,21 @@ class _Candidates:
         return Plan(matrix, report)
 
 
-def _format_of(name):
+def _format_of(name: str) -> str:
     kind = name.partition(" ")[0]
     return "csr" if kind in ("rows", "merge") else kind
 
 
-def _bytes_of(csr):
+def _bytes_of(csr: Any) -> int:
     return sum(part.nbytes for part in (csr.data, csr.indices, csr.indptr))
 
 
-def _octave(n):
+def _octave(n: float) -> int:
     """`n` rounded down to a power of two."""
     return 1 << max(0, int(n).bit_length() - 1) if n else 0
 
 
-def _test_vector(n, dtype):
+def _test_vector(n: int, dtype: np.dtype[Any]) -> Any:
     """Distinct numbers, computed on the device: the fractional parts of multiples of the golden ratio."""
     places = _xp.arange(n, dtype=np.float64)
     if dtype.kind not in "fc":
@@ -380,7 +392,7 @@ def _test_vector(n, dtype):
     return (values * (1 - 0.7j) if dtype.kind == "c" else values).astype(dtype)
 
 
-def _is_within(result, expected, bound):
+def _is_within(result: Any, expected: Any, bound: float) -> bool:
     if not expected.size:
         return True
     if expected.dtype.kind not in "fc":
@@ -389,9 +401,10 @@ def _is_within(result, expected, bound):
     return float(abs(result - expected).max().get()) <= bound
 
 
-def _seconds(call):
+def _seconds(call: Callable[[], object]) -> float:
     """The seconds of a call that enqueues and has run before: the minimum over short rounds."""
-    rounds, calls = [], 1
+    rounds: list[float] = []
+    calls = 1
     while len(rounds) < 3:
         Context.synchronize()
         start = time.perf_counter()
@@ -404,7 +417,7 @@ def _seconds(call):
     return min(rounds)
 
 
-def _features(csr):
+def _features(csr: Any) -> tuple[dict[str, Any], int, tuple[int, int]]:
     """The features by which results are stored, so that similar matrices share them; the size of blocks that are mostly
     full; and the lengths of the longest row and of slices.
     """
@@ -425,7 +438,7 @@ def _features(csr):
     return features, block, (longest, slice_elements)
 
 
-def _full_block(csr, fill=None):
+def _full_block(csr: Any, fill: Sequence[float] | None = None) -> int:
     """The size of square blocks whose indices and elements take the fewest bytes; 1 for no blocks. Waits."""
     if not csr.nnz:
         return 1

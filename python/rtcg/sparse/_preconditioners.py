@@ -1,6 +1,9 @@
 """Preconditioners for `rtcg.sparse.linalg`: approximations of the inverse of a matrix, as operators."""
 
+from __future__ import annotations
+
 import operator
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,8 +13,11 @@ from rtcg.sparse._base import issparse
 from rtcg.sparse._operands import to_device
 from rtcg.sparse._operators import LinearOperator
 
+if TYPE_CHECKING:
+    from rtcg.numpy import GPUArray
 
-def _square(A):
+
+def _square(A: Any) -> Any:
     if not issparse(A):
         raise TypeError(f"A is a {type(A).__name__}; expected a sparse array")
     if A.shape[0] != A.shape[1]:
@@ -19,7 +25,7 @@ def _square(A):
     return A
 
 
-def _diagonal(A):
+def _diagonal(A: Any) -> np.ndarray[Any, Any]:
     diagonal = A.diagonal()
     diagonal = diagonal.get() if hasattr(diagonal, "get") else np.asarray(diagonal)
     if not diagonal.all():
@@ -27,7 +33,7 @@ def _diagonal(A):
     return diagonal
 
 
-def jacobi(A):
+def jacobi(A: Any) -> Any:
     """The inverse of the diagonal, as a `dia_array`, which solvers fuse into their kernels.
 
     Waits for the diagonal.
@@ -43,7 +49,7 @@ def jacobi(A):
 
 
 @converts(blocksize=as_integer)
-def block_jacobi(A, blocksize):
+def block_jacobi(A: Any, blocksize: Any) -> Any:
     """The inverse of the diagonal blocks of `blocksize` rows and columns, as a `csr_array`.
 
     The number of rows must be a multiple of `blocksize`. Blocks are gathered and inverted on the host, for which the
@@ -75,7 +81,7 @@ def block_jacobi(A, blocksize):
 
 
 @converts(bounds=as_sequence, degree=as_integer)
-def chebyshev(A, degree=4, bounds=None):
+def chebyshev(A: Any, degree: Any = 4, bounds: Any = None) -> Any:
     """A Chebyshev polynomial of ``D**-1 @ A`` applied to ``D**-1``, where `D` is the diagonal of `A`.
 
     For Hermitian positive definite `A`. It needs `degree` - 1 products and no inner products, and is positive definite
@@ -110,7 +116,7 @@ def chebyshev(A, degree=4, bounds=None):
     middle, half = (high + low) / 2, (high - low) / 2
     sigma = middle / half
 
-    def apply(r):
+    def apply(r: GPUArray) -> GPUArray:
         rho = 1 / sigma
         step = inverse * r * (1 / middle)
         x = step
@@ -126,13 +132,13 @@ def chebyshev(A, degree=4, bounds=None):
 class _CycleOperator(LinearOperator):
     """A native V-cycle, which solvers launch directly."""
 
-    def __init__(self, shape, dtype, native):
+    def __init__(self, shape: tuple[int, ...], dtype: Any, native: Any) -> None:
         super().__init__(shape, native.matvec, dtype=dtype)
         self._native_handle = native
 
 
 @converts(sweeps=as_integer, omega=as_float, dtype=as_dtype)
-def amg(ml, *, sweeps=1, omega=4 / 3, dtype=np.float64):
+def amg(ml: Any, *, sweeps: Any = 1, omega: Any = 4 / 3, dtype: Any = np.float64) -> Any:
     """A V-cycle of a PyAMG hierarchy on the device.
 
     The levels are copied to the device. The smoother is always the Jacobi method, damped by `omega` over the spectral
@@ -172,7 +178,7 @@ def amg(ml, *, sweeps=1, omega=4 / 3, dtype=np.float64):
     return _CycleOperator(ml.levels[0].A.shape, dtype, native)
 
 
-def _spectral_radius(A, diagonal, iterations=15):
+def _spectral_radius(A: Any, diagonal: np.ndarray[Any, Any], iterations: int = 15) -> Any:
     """The spectral radius of the inverse diagonal times `A`: PyAMG's value if known, else by power iteration."""
     if (known := getattr(A, "rho_D_inv", None)) is not None:
         return known
@@ -180,6 +186,6 @@ def _spectral_radius(A, diagonal, iterations=15):
     radius = 1.0
     for _ in range(iterations):
         x = A @ x / diagonal
-        radius = np.linalg.norm(x)
+        radius = float(np.linalg.norm(x))
         x = x / radius
     return radius

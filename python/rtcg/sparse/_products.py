@@ -1,5 +1,9 @@
 """Products of two sparse arrays, dense products at the positions of a sparse array, and functions of two of them."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from rtcg import _native, numpy as _xp
@@ -8,8 +12,11 @@ from rtcg._messages import shown
 from rtcg.sparse._base import issparse
 from rtcg.sparse._operands import is_scalar, to_device
 
+if TYPE_CHECKING:
+    from rtcg.numpy import GPUArray
 
-def multiply_sparse(a, b):
+
+def multiply_sparse(a: Any, b: Any) -> Any:
     """`a @ b` for two arrays in compressed sparse rows with sorted columns.
 
     Counts and then fills the rows, with hash tables in shared memory (Nagasaka, Nukada and Matsuoka 2017). Results are
@@ -19,7 +26,7 @@ def multiply_sparse(a, b):
     return a._container("csr")._of((a.shape[0], b.shape[1]), *parts)
 
 
-def combine(a, b, op):
+def combine(a: Any, b: Any, op: Any) -> Any:
     """An element-wise function of two arrays of one shape, without zeros: "add", "subtract", "multiply", "maximum",
     "minimum", "ne", "lt" or "gt". The result is in compressed sparse rows, or columns if `a` is; waits for the number
     of elements.
@@ -34,7 +41,7 @@ def combine(a, b, op):
     return a._container("csr")._of(a.shape, data, indices, indptr)
 
 
-def _canonical_rows(a, dtype):
+def _canonical_rows(a: Any, dtype: Any) -> Any:
     """Compressed sparse rows, with duplicates summed in `dtype`."""
     rows = a.tocsr()
     if rows.has_canonical_format:
@@ -42,7 +49,7 @@ def _canonical_rows(a, dtype):
     return rows.astype(dtype)._summed()
 
 
-def _pattern_and_factors(name, a, x, y):
+def _pattern_and_factors(name: str, a: Any, x: Any, y: Any) -> tuple[Any, GPUArray, GPUArray]:
     if not issparse(a):
         raise TypeError(f"{name} is a {type(a).__name__}; expected a sparse array")
     x, y = (to_device(factor) for factor in (x, y))
@@ -56,7 +63,7 @@ def _pattern_and_factors(name, a, x, y):
 
 
 @converts(X=_xp._named_to_device, Y=_xp._named_to_device)
-def sampled_matmul(A, X, Y):
+def sampled_matmul(A: Any, X: Any, Y: Any) -> Any:
     """``A.multiply(X @ Y)``, computed only at stored positions of `A` (SDDMM); does not wait.
 
     Parameters
@@ -82,7 +89,7 @@ def sampled_matmul(A, X, Y):
 
 
 @converts(mat1=_xp._named_to_device, mat2=_xp._named_to_device, beta=as_number, alpha=as_number)
-def sampled_addmm(input, mat1, mat2, *, beta=1.0, alpha=1.0):
+def sampled_addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1.0, alpha: Any = 1.0) -> Any:
     """``alpha * (mat1 @ mat2) + beta * input`` at the stored positions of `input`, as `torch.sparse.sampled_addmm`.
 
     Does not wait.

@@ -1,8 +1,12 @@
 """The common parts of the solvers of `rtcg.sparse.linalg`: operands, options, reports, and one signature."""
 
+from __future__ import annotations
+
 import functools
 import inspect
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
+from typing import Any, ParamSpec
 
 import numpy as np
 
@@ -13,6 +17,8 @@ from rtcg.numpy import GPUArray
 from rtcg.sparse._base import issparse
 from rtcg.sparse._operands import to_device
 from rtcg.sparse._operators import LinearOperator, as_operand, aslinearoperator
+
+_Parameters = ParamSpec("_Parameters")
 
 
 @dataclass
@@ -45,9 +51,9 @@ class SolverReport:
     mode_reason: str
     #: Norms of residuals by the recurrence, from the one at the beginning on; those of the first 2**20 iterations. With
     #: `refine`, norms in double precision, one for each pass.
-    history: "np.ndarray | None"
+    history: np.ndarray | None
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         values = ((field.name, getattr(self, field.name)) for field in fields(self))
         shown_values = (
             f"{name}={value!r}" if name != "history" or value is None else f"history=<{len(value)} norms>"
@@ -56,12 +62,12 @@ class SolverReport:
         return f"{type(self).__name__}({', '.join(shown_values)})"
 
 
-def _floating(*dtypes):
+def _floating(*dtypes: Any) -> np.dtype[Any]:
     kind = np.result_type(*dtypes)
     return np.dtype({"f": np.float32, "F": np.complex64, "D": np.complex128}.get(kind.char, np.float64))
 
 
-def _right_sides(name, v, n, dtype, shape, columns):
+def _right_sides(name: str, v: Any, n: int, dtype: np.dtype[Any], shape: tuple[int, ...], columns: int) -> GPUArray:
     """A vector of `n` elements on the device, or `columns` of them, or an error with SciPy's message."""
     v = v if isinstance(v, GPUArray) else np.asarray(v)
     if v.shape not in ([(n, columns)] if columns else [(n,), (n, 1)]):
@@ -69,14 +75,14 @@ def _right_sides(name, v, n, dtype, shape, columns):
     return to_device(v, dtype) if columns else to_device(v, dtype).ravel()
 
 
-def _native_operator(A):
+def _native_operator(A: Any) -> Any:
     if issparse(A):
         return A._native_matrix() if A.format == "dia" else A.tocsr()._native
     native = getattr(A, "_native_handle", None)
     return (A.matvec, A.shape) if native is None else native
 
 
-def _native_adjoint(A):
+def _native_adjoint(A: Any) -> Any:
     if issparse(A):
         return A.transpose().conj().tocsr()._native
     if (native := getattr(A, "_native_adjoint", None)) is not None:
@@ -84,7 +90,7 @@ def _native_adjoint(A):
     return (A.rmatvec, A.shape[::-1]) if A._has_adjoint() else None
 
 
-def _native_preconditioner(M, A, dtype, needs_adjoint):
+def _native_preconditioner(M: Any, A: Any, dtype: np.dtype[Any], needs_adjoint: bool) -> tuple[Any, Any]:
     """The native operator of a preconditioner, and its adjoint."""
     if M is None:
         return None, None
@@ -96,18 +102,18 @@ def _native_preconditioner(M, A, dtype, needs_adjoint):
     return _native_operator(M), _native_adjoint(M) if needs_adjoint else None
 
 
-def count(name, value, default):
+def count(name: str, value: Any, default: int) -> int:
     """A number of at least 1."""
     return as_integer(name, default if value is None else value, 1)
 
 
-def _of_single_precision(A, M, dtype):
+def _of_single_precision(A: Any, M: Any, dtype: np.dtype[Any]) -> tuple[Any, Any]:
     """The matrix and the preconditioner in single precision."""
     single = np.dtype(np.complex64 if dtype.kind == "c" else np.float32)
     if dtype.itemsize == single.itemsize:
         raise TypeError(f"refine: b and A promote to {dtype}; expected float64 or complex128")
 
-    def convert(operand):
+    def convert(operand: Any) -> Any:
         if issparse(operand):
             return operand.astype(single)
         if getattr(operand, "_native_handle", None) is None:
@@ -118,14 +124,17 @@ def _of_single_precision(A, M, dtype):
     return _native_operator(convert(A)), _native_preconditioner(convert(M), A, single, False)[0]
 
 
-def _power_beyond_single(A):
+def _power_beyond_single(A: Any) -> int:
     """The power of two of the elements of `A` if single precision cannot represent them, else 0; waits."""
     most = float(abs(A.data).max().get()) if issparse(A) and A.nnz else 1.0
     power = int(np.clip(np.frexp(most)[1], -1000, 1000))
     return power if np.isfinite(most) and most > 0 and abs(power) > 30 else 0
 
 
-def _refined_in_units(power, method, A, b, x0, M, M2, needs_adjoint, options, numbers):
+def _refined_in_units(
+    power: int, method: str, A: Any, b: Any, x0: Any, M: Any, M2: Any, needs_adjoint: bool, options: dict[str, Any],
+    numbers: dict[str, Any],
+) -> tuple[GPUArray, list[dict[str, Any]]]:  # fmt: skip
     """Like `run` with `refine`, for a matrix scaled by a power of two, with the solution scaled back."""
     unit = float(np.ldexp(1.0, -power))
     M = None if M is None else (M if issparse(M) else aslinearoperator(M)) * (1 / unit)
@@ -135,7 +144,10 @@ def _refined_in_units(power, method, A, b, x0, M, M2, needs_adjoint, options, nu
     return x * unit, found
 
 
-def run(method, A, b, x0, M, M2, needs_adjoint, options, *, refine=False, takes_columns=False, **numbers):
+def run(
+    method: str, A: Any, b: Any, x0: Any, M: Any, M2: Any, needs_adjoint: bool, options: dict[str, Any], *,
+    refine: bool = False, takes_columns: bool = False, **numbers: Any,
+) -> tuple[GPUArray, list[dict[str, Any]]]:  # fmt: skip
     """Check the operands and solve a system: returns the solution and a report for each right-hand side."""
     A = A if issparse(A) else aslinearoperator(A)
     rows, columns = A.shape
@@ -163,7 +175,9 @@ def run(method, A, b, x0, M, M2, needs_adjoint, options, *, refine=False, takes_
     )
 
 
-def check_options(rtol, atol, maxiter, check_every, mode, history, callback):
+def check_options(
+    rtol: Any, atol: Any, maxiter: Any, check_every: Any, mode: Any, history: Any, callback: Any
+) -> dict[str, Any]:
     """Checked options of `_native.sparse_solve`."""
     if not (rtol >= 0 and atol >= 0):
         raise ValueError(f"rtol is {rtol} and atol is {atol}; expected numbers of at least 0")
@@ -180,7 +194,7 @@ def check_options(rtol, atol, maxiter, check_every, mode, history, callback):
     }
 
 
-def _report(found):
+def _report(found: dict[str, Any]) -> SolverReport:
     history = found["history"]
     found = {name: value for name, value in found.items() if name not in ("code", "scalars", "history")} | {
         "history": None if history is None else np.array(history),
@@ -189,7 +203,7 @@ def _report(found):
     return SolverReport(**found)
 
 
-def _info(found, limit):
+def _info(found: dict[str, Any], limit: int | None) -> int:
     """SciPy's code for how iterations ended; `limit` is the value for too many iterations, by default their number."""
     if found["reason"] == "converged":
         return 0
@@ -199,9 +213,9 @@ def _info(found, limit):
 
 
 def solve(
-    A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=None, check_every=None, mode="auto",
-    return_report=False, **chosen,
-):  # fmt: skip
+    A: Any, b: Any, x0: Any = None, *, rtol: Any = 1e-5, atol: Any = 0.0, maxiter: Any = None, M: Any = None,
+    callback: Any = None, check_every: Any = None, mode: Any = "auto", return_report: Any = False, **chosen: Any,
+) -> tuple[Any, ...]:  # fmt: skip
     """Solve a square system and return SciPy's results: `x`, `info`, and the report if requested.
 
     `chosen` has the settings of one solver: `method`, `M2`, `needs_adjoint`, `default` (of `maxiter`) or
@@ -287,7 +301,7 @@ _COLUMNS = {
 }
 
 
-def _described(names, text, takes_columns):
+def _described(names: Iterable[str], text: str, takes_columns: bool) -> str:
     """The docstring of a solver: its summary, all parameters including its own, results, and errors."""
     words = _COLUMNS if takes_columns else dict.fromkeys(_COLUMNS, "")
     text, raises, errors = inspect.cleandoc(text).partition("\nRaises\n------\n")
@@ -306,34 +320,34 @@ def _described(names, text, takes_columns):
     return "\n".join(parts + ([raises.rstrip(), errors] if raises else [])) + "\n"
 
 
-def square_solver(*, without=(), takes_columns=False, **always):
-    """Make a public solver from a function of the solver's own parameters, which returns the settings of `solve`.
+def square_solver(
+    *, takes_columns: bool = False, **always: Any
+) -> Callable[[Callable[_Parameters, dict[str, Any]]], Callable[_Parameters, tuple[Any, ...]]]:
+    """Make a public solver from a function with its parameters, which returns the settings of `solve`.
 
-    The solver has the parameters of `solve`, except those in `without`, and the function's own; its docstring describes
-    all of them.
+    The docstring of the function describes its own parameters, that of the solver also those of `solve`.
     """
-    common = [p for p in inspect.signature(solve).parameters.values() if p.kind is not p.VAR_KEYWORD]
+    common = inspect.signature(solve).parameters
 
-    def decorate(choose):
-        own = list(inspect.signature(choose).parameters.values())
-        shared = [p for p in common if p.name not in without]
-        signature = inspect.Signature([*shared[:-4], *own, *shared[-4:]])
+    def decorate(choose: Callable[_Parameters, dict[str, Any]]) -> Callable[_Parameters, tuple[Any, ...]]:
+        signature = inspect.signature(choose).replace(return_annotation="tuple[Any, ...]")
 
         @functools.wraps(choose)
-        def solver(*args, **keywords):
+        def solver(*args: Any, **keywords: Any) -> tuple[Any, ...]:
             try:
-                values = signature.bind(*args, **keywords)
+                bound = signature.bind(*args, **keywords)
             except TypeError as error:
                 raise TypeError(f"{choose.__name__}() {error}") from None
-            convert_arguments(_CONVERTERS, signature.parameters, values.arguments)
-            values.apply_defaults()
-            values = values.arguments
-            chosen = choose(**{p.name: values.pop(p.name) for p in own})
+            convert_arguments(_CONVERTERS, signature.parameters, bound.arguments)
+            bound.apply_defaults()
+            chosen = choose(*bound.args, **bound.kwargs)
+            values = {name: value for name, value in bound.arguments.items() if name in common}
             return solve(**values, **{**always, "takes_columns": takes_columns, "method": choose.__name__, **chosen})
 
-        del solver.__wrapped__
-        solver.__signature__ = signature
-        solver.__doc__ = _described(signature.parameters, choose.__doc__, takes_columns)
+        described: Any = solver
+        del described.__wrapped__
+        described.__signature__ = signature
+        described.__doc__ = _described(signature.parameters, choose.__doc__ or "", takes_columns)
         return solver
 
     return decorate

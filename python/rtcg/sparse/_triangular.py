@@ -1,6 +1,10 @@
 """Triangular systems, and preconditioners that solve them: incomplete factors, and SSOR."""
 
+from __future__ import annotations
+
 import warnings
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,32 +15,35 @@ from rtcg.sparse._base import SparseEfficiencyWarning, issparse
 from rtcg.sparse._operands import as_matrix, own_of_scipy, to_device
 from rtcg.sparse._operators import LinearOperator
 
+if TYPE_CHECKING:
+    from rtcg.sparse._compressed import csr_array
+
 
 class _NativeSolver(LinearOperator):
     """Systems that native code solves, also as an operator that solvers launch directly."""
 
-    def __init__(self, shape, dtype, native):
+    def __init__(self, shape: Any, dtype: Any, native: Any) -> None:
         adjoint = lambda x: self._native_of("H").solve(x)  # noqa: E731
         super().__init__(shape, native.solve, adjoint, native.solve, dtype, adjoint)
         self._native_handle = native
         self._natives = {"N": native}
 
-    def _native_of(self, trans):
+    def _native_of(self, trans: str) -> Any:
         if trans not in ("N", "T", "H"):
             raise ValueError("trans must be N, T, or H")
         if trans not in self._natives:
             self._natives[trans] = self._native_handle.transposed(trans == "H")
         return self._natives[trans]
 
-    def _native_adjoint(self):
+    def _native_adjoint(self) -> Any:
         return self._native_of("H")
 
     @property
-    def levels(self):
+    def levels(self) -> Any:
         """The number of levels of rows that must be solved one after the other; for two factors, one number each."""
         return self._native_handle.levels
 
-    def solve(self, b, trans="N"):
+    def solve(self, b: Any, trans: str = "N") -> GPUArray:
         """Solve for a vector of shape (n,), or for each column of a matrix of shape (n, k).
 
         Parameters
@@ -68,7 +75,7 @@ class _NativeSolver(LinearOperator):
         return native.solve(to_device(b, self.dtype))
 
 
-def make_native(make, A):
+def make_native(make: Callable[[Any], Any], A: Any) -> Any:
     """The result of `make` for the native matrix of `A` in rows with sorted columns."""
     csr = A.tocsr()
     native = make(csr._native)
@@ -79,7 +86,7 @@ def make_native(make, A):
     return native
 
 
-def square_matrix(A):
+def square_matrix(A: Any) -> csr_array:
     """`A` in compressed rows and in a dtype that solvers support; checks that it is square."""
     A = own_of_scipy(A)
     if not issparse(A):
@@ -117,15 +124,15 @@ class TriangularSolver(_NativeSolver):
         If an element on the diagonal is 0 or not stored; the error names its row.
     """
 
-    def __init__(self, A, lower=True, unit_diagonal=False):
+    def __init__(self, A: Any, lower: bool = True, unit_diagonal: bool = False) -> None:
         csr = square_matrix(A)
         native = make_native(lambda matrix: _native.sparse_triangular(matrix, lower, unit_diagonal), csr)
         super().__init__(csr.shape, csr.dtype, native)
 
 
-def _kept_solver(A, lower, unit_diagonal):
+def _kept_solver(A: Any, lower: bool, unit_diagonal: bool) -> TriangularSolver:
     """The analysis of `A`, which is cached with its arrays."""
-    kept = getattr(A, "_triangles", None)
+    kept: Any = getattr(A, "_triangles", None)
     if kept is None or kept[0] is not A._native:
         kept = A._triangles = A._native, {}
     key = bool(lower), bool(unit_diagonal)
@@ -135,7 +142,14 @@ def _kept_solver(A, lower, unit_diagonal):
 
 
 @converts(A=as_matrix, lower=as_flag, overwrite_A=as_flag, overwrite_b=as_flag, unit_diagonal=as_flag)
-def spsolve_triangular(A, b, lower=True, overwrite_A=False, overwrite_b=False, unit_diagonal=False):
+def spsolve_triangular(
+    A: Any,
+    b: Any,
+    lower: bool = True,
+    overwrite_A: bool = False,
+    overwrite_b: bool = False,
+    unit_diagonal: bool = False,
+) -> GPUArray:
     """Solve ``A @ x = b`` for a triangular `A`: an array; see `scipy.sparse.linalg.spsolve_triangular`.
 
     The analysis of a `csr_array` is cached with it, so that later calls do not wait; its `indices` and `indptr` must
@@ -190,18 +204,18 @@ def spsolve_triangular(A, b, lower=True, overwrite_A=False, overwrite_b=False, u
 class _IncompleteFactors(_NativeSolver):
     """Incomplete factors without fill-in."""
 
-    def __init__(self, A, native, is_cholesky):
+    def __init__(self, A: Any, native: Any, is_cholesky: bool) -> None:
         super().__init__(A.shape, A.dtype, native)
         self._is_cholesky = is_cholesky
 
-    def _factor(self, which):
+    def _factor(self, which: int) -> csr_array:
         from rtcg.sparse import csr_array
 
         shape, parts = self._native_handle.parts(which)
         return csr_array._of(tuple(shape), *parts)
 
     @property
-    def L(self):
+    def L(self) -> csr_array:
         """The lower factor, as a `csr_array`; that of ILU(0) has ones on its diagonal."""
         if self._is_cholesky:
             return self._factor(0)
@@ -210,14 +224,14 @@ class _IncompleteFactors(_NativeSolver):
         return (tril(self._factor(0), -1) + eye_array(self.shape[0], dtype=self.dtype)).tocsr()
 
     @property
-    def U(self):
+    def U(self) -> csr_array:
         """The upper factor, as a `csr_array`; that of IC(0) is the adjoint of `L`."""
         from rtcg.sparse import triu
 
         return self._factor(1) if self._is_cholesky else triu(self._factor(0)).tocsr()
 
 
-def ilu0(A):
+def ilu0(A: Any) -> _IncompleteFactors:
     """Incomplete LU factors with the sparsity of `A` as a preconditioner: ILU(0).
 
     ``L @ U`` equals `A` wherever `A` has an element. The factorisation and each triangular solution run on the device
@@ -244,7 +258,7 @@ def ilu0(A):
     return _IncompleteFactors(csr, make_native(lambda m: _native.sparse_incomplete(m, False), csr), False)
 
 
-def ic0(A):
+def ic0(A: Any) -> _IncompleteFactors:
     """An incomplete Cholesky factor with the sparsity of `A` as a preconditioner: IC(0).
 
     ``L @ L.T.conj()`` equals `A` wherever its lower triangle has an element; the upper one is not read. (Meijerink and
@@ -274,7 +288,7 @@ def ic0(A):
 
 
 @converts(omega=as_float)
-def ssor(A, omega=1.0):
+def ssor(A: Any, omega: float = 1.0) -> LinearOperator:
     """Symmetric successive over-relaxation as a preconditioner, with rows ordered by colours.
 
     With ``A = D + E + F``, the diagonal and two triangles in that order of rows, it is the inverse of ``(D / omega + E)
@@ -308,13 +322,13 @@ def ssor(A, omega=1.0):
         raise ValueError(f"omega is {omega}; expected a number between 0 and 2")
     diagonal = to_device(csr.diagonal())
     if not bool((diagonal != 0).all().get()):
-        row = int(np.flatnonzero(diagonal.get() == 0)[0])
-        raise np.linalg.LinAlgError(f"A is singular: zero entry on diagonal in row {row}.")
+        place = int(np.flatnonzero(diagonal.get() == 0)[0])
+        raise np.linalg.LinAlgError(f"A is singular: zero entry on diagonal in row {place}.")
     order = colour_order(csr)
     n = csr.shape[0]
     places = _xp.empty(n, csr.indices.dtype)
     places[order] = _xp.arange(n, dtype=csr.indices.dtype)
-    coo = csr.tocoo()
+    coo: Any = csr.tocoo()
     row, col = places[coo.row], places[coo.col]
     pivots, relaxed = diagonal[order], coo.data / (2 - omega)
     lower = coo_array._of(csr.shape, _xp.where(row == col, relaxed / omega, relaxed), row, col).tocsr()
@@ -324,7 +338,7 @@ def ssor(A, omega=1.0):
     return _NativeSolver(csr.shape, csr.dtype, _native.TriangularFactors(first, second))
 
 
-def colour_order(A):
+def colour_order(A: csr_array) -> GPUArray:
     """The rows of a square `csr_array` sorted by colours, stably within each colour; waits."""
     ones = A._with_data(_xp.ones(A.nnz, np.float32))
     colours, _ = make_native(_native.sparse_colours, (ones + ones.transpose().tocsr()).tocsr())

@@ -3,6 +3,12 @@
 The array with one row does the work; its results lose their first axis.
 """
 
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any, NoReturn
+
 import numpy as np
 
 from rtcg import numpy as _xp
@@ -13,7 +19,7 @@ from rtcg.sparse._coo import coo_array
 from rtcg.sparse._operands import is_scalar, refuse_host_matrix, shared_array, stored_in
 
 
-def _two_axes_of(arg1, shape, dtype, container):
+def _two_axes_of(arg1: Any, shape: Any, dtype: Any, container: Any) -> Any:
     """The argument of a constructor of an array with one axis, as an array with one row."""
     wide = None if shape is None else (1, *shape)
     if issparse(arg1):
@@ -40,98 +46,99 @@ class _OneAxis:
     """The methods that replace those of arrays with two axes."""
 
     ndim = 1
+    __hash__ = object.__hash__
 
-    def __init__(self, arg1, shape=None, dtype=None, copy=False):
+    def __init__(self: Any, arg1: Any, shape: Any = None, dtype: Any = None, copy: Any = False) -> None:
         made = _two_axes_of(arg1, shape, dtype, self._container(self.format))
         self._wide = made.copy() if copy else made
 
-    def _two_axes(self):
+    def _two_axes(self) -> Any:
         return self._wide
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return one_axis, (self._wide,)
 
     @property
-    def shape(self):
+    def shape(self) -> tuple[int, ...]:
         """The number of elements, stored or not."""
         return self._wide.shape[1:]
 
     @property
-    def data(self):
+    def data(self) -> Any:
         """The stored elements."""
         return self._wide.data
 
     @data.setter
-    def data(self, data):
+    def data(self, data: Any) -> Any:
         self._wide.data = data
 
-    def _with_data(self, data, copy=False):
+    def _with_data(self, data: Any, copy: Any = False) -> Any:
         return one_axis(self._wide._with_data(data, copy))
 
     @property
-    def has_canonical_format(self):
+    def has_canonical_format(self) -> bool:
         """Whether indices are sorted, without duplicates; waits."""
         return self._wide.has_canonical_format
 
-    def sum_duplicates(self):
+    def sum_duplicates(self) -> None:
         """Sum duplicates, in place; waits for the number of elements."""
         self._wide.sum_duplicates()
 
-    def eliminate_zeros(self):
+    def eliminate_zeros(self) -> None:
         """Remove explicit zeros, in place; waits for the number of elements."""
         self._wide.eliminate_zeros()
 
     # -- other formats ------------------------------------------------------------------------------------
 
-    def tocoo(self, copy=False):
+    def tocoo(self, copy: Any = False) -> Any:
         """Convert to coordinates."""
         found = self._wide.tocoo()
         return one_axis(found.copy() if copy else found)
 
-    def tocsr(self, copy=False):
+    def tocsr(self, copy: Any = False) -> Any:
         """Convert to compressed form."""
         found = self._wide.tocsr()
         return one_axis(found.copy() if copy else found)
 
-    def tocsc(self, copy=False):
+    def tocsc(self, copy: Any = False) -> NoReturn:
         """Not supported: columns need two axes."""
         raise ValueError("Cannot convert. CSC format must be 2D. Got 1D")
 
-    def todia(self, copy=False):
+    def todia(self, copy: Any = False) -> NoReturn:
         """Not supported: diagonals need two axes."""
         raise ValueError("Cannot convert. DIA format must be 2D. Got 1D")
 
-    def tobsr(self, blocksize=None, copy=False):
+    def tobsr(self, blocksize: Any = None, copy: Any = False) -> NoReturn:
         """Not supported: blocks need two axes."""
         raise ValueError("Cannot convert a 1d sparse array to bsr format")
 
-    def tolil(self, copy=False):
+    def tolil(self, copy: Any = False) -> NoReturn:
         """Not supported: lists of lists need two axes."""
         raise ValueError("Cannot convert a 1d sparse array to lil format")
 
-    def toarray(self, order=None, out=None):
+    def toarray(self, order: Any = None, out: Any = None) -> Any:
         """A dense `GPUArray` with the same elements; duplicates are summed."""
         return stored_in(out, self._wide.toarray().ravel())
 
-    def transpose(self, axes=None, copy=False):
+    def transpose(self: Any, axes: Any = None, copy: Any = False) -> Any:
         """The array itself, or a copy."""
         return self.copy() if copy else self
 
-    def diagonal(self, k=0):
+    def diagonal(self, k: Any = 0) -> NoReturn:
         """Not supported: a diagonal needs two axes."""
         raise ValueError("diagonal requires two dimensions")
 
-    def nonzero(self):
+    def nonzero(self) -> Any:
         """The indices of the elements that are not 0; waits."""
         return self._wide.nonzero()[1:]
 
-    def reshape(self, *shape, order="C", copy=False):
+    def reshape(self, *shape: Any, order: Any = "C", copy: Any = False) -> Any:
         """The elements in another shape with one or two axes; does not wait."""
         return self._wide.reshape(*shape, order=order)
 
     # -- operations ---------------------------------------------------------------------------------------
 
-    def _product(self, other):
+    def _product(self, other: Any) -> Any:
         refuse_host_matrix(other)
         if issparse(other):
             other = other._two_axes().T if other.ndim == 1 else other
@@ -145,7 +152,7 @@ class _OneAxis:
         product = self._wide._product(other)
         return product.reshape(()) if other.ndim == 1 else product.ravel()
 
-    def __rmatmul__(self, other):
+    def __rmatmul__(self, other: Any) -> Any:
         if is_scalar(other):
             raise ValueError("Scalar operands are not allowed, use '*' instead")
         if issparse(other):
@@ -154,7 +161,10 @@ class _OneAxis:
         other = other if isinstance(other, GPUArray) else np.asarray(other)
         return self._product(other.T)
 
-    def _of_two(self, name, other, *args):
+    def _add(self, other: Any, sign: int) -> Any:
+        return self._of_two("_add", other, sign)
+
+    def _of_two(self, name: str, other: Any, *args: Any) -> Any:
         """A method with two operands, applied to arrays with one row."""
         wide = other
         if issparse(other):
@@ -167,7 +177,7 @@ class _OneAxis:
         result = getattr(self._wide, name)(wide, *args)
         return result if getattr(other, "ndim", 0) == 2 else _without_first_axis(result)
 
-    def __getitem__(self, key):
+    def __getitem__(self: Any, key: Any) -> Any:
         from rtcg.sparse._index import getitem
 
         keys = key if isinstance(key, tuple) else (key,)
@@ -183,22 +193,22 @@ class _OneAxis:
         found = getitem(self._wide, (0, key))
         return found.asformat(self.format) if issparse(found) else found
 
-    def __setitem__(self, key, values):
+    def __setitem__(self, key: Any, values: Any) -> None:
         self._wide[0, key] = values.toarray() if issparse(values) else values
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Any]:
         return (self[k] for k in range(self.shape[0]))
 
-    def _host_copy(self, module):
+    def _host_copy(self: Any, module: ModuleType) -> Any:
         if self.format == "coo":
             return module.coo_array((self.data.get(), (self.col.get(),)), shape=self.shape)
         parts = tuple(part.get() for part in (self.data, self.indices, self.indptr))
         return module.csr_array(parts, shape=self.shape)
 
 
-def _add_operation(name):
-    def method(self, other, *args):
-        return self._of_two(name, other, *args)
+def _add_operation(name: str) -> None:
+    def method(self: Any, other: Any) -> Any:
+        return self._of_two(name, other)
 
     method.__name__ = name
     method.__doc__ = f"`{name}`, element by element."
@@ -206,14 +216,13 @@ def _add_operation(name):
 
 
 for _name in (
-    "multiply", "_add", "__truediv__", "maximum", "minimum", "__eq__", "__ne__", "__lt__", "__gt__", "__le__", "__ge__",
+    "multiply", "__truediv__", "maximum", "minimum", "__eq__", "__ne__", "__lt__", "__gt__", "__le__", "__ge__",
 ):  # fmt: skip
     _add_operation(_name)
-_OneAxis.__hash__ = object.__hash__
 
 
-def _add_reduction(name):
-    def method(self, axis=None, *args, **kwargs):
+def _add_reduction(name: str) -> None:
+    def method(self: Any, axis: Any = None, *args: Any, **kwargs: Any) -> Any:
         if axis not in (None, 0, -1):
             raise ValueError("axis out of range")
         return getattr(self._wide, name)(None, *args, **kwargs)
@@ -231,17 +240,17 @@ class _CooVector(_OneAxis, coo_array):
     """A sparse array with one axis, as indices and elements."""
 
     @property
-    def row(self):
+    def row(self) -> Any:
         """Zeros, since there is one row."""
         return self._wide.row
 
     @property
-    def col(self):
+    def col(self) -> Any:
         """The indices of the elements."""
         return self._wide.col
 
     @property
-    def coords(self):
+    def coords(self) -> tuple[Any, ...]:
         """The indices of the elements, as a tuple of one array."""
         return (self._wide.col,)
 
@@ -250,31 +259,31 @@ class _CsrVector(_OneAxis, csr_array):
     """A sparse array with one axis in compressed form."""
 
     @property
-    def indices(self):
+    def indices(self) -> Any:
         """The indices of the elements."""
         return self._wide.indices
 
     @property
-    def indptr(self):
+    def indptr(self) -> Any:
         """0, followed by the number of elements."""
         return self._wide.indptr
 
     @property
-    def has_sorted_indices(self):
+    def has_sorted_indices(self) -> bool:
         """Whether indices are sorted; waits."""
         return self._wide.has_sorted_indices
 
-    def sort_indices(self):
+    def sort_indices(self) -> None:
         """Sort the indices, in place."""
         self._wide.sort_indices()
 
 
-CLASSES = {"coo": _CooVector, "csr": _CsrVector}
+CLASSES: dict[str, Any] = {"coo": _CooVector, "csr": _CsrVector}
 for _format, _class in CLASSES.items():
     _class.__name__ = _class.__qualname__ = f"{_format}_array"
 
 
-def one_axis(wide):
+def one_axis(wide: Any) -> Any:
     """An array with one row as one with one axis; shares memory."""
     wide = wide if wide.format in CLASSES else wide.tocsr()
     made = object.__new__(CLASSES[wide.format])
@@ -282,7 +291,7 @@ def one_axis(wide):
     return made
 
 
-def _without_first_axis(result):
+def _without_first_axis(result: Any) -> Any:
     if issparse(result):
         return one_axis(result)
     return result.ravel() if isinstance(result, GPUArray) and result.ndim == 2 else result

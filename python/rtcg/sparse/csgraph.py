@@ -5,6 +5,10 @@ Results are `GPUArray`s of int32. Weak components and Laplacians are computed on
 orders and strong components visit node after node and run on the host: index arrays are copied there, elements are not.
 """
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 
 from rtcg import _native, numpy as _xp
@@ -17,7 +21,7 @@ from rtcg.sparse._coo import coo_array
 from rtcg.sparse._operands import as_matrix
 
 
-def _graph(csgraph):
+def _graph(csgraph: Any) -> csr_array:
     """A graph in compressed sparse rows."""
     if not issparse(csgraph) and not hasattr(csgraph, "tocsr"):
         csgraph = csgraph if isinstance(csgraph, GPUArray) else np.asarray(csgraph)
@@ -30,13 +34,15 @@ def _graph(csgraph):
     return rows
 
 
-def _host_structure(rows):
+def _host_structure(rows: csr_array) -> tuple[np.ndarray[Any, Any], ...]:
     """`indices` and `indptr` on the host as int64; waits."""
     return tuple(part.get().astype(np.int64) for part in (rows.indices, rows.indptr))
 
 
 @converts(csgraph=as_matrix, directed=as_flag, connection=as_text, return_labels=as_flag)
-def connected_components(csgraph, directed=True, connection="weak", return_labels=True):
+def connected_components(
+    csgraph: Any, directed: Any = True, connection: Any = "weak", return_labels: Any = True
+) -> Any:
     """The connected components of a graph; see `scipy.sparse.csgraph.connected_components`. Waits for their number.
 
     Parameters
@@ -80,7 +86,7 @@ def connected_components(csgraph, directed=True, connection="weak", return_label
 
 
 @converts(csgraph=as_matrix, i_start=as_integer, directed=as_flag, return_predecessors=as_flag)
-def breadth_first_order(csgraph, i_start, directed=True, return_predecessors=True):
+def breadth_first_order(csgraph: Any, i_start: Any, directed: Any = True, return_predecessors: Any = True) -> Any:
     """The nodes in breadth-first order; see `scipy.sparse.csgraph.breadth_first_order`. On the host.
 
     Parameters
@@ -113,7 +119,7 @@ def breadth_first_order(csgraph, i_start, directed=True, return_predecessors=Tru
 
 
 @converts(graph=as_matrix, symmetric_mode=as_flag)
-def reverse_cuthill_mckee(graph, symmetric_mode=False):
+def reverse_cuthill_mckee(graph: Any, symmetric_mode: Any = False) -> Any:
     """An order of rows and columns with small bandwidth (Cuthill and McKee 1969, George 1971). On the host.
 
     See `scipy.sparse.csgraph.reverse_cuthill_mckee`. Breadth-first searches start from a node of lowest degree in each
@@ -145,14 +151,14 @@ def reverse_cuthill_mckee(graph, symmetric_mode=False):
     return _xp.to_gpu(_native.sparse_reverse_cuthill_mckee(_host_structure(rows)))
 
 
-def _signed(graph):
+def _signed(graph: csr_array) -> type[np.int64]:
     """The dtype of differences of unsigned weights."""
     if graph.dtype == np.uint64 and graph.nnz and int(graph.max().get()) > np.iinfo(np.int64).max:
         raise ValueError(f"csgraph has weights above {np.iinfo(np.int64).max}; expected what int64 can hold")
     return np.int64
 
 
-def _holds(dtype, numbers):
+def _holds(dtype: np.dtype[Any], numbers: GPUArray) -> bool:
     """Whether a dtype of signed integers can represent integers; waits unless it is int64."""
     if dtype.itemsize == 8 or not numbers.size:
         return True
@@ -171,16 +177,9 @@ def _holds(dtype, numbers):
     dtype=as_dtype,
 )
 def laplacian(
-    csgraph,
-    normed=False,
-    return_diag=False,
-    use_out_degree=False,
-    *,
-    copy=True,
-    form="array",
-    dtype=None,
-    symmetrized=False,
-):
+    csgraph: Any, normed: Any = False, return_diag: Any = False, use_out_degree: Any = False, *, copy: Any = True,
+    form: Any = "array", dtype: Any = None, symmetrized: Any = False,
+) -> Any:  # fmt: skip
     """The Laplacian of a graph, degrees minus weights; see `scipy.sparse.csgraph.laplacian`. Waits.
 
     Parameters
@@ -214,7 +213,7 @@ def laplacian(
     if form not in ("array", "function", "lo"):
         raise ValueError(f"Invalid form: {shown(form)}")
     is_sparse = issparse(csgraph) or hasattr(csgraph, "tocsr")
-    graph = csgraph if is_sparse or isinstance(csgraph, GPUArray) else np.asarray(csgraph)
+    graph: Any = csgraph if is_sparse or isinstance(csgraph, GPUArray) else np.asarray(csgraph)
     if len(graph.shape) != 2 or graph.shape[0] != graph.shape[1]:
         raise ValueError("csgraph must be a square matrix or array")
     graph = graph if issparse(graph) else csr_array(graph)
@@ -250,7 +249,7 @@ def laplacian(
             (data.astype(found_dtype), on_diagonal.astype(found_dtype)), (apart.row, places), (apart.col, places)
         )
     ]  # fmt: skip
-    found = coo_array._of(graph.shape, *parts)
+    found: Any = coo_array._of(graph.shape, *parts)
     if form != "array":
         from rtcg.sparse.linalg import LinearOperator
 

@@ -4,7 +4,10 @@ The scalars of iterations stay on the device. The host enqueues iterations and p
 end.
 """
 
+from __future__ import annotations
+
 import operator
+from typing import TYPE_CHECKING, Any
 
 from rtcg import numpy as _xp
 from rtcg._conversions import as_float, as_integer, as_text, converts
@@ -19,6 +22,9 @@ from rtcg.sparse._operators import LinearOperator, as_operand, aslinearoperator
 from rtcg.sparse._preconditioners import amg, block_jacobi, chebyshev, jacobi
 from rtcg.sparse._solvers import SolverReport, check_options, count, run, square_solver
 from rtcg.sparse._triangular import TriangularSolver, ic0, ilu0, spsolve_triangular, ssor
+
+if TYPE_CHECKING:
+    from rtcg.sparse._base import sparray
 
 __all__ = [
     "ArpackError",
@@ -62,7 +68,11 @@ __all__ = [
 
 
 @square_solver(takes_columns=True)
-def cg(*, flexible=False, pipelined=False, refine=False):
+def cg(
+    A: Any, b: Any, x0: Any = None, *, rtol: Any = 1e-5, atol: Any = 0.0, maxiter: Any = None, M: Any = None,
+    flexible: bool = False, pipelined: bool = False, refine: bool = False,
+    callback: Any = None, check_every: Any = None, mode: str = "auto", return_report: bool = False,
+) -> dict[str, Any]:  # fmt: skip
     """Solve ``A @ x = b`` for a Hermitian positive definite `A` by the conjugate gradient method.
 
     See `scipy.sparse.linalg.cg`. Iterations are those of Hestenes and Stiefel (1952) with the arithmetic of SciPy;
@@ -91,7 +101,10 @@ def cg(*, flexible=False, pipelined=False, refine=False):
 
 
 @square_solver(takes_columns=True, needs_adjoint=True)
-def bicg():
+def bicg(
+    A: Any, b: Any, x0: Any = None, *, rtol: Any = 1e-5, atol: Any = 0.0, maxiter: Any = None, M: Any = None,
+    callback: Any = None, check_every: Any = None, mode: str = "auto", return_report: bool = False,
+) -> dict[str, Any]:  # fmt: skip
     """Solve ``A @ x = b`` by the biconjugate gradient method (Fletcher 1976).
 
     See `scipy.sparse.linalg.bicg`. `A`, and `M` unless it is diagonal, need ``rmatvec`` if they are not sparse arrays;
@@ -102,7 +115,11 @@ def bicg():
 
 
 @square_solver(takes_columns=True)
-def bicgstab(*, refine=False):
+def bicgstab(
+    A: Any, b: Any, x0: Any = None, *, rtol: Any = 1e-5, atol: Any = 0.0, maxiter: Any = None, M: Any = None,
+    refine: bool = False,
+    callback: Any = None, check_every: Any = None, mode: str = "auto", return_report: bool = False,
+) -> dict[str, Any]:  # fmt: skip
     """Solve ``A @ x = b`` by the stabilised biconjugate gradient method (van der Vorst 1992).
 
     See `scipy.sparse.linalg.bicgstab`. `info` is -10 or -11 after a division by an inner product of 0. Columns of `b`
@@ -117,7 +134,10 @@ def bicgstab(*, refine=False):
 
 
 @square_solver(takes_columns=True)
-def cgs():
+def cgs(
+    A: Any, b: Any, x0: Any = None, *, rtol: Any = 1e-5, atol: Any = 0.0, maxiter: Any = None, M: Any = None,
+    callback: Any = None, check_every: Any = None, mode: str = "auto", return_report: bool = False,
+) -> dict[str, Any]:  # fmt: skip
     """Solve ``A @ x = b`` by the conjugate gradient squared method (Sonneveld 1989).
 
     See `scipy.sparse.linalg.cgs`. `info` is -10 or -11 after a division by an inner product of 0. Columns of `b` are
@@ -127,7 +147,10 @@ def cgs():
 
 
 @square_solver(takes_columns=True)
-def tfqmr():
+def tfqmr(
+    A: Any, b: Any, x0: Any = None, *, rtol: Any = 1e-5, atol: Any = 0.0, maxiter: Any = None, M: Any = None,
+    callback: Any = None, check_every: Any = None, mode: str = "auto", return_report: bool = False,
+) -> dict[str, Any]:  # fmt: skip
     """Solve ``A @ x = b`` by the transpose-free quasi-minimal residual method (Freund 1993).
 
     See `scipy.sparse.linalg.tfqmr`. Iterations run in pairs, and a callback is called after each pair. `M` is applied
@@ -136,8 +159,12 @@ def tfqmr():
     return {"most": 10_000}
 
 
-@square_solver(without=("M",), takes_columns=True, needs_adjoint=True)
-def qmr(*, M1=None, M2=None):
+@square_solver(takes_columns=True, needs_adjoint=True)
+def qmr(
+    A: Any, b: Any, x0: Any = None, *, rtol: Any = 1e-5, atol: Any = 0.0, maxiter: Any = None,
+    M1: Any = None, M2: Any = None,
+    callback: Any = None, check_every: Any = None, mode: str = "auto", return_report: bool = False,
+) -> dict[str, Any]:  # fmt: skip
     """Solve ``A @ x = b`` by the quasi-minimal residual method (Freund and Nachtigal 1994).
 
     See `scipy.sparse.linalg.qmr`. Operators need ``rmatvec`` unless they are sparse arrays. `info` is -10 to -15 after
@@ -153,8 +180,12 @@ def qmr(*, M1=None, M2=None):
     return {"M": M1, "M2": M2}
 
 
-@square_solver(without=("atol",), takes_columns=True)
-def minres(*, shift=0.0, refine=False):
+@square_solver(takes_columns=True)
+def minres(
+    A: Any, b: Any, x0: Any = None, *, rtol: Any = 1e-5, maxiter: Any = None, M: Any = None,
+    shift: Any = 0.0, refine: bool = False,
+    callback: Any = None, check_every: Any = None, mode: str = "auto", return_report: bool = False,
+) -> dict[str, Any]:  # fmt: skip
     """Solve ``(A - shift * I) @ x = b`` for a Hermitian `A` by the minimal residual method.
 
     Paige and Saunders (1975); see `scipy.sparse.linalg.minres`. `A` may be indefinite or singular; `M` is positive
@@ -181,8 +212,12 @@ def minres(*, shift=0.0, refine=False):
     return {"numbers": {"shift": shift}, "default_factor": 5, "refine": refine, "errors": errors}
 
 
-@square_solver(without=("check_every",))
-def gmres(*, restart=None, callback_type=None, flexible=False):
+@square_solver()
+def gmres(
+    A: Any, b: Any, x0: Any = None, *, rtol: Any = 1e-5, atol: Any = 0.0, maxiter: Any = None,
+    restart: Any = None, callback_type: Any = None, flexible: bool = False,
+    M: Any = None, callback: Any = None, mode: str = "auto", return_report: bool = False,
+) -> dict[str, Any]:  # fmt: skip
     """Solve ``A @ x = b`` by the generalised minimal residual method with restarts (Saad and Schultz 1986).
 
     See `scipy.sparse.linalg.gmres`. The host enqueues one cycle of `restart` iterations at a time. Vectors are
@@ -220,8 +255,12 @@ def gmres(*, restart=None, callback_type=None, flexible=False):
     }
 
 
-@square_solver(without=("check_every",))
-def gcrotmk(*, m=20, k=None, CU=None, discard_C=False, truncate="oldest"):
+@square_solver()
+def gcrotmk(
+    A: Any, b: Any, x0: Any = None, *, rtol: Any = 1e-5, atol: Any = 0.0, maxiter: Any = None,
+    m: Any = 20, k: Any = None, CU: Any = None, discard_C: Any = False, truncate: Any = "oldest",
+    M: Any = None, callback: Any = None, mode: str = "auto", return_report: bool = False,
+) -> dict[str, Any]:  # fmt: skip
     """Solve ``A @ x = b`` by the flexible GCROT(m, k) method (Hicken and Zingg 2010).
 
     See `scipy.sparse.linalg.gcrotmk`. A cycle has `m` iterations of flexible GMRES, orthogonal to the images of `k`
@@ -260,8 +299,10 @@ def gcrotmk(*, m=20, k=None, CU=None, discard_C=False, truncate="oldest"):
 
 
 @converts(A=as_operand, damp=as_float, atol=as_float, btol=as_float, conlim=as_float, iter_lim=as_integer, mode=as_text)
-def lsqr(A, b, damp=0.0, atol=1e-6, btol=1e-6, conlim=1e8, iter_lim=None, show=False, calc_var=False, x0=None, *,
-         mode="auto"):  # fmt: skip
+def lsqr(
+    A: Any, b: Any, damp: Any = 0.0, atol: Any = 1e-6, btol: Any = 1e-6, conlim: Any = 1e8, iter_lim: Any = None,
+    show: Any = False, calc_var: Any = False, x0: Any = None, *, mode: Any = "auto",
+) -> Any:  # fmt: skip
     """Minimise ``norm(b - A @ x)**2 + norm(damp * (x - x0))**2`` over `x` (Paige and Saunders 1982).
 
     See `scipy.sparse.linalg.lsqr`. `A` may have any shape; operators need ``rmatvec`` unless they are sparse arrays.
@@ -307,7 +348,10 @@ def lsqr(A, b, damp=0.0, atol=1e-6, btol=1e-6, conlim=1e8, iter_lim=None, show=F
 
 
 @converts(A=as_operand, damp=as_float, atol=as_float, btol=as_float, conlim=as_float, maxiter=as_integer, mode=as_text)
-def lsmr(A, b, damp=0.0, atol=1e-6, btol=1e-6, conlim=1e8, maxiter=None, show=False, x0=None, *, mode="auto"):
+def lsmr(
+    A: Any, b: Any, damp: Any = 0.0, atol: Any = 1e-6, btol: Any = 1e-6, conlim: Any = 1e8, maxiter: Any = None,
+    show: Any = False, x0: Any = None, *, mode: Any = "auto",
+) -> Any:  # fmt: skip
     """Minimise ``norm(b - A @ x)**2 + norm(damp * (x - x0))**2`` over `x` (Fong and Saunders 2011).
 
     See `scipy.sparse.linalg.lsmr`, and `lsqr` for the parameters. `maxiter` is by default the smaller of the numbers of
@@ -330,7 +374,9 @@ def lsmr(A, b, damp=0.0, atol=1e-6, btol=1e-6, conlim=1e8, maxiter=None, show=Fa
     return x, istop, found["iterations"], *numbers
 
 
-def _least_squares(method, A, b, damp, atol, btol, conlim, maxiter, x0, mode):
+def _least_squares(
+    method: str, A: Any, b: Any, damp: Any, atol: Any, btol: Any, conlim: Any, maxiter: Any, x0: Any, mode: str
+) -> tuple[Any, int, dict[str, Any]]:
     """The solution, SciPy's reason for the end, and further results."""
     options = check_options(0.0, atol, maxiter, None, mode, False, None)
     x, [found] = run(method, A, b, x0, None, None, True, options, damp=damp, btol=btol, conlim=conlim or 0)
@@ -338,7 +384,7 @@ def _least_squares(method, A, b, damp, atol, btol, conlim, maxiter, x0, mode):
 
 
 @converts(A=as_matrix, power=as_integer)
-def matrix_power(A, power):
+def matrix_power(A: Any, power: Any) -> sparray:
     """`A` to the power of `power`: a new sparse array; waits for the numbers of elements.
 
     The result has the format of products, or that of `A` for a `power` of 0 (the identity) or 1 (a copy). Raises

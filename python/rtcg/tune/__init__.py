@@ -43,12 +43,12 @@ __all__ = [
 
 
 @_converts(value=_as_number)
-def log2(value):
+def log2(value: float) -> int:
     """Return the integer part of the logarithm to base 2, as a bucket for sizes."""
     return int(value).bit_length() - 1
 
 
 @_converts(value=_as_number)
-def next_pow2(value):
+def next_pow2(value: float) -> int:
     """Return the next power of two, as a bucket for sizes."""
     return 1 << max(0, int(value) - 1).bit_length()

@@ -1,6 +1,10 @@
 """Tuning of the kernels behind array operations: measures tiles, splits, threads and algorithms instead of rules."""
 
+from __future__ import annotations
+
 import os
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from rtcg import _native
 from rtcg._conversions import as_callable, as_float, as_integer, as_list, as_text, converts
@@ -10,9 +14,18 @@ from rtcg.tune._callables import CallableTarget, as_expected, require_alike
 from rtcg.tune._run import StoredProblem, run_search
 from rtcg.tune._store import as_store, store as default_store
 
+if TYPE_CHECKING:
+    from rtcg._native import ArrayDecision, TuningTable
+    from rtcg.tune._report import Report
+    from rtcg.tune._store import Store
+
 
 @converts(function=as_callable, rtol=as_float, atol=as_float, store=as_store, threads=as_integer)
-def builtin(function, *, budget="30 s", only=None, verify=None, rtol=None, atol=None, store=None, threads=1, **options):
+def builtin(
+    function: Callable[[], Any], *, budget: str | float | None = "30 s", only: str | Sequence[str] | None = None,
+    verify: Any = None, rtol: float | None = None, atol: float | None = None, store: Store | None = None,
+    threads: int = 1, **options: Any,
+) -> dict[str, Report]:  # fmt: skip
     """Tune the choices that array operations in a call leave open, and make later calls use them.
 
     Calls the function once to find the decisions that it encounters, such as the tile of a matrix product, and searches
@@ -73,7 +86,7 @@ def builtin(function, *, budget="30 s", only=None, verify=None, rtol=None, atol=
         if len(table) < 2:
             continue
         stored = StoredProblem(store or default_store(), decision.key, decision.problem)
-        space = _DecisionSpace(table)
+        space: Any = _DecisionSpace(table)
         target = _DecisionTarget(decision, function, verify, rtol, atol, threads > 1)
         incumbents = [decision.current, *stored.incumbents(space), *decision.shipped_incumbents(10)]
         reports[describe(decision)] = run_search(
@@ -90,7 +103,7 @@ def builtin(function, *, budget="30 s", only=None, verify=None, rtol=None, atol=
     return reports
 
 
-def describe(decision):
+def describe(decision: ArrayDecision) -> str:
     """The decision and its problem, as text."""
     problem = ", ".join(f"{name}={value}" for name, value in decision.problem.items())
     return f"{decision.name}({problem})"
@@ -99,13 +112,13 @@ def describe(decision):
 class _DecisionSpace:
     """The choices of a decision, in place of a declared space."""
 
-    def __init__(self, table):
+    def __init__(self, table: TuningTable) -> None:
         self._table = table
 
-    def configurations(self):
+    def configurations(self) -> TuningTable:
         return self._table
 
-    def check(self, config):
+    def check(self, config: dict[str, Any]) -> None:
         if self._table.find(config) is None:
             raise ValueError(f"{config} is none of the choices")
 
@@ -113,12 +126,20 @@ class _DecisionSpace:
 class _DecisionTarget(CallableTarget):
     """A call with a forced choice."""
 
-    def __init__(self, decision, function, verify, rtol, atol, compiles_ahead):
+    def __init__(
+        self,
+        decision: ArrayDecision,
+        function: Callable[..., Any],
+        verify: Any,
+        rtol: float | None,
+        atol: float | None,
+        compiles_ahead: bool,
+    ) -> None:
         self._decision, self._compiles_ahead = decision, compiles_ahead
-        self._context = Context.get_current()
+        self._context: Any = Context.get_current()
         super().__init__(function, verify, rtol, atol, None)
 
-    def compile(self, config):
+    def compile(self, config: dict[str, Any]) -> None:
         """Compile on the search's threads, so that the call finds its kernels. Errors appear when the call is made."""
         if not self._compiles_ahead:
             return
@@ -130,8 +151,8 @@ class _DecisionTarget(CallableTarget):
         finally:
             Context.pop()
 
-    def _call(self, launches):
-        def calls():
+    def _call(self, launches: int) -> Any:
+        def calls() -> Any:
             for _ in range(launches - 1):
                 self._function()
             return self._function()
@@ -139,7 +160,13 @@ class _DecisionTarget(CallableTarget):
         return self._decision.force(self._config, calls)
 
 
-def tune_families(families, budget, only=None, matching=None, store=None):
+def tune_families(
+    families: Sequence[str],
+    budget: str | float,
+    only: Sequence[str] | None = None,
+    matching: str | None = None,
+    store: Store | None = None,
+) -> None:
     """Tune the usual calls of these families, and print for each decision the choice and its ratio to the rule."""
     import rtcg.autoinit  # noqa: F401
     from rtcg import driver
@@ -170,7 +197,7 @@ def tune_families(families, budget, only=None, matching=None, store=None):
         )
 
 
-def list_decisions(families, only=None):
+def list_decisions(families: Sequence[str], only: Sequence[str] | None = None) -> None:
     """Print each decision of these families, its parameters and their candidates."""
     for name, doc, parameters, _ in _native.array_decisions():
         if not name.startswith(tuple(families)) or (only is not None and not name.startswith(tuple(only))):
@@ -180,7 +207,7 @@ def list_decisions(families, only=None):
             print(f"  {parameter} = {', '.join(values)}: {meaning}")
 
 
-def publish(store, folder, version, keep=10):
+def publish(store: Store, folder: Any, version: int, keep: int = 10) -> int:
     """Write the results of decisions to files named after them: the chosen one and the best for each problem."""
     import tempfile
     from pathlib import Path

@@ -1,6 +1,18 @@
 """The workloads of ``python -m rtcg tune builtin``: array calls by families, of usual sizes for the device."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, TypeAlias
+
 import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
+    from rtcg.numpy import GPUArray
+
+    _Workload: TypeAlias = tuple[str, Callable[..., Any], dict[str, Any]]
 
 #: Bytes of the largest arrays on a GPU.
 _GPU_BYTES = 1 << 28
@@ -8,7 +20,7 @@ _GPU_BYTES = 1 << 28
 FAMILIES = ("matmul", "einsum", "reduce", "scan", "sort", "fft", "linalg")
 
 
-def workloads(family, is_virtual):
+def workloads(family: str, is_virtual: bool) -> Iterator[tuple[str, Callable[[], Any], dict[str, Any]]]:
     """``(name, function, options)`` of each call of a family; arrays are created when a call is requested."""
     return {
         "matmul": _products, "reduce": _reductions, "scan": _scans, "sort": _sorts, "fft": _transforms,
@@ -16,7 +28,7 @@ def workloads(family, is_virtual):
     }[family](is_virtual)  # fmt: skip
 
 
-def _random(shape, dtype):
+def _random(shape: tuple[int, ...], dtype: DTypeLike) -> GPUArray:
     import rtcg.numpy as xp
 
     rng = np.random.default_rng(0)
@@ -30,7 +42,7 @@ def _random(shape, dtype):
     return xp.asarray(values.astype(dtype))
 
 
-def _products(is_virtual):
+def _products(is_virtual: bool) -> Iterator[_Workload]:
     sizes = [(256,) * 3, (512,) * 3] if is_virtual else [
         (512,) * 3, (1024,) * 3, (2048,) * 3, (4096,) * 3, (8192, 8192, 1024), (1, 4096, 4096), (4096, 16, 4096),
         (16, 16, 262144), (64, 64, 65536),
@@ -44,7 +56,7 @@ def _products(is_virtual):
             yield f"{dtype} ({m}, {k}) @ ({k}, {n})", lambda a=a, b=b: a @ b, {"rtol": 1e-2, "atol": 10 * size}
 
 
-def _contractions(is_virtual):
+def _contractions(is_virtual: bool) -> Iterator[_Workload]:
     import rtcg
 
     # Nodes of tetrahedra of orders 1 to 9, with six fields of each element.
@@ -66,7 +78,7 @@ def _contractions(is_virtual):
             yield f"bij,bjk->bik of {n} x {n} {dtype}", lambda a=a: rtcg.einsum("bij,bjk->bik", a, a), tolerances
 
 
-def _reductions(is_virtual):
+def _reductions(is_virtual: bool) -> Iterator[_Workload]:
     import rtcg.numpy as xp
 
     top = 22 if is_virtual else 28
@@ -81,7 +93,7 @@ def _reductions(is_virtual):
                 yield name, lambda x=x, axis=axis: xp.sum(x, axis=axis), {"rtol": 1e-3, "atol": 1e-1}
 
 
-def _scans(is_virtual):
+def _scans(is_virtual: bool) -> Iterator[_Workload]:
     import rtcg.numpy as xp
 
     for dtype in ("float32", "int32", "float64", "int64"):
@@ -90,7 +102,7 @@ def _scans(is_virtual):
             yield f"cumsum of 2**{log2_n} {dtype}", lambda x=x: xp.cumsum(x), {"rtol": 1e-2, "atol": 1}
 
 
-def _sorts(is_virtual):
+def _sorts(is_virtual: bool) -> Iterator[_Workload]:
     import rtcg.numpy as xp
 
     for dtype in ("float32", "int64"):
@@ -101,7 +113,7 @@ def _sorts(is_virtual):
                 yield f"argsort of 2**{log2_n} {dtype}", lambda x=x: xp.argsort(x), {}
 
 
-def _transforms(is_virtual):
+def _transforms(is_virtual: bool) -> Iterator[_Workload]:
     from rtcg import fft
 
     lengths = (256, 1000, 4096) if is_virtual else (
@@ -115,7 +127,7 @@ def _transforms(is_virtual):
             yield f"fft of {rows} x {n} {dtype}", lambda x=x: fft.fft(x), {"rtol": 1e-3, "atol": size}
 
 
-def _factorizations(is_virtual):
+def _factorizations(is_virtual: bool) -> Iterator[_Workload]:
     import rtcg.numpy as xp
     from rtcg import linalg
 
@@ -134,5 +146,5 @@ def _factorizations(is_virtual):
             yield f"svd, {n}", lambda a=a: linalg.svd(a)[1], loose
 
 
-def _first_of(results):
+def _first_of(results: Any) -> Any:
     return results[0]

@@ -1,5 +1,10 @@
 """Tuning of any callable: functions that enqueue work, and functions that measure themselves."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from rtcg import _native
@@ -9,12 +14,16 @@ from rtcg.tune._run import refuse_cold_energy, run_search
 from rtcg.tune._runner import CandidateError, compare_results, tolerances
 from rtcg.tune._space import as_space
 
+if TYPE_CHECKING:
+    from rtcg.tune._report import Report
+    from rtcg.tune._space import Space
+
 #: Calls that a graph has at most: it keeps the memory of what they return.
 _MAX_CAPTURED = 32
 
 
 @converts(space=as_space, measure=as_callable)
-def search(space, measure, **options):
+def search(space: Space, measure: Callable[..., float], **options: Any) -> Report:
     """Search a space with a function that does the measurements.
 
     Parameters
@@ -43,7 +52,16 @@ def search(space, measure, **options):
 
 
 @converts(function=as_callable, space=as_space, rtol=as_float, atol=as_float, cold=as_flag)
-def tune_callable(function, space, *, verify=None, rtol=None, atol=None, cold=False, **options):
+def tune_callable(
+    function: Callable[..., Any],
+    space: Space,
+    *,
+    verify: Any = None,
+    rtol: float | None = None,
+    atol: float | None = None,
+    cold: bool = False,
+    **options: Any,
+) -> Report:
     """Search for the configuration for which ``function(**config)`` takes the least time on the device.
 
     Parameters
@@ -71,19 +89,20 @@ def tune_callable(function, space, *, verify=None, rtol=None, atol=None, cold=Fa
 
 
 class _ScoreTarget:
-    def __init__(self, measure):
-        self._measure, self._config = measure, None
+    def __init__(self, measure: Callable[..., float]) -> None:
+        self._measure = measure
+        self._config: dict[str, Any] = {}
 
-    def compile(self, config):
+    def compile(self, config: dict[str, Any]) -> None:
         return None
 
-    def load(self, config, compiled):
+    def load(self, config: dict[str, Any], compiled: Any) -> None:
         self._config = config
 
-    def verify(self):
+    def verify(self) -> None:
         pass
 
-    def time(self, launches):
+    def time(self, launches: int) -> float:
         score = float(self._measure(**self._config))
         if not np.isfinite(score):
             raise CandidateError("runtime", f"the score is {score}; expected a finite number")
@@ -93,13 +112,24 @@ class _ScoreTarget:
 class CallableTarget:
     """A function that enqueues work, timed by events."""
 
-    def __init__(self, function, verify, rtol, atol, default, cold=False):
-        self._function, self._config, self._tolerance = function, None, (rtol, atol)
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        verify: Any,
+        rtol: float | None,
+        atol: float | None,
+        default: dict[str, Any] | None,
+        cold: bool = False,
+    ) -> None:
+        self._function, self._tolerance = function, (rtol, atol)
+        self._config: dict[str, Any] = {}
         self._timer = _native.LaunchTimer(cold, _MAX_CAPTURED)
         if verify is None:
-            self._expected = _results(function(**default))
+            self._expected = _results(function(**(default or {})))
             return
         self._expected = as_expected(verify)
+        if default is None:
+            return
         try:
             results = _results(function(**default)) if self._expected else []
         except Exception:
@@ -107,14 +137,14 @@ class CallableTarget:
             return
         require_alike(self._expected, results)
 
-    def compile(self, config):
+    def compile(self, config: dict[str, Any]) -> None:
         return None
 
-    def load(self, config, compiled):
+    def load(self, config: dict[str, Any], compiled: Any) -> None:
         self._config = config
         self._timer.start_candidate(repr(config))
 
-    def verify(self):
+    def verify(self) -> None:
         results = _results(self._call(1))
         if len(results) != len(self._expected):
             raise CandidateError("correctness", f"{len(results)} results; expected {len(self._expected)}")
@@ -122,21 +152,21 @@ class CallableTarget:
             if not _is_surely_close(result, expected, *self._tolerance):
                 compare_results(f"result {place}", _on_host(result), _on_host(expected), *self._tolerance)
 
-    def _call(self, launches):
+    def _call(self, launches: int) -> Any:
         """Call the function `n` times; returns the last result."""
         for _ in range(launches - 1):
             self._function(**self._config)
         return self._function(**self._config)
 
-    def time(self, launches):
+    def time(self, launches: int) -> float:
         return self._timer.time(launches, self._call)
 
-    def window_kind(self):
+    def window_kind(self) -> str:
         """How the windows of the current configuration are timed."""
         return self._timer.window
 
 
-def as_expected(verify):
+def as_expected(verify: Any) -> list[Any]:
     """The arrays that `verify` is or returns; raises TypeError if they have no numbers."""
     expected = _results(verify() if callable(verify) else verify)
     for place, array in enumerate(expected):
@@ -145,7 +175,7 @@ def as_expected(verify):
     return expected
 
 
-def require_alike(expected, results):
+def require_alike(expected: list[Any], results: list[Any]) -> None:
     """Raise ValueError if the reference and the results differ in the number of arrays or in shapes."""
     if len(expected) != len(results):
         raise ValueError(f"verify gives {len(expected)} results; expected {len(results)}")
@@ -154,18 +184,18 @@ def require_alike(expected, results):
             raise ValueError(f"verify gives shape {np.shape(array)} for result {place}; expected {np.shape(result)}")
 
 
-def _results(results):
+def _results(results: Any) -> list[Any]:
     """The result of a function as a list, which is empty for None."""
     if results is None:
         return []
     return list(results) if isinstance(results, (tuple, list)) else [results]
 
 
-def _on_host(result):
+def _on_host(result: Any) -> np.ndarray[Any, Any]:
     return np.asarray(result.get() if hasattr(result, "get") else result)
 
 
-def _is_surely_close(result, expected, rtol, atol):
+def _is_surely_close(result: Any, expected: Any, rtol: float | None, atol: float | None) -> bool:
     """Whether two device arrays agree, compared on the device so that large arrays are not copied."""
     import rtcg.numpy as xp
 

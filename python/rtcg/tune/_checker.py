@@ -4,7 +4,11 @@ The virtual device and its checks run in a separate process, whatever device the
 is compiled for the virtual GPU and launched once on the arrays of a small problem.
 """
 
+from __future__ import annotations
+
 import dataclasses
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,11 +17,15 @@ from rtcg.tune._images import HostImage
 from rtcg.tune._runner import Candidate, CandidateError, KernelRunner
 from rtcg.tune._worker import Worker
 
+if TYPE_CHECKING:
+    import os
+
+
 #: What can be found of a kernel; docs/checking.md says what each means.
-CHECKS = ("memory", "init", "race", "sync")
+CHECKS: tuple[str, ...] = ("memory", "init", "race", "sync")
 
 #: Which candidates are checked.
-CHECKED = ("all", "finalists")
+CHECKED: tuple[str, ...] = ("all", "finalists")
 
 #: Arrays of one call up to this many bytes in all are a small problem.
 SMALL_BYTES = 1 << 20
@@ -32,13 +40,13 @@ class CheckedLaunch:
 
     name: str
     source: str
-    options: tuple | None
-    include_dirs: tuple
+    options: tuple[str, ...] | None
+    include_dirs: tuple[str | os.PathLike[str], ...]
     no_extern_c: bool
-    block: tuple
-    grid: tuple
+    block: tuple[int, ...]
+    grid: tuple[int, ...]
     shared: int = 0
-    constants: tuple = ()
+    constants: tuple[tuple[str, np.ndarray[Any, Any]], ...] = ()
 
 
 class CandidateChecker:
@@ -60,7 +68,15 @@ class CandidateChecker:
         Which candidates a search checks.
     """
 
-    def __init__(self, checks, arguments, written, make_launch, timeout, candidates="all"):
+    def __init__(
+        self,
+        checks: str,
+        arguments: Iterable[Any],
+        written: Iterable[int],
+        make_launch: Callable[[dict[str, Any]], CheckedLaunch],
+        timeout: float,
+        candidates: str = "all",
+    ) -> None:
         if candidates not in CHECKED:
             raise ValueError(
                 f"check_candidates is {shown(candidates)}; expected one of {', '.join(map(repr, CHECKED))}"
@@ -71,7 +87,7 @@ class CandidateChecker:
             CheckingRunner, (list(arguments), set(written)), timeout * _SLOWDOWN, environment, is_quiet=True
         )
 
-    def check(self, config):
+    def check(self, config: dict[str, Any]) -> None:
         """Launch a configuration once; raise CandidateError of kind ``"correctness"`` if there is a finding."""
         launch = self._make_launch(config)
         try:
@@ -83,7 +99,7 @@ class CandidateChecker:
                 raise
             raise CandidateError(error.kind, f"cannot be checked on the virtual GPU: {error.message}") from error
 
-    def require_clean(self, default):
+    def require_clean(self, default: dict[str, Any]) -> None:
         """Raise CandidateError if the default configuration has a finding, so that it cannot be the reference."""
         try:
             self.check(default)
@@ -92,7 +108,7 @@ class CandidateChecker:
                 message = "the default configuration has a finding, so that its result is no reference; give verify="
                 raise CandidateError("correctness", f"{message}. {error.message}") from error
 
-    def close(self):
+    def close(self) -> None:
         """End the process."""
         self._worker.close()
 
@@ -100,14 +116,14 @@ class CandidateChecker:
 class CheckingRunner:
     """The other side of :class:`CandidateChecker`, in the process that has the checks."""
 
-    def __init__(self, arguments, written):
+    def __init__(self, arguments: Sequence[Any], written: Iterable[int]) -> None:
         from rtcg import driver
 
         driver.init()
         self._context = driver.Device(0).make_context()
         self._runner = KernelRunner(arguments, written)
 
-    def check(self, launch):
+    def check(self, launch: CheckedLaunch) -> None:
         from rtcg import checking
 
         candidate = _compile(launch)
@@ -125,7 +141,7 @@ class CheckingRunner:
             raise fault
 
 
-def _compile(launch):
+def _compile(launch: CheckedLaunch) -> Candidate:
     from rtcg.compiler import DEFAULT_NVCC_FLAGS, CompileError, _CompileSettings
 
     options = [*(DEFAULT_NVCC_FLAGS if launch.options is None else launch.options), "-lineinfo"]
@@ -139,7 +155,7 @@ def _compile(launch):
     )
 
 
-def parse_checks(checks):
+def parse_checks(checks: str) -> str:
     """The checks that a text names; ``"all"`` means all of `CHECKS`."""
     expected = f"expected 'all', or names of {', '.join(CHECKS)}, such as 'memory,race'"
     if not isinstance(checks, str):
@@ -151,12 +167,12 @@ def parse_checks(checks):
     return ",".join(names)
 
 
-def require_small(arguments, names):
+def require_small(arguments: Sequence[Any], names: Sequence[str]) -> None:
     """Raise ValueError unless the arrays of a call are small enough to be checked."""
     sizes = {name: argument.nbytes for name, argument in zip(names, arguments, strict=True)
              if isinstance(argument, (np.ndarray, HostImage))}  # fmt: skip
     if sum(sizes.values()) > SMALL_BYTES:
-        largest = max(sizes, key=sizes.get)
+        largest = max(sizes, key=lambda name: sizes[name])
         raise ValueError(
             f"check= launches candidates in checked mode, which is slow: the arrays of this call have "
             f"{sum(sizes.values())} bytes ({shown(largest)} {sizes[largest]}), "
@@ -165,7 +181,7 @@ def require_small(arguments, names):
         )
 
 
-def with_checks(target, checker):
+def with_checks(target: Any, checker: CandidateChecker | None) -> Any:
     """A search target that also checks candidates; the target itself if there is no checker."""
     if checker is None:
         return target
@@ -175,33 +191,34 @@ def with_checks(target, checker):
 class _TargetWithCheckedFinalists:
     """A target whose candidates are checked before one is chosen."""
 
-    def __init__(self, target, checker):
+    def __init__(self, target: Any, checker: CandidateChecker) -> None:
         self._target = target
         self.check = checker.check
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         return getattr(self._target, name)
 
 
 class _CheckedTarget:
     """A target whose candidates are checked before they are timed."""
 
-    def __init__(self, target, checker):
-        self._target, self._checker, self._config = target, checker, None
+    def __init__(self, target: Any, checker: CandidateChecker) -> None:
+        self._target, self._checker = target, checker
+        self._config: dict[str, Any] = {}
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         return getattr(self._target, name)
 
-    def load(self, config, compiled):
+    def load(self, config: dict[str, Any], compiled: Any) -> Any:
         self._config = config
         return self._target.load(config, compiled)
 
-    def verify(self):
+    def verify(self) -> None:
         self._target.verify()
         self._checker.check(self._config)
 
 
-def describe_findings(found):
+def describe_findings(found: Sequence[dict[str, Any]]) -> str:
     """A description of the first finding, with its threads and source line, and the number of further ones."""
     more = f"\n{len(found) - 1} more findings" if len(found) > 1 else ""
     return f"{found[0]['kind']}: {found[0]['message'].strip()}{more}"

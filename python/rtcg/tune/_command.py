@@ -1,16 +1,23 @@
 """``python -m rtcg tune``: show, move and prune the results of searches."""
 
+from __future__ import annotations
+
 import argparse
 import os
 import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from rtcg import _native
 from rtcg._messages import shown
 from rtcg.tune._builtin_workloads import FAMILIES
 from rtcg.tune._store import Store, store as default_store
 
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
 
-def main(arguments):
+
+def main(arguments: Sequence[str]) -> None:
     """The command line: ``show``, ``export``, ``import``, ``merge``, ``prune``, ``builtin``, ``demo``."""
     parser = argparse.ArgumentParser(prog="python -m rtcg tune", description=__doc__.splitlines()[0])
     parser.add_argument("--folder", help="the folder of results; by default the user's")
@@ -19,7 +26,7 @@ def main(arguments):
     folder = argparse.ArgumentParser(add_help=False)
     folder.add_argument("--folder", default=argparse.SUPPRESS, help="as before the command")
 
-    def add_parser(name, help):
+    def add_parser(name: str, help: str) -> ArgumentParser:
         return parsers.add_parser(name, help=help, parents=[folder])
 
     show = add_parser("show", help="the best result of each kernel, device and problem")
@@ -49,7 +56,7 @@ def main(arguments):
         parser.exit(1, f"{parser.prog} {options.command}: {error}\n")
 
 
-def _run(store, options):
+def _run(store: Store, options: Namespace) -> None:
     if options.command == "show":
         _show(store, options.kernel, options.all)
     elif options.command == "export":
@@ -70,7 +77,7 @@ def _run(store, options):
         demo(options.size, options.budget, options.picture)
 
 
-def _builtin(store, options):
+def _builtin(store: Store, options: Namespace) -> None:
     from rtcg.tune import _builtin
 
     families = options.families or FAMILIES
@@ -85,11 +92,11 @@ def _builtin(store, options):
         _builtin.tune_families(families, options.budget, options.only, options.matching, store)
 
 
-def _show(store, kernel, shows_all):
+def _show(store: Store, kernel: str | None, shows_all: bool) -> None:
     results = store.results(kernel)
     if not results:
         print(f"no results in {store.folder}" + (f" for {kernel}" if kernel else ""))
-    groups = {}
+    groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for row in results:
         groups.setdefault((row["kernel"], row["hash"], row["device"], row["problem"]), []).append(row)
     for (name, digest, device, problem), rows in groups.items():

@@ -1,6 +1,13 @@
 """A tuned matrix product, which ``python -m rtcg tune demo`` shows."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
+
+if TYPE_CHECKING:
+    from rtcg.tune._kernel import Kernel
 
 SOURCE = """
 // A block computes a tile of bm x bn; each thread tm x tn elements of it. Tiles of a and b are staged in shared memory.
@@ -34,7 +41,7 @@ __global__ void multiply(float *c, const float *a, const float *b, int n)
 """
 
 
-def product_kernel():
+def product_kernel() -> Kernel:
     """The tuned matrix product of square matrices: ``kernel(c, a, b, n)``."""
     from rtcg import tune
 
@@ -51,7 +58,7 @@ def product_kernel():
     )  # fmt: skip
 
 
-def main(size, budget, picture):
+def main(size: int, budget: str, picture: str) -> None:
     """Tune the product for matrices with `size` rows, print the report and save the plot."""
     import rtcg.autoinit  # noqa: F401
     import rtcg.numpy as xp

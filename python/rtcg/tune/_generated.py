@@ -1,5 +1,10 @@
 """Tuning of generated kernels and plain functions, in which only the launch is free."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from rtcg import _native
@@ -9,10 +14,15 @@ from rtcg.tune._run import StoredProblem, refuse_cold_energy
 from rtcg.tune._space import Space
 from rtcg.tune._store import store as default_store
 
+if TYPE_CHECKING:
+    from rtcg.driver import Function
+    from rtcg.tune._checker import CandidateChecker, CheckedLaunch
+    from rtcg.tune._report import Report
+
 _BLOCKS = [256, 32, 64, 128, 512, 1024]
 
 
-def tune(target, *args, **options):
+def tune(target: Any, *args: Any, **options: Any) -> Report:
     """Search for the fastest way to run a kernel, or anything that can be called.
 
     Parameters
@@ -80,11 +90,11 @@ _ELEMENTWISE_SPACE = Space(block=_BLOCKS, waves=[1024, 1, 2, 4, 16], packed=["au
 _REDUCTION_SPACE = Space(block=_BLOCKS, waves=[1, 2, 4], packed=["auto", True, False], items=[4, 1, 2, 8, 16, 32])
 
 
-def _arrays(args):
+def _arrays(args: tuple[Any, ...]) -> list[tuple[int, Any]]:
     return [(place, argument) for place, argument in enumerate(args) if hasattr(argument, "gpudata")]
 
 
-def stored_launches(kernel, n_elements):
+def stored_launches(kernel: Any, n_elements: int) -> StoredProblem:
     """The store of a generated kernel's results: by its source, and its number of elements as a power of two."""
     source = kernel.get_source()
     space = _ELEMENTWISE_SPACE if hasattr(kernel, "arguments") else _REDUCTION_SPACE
@@ -93,21 +103,21 @@ def stored_launches(kernel, n_elements):
     return StoredProblem(default_store(), key, problem)
 
 
-def _tune_generated(kernel, space, args, options):
+def _tune_generated(kernel: Any, space: Space, args: tuple[Any, ...], options: dict[str, Any]) -> Report:
     arrays = _arrays(args)
     if not arrays:
         raise ValueError("the call has no array, whose size the result would be for")
     n_elements = max(array.size for _, array in arrays)
     initial = {place: array.copy() for place, array in arrays}
 
-    def choose(config):
+    def choose(config: dict[str, Any]) -> None:
         kernel._set_launch_choice(n_elements, **{name: value for name, value in config.items() if value != "auto"})
 
-    def run(**config):
+    def run(**config: Any) -> Any:
         choose(config)
         return kernel(*args)
 
-    def restored(**config):
+    def restored(**config: Any) -> list[Any]:
         for place, array in initial.items():
             args[place].set(array)
         result = run(**config)
@@ -132,48 +142,53 @@ def _tune_generated(kernel, space, args, options):
 class _GeneratedTarget:
     """A target that verifies with restored arrays, and times without restoring them."""
 
-    def __init__(self, run, restored, default, options):
+    def __init__(
+        self, run: Callable[..., Any], restored: Callable[..., Any], default: dict[str, Any], options: dict[str, Any]
+    ) -> None:
         from rtcg.tune._callables import CallableTarget
 
         refuse_cold_energy(options.get("cold"), options.get("objective"))
-        verify = (options.pop(name, None) for name in ("verify", "rtol", "atol"))
-        self._verified = CallableTarget(restored, *verify, default)
+        verify, rtol, atol = (options.pop(name, None) for name in ("verify", "rtol", "atol"))
+        self._verified = CallableTarget(restored, verify, rtol, atol, default)
         self._timed = CallableTarget(run, [], None, None, default, options.pop("cold", False))
 
-    def compile(self, config):
+    def compile(self, config: dict[str, Any]) -> None:
         return None
 
-    def load(self, config, compiled):
+    def load(self, config: dict[str, Any], compiled: Any) -> None:
         self._verified.load(config, compiled)
         self._timed.load(config, compiled)
 
-    def verify(self):
+    def verify(self) -> None:
         self._verified.verify()
 
-    def time(self, launches):
+    def time(self, launches: int) -> float:
         return self._timed.time(launches)
 
-    def window_kind(self):
+    def window_kind(self) -> str:
         return self._timed.window_kind()
 
 
 def _tune_function(
-    function, args, size=None, *, check=None, check_candidates="all", check_arguments=None, timeout=10.0, **options
-):
+    function: Function, args: tuple[Any, ...], size: int | Sequence[int] | None = None, *, check: str | None = None,
+    check_candidates: str = "all", check_arguments: Sequence[Any] | None = None, timeout: float = 10.0, **options: Any,
+) -> Report:  # fmt: skip
     if size is None:
         raise TypeError("tune() of a plain function needs size=: how many threads the problem has")
-    size = (size,) if np.isscalar(size) else tuple(size)
-    if not 1 <= len(size) <= 3 or any(int(length) < 1 for length in size):
-        raise ValueError(f"size is {shown(size)}; expected one to three positive integers")
-    space = _block_space(len(size), function.max_threads_per_block)
-    launch = _launches(size)
+    sizes: Any = size
+    sizes = (size,) if np.isscalar(size) else tuple(sizes)
+    if not 1 <= len(sizes) <= 3 or any(int(length) < 1 for length in sizes):
+        raise ValueError(f"size is {shown(sizes)}; expected one to three positive integers")
+    space = _block_space(len(sizes), function.max_threads_per_block)
+    launch = _launches(sizes)
     arrays = _arrays(args)
     initial = {place: array.copy() for place, array in arrays}
 
-    def run(**config):
-        function(*args, **launch(config))
+    def run(**config: Any) -> None:
+        block, grid = launch(config).values()
+        function(*args, block=block, grid=grid)
 
-    def restored(**config):
+    def restored(**config: Any) -> list[Any]:
         for place, array in initial.items():
             args[place].set(array)
         run(**config)
@@ -201,7 +216,15 @@ def _tune_function(
     return report
 
 
-def _function_checker(function, args, launch, checks, candidates, small, timeout):
+def _function_checker(
+    function: Function,
+    args: tuple[Any, ...],
+    launch: Callable[[dict[str, Any]], dict[str, tuple[int, ...]]],
+    checks: str,
+    candidates: str,
+    small: Sequence[Any] | None,
+    timeout: float,
+) -> CandidateChecker:
     """The checker that launches a plain function in checked mode, on the arguments of a small problem."""
     from rtcg.tune._call_arguments import on_host, plain_argument
     from rtcg.tune._checker import CandidateChecker, CheckedLaunch, require_small
@@ -219,14 +242,14 @@ def _function_checker(function, args, launch, checks, candidates, small, timeout
         require_small(arguments, names)
     written = {place for place, argument in enumerate(arguments) if isinstance(argument, np.ndarray)}
 
-    def make_launch(config):
+    def make_launch(config: dict[str, Any]) -> CheckedLaunch:
         block, grid = launch(config).values()
         return CheckedLaunch(function.name, source, tuple(options), tuple(include_dirs), no_extern_c, block, grid)
 
     return CandidateChecker(checks, arguments, written, make_launch, timeout, candidates)
 
 
-def _block_space(dimensions, most):
+def _block_space(dimensions: int, most: int) -> Space:
     names = ("bx", "by", "bz")[:dimensions]
     sizes = {1: [[256, 32, 64, 96, 128, 192, 384, 512, 768, 1024]], 2: [[32, 8, 16, 64, 128], [8, 1, 2, 4, 16, 32]],
              3: [[32, 8, 16, 64], [4, 1, 2, 8], [2, 1, 4]]}[dimensions]  # fmt: skip
@@ -235,8 +258,8 @@ def _block_space(dimensions, most):
     return space.require(f"{product} <= {most}", f"{product} >= 32")
 
 
-def _launches(size):
-    def launch(config):
+def _launches(size: Sequence[int]) -> Callable[[dict[str, Any]], dict[str, tuple[int, ...]]]:
+    def launch(config: dict[str, Any]) -> dict[str, tuple[int, ...]]:
         block = tuple(config.values()) + (1,) * (3 - len(config))
         grid = tuple(-(-int(length) // threads) for length, threads in zip(size, block, strict=False))
         return {"block": block, "grid": grid}

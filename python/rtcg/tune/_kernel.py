@@ -1,9 +1,13 @@
 """Tuned kernels: source with parameters, launched with the best known configuration."""
 
+from __future__ import annotations
+
 import contextlib
 import difflib
 import functools
 import inspect
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,12 +35,20 @@ from rtcg.tune._store import Store, as_store, store as default_store
 from rtcg.tune._trees import is_tree, tree_parameters
 from rtcg.tune._worker import WorkerRunner
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rtcg._native import TuningKernelKey
+    from rtcg.driver import Function, Stream
+    from rtcg.tune._report import Report
+    from rtcg.tune._run import _Objective, _Observer
+
 #: The budget of searches that a call begins by itself, inside :func:`auto`.
-_auto_options = []
+_auto_options: list[dict[str, Any]] = []
 
 
 @contextlib.contextmanager
-def auto(**options):
+def auto(**options: Any) -> Iterator[None]:
     """Make tuned kernels search, inside this context, when they are called for a problem without a result of its own.
 
     Parameters
@@ -106,10 +118,14 @@ class Kernel(_native.TunedCall):
         include_dirs=as_sequence, no_extern_c=as_flag, constants=as_mapping, store=as_store,
     )  # fmt: skip
     def __init__(
-        self, source, name, space, *, block, grid, shared=0, problem=(), bucket=None, default=None, mutates=None,
-        options=None, include_dirs=(), no_extern_c=False, constants=None, wisdom=(),
-        store=None, identity=None,
-    ):  # fmt: skip
+        self, source: Any, name: str, space: Space, *, block: int | str | Sequence[int | str],
+        grid: int | str | Sequence[int | str], shared: int | str = 0, problem: Sequence[str] | dict[str, Any] = (),
+        bucket: dict[str, Callable[[Any], Any]] | None = None, default: dict[str, Any] | None = None,
+        mutates: Sequence[str] | None = None, options: Sequence[str] | None = None,
+        include_dirs: Sequence[str | Path] = (), no_extern_c: bool = False,
+        constants: dict[str, np.ndarray[Any, Any]] | None = None, wisdom: str | Path | Sequence[str | Path] = (),
+        store: Store | None = None, identity: str | None = None,
+    ) -> None:  # fmt: skip
         super().__init__()
         if not (isinstance(source, str) or callable(source) or is_tree(source)):
             raise TypeError(
@@ -142,18 +158,21 @@ class Kernel(_native.TunedCall):
         self._constants = tuple((name, np.ascontiguousarray(array)) for name, array in (constants or {}).items())
         self.default = space.default | dict(default or {})
         space.check(self.default)
-        wisdom = (
+        folders: Any = (
             [wisdom]
             if isinstance(wisdom, (str, bytes)) or hasattr(wisdom, "__fspath__")
             else list(as_sequence("wisdom", wisdom))
         )
         self._store = store
-        self._wisdom, self._wisdom_store = wisdom, None
-        self._variants, self._plans, self._keys = {}, {}, None
+        self._wisdom = folders
+        self._wisdom_store: Store | None = None
+        self._variants: dict[Any, Function] = {}
+        self._plans: dict[Any, tuple[Any, ...]] = {}
+        self._keys: TuningKernelKey | None = None
 
     # What a configuration is.
 
-    def source(self, config=None):
+    def source(self, config: dict[str, Any] | None = None) -> tuple[object, Sequence[str] | None]:
         """The ``(source, options)`` that a configuration is compiled from; by default the default configuration."""
         config = self.default if config is None else config
         options = self._compile_settings[0]
@@ -168,7 +187,7 @@ class Kernel(_native.TunedCall):
         text = str(text)
         return Source(text, f'{macros}#line 1 "{self.name}"\n{text}', self.name, text), options
 
-    def compile(self, config):
+    def compile(self, config: dict[str, Any]) -> tuple[bytes, str, tuple[str, ...]]:
         """Compile a configuration for the current device; returns the binary with its source and options."""
         from rtcg.compiler import _CompileSettings
 
@@ -178,13 +197,13 @@ class Kernel(_native.TunedCall):
         binary, _, _ = settings.make_program(source).compile()
         return binary, getattr(source, "_compiled_text", None) or str(source), tuple(options or ())
 
-    def candidate(self, config, values):
+    def candidate(self, config: dict[str, Any], values: dict[str, Any]) -> Candidate:
         """Compile a configuration; returns it with its launch geometry for these values."""
         binary, source, options = self.compile(config)
         block, grid, shared = self.geometry(config, values)
         return Candidate(binary, self.name, source, options, block, grid, shared, self._constants)
 
-    def _checked_launch(self, config, values):
+    def _checked_launch(self, config: dict[str, Any], values: dict[str, Any]) -> CheckedLaunch:
         """The launch that the checking process compiles and runs."""
         options, include_dirs, no_extern_c = self._compile_settings
         source, _ = self.source(config)
@@ -195,7 +214,7 @@ class Kernel(_native.TunedCall):
             self.name, text, options, tuple(include_dirs or ()), no_extern_c, *geometry, self._constants
         )
 
-    def geometry(self, config, values):
+    def geometry(self, config: dict[str, Any], values: dict[str, Any]) -> tuple[tuple[int, ...], tuple[int, ...], int]:
         """The ``(block, grid, shared)`` of a configuration for these values of names."""
         known = self._literals | values | config
         block, grid, shared = (evaluated(part, self._geometry[part], known) for part in ("block", "grid", "shared"))
@@ -203,7 +222,7 @@ class Kernel(_native.TunedCall):
 
     # Calls.
 
-    def _launch(self, args, values):
+    def _launch(self, args: tuple[Any, ...], values: dict[str, Any]) -> tuple[Any, ...] | None:
         """Launch; returns the data with which the native class can repeat the launch."""
         from rtcg.driver import Context
 
@@ -224,7 +243,9 @@ class Kernel(_native.TunedCall):
         places = dict(zip(names, order, strict=False)) | {name: name for name in values}
         return function, block, grid, shared, order, [places[name] for name in deciding]
 
-    def _bind(self, names, args, values):
+    def _bind(
+        self, names: Sequence[str], args: Sequence[Any], values: dict[str, Any]
+    ) -> tuple[dict[str, Any], list[int | str]]:
         """``({name: value}, [place, ...])`` of a call, where places are positions or keywords."""
         if len(args) > len(names):
             raise TypeError(
@@ -246,7 +267,7 @@ class Kernel(_native.TunedCall):
         return bound, [*range(len(args)), *names[len(args) :]]
 
     @functools.cached_property
-    def _geometry_names(self):
+    def _geometry_names(self) -> tuple[str, ...]:
         known = {*self.space.names, *self._literals}
         expressions = [
             part for parts in self._geometry.values() for part in parts if isinstance(part, _native.Expression)
@@ -254,10 +275,10 @@ class Kernel(_native.TunedCall):
         return tuple(dict.fromkeys(name for part in expressions for name in part.names if name not in known))
 
     @functools.cached_property
-    def _parameter_names(self):
+    def _parameter_names(self) -> list[str]:
         return [name or f"argument {place}" for place, (_, name) in enumerate(self._signature())]
 
-    def _signature(self):
+    def _signature(self) -> list[tuple[str, str | None]]:
         if not hasattr(self, "_known_signature"):
             # From the text alone, so that a default that does not compile is no obstacle.
             source, options = self.source()
@@ -271,7 +292,7 @@ class Kernel(_native.TunedCall):
             self._known_signature = signature
         return self._known_signature
 
-    def _variant(self, config):
+    def _variant(self, config: dict[str, Any]) -> Function:
         """The loaded kernel of a configuration in the current context."""
         from rtcg import driver
         from rtcg.tune._runner import _declare_source, set_constants
@@ -286,7 +307,9 @@ class Kernel(_native.TunedCall):
             function = self._variants[key] = module.get_function(self.name)
         return function
 
-    def _find_plan(self, args, values, bound):
+    def _find_plan(
+        self, args: tuple[Any, ...], values: dict[str, Any], bound: dict[str, Any]
+    ) -> tuple[Function, tuple[int, ...], tuple[int, ...], int]:
         scalars = scalar_values(bound)
         stored = self._stored(bound)
         found = stored.look_up(self.space)
@@ -296,7 +319,7 @@ class Kernel(_native.TunedCall):
         config = self.default if found is None else found[0]
         return (self._variant(config), *self.geometry(config, scalars))
 
-    def explain(self, *args, **values):
+    def explain(self, *args: Any, **values: Any) -> str:
         """The configuration that a call with these arguments uses, and the reason."""
         bound, _ = self._bind(self._parameter_names, args, values)
         found = self._stored(bound).look_up(self.space)
@@ -304,7 +327,7 @@ class Kernel(_native.TunedCall):
             return f"{_shown(self.default)}: the default, since nothing is stored for a device or problem like this"
         return found[2]
 
-    def variant(self, **config):
+    def variant(self, **config: Any) -> Callable[..., None]:
         """A function that launches one configuration, whatever is stored; it takes the arguments of a call.
 
         Parameters
@@ -331,10 +354,10 @@ class Kernel(_native.TunedCall):
         config = self.default | config
         names = self._parameter_names
 
-        def launch(*args, stream=None, **values):
+        def launch(*args: Any, stream: Stream | None = None, **values: Any) -> None:
             bound, _ = self._bind(names, args, values)
             block, grid, shared = self.geometry(config, scalar_values(bound))
-            options = {} if stream is None else {"stream": stream}
+            options: dict[str, Any] = {} if stream is None else {"stream": stream}
             arguments = [bound[name] for name in names]
             self._variant(config)(*arguments, block=block, grid=grid, shared=shared, **options)
 
@@ -342,7 +365,7 @@ class Kernel(_native.TunedCall):
 
     # The store.
 
-    def _problem(self, bound):
+    def _problem(self, bound: dict[str, Any]) -> dict[str, Any]:
         problem = {name: self._bucket[name](value) if name in self._bucket else value
                    for name, value in self._literals.items()}  # fmt: skip
         for name in self.problem_names:
@@ -357,7 +380,7 @@ class Kernel(_native.TunedCall):
                 problem[name] = self._bucket[name](value) if name in self._bucket else value
         return problem
 
-    def _stored(self, bound):
+    def _stored(self, bound: dict[str, Any]) -> StoredProblem:
         store = self._store or default_store()
         if self._wisdom:
             if self._wisdom_store is None or self._wisdom_store.folder != store.folder:
@@ -369,7 +392,7 @@ class Kernel(_native.TunedCall):
             self._keys = _native.TuningKernelKey(self.name, str(source), options, list(self.space.names))
         return StoredProblem(store, self._keys, self._problem(bound))
 
-    def _stored_of_call(self, args, options):
+    def _stored_of_call(self, args: tuple[Any, ...], options: dict[str, Any]) -> StoredProblem:
         """The store entry for the problem of a call; `options` may include those of a search."""
         values = {name: value for name, value in options.items() if name not in _TUNING_OPTIONS}
         bound, _ = self._bind(self._parameter_names, args, values)
@@ -379,11 +402,14 @@ class Kernel(_native.TunedCall):
 
     @converts(rtol=as_float, atol=as_float)
     def tune(
-        self, *args, budget="30 s", verify=None, rtol=None, atol=None, strategy="auto", seed=0, bytes=None, flops=None,
-        until=None, isolate=None, timeout=10.0, observers=(), progress=None, occupancy_slack=None, threads=None,
-        check=None, check_candidates="all", check_arguments=None, cold=False, objective="time", maximize=False,
-        **values,
-    ):  # fmt: skip
+        self, *args: Any, budget: str | float | None = "30 s", verify: Any = None, rtol: float | None = None,
+        atol: float | None = None, strategy: Any = "auto", seed: int = 0, bytes: int | str | None = None,
+        flops: int | str | None = None, until: str | float | None = None, isolate: bool | None = None,
+        timeout: float = 10.0, observers: Sequence[_Observer] = (), progress: bool | None = None,
+        occupancy_slack: float | None = None, threads: int | None = None, check: str | None = None,
+        check_candidates: str = "all", check_arguments: Sequence[Any] | dict[str, Any] | None = None,
+        cold: bool = False, objective: _Objective = "time", maximize: bool = False, **values: Any,
+    ) -> Report:  # fmt: skip
         """Search for the best configuration for these arguments on the current device, and keep all results.
 
         Parameters
@@ -471,7 +497,7 @@ class Kernel(_native.TunedCall):
         written = self._written(names, [bound[name] for name in names])
         stored = self._stored(bound)
         scalars = self._literals | scalar_values(bound)
-        bytes, flops = _amount("bytes", bytes, scalars), _amount("flops", flops, scalars)
+        moved, computed = _amount("bytes", bytes, scalars), _amount("flops", flops, scalars)
         refuse_cold_energy(cold, objective)
         check_free_memory(self.name, arguments, written)
         if isolate is None:
@@ -480,7 +506,7 @@ class Kernel(_native.TunedCall):
             isolate = os.name == "posix"
         if isolate:
             sent = [on_host(name, argument) for name, argument in zip(names, arguments, strict=True)]
-            runner = WorkerRunner(sent, written, timeout, cold)
+            runner: WorkerRunner | KernelRunner = WorkerRunner(sent, written, timeout, cold)
         else:
             runner = KernelRunner(arguments, written, cold)
         checker = None if check is None else self._checker(check, check_candidates, check_arguments, bound, timeout)
@@ -494,17 +520,17 @@ class Kernel(_native.TunedCall):
                 target, self.space, budget=budget, strategy=strategy, seed=seed,
                 default=self.default, incumbents=stored.incumbents(self.space), observers=observers, progress=progress,
                 occupancy_slack=occupancy_slack, threads=threads, stored=stored, until=until,
-                limit=least_time(bytes, flops), objective=objective, maximize=maximize, bytes=bytes, flops=flops,
+                limit=least_time(moved, computed), objective=objective, maximize=maximize, bytes=moved, flops=computed,
             )  # fmt: skip
         finally:
-            if isolate:
+            if isinstance(runner, WorkerRunner):
                 runner.close()
             if checker is not None:
                 checker.close()
             self._plans.clear()
             self._forget_call()
 
-    def refresh(self, *args, at_least=0.9, budget="30 s", **options):
+    def refresh(self, *args: Any, at_least: float = 0.9, budget: str | float | None = "30 s", **options: Any) -> Report:
         """Measure the ten best known configurations for these arguments here; search only if they fall short.
 
         Same as :func:`rtcg.tune.refresh` with this kernel as its first argument.
@@ -513,7 +539,7 @@ class Kernel(_native.TunedCall):
 
         return refresh(self, *args, at_least=at_least, budget=budget, **options)
 
-    def _refuse_misspelled_options(self, values, names):
+    def _refuse_misspelled_options(self, values: dict[str, Any], names: Iterable[str]) -> None:
         known = {*names, *self.problem_names, *self._geometry_names}
         options = list(inspect.signature(Kernel.tune).parameters)[2:-1]
         for name in values:
@@ -524,7 +550,14 @@ class Kernel(_native.TunedCall):
                     f"a parameter; is it {shown(near[0])}?"
                 )
 
-    def _checker(self, checks, candidates, small, bound, timeout):
+    def _checker(
+        self,
+        checks: str,
+        candidates: str,
+        small: Sequence[Any] | dict[str, Any] | None,
+        bound: dict[str, Any],
+        timeout: float,
+    ) -> CandidateChecker:
         """The checker that launches candidates in checked mode, on the arguments of a small problem."""
         names = self._parameter_names
         if small is not None:
@@ -537,7 +570,7 @@ class Kernel(_native.TunedCall):
             checks, arguments, written, lambda config: self._checked_launch(config, scalars), timeout, candidates
         )
 
-    def _written(self, names, arguments):
+    def _written(self, names: Sequence[str], arguments: Sequence[Any]) -> set[int]:
         """The positions of the arguments that the kernel writes."""
         from rtcg import driver
 
@@ -556,7 +589,14 @@ class Kernel(_native.TunedCall):
                 written.add(place)
         return written
 
-    def _expected(self, verify, arguments, written, runner, scalars):
+    def _expected(
+        self,
+        verify: Any,
+        arguments: Sequence[Any],
+        written: set[int],
+        runner: KernelRunner | WorkerRunner,
+        scalars: dict[str, Any],
+    ) -> list[Any]:
         if verify is None:
             candidate = self.candidate(self.default, scalars)
             runner.load(candidate)
@@ -585,7 +625,7 @@ class Kernel(_native.TunedCall):
                                  f"expected {arguments[place].shape}")  # fmt: skip
         return expected
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<tuned kernel {self.name!r} of {', '.join(self.space.names)}>"
 
 
@@ -593,11 +633,11 @@ class Kernel(_native.TunedCall):
 _TUNING_OPTIONS = frozenset(inspect.signature(Kernel.tune).parameters) - {"self", "args", "values"}
 
 
-def _shown(config):
+def _shown(config: dict[str, Any]) -> str:
     return ", ".join(f"{name}={value!r}" for name, value in config.items())
 
 
-def _amount(name, stated, values):
+def _amount(name: str, stated: int | float | str | None, values: dict[str, Any]) -> float | None:
     """A positive number, or the value of an expression; None remains None."""
     try:
         return as_work(name, _native.Expression(stated)(values) if isinstance(stated, str) else stated)

@@ -1,9 +1,13 @@
 """Kernel Tuner's function ``tune_kernel``, with its arguments and results, implemented by searches of this package."""
 
+from __future__ import annotations
+
 import inspect
 import json
 import math
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +18,10 @@ from rtcg.tune._kernel import Kernel
 from rtcg.tune._run import run_search
 from rtcg.tune._runner import CandidateError
 from rtcg.tune._space import STRATEGIES, Space
+
+if TYPE_CHECKING:
+    from rtcg.tune._report import Report
+    from rtcg.tune._worker import WorkerRunner
 
 #: Kernel Tuner's strategies by the nearest of ours.
 _STRATEGY_NAMES = {
@@ -32,12 +40,17 @@ _FAILURE_NAMES = {"compile": "CompilationFailedConfig", "constraints": "InvalidC
 
 
 def tune_kernel(
-    kernel_name, kernel_source, problem_size, arguments, tune_params, grid_div_x=None, grid_div_y=None,
-    grid_div_z=None, restrictions=None, answer=None, atol=1e-6, verify=None, verbose=False, lang=None, device=0,
-    compiler_options=None, iterations=7, block_size_names=None, quiet=False, strategy=None, strategy_options=None,
-    cache=None, metrics=None, simulation_mode=False, observers=None, objective="time",
-    objective_higher_is_better=None, cmem_args=None,
-):  # fmt: skip
+    kernel_name: str, kernel_source: str | Path | Callable[[dict[str, Any]], object], problem_size: Any,
+    arguments: Sequence[Any], tune_params: dict[str, Sequence[Any]], grid_div_x: Any = None, grid_div_y: Any = None,
+    grid_div_z: Any = None, restrictions: Any = None, answer: Sequence[Any] | None = None, atol: float = 1e-6,
+    verify: Callable[[Any, Any, float], object] | None = None, verbose: bool = False, lang: str | None = None,
+    device: int = 0, compiler_options: Sequence[str] | None = None, iterations: int = 7,
+    block_size_names: Sequence[str] | None = None, quiet: bool = False, strategy: str | None = None,
+    strategy_options: dict[str, Any] | None = None, cache: str | Path | None = None,
+    metrics: dict[str, Any] | None = None, simulation_mode: bool = False,
+    observers: Sequence[Callable[[dict[str, Any], dict[str, Any]], dict[str, Any] | None]] | None = None,
+    objective: str = "time", objective_higher_is_better: bool | None = None, cmem_args: dict[str, Any] | None = None,
+) -> tuple[list[dict[str, Any]], dict[str, Any]]:  # fmt: skip
     """Tune a kernel with Kernel Tuner's arguments; return its ``(results, env)``.
 
     Parameters
@@ -134,7 +147,7 @@ def tune_kernel(
     return results, {"device_name": device_name, "rtcg_version": _native.__version__}
 
 
-def _strategy(strategy):
+def _strategy(strategy: Any) -> Any:
     if hasattr(strategy, "ask") or strategy in STRATEGIES:
         return strategy
     if strategy not in _STRATEGY_NAMES:
@@ -143,7 +156,7 @@ def _strategy(strategy):
     return _STRATEGY_NAMES[strategy]
 
 
-def _direction(objective, higher_is_better, metrics, observers):
+def _direction(objective: str, higher_is_better: bool | None, metrics: dict[str, Any] | None, observers: Any) -> bool:
     """Whether higher values of the objective are better."""
     known = ["time", *(metrics or {})]
     if objective not in known and not observers:
@@ -155,14 +168,14 @@ def _direction(objective, higher_is_better, metrics, observers):
     return _OBJECTIVES[objective] if higher_is_better is None else bool(higher_is_better)
 
 
-def _check_measured(results, objective):
+def _check_measured(results: list[dict[str, Any]], objective: str) -> None:
     """Raise ValueError if configurations were measured but none has the objective."""
     measured = [result for result in results if "error" not in result]
     if measured and not any(objective in result for result in measured):
         raise ValueError(f"objective is {shown(objective)}; expected one of {', '.join(map(repr, measured[0]))}")
 
 
-def _restriction(restriction, names):
+def _restriction(restriction: Any, names: Sequence[str]) -> Any:
     """A restriction as text or as a function of a configuration."""
     if isinstance(restriction, str):
         return restriction
@@ -187,12 +200,12 @@ def _restriction(restriction, names):
     return restriction
 
 
-def _as_function(restriction, function):
+def _as_function(restriction: Any, function: Callable[[dict[str, Any]], object]) -> Callable[[dict[str, Any]], object]:
     function.__name__ = getattr(restriction, "__name__", type(restriction).__name__)
     return function
 
 
-def _parameters(function, names):
+def _parameters(function: Callable[..., Any], names: Sequence[str]) -> tuple[list[str] | None, bool]:
     """``(names of its parameters, whether all can be passed by position)``; ``(None, False)`` for a configuration."""
     try:
         parameters = inspect.signature(function).parameters.values()
@@ -209,12 +222,12 @@ def _parameters(function, names):
     return None, len(required) == len(names) > 1
 
 
-def _is_constraint_object(value):
+def _is_constraint_object(value: object) -> bool:
     """Whether it is an object of python-constraint, which is not imported for this."""
     return any(c.__name__ == "Constraint" and c.__module__.split(".")[0] == "constraint" for c in type(value).__mro__)
 
 
-def _holds(constraint, values):
+def _holds(constraint: Any, values: dict[str, Any]) -> bool:
     """Whether a constraint of python-constraint holds for all its variables."""
     kind = type(constraint).__name__
     if kind in ("InSetConstraint", "NotInSetConstraint"):
@@ -224,17 +237,26 @@ def _holds(constraint, values):
     return bool(constraint(list(values), domains, values))
 
 
-def _as_list(values):
+def _as_list(values: Any) -> list[Any]:
     if values is None:
         return []
     is_single = isinstance(values, str) or callable(values)
     return [values] if is_single else list(values)
 
 
-def _make_kernel(name, source, space, problem_size, compiler_options, block_size_names, grid_divs, constants):
+def _make_kernel(
+    name: str,
+    source: Any,
+    space: Space,
+    problem_size: Any,
+    compiler_options: Sequence[str] | None,
+    block_size_names: Sequence[str] | None,
+    grid_divs: Sequence[Any],
+    constants: dict[str, np.ndarray[Any, Any]] | None,
+) -> _GridKernel:
     if isinstance(source, (str, Path)) and not callable(source):
         is_path = isinstance(source, Path) or ("\n" not in source and source.endswith((".cu", ".cuh", ".h")))
-        text = Path(source).read_text() if is_path else source
+        text: Any = Path(source).read_text() if is_path else source
     else:
         text = lambda **config: _with_macros(source(config), config)  # noqa: E731
     names = list(block_size_names or ("block_size_x", "block_size_y", "block_size_z"))
@@ -244,7 +266,7 @@ def _make_kernel(name, source, space, problem_size, compiler_options, block_size
     return _GridKernel(text, name, space, block, geometry, compiler_options, constants)
 
 
-def _with_macros(source, config):
+def _with_macros(source: object, config: dict[str, Any]) -> str:
     macros = "".join(
         f"#define {name} {int(value) if isinstance(value, bool) else value}\n" for name, value in config.items()
     )
@@ -254,14 +276,23 @@ def _with_macros(source, config):
 class _GridKernel(Kernel):
     """A kernel whose grid is the problem size over divisors."""
 
-    def __init__(self, source, name, space, block, geometry, options, constants):
+    def __init__(
+        self,
+        source: Any,
+        name: str,
+        space: Space,
+        block: list[int | str],
+        geometry: list[tuple[Any, Any, str]],
+        options: Sequence[str] | None,
+        constants: dict[str, np.ndarray[Any, Any]] | None,
+    ) -> None:
         from rtcg.compiler import DEFAULT_NVCC_FLAGS
 
         options = [*DEFAULT_NVCC_FLAGS, *_as_list(options), "-Dkernel_tuner=1"]
         super().__init__(source, name, space, block=block, grid=1, options=options, constants=constants)
         self._divisions = geometry
 
-    def geometry(self, config, values):
+    def geometry(self, config: dict[str, Any], values: dict[str, Any]) -> tuple[tuple[int, ...], tuple[int, ...], int]:
         block, _, shared = super().geometry(config, values)
         grid = []
         for size, divisors, default in self._divisions:
@@ -275,11 +306,20 @@ class _GridKernel(Kernel):
         return block, tuple(grid), shared
 
 
-def _value(part, config):
+def _value(part: Any, config: dict[str, Any]) -> Any:
     return _native.Expression(part)(config) if isinstance(part, str) else int(part)
 
 
-def _tune(kernel, arguments, answer, atol, verify, known, iterations, shared):
+def _tune(
+    kernel: Kernel,
+    arguments: Sequence[Any],
+    answer: Sequence[Any] | None,
+    atol: float,
+    verify: Callable[[Any, Any, float], object] | None,
+    known: dict[str, Any],
+    iterations: int,
+    shared: dict[str, Any],
+) -> Report:
     from rtcg.tune._worker import WorkerRunner
 
     arguments = [np.asarray(argument) if isinstance(argument, list) else argument for argument in arguments]
@@ -297,21 +337,30 @@ def _tune(kernel, arguments, answer, atol, verify, known, iterations, shared):
 class _AnswerTarget:
     """A kernel that is compared with Kernel Tuner's `answer`; known configurations are not measured again."""
 
-    def __init__(self, kernel, runner, answer, atol, verify, written, known):
+    def __init__(
+        self,
+        kernel: Kernel,
+        runner: WorkerRunner,
+        answer: Sequence[Any] | None,
+        atol: float,
+        verify: Callable[[Any, Any, float], object] | None,
+        written: list[int],
+        known: dict[str, Any],
+    ) -> None:
         from rtcg.tune._kernel_target import KernelTarget
 
         self._inner = KernelTarget(kernel, runner, {})
         self._runner, self._answer, self._atol, self._verify = runner, answer, atol, verify
         self._written, self._known = written, known
-        self._found = None
+        self._found: dict[str, Any] | None = None
         runner.expect([None if answer is None or answer[place] is None else np.asarray(answer[place])
                        for place in written], 0.0, atol)  # fmt: skip
 
-    def compile(self, config):
+    def compile(self, config: dict[str, Any]) -> Any:
         found = self._known.get(_key(config))
         return found if found is not None else self._inner.compile(config)
 
-    def load(self, config, compiled):
+    def load(self, config: dict[str, Any], compiled: Any) -> Any:
         self._found = compiled if isinstance(compiled, dict) else None
         if self._found is None:
             return self._inner.load(config, compiled)
@@ -319,7 +368,7 @@ class _AnswerTarget:
             raise CandidateError(*self._found["failure"])
         return None
 
-    def verify(self):
+    def verify(self) -> None:
         if self._found is not None or self._answer is None:
             return
         if self._verify is None:
@@ -331,15 +380,15 @@ class _AnswerTarget:
         if not self._verify(self._answer, result, self._atol):
             raise CandidateError("correctness", "verify() refused the result")
 
-    def time(self, launches):
+    def time(self, launches: int) -> Any:
         return self._found["score"] if self._found is not None else self._inner.time(launches)
 
 
-def _key(config):
+def _key(config: dict[str, Any]) -> str:
     return json.dumps(config, sort_keys=True, default=str)
 
 
-def _read_cache(cache, space):
+def _read_cache(cache: str | Path | None, space: Space) -> dict[str, Any]:
     """The contents of a cache file, by configuration."""
     if cache is None or not Path(cache).exists():
         return {}
@@ -353,7 +402,7 @@ def _read_cache(cache, space):
     return {_key(entry["config"]): entry for entry in found["entries"]}
 
 
-def _recorded(known, config):
+def _recorded(known: dict[str, Any], config: dict[str, Any]) -> Any:
     entry = known.get(_key(config))
     if entry is None:
         raise CandidateError("constraints", "the cache file does not have this configuration")
@@ -362,7 +411,7 @@ def _recorded(known, config):
     return entry["score"]
 
 
-def _result(trial, metrics):
+def _result(trial: dict[str, Any], metrics: dict[str, Any]) -> dict[str, Any]:
     result = dict(trial["config"])
     if trial["failure"] is None:
         result["time"] = trial["score"] * 1e3
@@ -385,14 +434,22 @@ def _result(trial, metrics):
     return result
 
 
-def _order(result, objective, higher_is_better):
+def _order(result: dict[str, Any], objective: str, higher_is_better: bool | None) -> float:
     value = result.get(objective)
     if not isinstance(value, (int, float)):
         return math.inf
     return -value if higher_is_better else value
 
 
-def _write_cache(cache, device_name, kernel_name, problem_size, tune_params, report, known):
+def _write_cache(
+    cache: str | Path,
+    device_name: str,
+    kernel_name: str,
+    problem_size: Any,
+    tune_params: dict[str, Sequence[Any]],
+    report: Report,
+    known: dict[str, Any],
+) -> None:
     """Write known and measured results; the old file remains until the new one is complete."""
     entries = known | {_key(trial["config"]): trial for trial in report.trials}
     size = problem_size if isinstance(problem_size, (int, str)) else [

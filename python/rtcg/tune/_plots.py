@@ -1,7 +1,22 @@
 """Plots of searches, with matplotlib."""
 
+from __future__ import annotations
 
-def plot_report(report, path=None, pareto=None, maximize=()):
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rtcg.tune._report import Report
+
+
+def plot_report(
+    report: Report,
+    path: str | Path | None = None,
+    pareto: tuple[str, str] | None = None,
+    maximize: str | Sequence[str] = (),
+) -> Any:
     """Draw a report: best so far over time, the effect of each parameter, and all scores in their order."""
     try:
         from matplotlib.figure import Figure
@@ -29,24 +44,26 @@ def plot_report(report, path=None, pareto=None, maximize=()):
     return figure
 
 
-def _shown(report, score):
+def _shown(report: Report, score: float) -> float:
     """The value of the objective that a score represents, as drawn: milliseconds instead of seconds."""
     return report._objective.value(score) * (1e3 if report.unit == "s" else 1)
 
 
-def _unit(report):
+def _unit(report: Report) -> str:
     return "ms" if report.unit == "s" else report.unit or report.objective
 
 
-def _scale(values):
+def _scale(values: Iterable[float]) -> str:
     return "log" if all(value > 0 for value in values) else "linear"
 
 
-def _parameter_values(report, scored):
+def _parameter_values(
+    report: Report, scored: list[tuple[int, dict[str, Any]]]
+) -> list[tuple[str, dict[Any, list[float]]]]:
     """``[(name, {value: [objective, ...]}), ...]`` of the parameters with several values."""
     effects = []
     for name in scored[0][1]["config"]:
-        values = {}
+        values: dict[Any, list[float]] = {}
         for _, trial in scored:
             values.setdefault(trial["config"][name], []).append(_shown(report, trial["score"]))
         if len(values) > 1:
@@ -54,7 +71,7 @@ def _parameter_values(report, scored):
     return effects
 
 
-def _draw_progress(axes, report, scored):
+def _draw_progress(axes: Any, report: Report, scored: list[tuple[int, dict[str, Any]]]) -> None:
     values = [_shown(report, trial["score"]) for _, trial in scored]
     axes.plot([number for number, _ in scored], values, ".", alpha=0.5, label="tried")
     steps = report.best_so_far()
@@ -78,7 +95,7 @@ def _draw_progress(axes, report, scored):
     axes.legend(fontsize=8)
 
 
-def _draw_front(axes, report, columns, maximize):
+def _draw_front(axes: Any, report: Report, columns: tuple[str, str], maximize: str | Sequence[str]) -> None:
     """Plot two columns of all trials against each other, with the non-dominated ones connected."""
     front = report.pareto(*columns, maximize=maximize)
     rows = [row for row in report.rows() if row["score"] is not None and None not in map(row.get, columns)]
@@ -89,7 +106,7 @@ def _draw_front(axes, report, columns, maximize):
     axes.legend(fontsize=8)
 
 
-def _draw_effect(axes, name, values, report):
+def _draw_effect(axes: Any, name: str, values: dict[Any, list[float]], report: Report) -> None:
     ordered = sorted(values) if all(isinstance(value, (int, float)) for value in values) else list(values)
     best = max if report._objective.is_maximized else min
     axes.boxplot([values[value] for value in ordered], showfliers=False)

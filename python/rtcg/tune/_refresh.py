@@ -1,9 +1,19 @@
 """Results from elsewhere, measured here: ten evaluations instead of a search."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from rtcg._messages import shown
 
+if TYPE_CHECKING:
+    from rtcg.tune._kernel import Kernel
+    from rtcg.tune._report import Report
 
-def refresh(kernel, *args, at_least=0.9, budget="30 s", **options):
+
+def refresh(
+    kernel: Kernel, *args: Any, at_least: float = 0.9, budget: str | float | None = "30 s", **options: Any
+) -> Report:
     """Measure the ten best known configurations for these arguments here; search only if they fall short.
 
     The configurations are those of the nearest device and problem in the store. Each is verified, timed and stored. The
@@ -47,7 +57,8 @@ def refresh(kernel, *args, at_least=0.9, budget="30 s", **options):
             f"objective is {shown(objective)}; refresh compares times, expected 'time', 'bandwidth' or 'flops'"
         )
     promise = kernel._stored_of_call(args, options).promise(kernel.space, kernel.default)
-    report = promised = None
+    report: Any = None
+    promised = None
     if promise is not None:
         report = kernel.tune(*args, **(options | {"budget": None, "strategy": _NothingMore()}))
         default = report.default_trial
@@ -59,13 +70,13 @@ def refresh(kernel, *args, at_least=0.9, budget="30 s", **options):
     return report
 
 
-def _keeps(report, promised, at_least):
+def _keeps(report: Report, promised: float | None, at_least: float) -> bool:
     """Whether the best reaches that fraction of the predicted speed."""
-    return promised is not None and report.best is not None and report.best_score <= promised / at_least
+    return promised is not None and report.best_score is not None and report.best_score <= promised / at_least
 
 
 class _NothingMore:
     """A strategy that tries nothing beyond the default and the incumbents."""
 
-    def ask(self, count, configurations, tried, pending):
+    def ask(self, count: int, configurations: Any, tried: Any, pending: Any) -> list[Any]:
         return []

@@ -1,9 +1,18 @@
 """The results of a search, as numbers, tables and plots."""
 
+from __future__ import annotations
+
 import html
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from rtcg import _native
 from rtcg._messages import shown
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rtcg._native import TuningObjective
 
 
 class Report:
@@ -44,44 +53,48 @@ class Report:
         not found. The text reports changes above 2 %.
     """
 
-    def __init__(self, found, objective):
+    launch: dict[str, tuple[int, ...]] | None
+    promised: float | None
+    searched: bool
+
+    def __init__(self, found: dict[str, Any], objective: TuningObjective) -> None:
         self._objective = objective
         self.objective, self.unit, self.is_time = objective.name, objective.unit, objective.is_time
-        self.clock_change = found["clock_change"]
+        self.clock_change: float | None = found["clock_change"]
         self._found = found
-        self.trials = found["trials"]
-        self.speedup = found["speedup"]
-        self.unconfirmed = None
+        self.trials: list[dict[str, Any]] = found["trials"]
+        self.speedup: tuple[float, float, float] | None = found["speedup"]
+        self.unconfirmed: tuple[dict[str, Any], float] | None = None
         if found["unconfirmed"] is not None:
             place, ratio = found["unconfirmed"]
             self.unconfirmed = (self.trials[place]["config"], ratio)
-        self.stopped_by = found["stopped_by"]
-        self.limit = found["limit"]
-        self.seconds = found["seconds"]
+        self.stopped_by: str = found["stopped_by"]
+        self.limit: tuple[float, str] | None = found["limit"]
+        self.seconds: float = found["seconds"]
         best = found["best"]
-        self.best_trial = None if best is None else self.trials[best]
+        self.best_trial: dict[str, Any] | None = None if best is None else self.trials[best]
         default = found["default"]
-        self.default_trial = None if default is None else self.trials[default]
+        self.default_trial: dict[str, Any] | None = None if default is None else self.trials[default]
 
     @property
-    def best(self):
+    def best(self) -> dict[str, Any] | None:
         """The best configuration, a dictionary; None if every trial failed."""
         return None if self.best_trial is None else self.best_trial["config"]
 
     @property
-    def best_score(self):
+    def best_score(self) -> float | None:
         """The score of the best configuration: seconds if the objective is time; None if every trial failed."""
         return None if self.best_trial is None else self.best_trial["score"]
 
     @property
-    def best_value(self):
+    def best_value(self) -> float | None:
         """The objective of the best configuration, in `unit`: its score, with the original sign; None without one."""
-        return None if self.best_trial is None else self._objective.value(self.best_score)
+        return None if self.best_trial is None else self._objective.value(self.best_trial["score"])
 
     @property
-    def failures(self):
+    def failures(self) -> dict[str, list[tuple[dict[str, Any], str]]]:
         """The trials that failed: ``{kind: [(configuration, message), ...]}``."""
-        failures = {}
+        failures: dict[str, list[tuple[dict[str, Any], str]]] = {}
         for trial in self.trials:
             if trial["failure"] is not None:
                 kind, message = trial["failure"]
@@ -89,19 +102,19 @@ class Report:
         return failures
 
     @property
-    def fraction_of_limit(self):
+    def fraction_of_limit(self) -> float | None:
         """The device's limit over the best time: 1 is the limit itself. None if no limit was given."""
         if self.limit is None or self.best_score is None or not self.is_time:
             return None
         return self.limit[0] / self.best_score
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self._found["text"]
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<Report: {str(self).splitlines()[0]}>"
 
-    def best_so_far(self):
+    def best_so_far(self) -> list[tuple[int, float, float]]:
         """A list of ``(trial number, seconds, score)`` of the trials that were better than all before."""
         best, steps = float("inf"), []
         for number, trial in enumerate(self.trials, 1):
@@ -110,7 +123,7 @@ class Report:
                 steps.append((number, trial["at_seconds"], best))
         return steps
 
-    def rows(self):
+    def rows(self) -> list[dict[str, Any]]:
         """The trials as flat dictionaries, with a column for each parameter and each measured value."""
         columns = (
             "score",
@@ -130,7 +143,7 @@ class Report:
             for trial in self.trials
         ]
 
-    def pareto(self, *columns, maximize=()):
+    def pareto(self, *columns: str, maximize: str | Sequence[str] = ()) -> list[dict[str, Any]]:
         """The trials that no other trial beats in all of some columns, sorted by the first column.
 
         Parameters
@@ -146,10 +159,10 @@ class Report:
         ValueError
             If a column is unknown, or has no number in any trial.
         """
-        maximize = {maximize} if isinstance(maximize, str) else set(maximize)
-        if len(columns) < 2 or not maximize <= set(columns):
+        maximized = {maximize} if isinstance(maximize, str) else set(maximize)
+        if len(columns) < 2 or not maximized <= set(columns):
             raise ValueError(
-                f"columns are {columns}, maximize is {sorted(maximize)}; expected two or more, and some of them"
+                f"columns are {columns}, maximize is {sorted(maximized)}; expected two or more, and some of them"
             )
         rows = self.rows()
         for column in columns:
@@ -158,11 +171,11 @@ class Report:
                 raise ValueError(f"column is {shown(column)}; expected one with numbers: {', '.join(known)}")
         places = [place for place, row in enumerate(rows)
                   if row["score"] is not None and all(_is_number(row.get(column)) for column in columns)]  # fmt: skip
-        signs = [-1.0 if column in maximize else 1.0 for column in columns]
+        signs = [-1.0 if column in maximized else 1.0 for column in columns]
         costs = [[sign * rows[place][column] for sign, column in zip(signs, columns, strict=True)] for place in places]
         return [self.trials[places[front]] for front in _native.pareto_front(costs)]
 
-    def to_dataframe(self):
+    def to_dataframe(self) -> Any:
         """The trials as a pandas DataFrame; requires pandas."""
         try:
             import pandas
@@ -170,7 +183,9 @@ class Report:
             raise ImportError("Report.to_dataframe() makes a DataFrame of pandas: pip install pandas") from error
         return pandas.DataFrame(self.rows())
 
-    def plot(self, path=None, pareto=None, maximize=()):
+    def plot(
+        self, path: str | Path | None = None, pareto: tuple[str, str] | None = None, maximize: str | Sequence[str] = ()
+    ) -> Any:
         """Plot the search: best so far, effect of each parameter, all configurations. Requires matplotlib.
 
         Parameters
@@ -191,7 +206,7 @@ class Report:
 
         return plot_report(self, path, pareto, maximize)
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         rows = sorted((row for row in self.rows() if row["score"] is not None), key=lambda row: row["score"])[:10]
         text = f"<pre>{html.escape(str(self))}</pre>"
         if not rows:
@@ -202,11 +217,11 @@ class Report:
         return f"{text}<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def _is_number(value):
+def _is_number(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def _cell(value):
+def _cell(value: object) -> str:
     if value is None:
         return ""
     return f"{value:.4g}" if isinstance(value, float) else html.escape(str(value))

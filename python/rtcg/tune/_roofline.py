@@ -1,7 +1,15 @@
 """The limits of a device, measured once: its copy bandwidth and its arithmetic throughput."""
 
+from __future__ import annotations
+
 import dataclasses
 import functools
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rtcg.driver import Function
+
 
 _SOURCE = """
 extern "C" __global__ void copy_words(uint4 *to, const uint4 *from, size_t n)
@@ -44,9 +52,9 @@ class Roofline:
     """
 
     bytes_per_second: float
-    flops: dict
+    flops: dict[int, float]
 
-    def limit(self, nbytes=0, flops=0, itemsize=4):
+    def limit(self, nbytes: float = 0, flops: float = 0, itemsize: int = 4) -> tuple[float, str]:
         """``(seconds, which)``: the shortest time for this work, and the binding limit, ``"memory"`` or ``"compute"``.
 
         Parameters
@@ -62,7 +70,7 @@ class Roofline:
         return max((memory, "memory"), (compute, "compute"))
 
 
-def measure_roofline():
+def measure_roofline() -> Roofline:
     """Measure the device of the current context, or return the earlier result of this process. Waits for the device."""
     from rtcg.driver import Context
 
@@ -70,7 +78,7 @@ def measure_roofline():
 
 
 @functools.cache
-def _measure(_bus_id):
+def _measure(_bus_id: str) -> Roofline:
     from rtcg import driver
     from rtcg.compiler import SourceModule
 
@@ -87,7 +95,7 @@ def _measure(_bus_id):
     for name, size in (("float", 4), ("double", 8)):
         function = module.get_function(f"multiply_add_{name}")
 
-        def launch(rounds, function=function):
+        def launch(rounds: int, function: Function = function) -> None:
             function(target, 0.5, rounds, block=(256, 1, 1), grid=(blocks, 1))
 
         # As many rounds as take about a hundredth of a second.
@@ -96,7 +104,7 @@ def _measure(_bus_id):
     return Roofline(2 * nbytes / seconds, flops)
 
 
-def _best_seconds(launch, repeats=_REPEATS):
+def _best_seconds(launch: Callable[[], object], repeats: int = _REPEATS) -> float:
     from rtcg.driver import Event
 
     launch()
@@ -111,7 +119,7 @@ def _best_seconds(launch, repeats=_REPEATS):
     return best
 
 
-def least_time(nbytes, flops):
+def least_time(nbytes: float | None, flops: float | None) -> tuple[float, str] | None:
     """``(seconds, which)``: the shortest time that the device allows for the given work."""
     if nbytes is None and flops is None:
         return None

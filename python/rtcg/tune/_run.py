@@ -1,18 +1,30 @@
 """The search loop with its options, progress display and store."""
 
+from __future__ import annotations
+
 import json
 import math
 import numbers
 import os
 import sys
 import time
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from rtcg import _native
 from rtcg._conversions import as_flag, as_float, as_integer, as_mapping, as_sequence, converts
 from rtcg._messages import shown
 from rtcg.tune._report import Report
 from rtcg.tune._store import tool_versions
+
+if TYPE_CHECKING:
+    from rtcg._native import TuningKernelKey, TuningObjective, TuningPromise, TuningRecorder
+    from rtcg.tune._space import Space
+    from rtcg.tune._store import Store
+    from rtcg.tune.observers import Sensor
+
+    _Observer: TypeAlias = Sensor | str | Callable[[dict[str, Any], dict[str, Any]], dict[str, Any] | None]
+    _Objective: TypeAlias = str | Callable[[dict[str, Any], dict[str, Any]], float]
 
 #: Configurations of the nearest stored device and problem that a search tries first.
 _INCUMBENTS = 10
@@ -33,7 +45,7 @@ class Budget(NamedTuple):
     evaluations: int | None = None
 
 
-def parse_budget(budget):
+def parse_budget(budget: str | float | Budget | None) -> Budget:
     """Parse the limits of a search, as every ``budget=`` of this module does.
 
     Parameters
@@ -67,14 +79,14 @@ def parse_budget(budget):
     return Budget(seconds=_as_positive("budget", budget, expected))
 
 
-def _as_positive(name, value, expected):
+def _as_positive(name: str, value: object, expected: str) -> float:
     number = as_float(name, value, expected)
     if not number > 0:
         raise ValueError(f"{name} is {shown(value)}; expected {expected}")
     return number
 
 
-def as_work(name, value):
+def as_work(name: str, value: float | str | None) -> float | None:
     """`value`, bytes or operations, as a positive and finite float; None remains None."""
     number = None if value is None else _as_positive(name, value, "a positive number")
     if number == math.inf:
@@ -92,43 +104,24 @@ def as_work(name, value):
     flops=as_work,
 )
 def run_search(
-    target,
-    space,
-    *,
-    budget="30 s",
-    strategy="auto",
-    seed=0,
-    threads=None,
-    finalists=5,
-    windows=7,
-    occupancy_slack=None,
-    limit=None,
-    until=None,
-    lower_bound=None,
-    default=None,
-    incumbents=(),
-    observers=(),
-    progress=None,
-    stored=None,
-    tick_seconds=1e-6,
-    is_noisy=True,
-    objective="time",
-    maximize=False,
-    bytes=None,
-    flops=None,
-):
+    target: Any, space: Space, *, budget: str | float | None = "30 s", strategy: Any = "auto", seed: int = 0,
+    threads: int | None = None, finalists: int = 5, windows: int = 7, occupancy_slack: float | None = None,
+    limit: tuple[float, str] | None = None, until: str | float | None = None,
+    lower_bound: Callable[[dict[str, Any]], float] | None = None, default: dict[str, Any] | None = None,
+    incumbents: Iterable[dict[str, Any]] = (), observers: Sequence[_Observer] = (), progress: bool | None = None,
+    stored: Any = None, tick_seconds: float = 1e-6, is_noisy: bool = True, objective: _Objective = "time",
+    maximize: bool = False, bytes: float | None = None, flops: float | None = None,
+) -> Report:  # fmt: skip
     """Search with a target's ``compile``, ``load``, ``verify`` and ``time``; returns the :class:`Report`.
 
     `stored`, if given, has ``append(trial, is_chosen)`` and receives every trial immediately.
     """
-    objective, functions, sensors = _measured(objective, maximize, bytes, flops, observers)
-    if parse_fraction(until) is not None and not objective.is_time:
-        raise ValueError(
-            f"until is {shown(until)}, a share of the least time; the objective is {shown(objective.name)}"
-        )
-    if stored is not None and not objective.is_time:
+    measured, functions, sensors = _measured(objective, maximize, bytes, flops, observers)
+    if parse_fraction(until) is not None and not measured.is_time:
+        raise ValueError(f"until is {shown(until)}, a share of the least time; the objective is {shown(measured.name)}")
+    if stored is not None and not measured.is_time:
         # Nothing tells two versions of a function apart.
-        stored = stored.for_objective(objective) if objective.name not in functions else None
+        stored = stored.for_objective(measured) if measured.name not in functions else None
         incumbents = [*(stored.incumbents(space) if stored else ()), *incumbents]
     if until is not None and limit is None:
         raise ValueError(f"until is {shown(until)}, a share of the device's limit; it needs bytes= or flops=")
@@ -139,26 +132,26 @@ def run_search(
         "threads": threads or os.cpu_count() or 1, "finalists": finalists, "windows": windows,
         "occupancy_slack": occupancy_slack, "limit": limit, "until_fraction": parse_fraction(until),
         "lower_bound": lower_bound, "tick_seconds": tick_seconds, "is_noisy": is_noisy,
-        "objective": objective, "sensors": sensors,
+        "objective": measured, "sensors": sensors,
     }  # fmt: skip
     first = [row for row in (table.find(config) for config in incumbents) if row is not None]
     default_row = None if default is None else table.find(default)
-    progress_bar = _make_progress(progress, seconds, evaluations, len(table), objective)
-    observed = {}
+    progress_bar = _make_progress(progress, seconds, evaluations, len(table), measured)
+    observed: dict[int, dict[str, Any]] = {}
 
-    def observe(trial):
+    def observe(trial: dict[str, Any]) -> dict[str, Any]:
         columns = observed.setdefault(trial["row"], {})
         for name, function in functions.items():
             found = function(trial["config"], trial)
-            columns.update({name: found} if name == objective.name else found or {})
+            columns.update({name: found} if name == measured.name else found or {})
         return {name: value for name, value in columns.items() if isinstance(value, numbers.Real)}
 
-    def on_event(trial, best):
+    def on_event(trial: dict[str, Any] | None, best: float | None) -> None:
         if trial is None:
             return
         if trial["failure"] is not None and trial["row"] not in observed:
             for name, function in functions.items():
-                if name != objective.name:
+                if name != measured.name:
                     observed.setdefault(trial["row"], {}).update(function(trial["config"], trial) or {})
         if stored is not None:
             stored.append(trial, False)
@@ -168,7 +161,7 @@ def run_search(
     progress_bar.close()
     for trial in found["trials"]:
         trial["observed"] = dict.fromkeys(sensors) | trial["observed"] | observed.get(trial["row"], {})
-    report = Report(found, objective)
+    report = Report(found, measured)
     interrupt = found["interrupt"]
     if interrupt is not None and not isinstance(interrupt, KeyboardInterrupt):
         raise interrupt
@@ -182,7 +175,7 @@ def run_search(
     return report
 
 
-def parse_fraction(until):
+def parse_fraction(until: str | float | None) -> float | None:
     """The fraction of ``"95 % of roofline"``, or the number itself."""
     if until is None:
         return None
@@ -196,7 +189,7 @@ def parse_fraction(until):
     return fraction
 
 
-def refuse_cold_energy(cold, objective):
+def refuse_cold_energy(cold: object, objective: object) -> None:
     """Raise ValueError if the energy would include that of emptying the caches."""
     if cold and objective == "energy":
         raise ValueError("objective is 'energy' and cold is true: what empties the caches takes energy too")
@@ -209,7 +202,9 @@ _COLUMNS = {
 }  # fmt: skip
 
 
-def _measured(objective, maximize, bytes, flops, observers):
+def _measured(
+    objective: _Objective, maximize: bool, bytes: float | None, flops: float | None, observers: Sequence[_Observer]
+) -> tuple[TuningObjective, dict[str, Callable[..., Any]], list[str]]:
     """The objective, functions by the column or value that they fill, and the names of sensors."""
     if isinstance(observers, str):
         raise TypeError(f"observers is {shown(observers)}; expected a sequence, such as ['energy']")
@@ -227,10 +222,10 @@ def _measured(objective, maximize, bytes, flops, observers):
 
 
 class _Silent:
-    def tell(self, trial, best):
+    def tell(self, trial: dict[str, Any], best: float | None) -> None:
         pass
 
-    def close(self):
+    def close(self) -> None:
         pass
 
 
@@ -239,13 +234,13 @@ class _TerminalLine:
 
     _INTERVAL = 0.1
 
-    def __init__(self, stream, goal, objective):
+    def __init__(self, stream: Any, goal: str, objective: TuningObjective) -> None:
         self._stream, self._goal, self._objective = stream, goal, objective
         self._start = self._written = time.monotonic()
         self._tried = self._failed = 0
-        self._best = None
+        self._best: float | None = None
 
-    def tell(self, trial, best):
+    def tell(self, trial: dict[str, Any], best: float | None) -> None:
         self._tried += 1
         self._failed += trial["failure"] is not None
         self._best = best
@@ -254,16 +249,16 @@ class _TerminalLine:
             self._written = now
             self._write()
 
-    def text(self):
+    def text(self) -> str:
         best = "none yet" if self._best is None else self._objective.format(self._best)
         spent = time.monotonic() - self._start
         return f"{self._tried} tried, {self._failed} failed, best {best}, {spent:.1f} s {self._goal}"
 
-    def _write(self):
+    def _write(self) -> None:
         self._stream.write(f"\r\x1b[K{self.text()}")
         self._stream.flush()
 
-    def close(self):
+    def close(self) -> None:
         self._stream.write("\r\x1b[K")
         self._stream.flush()
 
@@ -273,11 +268,11 @@ class _PlainLines(_TerminalLine):
 
     _INTERVAL = 5.0
 
-    def _write(self):
+    def _write(self) -> None:
         self._stream.write(f"{self.text()}\n")
         self._stream.flush()
 
-    def close(self):
+    def close(self) -> None:
         self._write()
 
 
@@ -286,20 +281,22 @@ class _NotebookLine(_TerminalLine):
 
     _INTERVAL = 0.5
 
-    def __init__(self, goal, objective):
+    def __init__(self, goal: str, objective: TuningObjective) -> None:
         from IPython.display import display
 
         super().__init__(None, goal, objective)
         self._handle = display({"text/plain": self.text()}, raw=True, display_id=True)
 
-    def _write(self):
+    def _write(self) -> None:
         self._handle.update({"text/plain": self.text()}, raw=True)
 
-    def close(self):
+    def close(self) -> None:
         self._write()
 
 
-def _make_progress(progress, seconds, evaluations, count, objective):
+def _make_progress(
+    progress: bool | None, seconds: float | None, evaluations: int | None, count: int, objective: TuningObjective
+) -> _Silent | _TerminalLine:
     goal = f"of {seconds:g} s" if seconds else f"of {min(evaluations, count)} configurations" if evaluations else ""
     if progress is False:
         return _Silent()
@@ -315,17 +312,17 @@ def _make_progress(progress, seconds, evaluations, count, objective):
 class StoredProblem:
     """The stored trials of one kernel, device and problem: for writing and for lookup."""
 
-    def __init__(self, store, kernel, problem):
+    def __init__(self, store: Store, kernel: TuningKernelKey, problem: dict[str, Any]) -> None:
         self.store, self.kernel, self.problem = store, kernel, problem
         self.device = _native.TuningDevice.current()
-        self._recorder = None
+        self._recorder: TuningRecorder | None = None
         self._is_told = False
 
-    def for_objective(self, objective):
+    def for_objective(self, objective: TuningObjective) -> StoredProblem:
         """The same problem for results other than times, which are never offered as the fastest."""
         return StoredProblem(self.store, self.kernel, self.problem | {_native.OBJECTIVE_NAME: objective.stored_name})
 
-    def append(self, trial, is_chosen):
+    def append(self, trial: dict[str, Any], is_chosen: bool) -> None:
         """Write a trial. A failure is reported once; the search goes on, and the write is tried again."""
         if trial["failure"] is not None and trial["failure"][0] == "skipped":
             return
@@ -337,46 +334,48 @@ class StoredProblem:
         except OSError as error:
             self._tell(error)
 
-    def close(self):
+    def close(self) -> None:
         """Write the trials that could not be written before."""
+        recorder = self._recorder
+        if recorder is None:
+            return
         try:
-            if self._recorder is not None:
-                self._recorder.flush()
+            recorder.flush()
         except OSError as error:
             self._is_told = False
-            self._tell(f"{self._recorder.n_unwritten} of them could not be written in the end: {error}")
+            self._tell(f"{recorder.n_unwritten} of them could not be written in the end: {error}")
 
-    def _tell(self, reason):
+    def _tell(self, reason: object) -> None:
         if not self._is_told:
             import warnings
 
             self._is_told = True
             warnings.warn(f"results of this search are not kept: {reason}", stacklevel=3)
 
-    def incumbents(self, space):
+    def incumbents(self, space: Space) -> list[dict[str, Any]]:
         """The configurations that a search tries first, including those that other processes have found meanwhile."""
         self.store._native.refresh(self.kernel)
         return self.store._known(self.kernel).incumbents(self.device, self.problem, _INCUMBENTS, acceptor(space))
 
-    def promise(self, space, default):
+    def promise(self, space: Space, default: dict[str, Any]) -> TuningPromise | None:
         """The prediction of the nearest results, including those that other processes have found meanwhile, or None."""
         self.store._native.refresh(self.kernel)
         return self.store._known(self.kernel).promise(self.device, self.problem, acceptor(space), default)
 
-    def is_known(self, space):
+    def is_known(self, space: Space) -> bool:
         """Whether there is a result for exactly this device and problem."""
         found = self.look_up(space)
         return found is not None and found[3] == "Exact"
 
-    def look_up(self, space):
+    def look_up(self, space: Space) -> tuple[dict[str, Any], float, str, str] | None:
         """``(configuration, score, explanation, closeness)`` or None."""
         return self.store._known(self.kernel).look_up(self.device, self.problem, acceptor(space))
 
 
-def acceptor(space):
+def acceptor(space: Space) -> Callable[[dict[str, Any]], bool]:
     """A function that says whether a configuration from a file belongs to the space."""
 
-    def accept(config):
+    def accept(config: dict[str, Any]) -> bool:
         try:
             space.check(config)
         except (ValueError, TypeError):

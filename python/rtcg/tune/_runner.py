@@ -4,13 +4,21 @@ A runner works in the process that created it; `_worker` runs one in a separate 
 leave the context unusable.
 """
 
+from __future__ import annotations
+
 import dataclasses
+import functools
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rtcg import _native
 from rtcg._messages import shown
 from rtcg.tune._images import HostImage, Image
+
+if TYPE_CHECKING:
+    from rtcg.driver import Module
 
 #: Launches that a graph has at most.
 _MAX_CAPTURED = 256
@@ -28,11 +36,11 @@ class CandidateError(Exception):
         ``"constraints"``, ``"compile"``, ``"runtime"``, ``"timeout"`` or ``"correctness"``.
     """
 
-    def __init__(self, kind, message):
+    def __init__(self, kind: str, message: str) -> None:
         super().__init__(kind, message)
         self.kind, self.message = kind, message
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"{self.kind}: {self.message}"
 
 
@@ -43,12 +51,12 @@ class Candidate:
     binary: bytes
     name: str
     source: str
-    options: tuple
-    block: tuple
-    grid: tuple
+    options: tuple[str, ...]
+    block: tuple[int, ...]
+    grid: tuple[int, ...]
     shared: int = 0
     #: Names of variables of the module, with what they contain.
-    constants: tuple = dataclasses.field(default=(), compare=False)
+    constants: tuple[tuple[str, np.ndarray[Any, Any]], ...] = dataclasses.field(default=(), compare=False)
 
 
 class KernelRunner:
@@ -65,10 +73,10 @@ class KernelRunner:
         Whether each timed launch starts with cold caches.
     """
 
-    def __init__(self, arguments, written, cold=False):
+    def __init__(self, arguments: Sequence[Any], written: Iterable[int], cold: bool = False) -> None:
         import rtcg.numpy as xp
 
-        def on_device(argument):
+        def on_device(argument: Any) -> Any:
             if isinstance(argument, HostImage):
                 return argument.on_device()
             return xp.asarray(argument) if isinstance(argument, np.ndarray) else argument
@@ -80,15 +88,19 @@ class KernelRunner:
             self._initial[index] = array.get() if isinstance(array, Image) else array
             self._arguments[index] = array.copy()
         self._passed = [argument.handle if isinstance(argument, Image) else argument for argument in self._arguments]
-        self._function = self._candidate = None
-        self._expected, self._tolerance = None, (None, None)
+        self._function: Any = None
+        self._candidate: Any = None
+        self._expected: Any = None
+        self._tolerance: tuple[float | None, float | None] = (None, None)
         self._timer = _native.LaunchTimer(cold, _MAX_CAPTURED)
 
-    def expect(self, expected, rtol=None, atol=None):
+    def expect(
+        self, expected: Sequence[np.ndarray[Any, Any] | None], rtol: float | None = None, atol: float | None = None
+    ) -> None:
         """Set the expected contents of the written arrays after one launch: NumPy arrays in order, or None."""
         self._expected, self._tolerance = expected, (rtol, atol)
 
-    def load(self, candidate):
+    def load(self, candidate: Candidate) -> dict[str, Any]:
         """Load a candidate; returns its resources: registers, spilled bytes, shared bytes, occupancy."""
         from rtcg import driver
 
@@ -116,13 +128,13 @@ class KernelRunner:
             "occupancy": resident * threads / device.max_threads_per_multiprocessor,
         }
 
-    def run(self):
+    def run(self) -> list[np.ndarray[Any, Any]]:
         """Launch the loaded candidate once on fresh copies; returns the written arrays as NumPy arrays."""
         self._restore()
         self._attempt(self._launch)
         return [self._attempt(self._arguments[index].get) for index in self._initial]
 
-    def verify(self):
+    def verify(self) -> None:
         """Launch the loaded candidate once and compare the written arrays with the expected ones."""
         written = self.run()
         for (index, array), expected in zip(
@@ -131,25 +143,25 @@ class KernelRunner:
             if expected is not None:
                 compare_results(f"argument {index}", array, np.asarray(expected), *self._tolerance)
 
-    def time(self, launches):
+    def time(self, launches: int) -> float:
         """The seconds per launch over `launches` launches on the device."""
         self._restore()
         return self.repeat(launches)
 
-    def repeat(self, launches):
+    def repeat(self, launches: int) -> float:
         """Like :meth:`time`, on the arrays as the last launch left them."""
         return self._attempt(lambda: self._timer.time(launches, self._launch))
 
-    def window_kind(self):
+    def window_kind(self) -> str:
         """How the windows of the loaded candidate are timed: ``"launches"``, ``"graph"`` or ``"cold"``."""
         return self._timer.window
 
-    def _launch(self, count=1):
+    def _launch(self, count: int = 1) -> None:
         candidate = self._candidate
         for _ in range(count):
             self._function(*self._passed, block=candidate.block, grid=candidate.grid, shared=candidate.shared)
 
-    def _attempt(self, action):
+    def _attempt(self, action: Callable[[], Any]) -> Any:
         from rtcg import driver
 
         try:
@@ -159,12 +171,12 @@ class KernelRunner:
             kind = "constraints" if any(word in str(error) for word in refused) else "runtime"
             raise CandidateError(kind, str(error)) from error
 
-    def _restore(self):
+    def _restore(self) -> None:
         for index, initial in self._initial.items():
-            self._attempt(lambda array=self._arguments[index], initial=initial: array.set(initial))
+            self._attempt(functools.partial(self._arguments[index].set, initial))
 
 
-def set_constants(module, constants):
+def set_constants(module: Module, constants: Iterable[tuple[str, np.ndarray[Any, Any]]]) -> None:
     """Fill variables of a module from pairs of a name and a NumPy array."""
     from rtcg import driver
 
@@ -175,13 +187,19 @@ def set_constants(module, constants):
         driver.memcpy_htod(address, array)
 
 
-def tolerances(dtype, rtol=None, atol=None):
+def tolerances(dtype: Any, rtol: float | None = None, atol: float | None = None) -> tuple[float, float]:
     """The given ``(rtol, atol)``, or the usual ones for a dtype."""
     usual = _TOLERANCES.get(np.empty(0, dtype).real.dtype.itemsize, (0, 0)) if dtype.kind in "fc" else (0, 0)
-    return tuple(given if given is not None else default for given, default in zip((rtol, atol), usual, strict=True))
+    return usual[0] if rtol is None else rtol, usual[1] if atol is None else atol
 
 
-def compare_results(what, array, expected, rtol=None, atol=None):
+def compare_results(
+    what: str,
+    array: np.ndarray[Any, Any],
+    expected: np.ndarray[Any, Any],
+    rtol: float | None = None,
+    atol: float | None = None,
+) -> None:
     """Raise CandidateError unless `array` equals `expected` within the tolerances, and ValueError if shapes differ."""
     if array.shape != expected.shape:
         raise ValueError(f"the expected contents of {what} have shape {expected.shape}; it has {array.shape}")
@@ -195,7 +213,7 @@ def compare_results(what, array, expected, rtol=None, atol=None):
         )  # fmt: skip
 
 
-def _declare_source(module, candidate):
+def _declare_source(module: Module, candidate: Candidate) -> None:
     """Make the kernel check and convert its arguments by the types that its source declares."""
     from rtcg.compiler import _CompileSettings
 

@@ -1,18 +1,24 @@
 """Search spaces, and searches with an ask-and-tell interface."""
 
+from __future__ import annotations
+
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from rtcg import _native
 from rtcg._conversions import as_integer, converts
 from rtcg._messages import shown
 
+if TYPE_CHECKING:
+    from rtcg._native import TuningTable
+
 #: The names of the search strategies.
-STRATEGIES = ("auto", "exhaustive", "random", "local", "genetic", "annealing")
+STRATEGIES: tuple[str, ...] = ("auto", "exhaustive", "random", "local", "genetic", "annealing")
 
 
-def as_space(name, value):
+def as_space(name: str, value: Any) -> Any:
     """`value`, which must have configurations."""
     if not hasattr(value, "configurations"):
         raise TypeError(f"{name} is {shown(value)}; expected rtcg.tune.Space")
@@ -43,13 +49,13 @@ class Space:
     33
     """
 
-    def __init__(self, *others, **parameters):
+    def __init__(self, *others: Mapping[str, Iterable[Any]], **parameters: Iterable[Any]) -> None:
         self._native = _native.TuningSpace()
-        self._table = None
+        self._table: TuningTable | None = None
         for more in (parameters, *others):
             self._native = (self + more)._native
 
-    def __add__(self, more):
+    def __add__(self, more: Mapping[str, Iterable[Any]]) -> Space:
         """The space extended by the parameters of a dictionary that it does not have: values by name."""
         if not isinstance(more, Mapping):
             raise TypeError(f"a space is joined with {shown(more)}; expected a dictionary of names with values")
@@ -60,13 +66,13 @@ class Space:
         return self._wrap(native)
 
     @classmethod
-    def _wrap(cls, native):
+    def _wrap(cls, native: Any) -> Space:
         space = cls.__new__(cls)
         space._native, space._table = native, None
         return space
 
     @classmethod
-    def from_t1(cls, path):
+    def from_t1(cls, path: str | Path) -> tuple[Space, dict[str, Any], dict[str, Any]]:
         """Read a search space from a file in the T1 format (1.0.0), or in BAT's older one.
 
         Parameters
@@ -92,12 +98,14 @@ class Space:
             raise ValueError(f"{Path(path).name}: {error}") from error
         return cls._wrap(native), json.loads(kernel), json.loads(other)
 
-    def to_t1(self, path, kernel=None, other=None):
+    def to_t1(
+        self, path: str | Path, kernel: dict[str, Any] | None = None, other: dict[str, Any] | None = None
+    ) -> None:
         """Write the space to a T1 file, with the entries about the kernel and the search."""
         text = self._native.to_t1(json.dumps(kernel or {}), json.dumps(other or {}))
         Path(path).write_text(text, encoding="utf-8")
 
-    def parameter(self, name, values, when=None, default=None):
+    def parameter(self, name: str, values: Iterable[Any], when: str | None = None, default: Any = None) -> Space:
         """A new space with one more parameter.
 
         Parameters
@@ -118,7 +126,7 @@ class Space:
         """
         return self._wrap(self._native.with_parameter(name, values, when, default))
 
-    def require(self, *constraints):
+    def require(self, *constraints: str | Callable[[dict[str, Any]], object]) -> Space:
         """A new space with more constraints.
 
         Parameters
@@ -132,21 +140,21 @@ class Space:
         return self._wrap(native)
 
     @property
-    def names(self):
+    def names(self) -> tuple[str, ...]:
         """The names of the parameters, in order."""
         return tuple(self._native.names)
 
     @property
-    def constraints(self):
+    def constraints(self) -> tuple[str, ...]:
         """The texts of the constraints."""
         return tuple(self._native.constraints)
 
-    def values(self, name):
+    def values(self, name: str) -> list[Any]:
         """The values of a parameter."""
         return self._native.values(name)
 
     @property
-    def default(self):
+    def default(self) -> dict[str, Any]:
         """The configuration with all defaults, or the first valid one if they violate a constraint.
 
         Raises
@@ -161,11 +169,11 @@ class Space:
             return self.configurations()[0]
         return config
 
-    def check(self, config):
+    def check(self, config: dict[str, Any]) -> None:
         """Raise ValueError unless `config` has a declared value for each parameter and fulfils all constraints."""
         self._native.check(config)
 
-    def configurations(self):
+    def configurations(self) -> TuningTable:
         """All valid configurations, as a sequence; enumerated once.
 
         Raises
@@ -177,7 +185,7 @@ class Space:
             self._table = self._native.enumerate()
         return self._table
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         parameters = ", ".join(f"{name}={self.values(name)}" for name in self.names)
         return f"Space({parameters})" + "".join(f".require({text!r})" for text in self.constraints)
 
@@ -206,18 +214,18 @@ class Search:
     """
 
     @converts(seed=as_integer)
-    def __init__(self, space, strategy="auto", seed=0):
-        self.space = as_space("space", space)
+    def __init__(self, space: Space, strategy: Any = "auto", seed: int = 0) -> None:
+        self.space: Space = as_space("space", space)
         self._table = space.configurations()
         self._native = _native.TuningSearch(self._table, strategy, seed)
 
-    def ask(self, count=1):
+    def ask(self, count: int = 1) -> list[dict[str, Any]]:
         """Up to `count` configurations to try; none when all have been returned."""
         return [self._table[row] for row in self._native.ask(count)]
 
-    def tell(self, config, value, failure=None):
+    def tell(self, config: dict[str, Any], value: float | None, failure: object = None) -> None:
         """Report the score of a configuration (lower is better), or None and the reason of the failure."""
-        row = self._table.find(config)
+        row: Any = self._table.find(config)
         if row is None:
             self.space.check(config)
         if value is None:
@@ -226,7 +234,7 @@ class Search:
             self._native.tell(row, float(value))
 
     @property
-    def best(self):
+    def best(self) -> tuple[dict[str, Any], float] | None:
         """``(configuration, score)`` of the best one so far, or None."""
         best = self._native.best()
         return None if best is None else (self._table[best[0]], best[1])

@@ -1,13 +1,20 @@
 """The store of results: location, export and import."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from rtcg import _native
 from rtcg._conversions import as_path, as_sequence, converts
 from rtcg._messages import shown
 
+if TYPE_CHECKING:
+    from rtcg._native import TuningKernelKey, TuningRecords
 
-def as_store(name, value):
+
+def as_store(name: str, value: Any) -> Store:
     """`value`, which must be a store of results."""
     if not isinstance(value, Store):
         raise TypeError(f"{name} is {shown(value)}; expected rtcg.tune.Store")
@@ -27,30 +34,30 @@ class Store:
     """
 
     @converts(folder=as_path, also_read=as_sequence)
-    def __init__(self, folder=None, also_read=()):
+    def __init__(self, folder: str | Path | None = None, also_read: Sequence[str | Path] = ()) -> None:
         self.folder = Path(folder) if folder is not None else default_folder()
         self._native = _native.TuningStore(self.folder, [Path(other) for other in also_read])
 
-    def _known(self, kernel):
+    def _known(self, kernel: TuningKernelKey) -> TuningRecords:
         """The records of a kernel, cached after the first read; damaged lines are reported in a warning."""
         return _warn_of_damage(self._native.known(kernel))
 
-    def kernels(self):
+    def kernels(self) -> list[tuple[str, str, list[str]]]:
         """The kernels that have results: ``(name, hash, parameters)``."""
         return [(key.name, key.hash, key.parameters) for key in self._native.kernels()]
 
-    def results(self, name=None):
+    def results(self, name: str | None = None) -> list[dict[str, Any]]:
         """All results as dictionaries, or those of the kernels with this name."""
         keys = [key for key in self._native.kernels() if name in (None, key.name, key.hash)]
         read = [(key, _warn_of_damage(self._native.read(key))) for key in keys]
         return [row | {"kernel": key.name, "hash": key.hash} for key, records in read for row in records.to_dicts()]
 
-    def export(self, path):
+    def export(self, path: str | Path) -> int:
         """Write all results to one JSON file, which :meth:`import_` reads; returns their number."""
         Path(path).write_text(self._native.export_text(), encoding="utf-8")
         return len(self.results())
 
-    def export_t4(self, path, name):
+    def export_t4(self, path: str | Path, name: str) -> int:
         """Write the results of one kernel, given by name or hash, in the T4 format (1.0.0); returns their number.
 
         Raises
@@ -65,7 +72,7 @@ class Store:
         Path(path).write_text(text, encoding="utf-8")
         return count
 
-    def import_(self, path):
+    def import_(self, path: str | Path) -> int:
         """Add the results of an exported file that this store lacks.
 
         Returns
@@ -80,11 +87,11 @@ class Store:
         """
         return _warn_of_refused(*self._native.import_text(Path(path).read_text(encoding="utf-8")))
 
-    def merge(self, other):
+    def merge(self, other: Store) -> int:
         """Add the results of another store that this one lacks; returns the number of added results."""
         return _warn_of_refused(*self._native.merge(other._native))
 
-    def prune(self, keep=10):
+    def prune(self, keep: int = 10) -> int:
         """Keep the `keep` best results and the chosen one per kernel, device and problem; returns the number removed.
 
         Raises
@@ -96,11 +103,11 @@ class Store:
             raise ValueError(f"keep is {keep}; expected 1 or more")
         return sum(self._native.prune(key, keep) for key in self._native.kernels())
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"Store({str(self.folder)!r})"
 
 
-def _warn_of_refused(added, refused):
+def _warn_of_refused(added: int, refused: list[str]) -> int:
     if refused:
         import warnings
 
@@ -108,7 +115,7 @@ def _warn_of_refused(added, refused):
     return added
 
 
-def _warn_of_damage(records):
+def _warn_of_damage(records: TuningRecords) -> TuningRecords:
     if records.damaged:
         import warnings
 
@@ -117,7 +124,7 @@ def _warn_of_damage(records):
     return records
 
 
-def default_folder():
+def default_folder() -> Path:
     """The user's results folder: ``RTCG_TUNING_DIR``, or ``rtcg/tuning`` in the user's data folder."""
     folder = _native.default_results_folder()
     if folder is None:
@@ -125,7 +132,7 @@ def default_folder():
     return Path(folder)
 
 
-def tool_versions():
+def tool_versions() -> dict[str, Any]:
     """The versions of the tools with which a result was measured."""
     import rtcg
     from rtcg import driver
@@ -133,10 +140,10 @@ def tool_versions():
     return {"rtcg": _native.__version__, "driver": driver.get_driver_version(), "package": rtcg.__name__}
 
 
-_default = []
+_default: list[Store] = []
 
 
-def store():
+def store() -> Store:
     """Return the store that searches use by default."""
     if not _default or _default[0].folder != default_folder():
         _default[:] = [Store()]

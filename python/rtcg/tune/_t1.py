@@ -4,8 +4,12 @@ Source: the T1 format 1.0.0 of the AutoTuningAssociation, and BAT's older form o
 present, the launch follows Kernel Tuner: the grid is the problem size divided by their products, rounded up.
 """
 
+from __future__ import annotations
+
 import re
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +17,9 @@ from rtcg import _native
 from rtcg._messages import shown
 from rtcg.tune._kernel import Kernel
 from rtcg.tune._space import STRATEGIES, Space
+
+if TYPE_CHECKING:
+    from rtcg.tune._report import Report
 
 #: Types of arguments by their names in files.
 _DTYPES = {
@@ -44,25 +51,40 @@ class T1Benchmark:
         The strategy in the file if it is one of `STRATEGIES`, otherwise ``"auto"``.
     """
 
-    def __init__(self, kernel, arguments, values, constants, budget, strategy):
+    def __init__(
+        self,
+        kernel: Kernel,
+        arguments: list[Any],
+        values: dict[str, int],
+        constants: dict[str, np.ndarray[Any, Any]],
+        budget: str | float | None,
+        strategy: str,
+    ) -> None:
         self.kernel, self.space = kernel, kernel.space
         self.arguments, self.values, self.constants = arguments, values, constants
         self.budget, self.strategy = budget, strategy
 
-    def tune(self, **options):
+    def tune(self, **options: Any) -> Report:
         """Tune the kernel with the arguments of the file; `options` are those of :meth:`Kernel.tune`."""
         usual = {"budget": self.budget or "30 s", "strategy": self.strategy}
         return self.kernel.tune(*self.arguments, **(usual | self.values | options))
 
-    def __call__(self):
+    def __call__(self) -> None:
         """Launch the best known configuration; written arrays of `arguments` receive the result. Waits."""
         self.kernel(*self.arguments, **self.values)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<T1 benchmark {self.kernel.name!r}, {self.values}>"
 
 
-def from_t1(path, *, problem_size=None, folder=None, seed=0, **options):
+def from_t1(
+    path: str | Path,
+    *,
+    problem_size: Sequence[int] | None = None,
+    folder: str | Path | None = None,
+    seed: int = 0,
+    **options: Any,
+) -> T1Benchmark:
     """Read a benchmark in the T1 format, with its kernel and arguments.
 
     Parameters
@@ -144,11 +166,13 @@ def from_t1(path, *, problem_size=None, folder=None, seed=0, **options):
     )  # fmt: skip
 
 
-def _as_list(stated):
+def _as_list(stated: Any) -> list[Any]:
     return list(stated) if isinstance(stated, (list, tuple)) else [] if stated is None else [stated]
 
 
-def _passed(arguments, constants, kernel):
+def _passed(
+    arguments: list[tuple[str | None, Any]], constants: dict[str, np.ndarray[Any, Any]], kernel: Kernel
+) -> list[Any]:
     """The arguments that the kernel takes: pairs of a name and a value, with or without those of constant memory.
 
     Kernels of the benchmark hub also take a pointer to the contents of their constant memory.
@@ -161,7 +185,9 @@ def _passed(arguments, constants, kernel):
 class _File:
     """The contents of a file, with evaluated expressions."""
 
-    def __init__(self, path, space, specification, problem_size, seed):
+    def __init__(
+        self, path: Path, space: Space, specification: dict[str, Any], problem_size: Sequence[int] | None, seed: int
+    ) -> None:
         self._name, self._space, self._specification = path.name, space, specification
         stated = specification.get("ProblemSize", ()) if problem_size is None else problem_size
         stated = _as_list(stated)
@@ -172,24 +198,24 @@ class _File:
         self.values = {f"size_{axis}": size for axis, size in enumerate(self._sizes)}
         self._random = np.random.default_rng(seed)
 
-    def _wrong(self, what, value, expected):
+    def _wrong(self, what: str, value: object, expected: str) -> ValueError:
         return ValueError(f"{self._name}: {what} is {shown(value)}; expected {expected}")
 
-    def text(self, name):
+    def text(self, name: str) -> str:
         """A text in the kernel's specification."""
         value = self._specification.get(name)
         if not isinstance(value, str) or not value or "\x00" in value:
             raise self._wrong(name, value, "text")
         return value
 
-    def list_of(self, name, kind):
+    def list_of(self, name: str, kind: type) -> list[Any]:
         """A list in the kernel's specification, whose items are texts or dictionaries."""
         value = self._specification.get(name) or []
         if not isinstance(value, list) or not all(isinstance(item, kind) for item in value):
             raise self._wrong(name, value, "a list of texts" if kind is str else "a list of dictionaries")
         return value
 
-    def budget(self, stated):
+    def budget(self, stated: Any) -> str | float | None:
         """The budget in the notation of this package, or None."""
         stated = stated[0] if isinstance(stated, list) and stated else stated
         if not stated:
@@ -205,7 +231,7 @@ class _File:
 
     # Launch geometry.
 
-    def geometry(self):
+    def geometry(self) -> tuple[tuple[int | str, ...], tuple[int | str, ...], int | str]:
         """``(block, grid, shared)`` as expressions."""
         local = self._specification.get("LocalSize")
         if not isinstance(local, dict) or "X" not in local:
@@ -213,10 +239,10 @@ class _File:
         block = tuple(self._expression(local.get(axis, 1)) for axis in _AXES)
         return block, tuple(self._grid(place, block[place]) for place in range(3)), self._shared()
 
-    def _shared(self):
+    def _shared(self) -> int | str:
         return self._expression(self._specification.get("SharedMemory") or 0)
 
-    def _grid(self, place, block):
+    def _grid(self, place: int, block: int | str) -> int | str:
         axis = _AXES[place]
         divisors = [self._divisors(f"GridDiv{each}") for each in _AXES]
         if self._sizes and any(divisors):
@@ -235,24 +261,26 @@ class _File:
         is_threads = kind == "OPENCL"
         return f"ceil_div({size}, {block})" if is_threads else size
 
-    def _divisors(self, name):
+    def _divisors(self, name: str) -> list[Any]:
         stated = _as_list(self._specification.get(name))
         if not all(isinstance(divisor, (int, str)) for divisor in stated):
             raise self._wrong(name, stated, "a list of expressions")
         return stated
 
-    def _expression(self, stated):
+    def _expression(self, stated: Any) -> int | str:
         """An expression of parameters and values of the problem."""
         text = re.sub(r"ProblemSize\s*\[\s*(\d+)\s*\]", r"size_\1", str(stated))
         return text if not text.isdigit() else int(text)
 
     # Arguments.
 
-    def arguments(self):
+    def arguments(self) -> tuple[list[tuple[str | None, Any]], dict[str, np.ndarray[Any, Any]]]:
         """The arguments as pairs of a name and a value, and the contents of constant memory."""
         from rtcg import driver
 
-        arguments, constants, scalars = [], {}, {}
+        arguments: list[tuple[Any, Any]] = []
+        constants: dict[Any, np.ndarray[Any, Any]] = {}
+        scalars: dict[Any, Any] = {}
         for stated in self.list_of("Arguments", dict):
             name = stated.get("Name")
             if not isinstance(name, (str, type(None))):
@@ -283,7 +311,7 @@ class _File:
             arguments.append((name, (driver.In if is_read_only else driver.InOut)(array)))
         return arguments, constants
 
-    def _converted(self, name, dtype, value):
+    def _converted(self, name: str | None, dtype: Any, value: Any) -> Any:
         try:
             converted = dtype(value)
         except (TypeError, ValueError, OverflowError) as error:
@@ -293,7 +321,7 @@ class _File:
             raise self._wrong(f"the value of argument {shown(name)}", value, "one number")
         return converted
 
-    def _scalar(self, name, stated):
+    def _scalar(self, name: str | None, stated: Any) -> Any:
         """The value of a scalar: a number, or an expression over the problem's sizes."""
         if not isinstance(stated, str):
             return stated
@@ -303,7 +331,7 @@ class _File:
             what = f"the value of argument {name!r}"
             raise self._wrong(what, stated, f"a number or an expression over ProblemSize ({error})") from error
 
-    def _filled(self, name, dtype, stated, scalars):
+    def _filled(self, name: str | None, dtype: Any, stated: Any, scalars: dict[str, Any]) -> np.ndarray[Any, Any]:
         size = self._integer(f"the size of argument {name!r}", stated.get("Size"), scalars)
         kind, value = stated.get("FillType", "Constant"), stated.get("FillValue", 0)
         if kind == "Constant":
@@ -326,7 +354,7 @@ class _File:
                 ) from error
         raise self._wrong(f"the fill type of argument {shown(name)}", kind, "Constant, Random or Generator")
 
-    def _integer(self, what, stated, scalars):
+    def _integer(self, what: str, stated: Any, scalars: dict[str, Any]) -> int:
         if isinstance(stated, bool) or not isinstance(stated, (int, str)):
             raise self._wrong(what, stated, "a whole number or an expression")
         if isinstance(stated, int):

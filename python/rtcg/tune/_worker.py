@@ -4,15 +4,24 @@ The parent sends method calls, and the worker answers with results or errors. Ar
 that died or exceeded its time limit is replaced, with the same arguments, before the next candidate.
 """
 
+from __future__ import annotations
+
 import multiprocessing
 import multiprocessing.connection
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from rtcg import _native
 from rtcg.tune._runner import CandidateError, KernelRunner
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from rtcg.tune._runner import Candidate
 
 #: Seconds that a worker has for its start and for taking its arguments.
 _START_SECONDS = 60.0
@@ -35,15 +44,23 @@ class Worker:
         Whether to discard the standard error of the process.
     """
 
-    def __init__(self, make, arguments, timeout, environment=None, is_quiet=False):
+    def __init__(
+        self,
+        make: Callable[..., Any],
+        arguments: Iterable[Any],
+        timeout: float,
+        environment: dict[str, str] | None = None,
+        is_quiet: bool = False,
+    ) -> None:
         self._make, self._arguments = make, tuple(arguments)
         self._timeout = timeout
         self._environment = dict(environment or {})
         self._stderr = subprocess.DEVNULL if is_quiet else None
-        self._calls_after_start = {}
-        self._process = self._connection = None
+        self._calls_after_start: dict[str, tuple[Any, ...]] = {}
+        self._process: Any = None
+        self._connection: Any = None
 
-    def close(self):
+    def close(self) -> None:
         """Stop the worker."""
         if self._connection is not None:
             self._connection.close()
@@ -52,7 +69,7 @@ class Worker:
             self._process.wait()
         self._process = self._connection = None
 
-    def _call(self, method, *arguments):
+    def _call(self, method: str, *arguments: Any) -> Any:
         try:
             if self._connection is None:
                 self._start()
@@ -63,7 +80,7 @@ class Worker:
                 self.close()
             raise
 
-    def _ask(self, method, arguments, seconds):
+    def _ask(self, method: str, arguments: tuple[Any, ...], seconds: float) -> Any:
         try:
             self._connection.send((method, arguments))
             if not self._connection.poll(seconds):
@@ -75,14 +92,14 @@ class Worker:
             raise value
         return value
 
-    def _exit_status(self):
+    def _exit_status(self) -> str:
         try:
             status = self._process.wait(timeout=5)
         except subprocess.TimeoutExpired:
             return "no answer"
         return f"signal {-status}" if status < 0 else f"exit status {status}"
 
-    def _start(self):
+    def _start(self) -> None:
         self._connection, theirs = multiprocessing.Pipe()
         with theirs:
             command = [sys.executable, "-c", "from rtcg.tune import _worker; _worker.main()", str(theirs.fileno())]
@@ -111,43 +128,45 @@ class WorkerRunner(Worker):
         Whether each timed launch starts with cold caches.
     """
 
-    def __init__(self, arguments, written, timeout, cold=False):
+    def __init__(self, arguments: Sequence[Any], written: Iterable[int], timeout: float, cold: bool = False) -> None:
         from rtcg import driver
 
         bus_id = driver.Context.get_device().pci_bus_id()
         super().__init__(_make_runner, (bus_id, list(arguments), set(written), cold), timeout)
 
-    def expect(self, expected, rtol=None, atol=None):
+    def expect(
+        self, expected: Sequence[np.ndarray[Any, Any] | None], rtol: float | None = None, atol: float | None = None
+    ) -> None:
         self._call("expect", expected, rtol, atol)
         self._calls_after_start["expect"] = (expected, rtol, atol)
 
-    def load(self, candidate):
+    def load(self, candidate: Candidate) -> dict[str, Any]:
         return self._call("load", candidate)
 
-    def run(self):
+    def run(self) -> list[np.ndarray[Any, Any]]:
         return self._call("run")
 
-    def verify(self):
+    def verify(self) -> None:
         return self._call("verify")
 
-    def time(self, launches):
+    def time(self, launches: int) -> float:
         return self._call("time", launches)
 
-    def repeat(self, launches):
+    def repeat(self, launches: int) -> float:
         return self._call("repeat", launches)
 
-    def window_kind(self):
+    def window_kind(self) -> str:
         return self._call("window_kind")
 
 
-def _environment():
+def _environment() -> dict[str, str]:
     """The environment of a worker, in which it finds the modules of this process."""
     package = str(Path(__file__).resolve().parents[2])
     inherited = os.environ.get("PYTHONPATH")
     return os.environ | {"PYTHONPATH": f"{package}{os.pathsep}{inherited}" if inherited else package}
 
 
-def main():
+def main() -> None:
     """Serve one parent until it closes the connection or ends."""
     # While a call runs nobody reads the connection: a thread that needs no interpreter looks after it.
     _native.exit_with_peer(int(sys.argv[1]))
@@ -173,7 +192,7 @@ def main():
             connection.send(answer)
 
 
-def _make_runner(pci_bus_id, arguments, written, cold):
+def _make_runner(pci_bus_id: str, arguments: list[Any], written: set[int], cold: bool) -> KernelRunner:
     from rtcg import driver
 
     driver.init()
@@ -181,5 +200,5 @@ def _make_runner(pci_bus_id, arguments, written, cold):
     device = next(device for device in devices if device.pci_bus_id() == pci_bus_id)
     context = device.make_context()
     runner = KernelRunner(arguments, written, cold)
-    runner.context = context
+    runner.context = context  # type: ignore[attr-defined]  # kept alive as long as the runner
     return runner

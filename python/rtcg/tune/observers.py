@@ -9,6 +9,8 @@ another file. The device is found by its PCI bus id, and readings apply to the w
 virtual GPU, the columns have None.
 """
 
+from __future__ import annotations
+
 from rtcg import _native
 
 
@@ -23,16 +25,16 @@ class Sensor:
         The unit of the column.
     """
 
-    def __init__(self, name, unit, doc):
+    def __init__(self, name: str, unit: str, doc: str) -> None:
         self.name, self.unit, self.__doc__ = name, unit, doc
 
-    def read(self):
+    def read(self) -> float | None:
         """The present reading of the current context's device, or None. Energy is in joules since the driver was
         loaded. Does not wait for the device.
         """
         return _native.read_sensor(self.name)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<observer {self.name!r} in {self.unit}>"
 
 

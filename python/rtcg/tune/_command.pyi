@@ -1,3 +1,0 @@
-from collections.abc import Sequence
-
-def main(arguments: Sequence[str]) -> None: ...

@@ -1,6 +1,0 @@
-from rtcg.tune._kernel import Kernel
-
-SOURCE: str
-
-def product_kernel() -> Kernel: ...
-def main(size: int, budget: str, picture: str) -> None: ...
