@@ -77,7 +77,23 @@ BY_DESIGN: list[tuple[str, str, str]] = [
     ("q23", "^SHMEM_SIZE", "shared memory of compute capability 8.0 and not 9.0"),
     ("q61", "^c load target sm_100", "PTX for newer devices runs as far as its instructions are known"),
     ("q61", "^c option error log of 0 bytes", "nothing is written to a buffer of no bytes"),
-    ("q63", "^b txq", "kernels may ask for all properties of a texture; the card's driver leaves some of them out"),
+    (
+        "q63|q83",
+        r"^[bc] (txq|suq\.(array_size|memory_layout|channel))",
+        "kernels may ask for all properties of a texture or a surface; the card's driver refuses some, or leaves out"
+        " the kernel that asks",
+    ),
+    (
+        "q79",
+        "^a (local addresses|reading another thread's|cvta there)",
+        "each lane's local variables have addresses of their own, so that accesses out of bounds are found",
+    ),
+    (
+        "q80",
+        "^a (switch in a loop|while with|a do-while)",
+        "CUDA leaves open which side of a branch runs first and where sides meet; NVIDIA's assembler rearranges them",
+    ),
+    ("q81", "^b anisotropy", "anisotropic filtering is accepted and has no effect"),
     ("q67", "^b contexts", "text of a kernel is printed when the kernel ends, whichever context waits first"),
     ("q70", "^a load garbage", "a library that cannot be loaded is refused at once, with the reason in the log"),
     (

@@ -67,7 +67,7 @@ impl ClError {
 
 /// Runs the body of a function that returns a code. A panic becomes `CL_OUT_OF_HOST_MEMORY`: it must not cross C.
 pub(crate) fn code_of(body: impl FnOnce() -> Result<()>) -> cl_int {
-    match caught(body) {
+    match catch_panic(body) {
         Ok(()) => CL_SUCCESS,
         Err(error) => reported(error),
     }
@@ -78,7 +78,7 @@ pub(crate) fn code_of(body: impl FnOnce() -> Result<()>) -> cl_int {
 /// # Safety
 /// `errcode_ret` is null or writable.
 pub(crate) unsafe fn object_of<T>(errcode_ret: *mut cl_int, none: T, body: impl FnOnce() -> Result<T>) -> T {
-    let (code, value) = match caught(body) {
+    let (code, value) = match catch_panic(body) {
         Ok(value) => (CL_SUCCESS, value),
         Err(error) => (reported(error), none),
     };
@@ -89,7 +89,7 @@ pub(crate) unsafe fn object_of<T>(errcode_ret: *mut cl_int, none: T, body: impl 
     value
 }
 
-fn caught<T>(body: impl FnOnce() -> Result<T>) -> Result<T> {
+fn catch_panic<T>(body: impl FnOnce() -> Result<T>) -> Result<T> {
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(body))
         .unwrap_or_else(|_| refuse(CL_OUT_OF_HOST_MEMORY, "a panic in the platform"))
 }

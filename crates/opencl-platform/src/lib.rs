@@ -25,9 +25,9 @@ mod memory;
 mod object;
 mod platform;
 mod program;
-mod refused;
 mod sampler;
 mod table;
+mod unsupported;
 
 pub use error::are_reasons_wanted;
 pub use table::dispatch_table;

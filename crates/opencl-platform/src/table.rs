@@ -6,7 +6,7 @@ macro_rules! table {
     ($($module:path { $($name:ident)* })*) => {
         static TABLE: DispatchTable = DispatchTable {
             $($($name: Some({ use $module as module; module::$name }),)*)*
-            ..crate::refused::NOT_OFFERED
+            ..crate::unsupported::NOT_OFFERED
         };
     };
 }
@@ -71,7 +71,7 @@ table! {
         clGetKernelSubGroupInfoKHR
     }
     crate::kernel::launch { clEnqueueNDRangeKernel clEnqueueTask clEnqueueNativeKernel }
-    crate::refused {
+    crate::unsupported {
         clCreatePipe clGetPipeInfo clCreateFromGLBuffer clCreateFromGLTexture clCreateFromGLTexture2D
         clCreateFromGLTexture3D clCreateFromGLRenderbuffer
     }

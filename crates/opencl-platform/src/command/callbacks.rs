@@ -25,9 +25,9 @@ pub(crate) fn watch(event: &Ref<EventBody>) {
                 return is_last;
             }
             for callback in due {
-                let told = if status < 0 { status } else { callback.status };
+                let reported = if status < 0 { status } else { callback.status };
                 // SAFETY: the promise of `clSetEventCallback`'s caller. The event lives as long as this task.
-                unsafe { (callback.function)(event.handle(), told, callback.user_data.0) };
+                unsafe { (callback.function)(event.handle(), reported, callback.user_data.0) };
             }
         }
     });

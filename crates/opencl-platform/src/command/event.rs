@@ -9,7 +9,7 @@
 use crate::clock::TimeBase;
 use crate::clock::nanoseconds;
 use crate::command::callbacks::{self, EventCallback};
-use crate::command::queue::{QueueBody, tell};
+use crate::command::queue::{QueueBody, submit_ready_queues};
 use crate::context::{ContextBody, UserData};
 use crate::error::{ClError, Result, code_of, object_of, refuse};
 use crate::info::{Answer, info_function};
@@ -88,7 +88,7 @@ impl EventBody {
         self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// Whether commands that wait for this one can be submitted. If not, `queue` is told when they can.
+    /// Whether commands that wait for this one can be submitted. If not, `queue` is woken when they can.
     pub(crate) fn is_submitted_or_tells(&self, queue: &Ref<QueueBody>) -> bool {
         let mut state = self.lock();
         let is_submitted = !matches!(state.progress, Progress::Queued);
@@ -127,14 +127,14 @@ impl EventBody {
         }
     }
 
-    /// The command is the last of its queue, and in its stream, unless it needs a mark. The queues must be told.
+    /// The command is the last of its queue, and in its stream, unless it needs a mark. The queues must be woken.
     pub(crate) fn set_submitted_without_mark(self: &EventBody, this: &Ref<EventBody>) -> Option<Vec<Ref<QueueBody>>> {
         let mut state = self.lock();
         if state.needs_mark {
             return None;
         }
         state.progress = Progress::Submitted(None);
-        Some(self.go_on(state, this))
+        Some(self.finish(state, this))
     }
 
     /// Gives a submitted command without a mark the one that is made, and says whether it did.
@@ -163,7 +163,7 @@ impl EventBody {
         }
     }
 
-    /// The command is in a stream since `submitted_at`. The queues that are returned must be told.
+    /// The command is in a stream since `submitted_at`. The queues that are returned must be woken.
     pub(crate) fn set_submitted(
         self: &EventBody,
         this: &Ref<EventBody>,
@@ -173,10 +173,10 @@ impl EventBody {
         let mut state = self.lock();
         state.submitted_at = submitted_at;
         state.progress = Progress::Submitted(Some(marks));
-        self.go_on(state, this)
+        self.finish(state, this)
     }
 
-    /// The command ended: it failed, it is the host's, or it is a user event. The queues that are returned must be told.
+    /// The command ended: it failed, it is the host's, or it is a user event. The queues that are returned must be woken.
     pub(crate) fn set_done(
         self: &EventBody,
         this: &Ref<EventBody>,
@@ -197,14 +197,14 @@ impl EventBody {
             state.submitted_at = nanoseconds();
         }
         state.progress = Progress::Done(code, marks);
-        self.go_on(state, this)
+        self.finish(state, this)
     }
 
     /// Tells those who wait in this process of a new state.
-    fn go_on(&self, mut state: MutexGuard<'_, EventState>, this: &Ref<EventBody>) -> Vec<Ref<QueueBody>> {
+    fn finish(&self, mut state: MutexGuard<'_, EventState>, this: &Ref<EventBody>) -> Vec<Ref<QueueBody>> {
         let must_watch = !state.callbacks.is_empty() && !state.is_watched;
         state.is_watched |= must_watch;
-        let told = std::mem::take(&mut state.waiting_queues);
+        let woken = std::mem::take(&mut state.waiting_queues);
         let has_waiting = state.n_waiting != 0;
         drop(state);
         if has_waiting {
@@ -213,7 +213,7 @@ impl EventBody {
         if must_watch {
             callbacks::watch(this);
         }
-        told
+        woken
     }
 
     /// The callbacks for what has become of the command, and whether there is nothing more to look for.
@@ -229,7 +229,7 @@ impl EventBody {
         (due, !state.is_watched)
     }
 
-    /// Completes a user event or the last command of a queue, unless somebody has. The queues must be told.
+    /// Completes a user event or the last command of a queue, unless somebody has. The queues must be woken.
     fn complete(self: &EventBody, this: &Ref<EventBody>, code: cl_int) -> Option<Vec<Ref<QueueBody>>> {
         let state = self.lock();
         let is_open = !matches!(state.progress, Progress::Done(..));
@@ -263,7 +263,7 @@ impl EventBody {
                             None => state = self.lock(),
                             Some(Err(error)) => return failed(error.code),
                             Some(Ok(())) => {
-                                tell(self.complete(this, CL_COMPLETE).unwrap_or_default());
+                                submit_ready_queues(self.complete(this, CL_COMPLETE).unwrap_or_default());
                                 return Ok(());
                             }
                         }
@@ -480,10 +480,10 @@ pub(crate) unsafe extern "C" fn clSetUserEventStatus(event: cl_event, execution_
                 "execution_status: {execution_status}, expected CL_COMPLETE or an error below 0"
             ));
         }
-        let Some(told) = event.complete(&event, execution_status) else {
+        let Some(woken) = event.complete(&event, execution_status) else {
             return refuse(CL_INVALID_OPERATION, "event: it was completed before");
         };
-        tell(told);
+        submit_ready_queues(woken);
         Ok(())
     })
 }

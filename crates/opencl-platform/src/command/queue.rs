@@ -8,7 +8,7 @@
 mod marks;
 mod submission;
 
-pub(crate) use submission::tell;
+pub(crate) use submission::submit_ready_queues;
 
 use crate::command::event::{EventBody, wait_list};
 use crate::command::work::{Command, Work};
@@ -233,7 +233,7 @@ impl QueueBody {
             // SAFETY: the caller's promise.
             unsafe { *event_ret = event.clone().into_user_handle() };
         }
-        tell(vec![this.clone()]);
+        submit_ready_queues(vec![this.clone()]);
         if is_blocking { event.wait(&event) } else { Ok(()) }
     }
 
@@ -282,7 +282,7 @@ impl QueueBody {
         if is_ready && is_first {
             let (after, outcome) = self.submit(&mut state, &waits, event.as_ref(), command);
             drop(state);
-            after.go_on();
+            after.finish();
             return match outcome {
                 Ok(()) => Ok(event),
                 Err(error) => Err(Failed { error, event }),
@@ -292,7 +292,7 @@ impl QueueBody {
             state.pending.push_back(Pending { waits, event: event.clone(), work: command.into_pending() });
             drop(state);
             // What it waits for may have been submitted meanwhile.
-            tell(vec![this.clone()]);
+            submit_ready_queues(vec![this.clone()]);
         }
         Ok(event)
     }

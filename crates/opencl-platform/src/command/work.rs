@@ -1,6 +1,6 @@
 //! The work of commands: put into a stream at once, or kept until it can be.
 
-use crate::completion::in_flight::Kept;
+use crate::completion::in_flight::RetainedObjects;
 use crate::error::Result;
 use rtcg_driver::Stream;
 
@@ -9,7 +9,7 @@ pub(crate) trait Command: Sized {
     /// Puts it into a stream.
     fn put(&mut self, stream: &Stream) -> Result<()>;
     /// What the device uses of it.
-    fn into_kept(self) -> Option<Kept>;
+    fn into_kept(self) -> Option<RetainedObjects>;
     /// The same work, to be put into a stream later.
     fn into_pending(self) -> Work;
 }
@@ -22,8 +22,8 @@ impl<F: FnMut(&Stream) -> Result<()> + Send + 'static> Command for StreamCommand
         (self.0)(stream)
     }
 
-    fn into_kept(self) -> Option<Kept> {
-        (size_of::<F>() != 0).then(|| Kept::Action(Box::new(self.0)))
+    fn into_kept(self) -> Option<RetainedObjects> {
+        (size_of::<F>() != 0).then(|| RetainedObjects::Action(Box::new(self.0)))
     }
 
     fn into_pending(self) -> Work {

@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// What one command uses.
-pub(crate) enum Kept {
+pub(crate) enum RetainedObjects {
     Action(#[expect(dead_code, reason = "held until it is dropped")] Box<dyn Send>),
     /// What several commands use alike.
     Shared(Arc<dyn Send + Sync>),
@@ -29,7 +29,7 @@ pub(crate) struct InFlight {
 
 struct Lists {
     /// Of commands since the last mark.
-    open: Vec<Kept>,
+    open: Vec<RetainedObjects>,
     closed: VecDeque<Group>,
     /// Marks that there may be before all are looked at.
     sweep_at: usize,
@@ -39,8 +39,8 @@ struct Lists {
 /// Commands with their mark: one with an event, and those before it that have none.
 pub(crate) struct Group {
     mark: Mark,
-    _last: Option<Kept>,
-    _others: Vec<Kept>,
+    _last: Option<RetainedObjects>,
+    _others: Vec<RetainedObjects>,
 }
 
 impl Group {
@@ -65,9 +65,9 @@ impl InFlight {
 
     /// Keeps what a command without an event uses, in a queue in order. The caller drops what is returned, without a lock.
     #[must_use]
-    pub(crate) fn keep(&self, kept: Kept) -> Vec<Group> {
+    pub(crate) fn keep(&self, kept: RetainedObjects) -> Vec<Group> {
         let mut lists = self.lock();
-        if let (Kept::Shared(new), Some(Kept::Shared(last))) = (&kept, lists.open.last())
+        if let (RetainedObjects::Shared(new), Some(RetainedObjects::Shared(last))) = (&kept, lists.open.last())
             && std::ptr::addr_eq(Arc::as_ptr(new), Arc::as_ptr(last))
         {
             // The last mark that is recorded covers both; the reference that goes is not the last.
@@ -83,7 +83,7 @@ impl InFlight {
 
     /// Keeps what a command uses until its mark is reached. The caller drops what is returned, without a lock.
     #[must_use]
-    pub(crate) fn keep_until(&self, mark: &Mark, kept: Option<Kept>) -> Vec<Group> {
+    pub(crate) fn keep_until(&self, mark: &Mark, kept: Option<RetainedObjects>) -> Vec<Group> {
         let mut lists = self.lock();
         let others = std::mem::take(&mut lists.open);
         if others.is_empty() && kept.is_none() {
@@ -156,7 +156,7 @@ impl InFlight {
     }
 
     /// All that is kept now. The caller drops it when the device has done all that was submitted before.
-    pub(crate) fn take(&self) -> (Vec<Kept>, VecDeque<Group>) {
+    pub(crate) fn take(&self) -> (Vec<RetainedObjects>, VecDeque<Group>) {
         let mut lists = self.lock();
         (std::mem::take(&mut lists.open), std::mem::take(&mut lists.closed))
     }

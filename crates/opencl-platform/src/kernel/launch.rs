@@ -10,7 +10,7 @@
 
 use crate::command::queue::{QueueBody, Wanted};
 use crate::command::work::{Command, Work};
-use crate::completion::in_flight::Kept;
+use crate::completion::in_flight::RetainedObjects;
 use crate::error::{ClError, Result, are_kernels_checked, code_of, refuse};
 use crate::kernel::{KernelBody, KernelState, LaunchUses};
 use crate::object::{Ref, resolve};
@@ -217,8 +217,8 @@ impl Command for Launch<'_> {
         launch(&self.uses, &self.range, self.local_bytes, &mut self.state.bytes, record_offset, stream)
     }
 
-    fn into_kept(self) -> Option<Kept> {
-        Some(Kept::Shared(self.uses))
+    fn into_kept(self) -> Option<RetainedObjects> {
+        Some(RetainedObjects::Shared(self.uses))
     }
 
     fn into_pending(self) -> Work {

@@ -2,7 +2,7 @@
 
 use super::image::{ImageBody, resolve_image};
 use super::map::map_region;
-use super::rectangle::{Layout, Region, Side, copy_region, three};
+use super::rectangle::{Layout, Region, Side, copy_region, read_triple};
 use super::transfer::{HostMemory, check_host_reads, check_host_writes, fill};
 use super::{MemBody, resolve_buffer};
 use crate::command::queue::{QueueBody, Wanted};
@@ -22,7 +22,7 @@ fn image_of(memory: &Ref<MemBody>) -> &ImageBody {
 /// The lists are null or have three numbers.
 unsafe fn place(image: &Ref<MemBody>, origin: *const usize, region: *const usize) -> Result<(Layout, Region)> {
     // SAFETY: the caller's promise.
-    unsafe { image_of(image).place(three("origin", origin)?, three("region", region)?) }
+    unsafe { image_of(image).place(read_triple("origin", origin)?, read_triple("region", region)?) }
 }
 
 /// # Safety
@@ -115,8 +115,8 @@ pub(crate) unsafe extern "C" fn clEnqueueCopyImage(
             return refuse(CL_IMAGE_FORMAT_MISMATCH, why);
         }
         let ((source, bytes), (target, _)) = (place(&from, src_origin, region)?, place(&to, dst_origin, region)?);
-        let (starts, ends) = (three("src_origin", src_origin)?, three("dst_origin", dst_origin)?);
-        let region = three("region", region)?;
+        let (starts, ends) = (read_triple("src_origin", src_origin)?, read_triple("dst_origin", dst_origin)?);
+        let region = read_triple("region", region)?;
         if from.is(&to) && (0..3).all(|axis| starts[axis].abs_diff(ends[axis]) < region[axis]) {
             return refuse(CL_MEM_COPY_OVERLAP, "src_origin, dst_origin: the regions overlap");
         }

@@ -34,7 +34,7 @@ pub(crate) enum Side {
 ///
 /// # Safety
 /// `list` is null or has three numbers.
-pub(crate) unsafe fn three(name: &str, list: *const usize) -> Result<[usize; 3]> {
+pub(crate) unsafe fn read_triple(name: &str, list: *const usize) -> Result<[usize; 3]> {
     if list.is_null() {
         return ClError::value(format!("{name} is null"));
     }
@@ -183,16 +183,16 @@ pub(crate) unsafe extern "C" fn clEnqueueReadBufferRect(
     code_of(|| unsafe {
         let queue = resolve::<QueueBody>(command_queue)?;
         let buffer = resolve_buffer(buffer, &queue.context)?;
-        let region = three("region", region)?;
+        let region = read_triple("region", region)?;
         let on_device = Layout::new(
             "buffer",
-            three("buffer_origin", buffer_origin)?,
+            read_triple("buffer_origin", buffer_origin)?,
             region,
             buffer_row_pitch,
             buffer_slice_pitch,
         )?;
         let on_host =
-            Layout::new("host", three("host_origin", host_origin)?, region, host_row_pitch, host_slice_pitch)?;
+            Layout::new("host", read_triple("host_origin", host_origin)?, region, host_row_pitch, host_slice_pitch)?;
         check_inside("buffer_origin, region", &buffer, on_device, region)?;
         if ptr.is_null() {
             return ClError::value("ptr is null");
@@ -229,16 +229,16 @@ pub(crate) unsafe extern "C" fn clEnqueueWriteBufferRect(
     code_of(|| unsafe {
         let queue = resolve::<QueueBody>(command_queue)?;
         let buffer = resolve_buffer(buffer, &queue.context)?;
-        let region = three("region", region)?;
+        let region = read_triple("region", region)?;
         let on_device = Layout::new(
             "buffer",
-            three("buffer_origin", buffer_origin)?,
+            read_triple("buffer_origin", buffer_origin)?,
             region,
             buffer_row_pitch,
             buffer_slice_pitch,
         )?;
         let on_host =
-            Layout::new("host", three("host_origin", host_origin)?, region, host_row_pitch, host_slice_pitch)?;
+            Layout::new("host", read_triple("host_origin", host_origin)?, region, host_row_pitch, host_slice_pitch)?;
         check_inside("buffer_origin, region", &buffer, on_device, region)?;
         if ptr.is_null() {
             return ClError::value("ptr is null");
@@ -274,8 +274,8 @@ pub(crate) unsafe extern "C" fn clEnqueueCopyBufferRect(
     code_of(|| unsafe {
         let queue = resolve::<QueueBody>(command_queue)?;
         let (from, to) = (resolve_buffer(src_buffer, &queue.context)?, resolve_buffer(dst_buffer, &queue.context)?);
-        let region = three("region", region)?;
-        let (src_origin, dst_origin) = (three("src_origin", src_origin)?, three("dst_origin", dst_origin)?);
+        let region = read_triple("region", region)?;
+        let (src_origin, dst_origin) = (read_triple("src_origin", src_origin)?, read_triple("dst_origin", dst_origin)?);
         let source = Layout::new("src", src_origin, region, src_row_pitch, src_slice_pitch)?;
         let target = Layout::new("dst", dst_origin, region, dst_row_pitch, dst_slice_pitch)?;
         check_inside("src_origin, region", &from, source, region)?;

@@ -4,7 +4,7 @@ use super::{Pending, QueueBody, QueueState, Waits};
 use crate::clock::nanoseconds;
 use crate::command::event::{EventBody, Marks};
 use crate::command::work::{Command, StreamCommand, Work};
-use crate::completion::in_flight::{Group, Kept};
+use crate::completion::in_flight::{Group, RetainedObjects};
 use crate::completion::watcher::HOST_COMMANDS;
 use crate::error::{ClError, Result, refuse};
 use crate::object::{Ref, WeakRef};
@@ -19,11 +19,11 @@ impl QueueBody {
         waits: &Waits,
         event: Option<&Ref<EventBody>>,
         mut command: impl Command,
-    ) -> (After, Result<()>) {
+    ) -> (PostSubmit, Result<()>) {
         let index = state.next_stream;
         state.next_stream = (index + 1) % state.streams.len();
         let submitted_at = if event.is_some() && self.has_profiling() { nanoseconds() } else { 0 };
-        let mut after = After::default();
+        let mut after = PostSubmit::default();
         let made = |context: &Context| {
             context.with_current(|| {
                 after._before = self.mark_unmarked(state, context);
@@ -39,9 +39,9 @@ impl QueueBody {
                 let Some(event) = event else { return Ok(None) };
                 if start.is_none()
                     && self.is_in_order()
-                    && let Some(told) = event.set_submitted_without_mark(event)
+                    && let Some(woken) = event.set_submitted_without_mark(event)
                 {
-                    after.told = told;
+                    after.woken = woken;
                     state.unmarked = Some(WeakRef::new(event));
                     return Ok(None);
                 }
@@ -57,11 +57,11 @@ impl QueueBody {
         }
         let outcome = match (made, event) {
             (Ok(Some(marks)), Some(event)) => {
-                after.told = event.set_submitted(event, marks, submitted_at);
+                after.woken = event.set_submitted(event, marks, submitted_at);
                 Ok(())
             }
             (Err(error), Some(event)) => {
-                after.told = event.set_done(event, error.code, None);
+                after.woken = event.set_done(event, error.code, None);
                 Err(error)
             }
             (made, _) => made.map(drop),
@@ -89,7 +89,7 @@ impl QueueBody {
         Ok(())
     }
 
-    /// Has a watcher run a command of the host when the stream has come so far. Returns the queues that must be told.
+    /// Has a watcher run a command of the host when the stream has come so far. Returns the queues that must be woken.
     fn submit_host(
         &self,
         this: &Ref<Self>,
@@ -124,18 +124,18 @@ impl QueueBody {
             if let Some(run) = run.take() {
                 run();
             }
-            let told = event.set_done(&event, code, Some(marks.clone()));
+            let woken = event.set_done(&event, code, Some(marks.clone()));
             this.lock().n_host_commands -= 1;
             this.submitted.notify_all();
-            tell(told);
+            submit_ready_queues(woken);
             true
         });
         Vec::new()
     }
 
     /// Submits the commands of the list that no longer wait for anything. Queues whose commands wait for these are added to
-    /// `told`.
-    fn submit_ready(this: &Ref<Self>, told: &mut Vec<Ref<Self>>) {
+    /// `woken`.
+    fn submit_ready(this: &Ref<Self>, woken: &mut Vec<Ref<Self>>) {
         loop {
             let mut state = this.lock();
             let candidates = if this.is_in_order() { state.pending.len().min(1) } else { state.pending.len() };
@@ -151,28 +151,28 @@ impl QueueBody {
                 Work::Device(action) => this.submit(&mut state, &waits, Some(&event), StreamCommand(action)).0,
                 Work::Host(run) => {
                     let more = this.submit_host(this, &mut state, &waits, &event, run);
-                    After { told: more, ..After::default() }
+                    PostSubmit { woken: more, ..PostSubmit::default() }
                 }
             };
             drop(state);
-            told.append(&mut after.told);
+            woken.append(&mut after.woken);
         }
     }
 }
 
-/// What follows the submission of a command, without the lock of its queue: whoever is told locks its queue, which may be
+/// What follows the submission of a command, without the lock of its queue: whoever is woken locks its queue, which may be
 /// this one, and what is dropped may call the program.
 #[derive(Default)]
-pub(super) struct After {
-    told: Vec<Ref<QueueBody>>,
+pub(super) struct PostSubmit {
+    woken: Vec<Ref<QueueBody>>,
     _before: Vec<Group>,
     _done: Vec<Group>,
-    _unused: Option<Kept>,
+    _unused: Option<RetainedObjects>,
 }
 
-impl After {
-    pub(super) fn go_on(self) {
-        tell(self.told);
+impl PostSubmit {
+    pub(super) fn finish(self) {
+        submit_ready_queues(self.woken);
     }
 }
 
@@ -181,8 +181,8 @@ pub(super) fn are_submitted_or_tell(waits: &[Ref<EventBody>], queue: &Ref<QueueB
     waits.iter().filter(|event| !event.is_submitted_or_tells(queue)).count() == 0
 }
 
-/// Has queues submit what no longer waits, and those that are told by that.
-pub(crate) fn tell(mut queues: Vec<Ref<QueueBody>>) {
+/// Has queues submit what no longer waits, and those that are woken by that.
+pub(crate) fn submit_ready_queues(mut queues: Vec<Ref<QueueBody>>) {
     while let Some(queue) = queues.pop() {
         QueueBody::submit_ready(&queue, &mut queues);
     }

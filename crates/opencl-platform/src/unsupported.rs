@@ -61,7 +61,7 @@ mod all {
 
 pub(crate) use all::NOT_OFFERED;
 
-macro_rules! refused_objects {
+macro_rules! unsupported_objects {
     ($($name:ident($($type:ty),*) -> $object:ident, $why:expr;)*) => {$(
         /// # Safety
         /// As the specification of OpenCL says.
@@ -84,7 +84,7 @@ macro_rules! refused_objects {
 const OPENGL: &str = "objects of OpenGL cannot be shared";
 const PIPES: &str = "pipes are not offered: CL_DEVICE_PIPE_SUPPORT says so";
 
-refused_objects! {
+unsupported_objects! {
     clCreatePipe(cl_mem_flags, cl_uint, cl_uint, *const cl_pipe_properties) -> cl_mem,
         PIPES;
     clCreateFromGLBuffer(cl_mem_flags, cl_GLuint) -> cl_mem, OPENGL;
