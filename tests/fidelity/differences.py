@@ -12,7 +12,16 @@ NOT_COMPARABLE = [
         "sm_90",
         "machine code for compute capability 9.0, which a virtual GPU of 8.0 refuses as a card would",
     ),
-    ("q61", "^c option target 80$", "machine code for compute capability 8.0, which a virtual GPU of 8.0 can load"),
+    (
+        "q61|q89",
+        "^[ac] option target 80$",
+        "machine code for compute capability 8.0, which a virtual GPU of 8.0 can load",
+    ),
+    (
+        "q89",
+        "^b parameters aligned to 64$",
+        "parameters are aligned in a constant bank, where those of compute capability 9.0 begin at 0x210",
+    ),
     ("q01", "nsmid|smid|^90 warpids", "how many multiprocessors a device has, and which of their slots a warp gets"),
     ("q14", "differ in the low 4 bits|difference at", "asked of the real device only"),
     ("q19|q49", r'"%f", 5|32-bit by %lld|too few arguments', "reads memory that the kernel has not written"),
@@ -95,6 +104,7 @@ BY_DESIGN: list[tuple[str, str, str]] = [
     ),
     ("q81", "^b anisotropy", "anisotropic filtering is accepted and has no effect"),
     ("q67", "^b contexts", "text of a kernel is printed when the kernel ends, whichever context waits first"),
+    ("q89", "^b log of", "logs of errors name the place in the PTX and what is wrong there, in words of their own"),
     ("q70", "^a load garbage", "a library that cannot be loaded is refused at once, with the reason in the log"),
     (
         "q29",

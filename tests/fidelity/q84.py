@@ -29,11 +29,13 @@ def destroys():
 # b) What a stream's work sees of another: default stream against blocking and non-blocking streams by queries while a value wait holds one of them, per-thread streams, events re-recorded, and
 # destroying a stream or event in use, all released at the end. Guess: the legacy stream waits for blocking streams, so its query is 600 while one is held; a non-blocking one isn't involved;
 # the per-thread stream is blocking. Met by overlapping code which seems to serialise.
+# The value is in host memory and a timer sets it without the driver: a call that waits for the held stream, or keeps other threads out of the driver, ends after 5 seconds.
 def held(key, holder, then, asked):
-    p = alloc(8); h, w, out = holder(), stream(), []
-    r = cu("cuStreamWaitValue32_v2", h, p, 1, 1); out.append(err(r))
+    p = make("cuMemHostAlloc", 8, 0); word = c_uint.from_address(p.value); word.value = 0; h, out = holder(), []
+    def release(): word.value = 1
+    timer = threading.Timer(5, release); timer.start(); r = cu("cuStreamWaitValue32_v2", h, p.value, 1, 1); out.append(err(r))
     try: out += E(*then(h)); out += E(*[cu("cuStreamQuery", s) for s in asked()])
-    finally: cu("cuStreamWriteValue32_v2", w, p, 1, 0); cu("cuStreamSynchronize", w)
+    finally: release(); timer.cancel()
     out.append(err(sync())); say(Q, "b " + key, out)
 def relations():
     set_ = lambda s: cu("cuMemsetD8Async", D + 64, 0, 4, s); A, B, N = stream(0), stream(0), stream(1); e = event(2)
@@ -45,8 +47,12 @@ def relations():
     guarded(Q, "b", lambda: held("event destroyed while a stream waits for it", lambda: stream(1), lambda h: (lambda x: [cu("cuEventRecord", x, h), cu("cuStreamWaitEvent", N, x, 0), cu("cuEventDestroy_v2", x)])(event(2)), lambda: (N,)))
     guarded(Q, "b", lambda: held("stream destroyed while it is held (it is not asked again)", lambda: stream(1), lambda h: [cu("cuStreamDestroy_v2", h)], lambda: (N,)))
     guarded(Q, "b", lambda: held("non-blocking held, 0 asked by _ptsz and by legacy", lambda: stream(1), lambda h: [cu("cuStreamQuery_ptsz", 0), cu("cuStreamQuery", 0)], lambda: ()))
-    guarded(Q, "b", lambda: held("per-thread held: query of 2 in another thread", lambda: 2, lambda h: [in_thread(lambda: cu("cuStreamQuery", 2)), in_thread(lambda: cu("cuMemsetD8Async", D, 0, 4, 2)), in_thread(lambda: cu("cuStreamSynchronize", 2))], lambda: (2,)))
-    guarded(Q, "b", lambda: held("behind a held stream: copy, fill of 0 bytes, launch, allocation; query of another", lambda: stream(1), lambda h: [cu("cuMemcpyDtoDAsync_v2", D, D + 64, 16, h), cu("cuMemsetD8Async", D, 0, 0, h), launch_code(K, 1, 1, (D,), 0, h), cu("cuMemAllocAsync", byref(c_uint64()), 512, h)], lambda: (N,)))
+    children([("held", 0), ("held", 1)])
+# In processes of their own: the first has hung on a card.
+def alone(which):
+    N = stream(1)
+    if which == 0: held("per-thread held: query of 2 in another thread", lambda: 2, lambda h: [in_thread(lambda: cu("cuStreamQuery", 2)), in_thread(lambda: cu("cuMemsetD8Async", D, 0, 4, 2)), in_thread(lambda: cu("cuStreamSynchronize", 2))], lambda: (2,))
+    else: held("behind a held stream: copy, fill of 0 bytes, launch, allocation; query of another", lambda: stream(1), lambda h: [cu("cuMemcpyDtoDAsync_v2", D, D + 64, 16, h), cu("cuMemsetD8Async", D, 0, 0, h), launch_code(K, 1, 1, (D,), 0, h), cu("cuMemAllocAsync", byref(c_uint64()), 512, h)], lambda: (N,))
 guarded(Q, "b", relations) if len(sys.argv) == 1 else None
 # c) Context-wide calls on streams and events: cuCtxRecordEvent, cuCtxWaitEvent, cuCtxResetPersistingL2Cache, event flags against elapsed, IPC handles of events, attributes, create with flags in a second context,
 # priorities kept by per-thread creation, cuStreamGetCtx of a destroyed context's stream is left out. Guess: cuCtxRecordEvent works with the primary context; blocking sync does not forbid timing;
@@ -58,6 +64,7 @@ def whole():
     say(Q, "c second context: record its event in it, in the first, the first's in it, wait each way, elapsed across", r); say(Q, "c second context: its stream's context, default stream's, priority range", [(cu("cuStreamGetCtx", s2, byref(h)), h.value == other.value)[1], (cu("cuStreamGetCtx", 0, byref(h)), h.value == other.value)[1], lo.value, hi.value]); say(Q, "c destroyed; the first goes on", E(cu("cuCtxDestroy_v2", other), sync(), cu("cuEventQuery", e)))
     for s in (0, 1, 2): child(s)
 NULLS = [("record of null event", ("cuEventRecord", 0, 0)), ("query of null event", ("cuEventQuery", 0)), ("destroy of null event", ("cuEventDestroy_v2", 0)), ("synchronise of null event", ("cuEventSynchronize", 0)), ("wait for null event", ("cuStreamWaitEvent", 0, 0, 0)), ("elapsed of null events", ("cuEventElapsedTime_v2", byref(c_float()), 0, 0)), ("create into nothing", ("cuEventCreate", 0, 0)), ("stream into nothing", ("cuStreamCreate", 0, 0)), ("priority into nothing", ("cuStreamGetPriority", 0, None)), ("priority range into nothing", ("cuCtxGetStreamPriorityRange", None, None))]
+if sys.argv[1:2] == ["held"]: guarded(Q, "b", lambda: alone(int(sys.argv[2]))); os._exit(0)
 if len(sys.argv) > 2: codes(Q, "c ", [NULLS[int(sys.argv[2])]]); os._exit(0)
 if len(sys.argv) > 1: destroys(); os._exit(0)
 guarded(Q, "c", whole)

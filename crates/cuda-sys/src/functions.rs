@@ -536,6 +536,7 @@ macro_rules! for_each_driver_function {
             cuGraphNodeGetDependentNodes_v1 = "cuGraphNodeGetDependentNodes" since 10000 (hNode: CUgraphNode, dependentNodes: *mut CUgraphNode, numDependentNodes: *mut usize);
             cuGraphAddDependencies_v1 = "cuGraphAddDependencies" since 10000 (hGraph: CUgraph, from: *const CUgraphNode, to: *const CUgraphNode, numDependencies: usize);
             cuGraphRemoveDependencies_v1 = "cuGraphRemoveDependencies" since 10000 (hGraph: CUgraph, from: *const CUgraphNode, to: *const CUgraphNode, numDependencies: usize);
+            cuGraphExecUpdate_v1 = "cuGraphExecUpdate" since 10020 (hGraphExec: CUgraphExec, hGraph: CUgraph, hErrorNode_out: *mut CUgraphNode, updateResult_out: *mut CUgraphExecUpdateResult);
             cuGraphAddNode_v1 = "cuGraphAddNode" since 12020 (phGraphNode: *mut CUgraphNode, hGraph: CUgraph, dependencies: *const CUgraphNode, numDependencies: usize, nodeParams: *mut CUgraphNodeParams);
         }
     };

@@ -147,17 +147,6 @@ exported_symbols! { Legacy:
     cuGraphInstantiate_v2 = "cuGraphInstantiate" since 11000 (phGraphExec: *mut CUgraphExec, hGraph: CUgraph, phErrorNode: *mut CUgraphNode, logBuffer: *mut c_char, bufferSize: usize) {
         instantiate_graph(phGraphExec, hGraph, phErrorNode, logBuffer, bufferSize)
     }
-    cuGraphExecUpdate = "cuGraphExecUpdate" since 10020 (hGraphExec: CUgraphExec, hGraph: CUgraph, hErrorNode_out: *mut CUgraphNode, updateResult_out: *mut CUgraphExecUpdateResult) {
-        let mut info = CUgraphExecUpdateResultInfo::default();
-        let outcome = exported_driver_table().cuGraphExecUpdate(hGraphExec, hGraph, &raw mut info);
-        if !hErrorNode_out.is_null() {
-            hErrorNode_out.write_unaligned(info.errorNode);
-        }
-        if !updateResult_out.is_null() {
-            updateResult_out.write_unaligned(info.result);
-        }
-        outcome
-    }
     cuGraphAddKernelNode = "cuGraphAddKernelNode" since 10000 (phGraphNode: *mut CUgraphNode, hGraph: CUgraph, dependencies: *const CUgraphNode, numDependencies: usize, nodeParams: *const CUDA_KERNEL_NODE_PARAMS_v1) {
         exported_driver_table().cuGraphAddKernelNode(phGraphNode, hGraph, dependencies, numDependencies, option_as_ptr(&kernel_node_params_from_v1(nodeParams)))
     }

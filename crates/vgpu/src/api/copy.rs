@@ -217,6 +217,8 @@ driver_functions! {
     fn cuMemcpyPeerAsync(dstDevice: CUdeviceptr, dstContext: CUcontext, srcDevice: CUdeviceptr, srcContext: CUcontext, ByteCount: usize, hStream: CUstream) {
         let lane = CopyQueue::stream_copy_queue(hStream)?;
         peer_copy_contexts(&lane.ctx, [dstContext, srcContext])?;
+        // No peer copy becomes a node, not even one within a context.
+        capture::refuse_if_capturing(&lane.stream)?;
         copy_device_to_device(&lane, dstDevice, srcDevice, ByteCount as u64)
     }
 

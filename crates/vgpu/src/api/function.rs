@@ -26,11 +26,9 @@ pub(crate) fn function_in_context(ctx: &Context, handle: CUfunction) -> Res<Arc<
     FUNCTIONS.get_object(number)
 }
 
-/// A function that a call is about; no longer to be had once a fault has poisoned its context.
+/// A function that a call is about; no longer to be had once a fault has poisoned its context. Other than launches,
+/// these calls take no kernel of a library.
 fn function_in_current_context(handle: CUfunction) -> Res<Arc<DriverFunction>> {
-    if handle.handle_number() >> 56 == LIBRARY_KERNEL_TAG {
-        return function_in_context(&*current()?, handle);
-    }
     let function = FUNCTIONS.get_object(handle.handle_number())?;
     if let Some(context) = top_of_context_stack().filter(|context| context.id == function.ctx_id) {
         context.check_not_poisoned()?;

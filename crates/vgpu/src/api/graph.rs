@@ -11,6 +11,7 @@ use super::{Handle, driver_functions, str_from_c, write_out};
 use crate::device::device_by_ordinal;
 use crate::graph::{AssertSend, Condition, Edge, GRAPHS, Graph, NODES, Node, NodeAction, UserObject, memory};
 use crate::locks::lock_mutex;
+use crate::stream::context::context_by_handle;
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
 use rtcg_vgpu_abi::handle_table::HandleTable;
 
@@ -190,7 +191,7 @@ fn dot_label(action: &NodeAction) -> String {
     }
 }
 
-/// The graph in the language of Graphviz; child graphs are clusters.
+/// The graph in the language of Graphviz; the graph itself and child graphs are clusters.
 fn write_dot(graph: &Graph, out: &mut String) {
     let (nodes, edges) = {
         let parts = graph.lock_contents();
@@ -315,9 +316,9 @@ driver_functions! {
     fn cuGraphDebugDotPrint(hGraph: CUgraph, path: *const c_char, flags: c_uint) {
         let _ = flags;
         let (graph, path) = (graph_from_handle(hGraph)?, str_from_c(path)?);
-        let mut out = String::from("digraph dot {\n");
+        let mut out = format!("digraph dot {{\nsubgraph cluster_{:x} {{\n", graph.handle);
         write_dot(&graph, &mut out);
-        out.push_str("}\n");
+        out.push_str("}\n}\n");
         std::fs::write(path, out).map_err(|e| ResultCode::OPERATING_SYSTEM.with_detail(format!("{path}: {e}")))
     }
 
@@ -391,9 +392,10 @@ driver_functions! {
     }
 
     fn cuGraphConditionalHandleCreate(pHandle_out: *mut CUgraphConditionalHandle, hGraph: CUgraph, ctx: CUcontext, defaultLaunchValue: c_uint, flags: c_uint) {
-        let _ = ctx;
         ensure(!pHandle_out.is_null() && flags <= 1, ResultCode::INVALID_VALUE)?;
         let graph = graph_from_handle(hGraph)?;
+        // Null is no context here.
+        context_by_handle(ctx.handle_number())?;
         let (number, condition) = Condition::create_condition((flags == 1).then_some(defaultLaunchValue));
         lock_mutex(&graph.conditions).push(condition);
         write_out(pHandle_out, number)

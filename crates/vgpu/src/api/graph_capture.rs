@@ -15,6 +15,8 @@ thread_local! {
     /// What the last question about a capture returned; the caller gets its address, which is good
     /// until the next one.
     static DEPENDENCIES_RESULT: RefCell<Vec<CUgraphNode>> = const { RefCell::new(Vec::new()) };
+    /// The data of their edges, which are ordinary ones.
+    static EDGES_RESULT: RefCell<Vec<CUgraphEdgeData>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Where `cuStreamGetCaptureInfo` writes; any but the first may be null.
@@ -58,6 +60,11 @@ unsafe fn write_capture_info(stream: CUstream, places: &CaptureInfoOut) -> Res {
             answer.as_ptr()
         });
         write_out_if_not_null(places.dependencies, start);
+        let edges = EDGES_RESULT.with_borrow_mut(|answer| {
+            *answer = vec![CUgraphEdgeData::default(); captured.after.len()];
+            answer.as_ptr()
+        });
+        write_out_if_not_null(places.edges, edges);
         write_out(places.status, S::CU_STREAM_CAPTURE_STATUS_ACTIVE)
     }
 }

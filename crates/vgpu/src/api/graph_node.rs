@@ -23,6 +23,7 @@ use crate::stream::attributes::{AdviceAttributes, AttributeBytes, KERNEL_ATTRIBU
 use crate::stream::context::{context_by_handle, current};
 use crate::stream::event::EVENTS;
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
+use rtcg_vgpu_abi::model::calls::MEMORY_NODE_SET_CODE;
 
 /// What a kernel node does.
 ///
@@ -133,6 +134,7 @@ pub(crate) unsafe fn batch_mem_op_node_action(params: *const CUDA_BATCH_MEM_OP_N
 /// What a child graph node does: a copy of the graph.
 pub(crate) fn child_graph_node_action(graph: CUgraph) -> Res<NodeAction> {
     let original = self::graph_from_handle(graph)?;
+    // Whose memory and conditions are its own.
     let unique = |a: &NodeAction| matches!(a, NodeAction::Alloc(_) | NodeAction::Free(_) | NodeAction::Conditional(_));
     ensure(!original.contains_action(&unique), ResultCode::NOT_SUPPORTED)?;
     let copy = original.clone_graph()?;
@@ -243,8 +245,62 @@ unsafe fn add_node(
     let graph = self::graph_from_handle(graph)?;
     // SAFETY: this function's contract.
     unsafe {
-        write_out(place, CUgraphNode::from_handle_number(graph.add_node(action?, &node_handles(after, n)?, 0)?.handle))
+        let node = graph.add_node(action?, &node_handles(after, n)?, 0)?;
+        if let NodeAction::Child(child) = node.current_action() {
+            // A graph that was moved into the node goes with it, as a copy does.
+            child.owned.store(true, Ordering::Relaxed);
+        }
+        write_out(place, CUgraphNode::from_handle_number(node.handle))
     }
+}
+
+/// A graph that is moved into a node of another: it is nobody's child, and not around its new parent.
+fn moved_graph_action(graph: CUgraph, place: &NodePlace) -> Res<NodeAction> {
+    let moved = self::graph_from_handle(graph)?;
+    ensure(!moved.owned.load(Ordering::Relaxed), ResultCode::INVALID_VALUE)?;
+    ensure(!moved.is_or_contains_graph(place.graph.handle), ResultCode::INVALID_VALUE)?;
+    Ok(NodeAction::Child(moved))
+}
+
+/// Bytes of the parameters of a type of node, if there are nodes of it.
+fn bytes_of_node_params(kind: CUgraphNodeType) -> Option<usize> {
+    use CUgraphNodeType as T;
+    Some(match kind {
+        T::CU_GRAPH_NODE_TYPE_KERNEL => size_of::<CUDA_KERNEL_NODE_PARAMS_v3>(),
+        T::CU_GRAPH_NODE_TYPE_MEMCPY => size_of::<CUDA_MEMCPY_NODE_PARAMS>(),
+        T::CU_GRAPH_NODE_TYPE_MEMSET => size_of::<CUDA_MEMSET_NODE_PARAMS_v2>(),
+        T::CU_GRAPH_NODE_TYPE_HOST => size_of::<CUDA_HOST_NODE_PARAMS_v2>(),
+        T::CU_GRAPH_NODE_TYPE_GRAPH => size_of::<CUDA_CHILD_GRAPH_NODE_PARAMS>(),
+        T::CU_GRAPH_NODE_TYPE_EMPTY => 0,
+        T::CU_GRAPH_NODE_TYPE_WAIT_EVENT => size_of::<CUDA_EVENT_WAIT_NODE_PARAMS>(),
+        T::CU_GRAPH_NODE_TYPE_EVENT_RECORD => size_of::<CUDA_EVENT_RECORD_NODE_PARAMS>(),
+        T::CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL => size_of::<CUDA_EXT_SEM_SIGNAL_NODE_PARAMS_v2>(),
+        T::CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT => size_of::<CUDA_EXT_SEM_WAIT_NODE_PARAMS_v2>(),
+        T::CU_GRAPH_NODE_TYPE_MEM_ALLOC => size_of::<CUDA_MEM_ALLOC_NODE_PARAMS_v2>(),
+        T::CU_GRAPH_NODE_TYPE_MEM_FREE => size_of::<CUDA_MEM_FREE_NODE_PARAMS>(),
+        T::CU_GRAPH_NODE_TYPE_BATCH_MEM_OP => size_of::<CUDA_BATCH_MEM_OP_NODE_PARAMS_v2>(),
+        T::CU_GRAPH_NODE_TYPE_CONDITIONAL => size_of::<CUDA_CONDITIONAL_NODE_PARAMS>(),
+        _ => return None,
+    })
+}
+
+/// Fails unless the type is known and all bytes are zero that its parameters do not use.
+fn check_reserved_of_node_params(p: &CUgraphNodeParams) -> Res {
+    let used = bytes_of_node_params(p.type_).ok_or(ResultCode::INVALID_VALUE)?;
+    let (start, len) = ((&raw const p.anon0).cast::<u8>(), size_of_val(&p.anon0));
+    // SAFETY: within the union, all of whose bytes the program has given.
+    let is_rest_zero = (used..len).all(|i| unsafe { start.add(i).read() } == 0);
+    ensure(is_rest_zero && p.reserved0 == [0; 3] && p.reserved2 == 0, ResultCode::INVALID_VALUE)
+}
+
+/// Fails where parameters of the general form are not for a node of this type.
+///
+/// # Safety
+/// `params` is null or valid.
+pub(crate) unsafe fn check_node_params_type(node: &Node, params: *const CUgraphNodeParams) -> Res {
+    // SAFETY: this function's contract.
+    let p = unsafe { params.as_ref() }.ok_or(ResultCode::INVALID_VALUE)?;
+    ensure(node.current_action().node_type() == p.type_, ResultCode::INVALID_VALUE)
 }
 
 /// What a node of the general form does; without a place, one that has been made already.
@@ -257,22 +313,34 @@ pub(crate) unsafe fn action_from_node_params(
 ) -> Res<NodeAction> {
     use CUgraphNodeType as T;
     // Memory belongs to the node that it was made for.
-    let new_place = || place.ok_or(ResultCode::INVALID_VALUE);
+    let new_place = || place.ok_or(MEMORY_NODE_SET_CODE);
     // SAFETY: the type says which member of the union is set.
     unsafe {
         let p = params.as_mut().ok_or(ResultCode::INVALID_VALUE)?;
+        check_reserved_of_node_params(p)?;
         let kind = p.type_;
         let member: *mut c_void = (&raw mut p.anon0).cast();
         match kind {
             // The later forms of these structures only add fields at the end, which say nothing new.
             T::CU_GRAPH_NODE_TYPE_KERNEL => kernel_node_action(member.cast()),
-            T::CU_GRAPH_NODE_TYPE_MEMCPY => memcpy_node_action(&raw const p.anon0.memcpy.copyParams),
+            T::CU_GRAPH_NODE_TYPE_MEMCPY => {
+                let copy = &p.anon0.memcpy;
+                ensure(copy.flags == 0 && copy.reserved == 0, ResultCode::INVALID_VALUE)?;
+                memcpy_node_action(&raw const copy.copyParams)
+            }
             T::CU_GRAPH_NODE_TYPE_MEMSET => memset_node_action(member.cast()),
             T::CU_GRAPH_NODE_TYPE_HOST => host_node_action(member.cast()),
             T::CU_GRAPH_NODE_TYPE_GRAPH => {
-                let graph = &mut p.anon0.graph;
-                ensure(graph.ownership.0 == 0, ResultCode::NOT_SUPPORTED)?;
-                child_graph_node_action(graph.graph)
+                let graph = &p.anon0.graph;
+                // Whatever else this says, it stands for a copy.
+                match place {
+                    Some(place)
+                        if graph.ownership == CUgraphChildGraphNodeOwnership::CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE =>
+                    {
+                        moved_graph_action(graph.graph, place)
+                    }
+                    _ => child_graph_node_action(graph.graph),
+                }
             }
             T::CU_GRAPH_NODE_TYPE_EMPTY => Ok(NodeAction::Empty),
             T::CU_GRAPH_NODE_TYPE_WAIT_EVENT => checked_event_handle(p.anon0.eventWait.event).map(NodeAction::Wait),
@@ -465,6 +533,8 @@ driver_functions! {
     }
 
     fn cuGraphNodeSetParams(hNode: CUgraphNode, nodeParams: *mut CUgraphNodeParams) {
-        node_from_handle(hNode)?.set_node_action(action_from_node_params(nodeParams, None)?)
+        let node = node_from_handle(hNode)?;
+        check_node_params_type(&node, nodeParams)?;
+        node.set_node_action(action_from_node_params(nodeParams, None)?)
     }
 }

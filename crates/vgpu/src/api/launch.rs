@@ -34,6 +34,8 @@ struct LaunchRequest {
     shared: u32,
     stream: CUstream,
     cooperative: bool,
+    /// It may begin before the kernel before it in the stream has ended.
+    programmatic: bool,
     /// Events to record, with the flags of the record.
     events: Vec<(CUevent, c_int)>,
 }
@@ -137,7 +139,7 @@ fn launch_in_stream(
     check_cooperative_size(&launch)?;
     let handle = request.function.handle_number();
     let action = || Ok(NodeAction::Kernel(Arc::new(KernelAction::new(handle, function.clone(), launch.clone()))));
-    if capture::capture_operation(stream, action)? {
+    if capture::capture_operation_with_edges(stream, action, request.programmatic)? {
         return Ok(());
     }
     ctx.note_launch(&function.kernel);
@@ -170,6 +172,7 @@ unsafe fn request_from_launch_config(config: *const CUlaunchConfig, function: CU
         shared: c.sharedMemBytes,
         stream: c.hStream,
         cooperative: false,
+        programmatic: false,
         events: Vec::new(),
     };
     ensure(c.numAttrs == 0 || !c.attrs.is_null(), ResultCode::INVALID_VALUE)?;
@@ -185,6 +188,10 @@ fn apply_launch_attribute(request: &mut LaunchRequest, attribute: &CUlaunchAttri
     match attribute.id {
         // SAFETY: the identifier says which member of the union is set; all are plain numbers.
         Id::CU_LAUNCH_ATTRIBUTE_COOPERATIVE => request.cooperative = unsafe { attribute.value.cooperative } != 0,
+        Id::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION => {
+            // SAFETY: the identifier says that this member is set, a plain number.
+            request.programmatic = unsafe { attribute.value.programmaticStreamSerializationAllowed } != 0;
+        }
         Id::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION => {
             // SAFETY: the identifier says that this member is set.
             let cluster = unsafe { attribute.value.clusterDim };
@@ -250,6 +257,7 @@ fn launch_legacy_grid(function: CUfunction, width: c_int, height: c_int, stream:
         shared: prepared.shared,
         stream,
         cooperative: false,
+        programmatic: false,
         events: Vec::new(),
     };
     launch_kernel(&request, |_| Ok(prepared.params))
@@ -264,6 +272,7 @@ driver_functions! {
             shared: sharedMemBytes,
             stream: hStream,
             cooperative: false,
+            programmatic: false,
             events: Vec::new(),
         };
         launch_kernel(&request, |function| pack_params(function, kernelParams, extra))
@@ -282,6 +291,7 @@ driver_functions! {
             shared: sharedMemBytes,
             stream: hStream,
             cooperative: true,
+            programmatic: false,
             events: Vec::new(),
         };
         launch_kernel(&request, |function| pack_params(function, kernelParams, std::ptr::null()))

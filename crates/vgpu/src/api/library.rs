@@ -98,7 +98,9 @@ driver_functions! {
 
     fn cuLibraryGetGlobal(dptr: *mut CUdeviceptr, bytes: *mut usize, library: CUlibrary, name: *const c_char) {
         let name = str_from_c(name)?;
-        let global = library_module(library)?.loaded.global(name).ok_or(ResultCode::NOT_FOUND)?;
+        let module = library_module(library)?;
+        module.check_variable_name(name)?;
+        let global = module.loaded.global(name).ok_or(ResultCode::NOT_FOUND)?;
         write_out_if_not_null(dptr, global.address);
         write_out_if_not_null(bytes, global.size as usize);
         Ok(())

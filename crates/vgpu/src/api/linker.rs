@@ -15,7 +15,7 @@ use super::ptx_linker;
 use super::{Handle, driver_functions, write_out, write_out_if_not_null};
 use crate::locks::lock_mutex;
 use crate::module::fatbin::FATBIN_MAGIC;
-use crate::module::{self, LoadOptions, MAX_REGISTERS_COMMENT};
+use crate::module::{self, LoadOptions, MAX_REGISTERS_COMMENT, TARGET_COMMENT};
 use crate::resource::linker::LINKERS;
 use crate::resource::linker::{DriverLinker, LinkState};
 use crate::stream::context::current;
@@ -25,6 +25,9 @@ fn add_link_input(state: CUlinkState, kind: CUjitInputType, name: String, data: 
     let linker = LINKERS.get_object(state.handle_number())?;
     let mut link = lock_mutex(&linker.state);
     ensure(link.output.is_none(), ResultCode::INVALID_VALUE)?;
+    if let Some(error) = &link.failed {
+        return Err(error.clone());
+    }
     let added = match kind {
         CUjitInputType::CU_JIT_INPUT_PTX => add_ptx(&mut link, name, &data),
         CUjitInputType::CU_JIT_INPUT_FATBINARY if data.starts_with(&FATBIN_MAGIC.to_le_bytes()) => {
@@ -42,10 +45,9 @@ fn add_link_input(state: CUlinkState, kind: CUjitInputType, name: String, data: 
         // After an image that is none, or one that collides, the link cannot be completed.
         let is_final = matches!(
             (kind, error.code),
-            (CUjitInputType::CU_JIT_INPUT_CUBIN, ResultCode::INVALID_IMAGE)
-                | (CUjitInputType::CU_JIT_INPUT_NVVM, _)
-                | (CUjitInputType::CU_JIT_INPUT_PTX | CUjitInputType::CU_JIT_INPUT_FATBINARY, ResultCode::UNKNOWN)
-        );
+            (CUjitInputType::CU_JIT_INPUT_CUBIN, ResultCode::INVALID_IMAGE) | (CUjitInputType::CU_JIT_INPUT_NVVM, _)
+        ) || matches!(kind, CUjitInputType::CU_JIT_INPUT_PTX | CUjitInputType::CU_JIT_INPUT_FATBINARY)
+            && error.code == link.code_of_misfits();
         if is_final {
             link.failed = Some(error.clone());
         }
@@ -71,15 +73,15 @@ fn unusable_input(kind: CUjitInputType, name: &str, data: &[u8]) -> Error {
     ResultCode::NO_BINARY_FOR_GPU.with_detail(format!("{name}: the virtual GPU links PTX only, this is {what}"))
 }
 
-/// Adds a text, which must be right, and must not define what another one has defined.
+/// Adds a text, which must be right, and fit to what the others define and declare.
 fn add_ptx(link: &mut LinkState, name: String, data: &[u8]) -> Res {
     let text: Vec<u8> = data.iter().copied().take_while(|&b| b != 0).collect();
-    let checked = module::ptx_text_of(&text).and_then(|text| module::check_link_input(text).map(|()| text));
+    let target = link.target;
+    let checked = module::ptx_text_of(&text).and_then(|text| module::check_link_input(text, target).map(|()| text));
     let text_str = checked.map_err(|e| e.code.with_detail(format!("{name}: {}", e.log)))?;
-    let defined = ptx_linker::strong_names(text_str);
-    let earlier = link.inputs.iter().filter_map(|(_, text)| std::str::from_utf8(text).ok());
-    if let Some(twice) = earlier.flat_map(ptx_linker::strong_names).find(|name| defined.contains(name)) {
-        return Err(ResultCode::UNKNOWN.with_detail(format!("{name}: {twice} is defined twice")));
+    let earlier: Vec<&str> = link.inputs.iter().filter_map(|(_, text)| std::str::from_utf8(text).ok()).collect();
+    if let Some(conflict) = ptx_linker::find_conflict(&earlier, text_str) {
+        return Err(link.code_of_misfits().with_detail(format!("{name}: {conflict}")));
     }
     link.inputs.push((name, text));
     Ok(())
@@ -118,11 +120,14 @@ fn needs_device_runtime(text: &[u8]) -> bool {
 }
 
 /// Joins the inputs to one text.
-fn link_ptx_inputs(inputs: &[(String, Vec<u8>)]) -> Res<Vec<u8>> {
-    let mut texts = Vec::with_capacity(inputs.len());
-    for (name, bytes) in inputs {
+fn link_ptx_inputs(link: &LinkState) -> Res<Vec<u8>> {
+    let mut texts = Vec::with_capacity(link.inputs.len());
+    for (name, bytes) in &link.inputs {
         let text = std::str::from_utf8(bytes);
         texts.push(text.map_err(|_| ResultCode::INVALID_PTX.with_detail(format!("{name}: not a PTX text")))?);
+    }
+    if let Some(missing) = ptx_linker::undefined_variable(&texts) {
+        return Err(link.code_of_misfits().with_detail(format!("no input defines the variable {missing}")));
     }
     Ok(ptx_linker::join_ptx_texts(&texts).into_bytes())
 }
@@ -135,16 +140,19 @@ fn complete_link(link: &mut LinkState) -> Res<(usize, usize)> {
         if link.device_runtime && link.inputs.iter().any(|(_, text)| needs_device_runtime(text)) {
             link.inputs.push(("device runtime".to_owned(), DEVICE_RUNTIME.into()));
         }
-        let mut text = if link.inputs.is_empty() { EMPTY_PTX.into() } else { link_ptx_inputs(&link.inputs)? };
+        let mut text = if link.inputs.is_empty() { EMPTY_PTX.into() } else { link_ptx_inputs(link)? };
         if let Some(most) = link.max_registers {
             // The image carries the option to the loader.
             text.extend_from_slice(format!("{MAX_REGISTERS_COMMENT}{most}\n").as_bytes());
         }
         module::load_image(&text, &LoadOptions::default()).map_err(|e| match e.code {
             // Each text is right, so that something is missing.
-            ResultCode::INVALID_PTX => ResultCode::UNKNOWN.with_detail(e.log),
+            ResultCode::INVALID_PTX => link.code_of_misfits().with_detail(e.log),
             code => code.with_detail(e.log),
         })?;
+        if let Some(target) = link.target {
+            text.extend_from_slice(format!("{TARGET_COMMENT}{target}\n").as_bytes());
+        }
         text.push(0);
         link.output = Some(text);
     }
@@ -158,14 +166,15 @@ driver_functions! {
         let context = current()?;
         let options = jit_options::from_option_arrays(numOptions, options, optionValues)?;
         options.logs.write_logs("", "");
-        let max_registers = options.load.max_registers;
-        let state = Mutex::new(LinkState { logs: options.logs, max_registers, ..LinkState::default() });
+        let (max_registers, target) = (options.load.max_registers, options.load.target);
+        let state = Mutex::new(LinkState { logs: options.logs, max_registers, target, ..LinkState::default() });
         let (handle, _) = LINKERS.insert_with(|_| Arc::new(DriverLinker { ctx_id: context.id, state }))?;
         write_out(stateOut, CUlinkState::from_handle_number(handle))
     }
 
     fn cuLinkAddData(state: CUlinkState, type_: CUjitInputType, data: *mut c_void, size: usize, name: *const c_char, numOptions: c_uint, options: *mut CUjit_option, optionValues: *mut *mut c_void) {
-        let _ = (numOptions, options, optionValues);
+        // All of them are advice; but there must be such options.
+        jit_options::from_option_arrays(numOptions, options, optionValues)?;
         ensure(!data.is_null() && size > 0, ResultCode::INVALID_VALUE)?;
         let name = if name.is_null() { "input" } else { super::str_from_c(name)? };
         let bytes = std::slice::from_raw_parts(data.cast::<u8>(), size);
@@ -173,7 +182,8 @@ driver_functions! {
     }
 
     fn cuLinkAddFile(state: CUlinkState, type_: CUjitInputType, path: *const c_char, numOptions: c_uint, options: *mut CUjit_option, optionValues: *mut *mut c_void) {
-        let _ = (numOptions, options, optionValues);
+        // All of them are advice; but there must be such options.
+        jit_options::from_option_arrays(numOptions, options, optionValues)?;
         LINKERS.get_object(state.handle_number())?;
         let bytes = read_file(path)?;
         add_link_input(state, type_, super::str_from_c(path)?.to_owned(), bytes)

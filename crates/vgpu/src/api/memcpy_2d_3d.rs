@@ -12,8 +12,7 @@ use crate::memory::heap::MemoryKind;
 use crate::stream::context::context_by_handle;
 use rtcg_vgpu_abi::error::{Res, ResultCode};
 
-fn run_pitched_copy(lane: &CopyQueue, checked: Option<CheckedCopy>) -> Res {
-    let Some(checked) = checked else { return Ok(()) };
+fn run_pitched_copy(lane: &CopyQueue, checked: CheckedCopy) -> Res {
     let work = memcpy_task(&checked);
     let CheckedCopy { extent, dst_place, src_place, dst, src } = checked;
     let only_device = dst_place == MemoryLocation::Device && src_place == MemoryLocation::Device;
@@ -85,11 +84,13 @@ fn copy_endpoints_2d(c: &CUDA_MEMCPY2D) -> (CopyEndpoint, CopyEndpoint, [usize; 
 unsafe fn copy_2d(lane: &CopyQueue, copy: *const CUDA_MEMCPY2D) -> Res {
     // SAFETY: this function's contract.
     let copy = unsafe { copy.as_ref() }.ok_or(ResultCode::INVALID_VALUE)?;
+    let (dst, src, extent) = copy_endpoints_2d(copy);
+    // A copy of nothing leaves no node, and one that is refused leaves a capture as it is.
+    let Some(checked) = check_copy(&dst, &src, extent)? else { return Ok(()) };
     if capture::capture_operation(&lane.stream, || Ok(NodeAction::Copy(AssertSend(memcpy_2d_as_3d(copy)))))? {
         return Ok(());
     }
-    let (dst, src, extent) = copy_endpoints_2d(copy);
-    run_pitched_copy(lane, check_copy(&dst, &src, extent)?)
+    run_pitched_copy(lane, checked)
 }
 
 /// # Safety
@@ -97,7 +98,7 @@ unsafe fn copy_2d(lane: &CopyQueue, copy: *const CUDA_MEMCPY2D) -> Res {
 unsafe fn copy_3d(lane: &CopyQueue, copy: *const CUDA_MEMCPY3D) -> Res {
     // SAFETY: this function's contract.
     let copy = unsafe { copy.as_ref() }.ok_or(ResultCode::INVALID_VALUE)?;
-    let checked = check_memcpy_3d!(copy)?;
+    let Some(checked) = check_memcpy_3d!(copy)? else { return Ok(()) };
     if capture::capture_operation(&lane.stream, || Ok(NodeAction::Copy(AssertSend(*copy))))? {
         return Ok(());
     }
@@ -113,7 +114,7 @@ unsafe fn copy_3d_peer(lane: &CopyQueue, copy: *const CUDA_MEMCPY3D_PEER) -> Res
         context_by_handle(context.handle_number())?.check_usable()?;
     }
     capture::refuse_if_capturing(&lane.stream)?;
-    run_pitched_copy(lane, check_memcpy_3d!(copy)?)
+    check_memcpy_3d!(copy)?.map_or(Ok(()), |checked| run_pitched_copy(lane, checked))
 }
 
 driver_functions! {

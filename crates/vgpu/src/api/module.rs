@@ -140,6 +140,7 @@ driver_functions! {
 
     fn cuModuleUnload(hmod: CUmodule) {
         let module = MODULES.get_object(hmod.handle_number())?;
+        ensure(!module.is_of_library, ResultCode::NOT_PERMITTED)?;
         // As in CUDA, launches of the module are over before it goes.
         let context = crate::stream::context::current_or_owner_context(module.ctx_id)?;
         capture::refuse_call_unsafe_in_capture()?;
@@ -178,9 +179,7 @@ driver_functions! {
         ensure(!dptr.is_null() || !bytes.is_null(), ResultCode::INVALID_VALUE)?;
         let name = str_from_c(name)?;
         let module = MODULES.get_object(hmod.handle_number())?;
-        // Neither an empty name nor that of a kernel can be a variable's.
-        let is_possible = !name.is_empty() && module.loaded.kernel_names().all(|kernel| kernel != name);
-        ensure(is_possible, ResultCode::INVALID_VALUE)?;
+        module.check_variable_name(name)?;
         let global = module.loaded.global(name).ok_or(ResultCode::NOT_FOUND)?;
         write_out_if_not_null(dptr, global.address);
         write_out_if_not_null(bytes, global.size as usize);

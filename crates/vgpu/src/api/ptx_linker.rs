@@ -5,7 +5,7 @@
 //! loader checks the result. Line breaks are preserved, so that messages can be traced to their text.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 /// Who may see a name, and whether another definition may take its place.
@@ -29,20 +29,110 @@ struct PtxItem<'a> {
     linkage: Linkage,
 }
 
+/// Where a text may have variables.
+const VARIABLE_SPACES: [&str; 5] = [".global", ".const", ".shared", ".local", ".tex"];
+
 /// Number of the text, place of the item in it, its linkage, and the bytes of a `.common` variable.
 type KeptDefinition = (usize, usize, Linkage, u64);
 
-/// The names that a text defines so that no other text may.
-pub(crate) fn strong_names(text: &str) -> Vec<&str> {
-    top_level_items(text).into_iter().filter(|i| i.linkage == Linkage::Strong).map(|i| i.name).collect()
+/// What a declaration and its definition have in common, as linkers compare it.
+#[derive(Debug)]
+enum Signature<'a> {
+    /// The space, and the bytes; 0 for an array without a size.
+    Variable(&'a str, u64),
+    /// The bytes of the results and of the parameters.
+    Function(Vec<u64>, Vec<u64>),
+}
+
+impl Signature<'_> {
+    fn fits(&self, other: &Signature<'_>) -> bool {
+        let same_bytes = |a: u64, b: u64| a == b || a == 0 || b == 0;
+        let same_list = |a: &[u64], b: &[u64]| a.len() == b.len() && a.iter().zip(b).all(|(&a, &b)| same_bytes(a, b));
+        match (self, other) {
+            (Signature::Variable(space, bytes), Signature::Variable(other_space, other_bytes)) => {
+                space == other_space && same_bytes(*bytes, *other_bytes)
+            }
+            (Signature::Function(results, params), Signature::Function(other_results, other_params)) => {
+                same_list(results, other_results) && same_list(params, other_params)
+            }
+            _ => false,
+        }
+    }
+}
+
+/// `None` for kernels, which nothing refers to.
+fn signature_of(item: &str) -> Option<Signature<'_>> {
+    if find_directive(item, ".entry").is_some() {
+        return None;
+    }
+    let Some(at) = find_directive(item, ".func") else {
+        let space = VARIABLE_SPACES.into_iter().find(|space| find_directive(item, space).is_some())?;
+        return Some(Signature::Variable(space, declared_bytes(item)));
+    };
+    let list = |text: &str| text.split(',').filter(|p| !p.trim().is_empty()).map(declared_bytes).collect::<Vec<u64>>();
+    let rest = item[at..].trim_start();
+    let (results, rest) = match rest.strip_prefix('(') {
+        Some(inside) => inside.split_once(')')?,
+        None => ("", rest),
+    };
+    let head = rest.split(['{', ';']).next().unwrap_or("");
+    let params = head.split_once('(').and_then(|(_, inside)| inside.split_once(')')).map_or("", |(params, _)| params);
+    Some(Signature::Function(list(results), list(params)))
+}
+
+/// Why a text cannot be linked with those before it: a name that both define, or that one declares otherwise than the
+/// other defines it.
+pub(crate) fn find_conflict(earlier: &[&str], new: &str) -> Option<String> {
+    let mut known: HashMap<&str, Vec<(Linkage, &str)>> = HashMap::new();
+    for &text in earlier {
+        for item in top_level_items(text) {
+            known.entry(item.name).or_default().push((item.linkage, &text[item.range]));
+        }
+    }
+    let is_definition = |linkage| matches!(linkage, Linkage::Strong | Linkage::Weak);
+    for item in top_level_items(new) {
+        let text = &new[item.range.clone()];
+        for &(linkage, other) in known.get(item.name).into_iter().flatten() {
+            let pair = [linkage, item.linkage];
+            if pair == [Linkage::Strong; 2] {
+                return Some(format!("{} is defined twice", item.name));
+            }
+            let is_reference = pair.contains(&Linkage::Extern) && pair.into_iter().any(is_definition);
+            if let (true, Some(a), Some(b)) = (is_reference, signature_of(text), signature_of(other))
+                && !a.fits(&b)
+            {
+                return Some(format!("{} is declared otherwise than it is defined", item.name));
+            }
+        }
+    }
+    None
+}
+
+/// A variable in global or constant memory that a text uses and none defines.
+pub(crate) fn undefined_variable<'a>(texts: &[&'a str]) -> Option<&'a str> {
+    let items: Vec<Vec<PtxItem<'a>>> = texts.iter().map(|text| top_level_items(text)).collect();
+    let is_definition = |i: &&PtxItem<'a>| matches!(i.linkage, Linkage::Strong | Linkage::Weak);
+    let defined: HashSet<&str> = items.iter().flatten().filter(is_definition).map(|i| i.name).collect();
+    let is_missing = |text: &str, item: &PtxItem<'a>| {
+        let is_variable =
+            matches!(signature_of(&text[item.range.clone()]), Some(Signature::Variable(".global" | ".const", _)));
+        let rest = [&text[..item.range.start], &text[item.range.end..]];
+        item.linkage == Linkage::Extern
+            && is_variable
+            && !defined.contains(item.name)
+            && rest.into_iter().flat_map(|text| text.split(|c| !is_identifier_char(c))).any(|word| word == item.name)
+    };
+    texts.iter().zip(&items).find_map(|(text, list)| list.iter().find(|item| is_missing(text, item)).map(|i| i.name))
 }
 
 /// Bytes of a `.common` variable, by its declaration; 0 for other items.
 fn common_bytes(item: &str) -> u64 {
+    if item.split_whitespace().next() == Some(".common") { declared_bytes(item) } else { 0 }
+}
+
+/// Bytes of a variable or parameter, by its declaration; 0 for an array without a size.
+fn declared_bytes(item: &str) -> u64 {
     let declaration = item.split(['=', ';', '{']).next().unwrap_or("");
-    if declaration.split_whitespace().next() != Some(".common") {
-        return 0;
-    }
     let bits = |word: &str| word.strip_prefix(['b', 'u', 's', 'f']).and_then(|n| n.parse::<u64>().ok());
     let factor = |word: &str| match word.strip_prefix('.')? {
         "v2" => Some(2),
@@ -106,7 +196,11 @@ pub(crate) fn join_ptx_texts(texts: &[&str]) -> String {
     for (t, text) in texts.iter().enumerate() {
         let own_names = items[t].iter().filter(|i| i.linkage == Linkage::Internal).map(|i| i.name);
         let taken = |name: &&str| {
+            let is_referred_to = |i: &PtxItem<'_>| i.linkage == Linkage::Extern && i.name == *name;
+            // Another text that declares the name means another thing, which may be missing.
+            let others = items.iter().enumerate().filter(|&(other, _)| other != t);
             kept.contains_key(name)
+                || others.flat_map(|(_, list)| list).any(is_referred_to)
                 || items[..t].iter().flatten().any(|i| i.linkage == Linkage::Internal && i.name == *name)
         };
         let renamed: Vec<&str> = own_names.filter(taken).collect();
@@ -273,8 +367,7 @@ fn function_name(after: &str) -> Option<&str> {
 
 /// The last word of a variable's declaration before its dimensions and its value.
 fn variable_name(item: &str) -> Option<&str> {
-    let spaces = [".global", ".const", ".shared", ".local", ".tex"];
-    spaces.iter().any(|s| find_directive(item, s).is_some()).then_some(())?;
+    VARIABLE_SPACES.iter().any(|s| find_directive(item, s).is_some()).then_some(())?;
     let head = item.split(['[', '=', ';', '{']).next()?.trim_end();
     let start = head.rfind(|c| !is_identifier_char(c)).map_or(0, |at| at + 1);
     (start < head.len()).then(|| &head[start..])
@@ -345,6 +438,66 @@ mod tests {
     }
 
     #[test]
+    fn declarations_must_fit_definitions() {
+        const HEAD: &str = ".version 7.0\n.target sm_80\n.address_size 64\n";
+        let conflict = |a: &str, b: &str| {
+            let (a, b) = (format!("{HEAD}{a}\n"), format!("{HEAD}{b}\n"));
+            assert_eq!(find_conflict(&[&a], &b).is_some(), find_conflict(&[&b], &a).is_some(), "{a} {b}");
+            find_conflict(&[&a], &b).is_some()
+        };
+        for (declared, fitting, other) in [
+            (".extern .global .u32 g;", ".visible .global .align 4 .b32 g = 1;", ".visible .global .u64 g;"),
+            (".extern .global .u32 g;", ".weak .global .s32 g;", ".visible .const .u32 g = 5;"),
+            (".extern .global .align 4 .b8 g[8];", ".visible .global .u64 g;", ".visible .global .b8 g[12];"),
+            (".extern .const .u32 g[];", ".visible .const .u32 g[4] = {1};", ".visible .global .u32 g[4];"),
+            (
+                ".extern .func (.param .b32 r) g(.param .b64 a);",
+                ".visible .func (.param .b32 x) g(.param .b64 y)\n{ ret; }",
+                ".visible .func (.param .b32 x) g(.param .b64 y, .param .b32 z) { ret; }",
+            ),
+            (".extern .func g();", ".visible .func g() { ret; }", ".visible .func (.param .b32 r) g() { ret; }"),
+            (
+                ".extern .func g(.param .align 4 .b8 a[12]);",
+                ".weak .func g(.param .align 4 .b8 a[12]) { ret; }",
+                ".visible .func g(.param .align 4 .b8 a[16]) { ret; }",
+            ),
+            (".extern .func g();", ".visible .func g() { ret; }", ".visible .global .u32 g;"),
+        ] {
+            assert!(!conflict(declared, fitting), "{declared} {fitting}");
+            assert!(conflict(declared, other), "{declared} {other}");
+            assert!(!conflict(declared, declared), "{declared}");
+        }
+        assert!(conflict(".visible .global .u32 g;", ".visible .global .u32 g;"));
+        assert!(!conflict(".weak .global .u32 g;", ".visible .global .u32 g;"));
+        assert!(!conflict(".global .u32 g;", ".extern .global .u64 g;"), "local names are of no concern to others");
+    }
+
+    #[test]
+    fn variables_that_nothing_defines_are_found() {
+        let user = ".version 7.0\n.extern .global .u32 g;\n.visible .entry k() { mov.u64 %rd1, g; }\n";
+        assert_eq!(undefined_variable(&[user]), Some("g"));
+        assert_eq!(undefined_variable(&[user, ".version 7.0\n.visible .global .u32 g;\n"]), None);
+        assert_eq!(undefined_variable(&[user, ".version 7.0\n.global .u32 g;\n"]), Some("g"));
+        assert_eq!(undefined_variable(&[".version 7.0\n.extern .global .u32 g;\n"]), None, "not used");
+        let dynamic = ".version 7.0\n.extern .shared .b8 s[];\n.visible .entry k() { mov.u64 %rd1, s; }\n";
+        assert_eq!(undefined_variable(&[dynamic]), None);
+    }
+
+    #[test]
+    fn a_local_definition_serves_no_other_text() {
+        let local = ".version 7.0\n.func f() { ret; }\n.visible .entry a() { call f; ret; }\n";
+        let caller = ".version 7.0\n.extern .func f();\n.visible .entry b() { call f; ret; }\n";
+        for texts in [[local, caller], [caller, local]] {
+            let joined = join_ptx_texts(&texts);
+            assert_eq!(
+                (joined.matches("f$text").count(), joined.matches(".extern .func f();").count()),
+                (2, 1),
+                "{joined}"
+            );
+        }
+    }
+
+    #[test]
     fn malformed_texts_do_not_panic() {
         for text in [
             "",
@@ -362,6 +515,8 @@ mod tests {
             "/",
         ] {
             join_ptx_texts(&[text, text]);
+            find_conflict(&[text], text);
+            undefined_variable(&[text, text]);
         }
     }
 }

@@ -99,7 +99,12 @@ driver_functions! {
         capture::refuse_if_capturing(&stream)?;
         capture::refuse_call_unsafe_in_capture()?;
         crate::stream::chaos_schedule::run_random_operation_on_query();
-        ensure(stream.is_idle(), ResultCode::NOT_READY)?;
+        let is_idle = match stream.kind {
+            // What is done next in it waits for all of these.
+            StreamKind::Legacy => context.points_of_blocking_streams().is_empty(),
+            _ => stream.is_idle(),
+        };
+        ensure(is_idle, ResultCode::NOT_READY)?;
         context.check_async_errors()
     }
 

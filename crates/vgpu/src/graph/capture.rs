@@ -8,12 +8,15 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
-use super::{Graph, NodeAction};
+use rtcg_cuda_sys::CUgraphEdgeData;
+
+use super::{Graph, NODES, NodeAction};
 use crate::locks::lock_mutex;
 use crate::stream::capture::{Capture, N_CAPTURES, StreamCapture};
 use crate::stream::context::Context;
 use crate::stream::{Stream, StreamKind};
 use rtcg_vgpu_abi::error::{Error, Res, ResultCode, ensure};
+use rtcg_vgpu_abi::model::calls::PROGRAMMATIC_EDGE;
 
 /// `CU_STREAM_CAPTURE_MODE_GLOBAL`, the default of threads.
 const GLOBAL_MODE: u32 = 0;
@@ -63,6 +66,12 @@ pub(crate) fn begin_capture(ctx: &Context, stream: &Arc<Stream>, graph: Arc<Grap
     ensure(mode <= RELAXED_MODE, ResultCode::INVALID_VALUE)?;
     ensure(stream.kind != StreamKind::Legacy, ResultCode::STREAM_CAPTURE_UNSUPPORTED)?;
     ensure(!stream.capturing.load(Ordering::Acquire), ResultCode::ILLEGAL_STATE)?;
+    // A graph takes one capture at a time.
+    let is_taken = active_captures().iter().any(|c| c.graph().handle == graph.handle);
+    ensure(!is_taken, ResultCode::ILLEGAL_STATE)?;
+    ensure(after.iter().all(|&n| graph.lock_contents().contains_node(n)), ResultCode::INVALID_VALUE)?;
+    let mut named = std::collections::HashSet::new();
+    let after = after.into_iter().filter(|&n| named.insert(n)).collect();
     N_CAPTURES.fetch_add(1, Ordering::AcqRel);
     let capture = Arc::new(Capture {
         id: NEXT_CAPTURE_ID.fetch_add(1, Ordering::Relaxed),
@@ -82,7 +91,8 @@ pub(crate) fn begin_capture(ctx: &Context, stream: &Arc<Stream>, graph: Arc<Grap
     Ok(())
 }
 
-/// Ends the capture that began in a stream; its graph.
+/// Ends the capture that began in a stream; its graph. If the capture fails, the graph is gone, also one that the program
+/// has given.
 pub(crate) fn end_capture(stream: &Arc<Stream>) -> Res<Arc<Graph>> {
     let StreamCapture { capture, after } = capture_of_stream(stream).ok_or(ResultCode::ILLEGAL_STATE)?;
     ensure(capture.origin == stream.id, ResultCode::STREAM_CAPTURE_UNMATCHED)
@@ -93,16 +103,19 @@ pub(crate) fn end_capture(stream: &Arc<Stream>) -> Res<Arc<Graph>> {
     let others: Vec<u64> = places.flat_map(|place| place.after).collect();
     // Another thread's attempt ends the capture too, and its graph is lost.
     capture.release_streams();
+    let graph = capture.graph();
+    check_capture_is_complete(&capture, &graph, &after, &others).inspect_err(|_| graph.destroy_handles())?;
+    Ok(graph)
+}
+
+fn check_capture_is_complete(capture: &Capture, graph: &Graph, after: &[u64], others: &[u64]) -> Res {
     let here = capture.mode == RELAXED_MODE || capture.thread == std::thread::current().id();
     ensure(here, ResultCode::STREAM_CAPTURE_WRONG_THREAD)?;
     ensure(!capture.is_invalid(), ResultCode::STREAM_CAPTURE_INVALIDATED)?;
-    let graph = capture.graph();
     let parts = graph.lock_contents();
     // Work of another stream that this one does not wait for would be lost to whoever waits for it.
     let loose = others.iter().any(|n| !after.contains(n) && parts.dependents_of(*n).next().is_none());
-    ensure(!loose, ResultCode::STREAM_CAPTURE_UNJOINED)?;
-    drop(parts);
-    Ok(graph)
+    ensure(!loose, ResultCode::STREAM_CAPTURE_UNJOINED)
 }
 
 /// A stream's part in a capture, if it has one.
@@ -115,16 +128,37 @@ pub(crate) fn capture_of_stream(stream: &Stream) -> Option<StreamCapture> {
 
 /// Makes a node of an operation if its stream is capturing; whether it did.
 pub(crate) fn capture_operation(stream: &Stream, action: impl FnOnce() -> Res<NodeAction>) -> Res<bool> {
+    capture_operation_with_edges(stream, action, false)
+}
+
+/// The same for a kernel; a `programmatic` one may begin before the kernels that it comes after have ended.
+pub(crate) fn capture_operation_with_edges(
+    stream: &Stream,
+    action: impl FnOnce() -> Res<NodeAction>,
+    programmatic: bool,
+) -> Res<bool> {
     if !stream.capturing.load(Ordering::Acquire) {
         return Ok(false);
     }
     let mut slot = lock_mutex(&stream.capture);
     let Some(captured) = &mut *slot else { return Ok(false) };
     ensure(!captured.capture.is_invalid(), ResultCode::STREAM_CAPTURE_INVALIDATED)?;
-    let added = action().and_then(|a| captured.capture.graph().add_node(a, &captured.after, 0));
+    let graph = captured.capture.graph();
+    let edge_from = |&node: &u64| {
+        let before = NODES.get_object(node).map(|node| node.current_action());
+        let is_programmatic = programmatic && matches!(before, Ok(NodeAction::Kernel(_)));
+        (node, if is_programmatic { programmatic_edge() } else { CUgraphEdgeData::default() })
+    };
+    let after: Vec<_> = captured.after.iter().map(edge_from).collect();
+    let added = action().and_then(|a| graph.add_node_with_edge_data(a, &after, 0));
     let node = added.inspect_err(|_| captured.capture.invalidate_capture())?;
     captured.after = vec![node.handle];
     Ok(true)
+}
+
+fn programmatic_edge() -> CUgraphEdgeData {
+    let [from_port, to_port, type_] = PROGRAMMATIC_EDGE;
+    CUgraphEdgeData { from_port, to_port, type_, ..CUgraphEdgeData::default() }
 }
 
 /// Invalidates the capture that a stream takes part in, if it does.

@@ -5,11 +5,12 @@
 //! events as operations of their own. Branches do not run at the same time; each kernel has all
 //! cores anyway. A short graph of brief kernels runs inside the launch call.
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use super::update::{self, GraphDifference, UpdateProblem};
+use super::update::{self, GraphDifference, NodePairing, UpdateProblem};
 use super::{Condition, ConditionalNode, Graph, GraphMemory, NodeAction, UserObject, memory};
 use crate::locks::lock_mutex;
 use crate::memory::{box_copy, fill};
@@ -22,6 +23,7 @@ use crate::stream::event::Event;
 use crate::stream::{OperationWork, Stream, StreamPoint, StreamPoints};
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
 use rtcg_vgpu_abi::handle_table::HandleTable;
+use rtcg_vgpu_abi::model::calls::{CHANGED_CHILD_GRAPH_CODE, DEVICE_LAUNCH_NODES};
 
 /// Executable graphs by handle.
 pub(crate) static GRAPH_EXECS: HandleTable<GraphExec> = HandleTable::new(0x1d);
@@ -44,8 +46,8 @@ pub(crate) struct GraphExec {
     state: Mutex<ExecState>,
     /// Where the last launch ends.
     last: Mutex<Option<StreamPoint>>,
-    /// Keeps a graph with memory from being instantiated again meanwhile.
-    _claim: Option<Arc<()>>,
+    /// Keeps graphs whose memory it gives out from being instantiated again meanwhile.
+    claims: Mutex<Vec<Arc<()>>>,
 }
 
 #[derive(Debug)]
@@ -60,6 +62,8 @@ struct ExecState {
 pub(super) struct ExecNode {
     pub(super) node: u64,
     pub(super) action: NodeAction,
+    /// How many nodes of its graph were added before it.
+    pub(super) added: usize,
     enabled: bool,
     /// Positions of the nodes that come right before.
     pub(super) after: Vec<usize>,
@@ -110,11 +114,12 @@ impl std::fmt::Debug for LaunchPlan {
 
 /// The nodes of a graph in order; fails when they form a cycle.
 fn ordered_exec_nodes(graph: &Graph) -> Res<Vec<ExecNode>> {
-    let (order, edges) = {
+    let (order, edges, places) = {
         let parts = graph.lock_contents();
-        (parts.topological_order().ok_or(ResultCode::INVALID_VALUE)?, parts.edges.clone())
+        let places: HashMap<u64, usize> = parts.nodes.iter().enumerate().map(|(i, n)| (n.handle, i)).collect();
+        (parts.topological_order().ok_or(ResultCode::INVALID_VALUE)?, parts.edges.clone(), places)
     };
-    let at: std::collections::HashMap<u64, usize> = order.iter().enumerate().map(|(i, n)| (n.handle, i)).collect();
+    let at: HashMap<u64, usize> = order.iter().enumerate().map(|(i, n)| (n.handle, i)).collect();
     let mut body: Vec<ExecNode> = Vec::with_capacity(order.len());
     for node in order {
         let action = node.current_action();
@@ -125,7 +130,8 @@ fn ordered_exec_nodes(graph: &Graph) -> Res<Vec<ExecNode>> {
             }
             _ => Vec::new(),
         };
-        body.push(ExecNode { node: node.handle, action, enabled: true, after: Vec::new(), inside });
+        let added = places.get(&node.handle).copied().unwrap_or(usize::MAX);
+        body.push(ExecNode { node: node.handle, action, added, enabled: true, after: Vec::new(), inside });
     }
     for edge in edges {
         if let (Some(&from), Some(&to)) = (at.get(&edge.from), at.get(&edge.to)) {
@@ -134,6 +140,16 @@ fn ordered_exec_nodes(graph: &Graph) -> Res<Vec<ExecNode>> {
     }
     body.iter_mut().for_each(|n| n.after.sort_unstable());
     Ok(body)
+}
+
+/// The first node that keeps a graph from being launched by kernels, if there is one.
+pub(crate) fn node_against_device_launch(graph: &Graph) -> Option<u64> {
+    let nodes = graph.lock_contents().nodes.clone();
+    nodes.into_iter().find_map(|node| match node.current_action() {
+        NodeAction::Child(child) => node_against_device_launch(&child).map(|_| node.handle),
+        action if DEVICE_LAUNCH_NODES.contains(&action.node_type().0) => None,
+        _ => Some(node.handle),
+    })
 }
 
 /// The objects of the program that a graph and the graphs inside it hold.
@@ -392,8 +408,17 @@ impl GraphExec {
             flags,
             state: Mutex::new(ExecState { body, objects, plan }),
             last: Mutex::new(None),
-            _claim: claim,
+            claims: Mutex::new(Vec::from_iter(claim)),
         })
+    }
+
+    /// Takes the memory of another graph than that which was instantiated, unless it has it already.
+    fn claim_memory_of(&self, graph: &Graph) -> Res {
+        let mut claims = lock_mutex(&self.claims);
+        if !claims.iter().any(|claim| graph.is_memory_claimed_as(claim)) {
+            claims.push(graph.claim_memory()?);
+        }
+        Ok(())
     }
 
     fn current_plan(&self) -> Res<Arc<LaunchPlan>> {
@@ -440,7 +465,8 @@ impl GraphExec {
         self.modify_exec_node(node, |n| {
             ensure(n.action.node_type() == action.node_type(), ResultCode::INVALID_VALUE)?;
             if let Some(child) = child {
-                ensure(update::check_update_of_bodies(&n.inside, &child).is_ok(), ResultCode::INVALID_VALUE)?;
+                let outcome = update::check_update_of_bodies(&n.inside, &child, NodePairing::Order);
+                ensure(outcome.is_ok(), CHANGED_CHILD_GRAPH_CODE)?;
                 replace_parameters_of_bodies(&mut n.inside, child);
             } else {
                 ensure(update::can_replace(&n.action, &action), ResultCode::INVALID_VALUE)?;
@@ -475,11 +501,14 @@ impl GraphExec {
 
     /// `cuGraphExecUpdate`: takes over what the nodes of a graph of the same shape do. Else says
     /// what differs.
-    pub(crate) fn update_from_graph(&self, graph: &Graph) -> Result<(), UpdateProblem> {
-        let cycle = |_| UpdateProblem { difference: GraphDifference::Topology, node: 0, from: 0 };
-        let body = ordered_exec_nodes(graph).map_err(cycle)?;
+    pub(crate) fn update_from_graph(&self, graph: &Graph, pairing: NodePairing) -> Result<(), UpdateProblem> {
+        let problem = |difference| UpdateProblem { difference, node: 0, from: 0 };
+        let body = ordered_exec_nodes(graph).map_err(|_| problem(GraphDifference::Topology))?;
         let mut state = lock_mutex(&self.state);
-        update::check_update(&state.body, &body)?;
+        update::check_update(&state.body, &body, pairing)?;
+        if graph.has_memory_nodes() {
+            self.claim_memory_of(graph).map_err(|_| problem(GraphDifference::Parameters))?;
+        }
         replace_parameters(&mut state.body, body);
         state.plan = None;
         let former = std::mem::replace(&mut state.objects, collect_user_objects(graph).into());

@@ -204,7 +204,7 @@ impl GraphContents {
         self.edges.iter().filter(move |e| e.from == node)
     }
 
-    fn contains_node(&self, node: u64) -> bool {
+    pub(crate) fn contains_node(&self, node: u64) -> bool {
         self.nodes.iter().any(|n| n.handle == node)
     }
 
@@ -258,14 +258,25 @@ impl Graph {
 
     /// Adds a node that comes after others of this graph.
     pub(crate) fn add_node(&self, action: NodeAction, after: &[u64], origin: u64) -> Res<Arc<Node>> {
+        let dependencies: Vec<_> = after.iter().map(|&from| (from, CUgraphEdgeData::default())).collect();
+        self.add_node_with_edge_data(action, &dependencies, origin)
+    }
+
+    /// The same, with the data of the edges.
+    pub(crate) fn add_node_with_edge_data(
+        &self,
+        action: NodeAction,
+        after: &[(u64, CUgraphEdgeData)],
+        origin: u64,
+    ) -> Res<Arc<Node>> {
         let mut parts = self.lock_contents();
-        let is_repeated = |i: usize| after[..i].contains(&after[i]);
-        ensure(after.iter().all(|&n| parts.contains_node(n)), ResultCode::INVALID_VALUE)?;
+        let is_repeated = |i: usize| after[..i].iter().any(|before| before.0 == after[i].0);
+        ensure(after.iter().all(|n| parts.contains_node(n.0)), ResultCode::INVALID_VALUE)?;
         ensure(!(1..after.len()).any(is_repeated), ResultCode::INVALID_VALUE)?;
         let graph = self.handle;
         let (handle, node) =
             NODES.insert_with(|handle| Arc::new(Node { handle, graph, origin, action: Mutex::new(action) }))?;
-        let edges = after.iter().map(|&from| Edge { from, to: handle, data: CUgraphEdgeData::default() });
+        let edges = after.iter().map(|&(from, data)| Edge { from, to: handle, data });
         parts.edges.extend(edges);
         parts.nodes.push(node.clone());
         Ok(node)
@@ -353,6 +364,22 @@ impl Graph {
         let claim = Arc::new(());
         *claimed = Arc::downgrade(&claim);
         Ok(claim)
+    }
+
+    /// Whether this is the claim upon the graph's memory that holds now.
+    fn is_memory_claimed_as(&self, claim: &Arc<()>) -> bool {
+        std::ptr::eq(lock_mutex(&self.memory_claim).as_ptr(), Arc::as_ptr(claim))
+    }
+
+    /// Whether it is this graph, or one inside of it is.
+    pub(crate) fn is_or_contains_graph(&self, handle: u64) -> bool {
+        let nodes = self.lock_contents().nodes.clone();
+        let is_inside = |node: &Arc<Node>| match node.current_action() {
+            NodeAction::Child(graph) => graph.is_or_contains_graph(handle),
+            NodeAction::Conditional(choice) => choice.bodies.iter().any(|body| body.is_or_contains_graph(handle)),
+            _ => false,
+        };
+        self.handle == handle || nodes.iter().any(is_inside)
     }
 
     /// Whether the graph, or a graph in it, has this kind of node.

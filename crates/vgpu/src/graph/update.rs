@@ -5,6 +5,8 @@ use super::NodeAction;
 use super::exec::ExecNode;
 use crate::memory::account::device_heap;
 use crate::memory::heap::MemoryKind;
+use std::collections::BTreeSet;
+
 use rtcg_cuda_sys::{CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS, CUmemorytype};
 
 /// How a graph differs from the one that was instantiated.
@@ -16,6 +18,19 @@ pub(crate) enum GraphDifference {
     Type,
     /// A parameter that cannot change.
     Parameters,
+    /// An attribute of a kernel that cannot change.
+    Attributes,
+    /// Another number of nodes, for the older form of the call.
+    Unsupported,
+}
+
+/// How the nodes of the two graphs are paired.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NodePairing {
+    /// By their place in the order in which they run.
+    Order,
+    /// By their place in the order in which they were added: the older form of the call.
+    Addition,
 }
 
 /// Why an executable graph cannot take over a graph.
@@ -32,20 +47,42 @@ fn problem<T>(difference: GraphDifference, node: u64) -> Result<T, UpdateProblem
     Err(UpdateProblem { difference, node, from: 0 })
 }
 
-/// Whether the nodes of `old` can take over what those of `new` do. Nodes are paired by their order.
-pub(super) fn check_update(old: &[ExecNode], new: &[ExecNode]) -> Result<(), UpdateProblem> {
+/// Whether the nodes of `old` can take over what those of `new` do.
+pub(super) fn check_update(old: &[ExecNode], new: &[ExecNode], pairing: NodePairing) -> Result<(), UpdateProblem> {
+    if pairing == NodePairing::Addition {
+        check_update_by_addition(old, new)?;
+    }
     // A device names no node for a difference that is not at one.
     let (before, now) = (exit_nodes(old), exit_nodes(new));
     if old.len() != new.len() || now.len() < before.len() {
         return problem(GraphDifference::Topology, 0);
     }
     if now.len() > before.len() {
-        return problem(GraphDifference::Topology, now.last().map_or(0, |n| n.node));
+        return problem(GraphDifference::Topology, now.first().map_or(0, |n| n.node));
     }
-    old.iter().zip(new).try_for_each(|(o, n)| check_node(o, n, new))
+    old.iter().zip(new).try_for_each(|(o, n)| check_node(o, n, new, pairing))
 }
 
-fn check_node(old: &ExecNode, new: &ExecNode, graph: &[ExecNode]) -> Result<(), UpdateProblem> {
+/// What the older form of the call looks at first: the nodes' number, and the edges between nodes of the same numbers.
+fn check_update_by_addition(old: &[ExecNode], new: &[ExecNode]) -> Result<(), UpdateProblem> {
+    if old.len() != new.len() {
+        return problem(GraphDifference::Unsupported, 0);
+    }
+    let edges = |body: &[ExecNode]| {
+        let ends = |n: &ExecNode| n.after.iter().map(|&from| (body[from].added, n.added)).collect::<Vec<_>>();
+        body.iter().flat_map(ends).collect::<BTreeSet<(usize, usize)>>()
+    };
+    let (before, now) = (edges(old), edges(new));
+    match now.symmetric_difference(&before).next() {
+        None => Ok(()),
+        Some(&(_, to)) => {
+            let node = new.iter().find(|n| n.added == to).map_or(0, |n| n.node);
+            problem(GraphDifference::Topology, node)
+        }
+    }
+}
+
+fn check_node(old: &ExecNode, new: &ExecNode, graph: &[ExecNode], pairing: NodePairing) -> Result<(), UpdateProblem> {
     if old.action.node_type() != new.action.node_type() {
         return problem(GraphDifference::Type, new.node);
     }
@@ -57,14 +94,29 @@ fn check_node(old: &ExecNode, new: &ExecNode, graph: &[ExecNode]) -> Result<(), 
     if !can_replace(&old.action, &new.action) {
         return problem(GraphDifference::Parameters, new.node);
     }
-    check_update_of_bodies(&old.inside, &new.inside)
+    if !has_same_fixed_attributes(&old.action, &new.action) {
+        return problem(GraphDifference::Attributes, new.node);
+    }
+    check_update_of_bodies(&old.inside, &new.inside, pairing)
 }
 
-pub(super) fn check_update_of_bodies(old: &[Vec<ExecNode>], new: &[Vec<ExecNode>]) -> Result<(), UpdateProblem> {
+pub(super) fn check_update_of_bodies(
+    old: &[Vec<ExecNode>],
+    new: &[Vec<ExecNode>],
+    pairing: NodePairing,
+) -> Result<(), UpdateProblem> {
     if old.len() != new.len() {
         return problem(GraphDifference::Parameters, 0);
     }
-    old.iter().zip(new).try_for_each(|(old, new)| check_update(old, new))
+    old.iter().zip(new).try_for_each(|(old, new)| check_update(old, new, pairing))
+}
+
+/// Whether attributes are equal that an update cannot change; the others are advice.
+fn has_same_fixed_attributes(old: &NodeAction, new: &NodeAction) -> bool {
+    match (old, new) {
+        (NodeAction::Kernel(old), NodeAction::Kernel(new)) => old.launch.cooperative == new.launch.cooperative,
+        _ => true,
+    }
 }
 
 /// The nodes after which nothing comes.
@@ -79,7 +131,6 @@ pub(super) fn can_replace(old: &NodeAction, new: &NodeAction) -> bool {
     match (old, new) {
         (NodeAction::Copy(old), NodeAction::Copy(new)) => copy_ends(&old.get()) == copy_ends(&new.get()),
         (NodeAction::Memset(old), NodeAction::Memset(new)) => memset_shape(&old.get()) == memset_shape(&new.get()),
-        (NodeAction::Alloc(old), NodeAction::Alloc(new)) => old.start == new.start,
         _ => true,
     }
 }

@@ -46,9 +46,12 @@ impl LogBuffer {
                 (self.start as *mut u8).add(written).write(0);
             }
         }
+        // Of a text that is cut off, the terminating zero is counted, too.
+        let is_cut = written > 0 && written < text.len();
+        let told = written + usize::from(is_cut);
         if self.size_place != 0 {
             // SAFETY: an element of the caller's array, which is as wide as a pointer.
-            unsafe { (self.size_place as *mut c_uint).write_unaligned(written as c_uint) };
+            unsafe { (self.size_place as *mut c_uint).write_unaligned(told as c_uint) };
         }
     }
 }

@@ -66,8 +66,12 @@ fn load_ptx_text(text: &str, options: &LoadOptions) -> Result<Arc<LoadedModule>,
         return Err(LoadError { code: ResultCode::INVALID_PTX, log: diagnostics.join("\n") });
     }
     check_target_option(&ptx, options)?;
+    if let Some(target) = number_from_comment(text, TARGET_COMMENT).filter(|&target| !runs_on_device(target)) {
+        let log = format!("the image was linked for compute capability {}.{}", target / 10, target % 10);
+        return Err(LoadError { code: ResultCode::NO_BINARY_FOR_GPU, log });
+    }
     let (slab, globals) = variables::allocate_variables(&ptx, options.device.unwrap_or(0))?;
-    let max_registers = options.max_registers.or_else(|| max_registers_from_comment(text));
+    let max_registers = options.max_registers.or_else(|| number_from_comment(text, MAX_REGISTERS_COMMENT));
     let options = LoadOptions { max_registers, ..options.clone() };
     Ok(Arc::new(LoadedModule::new(ptx, slab, SymbolLayout { globals }, &options)))
 }
@@ -82,34 +86,54 @@ fn parse_text(text: &str) -> Result<ast::Module, LoadError> {
 }
 
 /// Checks a text that is to be linked, which may call functions of other texts.
-pub(crate) fn check_link_input(text: &str) -> Result<(), LoadError> {
-    let diagnostics = check_module(&parse_text(text)?, false);
-    match diagnostics.is_empty() {
-        true => Ok(()),
-        false => Err(LoadError { code: ResultCode::INVALID_PTX, log: diagnostics.join("\n") }),
+pub(crate) fn check_link_input(text: &str, target: Option<u32>) -> Result<(), LoadError> {
+    let ptx = parse_text(text)?;
+    let diagnostics = check_module(&ptx, false);
+    if !diagnostics.is_empty() {
+        return Err(LoadError { code: ResultCode::INVALID_PTX, log: diagnostics.join("\n") });
+    }
+    check_not_newer(&ptx, target)
+}
+
+fn check_not_newer(ptx: &ast::Module, target: Option<u32>) -> Result<(), LoadError> {
+    match target {
+        Some(target) if ptx.target > target => {
+            let log = format!("the target {target} is older than the PTX");
+            Err(LoadError { code: ResultCode::INVALID_PTX, log })
+        }
+        _ => Ok(()),
     }
 }
 
-/// `CU_JIT_TARGET`: PTX for a newer target cannot be compiled for it, and code for another device cannot be loaded.
-fn check_target_option(ptx: &ast::Module, options: &LoadOptions) -> Result<(), LoadError> {
-    let Some(target) = options.target else { return Ok(()) };
+/// Whether machine code for a target would run on the device.
+fn runs_on_device(target: u32) -> bool {
     let (major, minor) = crate::device::COMPUTE_CAPABILITY;
-    let (code, what) = match () {
-        () if ptx.target > target => (ResultCode::INVALID_PTX, "is older than the PTX"),
-        () if target / 10 != major as u32 || target % 10 > minor as u32 => {
-            (ResultCode::INVALID_SOURCE, "is not that of the device")
+    target / 10 == major as u32 && target % 10 <= minor as u32
+}
+
+/// `CU_JIT_TARGET`: PTX for a newer target cannot be compiled for it, and code for another device cannot be loaded.
+pub(crate) fn check_target_option(ptx: &ast::Module, options: &LoadOptions) -> Result<(), LoadError> {
+    check_not_newer(ptx, options.target)?;
+    match options.target {
+        Some(target) if !runs_on_device(target) => {
+            let log = format!("the target {target} is not that of the device");
+            Err(LoadError { code: ResultCode::INVALID_SOURCE, log })
         }
-        () => return Ok(()),
-    };
-    Err(LoadError { code, log: format!("the target {target} {what}") })
+        _ => Ok(()),
+    }
 }
 
 /// The comment that ends a linked image, before the number that the linker was given as
 /// `CU_JIT_MAX_REGISTERS`.
 pub(crate) const MAX_REGISTERS_COMMENT: &str = "// rtcg: at most so many registers: ";
 
-fn max_registers_from_comment(text: &str) -> Option<u32> {
-    text.lines().next_back()?.strip_prefix(MAX_REGISTERS_COMMENT)?.parse().ok()
+/// The comment that ends an image which was linked for a target, before that.
+pub(crate) const TARGET_COMMENT: &str = "// rtcg: linked for the target: ";
+
+/// A number that the linker has left at the end of its image.
+fn number_from_comment(text: &str, comment: &str) -> Option<u32> {
+    let mut comments = text.lines().rev().take_while(|line| line.starts_with("// rtcg: "));
+    comments.find_map(|line| line.strip_prefix(comment)?.parse().ok())
 }
 
 /// Whether an ELF file says that it is for a GPU: 64 bits, machine `EM_CUDA`.

@@ -18,7 +18,7 @@ mod variables;
 pub(crate) use launch::check_block_shape;
 pub use launch::{Launch, max_resident_blocks, run_launch, run_launch_in_generation, validate_launch};
 pub use load::load_image;
-pub(crate) use load::{MAX_REGISTERS_COMMENT, check_link_input, ptx_text_of};
+pub(crate) use load::{MAX_REGISTERS_COMMENT, TARGET_COMMENT, check_link_input, check_target_option, ptx_text_of};
 
 use resource_estimate::{RegisterLimits, RegisterUse, register_use};
 use rtcg_ptx::ast;

@@ -58,7 +58,8 @@ pub(crate) struct Kernel {
 impl Library {
     /// A library over an image.
     pub(crate) fn create_library(image: Vec<u8>, options: LoadOptions) -> Res<u64> {
-        let parsed = parse_module(&image, &options)?;
+        // For which device the code is to be is a matter of contexts.
+        let parsed = parse_module(&image, &LoadOptions { target: None, ..options.clone() })?;
         let (modules, kernels, is_attached) = (Mutex::default(), Mutex::default(), AtomicBool::new(false));
         let library = |handle| Arc::new(Library { handle, image, options, parsed, is_attached, modules, kernels });
         LIBRARIES.insert_with(library).map(|(handle, _)| handle)
@@ -80,13 +81,14 @@ impl Library {
         if let Some(module) = modules.get(&ctx.id).and_then(|&h| MODULES.get_object(h).ok()) {
             return Ok(module);
         }
+        module::check_target_option(&self.parsed.ptx, &self.options).map_err(|e| e.code.with_detail(e.log))?;
         let is_first = !self.is_attached.swap(true, Ordering::AcqRel);
         let options = load_options_for_context(ctx, &self.options);
         let loaded = match is_first && options.device.is_none() {
             true => self.parsed.clone(),
             false => parse_module(&self.image, &options)?,
         };
-        let module = attach_to_context(ctx, loaded)?;
+        let module = attach_to_context(ctx, loaded, true)?;
         modules.insert(ctx.id, module.handle);
         drop(modules);
         for kernel in lock_mutex(&self.kernels).values().filter_map(|&handle| KERNELS.get_object(handle).ok()) {

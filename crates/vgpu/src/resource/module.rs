@@ -13,7 +13,7 @@ use crate::locks::lock_mutex;
 use crate::memory::globals::{self, GlobalRange};
 use crate::module::{self, LoadOptions, LoadedModule};
 use crate::stream::context::Context;
-use rtcg_vgpu_abi::error::{Res, ResultCode};
+use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
 use rtcg_vgpu_abi::handle_table::HandleTable;
 
 /// Modules.
@@ -28,12 +28,14 @@ pub(crate) struct DriverModule {
     pub(crate) ctx_id: u64,
     /// The code and its variables.
     pub(crate) loaded: Arc<LoadedModule>,
+    /// It goes with its library, and not by itself.
+    pub(crate) is_of_library: bool,
     functions: Mutex<HashMap<String, u64>>,
 }
 
 /// Loads an image into a context. The error's detail is the log.
 pub(crate) fn load_module(ctx: &Context, image: &[u8], options: &LoadOptions) -> Res<Arc<DriverModule>> {
-    attach_to_context(ctx, parse_module(image, &load_options_for_context(ctx, options))?)
+    attach_to_context(ctx, parse_module(image, &load_options_for_context(ctx, options))?, false)
 }
 
 /// The options with the context's device, which matters when there are several.
@@ -48,9 +50,14 @@ pub(crate) fn parse_module(image: &[u8], options: &LoadOptions) -> Res<Arc<Loade
 }
 
 /// Gives code and variables to a context.
-pub(crate) fn attach_to_context(ctx: &Context, loaded: Arc<LoadedModule>) -> Res<Arc<DriverModule>> {
-    let (handle, module) = MODULES
-        .insert_with(|handle| Arc::new(DriverModule { handle, ctx_id: ctx.id, loaded, functions: Mutex::default() }))?;
+pub(crate) fn attach_to_context(
+    ctx: &Context,
+    loaded: Arc<LoadedModule>,
+    is_of_library: bool,
+) -> Res<Arc<DriverModule>> {
+    let (ctx_id, functions) = (ctx.id, Mutex::default());
+    let make = |handle| Arc::new(DriverModule { handle, ctx_id, loaded, is_of_library, functions });
+    let (handle, module) = MODULES.insert_with(make)?;
     let ranges = module.loaded.global_names().filter_map(|name| module.loaded.global(name));
     globals::add_globals(ranges.filter(|g| g.size > 0).map(|g| GlobalRange {
         start: g.address,
@@ -77,6 +84,12 @@ pub(crate) fn unload_module(handle: u64) -> Res {
 }
 
 impl DriverModule {
+    /// Fails for names that no variable of the module can have: none, and those of kernels.
+    pub(crate) fn check_variable_name(&self, name: &str) -> Res {
+        let is_possible = !name.is_empty() && self.loaded.kernel_names().all(|kernel| kernel != name);
+        ensure(is_possible, ResultCode::INVALID_VALUE)
+    }
+
     /// The handle of the kernel named `name`; the same one every time.
     pub(crate) fn function_handle(&self, name: &str) -> Res<u64> {
         let mut functions = lock_mutex(&self.functions);

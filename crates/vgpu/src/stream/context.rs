@@ -318,9 +318,15 @@ impl Context {
 
     /// Waits for the streams that the legacy default stream waits for.
     pub(crate) fn wait_for_blocking_streams(&self) -> Res {
+        self.wait_for_all_streams(self.points_of_blocking_streams())
+    }
+
+    /// Points after what has been submitted to the legacy default stream and the streams that it waits for, where that is
+    /// not finished.
+    pub(crate) fn points_of_blocking_streams(&self) -> Vec<stream::StreamPoint> {
         let mut fences = self.stream_points();
         fences.retain(|f| f.stream().kind != StreamKind::NonBlocking);
-        self.wait_for_all_streams(fences)
+        fences
     }
 
     /// Waits for points of any streams, on behalf of a call.

@@ -141,11 +141,18 @@ impl Event {
 
     /// Records the event at the point after all of `fences`.
     pub(crate) fn record_after_points(&self, ctx: &Arc<Context>, fences: StreamPoints) {
+        *self.captured.lock().unwrap_or_else(PoisonError::into_inner) = None;
         let record = self.new_record();
-        // A stream of its own, so that nothing else waits for it.
-        let stream = Stream::new(Arc::downgrade(ctx), ctx.id, crate::stream::StreamKind::NonBlocking, 0);
-        let fence = stream.submit_operation(ctx, fences, OperationWork::Record(record.clone()));
-        *self.recorded.lock().unwrap_or_else(PoisonError::into_inner) = Some(LastRecord { record, fence: Some(fence) });
+        let fence = if fences.is_empty() {
+            record.mark_completed();
+            None
+        } else {
+            // A stream of its own, so that nothing waits for it but who waits for the whole context.
+            let stream = Stream::new(Arc::downgrade(ctx), ctx.id, crate::stream::StreamKind::NonBlocking, 0);
+            ctx.add_stream(&stream);
+            Some(stream.submit_operation(ctx, fences, OperationWork::Record(record.clone())))
+        };
+        *self.recorded.lock().unwrap_or_else(PoisonError::into_inner) = Some(LastRecord { record, fence });
     }
 
     fn last_record(&self) -> Option<LastRecord> {

@@ -677,3 +677,414 @@ fn an_event_of_an_ended_capture_stands_for_nothing() {
     assert!(end_capture(s).is_ok());
     ok!(cuCtxDestroy(ctx));
 }
+
+/// Parameters of the general form.
+fn general_params(kind: CUgraphNodeType, set: impl FnOnce(&mut CUgraphNodeParams_anon0)) -> CUgraphNodeParams {
+    let mut params = CUgraphNodeParams { type_: kind, ..Default::default() };
+    set(&mut params.anon0);
+    params
+}
+
+fn memset_params(p: CUdeviceptr, ctx: CUcontext) -> CUgraphNodeParams {
+    general_params(CUgraphNodeType::CU_GRAPH_NODE_TYPE_MEMSET, |union| {
+        union.memset =
+            CUDA_MEMSET_NODE_PARAMS_v2 { dst: p, pitch: 0, value: 1, elementSize: 4, width: 8, height: 1, ctx };
+    })
+}
+
+fn child_params(graph: CUgraph, ownership: i32) -> CUgraphNodeParams {
+    let ownership = CUgraphChildGraphNodeOwnership(ownership as _);
+    general_params(CUgraphNodeType::CU_GRAPH_NODE_TYPE_GRAPH, |union| {
+        union.graph = CUDA_CHILD_GRAPH_NODE_PARAMS { graph, ownership };
+    })
+}
+
+fn add_general(g: CUgraph, params: &mut CUgraphNodeParams) -> Result<CUgraphNode, CUresult> {
+    let mut node = CUgraphNode::null();
+    call!(cuGraphAddNode(&raw mut node, g, null(), null(), 0, params)).map(|()| node)
+}
+
+/// Every call with parameters of the general form, for every type: what a type does not use is zero.
+#[test]
+fn reserved_bytes_of_node_parameters_are_zero() {
+    use CUgraphNodeType as T;
+    let GraphFixture { ctx, p, .. } = new_fixture();
+    let (event, child) = (new_event(2), new_graph());
+    let copy = CUDA_MEMCPY3D {
+        srcMemoryType: CUmemorytype::CU_MEMORYTYPE_DEVICE,
+        srcDevice: p,
+        dstMemoryType: CUmemorytype::CU_MEMORYTYPE_DEVICE,
+        dstDevice: p + 512,
+        WidthInBytes: 64,
+        Height: 1,
+        Depth: 1,
+        ..Default::default()
+    };
+    unsafe extern "C" fn nothing(_: *mut c_void) {}
+    let host = CUDA_HOST_NODE_PARAMS_v2 { fn_: Some(nothing), ..Default::default() };
+    let memcpy = CUDA_MEMCPY_NODE_PARAMS { flags: 0, reserved: 0, copyCtx: ctx, copyParams: copy };
+    for (params, used) in [
+        (memset_params(p, ctx), size_of::<CUDA_MEMSET_NODE_PARAMS_v2>()),
+        (general_params(T::CU_GRAPH_NODE_TYPE_MEMCPY, |u| u.memcpy = memcpy), size_of::<CUDA_MEMCPY_NODE_PARAMS>()),
+        (general_params(T::CU_GRAPH_NODE_TYPE_HOST, |u| u.host = host), size_of::<CUDA_HOST_NODE_PARAMS_v2>()),
+        (child_params(child, 0), size_of::<CUDA_CHILD_GRAPH_NODE_PARAMS>()),
+        (general_params(T::CU_GRAPH_NODE_TYPE_EMPTY, |_| {}), 0),
+        (general_params(T::CU_GRAPH_NODE_TYPE_EVENT_RECORD, |u| u.eventRecord.event = event), 8),
+        (general_params(T::CU_GRAPH_NODE_TYPE_WAIT_EVENT, |u| u.eventWait.event = event), 8),
+    ] {
+        let g = new_graph();
+        let mut good = params;
+        let node = add_general(g, &mut good).unwrap();
+        let exec = instantiate(g);
+        ok!(cuGraphNodeSetParams(node, &raw mut good));
+        ok!(cuGraphExecNodeSetParams(exec, node, &raw mut good));
+        let memcpy_flags = if params.type_ == T::CU_GRAPH_NODE_TYPE_MEMCPY { vec![16, 20] } else { vec![] };
+        for at in [4, 8, 12, 16 + used, 244, 248, 252].into_iter().chain(memcpy_flags) {
+            let mut bad = params;
+            // SAFETY: within the structure, which any bytes are a value of.
+            unsafe { (&raw mut bad).cast::<u8>().add(at).write(1) };
+            assert_eq!(add_general(g, &mut bad), Err(CUresult::CUDA_ERROR_INVALID_VALUE), "{:?} at {at}", params.type_);
+            let mut other = CUgraphNode::null();
+            fails!(CUDA_ERROR_INVALID_VALUE, cuGraphAddNode_v1(&raw mut other, g, null(), 0, &raw mut bad));
+            fails!(CUDA_ERROR_INVALID_VALUE, cuGraphNodeSetParams(node, &raw mut bad));
+            fails!(CUDA_ERROR_INVALID_VALUE, cuGraphExecNodeSetParams(exec, node, &raw mut bad));
+        }
+    }
+    ok!(cuCtxDestroy(ctx));
+}
+
+#[test]
+fn parameters_of_memory_nodes_and_the_shape_of_children_stay() {
+    let GraphFixture { ctx, p, .. } = new_fixture();
+    let mut alloc = general_params(CUgraphNodeType::CU_GRAPH_NODE_TYPE_MEM_ALLOC, |union| {
+        union.alloc = CUDA_MEM_ALLOC_NODE_PARAMS_v2 { bytesize: 4096, ..Default::default() };
+    });
+    // SAFETY: the member that was set.
+    let pool = unsafe { &mut alloc.anon0.alloc.poolProps };
+    pool.allocType = CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED;
+    pool.location.type_ = CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE;
+    let g = new_graph();
+    let node = add_general(g, &mut alloc).unwrap();
+    let (mut again, mut set) = (alloc, memset_params(p, ctx));
+    fails!(CUDA_ERROR_NOT_SUPPORTED, cuGraphNodeSetParams(node, &raw mut again));
+    fails!(CUDA_ERROR_INVALID_VALUE, cuGraphNodeSetParams(node, &raw mut set));
+    // A child graph may become another one, but not in an executable graph.
+    let shape = |n: usize| {
+        let g = new_graph();
+        for i in 0..n {
+            memset_node(g, p, i as u32, 8, 1);
+        }
+        g
+    };
+    let g = new_graph();
+    let node = add_general(g, &mut child_params(shape(1), 0)).unwrap();
+    let exec = instantiate(g);
+    let (mut one, mut two) = (child_params(shape(1), 0), child_params(shape(2), 0));
+    ok!(cuGraphExecNodeSetParams(exec, node, &raw mut one));
+    fails!(CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE, cuGraphExecNodeSetParams(exec, node, &raw mut two));
+    fails!(CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE, cuGraphExecChildGraphNodeSetParams(exec, node, shape(2)));
+    ok!(cuGraphNodeSetParams(node, &raw mut two));
+    ok!(cuCtxDestroy(ctx));
+}
+
+#[test]
+fn a_graph_is_moved_into_a_node() {
+    let GraphFixture { ctx, add, p, .. } = new_fixture();
+    let (outer, inner) = (new_graph(), new_graph());
+    kernel_node(inner, &[], add, p, 3);
+    assert_eq!(add_general(inner, &mut child_params(inner, 1)), Err(CUresult::CUDA_ERROR_INVALID_VALUE));
+    let node = add_general(outer, &mut child_params(inner, 1)).unwrap();
+    let mut child = CUgraph::null();
+    ok!(cuGraphChildGraphNodeGetGraph(node, &raw mut child));
+    assert_eq!(child, inner);
+    // It goes with its parent, and has only one.
+    fails!(CUDA_ERROR_INVALID_VALUE, cuGraphDestroy(inner));
+    assert_eq!(add_general(new_graph(), &mut child_params(inner, 1)), Err(CUresult::CUDA_ERROR_INVALID_VALUE));
+    kernel_node(inner, &[], add, p, 4);
+    ok!(cuGraphLaunch(instantiate(outer), CUstream::null()));
+    ok!(cuCtxSynchronize());
+    assert_eq!(read_u32(p), 7);
+    ok!(cuGraphDestroy(outer));
+    let mut n = 0;
+    fails!(CUDA_ERROR_INVALID_VALUE, cuGraphGetNodes(inner, null_mut(), &raw mut n));
+    // Any other number stands for a copy.
+    let (outer, inner) = (new_graph(), new_graph());
+    add_general(outer, &mut child_params(inner, 2)).unwrap();
+    ok!(cuGraphDestroy(inner));
+    ok!(cuCtxDestroy(ctx));
+}
+
+#[test]
+fn the_older_update_pairs_nodes_as_they_were_added() {
+    use CUgraphExecUpdateResult as R;
+    const SAME: R = R::CU_GRAPH_EXEC_UPDATE_SUCCESS;
+    const TOPOLOGY: R = R::CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
+    const COUNT: R = R::CU_GRAPH_EXEC_UPDATE_ERROR_NOT_SUPPORTED;
+    const ATTRIBUTES: R = R::CU_GRAPH_EXEC_UPDATE_ERROR_ATTRIBUTES_CHANGED;
+    let GraphFixture { ctx, add, p, .. } = new_fixture();
+    let chain = |types: [bool; 2], edge: Option<(usize, usize)>, more: usize| {
+        let g = new_graph();
+        let make = |is_kernel| if is_kernel { kernel_node(g, &[], add, p, 1) } else { memset_node(g, p, 1, 8, 1) };
+        let nodes = types.map(make);
+        for _ in 0..more {
+            memset_node(g, p, 1, 8, 1);
+        }
+        if let Some((from, to)) = edge {
+            ok!(cuGraphAddDependencies_v1(g, &raw const nodes[from], &raw const nodes[to], 1));
+        }
+        g
+    };
+    let cooperative = || {
+        let g = new_graph();
+        let node = kernel_node(g, &[], add, p, 1);
+        let value = CUkernelNodeAttrValue { cooperative: 1 };
+        let attribute = CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
+        ok!(cuGraphKernelNodeSetAttribute(node, attribute, &raw const value));
+        g
+    };
+    let single = || {
+        let g = new_graph();
+        kernel_node(g, &[], add, p, 1);
+        g
+    };
+    let parent = |child| {
+        let g = new_graph();
+        add_general(g, &mut child_params(child, 0)).unwrap();
+        g
+    };
+    let first = || chain([true, false], Some((0, 1)), 0);
+    let kernels = |edge| chain([true; 2], Some(edge), 0);
+    for (old, new, now, before) in [
+        (first(), first(), SAME, SAME),
+        (first(), chain([false, true], Some((1, 0)), 0), SAME, TOPOLOGY),
+        (kernels((0, 1)), kernels((1, 0)), SAME, TOPOLOGY),
+        (first(), chain([true, false], None, 0), TOPOLOGY, TOPOLOGY),
+        (first(), chain([true, false], Some((0, 1)), 1), TOPOLOGY, COUNT),
+        (first(), single(), TOPOLOGY, COUNT),
+        (new_graph(), single(), TOPOLOGY, COUNT),
+        (parent(first()), parent(single()), TOPOLOGY, COUNT),
+        (parent(kernels((0, 1))), parent(kernels((1, 0))), SAME, TOPOLOGY),
+        (single(), cooperative(), ATTRIBUTES, ATTRIBUTES),
+        (cooperative(), single(), ATTRIBUTES, ATTRIBUTES),
+        (parent(single()), parent(cooperative()), ATTRIBUTES, ATTRIBUTES),
+    ] {
+        let exec = instantiate(old);
+        let (mut info, mut node, mut result) =
+            (CUgraphExecUpdateResultInfo::default(), CUgraphNode::null(), R::default());
+        let code = call!(cuGraphExecUpdate(exec, new, &raw mut info));
+        assert_eq!((info.result, code.is_ok()), (now, now == SAME));
+        let code = call!(cuGraphExecUpdate_v1(exec, new, &raw mut node, &raw mut result));
+        assert_eq!((result, code.is_ok()), (before, before == SAME));
+        ok!(cuGraphLaunch(exec, CUstream::null()));
+        ok!(cuCtxSynchronize());
+    }
+    ok!(cuCtxDestroy(ctx));
+}
+
+/// An executable graph may take over another graph's memory, which nothing else gives out then.
+#[test]
+fn an_update_takes_over_allocations() {
+    let ctx = new_context();
+    let make = || {
+        let g = new_graph();
+        let mut params = CUDA_MEM_ALLOC_NODE_PARAMS { bytesize: 1000, ..Default::default() };
+        params.poolProps.allocType = CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED;
+        params.poolProps.location.type_ = CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE;
+        let mut node = CUgraphNode::null();
+        ok!(cuGraphAddMemAllocNode(&raw mut node, g, null(), 0, &raw mut params));
+        (g, params.dptr)
+    };
+    let ((first, _), (second, p)) = (make(), make());
+    let exec = instantiate(first);
+    let (mut info, mut other) = (CUgraphExecUpdateResultInfo::default(), CUgraphExec::null());
+    for _ in 0..2 {
+        ok!(cuGraphExecUpdate(exec, second, &raw mut info));
+    }
+    fails!(CUDA_ERROR_NOT_SUPPORTED, cuGraphInstantiateWithFlags(&raw mut other, second, 0));
+    ok!(cuGraphLaunch(exec, CUstream::null()));
+    ok!(cuCtxSynchronize());
+    ok!(cuMemsetD8(p, 1, 1000));
+    ok!(cuMemFree(p));
+    ok!(cuGraphExecDestroy(exec));
+    ok!(cuGraphInstantiateWithFlags(&raw mut other, second, 0));
+    ok!(cuCtxDestroy(ctx));
+}
+
+#[test]
+fn graphs_for_launches_by_kernels_have_only_work_of_the_device() {
+    use CUgraphInstantiateResult as R;
+    let GraphFixture { ctx, add, p, .. } = new_fixture();
+    let s = new_stream(1);
+    let make = |g, flags| {
+        let mut params = CUDA_GRAPH_INSTANTIATE_PARAMS { flags, hUploadStream: s, ..Default::default() };
+        let mut exec = CUgraphExec::null();
+        let code = call!(cuGraphInstantiateWithParams(&raw mut exec, g, &raw mut params));
+        let mut told = 99;
+        if code.is_ok() {
+            ok!(cuGraphExecGetFlags(exec, &raw mut told));
+            ok!(cuGraphLaunch(exec, s));
+            ok!(cuStreamSynchronize(s));
+        }
+        (code, params.result_out, params.hErrNode_out, told)
+    };
+    let work = new_graph();
+    kernel_node(work, &[], add, p, 1);
+    memset_node(work, p + 512, 1, 8, 1);
+    let outer = new_graph();
+    let mut node = CUgraphNode::null();
+    ok!(cuGraphAddChildGraphNode(&raw mut node, outer, null(), 0, work));
+    let success = R::CUDA_GRAPH_INSTANTIATE_SUCCESS;
+    for (flags, told) in [(0, 0), (1, 1), (2, 0), (3, 1), (4, 4), (6, 4), (8, 0), (10, 0)] {
+        assert_eq!(make(work, flags), (Ok(()), success, CUgraphNode::null(), told));
+        assert_eq!(make(outer, flags).0, Ok(()));
+    }
+    let invalid = Err(CUresult::CUDA_ERROR_INVALID_VALUE);
+    for flags in [5, 16] {
+        assert_eq!(make(work, flags), (invalid, R::CUDA_GRAPH_INSTANTIATE_ERROR, CUgraphNode::null(), 99));
+    }
+    let event = new_event(2);
+    let recording = new_graph();
+    ok!(cuGraphAddEventRecordNode(&raw mut node, recording, null(), 0, event));
+    let unsupported = R::CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED;
+    assert_eq!(make(recording, 4), (invalid, unsupported, node, 99));
+    let mut exec = CUgraphExec::null();
+    fails!(CUDA_ERROR_INVALID_VALUE, cuGraphInstantiateWithFlags(&raw mut exec, recording, 4));
+    let outer = new_graph();
+    ok!(cuGraphAddChildGraphNode(&raw mut node, outer, null(), 0, recording));
+    assert_eq!(make(outer, 4), (invalid, unsupported, node, 99));
+    ok!(cuCtxDestroy(ctx));
+}
+
+#[test]
+fn a_capture_into_a_graph_has_it_for_itself() {
+    let GraphFixture { ctx, p, .. } = new_fixture();
+    let (s, t) = (new_stream(1), new_stream(1));
+    let begin = |s, g, after: &[CUgraphNode]| {
+        let mode = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_GLOBAL;
+        call!(cuStreamBeginCaptureToGraph(s, g, after.as_ptr(), null(), after.len(), mode))
+    };
+    let (g, other) = (new_graph(), new_graph());
+    let mut node = CUgraphNode::null();
+    ok!(cuGraphAddEmptyNode(&raw mut node, g, null(), 0));
+    assert_eq!(begin(s, other, &[node]), Err(CUresult::CUDA_ERROR_INVALID_VALUE));
+    assert_eq!(begin(s, g, &[node, node]), Ok(()));
+    assert_eq!(begin(t, g, &[]), Err(CUresult::CUDA_ERROR_ILLEGAL_STATE));
+    let (mut status, mut n, mut edges) = (CUstreamCaptureStatus::default(), 9, null());
+    let nothing = null_mut::<u64>();
+    ok!(cuStreamGetCaptureInfo(
+        s,
+        &raw mut status,
+        nothing.cast(),
+        nothing.cast(),
+        nothing.cast(),
+        &raw mut edges,
+        &raw mut n
+    ));
+    assert_eq!(n, 1);
+    // SAFETY: as many as was told.
+    assert_eq!(unsafe { edges.read() }.type_, 0);
+    ok!(cuMemsetD8Async(p, 1, 16, s));
+    assert_eq!(end_capture(s), Ok(g));
+    // A capture that fails takes the graph along.
+    assert_eq!(begin(t, g, &[node]), Ok(()));
+    fails!(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, cuStreamSynchronize(t));
+    assert_eq!(end_capture(t), Err(CUresult::CUDA_ERROR_STREAM_CAPTURE_INVALIDATED));
+    assert_eq!(begin(t, g, &[]), Err(CUresult::CUDA_ERROR_INVALID_VALUE));
+    fails!(CUDA_ERROR_INVALID_VALUE, cuGraphDestroy(g));
+    ok!(cuCtxDestroy(ctx));
+}
+
+#[test]
+fn what_a_capture_leaves_out_and_refuses() {
+    let GraphFixture { ctx, add, p, .. } = new_fixture();
+    let s = new_stream(1);
+    let copy = |width, height, depth| CUDA_MEMCPY3D {
+        srcMemoryType: CUmemorytype::CU_MEMORYTYPE_DEVICE,
+        srcDevice: p,
+        srcPitch: 64,
+        srcHeight: 4,
+        dstMemoryType: CUmemorytype::CU_MEMORYTYPE_DEVICE,
+        dstDevice: p + 2048,
+        dstPitch: 64,
+        dstHeight: 4,
+        WidthInBytes: width,
+        Height: height,
+        Depth: depth,
+        ..Default::default()
+    };
+    let flat = |width, height| CUDA_MEMCPY2D {
+        srcMemoryType: CUmemorytype::CU_MEMORYTYPE_DEVICE,
+        srcDevice: p,
+        srcPitch: 64,
+        dstMemoryType: CUmemorytype::CU_MEMORYTYPE_DEVICE,
+        dstDevice: p + 2048,
+        dstPitch: 64,
+        WidthInBytes: width,
+        Height: height,
+        ..Default::default()
+    };
+    begin_capture(s);
+    for extent in [(0, 2, 2), (16, 0, 2), (16, 2, 0)] {
+        let copy = copy(extent.0, extent.1, extent.2);
+        ok!(cuMemcpy3DAsync(&raw const copy, s));
+    }
+    for extent in [(0, 2), (16, 0)] {
+        let copy = flat(extent.0, extent.1);
+        ok!(cuMemcpy2DAsync(&raw const copy, s));
+    }
+    let refused = CUDA_MEMCPY2D { srcPitch: 8, ..flat(16, 2) };
+    fails!(CUDA_ERROR_INVALID_VALUE, cuMemcpy2DAsync(&raw const refused, s));
+    let g = end_capture(s).unwrap();
+    let mut n = 9;
+    ok!(cuGraphGetNodes(g, null_mut(), &raw mut n));
+    assert_eq!(n, 0);
+    begin_capture(s);
+    fails!(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, cuMemcpyPeerAsync(p, ctx, p + 64, ctx, 16, s));
+    assert_eq!(end_capture(s), Err(CUresult::CUDA_ERROR_STREAM_CAPTURE_INVALIDATED));
+    // A programmatic launch is told by its edge, where a kernel comes before.
+    let attribute = CUlaunchAttribute {
+        id: CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+        value: CUlaunchAttributeValue { programmaticStreamSerializationAllowed: 1 },
+        ..Default::default()
+    };
+    for (first_is_kernel, wanted) in [(true, (1, 0, 1)), (false, (0, 0, 0))] {
+        begin_capture(s);
+        if first_is_kernel {
+            launch(add, p, 1, s);
+        } else {
+            ok!(cuMemsetD8Async(p, 1, 16, s));
+        }
+        let config = CUlaunchConfig {
+            gridDimX: 1,
+            gridDimY: 1,
+            gridDimZ: 1,
+            blockDimX: 1,
+            blockDimY: 1,
+            blockDimZ: 1,
+            hStream: s,
+            attrs: (&raw const attribute).cast_mut(),
+            numAttrs: 1,
+            ..Default::default()
+        };
+        let (mut address, mut value) = (p, 1_u32);
+        let mut arguments = [(&raw mut address).cast::<c_void>(), (&raw mut value).cast()];
+        ok!(cuLaunchKernelEx(&raw const config, add, arguments.as_mut_ptr(), null_mut()));
+        let g = end_capture(s).unwrap();
+        let (mut from, mut to, mut data, mut n) =
+            (CUgraphNode::null(), CUgraphNode::null(), CUgraphEdgeData::default(), 1);
+        ok!(cuGraphGetEdges(g, &raw mut from, &raw mut to, &raw mut data, &raw mut n));
+        assert_eq!((data.from_port, data.to_port, data.type_), wanted);
+        ok!(cuGraphLaunch(instantiate(g), s));
+        ok!(cuStreamSynchronize(s));
+    }
+    ok!(cuCtxDestroy(ctx));
+}
+
+#[test]
+fn conditions_are_made_in_a_context() {
+    let ctx = new_context();
+    let (g, mut handle) = (new_graph(), CUgraphConditionalHandle::default());
+    fails!(CUDA_ERROR_INVALID_CONTEXT, cuGraphConditionalHandleCreate(&raw mut handle, g, CUcontext::null(), 0, 0));
+    ok!(cuGraphConditionalHandleCreate(&raw mut handle, g, ctx, 0, 0));
+    ok!(cuCtxDestroy(ctx));
+}

@@ -509,7 +509,38 @@ fn libraries_serve_every_context() {
         assert_eq!(value, 77);
         ok!(cuCtxDestroy(inner));
     }
-    let mut f = CUfunction::null();
+    // But not in the calls about functions.
+    let (stand_in, mut value, mut module) = (CUfunction(kernel.0), 0, CUmodule::null());
+    let attribute = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK;
+    fails!(CUDA_ERROR_INVALID_HANDLE, cuFuncGetAttribute(&raw mut value, attribute, stand_in));
+    let dynamic = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+    fails!(CUDA_ERROR_INVALID_HANDLE, cuFuncSetAttribute(stand_in, dynamic, 50_000));
+    fails!(CUDA_ERROR_INVALID_HANDLE, cuFuncSetCacheConfig(stand_in, CUfunc_cache(1)));
+    fails!(CUDA_ERROR_INVALID_HANDLE, cuFuncGetModule(&raw mut module, stand_in));
+    fails!(CUDA_ERROR_INVALID_HANDLE, cuFuncLoad(stand_in));
+    ok!(cuKernelGetAttribute(&raw mut value, attribute, kernel, 0));
+    ok!(cuOccupancyMaxActiveBlocksPerMultiprocessor(&raw mut value, stand_in, 128, 0));
+    // Its modules go with the library, and kernels are no variables.
+    ok!(cuLibraryGetModule(&raw mut module, library));
+    fails!(CUDA_ERROR_NOT_PERMITTED, cuModuleUnload(module));
+    let (mut p, mut n) = (0, 0);
+    for (name, code) in [
+        (c"poke", CUresult::CUDA_ERROR_INVALID_VALUE),
+        (c"", CUresult::CUDA_ERROR_INVALID_VALUE),
+        (c"none", CUresult::CUDA_ERROR_NOT_FOUND),
+    ] {
+        assert_eq!(call!(cuLibraryGetGlobal(&raw mut p, &raw mut n, library, name.as_ptr())), Err(code));
+    }
+    // For which device it is made shows when a context gets it.
+    let (mut other, mut option, mut target) =
+        (CUlibrary::null(), CUjit_option::CU_JIT_TARGET, std::ptr::without_provenance_mut::<c_void>(120));
+    let (options, values) = (&raw mut option, &raw mut target);
+    ok!(cuLibraryLoadData(&raw mut other, text.as_ptr().cast(), options, values, 1, none.cast(), none.cast(), 0));
+    let (mut foreign, mut f) = (CUkernel::null(), CUfunction::null());
+    ok!(cuLibraryGetKernel(&raw mut foreign, other, c"poke".as_ptr()));
+    fails!(CUDA_ERROR_INVALID_SOURCE, cuKernelGetFunction(&raw mut f, foreign));
+    fails!(CUDA_ERROR_INVALID_SOURCE, cuLibraryGetModule(&raw mut module, other));
+    ok!(cuLibraryUnload(other));
     ok!(cuKernelGetFunction(&raw mut f, kernel));
     ok!(cuLibraryUnload(library));
     fails!(CUDA_ERROR_INVALID_HANDLE, cuKernelGetFunction(&raw mut f, kernel));
@@ -581,8 +612,18 @@ fn contexts_do_not_disturb_each_other() {
 
 /// What a linker says to the inputs, and to the end of the link.
 fn link_outcomes(inputs: &[(CUjitInputType, &str)]) -> (Vec<Result<(), CUresult>>, Result<(), CUresult>) {
-    let (mut link, none) = (CUlinkState::null(), std::ptr::null_mut());
-    ok!(cuLinkCreate(0, none, none.cast(), &raw mut link));
+    link_outcomes_with(&[], inputs)
+}
+
+/// The same with options of the linker.
+fn link_outcomes_with(
+    options: &[(CUjit_option, usize)],
+    inputs: &[(CUjitInputType, &str)],
+) -> (Vec<Result<(), CUresult>>, Result<(), CUresult>) {
+    let (mut link, none) = (CUlinkState::null(), std::ptr::null_mut::<c_void>());
+    let mut keys: Vec<CUjit_option> = options.iter().map(|o| o.0).collect();
+    let mut values: Vec<*mut c_void> = options.iter().map(|o| std::ptr::without_provenance_mut(o.1)).collect();
+    ok!(cuLinkCreate(options.len() as u32, keys.as_mut_ptr(), values.as_mut_ptr(), &raw mut link));
     let add = |&(kind, bytes): &(CUjitInputType, &str)| {
         let data = bytes.as_ptr().cast_mut().cast();
         call!(cuLinkAddData(link, kind, data, bytes.len(), c"part".as_ptr(), 0, none.cast(), none.cast()))
@@ -625,6 +666,101 @@ fn inputs_of_a_link_are_checked_when_they_are_added() {
     }
     let twice = (T::CU_JIT_INPUT_PTX, good.as_str());
     assert_eq!(link_outcomes(&[twice, twice]), (vec![Ok(()), unknown], unknown));
+    ok!(cuCtxDestroy(ctx));
+}
+
+/// The code of what does not fit depends on whether the program wants to read the reason.
+#[test]
+fn inputs_that_do_not_fit_end_a_link() {
+    use CUresult as R;
+    let ctx = new_context();
+    let text = |body: &str| format!("{PTX_HEADER}{body}\n");
+    let caller = text(".extern .func f();\n.visible .entry k() { call f; ret; }");
+    let user = text(".extern .global .u32 g;\n.visible .entry k() { .reg .b32 %r1; ld.global.u32 %r1, [g]; ret; }");
+    let good = text(".visible .entry j() { ret; }");
+    let mut log = [0_u8; 256];
+    let buffer = [
+        (CUjit_option::CU_JIT_ERROR_LOG_BUFFER, log.as_mut_ptr().expose_provenance()),
+        (CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, log.len()),
+    ];
+    for (options, code) in [(&buffer[..], R::CUDA_ERROR_INVALID_SOURCE), (&[], R::CUDA_ERROR_UNKNOWN)] {
+        let failed = Err(code);
+        for (first, second, added) in [
+            (&caller, text(".func f() { ret; }"), Ok(())),
+            (&caller, text(".visible .func (.param .b32 r) f() { ret; }"), failed),
+            (&user, text(".global .u32 g;"), Ok(())),
+            (&user, text(".visible .global .u64 g;"), failed),
+            (&user, text(".visible .const .u32 g;"), failed),
+            (&user, text(".visible .entry k() { ret; }"), failed),
+        ] {
+            let inputs = [first, &second, &good].map(|text| (CUjitInputType::CU_JIT_INPUT_PTX, text.as_str()));
+            // After a misfit the linker takes nothing more.
+            assert_eq!(link_outcomes_with(options, &inputs), (vec![Ok(()), added, added], failed), "{second}");
+        }
+        for alone in [&caller, &user] {
+            let inputs = [(CUjitInputType::CU_JIT_INPUT_PTX, alone.as_str())];
+            assert_eq!(link_outcomes_with(options, &inputs), (vec![Ok(())], failed), "{alone}");
+        }
+    }
+    assert!(log.starts_with(b"ptx:") || log.starts_with(b"no input"), "{}", String::from_utf8_lossy(&log));
+    ok!(cuCtxDestroy(ctx));
+}
+
+#[test]
+fn a_link_is_for_its_target() {
+    use CUjit_option as O;
+    let ctx = new_context();
+    let text = format!("{PTX_HEADER}.visible .entry k() {{ ret; }}\n");
+    for (target, added, loaded) in [
+        (80, Ok(()), Ok(())),
+        (70, Err(CUresult::CUDA_ERROR_INVALID_PTX), Err(CUresult::CUDA_ERROR_NO_BINARY_FOR_GPU)),
+        (90, Ok(()), Err(CUresult::CUDA_ERROR_NO_BINARY_FOR_GPU)),
+    ] {
+        let (mut link, none) = (CUlinkState::null(), std::ptr::null_mut::<c_void>());
+        let (mut option, mut value) = (O::CU_JIT_TARGET, std::ptr::without_provenance_mut(target));
+        ok!(cuLinkCreate(1, &raw mut option, &raw mut value, &raw mut link));
+        let data = text.as_ptr().cast_mut().cast();
+        let kind = CUjitInputType::CU_JIT_INPUT_PTX;
+        assert_eq!(
+            call!(cuLinkAddData(link, kind, data, text.len(), c"a".as_ptr(), 0, none.cast(), none.cast())),
+            added
+        );
+        // An option that there is not keeps an input out.
+        let (mut unknown, mut one) = (O(99), std::ptr::without_provenance_mut(1));
+        fails!(
+            CUDA_ERROR_INVALID_VALUE,
+            cuLinkAddData(link, kind, data, text.len(), c"b".as_ptr(), 1, &raw mut unknown, &raw mut one)
+        );
+        let (mut image, mut size, mut module) = (none, 0, CUmodule::null());
+        ok!(cuLinkComplete(link, &raw mut image, &raw mut size));
+        assert_eq!(call!(cuModuleLoadData(&raw mut module, image)), loaded, "{target}");
+        ok!(cuLinkDestroy(link));
+    }
+    ok!(cuCtxDestroy(ctx));
+}
+
+#[test]
+fn logs_that_are_cut_off_tell_their_buffer() {
+    let ctx = new_context();
+    let text = CString::new(format!("{PTX_HEADER}.visible .entry k() {{ frob; }}\n")).unwrap();
+    for size in [1_usize, 2, 20, 4096] {
+        let mut log = [1_u8; 4096];
+        let mut keys = [CUjit_option::CU_JIT_ERROR_LOG_BUFFER, CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES];
+        let mut values = [log.as_mut_ptr().cast(), std::ptr::without_provenance_mut(size)];
+        let mut module = CUmodule::null();
+        let image = text.as_ptr().cast();
+        fails!(
+            CUDA_ERROR_INVALID_PTX,
+            cuModuleLoadDataEx(&raw mut module, image, 2, keys.as_mut_ptr(), values.as_mut_ptr())
+        );
+        let len = CStr::from_bytes_until_nul(&log).unwrap().count_bytes();
+        let told = match size {
+            1 => 0,
+            4096 => len,
+            cut => cut,
+        };
+        assert_eq!((values[1].addr() as u32 as usize, len < size), (told, true), "{size}");
+    }
     ok!(cuCtxDestroy(ctx));
 }
 

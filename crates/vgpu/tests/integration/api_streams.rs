@@ -110,6 +110,50 @@ fn legacy_stream_waits_and_is_waited_for() {
     ok!(cuCtxDestroy(ctx));
 }
 
+/// An event that a context records has passed when the context is idle.
+#[test]
+fn events_of_contexts_have_passed_after_a_wait() {
+    let ctx = new_context();
+    let (s, e, p) = (new_stream(NON_BLOCKING), new_event(0), alloc(4));
+    for i in 0..200 {
+        if i % 2 == 0 {
+            ok!(cuMemsetD32Async(p, i, 1, s));
+        }
+        ok!(cuCtxRecordEvent(ctx, e));
+        ok!(cuCtxSynchronize());
+        ok!(cuEventQuery(e));
+        let mut ms = -1.0;
+        ok!(cuEventElapsedTime(&raw mut ms, e, e));
+    }
+    let gate = StreamGate::default();
+    gate.block_stream(s);
+    ok!(cuCtxRecordEvent(ctx, e));
+    fails!(CUDA_ERROR_NOT_READY, cuEventQuery(e));
+    gate.open_gate();
+    ok!(cuCtxSynchronize());
+    ok!(cuEventQuery(e));
+    ok!(cuCtxDestroy(ctx));
+}
+
+/// Whether the legacy stream is done is whether all are that it waits for.
+#[test]
+fn the_legacy_stream_is_asked_for_all_blocking_streams() {
+    let ctx = new_context();
+    let (legacy, per_thread) = (CUstream::null(), CUstream(std::ptr::without_provenance_mut(2)));
+    for (holder, busy) in [(new_stream(0), true), (per_thread, true), (new_stream(NON_BLOCKING), false)] {
+        let gate = StreamGate::default();
+        gate.block_stream(holder);
+        let wanted = if busy { Err(CUresult::CUDA_ERROR_NOT_READY) } else { Ok(()) };
+        assert_eq!(call!(cuStreamQuery(legacy)), wanted);
+        assert_eq!(call!(cuStreamQuery(CUstream(std::ptr::without_provenance_mut(1)))), wanted);
+        ok!(cuStreamQuery(new_stream(0)));
+        gate.open_gate();
+        ok!(cuCtxSynchronize());
+        ok!(cuStreamQuery(legacy));
+    }
+    ok!(cuCtxDestroy(ctx));
+}
+
 #[test]
 fn synchronous_copies_wait_for_blocking_streams() {
     let ctx = new_context();
