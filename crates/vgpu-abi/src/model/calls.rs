@@ -9,6 +9,12 @@ measured! {
     WILD_CALL_CODE: ResultCode = ResultCode::ILLEGAL_ADDRESS, from "q50";
     /// Flags of an executable graph that are not told: priorities of nodes are not used here.
     UNTOLD_EXEC_FLAGS: u64 = 8, from "q57";
+    /// Flags that a primary context has besides those that are set while it is active.
+    FLAGS_OF_ACTIVE_PRIMARY: u32 = 8, from "q90";
+    /// The flags of a primary context that was reset.
+    FLAGS_AFTER_RESET: u32 = 0, from "q90";
+    /// What the import of external memory or of an external semaphore gives for a descriptor of nothing.
+    DEAD_EXTERNAL_DESCRIPTOR_CODE: ResultCode = ResultCode::UNKNOWN, from "q90";
     /// In a host function that a stream calls, the functions that need an initialised driver are not permitted, but for
     /// these, which use a stream or an event and wait for nothing.
     CALLS_IN_HOST_FUNCTIONS: &[&str] =
