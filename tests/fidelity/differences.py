@@ -153,4 +153,16 @@ BY_DESIGN: list[tuple[str, str, str]] = [
         "cvta|^c |local - 16 MiB",
         "addresses of local memory and constants, which here are those of the device window",
     ),
+    (
+        "q90",
+        r"^c device attributes \((95|107|113|115|121|125),",
+        "no attribute promises what there is not: direct access by other devices, sparse and deferred arrays, timeline"
+        " semaphores, fabric handles, unified function pointers, launches across several devices",
+    ),
+    (
+        "q90",
+        "^c user object: graph retains 1",
+        "a graph that is to give back more references than it has is told so; on the card the call succeeds and the"
+        " object is never destroyed",
+    ),
 ]

@@ -63,14 +63,15 @@ unsafe fn instantiate_graph(
     unsafe { exported_driver_table().cuGraphInstantiateWithFlags(exec, graph, 0) }
 }
 
-/// Says which operation of a batch failed: no particular one.
+/// Says which operation of a batch failed, if it was one. A batch in the null stream is refused before that.
 ///
 /// # Safety
 /// `place` is null or valid for writing.
-unsafe fn set_no_failed_index(place: *mut usize, outcome: CUresult) -> CUresult {
-    if !outcome.is_success() && !place.is_null() {
+unsafe fn set_failed_index(place: *mut usize, stream: CUstream, outcome: CUresult) -> CUresult {
+    if !stream.is_null() && !place.is_null() {
+        let failed = if outcome.is_success() { None } else { rtcg_vgpu::failed_batch_index() };
         // SAFETY: not null, so valid by this function's contract.
-        unsafe { place.write_unaligned(usize::MAX) };
+        unsafe { place.write_unaligned(failed.unwrap_or(usize::MAX)) };
     }
     outcome
 }
@@ -114,10 +115,10 @@ exported_symbols! { Legacy:
     }
     cuGLCtxCreate = "cuGLCtxCreate" since 2000 (pCtx: *mut CUcontext, Flags: c_uint, device: CUdevice) { exported_driver_table().cuGLCtxCreate(pCtx, Flags, device) }
     cuMemcpyBatchAsync = "cuMemcpyBatchAsync" since 12080 (dsts: *mut CUdeviceptr, srcs: *mut CUdeviceptr, sizes: *mut usize, count: usize, attrs: *mut CUmemcpyAttributes, attrsIdxs: *mut usize, numAttrs: usize, failIdx: *mut usize, hStream: CUstream) {
-        set_no_failed_index(failIdx, exported_driver_table().cuMemcpyBatchAsync(dsts, srcs, sizes, count, attrs, attrsIdxs, numAttrs, hStream))
+        set_failed_index(failIdx, hStream, exported_driver_table().cuMemcpyBatchAsync(dsts, srcs, sizes, count, attrs, attrsIdxs, numAttrs, hStream))
     }
     cuMemcpy3DBatchAsync = "cuMemcpy3DBatchAsync" since 12080 (numOps: usize, opList: *mut CUDA_MEMCPY3D_BATCH_OP, failIdx: *mut usize, flags: u64, hStream: CUstream) {
-        set_no_failed_index(failIdx, exported_driver_table().cuMemcpy3DBatchAsync(numOps, opList, flags, hStream))
+        set_failed_index(failIdx, hStream, exported_driver_table().cuMemcpy3DBatchAsync(numOps, opList, flags, hStream))
     }
     cuStreamWaitValue32 = "cuStreamWaitValue32" since 8000 (stream: CUstream, addr: CUdeviceptr, value: u32, flags: c_uint) {
         exported_driver_table().cuStreamWaitValue32(stream, addr, value, flags)

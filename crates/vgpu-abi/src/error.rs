@@ -84,7 +84,7 @@ result_codes! {
     46 DEVICE_UNAVAILABLE c"CUDA_ERROR_DEVICE_UNAVAILABLE" c"CUDA-capable device(s) is/are busy or unavailable";
     100 NO_DEVICE c"CUDA_ERROR_NO_DEVICE" c"no CUDA-capable device is detected";
     101 INVALID_DEVICE c"CUDA_ERROR_INVALID_DEVICE" c"invalid device ordinal";
-    102 DEVICE_NOT_LICENSED c"CUDA_ERROR_DEVICE_NOT_LICENSED" c"device doesn't have a valid Grid license";
+    102 DEVICE_NOT_LICENSED c"CUDA_ERROR_DEVICE_NOT_LICENSED" c"device doesn't have valid Grid license";
     200 INVALID_IMAGE c"CUDA_ERROR_INVALID_IMAGE" c"device kernel image is invalid";
     201 INVALID_CONTEXT c"CUDA_ERROR_INVALID_CONTEXT" c"invalid device context";
     202 CONTEXT_ALREADY_CURRENT c"CUDA_ERROR_CONTEXT_ALREADY_CURRENT" c"context already current";
@@ -109,7 +109,7 @@ result_codes! {
     223 JIT_COMPILATION_DISABLED c"CUDA_ERROR_JIT_COMPILATION_DISABLED" c"PTX JIT compilation was disabled";
     224 UNSUPPORTED_EXEC_AFFINITY c"CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY" c"the provided execution affinity is not supported";
     225 UNSUPPORTED_DEVSIDE_SYNC c"CUDA_ERROR_UNSUPPORTED_DEVSIDE_SYNC" c"the provided PTX contains unsupported call to cudaDeviceSynchronize";
-    226 CONTAINED c"CUDA_ERROR_CONTAINED" c"Invalid access of peer GPU memory over nvlink or a hardware error was contained";
+    226 CONTAINED c"CUDA_ERROR_CONTAINED" c"Invalid access of peer GPU memory over nvlink or a hardware error";
     300 INVALID_SOURCE c"CUDA_ERROR_INVALID_SOURCE" c"device kernel image is invalid";
     301 FILE_NOT_FOUND c"CUDA_ERROR_FILE_NOT_FOUND" c"file not found";
     302 SHARED_OBJECT_SYMBOL_NOT_FOUND c"CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND" c"shared object symbol not found";
@@ -147,12 +147,12 @@ result_codes! {
     804 COMPAT_NOT_SUPPORTED_ON_DEVICE c"CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE" c"forward compatibility was attempted on non supported HW";
     805 MPS_CONNECTION_FAILED c"CUDA_ERROR_MPS_CONNECTION_FAILED" c"MPS client failed to connect to the MPS control daemon or the MPS server";
     806 MPS_RPC_FAILURE c"CUDA_ERROR_MPS_RPC_FAILURE" c"the remote procedural call between the MPS server and the MPS client failed";
-    807 MPS_SERVER_NOT_READY c"CUDA_ERROR_MPS_SERVER_NOT_READY" c"the MPS server is not ready to accept new MPS client requests";
+    807 MPS_SERVER_NOT_READY c"CUDA_ERROR_MPS_SERVER_NOT_READY" c"MPS server is not ready to accept new MPS client requests";
     808 MPS_MAX_CLIENTS_REACHED c"CUDA_ERROR_MPS_MAX_CLIENTS_REACHED" c"the hardware resources required to create MPS client have been exhausted";
     809 MPS_MAX_CONNECTIONS_REACHED c"CUDA_ERROR_MPS_MAX_CONNECTIONS_REACHED" c"the hardware resources required to support device connections have been exhausted";
     810 MPS_CLIENT_TERMINATED c"CUDA_ERROR_MPS_CLIENT_TERMINATED" c"the MPS client has been terminated by the server";
-    811 CDP_NOT_SUPPORTED c"CUDA_ERROR_CDP_NOT_SUPPORTED" c"the program is using CUDA Dynamic Parallelism, but the current configuration, like MPS, does not support it";
-    812 CDP_VERSION_MISMATCH c"CUDA_ERROR_CDP_VERSION_MISMATCH" c"the program contains an unsupported interaction between different versions of CUDA Dynamic Parallelism";
+    811 CDP_NOT_SUPPORTED c"CUDA_ERROR_CDP_NOT_SUPPORTED" c"is using CUDA Dynamic Parallelism, but the current configuration, like MPS, does not support it";
+    812 CDP_VERSION_MISMATCH c"CUDA_ERROR_CDP_VERSION_MISMATCH" c"unsupported interaction between different versions of CUDA Dynamic Parallelism";
     900 STREAM_CAPTURE_UNSUPPORTED c"CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED" c"operation not permitted when stream is capturing";
     901 STREAM_CAPTURE_INVALIDATED c"CUDA_ERROR_STREAM_CAPTURE_INVALIDATED" c"operation failed due to a previous error during capture";
     902 STREAM_CAPTURE_MERGE c"CUDA_ERROR_STREAM_CAPTURE_MERGE" c"operation would result in a merge of separate capture sequences";
@@ -166,10 +166,10 @@ result_codes! {
     910 GRAPH_EXEC_UPDATE_FAILURE c"CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE" c"the graph update was not performed because it included changes which violated constraints specific to instantiated graph update";
     911 EXTERNAL_DEVICE c"CUDA_ERROR_EXTERNAL_DEVICE" c"an async error has occured in external entity outside of CUDA";
     912 INVALID_CLUSTER_SIZE c"CUDA_ERROR_INVALID_CLUSTER_SIZE" c"a kernel launch error has occurred due to cluster misconfiguration";
-    913 FUNCTION_NOT_LOADED c"CUDA_ERROR_FUNCTION_NOT_LOADED" c"attempted to call a function that is not loaded";
+    913 FUNCTION_NOT_LOADED c"CUDA_ERROR_FUNCTION_NOT_LOADED" c"the function handle is not loaded when calling an API that requires a loaded function";
     914 INVALID_RESOURCE_TYPE c"CUDA_ERROR_INVALID_RESOURCE_TYPE" c"one or more resources passed in are not valid resource types for the operation";
     915 INVALID_RESOURCE_CONFIGURATION c"CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION" c"one or more resources are insufficient or non-applicable for the operation";
-    916 KEY_ROTATION c"CUDA_ERROR_KEY_ROTATION" c"an error occurred during the key rotation sequence";
+    916 KEY_ROTATION c"CUDA_ERROR_KEY_ROTATION" c"an error happened during the key rotation sequence";
     999 UNKNOWN c"CUDA_ERROR_UNKNOWN" c"unknown error";
 }
 
@@ -183,5 +183,19 @@ mod tests {
         assert_eq!(ResultCode::ILLEGAL_ADDRESS.description(), Some(c"an illegal memory access was encountered"));
         assert_eq!(ResultCode::SUCCESS.name(), Some(c"CUDA_SUCCESS"));
         assert_eq!(ResultCode(12345).name(), None);
+    }
+
+    /// Sums (64-bit FNV-1a) of the names and texts of each hundred, which agree with what a card's driver returns (q90).
+    #[test]
+    fn names_and_texts_are_those_of_the_driver() {
+        let sum = |lowest: u32| {
+            let entries = RESULT_CODES.iter().filter(|e| (lowest..lowest + 100).contains(&e.0));
+            let bytes = entries.flat_map(|e| e.1.to_bytes_with_nul().iter().chain(e.2.to_bytes_with_nul()));
+            bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, &b| (hash ^ u64::from(b)).wrapping_mul(0x100_0000_01b3))
+        };
+        assert_eq!(
+            [100, 200, 800, 900].map(sum),
+            [0x0a52_b2dd_7cb4_f810, 0x313c_4d04_b94f_3e9c, 0x36ae_288b_47e8_8ec5, 0x2a35_713f_5f02_dc8e]
+        );
     }
 }

@@ -1,7 +1,7 @@
 //! Failed calls of the driver: panics that become errors, and the details that callers may ask for.
 
 use rtcg_vgpu_abi::error::{Error, Res, ResultCode};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// A feature that this driver does not have.
@@ -20,6 +20,17 @@ pub(crate) fn catch_panic(body: impl FnOnce() -> Res) -> Res {
 
 thread_local! {
     static LAST_ERROR_DETAIL: RefCell<Option<Box<str>>> = const { RefCell::new(None) };
+    static FAILED_BATCH_INDEX: Cell<Option<usize>> = const { Cell::new(None) };
+}
+
+/// Remembers which copy of a batch failed for [`failed_batch_index`].
+pub(crate) fn set_failed_batch_index(index: Option<usize>) {
+    let _ = FAILED_BATCH_INDEX.try_with(|slot| slot.set(index));
+}
+
+/// Which copy made the calling thread's last batch of copies fail, if it was one.
+pub fn failed_batch_index() -> Option<usize> {
+    FAILED_BATCH_INDEX.try_with(Cell::get).ok().flatten()
 }
 
 /// Remembers the detail of a failed call for [`last_error_detail`].

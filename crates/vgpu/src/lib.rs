@@ -20,7 +20,7 @@ mod stream;
 pub use api::driver_table::{last_fault_report, resolve_function, resolve_symbol, virtual_driver_table};
 pub use device::memory_limit_notice;
 pub use driver::validate_settings;
-pub use error::last_error_detail;
+pub use error::{failed_batch_index, last_error_detail};
 pub use rtcg_vgpu_abi::schedule;
 pub use rtcg_vgpu_exec::{check, set_interrupt_check};
 pub use stream::context::finish_or_cancel_work;

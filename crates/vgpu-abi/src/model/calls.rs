@@ -23,6 +23,12 @@ measured! {
     LINK_CODE_WITH_LOG: ResultCode = ResultCode::INVALID_SOURCE, from "q89";
     /// The same when it has given none.
     LINK_CODE_WITHOUT_LOG: ResultCode = ResultCode::UNKNOWN, from "q61";
+    /// Flags that a primary context has besides those that are set while it is active.
+    FLAGS_OF_ACTIVE_PRIMARY: u32 = 8, from "q90";
+    /// The flags of a primary context that was reset.
+    FLAGS_AFTER_RESET: u32 = 0, from "q90";
+    /// What the import of external memory or of an external semaphore gives for a descriptor of nothing.
+    DEAD_EXTERNAL_DESCRIPTOR_CODE: ResultCode = ResultCode::UNKNOWN, from "q90";
     /// In a host function that a stream calls, the functions that need an initialised driver are not permitted, but for
     /// these, which use a stream or an event and wait for nothing.
     CALLS_IN_HOST_FUNCTIONS: &[&str] =

@@ -35,4 +35,6 @@ measured! {
     PERSISTING_CACHE_GRANULARITY: usize = 3_932_160, from "q23";
     /// The depth to which the device runtime synchronises is no limit any more: it is neither told nor set.
     HAS_SYNC_DEPTH_LIMIT: bool = false, from "q23";
+    /// The fallback for shared memory of work beside graphics is no limit of a context without graphics.
+    HAS_GRAPHICS_FALLBACK_LIMIT: bool = false, from "q90";
 }

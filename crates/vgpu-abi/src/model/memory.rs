@@ -17,6 +17,14 @@ measured! {
     POOL_MEMORY_HAS_CONTEXT: bool = false, from "q54";
     /// Copies of managed memory are said to be synchronous (`CU_POINTER_ATTRIBUTE_SYNC_MEMOPS`).
     MANAGED_COPIES_ARE_SYNCHRONOUS: bool = true, from "q54";
+    /// Whether a pool that was imported can be asked, trimmed, changed or destroyed: it only takes pointers.
+    IMPORTED_POOLS_CAN_BE_CHANGED: bool = false, from "q87";
+    /// The range that pointer attributes tell of mapped memory is the reservation of addresses that it lies in.
+    MAPPED_RANGE_IS_RESERVATION: bool = true, from "q87";
+    /// Whether the first form of a batch of copies of boxes names the copy that failed.
+    BOX_BATCHES_NAME_FAILED_COPY: bool = false, from "q87";
+    /// Attributes of copies of a batch have flags up to this.
+    MAX_BATCH_COPY_FLAGS: u32 = 1, from "q87";
     /// Handles that pools can be made for: none, file descriptors and fabric handles.
     POOL_HANDLE_TYPES: [u32; 3] = [0, 1, 8], from "q56";
     /// Advice about managed memory and its prefetches are noted for all pages of so many bytes that a range touches.

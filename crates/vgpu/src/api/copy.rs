@@ -4,23 +4,28 @@
 //! within the device are asynchronous, as in CUDA. An asynchronous copy from pageable memory takes
 //! the data before it returns, one to pageable memory returns when it is done.
 
-use std::ffi::c_void;
+use std::ffi::{c_uint, c_void};
 use std::sync::Arc;
 
 use rtcg_cuda_sys::*;
 
+use super::pointer::{is_copied_synchronously, location_device};
 use super::{Handle, driver_functions};
 use crate::driver::stream_and_context;
+use crate::error::set_failed_batch_index;
 use crate::graph::{AssertSend, NodeAction, capture};
 use crate::memory::copy::{self, MemoryLocation, check_device_range, check_host_range, check_writable};
 use crate::stream::Stream;
 use crate::stream::context::{Context, context_by_handle, current};
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
+use rtcg_vgpu_abi::model::memory::MAX_BATCH_COPY_FLAGS;
 use rtcg_vgpu_exec::runtime_calls::printf;
 
 /// Work up to this many bytes is done by the calling thread if the stream is idle: waking another
 /// thread costs more.
 pub(crate) const MAX_INLINE_COPY_BYTES: u64 = 256 << 10;
+/// `CU_STREAM_LEGACY`
+const CU_STREAM_LEGACY_NUMBER: u64 = 1;
 /// Up to this many bytes of pageable memory are kept aside for a copy that has to wait.
 const MAX_STAGED_BYTES: u64 = 4 << 20;
 
@@ -52,6 +57,20 @@ impl CopyQueue {
     /// Runs work that touches only memory of the device: never waits for it.
     pub(crate) fn submit_device_work(&self, bytes: u64, work: impl FnOnce() -> Res + Send + 'static) -> Res {
         self.stream.run_or_submit(&self.ctx, bytes <= MAX_INLINE_COPY_BYTES, work)
+    }
+
+    /// [`CopyQueue::submit_device_work`] for work on memory at `places`, whose copies the program may want to be
+    /// synchronous.
+    pub(crate) fn submit_work_on(
+        &self,
+        places: &[u64],
+        bytes: u64,
+        work: impl FnOnce() -> Res + Send + 'static,
+    ) -> Res {
+        if !self.is_async && places.iter().any(|&place| is_copied_synchronously(place)) {
+            return self.run_synchronously(work);
+        }
+        self.submit_device_work(bytes, work)
     }
 
     /// Runs work that is done when the call returns.
@@ -144,7 +163,7 @@ pub(crate) fn copy_device_to_device(lane: &CopyQueue, dst: u64, src: u64, len: u
     if len == 0 || capture_copy(lane, (DEVICE_MEMORY, dst), (DEVICE_MEMORY, src), len)? {
         return Ok(());
     }
-    lane.submit_device_work(len, move || run_checked_copy(dst, src, len))
+    lane.submit_work_on(&[dst, src], len, move || run_checked_copy(dst, src, len))
 }
 
 /// A copy whose direction the addresses tell.
@@ -165,12 +184,96 @@ pub(crate) fn copy_unified(lane: &CopyQueue, dst: u64, src: u64, len: u64) -> Re
 }
 
 /// The contexts that a copy between devices names; null stands for the one that the copy runs in.
-fn peer_copy_contexts(ctx: &Arc<Context>, handles: [CUcontext; 2]) -> Res<[Arc<Context>; 2]> {
+pub(crate) fn peer_copy_contexts(ctx: &Arc<Context>, handles: [CUcontext; 2]) -> Res<[Arc<Context>; 2]> {
     let find = |handle: CUcontext| {
         let context = if handle.is_null() { ctx.clone() } else { context_by_handle(handle.handle_number())? };
         context.check_usable().map(|()| context)
     };
     Ok([find(handles[0])?, find(handles[1])?])
+}
+
+/// Where a batch runs: in a stream other than the legacy default one.
+pub(crate) fn batch_queue(stream: CUstream) -> Res<CopyQueue> {
+    let is_legacy = matches!(stream.handle_number(), 0 | CU_STREAM_LEGACY_NUMBER);
+    ensure(!is_legacy, ResultCode::INVALID_VALUE)?;
+    CopyQueue::stream_copy_queue(stream)
+}
+
+/// From which of `count` parts of a batch on each of `n` entries counts: the first from the first part on.
+///
+/// # Safety
+/// `firsts` is null or has `n` elements.
+pub(crate) unsafe fn batch_starts(firsts: *const usize, n: usize, count: usize) -> Res<Vec<usize>> {
+    ensure((1..=count).contains(&n) && !firsts.is_null(), ResultCode::INVALID_VALUE)?;
+    // SAFETY: this function's contract.
+    let firsts: Vec<_> = (0..n).map(|i| unsafe { firsts.add(i).read_unaligned() }).collect();
+    let is_ordered = firsts[0] == 0 && firsts.windows(2).all(|pair| pair[0] < pair[1]) && firsts[n - 1] < count;
+    ensure(is_ordered, ResultCode::INVALID_VALUE)?;
+    Ok(firsts)
+}
+
+/// Checks what a copy of a batch says about its source.
+pub(crate) fn check_batch_attributes(order: CUmemcpySrcAccessOrder, flags: c_uint) -> Res {
+    use CUmemcpySrcAccessOrder as O;
+    let is_order = (O::CU_MEMCPY_SRC_ACCESS_ORDER_STREAM.0..=O::CU_MEMCPY_SRC_ACCESS_ORDER_ANY.0).contains(&order.0);
+    ensure(is_order && flags <= MAX_BATCH_COPY_FLAGS, ResultCode::INVALID_VALUE)
+}
+
+/// Where memory may be said to lie: nowhere in particular, or at a location that there is.
+pub(crate) fn check_location_hint(location: CUmemLocation) -> Res {
+    let is_open = location.type_ == CUmemLocationType::CU_MEM_LOCATION_TYPE_NONE;
+    if is_open { Ok(()) } else { location_device(location).map(drop) }
+}
+
+/// The attributes of each of `count` copies.
+///
+/// # Safety
+/// `attributes` and `firsts` are null or have `n` elements.
+unsafe fn batch_source_orders(
+    attributes: *const CUmemcpyAttributes,
+    firsts: *const usize,
+    n: usize,
+    count: usize,
+) -> Res<Vec<CUmemcpySrcAccessOrder>> {
+    // SAFETY: this function's contract.
+    let firsts = unsafe { batch_starts(firsts, n, count) }?;
+    ensure(!attributes.is_null(), ResultCode::INVALID_VALUE)?;
+    let mut orders = Vec::with_capacity(count);
+    for (i, &first) in firsts.iter().enumerate() {
+        // SAFETY: there are as many attributes as starts.
+        let given = unsafe { attributes.add(i).read_unaligned() };
+        check_batch_attributes(given.srcAccessOrder, given.flags)?;
+        [given.srcLocHint, given.dstLocHint].into_iter().try_for_each(check_location_hint)?;
+        let end = firsts.get(i + 1).copied().unwrap_or(count);
+        orders.extend(std::iter::repeat_n(given.srcAccessOrder, end - first));
+    }
+    Ok(orders)
+}
+
+/// A copy of a batch, which reads its source when the order says.
+fn copy_of_batch(lane: &CopyQueue, dst: u64, src: u64, len: u64, order: CUmemcpySrcAccessOrder) -> Res {
+    use CUmemcpySrcAccessOrder as O;
+    ensure(len > 0, ResultCode::INVALID_VALUE)?;
+    let places = [check_host_range(dst, len)?, check_host_range(src, len)?];
+    if capture::capture_of_stream(&lane.stream).is_some() {
+        return copy_unified(lane, dst, src, len);
+    }
+    match (order, places) {
+        // In the stream's order also from pageable memory, which stays until then.
+        (O::CU_MEMCPY_SRC_ACCESS_ORDER_STREAM, [MemoryLocation::Device, MemoryLocation::Pageable]) => {
+            lane.submit_device_work(len, move || run_checked_copy(dst, src, len))
+        }
+        // Read before the call returns, also from memory that the device reaches.
+        (O::CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL, [MemoryLocation::Device, MemoryLocation::Device]) => {
+            if len > MAX_STAGED_BYTES {
+                return lane.run_synchronously(move || run_checked_copy(dst, src, len));
+            }
+            let mut staged = vec![0_u8; len as usize];
+            run_checked_copy(staged.as_mut_ptr().expose_provenance() as u64, src, len)?;
+            lane.submit_device_work(len, move || run_checked_copy(dst, staged.as_ptr() as u64, len))
+        }
+        _ => copy_unified(lane, dst, src, len),
+    }
 }
 
 driver_functions! {
@@ -223,12 +326,14 @@ driver_functions! {
     }
 
     fn cuMemcpyBatchAsync(dsts: *mut CUdeviceptr, srcs: *mut CUdeviceptr, sizes: *mut usize, count: usize, attrs: *mut CUmemcpyAttributes, attrsIdxs: *mut usize, numAttrs: usize, hStream: CUstream) {
-        let _ = (attrs, attrsIdxs, numAttrs);
-        ensure(hStream.handle_number() > 1, ResultCode::INVALID_VALUE)?;
+        set_failed_batch_index(None);
+        let lane = batch_queue(hStream)?;
         ensure(count > 0 && !dsts.is_null() && !srcs.is_null() && !sizes.is_null(), ResultCode::INVALID_VALUE)?;
-        let lane = CopyQueue::stream_copy_queue(hStream)?;
-        for i in 0..count {
-            copy_unified(&lane, *dsts.add(i), *srcs.add(i), *sizes.add(i) as u64)?;
+        let orders = batch_source_orders(attrs, attrsIdxs, numAttrs, count)?;
+        for (i, order) in orders.into_iter().enumerate() {
+            // The copies before the one that fails are made.
+            let outcome = copy_of_batch(&lane, *dsts.add(i), *srcs.add(i), *sizes.add(i) as u64, order);
+            outcome.inspect_err(|_| set_failed_batch_index(Some(i)))?;
         }
         Ok(())
     }

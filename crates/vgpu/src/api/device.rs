@@ -83,8 +83,11 @@ driver_functions! {
     }
 
     fn cuFlushGPUDirectRDMAWrites(target: CUflushGPUDirectRDMAWritesTarget, scope: CUflushGPUDirectRDMAWritesScope) {
+        use CUflushGPUDirectRDMAWritesScope as S;
         // One coherent memory: there is nothing to flush.
-        let _ = (target, scope);
+        let is_scope = matches!(scope, S::CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TO_OWNER | S::CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TO_ALL_DEVICES);
+        let is_target = target == CUflushGPUDirectRDMAWritesTarget::CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TARGET_CURRENT_CTX;
+        ensure(is_target && is_scope, ResultCode::INVALID_VALUE)?;
         crate::stream::context::current().map(drop)
     }
 

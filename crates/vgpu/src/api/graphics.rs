@@ -80,7 +80,7 @@ impl GraphicsResource {
 /// # Safety
 /// `list` is null or has `count` elements.
 unsafe fn resources_from_list(count: c_uint, list: *const CUgraphicsResource) -> Res<Vec<Arc<GraphicsResource>>> {
-    ensure(count == 0 || !list.is_null(), ResultCode::INVALID_VALUE)?;
+    ensure(count > 0 && !list.is_null(), ResultCode::INVALID_VALUE)?;
     // SAFETY: this function's contract.
     (0..count as usize).map(|i| GRAPHICS_RESOURCES.get_object(unsafe { *list.add(i) }.handle_number())).collect()
 }

@@ -104,8 +104,9 @@ fn pool_memory_ipc_handle(address: u64) -> Res<[u8; HANDLE_BYTES]> {
 /// Maps a block of the pool that `pool` stands for.
 fn import_pool_pointer(pool_handle: u64, handle: &[u8; HANDLE_BYTES]) -> Res<u64> {
     let (context, pool) = (current()?, pool_from_handle(pool_handle)?);
+    ensure(pool.imported != 0, ResultCode::INVALID_VALUE)?;
     let foreign = RemoteIpcRecord::open_handle(handle, IpcKind::PoolMemory)?;
-    ensure(pool.imported != 0 && pool.imported == foreign.place.pool, ResultCode::INVALID_VALUE)?;
+    ensure(pool.imported == foreign.place.pool, ResultCode::INVALID_VALUE)?;
     Ok(import_block(&context, &foreign, pool_handle)?.start)
 }
 
@@ -149,6 +150,7 @@ driver_functions! {
 
     fn cuMemPoolImportFromShareableHandle(pool_out: *mut CUmemoryPool, handle: *mut c_void, handleType: CUmemAllocationHandleType, flags: u64) {
         ensure(!pool_out.is_null() && flags == 0, ResultCode::INVALID_VALUE)?;
+        ensure(matches!(handleType.0, 1 | 2 | 4 | 8), ResultCode::INVALID_VALUE)?;
         if handleType != POSIX_FD_HANDLE_TYPE {
             return Err(unsupported_feature("handles of memory pools other than file descriptors"));
         }

@@ -18,6 +18,7 @@ use crate::graph::{KernelAction, NodeAction, capture};
 use crate::locks::lock_mutex;
 use crate::module::{self, Launch};
 use crate::resource::function::{DriverFunction, FUNCTIONS, error_from_fault, run_traced_kernel};
+use crate::stream::attributes::{AdviceAttributes, AttributeBytes, UPDATABLE_NODE_ATTRIBUTE};
 use crate::stream::context::Context;
 use crate::stream::{OperationWork, Stream, StreamPoints};
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
@@ -38,6 +39,8 @@ struct LaunchRequest {
     programmatic: bool,
     /// Events to record, with the flags of the record.
     events: Vec<(CUevent, c_int)>,
+    /// What the node of a captured launch keeps.
+    attributes: AdviceAttributes,
 }
 
 /// Packs the arguments that an array of pointers names.
@@ -138,10 +141,16 @@ fn launch_in_stream(
     module::validate_launch(&launch)?;
     check_cooperative_size(&launch)?;
     let handle = request.function.handle_number();
-    let action = || Ok(NodeAction::Kernel(Arc::new(KernelAction::new(handle, function.clone(), launch.clone()))));
+    let action = || {
+        let made = KernelAction::new(handle, function.clone(), launch.clone());
+        let kept = KernelAction { attributes: request.attributes.clone(), ..made };
+        Ok(NodeAction::Kernel(Arc::new(kept)))
+    };
     if capture::capture_operation_with_edges(stream, action, request.programmatic)? {
         return Ok(());
     }
+    // Only nodes can be said to be updatable, or not to be.
+    ensure(!request.attributes.is_set(UPDATABLE_NODE_ATTRIBUTE), ResultCode::NOT_SUPPORTED)?;
     ctx.note_launch(&function.kernel);
     let n_threads: u64 = request.grid.iter().chain(&request.block).map(|&n| u64::from(n)).product();
     let is_short = n_threads <= MAX_INLINE_THREADS && function.short_running.load(Ordering::Relaxed);
@@ -174,6 +183,7 @@ unsafe fn request_from_launch_config(config: *const CUlaunchConfig, function: CU
         cooperative: false,
         programmatic: false,
         events: Vec::new(),
+        attributes: AdviceAttributes::default(),
     };
     ensure(c.numAttrs == 0 || !c.attrs.is_null(), ResultCode::INVALID_VALUE)?;
     for i in 0..c.numAttrs as usize {
@@ -210,12 +220,18 @@ fn apply_launch_attribute(request: &mut LaunchRequest, attribute: &CUlaunchAttri
             request.events.push((wish.event, wish.flags));
         }
         Id::CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE => {
-            return Err(unsupported_feature("device-updatable graph nodes"));
+            // SAFETY: the identifier says that this member is set; it is plain numbers.
+            let wish = unsafe { attribute.value.deviceUpdatableKernelNode };
+            if wish.deviceUpdatable != 0 {
+                return Err(unsupported_feature("device-updatable graph nodes"));
+            }
         }
         Id::CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW => {
             // SAFETY: the identifier says that this member is set.
-            let ratio = unsafe { attribute.value.accessPolicyWindow }.hitRatio;
-            ensure((0.0..=1.0).contains(&ratio), ResultCode::INVALID_VALUE)?;
+            let window = unsafe { attribute.value.accessPolicyWindow };
+            // What is outside of the window cannot persist.
+            let may_persist = window.missProp == CUaccessProperty::CU_ACCESS_PROPERTY_PERSISTING;
+            ensure((0.0..=1.0).contains(&window.hitRatio) && !may_persist, ResultCode::INVALID_VALUE)?;
         }
         Id::CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN => {
             // SAFETY: the identifier says that this member is set.
@@ -231,6 +247,9 @@ fn apply_launch_attribute(request: &mut LaunchRequest, attribute: &CUlaunchAttri
         // Advice about speed; 15 is none, and neither is what comes behind the last.
         _ => ensure(attribute.id.0 <= 16 && attribute.id.0 != 15, ResultCode::INVALID_VALUE)?,
     }
+    // SAFETY: a value has so many bytes, whichever member is set; all are plain numbers.
+    let bytes = unsafe { (&raw const attribute.value).cast::<AttributeBytes>().read_unaligned() };
+    request.attributes.keep_of_launch(attribute.id.0, bytes);
     Ok(())
 }
 
@@ -259,6 +278,7 @@ fn launch_legacy_grid(function: CUfunction, width: c_int, height: c_int, stream:
         cooperative: false,
         programmatic: false,
         events: Vec::new(),
+        attributes: AdviceAttributes::default(),
     };
     launch_kernel(&request, |_| Ok(prepared.params))
 }
@@ -274,6 +294,7 @@ driver_functions! {
             cooperative: false,
             programmatic: false,
             events: Vec::new(),
+            attributes: AdviceAttributes::default(),
         };
         launch_kernel(&request, |function| pack_params(function, kernelParams, extra))
     }
@@ -293,6 +314,7 @@ driver_functions! {
             cooperative: true,
             programmatic: false,
             events: Vec::new(),
+            attributes: AdviceAttributes::default(),
         };
         launch_kernel(&request, |function| pack_params(function, kernelParams, std::ptr::null()))
     }

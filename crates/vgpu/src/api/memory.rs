@@ -7,7 +7,7 @@ use rtcg_cuda_sys::*;
 use super::{driver_functions, unsupported_feature, write_out, write_out_if_not_null};
 use crate::graph::{self, capture};
 use crate::memory::heap::{HeapBlock, MemoryKind};
-use crate::memory::{globals, mapping};
+use crate::memory::{globals, mapping, synchronous_copies};
 use crate::stream::context::{Context, current, current_or_owner_context};
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
 use rtcg_vgpu_exec::host_ranges;
@@ -104,7 +104,7 @@ driver_functions! {
         current()?;
         let block = crate::memory::account::device_heap()?.find_block(dptr).filter(|b| !graph::memory::is_unallocated(b.start)).map(|b| (b.start, b.size));
         let variable = || globals::find_global(dptr).map(|g| (g.start, g.size));
-        let mapped = || mapping::find_mapping(dptr).map(|m| (m.start, m.len));
+        let mapped = || mapping::find_mapping(dptr).filter(|m| m.is_accessible).map(|m| (m.start, m.len));
         let registered = || host_ranges::find_registration(dptr).map(|r| (r.start, r.len));
         let found = block.or_else(variable).or_else(mapped).or_else(registered);
         let (start, size) = found.ok_or(ResultCode::NOT_FOUND)?;
@@ -131,7 +131,7 @@ driver_functions! {
         ensure(Flags == 0, ResultCode::INVALID_VALUE)?;
         current()?;
         let address = p.addr() as u64;
-        let is_host_block = crate::memory::account::device_heap()?.find_block(address).is_some_and(|b| !b.kind.is_device());
+        let is_host_block = crate::memory::account::device_heap()?.find_block(address).is_some_and(|b| b.kind == MemoryKind::Host);
         ensure(is_host_block || host_ranges::find_registration(address).is_some(), ResultCode::INVALID_VALUE)?;
         write_out(pdptr, address)
     }
@@ -173,6 +173,7 @@ driver_functions! {
         capture::refuse_call_unsafe_in_capture()?;
         let outcome = context.synchronize();
         host_ranges::unregister_host(address)?;
+        synchronous_copies::forget(address, address);
         outcome
     }
 }

@@ -3,10 +3,10 @@
 //! An allocation in stream order is there when the call returns, which is earlier than asked for;
 //! a free happens when it reaches the head of the stream.
 
+use std::collections::BTreeMap;
 use std::ffi::{c_int, c_void};
-use std::sync::Arc;
-use std::sync::OnceLock;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, OnceLock};
 
 use rtcg_cuda_sys::*;
 
@@ -14,6 +14,7 @@ use super::{Handle, driver_functions, write_out};
 use crate::device::{self, Device, device_by_ordinal};
 use crate::driver::stream_and_context;
 use crate::graph::{self, GraphMemory, NodeAction, capture};
+use crate::locks::lock_mutex;
 use crate::memory::heap::MemoryKind;
 use crate::memory::ipc::{self, IpcRecord, SharedBlock};
 use crate::memory::pool::MemoryPool;
@@ -21,7 +22,7 @@ use crate::memory::pool::POOLS;
 use crate::stream::context::Context;
 use crate::stream::{OperationWork, Stream, StreamPoints};
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
-use rtcg_vgpu_abi::model::memory::POOL_HANDLE_TYPES;
+use rtcg_vgpu_abi::model::memory::{IMPORTED_POOLS_CAN_BE_CHANGED, POOL_HANDLE_TYPES};
 
 /// The default pool of a device, made when it is first asked for.
 fn default_pool(device: &Device) -> Res<u64> {
@@ -37,6 +38,90 @@ fn current_pool(device: &Device) -> Res<u64> {
         handle if POOLS.get_object(handle).is_ok() => Ok(handle),
         _ => default_pool(device),
     }
+}
+
+/// A kind of memory at a location: the type and the number of the location, and the type of the memory.
+type PoolPlace = (u32, i32, u32);
+
+/// The default pool and the current pool of each place other than a device's own memory, from when they are asked for.
+static LOCATION_POOLS: Mutex<BTreeMap<PoolPlace, (u64, u64)>> = Mutex::new(BTreeMap::new());
+
+/// The place that a pool is asked of, and what its memory is. Managed memory may be without a location; ranges of the
+/// host have no number.
+///
+/// # Safety
+/// `location` is null or valid.
+unsafe fn pool_place(
+    location: *const CUmemLocation,
+    allocation_type: CUmemAllocationType,
+) -> Res<(PoolPlace, MemoryKind)> {
+    use CUmemLocationType as T;
+    // SAFETY: this function's contract.
+    let CUmemLocation { type_: location, id } = *unsafe { location.as_ref() }.ok_or(ResultCode::INVALID_VALUE)?;
+    ensure(location != T::CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT, ResultCode::NOT_SUPPORTED)?;
+    let kind = pool_memory_kind(allocation_type)?;
+    let (id, kind) = match location {
+        T::CU_MEM_LOCATION_TYPE_DEVICE => {
+            let device = device_by_ordinal(id).map_err(|_| ResultCode::INVALID_VALUE)?;
+            (device.ordinal as i32, kind)
+        }
+        T::CU_MEM_LOCATION_TYPE_HOST => (0, host_memory_kind(kind)),
+        T::CU_MEM_LOCATION_TYPE_HOST_NUMA if id == 0 => (0, host_memory_kind(kind)),
+        T::CU_MEM_LOCATION_TYPE_NONE if kind == MemoryKind::Managed => (0, kind),
+        _ => return ResultCode::INVALID_VALUE.err(),
+    };
+    Ok(((location.0, id, allocation_type.0), kind))
+}
+
+/// What memory is when it lies on the host and not on a device.
+fn host_memory_kind(kind: MemoryKind) -> MemoryKind {
+    if kind == MemoryKind::Managed { kind } else { MemoryKind::Host }
+}
+
+/// The device whose own memory a place is.
+fn device_of_place(place: PoolPlace, kind: MemoryKind) -> Option<&'static Device> {
+    if kind == MemoryKind::Device { device_by_ordinal(place.1).ok() } else { None }
+}
+
+/// The default and the current pool of a place.
+fn pools_of_place(place: PoolPlace, kind: MemoryKind) -> Res<(u64, u64)> {
+    if let Some(device) = device_of_place(place, kind) {
+        return Ok((default_pool(device)?, current_pool(device)?));
+    }
+    let mut pools = lock_mutex(&LOCATION_POOLS);
+    let (default, current) = match pools.get(&place) {
+        Some(&known) => known,
+        None => {
+            let is_device = place.0 == CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE.0;
+            let mut made = MemoryPool::new(if is_device { place.1 as u32 } else { 0 }, 0, true);
+            (made.kind, made.location) = (kind, (place.0, place.1));
+            let (handle, _) = POOLS.insert_with(|_| Arc::new(made))?;
+            pools.insert(place, (handle, handle));
+            (handle, handle)
+        }
+    };
+    // A current pool that was destroyed is none.
+    Ok((default, if POOLS.get_object(current).is_ok() { current } else { default }))
+}
+
+/// Makes a pool the one of a place, for which it must have been made.
+fn set_pool_of_place(place: PoolPlace, kind: MemoryKind, pool: CUmemoryPool) -> Res {
+    let found = POOLS.get_object_or(pool.handle_number(), ResultCode::INVALID_VALUE)?;
+    let fits = found.location == (place.0, place.1) && found.kind == kind && found.imported == 0;
+    ensure(fits, ResultCode::INVALID_VALUE)?;
+    if let Some(device) = device_of_place(place, kind) {
+        return set_current_pool(device, pool);
+    }
+    let (default, _) = pools_of_place(place, kind)?;
+    lock_mutex(&LOCATION_POOLS).insert(place, (default, pool.handle_number()));
+    Ok(())
+}
+
+/// A pool that this process has made, whose attributes and memory are its own.
+fn own_pool(pool: CUmemoryPool) -> Res<Arc<MemoryPool>> {
+    let found = POOLS.get_object_or(pool.handle_number(), ResultCode::INVALID_VALUE)?;
+    ensure(found.imported == 0 || IMPORTED_POOLS_CAN_BE_CHANGED, ResultCode::INVALID_VALUE)?;
+    Ok(found)
 }
 
 fn alloc_from_pool(ctx: &Context, size: usize, pool_handle: u64) -> Res<u64> {
@@ -88,14 +173,16 @@ fn pool_from_props(props: &CUmemPoolProps) -> Res<MemoryPool> {
     ensure(POOL_HANDLE_TYPES.contains(&props.handleTypes.0), ResultCode::INVALID_VALUE)?;
     let (device, kind) = match props.location.type_ {
         T::CU_MEM_LOCATION_TYPE_DEVICE => (device_by_ordinal(id).map_err(|_| ResultCode::INVALID_VALUE)?.ordinal, kind),
+        T::CU_MEM_LOCATION_TYPE_NONE if kind == MemoryKind::Managed => (0, kind),
         T::CU_MEM_LOCATION_TYPE_HOST_NUMA if id != 0 => return ResultCode::INVALID_VALUE.err(),
         T::CU_MEM_LOCATION_TYPE_HOST
         | T::CU_MEM_LOCATION_TYPE_HOST_NUMA
-        | T::CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT => (0, MemoryKind::Host),
+        | T::CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT => (0, host_memory_kind(kind)),
         _ => return ResultCode::INVALID_VALUE.err(),
     };
     let mut made = MemoryPool::new(device, props.maxSize as u64, false);
-    made.kind = kind;
+    let has_number = props.location.type_ == T::CU_MEM_LOCATION_TYPE_DEVICE;
+    (made.kind, made.location) = (kind, (props.location.type_.0, if has_number { id } else { 0 }));
     if props.handleTypes.0 == 1 {
         let place = SharedBlock { device: u64::from(device), ..SharedBlock::default() };
         made.ipc_record = Some(IpcRecord::new(ipc::IpcKind::Pool, place)?);
@@ -134,20 +221,10 @@ fn pool_access_of_location(pool: &MemoryPool, location: CUmemLocation) -> Res<CU
     }
 }
 
-/// The device of a location, which must be one.
-///
-/// # Safety
-/// `location` is null or valid.
-unsafe fn device_of_location(location: *const CUmemLocation) -> Res<&'static Device> {
-    // SAFETY: this function's contract.
-    let location = unsafe { location.as_ref() }.ok_or(ResultCode::INVALID_VALUE)?;
-    ensure(location.type_ == CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE, ResultCode::NOT_SUPPORTED)?;
-    device_by_ordinal(location.id)
-}
-
 fn set_current_pool(device: &Device, pool: CUmemoryPool) -> Res {
     let found = POOLS.get_object_or(pool.handle_number(), ResultCode::INVALID_VALUE)?;
-    ensure(found.device == device.ordinal && found.imported == 0, ResultCode::INVALID_VALUE)?;
+    let is_local = found.location == (CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE.0, device.ordinal as i32);
+    ensure(is_local && found.imported == 0, ResultCode::INVALID_VALUE)?;
     device.pool.store(pool.handle_number(), Ordering::Release);
     Ok(())
 }
@@ -218,18 +295,20 @@ driver_functions! {
     }
 
     fn cuMemGetDefaultMemPool(pool_out: *mut CUmemoryPool, location: *mut CUmemLocation, type_: CUmemAllocationType) {
-        ensure(type_ == CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED, ResultCode::NOT_SUPPORTED)?;
-        write_out(pool_out, CUmemoryPool::from_handle_number(default_pool(device_of_location(location)?)?))
+        ensure(!pool_out.is_null(), ResultCode::INVALID_VALUE)?;
+        let (place, kind) = pool_place(location, type_)?;
+        write_out(pool_out, CUmemoryPool::from_handle_number(pools_of_place(place, kind)?.0))
     }
 
     fn cuMemGetMemPool(pool: *mut CUmemoryPool, location: *mut CUmemLocation, type_: CUmemAllocationType) {
-        ensure(type_ == CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED, ResultCode::NOT_SUPPORTED)?;
-        write_out(pool, CUmemoryPool::from_handle_number(current_pool(device_of_location(location)?)?))
+        ensure(!pool.is_null(), ResultCode::INVALID_VALUE)?;
+        let (place, kind) = pool_place(location, type_)?;
+        write_out(pool, CUmemoryPool::from_handle_number(pools_of_place(place, kind)?.1))
     }
 
     fn cuMemSetMemPool(location: *mut CUmemLocation, type_: CUmemAllocationType, pool: CUmemoryPool) {
-        ensure(type_ == CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED, ResultCode::NOT_SUPPORTED)?;
-        set_current_pool(device_of_location(location)?, pool)
+        let (place, kind) = pool_place(location, type_)?;
+        set_pool_of_place(place, kind, pool)
     }
 
     fn cuMemPoolCreate(pool: *mut CUmemoryPool, poolProps: *const CUmemPoolProps) {
@@ -242,23 +321,22 @@ driver_functions! {
     }
 
     fn cuMemPoolDestroy(pool: CUmemoryPool) {
-        let found = POOLS.get_object_or(pool.handle_number(), ResultCode::INVALID_VALUE)?;
-        ensure(!found.is_default, ResultCode::INVALID_VALUE)?;
+        ensure(!own_pool(pool)?.is_default, ResultCode::INVALID_VALUE)?;
         capture::refuse_call_unsafe_in_capture()?;
         // Blocks that are still in use stay until they are freed.
         POOLS.remove_object_or(pool.handle_number(), ResultCode::INVALID_VALUE).map(drop)
     }
 
     fn cuMemPoolTrimTo(pool: CUmemoryPool, minBytesToKeep: usize) {
-        let pool = POOLS.get_object_or(pool.handle_number(), ResultCode::INVALID_VALUE)?;
+        let pool = own_pool(pool)?;
         capture::refuse_call_unsafe_in_capture()?;
-        pool.keep_at_most(minBytesToKeep as u64);
+        pool.trim_to(minBytesToKeep as u64);
         crate::memory::account::device_heap()?.trim_free_pages();
         Ok(())
     }
 
     fn cuMemPoolSetAttribute(pool: CUmemoryPool, attr: CUmemPool_attribute, value: *mut c_void) {
-        let pool = POOLS.get_object_or(pool.handle_number(), ResultCode::INVALID_VALUE)?;
+        let pool = own_pool(pool)?;
         ensure(!value.is_null(), ResultCode::INVALID_VALUE)?;
         capture::refuse_call_unsafe_in_capture()?;
         match attr.0 {
@@ -274,7 +352,7 @@ driver_functions! {
     }
 
     fn cuMemPoolGetAttribute(pool: CUmemoryPool, attr: CUmemPool_attribute, value: *mut c_void) {
-        let pool = POOLS.get_object_or(pool.handle_number(), ResultCode::INVALID_VALUE)?;
+        let pool = own_pool(pool)?;
         let usage = pool.usage();
         match attr.0 {
             1..=3 => write_out(value.cast::<c_int>(), pool.reuse[attr.0 as usize - 1].load(Ordering::Relaxed)),

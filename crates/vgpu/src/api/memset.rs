@@ -42,7 +42,7 @@ fn memset_rows(
     if capture::capture_operation(&lane.stream, || Ok(NodeAction::Memset(AssertSend(params()))))? {
         return Ok(());
     }
-    lane.submit_device_work(reach, memset_task(side, reach, element, width, height))
+    lane.submit_work_on(&[start], reach, memset_task(side, reach, element, width, height))
 }
 
 driver_functions! {

@@ -8,6 +8,7 @@ pub(crate) mod copy;
 pub(crate) mod device;
 pub(crate) mod driver_table;
 pub(crate) mod event;
+pub(crate) mod external;
 pub(crate) mod function;
 pub(crate) mod graph;
 pub(crate) mod graph_capture;
@@ -78,6 +79,7 @@ pub(crate) const ALL_EXPORTS: &[&[(&str, FunctionAddress)]] = &[
     graph_exec::EXPORTS,
     graph_capture::EXPORTS,
     graphics::EXPORTS,
+    external::EXPORTS,
 ];
 
 /// Defines driver functions, checks each against its declared type, and lists them.

@@ -4,19 +4,20 @@ use std::ffi::{c_int, c_uint, c_void};
 
 use rtcg_cuda_sys::*;
 
-use super::{Handle, driver_functions, write_out};
+use super::{Handle, copy, driver_functions, write_out};
 use crate::device;
 use crate::driver;
 use crate::graph::{self, capture};
 use crate::memory::copy::check_device_range;
 use crate::memory::heap::MemoryKind;
 use crate::memory::hints::{self, HintKind};
-use crate::memory::{globals, mapping};
+use crate::memory::pool::POOLS;
+use crate::memory::{globals, mapping, synchronous_copies};
 use crate::stream::context::{CONTEXTS, current};
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
 use rtcg_vgpu_abi::model::memory::{
-    HINT_PAGE_BYTES, MANAGED_COPIES_ARE_SYNCHRONOUS, MEMORY_BLOCK_BYTES, POOL_MEMORY_HAS_CONTEXT,
-    POOL_RESERVATION_BYTES,
+    HINT_PAGE_BYTES, MANAGED_COPIES_ARE_SYNCHRONOUS, MAPPED_RANGE_IS_RESERVATION, MEMORY_BLOCK_BYTES,
+    POOL_MEMORY_HAS_CONTEXT, POOL_RESERVATION_BYTES,
 };
 use rtcg_vgpu_exec::address_space::AddressSpace;
 use rtcg_vgpu_exec::host_ranges;
@@ -32,6 +33,10 @@ struct AddressInfo {
     pool: u64,
     /// Memory is mapped in blocks of so many bytes; 0 where the allocation is the mapping.
     mapping_unit: u64,
+    /// Address and length that are told; `None` for those of the allocation.
+    range: Option<(u64, u64)>,
+    /// Kinds of handles that the memory can be exported by.
+    handle_types: u32,
 }
 
 impl AddressInfo {
@@ -45,6 +50,18 @@ impl AddressInfo {
         let base = self.start - self.start % unit;
         (base, (self.start + self.size).next_multiple_of(unit) - base)
     }
+}
+
+/// Kinds of handles that memory of a pool can be exported by.
+fn pool_handle_types(pool: u64) -> u32 {
+    let is_shared = pool != 0 && POOLS.get_object(pool).is_ok_and(|pool| pool.ipc_record.is_some());
+    if is_shared { CUmemAllocationHandleType::CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR.0 } else { 0 }
+}
+
+/// Whether the program wants memory to be copied synchronously.
+pub(crate) fn is_copied_synchronously(address: u64) -> bool {
+    let wish = |known: AddressInfo| synchronous_copies::get(known.id, known.start);
+    synchronous_copies::is_any_set() && find_address_info(address).and_then(wish).unwrap_or(false)
 }
 
 fn find_address_info(address: u64) -> Option<AddressInfo> {
@@ -61,6 +78,8 @@ fn find_address_info(address: u64) -> Option<AddressInfo> {
             id: b.id,
             pool: b.owner.pool,
             mapping_unit: if b.owner.pool == 0 { MEMORY_BLOCK_BYTES } else { POOL_RESERVATION_BYTES },
+            range: None,
+            handle_types: pool_handle_types(b.owner.pool),
         });
     }
     if let Some(g) = globals::find_global(address) {
@@ -74,6 +93,8 @@ fn find_address_info(address: u64) -> Option<AddressInfo> {
             id: g.module,
             pool: 0,
             mapping_unit: MEMORY_BLOCK_BYTES,
+            range: None,
+            handle_types: 0,
         });
     }
     if let Some(m) = mapping::find_mapping(address) {
@@ -88,6 +109,8 @@ fn find_address_info(address: u64) -> Option<AddressInfo> {
             id: start,
             pool: 0,
             mapping_unit: 0,
+            range: MAPPED_RANGE_IS_RESERVATION.then_some(m.reservation),
+            handle_types: m.handle_types,
         });
     }
     let r = host_ranges::find_registration(address)?;
@@ -100,6 +123,8 @@ fn find_address_info(address: u64) -> Option<AddressInfo> {
         id: r.start,
         pool: 0,
         mapping_unit: 0,
+        range: None,
+        handle_types: 0,
     })
 }
 
@@ -136,7 +161,8 @@ unsafe fn write_attribute(data: *mut c_void, attribute: CUpointer_attribute, kno
             A::CU_POINTER_ATTRIBUTE_HOST_POINTER if known.kind.is_device() => ResultCode::INVALID_VALUE.err(),
             A::CU_POINTER_ATTRIBUTE_HOST_POINTER => write_out(data.cast(), address),
             A::CU_POINTER_ATTRIBUTE_SYNC_MEMOPS => {
-                let is_synchronous = known.kind == MemoryKind::Managed && MANAGED_COPIES_ARE_SYNCHRONOUS;
+                let default = known.kind == MemoryKind::Managed && MANAGED_COPIES_ARE_SYNCHRONOUS;
+                let is_synchronous = synchronous_copies::get(known.id, known.start).unwrap_or(default);
                 write_out(data.cast(), c_int::from(is_synchronous))
             }
             A::CU_POINTER_ATTRIBUTE_BUFFER_ID | A::CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID => {
@@ -155,12 +181,19 @@ unsafe fn write_attribute(data: *mut c_void, attribute: CUpointer_attribute, kno
             A::CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE | A::CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE => {
                 write_out(data.cast::<c_uint>(), 0)
             }
-            A::CU_POINTER_ATTRIBUTE_RANGE_START_ADDR => write_out(data.cast(), known.start),
-            A::CU_POINTER_ATTRIBUTE_RANGE_SIZE => write_out(data.cast(), known.size),
+            A::CU_POINTER_ATTRIBUTE_RANGE_START_ADDR => {
+                write_out(data.cast(), known.range.map_or(known.start, |r| r.0))
+            }
+            A::CU_POINTER_ATTRIBUTE_RANGE_SIZE => write_out(data.cast(), known.range.map_or(known.size, |r| r.1)),
             A::CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR => write_out(data.cast(), known.mapping().0),
             A::CU_POINTER_ATTRIBUTE_MAPPING_SIZE => write_out(data.cast(), known.mapping().1),
             A::CU_POINTER_ATTRIBUTE_MAPPED => write_out(data.cast::<c_uint>(), 1),
-            A::CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES => write_out(data.cast::<u64>(), 0),
+            A::CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES => {
+                write_out(data.cast::<u64>(), u64::from(known.handle_types))
+            }
+            A::CU_POINTER_ATTRIBUTE_ACCESS_FLAGS if let Some(flags) = mapped_access_flags(address) => {
+                write_out(data.cast(), flags)
+            }
             A::CU_POINTER_ATTRIBUTE_ACCESS_FLAGS => {
                 let refused = CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_NONE;
                 let allowed = CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
@@ -170,6 +203,12 @@ unsafe fn write_attribute(data: *mut c_void, attribute: CUpointer_attribute, kno
             _ => ResultCode::INVALID_VALUE.err(),
         }
     }
+}
+
+/// What the current context's device, or without one any device, may do with mapped memory.
+fn mapped_access_flags(address: u64) -> Option<u32> {
+    let device = current().ok().map(|context| context.device.ordinal as c_int);
+    mapping::access_of_device(address, device).map(mapping::Access::flags)
 }
 
 /// Bytes that an attribute's value takes.
@@ -196,7 +235,7 @@ fn check_device_or_cpu(device: c_int) -> Res {
 }
 
 /// The device of a location; all of the host is one. Only the first node of the host's memory has a number.
-fn location_device(location: CUmemLocation) -> Res<c_int> {
+pub(crate) fn location_device(location: CUmemLocation) -> Res<c_int> {
     use CUmemLocationType as T;
     let node_exists = location.type_ != T::CU_MEM_LOCATION_TYPE_HOST_NUMA || location.id == 0;
     match location.type_ {
@@ -245,6 +284,48 @@ fn prefetch_range(address: u64, count: usize, kind: CUmemLocationType, place: c_
     hints::set_hint(allocation, HintKind::LastPrefetch, start, len, Some(place));
     hints::set_hint(allocation, HintKind::LastPrefetchKind, start, len, Some(kind.0 as i32));
     Ok(())
+}
+
+/// Ranges of managed memory that a call names at once.
+///
+/// # Safety
+/// `starts` and `sizes` are null or have `count` elements.
+unsafe fn batch_ranges(starts: *const CUdeviceptr, sizes: *const usize, count: usize) -> Res<Vec<(u64, usize)>> {
+    ensure(count > 0 && !starts.is_null() && !sizes.is_null(), ResultCode::INVALID_VALUE)?;
+    // SAFETY: this function's contract.
+    let range = |i| unsafe { (starts.add(i).read_unaligned(), sizes.add(i).read_unaligned()) };
+    let ranges: Vec<_> = (0..count).map(range).collect();
+    ranges.iter().try_for_each(|&(start, size)| find_managed_allocation(start, size).map(drop))?;
+    Ok(ranges)
+}
+
+/// Where each of `count` ranges is to go: each location counts from its range on.
+///
+/// # Safety
+/// `locations` and `firsts` are null or have `n` elements.
+unsafe fn batch_locations(
+    locations: *const CUmemLocation,
+    firsts: *const usize,
+    n: usize,
+    count: usize,
+) -> Res<Vec<(CUmemLocationType, c_int)>> {
+    // SAFETY: this function's contract.
+    let firsts = unsafe { copy::batch_starts(firsts, n, count) }?;
+    ensure(!locations.is_null(), ResultCode::INVALID_VALUE)?;
+    let mut places = Vec::with_capacity(count);
+    for (i, &first) in firsts.iter().enumerate() {
+        // SAFETY: there are as many locations as starts.
+        let location = unsafe { locations.add(i).read_unaligned() };
+        let end = firsts.get(i + 1).copied().unwrap_or(count);
+        places.extend(std::iter::repeat_n((location.type_, location_device(location)?), end - first));
+    }
+    Ok(places)
+}
+
+/// The stream of a batch of hints.
+fn check_hint_batch(flags: u64, stream: CUstream) -> Res {
+    ensure(flags == 0, ResultCode::INVALID_VALUE)?;
+    capture::refuse_if_capturing(&copy::batch_queue(stream)?.stream)
 }
 
 /// The number of a location of a kind and device; ranges of the host have none, and nodes of its memory are the first.
@@ -322,8 +403,9 @@ driver_functions! {
 
     fn cuPointerSetAttribute(value: *const c_void, attribute: CUpointer_attribute, ptr: CUdeviceptr) {
         ensure(!value.is_null() && attribute == CUpointer_attribute::CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, ResultCode::INVALID_VALUE)?;
-        // Synchronous copies always complete before they return.
-        ensure(find_address_info(ptr).is_some_and(|k| k.kind.is_device()), ResultCode::INVALID_VALUE)
+        let known = find_address_info(ptr).ok_or(ResultCode::INVALID_VALUE)?;
+        synchronous_copies::set(known.id, known.start, value.cast::<c_uint>().read_unaligned() != 0);
+        Ok(())
     }
 
     fn cuMemAdvise(devPtr: CUdeviceptr, count: usize, advice: CUmem_advise, location: CUmemLocation) {
@@ -350,6 +432,26 @@ driver_functions! {
         let on_host = dstDevice == CU_DEVICE_CPU;
         let kind = if on_host { CUmemLocationType::CU_MEM_LOCATION_TYPE_HOST } else { CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE };
         prefetch_range(devPtr, count, kind, dstDevice)
+    }
+
+    fn cuMemPrefetchBatchAsync(dptrs: *mut CUdeviceptr, sizes: *mut usize, count: usize, prefetchLocs: *mut CUmemLocation, prefetchLocIdxs: *mut usize, numPrefetchLocs: usize, flags: u64, hStream: CUstream) {
+        check_hint_batch(flags, hStream)?;
+        let ranges = batch_ranges(dptrs, sizes, count)?;
+        let places = batch_locations(prefetchLocs, prefetchLocIdxs, numPrefetchLocs, count)?;
+        ranges.into_iter().zip(places).try_for_each(|((start, size), (kind, place))| prefetch_range(start, size, kind, place))
+    }
+
+    fn cuMemDiscardBatchAsync(dptrs: *mut CUdeviceptr, sizes: *mut usize, count: usize, flags: u64, hStream: CUstream) {
+        // What is discarded may be read as anything until it is written, also as what it was.
+        check_hint_batch(flags, hStream)?;
+        batch_ranges(dptrs, sizes, count).map(drop)
+    }
+
+    fn cuMemDiscardAndPrefetchBatchAsync(dptrs: *mut CUdeviceptr, sizes: *mut usize, count: usize, prefetchLocs: *mut CUmemLocation, prefetchLocIdxs: *mut usize, numPrefetchLocs: usize, flags: u64, hStream: CUstream) {
+        check_hint_batch(flags, hStream)?;
+        let ranges = batch_ranges(dptrs, sizes, count)?;
+        let places = batch_locations(prefetchLocs, prefetchLocIdxs, numPrefetchLocs, count)?;
+        ranges.into_iter().zip(places).try_for_each(|((start, size), (kind, place))| prefetch_range(start, size, kind, place))
     }
 
     fn cuMemRangeGetAttribute(data: *mut c_void, dataSize: usize, attribute: CUmem_range_attribute, devPtr: CUdeviceptr, count: usize) {

@@ -6,6 +6,7 @@ use rtcg_cuda_sys::*;
 
 use super::{driver_functions, unsupported_feature, write_out};
 use crate::device::{Device, device_by_ordinal};
+use crate::memory::copy::check_device_range;
 use crate::memory::mapping::{self, ALLOCATION_GRANULARITY, Access, PHYSICAL_MEMORY, PhysicalMemory};
 use crate::stream::context::{current, current_alive_context};
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
@@ -122,18 +123,17 @@ driver_functions! {
             CUmemLocationType::CU_MEM_LOCATION_TYPE_HOST => None,
             _ => return ResultCode::INVALID_VALUE.err(),
         };
-        let access = mapping::access_of_device(ptr, device).ok_or(ResultCode::INVALID_VALUE)?;
-        write_out(flags, match access {
-            Access::None => 0,
-            Access::Read => 1,
-            Access::ReadWrite => 3,
-        })
+        let access = mapping::access_of_device(ptr, device);
+        // Where nothing is mapped, the call fails and says so, too.
+        write_out(flags, u64::from(access.map_or(0, Access::flags)))?;
+        ensure(access.is_some(), ResultCode::INVALID_VALUE)
     }
 
     fn cuMemExportToShareableHandle(shareableHandle: *mut c_void, handle: CUmemGenericAllocationHandle, handleType: CUmemAllocationHandleType, flags: u64) {
         ensure(!shareableHandle.is_null() && flags == 0, ResultCode::INVALID_VALUE)?;
         let memory = PHYSICAL_MEMORY.get_object_or(handle, ResultCode::INVALID_VALUE)?;
-        ensure(handleType.0 == POSIX_FD_HANDLE_TYPE && memory.handle_types & POSIX_FD_HANDLE_TYPE != 0, ResultCode::INVALID_VALUE)?;
+        let is_shared = memory.is_imported || memory.handle_types & POSIX_FD_HANDLE_TYPE != 0;
+        ensure(handleType.0 == POSIX_FD_HANDLE_TYPE && is_shared, ResultCode::INVALID_VALUE)?;
         write_out(shareableHandle.cast::<c_int>(), memory.export_fd()?)
     }
 
@@ -152,7 +152,11 @@ driver_functions! {
     }
 
     fn cuMemGetHandleForAddressRange(handle: *mut c_void, dptr: CUdeviceptr, size: usize, handleType: CUmemRangeHandleType, flags: u64) {
-        let _ = (handle, dptr, size, handleType, flags);
+        const PAGE_BYTES: u64 = 4096;
+        let is_known = handleType == CUmemRangeHandleType::CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD && flags <= 1;
+        let is_whole = size > 0 && (size as u64).is_multiple_of(PAGE_BYTES) && dptr.is_multiple_of(PAGE_BYTES);
+        ensure(!handle.is_null() && is_known && dptr != 0 && is_whole, ResultCode::INVALID_VALUE)?;
+        check_device_range(dptr, size as u64)?;
         Err(unsupported_feature("handles for the memory of address ranges (dma-buf)"))
     }
 }

@@ -54,7 +54,12 @@ pub(crate) fn check_host_range(address: u64, len: u64) -> Res<MemoryLocation> {
         check_device_range(address, len)?;
         return Ok(MemoryLocation::Device);
     }
-    Ok(if host_ranges::is_registered(address, len) { MemoryLocation::Device } else { MemoryLocation::Pageable })
+    if host_ranges::is_registered(address, len) {
+        return Ok(MemoryLocation::Device);
+    }
+    // What begins in registered memory must end in it: a neighbour's registration is another one.
+    ensure(host_ranges::find_registration(address).is_none(), ResultCode::INVALID_VALUE)?;
+    Ok(MemoryLocation::Pageable)
 }
 
 /// One side of a strided copy.

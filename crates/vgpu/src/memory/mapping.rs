@@ -10,7 +10,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::device;
-use crate::memory::anonymous_file;
+use crate::memory::{anonymous_file, synchronous_copies};
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
 use rtcg_vgpu_abi::handle_table::HandleTable;
 use rtcg_vgpu_exec::check::shadow;
@@ -35,8 +35,10 @@ pub(crate) struct PhysicalMemory {
     pub(crate) location: (u32, i32),
     /// What the device was charged for it.
     charged: u64,
-    /// Kinds of handles that other processes may be given.
+    /// Kinds of handles that it was made for; none for memory that was imported, which can be exported again all the same.
     pub(crate) handle_types: u32,
+    /// Whether it came by a handle.
+    pub(crate) is_imported: bool,
     /// The handle and how often it must be released; 0 for none.
     handle_refs: Mutex<(u64, u32)>,
 }
@@ -67,6 +69,17 @@ pub(crate) enum Access {
     ReadWrite,
 }
 
+impl Access {
+    /// `CUmemAccess_flags`
+    pub(crate) fn flags(self) -> u32 {
+        match self {
+            Access::None => 0,
+            Access::Read => 1,
+            Access::ReadWrite => 3,
+        }
+    }
+}
+
 impl Mapping {
     fn is_writable(&self) -> bool {
         self.allowed.iter().any(|&(_, writes)| writes)
@@ -79,6 +92,12 @@ pub(crate) struct MappedRange {
     pub(crate) start: u64,
     pub(crate) len: u64,
     pub(crate) device: u32,
+    /// Address and length of the reservation.
+    pub(crate) reservation: (u64, u64),
+    /// Kinds of handles that the memory can be exported by.
+    pub(crate) handle_types: u32,
+    /// Whether some device may use it.
+    pub(crate) is_accessible: bool,
 }
 
 #[derive(Debug, Default)]
@@ -129,6 +148,7 @@ impl PhysicalMemory {
             location,
             charged: device.map_or(0, |_| bytes),
             handle_types,
+            is_imported: false,
             handle_refs: Mutex::default(),
         }
         .into_handle()
@@ -154,8 +174,17 @@ impl PhysicalMemory {
         ensure(bytes > 0, ResultCode::INVALID_VALUE)?;
         check_granularity(bytes)?;
         let location = (1, device as i32);
-        PhysicalMemory { file, bytes, device, location, charged: 0, handle_types: 1, handle_refs: Mutex::default() }
-            .into_handle()
+        PhysicalMemory {
+            file,
+            bytes,
+            device,
+            location,
+            charged: 0,
+            handle_types: 0,
+            is_imported: true,
+            handle_refs: Mutex::default(),
+        }
+        .into_handle()
     }
 
     fn into_handle(self) -> Res<u64> {
@@ -271,7 +300,10 @@ pub(crate) fn unmap_memory(start: u64, len: u64) -> Res {
     unsafe { window.decommit_pages(start as usize, len as usize) }
         .map_err(|e| ResultCode::OUT_OF_MEMORY.with_detail(e.to_string()))?;
     shadow::mark_freed(start as usize, len as usize);
-    places.iter().for_each(|p| drop(space.mapped.remove(p)));
+    for place in places {
+        space.mapped.remove(&place);
+        synchronous_copies::forget(place, place);
+    }
     Ok(())
 }
 
@@ -338,10 +370,16 @@ pub(crate) fn is_range_accessible(address: u64, len: u64) -> bool {
 
 /// The mapping that an address lies in.
 pub(crate) fn find_mapping(address: u64) -> Option<MappedRange> {
-    read_mapping_space().mapping_at(address).map(|(start, m)| MappedRange {
+    let space = read_mapping_space();
+    let (start, m) = space.mapping_at(address)?;
+    let reservation = space.reserved.range(..=address).next_back().map_or((start, m.len), |(&at, &len)| (at, len));
+    Some(MappedRange {
         start,
         len: m.len,
         device: m.memory.device,
+        reservation,
+        handle_types: m.memory.handle_types,
+        is_accessible: !m.allowed.is_empty(),
     })
 }
 

@@ -16,3 +16,4 @@ pub(crate) mod mapping;
 mod pages;
 pub(crate) mod peer_access;
 pub(crate) mod pool;
+pub(crate) mod synchronous_copies;

@@ -7,7 +7,7 @@
 use super::heap::MemoryKind;
 use super::ipc::IpcRecord;
 use crate::device::device_by_ordinal;
-use rtcg_cuda_sys::CUmemAccess_flags;
+use rtcg_cuda_sys::{CUmemAccess_flags, CUmemLocationType};
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
 use rtcg_vgpu_abi::handle_table::HandleTable;
 use rtcg_vgpu_abi::model::memory::POOL_RESERVATION_BYTES;
@@ -23,11 +23,13 @@ pub(crate) static POOLS: HandleTable<MemoryPool> = HandleTable::new(0x16);
 pub(crate) struct MemoryPool {
     /// Ordinal of the device.
     pub(crate) device: u32,
+    /// Type and number of the location that it was made for.
+    pub(crate) location: (u32, i32),
     /// Bytes that may be reserved at once, in whole pieces; 0 for no limit.
     pub(crate) max_bytes: u64,
     /// What its memory is.
     pub(crate) kind: MemoryKind,
-    /// Whether it is a device's default pool, which cannot be destroyed.
+    /// Whether it is the default pool of a device or of another location, which cannot be destroyed.
     pub(crate) is_default: bool,
     usage: Mutex<PoolUsage>,
     /// Release threshold, and the three reuse switches, as set by the program.
@@ -61,7 +63,7 @@ static POOLS_KEEP_MEMORY: AtomicBool = AtomicBool::new(false);
 /// What a synchronisation does with the pools: they give back what is free beyond their thresholds.
 pub(crate) fn release_unused_reservations() {
     if POOLS_KEEP_MEMORY.load(Ordering::Acquire) && POOLS_KEEP_MEMORY.swap(false, Ordering::AcqRel) {
-        POOLS.for_each(|pool| pool.keep_at_most(pool.release_threshold.load(Ordering::Relaxed)));
+        POOLS.for_each(|pool| pool.release_beyond(pool.release_threshold.load(Ordering::Relaxed)));
     }
 }
 
@@ -83,6 +85,7 @@ impl MemoryPool {
     pub(crate) fn new(device: u32, max_bytes: u64, is_default: bool) -> MemoryPool {
         MemoryPool {
             device,
+            location: (CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE.0, device as i32),
             max_bytes,
             kind: MemoryKind::Device,
             is_default,
@@ -102,7 +105,7 @@ impl MemoryPool {
 
     /// Whether kernels of a device may have memory of it.
     pub(crate) fn serves_device(&self, device: u32) -> bool {
-        self.device == device || self.kind == MemoryKind::Host
+        self.device == device || self.kind != MemoryKind::Device
     }
 
     /// What a device may do with the memory: its own one everything, and each one with other processes' memory.
@@ -134,8 +137,17 @@ impl MemoryPool {
         POOLS_KEEP_MEMORY.store(true, Ordering::Release);
     }
 
-    /// Gives back what is free and lies beyond so many bytes.
-    pub(crate) fn keep_at_most(&self, bytes: u64) {
+    /// Gives back free pieces as long as more than so many bytes are reserved.
+    pub(crate) fn release_beyond(&self, bytes: u64) {
+        self.keep_at_most(bytes - bytes % POOL_RESERVATION_BYTES);
+    }
+
+    /// Gives back free pieces as long as so many bytes stay.
+    pub(crate) fn trim_to(&self, bytes: u64) {
+        self.keep_at_most(bytes.checked_next_multiple_of(POOL_RESERVATION_BYTES).unwrap_or(u64::MAX));
+    }
+
+    fn keep_at_most(&self, bytes: u64) {
         self.change_usage(|usage| usage.reserved = usage.reserved.min(bytes).max(usage.needed()));
     }
 
@@ -173,12 +185,12 @@ mod tests {
         assert_eq!(pool.charge_allocation(mib(88)).unwrap_err().code, ResultCode::OUT_OF_MEMORY);
         pool.uncharge_block(mib(40));
         assert_eq!(usage(&pool), (mib(64), 1));
-        pool.keep_at_most(mib(48));
-        assert_eq!(usage(&pool), (mib(48), 1));
-        pool.keep_at_most(0);
-        assert_eq!(usage(&pool), (mib(32), 1));
+        pool.trim_to(mib(48));
+        assert_eq!(usage(&pool), (mib(64), 1), "as much as is asked for stays");
+        pool.release_beyond(mib(48));
+        assert_eq!(usage(&pool), (mib(32), 1), "no more than the threshold stays");
         pool.uncharge_block(1);
-        pool.keep_at_most(0);
+        pool.release_beyond(1);
         assert_eq!((usage(&pool), pool.usage().reserved_high, pool.usage().used_high), ((0, 0), mib(64), mib(40) + 1));
     }
 }

@@ -15,6 +15,11 @@ pub(crate) const STREAM_ATTRIBUTES: &[u32] = &[1, 3, 8, 9, 10];
 /// The attributes of kernel nodes that are advice: window of accesses, clusters, priority, domains, shared memory.
 pub(crate) const KERNEL_ATTRIBUTES: &[u32] = &[1, 4, 5, 8, 9, 10, 11, 14];
 
+/// Whether a node can be updated by kernels: told of a node that was captured with it.
+pub(crate) const UPDATABLE_NODE_ATTRIBUTE: u32 = 13;
+/// The attributes of a launch that the node keeps when the launch is captured.
+const KEPT_BY_CAPTURED_LAUNCHES: &[u32] = &[1, 4, 5, 8, 9, 10, 11, UPDATABLE_NODE_ATTRIBUTE, 14];
+
 /// Attributes that were set.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct AdviceAttributes(Vec<(u32, AttributeBytes)>);
@@ -41,27 +46,45 @@ fn checked_value(attribute: u32, value: AttributeBytes) -> Res<AttributeBytes> {
         _ => true,
     };
     ensure(is_valid, ResultCode::INVALID_VALUE)?;
-    if attribute == 8 {
-        let (least, greatest) = STREAM_PRIORITY_RANGE;
-        return Ok(from_word((first as i32).clamp(greatest, least) as u32));
-    }
-    Ok(value)
+    Ok(bounded_value(attribute, value))
+}
+
+/// A priority that there is; other values stay.
+fn bounded_value(attribute: u32, value: AttributeBytes) -> AttributeBytes {
+    let (least, greatest) = STREAM_PRIORITY_RANGE;
+    let bounded = |priority: i32| from_word(priority.clamp(greatest, least) as u32);
+    if attribute == 8 { bounded(word(&value, 0) as i32) } else { value }
 }
 
 impl AdviceAttributes {
     /// Keeps the value of one of the `known` attributes.
     pub(crate) fn set(&mut self, known: &[u32], attribute: u32, value: AttributeBytes) -> Res {
         ensure(known.contains(&attribute), ResultCode::INVALID_VALUE)?;
-        let value = checked_value(attribute, value)?;
-        self.0.retain(|(a, _)| *a != attribute);
-        self.0.push((attribute, value));
+        self.replace(attribute, checked_value(attribute, value)?);
         Ok(())
     }
 
-    /// The value of one of the `known` attributes.
+    /// Keeps the value of an attribute of a launch, whose rules are its own.
+    pub(crate) fn keep_of_launch(&mut self, attribute: u32, value: AttributeBytes) {
+        if KEPT_BY_CAPTURED_LAUNCHES.contains(&attribute) {
+            self.replace(attribute, bounded_value(attribute, value));
+        }
+    }
+
+    fn replace(&mut self, attribute: u32, value: AttributeBytes) {
+        self.0.retain(|(a, _)| *a != attribute);
+        self.0.push((attribute, value));
+    }
+
+    /// Whether an attribute was set.
+    pub(crate) fn is_set(&self, attribute: u32) -> bool {
+        self.0.iter().any(|(a, _)| *a == attribute)
+    }
+
+    /// The value of one of the `known` attributes, or of one that was set.
     pub(crate) fn get(&self, known: &[u32], attribute: u32, priority: i32) -> Res<AttributeBytes> {
-        ensure(known.contains(&attribute), ResultCode::INVALID_VALUE)?;
         let set = self.0.iter().find(|(a, _)| *a == attribute).map(|(_, value)| *value);
+        ensure(set.is_some() || known.contains(&attribute), ResultCode::INVALID_VALUE)?;
         Ok(set.unwrap_or_else(|| match attribute {
             3 => from_word(UNSET_SYNCHRONIZATION_POLICY),
             8 => from_word(priority as u32),

@@ -27,6 +27,7 @@ use crate::stream::{self, LegacyStreamOrder, Stream, StreamKind};
 use rtcg_cuda_sys::CUctx_flags;
 use rtcg_vgpu_abi::error::{Error, Res, ResultCode, ensure};
 use rtcg_vgpu_abi::handle_table::HandleTable;
+use rtcg_vgpu_abi::model::calls::{FLAGS_AFTER_RESET, FLAGS_OF_ACTIVE_PRIMARY};
 use rtcg_vgpu_exec as exec;
 use rtcg_vgpu_exec::launch::CancelFlag;
 use rtcg_vgpu_exec::runtime_calls::printf;
@@ -576,9 +577,13 @@ impl Device {
         context.filter(|c| c.is_alive()).map_or(Ok(()), |c| c.destroy())
     }
 
-    /// `cuDevicePrimaryCtxReset`: the context is destroyed even if it is retained.
+    /// `cuDevicePrimaryCtxReset`: the context is destroyed even if it is retained, and its flags are
+    /// those of a new one.
     pub(crate) fn reset_primary(&self) -> Res {
-        let context = self.lock_primary_context().context.take();
+        let mut primary = self.lock_primary_context();
+        primary.flags = FLAGS_AFTER_RESET;
+        let context = primary.context.take();
+        drop(primary);
         context.filter(|c| c.is_alive()).map_or(Ok(()), |c| c.destroy())
     }
 
@@ -587,7 +592,7 @@ impl Device {
         check_context_flags(flags)?;
         let mut primary = self.lock_primary_context();
         primary.flags = flags;
-        primary.context.as_ref().map_or(Ok(()), |c| c.set_flags(flags))
+        primary.context.as_ref().map_or(Ok(()), |c| c.set_flags(flags | FLAGS_OF_ACTIVE_PRIMARY))
     }
 
     /// `cuDevicePrimaryCtxGetState`: flags, and whether the context exists.

@@ -24,6 +24,8 @@ const FETCH_GRANULARITY: u32 = 5;
 const PERSISTING_CACHE: u32 = 6;
 /// `CU_LIMIT_SHMEM_SIZE`
 const SHARED_BYTES: u32 = 7;
+/// `CU_LIMIT_CIG_SHMEM_FALLBACK_ENABLED`
+const GRAPHICS_FALLBACK: u32 = 9;
 /// Values of `CUlimit` below this exist.
 const N_LIMITS: usize = 10;
 
@@ -61,6 +63,8 @@ impl ContextLimits {
     /// `cuCtxGetLimit`
     pub(crate) fn limit(&self, number: u32) -> Res<usize> {
         ensure(number != SYNC_DEPTH || model::HAS_SYNC_DEPTH_LIMIT, ResultCode::UNSUPPORTED_LIMIT)?;
+        let has_fallback = number != GRAPHICS_FALLBACK || model::HAS_GRAPHICS_FALLBACK_LIMIT;
+        ensure(has_fallback, ResultCode::UNSUPPORTED_LIMIT)?;
         self.values.get(number as usize).copied().ok_or(ResultCode::INVALID_VALUE.into())
     }
 
@@ -134,6 +138,8 @@ mod tests {
         let limits = ContextLimits::default();
         assert_eq!(set(SYNC_DEPTH, 2), Err(ResultCode::UNSUPPORTED_LIMIT.0));
         assert_eq!(limits.limit(SYNC_DEPTH).unwrap_err().code, ResultCode::UNSUPPORTED_LIMIT);
+        assert_eq!(limits.limit(GRAPHICS_FALLBACK).unwrap_err().code, ResultCode::UNSUPPORTED_LIMIT);
+        assert_eq!(limits.limit(8).unwrap(), 0);
         assert_eq!(limits.limit(SHARED_BYTES).unwrap(), MAX_SHARED_OPTIN_BYTES as usize);
         assert_eq!(limits.limit(10).unwrap_err().code, ResultCode::INVALID_VALUE);
     }

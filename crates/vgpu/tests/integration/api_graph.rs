@@ -1088,3 +1088,56 @@ fn conditions_are_made_in_a_context() {
     ok!(cuGraphConditionalHandleCreate(&raw mut handle, g, ctx, 0, 0));
     ok!(cuCtxDestroy(ctx));
 }
+
+/// The attributes of a launch, by number and first word, are those of the node that a capture makes of it.
+#[test]
+fn captured_launches_keep_their_attributes() {
+    let GraphFixture { ctx, add, p, .. } = new_fixture();
+    let s = new_stream(1);
+    let run = |attribute: u32, words: &[u32]| {
+        let mut given = CUlaunchAttribute { id: CUlaunchAttributeID(attribute), ..Default::default() };
+        // SAFETY: the value has 64 bytes, more than the words.
+        unsafe {
+            (&raw mut given.value).cast::<[u32; 16]>().write_unaligned([0; 16]);
+            std::ptr::copy_nonoverlapping(words.as_ptr(), (&raw mut given.value).cast(), words.len());
+        }
+        let config = CUlaunchConfig {
+            gridDimX: 1,
+            gridDimY: 1,
+            gridDimZ: 1,
+            blockDimX: 32,
+            blockDimY: 1,
+            blockDimZ: 1,
+            hStream: s,
+            attrs: &raw mut given,
+            numAttrs: 1,
+            ..Default::default()
+        };
+        let v = 1_u32;
+        let mut arguments: [*mut c_void; 2] = [(&raw const p).cast_mut().cast(), (&raw const v).cast_mut().cast()];
+        call!(cuLaunchKernelEx(&raw const config, add, arguments.as_mut_ptr(), null_mut()))
+    };
+    let captured = |attribute: u32, words: &[u32]| {
+        begin_capture(s);
+        let outcome = run(attribute, words);
+        let (graph, mut node, mut n) = (end_capture(s), CUgraphNode::null(), 1);
+        outcome?;
+        ok!(cuGraphGetNodes(graph.unwrap(), &raw mut node, &raw mut n));
+        let mut value = [9_u32; 16];
+        let id = CUlaunchAttributeID(attribute);
+        call!(cuGraphKernelNodeGetAttribute(node, id, value.as_mut_ptr().cast())).map(|()| value[0])
+    };
+    let less = |n: i32| n as u32;
+    let kept = [(8, less(-1), less(-1)), (8, 5, 0), (14, 30, 30), (10, 1, 1), (5, 1, 1), (2, 1, 1), (13, 0, 0)];
+    for (attribute, word, expected) in kept {
+        assert_eq!(captured(attribute, &[word]), Ok(expected), "attribute {attribute}");
+    }
+    let (refused, unsupported) = (Err(CUresult::CUDA_ERROR_INVALID_VALUE), Err(CUresult::CUDA_ERROR_NOT_SUPPORTED));
+    assert_eq!(captured(16, &[1]), refused);
+    assert_eq!([run(13, &[0]), captured(13, &[1]).map(drop)], [unsupported; 2]);
+    // What misses a window cannot persist, neither in a capture nor in a launch.
+    let window = |miss: u32| [p as u32, (p >> 32) as u32, 256, 0, 0.5_f32.to_bits(), 1, miss];
+    assert_eq!([captured(1, &window(2)), captured(1, &window(1)).map(|_| 0)], [refused, Ok(0)]);
+    assert_eq!([run(1, &window(2)), run(1, &window(0))].map(|r| r.map(|()| 0)), [refused, Ok(0)]);
+    ok!(cuCtxDestroy(ctx));
+}

@@ -403,6 +403,30 @@ fn pools_are_shared_by_descriptors() {
     assert_eq!(other.query_child("fill 8"), "filled");
     assert_eq!(read_u32s(p, 64), [8; 64]);
     assert_eq!(other.query_child("alloc-from-pool"), "Err(1)");
+
+    // In this process, too: an imported pool takes pointers and nothing else.
+    let (mut imported, mut again, mut value) = (CUmemoryPool::null(), 0, 1_u64);
+    let handle = std::ptr::without_provenance_mut(fd as usize);
+    ok!(cuMemPoolImportFromShareableHandle(&raw mut imported, handle, kind, 0));
+    ok!(cuMemPoolImportPointer(&raw mut again, imported, &raw mut data));
+    assert!(again != p && read_u32s(again, 64) == [8; 64]);
+    fails!(CUDA_ERROR_INVALID_VALUE, cuMemPoolImportPointer(&raw mut again, own, &raw mut data));
+    for attribute in (1..=8).map(CUmemPool_attribute) {
+        let place = (&raw mut value).cast();
+        fails!(CUDA_ERROR_INVALID_VALUE, cuMemPoolGetAttribute(imported, attribute, place));
+        fails!(CUDA_ERROR_INVALID_VALUE, cuMemPoolSetAttribute(imported, attribute, place));
+    }
+    fails!(CUDA_ERROR_INVALID_VALUE, cuMemPoolTrimTo(imported, 0));
+    fails!(CUDA_ERROR_INVALID_VALUE, cuMemPoolDestroy(imported));
+    for (kind, code) in [(0, 1), (99, 1), (2, 801)] {
+        let kind = CUmemAllocationHandleType(kind);
+        let made = call!(cuMemPoolImportFromShareableHandle(&raw mut imported, handle, kind, 0));
+        assert_eq!(made.map_err(|c| c.0), Err(code));
+    }
+    let mut types = 9_u64;
+    let attribute = CUpointer_attribute::CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES;
+    ok!(cuPointerGetAttribute((&raw mut types).cast(), attribute, p));
+    assert_eq!(types, 1);
     assert_eq!(other.query_child("free"), "Ok(())");
     ok!(cuMemFreeAsync(p, CUstream::null()));
     ok!(cuStreamSynchronize(CUstream::null()));

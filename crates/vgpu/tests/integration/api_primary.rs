@@ -36,7 +36,15 @@ fn primary_context_is_counted_and_reset() {
     ok!(cuDevicePrimaryCtxGetState(0, &raw mut flags, &raw mut active));
     assert_eq!((flags, active), (4, 1));
     ok!(cuCtxSetCurrent(a));
+    // Flags that are set while the context is active are not all that it has.
+    ok!(cuDevicePrimaryCtxSetFlags(0, 2));
+    ok!(cuCtxGetFlags(&raw mut flags));
+    assert_eq!(flags, 2 | CUctx_flags::CU_CTX_MAP_HOST.0);
+    ok!(cuDevicePrimaryCtxGetState(0, &raw mut flags, &raw mut active));
+    assert_eq!((flags, active), (2, 1));
     ok!(cuDevicePrimaryCtxReset(0));
+    ok!(cuDevicePrimaryCtxGetState(0, &raw mut flags, &raw mut active));
+    assert_eq!((flags, active), (0, 0));
     assert!(call!(cuCtxSynchronize()).is_err());
     ok!(cuCtxSetCurrent(CUcontext::null()));
     ok!(cuDevicePrimaryCtxRelease(0));

@@ -8,6 +8,7 @@ mod own_process;
 #[macro_use]
 mod api_common;
 
+mod api_batches;
 mod api_cancel;
 mod api_compiler_bug;
 mod api_context;

@@ -106,6 +106,58 @@ fn the_same_memory_is_seen_at_all_its_addresses() {
     ok!(cuCtxDestroy(ctx));
 }
 
+/// What pointer attributes and queries tell of mapped memory: access, handles, and the reservation as its range.
+#[test]
+fn mapped_memory_tells_what_it_is() {
+    use CUpointer_attribute as A;
+    let ctx = new_context();
+    let (space, unit) = (reserve_addresses(6 * TWO_MIB), TWO_MIB as u64);
+    let (shared, other) = (create_allocation(TWO_MIB), create_allocation(2 * TWO_MIB));
+    ok!(cuMemMap(space, TWO_MIB, 0, shared, 0));
+    ok!(cuMemMap(space + unit, 2 * TWO_MIB, 0, other, 0));
+    let told = |attribute: A, address: u64| {
+        let mut value = 0_u64;
+        ok!(cuPointerGetAttribute((&raw mut value).cast(), attribute, address));
+        value
+    };
+    let range = |address| {
+        let (mut base, mut size) = (0, 0);
+        call!(cuMemGetAddressRange(&raw mut base, &raw mut size, address)).map(|()| (base - space, size))
+    };
+    let access = |address| {
+        let (mut flags, location) = (9, device_location(0));
+        (call!(cuMemGetAccess(&raw mut flags, &raw const location, address)).is_ok(), flags)
+    };
+    // Nobody may use it yet: no call finds a range, but it is known.
+    assert_eq!(range(space + 5), Err(CUresult::CUDA_ERROR_NOT_FOUND));
+    assert_eq!([A::CU_POINTER_ATTRIBUTE_MEMORY_TYPE, A::CU_POINTER_ATTRIBUTE_MAPPED].map(|a| told(a, space)), [2, 1]);
+    allow_read_write(space, TWO_MIB);
+    assert_eq!(set_access(space + unit, 2 * TWO_MIB, CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READ), Ok(()));
+    assert_eq!([space, space + unit, space + 3 * unit].map(access), [(true, 3), (true, 1), (false, 0)]);
+    assert_eq!([range(space), range(space + 2 * unit)], [Ok((0, TWO_MIB)), Ok((unit, 2 * TWO_MIB))]);
+    assert_eq!([space, space + 2 * unit].map(|p| told(A::CU_POINTER_ATTRIBUTE_ACCESS_FLAGS, p)), [3, 1]);
+    assert_eq!(
+        [
+            told(A::CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, space + 2 * unit),
+            told(A::CU_POINTER_ATTRIBUTE_RANGE_SIZE, space)
+        ],
+        [space, 6 * unit]
+    );
+    assert_eq!(told(A::CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR, space + 2 * unit), space + unit);
+    assert_eq!(told(A::CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES, space), 1);
+    // An import was made for no kind of handle.
+    let kind = CUmemAllocationHandleType::CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+    let (mut fd, mut imported, mut prop) = (0, 0, CUmemAllocationProp::default());
+    ok!(cuMemExportToShareableHandle((&raw mut fd).cast(), shared, kind, 0));
+    ok!(cuMemImportFromShareableHandle(&raw mut imported, std::ptr::without_provenance_mut(fd as usize), kind));
+    ok!(cuMemGetAllocationPropertiesFromHandle(&raw mut prop, imported));
+    assert_eq!(prop.requestedHandleTypes.0, 0);
+    ok!(cuMemUnmap(space, 6 * TWO_MIB));
+    [shared, other, imported].iter().for_each(|&handle| ok!(cuMemRelease(handle)));
+    ok!(cuMemAddressFree(space, 6 * TWO_MIB));
+    ok!(cuCtxDestroy(ctx));
+}
+
 #[test]
 fn kernels_fault_where_nothing_is_mapped_or_allowed() {
     const ILLEGAL_ADDRESS: Result<(), CUresult> = Err(CUresult::CUDA_ERROR_ILLEGAL_ADDRESS);
