@@ -1,4 +1,4 @@
-"""What `help` and `inspect.signature` say of public names, and that the stubs say the same."""
+"""What `help` and `inspect.signature` say of public names, and that stubs say the same."""
 
 import ast
 import importlib
@@ -99,8 +99,10 @@ def public_functions(modules):
 
 
 def names_without_result():
-    """Functions of which a stub says that they return None."""
-    for path in (ROOT / "python/rtcg").rglob("*.pyi"):
+    """Functions of which a stub, or a source without a stub, says that they return None."""
+    for path in (ROOT / "python/rtcg").rglob("*.py*"):
+        if path.suffix == ".py" and path.with_suffix(".pyi").exists() or path.suffix not in (".py", ".pyi"):
+            continue
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.FunctionDef) and ast.unparse(node.returns or ast.Constant(0)) == "None":
                 yield node.name

@@ -179,11 +179,24 @@ def test_everything_exported_exists():
             assert hasattr(imported, name), f"{module}.__all__ names {name}"
 
 
-def test_stubs_lie_beside_modules():
-    without = [
-        module for path, module in modules() if path.stem != "__init__" and not path.with_suffix(".pyi").exists()
-    ]
-    assert not without, f"modules without stubs: {without}"
+def unannotated(body, owner=""):
+    """Public functions and methods of a source that lack the type of a parameter or of the result."""
+    for node in body:
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+            yield from unannotated(node.body, f"{owner}{node.name}.")
+        elif isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
+            given = [*node.args.posonlyargs, *node.args.args, node.args.vararg, *node.args.kwonlyargs, node.args.kwarg]
+            given = [parameter for parameter in given if parameter and parameter.arg not in ("self", "cls")]
+            if node.returns is None or any(parameter.annotation is None for parameter in given):
+                yield owner + node.name
+
+
+def test_modules_have_types():
+    """In a stub beside the source, or in the source."""
+    sources = [(path, module) for path, module in modules() if not path.with_suffix(".pyi").exists()]
+    assert sources
+    without = [f"{module}.{name}" for path, module in sources for name in unannotated(ast.parse(path.read_text()).body)]
+    assert without == []
 
 
 # Upstream's, in its native module and from there in `pycuda.driver`, which the list has where programs use them.
