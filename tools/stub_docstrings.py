@@ -19,7 +19,10 @@ NATIVE = "rtcg._native"
 
 
 def stubs():
-    """``(module's name, path)`` of the stubs of `rtcg`; those of `pycuda` have no docstrings."""
+    """``(module's name, path)`` of the stubs of `rtcg`; those of `pycuda` have no docstrings.
+
+    Most modules have no stub: their types are in the source, which is where their docstrings are.
+    """
     for path in sorted((PYTHON / "rtcg").rglob("*.pyi")):
         parts = path.relative_to(PYTHON).with_suffix("").parts
         if "compat" not in parts and parts[-1] not in ("ipython", "autoinit"):

@@ -1,10 +1,16 @@
 """``python -m rtcg``: reports on this installation, programs with rtcg's modules, metadata for other packages."""
 
+from __future__ import annotations
+
 import argparse
 import os
 import sys
+from typing import TYPE_CHECKING
 
 from rtcg import _compat
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _USAGE = """python -m rtcg                               what this installation has (as python -m rtcg.info)
        python -m rtcg --as NAME PROGRAM ARGUMENTS   run a program (or -m MODULE) whose `import NAME` finds rtcg's
@@ -14,7 +20,7 @@ _USAGE = """python -m rtcg                               what this installation 
        python -m rtcg prepare [GROUP ...]           fill the caches with what array programs compile first"""
 
 
-def main(arguments=None):
+def main(arguments: Sequence[str] | None = None) -> None:
     """The command line.
 
     Parameters
@@ -53,7 +59,7 @@ def main(arguments=None):
         info.main(arguments)
 
 
-def _run_with_package(parser, name, program):
+def _run_with_package(parser: argparse.ArgumentParser, name: str, program: list[str]) -> None:
     from rtcg._run import run_python_program
 
     try:
@@ -66,7 +72,7 @@ def _run_with_package(parser, name, program):
     run_python_program(program, folder)
 
 
-def _provide_distribution(parser, name):
+def _provide_distribution(parser: argparse.ArgumentParser, name: str) -> None:
     try:
         written = _compat.provide_distribution(name)
     except _compat.ProvideError as error:

@@ -1,11 +1,18 @@
 """Declared parameters of generated kernels; public through `rtcg.tools`."""
 
+from __future__ import annotations
+
 from rtcg import _native
 from rtcg._lazy import np
 from rtcg._messages import shown
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
 
-def _ctype(dtype):
+
+def _ctype(dtype: Any) -> str:
     from rtcg._dtypes import dtype_to_ctype
 
     return dtype_to_ctype(dtype)
@@ -25,21 +32,26 @@ class Argument:
     is_vector = False
     is_const = False
 
-    def __init__(self, dtype, name):
-        self.dtype = np.dtype(dtype)
+    def __init__(self, dtype: Any, name: str) -> None:
+        self.dtype: np.dtype[Any] = np.dtype(dtype)
         self.name = name
 
-    def declarator(self):
+    def declarator(self) -> str:
         """The declaration in C."""
         raise NotImplementedError
 
-    def __repr__(self):
+    @property
+    def struct_char(self) -> str:
+        """The format character of the type in `struct`."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r}, {self.dtype})"
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and self.__dict__ == other.__dict__
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash((type(self), self.dtype, self.name))
 
 
@@ -49,33 +61,33 @@ class VectorArg(Argument):
     is_vector = True
     struct_char = "P"
 
-    def __init__(self, dtype, name, const=False):
+    def __init__(self, dtype: Any, name: str, const: bool = False) -> None:
         super().__init__(dtype, name)
         self.is_const = const
 
-    def declarator(self):
+    def declarator(self) -> str:
         return f"{'const ' if self.is_const else ''}{_ctype(self.dtype)} *{self.name}"
 
 
 class ScalarArg(Argument):
     """One value."""
 
-    def declarator(self):
+    def declarator(self) -> str:
         return f"{_ctype(self.dtype)} {self.name}"
 
     @property
-    def struct_char(self):
+    def struct_char(self) -> str:
         """The format character of the type in `struct`; for structures the number of bytes and ``s``."""
         return f"{self.dtype.itemsize}s" if self.dtype.kind == "V" else self.dtype.char
 
 
-def parse_c_arg(c_arg):
+def parse_c_arg(c_arg: str) -> Argument:
     """Return the :class:`VectorArg` or :class:`ScalarArg` of a C declaration such as ``const float *x``."""
     is_vector, is_const, dtype, name = _native.parse_declaration(c_arg)
     return VectorArg(dtype, name, is_const) if is_vector else ScalarArg(dtype, name)
 
 
-def get_arg_type(c_arg):
+def get_arg_type(c_arg: str) -> str:
     """Return the format character with which `Function.prepare` describes the type of a C declaration."""
     return parse_c_arg(c_arg).struct_char
 
@@ -83,7 +95,7 @@ def get_arg_type(c_arg):
 _TEXTURE_TYPES = {"float32": "float", "float64": "double", "complex64": "cfloat", "complex128": "cdouble"}
 
 
-def dtype_to_ctype(dtype, with_fp_tex_hack=False):
+def dtype_to_ctype(dtype: Any, with_fp_tex_hack: bool = False) -> str:
     """The C type of a dtype as kernels write it, a str such as ``"unsigned char"`` or ``"pycuda::complex<float>"``.
 
     `with_fp_tex_hack` gives the types through which textures of doubles are read. Raises `ValueError` for a dtype
@@ -97,7 +109,7 @@ def dtype_to_ctype(dtype, with_fp_tex_hack=False):
     return _ctype(dtype)
 
 
-def parse_arguments(arguments):
+def parse_arguments(arguments: str | Sequence[Argument | str]) -> list[Argument]:
     """`arguments` (C declarations, or a list) as a new list of arguments."""
     if isinstance(arguments, str):
         if "=" in arguments or ";" in arguments:
@@ -109,7 +121,7 @@ def parse_arguments(arguments):
     return [parse_c_arg(a) if isinstance(a, str) else a for a in arguments]
 
 
-def _split_declarations(text):
+def _split_declarations(text: str) -> list[str]:
     """The parts between commas outside of brackets."""
     parts, depth = [""], 0
     for c in text:
@@ -121,7 +133,7 @@ def _split_declarations(text):
     return [part for part in parts if part.strip()]
 
 
-def c_literal(value, dtype):
+def c_literal(value: Any, dtype: Any) -> str:
     """A neutral element as a C expression: text is unchanged, numbers are written for `dtype`."""
     if isinstance(value, str):
         return value

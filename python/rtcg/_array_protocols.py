@@ -1,9 +1,16 @@
 """NumPy's protocols for device arrays: dispatch of its functions, and printing."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from rtcg import devices
 from rtcg._native import GPUArray, array_cumulative, empty_in_order_of, ufunc as _ufunc
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
 
 _UFUNC_ALIASES = {
     "true_divide": "divide", "abs": "absolute", "conj": "conjugate", "bitwise_not": "invert", "degrees": "rad2deg",
@@ -22,17 +29,17 @@ _REDUCTIONS = {
 _ACCUMULATIONS = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min"}
 
 
-def _has_foreign_operand(values, protocol):
+def _has_foreign_operand(values: Iterable[Any], protocol: str) -> bool:
     """Whether an operand of another class may know how to compute the result."""
     others = [type(value) for value in values if not isinstance(value, (GPUArray, np.ndarray, np.generic))]
     return any(hasattr(kind, protocol) for kind in others)
 
 
-def _not_implemented_error(name, args=""):
+def _not_implemented_error(name: str, args: str = "") -> TypeError:
     return TypeError(f"rtcg.numpy has no implementation of {name}{args}; to compute it on the host pass a.get()")
 
 
-def array_ufunc(ufunc, method, inputs, *, out=None, **kwargs):
+def array_ufunc(ufunc: Any, method: str, inputs: Sequence[Any], *, out: Any = None, **kwargs: Any) -> Any:
     """NumPy's `__array_ufunc__`: computes ufuncs on the device."""
     outs = out if isinstance(out, tuple) else (out,)
     if any(isinstance(each, np.ndarray) for each in outs):
@@ -44,7 +51,7 @@ def array_ufunc(ufunc, method, inputs, *, out=None, **kwargs):
     return result
 
 
-def _compute_ufunc_method(ufunc, method, inputs, out, kwargs):
+def _compute_ufunc_method(ufunc: np.ufunc, method: str, inputs: Sequence[Any], out: Any, kwargs: dict[str, Any]) -> Any:
     """The result of a ufunc's method, or `NotImplemented` if there is no such function here."""
     out = out[0] if isinstance(out, tuple) and len(out) == 1 else out
     if out is not None and not isinstance(out, GPUArray):
@@ -73,7 +80,17 @@ _ASSOCIATIVE = {"bitwise_and", "bitwise_or", "bitwise_xor", "fmax", "fmin", "gcd
                 "logaddexp2", "logical_xor"}  # fmt: skip
 
 
-def _fold(ufunc, accumulates, array, out, axis=0, dtype=None, keepdims=False, where=True, initial=None):
+def _fold(
+    ufunc: np.ufunc,
+    accumulates: bool,
+    array: GPUArray,
+    out: GPUArray | None,
+    axis: Any = 0,
+    dtype: Any = None,
+    keepdims: bool = False,
+    where: Any = True,
+    initial: Any = None,
+) -> Any:
     """A reduction or accumulation of a ufunc without its own kernels: one launch per element along the axis, or per
     halving of it if the order does not matter.
     """
@@ -109,7 +126,9 @@ def _fold(ufunc, accumulates, array, out, axis=0, dtype=None, keepdims=False, wh
     return gpuarray._copy_to_out(out, gpuarray.expand_dims(total, axis) if keepdims else total)
 
 
-def _call_as_function(name, inputs, out, dtype, where, kwargs):
+def _call_as_function(
+    name: str, inputs: Sequence[Any], out: Any, dtype: Any, where: Any, kwargs: dict[str, Any]
+) -> Any:
     """A ufunc that is a function of `rtcg.numpy`."""
     from rtcg import numpy as gpuarray
 
@@ -119,7 +138,17 @@ def _call_as_function(name, inputs, out, dtype, where, kwargs):
     return result if out is None else gpuarray._copy_to_out(out, result)
 
 
-def _call_ufunc(name, inputs, out, dtype=None, where=True, casting="same_kind", order="K", subok=True, **kwargs):
+def _call_ufunc(
+    name: str,
+    inputs: Sequence[Any],
+    out: Any,
+    dtype: Any = None,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str = "K",
+    subok: bool = True,
+    **kwargs: Any,
+) -> Any:
     if casting != "same_kind" or order not in ("K", "C") or (kwargs and name not in _FUNCTION_UFUNCS):
         return NotImplemented
     if name == "divmod":
@@ -135,22 +164,22 @@ def _call_ufunc(name, inputs, out, dtype=None, where=True, casting="same_kind", 
     return out
 
 
-def array_function(func, types, args, kwargs):
+def array_function(func: Callable[..., Any], types: Sequence[type], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """NumPy's `__array_function__`: calls the function with the same name in `rtcg.numpy`, `.linalg` or `.fft`."""
     module, name = func.__module__ or "", func.__name__
-    ours = None
+    ours: Any = None
     if module == "numpy":
-        from rtcg import numpy as namespace
+        from rtcg import numpy as functions
 
-        ours = name in namespace.__all__ and getattr(namespace, name)
+        ours = name in functions.__all__ and getattr(functions, name)
     elif module == "numpy.linalg":
-        from rtcg import linalg as namespace
+        from rtcg import linalg
 
-        ours = name in namespace.__all__ and getattr(namespace, name)
+        ours = name in linalg.__all__ and getattr(linalg, name)
     elif module == "numpy.fft":
-        from rtcg import fft as namespace
+        from rtcg import fft
 
-        ours = name in namespace.__all__ and getattr(namespace, name)
+        ours = name in fft.__all__ and getattr(fft, name)
     if ours:
         return ours(*args, **kwargs)
     if all(issubclass(kind, (GPUArray, np.ndarray)) for kind in types):
@@ -158,7 +187,7 @@ def array_function(func, types, args, kwargs):
     return NotImplemented
 
 
-def to_device(array, device):
+def to_device(array: GPUArray, device: Any) -> Any:
     """`GPUArray.to_device`: the array itself, a copy on another device, or a NumPy array."""
     if isinstance(device, str) and device == "cpu":
         return array.get()
@@ -172,7 +201,7 @@ def to_device(array, device):
         return gpuarray.to_gpu(host)
 
 
-def _summarized_host_copy(array, edge):
+def _summarized_host_copy(array: Any, edge: int) -> np.ndarray[Any, Any]:
     """A host array that prints like all of `array` when the middle is abbreviated.
 
     Long axes are cut to one element more than the printed edges.
@@ -185,7 +214,7 @@ def _summarized_host_copy(array, edge):
     return array if isinstance(array, np.ndarray) else array.get()
 
 
-def _concatenate_pair(head, tail, axis):
+def _concatenate_pair(head: GPUArray, tail: GPUArray, axis: int) -> GPUArray:
     shape = list(head.shape)
     shape[axis] += tail.shape[axis]
     whole = empty_in_order_of(head, None, "C", tuple(shape))
@@ -195,11 +224,11 @@ def _concatenate_pair(head, tail, axis):
     return whole
 
 
-def _needs_summary(array, options):
+def _needs_summary(array: GPUArray, options: Any) -> bool:
     return array.size > options["threshold"] and any(length > 2 * options["edgeitems"] for length in array.shape)
 
 
-def array_str(array):
+def array_str(array: GPUArray) -> str:
     """`numpy.array_str`; only the edges of a long array are copied."""
     options = np.get_printoptions()
     if not _needs_summary(array, options):
@@ -208,7 +237,7 @@ def array_str(array):
         return str(_summarized_host_copy(array, options["edgeitems"]))
 
 
-def array_repr(array):
+def array_repr(array: GPUArray) -> str:
     """`numpy.array_repr`; only the edges of a long array are copied."""
     options = np.get_printoptions()
     if not _needs_summary(array, options):

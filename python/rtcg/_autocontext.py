@@ -1,12 +1,21 @@
 """Contexts that are made when a module is imported and released when the program ends."""
 
+from __future__ import annotations
+
 import atexit
 
 from rtcg import driver as drv
 from rtcg.tools import clear_context_caches, make_default_context
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
 
-def set_import_context(namespace, ctx_maker=None):
+    from rtcg._native import Context, Device
+
+
+def set_import_context(namespace: dict[str, Any], ctx_maker: Callable[[Device], Context] | None = None) -> None:
     """Set ``context`` and ``device`` in the namespace of the module that is being imported.
 
     Parameters
@@ -22,7 +31,7 @@ def set_import_context(namespace, ctx_maker=None):
     atexit.register(_release_context, namespace)
 
 
-def _release_context(namespace):
+def _release_context(namespace: dict[str, Any]) -> None:
     context = namespace["context"]
     # The program may have popped or detached it, or pushed another one.
     if drv.Context.get_current() == context:

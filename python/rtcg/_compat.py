@@ -6,6 +6,8 @@ environment takes precedence; ``python -m rtcg --as`` adds it at the front. :fun
 metadata of a distribution with the upstream name, for packages that require it.
 """
 
+from __future__ import annotations
+
 import base64
 import hashlib
 import importlib.util
@@ -15,6 +17,7 @@ import site
 import sys
 import tempfile
 from importlib import metadata
+from typing import Any
 
 #: Of each import name: upstream's distribution and ours.
 _DISTRIBUTIONS = {"pycuda": ("pycuda", "rtcg-pycuda")}
@@ -26,19 +29,19 @@ class ProvideError(Exception):
     """The distribution cannot be provided; the text says why and what to do."""
 
 
-def package_names():
+def package_names() -> list[str]:
     """The import names for which there are modules."""
     return sorted(_DISTRIBUTIONS)
 
 
-def package_folder(name):
+def package_folder(name: str) -> str:
     """The folder to put on the module search path for ``import name``."""
     if name not in _DISTRIBUTIONS:
         raise ProvideError(f"name is {name!r}; expected {' or '.join(map(repr, package_names()))}")
     return os.path.join(os.path.dirname(os.path.abspath(__file__)), "compat", name)
 
 
-def describe_import_origin(name):
+def describe_import_origin(name: str) -> str:
     """A description of what ``import name`` finds: rtcg's modules, another package, or nothing and what to do."""
     origin = _import_origin(name)
     if origin is None:
@@ -48,12 +51,12 @@ def describe_import_origin(name):
     return f"{origin}, which is not rtcg's (`python -m rtcg --as {name} program.py` runs a program with rtcg's)"
 
 
-def _how_to_install(distribution):
+def _how_to_install(distribution: str) -> str:
     """The command; the package index has none of the distributions."""
     return f"`pip install --find-links FOLDER {distribution}`, FOLDER holding rtcg's wheels (`make wheel` fills dist/),"
 
 
-def _describe_missing_package(name):
+def _describe_missing_package(name: str) -> str:
     ours = _DISTRIBUTIONS[name][1]
     there = _distribution_folder(ours)
     if there is None:
@@ -64,7 +67,7 @@ def _describe_missing_package(name):
     )
 
 
-def _distribution_metadata(distribution):
+def _distribution_metadata(distribution: str) -> metadata.Distribution | None:
     """The metadata of a distribution, or None."""
     try:
         return metadata.distribution(distribution)
@@ -72,19 +75,19 @@ def _distribution_metadata(distribution):
         return None
 
 
-def _distribution_folder(distribution):
+def _distribution_folder(distribution: str) -> str | None:
     """The folder in which a distribution is installed, or None."""
     found = _distribution_metadata(distribution)
-    return found and str(found.locate_file(""))
+    return None if found is None else str(found.locate_file(""))
 
 
-def _is_in_this_environment(path):
+def _is_in_this_environment(path: str) -> bool:
     """Whether pip, run here, can remove the contents of this folder."""
     bases = (sys.prefix, site.getuserbase())
     return any(os.path.realpath(path).startswith(os.path.realpath(base) + os.sep) for base in bases)
 
 
-def provide_distribution(name):
+def provide_distribution(name: str) -> str:
     """Write the metadata of the distribution `name` next to those of this package, so that pip treats it as installed.
 
     Returns
@@ -118,7 +121,7 @@ def provide_distribution(name):
     return target
 
 
-def _reject_installed_upstream(name, upstream, path):
+def _reject_installed_upstream(name: str, upstream: str, path: str) -> None:
     found = _distribution_metadata(upstream)
     if found is not None and (found.read_text("INSTALLER") or "").strip() != _INSTALLER_NAME:
         raise ProvideError(
@@ -130,16 +133,16 @@ def _reject_installed_upstream(name, upstream, path):
         raise ProvideError(f"`import {name}` finds {origin}, which is not rtcg's; remove it, or run programs with --as")
 
 
-def _import_origin(name):
+def _import_origin(name: str) -> str | None:
     """The file or folder that ``import name`` finds, or None."""
     spec = importlib.util.find_spec(name)
     origin = spec and (spec.origin or next(iter(spec.submodule_search_locations or ()), None))
-    return origin and os.path.abspath(origin)
+    return os.path.abspath(origin) if origin else None
 
 
-def _upstream_version(name):
+def _upstream_version(name: str) -> str:
     """The version of the upstream interface that the modules here follow."""
-    spec = importlib.util.spec_from_file_location(
+    spec: Any = importlib.util.spec_from_file_location(
         f"_rtcg_{name}", os.path.join(package_folder(name), name, "__init__.py")
     )
     module = importlib.util.module_from_spec(spec)
@@ -147,7 +150,7 @@ def _upstream_version(name):
     return module.VERSION_TEXT
 
 
-def _metadata_files(upstream, version, ours):
+def _metadata_files(upstream: str, version: str, ours: str) -> dict[str, str]:
     described = (
         "Metadata-Version: 2.1\n"
         f"Name: {upstream}\nVersion: {version}\n"
@@ -157,7 +160,7 @@ def _metadata_files(upstream, version, ours):
     return {"METADATA": described, "INSTALLER": f"{_INSTALLER_NAME}\n", "REQUESTED": ""}
 
 
-def _write_dist_info(site_packages, target, files):
+def _write_dist_info(site_packages: str, target: str, files: dict[str, str]) -> None:
     """Write all files at once: the folder replaces an older one when it is complete."""
     base = os.path.basename(target)
     lines = []

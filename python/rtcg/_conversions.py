@@ -2,19 +2,28 @@
 expected.
 """
 
+from __future__ import annotations
+
 import functools
 import inspect
 import numbers
 import operator
 import os
 from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rtcg._messages import shown
+from rtcg._messages import shown as shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, MutableMapping
+    from typing import TypeVar
+
+    _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
-def as_integer(name, value, least=None, expected=None):
+def as_integer(name: str, value: Any, least: int | None = None, expected: str | None = None) -> int:
     """`value` as an int of at least `least` that fits 64 bits."""
     expected = expected or ("an integer" if least is None else f"an integer of at least {least}")
     try:
@@ -27,7 +36,7 @@ def as_integer(name, value, least=None, expected=None):
     return number
 
 
-def as_float(name, value, expected="a number"):
+def as_float(name: str, value: Any, expected: str = "a number") -> float:
     """`value` as a float; text is not a number."""
     try:
         if isinstance(value, (str, bytes)):
@@ -39,21 +48,21 @@ def as_float(name, value, expected="a number"):
         raise ValueError(f"{name} is {shown(value)}; expected {expected} that float64 has") from None
 
 
-def as_flag(name, value):
+def as_flag(name: str, value: Any) -> bool:
     """`value` as a bool: True or False of Python or NumPy, 1 or 0."""
     if isinstance(value, (bool, np.bool_)) or (isinstance(value, (int, np.integer)) and value in (0, 1)):
         return bool(value)
     raise TypeError(f"{name} is {shown(value)}; expected True or False")
 
 
-def as_text(name, value, expected="a str"):
+def as_text(name: str, value: Any, expected: str = "a str") -> str:
     """`value`, which must be a str."""
     if not isinstance(value, str):
         raise TypeError(f"{name} is {shown(value)}; expected {expected}")
     return value
 
 
-def as_dtype(name, value):
+def as_dtype(name: str, value: Any) -> np.dtype[Any] | None:
     """The NumPy dtype that `value` names; None remains None."""
     try:
         return None if value is None else np.dtype(value)
@@ -61,7 +70,7 @@ def as_dtype(name, value):
         raise TypeError(f"{name} is {shown(value)}; expected a dtype, such as 'float32'") from None
 
 
-def as_list(name, value, convert, expected, may_be_empty=False):
+def as_list(name: str, value: Any, convert: Callable[..., Any], expected: str, may_be_empty: bool = False) -> list[Any]:
     """One value or a sequence as a list, with `convert`, a function of this module, applied to each element."""
     try:
         is_one = isinstance(value, (str, bytes, dict)) or np.ndim(value) == 0
@@ -73,14 +82,14 @@ def as_list(name, value, convert, expected, may_be_empty=False):
     return [convert(name, item, expected=expected) for item in values]
 
 
-def as_number(name, value):
+def as_number(name: str, value: Any) -> Any:
     """`value`, which must be a number of Python or NumPy, or an array without axes."""
     if isinstance(value, numbers.Number) or (getattr(value, "shape", None) == () and hasattr(value, "dtype")):
         return value
     raise TypeError(f"{name} is {shown(value)}; expected a number")
 
 
-def as_sequence(name, value):
+def as_sequence(name: str, value: Any) -> Any:
     """`value`, which must be an array with axes, a list or the like."""
     is_iterable = hasattr(value, "__iter__") or hasattr(value, "__getitem__")
     if isinstance(value, (str, bytes, dict)) or not hasattr(value, "__len__") or not is_iterable:
@@ -88,28 +97,28 @@ def as_sequence(name, value):
     return value
 
 
-def as_mapping(name, value):
+def as_mapping(name: str, value: Any) -> Any:
     """`value`, which must be a dict or the like."""
     if not isinstance(value, Mapping):
         raise TypeError(f"{name} is {shown(value)}; expected a dict")
     return value
 
 
-def as_callable(name, value):
+def as_callable(name: str, value: Any) -> Any:
     """`value`, which must be a function or the like."""
     if not callable(value):
         raise TypeError(f"{name} is {shown(value)}; expected a callable")
     return value
 
 
-def as_path(name, value):
+def as_path(name: str, value: Any) -> Any:
     """`value`, which must be the path of a file or folder."""
     if not isinstance(value, (str, os.PathLike)):
         raise TypeError(f"{name} is {shown(value)}; expected a path")
     return value
 
 
-def as_rng(name, value):
+def as_rng(name: str, value: Any) -> np.random.Generator:
     """A random number generator: `value` itself, or one with that seed."""
     try:
         return np.random.default_rng(value)
@@ -117,21 +126,25 @@ def as_rng(name, value):
         raise TypeError(f"{name} is {shown(value)}; expected a seed or a numpy.random.Generator") from None
 
 
-def convert_arguments(converters, parameters, values):
+def convert_arguments(
+    converters: Mapping[str, Callable[[str, Any], Any]],
+    parameters: Mapping[str, inspect.Parameter],
+    values: MutableMapping[str, Any],
+) -> None:
     """Convert values with the functions that are given for their parameters; defaults are unchanged."""
     for name, convert in converters.items():
         if name in values and values[name] is not parameters[name].default:
             values[name] = convert(name, values[name])
 
 
-def converts(**converters):
+def converts(**converters: Callable[[str, Any], Any]) -> Callable[[_Function], _Function]:
     """Make a function convert its arguments first; names that are not among its parameters are ignored."""
 
-    def decorate(function):
+    def decorate(function: Any) -> Any:
         signature = inspect.signature(function)
 
         @functools.wraps(function)
-        def converting(*args, **keywords):
+        def converting(*args: Any, **keywords: Any) -> Any:
             try:
                 bound = signature.bind(*args, **keywords)
             except TypeError as error:

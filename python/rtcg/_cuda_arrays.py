@@ -1,11 +1,22 @@
 """CUDA arrays, textures and surfaces: descriptors and constructors; part of `rtcg.driver`."""
 
+from __future__ import annotations
+
 import operator
 
-from rtcg._enums import address_mode, array3d_flags, array_format, filter_mode
+from rtcg._enums import address_mode as address_mode, array3d_flags, array_format, filter_mode as filter_mode
 from rtcg._lazy import np
 from rtcg._messages import shown
 from rtcg._native import Array, Memcpy2D, Memcpy3D, MipmappedArray, TextureObject, TextureReference
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from numpy.typing import DTypeLike, NDArray
+
+    from rtcg._native import _DevicePointer
 
 TRSA_OVERRIDE_FORMAT = 1
 TRSF_READ_AS_INTEGER = 1
@@ -18,7 +29,7 @@ TR_DEFAULT = -1
 class ArrayDescriptor:
     """Shape and format of a one- or two-dimensional CUDA array (height 0 means one dimension)."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.width = self.height = self.num_channels = 0
         self.format = array_format.UNSIGNED_INT8
 
@@ -26,7 +37,7 @@ class ArrayDescriptor:
 class ArrayDescriptor3D(ArrayDescriptor):
     """Shape, format and `array3d_flags` of any CUDA array."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self.depth = self.flags = 0
 
@@ -40,7 +51,7 @@ _ARRAY_FORMATS = {
 _INTEGER_CHANNELS = {"float64": 2, "complex64": 2, "complex128": 4}
 
 
-def dtype_to_array_format(dtype):
+def dtype_to_array_format(dtype: DTypeLike) -> array_format:
     """The `array_format` (int) of a dtype of 8, 16 or 32-bit integers, float16 or float32, else raises `TypeError`."""
     if dtype is None:
         raise ValueError("dtype may not be None")
@@ -55,7 +66,7 @@ def dtype_to_array_format(dtype):
     return getattr(array_format, _ARRAY_FORMATS[name])
 
 
-def _format_and_channels(dtype, hack):
+def _format_and_channels(dtype: DTypeLike, hack: bool) -> tuple[array_format, int]:
     """The pair (format, channels)."""
     name = np.dtype(dtype).name
     if hack and name in _INTEGER_CHANNELS:
@@ -63,23 +74,23 @@ def _format_and_channels(dtype, hack):
     return dtype_to_array_format(dtype), 1
 
 
-def _check_order(order):
+def _check_order(order: str) -> None:
     if order not in ("C", "F"):
         raise ValueError(f"order is {shown(order)}; expected 'C' or 'F'")
 
 
-def check_is_array(array, name):
+def check_is_array(array: object, name: str) -> None:
     """Raise `TypeError`, naming the argument, if it is not an array."""
     if not (hasattr(array, "shape") and hasattr(array, "dtype")):
         raise TypeError(f"{name} is of type {type(array).__name__}; expected an array")
 
 
-def _as_contiguous(ary, order):
+def _as_contiguous(ary: Any, order: Any) -> NDArray[Any]:
     """`ary` in the given order, copied if it is not."""
     return np.asarray(ary, order=order)
 
 
-def matrix_to_array(matrix, order, allow_double_hack=False):
+def matrix_to_array(matrix: NDArray[Any], order: str, allow_double_hack: bool = False) -> Array:
     """A two-dimensional CUDA array with the contents of `matrix`; waits for the copy.
 
     Parameters
@@ -116,9 +127,9 @@ def matrix_to_array(matrix, order, allow_double_hack=False):
     return ary
 
 
-def _copy_rows_to_array(ary, rows, row_bytes, height, depth):
+def _copy_rows_to_array(ary: Array, rows: Any, row_bytes: int, height: int, depth: int) -> None:
     """Copy contiguous rows, on the host or on the device, to an array."""
-    copy = Memcpy3D() if depth > 1 else Memcpy2D()
+    copy: Any = Memcpy3D() if depth > 1 else Memcpy2D()
     if hasattr(rows, "gpudata"):
         copy.set_src_device(rows.gpudata)
     else:
@@ -134,7 +145,7 @@ def _copy_rows_to_array(ary, rows, row_bytes, height, depth):
         copy(aligned=True)
 
 
-def _array_descriptor(shape, dtype, order, surface):
+def _array_descriptor(shape: Sequence[int], dtype: DTypeLike, order: str, surface: bool) -> ArrayDescriptor3D:
     """The descriptor of an array with two or three dimensions of single elements."""
     _check_order(order)
     if len(shape) not in (2, 3):
@@ -152,7 +163,7 @@ def _array_descriptor(shape, dtype, order, surface):
     return descr
 
 
-def np_to_array(nparray, order, allowSurfaceBind=False):  # noqa: N803 (the name is PyCUDA's)
+def np_to_array(nparray: NDArray[Any], order: str, allowSurfaceBind: bool = False) -> Array:  # noqa: N803 (the name is PyCUDA's)
     """A CUDA array with the contents of a two- or three-dimensional ndarray; waits for the copy.
 
     float64 and complex64 become two int32 channels, complex128 four; other dtypes are those of `dtype_to_array_format`.
@@ -168,7 +179,7 @@ def np_to_array(nparray, order, allowSurfaceBind=False):  # noqa: N803 (the name
     return ary
 
 
-def gpuarray_to_array(gpuarray, order, allowSurfaceBind=False):  # noqa: N803 (the name is PyCUDA's)
+def gpuarray_to_array(gpuarray: Any, order: str, allowSurfaceBind: bool = False) -> Array:  # noqa: N803 (the name is PyCUDA's)
     """Like `np_to_array`, from an array on the device; raises `ValueError` if that is not contiguous in `order`."""
     _check_order(order)
     check_is_array(gpuarray, "gpuarray")
@@ -186,7 +197,7 @@ def gpuarray_to_array(gpuarray, order, allowSurfaceBind=False):  # noqa: N803 (t
     return ary
 
 
-def make_multichannel_2d_array(ndarray, order):
+def make_multichannel_2d_array(ndarray: Any, order: str) -> Array:
     """A CUDA array whose texels have several channels.
 
     `ndarray` has the shape (height, width, channels) in order "C", (channels, width, height) in order "F", with 1, 2 or
@@ -211,7 +222,7 @@ def make_multichannel_2d_array(ndarray, order):
     return ary
 
 
-def bind_array_to_texref(ary, texref):
+def bind_array_to_texref(ary: Array, texref: TextureReference) -> None:
     """Bind an array, with coordinates clamped to the edge and without filtering.
 
     `texref` keeps `ary` alive. Raises `TypeError` unless the arguments are an `Array` and a `TextureReference`.
@@ -226,7 +237,7 @@ def bind_array_to_texref(ary, texref):
     texref.set_filter_mode(filter_mode.POINT)
 
 
-def matrix_to_texref(matrix, texref, order):
+def matrix_to_texref(matrix: NDArray[Any], texref: TextureReference, order: str) -> None:
     """Bind a new array with the contents of `matrix`, made by `matrix_to_array`, to `texref`; waits for the copy.
 
     Returns None; the array is kept alive as long as it is bound. Errors are those of `matrix_to_array`.
@@ -234,7 +245,7 @@ def matrix_to_texref(matrix, texref, order):
     bind_array_to_texref(matrix_to_array(matrix, order), texref)
 
 
-def bind_to_texref(ary, texref, allow_offset=False):
+def bind_to_texref(ary: Any, texref: TextureReference, allow_offset: bool = False) -> int:
     """Bind an array on the device to a texture reference of the same dtype; returns the offset in elements.
 
     See `bind_to_texref_ext`; this function uses the format of the reference.
@@ -242,7 +253,14 @@ def bind_to_texref(ary, texref, allow_offset=False):
     return texref.set_address(ary.gpudata, _contiguous_nbytes(ary), allow_offset) // ary.dtype.itemsize
 
 
-def bind_to_texref_ext(ary, texref, channels=1, allow_double_hack=False, allow_complex_hack=False, allow_offset=False):
+def bind_to_texref_ext(
+    ary: Any,
+    texref: TextureReference,
+    channels: int = 1,
+    allow_double_hack: bool = False,
+    allow_complex_hack: bool = False,
+    allow_offset: bool = False,
+) -> int:
     """Bind an array on the device to a texture reference, as linear memory.
 
     Parameters
@@ -281,7 +299,7 @@ def bind_to_texref_ext(ary, texref, channels=1, allow_double_hack=False, allow_c
     return offset // ary.dtype.itemsize
 
 
-def _is_contiguous(ary, order):
+def _is_contiguous(ary: Any, order: str) -> bool:
     """Whether the elements are contiguous in this order."""
     step = ary.dtype.itemsize
     axes = list(zip(ary.shape, ary.strides, strict=True))
@@ -292,13 +310,13 @@ def _is_contiguous(ary, order):
     return True
 
 
-def _contiguous_nbytes(ary):
+def _contiguous_nbytes(ary: Any) -> int:
     if not (_is_contiguous(ary, "C") or _is_contiguous(ary, "F")):
         raise ValueError("the array is not contiguous; textures read linear memory only if it is")
     return ary.size * ary.dtype.itemsize
 
 
-def _enum_number(name, value):
+def _enum_number(name: str, value: Any) -> int:
     """The number of an `address_mode` or `filter_mode`."""
     try:
         return operator.index(value)
@@ -307,20 +325,20 @@ def _enum_number(name, value):
 
 
 def texture_object(
-    source,
+    source: Array | MipmappedArray | _DevicePointer,
     *,
-    descr=None,
-    pitch=None,
-    nbytes=None,
-    address_mode=address_mode.CLAMP,
-    filter_mode=filter_mode.POINT,
-    flags=0,
-    mipmap_filter_mode=filter_mode.POINT,
-    mipmap_level_bias=0.0,
-    mipmap_level_clamp=(0.0, 1000.0),
-    max_anisotropy=0,
-    border_color=(0.0, 0.0, 0.0, 0.0),
-):
+    descr: ArrayDescriptor | None = None,
+    pitch: int | None = None,
+    nbytes: int | None = None,
+    address_mode: int | Sequence[int] = address_mode.CLAMP,
+    filter_mode: int = filter_mode.POINT,
+    flags: int = 0,
+    mipmap_filter_mode: int = filter_mode.POINT,
+    mipmap_level_bias: float = 0.0,
+    mipmap_level_clamp: tuple[float, float] = (0.0, 1000.0),
+    max_anisotropy: int = 0,
+    border_color: Sequence[float] = (0.0, 0.0, 0.0, 0.0),
+) -> TextureObject:
     """A texture object, which kernels accept as a `cudaTextureObject_t` (an addition to PyCUDA).
 
     Parameters
@@ -342,8 +360,8 @@ def texture_object(
     mipmap_level_bias, mipmap_level_clamp, max_anisotropy, border_color
         As in ``CUDA_TEXTURE_DESC``.
     """
-    several = np.iterable(address_mode) and not isinstance(address_mode, str)
-    modes = [_enum_number("address_mode", m) for m in (address_mode if several else [address_mode])]
+    several: Any = address_mode if np.iterable(address_mode) and not isinstance(address_mode, str) else [address_mode]
+    modes = [_enum_number("address_mode", m) for m in several]
     sampling = {
         "address_mode": (modes + modes[-1:] * 3)[:3],
         "filter_mode": _enum_number("filter_mode", filter_mode),
@@ -356,13 +374,14 @@ def texture_object(
     }
     if descr is None:
         if not isinstance(source, (Array, MipmappedArray)):
-            shown = type(source).__name__
-            raise TypeError(f"source is of type {shown}; expected an Array or MipmappedArray, or descr= beside memory")
+            kind = type(source).__name__
+            raise TypeError(f"source is of type {kind}; expected an Array or MipmappedArray, or descr= beside memory")
         made = TextureObject._from_array(source, sampling)
         # What a tuner makes another one from.
         made._made_from = source, sampling
         return made
+    memory: Any = source
     if pitch is not None:
-        return TextureObject._from_pitched(source, pitch, descr, sampling)
-    nbytes = source.nbytes if nbytes is None else nbytes
-    return TextureObject._from_linear(source, nbytes, int(descr.format), descr.num_channels, sampling)
+        return TextureObject._from_pitched(memory, pitch, descr, sampling)
+    nbytes = memory.nbytes if nbytes is None else nbytes
+    return TextureObject._from_linear(memory, nbytes, int(descr.format), descr.num_channels, sampling)

@@ -1,9 +1,18 @@
 """Display of devices, modules and functions in notebooks."""
 
+from __future__ import annotations
+
 from html import escape
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any
 
-def html_table(title, rows, head=()):
+    from rtcg._native import Device, Function, Module
+
+
+def html_table(title: str, rows: Iterable[Sequence[Any]], head: Sequence[str] = ()) -> str:
     """An HTML table with escaped texts, whose first column has the labels."""
     lines = ["<table>", f"<caption>{escape(title)}</caption>"]
     if head:
@@ -15,12 +24,12 @@ def html_table(title, rows, head=()):
     return "\n".join(lines)
 
 
-def mime_bundle(owner, html):
+def mime_bundle(owner: object, html: str) -> dict[str, str]:
     """Both representations, so that a terminal shows the one that it supports."""
     return {"text/plain": repr(owner), "text/html": html}
 
 
-def device_html(device):
+def device_html(device: Device) -> str:
     """A table of the properties of a device."""
     major, minor = device.compute_capability()
     rows = [
@@ -37,7 +46,7 @@ def device_html(device):
     return html_table(device.name(), rows)
 
 
-def _kernel_resources(function):
+def _kernel_resources(function: Function) -> tuple[str, int, int, int, int, int]:
     return (
         function.name,
         function.num_regs,
@@ -51,16 +60,16 @@ def _kernel_resources(function):
 _RESOURCE_COLUMNS = ("kernel", "registers", "shared memory", "local memory", "constant memory", "threads of a block")
 
 
-def functions_html(title, functions):
+def functions_html(title: str, functions: Iterable[Function]) -> str:
     """A table of the resources that each of several kernels uses."""
     return html_table(title, map(_kernel_resources, functions), _RESOURCE_COLUMNS)
 
 
-def module_html(module):
+def module_html(module: Module) -> str:
     """A table of the kernels of a module and the resources of each."""
     return functions_html("module", module.get_functions())
 
 
-def function_html(function):
+def function_html(function: Function) -> str:
     """A table of the resources of a kernel."""
     return functions_html("kernel", [function])

@@ -1,9 +1,19 @@
 """C names of dtypes."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from rtcg import _native
 from rtcg._messages import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import TypeVar
+
+    _T = TypeVar("_T")
 
 __all__ = [
     "DTYPE_TO_NAME", "NAME_TO_DTYPE", "TYPE_REGISTRY", "DTypeRegistry", "TypeNameNotKnown", "dtype_to_ctype",
@@ -16,18 +26,18 @@ class TypeNameNotKnown(RuntimeError):  # noqa: N818
     """A C name for which no dtype is registered."""
 
 
-def _as_list(c_names):
+def _as_list(c_names: str | Sequence[str]) -> list[str]:
     return [c_names] if isinstance(c_names, str) else list(c_names)
 
 
 class DTypeRegistry:
     """A registry of C names for dtypes, which is initially empty."""
 
-    def __init__(self):
-        self.dtype_to_name = {}
-        self.name_to_dtype = {}
+    def __init__(self) -> None:
+        self.dtype_to_name: dict[np.dtype[Any], str] = {}
+        self.name_to_dtype: dict[str, np.dtype[Any]] = {}
 
-    def get_or_register_dtype(self, names, dtype=None):
+    def get_or_register_dtype(self, names: str | Sequence[str], dtype: Any = None) -> np.dtype[Any]:
         """Return the dtype of C names; with `dtype`, first register them as its names.
 
         Parameters
@@ -51,7 +61,7 @@ class DTypeRegistry:
         self.dtype_to_name.setdefault(dtype, names[0])
         return self.name_to_dtype[names[0]]
 
-    def dtype_to_ctype(self, dtype):
+    def dtype_to_ctype(self, dtype: Any) -> str:
         """Return the C name of a dtype; ``ValueError`` if it has none."""
         if dtype is None:
             raise ValueError("dtype may not be None")
@@ -65,7 +75,7 @@ class DTypeRegistry:
 class _SharedRegistry(DTypeRegistry):
     """The registry with which kernels of this package are made; it knows the names of C and CUDA."""
 
-    def get_or_register_dtype(self, names, dtype=None):
+    def get_or_register_dtype(self, names: str | Sequence[str], dtype: Any = None) -> np.dtype[Any]:
         names = _as_list(names)
         if dtype is None:
             try:
@@ -80,7 +90,7 @@ class _SharedRegistry(DTypeRegistry):
         self.dtype_to_name.setdefault(dtype, names[0])
         return dtype
 
-    def dtype_to_ctype(self, dtype):
+    def dtype_to_ctype(self, dtype: Any) -> str:
         if dtype is None:
             raise ValueError("dtype may not be None")
         return _native.c_name_of_dtype(np.dtype(dtype))
@@ -95,7 +105,7 @@ _C_TYPES = {
 }  # fmt: skip
 
 
-def fill_registry_with_c_types(reg, respect_windows, include_bool=True):
+def fill_registry_with_c_types(reg: DTypeRegistry, respect_windows: bool, include_bool: bool = True) -> None:
     """Register the names of C; with `respect_windows`, ``long`` has its size on this platform."""
     import platform
 
@@ -110,7 +120,7 @@ def fill_registry_with_c_types(reg, respect_windows, include_bool=True):
     reg.get_or_register_dtype(unsigned, np.uint64)
 
 
-def fill_registry_with_opencl_c_types(reg):
+def fill_registry_with_opencl_c_types(reg: DTypeRegistry) -> None:
     """Register the names of OpenCL C."""
     for name, dtype in [
         ("char", np.int8), ("short", np.int16), ("int", np.int32), ("long", np.int64), ("half", np.float16),
@@ -121,7 +131,7 @@ def fill_registry_with_opencl_c_types(reg):
         reg.get_or_register_dtype([name, name.replace("u", "unsigned ", 1)], dtype)
 
 
-def fill_registry_with_c99_stdint_types(reg):
+def fill_registry_with_c99_stdint_types(reg: DTypeRegistry) -> None:
     """Register the names of ``<stdint.h>``."""
     reg.get_or_register_dtype("bool", np.bool_)
     for bits in (8, 16, 32, 64):
@@ -131,7 +141,7 @@ def fill_registry_with_c99_stdint_types(reg):
     reg.get_or_register_dtype("double", np.float64)
 
 
-def fill_registry_with_c99_complex_types(reg):
+def fill_registry_with_c99_complex_types(reg: DTypeRegistry) -> None:
     """Register the names of ``<complex.h>``."""
     reg.get_or_register_dtype("float complex", np.complex64)
     reg.get_or_register_dtype("double complex", np.complex128)
@@ -139,10 +149,10 @@ def fill_registry_with_c99_complex_types(reg):
 
 
 #: The registry that kernels are made with.
-TYPE_REGISTRY = _SharedRegistry()
+TYPE_REGISTRY: DTypeRegistry = _SharedRegistry()
 #: Names that were registered here, and their dtypes, both ways.
-DTYPE_TO_NAME = TYPE_REGISTRY.dtype_to_name
-NAME_TO_DTYPE = TYPE_REGISTRY.name_to_dtype
+DTYPE_TO_NAME: dict[np.dtype[Any], str] = TYPE_REGISTRY.dtype_to_name
+NAME_TO_DTYPE: dict[str, np.dtype[Any]] = TYPE_REGISTRY.name_to_dtype
 fill_registry_with_c_types(TYPE_REGISTRY, respect_windows=True)
 TYPE_REGISTRY.get_or_register_dtype("pycuda::complex<float>", np.complex64)
 TYPE_REGISTRY.get_or_register_dtype("pycuda::complex<double>", np.complex128)
@@ -151,7 +161,7 @@ dtype_to_ctype = TYPE_REGISTRY.dtype_to_ctype
 get_or_register_dtype = TYPE_REGISTRY.get_or_register_dtype
 
 
-def register_dtype(dtype, c_names, alias_ok=False):
+def register_dtype(dtype: Any, c_names: str | Sequence[str], alias_ok: bool = False) -> None:
     """Register C names for `dtype`. Deprecated: use :func:`get_or_register_dtype`.
 
     Unless `alias_ok`, raises ``RuntimeError`` for a dtype or name that is already registered.
@@ -166,7 +176,12 @@ def register_dtype(dtype, c_names, alias_ok=False):
     get_or_register_dtype(names, dtype)
 
 
-def parse_c_arg_backend(c_arg, scalar_arg_factory, vec_arg_factory, name_to_dtype=None):
+def parse_c_arg_backend(
+    c_arg: str,
+    scalar_arg_factory: Callable[[np.dtype[Any], str], _T],
+    vec_arg_factory: Callable[[np.dtype[Any], str], _T],
+    name_to_dtype: Callable[[str], Any] | Mapping[str, Any] | None = None,
+) -> _T:
     """Parse a C declaration such as ``const float *x``.
 
     Parameters

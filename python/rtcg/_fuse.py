@@ -1,10 +1,21 @@
 """`rtcg.fuse`: combines a chain of array operations into one kernel."""
 
+from __future__ import annotations
+
 import functools
 import linecache
 
 from rtcg import _native
 from rtcg._native import FusionError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import CodeType
+    from typing import Any, Literal, ParamSpec, TypeVar, overload
+
+    _P = ParamSpec("_P")
+    _R = TypeVar("_R")
 
 __all__ = ["FusionError", "fuse"]
 
@@ -48,33 +59,41 @@ class fuse:  # noqa: N801 (used as a decorator and in `with`, as a function is)
     ...     return np.where(x > y, x * t + y * (1 - t), np.sqrt(y))
     """
 
-    def __new__(cls, function=None):
+    if TYPE_CHECKING:
+
+        @overload
+        def __new__(cls, function: Callable[_P, _R]) -> Callable[_P, _R]: ...  # type: ignore[misc]  # no instance
+
+        @overload
+        def __new__(cls, function: None = None) -> fuse: ...
+
+    def __new__(cls, function: Any = None) -> Any:
         if function is None:
             return super().__new__(cls)
         if not callable(function):
             raise TypeError(f"rtcg.fuse takes a function, got {type(function).__name__}")
         return _fuse_function(function)
 
-    def __call__(self, function):
+    def __call__(self, function: Callable[_P, _R]) -> Callable[_P, _R]:
         return _fuse_function(function)
 
-    def __enter__(self):
+    def __enter__(self) -> fuse:
         _native.fuse_enter(False)
         return self
 
-    def __exit__(self, kind, error, traceback):
+    def __exit__(self, kind: Any, error: Any, traceback: Any) -> Literal[False]:
         _end_fused_block(False, kind is not None)
         return False
 
     @staticmethod
-    def flush():
+    def flush() -> None:
         """Compute the operations that this thread has deferred, as needed before work that uses addresses from
         elsewhere.
         """
         _native.fuse_flush()
 
 
-def _end_fused_block(traced, is_failing):
+def _end_fused_block(traced: bool, is_failing: bool) -> None:
     """End a block; an exception in flight is not replaced by one that follows from it."""
     try:
         _native.fuse_leave(traced)
@@ -83,9 +102,9 @@ def _end_fused_block(traced, is_failing):
             raise
 
 
-def _fuse_function(function):
+def _fuse_function(function: Callable[_P, _R]) -> Callable[_P, _R]:
     @functools.wraps(function)
-    def fused(*args, **kwargs):
+    def fused(*args: _P.args, **kwargs: _P.kwargs) -> _R:
         _native.fuse_enter(True)
         failing = True
         try:
@@ -100,7 +119,7 @@ def _fuse_function(function):
     return fused
 
 
-def _add_source_line(function, error):
+def _add_source_line(function: Callable[..., Any], error: FusionError) -> FusionError:
     """The error with the line of the function, or of a function that it called, that read elements."""
     if getattr(error, "line", None) is not None:
         return error
@@ -122,5 +141,5 @@ def _add_source_line(function, error):
     return named
 
 
-def _is_package_code(code):
+def _is_package_code(code: CodeType) -> bool:
     return code.co_filename.rpartition("/")[0] == __file__.rpartition("/")[0]

@@ -4,9 +4,19 @@ A program that passes only device memory to kernels need not wait for an import 
 package.
 """
 
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    import numpy as np
+
+__all__ = ["np"]
+
 
 class _LazyNumPy:
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         import numpy
 
         value = getattr(numpy, name)
@@ -14,4 +24,5 @@ class _LazyNumPy:
         return value
 
 
-np = _LazyNumPy()
+if not TYPE_CHECKING:
+    np = _LazyNumPy()

@@ -1,5 +1,9 @@
 """Products, diagonals and traces of matrices; part of `rtcg.linalg`."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 from numpy.linalg import LinAlgError
 
@@ -9,8 +13,24 @@ from rtcg._conversions import as_dtype, as_mapping, as_text
 from rtcg._messages import shown
 from rtcg.numpy import diagonal as _diagonal, matmul as _matmul, outer as _outer, trace as _trace
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
-def matmul(x1, x2, /, *, epilogue=None, operands=None, dtype=None, out=None):
+    from numpy.typing import DTypeLike
+
+    from rtcg.numpy import GPUArray
+
+
+def matmul(
+    x1: Any,
+    x2: Any,
+    /,
+    *,
+    epilogue: str | None = None,
+    operands: Mapping[str, Any] | None = None,
+    dtype: DTypeLike | None = None,
+    out: GPUArray | None = None,
+) -> GPUArray:
     """The matrix product, optionally with an expression applied to each element; does not wait. See `numpy.matmul`.
 
     Parameters
@@ -64,7 +84,7 @@ def matmul(x1, x2, /, *, epilogue=None, operands=None, dtype=None, out=None):
     return _xp._copy_to_out(out, found)
 
 
-def matrix_power(a, n):
+def matrix_power(a: Any, n: Any) -> GPUArray:
     """The `n`-th power of matrices `a`, or of their inverses if `n` is negative: a new array with the shape of `a`.
 
     `a` is array-like of shape ``(..., m, m)``. Raises `LinAlgError` for others, and for singular matrices with negative
@@ -81,10 +101,11 @@ def matrix_power(a, n):
     if not isinstance(n, (int, np.integer)):
         raise TypeError(f"exponent must be an integer; n is {shown(n)}")
     if n == 0:
-        result = _xp.zeros(a.shape, a.dtype, a.allocator)
-        _diagonal(result, 0, -2, -1)[...] = 1
-        return result
-    square, result = _native.linalg_inv(a) if n < 0 else a, None
+        identity = _xp.zeros(a.shape, a.dtype, a.allocator)
+        _diagonal(identity, 0, -2, -1)[...] = 1
+        return identity
+    square = _native.linalg_inv(a) if n < 0 else a
+    result: Any = None
     n = abs(n)
     while n:
         if n % 2:
@@ -94,7 +115,7 @@ def matrix_power(a, n):
     return result.copy() if result is a else result
 
 
-def multi_dot(arrays, *, out=None):
+def multi_dot(arrays: Any, *, out: Any = None) -> GPUArray:
     """The product of several matrices in the order with the fewest multiplications; does not wait.
 
     `arrays` are two or more array-like matrices (`ValueError` for fewer); the first and the last may be vectors. Raises
@@ -116,7 +137,7 @@ def multi_dot(arrays, *, out=None):
     return _xp._copy_to_out(out, result)
 
 
-def _multiply_in_optimal_order(arrays):
+def _multiply_in_optimal_order(arrays: list[GPUArray]) -> GPUArray:
     """The product with the fewest multiplications, by dynamic programming over the lengths."""
     n, length = len(arrays), [arrays[0].shape[0], *(a.shape[1] for a in arrays)]
     cost, cut = np.zeros((n, n)), np.zeros((n, n), int)
@@ -127,13 +148,13 @@ def _multiply_in_optimal_order(arrays):
             cut[i, j] = i + int(np.argmin(each))
             cost[i, j] = min(each)
 
-    def multiply_range(i, j):
+    def multiply_range(i: int, j: int) -> GPUArray:
         return arrays[i] if i == j else multiply_range(i, cut[i, j]) @ multiply_range(cut[i, j] + 1, j)
 
     return multiply_range(0, n - 1)
 
 
-def diagonal(x, /, *, offset=0):
+def diagonal(x: Any, /, *, offset: Any = 0) -> GPUArray:
     """The diagonal `offset` of each matrix: a view of `x` with the shape ``(..., k)``; does not wait.
 
     `x` is a device array with at least two axes, else raises `ValueError`. `offset` is positive above the main
@@ -142,7 +163,7 @@ def diagonal(x, /, *, offset=0):
     return _diagonal(x, offset, -2, -1)
 
 
-def trace(x, /, *, offset=0, dtype=None):
+def trace(x: Any, /, *, offset: Any = 0, dtype: Any = None) -> GPUArray:
     """The sum of the diagonal `offset` of each matrix: a new array with the shape ``(...)``; does not wait.
 
     `x` is array-like with at least two axes, else raises `ValueError`; `dtype` is that of the result, by default that
@@ -151,7 +172,7 @@ def trace(x, /, *, offset=0, dtype=None):
     return _trace(x, offset, -2, -1, dtype)
 
 
-def outer(x1, x2, /):
+def outer(x1: Any, x2: Any, /) -> GPUArray:
     """The outer product of two vectors: a new array with their lengths and the common dtype; does not wait.
 
     `x1` and `x2` are array-like with one axis, else raises `ValueError`.
@@ -161,7 +182,7 @@ def outer(x1, x2, /):
     return _outer(x1, x2)
 
 
-def cross(x1, x2, /, *, axis=-1):
+def cross(x1: Any, x2: Any, /, *, axis: Any = -1) -> GPUArray:
     """The cross products of vectors with three elements along `axis`: a new array; does not wait.
 
     Operands are array-like and are broadcast along other axes. Raises `ValueError` for vectors of other lengths, and

@@ -1,10 +1,10 @@
 """Values in error messages."""
 
 
-def shown(value):
+def shown(value: object) -> str:
     """A value as error messages show it: on one line, with long ones abbreviated."""
     dtype = getattr(value, "dtype", None)
-    if dtype is not None and getattr(value, "ndim", 0):
+    if dtype is not None and getattr(value, "ndim", False):
         return f"an array of dtype {dtype}"
     text = " ".join(repr(value).split())
     return text if len(text) <= 80 else f"{text[:77]}..."

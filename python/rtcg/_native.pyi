@@ -1197,6 +1197,8 @@ class TextureObject:
 
     @staticmethod
     def _from_array(array: Array | MipmappedArray, sampling: dict[str, Any]) -> TextureObject: ...
+    # What `_from_array` made it from.
+    _made_from: tuple[Array | MipmappedArray, dict[str, Any]]
     @staticmethod
     def _from_linear(
         memory: _DevicePointer, nbytes: int, format: int, channels: int, sampling: dict[str, Any]
@@ -2099,7 +2101,7 @@ class GPUArray:
     @property
     def ndim(self) -> int:
         """The number of axes."""
-    def nonzero(self) -> GPUArray:
+    def nonzero(self) -> tuple[GPUArray, ...]:
         """The indices of the elements that are not 0, a tuple with one array per axis; waits for their number."""
     def prod(
         self,
@@ -2507,6 +2509,8 @@ class ElementwiseKernel:
         """The CUDA source for contiguous arrays (or a range), or for the given arguments of a call."""
     def get_texref(self, name: str, use_range: bool = False) -> TextureReference:
         """The texture reference `name`, which the preamble declares."""
+    def _compiled_function(self, use_range: bool = False) -> Function: ...
+    def _compiled_module(self, use_range: bool = False) -> Module: ...
     @property
     def source(self) -> str:
         """The CUDA source for contiguous arrays."""
@@ -2617,6 +2621,7 @@ class _ScanKernel:
         options: Sequence[str] | None,
         preamble: str,
     ) -> None: ...
+    def _launch(self, args: tuple[Any, ...], size: int | None = None, stream: Stream | None = None) -> None: ...
     def get_source(self) -> str:
         """The CUDA source."""
     @property
@@ -2662,7 +2667,9 @@ class SequentialGenerators:
 def sobol_vectors(bits: int, count: int) -> list[int]: ...
 def scramble_constants(count: int) -> list[int]: ...
 
-class FusionError(TypeError): ...
+class FusionError(TypeError):
+    # Of the function that it was raised in, once that is known.
+    line: int
 
 def fuse_enter(traced: bool) -> None: ...
 def fuse_leave(traced: bool) -> None: ...

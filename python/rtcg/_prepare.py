@@ -3,33 +3,41 @@
 For container and CI images: kernels that are compiled here need not be compiled at a program's first call.
 """
 
+from __future__ import annotations
+
 import contextlib
+import functools
 import os
 import subprocess
 import sys
 import time
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rtcg import _native
 from rtcg._messages import shown
 
-_FLOATS = (np.float32, np.float64)
-_NUMBERS = (*_FLOATS, np.int32, np.int64)
+if TYPE_CHECKING:
+    from argparse import ArgumentParser
+    from collections.abc import Callable, Iterator, Sequence
+
+_FLOATS: tuple[Any, ...] = (np.float32, np.float64)
+_NUMBERS: tuple[Any, ...] = (*_FLOATS, np.int32, np.int64)
 
 
-def workloads():
+def workloads() -> Iterator[tuple[str, Callable[[], None]]]:
     """Names and functions, each of which creates arrays and computes with them."""
     import rtcg.fft
     import rtcg.linalg
     import rtcg.numpy as xp
     import rtcg.random
 
-    def array(shape, dtype, seed=0):
+    def array(shape: Any, dtype: Any, seed: int = 0) -> xp.GPUArray:
         values = np.random.default_rng(seed).uniform(1, 2, shape)
         return xp.asarray((values * 100 if np.dtype(dtype).kind in "iu" else values).astype(dtype))
 
-    def arithmetic(dtype):
+    def arithmetic(dtype: Any) -> None:
         for n in (1000, 100_000):
             a, b = array(n, dtype), array(n, dtype, 1)
             _ = 2 * a + b, a - b, a * b, a / b, -a, a**2, abs(a), a + 1, 1 - a, a * 2.5, a / 3, a % 3, a // 3
@@ -41,55 +49,55 @@ def workloads():
         _ = xp.zeros(100, dtype), xp.ones(100, dtype), xp.full(100, 3, dtype), xp.arange(100, dtype=dtype)
         _ = [a.astype(other) for other in _NUMBERS], xp.concatenate([a, b]), xp.stack([a, b]), a[a > b], a.clip(1, 2)
 
-    def functions(dtype):
+    def functions(dtype: Any) -> None:
         a = array(1000, dtype)
         for function in (xp.sqrt, xp.exp, xp.log, xp.sin, xp.cos, xp.tanh, xp.floor, xp.isnan):
             function(a)
 
-    def reductions(dtype):
+    def reductions(dtype: Any) -> None:
         for shape in (1000, 100_000, (100, 100)):
             a = array(shape, dtype)
             _ = a.sum(), a.mean(), a.min(), a.max(), a.var(), a.std(), a.argmax(), a.argmin(), a.any(), a.all()
         _ = [getattr(a, name)(axis) for name in ("sum", "mean", "min", "max", "std", "argmax") for axis in (0, 1)]
         _ = xp.dot(a[0], a[1]), rtcg.linalg.norm(a[0])
 
-    def scans(dtype):
+    def scans(dtype: Any) -> None:
         for n in (1000, 100_000):
             _ = array(n, dtype).cumsum(), xp.sort(array(n, dtype)), xp.argsort(array(n, dtype))
         _ = xp.unique(array(1000, dtype)), xp.sort(array((100, 100), dtype), axis=1)
 
-    def products(dtype):
+    def products(dtype: Any) -> None:
         for n in (16, 100, 256, 384):
             a = array((n, n), dtype)
             _ = a @ a, a @ a[0], a.T @ a
 
-    def transforms(dtype):
+    def transforms(dtype: Any) -> None:
         for n in (100, 256, 1000, 1024, 4096):
             a = array(n, dtype)
             spectrum = rtcg.fft.fft(a)
             _ = rtcg.fft.ifft(spectrum), np.dtype(dtype).kind == "c" or rtcg.fft.irfft(rtcg.fft.rfft(a))
         _ = rtcg.fft.fft2(array((64, 64), dtype)), rtcg.fft.fftfreq(100)
 
-    def solvers(dtype):
+    def solvers(dtype: Any) -> None:
         for n in (8, 50, 100):
             a = array((n, n), dtype) + xp.asarray(np.eye(n, dtype=dtype)) * n
             _ = rtcg.linalg.solve(a, a[0].copy()), rtcg.linalg.solve(a, a), rtcg.linalg.inv(a), rtcg.linalg.det(a)
             _ = rtcg.linalg.cholesky(a @ a.T), rtcg.linalg.qr(a), rtcg.linalg.lstsq(a, a[0].copy())
 
-    def decompositions(dtype):
+    def decompositions(dtype: Any) -> None:
         for n in (10, 50, 100):
             a = array((n, n), dtype)
             _ = rtcg.linalg.eigh(a + a.T), rtcg.linalg.eigvalsh(a + a.T), rtcg.linalg.svd(a)
             _ = rtcg.linalg.svd(a, compute_uv=False), rtcg.linalg.pinv(a)
 
-    def generators(dtype):
+    def generators(dtype: Any) -> None:
         draw = rtcg.random.default_rng(1)
         _ = draw.random(1000, dtype), draw.standard_normal(1000, dtype)
 
-    def sparse_products(dtype):
+    def sparse_products(dtype: Any) -> None:
         from rtcg import sparse
 
-        a = sparse.gallery.poisson2d(36, dtype=dtype)
+        a: Any = sparse.gallery.poisson2d(36, dtype=dtype)
         blocks = {n: a.tobsr((n, n))._native for n in range(2, 7) if 36 % n == 0}
         slices = [a._native.to_sell(sigma, 4.0) for sigma in (1, 64)]
         x = array(a.shape[1], dtype)
@@ -112,10 +120,12 @@ def workloads():
     }
     for name, (function, dtypes) in groups.items():
         for dtype in dtypes:
-            yield f"{name}, {np.dtype(dtype).name}", lambda function=function, dtype=dtype: function(dtype)
+            yield f"{name}, {np.dtype(dtype).name}", functools.partial(function, dtype)
 
 
-def prepare(groups=(), report=lambda line: None, backwards=False):
+def prepare(
+    groups: Sequence[str] = (), report: Callable[[str], object] = lambda line: None, backwards: bool = False
+) -> None:
     """Run workloads on the current context's device, and wait for them.
 
     Parameters
@@ -147,7 +157,7 @@ def prepare(groups=(), report=lambda line: None, backwards=False):
 
 
 @contextlib.contextmanager
-def _second_process(groups):
+def _second_process(groups: Sequence[str]) -> Iterator[None]:
     """While the body runs the workloads, a second process compiles for the same cache, beginning with the last.
 
     NVRTC compiles one program at a time in a process. What the second one has not stored when the two meet is
@@ -158,8 +168,8 @@ def _second_process(groups):
         yield
         return
     code = "import sys, rtcg.autoinit; from rtcg import _prepare; _prepare.prepare(sys.argv[1:], backwards=True)"
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    process = subprocess.Popen([sys.executable, "-c", code, *groups], **quiet)
+    command, quiet = [sys.executable, "-c", code, *groups], subprocess.DEVNULL
+    process = subprocess.Popen(command, stdout=quiet, stderr=quiet)
     try:
         yield
     finally:
@@ -167,7 +177,7 @@ def _second_process(groups):
         process.wait()
 
 
-def main(parser, arguments):
+def main(parser: ArgumentParser, arguments: list[str]) -> None:
     """The command line: ``prepare [--programs FILE] [GROUP ...]``.
 
     Parameters
@@ -203,7 +213,7 @@ def main(parser, arguments):
         parser.error(str(error))
 
 
-def _check_cache(parser):
+def _check_cache(parser: ArgumentParser) -> None:
     """Exit with an error if compiled programs would not be kept."""
     status = _native.compiler_cache_status()
     if status is None:

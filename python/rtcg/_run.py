@@ -1,13 +1,19 @@
 """Run a program as ``python program.py`` or ``python -m module`` would."""
 
+from __future__ import annotations
+
 import os
 import runpy
 import sys
 
 from rtcg._messages import shown
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-def run_python_program(arguments, first=None):
+
+def run_python_program(arguments: Sequence[str], first: str | None = None) -> None:
     """Run a program in this process, as ``__main__``.
 
     Parameters

@@ -1,5 +1,7 @@
 """Kernels from snippets with types that each call determines, in CuPy's declarations; public in `rtcg.elementwise`."""
 
+from __future__ import annotations
+
 import contextlib
 import re
 import textwrap
@@ -9,18 +11,27 @@ from rtcg._arguments import ScalarArg, VectorArg
 from rtcg._lazy import np
 from rtcg._messages import shown
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any
+
+    from rtcg._arguments import Argument
+    from rtcg._native import Stream
+    from rtcg.numpy import GPUArray
+
 _DECLARATION = r"\s*(?:raw\s+)?(?!return\b|goto\b)[A-Za-z_]\w*(?:\s+\w+)*\s+[A-Za-z_]\w*\s*"
 _DECLARATIONS = re.compile(rf"{_DECLARATION}(?:,{_DECLARATION})*")
 _PYTHON_NUMBERS = {bool: "?", int: "i8", float: "f8", complex: "c16"}
 
 
-def are_typed(args, keywords):
+def are_typed(args: Sequence[Any], keywords: Mapping[str, Any]) -> bool:
     """Whether the second argument of a kernel declares outputs, where PyCUDA's forms have an expression."""
     outputs = args[1] if len(args) > 1 else keywords.get("out_params")
     return isinstance(outputs, str) and _DECLARATIONS.fullmatch(outputs) is not None
 
 
-def _reject_indices(names, operation):
+def _reject_indices(names: Sequence[str], operation: str) -> None:
     """Raise ValueError if the operation indexes an array that is not raw: there the name is already an element."""
     code = re.sub(r"/\*.*?\*/|//[^\n]*", " ", operation, flags=re.DOTALL)
     for name in names:
@@ -31,7 +42,7 @@ def _reject_indices(names, operation):
             )
 
 
-def _type_given(name, value):
+def _type_given(name: str, value: Any) -> tuple[np.dtype[Any] | None, bool]:
     """``(dtype, whether it is an array)`` for an argument of a call."""
     if value is None:
         return None, False
@@ -49,18 +60,22 @@ def _type_given(name, value):
 class _TypedKernel:
     """Base class of kernels with letters for types: binding of parameters, and one kernel per choice of types."""
 
-    def __init__(self, in_params, out_params, operation, name):
+    def __init__(self, in_params: str, out_params: str, operation: str, name: str) -> None:
         self._snippet = _native.TypedSnippet(in_params, out_params, operation)
         _reject_indices([name for name, is_raw in self._snippet.params if not is_raw], operation)
         self._in, self._out, self._operation = in_params, out_params, operation
         self.name = name
-        self._kernels = {}
+        self._kernels: dict[Any, Any] = {}
 
-    def __repr__(self):
+    def _make(self, arguments: Sequence[Argument], operation: str) -> Any:
+        """The kernel for these types."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
         text = textwrap.shorten(self._operation, 60, placeholder=" ...")
         return f"<{self.__module__}.{type(self).__qualname__} {self.name}({self._in}) -> {self._out}: {text}>"
 
-    def _bind(self, args, named):
+    def _bind(self, args: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
         """The value of each parameter; None for outputs that the call creates."""
         names = [name for name, _ in self._snippet.params]
         if len(args) > len(names):
@@ -77,7 +92,7 @@ class _TypedKernel:
             raise TypeError(f"kernel {self.name!r} lacks its argument {shown(missing[0])}; it takes {', '.join(names)}")
         return {name: values.get(name) for name in names}
 
-    def _kernel(self, values):
+    def _kernel(self, values: Mapping[str, Any]) -> Any:
         """The kernel for the types of these values, which `_make` creates from arguments (outputs first) and the
         snippet.
         """
@@ -91,11 +106,11 @@ class _TypedKernel:
             self._kernels[given] = self._make(arguments, operation)
         return self._kernels[given]
 
-    def _types_given(self, values):
+    def _types_given(self, values: Mapping[str, Any]) -> tuple[Any, ...]:
         return tuple(_type_given(name, value) for name, value in values.items())
 
     @contextlib.contextmanager
-    def _users_lines_in_errors(self, values):
+    def _users_lines_in_errors(self, values: Mapping[str, Any]) -> Iterator[None]:
         """Make compile errors quote the operation as the user wrote it."""
         from rtcg.driver import CompileError
 
@@ -108,12 +123,12 @@ class _TypedKernel:
             error.args = (error.msg, error.command_line, error.stdout, error.stderr)
             raise
 
-    def _split(self, values):
+    def _split(self, values: Mapping[str, Any]) -> tuple[list[Any], list[Any]]:
         """The inputs and the outputs, in order."""
-        values = list(values.values())
-        return values[: self._snippet.n_inputs], values[self._snippet.n_inputs :]
+        found = list(values.values())
+        return found[: self._snippet.n_inputs], found[self._snippet.n_inputs :]
 
-    def _elementwise_shape(self, values):
+    def _elementwise_shape(self, values: Mapping[str, Any]) -> tuple[int, ...] | None:
         """The broadcast shape of the inputs that the snippet uses element by element, or None if there are none."""
         inputs = list(self._snippet.params)[: self._snippet.n_inputs]
         given = [values[name] for name, is_raw in inputs if not is_raw]
@@ -153,27 +168,34 @@ class TypedElementwiseKernel(_TypedKernel):
 
     def __init__(
         self,
-        in_params,
-        out_params,
-        operation,
-        name="kernel",
-        reduce_dims=True,
-        preamble="",
-        no_return=False,
-        return_tuple=False,
-        **settings,
-    ):
+        in_params: str,
+        out_params: str,
+        operation: str,
+        name: str = "kernel",
+        reduce_dims: bool = True,
+        preamble: str = "",
+        no_return: bool = False,
+        return_tuple: bool = False,
+        **settings: Any,
+    ) -> None:
         super().__init__(in_params, out_params, operation, name)
-        self._settings = {"preamble": preamble, **settings}
+        self._settings: dict[str, Any] = {"preamble": preamble, **settings}
         self._no_return, self._return_tuple = no_return, return_tuple
 
-    def _make(self, arguments, operation):
+    def _make(self, arguments: Sequence[Argument], operation: str) -> Any:
         from rtcg.elementwise import ElementwiseKernel
 
         settings = self._settings | {"options": list(self._settings.get("options") or ())}
         return ElementwiseKernel(arguments, operation, self.name, **settings)
 
-    def __call__(self, *args, size=None, stream=None, block_size=None, **named):
+    def __call__(
+        self,
+        *args: Any,
+        size: int | None = None,
+        stream: Stream | None = None,
+        block_size: int | None = None,
+        **named: Any,
+    ) -> Any:
         from rtcg.numpy import empty
 
         values = self._bind(args, named)
@@ -192,7 +214,7 @@ class TypedElementwiseKernel(_TypedKernel):
             return None
         return outputs[0] if len(outputs) == 1 and not self._return_tuple else tuple(outputs)
 
-    def _shape(self, values, size, outputs):
+    def _shape(self, values: Mapping[str, Any], size: int | None, outputs: Sequence[Any]) -> tuple[int, ...]:
         shape = self._elementwise_shape(values)
         if size is not None:
             if shape is not None:
@@ -235,24 +257,24 @@ class TypedReductionKernel(_TypedKernel):
 
     def __init__(
         self,
-        in_params,
-        out_params,
-        map_expr,
-        reduce_expr,
-        post_map_expr,
-        identity,
-        name="reduce_kernel",
-        reduce_type=None,
-        reduce_dims=True,
-        preamble="",
-        options=(),
-    ):
+        in_params: str,
+        out_params: str,
+        map_expr: str,
+        reduce_expr: str,
+        post_map_expr: str,
+        identity: str | complex,
+        name: str = "reduce_kernel",
+        reduce_type: Any = None,
+        reduce_dims: bool = True,
+        preamble: str = "",
+        options: Sequence[str] = (),
+    ) -> None:
         super().__init__(in_params, out_params, map_expr, name)
         names = [name for name, _ in self._snippet.params]
         if len(names) - self._snippet.n_inputs != 1:
             raise ValueError(f"out_params is {shown(out_params)}; expected one output")
         self._reduce, self._identity, self._type = reduce_expr, identity, reduce_type
-        self._settings = {"preamble": preamble, "options": list(options)}
+        self._settings: dict[str, Any] = {"preamble": preamble, "options": list(options)}
         is_plain = re.fullmatch(rf"\s*{names[-1]}\s*=\s*a\s*;?\s*", post_map_expr)
         self._post = (
             None
@@ -260,7 +282,7 @@ class TypedReductionKernel(_TypedKernel):
             else TypedElementwiseKernel("A a", out_params, post_map_expr, f"{name}_post", preamble=preamble)
         )
 
-    def _make(self, arguments, operation):
+    def _make(self, arguments: Sequence[Argument], operation: str) -> Any:
         from rtcg.reduction import ReductionKernel
 
         out, *inputs = arguments
@@ -268,7 +290,15 @@ class TypedReductionKernel(_TypedKernel):
         kernel = ReductionKernel(dtype, self._identity, self._reduce, operation, inputs, self.name, **self._settings)
         return kernel, out.dtype
 
-    def __call__(self, *args, axis=None, keepdims=False, out=None, stream=None, **named):
+    def __call__(
+        self,
+        *args: Any,
+        axis: int | Sequence[int] | None = None,
+        keepdims: bool = False,
+        out: GPUArray | None = None,
+        stream: Stream | None = None,
+        **named: Any,
+    ) -> GPUArray:
         from rtcg.numpy import empty
 
         values = self._bind(args, named)

@@ -8,8 +8,22 @@ Operations: ``"sum"``, ``"prod"``, ``"max"``, ``"min"``. The identity element is
 of the dtype (infinite for floating-point dtypes). Maxima and minima propagate NaN, as in NumPy.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from rtcg import _native, numpy as _xp
 from rtcg._conversions import as_dtype, as_flag, as_text
+
+if TYPE_CHECKING:
+    from typing import Literal, TypeAlias
+
+    from numpy.typing import ArrayLike, DTypeLike
+
+    from rtcg.numpy import GPUArray
+
+    _Array: TypeAlias = GPUArray | ArrayLike
+    _Op: TypeAlias = Literal["sum", "prod", "max", "min"]
 
 __all__ = [
     "reduce_by_key", "run_length_decode", "run_length_encode", "run_offsets", "segmented_reduce", "segmented_scan",
@@ -17,7 +31,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def segmented_reduce(values, offsets, op="sum", dtype=None):
+def segmented_reduce(values: _Array, offsets: _Array, op: _Op = "sum", dtype: DTypeLike | None = None) -> GPUArray:
     """Reduce each segment; waits to check that offsets are in ascending order.
 
     Parameters
@@ -55,7 +69,9 @@ def segmented_reduce(values, offsets, op="sum", dtype=None):
     )
 
 
-def segmented_scan(values, offsets, op="sum", exclusive=False, dtype=None):
+def segmented_scan(
+    values: _Array, offsets: _Array, op: _Op = "sum", exclusive: bool = False, dtype: DTypeLike | None = None
+) -> GPUArray:
     """Scan each segment; waits to check that offsets are in ascending order.
 
     Parameters
@@ -84,7 +100,7 @@ def segmented_scan(values, offsets, op="sum", exclusive=False, dtype=None):
     return _native.segmented_scan(*arrays, as_text("op", op), as_flag("exclusive", exclusive), as_dtype("dtype", dtype))
 
 
-def segmented_sort(values, offsets, descending=False):
+def segmented_sort(values: _Array, offsets: _Array, descending: bool = False) -> tuple[GPUArray, GPUArray]:
     """Sort each segment and return the elements and their indices; waits to check that offsets are in ascending order.
 
     Parameters
@@ -116,7 +132,7 @@ def segmented_sort(values, offsets, descending=False):
     )
 
 
-def run_offsets(keys):
+def run_offsets(keys: _Array) -> GPUArray:
     """The offset of each run of equal elements, followed by the number of elements: offsets of segments.
 
     Parameters
@@ -140,7 +156,7 @@ def run_offsets(keys):
     return _native.run_offsets(_xp._unmasked_to_device("keys", keys))
 
 
-def run_length_encode(values):
+def run_length_encode(values: _Array) -> tuple[GPUArray, GPUArray]:
     """The element and the length of each run of equal elements; waits for the number of runs.
 
     Parameters
@@ -165,7 +181,7 @@ def run_length_encode(values):
     return _native.run_length_encode(_xp._unmasked_to_device("values", values))
 
 
-def run_length_decode(values, counts):
+def run_length_decode(values: _Array, counts: _Array) -> GPUArray:
     """Repeat each element as its count says, the inverse of `run_length_encode`; waits for the length of the result.
 
     Parameters
@@ -194,7 +210,9 @@ def run_length_decode(values, counts):
     )
 
 
-def reduce_by_key(keys, values, op="sum", dtype=None):
+def reduce_by_key(
+    keys: _Array, values: _Array, op: _Op = "sum", dtype: DTypeLike | None = None
+) -> tuple[GPUArray, GPUArray]:
     """The key of each run of equal keys and the reduction of its values; waits for the number of runs.
 
     Parameters
@@ -227,7 +245,7 @@ def reduce_by_key(keys, values, op="sum", dtype=None):
     )
 
 
-def unique_by_key(keys, values):
+def unique_by_key(keys: _Array, values: _Array) -> tuple[GPUArray, GPUArray]:
     """The first key of each run of equal keys and its value; waits for the number of runs.
 
     Parameters

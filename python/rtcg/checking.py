@@ -3,12 +3,18 @@
 Real GPUs are not affected. `docs/checking.md` documents the findings and the cost.
 """
 
+from __future__ import annotations
+
 from rtcg import _native
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 __all__ = ["clear", "enable", "findings", "set_schedule"]
 
 
-def enable(checks="all"):
+def enable(checks: str = "all") -> None:
     """Select the checks of this process, like the environment variable ``RTCG_CHECK``.
 
     Parameters
@@ -25,7 +31,7 @@ def enable(checks="all"):
     _native.enable_checks(checks)
 
 
-def findings():
+def findings() -> list[dict[str, Any]]:
     """The findings of checked execution so far: a list of dictionaries, one for each place in the program.
 
     Waits for the work of the current context if its device is checked (but not while a stream is captured), so that
@@ -35,12 +41,12 @@ def findings():
     return _native.list_check_findings()
 
 
-def clear():
+def clear() -> None:
     """Discard the findings so far; returns None. Later findings at the same places are reported again."""
     _native.clear_check_findings()
 
 
-def set_schedule(order):
+def set_schedule(order: str) -> None:
     """Set the order in which threads of later launches run.
 
     Parameters

@@ -12,6 +12,26 @@ from rtcg import _native
 from rtcg._messages import shown
 from rtcg.driver import CompileError
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any, Literal
+
+    from numpy.typing import DTypeLike
+    from typing_extensions import Self
+
+    from rtcg._native import (
+        Function,
+        GPUArray,
+        Module,
+        SurfaceReference,
+        TextureReference,
+        _HostBuffer,
+        _JitOptions,
+        _MessageHandler,
+        _Path,
+    )
+
 __all__ = [
     "DEFAULT_NVCC_FLAGS",
     "CompileError",
@@ -29,8 +49,7 @@ __all__ = [
 DEFAULT_NVCC_FLAGS: list[str] = _native.default_nvcc_flags()
 
 
-@cache
-def get_nvcc_version(nvcc):
+def get_nvcc_version(nvcc: str) -> str:
     """Return the version text of the compiler that `nvcc` names.
 
     The default name ``"nvcc"`` means NVRTC; any other name is a program.
@@ -39,7 +58,12 @@ def get_nvcc_version(nvcc):
     return version
 
 
-def preprocess_source(source, options, nvcc):
+if not TYPE_CHECKING:
+    # Type checkers do not see through it.
+    get_nvcc_version = cache(get_nvcc_version)
+
+
+def preprocess_source(source: object, options: Sequence[str], nvcc: str) -> str:
     """Return `source` after nvcc's preprocessor. Requires the program nvcc; NVRTC cannot do this.
 
     This package itself does not need the preprocessed text: the cache tracks headers on its own.
@@ -61,7 +85,14 @@ def preprocess_source(source, options, nvcc):
     return result.stdout
 
 
-def compile_plain(source, options, keep, nvcc, cache_dir, target="cubin"):
+def compile_plain(
+    source: object,
+    options: Sequence[str],
+    keep: bool,
+    nvcc: str,
+    cache_dir: _Path | bool | None,
+    target: Literal["cubin", "ptx", "fatbin", "ltoir"] = "cubin",
+) -> bytes:
     """Compile `source` unchanged, without ``extern "C"`` and default options: the binary, as `bytes`.
 
     See :func:`compile` for the parameters.
@@ -70,17 +101,17 @@ def compile_plain(source, options, keep, nvcc, cache_dir, target="cubin"):
 
 
 def compile(
-    source,
-    nvcc="nvcc",
-    options=None,
-    keep=False,
-    no_extern_c=False,
-    arch=None,
-    code=None,
-    cache_dir=None,
-    include_dirs=None,
-    target="cubin",
-):
+    source: object,
+    nvcc: str = "nvcc",
+    options: Sequence[str] | None = None,
+    keep: bool = False,
+    no_extern_c: bool = False,
+    arch: str | None = None,
+    code: str | None = None,
+    cache_dir: _Path | bool | None = None,
+    include_dirs: Sequence[_Path] | None = None,
+    target: Literal["cubin", "ptx", "fatbin", "ltoir"] = "cubin",
+) -> bytes:
     """Compile CUDA C++ and return the binary.
 
     Parameters
@@ -128,7 +159,17 @@ def compile(
 class _CompileSettings:
     """The compilation parameters that :func:`compile` and the classes below share."""
 
-    def __init__(self, nvcc, options, keep, no_extern_c, arch, code, cache_dir, include_dirs):
+    def __init__(
+        self,
+        nvcc: str,
+        options: Sequence[str] | None,
+        keep: bool,
+        no_extern_c: bool,
+        arch: str | None,
+        code: str | None,
+        cache_dir: _Path | bool | None,
+        include_dirs: Sequence[_Path] | None,
+    ) -> None:
         self.nvcc = nvcc
         self.options = options
         self.keep = keep
@@ -138,7 +179,13 @@ class _CompileSettings:
         self.cache_dir = cache_dir
         self.include_dirs = _as_list("include_dirs", include_dirs)
 
-    def make_program(self, source, target="cubin", options=None, name_expressions=()):
+    def make_program(
+        self,
+        source: object,
+        target: str = "cubin",
+        options: Sequence[str] | None = None,
+        name_expressions: Sequence[str] = (),
+    ) -> _native.Program:
         """The program for the native module to compile; `options` replaces the initial ones."""
         from rtcg import driver
 
@@ -154,14 +201,14 @@ class _CompileSettings:
         )  # fmt: skip
 
 
-def _as_list(name, values):
+def _as_list(name: str, values: Any) -> list[Any]:
     """`values` as a list; refuses a text in place of a sequence, which would be split into letters."""
     if isinstance(values, (str, bytes)):
         raise TypeError(f"{name} is {shown(values)}; expected a sequence, such as [{shown(values)}]")
     return list(values or ())
 
 
-def _is_text(source):
+def _is_text(source: object) -> bool:
     """Whether `source` is text or an object that converts to text; numbers, containers and classes are not source."""
     if isinstance(source, str):
         return True
@@ -170,8 +217,18 @@ def _is_text(source):
 
 
 def _make_program(
-    source, nvcc, options, keep, no_extern_c, arch, code, cache_dir, include_dirs, target, name_expressions=()
-):
+    source: Any,
+    nvcc: str,
+    options: Sequence[str] | None,
+    keep: bool,
+    no_extern_c: bool,
+    arch: str | None,
+    code: str | None,
+    cache_dir: _Path | bool | None,
+    include_dirs: Sequence[_Path] | None,
+    target: str,
+    name_expressions: Sequence[str] = (),
+) -> _native.Program:
     if not _is_text(source):
         shown = f"of type {type(source).__name__}" if isinstance(source, (bytes, bytearray)) else repr(source)
         raise TypeError(f"source is {shown}; expected str, or an object with str() such as a template")
@@ -193,7 +250,7 @@ def _make_program(
     return _native.Program(request, _as_list("name_expressions", name_expressions), parts)
 
 
-def _compile_to_binary(program):
+def _compile_to_binary(program: _native.Program) -> bytes:
     """The binary; the compiler's messages become a warning, once."""
     binary, log, from_cache = program.compile()
     if log and not from_cache:
@@ -201,7 +258,7 @@ def _compile_to_binary(program):
     return binary
 
 
-def _warn_user(text):
+def _warn_user(text: str) -> None:
     from rtcg.driver import _warn_at_user_line
 
     _warn_at_user_line(text)
@@ -210,15 +267,17 @@ def _warn_user(text):
 class CudaModule:
     """Base of the classes that compile and load; forwards to the loaded ``module``."""
 
-    #: Knows the names of C++, where the module was compiled from one source.
-    _program = None
+    module: Module
 
-    def _get_by_name(self, what, name):
+    #: Knows the names of C++, where the module was compiled from one source.
+    _program: Any = None
+
+    def _get_by_name(self, what: str, name: str) -> Any:
         if self._program is None:
             return getattr(self.module, what)(name)
         return getattr(self._program, what)(self.module, name)
 
-    def get_function(self, name):
+    def get_function(self, name: str) -> Function:
         """Return the kernel `name`, a :class:`rtcg.driver.Function`.
 
         For a :class:`SourceModule` with `no_extern_c`, `name` may be any C++ name: ``"ns::f"``, ``"f<float, 3>"``, or
@@ -228,19 +287,19 @@ class CudaModule:
         """
         return self._get_by_name("get_function", name)
 
-    def get_global(self, name):
+    def get_global(self, name: str) -> tuple[int, int]:
         """Return ``(address, size in bytes)`` of a variable; `name` as for :meth:`get_function`."""
         return self._get_by_name("get_global", name)
 
-    def get_texref(self, name):
+    def get_texref(self, name: str) -> TextureReference:
         """Return the :class:`rtcg.driver.TextureReference` with this name."""
         return self._get_by_name("get_texref", name)
 
-    def get_surfref(self, name):
+    def get_surfref(self, name: str) -> SurfaceReference:
         """Return the :class:`rtcg.driver.SurfaceReference` with this name."""
         return self._get_by_name("get_surfref", name)
 
-    def get_global_array(self, name, dtype, shape=None):
+    def get_global_array(self, name: str, dtype: DTypeLike, shape: int | Sequence[int] | None = None) -> GPUArray:
         """Return a variable as a :class:`rtcg.numpy.GPUArray`, which shares its memory.
 
         Parameters
@@ -255,10 +314,10 @@ class CudaModule:
 
         return _global_array(self.module, name, self.get_global(name), dtype, shape)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<{type(self).__module__}.{type(self).__qualname__}{self._kernels_in_words()}>"
 
-    def _kernels_in_words(self):
+    def _kernels_in_words(self) -> str:
         from rtcg.driver import Error
 
         try:
@@ -266,12 +325,12 @@ class CudaModule:
         except (AttributeError, Error):  # Not loaded yet, or no longer.
             return ""
 
-    def _repr_mimebundle_(self, include=None, exclude=None):
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         from rtcg import _display
 
         return _display.mime_bundle(self, self.module._repr_html_())
 
-    def _check_arch(self, arch):
+    def _check_arch(self, arch: str | None) -> None:
         if arch is None:
             return
         from rtcg.driver import Context
@@ -303,17 +362,17 @@ class SourceModule(CudaModule):
 
     def __init__(
         self,
-        source,
-        nvcc="nvcc",
-        options=None,
-        keep=False,
-        no_extern_c=False,
-        arch=None,
-        code=None,
-        cache_dir=None,
-        include_dirs=None,
-        name_expressions=(),
-    ):
+        source: object,
+        nvcc: str = "nvcc",
+        options: Sequence[str] | None = None,
+        keep: bool = False,
+        no_extern_c: bool = False,
+        arch: str | None = None,
+        code: str | None = None,
+        cache_dir: _Path | bool | None = None,
+        include_dirs: Sequence[_Path] | None = None,
+        name_expressions: Sequence[str] = (),
+    ) -> None:
         from rtcg.driver import Context, module_from_buffer
 
         # Compiled for the device of the context that it will be loaded into.
@@ -348,18 +407,18 @@ class DynamicModule(CudaModule):
 
     def __init__(
         self,
-        nvcc="nvcc",
-        link_options=None,
-        keep=False,
-        no_extern_c=False,
-        arch=None,
-        code=None,
-        cache_dir=None,
-        include_dirs=None,
-        message_handler=None,
-        log_verbose=False,
-        cuda_libdir=None,
-    ):
+        nvcc: str = "nvcc",
+        link_options: _JitOptions | None = None,
+        keep: bool = False,
+        no_extern_c: bool = False,
+        arch: str | None = None,
+        code: str | None = None,
+        cache_dir: _Path | bool | None = None,
+        include_dirs: Sequence[_Path] | None = None,
+        message_handler: _MessageHandler | None = None,
+        log_verbose: bool = False,
+        cuda_libdir: _Path | None = None,
+    ) -> None:
         from rtcg.driver import Context, Linker
 
         capability = Context.get_device().compute_capability()
@@ -368,11 +427,11 @@ class DynamicModule(CudaModule):
         self._settings = _CompileSettings(nvcc, None, keep, no_extern_c, arch, code, cache_dir, include_dirs)
         self.cuda_libdir = cuda_libdir
         self.libdir, self.libptn = None, None
-        self.module = None
+        self.module = None  # type: ignore[assignment]  # until `link`
         self.linker = Linker(message_handler, link_options, log_verbose)
         self._check_arch(arch)
 
-    def add_source(self, source, nvcc_options=None, name="kernel.ptx"):
+    def add_source(self, source: object, nvcc_options: Sequence[str] | None = None, name: str = "kernel.ptx") -> Self:
         """Compile `source` to PTX and add it under `name`.
 
         With the option ``-dlto`` it is compiled to LTO-IR, so that the linker can inline functions across such sources.
@@ -394,24 +453,24 @@ class DynamicModule(CudaModule):
         self.linker.add_data(image, kind, name)
         return self
 
-    def add_data(self, data, input_type, name="unknown"):
+    def add_data(self, data: _HostBuffer, input_type: int, name: str = "unknown") -> Self:
         """Add an image of a `jit_input_type`."""
         self.linker.add_data(data, input_type, name)
         return self
 
-    def add_file(self, filename, input_type):
+    def add_file(self, filename: _Path, input_type: int) -> Self:
         """Add a file of a `jit_input_type`."""
         self.linker.add_file(filename, input_type)
         return self
 
-    def add_stdlib(self, libname):
+    def add_stdlib(self, libname: str) -> Self:
         """Add one of CUDA's own libraries, such as ``"cudadevrt"``."""
         from rtcg.driver import jit_input_type
 
         self.linker.add_file(self._find_library(libname), jit_input_type.LIBRARY)
         return self
 
-    def _find_library(self, libname):
+    def _find_library(self, libname: str) -> str:
         import os
 
         directories = _cuda_static_library_dirs(self.cuda_libdir)
@@ -424,14 +483,14 @@ class DynamicModule(CudaModule):
             raise RuntimeError("no directory with CUDA's libraries was found; pass cuda_libdir or set CUDA_HOME")
         raise OSError(f"{file} is in none of {', '.join(directories)}")
 
-    def link(self):
+    def link(self) -> Self:
         """Link the inputs and load the result; returns the module."""
         self.module = self.linker.link_module()
-        self.linker = None
+        self.linker = None  # type: ignore[assignment]  # it is used up
         return self
 
 
-def _cuda_static_library_dirs(first):
+def _cuda_static_library_dirs(first: _Path | None) -> list[str]:
     """Existing directories that may hold CUDA's static libraries."""
     import os
     import sys
@@ -459,17 +518,17 @@ class DynamicSourceModule(DynamicModule):
 
     def __init__(
         self,
-        source,
-        nvcc="nvcc",
-        options=None,
-        keep=False,
-        no_extern_c=False,
-        arch=None,
-        code=None,
-        cache_dir=None,
-        include_dirs=None,
-        cuda_libdir=None,
-    ):
+        source: object,
+        nvcc: str = "nvcc",
+        options: Sequence[str] | None = None,
+        keep: bool = False,
+        no_extern_c: bool = False,
+        arch: str | None = None,
+        code: str | None = None,
+        cache_dir: _Path | bool | None = None,
+        include_dirs: Sequence[_Path] | None = None,
+        cuda_libdir: _Path | None = None,
+    ) -> None:
         super().__init__(nvcc, None, keep, no_extern_c, arch, code, cache_dir, include_dirs, cuda_libdir=cuda_libdir)
         self.add_source(source, nvcc_options=options)
         self.add_stdlib("cudadevrt")

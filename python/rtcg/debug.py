@@ -9,15 +9,21 @@ cuda-gdb requires a GPU. Without one, the checked mode of the virtual GPU report
 and races with block, thread and source line: ``RTCG_CHECK=1 python -m rtcg.debug script.py``, see docs/debugging.md.
 """
 
+from __future__ import annotations
+
 import sys
 
 from rtcg._run import run_python_program
 from rtcg.driver import set_debugging
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 _USAGE = "usage: python -m rtcg.debug [-m] SCRIPT ARGUMENTS..."
 
 
-def main(arguments=None):
+def main(arguments: Sequence[str] | None = None) -> None:
     """Run a program for debugging.
 
     Parameters

@@ -1,23 +1,35 @@
 """Several devices in one program: select a device for a ``with`` block, and run a function on all of them."""
 
+from __future__ import annotations
+
 import atexit
 import contextlib
 import threading
 from collections.abc import Iterable, Sized
+from typing import TYPE_CHECKING, Any
 
 from rtcg import driver
 from rtcg._conversions import as_callable
 from rtcg._messages import shown
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from contextlib import AbstractContextManager
+    from typing import TypeVar
+
+    from rtcg.driver import Context, Device
+
+    _Result = TypeVar("_Result")
+
 __all__ = ["map", "use"]
 
 #: Primary contexts that were used, held so that compiled kernels and memory pools stay.
-_contexts = {}
+_contexts: dict[driver.Device, driver.Context] = {}
 _lock = threading.Lock()
 atexit.register(_contexts.clear)
 
 
-def as_device(name, value, *others):
+def as_device(name: str, value: Any, *others: str) -> Device:
     """`value` as a Device: a Device, an ordinal, or a PCI bus id. The error also names `others` as expected."""
     if isinstance(value, driver.Device):
         return value
@@ -30,7 +42,7 @@ def as_device(name, value, *others):
         raise ValueError(f"{name} is {shown(value)}; expected {expected}") from None
 
 
-def use(device):
+def use(device: int | str | Device) -> AbstractContextManager[Context]:
     """Make the primary context of a device current in this thread, for a ``with`` block.
 
     Parameters
@@ -57,7 +69,7 @@ def use(device):
 
 
 @contextlib.contextmanager
-def _current(device):
+def _current(device: driver.Device) -> Iterator[driver.Context]:
     with _lock:
         context = _contexts.get(device)
         if context is None:
@@ -69,7 +81,7 @@ def _current(device):
         driver.Context.pop()
 
 
-def current_on(device):
+def current_on(device: Device) -> AbstractContextManager[Context | None]:
     """A context of `device`, a Device, for a ``with`` block: the current one if it is on that device, else the primary
     one.
     """
@@ -78,7 +90,9 @@ def current_on(device):
     return _current(device)
 
 
-def map(function, *sequences, devices=None):
+def map(
+    function: Callable[..., _Result], *sequences: Iterable[Any], devices: Sequence[int | str | Device] | None = None
+) -> list[_Result]:
     """Call a function for each of several work items, on several devices at once: a list of results in order.
 
     Each device has a thread, in which it is current (`use`), and takes the next item when it has finished one.
@@ -119,13 +133,15 @@ def map(function, *sequences, devices=None):
     for k, sequence in enumerate(sequences):
         if not isinstance(sequence, Sized):
             raise TypeError(f"sequences[{k}] is {shown(sequence)}; expected a sequence")
-    lengths = [len(sequence) for sequence in sequences]
+    lengths = [len(sequence) for sequence in sequences if isinstance(sequence, Sized)]
     if len(set(lengths)) > 1:
         raise ValueError(f"the sequences have lengths {lengths}; expected one length")
     calls = list(zip(*sequences, strict=True))
-    results, errors, pieces, lock = [None] * len(calls), [], iter(enumerate(calls)), threading.Lock()
+    results: list[Any] = [None] * len(calls)
+    errors: list[BaseException] = []
+    pieces, lock = iter(enumerate(calls)), threading.Lock()
 
-    def work(device):
+    def work(device: driver.Device) -> None:
         try:
             with use(device):
                 while not errors:

@@ -3,6 +3,8 @@
 The same functions work on real GPUs and on the virtual GPU; `Device.is_virtual` tells them apart.
 """
 
+from __future__ import annotations
+
 import abc
 import os
 import sys
@@ -125,6 +127,16 @@ from rtcg._native import (
     stop_profiler,
 )
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from types import FrameType
+    from typing import Any
+
+    from numpy.typing import DTypeLike, NDArray
+
+    from rtcg._native import _DevicePointer, _HostBuffer
+
 __all__ = [
     "AddressRange", "AlignedHostAllocation", "ArgumentHandler", "Array", "ArrayDescriptor", "ArrayDescriptor3D",
     "CUDA_DEBUGGING", "CompileError", "Context", "Device", "DeviceAllocation", "DeviceMemoryPool", "Error", "Event",
@@ -170,17 +182,19 @@ class CompileError(Error):
         The source as passed to the compiler (an addition to PyCUDA).
     """
 
-    source = None
+    source: str | None = None
     _readable_log = None
 
-    def __init__(self, msg, command_line, stdout=None, stderr=None):
+    def __init__(
+        self, msg: str, command_line: Sequence[str], stdout: str | None = None, stderr: str | None = None
+    ) -> None:
         super().__init__(msg, command_line, stdout, stderr)
         self.msg = msg
         self.command_line = command_line
         self.stdout = stdout
         self.stderr = stderr
 
-    def __str__(self):
+    def __str__(self) -> str:
         text = self.msg
         if self._readable_log is not None:
             return f"{text}\n{self._readable_log}".rstrip()
@@ -196,7 +210,7 @@ class CompileError(Error):
 CUDA_DEBUGGING = False
 
 
-def set_debugging(flag=True):
+def set_debugging(flag: bool = True) -> None:
     """Switch compilation with debug information and without the cache on or, with False, off. Returns None.
 
     Sets the environment variable `CUDA_DEBUGGING`, which `rtcg.compiler` reads at each compilation.
@@ -205,7 +219,7 @@ def set_debugging(flag=True):
     CUDA_DEBUGGING = flag
 
 
-def _is_import_frame(frame):
+def _is_import_frame(frame: FrameType) -> bool:
     """Whether `warnings` does not count the frame: frames of the import system itself."""
     file = frame.f_code.co_filename
     return "importlib" in file and "_bootstrap" in file
@@ -215,7 +229,7 @@ def _is_import_frame(frame):
 _INNER_PACKAGES = {"rtcg", "pycuda", "importlib", "IPython", "ipykernel", "traitlets"}
 
 
-def _is_user_frame(frame):
+def _is_user_frame(frame: FrameType) -> bool:
     package = frame.f_globals.get("__name__", "").partition(".")[0]
     return package not in _INNER_PACKAGES and not _is_import_frame(frame)
 
@@ -224,7 +238,7 @@ def _is_user_frame(frame):
 _NOTICE_SHOWN = "_RTCG_NOTICE_SHOWN"
 
 
-def _warn_at_user_line(text):
+def _warn_at_user_line(text: str) -> None:
     """Issue a warning at the line of user code that led here, past any number of modules of this package.
 
     A program is told once that it uses the virtual GPU: worker processes inherit that it has been told.
@@ -233,7 +247,8 @@ def _warn_at_user_line(text):
         if os.environ.get(_NOTICE_SHOWN):
             return
         os.environ[_NOTICE_SHOWN] = "1"
-    frame, level = sys._getframe(1), 2
+    frame: FrameType | None = sys._getframe(1)
+    level = 2
     while frame is not None and not _is_user_frame(frame):
         # `warnings` does not count the frames of the import system.
         level += not _is_import_frame(frame)
@@ -244,7 +259,7 @@ def _warn_at_user_line(text):
 _native.set_notice_handler(_warn_at_user_line)
 
 
-def get_version():
+def get_version() -> tuple[int, int, int]:
     """The CUDA version that this package was written for: a tuple ``(major, minor, revision)``; requires no driver."""
     return (13, 0, 0)
 
@@ -255,22 +270,22 @@ def get_version():
 class PointerHolderBase:
     """Base class for objects that represent a device address: subclasses define ``get_pointer()``."""
 
-    def get_pointer(self):
+    def get_pointer(self) -> int:
         """The device address as an int."""
         raise NotImplementedError("subclasses of PointerHolderBase define get_pointer()")
 
-    def as_buffer(self, size, offset=0):
+    def as_buffer(self, size: int, offset: int = 0) -> memoryview:
         """A writable memoryview over the address; only for memory that the host can access."""
         return _native.memoryview_at_address(int(self.get_pointer()), size, offset)
 
-    def __int__(self):
+    def __int__(self) -> int:
         return int(self.get_pointer())
 
-    def __index__(self):
+    def __index__(self) -> int:
         return int(self.get_pointer())
 
 
-def mem_alloc_like(ary):
+def mem_alloc_like(ary: Any) -> DeviceAllocation:
     """Allocate ``ary.nbytes`` bytes of device memory, a `DeviceAllocation` with undefined contents.
 
     `ary` may be anything that has ``nbytes``, else raises `TypeError`. Raises `MemoryError` if the device is out of
@@ -281,7 +296,7 @@ def mem_alloc_like(ary):
     return mem_alloc(ary.nbytes)
 
 
-def to_device(bf_obj):
+def to_device(bf_obj: _HostBuffer) -> DeviceAllocation:
     """Copy `bf_obj`, a contiguous array or buffer (C or Fortran order), to new device memory.
 
     Waits until the copy is done. Raises `TypeError` if `bf_obj` is not a buffer, `ValueError` if it is not contiguous,
@@ -297,7 +312,7 @@ def to_device(bf_obj):
     return memory
 
 
-def from_device(devptr, shape, dtype, order="C"):
+def from_device(devptr: _DevicePointer, shape: int | Sequence[int], dtype: DTypeLike, order: str = "C") -> NDArray[Any]:
     """Copy device memory to a new array of `shape` and `dtype`; waits for the copy.
 
     `devptr` is an allocation or an address, `order` "C" or "F". Raises `LogicError` if the allocation is smaller than
@@ -309,7 +324,7 @@ def from_device(devptr, shape, dtype, order="C"):
     return array
 
 
-def from_device_like(devptr, other_ary):
+def from_device_like(devptr: _DevicePointer, other_ary: NDArray[Any]) -> NDArray[Any]:
     """Copy device memory to a new array with the shape, dtype and order of `other_ary`; waits for the copy.
 
     Errors are those of `from_device`; raises `TypeError` if `other_ary` is not an array.
@@ -324,7 +339,7 @@ class HostPointer(abc.ABC):
     """Base class of host memory that the device may access."""
 
     @abc.abstractmethod
-    def get_device_pointer(self):
+    def get_device_pointer(self) -> int:
         """The device address of the memory."""
 
 
@@ -335,7 +350,7 @@ for _class in (PagelockedHostAllocation, AlignedHostAllocation, RegisteredHostMe
 # -- host arrays that the device can reach ----------------------------------------------------
 
 
-def _parse_array_geometry(shape, dtype, order):
+def _parse_array_geometry(shape: Any, dtype: DTypeLike, order: str) -> tuple[tuple[int, ...], np.dtype[Any], int, bool]:
     """(shape, dtype, number of bytes, whether in Fortran order)"""
     if not isinstance(order, str) or order not in ("C", "F"):
         raise LogicError(f"order is {shown(order)}; expected 'C' or 'F'")
@@ -350,7 +365,7 @@ def _parse_array_geometry(shape, dtype, order):
     return shape, dtype, max(nbytes, 1), order == "F"
 
 
-def _contiguous_order(array):
+def _contiguous_order(array: NDArray[Any]) -> str:
     if not isinstance(array, np.ndarray):
         raise TypeError(f"array is of type {type(array).__name__}; expected a NumPy array")
     if array.flags.c_contiguous:
@@ -360,12 +375,14 @@ def _contiguous_order(array):
     raise ValueError("array is not contiguous; expected C or Fortran order")
 
 
-def _filled_with_zeros(array):
+def _filled_with_zeros(array: NDArray[Any]) -> NDArray[Any]:
     array.fill(0)
     return array
 
 
-def pagelocked_empty(shape, dtype, order="C", mem_flags=0):
+def pagelocked_empty(
+    shape: int | Sequence[int], dtype: DTypeLike, order: str = "C", mem_flags: int = 0
+) -> NDArray[Any]:
     """A page-locked array with undefined contents, which is copied without an intermediate buffer.
 
     Parameters
@@ -387,16 +404,18 @@ def pagelocked_empty(shape, dtype, order="C", mem_flags=0):
     MemoryError
         If the system cannot lock more memory.
     """
-    shape, dtype, nbytes, fortran = _parse_array_geometry(shape, dtype, order)
-    return PagelockedHostAllocation(nbytes, mem_flags)._as_array(dtype, shape, fortran)
+    lengths, of_elements, nbytes, fortran = _parse_array_geometry(shape, dtype, order)
+    return PagelockedHostAllocation(nbytes, mem_flags)._as_array(of_elements, lengths, fortran)
 
 
-def pagelocked_zeros(shape, dtype, order="C", mem_flags=0):
+def pagelocked_zeros(
+    shape: int | Sequence[int], dtype: DTypeLike, order: str = "C", mem_flags: int = 0
+) -> NDArray[Any]:
     """A page-locked array of zeros, of `shape` and `dtype`; parameters and errors are those of `pagelocked_empty`."""
     return _filled_with_zeros(pagelocked_empty(shape, dtype, order, mem_flags))
 
 
-def pagelocked_empty_like(array, mem_flags=0):
+def pagelocked_empty_like(array: NDArray[Any], mem_flags: int = 0) -> NDArray[Any]:
     """A page-locked array with the shape, dtype and order of `array`; see `pagelocked_empty`.
 
     Raises `TypeError` if `array` is not a NumPy array, and `ValueError` if it is not contiguous.
@@ -405,31 +424,35 @@ def pagelocked_empty_like(array, mem_flags=0):
     return pagelocked_empty(array.shape, array.dtype, order, mem_flags)
 
 
-def pagelocked_zeros_like(array, mem_flags=0):
+def pagelocked_zeros_like(array: NDArray[Any], mem_flags: int = 0) -> NDArray[Any]:
     """A page-locked array of zeros with the shape, dtype and order of `array`; errors are those of
     `pagelocked_empty_like`.
     """
     return _filled_with_zeros(pagelocked_empty_like(array, mem_flags))
 
 
-def aligned_empty(shape, dtype, order="C", alignment=4096):
+def aligned_empty(
+    shape: int | Sequence[int], dtype: DTypeLike, order: str = "C", alignment: int = 4096
+) -> NDArray[Any]:
     """An array with undefined contents whose address is a multiple of `alignment` bytes.
 
     For use with `register_host_memory`. `shape`, `dtype` and `order` are those of `pagelocked_empty`. Its ``.base`` is
     an `AlignedHostAllocation`. Raises `LogicError` if `alignment` is not a power of two.
     """
-    shape, dtype, nbytes, fortran = _parse_array_geometry(shape, dtype, order)
-    return AlignedHostAllocation(nbytes, alignment)._as_array(dtype, shape, fortran)
+    lengths, of_elements, nbytes, fortran = _parse_array_geometry(shape, dtype, order)
+    return AlignedHostAllocation(nbytes, alignment)._as_array(of_elements, lengths, fortran)
 
 
-def aligned_zeros(shape, dtype, order="C", alignment=4096):
+def aligned_zeros(
+    shape: int | Sequence[int], dtype: DTypeLike, order: str = "C", alignment: int = 4096
+) -> NDArray[Any]:
     """An aligned array of zeros on the host, of `shape` and `dtype`; parameters and errors are those of
     `aligned_empty`.
     """
     return _filled_with_zeros(aligned_empty(shape, dtype, order, alignment))
 
 
-def aligned_empty_like(array, alignment=4096):
+def aligned_empty_like(array: NDArray[Any], alignment: int = 4096) -> NDArray[Any]:
     """An aligned array with the shape, dtype and order of `array`; see `aligned_empty`.
 
     Raises `TypeError` if `array` is not a NumPy array, and `ValueError` if it is not contiguous.
@@ -438,28 +461,28 @@ def aligned_empty_like(array, alignment=4096):
     return aligned_empty(array.shape, array.dtype, order, alignment)
 
 
-def aligned_zeros_like(array, alignment=4096):
+def aligned_zeros_like(array: NDArray[Any], alignment: int = 4096) -> NDArray[Any]:
     """An aligned array of zeros with the shape, dtype and order of `array`; errors as in `aligned_empty_like`."""
     return _filled_with_zeros(aligned_empty_like(array, alignment))
 
 
-def managed_empty(shape, dtype, order="C", mem_flags=0):
+def managed_empty(shape: int | Sequence[int], dtype: DTypeLike, order: str = "C", mem_flags: int = 0) -> NDArray[Any]:
     """An array with undefined contents in memory that host and device share.
 
     `shape`, `dtype` and `order` are those of `pagelocked_empty`; `mem_flags` is one of `mem_attach_flags`, and 0 means
     GLOBAL. Its ``.base`` is a `ManagedAllocation`, which kernels accept like the array itself. Wait for a kernel before
     the host reads its results.
     """
-    shape, dtype, nbytes, fortran = _parse_array_geometry(shape, dtype, order)
-    return ManagedAllocation(nbytes, mem_flags or mem_attach_flags.GLOBAL)._as_array(dtype, shape, fortran)
+    lengths, of_elements, nbytes, fortran = _parse_array_geometry(shape, dtype, order)
+    return ManagedAllocation(nbytes, mem_flags or mem_attach_flags.GLOBAL)._as_array(of_elements, lengths, fortran)
 
 
-def managed_zeros(shape, dtype, order="C", mem_flags=0):
+def managed_zeros(shape: int | Sequence[int], dtype: DTypeLike, order: str = "C", mem_flags: int = 0) -> NDArray[Any]:
     """A managed array of zeros, which the host writes; parameters and errors are those of `managed_empty`."""
     return _filled_with_zeros(managed_empty(shape, dtype, order, mem_flags))
 
 
-def managed_empty_like(array, mem_flags=0):
+def managed_empty_like(array: NDArray[Any], mem_flags: int = 0) -> NDArray[Any]:
     """A managed array with the shape, dtype and order of `array`; see `managed_empty`.
 
     Raises `TypeError` if `array` is not a NumPy array, and `ValueError` if it is not contiguous.
@@ -468,12 +491,12 @@ def managed_empty_like(array, mem_flags=0):
     return managed_empty(array.shape, array.dtype, order, mem_flags)
 
 
-def managed_zeros_like(array, mem_flags=0):
+def managed_zeros_like(array: NDArray[Any], mem_flags: int = 0) -> NDArray[Any]:
     """A managed array of zeros with the shape, dtype and order of `array`; errors are those of `managed_empty_like`."""
     return _filled_with_zeros(managed_empty_like(array, mem_flags))
 
 
-def register_host_memory(ary, flags=0):
+def register_host_memory(ary: NDArray[Any], flags: int = 0) -> NDArray[Any]:
     """Page-lock the memory of a contiguous array; returns an array that shares it.
 
     `flags` is a combination of `mem_host_register_flags`. The ``.base`` of the result is a `RegisteredHostMemory`,
@@ -490,10 +513,8 @@ py_memcpy_htoa = memcpy_htoa
 py_memcpy_atoh = memcpy_atoh
 
 
-def _global_array(module, name, place, dtype, shape):
+def _global_array(module: Module, name: str, place: tuple[int, int], dtype: DTypeLike, shape: Any) -> _native.GPUArray:
     """A variable of a module as a GPUArray over its memory, which keeps the module loaded."""
-    from rtcg.numpy import GPUArray
-
     address, nbytes = place
     dtype = np.dtype(dtype)
     if shape is None:
@@ -503,7 +524,7 @@ def _global_array(module, name, place, dtype, shape):
     shape, dtype, wanted, _ = _parse_array_geometry(shape, dtype, "C")
     if wanted > nbytes:
         raise ValueError(f"shape is {shape} of {dtype}, {wanted} bytes, but {shown(name)} has {nbytes} bytes")
-    return GPUArray(shape, dtype, base=module, gpudata=address)
+    return _native.GPUArray(shape, dtype, base=module, gpudata=address)
 
 
 # -- arguments that copy themselves -----------------------------------------------------------
@@ -520,11 +541,11 @@ class ArgumentHandler:
         Its memory on the device, allocated when first needed.
     """
 
-    def __init__(self, ary):
+    def __init__(self, ary: NDArray[Any]) -> None:
         self.array = ary
-        self.dev_alloc = None
+        self.dev_alloc: DeviceAllocation | None = None
 
-    def get_device_alloc(self):
+    def get_device_alloc(self) -> DeviceAllocation:
         """The memory on the device, with the size of the array."""
         if self.dev_alloc is None:
             try:
@@ -534,7 +555,7 @@ class ArgumentHandler:
                 raise TypeError(f"could not determine array length of a {kind}: expected a numpy array") from error
         return self.dev_alloc
 
-    def pre_call(self, stream):
+    def pre_call(self, stream: Stream | None) -> None:
         """Called before the launch."""
 
 
@@ -544,7 +565,7 @@ class In(ArgumentHandler):
     It must be contiguous, and of any dtype that the kernel takes. The call waits for the copy, but not for the kernel.
     """
 
-    def pre_call(self, stream):
+    def pre_call(self, stream: Stream | None) -> None:
         if stream is None:
             memcpy_htod(self.get_device_alloc(), self.array)
         else:
@@ -557,7 +578,7 @@ class Out(ArgumentHandler):
     It must be contiguous and writable. Elements that the kernel does not write are undefined.
     """
 
-    def post_call(self, stream):
+    def post_call(self, stream: Stream | None) -> None:
         """Called when the kernel has finished."""
         memcpy_dtoh(self.array, self.get_device_alloc())
 

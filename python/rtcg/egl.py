@@ -9,8 +9,18 @@ OpenGL functions are attributes with the arguments of C: numbers as they are, po
 or bytes.
 """
 
+from __future__ import annotations
+
 import ctypes
 from ctypes import c_char_p, c_int, c_uint, c_void_p
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from typing_extensions import Self
+
+    from rtcg._native import Device
 
 __all__ = ["Context", "EGLError"]
 
@@ -30,11 +40,11 @@ class EGLError(RuntimeError):
     """EGL could not make a context."""
 
 
-def _c_int_array(*values):
+def _c_int_array(*values: int) -> Any:
     return (c_int * len(values))(*values)
 
 
-def _load_egl():
+def _load_egl() -> ctypes.CDLL:
     try:
         egl = ctypes.CDLL("libEGL.so.1", mode=ctypes.RTLD_GLOBAL)
     except OSError as error:
@@ -67,11 +77,11 @@ class Context:
         If EGL is missing, or cannot make such a context.
     """
 
-    def __init__(self, device=None, version=(3, 3)):
+    def __init__(self, device: Device | None = None, version: tuple[int, int] = (3, 3)) -> None:
         self._egl = _load_egl()
         self._display, self._context = self._create_on_first_display(device, version)
 
-    def _create_on_first_display(self, device, version):
+    def _create_on_first_display(self, device: Device | None, version: tuple[int, int]) -> tuple[Any, Any]:
         problems = []
         for name, display in self._offscreen_displays(device):
             try:
@@ -81,11 +91,11 @@ class Context:
         wanted = "" if device is None else f" for {device.name()}"
         raise EGLError(f"no display without a screen{wanted} gives a context: {'; '.join(problems) or 'none found'}")
 
-    def _egl_function(self, name, result, *arguments):
+    def _egl_function(self, name: str, result: Any, *arguments: Any) -> Any:
         address = self._egl.eglGetProcAddress(c_char_p(name.encode()))
         return ctypes.CFUNCTYPE(result, *arguments)(address) if address else None
 
-    def _offscreen_displays(self, device):
+    def _offscreen_displays(self, device: Device | None) -> Iterator[tuple[str, Any]]:
         """``(name, display)`` of the displays that can render without a screen, the requested device first."""
         get_display = self._egl_function("eglGetPlatformDisplayEXT", c_void_p, c_uint, c_void_p, c_void_p)
         query_devices = self._egl_function("eglQueryDevicesEXT", c_uint, c_int, c_void_p, c_void_p)
@@ -107,7 +117,7 @@ class Context:
         if device is None or device.is_virtual:
             yield "surfaceless", get_display(_PLATFORM_SURFACELESS, None, None)
 
-    def _create_context(self, display, version):
+    def _create_context(self, display: Any, version: tuple[int, int]) -> Any:
         egl = self._egl
         if not display or not egl.eglInitialize(display, None, None):
             raise EGLError("it cannot be initialised")
@@ -126,7 +136,7 @@ class Context:
             raise EGLError("its context needs a surface")
         return context
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         if not name.startswith("gl"):
             raise AttributeError(name)
         address = self._egl.eglGetProcAddress(c_char_p(name.encode()))
@@ -136,26 +146,26 @@ class Context:
         setattr(self, name, function)
         return function
 
-    def make_current(self):
+    def make_current(self) -> None:
         """Make the context current in this thread."""
         if not self._egl.eglMakeCurrent(self._display, None, None, self._context):
             raise EGLError("the context cannot be made current")
 
-    def close(self):
+    def close(self) -> None:
         """Destroy the context."""
         if self._context:
             self._egl.eglMakeCurrent(self._display, None, None, None)
             self._egl.eglDestroyContext(self._display, self._context)
             self._context = None
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *exception):
+    def __exit__(self, *exception: object) -> None:
         self.close()
 
 
-def _cuda_ordinal(device):
+def _cuda_ordinal(device: Device) -> int:
     from rtcg import driver as drv
 
     return next(n for n in range(drv.Device.count()) if drv.Device(n) == device)
@@ -164,13 +174,13 @@ def _cuda_ordinal(device):
 class _OpenGLFunction:
     """An OpenGL function. The types of its parameters follow from the arguments."""
 
-    def __init__(self, name, address):
+    def __init__(self, name: str, address: int) -> None:
         self._floats = _FLOAT_ARGUMENTS.get(name, ())
         self._address = address
         self._result = _RESULT_TYPES.get(name, c_uint)
-        self._made = {}
+        self._made: dict[tuple[Any, ...], Any] = {}
 
-    def __call__(self, *arguments):
+    def __call__(self, *arguments: Any) -> Any:
         converted = [self._convert_argument(position, value) for position, value in enumerate(arguments)]
         kinds = tuple(kind for kind, _ in converted)
         function = self._made.get(kinds)
@@ -178,7 +188,7 @@ class _OpenGLFunction:
             function = self._made[kinds] = ctypes.CFUNCTYPE(self._result, *kinds)(self._address)
         return function(*(value for _, value in converted))
 
-    def _convert_argument(self, position, value):
+    def _convert_argument(self, position: int, value: Any) -> tuple[Any, Any]:
         if position in self._floats:
             return ctypes.c_float, float(value)
         if isinstance(value, int):

@@ -16,8 +16,11 @@ of `a`. Errors: IndexError for axes that do not exist, ValueError for lengths be
 TypeError for elements that cannot be transformed.
 """
 
+from __future__ import annotations
+
 import sys as _sys
 import warnings as _warnings
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,6 +30,18 @@ from rtcg._messages import shown
 from rtcg._native import array_fft as _array_fft
 from rtcg.driver import Context as _Context
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Literal, SupportsIndex, TypeAlias
+
+    from numpy.typing import ArrayLike
+
+    from rtcg.driver import Device
+    from rtcg.numpy import GPUArray
+
+    _Array: TypeAlias = GPUArray | ArrayLike
+    _Norm: TypeAlias = Literal["backward", "ortho", "forward"] | None
+
 __all__ = [
     "fft", "fft2", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifft2", "ifftn", "ifftshift", "ihfft", "irfft",
     "irfft2", "irfftn", "rfft", "rfft2", "rfftfreq", "rfftn",
@@ -35,20 +50,20 @@ __all__ = [
 _INVERSE_NORMS = {"backward": "forward", None: "forward", "ortho": "ortho", "forward": "backward"}
 
 
-def _inverse_norm(norm):
+def _inverse_norm(norm: Any) -> Any:
     try:
         return _INVERSE_NORMS[norm]
     except (KeyError, TypeError):
         raise ValueError(f'Invalid norm value {norm}; should be "backward", "ortho" or "forward".') from None
 
 
-def _norm_factor(n, norm, is_forward):
+def _norm_factor(n: int, norm: Any, is_forward: bool) -> float:
     """The factor for sums over `n` elements."""
     norm = _inverse_norm(norm) if is_forward else _inverse_norm(_inverse_norm(norm))
     return {"forward": 1.0, "ortho": n**-0.5, "backward": 1.0 / n}[norm]
 
 
-def _transform_length(a, n, axis, default):
+def _transform_length(a: GPUArray, n: Any, axis: Any, default: Callable[[int], int]) -> int:
     length = _axis_length(a.shape, axis)
     n = default(length) if n is None else _as_integer("n", n)
     if n < 1:
@@ -56,7 +71,7 @@ def _transform_length(a, n, axis, default):
     return n
 
 
-def _check_input(a, kinds="biufc", expected="numbers or bool"):
+def _check_input(a: _Array, kinds: str = "biufc", expected: str = "numbers or bool") -> GPUArray:
     """The argument `a` on the device; checks that its elements can be transformed."""
     a = _xp._named_to_device("a", a, f"an array of {expected}")
     if a.dtype.kind not in kinds:
@@ -64,11 +79,11 @@ def _check_input(a, kinds="biufc", expected="numbers or bool"):
     return a
 
 
-def _check_real_input(a):
+def _check_real_input(a: _Array) -> GPUArray:
     return _check_input(a, "biuf", "real numbers or bool")
 
 
-def _transform_one_axis(kind, a, n, axis, norm, out):
+def _transform_one_axis(kind: str, a: GPUArray, n: int, axis: Any, norm: _Norm, out: GPUArray | None) -> GPUArray:
     """The transform along one axis."""
     scale = _norm_factor(n, norm, kind in ("fft", "rfft"))
     result = _array_fft(a, kind, n, axis, scale)
@@ -77,7 +92,9 @@ def _transform_one_axis(kind, a, n, axis, norm, out):
     return _xp._copy_to_out(out, result)
 
 
-def fft(a, n=None, axis=-1, norm=None, out=None):
+def fft(
+    a: _Array, n: SupportsIndex | None = None, axis: SupportsIndex = -1, norm: _Norm = None, out: GPUArray | None = None
+) -> GPUArray:
     """The discrete Fourier transform along an axis; does not wait. See `numpy.fft.fft`.
 
     Uses Stockham's algorithm for lengths with prime factors up to 13, and a convolution (Bluestein) for other lengths.
@@ -106,7 +123,9 @@ def fft(a, n=None, axis=-1, norm=None, out=None):
     return _transform_one_axis("fft", a, _transform_length(a, n, axis, int), axis, norm, out)
 
 
-def ifft(a, n=None, axis=-1, norm=None, out=None):
+def ifft(
+    a: _Array, n: SupportsIndex | None = None, axis: SupportsIndex = -1, norm: _Norm = None, out: GPUArray | None = None
+) -> GPUArray:
     """The inverse of `fft` along an axis: a new array of complex numbers; does not wait.
 
     Parameters, dtypes and errors are those of `fft`; with the norm "backward" the result is divided by `n`.
@@ -115,7 +134,9 @@ def ifft(a, n=None, axis=-1, norm=None, out=None):
     return _transform_one_axis("ifft", a, _transform_length(a, n, axis, int), axis, norm, out)
 
 
-def rfft(a, n=None, axis=-1, norm=None, out=None):
+def rfft(
+    a: _Array, n: SupportsIndex | None = None, axis: SupportsIndex = -1, norm: _Norm = None, out: GPUArray | None = None
+) -> GPUArray:
     """The transform of real numbers along an axis: its first ``n // 2 + 1`` coefficients; does not wait.
 
     The result is a new array (or `out`) of complex64 or complex128. Raises `TypeError` for complex numbers. Parameters
@@ -125,7 +146,9 @@ def rfft(a, n=None, axis=-1, norm=None, out=None):
     return _transform_one_axis("rfft", a, _transform_length(a, n, axis, int), axis, norm, out)
 
 
-def irfft(a, n=None, axis=-1, norm=None, out=None):
+def irfft(
+    a: _Array, n: SupportsIndex | None = None, axis: SupportsIndex = -1, norm: _Norm = None, out: GPUArray | None = None
+) -> GPUArray:
     """The inverse of `rfft`: a new array of real numbers, with `n` elements along the axis; does not wait.
 
     `a` has the first ``n // 2 + 1`` coefficients, cut or padded with zeros; `n` is 2 (m - 1) for m coefficients by
@@ -135,7 +158,9 @@ def irfft(a, n=None, axis=-1, norm=None, out=None):
     return _transform_one_axis("irfft", a, _transform_length(a, n, axis, lambda m: 2 * (m - 1)), axis, norm, out)
 
 
-def hfft(a, n=None, axis=-1, norm=None, out=None):
+def hfft(
+    a: _Array, n: SupportsIndex | None = None, axis: SupportsIndex = -1, norm: _Norm = None, out: GPUArray | None = None
+) -> GPUArray:
     """The transform of a Hermitian-symmetric signal, of which the first half is given: real numbers; does not wait.
 
     The result is a new array or `out`. `a` has the first half; `n`, the length of the result, is by default 2 (m - 1)
@@ -146,7 +171,9 @@ def hfft(a, n=None, axis=-1, norm=None, out=None):
     return _transform_one_axis("irfft", _xp.conj(a), n, axis, _inverse_norm(norm), out)
 
 
-def ihfft(a, n=None, axis=-1, norm=None, out=None):
+def ihfft(
+    a: _Array, n: SupportsIndex | None = None, axis: SupportsIndex = -1, norm: _Norm = None, out: GPUArray | None = None
+) -> GPUArray:
     """The inverse of `hfft`: the first ``n // 2 + 1`` elements of a Hermitian-symmetric signal; does not wait.
 
     `a` has real numbers; raises `TypeError` for complex ones. The result is a new array (or `out`) of complex64 or
@@ -160,7 +187,7 @@ def ihfft(a, n=None, axis=-1, norm=None, out=None):
 # -- several axes -------------------------------------------------------------------------------------
 
 
-def _warn_deprecated(message):
+def _warn_deprecated(message: str) -> None:
     """Issue a deprecation warning at the caller of this module."""
     frame, level = _sys._getframe(1), 2
     while frame.f_back is not None and frame.f_globals is globals():
@@ -168,7 +195,9 @@ def _warn_deprecated(message):
     _warnings.warn(message, DeprecationWarning, stacklevel=level)
 
 
-def _lengths_and_axes(a, s, axes, is_real=False, is_inverse_real=False):
+def _lengths_and_axes(
+    a: GPUArray, s: Any, axes: Any, is_real: bool = False, is_inverse_real: bool = False
+) -> tuple[list[int], list[Any]]:
     """The lengths of transforms and their axes, by NumPy's rules; transforms of real numbers require an axis."""
     has_lengths = s is not None
     if axes is not None:
@@ -200,14 +229,16 @@ def _lengths_and_axes(a, s, axes, is_real=False, is_inverse_real=False):
     return [_axis_length(a.shape, axis) if n == -1 else n for n, axis in zip(s, axes, strict=True)], axes
 
 
-def _axis_length(shape, axis):
+def _axis_length(shape: tuple[int, ...], axis: Any) -> int:
     axis = _as_integer("axis", axis)
     if not -len(shape) <= axis < len(shape):
         raise np.exceptions.AxisError(axis, len(shape))
     return shape[axis]
 
 
-def _transform_axes(function, a, s, axes, norm, out):
+def _transform_axes(
+    function: Callable[..., GPUArray], a: _Array, s: Any, axes: Any, norm: _Norm, out: GPUArray | None
+) -> GPUArray:
     a = _check_input(a)
     s, axes = _lengths_and_axes(a, s, axes)
     for k in reversed(range(len(axes))):
@@ -216,7 +247,13 @@ def _transform_axes(function, a, s, axes, norm, out):
     return a if axes or out is None else _xp._copy_to_out(out, a)
 
 
-def fftn(a, s=None, axes=None, norm=None, out=None):
+def fftn(
+    a: _Array,
+    s: Sequence[SupportsIndex | None] | None = None,
+    axes: Sequence[SupportsIndex] | None = None,
+    norm: _Norm = None,
+    out: GPUArray | None = None,
+) -> GPUArray:
     """The transform over several axes: a new array of complex numbers, or `out`; does not wait.
 
     `a` is array-like; `axes` are the axes, all by default; an axis that occurs twice is transformed twice. `s` has
@@ -227,7 +264,13 @@ def fftn(a, s=None, axes=None, norm=None, out=None):
     return _transform_axes(fft, a, s, axes, norm, out)
 
 
-def ifftn(a, s=None, axes=None, norm=None, out=None):
+def ifftn(
+    a: _Array,
+    s: Sequence[SupportsIndex | None] | None = None,
+    axes: Sequence[SupportsIndex] | None = None,
+    norm: _Norm = None,
+    out: GPUArray | None = None,
+) -> GPUArray:
     """The inverse of `fftn`: a new array of complex numbers, or `out`; does not wait.
 
     Parameters, dtypes and errors are those of `fftn`; with the norm "backward" the result is divided by the number of
@@ -236,7 +279,13 @@ def ifftn(a, s=None, axes=None, norm=None, out=None):
     return _transform_axes(ifft, a, s, axes, norm, out)
 
 
-def fft2(a, s=None, axes=(-2, -1), norm=None, out=None):
+def fft2(
+    a: _Array,
+    s: Sequence[SupportsIndex | None] | None = None,
+    axes: Sequence[SupportsIndex] | None = (-2, -1),
+    norm: _Norm = None,
+    out: GPUArray | None = None,
+) -> GPUArray:
     """The transform over two axes, the last ones by default: a new array of complex numbers, or `out`; does not wait.
 
     Parameters, dtypes and errors are those of `fftn`.
@@ -244,7 +293,13 @@ def fft2(a, s=None, axes=(-2, -1), norm=None, out=None):
     return _transform_axes(fft, a, s, axes, norm, out)
 
 
-def ifft2(a, s=None, axes=(-2, -1), norm=None, out=None):
+def ifft2(
+    a: _Array,
+    s: Sequence[SupportsIndex | None] | None = None,
+    axes: Sequence[SupportsIndex] | None = (-2, -1),
+    norm: _Norm = None,
+    out: GPUArray | None = None,
+) -> GPUArray:
     """The inverse of `fft2`: a new array of complex numbers, or `out`; does not wait.
 
     Parameters, dtypes and errors are those of `ifftn`.
@@ -252,7 +307,13 @@ def ifft2(a, s=None, axes=(-2, -1), norm=None, out=None):
     return _transform_axes(ifft, a, s, axes, norm, out)
 
 
-def rfftn(a, s=None, axes=None, norm=None, out=None):
+def rfftn(
+    a: _Array,
+    s: Sequence[SupportsIndex | None] | None = None,
+    axes: Sequence[SupportsIndex] | None = None,
+    norm: _Norm = None,
+    out: GPUArray | None = None,
+) -> GPUArray:
     """The transform of real numbers over several axes, the last with ``n // 2 + 1`` coefficients; does not wait.
 
     Applies `rfft` along the last of `axes`, then `fft` along the others. Raises `TypeError` for complex numbers, and
@@ -266,7 +327,13 @@ def rfftn(a, s=None, axes=None, norm=None, out=None):
     return a
 
 
-def irfftn(a, s=None, axes=None, norm=None, out=None):
+def irfftn(
+    a: _Array,
+    s: Sequence[SupportsIndex | None] | None = None,
+    axes: Sequence[SupportsIndex] | None = None,
+    norm: _Norm = None,
+    out: GPUArray | None = None,
+) -> GPUArray:
     """The inverse of `rfftn`: a new array of real numbers, or `out`; does not wait.
 
     Applies `ifft` along all but the last of `axes`, then `irfft` along the last one, whose length is 2 (m - 1) for m
@@ -279,7 +346,13 @@ def irfftn(a, s=None, axes=None, norm=None, out=None):
     return irfft(a, s[-1], axes[-1], norm, out)
 
 
-def rfft2(a, s=None, axes=(-2, -1), norm=None, out=None):
+def rfft2(
+    a: _Array,
+    s: Sequence[SupportsIndex | None] | None = None,
+    axes: Sequence[SupportsIndex] | None = (-2, -1),
+    norm: _Norm = None,
+    out: GPUArray | None = None,
+) -> GPUArray:
     """The transform of real numbers over two axes, as `rfftn`: a new complex array, or `out`; does not wait.
 
     Parameters, dtypes and errors are those of `rfftn`.
@@ -287,7 +360,13 @@ def rfft2(a, s=None, axes=(-2, -1), norm=None, out=None):
     return rfftn(a, s, axes, norm, out)
 
 
-def irfft2(a, s=None, axes=(-2, -1), norm=None, out=None):
+def irfft2(
+    a: _Array,
+    s: Sequence[SupportsIndex | None] | None = None,
+    axes: Sequence[SupportsIndex] | None = (-2, -1),
+    norm: _Norm = None,
+    out: GPUArray | None = None,
+) -> GPUArray:
     """The inverse of `rfft2`, as `irfftn`: a new array of real numbers, or `out`; does not wait.
 
     Parameters, dtypes and errors are those of `irfftn`.
@@ -298,7 +377,7 @@ def irfft2(a, s=None, axes=(-2, -1), norm=None, out=None):
 # -- frequencies --------------------------------------------------------------------------------------
 
 
-def _frequency_spacing(n, d, device):
+def _frequency_spacing(n: Any, d: Any, device: Any) -> Any:
     """The spacing of adjacent frequencies."""
     if not isinstance(n, (int, np.integer)):
         raise ValueError(f"n should be an integer: n is {shown(n)}; expected an integer of 1 or more")
@@ -311,7 +390,7 @@ def _frequency_spacing(n, d, device):
     return 1.0 / (n * d)
 
 
-def fftfreq(n, d=1.0, device=None):
+def fftfreq(n: int, d: float = 1.0, device: Device | None = None) -> GPUArray:
     """The frequencies of the `n` coefficients of `fft`: a new array of float64 on the device; does not wait.
 
     ``[0, 1, ..., -2, -1] / (n d)``, where `d` is the spacing of samples. `device` is None or that of the current
@@ -323,7 +402,7 @@ def fftfreq(n, d=1.0, device=None):
     return (whole - n * (whole >= (n + 1) // 2)) * spacing
 
 
-def rfftfreq(n, d=1.0, device=None):
+def rfftfreq(n: int, d: float = 1.0, device: Device | None = None) -> GPUArray:
     """The frequencies of the ``n // 2 + 1`` coefficients of `rfft`: a new array of float64; does not wait.
 
     ``[0, 1, ..., n // 2] / (n d)``. Parameters and errors are those of `fftfreq`.
@@ -332,7 +411,7 @@ def rfftfreq(n, d=1.0, device=None):
     return _xp.arange(n // 2 + 1) * spacing
 
 
-def _shift_by_half(x, axes, sign):
+def _shift_by_half(x: _Array, axes: Any, sign: int) -> GPUArray:
     x = _xp._to_device(x)
     if axes is None:
         axes = tuple(range(x.ndim))
@@ -341,7 +420,7 @@ def _shift_by_half(x, axes, sign):
     return _xp.roll(x, [sign * (_axis_length(x.shape, axis) // 2) for axis in axes], tuple(axes))
 
 
-def fftshift(x, axes=None):
+def fftshift(x: _Array, axes: int | Sequence[SupportsIndex] | None = None) -> GPUArray:
     """A copy with the coefficient of frequency 0 in the middle of `axes` (all by default); does not wait.
 
     `x` is array-like of any dtype; `axes` is an int or a tuple of int. Raises `AxisError` for an axis that `x` does not
@@ -350,7 +429,7 @@ def fftshift(x, axes=None):
     return _shift_by_half(x, axes, 1)
 
 
-def ifftshift(x, axes=None):
+def ifftshift(x: _Array, axes: int | Sequence[SupportsIndex] | None = None) -> GPUArray:
     """The inverse of `fftshift`: a copy with the middle of `axes` (all by default) moved to the start; does not wait.
 
     Parameters and errors are those of `fftshift`; the functions differ for odd lengths.

@@ -15,6 +15,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 __all__ = ["Difference", "Fact", "Instruction", "Question", "differences", "facts", "instructions", "main", "questions"]
 
 
@@ -69,30 +73,34 @@ class Fact:
     source: str
 
 
-@functools.cache
-def _data() -> dict[str, list[list[object]]]:
+def _data() -> dict[str, list[list[Any]]]:
     return json.loads(lzma.decompress(Path(__file__).with_name("fidelity.json.xz").read_bytes()))
+
+
+if not TYPE_CHECKING:
+    # Type checkers do not see through it.
+    _data = functools.cache(_data)
 
 
 def questions() -> tuple[Question, ...]:
     """All groups of questions, by name."""
-    return tuple(Question(*row) for row in _data()["questions"])  # type: ignore[arg-type]
+    return tuple(Question(*row) for row in _data()["questions"])
 
 
 def differences() -> tuple[Difference, ...]:
     """What differs on purpose."""
-    return tuple(Difference(*row) for row in _data()["by_design"])  # type: ignore[arg-type]
+    return tuple(Difference(*row) for row in _data()["by_design"])
 
 
 def instructions(text: str = "") -> tuple[Instruction, ...]:
     """The forms of instructions whose text contains `text`."""
-    rows = (Instruction(*row) for row in _data()["instructions"])  # type: ignore[arg-type]
+    rows = (Instruction(*row) for row in _data()["instructions"])
     return tuple(row for row in rows if text in row.text)
 
 
 def facts() -> tuple[Fact, ...]:
     """The model of the device."""
-    return tuple(Fact(*row) for row in _data()["facts"])  # type: ignore[arg-type]
+    return tuple(Fact(*row) for row in _data()["facts"])
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

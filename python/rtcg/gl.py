@@ -5,9 +5,16 @@ in the thread that registers, maps and unmaps. On the virtual GPU buffer objects
 software renderer; textures and renderbuffers are not supported.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from rtcg import driver as drv
 from rtcg._enums import graphics_map_flags
 from rtcg._native import RegisteredBuffer, RegisteredImage, RegisteredMapping, RegisteredObject, gl_devices
+
+if TYPE_CHECKING:
+    from rtcg._native import Context, Device
 
 __all__ = [
     "RegisteredBuffer", "RegisteredImage", "RegisteredMapping", "RegisteredObject", "get_devices", "graphics_map_flags",
@@ -15,7 +22,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def get_devices():
+def get_devices() -> list[Device]:
     """The devices that drive the OpenGL context that is current in this thread.
 
     Raises
@@ -27,7 +34,7 @@ def get_devices():
     return gl_devices()
 
 
-def make_context(dev, flags=0):
+def make_context(dev: Device, flags: int = 0) -> Context:
     """Make a context on a device for use with the current OpenGL context, and push it.
 
     Parameters

@@ -4,13 +4,19 @@ It lists drivers and their devices, the compiler and its cache, libraries found,
 ``--attributes``, ``--functions`` and ``--all`` (settings that are not set) print more.
 """
 
+from __future__ import annotations
+
 import argparse
 import platform
 import sys
 import warnings
 from importlib import metadata
+from typing import TYPE_CHECKING
 
 from rtcg import _compat, _native
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
 
 __all__ = ["main", "report"]
 
@@ -18,7 +24,7 @@ __all__ = ["main", "report"]
 _REPORTED_PACKAGES = ("numpy", "ipython", "mako", "cupy", "numba", "torch", "cuda-python", "moderngl", "PyOpenGL")
 
 
-def _installed_packages():
+def _installed_packages() -> Iterator[str]:
     for name in _REPORTED_PACKAGES:
         try:
             yield f"{name} {metadata.version(name)}"
@@ -26,7 +32,7 @@ def _installed_packages():
             continue
 
 
-def report(*, attributes=False, functions=False, unset_settings=False):
+def report(*, attributes: bool = False, functions: bool = False, unset_settings: bool = False) -> str:
     """Return the report as text.
 
     Parameters
@@ -52,7 +58,7 @@ def report(*, attributes=False, functions=False, unset_settings=False):
         return "\n".join(lines) + "\n" + native
 
 
-def main(arguments=None):
+def main(arguments: Sequence[str] | None = None) -> None:
     """Print the report; `arguments` are by default those of the process."""
     parser = argparse.ArgumentParser(prog="python -m rtcg.info", description=__doc__)
     parser.add_argument("--attributes", action="store_true", help="every attribute of every device")

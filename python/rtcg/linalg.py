@@ -6,8 +6,10 @@ their complex types. `solve`, `inv` and `cholesky` wait to check that matrices a
 Eigenvalues, singular values and functions based on them wait to check that the iterations converged.
 """
 
+from __future__ import annotations
+
 import operator
-from collections import namedtuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.linalg import LinAlgError as LinAlgError
@@ -17,6 +19,11 @@ from rtcg._axes import normalize_axis
 from rtcg._linalg_products import cross, diagonal, matmul, matrix_power, multi_dot, outer, trace
 from rtcg._messages import shown
 from rtcg.numpy import matrix_transpose as matrix_transpose, tensordot as tensordot, vecdot as vecdot
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rtcg.numpy import GPUArray
 
 __all__ = [
     "LinAlgError", "cholesky", "cond", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv",
@@ -34,7 +41,7 @@ for _function in (cross, diagonal, matmul, matrix_power, multi_dot, outer, trace
 # -- systems of equations -----------------------------------------------------------------------------
 
 
-def solve(a, b):
+def solve(a: Any, b: Any) -> GPUArray:
     """Solve ``a @ x = b``; waits to check that no matrix is singular. See `numpy.linalg.solve`.
 
     Uses an LU factorization with partial pivoting.
@@ -54,7 +61,7 @@ def solve(a, b):
     return _native.linalg_solve(_xp._to_device(a), _xp._to_device(b))
 
 
-def inv(a):
+def inv(a: Any) -> GPUArray:
     """Invert matrices; waits to check that no matrix is singular. Returns a new array. See `numpy.linalg.inv`.
 
     Uses an LU factorization with partial pivoting.
@@ -72,7 +79,7 @@ def inv(a):
     return _native.linalg_inv(_xp._to_device(a))
 
 
-def tensorsolve(a, b, axes=None):
+def tensorsolve(a: Any, b: Any, axes: Any = None) -> GPUArray:
     """The array `x` with ``tensordot(a, x, x.ndim) == b``; waits to check that there is one.
 
     `a` and `b` are array-like; `axes` of `a` are first moved to its end. The result has the shape of the last axes of
@@ -93,7 +100,7 @@ def tensorsolve(a, b, axes=None):
     return solve(a.reshape((size, size)), b.ravel()).reshape(shape)
 
 
-def tensorinv(a, ind=2):
+def tensorinv(a: Any, ind: Any = 2) -> GPUArray:
     """The inverse of a tensor with respect to its first `ind` axes, of shape ``a.shape[ind:] + a.shape[:ind]``.
 
     Returns a new array. `a` is array-like. Raises `LinAlgError` if it is not square as a matrix of the first and the
@@ -106,7 +113,7 @@ def tensorinv(a, ind=2):
     return inv(a.reshape((rows, -1))).reshape(a.shape[ind:] + a.shape[:ind])
 
 
-def det(a):
+def det(a: Any) -> GPUArray:
     """Determinants; does not wait. See `numpy.linalg.det`.
 
     Computed as the product of the diagonal of an LU factorization.
@@ -130,10 +137,12 @@ def det(a):
 
 
 #: What `slogdet` returns: signs and logarithms of the sizes of determinants.
-SlogdetResult = namedtuple("SlogdetResult", "sign logabsdet")
+class SlogdetResult(NamedTuple):
+    sign: GPUArray
+    logabsdet: GPUArray
 
 
-def slogdet(a):
+def slogdet(a: Any) -> SlogdetResult:
     """Signs and natural logarithms of the absolute values of determinants: a `SlogdetResult` of two new arrays.
 
     `a` is array-like of shape ``(..., n, n)``, and results have the shape ``(...)``; for a singular matrix they are 0
@@ -146,7 +155,7 @@ def slogdet(a):
 # -- factorizations -----------------------------------------------------------------------------------
 
 
-def cholesky(a, /, *, upper=False):
+def cholesky(a: Any, /, *, upper: Any = False) -> GPUArray:
     """Cholesky factors of matrices; waits to check that they are positive definite. See `numpy.linalg.cholesky`.
 
     Parameters
@@ -165,10 +174,12 @@ def cholesky(a, /, *, upper=False):
 
 
 #: What `qr` returns.
-QRResult = namedtuple("QRResult", "Q R")
+class QRResult(NamedTuple):
+    Q: GPUArray
+    R: GPUArray
 
 
-def qr(a, mode="reduced"):
+def qr(a: Any, mode: Any = "reduced") -> Any:
     """Unitary and upper triangular factors by Householder reflections; does not wait. See `numpy.linalg.qr`.
 
     A blocked algorithm: the reflections of a panel of columns are applied to the columns on its right by matrix
@@ -196,17 +207,19 @@ def qr(a, mode="reduced"):
 # -- eigenvalues and singular values ------------------------------------------------------------------
 
 
-def _is_upper(UPLO):
+def _is_upper(UPLO: Any) -> bool:
     if not isinstance(UPLO, str) or UPLO.upper() not in ("L", "U"):
         raise ValueError(f"UPLO argument must be 'L' or 'U'; it is {shown(UPLO)}")
     return UPLO.upper() == "U"
 
 
 #: What `eigh` returns: eigenvalues in ascending order, and eigenvectors as columns.
-EighResult = namedtuple("EighResult", "eigenvalues eigenvectors")
+class EighResult(NamedTuple):
+    eigenvalues: GPUArray
+    eigenvectors: GPUArray
 
 
-def eigh(a, UPLO="L"):
+def eigh(a: Any, UPLO: str = "L") -> EighResult:
     """Eigenvalues and eigenvectors of Hermitian matrices; waits to check for convergence. See `numpy.linalg.eigh`.
 
     Uses Householder tridiagonalization, followed by divide and conquer.
@@ -231,7 +244,7 @@ def eigh(a, UPLO="L"):
     return EighResult(*_native.linalg_eigh(_xp._to_device(a), _is_upper(UPLO)))
 
 
-def eigvalsh(a, UPLO="L"):
+def eigvalsh(a: Any, UPLO: str = "L") -> GPUArray:
     """Eigenvalues of Hermitian matrices: a new array of real numbers, in ascending order; waits as `eigh` does.
 
     `a` is array-like of shape ``(..., n, n)``, and the result has the shape ``(..., n)``. `UPLO` "L" or "U" is the
@@ -241,10 +254,12 @@ def eigvalsh(a, UPLO="L"):
 
 
 #: What `eig` returns: eigenvalues, and eigenvectors of length 1 as columns.
-EigResult = namedtuple("EigResult", "eigenvalues eigenvectors")
+class EigResult(NamedTuple):
+    eigenvalues: GPUArray
+    eigenvectors: GPUArray
 
 
-def eig(a):
+def eig(a: Any) -> EigResult:
     """Eigenvalues and eigenvectors of square matrices; see `numpy.linalg.eig`.
 
     Waits to check for convergence. Uses balancing, reduction to Hessenberg form, QR iterations and back substitution.
@@ -268,7 +283,7 @@ def eig(a):
     return EigResult(*_native.linalg_eig(_xp._to_device(a)))
 
 
-def eigvals(a):
+def eigvals(a: Any) -> GPUArray:
     """Eigenvalues of square matrices: a new array of complex numbers, in no particular order; waits as `eig` does.
 
     `a` is array-like of shape ``(..., n, n)``, and the result has the shape ``(..., n)``. Dtypes, errors and algorithm
@@ -278,10 +293,13 @@ def eigvals(a):
 
 
 #: What `svd` returns: left singular vectors as columns, singular values in descending order, right ones as rows.
-SVDResult = namedtuple("SVDResult", "U S Vh")
+class SVDResult(NamedTuple):
+    U: GPUArray
+    S: GPUArray
+    Vh: GPUArray
 
 
-def svd(a, full_matrices=True, compute_uv=True, hermitian=False):
+def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
     """Singular value decomposition ``a = U @ diag(S) @ Vh``; waits to check for convergence. See `numpy.linalg.svd`.
 
     Uses one-sided Jacobi rotations; larger matrices are first multiplied by the eigenvectors of ``a^H a``.
@@ -314,7 +332,7 @@ def svd(a, full_matrices=True, compute_uv=True, hermitian=False):
     return SVDResult(*_native.linalg_svd(a, bool(full_matrices), bool(hermitian)))
 
 
-def svdvals(x, /):
+def svdvals(x: Any, /) -> GPUArray:
     """Singular values: a new array of real numbers, in descending order; waits as `svd` does.
 
     `x` is array-like of shape ``(..., m, n)``, and the result has the shape ``(..., min(m, n))``. Dtypes, errors and
@@ -328,7 +346,7 @@ def svdvals(x, /):
 _UNSET = object()
 
 
-def _parse_tolerance(name, size):
+def _parse_tolerance(name: str, size: Any) -> Any:
     """A tolerance for all matrices, or an array with one tolerance per matrix."""
     if size is None or isinstance(size, _xp.GPUArray):
         return size
@@ -338,7 +356,7 @@ def _parse_tolerance(name, size):
     return _xp._to_device(sizes) if sizes.ndim else float(sizes)
 
 
-def pinv(a, rcond=None, hermitian=False, *, rtol=_UNSET):
+def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = _UNSET) -> GPUArray:
     """Moore-Penrose pseudo-inverses of matrices: a new array of shape ``(..., n, m)``; waits as `svd` does.
 
     `a` is array-like of shape ``(..., m, n)``. Singular values up to `rcond`, or `rtol`, times the largest one count as
@@ -356,7 +374,7 @@ def pinv(a, rcond=None, hermitian=False, *, rtol=_UNSET):
     return _native.linalg_pinv(a, tolerance, bool(hermitian))
 
 
-def matrix_rank(A, tol=None, hermitian=False, *, rtol=None):
+def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> GPUArray:
     """Ranks of matrices, the number of singular values above a tolerance, int64: a new array; waits as `svd` does.
 
     `A` is array-like of shape ``(..., m, n)``, and the result has the shape ``(...)``. `tol` is the tolerance; `rtol`
@@ -371,7 +389,7 @@ def matrix_rank(A, tol=None, hermitian=False, *, rtol=None):
     )
 
 
-def lstsq(a, b, rcond=None):
+def lstsq(a: Any, b: Any, rcond: float | None = None) -> tuple[GPUArray, GPUArray, np.int32, GPUArray]:
     """Least-squares solutions, sums of squared residuals, rank and singular values; see `numpy.linalg.lstsq`.
 
     Finds the solutions of minimum norm from singular values. Waits for the rank, which is a number on the host.
@@ -400,7 +418,7 @@ def lstsq(a, b, rcond=None):
 # -- norms --------------------------------------------------------------------------------------------
 
 
-def _vector_norm(a, ord, axis, keepdims):  # noqa: A002
+def _vector_norm(a: GPUArray, ord: Any, axis: Any, keepdims: Any) -> GPUArray:  # noqa: A002
     if isinstance(ord, str):
         raise ValueError(f"Invalid norm order '{ord}' for vectors; expected a number")
     axes = None if axis is None else tuple(axis) if isinstance(axis, (tuple, list)) else (axis,)
@@ -413,7 +431,7 @@ _MATRIX_NORMS = {
 }  # fmt: skip
 
 
-def _matrix_norm_name(order, name="ord"):
+def _matrix_norm_name(order: Any, name: str = "ord") -> str:
     try:
         return _MATRIX_NORMS[order]
     except (KeyError, TypeError):
@@ -424,7 +442,7 @@ def _matrix_norm_name(order, name="ord"):
         ) from None
 
 
-def _matrix_norm(a, ord, axes, keepdims):  # noqa: A002
+def _matrix_norm(a: GPUArray, ord: Any, axes: Sequence[Any], keepdims: Any) -> GPUArray:  # noqa: A002
     row, column = (normalize_axis(axis, a.ndim) for axis in axes)
     if row == column:
         raise ValueError(f"Duplicate axes given. axis is {tuple(axes)}; expected two different ones of {a.ndim}")
@@ -434,7 +452,7 @@ def _matrix_norm(a, ord, axes, keepdims):  # noqa: A002
     return result.reshape(tuple(1 if axis in (row, column) else length for axis, length in enumerate(a.shape)))
 
 
-def norm(x, ord=None, axis=None, keepdims=False):  # noqa: A002
+def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> GPUArray:  # noqa: A002
     """Norms of vectors or matrices along `axis`: a new array without that axis.
 
     `x` is array-like. `axis` is an int for vectors or two for matrices; without `axis` and `ord` the result is the
@@ -463,7 +481,7 @@ def norm(x, ord=None, axis=None, keepdims=False):  # noqa: A002
     raise ValueError(f"Improper number of dimensions to norm. axis is {tuple(axis)}; expected one axis or two")
 
 
-def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):  # noqa: A002
+def vector_norm(x: Any, /, *, axis: Any = None, keepdims: Any = False, ord: Any = 2) -> GPUArray:  # noqa: A002
     """Norms of vectors along `axis`, or of all elements if it is None: a new array; does not wait.
 
     `x` is array-like; `axis` is None, an int or a tuple of int, whose axes together form the vectors. `ord` is any
@@ -473,7 +491,7 @@ def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):  # noqa: A002
     return _vector_norm(_xp._to_device(x), ord, axis, keepdims)
 
 
-def matrix_norm(x, /, *, keepdims=False, ord="fro"):  # noqa: A002
+def matrix_norm(x: Any, /, *, keepdims: Any = False, ord: Any = "fro") -> GPUArray:  # noqa: A002
     """Norms of matrices: a new array of real numbers with the shape ``(...)``.
 
     `x` is array-like of shape ``(..., m, n)``; `ord` is "fro", "nuc", 1, 2, inf or minus these numbers; raises
@@ -482,7 +500,7 @@ def matrix_norm(x, /, *, keepdims=False, ord="fro"):  # noqa: A002
     return _matrix_norm(_xp._to_device(x), ord, (-2, -1), keepdims)
 
 
-def cond(x, p=None):
+def cond(x: Any, p: Any = None) -> GPUArray:
     """Condition numbers of matrices: a new array of real numbers with the shape ``(...)``.
 
     `x` is array-like of shape ``(..., m, n)``; `p` is the norm, by default 2: the ratio of the extreme singular values,

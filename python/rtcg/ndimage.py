@@ -11,11 +11,29 @@ Modes, which define the values beyond a border: ``"reflect"`` (``d c b a | a b c
 ``"mirror"`` (``d c b | a b c d | c b a``), ``"constant"`` (`cval`), ``"wrap"``.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from rtcg import _native, numpy as _xp
 from rtcg._conversions import as_dtype, as_flag, as_float, as_integer, as_list, as_text
 from rtcg._messages import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Literal, SupportsFloat, SupportsIndex, TypeAlias
+
+    from numpy.typing import ArrayLike, DTypeLike
+
+    from rtcg.numpy import GPUArray
+
+    _Array: TypeAlias = GPUArray | ArrayLike
+    _Output: TypeAlias = GPUArray | DTypeLike | None
+    _Modes: TypeAlias = str | Sequence[str]
+    _Integers: TypeAlias = SupportsIndex | Sequence[SupportsIndex]
+    _Numbers: TypeAlias = SupportsFloat | Sequence[SupportsFloat]
 
 __all__ = [
     "convolve", "convolve1d", "correlate", "correlate1d", "filter_bank", "gaussian_filter", "gaussian_filter1d",
@@ -26,7 +44,7 @@ __all__ = [
 _INTEGERS = "an integer, or one for each axis"
 
 
-def _counts(value, name, least=0):
+def _counts(value: _Integers, name: str, least: int = 0) -> list[int]:
     numbers = as_list(name, value, as_integer, _INTEGERS)
     for number in numbers:
         if number < least:
@@ -34,7 +52,7 @@ def _counts(value, name, least=0):
     return numbers
 
 
-def _placement(output, mode, cval, origin, axes):
+def _placement(output: Any, mode: _Modes, cval: Any, origin: _Integers, axes: _Integers | None) -> dict[str, Any]:
     if isinstance(output, np.ndarray):
         raise TypeError("output is a NumPy array; expected a dtype or a GPUArray")
     dtype = output.dtype if isinstance(output, _xp.GPUArray) else as_dtype("output", output)
@@ -47,7 +65,7 @@ def _placement(output, mode, cval, origin, axes):
     }
 
 
-def _result(found, output):
+def _result(found: GPUArray, output: _Output) -> GPUArray:
     """The result in the caller's array if given, else the result itself."""
     if not isinstance(output, _xp.GPUArray):
         return found
@@ -57,7 +75,16 @@ def _result(found, output):
     return output
 
 
-def _run(compute, image, weights, output, mode, cval, origin, axes):
+def _run(
+    compute: Callable[[GPUArray, Any, dict[str, Any]], GPUArray],
+    image: _Array,
+    weights: GPUArray | None,
+    output: _Output,
+    mode: _Modes,
+    cval: Any,
+    origin: _Integers,
+    axes: _Integers | None,
+) -> GPUArray:
     """`compute` for an image and weights with a placement; complex ones are split into real and imaginary parts."""
     image = _xp._unmasked_to_device("input", image)
     kinds = {image.dtype.kind, None if weights is None else weights.dtype.kind}
@@ -68,7 +95,7 @@ def _run(compute, image, weights, output, mode, cval, origin, axes):
     dtype = _complex_dtype(image.dtype, output)
     part = np.empty(0, dtype).real.dtype
 
-    def real_filter(image, weights, cval):
+    def real_filter(image: GPUArray, weights: Any, cval: Any) -> GPUArray:
         return compute(image, weights, _placement(part, mode, cval, origin, axes))
 
     images = [(image.real, np.real(cval)), (image.imag, np.imag(cval))] if image.dtype.kind == "c" else [(image, cval)]
@@ -85,7 +112,7 @@ def _run(compute, image, weights, output, mode, cval, origin, axes):
     return _result(found, output)
 
 
-def _complex_dtype(image, output):
+def _complex_dtype(image: np.dtype[Any], output: Any) -> np.dtype[Any]:
     """The dtype of a complex result, by SciPy's rules."""
     if isinstance(output, _xp.GPUArray):
         if output.dtype.kind != "c":
@@ -95,7 +122,16 @@ def _complex_dtype(image, output):
     return np.result_type(image if dtype is None else dtype, np.complex64)
 
 
-def _filter(image, weights, output, mode, cval, origin, axes, is_convolution):
+def _filter(
+    image: _Array,
+    weights: _Array,
+    output: _Output,
+    mode: _Modes,
+    cval: Any,
+    origin: _Integers,
+    axes: _Integers | None,
+    is_convolution: bool,
+) -> GPUArray:
     weights = _xp._unmasked_to_device("weights", weights)
     if weights.dtype.kind == "c" and not is_convolution:
         weights = weights.conj()
@@ -105,7 +141,16 @@ def _filter(image, weights, output, mode, cval, origin, axes, is_convolution):
     )  # fmt: skip
 
 
-def correlate(input, weights, output=None, mode="reflect", cval=0.0, origin=0, *, axes=None):  # noqa: A002
+def correlate(
+    input: _Array,
+    weights: _Array,
+    output: _Output = None,
+    mode: _Modes = "reflect",
+    cval: SupportsFloat = 0.0,
+    origin: _Integers = 0,
+    *,
+    axes: _Integers | None = None,
+) -> GPUArray:  # noqa: A002
     """The weighted sum of each pixel's neighbours. See `scipy.ndimage.correlate`.
 
     ``out[p] = sum(input[p - n // 2 - origin + i] * weights[i])`` on each axis, for weights of length n.
@@ -141,7 +186,16 @@ def correlate(input, weights, output=None, mode="reflect", cval=0.0, origin=0, *
     return _filter(input, weights, output, mode, cval, origin, axes, False)
 
 
-def convolve(input, weights, output=None, mode="reflect", cval=0.0, origin=0, *, axes=None):  # noqa: A002
+def convolve(
+    input: _Array,
+    weights: _Array,
+    output: _Output = None,
+    mode: _Modes = "reflect",
+    cval: SupportsFloat = 0.0,
+    origin: _Integers = 0,
+    *,
+    axes: _Integers | None = None,
+) -> GPUArray:  # noqa: A002
     """`correlate` with reversed weights: same parameters, result and errors. See `scipy.ndimage.convolve`.
 
     Does not wait.
@@ -149,7 +203,15 @@ def convolve(input, weights, output=None, mode="reflect", cval=0.0, origin=0, *,
     return _filter(input, weights, output, mode, cval, origin, axes, True)
 
 
-def correlate1d(input, weights, axis=-1, output=None, mode="reflect", cval=0.0, origin=0):  # noqa: A002
+def correlate1d(
+    input: _Array,
+    weights: _Array,
+    axis: SupportsIndex = -1,
+    output: _Output = None,
+    mode: _Modes = "reflect",
+    cval: SupportsFloat = 0.0,
+    origin: SupportsIndex = 0,
+) -> GPUArray:  # noqa: A002
     """`correlate` along one axis, with weights that have one axis: an array with the shape of `input`. Does not wait.
 
     See `scipy.ndimage.correlate1d`.
@@ -157,7 +219,15 @@ def correlate1d(input, weights, axis=-1, output=None, mode="reflect", cval=0.0, 
     return correlate(input, weights, output, mode, cval, origin, axes=as_integer("axis", axis))
 
 
-def convolve1d(input, weights, axis=-1, output=None, mode="reflect", cval=0.0, origin=0):  # noqa: A002
+def convolve1d(
+    input: _Array,
+    weights: _Array,
+    axis: SupportsIndex = -1,
+    output: _Output = None,
+    mode: _Modes = "reflect",
+    cval: SupportsFloat = 0.0,
+    origin: SupportsIndex = 0,
+) -> GPUArray:  # noqa: A002
     """`convolve` along one axis, with weights that have one axis: an array with the shape of `input`. Does not wait.
 
     See `scipy.ndimage.convolve1d`.
@@ -165,7 +235,16 @@ def convolve1d(input, weights, axis=-1, output=None, mode="reflect", cval=0.0, o
     return convolve(input, weights, output, mode, cval, origin, axes=as_integer("axis", axis))
 
 
-def uniform_filter(input, size=3, output=None, mode="reflect", cval=0.0, origin=0, *, axes=None):  # noqa: A002
+def uniform_filter(
+    input: _Array,
+    size: _Integers = 3,
+    output: _Output = None,
+    mode: _Modes = "reflect",
+    cval: SupportsFloat = 0.0,
+    origin: _Integers = 0,
+    *,
+    axes: _Integers | None = None,
+) -> GPUArray:  # noqa: A002
     """The mean over windows, one axis after the other. See `scipy.ndimage.uniform_filter`.
 
     `size`, `mode` and `origin` are one value per filtered axis, or one for all. Between axes, results are rounded to
@@ -178,7 +257,15 @@ def uniform_filter(input, size=3, output=None, mode="reflect", cval=0.0, origin=
     )  # fmt: skip
 
 
-def uniform_filter1d(input, size, axis=-1, output=None, mode="reflect", cval=0.0, origin=0):  # noqa: A002
+def uniform_filter1d(
+    input: _Array,
+    size: SupportsIndex,
+    axis: SupportsIndex = -1,
+    output: _Output = None,
+    mode: _Modes = "reflect",
+    cval: SupportsFloat = 0.0,
+    origin: SupportsIndex = 0,
+) -> GPUArray:  # noqa: A002
     """`uniform_filter` along one axis: an array with the shape of `input`. Does not wait.
 
     See `scipy.ndimage.uniform_filter1d`.
@@ -187,17 +274,17 @@ def uniform_filter1d(input, size, axis=-1, output=None, mode="reflect", cval=0.0
 
 
 def gaussian_filter(
-    input,  # noqa: A002
-    sigma,
-    order=0,
-    output=None,
-    mode="reflect",
-    cval=0.0,
-    truncate=4.0,
+    input: _Array,  # noqa: A002
+    sigma: _Numbers,
+    order: _Integers = 0,
+    output: _Output = None,
+    mode: _Modes = "reflect",
+    cval: SupportsFloat = 0.0,
+    truncate: SupportsFloat = 4.0,
     *,
-    radius=None,
-    axes=None,
-):
+    radius: _Integers | None = None,
+    axes: _Integers | None = None,
+) -> GPUArray:
     """A Gaussian filter or its derivatives, one axis after the other. See `scipy.ndimage.gaussian_filter`.
 
     Parameters
@@ -223,24 +310,24 @@ def gaussian_filter(
     sigmas, orders = as_list("sigma", sigma, as_float, "a number, or one for each axis"), _counts(order, "order")
     truncate = as_float("truncate", truncate)
 
-    def compute(image, _, placement):
+    def compute(image: GPUArray, _: Any, placement: dict[str, Any]) -> GPUArray:
         return _native.ndimage_gaussian_filter(image, sigmas, orders, radii, truncate, placement)
 
     return _run(compute, input, None, output, mode, cval, 0, axes)
 
 
 def gaussian_filter1d(
-    input,  # noqa: A002
-    sigma,
-    axis=-1,
-    order=0,
-    output=None,
-    mode="reflect",
-    cval=0.0,
-    truncate=4.0,
+    input: _Array,  # noqa: A002
+    sigma: SupportsFloat,
+    axis: SupportsIndex = -1,
+    order: SupportsIndex = 0,
+    output: _Output = None,
+    mode: _Modes = "reflect",
+    cval: SupportsFloat = 0.0,
+    truncate: SupportsFloat = 4.0,
     *,
-    radius=None,
-):
+    radius: SupportsIndex | None = None,
+) -> GPUArray:
     """`gaussian_filter` along one axis: an array with the shape of `input`. Does not wait.
 
     See `scipy.ndimage.gaussian_filter1d`.
@@ -250,14 +337,14 @@ def gaussian_filter1d(
     )
 
 
-def _pair(value, name):
+def _pair(value: _Integers, name: str) -> list[int]:
     numbers = _counts(value, name, 1)
     if len(numbers) > 2:
         raise ValueError(f"{name} is {shown(value)}; expected one integer, or one for rows and one for columns")
     return numbers * (3 - len(numbers)) if numbers else _pair(1, name)
 
 
-def filter_bank(x, w, activation=None, out=None):
+def filter_bank(x: _Array, w: _Array, activation: str | None = None, out: GPUArray | None = None) -> GPUArray:
     """The correlation of images with filters, at all positions where a filter fits; does not wait.
 
     All sizes are constants of the compiled kernel, so that other sizes compile another kernel; for images of up to 4096
@@ -297,7 +384,9 @@ def filter_bank(x, w, activation=None, out=None):
     )
 
 
-def pool(x, size, strides=None, exponent="max"):
+def pool(
+    x: _Array, size: _Integers, strides: _Integers | None = None, exponent: SupportsFloat | Literal["max"] = "max"
+) -> GPUArray:
     """Combine each window of each channel to one number, where windows fit; does not wait.
 
     Parameters
@@ -324,16 +413,18 @@ def pool(x, size, strides=None, exponent="max"):
     TypeError
         If elements are not real numbers, or `exponent` is not a number.
     """
-    size = _pair(size, "size")
-    strides = size if strides is None else _pair(strides, "strides")
+    window = _pair(size, "size")
+    steps = window if strides is None else _pair(strides, "strides")
     expected = "a number above 0 or 'max'"
     if isinstance(exponent, str) and exponent != "max":
         raise ValueError(f"exponent is {shown(exponent)}; expected {expected}")
     power = None if isinstance(exponent, str) else as_float("exponent", exponent, expected)
-    return _native.ndimage_pool(_xp._unmasked_to_device("x", x), size, strides, power)
+    return _native.ndimage_pool(_xp._unmasked_to_device("x", x), window, steps, power)
 
 
-def local_norm(x, size, *, center=True, stretch=1.0, threshold=1.0):
+def local_norm(
+    x: _Array, size: _Integers, *, center: bool = True, stretch: SupportsFloat = 1.0, threshold: SupportsFloat = 1.0
+) -> GPUArray:
     """Local contrast normalisation, where windows fit; does not wait.
 
     For each window (over all channels), takes the middle pixel minus the window's mean, times `stretch`, and divides it
@@ -364,8 +455,8 @@ def local_norm(x, size, *, center=True, stretch=1.0, threshold=1.0):
     As in Pinto, Doukhan, DiCarlo and Cox, "A high-throughput screening approach to discovering good forms of
     biologically inspired visual representation", 2009.
     """
-    size = _pair(size, "size")
+    window = _pair(size, "size")
     return _native.ndimage_local_norm(
-        _xp._unmasked_to_device("x", x), size, as_flag("center", center), as_float("stretch", stretch),
+        _xp._unmasked_to_device("x", x), window, as_flag("center", center), as_float("stretch", stretch),
         as_float("threshold", threshold),
     )  # fmt: skip

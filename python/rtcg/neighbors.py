@@ -10,15 +10,28 @@ Metrics: ``"l2"`` (``"euclidean"``), ``"sqeuclidean"``, ``"l1"`` (``"manhattan"`
 ``"cosine"``: 1 minus the cosine of the angle, and 1 if a vector has length 0.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, overload
+
 import numpy as np
 
 from rtcg import _native, numpy as _xp
 from rtcg._conversions import as_flag, as_float, as_integer, as_text
 
+if TYPE_CHECKING:
+    from typing import Literal, SupportsFloat, SupportsIndex, TypeAlias
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from rtcg.numpy import GPUArray
+
+    _Array: TypeAlias = GPUArray | ArrayLike
+
 __all__ = ["Index", "knn", "radius_count", "topk"]
 
 
-def knn(queries, points, k, metric="l2"):
+def knn(queries: _Array, points: _Array, k: SupportsIndex, metric: str = "l2") -> tuple[GPUArray, GPUArray]:
     """The `k` nearest points of each query; waits to check that all numbers are finite.
 
     If tensor cores filter the points (float16, or many queries of float32), the call also waits for the search.
@@ -55,7 +68,7 @@ def knn(queries, points, k, metric="l2"):
     )
 
 
-def radius_count(queries, points, radius, metric="l2"):
+def radius_count(queries: _Array, points: _Array, radius: SupportsFloat, metric: str = "l2") -> GPUArray:
     """The number of points at most `radius` from each query; waits to check that all numbers are finite.
 
     Parameters
@@ -80,7 +93,7 @@ def radius_count(queries, points, radius, metric="l2"):
     return _native.neighbors_radius_count(*arrays, as_float("radius", radius), as_text("metric", metric))
 
 
-def topk(values, k, largest=True):
+def topk(values: _Array, k: SupportsIndex, largest: bool = True) -> tuple[GPUArray, GPUArray]:
     """The `k` largest or smallest elements along the last axis, sorted; does not wait.
 
     Parameters
@@ -139,30 +152,40 @@ class Index:
         If elements are not real numbers, or `vectors` is a masked array.
     """
 
-    def __init__(self, vectors, metric="l2", candidates="auto", merge=False):
+    def __init__(self, vectors: _Array, metric: str = "l2", candidates: str = "auto", merge: bool = False) -> None:
         self._native = _native.NeighborIndex(
             _xp._unmasked_to_device("vectors", vectors), as_text("metric", metric), as_text("candidates", candidates)
         )
         self.metric = metric
         self._is_merging = as_flag("merge", merge)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self._native.shape[0]
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<Index of {len(self)} points of {self.shape[1]} dimensions, {self.dtype}, metric={self.metric!r}>"
 
     @property
-    def shape(self):
+    def shape(self) -> tuple[int, int]:
         """The number of points and their dimension."""
         return self._native.shape
 
     @property
-    def dtype(self):
+    def dtype(self) -> np.dtype[Any]:
         """The dtype in which points are stored."""
         return self._native.vectors.dtype
 
-    def search(self, queries, k, host=False):
+    @overload
+    def search(self, queries: _Array, k: SupportsIndex, host: Literal[False] = False) -> tuple[GPUArray, GPUArray]: ...
+
+    @overload
+    def search(
+        self, queries: _Array, k: SupportsIndex, host: Literal[True]
+    ) -> tuple[NDArray[np.floating[Any]], NDArray[np.int64]]: ...
+
+    def search(
+        self, queries: _Array, k: SupportsIndex, host: bool = False
+    ) -> tuple[GPUArray, GPUArray] | tuple[NDArray[np.floating[Any]], NDArray[np.int64]]:
         """Distances and indices of the `k` nearest points of each query, as by `knn`.
 
         Waits to check that queries are finite. Also waits for the search with `host`, if tensor cores filter points of
@@ -192,13 +215,13 @@ class Index:
             found = self._native.search_merged_host(queries, k, host)
             if found is not None:
                 return found
-        queries = _xp._unmasked_to_device("queries", queries)
+        on_device = _xp._unmasked_to_device("queries", queries)
         if self._is_merging:
-            return self._native.search_merged(queries, k, host)
-        found = self._native.search(queries, k)
-        return tuple(array.get() for array in found) if host else found
+            return self._native.search_merged(on_device, k, host)
+        distances, indices = self._native.search(on_device, k)
+        return (distances.get(), indices.get()) if host else (distances, indices)
 
-    def radius_count(self, queries, radius):
+    def radius_count(self, queries: _Array, radius: SupportsFloat) -> GPUArray:
         """The number of points at most `radius` from each query, as by `radius_count`. Queries are converted as in
         `search`.
         """

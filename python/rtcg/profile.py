@@ -4,6 +4,8 @@
 trace (`rtcg.tracing`), and therefore include all threads of the process. `benchmark` times one function.
 """
 
+from __future__ import annotations
+
 import contextlib
 import os
 import sys
@@ -13,6 +15,13 @@ import time
 from rtcg import _native, nvtx, tracing
 from rtcg._lazy import np
 from rtcg._messages import shown
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import Any, TextIO
+
+    from numpy.typing import NDArray
 
 __all__ = ["Profile", "Timings", "benchmark", "profile", "region"]
 
@@ -29,19 +38,20 @@ class Profile:
         ``seconds``, ``min_seconds``, ``max_seconds`` and ``bytes``; sorted by group, longest time first.
     """
 
-    def __init__(self, text, rows):
+    def __init__(self, text: str, rows: list[tuple[str, str, int, float, float, float, int]]) -> None:
         names = ("group", "name", "calls", "seconds", "min_seconds", "max_seconds", "bytes")
-        self._text, self.rows = text, [dict(zip(names, row, strict=True)) for row in rows]
+        self._text = text
+        self.rows: list[dict[str, Any]] = [dict(zip(names, row, strict=True)) for row in rows]
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self._text
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<rtcg.profile.Profile of {len(self.rows)} names>"
 
 
 @contextlib.contextmanager
-def profile():
+def profile() -> Iterator[list[Profile]]:
     """Profile a ``with`` block, in all threads; its value receives the result at the end.
 
     Yields
@@ -60,12 +70,12 @@ def profile():
 
 
 @contextlib.contextmanager
-def _profile(wait_at_end):
+def _profile(wait_at_end: Callable[[], None]) -> Iterator[list[Profile]]:
     if tracing.is_on():
         raise RuntimeError("a trace is being made already; a profile is the summary of one of its own")
     descriptor, path = tempfile.mkstemp(prefix="rtcg-profile-", suffix=".json")
     os.close(descriptor)
-    found = []
+    found: list[Profile] = []
     _wait()
     try:
         with tracing.trace(path):
@@ -77,7 +87,7 @@ def _profile(wait_at_end):
 
 
 @contextlib.contextmanager
-def region(name="region", file=None):
+def region(name: str = "region", file: TextIO | None = None) -> Iterator[None]:
     """Profile a ``with`` block and print the tables at its end.
 
     Parameters
@@ -101,7 +111,7 @@ def region(name="region", file=None):
     print(f"{name}: {found[0]}", end="", file=sys.stderr if file is None else file)
 
 
-def _wait():
+def _wait() -> None:
     from rtcg import driver
 
     if driver.Context.get_current() is not None:
@@ -118,11 +128,15 @@ class Timings:
         Seconds of each call: until the function returns, and on the device between events around the call.
     """
 
-    def __init__(self, name, cpu_times, gpu_times):
+    name: str
+    cpu_times: NDArray[np.float64]
+    gpu_times: NDArray[np.float64]
+
+    def __init__(self, name: str, cpu_times: Sequence[float], gpu_times: Sequence[float]) -> None:
         self.name, self.cpu_times, self.gpu_times = name, np.array(cpu_times), np.array(gpu_times)
 
-    def __str__(self):
-        def words(what, seconds):
+    def __str__(self) -> str:
+        def words(what: str, seconds: NDArray[np.float64]) -> str:
             of = [np.mean(seconds), np.std(seconds), np.min(seconds), np.max(seconds)]
             return "{}: {:.3f} us +/- {:.3f} (min {:.3f} / max {:.3f})".format(what, *(1e6 * number for number in of))
 
@@ -131,7 +145,15 @@ class Timings:
     __repr__ = __str__
 
 
-def benchmark(function, *args, n_repeat=1000, n_warmup=10, max_duration=1.0, name=None, **keywords):
+def benchmark(
+    function: Callable[..., Any],
+    *args: Any,
+    n_repeat: int = 1000,
+    n_warmup: int = 10,
+    max_duration: float = 1.0,
+    name: str | None = None,
+    **keywords: Any,
+) -> Timings:
     """Time calls of a function on the host and on the device.
 
     Parameters
@@ -164,7 +186,9 @@ def benchmark(function, *args, n_repeat=1000, n_warmup=10, max_duration=1.0, nam
         function(*args, **keywords)
     start, end = driver.Event(), driver.Event()
     driver.Context.synchronize()
-    cpu_times, gpu_times, begun = [], [], time.perf_counter()
+    cpu_times: list[float] = []
+    gpu_times: list[float] = []
+    begun = time.perf_counter()
     while len(cpu_times) < n_repeat and (not cpu_times or time.perf_counter() - begun < max_duration):
         start.record()
         called = time.perf_counter()
@@ -176,14 +200,14 @@ def benchmark(function, *args, n_repeat=1000, n_warmup=10, max_duration=1.0, nam
     return Timings(getattr(function, "__name__", "function") if name is None else name, cpu_times, gpu_times)
 
 
-def _make_context():
+def _make_context() -> None:
     """Make a current context, as arrays do."""
     from rtcg.numpy import empty
 
     empty(0, np.float32)
 
 
-def main(arguments=None):
+def main(arguments: Sequence[str] | None = None) -> None:
     """Run a program and print its profile to the error stream at the end, also if it fails.
 
     Parameters
@@ -199,9 +223,9 @@ def main(arguments=None):
     if arguments[0] in ("-h", "--help"):
         print(f"{_USAGE}\n\n{__doc__.replace('`', '')}")
         return
-    ended = None
+    ended: BaseException | None = None
 
-    def wait_at_end():
+    def wait_at_end() -> None:
         nonlocal ended
         try:
             _wait()

@@ -4,14 +4,29 @@ The numbers of Philox 4x32-10 (:func:`default_rng`) and Threefry 4x32-20 depend 
 needed.
 """
 
+from __future__ import annotations
+
 import inspect
 import math
 import operator
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rtcg import _native, numpy as _xp
 from rtcg._messages import shown
+
+if TYPE_CHECKING:
+    import builtins
+    from collections.abc import Callable, Sequence
+    from typing import Concatenate, ParamSpec, TypeAlias, TypeVar
+
+    from rtcg._native import GPUArray, Stream
+    from rtcg.elementwise import ElementwiseKernel
+
+    _Size: TypeAlias = int | Sequence[int] | None
+    _P = ParamSpec("_P")
+    _R = TypeVar("_R")
 
 __all__ = [
     "Generator", "Philox", "Threefry", "bytes", "choice", "default_rng", "exponential", "lognormal", "normal",
@@ -20,13 +35,13 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _random_key():
+def _random_key() -> int:
     import secrets
 
     return secrets.randbits(64)
 
 
-def as_integer(name, value):
+def as_integer(name: str, value: Any) -> int:
     """A Python integer."""
     try:
         return operator.index(value)
@@ -47,36 +62,36 @@ class Philox:
 
     _engine = "philox"
 
-    def __init__(self, key=None, stream=0):
+    def __init__(self, key: int | None = None, stream: int = 0) -> None:
         key = _random_key() if key is None else as_integer("key", key) % 2**64
         self._state = _native.CounterGenerator(self._engine, key, as_integer("stream", stream))
 
     @property
-    def state(self):
+    def state(self) -> dict[str, int]:
         """``{"key", "stream", "position"}``; positions count blocks of four words. Can be assigned."""
         s = self._state
         return {"key": s.generator_key, "stream": s.stream_number, "position": s.counter_position}
 
     @state.setter
-    def state(self, value):
+    def state(self, value: dict[str, int]) -> None:
         self._state = _native.CounterGenerator(self._engine, value["key"], value["stream"])
         self._state.set_counter_position(value["position"])
 
-    def advance(self, delta):
+    def advance(self, delta: int) -> Philox:
         """Skip `delta` blocks of four words; returns the generator itself."""
         self._state.advance(as_integer("delta", delta) % 2**64)
         return self
 
-    def jumped(self, jumps=1):
+    def jumped(self, jumps: int = 1) -> Philox:
         """A new generator on the sequence that is `jumps` streams further."""
         new = type(self)(self._state.generator_key, (self._state.stream_number + jumps) % 2**32)
         return new
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return _restored, (type(self), self.state)
 
 
-def _restored(cls, state):
+def _restored(cls: type[Philox], state: dict[str, int]) -> Philox:
     new = cls(state["key"])
     new.state = state
     return new
@@ -88,11 +103,11 @@ class Threefry(Philox):
     _engine = "threefry"
 
 
-def shape_from_size(size):
+def shape_from_size(size: _Size) -> tuple[int, ...]:
     """The shape that NumPy's `size` means, a tuple."""
     if size is None:
         return ()
-    return tuple(size) if hasattr(size, "__len__") else (as_integer("size", size),)
+    return (as_integer("size", size),) if isinstance(size, int) or not hasattr(size, "__len__") else tuple(size)
 
 
 class Generator:
@@ -102,7 +117,7 @@ class Generator:
     generator, not on the device.
     """
 
-    def __init__(self, bit_generator):
+    def __init__(self, bit_generator: Philox) -> None:
         if not isinstance(bit_generator, Philox):
             raise TypeError(
                 f"bit_generator is {shown(bit_generator)}; expected a Philox or Threefry (default_rng(seed) makes one)"
@@ -110,13 +125,23 @@ class Generator:
         self.bit_generator = bit_generator
 
     @property
-    def _state(self):
+    def _state(self) -> _native.CounterGenerator:
         return self.bit_generator._state
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"Generator({type(self.bit_generator).__name__})"
 
-    def _fill_random(self, draw, size, dtype, p=0.0, q=1.0, out=None, stream=None, kinds="f"):
+    def _fill_random(
+        self,
+        draw: str,
+        size: _Size,
+        dtype: Any,
+        p: float = 0.0,
+        q: float = 1.0,
+        out: GPUArray | None = None,
+        stream: Stream | None = None,
+        kinds: str = "f",
+    ) -> GPUArray:
         dtype = np.dtype(dtype)
         if dtype.kind not in kinds or dtype.itemsize > 8:
             raise TypeError(f"Unsupported dtype {dtype} for {draw}")
@@ -129,7 +154,9 @@ class Generator:
         self._state.fill(draw, out, float(p), float(q), stream)
         return out
 
-    def random(self, size=None, dtype=np.float64, out=None, stream=None):
+    def random(
+        self, size: _Size = None, dtype: Any = np.float64, out: GPUArray | None = None, stream: Stream | None = None
+    ) -> GPUArray:
         """Uniform numbers in [0, 1): a new array with the shape `size`, or `out`; does not wait.
 
         `size` is None (no axes), an int or a tuple of int. `dtype` is a floating-point dtype of at most 8 bytes, else
@@ -138,7 +165,14 @@ class Generator:
         """
         return self._fill_random("half_open", size, dtype, 0, 1, out, stream)
 
-    def uniform(self, low=0.0, high=1.0, size=None, dtype=np.float64, stream=None):
+    def uniform(
+        self,
+        low: float = 0.0,
+        high: float = 1.0,
+        size: _Size = None,
+        dtype: Any = np.float64,
+        stream: Stream | None = None,
+    ) -> GPUArray:
         """Uniform numbers in [low, high): a new array with the shape `size`; does not wait.
 
         `low` and `high` are numbers on the host; raises `OverflowError` if their difference is not finite. Other
@@ -148,14 +182,23 @@ class Generator:
             raise OverflowError("Range exceeds valid bounds")
         return self._fill_random("half_open", size, dtype, low, high, None, stream)
 
-    def standard_normal(self, size=None, dtype=np.float64, out=None, stream=None):
+    def standard_normal(
+        self, size: _Size = None, dtype: Any = np.float64, out: GPUArray | None = None, stream: Stream | None = None
+    ) -> GPUArray:
         """Normal numbers with mean 0 and standard deviation 1: a new array of shape `size`, or `out`; does not wait.
 
         Uses the Box-Muller transform of uniform numbers. Parameters and errors are those of `random`.
         """
         return self._fill_random("normal", size, dtype, 0, 1, out, stream)
 
-    def normal(self, loc=0.0, scale=1.0, size=None, dtype=np.float64, stream=None):
+    def normal(
+        self,
+        loc: float = 0.0,
+        scale: float = 1.0,
+        size: _Size = None,
+        dtype: Any = np.float64,
+        stream: Stream | None = None,
+    ) -> GPUArray:
         """Normal numbers with mean `loc` and standard deviation `scale`: a new array of shape `size`; does not wait.
 
         Both are numbers on the host; raises `ValueError` for a negative `scale`. Other parameters and errors are those
@@ -165,7 +208,14 @@ class Generator:
             raise ValueError("scale < 0")
         return self._fill_random("normal", size, dtype, loc, scale, None, stream)
 
-    def lognormal(self, mean=0.0, sigma=1.0, size=None, dtype=np.float64, stream=None):
+    def lognormal(
+        self,
+        mean: float = 0.0,
+        sigma: float = 1.0,
+        size: _Size = None,
+        dtype: Any = np.float64,
+        stream: Stream | None = None,
+    ) -> GPUArray:
         """Numbers whose logarithm is normal with `mean` and `sigma`: a new array with the shape `size`; does not wait.
 
         Both are numbers on the host; raises `ValueError` for a negative `sigma`. Other parameters and errors are those
@@ -175,14 +225,18 @@ class Generator:
             raise ValueError("sigma < 0")
         return self._fill_random("log_normal", size, dtype, mean, sigma, None, stream)
 
-    def standard_exponential(self, size=None, dtype=np.float64, out=None, stream=None):
+    def standard_exponential(
+        self, size: _Size = None, dtype: Any = np.float64, out: GPUArray | None = None, stream: Stream | None = None
+    ) -> GPUArray:
         """Exponential numbers with mean 1: a new array with the shape `size`, or `out`; does not wait.
 
         Computed as logarithms of uniform numbers. Parameters and errors are those of `random`.
         """
         return self._fill_random("exponential", size, dtype, 1, 0, out, stream)
 
-    def exponential(self, scale=1.0, size=None, dtype=np.float64, stream=None):
+    def exponential(
+        self, scale: float = 1.0, size: _Size = None, dtype: Any = np.float64, stream: Stream | None = None
+    ) -> GPUArray:
         """Exponential numbers with mean `scale`, a number on the host: a new array of shape `size`; does not wait.
 
         Raises `ValueError` if `scale` is negative. Other parameters and errors are those of `random`.
@@ -191,7 +245,9 @@ class Generator:
             raise ValueError("scale < 0")
         return self._fill_random("exponential", size, dtype, scale, 0, None, stream)
 
-    def poisson(self, lam=1.0, size=None, dtype=np.int64, stream=None):
+    def poisson(
+        self, lam: float = 1.0, size: _Size = None, dtype: Any = np.int64, stream: Stream | None = None
+    ) -> GPUArray:
         """Poisson numbers with mean `lam`, a number on the host: a new array with the shape `size`; does not wait.
 
         `dtype` is an integer or floating-point dtype of at most 8 bytes, else raises `TypeError`. Raises `ValueError`
@@ -202,7 +258,15 @@ class Generator:
             raise ValueError("lam < 0 or lam is NaN or too large")
         return self._fill_random("poisson", size, dtype, lam, 0, None, stream, kinds="iuf")
 
-    def integers(self, low, high=None, size=None, dtype=np.int64, endpoint=False, stream=None):
+    def integers(
+        self,
+        low: int,
+        high: int | None = None,
+        size: _Size = None,
+        dtype: Any = np.int64,
+        endpoint: bool = False,
+        stream: Stream | None = None,
+    ) -> GPUArray:
         """Integers in [low, high), or [0, low) without `high`: a new array with the shape `size`; does not wait.
 
         With `endpoint` the upper end is included. `dtype` is an integer dtype or bool, else raises `TypeError`. Raises
@@ -225,13 +289,13 @@ class Generator:
         self._state.fill_integers(out, low % 2**64, (high - low) % 2**64, stream)
         return out
 
-    def bytes(self, length):
+    def bytes(self, length: int) -> builtins.bytes:
         """Random bytes, `length` of them, as a `bytes` object on the host; the call waits for them."""
         out = _xp.empty(-(-length // 4), np.uint32)
         self._state.fill("bits", out)
         return out.get().tobytes()[:length]
 
-    def permutation(self, x, stream=None):
+    def permutation(self, x: Any, stream: Stream | None = None) -> GPUArray:
         """A random permutation of ``range(x)``, as int64, or of the first axis of an array: a new array.
 
         Raises `TypeError` for an array without axes. Each position is computed from its index alone, by a cipher (a
@@ -247,7 +311,7 @@ class Generator:
         self._permute_rows(x, new, stream)
         return new
 
-    def shuffle(self, x, stream=None):
+    def shuffle(self, x: GPUArray, stream: Stream | None = None) -> None:
         """Shuffle the device array `x` along its first axis, in place; does not wait. Returns None.
 
         Raises `TypeError` for an array without axes. Rows stay together. Runs in `stream` if given.
@@ -256,7 +320,7 @@ class Generator:
             raise TypeError("Argument must be at least 1-dimensional")
         self._permute_rows(x.copy(), x, stream)
 
-    def _permute_rows(self, source, target, stream):
+    def _permute_rows(self, source: GPUArray, target: GPUArray, stream: Stream | None) -> None:
         from rtcg.elementwise import ElementwiseKernel, VectorArg
 
         order = _xp.empty(source.shape[0], np.int64)
@@ -272,7 +336,7 @@ class Generator:
         if source.size:
             kernel(target, source, order, row, stream=stream)
 
-    def choice(self, a, size=None, replace=True, stream=None):
+    def choice(self, a: int, size: _Size = None, replace: bool = True, stream: Stream | None = None) -> GPUArray:
         """Random elements of ``range(a)`` as a new array of int64 with the shape `size`; does not wait.
 
         Without `replace` all are different; raises `ValueError` for more of them than `a`. Unlike in NumPy, `a` is an
@@ -288,7 +352,7 @@ class Generator:
         order = self.permutation(n, stream=stream)
         return _xp.GPUArray(shape, np.int64, base=order, gpudata=order.gpudata)
 
-    def spawn(self, n_children):
+    def spawn(self, n_children: int) -> list[Generator]:
         """Create `n_children` new generators, on the next streams of the same key: a list; does not wait.
 
         Their numbers do not overlap with those of this one.
@@ -296,10 +360,10 @@ class Generator:
         return [Generator(self.bit_generator.jumped(k + 1)) for k in range(n_children)]
 
 
-_PERMUTE_ROWS_KERNELS = {}
+_PERMUTE_ROWS_KERNELS: dict[np.dtype[Any], ElementwiseKernel] = {}
 
 
-def default_rng(seed=None):
+def default_rng(seed: int | Philox | Generator | None = None) -> Generator:
     """A :class:`Generator` over :class:`Philox` with the key `seed`, random by default.
 
     Parameters
@@ -316,10 +380,10 @@ def default_rng(seed=None):
     return Generator(seed if isinstance(seed, Philox) else Philox(seed))
 
 
-_process_generator = None
+_process_generator: Generator | None = None
 
 
-def _generator():
+def _generator() -> Generator:
     """The generator behind the functions of this module."""
     global _process_generator
     if _process_generator is None:
@@ -327,27 +391,27 @@ def _generator():
     return _process_generator
 
 
-def seed(seed=None):
+def seed(seed: int | Philox | Generator | None = None) -> None:
     """Restart the generator of this module's functions from a key; does not wait. Returns None."""
     global _process_generator
     _process_generator = default_rng(seed)
 
 
-def _shape_of(sizes):
+def _shape_of(sizes: tuple[int, ...]) -> tuple[int, ...] | None:
     return sizes if sizes else None
 
 
-def rand(*sizes):
+def rand(*sizes: int) -> GPUArray:
     """Uniform numbers in [0, 1), float64, in a new array whose axes have the lengths `sizes`; does not wait."""
     return _generator().random(_shape_of(sizes))
 
 
-def randn(*sizes):
+def randn(*sizes: int) -> GPUArray:
     """Standard normal numbers, float64, in a new array whose axes have these lengths; does not wait."""
     return _generator().standard_normal(_shape_of(sizes))
 
 
-def randint(low, high=None, size=None, dtype=np.int64):
+def randint(low: int, high: int | None = None, size: _Size = None, dtype: Any = np.int64) -> GPUArray:
     """Integers in [low, high), or in [0, low) without `high`, in a new array; does not wait.
 
     `size` is an int or a tuple of int, `dtype` an integer dtype. Raises ValueError if there is no such integer.
@@ -355,30 +419,30 @@ def randint(low, high=None, size=None, dtype=np.int64):
     return _generator().integers(low, high, size, dtype)
 
 
-def _method(name):
-    """The named method of the generator that all of these functions share."""
+def _method(of_generator: Callable[Concatenate[Generator, _P], _R]) -> Callable[_P, _R]:
+    """A method of the generator that all of these functions share."""
 
-    def draw(*args, **keywords):
-        return getattr(_generator(), name)(*args, **keywords)
+    def draw(*args: _P.args, **keywords: _P.kwargs) -> _R:
+        return of_generator(_generator(), *args, **keywords)
 
-    draw.__name__ = draw.__qualname__ = name
-    of_generator = getattr(Generator, name)
+    draw.__name__ = draw.__qualname__ = of_generator.__name__
     draw.__doc__ = of_generator.__doc__
     parameters = list(inspect.signature(of_generator).parameters.values())[1:]
-    draw.__signature__ = inspect.Signature(parameters)
-    return draw
+    made: Any = draw
+    made.__signature__ = inspect.Signature(parameters)
+    return made
 
 
-bytes = _method("bytes")
-choice = _method("choice")
-exponential = _method("exponential")
-lognormal = _method("lognormal")
-normal = _method("normal")
-permutation = _method("permutation")
-poisson = _method("poisson")
-random = _method("random")
-shuffle = _method("shuffle")
-standard_exponential = _method("standard_exponential")
-standard_normal = _method("standard_normal")
-uniform = _method("uniform")
+bytes = _method(Generator.bytes)
+choice = _method(Generator.choice)
+exponential = _method(Generator.exponential)
+lognormal = _method(Generator.lognormal)
+normal = _method(Generator.normal)
+permutation = _method(Generator.permutation)
+poisson = _method(Generator.poisson)
+random = _method(Generator.random)
+shuffle = _method(Generator.shuffle)
+standard_exponential = _method(Generator.standard_exponential)
+standard_normal = _method(Generator.standard_normal)
+uniform = _method(Generator.uniform)
 random_sample = ranf = sample = random

@@ -1,11 +1,20 @@
 """Reductions of arrays by a C expression, to one value or along axes, in one launch."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, overload
+
 import numpy as np
 
 from rtcg import _native
 from rtcg._arguments import VectorArg, c_literal, parse_arguments
 from rtcg._typed_kernels import TypedReductionKernel, are_typed
 from rtcg.elementwise import kernel_repr, show_parameters
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from rtcg._arguments import Argument
 
 __all__ = ["ReductionKernel", "TypedReductionKernel"]
 
@@ -47,48 +56,85 @@ class ReductionKernel(_native.ReductionKernel):
     ValueError. Arrays are checked as in `ElementwiseKernel`.
     """
 
-    def __new__(cls, *args, **keywords):
+    def __new__(cls, *args: Any, **keywords: Any) -> Any:
         if cls is ReductionKernel and are_typed(args, keywords):
             return TypedReductionKernel(*args, **keywords)
         return super().__new__(cls, *args, **keywords)
 
+    @overload
     def __init__(
         self,
-        dtype_out,
-        neutral,
-        reduce_expr,
-        map_expr=None,
-        arguments=None,
-        name="reduce_kernel",
-        keep=False,
-        options=None,
-        preamble="",
-        allocator=None,
-    ):
+        dtype_out: Any,
+        neutral: Any,
+        reduce_expr: str,
+        map_expr: str | None = None,
+        arguments: str | Sequence[Argument | str] | None = None,
+        name: str = "reduce_kernel",
+        keep: bool = False,
+        options: Sequence[str] | None = None,
+        preamble: str = "",
+        allocator: Callable[[int], Any] | None = None,
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self,
+        in_params: str,
+        out_params: str,
+        map_expr: str,
+        reduce_expr: str,
+        post_map_expr: str,
+        identity: str | complex,
+        name: str = "reduce_kernel",
+        reduce_type: Any = None,
+        reduce_dims: bool = True,
+        preamble: str = "",
+        options: Sequence[str] = (),
+    ) -> None: ...
+
+    def __init__(  # type: ignore[misc]  # `__new__` makes the second form another class
+        self,
+        dtype_out: Any,
+        neutral: Any,
+        reduce_expr: str,
+        map_expr: str | None = None,
+        arguments: str | Sequence[Argument | str] | None = None,
+        name: str = "reduce_kernel",
+        keep: bool = False,
+        options: Sequence[str] | None = None,
+        preamble: str = "",
+        allocator: Callable[[int], Any] | None = None,
+    ) -> None:
         dtype_out = np.dtype(dtype_out)
-        arguments = [VectorArg(dtype_out, "in", const=True)] if arguments is None else parse_arguments(arguments)
+        declared = [VectorArg(dtype_out, "in", const=True)] if arguments is None else parse_arguments(arguments)
         if map_expr is None:
-            vectors = [argument.name for argument in arguments if argument.is_vector]
+            vectors = [argument.name for argument in declared if argument.is_vector]
             map_expr = f"{'in' if 'in' in vectors else vectors[0]}[i]" if vectors else "0"
         neutral = c_literal(neutral, dtype_out)
-        super().__init__(dtype_out, neutral, reduce_expr, map_expr, arguments, name, keep, options, preamble, allocator)
-        self.arguments = tuple(arguments)
+        super().__init__(dtype_out, neutral, reduce_expr, map_expr, declared, name, keep, options, preamble, allocator)
+        self.arguments: tuple[Argument, ...] = tuple(declared)
         self._snippet = f"{reduce_expr} of {map_expr}"
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return kernel_repr(self, self._snippet)
 
 
 show_parameters(ReductionKernel)
 
 
-def _call_with_wrapper(kernel, kernel_wrapper, args, stream, keywords):
+def _call_with_wrapper(
+    kernel: Callable[..., Any],
+    kernel_wrapper: Callable[..., Any],
+    args: Sequence[Any],
+    stream: Any,
+    keywords: dict[str, Any],
+) -> Any:
     """A call through `kernel_wrapper`, which receives the function that enqueues the kernel: ``f(grid, block, stream,
     *args)``.
     """
     result = []
 
-    def enqueue(grid, block, stream, *args):
+    def enqueue(grid: Any, block: Any, stream: Any, *args: Any) -> None:
         result.append(kernel(*args, stream=stream, **keywords))
 
     kernel_wrapper(enqueue)(None, None, stream, *args)

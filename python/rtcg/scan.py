@@ -1,9 +1,19 @@
 """Scans of arrays: cumulative sums and other prefix operations, in one pass over memory."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from rtcg import _native
 from rtcg._arguments import VectorArg, c_literal, parse_arguments
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from rtcg._arguments import Argument
+    from rtcg._native import GPUArray, Stream
 
 __all__ = ["ExclusiveScanKernel", "GenericScanKernel", "InclusiveScanKernel"]
 
@@ -45,20 +55,20 @@ class GenericScanKernel(_native._ScanKernel):
 
     def __init__(
         self,
-        dtype,
-        arguments,
-        input_expr,
-        scan_expr,
-        neutral=None,
-        output_statement="",
-        is_segment_start_expr=None,
-        input_fetch_exprs=(),
-        index_dtype=np.int32,
-        name_prefix="scan",
-        options=None,
-        preamble="",
-        devices=None,
-    ):
+        dtype: Any,
+        arguments: str | Sequence[Argument | str],
+        input_expr: str,
+        scan_expr: str,
+        neutral: Any = None,
+        output_statement: str = "",
+        is_segment_start_expr: str | None = None,
+        input_fetch_exprs: Sequence[tuple[str, str, int]] = (),
+        index_dtype: Any = np.int32,
+        name_prefix: str = "scan",
+        options: Sequence[str] | None = None,
+        preamble: str = "",
+        devices: Any = None,
+    ) -> None:
         super().__init__(
             dtype=np.dtype(dtype),
             arguments=parse_arguments(arguments),
@@ -67,15 +77,15 @@ class GenericScanKernel(_native._ScanKernel):
             neutral=None if neutral is None else c_literal(neutral, dtype),
             output_statement=output_statement,
             is_segment_start_expr=is_segment_start_expr,
-            input_fetch_exprs=[tuple(fetch) for fetch in input_fetch_exprs],
+            input_fetch_exprs=[(text, variable, offset) for text, variable, offset in input_fetch_exprs],
             index_dtype=np.dtype(index_dtype),
             name=f"{name_prefix}_kernel",
             options=options,
             preamble=preamble,
         )
-        self.dtype = np.dtype(dtype)
+        self.dtype: np.dtype[Any] = np.dtype(dtype)
 
-    def __call__(self, *args, size=None, stream=None):
+    def __call__(self, *args: Any, size: int | None = None, stream: Stream | None = None) -> None:
         """Enqueue the scan of the first `size` items (by default the size of the first array); does not wait."""
         self._launch(args, size, stream)
 
@@ -86,7 +96,16 @@ class _ScanKernel(_native._ScanKernel):
     _output = ""
     _needs_neutral = False
 
-    def __init__(self, dtype, scan_expr, neutral=None, name_prefix="scan", options=None, preamble="", devices=None):
+    def __init__(
+        self,
+        dtype: Any,
+        scan_expr: str,
+        neutral: Any = None,
+        name_prefix: str = "scan",
+        options: Sequence[str] | None = None,
+        preamble: str = "",
+        devices: Any = None,
+    ) -> None:
         dtype = np.dtype(dtype)
         if self._needs_neutral and neutral is None:
             raise ValueError("neutral element is required for exclusive scan")
@@ -104,9 +123,15 @@ class _ScanKernel(_native._ScanKernel):
             options=options,
             preamble=preamble,
         )
-        self.dtype = dtype
+        self.dtype: np.dtype[Any] = dtype
 
-    def __call__(self, input_ary, output_ary=None, allocator=None, stream=None):
+    def __call__(
+        self,
+        input_ary: GPUArray,
+        output_ary: GPUArray | str | None = None,
+        allocator: Callable[[int], Any] | None = None,
+        stream: Stream | None = None,
+    ) -> GPUArray:
         """Enqueue the scan; does not wait.
 
         Parameters
@@ -126,18 +151,15 @@ class _ScanKernel(_native._ScanKernel):
             raise ValueError(f"input_ary has shape {shape}; expected one dimension")
         if input_ary.dtype != self.dtype:
             raise TypeError(f"input_ary has dtype {input_ary.dtype}; expected {self.dtype}")
-        if output_ary is None:
-            output_ary = input_ary
-        elif isinstance(output_ary, str) and output_ary == "new":
-            from rtcg.numpy import GPUArray
-
-            output_ary = GPUArray(shape, self.dtype, allocator)
-        if tuple(output_ary.shape) != shape:
-            raise ValueError(f"output_ary has shape {output_ary.shape}; expected {shape}")
-        if output_ary.dtype != self.dtype:
-            raise TypeError(f"output_ary has dtype {output_ary.dtype}; expected {self.dtype}")
-        self._launch((input_ary, output_ary), None, stream)
-        return output_ary
+        output: Any = input_ary if output_ary is None else output_ary
+        if isinstance(output, str) and output == "new":
+            output = _native.GPUArray(shape, self.dtype, allocator)
+        if tuple(output.shape) != shape:
+            raise ValueError(f"output_ary has shape {output.shape}; expected {shape}")
+        if output.dtype != self.dtype:
+            raise TypeError(f"output_ary has dtype {output.dtype}; expected {self.dtype}")
+        self._launch((input_ary, output), None, stream)
+        return output
 
 
 class InclusiveScanKernel(_ScanKernel):

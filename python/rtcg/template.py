@@ -13,7 +13,13 @@ x[2] = (float) 4;
 <BLANKLINE>
 """
 
+from __future__ import annotations
+
 from rtcg import _native
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 __all__ = ["Source", "Template", "render"]
 
@@ -31,14 +37,14 @@ class Source:
         Name and text of the template.
     """
 
-    def __init__(self, text, compiled_text, name, template):
+    def __init__(self, text: str, compiled_text: str, name: str, template: str) -> None:
         self.text, self.name, self.template = text, name, template
         self._compiled_text = compiled_text
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self.text
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<source of {self.name}, {self.text.count(chr(10))} lines>"
 
 
@@ -55,10 +61,10 @@ class Template:
         The name in messages.
     """
 
-    def __init__(self, text, name="template"):
+    def __init__(self, text: str, name: str = "template") -> None:
         self.text, self.name = text, name
 
-    def render(self, **values):
+    def render(self, **values: Any) -> Source:
         """Render the template with these values and return the :class:`Source`.
 
         Parameters
@@ -78,7 +84,7 @@ class Template:
     __call__ = render
 
 
-def render(text, name="template", **values):
+def render(text: str, name: str = "template", **values: Any) -> Source:
     """Render a template once, ``Template(text, name).render(**values)``: the text as a str.
 
     Errors contain `name` and the line of the template. The device is not used. Make a `Template` to render the same

@@ -1,5 +1,7 @@
 """Contexts, memoisation, memory pools, occupancy, and C types of dtypes."""
 
+from __future__ import annotations
+
 import gc
 import operator
 import os
@@ -7,27 +9,47 @@ import sys
 import warnings
 
 from rtcg import _native, driver as drv
-from rtcg._arguments import Argument, ScalarArg, VectorArg, dtype_to_ctype, get_arg_type, parse_c_arg  # noqa: F401
+from rtcg._arguments import (  # noqa: F401
+    Argument as Argument,
+    ScalarArg as ScalarArg,
+    VectorArg as VectorArg,
+    dtype_to_ctype as dtype_to_ctype,
+    get_arg_type as get_arg_type,
+    parse_c_arg as parse_c_arg,
+)
 from rtcg._messages import shown as _shown
 from rtcg._native import (  # noqa: F401
-    DeviceMemoryPool,
-    PageLockedAllocator,
-    PageLockedMemoryPool,
-    PooledDeviceAllocation,
-    PooledHostAllocation,
+    DeviceMemoryPool as DeviceMemoryPool,
+    PageLockedAllocator as PageLockedAllocator,
+    PageLockedMemoryPool as PageLockedMemoryPool,
+    PooledDeviceAllocation as PooledDeviceAllocation,
+    PooledHostAllocation as PooledHostAllocation,
 )
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any, ParamSpec, SupportsIndex, TextIO, TypeVar
 
-def __getattr__(name):
-    """Fill the registry of C names, and import NumPy for it, on first use."""
-    if name not in ("get_or_register_dtype", "register_dtype"):
-        raise AttributeError(f"module {_shown(__name__)} has no attribute {_shown(name)}")
-    from rtcg import _dtypes as dtypes
+    from rtcg._dtypes import get_or_register_dtype as get_or_register_dtype, register_dtype as register_dtype
+    from rtcg._native import Context, Device, Stream
 
-    return globals().setdefault(name, getattr(dtypes, name))
+    _P = ParamSpec("_P")
+    _R = TypeVar("_R")
 
 
-def bitlog2(n):
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        """Fill the registry of C names, and import NumPy for it, on first use."""
+        if name not in ("get_or_register_dtype", "register_dtype"):
+            raise AttributeError(f"module {_shown(__name__)} has no attribute {_shown(name)}")
+        from rtcg import _dtypes as dtypes
+
+        return globals().setdefault(name, getattr(dtypes, name))
+
+
+def bitlog2(n: SupportsIndex) -> int:
     """The position of the highest set bit of the integer `n`, the binary logarithm rounded down: an int.
 
     Raises `ValueError` for 0 and negative numbers, and `TypeError` for anything but an integer.
@@ -38,7 +60,7 @@ def bitlog2(n):
     return n.bit_length() - 1
 
 
-def _requested_device():
+def _requested_device() -> Device | None:
     """The device that the environment or the file ``~/.cuda_device`` names, or None."""
     value, source = os.environ.get("CUDA_DEVICE"), "environment variable CUDA_DEVICE"
     if value is None:
@@ -58,7 +80,7 @@ def _requested_device():
         raise type(error)(f"{error} ({source} is {_shown(value)})") from None
 
 
-def make_default_context(ctx_maker=None):
+def make_default_context(ctx_maker: Callable[[Device], Context] | None = None) -> Context:
     """Make a context on the device that CUDA_DEVICE or ``~/.cuda_device`` names, else the first that works.
 
     Parameters
@@ -82,7 +104,7 @@ def make_default_context(ctx_maker=None):
     raise RuntimeError(f"could not create a context on any of {count} devices: {last}")
 
 
-def get_default_device(default=0):
+def get_default_device(default: int = 0) -> Device:
     """The device that CUDA_DEVICE or ``~/.cuda_device`` names, else number `default`: a `rtcg.driver.Device`.
 
     Does not make a context. Raises `ValueError` if the name is not a number, and `rtcg.driver.LogicError`, which says
@@ -93,10 +115,10 @@ def get_default_device(default=0):
 
 
 # Functions whose results are remembered per context.
-context_dependent_memoized_functions = []
+context_dependent_memoized_functions: list[Any] = []
 
 
-def context_dependent_memoize(func):
+def context_dependent_memoize(func: Callable[_P, _R]) -> Callable[_P, _R]:
     """A decorator that caches results of `func` per current context and arguments, which must be hashable.
 
     Returns the caching function. Results are kept until `clear_context_caches`, including those of destroyed contexts.
@@ -104,21 +126,22 @@ def context_dependent_memoize(func):
     import functools
 
     @functools.wraps(func)
-    def wrapper(*args, **kwargs):
+    def wrapper(*args: _P.args, **kwargs: _P.kwargs) -> _R:
         key = (drv.Context.get_current(), args, tuple(sorted(kwargs.items())))
-        cache = wrapper._pycuda_ctx_dep_memoize_dic
+        cache = made._pycuda_ctx_dep_memoize_dic
         try:
             return cache[key]
         except KeyError:
             result = cache[key] = func(*args, **kwargs)
             return result
 
-    wrapper._pycuda_ctx_dep_memoize_dic = {}
-    context_dependent_memoized_functions.append(wrapper)
-    return wrapper
+    made: Any = wrapper
+    made._pycuda_ctx_dep_memoize_dic = {}
+    context_dependent_memoized_functions.append(made)
+    return made
 
 
-def clear_context_caches():
+def clear_context_caches() -> None:
     """Discard everything that `context_dependent_memoize` has cached, in all contexts; returns None."""
     for func in context_dependent_memoized_functions:
         func._pycuda_ctx_dep_memoize_dic.clear()
@@ -129,7 +152,7 @@ def clear_context_caches():
 # -- figures of devices -----------------------------------------------------------------------
 
 
-def _round_up(value, unit):
+def _round_up(value: int, unit: int) -> int:
     return -(-value // unit) * unit
 
 
@@ -162,48 +185,50 @@ class DeviceData:
         All limits, by name.
     """
 
-    def __init__(self, dev=None):
+    limits: dict[str, int]
+
+    def __init__(self, dev: Device | tuple[int, int] | None = None) -> None:
         if isinstance(dev, tuple):
             self._figures = _native.Multiprocessor.from_compute_capability(*dev)
         else:
             self._figures = _native.Multiprocessor.from_device(drv.Context.get_device() if dev is None else dev)
         self.limits = limits = self._figures.limits()
-        self.max_threads = limits["max_threads_per_block"]
-        self.warp_size = limits["warp_size"]
-        self.warps_per_mp = limits["max_warps"]
-        self.thread_blocks_per_mp = limits["max_blocks"]
-        self.registers = limits["registers"]
-        self.shared_memory = limits["shared_bytes"]
-        self.smem_alloc_granularity = limits["shared_unit"]
-        self.smem_granularity = limits["warp_size"]
-        self.register_alloc_granularity = limits["register_unit"]
+        self.max_threads: int = limits["max_threads_per_block"]
+        self.warp_size: int = limits["warp_size"]
+        self.warps_per_mp: int = limits["max_warps"]
+        self.thread_blocks_per_mp: int = limits["max_blocks"]
+        self.registers: int = limits["registers"]
+        self.shared_memory: int = limits["shared_bytes"]
+        self.smem_alloc_granularity: int = limits["shared_unit"]
+        self.smem_granularity: int = limits["warp_size"]
+        self.register_alloc_granularity: int = limits["register_unit"]
         self.register_allocation_unit = "warp"
 
-    def align(self, bytes, word_size=4):
+    def align(self, bytes: int, word_size: int = 4) -> int:
         """`bytes`, rounded up so that rows of this length start at addresses where accesses by a warp are fast."""
         return _round_up(bytes, self.align_bytes(word_size))
 
-    def align_dtype(self, elements, dtype_size):
+    def align_dtype(self, elements: int, dtype_size: int) -> int:
         """A number of elements of `dtype_size` bytes, rounded up in the same way."""
         return _round_up(elements, self.align_words(dtype_size))
 
-    def align_words(self, word_size):
+    def align_words(self, word_size: int) -> int:
         """`align_bytes` in words."""
         return self.align_bytes(word_size) // word_size
 
-    def align_bytes(self, word_size=4):
+    def align_bytes(self, word_size: int = 4) -> int:
         """The alignment in bytes for accesses of `word_size` bytes by each thread."""
         if word_size not in (1, 2, 4, 8, 16):
             raise ValueError(f"word_size is {word_size}; expected 1, 2, 4, 8 or 16, which a thread reads at once")
         # Memory travels in lines of 128 bytes, of which narrow words of half a warp fill 64.
         return 64 if word_size <= 4 else 128
 
-    def coalesce(self, thread_count):
+    def coalesce(self, thread_count: int) -> int:
         """A number of threads, rounded up to whole warps."""
         return _round_up(thread_count, self.warp_size)
 
     @staticmethod
-    def make_valid_tex_channel_count(size):
+    def make_valid_tex_channel_count(size: int) -> int:
         """The smallest valid number of texture channels that is at least `size`."""
         for count in (1, 2, 4):
             if size <= count:
@@ -239,11 +264,16 @@ class OccupancyRecord:
         If not even one block fits.
     """
 
-    def __init__(self, devdata, threads, shared_mem=0, registers=0):
+    tb_per_mp: int
+    warps_per_mp: int
+    occupancy: float
+    limited_by: str
+
+    def __init__(self, devdata: DeviceData, threads: int, shared_mem: int = 0, registers: int = 0) -> None:
         figures = devdata._figures.occupancy(threads, registers, shared_mem)
         self.tb_per_mp, self.warps_per_mp, self.occupancy, self.limited_by = figures
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return (
             f"OccupancyRecord(tb_per_mp={self.tb_per_mp}, warps_per_mp={self.warps_per_mp}, "
             f"occupancy={self.occupancy:.3g}, limited_by={self.limited_by!r})"
@@ -253,14 +283,14 @@ class OccupancyRecord:
 # -- tests ------------------------------------------------------------------------------------
 
 
-def _release_context(context):
+def _release_context(context: Context) -> None:
     if drv.Context.get_current() == context:
         context.pop()
     clear_context_caches()
     gc.collect()
 
 
-def init_cuda_context_fixture():
+def init_cuda_context_fixture() -> Iterator[Context]:
     """A generator of a context for the duration of a test: write a fixture as ``yield from
     init_cuda_context_fixture()``.
     """
@@ -273,7 +303,7 @@ def init_cuda_context_fixture():
         _release_context(context)
 
 
-def mark_cuda_test(inner_f):
+def mark_cuda_test(inner_f: Callable[_P, _R]) -> Callable[_P, _R]:
     """A decorator that runs a test function in a context of its own. Under pytest it also adds the mark ``cuda``.
 
     The context is that of `make_default_context`, and is released when the test returns or raises.
@@ -281,7 +311,7 @@ def mark_cuda_test(inner_f):
     import functools
 
     @functools.wraps(inner_f)
-    def wrapper(*args, **kwargs):
+    def wrapper(*args: _P.args, **kwargs: _P.kwargs) -> _R:
         drv.init()
         context = make_default_context()
         try:
@@ -313,13 +343,13 @@ class DebugMemoryPool(DeviceMemoryPool):
         The file to write to; by default the standard output.
     """
 
-    def __init__(self, interactive=True, logfile=None):
+    def __init__(self, interactive: bool = True, logfile: TextIO | None = None) -> None:
         super().__init__(_labelled=True)
         self.interactive = interactive
         self.logfile = logfile
         self._names = _load_allocation_names() if interactive else {}
 
-    def allocate(self, size, stream=None):
+    def allocate(self, size: int, stream: Stream | None = None) -> PooledDeviceAllocation:
         """Allocate `size` bytes; see `DeviceMemoryPool.allocate`."""
         label = self._allocation_label(size)
         memory, was_taken = self._allocate_labelled(size, stream, label)
@@ -327,11 +357,11 @@ class DebugMemoryPool(DeviceMemoryPool):
             print(self._allocation_report(size, label), end="", file=self.logfile or sys.stdout, flush=True)
         return memory
 
-    def describe(self):
+    def describe(self) -> list[tuple[int, str, int]]:
         """The blocks in use: ``(size, purpose, count)``, largest first."""
         return self._labelled_block_counts()
 
-    def _allocation_label(self, size):
+    def _allocation_label(self, size: int) -> str:
         import traceback
 
         frames = traceback.extract_stack(limit=12)[:-2]
@@ -344,12 +374,12 @@ class DebugMemoryPool(DeviceMemoryPool):
         return self._names[place]
 
 
-def _allocation_names_path():
+def _allocation_names_path() -> str:
     folder = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     return os.path.join(folder, "rtcg-pool-names.json")
 
 
-def _load_allocation_names():
+def _load_allocation_names() -> dict[str, str]:
     import json
 
     try:
@@ -360,7 +390,7 @@ def _load_allocation_names():
     return names if isinstance(names, dict) else {}
 
 
-def _save_allocation_names(names):
+def _save_allocation_names(names: dict[str, str]) -> None:
     import json
 
     path = _allocation_names_path()

@@ -5,14 +5,23 @@ https://ui.perfetto.dev or in Chrome's ``about:tracing``. It shows every driver 
 result and times; every kernel on its stream, with an arrow from its launch; and the ranges of `rtcg.nvtx`.
 """
 
+from __future__ import annotations
+
 import contextlib
 
 from rtcg import _native
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from rtcg._native import _Path
+
 __all__ = ["is_on", "start", "stop", "trace"]
 
 
-def start(path):
+def start(path: _Path) -> None:
     """Start a trace.
 
     Parameters
@@ -32,7 +41,7 @@ def start(path):
     _native.trace_start(path)
 
 
-def stop():
+def stop() -> tuple[Path, int] | None:
     """Stop the trace and complete its file.
 
     Returns
@@ -43,13 +52,13 @@ def stop():
     return _native.trace_stop()
 
 
-def is_on():
+def is_on() -> bool:
     """Whether a trace is running in this process, started by `trace` or by the environment: a bool. Does not wait."""
     return _native.trace_is_on()
 
 
 @contextlib.contextmanager
-def trace(path):
+def trace(path: _Path) -> Iterator[None]:
     """Trace a ``with`` block to the file `path`, like `start` and `stop`.
 
     A context manager without a value. The trace includes driver calls and kernels of all threads. Raises `OSError` if

@@ -1,4 +1,4 @@
-"""What `help` and `inspect.signature` say of public names, and that the stubs say the same."""
+"""What `help` and `inspect.signature` say of public names, and that stubs say the same."""
 
 import ast
 import importlib

@@ -1,11 +1,13 @@
 """What a type checker says to programs that use the package."""
 
+import importlib
 import subprocess
 import sys
 
 import pytest
 
 from tests.python.subprocesses import ROOT
+from tools.docs import MODULES
 
 pytest.importorskip("mypy")
 
@@ -126,3 +128,13 @@ def test_wrong_programs_are_not(tmp_path):
     lines = result.stdout.splitlines()
     for number, code in enumerate(WRONG.values()):
         assert any(f"program_{number}.py" in line and f"[{code}]" in line for line in lines), (number, result.stdout)
+
+
+@pytest.mark.usefixtures("context")
+def test_type_checkers_know_every_public_name(tmp_path):
+    """Also those that are made at run time, of which `make stubs` does not see that they lack a type."""
+    modules = {name: getattr(importlib.import_module(name), "__all__", ()) for name in MODULES}
+    lines = [f"import {module}\n{module}.{name}" for module in modules for name in modules[module]]
+    assert len(lines) > 900
+    result = mypy(tmp_path, "\n".join(lines))
+    assert "attr-defined" not in result.stdout, result.stdout

@@ -4,15 +4,21 @@
 and result types are those of the standard; `rtcg.numpy` does the work.
 """
 
+from __future__ import annotations
+
 from collections import namedtuple
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rtcg import numpy as _xp
 from rtcg._messages import shown as _shown
 from rtcg._native import GPUArray as _GPUArray, array_cumulative as _cumulative
-from rtcg.array_api import fft  # noqa: F401 (a name of the standard)
+from rtcg.array_api import fft as fft
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 if not hasattr(np, "isdtype"):
     raise ImportError(f"rtcg.array_api needs NumPy 2.0 or newer, which knows the standard; here is {np.__version__}")
@@ -29,7 +35,7 @@ float32, float64 = np.dtype("float32"), np.dtype("float64")
 complex64, complex128 = np.dtype("complex64"), np.dtype("complex128")
 
 
-def _check_device(device):
+def _check_device(device: Any) -> None:
     if device is None:
         return
     (current,) = _NamespaceInfo().devices()
@@ -42,66 +48,66 @@ def _check_device(device):
 # -- making arrays ------------------------------------------------------------------------------------
 
 
-def arange(start, /, stop=None, step=1, *, dtype=None, device=None):
+def arange(start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None) -> _GPUArray:
     """Evenly spaced numbers."""
     _check_device(device)
     return _xp.arange(0, start, step, dtype=dtype) if stop is None else _xp.arange(start, stop, step, dtype=dtype)
 
 
-def asarray(obj, /, *, dtype=None, device=None, copy=None):
+def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: Any = None) -> _GPUArray:
     """Convert anything to a device array."""
     return _xp.asarray(obj, dtype, copy=copy, device=device)
 
 
-def empty(shape, *, dtype=None, device=None):
+def empty(shape: Any, *, dtype: Any = None, device: Any = None) -> _GPUArray:
     """An array with undefined contents."""
     _check_device(device)
     return _xp.empty(shape, dtype or float64)
 
 
-def zeros(shape, *, dtype=None, device=None):
+def zeros(shape: Any, *, dtype: Any = None, device: Any = None) -> _GPUArray:
     """An array of zeros."""
     _check_device(device)
     return _xp.zeros(shape, dtype or float64)
 
 
-def ones(shape, *, dtype=None, device=None):
+def ones(shape: Any, *, dtype: Any = None, device: Any = None) -> _GPUArray:
     """An array of ones."""
     _check_device(device)
     return _xp.ones(shape, dtype or float64)
 
 
-def full(shape, fill_value, *, dtype=None, device=None):
+def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) -> _GPUArray:
     """An array filled with one value."""
     _check_device(device)
     return _xp.full(shape, fill_value, dtype)
 
 
-def empty_like(x, /, *, dtype=None, device=None):
+def empty_like(x: _GPUArray, /, *, dtype: Any = None, device: Any = None) -> _GPUArray:
     """An array with undefined contents, like another array."""
     _check_device(device)
     return _xp.empty_like(x, dtype)
 
 
-def zeros_like(x, /, *, dtype=None, device=None):
+def zeros_like(x: _GPUArray, /, *, dtype: Any = None, device: Any = None) -> _GPUArray:
     """An array of zeros, like another array."""
     _check_device(device)
     return _xp.zeros_like(x, dtype)
 
 
-def ones_like(x, /, *, dtype=None, device=None):
+def ones_like(x: _GPUArray, /, *, dtype: Any = None, device: Any = None) -> _GPUArray:
     """An array of ones, like another array."""
     _check_device(device)
     return _xp.ones_like(x, dtype)
 
 
-def full_like(x, /, fill_value, *, dtype=None, device=None):
+def full_like(x: _GPUArray, /, fill_value: Any, *, dtype: Any = None, device: Any = None) -> _GPUArray:
     """An array filled with one value, like another array."""
     _check_device(device)
     return _xp.full_like(x, fill_value, dtype)
 
 
-def eye(n_rows, n_cols=None, /, *, k=0, dtype=None, device=None):
+def eye(n_rows: Any, n_cols: Any = None, /, *, k: Any = 0, dtype: Any = None, device: Any = None) -> _GPUArray:
     """Ones on a diagonal."""
     _check_device(device)
     result = zeros((n_rows, n_rows if n_cols is None else n_cols), dtype=dtype)
@@ -110,30 +116,32 @@ def eye(n_rows, n_cols=None, /, *, k=0, dtype=None, device=None):
     return result
 
 
-def linspace(start, stop, /, num, *, dtype=None, device=None, endpoint=True):
+def linspace(
+    start: Any, stop: Any, /, num: Any, *, dtype: Any = None, device: Any = None, endpoint: Any = True
+) -> _GPUArray:
     """Evenly spaced numbers over an interval."""
     _check_device(device)
     return _xp.linspace(start, stop, num, endpoint, dtype=dtype)
 
 
-def meshgrid(*arrays, indexing="xy"):
+def meshgrid(*arrays: Any, indexing: Any = "xy") -> tuple[Any, ...]:
     """Coordinate arrays of a grid."""
     if indexing not in ("xy", "ij"):
         raise ValueError(f"indexing {_shown(indexing)} is not known; expected 'xy' or 'ij'")
     return _xp.meshgrid(*arrays, indexing=indexing)
 
 
-def tril(x, /, *, k=0):
+def tril(x: _GPUArray, /, *, k: Any = 0) -> _GPUArray:
     """The lower triangle."""
     return _xp.tril(x, k)
 
 
-def triu(x, /, *, k=0):
+def triu(x: _GPUArray, /, *, k: Any = 0) -> _GPUArray:
     """The upper triangle."""
     return _xp.triu(x, k)
 
 
-def from_dlpack(x, /, *, device=None, copy=None):
+def from_dlpack(x: _GPUArray, /, *, device: Any = None, copy: Any = None) -> _GPUArray:
     """An array over the memory of a DLPack object."""
     return _xp.from_dlpack(x, device=device, copy=copy)
 
@@ -141,13 +149,13 @@ def from_dlpack(x, /, *, device=None, copy=None):
 # -- dtypes -------------------------------------------------------------------------------------------
 
 
-def result_type(*arrays_and_dtypes):
+def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
     """The dtype of an operation on these arguments."""
     operands = [a.dtype if isinstance(a, _GPUArray) else a for a in arrays_and_dtypes]
     return np.result_type(*operands)
 
 
-def astype(x, dtype, /, *, copy=True, device=None):
+def astype(x: _GPUArray, dtype: Any, /, *, copy: Any = True, device: Any = None) -> _GPUArray:
     """The elements converted to another dtype."""
     _check_device(device)
     if np.isdtype(x.dtype, "complex floating") and not np.isdtype(dtype, "complex floating"):
@@ -155,7 +163,7 @@ def astype(x, dtype, /, *, copy=True, device=None):
     return _xp.astype(x, dtype, copy=copy)
 
 
-def can_cast(from_, to, /):
+def can_cast(from_: Any, to: Any, /) -> Any:
     """Whether a dtype, or that of an array, can be cast to another by the standard's rules: a bool. Does not wait.
 
     Unlike NumPy's rules, they never allow a cast from integers to floats.
@@ -179,7 +187,7 @@ class _FloatLimits:
     max: float
     min: float
     smallest_normal: float
-    dtype: np.dtype
+    dtype: np.dtype[Any]
 
 
 @dataclass(frozen=True)
@@ -189,20 +197,20 @@ class _IntegerLimits:
     bits: int
     max: int
     min: int
-    dtype: np.dtype
+    dtype: np.dtype[Any]
 
 
-def finfo(type, /):  # noqa: A002
+def finfo(type: Any, /) -> _FloatLimits:  # noqa: A002
     """Limits of a floating-point dtype, or of the parts of a complex one: an object with `bits`, `eps` and so on.
 
     `type` is a dtype or an array, of which only the dtype is used; does not wait. Raises `ValueError` for other dtypes.
     """
     limits = np.finfo(type.dtype if isinstance(type, _GPUArray) else type)
-    floats = (float(x) for x in (limits.eps, limits.max, limits.min, limits.smallest_normal))
-    return _FloatLimits(limits.bits, *floats, limits.dtype)
+    epsilon, largest, smallest, normal = map(float, (limits.eps, limits.max, limits.min, limits.smallest_normal))
+    return _FloatLimits(limits.bits, epsilon, largest, smallest, normal, limits.dtype)
 
 
-def iinfo(type, /):  # noqa: A002
+def iinfo(type: Any, /) -> _IntegerLimits:  # noqa: A002
     """Limits of an integer dtype: an object with `bits`, `max`, `min` and `dtype`.
 
     `type` is a dtype or an array, of which only the dtype is used; does not wait. Raises `ValueError` for other dtypes.
@@ -211,7 +219,7 @@ def iinfo(type, /):  # noqa: A002
     return _IntegerLimits(limits.bits, int(limits.max), int(limits.min), limits.dtype)
 
 
-def isdtype(dtype, kind):
+def isdtype(dtype: Any, kind: Any) -> Any:
     """Whether a dtype is of a kind, or of one of a tuple of kinds, as `numpy.isdtype`: a bool. Does not wait."""
     return np.isdtype(dtype, kind)
 
@@ -219,8 +227,8 @@ def isdtype(dtype, kind):
 # -- element by element -------------------------------------------------------------------------------
 
 
-def _make_unary(name, function):
-    def elementwise_function(x, /):
+def _make_unary(name: Any, function: Any) -> Callable[[Any], Any]:
+    def elementwise_function(x: _GPUArray, /) -> Any:
         return function(x)
 
     elementwise_function.__name__ = elementwise_function.__qualname__ = name
@@ -228,8 +236,8 @@ def _make_unary(name, function):
     return elementwise_function
 
 
-def _make_binary(name, function):
-    def elementwise_function(x1, x2, /):
+def _make_binary(name: Any, function: Any) -> Callable[[Any, Any], Any]:
+    def elementwise_function(x1: Any, x2: Any, /) -> Any:
         return function(x1, x2)
 
     elementwise_function.__name__ = elementwise_function.__qualname__ = name
@@ -268,9 +276,22 @@ for _name in _UNARY_NAMES:
     globals()[_name] = _make_unary(_name, getattr(_xp, _NUMPY_NAMES.get(_name, _name)))
 for _name in _BINARY_NAMES:
     globals()[_name] = _make_binary(_name, getattr(_xp, _NUMPY_NAMES.get(_name, _name)))
+if TYPE_CHECKING:
+
+    def _unary(x: Any, /) -> _GPUArray: ...
+
+    def _binary(x1: Any, x2: Any, /) -> _GPUArray: ...
+
+    abs = acos = acosh = asin = asinh = atan = atanh = bitwise_invert = ceil = conj = cos = cosh = exp = expm1 = _unary
+    floor = imag = isfinite = isinf = isnan = log = log10 = log1p = log2 = logical_not = negative = positive = _unary
+    real = reciprocal = round = sign = signbit = sin = sinh = sqrt = square = tan = tanh = trunc = _unary
+    add = atan2 = bitwise_and = bitwise_left_shift = bitwise_or = bitwise_right_shift = bitwise_xor = copysign = _binary
+    divide = equal = floor_divide = greater = greater_equal = hypot = less = less_equal = logaddexp = _binary
+    logical_and = logical_or = logical_xor = maximum = minimum = multiply = nextafter = not_equal = pow = _binary
+    remainder = subtract = _binary
 
 
-def clip(x, /, min=None, max=None):  # noqa: A002
+def clip(x: _GPUArray, /, min: Any = None, max: Any = None) -> _GPUArray:  # noqa: A002
     """Elements limited to a range, with the dtype of `x`: a new array."""
     result = _xp.clip(x, min, max)
     return result if result.dtype == x.dtype else result.astype(x.dtype)
@@ -279,67 +300,67 @@ def clip(x, /, min=None, max=None):  # noqa: A002
 # -- rearranging --------------------------------------------------------------------------------------
 
 
-def broadcast_arrays(*arrays):
+def broadcast_arrays(*arrays: Any) -> tuple[_GPUArray, ...]:
     """Views with a common shape."""
     return tuple(_xp.broadcast_arrays(*arrays))
 
 
-def broadcast_to(x, /, shape):
+def broadcast_to(x: _GPUArray, /, shape: Any) -> _GPUArray:
     """A view with a larger shape."""
     return _xp.broadcast_to(x, shape)
 
 
-def concat(arrays, /, *, axis=0):
+def concat(arrays: Any, /, *, axis: Any = 0) -> _GPUArray:
     """Join arrays along an existing axis."""
     return _xp.concatenate(arrays, axis)
 
 
-def stack(arrays, /, *, axis=0):
+def stack(arrays: Any, /, *, axis: Any = 0) -> _GPUArray:
     """Join arrays along a new axis."""
     return _xp.stack(arrays, axis)
 
 
-def unstack(x, /, *, axis=0):
+def unstack(x: _GPUArray, /, *, axis: Any = 0) -> tuple[_GPUArray, ...]:
     """Split an array along an axis."""
     return tuple(_xp.unstack(x, axis=axis))
 
 
-def moveaxis(x, source, destination, /):
+def moveaxis(x: _GPUArray, source: Any, destination: Any, /) -> _GPUArray:
     """Move axes to other positions."""
     return _xp.moveaxis(x, source, destination)
 
 
-def permute_dims(x, /, axes):
+def permute_dims(x: _GPUArray, /, axes: Any) -> _GPUArray:
     """Permute the axes."""
     return _xp.permute_dims(x, axes)
 
 
-def roll(x, /, shift, *, axis=None):
+def roll(x: _GPUArray, /, shift: Any, *, axis: Any = None) -> _GPUArray:
     """Shift elements along axes, cyclically."""
     return _xp.roll(x, shift, axis)
 
 
-def tile(x, repetitions, /):
+def tile(x: _GPUArray, repetitions: Any, /) -> _GPUArray:
     """Repeat an array along each axis."""
     return _xp.tile(x, repetitions)
 
 
-def expand_dims(x, /, axis):
+def expand_dims(x: _GPUArray, /, axis: Any) -> _GPUArray:
     """Add a new axis."""
     return _xp.expand_dims(x, axis)
 
 
-def flip(x, /, *, axis=None):
+def flip(x: _GPUArray, /, *, axis: Any = None) -> _GPUArray:
     """Reverse the order of elements along axes."""
     return _xp.flip(x, axis)
 
 
-def repeat(x, repeats, /, *, axis=None):
+def repeat(x: _GPUArray, repeats: Any, /, *, axis: Any = None) -> _GPUArray:
     """Repeat each element."""
     return _xp.repeat(x, repeats, axis)
 
 
-def reshape(x, /, shape, *, copy=None):
+def reshape(x: _GPUArray, /, shape: Any, *, copy: Any = None) -> _GPUArray:
     """Change the shape."""
     result = x.reshape(shape)
     shares = result.size == 0 or result.ptr == x.ptr
@@ -348,7 +369,7 @@ def reshape(x, /, shape, *, copy=None):
     return result.copy() if copy and shares else result
 
 
-def squeeze(x, /, axis):
+def squeeze(x: _GPUArray, /, axis: Any) -> _GPUArray:
     """Remove axes of length 1."""
     return x.squeeze(axis)
 
@@ -356,22 +377,22 @@ def squeeze(x, /, axis):
 # -- products -----------------------------------------------------------------------------------------
 
 
-def matmul(x1, x2, /):
+def matmul(x1: Any, x2: Any, /) -> _GPUArray:
     """The matrix product."""
     return _xp.matmul(x1, x2)
 
 
-def matrix_transpose(x, /):
+def matrix_transpose(x: _GPUArray, /) -> _GPUArray:
     """Exchange the last two axes."""
     return _xp.matrix_transpose(x)
 
 
-def tensordot(x1, x2, /, *, axes=2):
+def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> _GPUArray:
     """Sums of products over axes of two arrays."""
     return _xp.tensordot(x1, x2, axes)
 
 
-def vecdot(x1, x2, /, *, axis=-1):
+def vecdot(x1: Any, x2: Any, /, *, axis: Any = -1) -> _GPUArray:
     """Sums of products along an axis, with the first operand conjugated."""
     x1, x2 = _xp.broadcast_arrays(x1, x2) if x1.shape != x2.shape and x1.shape[axis] == x2.shape[axis] else (x1, x2)
     return _xp.vecdot(x1, x2, axis=axis)
@@ -380,81 +401,81 @@ def vecdot(x1, x2, /, *, axis=-1):
 # -- searching, sorting, sets -------------------------------------------------------------------------
 
 
-def count_nonzero(x, /, *, axis=None, keepdims=False):
+def count_nonzero(x: _GPUArray, /, *, axis: Any = None, keepdims: Any = False) -> _GPUArray:
     """The number of elements that are not zero."""
     return _xp.count_nonzero(x, axis, keepdims=keepdims)
 
 
-def nonzero(x, /):
+def nonzero(x: _GPUArray, /) -> tuple[_GPUArray, ...]:
     """The indices of elements that are not zero, one array per axis."""
     if x.ndim == 0:
         raise ValueError("nonzero: an array without axes has no indices")
     return _xp.nonzero(x)
 
 
-def where(condition, x1, x2, /):
+def where(condition: Any, x1: Any, x2: Any, /) -> _GPUArray:
     """Elements of one array where a condition is true, else of the other."""
     return _xp.where(condition, x1, x2)
 
 
-def take(x, indices, /, *, axis=None):
+def take(x: _GPUArray, indices: Any, /, *, axis: Any = None) -> _GPUArray:
     """Elements, or parts along an axis, at the given indices."""
     if axis is None and x.ndim != 1:
         raise ValueError(f"take: axis must be given for an array of {x.ndim} axes")
     return _xp.take(x, indices, axis or 0)
 
 
-def take_along_axis(x, indices, /, *, axis=-1):
+def take_along_axis(x: _GPUArray, indices: Any, /, *, axis: Any = -1) -> _GPUArray:
     """Elements along an axis, with one index per position."""
     return _xp.take_along_axis(x, indices, axis)
 
 
-def argmax(x, /, *, axis=None, keepdims=False):
+def argmax(x: _GPUArray, /, *, axis: Any = None, keepdims: Any = False) -> _GPUArray:
     """The index of the largest element."""
     return x.argmax(axis, keepdims=keepdims)
 
 
-def argmin(x, /, *, axis=None, keepdims=False):
+def argmin(x: _GPUArray, /, *, axis: Any = None, keepdims: Any = False) -> _GPUArray:
     """The index of the smallest element."""
     return x.argmin(axis, keepdims=keepdims)
 
 
-def searchsorted(x1, x2, /, *, side="left", sorter=None):
+def searchsorted(x1: Any, x2: Any, /, *, side: Any = "left", sorter: Any = None) -> _GPUArray:
     """The positions at which elements would be inserted into a sorted array."""
     return _xp.searchsorted(x1, x2, side, sorter)
 
 
-def sort(x, /, *, axis=-1, descending=False, stable=True):
+def sort(x: _GPUArray, /, *, axis: Any = -1, descending: Any = False, stable: Any = True) -> _GPUArray:
     """A sorted copy."""
     return _xp.sort(x, axis, descending=descending)
 
 
-def argsort(x, /, *, axis=-1, descending=False, stable=True):
+def argsort(x: _GPUArray, /, *, axis: Any = -1, descending: Any = False, stable: Any = True) -> _GPUArray:
     """The indices that sort."""
     return _xp.argsort(x, axis, descending=descending)
 
 
-_UniqueAllResult = namedtuple("unique_all_result", "values indices inverse_indices counts")
-_UniqueCountsResult = namedtuple("unique_counts_result", "values counts")
-_UniqueInverseResult = namedtuple("unique_inverse_result", "values inverse_indices")
+_UniqueAllResult = namedtuple("unique_all_result", "values indices inverse_indices counts")  # type: ignore[name-match]  # the standard's name
+_UniqueCountsResult = namedtuple("unique_counts_result", "values counts")  # type: ignore[name-match]  # the standard's name
+_UniqueInverseResult = namedtuple("unique_inverse_result", "values inverse_indices")  # type: ignore[name-match]  # the standard's name
 
 
-def unique_all(x, /):
+def unique_all(x: _GPUArray, /) -> _UniqueAllResult:
     """The unique elements, their first indices, the index of each element among them, and their counts."""
     return _UniqueAllResult(*_xp.unique(x, True, True, True, equal_nan=False))
 
 
-def unique_counts(x, /):
+def unique_counts(x: _GPUArray, /) -> _UniqueCountsResult:
     """The unique elements and their counts."""
     return _UniqueCountsResult(*_xp.unique(x, return_counts=True, equal_nan=False))
 
 
-def unique_inverse(x, /):
+def unique_inverse(x: _GPUArray, /) -> _UniqueInverseResult:
     """The unique elements and the index of each element among them."""
     return _UniqueInverseResult(*_xp.unique(x, return_inverse=True, equal_nan=False))
 
 
-def unique_values(x, /):
+def unique_values(x: _GPUArray, /) -> _GPUArray:
     """The unique elements."""
     return _xp.unique(x, equal_nan=False)
 
@@ -462,57 +483,57 @@ def unique_values(x, /):
 # -- statistics ---------------------------------------------------------------------------------------
 
 
-def sum(x, /, *, axis=None, dtype=None, keepdims=False):  # noqa: A001
+def sum(x: _GPUArray, /, *, axis: Any = None, dtype: Any = None, keepdims: Any = False) -> _GPUArray:  # noqa: A001
     """The sum over axes."""
     return x.sum(axis, dtype, None, keepdims)
 
 
-def prod(x, /, *, axis=None, dtype=None, keepdims=False):
+def prod(x: _GPUArray, /, *, axis: Any = None, dtype: Any = None, keepdims: Any = False) -> _GPUArray:
     """The product over axes."""
     return x.prod(axis, dtype, None, keepdims)
 
 
-def max(x, /, *, axis=None, keepdims=False):  # noqa: A001
+def max(x: _GPUArray, /, *, axis: Any = None, keepdims: Any = False) -> _GPUArray:  # noqa: A001
     """The largest element over axes."""
     return x.max(axis, keepdims=keepdims)
 
 
-def min(x, /, *, axis=None, keepdims=False):  # noqa: A001
+def min(x: _GPUArray, /, *, axis: Any = None, keepdims: Any = False) -> _GPUArray:  # noqa: A001
     """The smallest element over axes."""
     return x.min(axis, keepdims=keepdims)
 
 
-def mean(x, /, *, axis=None, keepdims=False):
+def mean(x: _GPUArray, /, *, axis: Any = None, keepdims: Any = False) -> _GPUArray:
     """The mean over axes."""
     return x.mean(axis, keepdims=keepdims)
 
 
-def var(x, /, *, axis=None, correction=0.0, keepdims=False):
+def var(x: _GPUArray, /, *, axis: Any = None, correction: Any = 0.0, keepdims: Any = False) -> _GPUArray:
     """The variance over axes."""
     return x.var(axis, ddof=float(correction), keepdims=keepdims)
 
 
-def std(x, /, *, axis=None, correction=0.0, keepdims=False):
+def std(x: _GPUArray, /, *, axis: Any = None, correction: Any = 0.0, keepdims: Any = False) -> _GPUArray:
     """The standard deviation over axes."""
     return x.std(axis, ddof=float(correction), keepdims=keepdims)
 
 
-def all(x, /, *, axis=None, keepdims=False):  # noqa: A001
+def all(x: _GPUArray, /, *, axis: Any = None, keepdims: Any = False) -> _GPUArray:  # noqa: A001
     """Whether all elements over axes are true."""
     return x.all(axis, keepdims=keepdims)
 
 
-def any(x, /, *, axis=None, keepdims=False):  # noqa: A001
+def any(x: _GPUArray, /, *, axis: Any = None, keepdims: Any = False) -> _GPUArray:  # noqa: A001
     """Whether any element over axes is true."""
     return x.any(axis, keepdims=keepdims)
 
 
-def diff(x, /, *, axis=-1, n=1, prepend=None, append=None):
+def diff(x: _GPUArray, /, *, axis: Any = -1, n: Any = 1, prepend: Any = None, append: Any = None) -> _GPUArray:
     """Differences of adjacent elements along an axis."""
     return _xp.diff(x, n, axis, prepend, append)
 
 
-def _cumulative_along_axis(x, op, start, axis, dtype, include_initial):
+def _cumulative_along_axis(x: _GPUArray, op: Any, start: Any, axis: Any, dtype: Any, include_initial: Any) -> _GPUArray:
     if axis is None:
         if x.ndim > 1:
             raise ValueError(f"axis must be given for an array of {x.ndim} axes")
@@ -525,12 +546,12 @@ def _cumulative_along_axis(x, op, start, axis, dtype, include_initial):
     return concat([full(tuple(shape), start, dtype=result.dtype), result], axis=axis)
 
 
-def cumulative_sum(x, /, *, axis=None, dtype=None, include_initial=False):
+def cumulative_sum(x: _GPUArray, /, *, axis: Any = None, dtype: Any = None, include_initial: Any = False) -> _GPUArray:
     """Cumulative sums."""
     return _cumulative_along_axis(x, "sum", 0, axis, dtype, include_initial)
 
 
-def cumulative_prod(x, /, *, axis=None, dtype=None, include_initial=False):
+def cumulative_prod(x: _GPUArray, /, *, axis: Any = None, dtype: Any = None, include_initial: Any = False) -> _GPUArray:
     """Cumulative products."""
     return _cumulative_along_axis(x, "prod", 1, axis, dtype, include_initial)
 
@@ -541,26 +562,26 @@ def cumulative_prod(x, /, *, axis=None, dtype=None, include_initial=False):
 class _NamespaceInfo:
     """The result of `__array_namespace_info__`."""
 
-    def capabilities(self):
+    def capabilities(self) -> dict[str, Any]:
         """The capabilities, as the standard names them."""
         return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 64}
 
-    def default_device(self):
+    def default_device(self) -> Any:
         """The device of the current context."""
         return self.devices()[0]
 
-    def devices(self):
+    def devices(self) -> list[Any]:
         """The devices on which arrays can now be created: that of the current context."""
         from rtcg import driver as driver
 
         return [driver.Context.get_device()]
 
-    def default_dtypes(self, *, device=None):
+    def default_dtypes(self, *, device: Any = None) -> dict[str, Any]:
         """The default dtypes of arrays."""
         _check_device(device)
         return {"real floating": float64, "complex floating": complex128, "integral": int64, "indexing": int64}
 
-    def dtypes(self, *, device=None, kind=None):
+    def dtypes(self, *, device: Any = None, kind: Any = None) -> dict[str, Any]:
         """The dtypes of a kind, by name."""
         known = [
             bool,
@@ -582,12 +603,12 @@ class _NamespaceInfo:
         return {t.name: t for t in known if kind is None or np.any([np.isdtype(t, k) for k in kinds])}
 
 
-def __array_namespace_info__():
+def __array_namespace_info__() -> _NamespaceInfo:
     """Devices, dtypes and capabilities."""
     return _NamespaceInfo()
 
 
-def refer_to(module, functions, renamed=()):
+def refer_to(module: Any, functions: Any, renamed: Any = ()) -> None:
     """Extend the docstrings of functions in this package by a reference to the functions that implement them."""
     for name, function in list(functions.items()):
         found = dict(renamed).get(name, name)
@@ -601,8 +622,7 @@ def refer_to(module, functions, renamed=()):
 refer_to(_xp, globals(), _NUMPY_NAMES)
 
 # It takes functions from here, so that it comes after them.
-from rtcg.array_api import linalg  # noqa: E402, F401
+from rtcg.array_api import linalg as linalg  # noqa: E402
 
-__all__ = [
-    _name for _name in dir() if not _name.startswith("_") and _name not in ("np", "namedtuple", "dataclass", "refer_to")
-]
+_OTHERS = ("TYPE_CHECKING", "Any", "annotations", "dataclass", "namedtuple", "np", "refer_to")
+__all__ = [_name for _name in dir() if not _name.startswith("_") and _name not in _OTHERS]

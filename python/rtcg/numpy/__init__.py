@@ -7,11 +7,14 @@ device. Errors have NumPy's types; any call can also raise those of the device (
 `rtcg.driver.LaunchError`).
 """
 
+from __future__ import annotations
+
 import builtins
 import contextlib
 import importlib
 import inspect as _inspect
 import operator
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -20,16 +23,46 @@ from rtcg._docstrings import wrap_paragraphs as _wrap_paragraphs
 from rtcg._messages import shown as _shown
 from rtcg._native import (
     ArrayFlags as ArrayFlags,
-    GPUArray,
+    GPUArray as GPUArray,
     arange_of as _arange_of,
     empty_in_order_of as _empty_in_order_of,
     ufunc as _ufunc,
 )
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeVar
+
+    # What `__getattr__` answers.
+    from numpy import (  # isort: skip
+        False_ as False_, ScalarType as ScalarType, True_ as True_, base_repr as base_repr, binary_repr as binary_repr,
+        bool_ as bool_, broadcast_shapes as broadcast_shapes, byte as byte, bytes_ as bytes_, cdouble as cdouble,
+        character as character, complex64 as complex64, complex128 as complex128, complexfloating as complexfloating,
+        csingle as csingle, double as double, dtype as dtype, e as e, errstate as errstate, euler_gamma as euler_gamma,
+        finfo as finfo, flexible as flexible, float16 as float16, float32 as float32, float64 as float64,
+        floating as floating, format_float_positional as format_float_positional,
+        format_float_scientific as format_float_scientific, generic as generic, get_printoptions as get_printoptions,
+        geterr as geterr, half as half, iinfo as iinfo, index_exp as index_exp, inexact as inexact, inf as inf,
+        int8 as int8, int16 as int16, int32 as int32, int64 as int64, int_ as int_, intc as intc, integer as integer,
+        intp as intp, isdtype as isdtype, isscalar as isscalar, issubdtype as issubdtype, iterable as iterable,
+        little_endian as little_endian, long as long, longlong as longlong, mintypecode as mintypecode, nan as nan,
+        ndindex as ndindex, newaxis as newaxis, number as number, pi as pi, printoptions as printoptions,
+        promote_types as promote_types, s_ as s_, sctypeDict as sctypeDict, set_printoptions as set_printoptions,
+        seterr as seterr, short as short, signedinteger as signedinteger, single as single, typecodes as typecodes,
+        typename as typename, ubyte as ubyte, uint as uint, uint8 as uint8, uint16 as uint16, uint32 as uint32,
+        uint64 as uint64, uintc as uintc, uintp as uintp, ulong as ulong, ulonglong as ulonglong,
+        unsignedinteger as unsignedinteger, ushort as ushort, void as void,
+    )  # fmt: skip
+    from rtcg import fft as fft, linalg as linalg, random as random
+
+    ndarray = GPUArray
+    _Function = TypeVar("_Function", bound=Callable[..., GPUArray])
+    _T = TypeVar("_T")
+
 empty = GPUArray
 
 
-def zeros(shape, dtype=np.float64, allocator=None, order="C"):
+def zeros(shape: Any, dtype: Any = np.float64, allocator: Any = None, order: Any = "C") -> GPUArray:
     """A new array of zeros; does not wait.
 
     Parameters
@@ -51,7 +84,7 @@ def zeros(shape, dtype=np.float64, allocator=None, order="C"):
     return array
 
 
-def full(shape, fill_value, dtype=None, allocator=None, order="C"):
+def full(shape: Any, fill_value: Any, dtype: Any = None, allocator: Any = None, order: Any = "C") -> GPUArray:
     """A new array in which every element is `fill_value`; does not wait.
 
     `shape` is an int or a sequence of int, `fill_value` a number or an array that broadcasts to the shape, `order` "C"
@@ -62,7 +95,7 @@ def full(shape, fill_value, dtype=None, allocator=None, order="C"):
     return GPUArray(shape, dtype, allocator, order=order).fill(fill_value)
 
 
-def ones(shape, dtype=np.float64, allocator=None, order="C"):
+def ones(shape: Any, dtype: Any = np.float64, allocator: Any = None, order: Any = "C") -> GPUArray:
     """A new array of ones, float64 unless `dtype` says otherwise; does not wait.
 
     Parameters and errors are those of `zeros`.
@@ -70,12 +103,12 @@ def ones(shape, dtype=np.float64, allocator=None, order="C"):
     return full(shape, 1, dtype, allocator, order)
 
 
-def _memory_order(array):
+def _memory_order(array: Any) -> str:
     flags = array.flags
     return "F" if flags.f_contiguous and not flags.c_contiguous else "C"
 
 
-def empty_like(other_ary, dtype=None, order="K", shape=None):
+def empty_like(other_ary: Any, dtype: Any = None, order: Any = "K", shape: Any = None) -> GPUArray:
     """A new array with undefined contents, with the shape, memory order and dtype of `other_ary` unless given.
 
     `other_ary` is an array on the device, or anything that `numpy.asarray` takes; its elements are not copied. `order`
@@ -89,7 +122,7 @@ def empty_like(other_ary, dtype=None, order="K", shape=None):
     return GPUArray(other_ary.shape if shape is None else shape, dtype or other_ary.dtype, order=order)
 
 
-def zeros_like(other_ary, dtype=None, order="K", shape=None):
+def zeros_like(other_ary: Any, dtype: Any = None, order: Any = "K", shape: Any = None) -> GPUArray:
     """A new array of zeros, with the shape, memory order and dtype of `other_ary` unless given; does not wait.
 
     Parameters are those of `empty_like`.
@@ -99,7 +132,7 @@ def zeros_like(other_ary, dtype=None, order="K", shape=None):
     return array
 
 
-def full_like(other_ary, fill_value, dtype=None, order="K", shape=None):
+def full_like(other_ary: Any, fill_value: Any, dtype: Any = None, order: Any = "K", shape: Any = None) -> GPUArray:
     """A new array filled with `fill_value`, with the shape, order and dtype of `other_ary` unless given.
 
     `fill_value` is a number or an array that broadcasts to the shape, and is converted to the dtype. Other parameters
@@ -108,7 +141,7 @@ def full_like(other_ary, fill_value, dtype=None, order="K", shape=None):
     return empty_like(other_ary, dtype, order, shape).fill(fill_value)
 
 
-def ones_like(other_ary, dtype=None, order="K", shape=None):
+def ones_like(other_ary: Any, dtype: Any = None, order: Any = "K", shape: Any = None) -> GPUArray:
     """A new array of ones, with the shape, memory order and dtype of `other_ary` unless given; does not wait.
 
     Parameters are those of `empty_like`.
@@ -116,7 +149,7 @@ def ones_like(other_ary, dtype=None, order="K", shape=None):
     return full_like(other_ary, 1, dtype, order, shape)
 
 
-def to_gpu(ary, allocator=None):
+def to_gpu(ary: Any, allocator: Any = None) -> GPUArray:
     """Copy a host array to a new array on the device, and wait until the copy is done.
 
     Parameters
@@ -145,7 +178,7 @@ def to_gpu(ary, allocator=None):
     return array
 
 
-def to_gpu_async(ary, allocator=None, stream=None):
+def to_gpu_async(ary: Any, allocator: Any = None, stream: Any = None) -> GPUArray:
     """Copy a host array to a new array on the device, asynchronously in `stream`.
 
     Returns a `GPUArray` with the shape and dtype of `ary`; its elements are valid once the stream has done the copy.
@@ -159,7 +192,7 @@ def to_gpu_async(ary, allocator=None, stream=None):
     return array
 
 
-def arange(*args, dtype=None, stream=None, allocator=None):
+def arange(*args: Any, dtype: Any = None, stream: Any = None, allocator: Any = None) -> GPUArray:
     """``arange([start,] stop[, step], dtype=None)``: evenly spaced numbers from `start` up to but not including `stop`.
 
     Returns a new array with one axis of ``ceil((stop - start) / step)`` elements. Arguments are numbers on the host;
@@ -170,7 +203,7 @@ def arange(*args, dtype=None, stream=None, allocator=None):
     numbers, or for more than two elements of bool. `stream` is a parameter of PyCUDA's and has no effect.
     """
     if len(args) > 3:
-        *args, dtype = args
+        args, dtype = args[:-1], args[-1]
     if not 1 <= len(args) <= 3:
         raise TypeError(f"arange() takes 1 to 3 numbers, got {len(args)}")
     start, stop, step = (0, *args, 1) if len(args) == 1 else (*args, 1)[:3]
@@ -180,7 +213,7 @@ def arange(*args, dtype=None, stream=None, allocator=None):
         raise ZeroDivisionError("arange: step is 0")
     count, dtype = _arange_length((stop - start) / step), np.dtype(dtype)
     if dtype.kind == "b":
-        return to_gpu(np.arange(start, stop, step, dtype), allocator)
+        return to_gpu(np.arange(start, stop, step, dtype=dtype), allocator)
     if dtype.kind != "c" and builtins.any(isinstance(value, (complex, np.complexfloating)) for value in args):
         raise TypeError(f"arange: complex numbers do not become {dtype}")
     first = dtype.type(start)
@@ -195,15 +228,15 @@ def arange(*args, dtype=None, stream=None, allocator=None):
     return result
 
 
-def _arange_length(steps):
+def _arange_length(steps: Any) -> int:
     """The number of elements over a distance of `steps` steps, a real or complex number."""
-    parts = [steps.real, steps.imag] if isinstance(steps, (complex, np.complexfloating)) else [steps]
+    parts: Any = [steps.real, steps.imag] if isinstance(steps, (complex, np.complexfloating)) else [steps]
     if not np.isfinite(parts).all():
         raise ValueError(f"arange: stop is {parts} steps away from start; expected a finite number")
     return builtins.max(0, int(np.min(np.ceil(parts))))
 
 
-def _arange_step(first, second, dtype):
+def _arange_step(first: Any, second: Any, dtype: np.dtype[Any]) -> Any:
     """The difference of the first two elements; of short floats as float32, of integers modulo their range."""
     if dtype.kind in "iu":
         unsigned = (int(second) - int(first)) % (1 << 8 * dtype.itemsize)
@@ -213,7 +246,7 @@ def _arange_step(first, second, dtype):
     return second - first
 
 
-def broadcast_to(a, shape):
+def broadcast_to(a: Any, shape: Any) -> GPUArray:
     """A view of `a` broadcast to `shape` by strides of 0; nothing is copied. Does not wait.
 
     `a` is an array on the device. Axes of length 1 and missing leading axes are repeated. Raises `ValueError` if the
@@ -223,7 +256,7 @@ def broadcast_to(a, shape):
     return a._broadcast_to(shape)
 
 
-def expand_dims(a, axis):
+def expand_dims(a: Any, axis: Any) -> GPUArray:
     """A view of the device array `a` with new axes of length 1 at the positions `axis`; does not wait.
 
     `axis` is an int or a tuple of int, counted in the result. Raises `AxisError` for a position that the result does
@@ -232,7 +265,7 @@ def expand_dims(a, axis):
     return a._expand_dims(axis)
 
 
-def moveaxis(a, source, destination):
+def moveaxis(a: Any, source: Any, destination: Any) -> GPUArray:
     """A view of the device array `a` with its axes `source` moved to the positions `destination`; does not wait.
 
     Both are an int, or as many ints each; other axes keep their order. Raises `AxisError` for an axis that `a` does not
@@ -241,7 +274,7 @@ def moveaxis(a, source, destination):
     return a._moveaxis(source, destination)
 
 
-def flip(m, axis=None):
+def flip(m: Any, axis: Any = None) -> GPUArray:
     """A view of the device array `m` with the order of elements reversed along `axis`; does not wait.
 
     `axis` is None (all axes), an int or a tuple of int. Raises `AxisError` for an axis that `m` does not have. The view
@@ -251,7 +284,7 @@ def flip(m, axis=None):
     return m._flip(axis)
 
 
-def reshape(a, *shape, order="C"):
+def reshape(a: Any, *shape: Any, order: Any = "C") -> GPUArray:
     """The elements of the device array `a` in a new shape of the same size; does not wait.
 
     Returns a view where the memory layout allows, else a copy. The shape is given as ints or as one sequence; one
@@ -260,7 +293,7 @@ def reshape(a, *shape, order="C"):
     return a.reshape(*shape, order=order)
 
 
-def transpose(a, axes=None):
+def transpose(a: Any, axes: Any = None) -> GPUArray:
     """A view of the device array `a` with its axes permuted to the order `axes`, by default reversed; does not wait.
 
     Raises `ValueError` unless `axes` names each axis once.
@@ -271,18 +304,20 @@ def transpose(a, axes=None):
 # -- element by element -------------------------------------------------------------------------------
 
 
-def _unary_parameters(x, /, *, out=None, dtype=None, stream=None):
-    """The parameters of functions of one operand, for `inspect`."""
+def _unary_parameters(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """The parameters of functions of one operand, for `inspect` and type checkers."""
+    raise NotImplementedError
 
 
-def _binary_parameters(x1, x2, /, *, out=None, dtype=None, stream=None):
-    """The parameters of functions of two operands, for `inspect`."""
+def _binary_parameters(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """The parameters of functions of two operands, for `inspect` and type checkers."""
+    raise NotImplementedError
 
 
 _UFUNC_SIGNATURES = {1: _inspect.signature(_unary_parameters), 2: _inspect.signature(_binary_parameters)}
 
 
-def _ufunc_docstring(name):
+def _ufunc_docstring(name: str) -> str:
     """The docstring of a function: what it computes, and the dtype rules that follow from NumPy's loops."""
     loops = [loop.split("->") for loop in getattr(getattr(np, name, None), "types", ())]
     inputs, outputs = "".join(operands for operands, _ in loops), {result for _, result in loops}
@@ -303,16 +338,17 @@ a new array, has the dtype of `numpy.{name}` unless `dtype` is given. Computed i
 {" ".join(rules)}""".rstrip()
 
 
-def _make_ufunc(name):
-    def device_function(*args, out=None, dtype=None, stream=None):
+def _make_ufunc(name: str) -> Callable[..., GPUArray]:
+    def device_function(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
         out = out[0] if isinstance(out, tuple) else out
         return _run_in_stream(stream, lambda: _ufunc(name, args, out, dtype))
 
     device_function.__name__ = device_function.__qualname__ = name
     device_function.__doc__ = _wrap_paragraphs(_ufunc_docstring(name))
+    made: Any = device_function
     # NumPy before version 2 has no `bitwise_count`.
-    device_function.__signature__ = _UFUNC_SIGNATURES[getattr(getattr(np, name, None), "nin", 1)]
-    return device_function
+    made.__signature__ = _UFUNC_SIGNATURES[getattr(getattr(np, name, None), "nin", 1)]
+    return made
 
 
 #: What each computes.
@@ -396,22 +432,31 @@ _UFUNCS = {
 }
 for _name in _UFUNCS:
     globals()[_name] = _make_ufunc(_name)
-true_divide, mod, conj, bitwise_not, abs = divide, remainder, conjugate, invert, absolute  # noqa: F821, A001
+if TYPE_CHECKING:
+    absolute = arccos = arccosh = arcsin = arcsinh = arctan = arctanh = bitwise_count = cbrt = ceil = _unary_parameters
+    conjugate = cos = cosh = deg2rad = exp = exp2 = expm1 = fabs = floor = imag = invert = isfinite = _unary_parameters
+    isinf = isnan = log = log10 = log1p = log2 = negative = positive = rad2deg = real = reciprocal = _unary_parameters
+    rint = sign = signbit = sin = sinh = sqrt = square = tan = tanh = trunc = _unary_parameters
+    add = arctan2 = bitwise_and = bitwise_or = bitwise_xor = copysign = divide = equal = _binary_parameters
+    float_power = floor_divide = fmax = fmin = fmod = gcd = greater = greater_equal = heaviside = _binary_parameters
+    hypot = lcm = ldexp = left_shift = less = less_equal = logaddexp = logaddexp2 = logical_xor = _binary_parameters
+    multiply = nextafter = not_equal = power = remainder = right_shift = subtract = _binary_parameters
+true_divide, mod, conj, bitwise_not, abs = divide, remainder, conjugate, invert, absolute  # noqa: A001
 
 
-def _run_in_stream(stream, body):
+def _run_in_stream(stream: Any, body: Callable[[], _T]) -> _T:
     if stream is None:
         return body()
     with stream:
         return body()
 
 
-acos, acosh, asin, asinh = arccos, arccosh, arcsin, arcsinh  # noqa: F821
-atan, atan2, atanh, pow = arctan, arctan2, arctanh, power  # noqa: F821, A001
-bitwise_invert, bitwise_left_shift, bitwise_right_shift = invert, left_shift, right_shift  # noqa: F821
+acos, acosh, asin, asinh = arccos, arccosh, arcsin, arcsinh
+atan, atan2, atanh, pow = arctan, arctan2, arctanh, power  # noqa: A001
+bitwise_invert, bitwise_left_shift, bitwise_right_shift = invert, left_shift, right_shift
 
 
-def angle(z, deg=False, out=None, dtype=None, stream=None):
+def angle(z: Any, deg: Any = False, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """The angles of complex numbers in radians from -pi to pi, in degrees if `deg` is true; does not wait.
 
     `z` is array-like of any shape; the angle of a real number is 0 or pi. The result, `out` or a new array, has the
@@ -423,7 +468,7 @@ def angle(z, deg=False, out=None, dtype=None, stream=None):
     return _run_in_stream(stream, lambda: _ufunc("multiply", (result, 180 / np.pi), out)) if deg else result
 
 
-def divmod(x1, x2, *, out=(None, None)):  # noqa: A001
+def divmod(x1: Any, x2: Any, *, out: Any = (None, None)) -> tuple[GPUArray, GPUArray]:  # noqa: A001
     """The quotient rounded down and the remainder with the sign of the divisor: two new arrays; does not wait.
 
     Equal to ``(floor_divide(x1, x2), remainder(x1, x2))``, computed in two kernels: operands are broadcast, and dtypes
@@ -435,18 +480,18 @@ def divmod(x1, x2, *, out=(None, None)):  # noqa: A001
     return _copy_to_out(out[0], whole), _copy_to_out(out[1], rest)
 
 
-def _to_device(a):
+def _to_device(a: Any) -> GPUArray:
     return a if isinstance(a, GPUArray) else _native.array_from_object(a)
 
 
-def _unmasked_to_device(name, array):
+def _unmasked_to_device(name: str, array: Any) -> GPUArray:
     """An array on the device; refuses masked arrays, whose masks would be lost."""
     if isinstance(array, np.ma.MaskedArray):
         raise TypeError(f"{name} is a masked array; expected one without a mask, such as {name}.compressed()")
     return _named_to_device(name, array)
 
 
-def _named_to_device(name, array, expected="an array of numbers"):
+def _named_to_device(name: str, array: Any, expected: str = "an array of numbers") -> GPUArray:
     """An array on the device; errors about anything else contain its name."""
     if isinstance(array, GPUArray):
         return array
@@ -457,13 +502,13 @@ def _named_to_device(name, array, expected="an array of numbers"):
         raise kind(f"{name} is {_shown(array)}; expected {expected} ({error})") from None
 
 
-def _require_array(name, array):
+def _require_array(name: str, array: Any) -> GPUArray:
     if not isinstance(array, GPUArray):
         raise TypeError(f"{name} is of type {type(array).__name__}; expected a GPUArray")
     return array
 
 
-def asarray(a, dtype=None, order=None, *, copy=None, device=None):
+def asarray(a: Any, dtype: Any = None, order: Any = None, *, copy: Any = None, device: Any = None) -> GPUArray:
     """Convert anything array-like to a device array, without a copy where possible.
 
     Shares device arrays, including those of other libraries (``__cuda_array_interface__``, DLPack), and does not wait
@@ -487,7 +532,7 @@ def asarray(a, dtype=None, order=None, *, copy=None, device=None):
     return result.copy() if copy and result is a else result
 
 
-def _asarray_on(device, a, dtype, copy):
+def _asarray_on(device: _native.Device, a: Any, dtype: Any, copy: bool | None) -> GPUArray:
     """`asarray` for a device, which need not be the current one."""
     if isinstance(a, GPUArray) and a.device != device:
         if copy is False:
@@ -497,7 +542,7 @@ def _asarray_on(device, a, dtype, copy):
         return asarray(a, dtype, copy=copy)
 
 
-def array(object, dtype=None, *, copy=True, order="K"):  # noqa: A002
+def array(object: Any, dtype: Any = None, *, copy: Any = True, order: Any = "K") -> GPUArray:  # noqa: A002
     """A new device array of anything that `asarray` takes; copies even device arrays unless `copy` is false.
 
     Elements are converted to `dtype` if given. Does not wait for device arrays, but for the copy of host data. `order`
@@ -506,7 +551,7 @@ def array(object, dtype=None, *, copy=True, order="K"):  # noqa: A002
     return asarray(object, dtype, copy=copy if isinstance(object, GPUArray) else None)
 
 
-def asnumpy(a):
+def asnumpy(a: Any) -> Any:
     """A NumPy array with the elements of `a`; waits until they have arrived.
 
     A device array is copied to new host memory in its own memory order; anything else goes through `numpy.asarray`.
@@ -518,7 +563,7 @@ def asnumpy(a):
 _DLPACK_HOST, _DLPACK_CUDA = 1, 2
 
 
-def from_dlpack(x, /, *, device=None, copy=None):
+def from_dlpack(x: Any, /, *, device: Any = None, copy: Any = None) -> GPUArray:
     """A `GPUArray` over the memory of an object with ``__dlpack__``; copies only if that memory is on the host.
 
     Work already enqueued on the object in the legacy default stream finishes before anything that uses the array. The
@@ -546,11 +591,11 @@ def from_dlpack(x, /, *, device=None, copy=None):
         return shared.copy() if copy else shared
 
 
-def _elementwise_extremum(name, a, b, out, stream, dtype):
+def _elementwise_extremum(name: str, a: Any, b: Any, out: Any, stream: Any, dtype: Any) -> GPUArray:
     return _run_in_stream(stream, lambda: _ufunc(name, (a, b), out, dtype))
 
 
-def maximum(a, b, out=None, stream=None, *, dtype=None):
+def maximum(a: Any, b: Any, out: Any = None, stream: Any = None, *, dtype: Any = None) -> GPUArray:
     """The larger of two elements, or NaN if either is NaN, as in `numpy.maximum`.
 
     Operands are array-like and are broadcast (`ValueError` if their shapes do not fit); complex numbers are ordered by
@@ -560,7 +605,7 @@ def maximum(a, b, out=None, stream=None, *, dtype=None):
     return _elementwise_extremum("maximum", a, b, out, stream, dtype)
 
 
-def minimum(a, b, out=None, stream=None, *, dtype=None):
+def minimum(a: Any, b: Any, out: Any = None, stream: Any = None, *, dtype: Any = None) -> GPUArray:
     """The smaller of two elements, or NaN if either is NaN, as in `numpy.minimum`.
 
     Operands are array-like and are broadcast (`ValueError` if their shapes do not fit); complex numbers are ordered by
@@ -570,7 +615,7 @@ def minimum(a, b, out=None, stream=None, *, dtype=None):
     return _elementwise_extremum("minimum", a, b, out, stream, dtype)
 
 
-def logical_and(x1, x2, /, out=None, *, allocator=None):
+def logical_and(x1: Any, x2: Any, /, out: Any = None, *, allocator: Any = None) -> GPUArray:
     """Whether both elements are true, element by element: an array of bool; does not wait.
 
     Operands are array-like of any dtype and are broadcast; raises `ValueError` if their shapes do not fit. Anything but
@@ -579,7 +624,7 @@ def logical_and(x1, x2, /, out=None, *, allocator=None):
     return _native.call_with_allocator(allocator, _ufunc, "logical_and", (x1, x2), out)
 
 
-def logical_or(x1, x2, /, out=None, *, allocator=None):
+def logical_or(x1: Any, x2: Any, /, out: Any = None, *, allocator: Any = None) -> GPUArray:
     """Whether at least one of two elements is true: an array of bool; does not wait.
 
     Operands are array-like of any dtype and are broadcast; raises `ValueError` if their shapes do not fit. Anything but
@@ -588,7 +633,7 @@ def logical_or(x1, x2, /, out=None, *, allocator=None):
     return _native.call_with_allocator(allocator, _ufunc, "logical_or", (x1, x2), out)
 
 
-def logical_not(x, /, out=None, *, allocator=None):
+def logical_not(x: Any, /, out: Any = None, *, allocator: Any = None) -> GPUArray:
     """Whether each element is false, that is 0: an array of bool with the shape of `x`; does not wait.
 
     `x` is array-like of any dtype; NaN is true. The result goes to `out`, or to a new array from `allocator` if given.
@@ -596,7 +641,15 @@ def logical_not(x, /, out=None, *, allocator=None):
     return _native.call_with_allocator(allocator, _ufunc, "logical_not", (x,), out)
 
 
-def where(criterion, then_=None, else_=None, out=None, stream=None):
+@overload
+def where(criterion: Any) -> tuple[GPUArray, ...]: ...
+
+
+@overload
+def where(criterion: Any, then_: Any, else_: Any, out: Any = None, stream: Any = None) -> GPUArray: ...
+
+
+def where(criterion: Any, then_: Any = None, else_: Any = None, out: Any = None, stream: Any = None) -> Any:
     """Elements of `then_` where the criterion is true, else of `else_`; with the criterion alone, `nonzero`.
 
     Operands are array-like or numbers and are broadcast; raises `ValueError` if shapes do not fit. The result, `out` or
@@ -604,11 +657,13 @@ def where(criterion, then_=None, else_=None, out=None, stream=None):
     `stream` if given. Does not wait, except with the criterion alone, for the number of results.
     """
     if then_ is None and else_ is None:
-        return nonzero(criterion)  # noqa: F821
+        return nonzero(criterion)  # noqa: F405
     return _run_in_stream(stream, lambda: _ufunc("where", (criterion, then_, else_), out))
 
 
-def clip(a, a_min=None, a_max=None, out=None, *, min=None, max=None):  # noqa: A002
+def clip(
+    a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, *, min: Any = None, max: Any = None
+) -> GPUArray:  # noqa: A002
     """Elements limited to the range from `a_min` to `a_max`, either of which may be None; does not wait.
 
     `a` is array-like; limits are numbers or arrays that are broadcast with it (`ValueError` if shapes do not fit), and
@@ -632,7 +687,7 @@ def clip(a, a_min=None, a_max=None, out=None, *, min=None, max=None):  # noqa: A
     return _ufunc("clip", (a, low, high), out)
 
 
-def round(a, decimals=0, out=None):  # noqa: A001
+def round(a: Any, decimals: Any = 0, out: Any = None) -> GPUArray:  # noqa: A001
     """Elements rounded to `decimals` places, halves to even; does not wait.
 
     `a` is array-like; the result, `out` or a new array, has its shape and dtype. With `decimals` other than 0 elements
@@ -650,16 +705,16 @@ def round(a, decimals=0, out=None):  # noqa: A001
     # A Python float, which leaves float16, float32 and complex64 what they are.
     factor = 10.0 ** (decimals if decimals >= 0 else -decimals)
     if a.dtype.kind in "iu":
-        return _copy_to_out(out, (rint(a / factor) * factor).astype(a.dtype))  # noqa: F821
+        return _copy_to_out(out, (rint(a / factor) * factor).astype(a.dtype))
     if decimals > 0:
-        return _ufunc("divide", (rint(a * factor), factor), out)  # noqa: F821
-    return _ufunc("multiply", (rint(a / factor), factor), out)  # noqa: F821
+        return _ufunc("divide", (rint(a * factor), factor), out)
+    return _ufunc("multiply", (rint(a / factor), factor), out)
 
 
 around = round
 
 
-def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
+def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: Any = False) -> GPUArray:
     """Whether ``|a - b| <= atol + rtol * |b|``, element by element: a new array of bool; does not wait.
 
     Operands are array-like and are broadcast; raises `ValueError` if their shapes do not fit. Equal infinities are
@@ -670,12 +725,12 @@ def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
     a, b = _to_device(a), _to_device(b)
     if b.dtype.kind in "iub":
         b = b.astype(np.float64)
-    near = (absolute(a - b) <= atol + rtol * absolute(b)) & isfinite(b)  # noqa: F821
+    near = (absolute(a - b) <= atol + rtol * absolute(b)) & isfinite(b)
     result = near | (a == b)
-    return result | (isnan(a) & isnan(b)) if equal_nan else result  # noqa: F821
+    return result | (isnan(a) & isnan(b)) if equal_nan else result
 
 
-def allclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
+def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: Any = False) -> bool:
     """Whether all elements of `a` and `b` are close, as a bool; waits for the answer.
 
     Operands and tolerances are those of `isclose`: they are broadcast, with a `ValueError` if their shapes do not fit.
@@ -683,7 +738,7 @@ def allclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
     return bool(isclose(a, b, rtol, atol, equal_nan).all())
 
 
-def array_equal(a1, a2, equal_nan=False):
+def array_equal(a1: Any, a2: Any, equal_nan: Any = False) -> bool:
     """Whether two arrays have the same shape and equal elements, as a bool; waits for the answer unless shapes differ.
 
     Operands are array-like of any dtype. NaN equals NaN only if `equal_nan` is true.
@@ -692,10 +747,10 @@ def array_equal(a1, a2, equal_nan=False):
     if a1.shape != a2.shape:
         return False
     same = a1 == a2
-    return bool((same | (isnan(a1) & isnan(a2)) if equal_nan else same).all())  # noqa: F821
+    return bool((same | (isnan(a1) & isnan(a2)) if equal_nan else same).all())
 
 
-def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
+def nan_to_num(x: Any, copy: Any = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> GPUArray:
     """A new array of `x` in which NaN and infinities are replaced by numbers; does not wait.
 
     `x` is array-like. NaN becomes `nan`, infinities become `posinf` and `neginf`, by default the largest and the
@@ -709,7 +764,7 @@ def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
     if x.dtype.kind not in "f":
         return x.copy()
     info = np.finfo(x.dtype)
-    x = where(isnan(x), nan, x)  # noqa: F821
+    x = where(isnan(x), nan, x)
     x = where(x == np.inf, float(info.max) if posinf is None else posinf, x)
     return where(x == -np.inf, float(info.min) if neginf is None else neginf, x)
 
@@ -717,17 +772,58 @@ def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
 # -- reductions ---------------------------------------------------------------------------------------
 
 
-def _is_axis(value):
+def _is_axis(value: Any) -> bool:
     return value is not None and (
         isinstance(value, (int, np.integer))
-        or (isinstance(value, (tuple, list)) and np.all([_is_axis(v) for v in value]))
+        or (isinstance(value, (tuple, list)) and builtins.all(_is_axis(v) for v in value))
     )
 
 
 def _reduction_parameters(
-    a, axis=None, dtype=None, out=None, *, keepdims=False, initial=None, where=None, ddof=0, stream=None, allocator=None
-):
-    """The parameters of reductions, for `inspect`."""
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    *,
+    keepdims: Any = False,
+    initial: Any = None,
+    where: Any = None,
+    stream: Any = None,
+    allocator: Any = None,
+) -> GPUArray:
+    """The parameters of reductions, for `inspect` and type checkers."""
+    raise NotImplementedError
+
+
+def _parameters_without_initial(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    *,
+    keepdims: Any = False,
+    where: Any = None,
+    stream: Any = None,
+    allocator: Any = None,
+) -> GPUArray:
+    """Those of reductions whose result is no combination of elements, which a first value could take part in."""
+    raise NotImplementedError
+
+
+def _variance_parameters(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    *,
+    keepdims: Any = False,
+    where: Any = None,
+    ddof: Any = 0,
+    stream: Any = None,
+    allocator: Any = None,
+) -> GPUArray:
+    """Those of `var` and `std`."""
+    raise NotImplementedError
 
 
 #: What each computes, its dtype, and what it does of no elements.
@@ -752,9 +848,6 @@ _REDUCTIONS = {
     "count_nonzero": ("The number of elements that are not 0", "int64. 0 for no elements"),
 }  # fmt: skip
 
-# Their result is no combination of elements, which a first value could take part in.
-_WITHOUT_INITIAL = ("mean", "var", "std", "argmin", "argmax", "count_nonzero")
-
 _REDUCTION_DOC = """{what}, of all elements or along `axis`; does not wait.
 
 `a` is array-like; `axis` is None (all), an int or a tuple of int; raises AxisError for one that `a` does not have. The
@@ -764,8 +857,10 @@ a dtype or a stream may take the place of `axis`.{method}
 """
 
 
-def _make_reduction(name):
-    def device_function(a, *args, **kwargs):
+def _make_reduction(name: str, parameters: _Function) -> _Function:
+    has_initial = "initial" in _inspect.signature(parameters).parameters
+
+    def device_function(a: Any, *args: Any, **kwargs: Any) -> GPUArray:
         if not args and not kwargs and type(a) is GPUArray:
             return _native.reduce_array(a, name)
         # Upstream's second argument is a dtype or a stream, NumPy's is the axis.
@@ -776,7 +871,7 @@ def _make_reduction(name):
         elif args:
             kwargs = {**dict(zip(("dtype", "stream", "allocator"), args, strict=False)), **kwargs}
         kwargs = {k: v for k, v in kwargs.items() if v is not np._NoValue}
-        if name in _WITHOUT_INITIAL and kwargs.get("initial") is not None:
+        if not has_initial and kwargs.get("initial") is not None:
             raise TypeError(
                 f"{name}: initial is {_shown(kwargs['initial'])}; there is no such parameter of this function"
             )
@@ -784,24 +879,31 @@ def _make_reduction(name):
 
     device_function.__name__ = device_function.__qualname__ = name
     what, dtype = _REDUCTIONS[name]
-    initial = "" if name in _WITHOUT_INITIAL else ", `initial` is included"
+    initial = ", `initial` is included" if has_initial else ""
     method = " One pass, by Chan's parallel update of means and squared deviations." if name in ("var", "std") else ""
     text = _REDUCTION_DOC.format(what=what, dtype=dtype, initial=initial, method=method)
     device_function.__doc__ = _wrap_paragraphs(text)
-    parameters = _inspect.signature(_reduction_parameters).parameters.values()
-    without = ({"initial"} if name in _WITHOUT_INITIAL else set()) | (set() if name in ("var", "std") else {"ddof"})
-    device_function.__signature__ = _inspect.Signature([p for p in parameters if p.name not in without])
-    return device_function
+    made: Any = device_function
+    made.__signature__ = _inspect.signature(parameters)
+    return made
 
 
-sum, prod, max, min = _make_reduction("sum"), _make_reduction("prod"), _make_reduction("max"), _make_reduction("min")  # noqa: A001
-mean, var, std, ptp = _make_reduction("mean"), _make_reduction("var"), _make_reduction("std"), _make_reduction("ptp")
-any, all = _make_reduction("any"), _make_reduction("all")  # noqa: A001
-argmin, argmax, count_nonzero = _make_reduction("argmin"), _make_reduction("argmax"), _make_reduction("count_nonzero")
+sum = _make_reduction("sum", _reduction_parameters)  # noqa: A001
+prod = _make_reduction("prod", _reduction_parameters)
+max = _make_reduction("max", _reduction_parameters)  # noqa: A001
+min = _make_reduction("min", _reduction_parameters)  # noqa: A001
+any = _make_reduction("any", _reduction_parameters)  # noqa: A001
+all = _make_reduction("all", _reduction_parameters)  # noqa: A001
+ptp = _make_reduction("ptp", _reduction_parameters)
+mean = _make_reduction("mean", _parameters_without_initial)
+argmin = _make_reduction("argmin", _parameters_without_initial)
+argmax = _make_reduction("argmax", _parameters_without_initial)
+count_nonzero = _make_reduction("count_nonzero", _parameters_without_initial)
+var, std = _make_reduction("var", _variance_parameters), _make_reduction("std", _variance_parameters)
 amax, amin = max, min
 
 
-def cumsum(a, axis=None, dtype=None, out=None):
+def cumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> GPUArray:
     """Cumulative sums along `axis`, or of the flattened array if it is None; does not wait.
 
     `a` is array-like; the result, `out` or a new array, has its shape (one axis if flattened). Sums are computed in
@@ -812,7 +914,7 @@ def cumsum(a, axis=None, dtype=None, out=None):
     return _convert_to_out(out, _native.array_cumulative(_to_device(a), "sum", axis, dtype))
 
 
-def cumprod(a, axis=None, dtype=None, out=None):
+def cumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> GPUArray:
     """Cumulative products along `axis`, or of the flattened array if it is None; does not wait.
 
     Shapes, dtypes, errors and the algorithm are those of `cumsum`.
@@ -820,12 +922,12 @@ def cumprod(a, axis=None, dtype=None, out=None):
     return _convert_to_out(out, _native.array_cumulative(_to_device(a), "prod", axis, dtype))
 
 
-def _convert_to_out(out, result):
+def _convert_to_out(out: Any, result: GPUArray) -> GPUArray:
     """The result; or `out`, filled with it if shapes agree: like NumPy's, reductions and scans convert to any dtype."""
     return _copy_to_out(out, result if out is None else result.astype(_require_array("out", out).dtype))
 
 
-def _copy_to_out(out, result):
+def _copy_to_out(out: Any, result: GPUArray) -> GPUArray:
     """The result; or `out`, filled with it if shapes agree and the rule "same_kind" allows the conversion."""
     if out is None:
         return result
@@ -836,7 +938,7 @@ def _copy_to_out(out, result):
 # -- products -----------------------------------------------------------------------------------------
 
 
-def matmul(x1, x2, /, out=None):
+def matmul(x1: Any, x2: Any, /, out: Any = None) -> GPUArray:
     """The matrix product, with NumPy's rules for operands with one axis and for batches; does not wait.
 
     Parameters
@@ -859,7 +961,7 @@ def matmul(x1, x2, /, out=None):
     return _native.array_matmul(_named_to_device("x1", x1), _named_to_device("x2", x2), out)
 
 
-def dot(a, b, dtype=None, stream=None, allocator=None, *, out=None):
+def dot(a: Any, b: Any, dtype: Any = None, stream: Any = None, allocator: Any = None, *, out: Any = None) -> GPUArray:
     """The inner product of vectors and of arrays of one shape, as in PyCUDA; else `numpy.dot`.
 
     Matrices of one shape are multiplied as matrices if they are square and no `dtype` is given. The result is a new
@@ -890,7 +992,7 @@ def dot(a, b, dtype=None, stream=None, allocator=None, *, out=None):
     return a @ b if b.ndim <= 2 and a.ndim <= 2 else tensordot(a, b, ((-1,), (b.ndim - 2 if b.ndim > 1 else 0,)))
 
 
-def vdot(a, b):
+def vdot(a: Any, b: Any) -> GPUArray:
     """The inner product of all elements, with those of `a` conjugated: a new array without axes; does not wait.
 
     Operands are array-like of any shape, are flattened in C order, and raise `ValueError` unless they have the same
@@ -899,7 +1001,7 @@ def vdot(a, b):
     return _native.array_dot_flat(_to_device(a).ravel().conj(), _to_device(b).ravel())
 
 
-def inner(a, b):
+def inner(a: Any, b: Any) -> GPUArray:
     """Sums of products over the last axes, with the shape ``a.shape[:-1] + b.shape[:-1]``; does not wait.
 
     Operands are array-like; if one has no axis, the result is their product. The result is a new array of the common
@@ -909,7 +1011,7 @@ def inner(a, b):
     return tensordot(a, b, ((-1,), (-1,))) if a.ndim and b.ndim else a * b
 
 
-def outer(a, b, out=None):
+def outer(a: Any, b: Any, out: Any = None) -> GPUArray:
     """The products of each element of `a` with each of `b`, as a matrix of ``a.size`` by ``b.size``; does not wait.
 
     Operands are array-like and are flattened. The result, `out` or a new array, has the common dtype.
@@ -917,7 +1019,7 @@ def outer(a, b, out=None):
     return _ufunc("multiply", (_to_device(a).ravel()[:, None], _to_device(b).ravel()[None, :]), out)
 
 
-def vecdot(x1, x2, /, out=None, *, axis=-1):
+def vecdot(x1: Any, x2: Any, /, out: Any = None, *, axis: Any = -1) -> GPUArray:
     """Sums of products along `axis`, with `x1` conjugated; other axes are broadcast. Does not wait.
 
     Operands are array-like; the result, `out` or a new array of the common dtype, lacks that axis. Raises `ValueError`
@@ -931,7 +1033,7 @@ def vecdot(x1, x2, /, out=None, *, axis=-1):
     return _copy_to_out(out, product.sum(-1, dtype=product.dtype))
 
 
-def tensordot(a, b, axes=2):
+def tensordot(a: Any, b: Any, axes: Any = 2) -> GPUArray:
     """Sums of products over pairs of axes: a new array with the other axes of `a`, then of `b`; does not wait.
 
     `axes` is a number n (the last n axes of `a`, the first n of `b`), or two lists of axes. Operands are array-like;
@@ -959,7 +1061,7 @@ def tensordot(a, b, axes=2):
     return (x @ y).reshape(shape)
 
 
-def trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
+def trace(a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1, dtype: Any = None, out: Any = None) -> GPUArray:
     """The sum of the diagonal `offset` of the axes `axis1` and `axis2`; does not wait.
 
     `a` is array-like with at least two axes (else `ValueError`). The result, `out` or a new array, has the other axes
@@ -971,7 +1073,7 @@ def trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
 # -- joining and rearranging --------------------------------------------------------------------------
 
 
-def copy(a, order="K"):
+def copy(a: Any, order: Any = "K") -> GPUArray:
     """A copy of the device array `a` in new device memory; does not wait.
 
     `order` is "K" (as in `a`), "C", "F" or "A".
@@ -979,7 +1081,7 @@ def copy(a, order="K"):
     return a.copy(order)
 
 
-def astype(x, dtype, /, *, copy=True, device=None):
+def astype(x: Any, dtype: Any, /, *, copy: Any = True, device: Any = None) -> GPUArray:
     """The device array `x` converted to `dtype`, as C converts numbers; does not wait.
 
     Returns a new array, or `x` itself if `copy` is false and it has that dtype. Floats are truncated towards 0 when
@@ -989,7 +1091,7 @@ def astype(x, dtype, /, *, copy=True, device=None):
     return (x if device is None else x.to_device(_devices.as_device("device", device))).astype(dtype, copy=copy)
 
 
-def copyto(dst, src, casting="same_kind", where=True):
+def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -> None:
     """Write `src`, broadcast and converted, to the device array `dst` where the mask `where` is true; does not wait.
 
     Returns None. `src` is array-like; `where` is true or an array of bool that is broadcast (else `TypeError`). Also
@@ -1008,7 +1110,9 @@ def copyto(dst, src, casting="same_kind", where=True):
     dst[...] = src
 
 
-def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0):
+def linspace(
+    start: Any, stop: Any, num: Any = 50, endpoint: Any = True, retstep: Any = False, dtype: Any = None, axis: Any = 0
+) -> Any:
     """`num` evenly spaced numbers from `start` to `stop`, including `stop` if `endpoint` is true; does not wait.
 
     Returns a new array of `num` elements, float64 unless `dtype` says otherwise. If `start` and `stop` are array-like
@@ -1039,12 +1143,12 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
     if endpoint and num > 1:
         values[-1:] = stop
     dtype = common if dtype is None else np.dtype(dtype)
-    values = floor(values) if dtype.kind in "iu" and common.kind == "f" else values  # noqa: F821
+    values = floor(values) if dtype.kind in "iu" and common.kind == "f" else values
     values = moveaxis(values.astype(dtype), 0, axis)
     return (values, step) if retstep else values
 
 
-def eye(N, M=None, k=0, dtype=np.float64, order="C"):  # noqa: N803
+def eye(N: Any, M: Any = None, k: Any = 0, dtype: Any = np.float64, order: Any = "C") -> GPUArray:  # noqa: N803
     """A matrix of `N` by `M` (by default `N`) with ones on the diagonal `k` and zeros elsewhere; does not wait.
 
     Returns a new array of `dtype` in the memory order `order` ("C" or "F"). `k` is positive above the main diagonal; a
@@ -1056,29 +1160,29 @@ def eye(N, M=None, k=0, dtype=np.float64, order="C"):  # noqa: N803
     return result
 
 
-def identity(n, dtype=np.float64):
+def identity(n: Any, dtype: Any = np.float64) -> GPUArray:
     """The identity matrix of `n` by `n`, a new array of `dtype`; does not wait."""
     return eye(n, dtype=dtype)
 
 
-def _distance_below_diagonal(m):
+def _distance_below_diagonal(m: Any) -> GPUArray:
     """How far each element of a matrix of the shape of `m` is below the diagonal."""
     rows, columns = m.shape[-2:] if m.ndim > 1 else m.shape * 2
     below = GPUArray((rows, columns), np.int64, _to_device(m).allocator)
-    return subtract(arange(rows)[:, None], arange(columns)[None, :], out=below)  # noqa: F821 (an operation of the core)
+    return subtract(arange(rows)[:, None], arange(columns)[None, :], out=below)
 
 
-def shape(a):
+def shape(a: Any) -> tuple[int, ...]:
     """The lengths of the axes of a device array, ``a.shape``: a tuple of int; does not wait for elements."""
     return a.shape
 
 
-def ndim(a):
+def ndim(a: Any) -> int:
     """The number of axes of a device array, ``a.ndim``: an int; does not wait for elements."""
     return a.ndim
 
 
-def size(a, axis=None):
+def size(a: Any, axis: Any = None) -> int:
     """The number of elements of a device array, or the length of `axis`: an int; does not wait for elements.
 
     Raises `IndexError` for an axis that the array does not have.
@@ -1086,7 +1190,7 @@ def size(a, axis=None):
     return a.size if axis is None else a.shape[axis]
 
 
-def tril(m, k=0):
+def tril(m: Any, k: Any = 0) -> GPUArray:
     """The lower triangle: a new array in which elements above the diagonal `k` are 0; does not wait.
 
     `m` is array-like; its last two axes are matrices, and a single axis is repeated as rows. The dtype is kept.
@@ -1094,7 +1198,7 @@ def tril(m, k=0):
     return where(_distance_below_diagonal(m) >= -k, m, zeros((), m.dtype))
 
 
-def triu(m, k=0):
+def triu(m: Any, k: Any = 0) -> GPUArray:
     """The upper triangle: a new array in which elements below the diagonal `k` are 0; does not wait.
 
     `m` is array-like; its last two axes are matrices, and a single axis is repeated as rows. The dtype is kept.
@@ -1102,41 +1206,40 @@ def triu(m, k=0):
     return where(_distance_below_diagonal(m) <= -k, m, zeros((), m.dtype))
 
 
-# The functions that have files of their own.
-for _part in (
-    "_choosing",
-    "_creation",
-    "_diagonals",
-    "_einsum",
-    "_indexing",
-    "_inspection",
-    "_joining",
-    "_nan_functions",
-    "_padding",
-    "_products",
-    "_rearranging",
-    "_sets",
-    "_statistics",
-):
-    _part = importlib.import_module(f"rtcg.numpy.{_part}")
-    globals().update({_name: getattr(_part, _name) for _name in _part.__all__})
+# The functions that have files of their own, which import this one.
+from rtcg.numpy._choosing import *  # noqa: E402, F403
+from rtcg.numpy._creation import *  # noqa: E402, F403
+from rtcg.numpy._diagonals import *  # noqa: E402, F403
+from rtcg.numpy._einsum import *  # noqa: E402, F403
+from rtcg.numpy._indexing import *  # noqa: E402, F403
+from rtcg.numpy._inspection import *  # noqa: E402, F403
+from rtcg.numpy._joining import *  # noqa: E402, F403
+from rtcg.numpy._nan_functions import *  # noqa: E402, F403
+from rtcg.numpy._padding import *  # noqa: E402, F403
+from rtcg.numpy._products import *  # noqa: E402, F403
+from rtcg.numpy._rearranging import *  # noqa: E402, F403
+from rtcg.numpy._sets import *  # noqa: E402, F403
+from rtcg.numpy._statistics import *  # noqa: E402, F403
 
-_IMPORTED_MODULES = ("builtins", "contextlib", "importlib", "np", "operator")
-__all__ = [_name for _name in dir() if not _name.startswith("_") and _name not in _IMPORTED_MODULES]
+_IMPORTED = ("TYPE_CHECKING", "Any", "annotations", "builtins", "contextlib", "importlib", "np", "operator", "overload")
+__all__ = [_name for _name in dir() if not _name.startswith("_") and _name not in _IMPORTED]
 
 _namespace = importlib.import_module("rtcg.numpy._namespace")
 _namespace.add_ufunc_methods()
 # NumPy's types and constants, which would hide Python's names here, the modules, and an answer for what is missing.
-__getattr__ = _namespace.look_up
+if not TYPE_CHECKING:
+    __getattr__ = _namespace.look_up
 
 
-def __dir__():
+def __dir__() -> list[str]:
     return sorted({*globals(), *_namespace.names()})
 
 
-def _set_flat(array, value):
+def _set_flat(array: GPUArray, value: Any) -> None:
     value = asarray(value)
     array[...] = value.reshape(array.shape) if value.size == array.size else value
 
 
-GPUArray.flat = property(_namespace.FlatView, _set_flat, doc=_namespace.FlatView.__doc__)
+GPUArray.flat = property(  # type: ignore[method-assign, assignment]  # the native class declares it
+    _namespace.FlatView, _set_flat, doc=_namespace.FlatView.__doc__
+)

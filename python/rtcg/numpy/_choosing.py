@@ -1,16 +1,23 @@
 """Elements selected by conditions, masks and indices of choices; part of `rtcg.numpy`."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from rtcg import numpy as _xp
 from rtcg.numpy._rearranging import flatten_or_normalize_axis
+
+if TYPE_CHECKING:
+    from rtcg.numpy import GPUArray
 
 __all__ = [
     "choose", "compress", "extract", "piecewise", "place", "putmask", "select",
 ]  # fmt: skip
 
 
-def compress(condition, a, axis=None, out=None):
+def compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> GPUArray:
     """The subarrays along `axis`, or elements of the flattened array, where `condition` is true.
 
     `condition` is array-like with one axis (else `ValueError`) and may be shorter than the axis. The result, `out` or a
@@ -23,7 +30,7 @@ def compress(condition, a, axis=None, out=None):
     return _xp._copy_to_out(out, _xp.take(a, _xp.flatnonzero(condition), axis))
 
 
-def extract(condition, arr):
+def extract(condition: Any, arr: Any) -> GPUArray:
     """The elements of `arr`, flattened, where `condition` is not 0: a new array with one axis.
 
     Both are array-like and have the same number of elements. Waits for the number of selected elements.
@@ -31,14 +38,14 @@ def extract(condition, arr):
     return _xp.take(_xp._to_device(arr).ravel(), _xp.flatnonzero(_xp._to_device(condition).ravel()))
 
 
-def _values_for(array, values):
+def _values_for(array: GPUArray, values: Any) -> GPUArray:
     """Array-like values on the device; refuses Python integers that the dtype of `array` does not hold."""
     if array.dtype.kind in "iu" and not isinstance(values, (_xp.GPUArray, np.ndarray, np.generic)):
         values = np.asarray(values, array.dtype)
     return _xp._to_device(values)
 
 
-def place(arr, mask, vals):
+def place(arr: Any, mask: Any, vals: Any) -> None:
     """Write `vals`, repeated as needed, to the elements of `arr` where `mask` is true, in place.
 
     `arr` is a device array, `mask` is array-like with as many elements, and `vals` are array-like, converted to the
@@ -53,7 +60,7 @@ def place(arr, mask, vals):
     arr[mask.reshape(arr.shape)] = _xp.resize(vals, (places.size,)).astype(arr.dtype)
 
 
-def putmask(a, mask, values):
+def putmask(a: Any, mask: Any, values: Any) -> None:
     """Write `values` to the elements of `a` where `mask` is true, in place; does not wait. Returns None.
 
     `a` is a device array, `mask` array-like of as many elements. Values are array-like, converted to the dtype of `a`,
@@ -66,7 +73,7 @@ def putmask(a, mask, values):
         a[...] = _xp.where(_xp._to_device(mask).astype(bool).reshape(a.shape), values.astype(a.dtype), a)
 
 
-def select(condlist, choicelist, default=0):
+def select(condlist: Any, choicelist: Any, default: Any = 0) -> GPUArray:
     """For each element, the choice of the first condition that is true, else `default`: a new array; does not wait.
 
     `condlist` are arrays of bool (else `TypeError`), `choicelist` as many arrays or numbers (else `ValueError`); all
@@ -89,7 +96,7 @@ def select(condlist, choicelist, default=0):
     return result
 
 
-def piecewise(x, condlist, funclist, *args, **kw):
+def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> GPUArray:
     """Functions or numbers applied to the elements of `x` where conditions hold: a new array of its shape and dtype.
 
     `condlist` are arrays of bool of the shape of `x`; `funclist` has as many functions of an array of elements (called
@@ -115,7 +122,7 @@ def piecewise(x, condlist, funclist, *args, **kw):
     return result
 
 
-def choose(a, choices, out=None, mode="raise"):
+def choose(a: Any, choices: Any, out: Any = None, mode: Any = "raise") -> GPUArray:
     """For each element, the element of the array that `a` selects among `choices`, from 0 on: a new array, or `out`.
 
     `a` has integers; it and `choices`, array-like, are broadcast; the dtype is the common one of the choices. With

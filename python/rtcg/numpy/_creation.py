@@ -1,11 +1,22 @@
 """Arrays created from patterns, functions, files and host memory; part of `rtcg.numpy`."""
 
+from __future__ import annotations
+
 import inspect
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rtcg import numpy as _xp
 from rtcg._messages import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import ParamSpec
+
+    from rtcg.numpy import GPUArray
+
+    _P = ParamSpec("_P")
 
 __all__ = [
     "asanyarray", "asarray_chkfinite", "ascontiguousarray", "asfortranarray", "bartlett", "blackman", "c_",
@@ -15,54 +26,84 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _from_host(name, parameters, what):
-    """A function that NumPy computes on the host and whose result is copied to the device.
-
-    `parameters` is a function whose parameters the result shows.
+def _from_host(what: str) -> Callable[[Callable[_P, Any]], Callable[_P, GPUArray]]:
+    """A decorator: a function that NumPy computes on the host, under the name and with the parameters of the decorated
+    one, and whose result is copied to the device.
     """
-    function = getattr(np, name)
 
-    def on_device(*args, **kwargs):
-        return _xp.to_gpu(np.asarray(function(*args, **kwargs)))
+    def decorate(parameters: Callable[_P, Any]) -> Callable[_P, GPUArray]:
+        name = parameters.__name__
 
-    on_device.__name__ = on_device.__qualname__ = name
-    on_device.__doc__ = (
-        f"{what} Returns a new array on the device, and waits for the copy to it.\n\n"
-        f"    Parameters and errors are those of `numpy.{name}`, which computes on the host.\n    "
-    )
-    on_device.__signature__ = inspect.signature(parameters)
-    return on_device
+        def on_device(*args: _P.args, **kwargs: _P.kwargs) -> GPUArray:
+            return _xp.to_gpu(np.asarray(getattr(np, name)(*args, **kwargs)))
 
+        on_device.__name__ = on_device.__qualname__ = name
+        on_device.__doc__ = (
+            f"{what} Returns a new array on the device, and waits for the copy to it.\n\n"
+            f"    Parameters and errors are those of `numpy.{name}`, which computes on the host.\n    "
+        )
+        made: Any = on_device
+        made.__signature__ = inspect.signature(parameters)
+        return made
 
-bartlett = _from_host("bartlett", lambda M: None, "Bartlett's window, a triangle.")
-blackman = _from_host("blackman", lambda M: None, "Blackman's window.")
-hamming = _from_host("hamming", lambda M: None, "Hamming's window.")
-hanning = _from_host("hanning", lambda M: None, "Hann's window.")
-kaiser = _from_host("kaiser", lambda M, beta: None, "Kaiser's window with a shape parameter.")
-frombuffer = _from_host(
-    "frombuffer", lambda buffer, dtype=float, count=-1, offset=0: None, "The elements in a buffer of bytes."
-)
-fromfile = _from_host(
-    "fromfile",
-    lambda file, dtype=float, count=-1, sep="", offset=0: None,
-    "The elements in a file, as text or bytes.",
-)
-fromiter = _from_host("fromiter", lambda iter, dtype, count=-1: None, "The elements of an iterable.")
-fromstring = _from_host("fromstring", lambda string, dtype=float, count=-1, *, sep: None, "The numbers in a string.")
-genfromtxt = _from_host(
-    "genfromtxt", lambda fname, dtype=float, **kwargs: None, "The numbers in a text file, where some may be missing."
-)
-load = _from_host("load", lambda file, **kwargs: None, "The array in a file in the npy format.")
-loadtxt = _from_host("loadtxt", lambda fname, dtype=float, **kwargs: None, "The numbers in a text file.")
+    return decorate
 
 
-def _in_order(a, order):
+@_from_host("Bartlett's window, a triangle.")
+def bartlett(M: int) -> Any: ...
+
+
+@_from_host("Blackman's window.")
+def blackman(M: int) -> Any: ...
+
+
+@_from_host("Hamming's window.")
+def hamming(M: int) -> Any: ...
+
+
+@_from_host("Hann's window.")
+def hanning(M: int) -> Any: ...
+
+
+@_from_host("Kaiser's window with a shape parameter.")
+def kaiser(M: int, beta: float) -> Any: ...
+
+
+@_from_host("The elements in a buffer of bytes.")
+def frombuffer(buffer: Any, dtype: Any = float, count: int = -1, offset: int = 0) -> Any: ...
+
+
+@_from_host("The elements in a file, as text or bytes.")
+def fromfile(file: Any, dtype: Any = float, count: int = -1, sep: str = "", offset: int = 0) -> Any: ...
+
+
+@_from_host("The elements of an iterable.")
+def fromiter(iter: Any, dtype: Any, count: int = -1) -> Any: ...
+
+
+@_from_host("The numbers in a string.")
+def fromstring(string: str, dtype: Any = float, count: int = -1, *, sep: str) -> Any: ...
+
+
+@_from_host("The numbers in a text file, where some may be missing.")
+def genfromtxt(fname: Any, dtype: Any = float, **kwargs: Any) -> Any: ...
+
+
+@_from_host("The array in a file in the npy format.")
+def load(file: Any, **kwargs: Any) -> Any: ...
+
+
+@_from_host("The numbers in a text file.")
+def loadtxt(fname: Any, dtype: Any = float, **kwargs: Any) -> Any: ...
+
+
+def _in_order(a: GPUArray, order: str) -> GPUArray:
     """An array in a memory order: the array itself if it has that order."""
     is_there = a.flags.c_contiguous if order == "C" else a.flags.f_contiguous
     return a if is_there else a.copy(order=order)
 
 
-def tri(N, M=None, k=0, dtype=np.float64):
+def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = np.float64) -> GPUArray:
     """A new matrix of ones on and below the diagonal `k` and zeros above it; does not wait.
 
     It has `N` rows and `M` columns (`N` by default) of `dtype`.
@@ -70,7 +111,7 @@ def tri(N, M=None, k=0, dtype=np.float64):
     return _xp.tril(_xp.ones((N, N if M is None else M), dtype), k)
 
 
-def indices(dimensions, dtype=np.int64, sparse=False):
+def indices(dimensions: Sequence[int], dtype: Any = np.int64, sparse: bool = False) -> Any:
     """The index of each element of an array of shape `dimensions`, along each axis; does not wait.
 
     Returns a new array of shape ``(len(dimensions), *dimensions)`` of `dtype`; with `sparse`, a tuple of arrays, each
@@ -90,12 +131,12 @@ def indices(dimensions, dtype=np.int64, sparse=False):
     return result
 
 
-def diag_indices(n, ndim=2):
+def diag_indices(n: int, ndim: int = 2) -> tuple[GPUArray, ...]:
     """The indices of the main diagonal of an array with `ndim` axes of length `n`, a tuple of arrays; does not wait."""
     return (_xp.arange(n),) * ndim
 
 
-def tril_indices(n, k=0, m=None):
+def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[GPUArray, ...]:
     """The indices of the triangle on and below the diagonal `k` of `n` rows and `m` columns: a tuple of two arrays.
 
     Waits for their number, as `nonzero` does.
@@ -103,7 +144,7 @@ def tril_indices(n, k=0, m=None):
     return tri(n, m, k, bool).nonzero()
 
 
-def triu_indices(n, k=0, m=None):
+def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[GPUArray, ...]:
     """The indices of the triangle on and above the diagonal `k` of `n` rows and `m` columns: a tuple of two arrays.
 
     Waits for their number, as `nonzero` does.
@@ -111,7 +152,7 @@ def triu_indices(n, k=0, m=None):
     return (~tri(n, m, k - 1, bool)).nonzero()
 
 
-def mask_indices(n, mask_func, k=0):
+def mask_indices(n: int, mask_func: Callable[[GPUArray, Any], GPUArray], k: Any = 0) -> tuple[GPUArray, ...]:
     """The indices at which ``mask_func(ones((n, n)), k)`` is not zero, such as those of `triu`: a tuple of arrays.
 
     Waits for their number, as `nonzero` does.
@@ -119,7 +160,7 @@ def mask_indices(n, mask_func, k=0):
     return (mask_func(_xp.ones((n, n), np.int64), k) != 0).nonzero()
 
 
-def fromfunction(function, shape, *, dtype=np.float64, **kwargs):
+def fromfunction(function: Callable[..., Any], shape: Sequence[int], *, dtype: Any = np.float64, **kwargs: Any) -> Any:
     """``function(*indices(shape, dtype), **kwargs)``, called with arrays on the device; returns its result.
 
     Does not wait unless the function does.
@@ -127,7 +168,7 @@ def fromfunction(function, shape, *, dtype=np.float64, **kwargs):
     return function(*indices(shape, dtype), **kwargs)
 
 
-def asanyarray(a, dtype=None, order=None):
+def asanyarray(a: Any, dtype: Any = None, order: str | None = None) -> GPUArray:
     """An array on the device, as `asarray`: `a` itself if it is one, else a copy, for which the call waits.
 
     `a` is array-like, `dtype` and `order` are those of `asarray`.
@@ -135,7 +176,7 @@ def asanyarray(a, dtype=None, order=None):
     return _xp.asarray(a, dtype=dtype, order=order)
 
 
-def ascontiguousarray(a, dtype=None):
+def ascontiguousarray(a: Any, dtype: Any = None) -> GPUArray:
     """An array in C order with at least one axis: `a` itself if possible; does not wait for arrays on the device.
 
     `a` is array-like, and is converted to `dtype` if given.
@@ -143,7 +184,7 @@ def ascontiguousarray(a, dtype=None):
     return _in_order(_xp.atleast_1d(_xp.asarray(a, dtype=dtype)), "C")
 
 
-def asfortranarray(a, dtype=None):
+def asfortranarray(a: Any, dtype: Any = None) -> GPUArray:
     """An array in Fortran order: `a` itself if possible; does not wait for arrays on the device.
 
     `a` is array-like, and is converted to `dtype` if given.
@@ -151,7 +192,7 @@ def asfortranarray(a, dtype=None):
     return _in_order(_xp.asarray(a, dtype=dtype), "F")
 
 
-def asarray_chkfinite(a, dtype=None, order=None):
+def asarray_chkfinite(a: Any, dtype: Any = None, order: str | None = None) -> GPUArray:
     """An array as by `asarray`; waits to check that all elements are finite, else raises ValueError."""
     a = _xp.asarray(a, dtype=dtype, order=order)
     if a.dtype.kind in "fc" and not bool(_xp.isfinite(a).all()):
@@ -159,12 +200,12 @@ def asarray_chkfinite(a, dtype=None, order=None):
     return a
 
 
-def isfortran(a):
+def isfortran(a: GPUArray) -> bool:
     """Whether the device array `a` is in Fortran order and not in C order: a bool; does not wait."""
     return a.flags.f_contiguous and not a.flags.c_contiguous
 
 
-def require(a, dtype=None, requirements=()):
+def require(a: Any, dtype: Any = None, requirements: Sequence[str] = ()) -> GPUArray:
     """An array on the device with the required properties: ``"C"`` or ``"F"``; ``"O"``, ``"W"``, ``"A"`` always hold.
 
     `a` is array-like; "C" and "F" are memory orders. Does not wait for arrays on the device. Raises ValueError for
@@ -183,16 +224,16 @@ def require(a, dtype=None, requirements=()):
 class _HostGrid:
     """The type of `mgrid` and `ogrid`: grids from slices, as arrays on the device."""
 
-    def __init__(self, name):
+    def __init__(self, name: str) -> None:
         self._name = name
 
-    def __reduce__(self):
+    def __reduce__(self) -> str:
         return self._name
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<rtcg.numpy.{self._name}>"
 
-    def __getitem__(self, key):
+    def __getitem__(self, key: Any) -> Any:
         grids = getattr(np, self._name)[key]
         return tuple(map(_xp.to_gpu, grids)) if isinstance(grids, tuple) else _xp.to_gpu(grids)
 
@@ -200,17 +241,17 @@ class _HostGrid:
 class _Concatenated:
     """The type of `r_` and `c_`: concatenates the bracketed items along the first or the last axis, on the device."""
 
-    def __init__(self, name):
+    def __init__(self, name: str) -> None:
         self._name = name
 
-    def __reduce__(self):
+    def __reduce__(self) -> str:
         return self._name
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<rtcg.numpy.{self._name}>"
 
-    def __getitem__(self, key):
-        parts = key if isinstance(key, tuple) else (key,)
+    def __getitem__(self, key: Any) -> GPUArray:
+        parts = list(key) if isinstance(key, tuple) else [key]
         if not any(isinstance(part, _xp.GPUArray) for part in parts):
             return _xp.to_gpu(getattr(np, self._name)[key])
         if any(isinstance(part, str) for part in parts):

@@ -1,15 +1,22 @@
 """Diagonals of matrices: reading, writing, building matrices from them, and their indices; part of `rtcg.numpy`."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from rtcg import numpy as _xp
+
+if TYPE_CHECKING:
+    from rtcg.numpy import GPUArray
 
 __all__ = [
     "diag", "diag_indices_from", "diagflat", "fill_diagonal", "tril_indices_from", "triu_indices_from",
 ]  # fmt: skip
 
 
-def diag(v, k=0):
+def diag(v: Any, k: Any = 0) -> GPUArray:
     """The diagonal `k` of a matrix as a view, or a new matrix of zeros with `v` on its diagonal `k`; does not wait.
 
     `v` is array-like with two axes or one, else raises `ValueError`. `k` is positive above the main diagonal. Unlike
@@ -27,7 +34,7 @@ def diag(v, k=0):
     return result
 
 
-def diagflat(v, k=0):
+def diagflat(v: Any, k: Any = 0) -> GPUArray:
     """A new square matrix of zeros with the flattened `v` on its diagonal `k`; does not wait.
 
     `v` is array-like; the dtype is kept, and the matrix has ``v.size + abs(k)`` rows.
@@ -35,7 +42,7 @@ def diagflat(v, k=0):
     return diag(_xp._to_device(v).ravel(), k)
 
 
-def fill_diagonal(a, val, wrap=False):
+def fill_diagonal(a: Any, val: Any, wrap: Any = False) -> None:
     """Write `val` to the main diagonal of the device array `a`, in place; does not wait. Returns None.
 
     `a` has two axes, or more axes of equal length, else raises `ValueError`. `val` is a number or array-like, flattened
@@ -63,7 +70,7 @@ def fill_diagonal(a, val, wrap=False):
     a[index] = val
 
 
-def diag_indices_from(arr):
+def diag_indices_from(arr: Any) -> tuple[Any, ...]:
     """The indices of the main diagonal of a device array: a tuple with one int64 array per axis; does not wait.
 
     `arr` has two or more axes, all of equal length, else raises `ValueError`.
@@ -75,7 +82,7 @@ def diag_indices_from(arr):
     return (_xp.arange(arr.shape[0]),) * arr.ndim
 
 
-def tril_indices_from(arr, k=0):
+def tril_indices_from(arr: Any, k: Any = 0) -> tuple[Any, ...]:
     """The indices of the triangle on and below the diagonal `k` of a matrix: a tuple of two int64 arrays.
 
     Raises `ValueError` unless `arr` has two axes. Waits for the number of indices.
@@ -85,7 +92,7 @@ def tril_indices_from(arr, k=0):
     return _xp.nonzero(_xp._distance_below_diagonal(arr) >= -k)
 
 
-def triu_indices_from(arr, k=0):
+def triu_indices_from(arr: Any, k: Any = 0) -> tuple[Any, ...]:
     """The indices of the triangle on and above the diagonal `k` of a matrix: a tuple of two int64 arrays.
 
     Raises `ValueError` unless `arr` has two axes. Waits for the number of indices.

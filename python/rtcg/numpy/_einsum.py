@@ -1,8 +1,11 @@
 """Sums of products over named axes: `einsum` and its paths; part of `rtcg.numpy`."""
 
+from __future__ import annotations
+
 import operator
 import string
 from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,13 +13,20 @@ from rtcg import _native, numpy as _xp
 from rtcg._conversions import as_dtype, as_integer, as_list
 from rtcg._messages import shown
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rtcg.numpy import GPUArray
+
 __all__ = ["einsum", "einsum_path"]
 
 _OPTIMIZE = "False, True, 'greedy', 'optimal' or a path of `einsum_path`"
 _CASTINGS = ("no", "equiv", "safe", "same_kind", "unsafe")
 
 
-def einsum(*operands, out=None, optimize=False, dtype=None, order="K", casting="safe"):
+def einsum(
+    *operands: Any, out: Any = None, optimize: Any = False, dtype: Any = None, order: Any = "K", casting: Any = "safe"
+) -> GPUArray:
     """Sums of products over named axes, by kernels generated for their lengths; does not wait.
 
     Parameters
@@ -87,7 +97,7 @@ def einsum(*operands, out=None, optimize=False, dtype=None, order="K", casting="
     )
 
 
-def einsum_path(*operands, optimize="greedy", einsum_call=False):
+def einsum_path(*operands: Any, optimize: Any = "greedy", einsum_call: Any = False) -> Any:
     """The best order in which `einsum` can contract operands: NumPy's list of pairs and its description, a tuple.
 
     It depends on shapes alone: the call computes nothing and does not wait. Parameters, result and errors are those of
@@ -99,7 +109,7 @@ def einsum_path(*operands, optimize="greedy", einsum_call=False):
     return np.einsum_path(subscripts, *shapes, optimize=optimize)
 
 
-def _parse_operands(operands):
+def _parse_operands(operands: Sequence[Any]) -> tuple[str, list[GPUArray]]:
     """The subscripts and operands of a call in either notation."""
     if not operands:
         raise ValueError(
@@ -116,7 +126,7 @@ def _parse_operands(operands):
     return text if len(operands) % 2 == 0 else f"{text}->{_subscript_letters('the result', operands[-1])}", arrays
 
 
-def _subscript_letters(owner, labels):
+def _subscript_letters(owner: str, labels: Any) -> str:
     if isinstance(labels, (bytes, dict)) or not isinstance(labels, Iterable):
         raise TypeError(f"the subscripts list of {owner} is {shown(labels)}; expected a list of integers and ...")
     letters = []
@@ -134,7 +144,7 @@ def _subscript_letters(owner, labels):
     return "".join(letters)
 
 
-def _sum_unnamed_axes(subscripts, arrays):
+def _sum_unnamed_axes(subscripts: str, arrays: Sequence[GPUArray]) -> str:
     """Replace ``...`` by letters if the result lacks it: as in NumPy with `optimize`, these axes are summed."""
     inputs, arrow, result = subscripts.partition("->")
     terms = inputs.split(",")
@@ -149,7 +159,7 @@ def _sum_unnamed_axes(subscripts, arrays):
     return f"{','.join(named)}->{result}"
 
 
-def _check_cast(given, wanted, casting, what):
+def _check_cast(given: Any, wanted: Any, casting: Any, what: str) -> None:
     if given != wanted and not np.can_cast(given, wanted, casting):
         raise TypeError(
             f"einsum: {what} could not be cast from {shown(given)} to {shown(wanted)} "
@@ -157,7 +167,7 @@ def _check_cast(given, wanted, casting, what):
         )
 
 
-def _check_optimize(optimize):
+def _check_optimize(optimize: Any) -> None:
     """Refuse values that name no order of contraction."""
     if optimize is None or isinstance(optimize, (bool, np.bool_)):
         return
@@ -168,7 +178,7 @@ def _check_optimize(optimize):
         raise ValueError(f"optimize is {shown(optimize)}; expected {_OPTIMIZE}")
 
 
-def _resolve_path(subscripts, arrays, optimize):
+def _resolve_path(subscripts: str, arrays: Sequence[GPUArray], optimize: Any) -> str | list[list[int]]:
     """The path that a name stands for, or the given steps."""
     _check_optimize(optimize)
     if optimize is None or isinstance(optimize, (bool, np.bool_)):

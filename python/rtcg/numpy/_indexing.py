@@ -1,10 +1,17 @@
 """Indexing with arrays, sorting, partitioning, searching, and flat indices; part of `rtcg.numpy`."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from rtcg import _native, numpy as _xp
 from rtcg._axes import normalize_axis as _normalize_axis
 from rtcg.numpy._choosing import _values_for
+
+if TYPE_CHECKING:
+    from rtcg._native import GPUArray
 
 __all__ = [
     "argpartition", "argsort", "argwhere", "flatnonzero", "nonzero", "partition", "put", "put_along_axis",
@@ -12,7 +19,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def take(a, indices, axis=None, out=None, mode="raise", stream=None):
+def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: Any = "raise", stream: Any = None) -> GPUArray:
     """Elements of `a` at the given indices, along `axis` or of the flattened array if it is None; does not wait.
 
     `a` is array-like; `indices` are integers of any shape on the device or the host. Their shape replaces the axis in
@@ -29,7 +36,7 @@ def take(a, indices, axis=None, out=None, mode="raise", stream=None):
     return _native.array_take(a, _check_host_indices(indices, a, axis, mode), axis, out, mode, stream)
 
 
-def _check_host_indices(indices, a, axis, mode):
+def _check_host_indices(indices: Any, a: GPUArray, axis: int | None, mode: str) -> Any:
     if isinstance(indices, _xp.GPUArray) or mode != "raise":
         return indices
     indices = np.asarray(indices)
@@ -44,7 +51,7 @@ def _check_host_indices(indices, a, axis, mode):
     return indices
 
 
-def put(a, ind, v, mode="raise"):
+def put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> None:
     """Write `v` to the elements `ind` of the flattened device array `a`, in place; does not wait. Returns None.
 
     `ind` are integers on the device or the host, in C order of `a`; `v` is array-like, converted to the dtype of `a`,
@@ -58,7 +65,7 @@ def put(a, ind, v, mode="raise"):
     _native.array_put(a, ind, v.reshape(np.shape(ind)) if v.size != 1 else v, None, mode)
 
 
-def resize(a, new_shape):
+def resize(a: Any, new_shape: Any) -> GPUArray:
     """The elements of the device array `a`, repeated or cut off, in the shape `new_shape`: a new array; does not wait.
 
     `new_shape` is an int or a sequence of int; raises `ValueError` for negative ones. If `a` has no elements the result
@@ -73,7 +80,7 @@ def resize(a, new_shape):
     return _xp.concatenate([a.ravel()] * -(-size // a.size))[:size].reshape(new_shape)
 
 
-def take_along_axis(arr, indices, axis=-1):
+def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> GPUArray:
     """Elements of `arr` at an array of indices with the same number of axes, along `axis`; does not wait.
 
     Both are device arrays, the indices integers; other axes are broadcast. With `axis` None `arr` is flattened. The
@@ -85,7 +92,7 @@ def take_along_axis(arr, indices, axis=-1):
     return arr[_index_along_axis(arr, indices, axis)]
 
 
-def put_along_axis(arr, indices, values, axis):
+def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
     """Write `values` to the elements of `arr` that `take_along_axis` would take, in place; does not wait. Returns None.
 
     `values` are array-like and broadcast to the indices, which are a device array of integers with as many axes as
@@ -98,7 +105,7 @@ def put_along_axis(arr, indices, values, axis):
     arr[_index_along_axis(arr, indices, axis)] = values
 
 
-def _index_along_axis(arr, indices, axis):
+def _index_along_axis(arr: GPUArray, indices: GPUArray, axis: int) -> tuple[GPUArray, ...]:
     axis = _normalize_axis(axis, arr.ndim)
     shape = indices.shape
     return tuple(
@@ -107,7 +114,7 @@ def _index_along_axis(arr, indices, axis):
     )
 
 
-def nonzero(a):
+def nonzero(a: Any) -> tuple[GPUArray, ...]:
     """The indices of the elements that are not 0, in C order: a tuple with one int64 array per axis.
 
     `a` is array-like with at least one axis, else raises `ValueError`. Waits for the number of such elements. Uses a
@@ -119,7 +126,7 @@ def nonzero(a):
     return _native.array_nonzero(a)
 
 
-def flatnonzero(a):
+def flatnonzero(a: Any) -> GPUArray:
     """The indices in the flattened array of the elements that are not 0: a new int64 array, in ascending order.
 
     `a` is array-like and is flattened in C order. Waits for the number of such elements.
@@ -127,7 +134,7 @@ def flatnonzero(a):
     return _native.array_flatnonzero(_xp._to_device(a))
 
 
-def argwhere(a):
+def argwhere(a: Any) -> GPUArray:
     """The indices of the elements that are not 0, one row per element: a new int64 array with two axes.
 
     `a` is array-like with at least one axis, else raises `ValueError`. Waits for the number of such elements.
@@ -135,7 +142,7 @@ def argwhere(a):
     return _xp.stack(nonzero(a), axis=1)
 
 
-def sort(a, axis=-1, kind=None, *, stable=None, descending=False):
+def sort(a: Any, axis: Any = -1, kind: Any = None, *, stable: Any = None, descending: Any = False) -> GPUArray:
     """A sorted copy along `axis` (None: of the flattened array); does not wait. See `numpy.sort`.
 
     The sort is always stable, whatever `kind` and `stable` say. NaN come last, and complex numbers are ordered by real,
@@ -160,7 +167,7 @@ def sort(a, axis=-1, kind=None, *, stable=None, descending=False):
     return _native.array_sort(_xp._to_device(a), axis, descending)
 
 
-def argsort(a, axis=-1, kind=None, *, stable=None, descending=False):
+def argsort(a: Any, axis: Any = -1, kind: Any = None, *, stable: Any = None, descending: Any = False) -> GPUArray:
     """The indices (int64) that sort along `axis`, stably and with NaN last; does not wait.
 
     The result is a new array with the shape of `a` (one axis if `axis` is None). Parameters, errors and algorithms are
@@ -169,7 +176,7 @@ def argsort(a, axis=-1, kind=None, *, stable=None, descending=False):
     return _native.array_argsort(_xp._to_device(a), axis, descending)
 
 
-def searchsorted(a, v, side="left", sorter=None):
+def searchsorted(a: Any, v: Any, side: Any = "left", sorter: Any = None) -> GPUArray:
     """The positions at which elements of `v` would be inserted into the sorted array `a`; does not wait.
 
     Returns a new int64 array with the shape of `v`. `a` is array-like with one axis, in ascending order (or sorted by
@@ -181,7 +188,7 @@ def searchsorted(a, v, side="left", sorter=None):
     return _native.array_searchsorted(a if sorter is None else take(a, sorter), v, side)
 
 
-def partition(a, kth, axis=-1, kind="introselect", order=None):
+def partition(a: Any, kth: Any, axis: Any = -1, kind: Any = "introselect", order: Any = None) -> GPUArray:
     """A copy in which element `kth` along `axis` is where sorting would put it; does not wait.
 
     `a` is array-like; the result has its shape and dtype. Uses `sort`, so that all elements are in order. Raises
@@ -192,7 +199,7 @@ def partition(a, kth, axis=-1, kind="introselect", order=None):
     return _xp.sort(a, axis)
 
 
-def argpartition(a, kth, axis=-1, kind="introselect", order=None):
+def argpartition(a: Any, kth: Any, axis: Any = -1, kind: Any = "introselect", order: Any = None) -> GPUArray:
     """The indices (int64) of `partition`, which are those of `argsort`: a new array; does not wait.
 
     The result has the shape of `a`. Parameters and errors are those of `partition`.
@@ -202,14 +209,14 @@ def argpartition(a, kth, axis=-1, kind="introselect", order=None):
     return _xp.argsort(a, axis)
 
 
-def _check_kth(a, kth, axis):
+def _check_kth(a: GPUArray, kth: Any, axis: int | None) -> None:
     length = a.size if axis is None else a.shape[_normalize_axis(axis, a.ndim)]
     for k in np.atleast_1d(kth):
         if not -length <= k < length:
             raise ValueError(f"kth(={k}) out of bounds ({length})")
 
 
-def sort_complex(a):
+def sort_complex(a: Any) -> GPUArray:
     """A copy sorted along the last axis by real, then imaginary part: an array of complex numbers; does not wait.
 
     `a` is array-like; real numbers become complex64 or complex128. NaN come last, as in `sort`.
@@ -218,7 +225,7 @@ def sort_complex(a):
     return ordered if ordered.dtype.kind == "c" else ordered.astype(np.result_type(ordered.dtype, np.complex64))
 
 
-def ravel_multi_index(multi_index, dims, mode="raise", order="C"):
+def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: Any = "C") -> GPUArray:
     """Convert indices into an array of shape `dims` to indices into the flattened array: a new int64 array.
 
     `multi_index` are array-like integers, one array per length in `dims` (else `ValueError`), and are broadcast.
@@ -230,7 +237,8 @@ def ravel_multi_index(multi_index, dims, mode="raise", order="C"):
     if len(indices) != len(dims):
         raise ValueError(f"parameter multi_index must be a sequence of length {len(dims)}")
     modes = (mode,) * len(dims) if isinstance(mode, str) else tuple(mode)
-    result, axes = None, list(zip(indices, dims, modes, strict=True))
+    result: Any = None
+    axes = list(zip(indices, dims, modes, strict=True))
     for index, length, how in axes if order == "C" else reversed(axes):
         if how == "wrap":
             index = index % length
@@ -242,7 +250,7 @@ def ravel_multi_index(multi_index, dims, mode="raise", order="C"):
     return result
 
 
-def unravel_index(indices, shape, order="C"):
+def unravel_index(indices: Any, shape: Any, order: Any = "C") -> tuple[Any, ...]:
     """Convert indices into the flattened array to indices into an array of shape `shape`: a tuple of int64 arrays.
 
     `indices` are array-like integers (else `TypeError`); the result has one array per axis. `order` is "C" or "F".

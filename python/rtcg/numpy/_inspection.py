@@ -3,10 +3,26 @@
 Queries about dtypes and shapes are NumPy's own functions, called with the dtypes of the arrays.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from rtcg import numpy as _xp
 from rtcg._docstrings import wrap_paragraphs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Protocol, TypeVar
+
+    from rtcg.numpy import GPUArray
+
+    _Function = TypeVar("_Function", bound=Callable[..., Any])
+
+    class _InfinityTest(Protocol):
+        def __call__(self, x: Any, out: Any = None) -> GPUArray: ...
+
 
 __all__ = [
     "array2string", "array_equiv", "array_repr", "array_str", "can_cast", "common_type", "degrees", "fix", "geomspace",
@@ -16,11 +32,11 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _replace_arrays_by_dtypes(args):
+def _replace_arrays_by_dtypes(args: Iterable[Any]) -> list[Any]:
     return [arg.dtype if isinstance(arg, _xp.GPUArray) else arg for arg in args]
 
 
-def result_type(*arrays_and_dtypes):
+def result_type(*arrays_and_dtypes: Any) -> Any:
     """The dtype that arrays, dtypes and numbers combine to, as `numpy.result_type`: a `numpy.dtype`.
 
     Uses only the dtypes of arrays and does not wait. Raises `TypeError` if there is no common dtype.
@@ -28,15 +44,15 @@ def result_type(*arrays_and_dtypes):
     return np.result_type(*_replace_arrays_by_dtypes(arrays_and_dtypes))
 
 
-def can_cast(from_, to, casting="safe"):
+def can_cast(from_: Any, to: Any, casting: Any = "safe") -> bool:
     """Whether a dtype, or that of an array, can be cast to the dtype `to` by the rule `casting`: a bool.
 
     Uses only the dtypes of arrays and does not wait.
     """
-    return np.can_cast(*_replace_arrays_by_dtypes([from_]), to, casting)
+    return np.can_cast(_replace_arrays_by_dtypes([from_])[0], to, casting)
 
 
-def common_type(*arrays):
+def common_type(*arrays: Any) -> Any:
     """The floating-point or complex scalar type that holds the elements of all arrays, as `numpy.common_type`.
 
     Uses only the dtypes of arrays and does not wait. Raises `TypeError` for dtypes that are not numbers.
@@ -46,7 +62,7 @@ def common_type(*arrays):
     )
 
 
-def min_scalar_type(a):
+def min_scalar_type(a: Any) -> Any:
     """The smallest dtype that holds a number, or the dtype of an array with axes. Returns a `numpy.dtype`.
 
     Waits only for the value of a device array without axes.
@@ -56,17 +72,17 @@ def min_scalar_type(a):
     return a.dtype if isinstance(a, _xp.GPUArray) else np.min_scalar_type(a)
 
 
-def iscomplexobj(x):
+def iscomplexobj(x: Any) -> bool:
     """Whether `x`, an array, a number or anything with a dtype, has a complex dtype: a bool; does not wait."""
     return np.dtype(getattr(x, "dtype", type(x))).kind == "c"
 
 
-def isrealobj(x):
+def isrealobj(x: Any) -> bool:
     """Whether `x`, an array, a number or anything with a dtype, has a real dtype: a bool; does not wait."""
     return not iscomplexobj(x)
 
 
-def iscomplex(x):
+def iscomplex(x: Any) -> GPUArray:
     """Whether the imaginary part of each element is not 0: a new array of bool with the shape of `x`; does not wait.
 
     `x` is array-like; for real arrays the result is all False.
@@ -75,7 +91,7 @@ def iscomplex(x):
     return x.imag != 0 if x.dtype.kind == "c" else _xp.zeros(x.shape, bool)
 
 
-def isreal(x):
+def isreal(x: Any) -> GPUArray:
     """Whether the imaginary part of each element is 0: a new array of bool with the shape of `x`; does not wait.
 
     `x` is array-like; for real arrays the result is all True.
@@ -84,7 +100,7 @@ def isreal(x):
     return x.imag == 0 if x.dtype.kind == "c" else _xp.ones(x.shape, bool)
 
 
-def real_if_close(a, tol=100):
+def real_if_close(a: Any, tol: Any = 100) -> GPUArray:
     """The real parts of `a` if all imaginary parts are below a tolerance, else `a`.
 
     `a` is array-like; real arrays are returned as they are. `tol` is in multiples of the dtype's epsilon, or absolute
@@ -97,8 +113,8 @@ def real_if_close(a, tol=100):
     return a.real if bool((_xp.absolute(a.imag) < tol).all()) else a
 
 
-def _make_infinity_test(name, is_negative):
-    def numpy_function(x, out=None):
+def _make_infinity_test(name: str, is_negative: bool) -> _InfinityTest:
+    def numpy_function(x: Any, out: Any = None) -> GPUArray:
         x = _xp._to_device(x)
         if x.dtype.kind == "c":
             raise TypeError(f"This operation is not supported for {x.dtype} values because it would be ambiguous.")
@@ -116,7 +132,7 @@ Whether each element is {"-" if is_negative else "+"}infinity: an array of bool;
 isneginf, isposinf = _make_infinity_test("isneginf", True), _make_infinity_test("isposinf", False)
 
 
-def fix(x, out=None):
+def fix(x: Any, out: Any = None) -> GPUArray:
     """Elements rounded towards 0, as `trunc`; does not wait.
 
     `x` is array-like and not complex (else `TypeError`). The result, `out` or a new array, has its shape and dtype.
@@ -124,19 +140,19 @@ def fix(x, out=None):
     return _xp.trunc(_xp._to_device(x), out=out)
 
 
-def _refuse_complex(name, x):
+def _refuse_complex(name: str, x: GPUArray) -> None:
     if x.dtype.kind == "c":
         raise TypeError(f"{name}: x has dtype {x.dtype}; expected real numbers")
 
 
-def _float_of(x):
+def _float_of(x: GPUArray) -> GPUArray:
     """The array itself if it has floats; integers and bools in the floating-point dtype in which functions of them are
     computed.
     """
     return x if x.dtype.kind in "fV" else x.astype(np.dtype(f"f{min(2 * x.dtype.itemsize, 8)}"))
 
 
-def modf(x, *, out=(None, None)):
+def modf(x: Any, *, out: Any = (None, None)) -> tuple[Any, ...]:
     """The fractional and the whole parts of `x`, both with its sign: a tuple of two new arrays; does not wait.
 
     `x` is array-like; integers and bools become floats: float16 for 8 bits, float32 for 16, else float64. Both results,
@@ -151,7 +167,7 @@ def modf(x, *, out=(None, None)):
     return _xp._copy_to_out(out[0], _xp.copysign(rest, x)), _xp._copy_to_out(out[1], whole)
 
 
-def spacing(x, out=None):
+def spacing(x: Any, out: Any = None) -> GPUArray:
     """The distance from each element to the next number away from 0, with the element's sign; does not wait.
 
     `x` is array-like; integers and bools become floats: float16 for 8 bits, float32 for 16, else float64. The result,
@@ -164,7 +180,7 @@ def spacing(x, out=None):
     return _xp._copy_to_out(out, _xp.where(_xp.isinf(x), x.dtype.type(np.nan), steps))
 
 
-def degrees(x, out=None):
+def degrees(x: Any, out: Any = None) -> GPUArray:
     """Convert radians to degrees, ``x * (180 / pi)``, as `rad2deg`; does not wait.
 
     `x` is array-like of real numbers (`TypeError` for complex ones); integers become floats. The result, `out` or a new
@@ -173,7 +189,7 @@ def degrees(x, out=None):
     return _xp.rad2deg(x, out=out)
 
 
-def radians(x, out=None):
+def radians(x: Any, out: Any = None) -> GPUArray:
     """Convert degrees to radians, ``x * (pi / 180)``, as `deg2rad`; does not wait.
 
     `x` is array-like of real numbers (`TypeError` for complex ones); integers become floats. The result, `out` or a new
@@ -182,7 +198,7 @@ def radians(x, out=None):
     return _xp.deg2rad(x, out=out)
 
 
-def sinc(x):
+def sinc(x: Any) -> GPUArray:
     """``sin(pi x) / (pi x)``, and 1 at 0, element by element: a new array with the shape of `x`; does not wait.
 
     `x` is array-like; integers become float64.
@@ -193,7 +209,7 @@ def sinc(x):
     return _xp.where(x == 0, x.dtype.type(1), _xp.sin(y) / y)
 
 
-def array_equiv(a1, a2):
+def array_equiv(a1: Any, a2: Any) -> bool:
     """Whether arrays have equal elements after broadcasting, as a bool; waits for it unless shapes do not fit.
 
     Operands are array-like of any dtype. NaN equals nothing.
@@ -206,7 +222,7 @@ def array_equiv(a1, a2):
     return bool((a1 == a2).all())
 
 
-def ix_(*args):
+def ix_(*args: Any) -> tuple[Any, ...]:
     """A tuple of index arrays that together select rows, columns and so on; array k has its elements along axis k.
 
     Arguments are array-like with one axis; raises `ValueError` for others. Arrays of bool are replaced by the indices
@@ -222,7 +238,9 @@ def ix_(*args):
     return tuple(results)
 
 
-def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
+def logspace(
+    start: Any, stop: Any, num: Any = 50, endpoint: Any = True, base: Any = 10.0, dtype: Any = None, axis: Any = 0
+) -> GPUArray:
     """``base ** linspace(start, stop, num)``: numbers evenly spaced on a logarithmic scale, a new array; does not wait.
 
     `start` and `stop` are exponents, numbers or array-like; for arrays the results are along `axis`. The result is
@@ -232,7 +250,7 @@ def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
     return result if dtype is None else result.astype(dtype)
 
 
-def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
+def geomspace(start: Any, stop: Any, num: Any = 50, endpoint: Any = True, dtype: Any = None, axis: Any = 0) -> GPUArray:
     """`num` numbers in a geometric sequence from `start` to `stop`: a new array; waits for the copy to the device.
 
     Computed by `numpy.geomspace` on the host: `start` and `stop` are copied there if they are on the device.
@@ -242,13 +260,13 @@ def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
     return _xp.to_gpu(np.geomspace(start, stop, num, endpoint, dtype, axis))
 
 
-def may_share_memory(a, b, max_work=None):
+def may_share_memory(a: Any, b: Any, max_work: Any = None) -> bool:
     """Whether the memory ranges from the first to the last element of two arrays overlap: a bool; does not wait.
 
     False unless both are device arrays with elements. `max_work` has no effect.
     """
 
-    def address_range(x):
+    def address_range(x: GPUArray) -> tuple[int, int]:
         ends = [(n - 1) * stride for n, stride in zip(x.shape, x.strides, strict=True)]
         low = x.ptr + sum(end for end in ends if end < 0)
         return low, x.ptr + sum(end for end in ends if end > 0) + x.itemsize
@@ -259,7 +277,7 @@ def may_share_memory(a, b, max_work=None):
     return low < other_high and other_low < high
 
 
-def shares_memory(a, b, max_work=None):
+def shares_memory(a: Any, b: Any, max_work: Any = None) -> bool:
     """Whether two arrays share the memory of an element: a bool, computed from their layouts; does not wait.
 
     False unless both are device arrays with elements. `max_work` bounds the search as in `numpy.shares_memory`, which
@@ -269,7 +287,7 @@ def shares_memory(a, b, max_work=None):
         return False
 
     # Arrays of the same shape without memory stand at the same places.
-    def numpy_view_of_addresses(x):
+    def numpy_view_of_addresses(x: GPUArray) -> np.ndarray[Any, Any]:
         layout = {"shape": x.shape, "typestr": x.dtype.str, "data": (x.ptr, True), "strides": x.strides, "version": 3}
         return np.asarray(type("Standing", (), {"__array_interface__": layout})())
 
@@ -279,11 +297,13 @@ def shares_memory(a, b, max_work=None):
 # -- what needs the elements on the host --------------------------------------------------------------
 
 
-def _make_host_function(name, what):
-    def numpy_function(*args, **kwargs):
+def _make_host_function(function: _Function, what: str) -> _Function:
+    name = function.__name__
+
+    def numpy_function(*args: Any, **kwargs: Any) -> Any:
         fetch = [arg.get() if isinstance(arg, _xp.GPUArray) else arg for arg in args]
         kwargs = {key: value.get() if isinstance(value, _xp.GPUArray) else value for key, value in kwargs.items()}
-        return getattr(np, name)(*fetch, **kwargs)
+        return function(*fetch, **kwargs)
 
     numpy_function.__name__ = numpy_function.__qualname__ = name
     numpy_function.__doc__ = wrap_paragraphs(f"""
@@ -291,19 +311,39 @@ def _make_host_function(name, what):
 
 Parameters and errors are NumPy's; every device array among the arguments is copied to the host first.
 """)
+    made: Any = numpy_function
     # For `inspect.signature`.
-    numpy_function.__wrapped__ = getattr(np, name)
-    return numpy_function
+    made.__wrapped__ = function
+    return made
 
 
-array2string = _make_host_function("array2string", "The elements as text, a str:")
-save = _make_host_function("save", "Write an array to a file in NumPy's format; returns None:")
-savetxt = _make_host_function("savetxt", "Write an array to a text file; returns None:")
-savez = _make_host_function("savez", "Write arrays to one file in NumPy's format; returns None:")
-savez_compressed = _make_host_function("savez_compressed", "Write arrays to one compressed file; returns None:")
+if TYPE_CHECKING:
+
+    def array2string(
+        a: Any,
+        max_line_width: Any = None,
+        precision: Any = None,
+        suppress_small: Any = None,
+        separator: Any = " ",
+        prefix: Any = "",
+        *,
+        formatter: Any = None,
+        threshold: Any = None,
+        edgeitems: Any = None,
+        sign: Any = None,
+        floatmode: Any = None,
+        suffix: Any = "",
+        legacy: Any = None,
+    ) -> str: ...
+else:
+    array2string = _make_host_function(np.array2string, "The elements as text, a str:")
+save = _make_host_function(np.save, "Write an array to a file in NumPy's format; returns None:")
+savetxt = _make_host_function(np.savetxt, "Write an array to a text file; returns None:")
+savez = _make_host_function(np.savez, "Write arrays to one file in NumPy's format; returns None:")
+savez_compressed = _make_host_function(np.savez_compressed, "Write arrays to one compressed file; returns None:")
 
 
-def array_str(a, max_line_width=None, precision=None, suppress_small=None):
+def array_str(a: Any, max_line_width: Any = None, precision: Any = None, suppress_small: Any = None) -> str:
     """The elements as text, as `str` of an array: a str. Waits for the copy, for a long array only of its edges.
 
     Parameters are those of `numpy.array_str`; if any is given, the whole array is copied.
@@ -313,7 +353,7 @@ def array_str(a, max_line_width=None, precision=None, suppress_small=None):
     return np.array_str(a.get(), max_line_width, precision, suppress_small)
 
 
-def array_repr(arr, max_line_width=None, precision=None, suppress_small=None):
+def array_repr(arr: Any, max_line_width: Any = None, precision: Any = None, suppress_small: Any = None) -> str:
     """The array as text with its dtype, as `repr`: a str. Waits for the copy, for a long array only of its edges.
 
     Parameters are those of `numpy.array_repr`; if any is given, the whole array is copied.

@@ -1,11 +1,24 @@
 """Joining, splitting, tiling and rearranging arrays; part of `rtcg.numpy`."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from rtcg import numpy as _xp
 from rtcg._axes import normalize_axis as _normalize_axis
 from rtcg._docstrings import wrap_paragraphs
 from rtcg._messages import shown
+
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    from rtcg._native import GPUArray
+
+    class _Split(Protocol):
+        def __call__(self, ary: Any, indices_or_sections: Any) -> list[GPUArray]: ...
+
 
 __all__ = [
     "append", "array_split", "atleast_1d", "atleast_2d", "atleast_3d", "block", "broadcast_arrays", "column_stack",
@@ -15,7 +28,9 @@ __all__ = [
 ]  # fmt: skip
 
 
-def concatenate(arrays, axis=0, allocator=None, *, out=None, dtype=None, casting="same_kind"):
+def concatenate(
+    arrays: Any, axis: Any = 0, allocator: Any = None, *, out: Any = None, dtype: Any = None, casting: Any = "same_kind"
+) -> GPUArray:
     """Join arrays along `axis`, or flattened if it is None; does not wait.
 
     `arrays` are array-like and agree in all other axes, else raises `ValueError`, as for no arrays or arrays without
@@ -66,7 +81,9 @@ def concatenate(arrays, axis=0, allocator=None, *, out=None, dtype=None, casting
 concat = concatenate
 
 
-def stack(arrays, axis=0, allocator=None, *, out=None, dtype=None, casting="same_kind"):
+def stack(
+    arrays: Any, axis: Any = 0, allocator: Any = None, *, out: Any = None, dtype: Any = None, casting: Any = "same_kind"
+) -> GPUArray:
     """Join arrays of equal shape along a new axis, at position `axis` of the result; does not wait.
 
     Raises `ValueError` for different shapes or no arrays. The result and other parameters are those of `concatenate`.
@@ -84,7 +101,7 @@ def stack(arrays, axis=0, allocator=None, *, out=None, dtype=None, casting="same
     return concatenate(arrays, axis, allocator, out=out, dtype=dtype, casting=casting)
 
 
-def vstack(tup, *, dtype=None, casting="same_kind"):
+def vstack(tup: Any, *, dtype: Any = None, casting: Any = "same_kind") -> GPUArray:
     """Stack arrays as rows: joined along the first axis, with arrays of one axis as rows; does not wait.
 
     `tup` are array-like that agree in the other axes (else `ValueError`). Returns a new array of `dtype` or of the
@@ -93,7 +110,7 @@ def vstack(tup, *, dtype=None, casting="same_kind"):
     return concatenate([atleast_2d(a) for a in tup], dtype=dtype, casting=casting)
 
 
-def hstack(tup, *, dtype=None, casting="same_kind"):
+def hstack(tup: Any, *, dtype: Any = None, casting: Any = "same_kind") -> GPUArray:
     """Join arrays side by side: along the second axis, or the first if they have only one; does not wait.
 
     `tup` are array-like that agree in the other axes (else `ValueError`). Returns a new array of `dtype` or of the
@@ -103,7 +120,7 @@ def hstack(tup, *, dtype=None, casting="same_kind"):
     return concatenate(tup, 0 if tup and tup[0].ndim == 1 else 1, dtype=dtype, casting=casting)
 
 
-def atleast_1d(*arys):
+def atleast_1d(*arys: Any) -> Any:
     """The arrays with at least one axis, as views where one is added: one array, or a tuple of several; does not wait.
 
     Arguments are array-like of any dtype.
@@ -112,7 +129,7 @@ def atleast_1d(*arys):
     return arys[0] if len(arys) == 1 else arys
 
 
-def atleast_2d(*arys):
+def atleast_2d(*arys: Any) -> Any:
     """The arrays with at least two axes, as views where leading axes of length 1 are added; does not wait.
 
     Arguments are array-like. Returns one array, or a tuple of several.
@@ -121,7 +138,7 @@ def atleast_2d(*arys):
     return arys[0] if len(arys) == 1 else arys
 
 
-def split(ary, indices_or_sections, axis=0):
+def split(ary: Any, indices_or_sections: Any, axis: Any = 0) -> list[GPUArray]:
     """Split the device array `ary` along `axis` into a list of views; does not wait.
 
     `indices_or_sections` is the number of equal parts, or the indices at which parts after the first begin. Raises
@@ -141,7 +158,7 @@ def split(ary, indices_or_sections, axis=0):
     return [ary[ahead + (slice(low, high),)] for low, high in zip(ends, ends[1:], strict=False)]
 
 
-def unstack(x, /, *, axis=0):
+def unstack(x: Any, /, *, axis: Any = 0) -> tuple[GPUArray, ...]:
     """A tuple of views of `x`, one for each index along `axis`, without that axis; does not wait.
 
     `x` is a device array. Raises `AxisError` for an axis that it does not have.
@@ -150,7 +167,7 @@ def unstack(x, /, *, axis=0):
     return tuple(moved[k] for k in range(moved.shape[0]))
 
 
-def tile(A, reps):  # noqa: N803
+def tile(A: Any, reps: Any) -> GPUArray:  # noqa: N803
     """Repeat an array along each axis: a new array of shape ``reps * shape``; does not wait.
 
     `A` is array-like; `reps` is an int or a sequence of int. Whichever of `reps` and the shape is shorter is extended
@@ -166,7 +183,7 @@ def tile(A, reps):  # noqa: N803
     return _xp.broadcast_to(a.reshape(inner), wide).reshape(tuple(r * n for r, n in zip(reps, shape, strict=False)))
 
 
-def roll(a, shift, axis=None):
+def roll(a: Any, shift: Any, axis: Any = None) -> GPUArray:
     """Shift elements along an axis, with those that leave at one end coming back at the other; does not wait.
 
     Returns a new array. `a` is array-like, `shift` an int on the host, positive towards higher indices; `shift` and
@@ -185,7 +202,7 @@ def roll(a, shift, axis=None):
     return a
 
 
-def flipud(m):
+def flipud(m: Any) -> GPUArray:
     """A view of the device array `m` with its rows, the first axis, in reverse order; does not wait.
 
     Raises `AxisError` for an array without axes.
@@ -193,7 +210,7 @@ def flipud(m):
     return _xp.flip(m, 0)
 
 
-def fliplr(m):
+def fliplr(m: Any) -> GPUArray:
     """A view of the device array `m` with its columns, the second axis, in reverse order; does not wait.
 
     Raises `AxisError` for an array of fewer than two axes.
@@ -201,7 +218,7 @@ def fliplr(m):
     return _xp.flip(m, 1)
 
 
-def ravel(a, order="C"):
+def ravel(a: Any, order: Any = "C") -> GPUArray:
     """The elements of the device array `a` in one axis, in the order `order` (C, F, A or K); does not wait.
 
     Returns a view where the memory layout allows, else a copy.
@@ -209,7 +226,7 @@ def ravel(a, order="C"):
     return a.ravel(order)
 
 
-def squeeze(a, axis=None):
+def squeeze(a: Any, axis: Any = None) -> GPUArray:
     """A view of the device array `a` without axes of length 1, or without those in `axis`; does not wait.
 
     `axis` is an int or a tuple of int. Raises `ValueError` for an axis of any other length, and `AxisError` for one
@@ -218,7 +235,7 @@ def squeeze(a, axis=None):
     return a.squeeze(axis)
 
 
-def swapaxes(a, axis1, axis2):
+def swapaxes(a: Any, axis1: Any, axis2: Any) -> GPUArray:
     """A view of the device array `a` with two axes exchanged; does not wait.
 
     Raises `AxisError` for an axis that `a` does not have.
@@ -226,7 +243,7 @@ def swapaxes(a, axis1, axis2):
     return a.swapaxes(axis1, axis2)
 
 
-def permute_dims(a, axes):
+def permute_dims(a: Any, axes: Any) -> GPUArray:
     """A view of the device array `a` with its axes in the order `axes`, as `transpose`; does not wait.
 
     Raises `ValueError` unless `axes` names each axis once.
@@ -234,7 +251,7 @@ def permute_dims(a, axes):
     return a.transpose(axes)
 
 
-def matrix_transpose(x, /):
+def matrix_transpose(x: Any, /) -> GPUArray:
     """A view of the device array `x` with its last two axes exchanged; does not wait.
 
     Raises `ValueError` for fewer than two axes.
@@ -242,7 +259,7 @@ def matrix_transpose(x, /):
     return x.mT
 
 
-def diagonal(a, offset=0, axis1=0, axis2=1):
+def diagonal(a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> GPUArray:
     """A view of the diagonal `offset` of two axes of the device array `a`, as the last axis; does not wait.
 
     `offset` is positive above the main diagonal. Raises `ValueError` for fewer than two axes or the same axis twice,
@@ -251,17 +268,17 @@ def diagonal(a, offset=0, axis1=0, axis2=1):
     return a.diagonal(offset, axis1, axis2)
 
 
-def broadcast_arrays(*arrays):
+def broadcast_arrays(*arrays: Any) -> list[GPUArray]:
     """Broadcast arrays against each other: a list of views of the common shape, with strides of 0; does not wait.
 
     Arguments are array-like. Raises `ValueError` if their shapes do not fit. NumPy returns a tuple.
     """
-    arrays = [_xp._to_device(a) for a in arrays]
-    shape = np.broadcast_shapes(*(a.shape for a in arrays))
-    return [_xp.broadcast_to(a, shape) for a in arrays]
+    found = [_xp._to_device(a) for a in arrays]
+    shape = np.broadcast_shapes(*(a.shape for a in found))
+    return [_xp.broadcast_to(a, shape) for a in found]
 
 
-def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
+def meshgrid(*xi: Any, copy: Any = True, sparse: Any = False, indexing: Any = "xy") -> tuple[Any, ...]:
     """The coordinates of a grid, a tuple of arrays; array k varies along one axis as argument k; does not wait.
 
     Arguments are array-like and flattened. `indexing` "xy" exchanges the first two axes, "ij" does not; raises
@@ -272,13 +289,15 @@ def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
         raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
     ndim = len(xi)
     places = [1, 0, *range(2, ndim)] if indexing == "xy" and ndim > 1 else range(ndim)
-    xi = [_xp._to_device(x) for x in xi]
-    grids = [x.reshape([-1 if k == place else 1 for k in range(ndim)]) for x, place in zip(xi, places, strict=True)]
+    grids = [
+        _xp._to_device(x).reshape([-1 if k == place else 1 for k in range(ndim)])
+        for x, place in zip(xi, places, strict=True)
+    ]
     grids = grids if sparse else broadcast_arrays(*grids)
     return tuple(grid.copy("C") for grid in grids) if copy else tuple(grids)
 
 
-def append(arr, values, axis=None):
+def append(arr: Any, values: Any, axis: Any = None) -> GPUArray:
     """Append `values` to `arr` along `axis`, or flatten both if it is None: a new array; does not wait.
 
     Both are array-like; the dtype is the common one. Raises `ValueError` if other axes differ, as in `concatenate`.
@@ -286,7 +305,7 @@ def append(arr, values, axis=None):
     return _xp.concatenate([_xp._to_device(arr), _xp._to_device(values)], axis)
 
 
-def atleast_3d(*arys):
+def atleast_3d(*arys: Any) -> Any:
     """The arrays with at least three axes, as views where axes of length 1 are added; does not wait.
 
     Arguments are array-like; rows become ``(1, n, 1)``, matrices ``(m, n, 1)``. Returns one array, or a tuple of
@@ -298,7 +317,7 @@ def atleast_3d(*arys):
     return results[0] if len(results) == 1 else tuple(results)
 
 
-def column_stack(tup):
+def column_stack(tup: Any) -> GPUArray:
     """Join arrays side by side, with arrays of one axis as columns: a new array with two axes; does not wait.
 
     `tup` are array-like with the same number of rows, else raises `ValueError`. The dtype is the common one.
@@ -308,7 +327,7 @@ def column_stack(tup):
     )
 
 
-def dstack(tup):
+def dstack(tup: Any) -> GPUArray:
     """Join arrays along the third axis, which `atleast_3d` adds where it is missing: a new array; does not wait.
 
     `tup` are array-like that agree in the other axes (else `ValueError`). The dtype is the common one.
@@ -316,20 +335,20 @@ def dstack(tup):
     return _xp.concatenate([atleast_3d(a) for a in tup], 2)
 
 
-def block(arrays):
+def block(arrays: Any) -> GPUArray:
     """Join arrays as nested lists arrange them, the innermost along the last axis: a new array; does not wait.
 
     Elements of the lists are array-like and get axes of length 1 in front. Raises `ValueError` for an empty list, for
     lists of different depths, and for shapes that do not fit. The dtype is the common one.
     """
 
-    def list_depth(part):
+    def list_depth(part: Any) -> int:
         return 1 + max(list_depth(each) for each in part) if isinstance(part, list) and part else 0
 
-    def max_ndim(part):
+    def max_ndim(part: Any) -> int:
         return max(max_ndim(each) for each in part) if isinstance(part, list) else _xp._to_device(part).ndim
 
-    def join_nested_lists(part, depth):
+    def join_nested_lists(part: Any, depth: int) -> GPUArray:
         if isinstance(part, list):
             if not part:
                 raise ValueError("List at arrays cannot be empty")
@@ -344,7 +363,7 @@ def block(arrays):
     return join_nested_lists(arrays, depth) if depth else join_nested_lists(arrays, 0).copy()
 
 
-def array_split(ary, indices_or_sections, axis=0):
+def array_split(ary: Any, indices_or_sections: Any, axis: Any = 0) -> list[GPUArray]:
     """Split an array along `axis` into a list of views whose lengths may differ by one; does not wait.
 
     `ary` is array-like. `indices_or_sections` is the number of parts, of which the first ones are longer, or the
@@ -362,8 +381,8 @@ def array_split(ary, indices_or_sections, axis=0):
     return _xp.split(ary, list(indices_or_sections), axis)
 
 
-def _make_split(name, axis):
-    def split_function(ary, indices_or_sections):
+def _make_split(name: str, axis: int) -> _Split:
+    def split_function(ary: Any, indices_or_sections: Any) -> list[GPUArray]:
         if ary.ndim <= axis:
             raise ValueError(f"{name} only works on arrays of {axis + 1} or more dimensions")
         return _xp.split(ary, indices_or_sections, axis)
@@ -381,7 +400,7 @@ equal parts, or the indices at which parts after the first begin; raises ValueEr
 vsplit, dsplit = _make_split("vsplit", 0), _make_split("dsplit", 2)
 
 
-def hsplit(ary, indices_or_sections):
+def hsplit(ary: Any, indices_or_sections: Any) -> list[GPUArray]:
     """Split along the second axis, or the only one, as by `split`: a list of views; does not wait.
 
     `ary` is a device array with at least one axis, else raises `ValueError`. Parameters and errors are those of
@@ -392,7 +411,7 @@ def hsplit(ary, indices_or_sections):
     return _xp.split(ary, indices_or_sections, 1 if ary.ndim > 1 else 0)
 
 
-def rollaxis(a, axis, start=0):
+def rollaxis(a: Any, axis: Any, start: Any = 0) -> GPUArray:
     """A view of the device array `a` with `axis` moved before the axis `start`; does not wait.
 
     Raises `AxisError` for positions that `a` does not have. `moveaxis` has a simpler interface.
@@ -406,7 +425,7 @@ def rollaxis(a, axis, start=0):
     return _xp.moveaxis(a, axis, start - (axis < start))
 
 
-def rot90(m, k=1, axes=(0, 1)):
+def rot90(m: Any, k: Any = 1, axes: Any = (0, 1)) -> GPUArray:
     """A view of `m` rotated `k` times by 90 degrees in the plane of two axes; does not wait.
 
     `m` is array-like; the rotation is from the first of `axes` towards the second. Raises `ValueError` unless `axes`

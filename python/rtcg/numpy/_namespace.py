@@ -2,15 +2,22 @@
 error message for each missing name.
 """
 
+from __future__ import annotations
+
 import importlib
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rtcg import numpy as _xp
 from rtcg._native import GPUArray
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import NoReturn
+
 #: Names that mean the same on the host and on the device: types, constants, questions about types, printing.
-HOST_NAMES = frozenset({
+HOST_NAMES: frozenset[str] = frozenset({
     "False_", "ScalarType", "True_", "base_repr", "binary_repr", "bool", "bool_", "broadcast_shapes", "byte", "bytes_",
     "cdouble", "character", "complex128", "complex64", "complexfloating", "csingle", "double", "dtype", "e", "errstate",
     "euler_gamma", "finfo", "flexible", "float16", "float32", "float64", "floating", "format_float_positional",
@@ -28,7 +35,7 @@ _MODULES = {"fft": "rtcg.fft", "linalg": "rtcg.linalg", "random": "rtcg.random"}
 OF_THE_HOST = "works on the host only: use numpy.{name} with a.get()"
 _POLYNOMIALS = "has no counterpart here: use numpy.{name} with a.get(); `polyval`, `vander` and `linalg.lstsq` are here"
 #: What to use instead of a name of NumPy's. `{name}` is the name.
-INSTEAD = {
+INSTEAD: dict[str, str] = {
     **dict.fromkeys(
         ["poly", "poly1d", "polyadd", "polyder", "polydiv", "polyfit", "polyint", "polymul", "polynomial", "polysub",
          "roots"], _POLYNOMIALS,
@@ -64,7 +71,7 @@ INSTEAD = {
 }  # fmt: skip
 
 
-def missing(name):
+def missing(name: str) -> str:
     """The message about a name that `rtcg.numpy` lacks."""
     text = INSTEAD.get(name, OF_THE_HOST if hasattr(np, name) else None)
     if text is None:
@@ -72,7 +79,7 @@ def missing(name):
     return f"module 'rtcg.numpy' has no attribute {name!r}: it {text.format(name=name)}"
 
 
-def look_up(name):
+def look_up(name: str) -> Any:
     """A name of NumPy's other than a function defined here: a type, a constant or a module.
 
     Raises
@@ -89,12 +96,12 @@ def look_up(name):
     raise AttributeError(missing(name))
 
 
-def names():
+def names() -> set[str]:
     """The set of names that `look_up` knows."""
     return {*HOST_NAMES, *_MODULES, "ndarray"}
 
 
-def add_ufunc_methods():
+def add_ufunc_methods() -> None:
     """Give binary functions the attributes of NumPy's ufuncs: `reduce`, `accumulate`, `outer`, `nin`, `nout`."""
     for name in _xp.__all__:
         of_numpy, function = getattr(np, name, None), getattr(_xp, name)
@@ -114,10 +121,10 @@ _METHOD_DOCSTRINGS = {
 }
 
 
-def _ufunc_method(name, method):
+def _ufunc_method(name: str, method: str) -> Callable[..., Any]:
     compute = getattr(getattr(np, name), method)
 
-    def of_ufunc(*operands, **keywords):
+    def of_ufunc(*operands: Any, **keywords: Any) -> Any:
         count = 2 if method == "outer" else 1
         return compute(*map(_xp.asarray, operands[:count]), *operands[count:], **keywords)
 
@@ -126,8 +133,8 @@ def _ufunc_method(name, method):
     return of_ufunc
 
 
-def _missing_ufunc_method(name, method):
-    def of_ufunc(*operands, **keywords):
+def _missing_ufunc_method(name: str, method: str) -> Callable[..., NoReturn]:
+    def of_ufunc(*operands: Any, **keywords: Any) -> NoReturn:
         raise NotImplementedError(
             f"rtcg.numpy has no {name}.{method}; to compute it on the host use numpy.{name}.{method} with a.get()"
         )
@@ -144,19 +151,19 @@ class FlatView:
     copies all elements to the host, for which it waits.
     """
 
-    def __init__(self, array):
+    def __init__(self, array: GPUArray) -> None:
         self.base = array
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self.base.size
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Any]:
         return iter(self.base.get().flat)
 
-    def __getitem__(self, key):
+    def __getitem__(self, key: Any) -> GPUArray:
         return self.base.ravel()[key]
 
-    def __setitem__(self, key, value):
+    def __setitem__(self, key: Any, value: Any) -> None:
         array = self.base
         if array.flags.c_contiguous:
             array.reshape(-1)[key] = value
@@ -165,9 +172,9 @@ class FlatView:
         flat[key] = value
         array[...] = flat.reshape(array.shape)
 
-    def copy(self):
+    def copy(self) -> GPUArray:
         """A new array with one axis; does not wait."""
         return self.base.ravel().copy()
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<flat view of an array of shape {self.base.shape}>"

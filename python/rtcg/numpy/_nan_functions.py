@@ -4,10 +4,46 @@ If a slice has nothing but NaN, the result is NumPy's, but without its warning, 
 elements.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from rtcg import numpy as _xp
 from rtcg._docstrings import wrap_paragraphs
+
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    from rtcg.numpy import GPUArray
+
+    class _Reduction(Protocol):
+        def __call__(
+            self,
+            a: Any,
+            axis: Any = None,
+            dtype: Any = None,
+            out: Any = None,
+            keepdims: Any = False,
+            initial: Any = None,
+            where: Any = None,
+        ) -> GPUArray: ...
+
+    class _Extremum(Protocol):
+        def __call__(
+            self,
+            a: Any,
+            axis: Any = None,
+            out: Any = None,
+            keepdims: Any = False,
+            initial: Any = None,
+            where: Any = None,
+        ) -> GPUArray: ...
+
+    class _ArgExtremum(Protocol):
+        def __call__(self, a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> GPUArray: ...
+
 
 __all__ = [
     "nanargmax", "nanargmin", "nancumprod", "nancumsum", "nanmax", "nanmean", "nanmin", "nanprod", "nanstd", "nansum",
@@ -15,7 +51,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _non_nan_mask(a, where):
+def _non_nan_mask(a: GPUArray, where: Any) -> Any:
     """The mask of the elements that count, or None if all do."""
     if a.dtype.kind not in "fcV":
         return where
@@ -23,12 +59,20 @@ def _non_nan_mask(a, where):
     return mask if where is None or where is True else mask & where
 
 
-def _replace_nan(a, value):
+def _replace_nan(a: GPUArray, value: float) -> GPUArray:
     return _xp.where(_xp.isnan(a), a.dtype.type(value), a) if a.dtype.kind in "fcV" else a
 
 
-def _make_nan_reduction(name, what, start):
-    def nan_function(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None):
+def _make_nan_reduction(name: str, what: str, start: int) -> _Reduction:
+    def nan_function(
+        a: Any,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
+        keepdims: Any = False,
+        initial: Any = None,
+        where: Any = None,
+    ) -> GPUArray:
         a = _xp._to_device(a)
         return getattr(_xp, name)(
             a, axis=axis, dtype=dtype, out=out, keepdims=keepdims, initial=initial, where=_non_nan_mask(a, where)
@@ -47,8 +91,10 @@ Parameters and errors are those of `{name}`.
 nansum, nanprod = _make_nan_reduction("sum", "sum", 0), _make_nan_reduction("prod", "product", 1)
 
 
-def _make_nan_extremum(name, start):
-    def nan_function(a, axis=None, out=None, keepdims=False, initial=None, where=None):
+def _make_nan_extremum(name: str, start: float) -> _Extremum:
+    def nan_function(
+        a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, initial: Any = None, where: Any = None
+    ) -> GPUArray:
         a = _xp._to_device(a)
         reduce = getattr(_xp, name)
         if a.dtype.kind not in "fcV":
@@ -76,13 +122,15 @@ have to wait for the elements.
 nanmax, nanmin = _make_nan_extremum("max", -np.inf), _make_nan_extremum("min", np.inf)
 
 
-def _check_inexact(a, out):
+def _check_inexact(a: GPUArray, out: GPUArray | None) -> None:
     """Refuse an integer `out`, which cannot hold a mean of NaN."""
     if out is not None and a.dtype.kind in "fcV" and out.dtype.kind not in "fcV":
         raise TypeError(f"out is of dtype {out.dtype}; expected one of floats, as that of a, {a.dtype}")
 
 
-def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=None):
+def nanmean(
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = None
+) -> GPUArray:
     """The mean of the elements that are not NaN, of all or along `axis`; does not wait.
 
     `a` is array-like. The result, `out` or a new array, has the dtype of `mean`, and is NaN where there are no
@@ -93,7 +141,17 @@ def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=None):
     return _xp.mean(a, axis=axis, dtype=dtype, out=out, keepdims=keepdims, where=_non_nan_mask(a, where))
 
 
-def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None, correction=None):
+def nanvar(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    ddof: Any = 0,
+    keepdims: Any = False,
+    *,
+    where: Any = None,
+    correction: Any = None,
+) -> GPUArray:
     """The variance of the elements that are not NaN, with the divisor ``n - ddof``; does not wait.
 
     `a` is array-like; n counts the elements that are not NaN. The result, `out` or a new array, has the dtype of `var`,
@@ -111,7 +169,17 @@ def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=
     return _xp._convert_to_out(out, result)
 
 
-def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None, correction=None):
+def nanstd(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    ddof: Any = 0,
+    keepdims: Any = False,
+    *,
+    where: Any = None,
+    correction: Any = None,
+) -> GPUArray:
     """The standard deviation of the elements that are not NaN, the square root of `nanvar`; does not wait.
 
     Parameters, result and errors are those of `nanvar`.
@@ -121,8 +189,8 @@ def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=
     )
 
 
-def _make_nan_arg_extremum(name, what, fill):
-    def nan_function(a, axis=None, out=None, *, keepdims=False):
+def _make_nan_arg_extremum(name: str, what: str, fill: float) -> _ArgExtremum:
+    def nan_function(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> GPUArray:
         a = _xp._to_device(a)
         if a.dtype.kind in "fcV" and a.size and bool(_xp.isnan(a).all(axis=axis).any()):
             raise ValueError("All-NaN slice encountered")
@@ -142,7 +210,7 @@ nanargmax = _make_nan_arg_extremum("argmax", "largest", -np.inf)
 nanargmin = _make_nan_arg_extremum("argmin", "smallest", np.inf)
 
 
-def nancumsum(a, axis=None, dtype=None, out=None):
+def nancumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> GPUArray:
     """Cumulative sums in which NaN counts as 0; does not wait.
 
     Parameters, result, errors and algorithm are those of `cumsum`.
@@ -150,7 +218,7 @@ def nancumsum(a, axis=None, dtype=None, out=None):
     return _xp.cumsum(_replace_nan(_xp._to_device(a), 0), axis, dtype, out)
 
 
-def nancumprod(a, axis=None, dtype=None, out=None):
+def nancumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> GPUArray:
     """Cumulative products in which NaN counts as 1; does not wait.
 
     Parameters, result, errors and algorithm are those of `cumprod`.

@@ -1,25 +1,31 @@
 """Padding of arrays; part of `rtcg.numpy`. The source indices of elements are computed on the device."""
 
+from __future__ import annotations
+
 import builtins
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rtcg import numpy as _xp
 
+if TYPE_CHECKING:
+    from rtcg.numpy import GPUArray
+
 __all__ = ["pad"]
 
 
-def index_along_axis(axis, part):
+def index_along_axis(axis: int, part: Any) -> tuple[Any, ...]:
     """An index that selects a part of one axis."""
     return (slice(None),) * axis + (part,)
 
 
-def _pad_widths(given, ndim):
+def _pad_widths(given: Any, ndim: int) -> list[list[int]]:
     """The pair (before, after) of each axis, from a number, a pair or a list of pairs."""
     return np.broadcast_to(np.asarray(given), (ndim, 2)).tolist()
 
 
-def pad_axis_with(a, axis, before, after, low, high):
+def pad_axis_with(a: GPUArray, axis: int, before: int, after: int, low: Any, high: Any) -> GPUArray:
     """`a` with values or subarrays joined on both sides along an axis."""
     shape = list(a.shape)
     shape[axis] += before + after
@@ -31,7 +37,7 @@ def pad_axis_with(a, axis, before, after, low, high):
     return result
 
 
-def _source_indices(mode, n, before, after):
+def _source_indices(mode: str, n: int, before: int, after: int) -> GPUArray:
     """The indices that elements of a padded axis come from."""
     place = _xp.arange(-before, n + after)
     if mode == "edge":
@@ -43,7 +49,7 @@ def _source_indices(mode, n, before, after):
     return _xp.where(place < n, place, period - place - (mode == "symmetric"))
 
 
-def _linear_ramp(end, edge, count, axis):
+def _linear_ramp(end: Any, edge: GPUArray, count: int, axis: int) -> GPUArray:
     """A ramp from `end` towards a subarray, in `count` steps."""
     steps = _xp.arange(count).astype(np.float64) / count
     steps = steps.reshape(tuple(-1 if k == axis else 1 for k in range(edge.ndim)))
@@ -55,7 +61,7 @@ def _linear_ramp(end, edge, count, axis):
 _STATISTIC_MODES = {"maximum": "max", "minimum": "min", "mean": "mean", "median": "median"}
 
 
-def _edge_statistics(a, axis, mode, lengths):
+def _edge_statistics(a: GPUArray, axis: int, mode: str, lengths: Any) -> list[GPUArray]:
     """The statistic of the first and of the last subarrays."""
     results = []
     n = a.shape[axis]
@@ -66,7 +72,7 @@ def _edge_statistics(a, axis, mode, lengths):
     return results
 
 
-def pad(array, pad_width, mode="constant", **kwargs):
+def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> GPUArray:
     """Pad `array` along each axis: a new array in C order; does not wait.
 
     `array` is array-like. `pad_width` is a number, a pair (before, after), one pair per axis, or a dict by axis, all
@@ -102,7 +108,7 @@ def pad(array, pad_width, mode="constant", **kwargs):
     return result
 
 
-def _pad_axis(a, axis, before, after, mode, given):
+def _pad_axis(a: GPUArray, axis: int, before: int, after: int, mode: str, given: Any) -> GPUArray:
     n = a.shape[axis]
     if mode in ("constant", "empty"):
         low, high = (given or (0, 0)) if mode == "constant" else (None, None)

@@ -1,10 +1,26 @@
 """Products, and functions of adjacent elements: convolutions, differences, interpolation; part of `rtcg.numpy`."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from rtcg import numpy as _xp
 from rtcg._docstrings import wrap_paragraphs
 from rtcg._messages import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Protocol
+
+    from rtcg.numpy import GPUArray
+
+    class _Cumulative(Protocol):
+        def __call__(
+            self, x: Any, /, *, axis: Any = None, dtype: Any = None, out: Any = None, include_initial: Any = False
+        ) -> GPUArray: ...
+
 
 __all__ = [
     "convolve", "correlate", "cross", "cumulative_prod", "cumulative_sum", "diff",
@@ -12,7 +28,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def kron(a, b):
+def kron(a: Any, b: Any) -> GPUArray:
     """The Kronecker product: blocks of `b`, each multiplied by an element of `a`; does not wait.
 
     Operands are array-like; the one with fewer axes gets axes of length 1 in front. Returns a new array of the common
@@ -26,7 +42,7 @@ def kron(a, b):
     return (left * right).reshape(*(m * n for m, n in zip(rows, columns, strict=True)))
 
 
-def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
+def cross(a: Any, b: Any, axisa: Any = -1, axisb: Any = -1, axisc: Any = -1, axis: Any = None) -> GPUArray:
     """The cross products of vectors along an axis of `a` and `b`: a new array; does not wait.
 
     Operands are array-like; `axisa` and `axisb` are the axes of the vectors, `axisc` that of the result, and `axis`
@@ -44,7 +60,7 @@ def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
                          f"{a.shape[-1]} and {b.shape[-1]} dimensional instead.")  # fmt: skip
     x, y = ([v[..., k] if k < v.shape[-1] else None for k in range(3)] for v in (a, b))
 
-    def minor(j, k):
+    def minor(j: int, k: int) -> Any:
         terms = [p * q if p is not None and q is not None else None for p, q in ((x[j], y[k]), (x[k], y[j]))]
         if terms[0] is None or terms[1] is None:
             return terms[0] if terms[1] is None else -terms[1]
@@ -55,7 +71,7 @@ def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
     return _xp.moveaxis(_xp.stack([minor(1, 2), minor(2, 0), minor(0, 1)], -1), -1, axisc)
 
 
-def matvec(x1, x2, /, out=None):
+def matvec(x1: Any, x2: Any, /, out: Any = None) -> GPUArray:
     """Products of matrices with vectors: ``(..., m, n)`` and ``(..., n)`` to ``(..., m)``; does not wait.
 
     Operands are array-like; leading axes are broadcast. Returns `out` or a new array of the common dtype. Raises
@@ -64,7 +80,7 @@ def matvec(x1, x2, /, out=None):
     return _xp._copy_to_out(out, _xp.matmul(_xp._to_device(x1), _xp._to_device(x2)[..., None])[..., 0])
 
 
-def vecmat(x1, x2, /, out=None):
+def vecmat(x1: Any, x2: Any, /, out: Any = None) -> GPUArray:
     """Products of conjugated vectors with matrices: ``(..., n)`` and ``(..., n, m)`` to ``(..., m)``; does not wait.
 
     Operands are array-like; leading axes are broadcast. Returns `out` or a new array of the common dtype. Raises
@@ -76,13 +92,13 @@ def vecmat(x1, x2, /, out=None):
 # -- adjacent elements ---------------------------------------------------------------------------------
 
 
-def _sliding_windows(a, length):
+def _sliding_windows(a: GPUArray, length: int) -> GPUArray:
     """All windows of `length` adjacent elements, as rows that share memory."""
     count = a.size - length + 1
     return _xp.GPUArray((count, length), a.dtype, base=a, gpudata=a, strides=a.strides * 2)
 
 
-def _sliding_product(a, v, mode):
+def _sliding_product(a: GPUArray, v: GPUArray, mode: str) -> GPUArray:
     """Sums of products of `v` with each window of `a`, which is at least as long."""
     n = v.size
     ahead, behind = {"valid": (0, 0), "same": (n // 2, n - n // 2 - 1), "full": (n - 1, n - 1)}[mode]
@@ -92,7 +108,7 @@ def _sliding_product(a, v, mode):
     return _sliding_windows(wide, n) @ v.astype(dtype)
 
 
-def _check_convolution_operands(a, v, mode, name):
+def _check_convolution_operands(a: Any, v: Any, mode: str, name: str) -> tuple[GPUArray, GPUArray]:
     a, v = _xp.atleast_1d(_xp._to_device(a)), _xp.atleast_1d(_xp._to_device(v))
     for which, x in (("a", a), ("v", v)):
         if x.ndim != 1:
@@ -104,7 +120,7 @@ def _check_convolution_operands(a, v, mode, name):
     return a, v
 
 
-def convolve(a, v, mode="full"):
+def convolve(a: Any, v: Any, mode: Any = "full") -> GPUArray:
     """The convolution of two arrays with one axis: sums of products of `a` with `v` reversed; does not wait.
 
     Operands are array-like with at least one element, else raises `ValueError`. `mode` is "full" (``n + m - 1``
@@ -118,7 +134,7 @@ def convolve(a, v, mode="full"):
     return _sliding_product(a, v[::-1], mode)
 
 
-def correlate(a, v, mode="valid"):
+def correlate(a: Any, v: Any, mode: Any = "valid") -> GPUArray:
     """The cross-correlation of two arrays with one axis: sums of products of `a` with conjugated `v`; does not wait.
 
     Operands, `mode` (here "valid" by default), dtype, errors and algorithm are those of `convolve`.
@@ -128,7 +144,7 @@ def correlate(a, v, mode="valid"):
     return _sliding_product(a, v, mode) if a.size >= v.size else _sliding_product(v, a, mode)[::-1]
 
 
-def _boundary_values(values, a, axis):
+def _boundary_values(values: Any, a: GPUArray, axis: int) -> GPUArray | None:
     """The values to put before or after `a` along an axis; a scalar becomes one row."""
     if values is None:
         return None
@@ -140,7 +156,7 @@ def _boundary_values(values, a, axis):
     return _xp.broadcast_to(values, tuple(shape))
 
 
-def diff(a, n=1, axis=-1, prepend=None, append=None):
+def diff(a: Any, n: Any = 1, axis: Any = -1, prepend: Any = None, append: Any = None) -> GPUArray:
     """Differences of adjacent elements along `axis`, taken `n` times; does not wait.
 
     `a` is array-like with at least one axis. `prepend` and `append` are numbers or arrays that are first joined to it
@@ -165,11 +181,11 @@ def diff(a, n=1, axis=-1, prepend=None, append=None):
     return a
 
 
-def _index_along_axis(ndim, axis, part):
+def _index_along_axis(ndim: int, axis: int, part: Any) -> tuple[Any, ...]:
     return (slice(None),) * axis + (part,) + (slice(None),) * (ndim - axis - 1)
 
 
-def _gradient_spacings(f, varargs, axes):
+def _gradient_spacings(f: GPUArray, varargs: Sequence[Any], axes: Sequence[int]) -> list[Any]:
     """For each axis, the spacing of adjacent elements or their coordinates."""
     if not varargs:
         return [1.0] * len(axes)
@@ -191,15 +207,15 @@ def _gradient_spacings(f, varargs, axes):
     return result
 
 
-def _gradient_along(f, axis, h, edge_order):
+def _gradient_along(f: GPUArray, axis: int, h: Any, edge_order: int) -> GPUArray:
     n, ndim = f.shape[axis], f.ndim
 
-    def slice_along_axis(low, high):
+    def slice_along_axis(low: int | None, high: int | None) -> GPUArray:
         return f[_index_along_axis(ndim, axis, slice(low, high))]
 
     result = _xp.empty(f.shape, f.dtype)
 
-    def assign_along_axis(low, high, value):
+    def assign_along_axis(low: int | None, high: int | None, value: GPUArray) -> None:
         result[_index_along_axis(ndim, axis, slice(low, high))] = value
 
     if isinstance(h, _xp.GPUArray):
@@ -243,7 +259,7 @@ def _gradient_along(f, axis, h, edge_order):
     return result
 
 
-def gradient(f, *varargs, axis=None, edge_order=1):
+def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: Any = 1) -> Any:
     """Derivatives along axes by second-order central differences, and first- or second-order ones at the ends.
 
     `f` is array-like; integers become float64. `*varargs` are the spacings of elements (1 by default): one number, or
@@ -266,7 +282,7 @@ def gradient(f, *varargs, axis=None, edge_order=1):
     return result[0] if len(result) == 1 else tuple(result)
 
 
-def trapezoid(y, x=None, dx=1.0, axis=-1):
+def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: Any = -1) -> GPUArray:
     """The integral of `y` along `axis` by the trapezoidal rule: a new array without the axis; does not wait.
 
     `y` is array-like. `x` has the coordinates, with one axis or the shape of `y`; without it `dx` is the spacing of
@@ -285,7 +301,7 @@ def trapezoid(y, x=None, dx=1.0, axis=-1):
     return (step * (right + left) / 2.0).sum(axis)
 
 
-def unwrap(p, discont=None, axis=-1, *, period=2 * np.pi):
+def unwrap(p: Any, discont: Any = None, axis: Any = -1, *, period: Any = 2 * np.pi) -> GPUArray:
     """A copy of `p` in which jumps between adjacent elements of more than half a `period` are removed; does not wait.
 
     `p` is array-like. Along `axis`, multiples of `period` are added to the elements after a jump of at least `discont`
@@ -312,7 +328,7 @@ def unwrap(p, discont=None, axis=-1, *, period=2 * np.pi):
     return result
 
 
-def interp(x, xp, fp, left=None, right=None, period=None):
+def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> GPUArray:
     """Piecewise linear interpolation at `x` between the points (`xp`, `fp`); does not wait.
 
     All are array-like; `xp`, in ascending order, and `fp` have one axis and the same length, else raises `ValueError`.
@@ -358,8 +374,10 @@ def interp(x, xp, fp, left=None, right=None, period=None):
     return _xp.where(_xp.isnan(x), fp.dtype.type(np.nan), result)
 
 
-def _make_cumulative(name, what, start):
-    def cumulative_function(x, /, *, axis=None, dtype=None, out=None, include_initial=False):
+def _make_cumulative(name: str, what: str, start: int) -> _Cumulative:
+    def cumulative_function(
+        x: Any, /, *, axis: Any = None, dtype: Any = None, out: Any = None, include_initial: Any = False
+    ) -> GPUArray:
         x = _xp.atleast_1d(_xp._to_device(x))
         if axis is None:
             if x.ndim > 1:
@@ -390,7 +408,7 @@ the result is one longer and begins with {start}. The result, `out` or a new arr
 cumulative_sum, cumulative_prod = _make_cumulative("cumsum", "sums", 0), _make_cumulative("cumprod", "products", 1)
 
 
-def polyval(p, x):
+def polyval(p: Any, x: Any) -> GPUArray:
     """The values at `x` of the polynomial with coefficients `p`, highest power first: a new array; does not wait.
 
     Both are array-like, `p` with one axis. The result has the shape of `x` and the common dtype. Uses Horner's rule,
@@ -403,7 +421,7 @@ def polyval(p, x):
     return result
 
 
-def vander(x, N=None, increasing=False):  # noqa: N803
+def vander(x: Any, N: Any = None, increasing: Any = False) -> GPUArray:  # noqa: N803
     """The powers of the elements of `x` as rows, a matrix of ``x.size`` by `N` (square by default); does not wait.
 
     `x` is array-like with one axis, else raises `ValueError`. Powers decrease from left to right, or increase if

@@ -3,6 +3,10 @@
 Indices that follow from shapes are computed on the device.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from rtcg import numpy as _xp
@@ -10,24 +14,27 @@ from rtcg._axes import normalize_axis as _normalize_axis
 from rtcg._messages import shown
 from rtcg.numpy._padding import index_along_axis as _index_along_axis, pad_axis_with as _pad_axis_with
 
+if TYPE_CHECKING:
+    from rtcg.numpy import GPUArray
+
 __all__ = [
     "apply_along_axis", "apply_over_axes", "delete", "insert", "packbits", "repeat", "trim_zeros", "unpackbits",
 ]  # fmt: skip
 
 
-def flatten_or_normalize_axis(a, axis):
+def flatten_or_normalize_axis(a: Any, axis: int | None) -> tuple[GPUArray, int]:
     """The array, flattened if `axis` is None, and the axis counted from 0."""
     a = _xp._to_device(a)
     return (a.ravel(), 0) if axis is None else (a, _normalize_axis(axis, a.ndim))
 
 
-def _run_indices(counts):
+def _run_indices(counts: GPUArray) -> GPUArray:
     """For each position in all runs together, the index of its run; waits for their total length."""
     ends = _xp.cumsum(counts)
     return _xp.searchsorted(ends, _xp.arange(int(ends[-1].get()) if ends.size else 0), side="right")
 
 
-def repeat(a, repeats, axis=None):
+def repeat(a: Any, repeats: Any, axis: Any = None) -> GPUArray:
     """Repeat each element along `axis`, or of the flattened array: a new array with the dtype of `a`.
 
     `a` is array-like; `repeats` is one number, or one for each element along the axis. Raises `TypeError` unless they
@@ -53,7 +60,7 @@ def repeat(a, repeats, axis=None):
     return _xp.take(a, _run_indices(_xp._to_device(repeats).astype(np.int64)), axis)
 
 
-def _axis_positions(obj, length):
+def _axis_positions(obj: Any, length: int) -> tuple[GPUArray, bool]:
     """The positions on one axis that an index selects, from 0 on, on the device; and whether it is a single number."""
     if isinstance(obj, slice):
         return _xp.arange(*obj.indices(length)), False
@@ -66,7 +73,7 @@ def _axis_positions(obj, length):
     return _xp.where(places < 0, places + length, places), places.ndim == 0
 
 
-def _check_index_bounds(obj, length, axis):
+def _check_index_bounds(obj: Any, length: int, axis: int) -> None:
     """Check that an index on the host is in bounds."""
     if isinstance(obj, (slice, _xp.GPUArray)) or np.size(obj) == 0 or np.asarray(obj).dtype == bool:
         return
@@ -75,7 +82,7 @@ def _check_index_bounds(obj, length, axis):
             raise IndexError(f"index {extreme} is out of bounds for axis {axis} with size {length}")
 
 
-def delete(arr, obj, axis=None):
+def delete(arr: Any, obj: Any, axis: Any = None) -> GPUArray:
     """A new array of `arr` without the elements or subarrays that an index selects, along `axis` or flattened.
 
     `arr` is array-like; `obj` is an int, a slice, or an array of integers or of bool. Raises `IndexError` for an index
@@ -92,7 +99,7 @@ def delete(arr, obj, axis=None):
     return _xp.take(arr, _xp.flatnonzero(keep), axis)
 
 
-def insert(arr, obj, values, axis=None):
+def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> GPUArray:
     """A new array of `arr` with `values` before the positions that an index selects, along `axis` or flattened.
 
     `arr` is array-like; `obj` is an int, a slice, or an array of integers or of bool, with positions in `arr`. `values`
@@ -133,7 +140,7 @@ def insert(arr, obj, values, axis=None):
     return result
 
 
-def trim_zeros(filt, trim="fb", axis=None):
+def trim_zeros(filt: Any, trim: Any = "fb", axis: Any = None) -> GPUArray:
     """A view of `filt` without zeros at the front ("f" in `trim`) and at the back ("b") along each of `axis`.
 
     `filt` is array-like; `axis` is None (all), an int or a tuple of int. Raises `ValueError` for other letters. Waits
@@ -156,7 +163,7 @@ def trim_zeros(filt, trim="fb", axis=None):
     return filt[tuple(parts)]
 
 
-def packbits(a, /, axis=None, bitorder="big"):
+def packbits(a: Any, /, axis: Any = None, bitorder: Any = "big") -> GPUArray:
     """Pack elements into bits, 1 where they are not 0, eight to a byte: a new array of uint8; does not wait.
 
     `a` is array-like of integers or bool, else raises `TypeError`. Packs along `axis`, or flattened if it is None; the
@@ -175,7 +182,7 @@ def packbits(a, /, axis=None, bitorder="big"):
     return (bits * weights).sum(axis + 1, dtype=np.uint8)
 
 
-def unpackbits(a, /, axis=None, count=None, bitorder="big"):
+def unpackbits(a: Any, /, axis: Any = None, count: Any = None, bitorder: Any = "big") -> GPUArray:
     """Unpack the bits of bytes along `axis`, or flattened if it is None, into elements of uint8; does not wait.
 
     `a` is array-like of uint8, else raises `TypeError`. `count` is the number of bits: a larger number appends zeros,
@@ -197,7 +204,7 @@ def unpackbits(a, /, axis=None, count=None, bitorder="big"):
     return bits[_index_along_axis(axis, slice(None, count))]
 
 
-def apply_along_axis(func1d, axis, arr, *args, **kwargs):
+def apply_along_axis(func1d: Any, axis: Any, arr: Any, *args: Any, **kwargs: Any) -> GPUArray:
     """Apply `func1d` to each row of `arr` along `axis` and join the results; waits only if the function does.
 
     `arr` is array-like. Returns a new array. The function is called on the host, once for each row, with a device array
@@ -217,7 +224,7 @@ def apply_along_axis(func1d, axis, arr, *args, **kwargs):
     return result.transpose((*range(axis), *range(ahead, ahead + len(own)), *range(axis, ahead)))
 
 
-def apply_over_axes(func, a, axes):
+def apply_over_axes(func: Any, a: Any, axes: Any) -> GPUArray:
     """Apply `func`, a function of an array and an axis, to each of `axes` in turn; waits only if the function does.
 
     `a` is array-like. Returns an array with the same number of axes: those that `func` removes are restored (length 1).

@@ -4,11 +4,20 @@ The functions sort, compare adjacent elements and search on the device. If the n
 values, they wait for it.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from rtcg import numpy as _xp
 from rtcg._axes import normalize_axis as _normalize_axis
 from rtcg._docstrings import wrap_paragraphs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rtcg.numpy import GPUArray
 
 __all__ = [
     "ediff1d", "intersect1d", "isin", "lexsort", "setdiff1d", "setxor1d", "union1d", "unique", "unique_all",
@@ -16,11 +25,11 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _is_nan(a):
+def _is_nan(a: GPUArray) -> GPUArray:
     return _xp.isnan(a) if a.dtype.kind in "fcV" else _xp.zeros(a.shape, bool)
 
 
-def _differs_from_previous(ordered, equal_nan):
+def _differs_from_previous(ordered: GPUArray, equal_nan: bool) -> GPUArray:
     """Whether each element differs from the one before it along the first axis."""
     is_new = _xp.ones(ordered.shape, bool)
     is_new[1:] = ordered[1:] != ordered[:-1]
@@ -29,7 +38,7 @@ def _differs_from_previous(ordered, equal_nan):
     return is_new
 
 
-def _dense_ranks(columns):
+def _dense_ranks(columns: GPUArray) -> GPUArray:
     """For each column, the ranks of its elements among its unique ones; equal elements have equal ranks."""
     order = _xp.argsort(columns, axis=0)
     is_new = _differs_from_previous(_xp.take_along_axis(columns, order, 0), True)
@@ -38,7 +47,7 @@ def _dense_ranks(columns):
     return ranks
 
 
-def _row_ranks(rows):
+def _row_ranks(rows: GPUArray) -> GPUArray:
     """The ranks of rows among the unique ones, in lexicographic order: pairs of columns are merged until one is left,
     with all pairs in one sort.
     """
@@ -55,8 +64,10 @@ def _row_ranks(rows):
     return ranks[:, 0]
 
 
-def _unique_results(ordered, is_new, order, return_index, return_inverse, return_counts):
-    """The results of `unique`, from sorted elements and the positions where new ones begin."""
+def _unique_results(
+    ordered: GPUArray, is_new: GPUArray, order: Any, return_index: bool, return_inverse: bool, return_counts: bool
+) -> list[GPUArray]:
+    """The results of `unique`, from sorted elements, their positions and the positions where new ones begin."""
     places = _xp.flatnonzero(is_new)
     results = [ordered[places]]
     if return_index:
@@ -72,15 +83,15 @@ def _unique_results(ordered, is_new, order, return_index, return_inverse, return
 
 
 def unique(
-    ar,
-    return_index=False,
-    return_inverse=False,
-    return_counts=False,
-    axis=None,
+    ar: Any,
+    return_index: Any = False,
+    return_inverse: Any = False,
+    return_counts: Any = False,
+    axis: Any = None,
     *,
-    equal_nan=True,
-    sorted=True,  # noqa: A002
-):
+    equal_nan: Any = True,
+    sorted: Any = True,  # noqa: A002
+) -> Any:
     """The unique elements of the flattened array, or subarrays along `axis`, in ascending order: a new array.
 
     `ar` is array-like. With `return_index`, `return_inverse` and `return_counts`, returns a tuple of it and of int64
@@ -103,7 +114,9 @@ def unique(
     return results[0] if len(results) == 1 else tuple(results)
 
 
-def _unique_along(ar, axis, return_index, return_inverse, return_counts):
+def _unique_along(
+    ar: GPUArray, axis: int, return_index: bool, return_inverse: bool, return_counts: bool
+) -> GPUArray | tuple[GPUArray, ...]:
     moved = _xp.moveaxis(ar, _normalize_axis(axis, ar.ndim), 0)
     rows = moved.reshape(moved.shape[0], int(np.prod(moved.shape[1:], dtype=int)))
     order = _xp.argsort(_row_ranks(rows))
@@ -116,8 +129,8 @@ def _unique_along(ar, axis, return_index, return_inverse, return_counts):
     return results[0] if len(results) == 1 else tuple(results)
 
 
-def _make_unique_function(name, what="", result="a new array of one axis"):
-    def unique_function(x, /):
+def _make_unique_function(name: str, what: str = "", result: str = "a new array of one axis") -> Callable[[Any], Any]:
+    def unique_function(x: Any, /) -> Any:
         from rtcg import array_api
 
         return getattr(array_api, name)(x)
@@ -131,7 +144,7 @@ Returns {result}. Each NaN counts as different. Waits for the number of unique e
     return unique_function
 
 
-unique_values = _make_unique_function("unique_values")
+unique_values: Callable[[Any], GPUArray] = _make_unique_function("unique_values")
 unique_counts = _make_unique_function(
     "unique_counts", ", and how often each occurs", "a named tuple of two arrays, `values` and `counts` (int64)"
 )
@@ -147,7 +160,7 @@ unique_all = _make_unique_function(
 )
 
 
-def lexsort(keys, axis=-1):
+def lexsort(keys: Any, axis: Any = -1) -> GPUArray:
     """The indices (int64) that sort by several keys, of which the last is the primary one; does not wait.
 
     `keys` are array-like of one shape, else raises `ValueError`; raises `TypeError` if there are none. Sorts along
@@ -168,7 +181,9 @@ def lexsort(keys, axis=-1):
     return order
 
 
-def isin(element, test_elements, assume_unique=False, invert=False, *, kind=None):
+def isin(
+    element: Any, test_elements: Any, assume_unique: Any = False, invert: Any = False, *, kind: Any = None
+) -> GPUArray:
     """Whether each of `element` is among `test_elements`: a new array of bool; does not wait.
 
     Both are array-like; the result has the shape of `element`. `invert` negates the result. NaN is never found.
@@ -182,7 +197,7 @@ def isin(element, test_elements, assume_unique=False, invert=False, *, kind=None
     return ~found if invert else found
 
 
-def union1d(ar1, ar2):
+def union1d(ar1: Any, ar2: Any) -> GPUArray:
     """The elements that are in either of two arrays, each once: a new array in ascending order.
 
     Both are array-like and are flattened; the result has the common dtype. Waits for the number of elements.
@@ -190,7 +205,7 @@ def union1d(ar1, ar2):
     return unique(_xp.concatenate([_xp._to_device(ar1), _xp._to_device(ar2)], axis=None))
 
 
-def intersect1d(ar1, ar2, assume_unique=False, return_indices=False):
+def intersect1d(ar1: Any, ar2: Any, assume_unique: Any = False, return_indices: Any = False) -> Any:
     """The elements that are in both arrays, each once: a new array in ascending order, with the common dtype.
 
     Both are array-like and are flattened. With `return_indices`, returns a tuple of it and of the indices of the first
@@ -198,7 +213,7 @@ def intersect1d(ar1, ar2, assume_unique=False, return_indices=False):
     number of elements.
     """
     ar1, ar2 = _xp._to_device(ar1).ravel(), _xp._to_device(ar2).ravel()
-    firsts = [None, None]
+    firsts: list[Any] = [None, None]
     if not assume_unique:
         (ar1, firsts[0]), (ar2, firsts[1]) = (unique(ar, return_index=True) for ar in (ar1, ar2))
     both = _xp.concatenate([ar1, ar2])
@@ -213,7 +228,7 @@ def intersect1d(ar1, ar2, assume_unique=False, return_indices=False):
     return ordered[places], *indices
 
 
-def setdiff1d(ar1, ar2, assume_unique=False):
+def setdiff1d(ar1: Any, ar2: Any, assume_unique: Any = False) -> GPUArray:
     """The elements of `ar1` that are not in `ar2`, each once: a new array in ascending order.
 
     Both are array-like and are flattened. With `assume_unique` the order and duplicates of `ar1` are kept. Waits for
@@ -224,7 +239,7 @@ def setdiff1d(ar1, ar2, assume_unique=False):
     return ar1[isin(ar1, ar2, invert=True)]
 
 
-def setxor1d(ar1, ar2, assume_unique=False):
+def setxor1d(ar1: Any, ar2: Any, assume_unique: Any = False) -> GPUArray:
     """The elements that are in exactly one of two arrays: a new array in ascending order, with the common dtype.
 
     Both are array-like and are flattened. With `assume_unique` the arrays are assumed to have no duplicates. Waits for
@@ -240,7 +255,7 @@ def setxor1d(ar1, ar2, assume_unique=False):
     return ordered[differs[1:] & differs[:-1]]
 
 
-def ediff1d(ary, to_end=None, to_begin=None):
+def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> GPUArray:
     """Differences of adjacent elements of the flattened array, between `to_begin` and `to_end`; does not wait.
 
     All are array-like. Returns a new array with one axis and the dtype of `ary`. Raises `TypeError` if the rule

@@ -4,13 +4,21 @@ Order statistics sort. Histograms sort and search, so that, except for weighted 
 in which threads run. Everything stays on the device except the numbers that determine shapes.
 """
 
+from __future__ import annotations
+
 import builtins
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rtcg import numpy as _xp
 from rtcg._axes import normalize_axis as _normalize_axis
 from rtcg._messages import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rtcg.numpy import GPUArray
 
 __all__ = [
     "average", "bincount", "corrcoef", "cov", "digitize", "histogram", "histogram2d", "histogram_bin_edges",
@@ -21,16 +29,16 @@ __all__ = [
 # -- order statistics ---------------------------------------------------------------------------------
 
 
-def _normalize_axes(axis, ndim):
+def _normalize_axes(axis: Any, ndim: int) -> tuple[int, ...]:
     """Unique axes, counted from 0."""
-    axes = tuple(range(ndim)) if axis is None else (axis,) if isinstance(axis, (int, np.integer)) else tuple(axis)
-    axes = tuple(_normalize_axis(each, ndim) for each in axes)
+    given: Any = range(ndim) if axis is None else (axis,) if isinstance(axis, (int, np.integer)) else axis
+    axes = tuple(_normalize_axis(each, ndim) for each in given)
     if len(set(axes)) < len(axes):
         raise ValueError("repeated axis")
     return axes
 
 
-def _sorted_rows(a, axis):
+def _sorted_rows(a: GPUArray, axis: Any) -> tuple[GPUArray, tuple[int, ...]]:
     """The elements over `axis` sorted along one last axis, and the shape of the result with `keepdims`."""
     axes = _normalize_axes(axis, a.ndim)
     kept = [k for k in range(a.ndim) if k not in axes]
@@ -39,20 +47,22 @@ def _sorted_rows(a, axis):
     return _xp.sort(rows, -1), shape
 
 
-def _propagate_nan(result, rows):
+def _propagate_nan(result: GPUArray, rows: GPUArray) -> GPUArray:
     """`result`, with NaN where a sorted row ends with one."""
     if rows.dtype.kind not in "fcV":
         return result
     return _xp.where(_xp.isnan(rows[..., -1]), rows[..., -1].astype(result.dtype), result)
 
 
-def _apply_keepdims_and_out(result, shape, keepdims, out, ahead=()):
+def _apply_keepdims_and_out(
+    result: GPUArray, shape: tuple[int, ...], keepdims: Any, out: Any, ahead: tuple[int, ...] = ()
+) -> GPUArray:
     if keepdims:
         result = result.reshape(*ahead, *shape)
     return _xp._copy_to_out(out, result)
 
 
-def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
+def median(a: Any, axis: Any = None, out: Any = None, overwrite_input: Any = False, keepdims: Any = False) -> GPUArray:
     """The median of all elements or along `axis`: the middle one, or the mean of the two middle ones; does not wait.
 
     `a` is array-like; `axis` is None, an int or a tuple of int. The result, `out` or a new array, has the dtype of
@@ -74,13 +84,13 @@ _CONTINUOUS_METHODS = {
 }  # fmt: skip
 
 
-def _discrete_position(index, takes_lower):
+def _discrete_position(index: Any, takes_lower: Callable[[Any, Any], Any]) -> tuple[Any, Any]:
     """The element below `index` if `takes_lower` of its fraction and of itself, else the one above."""
     below = np.floor(index)
     return below + np.where(takes_lower(index - below, below), 0.0, 1.0), 0.0
 
 
-def _quantile_position(method, n, q):
+def _quantile_position(method: str, n: Any, q: Any) -> tuple[Any, Any]:
     """The index of the element below a quantile and the weight of the one above, for a number or an array `n`."""
     if method in _CONTINUOUS_METHODS:
         alpha, beta = _CONTINUOUS_METHODS[method]
@@ -106,7 +116,7 @@ def _quantile_position(method, n, q):
 _EXACT_METHODS = ("lower", "higher", "nearest", "inverted_cdf", "closest_observation")
 
 
-def _interpolate(low, high, weight):
+def _interpolate(low: GPUArray, high: GPUArray, weight: Any) -> GPUArray:
     """Linear interpolation between two elements, computed from the nearer one."""
     step = high - low
     near_high = weight >= 0.5
@@ -115,7 +125,7 @@ def _interpolate(low, high, weight):
     return high - step * (1 - weight) if near_high else low + step * weight
 
 
-def _quantile_of_rows(rows, q, method, weak):
+def _quantile_of_rows(rows: GPUArray, q: Any, method: str, weak: bool) -> GPUArray:
     """One quantile of sorted, non-empty rows."""
     n = rows.shape[-1]
     # float16 counts too few elements.
@@ -128,11 +138,11 @@ def _quantile_of_rows(rows, q, method, weak):
     high = int(np.clip(below + 1, 0, n - 1))
     if below < 0 or below >= n - 1:
         low = high = 0 if below < 0 else n - 1
-    weight = float(weight) if weak else weight.astype(q.dtype if q.dtype.kind == "f" else np.float64)[()]
-    return _propagate_nan(_interpolate(rows[..., low], rows[..., high], weight), rows)
+    part = float(weight) if weak else weight.astype(q.dtype if q.dtype.kind == "f" else np.float64)[()]
+    return _propagate_nan(_interpolate(rows[..., low], rows[..., high], part), rows)
 
 
-def _check_quantiles(a, q, scale, name):
+def _check_quantiles(a: GPUArray, q: Any, scale: int, name: str) -> tuple[np.ndarray[Any, Any], bool]:
     if a.dtype.kind == "c":
         raise TypeError("a must be an array of real numbers")
     weak = type(q) in (int, float)
@@ -144,7 +154,18 @@ def _check_quantiles(a, q, scale, name):
     return q, weak
 
 
-def _quantiles(a, q, axis, out, method, keepdims, weights, scale, name, of_rows):
+def _quantiles(
+    a: Any,
+    q: Any,
+    axis: Any,
+    out: Any,
+    method: str,
+    keepdims: Any,
+    weights: Any,
+    scale: int,
+    name: str,
+    of_rows: Callable[..., GPUArray],
+) -> GPUArray:
     if weights is not None:
         raise NotImplementedError(
             f"{name.lower()} with weights: cumulated weights of sorted rows are not searched here"
@@ -162,7 +183,17 @@ def _quantiles(a, q, axis, out, method, keepdims, weights, scale, name, of_rows)
     return _apply_keepdims_and_out(result.reshape(*q.shape, *kept), shape, keepdims, out, q.shape)
 
 
-def quantile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None):
+def quantile(
+    a: Any,
+    q: Any,
+    axis: Any = None,
+    out: Any = None,
+    overwrite_input: Any = False,
+    method: Any = "linear",
+    keepdims: Any = False,
+    *,
+    weights: Any = None,
+) -> GPUArray:
     """Quantiles of all elements or along `axis`; NaN if any element is NaN. Does not wait for `a`.
 
     `a` is array-like of real numbers (else `TypeError`); `q`, a number or an array in [0, 1] (else `ValueError`), is
@@ -173,7 +204,17 @@ def quantile(a, q, axis=None, out=None, overwrite_input=False, method="linear", 
     return _quantiles(a, q, axis, out, method, keepdims, weights, 1, "Quantiles", _quantile_of_rows)
 
 
-def percentile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None):
+def percentile(
+    a: Any,
+    q: Any,
+    axis: Any = None,
+    out: Any = None,
+    overwrite_input: Any = False,
+    method: Any = "linear",
+    keepdims: Any = False,
+    *,
+    weights: Any = None,
+) -> GPUArray:
     """Quantiles in percent: `quantile` with `q` in [0, 100]. Does not wait for `a`.
 
     Parameters, result and errors are otherwise those of `quantile`.
@@ -181,13 +222,13 @@ def percentile(a, q, axis=None, out=None, overwrite_input=False, method="linear"
     return _quantiles(a, q, axis, out, method, keepdims, weights, 100, "Percentiles", _quantile_of_rows)
 
 
-def _elements_at_positions(rows, places, counts):
+def _elements_at_positions(rows: GPUArray, places: GPUArray, counts: GPUArray) -> GPUArray:
     """The element of each row at its position, limited to the elements that count."""
     places = _xp.maximum(_xp.minimum(places, counts - 1), 0).astype(np.int64)
     return _xp.take_along_axis(rows, places[..., None], -1)[..., 0]
 
 
-def _nanquantile_of_rows(rows, q, method, weak):
+def _nanquantile_of_rows(rows: GPUArray, q: Any, method: str, weak: bool) -> GPUArray:
     """One quantile of the elements of sorted rows that are not NaN."""
     if rows.dtype.kind not in "fV":
         return _quantile_of_rows(rows, q, method, weak)
@@ -199,7 +240,17 @@ def _nanquantile_of_rows(rows, q, method, weak):
     return _interpolate(low, high, weight).astype(rows.dtype if weak else np.result_type(rows.dtype, np.float64))
 
 
-def nanquantile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None):
+def nanquantile(
+    a: Any,
+    q: Any,
+    axis: Any = None,
+    out: Any = None,
+    overwrite_input: Any = False,
+    method: Any = "linear",
+    keepdims: Any = False,
+    *,
+    weights: Any = None,
+) -> GPUArray:
     """Quantiles, as by `quantile`, of the elements that are not NaN; NaN if there are none. Does not wait for `a`.
 
     Parameters, result and errors are those of `quantile`.
@@ -207,7 +258,17 @@ def nanquantile(a, q, axis=None, out=None, overwrite_input=False, method="linear
     return _quantiles(a, q, axis, out, method, keepdims, weights, 1, "Quantiles", _nanquantile_of_rows)
 
 
-def nanpercentile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None):
+def nanpercentile(
+    a: Any,
+    q: Any,
+    axis: Any = None,
+    out: Any = None,
+    overwrite_input: Any = False,
+    method: Any = "linear",
+    keepdims: Any = False,
+    *,
+    weights: Any = None,
+) -> GPUArray:
     """Quantiles in percent, as by `percentile`, of the elements that are not NaN; NaN if there are none.
 
     Parameters, result and errors are those of `percentile`. Does not wait for `a`.
@@ -215,7 +276,9 @@ def nanpercentile(a, q, axis=None, out=None, overwrite_input=False, method="line
     return _quantiles(a, q, axis, out, method, keepdims, weights, 100, "Percentiles", _nanquantile_of_rows)
 
 
-def nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False):
+def nanmedian(
+    a: Any, axis: Any = None, out: Any = None, overwrite_input: Any = False, keepdims: Any = False
+) -> GPUArray:
     """The median, as by `median`, of the elements that are not NaN; NaN if there are none. Does not wait.
 
     Parameters, result and errors are those of `median`.
@@ -236,7 +299,7 @@ def nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False):
 # -- averages and covariances -------------------------------------------------------------------------
 
 
-def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
+def average(a: Any, axis: Any = None, weights: Any = None, returned: Any = False, *, keepdims: Any = False) -> Any:
     """The mean of all elements or along `axis`, weighted by `weights` if given; does not wait.
 
     `a` is array-like; weights have its shape or that of the axes (`ValueError` for others, or `TypeError` for another
@@ -260,7 +323,7 @@ def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
     return (result, total) if returned else result
 
 
-def _broadcast_weights(weights, a, axis):
+def _broadcast_weights(weights: GPUArray, a: GPUArray, axis: Any) -> GPUArray:
     """Weights of one or several axes of `a`, broadcast to its number of axes."""
     if axis is None:
         raise TypeError("Axis must be specified when shapes of a and weights differ.")
@@ -271,7 +334,17 @@ def _broadcast_weights(weights, a, axis):
     return weights.reshape(*(a.shape[k] if k in axes else 1 for k in range(a.ndim)))
 
 
-def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=None, *, dtype=None):
+def cov(
+    m: Any,
+    y: Any = None,
+    rowvar: Any = True,
+    bias: Any = False,
+    ddof: Any = None,
+    fweights: Any = None,
+    aweights: Any = None,
+    *,
+    dtype: Any = None,
+) -> GPUArray:
     """The covariance matrix of variables in rows (in columns if `rowvar` is false): a new array; does not wait.
 
     `m` and the additional variables `y` are array-like with at most two axes. The divisor is ``n - ddof``, where `ddof`
@@ -307,7 +380,7 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=N
     return (products * (1 / factor if factor else float("inf"))).squeeze()
 
 
-def _observation_weights(fweights, aweights, n):
+def _observation_weights(fweights: Any, aweights: Any, n: int) -> GPUArray | None:
     """The product of the weights of `n` observations, or None if there are no weights."""
     w = None
     for name, each in (("fweights", fweights), ("aweights", aweights)):
@@ -324,7 +397,7 @@ def _observation_weights(fweights, aweights, n):
     return None if w is None else w.astype(np.float64)
 
 
-def _covariance_divisor(n, ddof, w, aweights, total):
+def _covariance_divisor(n: int, ddof: Any, w: GPUArray | None, aweights: Any, total: Any) -> Any:
     """The divisor of the sums of products."""
     if w is None:
         return builtins.max(n - ddof, 0)
@@ -334,7 +407,7 @@ def _covariance_divisor(n, ddof, w, aweights, total):
     return total - ddof if aweights is None else total - ddof * (w * _xp._to_device(aweights)).sum() / total
 
 
-def corrcoef(x, y=None, rowvar=True, *, dtype=None):
+def corrcoef(x: Any, y: Any = None, rowvar: Any = True, *, dtype: Any = None) -> GPUArray:
     """The correlation coefficients of variables, between -1 and 1: a new matrix; does not wait.
 
     Variables and errors are those of `cov`, whose elements are divided by the standard deviations of both variables;
@@ -355,7 +428,7 @@ def corrcoef(x, y=None, rowvar=True, *, dtype=None):
 # -- counting -----------------------------------------------------------------------------------------
 
 
-def _weighted_counts(places, weights, n):
+def _weighted_counts(places: GPUArray, weights: GPUArray, n: int) -> GPUArray:
     """Sums of the weights at equal positions, by atomic additions."""
     from rtcg.elementwise import ElementwiseKernel
 
@@ -368,16 +441,16 @@ def _weighted_counts(places, weights, n):
     return totals
 
 
-_KERNEL_CACHE = {}
+_KERNEL_CACHE: dict[str, Any] = {}
 
 
-def _memoized_kernel(name, make):
+def _memoized_kernel(name: str, make: Callable[[], Any]) -> Any:
     if name not in _KERNEL_CACHE:
         _KERNEL_CACHE[name] = make()
     return _KERNEL_CACHE[name]
 
 
-def bincount(x, /, weights=None, minlength=0):
+def bincount(x: Any, /, weights: Any = None, minlength: Any = 0) -> GPUArray:
     """How often each integer from 0 on occurs in `x`, or the sums of its weights: a new array with one axis.
 
     `x` is array-like with one axis of integers from 0 on (else `ValueError`, or `TypeError` for other dtypes). The
@@ -407,12 +480,12 @@ def bincount(x, /, weights=None, minlength=0):
     return _weighted_counts(x, weights.astype(np.float64), n)
 
 
-def _count_sorted_integers(ordered, n):
+def _count_sorted_integers(ordered: GPUArray, n: int) -> GPUArray:
     """How often each of 0 to n-1 occurs."""
     return _xp.diff(_xp.searchsorted(ordered, _xp.arange(n + 1)))
 
 
-def digitize(x, bins, right=False):
+def digitize(x: Any, bins: Any, right: Any = False) -> GPUArray:
     """The indices of the bins that elements belong to: a new int64 array with the shape of `x`.
 
     `x` is array-like of real numbers (else `TypeError`); `bins` are array-like edges with one axis, ascending or
@@ -441,7 +514,7 @@ _BIN_WIDTH_ESTIMATORS = {
 }
 
 
-def _estimate_bin_width(a, name, spread):
+def _estimate_bin_width(a: GPUArray, name: str, spread: float) -> Any:
     """The bin width that an estimator chooses."""
     if name == "auto":
         sturges = _BIN_WIDTH_ESTIMATORS["sturges"](a, spread)
@@ -455,7 +528,7 @@ def _estimate_bin_width(a, name, spread):
     return _BIN_WIDTH_ESTIMATORS[name](a, spread)
 
 
-def _outer_edges(a, range):  # noqa: A002
+def _outer_edges(a: GPUArray, range: Any) -> tuple[Any, Any]:  # noqa: A002
     if range is not None:
         low, high = range
         if low > high:
@@ -471,7 +544,7 @@ def _outer_edges(a, range):  # noqa: A002
     return (low - 0.5, high + 0.5) if low == high else (low, high)
 
 
-def _bin_edges(a, bins, range, weights):  # noqa: A002
+def _bin_edges(a: GPUArray, bins: Any, range: Any, weights: Any) -> Any:  # noqa: A002
     """The edges of bins on the host, or on the device if they were given there."""
     if isinstance(bins, str):
         if weights is not None:
@@ -502,7 +575,7 @@ def _bin_edges(a, bins, range, weights):  # noqa: A002
     return np.linspace(low, high, bins + 1, dtype=dtype if dtype.kind in "fc" else np.result_type(dtype, float))
 
 
-def histogram_bin_edges(a, bins=10, range=None, weights=None):  # noqa: A002
+def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> GPUArray:  # noqa: A002
     """The edges that `histogram` would use: a new array with one more element than there are bins.
 
     Parameters and errors are those of `histogram`. Waits for the smallest and the largest element unless `bins` are
@@ -511,7 +584,7 @@ def histogram_bin_edges(a, bins=10, range=None, weights=None):  # noqa: A002
     return _xp.asarray(_bin_edges(_xp._to_device(a).ravel(), bins, range, weights))
 
 
-def histogram(a, bins=10, range=None, density=None, weights=None):  # noqa: A002
+def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> tuple[Any, ...]:  # noqa: A002
     """Counts of elements, or sums of weights, between edges: a tuple of two new arrays, counts and edges.
 
     `a` is array-like and is flattened. `bins` is a number of bins of equal width, ascending edges, or the name of an
@@ -533,20 +606,20 @@ def histogram(a, bins=10, range=None, density=None, weights=None):  # noqa: A002
     return counts, edges
 
 
-def _count_between_edges(ordered, edges):
+def _count_between_edges(ordered: GPUArray, edges: GPUArray) -> GPUArray:
     """Counts of sorted elements; the last bin includes its right edge."""
     places = _xp.searchsorted(ordered, edges, side="left")
     places[-1:] = _xp.searchsorted(ordered, edges[-1:], side="right")
     return _xp.diff(places)
 
 
-def _bin_indices(a, edges):
+def _bin_indices(a: GPUArray, edges: GPUArray) -> GPUArray:
     """The bin of each element, counted from 1; 0 and the number of edges mean outside."""
     places = _xp.searchsorted(edges, a, side="right")
     return places - (a == edges[-1])
 
 
-def _sum_weights_between_edges(a, edges, weights):
+def _sum_weights_between_edges(a: GPUArray, edges: GPUArray, weights: GPUArray) -> GPUArray:
     if weights.shape != a.shape:
         raise ValueError("weights should have the same shape as a.")
     places, n = _bin_indices(a, edges), edges.size + 1
@@ -556,7 +629,9 @@ def _sum_weights_between_edges(a, edges, weights):
     return _weighted_counts(places, weights.astype(np.float64), n)[1:-1].astype(weights.dtype)
 
 
-def histogramdd(sample, bins=10, range=None, density=None, weights=None):  # noqa: A002
+def histogramdd(
+    sample: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
+) -> tuple[Any, ...]:  # noqa: A002
     """Counts in several dimensions, or sums of weights, as float64: a tuple of a new array and a list of the edges.
 
     `sample` is a device array of shape ``(n, d)``, or d arrays of n coordinates. `bins` and `range` are as in
@@ -592,7 +667,9 @@ def histogramdd(sample, bins=10, range=None, density=None, weights=None):  # noq
     return counts, edges
 
 
-def histogram2d(x, y, bins=10, range=None, density=None, weights=None):  # noqa: A002
+def histogram2d(
+    x: Any, y: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
+) -> tuple[Any, ...]:  # noqa: A002
     """Counts in two dimensions, float64, and the edges of both: a tuple of three new arrays.
 
     `x` and `y` are array-like with one axis and of equal length. `bins` is one number or array of edges for both, or

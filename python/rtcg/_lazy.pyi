@@ -1,4 +1,0 @@
-class _LazyNumPy:
-    def __getattr__(self, name: str) -> object: ...
-
-np: _LazyNumPy

@@ -1,3 +1,0 @@
-from collections.abc import Sequence
-
-def run_python_program(arguments: Sequence[str], first: str | None = None) -> None: ...

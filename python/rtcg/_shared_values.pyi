@@ -1,3 +1,0 @@
-from types import ModuleType
-
-def share_module_values(name: str, source: ModuleType, *values: str) -> None: ...
