@@ -47,8 +47,8 @@ NOT_COMPARABLE = [
 #: Differences that are meant.
 BY_DESIGN: list[tuple[str, str, str]] = [
     (
-        "q54",
-        "^b cuMemHostAlloc 4096 flags [137]$",
+        "q54|q95",
+        "^b cuMemHostAlloc 4096 flags [137]$|^a flags [137] of host memory",
         "NVIDIA's driver cuts small page-locked allocations from one block and tells for each whether the block's "
         "first one asked for `PORTABLE` (580.159.04); the virtual GPU tells what each allocation asked for",
     ),
@@ -68,8 +68,8 @@ BY_DESIGN: list[tuple[str, str, str]] = [
         "CUDA leaves open which side of a branch runs first and where sides meet; NVIDIA's assembler rearranges them",
     ),
     (
-        "q24|q25|q26",
-        "NUM_REGS|^THREADS_PER_BLOCK=100|compute_[89]0$",
+        "q24|q25|q26|q97",
+        "NUM_REGS|^THREADS_PER_BLOCK=100|compute_[89]0$|^a 150 live values|^a __launch_bounds__",
         "machine code is of 8.0, and registers that only NVIDIA's assembler knows are estimated",
     ),
     (
@@ -79,8 +79,8 @@ BY_DESIGN: list[tuple[str, str, str]] = [
         " overtake a kernel that was launched inside the call",
     ),
     (
-        "q22",
-        "largest malloc|^alignment of small|^free, malloc",
+        "q22|q95",
+        "largest malloc|^alignment of small|^free, malloc|^c malloc of 0",
         "the heap of device-side malloc has no hidden overhead, and a size that no heap has gives a null pointer",
     ),
     ("q23", "^SHMEM_SIZE", "shared memory of compute capability 8.0 and not 9.0"),
@@ -93,16 +93,45 @@ BY_DESIGN: list[tuple[str, str, str]] = [
         " the kernel that asks",
     ),
     (
-        "q79",
-        "^a (local addresses|reading another thread's|cvta there)",
+        "q79|q93",
+        "^a (local addresses|reading another thread's|cvta there)|^b pointer to lane 3's local",
         "each lane's local variables have addresses of their own, so that accesses out of bounds are found",
     ),
     (
         "q80",
-        "^a (switch in a loop|while with|a do-while)",
+        "^a (switch in a loop|while with|a do-while|do-while)",
         "CUDA leaves open which side of a branch runs first and where sides meet; NVIDIA's assembler rearranges them",
     ),
-    ("q81", "^b anisotropy", "anisotropic filtering is accepted and has no effect"),
+    (
+        "q81|q94",
+        "^b (anisotropy|10:10:10:2|BC)",
+        "anisotropic filtering is accepted and has no effect; block-compressed and packed formats are not supported",
+    ),
+    (
+        "q79|q91|q93",
+        r"^[bc] printf\(.*%(z|j|t|L|q|5%|\.\*)|^c (negative width and precision|long formats)",
+        "conversions that the device does not know are printed as text; the card's driver takes for them what lies in"
+        " its buffer, or behind it",
+    ),
+    (
+        "q74",
+        "^b bar.red|^c (barrier|warps leave)",
+        "a barrier whose warps give it different numbers of threads, or whose arrivals bring no predicate, is completed;"
+        " a card ends the kernel as an illegal instruction",
+    ),
+    ("q94", "^a 3D, levels linear filter 1", "weights of two levels of a volume are rounded otherwise by 1/256"),
+    (
+        "q95",
+        "^b (cuMemFree of the first|high marks)|^c a heap pointer by host calls",
+        "memory that cuMemFree gives back counts as free at once, and no call of the host takes addresses of the"
+        " device's heap",
+    ),
+    (
+        "q97",
+        "^c ",
+        "a fault ends its context and not the device, unless RTCG_FAULTS=sticky asks for it, and any address outside of"
+        " all memory that a kernel may access is told as such",
+    ),
     ("q67", "^b contexts", "text of a kernel is printed when the kernel ends, whichever context waits first"),
     ("q89", "^b log of", "logs of errors name the place in the PTX and what is wrong there, in words of their own"),
     ("q70", "^a load garbage", "a library that cannot be loaded is refused at once, with the reason in the log"),

@@ -361,6 +361,9 @@ impl<'s> Parser<'s> {
             }
             let bounds = &mut function.bounds;
             match word {
+                "noreturn" if function.entry => {
+                    return Err(self.semantic_error(self.current_token(), "a kernel returns".to_owned()));
+                }
                 "noreturn" => function.noreturn = true,
                 "explicitcluster" => bounds.explicit_cluster = true,
                 "blocksareclusters" => {
@@ -384,12 +387,21 @@ impl<'s> Parser<'s> {
                     continue;
                 }
                 "maxntid" | "reqntid" | "reqnctapercluster" => {
+                    let token = self.current_token();
                     self.advance();
                     let value = Some(self.parse_dim3()?);
                     match word {
                         "maxntid" => bounds.max_ntid = value,
                         "reqntid" => bounds.req_ntid = value,
                         _ => bounds.req_nctapercluster = value,
+                    }
+                    if value.is_some_and(|extents| extents.contains(&0)) {
+                        return Err(self.semantic_error(token, format!("`.{word}` is at least 1 in every dimension")));
+                    }
+                    if bounds.max_ntid.is_some() && bounds.req_ntid.is_some() {
+                        return Err(
+                            self.semantic_error(token, "`.reqntid` and `.maxntid` exclude each other".to_owned())
+                        );
                     }
                     continue;
                 }

@@ -3,6 +3,8 @@
 measured! {
     /// The first bytes of a block's shared memory belong to the system: static shared memory begins behind them.
     RESERVED_SHARED_BYTES: u32 = 1024, from "q02";
+    /// The end of what the system uses of them (`%reserved_smem_offset_end`), which begins at 0.
+    RESERVED_SHARED_END: u32 = 288, from "q91";
     /// `%total_smem_size` is rounded up to a multiple of this; `%aggr_smem_size` is not, and has the reserved bytes too.
     SHARED_GRANULARITY: u32 = 128, from "q01";
     /// `%nwarpid` is the number of warp slots of a multiprocessor and not that of the block.

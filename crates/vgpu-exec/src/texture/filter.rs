@@ -119,7 +119,8 @@ impl SampleSource<'_> {
         }
         let [x, y, z] = self.linear_taps(spot);
         if spot.axes == 3 {
-            let upper = (weight * z.frac as i32 + 128) >> 8;
+            // Halves, which only the weights of two levels have, go to the lower slice.
+            let upper = (weight * z.frac as i32 + 127) >> 8;
             // SAFETY: passed on; the taps lie in the level.
             unsafe {
                 self.add_plane::<C>(&x, &y, z.lo, weight - upper, 2 * slice, taps);

@@ -11,7 +11,7 @@ use crate::simt::function_plan::frame_header;
 use crate::simt::lane_classes::LaneClass;
 use cranelift_codegen::ir::{InstBuilder, Value, condcodes::IntCC, types};
 use rtcg_ptx::ast::*;
-use rtcg_vgpu_abi::model::memory::{RESERVED_SHARED_BYTES, SHARED_GRANULARITY, WARP_SLOTS};
+use rtcg_vgpu_abi::model::memory::{RESERVED_SHARED_BYTES, RESERVED_SHARED_END, SHARED_GRANULARITY, WARP_SLOTS};
 use rtcg_vgpu_abi::{TidTable, WarpCtx};
 use smallvec::smallvec;
 use std::mem::offset_of;
@@ -72,6 +72,8 @@ impl<'a> FunctionEmitter<'a, '_> {
                 let t = self.emit_clock(s == GlobalTimerHi);
                 self.b.ins().ushr_imm_u(t, 32)
             }
+            ReservedSmemEnd => self.iconst32(i64::from(RESERVED_SHARED_END)),
+            ReservedSmemCap => self.iconst32(i64::from(RESERVED_SHARED_BYTES)),
             x if x == crate::simt::barrier_results::BARRIER_RESULT_REG => {
                 self.b.ins().load(types::I32, trusted_mem_flags(), self.abi.frame, frame_header::BAR_RESULT_OFFSET)
             }

@@ -209,6 +209,7 @@ driver_functions! {
     }
 
     fn cuCtxRecordEvent(hCtx: CUcontext, hEvent: CUevent) {
+        ensure(!hCtx.is_null(), ResultCode::INVALID_CONTEXT)?;
         let context = context_or_current(hCtx)?;
         let event = EVENTS.get_object(hEvent.handle_number())?;
         ensure(event.ctx_id == context.id, ResultCode::INVALID_HANDLE)?;
@@ -217,6 +218,7 @@ driver_functions! {
     }
 
     fn cuCtxWaitEvent(hCtx: CUcontext, hEvent: CUevent) {
+        ensure(!hCtx.is_null(), ResultCode::INVALID_CONTEXT)?;
         let context = context_or_current(hCtx)?;
         let event = EVENTS.get_object(hEvent.handle_number())?;
         if let Some(fence) = event.pending_stream_point() {

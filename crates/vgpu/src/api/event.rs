@@ -55,6 +55,7 @@ fn elapsed_ms(start: CUevent, end: CUevent) -> Res<f32> {
     let (start, _) = event_and_context(start)?;
     let (end, context) = event_and_context(end)?;
     context.check_usable()?;
+    ensure(start.ctx_id == end.ctx_id, ResultCode::INVALID_HANDLE)?;
     // Unlike a question about completion, this one leaves the capture valid.
     let is_captured = start.last_capture().is_some() || end.last_capture().is_some();
     ensure(!is_captured, ResultCode::CAPTURED_EVENT)?;

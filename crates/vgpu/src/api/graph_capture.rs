@@ -97,7 +97,6 @@ unsafe fn update_dependencies(stream: CUstream, dependencies: *const CUgraphNode
 
 driver_functions! {
     fn cuStreamBeginCapture(hStream: CUstream, mode: CUstreamCaptureMode) {
-        ensure(hStream.handle_number() > 1, ResultCode::STREAM_CAPTURE_UNSUPPORTED)?;
         let (context, stream) = stream_and_context(hStream.handle_number())?;
         ensure(capture::capture_of_stream(&stream).is_none(), ResultCode::ILLEGAL_STATE)?;
         let graph = Graph::create_graph()?;
@@ -106,7 +105,6 @@ driver_functions! {
 
     fn cuStreamBeginCaptureToGraph(hStream: CUstream, hGraph: CUgraph, dependencies: *const CUgraphNode, dependencyData: *const CUgraphEdgeData, numDependencies: usize, mode: CUstreamCaptureMode) {
         let _ = dependencyData;
-        ensure(hStream.handle_number() > 1, ResultCode::STREAM_CAPTURE_UNSUPPORTED)?;
         let (context, stream) = stream_and_context(hStream.handle_number())?;
         capture::begin_capture(&context, &stream, graph_from_handle(hGraph)?, node_handles(dependencies, numDependencies)?, mode.0)
     }

@@ -147,7 +147,13 @@ driver_functions! {
     }
 
     fn cuGraphExecBatchMemOpNodeSetParams(hGraphExec: CUgraphExec, hNode: CUgraphNode, nodeParams: *const CUDA_BATCH_MEM_OP_NODE_PARAMS) {
-        exec_from_handle(hGraphExec)?.set_node_action(hNode.handle_number(), batch_mem_op_node_action(nodeParams)?)
+        let action = batch_mem_op_node_action(nodeParams)?;
+        if let Ok(node) = self::node_from_handle(hNode) {
+            // The number of operations stays.
+            let count = |action: &NodeAction| if let NodeAction::MemOps(_, given) = action { given.len() } else { 0 };
+            ensure(count(&node.current_action()) == count(&action), ResultCode::INVALID_VALUE)?;
+        }
+        exec_from_handle(hGraphExec)?.set_node_action(hNode.handle_number(), action)
     }
 
     fn cuGraphExecNodeSetParams(hGraphExec: CUgraphExec, hNode: CUgraphNode, nodeParams: *mut CUgraphNodeParams) {

@@ -125,7 +125,8 @@ pub(crate) unsafe fn batch_mem_op_node_action(params: *const CUDA_BATCH_MEM_OP_N
     unsafe {
         let p = params.as_ref().ok_or(ResultCode::INVALID_VALUE)?;
         ensure(p.flags == 0, ResultCode::INVALID_VALUE)?;
-        let operations = mem_ops_from_params(p.paramArray, p.count)?;
+        // A node may have none.
+        let operations = if p.count == 0 { Vec::new() } else { mem_ops_from_params(p.paramArray, p.count)? };
         let given = (0..p.count as usize).map(|i| AssertSend(p.paramArray.add(i).read_unaligned())).collect();
         Ok(NodeAction::MemOps(operations.into(), given))
     }

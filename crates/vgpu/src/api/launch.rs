@@ -88,10 +88,15 @@ unsafe fn pack_extra_buffer(function: &DriverFunction, extra: *const *mut c_void
     }
     let needed = function.kernel.param_bytes();
     let size = size.ok_or(ResultCode::INVALID_VALUE)?;
-    ensure(size >= needed && (size == 0 || !start.is_null()), ResultCode::INVALID_VALUE)?;
-    ensure(size == needed, SURPLUS_ARGUMENTS_CODE)?;
-    // SAFETY: the program's buffer has `size == needed` bytes.
-    Ok(if needed == 0 { Vec::new() } else { unsafe { std::slice::from_raw_parts(start, needed) }.to_vec() })
+    ensure((size == 0) == (needed == 0) && (size == 0 || !start.is_null()), ResultCode::INVALID_VALUE)?;
+    ensure(size <= needed, SURPLUS_ARGUMENTS_CODE)?;
+    // What the buffer lacks is zero.
+    let mut packed = vec![0; needed];
+    if size > 0 {
+        // SAFETY: the program's buffer has `size` bytes.
+        packed[..size].copy_from_slice(unsafe { std::slice::from_raw_parts(start, size) });
+    }
+    Ok(packed)
 }
 
 /// # Safety

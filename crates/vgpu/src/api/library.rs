@@ -99,6 +99,7 @@ driver_functions! {
     fn cuLibraryGetGlobal(dptr: *mut CUdeviceptr, bytes: *mut usize, library: CUlibrary, name: *const c_char) {
         let name = str_from_c(name)?;
         let module = library_module(library)?;
+        write_out_if_not_null(dptr, 0);
         module.check_variable_name(name)?;
         let global = module.loaded.global(name).ok_or(ResultCode::NOT_FOUND)?;
         write_out_if_not_null(dptr, global.address);

@@ -4,7 +4,7 @@ use std::ffi::{c_uint, c_void};
 
 use rtcg_cuda_sys::*;
 
-use super::{driver_functions, unsupported_feature, write_out, write_out_if_not_null};
+use super::{driver_functions, write_out, write_out_if_not_null};
 use crate::graph::{self, capture};
 use crate::memory::heap::{HeapBlock, MemoryKind};
 use crate::memory::{globals, mapping, synchronous_copies};
@@ -150,16 +150,17 @@ driver_functions! {
 
     fn cuMemHostRegister(p: *mut c_void, bytesize: usize, Flags: c_uint) {
         ensure(Flags & !15 == 0 && bytesize > 0 && !p.is_null(), ResultCode::INVALID_VALUE)?;
-        if Flags & CU_MEMHOSTREGISTER_IOMEMORY != 0 {
-            return Err(unsupported_feature("registering memory of devices"));
-        }
+        // There is no memory of other devices.
+        ensure(Flags & CU_MEMHOSTREGISTER_IOMEMORY == 0, ResultCode::INVALID_VALUE)?;
         let context = current()?;
         capture::refuse_call_unsafe_in_capture()?;
         // Page-locked memory is not registered, whichever kind it is: it has no registration to end.
         let known = crate::memory::account::device_heap()?.find_block(p.addr() as u64);
         ensure(known.is_none(), ResultCode::INVALID_VALUE)?;
         ensure(is_host_range_mapped(p.addr(), bytesize), ResultCode::INVALID_VALUE)?;
-        host_ranges::register_host(p.addr() as u64, bytesize as u64, Flags | CU_MEMHOSTREGISTER_DEVICEMAP, context.id)
+        // That the device only reads is not told.
+        let flags = Flags & !CU_MEMHOSTREGISTER_READ_ONLY | CU_MEMHOSTREGISTER_DEVICEMAP;
+        host_ranges::register_host(p.addr() as u64, bytesize as u64, flags, context.id)
     }
 
     fn cuMemHostUnregister(p: *mut c_void) {

@@ -175,9 +175,7 @@ fn pool_from_props(props: &CUmemPoolProps) -> Res<MemoryPool> {
         T::CU_MEM_LOCATION_TYPE_DEVICE => (device_by_ordinal(id).map_err(|_| ResultCode::INVALID_VALUE)?.ordinal, kind),
         T::CU_MEM_LOCATION_TYPE_NONE if kind == MemoryKind::Managed => (0, kind),
         T::CU_MEM_LOCATION_TYPE_HOST_NUMA if id != 0 => return ResultCode::INVALID_VALUE.err(),
-        T::CU_MEM_LOCATION_TYPE_HOST
-        | T::CU_MEM_LOCATION_TYPE_HOST_NUMA
-        | T::CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT => (0, host_memory_kind(kind)),
+        T::CU_MEM_LOCATION_TYPE_HOST | T::CU_MEM_LOCATION_TYPE_HOST_NUMA => (0, host_memory_kind(kind)),
         _ => return ResultCode::INVALID_VALUE.err(),
     };
     let mut made = MemoryPool::new(device, props.maxSize as u64, false);

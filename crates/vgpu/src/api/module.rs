@@ -179,6 +179,7 @@ driver_functions! {
         ensure(!dptr.is_null() || !bytes.is_null(), ResultCode::INVALID_VALUE)?;
         let name = str_from_c(name)?;
         let module = MODULES.get_object(hmod.handle_number())?;
+        write_out_if_not_null(dptr, 0);
         module.check_variable_name(name)?;
         let global = module.loaded.global(name).ok_or(ResultCode::NOT_FOUND)?;
         write_out_if_not_null(dptr, global.address);

@@ -64,7 +64,10 @@ impl Capture {
 pub(crate) fn begin_capture(ctx: &Context, stream: &Arc<Stream>, graph: Arc<Graph>, after: Vec<u64>, mode: u32) -> Res {
     static NEXT_CAPTURE_ID: AtomicU64 = AtomicU64::new(1);
     ensure(mode <= RELAXED_MODE, ResultCode::INVALID_VALUE)?;
-    ensure(stream.kind != StreamKind::Legacy, ResultCode::STREAM_CAPTURE_UNSUPPORTED)?;
+    if stream.kind == StreamKind::Legacy {
+        refuse_if_blocking_stream_captures(ctx)?;
+        return ResultCode::STREAM_CAPTURE_UNSUPPORTED.err();
+    }
     ensure(!stream.capturing.load(Ordering::Acquire), ResultCode::ILLEGAL_STATE)?;
     // A graph takes one capture at a time.
     let is_taken = active_captures().iter().any(|c| c.graph().handle == graph.handle);

@@ -305,6 +305,10 @@ impl Graph {
         for edge in edges {
             let at =
                 left.iter().position(|e| (e.from, e.to) == (edge.from, edge.to)).ok_or(ResultCode::INVALID_VALUE)?;
+            // The order of nodes that allocate and free stays.
+            let ends = parts.nodes.iter().filter(|n| [edge.from, edge.to].contains(&n.handle));
+            let is_memory = |n: &Arc<Node>| matches!(n.current_action(), NodeAction::Alloc(_) | NodeAction::Free(_));
+            ensure(!ends.into_iter().any(is_memory), ResultCode::NOT_SUPPORTED)?;
             left.remove(at);
         }
         parts.edges = left;

@@ -43,7 +43,8 @@ pub fn validate_launch(launch: &Launch) -> Res {
     let threads = check_block_shape(launch.block)?;
     let k = &*launch.function;
     if let Some(required) = k.launch_bounds().req_ntid {
-        ensure(launch.block == required, ResultCode::INVALID_VALUE)?;
+        // A block of one thread passes for any shape.
+        ensure(launch.block == required || threads == 1, ResultCode::INVALID_VALUE)?;
     }
     ensure(threads <= k.bound_of_threads(), ResultCode::INVALID_VALUE)?;
     ensure(k.has_registers_for(threads), ResultCode::LAUNCH_OUT_OF_RESOURCES)?;

@@ -237,7 +237,10 @@ impl Kernel {
     }
     /// `CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK`
     pub fn max_threads_per_block(&self) -> u32 {
-        self.bound_of_threads().min(self.register_use().max_threads)
+        // A required shape does not count.
+        let bound =
+            if self.launch_bounds().req_ntid.is_some() { MAX_THREADS_PER_BLOCK } else { self.bound_of_threads() };
+        bound.min(self.register_use().max_threads)
     }
     fn register_use(&self) -> &RegisterUse {
         let function = &self.module.ptx.functions[self.info.id.index()];
