@@ -2,15 +2,11 @@
 
 mod operand;
 
+use crate::layout::{Layout, Order, PythonTuple, Shape};
+use crate::views::{Index, resolve_shape};
 pub use operand::Arg;
 pub(crate) use operand::OperandSource;
-
-use crate::error::{ArrayError, Result};
-use crate::launch::PackedKernelArgs;
-use crate::layout::{Layout, Order, PythonTuple, Shape};
-use crate::runtime::{ArrayBuffer, ArrayContext};
-use crate::views::{Index, resolve_shape};
-use rtcg_codegen::DType;
+use rtcg_hal::{ArrayBuffer, ArrayContext, ArrayError, DType, PackedKernelArgs, Result};
 use smallvec::SmallVec;
 use std::fmt;
 use std::sync::Arc;
@@ -468,7 +464,7 @@ impl GpuArray {
             let (low, high) = self.layout.byte_extent(self.itemsize());
             return self.ctx.device_runtime().memset_zero(self.address(low as usize), (high - low) as usize);
         }
-        self.fill(crate::Scalar::Weak(rtcg_codegen::WeakScalar::Int(0)))
+        self.fill(crate::Scalar::Weak(rtcg_hal::WeakScalar::Int(0)))
     }
 
     /// Copies the elements of `source`, which is broadcast and converted.

@@ -6,8 +6,9 @@
 //! that did it gets the error, and another one searches for the rest. No lock is held during a search.
 
 use crate::vectors::Vectors;
-use crate::{ArrayError, GpuArray, HostNeighbors, Index, Neighbors, Result};
-use rtcg_array::{DType, Index as At, Order};
+use crate::{HostNeighbors, Index, Neighbors};
+use rtcg_array::{GpuArray, Index as At, Order};
+use rtcg_hal::{ArrayError, DType, Result};
 use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};

@@ -75,14 +75,12 @@ pub use launch::{Dim3, DimLength, Function, Grid, KernelArgument, WriteArgumentF
 pub use memory::DeviceVec;
 pub use module::{CppNames, DeviceGlobal, Module};
 pub use pinned_memory::{Pending, PinnedVec};
-pub use rtcg_array as array;
-pub use rtcg_array::Allocator;
 pub use rtcg_cgen as cgen;
-pub use rtcg_codegen as codegen;
 pub use rtcg_compile as compile;
 #[cfg(feature = "derive")]
 pub use rtcg_derive::Element;
 pub use rtcg_driver as driver;
+pub use rtcg_hal::Allocator;
 pub use runtime::{CudaRuntime, DeviceBuffer, current_stream, has_allocator, run_in_stream, with_allocator};
 
 pub use signatures::{
@@ -90,6 +88,29 @@ pub use signatures::{
     element_number_type, kernel_parameters,
 };
 pub use typed_arrays::{ArrayFactory, GpuArray, GpuArrayDyn, einsum};
+
+/// Arrays whose element type is known at run time, and what they need of a device: [`rtcg_array`] with the names of
+/// [`rtcg_hal`] that belong to it.
+pub mod array {
+    pub use rtcg_array::*;
+    pub use rtcg_hal::{
+        Allocator, ArrayBuffer, ArrayContext, ArrayError, ArrayErrorKind, BLOCK_THREADS, BlockingHook, BoundedCache,
+        CacheUse, Cooperative, DType, DTypeKind, DeviceInfo, DeviceRuntime, Graphs, KernelSpec, LaunchableGraph,
+        LaunchableKernel, PackedKernelArgs, PinnedReads, ReadSlot, Result, ThreadFlag, WeakScalar, blocking_region,
+        check_interrupt, compile_ahead, is_compiling_ahead, lock_blocking, set_blocking_hook, set_interrupt_check,
+        tuning, with_thread_choices,
+    };
+}
+
+/// Generators of kernel source, with the dtypes and tunable decisions that they use: [`rtcg_codegen`] with the names of
+/// [`rtcg_hal`] that belong to it.
+pub mod codegen {
+    pub use rtcg_codegen::*;
+    pub use rtcg_hal::{
+        BLOCK_THREADS, DType, DTypeKind, DeviceInfo, KernelSpec, OperandType, UnknownDType, WeakScalar,
+        promote_operands, tunable, tuning,
+    };
+}
 
 /// The items that most programs need.
 pub mod prelude {

@@ -1,4 +1,4 @@
-//! The CUDA runtime of arrays: implements [`rtcg_array::DeviceRuntime`] with the driver and the compiler.
+//! The CUDA runtime of arrays: implements [`rtcg_hal::DeviceRuntime`] with the driver and the compiler.
 
 #![allow(
     unsafe_code,
@@ -10,14 +10,14 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::tune::{device_key, results_store};
 use crate::workspace::{self, WorkspaceUse};
-use rtcg_array::{
-    Allocator, ArrayBuffer, ArrayContext, ArrayError, BLOCK_THREADS, Cooperative, DeviceInfo, DeviceRuntime, Graphs,
-    LaunchableKernel, PinnedReads, Result, ThreadFlag, blocking_region, is_compiling_ahead,
-};
 use rtcg_compile::{Arch, BinaryKind, Target};
 use rtcg_driver::memory::{self, HostAllocation};
 use rtcg_driver::pool::{DeviceMemoryPool, PooledDeviceAllocation};
 use rtcg_driver::{Event, Function, LaunchOptions, Stream, sys};
+use rtcg_hal::{
+    Allocator, ArrayBuffer, ArrayContext, ArrayError, BLOCK_THREADS, Cooperative, DeviceInfo, DeviceRuntime, Graphs,
+    LaunchableKernel, PinnedReads, Result, ThreadFlag, blocking_region, is_compiling_ahead,
+};
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::fmt;

@@ -5,14 +5,14 @@
 
 use crate::context::Context;
 use crate::runtime::{CudaKernel, CudaRuntime, FreeSlots, current_stream, run_in_stream};
-use rtcg_array::{
-    ArrayBuffer, ArrayError, Cooperative, DeviceRuntime, Graphs, LaunchableGraph, LaunchableKernel, PackedKernelArgs,
-    PinnedReads, ReadSlot, Result, blocking_region,
-};
 use rtcg_compile::{Arch, CompileRequest, Compiler, Target};
 use rtcg_cuda_sys::installations::find_installations;
 use rtcg_driver::memory::{self, HostAllocation};
 use rtcg_driver::{Event, Graph, GraphExec, HiddenCapture, LaunchOptions, Linker, Stream, sys};
+use rtcg_hal::{
+    ArrayBuffer, ArrayError, Cooperative, DeviceRuntime, Graphs, LaunchableGraph, LaunchableKernel, PackedKernelArgs,
+    PinnedReads, ReadSlot, Result, blocking_region,
+};
 use std::any::Any;
 use std::sync::{Arc, PoisonError};
 

@@ -1,11 +1,11 @@
 //! Types of kernel parameters, passed from the declarations that `rtcg-compile` reads in the source to the driver's
 //! checks.
 
-use rtcg_codegen::DType;
 use rtcg_codegen::c_declarations::{CType, CTypeForm};
 use rtcg_compile::{CompileRequest, KernelDeclarations};
 use rtcg_driver::signature::{NumberType, ParamDeclaration, Signature};
 use rtcg_driver::{Module, ModuleSource};
+use rtcg_hal::DType;
 use std::sync::{Arc, OnceLock};
 
 /// Whether arguments of kernels are checked by type. `RTCG_ARGUMENT_TYPES=0` in the environment checks sizes only,

@@ -6,9 +6,9 @@
 
 use crate::context::Context;
 use crate::error::Result;
-use rtcg_array::lock_blocking;
 use rtcg_codegen::block_reduce::REDUCTION_STATE_BYTES;
 use rtcg_driver::{DeviceAllocation, Stream, memory};
+use rtcg_hal::lock_blocking;
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

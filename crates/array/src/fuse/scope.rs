@@ -3,14 +3,12 @@
 use super::graph::{FusionConflict, FusionGraph, FusionNode};
 use super::launch;
 use crate::array::{GpuArray, OperandSource};
-use crate::blocking_regions::{lock_blocking, lock_ignoring_poison};
-use crate::error::{ArrayError, ArrayErrorKind, Result};
 use crate::layout::Layout;
-use crate::runtime::{Allocator, ArrayBuffer, ArrayContext};
-use crate::thread_choices::{is_compiling_ahead, launching};
-use crate::thread_flag::ThreadFlag;
-use rtcg_codegen::DType;
 use rtcg_codegen::array::{NO_INPUT_STEP, Op, OpTypes, is_fusable};
+use rtcg_hal::{
+    Allocator, ArrayBuffer, ArrayContext, ArrayError, ArrayErrorKind, DType, Result, ThreadFlag, is_compiling_ahead,
+    launching, lock_blocking, lock_ignoring_poison,
+};
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::fmt;

@@ -2,9 +2,8 @@
 
 use super::launch::LinalgKernel;
 use crate::array::GpuArray;
-use crate::error::Result;
 use rtcg_codegen::array::{LINALG_THREADS, LinalgSpec, LinalgStep};
-use rtcg_codegen::{DeviceInfo, tunable};
+use rtcg_hal::{DeviceInfo, Result, tunable};
 
 /// Bytes of a register panel that a thread holds, bytes of a row of one, and columns, at most.
 const PANEL_REGISTER_BYTES: i64 = 256;

@@ -1,7 +1,7 @@
 //! The kernel of filter banks for large images on GPUs; its work is divided by counting the instructions of threads.
 
 use super::activation_text;
-use rtcg_array::{DType, DeviceInfo, KernelSpec};
+use rtcg_hal::{DType, DeviceInfo, KernelSpec};
 use std::borrow::Cow;
 use std::fmt::Write;
 use std::sync::Arc;

@@ -3,8 +3,8 @@
 use super::decisions;
 use crate::tune::store::{KernelKey, Problem};
 use crate::tune::{Config, Configurations, Space, SpaceError, Value};
-use rtcg_codegen::DeviceInfo;
-use rtcg_codegen::tuning::{self, Decision, TunableValue};
+use rtcg_hal::tuning::{Decision, TunableValue};
+use rtcg_hal::{DeviceInfo, tuning};
 use std::sync::Arc;
 
 /// Looks up a decision by name, such as `matmul.tile`.

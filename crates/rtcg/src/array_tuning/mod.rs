@@ -6,7 +6,7 @@
 //! [`record_decisions`], search each one's [`decision_space`] with the call under [`with_forced_choice`], and store the
 //! results under [`decision_key`] and [`decision_problem`].
 
-use rtcg_codegen::tuning::Decision;
+use rtcg_hal::tuning::Decision;
 
 /// Returns every decision that kernels of arrays and of sparse matrices leave open.
 pub fn decisions() -> Vec<&'static Decision> {

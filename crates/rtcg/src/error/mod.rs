@@ -42,7 +42,7 @@ pub enum Error {
     /// The compiler.
     Compile(Box<rtcg_compile::CompileError>),
     /// An array operation.
-    Array(rtcg_array::ArrayError),
+    Array(rtcg_hal::ArrayError),
     /// The arguments or the description of a generated kernel.
     Generator(GeneratorError),
 }
@@ -88,8 +88,8 @@ impl From<rtcg_compile::CompileError> for Error {
     }
 }
 
-impl From<rtcg_array::ArrayError> for Error {
-    fn from(error: rtcg_array::ArrayError) -> Self {
+impl From<rtcg_hal::ArrayError> for Error {
+    fn from(error: rtcg_hal::ArrayError) -> Self {
         Error::Array(error)
     }
 }

@@ -8,11 +8,11 @@ use crate::error::Result;
 use crate::generators::compiled_kernel::{CompileSettings, PerContextCache};
 use crate::generators::elementwise::{ElementwiseKernel, IndexRange};
 use crate::generators::operand::{ArrayView, GeneratedKernelArg};
-use rtcg_array::BoundedCache;
 use rtcg_codegen::c_declarations::{Argument, CType, CTypeForm};
 use rtcg_codegen::pointwise::ElementwiseSnippet;
 use rtcg_driver::Stream;
 use rtcg_driver::pool::{DeviceMemoryPool, PooledDeviceAllocation};
+use rtcg_hal::BoundedCache;
 use std::convert::Infallible;
 use std::sync::{Arc, LazyLock};
 

@@ -6,10 +6,11 @@ use crate::error::Result;
 use crate::memory::DeviceVec;
 use crate::runtime::run_in_stream;
 use crate::signatures::{ctype_number_type, element_number_type};
-use rtcg_array::{ArrayBuffer, GpuArray, PythonTuple, repeated_axis};
+use rtcg_array::{GpuArray, PythonTuple, repeated_axis};
 use rtcg_codegen::c_declarations::Argument;
 use rtcg_driver::signature::{NumberType, ParamKind};
 use rtcg_driver::{ArgPacker, ConversionError, ConvertedScalar, Stream, WeakScalar};
+use rtcg_hal::ArrayBuffer;
 use std::sync::Arc;
 
 /// Memory that must know which streams use it.

@@ -12,12 +12,12 @@ use crate::error::Result;
 use crate::generators::compiled_kernel::{CompileSettings, CompiledKernel, PerContextCache};
 use crate::generators::dense_copies;
 use crate::generators::operand::ArrayView;
-use rtcg_array::lock_blocking;
 use rtcg_codegen::c_declarations::CType;
 use rtcg_codegen::random::{
     self, Distribution, MAX_COUNTERS_PER_LAUNCH, RANDOM_BLOCK_THREADS, RandomEngine, mrg32k3a, philox, xorwow,
 };
 use rtcg_driver::{DeviceAllocation, Stream, memory, retain_in_capture};
+use rtcg_hal::lock_blocking;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex};
 

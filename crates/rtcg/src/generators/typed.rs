@@ -7,11 +7,11 @@ use crate::error::{GeneratorError, Result};
 use crate::generators::compiled_kernel::CompileSettings;
 use crate::generators::elementwise::{ElementwiseKernel, IndexRange};
 use crate::generators::operand::{ArrayView, GeneratedKernelArg, broadcast_shape};
-use rtcg_array::{ArrayContext, GpuArray, Order};
-use rtcg_codegen::DType;
+use rtcg_array::{GpuArray, Order};
 use rtcg_codegen::c_declarations::{ArgumentError, CType, CTypeForm, TypeRegistry};
 use rtcg_codegen::pointwise::ElementwiseSnippet;
 use rtcg_codegen::typed_snippet::{GivenType, OriginalQuotes, TypedSnippet};
+use rtcg_hal::{ArrayContext, DType};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -86,7 +86,7 @@ impl TypedElementwise {
             GeneratorError::value_error("the shapes of the inputs do not broadcast against each other".to_owned())
         })?;
         let outputs = filled.outputs.iter().map(|dtype| GpuArray::empty(arrays, &shape, *dtype, Order::C));
-        let outputs = outputs.collect::<rtcg_array::Result<Vec<_>>>()?;
+        let outputs = outputs.collect::<rtcg_hal::Result<Vec<_>>>()?;
         let all: Vec<_> = outputs.iter().map(ArrayView::from).chain(views).map(GeneratedKernelArg::Array).collect();
         // SAFETY: the caller's promise; the outputs were made for this call.
         let launched = unsafe { filled.kernel.launch(ctx, &all, IndexRange::All, None) };

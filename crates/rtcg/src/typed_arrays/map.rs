@@ -7,9 +7,10 @@ use super::element::ArrayElement;
 use super::gpu_array::{ArrayFactory, GpuArray, value_error};
 use crate::error::Result;
 use crate::generators::{CompileSettings, ElementwiseKernel, GeneratedKernelArg, GeneratorError, IndexRange};
-use rtcg_array::{BoundedCache, DType, Layout, PythonTuple, broadcast_shapes};
+use rtcg_array::{Layout, PythonTuple, broadcast_shapes};
 use rtcg_codegen::c_declarations::{TypeRegistry, parse_arguments};
 use rtcg_codegen::pointwise::ElementwiseSnippet;
+use rtcg_hal::{BoundedCache, DType};
 use std::sync::Arc;
 
 /// The dtypes of operands and result, and the expression.

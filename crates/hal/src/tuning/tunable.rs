@@ -63,7 +63,7 @@ pub fn python_expression(text: &str) -> String {
         }
     }
     for dtype in DType::all_dtypes() {
-        result = result.replace(&format!("DType::{dtype:?}"), &format!("\"{}\"", dtype.kind_name()));
+        result = result.replace(&format!("DType::{dtype:?}"), &format!("\"{}\"", dtype.name()));
     }
     result
 }

@@ -103,7 +103,7 @@ impl OperandType {
     }
 
     /// The lowest kind of dtype that it can be converted to without losing its own: a Python `int` becomes any integer.
-    pub(crate) fn kind(self) -> DTypeKind {
+    pub fn kind(self) -> DTypeKind {
         match self {
             OperandType::Weak(WeakScalar::Int(_)) => DTypeKind::Unsigned,
             _ => self.dtype().kind(),
@@ -208,11 +208,6 @@ impl DType {
             DType::C128 => 14,
             DType::Void(nbytes) => nbytes.saturating_add(15),
         }
-    }
-
-    /// NumPy's name, `void` of records of any size.
-    pub(crate) fn kind_name(self) -> &'static str {
-        self.table_row().map_or("void", |row| row.3)
     }
 
     fn table_row(self) -> Option<&'static DTypeRow> {
