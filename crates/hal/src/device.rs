@@ -22,10 +22,6 @@ pub trait ArrayBuffer: Send + Sync + Any {
     }
     /// The concrete buffer, for users of a runtime who know its type.
     fn as_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
-    /// Itself, if it is the memory of a deferred result.
-    fn as_deferred(&self) -> Option<&dyn Any> {
-        None
-    }
     /// Computes a deferred result, so that the address exists.
     ///
     /// # Errors

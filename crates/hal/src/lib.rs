@@ -9,6 +9,7 @@ mod array_context;
 mod blocking_regions;
 mod bounded_cache;
 mod capabilities;
+pub mod deferred;
 mod device;
 mod device_info;
 mod dtype;

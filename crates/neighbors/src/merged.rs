@@ -154,7 +154,7 @@ impl MergedIndex {
     }
 
     fn enqueue(&self, queries: Queries, count: usize, k: usize, is_host: bool) -> Result<Ticket<'_>> {
-        rtcg_array::fuse::check_host_read_allowed()?;
+        rtcg_hal::deferred::check_host_read_allowed()?;
         let (slot, woken) = (Mutex::default(), Condvar::new());
         let request = Arc::new(Request { queries, count, k, is_host, slot, woken });
         if std::process::id() != self.process {

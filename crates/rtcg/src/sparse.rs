@@ -35,9 +35,9 @@
 //! # }
 //! ```
 
-use crate::error::Result;
 use crate::typed_arrays::{ArrayElement, ArrayFactory, GpuArray, MatrixElement};
 pub use rtcg_array::Triangle;
+use rtcg_cuda::Result;
 use rtcg_hal::{ArrayError, DType};
 pub use rtcg_sparse::{
     BlockProblem, Bsr, Csr as CsrDyn, Dia, EigshOptions, EigshResult, ElementOp, HostPackets, HostStructure, Hub,

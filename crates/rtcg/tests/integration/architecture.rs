@@ -63,6 +63,15 @@ fn only_permitted_crates_have_a_dependency() {
     assert_eq!(dependencies_of_ours("codegen"), ["c-lex", "hal"]);
 }
 
+#[test]
+fn only_the_front_end_and_the_back_end_know_cuda() {
+    let of_cuda = ["driver", "compile", "cuda", "cuda-sys", "vgpu"].map(str::to_string);
+    for folder in ["codegen", "array", "tune", "sparse", "ndimage", "neighbors"] {
+        let known = dependencies_of_ours(folder);
+        assert!(!known.iter().any(|name| of_cuda.contains(name)), "{folder}: {known:?}");
+    }
+}
+
 /// The crates of this workspace in `[dependencies]`, without the prefix.
 fn dependencies_of_ours(folder: &str) -> Vec<String> {
     crate_dependencies(folder).iter().filter_map(|d| Some(d.strip_prefix("rtcg-")?.to_string())).collect()
