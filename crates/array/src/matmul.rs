@@ -160,9 +160,9 @@ tunable! {
         /// Whether the transposed product is computed, and transposed back.
         transposed: bool = [false, true],
     }
-    device { compute_capability, vector_bytes }
+    device { compute_capability, execution }
     require {
-        kernel != "tiles" || compute_capability >= 80 && vector_bytes != 1;
+        kernel != "tiles" || compute_capability >= 80 && execution == 0;
         kernel != "skinny" || !transposed;
         kernel != "stack" || !transposed && batches > 1;
     }

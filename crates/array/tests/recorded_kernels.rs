@@ -7,7 +7,7 @@ use rtcg_array::{
     apply_elementwise, einsum, fuse,
 };
 use rtcg_codegen::array::{BoundsMode, Op, ReductionOp, ScanOp};
-use rtcg_hal::{ArrayBuffer, ArrayContext, DType, DeviceInfo, DeviceRuntime, LaunchableKernel, Result};
+use rtcg_hal::{ArrayBuffer, ArrayContext, DType, DeviceInfo, DeviceRuntime, ExecutionModel, LaunchableKernel, Result};
 use std::any::Any;
 use std::fmt::Write;
 use std::path::Path;
@@ -215,12 +215,19 @@ fn sources_and_launches_are_those_recorded() {
     let gpu = |compute_capability, bulk_copy_smem_bytes| DeviceInfo {
         multiprocessors: 132,
         max_blocks: 4 * 132 * 8,
+        execution: ExecutionModel::Simt,
         vector_bytes: 16,
         bulk_copy_smem_bytes,
         shared_bytes: 227 << 10,
         compute_capability,
     };
-    let simd_cpu = DeviceInfo { multiprocessors: 8, max_blocks: 256, vector_bytes: 1, ..gpu(80, 0) };
+    let simd_cpu = DeviceInfo {
+        multiprocessors: 8,
+        max_blocks: 256,
+        execution: ExecutionModel::SimdCpu,
+        vector_bytes: 1,
+        ..gpu(80, 0)
+    };
     let mut lines = String::new();
     for (name, info) in [("sm_80", gpu(80, 0)), ("sm_90", gpu(90, 200 << 10)), ("cpu", simd_cpu)] {
         let mut r = Recorder { name, info, lines: String::new() };

@@ -16,8 +16,8 @@ use rtcg_driver::pool::{DeviceMemoryPool, PooledDeviceAllocation};
 use rtcg_driver::{Context, Event, Function, LaunchOptions, Module, Stream, sys};
 use rtcg_hal::deferred::flush_storing_errors;
 use rtcg_hal::{
-    Allocator, ArrayBuffer, ArrayContext, ArrayError, BLOCK_THREADS, Cooperative, DeviceInfo, DeviceRuntime, Graphs,
-    LaunchableKernel, PinnedReads, Result, ThreadFlag, blocking_region, is_compiling_ahead,
+    Allocator, ArrayBuffer, ArrayContext, ArrayError, BLOCK_THREADS, Cooperative, DeviceInfo, DeviceRuntime,
+    ExecutionModel, Graphs, LaunchableKernel, PinnedReads, Result, ThreadFlag, blocking_region, is_compiling_ahead,
 };
 use rtcg_tune::decisions::StoredChoices;
 use std::any::Any;
@@ -209,13 +209,16 @@ impl CudaRuntime {
         let multiprocessors = attribute(sys::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?;
         let threads = attribute(sys::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR)?;
         let resident = multiprocessors.saturating_mul((threads / BLOCK_THREADS).max(1));
-        // Where PTX is run by the lanes of a processor's vectors, adjacent threads should read
-        // adjacent elements; a GPU's threads read 16 bytes each.
-        let vector_bytes = if ctx.device().can_load_cubins() { 16 } else { 1 };
+        // Where machine code cannot be loaded, PTX is run by the lanes of a processor's vectors.
+        let (execution, vector_bytes) = match ctx.device().can_load_cubins() {
+            true => (ExecutionModel::Simt, 16),
+            false => (ExecutionModel::SimdCpu, 1),
+        };
         let (major, minor) = ctx.device().compute_capability()?;
         let device_info = DeviceInfo {
             multiprocessors,
             max_blocks: resident.saturating_mul(4),
+            execution,
             vector_bytes,
             bulk_copy_smem_bytes: bulk_copy_smem_bytes(ctx)?,
             shared_bytes: attribute(sys::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?,

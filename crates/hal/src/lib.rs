@@ -28,7 +28,7 @@ pub use blocking_regions::{
 pub use bounded_cache::{BoundedCache, CacheUse};
 pub use capabilities::{Cooperative, Graphs, LaunchableGraph, PinnedReads, ReadSlot};
 pub use device::{Allocator, ArrayBuffer, DeviceRuntime, REDUCTION_STATE_BYTES};
-pub use device_info::{BLOCK_THREADS, DeviceInfo};
+pub use device_info::{BLOCK_THREADS, DeviceInfo, ExecutionModel};
 pub use dtype::{DType, DTypeKind, OperandType, UnknownDType, WeakScalar, promote_operands};
 pub use error::{ArrayError, ArrayErrorKind, Result};
 pub use kernel_spec::KernelSpec;

@@ -129,10 +129,10 @@ pub mod array {
     pub use rtcg_array::*;
     pub use rtcg_hal::{
         Allocator, ArrayBuffer, ArrayContext, ArrayError, ArrayErrorKind, BLOCK_THREADS, BlockingHook, BoundedCache,
-        CacheUse, Cooperative, DType, DTypeKind, DeviceInfo, DeviceRuntime, Graphs, KernelSpec, LaunchableGraph,
-        LaunchableKernel, PackedKernelArgs, PinnedReads, ReadSlot, Result, ThreadFlag, WeakScalar, blocking_region,
-        check_interrupt, compile_ahead, is_compiling_ahead, lock_blocking, set_blocking_hook, set_interrupt_check,
-        tuning, with_thread_choices,
+        CacheUse, Cooperative, DType, DTypeKind, DeviceInfo, DeviceRuntime, ExecutionModel, Graphs, KernelSpec,
+        LaunchableGraph, LaunchableKernel, PackedKernelArgs, PinnedReads, ReadSlot, Result, ThreadFlag, WeakScalar,
+        blocking_region, check_interrupt, compile_ahead, is_compiling_ahead, lock_blocking, set_blocking_hook,
+        set_interrupt_check, tuning, with_thread_choices,
     };
 }
 
@@ -141,7 +141,7 @@ pub mod array {
 pub mod codegen {
     pub use rtcg_codegen::*;
     pub use rtcg_hal::{
-        BLOCK_THREADS, DType, DTypeKind, DeviceInfo, KernelSpec, OperandType, UnknownDType, WeakScalar,
+        BLOCK_THREADS, DType, DTypeKind, DeviceInfo, ExecutionModel, KernelSpec, OperandType, UnknownDType, WeakScalar,
         promote_operands, tunable, tuning,
     };
 }
