@@ -84,6 +84,17 @@ impl WeakScalar {
     }
 }
 
+impl fmt::Display for WeakScalar {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bool(value) => write!(f, "{value}"),
+            Self::Int(value) => write!(f, "{value}"),
+            Self::Float(value) => write!(f, "{value:e}"),
+            Self::Complex(re, im) => write!(f, "{re:e}{im:+e}i"),
+        }
+    }
+}
+
 /// An operand as promotion sees it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum OperandType {

@@ -159,7 +159,7 @@ pub(crate) fn convert_scalar(bytes: &[u8], number: NumberType, declared: &Argume
     if wanted == Some(number) {
         return Ok(ConvertedScalar::from(bytes));
     }
-    let Some((wanted, value)) = wanted.zip(WeakScalar::from_bytes(bytes, number)) else {
+    let Some((wanted, value)) = wanted.zip(number.read_number(bytes)) else {
         return scalar_conversion_error(number, declared);
     };
     let is_integral = matches!(wanted, NumberType::Bool | NumberType::Int { .. });
@@ -168,7 +168,7 @@ pub(crate) fn convert_scalar(bytes: &[u8], number: NumberType, declared: &Argume
         WeakScalar::Float(_) if is_integral => return scalar_conversion_error(number, declared),
         value => value,
     };
-    value.convert_to_param(ParamKind::Value(wanted)).or_else(|why| match why {
+    ParamKind::Value(wanted).convert_number(value).or_else(|why| match why {
         ConversionError::Kind => scalar_conversion_error(number, declared),
         ConversionError::Value => Err(argument_error(
             &declared.name,
