@@ -71,6 +71,8 @@ RUST_CRATES = {
     "rtcg": "the Rust API",
     "rtcg-driver": "devices, memory, streams, modules",
     "rtcg-compile": "source text to machine code",
+    "rtcg-cuda": "CUDA devices as arrays see them",
+    "rtcg-hal": "a device as arrays see it",
     "rtcg-array": "arrays of a dynamic dtype",
     "rtcg-sparse": "sparse matrices and solvers",
     "rtcg-ndimage": "filters of images",

@@ -2,15 +2,12 @@
 
 mod operand;
 
+use crate::layout::{Layout, Order, PythonTuple, Shape};
+use crate::views::{Index, resolve_shape};
 pub use operand::Arg;
 pub(crate) use operand::OperandSource;
-
-use crate::error::{ArrayError, Result};
-use crate::launch::PackedKernelArgs;
-use crate::layout::{Layout, Order, PythonTuple, Shape};
-use crate::runtime::{ArrayBuffer, ArrayContext};
-use crate::views::{Index, resolve_shape};
-use rtcg_codegen::DType;
+use rtcg_hal::deferred::{check_host_read_allowed, flush_storing_errors};
+use rtcg_hal::{ArrayBuffer, ArrayContext, ArrayError, DType, PackedKernelArgs, Result};
 use smallvec::SmallVec;
 use std::fmt;
 use std::sync::Arc;
@@ -156,14 +153,14 @@ impl GpuArray {
     /// Address that offsets count from.
     fn base_ptr(&self) -> Option<u64> {
         // What was deferred comes before all that is done with an address.
-        crate::fuse::flush_storing_errors();
+        flush_storing_errors();
         self.buffer.as_ref().map(|buffer| buffer.device_ptr())
     }
 
     /// The address at `offset` of the memory, for work that is about to be enqueued.
     pub(crate) fn address(&self, offset: usize) -> u64 {
         // What was deferred comes before all that is done with an address.
-        crate::fuse::flush_storing_errors();
+        flush_storing_errors();
         self.buffer.as_ref().map_or(0, |buffer| {
             buffer.record_use();
             buffer.device_ptr().wrapping_add(offset as u64)
@@ -405,7 +402,7 @@ impl GpuArray {
     /// # Errors
     /// When the length of `dst` differs from the array's, or the device fails.
     pub fn read(&self, dst: &mut [u8], order: Order) -> Result<()> {
-        crate::fuse::check_host_read_allowed()?;
+        check_host_read_allowed()?;
         self.check_nbytes(dst.len(), "destination")?;
         self.check_memory()?;
         if dst.is_empty() {
@@ -468,7 +465,7 @@ impl GpuArray {
             let (low, high) = self.layout.byte_extent(self.itemsize());
             return self.ctx.device_runtime().memset_zero(self.address(low as usize), (high - low) as usize);
         }
-        self.fill(crate::Scalar::Weak(rtcg_codegen::WeakScalar::Int(0)))
+        self.fill(crate::Scalar::Weak(rtcg_hal::WeakScalar::Int(0)))
     }
 
     /// Copies the elements of `source`, which is broadcast and converted.

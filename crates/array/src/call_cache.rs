@@ -6,15 +6,11 @@
 //! result known in advance) is not cached.
 
 use crate::array::{Arg, GpuArray};
-use crate::blocking_regions::lock_ignoring_poison;
-use crate::error::Result;
 use crate::layout::Layout;
 use crate::reduction_plan::ReductionWorkspace;
-use crate::runtime::{ArrayContext, LaunchableKernel};
 use crate::scalar::Scalar;
-use crate::thread_choices::is_compiling_ahead;
 use rtcg_codegen::array::{Op, ReductionOp};
-use rtcg_codegen::{DType, WeakScalar};
+use rtcg_hal::{ArrayContext, DType, LaunchableKernel, Result, WeakScalar, is_compiling_ahead, lock_ignoring_poison};
 use smallvec::SmallVec;
 use std::sync::{Arc, Mutex};
 
@@ -288,32 +284,28 @@ fn cache_slot_index(what: CallKey, args: &[Arg<'_>]) -> usize {
     hash >> (usize::BITS - CACHE_SLOTS.trailing_zeros())
 }
 
-impl ArrayContext {
-    /// The result of a call that is like one before.
-    ///
-    /// # Errors
-    /// When the device is out of memory or refuses the launch, or an operand was freed.
-    pub(crate) fn lookup_and_launch(
-        self: &Arc<Self>,
-        what: CallKey,
-        args: &[Arg<'_>],
-        out: Option<&GpuArray>,
-    ) -> Result<Option<GpuArray>> {
-        let slot = cache_slot_index(what, args);
-        let Some(known) = lock_ignoring_poison(&self.call_cache.get::<CallCache>().0)[slot].clone() else {
-            return Ok(None);
-        };
-        known.launch_cached(self, what, args, out)
-    }
+/// The result of a call that is like one before.
+///
+/// # Errors
+/// When the device is out of memory or refuses the launch, or an operand was freed.
+pub(crate) fn lookup_and_launch(
+    ctx: &Arc<ArrayContext>,
+    what: CallKey,
+    args: &[Arg<'_>],
+    out: Option<&GpuArray>,
+) -> Result<Option<GpuArray>> {
+    let slot = cache_slot_index(what, args);
+    let Some(known) = lock_ignoring_poison(&ctx.layer::<CallCache>().0)[slot].clone() else { return Ok(None) };
+    known.launch_cached(ctx, what, args, out)
+}
 
-    /// Remembers a call.
-    pub(crate) fn insert_call(&self, args: &[Arg<'_>], cached: CachedCall) {
-        // Nobody would find it, and what others find in its place would be lost.
-        if is_compiling_ahead() {
-            return;
-        }
-        let slot = cache_slot_index(cached.what, args);
-        let old = lock_ignoring_poison(&self.call_cache.get::<CallCache>().0)[slot].replace(Arc::new(cached));
-        drop(old);
+/// Remembers a call.
+pub(crate) fn insert_call(ctx: &ArrayContext, args: &[Arg<'_>], cached: CachedCall) {
+    // Nobody would find it, and what others find in its place would be lost.
+    if is_compiling_ahead() {
+        return;
     }
+    let slot = cache_slot_index(cached.what, args);
+    let old = lock_ignoring_poison(&ctx.layer::<CallCache>().0)[slot].replace(Arc::new(cached));
+    drop(old);
 }

@@ -11,10 +11,10 @@ use crate::scan::ScanRoute;
 use crate::sort::{RadixChoice, SortRoute};
 use rtcg_codegen::block_reduce::ReduceChoice;
 use rtcg_codegen::scan::ScanChoice;
-use rtcg_codegen::tuning::{Decision, Tunable};
+use rtcg_hal::tuning::{Decision, Tunable};
 
 /// Lists every decision that the array kernels leave open, by family. The choices that
-/// [`crate::ArrayContext::install_choices`] installs are asked for each of them that a call meets.
+/// [`rtcg_hal::ArrayContext::install_choices`] installs are asked for each of them that a call meets.
 pub fn decisions() -> Vec<&'static Decision> {
     vec![
         MatmulRoute::decision(),

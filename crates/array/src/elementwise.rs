@@ -4,19 +4,16 @@ mod access_pattern;
 mod launch;
 mod methods;
 
-pub(crate) use launch::compute_into;
-
 use crate::array::{Arg, GpuArray, OPERANDS_IN_DIFFERENT_CONTEXTS, OperandSource};
-use crate::call_cache::{CachedCall, CallKey, is_cacheable};
-use crate::error::{ArrayError, Result};
+use crate::call_cache::{CachedCall, CallKey, insert_call, is_cacheable, lookup_and_launch};
 use crate::fuse;
 use crate::layout::{Layout, Order, PythonTuple, Shape, broadcast_shapes};
 use crate::out_argument::check_ufunc_out;
-use crate::runtime::ArrayContext;
 use crate::scalar::Scalar;
 use launch::compute_and_prepare_launch;
+pub(crate) use launch::compute_into;
 use rtcg_codegen::array::{Op, OperandRole};
-use rtcg_codegen::{DType, DTypeKind, OperandType, WeakScalar, promote_operands};
+use rtcg_hal::{ArrayContext, ArrayError, DType, DTypeKind, OperandType, Result, WeakScalar, promote_operands};
 use smallvec::SmallVec;
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -49,7 +46,7 @@ pub fn apply_elementwise(
 ) -> Result<GpuArray> {
     let what = CallKey::Pointwise(op, options.dtype);
     let is_cacheable = !fuse::is_active() && is_cacheable(op, args);
-    if is_cacheable && let Some(result) = ctx.lookup_and_launch(what, args, options.out)? {
+    if is_cacheable && let Some(result) = lookup_and_launch(ctx, what, args, options.out)? {
         return Ok(result);
     }
     apply_uncached(ctx, op, args, options, is_cacheable.then_some(what))
@@ -113,7 +110,7 @@ fn apply_uncached(
     let epoch = ctx.choices_epoch();
     let prepared = compute_and_prepare_launch(op, types.compute, &out, &operands)?;
     if let (Some(what), Some(prepared)) = (what, prepared) {
-        ctx.insert_call(args, CachedCall::new(what, epoch, args, options.out, &out, prepared));
+        insert_call(ctx, args, CachedCall::new(what, epoch, args, options.out, &out, prepared));
     }
     Ok(out)
 }

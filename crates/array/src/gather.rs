@@ -1,13 +1,11 @@
 //! Indexing with integer and boolean arrays, for reading and writing.
 
 use crate::array::GpuArray;
-use crate::error::{ArrayError, Result};
 use crate::iteration_plan::IterationPlan;
-use crate::launch::{BLOCK_THREADS, PackedKernelArgs};
 use crate::layout::{Layout, Order, PythonTuple, Shape, Strides, broadcast_shapes};
 use crate::views::Index;
 use rtcg_codegen::array::{BoundsMode, GatherDirection, GatherSpec, Op};
-use rtcg_codegen::{DType, DTypeKind};
+use rtcg_hal::{ArrayError, BLOCK_THREADS, DType, DTypeKind, PackedKernelArgs, Result};
 use smallvec::SmallVec;
 
 /// Index arrays that one kernel can read.
@@ -179,7 +177,7 @@ impl GpuArray {
         running.index(&[Index::At(-1)])?.read(&mut last, Order::C)?;
         let total = i64::from_le_bytes(last).max(0) as usize;
         let wanted = GpuArray::empty(ctx, &[total], DType::I64, Order::C)?;
-        let number = |value| crate::Scalar::Weak(rtcg_codegen::WeakScalar::Int(value));
+        let number = |value| crate::Scalar::Weak(rtcg_hal::WeakScalar::Int(value));
         wanted.fill_range(number(1), number(1))?;
         running.searchsorted(&wanted, false)
     }

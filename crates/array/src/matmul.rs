@@ -5,20 +5,16 @@ mod skinny;
 mod split_k;
 mod tiles;
 
+use crate::array::GpuArray;
+use crate::einsum::launch_stack;
+use crate::layout::{Layout, Order, PythonTuple, Shape, broadcast_shapes};
+use epilogue::BoundEpilogue;
 pub use epilogue::Epilogue;
+use rtcg_codegen::array::{MATMUL_BLOCK_SIDE, SimpleMatmul, matmul_accumulator_bytes};
+use rtcg_hal::{ArrayContext, ArrayError, DType, DeviceInfo, PackedKernelArgs, Result, tunable};
 pub(crate) use skinny::SkinnyChoice;
 pub(crate) use split_k::SplitK;
 pub(crate) use tiles::TileChoice;
-
-use crate::array::GpuArray;
-use crate::einsum::launch_stack;
-use crate::error::{ArrayError, Result};
-use crate::launch::PackedKernelArgs;
-use crate::layout::{Layout, Order, PythonTuple, Shape, broadcast_shapes};
-use crate::runtime::ArrayContext;
-use epilogue::BoundEpilogue;
-use rtcg_codegen::array::{MATMUL_BLOCK_SIDE, SimpleMatmul, matmul_accumulator_bytes};
-use rtcg_codegen::{DType, DeviceInfo, tunable};
 
 /// Rows that fill so little of a tall tile that the transposed product takes less time.
 const MAX_ROWS_TO_TRANSPOSE: i64 = 16;
@@ -164,9 +160,9 @@ tunable! {
         /// Whether the transposed product is computed, and transposed back.
         transposed: bool = [false, true],
     }
-    device { compute_capability, vector_bytes }
+    device { compute_capability, execution }
     require {
-        kernel != "tiles" || compute_capability >= 80 && vector_bytes != 1;
+        kernel != "tiles" || compute_capability >= 80 && execution == 0;
         kernel != "skinny" || !transposed;
         kernel != "stack" || !transposed && batches > 1;
     }

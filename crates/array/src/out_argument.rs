@@ -1,9 +1,8 @@
 //! Checks of result arrays that callers pass: shapes and dtypes.
 
 use crate::array::GpuArray;
-use crate::error::{ArrayError, Result};
 use crate::layout::PythonTuple;
-use rtcg_codegen::{DType, DTypeKind};
+use rtcg_hal::{ArrayError, DType, DTypeKind, Result};
 
 /// NumPy's casting rule `same_kind`: whether the conversion keeps the kind.
 pub fn can_cast_same_kind(from: DType, to: DType) -> bool {

@@ -1,8 +1,7 @@
 //! Functions of real numbers only: the dtypes they accept, and the floats in which they compute.
 
 use crate::array::GpuArray;
-use crate::error::{ArrayError, Result};
-use rtcg_codegen::{DType, DTypeKind};
+use rtcg_hal::{ArrayError, DType, DTypeKind, Result};
 
 /// Whether elements are booleans, integers or floats.
 pub fn is_real(dtype: DType) -> bool {

@@ -3,23 +3,20 @@
 
 mod statistics;
 
-pub use statistics::Statistic;
-
 use crate::array::{Arg, GpuArray};
-use crate::call_cache::{CachedCall, CallKey, PreparedLaunch};
+use crate::call_cache::{CachedCall, CallKey, PreparedLaunch, insert_call, lookup_and_launch};
 use crate::elementwise::{OpOptions, apply_elementwise};
-use crate::error::{ArrayError, Result};
 use crate::fuse::{self, FusableReduction};
 use crate::iteration_plan::IterationPlan;
-use crate::launch::PackedKernelArgs;
 use crate::layout::{Layout, Order, PythonTuple};
 use crate::out_argument::check_reduction_out;
 use crate::reduction_plan::{PackCandidate, ReductionPlan, VectorOperand, shape_after_reduction, split_reduced_axes};
 use crate::scalar::Scalar;
 use crate::views::normalize_axes;
 use rtcg_codegen::array::{Op, ReduceSpec, ReductionOp};
-use rtcg_codegen::{DType, WeakScalar};
+use rtcg_hal::{ArrayError, DType, PackedKernelArgs, Result, WeakScalar};
 use smallvec::SmallVec;
+pub use statistics::Statistic;
 
 /// The axes of a reduction; `None` means all.
 pub type ReducedAxes<'a> = Option<&'a [isize]>;
@@ -43,7 +40,7 @@ pub struct ReduceOptions<'a> {
 
 /// Computation and result type of a reduction of elements of `dtype`.
 fn reduction_dtypes(reduction: ReductionOp, dtype: DType, wish: Option<DType>) -> Result<(DType, DType)> {
-    use rtcg_codegen::DTypeKind;
+    use rtcg_hal::DTypeKind;
     if dtype.kind() == DTypeKind::Record {
         return Err(ArrayError::type_error(format!(
             "cannot perform reduction '{}' of records",
@@ -118,13 +115,13 @@ fn reduce_cached(
         return reduce_and_prepare_launch(reduction, x, y, options).map(|(result, _)| result);
     };
     let args: SmallVec<[Arg<'_>; 2]> = [Some(x), y].into_iter().flatten().map(Arg::Array).collect();
-    if let Some(result) = x.context().lookup_and_launch(what, &args, None)? {
+    if let Some(result) = lookup_and_launch(x.context(), what, &args, None)? {
         return Ok(result);
     }
     let epoch = x.context().choices_epoch();
     let (result, prepared) = reduce_and_prepare_launch(reduction, x, y, options)?;
     if let Some(prepared) = prepared {
-        x.context().insert_call(&args, CachedCall::new(what, epoch, &args, None, &result, prepared));
+        insert_call(x.context(), &args, CachedCall::new(what, epoch, &args, None, &result, prepared));
     }
     Ok(result)
 }

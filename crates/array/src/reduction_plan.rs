@@ -1,17 +1,14 @@
 //! The plan of a reduction: which threads combine which elements, in what order, with which memory. Arrays and fused
 //! expressions share the plan, so that their results agree.
 
-use crate::error::Result;
 use crate::iteration_plan::IterationPlan;
-use crate::launch::PackedKernelArgs;
 use crate::layout::Layout;
-use crate::runtime::{ArrayContext, LaunchableKernel};
-use rtcg_codegen::DeviceInfo;
 use rtcg_codegen::array::ReduceSpec;
 use rtcg_codegen::block_reduce::{MAX_SERIAL_TERMS, ReduceChoice, ReduceProblem, WorkPartition};
+use rtcg_hal::{ArrayContext, DeviceInfo, LaunchableKernel, PackedKernelArgs, Result};
 use smallvec::SmallVec;
 
-/// The memory in which the parts of split runs are combined ([`crate::DeviceRuntime::reduction_workspace`]), which may move.
+/// The memory in which the parts of split runs are combined ([`rtcg_hal::DeviceRuntime::reduction_workspace`]), which may move.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ReductionWorkspace {
     /// Bytes beside the completion counters.

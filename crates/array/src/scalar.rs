@@ -1,7 +1,6 @@
 //! Scalar operands: Python scalars, which adapt to the array, and NumPy scalars, which do not.
 
-use crate::error::{ArrayError, Result};
-use rtcg_codegen::{DType, DTypeKind, WeakScalar};
+use rtcg_hal::{ArrayError, DType, DTypeKind, Result, WeakScalar};
 
 /// A scalar operand of an array operation.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -1,12 +1,10 @@
 //! Scans: cumulative sums, products, maxima and minima.
 
 use crate::array::GpuArray;
-use crate::error::{ArrayError, Result};
-use crate::launch::{BLOCK_THREADS, PackedKernelArgs};
 use crate::layout::Order;
 use rtcg_codegen::array::{ScanOp, ScanSpec, ScanStage};
 use rtcg_codegen::scan::{ScanChoice, ScanPipeline, ScanProblem, scan_state_bytes};
-use rtcg_codegen::{DType, DTypeKind, DeviceInfo, tunable};
+use rtcg_hal::{ArrayError, BLOCK_THREADS, DType, DTypeKind, DeviceInfo, PackedKernelArgs, Result, tunable};
 
 /// An array seen as (outer, n, inner).
 #[derive(Debug, Clone, Copy)]

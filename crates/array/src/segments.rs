@@ -5,15 +5,13 @@
 //! same on every device and in every run.
 
 use crate::array::{GpuArray, push_arrays, push_optional};
-use crate::error::{ArrayError, Result};
-use crate::launch::PackedKernelArgs;
 use crate::layout::{Order, PythonTuple};
 use crate::scan::widened_dtype;
-use crate::{Index, Scalar, WeakScalar};
+use crate::{Index, Scalar};
 use rtcg_codegen::array::{
     BoundsMode, Op, ReductionOp, SEGMENT_THREADS, SEGMENT_TILE, ScanOp, SegmentSpec, SegmentStage,
 };
-use rtcg_codegen::{DType, DTypeKind};
+use rtcg_hal::{ArrayError, DType, DTypeKind, PackedKernelArgs, Result, WeakScalar};
 
 /// Elements of a segmented operation, checked, and how they are divided.
 struct Segments<'a> {

@@ -1,13 +1,11 @@
 //! Sorting, and searching in sorted arrays.
 
 use crate::array::GpuArray;
-use crate::error::{ArrayError, Result};
-use crate::launch::{BLOCK_THREADS, PackedKernelArgs};
 use crate::layout::Order;
 use rtcg_codegen::array::{
     RADIX_BINS, RADIX_HISTOGRAM_THREADS, RadixSpec, RadixStage, SortPayload, SortSpec, SortStage,
 };
-use rtcg_codegen::{DType, DTypeKind, DeviceInfo, tunable};
+use rtcg_hal::{ArrayError, BLOCK_THREADS, DType, DTypeKind, DeviceInfo, PackedKernelArgs, Result, tunable};
 
 tunable! {
     /// How rows are sorted.

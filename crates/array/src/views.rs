@@ -1,7 +1,7 @@
 //! Views: other layouts of the same memory, by NumPy's rules. Nothing here accesses a device.
 
-use crate::error::{ArrayError, Result};
 use crate::layout::{Layout, MAX_NDIM, Order, PythonTuple, Shape, Strides};
+use rtcg_hal::{ArrayError, Result};
 use smallvec::SmallVec;
 use std::ops::{Range, RangeFrom, RangeFull, RangeTo};
 
@@ -194,7 +194,7 @@ impl Layout {
                 )));
             }
             Some(axes) => normalize_axes(axes, self.ndim()).map_err(|error| {
-                if error.kind() == crate::ArrayErrorKind::Value {
+                if error.kind() == rtcg_hal::ArrayErrorKind::Value {
                     ArrayError::value_error("repeated axis in transpose")
                 } else {
                     error

@@ -1,7 +1,8 @@
 //! Random views against a plain model: an array as the list of its elements' addresses in C order.
 
 use proptest::prelude::*;
-use rtcg_array::{ArrayErrorKind, Index, Layout, Order, broadcast_shapes};
+use rtcg_array::{Index, Layout, Order, broadcast_shapes};
+use rtcg_hal::ArrayErrorKind;
 
 /// Shape and addresses, and nothing of strides.
 #[derive(Debug, Clone, PartialEq)]

@@ -20,7 +20,7 @@
 //! partial results of splits in sequence than that. An element takes part in at most some 600 additions, for any length
 //! that fits in memory.
 
-use crate::{DeviceInfo, tunable};
+use rtcg_hal::{DeviceInfo, tunable};
 
 /// Default number of threads per block of a reduction.
 pub const REDUCE_THREADS: u32 = 256;
@@ -30,9 +30,10 @@ pub const MAX_SERIAL_TERMS: usize = 256;
 pub const COMPLETION_COUNTERS: usize = 4096;
 /// Bytes of the largest value that travels beside its status.
 pub(crate) const MAX_FLAGGED_BYTES: usize = 16;
-/// Size in bytes of the completion counters and, after them, the flagged values of blocks that gather. All are zero
-/// before and after each launch.
-pub const REDUCTION_STATE_BYTES: usize = COMPLETION_COUNTERS * (4 + 2 * MAX_FLAGGED_BYTES);
+/// The completion counters and, after them, the flagged values of blocks that gather. All are zero before and after
+/// each launch.
+pub use rtcg_hal::REDUCTION_STATE_BYTES;
+const _: () = assert!(COMPLETION_COUNTERS * (4 + 2 * MAX_FLAGGED_BYTES) == REDUCTION_STATE_BYTES);
 
 tunable! {
     /// How the threads of the device share the outputs of a reduction.

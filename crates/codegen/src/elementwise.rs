@@ -1,6 +1,6 @@
 //! The elementwise generator: one C statement over index `i` becomes a kernel over `n` elements.
 
-use crate::{DType, DTypeKind};
+use rtcg_hal::{DType, DTypeKind};
 use std::fmt::Write;
 
 /// A parameter of a generated kernel.

@@ -13,7 +13,7 @@
 //! and no value passes through shared memory.
 
 use crate::block_reduce::MAX_FLAGGED_BYTES;
-use crate::{DeviceInfo, tunable};
+use rtcg_hal::{DeviceInfo, tunable};
 
 /// How a scan divides its elements into tiles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -5,9 +5,9 @@
 //! becomes one with C declarations and elements `x[i]`, in which the lines of the text do not change.
 
 use crate::c_declarations::{Argument, ArgumentError, CType, TypeRegistry, check_name_is_free, parse_argument};
-use crate::dtype::DType;
 use crate::pointwise::{INDEX_NAME, SIZE_NAME};
 use rtcg_c_lex::{Token, TokenKind, tokenize};
+use rtcg_hal::DType;
 use std::collections::BTreeMap;
 use std::ops::Range;
 

@@ -3,9 +3,10 @@
 //! A launch stores one number, beside those that it counts anyway; its meaning is looked up when a fault is reported.
 //! Establishes: the name can be found even after the kernel's last reference was dropped.
 
+use rtcg_hal::lock_ignoring_poison;
 use std::collections::BTreeMap;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The names of the kernels that there are, by [`KernelId`].
 static KERNEL_NAMES: Mutex<BTreeMap<usize, String>> = Mutex::new(BTreeMap::new());
@@ -25,10 +26,6 @@ impl KernelId {
     pub(crate) fn register_name(self, name: &str) {
         lock_ignoring_poison(&KERNEL_NAMES).insert(self.0, name.to_owned());
     }
-}
-
-fn lock_ignoring_poison<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// No kernel that exists.

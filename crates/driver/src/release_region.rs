@@ -3,42 +3,19 @@
 //!
 //! Freeing memory and unloading code wait for the streams of a context. A host function queued in one of them may need
 //! a lock of the program, such as Python's, that the calling thread holds, perhaps without knowing: the last reference
-//! to a kernel may be dropped anywhere. A hook releases the lock, so that this crate does not depend on Python.
+//! to a kernel may be dropped anywhere. So these calls are blocking regions (`rtcg_hal`).
 //!
 //! Establishes: every call that a drop of this crate makes, and every explicit free, is in a release region, including
 //! the acquisition of contexts' locks. Assumes that callers hold no lock of their own for which another thread waits
 //! while holding the program's lock.
 
 use crate::launch_queue::is_host_work_pending;
-use std::sync::OnceLock;
+use rtcg_hal::blocking_region;
 
-/// Calls its argument once, with the program's locks released.
-pub type ReleaseHook = fn(&mut dyn FnMut());
-
-static RELEASE_HOOK: OnceLock<ReleaseHook> = OnceLock::new();
-
-/// Sets the hook that releases the locks which host functions may need. Only the first call counts.
-pub fn set_release_hook(hook: ReleaseHook) {
-    let _ = RELEASE_HOOK.set(hook);
-}
-
-/// Runs `body`, which gives something back to the driver, by the hook if the device may wait for this process.
+/// Runs `body`, which gives something back to the driver, in a blocking region if the device may wait for this process.
 #[inline]
 pub(crate) fn releasing_region<T>(body: impl FnOnce() -> T) -> T {
-    if is_host_work_pending() { run_by_hook(body) } else { body() }
-}
-
-#[cold]
-#[inline(never)]
-fn run_by_hook<T>(body: impl FnOnce() -> T) -> T {
-    let Some(hook) = RELEASE_HOOK.get() else { return body() };
-    let (mut body, mut result) = (Some(body), None);
-    hook(&mut || result = body.take().map(|body| body()).or(result.take()));
-    match (result, body) {
-        (Some(result), _) => result,
-        (None, Some(body)) => body(),
-        (None, None) => unreachable!("the body is taken only to make the result"),
-    }
+    if is_host_work_pending() { blocking_region(body) } else { body() }
 }
 
 #[cfg(test)]
@@ -51,7 +28,7 @@ mod tests {
 
     #[test]
     fn locks_are_let_go_while_the_device_may_wait_for_the_process() {
-        set_release_hook(|body| {
+        rtcg_hal::set_blocking_hook(|body| {
             N_RELEASES.fetch_add(1, Ordering::SeqCst);
             body();
         });

@@ -1,8 +1,9 @@
 //! Correlation and convolution with given weights, and filters built from them.
 
+use crate::Mode;
 use crate::kernels::{CorrelateSpec, FilterAxis, THREADS, arithmetic};
-use crate::{ArrayError, GpuArray, Mode, Result};
-use rtcg_array::{DType, Order, PackedKernelArgs, PythonTuple, is_real, normalize_axes, push_arrays, push_optional};
+use rtcg_array::{GpuArray, Order, PythonTuple, is_real, normalize_axes, push_arrays, push_optional};
+use rtcg_hal::{ArrayError, DType, PackedKernelArgs, Result};
 
 /// How a filter is placed on an image, and what lies beyond its borders.
 #[derive(Debug, Clone, Default)]

@@ -3,8 +3,8 @@
 use crate::kernels::{
     BankShape, BankTile, FilterBankSpec, LargeBankSpec, LargeTile, LocalNormSpec, PoolKind, PoolSpec, THREADS,
 };
-use crate::{ArrayError, GpuArray, Result};
-use rtcg_array::{DType, DeviceInfo, KernelSpec, Order, PackedKernelArgs, PythonTuple, check_out, push_arrays};
+use rtcg_array::{GpuArray, Order, PythonTuple, check_out, push_arrays};
+use rtcg_hal::{ArrayError, DType, DeviceInfo, KernelSpec, PackedKernelArgs, Result};
 
 /// Bytes of shared memory that every device has for a block.
 const SHARED_BYTES: usize = 48 << 10;

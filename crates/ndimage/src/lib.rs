@@ -4,7 +4,7 @@
 //! banks, pooling and local normalisation are layers of vision models: images are arrays of rows, columns and channels,
 //! and results are computed where a window fits. float16 and float32 are summed in float32, all other types in float64.
 //!
-//! The crate needs no driver: images are [`GpuArray`]s, kernels are [`rtcg_codegen::KernelSpec`]s.
+//! The crate needs no driver: images are [`rtcg_array::GpuArray`]s, kernels are [`rtcg_hal::KernelSpec`]s.
 #![forbid(unsafe_code)]
 
 mod correlate;
@@ -15,5 +15,3 @@ mod mode;
 pub use correlate::{FilterOptions, convolve, convolve1d, correlate, correlate1d, gaussian_filter, uniform_filter};
 pub use layers::{LocalNorm, Pool, filter_bank, local_norm, pool};
 pub use mode::Mode;
-
-pub(crate) use rtcg_array::{ArrayError, GpuArray, Result};

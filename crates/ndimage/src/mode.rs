@@ -1,6 +1,6 @@
 //! The treatment of image borders, under the names of `scipy.ndimage`.
 
-use crate::{ArrayError, Result};
+use rtcg_hal::{ArrayError, Result};
 use std::str::FromStr;
 
 /// What filters see beyond a border.

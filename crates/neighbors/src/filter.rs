@@ -7,14 +7,15 @@
 //! about as many points per neighbour as there are points per sampled point, however points are distributed. Only equal
 //! distances, and those that float16 does not distinguish, can overflow the lists; such queries are searched again.
 
+use crate::Metric;
 use crate::kernels::{
     FILTER_CAPACITY, FILTER_GROUP, FILTER_STATIC_BYTES, FILTER_TILE, FilterSpec, MAX_FILTER_DIMENSIONS, SelectSpec,
     THREADS,
 };
 use crate::search::{MAX_LIST_BYTES, Neighbors, Part, Search};
 use crate::vectors::{RoundedPoints, RoundedQueries};
-use crate::{GpuArray, Metric, Result};
-use rtcg_array::{DType, Order, PackedKernelArgs, push_arrays};
+use rtcg_array::{GpuArray, Order, push_arrays};
+use rtcg_hal::{DType, PackedKernelArgs, Result};
 
 /// Neighbours that lists have room for, several times over.
 const MAX_FILTER_NEIGHBORS: usize = 128;

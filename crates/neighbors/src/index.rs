@@ -1,9 +1,10 @@
 //! Indexes of points that are searched repeatedly, and searches of two arrays.
 
+use crate::Metric;
 use crate::search::{MAX_NEIGHBORS, Neighbors, Search};
 use crate::vectors::{RoundedPoints, Vectors, stored_dtype};
-use crate::{ArrayError, GpuArray, Metric, Result};
-use rtcg_array::{DType, PythonTuple};
+use rtcg_array::{GpuArray, PythonTuple};
+use rtcg_hal::{ArrayError, DType, Result};
 use std::sync::{Arc, OnceLock};
 
 /// Dimensions from which on tensor cores are chosen; estimated from counts of instructions, not measured.

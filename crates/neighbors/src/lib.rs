@@ -5,7 +5,7 @@
 //! rounding could hide a nearer point, the query is searched again in float64. The full distance matrix is never
 //! stored, and results do not depend on scheduling.
 //!
-//! The crate needs no driver: vectors are [`GpuArray`]s, kernels are [`rtcg_codegen::KernelSpec`]s.
+//! The crate needs no driver: vectors are [`rtcg_array::GpuArray`]s, kernels are [`rtcg_hal::KernelSpec`]s.
 #![forbid(unsafe_code)]
 
 mod filter;
@@ -23,5 +23,3 @@ pub use merged::{Answer, MergedIndex, Ticket};
 pub use metric::Metric;
 pub use search::{HostNeighbors, MAX_NEIGHBORS, Neighbors};
 pub use topk::topk;
-
-pub(crate) use rtcg_array::{ArrayContext, ArrayError, GpuArray, Result};

@@ -6,8 +6,9 @@
 //! that did it gets the error, and another one searches for the rest. No lock is held during a search.
 
 use crate::vectors::Vectors;
-use crate::{ArrayError, GpuArray, HostNeighbors, Index, Neighbors, Result};
-use rtcg_array::{DType, Index as At, Order};
+use crate::{HostNeighbors, Index, Neighbors};
+use rtcg_array::{GpuArray, Index as At, Order};
+use rtcg_hal::{ArrayError, DType, Result};
 use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -153,7 +154,7 @@ impl MergedIndex {
     }
 
     fn enqueue(&self, queries: Queries, count: usize, k: usize, is_host: bool) -> Result<Ticket<'_>> {
-        rtcg_array::fuse::check_host_read_allowed()?;
+        rtcg_hal::deferred::check_host_read_allowed()?;
         let (slot, woken) = (Mutex::default(), Condvar::new());
         let request = Arc::new(Request { queries, count, k, is_host, slot, woken });
         if std::process::id() != self.process {

@@ -1,6 +1,6 @@
 //! Metrics, under the names of scikit-learn.
 
-use crate::{ArrayError, Result};
+use rtcg_hal::{ArrayError, Result};
 use std::str::FromStr;
 
 /// The distance between two vectors.

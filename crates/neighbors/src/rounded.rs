@@ -1,11 +1,12 @@
 //! Vectors in the form that a filter multiplies: float32 queries and points are rounded to float16, float16 points are
 //! unchanged. Results are ranked by the original vectors.
 
+use crate::Metric;
 use crate::kernels::{RoundSpec, THREADS};
 use crate::search::{Part, Search};
 use crate::vectors::{RoundedPoints, RoundedQueries, Vectors};
-use crate::{GpuArray, Metric, Result};
-use rtcg_array::{DType, Index, Order, PackedKernelArgs, ReduceOptions, ReductionOp, push_arrays, push_optional};
+use rtcg_array::{GpuArray, Index, Order, ReduceOptions, ReductionOp, push_arrays, push_optional};
+use rtcg_hal::{DType, PackedKernelArgs, Result};
 
 impl Search<'_> {
     /// Whether there is nothing to be rounded, or queries are so many that it takes less time than it saves.

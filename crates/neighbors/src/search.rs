@@ -1,13 +1,14 @@
 //! The launches of a search: lists by the scan, selection of the nearest, and a repeat in float64 for queries that need
 //! it.
 
+use crate::Metric;
 use crate::kernels::{
     DistanceSpec, FewQueries, MAX_DIRECT_DIMENSIONS, MAX_FEW_NEIGHBORS, MAX_FEW_NUMBERS, MAX_FEW_QUERIES, MAX_LISTS,
     MAX_UNROLLED_LIST, MergeSpec, ScanSpec,
 };
 use crate::vectors::{RoundedPoints, Vectors};
-use crate::{ArrayContext, GpuArray, Metric, Result};
-use rtcg_array::{DType, Index, Order, PackedKernelArgs, push_arrays};
+use rtcg_array::{GpuArray, Index, Order, push_arrays};
+use rtcg_hal::{ArrayContext, DType, PackedKernelArgs, Result};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 

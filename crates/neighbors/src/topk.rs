@@ -1,8 +1,8 @@
 //! The largest or smallest elements of rows, in order.
 
 use crate::kernels::{THREADS, TopkSpec};
-use crate::{ArrayError, GpuArray, Result};
-use rtcg_array::{DType, Index, Order, PackedKernelArgs, PythonTuple, push_arrays};
+use rtcg_array::{GpuArray, Index, Order, PythonTuple, push_arrays};
+use rtcg_hal::{ArrayError, DType, PackedKernelArgs, Result};
 
 /// Elements beyond which rows are sorted.
 const MAX_LISTED: usize = 64;

@@ -1,8 +1,8 @@
 //! Vectors in the form that kernels take: checked, contiguous, with their squared lengths.
 
 use crate::kernels::{NormsSpec, THREADS};
-use crate::{ArrayError, GpuArray, Result};
-use rtcg_array::{DType, Index, Order, PackedKernelArgs, PythonTuple, ReduceOptions, ReductionOp, push_arrays};
+use rtcg_array::{GpuArray, Index, Order, PythonTuple, ReduceOptions, ReductionOp, push_arrays};
+use rtcg_hal::{ArrayError, DType, PackedKernelArgs, Result};
 
 /// Contiguous vectors, one a row, of float16, float32 or float64.
 #[derive(Debug, Clone)]

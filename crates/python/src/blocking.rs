@@ -71,5 +71,4 @@ fn run_with_gil_released(body: &mut dyn FnMut()) {
 pub(crate) fn register_blocking_hook() {
     QUERIES.get_or_init(find_queries);
     rtcg::array::set_blocking_hook(run_with_gil_released);
-    rtcg::driver::set_release_hook(run_with_gil_released);
 }

@@ -7,7 +7,6 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
 use rtcg::array::{ArrayError, ArrayErrorKind};
 use rtcg::compile::CompileError;
-use rtcg::generators::GeneratorErrorKind;
 
 pyo3::create_exception!(rtcg.driver, Error, PyException, "Base of all errors of the driver and the compiler.");
 pyo3::create_exception!(rtcg.driver, LaunchError, Error, "A kernel failed or needs more than the device has.");
@@ -115,10 +114,6 @@ pub(crate) fn generator_error(py: Python<'_>, error: rtcg::Error) -> PyErr {
         rtcg::Error::Driver(error) => driver_error(error),
         rtcg::Error::Compile(error) => compile_error(py, *error),
         rtcg::Error::Array(error) => array_error(py, error),
-        rtcg::Error::Generator(error) => match error.kind {
-            GeneratorErrorKind::Type => PyTypeError::new_err(shortened(error.message, MAX_MESSAGE_BYTES)),
-            _ => PyValueError::new_err(shortened(error.message, MAX_MESSAGE_BYTES)),
-        },
         other => RuntimeError::new_err(other.to_string()),
     }
 }

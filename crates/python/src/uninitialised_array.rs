@@ -5,8 +5,8 @@
 
 use crate::resource_lifetime::NOT_INITIALISED;
 use rtcg::array::{
-    ArrayBuffer, ArrayContext, ArrayError, DType, DeviceInfo, DeviceRuntime, GpuArray, LaunchableKernel, Layout, Order,
-    Result,
+    ArrayBuffer, ArrayContext, ArrayError, DType, DeviceInfo, DeviceRuntime, ExecutionModel, GpuArray,
+    LaunchableKernel, Layout, Order, Result,
 };
 use std::any::Any;
 use std::sync::Arc;
@@ -34,9 +34,15 @@ impl ArrayBuffer for Missing {
 
 impl DeviceRuntime for Missing {
     fn device_info(&self) -> DeviceInfo {
-        let (multiprocessors, max_blocks, vector_bytes) = (1, 1, 1);
-        let (bulk_copy_smem_bytes, shared_bytes, compute_capability) = (0, 0, 0);
-        DeviceInfo { multiprocessors, max_blocks, vector_bytes, bulk_copy_smem_bytes, shared_bytes, compute_capability }
+        DeviceInfo {
+            multiprocessors: 1,
+            max_blocks: 1,
+            execution: ExecutionModel::SimdCpu,
+            vector_bytes: 1,
+            bulk_copy_smem_bytes: 0,
+            shared_bytes: 0,
+            compute_capability: 0,
+        }
     }
 
     fn alloc(&self, _: usize) -> Result<Arc<dyn ArrayBuffer>> {

@@ -1,19 +1,8 @@
 //! [`Context`]: a device made ready for use.
 
-use crate::error::Result;
-use rtcg_compile::{Arch, Target};
+use rtcg_cuda::Result;
 use rtcg_driver::{Device, Event, EventFlags, Stream, StreamFlags};
-
-/// What the compiler must produce for `device`: machine code if the device can load it, else PTX.
-///
-/// # Errors
-/// When the driver does not report the compute capability.
-pub fn device_compile_target(device: &Device) -> rtcg_driver::Result<Target> {
-    let (major, minor) = device.compute_capability()?;
-    let arch = Arch::new(major, minor);
-    let target = if device.can_load_cubins() { Target::cubin_for_arch(arch) } else { Target::ptx_for_arch(arch) };
-    Ok(Target { line_info: device.is_checked(), ..target })
-}
+use std::borrow::Borrow;
 
 /// A context of a device, usually the primary one, which all libraries in the process that use the CUDA runtime share.
 /// Cloning gives another reference to the same context.
@@ -200,15 +189,7 @@ impl Context {
         &self,
         body: impl FnOnce() -> std::result::Result<T, E>,
     ) -> std::result::Result<T, E> {
-        if self.inner.is_current() {
-            return body();
-        }
-        self.inner.push()?;
-        let entered = PopOnDrop;
-        let result = body();
-        std::mem::forget(entered);
-        rtcg_driver::Context::pop()?;
-        result
+        rtcg_cuda::with_current(&self.inner, body)
     }
 
     /// [`Context::with_current`] for calls of the driver.
@@ -222,18 +203,15 @@ impl Context {
     }
 }
 
-/// Leaves a context that was entered, where a panic passes.
-struct PopOnDrop;
-
-impl Drop for PopOnDrop {
-    fn drop(&mut self) {
-        let _ = rtcg_driver::Context::pop();
-    }
-}
-
 impl From<rtcg_driver::Context> for Context {
     /// Any context of the driver, however it was made.
     fn from(inner: rtcg_driver::Context) -> Self {
         Self { inner }
+    }
+}
+
+impl Borrow<rtcg_driver::Context> for Context {
+    fn borrow(&self) -> &rtcg_driver::Context {
+        &self.inner
     }
 }

@@ -1,11 +1,11 @@
 //! A tunable kernel: each configuration is compiled on a thread, loaded, verified and timed.
 
 use crate::context::Context;
-use crate::error::{Error, Result};
 use crate::launch::Function;
 use crate::module::Module;
 use crate::tune::{Compiler, Config, EnqueueError, Failure, FailureKind, LaunchTimer, Resources, Target, WindowKind};
 use rtcg_compile::CompileRequest;
+use rtcg_cuda::{Error, Result};
 use rtcg_driver::sys;
 use std::sync::Arc;
 

@@ -3,7 +3,7 @@
 #![allow(unsafe_code, reason = "a launch runs code that nobody here has seen; the caller's promise is passed on")]
 
 use crate::context::Context;
-use crate::error::Result;
+use rtcg_cuda::Result;
 use rtcg_driver::signature::GivenArgument;
 use rtcg_driver::{LaunchOptions, Stream};
 

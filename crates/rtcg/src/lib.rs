@@ -44,7 +44,6 @@
 pub mod array_tuning;
 mod context;
 pub mod element;
-mod error;
 pub mod generators;
 pub mod info;
 mod kernel_arguments;
@@ -56,40 +55,96 @@ pub mod ndimage;
 pub mod neighbors;
 mod pinned_memory;
 pub mod profile;
-mod runtime;
-mod runtime_capabilities;
-mod signatures;
 pub mod source;
 pub mod sparse;
 pub mod textures;
 pub mod tune;
 pub mod typed_arrays;
-mod workspace;
 
-pub use context::{Context, device_compile_target};
+pub use context::Context;
 pub use element::{DevicePtr, Element};
-pub use error::{Error, Result};
+pub use generators::ctype_number_type;
 pub use kernel_arguments::Strided;
 pub use kernel_target::KernelTarget;
 pub use launch::{Dim3, DimLength, Function, Grid, KernelArgument, WriteArgumentFn};
 pub use memory::DeviceVec;
 pub use module::{CppNames, DeviceGlobal, Module};
 pub use pinned_memory::{Pending, PinnedVec};
-pub use rtcg_array as array;
-pub use rtcg_array::Allocator;
 pub use rtcg_cgen as cgen;
-pub use rtcg_codegen as codegen;
 pub use rtcg_compile as compile;
+/// ```
+/// use rtcg::array::{DType, GpuArray, Op, Order, fuse};
+/// use rtcg::{Context, CudaRuntime};
+///
+/// # fn main() -> rtcg::Result<()> {
+/// let arrays = CudaRuntime::array_context(&Context::new()?)?;
+/// let x = GpuArray::empty(&arrays, &[100], DType::F32, Order::C)?;
+/// x.write(&[3.0f32; 100].map(f32::to_le_bytes).concat(), Order::C)?;
+/// // One kernel, and no memory for `scaled`.
+/// let root = fuse::fuse(|| {
+///     let scaled = x.binary(Op::Multiply, 2.0)?;
+///     scaled.binary(Op::Add, &x)?.unary(Op::Sqrt)
+/// })?;
+/// let mut bytes = vec![0; root.nbytes()];
+/// root.read(&mut bytes, Order::C)?;
+/// assert_eq!(bytes, [3.0f32; 100].map(f32::to_le_bytes).concat());
+/// # Ok(())
+/// # }
+/// ```
+pub use rtcg_cuda::CudaRuntime;
+/// How a caller can react to an error depends on the part that failed:
+///
+/// ```
+/// use rtcg::Error;
+/// use rtcg::driver::ErrorKind;
+/// use rtcg::prelude::*;
+///
+/// # fn main() -> rtcg::Result<()> {
+/// let ctx = Context::new()?;
+/// match ctx.compile("__global__ void wrong(float *a) { *a = b; }") {
+///     Err(Error::Compile(error)) => assert!(error.to_string().contains(r#"identifier "b" is undefined"#)),
+///     other => panic!("{:?}", other.map(|_| ())),
+/// }
+/// match ctx.zeros::<f32>(1 << 50) {
+///     Err(Error::Driver(error)) if error.kind == ErrorKind::Memory => {} // free something, or take less
+///     other => panic!("{:?}", other.map(|_| ())),
+/// }
+/// # Ok(())
+/// # }
+/// ```
+pub use rtcg_cuda::Error;
+pub use rtcg_cuda::{
+    DeviceBuffer, Result, argument_types_are_checked, argument_types_are_strict, attach_module_source, current_stream,
+    device_compile_target, element_number_type, has_allocator, kernel_parameters, run_in_stream, with_allocator,
+};
 #[cfg(feature = "derive")]
 pub use rtcg_derive::Element;
 pub use rtcg_driver as driver;
-pub use runtime::{CudaRuntime, DeviceBuffer, current_stream, has_allocator, run_in_stream, with_allocator};
-
-pub use signatures::{
-    argument_types_are_checked, argument_types_are_strict, attach_module_source, ctype_number_type,
-    element_number_type, kernel_parameters,
-};
+pub use rtcg_hal::Allocator;
 pub use typed_arrays::{ArrayFactory, GpuArray, GpuArrayDyn, einsum};
+
+/// Arrays whose element type is known at run time, and what they need of a device: [`rtcg_array`] with the names of
+/// [`rtcg_hal`] that belong to it.
+pub mod array {
+    pub use rtcg_array::*;
+    pub use rtcg_hal::{
+        Allocator, ArrayBuffer, ArrayContext, ArrayError, ArrayErrorKind, BLOCK_THREADS, BlockingHook, BoundedCache,
+        CacheUse, Cooperative, DType, DTypeKind, DeviceInfo, DeviceRuntime, ExecutionModel, Graphs, KernelSpec,
+        LaunchableGraph, LaunchableKernel, PackedKernelArgs, PinnedReads, ReadSlot, Result, ThreadFlag, WeakScalar,
+        blocking_region, check_interrupt, compile_ahead, is_compiling_ahead, lock_blocking, set_blocking_hook,
+        set_interrupt_check, tuning, with_thread_choices,
+    };
+}
+
+/// Generators of kernel source, with the dtypes and tunable decisions that they use: [`rtcg_codegen`] with the names of
+/// [`rtcg_hal`] that belong to it.
+pub mod codegen {
+    pub use rtcg_codegen::*;
+    pub use rtcg_hal::{
+        BLOCK_THREADS, DType, DTypeKind, DeviceInfo, ExecutionModel, KernelSpec, OperandType, UnknownDType, WeakScalar,
+        promote_operands, tunable, tuning,
+    };
+}
 
 /// The items that most programs need.
 pub mod prelude {

@@ -4,7 +4,7 @@
 
 use crate::context::Context;
 use crate::element::{DevicePtr, Element, bytes_of, fill_bytes, zeroed_vec};
-use crate::error::Result;
+use rtcg_cuda::Result;
 use rtcg_driver::memory as copies;
 use rtcg_driver::pool::{DeviceMemoryPool, PooledDeviceAllocation};
 use rtcg_driver::sys::CUresult;

@@ -5,8 +5,8 @@
 
 use crate::context::Context;
 use crate::element::{Element, bytes_of, make_all_valid};
-use crate::error::Result;
 use crate::memory::DeviceVec;
+use rtcg_cuda::Result;
 use rtcg_driver::sys::{CU_MEMHOSTREGISTER_DEVICEMAP, CU_MEMHOSTREGISTER_PORTABLE, CUresult};
 use rtcg_driver::{AlignedHostAllocation, CUdeviceptr, Error, Event, EventFlags, RegisteredHostMemory, Stream, memory};
 use std::marker::PhantomData;

@@ -18,13 +18,12 @@
 //! # }
 //! ```
 
+use crate::context::Context;
+use crate::module::Module;
 pub use rtcg_cgen::Source;
 pub use rtcg_cgen::template::{Template, TemplateError, context};
-
-use crate::context::{Context, device_compile_target};
-use crate::error::Result;
-use crate::module::Module;
 use rtcg_compile::{CompileRequest, Target};
+use rtcg_cuda::{Result, device_compile_target};
 
 /// Makes a request to compile `source`; compiler errors refer to the template's lines.
 pub fn compile_request(source: &Source, target: Target) -> CompileRequest {

@@ -35,12 +35,10 @@
 //! # }
 //! ```
 
-use crate::error::Result;
 use crate::typed_arrays::{ArrayElement, ArrayFactory, GpuArray, MatrixElement};
-use rtcg_array::{ArrayError, DType};
-use std::marker::PhantomData;
-
 pub use rtcg_array::Triangle;
+use rtcg_cuda::Result;
+use rtcg_hal::{ArrayError, DType};
 pub use rtcg_sparse::{
     BlockProblem, Bsr, Csr as CsrDyn, Dia, EigshOptions, EigshResult, ElementOp, HostPackets, HostStructure, Hub,
     IndexElement, IndexExtremes, LinearOperator, LobpcgOptions, LobpcgResult, MatrixFeatures, Method, PacketPartition,
@@ -50,6 +48,7 @@ pub use rtcg_sparse::{
     compile_plan_kernels, eigsh, gallery, index_extremes, lobpcg, order_by_row, reverse_cuthill_mckee, solve,
     solve_columns, solve_refined, strong_components, svds, transposed,
 };
+use std::marker::PhantomData;
 
 /// A sparse matrix in compressed sparse row (CSR) format on a device.
 #[derive(Debug, Clone)]

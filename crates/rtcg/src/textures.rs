@@ -31,8 +31,8 @@
 #![allow(unsafe_code, reason = "copies are described by addresses of slices, and textures by addresses of arrays")]
 
 use crate::context::Context;
-use crate::error::Result;
 use crate::launch::{KernelArgument, WriteArgumentFn};
+use rtcg_cuda::Result;
 use rtcg_driver::signature::{GivenArgument, NumberType};
 use rtcg_driver::sys::*;
 use rtcg_driver::{

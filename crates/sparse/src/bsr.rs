@@ -4,8 +4,8 @@ use crate::checks::{check_product, check_stored_dtype, check_structure_arrays, p
 use crate::kernels::bsr::BsrSpec;
 use crate::launch::{PreparedLaunch, are_plain, full_grid};
 use crate::plan::ProductFormat;
-use crate::{ArrayError, GpuArray, Result};
-use rtcg_array::{DType, Order, PackedKernelArgs, PythonTuple, push_arrays};
+use rtcg_array::{GpuArray, Order, PythonTuple, push_arrays};
+use rtcg_hal::{ArrayError, DType, PackedKernelArgs, Result};
 
 /// A matrix of equally sized dense blocks (BSR): block row `i` holds the blocks `data[indptr[i]..indptr[i + 1]]`, in
 /// the block columns `indices` of the same range. Cloning shares the arrays.

@@ -1,7 +1,7 @@
 //! Checks of the operands of products, and the dtype of their results, shared by all formats.
 
-use crate::{ArrayError, GpuArray, Result};
-use rtcg_array::{DType, Order, PythonTuple};
+use rtcg_array::{GpuArray, Order, PythonTuple};
+use rtcg_hal::{ArrayError, DType, Result};
 
 pub(crate) fn check_is_vector(name: &str, array: &GpuArray) -> Result<()> {
     if array.ndim() == 1 && array.is_contiguous(Order::C) {

@@ -5,8 +5,9 @@ use crate::features::{mark_diagonals, read_integers};
 use crate::kernels::conversion::{ConversionSpec, ConversionStage};
 use crate::kernels::features::MAX_MARKED;
 use crate::launch::{PreparedLaunch, full_grid};
-use crate::{ArrayError, Bsr, Dia, GpuArray, Result};
-use rtcg_array::{DType, Index, Order, PackedKernelArgs, ScanOp, push_arrays};
+use crate::{Bsr, Dia};
+use rtcg_array::{GpuArray, Index, Order, ScanOp, push_arrays};
+use rtcg_hal::{ArrayError, DType, PackedKernelArgs, Result};
 
 /// Elements of 16 bits are stored as their bits, which are not added.
 fn check_is_added(csr: &Csr) -> Result<()> {

@@ -11,10 +11,9 @@ use crate::kernels::spmm::{CsrSpmmSpec, MAX_NARROW_COLUMNS, SPMM_TILE, SpmmKerne
 use crate::kernels::spmv::{CsrSpmvSpec, SpmvEpilogue};
 use crate::launch::{PreparedLaunch, are_plain, elements_ahead, full_grid};
 use crate::plan::SpmvPlan;
-use crate::{ArrayContext, ArrayError, GpuArray, Result};
-use rtcg_array::{DType, DeviceInfo, Order, PackedKernelArgs, PythonTuple, push_arrays};
-use rtcg_codegen::tunable;
-use rtcg_codegen::tuning::{Decision, Tunable};
+use rtcg_array::{GpuArray, Order, PythonTuple, push_arrays};
+use rtcg_hal::tuning::{Decision, Tunable};
+use rtcg_hal::{ArrayContext, ArrayError, DType, DeviceInfo, PackedKernelArgs, Result, tunable};
 use std::sync::{Arc, OnceLock};
 
 tunable! {

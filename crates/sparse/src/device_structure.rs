@@ -2,8 +2,8 @@
 
 use crate::kernels::structure::StructureSpec;
 use crate::launch::PreparedLaunch;
-use crate::{ArrayError, GpuArray, Result};
-use rtcg_array::{DType, Order, PackedKernelArgs, PythonTuple, push_arrays};
+use rtcg_array::{GpuArray, Order, PythonTuple, push_arrays};
+use rtcg_hal::{ArrayError, DType, PackedKernelArgs, Result};
 
 /// The extremes of index arrays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

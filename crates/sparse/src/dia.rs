@@ -5,8 +5,8 @@ use crate::kernels::dia::DiaSpmvSpec;
 use crate::kernels::spmv::SpmvEpilogue;
 use crate::launch::{PreparedLaunch, are_plain, elements_ahead, full_grid};
 use crate::plan::ProductFormat;
-use crate::{ArrayError, GpuArray, Result};
-use rtcg_array::{DType, Order, PackedKernelArgs, PythonTuple, push_arrays};
+use rtcg_array::{GpuArray, Order, PythonTuple, push_arrays};
+use rtcg_hal::{ArrayError, DType, PackedKernelArgs, Result};
 
 /// Bytes of diagonals that one product leaves in the L2 cache of a GPU for the next one, if they are read through it.
 const CACHED_BYTES: usize = 24 << 20;

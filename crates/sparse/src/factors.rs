@@ -7,8 +7,8 @@ use crate::kernels::incomplete::IncompleteSpec;
 use crate::kernels::triangular::{DiagonalCheck, SINGULAR_ROW};
 use crate::operator::LinearOperator;
 use crate::triangular::{Levels, Triangular, fault, launch_tickets, read_state, shared_state, transposed};
-use crate::{ArrayError, GpuArray, Result};
-use rtcg_array::{ArrayErrorKind, DType, Order, PackedKernelArgs, Triangle, push_arrays};
+use rtcg_array::{GpuArray, Order, Triangle, push_arrays};
+use rtcg_hal::{ArrayError, ArrayErrorKind, DType, PackedKernelArgs, Result};
 
 /// The inverse of a product of two triangular matrices: solves the first system, then the second. It consists only of
 /// launches, so that graphs can contain it.

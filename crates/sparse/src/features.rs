@@ -3,8 +3,8 @@
 use crate::csr::Csr;
 use crate::kernels::features::{FeatureSpec, MAX_BLOCK, SAMPLED};
 use crate::launch::PreparedLaunch;
-use crate::{GpuArray, Result};
-use rtcg_array::{DType, Order, PackedKernelArgs, ReduceOptions, ReductionOp, push_arrays};
+use rtcg_array::{GpuArray, Order, ReduceOptions, ReductionOp, push_arrays};
+use rtcg_hal::{DType, PackedKernelArgs, Result};
 
 /// Features of a CSR matrix.
 #[derive(Debug, Clone, PartialEq)]

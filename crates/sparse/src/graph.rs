@@ -4,8 +4,8 @@ use crate::csr::Csr;
 use crate::kernels::components::{ComponentsSpec, ComponentsStage};
 use crate::launch::PreparedLaunch;
 use crate::structure::IndexElement;
-use crate::{ArrayError, GpuArray, Result};
-use rtcg_array::{DType, Order, PackedKernelArgs, push_arrays};
+use rtcg_array::{GpuArray, Order, push_arrays};
+use rtcg_hal::{ArrayError, DType, PackedKernelArgs, Result};
 
 /// What is no node.
 const NONE: i32 = -9999;

@@ -8,8 +8,8 @@ use crate::kernels::merge::{MergeSpmvSpec, MergeStage};
 use crate::kernels::spmv::SpmvEpilogue;
 use crate::launch::{PreparedLaunch, are_plain, empty, full_grid};
 use crate::plan::ProductFormat;
-use crate::{ArrayError, GpuArray, Result};
-use rtcg_array::{DType, PackedKernelArgs, push_arrays};
+use rtcg_array::{GpuArray, push_arrays};
+use rtcg_hal::{ArrayError, DType, PackedKernelArgs, Result};
 
 /// A CSR matrix with its columns renumbered in order of decreasing element count. It shares everything but the indices
 /// with the original matrix. Cloning shares the arrays.

@@ -3,8 +3,8 @@
 use crate::csr::Csr;
 use crate::kernels::order::OrderSpec;
 use crate::launch::{PreparedLaunch, read_numbers};
-use crate::{GpuArray, Result};
-use rtcg_array::{DType, Order, PackedKernelArgs, push_arrays};
+use rtcg_array::{GpuArray, Order, push_arrays};
+use rtcg_hal::{DType, PackedKernelArgs, Result};
 
 /// Kernels step over the end of a row by less than a warp, so that int32 counts no more elements than these.
 pub(crate) const MAX_I32_ELEMENTS: i64 = i32::MAX as i64 - 32;

@@ -1,8 +1,8 @@
 //! Launches whose kernel and arguments are prepared once, for iterations that repeat them.
 
 use crate::kernels::{THREADS, gpu_elements_ahead};
-use crate::{ArrayContext, GpuArray, Result};
-use rtcg_array::{DType, KernelSpec, LaunchableKernel, Order, PackedKernelArgs};
+use rtcg_array::{GpuArray, Order};
+use rtcg_hal::{ArrayContext, DType, KernelSpec, LaunchableKernel, PackedKernelArgs, Result};
 use std::fmt;
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! Sparse matrices and iterative solvers on device arrays.
 //!
-//! The crate needs no driver: matrices consist of [`GpuArray`]s, kernels are [`rtcg_codegen::KernelSpec`]s, and
-//! optional device features (asynchronous reads, graphs) are capabilities of its [`rtcg_array::DeviceRuntime`]. Results
+//! The crate needs no driver: matrices consist of [`rtcg_array::GpuArray`]s, kernels are [`rtcg_hal::KernelSpec`]s, and
+//! optional device features (asynchronous reads, graphs) are capabilities of its [`rtcg_hal::DeviceRuntime`]. Results
 //! do not depend on scheduling: every run gives the same bits.
 #![forbid(unsafe_code)]
 
@@ -61,5 +61,3 @@ pub use structure::{IndexElement, check_structure, order_by_row};
 pub use triangular::{Triangular, colours, transposed};
 pub use union::ElementOp;
 pub use vcycle::{VCycle, VCycleLevel};
-
-pub(crate) use rtcg_array::{ArrayContext, ArrayError, GpuArray, Result};

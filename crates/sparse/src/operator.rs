@@ -3,8 +3,8 @@
 use crate::csr::Csr;
 use crate::launch::PreparedLaunch;
 use crate::plan::ProductFormat;
-use crate::{ArrayError, GpuArray, Result};
-use rtcg_array::{DType, Index, Order};
+use rtcg_array::{GpuArray, Index, Order};
+use rtcg_hal::{ArrayError, DType, Result};
 
 /// A linear map of vectors.
 pub trait LinearOperator {

@@ -6,8 +6,8 @@
 
 use crate::kernels::packets::{PacketSpmvSpec, SLICE_ROWS};
 use crate::launch::PreparedLaunch;
-use crate::{ArrayContext, ArrayError, GpuArray, Result};
-use rtcg_array::{DType, Order, PackedKernelArgs, push_arrays};
+use rtcg_array::{GpuArray, Order, push_arrays};
+use rtcg_hal::{ArrayContext, ArrayError, DType, PackedKernelArgs, Result};
 use std::collections::VecDeque;
 use std::sync::Arc;
 

@@ -1,8 +1,8 @@
 //! Plans for the products of a matrix with vectors, chosen by measurement.
 
 use crate::launch::PreparedLaunch;
-use crate::{ArrayError, GpuArray, Result};
-use rtcg_array::{DType, PythonTuple};
+use rtcg_array::{GpuArray, PythonTuple};
+use rtcg_hal::{ArrayError, DType, Result};
 use std::fmt::Debug;
 use std::sync::Arc;
 

@@ -1,6 +1,5 @@
 //! Compiles the kernels of plans in advance.
 
-use crate::Result;
 use crate::checks::product_dtype;
 use crate::csr::Csr;
 use crate::kernels::bsr::BsrSpec;
@@ -11,7 +10,7 @@ use crate::kernels::hub::{HubSpec, HubStage};
 use crate::kernels::merge::{MergeSpmvSpec, MergeStage, TILE};
 use crate::kernels::sell::{SellSpec, SellStage};
 use crate::kernels::spmv::{CsrSpmvSpec, SpmvEpilogue};
-use rtcg_array::DType;
+use rtcg_hal::{DType, Result};
 
 /// Compiles the kernels that products with a vector may use for matrices with the dtypes of `csr`, including GPU
 /// kernels if there is no GPU, and launches nothing.

@@ -5,8 +5,8 @@ use crate::csr::Csr;
 use crate::kernels::THREADS;
 use crate::kernels::sampled::SampledSpec;
 use crate::launch::PreparedLaunch;
-use crate::{ArrayError, GpuArray, Result};
-use rtcg_array::{Order, PackedKernelArgs, PythonTuple, push_arrays};
+use rtcg_array::{GpuArray, Order, PythonTuple, push_arrays};
+use rtcg_hal::{ArrayError, PackedKernelArgs, Result};
 
 /// How the products at the stored positions of a matrix are scaled.
 #[derive(Debug, Clone, Copy, PartialEq)]

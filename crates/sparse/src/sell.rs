@@ -6,8 +6,8 @@ use crate::kernels::sell::{SLICE_ROWS, SellSpec, SellStage};
 use crate::kernels::spmv::SpmvEpilogue;
 use crate::launch::{PreparedLaunch, are_plain, elements_ahead, full_grid};
 use crate::plan::ProductFormat;
-use crate::{ArrayContext, ArrayError, GpuArray, Result};
-use rtcg_array::{DType, Index, Order, PackedKernelArgs, ReduceOptions, ReductionOp, ScanOp, push_arrays};
+use rtcg_array::{GpuArray, Index, Order, ReduceOptions, ReductionOp, ScanOp, push_arrays};
+use rtcg_hal::{ArrayContext, ArrayError, DType, PackedKernelArgs, Result};
 
 /// A matrix in SELL-32-sigma format (Kreutzer, Hager, Wellein, Fehske and Bishop 2014). Columns are stored as 16-bit
 /// distances from the smallest column of their slice if all of them fit. Cloning shares the arrays.

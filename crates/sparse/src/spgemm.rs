@@ -7,8 +7,8 @@ use crate::kernels::THREADS;
 use crate::kernels::spgemm::{BIN_LIMITS, BINS, LAST_FILLED_BIN, LONG_BIN, SpgemmSpec, SpgemmStage, Team};
 use crate::launch::{PreparedLaunch, empty, read_numbers};
 use crate::union::ElementOp;
-use crate::{ArrayContext, ArrayError, GpuArray, Result};
-use rtcg_array::{DType, Index, Order, PackedKernelArgs, PythonTuple, ScanOp, push_arrays};
+use rtcg_array::{GpuArray, Index, Order, PythonTuple, ScanOp, push_arrays};
+use rtcg_hal::{ArrayContext, ArrayError, DType, PackedKernelArgs, Result};
 use std::sync::Arc;
 
 /// Memory of bitmaps and tables, beyond which less rows are computed at once.

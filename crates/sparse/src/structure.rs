@@ -1,6 +1,6 @@
 //! Matrix structures on the host: checks with SciPy's messages, and sorting of triples by row.
 
-use crate::{ArrayError, Result};
+use rtcg_hal::{ArrayError, Result};
 
 /// An index type.
 pub trait IndexElement: Copy {

@@ -13,11 +13,8 @@ use crate::kernels::triangular::{
 };
 use crate::launch::PreparedLaunch;
 use crate::operator::LinearOperator;
-use crate::{ArrayContext, ArrayError, GpuArray, Result};
-use rtcg_array::{
-    ArrayErrorKind, BoundsMode, DType, Index, KernelSpec, Op, Order, PackedKernelArgs, PythonTuple, Scalar, Triangle,
-    WeakScalar, push_arrays, push_optional,
-};
+use rtcg_array::{BoundsMode, GpuArray, Index, Op, Order, PythonTuple, Scalar, Triangle, push_arrays, push_optional};
+use rtcg_hal::{ArrayContext, ArrayError, ArrayErrorKind, DType, KernelSpec, PackedKernelArgs, Result, WeakScalar};
 use std::sync::Arc;
 
 /// Words that warps share, zero before each launch, and `bytes` more.

@@ -6,8 +6,8 @@ use crate::indices::{MAX_I32_ELEMENTS, wider_index};
 pub use crate::kernels::union::ElementOp;
 use crate::kernels::union::{UnionSpec, UnionStage};
 use crate::launch::{PreparedLaunch, empty, read_numbers};
-use crate::{ArrayError, GpuArray, Result};
-use rtcg_array::{DType, Index, PackedKernelArgs, PythonTuple, ScanOp, push_arrays};
+use rtcg_array::{GpuArray, Index, PythonTuple, ScanOp, push_arrays};
+use rtcg_hal::{ArrayError, DType, PackedKernelArgs, Result};
 
 impl Csr {
     /// Computes `op(A, B)` elementwise in the common dtype and drops zeros; comparisons return truth values, and

@@ -5,8 +5,8 @@
 //! solution has the same bits wherever the first one has not lost any.
 
 use crate::operator::LinearOperator;
-use crate::{ArrayContext, GpuArray, Result};
-use rtcg_array::{DType, Op, Order, ReduceOptions, ReductionOp};
+use rtcg_array::{GpuArray, Op, Order, ReduceOptions, ReductionOp};
+use rtcg_hal::{ArrayContext, DType, Result};
 use std::sync::Arc;
 
 /// What a dtype of vectors has room for, in powers of two.

@@ -9,9 +9,8 @@ use crate::kernels::THREADS;
 use crate::launch::PreparedLaunch;
 use crate::operator::LinearOperator;
 use crate::solver::vector_prelude;
-use crate::{ArrayError, GpuArray, Result};
-use rtcg_array::{DType, Order, PackedKernelArgs, push_arrays};
-use rtcg_codegen::KernelSpec;
+use rtcg_array::{GpuArray, Order, push_arrays};
+use rtcg_hal::{ArrayError, DType, KernelSpec, PackedKernelArgs, Result};
 use std::borrow::Cow;
 
 /// A level above the coarsest: its matrix, its prolongation and restriction, and the damped inverse of the diagonal.

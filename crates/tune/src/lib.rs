@@ -7,6 +7,7 @@
 
 mod budget;
 mod configurations;
+pub mod decisions;
 mod enumerate;
 mod expression;
 pub mod formats;

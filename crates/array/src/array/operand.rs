@@ -2,7 +2,7 @@
 
 use crate::array::GpuArray;
 use crate::scalar::{Scalar, ScalarElement};
-use rtcg_codegen::{DType, OperandType, WeakScalar};
+use rtcg_hal::{DType, OperandType, WeakScalar};
 
 /// An operand of an operation.
 #[derive(Debug, Clone, Copy)]

@@ -3,13 +3,10 @@
 use super::direct::{Axis, is_wide, kernel_axis, push_dims};
 use super::{Contraction, Term};
 use crate::array::GpuArray;
-use crate::error::Result;
-use crate::launch::PackedKernelArgs;
-use crate::runtime::ArrayContext;
 use rtcg_codegen::array::{
     BlockArray, BlockEinsum, BlockStep, EINSUM_ELEMENT_DIM, EinsumTypes, fragment_pitch, matmul_accumulator_bytes,
 };
-use rtcg_codegen::{DType, DeviceInfo, tunable};
+use rtcg_hal::{ArrayContext, DType, DeviceInfo, PackedKernelArgs, Result, tunable};
 use std::collections::HashSet;
 
 /// The longest inner axis, and the most of them.

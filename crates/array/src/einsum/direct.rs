@@ -2,9 +2,8 @@
 
 use super::subscripts::{Label, Labels};
 use super::{Contraction, Term};
-use crate::error::Result;
-use crate::launch::{BLOCK_THREADS, PackedKernelArgs};
 use rtcg_codegen::array::{DirectEinsum, EinsumAxis, EinsumStride, EinsumTypes};
+use rtcg_hal::{BLOCK_THREADS, PackedKernelArgs, Result};
 use smallvec::SmallVec;
 
 /// Multiplications from which on a kernel is written for lengths and strides.

@@ -10,14 +10,12 @@ mod pair;
 mod path;
 mod subscripts;
 
+use crate::array::GpuArray;
+use crate::layout::{Layout, Order, PythonTuple, Strides};
 pub(crate) use block::BlockChoice;
 pub(crate) use pair::RouteChoice;
 pub use path::EinsumPath;
-
-use crate::array::GpuArray;
-use crate::error::{ArrayError, Result};
-use crate::layout::{Layout, Order, PythonTuple, Strides};
-use rtcg_codegen::{DType, DTypeKind};
+use rtcg_hal::{ArrayError, DType, DTypeKind, Result};
 use subscripts::{Label, Labels, Subscripts};
 
 /// Options of [`einsum`] besides its operands.

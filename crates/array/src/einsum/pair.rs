@@ -4,11 +4,10 @@ use super::subscripts::Labels;
 use super::{Contraction, Term};
 use crate::array::{Arg, GpuArray};
 use crate::elementwise::{OpOptions, apply_elementwise};
-use crate::error::Result;
 use crate::layout::{Order, Shape};
 use crate::reduce::ReduceOptions;
 use rtcg_codegen::array::{Op, ReductionOp};
-use rtcg_codegen::{DType, DeviceInfo, tunable};
+use rtcg_hal::{DType, DeviceInfo, Result, tunable};
 
 /// Products of m x k by k x n matrices: m and n, and k, from which on they are multiplied by tiles.
 const MIN_MATRIX_SIDE: usize = 32;
@@ -94,7 +93,7 @@ impl Contraction<'_> {
         let labels = self.kept_labels(terms);
         let result = self.result(&terms[0], &labels)?;
         if result.array.size() > 0 {
-            result.array.fill(crate::Scalar::Weak(rtcg_codegen::WeakScalar::Bool(false)))?;
+            result.array.fill(crate::Scalar::Weak(rtcg_hal::WeakScalar::Bool(false)))?;
         }
         Ok(result)
     }

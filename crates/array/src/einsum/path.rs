@@ -1,7 +1,7 @@
 //! Contraction paths: the order in which operands are contracted, two at a time.
 
 use super::subscripts::{Label, Labels, Subscripts};
-use crate::error::{ArrayError, Result};
+use rtcg_hal::{ArrayError, Result};
 use std::collections::HashMap;
 
 /// The most operands for which all orders are tried.

@@ -1,7 +1,7 @@
 //! Subscripts such as `ij,jk->ik`: which axes of the operands coincide, which are summed over, and their lengths.
 
-use crate::error::{ArrayError, Result};
 use crate::layout::{PythonTuple, Shape};
+use rtcg_hal::{ArrayError, Result};
 use smallvec::SmallVec;
 
 /// A named axis: a letter, or one of those that `...` stands for.

@@ -3,12 +3,10 @@
 use super::access_pattern::choose_access_pattern;
 use crate::array::{GpuArray, OperandSource};
 use crate::call_cache::PreparedLaunch;
-use crate::error::Result;
 use crate::iteration_plan::IterationPlan;
-use crate::launch::{BLOCK_THREADS, PackedKernelArgs};
 use crate::layout::Layout;
-use rtcg_codegen::DType;
 use rtcg_codegen::array::{AccessPattern, Op, OperandKind, PointwiseOperand, PointwiseSpec, TRANSPOSE_TILE_THREADS};
+use rtcg_hal::{BLOCK_THREADS, DType, PackedKernelArgs, Result};
 use smallvec::SmallVec;
 
 /// Writes `op` of `operands` to every element of `out`. Operands that share memory with `out` in

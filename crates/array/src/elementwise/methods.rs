@@ -2,12 +2,11 @@
 
 use super::{OpOptions, apply_elementwise, binary_with_power_shortcuts, compute_into};
 use crate::array::{Arg, GpuArray, OperandSource};
-use crate::error::{ArrayError, Result};
 use crate::fuse;
 use crate::layout::{Layout, Order, PythonTuple};
 use crate::scalar::{Scalar, ScalarElement};
 use rtcg_codegen::array::{Op, OpTypes};
-use rtcg_codegen::{DType, DTypeKind};
+use rtcg_hal::{ArrayError, DType, DTypeKind, Result};
 
 impl GpuArray {
     /// Applies `op` to this array.

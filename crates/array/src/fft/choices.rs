@@ -4,7 +4,7 @@ use super::plan::{
     BlockBudget, BlockLimits, MAX_STRIDED_PASS_LENGTH, ThreadBudget, factor_into_radices, plan_pass_lengths,
     threads_per_transform, transforms_per_block,
 };
-use rtcg_codegen::{DeviceInfo, tunable};
+use rtcg_hal::{DeviceInfo, tunable};
 
 /// Threads of a block, at most.
 const MAX_BLOCK_THREADS: usize = 1024;

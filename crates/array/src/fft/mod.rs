@@ -8,15 +8,13 @@ mod passes;
 mod plan;
 mod tables;
 
-pub(crate) use choices::{FftLengths, FftPassChoice};
-pub use tables::MAX_FFT_TABLE_BYTES;
-
 use crate::array::GpuArray;
-use crate::error::{ArrayError, Result};
 use crate::layout::{Order, Shape};
+pub(crate) use choices::{FftLengths, FftPassChoice};
 use passes::{BatchLayout, BatchedFft, launch_helper_kernel, twiddle_table};
 use rtcg_codegen::array::{FftHelper, FftHelperKernel, FftResult, FftSource};
-use rtcg_codegen::{DType, DTypeKind};
+use rtcg_hal::{ArrayError, DType, DTypeKind, Result};
+pub use tables::{MAX_FFT_TABLE_BYTES, clear_fft_tables, fft_table_bytes};
 
 /// The input and output of a transform.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,16 +2,13 @@
 
 use super::choices::{FftLengths, FftLengthsProblem, FftPassChoice, FftPassProblem};
 use super::plan::{factor_into_radices, is_smooth, next_fast_len, threads_per_transform};
-use super::tables::TableKind;
+use super::tables::{TableKind, fft_table};
 use crate::array::GpuArray;
-use crate::error::{ArrayError, Result};
-use crate::launch::{BLOCK_THREADS, PackedKernelArgs};
 use crate::layout::Order;
-use crate::runtime::{ArrayBuffer, ArrayContext};
-use rtcg_codegen::DType;
 use rtcg_codegen::array::{
     FFT_STAGES, FftHelper, FftHelperKernel, FftLoad, FftPassSpec, FftResult, FftSource, FftStore,
 };
+use rtcg_hal::{ArrayBuffer, ArrayContext, ArrayError, BLOCK_THREADS, DType, PackedKernelArgs, Result};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -110,7 +107,7 @@ impl BatchedFft {
         let m = next_fast_len(2 * n - 1);
         let too_long = || ArrayError::value_error(format!("a transform of length {n} is too long"));
         let lengths = self.pass_lengths(ctx, m).ok_or_else(too_long)?;
-        let chirp = ctx.fft_table(self.dtype, TableKind::Chirp(n), n * itemsize, |start| {
+        let chirp = fft_table(ctx, self.dtype, TableKind::Chirp(n), n * itemsize, |start| {
             self.launch_helper(ctx, FftHelper::Chirp, n, &[start, n as u64])
         })?;
         let spectrum = self.chirp_spectrum(ctx, n, m)?;
@@ -145,7 +142,7 @@ impl BatchedFft {
     /// The transform of the chirp that is convolved with.
     fn chirp_spectrum(&self, ctx: &Arc<ArrayContext>, n: usize, m: usize) -> Result<Arc<dyn ArrayBuffer>> {
         let itemsize = self.dtype.itemsize();
-        ctx.fft_table(self.dtype, TableKind::Spectrum(n, m), m * itemsize, |start| {
+        fft_table(ctx, self.dtype, TableKind::Spectrum(n, m), m * itemsize, |start| {
             let around = GpuArray::empty(ctx, &[m], self.dtype, Order::C)?;
             self.launch_helper(ctx, FftHelper::ChirpFilter, m, &[around.first_element_address(), n as u64, m as u64])?;
             let [from, to] = [around.first_element_address(), start]
@@ -227,7 +224,7 @@ pub(super) fn launch_helper_kernel(
 pub(super) fn twiddle_table(ctx: &ArrayContext, dtype: DType, n: usize) -> Result<(Arc<dyn ArrayBuffer>, u32)> {
     let bits = (usize::BITS - n.leading_zeros()).div_ceil(2);
     let entries = (1 << bits) + ((n - 1) >> bits) + 1;
-    let table = ctx.fft_table(dtype, TableKind::Twiddles(n), entries * dtype.itemsize(), |start| {
+    let table = fft_table(ctx, dtype, TableKind::Twiddles(n), entries * dtype.itemsize(), |start| {
         let kernel = FftHelperKernel { dtype, step: FftHelper::TwiddleTable };
         launch_helper_kernel(ctx, kernel, entries, &[start, n as u64, bits.into()])
     })?;
@@ -242,7 +239,7 @@ fn stage_twiddles(
     key: [u8; FFT_STAGES],
 ) -> Result<Arc<dyn ArrayBuffer>> {
     let length: usize = radices.iter().product();
-    ctx.fft_table(dtype, TableKind::StageTwiddles(key), length * dtype.itemsize(), |start| {
+    fft_table(ctx, dtype, TableKind::StageTwiddles(key), length * dtype.itemsize(), |start| {
         let (mut before, mut start) = (radices[0], start);
         for &radix in &radices[1..] {
             let entries = before * (radix - 1);

@@ -4,12 +4,8 @@
 //! Kernels compute a table in the stream that needs it, and only later work in that stream uses it, so the host never
 //! waits. While a stream is being captured, its tables become part of the graph and are not cached.
 
-use crate::blocking_regions::lock_ignoring_poison;
-use crate::error::Result;
-use crate::runtime::{ArrayBuffer, ArrayContext};
-use crate::thread_choices::is_compiling_ahead;
-use rtcg_codegen::DType;
 use rtcg_codegen::array::FFT_STAGES;
+use rtcg_hal::{ArrayBuffer, ArrayContext, DType, Result, is_compiling_ahead, lock_ignoring_poison};
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -75,45 +71,43 @@ impl TableCache {
     }
 }
 
-impl ArrayContext {
-    fn locked_fft_tables(&self) -> MutexGuard<'_, TableCache> {
-        lock_ignoring_poison(self.fft_tables.get::<Mutex<TableCache>>())
-    }
+fn locked_fft_tables(ctx: &ArrayContext) -> MutexGuard<'_, TableCache> {
+    lock_ignoring_poison(ctx.layer::<Mutex<TableCache>>())
+}
 
-    /// A table of `nbytes` bytes, which `make` fills unless it is there.
-    pub(super) fn fft_table(
-        &self,
-        dtype: DType,
-        table: TableKind,
-        nbytes: usize,
-        make: impl FnOnce(u64) -> Result<()>,
-    ) -> Result<Arc<dyn ArrayBuffer>> {
-        let stream = self.device_runtime().stream_number()?;
-        let key = stream.map(|stream| (stream, dtype, table));
-        if let Some(found) = key.and_then(|key| self.locked_fft_tables().get_table(&key)) {
-            found.record_use();
-            return Ok(found);
-        }
-        let memory = self.device_runtime().alloc_from(None, nbytes)?;
-        memory.record_use();
-        make(memory.device_ptr())?;
-        // What was not launched has filled nothing.
-        if let Some(key) = key.filter(|_| !is_compiling_ahead()) {
-            self.locked_fft_tables().insert_table(key, memory.clone(), nbytes);
-        }
-        Ok(memory)
+/// A table of `nbytes` bytes, which `make` fills unless it is there.
+pub(super) fn fft_table(
+    ctx: &ArrayContext,
+    dtype: DType,
+    table: TableKind,
+    nbytes: usize,
+    make: impl FnOnce(u64) -> Result<()>,
+) -> Result<Arc<dyn ArrayBuffer>> {
+    let stream = ctx.device_runtime().stream_number()?;
+    let key = stream.map(|stream| (stream, dtype, table));
+    if let Some(found) = key.and_then(|key| locked_fft_tables(ctx).get_table(&key)) {
+        found.record_use();
+        return Ok(found);
     }
+    let memory = ctx.device_runtime().alloc_from(None, nbytes)?;
+    memory.record_use();
+    make(memory.device_ptr())?;
+    // What was not launched has filled nothing.
+    if let Some(key) = key.filter(|_| !is_compiling_ahead()) {
+        locked_fft_tables(ctx).insert_table(key, memory.clone(), nbytes);
+    }
+    Ok(memory)
+}
 
-    /// The size, in bytes, of the cached Fourier transform tables, at most [`MAX_FFT_TABLE_BYTES`].
-    pub fn fft_table_bytes(&self) -> usize {
-        self.locked_fft_tables().nbytes
-    }
+/// The size, in bytes, of the cached Fourier transform tables, at most [`MAX_FFT_TABLE_BYTES`].
+pub fn fft_table_bytes(ctx: &ArrayContext) -> usize {
+    locked_fft_tables(ctx).nbytes
+}
 
-    /// Frees the cached Fourier transform tables.
-    pub fn clear_fft_tables(&self) {
-        let old = std::mem::take(&mut *self.locked_fft_tables());
-        drop(old);
-    }
+/// Frees the cached Fourier transform tables.
+pub fn clear_fft_tables(ctx: &ArrayContext) {
+    let old = std::mem::take(&mut *locked_fft_tables(ctx));
+    drop(old);
 }
 
 #[cfg(test)]

@@ -3,10 +3,9 @@
 use super::scope::DeferredBuffer;
 use crate::array::GpuArray;
 use crate::layout::Shape;
-use crate::runtime::ArrayContext;
 use crate::scalar::ScalarElement;
-use rtcg_codegen::DType;
 use rtcg_codegen::array::{NO_INPUT_STEP, Op};
+use rtcg_hal::{ArrayContext, DType};
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, Weak};
 

@@ -3,15 +3,13 @@
 use super::graph::{FusionGraph, FusionNode, max_arrays};
 use super::scope::DeferredBuffer;
 use crate::array::GpuArray;
-use crate::error::Result;
 use crate::iteration_plan::IterationPlan;
-use crate::launch::{BLOCK_THREADS, PackedKernelArgs};
 use crate::layout::{Layout, Shape};
-use crate::runtime::{ArrayBuffer, ArrayContext};
 use rtcg_codegen::array::{
     AccessPattern, FUSED_ZERO_ARG_COUNT, FusedOutput, FusedSpec, FusedStep, FusedSteps, NO_INPUT_STEP, OperandKind,
     PointwiseOperand,
 };
+use rtcg_hal::{ArrayBuffer, ArrayContext, BLOCK_THREADS, PackedKernelArgs, Result};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -84,7 +82,7 @@ fn allocate_store_target(ctx: &Arc<ArrayContext>, deferred: &Arc<DeferredBuffer>
     let nbytes = deferred.layout.size() * deferred.dtype.itemsize();
     let memory = ctx.device_runtime().alloc_from(deferred.allocator.as_ref(), nbytes)?;
     let array = GpuArray::from_buffer(ctx, Some(memory.clone()), deferred.layout.clone(), deferred.dtype);
-    let node = *crate::blocking_regions::lock_ignoring_poison(&deferred.node);
+    let node = *rtcg_hal::lock_ignoring_poison(&deferred.node);
     Ok(StoreTarget { array, node, owner: Some((deferred.clone(), memory)) })
 }
 

@@ -17,8 +17,6 @@ mod reduce;
 mod scope;
 
 pub(crate) use reduce::{FusableReduction, reduce_deferred};
+pub use rtcg_hal::deferred::{check_host_read_allowed, flush_storing_errors};
 pub(crate) use scope::defer_operation;
-pub use scope::{
-    DeferredBuffer, FusionGuard, begin, begin_traced, check_host_read_allowed, enter, flush, flush_storing_errors,
-    fuse, is_active, is_deferred, leave,
-};
+pub use scope::{DeferredBuffer, FusionGuard, begin, begin_traced, enter, flush, fuse, is_active, is_deferred, leave};

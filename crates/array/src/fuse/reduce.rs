@@ -7,13 +7,11 @@ use super::graph::FusionGraph;
 use super::launch::FusedSubgraph;
 use super::scope::FusionScope;
 use crate::array::GpuArray;
-use crate::error::Result;
 use crate::iteration_plan::IterationPlan;
-use crate::launch::PackedKernelArgs;
 use crate::layout::{Layout, Order};
 use crate::reduction_plan::{PackCandidate, ReductionPlan, shape_after_reduction, split_reduced_axes};
-use rtcg_codegen::DType;
 use rtcg_codegen::array::{FusedReduceSpec, ReduceSpec, ReductionOp};
+use rtcg_hal::{DType, PackedKernelArgs, Result};
 use smallvec::SmallVec;
 
 /// A reduction that can be computed together with the expression whose elements it reduces.

@@ -3,14 +3,13 @@
 use super::graph::{FusionConflict, FusionGraph, FusionNode};
 use super::launch;
 use crate::array::{GpuArray, OperandSource};
-use crate::blocking_regions::{lock_blocking, lock_ignoring_poison};
-use crate::error::{ArrayError, ArrayErrorKind, Result};
 use crate::layout::Layout;
-use crate::runtime::{Allocator, ArrayBuffer, ArrayContext};
-use crate::thread_choices::{is_compiling_ahead, launching};
-use crate::thread_flag::ThreadFlag;
-use rtcg_codegen::DType;
 use rtcg_codegen::array::{NO_INPUT_STEP, Op, OpTypes, is_fusable};
+use rtcg_hal::deferred::{DeferredWork, is_deferring, set_deferred_work};
+use rtcg_hal::{
+    Allocator, ArrayBuffer, ArrayContext, ArrayError, ArrayErrorKind, DType, Result, is_compiling_ahead, launching,
+    lock_blocking, lock_ignoring_poison,
+};
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -19,13 +18,9 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 thread_local! {
     static ACTIVE_SCOPE: RefCell<Option<OpenScope>> = const { RefCell::new(None) };
-    static IS_SCOPE_OPEN: Cell<bool> = const { Cell::new(false) };
     /// Whether this thread is computing a graph: addresses are then taken by the graph itself.
     static IS_EVALUATING: Cell<bool> = const { Cell::new(false) };
 }
-
-/// The threads in a block: what most calls ask, and nothing more.
-static SCOPE_OPEN_FLAG: ThreadFlag = ThreadFlag::new(&IS_SCOPE_OPEN);
 
 /// The block that this thread is in.
 struct OpenScope {
@@ -108,10 +103,6 @@ impl ArrayBuffer for DeferredBuffer {
         }
     }
 
-    fn as_deferred(&self) -> Option<&dyn Any> {
-        Some(self)
-    }
-
     fn ensure_computed(&self) -> Result<()> {
         self.evaluated_buffer().map(drop)
     }
@@ -123,7 +114,8 @@ pub fn is_deferred(array: &GpuArray) -> bool {
 }
 
 fn pending_deferred_buffer(array: &GpuArray) -> Option<&DeferredBuffer> {
-    array.buffer()?.as_deferred()?.downcast_ref().filter(|deferred: &&DeferredBuffer| deferred.is_pending())
+    let buffer: &dyn Any = &**array.buffer()?;
+    buffer.downcast_ref().filter(|deferred: &&DeferredBuffer| deferred.is_pending())
 }
 
 /// The result of `array` as a whole, if it was deferred in `scope`.
@@ -143,7 +135,7 @@ fn active_scope() -> Option<Arc<FusionScope>> {
 /// Whether the calling thread is deferring operations.
 #[inline]
 pub fn is_active() -> bool {
-    SCOPE_OPEN_FLAG.is_set() && !IS_EVALUATING.get()
+    is_deferring() && !IS_EVALUATING.get()
 }
 
 /// Computes what the calling thread has deferred; called before anything else that uses device memory.
@@ -158,14 +150,6 @@ pub fn flush() -> Result<()> {
 }
 
 /// [`flush`] for callers that cannot fail: the results, and the end of the block, report errors later.
-#[inline]
-pub fn flush_storing_errors() {
-    if is_active() {
-        flush_open_block();
-    }
-}
-
-#[cold]
 fn flush_open_block() {
     let Some(scope) = active_scope() else { return };
     if scope.is_pending.load(Ordering::Acquire)
@@ -175,11 +159,8 @@ fn flush_open_block() {
     }
 }
 
-/// Refuses to copy elements to the host while a function is being traced.
-///
-/// # Errors
-/// Inside of [`begin_traced`].
-pub fn check_host_read_allowed() -> Result<()> {
+/// Refuses to copy elements to the host inside of [`begin_traced`].
+fn check_host_read() -> Result<()> {
     match ACTIVE_SCOPE.with_borrow(|active| active.as_ref().is_some_and(|active| active.traced > 0)) {
         true => Err(ArrayError::new(
             ArrayErrorKind::Traced,
@@ -224,7 +205,7 @@ pub fn enter(traced: bool) {
             OpenScope { scope: Arc::new(scope), depth: 0, traced: 0 }
         });
         active.depth += 1;
-        SCOPE_OPEN_FLAG.set_for_thread(true);
+        set_deferred_work(Some(DeferredWork { flush: flush_open_block, check_host_read }));
         active.traced += u32::from(traced);
     });
 }
@@ -238,8 +219,11 @@ pub fn leave(traced: bool) -> Result<()> {
         let active = slot.as_mut()?;
         active.depth -= 1;
         active.traced = active.traced.saturating_sub(u32::from(traced));
-        SCOPE_OPEN_FLAG.set_for_thread(active.depth > 0);
-        if active.depth == 0 { slot.take() } else { None }
+        if active.depth > 0 {
+            return None;
+        }
+        set_deferred_work(None);
+        slot.take()
     });
     let Some(active) = ended else { return Ok(()) };
     active.scope.evaluate_scope()?;

@@ -6,10 +6,9 @@ use super::launch::{DEFAULT_BLOCK_DIM, LinalgKernel, batched_grid_dim};
 use super::matrix_helpers::{element_strides, empty_like, submatrix};
 use super::panels::threads_per_column;
 use crate::array::GpuArray;
-use crate::error::Result;
 use crate::views::Index;
 use rtcg_codegen::array::{LINALG_WY_BLOCK_COLUMNS, LinalgSpec, LinalgStep};
-use rtcg_codegen::{DeviceInfo, tunable};
+use rtcg_hal::{DeviceInfo, Result, tunable};
 
 tunable! {
     /// The kernels that apply reflectors to columns.

@@ -12,11 +12,10 @@ use super::matrix_helpers::{empty_like, submatrix};
 use super::scaling::KernelStatusFlags;
 use super::tridiagonal::Tridiagonal;
 use crate::array::GpuArray;
-use crate::error::Result;
 use crate::layout::Order;
 use crate::views::Index;
 use rtcg_codegen::array::{LINALG_THREADS, LinalgSpec, LinalgStep};
-use rtcg_codegen::{DType, DeviceInfo, tunable};
+use rtcg_hal::{DType, DeviceInfo, Result, tunable};
 
 tunable! {
     /// How tridiagonal matrices are divided, and the blocks that merge their parts.

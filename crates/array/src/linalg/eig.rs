@@ -9,9 +9,9 @@ use super::matrix_helpers::{
 use super::scaling::MatrixScaling;
 use super::schur::{self, SchurFactors};
 use crate::array::GpuArray;
-use crate::error::{ArrayError, Result};
 use crate::layout::Order;
 use rtcg_codegen::array::{LinalgSpec, LinalgStep, Op};
+use rtcg_hal::{ArrayError, Result};
 
 /// Scales rows and columns of scaled matrices in place; the factors that eigenvectors are multiplied with.
 ///

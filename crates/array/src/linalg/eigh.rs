@@ -6,8 +6,7 @@ use super::matrix_helpers::{copy_to_stack, float_dtype, square_extent, stack_axe
 use super::scaling::{KernelStatusFlags, MatrixScaling, permute_rows_into_columns};
 use super::{jacobi, tridiagonal};
 use crate::array::GpuArray;
-use crate::error::{ArrayError, Result};
-use rtcg_codegen::{DeviceInfo, tunable};
+use rtcg_hal::{ArrayError, DeviceInfo, Result, tunable};
 
 /// Rows of matrices for which Jacobi rotations are the faster method; 17 KiB of shared memory in complex128.
 const MAX_JACOBI_ROWS: i64 = 32;

@@ -10,11 +10,10 @@ use super::matrix_helpers::{
 use super::panels::panel_width;
 use super::trsm::{self, TrsmOptions};
 use crate::array::GpuArray;
-use crate::error::{ArrayError, Result};
 use crate::layout::Order;
 use crate::scalar::Scalar;
 use rtcg_codegen::array::{LinalgStep, Op};
-use rtcg_codegen::{DType, WeakScalar};
+use rtcg_hal::{ArrayError, DType, Result, WeakScalar};
 
 /// A triangle of a square matrix, including its diagonal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

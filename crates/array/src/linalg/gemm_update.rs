@@ -4,10 +4,9 @@ use super::factorizations::{Triangle, triangular_part};
 use super::launch::{DEFAULT_BLOCK_DIM, LinalgKernel, batched_grid_dim};
 use super::matrix_helpers::{conjugate, element_strides};
 use crate::array::GpuArray;
-use crate::error::Result;
 use crate::scalar::Scalar;
 use rtcg_codegen::array::{LinalgSpec, LinalgStep, Op};
-use rtcg_codegen::{DType, DeviceInfo, WeakScalar, tunable};
+use rtcg_hal::{DType, DeviceInfo, Result, WeakScalar, tunable};
 
 /// Elements of results from which on a product that is made first, and then subtracted, is faster.
 const MIN_SEPARATE_GEMM_ELEMENTS: i64 = 1 << 20;

@@ -7,9 +7,9 @@ use super::launch::{LinalgKernel, batched_grid_dim};
 use super::matrix_helpers::{element_strides, identity_matrices, submatrix, zeros_like};
 use super::panels::{PanelKernel, REFLECTED_COLUMNS, RegisterPanels, panel_width};
 use crate::array::GpuArray;
-use crate::error::Result;
 use crate::views::Index;
 use rtcg_codegen::array::{LinalgSpec, LinalgStep};
+use rtcg_hal::Result;
 
 /// The kernel that does a step for columns, `group` threads for each, and its block.
 fn compile_column_kernel(a: &GpuArray, step: LinalgStep, group: usize) -> Result<(LinalgKernel, [usize; 2])> {

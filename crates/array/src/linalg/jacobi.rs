@@ -4,9 +4,8 @@ use super::launch::LinalgKernel;
 use super::matrix_helpers::empty_like;
 use super::scaling::KernelStatusFlags;
 use crate::array::GpuArray;
-use crate::error::Result;
-use rtcg_codegen::DType;
 use rtcg_codegen::array::LinalgStep;
+use rtcg_hal::{DType, Result};
 
 fn shared_bytes(n: usize, dtype: DType) -> usize {
     let even = n.next_multiple_of(2);

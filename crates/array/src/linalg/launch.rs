@@ -1,11 +1,8 @@
 //! Launches of the linear algebra kernels.
 
 use crate::array::GpuArray;
-use crate::error::{ArrayError, Result};
-use crate::launch::PackedKernelArgs;
-use crate::runtime::{ArrayContext, LaunchableKernel};
-use rtcg_codegen::DType;
 use rtcg_codegen::array::{LINALG_THREADS, LinalgSpec, LinalgStep};
+use rtcg_hal::{ArrayContext, ArrayError, DType, LaunchableKernel, PackedKernelArgs, Result};
 use std::sync::Arc;
 
 /// An argument of a kernel.

@@ -7,13 +7,12 @@ use super::matrix_helpers::{
 };
 use crate::array::{Arg, GpuArray};
 use crate::elementwise::binary_with_power_shortcuts;
-use crate::error::{ArrayError, ArrayErrorKind, Result};
 use crate::layout::Order;
 use crate::layout::PythonTuple;
 use crate::reduce::ReduceOptions;
 use crate::views::Index;
-use rtcg_codegen::DType;
 use rtcg_codegen::array::{Op, ReductionOp};
+use rtcg_hal::{ArrayError, ArrayErrorKind, DType, Result};
 
 /// The cutoff below which singular values count as zero; an array has one value per matrix.
 #[derive(Debug, Clone, Copy, Default)]

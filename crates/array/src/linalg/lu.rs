@@ -6,9 +6,8 @@ use super::matrix_helpers::{element_strides, submatrix, zeros_like};
 use super::panels::{PanelKernel, RegisterPanels, panel_width};
 use super::trsm::{self, TriangularChoice, TrsmOptions};
 use crate::array::GpuArray;
-use crate::error::Result;
-use rtcg_codegen::DType;
 use rtcg_codegen::array::{LinalgSpec, LinalgStep};
+use rtcg_hal::{DType, Result};
 use std::ops::Range;
 
 /// Factors of stacks of square matrices.

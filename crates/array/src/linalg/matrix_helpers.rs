@@ -2,14 +2,12 @@
 
 use crate::array::{Arg, GpuArray};
 use crate::elementwise::{OpOptions, apply_elementwise};
-use crate::error::{ArrayError, Result};
 use crate::layout::{Order, PythonTuple, Shape};
 use crate::reduce::ReduceOptions;
-use crate::runtime::ArrayContext;
 use crate::scalar::Scalar;
 use crate::views::Index;
 use rtcg_codegen::array::{Op, ReductionOp};
-use rtcg_codegen::{DType, DTypeKind, WeakScalar};
+use rtcg_hal::{ArrayContext, ArrayError, DType, DTypeKind, Result, WeakScalar};
 use std::ops::Range;
 use std::sync::Arc;
 

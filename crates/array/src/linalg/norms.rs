@@ -3,12 +3,11 @@
 use super::iteration_limits::IterationLimits;
 use super::matrix_helpers::{rows_and_columns, scalar_arg, stack_axes, where_select};
 use crate::array::GpuArray;
-use crate::error::{ArrayError, Result};
 use crate::layout::Order;
 use crate::reduce::{ReduceOptions, ReducedAxes};
 use crate::views::Index;
 use rtcg_codegen::array::{Op, ReductionOp};
-use rtcg_codegen::{DType, DTypeKind};
+use rtcg_hal::{ArrayError, DType, DTypeKind, Result};
 
 /// A matrix norm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -11,9 +11,8 @@ use super::matrix_helpers::{
 };
 use super::scaling::KernelStatusFlags;
 use crate::array::GpuArray;
-use crate::error::Result;
 use rtcg_codegen::array::{LINALG_NOT_CONVERGED, LinalgSpec, LinalgStep, Op, ReductionOp};
-use rtcg_codegen::{DType, DeviceInfo, tunable};
+use rtcg_hal::{DType, DeviceInfo, Result, tunable};
 
 /// Threads of a warp.
 const WARP_THREADS: usize = 32;

@@ -2,9 +2,8 @@
 
 use super::launch::LinalgKernel;
 use crate::array::GpuArray;
-use crate::error::Result;
 use rtcg_codegen::array::{LINALG_THREADS, LinalgSpec, LinalgStep};
-use rtcg_codegen::{DeviceInfo, tunable};
+use rtcg_hal::{DeviceInfo, Result, tunable};
 
 /// Bytes of a register panel that a thread holds, bytes of a row of one, and columns, at most.
 const PANEL_REGISTER_BYTES: i64 = 256;
@@ -164,10 +163,12 @@ impl RegisterPanels {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rtcg_hal::ExecutionModel;
 
     const GPU: DeviceInfo = DeviceInfo {
         multiprocessors: 132,
         max_blocks: 4096,
+        execution: ExecutionModel::Simt,
         vector_bytes: 16,
         bulk_copy_smem_bytes: 0,
         shared_bytes: 160 << 10,
@@ -186,7 +187,7 @@ mod tests {
         // Not one element of each row fits.
         assert_eq!(rule("qr", 16, 8193, &GPU), (false, 256, 1, 64));
         assert_eq!(rule("lu", 16, 8193, &GPU), (false, 256, 1, 64));
-        let cpu = DeviceInfo { vector_bytes: 1, ..GPU };
+        let cpu = DeviceInfo { execution: ExecutionModel::SimdCpu, vector_bytes: 1, ..GPU };
         assert_eq!(rule("lu", 4, 100, &cpu), (false, 256, 1, 1));
         assert_eq!(rule("qr", 4, 100, &cpu), (false, 32, 1, 4));
     }

@@ -4,9 +4,8 @@ use super::factorizations::Triangle;
 use super::launch::{LinalgKernel, batched_grid_dim};
 use super::matrix_helpers::{empty_like, read_first_i32, zeros_like};
 use crate::array::GpuArray;
-use crate::error::Result;
-use rtcg_codegen::DType;
 use rtcg_codegen::array::{LINALG_THREADS, LinalgStep};
+use rtcg_hal::{DType, Result};
 
 /// Blocks of warps, and the rows that a warp looks at.
 const BLOCK_DIM: [usize; 2] = [32, 8];

@@ -7,12 +7,11 @@ use super::launch::LinalgKernel;
 use super::matrix_helpers::{empty_like, identity_matrices, matrix_transpose, read_first_i32, zeros_like};
 use super::scaling::KernelStatusFlags;
 use crate::array::GpuArray;
-use crate::error::Result;
 use crate::layout::Order;
 use crate::scalar::Scalar;
 use crate::views::Index;
 use rtcg_codegen::array::{LINALG_ITERATION_STATE_LEN, LinalgSpec, LinalgStep};
-use rtcg_codegen::{DType, DeviceInfo, WeakScalar, tunable};
+use rtcg_hal::{DType, DeviceInfo, Result, WeakScalar, tunable};
 
 tunable! {
     /// The kernels that reduce general matrices to Hessenberg form.

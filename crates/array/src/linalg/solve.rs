@@ -6,12 +6,11 @@ use super::matrix_helpers::{
     stack_axes, stack_shape, unstack_axes, where_select,
 };
 use crate::array::GpuArray;
-use crate::error::{ArrayError, Result};
 use crate::layout::{Order, PythonTuple, broadcast_shapes};
 use crate::scalar::Scalar;
 use crate::views::Index;
 use rtcg_codegen::array::{Op, ReductionOp};
-use rtcg_codegen::{DType, WeakScalar};
+use rtcg_hal::{ArrayError, DType, Result, WeakScalar};
 
 /// Signs of determinants, and logarithms of their absolute values.
 #[derive(Debug, Clone)]

@@ -11,12 +11,11 @@ use super::one_sided_jacobi::{RotationChoice, one_sided_jacobi};
 use super::scaling::{MatrixScaling, permute_rows_into_columns};
 use crate::array::GpuArray;
 use crate::elementwise::binary_with_power_shortcuts;
-use crate::error::{ArrayError, Result};
 use crate::layout::Order;
 use crate::reduce::ReduceOptions;
 use crate::scalar::Scalar;
 use rtcg_codegen::array::{LINALG_NOT_CONVERGED, LINALG_NOT_FINITE, LINALG_RANK_DEFICIENT, Op, ReductionOp};
-use rtcg_codegen::{DType, WeakScalar};
+use rtcg_hal::{ArrayError, DType, Result, WeakScalar};
 
 /// A singular value decomposition A = U diag(S) V^H.
 #[derive(Debug, Clone)]

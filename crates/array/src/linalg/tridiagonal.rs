@@ -6,9 +6,8 @@ use super::launch::LinalgKernel;
 use super::matrix_helpers::{copy_to_stack, empty_like, matrix_transpose, submatrix, zeros_like};
 use super::scaling::MatrixScaling;
 use crate::array::GpuArray;
-use crate::error::Result;
 use rtcg_codegen::array::{LinalgSpec, LinalgStep, Op};
-use rtcg_codegen::{DeviceInfo, tunable};
+use rtcg_hal::{DeviceInfo, Result, tunable};
 
 tunable! {
     /// The kernels that reduce Hermitian matrices to tridiagonal form.

@@ -5,9 +5,8 @@ use super::launch::{LinalgKernel, batched_grid_dim};
 use super::matrix_helpers::{element_strides, submatrix};
 use super::panels::panel_width;
 use crate::array::GpuArray;
-use crate::error::Result;
 use rtcg_codegen::array::{LINALG_THREADS, LinalgSpec, LinalgStep};
-use rtcg_codegen::{DeviceInfo, tunable};
+use rtcg_hal::{DeviceInfo, Result, tunable};
 
 tunable! {
     /// The kernel that solves triangular systems.

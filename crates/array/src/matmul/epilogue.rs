@@ -2,14 +2,11 @@
 
 use super::MatmulTarget;
 use crate::array::{GpuArray, push_arrays};
-use crate::error::{ArrayError, Result};
-use crate::launch::PackedKernelArgs;
 use crate::layout::{Order, PythonTuple};
-use crate::runtime::{ArrayContext, LaunchableKernel};
-use rtcg_codegen::DType;
 use rtcg_codegen::array::{
     EPILOGUE_NAMES, EPILOGUE_THREADS, EpilogueKernel, EpilogueOperand, FusedMatmul, MatmulEpilogue, MatmulKernel,
 };
+use rtcg_hal::{ArrayContext, ArrayError, DType, LaunchableKernel, PackedKernelArgs, Result};
 use std::sync::Arc;
 
 /// The epilogue of [`GpuArray::matmul_epilogue`].

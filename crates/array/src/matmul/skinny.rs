@@ -3,13 +3,10 @@
 use super::tiles::supports_tiles;
 use super::{MatmulTarget, batch_layout, batch_offsets};
 use crate::array::GpuArray;
-use crate::error::Result;
 use crate::iteration_plan::IterationPlan;
-use crate::launch::PackedKernelArgs;
-use crate::runtime::ArrayContext;
 use rtcg_codegen::array::{SKINNY_THREADS, SkinnyMatmul, matmul_accumulator_bytes};
 use rtcg_codegen::block_reduce::COMPLETION_COUNTERS;
-use rtcg_codegen::{DType, DeviceInfo, tunable};
+use rtcg_hal::{ArrayContext, DType, DeviceInfo, PackedKernelArgs, Result, tunable};
 
 /// Columns beyond which a product is not skinny, and where tensor cores have the dtype.
 const MAX_SKINNY_N: i64 = 16;

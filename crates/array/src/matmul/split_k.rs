@@ -3,12 +3,11 @@
 
 use super::{MatmulTarget, launch_without_split_k, simple_kernel, tiles};
 use crate::array::GpuArray;
-use crate::error::Result;
 use crate::layout::{Layout, Order, Shape};
 use crate::reduce::ReduceOptions;
 use crate::views::Index;
 use rtcg_codegen::array::ReductionOp;
-use rtcg_codegen::{DType, DeviceInfo, tunable};
+use rtcg_hal::{DType, DeviceInfo, Result, tunable};
 
 /// Parts begin at multiples of so many terms, so that what is aligned stays so.
 const K_ALIGNMENT: usize = 64;

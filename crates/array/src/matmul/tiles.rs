@@ -3,13 +3,10 @@
 
 use super::{MatmulTarget, batch_layout, batch_offsets};
 use crate::array::GpuArray;
-use crate::error::Result;
-use crate::launch::PackedKernelArgs;
 use crate::layout::{Layout, Order, Shape};
-use crate::runtime::ArrayContext;
 use crate::views::Index;
 use rtcg_codegen::array::{MatmulOperand, MatmulTile, MatmulUnit, TiledMatmul};
-use rtcg_codegen::{DType, DeviceInfo, tunable};
+use rtcg_hal::{ArrayContext, DType, DeviceInfo, PackedKernelArgs, Result, tunable};
 
 /// Copies to shared memory are best of so many bytes, which addresses then are multiples of.
 const VECTOR_COPY_BYTES: usize = 16;

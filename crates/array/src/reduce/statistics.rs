@@ -3,14 +3,13 @@
 use super::{ReduceOptions, check_out_argument, reduce_and_prepare_launch};
 use crate::array::GpuArray;
 use crate::elementwise::{OpOptions, apply_elementwise};
-use crate::error::Result;
 use crate::layout::Order;
 use crate::out_argument::check_out;
 use crate::reduction_plan::shape_after_reduction;
 use crate::scalar::Scalar;
 use crate::views::normalize_axes;
 use rtcg_codegen::array::{Op, ReductionOp};
-use rtcg_codegen::{DType, WeakScalar};
+use rtcg_hal::{DType, Result, WeakScalar};
 use smallvec::SmallVec;
 
 /// A statistic that is computed from sums.

@@ -1,6 +1,6 @@
 //! How generated kernels store elements and compute with them, and the helper code that each kernel needs.
 
-use crate::{DType, DTypeKind};
+use rtcg_hal::{DType, DTypeKind};
 use std::borrow::Cow;
 
 const CORE_SOURCE: &str = include_str!("core.cuh");

@@ -14,8 +14,7 @@ use super::c_types::{helper_preamble, storage_type};
 use super::element_offsets::IndexSpace;
 use super::op::Op;
 use super::pointwise::{AccessPattern, OperandKind, PointwiseOperand, PointwiseSpec};
-use crate::kernel_spec::KernelSpec;
-use crate::{DType, DTypeKind};
+use rtcg_hal::{DType, DTypeKind, KernelSpec};
 use std::borrow::Cow;
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! The kernels of array operations, each a [`KernelSpec`](crate::KernelSpec).
+//! The kernels of array operations, each a [`KernelSpec`](rtcg_hal::KernelSpec).
 
 mod c_types;
 mod einsum;

@@ -3,7 +3,7 @@
 //! An expression sees its operands as `x y z w`, converted to the computation type `T`, whose real part is `R`. The
 //! helpers it may call are in `math.cuh` and `complex.cuh`.
 
-use crate::{DType, DTypeKind, OperandType, WeakScalar, promote_operands};
+use rtcg_hal::{ArrayError, DType, DTypeKind, OperandType, WeakScalar, promote_operands};
 use std::fmt;
 
 /// What an operation computes in and gives, from the common type of its operands.
@@ -200,6 +200,12 @@ impl fmt::Display for OpTypeError {
 }
 
 impl std::error::Error for OpTypeError {}
+
+impl From<OpTypeError> for ArrayError {
+    fn from(refused: OpTypeError) -> Self {
+        ArrayError::type_error(refused.to_string())
+    }
+}
 
 /// The dtypes of one use of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

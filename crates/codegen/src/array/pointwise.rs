@@ -8,8 +8,7 @@ use super::c_types::{compute_type, helper_preamble, storage_type};
 use super::element_offsets::IndexSpace;
 use super::op::{Op, OperandRole};
 use super::transpose_tile::TransposeTile;
-use crate::kernel_spec::KernelSpec;
-use crate::{DType, DTypeKind};
+use rtcg_hal::{DType, DTypeKind, KernelSpec};
 use std::borrow::Cow;
 use std::fmt::Write;
 

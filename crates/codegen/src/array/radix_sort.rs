@@ -7,8 +7,7 @@
 //! number of the same order.
 
 use crate::block_reduce::BLOCK_REDUCE_SOURCE;
-use crate::kernel_spec::KernelSpec;
-use crate::{DType, DTypeKind};
+use rtcg_hal::{DType, DTypeKind, KernelSpec};
 use std::borrow::Cow;
 use std::fmt::Write;
 

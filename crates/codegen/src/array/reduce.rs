@@ -7,15 +7,13 @@
 
 mod accumulator;
 
-pub(super) use accumulator::{combining_expression, identity_value};
-
 use super::c_types::{compute_type, helper_preamble, storage_type};
 use super::element_offsets::IndexSpace;
 use super::fused::{FusedSteps, element_access_expression};
 use super::pointwise::{OperandKind, PointwiseOperand};
-use crate::DType;
 use crate::block_reduce::{BLOCK_REDUCE_SOURCE, MAX_SERIAL_TERMS, REDUCE_THREADS};
-use crate::kernel_spec::KernelSpec;
+pub(super) use accumulator::{combining_expression, identity_value};
+use rtcg_hal::{DType, KernelSpec};
 use std::borrow::Cow;
 use std::fmt::Write;
 

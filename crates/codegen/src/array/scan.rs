@@ -4,11 +4,10 @@
 //! Adjacent elements are combined in order, so the operation need not be commutative.
 
 use super::c_types::{compute_type, helper_preamble, storage_type};
-use crate::DType;
 use crate::block_reduce::BLOCK_REDUCE_SOURCE;
-use crate::kernel_spec::KernelSpec;
 use crate::look_back::{LOOK_BACK_SOURCE, ScanTiling};
 use crate::scan_pipeline::{SCAN_PIPELINE_SOURCE, ScanPipeline};
+use rtcg_hal::{DType, KernelSpec};
 use std::borrow::Cow;
 use std::fmt::Write;
 

@@ -3,8 +3,7 @@
 use super::c_types::{compute_type, helper_preamble, storage_type};
 use super::reduce::{combining_expression, identity_value};
 use super::{ReductionOp, ScanOp};
-use crate::DType;
-use crate::kernel_spec::KernelSpec;
+use rtcg_hal::{DType, KernelSpec};
 use std::borrow::Cow;
 use std::fmt::Write;
 

@@ -5,8 +5,7 @@
 //! equal ones. So equal elements keep their order.
 
 use super::c_types::{compute_type, helper_preamble, storage_type};
-use crate::DType;
-use crate::kernel_spec::KernelSpec;
+use rtcg_hal::{DType, KernelSpec};
 use std::borrow::Cow;
 use std::fmt::Write;
 

@@ -4,7 +4,7 @@
 
 use super::c_types::storage_type;
 use super::element_offsets::IndexSpace;
-use crate::DType;
+use rtcg_hal::DType;
 use std::fmt::Write;
 
 /// Threads per block of a tiled kernel.

@@ -2,8 +2,8 @@
 
 use crate::c_declarations::ctype::CType;
 use crate::c_declarations::registry::TypeRegistry;
-use crate::dtype::DType;
 use rtcg_c_lex::{join_tokens, tokenize};
+use rtcg_hal::DType;
 use std::fmt;
 
 /// A parameter of a kernel.

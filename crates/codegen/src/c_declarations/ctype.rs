@@ -1,6 +1,6 @@
 //! Types by C name, with what the host must know to pass their values.
 
-use crate::DType;
+use rtcg_hal::DType;
 
 /// How the bytes of a type are interpreted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

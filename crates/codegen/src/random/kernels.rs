@@ -386,7 +386,7 @@ extern \"C\" __global__ void __launch_bounds__({RANDOM_BLOCK_THREADS}) permute(e
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::DType;
+    use rtcg_hal::DType;
 
     #[test]
     fn four_floats_per_counter_use_one_vector_store() {

@@ -14,12 +14,13 @@ use crate::error::{Error, Result, count_with_noun, count_with_was_or_were};
 use crate::last_launch::KernelId;
 use crate::launch_options::LaunchOptions;
 use crate::module::signature::GivenArgument;
-use crate::module::weak_scalar::{ConversionError, WeakScalar};
+use crate::module::weak_scalar::ConversionError;
 use crate::module::{Function, Param};
 use crate::process_state;
 use crate::stream::capture::retain_in_capture;
 use crate::stream::{Stream, checked_stream_handle};
 use rtcg_cuda_sys::*;
+use rtcg_hal::WeakScalar;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -136,7 +137,7 @@ impl<'f> ArgPacker<'f> {
         let Some(declared) = self.function.param_declaration(self.count) else {
             return Err(refuse(format!("{} has no known type for {value:?}", describe())));
         };
-        let bytes = value.convert_to_param(declared.kind).map_err(|why| match why {
+        let bytes = declared.kind.convert_number(value).map_err(|why| match why {
             ConversionError::Kind => refuse(format!("{} cannot be {value:?}", describe())),
             ConversionError::Value => refuse(format!("{} has no value {value:?}", describe())),
         })?;

@@ -13,9 +13,10 @@ use crate::module::Function;
 use crate::module::Module;
 use crate::texture_object::{SurfaceObject, TextureObject, TextureResource};
 use rtcg_cuda_sys::*;
+use rtcg_hal::lock_ignoring_poison;
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 
 /// `CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT` of every device so far.
 const TEXTURE_ALIGNMENT: u64 = 512;
@@ -99,10 +100,6 @@ fn write_handle_to_variable(place: CUdeviceptr, handle: u64) -> Result<()> {
     Context::synchronize()?;
     // SAFETY: the variable has eight bytes, and its module is alive.
     unsafe { memcpy_htod(place, &handle.to_le_bytes()) }
-}
-
-fn lock_ignoring_poison<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(|e| e.into_inner())
 }
 
 /// A texture reference, of a module or free-standing. Cloning gives another reference to the same one.

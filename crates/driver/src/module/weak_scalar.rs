@@ -5,30 +5,7 @@
 
 use crate::module::signature::{NumberType, ParamKind};
 use half::{bf16, f16};
-
-/// A number without a fixed size.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub enum WeakScalar {
-    /// A truth value.
-    Bool(bool),
-    /// An integer.
-    Int(i128),
-    /// A floating-point number.
-    Float(f64),
-    /// A complex number.
-    Complex(f64, f64),
-}
-
-impl std::fmt::Display for WeakScalar {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Bool(value) => write!(f, "{value}"),
-            Self::Int(value) => write!(f, "{value}"),
-            Self::Float(value) => write!(f, "{value:e}"),
-            Self::Complex(re, im) => write!(f, "{re:e}{im:+e}i"),
-        }
-    }
-}
+use rtcg_hal::WeakScalar;
 
 /// Why a number cannot be converted to a type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -65,99 +42,101 @@ impl From<&[u8]> for ConvertedScalar {
     }
 }
 
-impl WeakScalar {
+impl NumberType {
     /// Reads a number of this type from its bytes; `None` if their number is wrong.
-    pub fn from_bytes(bytes: &[u8], number: NumberType) -> Option<Self> {
-        if bytes.len() != number.nbytes() {
+    pub fn read_number(self, bytes: &[u8]) -> Option<WeakScalar> {
+        if bytes.len() != self.nbytes() {
             return None;
         }
         let (first, second) = bytes.split_at(bytes.len() / 2);
         let float = |bytes: &[u8]| Some(f32::from_ne_bytes(*bytes.first_chunk()?).into());
         let double = |bytes: &[u8]| Some(f64::from_ne_bytes(*bytes.first_chunk()?));
-        Some(match number {
-            NumberType::Bool => Self::Bool(bytes[0] != 0),
+        Some(match self {
+            NumberType::Bool => WeakScalar::Bool(bytes[0] != 0),
             NumberType::Int { signed, .. } => {
                 let is_negative = signed && bytes[bytes.len() - 1] >= 0x80;
                 let mut wide = [if is_negative { 0xff } else { 0 }; 16];
                 wide[..bytes.len()].copy_from_slice(bytes);
-                Self::Int(i128::from_le_bytes(wide))
+                WeakScalar::Int(i128::from_le_bytes(wide))
             }
-            NumberType::Half => Self::Float(f16::from_ne_bytes(*bytes.first_chunk()?).to_f64()),
-            NumberType::BFloat16 => Self::Float(bf16::from_ne_bytes(*bytes.first_chunk()?).to_f64()),
-            NumberType::Float => Self::Float(float(bytes)?),
-            NumberType::Double => Self::Float(double(bytes)?),
-            NumberType::Complex64 => Self::Complex(float(first)?, float(second)?),
-            NumberType::Complex128 => Self::Complex(double(first)?, double(second)?),
+            NumberType::Half => WeakScalar::Float(f16::from_ne_bytes(*bytes.first_chunk()?).to_f64()),
+            NumberType::BFloat16 => WeakScalar::Float(bf16::from_ne_bytes(*bytes.first_chunk()?).to_f64()),
+            NumberType::Float => WeakScalar::Float(float(bytes)?),
+            NumberType::Double => WeakScalar::Float(double(bytes)?),
+            NumberType::Complex64 => WeakScalar::Complex(float(first)?, float(second)?),
+            NumberType::Complex128 => WeakScalar::Complex(double(first)?, double(second)?),
         })
     }
+}
 
-    /// Converts this number to a parameter of this kind.
+impl ParamKind {
+    /// Converts a number to a parameter of this kind.
     ///
     /// # Errors
     /// When the number cannot be converted. It never converts to a parameter of unknown kind, nor to an address: to
     /// pass one, give it its own type.
-    pub fn convert_to_param(self, kind: ParamKind) -> Result<ConvertedScalar, ConversionError> {
-        match kind {
-            ParamKind::Value(number) => self.convert_to_number_type(number),
+    pub fn convert_number(self, value: WeakScalar) -> Result<ConvertedScalar, ConversionError> {
+        match self {
+            ParamKind::Value(number) => to_number_type(value, number),
             _ => Err(ConversionError::Kind),
         }
     }
+}
 
-    fn convert_to_number_type(self, number: NumberType) -> Result<ConvertedScalar, ConversionError> {
-        match number {
-            NumberType::Bool => match self.to_integer()? {
-                value @ (0 | 1) => integer_bytes(value, 1, false),
-                _ => Err(ConversionError::Value),
-            },
-            NumberType::Int { nbytes, signed } => integer_bytes(self.to_integer()?, nbytes.into(), signed),
-            NumberType::Half | NumberType::BFloat16 | NumberType::Float | NumberType::Double => self.to_real(number),
-            NumberType::Complex64 => self.to_complex(NumberType::Float),
-            NumberType::Complex128 => self.to_complex(NumberType::Double),
+fn to_number_type(value: WeakScalar, number: NumberType) -> Result<ConvertedScalar, ConversionError> {
+    match number {
+        NumberType::Bool => match to_integer(value)? {
+            value @ (0 | 1) => integer_bytes(value, 1, false),
+            _ => Err(ConversionError::Value),
+        },
+        NumberType::Int { nbytes, signed } => integer_bytes(to_integer(value)?, nbytes.into(), signed),
+        NumberType::Half | NumberType::BFloat16 | NumberType::Float | NumberType::Double => to_real(value, number),
+        NumberType::Complex64 => to_complex(value, NumberType::Float),
+        NumberType::Complex128 => to_complex(value, NumberType::Double),
+    }
+}
+
+fn to_integer(value: WeakScalar) -> Result<i128, ConversionError> {
+    match value {
+        WeakScalar::Bool(value) => Ok(value.into()),
+        WeakScalar::Int(value) => Ok(value),
+        WeakScalar::Float(value) if value.fract() == 0.0 && value.abs() < 1e20 => Ok(value as i128),
+        WeakScalar::Float(_) => Err(ConversionError::Value),
+        WeakScalar::Complex(..) => Err(ConversionError::Kind),
+    }
+}
+
+fn to_real(value: WeakScalar, number: NumberType) -> Result<ConvertedScalar, ConversionError> {
+    let (value, integer) = match value {
+        WeakScalar::Float(value) => (value, None),
+        WeakScalar::Bool(value) => (f64::from(u8::from(value)), None),
+        WeakScalar::Int(value) => (value as f64, Some(value)),
+        WeakScalar::Complex(..) => return Err(ConversionError::Kind),
+    };
+    let (converted, back) = match number {
+        NumberType::Half => {
+            (ConvertedScalar::from(&f16::from_f64(value).to_ne_bytes()[..]), f16::from_f64(value).to_f64())
         }
-    }
-
-    fn to_integer(self) -> Result<i128, ConversionError> {
-        match self {
-            Self::Bool(value) => Ok(value.into()),
-            Self::Int(value) => Ok(value),
-            Self::Float(value) if value.fract() == 0.0 && value.abs() < 1e20 => Ok(value as i128),
-            Self::Float(_) => Err(ConversionError::Value),
-            Self::Complex(..) => Err(ConversionError::Kind),
+        NumberType::BFloat16 => {
+            (ConvertedScalar::from(&bf16::from_f64(value).to_ne_bytes()[..]), bf16::from_f64(value).to_f64())
         }
-    }
+        NumberType::Float => (ConvertedScalar::from(&(value as f32).to_ne_bytes()[..]), f64::from(value as f32)),
+        _ => (ConvertedScalar::from(&value.to_ne_bytes()[..]), value),
+    };
+    let is_same = match integer {
+        Some(integer) => back.is_finite() && back as i128 == integer,
+        None => back.is_finite() || !value.is_finite(),
+    };
+    if is_same { Ok(converted) } else { Err(ConversionError::Value) }
+}
 
-    fn to_real(self, number: NumberType) -> Result<ConvertedScalar, ConversionError> {
-        let (value, integer) = match self {
-            Self::Float(value) => (value, None),
-            Self::Bool(value) => (f64::from(u8::from(value)), None),
-            Self::Int(value) => (value as f64, Some(value)),
-            Self::Complex(..) => return Err(ConversionError::Kind),
-        };
-        let (converted, back) = match number {
-            NumberType::Half => {
-                (ConvertedScalar::from(&f16::from_f64(value).to_ne_bytes()[..]), f16::from_f64(value).to_f64())
-            }
-            NumberType::BFloat16 => {
-                (ConvertedScalar::from(&bf16::from_f64(value).to_ne_bytes()[..]), bf16::from_f64(value).to_f64())
-            }
-            NumberType::Float => (ConvertedScalar::from(&(value as f32).to_ne_bytes()[..]), f64::from(value as f32)),
-            _ => (ConvertedScalar::from(&value.to_ne_bytes()[..]), value),
-        };
-        let is_same = match integer {
-            Some(integer) => back.is_finite() && back as i128 == integer,
-            None => back.is_finite() || !value.is_finite(),
-        };
-        if is_same { Ok(converted) } else { Err(ConversionError::Value) }
-    }
-
-    fn to_complex(self, part: NumberType) -> Result<ConvertedScalar, ConversionError> {
-        let (re, im) = match self {
-            Self::Complex(re, im) => (Self::Float(re), Self::Float(im)),
-            other => (other, Self::Float(0.0)),
-        };
-        let (re, im) = (re.to_real(part)?, im.to_real(part)?);
-        Ok(ConvertedScalar::from(&[&re[..], &im[..]].concat()[..]))
-    }
+fn to_complex(value: WeakScalar, part: NumberType) -> Result<ConvertedScalar, ConversionError> {
+    let (re, im) = match value {
+        WeakScalar::Complex(re, im) => (WeakScalar::Float(re), WeakScalar::Float(im)),
+        other => (other, WeakScalar::Float(0.0)),
+    };
+    let (re, im) = (to_real(re, part)?, to_real(im, part)?);
+    Ok(ConvertedScalar::from(&[&re[..], &im[..]].concat()[..]))
 }
 
 fn integer_bytes(value: i128, nbytes: usize, signed: bool) -> Result<ConvertedScalar, ConversionError> {
@@ -174,8 +153,8 @@ mod tests {
     use super::*;
 
     fn convert_to_c_type(value: WeakScalar, c_type: &str) -> Result<Vec<u8>, ConversionError> {
-        value
-            .convert_to_param(ParamKind::from_c_type(c_type.trim_end_matches('*'), c_type.matches('*').count()))
+        ParamKind::from_c_type(c_type.trim_end_matches('*'), c_type.matches('*').count())
+            .convert_number(value)
             .map(|c| c.to_vec())
     }
 
@@ -183,14 +162,14 @@ mod tests {
     fn bytes_are_read_by_their_number_type() {
         use WeakScalar::{Bool, Complex, Float, Int};
         let int = |nbytes, signed| NumberType::Int { nbytes, signed };
-        assert_eq!(WeakScalar::from_bytes(&(-3i16).to_ne_bytes(), int(2, true)), Some(Int(-3)));
-        assert_eq!(WeakScalar::from_bytes(&u64::MAX.to_ne_bytes(), int(8, false)), Some(Int(u64::MAX.into())));
-        assert_eq!(WeakScalar::from_bytes(&1.5f32.to_ne_bytes(), NumberType::Float), Some(Float(1.5)));
-        assert_eq!(WeakScalar::from_bytes(&f16::from_f32(0.5).to_ne_bytes(), NumberType::Half), Some(Float(0.5)));
-        assert_eq!(WeakScalar::from_bytes(&[1], NumberType::Bool), Some(Bool(true)));
+        assert_eq!(int(2, true).read_number(&(-3i16).to_ne_bytes()), Some(Int(-3)));
+        assert_eq!(int(8, false).read_number(&u64::MAX.to_ne_bytes()), Some(Int(u64::MAX.into())));
+        assert_eq!(NumberType::Float.read_number(&1.5f32.to_ne_bytes()), Some(Float(1.5)));
+        assert_eq!(NumberType::Half.read_number(&f16::from_f32(0.5).to_ne_bytes()), Some(Float(0.5)));
+        assert_eq!(NumberType::Bool.read_number(&[1]), Some(Bool(true)));
         let both = [2.0f64.to_ne_bytes(), (-1.0f64).to_ne_bytes()].concat();
-        assert_eq!(WeakScalar::from_bytes(&both, NumberType::Complex128), Some(Complex(2.0, -1.0)));
-        assert_eq!(WeakScalar::from_bytes(&[0; 3], int(4, true)), None);
+        assert_eq!(NumberType::Complex128.read_number(&both), Some(Complex(2.0, -1.0)));
+        assert_eq!(int(4, true).read_number(&[0; 3]), None);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The kernel of filter banks for large images on GPUs; its work is divided by counting the instructions of threads.
 
 use super::activation_text;
-use rtcg_array::{DType, DeviceInfo, KernelSpec};
+use rtcg_hal::{DType, DeviceInfo, KernelSpec};
 use std::borrow::Cow;
 use std::fmt::Write;
 use std::sync::Arc;
@@ -221,6 +221,7 @@ impl KernelSpec for LargeBankSpec {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rtcg_hal::ExecutionModel;
 
     /// Of some 130 tiles for each bank, those that an H200 ran as fast as the fastest, but for 1.5 %.
     #[test]
@@ -228,6 +229,7 @@ mod tests {
         let hopper = DeviceInfo {
             multiprocessors: 132,
             max_blocks: 4 * 132 * 8,
+            execution: ExecutionModel::Simt,
             vector_bytes: 16,
             bulk_copy_smem_bytes: 227 << 10,
             shared_bytes: 227 << 10,

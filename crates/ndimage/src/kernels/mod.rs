@@ -3,14 +3,12 @@
 
 mod large_bank;
 
+use crate::Mode;
 pub(crate) use large_bank::{BankShape, LargeBankSpec, LargeTile};
-
-use rtcg_codegen::{DType, KernelSpec};
+use rtcg_hal::{DType, KernelSpec};
 use std::borrow::Cow;
 use std::fmt::Write;
 use std::sync::Arc;
-
-use crate::Mode;
 
 /// Threads of a block of kernels without another number.
 pub(crate) const THREADS: u32 = 256;

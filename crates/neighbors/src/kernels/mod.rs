@@ -1,7 +1,7 @@
 //! Nearest-neighbour kernels, generated with dtypes, metric, dimensions and list length as literals.
 
 use crate::Metric;
-use rtcg_codegen::{DType, KernelSpec};
+use rtcg_hal::{DType, KernelSpec};
 use std::borrow::Cow;
 use std::fmt::Write;
 

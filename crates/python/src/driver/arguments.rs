@@ -370,7 +370,7 @@ impl<'p, 'f, 'py> PyArgumentPacker<'p, 'f, 'py> {
         let Some(declared) = self.function.param_declaration(index) else {
             return Err(invalid_type_error(self.function, index, arg));
         };
-        match value.convert_to_param(declared.kind) {
+        match declared.kind.convert_number(value) {
             Ok(bytes) => self.put_argument(index, arg, &bytes, bytes.len().min(8), GivenArgument::Bytes),
             Err(ConversionError::Value) if !matches!(value, WeakScalar::Float(x) if x.is_finite() && x.abs() < 1e20) => {
                 let text = format!("{} cannot be {}", self.function.describe_parameter(index), describe_object(arg));

@@ -1,8 +1,7 @@
 //! Records which decisions a call makes, and measures the call with other choices.
 
-use rtcg_array::{ArrayContext, compile_ahead, with_thread_choices};
-use rtcg_codegen::DeviceInfo;
-use rtcg_codegen::tuning::{Choices, Config, Problem, Refusal};
+use rtcg_hal::tuning::{Choices, Config, Problem, Refusal};
+use rtcg_hal::{ArrayContext, DeviceInfo, compile_ahead, with_thread_choices};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -44,7 +43,7 @@ pub fn with_forced_choice<T>(
 }
 
 /// Compiles, on this thread, the kernels that a call needs with this choice, and launches nothing; see
-/// [`rtcg_array::compile_ahead`]. Discard what the call returns: its contents are undefined.
+/// [`rtcg_hal::compile_ahead`]. Discard what the call returns: its contents are undefined.
 pub fn compile_with_choice<T>(ctx: &ArrayContext, problem: &Problem, config: &Config, call: impl FnOnce() -> T) -> T {
     let below = ctx.current_choices();
     compile_ahead(Arc::new(Forced::new(below, problem, config)), call)

@@ -6,7 +6,7 @@
 //! [`record_decisions`], search each one's [`decision_space`] with the call under [`with_forced_choice`], and store the
 //! results under [`decision_key`] and [`decision_problem`].
 
-use rtcg_codegen::tuning::Decision;
+use rtcg_hal::tuning::Decision;
 
 /// Returns every decision that kernels of arrays and of sparse matrices leave open.
 pub fn decisions() -> Vec<&'static Decision> {
@@ -15,13 +15,15 @@ pub fn decisions() -> Vec<&'static Decision> {
     all
 }
 
-mod conversion;
-mod forced;
-mod shipped;
-mod stored;
+/// Looks up a decision by name, such as `matmul.tile`.
+pub fn find_decision(name: &str) -> Option<&'static Decision> {
+    decisions().into_iter().find(|decision| decision.name == name)
+}
 
-pub use conversion::{
-    config_from_values, decision_key, decision_problem, decision_space, find_decision, values_of_config,
-};
+mod forced;
+
 pub use forced::{DecisionCall, compile_with_choice, record_decisions, with_forced_choice};
-pub use stored::{StoredChoices, shipped_incumbents};
+pub use rtcg_tune::decisions::{
+    StoredChoices, config_from_values, decision_key, decision_problem, decision_space, shipped_incumbents,
+    values_of_config,
+};

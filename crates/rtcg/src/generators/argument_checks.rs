@@ -1,12 +1,12 @@
 //! Checks that the arguments of a call fit the declarations of a generated kernel and the device that runs it.
 
 use crate::context::Context;
-use crate::error::GeneratorError;
-use crate::error::Result;
-use crate::generators::operand::{ArrayView, GeneratedKernelArg, argument_error, argument_type_error, convert_scalar};
-use crate::signatures::{argument_types_are_checked, ctype_number_type};
+use crate::generators::operand::{
+    ArrayView, GeneratedKernelArg, argument_error, argument_type_error, convert_scalar, ctype_number_type,
+};
 use rtcg_codegen::c_declarations::Argument;
 use rtcg_codegen::snippet::ElementUse;
+use rtcg_cuda::{Error, Result, argument_types_are_checked};
 use rtcg_driver::memory::inaccessible_owner_device;
 
 /// Number and kinds of the arguments, and the types and sizes of their elements.
@@ -18,7 +18,7 @@ pub(crate) fn check_arguments(
 ) -> Result<()> {
     if args.len() != declared.len() {
         let (plural, were) = (if declared.len() == 1 { "" } else { "s" }, if args.len() == 1 { "was" } else { "were" });
-        return Err(GeneratorError::type_error(format!(
+        return Err(Error::type_error(format!(
             "kernel '{kernel}' takes {} argument{plural} ({}), {} {were} given",
             declared.len(),
             declared.iter().map(Argument::declarator).collect::<Vec<_>>().join(", "),

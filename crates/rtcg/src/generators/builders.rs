@@ -1,7 +1,5 @@
 //! Builders of generated kernels: C texts by name, with defaults for what most kernels do not need.
 
-use crate::error::GeneratorError;
-use crate::error::Result;
 use crate::generators::compiled_kernel::CompileSettings;
 use crate::generators::elementwise::ElementwiseKernel;
 use crate::generators::reduction::ReductionKernel;
@@ -10,6 +8,7 @@ use rtcg_codegen::c_declarations::{Argument, CType, TypeRegistry, parse_argument
 use rtcg_codegen::pointwise::ElementwiseSnippet;
 use rtcg_codegen::reduction::ReductionSnippet;
 use rtcg_codegen::scan::{NeighborFetch, ScanSnippet};
+use rtcg_cuda::{Error, Result};
 
 /// What all kernels have.
 #[derive(Debug, Clone)]
@@ -33,11 +32,11 @@ impl Common {
     }
 
     fn parsed_arguments(&self) -> Result<Vec<Argument>> {
-        parse_arguments(&self.arguments, &self.types).map_err(|e| GeneratorError::value_error(e.to_string()))
+        parse_arguments(&self.arguments, &self.types).map_err(|e| Error::value_error(e.to_string()))
     }
 
     fn parsed_type(&self, text: &str) -> Result<CType> {
-        let unknown = || GeneratorError::value_error(format!("kernel '{}': '{text}' is no known C type", self.name));
+        let unknown = || Error::value_error(format!("kernel '{}': '{text}' is no known C type", self.name));
         self.types.lookup(text).ok_or_else(unknown)
     }
 
@@ -59,7 +58,7 @@ impl Common {
 
     /// The text that a kernel cannot do without; an error that names the builder's method.
     fn required(&self, text: Option<String>, method: &str) -> Result<String> {
-        text.ok_or_else(|| GeneratorError::value_error(format!("kernel '{}': {method}() is missing", self.name)))
+        text.ok_or_else(|| Error::value_error(format!("kernel '{}': {method}() is missing", self.name)))
     }
 }
 
@@ -162,7 +161,7 @@ impl ElementwiseBuilder {
             loop_prep: self.loop_prep,
             after_loop: self.after_loop,
         };
-        spec.check_parameter_names().map_err(|e| GeneratorError::value_error(e.to_string()))?;
+        spec.check_parameter_names().map_err(|e| Error::value_error(e.to_string()))?;
         Ok(ElementwiseKernel::new(spec, self.common.settings))
     }
 }

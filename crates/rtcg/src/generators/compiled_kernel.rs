@@ -1,11 +1,11 @@
 //! Compiled kernels and what their launch geometry is computed from, cached per context.
 
-use crate::context::{Context, device_compile_target};
-use crate::error::Result;
-use rtcg_array::blocking_region;
+use crate::context::Context;
 use rtcg_compile::CompileRequest;
+use rtcg_cuda::{Result, device_compile_target};
 use rtcg_driver::sys::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT;
 use rtcg_driver::{Function, PackedArgs, Stream};
+use rtcg_hal::blocking_region;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// How generated source is compiled.

@@ -3,8 +3,6 @@
 #![allow(unsafe_code, reason = "launching runs the user's snippet")]
 
 use crate::context::Context;
-use crate::error::GeneratorError;
-use crate::error::Result;
 use crate::generators::argument_checks::{check_accessible, check_arguments};
 use crate::generators::cached_launch::{CachedLaunch, DenseArray, DenseArrays, can_vectorize_at};
 use crate::generators::compiled_kernel::{CompileSettings, CompiledKernel, PerContextCache};
@@ -17,6 +15,7 @@ use rtcg_array::PythonTuple;
 use rtcg_codegen::c_declarations::{Argument, TypeRegistry, parse_arguments};
 use rtcg_codegen::pointwise::{self, BLOCK_THREADS, ElementwiseSnippet, IndexingMode};
 use rtcg_codegen::snippet::ElementUse;
+use rtcg_cuda::{Error, Result};
 use rtcg_driver::{PackedArgs, Stream};
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -77,14 +76,14 @@ impl ElementwiseKernel {
     /// When a declaration is wrong.
     pub fn parse(arguments: &str, operation: &str) -> Result<Self> {
         let arguments =
-            parse_arguments(arguments, &TypeRegistry::new()).map_err(|e| GeneratorError::value_error(e.to_string()))?;
+            parse_arguments(arguments, &TypeRegistry::new()).map_err(|e| Error::value_error(e.to_string()))?;
         let spec = ElementwiseSnippet {
             name: "kernel".into(),
             arguments,
             operation: operation.into(),
             ..ElementwiseSnippet::default()
         };
-        spec.check_parameter_names().map_err(|e| GeneratorError::value_error(e.to_string()))?;
+        spec.check_parameter_names().map_err(|e| Error::value_error(e.to_string()))?;
         Ok(Self::new(spec, CompileSettings::default()))
     }
 
@@ -152,7 +151,7 @@ impl ElementwiseKernel {
     fn compiled_kernel_for(&self, ctx: &Context, access: &IndexingMode, block: u32) -> Result<Arc<CompiledKernel>> {
         self.forms.get_or_create(ctx, &(access.clone(), block), || {
             let spec = &self.spec;
-            spec.check_names_for(access).map_err(|e| GeneratorError::value_error(e.to_string()))?;
+            spec.check_names_for(access).map_err(|e| Error::value_error(e.to_string()))?;
             let snippets = [
                 ("operation", &spec.operation[..]),
                 ("preamble", &spec.preamble),
@@ -285,7 +284,7 @@ impl ElementwiseKernel {
         check_arguments(&self.spec.name, &self.spec.arguments, &self.uses, args)?;
         let arrays = || args.iter().zip(&self.uses).filter_map(|(v, u)| v.as_array().map(|a| (a, *u)));
         let Some((first, _)) = arrays().next() else {
-            return Err(GeneratorError::value_error(format!("kernel '{}' has no array argument", self.spec.name)));
+            return Err(Error::value_error(format!("kernel '{}' has no array argument", self.spec.name)));
         };
         if let IndexRange::Range { start, stop, step } = region {
             return Self::plan_range((start, stop, step));
@@ -428,7 +427,7 @@ impl ElementwiseKernel {
 
     fn plan_range((start, stop, step): (i64, i64, i64)) -> Result<ElementwisePlan> {
         if step == 0 {
-            return Err(GeneratorError::value_error("the step of a range is 0"));
+            return Err(Error::value_error("the step of a range is 0"));
         }
         let count = if step < 0 {
             (start as i128 - stop as i128 - step as i128 - 1) / -(step as i128)

@@ -5,10 +5,9 @@
 //! first launch in a context; after that, and without any choice, this costs a launch two loads.
 
 use crate::context::Context;
-use crate::error::GeneratorError;
-use crate::error::Result;
 use crate::tune::store::KernelKey;
 use crate::tune::{Config, Outcome, Value, device_key, results_store};
+use rtcg_cuda::{Error, Result};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock};
@@ -52,7 +51,7 @@ impl LaunchChoice {
 
     fn check(&self) -> Result<()> {
         let refuse = |name: &str, value: u32, expected: &str| {
-            Err(GeneratorError::value_error(format!("{name} is {value}; expected {expected}")))
+            Err(Error::value_error(format!("{name} is {value}; expected {expected}")))
         };
         match *self {
             Self { block: Some(block), .. } if block == 0 || block > 1024 || block % 32 != 0 => {

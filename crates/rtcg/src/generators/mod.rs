@@ -33,15 +33,14 @@ mod reduction;
 mod scan;
 mod typed;
 
-pub use crate::error::{GeneratorError, GeneratorErrorKind};
-pub use crate::workspace::clear_workspaces;
 pub use builders::{ElementwiseBuilder, ReductionBuilder, ScanBuilder};
 pub use cached_launch::CachedLaunch;
 pub use compiled_kernel::CompileSettings;
 pub use elementwise::{ElementwiseKernel, IndexRange};
 pub use launch_choices::LaunchChoice;
-pub use operand::{ArrayView, GeneratedKernelArg, TracksUse, UseTracker};
+pub use operand::{ArrayView, GeneratedKernelArg, TracksUse, UseTracker, ctype_number_type};
 pub use random::{DistributionParameters, Generator, SequentialGenerators, SkipUnit};
 pub use reduction::ReductionKernel;
+pub use rtcg_cuda::clear_workspaces;
 pub use scan::ScanKernel;
 pub use typed::TypedElementwise;

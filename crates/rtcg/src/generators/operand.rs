@@ -1,16 +1,31 @@
 //! Arguments of generated kernels, and how the layouts of several arrays combine.
 
 use crate::element::{Element, unpadded_bytes};
-use crate::error::GeneratorError;
-use crate::error::Result;
 use crate::memory::DeviceVec;
-use crate::runtime::run_in_stream;
-use crate::signatures::{ctype_number_type, element_number_type};
-use rtcg_array::{ArrayBuffer, GpuArray, PythonTuple, repeated_axis};
-use rtcg_codegen::c_declarations::Argument;
+use rtcg_array::{GpuArray, PythonTuple, repeated_axis};
+use rtcg_codegen::c_declarations::{Argument, CType, CTypeForm};
+use rtcg_cuda::{Error, Result, element_number_type, run_in_stream};
 use rtcg_driver::signature::{NumberType, ParamKind};
 use rtcg_driver::{ArgPacker, ConversionError, ConvertedScalar, Stream, WeakScalar};
+use rtcg_hal::ArrayBuffer;
 use std::sync::Arc;
+
+/// The number type of a declared type; `None` for structures.
+pub fn ctype_number_type(ctype: &CType) -> Option<NumberType> {
+    let int = |signed| Some(NumberType::Int { nbytes: ctype.itemsize as u8, signed });
+    match (ctype.form, ctype.itemsize) {
+        (CTypeForm::Number('b'), _) => Some(NumberType::Bool),
+        (CTypeForm::Number('i'), _) => int(true),
+        (CTypeForm::Number('u'), _) => int(false),
+        (CTypeForm::Number('f'), 2) => Some(NumberType::Half),
+        (CTypeForm::Number('f'), 4) => Some(NumberType::Float),
+        (CTypeForm::Number('f'), 8) => Some(NumberType::Double),
+        (CTypeForm::Number('c') | CTypeForm::Vector { kind: 'f', components: 2 }, 8) => Some(NumberType::Complex64),
+        (CTypeForm::Number('c') | CTypeForm::Vector { kind: 'f', components: 2 }, 16) => Some(NumberType::Complex128),
+        (CTypeForm::BFloat16, _) => Some(NumberType::BFloat16),
+        _ => None,
+    }
+}
 
 /// Memory that must know which streams use it.
 pub trait TracksUse: Sync {
@@ -144,7 +159,7 @@ pub(crate) fn convert_scalar(bytes: &[u8], number: NumberType, declared: &Argume
     if wanted == Some(number) {
         return Ok(ConvertedScalar::from(bytes));
     }
-    let Some((wanted, value)) = wanted.zip(WeakScalar::from_bytes(bytes, number)) else {
+    let Some((wanted, value)) = wanted.zip(number.read_number(bytes)) else {
         return scalar_conversion_error(number, declared);
     };
     let is_integral = matches!(wanted, NumberType::Bool | NumberType::Int { .. });
@@ -153,7 +168,7 @@ pub(crate) fn convert_scalar(bytes: &[u8], number: NumberType, declared: &Argume
         WeakScalar::Float(_) if is_integral => return scalar_conversion_error(number, declared),
         value => value,
     };
-    value.convert_to_param(ParamKind::Value(wanted)).or_else(|why| match why {
+    ParamKind::Value(wanted).convert_number(value).or_else(|why| match why {
         ConversionError::Kind => scalar_conversion_error(number, declared),
         ConversionError::Value => Err(argument_error(
             &declared.name,
@@ -293,12 +308,12 @@ pub(crate) fn join_axes(shape: &[usize], strides: &[Vec<isize>]) -> (Vec<usize>,
 
 /// An error that names an argument.
 pub(crate) fn argument_error(name: &str, what: impl std::fmt::Display) -> crate::Error {
-    GeneratorError::value_error(format!("argument '{name}' {what}"))
+    Error::value_error(format!("argument '{name}' {what}"))
 }
 
 /// An error of an argument's type.
 pub(crate) fn argument_type_error<T>(name: &str, what: impl std::fmt::Display) -> Result<T> {
-    Err(GeneratorError::type_error(format!("argument '{name}' {what}")))
+    Err(Error::type_error(format!("argument '{name}' {what}")))
 }
 
 #[cfg(test)]

@@ -7,17 +7,16 @@
 #![allow(unsafe_code, reason = "launches: kernels here write exactly the arrays they are given")]
 
 use crate::context::Context;
-use crate::error::GeneratorError;
-use crate::error::Result;
 use crate::generators::compiled_kernel::{CompileSettings, CompiledKernel, PerContextCache};
 use crate::generators::dense_copies;
 use crate::generators::operand::ArrayView;
-use rtcg_array::lock_blocking;
 use rtcg_codegen::c_declarations::CType;
 use rtcg_codegen::random::{
     self, Distribution, MAX_COUNTERS_PER_LAUNCH, RANDOM_BLOCK_THREADS, RandomEngine, mrg32k3a, philox, xorwow,
 };
+use rtcg_cuda::{Error, Result};
 use rtcg_driver::{DeviceAllocation, Stream, memory, retain_in_capture};
+use rtcg_hal::lock_blocking;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex};
 
@@ -45,7 +44,7 @@ fn check_element_size(out: &ArrayView<'_>, element: &CType) -> Result<()> {
     if out.itemsize == element.itemsize {
         return Ok(());
     }
-    Err(GeneratorError::type_error(format!(
+    Err(Error::type_error(format!(
         "the array has elements of {} bytes; {} has {}",
         out.itemsize, element.name, element.itemsize
     )))
@@ -104,7 +103,7 @@ impl Generator {
     /// When the engine is not counter-based.
     pub fn new(engine: RandomEngine, key: u64, stream: u32) -> Result<Self> {
         if !engine.is_counter_based() {
-            return Err(GeneratorError::value_error(format!("{engine:?} is no counter-based generator")));
+            return Err(Error::value_error(format!("{engine:?} is no counter-based generator")));
         }
         Ok(Self { engine, key, stream, position: AtomicU64::new(0) })
     }
@@ -270,7 +269,7 @@ impl SequentialGenerators {
         let states = match engine {
             RandomEngine::Xorwow => xorwow::subsequence_states(seeds, offset),
             RandomEngine::Mrg32k3a => mrg32k3a::subsequence_states(seeds, offset),
-            _ => return Err(GeneratorError::value_error(format!("{engine:?} takes no seeds"))),
+            _ => return Err(Error::value_error(format!("{engine:?} takes no seeds"))),
         };
         Self::from_state_bytes(
             ctx,
@@ -294,7 +293,7 @@ impl SequentialGenerators {
     ) -> Result<Self> {
         let per = engine.output_bits() as usize;
         if !engine.is_quasi() || vectors.len() != per * scramble.len() {
-            return Err(GeneratorError::value_error(format!(
+            return Err(Error::value_error(format!(
                 "{} direction vectors and {} scrambling constants; expected {per} vectors for each of them",
                 vectors.len(),
                 scramble.len()
@@ -318,7 +317,7 @@ impl SequentialGenerators {
 
     fn from_state_bytes(ctx: &Context, engine: RandomEngine, count: usize, bytes: Vec<u8>) -> Result<Self> {
         if count == 0 {
-            return Err(GeneratorError::value_error("there must be one generator at least"));
+            return Err(Error::value_error("there must be one generator at least"));
         }
         let states = ctx.enter(|| DeviceAllocation::new(bytes.len()))?;
         states.write(0, &bytes)?;
@@ -378,7 +377,7 @@ impl SequentialGenerators {
     /// When there is neither one count nor one for each generator, or a kernel failed before.
     pub fn skip_ahead(&self, what: SkipUnit, counts: &[u64]) -> Result<()> {
         if counts.len() != 1 && counts.len() != self.count {
-            return Err(GeneratorError::value_error(format!(
+            return Err(Error::value_error(format!(
                 "{} counts were given for {} generators",
                 counts.len(),
                 self.count
@@ -429,7 +428,7 @@ fn skip_generator_state(engine: RandomEngine, what: SkipUnit, bytes: &mut [u8], 
             let i = read_u64(bytes, 0).wrapping_add(count);
             bytes[..8].copy_from_slice(&i.to_ne_bytes());
         }
-        _ => return Err(GeneratorError::value_error(format!("{engine:?} has no {what:?} to skip"))),
+        _ => return Err(Error::value_error(format!("{engine:?} has no {what:?} to skip"))),
     }
     Ok(())
 }

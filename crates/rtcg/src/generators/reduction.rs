@@ -3,20 +3,18 @@
 #![allow(unsafe_code, reason = "launching runs the user's snippets")]
 
 use crate::context::Context;
-use crate::error::GeneratorError;
-use crate::error::Result;
 use crate::generators::argument_checks::{check_accessible, check_arguments, check_array_accessible};
 use crate::generators::compiled_kernel::{CompileSettings, CompiledKernel, PerContextCache};
 use crate::generators::launch_choices::{LaunchChoice, LaunchChoices, launch_key};
 use crate::generators::operand::{
     ArrayView, GeneratedKernelArg, argument_error, broadcast_shape, join_axes, record_uses,
 };
-use crate::workspace::{self, WorkspaceUse};
 use rtcg_array::PythonTuple;
 use rtcg_codegen::block_reduce::{COMPLETION_COUNTERS, REDUCE_THREADS, WorkPartition};
 use rtcg_codegen::pointwise::{self, IndexingMode};
 use rtcg_codegen::reduction::{self, AxisReductionShape, ReductionSnippet};
 use rtcg_codegen::snippet::ElementUse;
+use rtcg_cuda::{Error, Result, WorkspaceUse, reduction_workspace};
 use rtcg_driver::{ArgPacker, Stream, sys};
 use std::sync::Arc;
 
@@ -46,9 +44,9 @@ impl ReductionKernel {
     /// # Errors
     /// When there is no array argument, or an argument's name is taken.
     pub fn new(spec: ReductionSnippet, settings: CompileSettings) -> Result<Self> {
-        spec.check_parameter_names().map_err(|e| GeneratorError::value_error(e.to_string()))?;
+        spec.check_parameter_names().map_err(|e| Error::value_error(e.to_string()))?;
         if !spec.arguments.iter().any(|a| a.is_vector) {
-            return Err(GeneratorError::value_error(format!("reduction '{}' has no array argument", spec.name)));
+            return Err(Error::value_error(format!("reduction '{}' has no array argument", spec.name)));
         }
         let map = spec.map_as_elementwise();
         let (uses, pack_size, can_replace_arrays_with_proxies) =
@@ -122,9 +120,7 @@ impl ReductionKernel {
         self.check_output_itemsize(out)?;
         if out.n_elements() != 1 {
             let shape = PythonTuple(out.shape);
-            return Err(GeneratorError::value_error(format!(
-                "out has shape {shape}; expected (), or 1 along each axis"
-            )));
+            return Err(Error::value_error(format!("out has shape {shape}; expected (), or 1 along each axis")));
         }
         check_accessible(ctx, &self.spec.arguments, args)?;
         check_array_accessible(ctx, "out", out)?;
@@ -141,7 +137,7 @@ impl ReductionKernel {
         let blocks = kernel.blocks_for_items(threads, waves).min(COMPLETION_COUNTERS as u32);
         let itemsize = self.spec.out.itemsize.next_multiple_of(16);
         let (ticket, partials) =
-            workspace::reduction_workspace(ctx, stream, WorkspaceUse::Reduction, blocks as usize * itemsize)?;
+            reduction_workspace(ctx.driver_context(), stream, WorkspaceUse::Reduction, blocks as usize * itemsize)?;
         let mut packer = kernel.function.arg_packer();
         packer.push(&out.ptr.to_ne_bytes(), 8)?;
         self.push_arguments(&mut packer, args)?;
@@ -210,14 +206,14 @@ impl ReductionKernel {
         broadcast_shape(elementwise()).ok_or_else(|| {
             let read = self.array_arguments(args).filter(|(_, u, _)| *u == ElementUse::Read);
             let shapes: Vec<_> = read.map(|(view, _, name)| format!("'{name}' {}", PythonTuple(view.shape))).collect();
-            GeneratorError::value_error(format!("the shapes do not broadcast together: {}", shapes.join(", ")))
+            Error::value_error(format!("the shapes do not broadcast together: {}", shapes.join(", ")))
         })
     }
 
     fn plan_call(&self, ctx: &Context, args: &[GeneratedKernelArg<'_>]) -> Result<ReductionPlan> {
         check_arguments(&self.spec.name, &self.spec.arguments, &self.uses, args)?;
         let Some((first, ..)) = self.array_arguments(args).next() else {
-            return Err(GeneratorError::value_error("there is no array argument"));
+            return Err(Error::value_error("there is no array argument"));
         };
         let flat = |n| ReductionPlan { n, access: IndexingMode::Flat { ranged: false }, layout: Vec::new() };
         let contiguous = self.array_arguments(args).all(|(a, ..)| a.is_c_contiguous());
@@ -238,7 +234,7 @@ impl ReductionKernel {
             Err(_) if contiguous && read().all(|(a, ..)| a.n_elements() >= n) => Ok(flat(n)),
             Err(error) => Err(error),
             Ok(shape) if self.can_replace_arrays_with_proxies => self.plan_strided(args, &shape),
-            Ok(_) => Err(GeneratorError::value_error(format!(
+            Ok(_) => Err(Error::value_error(format!(
                 "map_expr '{}' of reduction '{}' needs contiguous arrays",
                 self.spec.map_expr, self.spec.name
             ))),
@@ -312,7 +308,7 @@ impl ReductionKernel {
             || self.uses.contains(&ElementUse::Other)
                 && self.array_arguments(args).any(|(a, u, _)| u == ElementUse::Other && !a.is_c_contiguous())
         {
-            return Err(GeneratorError::value_error(
+            return Err(Error::value_error(
                 "a reduction over axes needs arrays that map_expr names as x[i], or contiguous ones",
             ));
         }
@@ -358,8 +354,8 @@ impl ReductionKernel {
         self.push_arguments(&mut packer, args)?;
         packer.push(&reduction::axis_reduction_layout_bytes(&kept, &reduced, &kept_rows, &reduced_rows), 8)?;
         let (counters, partials) = match split {
-            true => workspace::reduction_workspace(
-                ctx,
+            true => reduction_workspace(
+                ctx.driver_context(),
                 stream,
                 WorkspaceUse::Reduction,
                 share.splits * outputs * self.spec.out.itemsize,
@@ -396,7 +392,7 @@ impl ReductionKernel {
             Ok(kept.iter().map(|&axis| out.strides[axis]).collect())
         } else {
             let (given, plain) = (PythonTuple(out.shape), PythonTuple(&plain));
-            Err(GeneratorError::value_error(format!("out has shape {given}; expected {plain}")))
+            Err(Error::value_error(format!("out has shape {given}; expected {plain}")))
         }
     }
 
@@ -404,7 +400,7 @@ impl ReductionKernel {
         if out.itemsize == self.spec.out.itemsize {
             return Ok(());
         }
-        Err(GeneratorError::type_error(format!(
+        Err(Error::type_error(format!(
             "out has elements of {} bytes; the result has {}",
             out.itemsize, self.spec.out.itemsize
         )))
@@ -425,11 +421,10 @@ fn normalised_axes(axes: &[isize], ndim: usize) -> Result<Vec<usize>> {
     for &axis in axes {
         let from_front = if axis < 0 { axis + ndim as isize } else { axis };
         let in_range = usize::try_from(from_front).ok().filter(|axis| *axis < ndim);
-        let axis = in_range.ok_or_else(|| {
-            GeneratorError::value_error(format!("axis {axis} is out of bounds for array of dimension {ndim}"))
-        })?;
+        let axis = in_range
+            .ok_or_else(|| Error::value_error(format!("axis {axis} is out of bounds for array of dimension {ndim}")))?;
         if result.contains(&axis) {
-            return Err(GeneratorError::value_error("duplicate value in 'axis'"));
+            return Err(Error::value_error("duplicate value in 'axis'"));
         }
         result.push(axis);
     }

@@ -3,16 +3,13 @@
 #![allow(unsafe_code, reason = "launching runs the user's snippets")]
 
 use crate::context::Context;
-use crate::error::GeneratorError;
-use crate::error::Result;
 use crate::generators::argument_checks::{check_accessible, check_arguments};
 use crate::generators::compiled_kernel::{CompileSettings, CompiledKernel, PerContextCache};
 use crate::generators::dense_copies;
 use crate::generators::operand::{GeneratedKernelArg, record_uses};
-use crate::runtime::bulk_copy_smem_bytes;
-use crate::workspace::{self, WorkspaceUse};
 use rtcg_codegen::scan::{ScanKernelConfig, ScanPipeline, ScanSnippet, ScanTiling, scan_state_bytes};
 use rtcg_codegen::snippet::ElementUse;
+use rtcg_cuda::{Error, Result, WorkspaceUse, bulk_copy_smem_bytes, enqueue_lock, reduction_workspace};
 use rtcg_driver::sys::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT;
 use rtcg_driver::{Stream, memory};
 
@@ -34,19 +31,17 @@ impl ScanKernel {
     /// When there is no array argument, an argument's name is taken, `prev_item` is used without a neutral element, or a
     /// fetched array is not an argument.
     pub fn new(spec: ScanSnippet, settings: CompileSettings) -> Result<Self> {
-        spec.check_parameter_names().map_err(|e| GeneratorError::value_error(e.to_string()))?;
+        spec.check_parameter_names().map_err(|e| Error::value_error(e.to_string()))?;
         let name = &spec.name;
         if !spec.arguments.iter().any(|a| a.is_vector) {
-            return Err(GeneratorError::value_error(format!("scan '{name}' has no array argument")));
+            return Err(Error::value_error(format!("scan '{name}' has no array argument")));
         }
         if spec.neutral.is_none() && rtcg_codegen::snippet::mentions_name(&spec.output_statement, "prev_item") {
-            return Err(GeneratorError::value_error(format!(
-                "scan '{name}': neutral is required when prev_item is used"
-            )));
+            return Err(Error::value_error(format!("scan '{name}': neutral is required when prev_item is used")));
         }
         for fetch in &spec.fetches {
             if !spec.arguments.iter().any(|a| a.is_vector && a.name == fetch.array) {
-                return Err(GeneratorError::value_error(format!(
+                return Err(Error::value_error(format!(
                     "scan '{name}' fetches from '{}', which is no array argument",
                     fetch.array
                 )));
@@ -124,8 +119,7 @@ impl ScanKernel {
         let shape = ScanTiling::new(spec.item_bytes(), pack_size, gpu);
         let tiles = n.div_ceil(shape.tile_items());
         let blocks = u32::try_from(tiles).ok().filter(|&b| b <= i32::MAX as u32);
-        let blocks =
-            blocks.ok_or_else(|| GeneratorError::value_error(format!("{n} elements are too many for a scan")))?;
+        let blocks = blocks.ok_or_else(|| Error::value_error(format!("{n} elements are too many for a scan")))?;
         let persistent_blocks = self.persistent_blocks(ctx, shape, tiles, args)?;
         let (blocks, shared_bytes) =
             persistent_blocks.map_or((blocks, 0), |(blocks, pipeline)| (blocks, pipeline.shared_bytes()));
@@ -140,9 +134,9 @@ impl ScanKernel {
         };
         let kernels = passes.iter().map(form).collect::<Result<Vec<_>>>()?;
         // Another thread must not clear the state between our clearing and our kernel.
-        let _alone = workspace::enqueue_lock();
+        let _alone = enqueue_lock();
         let (cleared, total) = scan_state_bytes(spec.item_bytes(), tiles);
-        let (_, state) = workspace::reduction_workspace(ctx, stream, WorkspaceUse::Scan, total)?;
+        let (_, state) = reduction_workspace(ctx.driver_context(), stream, WorkspaceUse::Scan, total)?;
         for (pass, kernel) in kernels.iter().enumerate() {
             // Nobody waits for a single tile.
             if tiles > 1 {
@@ -199,7 +193,7 @@ impl ScanKernel {
             return Ok(None);
         }
         let multiprocessors = ctx.device().attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?.max(1) as u32;
-        let room = bulk_copy_smem_bytes(ctx)?;
+        let room = bulk_copy_smem_bytes(ctx.driver_context())?;
         Ok(ScanPipeline::pipeline_block_count(tiles, multiprocessors, MIN_TILES)
             .zip(self.spec.tile_pipeline(shape, room)))
     }

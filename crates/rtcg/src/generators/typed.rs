@@ -3,15 +3,15 @@
 #![allow(unsafe_code, reason = "launching runs the user's snippet")]
 
 use crate::context::Context;
-use crate::error::{GeneratorError, Result};
 use crate::generators::compiled_kernel::CompileSettings;
 use crate::generators::elementwise::{ElementwiseKernel, IndexRange};
 use crate::generators::operand::{ArrayView, GeneratedKernelArg, broadcast_shape};
-use rtcg_array::{ArrayContext, GpuArray, Order};
-use rtcg_codegen::DType;
+use rtcg_array::{GpuArray, Order};
 use rtcg_codegen::c_declarations::{ArgumentError, CType, CTypeForm, TypeRegistry};
 use rtcg_codegen::pointwise::ElementwiseSnippet;
 use rtcg_codegen::typed_snippet::{GivenType, OriginalQuotes, TypedSnippet};
+use rtcg_cuda::{Error, Result};
+use rtcg_hal::{ArrayContext, DType};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -76,17 +76,17 @@ impl TypedElementwise {
         let n_inputs = self.snippet.n_inputs();
         if inputs.len() != n_inputs {
             let text = format!("the kernel takes {n_inputs} inputs, {} were given", inputs.len());
-            return Err(GeneratorError::value_error(text));
+            return Err(Error::value_error(text));
         }
         let filled = self.filled_kernel(inputs)?;
         let elementwise = self.snippet.params().zip(inputs).filter(|((_, is_raw), _)| !is_raw);
         let views: Vec<ArrayView<'_>> = inputs.iter().map(|array| ArrayView::from(*array)).collect();
         let shapes = elementwise.map(|(_, array)| array.shape());
         let shape = broadcast_shape(shapes).ok_or_else(|| {
-            GeneratorError::value_error("the shapes of the inputs do not broadcast against each other".to_owned())
+            Error::value_error("the shapes of the inputs do not broadcast against each other".to_owned())
         })?;
         let outputs = filled.outputs.iter().map(|dtype| GpuArray::empty(arrays, &shape, *dtype, Order::C));
-        let outputs = outputs.collect::<rtcg_array::Result<Vec<_>>>()?;
+        let outputs = outputs.collect::<rtcg_hal::Result<Vec<_>>>()?;
         let all: Vec<_> = outputs.iter().map(ArrayView::from).chain(views).map(GeneratedKernelArg::Array).collect();
         // SAFETY: the caller's promise; the outputs were made for this call.
         let launched = unsafe { filled.kernel.launch(ctx, &all, IndexRange::All, None) };
@@ -105,7 +105,7 @@ impl TypedElementwise {
         let given = |array: &&GpuArray| {
             let name = array.dtype().c_type();
             let ctype = registry.lookup(name);
-            ctype.map(GivenType::Array).ok_or_else(|| GeneratorError::value_error(format!("unknown type '{name}'")))
+            ctype.map(GivenType::Array).ok_or_else(|| Error::value_error(format!("unknown type '{name}'")))
         };
         let mut key = inputs.iter().map(given).collect::<Result<Vec<_>>>()?;
         key.resize(self.snippet.params().count(), GivenType::Nothing);
@@ -139,9 +139,9 @@ fn dtype_of(ctype: &CType) -> Result<DType> {
         CTypeForm::BFloat16 => Some(DType::BF16),
         _ => None,
     };
-    known.ok_or_else(|| GeneratorError::value_error(format!("arrays have no elements of type '{}'", ctype.name)))
+    known.ok_or_else(|| Error::value_error(format!("arrays have no elements of type '{}'", ctype.name)))
 }
 
 fn value_error(error: ArgumentError) -> crate::Error {
-    GeneratorError::value_error(error.to_string())
+    Error::value_error(error.to_string())
 }

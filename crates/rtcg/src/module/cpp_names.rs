@@ -6,8 +6,8 @@
 //! and a warning names them. Loaded modules are searched first and in order, so a plain name is that of the program's
 //! own module.
 
-use crate::error::{Error, Result};
 use rtcg_compile::{Artifact, BinaryKind, CompileError, CompileRequest, Compiler};
+use rtcg_cuda::{Error, Result};
 use rtcg_driver::sys::CUresult;
 use rtcg_driver::{CUdeviceptr, Function, Module, SurfaceReference, TextureReference};
 use std::collections::HashMap;

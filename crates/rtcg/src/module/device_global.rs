@@ -5,7 +5,7 @@
 use super::Module;
 use crate::context::Context;
 use crate::element::{Element, bytes_of, fill_bytes, zeroed_vec};
-use crate::error::Result;
+use rtcg_cuda::Result;
 use rtcg_driver::sys::CUresult;
 use rtcg_driver::{CUdeviceptr, Error, memory};
 use std::marker::PhantomData;

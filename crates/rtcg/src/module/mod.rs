@@ -3,15 +3,13 @@
 mod cpp_names;
 mod device_global;
 
+use crate::context::Context;
+use crate::element::Element;
+use crate::launch::Function;
 pub use cpp_names::CppNames;
 pub use device_global::DeviceGlobal;
-
-use crate::context::{Context, device_compile_target};
-use crate::element::Element;
-use crate::error::Result;
-use crate::launch::Function;
-use crate::signatures::attach_module_source;
 use rtcg_compile::CompileRequest;
+use rtcg_cuda::{Result, attach_module_source, device_compile_target};
 use std::sync::Arc;
 
 /// A loaded program.

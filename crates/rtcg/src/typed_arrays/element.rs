@@ -5,7 +5,8 @@
 use half::{bf16, f16};
 #[cfg(feature = "num-complex")]
 use num_complex::Complex;
-use rtcg_array::{DType, Scalar, WeakScalar};
+use rtcg_array::Scalar;
+use rtcg_hal::{DType, WeakScalar};
 use std::borrow::Cow;
 
 mod sealed {

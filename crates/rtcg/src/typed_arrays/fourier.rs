@@ -2,9 +2,9 @@
 
 use super::element::{ArrayElement, Float};
 use super::gpu_array::GpuArray;
-use crate::error::Result;
 use num_complex::Complex;
 use rtcg_array::{FftKind, normalize_axes, normalize_axis};
+use rtcg_cuda::Result;
 
 /// Fourier transforms; they do not wait. Any length will do; quickest are those without prime factors above 13.
 ///

@@ -2,8 +2,8 @@
 
 use super::element::{Arithmetic, ArrayElement, Float, Inexact, Ordered};
 use super::gpu_array::GpuArray;
-use crate::error::Result;
 use rtcg_array::{Op, ReduceOptions, ReductionOp, ScanOp, Statistic, normalize_axis};
+use rtcg_cuda::Result;
 
 macro_rules! impl_unary_functions {
     ($($bound:ident { $($name:ident $op:ident $doc:literal;)*})*) => {$(

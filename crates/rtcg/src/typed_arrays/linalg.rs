@@ -2,8 +2,8 @@
 
 use super::element::MatrixElement;
 use super::gpu_array::GpuArray;
-use crate::error::Result;
 use rtcg_array::{IterationLimits, MatrixNorm, ReducedAxes, Tolerance, Triangle};
+use rtcg_cuda::Result;
 
 /// A singular value decomposition A = U diag(S) V^H.
 #[derive(Debug, Clone)]

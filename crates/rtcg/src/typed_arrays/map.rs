@@ -5,11 +5,12 @@
 use super::GpuArrayDyn;
 use super::element::ArrayElement;
 use super::gpu_array::{ArrayFactory, GpuArray, value_error};
-use crate::error::Result;
-use crate::generators::{CompileSettings, ElementwiseKernel, GeneratedKernelArg, GeneratorError, IndexRange};
-use rtcg_array::{BoundedCache, DType, Layout, PythonTuple, broadcast_shapes};
+use crate::generators::{CompileSettings, ElementwiseKernel, GeneratedKernelArg, IndexRange};
+use rtcg_array::{Layout, PythonTuple, broadcast_shapes};
 use rtcg_codegen::c_declarations::{TypeRegistry, parse_arguments};
 use rtcg_codegen::pointwise::ElementwiseSnippet;
+use rtcg_cuda::{Error, Result};
+use rtcg_hal::{BoundedCache, DType};
 use std::sync::Arc;
 
 /// The dtypes of operands and result, and the expression.
@@ -48,8 +49,7 @@ fn expression_kernel(dtypes: &[DType], expression: &str) -> Result<ElementwiseKe
         arguments += &format!(", const {} *{name}_", c_name(dtype));
         values += &format!("const {} {name} = {name}_[i]; ", c_name(dtype));
     }
-    let arguments =
-        parse_arguments(&arguments, &TypeRegistry::new()).map_err(|e| GeneratorError::value_error(e.to_string()))?;
+    let arguments = parse_arguments(&arguments, &TypeRegistry::new()).map_err(|e| Error::value_error(e.to_string()))?;
     // The expression begins the first line, so that errors name the user's own lines.
     let operation = format!("{values}result_[i] = {expression};");
     let spec = ElementwiseSnippet { name: "map".into(), arguments, operation, ..ElementwiseSnippet::default() };

@@ -2,8 +2,8 @@
 
 use super::element::ArrayElement;
 use super::gpu_array::{ArrayFactory, GpuArray, value_error};
-use crate::error::Result;
 use ndarray::{ArrayBase, ArrayD, Data, Dimension, IxDyn};
+use rtcg_cuda::Result;
 
 impl ArrayFactory {
     /// Makes an array with a copy of a host array of any layout; waits.

@@ -2,8 +2,9 @@
 
 use super::element::{Arithmetic, ArrayElement, Bitwise, Inexact, Integer, Ordered, Signed};
 use super::gpu_array::GpuArray;
-use crate::error::Result;
-use rtcg_array::{Arg, Op, Scalar, WeakScalar};
+use rtcg_array::{Arg, Op, Scalar};
+use rtcg_cuda::Result;
+use rtcg_hal::WeakScalar;
 use std::ops;
 
 /// The right-hand side of an operation: an array, which is broadcast, or a number.

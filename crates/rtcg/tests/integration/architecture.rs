@@ -57,10 +57,19 @@ fn only_permitted_crates_have_a_dependency() {
     let mut on_virtual_gpu = folders_that_depend_on("rtcg-vgpu");
     on_virtual_gpu.retain(|folder| !folder.starts_with("vgpu"));
     assert_eq!(on_virtual_gpu, ["driver", "libcuda"]);
-    for folder in ["ptx", "disk-cache", "c-lex"] {
+    for folder in ["ptx", "disk-cache", "c-lex", "hal"] {
         assert_eq!(dependencies_of_ours(folder), [""; 0], "{folder}");
     }
-    assert_eq!(dependencies_of_ours("codegen"), ["c-lex"]);
+    assert_eq!(dependencies_of_ours("codegen"), ["c-lex", "hal"]);
+}
+
+#[test]
+fn only_the_front_end_and_the_back_end_know_cuda() {
+    let of_cuda = ["driver", "compile", "cuda", "cuda-sys", "vgpu"].map(str::to_string);
+    for folder in ["codegen", "array", "tune", "sparse", "ndimage", "neighbors"] {
+        let known = dependencies_of_ours(folder);
+        assert!(!known.iter().any(|name| of_cuda.contains(name)), "{folder}: {known:?}");
+    }
 }
 
 /// The crates of this workspace in `[dependencies]`, without the prefix.

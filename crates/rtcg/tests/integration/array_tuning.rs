@@ -4,9 +4,10 @@ use super::simt_kernels::{LARGE_GPU, array_bytes, context_of_fake_gpu, i64_value
 use rtcg::array::{ArrayContext, DType, DeviceInfo, EinsumOptions, FftKind, GpuArray, Op, ReductionOp, einsum, fuse};
 use rtcg::array_tuning::{
     DecisionCall, StoredChoices, compile_with_choice, config_from_values, decision_key, decision_problem,
-    decision_space, record_decisions, values_of_config, with_forced_choice,
+    decision_space, find_decision, record_decisions, values_of_config, with_forced_choice,
 };
 use rtcg::tune::Outcome;
+use rtcg::tune::decisions::{Shipped, shipped_names, shipped_records};
 use rtcg::tune::store::{DeviceKey, Record, Store};
 use std::sync::Arc;
 
@@ -202,4 +203,32 @@ fn forced_choices_are_those_of_one_thread() {
     });
     let refusal = taken.unwrap_err().to_string();
     assert_eq!(refusal, "reduce.partition: the call did not ask for this choice");
+}
+
+#[test]
+fn chosen_results_are_found_without_reading_the_others() {
+    for name in shipped_names() {
+        let key = decision_key(find_decision(name).expect("a decision"));
+        for backend in ["cuda", "virtual"] {
+            let read = |which| shipped_records(&key, backend, which).records;
+            let mut best = read(Shipped::Best);
+            best.retain(|record| record.is_chosen);
+            assert_eq!(read(Shipped::Chosen), best, "{name}, {backend}");
+        }
+    }
+}
+
+#[test]
+fn every_shipped_result_is_of_a_decision_and_its_candidates() {
+    for name in shipped_names() {
+        let decision = find_decision(name).unwrap_or_else(|| panic!("{name} is no decision"));
+        let read = |backend| shipped_records(&decision_key(decision), backend, Shipped::Best);
+        let records = read("cuda").union(&read("virtual"));
+        assert_eq!(records.damaged, Vec::<String>::new(), "{name}");
+        assert!(!records.records.is_empty(), "{name}");
+        for record in &records.records {
+            assert!(config_from_values(decision, &record.config).is_some(), "{name}: {:?}", record.config);
+            assert!(!record.samples.is_empty(), "{name}: no samples");
+        }
+    }
 }

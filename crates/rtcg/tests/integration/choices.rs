@@ -7,7 +7,8 @@ use super::simt_kernels::{
 use crate::test_depth::at_depth;
 use rtcg::array::tuning::{Choices, Config, Decision, Problem, Refusal, TunableValue};
 use rtcg::array::{
-    ArrayContext, DType, DeviceInfo, FftKind, GpuArray, Index, Op, Order, ReductionOp, Scalar, ScanOp, WeakScalar, fuse,
+    ArrayContext, DType, DeviceInfo, ExecutionModel, FftKind, GpuArray, Index, Op, Order, ReductionOp, Scalar, ScanOp,
+    WeakScalar, fuse,
 };
 use rtcg::array_tuning::find_decision;
 use std::collections::BTreeSet;
@@ -436,7 +437,7 @@ fn fft_passes_are_right() {
     transforms_of(&ctx, DType::C128, [5, 210, 1], &mut candidates);
     transforms_of(&ctx, DType::C64, [1, 96, 40], &mut candidates);
     transforms_of(&ctx, DType::C128, [2, 605, 3], &mut candidates);
-    let cpu = context_of_fake_gpu(DeviceInfo { vector_bytes: 1, ..LARGE_GPU });
+    let cpu = context_of_fake_gpu(DeviceInfo { execution: ExecutionModel::SimdCpu, vector_bytes: 1, ..LARGE_GPU });
     transforms_of(&cpu, DType::C128, [2, 840, 1], &mut candidates);
     candidates.assert_covered(&[]);
 }

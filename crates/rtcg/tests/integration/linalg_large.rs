@@ -3,8 +3,8 @@
 
 use crate::test_depth::at_depth;
 use rtcg::array::{
-    ArrayBuffer, ArrayContext, ArrayErrorKind, DType, DeviceInfo, DeviceRuntime, GpuArray, LaunchableKernel, Op, Order,
-    Result, Triangle,
+    ArrayBuffer, ArrayContext, ArrayErrorKind, DType, DeviceInfo, DeviceRuntime, ExecutionModel, GpuArray,
+    LaunchableKernel, Op, Order, Result, Triangle,
 };
 use rtcg::{Context, CudaRuntime};
 use std::sync::Arc;
@@ -13,7 +13,13 @@ struct LargeGpuRuntime(CudaRuntime);
 
 impl DeviceRuntime for LargeGpuRuntime {
     fn device_info(&self) -> DeviceInfo {
-        DeviceInfo { multiprocessors: 132, vector_bytes: 16, bulk_copy_smem_bytes: 0, ..self.0.device_info() }
+        DeviceInfo {
+            multiprocessors: 132,
+            execution: ExecutionModel::Simt,
+            vector_bytes: 16,
+            bulk_copy_smem_bytes: 0,
+            ..self.0.device_info()
+        }
     }
     fn alloc(&self, nbytes: usize) -> Result<Arc<dyn ArrayBuffer>> {
         self.0.alloc(nbytes)

@@ -2,10 +2,10 @@
 
 use super::simt_kernels::{LARGE_GPU, array_bytes, context_of_fake_gpu, i64_values, integer_array};
 use crate::test_depth::at_depth;
-use rtcg::array::{ArrayContext, DType, DeviceInfo, Epilogue, GpuArray, Op, Order};
+use rtcg::array::{ArrayContext, DType, DeviceInfo, Epilogue, ExecutionModel, GpuArray, Op, Order};
 use std::sync::Arc;
 
-const CPU: DeviceInfo = DeviceInfo { vector_bytes: 1, ..LARGE_GPU };
+const CPU: DeviceInfo = DeviceInfo { execution: ExecutionModel::SimdCpu, vector_bytes: 1, ..LARGE_GPU };
 const EXPRESSION: &str = "acc + bias[j] + (float)(3 * i) + other[(batch * m + i) * n + j] + s";
 
 /// Operands so small that float16 has all sums exactly.

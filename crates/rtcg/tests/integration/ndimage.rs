@@ -3,14 +3,14 @@
 use super::simt_kernels::{
     LARGE_GPU, context_of_fake_gpu, context_recording_sources, element_value, i64_values, integer_array,
 };
-use rtcg::array::{ArrayContext, DType, DeviceInfo, GpuArray, Index, Order};
+use rtcg::array::{ArrayContext, DType, DeviceInfo, ExecutionModel, GpuArray, Index, Order};
 use rtcg::ndimage::{
     FilterOptions, LocalNorm, Mode, Pool, convolve, correlate, filter_bank, gaussian_filter, local_norm, pool,
     uniform_filter,
 };
 use std::sync::Arc;
 
-const CPU: DeviceInfo = DeviceInfo { vector_bytes: 1, ..LARGE_GPU };
+const CPU: DeviceInfo = DeviceInfo { execution: ExecutionModel::SimdCpu, vector_bytes: 1, ..LARGE_GPU };
 
 /// The sums of a filter bank for small integers.
 fn bank_by_loop(x: [usize; 4], w: [usize; 4]) -> Vec<i64> {

@@ -3,8 +3,8 @@
 
 use crate::test_depth::{at_depth, is_deep};
 use rtcg::array::{
-    ArrayBuffer, ArrayContext, DType, DeviceInfo, DeviceRuntime, FftKind, GpuArray, Index, LaunchableKernel, Op, Order,
-    ReduceOptions, ReductionOp, Result, Scalar, ScanOp, WeakScalar, fuse,
+    ArrayBuffer, ArrayContext, DType, DeviceInfo, DeviceRuntime, ExecutionModel, FftKind, GpuArray, Index,
+    LaunchableKernel, Op, Order, ReduceOptions, ReductionOp, Result, Scalar, ScanOp, WeakScalar, fuse,
 };
 use rtcg::{Context, CudaRuntime};
 use std::sync::{Arc, Mutex};
@@ -50,6 +50,7 @@ impl DeviceRuntime for FakeGpuRuntime {
 pub(super) const LARGE_GPU: DeviceInfo = DeviceInfo {
     multiprocessors: 132,
     max_blocks: 4 * 132 * 8,
+    execution: ExecutionModel::Simt,
     vector_bytes: 16,
     bulk_copy_smem_bytes: 0,
     shared_bytes: 160 << 10,
@@ -239,7 +240,7 @@ fn threads_reduce_adjacent_outputs_where_rows_are_aligned() {
     // As many outputs as such a small device has threads.
     let small = DeviceInfo { multiprocessors: 1, max_blocks: 4, ..LARGE_GPU };
     let (wide, sources) = context_recording_sources(small);
-    let narrow = context_of_fake_gpu(DeviceInfo { vector_bytes: 1, ..small });
+    let narrow = context_of_fake_gpu(DeviceInfo { execution: ExecutionModel::SimdCpu, vector_bytes: 1, ..small });
     let all =
         [ReductionOp::Sum, ReductionOp::Maximum, ReductionOp::All, ReductionOp::ArgMinimum, ReductionOp::CountNonzero];
     let dtypes =

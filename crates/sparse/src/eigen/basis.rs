@@ -8,9 +8,8 @@ use crate::kernels::THREADS;
 use crate::kernels::elements::sum_dtype;
 use crate::launch::PreparedLaunch;
 use crate::solver::{GmresSpec, GmresStep, StatePlaces, vector_prelude};
-use crate::{ArrayContext, GpuArray, Result};
-use rtcg_array::{DType, Index, Order, PackedKernelArgs, push_arrays, push_optional};
-use rtcg_codegen::KernelSpec;
+use rtcg_array::{GpuArray, Index, Order, push_arrays, push_optional};
+use rtcg_hal::{ArrayContext, DType, KernelSpec, PackedKernelArgs, Result};
 use std::borrow::Cow;
 use std::sync::Arc;
 

@@ -9,8 +9,8 @@ use super::vector_dtype;
 use crate::checks::check_vector;
 use crate::operator::LinearOperator;
 use crate::units::{Range, Scaled, operator_exponent, times_power};
-use crate::{ArrayContext, ArrayError, GpuArray, Result};
-use rtcg_array::{DType, Order, check_interrupt};
+use rtcg_array::{GpuArray, Order};
+use rtcg_hal::{ArrayContext, ArrayError, DType, Result, check_interrupt};
 use std::sync::Arc;
 
 /// Which eigenvalues to compute.

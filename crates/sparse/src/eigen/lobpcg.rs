@@ -10,8 +10,8 @@ use super::svds::adjoint_of;
 use super::vector_dtype;
 use crate::operator::LinearOperator;
 use crate::units::{Range, Scaled, exponent, multiply_by_power, operator_size, times_power};
-use crate::{ArrayContext, ArrayError, GpuArray, Result};
-use rtcg_array::{DType, Index, Op, Order, PythonTuple, check_interrupt};
+use rtcg_array::{GpuArray, Index, Op, Order, PythonTuple};
+use rtcg_hal::{ArrayContext, ArrayError, DType, Result, check_interrupt};
 use std::fmt;
 use std::sync::Arc;
 

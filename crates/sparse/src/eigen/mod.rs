@@ -15,9 +15,8 @@ mod svds;
 
 pub use lanczos::{EigshOptions, EigshResult, WhichEigenvalues, eigsh};
 pub use lobpcg::{BlockProblem, LobpcgOptions, LobpcgResult, lobpcg};
+use rtcg_hal::{DType, DTypeKind};
 pub use svds::{SvdsResult, svds};
-
-use rtcg_array::{DType, DTypeKind};
 
 /// The dtype of vectors for an operator of a dtype.
 pub(crate) fn vector_dtype(operator: DType) -> DType {

@@ -3,8 +3,8 @@
 //! A device would need several launches and a wait for these; the host takes microseconds, and needs the numbers
 //! anyway. Arithmetic is in double precision, whatever the vectors are.
 
-use crate::{ArrayContext, ArrayError, GpuArray, Result};
-use rtcg_array::{ArrayErrorKind, DType, Order};
+use rtcg_array::{GpuArray, Order};
+use rtcg_hal::{ArrayContext, ArrayError, ArrayErrorKind, DType, Result};
 use std::ops::{Add, Mul, Sub};
 use std::sync::Arc;
 

@@ -4,8 +4,8 @@ use super::lanczos::{EigshOptions, eigsh};
 use super::vector_dtype;
 use crate::operator::LinearOperator;
 use crate::units::{Range, Scaled, multiply_by_power, operator_exponent};
-use crate::{ArrayContext, ArrayError, GpuArray, Result};
-use rtcg_array::{DType, IterationLimits, Op, Order};
+use rtcg_array::{GpuArray, IterationLimits, Op, Order};
+use rtcg_hal::{ArrayContext, ArrayError, DType, Result};
 use std::sync::Arc;
 
 /// Singular values, and how they were found.

@@ -10,7 +10,7 @@
 use super::dialect::CUDA_PRELUDE;
 use super::elements::{c_type, conversion, element_functions};
 use super::{THREADS, gpu_elements_ahead};
-use rtcg_codegen::{DType, KernelSpec};
+use rtcg_hal::{DType, KernelSpec};
 use std::borrow::Cow;
 use std::fmt::Write;
 

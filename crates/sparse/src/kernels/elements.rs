@@ -1,7 +1,7 @@
 //! Arithmetic on elements as C functions, generated for the dtype of a kernel: without templates, and without operators
 //! for complex numbers, which OpenCL C lacks too.
 
-use rtcg_codegen::{DType, DTypeKind};
+use rtcg_hal::{DType, DTypeKind};
 
 /// The C type of a dtype; complex numbers are pairs of a vector type, and floating-point numbers of 16 bits, which are
 /// stored and not computed with, are their bits.

@@ -9,7 +9,7 @@
 use super::THREADS;
 use super::dialect::CUDA_PRELUDE;
 use super::elements::c_type;
-use rtcg_codegen::{DType, KernelSpec};
+use rtcg_hal::{DType, KernelSpec};
 use std::borrow::Cow;
 use std::fmt::Write;
 

@@ -8,7 +8,7 @@
 //! on begin, the order of rows, rows.
 
 use super::triangular::{SINGULAR_ROW, inter_block_prelude};
-use rtcg_codegen::{DType, KernelSpec};
+use rtcg_hal::{DType, KernelSpec};
 use std::borrow::Cow;
 use std::fmt::Write;
 

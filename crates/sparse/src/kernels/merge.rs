@@ -20,7 +20,7 @@ use super::dialect::CUDA_PRELUDE;
 use super::elements::{block_sum, c_type, conversion, element_functions, load_once, sum_dtype};
 use super::spmv::SpmvEpilogue;
 use super::{STOP_FLAG, THREADS};
-use rtcg_codegen::{DType, KernelSpec};
+use rtcg_hal::{DType, KernelSpec};
 use std::borrow::Cow;
 use std::fmt::Write;
 

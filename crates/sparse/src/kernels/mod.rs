@@ -1,4 +1,4 @@
-//! Kernels of this crate. Each is a [`rtcg_codegen::KernelSpec`] whose source is generated for its dtypes: CUDA C
+//! Kernels of this crate. Each is a [`rtcg_hal::KernelSpec`] whose source is generated for its dtypes: CUDA C
 //! without templates, with CUDA's keywords under names of our own (`dialect.rs`).
 
 pub(crate) mod bsr;
@@ -30,6 +30,6 @@ pub(crate) const THREADS: u32 = 256;
 pub(crate) const STOP_FLAG: usize = 0;
 
 /// Elements that a lane asks for on a GPU before it waits for the first; wide ones take registers.
-pub(crate) fn gpu_elements_ahead(vector: rtcg_codegen::DType) -> u8 {
+pub(crate) fn gpu_elements_ahead(vector: rtcg_hal::DType) -> u8 {
     if vector.itemsize() > 8 { 4 } else { 8 }
 }

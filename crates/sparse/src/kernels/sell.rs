@@ -11,7 +11,7 @@
 use super::dialect::CUDA_PRELUDE;
 use super::elements::{c_type, conversion, element_functions, load_once};
 use super::{THREADS, spmv::SpmvEpilogue};
-use rtcg_codegen::{DType, KernelSpec};
+use rtcg_hal::{DType, KernelSpec};
 use std::borrow::Cow;
 use std::fmt::Write;
 

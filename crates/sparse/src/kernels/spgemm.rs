@@ -22,7 +22,7 @@
 use super::THREADS;
 use super::dialect::CUDA_PRELUDE;
 use super::elements::{block_sum, c_type, conversion, element_functions};
-use rtcg_codegen::{DType, KernelSpec};
+use rtcg_hal::{DType, KernelSpec};
 use std::borrow::Cow;
 use std::fmt::Write;
 

@@ -5,8 +5,8 @@ use super::launches::Launches;
 use super::program::{STOP_CONVERGED, STOP_LIMIT};
 use super::state_reader::{MAX_PENDING_READS, NormReader, State, StateReader, read_numbers, read_state};
 use super::{SolveCallback, SolveOptions, SolveProgress, SolveReport, SolverMode, StopReason, modes};
-use crate::{GpuArray, Result};
-use rtcg_array::{Index, LaunchableGraph, check_interrupt};
+use rtcg_array::{GpuArray, Index};
+use rtcg_hal::{LaunchableGraph, Result, check_interrupt};
 
 /// How often iterations begin anew where the recurrence has drifted away from the residual.
 const MAX_RESTARTS: usize = 20;

@@ -1,7 +1,7 @@
 //! Expressions of solver programs: numbers, names of scalars and vectors, arithmetic, comparisons and calls. Parsing is
 //! independent of types; see `kernel.rs` for these.
 
-use crate::{ArrayError, Result};
+use rtcg_hal::{ArrayError, Result};
 
 /// An expression. Numbers stay text, so that expressions can be compared and hashed.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

@@ -8,7 +8,7 @@
 use super::expression::Expr;
 use super::kernel::{Kind, kind_of};
 use super::program::Statement;
-use crate::{ArrayError, Result};
+use rtcg_hal::{ArrayError, Result};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// The length of a vector: as many elements as the matrix has rows, or columns.

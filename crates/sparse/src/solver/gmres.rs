@@ -22,8 +22,8 @@ use super::state_reader::StateLayout;
 use super::system::System;
 use crate::kernels::elements::sum_dtype;
 use crate::launch::PreparedLaunch;
-use crate::{ArrayError, GpuArray, Result};
-use rtcg_array::{DType, Index, Order, PackedKernelArgs, push_arrays, push_optional};
+use rtcg_array::{GpuArray, Index, Order, push_arrays, push_optional};
+use rtcg_hal::{ArrayError, DType, PackedKernelArgs, Result};
 
 /// Arrays of a cycle beside vectors.
 struct Tables {

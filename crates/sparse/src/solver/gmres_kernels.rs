@@ -1,7 +1,7 @@
 //! Kernels of GMRES besides the fused ones: products with a basis, rotations, and the small triangular system.
 
 use super::kernel::prelude;
-use rtcg_codegen::{DType, KernelSpec};
+use rtcg_hal::{DType, KernelSpec};
 use std::borrow::Cow;
 use std::fmt::Write;
 

@@ -1,5 +1,6 @@
 //! The launches of a program: kernels with their own arrays, prepared once and repeated.
 
+use super::SolverMode;
 use super::fusion::{BodyStep, FusedKernel, Names, Space, Step, fuse};
 use super::kernel::{Kind, Parameters, print, state_layout};
 use super::method::{Basis, Method};
@@ -13,12 +14,10 @@ use crate::kernels::spmv::SpmvEpilogue;
 use crate::kernels::{STOP_FLAG, THREADS};
 use crate::launch::PreparedLaunch;
 use crate::operator::LinearOperator;
-use crate::{ArrayContext, ArrayError, GpuArray, Result};
-use rtcg_array::{DType, LaunchableGraph, Order, PackedKernelArgs, push_arrays};
+use rtcg_array::{GpuArray, Order, push_arrays};
+use rtcg_hal::{ArrayContext, ArrayError, DType, LaunchableGraph, PackedKernelArgs, Result};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
-
-use super::SolverMode;
 
 /// One thing to enqueue.
 pub(super) enum Launch<'a> {

@@ -28,14 +28,14 @@ mod state_reader;
 mod symmetric;
 mod system;
 
-use crate::{ArrayError, GpuArray, Result};
 pub(crate) use gmres_kernels::{GmresSpec, GmresStep, StatePlaces};
 pub(crate) use kernel::prelude as vector_prelude;
 use launches::Launches;
 use method::Basis;
 pub use method::Method;
 pub use refine::solve_refined;
-use rtcg_array::{DType, PythonTuple};
+use rtcg_array::{GpuArray, PythonTuple};
+use rtcg_hal::{ArrayError, DType, Result};
 use std::collections::BTreeMap;
 pub use system::{Preconditioner, System};
 

@@ -3,7 +3,7 @@
 use super::launches::Launches;
 use super::persistent::{fits_cluster, obstacle};
 use super::{SolveOptions, SolverMode};
-use crate::{ArrayError, Result};
+use rtcg_hal::{ArrayError, Result};
 
 /// The mode of a solution, and why.
 pub(super) fn choose(

@@ -12,8 +12,10 @@
 use crate::kernels::THREADS;
 use crate::kernels::dialect::CUDA_PRELUDE;
 use crate::launch::{KernelText, PreparedLaunch};
-use crate::{ArrayContext, ArrayError, GpuArray, Result};
-use rtcg_array::{DType, KernelSpec, LaunchableGraph, LaunchableKernel, Order, PackedKernelArgs, push_arrays};
+use rtcg_array::{GpuArray, Order, push_arrays};
+use rtcg_hal::{
+    ArrayContext, ArrayError, DType, KernelSpec, LaunchableGraph, LaunchableKernel, PackedKernelArgs, Result,
+};
 use std::borrow::Cow;
 use std::fmt::Write;
 use std::sync::Arc;

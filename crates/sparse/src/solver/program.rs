@@ -17,7 +17,7 @@
 //! So nothing else assigns to `z`, and `r` does not change between this line and the last use of `z`.
 
 use super::expression::Expr;
-use crate::{ArrayError, Result};
+use rtcg_hal::{ArrayError, Result};
 
 /// A line.
 #[derive(Debug, Clone)]

@@ -9,8 +9,8 @@ use super::method::{Basis, Method, TEST};
 use super::system::{Preconditioner, System};
 use super::{SolveCallback, SolveOptions, SolveProgress, SolveReport, SolverMode, StopReason, solve};
 use crate::operator::LinearOperator;
-use crate::{ArrayError, GpuArray, Result};
-use rtcg_array::DType;
+use rtcg_array::GpuArray;
+use rtcg_hal::{ArrayError, DType, Result};
 use std::cell::Cell;
 
 const REFINEMENT: Method = Method {

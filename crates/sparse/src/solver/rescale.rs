@@ -11,8 +11,8 @@ use crate::operator::LinearOperator;
 use crate::units::{
     Range, Scaled, exponent, largest, multiply_by_power, operator_exponent, times_power, times_power_of,
 };
-use crate::{ArrayError, GpuArray, Result};
-use rtcg_array::{DType, Index, Op, Order};
+use rtcg_array::{GpuArray, Index, Op, Order};
+use rtcg_hal::{ArrayError, DType, Result};
 
 /// Powers of two: the unit of the right side, of the matrix, and of preconditioners.
 #[derive(Debug, Clone, Copy)]

@@ -2,8 +2,8 @@
 
 use super::program::STOP_NOT_FINITE;
 use crate::kernels::STOP_FLAG;
-use crate::{ArrayContext, GpuArray, Result};
-use rtcg_array::{Index, Order, ReadSlot, blocking_region, check_interrupt};
+use rtcg_array::{GpuArray, Index, Order};
+use rtcg_hal::{ArrayContext, ReadSlot, Result, blocking_region, check_interrupt};
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 

@@ -4,8 +4,8 @@ use super::fusion::Application;
 use super::kernel::DIAGONAL_SUFFIX;
 use crate::checks::check_vector;
 use crate::operator::LinearOperator;
-use crate::{ArrayError, GpuArray, Result};
-use rtcg_array::{DType, Order, PythonTuple};
+use rtcg_array::{GpuArray, Order, PythonTuple};
+use rtcg_hal::{ArrayError, DType, Result};
 use std::collections::HashMap;
 use std::fmt;
 

@@ -10,7 +10,7 @@
 
 use super::super::matmul::matmul_accumulator_bytes;
 use super::{AxisNames, EinsumAxis, EinsumTypes};
-use crate::kernel_spec::KernelSpec;
+use rtcg_hal::KernelSpec;
 use std::borrow::Cow;
 use std::fmt::Write;
 

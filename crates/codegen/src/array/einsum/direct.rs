@@ -5,7 +5,7 @@
 //! of the kept axes, the fastest last, then of the summed ones.
 
 use super::{AxisNames, EinsumAxis, EinsumStride, EinsumTypes};
-use crate::kernel_spec::KernelSpec;
+use rtcg_hal::KernelSpec;
 use std::borrow::Cow;
 use std::fmt::Write;
 

@@ -7,7 +7,7 @@
 
 use super::AxisNames;
 use super::block::{BlockEinsum, BlockStep, ELEMENT_DIM, index_name, sum_or_zero};
-use crate::DType;
+use rtcg_hal::DType;
 use std::fmt::Write;
 
 /// A fragment of `mma` of m x 8 sums of some products: four lanes have adjacent ones of a group. And of which row, from a

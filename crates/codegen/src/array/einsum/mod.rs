@@ -4,13 +4,12 @@ mod block;
 mod direct;
 mod mma;
 
+use super::c_types::{compute_type, helper_preamble, storage_type};
+use super::matmul::accumulator_type;
 pub use block::{BlockArray, BlockEinsum, BlockStep, ELEMENT_DIM};
 pub use direct::DirectEinsum;
 pub use mma::fragment_pitch;
-
-use super::c_types::{compute_type, helper_preamble, storage_type};
-use super::matmul::accumulator_type;
-use crate::DType;
+use rtcg_hal::DType;
 use smallvec::SmallVec;
 use std::fmt::Write;
 

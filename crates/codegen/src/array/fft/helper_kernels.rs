@@ -2,8 +2,7 @@
 //! transform of half the length to one of real numbers.
 
 use super::fft_preamble;
-use crate::DType;
-use crate::kernel_spec::KernelSpec;
+use rtcg_hal::{DType, KernelSpec};
 use std::borrow::Cow;
 
 /// The task of a helper kernel.

@@ -9,12 +9,10 @@
 mod butterfly;
 mod helper_kernels;
 
-use crate::DType;
-use crate::kernel_spec::KernelSpec;
+pub use helper_kernels::{FftHelper, FftHelperKernel};
+use rtcg_hal::{DType, KernelSpec};
 use std::borrow::Cow;
 use std::fmt::Write;
-
-pub use helper_kernels::{FftHelper, FftHelperKernel};
 
 /// Maximum number of stages in a pass.
 pub const FFT_STAGES: usize = 8;

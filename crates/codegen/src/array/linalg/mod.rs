@@ -4,8 +4,7 @@
 //! are stacks in C order, modified in place. Each kernel is a file of this folder, written with `elements.cuh` for real
 //! and complex elements alike, after the files that it depends on.
 
-use crate::kernel_spec::KernelSpec;
-use crate::{DType, DTypeKind};
+use rtcg_hal::{DType, DTypeKind, KernelSpec};
 use std::borrow::Cow;
 use std::fmt::Write;
 

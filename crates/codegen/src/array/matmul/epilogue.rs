@@ -2,8 +2,7 @@
 
 use super::super::c_types::{compute_type, helper_preamble, storage_type};
 use super::accumulator_type;
-use crate::DType;
-use crate::kernel_spec::KernelSpec;
+use rtcg_hal::{DType, KernelSpec};
 use std::borrow::Cow;
 use std::fmt::Write;
 use std::sync::Arc;

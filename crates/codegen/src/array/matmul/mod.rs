@@ -6,14 +6,13 @@ mod skinny;
 mod tiled;
 
 use super::c_types::compute_type;
-use crate::DType;
-use std::borrow::Cow;
-
 pub use epilogue::{
     EPILOGUE_NAMES, EPILOGUE_THREADS, EpilogueKernel, EpilogueOperand, FusedMatmul, MatmulEpilogue, MatmulKernel,
 };
+use rtcg_hal::DType;
 pub use simple::{MATMUL_BLOCK_SIDE, SimpleMatmul};
 pub use skinny::{SKINNY_THREADS, SkinnyMatmul};
+use std::borrow::Cow;
 pub use tiled::{MatmulOperand, MatmulTile, MatmulUnit, TiledMatmul};
 
 /// The name of each of these kernels.

@@ -9,9 +9,8 @@ use super::super::c_types::storage_type;
 use super::MATMUL_KERNEL_NAME;
 use super::accumulator_type;
 use super::epilogue::{MatmulEpilogue, MatmulKernel, finish_source};
-use crate::DType;
 use crate::block_reduce::BLOCK_REDUCE_SOURCE;
-use crate::kernel_spec::KernelSpec;
+use rtcg_hal::{DType, KernelSpec};
 use std::borrow::Cow;
 use std::fmt::Write;
 

@@ -10,8 +10,7 @@
 
 use super::MATMUL_KERNEL_NAME;
 use super::epilogue::{MatmulEpilogue, MatmulKernel, finish_source};
-use crate::DType;
-use crate::kernel_spec::KernelSpec;
+use rtcg_hal::{DType, KernelSpec};
 use std::borrow::Cow;
 use std::fmt::Write;
 

@@ -3,7 +3,7 @@
 
 use super::{ReduceSpec, ReductionOp};
 use crate::array::c_types::storage_type;
-use crate::{DType, DTypeKind};
+use rtcg_hal::{DType, DTypeKind};
 
 impl ReduceSpec {
     /// Size of a partial result in bytes.

@@ -84,6 +84,17 @@ impl WeakScalar {
     }
 }
 
+impl fmt::Display for WeakScalar {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bool(value) => write!(f, "{value}"),
+            Self::Int(value) => write!(f, "{value}"),
+            Self::Float(value) => write!(f, "{value:e}"),
+            Self::Complex(re, im) => write!(f, "{re:e}{im:+e}i"),
+        }
+    }
+}
+
 /// An operand as promotion sees it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum OperandType {
@@ -103,7 +114,7 @@ impl OperandType {
     }
 
     /// The lowest kind of dtype that it can be converted to without losing its own: a Python `int` becomes any integer.
-    pub(crate) fn kind(self) -> DTypeKind {
+    pub fn kind(self) -> DTypeKind {
         match self {
             OperandType::Weak(WeakScalar::Int(_)) => DTypeKind::Unsigned,
             _ => self.dtype().kind(),
@@ -208,11 +219,6 @@ impl DType {
             DType::C128 => 14,
             DType::Void(nbytes) => nbytes.saturating_add(15),
         }
-    }
-
-    /// NumPy's name, `void` of records of any size.
-    pub(crate) fn kind_name(self) -> &'static str {
-        self.table_row().map_or("void", |row| row.3)
     }
 
     fn table_row(self) -> Option<&'static DTypeRow> {

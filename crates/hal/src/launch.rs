@@ -1,7 +1,14 @@
-//! Arguments and geometry of a launch.
+//! Compiled kernels, and the arguments of a launch.
 
-pub use rtcg_codegen::BLOCK_THREADS;
+use crate::error::Result;
 use smallvec::SmallVec;
+use std::any::Any;
+
+/// A compiled kernel.
+pub trait LaunchableKernel: Send + Sync + Any {
+    /// Enqueues the kernel with packed arguments; does not wait.
+    fn launch(&self, grid: [u32; 3], block: [u32; 3], shared_bytes: u32, args: &[u8]) -> Result<()>;
+}
 
 /// The packed arguments of a kernel, laid out by C's alignment rules.
 #[derive(Debug, Default, Clone)]

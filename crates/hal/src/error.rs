@@ -52,7 +52,8 @@ impl ArrayError {
         Self::new(ArrayErrorKind::Type, message)
     }
 
-    pub(crate) fn overflow_error(message: impl Into<String>) -> Self {
+    /// A number outside the range of its dtype.
+    pub fn overflow_error(message: impl Into<String>) -> Self {
         Self::new(ArrayErrorKind::Overflow, message)
     }
 
@@ -61,12 +62,14 @@ impl ArrayError {
         Self::new(ArrayErrorKind::Index, message)
     }
 
-    pub(crate) fn axis_error(axis: isize, ndim: usize) -> Self {
+    /// An axis outside an array of `ndim` axes.
+    pub fn axis_error(axis: isize, ndim: usize) -> Self {
         let message = format!("axis {axis} is out of bounds for array of dimension {ndim}");
         Self::new(ArrayErrorKind::Axis, message)
     }
 
-    pub(crate) fn linear_algebra_error(message: impl Into<String>) -> Self {
+    /// An unsuitable matrix, or an iteration that did not converge.
+    pub fn linear_algebra_error(message: impl Into<String>) -> Self {
         Self::new(ArrayErrorKind::LinearAlgebra, message)
     }
 
@@ -95,11 +98,5 @@ impl fmt::Display for ArrayError {
 impl Error for ArrayError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         self.source.as_deref().map(|source| source as _)
-    }
-}
-
-impl From<rtcg_codegen::array::OpTypeError> for ArrayError {
-    fn from(refused: rtcg_codegen::array::OpTypeError) -> Self {
-        ArrayError::type_error(refused.to_string())
     }
 }

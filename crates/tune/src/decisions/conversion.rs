@@ -1,16 +1,10 @@
 //! Conversions between the decisions, problems and choices of array kernels and the types of the tuner.
 
-use super::decisions;
-use crate::tune::store::{KernelKey, Problem};
-use crate::tune::{Config, Configurations, Space, SpaceError, Value};
-use rtcg_codegen::DeviceInfo;
-use rtcg_codegen::tuning::{self, Decision, TunableValue};
+use crate::store::{KernelKey, Problem};
+use crate::{Config, Configurations, Space, SpaceError, Value};
+use rtcg_hal::tuning::{Decision, TunableValue};
+use rtcg_hal::{DeviceInfo, tuning};
 use std::sync::Arc;
-
-/// Looks up a decision by name, such as `matmul.tile`.
-pub fn find_decision(name: &str) -> Option<&'static Decision> {
-    decisions().into_iter().find(|decision| decision.name == name)
-}
 
 /// The key under which results of a decision are stored: its name, what describes its problems, and its parameters.
 pub fn decision_key(decision: &Decision) -> KernelKey {

@@ -3,16 +3,16 @@
 
 #![allow(unsafe_code, reason = "the addresses that are copied from belong to arrays, which hold their memory")]
 
-use crate::context::Context;
+use crate::context::with_current;
 use crate::runtime::{CudaKernel, CudaRuntime, FreeSlots, current_stream, run_in_stream};
-use rtcg_array::{
-    ArrayBuffer, ArrayError, Cooperative, DeviceRuntime, Graphs, LaunchableGraph, LaunchableKernel, PackedKernelArgs,
-    PinnedReads, ReadSlot, Result, blocking_region,
-};
 use rtcg_compile::{Arch, CompileRequest, Compiler, Target};
 use rtcg_cuda_sys::installations::find_installations;
 use rtcg_driver::memory::{self, HostAllocation};
-use rtcg_driver::{Event, Graph, GraphExec, HiddenCapture, LaunchOptions, Linker, Stream, sys};
+use rtcg_driver::{Context, Event, Graph, GraphExec, HiddenCapture, LaunchOptions, Linker, Stream, sys};
+use rtcg_hal::{
+    ArrayBuffer, ArrayError, Cooperative, DeviceRuntime, Graphs, LaunchableGraph, LaunchableKernel, PackedKernelArgs,
+    PinnedReads, ReadSlot, Result, blocking_region,
+};
 use std::any::Any;
 use std::sync::{Arc, PoisonError};
 
@@ -68,19 +68,19 @@ impl ReadSlot for PinnedSlot {
             unsafe { memory::memcpy_dtoh_async(memory.as_ptr(), src, self.nbytes, stream.as_ref()) }?;
             event.record(stream.as_ref())
         };
-        self.ctx.enter(enqueue).map_err(ArrayError::runtime_error)?;
+        with_current(&self.ctx, enqueue).map_err(ArrayError::runtime_error)?;
         self.is_started = true;
         Ok(())
     }
 
     fn poll(&self) -> Result<Option<&[u8]>> {
-        let done = self.ctx.enter(|| self.parts.as_ref().map_or(Ok(true), |(_, event)| event.query()));
+        let done = with_current(&self.ctx, || self.parts.as_ref().map_or(Ok(true), |(_, event)| event.query()));
         if done.map_err(ArrayError::runtime_error)? { self.bytes().map(Some) } else { Ok(None) }
     }
 
     fn wait(&self) -> Result<&[u8]> {
         let event = &self.parts()?.1;
-        blocking_region(|| self.ctx.enter(|| event.synchronize())).map_err(ArrayError::runtime_error)?;
+        blocking_region(|| with_current(&self.ctx, || event.synchronize())).map_err(ArrayError::runtime_error)?;
         self.bytes()
     }
 }
@@ -89,7 +89,7 @@ impl Drop for PinnedSlot {
     fn drop(&mut self) {
         let Some(parts) = self.parts.take() else { return };
         // Memory that is being written is freed by the driver, which waits; it is not given to anybody else.
-        let is_idle = !self.is_started || self.ctx.enter(|| parts.1.query()).unwrap_or(false);
+        let is_idle = !self.is_started || with_current(&self.ctx, || parts.1.query()).unwrap_or(false);
         if is_idle && self.nbytes <= KEPT_SLOT_BYTES {
             self.free.lock().unwrap_or_else(PoisonError::into_inner).push(parts);
         }
@@ -107,7 +107,7 @@ struct RecordedGraph {
 impl LaunchableGraph for RecordedGraph {
     fn launch(&self) -> Result<()> {
         let stream = current_stream();
-        self.ctx.enter(|| self.exec.launch(stream.as_ref())).map_err(ArrayError::runtime_error)
+        with_current(&self.ctx, || self.exec.launch(stream.as_ref())).map_err(ArrayError::runtime_error)
     }
 }
 

@@ -1,9 +1,6 @@
 //! The error of this crate: which part failed, with that part's own error inside.
 
-mod generator_error;
-
-pub use generator_error::{GeneratorError, GeneratorErrorKind};
-
+use rtcg_hal::ArrayError;
 use std::fmt;
 
 /// Result of this crate's functions.
@@ -14,37 +11,27 @@ pub type Result<T> = std::result::Result<T, Error>;
 /// `Debug`, which `unwrap` and a `main` returning this error print, shows the same message as `Display`, because it
 /// would otherwise escape the newlines of a compiler's log.
 ///
-/// The error is `Send + Sync`, so `?` converts it to `anyhow::Error`. How a caller can react depends on the part that
-/// failed:
-///
-/// ```
-/// use rtcg::Error;
-/// use rtcg::driver::ErrorKind;
-/// use rtcg::prelude::*;
-///
-/// # fn main() -> rtcg::Result<()> {
-/// let ctx = Context::new()?;
-/// match ctx.compile("__global__ void wrong(float *a) { *a = b; }") {
-///     Err(Error::Compile(error)) => assert!(error.to_string().contains(r#"identifier "b" is undefined"#)),
-///     other => panic!("{:?}", other.map(|_| ())),
-/// }
-/// match ctx.zeros::<f32>(1 << 50) {
-///     Err(Error::Driver(error)) if error.kind == ErrorKind::Memory => {} // free something, or take less
-///     other => panic!("{:?}", other.map(|_| ())),
-/// }
-/// # Ok(())
-/// # }
-/// ```
+/// The error is `Send + Sync`, so `?` converts it to `anyhow::Error`.
 #[non_exhaustive]
 pub enum Error {
     /// The driver, real or virtual.
     Driver(rtcg_driver::Error),
     /// The compiler.
     Compile(Box<rtcg_compile::CompileError>),
-    /// An array operation.
-    Array(rtcg_array::ArrayError),
-    /// The arguments or the description of a generated kernel.
-    Generator(GeneratorError),
+    /// An array operation, or the arguments or the description of a generated kernel.
+    Array(ArrayError),
+}
+
+impl Error {
+    /// An invalid argument, call or description of a kernel.
+    pub fn value_error(message: impl Into<String>) -> Self {
+        Error::Array(ArrayError::value_error(message))
+    }
+
+    /// Types, or a number of arguments, that a call does not take.
+    pub fn type_error(message: impl Into<String>) -> Self {
+        Error::Array(ArrayError::type_error(message))
+    }
 }
 
 impl fmt::Display for Error {
@@ -53,7 +40,6 @@ impl fmt::Display for Error {
             Error::Driver(error) => error.fmt(f),
             Error::Compile(error) => error.fmt(f),
             Error::Array(error) => error.fmt(f),
-            Error::Generator(error) => error.fmt(f),
         }
     }
 }
@@ -71,7 +57,6 @@ impl std::error::Error for Error {
             Error::Driver(error) => error.source(),
             Error::Compile(error) => error.source(),
             Error::Array(error) => error.source(),
-            Error::Generator(error) => error.source(),
         }
     }
 }
@@ -88,8 +73,8 @@ impl From<rtcg_compile::CompileError> for Error {
     }
 }
 
-impl From<rtcg_array::ArrayError> for Error {
-    fn from(error: rtcg_array::ArrayError) -> Self {
+impl From<ArrayError> for Error {
+    fn from(error: ArrayError) -> Self {
         Error::Array(error)
     }
 }

@@ -4,16 +4,14 @@
 //! larger workspace is needed; a workspace that was replaced is kept as well, because a captured graph may still hold
 //! its address.
 
-use crate::context::Context;
-use crate::error::Result;
-use rtcg_array::lock_blocking;
-use rtcg_codegen::block_reduce::REDUCTION_STATE_BYTES;
-use rtcg_driver::{DeviceAllocation, Stream, memory};
+use crate::context::with_current;
+use rtcg_driver::{Context, DeviceAllocation, Result, Stream, memory};
+use rtcg_hal::{REDUCTION_STATE_BYTES, lock_blocking, lock_ignoring_poison};
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 struct StreamWorkspace {
-    ctx: rtcg_driver::Context,
+    ctx: Context,
     /// The last one is in use; keeping the stream keeps its handle from being given to another.
     memory: Vec<DeviceAllocation>,
     _stream: Option<Stream>,
@@ -22,8 +20,10 @@ struct StreamWorkspace {
 /// Who shares a piece. A scan clears its state by an operation of its own, so a reduction that another thread enqueues
 /// between that and the scan's kernel must not write there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum WorkspaceUse {
+pub enum WorkspaceUse {
+    /// Reductions.
     Reduction,
+    /// Scans.
     Scan,
 }
 
@@ -37,7 +37,7 @@ static WORKSPACES: Mutex<Option<HashMap<WorkspaceKey, StreamWorkspace>>> = Mutex
 ///
 /// # Errors
 /// When the device is out of memory.
-pub(crate) fn reduction_workspace(
+pub fn reduction_workspace(
     ctx: &Context,
     stream: Option<&Stream>,
     purpose: WorkspaceUse,
@@ -53,16 +53,16 @@ pub(crate) fn reduction_workspace(
 /// When the device is out of memory.
 #[expect(unsafe_code, reason = "memory that was just allocated is filled")]
 fn zeroed_workspace(ctx: &Context, stream: Option<&Stream>, purpose: WorkspaceUse, nbytes: usize) -> Result<u64> {
-    let key = (ctx.driver_context().handle().addr(), stream.map_or(0, |s| s.handle().addr()), purpose);
-    let mut pieces = WORKSPACES.lock().unwrap_or_else(PoisonError::into_inner);
+    let key = (ctx.handle().addr(), stream.map_or(0, |s| s.handle().addr()), purpose);
+    let mut pieces = lock_ignoring_poison(&WORKSPACES);
     let pieces = pieces.get_or_insert_default();
-    let known = pieces.get(&key).filter(|piece| piece.ctx == *ctx.driver_context() && piece.ctx.is_alive());
+    let known = pieces.get(&key).filter(|piece| piece.ctx == *ctx && piece.ctx.is_alive());
     if let Some(last) = known.and_then(|piece| piece.memory.last()).filter(|m| m.nbytes() >= nbytes) {
         return Ok(last.ptr());
     }
     pieces.retain(|_, piece| piece.ctx.is_alive());
     let nbytes = nbytes.next_power_of_two().max(1 << 17);
-    let new = ctx.enter(|| {
+    let new = with_current(ctx, || {
         let new = DeviceAllocation::new(nbytes)?;
         // SAFETY: the memory was just allocated with this size.
         unsafe { memory::memset_d8_async(new.ptr(), 0, nbytes, stream) }?;
@@ -70,7 +70,7 @@ fn zeroed_workspace(ctx: &Context, stream: Option<&Stream>, purpose: WorkspaceUs
     })?;
     let ptr = new.ptr();
     let piece = pieces.entry(key).or_insert_with(|| StreamWorkspace {
-        ctx: ctx.driver_context().clone(),
+        ctx: ctx.clone(),
         memory: Vec::new(),
         _stream: stream.cloned(),
     });
@@ -79,13 +79,13 @@ fn zeroed_workspace(ctx: &Context, stream: Option<&Stream>, purpose: WorkspaceUs
 }
 
 /// Held while several operations that need the same scratch are enqueued one after the other.
-pub(crate) fn enqueue_lock() -> MutexGuard<'static, ()> {
+pub fn enqueue_lock() -> MutexGuard<'static, ()> {
     static ENQUEUE_LOCK: Mutex<()> = Mutex::new(());
     lock_blocking(&ENQUEUE_LOCK)
 }
 
 /// Frees the device memory that reductions and scans keep for their launches, one workspace per stream.
 pub fn clear_workspaces() {
-    let old = WORKSPACES.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let old = lock_ignoring_poison(&WORKSPACES).take();
     drop(old);
 }

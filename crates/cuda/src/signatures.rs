@@ -1,11 +1,10 @@
 //! Types of kernel parameters, passed from the declarations that `rtcg-compile` reads in the source to the driver's
 //! checks.
 
-use rtcg_codegen::DType;
-use rtcg_codegen::c_declarations::{CType, CTypeForm};
 use rtcg_compile::{CompileRequest, KernelDeclarations};
 use rtcg_driver::signature::{NumberType, ParamDeclaration, Signature};
 use rtcg_driver::{Module, ModuleSource};
+use rtcg_hal::DType;
 use std::sync::{Arc, OnceLock};
 
 /// Whether arguments of kernels are checked by type. `RTCG_ARGUMENT_TYPES=0` in the environment checks sizes only,
@@ -44,23 +43,6 @@ pub fn element_number_type(dtype: DType) -> Option<NumberType> {
         DType::C64 => Some(NumberType::Complex64),
         DType::C128 => Some(NumberType::Complex128),
         DType::Void(_) => None,
-    }
-}
-
-/// The number type of a declared type; `None` for structures.
-pub fn ctype_number_type(ctype: &CType) -> Option<NumberType> {
-    let int = |signed| Some(NumberType::Int { nbytes: ctype.itemsize as u8, signed });
-    match (ctype.form, ctype.itemsize) {
-        (CTypeForm::Number('b'), _) => Some(NumberType::Bool),
-        (CTypeForm::Number('i'), _) => int(true),
-        (CTypeForm::Number('u'), _) => int(false),
-        (CTypeForm::Number('f'), 2) => Some(NumberType::Half),
-        (CTypeForm::Number('f'), 4) => Some(NumberType::Float),
-        (CTypeForm::Number('f'), 8) => Some(NumberType::Double),
-        (CTypeForm::Number('c') | CTypeForm::Vector { kind: 'f', components: 2 }, 8) => Some(NumberType::Complex64),
-        (CTypeForm::Number('c') | CTypeForm::Vector { kind: 'f', components: 2 }, 16) => Some(NumberType::Complex128),
-        (CTypeForm::BFloat16, _) => Some(NumberType::BFloat16),
-        _ => None,
     }
 }
 

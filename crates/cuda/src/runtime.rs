@@ -1,24 +1,27 @@
-//! The CUDA runtime of arrays: implements [`rtcg_array::DeviceRuntime`] with the driver and the compiler.
+//! The CUDA runtime of arrays: implements [`rtcg_hal::DeviceRuntime`] with the driver and the compiler.
 
 #![allow(
     unsafe_code,
     reason = "driver copies and launches take addresses as numbers; each here is of an array that holds its memory"
 )]
 
-use crate::array_tuning::StoredChoices;
-use crate::context::Context;
+use crate::context::{device_compile_target, with_current};
 use crate::error::Error;
-use crate::tune::{device_key, results_store};
+use crate::signatures::attach_module_source;
+use crate::tuning_results::{device_key, results_store};
 use crate::workspace::{self, WorkspaceUse};
-use rtcg_array::{
-    Allocator, ArrayBuffer, ArrayContext, ArrayError, BLOCK_THREADS, Cooperative, DeviceInfo, DeviceRuntime, Graphs,
-    LaunchableKernel, PinnedReads, Result, ThreadFlag, blocking_region, is_compiling_ahead,
-};
-use rtcg_compile::{Arch, BinaryKind, Target};
+use rtcg_compile::{Arch, BinaryKind, CompileRequest, Compiler, Target};
 use rtcg_driver::memory::{self, HostAllocation};
 use rtcg_driver::pool::{DeviceMemoryPool, PooledDeviceAllocation};
-use rtcg_driver::{Event, Function, LaunchOptions, Stream, sys};
+use rtcg_driver::{Context, Event, Function, LaunchOptions, Module, Stream, sys};
+use rtcg_hal::deferred::flush_storing_errors;
+use rtcg_hal::{
+    Allocator, ArrayBuffer, ArrayContext, ArrayError, BLOCK_THREADS, Cooperative, DeviceInfo, DeviceRuntime,
+    ExecutionModel, Graphs, LaunchableKernel, PinnedReads, Result, ThreadFlag, blocking_region, is_compiling_ahead,
+};
+use rtcg_tune::decisions::StoredChoices;
 use std::any::Any;
+use std::borrow::Borrow;
 use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -73,12 +76,12 @@ pub fn run_in_stream<T>(stream: Option<&Stream>, body: impl FnOnce() -> T) -> T 
     struct RestoreStream(Option<Stream>);
     impl Drop for RestoreStream {
         fn drop(&mut self) {
-            rtcg_array::fuse::flush_storing_errors();
+            flush_storing_errors();
             drop(replace_current_stream(self.0.take()));
         }
     }
     // What was deferred outside belongs to the stream outside, and the other way round.
-    rtcg_array::fuse::flush_storing_errors();
+    flush_storing_errors();
     let _restore = RestoreStream(replace_current_stream(stream.cloned()));
     body()
 }
@@ -164,26 +167,6 @@ fn freed_error() -> ArrayError {
 pub(crate) type FreeSlots = Arc<Mutex<Vec<(HostAllocation, Event)>>>;
 
 /// The runtime of arrays on one CUDA context.
-///
-/// ```
-/// use rtcg::array::{DType, GpuArray, Op, Order, fuse};
-/// use rtcg::{Context, CudaRuntime};
-///
-/// # fn main() -> rtcg::Result<()> {
-/// let arrays = CudaRuntime::array_context(&Context::new()?)?;
-/// let x = GpuArray::empty(&arrays, &[100], DType::F32, Order::C)?;
-/// x.write(&[3.0f32; 100].map(f32::to_le_bytes).concat(), Order::C)?;
-/// // One kernel, and no memory for `scaled`.
-/// let root = fuse::fuse(|| {
-///     let scaled = x.binary(Op::Multiply, 2.0)?;
-///     scaled.binary(Op::Add, &x)?.unary(Op::Sqrt)
-/// })?;
-/// let mut bytes = vec![0; root.nbytes()];
-/// root.read(&mut bytes, Order::C)?;
-/// assert_eq!(bytes, [3.0f32; 100].map(f32::to_le_bytes).concat());
-/// # Ok(())
-/// # }
-/// ```
 pub struct CudaRuntime {
     ctx: Context,
     device_info: DeviceInfo,
@@ -202,7 +185,10 @@ impl fmt::Debug for CudaRuntime {
 
 /// Shared memory of a block for tiles that are copied in bulk, which devices of compute capability 9.0 and
 /// later do; what kernels declare beside them is left.
-pub(crate) fn bulk_copy_smem_bytes(ctx: &Context) -> crate::Result<u32> {
+///
+/// # Errors
+/// When the device does not report it.
+pub fn bulk_copy_smem_bytes(ctx: &Context) -> crate::Result<u32> {
     const STATIC_SMEM_BYTES: i32 = 8 << 10;
     let device = ctx.device();
     if !device.can_load_cubins() || device.compute_capability()?.0 < 9 {
@@ -217,18 +203,22 @@ impl CudaRuntime {
     ///
     /// # Errors
     /// When the device does not report its size.
-    pub fn new(ctx: &Context) -> crate::Result<Self> {
+    pub fn new(ctx: &impl Borrow<Context>) -> crate::Result<Self> {
+        let ctx = ctx.borrow();
         let attribute = |which| ctx.device().attribute(which).map(|value| value.max(1) as u32);
         let multiprocessors = attribute(sys::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?;
         let threads = attribute(sys::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR)?;
         let resident = multiprocessors.saturating_mul((threads / BLOCK_THREADS).max(1));
-        // Where PTX is run by the lanes of a processor's vectors, adjacent threads should read
-        // adjacent elements; a GPU's threads read 16 bytes each.
-        let vector_bytes = if ctx.device().can_load_cubins() { 16 } else { 1 };
+        // Where machine code cannot be loaded, PTX is run by the lanes of a processor's vectors.
+        let (execution, vector_bytes) = match ctx.device().can_load_cubins() {
+            true => (ExecutionModel::Simt, 16),
+            false => (ExecutionModel::SimdCpu, 1),
+        };
         let (major, minor) = ctx.device().compute_capability()?;
         let device_info = DeviceInfo {
             multiprocessors,
             max_blocks: resident.saturating_mul(4),
+            execution,
             vector_bytes,
             bulk_copy_smem_bytes: bulk_copy_smem_bytes(ctx)?,
             shared_bytes: attribute(sys::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?,
@@ -248,9 +238,9 @@ impl CudaRuntime {
     ///
     /// # Errors
     /// As [`CudaRuntime::new`].
-    pub fn array_context(ctx: &Context) -> crate::Result<Arc<ArrayContext>> {
+    pub fn array_context(ctx: &impl Borrow<Context>) -> crate::Result<Arc<ArrayContext>> {
         let arrays = ArrayContext::new(Arc::new(Self::new(ctx)?));
-        let choices = StoredChoices::new(device_key(&ctx.device())?, results_store());
+        let choices = StoredChoices::new(device_key(&ctx.borrow().device())?, results_store());
         arrays.install_choices(Some(Arc::new(choices)));
         Ok(arrays)
     }
@@ -277,7 +267,7 @@ impl CudaRuntime {
     }
 
     pub(crate) fn run_in_context<T>(&self, body: impl FnOnce() -> rtcg_driver::Result<T>) -> Result<T> {
-        self.ctx.enter(body).map_err(runtime_error)
+        with_current(&self.ctx, body).map_err(ArrayError::runtime_error)
     }
 
     /// Memory of the pool, which calls the driver if it has no free block. Other threads may run meanwhile, since a
@@ -291,7 +281,7 @@ impl CudaRuntime {
 
     /// [`CudaRuntime::run_in_context`] of what is queued and does not wait unless the queue is full.
     fn enqueue_in_context<T>(&self, body: impl FnOnce() -> rtcg_driver::Result<T>) -> Result<T> {
-        if self.ctx.driver_context().queue_may_be_full() {
+        if self.ctx.queue_may_be_full() {
             blocking_region(|| self.run_in_context(body))
         } else {
             self.run_in_context(body)
@@ -305,7 +295,6 @@ fn runtime_error(error: Error) -> ArrayError {
         Error::Driver(error) => ArrayError::runtime_error(error),
         Error::Compile(error) => ArrayError::runtime_error(*error),
         Error::Array(error) => error,
-        Error::Generator(error) => ArrayError::runtime_error(error),
     }
 }
 
@@ -315,16 +304,14 @@ impl DeviceRuntime for CudaRuntime {
     }
 
     fn context_number(&self) -> u64 {
-        self.ctx.id()
+        self.ctx.handle_number()
     }
 
     fn alloc(&self, nbytes: usize) -> Result<Arc<dyn ArrayBuffer>> {
         if has_allocator() {
             return self.alloc_from(self.allocator().as_ref(), nbytes);
         }
-        let held = with_current_stream(|stream| {
-            self.pool.allocate_if_held_in_context(self.ctx.driver_context(), nbytes, stream)
-        });
+        let held = with_current_stream(|stream| self.pool.allocate_if_held_in_context(&self.ctx, nbytes, stream));
         match held {
             Some(memory) => Ok(Arc::new(DeviceBuffer(memory))),
             None => self.alloc_new(nbytes),
@@ -381,7 +368,7 @@ impl DeviceRuntime for CudaRuntime {
     }
 
     fn compile(&self, source: &str, name: &str) -> Result<Arc<dyn LaunchableKernel>> {
-        let mut target = crate::device_compile_target(&self.ctx.device()).map_err(ArrayError::runtime_error)?;
+        let mut target = device_compile_target(&self.ctx.device()).map_err(ArrayError::runtime_error)?;
         if self.device_info.compute_capability == 90 {
             // Kernels may have what no other architecture does, such as `wgmma`.
             target = match target.kind {
@@ -389,16 +376,21 @@ impl DeviceRuntime for CudaRuntime {
                 _ => Target { line_info: target.line_info, ..Target::ptx_for_arch(Arch::new(9, 0)) },
             };
         }
-        let mut request = rtcg_compile::CompileRequest::new(source, target);
+        let mut request = CompileRequest::new(source, target);
         request.no_extern_c = true;
-        let module = blocking_region(|| self.ctx.compile_with(&request)).map_err(runtime_error)?;
-        let function = module.driver_module().function(name).map_err(ArrayError::runtime_error)?;
+        let load = || -> crate::Result<Module> {
+            let artifact = Compiler.compile(&request)?;
+            Ok(with_current(&self.ctx, || Module::from_image(&artifact.bytes))?)
+        };
+        let module = blocking_region(load).map_err(runtime_error)?;
+        attach_module_source(&module, &request);
+        let function = module.function(name).map_err(ArrayError::runtime_error)?;
         Ok(Arc::new(CudaKernel { ctx: self.ctx.clone(), function }))
     }
 
     fn reduction_workspace(&self, nbytes: usize) -> Result<(u64, u64)> {
         with_current_stream(|stream| workspace::reduction_workspace(&self.ctx, stream, WorkspaceUse::Reduction, nbytes))
-            .map_err(runtime_error)
+            .map_err(ArrayError::runtime_error)
     }
 
     fn stream_number(&self) -> Result<Option<u64>> {
@@ -410,7 +402,7 @@ impl DeviceRuntime for CudaRuntime {
     }
 
     fn synchronize(&self) -> Result<()> {
-        self.run_in_context(rtcg_driver::Context::synchronize)
+        self.run_in_context(Context::synchronize)
     }
 
     fn pinned_reads(&self) -> Option<&dyn PinnedReads> {
@@ -459,7 +451,7 @@ impl CudaKernel {
         let launch = |stream: Option<&Stream>| unsafe {
             self.function.launch_with_options(grid, block, shared_bytes, stream, args, options)
         };
-        blocking_region(|| self.ctx.enter(|| with_current_stream(launch))).map_err(runtime_error)
+        blocking_region(|| with_current(&self.ctx, || with_current_stream(launch))).map_err(ArrayError::runtime_error)
     }
 }
 
@@ -471,7 +463,7 @@ impl LaunchableKernel for CudaKernel {
         // SAFETY: generated kernels touch the elements of the arrays they were given, which exist
         // and whose memory is reused only by later work of the same stream.
         let launch = |stream: Option<&Stream>| unsafe { self.function.launch(grid, block, shared_bytes, stream, args) };
-        let launch = || self.ctx.enter(|| with_current_stream(launch)).map_err(runtime_error);
+        let launch = || with_current(&self.ctx, || with_current_stream(launch)).map_err(ArrayError::runtime_error);
         // Others go on where the launch may wait, perhaps for them.
         if self.function.launch_may_wait() { blocking_region(launch) } else { launch() }
     }

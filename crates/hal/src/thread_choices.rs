@@ -4,7 +4,7 @@
 //! Establishes: other calls never find the plan of such a call, and other threads are not affected.
 
 use crate::thread_flag::ThreadFlag;
-use rtcg_codegen::tuning::Choices;
+use crate::tuning::Choices;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -53,7 +53,7 @@ fn run<T>(choices: Arc<dyn Choices>, is_ahead: bool, call: impl FnOnce() -> T) -
 }
 
 /// Runs work of another call, whose kernels are launched even where the calling thread only compiles.
-pub(crate) fn launching<T>(work: impl FnOnce() -> T) -> T {
+pub fn launching<T>(work: impl FnOnce() -> T) -> T {
     struct Restore(bool);
     impl Drop for Restore {
         fn drop(&mut self) {

@@ -63,7 +63,7 @@ pub fn python_expression(text: &str) -> String {
         }
     }
     for dtype in DType::all_dtypes() {
-        result = result.replace(&format!("DType::{dtype:?}"), &format!("\"{}\"", dtype.kind_name()));
+        result = result.replace(&format!("DType::{dtype:?}"), &format!("\"{}\"", dtype.name()));
     }
     result
 }
@@ -182,6 +182,7 @@ macro_rules! tunable {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ExecutionModel;
     use crate::tuning::{Bucket, TunableValue};
     use std::sync::Mutex;
 
@@ -224,6 +225,7 @@ mod tests {
     const DEVICE: DeviceInfo = DeviceInfo {
         multiprocessors: 2,
         max_blocks: 64,
+        execution: ExecutionModel::Simt,
         vector_bytes: 16,
         bulk_copy_smem_bytes: 0,
         shared_bytes: 4096,

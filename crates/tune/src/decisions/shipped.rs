@@ -1,7 +1,7 @@
 //! Results that come with the library: for each decision and problem what was chosen and the ten best, with their raw
 //! samples, as `python -m rtcg tune builtin --publish` writes them from a folder of results.
 
-use crate::tune::store::{KernelKey, Records};
+use crate::store::{KernelKey, Records};
 
 macro_rules! shipped {
     ($($name:literal),* $(,)?) => {
@@ -31,9 +31,14 @@ const FILES: &[(&str, &str)] = shipped![
     "sort.route",
 ];
 
+/// The names of the decisions with shipped results.
+pub fn shipped_names() -> impl Iterator<Item = &'static str> {
+    FILES.iter().map(|(name, _)| *name)
+}
+
 /// Which of the shipped results are read.
-#[derive(Clone, Copy, PartialEq)]
-pub(super) enum Shipped {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shipped {
     /// Only the results that searches chose: enough for launches, and read in a tenth of the time.
     Chosen,
     /// The ten best too, which a search on a sister device begins with.
@@ -41,7 +46,7 @@ pub(super) enum Shipped {
 }
 
 /// The shipped results of a decision on devices of a back end.
-pub(super) fn shipped_records(key: &KernelKey, backend: &str, which: Shipped) -> Records {
+pub fn shipped_records(key: &KernelKey, backend: &str, which: Shipped) -> Records {
     let Some((_, text)) = FILES.iter().find(|(name, _)| *name == key.name) else { return Records::default() };
     // Other lines are not worth parsing.
     let marker = format!("\"backend\":\"{backend}\"");
@@ -49,37 +54,4 @@ pub(super) fn shipped_records(key: &KernelKey, backend: &str, which: Shipped) ->
     let is_read = |line: &&str| line.starts_with("{\"rtcg_tuning\"") || (line.contains(&marker) && is_wanted(line));
     let lines: Vec<&str> = text.lines().filter(is_read).collect();
     Records::from_text(&lines.join("\n"), key).unwrap_or_default()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::array_tuning::{config_from_values, decision_key, find_decision};
-
-    #[test]
-    fn chosen_results_are_found_without_reading_the_others() {
-        for (name, _) in FILES {
-            let key = decision_key(find_decision(name).expect("a decision"));
-            for backend in ["cuda", "virtual"] {
-                let read = |which| shipped_records(&key, backend, which).records;
-                let mut best = read(Shipped::Best);
-                best.retain(|record| record.is_chosen);
-                assert_eq!(read(Shipped::Chosen), best, "{name}, {backend}");
-            }
-        }
-    }
-
-    #[test]
-    fn every_shipped_result_is_of_a_decision_and_its_candidates() {
-        for (name, text) in FILES {
-            let decision = find_decision(name).unwrap_or_else(|| panic!("{name} is no decision"));
-            let records = Records::from_text(text, &decision_key(decision)).unwrap_or_else(|error| panic!("{error}"));
-            assert_eq!(records.damaged, Vec::<String>::new(), "{name}");
-            assert!(!records.records.is_empty(), "{name}");
-            for record in &records.records {
-                assert!(config_from_values(decision, &record.config).is_some(), "{name}: {:?}", record.config);
-                assert!(!record.samples.is_empty(), "{name}: no samples");
-            }
-        }
-    }
 }

@@ -52,7 +52,7 @@ field!(bool => Bool, i64 => Int, &'static str => Name);
 /// By NumPy's names. Records, which nothing is computed with, share one.
 impl TunableField for DType {
     fn to_value(self) -> TunableValue {
-        TunableValue::Name(self.kind_name())
+        TunableValue::Name(self.name())
     }
 
     fn from_value(value: TunableValue) -> Option<Self> {

@@ -1,14 +1,13 @@
 //! Choices by stored results.
 
 use super::conversion::{config_from_values, decision_key, decision_problem};
-use super::decisions;
 use super::shipped::{Shipped, shipped_records};
-use crate::tune::store::{Closeness, DeviceKey, Records, Store};
-use rtcg_codegen::DeviceInfo;
-use rtcg_codegen::tuning::{Choices, Config, Decision, Problem, TunableValue};
+use crate::store::{Closeness, DeviceKey, Records, Store};
+use rtcg_hal::tuning::{Choices, Config, Decision, Problem, TunableValue};
+use rtcg_hal::{DeviceInfo, lock_ignoring_poison};
 use smallvec::SmallVec;
 use std::collections::HashMap;
-use std::sync::{OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 /// A program with more problems than this at once asks the results anew.
 const MAX_ANSWERS: usize = 4096;
@@ -17,7 +16,7 @@ const MAX_ANSWERS: usize = 4096;
 pub fn shipped_incumbents(problem: &Problem, device: &DeviceKey, count: usize) -> Vec<Config> {
     let decision = problem.decision;
     let records = shipped_records(&decision_key(decision), &device.backend, Shipped::Best);
-    let accept = |config: &crate::tune::Config| config_from_values(decision, config).is_some();
+    let accept = |config: &crate::Config| config_from_values(decision, config).is_some();
     let found = records.incumbents(device, &decision_problem(problem), count, &accept);
     found.iter().filter_map(|config| config_from_values(decision, config)).collect()
 }
@@ -27,13 +26,9 @@ pub fn shipped_incumbents(problem: &Problem, device: &DeviceKey, count: usize) -
 pub struct StoredChoices {
     device: DeviceKey,
     store: Option<Store>,
-    by_decision: Vec<DecisionResults>,
-}
-
-struct DecisionResults {
-    decision: &'static Decision,
-    records: OnceLock<Records>,
-    answers: RwLock<HashMap<ProblemKey, Option<Config>>>,
+    /// The results of each decision that was needed, by its name.
+    records: Mutex<HashMap<&'static str, Arc<Records>>>,
+    answers: RwLock<HashMap<(&'static str, ProblemKey), Option<Config>>>,
 }
 
 /// The values of a problem's key.
@@ -42,8 +37,7 @@ type ProblemKey = SmallVec<[TunableValue; 12]>;
 impl StoredChoices {
     /// The choices for a device: the shipped results and those of `store`.
     pub fn new(device: DeviceKey, store: Option<Store>) -> Self {
-        let results = |decision| DecisionResults { decision, records: OnceLock::new(), answers: RwLock::default() };
-        Self { device, store, by_decision: decisions().into_iter().map(results).collect() }
+        Self { device, store, records: Mutex::default(), answers: RwLock::default() }
     }
 
     fn records_of(&self, decision: &Decision) -> Records {
@@ -55,12 +49,15 @@ impl StoredChoices {
         }
     }
 
-    fn look_up(&self, results: &DecisionResults, problem: &Problem, device_info: &DeviceInfo) -> Option<Config> {
-        let records = results.records.get_or_init(|| self.records_of(results.decision));
+    fn look_up(&self, problem: &Problem, device_info: &DeviceInfo) -> Option<Config> {
+        let decision = problem.decision;
+        let mut by_decision = lock_ignoring_poison(&self.records);
+        let records = by_decision.entry(decision.name).or_insert_with(|| Arc::new(self.records_of(decision))).clone();
+        drop(by_decision);
         let wanted = decision_problem(problem);
-        let usable = |config: &crate::tune::Config| {
-            let config = config_from_values(results.decision, config)?;
-            results.decision.check(&config, problem, device_info).is_ok().then_some(config)
+        let usable = |config: &crate::Config| {
+            let config = config_from_values(decision, config)?;
+            decision.check(&config, problem, device_info).is_ok().then_some(config)
         };
         // A result of this device for another problem must not stand before one of a sister device for this problem.
         let mut same = Records::default();
@@ -74,15 +71,14 @@ impl StoredChoices {
 
 impl Choices for StoredChoices {
     fn choose(&self, problem: &Problem, _default: &Config, device: &DeviceInfo) -> Option<Config> {
-        let results = self.by_decision.iter().find(|results| std::ptr::eq(results.decision, problem.decision))?;
-        let key = problem.key();
-        let answers = results.answers.read().unwrap_or_else(PoisonError::into_inner);
+        let key = (problem.decision.name, problem.key());
+        let answers = self.answers.read().unwrap_or_else(PoisonError::into_inner);
         if let Some(answer) = answers.get(&key) {
             return answer.clone();
         }
         drop(answers);
-        let answer = self.look_up(results, problem, device);
-        let mut answers = results.answers.write().unwrap_or_else(PoisonError::into_inner);
+        let answer = self.look_up(problem, device);
+        let mut answers = self.answers.write().unwrap_or_else(PoisonError::into_inner);
         if answers.len() >= MAX_ANSWERS {
             answers.clear();
         }

@@ -1,0 +1,23 @@
+//! CUDA devices, real and virtual, as [`rtcg_hal`] sees devices.
+//!
+//! [`CudaRuntime`] implements [`rtcg_hal::DeviceRuntime`] and the capabilities with the objects of [`rtcg_driver`] and
+//! the compiler of [`rtcg_compile`].
+
+mod capabilities;
+mod context;
+mod error;
+mod runtime;
+mod signatures;
+mod tuning_results;
+mod workspace;
+
+pub use context::{device_compile_target, with_current};
+pub use error::{Error, Result};
+pub use runtime::{
+    CudaRuntime, DeviceBuffer, bulk_copy_smem_bytes, current_stream, has_allocator, run_in_stream, with_allocator,
+};
+pub use signatures::{
+    argument_types_are_checked, argument_types_are_strict, attach_module_source, element_number_type, kernel_parameters,
+};
+pub use tuning_results::{default_results_folder, device_key, results_store};
+pub use workspace::{WorkspaceUse, clear_workspaces, enqueue_lock, reduction_workspace};

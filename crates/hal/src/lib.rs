@@ -1,0 +1,37 @@
+//! The device as everything above it sees it: memory, compiled kernels and their launches behind narrow traits, with
+//! what decides about kernels without any device (dtypes, [`KernelSpec`], tunable decisions, caches).
+//!
+//! No back end is known here. A back end implements [`DeviceRuntime`] and those capabilities that its devices have, so
+//! that the same arrays work on CUDA and elsewhere.
+#![forbid(unsafe_code)]
+
+mod array_context;
+mod blocking_regions;
+mod bounded_cache;
+mod capabilities;
+pub mod deferred;
+mod device;
+mod device_info;
+mod dtype;
+mod error;
+mod kernel_spec;
+mod launch;
+mod thread_choices;
+mod thread_flag;
+pub mod tuning;
+
+pub use array_context::ArrayContext;
+pub use blocking_regions::{
+    BlockingHook, blocking_region, check_interrupt, lock_blocking, lock_ignoring_poison, set_blocking_hook,
+    set_interrupt_check,
+};
+pub use bounded_cache::{BoundedCache, CacheUse};
+pub use capabilities::{Cooperative, Graphs, LaunchableGraph, PinnedReads, ReadSlot};
+pub use device::{Allocator, ArrayBuffer, DeviceRuntime, REDUCTION_STATE_BYTES};
+pub use device_info::{BLOCK_THREADS, DeviceInfo, ExecutionModel};
+pub use dtype::{DType, DTypeKind, OperandType, UnknownDType, WeakScalar, promote_operands};
+pub use error::{ArrayError, ArrayErrorKind, Result};
+pub use kernel_spec::KernelSpec;
+pub use launch::{LaunchableKernel, PackedKernelArgs};
+pub use thread_choices::{compile_ahead, is_compiling_ahead, launching, with_thread_choices};
+pub use thread_flag::ThreadFlag;
