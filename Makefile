@@ -32,7 +32,7 @@ help:
 	@echo "make compat  runs cuda-python, numba-cuda, stumpy, cudarc and packages of compat/clients.py on that library"
 	@echo "make bench   benchmarks on the virtual GPU, beside PoCL, NumPy and gcc"
 	@echo "make wheel   builds dist/*.whl"
-	@echo "make release builds, checks and tests all that is published (CONTRIBUTING.md); STEPS=\"build check\" for some steps"
+	@echo "make release builds, checks and tests all that is published (docs/contributing/releases.md); STEPS=\"build check\" for some steps"
 	@echo "make package   a dry run of publishing all crates; PACKAGE_OPTIONS=--allow-dirty before a commit"
 	@echo "make docs    the documentation site, in dist/docs"
 	@echo "make notices writes THIRD_PARTY_NOTICES"
@@ -154,7 +154,7 @@ dist/docs-venv/.requirements: requirements-docs.txt
 
 # -- tests ------------------------------------------------------------------------------------
 
-# Ends with the CPU seconds of each subsystem beside its budget (CONTRIBUTING.md) and with pytest's summary.
+# Ends with the CPU seconds of each subsystem beside its budget (docs/contributing/tests.md) and with pytest's summary.
 test: export RTCG_TEST_TIMES = 1
 test: test-rust test-python
 

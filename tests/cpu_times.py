@@ -1,4 +1,4 @@
-"""What the tests cost: CPU seconds of each subsystem beside its budget in CONTRIBUTING.md.
+"""What the tests cost: CPU seconds of each subsystem beside its budget in docs/contributing/tests.md.
 
 ``python tests/cpu_times.py run PROGRAM ...`` runs a test binary and adds its time (cargo calls it as a runner);
 `tests/python/conftest.py` adds that of the tests in Python; ``python tests/cpu_times.py table`` prints the table.
@@ -83,8 +83,8 @@ def print_steps():
 
 
 def budgets():
-    """CPU seconds of each subsystem, as CONTRIBUTING.md has them."""
-    text = (ROOT / "CONTRIBUTING.md").read_text()
+    """CPU seconds of each subsystem, as docs/contributing/tests.md has them."""
+    text = (ROOT / "docs/contributing/tests.md").read_text()
     return {name: int(seconds) for name, seconds in re.findall(r"^\| (\w[\w ]*) \| (\d+) \|", text, re.M)}
 
 

@@ -46,16 +46,39 @@ def test_dependencies_in_the_drawing_point_down():
     assert not upwards, upwards
 
 
+def named_sources(text):
+    """Files and folders of sources that a text names."""
+    return re.findall(r"`([\w-]+(?:/[\w-]+)*(?:/|\.rs|\.txt))`", text)
+
+
 def test_files_and_folders_that_are_named_exist():
-    """Sources are named below the root or `crates/`; in a row of the table of crates, below that crate."""
-    missing = []
-    for line in PAGE.splitlines():
-        row = re.match(r"\| `(?:rtcg-)?([a-z-]+)` \|", line)
-        in_crate = ROOT / "crates" / row[1] / "src" if row and row[1] in DEPENDENCIES else None
-        for name in re.findall(r"`([\w-]+(?:/[\w-]+)*(?:/|\.rs))`", line):
-            if in_crate:
-                found = any(in_crate.parent.rglob(name)) or (ROOT / name).exists()
-            else:
-                found = "/src/" not in name or (ROOT / name).exists() or (ROOT / "crates" / name).exists()
-            missing += [] if found else [name]
+    """Sources are named below the root or `crates/`."""
+    missing = [
+        name
+        for name in named_sources(PAGE)
+        if "/src/" in name and not (ROOT / name).exists() and not (ROOT / "crates" / name).exists()
+    ]
     assert not missing
+
+
+def test_files_and_folders_that_a_crate_names_exist():
+    """What the first comment of a crate says of its parts: named below the crate, or below the root."""
+    n_names, missing = 0, []
+    for crate in DEPENDENCIES:
+        folder = ROOT / "crates" / crate
+        file = next(path for path in (folder / "src/lib.rs", folder / "src/main.rs") if path.exists())
+        comment = "\n".join(line for line in file.read_text().splitlines() if line.startswith("//!"))
+        for name in named_sources(comment):
+            n_names += 1
+            if not any(folder.rglob(name)) and not (ROOT / name).exists():
+                missing.append(f"{crate}: {name}")
+    assert not missing and n_names > 100
+
+
+def test_the_table_of_crates_links_to_each():
+    links = re.findall(
+        r"^\| `([a-z-]+)` \| \[`(crates/[a-z-]+)`\]\((crates/[a-z-]+)/src/(?:lib|main)\.rs\)", PAGE, re.M
+    )
+    assert {crate.removeprefix("rtcg-") for crate, _, _ in links} == set(DEPENDENCIES)
+    for crate, label, target in links:
+        assert label == target == f"crates/{crate.removeprefix('rtcg-')}"

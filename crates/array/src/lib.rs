@@ -2,6 +2,18 @@
 //!
 //! This crate decides shapes, result types and which kernel runs. The runtime allocates memory and compiles and
 //! launches kernels, so that the same arrays work on CUDA and other back ends.
+//!
+//! | folder, file | contents |
+//! |---|---|
+//! | `elementwise/`, `reduce/`, `scan.rs`, `sort.rs` | operations on elements and axes |
+//! | `gather.rs`, `segments.rs` | indexing with arrays; segments and runs |
+//! | `einsum/`, `fft/`, `linalg/`, `matmul/` | products over named axes, FFT, linear algebra, matrix products |
+//! | `fuse/` | fusion: deferred operations, computed together |
+//! | `iteration_plan.rs` | the axes of several operands, merged for a kernel |
+//! | `call_cache.rs` | cached launches: the short path for a repeated call |
+//! | `decisions.rs` | the list of decisions that the tuner can override |
+//!
+//! The crate knows no back end, and generates no source itself: `rtcg-codegen` does.
 #![forbid(unsafe_code)]
 
 mod array;

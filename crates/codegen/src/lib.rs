@@ -1,5 +1,16 @@
 //! Generates kernel source: the C types of dtypes, the rules for combining dtypes, and generators that turn short
 //! expressions into complete kernels. Maps text to text and needs no driver.
+//!
+//! | folder, file | contents |
+//! |---|---|
+//! | `array/` | the kernels of arrays: elementwise, reductions, scans, sorting, `einsum`, `fft`, `linalg`, `matmul` |
+//! | `pointwise.rs`, `reduction.rs`, `scan.rs` | kernels from users' snippets |
+//! | `block_reduce.rs`, `look_back.rs` | what all reductions and all scans share |
+//! | `c_declarations/` | the registry of C types, and declarations of parameters |
+//!
+//! A value that implements [`rtcg_hal::KernelSpec`] describes each kernel of arrays. The source of the kernel is
+//! generated from this value alone, which is also the cache key of the compiled kernel. Other crates add further kinds
+//! of kernels in the same way.
 #![forbid(unsafe_code)]
 
 pub mod array;

@@ -6,6 +6,15 @@
 //! Results are cached on disk; a cache hit needs no compiler at all.
 //!
 //! Assumes nothing about devices: the caller says which architecture and which kind of result it wants.
+//!
+//! | folder, file | contents |
+//! |---|---|
+//! | `compiler.rs` | from request to artifact |
+//! | `options.rs` | option translation |
+//! | `includes.rs`, `headers/` | the search for included headers, and headers that NVRTC lacks |
+//! | `nvrtc.rs`, `nvcc.rs`, `lto.rs`, `clang/` | the compilers: NVRTC, nvcc, nvJitLink, and clang for OpenCL C |
+//! | `cache/`, `prebuilt.rs` | the cache of compiled programs, and prebuilt programs |
+//! | `in_flight.rs` | one compilation if several threads request the same program at once |
 
 mod arch;
 mod attempts;

@@ -2,6 +2,14 @@
 //!
 //! [`CudaRuntime`] implements [`rtcg_hal::DeviceRuntime`] and the capabilities with the objects of [`rtcg_driver`] and
 //! the compiler of [`rtcg_compile`].
+//!
+//! | folder, file | contents |
+//! |---|---|
+//! | `runtime.rs` | memory, compilation and launches |
+//! | `capabilities.rs` | asynchronous reads, graphs, and cooperative launches |
+//! | `workspace.rs` | scratch memory of streams |
+//! | `signatures.rs` | types of kernel parameters |
+//! | `error.rs` | errors, with the part that failed |
 
 mod capabilities;
 mod context;

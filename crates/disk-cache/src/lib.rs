@@ -8,6 +8,8 @@
 //!
 //! A cache may be private ([`CachePermissions::Private`]): folders and files must then belong to the user or the
 //! system, and be writable by no one else, as is needed for code that is executed.
+//!
+//! The crate also makes folders for temporary files (`temporary_folder.rs`).
 
 #![deny(unsafe_code)]
 

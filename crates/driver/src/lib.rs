@@ -7,6 +7,20 @@
 //! Functions that act on "the current context" mean the top of the calling thread's [`Context`] stack. Device pointers
 //! are plain numbers ([`CUdeviceptr`]); functions that take one are `unsafe`, because under unified addressing such a
 //! number can also refer to host memory. The methods of [`DeviceAllocation`] check bounds and are safe.
+//!
+//! Each of these folders imports only folders that are listed before it.
+//!
+//! | folder, file | contents |
+//! |---|---|
+//! | `context/` | devices and contexts |
+//! | `stream/` | streams and events |
+//! | `memory/`, `pool/` | memory, and pools |
+//! | `module/` | modules and functions |
+//! | `launch/` | launches |
+//! | `graph/` | graphs |
+//!
+//! `launch/prepared.rs` is the short path for a repeated launch, and `launch/diagnosis.rs` explains failures. Arguments
+//! are validated once, here; nothing above this crate depends on which driver is behind the table.
 #![doc = include_str!("tasks.md")]
 #![allow(unsafe_code, reason = "every call of the driver is one of C")]
 

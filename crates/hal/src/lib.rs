@@ -3,6 +3,18 @@
 //!
 //! No back end is known here. A back end implements [`DeviceRuntime`] and those capabilities that its devices have, so
 //! that the same arrays work on CUDA and elsewhere.
+//!
+//! | folder, file | contents |
+//! |---|---|
+//! | `device.rs`, `capabilities.rs` | what arrays require of a device, and what only some devices have |
+//! | `kernel_spec.rs` | kernels as values |
+//! | `array_context.rs`, `bounded_cache.rs` | the kernels compiled so far |
+//! | `launch.rs` | compiled kernels, and the arguments of a launch |
+//! | `dtype.rs` | dtypes, with NumPy's rules |
+//! | `tuning/` | decisions that kernels leave open |
+//! | `blocking_regions.rs` | calls and locks that may wait, and release the interpreter's lock meanwhile |
+//!
+//! Above a limit, the cache of kernels evicts the least recently used kernel. Cached calls keep their own reference.
 #![forbid(unsafe_code)]
 
 mod array_context;

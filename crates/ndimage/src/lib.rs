@@ -5,6 +5,13 @@
 //! and results are computed where a window fits. float16 and float32 are summed in float32, all other types in float64.
 //!
 //! The crate needs no driver: images are [`rtcg_array::GpuArray`]s, kernels are [`rtcg_hal::KernelSpec`]s.
+//!
+//! | folder, file | contents |
+//! |---|---|
+//! | `correlate.rs` | correlation with SciPy's borders |
+//! | `layers.rs` | filter banks, pools, normalisation |
+//! | `kernels/` | kernels, generated for the filter sizes |
+//! | `kernels/large_bank.rs` | a cycle model that chooses the tile for large filter banks |
 #![forbid(unsafe_code)]
 
 mod correlate;

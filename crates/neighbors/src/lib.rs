@@ -6,6 +6,14 @@
 //! stored, and results do not depend on scheduling.
 //!
 //! The crate needs no driver: vectors are [`rtcg_array::GpuArray`]s, kernels are [`rtcg_hal::KernelSpec`]s.
+//!
+//! | folder, file | contents |
+//! |---|---|
+//! | `search.rs` | exact nearest neighbours by brute force |
+//! | `filter.rs`, `rounded.rs` | filtering of many points on tensor cores, and a rounded copy of float32 points |
+//! | `index.rs`, `merged.rs` | an index for repeated searches, and merging of searches from several threads |
+//! | `topk.rs` | the largest elements of rows |
+//! | `kernels/` | kernels, generated for the metric, the dimensions and the list lengths |
 #![forbid(unsafe_code)]
 
 mod filter;

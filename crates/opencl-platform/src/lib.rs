@@ -7,6 +7,13 @@
 //!
 //! Each function checks its handles and values, and returns the code that the specification gives; with
 //! `RTCG_OPENCL_ERRORS=1` it also says on the error stream what was wrong. Nothing here panics across C.
+//!
+//! | folder, file | contents |
+//! |---|---|
+//! | `command/`, `completion/` | queues and events, and what follows when the device has completed a command |
+//! | `kernel/`, `memory/`, `program/`, `platform/` | the other objects behind the table |
+//! | `program/pass.rs` | the pass over clang's PTX |
+//! | `builtins/` | the builtins of OpenCL C |
 #![allow(unsafe_code, reason = "an implementation of a C interface")]
 #![allow(non_snake_case, clippy::too_many_arguments, reason = "OpenCL's functions")]
 

@@ -8,6 +8,8 @@
 //! The interpreter refuses what a program must not rely on: reading a register or a byte that was
 //! never written, racing accesses, shuffles from lanes that do not take part. So a program that it
 //! runs has one result, and everyone else must get the same.
+//!
+//! `shrink.rs` makes a program smaller while it keeps a property, such as a wrong result.
 #![forbid(unsafe_code)]
 
 pub mod bigint;

@@ -2,6 +2,15 @@
 //!
 //! Every function extracts its arguments, releases the interpreter where the driver can wait,
 //! calls one function of the core and wraps the result. Nothing is decided here.
+//!
+//! | folder, file | contents |
+//! |---|---|
+//! | `driver/` | `rtcg.driver`; `driver/cached_call.rs` is the short path for a repeated launch |
+//! | `gpuarray/` | arrays (`rtcg.numpy`) |
+//! | `errors.rs` | the one place that maps kinds of errors to exceptions |
+//! | `resource_lifetime.rs` | closing objects, and objects whose `__init__` was not called |
+//!
+//! A file that serves one Python module has its name. This is the only crate that uses PyO3.
 
 #![allow(
     unsafe_code,

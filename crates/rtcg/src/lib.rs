@@ -31,6 +31,7 @@
 //! | several devices; what to do after a fault | [`Context`] |
 //! | the kinds of errors | [`enum@Error`] |
 //! | the fastest of many variants | [`tune`] |
+//! | the choices of array kernels, recorded or forced | [`array_tuning`] |
 //! | graphs, pools, contexts, all else of the driver | [`driver`] |
 //!
 //! A program that compiles kernels needs NVIDIA's compiler library NVRTC at run time: in the active virtual environment

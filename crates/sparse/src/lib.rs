@@ -3,6 +3,18 @@
 //! The crate needs no driver: matrices consist of [`rtcg_array::GpuArray`]s, kernels are [`rtcg_hal::KernelSpec`]s, and
 //! optional device features (asynchronous reads, graphs) are capabilities of its [`rtcg_hal::DeviceRuntime`]. Results
 //! do not depend on scheduling: every run gives the same bits.
+//!
+//! | folder, file | contents |
+//! |---|---|
+//! | `csr.rs`, `sell.rs`, `bsr.rs`, `dia.rs`, `hub.rs`, `packets.rs` | formats |
+//! | `plan.rs`, `features.rs` | choosing a format by measurement |
+//! | `spgemm.rs`, `union.rs`, `sampled.rs` | operations on two matrices, and sampled products of dense ones |
+//! | `triangular.rs`, `factors.rs` | triangular systems and incomplete factors |
+//! | `solver/`, `vcycle.rs`, `eigen/` | iterative solvers, multigrid, eigenvalues |
+//! | `graph.rs` | graphs |
+//! | `units.rs` | scaling by powers of two if squares would underflow or overflow |
+//! | `kernels/` | kernels, generated for their dtypes without C++ templates |
+//! | `kernels/dialect.rs` | the CUDA C constructs that kernels use, under names of their own |
 #![forbid(unsafe_code)]
 
 mod bsr;

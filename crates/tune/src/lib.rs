@@ -3,6 +3,15 @@
 //! A [`Space`] has named parameters and constraints; enumerating it gives [`Configurations`], a table of the valid
 //! configurations. A [`Strategy`] proposes rows and is told their [`Outcome`]s. A target, which the user provides,
 //! measures a row, so that everything here can be tested without a GPU.
+//!
+//! | folder, file | contents |
+//! |---|---|
+//! | `space.rs`, `enumerate/`, `expression/` | search spaces, their enumeration, and constraint expressions |
+//! | `strategies/` | search strategies |
+//! | `tuner/`, `target.rs`, `nested.rs` | the search loop over a target, and nested targets |
+//! | `statistics.rs` | statistics of samples |
+//! | `store/`, `formats/` | the store of results, and file formats of other tuners |
+//! | `decisions/` | the decisions of `rtcg-hal` as problems; stored and shipped results that override the rules |
 #![forbid(unsafe_code)]
 
 mod budget;

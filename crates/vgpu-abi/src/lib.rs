@@ -7,6 +7,14 @@
 //! start to end. It always runs on a fiber (a stack of its own), so a barrier, a grid
 //! synchronisation, a yield or a fatal fault is an ordinary call into the runtime that switches
 //! stacks; the JIT never saves or restores anything for it.
+//!
+//! | folder, file | contents |
+//! |---|---|
+//! | `runtime.rs`, `instrument.rs` | what compiled code uses: structures, and functions of the engine |
+//! | `texture_request.rs`, `mbarrier.rs` | texture instructions as calls, and the bits of an `mbarrier` |
+//! | `fault.rs`, `error.rs` | faults, and result codes |
+//! | `schedule.rs`, `handle_table.rs`, `env.rs` | the schedule, handle tables, settings |
+//! | `model/` | the model of a real device: measured facts, as data |
 
 pub mod env;
 pub mod error;

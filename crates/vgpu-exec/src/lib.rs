@@ -11,6 +11,8 @@
 //! | `window` | the reserved addresses that stand for device memory |
 //! | `barrier`, `warp_barriers`, `stack`, `tid_tables` | what blocks and fibers are made of |
 //! | `program`, `limits`, `condition`, `host_ranges`, `stop_reason`, `address_space` | what a launch is given and may be asked |
+//!
+//! The engine depends on neither the compiler nor the driver.
 #![allow(unsafe_code, reason = "runs compiled code on stacks, and answers it with pointers to its frames")]
 #![allow(clippy::result_large_err, reason = "a fault is made once per failed launch, so its size does not matter")]
 

@@ -4,6 +4,8 @@
 //! divergence is handled and where values are stored; `emit` turns that into machine code with Cranelift.
 //! `docs/virtual-gpu-internals.md` explains the model. The interface with the runtime is [`compile_kernel`] on one
 //! side and [`RuntimeCalls`] on the other.
+//!
+//! This is the only crate that depends on Cranelift. It depends on neither the engine nor the driver.
 
 mod emit;
 mod simt;

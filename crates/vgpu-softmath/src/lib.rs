@@ -4,6 +4,9 @@
 //! for operations that are rare or heavy. Everything CUDA defines exactly is exact here: directed
 //! rounding works on integers ([`float`]), never on the processor's rounding mode. The approximate
 //! functions ([`approx`]) have the bits of an H200 ([`interpolator`]).
+//!
+//! Functions work on one lane; those that compiled code calls may be inlined. Tensor cores are in `matrix/`, the unit
+//! for approximate functions is in `interpolator/`.
 
 pub mod approx;
 pub mod arith;

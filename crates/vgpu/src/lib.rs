@@ -1,6 +1,22 @@
 //! The virtual GPU: the CUDA driver API executed on CPU cores.
 //!
 //! [`virtual_driver_table`] is the driver table of the virtual GPU; everything else here stands behind it.
+//!
+//! Each of these folders and files imports only those that are listed before it.
+//!
+//! | folder, file | contents |
+//! |---|---|
+//! | `device.rs` | devices |
+//! | `code_cache/` | machine code on disk |
+//! | `memory/` | memory |
+//! | `module/` | modules |
+//! | `stream/` | contexts and streams |
+//! | `resource/` | functions and libraries |
+//! | `graph/` | graphs |
+//! | `api/` | the driver's functions, one file per subject, under their C names |
+//!
+//! Functions return the error codes that a real driver returns, and no messages: `rtcg-driver` validates arguments and
+//! explains errors.
 #![allow(unsafe_code, reason = "an implementation of a C interface, and kernels that address memory by numbers")]
 
 mod api;

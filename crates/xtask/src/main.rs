@@ -1,4 +1,7 @@
 //! Developer commands: `cargo run -p xtask -- COMMAND`.
+//!
+//! `cycles` lists modules that import each other. Their number may only decrease (`cycles.txt`). `mutants` runs
+//! mutation tests with the faults in `tests/mutants/`. No crate depends on this one.
 
 mod cycles;
 mod mutants;
