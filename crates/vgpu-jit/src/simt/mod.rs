@@ -22,6 +22,7 @@ pub(crate) mod ifconvert;
 pub(crate) mod inline;
 mod inline_renaming;
 pub(crate) mod instruction_sites;
+pub(crate) mod interpolated;
 pub(crate) mod kernel_usage;
 pub(crate) mod known_values;
 pub(crate) mod lane_accesses;

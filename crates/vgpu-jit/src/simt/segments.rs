@@ -45,8 +45,8 @@ pub(crate) fn is_ordering_point(inst: &Inst) -> bool {
 }
 
 /// Whether converged code calls a function once for all lanes: a statement by itself, though no lane waits there.
-fn is_warp_function(classes: &LaneClasses, st: &Stmt<'_>) -> bool {
-    classes.exec_mode(st) == ExecMode::Lanes && crate::emit::ops::interpolator::warp_function(&st.inst).is_some()
+fn is_call_for_warp(classes: &LaneClasses, st: &Stmt<'_>) -> bool {
+    classes.exec_mode(st) == ExecMode::Lanes && super::interpolated::is_warp_function(&st.inst)
 }
 
 /// A load whose memory does not change while the kernel runs.
@@ -82,7 +82,7 @@ pub(crate) fn split_into_segments(
         let i = next;
         next += 1;
         // The lanes that are active are those of all chunks.
-        let of_warp = !masked && is_warp_function(classes, st);
+        let of_warp = !masked && is_call_for_warp(classes, st);
         if of_warp || is_ordering_point(&st.inst) || (masked && matches!(&*st.inst, Inst::Activemask { .. })) {
             close(&mut begin, i, &mut stored);
             let at = close(&mut begin, i + 1, &mut stored);

@@ -12,25 +12,12 @@ use super::clif_helpers::{
 use super::helper_calls::helper_frame_slot;
 use super::{LaneParts, OpCtx, float as fp, half};
 use crate::emit::relocations::{self, RelocTarget};
+use crate::simt::interpolated::{is_interpolated, is_warp_function};
 
-/// Whether the interpolator computes an operation.
-fn is_interpolated(op: UnaryOp, mods: &FpMods) -> bool {
-    use UnaryOp::{Cos, Ex2, Lg2, Rcp, Rsqrt, Sin, Sqrt, Tanh};
-    match op {
-        Sin | Cos | Lg2 | Ex2 | Tanh | Rsqrt => true,
-        Rcp | Sqrt => mods.approx,
-        _ => false,
-    }
-}
-
-/// The function that converged code calls once for a warp: of single precision, with a GPU's bits.
+/// The function that converged code calls once for a warp, if it does.
 pub(crate) fn warp_function(inst: &Inst) -> Option<LaneFunction> {
     match inst {
-        Inst::Unary { op, ty: Type::F32, mods, .. }
-            if is_interpolated(*op, mods) && crate::has_device_approximations() =>
-        {
-            Some(single_precision(*op, mods.ftz))
-        }
+        Inst::Unary { op, mods, .. } if is_warp_function(inst) => Some(single_precision(*op, mods.ftz)),
         _ => None,
     }
 }
