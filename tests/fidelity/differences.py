@@ -116,8 +116,8 @@ BY_DESIGN: list[tuple[str, str, str]] = [
     (
         "q74",
         "^b bar.red|^c (barrier|warps leave)",
-        "a barrier whose warps give it different numbers of threads, or whose arrivals bring no predicate, is completed;"
-        " a card ends the kernel as an illegal instruction",
+        "a barrier whose warps give it different numbers of threads, or whose arrivals bring no predicate, is"
+        " completed; a card ends the kernel as an illegal instruction",
     ),
     ("q94", "^a 3D, levels linear filter 1", "weights of two levels of a volume are rounded otherwise by 1/256"),
     (
