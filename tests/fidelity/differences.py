@@ -68,8 +68,8 @@ BY_DESIGN: list[tuple[str, str, str]] = [
         "CUDA leaves open which side of a branch runs first and where sides meet; NVIDIA's assembler rearranges them",
     ),
     (
-        "q24|q25|q26|q97",
-        "NUM_REGS|^THREADS_PER_BLOCK=100|compute_[89]0$|^a 150 live values|^a __launch_bounds__",
+        "q24|q25|q26|q97|q98",
+        "NUM_REGS|^THREADS_PER_BLOCK=100|compute_[89]0$|^[ac] 1[25]0 live values|^a __launch_bounds__",
         "machine code is of 8.0, and registers that only NVIDIA's assembler knows are estimated",
     ),
     (
@@ -98,14 +98,15 @@ BY_DESIGN: list[tuple[str, str, str]] = [
         "each lane's local variables have addresses of their own, so that accesses out of bounds are found",
     ),
     (
-        "q80",
-        "^a (switch in a loop|while with|a do-while|do-while)",
+        "q80|q98",
+        "^a (switch in a loop|while with|a do-while|do-while|a recursive function)",
         "CUDA leaves open which side of a branch runs first and where sides meet; NVIDIA's assembler rearranges them",
     ),
     (
-        "q81|q94",
-        "^b (anisotropy|10:10:10:2|BC)",
-        "anisotropic filtering is accepted and has no effect; block-compressed and packed formats are not supported",
+        "q81|q94|q99",
+        "^b (anisotropy|10:10:10:2|BC)|^c u32 x . at",
+        "anisotropic filtering, and linear filtering of 32-bit integers, are accepted and have no effect;"
+        " block-compressed and packed formats are not supported",
     ),
     (
         "q79|q91|q93",

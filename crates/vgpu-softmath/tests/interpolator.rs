@@ -173,3 +173,33 @@ fn thirty_two_lanes_agree_with_one() {
         }
     }
 }
+
+/// The same for all arguments, in all versions: some minutes.
+#[test]
+#[ignore = "computes each function 2^33 times"]
+fn thirty_two_lanes_agree_with_one_for_all_arguments() {
+    #[repr(align(16))]
+    struct Aligned([u32; WARP_LANES]);
+    let functions: Vec<LaneFunction> =
+        LaneFunction::ALL.iter().copied().filter(|function| function.vector_warp_address().is_some()).collect();
+    std::thread::scope(|threads| {
+        for half in 0..2_u32 {
+            let functions = &functions;
+            threads.spawn(move || {
+                for &function in functions {
+                    let of_one = of_one_lane(function);
+                    let version = function.vector_warp_address().unwrap();
+                    for first in (half << 31..=half << 31 | 0x7fff_ffe0).step_by(WARP_LANES) {
+                        let arguments: [u32; WARP_LANES] = std::array::from_fn(|lane| first + lane as u32);
+                        let mut lanes = Aligned(arguments);
+                        // SAFETY: the address is that of a function of these lanes, which this processor runs.
+                        let call =
+                            unsafe { std::mem::transmute::<usize, extern "C" fn(&mut [u32; WARP_LANES])>(version) };
+                        call(&mut lanes.0);
+                        assert_eq!(lanes.0, arguments.map(&of_one), "{function:?} from {first:x}");
+                    }
+                }
+            });
+        }
+    });
+}

@@ -35,7 +35,7 @@ pub enum SharedVar {
 pub struct SharedLayout {
     /// Addresses in shared memory, the first of which is [`RESERVED_SHARED_BYTES`].
     pub offsets: HashMap<SharedVar, u32>,
-    /// Bytes of static shared memory, before alignment for the dynamic part.
+    /// Bytes of static shared memory, up to the dynamic part if the kernel names it.
     pub static_size: u32,
     /// The address where dynamic shared memory begins: the end of the static part rounded up to its alignment.
     pub dynamic_offset: u32,
@@ -149,6 +149,10 @@ impl SharedLayout {
         layout.static_size = (next - u64::from(RESERVED_SHARED_BYTES)).min(u64::from(u32::MAX)) as u32;
         layout.dynamic_offset = next.next_multiple_of(u64::from(dynamic_align)).min(u64::from(u32::MAX)) as u32;
         layout.uses_dynamic = !dynamic.is_empty();
+        if layout.uses_dynamic {
+            // What lies before the dynamic part counts as static.
+            layout.static_size = layout.dynamic_offset - RESERVED_SHARED_BYTES;
+        }
         layout.uses_reserved = functions.iter().any(|f| reads_reserved_offset(&module.functions[f.index()].body));
         for key in dynamic {
             layout.offsets.insert(key, layout.dynamic_offset);

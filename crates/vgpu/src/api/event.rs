@@ -100,7 +100,10 @@ driver_functions! {
     }
 
     fn cuEventDestroy(hEvent: CUevent) {
-        EVENTS.remove_object(hEvent.handle_number()).map(drop)
+        let event = EVENTS.remove_object(hEvent.handle_number())?;
+        // It is destroyed also where its context has failed, which the code tells.
+        let context = context::CONTEXTS.find_object(|c| c.id == event.ctx_id);
+        context.map_or(Ok(()), |context| context.check_usable())
     }
 
     fn cuEventElapsedTime(pMilliseconds: *mut f32, hStart: CUevent, hEnd: CUevent) {

@@ -171,12 +171,14 @@ pub(crate) fn invalidate_capture_of_stream(stream: &Stream) {
     }
 }
 
-/// Fails when an event was last recorded in a capture, which a question about its completion makes invalid; after the
-/// capture the event stands for nothing.
+/// Fails when an event was last recorded in a capture, which a question about its completion makes invalid; after that,
+/// and after the capture, the event stands for nothing.
 pub(crate) fn refuse_captured_event(captured: Option<StreamCapture>) -> Res {
     match captured {
         None => Ok(()),
-        Some(captured) if captured.capture.is_ended() => ResultCode::INVALID_VALUE.err(),
+        Some(captured) if captured.capture.is_ended() || captured.capture.is_invalid() => {
+            ResultCode::INVALID_VALUE.err()
+        }
         Some(captured) => {
             captured.capture.invalidate_capture();
             ResultCode::CAPTURED_EVENT.err()

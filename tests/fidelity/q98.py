@@ -1,0 +1,97 @@
+from common import *
+Q = "q98"
+E = lambda *c: [err(x) if isinstance(x, int) and not isinstance(x, bool) else x for x in c]
+def T(key, fn): guarded(Q, key, lambda: say(Q, key, fn()))
+S = lambda vs: [v - 2**32 if v >= 2**31 else v for v in vs]
+init()
+NAN, INF, NEG0 = 0x7FC00000, 0x7F800000, 0x80000000
+# a) Warps: cooperative groups in blocks of two dimensions (tiles, labelled and binary partitions, coalesced groups of odd sizes, reductions, scans, copies by a group), algorithms by shuffles that existing code uses (sort, segmented
+# sums, compaction), results (not order) after early returns, switches, nested loops with continue, gotos. Guess: ranks go by x then y; a coalesced group's rank counts lanes below; scans of a labelled group go by its own ranks; reductions
+# by a lambda go over the group's members only; lanes that return early are missing in coalesced groups. Met by everybody who writes warp-level code.
+CG = '#include <cooperative_groups.h>\n#include <cooperative_groups/reduce.h>\n#include <cooperative_groups/scan.h>\n#include <cooperative_groups/memcpy_async.h>\nnamespace cg = cooperative_groups;\n'
+K2 = lambda body: 'extern "C" __global__ void k(int *o, int z) { int t = threadIdx.x + threadIdx.y * blockDim.x; int l = t & 31; ' + body + ' }'
+WARP = {
+    "tile of 16 in 12 x 4: rank, tile number": ((12, 4), CG + K2("auto g = cg::tiled_partition<16>(cg::this_thread_block()); o[t] = g.thread_rank() + 100 * g.meta_group_rank() + 1000 * g.meta_group_size();"), 48),
+    "labelled by t % 5: size, rank, first member's t": ((32, 1), CG + K2("auto g = cg::labeled_partition(cg::coalesced_threads(), t % 5); o[t] = g.num_threads() * 10000 + g.thread_rank() * 100 + g.shfl(t, 0);"), 32),
+    "binary by popc(t) & 1, then labelled by t & 2: sum": ((32, 1), CG + K2("auto g = cg::binary_partition(cg::coalesced_threads(), __popc(t) & 1); auto h = cg::labeled_partition(g, t & 2); o[t] = cg::reduce(h, t, cg::plus<int>());"), 32),
+    "coalesced of lanes t % 3 == 1: reduce less, greater, xor": ((32, 1), CG + K2("o[t] = -1; if (t % 3 == 1) { auto g = cg::coalesced_threads(); int v = (t * 37) % 29; o[t] = cg::reduce(g, v, cg::less<int>()) + 100 * cg::reduce(g, v, cg::greater<int>()) + 10000 * cg::reduce(g, v, cg::bit_xor<int>()); }"), 32),
+    "coalesced of 7 lanes: inclusive, exclusive scan, by maximum": ((32, 1), CG + K2("o[t] = -1; if (t > 3 && t < 11) { auto g = cg::coalesced_threads(); int v = (t * 5) % 7; o[t] = cg::inclusive_scan(g, v) + 100 * cg::exclusive_scan(g, v) + 10000 * cg::inclusive_scan(g, v, cg::greater<int>()); }"), 32),
+    "tile of 8: scan of products by a lambda": ((32, 1), CG + K2("auto g = cg::tiled_partition<8>(cg::this_thread_block()); o[t] = cg::inclusive_scan(g, t % 3 + 1, [](int a, int b) { return a * b; });"), 32),
+    "tile of 8: shfl of rank 13, of -1, shfl_up 7, down 7": ((32, 1), CG + K2("auto g = cg::tiled_partition<8>(cg::this_thread_block()); int a = g.shfl(t, 13), b = g.shfl(t, -1), c = g.shfl_up(t, 7), d = g.shfl_down(t, 7); o[t] = a + 100 * b + 10000 * c + 1000000 * d;"), 32),
+    "tile of 4: any, all, ballot, match_any, match_all": ((32, 1), CG + K2("auto g = cg::tiled_partition<4>(cg::this_thread_block()); int p; unsigned m = g.match_all(t / 8, p); o[t] = g.any(t % 7 == 0) + 10 * g.all(t % 8 < 5) + 100 * g.ballot(t & 1) + 10000 * g.match_any(t % 3) + 1000000 * p + 10000000 * m;"), 32),
+    "copy by a tile of 32 of 50 integers": ((32, 1), CG + K2("__shared__ int s[64]; s[t] = s[t + 32] = -5; __syncwarp(); auto g = cg::tiled_partition<32>(cg::this_thread_block()); for (int i = t; i < 64; i += 32) o[64 + i] = i * 3; __threadfence(); g.sync(); cg::memcpy_async(g, s, o + 64, 50 * sizeof(int)); cg::wait(g); o[t] = s[t]; o[t + 32] = s[t + 32];"), 64),
+    "block group in 5 x 3: thread index, rank, group index": ((5, 3), CG + K2("auto b = cg::this_thread_block(); o[t] = b.thread_index().x + 10 * b.thread_index().y + 100 * b.thread_rank() + 10000 * b.dim_threads().y + 100000 * b.group_index().x;"), 15),
+    "bitonic sort by shuffles": ((32, 1), K2("int v = (t * 45 + 17) % 64; for (int k = 2; k <= 32; k *= 2) for (int j = k / 2; j; j /= 2) { int w = __shfl_xor_sync(~0u, v, j); bool up = !(t & k), low = !(t & j); v = (up == low) ? min(v, w) : max(v, w); } o[t] = v;"), 32),
+    "segmented sums by shuffles": ((32, 1), K2("int head = t == 0 || t % 5 == 0 || t == 17; unsigned hs = __ballot_sync(~0u, head); int start = 31 - __clz(hs & (~0u >> (31 - t))); int v = t; for (int d = 1; d < 32; d *= 2) { int w = __shfl_up_sync(~0u, v, d); if (t - d >= start) v += w; } o[t] = v;"), 32),
+    "compaction in 3 warps with an offset in shared memory": ((96, 1), K2("__shared__ int n[3]; bool keep = t % 7 == 2 || t > 90; unsigned m = __ballot_sync(~0u, keep); if (!l) n[t / 32] = __popc(m); __syncthreads(); int at = 0; for (int i = 0; i < t / 32; i++) at += n[i]; o[t] = -1; __syncthreads(); if (keep) o[at + __popc(m & ((1u << l) - 1))] = t;"), 20),
+    "early returns, then coalesced sizes and sums": ((32, 1), CG + K2("o[t] = -1; if (t % 4 == 3) return; if (t > 20) { o[t] = -2; return; } auto g = cg::coalesced_threads(); o[t] = g.num_threads() * 1000 + cg::reduce(g, t, cg::plus<int>());"), 32),
+    "switch with falling through": ((32, 1), K2("int r = 0; switch (t % 6) { case 0: r += 1; case 1: r += 10; break; case 2: r += 100; default: r += 1000; case 4: r += 10000; } r += __reduce_add_sync(~0u, r) % 100; o[t] = r;"), 32),
+    "nested loops with continue and a goto out": ((32, 1), K2("int n = 0; for (int i = 0; i < 6; i++) { if ((t + i) % 3 == 0) continue; for (int j = 0; j < t % 5 + z; j++) { n++; if (n * (t + 1) > 77) goto out; } n += 2; } n += 1000; out: o[t] = n + __reduce_max_sync(~0u, n) * 10000;"), 32),
+    "a recursive function by lane, sums after it": ((32, 1), "__device__ __noinline__ int f(int n) { return n < 2 ? n : f(n - 1) + f(n - 2); }\n" + K2("int r = f(t % 11); o[t] = r + 1000 * (__reduce_max_sync(~0u, r));"), 32),
+    "match_any of doubles 0, -0, two NaN": ((32, 1), K2("double d[4] = {0.0, -0.0, __longlong_as_double(0x7ff8000000000000), __longlong_as_double(0x7ff8000000000001)}; o[t] = __match_any_sync(~0u, d[(t + z) & 3]); int p; o[32 + t] = __match_all_sync(~0u, d[z], &p) * 0 + p;"), 64),
+    "reduce_and, or, xor, min signed and unsigned of halves of the warp": ((32, 1), K2("unsigned m = t < 16 ? 0xffffu : 0xffff0000u; int v = (t * 7 - 50) * 3; if (t < 16) o[t] = __reduce_and_sync(m, v | 8) + __reduce_or_sync(m, t) + __reduce_min_sync(m, v); else o[t] = __reduce_xor_sync(m, (unsigned)v) + __reduce_min_sync(m, (unsigned)v);"), 32),
+}
+def warps():
+    for key, (block, src, n) in WARP.items():
+        def main(): p = alloc(4096); launch(build(src, options=("-std=c++17",)), 1, block, (p, c_int(0))); return compact(S(u32(get(p, 4 * n))))
+        T("a " + key, main)
+# b) Memory: atomics of the C names in shared, global and mixed by a generic pointer with final values (several blocks too), atomics that wrap, scoped ones, 16-bit compare-and-swap, half2, vectors; local arrays under dynamic indices, memcpy, memset,
+# memmove-like loops, static with dynamic shared memory, bank-padded transposes, bit fields; caching loads and stores. Guess: inc wraps above the bound to 0, dec of 0 gives the bound; scopes do not alter results; the uninitialised
+# dynamic part lies behind the static one. Met by histograms, hash tables, transposes.
+MEM = {
+    "inc by bound 6, dec by bound 9 of 100 threads": "__shared__ unsigned a, b, c; if (!t) { a = 0; b = 0; c = 50; } __syncthreads(); atomicInc(&a, 6); atomicDec(&b, 9); atomicInc(&c, 20); __syncthreads(); o[0] = a; o[1] = b; o[2] = c;",
+    "16-bit compare-and-swap adds in both halves of a word": "__shared__ unsigned short s[4]; if (t < 4) s[t] = 65530; __syncthreads(); unsigned short *p = s + t % 4, old = *(volatile unsigned short *)p, seen; while ((seen = atomicCAS(p, old, (unsigned short)(old + 1))) != old) old = seen; __syncthreads(); if (t < 4) o[t] = s[t];",
+    "histogram of 17 bins in shared memory, largest and its first bin": "__shared__ int h[17], best; if (t < 17) h[t] = 0; if (!t) best = 0; __syncthreads(); atomicAdd(h + (t * t + 3) % 17, 1); __syncthreads(); if (t < 17) atomicMax(&best, h[t] * 100 + 16 - t); __syncthreads(); o[0] = best; if (t < 17) o[1 + t] = h[t];",
+    "block and system scopes in turn": "__shared__ int s; if (!t) s = 0; __syncthreads(); atomicAdd_block(&s, 1); atomicAdd_system(&s, 2); atomicOr_block((unsigned *)&s, 0x10000u); atomicAdd_block(o, 3); atomicMin_system(o + 1, -t); __syncthreads(); if (!t) o[2] = s & 0xffff;",
+    "float and double sums of integers, by generic pointers to both spaces": "__shared__ float s[2]; __shared__ double d; if (!t) { s[0] = s[1] = 0; d = 0; } __syncthreads(); float *p = t & 1 ? s : (float *)o + 8; atomicAdd(p, (float)t); atomicAdd(&d, t * 0.5); __syncthreads(); if (!t) { o[0] = s[0]; o[1] = ((float *)o)[8]; o[2] = d; o[8] = 0; }",
+    "half2 sums": "__shared__ __half2 h; if (!t) h = __floats2half2_rn(0.f, 100.f); __syncthreads(); if (t < 40) atomicAdd(&h, __floats2half2_rn(1.f, -0.5f)); __syncthreads(); if (!t) { o[0] = (int)__low2float(h); o[1] = (int)__high2float(h); }",
+    "64-bit and, or, xor, min, max, exchange": "__shared__ unsigned long long a[6]; if (t < 6) a[t] = t ? 0 : ~0ull; if (!t) a[3] = ~0ull; __syncthreads(); if (t < 60) { atomicAnd(a, ~(1ull << t)); atomicOr(a + 1, 1ull << t); atomicXor(a + 2, 3ull << t); } atomicMin(a + 3, (1ull << 40) + t); atomicMax((long long *)(a + 4), -5ll + t); atomicExch(a + 5, 7ull << 33); __syncthreads(); if (t < 6) { o[2 * t] = a[t] >> 32; o[2 * t + 1] = a[t]; }",
+    "a lock by compare-and-swap, a thread a warp": "__shared__ volatile int lock, n, m; if (!t) lock = n = m = 0; __syncthreads(); if (t % 32 == 0) { for (int i = 0; i < 20; i++) { while (atomicCAS((int *)&lock, 0, 1)) ; __threadfence_block(); n = n + 1; m = m + n; __threadfence_block(); atomicExch((int *)&lock, 0); } } __syncthreads(); o[0] = n; o[1] = m; o[2] = lock;",
+    "hash table of 128 slots by linear probing: occupied, sum of keys, keys that are found": "__shared__ int s[128], f; s[t] = -1; s[t + 64 & 127] = -1; if (!t) f = 0; __syncthreads(); int k = t * 31 % 101, at = k * 7 % 128; if (t < 100) while (true) { int old = atomicCAS(s + at, -1, k); if (old == -1 || old == k) break; at = (at + 1) % 128; } __syncthreads(); if (s[t] >= 0) { atomicAdd(o, 1); atomicAdd(o + 1, s[t]); } if (t < 100) { at = k * 7 % 128; while (s[at] != k) at = (at + 1) % 128; atomicAdd(&f, 1); } __syncthreads(); if (!t) o[2] = f;",
+    "local arrays: reversal by index, memcpy of overlapping structures, memset of a part": "struct V { char c[7]; short s; int i; }; V v[5]; for (int i = 0; i < 5; i++) { memset(&v[i], i + 1 + z, sizeof(V)); v[i].s = i * 300; } memcpy(&v[(t + 1) % 5], &v[t % 5], sizeof(V)); memset(v[t % 5].c + 2, 0x7f, 3); if (t == 3) for (int i = 0; i < 5; i++) { o[i * 4] = v[i].c[1]; o[i * 4 + 1] = v[i].c[4]; o[i * 4 + 2] = v[i].s; o[i * 4 + 3] = v[i].i; }",
+    "static shared arrays with a dynamic one behind: none overlaps": "__shared__ char a[5]; __shared__ double b[3]; extern __shared__ int dyn[]; if (t < 5) a[t] = t; if (t < 3) b[t] = t * 1.5; if (t < 16) dyn[t] = 1000 + t; __syncthreads(); if (t < 5) o[t] = a[t]; if (t < 3) o[5 + t] = b[t] * 2; if (t < 16) o[8 + t] = dyn[t]; o[24] = ((unsigned long long)dyn & 15) == 0;",
+    "padded transpose of 10 x 12": "__shared__ int s[10][13]; if (t < 120) s[t / 12][t % 12] = t; __syncthreads(); if (t < 120) o[t] = s[t % 10][t / 10];",
+    "bit fields beside one another, by one thread": "struct B { unsigned a : 3, b : 7; int c : 5; unsigned long long d : 40; bool e : 1; }; __shared__ B b; if (!t) { memset(&b, 0, sizeof b); b.a = 13 + z; b.b = 255; b.c = 17 + z; b.d = 0x123456789abcdeull; b.e = 2 + z; o[0] = b.a; o[1] = b.b; o[2] = b.c; o[3] = b.d >> 8; o[4] = b.e; o[5] = sizeof(B); b.c++; b.a--; o[6] = b.c; o[7] = b.a; }",
+    "cache hints: ldg, ldcg, ldcs, ldlu, ldcv, stwb, stcg, stcs, stwt": "if (!t) { __stwb(o + 20, 1 + z); __stcg(o + 21, 2); __stcs(o + 22, 3); __stwt(o + 23, 4); __threadfence(); o[0] = __ldcg(o + 20); o[1] = __ldcs(o + 21); o[2] = __ldlu(o + 22); o[3] = __ldcv(o + 23); }",
+    "block sums by syncthreads_count, and, or with a mix": "int n = __syncthreads_count(t % 3 == 0); int a = __syncthreads_and(t < 200), b = __syncthreads_or(t == 64), c = __syncthreads_or(t > 1000); if (t == 77) { o[0] = n; o[1] = a; o[2] = b; o[3] = c; }",
+}
+def memory():
+    for key, body in MEM.items():
+        def main(): p = alloc(4096); launch(build("#include <cuda_fp16.h>\n" + K2(body)), 1, 128, (p, c_int(0)), 64); return compact(S(u32(get(p, 480))))
+        T("b " + key, main)
+    def last(): p = alloc(4096); launch(build('__device__ unsigned n; __device__ volatile int part[64]; extern "C" __global__ void k(int *o) { __shared__ bool last; part[blockIdx.x] = blockIdx.x * 3 + 1; __threadfence(); last = atomicInc(&n, gridDim.x - 1) == gridDim.x - 1; if (last) { int s = 0; for (int i = 0; i < gridDim.x; i++) s += part[i]; atomicAdd(o, s); o[1] = n; } }'), 50, 1, (p,)); return u32(get(p, 8))
+    T("b the last of 50 blocks sums; the counter then", last)
+# c) Conversions and packed arithmetic by instruction, library calls, printf, registers. Guess: conversions to 8 and 16 bits saturate, NaN gives 0; pack takes a as the upper half; relu makes NaN canonical; lgamma and friends are the same library code;
+# %g drops zeros, %a is taken; maxnreg below the need spills and launches; __launch_bounds__ refuses larger blocks with 1 or 701. Met by quantisation, image code and logging.
+F = bits
+ROWS = [
+    ("cvt.rni.sat.s8.f32 d, a", "r=r", [F(127.5), F(-128.5), F(-129.0), F(2.5), NAN, INF]), ("cvt.rpi.u16.f32 d, a", "h=r", [F(0.1), F(65534.5), F(70000.0), F(-0.5), NAN]),
+    ("cvt.pack.sat.s16.s32 d, a, b", "r=rr", [(40000, 5), (-40000, -5), (7, 40000), (0x80000000, 0x7fffffff)]), ("cvt.pack.sat.u8.s32.b32 d, a, b, c", "r=rrr", [(300, -1, 0x11223344), (5, 6, 0xffff), (128, 256, 0)]),
+    ("cvt.rna.tf32.f32 d, a", "r=r", [0x3f801000, 0x3f800fff, 0xbf801000, 0x00001000, INF, 0x7f7fffff]), ("cvt.rn.relu.bf16x2.f32 d, a, b", "r=rr", [(F(-1.0), F(2.0)), (NAN, NEG0), (INF, 0x7f7fffff), (0x3f808000, 0x3f818000)]),
+    ("cvt.rz.f16x2.f32 d, a, b", "r=rr", [(F(65519.0), F(65520.0)), (F(1e-8), F(-1e-8)), (NAN, INF), (F(1e9), F(-1e9))]), ("cvt.rm.f32.s64 d, a", "r=l", [(1 << 40) + 1, -(1 << 40) - 1, 2**63 - 1, -2**63]), ("cvt.rzi.u64.f64 d, a", "l=l", [0x43F0000000000000, 0xBFE0000000000000, 0x7FF8000000000000, 0x43E0000000000001]),
+    ("cvt.rp.f16.f64 d, a", "h=l", [0x3FF0000000000001, 0xBFF0000000000001, 0x40EFFC0000000001, 1]), ("add.sat.f16x2 d, a, b", "r=rr", [(0x3c003800, 0x3c003400), (0xbc007e00, 0x38000000), (0x7c00fc00, 0)]), ("fma.rn.relu.f16x2 d, a, b, c", "r=rrr", [(0x3c00bc00, 0x40004000, 0), (0x7e007c00, 0x3c000000, 0x80008000)]),
+    ("min.NaN.xorsign.abs.f32 d, a, b", "r=rr", [(F(-2.0), F(1.0)), (F(-2.0), F(-3.0)), (NAN, F(1.0)), (NEG0, 0)]), ("max.NaN.bf16x2 d, a, b", "r=rr", [(0x3f80ff80, 0x7fc04000), (0x80000000, 0x00008000)]), ("neg.f16x2 d, a", "r=r", [0x7e00fe01, 0x00008000, 0x7c00fc00]), ("abs.bf16x2 d, a", "r=r", [0xffc1ff80, 0x80003f80]),
+    ("dp2a.hi.s32.u32 d, a, b, c", "r=rrr", [(0x80007fff, 0xff01ff80, 5), (0xffff0001, 0x02030405, -7)]), ("sad.s32 d, a, b, c", "r=rrr", [(0x80000000, 0x7fffffff, 1), (-3, 5, 100)]), ("mad24.hi.s32 d, a, b, c", "r=rrr", [(0x800000, 0x800000, 1), (0x7fffff, 0xff800001, 2)]),
+    ("bfe.s32 d, a, b, c", "r=rrr", [(0x80000001, 31, 5), (0xf0, 4, 0), (0x80, 4, 4), (5, 40, 3), (0xffff0000, 0x110, 0x104)]), ("bfi.b64 d, a, b, c, f", "l=llrr", [(0xff, 0, 60, 8), (0xff, 2**64 - 1, 64, 4), (0, 2**64 - 1, 8, 300)]), ("fns.b32 d, a, b, c", "r=rrr", [(0xaaaaaaaa, 3, 2), (0xaaaaaaaa, 3, -2), (0, 0, 1), (1, 0, 0)]), ("copysign.f64 d, a, b", "l=ll", [(1 << 63, 0x4000000000000000), (0x7FF8000000000001, 1)]),
+]
+LIB = '#include <cuda_fp16.h>\nextern "C" __global__ void k(int *o, float x, double y, int z) { int at = 0; auto f = [&](float v) { o[at++] = __float_as_int(v); }; auto d = [&](double v) { o[at++] = __double2hiint(v); o[at++] = __double2loint(v); }; int q; float ip; %s }'
+LIBS = {"remquo, modf, frexp, nextafter of float": "f(remquof(x, 2.f, &q)); o[at++] = q; f(modff(x, &ip)); f(ip); f(frexpf(x, &q)); o[at++] = q; f(nextafterf(x, -1.f)); f(nextafterf(0.f * x, -1.f));", "scalbn far, ldexp into subnormals, logb, ilogb": "f(scalbnf(x, 300)); f(ldexpf(x, -140)); f(logbf(1e-40f * x)); o[at++] = ilogbf(1e-40f * x); f(scalbnf(x, -1000));", "lgamma, tgamma, erfcinv, normcdf of float": "f(lgammaf(-x)); f(tgammaf(-2.f * (x > 0))); f(erfcinvf(0.f * x)); f(normcdff(-x * 10)); f(lgammaf(x));", "hypot3d, norm4d, rhypot with infinity": "f(norm3df(x, x, 2.f)); f(norm4df(x, 0.f, 1e30f, 1e30f)); f(rhypotf(x, 1e38f)); f(hypotf(1.f / (z * x), 0.f / (z * x)));", "double: fmod, remainder, fma, rint ties, round ties": "d(fmod(y * 1e18, 7.0)); d(remainder(y, 2.0)); d(rint(y + 1)); d(round(y - 5)); d(fma(y, y, -y * y));", "double: exp, log1p, atan2, cospi, cbrt": "d(exp(y)); d(log1p(-y * 0)); d(atan2(-0.0 * y, -y)); d(cospi(y)); d(cbrt(27 * (y - 1.5)));"}
+PRINT = r'extern "C" __global__ void k(int z, double d) { printf("[%5.3d|%-8d|%+d|% d|%08d|%x|%#X|%#o]\n", 7 + z, -8, 9, 10, -11, 255u, 255u, 8u); printf("[%.0f|%8.3f|%-10.2e|%+.4g|%g|%G|%#.0f]\n", 2.5 + d, 3.14159, 12345.678, 0.00012345, 1e20, 1e-7, 3.0); printf("[%s|%10s|%-10s|%.2s|%c|%5c|%%]\n", "abc", "right", "left", "cut off", 65 + z, 66); printf("[%lld|%llu|%llx|%ld|%lu|%hd|%hu|%hhd]\n", -5000000000ll, 18000000000000000000ull, 0xabcdef012345ll, -7l, 8ul, (short)70000, 70000, 300); printf("[%*d|%-*d|%.*f|%*.*f]\n", 6, 42, 6, 43, 2, 2.71828, 9, 3, 1.41421); printf("[%f|%e|%g|%f|%F|%5.1f]\n", d / d, 1 / d, -1 / d, -d, 1 / d, 1 / d); printf("[%i|%u|%o|%X]\n", -1 + z, -1, -1, -1); return; }'
+def printing():
+    launch(build(PRINT), 1, 1, (c_int(0), c_double(0.0)))
+def rest():
+    asm(Q, ROWS, prefix="c ")
+    for key, body in LIBS.items():
+        def main(): p = alloc(256); launch(build(LIB % body), 1, 1, (p, c_float(5.75), c_double(2.5), c_int(0))); return h8(u32(get(p, 40)))
+        T("c " + key, main)
+    out, code = child("print", capture=True); lines = out.decode(errors="replace").splitlines()
+    for i, line in enumerate(lines): say(Q, f"c printf line {i}", line)
+    say(Q, "c printf: lines, exit", [len(lines), code])
+    def fa(f, a): v = c_int(-7); r = cu("cuFuncGetAttribute", byref(v), a, f); return err(r) if r else v.value
+    for key, b in {"__launch_bounds__(64)": "__launch_bounds__(64)", "__maxnreg__(32)": "__maxnreg__(32)", "__launch_bounds__(1024)": "__launch_bounds__(1024)", "nothing": ""}.items():
+        def main():
+            f = build(f'extern "C" __global__ void {b} k(float *o) {{ float a[120]; for (int i = 0; i < 120; i++) a[i] = ((volatile float *)o)[i]; for (int i = 0; i < 120; i++) ((volatile float *)o)[i] = a[i] * a[119 - i] + a[(i * 7) % 120]; }}', options=("--device-as-default-execution-space",)); p = alloc(4096); n = fa(f, 4)
+            return ["registers at most 32" if n <= 32 else "at most 64" if n <= 64 else "more", fa(f, 3) > 0, min(fa(f, 0), 1024)] + E(*[launch_code(f, 1, t, (p,)) for t in (32, 64, 65)], sync())
+        T(f"c 120 live values, {key}: registers, spills, largest block, launches of 32, 64, 65", main)
+if sys.argv[1:] == ["print"]: printing(); sys.stdout.flush(); os._exit(0)
+guarded(Q, "a", warps); guarded(Q, "b", memory); guarded(Q, "c", rest)
