@@ -47,7 +47,7 @@ fn a_fault_ends_its_context_only() {
     let (p, event) = (alloc(64), new_event(0));
     let function = trapped_function();
     check_faulted_context(function, p, event);
-    ok!(cuEventDestroy(event));
+    assert_eq!(call!(cuEventDestroy(event)), FAULT);
     let other = new_context();
     assert_ne!(alloc(64), 0);
     ok!(cuCtxDestroy(other));

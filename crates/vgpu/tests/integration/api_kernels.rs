@@ -130,7 +130,13 @@ fn all_ways_to_pass_arguments() {
     ];
     ok!(cuLaunchKernel(f, 4, 1, 1, 256, 1, 1, 0, CUstream::null(), std::ptr::null_mut(), extra.as_mut_ptr()));
     assert!(read_f32s(p, 1000).iter().all(|&x| x == 9.5));
+    // What the buffer lacks is zero; an empty one is refused.
     size = 12;
+    std::hint::black_box(&size);
+    ok!(cuLaunchKernel(f, 4, 1, 1, 256, 1, 1, 0, CUstream::null(), std::ptr::null_mut(), extra.as_mut_ptr()));
+    assert!(read_f32s(p, 1000).iter().all(|&x| x == 0.0));
+    ok!(cuMemsetD32(p, 9.5_f32.to_bits(), n as usize));
+    size = 0;
     std::hint::black_box(&size);
     fails!(
         CUDA_ERROR_INVALID_VALUE,

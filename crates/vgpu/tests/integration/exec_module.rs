@@ -79,7 +79,9 @@ fn kernels_know_their_attributes() {
     assert!(m.kernel("tile").is_none());
     let params: Vec<_> = k.kernel_params().iter().map(|p| (p.offset, p.size)).collect();
     assert_eq!((params, k.param_bytes(), other.param_bytes()), (vec![(0, 8), (8, 1), (12, 10)], 22, 0));
-    assert_eq!((k.max_threads_per_block(), other.max_threads_per_block()), (256, 128));
+    // A required shape is no bound for the attribute.
+    assert_eq!((k.max_threads_per_block(), other.max_threads_per_block()), (256, 1024));
+    assert_eq!(other.bound_of_threads(), 128);
     assert_eq!((k.static_shared(), other.static_shared(), k.const_bytes()), (1000, 0, 12));
     assert_eq!(k.max_dynamic_shared(), 48 * 1024 - 1000);
     assert!(k.set_max_dynamic_shared(100_000) && k.max_dynamic_shared() == 100_000);
