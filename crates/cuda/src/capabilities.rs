@@ -10,7 +10,7 @@ use rtcg_cuda_sys::installations::find_installations;
 use rtcg_driver::memory::{self, HostAllocation};
 use rtcg_driver::{Context, Event, Graph, GraphExec, HiddenCapture, LaunchOptions, Linker, Stream, sys};
 use rtcg_hal::{
-    ArrayBuffer, ArrayError, Cooperative, DeviceRuntime, Graphs, LaunchableGraph, LaunchableKernel, PackedKernelArgs,
+    ArrayBuffer, ArrayError, Cooperative, DeviceRuntime, Graphs, LaunchArgs, LaunchableGraph, LaunchableKernel,
     PinnedReads, ReadSlot, Result, blocking_region,
 };
 use std::any::Any;
@@ -152,15 +152,15 @@ impl Graphs for CudaRuntime {
             Ok((graph, condition, inside, Stream::new(sys::CU_STREAM_NON_BLOCKING.0)?))
         })?;
         let Some(inside) = inside else { return Err(ArrayError::value_error("a loop of a graph has no body")) };
-        let mut args = PackedKernelArgs::new();
+        let mut args = LaunchArgs::new();
         args.push_u64(condition.0);
-        args.push_u64(stop);
-        args.push_u64(turn.device_ptr());
+        args.push_address(stop, 0);
+        args.push_address(turn.device_ptr(), 0);
         args.push_u32(turns);
         let begin = || stream.begin_capture_to(&inside, &[], sys::CU_STREAM_CAPTURE_MODE_RELAXED);
         self.capture(&stream, begin, &mut || {
             body()?;
-            set_condition.launch([1, 1, 1], [1, 1, 1], 0, args.packed_bytes())
+            set_condition.launch_args([1, 1, 1], [1, 1, 1], 0, args.view())
         })?;
         self.instantiate(&graph, Some(turn))
     }

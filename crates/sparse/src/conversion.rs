@@ -4,10 +4,10 @@ use crate::csr::Csr;
 use crate::features::{mark_diagonals, read_integers};
 use crate::kernels::conversion::{ConversionSpec, ConversionStage};
 use crate::kernels::features::MAX_MARKED;
-use crate::launch::{PreparedLaunch, full_grid};
+use crate::launch::{full_grid, prepare_launch};
 use crate::{Bsr, Dia};
-use rtcg_array::{GpuArray, Index, Order, ScanOp, push_arrays};
-use rtcg_hal::{ArrayError, DType, PackedKernelArgs, Result};
+use rtcg_array::{GpuArray, Index, Order, ScanOp, array_args};
+use rtcg_hal::{ArrayError, DType, Result};
 
 /// Elements of 16 bits are stored as their bits, which are not added.
 fn check_is_added(csr: &Csr) -> Result<()> {
@@ -20,11 +20,10 @@ fn check_is_added(csr: &Csr) -> Result<()> {
 }
 
 fn launch(csr: &Csr, stage: ConversionStage, arrays: &[&GpuArray], numbers: &[usize], threads: usize) -> Result<()> {
-    let mut args = PackedKernelArgs::new();
-    push_arrays(&mut args, arrays)?;
+    let mut args = array_args(arrays)?;
     numbers.iter().for_each(|&n| args.push_i64(n as i64));
     let spec = ConversionSpec { value: csr.data().dtype(), index: csr.indices().dtype(), stage };
-    PreparedLaunch::new(csr.context(), &spec, full_grid(csr.context(), threads), args)?.launch()
+    prepare_launch(csr.context(), &spec, full_grid(csr.context(), threads), args)?.launch()
 }
 
 /// The last number of a running sum; waits.
