@@ -389,12 +389,6 @@ impl ResolvedIndex {
         }
         let ctx = dense.context();
         args.push_address(ctx.out_of_bounds_flag(bounds == BoundsMode::Raise)?, 0);
-        let compiled = ctx.compiled_kernel(&kernel)?;
-        compiled.launch_args(
-            [ctx.device_info().grid_block_count(plan.n_elements()), 1, 1],
-            [BLOCK_THREADS, 1, 1],
-            0,
-            args.view(),
-        )
+        ctx.launch(&kernel, ctx.device_info().grid_block_count(plan.n_elements()), BLOCK_THREADS, &args)
     }
 }

@@ -94,13 +94,7 @@ fn launch_scan(op: ScanOp, x: &GpuArray, out: &GpuArray, rows: ScanRows) -> Resu
         let mut args = LaunchArgs::new();
         [out, x].iter().for_each(|array| args.push_address(array.first_element_address(), 0));
         push_rows(&mut args);
-        let compiled = ctx.compiled_kernel(&kernel(ScanStage::Rows))?;
-        return compiled.launch_args(
-            [ctx.device_info().grid_block_count(n_rows), 1, 1],
-            [BLOCK_THREADS, 1, 1],
-            0,
-            args.view(),
-        );
+        return ctx.launch(&kernel(ScanStage::Rows), ctx.device_info().grid_block_count(n_rows), BLOCK_THREADS, &args);
     }
     let pack = pack_size(x, out, rows);
     let (element_bytes, item_bytes_of) = (x.itemsize() as i64, item_bytes as i64);

@@ -246,8 +246,7 @@ impl<'a> Segments<'a> {
     }
 
     fn launch(&self, spec: &SegmentSpec, blocks: usize, args: &LaunchArgs) -> Result<()> {
-        let kernel = self.values.context().compiled_kernel(spec)?;
-        kernel.launch_args([blocks as u32, 1, 1], [SEGMENT_THREADS, 1, 1], 0, args.view())
+        self.values.context().launch(spec, blocks as u32, SEGMENT_THREADS, args)
     }
 }
 
@@ -268,7 +267,7 @@ fn checked_segments(values: &GpuArray, offsets: &GpuArray) -> Result<(GpuArray, 
     [offsets.size(), values.size()].iter().for_each(|&n| args.push_u64(n as u64));
     let spec = SegmentSpec { op: ScanOp::Sum, x: DType::U8, out: DType::U8, scan: None, stage: SegmentStage::Check };
     let blocks = ctx.device_info().grid_block_count(offsets.size());
-    ctx.compiled_kernel(&spec)?.launch_args([blocks, 1, 1], [SEGMENT_THREADS, 1, 1], 0, args.view())?;
+    ctx.launch(&spec, blocks, SEGMENT_THREADS, &args)?;
     let first = read_i64(&state)? as u64;
     if first != 0 {
         let at = !first as usize;

@@ -159,8 +159,7 @@ impl GpuArray {
             .for_each(|&ptr| args.push_address(ptr, 0));
         [rows, n].iter().for_each(|&n| args.push_u64(n as u64));
         let tiles = (rows * n.div_ceil(tile)).min(ctx.device_info().max_blocks as usize) as u32;
-        let compiled = ctx.compiled_kernel(&kernel(SortStage::Tiles(tile as u16)))?;
-        compiled.launch_args([tiles, 1, 1], [tile as u32, 1, 1], 0, args.view())?;
+        ctx.launch(&kernel(SortStage::Tiles(tile as u16)), tiles, tile as u32, &args)?;
         let mut run = tile;
         while run < n {
             let next = (new(self.dtype())?, if indices { Some(new(DType::I64)?) } else { None });
@@ -169,13 +168,7 @@ impl GpuArray {
                 .iter()
                 .for_each(|&ptr| args.push_address(ptr, 0));
             [rows, n, run].iter().for_each(|&n| args.push_u64(n as u64));
-            let compiled = ctx.compiled_kernel(&kernel(SortStage::Merge))?;
-            compiled.launch_args(
-                [ctx.device_info().grid_block_count(rows * n), 1, 1],
-                [BLOCK_THREADS, 1, 1],
-                0,
-                args.view(),
-            )?;
+            ctx.launch(&kernel(SortStage::Merge), ctx.device_info().grid_block_count(rows * n), BLOCK_THREADS, &args)?;
             now = next;
             run *= 2;
         }
@@ -210,13 +203,7 @@ impl GpuArray {
             args.push_address(array.first_element_address(), 0);
             args.push_u64(array.size() as u64);
         }
-        let compiled = ctx.compiled_kernel(&kernel)?;
-        compiled.launch_args(
-            [ctx.device_info().grid_block_count(out.size()), 1, 1],
-            [BLOCK_THREADS, 1, 1],
-            0,
-            args.view(),
-        )?;
+        ctx.launch(&kernel, ctx.device_info().grid_block_count(out.size()), BLOCK_THREADS, &args)?;
         Ok(out)
     }
 }
@@ -287,9 +274,8 @@ impl RadixSortBuffers {
         let mut args = LaunchArgs::new();
         [counts, ticket, self.source].iter().for_each(|&ptr| args.push_address(ptr, 0));
         args.push_u64(self.n as u64);
-        let compiled = ctx.compiled_kernel(&kernel(RadixStage::Histogram))?;
         let blocks = ctx.device_info().resident_blocks().clamp(1, tiles) as u32;
-        compiled.launch_args([blocks, 1, 1], [RADIX_HISTOGRAM_THREADS, 1, 1], 0, args.view())?;
+        ctx.launch(&kernel(RadixStage::Histogram), blocks, RADIX_HISTOGRAM_THREADS, &args)?;
         let state = GpuArray::empty(ctx, &[64 + 4 * RADIX_BINS * tiles], DType::U8, Order::C)?;
         for pass in 0..passes {
             ctx.device_runtime().memset_zero(state.first_element_address(), state.size())?;
@@ -310,8 +296,7 @@ impl RadixSortBuffers {
             args.push_u64(self.n as u64);
             args.push_u32(8 * pass as u32);
             let sweep = kernel(RadixStage::Sweep { payload, last });
-            let compiled = ctx.compiled_kernel(&sweep)?;
-            compiled.launch_args([tiles as u32, 1, 1], [sweep.threads.into(), 1, 1], 0, args.view())?;
+            ctx.launch(&sweep, tiles as u32, sweep.threads.into(), &args)?;
         }
         Ok(())
     }

@@ -225,3 +225,21 @@ impl Launch {
         self.kernel.launch_args(self.grid, self.block, self.shared_bytes, self.args.view_of(packed))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_counts_from_another_base_in_a_copy_of_the_arguments() {
+        let mut args = LaunchArgs::new();
+        args.push(&[1], 1);
+        args.push_address(4096, 64);
+        let mut packed = args.packed_bytes().to_vec();
+        args.rebase(&mut packed, 1, 8192);
+        assert_eq!(packed[8..], 8256u64.to_ne_bytes());
+        let all: Vec<_> = args.view_of(&packed).iter().collect();
+        let value = LaunchArg::Bytes { bytes: &[1], align: 1 };
+        assert_eq!(all, [value, LaunchArg::Address { base: 8192, offset: 64 }]);
+    }
+}

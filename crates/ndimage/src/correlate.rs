@@ -114,7 +114,7 @@ fn launch(
     let shape = if input.ndim() == 0 { &[1][..] } else { input.shape() };
     shape.iter().for_each(|&n| args.push_i64(n as i64));
     let blocks = out.size().div_ceil(THREADS as usize).min(ctx.device_info().max_blocks as usize) as u32;
-    ctx.compiled_kernel(&spec)?.launch_args([blocks, 1, 1], [THREADS, 1, 1], 0, args.view())?;
+    ctx.launch(&spec, blocks, THREADS, &args)?;
     Ok(out)
 }
 

@@ -204,7 +204,7 @@ fn launch<S: KernelSpec>(spec: &S, out: &GpuArray, x: &GpuArray, numbers: &[u64]
     [images, rows, columns, channels].iter().for_each(|&n| args.push_i64(n as i64));
     let ctx = x.context();
     let blocks = threads.div_ceil(THREADS as usize).min(ctx.device_info().max_blocks as usize) as u32;
-    ctx.compiled_kernel(spec)?.launch_args([blocks, 1, 1], [THREADS, 1, 1], 0, args.view())
+    ctx.launch(spec, blocks, THREADS, &args)
 }
 
 /// Pools windows of `size` rows and columns of each channel, `strides` apart, where they fit. Does not wait.

@@ -113,7 +113,7 @@ impl Search<'_> {
         let selecting = |spec: &SelectSpec, mut args: LaunchArgs| {
             self.push_search(&mut args, part)?;
             let blocks = queries.min(ctx.device_info().max_blocks as usize) as u32;
-            ctx.compiled_kernel(spec)?.launch_args([blocks, 1, 1], [THREADS, 1, 1], 0, args.view())
+            ctx.launch(spec, blocks, THREADS, &args)
         };
 
         self.launch_filter(scanned, filter, lists, true)?;

@@ -65,7 +65,7 @@ impl Search<'_> {
         [self.points.count(), part.count].iter().for_each(|&n| args.push_u32(n as u32));
         let spec = RoundSpec { distance: self.distance(false, 0), is_query: lower.is_none() };
         let blocks = ctx.device_info().grid_block_count(part.count * 32);
-        ctx.compiled_kernel(&spec)?.launch_args([blocks, 1, 1], [THREADS, 1, 1], 0, args.view())?;
+        ctx.launch(&spec, blocks, THREADS, &args)?;
         Ok(vectors.with_array(rounded))
     }
 }

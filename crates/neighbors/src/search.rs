@@ -235,7 +235,7 @@ impl Search<'_> {
         push_arrays(&mut args, &[noted.0, noted.1])?;
         let threads = spec.threads();
         let blocks = self.ctx().device_info().grid_block_count(part.count * 32);
-        self.ctx().compiled_kernel(&spec)?.launch_args([blocks, 1, 1], [threads, 1, 1], 0, args.view())
+        self.ctx().launch(&spec, blocks, threads, &args)
     }
 
     /// How many points are at most `radius` from each query, uint32.
@@ -260,8 +260,7 @@ impl Search<'_> {
     fn launch_scan(&self, mut args: LaunchArgs, spec: ScanSpec, division: Division, radius: f64) -> Result<()> {
         args.push_u32(division.most_slices);
         args.push_u64(radius.to_bits());
-        let kernel = self.ctx().compiled_kernel(&spec)?;
-        kernel.launch_args([division.blocks, 1, 1], [spec.threads(), 1, 1], 0, args.view())
+        self.ctx().launch(&spec, division.blocks, spec.threads(), &args)
     }
 
     /// Appends where the results of a part are.

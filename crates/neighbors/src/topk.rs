@@ -43,8 +43,7 @@ pub fn topk(values: &GpuArray, k: usize, is_largest: bool) -> Result<[GpuArray; 
     let rows = values.size() / length;
     let mut args = array_args(&[&found, &indices, &source])?;
     [rows, length].iter().for_each(|&n| args.push_i64(n as i64));
-    let kernel = ctx.compiled_kernel(&TopkSpec { dtype: values.dtype(), k: k as u32, is_largest })?;
     let blocks = rows.min(ctx.device_info().max_blocks as usize) as u32;
-    kernel.launch_args([blocks, 1, 1], [THREADS, 1, 1], 0, args.view())?;
+    ctx.launch(&TopkSpec { dtype: values.dtype(), k: k as u32, is_largest }, blocks, THREADS, &args)?;
     Ok([found, indices])
 }

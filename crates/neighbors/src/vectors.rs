@@ -54,8 +54,7 @@ impl Vectors {
         }
         let mut args = array_args(&[&made.norms, &made.state, &made.array])?;
         args.push_u32(count as u32);
-        let kernel = ctx.compiled_kernel(&NormsSpec { dtype, dimensions })?;
-        kernel.launch_args([ctx.device_info().grid_block_count(count), 1, 1], [THREADS, 1, 1], 0, args.view())?;
+        ctx.launch(&NormsSpec { dtype, dimensions }, ctx.device_info().grid_block_count(count), THREADS, &args)?;
         Ok(made)
     }
 

@@ -2,9 +2,10 @@
 
 use crate::csr::Csr;
 use crate::features::{mark_diagonals, read_integers};
+use crate::kernels::THREADS;
 use crate::kernels::conversion::{ConversionSpec, ConversionStage};
 use crate::kernels::features::MAX_MARKED;
-use crate::launch::{full_grid, prepare_launch};
+use crate::launch::full_grid;
 use crate::{Bsr, Dia};
 use rtcg_array::{GpuArray, Index, Order, ScanOp, array_args};
 use rtcg_hal::{ArrayError, DType, Result};
@@ -23,7 +24,7 @@ fn launch(csr: &Csr, stage: ConversionStage, arrays: &[&GpuArray], numbers: &[us
     let mut args = array_args(arrays)?;
     numbers.iter().for_each(|&n| args.push_i64(n as i64));
     let spec = ConversionSpec { value: csr.data().dtype(), index: csr.indices().dtype(), stage };
-    prepare_launch(csr.context(), &spec, full_grid(csr.context(), threads), args)?.launch()
+    csr.context().launch(&spec, full_grid(csr.context(), threads), THREADS, &args)
 }
 
 /// The last number of a running sum; waits.

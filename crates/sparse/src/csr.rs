@@ -374,7 +374,7 @@ impl Csr {
         [self.shape[0], self.nnz()].iter().for_each(|&n| args.push_i64(n as i64));
         let blocks = (tiles + 1).div_ceil(THREADS as usize) as u32;
         let spec = self.merge_spec(vector, SpmvEpilogue::Store, tile, MergeStage::Starts);
-        prepare_launch(self.context(), &spec, blocks, args)?.launch()?;
+        self.context().launch(&spec, blocks, THREADS, &args)?;
         Ok(starts)
     }
 
@@ -418,7 +418,7 @@ impl Csr {
         [self.shape[0] as i64, columns as i64].iter().for_each(|&n| args.push_i64(n));
         x.strides().iter().for_each(|stride| args.push_i64((stride / x.itemsize() as isize) as i64));
         if spec.kernel != SpmmKernel::Tiles {
-            return prepare_launch(self.context(), &spec, self.row_blocks(spec.lanes), args)?.launch();
+            return self.context().launch(&spec, self.row_blocks(spec.lanes), THREADS, &args);
         }
         let (tiles, starts) = (self.merge_tiles(SPMM_TILE), self.rows_of_tiles(vector, SPMM_TILE)?);
         let carry_rows = GpuArray::empty(self.context(), &[tiles], self.indices.dtype(), Order::C)?;
@@ -426,12 +426,12 @@ impl Csr {
         args.push_i64(self.nnz() as i64);
         push_arrays(&mut args, &[&carry_rows, &carry_sums, &starts])?;
         let blocks = (tiles * usize::from(spec.lanes)).div_ceil(THREADS as usize) as u32;
-        prepare_launch(self.context(), &spec, blocks, args)?.launch()?;
+        self.context().launch(&spec, blocks, THREADS, &args)?;
         let mut args = array_args(&[y, &carry_rows, &carry_sums])?;
         [tiles, self.shape[0], columns].iter().for_each(|&n| args.push_i64(n as i64));
         let spec = CsrSpmmSpec { kernel: SpmmKernel::Carries, ..spec };
         let blocks = (tiles * columns).div_ceil(THREADS as usize) as u32;
-        prepare_launch(self.context(), &spec, blocks, args)?.launch()
+        self.context().launch(&spec, blocks, THREADS, &args)
     }
 
     /// Without the kernels that need memory of their own unless `allocates`.
@@ -473,7 +473,7 @@ impl Csr {
             let mut args = array_args(&[&values, &places, &self.data, &self.indices, &self.indptr])?;
             [rows, columns].iter().for_each(|&n| args.push_i64(n as i64));
             let spec = RowExtremeSpec { value, index, is_largest, ignores_nan };
-            prepare_launch(self.context(), &spec, self.row_blocks(1), args)?.launch()?;
+            self.context().launch(&spec, self.row_blocks(1), THREADS, &args)?;
         }
         Ok([values, places])
     }

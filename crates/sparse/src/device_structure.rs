@@ -1,7 +1,7 @@
 //! Checks of index arrays on the device, with one kernel and one wait for a few numbers.
 
+use crate::kernels::THREADS;
 use crate::kernels::structure::StructureSpec;
-use crate::launch::prepare_launch;
 use rtcg_array::{GpuArray, Order, PythonTuple, push_arrays};
 use rtcg_hal::{ArrayError, DType, LaunchArgs, Result};
 
@@ -44,7 +44,7 @@ pub fn index_extremes(indices: &GpuArray, indptr: Option<&GpuArray>) -> Result<I
     let given = if indices.size() > 0 { indices } else { indptr.unwrap_or(indices) };
     push_arrays(&mut args, &[&numbers, given, indptr.unwrap_or(given)])?;
     [indices.size(), rows].iter().for_each(|&n| args.push_i64(n as i64));
-    prepare_launch(ctx, &StructureSpec { index: indices.dtype() }, blocks, args)?.launch()?;
+    ctx.launch(&StructureSpec { index: indices.dtype() }, blocks, THREADS, &args)?;
     let mut bytes = vec![0; numbers.nbytes()];
     numbers.read(&mut bytes, Order::C)?;
     let numbers: Vec<i64> = bytes.as_chunks().0.iter().map(|&chunk| i64::from_ne_bytes(chunk)).collect();

@@ -1,8 +1,8 @@
 //! Features of a matrix that a plan examines before it measures, to exclude kernels and formats that cannot be fast.
 
 use crate::csr::Csr;
+use crate::kernels::THREADS;
 use crate::kernels::features::{FeatureSpec, MAX_BLOCK, SAMPLED};
-use crate::launch::prepare_launch;
 use rtcg_array::{GpuArray, Order, ReduceOptions, ReductionOp, array_args};
 use rtcg_hal::{DType, Result};
 
@@ -46,7 +46,7 @@ impl MatrixFeatures {
         let mut args = array_args(&[&counts, csr.indices(), csr.indptr()])?;
         [first_row, rows].iter().for_each(|&n| args.push_i64(n as i64));
         let spec = FeatureSpec { index, counts_blocks: true };
-        prepare_launch(ctx, &spec, (SAMPLED / crate::kernels::THREADS as usize) as u32, args)?.launch()?;
+        ctx.launch(&spec, (SAMPLED / THREADS as usize) as u32, THREADS, &args)?;
 
         let numbers = read_integers(&numbers)?;
         let of = |which: usize| numbers.iter().skip(which).step_by(4).copied();
@@ -78,7 +78,7 @@ pub(crate) fn mark_diagonals(csr: &Csr) -> Result<(GpuArray, GpuArray)> {
     let mut args = array_args(&[&numbers, &is_there, csr.indices(), csr.indptr()])?;
     args.push_i64(rows as i64);
     let spec = FeatureSpec { index: csr.indices().dtype(), counts_blocks: false };
-    prepare_launch(ctx, &spec, blocks, args)?.launch()?;
+    ctx.launch(&spec, blocks, THREADS, &args)?;
     Ok((numbers, is_there))
 }
 

@@ -1,8 +1,8 @@
 //! Graphs as CSR matrices: connected components on the device, and sequential traversals on the host.
 
 use crate::csr::Csr;
+use crate::kernels::THREADS;
 use crate::kernels::components::{ComponentsSpec, ComponentsStage};
-use crate::launch::prepare_launch;
 use crate::structure::IndexElement;
 use rtcg_array::{GpuArray, Order, array_args};
 use rtcg_hal::{ArrayError, DType, Result};
@@ -32,7 +32,7 @@ impl Csr {
             let mut args = array_args(arrays)?;
             numbers.iter().for_each(|&n| args.push_i64(n as i64));
             let spec = ComponentsSpec { index: self.indices().dtype(), stage };
-            prepare_launch(ctx, &spec, ctx.device_info().grid_block_count(work), args)?.launch()
+            ctx.launch(&spec, ctx.device_info().grid_block_count(work), THREADS, &args)
         };
         launch(ComponentsStage::Start, &[&parents], &[nodes], nodes)?;
         launch(ComponentsStage::Hook, &[&parents, self.indices(), self.indptr()], &[nodes, self.nnz()], self.nnz())?;

@@ -3,6 +3,7 @@
 
 use crate::checks::check_product;
 use crate::csr::{Csr, carry_launch};
+use crate::kernels::THREADS;
 use crate::kernels::hub::{HUB_THREADS, HUB_TILE, HubSpec, HubStage};
 use crate::kernels::merge::{MergeSpmvSpec, MergeStage};
 use crate::kernels::spmv::SpmvEpilogue;
@@ -39,7 +40,7 @@ impl Hub {
             let mut args = array_args(arrays)?;
             args.push_i64(count as i64);
             let spec = HubSpec { value, vector, index, accumulate: false, stage };
-            prepare_launch(ctx, &spec, full_grid(ctx, count), args)?.launch()
+            ctx.launch(&spec, full_grid(ctx, count), THREADS, &args)
         };
         let (counts, keys) = (new(columns, DType::I32)?, new(columns, DType::I64)?);
         counts.memset_zero()?;

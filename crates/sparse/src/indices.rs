@@ -1,8 +1,9 @@
 //! Indices of CSR matrices: their width and their order.
 
 use crate::csr::Csr;
+use crate::kernels::THREADS;
 use crate::kernels::order::OrderSpec;
-use crate::launch::{prepare_launch, read_numbers};
+use crate::launch::read_numbers;
 use rtcg_array::{GpuArray, Order, push_arrays};
 use rtcg_hal::{DType, LaunchArgs, Result};
 
@@ -42,6 +43,6 @@ impl Csr {
         [self.nnz(), self.shape()[0]].iter().for_each(|&n| args.push_i64(n as i64));
         let spec = OrderSpec { index: self.indices().dtype(), is_strict };
         let blocks = self.context().device_info().grid_block_count(self.nnz().max(self.shape()[0]));
-        prepare_launch(self.context(), &spec, blocks, args)?.launch()
+        self.context().launch(&spec, blocks, THREADS, &args)
     }
 }

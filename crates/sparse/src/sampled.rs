@@ -4,7 +4,6 @@ use crate::checks::{check_value_dtype, product_dtype};
 use crate::csr::Csr;
 use crate::kernels::THREADS;
 use crate::kernels::sampled::SampledSpec;
-use crate::launch::prepare_launch;
 use rtcg_array::{GpuArray, Order, PythonTuple, array_args};
 use rtcg_hal::{ArrayError, Result};
 
@@ -55,7 +54,7 @@ impl Csr {
         let device_info = self.context().device_info();
         let most = if device_info.is_simd_cpu() { device_info.max_blocks as usize } else { i32::MAX as usize };
         let blocks = self.nnz().div_ceil(THREADS as usize / usize::from(lanes)).min(most);
-        prepare_launch(self.context(), &spec, blocks as u32, args)?.launch()?;
+        self.context().launch(&spec, blocks as u32, THREADS, &args)?;
         Ok(result)
     }
 

@@ -5,7 +5,7 @@ use crate::csr::Csr;
 use crate::indices::{MAX_I32_ELEMENTS, wider_index};
 use crate::kernels::THREADS;
 use crate::kernels::spgemm::{BIN_LIMITS, BINS, LAST_FILLED_BIN, LONG_BIN, SpgemmSpec, SpgemmStage, Team};
-use crate::launch::{empty, prepare_launch, read_numbers};
+use crate::launch::{empty, read_numbers};
 use crate::union::ElementOp;
 use rtcg_array::{GpuArray, Index, Order, PythonTuple, ScanOp, array_args, push_arrays};
 use rtcg_hal::{ArrayContext, ArrayError, DType, LaunchArgs, Result};
@@ -136,7 +136,7 @@ impl Product<'_> {
         let mut args = array_args(&[sizes, self.a.indices(), self.a.indptr(), self.b.indptr()])?;
         [self.rows(), self.columns].iter().for_each(|&n| args.push_i64(n as i64));
         let spec = self.spec(SpgemmStage::Work, Team::Thread, 0, 1, false, self.index);
-        prepare_launch(self.ctx(), &spec, self.a.row_blocks(1), args)?.launch()
+        self.ctx().launch(&spec, self.a.row_blocks(1), THREADS, &args)
     }
 
     /// The bins of rows, and with `looks_at_order` whether the right matrix is canonical. Waits.
@@ -147,7 +147,7 @@ impl Product<'_> {
         let mut args = array_args(&[&of_rows, &numbers, sizes])?;
         args.push_i64(rows as i64);
         let spec = self.spec(SpgemmStage::Bins, Team::Thread, 0, 1, false, self.index);
-        prepare_launch(ctx, &spec, ctx.device_info().grid_block_count(rows), args)?.launch()?;
+        ctx.launch(&spec, ctx.device_info().grid_block_count(rows), THREADS, &args)?;
         if looks_at_order {
             self.b.launch_order(true, numbers.first_element_address() + 8 * (BINS as u64 + 2))?;
         }
@@ -214,7 +214,7 @@ impl Product<'_> {
                 Team::BlockWithBitmap => self.launch_with_bitmaps(&spec, args, blocks)?,
                 Team::Warp | Team::Block => {
                     let blocks = blocks.min(i32::MAX as usize) as u32;
-                    prepare_launch(self.ctx(), &spec, blocks, args)?.launch()?;
+                    self.ctx().launch(&spec, blocks, THREADS, &args)?;
                 }
             }
         }
@@ -228,7 +228,7 @@ impl Product<'_> {
         let memory = empty(ctx, 2 * words * blocks, DType::U32)?;
         push_arrays(&mut args, &[&memory])?;
         args.push_i64(words as i64);
-        prepare_launch(ctx, spec, blocks as u32, args)?.launch()
+        ctx.launch(spec, blocks as u32, THREADS, &args)
     }
 
     /// Threads with tables for rows of at most `limit` elements.
@@ -244,7 +244,7 @@ impl Product<'_> {
             push_arrays(&mut args, &[&places])?;
         }
         [slots, threads].iter().for_each(|&n| args.push_i64(n as i64));
-        prepare_launch(ctx, spec, threads.div_ceil(THREADS as usize) as u32, args)?.launch()
+        ctx.launch(spec, threads.div_ceil(THREADS as usize) as u32, THREADS, &args)
     }
 }
 

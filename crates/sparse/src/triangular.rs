@@ -15,7 +15,7 @@ use crate::operator::LinearOperator;
 use rtcg_array::{
     BoundsMode, GpuArray, Index, Op, Order, PythonTuple, Scalar, Triangle, array_args, push_arrays, push_optional,
 };
-use rtcg_hal::{ArrayContext, ArrayError, ArrayErrorKind, DType, KernelSpec, Launch, LaunchArgs, Result, WeakScalar};
+use rtcg_hal::{ArrayContext, ArrayError, ArrayErrorKind, DType, KernelSpec, LaunchArgs, Result, WeakScalar};
 use std::sync::Arc;
 
 /// Words that warps share, zero before each launch, and `bytes` more.
@@ -40,7 +40,7 @@ pub(crate) fn launch_tickets<K: KernelSpec>(
         false => (THREADS, device_info.resident_blocks() / 2),
     };
     let blocks = tickets.div_ceil(threads as usize / 32).min(most).max(1) as u32;
-    Launch::new(ctx, spec, [blocks, 1, 1], [threads, 1, 1], args)?.launch()
+    ctx.launch(spec, blocks, threads, &args)
 }
 
 /// The first row that a kernel found fault with, from a word of the state.

@@ -3,9 +3,10 @@
 use crate::checks::product_dtype;
 use crate::csr::Csr;
 use crate::indices::{MAX_I32_ELEMENTS, wider_index};
+use crate::kernels::THREADS;
 pub use crate::kernels::union::ElementOp;
 use crate::kernels::union::{UnionSpec, UnionStage};
-use crate::launch::{empty, prepare_launch, read_numbers};
+use crate::launch::{empty, read_numbers};
 use rtcg_array::{GpuArray, Index, PythonTuple, ScanOp, array_args, push_arrays};
 use rtcg_hal::{ArrayError, DType, Result};
 
@@ -39,7 +40,7 @@ impl Csr {
             push_arrays(&mut args, &[a.data(), a.indices(), a.indptr(), b.data(), b.indices(), b.indptr()])?;
             [rows, a.nnz(), b.nnz()].iter().for_each(|&n| args.push_i64(n as i64));
             let blocks = ctx.device_info().grid_block_count(count.max(rows + 1));
-            prepare_launch(ctx, &spec, blocks, args)?.launch()
+            ctx.launch(&spec, blocks, THREADS, &args)
         };
         let flags = empty(ctx, count, DType::U8)?;
         launch(UnionStage::Flags, index, &[&flags])?;

@@ -145,7 +145,7 @@ fn launch_direct(
     args.push_u64(n as u64);
     push_dims(&mut args, &axes, arrays.len(), wide);
     let blocks = ctx.device_info().grid_block_count(n);
-    ctx.compiled_kernel(&spec)?.launch_args([blocks, 1, 1], [BLOCK_THREADS, 1, 1], 0, args.view())
+    ctx.launch(&spec, blocks, BLOCK_THREADS, &args)
 }
 
 /// The axis of which a thread has several elements, so that what it reads of an operand that lacks this axis is used as

@@ -225,8 +225,7 @@ pub(super) fn launch_helper_kernel(
     let mut args = LaunchArgs::new();
     addresses.iter().for_each(|&address| args.push_address(address, 0));
     numbers.iter().for_each(|&number| args.push_u64(number));
-    let compiled = ctx.compiled_kernel(&kernel)?;
-    compiled.launch_args([ctx.device_info().grid_block_count(work), 1, 1], [BLOCK_THREADS, 1, 1], 0, args.view())
+    ctx.launch(&kernel, ctx.device_info().grid_block_count(work), BLOCK_THREADS, &args)
 }
 
 /// Twiddles of a transform of length `n`, and how many bits of an exponent are its low part.

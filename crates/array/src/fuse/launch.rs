@@ -250,12 +250,6 @@ impl FusedLaunch<'_> {
             }
         };
         self.part.push_scalar_args(&mut args);
-        let compiled = self.ctx.compiled_kernel(&kernel)?;
-        compiled.launch_args(
-            [self.ctx.device_info().grid_block_count(work), 1, 1],
-            [BLOCK_THREADS, 1, 1],
-            0,
-            args.view(),
-        )
+        self.ctx.launch(&kernel, self.ctx.device_info().grid_block_count(work), BLOCK_THREADS, &args)
     }
 }

@@ -85,8 +85,7 @@ impl BoundEpilogue {
         args.push_u64(out.size() as u64);
         self.push_args(&mut args, 0)?;
         let blocks = out.size().div_ceil(EPILOGUE_THREADS as usize).min(ctx.device_info().max_blocks as usize) as u32;
-        let kernel = ctx.compiled_kernel(&EpilogueKernel(self.source(is_transposed)))?;
-        kernel.launch_args([blocks, 1, 1], [EPILOGUE_THREADS, 1, 1], 0, args.view())
+        ctx.launch(&EpilogueKernel(self.source(is_transposed)), blocks, EPILOGUE_THREADS, &args)
     }
 }
 

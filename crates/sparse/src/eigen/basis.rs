@@ -86,7 +86,7 @@ impl Basis {
             args.push_i64(self.length as i64);
             args.push_u64(seed);
             let spec = BasisSpec { vector: self.dtype, step: BasisStep::Random };
-            prepare_launch(&self.ctx, &spec, self.blocks, args)?.launch()?;
+            self.ctx.launch(&spec, self.blocks, THREADS, &args)?;
         }
         self.launches(k, self.size)?.iter().try_for_each(Launch::launch)
     }
