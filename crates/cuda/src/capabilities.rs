@@ -11,10 +11,10 @@ use rtcg_driver::memory::{self, HostAllocation};
 use rtcg_driver::{Context, Event, Graph, GraphExec, HiddenCapture, LaunchOptions, Linker, Stream, sys};
 use rtcg_hal::{
     ArrayBuffer, ArrayError, Cooperative, DeviceRuntime, Graphs, LaunchArgs, LaunchableGraph, LaunchableKernel,
-    PinnedReads, ReadSlot, Result, blocking_region,
+    PinnedReads, ReadSlot, Result, blocking_region, lock_ignoring_poison,
 };
 use std::any::Any;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 /// Bytes of each slot: those of more are not kept.
 const KEPT_SLOT_BYTES: usize = 1024;
@@ -34,7 +34,7 @@ impl PinnedReads for CudaRuntime {
     fn read_slot(&self, nbytes: usize) -> Result<Box<dyn ReadSlot>> {
         let free = self.free_slots().clone();
         let is_kept = nbytes <= KEPT_SLOT_BYTES;
-        let found = if is_kept { free.lock().unwrap_or_else(PoisonError::into_inner).pop() } else { None };
+        let found = if is_kept { lock_ignoring_poison(&free).pop() } else { None };
         let parts = match found {
             Some(parts) => parts,
             None => blocking_region(|| {
@@ -91,7 +91,7 @@ impl Drop for PinnedSlot {
         // Memory that is being written is freed by the driver, which waits; it is not given to anybody else.
         let is_idle = !self.is_started || with_current(&self.ctx, || parts.1.query()).unwrap_or(false);
         if is_idle && self.nbytes <= KEPT_SLOT_BYTES {
-            self.free.lock().unwrap_or_else(PoisonError::into_inner).push(parts);
+            lock_ignoring_poison(&self.free).push(parts);
         }
     }
 }
