@@ -7,7 +7,7 @@ use crate::views::{Index, resolve_shape};
 pub use operand::Arg;
 pub(crate) use operand::OperandSource;
 use rtcg_hal::deferred::{check_host_read_allowed, flush_storing_errors};
-use rtcg_hal::{ArrayBuffer, ArrayContext, ArrayError, DType, PackedKernelArgs, Result};
+use rtcg_hal::{ArrayBuffer, ArrayContext, ArrayError, DType, LaunchArgs, Result};
 use smallvec::SmallVec;
 use std::fmt;
 use std::sync::Arc;
@@ -568,15 +568,25 @@ fn checked_nbytes(shape: &[usize], dtype: DType) -> Result<usize> {
     Ok(shape.iter().product::<usize>() * dtype.itemsize())
 }
 
+/// Arguments that begin with the addresses of arrays that a kernel is about to use.
+///
+/// # Errors
+/// As [`push_arrays`].
+pub fn array_args(arrays: &[&GpuArray]) -> Result<LaunchArgs> {
+    let mut args = LaunchArgs::new();
+    push_arrays(&mut args, arrays)?;
+    Ok(args)
+}
+
 /// Appends the addresses of arrays that a kernel is about to use.
 ///
 /// # Errors
 /// When the memory of one is gone, or they belong to different contexts.
-pub fn push_arrays(args: &mut PackedKernelArgs, arrays: &[&GpuArray]) -> Result<()> {
+pub fn push_arrays(args: &mut LaunchArgs, arrays: &[&GpuArray]) -> Result<()> {
     for array in arrays {
         arrays[0].check_context(array)?;
         array.check_memory()?;
-        args.push_u64(array.first_element_address());
+        args.push_address(array.first_element_address(), 0);
     }
     Ok(())
 }
@@ -585,11 +595,11 @@ pub fn push_arrays(args: &mut PackedKernelArgs, arrays: &[&GpuArray]) -> Result<
 ///
 /// # Errors
 /// When its memory is gone.
-pub fn push_optional(args: &mut PackedKernelArgs, array: Option<&GpuArray>) -> Result<()> {
+pub fn push_optional(args: &mut LaunchArgs, array: Option<&GpuArray>) -> Result<()> {
     match array {
         Some(array) => push_arrays(args, &[array]),
         None => {
-            args.push_u64(0);
+            args.push_address(0, 0);
             Ok(())
         }
     }

@@ -10,7 +10,7 @@ use crate::layout::Layout;
 use crate::reduction_plan::ReductionWorkspace;
 use crate::scalar::Scalar;
 use rtcg_codegen::array::{Op, ReductionOp};
-use rtcg_hal::{ArrayContext, DType, LaunchableKernel, Result, WeakScalar, is_compiling_ahead, lock_ignoring_poison};
+use rtcg_hal::{ArrayContext, DType, Launch, Result, WeakScalar, is_compiling_ahead, lock_ignoring_poison};
 use smallvec::SmallVec;
 use std::sync::{Arc, Mutex};
 
@@ -103,15 +103,10 @@ impl OperandKey {
 }
 
 /// A launch of which only addresses and values are open.
-pub(crate) struct PreparedLaunch {
-    pub(crate) kernel: Arc<dyn LaunchableKernel>,
-    pub(crate) grid: [u32; 3],
-    pub(crate) block: [u32; 3],
-    /// The packed arguments; the addresses come first, that of the output before the others.
-    pub(crate) packed: SmallVec<[u8; 128]>,
-    /// How far each address is from that of the first element.
-    pub(crate) address_offsets: SmallVec<[usize; 4]>,
-    /// Where each scalar is, and the type it has there.
+pub(crate) struct PlannedLaunch {
+    /// The addresses of first elements come first among its arguments, that of the output before the others.
+    pub(crate) launch: Launch,
+    /// Which argument each scalar is, and the type that it has there.
     pub(crate) values: SmallVec<[(usize, DType); 2]>,
     /// The workspace that each launch gets from the runtime.
     pub(crate) workspace: Option<ReductionWorkspace>,
@@ -128,7 +123,7 @@ pub(crate) struct CachedCall {
     layout: Arc<Layout>,
     dtype: DType,
     nbytes: usize,
-    prepared: PreparedLaunch,
+    planned: PlannedLaunch,
 }
 
 impl CachedCall {
@@ -140,7 +135,7 @@ impl CachedCall {
         args: &[Arg<'_>],
         out: Option<&GpuArray>,
         result: &GpuArray,
-        prepared: PreparedLaunch,
+        planned: PlannedLaunch,
     ) -> Self {
         Self {
             what,
@@ -150,7 +145,7 @@ impl CachedCall {
             layout: result.layout_arc().clone(),
             dtype: result.dtype(),
             nbytes: result.nbytes(),
-            prepared,
+            planned,
         }
     }
 
@@ -174,8 +169,8 @@ impl CachedCall {
             },
             _ => return Ok(None),
         };
-        let PreparedLaunch { kernel, grid, block, packed, address_offsets, workspace, .. } = &self.prepared;
-        let mut packed: SmallVec<[u8; 256]> = SmallVec::from_slice(packed);
+        let PlannedLaunch { launch, workspace, .. } = &self.planned;
+        let mut packed: SmallVec<[u8; 256]> = SmallVec::from_slice(launch.args.packed_bytes());
         if !self.bind_operands(ctx, args, given, &mut packed)? {
             return Ok(None);
         }
@@ -187,13 +182,13 @@ impl CachedCall {
                 (new, address)
             }
         };
-        write_address_arg(&mut packed, 0, address.wrapping_add(address_offsets[0] as u64));
+        launch.args.rebase(&mut packed, 0, address);
         if let Some(ReductionWorkspace { nbytes, at }) = *workspace {
             let (counters, partials) = ctx.device_runtime().reduction_workspace(nbytes)?;
-            write_address_arg(&mut packed, at, partials);
-            write_address_arg(&mut packed, at + 8, counters);
+            launch.args.rebase(&mut packed, at, partials);
+            launch.args.rebase(&mut packed, at + 1, counters);
         }
-        kernel.launch(*grid, *block, 0, &packed)?;
+        launch.launch_packed(&packed)?;
         Ok(Some(result))
     }
 
@@ -216,32 +211,22 @@ impl CachedCall {
                     if !pattern.matches_array(array, address) || out.is_some_and(is_poisoned) {
                         return Ok(false);
                     }
-                    write_address_arg(
-                        packed,
-                        8 * array_idx,
-                        address.wrapping_add(self.prepared.address_offsets[array_idx] as u64),
-                    );
+                    self.planned.launch.args.rebase(packed, array_idx, address);
                     array_idx += 1;
                 }
                 Arg::Scalar(scalar) => {
                     if !pattern.matches_scalar(scalar) {
                         return Ok(false);
                     }
-                    let (at, dtype) = self.prepared.values[value_idx];
+                    let (at, dtype) = self.planned.values[value_idx];
                     let Ok(element) = scalar.to_element(dtype) else { return Ok(false) };
-                    packed[at..at + element.bytes().len()].copy_from_slice(element.bytes());
+                    self.planned.launch.args.replace_bytes(packed, at, element.bytes());
                     value_idx += 1;
                 }
             }
         }
         Ok(true)
     }
-}
-
-/// Puts an address at a place of the packed arguments.
-#[inline(always)]
-fn write_address_arg(packed: &mut [u8], at: usize, address: u64) {
-    packed[at..at + 8].copy_from_slice(&address.to_ne_bytes());
 }
 
 /// The address of the first element, for work that is about to be enqueued; `None` where there are no

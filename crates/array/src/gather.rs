@@ -5,7 +5,7 @@ use crate::iteration_plan::IterationPlan;
 use crate::layout::{Layout, Order, PythonTuple, Shape, Strides, broadcast_shapes};
 use crate::views::Index;
 use rtcg_codegen::array::{BoundsMode, GatherDirection, GatherSpec, Op};
-use rtcg_hal::{ArrayError, BLOCK_THREADS, DType, DTypeKind, PackedKernelArgs, Result};
+use rtcg_hal::{ArrayError, BLOCK_THREADS, DType, DTypeKind, LaunchArgs, Result};
 use smallvec::SmallVec;
 
 /// Index arrays that one kernel can read.
@@ -374,11 +374,11 @@ impl ResolvedIndex {
         };
         let indexed = self.indexed.iter().map(|(_, array)| array);
         [dense, &self.view].into_iter().chain(indexed).try_for_each(GpuArray::check_memory)?;
-        let mut args = PackedKernelArgs::new();
-        args.push_u64(dense.address(plan.offsets[0]));
-        args.push_u64(self.view.address(plan.offsets[1]));
+        let mut args = LaunchArgs::new();
+        args.push_address(dense.address(plan.offsets[0]), 0);
+        args.push_address(self.view.address(plan.offsets[1]), 0);
         for (k, (_, array)) in self.indexed.iter().enumerate() {
-            args.push_u64(array.address(plan.offsets[k + 2]));
+            args.push_address(array.address(plan.offsets[k + 2]), 0);
         }
         args.push_u64(plan.n_elements() as u64);
         let operands: SmallVec<[usize; 10]> = (0..2 + n).collect();
@@ -388,13 +388,7 @@ impl ResolvedIndex {
             args.push_i64(self.view.strides()[*axis] as i64);
         }
         let ctx = dense.context();
-        args.push_u64(ctx.out_of_bounds_flag(bounds == BoundsMode::Raise)?);
-        let compiled = ctx.compiled_kernel(&kernel)?;
-        compiled.launch(
-            [ctx.device_info().grid_block_count(plan.n_elements()), 1, 1],
-            [BLOCK_THREADS, 1, 1],
-            0,
-            args.packed_bytes(),
-        )
+        args.push_address(ctx.out_of_bounds_flag(bounds == BoundsMode::Raise)?, 0);
+        ctx.launch(&kernel, ctx.device_info().grid_block_count(plan.n_elements()), BLOCK_THREADS, &args)
     }
 }

@@ -136,7 +136,7 @@ impl<const N: usize> IterationPlan<N> {
     }
 
     /// Appends the structure that a strided kernel reads: lengths, numbers for division, strides.
-    pub(crate) fn push_dims(&self, space: IndexSpace, operands: &[usize], args: &mut rtcg_hal::PackedKernelArgs) {
+    pub(crate) fn push_dims(&self, space: IndexSpace, operands: &[usize], args: &mut rtcg_hal::LaunchArgs) {
         let ndim = usize::from(space.ndim);
         let length = |axis: usize| self.axes.get(axis).map_or(1, |axis| axis.0);
         let stride = |axis: usize, k: usize| self.axes.get(axis).map_or(0, |axis| axis.1[k]);

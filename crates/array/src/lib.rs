@@ -40,7 +40,7 @@ mod segments;
 mod sort;
 mod views;
 
-pub use array::{Arg, GpuArray, push_arrays, push_optional};
+pub use array::{Arg, GpuArray, array_args, push_arrays, push_optional};
 pub use decisions::decisions;
 pub use einsum::{EinsumOptions, EinsumPath, einsum};
 pub use elementwise::{OpOptions, apply_elementwise, binary_with_power_shortcuts, result_type};

@@ -11,7 +11,7 @@ use crate::layout::{Layout, Order, PythonTuple, Shape, broadcast_shapes};
 use epilogue::BoundEpilogue;
 pub use epilogue::Epilogue;
 use rtcg_codegen::array::{MATMUL_BLOCK_SIDE, SimpleMatmul, matmul_accumulator_bytes};
-use rtcg_hal::{ArrayContext, ArrayError, DType, DeviceInfo, PackedKernelArgs, Result, tunable};
+use rtcg_hal::{ArrayContext, ArrayError, DType, DeviceInfo, LaunchArgs, Result, tunable};
 pub(crate) use skinny::SkinnyChoice;
 pub(crate) use split_k::SplitK;
 pub(crate) use tiles::TileChoice;
@@ -300,13 +300,12 @@ fn launch_without_split_k(
         let last = array.ndim() - 1;
         [array.strides()[last - 1] as i64, array.strides()[last] as i64]
     };
-    let mut args = PackedKernelArgs::new();
-    [out.first_element_address(), a.first_element_address(), b.first_element_address(), m as u64, n as u64, k as u64]
-        .iter()
-        .for_each(|&n| args.push_u64(n));
+    let mut args = LaunchArgs::new();
+    [out, a, b].iter().for_each(|array| args.push_address(array.first_element_address(), 0));
+    [m, n, k].iter().for_each(|&n| args.push_u64(n as u64));
     strides(a).iter().chain(&strides(b)).for_each(|&stride| args.push_i64(stride));
     args.push_u64(batches as u64);
-    args.push_u64(offsets.as_ref().map_or(0, GpuArray::first_element_address));
+    args.push_address(offsets.as_ref().map_or(0, GpuArray::first_element_address), 0);
     let kernel = simple_kernel(ctx, a.dtype(), batches, [m, n, k]);
     let side = kernel.tile_side();
     if m.div_ceil(side) > 65535 {
@@ -316,11 +315,11 @@ fn launch_without_split_k(
         )));
     }
     let compiled = target.compiled_kernel(ctx, kernel, &mut args, 0)?;
-    compiled.launch(
+    compiled.launch_args(
         [n.div_ceil(side) as u32, m.div_ceil(side) as u32, batches.min(65535) as u32],
         [MATMUL_BLOCK_SIDE, MATMUL_BLOCK_SIDE, 1],
         0,
-        args.packed_bytes(),
+        args.view(),
     )
 }
 

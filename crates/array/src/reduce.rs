@@ -4,7 +4,7 @@
 mod statistics;
 
 use crate::array::{Arg, GpuArray};
-use crate::call_cache::{CachedCall, CallKey, PreparedLaunch, insert_call, lookup_and_launch};
+use crate::call_cache::{CachedCall, CallKey, PlannedLaunch, insert_call, lookup_and_launch};
 use crate::elementwise::{OpOptions, apply_elementwise};
 use crate::fuse::{self, FusableReduction};
 use crate::iteration_plan::IterationPlan;
@@ -14,7 +14,7 @@ use crate::reduction_plan::{PackCandidate, ReductionPlan, VectorOperand, shape_a
 use crate::scalar::Scalar;
 use crate::views::normalize_axes;
 use rtcg_codegen::array::{Op, ReduceSpec, ReductionOp};
-use rtcg_hal::{ArrayError, DType, PackedKernelArgs, Result, WeakScalar};
+use rtcg_hal::{ArrayError, DType, Launch, LaunchArgs, Result, WeakScalar};
 use smallvec::SmallVec;
 pub use statistics::Statistic;
 
@@ -161,7 +161,7 @@ fn reduce_and_prepare_launch(
     x: &GpuArray,
     y: Option<&GpuArray>,
     options: ReduceOptions<'_>,
-) -> Result<(GpuArray, Option<PreparedLaunch>)> {
+) -> Result<(GpuArray, Option<PlannedLaunch>)> {
     let axes: SmallVec<[usize; 4]> = match options.axes {
         Some(axes) => normalize_axes(axes, x.ndim())?,
         None => (0..x.ndim()).collect(),
@@ -287,7 +287,7 @@ fn zero_stride_layout(like: &Layout) -> Layout {
     Layout { shape: like.shape.clone(), strides: SmallVec::from_elem(0, like.ndim()), offset: 0 }
 }
 
-fn plan_and_launch(job: &ReductionJob<'_>) -> Result<Option<PreparedLaunch>> {
+fn plan_and_launch(job: &ReductionJob<'_>) -> Result<Option<PlannedLaunch>> {
     if job.out.size() == 0 {
         return Ok(None);
     }
@@ -313,14 +313,13 @@ fn launch_planned(
     job: &ReductionJob<'_>,
     kept: &IterationPlan<4>,
     reduced: &IterationPlan<3>,
-) -> Result<Option<PreparedLaunch>> {
+) -> Result<Option<PlannedLaunch>> {
     let ctx = job.x.context();
     let used = [Some(job.x), job.y, job.mask];
     let present: SmallVec<[usize; 3]> = (0..3).filter(|&k| used[k].is_some()).collect();
-    let address = |k: usize| {
-        let start = used[k].map_or(0, GpuArray::first_element_address);
-        start.wrapping_add(kept.offsets[k + 1] as u64).wrapping_add(reduced.offsets[k] as u64)
-    };
+    let start = |k: usize| used[k].map_or(0, GpuArray::first_element_address);
+    let shift = |k: usize| kept.offsets[k + 1].wrapping_add(reduced.offsets[k]);
+    let address = |k: usize| start(k).wrapping_add(shift(k) as u64);
     let plan = ReductionPlan::new(ctx, job.x.itemsize(), kept, reduced);
     let out = job.out.first_element_address().wrapping_add(kept.offsets[0] as u64);
     let plan = match present.len() {
@@ -349,27 +348,16 @@ fn launch_planned(
         reduced: reduced.index_space(),
         ..ReduceSpec::PLAIN_SUM
     });
-    let mut args = PackedKernelArgs::new();
-    args.push_u64(out);
-    present.iter().for_each(|&k| args.push_u64(address(k)));
+    let mut args = LaunchArgs::new();
+    args.push_address(job.out.first_element_address(), kept.offsets[0]);
+    present.iter().for_each(|&k| args.push_address(start(k), shift(k)));
     let workspace = plan.push_lengths_and_workspace(ctx, &kernel, &mut args)?;
     let kept_operands: SmallVec<[usize; 4]> = std::iter::once(0).chain(present.iter().map(|k| k + 1)).collect();
     kept.push_dims(kernel.kept, &kept_operands, &mut args);
     reduced.push_dims(kernel.reduced, &present, &mut args);
-    let compiled = ctx.compiled_kernel(&kernel)?;
-    plan.launch_kernel(&*compiled, &args)?;
+    let launch = Launch::new(ctx, &kernel, plan.launch_grid(), plan.block_dim(), args)?;
+    launch.launch()?;
     // Without elements there is no address to fill in.
-    if job.mask.is_some() || job.x.size() == 0 {
-        return Ok(None);
-    }
-    let shift = |k: usize| kept.offsets[k + 1].wrapping_add(reduced.offsets[k]);
-    Ok(Some(PreparedLaunch {
-        kernel: compiled,
-        grid: plan.launch_grid(),
-        block: plan.block_dim(),
-        packed: SmallVec::from_slice(args.packed_bytes()),
-        address_offsets: std::iter::once(kept.offsets[0]).chain(present.iter().map(|&k| shift(k))).collect(),
-        values: SmallVec::new(),
-        workspace,
-    }))
+    let is_repeatable = job.mask.is_none() && job.x.size() != 0;
+    Ok(is_repeatable.then(|| PlannedLaunch { launch, values: SmallVec::new(), workspace }))
 }

@@ -5,7 +5,7 @@ use crate::iteration_plan::IterationPlan;
 use crate::layout::Layout;
 use rtcg_codegen::array::ReduceSpec;
 use rtcg_codegen::block_reduce::{MAX_SERIAL_TERMS, ReduceChoice, ReduceProblem, WorkPartition};
-use rtcg_hal::{ArrayContext, DeviceInfo, LaunchableKernel, PackedKernelArgs, Result};
+use rtcg_hal::{ArrayContext, DeviceInfo, LaunchArgs, LaunchableKernel, Result};
 use smallvec::SmallVec;
 
 /// The memory in which the parts of split runs are combined ([`rtcg_hal::DeviceRuntime::reduction_workspace`]), which may move.
@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 pub(crate) struct ReductionWorkspace {
     /// Bytes beside the completion counters.
     pub(crate) nbytes: usize,
-    /// Where the address of these bytes is in the packed arguments; that of the counters follows.
+    /// Which argument the address of these bytes is; that of the counters follows.
     pub(crate) at: usize,
 }
 
@@ -183,17 +183,17 @@ impl ReductionPlan {
         &self,
         ctx: &ArrayContext,
         kernel: &ReduceSpec,
-        args: &mut PackedKernelArgs,
+        args: &mut LaunchArgs,
     ) -> Result<Option<ReductionWorkspace>> {
         [self.n_out, self.n_red, self.per_split].iter().for_each(|&n| args.push_u64(n as u64));
         let nbytes = self.partition.splits * self.n_out * kernel.partial_result_bytes();
-        let place = kernel.split.then_some(ReductionWorkspace { nbytes, at: args.packed_bytes().len() });
+        let place = kernel.split.then_some(ReductionWorkspace { nbytes, at: args.count() });
         let (counters, partials) = match place {
             Some(_) => ctx.device_runtime().reduction_workspace(nbytes)?,
             None => (0, 0),
         };
-        args.push_u64(partials);
-        args.push_u64(counters);
+        args.push_address(partials, 0);
+        args.push_address(counters, 0);
         Ok(place)
     }
 
@@ -207,8 +207,8 @@ impl ReductionPlan {
     }
 
     /// Launches the kernel with packed arguments.
-    pub(crate) fn launch_kernel(&self, kernel: &dyn LaunchableKernel, args: &PackedKernelArgs) -> Result<()> {
-        kernel.launch(self.launch_grid(), self.block_dim(), 0, args.packed_bytes())
+    pub(crate) fn launch_kernel(&self, kernel: &dyn LaunchableKernel, args: &LaunchArgs) -> Result<()> {
+        kernel.launch_args(self.launch_grid(), self.block_dim(), 0, args.view())
     }
 }
 

@@ -4,7 +4,7 @@ use crate::array::GpuArray;
 use crate::layout::Order;
 use rtcg_codegen::array::{ScanOp, ScanSpec, ScanStage};
 use rtcg_codegen::scan::{ScanChoice, ScanPipeline, ScanProblem, scan_state_bytes};
-use rtcg_hal::{ArrayError, BLOCK_THREADS, DType, DTypeKind, DeviceInfo, PackedKernelArgs, Result, tunable};
+use rtcg_hal::{ArrayError, BLOCK_THREADS, DType, DTypeKind, DeviceInfo, LaunchArgs, Result, tunable};
 
 /// An array seen as (outer, n, inner).
 #[derive(Debug, Clone, Copy)]
@@ -84,23 +84,17 @@ fn launch_scan(op: ScanOp, x: &GpuArray, out: &GpuArray, rows: ScanRows) -> Resu
     let ctx = x.context();
     let n_rows = rows.outer * rows.inner;
     let kernel = |stage| ScanSpec { op, x: x.dtype(), out: out.dtype(), stage };
-    let push_rows = |args: &mut PackedKernelArgs| {
+    let push_rows = |args: &mut LaunchArgs| {
         [rows.outer, rows.n, rows.inner].iter().for_each(|&n| args.push_u64(n as u64));
     };
     let item_bytes = kernel(ScanStage::Rows).item_bytes();
     let [outer, n, inner] = [rows.outer, rows.n, rows.inner].map(|length| length as i64);
     let problem = ScanRouteProblem { outer, n, inner, item_bytes: item_bytes as i64 };
     if ctx.choose::<ScanRoute>(&problem).kernel == "rows" {
-        let mut args = PackedKernelArgs::new();
-        [out.first_element_address(), x.first_element_address()].iter().for_each(|&ptr| args.push_u64(ptr));
+        let mut args = LaunchArgs::new();
+        [out, x].iter().for_each(|array| args.push_address(array.first_element_address(), 0));
         push_rows(&mut args);
-        let compiled = ctx.compiled_kernel(&kernel(ScanStage::Rows))?;
-        return compiled.launch(
-            [ctx.device_info().grid_block_count(n_rows), 1, 1],
-            [BLOCK_THREADS, 1, 1],
-            0,
-            args.packed_bytes(),
-        );
+        return ctx.launch(&kernel(ScanStage::Rows), ctx.device_info().grid_block_count(n_rows), BLOCK_THREADS, &args);
     }
     let pack = pack_size(x, out, rows);
     let (element_bytes, item_bytes_of) = (x.itemsize() as i64, item_bytes as i64);
@@ -120,17 +114,17 @@ fn launch_scan(op: ScanOp, x: &GpuArray, out: &GpuArray, rows: ScanRows) -> Resu
     if tiles > 1 || staying.is_some() {
         ctx.device_runtime().memset_zero(state.first_element_address(), cleared)?;
     }
-    let mut args = PackedKernelArgs::new();
-    [out.first_element_address(), x.first_element_address()].iter().for_each(|&ptr| args.push_u64(ptr));
+    let mut args = LaunchArgs::new();
+    [out, x].iter().for_each(|array| args.push_address(array.first_element_address(), 0));
     push_rows(&mut args);
     args.push_u64(tiles as u64);
-    args.push_u64(state.first_element_address());
+    args.push_address(state.first_element_address(), 0);
     let compiled = ctx.compiled_kernel(&kernel(ScanStage::Tiles(shape, staying.map(|(_, pipeline)| pipeline))))?;
     let (blocks, threads, shared) = match staying {
         Some((blocks, pipeline)) => (blocks, pipeline.threads_per_block(shape), pipeline.shared_bytes()),
         None => (blocks, shape.threads, 0),
     };
-    compiled.launch([blocks, 1, 1], [threads, 1, 1], shared, args.packed_bytes())
+    compiled.launch_args([blocks, 1, 1], [threads, 1, 1], shared, args.view())
 }
 
 /// The pipeline of a scan whose rows may be copied in bulk.

@@ -4,14 +4,14 @@
 //! combined in order, grouped in a way that depends only on the number of elements and the offsets, so the bits are the
 //! same on every device and in every run.
 
-use crate::array::{GpuArray, push_arrays, push_optional};
+use crate::array::{GpuArray, array_args, push_arrays, push_optional};
 use crate::layout::{Order, PythonTuple};
 use crate::scan::widened_dtype;
 use crate::{Index, Scalar};
 use rtcg_codegen::array::{
     BoundsMode, Op, ReductionOp, SEGMENT_THREADS, SEGMENT_TILE, ScanOp, SegmentSpec, SegmentStage,
 };
-use rtcg_hal::{ArrayError, DType, DTypeKind, PackedKernelArgs, Result, WeakScalar};
+use rtcg_hal::{ArrayError, DType, DTypeKind, LaunchArgs, Result, WeakScalar};
 
 /// Elements of a segmented operation, checked, and how they are divided.
 struct Segments<'a> {
@@ -217,7 +217,7 @@ impl<'a> Segments<'a> {
         state: Option<&[GpuArray; 3]>,
         has_carries: bool,
     ) -> Result<()> {
-        let mut args = PackedKernelArgs::new();
+        let mut args = LaunchArgs::new();
         push_optional(&mut args, out)?;
         for place in 0..3 {
             push_optional(&mut args, state.map(|state| &state[place]))?;
@@ -230,7 +230,7 @@ impl<'a> Segments<'a> {
     }
 
     fn launch_carries(&self, spec: &SegmentSpec, out: Option<&GpuArray>, state: &[GpuArray; 3]) -> Result<()> {
-        let mut args = PackedKernelArgs::new();
+        let mut args = LaunchArgs::new();
         push_optional(&mut args, out)?;
         push_arrays(&mut args, &[&state[0], &state[1], &state[2]])?;
         args.push_u32(self.ranges as u32);
@@ -239,15 +239,14 @@ impl<'a> Segments<'a> {
         self.launch(spec, 1, &args)
     }
 
-    fn push_offsets(&self, args: &mut PackedKernelArgs) -> Result<()> {
+    fn push_offsets(&self, args: &mut LaunchArgs) -> Result<()> {
         push_arrays(args, &[self.offsets])?;
         [self.offsets.size(), self.range_length].iter().for_each(|&n| args.push_u64(n as u64));
         Ok(())
     }
 
-    fn launch(&self, spec: &SegmentSpec, blocks: usize, args: &PackedKernelArgs) -> Result<()> {
-        let kernel = self.values.context().compiled_kernel(spec)?;
-        kernel.launch([blocks as u32, 1, 1], [SEGMENT_THREADS, 1, 1], 0, args.packed_bytes())
+    fn launch(&self, spec: &SegmentSpec, blocks: usize, args: &LaunchArgs) -> Result<()> {
+        self.values.context().launch(spec, blocks as u32, SEGMENT_THREADS, args)
     }
 }
 
@@ -264,12 +263,11 @@ fn checked_segments(values: &GpuArray, offsets: &GpuArray) -> Result<(GpuArray, 
     let offsets = offsets.to_dtype(DType::I64)?.to_contiguous()?;
     let ctx = values.context();
     let state = GpuArray::zeros(ctx, &[1], DType::U64, Order::C)?;
-    let mut args = PackedKernelArgs::new();
-    push_arrays(&mut args, &[&state, &offsets])?;
+    let mut args = array_args(&[&state, &offsets])?;
     [offsets.size(), values.size()].iter().for_each(|&n| args.push_u64(n as u64));
     let spec = SegmentSpec { op: ScanOp::Sum, x: DType::U8, out: DType::U8, scan: None, stage: SegmentStage::Check };
     let blocks = ctx.device_info().grid_block_count(offsets.size());
-    ctx.compiled_kernel(&spec)?.launch([blocks, 1, 1], [SEGMENT_THREADS, 1, 1], 0, args.packed_bytes())?;
+    ctx.launch(&spec, blocks, SEGMENT_THREADS, &args)?;
     let first = read_i64(&state)? as u64;
     if first != 0 {
         let at = !first as usize;

@@ -5,7 +5,7 @@ use crate::layout::Order;
 use rtcg_codegen::array::{
     RADIX_BINS, RADIX_HISTOGRAM_THREADS, RadixSpec, RadixStage, SortPayload, SortSpec, SortStage,
 };
-use rtcg_hal::{ArrayError, BLOCK_THREADS, DType, DTypeKind, DeviceInfo, PackedKernelArgs, Result, tunable};
+use rtcg_hal::{ArrayError, BLOCK_THREADS, DType, DTypeKind, DeviceInfo, LaunchArgs, Result, tunable};
 
 tunable! {
     /// How rows are sorted.
@@ -153,28 +153,22 @@ impl GpuArray {
         let kernel = |stage| SortSpec { dtype: self.dtype(), with_indices: indices, descending, stage };
         let tile = route.tile as usize;
         let start = |array: &Option<GpuArray>| array.as_ref().map_or(0, GpuArray::first_element_address);
-        let mut args = PackedKernelArgs::new();
-        [now.0.first_element_address(), start(&now.1), source.first_element_address(), rows as u64, n as u64]
+        let mut args = LaunchArgs::new();
+        [now.0.first_element_address(), start(&now.1), source.first_element_address()]
             .iter()
-            .for_each(|&n| args.push_u64(n));
+            .for_each(|&ptr| args.push_address(ptr, 0));
+        [rows, n].iter().for_each(|&n| args.push_u64(n as u64));
         let tiles = (rows * n.div_ceil(tile)).min(ctx.device_info().max_blocks as usize) as u32;
-        let compiled = ctx.compiled_kernel(&kernel(SortStage::Tiles(tile as u16)))?;
-        compiled.launch([tiles, 1, 1], [tile as u32, 1, 1], 0, args.packed_bytes())?;
+        ctx.launch(&kernel(SortStage::Tiles(tile as u16)), tiles, tile as u32, &args)?;
         let mut run = tile;
         while run < n {
             let next = (new(self.dtype())?, if indices { Some(new(DType::I64)?) } else { None });
-            let mut args = PackedKernelArgs::new();
+            let mut args = LaunchArgs::new();
             [next.0.first_element_address(), start(&next.1), now.0.first_element_address(), start(&now.1)]
                 .iter()
-                .for_each(|&ptr| args.push_u64(ptr));
+                .for_each(|&ptr| args.push_address(ptr, 0));
             [rows, n, run].iter().for_each(|&n| args.push_u64(n as u64));
-            let compiled = ctx.compiled_kernel(&kernel(SortStage::Merge))?;
-            compiled.launch(
-                [ctx.device_info().grid_block_count(rows * n), 1, 1],
-                [BLOCK_THREADS, 1, 1],
-                0,
-                args.packed_bytes(),
-            )?;
+            ctx.launch(&kernel(SortStage::Merge), ctx.device_info().grid_block_count(rows * n), BLOCK_THREADS, &args)?;
             now = next;
             run *= 2;
         }
@@ -203,23 +197,13 @@ impl GpuArray {
         let stage = if right { SortStage::SearchRight } else { SortStage::SearchLeft };
         let kernel = SortSpec { dtype: common, with_indices: false, descending: false, stage };
         let ctx = self.context();
-        let mut args = PackedKernelArgs::new();
-        [
-            out.first_element_address(),
-            sorted.first_element_address(),
-            sorted.size() as u64,
-            dense.first_element_address(),
-            dense.size() as u64,
-        ]
-        .iter()
-        .for_each(|&n| args.push_u64(n));
-        let compiled = ctx.compiled_kernel(&kernel)?;
-        compiled.launch(
-            [ctx.device_info().grid_block_count(out.size()), 1, 1],
-            [BLOCK_THREADS, 1, 1],
-            0,
-            args.packed_bytes(),
-        )?;
+        let mut args = LaunchArgs::new();
+        args.push_address(out.first_element_address(), 0);
+        for array in [&sorted, &dense] {
+            args.push_address(array.first_element_address(), 0);
+            args.push_u64(array.size() as u64);
+        }
+        ctx.launch(&kernel, ctx.device_info().grid_block_count(out.size()), BLOCK_THREADS, &args)?;
         Ok(out)
     }
 }
@@ -287,11 +271,11 @@ impl RadixSortBuffers {
         let (counts, ticket) =
             (begins.first_element_address(), begins.first_element_address() + (4 * RADIX_BINS * digits) as u64);
         ctx.device_runtime().memset_zero(counts, begins.size())?;
-        let mut args = PackedKernelArgs::new();
-        [counts, ticket, self.source, self.n as u64].iter().for_each(|&n| args.push_u64(n));
-        let compiled = ctx.compiled_kernel(&kernel(RadixStage::Histogram))?;
+        let mut args = LaunchArgs::new();
+        [counts, ticket, self.source].iter().for_each(|&ptr| args.push_address(ptr, 0));
+        args.push_u64(self.n as u64);
         let blocks = ctx.device_info().resident_blocks().clamp(1, tiles) as u32;
-        compiled.launch([blocks, 1, 1], [RADIX_HISTOGRAM_THREADS, 1, 1], 0, args.packed_bytes())?;
+        ctx.launch(&kernel(RadixStage::Histogram), blocks, RADIX_HISTOGRAM_THREADS, &args)?;
         let state = GpuArray::empty(ctx, &[64 + 4 * RADIX_BINS * tiles], DType::U8, Order::C)?;
         for pass in 0..passes {
             ctx.device_runtime().memset_zero(state.first_element_address(), state.size())?;
@@ -304,15 +288,15 @@ impl RadixSortBuffers {
             let side = (passes - 1 - pass) % 2;
             let from = if pass == 0 { self.source } else { self.keys[1 - side] };
             let places = if last { self.places } else { self.between[side] };
-            let mut args = PackedKernelArgs::new();
-            [self.keys[side], from, places, self.between[1 - side], counts + (4 * RADIX_BINS * pass) as u64]
+            let mut args = LaunchArgs::new();
+            let counts = counts + (4 * RADIX_BINS * pass) as u64;
+            [self.keys[side], from, places, self.between[1 - side], counts, state.first_element_address()]
                 .iter()
-                .for_each(|&n| args.push_u64(n));
-            [state.first_element_address(), self.n as u64].iter().for_each(|&n| args.push_u64(n));
+                .for_each(|&ptr| args.push_address(ptr, 0));
+            args.push_u64(self.n as u64);
             args.push_u32(8 * pass as u32);
             let sweep = kernel(RadixStage::Sweep { payload, last });
-            let compiled = ctx.compiled_kernel(&sweep)?;
-            compiled.launch([tiles as u32, 1, 1], [sweep.threads.into(), 1, 1], 0, args.packed_bytes())?;
+            ctx.launch(&sweep, tiles as u32, sweep.threads.into(), &args)?;
         }
         Ok(())
     }

@@ -7,7 +7,10 @@ use rtcg_array::{
     apply_elementwise, einsum, fuse,
 };
 use rtcg_codegen::array::{BoundsMode, Op, ReductionOp, ScanOp};
-use rtcg_hal::{ArrayBuffer, ArrayContext, DType, DeviceInfo, DeviceRuntime, ExecutionModel, LaunchableKernel, Result};
+use rtcg_hal::{
+    ArgsView, ArrayBuffer, ArrayContext, DType, DeviceInfo, DeviceRuntime, ExecutionModel, LaunchArg, LaunchableKernel,
+    Result,
+};
 use std::any::Any;
 use std::fmt::Write;
 use std::path::Path;
@@ -38,6 +41,8 @@ impl ArrayBuffer for PaperBuffer {
     }
 }
 
+const FIRST_ADDRESS: u64 = 1 << 40;
+
 struct PaperKernel(u64, Arc<Mutex<Recorded>>);
 
 fn fnv1a(hash: u64, bytes: &[u8]) -> u64 {
@@ -56,6 +61,15 @@ impl LaunchableKernel for PaperKernel {
         let head = geometry.iter().fold(self.0, |hash, number| fnv1a(hash, &number.to_le_bytes()));
         self.1.lock().unwrap().launches.push(fnv1a(head, args));
         Ok(())
+    }
+    fn launch_args(&self, grid: [u32; 3], block: [u32; 3], shared_bytes: u32, args: ArgsView<'_>) -> Result<()> {
+        // Addresses go as such, so that a device can tell them from numbers.
+        for arg in args.iter() {
+            let LaunchArg::Bytes { bytes, .. } = arg else { continue };
+            let number = bytes.try_into().map_or(0, u64::from_ne_bytes);
+            assert!(!(FIRST_ADDRESS..2 * FIRST_ADDRESS).contains(&number), "{number:#x} is passed as a number");
+        }
+        self.launch(grid, block, shared_bytes, args.packed_bytes())
     }
 }
 
@@ -109,7 +123,7 @@ impl Recorder {
     /// most calls are cached.
     fn call<T>(&mut self, what: &str, dtypes: &[DType], call: impl Fn(&Arc<ArrayContext>, DType) -> Result<T>) {
         let recorded = Arc::<Mutex<Recorded>>::default();
-        let next_address = AtomicU64::new(1 << 40);
+        let next_address = AtomicU64::new(FIRST_ADDRESS);
         let device = PaperDevice { info: self.info, next_address, recorded: Arc::clone(&recorded) };
         let ctx = ArrayContext::new(Arc::new(device));
         for dtype in dtypes.iter().chain(dtypes) {

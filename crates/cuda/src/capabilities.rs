@@ -10,11 +10,11 @@ use rtcg_cuda_sys::installations::find_installations;
 use rtcg_driver::memory::{self, HostAllocation};
 use rtcg_driver::{Context, Event, Graph, GraphExec, HiddenCapture, LaunchOptions, Linker, Stream, sys};
 use rtcg_hal::{
-    ArrayBuffer, ArrayError, Cooperative, DeviceRuntime, Graphs, LaunchableGraph, LaunchableKernel, PackedKernelArgs,
-    PinnedReads, ReadSlot, Result, blocking_region,
+    ArrayBuffer, ArrayError, Cooperative, DeviceRuntime, Graphs, LaunchArgs, LaunchableGraph, LaunchableKernel,
+    PinnedReads, ReadSlot, Result, blocking_region, lock_ignoring_poison,
 };
 use std::any::Any;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 /// Bytes of each slot: those of more are not kept.
 const KEPT_SLOT_BYTES: usize = 1024;
@@ -34,7 +34,7 @@ impl PinnedReads for CudaRuntime {
     fn read_slot(&self, nbytes: usize) -> Result<Box<dyn ReadSlot>> {
         let free = self.free_slots().clone();
         let is_kept = nbytes <= KEPT_SLOT_BYTES;
-        let found = if is_kept { free.lock().unwrap_or_else(PoisonError::into_inner).pop() } else { None };
+        let found = if is_kept { lock_ignoring_poison(&free).pop() } else { None };
         let parts = match found {
             Some(parts) => parts,
             None => blocking_region(|| {
@@ -91,7 +91,7 @@ impl Drop for PinnedSlot {
         // Memory that is being written is freed by the driver, which waits; it is not given to anybody else.
         let is_idle = !self.is_started || with_current(&self.ctx, || parts.1.query()).unwrap_or(false);
         if is_idle && self.nbytes <= KEPT_SLOT_BYTES {
-            self.free.lock().unwrap_or_else(PoisonError::into_inner).push(parts);
+            lock_ignoring_poison(&self.free).push(parts);
         }
     }
 }
@@ -152,15 +152,15 @@ impl Graphs for CudaRuntime {
             Ok((graph, condition, inside, Stream::new(sys::CU_STREAM_NON_BLOCKING.0)?))
         })?;
         let Some(inside) = inside else { return Err(ArrayError::value_error("a loop of a graph has no body")) };
-        let mut args = PackedKernelArgs::new();
+        let mut args = LaunchArgs::new();
         args.push_u64(condition.0);
-        args.push_u64(stop);
-        args.push_u64(turn.device_ptr());
+        args.push_address(stop, 0);
+        args.push_address(turn.device_ptr(), 0);
         args.push_u32(turns);
         let begin = || stream.begin_capture_to(&inside, &[], sys::CU_STREAM_CAPTURE_MODE_RELAXED);
         self.capture(&stream, begin, &mut || {
             body()?;
-            set_condition.launch([1, 1, 1], [1, 1, 1], 0, args.packed_bytes())
+            set_condition.launch_args([1, 1, 1], [1, 1, 1], 0, args.view())
         })?;
         self.instantiate(&graph, Some(turn))
     }

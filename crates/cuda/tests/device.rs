@@ -2,7 +2,7 @@
 
 use rtcg_cuda::{CudaRuntime, current_stream, run_in_stream, with_allocator};
 use rtcg_driver::{Context, Device, Stream, StreamFlags};
-use rtcg_hal::{Allocator, ArrayErrorKind, Cooperative, DeviceRuntime, Graphs, PackedKernelArgs, PinnedReads};
+use rtcg_hal::{Allocator, ArrayErrorKind, Cooperative, DeviceRuntime, Graphs, LaunchArgs, PinnedReads};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -13,9 +13,9 @@ fn primary_context() -> Context {
     Device::new(0).unwrap().retain_primary_context().unwrap()
 }
 
-fn arguments(address: u64, number: u32) -> PackedKernelArgs {
-    let mut args = PackedKernelArgs::new();
-    args.push_u64(address);
+fn arguments(address: u64, number: u32) -> LaunchArgs {
+    let mut args = LaunchArgs::new();
+    args.push_address(address, 0);
     args.push_u32(number);
     args
 }
@@ -33,15 +33,15 @@ fn kernels_and_copies_run_in_the_order_of_the_current_stream() {
         i32::from_ne_bytes(bytes[124..].try_into().unwrap())
     };
     device.memset_zero(address, 128).unwrap();
-    add.launch([1, 1, 1], [32, 1, 1], 0, arguments(address, 5).packed_bytes()).unwrap();
+    add.launch_args([1, 1, 1], [32, 1, 1], 0, arguments(address, 5).view()).unwrap();
     assert_eq!(read(), 5);
     run_in_stream(Some(&stream), || {
         assert!(current_stream().is_some());
-        add.launch([1, 1, 1], [32, 1, 1], 0, arguments(address, 6).packed_bytes()).unwrap();
+        add.launch_args([1, 1, 1], [32, 1, 1], 0, arguments(address, 6).view()).unwrap();
         assert_eq!(read(), 11);
     });
     assert!(current_stream().is_none());
-    let graph = device.record(&mut || add.launch([1, 1, 1], [32, 1, 1], 0, arguments(address, 7).packed_bytes()));
+    let graph = device.record(&mut || add.launch_args([1, 1, 1], [32, 1, 1], 0, arguments(address, 7).view()));
     let graph = graph.unwrap();
     (0..2).for_each(|_| graph.launch().unwrap());
     let mut slot = device.read_slot(4).unwrap();

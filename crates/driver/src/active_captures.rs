@@ -2,9 +2,10 @@
 
 use crate::error::Result;
 use rtcg_cuda_sys::*;
+use rtcg_hal::lock_ignoring_poison;
 use std::any::Any;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// What a capture makes: a graph, which keeps objects.
 pub(crate) trait CaptureTarget: Any + Send + Sync {
@@ -28,7 +29,7 @@ static ACTIVE_CAPTURES: Mutex<Vec<ActiveCapture>> = Mutex::new(Vec::new());
 static N_CAPTURES: AtomicUsize = AtomicUsize::new(0);
 
 fn locked_captures() -> MutexGuard<'static, Vec<ActiveCapture>> {
-    ACTIVE_CAPTURES.lock().unwrap_or_else(PoisonError::into_inner)
+    lock_ignoring_poison(&ACTIVE_CAPTURES)
 }
 
 /// Puts a capture on the list.

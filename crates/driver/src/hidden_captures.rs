@@ -5,6 +5,7 @@
 //! after waits that are about to be submitted have been.
 
 use crate::process_state;
+use rtcg_hal::lock_ignoring_poison;
 use std::cell::Cell;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -43,7 +44,7 @@ thread_local! {
 }
 
 fn locked_traffic() -> MutexGuard<'static, Traffic> {
-    TRAFFIC.lock().unwrap_or_else(PoisonError::into_inner)
+    lock_ignoring_poison(&TRAFFIC)
 }
 
 /// Holds back other threads' waits for contexts until it is dropped. The capturing thread makes it before it begins the

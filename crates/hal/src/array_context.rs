@@ -6,7 +6,7 @@ use crate::device::{ArrayBuffer, DeviceRuntime};
 use crate::device_info::DeviceInfo;
 use crate::error::{ArrayError, Result};
 use crate::kernel_spec::KernelSpec;
-use crate::launch::LaunchableKernel;
+use crate::launch::{LaunchArgs, LaunchableKernel};
 use crate::thread_choices::{has_thread_choices, is_compiling_ahead, thread_choices, thread_epoch};
 use crate::tuning::{Choices, Tunable};
 use std::any::Any;
@@ -191,6 +191,14 @@ impl ArrayContext {
     /// When it does not compile, or the device is out of memory.
     pub fn compiled_kernel<K: KernelSpec>(&self, kernel: &K) -> Result<Arc<dyn LaunchableKernel>> {
         self.kernels.get_or_insert_with(kernel, || self.runtime.compile(&kernel.source(), &kernel.kernel_name()))
+    }
+
+    /// Enqueues `kernel` for so many blocks of so many threads.
+    ///
+    /// # Errors
+    /// As [`ArrayContext::compiled_kernel`], or when the device fails.
+    pub fn launch<K: KernelSpec>(&self, kernel: &K, blocks: u32, threads: u32, args: &LaunchArgs) -> Result<()> {
+        self.compiled_kernel(kernel)?.launch_args([blocks, 1, 1], [threads, 1, 1], 0, args.view())
     }
 
     /// Number of loaded kernels, their maximum, and the kernels compiled and evicted so far.

@@ -1,33 +1,89 @@
-//! Compiled kernels, and the arguments of a launch.
+//! Compiled kernels, and launches with their arguments.
+//!
+//! Arguments are packed while they are added, for devices that take them so. Each is also known by itself, for those
+//! that set one after the other, and addresses are known to be some, so that a launch can be repeated with others.
 
+use crate::array_context::ArrayContext;
+use crate::device::ArrayBuffer;
 use crate::error::Result;
+use crate::kernel_spec::KernelSpec;
 use smallvec::SmallVec;
 use std::any::Any;
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
 
 /// A compiled kernel.
 pub trait LaunchableKernel: Send + Sync + Any {
     /// Enqueues the kernel with packed arguments; does not wait.
     fn launch(&self, grid: [u32; 3], block: [u32; 3], shared_bytes: u32, args: &[u8]) -> Result<()>;
+    /// [`LaunchableKernel::launch`] for devices that may set arguments one after the other.
+    fn launch_args(&self, grid: [u32; 3], block: [u32; 3], shared_bytes: u32, args: ArgsView<'_>) -> Result<()> {
+        self.launch(grid, block, shared_bytes, args.packed)
+    }
 }
 
-/// The packed arguments of a kernel, laid out by C's alignment rules.
-#[derive(Debug, Default, Clone)]
-pub struct PackedKernelArgs(SmallVec<[u8; 256]>);
+/// An argument of a kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LaunchArg<'a> {
+    /// An address.
+    Address {
+        /// What it counts from, which lies in some memory or is null.
+        base: u64,
+        /// Bytes from there on.
+        offset: usize,
+    },
+    /// A value.
+    Bytes {
+        /// Its bytes.
+        bytes: &'a [u8],
+        /// Its alignment in C.
+        align: usize,
+    },
+}
 
-impl PackedKernelArgs {
-    /// Makes an empty argument buffer.
+/// Where an argument is. All arguments of a kernel have less than 64 KiB.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    start: u32,
+    size: u16,
+    /// 0 for addresses.
+    align: u16,
+    /// Of an address.
+    offset: usize,
+}
+
+/// The arguments of a kernel, packed by C's alignment rules.
+#[derive(Debug, Default, Clone)]
+pub struct LaunchArgs {
+    packed: SmallVec<[u8; 256]>,
+    places: SmallVec<[Place; 16]>,
+}
+
+impl LaunchArgs {
+    /// No arguments.
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Appends `bytes` at the next multiple of `align`.
     pub fn push(&mut self, bytes: &[u8], align: usize) {
-        let start = self.0.len().next_multiple_of(align.max(1));
-        self.0.resize(start, 0);
-        self.0.extend_from_slice(bytes);
+        let align = align.max(1);
+        let start = self.packed.len().next_multiple_of(align);
+        self.packed.resize(start, 0);
+        self.packed.extend_from_slice(bytes);
+        self.places.push(Place { start: start as u32, size: bytes.len() as u16, align: align as u16, offset: 0 });
     }
 
-    /// Appends an address or a 64-bit number.
+    /// Appends the address `offset` bytes after `base`.
+    pub fn push_address(&mut self, base: u64, offset: usize) {
+        self.push_u64(base.wrapping_add(offset as u64));
+        if let Some(place) = self.places.last_mut() {
+            (place.align, place.offset) = (0, offset);
+        }
+    }
+
+    /// Appends a 64-bit number.
     pub fn push_u64(&mut self, value: u64) {
         self.push(&value.to_ne_bytes(), 8);
     }
@@ -42,8 +98,148 @@ impl PackedKernelArgs {
         self.push(&value.to_ne_bytes(), 4);
     }
 
+    /// The number of arguments.
+    pub fn count(&self) -> usize {
+        self.places.len()
+    }
+
     /// The packed bytes.
+    #[inline]
     pub fn packed_bytes(&self) -> &[u8] {
-        &self.0
+        &self.packed
+    }
+
+    /// What a kernel is launched with.
+    pub fn view(&self) -> ArgsView<'_> {
+        self.view_of(&self.packed)
+    }
+
+    /// The same with other packed bytes, which are a copy that was changed.
+    #[inline]
+    pub fn view_of<'a>(&'a self, packed: &'a [u8]) -> ArgsView<'a> {
+        ArgsView { packed, places: &self.places }
+    }
+
+    /// Lets the address at `index` count from another base, in a copy of the packed bytes.
+    #[inline]
+    pub fn rebase(&self, packed: &mut [u8], index: usize, base: u64) {
+        self.replace_bytes(packed, index, &base.wrapping_add(self.places[index].offset as u64).to_ne_bytes());
+    }
+
+    /// Replaces the value at `index` by one of the same size, in a copy of the packed bytes.
+    #[inline]
+    pub fn replace_bytes(&self, packed: &mut [u8], index: usize, bytes: &[u8]) {
+        let start = self.places[index].start as usize;
+        packed[start..start + bytes.len()].copy_from_slice(bytes);
+    }
+}
+
+/// Packed arguments of which each is known by itself.
+#[derive(Debug, Clone, Copy)]
+pub struct ArgsView<'a> {
+    packed: &'a [u8],
+    places: &'a [Place],
+}
+
+impl<'a> ArgsView<'a> {
+    /// The packed bytes.
+    pub fn packed_bytes(self) -> &'a [u8] {
+        self.packed
+    }
+
+    /// Each argument.
+    pub fn iter(self) -> impl Iterator<Item = LaunchArg<'a>> {
+        self.places.iter().map(move |place| {
+            let bytes = &self.packed[place.start as usize..][..place.size.into()];
+            match bytes.first_chunk().filter(|_| place.align == 0) {
+                Some(address) => {
+                    let base = u64::from_ne_bytes(*address).wrapping_sub(place.offset as u64);
+                    LaunchArg::Address { base, offset: place.offset }
+                }
+                None => LaunchArg::Bytes { bytes, align: place.align.into() },
+            }
+        })
+    }
+}
+
+/// A kernel with its grid and arguments, to be enqueued any number of times. Arrays whose addresses are among the
+/// arguments must outlive it, or be kept by it.
+pub struct Launch {
+    /// The compiled kernel.
+    pub kernel: Arc<dyn LaunchableKernel>,
+    /// Blocks along each axis.
+    pub grid: [u32; 3],
+    /// Threads of a block along each axis.
+    pub block: [u32; 3],
+    /// Bytes of shared memory beside what the kernel declares.
+    pub shared_bytes: u32,
+    /// What the kernel gets.
+    pub args: LaunchArgs,
+    /// Memory of its own.
+    pub keeps: Vec<Arc<dyn ArrayBuffer>>,
+    text: Box<dyn Fn() -> (Cow<'static, str>, String) + Send + Sync>,
+}
+
+impl fmt::Debug for Launch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Launch").field("grid", &self.grid).field("block", &self.block).finish_non_exhaustive()
+    }
+}
+
+impl Launch {
+    /// Of the compiled form of `spec`, with the shared memory that it declares.
+    ///
+    /// # Errors
+    /// As [`ArrayContext::compiled_kernel`].
+    pub fn new<K: KernelSpec>(
+        ctx: &ArrayContext,
+        spec: &K,
+        grid: [u32; 3],
+        block: [u32; 3],
+        args: LaunchArgs,
+    ) -> Result<Self> {
+        let (kernel, spec) = (ctx.compiled_kernel(spec)?, spec.clone());
+        let text = Box::new(move || (spec.kernel_name(), spec.source()));
+        Ok(Self { kernel, grid, block, shared_bytes: 0, args, keeps: Vec::new(), text })
+    }
+
+    /// The name of the kernel, and its source.
+    pub fn text(&self) -> (Cow<'static, str>, String) {
+        (self.text)()
+    }
+
+    /// Enqueues it.
+    ///
+    /// # Errors
+    /// When the device fails.
+    pub fn launch(&self) -> Result<()> {
+        self.launch_packed(self.args.packed_bytes())
+    }
+
+    /// Enqueues it with a changed copy of the packed arguments.
+    ///
+    /// # Errors
+    /// As [`Launch::launch`].
+    #[inline]
+    pub fn launch_packed(&self, packed: &[u8]) -> Result<()> {
+        self.kernel.launch_args(self.grid, self.block, self.shared_bytes, self.args.view_of(packed))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_counts_from_another_base_in_a_copy_of_the_arguments() {
+        let mut args = LaunchArgs::new();
+        args.push(&[1], 1);
+        args.push_address(4096, 64);
+        let mut packed = args.packed_bytes().to_vec();
+        args.rebase(&mut packed, 1, 8192);
+        assert_eq!(packed[8..], 8256u64.to_ne_bytes());
+        let all: Vec<_> = args.view_of(&packed).iter().collect();
+        let value = LaunchArg::Bytes { bytes: &[1], align: 1 };
+        assert_eq!(all, [value, LaunchArg::Address { base: 8192, offset: 64 }]);
     }
 }

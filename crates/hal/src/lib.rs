@@ -44,6 +44,6 @@ pub use device_info::{BLOCK_THREADS, DeviceInfo, ExecutionModel};
 pub use dtype::{DType, DTypeKind, OperandType, UnknownDType, WeakScalar, promote_operands};
 pub use error::{ArrayError, ArrayErrorKind, Result};
 pub use kernel_spec::KernelSpec;
-pub use launch::{LaunchableKernel, PackedKernelArgs};
+pub use launch::{ArgsView, Launch, LaunchArg, LaunchArgs, LaunchableKernel};
 pub use thread_choices::{compile_ahead, is_compiling_ahead, launching, with_thread_choices};
 pub use thread_flag::ThreadFlag;

@@ -2,8 +2,8 @@
 
 use crate::Mode;
 use crate::kernels::{CorrelateSpec, FilterAxis, THREADS, arithmetic};
-use rtcg_array::{GpuArray, Order, PythonTuple, is_real, normalize_axes, push_arrays, push_optional};
-use rtcg_hal::{ArrayError, DType, PackedKernelArgs, Result};
+use rtcg_array::{GpuArray, Order, PythonTuple, array_args, is_real, normalize_axes, push_optional};
+use rtcg_hal::{ArrayError, DType, Result};
 
 /// How a filter is placed on an image, and what lies beyond its borders.
 #[derive(Debug, Clone, Default)]
@@ -108,14 +108,13 @@ fn launch(
         is_small: input.size() < 1 << 31,
         axes: if axes.is_empty() { vec![FilterAxis { taps: 1, center: 0, mode: Mode::Nearest }] } else { axes },
     };
-    let mut args = PackedKernelArgs::new();
-    push_arrays(&mut args, &[&out, &source])?;
+    let mut args = array_args(&[&out, &source])?;
     push_optional(&mut args, weights.as_ref())?;
     [options.cval, divisor].iter().for_each(|value| args.push_u64(value.to_bits()));
     let shape = if input.ndim() == 0 { &[1][..] } else { input.shape() };
     shape.iter().for_each(|&n| args.push_i64(n as i64));
     let blocks = out.size().div_ceil(THREADS as usize).min(ctx.device_info().max_blocks as usize) as u32;
-    ctx.compiled_kernel(&spec)?.launch([blocks, 1, 1], [THREADS, 1, 1], 0, args.packed_bytes())?;
+    ctx.launch(&spec, blocks, THREADS, &args)?;
     Ok(out)
 }
 

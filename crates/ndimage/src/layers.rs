@@ -3,8 +3,8 @@
 use crate::kernels::{
     BankShape, BankTile, FilterBankSpec, LargeBankSpec, LargeTile, LocalNormSpec, PoolKind, PoolSpec, THREADS,
 };
-use rtcg_array::{GpuArray, Order, PythonTuple, check_out, push_arrays};
-use rtcg_hal::{ArrayError, DType, DeviceInfo, KernelSpec, PackedKernelArgs, Result};
+use rtcg_array::{GpuArray, Order, PythonTuple, array_args, check_out};
+use rtcg_hal::{ArrayError, DType, DeviceInfo, KernelSpec, Result};
 
 /// Bytes of shared memory that every device has for a block.
 const SHARED_BYTES: usize = 48 << 10;
@@ -157,8 +157,7 @@ fn launch_bank(bank: &BankShape, dtype: DType, activation: &str, operands: [&Gpu
     let &BankShape { images, image: [rows, columns, channels], taps, filters } = bank;
     let (ctx, activation) = (operands[0].context(), activation.into());
     let device = ctx.device_info();
-    let mut args = PackedKernelArgs::new();
-    push_arrays(&mut args, &operands)?;
+    let mut args = array_args(&operands)?;
     args.push_i64(images as i64);
     let is_small = has_small_images(operands[1])?;
     // Offsets within an image and within filters are integers of 32 bits there.
@@ -171,12 +170,7 @@ fn launch_bank(bank: &BankShape, dtype: DType, activation: &str, operands: [&Gpu
         let spec = LargeBankSpec { dtype, image: bank.image, taps, filters, activation, tile, aligned };
         let [x, y, layers] = tile.grid(bank);
         let grid = [x as u32, y as u32, layers.min(65535) as u32];
-        return ctx.compiled_kernel(&spec)?.launch(
-            grid,
-            tile.block,
-            tile.shared_bytes(bank) as u32,
-            args.packed_bytes(),
-        );
+        return ctx.compiled_kernel(&spec)?.launch_args(grid, tile.block, tile.shared_bytes(bank) as u32, args.view());
     }
     [rows, columns, channels, taps[0], filters].iter().for_each(|&length| args.push_u32(length as u32));
     let tile = bank_tile(device, dtype.itemsize(), taps, channels, filters, is_small);
@@ -188,7 +182,7 @@ fn launch_bank(bank: &BankShape, dtype: DType, activation: &str, operands: [&Gpu
     let grid = [across(columns - taps[1] + 1, 0), across(rows - taps[0] + 1, 1)];
     let layers = (images * filters.div_ceil(tile.filters as usize)).min(65535) as u32;
     let kernel = ctx.compiled_kernel(&spec)?;
-    kernel.launch([grid[0], grid[1], layers], [tile.block[0], tile.block[1], 1], 0, args.packed_bytes())
+    kernel.launch_args([grid[0], grid[1], layers], [tile.block[0], tile.block[1], 1], 0, args.view())
 }
 
 /// The operation that pools each window.
@@ -205,13 +199,12 @@ fn launch<S: KernelSpec>(spec: &S, out: &GpuArray, x: &GpuArray, numbers: &[u64]
         return Ok(());
     }
     let [images, rows, columns, channels] = image_lengths(x)?;
-    let mut args = PackedKernelArgs::new();
-    push_arrays(&mut args, &[out, x])?;
+    let mut args = array_args(&[out, x])?;
     numbers.iter().for_each(|&number| args.push_u64(number));
     [images, rows, columns, channels].iter().for_each(|&n| args.push_i64(n as i64));
     let ctx = x.context();
     let blocks = threads.div_ceil(THREADS as usize).min(ctx.device_info().max_blocks as usize) as u32;
-    ctx.compiled_kernel(spec)?.launch([blocks, 1, 1], [THREADS, 1, 1], 0, args.packed_bytes())
+    ctx.launch(spec, blocks, THREADS, &args)
 }
 
 /// Pools windows of `size` rows and columns of each channel, `strides` apart, where they fit. Does not wait.

@@ -14,8 +14,8 @@ use crate::kernels::{
 };
 use crate::search::{MAX_LIST_BYTES, Neighbors, Part, Search};
 use crate::vectors::{RoundedPoints, RoundedQueries};
-use rtcg_array::{GpuArray, Order, push_arrays};
-use rtcg_hal::{DType, PackedKernelArgs, Result};
+use rtcg_array::{GpuArray, Order, array_args, push_arrays};
+use rtcg_hal::{DType, LaunchArgs, Result};
 
 /// Neighbours that lists have room for, several times over.
 const MAX_FILTER_NEIGHBORS: usize = 128;
@@ -110,15 +110,14 @@ impl Search<'_> {
         let lists = [&values, &indices, &counts, &limits, noted_count];
         let distance = self.distance(false, k as u32);
         let select = SelectSpec { distance, kept: k as u32, is_limit: true, out: found.distances.dtype() };
-        let selecting = |spec: &SelectSpec, mut args: PackedKernelArgs| {
+        let selecting = |spec: &SelectSpec, mut args: LaunchArgs| {
             self.push_search(&mut args, part)?;
             let blocks = queries.min(ctx.device_info().max_blocks as usize) as u32;
-            ctx.compiled_kernel(spec)?.launch([blocks, 1, 1], [THREADS, 1, 1], 0, args.packed_bytes())
+            ctx.launch(spec, blocks, THREADS, &args)
         };
 
         self.launch_filter(scanned, filter, lists, true)?;
-        let mut args = PackedKernelArgs::new();
-        push_arrays(&mut args, &[&limits, &counts, &values])?;
+        let mut args = array_args(&[&limits, &counts, &values])?;
         // Tiles of the sample within limits, beyond which lists would be more than half full.
         let most = (FILTER_CAPACITY / 2 / filter.stride).max(2 * k);
         [tiles, most].iter().for_each(|&n| args.push_u32(n as u32));
@@ -126,7 +125,7 @@ impl Search<'_> {
         selecting(&select, args)?;
 
         self.launch_filter(scanned, filter, lists, false)?;
-        let mut args = PackedKernelArgs::new();
+        let mut args = LaunchArgs::new();
         self.push_found(&mut args, found, part, k)?;
         push_arrays(&mut args, &[noted, noted_count, &values, &indices, &counts])?;
         push_arrays(&mut args, &[&scanned.lengths, &filter.points.upper, &filter.points.lower])?;
@@ -151,8 +150,7 @@ impl Search<'_> {
         let parts = all_groups.div_ceil(filter.groups);
         let columns = all_groups.next_power_of_two().min(4);
         let groups = all_groups.div_ceil(parts).next_multiple_of(columns);
-        let mut args = PackedKernelArgs::new();
-        push_arrays(&mut args, &lists)?;
+        let mut args = array_args(&lists)?;
         let initial_sums = if is_sample || is_weighted { &filter.points.upper } else { &filter.points.lower };
         push_arrays(&mut args, &[initial_sums])?;
         search.push_search(&mut args, &Part { first: 0, count: queries, selected: None })?;
@@ -164,6 +162,6 @@ impl Search<'_> {
         let blocks = ctx.device_info().multiprocessors << u32::from(points.dimensions() <= 64 && parts == 1);
         let grid = [blocks.clamp(1, most.max(1)), parts as u32, 1];
         let bytes = groups * FilterSpec::group_bytes(points.dimensions());
-        ctx.compiled_kernel(&spec)?.launch(grid, [THREADS, 1, 1], bytes as u32, args.packed_bytes())
+        ctx.compiled_kernel(&spec)?.launch_args(grid, [THREADS, 1, 1], bytes as u32, args.view())
     }
 }

@@ -8,9 +8,9 @@
 use crate::vectors::Vectors;
 use crate::{HostNeighbors, Index, Neighbors};
 use rtcg_array::{GpuArray, Index as At, Order};
-use rtcg_hal::{ArrayError, DType, Result};
+use rtcg_hal::{ArrayError, DType, Result, lock_ignoring_poison};
 use std::ops::Range;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The longest wait for threads that asked a moment before, which is at most half of what the last search took.
@@ -86,10 +86,6 @@ struct Turn<'a> {
     start: Instant,
 }
 
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl MergedIndex {
     /// Makes an index whose searches are merged.
     pub fn new(index: Index) -> Self {
@@ -160,14 +156,14 @@ impl MergedIndex {
         if std::process::id() != self.process {
             // After a fork, the thread that would search may not be there.
             let answer = self.search_for(std::slice::from_ref(&request))?.remove(0);
-            locked(&request.slot).outcome = Some(Ok(answer));
+            lock_ignoring_poison(&request.slot).outcome = Some(Ok(answer));
             return Ok(Ticket { merged: self, request });
         }
-        let mut state = locked(&self.state);
+        let mut state = lock_ignoring_poison(&self.state);
         state.waiting.push(request.clone());
         if !state.is_busy {
             state.is_busy = true;
-            locked(&request.slot).leads = true;
+            lock_ignoring_poison(&request.slot).leads = true;
         } else if state.waiting.len() >= state.expected {
             self.arrived.notify_one();
         }
@@ -177,7 +173,7 @@ impl MergedIndex {
 
     /// Searches for all that wait for as many neighbours as `own`, which is one of them.
     fn lead(&self, own: &Arc<Request>) {
-        let mut state = locked(&self.state);
+        let mut state = lock_ignoring_poison(&self.state);
         let (expected, gathering) = (state.expected, state.gathering);
         if state.waiting.len() < expected {
             let is_few = |state: &mut State| state.waiting.len() < expected;
@@ -200,7 +196,7 @@ impl MergedIndex {
     fn hand_on(state: &mut State) {
         state.is_busy = !state.waiting.is_empty();
         if let Some(request) = state.waiting.first() {
-            locked(&request.slot).leads = true;
+            lock_ignoring_poison(&request.slot).leads = true;
             request.woken.notify_one();
         }
     }
@@ -268,14 +264,14 @@ impl Drop for Turn<'_> {
     fn drop(&mut self) {
         let panicked = || Err(ArrayError::runtime_error(std::io::Error::other("a merged search panicked")));
         self.outcomes[self.own].get_or_insert_with(panicked);
-        let mut state = locked(&self.merged.state);
+        let mut state = lock_ignoring_poison(&self.merged.state);
         state.expected = self.requests.len() + state.waiting.len();
         // What failed is the failure of the thread that searched, such as its interrupt: others are searched by another.
         let left = self
             .requests
             .iter()
             .zip(&self.outcomes)
-            .filter(|(request, outcome)| outcome.is_none() && !locked(&request.slot).is_dropped);
+            .filter(|(request, outcome)| outcome.is_none() && !lock_ignoring_poison(&request.slot).is_dropped);
         let left: Vec<_> = left.map(|(request, _)| request.clone()).collect();
         state.waiting.splice(0..0, left);
         state.gathering = (self.start.elapsed() / 2).min(MAX_GATHERING);
@@ -284,7 +280,7 @@ impl Drop for Turn<'_> {
         drop(state);
         for (request, outcome) in self.requests.iter().zip(&mut self.outcomes) {
             if let Some(outcome) = outcome.take() {
-                locked(&request.slot).outcome = Some(outcome);
+                lock_ignoring_poison(&request.slot).outcome = Some(outcome);
                 request.woken.notify_one();
             }
         }
@@ -309,7 +305,8 @@ impl Ticket<'_> {
     pub fn wait_timeout(&self, timeout: Duration) -> Option<Result<Answer>> {
         let is_waiting = |slot: &mut Slot| slot.outcome.is_none() && !slot.leads;
         loop {
-            let waited = self.request.woken.wait_timeout_while(locked(&self.request.slot), timeout, is_waiting);
+            let waited =
+                self.request.woken.wait_timeout_while(lock_ignoring_poison(&self.request.slot), timeout, is_waiting);
             let mut slot = waited.unwrap_or_else(PoisonError::into_inner).0;
             if slot.outcome.is_some() || !slot.leads {
                 return slot.outcome.take();
@@ -323,9 +320,9 @@ impl Ticket<'_> {
 
 impl Drop for Ticket<'_> {
     fn drop(&mut self) {
-        let mut state = locked(&self.merged.state);
+        let mut state = lock_ignoring_poison(&self.merged.state);
         state.waiting.retain(|other| !Arc::ptr_eq(other, &self.request));
-        let mut slot = locked(&self.request.slot);
+        let mut slot = lock_ignoring_poison(&self.request.slot);
         slot.is_dropped = true;
         let led = std::mem::take(&mut slot.leads);
         drop(slot);

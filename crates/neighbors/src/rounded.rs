@@ -5,8 +5,8 @@ use crate::Metric;
 use crate::kernels::{RoundSpec, THREADS};
 use crate::search::{Part, Search};
 use crate::vectors::{RoundedPoints, RoundedQueries, Vectors};
-use rtcg_array::{GpuArray, Index, Order, ReduceOptions, ReductionOp, push_arrays, push_optional};
-use rtcg_hal::{DType, PackedKernelArgs, Result};
+use rtcg_array::{GpuArray, Index, Order, ReduceOptions, ReductionOp, array_args, push_arrays, push_optional};
+use rtcg_hal::{DType, Result};
 
 impl Search<'_> {
     /// Whether there is nothing to be rounded, or queries are so many that it takes less time than it saves.
@@ -55,18 +55,17 @@ impl Search<'_> {
             _ => GpuArray::empty(ctx, &shape, DType::F16, Order::C)?,
         };
         vectors.array.check_memory()?;
-        let mut args = PackedKernelArgs::new();
-        push_arrays(&mut args, &[&rounded, upper])?;
+        let mut args = array_args(&[&rounded, upper])?;
         push_optional(&mut args, lower)?;
         let first_vector = part.first * dimensions * vectors.array.itemsize();
-        args.push_u64(vectors.array.first_element_address() + first_vector as u64);
-        args.push_u64(vectors.norms.first_element_address() + (part.first * 8) as u64);
+        args.push_address(vectors.array.first_element_address(), first_vector);
+        args.push_address(vectors.norms.first_element_address(), part.first * 8);
         push_arrays(&mut args, &[&self.points.state])?;
         push_optional(&mut args, sums)?;
         [self.points.count(), part.count].iter().for_each(|&n| args.push_u32(n as u32));
         let spec = RoundSpec { distance: self.distance(false, 0), is_query: lower.is_none() };
         let blocks = ctx.device_info().grid_block_count(part.count * 32);
-        ctx.compiled_kernel(&spec)?.launch([blocks, 1, 1], [THREADS, 1, 1], 0, args.packed_bytes())?;
+        ctx.launch(&spec, blocks, THREADS, &args)?;
         Ok(vectors.with_array(rounded))
     }
 }

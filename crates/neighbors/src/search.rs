@@ -7,8 +7,8 @@ use crate::kernels::{
     MAX_UNROLLED_LIST, MergeSpec, ScanSpec,
 };
 use crate::vectors::{RoundedPoints, Vectors};
-use rtcg_array::{GpuArray, Index, Order, push_arrays};
-use rtcg_hal::{ArrayContext, DType, PackedKernelArgs, Result};
+use rtcg_array::{GpuArray, Index, Order, array_args, push_arrays, push_optional};
+use rtcg_hal::{ArrayContext, DType, LaunchArgs, Result};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
@@ -222,13 +222,12 @@ impl Search<'_> {
         let item = if distance.is_exact { DType::F64 } else { DType::F32 };
         let values = GpuArray::empty(self.ctx(), &[lists * length as usize], item, Order::C)?;
         let indices = GpuArray::empty(self.ctx(), &[lists * length as usize], DType::U32, Order::C)?;
-        let mut args = PackedKernelArgs::new();
-        push_arrays(&mut args, &[&values, &indices])?;
+        let mut args = array_args(&[&values, &indices])?;
         self.push_search(&mut args, part)?;
         self.launch_scan(args, ScanSpec { distance: *distance, k: length, few }, division, 0.0)?;
 
         let spec = MergeSpec { distance: *distance, k: length, kept: k, out: found.distances.dtype() };
-        let mut args = PackedKernelArgs::new();
+        let mut args = LaunchArgs::new();
         self.push_found(&mut args, found, part, k as usize)?;
         push_arrays(&mut args, &[&values, &indices])?;
         self.push_search(&mut args, part)?;
@@ -236,7 +235,7 @@ impl Search<'_> {
         push_arrays(&mut args, &[noted.0, noted.1])?;
         let threads = spec.threads();
         let blocks = self.ctx().device_info().grid_block_count(part.count * 32);
-        self.ctx().compiled_kernel(&spec)?.launch([blocks, 1, 1], [threads, 1, 1], 0, args.packed_bytes())
+        self.ctx().launch(&spec, blocks, threads, &args)
     }
 
     /// How many points are at most `radius` from each query, uint32.
@@ -249,8 +248,8 @@ impl Search<'_> {
         let distance = self.distance(false, 0);
         // As distances are compared.
         let radius = if self.metric == Metric::L2 { radius * radius } else { radius };
-        let mut args = PackedKernelArgs::new();
-        args.push_u64(0);
+        let mut args = LaunchArgs::new();
+        push_optional(&mut args, None)?;
         push_arrays(&mut args, &[&counts])?;
         self.push_search(&mut args, &Part { first: 0, count, selected: None })?;
         let division = self.division(&distance, None, count, 0);
@@ -258,44 +257,34 @@ impl Search<'_> {
         Ok(counts)
     }
 
-    fn launch_scan(&self, mut args: PackedKernelArgs, spec: ScanSpec, division: Division, radius: f64) -> Result<()> {
+    fn launch_scan(&self, mut args: LaunchArgs, spec: ScanSpec, division: Division, radius: f64) -> Result<()> {
         args.push_u32(division.most_slices);
         args.push_u64(radius.to_bits());
-        let kernel = self.ctx().compiled_kernel(&spec)?;
-        kernel.launch([division.blocks, 1, 1], [spec.threads(), 1, 1], 0, args.packed_bytes())
+        self.ctx().launch(&spec, division.blocks, spec.threads(), &args)
     }
 
     /// Appends where the results of a part are.
-    pub(crate) fn push_found(
-        &self,
-        args: &mut PackedKernelArgs,
-        found: &Neighbors,
-        part: &Part<'_>,
-        k: usize,
-    ) -> Result<()> {
+    pub(crate) fn push_found(&self, args: &mut LaunchArgs, found: &Neighbors, part: &Part<'_>, k: usize) -> Result<()> {
         for array in [&found.distances, &found.indices] {
             array.check_memory()?;
-            args.push_u64(array.first_element_address() + (part.first * k * array.itemsize()) as u64);
+            args.push_address(array.first_element_address(), part.first * k * array.itemsize());
         }
         Ok(())
     }
 
     /// Appends what kernels know of a search: vectors, norms, numbers, selected queries.
-    pub(crate) fn push_search(&self, args: &mut PackedKernelArgs, part: &Part<'_>) -> Result<()> {
+    pub(crate) fn push_search(&self, args: &mut LaunchArgs, part: &Part<'_>) -> Result<()> {
         let queries = &self.queries.array;
         queries.check_memory()?;
         let first_vector = part.first * self.queries.dimensions() * queries.itemsize();
-        args.push_u64(queries.first_element_address() + first_vector as u64);
+        args.push_address(queries.first_element_address(), first_vector);
         push_arrays(args, &[&self.points.array])?;
-        args.push_u64(self.queries.norms.first_element_address() + (part.first * 8) as u64);
+        args.push_address(self.queries.norms.first_element_address(), part.first * 8);
         push_arrays(args, &[&self.points.norms, &self.points.state])?;
         [part.count, self.points.count()].iter().for_each(|&n| args.push_u32(n as u32));
         match part.selected {
             Some((selected, count)) => push_arrays(args, &[selected, count]),
-            None => {
-                [0, 0].iter().for_each(|&null| args.push_u64(null));
-                Ok(())
-            }
+            None => (0..2).try_for_each(|_| push_optional(args, None)),
         }
     }
 }

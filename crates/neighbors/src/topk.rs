@@ -1,8 +1,8 @@
 //! The largest or smallest elements of rows, in order.
 
 use crate::kernels::{THREADS, TopkSpec};
-use rtcg_array::{GpuArray, Index, Order, PythonTuple, push_arrays};
-use rtcg_hal::{ArrayError, DType, PackedKernelArgs, Result};
+use rtcg_array::{GpuArray, Index, Order, PythonTuple, array_args};
+use rtcg_hal::{ArrayError, DType, Result};
 
 /// Elements beyond which rows are sorted.
 const MAX_LISTED: usize = 64;
@@ -41,11 +41,9 @@ pub fn topk(values: &GpuArray, k: usize, is_largest: bool) -> Result<[GpuArray; 
         return Ok([found, indices]);
     }
     let rows = values.size() / length;
-    let mut args = PackedKernelArgs::new();
-    push_arrays(&mut args, &[&found, &indices, &source])?;
+    let mut args = array_args(&[&found, &indices, &source])?;
     [rows, length].iter().for_each(|&n| args.push_i64(n as i64));
-    let kernel = ctx.compiled_kernel(&TopkSpec { dtype: values.dtype(), k: k as u32, is_largest })?;
     let blocks = rows.min(ctx.device_info().max_blocks as usize) as u32;
-    kernel.launch([blocks, 1, 1], [THREADS, 1, 1], 0, args.packed_bytes())?;
+    ctx.launch(&TopkSpec { dtype: values.dtype(), k: k as u32, is_largest }, blocks, THREADS, &args)?;
     Ok([found, indices])
 }

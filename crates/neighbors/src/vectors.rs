@@ -1,8 +1,8 @@
 //! Vectors in the form that kernels take: checked, contiguous, with their squared lengths.
 
 use crate::kernels::{NormsSpec, THREADS};
-use rtcg_array::{GpuArray, Index, Order, PythonTuple, ReduceOptions, ReductionOp, push_arrays};
-use rtcg_hal::{ArrayError, DType, PackedKernelArgs, Result};
+use rtcg_array::{GpuArray, Index, Order, PythonTuple, ReduceOptions, ReductionOp, array_args};
+use rtcg_hal::{ArrayError, DType, Result};
 
 /// Contiguous vectors, one a row, of float16, float32 or float64.
 #[derive(Debug, Clone)]
@@ -52,11 +52,9 @@ impl Vectors {
         if count == 0 {
             return Ok(made);
         }
-        let mut args = PackedKernelArgs::new();
-        push_arrays(&mut args, &[&made.norms, &made.state, &made.array])?;
+        let mut args = array_args(&[&made.norms, &made.state, &made.array])?;
         args.push_u32(count as u32);
-        let kernel = ctx.compiled_kernel(&NormsSpec { dtype, dimensions })?;
-        kernel.launch([ctx.device_info().grid_block_count(count), 1, 1], [THREADS, 1, 1], 0, args.packed_bytes())?;
+        ctx.launch(&NormsSpec { dtype, dimensions }, ctx.device_info().grid_block_count(count), THREADS, &args)?;
         Ok(made)
     }
 

@@ -5,11 +5,11 @@ use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use rtcg::array::{ArrayError, DType, GpuArray, Order, Result};
+use rtcg::array::{ArrayError, DType, GpuArray, Launch, Order, Result};
 use rtcg::sparse::{
-    Bsr, CsrDyn, Dia, Hub, IndexElement, LinearOperator, MatrixFeatures, Method, Preconditioner, PreparedLaunch, Sell,
-    SolveCallback, SolveOptions, SolveProgress, SolveReport, SolverMode, SpmvPlan, StopReason, System, Triangle,
-    Triangular, TriangularFactors, VCycle, VCycleLevel, compile_plan_kernels, gallery,
+    Bsr, CsrDyn, Dia, Hub, IndexElement, LinearOperator, MatrixFeatures, Method, Preconditioner, Sell, SolveCallback,
+    SolveOptions, SolveProgress, SolveReport, SolverMode, SpmvPlan, StopReason, System, Triangle, Triangular,
+    TriangularFactors, VCycle, VCycleLevel, compile_plan_kernels, gallery,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -210,7 +210,7 @@ impl<T: LinearOperator> LinearOperator for SharedOperator<T> {
         self.0.is_recordable()
     }
 
-    fn launches(&self, x: &GpuArray, y: &GpuArray) -> Result<Option<Vec<PreparedLaunch>>> {
+    fn launches(&self, x: &GpuArray, y: &GpuArray) -> Result<Option<Vec<Launch>>> {
         self.0.launches(x, y)
     }
 }

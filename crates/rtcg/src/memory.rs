@@ -9,9 +9,10 @@ use rtcg_driver::memory as copies;
 use rtcg_driver::pool::{DeviceMemoryPool, PooledDeviceAllocation};
 use rtcg_driver::sys::CUresult;
 use rtcg_driver::{DeviceAllocation, Error, Event, EventFlags, Stream, retain_in_capture, with_relaxed_capture_mode};
+use rtcg_hal::lock_ignoring_poison;
 use std::marker::PhantomData;
 use std::ops::{Bound, RangeBounds};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Where elements lie.
 #[derive(Debug)]
@@ -64,7 +65,7 @@ impl RefCountedBuffer {
     }
 
     fn lock_stream_uses(&self) -> MutexGuard<'_, StreamUses> {
-        self.uses.lock().unwrap_or_else(PoisonError::into_inner)
+        lock_ignoring_poison(&self.uses)
     }
 
     fn record_stream_use(self: &Arc<Self>, stream: &Stream) {

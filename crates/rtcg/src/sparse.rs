@@ -38,13 +38,14 @@
 use crate::typed_arrays::{ArrayElement, ArrayFactory, GpuArray, MatrixElement};
 pub use rtcg_array::Triangle;
 use rtcg_cuda::Result;
+pub use rtcg_hal::Launch as PreparedLaunch;
 use rtcg_hal::{ArrayError, DType};
 pub use rtcg_sparse::{
     BlockProblem, Bsr, Csr as CsrDyn, Dia, EigshOptions, EigshResult, ElementOp, HostPackets, HostStructure, Hub,
     IndexElement, IndexExtremes, LinearOperator, LobpcgOptions, LobpcgResult, MatrixFeatures, Method, PacketPartition,
-    Packets, Preconditioner, PreparedLaunch, ProductFormat, SampledScale, Sell, SolveCallback, SolveOptions,
-    SolveProgress, SolveReport, SolverMode, SpmvPlan, StopReason, SvdsResult, System, Triangular, TriangularFactors,
-    VCycle, VCycleLevel, WhichEigenvalues, breadth_first_order, check_device_structure, check_structure, colours,
+    Packets, Preconditioner, ProductFormat, SampledScale, Sell, SolveCallback, SolveOptions, SolveProgress,
+    SolveReport, SolverMode, SpmvPlan, StopReason, SvdsResult, System, Triangular, TriangularFactors, VCycle,
+    VCycleLevel, WhichEigenvalues, breadth_first_order, check_device_structure, check_structure, colours,
     compile_plan_kernels, eigsh, gallery, index_extremes, lobpcg, order_by_row, reverse_cuthill_mckee, solve,
     solve_columns, solve_refined, strong_components, svds, transposed,
 };

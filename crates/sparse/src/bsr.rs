@@ -2,10 +2,10 @@
 
 use crate::checks::{check_product, check_stored_dtype, check_structure_arrays, product_dtype};
 use crate::kernels::bsr::BsrSpec;
-use crate::launch::{PreparedLaunch, are_plain, full_grid};
+use crate::launch::{are_plain, full_grid, prepare_launch};
 use crate::plan::ProductFormat;
-use rtcg_array::{GpuArray, Order, PythonTuple, push_arrays};
-use rtcg_hal::{ArrayError, DType, PackedKernelArgs, Result};
+use rtcg_array::{GpuArray, Order, PythonTuple, array_args};
+use rtcg_hal::{ArrayError, DType, Launch, Result};
 
 /// A matrix of equally sized dense blocks (BSR): block row `i` holds the blocks `data[indptr[i]..indptr[i + 1]]`, in
 /// the block columns `indices` of the same range. Cloning shares the arrays.
@@ -90,7 +90,7 @@ impl Bsr {
     }
 
     /// The launch of a product of vectors that are contiguous and of one dtype; none without rows.
-    fn prepare(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<Option<PreparedLaunch>> {
+    fn prepare(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<Option<Launch>> {
         // A SIMD CPU gathers for every lane, so that one of them has a row there.
         let lanes = if x.context().device_info().is_simd_cpu() { 1 } else { 32 };
         let (spec, block_rows) = (self.spec(y.dtype(), lanes, accumulate, false), self.shape[0] / self.block[0]);
@@ -99,7 +99,7 @@ impl Bsr {
     }
 
     /// The launch of a product, where vectors are taken as they are.
-    fn prepared_product(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<Option<Vec<PreparedLaunch>>> {
+    fn prepared_product(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<Option<Vec<Launch>>> {
         if !are_plain(x, y) {
             return Ok(None);
         }
@@ -146,15 +146,14 @@ impl Bsr {
         x: &GpuArray,
         columns: Option<usize>,
         threads: usize,
-    ) -> Result<Option<PreparedLaunch>> {
+    ) -> Result<Option<Launch>> {
         if threads == 0 {
             return Ok(None);
         }
-        let mut args = PackedKernelArgs::new();
-        push_arrays(&mut args, &[y, &self.data, &self.indices, &self.indptr, x])?;
+        let mut args = array_args(&[y, &self.data, &self.indices, &self.indptr, x])?;
         args.push_i64((self.shape[0] / self.block[0]) as i64);
         columns.iter().for_each(|&n| args.push_i64(n as i64));
-        PreparedLaunch::new(x.context(), spec, full_grid(x.context(), threads), args).map(Some)
+        prepare_launch(x.context(), spec, full_grid(x.context(), threads), args).map(Some)
     }
 }
 
@@ -171,7 +170,7 @@ impl ProductFormat for Bsr {
         self.multiply_into(x, y, accumulate)
     }
 
-    fn launches(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<Option<Vec<PreparedLaunch>>> {
+    fn launches(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<Option<Vec<Launch>>> {
         self.prepared_product(x, y, accumulate)
     }
 }

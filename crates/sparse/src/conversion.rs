@@ -2,12 +2,13 @@
 
 use crate::csr::Csr;
 use crate::features::{mark_diagonals, read_integers};
+use crate::kernels::THREADS;
 use crate::kernels::conversion::{ConversionSpec, ConversionStage};
 use crate::kernels::features::MAX_MARKED;
-use crate::launch::{PreparedLaunch, full_grid};
+use crate::launch::full_grid;
 use crate::{Bsr, Dia};
-use rtcg_array::{GpuArray, Index, Order, ScanOp, push_arrays};
-use rtcg_hal::{ArrayError, DType, PackedKernelArgs, Result};
+use rtcg_array::{GpuArray, Index, Order, ScanOp, array_args};
+use rtcg_hal::{ArrayError, DType, Result};
 
 /// Elements of 16 bits are stored as their bits, which are not added.
 fn check_is_added(csr: &Csr) -> Result<()> {
@@ -20,11 +21,10 @@ fn check_is_added(csr: &Csr) -> Result<()> {
 }
 
 fn launch(csr: &Csr, stage: ConversionStage, arrays: &[&GpuArray], numbers: &[usize], threads: usize) -> Result<()> {
-    let mut args = PackedKernelArgs::new();
-    push_arrays(&mut args, arrays)?;
+    let mut args = array_args(arrays)?;
     numbers.iter().for_each(|&n| args.push_i64(n as i64));
     let spec = ConversionSpec { value: csr.data().dtype(), index: csr.indices().dtype(), stage };
-    PreparedLaunch::new(csr.context(), &spec, full_grid(csr.context(), threads), args)?.launch()
+    csr.context().launch(&spec, full_grid(csr.context(), threads), THREADS, &args)
 }
 
 /// The last number of a running sum; waits.

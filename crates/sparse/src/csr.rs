@@ -9,11 +9,11 @@ use crate::kernels::extremes::RowExtremeSpec;
 use crate::kernels::merge::{MergeSpmvSpec, MergeStage, TILE};
 use crate::kernels::spmm::{CsrSpmmSpec, MAX_NARROW_COLUMNS, SPMM_TILE, SpmmKernel};
 use crate::kernels::spmv::{CsrSpmvSpec, SpmvEpilogue};
-use crate::launch::{PreparedLaunch, are_plain, elements_ahead, full_grid};
+use crate::launch::{are_plain, elements_ahead, full_grid, keeping, prepare_launch};
 use crate::plan::SpmvPlan;
-use rtcg_array::{GpuArray, Order, PythonTuple, push_arrays};
+use rtcg_array::{GpuArray, Order, PythonTuple, array_args, push_arrays};
 use rtcg_hal::tuning::{Decision, Tunable};
-use rtcg_hal::{ArrayContext, ArrayError, DType, DeviceInfo, PackedKernelArgs, Result, tunable};
+use rtcg_hal::{ArrayContext, ArrayError, DType, DeviceInfo, Launch, Result, tunable};
 use std::sync::{Arc, OnceLock};
 
 tunable! {
@@ -229,7 +229,7 @@ impl Csr {
 
     fn multiply_contiguous(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<()> {
         match (self.prepared_product(x, y, accumulate)?, self.plan()) {
-            (Some(launches), _) => launches.iter().try_for_each(PreparedLaunch::launch),
+            (Some(launches), _) => launches.iter().try_for_each(Launch::launch),
             (None, Some(SpmvPlan::Format(format))) => format.multiply_into(x, y, accumulate),
             (None, _) => Err(ArrayError::value_error("x and y are not contiguous vectors of one dtype")),
         }
@@ -245,12 +245,7 @@ impl Csr {
     }
 
     /// The launches of a product, where vectors are taken as they are.
-    pub(crate) fn prepared_product(
-        &self,
-        x: &GpuArray,
-        y: &GpuArray,
-        accumulate: bool,
-    ) -> Result<Option<Vec<PreparedLaunch>>> {
+    pub(crate) fn prepared_product(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<Option<Vec<Launch>>> {
         if let Some(SpmvPlan::Format(format)) = self.plan() {
             return format.launches(x, y, accumulate);
         }
@@ -269,7 +264,7 @@ impl Csr {
         x: &GpuArray,
         y: &GpuArray,
         dot: Option<[&GpuArray; 2]>,
-    ) -> Result<Vec<PreparedLaunch>> {
+    ) -> Result<Vec<Launch>> {
         let choice = self.choice();
         if self.shape[0] == 0 {
             return Ok(Vec::new());
@@ -281,12 +276,11 @@ impl Csr {
         let (value, vector, index) = (self.data.dtype(), y.dtype(), self.indices.dtype());
         let ahead = elements_ahead(self.context(), vector);
         let spec = CsrSpmvSpec { value, vector, index, lanes: choice.lanes as u8, ahead, epilogue };
-        let mut args = PackedKernelArgs::new();
-        push_arrays(&mut args, &[y, &self.data, &self.indices, &self.indptr, x])?;
+        let mut args = array_args(&[y, &self.data, &self.indices, &self.indptr, x])?;
         args.push_i64(self.shape[0] as i64);
         push_arrays(&mut args, dot.as_ref().map_or(&[], |arrays| arrays.as_slice()))?;
         let blocks = self.row_blocks(spec.lanes).min(blocks);
-        Ok(vec![PreparedLaunch::new(self.context(), &spec, blocks, args)?])
+        Ok(vec![prepare_launch(self.context(), &spec, blocks, args)?])
     }
 
     /// Blocks of the kernel with a dot product, at most `most`; none where another format multiplies.
@@ -344,7 +338,7 @@ impl Csr {
         y: &GpuArray,
         dot: Option<[&GpuArray; 2]>,
         max_blocks: u32,
-    ) -> Result<Vec<PreparedLaunch>> {
+    ) -> Result<Vec<Launch>> {
         let spec = |stage| self.merge_spec(y.dtype(), epilogue, TILE, stage);
         let [rows, elements] = [self.shape[0], self.nnz()];
         let tiles = self.merge_tiles(TILE);
@@ -354,14 +348,13 @@ impl Csr {
         let starts = self.merge_starts(y.dtype())?;
         let carry_rows = GpuArray::empty(self.context(), &[tiles], self.indices.dtype(), Order::C)?;
         let carry_sums = GpuArray::empty(self.context(), &[tiles], y.dtype(), Order::C)?;
-        let mut args = PackedKernelArgs::new();
-        push_arrays(&mut args, &[y, &self.data, &self.indices, &self.indptr, x])?;
+        let mut args = array_args(&[y, &self.data, &self.indices, &self.indptr, x])?;
         [rows, elements].iter().for_each(|&n| args.push_i64(n as i64));
         push_arrays(&mut args, &[&carry_rows, &carry_sums, &starts])?;
         push_arrays(&mut args, dot.as_ref().map_or(&[], |arrays| arrays.as_slice()))?;
-        let first = PreparedLaunch::new(self.context(), &spec(MergeStage::Tiles), blocks.min(max_blocks), args)?;
+        let first = prepare_launch(self.context(), &spec(MergeStage::Tiles), blocks.min(max_blocks), args)?;
         let second = carry_launch(&spec(MergeStage::Carries), rows, y, &carry_rows, &carry_sums)?;
-        Ok(vec![first, second.keeping([carry_rows, carry_sums, starts])])
+        Ok(vec![first, keeping(second, &[&carry_rows, &carry_sums, &starts])])
     }
 
     /// The rows that tiles begin in, which are looked for once.
@@ -377,12 +370,11 @@ impl Csr {
     pub(crate) fn rows_of_tiles(&self, vector: DType, tile: u32) -> Result<GpuArray> {
         let tiles = self.merge_tiles(tile);
         let starts = GpuArray::empty(self.context(), &[tiles + 1], self.indices.dtype(), Order::C)?;
-        let mut args = PackedKernelArgs::new();
-        push_arrays(&mut args, &[&starts, &self.indptr])?;
+        let mut args = array_args(&[&starts, &self.indptr])?;
         [self.shape[0], self.nnz()].iter().for_each(|&n| args.push_i64(n as i64));
         let blocks = (tiles + 1).div_ceil(THREADS as usize) as u32;
         let spec = self.merge_spec(vector, SpmvEpilogue::Store, tile, MergeStage::Starts);
-        PreparedLaunch::new(self.context(), &spec, blocks, args)?.launch()?;
+        self.context().launch(&spec, blocks, THREADS, &args)?;
         Ok(starts)
     }
 
@@ -422,12 +414,11 @@ impl Csr {
         let is_even = x.strides().iter().all(|stride| stride % x.itemsize() as isize == 0);
         let has_rows_in_pieces = !matches!(spec.kernel, SpmmKernel::Elements(_)) && !x.is_contiguous(Order::C);
         let x = if is_even && !(allocates && has_rows_in_pieces) { x } else { x.copy(Some(Order::C))? };
-        let mut args = PackedKernelArgs::new();
-        push_arrays(&mut args, &[y, &self.data, &self.indices, &self.indptr, &x])?;
+        let mut args = array_args(&[y, &self.data, &self.indices, &self.indptr, &x])?;
         [self.shape[0] as i64, columns as i64].iter().for_each(|&n| args.push_i64(n));
         x.strides().iter().for_each(|stride| args.push_i64((stride / x.itemsize() as isize) as i64));
         if spec.kernel != SpmmKernel::Tiles {
-            return PreparedLaunch::new(self.context(), &spec, self.row_blocks(spec.lanes), args)?.launch();
+            return self.context().launch(&spec, self.row_blocks(spec.lanes), THREADS, &args);
         }
         let (tiles, starts) = (self.merge_tiles(SPMM_TILE), self.rows_of_tiles(vector, SPMM_TILE)?);
         let carry_rows = GpuArray::empty(self.context(), &[tiles], self.indices.dtype(), Order::C)?;
@@ -435,13 +426,12 @@ impl Csr {
         args.push_i64(self.nnz() as i64);
         push_arrays(&mut args, &[&carry_rows, &carry_sums, &starts])?;
         let blocks = (tiles * usize::from(spec.lanes)).div_ceil(THREADS as usize) as u32;
-        PreparedLaunch::new(self.context(), &spec, blocks, args)?.launch()?;
-        let mut args = PackedKernelArgs::new();
-        push_arrays(&mut args, &[y, &carry_rows, &carry_sums])?;
+        self.context().launch(&spec, blocks, THREADS, &args)?;
+        let mut args = array_args(&[y, &carry_rows, &carry_sums])?;
         [tiles, self.shape[0], columns].iter().for_each(|&n| args.push_i64(n as i64));
         let spec = CsrSpmmSpec { kernel: SpmmKernel::Carries, ..spec };
         let blocks = (tiles * columns).div_ceil(THREADS as usize) as u32;
-        PreparedLaunch::new(self.context(), &spec, blocks, args)?.launch()
+        self.context().launch(&spec, blocks, THREADS, &args)
     }
 
     /// Without the kernels that need memory of their own unless `allocates`.
@@ -480,11 +470,10 @@ impl Csr {
         let new = |dtype| GpuArray::empty(self.context(), &[rows], dtype, Order::C);
         let (values, places) = (new(value)?, new(DType::I64)?);
         if rows > 0 {
-            let mut args = PackedKernelArgs::new();
-            push_arrays(&mut args, &[&values, &places, &self.data, &self.indices, &self.indptr])?;
+            let mut args = array_args(&[&values, &places, &self.data, &self.indices, &self.indptr])?;
             [rows, columns].iter().for_each(|&n| args.push_i64(n as i64));
             let spec = RowExtremeSpec { value, index, is_largest, ignores_nan };
-            PreparedLaunch::new(self.context(), &spec, self.row_blocks(1), args)?.launch()?;
+            self.context().launch(&spec, self.row_blocks(1), THREADS, &args)?;
         }
         Ok([values, places])
     }
@@ -502,10 +491,9 @@ pub(crate) fn carry_launch(
     y: &GpuArray,
     carry_rows: &GpuArray,
     carry_sums: &GpuArray,
-) -> Result<PreparedLaunch> {
+) -> Result<Launch> {
     let tiles = carry_rows.size();
-    let mut args = PackedKernelArgs::new();
-    push_arrays(&mut args, &[y, carry_rows, carry_sums])?;
+    let mut args = array_args(&[y, carry_rows, carry_sums])?;
     [tiles, rows].iter().for_each(|&n| args.push_i64(n as i64));
-    PreparedLaunch::new(y.context(), spec, tiles.div_ceil(THREADS as usize / 32) as u32, args)
+    prepare_launch(y.context(), spec, tiles.div_ceil(THREADS as usize / 32) as u32, args)
 }

@@ -1,9 +1,9 @@
 //! Checks of index arrays on the device, with one kernel and one wait for a few numbers.
 
+use crate::kernels::THREADS;
 use crate::kernels::structure::StructureSpec;
-use crate::launch::PreparedLaunch;
 use rtcg_array::{GpuArray, Order, PythonTuple, push_arrays};
-use rtcg_hal::{ArrayError, DType, PackedKernelArgs, Result};
+use rtcg_hal::{ArrayError, DType, LaunchArgs, Result};
 
 /// The extremes of index arrays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,12 +39,12 @@ pub fn index_extremes(indices: &GpuArray, indptr: Option<&GpuArray>) -> Result<I
     let rows = indptr.map_or(0, |indptr| indptr.size().saturating_sub(1));
     let blocks = ctx.device_info().grid_block_count(indices.size().max(rows)).min(256);
     let numbers = GpuArray::empty(ctx, &[4 * blocks as usize + 2], DType::I64, Order::C)?;
-    let mut args = PackedKernelArgs::new();
+    let mut args = LaunchArgs::new();
     // The kernel reads nothing of an array without elements, which has no address.
     let given = if indices.size() > 0 { indices } else { indptr.unwrap_or(indices) };
     push_arrays(&mut args, &[&numbers, given, indptr.unwrap_or(given)])?;
     [indices.size(), rows].iter().for_each(|&n| args.push_i64(n as i64));
-    PreparedLaunch::new(ctx, &StructureSpec { index: indices.dtype() }, blocks, args)?.launch()?;
+    ctx.launch(&StructureSpec { index: indices.dtype() }, blocks, THREADS, &args)?;
     let mut bytes = vec![0; numbers.nbytes()];
     numbers.read(&mut bytes, Order::C)?;
     let numbers: Vec<i64> = bytes.as_chunks().0.iter().map(|&chunk| i64::from_ne_bytes(chunk)).collect();

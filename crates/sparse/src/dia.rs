@@ -3,10 +3,10 @@
 use crate::checks::{check_product, check_stored_dtype, product_dtype};
 use crate::kernels::dia::DiaSpmvSpec;
 use crate::kernels::spmv::SpmvEpilogue;
-use crate::launch::{PreparedLaunch, are_plain, elements_ahead, full_grid};
+use crate::launch::{are_plain, elements_ahead, full_grid, prepare_launch};
 use crate::plan::ProductFormat;
-use rtcg_array::{GpuArray, Order, PythonTuple, push_arrays};
-use rtcg_hal::{ArrayError, DType, PackedKernelArgs, Result};
+use rtcg_array::{GpuArray, Order, PythonTuple, array_args};
+use rtcg_hal::{ArrayError, DType, Launch, Result};
 
 /// Bytes of diagonals that one product leaves in the L2 cache of a GPU for the next one, if they are read through it.
 const CACHED_BYTES: usize = 24 << 20;
@@ -61,7 +61,7 @@ impl Dia {
     }
 
     /// The launch of a product of vectors that are contiguous and of one dtype; none without rows.
-    fn prepare(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<Option<PreparedLaunch>> {
+    fn prepare(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<Option<Launch>> {
         let [rows, columns] = self.shape;
         if rows == 0 {
             return Ok(None);
@@ -71,15 +71,14 @@ impl Dia {
         let ahead = if is_cached { 1 } else { elements_ahead(x.context(), y.dtype()) };
         let spec = DiaSpmvSpec { value: self.data.dtype(), vector: y.dtype(), epilogue, ahead };
         let &[count, width] = self.data.shape() else { return Ok(None) };
-        let mut args = PackedKernelArgs::new();
-        push_arrays(&mut args, &[y, &self.data, &self.offsets, x])?;
+        let mut args = array_args(&[y, &self.data, &self.offsets, x])?;
         [rows, columns.min(width), width].iter().for_each(|&n| args.push_i64(n as i64));
         args.push_u32(count as u32);
-        PreparedLaunch::new(x.context(), &spec, full_grid(x.context(), rows), args).map(Some)
+        prepare_launch(x.context(), &spec, full_grid(x.context(), rows), args).map(Some)
     }
 
     /// The launch of a product, where vectors are taken as they are.
-    fn prepared_product(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<Option<Vec<PreparedLaunch>>> {
+    fn prepared_product(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<Option<Vec<Launch>>> {
         if !are_plain(x, y) {
             return Ok(None);
         }
@@ -100,7 +99,7 @@ impl ProductFormat for Dia {
         self.multiply_into(x, y, accumulate)
     }
 
-    fn launches(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<Option<Vec<PreparedLaunch>>> {
+    fn launches(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<Option<Vec<Launch>>> {
         self.prepared_product(x, y, accumulate)
     }
 }

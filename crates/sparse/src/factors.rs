@@ -8,7 +8,7 @@ use crate::kernels::triangular::{DiagonalCheck, SINGULAR_ROW};
 use crate::operator::LinearOperator;
 use crate::triangular::{Levels, Triangular, fault, launch_tickets, read_state, shared_state, transposed};
 use rtcg_array::{GpuArray, Order, Triangle, push_arrays};
-use rtcg_hal::{ArrayError, ArrayErrorKind, DType, PackedKernelArgs, Result};
+use rtcg_hal::{ArrayError, ArrayErrorKind, DType, LaunchArgs, Result};
 
 /// The inverse of a product of two triangular matrices: solves the first system, then the second. It consists only of
 /// launches, so that graphs can contain it.
@@ -121,7 +121,7 @@ fn factor(matrix: &Csr, is_cholesky: bool) -> Result<Option<(Csr, Levels)>> {
     }
     let state = shared_state(ctx, factors.data().nbytes())?;
     state.memset_zero()?;
-    let mut args = PackedKernelArgs::new();
+    let mut args = LaunchArgs::new();
     let structure = [factors.indices(), factors.indptr(), &levels.split, &levels.order];
     push_arrays(&mut args, &[factors.data(), &state])?;
     push_arrays(&mut args, &structure)?;

@@ -1,10 +1,10 @@
 //! Features of a matrix that a plan examines before it measures, to exclude kernels and formats that cannot be fast.
 
 use crate::csr::Csr;
+use crate::kernels::THREADS;
 use crate::kernels::features::{FeatureSpec, MAX_BLOCK, SAMPLED};
-use crate::launch::PreparedLaunch;
-use rtcg_array::{GpuArray, Order, ReduceOptions, ReductionOp, push_arrays};
-use rtcg_hal::{DType, PackedKernelArgs, Result};
+use rtcg_array::{GpuArray, Order, ReduceOptions, ReductionOp, array_args};
+use rtcg_hal::{DType, Result};
 
 /// Features of a CSR matrix.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,11 +43,10 @@ impl MatrixFeatures {
         let counts = GpuArray::empty(ctx, &[2 * (MAX_BLOCK - 1) * SAMPLED], DType::I32, Order::C)?;
         // Blocks of all sizes begin in every 60th row.
         let first_row = rows.saturating_sub(MAX_BLOCK * SAMPLED) / 2 / 60 * 60;
-        let mut args = PackedKernelArgs::new();
-        push_arrays(&mut args, &[&counts, csr.indices(), csr.indptr()])?;
+        let mut args = array_args(&[&counts, csr.indices(), csr.indptr()])?;
         [first_row, rows].iter().for_each(|&n| args.push_i64(n as i64));
         let spec = FeatureSpec { index, counts_blocks: true };
-        PreparedLaunch::new(ctx, &spec, (SAMPLED / crate::kernels::THREADS as usize) as u32, args)?.launch()?;
+        ctx.launch(&spec, (SAMPLED / THREADS as usize) as u32, THREADS, &args)?;
 
         let numbers = read_integers(&numbers)?;
         let of = |which: usize| numbers.iter().skip(which).step_by(4).copied();
@@ -76,11 +75,10 @@ pub(crate) fn mark_diagonals(csr: &Csr) -> Result<(GpuArray, GpuArray)> {
     let numbers = GpuArray::empty(ctx, &[4 * blocks as usize], DType::I64, Order::C)?;
     let is_there = GpuArray::empty(ctx, &[rows + columns - 1], DType::U8, Order::C)?;
     is_there.memset_zero()?;
-    let mut args = PackedKernelArgs::new();
-    push_arrays(&mut args, &[&numbers, &is_there, csr.indices(), csr.indptr()])?;
+    let mut args = array_args(&[&numbers, &is_there, csr.indices(), csr.indptr()])?;
     args.push_i64(rows as i64);
     let spec = FeatureSpec { index: csr.indices().dtype(), counts_blocks: false };
-    PreparedLaunch::new(ctx, &spec, blocks, args)?.launch()?;
+    ctx.launch(&spec, blocks, THREADS, &args)?;
     Ok((numbers, is_there))
 }
 

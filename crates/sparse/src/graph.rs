@@ -1,11 +1,11 @@
 //! Graphs as CSR matrices: connected components on the device, and sequential traversals on the host.
 
 use crate::csr::Csr;
+use crate::kernels::THREADS;
 use crate::kernels::components::{ComponentsSpec, ComponentsStage};
-use crate::launch::PreparedLaunch;
 use crate::structure::IndexElement;
-use rtcg_array::{GpuArray, Order, push_arrays};
-use rtcg_hal::{ArrayError, DType, PackedKernelArgs, Result};
+use rtcg_array::{GpuArray, Order, array_args};
+use rtcg_hal::{ArrayError, DType, Result};
 
 /// What is no node.
 const NONE: i32 = -9999;
@@ -29,11 +29,10 @@ impl Csr {
             if work == 0 {
                 return Ok(());
             }
-            let mut args = PackedKernelArgs::new();
-            push_arrays(&mut args, arrays)?;
+            let mut args = array_args(arrays)?;
             numbers.iter().for_each(|&n| args.push_i64(n as i64));
             let spec = ComponentsSpec { index: self.indices().dtype(), stage };
-            PreparedLaunch::new(ctx, &spec, ctx.device_info().grid_block_count(work), args)?.launch()
+            ctx.launch(&spec, ctx.device_info().grid_block_count(work), THREADS, &args)
         };
         launch(ComponentsStage::Start, &[&parents], &[nodes], nodes)?;
         launch(ComponentsStage::Hook, &[&parents, self.indices(), self.indptr()], &[nodes, self.nnz()], self.nnz())?;

@@ -3,13 +3,14 @@
 
 use crate::checks::check_product;
 use crate::csr::{Csr, carry_launch};
+use crate::kernels::THREADS;
 use crate::kernels::hub::{HUB_THREADS, HUB_TILE, HubSpec, HubStage};
 use crate::kernels::merge::{MergeSpmvSpec, MergeStage};
 use crate::kernels::spmv::SpmvEpilogue;
-use crate::launch::{PreparedLaunch, are_plain, empty, full_grid};
+use crate::launch::{are_plain, empty, full_grid, keeping, prepare_launch};
 use crate::plan::ProductFormat;
-use rtcg_array::{GpuArray, push_arrays};
-use rtcg_hal::{ArrayError, DType, PackedKernelArgs, Result};
+use rtcg_array::{GpuArray, array_args, push_arrays};
+use rtcg_hal::{ArrayError, DType, Launch, Result};
 
 /// A CSR matrix with its columns renumbered in order of decreasing element count. It shares everything but the indices
 /// with the original matrix. Cloning shares the arrays.
@@ -36,11 +37,10 @@ impl Hub {
         let new = |length, dtype| empty(ctx, length, dtype);
         let run = |stage, arrays: &[&GpuArray], count: usize| {
             let (value, vector) = (csr.data().dtype(), csr.data().dtype());
-            let mut args = PackedKernelArgs::new();
-            push_arrays(&mut args, arrays)?;
+            let mut args = array_args(arrays)?;
             args.push_i64(count as i64);
             let spec = HubSpec { value, vector, index, accumulate: false, stage };
-            PreparedLaunch::new(ctx, &spec, full_grid(ctx, count), args)?.launch()
+            ctx.launch(&spec, full_grid(ctx, count), THREADS, &args)
         };
         let (counts, keys) = (new(columns, DType::I32)?, new(columns, DType::I64)?);
         counts.memset_zero()?;
@@ -56,15 +56,14 @@ impl Hub {
     }
 
     /// The launches of a product of vectors that are contiguous and of one dtype.
-    fn prepare(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<Vec<PreparedLaunch>> {
+    fn prepare(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<Vec<Launch>> {
         let (ctx, csr, [rows, columns]) = (x.context(), &self.csr, self.csr.shape());
         let (value, vector, index) = (csr.data().dtype(), y.dtype(), csr.indices().dtype());
         let spec = |stage| HubSpec { value, vector, index, accumulate, stage };
         let permuted = empty(ctx, columns, vector)?;
-        let mut args = PackedKernelArgs::new();
-        push_arrays(&mut args, &[&permuted, x, &self.order])?;
+        let mut args = array_args(&[&permuted, x, &self.order])?;
         args.push_i64(columns as i64);
-        let permute = PreparedLaunch::new(ctx, &spec(HubStage::Permute), full_grid(ctx, columns), args)?;
+        let permute = prepare_launch(ctx, &spec(HubStage::Permute), full_grid(ctx, columns), args)?;
 
         let tiles = self.starts.size() - 1;
         let (carry_rows, carry_sums) = (empty(ctx, tiles, index)?, empty(ctx, tiles, vector)?);
@@ -77,21 +76,19 @@ impl Hub {
             return Err(ArrayError::value_error(text));
         };
         let hot = spare.min(columns);
-        let mut args = PackedKernelArgs::new();
-        push_arrays(&mut args, &[y, csr.data(), csr.indices(), csr.indptr(), &permuted])?;
+        let mut args = array_args(&[y, csr.data(), csr.indices(), csr.indptr(), &permuted])?;
         [rows, csr.nnz()].iter().for_each(|&n| args.push_i64(n as i64));
         push_arrays(&mut args, &[&carry_rows, &carry_sums, &self.starts])?;
         args.push_u32(hot as u32);
         let blocks = ctx.device_info().multiprocessors.min(tiles.div_ceil(warps as usize) as u32).max(1);
         let shared_bytes = ((hot + words) * vector.itemsize()) as u32;
-        let product = PreparedLaunch::new(ctx, &spec(HubStage::Tiles), blocks, args)?
-            .with_threads(HUB_THREADS)
-            .with_shared_bytes(shared_bytes);
+        let mut product = Launch::new(ctx, &spec(HubStage::Tiles), [blocks, 1, 1], [HUB_THREADS, 1, 1], args)?;
+        product.shared_bytes = shared_bytes;
 
         let (epilogue, stage) = (SpmvEpilogue::Store, MergeStage::Carries);
         let spec = MergeSpmvSpec { value, vector, index, epilogue, tile: HUB_TILE, stage };
         let carry = carry_launch(&spec, rows, y, &carry_rows, &carry_sums)?;
-        Ok(vec![permute, product, carry.keeping([permuted, carry_rows, carry_sums])])
+        Ok(vec![permute, product, keeping(carry, &[&permuted, &carry_rows, &carry_sums])])
     }
 }
 
@@ -107,14 +104,14 @@ impl ProductFormat for Hub {
     fn multiply_into(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<()> {
         check_product(self.csr.shape(), self.csr.data().dtype(), x, y)?;
         let x = x.to_dtype(y.dtype())?.to_contiguous()?;
-        self.prepare(&x, y, accumulate)?.iter().try_for_each(PreparedLaunch::launch)
+        self.prepare(&x, y, accumulate)?.iter().try_for_each(Launch::launch)
     }
 
     fn is_recordable(&self) -> bool {
         false
     }
 
-    fn launches(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<Option<Vec<PreparedLaunch>>> {
+    fn launches(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<Option<Vec<Launch>>> {
         if !are_plain(x, y) {
             return Ok(None);
         }

@@ -1,10 +1,11 @@
 //! Indices of CSR matrices: their width and their order.
 
 use crate::csr::Csr;
+use crate::kernels::THREADS;
 use crate::kernels::order::OrderSpec;
-use crate::launch::{PreparedLaunch, read_numbers};
+use crate::launch::read_numbers;
 use rtcg_array::{GpuArray, Order, push_arrays};
-use rtcg_hal::{DType, PackedKernelArgs, Result};
+use rtcg_hal::{DType, LaunchArgs, Result};
 
 /// Kernels step over the end of a row by less than a warp, so that int32 counts no more elements than these.
 pub(crate) const MAX_I32_ELEMENTS: i64 = i32::MAX as i64 - 32;
@@ -36,12 +37,12 @@ impl Csr {
 
     /// Adds the number of elements out of order to the one at an address.
     pub(crate) fn launch_order(&self, is_strict: bool, number: u64) -> Result<()> {
-        let mut args = PackedKernelArgs::new();
-        args.push_u64(number);
+        let mut args = LaunchArgs::new();
+        args.push_address(number, 0);
         push_arrays(&mut args, &[self.indices(), self.indptr()])?;
         [self.nnz(), self.shape()[0]].iter().for_each(|&n| args.push_i64(n as i64));
         let spec = OrderSpec { index: self.indices().dtype(), is_strict };
         let blocks = self.context().device_info().grid_block_count(self.nnz().max(self.shape()[0]));
-        PreparedLaunch::new(self.context(), &spec, blocks, args)?.launch()
+        self.context().launch(&spec, blocks, THREADS, &args)
     }
 }

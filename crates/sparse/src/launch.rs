@@ -1,101 +1,24 @@
-//! Launches whose kernel and arguments are prepared once, for iterations that repeat them.
+//! Launches of the kernels of sparse matrices.
 
 use crate::kernels::{THREADS, gpu_elements_ahead};
 use rtcg_array::{GpuArray, Order};
-use rtcg_hal::{ArrayContext, DType, KernelSpec, LaunchableKernel, PackedKernelArgs, Result};
-use std::fmt;
+use rtcg_hal::{ArrayContext, DType, KernelSpec, Launch, LaunchArgs, Result};
 use std::sync::Arc;
 
-/// A kernel with its grid and packed arguments, to be enqueued any number of times. The arrays whose addresses are
-/// among the arguments must outlive it.
-pub struct PreparedLaunch {
-    kernel: Arc<dyn LaunchableKernel>,
-    text: Box<dyn Fn() -> KernelText + Send + Sync>,
-    pub(crate) blocks: u32,
-    /// Rows of blocks: one for each of several right sides.
-    pub(crate) rows: u32,
-    threads: u32,
-    /// Bytes of shared memory beside what the kernel declares.
-    shared_bytes: u32,
-    pub(crate) args: PackedKernelArgs,
-    /// Arrays of its own.
-    kept: Vec<GpuArray>,
+/// The launch of so many blocks of [`THREADS`] threads.
+pub(crate) fn prepare_launch<K: KernelSpec>(
+    ctx: &ArrayContext,
+    spec: &K,
+    blocks: u32,
+    args: LaunchArgs,
+) -> Result<Launch> {
+    Launch::new(ctx, spec, [blocks, 1, 1], [THREADS, 1, 1], args)
 }
 
-/// A kernel's name and its source.
-pub(crate) struct KernelText {
-    pub(crate) name: String,
-    pub(crate) source: String,
-}
-
-impl fmt::Debug for PreparedLaunch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PreparedLaunch").field("blocks", &self.blocks).finish_non_exhaustive()
-    }
-}
-
-impl PreparedLaunch {
-    /// The compiled form of `spec` with its arguments.
-    pub(crate) fn new<K: KernelSpec>(
-        ctx: &ArrayContext,
-        spec: &K,
-        blocks: u32,
-        args: PackedKernelArgs,
-    ) -> Result<Self> {
-        let kernel = ctx.compiled_kernel(spec)?;
-        let spec = spec.clone();
-        let text = move || KernelText { name: spec.kernel_name().into_owned(), source: spec.source() };
-        Ok(Self {
-            kernel,
-            text: Box::new(text),
-            blocks,
-            rows: 1,
-            threads: THREADS,
-            shared_bytes: 0,
-            args,
-            kept: Vec::new(),
-        })
-    }
-
-    /// The same with so many rows of blocks.
-    pub(crate) fn with_rows(self, rows: u32) -> Self {
-        Self { rows, ..self }
-    }
-
-    /// The same launch with another number of threads of a block.
-    pub(crate) fn with_threads(self, threads: u32) -> Self {
-        Self { threads, ..self }
-    }
-
-    /// The same launch with so many bytes of shared memory beside what the kernel declares.
-    pub(crate) fn with_shared_bytes(self, shared_bytes: u32) -> Self {
-        Self { shared_bytes, ..self }
-    }
-
-    /// Whether blocks have [`THREADS`] threads and the shared memory that the kernel declares.
-    pub(crate) fn has_plain_blocks(&self) -> bool {
-        self.threads == THREADS && self.shared_bytes == 0
-    }
-
-    /// The same launch, which holds arrays.
-    pub(crate) fn keeping(mut self, arrays: impl IntoIterator<Item = GpuArray>) -> Self {
-        self.kept.extend(arrays);
-        self
-    }
-
-    /// The source of the kernel, which has blocks of [`THREADS`] threads.
-    pub(crate) fn text(&self) -> KernelText {
-        (self.text)()
-    }
-
-    /// Enqueues it.
-    ///
-    /// # Errors
-    /// When the device fails.
-    pub fn launch(&self) -> Result<()> {
-        let (grid, block) = ([self.blocks, self.rows, 1], [self.threads, 1, 1]);
-        self.kernel.launch(grid, block, self.shared_bytes, self.args.packed_bytes())
-    }
+/// The launch, which holds arrays.
+pub(crate) fn keeping(mut launch: Launch, arrays: &[&GpuArray]) -> Launch {
+    launch.keeps.extend(arrays.iter().filter_map(|array| array.buffer().cloned()));
+    launch
 }
 
 /// A vector of undefined contents.

@@ -58,7 +58,6 @@ pub use factors::TriangularFactors;
 pub use features::MatrixFeatures;
 pub use graph::{breadth_first_order, reverse_cuthill_mckee, strong_components};
 pub use hub::Hub;
-pub use launch::PreparedLaunch;
 pub use operator::LinearOperator;
 pub use packets::{HostPackets, HostStructure, PacketPartition, Packets};
 pub use plan::{ProductFormat, SpmvPlan};

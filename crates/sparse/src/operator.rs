@@ -1,10 +1,9 @@
 //! The interface that iterative solvers need of a matrix.
 
 use crate::csr::Csr;
-use crate::launch::PreparedLaunch;
 use crate::plan::ProductFormat;
 use rtcg_array::{GpuArray, Index, Order};
-use rtcg_hal::{ArrayError, DType, Result};
+use rtcg_hal::{ArrayError, DType, Launch, Result};
 
 /// A linear map of vectors.
 pub trait LinearOperator {
@@ -63,7 +62,7 @@ pub trait LinearOperator {
     ///
     /// # Errors
     /// As [`LinearOperator::apply`].
-    fn launches(&self, _x: &GpuArray, _y: &GpuArray) -> Result<Option<Vec<PreparedLaunch>>> {
+    fn launches(&self, _x: &GpuArray, _y: &GpuArray) -> Result<Option<Vec<Launch>>> {
         Ok(None)
     }
 
@@ -98,7 +97,7 @@ impl LinearOperator for Csr {
         self.is_recordable()
     }
 
-    fn launches(&self, x: &GpuArray, y: &GpuArray) -> Result<Option<Vec<PreparedLaunch>>> {
+    fn launches(&self, x: &GpuArray, y: &GpuArray) -> Result<Option<Vec<Launch>>> {
         self.prepared_product(x, y, false)
     }
 
@@ -146,7 +145,7 @@ impl<F: ProductFormat> LinearOperator for F {
         ProductFormat::is_recordable(self)
     }
 
-    fn launches(&self, x: &GpuArray, y: &GpuArray) -> Result<Option<Vec<PreparedLaunch>>> {
+    fn launches(&self, x: &GpuArray, y: &GpuArray) -> Result<Option<Vec<Launch>>> {
         ProductFormat::launches(self, x, y, false)
     }
 }

@@ -4,10 +4,10 @@
 //! Elements of a block are stored in slices of 32 rows, side by side, with 16-bit column indices relative to the block.
 //! Elements outside of the blocks are left to another format.
 
+use crate::kernels::THREADS;
 use crate::kernels::packets::{PacketSpmvSpec, SLICE_ROWS};
-use crate::launch::PreparedLaunch;
 use rtcg_array::{GpuArray, Order, push_arrays};
-use rtcg_hal::{ArrayContext, ArrayError, DType, PackedKernelArgs, Result};
+use rtcg_hal::{ArrayContext, ArrayError, DType, LaunchArgs, Result};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -300,11 +300,11 @@ impl Packets {
         if self.packets == 0 {
             return Ok(());
         }
-        let mut args = PackedKernelArgs::new();
+        let mut args = LaunchArgs::new();
         let arrays =
             [y, &self.data, &self.columns, &self.lengths, &self.slice_starts, &self.base_rows, &self.first_slices, x];
         push_arrays(&mut args, &arrays)?;
-        PreparedLaunch::new(x.context(), &self.spec, self.packets, args)?.launch()
+        x.context().launch(&self.spec, self.packets, THREADS, &args)
     }
 }
 

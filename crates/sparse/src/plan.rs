@@ -1,8 +1,7 @@
 //! Plans for the products of a matrix with vectors, chosen by measurement.
 
-use crate::launch::PreparedLaunch;
 use rtcg_array::{GpuArray, PythonTuple};
-use rtcg_hal::{ArrayError, DType, Result};
+use rtcg_hal::{ArrayError, DType, Launch, Result};
 use std::fmt::Debug;
 use std::sync::Arc;
 
@@ -31,7 +30,7 @@ pub trait ProductFormat: Debug + Send + Sync {
     ///
     /// # Errors
     /// As [`ProductFormat::multiply_into`].
-    fn launches(&self, _x: &GpuArray, _y: &GpuArray, _accumulate: bool) -> Result<Option<Vec<PreparedLaunch>>> {
+    fn launches(&self, _x: &GpuArray, _y: &GpuArray, _accumulate: bool) -> Result<Option<Vec<Launch>>> {
         Ok(None)
     }
 }

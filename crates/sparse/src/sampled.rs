@@ -4,9 +4,8 @@ use crate::checks::{check_value_dtype, product_dtype};
 use crate::csr::Csr;
 use crate::kernels::THREADS;
 use crate::kernels::sampled::SampledSpec;
-use crate::launch::PreparedLaunch;
-use rtcg_array::{GpuArray, Order, PythonTuple, push_arrays};
-use rtcg_hal::{ArrayError, PackedKernelArgs, Result};
+use rtcg_array::{GpuArray, Order, PythonTuple, array_args};
+use rtcg_hal::{ArrayError, Result};
 
 /// How the products at the stored positions of a matrix are scaled.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -45,8 +44,7 @@ impl Csr {
         let lanes = self.sampled_lanes(length);
         let (value, index) = (self.data().dtype(), self.indices().dtype());
         let spec = SampledSpec { value, vector, index, lanes, is_sum: scale != SampledScale::Elements };
-        let mut args = PackedKernelArgs::new();
-        push_arrays(&mut args, &[&result, self.data(), self.indices(), self.indptr(), &x, &y])?;
+        let mut args = array_args(&[&result, self.data(), self.indices(), self.indptr(), &x, &y])?;
         [rows, self.nnz(), length].iter().for_each(|&n| args.push_i64(n as i64));
         for array in [&x, &y] {
             array.strides().iter().for_each(|stride| args.push_i64((stride / array.itemsize() as isize) as i64));
@@ -56,7 +54,7 @@ impl Csr {
         let device_info = self.context().device_info();
         let most = if device_info.is_simd_cpu() { device_info.max_blocks as usize } else { i32::MAX as usize };
         let blocks = self.nnz().div_ceil(THREADS as usize / usize::from(lanes)).min(most);
-        PreparedLaunch::new(self.context(), &spec, blocks as u32, args)?.launch()?;
+        self.context().launch(&spec, blocks as u32, THREADS, &args)?;
         Ok(result)
     }
 

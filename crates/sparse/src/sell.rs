@@ -4,10 +4,10 @@ use crate::checks::{check_product, product_dtype};
 use crate::csr::Csr;
 use crate::kernels::sell::{SLICE_ROWS, SellSpec, SellStage};
 use crate::kernels::spmv::SpmvEpilogue;
-use crate::launch::{PreparedLaunch, are_plain, elements_ahead, full_grid};
+use crate::launch::{are_plain, elements_ahead, full_grid, prepare_launch};
 use crate::plan::ProductFormat;
-use rtcg_array::{GpuArray, Index, Order, ReduceOptions, ReductionOp, ScanOp, push_arrays};
-use rtcg_hal::{ArrayContext, ArrayError, DType, PackedKernelArgs, Result};
+use rtcg_array::{GpuArray, Index, Order, ReduceOptions, ReductionOp, ScanOp, array_args};
+use rtcg_hal::{ArrayContext, ArrayError, DType, Launch, Result};
 
 /// A matrix in SELL-32-sigma format (Kreutzer, Hager, Wellein, Fehske and Bishop 2014). Columns are stored as 16-bit
 /// distances from the smallest column of their slice if all of them fit. Cloning shares the arrays.
@@ -130,7 +130,7 @@ impl Sell {
     }
 
     /// The launch of a product of vectors that are contiguous and of one dtype; none without rows.
-    fn prepare(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<Option<PreparedLaunch>> {
+    fn prepare(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<Option<Launch>> {
         let [rows, _] = self.shape;
         if rows == 0 {
             return Ok(None);
@@ -150,7 +150,7 @@ impl Sell {
     }
 
     /// The launch of a product, where vectors are taken as they are.
-    fn prepared_product(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<Option<Vec<PreparedLaunch>>> {
+    fn prepared_product(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<Option<Vec<Launch>>> {
         if !are_plain(x, y) {
             return Ok(None);
         }
@@ -180,11 +180,10 @@ fn prepare(
     arrays: &[&GpuArray],
     numbers: &[usize],
     threads: usize,
-) -> Result<PreparedLaunch> {
-    let mut args = PackedKernelArgs::new();
-    push_arrays(&mut args, arrays)?;
+) -> Result<Launch> {
+    let mut args = array_args(arrays)?;
     numbers.iter().for_each(|&n| args.push_i64(n as i64));
-    PreparedLaunch::new(ctx, spec, full_grid(ctx, threads), args)
+    prepare_launch(ctx, spec, full_grid(ctx, threads), args)
 }
 
 /// The one element of an int64 array; waits.
@@ -207,7 +206,7 @@ impl ProductFormat for Sell {
         self.multiply_into(x, y, accumulate)
     }
 
-    fn launches(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<Option<Vec<PreparedLaunch>>> {
+    fn launches(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<Option<Vec<Launch>>> {
         self.prepared_product(x, y, accumulate)
     }
 }

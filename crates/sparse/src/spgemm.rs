@@ -5,10 +5,10 @@ use crate::csr::Csr;
 use crate::indices::{MAX_I32_ELEMENTS, wider_index};
 use crate::kernels::THREADS;
 use crate::kernels::spgemm::{BIN_LIMITS, BINS, LAST_FILLED_BIN, LONG_BIN, SpgemmSpec, SpgemmStage, Team};
-use crate::launch::{PreparedLaunch, empty, read_numbers};
+use crate::launch::{empty, read_numbers};
 use crate::union::ElementOp;
-use rtcg_array::{GpuArray, Index, Order, PythonTuple, ScanOp, push_arrays};
-use rtcg_hal::{ArrayContext, ArrayError, DType, PackedKernelArgs, Result};
+use rtcg_array::{GpuArray, Index, Order, PythonTuple, ScanOp, array_args, push_arrays};
+use rtcg_hal::{ArrayContext, ArrayError, DType, LaunchArgs, Result};
 use std::sync::Arc;
 
 /// Memory of bitmaps and tables, beyond which less rows are computed at once.
@@ -133,11 +133,10 @@ impl Product<'_> {
 
     /// Products of each row.
     fn launch_work(&self, sizes: &GpuArray) -> Result<()> {
-        let mut args = PackedKernelArgs::new();
-        push_arrays(&mut args, &[sizes, self.a.indices(), self.a.indptr(), self.b.indptr()])?;
+        let mut args = array_args(&[sizes, self.a.indices(), self.a.indptr(), self.b.indptr()])?;
         [self.rows(), self.columns].iter().for_each(|&n| args.push_i64(n as i64));
         let spec = self.spec(SpgemmStage::Work, Team::Thread, 0, 1, false, self.index);
-        PreparedLaunch::new(self.ctx(), &spec, self.a.row_blocks(1), args)?.launch()
+        self.ctx().launch(&spec, self.a.row_blocks(1), THREADS, &args)
     }
 
     /// The bins of rows, and with `looks_at_order` whether the right matrix is canonical. Waits.
@@ -145,11 +144,10 @@ impl Product<'_> {
         let (ctx, rows) = (self.ctx(), self.rows());
         let (of_rows, numbers) = (empty(ctx, rows, DType::U8)?, empty(ctx, BINS + 3, DType::I64)?);
         numbers.memset_zero()?;
-        let mut args = PackedKernelArgs::new();
-        push_arrays(&mut args, &[&of_rows, &numbers, sizes])?;
+        let mut args = array_args(&[&of_rows, &numbers, sizes])?;
         args.push_i64(rows as i64);
         let spec = self.spec(SpgemmStage::Bins, Team::Thread, 0, 1, false, self.index);
-        PreparedLaunch::new(ctx, &spec, ctx.device_info().grid_block_count(rows), args)?.launch()?;
+        ctx.launch(&spec, ctx.device_info().grid_block_count(rows), THREADS, &args)?;
         if looks_at_order {
             self.b.launch_order(true, numbers.first_element_address() + 8 * (BINS as u64 + 2))?;
         }
@@ -206,8 +204,7 @@ impl Product<'_> {
             let limit = BIN_LIMITS.get(bin).map_or(bins.largest as usize, |&limit| limit);
             let slots = if matches!(team, Team::Warp | Team::Block) { 2 * limit } else { 0 };
             let spec = self.spec(stage.stage, team, slots, stage.lanes, bins.list.is_some(), stage.result_index);
-            let mut args = PackedKernelArgs::new();
-            push_arrays(&mut args, left)?;
+            let mut args = array_args(left)?;
             push_arrays(&mut args, &[&listed])?;
             args.push_i64(count as i64);
             push_arrays(&mut args, right)?;
@@ -217,25 +214,25 @@ impl Product<'_> {
                 Team::BlockWithBitmap => self.launch_with_bitmaps(&spec, args, blocks)?,
                 Team::Warp | Team::Block => {
                     let blocks = blocks.min(i32::MAX as usize) as u32;
-                    PreparedLaunch::new(self.ctx(), &spec, blocks, args)?.launch()?;
+                    self.ctx().launch(&spec, blocks, THREADS, &args)?;
                 }
             }
         }
         Ok(())
     }
 
-    fn launch_with_bitmaps(&self, spec: &SpgemmSpec, mut args: PackedKernelArgs, blocks: usize) -> Result<()> {
+    fn launch_with_bitmaps(&self, spec: &SpgemmSpec, mut args: LaunchArgs, blocks: usize) -> Result<()> {
         let (ctx, words) = (self.ctx(), self.columns.div_ceil(32));
         let resident = ctx.device_info().resident_blocks().max(1);
         let blocks = blocks.min(resident).min((TABLE_BYTES / (8 * words)).max(1));
         let memory = empty(ctx, 2 * words * blocks, DType::U32)?;
         push_arrays(&mut args, &[&memory])?;
         args.push_i64(words as i64);
-        PreparedLaunch::new(ctx, spec, blocks as u32, args)?.launch()
+        ctx.launch(spec, blocks as u32, THREADS, &args)
     }
 
     /// Threads with tables for rows of at most `limit` elements.
-    fn launch_threads(&self, spec: &SpgemmSpec, mut args: PackedKernelArgs, count: usize, limit: usize) -> Result<()> {
+    fn launch_threads(&self, spec: &SpgemmSpec, mut args: LaunchArgs, count: usize, limit: usize) -> Result<()> {
         let (ctx, slots) = (self.ctx(), (2 * limit).next_power_of_two());
         let key = if self.has_wide_keys() { DType::I64 } else { DType::I32 };
         let most = ctx.device_info().max_blocks as usize * THREADS as usize;
@@ -247,7 +244,7 @@ impl Product<'_> {
             push_arrays(&mut args, &[&places])?;
         }
         [slots, threads].iter().for_each(|&n| args.push_i64(n as i64));
-        PreparedLaunch::new(ctx, spec, threads.div_ceil(THREADS as usize) as u32, args)?.launch()
+        ctx.launch(spec, threads.div_ceil(THREADS as usize) as u32, THREADS, &args)
     }
 }
 

@@ -11,10 +11,11 @@ use crate::kernels::THREADS;
 use crate::kernels::triangular::{
     DiagonalCheck, MOST_LEVELS, RowNumber, RowNumberSpec, SINGULAR_ROW, STATE_WORDS, TriangularSpec, UNSORTED_ROW,
 };
-use crate::launch::PreparedLaunch;
 use crate::operator::LinearOperator;
-use rtcg_array::{BoundsMode, GpuArray, Index, Op, Order, PythonTuple, Scalar, Triangle, push_arrays, push_optional};
-use rtcg_hal::{ArrayContext, ArrayError, ArrayErrorKind, DType, KernelSpec, PackedKernelArgs, Result, WeakScalar};
+use rtcg_array::{
+    BoundsMode, GpuArray, Index, Op, Order, PythonTuple, Scalar, Triangle, array_args, push_arrays, push_optional,
+};
+use rtcg_hal::{ArrayContext, ArrayError, ArrayErrorKind, DType, KernelSpec, LaunchArgs, Result, WeakScalar};
 use std::sync::Arc;
 
 /// Words that warps share, zero before each launch, and `bytes` more.
@@ -29,7 +30,7 @@ pub(crate) fn shared_state(ctx: &Arc<ArrayContext>, bytes: usize) -> Result<GpuA
 pub(crate) fn launch_tickets<K: KernelSpec>(
     ctx: &ArrayContext,
     spec: &K,
-    args: PackedKernelArgs,
+    args: LaunchArgs,
     [tickets, level_rows]: [usize; 2],
 ) -> Result<()> {
     let device_info = ctx.device_info();
@@ -39,7 +40,7 @@ pub(crate) fn launch_tickets<K: KernelSpec>(
         false => (THREADS, device_info.resident_blocks() / 2),
     };
     let blocks = tickets.div_ceil(threads as usize / 32).min(most).max(1) as u32;
-    PreparedLaunch::new(ctx, spec, blocks, args)?.with_threads(threads).launch()
+    ctx.launch(spec, blocks, threads, &args)
 }
 
 /// The first row that a kernel found fault with, from a word of the state.
@@ -86,8 +87,7 @@ fn number_rows(
     let state = shared_state(ctx, 0)?;
     state.memset_zero()?;
     let (value, index) = (matrix.data().dtype(), matrix.indices().dtype());
-    let mut args = PackedKernelArgs::new();
-    push_arrays(&mut args, &[&numbers, &split, &state, matrix.data(), matrix.indices(), matrix.indptr()])?;
+    let mut args = array_args(&[&numbers, &split, &state, matrix.data(), matrix.indices(), matrix.indptr()])?;
     args.push_i64(rows as i64);
     // Rows in their own order often need the one before them.
     launch_tickets(ctx, &RowNumberSpec { value, index, number, diagonal }, args, [rows.div_ceil(32), 1])?;
@@ -245,7 +245,7 @@ impl Triangular {
         let lanes = if columns.is_some() { 1 } else { self.lanes() };
         let spec = TriangularSpec { value, index, is_lower, is_unit, lanes, has_columns: columns.is_some() };
         scratch.memset_zero()?;
-        let mut args = PackedKernelArgs::new();
+        let mut args = LaunchArgs::new();
         let structure = [matrix.data(), matrix.indices(), matrix.indptr(), &self.levels.split, &self.levels.order];
         push_arrays(&mut args, &[y, scratch])?;
         push_arrays(&mut args, &structure)?;

@@ -3,11 +3,12 @@
 use crate::checks::product_dtype;
 use crate::csr::Csr;
 use crate::indices::{MAX_I32_ELEMENTS, wider_index};
+use crate::kernels::THREADS;
 pub use crate::kernels::union::ElementOp;
 use crate::kernels::union::{UnionSpec, UnionStage};
-use crate::launch::{PreparedLaunch, empty, read_numbers};
-use rtcg_array::{GpuArray, Index, PythonTuple, ScanOp, push_arrays};
-use rtcg_hal::{ArrayError, DType, PackedKernelArgs, Result};
+use crate::launch::{empty, read_numbers};
+use rtcg_array::{GpuArray, Index, PythonTuple, ScanOp, array_args, push_arrays};
+use rtcg_hal::{ArrayError, DType, Result};
 
 impl Csr {
     /// Computes `op(A, B)` elementwise in the common dtype and drops zeros; comparisons return truth values, and
@@ -35,12 +36,11 @@ impl Csr {
         let values = [a.data().dtype(), b.data().dtype()];
         let launch = |stage, result_index, left: &[&GpuArray]| {
             let spec = UnionSpec { values, vector, index, result_index, op, stage };
-            let mut args = PackedKernelArgs::new();
-            push_arrays(&mut args, left)?;
+            let mut args = array_args(left)?;
             push_arrays(&mut args, &[a.data(), a.indices(), a.indptr(), b.data(), b.indices(), b.indptr()])?;
             [rows, a.nnz(), b.nnz()].iter().for_each(|&n| args.push_i64(n as i64));
             let blocks = ctx.device_info().grid_block_count(count.max(rows + 1));
-            PreparedLaunch::new(ctx, &spec, blocks, args)?.launch()
+            ctx.launch(&spec, blocks, THREADS, &args)
         };
         let flags = empty(ctx, count, DType::U8)?;
         launch(UnionStage::Flags, index, &[&flags])?;

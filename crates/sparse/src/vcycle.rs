@@ -6,11 +6,11 @@
 use crate::checks::check_vector;
 use crate::csr::Csr;
 use crate::kernels::THREADS;
-use crate::launch::PreparedLaunch;
+use crate::launch::prepare_launch;
 use crate::operator::LinearOperator;
 use crate::solver::vector_prelude;
-use rtcg_array::{GpuArray, Order, push_arrays};
-use rtcg_hal::{ArrayError, DType, KernelSpec, PackedKernelArgs, Result};
+use rtcg_array::{GpuArray, Order, array_args};
+use rtcg_hal::{ArrayError, DType, KernelSpec, Launch, Result};
 use std::borrow::Cow;
 
 /// A level above the coarsest: its matrix, its prolongation and restriction, and the damped inverse of the diagonal.
@@ -77,12 +77,12 @@ impl VCycle {
     }
 
     /// The launches of the cycle from a level on: `x` becomes an approximation of the solution of the level's system.
-    fn cycle(&self, depth: usize, b: &GpuArray, x: &GpuArray) -> Result<Vec<PreparedLaunch>> {
+    fn cycle(&self, depth: usize, b: &GpuArray, x: &GpuArray) -> Result<Vec<Launch>> {
         let Some((level, vectors)) = self.levels.get(depth) else {
             return product(&self.coarsest, b, x, false);
         };
         let Vectors { product: q, residual, coarse_right, coarse_solution } = vectors;
-        let smooth = || -> Result<Vec<PreparedLaunch>> {
+        let smooth = || -> Result<Vec<Launch>> {
             let mut launches = product(&level.a, x, q, false)?;
             launches.push(smoother(SmootherStep::Correct, [x, &level.smoother, b, q])?);
             Ok(launches)
@@ -104,18 +104,17 @@ impl VCycle {
 }
 
 /// The launches of a product of vectors of the cycle, which are contiguous.
-fn product(a: &Csr, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<Vec<PreparedLaunch>> {
+fn product(a: &Csr, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<Vec<Launch>> {
     let launches = a.prepared_product(x, y, accumulate)?;
     launches.ok_or_else(|| ArrayError::value_error("levels: the format of a matrix multiplies by more than launches"))
 }
 
-fn smoother(step: SmootherStep, arrays: [&GpuArray; 4]) -> Result<PreparedLaunch> {
+fn smoother(step: SmootherStep, arrays: [&GpuArray; 4]) -> Result<Launch> {
     let (ctx, n) = (arrays[0].context(), arrays[0].size());
     let blocks = n.div_ceil(THREADS as usize).clamp(1, ctx.device_info().resident_blocks().max(1)) as u32;
-    let mut args = PackedKernelArgs::new();
-    push_arrays(&mut args, &arrays)?;
+    let mut args = array_args(&arrays)?;
     args.push_i64(n as i64);
-    PreparedLaunch::new(ctx, &SmootherSpec { vector: arrays[0].dtype(), step }, blocks, args)
+    prepare_launch(ctx, &SmootherSpec { vector: arrays[0].dtype(), step }, blocks, args)
 }
 
 impl LinearOperator for VCycle {
@@ -129,10 +128,10 @@ impl LinearOperator for VCycle {
 
     fn apply(&self, x: &GpuArray, y: &GpuArray) -> Result<()> {
         let launches = self.launches(x, y)?.unwrap_or_default();
-        launches.iter().try_for_each(PreparedLaunch::launch)
+        launches.iter().try_for_each(Launch::launch)
     }
 
-    fn launches(&self, x: &GpuArray, y: &GpuArray) -> Result<Option<Vec<PreparedLaunch>>> {
+    fn launches(&self, x: &GpuArray, y: &GpuArray) -> Result<Option<Vec<Launch>>> {
         check_vector("x", x, self.shape[1])?;
         check_vector("y", y, self.shape[0])?;
         if [x.dtype(), y.dtype()] != [self.dtype; 2] {

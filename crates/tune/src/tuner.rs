@@ -15,6 +15,7 @@ use crate::statistics::{WindowPlan, measure_windows, median, paired_ratio};
 use crate::strategy::Strategy;
 use crate::target::{Compiler, Target};
 use crate::trial::TrialReport;
+use rtcg_hal::lock_ignoring_poison;
 use rustc_hash::FxHashMap;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -432,13 +433,13 @@ fn compile_all<C: Send>(compiler: &Compiler<C>, batch: Vec<(u32, Config)>, threa
     let count = batch.len();
     let jobs = Mutex::new(batch.into_iter().enumerate());
     let results = Mutex::new(Vec::with_capacity(count));
-    let take = || jobs.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let take = || lock_ignoring_poison(&jobs).next();
     std::thread::scope(|scope| {
         for _ in 0..threads.min(count) {
             scope.spawn(|| {
                 while let Some((place, job)) = take() {
                     let candidate = compile(job);
-                    results.lock().unwrap_or_else(PoisonError::into_inner).push((place, candidate));
+                    lock_ignoring_poison(&results).push((place, candidate));
                 }
             });
         }

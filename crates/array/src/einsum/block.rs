@@ -6,7 +6,7 @@ use crate::array::GpuArray;
 use rtcg_codegen::array::{
     BlockArray, BlockEinsum, BlockStep, EINSUM_ELEMENT_DIM, EinsumTypes, fragment_pitch, matmul_accumulator_bytes,
 };
-use rtcg_hal::{ArrayContext, DType, DeviceInfo, PackedKernelArgs, Result, tunable};
+use rtcg_hal::{ArrayContext, DType, DeviceInfo, Result, tunable};
 use std::collections::HashSet;
 
 /// The longest inner axis, and the most of them.
@@ -355,15 +355,14 @@ impl Contraction<'_> {
             return Ok(None);
         }
         let axes: Vec<&Axis> = program.outer.iter().chain(&program.inner).collect();
-        let mut args = PackedKernelArgs::new();
-        crate::array::push_arrays(&mut args, &arrays)?;
+        let mut args = crate::array::array_args(&arrays)?;
         args.push_u64(program.n_elements() as u64);
         push_dims(&mut args, &axes, arrays.len(), wide);
         let blocks = program.n_elements().div_ceil(choice.elements_per_block as usize);
         let resident = ctx.device_info().multiprocessors as usize * choice.blocks_per_sm as usize;
         let blocks = blocks.min(resident.max(1)).min(ctx.device_info().max_blocks as usize) as u32;
         let compiled = ctx.compiled_kernel(&kernel)?;
-        compiled.launch([blocks, 1, 1], [choice.threads as u32, 1, 1], shared_bytes as u32, args.packed_bytes())?;
+        compiled.launch_args([blocks, 1, 1], [choice.threads as u32, 1, 1], shared_bytes as u32, args.view())?;
         Ok(Some(result.clone()))
     }
 }

@@ -3,7 +3,7 @@
 use super::subscripts::{Label, Labels};
 use super::{Contraction, Term};
 use rtcg_codegen::array::{DirectEinsum, EinsumAxis, EinsumStride, EinsumTypes};
-use rtcg_hal::{BLOCK_THREADS, PackedKernelArgs, Result};
+use rtcg_hal::{BLOCK_THREADS, LaunchArgs, Result};
 use smallvec::SmallVec;
 
 /// Multiplications from which on a kernel is written for lengths and strides.
@@ -92,7 +92,7 @@ pub(super) fn is_wide(axes: &[&Axis], n_arrays: usize) -> bool {
 }
 
 /// The structure of lengths and strides.
-pub(super) fn push_dims(args: &mut PackedKernelArgs, axes: &[&Axis], n_arrays: usize, wide: bool) {
+pub(super) fn push_dims(args: &mut LaunchArgs, axes: &[&Axis], n_arrays: usize, wide: bool) {
     let mut push = |number: i64| if wide { args.push_i64(number) } else { args.push_u32(number as i32 as u32) };
     let lengths = |push: &mut dyn FnMut(i64)| axes.iter().for_each(|axis| push(axis.length as i64));
     lengths(&mut push);
@@ -139,13 +139,13 @@ fn launch_direct(
         if row_axis == Some(k) { axis.length.div_ceil(spec.rows.into()) } else { axis.length }
     };
     let n: usize = kept.iter().enumerate().map(pieces).product();
-    let mut args = PackedKernelArgs::new();
+    let mut args = LaunchArgs::new();
     let arrays: Vec<_> = std::iter::once(result).chain(terms).map(|term| &term.array).collect();
     crate::array::push_arrays(&mut args, &arrays)?;
     args.push_u64(n as u64);
     push_dims(&mut args, &axes, arrays.len(), wide);
     let blocks = ctx.device_info().grid_block_count(n);
-    ctx.compiled_kernel(&spec)?.launch([blocks, 1, 1], [BLOCK_THREADS, 1, 1], 0, args.packed_bytes())
+    ctx.launch(&spec, blocks, BLOCK_THREADS, &args)
 }
 
 /// The axis of which a thread has several elements, so that what it reads of an operand that lacks this axis is used as

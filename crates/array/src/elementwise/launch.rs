@@ -2,11 +2,11 @@
 
 use super::access_pattern::choose_access_pattern;
 use crate::array::{GpuArray, OperandSource};
-use crate::call_cache::PreparedLaunch;
+use crate::call_cache::PlannedLaunch;
 use crate::iteration_plan::IterationPlan;
 use crate::layout::Layout;
 use rtcg_codegen::array::{AccessPattern, Op, OperandKind, PointwiseOperand, PointwiseSpec, TRANSPOSE_TILE_THREADS};
-use rtcg_hal::{BLOCK_THREADS, DType, PackedKernelArgs, Result};
+use rtcg_hal::{BLOCK_THREADS, DType, Launch, LaunchArgs, Result};
 use smallvec::SmallVec;
 
 /// Writes `op` of `operands` to every element of `out`. Operands that share memory with `out` in
@@ -22,7 +22,7 @@ pub(super) fn compute_and_prepare_launch(
     compute: DType,
     out: &GpuArray,
     operands: &[OperandSource<'_>],
-) -> Result<Option<PreparedLaunch>> {
+) -> Result<Option<PlannedLaunch>> {
     if out.size() == 0 {
         return Ok(None);
     }
@@ -78,7 +78,7 @@ struct PointwiseLaunch<'a> {
 
 impl PointwiseLaunch<'_> {
     /// Plans over the `N` arrays (the output first) and launches the kernel that fits the plan.
-    fn plan_and_launch<const N: usize>(&self) -> Result<PreparedLaunch> {
+    fn plan_and_launch<const N: usize>(&self) -> Result<PlannedLaunch> {
         let mut broadcast: SmallVec<[Layout; 5]> = SmallVec::new();
         broadcast.push(self.out.layout().clone());
         for array in self.arrays.iter().flatten() {
@@ -168,16 +168,10 @@ impl PointwiseLaunch<'_> {
         if aligned { count as u8 } else { 1 }
     }
 
-    fn launch_planned<const N: usize>(
-        &self,
-        plan: &IterationPlan<N>,
-        kernel: &PointwiseSpec,
-    ) -> Result<PreparedLaunch> {
-        let mut args = PackedKernelArgs::new();
-        let mut address_offsets: SmallVec<[usize; 4]> = SmallVec::new();
+    fn launch_planned<const N: usize>(&self, plan: &IterationPlan<N>, kernel: &PointwiseSpec) -> Result<PlannedLaunch> {
+        let mut args = LaunchArgs::new();
         for (array, offset) in std::iter::once(&self.out).chain(self.arrays.iter().flatten()).zip(&plan.offsets) {
-            args.push_u64(array.address(*offset));
-            address_offsets.push(offset.wrapping_sub(array.layout().offset));
+            args.push_address(array.first_element_address(), offset.wrapping_sub(array.layout().offset));
         }
         let size = plan.n_elements();
         args.push_u64(size as u64);
@@ -200,22 +194,13 @@ impl PointwiseLaunch<'_> {
         for operand in self.operands {
             if let OperandSource::Value(element, dtype) = operand {
                 args.push(element.bytes(), element.alignment());
-                values.push((args.packed_bytes().len() - element.bytes().len(), *dtype));
+                values.push((args.count() - 1, *dtype));
             }
         }
         let threads =
             if let AccessPattern::Tiled(..) = kernel.pattern { TRANSPOSE_TILE_THREADS } else { BLOCK_THREADS };
-        let compiled = ctx.compiled_kernel(kernel)?;
-        let (grid, block) = ([blocks, 1, 1], [threads, 1, 1]);
-        compiled.launch(grid, block, 0, args.packed_bytes())?;
-        Ok(PreparedLaunch {
-            kernel: compiled,
-            grid,
-            block,
-            packed: SmallVec::from_slice(args.packed_bytes()),
-            address_offsets,
-            values,
-            workspace: None,
-        })
+        let launch = Launch::new(ctx, kernel, [blocks, 1, 1], [threads, 1, 1], args)?;
+        launch.launch()?;
+        Ok(PlannedLaunch { launch, values, workspace: None })
     }
 }

@@ -229,13 +229,17 @@ impl FftTransform<'_> {
         };
         fft.enqueue_launches(ctx)?;
         let (twiddles, bits) = twiddle_table(ctx, self.complex, self.n)?;
-        let lengths = [half, rows.outer, rows.inner].map(|n| n as u64);
-        let mut arguments =
-            vec![between.first_element_address(), self.out.first_element_address(), twiddles.device_ptr()];
-        arguments.extend_from_slice(&lengths);
-        arguments.extend_from_slice(&[bits.into(), self.scale.to_bits()]);
+        let [half_length, outer, inner] = [half, rows.outer, rows.inner].map(|n| n as u64);
+        let addresses = [between.first_element_address(), self.out.first_element_address(), twiddles.device_ptr()];
+        let numbers = [half_length, outer, inner, bits.into(), self.scale.to_bits()];
         let work = rows.outer * rows.inner * (half / 2 + 1);
-        launch_helper_kernel(ctx, FftHelperKernel { dtype: self.complex, step: FftHelper::Untangle }, work, &arguments)
+        launch_helper_kernel(
+            ctx,
+            FftHelperKernel { dtype: self.complex, step: FftHelper::Untangle },
+            work,
+            &addresses,
+            &numbers,
+        )
     }
 
     /// The way back from [`FftTransform::run_real_forward`].
@@ -243,14 +247,18 @@ impl FftTransform<'_> {
         let (rows, half, ctx) = (&self.rows, self.n / 2, self.out.context());
         let between = GpuArray::empty(ctx, &[rows.outer, half, rows.inner], self.complex, Order::C)?;
         let (twiddles, bits) = twiddle_table(ctx, self.complex, self.n)?;
-        let lengths = [half, rows.outer, rows.inner].map(|n| n as u64);
-        let mut arguments = vec![rows.layout.start, between.first_element_address(), twiddles.device_ptr()];
-        arguments.extend_from_slice(&lengths);
-        arguments.push(bits.into());
-        arguments.extend([rows.layout.outer, rows.layout.step, rows.layout.inner].map(|step| step as u64));
-        arguments.push(rows.length as u64);
+        let addresses = [rows.layout.start, between.first_element_address(), twiddles.device_ptr()];
+        let [outer, step, inner] = [rows.layout.outer, rows.layout.step, rows.layout.inner].map(|step| step as u64);
+        let lengths = [half, rows.outer, rows.inner, bits as usize].map(|n| n as u64);
+        let numbers = [&lengths[..], &[outer, step, inner, rows.length as u64]].concat();
         let work = rows.outer * rows.inner * (half / 2 + 1);
-        launch_helper_kernel(ctx, FftHelperKernel { dtype: self.complex, step: FftHelper::Tangle }, work, &arguments)?;
+        launch_helper_kernel(
+            ctx,
+            FftHelperKernel { dtype: self.complex, step: FftHelper::Tangle },
+            work,
+            &addresses,
+            &numbers,
+        )?;
         let itemsize = self.complex.itemsize();
         let reals = BatchLayout::contiguous_batch(self.out.first_element_address(), self.n, rows.inner, itemsize / 2);
         let fft = BatchedFft {

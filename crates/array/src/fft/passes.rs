@@ -8,7 +8,7 @@ use crate::layout::Order;
 use rtcg_codegen::array::{
     FFT_STAGES, FftHelper, FftHelperKernel, FftLoad, FftPassSpec, FftResult, FftSource, FftStore,
 };
-use rtcg_hal::{ArrayBuffer, ArrayContext, ArrayError, BLOCK_THREADS, DType, PackedKernelArgs, Result};
+use rtcg_hal::{ArrayBuffer, ArrayContext, ArrayError, BLOCK_THREADS, DType, LaunchArgs, Result};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -108,7 +108,7 @@ impl BatchedFft {
         let too_long = || ArrayError::value_error(format!("a transform of length {n} is too long"));
         let lengths = self.pass_lengths(ctx, m).ok_or_else(too_long)?;
         let chirp = fft_table(ctx, self.dtype, TableKind::Chirp(n), n * itemsize, |start| {
-            self.launch_helper(ctx, FftHelper::Chirp, n, &[start, n as u64])
+            self.launch_helper(ctx, FftHelper::Chirp, n, &[start], &[n as u64])
         })?;
         let spectrum = self.chirp_spectrum(ctx, n, m)?;
         let (batches, dtype) = (self.outer * self.inner, self.dtype);
@@ -144,7 +144,13 @@ impl BatchedFft {
         let itemsize = self.dtype.itemsize();
         fft_table(ctx, self.dtype, TableKind::Spectrum(n, m), m * itemsize, |start| {
             let around = GpuArray::empty(ctx, &[m], self.dtype, Order::C)?;
-            self.launch_helper(ctx, FftHelper::ChirpFilter, m, &[around.first_element_address(), n as u64, m as u64])?;
+            self.launch_helper(
+                ctx,
+                FftHelper::ChirpFilter,
+                m,
+                &[around.first_element_address()],
+                &[n as u64, m as u64],
+            )?;
             let [from, to] = [around.first_element_address(), start]
                 .map(|start| BatchLayout::contiguous_batch(start, m, 1, itemsize));
             let (source, result) = (FftSource::Complex, FftResult::Complex);
@@ -166,15 +172,16 @@ impl BatchedFft {
         })
     }
 
-    /// Launches the kernel of a step with arguments of 8 bytes.
+    /// Launches the kernel of a step with addresses and numbers of 8 bytes.
     pub(super) fn launch_helper(
         &self,
         ctx: &ArrayContext,
         step: FftHelper,
         work: usize,
-        arguments: &[u64],
+        addresses: &[u64],
+        numbers: &[u64],
     ) -> Result<()> {
-        launch_helper_kernel(ctx, FftHelperKernel { dtype: self.dtype, step }, work, arguments)
+        launch_helper_kernel(ctx, FftHelperKernel { dtype: self.dtype, step }, work, addresses, numbers)
     }
 
     fn run_passes(&self, ctx: &Arc<ArrayContext>, lengths: &[usize], fused: PrologueEpilogue) -> Result<()> {
@@ -207,17 +214,18 @@ impl BatchedFft {
     }
 }
 
-/// Launches the kernel of a step with arguments of 8 bytes.
+/// Launches the kernel of a step with addresses and numbers of 8 bytes.
 pub(super) fn launch_helper_kernel(
     ctx: &ArrayContext,
     kernel: FftHelperKernel,
     work: usize,
-    arguments: &[u64],
+    addresses: &[u64],
+    numbers: &[u64],
 ) -> Result<()> {
-    let mut args = PackedKernelArgs::new();
-    arguments.iter().for_each(|&argument| args.push_u64(argument));
-    let compiled = ctx.compiled_kernel(&kernel)?;
-    compiled.launch([ctx.device_info().grid_block_count(work), 1, 1], [BLOCK_THREADS, 1, 1], 0, args.packed_bytes())
+    let mut args = LaunchArgs::new();
+    addresses.iter().for_each(|&address| args.push_address(address, 0));
+    numbers.iter().for_each(|&number| args.push_u64(number));
+    ctx.launch(&kernel, ctx.device_info().grid_block_count(work), BLOCK_THREADS, &args)
 }
 
 /// Twiddles of a transform of length `n`, and how many bits of an exponent are its low part.
@@ -226,7 +234,7 @@ pub(super) fn twiddle_table(ctx: &ArrayContext, dtype: DType, n: usize) -> Resul
     let entries = (1 << bits) + ((n - 1) >> bits) + 1;
     let table = fft_table(ctx, dtype, TableKind::Twiddles(n), entries * dtype.itemsize(), |start| {
         let kernel = FftHelperKernel { dtype, step: FftHelper::TwiddleTable };
-        launch_helper_kernel(ctx, kernel, entries, &[start, n as u64, bits.into()])
+        launch_helper_kernel(ctx, kernel, entries, &[start], &[n as u64, bits.into()])
     })?;
     Ok((table, bits))
 }
@@ -244,7 +252,7 @@ fn stage_twiddles(
         for &radix in &radices[1..] {
             let entries = before * (radix - 1);
             let kernel = FftHelperKernel { dtype, step: FftHelper::StageTwiddles };
-            launch_helper_kernel(ctx, kernel, entries, &[start, before as u64, radix as u64])?;
+            launch_helper_kernel(ctx, kernel, entries, &[start], &[before as u64, radix as u64])?;
             start += (entries * dtype.itemsize()) as u64;
             before *= radix;
         }
@@ -404,13 +412,13 @@ impl FftPass<'_> {
         let stages =
             if radices.len() > 1 { Some(stage_twiddles(ctx, fft.dtype, &radices, kernel.radices)?) } else { None };
         dims.resize(4, TransformDim { size: 1, from: 0, to: 0, at: 0, store_weight: 0 });
-        let mut args = PackedKernelArgs::new();
+        let mut args = LaunchArgs::new();
         let in_factors = fused.in_factors.map_or(0, |factors| factors.0);
         let turns_start = twiddles.map_or(0, |twiddles| twiddles.0.device_ptr());
         let stages_start = stages.as_ref().map_or(0, |stages| stages.device_ptr());
         [self.from.start, self.to.start, stages_start, in_factors, fused.out_factors.unwrap_or(0), turns_start]
             .iter()
-            .for_each(|&start| args.push_u64(start));
+            .for_each(|&start| args.push_address(start, 0));
         dims.iter().for_each(|dim| args.push_u64(dim.size as u64));
         dims.iter().for_each(|dim| args.push_i64(dim.from as i64));
         dims.iter().for_each(|dim| args.push_i64(dim.to as i64));
@@ -430,11 +438,11 @@ impl FftPass<'_> {
         let blocks = dims[1..].iter().try_fold(tiles, |blocks, dim| blocks.checked_mul(dim.size));
         let blocks = blocks.and_then(|blocks| u32::try_from(blocks).ok()).filter(|&blocks| blocks <= i32::MAX as u32);
         let compiled = ctx.compiled_kernel(&kernel)?;
-        compiled.launch(
+        compiled.launch_args(
             [blocks.ok_or_else(too_many)?, 1, 1],
             [kernel.block_threads(), 1, 1],
             kernel.dynamic_smem_bytes(),
-            args.packed_bytes(),
+            args.view(),
         )
     }
 }

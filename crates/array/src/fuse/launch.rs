@@ -9,7 +9,7 @@ use rtcg_codegen::array::{
     AccessPattern, FUSED_ZERO_ARG_COUNT, FusedOutput, FusedSpec, FusedStep, FusedSteps, NO_INPUT_STEP, OperandKind,
     PointwiseOperand,
 };
-use rtcg_hal::{ArrayBuffer, ArrayContext, BLOCK_THREADS, PackedKernelArgs, Result};
+use rtcg_hal::{ArrayBuffer, ArrayContext, BLOCK_THREADS, LaunchArgs, Result};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -135,7 +135,7 @@ impl<'a> FusedSubgraph<'a> {
     }
 
     /// The zeros and the numbers, which end the arguments.
-    pub(super) fn push_scalar_args(&self, args: &mut PackedKernelArgs) {
+    pub(super) fn push_scalar_args(&self, args: &mut LaunchArgs) {
         (0..FUSED_ZERO_ARG_COUNT).for_each(|_| args.push_u64(0));
         for &value in &self.values {
             let element = &self.graph.values[usize::from(value)].0;
@@ -235,8 +235,10 @@ impl FusedLaunch<'_> {
         };
         let outputs = self.targets.iter().map(output).collect();
         let kernel = FusedSpec { steps: self.part.steps.clone(), outputs, pattern };
-        let mut args = PackedKernelArgs::new();
-        self.outputs_and_arrays().zip(&plan.offsets).for_each(|(array, offset)| args.push_u64(array.address(*offset)));
+        let mut args = LaunchArgs::new();
+        self.outputs_and_arrays()
+            .zip(&plan.offsets)
+            .for_each(|(array, offset)| args.push_address(array.address(*offset), 0));
         let size = plan.n_elements();
         args.push_u64(size as u64);
         let work = match pattern {
@@ -248,12 +250,6 @@ impl FusedLaunch<'_> {
             }
         };
         self.part.push_scalar_args(&mut args);
-        let compiled = self.ctx.compiled_kernel(&kernel)?;
-        compiled.launch(
-            [self.ctx.device_info().grid_block_count(work), 1, 1],
-            [BLOCK_THREADS, 1, 1],
-            0,
-            args.packed_bytes(),
-        )
+        self.ctx.launch(&kernel, self.ctx.device_info().grid_block_count(work), BLOCK_THREADS, &args)
     }
 }

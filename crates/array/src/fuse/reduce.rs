@@ -11,7 +11,7 @@ use crate::iteration_plan::IterationPlan;
 use crate::layout::{Layout, Order};
 use crate::reduction_plan::{PackCandidate, ReductionPlan, shape_after_reduction, split_reduced_axes};
 use rtcg_codegen::array::{FusedReduceSpec, ReduceSpec, ReductionOp};
-use rtcg_hal::{DType, PackedKernelArgs, Result};
+use rtcg_hal::{DType, LaunchArgs, Result};
 use smallvec::SmallVec;
 
 /// A reduction that can be computed together with the expression whose elements it reduces.
@@ -106,9 +106,9 @@ impl ReductionJob<'_> {
             reduced: reduced.index_space(),
             ..ReduceSpec::PLAIN_SUM
         });
-        let mut args = PackedKernelArgs::new();
-        args.push_u64(out.first_element_address());
-        (0..arrays.len()).for_each(|k| args.push_u64(address(k)));
+        let mut args = LaunchArgs::new();
+        args.push_address(out.first_element_address(), 0);
+        (0..arrays.len()).for_each(|k| args.push_address(address(k), 0));
         plan.push_lengths_and_workspace(ctx, &kernel, &mut args)?;
         let in_kept: SmallVec<[usize; 8]> = std::iter::once(0).chain((0..arrays.len()).map(|k| k + 2)).collect();
         let in_reduced: SmallVec<[usize; 8]> = (0..arrays.len()).map(|k| k + 1).collect();

@@ -2,7 +2,7 @@
 
 use crate::array::GpuArray;
 use rtcg_codegen::array::{LINALG_THREADS, LinalgSpec, LinalgStep};
-use rtcg_hal::{ArrayContext, ArrayError, DType, LaunchableKernel, PackedKernelArgs, Result};
+use rtcg_hal::{ArrayContext, ArrayError, DType, LaunchArgs, LaunchableKernel, Result};
 use std::sync::Arc;
 
 /// An argument of a kernel.
@@ -49,10 +49,10 @@ impl From<bool> for KernelArg<'_> {
 }
 
 impl KernelArg<'_> {
-    fn push_arg(self, args: &mut PackedKernelArgs) {
+    fn push_arg(self, args: &mut LaunchArgs) {
         match self {
-            KernelArg::Array(array) => args.push_u64(array.first_element_address()),
-            KernelArg::Null => args.push_u64(0),
+            KernelArg::Array(array) => args.push_address(array.first_element_address(), 0),
+            KernelArg::Null => args.push_address(0, 0),
             KernelArg::Int(number) => args.push_u32(number as u32),
             KernelArg::Long(number) => args.push_i64(number as i64),
             KernelArg::Real(DType::F32, number) => args.push(&(number as f32).to_ne_bytes(), 4),
@@ -102,7 +102,7 @@ impl LinalgKernel {
         shared_bytes: usize,
         values: &[KernelArg<'_>],
     ) -> Result<()> {
-        let mut args = PackedKernelArgs::new();
+        let mut args = LaunchArgs::new();
         values.iter().for_each(|value| value.push_arg(&mut args));
         if grid[0] > i32::MAX as usize {
             return Err(ArrayError::value_error(format!(
@@ -112,7 +112,7 @@ impl LinalgKernel {
             )));
         }
         let [width, height] = block.map(|length| length as u32);
-        self.0.launch(grid.map(|length| length as u32), [width, height, 1], shared_bytes as u32, args.packed_bytes())
+        self.0.launch_args(grid.map(|length| length as u32), [width, height, 1], shared_bytes as u32, args.view())
     }
 }
 

@@ -1,12 +1,12 @@
 //! Matrix products with an epilogue: an expression that is applied to each sum before it is stored.
 
 use super::MatmulTarget;
-use crate::array::{GpuArray, push_arrays};
+use crate::array::{GpuArray, array_args, push_arrays};
 use crate::layout::{Order, PythonTuple};
 use rtcg_codegen::array::{
     EPILOGUE_NAMES, EPILOGUE_THREADS, EpilogueKernel, EpilogueOperand, FusedMatmul, MatmulEpilogue, MatmulKernel,
 };
-use rtcg_hal::{ArrayContext, ArrayError, DType, LaunchableKernel, PackedKernelArgs, Result};
+use rtcg_hal::{ArrayContext, ArrayError, DType, LaunchArgs, LaunchableKernel, Result};
 use std::sync::Arc;
 
 /// The epilogue of [`GpuArray::matmul_epilogue`].
@@ -67,7 +67,7 @@ impl BoundEpilogue {
         Arc::new(MatmulEpilogue { is_transposed, ..self.source.clone() })
     }
 
-    fn push_args(&self, args: &mut PackedKernelArgs, first_batch: usize) -> Result<()> {
+    fn push_args(&self, args: &mut LaunchArgs, first_batch: usize) -> Result<()> {
         let [m, n, k] = self.lengths;
         [m, n, k, first_batch].iter().for_each(|&n| args.push_i64(n as i64));
         self.arrays.iter().try_for_each(|array| push_arrays(args, &[array]))
@@ -81,13 +81,11 @@ impl BoundEpilogue {
     /// Stores what the expression makes of sums in memory, of the product or of the transposed one.
     pub(super) fn apply(&self, out: &GpuArray, sums: &GpuArray, is_transposed: bool) -> Result<()> {
         let ctx = out.context();
-        let mut args = PackedKernelArgs::new();
-        push_arrays(&mut args, &[out, sums])?;
+        let mut args = array_args(&[out, sums])?;
         args.push_u64(out.size() as u64);
         self.push_args(&mut args, 0)?;
         let blocks = out.size().div_ceil(EPILOGUE_THREADS as usize).min(ctx.device_info().max_blocks as usize) as u32;
-        let kernel = ctx.compiled_kernel(&EpilogueKernel(self.source(is_transposed)))?;
-        kernel.launch([blocks, 1, 1], [EPILOGUE_THREADS, 1, 1], 0, args.packed_bytes())
+        ctx.launch(&EpilogueKernel(self.source(is_transposed)), blocks, EPILOGUE_THREADS, &args)
     }
 }
 
@@ -112,7 +110,7 @@ impl MatmulTarget<'_> {
         &self,
         ctx: &ArrayContext,
         kernel: K,
-        args: &mut PackedKernelArgs,
+        args: &mut LaunchArgs,
         first_batch: usize,
     ) -> Result<Arc<dyn LaunchableKernel>> {
         let Some(epilogue) = self.epilogue else { return ctx.compiled_kernel(&kernel) };

@@ -6,7 +6,7 @@ use crate::array::GpuArray;
 use crate::iteration_plan::IterationPlan;
 use rtcg_codegen::array::{SKINNY_THREADS, SkinnyMatmul, matmul_accumulator_bytes};
 use rtcg_codegen::block_reduce::COMPLETION_COUNTERS;
-use rtcg_hal::{ArrayContext, DType, DeviceInfo, PackedKernelArgs, Result, tunable};
+use rtcg_hal::{ArrayContext, DType, DeviceInfo, LaunchArgs, Result, tunable};
 
 /// Columns beyond which a product is not skinny, and where tensor cores have the dtype.
 const MAX_SKINNY_N: i64 = 16;
@@ -356,8 +356,8 @@ impl SkinnyProblem {
             }
             false => (0, 0),
         };
-        let mut args = PackedKernelArgs::new();
-        [self.out.start, self.a.start, self.b.start].iter().for_each(|&n| args.push_u64(n));
+        let mut args = LaunchArgs::new();
+        [self.out.start, self.a.start, self.b.start].iter().for_each(|&start| args.push_address(start, 0));
         let lengths = [self.rows, self.k, launch_plan.k_per_split, self.batches, self.columns, parts];
         lengths.iter().for_each(|&n| args.push_u64(n as u64));
         let [a, b, result] = [self.a.strides, self.b.strides, self.out.strides];
@@ -366,13 +366,13 @@ impl SkinnyProblem {
         let offsets =
             offsets.map_or([0; 2], |offsets| [offsets.first_element_address(), offsets.first_element_address() + 8]);
         let [a, b] = if self.is_transposed { [offsets[1], offsets[0]] } else { offsets };
-        [a, b, partials, counters].iter().for_each(|&n| args.push_u64(n));
+        [a, b, partials, counters].iter().for_each(|&start| args.push_address(start, 0));
         let compiled = target.compiled_kernel(ctx, launch_plan.kernel, &mut args, 0)?;
-        compiled.launch(
+        compiled.launch_args(
             [launch_plan.blocks as u32, splits as u32, layers as u32],
             [SKINNY_THREADS, 1, 1],
             0,
-            args.packed_bytes(),
+            args.view(),
         )
     }
 }

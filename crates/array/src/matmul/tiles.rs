@@ -6,7 +6,7 @@ use crate::array::GpuArray;
 use crate::layout::{Layout, Order, Shape};
 use crate::views::Index;
 use rtcg_codegen::array::{MatmulOperand, MatmulTile, MatmulUnit, TiledMatmul};
-use rtcg_hal::{ArrayContext, DType, DeviceInfo, PackedKernelArgs, Result, tunable};
+use rtcg_hal::{ArrayContext, DType, DeviceInfo, LaunchArgs, Result, tunable};
 
 /// Copies to shared memory are best of so many bytes, which addresses then are multiples of.
 const VECTOR_COPY_BYTES: usize = 16;
@@ -419,25 +419,24 @@ impl<'a> TiledProblem<'a> {
             let mut args = self.pack_args_from_batch([m, n, k], first);
             let compiled = self.target.compiled_kernel(self.target.out.context(), self.kernel, &mut args, first)?;
             let batches = (self.batches - first).min(MAX_GRID_Y) as u32;
-            compiled.launch([tiles, batches, 1], block, self.kernel.shared_bytes() as u32, args.packed_bytes())?;
+            compiled.launch_args([tiles, batches, 1], block, self.kernel.shared_bytes() as u32, args.view())?;
         }
         Ok(())
     }
 
     /// The arguments for batches from `first` on.
-    fn pack_args_from_batch(&self, [m, n, k]: [usize; 3], first: usize) -> PackedKernelArgs {
-        let mut args = PackedKernelArgs::new();
-        let start = |operand: &TileOperand, step: i64| {
-            operand.array.first_element_address().wrapping_add_signed(first as i64 * step)
-        };
+    fn pack_args_from_batch(&self, [m, n, k]: [usize; 3], first: usize) -> LaunchArgs {
+        let mut args = LaunchArgs::new();
         let out = self.target.out;
-        args.push_u64(out.first_element_address() + (first * m * n * out.itemsize()) as u64);
-        args.push_u64(start(&self.a, self.steps[0]));
-        args.push_u64(start(&self.b, self.steps[1]));
+        args.push_address(out.first_element_address(), first * m * n * out.itemsize());
+        for (operand, step) in [&self.a, &self.b].into_iter().zip(self.steps) {
+            args.push_address(operand.array.first_element_address(), (first as i64 * step) as usize);
+        }
         [m, n, k].iter().for_each(|&n| args.push_u64(n as u64));
         let steps = [self.a.byte_strides(), self.b.byte_strides(), self.steps];
         steps.iter().flatten().for_each(|&step| args.push_i64(step));
-        args.push_u64(self.offsets.as_ref().map_or(0, |offsets| offsets.first_element_address() + 16 * first as u64));
+        let offsets = self.offsets.as_ref().map_or(0, |offsets| offsets.first_element_address() + 16 * first as u64);
+        args.push_address(offsets, 0);
         args
     }
 }

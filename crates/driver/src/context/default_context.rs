@@ -4,8 +4,9 @@
 use super::{Context, Device, loaded_drivers};
 use crate::error::Result;
 use crate::process_state;
+use rtcg_hal::lock_ignoring_poison;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 /// Whether the program has chosen a context.
 static HAS_CHOSEN_CONTEXT: AtomicBool = AtomicBool::new(false);
@@ -24,7 +25,7 @@ pub(crate) fn push_default_context() -> Result<Option<Context>> {
     if HAS_CHOSEN_CONTEXT.load(Ordering::Relaxed) || process_state::is_forked() {
         return Ok(None);
     }
-    let mut taken = DEFAULT_CONTEXT.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut taken = lock_ignoring_poison(&DEFAULT_CONTEXT);
     let ctx = match taken.clone().filter(Context::is_alive) {
         Some(ctx) => ctx,
         None => {

@@ -7,6 +7,7 @@ use super::Device;
 use crate::error::{Error, Result, is_kernel_fault};
 use crate::{process_state, virtual_gpu};
 use rtcg_cuda_sys::{CUresult, DriverTable};
+use rtcg_hal::lock_ignoring_poison;
 use std::sync::{Arc, Mutex, Once, OnceLock};
 
 /// The drivers in use and their devices.
@@ -29,7 +30,7 @@ static CLEANUP_ERROR_HOOK: OnceLock<CleanupErrorHook> = OnceLock::new();
 /// Sets the hook that shows the texts of [`show_notice`] to the user, such as the notice that the virtual GPU is used
 /// because there is no real one. Without a hook they are printed to standard error.
 pub fn set_notice_hook(hook: impl Fn(&str) + Send + Sync + 'static) {
-    *NOTICE_HOOK.lock().unwrap_or_else(|e| e.into_inner()) = Some(Arc::new(hook));
+    *lock_ignoring_poison(&NOTICE_HOOK) = Some(Arc::new(hook));
 }
 
 /// Sets the hook that receives errors from drops (except for a context lost to a fault). Only the first hook counts.
@@ -61,7 +62,7 @@ pub fn init(flags: u32) -> Result<()> {
         return Ok(());
     }
     static INIT_LOCK: Mutex<()> = Mutex::new(());
-    let _guard = INIT_LOCK.lock().unwrap_or_else(|e| e.into_inner());
+    let _guard = lock_ignoring_poison(&INIT_LOCK);
     if LOADED_DRIVERS.get().is_some() {
         return Ok(());
     }
@@ -211,7 +212,7 @@ pub(crate) fn show_notice_if_unchecked(device: Device) {
 /// Shows the user a notice that is not an error; see [`set_notice_hook`].
 pub fn show_notice(text: &str) {
     // The hook may wait for an interpreter whose holder is about to tell something, too.
-    let hook = NOTICE_HOOK.lock().unwrap_or_else(|e| e.into_inner()).clone();
+    let hook = lock_ignoring_poison(&NOTICE_HOOK).clone();
     match hook {
         Some(hook) => hook(text),
         None => eprintln!("rtcg: {text}"),

@@ -2,7 +2,8 @@
 
 use crate::error::Result;
 use rtcg_cuda_sys::{CU_EVENT_DISABLE_TIMING, CUevent, DriverTable};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use rtcg_hal::lock_ignoring_poison;
+use std::sync::{Mutex, MutexGuard, OnceLock};
 
 /// Bytes of a slot: a large page of the host.
 pub(crate) const SLOT_BYTES: usize = 2 << 20;
@@ -78,7 +79,7 @@ impl StagingBuffers {
     /// # Safety
     /// The context that they were made in must be current in the driver.
     pub(crate) unsafe fn free_slots(&self, table: &DriverTable) {
-        let slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let slots = lock_ignoring_poison(&self.slots).take();
         if let Some(slots) = slots {
             // SAFETY: the caller's promise.
             unsafe { slots.free_slots(table) };
@@ -96,6 +97,6 @@ impl StagingBuffers {
     }
 
     pub(crate) fn has_allocated_slots(&self) -> bool {
-        self.slots.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+        lock_ignoring_poison(&self.slots).is_some()
     }
 }

@@ -8,6 +8,7 @@ use crate::stream::Event;
 use crate::stream::host_call::{HostFn, host_node_params};
 use crate::stream::{Stream, checked_stream_handle};
 use rtcg_cuda_sys::*;
+use rtcg_hal::lock_ignoring_poison;
 use std::any::Any;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -106,7 +107,7 @@ impl GraphExec {
 
     fn record_launch_stream(&self, stream: Option<&Stream>) {
         let handle_of = |stream: Option<&Stream>| stream.map(Stream::handle);
-        let mut streams = self.0.streams.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut streams = lock_ignoring_poison(&self.0.streams);
         if !streams.iter().any(|known| handle_of(known.as_ref()) == handle_of(stream)) {
             streams.push(stream.cloned());
         }
@@ -114,7 +115,7 @@ impl GraphExec {
 
     /// Lets objects go when the launches so far have ended.
     fn drop_objects_after_launches(&self, objects: impl Any + Send) {
-        let streams = self.0.streams.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let streams = lock_ignoring_poison(&self.0.streams).clone();
         drop_after_streams(objects, &streams);
     }
 

@@ -24,9 +24,10 @@ use crate::module::c_string;
 use retained::RetainedObjects;
 use rtcg_cuda_sys::*;
 use rtcg_disk_cache::TemporaryFolder;
+use rtcg_hal::lock_ignoring_poison;
 use std::collections::HashSet;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// Who destroys the driver's graph.
 enum GraphOwner {
@@ -144,7 +145,7 @@ impl Graph {
     }
 
     fn is_node_removed(&self, node: CUgraphNode) -> bool {
-        self.0.removed.lock().unwrap_or_else(PoisonError::into_inner).contains(&node.addr())
+        lock_ignoring_poison(&self.0.removed).contains(&node.addr())
     }
 }
 

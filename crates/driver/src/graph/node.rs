@@ -7,8 +7,9 @@ use crate::error::{Error, Result};
 use crate::stream::Event;
 use crate::stream::host_call::{HostFn, host_node_params};
 use rtcg_cuda_sys::*;
+use rtcg_hal::lock_ignoring_poison;
 use std::any::Any;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 /// A node of a graph. Cloning gives another reference to the same node.
 #[derive(Clone)]
@@ -88,7 +89,7 @@ impl GraphNode {
         let node = self.checked_handle("cuGraphDestroyNode")?;
         // SAFETY: the node is alive; it is marked as removed below.
         unsafe { call_if_alive!(self.graph.0.ctx, cuGraphDestroyNode(node)) }?;
-        self.graph.0.removed.lock().unwrap_or_else(PoisonError::into_inner).insert(node.addr());
+        lock_ignoring_poison(&self.graph.0.removed).insert(node.addr());
         drop(self.graph.0.retained.replace_record(node));
         Ok(())
     }
@@ -121,7 +122,7 @@ impl Graph {
         let first = if after.is_empty() { std::ptr::null() } else { after.as_ptr() };
         self.0.ctx.with_current_locked(|| add(self.0.ctx.driver_table(), &raw mut node, first, after.len()))?;
         // The driver may give the handle of a removed node again.
-        self.0.removed.lock().unwrap_or_else(PoisonError::into_inner).remove(&node.addr());
+        lock_ignoring_poison(&self.0.removed).remove(&node.addr());
         Ok(GraphNode::new(self, node))
     }
 

@@ -5,10 +5,11 @@ use crate::active_captures::with_relaxed_capture_mode;
 use crate::stream::Event;
 use crate::stream::Stream;
 use rtcg_cuda_sys::{CU_EVENT_DISABLE_TIMING, CUgraphNode};
+use rtcg_hal::lock_ignoring_poison;
 use std::any::Any;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Anything that shall live.
 pub(super) type RetainedObject = Arc<dyn Any + Send + Sync>;
@@ -29,7 +30,7 @@ pub(super) struct RetainedObjects(Arc<Mutex<HashMap<usize, NodeRecord>>>);
 
 impl RetainedObjects {
     fn locked_records(&self) -> MutexGuard<'_, HashMap<usize, NodeRecord>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock_ignoring_poison(&self.0)
     }
 
     /// Keeps an object for a node.
@@ -141,7 +142,7 @@ pub(super) fn drop_after_streams(objects: impl Any + Send, streams: &[Option<Str
     if points.is_empty() {
         drop(objects);
     } else {
-        let mut waiting = RETIRED_OBJECTS.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut waiting = lock_ignoring_poison(&RETIRED_OBJECTS);
         waiting.push((points, Box::new(objects)));
         N_RETIRED.store(waiting.len(), Ordering::Relaxed);
     }
@@ -153,7 +154,7 @@ pub(super) fn drop_retired_objects() {
     if N_RETIRED.load(Ordering::Relaxed) == 0 {
         return;
     }
-    let mut waiting = RETIRED_OBJECTS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut waiting = lock_ignoring_poison(&RETIRED_OBJECTS);
     let done: Vec<_> =
         waiting.extract_if(.., |(points, _)| points.iter().all(StreamPoint::has_stream_passed)).collect();
     N_RETIRED.store(waiting.len(), Ordering::Relaxed);

@@ -9,6 +9,7 @@ use crate::memory::memory_pool::{DriverPool, current_pool_of_device};
 use crate::memory::reclaim::{self, allocate_with_reclaim};
 use crate::stream::{Stream, checked_stream_handle};
 use rtcg_cuda_sys::*;
+use rtcg_hal::lock_ignoring_poison;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -250,7 +251,7 @@ impl DeviceAllocation {
     /// Lets go of the pool, for memory that was freed.
     fn drop_pool_reference(&self) {
         if let AllocationOrigin::AllocAsync(_, pool) = &self.origin {
-            pool.lock().unwrap_or_else(|e| e.into_inner()).take();
+            lock_ignoring_poison(pool).take();
         }
     }
 

@@ -11,6 +11,7 @@ use crate::process_state;
 use crate::release_region::releasing_region;
 use crate::stream::Stream;
 use rtcg_cuda_sys::*;
+use rtcg_hal::lock_ignoring_poison;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
@@ -32,7 +33,7 @@ static CREATED_POOLS: Mutex<Vec<Weak<DriverPool>>> = Mutex::new(Vec::new());
 impl DriverPool {
     fn register_created(device: Device, handle: CUmemoryPool) -> Arc<Self> {
         let new = Arc::new(Self { device, handle, is_made_here: true });
-        let mut made = CREATED_POOLS.lock().unwrap_or_else(|e| e.into_inner());
+        let mut made = lock_ignoring_poison(&CREATED_POOLS);
         made.retain(|pool| pool.strong_count() > 0);
         made.push(Arc::downgrade(&new));
         new
@@ -55,8 +56,7 @@ impl DriverPool {
 
 /// The default pool of a device, and those that were made here.
 fn pools_of_device(device: Device) -> Vec<Arc<DriverPool>> {
-    let made =
-        CREATED_POOLS.lock().unwrap_or_else(|e| e.into_inner()).iter().filter_map(Weak::upgrade).collect::<Vec<_>>();
+    let made = lock_ignoring_poison(&CREATED_POOLS).iter().filter_map(Weak::upgrade).collect::<Vec<_>>();
     let default = MemoryPool::default_of_device(device)
         .ok()
         .and_then(|pool| pool.driver_pool_if_open("cuMemPoolGetAttribute").ok());
@@ -108,7 +108,7 @@ static POOLS_MADE_CURRENT: Mutex<Vec<Arc<DriverPool>>> = Mutex::new(Vec::new());
 static IS_ANY_POOL_CURRENT: AtomicBool = AtomicBool::new(false);
 
 fn locked_current_pools() -> MutexGuard<'static, Vec<Arc<DriverPool>>> {
-    POOLS_MADE_CURRENT.lock().unwrap_or_else(|e| e.into_inner())
+    lock_ignoring_poison(&POOLS_MADE_CURRENT)
 }
 
 /// The pool that was made current on a device. Costs nothing while a program makes none current.
@@ -234,7 +234,7 @@ impl MemoryPool {
         if !self.0.is_owner {
             return Ok(());
         }
-        let pool = self.0.pool.lock().unwrap_or_else(|e| e.into_inner()).take();
+        let pool = lock_ignoring_poison(&self.0.pool).take();
         match current_pool_of_device(self.0.device).filter(|current| pool.is_some() && current.handle == self.0.handle)
         {
             Some(_) if !process_state::is_forked_or_exiting() => Self::default_of_device(self.0.device)?.make_current(),
@@ -345,7 +345,7 @@ impl MemoryPool {
     }
 
     fn driver_pool_if_open(&self, call: &'static str) -> Result<Arc<DriverPool>> {
-        let pool = self.0.pool.lock().unwrap_or_else(|e| e.into_inner()).clone();
+        let pool = lock_ignoring_poison(&self.0.pool).clone();
         pool.ok_or_else(|| Error::new(call, CUresult::CUDA_ERROR_INVALID_HANDLE, "the pool was closed"))
     }
 

@@ -5,6 +5,7 @@ use super::memory_pool;
 use crate::context::Device;
 use crate::error::{Error, Result};
 use rtcg_cuda_sys::CUresult;
+use rtcg_hal::lock_ignoring_poison;
 use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
 
 type ReclaimHook = Arc<dyn Fn() + Send + Sync>;
@@ -38,13 +39,13 @@ pub(crate) fn run_reclaim_hook() {
 
 /// Counts a pool among those that give up what they hold unused.
 pub(crate) fn register_pool(pool: Weak<dyn ReclaimMemory>) {
-    let mut pools = RECLAIMABLE_POOLS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut pools = lock_ignoring_poison(&RECLAIMABLE_POOLS);
     pools.retain(|known| known.strong_count() > 0);
     pools.push(pool);
 }
 
 fn live_pools() -> Vec<Arc<dyn ReclaimMemory>> {
-    let pools = RECLAIMABLE_POOLS.lock().unwrap_or_else(PoisonError::into_inner);
+    let pools = lock_ignoring_poison(&RECLAIMABLE_POOLS);
     pools.iter().filter_map(Weak::upgrade).collect()
 }
 

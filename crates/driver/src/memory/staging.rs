@@ -13,6 +13,7 @@ use crate::context::staging_buffers::{SLOT_BYTES, StagingSlots};
 use crate::error::Result;
 use crate::memory::diagnosis::explain_address_error;
 use rtcg_cuda_sys::*;
+use rtcg_hal::lock_ignoring_poison;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -319,7 +320,7 @@ impl ChunkQueue {
     }
 
     fn lock(&self) -> MutexGuard<'_, QueueState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock_ignoring_poison(&self.state)
     }
 
     fn submit_chunk(&self, chunk: usize) {

@@ -16,8 +16,9 @@ use crate::process_state;
 use crate::release_region::releasing_region;
 use crate::stream::closed_error;
 use rtcg_cuda_sys::*;
+use rtcg_hal::lock_ignoring_poison;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 struct LibraryInner {
     table: &'static DriverTable,
@@ -122,7 +123,7 @@ impl Library {
         if self.0.closed.swap(true, Ordering::AcqRel) {
             return Ok(());
         }
-        let modules = std::mem::take(&mut *self.0.modules.lock().unwrap_or_else(PoisonError::into_inner));
+        let modules = std::mem::take(&mut *lock_ignoring_poison(&self.0.modules));
         modules.iter().for_each(WeakModule::mark_closed);
         self.0.unload_library()
     }
@@ -196,7 +197,7 @@ impl Library {
     }
 
     fn register_module(&self, module: Module) -> Module {
-        let mut modules = self.0.modules.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut modules = lock_ignoring_poison(&self.0.modules);
         modules.retain(WeakModule::is_alive);
         modules.push(module.downgrade_to_weak());
         module

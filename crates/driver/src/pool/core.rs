@@ -22,8 +22,9 @@ use crate::stream::Event;
 use crate::stream::{Stream, any_thread_has_current_stream, checked_stream_handle};
 use crate::{process_state, virtual_gpu};
 use rtcg_cuda_sys::*;
+use rtcg_hal::lock_ignoring_poison;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 /// How a pool differs from the usual one.
 #[derive(Clone, Copy, Default)]
@@ -122,12 +123,12 @@ impl PoolCore {
 
     /// The labels of the blocks in use; none in a pool that is not being debugged.
     pub(super) fn block_labels(&self) -> Option<MutexGuard<'_, BlockLabels>> {
-        self.labels.as_ref().map(|labels| labels.lock().unwrap_or_else(PoisonError::into_inner))
+        self.labels.as_ref().map(|labels| lock_ignoring_poison(labels))
     }
 
     #[inline]
     fn lock(&self) -> MutexGuard<'_, PoolState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock_ignoring_poison(&self.state)
     }
 
     /// A block that was used before, if there is one that the stream may use.

@@ -6,9 +6,10 @@ use super::device::{DeviceMemoryPool, PooledDeviceAllocation};
 use crate::error::Result;
 use crate::memory::mem_get_info;
 use crate::stream::Stream;
+use rtcg_hal::lock_ignoring_poison;
 use std::collections::BTreeMap;
 use std::io::Write;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// Blocks of the same size and purpose.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -50,7 +51,7 @@ impl DebugMemoryPool {
         let (memory, was_taken) = self.pool.allocate_labelled(nbytes, stream, label)?;
         if was_taken {
             let text = self.pool.allocation_report(nbytes, label);
-            let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut log = lock_ignoring_poison(&self.log);
             // A log that cannot be written is no reason to have no memory.
             let _ = log.write_all(text.as_bytes()).and_then(|()| log.flush());
         }

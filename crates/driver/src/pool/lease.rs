@@ -7,6 +7,7 @@ use crate::context::Context;
 use crate::error::Result;
 use crate::stream::capture::retain_in_capture;
 use crate::stream::{Stream, any_thread_has_current_stream};
+use rtcg_hal::lock_ignoring_poison;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -78,7 +79,7 @@ impl BlockLease {
         if is_any_capturing() && retain_in_capture(stream.as_ref(), || self.captured_block()) {
             return;
         }
-        let others = &mut self.uses.lock().unwrap_or_else(PoisonError::into_inner).others;
+        let others = &mut lock_ignoring_poison(&self.uses).others;
         let is_known = others.iter().any(|known| match (known, &stream) {
             (Some(known), Some(stream)) => known.is_same_object(stream),
             (known, stream) => known.is_none() && stream.is_none(),
@@ -90,14 +91,14 @@ impl BlockLease {
 
     #[inline]
     pub(super) fn has_uses_in_other_streams(&self) -> bool {
-        let uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
+        let uses = lock_ignoring_poison(&self.uses);
         self.origin.stream_idx != DEFAULT_STREAM_IDX || !uses.others.is_empty() || uses.captured.is_some()
     }
 
     /// Waits for work that the default stream need not wait for.
     pub(super) fn wait_for_uses(&self) -> Result<()> {
         let (mut streams, is_captured) = {
-            let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut uses = lock_ignoring_poison(&self.uses);
             (
                 uses.others.extract_if(.., |stream| stream.is_some()).flatten().collect::<Vec<_>>(),
                 uses.captured.is_some(),
@@ -113,14 +114,14 @@ impl BlockLease {
     /// What graphs hold in place of the block.
     #[cold]
     fn captured_block(&self) -> Arc<CapturedBlock> {
-        self.uses.lock().unwrap_or_else(PoisonError::into_inner).captured.get_or_insert_default().clone()
+        lock_ignoring_poison(&self.uses).captured.get_or_insert_default().clone()
     }
 
     pub(super) fn free_block(&self, call: &'static str) -> Result<()> {
         if self.freed.swap(true, Ordering::AcqRel) {
             return Err(double_free_error(call));
         }
-        let uses = std::mem::take(&mut *self.uses.lock().unwrap_or_else(PoisonError::into_inner));
+        let uses = std::mem::take(&mut *lock_ignoring_poison(&self.uses));
         self.return_to_pool(uses);
         Ok(())
     }
@@ -136,8 +137,8 @@ impl BlockLease {
     #[cold]
     fn hand_block_to_graphs(&self, captured: &CapturedBlock, others: Vec<Option<Stream>>) {
         let block = Self::new(self.core.clone(), self.ptr, self.nbytes, self.origin);
-        block.uses.lock().unwrap_or_else(PoisonError::into_inner).others = others;
-        *captured.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(block);
+        lock_ignoring_poison(&block.uses).others = others;
+        *lock_ignoring_poison(&captured.0) = Some(block);
     }
 }
 

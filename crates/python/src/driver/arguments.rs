@@ -14,7 +14,7 @@ use pyo3::ffi::PyTypeObject;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyBytes, PyComplex, PyComplexMethods, PyDict, PyFloat, PyInt, PyString, PyTuple, PyType};
-use rtcg::array::{Layout, PythonTuple};
+use rtcg::array::{DType, Layout, PythonTuple};
 use rtcg::driver::signature::{GivenArgument, NumberType, ParamKind};
 use rtcg::driver::{ArgPacker, ConversionError, Function, PackedArgs, WeakScalar};
 use std::collections::BTreeSet;
@@ -143,16 +143,7 @@ pub(crate) fn number_type_of_dtype(dtype: &Bound<'_, PyArrayDescr>) -> Option<Nu
 
 /// The number with NumPy's kind letter and size.
 fn number_type_of_kind(kind: char, size: usize) -> Option<NumberType> {
-    Some(match (kind, size) {
-        ('b', 1) => NumberType::Bool,
-        ('i' | 'u', 1 | 2 | 4 | 8) => NumberType::Int { nbytes: size as u8, signed: kind == 'i' },
-        ('f', 2) => NumberType::Half,
-        ('f', 4) => NumberType::Float,
-        ('f', 8) => NumberType::Double,
-        ('c', 8) => NumberType::Complex64,
-        ('c', 16) => NumberType::Complex128,
-        _ => return None,
-    })
+    rtcg::element_number_type(DType::from_numpy(kind, size).ok()?)
 }
 
 impl NumpyClasses {

@@ -1,9 +1,9 @@
 //! Records which decisions a call makes, and measures the call with other choices.
 
 use rtcg_hal::tuning::{Choices, Config, Problem, Refusal};
-use rtcg_hal::{ArrayContext, DeviceInfo, compile_ahead, with_thread_choices};
+use rtcg_hal::{ArrayContext, DeviceInfo, compile_ahead, lock_ignoring_poison, with_thread_choices};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// A decision that a call made.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,7 +20,7 @@ pub struct DecisionCall {
 pub fn record_decisions<T>(ctx: &ArrayContext, call: impl FnOnce() -> T) -> (T, Vec<DecisionCall>) {
     let recorder = Arc::new(Recorder { below: ctx.current_choices(), met: Mutex::default() });
     let result = with_thread_choices(recorder.clone(), call);
-    let met = std::mem::take(&mut *recorder.met.lock().unwrap_or_else(PoisonError::into_inner));
+    let met = std::mem::take(&mut *lock_ignoring_poison(&recorder.met));
     (result, met)
 }
 
@@ -36,7 +36,7 @@ pub fn with_forced_choice<T>(
     let below = ctx.current_choices();
     let forced = Arc::new(Forced::new(below, problem, config));
     let result = with_thread_choices(forced.clone(), call);
-    let refusal = forced.refusal.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let refusal = lock_ignoring_poison(&forced.refusal).take();
     let is_asked = forced.is_asked.load(Ordering::Relaxed);
     let unasked = || Refusal { decision: problem.decision.name, reason: "the call did not ask for this choice".into() };
     (result, refusal.or_else(|| (!is_asked).then(unasked)).map_or(Ok(()), Err))
@@ -64,7 +64,7 @@ impl Choices for Recorder {
     fn choose(&self, problem: &Problem, default: &Config, device: &DeviceInfo) -> Option<Config> {
         let chosen = choose_below(&self.below, problem, default, device);
         let usable = chosen.filter(|config| problem.decision.check(config, problem, device).is_ok());
-        let mut met = self.met.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut met = lock_ignoring_poison(&self.met);
         let is_same = |known: &DecisionCall| is_same_problem(&known.problem, problem);
         if !met.iter().any(is_same) {
             let current = usable.clone().unwrap_or_else(|| default.clone());
@@ -102,7 +102,7 @@ impl Choices for Forced {
 
     fn refused(&self, problem: &Problem, refusal: &Refusal) {
         match is_same_problem(&self.problem, problem) {
-            true => *self.refusal.lock().unwrap_or_else(PoisonError::into_inner) = Some(refusal.clone()),
+            true => *lock_ignoring_poison(&self.refusal) = Some(refusal.clone()),
             false => self.below.iter().for_each(|below| below.refused(problem, refusal)),
         }
     }

@@ -5,8 +5,8 @@ use rtcg_compile::CompileRequest;
 use rtcg_cuda::{Result, device_compile_target};
 use rtcg_driver::sys::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT;
 use rtcg_driver::{Function, PackedArgs, Stream};
-use rtcg_hal::blocking_region;
-use std::sync::{Arc, Mutex, PoisonError};
+use rtcg_hal::{blocking_region, lock_ignoring_poison};
+use std::sync::{Arc, Mutex};
 
 /// How generated source is compiled.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -144,6 +144,6 @@ impl<K: Eq + Clone, V> PerContextCache<K, V> {
     }
 
     fn lock_entries(&self) -> std::sync::MutexGuard<'_, Vec<PerContextEntry<K, V>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock_ignoring_poison(&self.0)
     }
 }

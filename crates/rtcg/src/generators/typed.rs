@@ -11,9 +11,9 @@ use rtcg_codegen::c_declarations::{ArgumentError, CType, CTypeForm, TypeRegistry
 use rtcg_codegen::pointwise::ElementwiseSnippet;
 use rtcg_codegen::typed_snippet::{GivenType, OriginalQuotes, TypedSnippet};
 use rtcg_cuda::{Error, Result};
-use rtcg_hal::{ArrayContext, DType};
+use rtcg_hal::{ArrayContext, DType, lock_ignoring_poison};
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// An elementwise kernel for arrays of any type, declared as in CuPy: a one-letter type is a type variable, which the
 /// arguments declared with it determine; an array's name stands for its element; the snippet indexes `raw` arrays
@@ -109,7 +109,7 @@ impl TypedElementwise {
         };
         let mut key = inputs.iter().map(given).collect::<Result<Vec<_>>>()?;
         key.resize(self.snippet.params().count(), GivenType::Nothing);
-        let mut kernels = self.kernels.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kernels = lock_ignoring_poison(&self.kernels);
         if let Some(known) = kernels.get(&key) {
             return Ok(known.clone());
         }

@@ -10,8 +10,9 @@ use rtcg_compile::{Artifact, BinaryKind, CompileError, CompileRequest, Compiler}
 use rtcg_cuda::{Error, Result};
 use rtcg_driver::sys::CUresult;
 use rtcg_driver::{CUdeviceptr, Function, Module, SurfaceReference, TextureReference};
+use rtcg_hal::lock_ignoring_poison;
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 /// The names of a program and the modules that contain them.
 pub struct CppNames {
@@ -66,7 +67,7 @@ impl CppNames {
     }
 
     fn lock_name_state(&self) -> MutexGuard<'_, NameState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock_ignoring_poison(&self.state)
     }
 
     /// Finds the kernel `name` in `module` or in a further instance.

@@ -6,10 +6,10 @@
 
 use crate::kernels::THREADS;
 use crate::kernels::elements::sum_dtype;
-use crate::launch::PreparedLaunch;
+use crate::launch::prepare_launch;
 use crate::solver::{GmresSpec, GmresStep, StatePlaces, vector_prelude};
-use rtcg_array::{GpuArray, Index, Order, push_arrays, push_optional};
-use rtcg_hal::{ArrayContext, DType, KernelSpec, PackedKernelArgs, Result};
+use rtcg_array::{GpuArray, Index, Order, array_args, push_optional};
+use rtcg_hal::{ArrayContext, DType, KernelSpec, Launch, LaunchArgs, Result};
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ pub(super) struct Basis {
     passes: [GpuArray; 2],
     norms: [GpuArray; 2],
     /// The launches that append vector `k + 1`, once they were made.
-    steps: Vec<Vec<PreparedLaunch>>,
+    steps: Vec<Vec<Launch>>,
 }
 
 impl Basis {
@@ -75,25 +75,24 @@ impl Basis {
             let next = self.steps.len();
             self.steps.push(self.launches(next + 1, next)?);
         }
-        self.steps[k].iter().try_for_each(PreparedLaunch::launch)
+        self.steps[k].iter().try_for_each(Launch::launch)
     }
 
     /// Makes vector `k` of the candidate, or of random numbers, orthogonal to vectors `0..k`; the last row of scalars has
     /// its length.
     pub(super) fn begin(&self, k: usize, random_seed: Option<u64>) -> Result<()> {
         if let Some(seed) = random_seed {
-            let mut args = PackedKernelArgs::new();
-            push_arrays(&mut args, &[&self.candidate])?;
+            let mut args = array_args(&[&self.candidate])?;
             args.push_i64(self.length as i64);
             args.push_u64(seed);
             let spec = BasisSpec { vector: self.dtype, step: BasisStep::Random };
-            PreparedLaunch::new(&self.ctx, &spec, self.blocks, args)?.launch()?;
+            self.ctx.launch(&spec, self.blocks, THREADS, &args)?;
         }
-        self.launches(k, self.size)?.iter().try_for_each(PreparedLaunch::launch)
+        self.launches(k, self.size)?.iter().try_for_each(Launch::launch)
     }
 
     /// Projects on so many vectors, twice, and makes the next one of what is left.
-    fn launches(&self, columns: usize, scalar_row: usize) -> Result<Vec<PreparedLaunch>> {
+    fn launches(&self, columns: usize, scalar_row: usize) -> Result<Vec<Launch>> {
         let [first, second] = &self.passes;
         let [before, after] = &self.norms;
         let mut launches = Vec::new();
@@ -103,8 +102,7 @@ impl Basis {
             (Some(first), Some(&self.parts), None, Some(second)),
             (Some(second), None, Some(after), None),
         ] {
-            let mut args = PackedKernelArgs::new();
-            push_arrays(&mut args, &[&self.state, &self.candidate, &self.vectors])?;
+            let mut args = array_args(&[&self.state, &self.candidate, &self.vectors])?;
             for array in [h, parts, norms] {
                 push_optional(&mut args, array)?;
             }
@@ -112,26 +110,24 @@ impl Basis {
             args.push_u32(columns as u32);
             launches.push(self.gmres_launch(GmresStep::Project, self.blocks, args)?);
             let Some(sums) = sums.filter(|_| columns > 0) else { continue };
-            let mut args = PackedKernelArgs::new();
-            push_arrays(&mut args, &[&self.state, sums, &self.parts])?;
+            let mut args = array_args(&[&self.state, sums, &self.parts])?;
             args.push_u32(self.blocks);
             launches.push(self.gmres_launch(GmresStep::Sum, columns as u32, args)?);
         }
         let scalars = self.scalars.index(&[Index::At(scalar_row as isize)])?;
-        let mut args = PackedKernelArgs::new();
-        push_arrays(&mut args, &[&self.candidate, &self.row(columns)?, first, second, before, after, &scalars])?;
+        let mut args = array_args(&[&self.candidate, &self.row(columns)?, first, second, before, after, &scalars])?;
         args.push_u32(self.blocks);
         args.push_u32(columns as u32);
         args.push_i64(self.length as i64);
         args.push(&(10.0 * machine_epsilon(self.dtype)).to_ne_bytes(), 8);
         let spec = BasisSpec { vector: self.dtype, step: BasisStep::Normalize };
-        launches.push(PreparedLaunch::new(&self.ctx, &spec, self.blocks, args)?);
+        launches.push(prepare_launch(&self.ctx, &spec, self.blocks, args)?);
         Ok(launches)
     }
 
-    fn gmres_launch(&self, step: GmresStep, blocks: u32, args: PackedKernelArgs) -> Result<PreparedLaunch> {
+    fn gmres_launch(&self, step: GmresStep, blocks: u32, args: LaunchArgs) -> Result<Launch> {
         let places = StatePlaces { len: 2, inner: 1, ..StatePlaces::default() };
-        PreparedLaunch::new(&self.ctx, &GmresSpec { vector: self.dtype, step, places }, blocks, args)
+        prepare_launch(&self.ctx, &GmresSpec { vector: self.dtype, step, places }, blocks, args)
     }
 }
 

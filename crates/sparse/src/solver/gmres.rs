@@ -15,15 +15,15 @@ use super::SolveOptions;
 use super::fusion::{Application, Step, fuse};
 use super::gmres_kernels::{GmresSpec, GmresStep, StatePlaces};
 use super::kernel::state_layout;
-use super::launches::{Builder, Launch, Launches};
+use super::launches::{Builder, Launches, SolverStep};
 use super::method::{Basis, Method};
 use super::program::parse_parts;
 use super::state_reader::StateLayout;
 use super::system::System;
 use crate::kernels::elements::sum_dtype;
-use crate::launch::PreparedLaunch;
-use rtcg_array::{GpuArray, Index, Order, push_arrays, push_optional};
-use rtcg_hal::{ArrayError, DType, PackedKernelArgs, Result};
+use crate::launch::prepare_launch;
+use rtcg_array::{GpuArray, Index, Order, array_args, push_arrays, push_optional};
+use rtcg_hal::{ArrayError, DType, LaunchArgs, Result};
 
 /// Arrays of a cycle beside vectors.
 struct Tables {
@@ -156,13 +156,13 @@ struct Cycle<'a, 't> {
     places: StatePlaces,
     n: usize,
     blocks: u32,
-    launches: Vec<Launch<'a>>,
+    launches: Vec<SolverStep<'a>>,
 }
 
 impl Cycle<'_, '_> {
-    fn push(&mut self, b: &Builder<'_>, step: GmresStep, blocks: u32, args: PackedKernelArgs) -> Result<()> {
+    fn push(&mut self, b: &Builder<'_>, step: GmresStep, blocks: u32, args: LaunchArgs) -> Result<()> {
         let spec = GmresSpec { vector: b.vector, step, places: self.places };
-        self.launches.push(Launch::Kernel(PreparedLaunch::new(&b.ctx, &spec, blocks, args)?));
+        self.launches.push(SolverStep::Kernel(prepare_launch(&b.ctx, &spec, blocks, args)?));
         Ok(())
     }
 
@@ -179,8 +179,7 @@ impl Cycle<'_, '_> {
             (Some(first), Some(&t.parts), None, Some(second)),
             (Some(second), None, Some(after), None),
         ] {
-            let mut args = PackedKernelArgs::new();
-            push_arrays(&mut args, &[input, w, &t.basis])?;
+            let mut args = array_args(&[input, w, &t.basis])?;
             for array in [h, parts, norms] {
                 push_optional(&mut args, array)?;
             }
@@ -188,13 +187,11 @@ impl Cycle<'_, '_> {
             args.push_u32(columns);
             self.push(b, GmresStep::Project, self.blocks, args)?;
             let Some(sums) = sums else { continue };
-            let mut args = PackedKernelArgs::new();
-            push_arrays(&mut args, &[input, sums, &t.parts])?;
+            let mut args = array_args(&[input, sums, &t.parts])?;
             args.push_u32(self.blocks);
             self.push(b, GmresStep::Sum, columns, args)?;
         }
-        let mut args = PackedKernelArgs::new();
-        push_arrays(&mut args, &[input, output, w, b.array(&format!("v{}", k + 1))?])?;
+        let mut args = array_args(&[input, output, w, b.array(&format!("v{}", k + 1))?])?;
         push_arrays(&mut args, &[first, second, before, after, &t.triangle, &t.rotations, &t.right, &t.coupling])?;
         args.push_u32(self.blocks);
         args.push_i64(self.n as i64);
@@ -212,12 +209,11 @@ impl Cycle<'_, '_> {
     fn add_solution(&mut self, b: &Builder<'_>, input: &GpuArray) -> Result<()> {
         let t = self.tables;
         let [restart, kept] = [t.right.size() as u32 - 1, t.kept as u32];
-        let mut args = PackedKernelArgs::new();
-        push_arrays(&mut args, &[input, &t.triangle, &t.right, &t.coupling, &t.coefficients])?;
+        let mut args = array_args(&[input, &t.triangle, &t.right, &t.coupling, &t.coefficients])?;
         args.push_u32(restart);
         args.push_u32(kept);
         self.push(b, GmresStep::Solve, 1, args)?;
-        let mut args = PackedKernelArgs::new();
+        let mut args = LaunchArgs::new();
         let vectors = match &t.solution_basis {
             Some(vectors) => vectors.clone(),
             None => b.array("v0")?.clone(),
@@ -234,8 +230,7 @@ impl Cycle<'_, '_> {
     /// What the cycle added to the solution, in the place of the oldest direction.
     fn add_direction(&mut self, b: &Builder<'_>, state: &GpuArray) -> Result<()> {
         let Some([directions, images]) = &self.tables.directions else { return Ok(()) };
-        let mut args = PackedKernelArgs::new();
-        push_arrays(&mut args, &[state, directions, images, b.array("dx")?, b.array("image")?])?;
+        let mut args = array_args(&[state, directions, images, b.array("dx")?, b.array("image")?])?;
         args.push_u32(self.tables.kept as u32);
         args.push_i64(self.n as i64);
         self.push(b, GmresStep::Keep, self.blocks, args)

@@ -12,18 +12,17 @@ use super::{MAX_HISTORY, SolveOptions};
 use crate::kernels::elements::sum_dtype;
 use crate::kernels::spmv::SpmvEpilogue;
 use crate::kernels::{STOP_FLAG, THREADS};
-use crate::launch::PreparedLaunch;
 use crate::operator::LinearOperator;
-use rtcg_array::{GpuArray, Order, push_arrays};
-use rtcg_hal::{ArrayContext, ArrayError, DType, LaunchableGraph, PackedKernelArgs, Result};
+use rtcg_array::{GpuArray, Order, array_args, push_arrays};
+use rtcg_hal::{ArrayContext, ArrayError, DType, Launch, LaunchableGraph, Result};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 /// One thing to enqueue.
-pub(super) enum Launch<'a> {
-    Kernel(PreparedLaunch),
+pub(super) enum SolverStep<'a> {
+    Kernel(Launch),
     /// Part of `y = A x` that is not enqueued where the solution is known to be zeros.
-    Start(PreparedLaunch),
+    Start(Launch),
     /// `y = A x` by an external operator; with `starts`, skipped if the solution is known to be zeros.
     Apply {
         operator: &'a dyn LinearOperator,
@@ -44,9 +43,9 @@ pub(super) struct Launches<'a> {
     /// The state behind an iteration, and behind the lines at the end.
     pub(super) state: GpuArray,
     pub(super) end_state: GpuArray,
-    begin: Vec<Launch<'a>>,
-    iteration: Vec<Launch<'a>>,
-    end: Vec<Launch<'a>>,
+    begin: Vec<SolverStep<'a>>,
+    iteration: Vec<SolverStep<'a>>,
+    end: Vec<SolverStep<'a>>,
     /// Whatever launches have addresses of.
     _kept: Vec<GpuArray>,
 }
@@ -112,16 +111,16 @@ impl<'a> Launches<'a> {
     /// Whether an iteration is made of launches alone, so that it can be recorded.
     pub(super) fn is_recordable(&self) -> bool {
         self.iteration.iter().all(|launch| match launch {
-            Launch::Kernel(_) | Launch::Start(_) => true,
-            Launch::Apply { operator, .. } => operator.is_recordable(),
+            SolverStep::Kernel(_) | SolverStep::Start(_) => true,
+            SolverStep::Apply { operator, .. } => operator.is_recordable(),
         })
     }
 
     /// The kernels of an iteration, where it is nothing else.
-    pub(super) fn kernels(&self) -> Option<Vec<&PreparedLaunch>> {
+    pub(super) fn kernels(&self) -> Option<Vec<&Launch>> {
         let kernel = |launch| match launch {
-            &Launch::Kernel(ref kernel) | &Launch::Start(ref kernel) => Some(kernel),
-            &Launch::Apply { .. } => None,
+            &SolverStep::Kernel(ref kernel) | &SolverStep::Start(ref kernel) => Some(kernel),
+            &SolverStep::Apply { .. } => None,
         };
         self.iteration.iter().map(kernel).collect()
     }
@@ -158,13 +157,13 @@ impl<'a> Launches<'a> {
     }
 }
 
-fn enqueue(launches: &[Launch<'_>], is_zero: bool) -> Result<()> {
+fn enqueue(launches: &[SolverStep<'_>], is_zero: bool) -> Result<()> {
     for launch in launches {
         match launch {
-            Launch::Start(_) | Launch::Apply { starts: true, .. } if is_zero => {}
-            Launch::Kernel(kernel) | Launch::Start(kernel) => kernel.launch()?,
-            Launch::Apply { operator, x, y, .. } if x.ndim() == 2 => operator.apply_rows(x, y)?,
-            Launch::Apply { operator, x, y, .. } => operator.apply(x, y)?,
+            SolverStep::Start(_) | SolverStep::Apply { starts: true, .. } if is_zero => {}
+            SolverStep::Kernel(kernel) | SolverStep::Start(kernel) => kernel.launch()?,
+            SolverStep::Apply { operator, x, y, .. } if x.ndim() == 2 => operator.apply_rows(x, y)?,
+            SolverStep::Apply { operator, x, y, .. } => operator.apply(x, y)?,
         }
     }
     Ok(())
@@ -276,7 +275,7 @@ impl<'a> Builder<'a> {
         self,
         layout: StateLayout,
         [state, end_state]: [GpuArray; 2],
-        [begin, iteration, end]: [Vec<Launch<'a>>; 3],
+        [begin, iteration, end]: [Vec<SolverStep<'a>>; 3],
     ) -> Launches<'a> {
         let count = self.count();
         let Self { ctx, arrays, history, mut kept, .. } = self;
@@ -293,7 +292,7 @@ impl<'a> Builder<'a> {
         last: &GpuArray,
         gated: bool,
         len: usize,
-    ) -> Result<Vec<Launch<'a>>> {
+    ) -> Result<Vec<SolverStep<'a>>> {
         let fused = self.fused_products(steps)?;
         let is_kernel = |(k, step): &(usize, &Step)| matches!(step, Step::Kernel(_)) && !fused.contains_key(k);
         let mut left = steps.iter().enumerate().filter(is_kernel).count();
@@ -310,7 +309,7 @@ impl<'a> Builder<'a> {
                 }
                 Step::Kernel(_) if let Some(sum) = fused.get(&k) => {
                     let Step::Apply { x, y, .. } = &steps[k - 1] else { continue };
-                    launches.extend(self.product_with_dot(x, y, *sum, &input)?.into_iter().map(Launch::Kernel));
+                    launches.extend(self.product_with_dot(x, y, *sum, &input)?.into_iter().map(SolverStep::Kernel));
                 }
                 Step::Kernel(kernel) => {
                     left -= 1;
@@ -318,7 +317,7 @@ impl<'a> Builder<'a> {
                         0 => last.clone(),
                         _ => self.new_state(len)?,
                     };
-                    launches.push(Launch::Kernel(self.kernel(kernel, &input, &output, gated)?));
+                    launches.push(SolverStep::Kernel(self.kernel(kernel, &input, &output, gated)?));
                     self.kept.push(std::mem::replace(&mut input, output));
                 }
             }
@@ -327,15 +326,17 @@ impl<'a> Builder<'a> {
     }
 
     /// `y = operator x`: launches where the operator has them.
-    fn apply(&self, operator: &str, x: &str, y: &str, starts: bool, launches: &mut Vec<Launch<'a>>) -> Result<()> {
+    fn apply(&self, operator: &str, x: &str, y: &str, starts: bool, launches: &mut Vec<SolverStep<'a>>) -> Result<()> {
         let system: &'a System<'a> = self.system;
         let operator = system.operator(operator)?;
         let (x, y) = (self.arrays[x].clone(), self.arrays[y].clone());
         // Several vectors are a product with a dense matrix.
         let made = if self.rows.is_some() { None } else { operator.launches(&x, &y)? };
         match made {
-            Some(made) => launches.extend(made.into_iter().map(if starts { Launch::Start } else { Launch::Kernel })),
-            None => launches.push(Launch::Apply { operator, x, y, starts }),
+            Some(made) => {
+                launches.extend(made.into_iter().map(if starts { SolverStep::Start } else { SolverStep::Kernel }))
+            }
+            None => launches.push(SolverStep::Apply { operator, x, y, starts }),
         }
         Ok(())
     }
@@ -360,7 +361,7 @@ impl<'a> Builder<'a> {
         Ok(found)
     }
 
-    fn product_with_dot(&mut self, x: &str, y: &str, sum: usize, state: &GpuArray) -> Result<Vec<PreparedLaunch>> {
+    fn product_with_dot(&mut self, x: &str, y: &str, sum: usize, state: &GpuArray) -> Result<Vec<Launch>> {
         let found = self.system.a.as_csr().map(|csr| (csr, csr.dot_blocks(self.row_blocks())));
         let Some((csr, Some(blocks))) = found else {
             return Err(ArrayError::value_error("A is no matrix in compressed rows"));
@@ -393,13 +394,7 @@ impl<'a> Builder<'a> {
         Ok(parts)
     }
 
-    fn kernel(
-        &mut self,
-        kernel: &FusedKernel,
-        input: &GpuArray,
-        output: &GpuArray,
-        gated: bool,
-    ) -> Result<PreparedLaunch> {
+    fn kernel(&mut self, kernel: &FusedKernel, input: &GpuArray, output: &GpuArray, gated: bool) -> Result<Launch> {
         let n = match kernel.space {
             _ if kernel.body.is_empty() => 0,
             Some(Space::Rows) => self.shape[0],
@@ -407,8 +402,7 @@ impl<'a> Builder<'a> {
         };
         let blocks = self.blocks(n);
         let parameters = Parameters::of(kernel, &self.names);
-        let mut args = PackedKernelArgs::new();
-        push_arrays(&mut args, &[input, output])?;
+        let mut args = array_args(&[input, output])?;
         args.push_i64(n as i64);
         for name in &parameters.vectors {
             push_arrays(&mut args, &[&self.arrays[name]])?;
@@ -435,6 +429,6 @@ impl<'a> Builder<'a> {
             }
         }
         let spec = print(kernel, &self.names, self.vector, gated, self.rows.is_some())?;
-        Ok(PreparedLaunch::new(&self.ctx, &spec, blocks, args)?.with_rows(self.count() as u32))
+        Launch::new(&self.ctx, &spec, [blocks, self.count() as u32, 1], [THREADS, 1, 1], args)
     }
 }

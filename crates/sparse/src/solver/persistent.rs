@@ -11,10 +11,9 @@
 
 use crate::kernels::THREADS;
 use crate::kernels::dialect::CUDA_PRELUDE;
-use crate::launch::{KernelText, PreparedLaunch};
-use rtcg_array::{GpuArray, Order, push_arrays};
+use rtcg_array::{GpuArray, Order, array_args};
 use rtcg_hal::{
-    ArrayContext, ArrayError, DType, KernelSpec, LaunchableGraph, LaunchableKernel, PackedKernelArgs, Result,
+    ArrayContext, ArrayError, DType, KernelSpec, Launch, LaunchArgs, LaunchableGraph, LaunchableKernel, Result,
 };
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -47,7 +46,7 @@ pub(super) struct PersistentLaunch {
     kernel: Arc<dyn LaunchableKernel>,
     blocks: u32,
     is_cluster: bool,
-    args: PackedKernelArgs,
+    args: LaunchArgs,
     /// What blocks wait at: how many have come, and how often all have.
     _barrier: GpuArray,
 }
@@ -57,14 +56,14 @@ fn unsupported(message: &str) -> ArrayError {
 }
 
 /// Why there is no such kernel of `kernels` on a device, `kernels` being those of an iteration.
-pub(super) fn obstacle(ctx: &ArrayContext, kernels: Option<&[&PreparedLaunch]>) -> Option<String> {
+pub(super) fn obstacle(ctx: &ArrayContext, kernels: Option<&[&Launch]>) -> Option<String> {
     let Some(kernels) = kernels else {
         return Some("needs matrices in formats of this package, not functions".to_owned());
     };
     if ctx.device_runtime().cooperative().is_none() {
         return Some("needs cooperative launches, which the device does not have".to_owned());
     }
-    if !kernels.iter().all(|kernel| kernel.has_plain_blocks()) {
+    if !kernels.iter().all(|kernel| kernel.block == [THREADS, 1, 1] && kernel.shared_bytes == 0) {
         return Some("cannot have a format whose blocks are larger than its own".to_owned());
     }
     let nbytes = argument_bytes(kernels);
@@ -76,14 +75,14 @@ pub(super) fn obstacle(ctx: &ArrayContext, kernels: Option<&[&PreparedLaunch]>) 
     })
 }
 
-fn argument_bytes(kernels: &[&PreparedLaunch]) -> usize {
+fn argument_bytes(kernels: &[&Launch]) -> usize {
     // The barrier, the stop flag, iterations; each structure begins at a multiple of its largest member's size.
     24 + kernels.iter().map(|kernel| kernel.args.packed_bytes().len().next_multiple_of(16)).sum::<usize>()
 }
 
 impl PersistentLaunch {
     /// Of the kernels of an iteration, which ends iterations by what it writes to `stop`.
-    pub(super) fn new(ctx: &Arc<ArrayContext>, kernels: Option<&[&PreparedLaunch]>, stop: u64) -> Result<Self> {
+    pub(super) fn new(ctx: &Arc<ArrayContext>, kernels: Option<&[&Launch]>, stop: u64) -> Result<Self> {
         if let Some(obstacle) = obstacle(ctx, kernels) {
             return Err(unsupported(&obstacle));
         }
@@ -102,8 +101,7 @@ impl PersistentLaunch {
         let most = if device_info.is_simd_cpu() { SIMD_CPU_BLOCKS } else { device_info.resident_blocks() as u32 };
         let blocks = widest(kernels).min(resident).min(most).max(1);
         let barrier = GpuArray::zeros(ctx, &[2 * BARRIER_STRIDE], DType::U32, Order::C)?;
-        let mut args = PackedKernelArgs::new();
-        push_arrays(&mut args, &[&barrier])?;
+        let mut args = array_args(&[&barrier])?;
         args.push_u64(stop);
         args.push_u32(MAX_ITERATIONS);
         for kernel in kernels {
@@ -113,12 +111,12 @@ impl PersistentLaunch {
     }
 }
 
-fn widest(kernels: &[&PreparedLaunch]) -> u32 {
-    kernels.iter().map(|kernel| kernel.blocks).max().unwrap_or(1)
+fn widest(kernels: &[&Launch]) -> u32 {
+    kernels.iter().map(|kernel| kernel.grid[0]).max().unwrap_or(1)
 }
 
 /// Whether the kernels have no more blocks than a cluster.
-pub(super) fn fits_cluster(ctx: &ArrayContext, kernels: &[&PreparedLaunch]) -> bool {
+pub(super) fn fits_cluster(ctx: &ArrayContext, kernels: &[&Launch]) -> bool {
     let most = ctx.device_runtime().cooperative().map_or(0, |cooperative| cooperative.cluster_blocks());
     widest(kernels) <= most
 }
@@ -146,14 +144,14 @@ const SIMD_CPU_BLOCKS: u32 = 2;
 const BARRIER_STRIDE: usize = 32;
 
 /// The source of the kernel of kernels.
-fn compose(kernels: &[&PreparedLaunch], barrier: &str) -> Result<String> {
+fn compose(kernels: &[&Launch], barrier: &str) -> Result<String> {
     let words = ["RT_KERNEL", "RT_GROUP_ID", "RT_GROUP_COUNT"];
     let is_kept = |line: &&str| !words.iter().any(|word| line.starts_with(&format!("#define {word} ")));
     let mut text: String = CUDA_PRELUDE.lines().filter(is_kept).flat_map(|line| [line, "\n"]).collect();
     text.push_str(&barrier.replace("STRIDE", &BARRIER_STRIDE.to_string()));
     let (mut known, mut parameters, mut body): (Vec<String>, _, _) = (Vec::new(), String::new(), String::new());
     for (k, kernel) in kernels.iter().enumerate() {
-        let KernelText { name, source } = kernel.text();
+        let (name, source) = kernel.text();
         let number = known.iter().position(|other| *other == source).unwrap_or(known.len());
         let found = split_kernel(&name, &source);
         let Some(parts) = found else {
@@ -169,7 +167,7 @@ fn compose(kernels: &[&PreparedLaunch], barrier: &str) -> Result<String> {
             "    for (unsigned group = blockIdx.x; group < {blocks}u; group += gridDim.x) {{\n      \
              if (group >= gridDim.x) RT_BARRIER();\n      phase_{number}::{name}(group, {blocks}u{arguments});\n    }}\n    \
              grid_barrier(barrier);",
-            blocks = kernel.blocks,
+            blocks = kernel.grid[0],
             arguments = parts.names.iter().map(|name| format!(", a{k}.{name}")).collect::<String>(),
         );
     }

@@ -3,6 +3,7 @@
 use super::kernel_key::KernelKey;
 use super::record::Record;
 use super::records::Records;
+use rtcg_hal::lock_ignoring_poison;
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -42,12 +43,12 @@ pub(super) struct Tables(Mutex<FxHashMap<KernelKey, Arc<Table>>>);
 
 impl Tables {
     fn get(&self, kernel: &KernelKey) -> Option<Arc<Table>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(kernel).cloned()
+        lock_ignoring_poison(&self.0).get(kernel).cloned()
     }
 
     /// The table of a kernel, read on first use.
     pub(super) fn get_or_read(&self, kernel: &KernelKey, read: impl FnOnce() -> Records) -> Arc<Table> {
-        let mut tables = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tables = lock_ignoring_poison(&self.0);
         Arc::clone(tables.entry(kernel.clone()).or_insert_with(|| Arc::new(Table::new(read()))))
     }
 
