@@ -9,7 +9,7 @@
 //! | `device.rs`, `capabilities.rs` | what arrays require of a device, and what only some devices have |
 //! | `kernel_spec.rs` | kernels as values |
 //! | `array_context.rs`, `bounded_cache.rs` | the kernels compiled so far |
-//! | `launch.rs` | compiled kernels, and the arguments of a launch |
+//! | `launch.rs`, `repeated_launch.rs` | compiled kernels and the arguments of a launch; launches made ready once |
 //! | `dtype.rs` | dtypes, with NumPy's rules |
 //! | `tuning/` | decisions that kernels leave open |
 //! | `blocking_regions.rs` | calls and locks that may wait, and release the interpreter's lock meanwhile |
@@ -28,6 +28,7 @@ mod dtype;
 mod error;
 mod kernel_spec;
 mod launch;
+mod repeated_launch;
 mod thread_choices;
 mod thread_flag;
 pub mod tuning;
@@ -44,6 +45,7 @@ pub use device_info::{BLOCK_THREADS, DeviceInfo, ExecutionModel};
 pub use dtype::{DType, DTypeKind, OperandType, UnknownDType, WeakScalar, promote_operands};
 pub use error::{ArrayError, ArrayErrorKind, Result};
 pub use kernel_spec::KernelSpec;
-pub use launch::{ArgsView, Launch, LaunchArg, LaunchArgs, LaunchableKernel};
+pub use launch::{ArgsView, LaunchArg, LaunchArgs, LaunchableKernel};
+pub use repeated_launch::Launch;
 pub use thread_choices::{compile_ahead, is_compiling_ahead, launching, with_thread_choices};
 pub use thread_flag::ThreadFlag;

@@ -1,0 +1,74 @@
+//! A launch that is made ready once and enqueued any number of times.
+
+use crate::array_context::ArrayContext;
+use crate::device::ArrayBuffer;
+use crate::error::Result;
+use crate::kernel_spec::KernelSpec;
+use crate::launch::{LaunchArgs, LaunchableKernel};
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+/// A kernel with its grid and arguments, to be enqueued any number of times. Arrays whose addresses are among the
+/// arguments must outlive it, or be kept by it.
+pub struct Launch {
+    /// The compiled kernel.
+    pub kernel: Arc<dyn LaunchableKernel>,
+    /// Blocks along each axis.
+    pub grid: [u32; 3],
+    /// Threads of a block along each axis.
+    pub block: [u32; 3],
+    /// Bytes of shared memory beside what the kernel declares.
+    pub shared_bytes: u32,
+    /// What the kernel gets.
+    pub args: LaunchArgs,
+    /// Memory of its own.
+    pub keeps: Vec<Arc<dyn ArrayBuffer>>,
+    text: Box<dyn Fn() -> (Cow<'static, str>, String) + Send + Sync>,
+}
+
+impl fmt::Debug for Launch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Launch").field("grid", &self.grid).field("block", &self.block).finish_non_exhaustive()
+    }
+}
+
+impl Launch {
+    /// Of the compiled form of `spec`, with the shared memory that it declares.
+    ///
+    /// # Errors
+    /// As [`ArrayContext::compiled_kernel`].
+    pub fn new<K: KernelSpec>(
+        ctx: &ArrayContext,
+        spec: &K,
+        grid: [u32; 3],
+        block: [u32; 3],
+        args: LaunchArgs,
+    ) -> Result<Self> {
+        let (kernel, spec) = (ctx.compiled_kernel(spec)?, spec.clone());
+        let text = Box::new(move || (spec.kernel_name(), spec.source()));
+        Ok(Self { kernel, grid, block, shared_bytes: 0, args, keeps: Vec::new(), text })
+    }
+
+    /// The name of the kernel, and its source.
+    pub fn text(&self) -> (Cow<'static, str>, String) {
+        (self.text)()
+    }
+
+    /// Enqueues it.
+    ///
+    /// # Errors
+    /// When the device fails.
+    pub fn launch(&self) -> Result<()> {
+        self.launch_packed(self.args.packed_bytes())
+    }
+
+    /// Enqueues it with a changed copy of the packed arguments.
+    ///
+    /// # Errors
+    /// As [`Launch::launch`].
+    #[inline]
+    pub fn launch_packed(&self, packed: &[u8]) -> Result<()> {
+        self.kernel.launch_args(self.grid, self.block, self.shared_bytes, self.args.view_of(packed))
+    }
+}
