@@ -147,13 +147,7 @@ driver_functions! {
     }
 
     fn cuGraphExecBatchMemOpNodeSetParams(hGraphExec: CUgraphExec, hNode: CUgraphNode, nodeParams: *const CUDA_BATCH_MEM_OP_NODE_PARAMS) {
-        let action = batch_mem_op_node_action(nodeParams)?;
-        if let Ok(node) = self::node_from_handle(hNode) {
-            // The number of operations stays.
-            let count = |action: &NodeAction| if let NodeAction::MemOps(_, given) = action { given.len() } else { 0 };
-            ensure(count(&node.current_action()) == count(&action), ResultCode::INVALID_VALUE)?;
-        }
-        exec_from_handle(hGraphExec)?.set_node_action(hNode.handle_number(), action)
+        exec_from_handle(hGraphExec)?.set_node_action(hNode.handle_number(), batch_mem_op_node_action(nodeParams)?)
     }
 
     fn cuGraphExecNodeSetParams(hGraphExec: CUgraphExec, hNode: CUgraphNode, nodeParams: *mut CUgraphNodeParams) {

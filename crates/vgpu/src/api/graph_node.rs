@@ -11,7 +11,7 @@ use super::graph::{graph_from_handle, node_from_handle, node_handles};
 use super::launch::pack_params;
 use super::memory_pool::pool_memory_kind;
 use super::occupancy::check_cooperative_size;
-use super::stream_memory::mem_ops_from_params;
+use super::stream_memory::{mem_op_params, mem_ops_action};
 use super::{Handle, driver_functions, unsupported_feature, write_out};
 use crate::device::device_by_ordinal;
 use crate::graph::memory::check_free_node;
@@ -116,7 +116,7 @@ pub(crate) unsafe fn host_node_action(params: *const CUDA_HOST_NODE_PARAMS) -> R
     Ok(NodeAction::Host(params.fn_.ok_or(ResultCode::INVALID_VALUE)?, AssertSend(params.userData)))
 }
 
-/// What a node of memory operations does.
+/// What a node of memory operations does, which may have none.
 ///
 /// # Safety
 /// `params` is null or valid.
@@ -125,17 +125,14 @@ pub(crate) unsafe fn batch_mem_op_node_action(params: *const CUDA_BATCH_MEM_OP_N
     unsafe {
         let p = params.as_ref().ok_or(ResultCode::INVALID_VALUE)?;
         ensure(p.flags == 0, ResultCode::INVALID_VALUE)?;
-        // A node may have none.
-        let operations = if p.count == 0 { Vec::new() } else { mem_ops_from_params(p.paramArray, p.count)? };
-        let given = (0..p.count as usize).map(|i| AssertSend(p.paramArray.add(i).read_unaligned())).collect();
-        Ok(NodeAction::MemOps(operations.into(), given))
+        mem_ops_action(&mem_op_params(p.paramArray, p.count)?)
     }
 }
 
 /// What a child graph node does: a copy of the graph.
 pub(crate) fn child_graph_node_action(graph: CUgraph) -> Res<NodeAction> {
     let original = self::graph_from_handle(graph)?;
-    // Whose memory and conditions are its own.
+    // Memory and conditions belong to the graph that they were made in.
     let unique = |a: &NodeAction| matches!(a, NodeAction::Alloc(_) | NodeAction::Free(_) | NodeAction::Conditional(_));
     ensure(!original.contains_action(&unique), ResultCode::NOT_SUPPORTED)?;
     let copy = original.clone_graph()?;

@@ -2,20 +2,22 @@
 
 use std::ffi::c_uint;
 
+use rtcg_cuda_sys::CUstreamBatchMemOpType as T;
 use rtcg_cuda_sys::*;
 
 use super::{Handle, driver_functions};
 use crate::driver::stream_and_context;
-use crate::graph::{NodeAction, capture};
+use crate::graph::{AssertSend, NodeAction, capture};
 use crate::stream::context::Context;
 use crate::stream::memory_op::{MemOp, new_flush_op, new_wait_op, new_write_op};
 use crate::stream::{OperationWork, StreamPoints};
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
 use std::sync::Arc;
 
-fn submit_mem_ops(stream: CUstream, operations: Vec<MemOp>) -> Res {
+fn submit_mem_ops(stream: CUstream, given: &[CUstreamBatchMemOpParams]) -> Res {
+    let operations = mem_ops_from_params(given)?;
     let (ctx, stream) = stream_and_context(stream.handle_number())?;
-    if capture::capture_operation(&stream, || Ok(NodeAction::MemOps(operations.clone().into(), Arc::new([]))))? {
+    if capture::capture_operation(&stream, || mem_ops_action(given))? {
         return Ok(());
     }
     let context: Arc<Context> = ctx.clone();
@@ -25,21 +27,28 @@ fn submit_mem_ops(stream: CUstream, operations: Vec<MemOp>) -> Res {
     Ok(())
 }
 
+/// One write or wait as an element of a batch, in which both have the same fields.
+fn word_params(operation: T, address: CUdeviceptr, value: u64, flags: c_uint) -> CUstreamBatchMemOpParams {
+    let anon0 = CUstreamBatchMemOpParams_writeValue_anon0 { value64: value };
+    let word = CUstreamBatchMemOpParams_writeValue { operation, address, anon0, flags, alias: 0 };
+    CUstreamBatchMemOpParams { writeValue: word }
+}
+
 driver_functions! {
     fn cuStreamWriteValue32(stream: CUstream, addr: CUdeviceptr, value: u32, flags: c_uint) {
-        submit_mem_ops(stream, vec![new_write_op(addr, u64::from(value), false, flags)?])
+        submit_mem_ops(stream, &[word_params(T::CU_STREAM_MEM_OP_WRITE_VALUE_32, addr, u64::from(value), flags)])
     }
 
     fn cuStreamWriteValue64(stream: CUstream, addr: CUdeviceptr, value: u64, flags: c_uint) {
-        submit_mem_ops(stream, vec![new_write_op(addr, value, true, flags)?])
+        submit_mem_ops(stream, &[word_params(T::CU_STREAM_MEM_OP_WRITE_VALUE_64, addr, value, flags)])
     }
 
     fn cuStreamWaitValue32(stream: CUstream, addr: CUdeviceptr, value: u32, flags: c_uint) {
-        submit_mem_ops(stream, vec![new_wait_op(addr, u64::from(value), false, flags)?])
+        submit_mem_ops(stream, &[word_params(T::CU_STREAM_MEM_OP_WAIT_VALUE_32, addr, u64::from(value), flags)])
     }
 
     fn cuStreamWaitValue64(stream: CUstream, addr: CUdeviceptr, value: u64, flags: c_uint) {
-        submit_mem_ops(stream, vec![new_wait_op(addr, value, true, flags)?])
+        submit_mem_ops(stream, &[word_params(T::CU_STREAM_MEM_OP_WAIT_VALUE_64, addr, value, flags)])
     }
 
     fn cuStreamBatchMemOp(stream: CUstream, count: c_uint, paramArray: *mut CUstreamBatchMemOpParams, flags: c_uint) {
@@ -47,21 +56,33 @@ driver_functions! {
         if count == 0 {
             return stream_and_context(stream.handle_number()).map(drop);
         }
-        submit_mem_ops(stream, mem_ops_from_params(paramArray, count)?)
+        submit_mem_ops(stream, &mem_op_params(paramArray, count)?)
     }
 }
 
-/// The operations of an array.
+/// The elements of an array.
 ///
 /// # Safety
-/// `array` has `count` elements.
-pub(crate) unsafe fn mem_ops_from_params(array: *const CUstreamBatchMemOpParams, count: c_uint) -> Res<Vec<MemOp>> {
-    ensure(count > 0 && count <= 256 && !array.is_null(), ResultCode::INVALID_VALUE)?;
-    let one = |i: usize| {
-        // SAFETY: `i < count`, and the operation says which member of the union is set; all are numbers.
+/// `array` is null or has `count` elements.
+pub(crate) unsafe fn mem_op_params(
+    array: *const CUstreamBatchMemOpParams,
+    count: c_uint,
+) -> Res<Vec<CUstreamBatchMemOpParams>> {
+    ensure(count <= 256 && (count == 0 || !array.is_null()), ResultCode::INVALID_VALUE)?;
+    // SAFETY: `i < count`.
+    Ok((0..count as usize).map(|i| unsafe { array.add(i).read_unaligned() }).collect())
+}
+
+/// What a node of these operations does.
+pub(crate) fn mem_ops_action(given: &[CUstreamBatchMemOpParams]) -> Res<NodeAction> {
+    let operations = mem_ops_from_params(given)?;
+    Ok(NodeAction::MemOps(operations.into(), given.iter().copied().map(AssertSend).collect()))
+}
+
+fn mem_ops_from_params(given: &[CUstreamBatchMemOpParams]) -> Res<Vec<MemOp>> {
+    let one = |given: &CUstreamBatchMemOpParams| {
+        // SAFETY: the operation says which member of the union is set; all are numbers.
         unsafe {
-            let given = array.add(i).read_unaligned();
-            use CUstreamBatchMemOpType as T;
             let (w, r) = (given.writeValue, given.waitValue);
             match given.operation {
                 T::CU_STREAM_MEM_OP_WRITE_VALUE_32 => new_write_op(w.address, u64::from(w.anon0.value), false, w.flags),
@@ -74,5 +95,5 @@ pub(crate) unsafe fn mem_ops_from_params(array: *const CUstreamBatchMemOpParams,
             }
         }
     };
-    (0..count as usize).map(one).collect()
+    given.iter().map(one).collect()
 }

@@ -1,13 +1,15 @@
 //! What may change in an executable graph: the rules of `cuGraphExecUpdate`, and of the calls that replace one node's
 //! parameters.
 
-use super::NodeAction;
 use super::exec::ExecNode;
+use super::{AssertSend, NodeAction};
 use crate::memory::account::device_heap;
 use crate::memory::heap::MemoryKind;
 use std::collections::BTreeSet;
 
-use rtcg_cuda_sys::{CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS, CUmemorytype};
+use rtcg_cuda_sys::{
+    CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS, CUmemorytype, CUstreamBatchMemOpParams, CUstreamBatchMemOpType,
+};
 
 /// How a graph differs from the one that was instantiated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -130,9 +132,16 @@ fn exit_nodes(body: &[ExecNode]) -> Vec<&ExecNode> {
 pub(super) fn can_replace(old: &NodeAction, new: &NodeAction) -> bool {
     match (old, new) {
         (NodeAction::Copy(old), NodeAction::Copy(new)) => copy_ends(&old.get()) == copy_ends(&new.get()),
+        (NodeAction::MemOps(_, old), NodeAction::MemOps(_, new)) => mem_op_types(old).eq(mem_op_types(new)),
         (NodeAction::Memset(old), NodeAction::Memset(new)) => memset_shape(&old.get()) == memset_shape(&new.get()),
         _ => true,
     }
+}
+
+/// What a batch of operations keeps; addresses, values and comparisons may change.
+fn mem_op_types(given: &[AssertSend<CUstreamBatchMemOpParams>]) -> impl Iterator<Item = CUstreamBatchMemOpType> {
+    // SAFETY: every member of the union begins with the type.
+    given.iter().map(|given| unsafe { given.get().operation })
 }
 
 /// What a fill of several rows keeps; one of a single row may become any other of a single row.

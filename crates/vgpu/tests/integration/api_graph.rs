@@ -787,6 +787,105 @@ fn parameters_of_memory_nodes_and_the_shape_of_children_stay() {
     ok!(cuCtxDestroy(ctx));
 }
 
+/// Facts of an H200 with CUDA 13.0.
+#[test]
+fn batches_of_memory_operations_keep_their_types() {
+    use CUstreamBatchMemOpType as T;
+    const WRITE: T = T::CU_STREAM_MEM_OP_WRITE_VALUE_32;
+    const WAIT: T = T::CU_STREAM_MEM_OP_WAIT_VALUE_32;
+    let GraphFixture { ctx, p, .. } = new_fixture();
+    let s = new_stream(1);
+    let word = |operation, at: u64, value64, flags| {
+        let anon0 = CUstreamBatchMemOpParams_writeValue_anon0 { value64 };
+        let write = CUstreamBatchMemOpParams_writeValue { operation, address: p + at, anon0, flags, alias: 0 };
+        CUstreamBatchMemOpParams { writeValue: write }
+    };
+    let barrier = CUstreamBatchMemOpParams {
+        memoryBarrier: CUstreamBatchMemOpParams_memoryBarrier { operation: T::CU_STREAM_MEM_OP_BARRIER, flags: 1 },
+    };
+    let first = [word(WRITE, 0, 1, 0), word(WAIT, 0, 1, 0)];
+    let in_node = |operations: &[CUstreamBatchMemOpParams]| {
+        let g = new_graph();
+        let (array, count) = (operations.as_ptr().cast_mut(), operations.len() as u32);
+        let params = CUDA_BATCH_MEM_OP_NODE_PARAMS { ctx, count, paramArray: array, flags: 0 };
+        let mut node = CUgraphNode::null();
+        ok!(cuGraphAddBatchMemOpNode(&raw mut node, g, null(), 0, &raw const params));
+        (g, node)
+    };
+    let in_capture = |operations: &[CUstreamBatchMemOpParams]| {
+        begin_capture(s);
+        ok!(cuStreamBatchMemOp(s, operations.len() as u32, operations.as_ptr().cast_mut(), 0));
+        let g = end_capture(s).unwrap();
+        let (mut node, mut n) = (CUgraphNode::null(), 1);
+        ok!(cuGraphGetNodes(g, &raw mut node, &raw mut n));
+        (g, node)
+    };
+    for (new, may_change) in [
+        (vec![word(WRITE, 4, 5, 0), word(WAIT, 4, 5, 1)], true),
+        (vec![word(WRITE, 4, 5, 0), word(WAIT, 4, 1, 2)], true),
+        (vec![word(WRITE, 4, 5, 0)], false),
+        (vec![word(WRITE, 4, 5, 0), word(WAIT, 4, 5, 0), word(WRITE, 8, 6, 0)], false),
+        (vec![word(WAIT, 8, 0, 0), word(WRITE, 4, 5, 0)], false),
+        (vec![word(WRITE, 4, 5, 0), word(WRITE, 8, 5, 0)], false),
+        (vec![word(WRITE, 4, 5, 0), word(T::CU_STREAM_MEM_OP_WAIT_VALUE_64, 0, 0, 0)], false),
+        (vec![word(T::CU_STREAM_MEM_OP_WRITE_VALUE_64, 0, 0, 0), word(WAIT, 4, 0, 0)], false),
+        (vec![word(WRITE, 4, 5, 0), barrier], false),
+    ] {
+        let run = |exec: CUgraphExec| {
+            ok!(cuMemsetD32(p, 0, 3));
+            ok!(cuGraphLaunch(exec, s));
+            ok!(cuStreamSynchronize(s));
+            assert_eq!([read_u32(p), read_u32(p + 4)], if may_change { [0, 5] } else { [1, 0] });
+        };
+        let expect = |outcome: Result<(), CUresult>, refusal| {
+            assert_eq!(outcome, if may_change { Ok(()) } else { Err(refusal) });
+        };
+        let (array, count) = (new.as_ptr().cast_mut(), new.len() as u32);
+        for make in [&in_node as &dyn Fn(&[CUstreamBatchMemOpParams]) -> (CUgraph, CUgraphNode), &in_capture] {
+            let (g, node) = make(&first);
+            let typed = CUDA_BATCH_MEM_OP_NODE_PARAMS { ctx, count, paramArray: array, flags: 0 };
+            let exec = instantiate(g);
+            let code = call!(cuGraphExecBatchMemOpNodeSetParams(exec, node, &raw const typed));
+            expect(code, CUresult::CUDA_ERROR_INVALID_VALUE);
+            run(exec);
+            let mut general = general_params(CUgraphNodeType::CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, |union| {
+                union.memOp = CUDA_BATCH_MEM_OP_NODE_PARAMS_v2 { ctx, count, paramArray: array, flags: 0 };
+            });
+            let exec = instantiate(g);
+            expect(call!(cuGraphExecNodeSetParams(exec, node, &raw mut general)), CUresult::CUDA_ERROR_INVALID_VALUE);
+            run(exec);
+            let exec = instantiate(g);
+            let mut info = CUgraphExecUpdateResultInfo::default();
+            let code = call!(cuGraphExecUpdate(exec, make(&new).0, &raw mut info));
+            expect(code, CUresult::CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
+            let parameters = CUgraphExecUpdateResult::CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
+            assert_eq!(info.result == parameters, !may_change);
+            run(exec);
+            ok!(cuGraphBatchMemOpNodeSetParams(node, &raw const typed));
+        }
+    }
+    // Captured operations have parameters as those of nodes have, single ones too.
+    begin_capture(s);
+    ok!(cuStreamWriteValue32(s, p + 8, 7, 0));
+    ok!(cuStreamWaitValue64(s, p + 16, 0, 1));
+    let g = end_capture(s).unwrap();
+    let (mut nodes, mut n) = ([CUgraphNode::null(); 2], 2);
+    ok!(cuGraphGetNodes(g, nodes.as_mut_ptr(), &raw mut n));
+    for (node, operation, at, value, flags) in
+        [(nodes[0], WRITE, 8, 7, 0), (nodes[1], T::CU_STREAM_MEM_OP_WAIT_VALUE_64, 16, 0, 1)]
+    {
+        let mut params = CUDA_BATCH_MEM_OP_NODE_PARAMS::default();
+        ok!(cuGraphBatchMemOpNodeGetParams(node, &raw mut params));
+        assert_eq!(params.count, 1);
+        // SAFETY: the one element, which is a write or a wait of the same fields.
+        let given = unsafe { (*params.paramArray).writeValue };
+        // SAFETY: any bytes are a number.
+        assert_eq!(unsafe { given.anon0.value64 }, value);
+        assert_eq!((given.operation, given.address, given.flags), (operation, p + at, flags));
+    }
+    ok!(cuCtxDestroy(ctx));
+}
+
 #[test]
 fn a_graph_is_moved_into_a_node() {
     let GraphFixture { ctx, add, p, .. } = new_fixture();
