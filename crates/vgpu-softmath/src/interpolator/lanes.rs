@@ -23,13 +23,22 @@ macro_rules! lane_functions {
 
             /// The address of the version that calls the function of one lane.
             pub fn scalar_address(self) -> usize {
+                self.scalar_address_for::<LANES>()
+            }
+
+            /// The address of the version for a warp that calls the function of one lane.
+            pub fn scalar_warp_address(self) -> usize {
+                self.scalar_address_for::<WARP_LANES>()
+            }
+
+            fn scalar_address_for<const N: usize>(self) -> usize {
                 match self {
                     $(LaneFunction::$name => {
-                        type Entry = extern "C" fn(&mut [$element; LANES]);
-                        extern "C" fn each_lane(lanes: &mut [$element; LANES]) {
+                        extern "C" fn each_lane<const N: usize>(lanes: &mut [$element; N]) {
                             lanes.iter_mut().for_each(|lane| *lane = $of_one(*lane));
                         }
-                        each_lane as Entry as usize
+                        let entry: extern "C" fn(&mut [$element; N]) = each_lane::<N>;
+                        entry as usize
                     })*
                 }
             }
@@ -46,19 +55,6 @@ macro_rules! lane_functions {
                     });
                 }
                 None
-            }
-
-            /// The address of the version for a warp that calls the function of one lane.
-            pub fn scalar_warp_address(self) -> usize {
-                match self {
-                    $(LaneFunction::$name => {
-                        type Entry = extern "C" fn(&mut [$element; WARP_LANES]);
-                        extern "C" fn each_lane(lanes: &mut [$element; WARP_LANES]) {
-                            lanes.iter_mut().for_each(|lane| *lane = $of_one(*lane));
-                        }
-                        each_lane as Entry as usize
-                    })*
-                }
             }
 
             /// The address of the version for a warp with vectors, where the processor has them; doubles have none.

@@ -209,8 +209,8 @@ driver_functions! {
     }
 
     fn cuCtxRecordEvent(hCtx: CUcontext, hEvent: CUevent) {
-        ensure(!hCtx.is_null(), ResultCode::INVALID_CONTEXT)?;
-        let context = context_or_current(hCtx)?;
+        // Null is no context here.
+        let context = context_by_handle(hCtx.handle_number())?;
         let event = EVENTS.get_object(hEvent.handle_number())?;
         ensure(event.ctx_id == context.id, ResultCode::INVALID_HANDLE)?;
         event.record_after_points(&context, context.stream_points().into());
@@ -218,8 +218,7 @@ driver_functions! {
     }
 
     fn cuCtxWaitEvent(hCtx: CUcontext, hEvent: CUevent) {
-        ensure(!hCtx.is_null(), ResultCode::INVALID_CONTEXT)?;
-        let context = context_or_current(hCtx)?;
+        let context = context_by_handle(hCtx.handle_number())?;
         let event = EVENTS.get_object(hEvent.handle_number())?;
         if let Some(fence) = event.pending_stream_point() {
             for stream in context.all_streams() {

@@ -199,17 +199,30 @@ pub(crate) fn batch_queue(stream: CUstream) -> Res<CopyQueue> {
     CopyQueue::stream_copy_queue(stream)
 }
 
-/// From which of `count` parts of a batch on each of `n` entries counts: the first from the first part on.
+/// What `read` makes of the entry of each of `count` parts of a batch. `firsts` says from which part on each of the `n`
+/// entries counts, the first from the first part on.
 ///
 /// # Safety
-/// `firsts` is null or has `n` elements.
-pub(crate) unsafe fn batch_starts(firsts: *const usize, n: usize, count: usize) -> Res<Vec<usize>> {
+/// `entries` and `firsts` are null or have `n` elements.
+pub(crate) unsafe fn batch_entries<T, R: Clone>(
+    entries: *const T,
+    firsts: *const usize,
+    n: usize,
+    count: usize,
+    read: impl Fn(T) -> Res<R>,
+) -> Res<Vec<R>> {
     ensure((1..=count).contains(&n) && !firsts.is_null(), ResultCode::INVALID_VALUE)?;
     // SAFETY: this function's contract.
     let firsts: Vec<_> = (0..n).map(|i| unsafe { firsts.add(i).read_unaligned() }).collect();
     let is_ordered = firsts[0] == 0 && firsts.windows(2).all(|pair| pair[0] < pair[1]) && firsts[n - 1] < count;
-    ensure(is_ordered, ResultCode::INVALID_VALUE)?;
-    Ok(firsts)
+    ensure(is_ordered && !entries.is_null(), ResultCode::INVALID_VALUE)?;
+    let mut all = Vec::with_capacity(count);
+    for (i, &first) in firsts.iter().enumerate() {
+        // SAFETY: this function's contract.
+        let entry = read(unsafe { entries.add(i).read_unaligned() })?;
+        all.extend(std::iter::repeat_n(entry, firsts.get(i + 1).unwrap_or(&count) - first));
+    }
+    Ok(all)
 }
 
 /// Checks what a copy of a batch says about its source.
@@ -225,29 +238,11 @@ pub(crate) fn check_location_hint(location: CUmemLocation) -> Res {
     if is_open { Ok(()) } else { location_device(location).map(drop) }
 }
 
-/// The attributes of each of `count` copies.
-///
-/// # Safety
-/// `attributes` and `firsts` are null or have `n` elements.
-unsafe fn batch_source_orders(
-    attributes: *const CUmemcpyAttributes,
-    firsts: *const usize,
-    n: usize,
-    count: usize,
-) -> Res<Vec<CUmemcpySrcAccessOrder>> {
-    // SAFETY: this function's contract.
-    let firsts = unsafe { batch_starts(firsts, n, count) }?;
-    ensure(!attributes.is_null(), ResultCode::INVALID_VALUE)?;
-    let mut orders = Vec::with_capacity(count);
-    for (i, &first) in firsts.iter().enumerate() {
-        // SAFETY: there are as many attributes as starts.
-        let given = unsafe { attributes.add(i).read_unaligned() };
-        check_batch_attributes(given.srcAccessOrder, given.flags)?;
-        [given.srcLocHint, given.dstLocHint].into_iter().try_for_each(check_location_hint)?;
-        let end = firsts.get(i + 1).copied().unwrap_or(count);
-        orders.extend(std::iter::repeat_n(given.srcAccessOrder, end - first));
-    }
-    Ok(orders)
+/// When a copy with these attributes reads its source.
+fn source_order(given: CUmemcpyAttributes) -> Res<CUmemcpySrcAccessOrder> {
+    check_batch_attributes(given.srcAccessOrder, given.flags)?;
+    [given.srcLocHint, given.dstLocHint].into_iter().try_for_each(check_location_hint)?;
+    Ok(given.srcAccessOrder)
 }
 
 /// A copy of a batch, which reads its source when the order says.
@@ -329,7 +324,7 @@ driver_functions! {
         set_failed_batch_index(None);
         let lane = batch_queue(hStream)?;
         ensure(count > 0 && !dsts.is_null() && !srcs.is_null() && !sizes.is_null(), ResultCode::INVALID_VALUE)?;
-        let orders = batch_source_orders(attrs, attrsIdxs, numAttrs, count)?;
+        let orders = batch_entries(attrs, attrsIdxs, numAttrs, count, source_order)?;
         for (i, order) in orders.into_iter().enumerate() {
             // The copies before the one that fails are made.
             let outcome = copy_of_batch(&lane, *dsts.add(i), *srcs.add(i), *sizes.add(i) as u64, order);

@@ -43,6 +43,23 @@ struct LaunchRequest {
     attributes: AdviceAttributes,
 }
 
+impl LaunchRequest {
+    /// A launch without attributes.
+    fn new(function: CUfunction, [grid, block]: [[u32; 3]; 2], shared: u32, stream: CUstream) -> LaunchRequest {
+        LaunchRequest {
+            function,
+            grid,
+            block,
+            shared,
+            stream,
+            cooperative: false,
+            programmatic: false,
+            events: Vec::new(),
+            attributes: AdviceAttributes::default(),
+        }
+    }
+}
+
 /// Packs the arguments that an array of pointers names.
 ///
 /// # Safety
@@ -179,17 +196,12 @@ fn launch_in_stream(
 unsafe fn request_from_launch_config(config: *const CUlaunchConfig, function: CUfunction) -> Res<LaunchRequest> {
     // SAFETY: this function's contract.
     let c = unsafe { config.as_ref() }.ok_or(ResultCode::INVALID_VALUE)?;
-    let mut request = LaunchRequest {
+    let mut request = LaunchRequest::new(
         function,
-        grid: [c.gridDimX, c.gridDimY, c.gridDimZ],
-        block: [c.blockDimX, c.blockDimY, c.blockDimZ],
-        shared: c.sharedMemBytes,
-        stream: c.hStream,
-        cooperative: false,
-        programmatic: false,
-        events: Vec::new(),
-        attributes: AdviceAttributes::default(),
-    };
+        [[c.gridDimX, c.gridDimY, c.gridDimZ], [c.blockDimX, c.blockDimY, c.blockDimZ]],
+        c.sharedMemBytes,
+        c.hStream,
+    );
     ensure(c.numAttrs == 0 || !c.attrs.is_null(), ResultCode::INVALID_VALUE)?;
     for i in 0..c.numAttrs as usize {
         // SAFETY: `i < numAttrs`.
@@ -274,33 +286,15 @@ fn launch_with_events(request: &LaunchRequest, pack: impl FnOnce(&DriverFunction
 fn launch_legacy_grid(function: CUfunction, width: c_int, height: c_int, stream: CUstream) -> Res {
     let prepared = lock_mutex(&FUNCTIONS.get_object(function.handle_number())?.prepared).clone();
     let size = |n: c_int| u32::try_from(n).map_err(|_| ResultCode::INVALID_VALUE);
-    let request = LaunchRequest {
-        function,
-        grid: [size(width)?, size(height)?, 1],
-        block: prepared.block,
-        shared: prepared.shared,
-        stream,
-        cooperative: false,
-        programmatic: false,
-        events: Vec::new(),
-        attributes: AdviceAttributes::default(),
-    };
+    let shape = [[size(width)?, size(height)?, 1], prepared.block];
+    let request = LaunchRequest::new(function, shape, prepared.shared, stream);
     launch_kernel(&request, |_| Ok(prepared.params))
 }
 
 driver_functions! {
     fn cuLaunchKernel(f: CUfunction, gridDimX: c_uint, gridDimY: c_uint, gridDimZ: c_uint, blockDimX: c_uint, blockDimY: c_uint, blockDimZ: c_uint, sharedMemBytes: c_uint, hStream: CUstream, kernelParams: *mut *mut c_void, extra: *mut *mut c_void) {
-        let request = LaunchRequest {
-            function: f,
-            grid: [gridDimX, gridDimY, gridDimZ],
-            block: [blockDimX, blockDimY, blockDimZ],
-            shared: sharedMemBytes,
-            stream: hStream,
-            cooperative: false,
-            programmatic: false,
-            events: Vec::new(),
-            attributes: AdviceAttributes::default(),
-        };
+        let shape = [[gridDimX, gridDimY, gridDimZ], [blockDimX, blockDimY, blockDimZ]];
+        let request = LaunchRequest::new(f, shape, sharedMemBytes, hStream);
         launch_kernel(&request, |function| pack_params(function, kernelParams, extra))
     }
 
@@ -310,17 +304,8 @@ driver_functions! {
     }
 
     fn cuLaunchCooperativeKernel(f: CUfunction, gridDimX: c_uint, gridDimY: c_uint, gridDimZ: c_uint, blockDimX: c_uint, blockDimY: c_uint, blockDimZ: c_uint, sharedMemBytes: c_uint, hStream: CUstream, kernelParams: *mut *mut c_void) {
-        let request = LaunchRequest {
-            function: f,
-            grid: [gridDimX, gridDimY, gridDimZ],
-            block: [blockDimX, blockDimY, blockDimZ],
-            shared: sharedMemBytes,
-            stream: hStream,
-            cooperative: true,
-            programmatic: false,
-            events: Vec::new(),
-            attributes: AdviceAttributes::default(),
-        };
+        let shape = [[gridDimX, gridDimY, gridDimZ], [blockDimX, blockDimY, blockDimZ]];
+        let request = LaunchRequest { cooperative: true, ..LaunchRequest::new(f, shape, sharedMemBytes, hStream) };
         launch_kernel(&request, |function| pack_params(function, kernelParams, std::ptr::null()))
     }
 

@@ -7,7 +7,7 @@ use rtcg_cuda_sys::*;
 
 use super::function::param_info;
 use super::jit_options;
-use super::module::{image_bytes, read_file};
+use super::module::{image_bytes, read_file, write_variable};
 use super::{Handle, driver_functions, str_from_c, write_out, write_out_if_not_null};
 use crate::graph::capture;
 use crate::module::LoadOptions;
@@ -99,12 +99,7 @@ driver_functions! {
     fn cuLibraryGetGlobal(dptr: *mut CUdeviceptr, bytes: *mut usize, library: CUlibrary, name: *const c_char) {
         let name = str_from_c(name)?;
         let module = library_module(library)?;
-        write_out_if_not_null(dptr, 0);
-        module.check_variable_name(name)?;
-        let global = module.loaded.global(name).ok_or(ResultCode::NOT_FOUND)?;
-        write_out_if_not_null(dptr, global.address);
-        write_out_if_not_null(bytes, global.size as usize);
-        Ok(())
+        write_variable(&module, name, dptr, bytes)
     }
 
     fn cuLibraryGetManaged(dptr: *mut CUdeviceptr, bytes: *mut usize, library: CUlibrary, name: *const c_char) {

@@ -59,18 +59,23 @@ unsafe fn pool_place(
     // SAFETY: this function's contract.
     let CUmemLocation { type_: location, id } = *unsafe { location.as_ref() }.ok_or(ResultCode::INVALID_VALUE)?;
     ensure(location != T::CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT, ResultCode::NOT_SUPPORTED)?;
-    let kind = pool_memory_kind(allocation_type)?;
-    let (id, kind) = match location {
+    let (id, kind) = memory_of_location(CUmemLocation { type_: location, id }, pool_memory_kind(allocation_type)?)?;
+    Ok(((location.0, id, allocation_type.0), kind))
+}
+
+/// The number of a location, which only devices have, and what memory of a kind is there.
+fn memory_of_location(location: CUmemLocation, kind: MemoryKind) -> Res<(i32, MemoryKind)> {
+    use CUmemLocationType as T;
+    Ok(match location.type_ {
         T::CU_MEM_LOCATION_TYPE_DEVICE => {
-            let device = device_by_ordinal(id).map_err(|_| ResultCode::INVALID_VALUE)?;
+            let device = device_by_ordinal(location.id).map_err(|_| ResultCode::INVALID_VALUE)?;
             (device.ordinal as i32, kind)
         }
         T::CU_MEM_LOCATION_TYPE_HOST => (0, host_memory_kind(kind)),
-        T::CU_MEM_LOCATION_TYPE_HOST_NUMA if id == 0 => (0, host_memory_kind(kind)),
+        T::CU_MEM_LOCATION_TYPE_HOST_NUMA if location.id == 0 => (0, host_memory_kind(kind)),
         T::CU_MEM_LOCATION_TYPE_NONE if kind == MemoryKind::Managed => (0, kind),
         _ => return ResultCode::INVALID_VALUE.err(),
-    };
-    Ok(((location.0, id, allocation_type.0), kind))
+    })
 }
 
 /// What memory is when it lies on the host and not on a device.
@@ -168,19 +173,12 @@ pub(crate) fn pool_memory_kind(allocation_type: CUmemAllocationType) -> Res<Memo
 
 /// A pool with these properties.
 fn pool_from_props(props: &CUmemPoolProps) -> Res<MemoryPool> {
-    use CUmemLocationType as T;
-    let (id, kind) = (props.location.id, pool_memory_kind(props.allocType)?);
+    let kind = pool_memory_kind(props.allocType)?;
     ensure(POOL_HANDLE_TYPES.contains(&props.handleTypes.0), ResultCode::INVALID_VALUE)?;
-    let (device, kind) = match props.location.type_ {
-        T::CU_MEM_LOCATION_TYPE_DEVICE => (device_by_ordinal(id).map_err(|_| ResultCode::INVALID_VALUE)?.ordinal, kind),
-        T::CU_MEM_LOCATION_TYPE_NONE if kind == MemoryKind::Managed => (0, kind),
-        T::CU_MEM_LOCATION_TYPE_HOST_NUMA if id != 0 => return ResultCode::INVALID_VALUE.err(),
-        T::CU_MEM_LOCATION_TYPE_HOST | T::CU_MEM_LOCATION_TYPE_HOST_NUMA => (0, host_memory_kind(kind)),
-        _ => return ResultCode::INVALID_VALUE.err(),
-    };
+    let (id, kind) = memory_of_location(props.location, kind)?;
+    let device = id as u32;
     let mut made = MemoryPool::new(device, props.maxSize as u64, false);
-    let has_number = props.location.type_ == T::CU_MEM_LOCATION_TYPE_DEVICE;
-    (made.kind, made.location) = (kind, (props.location.type_.0, if has_number { id } else { 0 }));
+    (made.kind, made.location) = (kind, (props.location.type_.0, id));
     if props.handleTypes.0 == 1 {
         let place = SharedBlock { device: u64::from(device), ..SharedBlock::default() };
         made.ipc_record = Some(IpcRecord::new(ipc::IpcKind::Pool, place)?);

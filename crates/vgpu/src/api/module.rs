@@ -11,8 +11,7 @@ use super::{Handle, driver_functions, str_from_c, write_out, write_out_if_not_nu
 use crate::graph::capture;
 use crate::memory::anonymous_file::create_memfd;
 use crate::module::fatbin;
-use crate::resource::module::MODULES;
-use crate::resource::module::{load_module, unload_module};
+use crate::resource::module::{DriverModule, MODULES, load_module, unload_module};
 use crate::stream::context::current;
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
 
@@ -117,6 +116,27 @@ unsafe fn load_module_image(place: *mut CUmodule, image: &[u8], options: &JitOpt
     }
 }
 
+/// Writes the address and the bytes of a variable; where there is none, the address is null.
+///
+/// # Safety
+/// Each place is null or valid.
+pub(crate) unsafe fn write_variable(
+    module: &DriverModule,
+    name: &str,
+    address: *mut CUdeviceptr,
+    bytes: *mut usize,
+) -> Res {
+    // SAFETY: this function's contract.
+    unsafe {
+        write_out_if_not_null(address, 0);
+        module.check_variable_name(name)?;
+        let global = module.loaded.global(name).ok_or(ResultCode::NOT_FOUND)?;
+        write_out_if_not_null(address, global.address);
+        write_out_if_not_null(bytes, global.size as usize);
+    }
+    Ok(())
+}
+
 driver_functions! {
     fn cuModuleLoad(module: *mut CUmodule, fname: *const c_char) {
         ensure(!module.is_null(), ResultCode::INVALID_VALUE)?;
@@ -179,11 +199,6 @@ driver_functions! {
         ensure(!dptr.is_null() || !bytes.is_null(), ResultCode::INVALID_VALUE)?;
         let name = str_from_c(name)?;
         let module = MODULES.get_object(hmod.handle_number())?;
-        write_out_if_not_null(dptr, 0);
-        module.check_variable_name(name)?;
-        let global = module.loaded.global(name).ok_or(ResultCode::NOT_FOUND)?;
-        write_out_if_not_null(dptr, global.address);
-        write_out_if_not_null(bytes, global.size as usize);
-        Ok(())
+        write_variable(&module, name, dptr, bytes)
     }
 }

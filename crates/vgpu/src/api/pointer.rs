@@ -299,27 +299,23 @@ unsafe fn batch_ranges(starts: *const CUdeviceptr, sizes: *const usize, count: u
     Ok(ranges)
 }
 
-/// Where each of `count` ranges is to go: each location counts from its range on.
+/// Prefetches each range of a batch to the location that counts for it.
 ///
 /// # Safety
 /// `locations` and `firsts` are null or have `n` elements.
-unsafe fn batch_locations(
+unsafe fn prefetch_batch(
+    ranges: Vec<(u64, usize)>,
     locations: *const CUmemLocation,
     firsts: *const usize,
     n: usize,
-    count: usize,
-) -> Res<Vec<(CUmemLocationType, c_int)>> {
+) -> Res {
+    let read = |location: CUmemLocation| Ok((location.type_, location_device(location)?));
     // SAFETY: this function's contract.
-    let firsts = unsafe { copy::batch_starts(firsts, n, count) }?;
-    ensure(!locations.is_null(), ResultCode::INVALID_VALUE)?;
-    let mut places = Vec::with_capacity(count);
-    for (i, &first) in firsts.iter().enumerate() {
-        // SAFETY: there are as many locations as starts.
-        let location = unsafe { locations.add(i).read_unaligned() };
-        let end = firsts.get(i + 1).copied().unwrap_or(count);
-        places.extend(std::iter::repeat_n((location.type_, location_device(location)?), end - first));
-    }
-    Ok(places)
+    let places = unsafe { copy::batch_entries(locations, firsts, n, ranges.len(), read) }?;
+    ranges
+        .into_iter()
+        .zip(places)
+        .try_for_each(|((start, size), (kind, place))| prefetch_range(start, size, kind, place))
 }
 
 /// The stream of a batch of hints.
@@ -436,9 +432,7 @@ driver_functions! {
 
     fn cuMemPrefetchBatchAsync(dptrs: *mut CUdeviceptr, sizes: *mut usize, count: usize, prefetchLocs: *mut CUmemLocation, prefetchLocIdxs: *mut usize, numPrefetchLocs: usize, flags: u64, hStream: CUstream) {
         check_hint_batch(flags, hStream)?;
-        let ranges = batch_ranges(dptrs, sizes, count)?;
-        let places = batch_locations(prefetchLocs, prefetchLocIdxs, numPrefetchLocs, count)?;
-        ranges.into_iter().zip(places).try_for_each(|((start, size), (kind, place))| prefetch_range(start, size, kind, place))
+        prefetch_batch(batch_ranges(dptrs, sizes, count)?, prefetchLocs, prefetchLocIdxs, numPrefetchLocs)
     }
 
     fn cuMemDiscardBatchAsync(dptrs: *mut CUdeviceptr, sizes: *mut usize, count: usize, flags: u64, hStream: CUstream) {
@@ -448,10 +442,9 @@ driver_functions! {
     }
 
     fn cuMemDiscardAndPrefetchBatchAsync(dptrs: *mut CUdeviceptr, sizes: *mut usize, count: usize, prefetchLocs: *mut CUmemLocation, prefetchLocIdxs: *mut usize, numPrefetchLocs: usize, flags: u64, hStream: CUstream) {
+        // What is discarded stays as it was.
         check_hint_batch(flags, hStream)?;
-        let ranges = batch_ranges(dptrs, sizes, count)?;
-        let places = batch_locations(prefetchLocs, prefetchLocIdxs, numPrefetchLocs, count)?;
-        ranges.into_iter().zip(places).try_for_each(|((start, size), (kind, place))| prefetch_range(start, size, kind, place))
+        prefetch_batch(batch_ranges(dptrs, sizes, count)?, prefetchLocs, prefetchLocIdxs, numPrefetchLocs)
     }
 
     fn cuMemRangeGetAttribute(data: *mut c_void, dataSize: usize, attribute: CUmem_range_attribute, devPtr: CUdeviceptr, count: usize) {

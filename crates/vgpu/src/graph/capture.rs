@@ -148,9 +148,8 @@ pub(crate) fn capture_operation_with_edges(
     ensure(!captured.capture.is_invalid(), ResultCode::STREAM_CAPTURE_INVALIDATED)?;
     let graph = captured.capture.graph();
     let edge_from = |&node: &u64| {
-        let before = NODES.get_object(node).map(|node| node.current_action());
-        let is_programmatic = programmatic && matches!(before, Ok(NodeAction::Kernel(_)));
-        (node, if is_programmatic { programmatic_edge() } else { CUgraphEdgeData::default() })
+        let is_kernel = || NODES.get_object(node).is_ok_and(|n| matches!(n.current_action(), NodeAction::Kernel(_)));
+        (node, if programmatic && is_kernel() { programmatic_edge() } else { CUgraphEdgeData::default() })
     };
     let after: Vec<_> = captured.after.iter().map(edge_from).collect();
     let added = action().and_then(|a| graph.add_node_with_edge_data(a, &after, 0));

@@ -1,8 +1,10 @@
 //! Which memory programs want to be copied synchronously (`CU_POINTER_ATTRIBUTE_SYNC_MEMOPS`).
 
 use std::collections::BTreeMap;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::locks::lock_mutex;
 
 /// What was set, by an allocation's number and first address.
 static WISHES: Mutex<BTreeMap<(u64, u64), bool>> = Mutex::new(BTreeMap::new());
@@ -11,13 +13,9 @@ static ANY_WISH: AtomicBool = AtomicBool::new(false);
 /// Numbers of allocations are not used again, so what was freed only takes room.
 const MAX_WISHES: usize = 1 << 16;
 
-fn lock_wishes() -> MutexGuard<'static, BTreeMap<(u64, u64), bool>> {
-    WISHES.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// Notes what the program wants for an allocation.
 pub(crate) fn set(id: u64, start: u64, synchronous: bool) {
-    let mut wishes = lock_wishes();
+    let mut wishes = lock_mutex(&WISHES);
     if wishes.len() >= MAX_WISHES {
         wishes.clear();
     }
@@ -30,7 +28,7 @@ pub(crate) fn get(id: u64, start: u64) -> Option<bool> {
     if !is_any_set() {
         return None;
     }
-    lock_wishes().get(&(id, start)).copied()
+    lock_mutex(&WISHES).get(&(id, start)).copied()
 }
 
 /// Whether anything was ever set.
@@ -41,7 +39,7 @@ pub(crate) fn is_any_set() -> bool {
 /// Ends what was set for memory whose number will be used again.
 pub(crate) fn forget(id: u64, start: u64) {
     if is_any_set() {
-        lock_wishes().remove(&(id, start));
+        lock_mutex(&WISHES).remove(&(id, start));
     }
 }
 

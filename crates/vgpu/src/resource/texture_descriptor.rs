@@ -62,10 +62,11 @@ fn resource_from_arrays(arrays: &[std::sync::Arc<DriverArray>], flags: u32) -> R
         _ if layered => 2,
         _ => 3,
     };
+    let layers = if layered { first.extents[2] as u32 } else { 1 };
     Ok(TextureResource {
         levels: arrays.iter().map(|a| mip_level_from_array(a, format)).collect(),
-        layers: if layered { first.extents[2] as u32 } else { 1 },
-        shown_layers: if layered { first.extents[2] as u32 } else { 1 },
+        layers,
+        shown_layers: layers,
         format,
         dimensions,
         layered,
