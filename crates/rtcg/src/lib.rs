@@ -131,9 +131,9 @@ pub mod array {
     pub use rtcg_hal::{
         Allocator, ArgsView, ArrayBuffer, ArrayContext, ArrayError, ArrayErrorKind, BLOCK_THREADS, BlockingHook,
         BoundedCache, CacheUse, Cooperative, DType, DTypeKind, DeviceInfo, DeviceRuntime, ExecutionModel, Graphs,
-        KernelSpec, Launch, LaunchArg, LaunchArgs, LaunchArgs as PackedKernelArgs, LaunchableGraph, LaunchableKernel,
-        PinnedReads, ReadSlot, Result, ThreadFlag, WeakScalar, blocking_region, check_interrupt, compile_ahead,
-        is_compiling_ahead, lock_blocking, set_blocking_hook, set_interrupt_check, tuning, with_thread_choices,
+        KernelSpec, Launch, LaunchArg, LaunchArgs, LaunchableGraph, LaunchableKernel, PinnedReads, ReadSlot, Result,
+        ThreadFlag, WeakScalar, blocking_region, check_interrupt, compile_ahead, is_compiling_ahead, lock_blocking,
+        set_blocking_hook, set_interrupt_check, tuning, with_thread_choices,
     };
 }
 

@@ -38,7 +38,6 @@
 use crate::typed_arrays::{ArrayElement, ArrayFactory, GpuArray, MatrixElement};
 pub use rtcg_array::Triangle;
 use rtcg_cuda::Result;
-pub use rtcg_hal::Launch as PreparedLaunch;
 use rtcg_hal::{ArrayError, DType};
 pub use rtcg_sparse::{
     BlockProblem, Bsr, Csr as CsrDyn, Dia, EigshOptions, EigshResult, ElementOp, HostPackets, HostStructure, Hub,
