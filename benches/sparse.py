@@ -87,7 +87,7 @@ def matrices_of_folder(folder):
     from scipy.io import mmread
 
     def maker(path):
-        return lambda dtype: sparse.csr_array(mmread(path).tocsr().astype(dtype))
+        return lambda dtype: sparse.csr_array(mmread(path, spmatrix=False).tocsr().astype(dtype))
 
     return {path.stem: maker(path) for path in sorted(Path(folder).glob("*.mtx"))}
 

@@ -28,10 +28,11 @@ template <> struct rt_to<rt_bfloat> {
   }
   template <class From> static __device__ __forceinline__ rt_bfloat from(From x) { return from((float)x); }
 };
-// The next number of 16 bits from `x` towards `y`, both of which are such numbers.
+// The next number of 16 bits from `x` towards `y`, both of which are such numbers; `y`, with its sign of zero, where they
+// are equal.
 template <class H> __device__ __forceinline__ float rt_nextafter(float x, float y) {
   if (x != x || y != y) return x + y;
-  if (x == y) return x;
+  if (x == y) return y;
   H value = rt_to<H>::from(x);
   if (x == 0) value.bits = y < 0 ? 0x8001 : 1;
   else value.bits += (x < y) == (x > 0) ? 1 : -1;
