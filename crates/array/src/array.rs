@@ -65,7 +65,7 @@ impl GpuArray {
         dtype: DType,
         nbytes: usize,
     ) -> Result<Self> {
-        let buffer = if nbytes == 0 { None } else { Some(ctx.device_runtime().alloc(nbytes)?) };
+        let buffer = if nbytes == 0 { None } else { Some(ctx.device().alloc(nbytes)?) };
         Ok(Self { ctx: ctx.clone(), buffer, layout, dtype })
     }
 
@@ -390,10 +390,10 @@ impl GpuArray {
         }
         self.wait_for_uses()?;
         if self.is_contiguous(order) {
-            return self.ctx.device_runtime().memcpy_htod(self.first_element_address(), src);
+            return self.ctx.queue().write(self.first_element_address(), src);
         }
         let staged = Self::empty(&self.ctx, self.shape(), self.dtype, order)?;
-        self.ctx.device_runtime().memcpy_htod(staged.first_element_address(), src)?;
+        self.ctx.queue().write(staged.first_element_address(), src)?;
         self.assign(&staged)
     }
 
@@ -411,7 +411,7 @@ impl GpuArray {
         self.wait_for_uses()?;
         let source = if self.is_contiguous(order) { self.clone() } else { self.copy(Some(order))? };
         self.ctx.check_indices()?;
-        self.ctx.device_runtime().memcpy_dtoh(dst, source.first_element_address())
+        self.ctx.queue().read(dst, source.first_element_address())
     }
 
     fn wait_for_uses(&self) -> Result<()> {
@@ -463,7 +463,7 @@ impl GpuArray {
         self.check_memory()?;
         if self.layout.is_dense(self.itemsize()) {
             let (low, high) = self.layout.byte_extent(self.itemsize());
-            return self.ctx.device_runtime().memset_zero(self.address(low as usize), (high - low) as usize);
+            return self.ctx.queue().fill_zero(self.address(low as usize), (high - low) as usize);
         }
         self.fill(crate::Scalar::Weak(rtcg_hal::WeakScalar::Int(0)))
     }
@@ -491,11 +491,7 @@ impl GpuArray {
             let (low, high) = self.layout.byte_extent(self.itemsize());
             let (from, _) = source.layout.byte_extent(self.itemsize());
             let nbytes = (high - low) as usize;
-            return self.ctx.device_runtime().memcpy_dtod(
-                self.address(low as usize),
-                source.address(from as usize),
-                nbytes,
-            );
+            return self.ctx.queue().copy(self.address(low as usize), source.address(from as usize), nbytes);
         }
         self.assign_pointwise(source)
     }

@@ -184,11 +184,11 @@ impl CachedCall {
         };
         launch.args.rebase(&mut packed, 0, address);
         if let Some(ReductionWorkspace { nbytes, at }) = *workspace {
-            let (counters, partials) = ctx.device_runtime().reduction_workspace(nbytes)?;
+            let (counters, partials) = ctx.queue().reduction_workspace(nbytes)?;
             launch.args.rebase(&mut packed, at, partials);
             launch.args.rebase(&mut packed, at + 1, counters);
         }
-        launch.launch_packed(&packed)?;
+        launch.enqueue_packed(ctx.queue(), &packed)?;
         Ok(Some(result))
     }
 

@@ -1,4 +1,4 @@
-//! Device arrays with a dynamic dtype, built on the narrow trait [`rtcg_hal::DeviceRuntime`].
+//! Device arrays with a dynamic dtype, built on the narrow trait [`rtcg_hal::Device`].
 //!
 //! This crate decides shapes, result types and which kernel runs. The runtime allocates memory and compiles and
 //! launches kernels, so that the same arrays work on CUDA and other back ends.

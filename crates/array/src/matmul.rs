@@ -315,7 +315,8 @@ fn launch_without_split_k(
         )));
     }
     let compiled = target.compiled_kernel(ctx, kernel, &mut args, 0)?;
-    compiled.launch_args(
+    ctx.queue().launch(
+        &*compiled,
         [n.div_ceil(side) as u32, m.div_ceil(side) as u32, batches.min(65535) as u32],
         [MATMUL_BLOCK_SIDE, MATMUL_BLOCK_SIDE, 1],
         0,

@@ -356,7 +356,7 @@ fn launch_planned(
     kept.push_dims(kernel.kept, &kept_operands, &mut args);
     reduced.push_dims(kernel.reduced, &present, &mut args);
     let launch = Launch::new(ctx, &kernel, plan.launch_grid(), plan.block_dim(), args)?;
-    launch.launch()?;
+    launch.enqueue(ctx.queue())?;
     // Without elements there is no address to fill in.
     let is_repeatable = job.mask.is_none() && job.x.size() != 0;
     Ok(is_repeatable.then(|| PlannedLaunch { launch, values: SmallVec::new(), workspace }))

@@ -5,10 +5,10 @@ use crate::iteration_plan::IterationPlan;
 use crate::layout::Layout;
 use rtcg_codegen::array::ReduceSpec;
 use rtcg_codegen::block_reduce::{MAX_SERIAL_TERMS, ReduceChoice, ReduceProblem, WorkPartition};
-use rtcg_hal::{ArrayContext, DeviceInfo, LaunchArgs, LaunchableKernel, Result};
+use rtcg_hal::{ArrayContext, DeviceInfo, Kernel, LaunchArgs, Queue, Result};
 use smallvec::SmallVec;
 
-/// The memory in which the parts of split runs are combined ([`rtcg_hal::DeviceRuntime::reduction_workspace`]), which may move.
+/// The memory in which the parts of split runs are combined ([`rtcg_hal::Device::reduction_workspace`]), which may move.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ReductionWorkspace {
     /// Bytes beside the completion counters.
@@ -189,7 +189,7 @@ impl ReductionPlan {
         let nbytes = self.partition.splits * self.n_out * kernel.partial_result_bytes();
         let place = kernel.split.then_some(ReductionWorkspace { nbytes, at: args.count() });
         let (counters, partials) = match place {
-            Some(_) => ctx.device_runtime().reduction_workspace(nbytes)?,
+            Some(_) => ctx.queue().reduction_workspace(nbytes)?,
             None => (0, 0),
         };
         args.push_address(partials, 0);
@@ -207,8 +207,8 @@ impl ReductionPlan {
     }
 
     /// Launches the kernel with packed arguments.
-    pub(crate) fn launch_kernel(&self, kernel: &dyn LaunchableKernel, args: &LaunchArgs) -> Result<()> {
-        kernel.launch_args(self.launch_grid(), self.block_dim(), 0, args.view())
+    pub(crate) fn launch_kernel(&self, queue: &dyn Queue, kernel: &dyn Kernel, args: &LaunchArgs) -> Result<()> {
+        queue.launch(kernel, self.launch_grid(), self.block_dim(), 0, args.view())
     }
 }
 

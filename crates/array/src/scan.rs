@@ -112,7 +112,7 @@ fn launch_scan(op: ScanOp, x: &GpuArray, out: &GpuArray, rows: ScanRows) -> Resu
         .zip(scan_pipeline(x, rows, &choice, [item_bytes, pack]));
     // Blocks that stay take the numbers of tiles from it, however few tiles rows have.
     if tiles > 1 || staying.is_some() {
-        ctx.device_runtime().memset_zero(state.first_element_address(), cleared)?;
+        ctx.queue().fill_zero(state.first_element_address(), cleared)?;
     }
     let mut args = LaunchArgs::new();
     [out, x].iter().for_each(|array| args.push_address(array.first_element_address(), 0));
@@ -124,7 +124,7 @@ fn launch_scan(op: ScanOp, x: &GpuArray, out: &GpuArray, rows: ScanRows) -> Resu
         Some((blocks, pipeline)) => (blocks, pipeline.threads_per_block(shape), pipeline.shared_bytes()),
         None => (blocks, shape.threads, 0),
     };
-    compiled.launch_args([blocks, 1, 1], [threads, 1, 1], shared, args.view())
+    ctx.queue().launch(&*compiled, [blocks, 1, 1], [threads, 1, 1], shared, args.view())
 }
 
 /// The pipeline of a scan whose rows may be copied in bulk.

@@ -270,7 +270,7 @@ impl RadixSortBuffers {
         let begins = GpuArray::empty(ctx, &[4 * RADIX_BINS * digits + 64], DType::U8, Order::C)?;
         let (counts, ticket) =
             (begins.first_element_address(), begins.first_element_address() + (4 * RADIX_BINS * digits) as u64);
-        ctx.device_runtime().memset_zero(counts, begins.size())?;
+        ctx.queue().fill_zero(counts, begins.size())?;
         let mut args = LaunchArgs::new();
         [counts, ticket, self.source].iter().for_each(|&ptr| args.push_address(ptr, 0));
         args.push_u64(self.n as u64);
@@ -278,7 +278,7 @@ impl RadixSortBuffers {
         ctx.launch(&kernel(RadixStage::Histogram), blocks, RADIX_HISTOGRAM_THREADS, &args)?;
         let state = GpuArray::empty(ctx, &[64 + 4 * RADIX_BINS * tiles], DType::U8, Order::C)?;
         for pass in 0..passes {
-            ctx.device_runtime().memset_zero(state.first_element_address(), state.size())?;
+            ctx.queue().fill_zero(state.first_element_address(), state.size())?;
             let last = pass + 1 == passes;
             let payload = match (indices, pass) {
                 (false, _) => SortPayload::None,

@@ -8,8 +8,8 @@ use rtcg_array::{
 };
 use rtcg_codegen::array::{BoundsMode, Op, ReductionOp, ScanOp};
 use rtcg_hal::{
-    ArgsView, ArrayBuffer, ArrayContext, DType, DeviceInfo, DeviceRuntime, ExecutionModel, LaunchArg, LaunchableKernel,
-    Result,
+    ArgsView, ArrayBuffer, ArrayContext, DType, Device, DeviceInfo, ExecutionModel, Kernel, KernelText, LaunchArg,
+    Queue, Result,
 };
 use std::any::Any;
 use std::fmt::Write;
@@ -43,7 +43,7 @@ impl ArrayBuffer for PaperBuffer {
 
 const FIRST_ADDRESS: u64 = 1 << 40;
 
-struct PaperKernel(u64, Arc<Mutex<Recorded>>);
+struct PaperKernel(u64);
 
 fn fnv1a(hash: u64, bytes: &[u8]) -> u64 {
     bytes.iter().fold(hash, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3))
@@ -55,25 +55,13 @@ fn fnv1a_of_all(hashes: &[u64]) -> u64 {
     hashes.iter().fold(FNV_START, |hash, one| fnv1a(hash, &one.to_le_bytes()))
 }
 
-impl LaunchableKernel for PaperKernel {
-    fn launch(&self, grid: [u32; 3], block: [u32; 3], shared_bytes: u32, args: &[u8]) -> Result<()> {
-        let geometry = [&grid[..], &block, &[shared_bytes]].concat();
-        let head = geometry.iter().fold(self.0, |hash, number| fnv1a(hash, &number.to_le_bytes()));
-        self.1.lock().unwrap().launches.push(fnv1a(head, args));
-        Ok(())
-    }
-    fn launch_args(&self, grid: [u32; 3], block: [u32; 3], shared_bytes: u32, args: ArgsView<'_>) -> Result<()> {
-        // Addresses go as such, so that a device can tell them from numbers.
-        for arg in args.iter() {
-            let LaunchArg::Bytes { bytes, .. } = arg else { continue };
-            let number = bytes.try_into().map_or(0, u64::from_ne_bytes);
-            assert!(!(FIRST_ADDRESS..2 * FIRST_ADDRESS).contains(&number), "{number:#x} is passed as a number");
-        }
-        self.launch(grid, block, shared_bytes, args.packed_bytes())
+impl Kernel for PaperKernel {
+    fn resident_blocks(&self, _: u32, _: u32) -> Result<u32> {
+        Ok(1)
     }
 }
 
-impl DeviceRuntime for PaperDevice {
+impl Device for PaperDevice {
     fn device_info(&self) -> DeviceInfo {
         self.info
     }
@@ -81,29 +69,55 @@ impl DeviceRuntime for PaperDevice {
         let nbytes = nbytes.max(1).next_multiple_of(256) as u64;
         Ok(Arc::new(PaperBuffer(self.next_address.fetch_add(nbytes, Ordering::Relaxed))))
     }
-    fn memcpy_htod(&self, _: u64, _: &[u8]) -> Result<()> {
-        Ok(())
-    }
-    fn memcpy_dtoh(&self, dst: &mut [u8], _: u64) -> Result<()> {
-        dst.fill(0);
-        Ok(())
-    }
-    fn memcpy_dtod(&self, _: u64, _: u64, _: usize) -> Result<()> {
-        Ok(())
-    }
-    fn memset_zero(&self, _: u64, _: usize) -> Result<()> {
-        Ok(())
-    }
-    fn compile(&self, source: &str, name: &str) -> Result<Arc<dyn LaunchableKernel>> {
-        let hash = fnv1a(fnv1a(FNV_START, name.as_bytes()), source.as_bytes());
+    fn compile(&self, text: &KernelText<'_>) -> Result<Arc<dyn Kernel>> {
+        let hash = fnv1a(fnv1a(FNV_START, text.name.as_bytes()), text.source.as_bytes());
         self.recorded.lock().unwrap().sources.push(hash);
-        Ok(Arc::new(PaperKernel(hash, Arc::clone(&self.recorded))))
+        Ok(Arc::new(PaperKernel(hash)))
     }
-    fn reduction_workspace(&self, _: usize) -> Result<(u64, u64)> {
-        Ok((1 << 44, 1 << 45))
+    fn queue(&self) -> &dyn Queue {
+        self
     }
     fn synchronize(&self) -> Result<()> {
         Ok(())
+    }
+}
+
+impl Queue for PaperDevice {
+    fn write(&self, _: u64, _: &[u8]) -> Result<()> {
+        Ok(())
+    }
+    fn read(&self, dst: &mut [u8], _: u64) -> Result<()> {
+        dst.fill(0);
+        Ok(())
+    }
+    fn copy(&self, _: u64, _: u64, _: usize) -> Result<()> {
+        Ok(())
+    }
+    fn fill_zero(&self, _: u64, _: usize) -> Result<()> {
+        Ok(())
+    }
+    fn launch(
+        &self,
+        kernel: &dyn Kernel,
+        grid: [u32; 3],
+        block: [u32; 3],
+        shared_bytes: u32,
+        args: ArgsView<'_>,
+    ) -> Result<()> {
+        // Addresses go as such, so that a device can tell them from numbers.
+        for arg in args.iter() {
+            let LaunchArg::Bytes { bytes, .. } = arg else { continue };
+            let number = bytes.try_into().map_or(0, u64::from_ne_bytes);
+            assert!(!(FIRST_ADDRESS..2 * FIRST_ADDRESS).contains(&number), "{number:#x} is passed as a number");
+        }
+        let PaperKernel(hash) = (kernel as &dyn Any).downcast_ref().unwrap();
+        let geometry = [&grid[..], &block, &[shared_bytes]].concat();
+        let head = geometry.iter().fold(*hash, |hash, number| fnv1a(hash, &number.to_le_bytes()));
+        self.recorded.lock().unwrap().launches.push(fnv1a(head, args.packed_bytes()));
+        Ok(())
+    }
+    fn reduction_workspace(&self, _: usize) -> Result<(u64, u64)> {
+        Ok((1 << 44, 1 << 45))
     }
 }
 

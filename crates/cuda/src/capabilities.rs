@@ -4,16 +4,15 @@
 #![allow(unsafe_code, reason = "the addresses that are copied from belong to arrays, which hold their memory")]
 
 use crate::context::with_current;
-use crate::runtime::{CudaKernel, CudaRuntime, FreeSlots, current_stream, run_in_stream};
+use crate::runtime::{CudaKernel, CudaRuntime, FreeSlots, cuda_kernel, current_stream, run_in_stream};
 use rtcg_compile::{Arch, CompileRequest, Compiler, Target};
 use rtcg_cuda_sys::installations::find_installations;
 use rtcg_driver::memory::{self, HostAllocation};
 use rtcg_driver::{Context, Event, Graph, GraphExec, HiddenCapture, LaunchOptions, Linker, Stream, sys};
 use rtcg_hal::{
-    ArrayBuffer, ArrayError, Cooperative, DeviceRuntime, Graphs, LaunchArgs, LaunchableGraph, LaunchableKernel,
+    ArgsView, ArrayBuffer, ArrayError, Cooperative, Device, Graphs, Kernel, KernelText, LaunchArgs, LaunchableGraph,
     PinnedReads, ReadSlot, Result, blocking_region, lock_ignoring_poison,
 };
-use std::any::Any;
 use std::sync::Arc;
 
 /// Bytes of each slot: those of more are not kept.
@@ -143,7 +142,7 @@ impl Graphs for CudaRuntime {
     ) -> Result<Box<dyn LaunchableGraph>> {
         let set_condition = self.set_condition_kernel()?;
         let turn = self.alloc(4)?;
-        self.memset_zero(turn.address_recording_use()?, 4)?;
+        self.queue().fill_zero(turn.address_recording_use()?, 4)?;
         let (graph, condition, inside, stream) = self.run_in_context(|| {
             let graph = Graph::new()?;
             let condition = graph.create_conditional_handle(Some(1))?;
@@ -160,7 +159,7 @@ impl Graphs for CudaRuntime {
         let begin = || stream.begin_capture_to(&inside, &[], sys::CU_STREAM_CAPTURE_MODE_RELAXED);
         self.capture(&stream, begin, &mut || {
             body()?;
-            set_condition.launch_args([1, 1, 1], [1, 1, 1], 0, args.view())
+            self.queue().launch(&*set_condition, [1, 1, 1], [1, 1, 1], 0, args.view())
         })?;
         self.instantiate(&graph, Some(turn))
     }
@@ -176,19 +175,19 @@ fn loops_error(message: &str) -> ArrayError {
 impl CudaRuntime {
     /// The kernel that sets the condition of a loop. A virtual GPU has the function that it calls. A GPU's is in a
     /// library of machine code, with which the driver links it.
-    fn set_condition_kernel(&self) -> Result<Arc<dyn LaunchableKernel>> {
+    fn set_condition_kernel(&self) -> Result<Arc<dyn Kernel>> {
         if let Some(kernel) = self.set_condition().get() {
             return Ok(kernel.clone());
         }
         let kernel = if self.context().device().can_load_cubins() {
             self.link_set_condition()?
         } else {
-            self.compile(SET_CONDITION_SOURCE, SET_CONDITION)?
+            self.compile(&KernelText::new(SET_CONDITION, SET_CONDITION_SOURCE))?
         };
         Ok(self.set_condition().get_or_init(|| kernel).clone())
     }
 
-    fn link_set_condition(&self) -> Result<Arc<dyn LaunchableKernel>> {
+    fn link_set_condition(&self) -> Result<Arc<dyn Kernel>> {
         let driver = rtcg_driver::driver_version().map_err(ArrayError::runtime_error)?;
         if driver < 12_030 {
             let (major, minor) = (driver / 1000, driver % 1000 / 10);
@@ -237,18 +236,7 @@ impl CudaRuntime {
     }
 }
 
-fn cuda_kernel(kernel: &dyn LaunchableKernel) -> Result<&CudaKernel> {
-    let found = (kernel as &dyn Any).downcast_ref::<CudaKernel>();
-    found.ok_or_else(|| ArrayError::value_error("kernel: it is not one of a CUDA device"))
-}
-
 impl Cooperative for CudaRuntime {
-    fn resident_blocks(&self, kernel: &dyn LaunchableKernel, threads: u32, shared_bytes: u32) -> Result<u32> {
-        let function = &cuda_kernel(kernel)?.function;
-        let blocks = self.run_in_context(|| function.max_active_blocks(threads, shared_bytes as usize))?;
-        Ok(blocks.saturating_mul(self.device_info().multiprocessors))
-    }
-
     fn cluster_blocks(&self) -> u32 {
         // What every device of compute capability 9.0 and later promises.
         if self.device_info().compute_capability >= 90 { 8 } else { 0 }
@@ -256,15 +244,15 @@ impl Cooperative for CudaRuntime {
 
     fn launch(
         &self,
-        kernel: &dyn LaunchableKernel,
+        kernel: &dyn Kernel,
         grid: [u32; 3],
         block: [u32; 3],
         shared_bytes: u32,
         is_cluster: bool,
-        args: &[u8],
+        args: ArgsView<'_>,
     ) -> Result<()> {
         let cluster = is_cluster.then_some(grid);
         let options = LaunchOptions { cooperative: !is_cluster, cluster, ..LaunchOptions::default() };
-        cuda_kernel(kernel)?.launch_with_options(grid, block, shared_bytes, args, options)
+        cuda_kernel(kernel)?.launch_with_options(grid, block, shared_bytes, args.packed_bytes(), options)
     }
 }

@@ -1,6 +1,6 @@
 //! CUDA devices, real and virtual, as [`rtcg_hal`] sees devices.
 //!
-//! [`CudaRuntime`] implements [`rtcg_hal::DeviceRuntime`] and the capabilities with the objects of [`rtcg_driver`] and
+//! [`CudaRuntime`] implements [`rtcg_hal::Device`] and the capabilities with the objects of [`rtcg_driver`] and
 //! the compiler of [`rtcg_compile`].
 //!
 //! | folder, file | contents |

@@ -1,4 +1,4 @@
-//! The CUDA runtime of arrays: implements [`rtcg_hal::DeviceRuntime`] with the driver and the compiler.
+//! The CUDA runtime of arrays: implements [`rtcg_hal::Device`] with the driver and the compiler.
 
 #![allow(
     unsafe_code,
@@ -16,8 +16,9 @@ use rtcg_driver::pool::{DeviceMemoryPool, PooledDeviceAllocation};
 use rtcg_driver::{Context, Event, Function, LaunchOptions, Module, Stream, sys};
 use rtcg_hal::deferred::flush_storing_errors;
 use rtcg_hal::{
-    Allocator, ArrayBuffer, ArrayContext, ArrayError, BLOCK_THREADS, Cooperative, DeviceInfo, DeviceRuntime,
-    ExecutionModel, Graphs, LaunchableKernel, PinnedReads, Result, ThreadFlag, blocking_region, is_compiling_ahead,
+    Allocator, ArgsView, ArrayBuffer, ArrayContext, ArrayError, BLOCK_THREADS, Cooperative, Device, DeviceInfo,
+    ExecutionModel, Graphs, Kernel, KernelText, PinnedReads, Queue, Result, ThreadFlag, blocking_region,
+    is_compiling_ahead,
 };
 use rtcg_tune::decisions::StoredChoices;
 use std::any::Any;
@@ -166,14 +167,21 @@ fn freed_error() -> ArrayError {
 /// than a read.
 pub(crate) type FreeSlots = Arc<Mutex<Vec<(HostAllocation, Event)>>>;
 
+/// The queue of a CUDA context in which the calling thread's work goes: its current stream, or the default one.
+#[derive(Debug, Clone)]
+struct ThreadQueue {
+    ctx: Context,
+}
+
 /// The runtime of arrays on one CUDA context.
 pub struct CudaRuntime {
     ctx: Context,
+    queue: ThreadQueue,
     device_info: DeviceInfo,
     pool: DeviceMemoryPool,
     free_slots: FreeSlots,
     /// What sets the conditions of loops in graphs, once it was needed.
-    set_condition: OnceLock<Arc<dyn LaunchableKernel>>,
+    set_condition: OnceLock<Arc<dyn Kernel>>,
     has_cooperative_launches: bool,
 }
 
@@ -226,6 +234,7 @@ impl CudaRuntime {
         };
         Ok(Self {
             ctx: ctx.clone(),
+            queue: ThreadQueue { ctx: ctx.clone() },
             device_info,
             pool: DeviceMemoryPool::trimmed_when_idle(),
             free_slots: FreeSlots::default(),
@@ -262,7 +271,7 @@ impl CudaRuntime {
         &self.free_slots
     }
 
-    pub(crate) fn set_condition(&self) -> &OnceLock<Arc<dyn LaunchableKernel>> {
+    pub(crate) fn set_condition(&self) -> &OnceLock<Arc<dyn Kernel>> {
         &self.set_condition
     }
 
@@ -278,15 +287,6 @@ impl CudaRuntime {
         let memory = blocking_region(allocate)?;
         Ok(Arc::new(DeviceBuffer(memory)))
     }
-
-    /// [`CudaRuntime::run_in_context`] of what is queued and does not wait unless the queue is full.
-    fn enqueue_in_context<T>(&self, body: impl FnOnce() -> rtcg_driver::Result<T>) -> Result<T> {
-        if self.ctx.queue_may_be_full() {
-            blocking_region(|| self.run_in_context(body))
-        } else {
-            self.run_in_context(body)
-        }
-    }
 }
 
 /// Keeps the concrete error as the source, so that callers find it again.
@@ -298,7 +298,7 @@ fn runtime_error(error: Error) -> ArrayError {
     }
 }
 
-impl DeviceRuntime for CudaRuntime {
+impl Device for CudaRuntime {
     fn device_info(&self) -> DeviceInfo {
         self.device_info
     }
@@ -329,76 +329,34 @@ impl DeviceRuntime for CudaRuntime {
         self.alloc_new(nbytes)
     }
 
-    fn memcpy_htod(&self, dst: u64, src: &[u8]) -> Result<()> {
-        // SAFETY: the array that owns `dst` has checked the length; the stream is waited for, so
-        // that `src` is not needed later.
-        self.run_in_context(|| unsafe {
-            with_current_stream(|stream| match stream {
-                None => memory::memcpy_htod(dst, src),
-                Some(stream) => memory::memcpy_htod_in_stream(dst, src, stream),
-            })
-        })
-    }
-
-    fn memcpy_dtoh(&self, dst: &mut [u8], src: u64) -> Result<()> {
-        if is_compiling_ahead() {
-            return Err(ArrayError::value_error("elements are read where kernels are only compiled ahead"));
-        }
-        // SAFETY: the array that owns `src` has checked the length; the stream is waited for.
-        self.run_in_context(|| unsafe {
-            with_current_stream(|stream| match stream {
-                None => memory::memcpy_dtoh(dst, src),
-                Some(stream) => memory::memcpy_dtoh_in_stream(dst, src, stream),
-            })
-        })
-    }
-
-    fn memcpy_dtod(&self, dst: u64, src: u64, nbytes: usize) -> Result<()> {
-        // SAFETY: both are arrays of `nbytes` bytes.
-        self.enqueue_in_context(|| unsafe {
-            with_current_stream(|stream| memory::memcpy_dtod_async(dst, src, nbytes, stream))
-        })
-    }
-
-    fn memset_zero(&self, dst: u64, nbytes: usize) -> Result<()> {
-        // SAFETY: `dst` is an array of `nbytes` bytes.
-        self.enqueue_in_context(|| unsafe {
-            with_current_stream(|stream| memory::memset_d8_async(dst, 0, nbytes, stream))
-        })
-    }
-
-    fn compile(&self, source: &str, name: &str) -> Result<Arc<dyn LaunchableKernel>> {
+    fn compile(&self, text: &KernelText<'_>) -> Result<Arc<dyn Kernel>> {
         let mut target = device_compile_target(&self.ctx.device()).map_err(ArrayError::runtime_error)?;
-        if self.device_info.compute_capability == 90 {
+        if self.device_info.compute_capability == 90 && text.settings.is_none() {
             // Kernels may have what no other architecture does, such as `wgmma`.
             target = match target.kind {
                 BinaryKind::Cubin => Target::cubin_for_arch(Arch { suffix: Some('a'), ..Arch::new(9, 0) }),
                 _ => Target { line_info: target.line_info, ..Target::ptx_for_arch(Arch::new(9, 0)) },
             };
         }
-        let mut request = CompileRequest::new(source, target);
+        let mut request = CompileRequest::new(text.source, target);
         request.no_extern_c = true;
+        if let Some(settings) = text.settings {
+            request.keep = settings.keep;
+            request.options = settings.options.clone().unwrap_or(request.options);
+        }
+        request.parts = text.snippets.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
         let load = || -> crate::Result<Module> {
             let artifact = Compiler.compile(&request)?;
             Ok(with_current(&self.ctx, || Module::from_image(&artifact.bytes))?)
         };
         let module = blocking_region(load).map_err(runtime_error)?;
         attach_module_source(&module, &request);
-        let function = module.function(name).map_err(ArrayError::runtime_error)?;
+        let function = module.function(text.name).map_err(ArrayError::runtime_error)?;
         Ok(Arc::new(CudaKernel { ctx: self.ctx.clone(), function }))
     }
 
-    fn reduction_workspace(&self, nbytes: usize) -> Result<(u64, u64)> {
-        with_current_stream(|stream| workspace::reduction_workspace(&self.ctx, stream, WorkspaceUse::Reduction, nbytes))
-            .map_err(ArrayError::runtime_error)
-    }
-
-    fn stream_number(&self) -> Result<Option<u64>> {
-        let Some(stream) = current_stream().or_else(Stream::current) else { return Ok(Some(0)) };
-        if stream.is_capturing().map_err(ArrayError::runtime_error)? {
-            return Ok(None);
-        }
-        stream.id().map(|id| Some(id.wrapping_add(1))).map_err(ArrayError::runtime_error)
+    fn queue(&self) -> &dyn Queue {
+        &self.queue
     }
 
     fn synchronize(&self) -> Result<()> {
@@ -429,6 +387,95 @@ impl DeviceRuntime for CudaRuntime {
     }
 }
 
+impl ThreadQueue {
+    fn run_in_context<T>(&self, body: impl FnOnce() -> rtcg_driver::Result<T>) -> Result<T> {
+        with_current(&self.ctx, body).map_err(ArrayError::runtime_error)
+    }
+
+    /// [`ThreadQueue::run_in_context`] of what is queued and does not wait unless the queue is full.
+    fn enqueue_in_context<T>(&self, body: impl FnOnce() -> rtcg_driver::Result<T>) -> Result<T> {
+        if self.ctx.queue_may_be_full() {
+            blocking_region(|| self.run_in_context(body))
+        } else {
+            self.run_in_context(body)
+        }
+    }
+}
+
+impl Queue for ThreadQueue {
+    fn write(&self, dst: u64, src: &[u8]) -> Result<()> {
+        // SAFETY: the array that owns `dst` has checked the length; the stream is waited for, so
+        // that `src` is not needed later.
+        self.run_in_context(|| unsafe {
+            with_current_stream(|stream| match stream {
+                None => memory::memcpy_htod(dst, src),
+                Some(stream) => memory::memcpy_htod_in_stream(dst, src, stream),
+            })
+        })
+    }
+
+    fn read(&self, dst: &mut [u8], src: u64) -> Result<()> {
+        if is_compiling_ahead() {
+            return Err(ArrayError::value_error("elements are read where kernels are only compiled ahead"));
+        }
+        // SAFETY: the array that owns `src` has checked the length; the stream is waited for.
+        self.run_in_context(|| unsafe {
+            with_current_stream(|stream| match stream {
+                None => memory::memcpy_dtoh(dst, src),
+                Some(stream) => memory::memcpy_dtoh_in_stream(dst, src, stream),
+            })
+        })
+    }
+
+    fn copy(&self, dst: u64, src: u64, nbytes: usize) -> Result<()> {
+        // SAFETY: both are arrays of `nbytes` bytes.
+        self.enqueue_in_context(|| unsafe {
+            with_current_stream(|stream| memory::memcpy_dtod_async(dst, src, nbytes, stream))
+        })
+    }
+
+    fn fill_zero(&self, dst: u64, nbytes: usize) -> Result<()> {
+        // SAFETY: `dst` is an array of `nbytes` bytes.
+        self.enqueue_in_context(|| unsafe {
+            with_current_stream(|stream| memory::memset_d8_async(dst, 0, nbytes, stream))
+        })
+    }
+
+    fn launch(
+        &self,
+        kernel: &dyn Kernel,
+        grid: [u32; 3],
+        block: [u32; 3],
+        shared_bytes: u32,
+        args: ArgsView<'_>,
+    ) -> Result<()> {
+        if is_compiling_ahead() {
+            return Ok(());
+        }
+        let CudaKernel { ctx, function } = cuda_kernel(kernel)?;
+        let args = args.packed_bytes();
+        // SAFETY: generated kernels touch the elements of the arrays they were given, which exist
+        // and whose memory is reused only by later work of the same stream.
+        let launch = |stream: Option<&Stream>| unsafe { function.launch(grid, block, shared_bytes, stream, args) };
+        let launch = || with_current(ctx, || with_current_stream(launch)).map_err(ArrayError::runtime_error);
+        // Others go on where the launch may wait, perhaps for them.
+        if function.launch_may_wait() { blocking_region(launch) } else { launch() }
+    }
+
+    fn reduction_workspace(&self, nbytes: usize) -> Result<(u64, u64)> {
+        with_current_stream(|stream| workspace::reduction_workspace(&self.ctx, stream, WorkspaceUse::Reduction, nbytes))
+            .map_err(ArrayError::runtime_error)
+    }
+
+    fn number(&self) -> Result<Option<u64>> {
+        let Some(stream) = current_stream().or_else(Stream::current) else { return Ok(Some(0)) };
+        if stream.is_capturing().map_err(ArrayError::runtime_error)? {
+            return Ok(None);
+        }
+        stream.id().map(|id| Some(id.wrapping_add(1))).map_err(ArrayError::runtime_error)
+    }
+}
+
 pub(crate) struct CudaKernel {
     pub(crate) ctx: Context,
     pub(crate) function: Function,
@@ -455,16 +502,19 @@ impl CudaKernel {
     }
 }
 
-impl LaunchableKernel for CudaKernel {
-    fn launch(&self, grid: [u32; 3], block: [u32; 3], shared_bytes: u32, args: &[u8]) -> Result<()> {
-        if is_compiling_ahead() {
-            return Ok(());
-        }
-        // SAFETY: generated kernels touch the elements of the arrays they were given, which exist
-        // and whose memory is reused only by later work of the same stream.
-        let launch = |stream: Option<&Stream>| unsafe { self.function.launch(grid, block, shared_bytes, stream, args) };
-        let launch = || with_current(&self.ctx, || with_current_stream(launch)).map_err(ArrayError::runtime_error);
-        // Others go on where the launch may wait, perhaps for them.
-        if self.function.launch_may_wait() { blocking_region(launch) } else { launch() }
+impl Kernel for CudaKernel {
+    fn resident_blocks(&self, threads: u32, shared_bytes: u32) -> Result<u32> {
+        let count = || {
+            let multiprocessors = self.ctx.device().attribute(sys::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?;
+            let blocks = self.function.max_active_blocks(threads, shared_bytes as usize)?;
+            Ok::<_, rtcg_driver::Error>(blocks.saturating_mul(multiprocessors.max(1) as u32))
+        };
+        with_current(&self.ctx, count).map_err(ArrayError::runtime_error)
     }
+}
+
+/// A kernel as one of a CUDA device.
+pub(crate) fn cuda_kernel(kernel: &dyn Kernel) -> Result<&CudaKernel> {
+    let found = (kernel as &dyn Any).downcast_ref::<CudaKernel>();
+    found.ok_or_else(|| ArrayError::value_error("kernel: it is not one of a CUDA device"))
 }

@@ -1,8 +1,8 @@
 //! A CUDA device through the traits of `rtcg-hal`, on the first device that there is.
 
 use rtcg_cuda::{CudaRuntime, current_stream, run_in_stream, with_allocator};
-use rtcg_driver::{Context, Device, Stream, StreamFlags};
-use rtcg_hal::{Allocator, ArrayErrorKind, Cooperative, DeviceRuntime, Graphs, LaunchArgs, PinnedReads};
+use rtcg_driver::{Context, Stream, StreamFlags};
+use rtcg_hal::{Allocator, ArrayErrorKind, Device, Graphs, KernelText, LaunchArgs, PinnedReads};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -10,7 +10,7 @@ const SOURCE: &str = "extern \"C\" __global__ void add(int *a, int b) { a[thread
 
 fn primary_context() -> Context {
     rtcg_driver::init(0).unwrap();
-    Device::new(0).unwrap().retain_primary_context().unwrap()
+    rtcg_driver::Device::new(0).unwrap().retain_primary_context().unwrap()
 }
 
 fn arguments(address: u64, number: u32) -> LaunchArgs {
@@ -24,30 +24,30 @@ fn arguments(address: u64, number: u32) -> LaunchArgs {
 fn kernels_and_copies_run_in_the_order_of_the_current_stream() {
     let ctx = primary_context();
     let device = CudaRuntime::new(&ctx).unwrap();
-    let (memory, add) = (device.alloc(128).unwrap(), device.compile(SOURCE, "add").unwrap());
+    let (memory, add) = (device.alloc(128).unwrap(), device.compile(&KernelText::new("add", SOURCE)).unwrap());
     let stream = ctx.with_current(|| Stream::new(StreamFlags::NON_BLOCKING)).unwrap();
     let address = memory.address_recording_use().unwrap();
     let read = || {
         let mut bytes = [0; 128];
-        device.memcpy_dtoh(&mut bytes, address).unwrap();
+        device.queue().read(&mut bytes, address).unwrap();
         i32::from_ne_bytes(bytes[124..].try_into().unwrap())
     };
-    device.memset_zero(address, 128).unwrap();
-    add.launch_args([1, 1, 1], [32, 1, 1], 0, arguments(address, 5).view()).unwrap();
+    let launch = |number| device.queue().launch(&*add, [1, 1, 1], [32, 1, 1], 0, arguments(address, number).view());
+    device.queue().fill_zero(address, 128).unwrap();
+    launch(5).unwrap();
     assert_eq!(read(), 5);
     run_in_stream(Some(&stream), || {
         assert!(current_stream().is_some());
-        add.launch_args([1, 1, 1], [32, 1, 1], 0, arguments(address, 6).view()).unwrap();
+        launch(6).unwrap();
         assert_eq!(read(), 11);
     });
     assert!(current_stream().is_none());
-    let graph = device.record(&mut || add.launch_args([1, 1, 1], [32, 1, 1], 0, arguments(address, 7).view()));
-    let graph = graph.unwrap();
+    let graph = device.record(&mut || launch(7)).unwrap();
     (0..2).for_each(|_| graph.launch().unwrap());
     let mut slot = device.read_slot(4).unwrap();
     slot.start(address).unwrap();
     assert_eq!(slot.wait().unwrap(), 25i32.to_ne_bytes());
-    assert!(device.resident_blocks(&*add, 32, 0).unwrap() >= device.device_info().multiprocessors);
+    assert!(add.resident_blocks(32, 0).unwrap() >= device.device_info().multiprocessors);
 }
 
 #[test]
@@ -67,7 +67,9 @@ fn memory_comes_from_the_allocator_of_the_thread() {
 #[test]
 fn errors_of_the_compiler_are_found_again() {
     let device = CudaRuntime::new(&primary_context()).unwrap();
-    let Err(error) = device.compile("__global__ void wrong() { x; }", "wrong") else { panic!("it compiled") };
+    let Err(error) = device.compile(&KernelText::new("wrong", "__global__ void wrong() { x; }")) else {
+        panic!("it compiled")
+    };
     assert_eq!(error.kind(), ArrayErrorKind::Runtime);
     assert!(error.downcast_source::<rtcg_compile::CompileError>().is_some(), "{error}");
 }

@@ -2,11 +2,11 @@
 
 use crate::blocking_regions::lock_blocking;
 use crate::bounded_cache::{BoundedCache, CacheUse};
-use crate::device::{ArrayBuffer, DeviceRuntime};
+use crate::device::{ArrayBuffer, Device, Queue};
 use crate::device_info::DeviceInfo;
 use crate::error::{ArrayError, Result};
-use crate::kernel_spec::KernelSpec;
-use crate::launch::{LaunchArgs, LaunchableKernel};
+use crate::kernel_spec::{KernelSpec, KernelText};
+use crate::launch::{Kernel, LaunchArgs};
 use crate::thread_choices::{has_thread_choices, is_compiling_ahead, thread_choices, thread_epoch};
 use crate::tuning::{Choices, Tunable};
 use std::any::Any;
@@ -31,10 +31,10 @@ const DEFAULT_KERNEL_CAPACITY: usize = 1024;
 
 /// A runtime, with the array kernels compiled so far.
 pub struct ArrayContext {
-    runtime: Arc<dyn DeviceRuntime>,
+    device: Arc<dyn Device>,
     device_info: DeviceInfo,
     number: u64,
-    kernels: BoundedCache<Arc<dyn LaunchableKernel>>,
+    kernels: BoundedCache<Arc<dyn Kernel>>,
     /// A word on the device that kernels set when an index is out of bounds.
     out_of_bounds: Mutex<Option<Arc<dyn ArrayBuffer>>>,
     /// Whether a kernel that may set it was launched since it was last read.
@@ -55,10 +55,10 @@ impl fmt::Debug for ArrayContext {
 
 impl ArrayContext {
     /// Makes a context without kernels.
-    pub fn new(runtime: Arc<dyn DeviceRuntime>) -> Arc<Self> {
-        let (device_info, number) = (runtime.device_info(), runtime.context_number());
+    pub fn new(device: Arc<dyn Device>) -> Arc<Self> {
+        let (device_info, number) = (device.device_info(), device.context_number());
         Arc::new(Self {
-            runtime,
+            device,
             device_info,
             number,
             kernels: BoundedCache::new(DEFAULT_KERNEL_CAPACITY),
@@ -72,8 +72,14 @@ impl ArrayContext {
     }
 
     /// The underlying device.
-    pub fn device_runtime(&self) -> &dyn DeviceRuntime {
-        &*self.runtime
+    pub fn device(&self) -> &dyn Device {
+        &*self.device
+    }
+
+    /// The queue in which the calling thread's work is enqueued.
+    #[inline]
+    pub fn queue(&self) -> &dyn Queue {
+        self.device.queue()
     }
 
     /// Properties of the device.
@@ -81,7 +87,7 @@ impl ArrayContext {
         self.device_info
     }
 
-    /// The value of [`DeviceRuntime::context_number`].
+    /// The value of [`Device::context_number`].
     #[inline]
     pub fn context_number(&self) -> u64 {
         self.number
@@ -150,8 +156,8 @@ impl ArrayContext {
         let buffer = match &*out_of_bounds {
             Some(buffer) => buffer.clone(),
             None => {
-                let buffer = self.runtime.alloc(4)?;
-                self.runtime.memset_zero(buffer.device_ptr(), 4)?;
+                let buffer = self.device.alloc(4)?;
+                self.queue().fill_zero(buffer.device_ptr(), 4)?;
                 out_of_bounds.insert(buffer).clone()
             }
         };
@@ -173,11 +179,11 @@ impl ArrayContext {
         }
         let Some(buffer) = lock_blocking(&self.out_of_bounds).clone() else { return Ok(()) };
         let mut word = [0u8; 4];
-        self.runtime.memcpy_dtoh(&mut word, buffer.device_ptr())?;
+        self.queue().read(&mut word, buffer.device_ptr())?;
         if word == [0; 4] {
             return Ok(());
         }
-        self.runtime.memset_zero(buffer.device_ptr(), 4)?;
+        self.queue().fill_zero(buffer.device_ptr(), 4)?;
         Err(ArrayError::index_error(
             "an index is out of bounds: an earlier operation was given an array of indices on the device with an \
              element outside its axis (the nearest element was taken)",
@@ -189,8 +195,12 @@ impl ArrayContext {
     ///
     /// # Errors
     /// When it does not compile, or the device is out of memory.
-    pub fn compiled_kernel<K: KernelSpec>(&self, kernel: &K) -> Result<Arc<dyn LaunchableKernel>> {
-        self.kernels.get_or_insert_with(kernel, || self.runtime.compile(&kernel.source(), &kernel.kernel_name()))
+    pub fn compiled_kernel<K: KernelSpec>(&self, kernel: &K) -> Result<Arc<dyn Kernel>> {
+        self.kernels.get_or_insert_with(kernel, || {
+            let (name, source, snippets) = (kernel.kernel_name(), kernel.source(), kernel.snippets());
+            let settings = kernel.settings();
+            self.device.compile(&KernelText { name: &name, source: &source, settings, snippets: &snippets })
+        })
     }
 
     /// Enqueues `kernel` for so many blocks of so many threads.
@@ -198,7 +208,22 @@ impl ArrayContext {
     /// # Errors
     /// As [`ArrayContext::compiled_kernel`], or when the device fails.
     pub fn launch<K: KernelSpec>(&self, kernel: &K, blocks: u32, threads: u32, args: &LaunchArgs) -> Result<()> {
-        self.compiled_kernel(kernel)?.launch_args([blocks, 1, 1], [threads, 1, 1], 0, args.view())
+        self.launch_grid(kernel, [blocks, 1, 1], [threads, 1, 1], 0, args)
+    }
+
+    /// Enqueues `kernel` with a grid and blocks of up to three axes and bytes of dynamic shared memory.
+    ///
+    /// # Errors
+    /// As [`ArrayContext::launch`].
+    pub fn launch_grid<K: KernelSpec>(
+        &self,
+        kernel: &K,
+        grid: [u32; 3],
+        block: [u32; 3],
+        shared_bytes: u32,
+        args: &LaunchArgs,
+    ) -> Result<()> {
+        self.queue().launch(&*self.compiled_kernel(kernel)?, grid, block, shared_bytes, args.view())
     }
 
     /// Number of loaded kernels, their maximum, and the kernels compiled and evicted so far.

@@ -1,7 +1,9 @@
 //! Capabilities that only some devices have: asynchronous reads, graphs, and cooperative launches.
 
+#[cfg(doc)]
+use crate::device::Queue;
 use crate::error::Result;
-use crate::launch::LaunchableKernel;
+use crate::launch::{ArgsView, Kernel};
 
 /// Page-locked host memory for an asynchronous copy from the device, which is polled.
 pub trait ReadSlot: Send {
@@ -70,29 +72,23 @@ pub trait Graphs {
 
 /// Capability: launches whose blocks are all resident at once, so that they may wait for each other.
 pub trait Cooperative {
-    /// The number of blocks of `threads` threads, with this much dynamic shared memory, that are resident at once.
-    ///
-    /// # Errors
-    /// When the kernel belongs to another runtime, or the device does not report it.
-    fn resident_blocks(&self, kernel: &dyn LaunchableKernel, threads: u32, shared_bytes: u32) -> Result<u32>;
-
     /// The maximum cluster size in blocks, with a hardware barrier; 0 if clusters are not supported.
     fn cluster_blocks(&self) -> u32 {
         0
     }
 
-    /// Like [`LaunchableKernel::launch`], for at most [`Cooperative::resident_blocks`] blocks; with `is_cluster`, as
+    /// Like [`Queue::launch`] in the current queue, for at most [`Kernel::resident_blocks`] blocks; with `is_cluster`, as
     /// one cluster of at most [`Cooperative::cluster_blocks`].
     ///
     /// # Errors
     /// When there are more blocks, the kernel belongs to another runtime, or the device fails.
     fn launch(
         &self,
-        kernel: &dyn LaunchableKernel,
+        kernel: &dyn Kernel,
         grid: [u32; 3],
         block: [u32; 3],
         shared_bytes: u32,
         is_cluster: bool,
-        args: &[u8],
+        args: ArgsView<'_>,
     ) -> Result<()>;
 }

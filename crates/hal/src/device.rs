@@ -1,9 +1,10 @@
-//! A device as everything above sees it: memory, copies and compiled kernels.
+//! A device as everything above sees it: memory, compiled kernels, and the queues that copies and launches go to.
 
 use crate::capabilities::{Cooperative, Graphs, PinnedReads};
 use crate::device_info::DeviceInfo;
 use crate::error::Result;
-use crate::launch::LaunchableKernel;
+use crate::kernel_spec::KernelText;
+use crate::launch::{ArgsView, Kernel};
 use std::any::Any;
 use std::sync::Arc;
 
@@ -43,25 +44,25 @@ pub trait ArrayBuffer: Send + Sync + Any {
 /// Allocates at least this many bytes for arrays.
 pub type Allocator = Arc<dyn Fn(usize) -> Result<Arc<dyn ArrayBuffer>> + Send + Sync>;
 
-/// Bytes that [`DeviceRuntime::reduction_workspace`] returns zeroed.
+/// Bytes that [`Queue::reduction_workspace`] returns zeroed.
 pub const REDUCTION_STATE_BYTES: usize = 4096 * 36;
 
-/// A device as arrays see it. Work is enqueued in the runtime's current stream of the calling thread.
-pub trait DeviceRuntime: Send + Sync {
+/// A device as arrays see it.
+pub trait Device: Send + Sync {
     /// Properties of the device.
     fn device_info(&self) -> DeviceInfo;
     /// A number that differs between contexts whose kernels must not access each other's memory; 0 if unknown.
     fn context_number(&self) -> u64 {
         0
     }
-    /// Allocates at least one byte, for use in stream order.
+    /// Allocates at least one byte, for use in the order of the current queue.
     fn alloc(&self, nbytes: usize) -> Result<Arc<dyn ArrayBuffer>>;
-    /// The allocator from which [`DeviceRuntime::alloc`] currently takes the calling thread's memory; `None` is the
-    /// runtime's own.
+    /// The allocator from which [`Device::alloc`] currently takes the calling thread's memory; `None` is the device's
+    /// own.
     fn allocator(&self) -> Option<Allocator> {
         None
     }
-    /// Like [`DeviceRuntime::alloc`], but from `allocator` rather than the thread's current one.
+    /// Like [`Device::alloc`], but from `allocator` rather than the thread's current one.
     ///
     /// # Errors
     /// When there is not enough memory.
@@ -71,28 +72,10 @@ pub trait DeviceRuntime: Send + Sync {
             None => self.alloc(nbytes),
         }
     }
-    /// Copies host bytes to the device; waits.
-    fn memcpy_htod(&self, dst: u64, src: &[u8]) -> Result<()>;
-    /// Copies device bytes to the host; waits.
-    fn memcpy_dtoh(&self, dst: &mut [u8], src: u64) -> Result<()>;
-    /// Copies within the device; does not wait.
-    fn memcpy_dtod(&self, dst: u64, src: u64, nbytes: usize) -> Result<()>;
-    /// Sets bytes to zero; does not wait.
-    fn memset_zero(&self, dst: u64, nbytes: usize) -> Result<()>;
-    /// Compiles the kernel `name` in `source`, or takes it from a cache.
-    fn compile(&self, source: &str, name: &str) -> Result<Arc<dyn LaunchableKernel>>;
-    /// The addresses of [`REDUCTION_STATE_BYTES`] zeroed bytes, which kernels restore to
-    /// zero, and of `nbytes` further bytes, which each kernel may change. Only kernels in the current stream may use
-    /// them.
-    fn reduction_workspace(&self, nbytes: usize) -> Result<(u64, u64)>;
-    /// An identifier of the current stream, unique in its context, whose work runs in order; `None` while the stream is
-    /// being captured, since its work does not run.
-    ///
-    /// # Errors
-    /// When the driver does not report it.
-    fn stream_number(&self) -> Result<Option<u64>> {
-        Ok(Some(0))
-    }
+    /// Compiles a kernel, or takes it from a cache.
+    fn compile(&self, text: &KernelText<'_>) -> Result<Arc<dyn Kernel>>;
+    /// The queue in which the calling thread's work is enqueued.
+    fn queue(&self) -> &dyn Queue;
     /// Waits for all work of the context.
     fn synchronize(&self) -> Result<()>;
     /// Asynchronous reads, if the device supports them.
@@ -114,5 +97,41 @@ pub trait DeviceRuntime: Send + Sync {
     /// The size of cached memory in bytes.
     fn cached_bytes(&self) -> usize {
         0
+    }
+}
+
+/// Where work is enqueued; the device runs it in order.
+pub trait Queue: Send + Sync {
+    /// Copies host bytes to the device; waits.
+    fn write(&self, dst: u64, src: &[u8]) -> Result<()>;
+    /// Copies device bytes to the host; waits.
+    fn read(&self, dst: &mut [u8], src: u64) -> Result<()>;
+    /// Copies within the device; does not wait.
+    fn copy(&self, dst: u64, src: u64, nbytes: usize) -> Result<()>;
+    /// Sets bytes to zero; does not wait.
+    fn fill_zero(&self, dst: u64, nbytes: usize) -> Result<()>;
+    /// Enqueues a kernel of the device; does not wait. `shared_bytes` come on top of the shared memory that the kernel
+    /// declares.
+    ///
+    /// # Errors
+    /// When the kernel is another device's, or the device fails.
+    fn launch(
+        &self,
+        kernel: &dyn Kernel,
+        grid: [u32; 3],
+        block: [u32; 3],
+        shared_bytes: u32,
+        args: ArgsView<'_>,
+    ) -> Result<()>;
+    /// The addresses of [`REDUCTION_STATE_BYTES`] zeroed bytes, which kernels restore to
+    /// zero, and of `nbytes` further bytes, which each kernel may change. Only kernels in this queue may use them.
+    fn reduction_workspace(&self, nbytes: usize) -> Result<(u64, u64)>;
+    /// An identifier of the queue, unique in its context; `None` while what is enqueued is being recorded, since it does
+    /// not run then.
+    ///
+    /// # Errors
+    /// When the driver does not report it.
+    fn number(&self) -> Result<Option<u64>> {
+        Ok(Some(0))
     }
 }

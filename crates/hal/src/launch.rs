@@ -7,14 +7,13 @@ use crate::error::Result;
 use smallvec::SmallVec;
 use std::any::Any;
 
-/// A compiled kernel.
-pub trait LaunchableKernel: Send + Sync + Any {
-    /// Enqueues the kernel with packed arguments; does not wait.
-    fn launch(&self, grid: [u32; 3], block: [u32; 3], shared_bytes: u32, args: &[u8]) -> Result<()>;
-    /// [`LaunchableKernel::launch`] for devices that may set arguments one after the other.
-    fn launch_args(&self, grid: [u32; 3], block: [u32; 3], shared_bytes: u32, args: ArgsView<'_>) -> Result<()> {
-        self.launch(grid, block, shared_bytes, args.packed)
-    }
+/// A compiled kernel, which queues of its device launch.
+pub trait Kernel: Send + Sync + Any {
+    /// The number of blocks of `threads` threads, with this much dynamic shared memory, that the device runs at once.
+    ///
+    /// # Errors
+    /// When the device does not report it.
+    fn resident_blocks(&self, threads: u32, shared_bytes: u32) -> Result<u32>;
 }
 
 /// An argument of a kernel.

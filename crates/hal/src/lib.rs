@@ -1,7 +1,7 @@
 //! The device as everything above it sees it: memory, compiled kernels and their launches behind narrow traits, with
 //! what decides about kernels without any device (dtypes, [`KernelSpec`], tunable decisions, caches).
 //!
-//! No back end is known here. A back end implements [`DeviceRuntime`] and those capabilities that its devices have, so
+//! No back end is known here. A back end implements [`Device`], [`Queue`], [`Kernel`] and those capabilities that its devices have, so
 //! that the same arrays work on CUDA and elsewhere.
 //!
 //! | folder, file | contents |
@@ -40,12 +40,12 @@ pub use blocking_regions::{
 };
 pub use bounded_cache::{BoundedCache, CacheUse};
 pub use capabilities::{Cooperative, Graphs, LaunchableGraph, PinnedReads, ReadSlot};
-pub use device::{Allocator, ArrayBuffer, DeviceRuntime, REDUCTION_STATE_BYTES};
+pub use device::{Allocator, ArrayBuffer, Device, Queue, REDUCTION_STATE_BYTES};
 pub use device_info::{BLOCK_THREADS, DeviceInfo, ExecutionModel};
 pub use dtype::{DType, DTypeKind, OperandType, UnknownDType, WeakScalar, promote_operands};
 pub use error::{ArrayError, ArrayErrorKind, Result};
-pub use kernel_spec::KernelSpec;
-pub use launch::{ArgsView, LaunchArg, LaunchArgs, LaunchableKernel};
+pub use kernel_spec::{CompileSettings, KernelSpec, KernelText};
+pub use launch::{ArgsView, Kernel, LaunchArg, LaunchArgs};
 pub use repeated_launch::Launch;
 pub use thread_choices::{compile_ahead, is_compiling_ahead, launching, with_thread_choices};
 pub use thread_flag::ThreadFlag;

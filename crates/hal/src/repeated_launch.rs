@@ -1,10 +1,10 @@
 //! A launch that is made ready once and enqueued any number of times.
 
 use crate::array_context::ArrayContext;
-use crate::device::ArrayBuffer;
+use crate::device::{ArrayBuffer, Queue};
 use crate::error::Result;
 use crate::kernel_spec::KernelSpec;
-use crate::launch::{LaunchArgs, LaunchableKernel};
+use crate::launch::{Kernel, LaunchArgs};
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// arguments must outlive it, or be kept by it.
 pub struct Launch {
     /// The compiled kernel.
-    pub kernel: Arc<dyn LaunchableKernel>,
+    pub kernel: Arc<dyn Kernel>,
     /// Blocks along each axis.
     pub grid: [u32; 3],
     /// Threads of a block along each axis.
@@ -59,16 +59,24 @@ impl Launch {
     ///
     /// # Errors
     /// When the device fails.
-    pub fn launch(&self) -> Result<()> {
-        self.launch_packed(self.args.packed_bytes())
+    pub fn enqueue(&self, queue: &dyn Queue) -> Result<()> {
+        self.enqueue_packed(queue, self.args.packed_bytes())
+    }
+
+    /// Enqueues one after the other.
+    ///
+    /// # Errors
+    /// As [`Launch::enqueue`].
+    pub fn enqueue_all(launches: &[Self], queue: &dyn Queue) -> Result<()> {
+        launches.iter().try_for_each(|launch| launch.enqueue(queue))
     }
 
     /// Enqueues it with a changed copy of the packed arguments.
     ///
     /// # Errors
-    /// As [`Launch::launch`].
+    /// As [`Launch::enqueue`].
     #[inline]
-    pub fn launch_packed(&self, packed: &[u8]) -> Result<()> {
-        self.kernel.launch_args(self.grid, self.block, self.shared_bytes, self.args.view_of(packed))
+    pub fn enqueue_packed(&self, queue: &dyn Queue, packed: &[u8]) -> Result<()> {
+        queue.launch(&*self.kernel, self.grid, self.block, self.shared_bytes, self.args.view_of(packed))
     }
 }

@@ -170,7 +170,7 @@ fn launch_bank(bank: &BankShape, dtype: DType, activation: &str, operands: [&Gpu
         let spec = LargeBankSpec { dtype, image: bank.image, taps, filters, activation, tile, aligned };
         let [x, y, layers] = tile.grid(bank);
         let grid = [x as u32, y as u32, layers.min(65535) as u32];
-        return ctx.compiled_kernel(&spec)?.launch_args(grid, tile.block, tile.shared_bytes(bank) as u32, args.view());
+        return ctx.launch_grid(&spec, grid, tile.block, tile.shared_bytes(bank) as u32, &args);
     }
     [rows, columns, channels, taps[0], filters].iter().for_each(|&length| args.push_u32(length as u32));
     let tile = bank_tile(device, dtype.itemsize(), taps, channels, filters, is_small);
@@ -181,8 +181,7 @@ fn launch_bank(bank: &BankShape, dtype: DType, activation: &str, operands: [&Gpu
     let across = |length: usize, axis: usize| length.div_ceil((tile.block[axis] * tile.pixels[axis]) as usize) as u32;
     let grid = [across(columns - taps[1] + 1, 0), across(rows - taps[0] + 1, 1)];
     let layers = (images * filters.div_ceil(tile.filters as usize)).min(65535) as u32;
-    let kernel = ctx.compiled_kernel(&spec)?;
-    kernel.launch_args([grid[0], grid[1], layers], [tile.block[0], tile.block[1], 1], 0, args.view())
+    ctx.launch_grid(&spec, [grid[0], grid[1], layers], [tile.block[0], tile.block[1], 1], 0, &args)
 }
 
 /// The operation that pools each window.

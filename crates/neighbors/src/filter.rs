@@ -162,6 +162,6 @@ impl Search<'_> {
         let blocks = ctx.device_info().multiprocessors << u32::from(points.dimensions() <= 64 && parts == 1);
         let grid = [blocks.clamp(1, most.max(1)), parts as u32, 1];
         let bytes = groups * FilterSpec::group_bytes(points.dimensions());
-        ctx.compiled_kernel(&spec)?.launch_args(grid, [THREADS, 1, 1], bytes as u32, args.view())
+        ctx.launch_grid(&spec, grid, [THREADS, 1, 1], bytes as u32, &args)
     }
 }

@@ -5,8 +5,8 @@
 
 use crate::resource_lifetime::NOT_INITIALISED;
 use rtcg::array::{
-    ArrayBuffer, ArrayContext, ArrayError, DType, DeviceInfo, DeviceRuntime, ExecutionModel, GpuArray,
-    LaunchableKernel, Layout, Order, Result,
+    ArgsView, ArrayBuffer, ArrayContext, ArrayError, DType, Device, DeviceInfo, ExecutionModel, GpuArray, Kernel,
+    KernelText, Layout, Order, Queue, Result,
 };
 use std::any::Any;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ impl ArrayBuffer for Missing {
     }
 }
 
-impl DeviceRuntime for Missing {
+impl Device for Missing {
     fn device_info(&self) -> DeviceInfo {
         DeviceInfo {
             multiprocessors: 1,
@@ -49,31 +49,41 @@ impl DeviceRuntime for Missing {
         refuse()
     }
 
-    fn memcpy_htod(&self, _: u64, _: &[u8]) -> Result<()> {
+    fn compile(&self, _: &KernelText<'_>) -> Result<Arc<dyn Kernel>> {
         refuse()
     }
 
-    fn memcpy_dtoh(&self, _: &mut [u8], _: u64) -> Result<()> {
+    fn queue(&self) -> &dyn Queue {
+        self
+    }
+
+    fn synchronize(&self) -> Result<()> {
+        refuse()
+    }
+}
+
+impl Queue for Missing {
+    fn write(&self, _: u64, _: &[u8]) -> Result<()> {
         refuse()
     }
 
-    fn memcpy_dtod(&self, _: u64, _: u64, _: usize) -> Result<()> {
+    fn read(&self, _: &mut [u8], _: u64) -> Result<()> {
         refuse()
     }
 
-    fn memset_zero(&self, _: u64, _: usize) -> Result<()> {
+    fn copy(&self, _: u64, _: u64, _: usize) -> Result<()> {
         refuse()
     }
 
-    fn compile(&self, _: &str, _: &str) -> Result<Arc<dyn LaunchableKernel>> {
+    fn fill_zero(&self, _: u64, _: usize) -> Result<()> {
+        refuse()
+    }
+
+    fn launch(&self, _: &dyn Kernel, _: [u32; 3], _: [u32; 3], _: u32, _: ArgsView<'_>) -> Result<()> {
         refuse()
     }
 
     fn reduction_workspace(&self, _: usize) -> Result<(u64, u64)> {
-        refuse()
-    }
-
-    fn synchronize(&self) -> Result<()> {
         refuse()
     }
 }

@@ -130,8 +130,8 @@ pub mod array {
     pub use rtcg_array::*;
     pub use rtcg_hal::{
         Allocator, ArgsView, ArrayBuffer, ArrayContext, ArrayError, ArrayErrorKind, BLOCK_THREADS, BlockingHook,
-        BoundedCache, CacheUse, Cooperative, DType, DTypeKind, DeviceInfo, DeviceRuntime, ExecutionModel, Graphs,
-        KernelSpec, Launch, LaunchArg, LaunchArgs, LaunchableGraph, LaunchableKernel, PinnedReads, ReadSlot, Result,
+        BoundedCache, CacheUse, Cooperative, DType, DTypeKind, Device, DeviceInfo, ExecutionModel, Graphs, Kernel,
+        KernelSpec, KernelText, Launch, LaunchArg, LaunchArgs, LaunchableGraph, PinnedReads, Queue, ReadSlot, Result,
         ThreadFlag, WeakScalar, blocking_region, check_interrupt, compile_ahead, is_compiling_ahead, lock_blocking,
         set_blocking_hook, set_interrupt_check, tuning, with_thread_choices,
     };

@@ -86,7 +86,7 @@ impl Bsr {
     pub fn multiply_into(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<()> {
         check_product(self.shape, self.data.dtype(), x, y)?;
         let x = x.to_dtype(y.dtype())?.to_contiguous()?;
-        self.prepare(&x, y, accumulate)?.map_or(Ok(()), |launch| launch.launch())
+        self.prepare(&x, y, accumulate)?.map_or(Ok(()), |launch| launch.enqueue(x.context().queue()))
     }
 
     /// The launch of a product of vectors that are contiguous and of one dtype; none without rows.
@@ -127,7 +127,7 @@ impl Bsr {
         let lanes = if is_simd_cpu { 1 } else { columns.next_power_of_two().min(32) };
         let spec = self.spec(dtype, lanes as u8, false, true);
         let launch = self.prepare_spec(&spec, &y, &x, Some(columns), self.shape[0] * lanes)?;
-        launch.map_or(Ok(()), |launch| launch.launch())?;
+        launch.map_or(Ok(()), |launch| launch.enqueue(x.context().queue()))?;
         Ok(y)
     }
 

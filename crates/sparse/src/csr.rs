@@ -229,7 +229,7 @@ impl Csr {
 
     fn multiply_contiguous(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<()> {
         match (self.prepared_product(x, y, accumulate)?, self.plan()) {
-            (Some(launches), _) => launches.iter().try_for_each(Launch::launch),
+            (Some(launches), _) => Launch::enqueue_all(&launches, x.context().queue()),
             (None, Some(SpmvPlan::Format(format))) => format.multiply_into(x, y, accumulate),
             (None, _) => Err(ArrayError::value_error("x and y are not contiguous vectors of one dtype")),
         }

@@ -57,7 +57,7 @@ impl Dia {
     pub fn multiply_into(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<()> {
         check_product(self.shape, self.data.dtype(), x, y)?;
         let x = x.to_dtype(y.dtype())?.to_contiguous()?;
-        self.prepare(&x, y, accumulate)?.map_or(Ok(()), |launch| launch.launch())
+        self.prepare(&x, y, accumulate)?.map_or(Ok(()), |launch| launch.enqueue(x.context().queue()))
     }
 
     /// The launch of a product of vectors that are contiguous and of one dtype; none without rows.

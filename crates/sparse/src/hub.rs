@@ -104,7 +104,7 @@ impl ProductFormat for Hub {
     fn multiply_into(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<()> {
         check_product(self.csr.shape(), self.csr.data().dtype(), x, y)?;
         let x = x.to_dtype(y.dtype())?.to_contiguous()?;
-        self.prepare(&x, y, accumulate)?.iter().try_for_each(Launch::launch)
+        Launch::enqueue_all(&self.prepare(&x, y, accumulate)?, x.context().queue())
     }
 
     fn is_recordable(&self) -> bool {

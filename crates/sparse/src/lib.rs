@@ -1,7 +1,7 @@
 //! Sparse matrices and iterative solvers on device arrays.
 //!
 //! The crate needs no driver: matrices consist of [`rtcg_array::GpuArray`]s, kernels are [`rtcg_hal::KernelSpec`]s, and
-//! optional device features (asynchronous reads, graphs) are capabilities of its [`rtcg_hal::DeviceRuntime`]. Results
+//! optional device features (asynchronous reads, graphs) are capabilities of its [`rtcg_hal::Device`]. Results
 //! do not depend on scheduling: every run gives the same bits.
 //!
 //! | folder, file | contents |

@@ -126,7 +126,7 @@ impl Sell {
     pub fn multiply_into(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<()> {
         check_product(self.shape, self.data.dtype(), x, y)?;
         let x = x.to_dtype(y.dtype())?.to_contiguous()?;
-        self.prepare(&x, y, accumulate)?.map_or(Ok(()), |launch| launch.launch())
+        self.prepare(&x, y, accumulate)?.map_or(Ok(()), |launch| launch.enqueue(x.context().queue()))
     }
 
     /// The launch of a product of vectors that are contiguous and of one dtype; none without rows.
@@ -170,7 +170,7 @@ fn sorted_rows(csr: &Csr, sigma: usize) -> Result<GpuArray> {
 
 /// Launches a kernel of arrays and 64-bit integers for so many threads.
 fn launch(ctx: &ArrayContext, spec: &SellSpec, arrays: &[&GpuArray], numbers: &[usize], threads: usize) -> Result<()> {
-    prepare(ctx, spec, arrays, numbers, threads)?.launch()
+    prepare(ctx, spec, arrays, numbers, threads)?.enqueue(ctx.queue())
 }
 
 /// The launch of a kernel of arrays and 64-bit integers for so many threads.

@@ -127,8 +127,7 @@ impl LinearOperator for VCycle {
     }
 
     fn apply(&self, x: &GpuArray, y: &GpuArray) -> Result<()> {
-        let launches = self.launches(x, y)?.unwrap_or_default();
-        launches.iter().try_for_each(Launch::launch)
+        Launch::enqueue_all(&self.launches(x, y)?.unwrap_or_default(), x.context().queue())
     }
 
     fn launches(&self, x: &GpuArray, y: &GpuArray) -> Result<Option<Vec<Launch>>> {

@@ -361,8 +361,7 @@ impl Contraction<'_> {
         let blocks = program.n_elements().div_ceil(choice.elements_per_block as usize);
         let resident = ctx.device_info().multiprocessors as usize * choice.blocks_per_sm as usize;
         let blocks = blocks.min(resident.max(1)).min(ctx.device_info().max_blocks as usize) as u32;
-        let compiled = ctx.compiled_kernel(&kernel)?;
-        compiled.launch_args([blocks, 1, 1], [choice.threads as u32, 1, 1], shared_bytes as u32, args.view())?;
+        ctx.launch_grid(&kernel, [blocks, 1, 1], [choice.threads as u32, 1, 1], shared_bytes as u32, &args)?;
         Ok(Some(result.clone()))
     }
 }

@@ -200,7 +200,7 @@ impl PointwiseLaunch<'_> {
         let threads =
             if let AccessPattern::Tiled(..) = kernel.pattern { TRANSPOSE_TILE_THREADS } else { BLOCK_THREADS };
         let launch = Launch::new(ctx, kernel, [blocks, 1, 1], [threads, 1, 1], args)?;
-        launch.launch()?;
+        launch.enqueue(ctx.queue())?;
         Ok(PlannedLaunch { launch, values, workspace: None })
     }
 }

@@ -437,12 +437,12 @@ impl FftPass<'_> {
         let tiles = dims[0].size.div_ceil(kernel.columns.into());
         let blocks = dims[1..].iter().try_fold(tiles, |blocks, dim| blocks.checked_mul(dim.size));
         let blocks = blocks.and_then(|blocks| u32::try_from(blocks).ok()).filter(|&blocks| blocks <= i32::MAX as u32);
-        let compiled = ctx.compiled_kernel(&kernel)?;
-        compiled.launch_args(
+        ctx.launch_grid(
+            &kernel,
             [blocks.ok_or_else(too_many)?, 1, 1],
             [kernel.block_threads(), 1, 1],
             kernel.dynamic_smem_bytes(),
-            args.view(),
+            &args,
         )
     }
 }

@@ -83,13 +83,13 @@ pub(super) fn fft_table(
     nbytes: usize,
     make: impl FnOnce(u64) -> Result<()>,
 ) -> Result<Arc<dyn ArrayBuffer>> {
-    let stream = ctx.device_runtime().stream_number()?;
+    let stream = ctx.queue().number()?;
     let key = stream.map(|stream| (stream, dtype, table));
     if let Some(found) = key.and_then(|key| locked_fft_tables(ctx).get_table(&key)) {
         found.record_use();
         return Ok(found);
     }
-    let memory = ctx.device_runtime().alloc_from(None, nbytes)?;
+    let memory = ctx.device().alloc_from(None, nbytes)?;
     memory.record_use();
     make(memory.device_ptr())?;
     // What was not launched has filled nothing.

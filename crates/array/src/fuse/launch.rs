@@ -80,7 +80,7 @@ fn compute_live_results(graph: &FusionGraph, ctx: &Arc<ArrayContext>, live: &[Ar
 
 fn allocate_store_target(ctx: &Arc<ArrayContext>, deferred: &Arc<DeferredBuffer>) -> Result<StoreTarget> {
     let nbytes = deferred.layout.size() * deferred.dtype.itemsize();
-    let memory = ctx.device_runtime().alloc_from(deferred.allocator.as_ref(), nbytes)?;
+    let memory = ctx.device().alloc_from(deferred.allocator.as_ref(), nbytes)?;
     let array = GpuArray::from_buffer(ctx, Some(memory.clone()), deferred.layout.clone(), deferred.dtype);
     let node = *rtcg_hal::lock_ignoring_poison(&deferred.node);
     Ok(StoreTarget { array, node, owner: Some((deferred.clone(), memory)) })

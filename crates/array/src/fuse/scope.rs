@@ -405,7 +405,7 @@ impl FusionScope {
             scope: self.clone(),
             layout: layout.clone(),
             dtype,
-            allocator: ctx.device_runtime().allocator(),
+            allocator: ctx.device().allocator(),
             node: Mutex::new(node),
             memory: OnceLock::new(),
         });

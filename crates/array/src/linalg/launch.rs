@@ -2,7 +2,7 @@
 
 use crate::array::GpuArray;
 use rtcg_codegen::array::{LINALG_THREADS, LinalgSpec, LinalgStep};
-use rtcg_hal::{ArrayContext, ArrayError, DType, LaunchArgs, LaunchableKernel, Result};
+use rtcg_hal::{ArrayContext, ArrayError, DType, Kernel, LaunchArgs, Result};
 use std::sync::Arc;
 
 /// An argument of a kernel.
@@ -62,16 +62,19 @@ impl KernelArg<'_> {
 }
 
 /// A kernel that is about to be launched, perhaps many times.
-pub(super) struct LinalgKernel(Arc<dyn LaunchableKernel>);
+pub(super) struct LinalgKernel {
+    ctx: Arc<ArrayContext>,
+    kernel: Arc<dyn Kernel>,
+}
 
 impl LinalgKernel {
     /// A kernel without further choices for matrices of `dtype`.
-    pub(super) fn new(ctx: &ArrayContext, dtype: DType, step: LinalgStep) -> Result<Self> {
+    pub(super) fn new(ctx: &Arc<ArrayContext>, dtype: DType, step: LinalgStep) -> Result<Self> {
         Self::compile_kernel(ctx, LinalgSpec::new(dtype, step))
     }
 
-    pub(super) fn compile_kernel(ctx: &ArrayContext, kernel: LinalgSpec) -> Result<Self> {
-        ctx.compiled_kernel(&kernel).map(Self)
+    pub(super) fn compile_kernel(ctx: &Arc<ArrayContext>, kernel: LinalgSpec) -> Result<Self> {
+        Ok(Self { ctx: ctx.clone(), kernel: ctx.compiled_kernel(&kernel)? })
     }
 
     /// Enqueues it for `grid` blocks: matrices, and parts of them.
@@ -112,7 +115,8 @@ impl LinalgKernel {
             )));
         }
         let [width, height] = block.map(|length| length as u32);
-        self.0.launch_args(grid.map(|length| length as u32), [width, height, 1], shared_bytes as u32, args.view())
+        let (grid, block) = (grid.map(|length| length as u32), [width, height, 1]);
+        self.ctx.queue().launch(&*self.kernel, grid, block, shared_bytes as u32, args.view())
     }
 }
 

@@ -6,7 +6,7 @@ use crate::layout::{Order, PythonTuple};
 use rtcg_codegen::array::{
     EPILOGUE_NAMES, EPILOGUE_THREADS, EpilogueKernel, EpilogueOperand, FusedMatmul, MatmulEpilogue, MatmulKernel,
 };
-use rtcg_hal::{ArrayContext, ArrayError, DType, LaunchArgs, LaunchableKernel, Result};
+use rtcg_hal::{ArrayContext, ArrayError, DType, Kernel, LaunchArgs, Result};
 use std::sync::Arc;
 
 /// The epilogue of [`GpuArray::matmul_epilogue`].
@@ -112,7 +112,7 @@ impl MatmulTarget<'_> {
         kernel: K,
         args: &mut LaunchArgs,
         first_batch: usize,
-    ) -> Result<Arc<dyn LaunchableKernel>> {
+    ) -> Result<Arc<dyn Kernel>> {
         let Some(epilogue) = self.epilogue else { return ctx.compiled_kernel(&kernel) };
         epilogue.push_args(args, first_batch)?;
         ctx.compiled_kernel(&FusedMatmul { kernel, epilogue: epilogue.source(self.is_transposed) })

@@ -352,7 +352,7 @@ impl SkinnyProblem {
         let (counters, partials) = match launch_plan.kernel.is_split_k {
             true => {
                 let values = launch_plan.blocks * layers * splits * launch_plan.kernel.outputs_per_block();
-                ctx.device_runtime().reduction_workspace(values * matmul_accumulator_bytes(self.dtype))?
+                ctx.queue().reduction_workspace(values * matmul_accumulator_bytes(self.dtype))?
             }
             false => (0, 0),
         };
@@ -368,7 +368,8 @@ impl SkinnyProblem {
         let [a, b] = if self.is_transposed { [offsets[1], offsets[0]] } else { offsets };
         [a, b, partials, counters].iter().for_each(|&start| args.push_address(start, 0));
         let compiled = target.compiled_kernel(ctx, launch_plan.kernel, &mut args, 0)?;
-        compiled.launch_args(
+        ctx.queue().launch(
+            &*compiled,
             [launch_plan.blocks as u32, splits as u32, layers as u32],
             [SKINNY_THREADS, 1, 1],
             0,

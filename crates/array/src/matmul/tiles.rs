@@ -419,7 +419,8 @@ impl<'a> TiledProblem<'a> {
             let mut args = self.pack_args_from_batch([m, n, k], first);
             let compiled = self.target.compiled_kernel(self.target.out.context(), self.kernel, &mut args, first)?;
             let batches = (self.batches - first).min(MAX_GRID_Y) as u32;
-            compiled.launch_args([tiles, batches, 1], block, self.kernel.shared_bytes() as u32, args.view())?;
+            let queue = self.target.out.context().queue();
+            queue.launch(&*compiled, [tiles, batches, 1], block, self.kernel.shared_bytes() as u32, args.view())?;
         }
         Ok(())
     }

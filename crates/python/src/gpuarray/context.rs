@@ -69,5 +69,5 @@ pub(super) fn clear_array_contexts(py: Python<'_>) {
 #[pyfunction]
 pub(super) fn release_array_memory(py: Python<'_>) -> PyResult<bool> {
     let arrays = array_context()?;
-    Ok(py.detach(|| arrays.device_runtime().release_cached_memory()))
+    Ok(py.detach(|| arrays.device().release_cached_memory()))
 }

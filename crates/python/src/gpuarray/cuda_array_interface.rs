@@ -36,7 +36,7 @@ pub(crate) fn from_array_interface(ctx: &Arc<ArrayContext>, object: &Bound<'_, P
     }
     if interface.get_item("stream")?.is_some_and(|stream| !stream.is_none()) {
         // The default stream waits for blocking streams by itself; others are waited for here.
-        ctx.device_runtime().synchronize().map_err(|error| array_error(py, error))?;
+        ctx.device().synchronize().map_err(|error| array_error(py, error))?;
     }
     let buffer: Option<Arc<dyn ArrayBuffer>> =
         (layout.size() > 0).then(|| ForeignBuffer::from_address(ptr, object.clone()));

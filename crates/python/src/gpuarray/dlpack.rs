@@ -301,7 +301,7 @@ impl PyGpuArray {
         }
         // Blocking streams wait for the default one by themselves; those that do not are made to.
         if stream.is_some_and(|stream| stream >= 2) {
-            to_py_result(py, py.detach(|| array.context().device_runtime().synchronize()))?;
+            to_py_result(py, py.detach(|| array.context().device().synchronize()))?;
         }
         let shared = if copy == Some(true) { to_py_result(py, array.copy(None))? } else { array.clone() };
         export_capsule(py, &shared, own.1, max_version.is_some_and(|version| version.0 >= 1))

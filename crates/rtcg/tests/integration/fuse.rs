@@ -2,8 +2,8 @@
 
 use crate::test_depth::at_depth;
 use rtcg::array::{
-    Arg, ArrayBuffer, ArrayContext, ArrayErrorKind, DType, DeviceInfo, DeviceRuntime, GpuArray, LaunchableKernel, Op,
-    OpOptions, Order, ReduceOptions, ReductionOp, Result, Scalar, WeakScalar, apply_elementwise, fuse,
+    Arg, ArgsView, ArrayBuffer, ArrayContext, ArrayErrorKind, DType, Device, DeviceInfo, GpuArray, Kernel, KernelText,
+    Op, OpOptions, Order, Queue, ReduceOptions, ReductionOp, Result, Scalar, WeakScalar, apply_elementwise, fuse,
 };
 use rtcg::{Context, CudaRuntime};
 use std::sync::Arc;
@@ -16,16 +16,7 @@ struct CountingRuntime {
     allocations: Arc<AtomicUsize>,
 }
 
-struct CountingKernel(Arc<dyn LaunchableKernel>, Arc<AtomicUsize>);
-
-impl LaunchableKernel for CountingKernel {
-    fn launch(&self, grid: [u32; 3], block: [u32; 3], shared_bytes: u32, args: &[u8]) -> Result<()> {
-        self.1.fetch_add(1, Ordering::Relaxed);
-        self.0.launch(grid, block, shared_bytes, args)
-    }
-}
-
-impl DeviceRuntime for CountingRuntime {
+impl Device for CountingRuntime {
     fn device_info(&self) -> DeviceInfo {
         self.inner.device_info()
     }
@@ -33,27 +24,43 @@ impl DeviceRuntime for CountingRuntime {
         self.allocations.fetch_add(1, Ordering::Relaxed);
         self.inner.alloc(nbytes)
     }
-    fn memcpy_htod(&self, dst: u64, src: &[u8]) -> Result<()> {
-        self.inner.memcpy_htod(dst, src)
+    fn compile(&self, text: &KernelText<'_>) -> Result<Arc<dyn Kernel>> {
+        self.inner.compile(text)
     }
-    fn memcpy_dtoh(&self, dst: &mut [u8], src: u64) -> Result<()> {
-        self.inner.memcpy_dtoh(dst, src)
-    }
-    fn memcpy_dtod(&self, dst: u64, src: u64, nbytes: usize) -> Result<()> {
-        self.inner.memcpy_dtod(dst, src, nbytes)
-    }
-    fn memset_zero(&self, dst: u64, nbytes: usize) -> Result<()> {
-        self.inner.memset_zero(dst, nbytes)
-    }
-    fn compile(&self, source: &str, name: &str) -> Result<Arc<dyn LaunchableKernel>> {
-        let kernel = self.inner.compile(source, name)?;
-        Ok(Arc::new(CountingKernel(kernel, self.launches.clone())))
-    }
-    fn reduction_workspace(&self, nbytes: usize) -> Result<(u64, u64)> {
-        self.inner.reduction_workspace(nbytes)
+    fn queue(&self) -> &dyn Queue {
+        self
     }
     fn synchronize(&self) -> Result<()> {
         self.inner.synchronize()
+    }
+}
+
+impl Queue for CountingRuntime {
+    fn write(&self, dst: u64, src: &[u8]) -> Result<()> {
+        self.inner.queue().write(dst, src)
+    }
+    fn read(&self, dst: &mut [u8], src: u64) -> Result<()> {
+        self.inner.queue().read(dst, src)
+    }
+    fn copy(&self, dst: u64, src: u64, nbytes: usize) -> Result<()> {
+        self.inner.queue().copy(dst, src, nbytes)
+    }
+    fn fill_zero(&self, dst: u64, nbytes: usize) -> Result<()> {
+        self.inner.queue().fill_zero(dst, nbytes)
+    }
+    fn launch(
+        &self,
+        kernel: &dyn Kernel,
+        grid: [u32; 3],
+        block: [u32; 3],
+        shared_bytes: u32,
+        args: ArgsView<'_>,
+    ) -> Result<()> {
+        self.launches.fetch_add(1, Ordering::Relaxed);
+        self.inner.queue().launch(kernel, grid, block, shared_bytes, args)
+    }
+    fn reduction_workspace(&self, nbytes: usize) -> Result<(u64, u64)> {
+        self.inner.queue().reduction_workspace(nbytes)
     }
 }
 

@@ -3,15 +3,15 @@
 
 use crate::test_depth::at_depth;
 use rtcg::array::{
-    ArrayBuffer, ArrayContext, ArrayErrorKind, DType, DeviceInfo, DeviceRuntime, ExecutionModel, GpuArray,
-    LaunchableKernel, Op, Order, Result, Triangle,
+    ArrayBuffer, ArrayContext, ArrayErrorKind, DType, Device, DeviceInfo, ExecutionModel, GpuArray, Kernel, KernelText,
+    Op, Order, Queue, Result, Triangle,
 };
 use rtcg::{Context, CudaRuntime};
 use std::sync::Arc;
 
 struct LargeGpuRuntime(CudaRuntime);
 
-impl DeviceRuntime for LargeGpuRuntime {
+impl Device for LargeGpuRuntime {
     fn device_info(&self) -> DeviceInfo {
         DeviceInfo {
             multiprocessors: 132,
@@ -24,23 +24,11 @@ impl DeviceRuntime for LargeGpuRuntime {
     fn alloc(&self, nbytes: usize) -> Result<Arc<dyn ArrayBuffer>> {
         self.0.alloc(nbytes)
     }
-    fn memcpy_htod(&self, dst: u64, src: &[u8]) -> Result<()> {
-        self.0.memcpy_htod(dst, src)
+    fn compile(&self, text: &KernelText<'_>) -> Result<Arc<dyn Kernel>> {
+        self.0.compile(text)
     }
-    fn memcpy_dtoh(&self, dst: &mut [u8], src: u64) -> Result<()> {
-        self.0.memcpy_dtoh(dst, src)
-    }
-    fn memcpy_dtod(&self, dst: u64, src: u64, nbytes: usize) -> Result<()> {
-        self.0.memcpy_dtod(dst, src, nbytes)
-    }
-    fn memset_zero(&self, dst: u64, nbytes: usize) -> Result<()> {
-        self.0.memset_zero(dst, nbytes)
-    }
-    fn compile(&self, source: &str, name: &str) -> Result<Arc<dyn LaunchableKernel>> {
-        self.0.compile(source, name)
-    }
-    fn reduction_workspace(&self, nbytes: usize) -> Result<(u64, u64)> {
-        self.0.reduction_workspace(nbytes)
+    fn queue(&self) -> &dyn Queue {
+        self.0.queue()
     }
     fn synchronize(&self) -> Result<()> {
         self.0.synchronize()

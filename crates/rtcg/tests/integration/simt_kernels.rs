@@ -3,8 +3,8 @@
 
 use crate::test_depth::{at_depth, is_deep};
 use rtcg::array::{
-    ArrayBuffer, ArrayContext, DType, DeviceInfo, DeviceRuntime, ExecutionModel, FftKind, GpuArray, Index,
-    LaunchableKernel, Op, Order, ReduceOptions, ReductionOp, Result, Scalar, ScanOp, WeakScalar, fuse,
+    ArrayBuffer, ArrayContext, DType, Device, DeviceInfo, ExecutionModel, FftKind, GpuArray, Index, Kernel, KernelText,
+    Op, Order, Queue, ReduceOptions, ReductionOp, Result, Scalar, ScanOp, WeakScalar, fuse,
 };
 use rtcg::{Context, CudaRuntime};
 use std::sync::{Arc, Mutex};
@@ -15,32 +15,20 @@ const NEEDS_9_0: [&str; 2] = ["fence.mbarrier_init", ".f64.f64.f64.f64"];
 /// With a runtime that compiles for compute capability 9.0, and the sources that were compiled.
 pub(super) struct FakeGpuRuntime(CudaRuntime, CudaRuntime, DeviceInfo, Arc<Mutex<Vec<String>>>);
 
-impl DeviceRuntime for FakeGpuRuntime {
+impl Device for FakeGpuRuntime {
     fn device_info(&self) -> DeviceInfo {
         self.2
     }
     fn alloc(&self, nbytes: usize) -> Result<Arc<dyn ArrayBuffer>> {
         self.0.alloc(nbytes)
     }
-    fn memcpy_htod(&self, dst: u64, src: &[u8]) -> Result<()> {
-        self.0.memcpy_htod(dst, src)
+    fn compile(&self, text: &KernelText<'_>) -> Result<Arc<dyn Kernel>> {
+        self.3.lock().unwrap().push(text.source.to_owned());
+        let runtime = if NEEDS_9_0.iter().any(|needed| text.source.contains(needed)) { &self.1 } else { &self.0 };
+        runtime.compile(text)
     }
-    fn memcpy_dtoh(&self, dst: &mut [u8], src: u64) -> Result<()> {
-        self.0.memcpy_dtoh(dst, src)
-    }
-    fn memcpy_dtod(&self, dst: u64, src: u64, nbytes: usize) -> Result<()> {
-        self.0.memcpy_dtod(dst, src, nbytes)
-    }
-    fn memset_zero(&self, dst: u64, nbytes: usize) -> Result<()> {
-        self.0.memset_zero(dst, nbytes)
-    }
-    fn compile(&self, source: &str, name: &str) -> Result<Arc<dyn LaunchableKernel>> {
-        self.3.lock().unwrap().push(source.to_owned());
-        let runtime = if NEEDS_9_0.iter().any(|text| source.contains(text)) { &self.1 } else { &self.0 };
-        runtime.compile(source, name)
-    }
-    fn reduction_workspace(&self, nbytes: usize) -> Result<(u64, u64)> {
-        self.0.reduction_workspace(nbytes)
+    fn queue(&self) -> &dyn Queue {
+        self.0.queue()
     }
     fn synchronize(&self) -> Result<()> {
         self.0.synchronize()

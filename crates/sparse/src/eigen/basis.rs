@@ -75,7 +75,7 @@ impl Basis {
             let next = self.steps.len();
             self.steps.push(self.launches(next + 1, next)?);
         }
-        self.steps[k].iter().try_for_each(Launch::launch)
+        Launch::enqueue_all(&self.steps[k], self.ctx.queue())
     }
 
     /// Makes vector `k` of the candidate, or of random numbers, orthogonal to vectors `0..k`; the last row of scalars has
@@ -88,7 +88,7 @@ impl Basis {
             let spec = BasisSpec { vector: self.dtype, step: BasisStep::Random };
             self.ctx.launch(&spec, self.blocks, THREADS, &args)?;
         }
-        self.launches(k, self.size)?.iter().try_for_each(Launch::launch)
+        Launch::enqueue_all(&self.launches(k, self.size)?, self.ctx.queue())
     }
 
     /// Projects on so many vectors, twice, and makes the next one of what is left.

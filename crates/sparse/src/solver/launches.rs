@@ -84,18 +84,18 @@ impl<'a> Launches<'a> {
     /// Enqueues the lines at the beginning, which know no state but the number of iterations.
     pub(super) fn enqueue_begin(&self, is_zero: bool) -> Result<()> {
         for k in 0..self.count {
-            self.ctx.device_runtime().memset_zero(stop_address(&self.state) + (8 * k * self.layout.len) as u64, 8)?;
+            self.ctx.queue().fill_zero(stop_address(&self.state) + (8 * k * self.layout.len) as u64, 8)?;
         }
-        enqueue(&self.begin, is_zero)
+        enqueue(&self.ctx, &self.begin, is_zero)
     }
 
     pub(super) fn enqueue_iteration(&self) -> Result<()> {
-        enqueue(&self.iteration, false)
+        enqueue(&self.ctx, &self.iteration, false)
     }
 
     /// Enqueues the lines at the end: those of their own, or the beginning, which computes a residual from the solution.
     pub(super) fn enqueue_end(&self) -> Result<()> {
-        if self.end.is_empty() { self.enqueue_begin(false) } else { enqueue(&self.end, false) }
+        if self.end.is_empty() { self.enqueue_begin(false) } else { enqueue(&self.ctx, &self.end, false) }
     }
 
     /// Whether what is enqueued at once is many iterations.
@@ -143,7 +143,7 @@ impl<'a> Launches<'a> {
         }
         let error =
             |message: &str| Err(ArrayError::value_error(format!("mode: {message}; expected 'stream' or 'auto'")));
-        let Some(graphs) = self.ctx.device_runtime().graphs() else {
+        let Some(graphs) = self.ctx.device().graphs() else {
             return error("the device has no graphs");
         };
         if !self.is_recordable() {
@@ -157,11 +157,11 @@ impl<'a> Launches<'a> {
     }
 }
 
-fn enqueue(launches: &[SolverStep<'_>], is_zero: bool) -> Result<()> {
+fn enqueue(ctx: &ArrayContext, launches: &[SolverStep<'_>], is_zero: bool) -> Result<()> {
     for launch in launches {
         match launch {
             SolverStep::Start(_) | SolverStep::Apply { starts: true, .. } if is_zero => {}
-            SolverStep::Kernel(kernel) | SolverStep::Start(kernel) => kernel.launch()?,
+            SolverStep::Kernel(kernel) | SolverStep::Start(kernel) => kernel.enqueue(ctx.queue())?,
             SolverStep::Apply { operator, x, y, .. } if x.ndim() == 2 => operator.apply_rows(x, y)?,
             SolverStep::Apply { operator, x, y, .. } => operator.apply(x, y)?,
         }

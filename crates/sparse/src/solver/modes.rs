@@ -41,7 +41,7 @@ fn automatic(launches: &Launches<'_>, options: &SolveOptions, has_callback: bool
         return (SolverMode::Graph, format!("'device' repays itself on a GPU; 'persistent' {lacking}"));
     }
     // The device ends a loop by itself: nobody polls, and fewer iterations are in vain.
-    match launches.ctx.device_runtime().graphs().map(|graphs| graphs.check_loops()) {
+    match launches.ctx.device().graphs().map(|graphs| graphs.check_loops()) {
         Some(Err(error)) => (SolverMode::Graph, format!("{error}; 'persistent' {lacking}")),
         _ => (SolverMode::Device, format!("'persistent' {lacking}")),
     }
@@ -65,7 +65,7 @@ fn no_persistent(launches: &Launches<'_>) -> Option<String> {
 /// Why iterations are not recorded.
 fn no_graph(launches: &Launches<'_>, options: &SolveOptions) -> Option<String> {
     let SolveOptions { max_iterations, check_every, .. } = *options;
-    if launches.ctx.device_runtime().graphs().is_none() {
+    if launches.ctx.device().graphs().is_none() {
         return Some("needs graphs, which the device does not have".to_owned());
     }
     if !launches.is_recordable() {

@@ -12,9 +12,7 @@
 use crate::kernels::THREADS;
 use crate::kernels::dialect::CUDA_PRELUDE;
 use rtcg_array::{GpuArray, Order, array_args};
-use rtcg_hal::{
-    ArrayContext, ArrayError, DType, KernelSpec, Launch, LaunchArgs, LaunchableGraph, LaunchableKernel, Result,
-};
+use rtcg_hal::{ArrayContext, ArrayError, DType, Kernel, KernelSpec, Launch, LaunchArgs, LaunchableGraph, Result};
 use std::borrow::Cow;
 use std::fmt::Write;
 use std::sync::Arc;
@@ -43,7 +41,7 @@ impl KernelSpec for PersistentSpec {
 /// The launch of all iterations.
 pub(super) struct PersistentLaunch {
     ctx: Arc<ArrayContext>,
-    kernel: Arc<dyn LaunchableKernel>,
+    kernel: Arc<dyn Kernel>,
     blocks: u32,
     is_cluster: bool,
     args: LaunchArgs,
@@ -60,7 +58,7 @@ pub(super) fn obstacle(ctx: &ArrayContext, kernels: Option<&[&Launch]>) -> Optio
     let Some(kernels) = kernels else {
         return Some("needs matrices in formats of this package, not functions".to_owned());
     };
-    if ctx.device_runtime().cooperative().is_none() {
+    if ctx.device().cooperative().is_none() {
         return Some("needs cooperative launches, which the device does not have".to_owned());
     }
     if !kernels.iter().all(|kernel| kernel.block == [THREADS, 1, 1] && kernel.shared_bytes == 0) {
@@ -86,7 +84,7 @@ impl PersistentLaunch {
         if let Some(obstacle) = obstacle(ctx, kernels) {
             return Err(unsupported(&obstacle));
         }
-        let (Some(kernels), Some(cooperative)) = (kernels, ctx.device_runtime().cooperative()) else {
+        let (Some(kernels), Some(cooperative)) = (kernels, ctx.device().cooperative()) else {
             return Err(unsupported("is not possible"));
         };
         let is_cluster = fits_cluster(ctx, kernels);
@@ -94,7 +92,7 @@ impl PersistentLaunch {
         let kernel = ctx.compiled_kernel(&PersistentSpec { source })?;
         let resident = match is_cluster {
             true => cooperative.cluster_blocks(),
-            false => cooperative.resident_blocks(&*kernel, THREADS, 0)?,
+            false => kernel.resident_blocks(THREADS, 0)?,
         };
         // On a SIMD CPU a block that waits for others costs switches of stacks; few have enough to do.
         let device_info = ctx.device_info();
@@ -117,23 +115,16 @@ fn widest(kernels: &[&Launch]) -> u32 {
 
 /// Whether the kernels have no more blocks than a cluster.
 pub(super) fn fits_cluster(ctx: &ArrayContext, kernels: &[&Launch]) -> bool {
-    let most = ctx.device_runtime().cooperative().map_or(0, |cooperative| cooperative.cluster_blocks());
+    let most = ctx.device().cooperative().map_or(0, |cooperative| cooperative.cluster_blocks());
     widest(kernels) <= most
 }
 
 impl LaunchableGraph for PersistentLaunch {
     fn launch(&self) -> Result<()> {
-        let Some(cooperative) = self.ctx.device_runtime().cooperative() else {
+        let Some(cooperative) = self.ctx.device().cooperative() else {
             return Err(unsupported("needs cooperative launches"));
         };
-        cooperative.launch(
-            &*self.kernel,
-            [self.blocks, 1, 1],
-            [THREADS, 1, 1],
-            0,
-            self.is_cluster,
-            self.args.packed_bytes(),
-        )
+        cooperative.launch(&*self.kernel, [self.blocks, 1, 1], [THREADS, 1, 1], 0, self.is_cluster, self.args.view())
     }
 }
 

@@ -59,7 +59,7 @@ impl StateReader {
     /// For states of `len` numbers of so many right sides.
     pub(super) fn new(ctx: &ArrayContext, len: usize, count: usize) -> Result<Self> {
         let nbytes = 8 * len * count;
-        let free = match ctx.device_runtime().pinned_reads() {
+        let free = match ctx.device().pinned_reads() {
             Some(reads) => (0..=MAX_PENDING_READS).map(|_| reads.read_slot(nbytes)).collect::<Result<Vec<_>>>()?,
             None => Vec::new(),
         };
@@ -146,7 +146,7 @@ impl NormReader {
     /// Of at most `window` norms between two looks, behind the one at the beginning.
     pub(super) fn new(ctx: &ArrayContext, history: &GpuArray, window: usize) -> Result<Self> {
         let window = window.min(history.size());
-        let slot = ctx.device_runtime().pinned_reads().map(|reads| reads.read_slot(8 * window)).transpose()?;
+        let slot = ctx.device().pinned_reads().map(|reads| reads.read_slot(8 * window)).transpose()?;
         Ok(Self { history: history.clone(), slot, window, next: 1 })
     }
 
