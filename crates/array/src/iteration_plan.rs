@@ -1,7 +1,7 @@
 //! The iteration plan of several operands: axes are dropped, reversed, sorted and merged until as few as possible
 //! remain (as in NumPy's `nditer`).
 
-use crate::layout::Layout;
+use crate::layout::{Layout, Strides};
 use rtcg_codegen::array::{IndexSpace, division_multiplier_and_shift};
 use smallvec::SmallVec;
 
@@ -51,7 +51,7 @@ impl<const N: usize> IterationPlan<N> {
         if free {
             Self::sort_axes(&mut axes);
         }
-        Self { axes: Self::merge_axes(axes), offsets }
+        Self { axes: merge_axes(axes), offsets }
     }
 
     /// The written operand's axes from the widest stride to the narrowest, so that adjacent
@@ -74,19 +74,6 @@ impl<const N: usize> IterationPlan<N> {
             }
         }
         false
-    }
-
-    fn merge_axes(axes: SmallVec<[PlanAxis<N>; 4]>) -> SmallVec<[PlanAxis<N>; 4]> {
-        let mut merged: SmallVec<[PlanAxis<N>; 4]> = SmallVec::new();
-        for axis in axes {
-            match merged.last_mut() {
-                Some(outer) if (0..N).all(|k| outer.1[k] == axis.1[k].wrapping_mul(axis.0 as isize)) => {
-                    *outer = (outer.0 * axis.0, axis.1);
-                }
-                _ => merged.push(axis),
-            }
-        }
-        merged
     }
 
     /// The number of elements.
@@ -157,6 +144,33 @@ impl<const N: usize> IterationPlan<N> {
     }
 }
 
+/// Merges adjacent axes that every operand walks as one.
+fn merge_axes<S: AsRef<[isize]>>(axes: impl IntoIterator<Item = (usize, S)>) -> SmallVec<[(usize, S); 4]> {
+    let mut merged: SmallVec<[(usize, S); 4]> = SmallVec::new();
+    for (length, strides) in axes {
+        let steps = strides.as_ref().iter().map(|stride| stride.wrapping_mul(length as isize));
+        match merged.last_mut() {
+            Some(outer) if outer.1.as_ref().iter().copied().eq(steps) => *outer = (outer.0 * length, strides),
+            _ => merged.push((length, strides)),
+        }
+    }
+    merged
+}
+
+/// The axes of any number of operands in their order, merged where every operand walks them as one, without those of
+/// length 1 (but with one axis at least): lengths, and the strides of each operand.
+pub(crate) fn join_axes(shape: &[usize], operands: &[Strides]) -> (Vec<usize>, Vec<Vec<isize>>) {
+    let longer = shape.iter().enumerate().filter(|(_, length)| **length != 1);
+    let axes =
+        longer.map(|(axis, &length)| (length, operands.iter().map(|strides| strides[axis]).collect::<Strides>()));
+    let mut axes = merge_axes(axes);
+    if axes.is_empty() {
+        axes.push((1, SmallVec::from_elem(0, operands.len())));
+    }
+    let strides_of = |k: usize| axes.iter().map(|axis| axis.1[k]).collect();
+    (axes.iter().map(|axis| axis.0).collect(), (0..operands.len()).map(strides_of).collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -172,6 +186,16 @@ mod tests {
         let point = Layout::contiguous(&[], 4, Order::C).broadcast_to(&[2, 3]).unwrap();
         let dense = Layout::contiguous(&[2, 3], 4, Order::C);
         assert_eq!(IterationPlan::new([&dense, &point]).axes[..], [(6, [4, 0])]);
+    }
+
+    #[test]
+    fn axes_are_joined_in_their_order() {
+        let join = |shape: &[usize], rows: &[&[isize]]| {
+            join_axes(shape, &rows.iter().map(|row| Strides::from_slice(row)).collect::<Vec<_>>())
+        };
+        assert_eq!(join(&[2, 3, 4], &[&[48, 16, 4], &[12, 4, 0]]), (vec![6, 4], vec![vec![16, 4], vec![4, 0]]));
+        assert_eq!(join(&[1, 1], &[&[9, 9]]), (vec![1], vec![vec![0]]));
+        assert_eq!(join(&[5, 1, 7], &[&[28, 99, 4]]), (vec![35], vec![vec![4]]));
     }
 
     #[test]

@@ -109,18 +109,7 @@ impl Layout {
 
     /// Whether the elements are contiguous in `order`. Axes of length 1 may have any stride.
     pub fn is_contiguous(&self, itemsize: usize, order: Order) -> bool {
-        let mut step = itemsize as isize;
-        let mut fits = true;
-        let mut check = |axis: usize| {
-            let length = self.shape[axis];
-            fits &= length == 1 || self.strides[axis] == step;
-            step = step.wrapping_mul(length as isize);
-        };
-        match order {
-            Order::C => (0..self.shape.len()).rev().for_each(&mut check),
-            Order::F => (0..self.shape.len()).for_each(&mut check),
-        }
-        fits || self.size() == 0
+        is_contiguous(&self.shape, &self.strides, itemsize, order)
     }
 
     /// The order in which this layout is contiguous, if any; `C` if both.
@@ -159,6 +148,22 @@ impl Layout {
         }
         (low, high)
     }
+}
+
+/// [`Layout::is_contiguous`] for a shape and strides.
+pub(crate) fn is_contiguous(shape: &[usize], strides: &[isize], itemsize: usize, order: Order) -> bool {
+    let mut step = itemsize as isize;
+    let mut fits = true;
+    let mut check = |axis: usize| {
+        let length = shape[axis];
+        fits &= length == 1 || strides[axis] == step;
+        step = step.wrapping_mul(length as isize);
+    };
+    match order {
+        Order::C => (0..shape.len()).rev().for_each(&mut check),
+        Order::F => (0..shape.len()).for_each(&mut check),
+    }
+    fits || shape.contains(&0)
 }
 
 /// [`Layout::repeated_axis`] for a shape and strides; `None` if there are no elements.

@@ -9,12 +9,14 @@
 //! | `gather.rs`, `segments.rs` | indexing with arrays; segments and runs |
 //! | `einsum/`, `fft/`, `linalg/`, `matmul/` | products over named axes, FFT, linear algebra, matrix products |
 //! | `fuse/` | fusion: deferred operations, computed together |
+//! | `generators/` | kernels from users' snippets |
 //! | `iteration_plan.rs` | the axes of several operands, merged for a kernel |
 //! | `call_cache.rs` | cached launches: the short path for a repeated call |
 //! | `decisions.rs` | the list of decisions that the tuner can override |
 //!
-//! The crate knows no back end, and generates no source itself: `rtcg-codegen` does.
-#![forbid(unsafe_code)]
+//! The crate knows no back end, and generates no source itself: `rtcg-codegen` does. It has no unsafe code but for
+//! declarations of what callers of `generators` promise.
+#![deny(unsafe_code)]
 
 mod array;
 mod call_cache;
@@ -24,6 +26,7 @@ mod elementwise;
 mod fft;
 pub mod fuse;
 mod gather;
+pub mod generators;
 mod iteration_plan;
 #[cfg(test)]
 mod iteration_plan_proptests;

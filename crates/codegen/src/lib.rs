@@ -4,7 +4,7 @@
 //! | folder, file | contents |
 //! |---|---|
 //! | `array/` | the kernels of arrays: elementwise, reductions, scans, sorting, `einsum`, `fft`, `linalg`, `matmul` |
-//! | `pointwise.rs`, `reduction.rs`, `scan.rs` | kernels from users' snippets |
+//! | `pointwise.rs`, `reduction.rs`, `scan.rs`, `snippet_kernel.rs` | kernels from users' snippets |
 //! | `block_reduce.rs`, `look_back.rs` | what all reductions and all scans share |
 //! | `c_declarations/` | the registry of C types, and declarations of parameters |
 //!
@@ -16,7 +16,6 @@
 pub mod array;
 pub mod block_reduce;
 pub mod c_declarations;
-mod elementwise;
 mod look_back;
 pub mod pointwise;
 pub mod random;
@@ -24,6 +23,5 @@ pub mod reduction;
 pub mod scan;
 mod scan_pipeline;
 pub mod snippet;
+pub mod snippet_kernel;
 pub mod typed_snippet;
-
-pub use elementwise::{ElementwiseKernelSpec, KernelParam};

@@ -213,7 +213,7 @@ impl CudaRuntime {
             linker.link_module()?.function(SET_CONDITION)
         };
         let function = blocking_region(|| self.run_in_context(link))?;
-        Ok(Arc::new(CudaKernel { ctx: self.context().clone(), function }))
+        Ok(Arc::new(CudaKernel::new(self.context(), function)))
     }
 
     fn capture(

@@ -74,8 +74,12 @@ impl From<rtcg_compile::CompileError> for Error {
 }
 
 impl From<ArrayError> for Error {
+    /// The error of the part that failed, where arrays passed one on.
     fn from(error: ArrayError) -> Self {
-        Error::Array(error)
+        let error = error.into_source::<rtcg_driver::Error>().map(Error::Driver);
+        error
+            .or_else(|error| error.into_source::<rtcg_compile::CompileError>().map(Error::from))
+            .unwrap_or_else(Error::Array)
     }
 }
 

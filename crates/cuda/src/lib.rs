@@ -22,10 +22,8 @@ mod workspace;
 pub use context::{device_compile_target, with_current};
 pub use error::{Error, Result};
 pub use runtime::{
-    CudaRuntime, DeviceBuffer, bulk_copy_smem_bytes, current_stream, has_allocator, run_in_stream, with_allocator,
+    CudaRuntime, DeviceBuffer, current_stream, driver_function, has_allocator, run_in_stream, with_allocator,
 };
-pub use signatures::{
-    argument_types_are_checked, argument_types_are_strict, attach_module_source, element_number_type, kernel_parameters,
-};
+pub use signatures::{attach_module_source, kernel_parameters};
 pub use tuning_results::{default_results_folder, device_key, results_store};
-pub use workspace::{WorkspaceUse, clear_workspaces, enqueue_lock, reduction_workspace};
+pub use workspace::clear_workspaces;

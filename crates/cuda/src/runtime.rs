@@ -9,7 +9,7 @@ use crate::context::{device_compile_target, with_current};
 use crate::error::Error;
 use crate::signatures::attach_module_source;
 use crate::tuning_results::{device_key, results_store};
-use crate::workspace::{self, WorkspaceUse};
+use crate::workspace;
 use rtcg_compile::{Arch, BinaryKind, CompileRequest, Compiler, Target};
 use rtcg_driver::memory::{self, HostAllocation};
 use rtcg_driver::pool::{DeviceMemoryPool, PooledDeviceAllocation};
@@ -196,7 +196,7 @@ impl fmt::Debug for CudaRuntime {
 ///
 /// # Errors
 /// When the device does not report it.
-pub fn bulk_copy_smem_bytes(ctx: &Context) -> crate::Result<u32> {
+fn bulk_copy_smem_bytes(ctx: &Context) -> crate::Result<u32> {
     const STATIC_SMEM_BYTES: i32 = 8 << 10;
     let device = ctx.device();
     if !device.can_load_cubins() || device.compute_capability()?.0 < 9 {
@@ -352,11 +352,21 @@ impl Device for CudaRuntime {
         let module = blocking_region(load).map_err(runtime_error)?;
         attach_module_source(&module, &request);
         let function = module.function(text.name).map_err(ArrayError::runtime_error)?;
-        Ok(Arc::new(CudaKernel { ctx: self.ctx.clone(), function }))
+        Ok(Arc::new(CudaKernel::new(&self.ctx, function)))
     }
 
     fn queue(&self) -> &dyn Queue {
         &self.queue
+    }
+
+    #[inline]
+    fn is_current(&self) -> bool {
+        self.ctx.is_current()
+    }
+
+    fn inaccessible_owner(&self, address: u64) -> Option<[String; 2]> {
+        let owner = memory::inaccessible_owner_device(&self.ctx, address)?;
+        Some([owner.describe(), self.ctx.device().describe()])
     }
 
     fn synchronize(&self) -> Result<()> {
@@ -452,7 +462,7 @@ impl Queue for ThreadQueue {
         if is_compiling_ahead() {
             return Ok(());
         }
-        let CudaKernel { ctx, function } = cuda_kernel(kernel)?;
+        let CudaKernel { ctx, function, .. } = cuda_kernel(kernel)?;
         let args = args.packed_bytes();
         // SAFETY: generated kernels touch the elements of the arrays they were given, which exist
         // and whose memory is reused only by later work of the same stream.
@@ -463,7 +473,7 @@ impl Queue for ThreadQueue {
     }
 
     fn reduction_workspace(&self, nbytes: usize) -> Result<(u64, u64)> {
-        with_current_stream(|stream| workspace::reduction_workspace(&self.ctx, stream, WorkspaceUse::Reduction, nbytes))
+        with_current_stream(|stream| workspace::reduction_workspace(&self.ctx, stream, nbytes))
             .map_err(ArrayError::runtime_error)
     }
 
@@ -476,12 +486,28 @@ impl Queue for ThreadQueue {
     }
 }
 
+/// A kernel of a CUDA device.
 pub(crate) struct CudaKernel {
-    pub(crate) ctx: Context,
-    pub(crate) function: Function,
+    ctx: Context,
+    function: Function,
+    /// Threads of a block, and how many blocks of them without dynamic shared memory are resident, once asked.
+    resident: OnceLock<(u32, u32)>,
 }
 
 impl CudaKernel {
+    pub(crate) fn new(ctx: &Context, function: Function) -> Self {
+        Self { ctx: ctx.clone(), function, resident: OnceLock::new() }
+    }
+
+    fn count_resident_blocks(&self, threads: u32, shared_bytes: u32) -> Result<u32> {
+        let count = || {
+            let multiprocessors = self.ctx.device().attribute(sys::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?;
+            let blocks = self.function.max_active_blocks(threads, shared_bytes as usize)?;
+            Ok::<_, rtcg_driver::Error>(blocks.saturating_mul(multiprocessors.max(1) as u32))
+        };
+        with_current(&self.ctx, count).map_err(ArrayError::runtime_error)
+    }
+
     /// Launches in the thread's stream, with options of the driver's.
     pub(crate) fn launch_with_options(
         &self,
@@ -503,14 +529,27 @@ impl CudaKernel {
 }
 
 impl Kernel for CudaKernel {
+    /// Kernels have blocks of one size, so that the driver is asked once.
     fn resident_blocks(&self, threads: u32, shared_bytes: u32) -> Result<u32> {
-        let count = || {
-            let multiprocessors = self.ctx.device().attribute(sys::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?;
-            let blocks = self.function.max_active_blocks(threads, shared_bytes as usize)?;
-            Ok::<_, rtcg_driver::Error>(blocks.saturating_mul(multiprocessors.max(1) as u32))
-        };
-        with_current(&self.ctx, count).map_err(ArrayError::runtime_error)
+        match self.resident.get() {
+            Some((known, blocks)) if *known == threads && shared_bytes == 0 => Ok(*blocks),
+            _ => {
+                let blocks = self.count_resident_blocks(threads, shared_bytes)?;
+                if shared_bytes == 0 {
+                    let _ = self.resident.set((threads, blocks));
+                }
+                Ok(blocks)
+            }
+        }
     }
+}
+
+/// The driver's function of a kernel.
+///
+/// # Errors
+/// When the kernel is another device's.
+pub fn driver_function(kernel: &dyn Kernel) -> Result<&Function> {
+    Ok(&cuda_kernel(kernel)?.function)
 }
 
 /// A kernel as one of a CUDA device.

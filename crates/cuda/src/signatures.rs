@@ -2,49 +2,10 @@
 //! checks.
 
 use rtcg_compile::{CompileRequest, KernelDeclarations};
-use rtcg_driver::signature::{NumberType, ParamDeclaration, Signature};
+use rtcg_driver::signature::{ParamDeclaration, Signature};
 use rtcg_driver::{Module, ModuleSource};
-use rtcg_hal::DType;
+use rtcg_hal::argument_types_are_checked;
 use std::sync::{Arc, OnceLock};
-
-/// Whether arguments of kernels are checked by type. `RTCG_ARGUMENT_TYPES=0` in the environment checks sizes only,
-/// for programs that pass arrays of one type where another is declared; it is read once.
-pub fn argument_types_are_checked() -> bool {
-    static ARE_ARGUMENT_TYPES_CHECKED: OnceLock<bool> = OnceLock::new();
-    *ARE_ARGUMENT_TYPES_CHECKED.get_or_init(|| std::env::var_os("RTCG_ARGUMENT_TYPES").is_none_or(|value| value != "0"))
-}
-
-/// Whether `RTCG_ARGUMENT_TYPES=strict` asks for an error when an argument has the right size but not the type that the
-/// kernel's source declares. Read once.
-pub fn argument_types_are_strict() -> bool {
-    static ARE_ARGUMENT_TYPES_STRICT: OnceLock<bool> = OnceLock::new();
-    *ARE_ARGUMENT_TYPES_STRICT
-        .get_or_init(|| std::env::var_os("RTCG_ARGUMENT_TYPES").is_some_and(|value| value == "strict"))
-}
-
-/// The number type of array elements; `None` for records.
-#[inline]
-pub fn element_number_type(dtype: DType) -> Option<NumberType> {
-    let int = |nbytes, signed| Some(NumberType::Int { nbytes, signed });
-    match dtype {
-        DType::Bool => Some(NumberType::Bool),
-        DType::I8 => int(1, true),
-        DType::I16 => int(2, true),
-        DType::I32 => int(4, true),
-        DType::I64 => int(8, true),
-        DType::U8 => int(1, false),
-        DType::U16 => int(2, false),
-        DType::U32 => int(4, false),
-        DType::U64 => int(8, false),
-        DType::F16 => Some(NumberType::Half),
-        DType::BF16 => Some(NumberType::BFloat16),
-        DType::F32 => Some(NumberType::Float),
-        DType::F64 => Some(NumberType::Double),
-        DType::C64 => Some(NumberType::Complex64),
-        DType::C128 => Some(NumberType::Complex128),
-        DType::Void(_) => None,
-    }
-}
 
 /// Attaches to `module` the source it was compiled from ([`Module::source`]), so that its kernels' arguments are
 /// checked by type if `argument_types_are_checked`. The source is parsed when the first kernel needs it.

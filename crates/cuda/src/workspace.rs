@@ -6,9 +6,9 @@
 
 use crate::context::with_current;
 use rtcg_driver::{Context, DeviceAllocation, Result, Stream, memory};
-use rtcg_hal::{REDUCTION_STATE_BYTES, lock_blocking, lock_ignoring_poison};
+use rtcg_hal::{REDUCTION_STATE_BYTES, lock_ignoring_poison};
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard};
+use std::sync::Mutex;
 
 struct StreamWorkspace {
     ctx: Context,
@@ -17,18 +17,8 @@ struct StreamWorkspace {
     _stream: Option<Stream>,
 }
 
-/// Who shares a piece. A scan clears its state by an operation of its own, so a reduction that another thread enqueues
-/// between that and the scan's kernel must not write there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum WorkspaceUse {
-    /// Reductions.
-    Reduction,
-    /// Scans.
-    Scan,
-}
-
-/// A context, a stream and a purpose.
-type WorkspaceKey = (usize, usize, WorkspaceUse);
+/// A context and a stream.
+type WorkspaceKey = (usize, usize);
 
 static WORKSPACES: Mutex<Option<HashMap<WorkspaceKey, StreamWorkspace>>> = Mutex::new(None);
 
@@ -37,13 +27,8 @@ static WORKSPACES: Mutex<Option<HashMap<WorkspaceKey, StreamWorkspace>>> = Mutex
 ///
 /// # Errors
 /// When the device is out of memory.
-pub fn reduction_workspace(
-    ctx: &Context,
-    stream: Option<&Stream>,
-    purpose: WorkspaceUse,
-    nbytes: usize,
-) -> Result<(u64, u64)> {
-    let start = zeroed_workspace(ctx, stream, purpose, REDUCTION_STATE_BYTES + nbytes)?;
+pub(crate) fn reduction_workspace(ctx: &Context, stream: Option<&Stream>, nbytes: usize) -> Result<(u64, u64)> {
+    let start = zeroed_workspace(ctx, stream, REDUCTION_STATE_BYTES + nbytes)?;
     Ok((start, start + REDUCTION_STATE_BYTES as u64))
 }
 
@@ -52,8 +37,8 @@ pub fn reduction_workspace(
 /// # Errors
 /// When the device is out of memory.
 #[expect(unsafe_code, reason = "memory that was just allocated is filled")]
-fn zeroed_workspace(ctx: &Context, stream: Option<&Stream>, purpose: WorkspaceUse, nbytes: usize) -> Result<u64> {
-    let key = (ctx.handle().addr(), stream.map_or(0, |s| s.handle().addr()), purpose);
+fn zeroed_workspace(ctx: &Context, stream: Option<&Stream>, nbytes: usize) -> Result<u64> {
+    let key = (ctx.handle().addr(), stream.map_or(0, |s| s.handle().addr()));
     let mut pieces = lock_ignoring_poison(&WORKSPACES);
     let pieces = pieces.get_or_insert_default();
     let known = pieces.get(&key).filter(|piece| piece.ctx == *ctx && piece.ctx.is_alive());
@@ -78,13 +63,7 @@ fn zeroed_workspace(ctx: &Context, stream: Option<&Stream>, purpose: WorkspaceUs
     Ok(ptr)
 }
 
-/// Held while several operations that need the same scratch are enqueued one after the other.
-pub fn enqueue_lock() -> MutexGuard<'static, ()> {
-    static ENQUEUE_LOCK: Mutex<()> = Mutex::new(());
-    lock_blocking(&ENQUEUE_LOCK)
-}
-
-/// Frees the device memory that reductions and scans keep for their launches, one workspace per stream.
+/// Frees the device memory that reductions keep for their launches, one workspace per stream.
 pub fn clear_workspaces() {
     let old = lock_ignoring_poison(&WORKSPACES).take();
     drop(old);

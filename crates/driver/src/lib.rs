@@ -76,7 +76,6 @@ pub use module::library::{Kernel, Library};
 pub use module::linker::Linker;
 pub use module::signature;
 pub use module::texture_reference::{SurfaceReference, TextureReference};
-pub use module::weak_scalar::{ConversionError, ConvertedScalar};
 pub use module::{Function, JitLog, Module, ModuleSource, Param};
 pub use nvml::NvmlDevice;
 pub use rtcg_cuda_sys as sys;

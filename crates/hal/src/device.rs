@@ -76,6 +76,15 @@ pub trait Device: Send + Sync {
     fn compile(&self, text: &KernelText<'_>) -> Result<Arc<dyn Kernel>>;
     /// The queue in which the calling thread's work is enqueued.
     fn queue(&self) -> &dyn Queue;
+    /// Whether kernels of the device may be launched by the calling thread as it is.
+    fn is_current(&self) -> bool {
+        true
+    }
+    /// Descriptions of the device that owns the memory at an address and of this one, if kernels of this one cannot
+    /// access it.
+    fn inaccessible_owner(&self, _address: u64) -> Option<[String; 2]> {
+        None
+    }
     /// Waits for all work of the context.
     fn synchronize(&self) -> Result<()>;
     /// Asynchronous reads, if the device supports them.

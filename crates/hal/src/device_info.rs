@@ -54,6 +54,13 @@ impl DeviceInfo {
         self.max_blocks as usize / 4
     }
 
+    /// Number of blocks of so many threads that the device runs at once, whatever a kernel needs.
+    pub fn resident_blocks_of(&self, threads: u32) -> usize {
+        let multiprocessors = self.multiprocessors.max(1) as usize;
+        let threads_each = self.resident_blocks() / multiprocessors * BLOCK_THREADS as usize;
+        multiprocessors * (threads_each / threads as usize).max(1)
+    }
+
     /// The properties by name, for use in the constraints of tunable decisions.
     pub fn quantities(&self) -> [(&'static str, i64); 7] {
         [

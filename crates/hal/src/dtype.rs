@@ -274,6 +274,12 @@ impl DType {
         }
     }
 
+    /// This dtype; `None` for records, which are no numbers.
+    #[inline]
+    pub fn number(self) -> Option<Self> {
+        (self.kind() != DTypeKind::Record).then_some(self)
+    }
+
     /// Whether it is bool or an integer.
     pub fn is_integral(self) -> bool {
         self.kind() <= DTypeKind::Signed

@@ -83,6 +83,18 @@ impl ArrayError {
         self.kind
     }
 
+    /// The runtime's own error, if it is of type `E`; otherwise this one again.
+    ///
+    /// # Errors
+    /// This error, if its source is of another type or missing.
+    pub fn into_source<E: Error + 'static>(mut self) -> std::result::Result<E, Self> {
+        match self.source.take().map(|source| source.downcast::<E>()) {
+            Some(Ok(source)) => Ok(*source),
+            Some(Err(other)) => Err(Self { source: Some(other), ..self }),
+            None => Err(self),
+        }
+    }
+
     /// The runtime's own error, if it is of type `E`.
     pub fn downcast_source<E: Error + 'static>(&self) -> Option<&E> {
         self.source.as_deref().and_then(|source| source.downcast_ref())

@@ -102,6 +102,12 @@ impl LaunchArgs {
         &self.packed
     }
 
+    /// Where the bytes of the argument at `index` begin among them.
+    #[inline]
+    pub fn offset_of(&self, index: usize) -> usize {
+        self.places[index].start as usize
+    }
+
     /// What a kernel is launched with.
     pub fn view(&self) -> ArgsView<'_> {
         self.view_of(&self.packed)

@@ -6,17 +6,19 @@
 //!
 //! | folder, file | contents |
 //! |---|---|
+//! | `argument_types.rs` | how strictly arguments are checked |
 //! | `device.rs`, `capabilities.rs` | what arrays require of a device, and what only some devices have |
 //! | `kernel_spec.rs` | kernels as values |
 //! | `array_context.rs`, `bounded_cache.rs` | the kernels compiled so far |
 //! | `launch.rs`, `repeated_launch.rs` | compiled kernels and the arguments of a launch; launches made ready once |
-//! | `dtype.rs` | dtypes, with NumPy's rules |
+//! | `dtype.rs`, `number_conversion.rs` | dtypes, with NumPy's rules; numbers as values of a C type |
 //! | `tuning/` | decisions that kernels leave open |
 //! | `blocking_regions.rs` | calls and locks that may wait, and release the interpreter's lock meanwhile |
 //!
 //! Above a limit, the cache of kernels evicts the least recently used kernel. Cached calls keep their own reference.
 #![forbid(unsafe_code)]
 
+mod argument_types;
 mod array_context;
 mod blocking_regions;
 mod bounded_cache;
@@ -28,11 +30,13 @@ mod dtype;
 mod error;
 mod kernel_spec;
 mod launch;
+mod number_conversion;
 mod repeated_launch;
 mod thread_choices;
 mod thread_flag;
 pub mod tuning;
 
+pub use argument_types::{argument_types_are_checked, argument_types_are_strict};
 pub use array_context::ArrayContext;
 pub use blocking_regions::{
     BlockingHook, blocking_region, check_interrupt, lock_blocking, lock_ignoring_poison, set_blocking_hook,
@@ -46,6 +50,7 @@ pub use dtype::{DType, DTypeKind, OperandType, UnknownDType, WeakScalar, promote
 pub use error::{ArrayError, ArrayErrorKind, Result};
 pub use kernel_spec::{CompileSettings, KernelSpec, KernelText};
 pub use launch::{ArgsView, Kernel, LaunchArg, LaunchArgs};
+pub use number_conversion::{ConversionError, ConvertedScalar};
 pub use repeated_launch::Launch;
 pub use thread_choices::{compile_ahead, is_compiling_ahead, launching, with_thread_choices};
 pub use thread_flag::ThreadFlag;

@@ -12,10 +12,10 @@ use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyBytes, PyComplex, PyFloat, PyList, PyString, PyTuple};
+use rtcg::array::DType;
 use rtcg::array::GpuArray;
 use rtcg::codegen::c_declarations::{Argument, CType, CTypeForm, TypeRegistry, parse_argument, parse_arguments};
 use rtcg::codegen::typed_snippet::{FilledSnippet, GivenType, TypedSnippet};
-use rtcg::driver::signature::NumberType;
 use rtcg::generators::{ArrayView, GeneratedKernelArg};
 use smallvec::SmallVec;
 use std::sync::{Mutex, PoisonError};
@@ -272,7 +272,7 @@ fn argument_from_object(item: &Bound<'_, PyAny>) -> PyResult<Argument> {
 /// An array argument with what its view borrows.
 pub(crate) enum ArrayArgument {
     Gpu(GpuArray),
-    Interface { ptr: u64, shape: Vec<usize>, strides: Vec<isize>, itemsize: usize, number: Option<NumberType> },
+    Interface { ptr: u64, shape: Vec<usize>, strides: Vec<isize>, itemsize: usize, number: Option<DType> },
 }
 
 impl ArrayArgument {

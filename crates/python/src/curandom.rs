@@ -3,8 +3,8 @@
 use crate::ctypes::{ArrayArgument, ctype_of_dtype};
 use crate::driver::device_pointer::record_pointer_use;
 use crate::driver::stream::{PyStream, as_driver_stream};
-use crate::elementwise::current_context;
 use crate::errors::generator_error;
+use crate::gpuarray::{array_context, run_in_stream};
 use numpy::PyArrayDescr;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -71,15 +71,10 @@ impl PyCounterGenerator {
         stream: Option<&Bound<'_, PyStream>>,
     ) -> PyResult<()> {
         let (holder, element) = array_with_ctype(data)?;
-        let filled = self.0.fill(
-            &current_context()?,
-            distribution_by_name(draw)?,
-            &element,
-            &holder.array_view(),
-            DistributionParameters::Real(p, q),
-            as_driver_stream(stream)?,
-        );
-        filled.map_err(|error| generator_error(py, error))?;
+        let (ctx, draw, parameters) =
+            (array_context()?, distribution_by_name(draw)?, DistributionParameters::Real(p, q));
+        let fill = || self.0.fill(&ctx, draw, &element, &holder.array_view(), parameters);
+        run_in_stream(stream, || fill().map_err(|error| generator_error(py, error)))?;
         record_pointer_use(data, as_driver_stream(stream)?);
         Ok(())
     }
@@ -96,15 +91,9 @@ impl PyCounterGenerator {
     ) -> PyResult<()> {
         let (holder, element) = array_with_ctype(data)?;
         let parameters = DistributionParameters::Integer(low, range);
-        let filled = self.0.fill(
-            &current_context()?,
-            Distribution::Integers,
-            &element,
-            &holder.array_view(),
-            parameters,
-            as_driver_stream(stream)?,
-        );
-        filled.map_err(|error| generator_error(py, error))?;
+        let ctx = array_context()?;
+        let fill = || self.0.fill(&ctx, Distribution::Integers, &element, &holder.array_view(), parameters);
+        run_in_stream(stream, || fill().map_err(|error| generator_error(py, error)))?;
         record_pointer_use(data, as_driver_stream(stream)?);
         Ok(())
     }
@@ -117,8 +106,9 @@ impl PyCounterGenerator {
         stream: Option<&Bound<'_, PyStream>>,
     ) -> PyResult<()> {
         let (holder, element) = array_with_ctype(data)?;
-        let filled = self.0.permutation(&current_context()?, &element, &holder.array_view(), as_driver_stream(stream)?);
-        filled.map_err(|error| generator_error(py, error))?;
+        let ctx = array_context()?;
+        let fill = || self.0.permutation(&ctx, &element, &holder.array_view());
+        run_in_stream(stream, || fill().map_err(|error| generator_error(py, error)))?;
         record_pointer_use(data, as_driver_stream(stream)?);
         Ok(())
     }
@@ -159,7 +149,7 @@ struct PySequentialGenerators(SequentialGenerators);
 impl PySequentialGenerators {
     #[staticmethod]
     fn from_seeds(py: Python<'_>, engine: &str, seeds: Vec<u64>, offset: u64) -> PyResult<Self> {
-        let (engine, ctx) = (engine_by_name(engine)?, current_context()?);
+        let (engine, ctx) = (engine_by_name(engine)?, array_context()?);
         let made = py.detach(|| SequentialGenerators::from_seeds(&ctx, engine, &seeds, offset));
         made.map(Self).map_err(|error| generator_error(py, error))
     }
@@ -172,7 +162,7 @@ impl PySequentialGenerators {
         scramble: Vec<u64>,
         offset: u64,
     ) -> PyResult<Self> {
-        let (engine, ctx) = (engine_by_name(engine)?, current_context()?);
+        let (engine, ctx) = (engine_by_name(engine)?, array_context()?);
         let made =
             py.detach(|| SequentialGenerators::from_direction_vectors(&ctx, engine, &vectors, &scramble, offset));
         made.map(Self).map_err(|error| generator_error(py, error))
@@ -189,14 +179,9 @@ impl PySequentialGenerators {
         stream: Option<&Bound<'_, PyStream>>,
     ) -> PyResult<()> {
         let (holder, element) = array_with_ctype(data)?;
-        let filled = self.0.fill(
-            distribution_by_name(draw)?,
-            &element,
-            &holder.array_view(),
-            DistributionParameters::Real(p, q),
-            as_driver_stream(stream)?,
-        );
-        filled.map_err(|error| generator_error(py, error))?;
+        let (draw, parameters) = (distribution_by_name(draw)?, DistributionParameters::Real(p, q));
+        let fill = || self.0.fill(draw, &element, &holder.array_view(), parameters);
+        run_in_stream(stream, || fill().map_err(|error| generator_error(py, error)))?;
         record_pointer_use(data, as_driver_stream(stream)?);
         Ok(())
     }

@@ -10,22 +10,13 @@ use crate::driver::stream::{PyStream, as_driver_stream};
 use crate::driver::texture::PyTextureReference;
 use crate::elementwise_cached_call::CachedCallCell;
 use crate::errors::{OrRaise, generator_error};
+use crate::gpuarray::{array_context, run_in_stream};
 use crate::resource_lifetime::{FilledByInit, LateInit, Ready};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PySlice, PyTuple};
 use rtcg::codegen::pointwise::ElementwiseSnippet;
 use rtcg::generators::{CompileSettings, ElementwiseKernel, IndexRange, LaunchChoice};
-
-/// The context that the calling thread works in. Should another library have made its own one current in
-/// the driver, the calls that fail for that reason put ours back.
-pub(crate) fn current_context() -> PyResult<rtcg::Context> {
-    use rtcg::driver::Context;
-    match Context::current().filter(Context::is_alive) {
-        Some(ctx) => Ok(ctx.into()),
-        None => Ok(Context::current_or_error().or_raise()?.into()),
-    }
-}
 
 /// Options for the compiler as Python passes them.
 pub(crate) fn compile_settings(keep: bool, options: Option<Vec<String>>) -> CompileSettings {
@@ -102,15 +93,16 @@ impl PyElementwiseKernel {
         let region = parse_index_range(range, slice, &held)?;
         let (shape, strides) = layout_for_bare_addresses(declared, &held);
         let values = kernel_values(declared, &held, &shape, &strides);
-        let ctx = current_context()?;
+        let ctx = array_context()?;
         // SAFETY: the snippet is the user's, who promises that it stays inside its arrays.
-        let launched = unsafe {
-            match is_plain {
+        let launched = run_in_stream(stream, || unsafe {
+            let launched = match is_plain {
                 true => slf.kernel.launch_and_cache(&ctx, &values),
-                false => slf.kernel.launch(&ctx, &values, region, as_driver_stream(stream)?).map(|()| None),
-            }
-        };
-        let cached_launch = launched.map_err(|error| generator_error(py, error))?;
+                false => slf.kernel.launch(&ctx, &values, region).map(|()| None),
+            };
+            launched.map_err(|error| generator_error(py, error))
+        });
+        let cached_launch = launched?;
         record_argument_uses(args, as_driver_stream(stream)?);
         if is_plain {
             slf.last.cache_call(declared, args, cached_launch);
@@ -133,7 +125,7 @@ impl PyElementwiseKernel {
         let held = convert_arguments(declared, args)?;
         let (shape, strides) = layout_for_bare_addresses(declared, &held);
         let values = kernel_values(declared, &held, &shape, &strides);
-        let source = slf.kernel.source_for_call(&current_context()?, &values, IndexRange::All);
+        let source = slf.kernel.source_for_call(&array_context()?, &values, IndexRange::All);
         source.map_err(|error| generator_error(py, error))
     }
 
@@ -152,10 +144,8 @@ impl PyElementwiseKernel {
     /// The texture reference `name`, which the preamble declares.
     #[pyo3(signature = (name, use_range = false))]
     fn get_texref(slf: Ready<'_, Self>, py: Python<'_>, name: &str, use_range: bool) -> PyResult<PyTextureReference> {
-        let ctx = current_context()?;
-        let function = py.detach(|| slf.kernel.function(&ctx, use_range));
-        let function = function.map_err(|error| generator_error(py, error))?;
-        function.driver_function().module().texref(name).or_raise().map(PyTextureReference::from)
+        let function = slf.driver_function(py, use_range)?;
+        function.module().texref(name).or_raise().map(PyTextureReference::from)
     }
 
     /// Use this configuration for later launches over about `n_elements` elements in the current context.
@@ -170,7 +160,7 @@ impl PyElementwiseKernel {
         items: Option<u32>,
     ) -> PyResult<()> {
         let choice = LaunchChoice { block, waves, packed, items };
-        let chosen = slf.kernel.set_launch_choice(&current_context()?, n_elements, choice);
+        let chosen = slf.kernel.set_launch_choice(&array_context()?, n_elements, choice);
         chosen.map_err(|error| generator_error(py, error))?;
         slf.last.cache_call(&[], &PyTuple::empty(py), None);
         Ok(())
@@ -179,23 +169,28 @@ impl PyElementwiseKernel {
     /// `(block, waves, packed)` of a launch over this many elements in the current context; None follows the default
     /// rule.
     fn _launch_choice(slf: Ready<'_, Self>, n_elements: usize) -> PyResult<(Option<u32>, Option<u32>, Option<bool>)> {
-        let LaunchChoice { block, waves, packed, .. } = slf.kernel.launch_choice(&current_context()?, n_elements);
+        let LaunchChoice { block, waves, packed, .. } = slf.kernel.launch_choice(&array_context()?, n_elements);
         Ok((block, waves, packed))
     }
 
     /// The kernel whose source `get_source(use_range=...)` shows.
     #[pyo3(signature = (use_range = false))]
     fn _compiled_function(slf: Ready<'_, Self>, py: Python<'_>, use_range: bool) -> PyResult<KernelObject> {
-        let ctx = current_context()?;
-        let function = py.detach(|| slf.kernel.function(&ctx, use_range));
-        let function = function.map_err(|error| generator_error(py, error))?;
-        Ok(KernelObject(function.driver_function().clone()))
+        slf.driver_function(py, use_range).map(KernelObject)
     }
 
     /// The module with that kernel and the definitions of the preamble.
     #[pyo3(signature = (use_range = false))]
     fn _compiled_module(slf: Ready<'_, Self>, py: Python<'_>, use_range: bool) -> PyResult<PyModuleHandle> {
         Self::_compiled_function(slf, py, use_range).map(|kernel| kernel.0.module().clone().into())
+    }
+}
+
+impl PyElementwiseKernel {
+    fn driver_function(&self, py: Python<'_>, use_range: bool) -> PyResult<rtcg::driver::Function> {
+        let ctx = array_context()?;
+        let function = py.detach(|| rtcg::driver_function(&*self.kernel.kernel(&ctx, use_range)?).cloned());
+        function.map_err(|error| generator_error(py, error))
     }
 }
 

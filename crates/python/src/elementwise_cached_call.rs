@@ -10,14 +10,13 @@
 
 use crate::driver::arguments::numpy_scalar;
 use crate::driver::cached_call::{scalar_value, write_int};
-use crate::errors::OrRaise;
+use crate::errors::generator_error;
 use crate::gpuarray::PyGpuArray;
 use pyo3::ffi::{self, PyTypeObject};
 use pyo3::prelude::*;
 use pyo3::types::{PyFloat, PyInt, PyTuple};
-use rtcg::array::{ArrayContext, DType, Layout, blocking_region, fuse};
+use rtcg::array::{ArrayContext, DType, DTypeKind, Layout, fuse};
 use rtcg::codegen::c_declarations::Argument;
-use rtcg::driver::signature::NumberType;
 use rtcg::generators::CachedLaunch;
 use std::cell::UnsafeCell;
 use std::sync::{Arc, Weak};
@@ -84,29 +83,27 @@ impl CachedCallCell {
     pub(crate) fn call_cached(&self, args: &Bound<'_, PyTuple>) -> Option<PyResult<()>> {
         // SAFETY: the interpreter is held, and no Python code runs as long as the reference is used.
         let cached = unsafe { &*self.0.get() }.as_ref()?;
-        if cached.steps.len() != args.len() || !cached.cached_launch.is_prepared() || fuse::is_active() {
+        if cached.steps.len() != args.len() || fuse::is_active() {
             return None;
         }
-        let (mut packed, places) = cached.cached_launch.packed_arguments();
-        for ((arg, step), place) in args.iter_borrowed().zip(&cached.steps).zip(places) {
+        let mut packed = cached.cached_launch.packed_arguments();
+        for (index, (arg, step)) in args.iter_borrowed().zip(&cached.steps).enumerate() {
             if arg.get_type_ptr().cast_const() != step.class {
                 return None;
             }
+            let place = cached.cached_launch.argument_offset(index);
             // SAFETY: the class was compared.
-            unsafe { step.source.write_argument(&arg, &mut packed[*place..])? };
+            unsafe { step.source.write_argument(&arg, &mut packed[place..])? };
         }
         if !cached.cached_launch.fits_alignment(&packed) {
             return None;
         }
-        if cached.cached_launch.may_wait() {
-            // Without the interpreter, which another call may use to replace the recipe.
-            let cached = cached.clone();
-            // SAFETY: the arguments are of the checked dtypes and layouts; the snippet is the user's.
-            return Some(blocking_region(|| unsafe { cached.cached_launch.launch(&packed) }).or_raise());
-        }
+        // The launch may let the interpreter go, and another call replace the recipe.
+        let cached = cached.clone();
         // SAFETY: the arguments are of the dtypes and layouts that were checked when the kernel was last called; what
         // the snippet does with them is the business of who wrote it.
-        Some(unsafe { cached.cached_launch.launch(&packed) }.or_raise())
+        let launched = unsafe { cached.cached_launch.launch(&packed) }?;
+        Some(launched.map_err(|error| generator_error(args.py(), error)))
     }
 
     /// Remembers a call that has succeeded; nothing if calls like it cannot be made from the cache.
@@ -117,10 +114,12 @@ impl CachedCallCell {
         cached_launch: Option<CachedLaunch>,
     ) {
         let cached = cached_launch.and_then(|cached_launch| {
-            let context = cached_launch.context_number();
-            let steps =
-                args.iter_borrowed().zip(declared).map(|(arg, argument)| make_cached_argument(argument, &arg, context));
-            Some(Arc::new(CachedCall { cached_launch, steps: steps.collect::<Option<_>>()? }))
+            let steps = args
+                .iter_borrowed()
+                .zip(declared)
+                .map(|(arg, argument)| make_cached_argument(argument, &arg, &cached_launch));
+            let steps = steps.collect::<Option<_>>()?;
+            Some(Arc::new(CachedCall { cached_launch, steps }))
         });
         // SAFETY: the interpreter is held. What was there is dropped outside, since that may call a driver.
         let old = unsafe { std::mem::replace(&mut *self.0.get(), cached) };
@@ -128,12 +127,12 @@ impl CachedCallCell {
     }
 }
 
-fn make_cached_argument(argument: &Argument, arg: &Bound<'_, PyAny>, context: u64) -> Option<CachedArgument> {
+fn make_cached_argument(argument: &Argument, arg: &Bound<'_, PyAny>, launch: &CachedLaunch) -> Option<CachedArgument> {
     let class = arg.get_type_ptr().cast_const();
     if argument.is_vector {
         let array = &arg.cast_exact::<PyGpuArray>().ok()?.get().current_state().array;
         // Whether memory of another context is within reach may change.
-        if array.context().context_number() != context {
+        if !launch.is_for(array.context()) {
             return None;
         }
         let context = Arc::downgrade(array.context());
@@ -148,21 +147,24 @@ fn make_cached_argument(argument: &Argument, arg: &Bound<'_, PyAny>, context: u6
         (Some(scalar), _) if scalar.number == number && matches!(scalar.nbytes, 1 | 2 | 4 | 8) => {
             ArgumentSource::Bytes(scalar.nbytes as u8)
         }
-        (None, NumberType::Int { nbytes, signed }) if is_int => ArgumentSource::Int { nbytes, signed },
-        (None, NumberType::Float) if is_int => ArgumentSource::RealInt(RealType::Float),
-        (None, NumberType::Double) if is_int => ArgumentSource::RealInt(RealType::Double),
-        (None, NumberType::Float) if is_float => ArgumentSource::RealFloat(RealType::Float),
-        (None, NumberType::Double) if is_float => ArgumentSource::RealFloat(RealType::Double),
+        (None, number) if is_int && number.is_integral() => {
+            ArgumentSource::Int { nbytes: number.itemsize() as u8, signed: number.kind() == DTypeKind::Signed }
+        }
+        (None, DType::F32) if is_int => ArgumentSource::RealInt(RealType::Float),
+        (None, DType::F64) if is_int => ArgumentSource::RealInt(RealType::Double),
+        (None, DType::F32) if is_float => ArgumentSource::RealFloat(RealType::Float),
+        (None, DType::F64) if is_float => ArgumentSource::RealFloat(RealType::Double),
         _ => return None,
     };
     Some(CachedArgument { class, source })
 }
 
 /// The number that a scalar is declared as, of those that the short way knows.
-fn number_type_of_argument(argument: &Argument) -> Option<NumberType> {
-    rtcg::ctype_number_type(&argument.ctype).filter(|number| {
-        matches!(number, NumberType::Int { nbytes: 1 | 2 | 4 | 8, .. } | NumberType::Float | NumberType::Double)
-    })
+fn number_type_of_argument(argument: &Argument) -> Option<DType> {
+    argument
+        .ctype
+        .number()
+        .filter(|number| *number != DType::Bool && number.is_integral() || matches!(number, DType::F32 | DType::F64))
 }
 
 impl ArgumentSource {

@@ -109,8 +109,8 @@ pub(crate) fn array_error(py: Python<'_>, error: ArrayError) -> PyErr {
 }
 
 /// An error of a generated kernel.
-pub(crate) fn generator_error(py: Python<'_>, error: rtcg::Error) -> PyErr {
-    match error {
+pub(crate) fn generator_error(py: Python<'_>, error: impl Into<rtcg::Error>) -> PyErr {
+    match error.into() {
         rtcg::Error::Driver(error) => driver_error(error),
         rtcg::Error::Compile(error) => compile_error(py, *error),
         rtcg::Error::Array(error) => array_error(py, error),

@@ -5,9 +5,10 @@ use crate::ctypes::{
 };
 use crate::driver::device_pointer::{record_argument_uses, record_pointer_use};
 use crate::driver::stream::{PyStream, as_driver_stream};
-use crate::elementwise::{checked_identifier, compile_settings, current_context};
+use crate::elementwise::{checked_identifier, compile_settings};
 use crate::errors::generator_error;
 use crate::gpuarray::PyGpuArray;
+use crate::gpuarray::{array_context, run_in_stream};
 use crate::integer::optional_int;
 use crate::resource_lifetime::{FilledByInit, LateInit, Ready, filled_object};
 use numpy::{PyArrayDescr, PyArrayDescrMethods};
@@ -121,7 +122,7 @@ impl PyReductionKernel {
         let held = convert_arguments(declared, args)?;
         let (shape, strides) = layout_for_bare_addresses(declared, &held);
         let values = kernel_values(declared, &held, &shape, &strides);
-        let ctx = current_context()?;
+        let ctx = array_context()?;
         let raise = |error| generator_error(py, error);
         let axes = axis.map(parse_axes).transpose()?;
         let result_shape = match &axes {
@@ -142,20 +143,19 @@ impl PyReductionKernel {
         let view = target.array_view();
         // SAFETY: the snippets are the user's, who promises that they stay inside their arrays; the
         // result was made or checked here.
-        let launched = unsafe {
-            match &axes {
-                Some(axes) => this.kernel.launch_axis(&ctx, &values, axes, &view, queue),
-                None => this.kernel.launch(&ctx, &values, &view, queue),
-            }
-        };
-        launched.map_err(raise)?;
+        run_in_stream(stream, || unsafe {
+            let launched = match &axes {
+                Some(axes) => this.kernel.launch_axis(&ctx, &values, axes, &view),
+                None => this.kernel.launch(&ctx, &values, &view),
+            };
+            launched.map_err(raise)
+        })?;
         record_argument_uses(args, queue);
         record_pointer_use(&result, queue);
         Ok(result)
     }
 
-    /// The CUDA source for contiguous arrays. Use this configuration for later full reductions of about `n_elements`
-    /// elements in the current context.
+    /// Use this configuration for later full reductions of about `n_elements` elements in the current context.
     #[pyo3(signature = (n_elements, *, block = None, waves = None, packed = None, items = None))]
     fn _set_launch_choice(
         slf: Ready<'_, Self>,
@@ -167,7 +167,7 @@ impl PyReductionKernel {
         items: Option<u32>,
     ) -> PyResult<()> {
         let choice = LaunchChoice { block, waves, packed, items };
-        let chosen = slf.kernel.set_launch_choice(&current_context()?, n_elements, choice);
+        let chosen = slf.kernel.set_launch_choice(&array_context()?, n_elements, choice);
         chosen.map_err(|error| generator_error(py, error))
     }
 
@@ -283,10 +283,10 @@ impl PyScanKernel {
         let held = convert_arguments(declared, args)?;
         let (shape, strides) = layout_for_bare_addresses(declared, &held);
         let values = kernel_values(declared, &held, &shape, &strides);
-        let ctx = current_context()?;
+        let ctx = array_context()?;
         // SAFETY: the snippets are the user's, who promises that they stay inside their arrays.
-        let launched = unsafe { slf.kernel.launch(&ctx, &values, size, as_driver_stream(stream)?) };
-        launched.map_err(|error| generator_error(py, error))?;
+        let launch = || unsafe { slf.kernel.launch(&ctx, &values, size) };
+        run_in_stream(stream, || launch().map_err(|error| generator_error(py, error)))?;
         record_argument_uses(args, as_driver_stream(stream)?);
         Ok(())
     }

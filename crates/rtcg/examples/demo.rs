@@ -30,7 +30,7 @@ fn with_a_snippet(ctx: &Context, a: &Array2<f32>) -> rtcg::Result<Vec<f32>> {
     let a_gpu = ctx.to_device(a.as_slice().expect("contiguous"))?;
     let twice = ElementwiseKernel::parse("float *a", "a[i] *= 2")?;
     // SAFETY: the snippet touches element `i` of its array.
-    unsafe { twice.launch(ctx, &[GeneratedKernelArg::Array(a_gpu.view())], IndexRange::All, None)? };
+    unsafe { twice.launch(&ctx.arrays()?, &[GeneratedKernelArg::Array(a_gpu.view())], IndexRange::All)? };
     a_gpu.to_vec()
 }
 

@@ -1,8 +1,10 @@
 //! [`Context`]: a device made ready for use.
 
-use rtcg_cuda::Result;
+use rtcg_cuda::{CudaRuntime, Result};
 use rtcg_driver::{Device, Event, EventFlags, Stream, StreamFlags};
+use rtcg_hal::ArrayContext;
 use std::borrow::Borrow;
+use std::sync::{Arc, OnceLock};
 
 /// A context of a device, usually the primary one, which all libraries in the process that use the CUDA runtime share.
 /// Cloning gives another reference to the same context.
@@ -71,10 +73,20 @@ use std::borrow::Borrow;
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Context {
     inner: rtcg_driver::Context,
+    arrays: Arc<OnceLock<Arc<ArrayContext>>>,
 }
+
+/// References to one context are equal.
+impl PartialEq for Context {
+    fn eq(&self, other: &Self) -> bool {
+        self.inner == other.inner
+    }
+}
+
+impl Eq for Context {}
 
 impl Context {
     /// Makes a context on the first device: a real one, or the virtual GPU if there is none. Initialises the drivers.
@@ -91,7 +103,7 @@ impl Context {
     /// # Errors
     /// When the device refuses a context.
     pub fn retain_primary(device: &Device) -> Result<Self> {
-        Ok(Self { inner: device.retain_primary_context()? })
+        Ok(device.retain_primary_context()?.into())
     }
 
     /// The underlying driver context.
@@ -99,9 +111,17 @@ impl Context {
         &self.inner
     }
 
-    /// Another number for each context that there is: its handle.
-    pub(crate) fn id(&self) -> u64 {
-        self.inner.handle_number()
+    /// What generated kernels run with: the kernels that are compiled so far, and the memory of copies. Clones of this
+    /// reference share it.
+    ///
+    /// # Errors
+    /// When the device does not report its properties.
+    pub fn arrays(&self) -> Result<Arc<ArrayContext>> {
+        if let Some(arrays) = self.arrays.get() {
+            return Ok(arrays.clone());
+        }
+        let new = CudaRuntime::array_context(self)?;
+        Ok(self.arrays.get_or_init(|| new).clone())
     }
 
     /// The device.
@@ -206,7 +226,7 @@ impl Context {
 impl From<rtcg_driver::Context> for Context {
     /// Any context of the driver, however it was made.
     fn from(inner: rtcg_driver::Context) -> Self {
-        Self { inner }
+        Self { inner, arrays: Arc::default() }
     }
 }
 

@@ -9,7 +9,7 @@
 use half::{bf16, f16};
 #[cfg(feature = "num-complex")]
 use num_complex::Complex;
-use rtcg_driver::signature::NumberType;
+use rtcg_hal::DType;
 use std::borrow::Cow;
 use std::fmt::Write;
 use std::marker::PhantomData;
@@ -93,10 +93,10 @@ use std::marker::PhantomData;
 /// * a copy remains valid on another device and in another thread: it holds no references.
 pub unsafe trait Element: Copy + Send + Sync + 'static {
     /// The number type it is; `None` for arrays and structures.
-    const NUMBER_TYPE: Option<NumberType> = None;
+    const NUMBER_TYPE: Option<DType> = None;
 
     /// The number type that a pointer to elements points to, if it is a single one.
-    const POINTEE: Option<NumberType> = Self::NUMBER_TYPE;
+    const POINTEE: Option<DType> = Self::NUMBER_TYPE;
 
     /// The alignment of the C type, which may be larger than Rust's.
     const C_ALIGN: usize = align_of::<Self>();
@@ -225,15 +225,24 @@ pub const fn has_padding(nbytes: usize, fields: &[(usize, bool)]) -> bool {
     is_padded || used != nbytes
 }
 
-const fn int_type<T>(signed: bool) -> NumberType {
-    NumberType::Int { nbytes: size_of::<T>() as u8, signed }
+const fn int_type<T>(signed: bool) -> DType {
+    match (size_of::<T>(), signed) {
+        (1, true) => DType::I8,
+        (1, false) => DType::U8,
+        (2, true) => DType::I16,
+        (2, false) => DType::U16,
+        (4, true) => DType::I32,
+        (4, false) => DType::U32,
+        (_, true) => DType::I64,
+        (_, false) => DType::U64,
+    }
 }
 
 macro_rules! impl_element {
     ($($t:ty: $c:literal, $number:expr $(, $header:literal)?;)*) => {$(
         // SAFETY: a number of the same size and bytes in C, of which every pattern is one.
         unsafe impl Element for $t {
-            const NUMBER_TYPE: Option<NumberType> = Some($number);
+            const NUMBER_TYPE: Option<DType> = Some($number);
             const C_ALIGN: usize = size_of::<Self>();
 
             fn c_declarator(name: &str) -> String {
@@ -258,21 +267,21 @@ impl_element! {
     u32: "unsigned int", int_type::<Self>(false);
     u64: "unsigned long long", int_type::<Self>(false);
     usize: "size_t", int_type::<Self>(false);
-    f32: "float", NumberType::Float;
-    f64: "double", NumberType::Double;
-    f16: "__half", NumberType::Half, "cuda_fp16.h";
-    bf16: "__nv_bfloat16", NumberType::BFloat16, "cuda_bf16.h";
+    f32: "float", DType::F32;
+    f64: "double", DType::F64;
+    f16: "__half", DType::F16, "cuda_fp16.h";
+    bf16: "__nv_bfloat16", DType::BF16, "cuda_bf16.h";
 }
 
 #[cfg(feature = "num-complex")]
 impl_element! {
-    Complex<f32>: "float2", NumberType::Complex64;
-    Complex<f64>: "double2", NumberType::Complex128;
+    Complex<f32>: "float2", DType::C64;
+    Complex<f64>: "double2", DType::C128;
 }
 
 // SAFETY: a byte in both languages; 0 is a value, and `make_valid` leaves 0 or 1.
 unsafe impl Element for bool {
-    const NUMBER_TYPE: Option<NumberType> = Some(NumberType::Bool);
+    const NUMBER_TYPE: Option<DType> = Some(DType::Bool);
     const IS_ANY_BIT_PATTERN: bool = false;
 
     fn c_declarator(name: &str) -> String {
@@ -288,7 +297,7 @@ unsafe impl Element for bool {
 
 // SAFETY: arrays have the layout of their elements in both languages.
 unsafe impl<T: Element, const N: usize> Element for [T; N] {
-    const POINTEE: Option<NumberType> = T::POINTEE;
+    const POINTEE: Option<DType> = T::POINTEE;
     const C_ALIGN: usize = {
         assert!(N > 0, "an array of no elements has no place in C");
         T::C_ALIGN

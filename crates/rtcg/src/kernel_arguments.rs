@@ -8,17 +8,18 @@ use crate::module::DeviceGlobal;
 use crate::pinned_memory::PinnedVec;
 use crate::typed_arrays::{ArrayElement, GpuArray, GpuArrayDyn};
 use rtcg_array::{Order, PythonTuple};
-use rtcg_cuda::{element_number_type, run_in_stream};
+use rtcg_cuda::run_in_stream;
 use rtcg_driver::pool::PooledDeviceAllocation;
-use rtcg_driver::signature::{GivenArgument, NumberType};
+use rtcg_driver::signature::GivenArgument;
 use rtcg_driver::sys::CUresult;
 use rtcg_driver::{
     DeviceAllocation, Error, HostAllocation, IpcMemory, ManagedAllocation, RegisteredHostMemory, Result, Stream,
     SurfaceObject, TextureObject, retain_in_capture,
 };
+use rtcg_hal::DType;
 use std::sync::Arc;
 
-fn put_pointer(put: &mut WriteArgumentFn<'_>, ptr: u64, elements: Option<NumberType>) -> Result<()> {
+fn put_pointer(put: &mut WriteArgumentFn<'_>, ptr: u64, elements: Option<DType>) -> Result<()> {
     put(&ptr.to_ne_bytes(), 8, GivenArgument::Pointer(elements))
 }
 
@@ -99,7 +100,7 @@ impl KernelArgument for GpuArrayDyn {
 }
 
 fn put_array_pointer(array: &GpuArrayDyn, put: &mut WriteArgumentFn<'_>) -> Result<()> {
-    put_pointer(put, array.device_ptr().unwrap_or(0), element_number_type(array.dtype()))
+    put_pointer(put, array.device_ptr().unwrap_or(0), array.dtype().number())
 }
 
 fn record_array_use(array: &GpuArrayDyn, stream: Option<&Stream>) {

@@ -61,10 +61,10 @@ pub mod sparse;
 pub mod textures;
 pub mod tune;
 pub mod typed_arrays;
+mod typed_elementwise;
 
 pub use context::Context;
 pub use element::{DevicePtr, Element};
-pub use generators::ctype_number_type;
 pub use kernel_arguments::Strided;
 pub use kernel_target::KernelTarget;
 pub use launch::{Dim3, DimLength, Function, Grid, KernelArgument, WriteArgumentFn};
@@ -115,13 +115,13 @@ pub use rtcg_cuda::CudaRuntime;
 /// ```
 pub use rtcg_cuda::Error;
 pub use rtcg_cuda::{
-    DeviceBuffer, Result, argument_types_are_checked, argument_types_are_strict, attach_module_source, current_stream,
-    device_compile_target, element_number_type, has_allocator, kernel_parameters, run_in_stream, with_allocator,
+    DeviceBuffer, Result, attach_module_source, current_stream, device_compile_target, driver_function, has_allocator,
+    kernel_parameters, run_in_stream, with_allocator,
 };
 #[cfg(feature = "derive")]
 pub use rtcg_derive::Element;
 pub use rtcg_driver as driver;
-pub use rtcg_hal::Allocator;
+pub use rtcg_hal::{Allocator, argument_types_are_checked, argument_types_are_strict};
 pub use typed_arrays::{ArrayFactory, GpuArray, GpuArrayDyn, einsum};
 
 /// Arrays whose element type is known at run time, and what they need of a device: [`rtcg_array`] with the names of
@@ -130,10 +130,10 @@ pub mod array {
     pub use rtcg_array::*;
     pub use rtcg_hal::{
         Allocator, ArgsView, ArrayBuffer, ArrayContext, ArrayError, ArrayErrorKind, BLOCK_THREADS, BlockingHook,
-        BoundedCache, CacheUse, Cooperative, DType, DTypeKind, Device, DeviceInfo, ExecutionModel, Graphs, Kernel,
-        KernelSpec, KernelText, Launch, LaunchArg, LaunchArgs, LaunchableGraph, PinnedReads, Queue, ReadSlot, Result,
-        ThreadFlag, WeakScalar, blocking_region, check_interrupt, compile_ahead, is_compiling_ahead, lock_blocking,
-        set_blocking_hook, set_interrupt_check, tuning, with_thread_choices,
+        BoundedCache, CacheUse, ConversionError, Cooperative, DType, DTypeKind, Device, DeviceInfo, ExecutionModel,
+        Graphs, Kernel, KernelSpec, KernelText, Launch, LaunchArg, LaunchArgs, LaunchableGraph, PinnedReads, Queue,
+        ReadSlot, Result, ThreadFlag, WeakScalar, blocking_region, check_interrupt, compile_ahead, is_compiling_ahead,
+        lock_blocking, set_blocking_hook, set_interrupt_check, tuning, with_thread_choices,
     };
 }
 

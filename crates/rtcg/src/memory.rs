@@ -173,7 +173,7 @@ impl<T: Element> DeviceVec<T> {
             (_, None) => Some(DeviceVecStorage::Own(ctx.enter(|| DeviceAllocation::new(nbytes))?)),
         };
         let memory = memory.map(|memory| RefCountedBuffer::new(ctx, memory));
-        Ok(Self { memory, offset: 0, len, context: ctx.id(), element: PhantomData })
+        Ok(Self { memory, offset: 0, len, context: ctx.driver_context().handle_number(), element: PhantomData })
     }
 
     pub(crate) fn from_slice(ctx: &Context, pool: Option<&DeviceMemoryPool>, host: &[T]) -> Result<Self> {

@@ -33,11 +33,12 @@
 use crate::context::Context;
 use crate::launch::{KernelArgument, WriteArgumentFn};
 use rtcg_cuda::Result;
-use rtcg_driver::signature::{GivenArgument, NumberType};
+use rtcg_driver::signature::GivenArgument;
 use rtcg_driver::sys::*;
 use rtcg_driver::{
     Array, Error, Stream, SurfaceObject, TextureObject, TextureResource, memory::memcpy_3d, retain_in_capture,
 };
+use rtcg_hal::DType;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -381,7 +382,7 @@ macro_rules! impl_kernel_argument {
     ($($object:ident),*) => {$(
         impl KernelArgument for $object {
             fn pack_argument(&self, put: &mut WriteArgumentFn<'_>) -> rtcg_driver::Result<()> {
-                let handle = GivenArgument::Value(NumberType::Int { nbytes: 8, signed: false });
+                let handle = GivenArgument::Value(DType::U64);
                 put(&self.0.handle().to_ne_bytes(), 8, handle)
             }
 

@@ -60,6 +60,15 @@ impl CType {
         }
     }
 
+    /// The dtype of its values, if they are numbers; `float2` and `double2` are complex ones.
+    pub fn number(&self) -> Option<DType> {
+        match (self.form, self.itemsize) {
+            (CTypeForm::Vector { kind: 'f', components: 2 }, 8) => Some(DType::C64),
+            (CTypeForm::Vector { kind: 'f', components: 2 }, 16) => Some(DType::C128),
+            _ => self.dtype()?.number(),
+        }
+    }
+
     /// Whether values are real floating-point numbers.
     pub fn is_real_float(&self) -> bool {
         matches!(self.form, CTypeForm::Number('f') | CTypeForm::BFloat16)

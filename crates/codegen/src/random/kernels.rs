@@ -6,6 +6,8 @@ use super::engines::{
     XORWOW_SOURCE,
 };
 use crate::c_declarations::CType;
+use rtcg_hal::{CompileSettings, KernelSpec};
+use std::borrow::Cow;
 use std::fmt::Write;
 
 /// Threads per block of all kernels here.
@@ -381,6 +383,34 @@ extern \"C\" __global__ void __launch_bounds__({RANDOM_BLOCK_THREADS}) permute(e
 ",
         element.name
     )
+}
+
+/// A kernel of random numbers.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum RandomKernel {
+    /// [`source`].
+    Fill(RandomEngine, Distribution, CType),
+    /// [`permutation_source`].
+    Permute(CType),
+}
+
+impl KernelSpec for RandomKernel {
+    fn kernel_name(&self) -> Cow<'static, str> {
+        if let Self::Permute(_) = self { "permute".into() } else { "fill".into() }
+    }
+
+    fn source(&self) -> String {
+        match self {
+            Self::Fill(engine, draw, element) => source(*engine, *draw, element),
+            Self::Permute(element) => permutation_source(element),
+        }
+    }
+
+    /// Whatever options the environment has: they could change the numbers.
+    fn settings(&self) -> Option<&CompileSettings> {
+        static WITHOUT_OPTIONS: CompileSettings = CompileSettings { options: Some(Vec::new()), keep: false };
+        Some(&WITHOUT_OPTIONS)
+    }
 }
 
 #[cfg(test)]

@@ -13,6 +13,6 @@ pub mod sobol;
 pub mod xorwow;
 
 pub use kernels::{
-    CounterKernelOptions, Distribution, MAX_COUNTERS_PER_LAUNCH, RANDOM_BLOCK_THREADS, RandomEngine,
+    CounterKernelOptions, Distribution, MAX_COUNTERS_PER_LAUNCH, RANDOM_BLOCK_THREADS, RandomEngine, RandomKernel,
     permutation_source, source, source_with_options,
 };

@@ -14,13 +14,12 @@ use crate::error::{Error, Result, count_with_noun, count_with_was_or_were};
 use crate::last_launch::KernelId;
 use crate::launch_options::LaunchOptions;
 use crate::module::signature::GivenArgument;
-use crate::module::weak_scalar::ConversionError;
 use crate::module::{Function, Param};
 use crate::process_state;
 use crate::stream::capture::retain_in_capture;
 use crate::stream::{Stream, checked_stream_handle};
 use rtcg_cuda_sys::*;
-use rtcg_hal::WeakScalar;
+use rtcg_hal::{ConversionError, WeakScalar};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 

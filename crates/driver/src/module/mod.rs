@@ -7,7 +7,6 @@ pub(crate) mod linker;
 mod lto;
 pub mod signature;
 pub(crate) mod texture_reference;
-pub(crate) mod weak_scalar;
 
 pub use function::{Function, Param};
 

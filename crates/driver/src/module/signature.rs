@@ -8,40 +8,15 @@
 use crate::error::Error;
 use crate::module::{Function, Param};
 use rtcg_cuda_sys::CUresult;
-
-/// The type of a number in memory.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum NumberType {
-    /// `bool`.
-    Bool,
-    /// An integer of `nbytes` bytes.
-    Int {
-        /// Bytes.
-        nbytes: u8,
-        /// Whether it has negative values.
-        signed: bool,
-    },
-    /// `__half`.
-    Half,
-    /// `__nv_bfloat16`.
-    BFloat16,
-    /// `float`.
-    Float,
-    /// `double`.
-    Double,
-    /// Two `float`, also `float2`.
-    Complex64,
-    /// Two `double`, also `double2`.
-    Complex128,
-}
+use rtcg_hal::{ConversionError, ConvertedScalar, DType, WeakScalar};
 
 /// The kind of a parameter.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ParamKind {
     /// A number by value.
-    Value(NumberType),
+    Value(DType),
     /// A pointer to such numbers; `None` is `void` or unknown.
-    Pointer(Option<NumberType>),
+    Pointer(Option<DType>),
     /// A structure, or a type that cannot be parsed.
     Unknown,
 }
@@ -66,171 +41,40 @@ pub struct Signature {
     pub textures: Vec<String>,
 }
 
-impl NumberType {
-    /// Parses a C number type; its words may be in any usual order.
-    pub fn from_c_type(name: &str) -> Option<Self> {
-        let int = |nbytes, signed| Some(Self::Int { nbytes, signed });
-        match name {
-            "bool" => return Some(Self::Bool),
-            "float" => return Some(Self::Float),
-            "double" => return Some(Self::Double),
-            "half" | "__half" => return Some(Self::Half),
-            "nv_bfloat16" | "__nv_bfloat16" => return Some(Self::BFloat16),
-            "float2" | "cuComplex" | "cuFloatComplex" | "pycuda::complex<float>" | "complex<float>" => {
-                return Some(Self::Complex64);
-            }
-            "double2" | "cuDoubleComplex" | "pycuda::complex<double>" | "complex<double>" => {
-                return Some(Self::Complex128);
-            }
-            "int8_t" => return int(1, true),
-            "uint8_t" | "uchar" | "byte" => return int(1, false),
-            "int16_t" => return int(2, true),
-            "uint16_t" | "ushort" => return int(2, false),
-            "int32_t" => return int(4, true),
-            "uint32_t" | "uint" => return int(4, false),
-            "int64_t" | "ptrdiff_t" | "intptr_t" => return int(8, true),
-            "uint64_t" | "size_t" | "uintptr_t" => return int(8, false),
-            "cudaTextureObject_t" | "cudaSurfaceObject_t" => return int(8, false),
-            _ => {}
-        }
-        Self::from_integer_keywords(name)
-    }
-
-    /// `unsigned long long int` and its like.
-    fn from_integer_keywords(name: &str) -> Option<Self> {
-        let (mut signed, mut longs, mut base) = (None, 0, None);
-        for word in name.split_whitespace() {
-            match word {
-                "signed" | "unsigned" if signed.is_none() => signed = Some(word == "signed"),
-                "long" => longs += 1,
-                "short" | "char" if base.is_none() => base = Some(word),
-                "int" if matches!(base, None | Some("short")) => base = base.or(Some("int")),
-                _ => return None,
-            }
-        }
-        let nbytes = match (base, longs) {
-            (Some("char"), 0) => 1,
-            (Some("short"), 0) => 2,
-            (Some("int"), 0) => 4,
-            (None, 0) if signed.is_some() => 4,
-            // As on the host, which CUDA follows; a contradiction is found by comparing sizes.
-            (None | Some("int"), 1) => size_of::<std::ffi::c_long>() as u8,
-            (None | Some("int"), 2) => 8,
-            _ => return None,
-        };
-        Some(Self::Int { nbytes, signed: signed.unwrap_or(true) })
-    }
-
-    /// The size in bytes.
-    pub fn nbytes(self) -> usize {
-        match self {
-            Self::Bool => 1,
-            Self::Int { nbytes, .. } => nbytes.into(),
-            Self::Half | Self::BFloat16 => 2,
-            Self::Float => 4,
-            Self::Double | Self::Complex64 => 8,
-            Self::Complex128 => 16,
-        }
-    }
-
-    /// The usual name in C.
-    pub fn c_name(self) -> &'static str {
-        match self {
-            Self::Bool => "bool",
-            Self::Int { nbytes: 1, signed: true } => "signed char",
-            Self::Int { nbytes: 1, .. } => "unsigned char",
-            Self::Int { nbytes: 2, signed: true } => "short",
-            Self::Int { nbytes: 2, .. } => "unsigned short",
-            Self::Int { nbytes: 4, signed: true } => "int",
-            Self::Int { nbytes: 4, .. } => "unsigned int",
-            Self::Int { signed: true, .. } => "long long",
-            Self::Int { .. } => "unsigned long long",
-            Self::Half => "half",
-            Self::BFloat16 => "bfloat16",
-            Self::Float => "float",
-            Self::Double => "double",
-            Self::Complex64 => "complex of float",
-            Self::Complex128 => "complex of double",
-        }
-    }
-
-    /// The NumPy name.
-    pub fn dtype_name(self) -> &'static str {
-        match self {
-            Self::Bool => "bool",
-            Self::Int { nbytes: 1, signed: true } => "int8",
-            Self::Int { nbytes: 1, .. } => "uint8",
-            Self::Int { nbytes: 2, signed: true } => "int16",
-            Self::Int { nbytes: 2, .. } => "uint16",
-            Self::Int { nbytes: 4, signed: true } => "int32",
-            Self::Int { nbytes: 4, .. } => "uint32",
-            Self::Int { signed: true, .. } => "int64",
-            Self::Int { .. } => "uint64",
-            Self::Half => "float16",
-            Self::BFloat16 => "bfloat16",
-            Self::Float => "float32",
-            Self::Double => "float64",
-            Self::Complex64 => "complex64",
-            Self::Complex128 => "complex128",
-        }
-    }
-
-    /// Whether it stands for an integer of this many bytes, or for bits that are kept in one:
-    /// programs pass half precision as 16-bit integers.
-    fn fits_integer_bytes(self, nbytes: usize) -> bool {
-        match self {
-            Self::Int { nbytes: n, .. } => usize::from(n) == nbytes,
-            Self::Bool => nbytes == 1,
-            Self::Half | Self::BFloat16 => nbytes == 2,
-            _ => false,
-        }
-    }
-
-    /// Whether a scalar of type `given` may be passed for a parameter of this type.
-    pub fn accepts_value(self, given: Self) -> bool {
-        self == given
-            || (self.fits_integer_bytes(given.nbytes())
-                && given.fits_integer_bytes(self.nbytes())
-                && !self.is_other_16_bit_float(given))
-    }
-
-    fn is_other_16_bit_float(self, given: Self) -> bool {
-        matches!((self, given), (Self::Half, Self::BFloat16) | (Self::BFloat16, Self::Half))
-    }
-
-    /// Whether an array of `given` may be passed for a pointer to this type.
-    pub fn accepts_elements(self, given: Self) -> bool {
-        let component = |number| match number {
-            Self::Complex64 => Self::Float,
-            Self::Complex128 => Self::Double,
-            other => other,
-        };
-        self.nbytes() == 1 || given.nbytes() == 1 || component(self).accepts_value(component(given))
-    }
-}
-
 impl ParamKind {
     /// The kind of the C type `base` with `pointers` levels of indirection.
     pub fn from_c_type(base: &str, pointers: usize) -> Self {
-        match (pointers, NumberType::from_c_type(base)) {
+        match (pointers, DType::from_c_type(base)) {
             (0, Some(number)) => Self::Value(number),
             (0, None) => Self::Unknown,
             (1, number) => Self::Pointer(number),
-            _ => Self::Pointer(Some(NumberType::Int { nbytes: 8, signed: false })),
+            _ => Self::Pointer(Some(DType::U64)),
         }
     }
 
     /// The size in bytes, if known.
     pub fn nbytes(self) -> Option<usize> {
         match self {
-            Self::Value(number) => Some(number.nbytes()),
+            Self::Value(number) => Some(number.itemsize()),
             Self::Pointer(_) => Some(8),
             Self::Unknown => None,
         }
     }
 
+    /// Converts a number to a parameter of this kind.
+    ///
+    /// # Errors
+    /// When the number cannot be converted. It never converts to a parameter of unknown kind, nor to an address: to
+    /// pass one, give it its own type.
+    pub fn convert_number(self, value: WeakScalar) -> Result<ConvertedScalar, ConversionError> {
+        match self {
+            Self::Value(number) => number.convert_number(value),
+            _ => Err(ConversionError::Kind),
+        }
+    }
+
     /// Whether a scalar of type `given` may be passed.
-    pub fn accepts_value(self, given: NumberType) -> bool {
+    pub fn accepts_value(self, given: DType) -> bool {
         match self {
             Self::Value(number) => number.accepts_value(given),
             Self::Pointer(_) => given.fits_integer_bytes(8),
@@ -247,7 +91,7 @@ impl ParamKind {
     }
 
     /// Whether the address of an array of `given` may be passed.
-    pub fn accepts_array(self, given: NumberType) -> bool {
+    pub fn accepts_array(self, given: DType) -> bool {
         match self {
             Self::Pointer(Some(number)) => number.accepts_elements(given),
             _ => self.accepts_pointer(),
@@ -259,9 +103,9 @@ impl ParamKind {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum GivenArgument {
     /// A number of this type by value.
-    Value(NumberType),
+    Value(DType),
     /// An address, and the type of numbers stored there, if known.
-    Pointer(Option<NumberType>),
+    Pointer(Option<DType>),
     /// Bytes of unknown type.
     Bytes,
 }
@@ -303,7 +147,7 @@ impl Function {
     pub fn reinterpret_mismatched(&self, index: usize, given: GivenArgument) -> Option<GivenArgument> {
         match (self.param_declaration(index)?.kind, given) {
             (ParamKind::Pointer(_), GivenArgument::Pointer(Some(_))) => Some(GivenArgument::Pointer(None)),
-            (ParamKind::Value(declared), GivenArgument::Value(number)) if declared.nbytes() == number.nbytes() => {
+            (ParamKind::Value(declared), GivenArgument::Value(number)) if declared.itemsize() == number.itemsize() => {
                 Some(GivenArgument::Bytes)
             }
             _ => None,
@@ -367,29 +211,29 @@ mod tests {
 
     #[test]
     fn c_type_names_give_number_types() {
-        let int = |nbytes, signed| Some(NumberType::Int { nbytes, signed });
+        let some = Some::<DType>;
         for (name, expected) in [
-            ("int", int(4, true)),
-            ("unsigned", int(4, false)),
-            ("long long unsigned int", int(8, false)),
-            ("short int", int(2, true)),
-            ("signed char", int(1, true)),
-            ("unsigned short", int(2, false)),
-            ("size_t", int(8, false)),
-            ("float2", Some(NumberType::Complex64)),
+            ("int", some(DType::I32)),
+            ("unsigned", some(DType::U32)),
+            ("long long unsigned int", some(DType::U64)),
+            ("short int", some(DType::I16)),
+            ("signed char", some(DType::I8)),
+            ("unsigned short", some(DType::U16)),
+            ("size_t", some(DType::U64)),
+            ("float2", Some(DType::C64)),
             ("long double", None),
             ("my_struct", None),
             ("char int", None),
             ("", None),
         ] {
-            assert_eq!(NumberType::from_c_type(name), expected, "{name}");
+            assert_eq!(DType::from_c_type(name), expected, "{name}");
         }
     }
 
     #[test]
     fn only_certain_type_mismatches_are_refused() {
         let kind = ParamKind::from_c_type;
-        let number = |name| NumberType::from_c_type(name).unwrap();
+        let number = |name| DType::from_c_type(name).unwrap();
         assert!(kind("int", 0).accepts_value(number("unsigned")));
         assert!(!kind("int", 0).accepts_value(number("float")));
         assert!(!kind("float", 0).accepts_value(number("int")));

@@ -6,10 +6,12 @@
 //! declaration before it reaches a kernel; if it is refused, the rule decides.
 
 mod decision;
+mod launch_choice;
 mod tunable;
 mod value;
 
 pub use decision::{Bucket, Config, Decision, Parameter, Problem, ProblemField, Refusal};
+pub use launch_choice::LaunchChoice;
 pub use tunable::Tunable;
 #[doc(hidden)]
 pub use tunable::python_expression;
@@ -22,6 +24,12 @@ pub trait Choices: Send + Sync {
     /// The choice for a problem on a device; `None` for `default`, the rule's choice. Called whenever a call is
     /// planned, so it should take less than a microsecond.
     fn choose(&self, problem: &Problem, default: &Config, device: &DeviceInfo) -> Option<Config>;
+
+    /// The choices for launches of the user's kernel `name`, whose form for contiguous arrays has this source: each with
+    /// the number of bits of the numbers of elements that it is for.
+    fn launch_choices(&self, _name: &str, _source: &str) -> Vec<(u32, LaunchChoice)> {
+        Vec::new()
+    }
 
     /// Called with a choice that no kernel can run with; the default is used instead.
     fn refused(&self, _problem: &Problem, _refusal: &Refusal) {}

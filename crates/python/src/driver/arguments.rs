@@ -14,9 +14,10 @@ use pyo3::ffi::PyTypeObject;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyBytes, PyComplex, PyComplexMethods, PyDict, PyFloat, PyInt, PyString, PyTuple, PyType};
+use rtcg::array::ConversionError;
 use rtcg::array::{DType, Layout, PythonTuple};
-use rtcg::driver::signature::{GivenArgument, NumberType, ParamKind};
-use rtcg::driver::{ArgPacker, ConversionError, Function, PackedArgs, WeakScalar};
+use rtcg::driver::signature::{GivenArgument, ParamKind};
+use rtcg::driver::{ArgPacker, Function, PackedArgs, WeakScalar};
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
@@ -24,7 +25,7 @@ use std::sync::{Mutex, PoisonError};
 struct ScalarType {
     class: usize,
     nbytes: usize,
-    number: NumberType,
+    number: DType,
     /// Where the value lies in the object; `None` where that could not be made sure.
     offset: Option<usize>,
 }
@@ -101,7 +102,7 @@ fn as_numpy_array<'a, 'py>(object: &'a Bound<'py, PyAny>) -> Option<&'a Bound<'p
 #[derive(Clone, Copy)]
 pub(crate) struct NumpyScalar {
     pub(crate) nbytes: usize,
-    pub(crate) number: NumberType,
+    pub(crate) number: DType,
 }
 
 /// Says of a scalar of NumPy's what it is.
@@ -134,16 +135,16 @@ fn scalar_value_offset(class: &Bound<'_, PyAny>) -> PyResult<Option<usize>> {
 }
 
 /// The number that a dtype is, if it is one that C has.
-pub(crate) fn number_type_of_dtype(dtype: &Bound<'_, PyArrayDescr>) -> Option<NumberType> {
+pub(crate) fn number_type_of_dtype(dtype: &Bound<'_, PyArrayDescr>) -> Option<DType> {
     number_type_of_kind(dtype.kind() as char, dtype.itemsize()).or_else(|| {
         let is_bfloat = dtype.itemsize() == 2 && dtype.to_string() == "bfloat16";
-        is_bfloat.then_some(NumberType::BFloat16)
+        is_bfloat.then_some(DType::BF16)
     })
 }
 
 /// The number with NumPy's kind letter and size.
-fn number_type_of_kind(kind: char, size: usize) -> Option<NumberType> {
-    rtcg::element_number_type(DType::from_numpy(kind, size).ok()?)
+fn number_type_of_kind(kind: char, size: usize) -> Option<DType> {
+    DType::from_numpy(kind, size).ok()?.number()
 }
 
 impl NumpyClasses {
@@ -226,13 +227,7 @@ impl<'p, 'f, 'py> PyArgumentPacker<'p, 'f, 'py> {
     }
 
     #[inline]
-    fn put_pointer(
-        &mut self,
-        index: usize,
-        arg: &Bound<'py, PyAny>,
-        address: u64,
-        of: Option<NumberType>,
-    ) -> PyResult<()> {
+    fn put_pointer(&mut self, index: usize, arg: &Bound<'py, PyAny>, address: u64, of: Option<DType>) -> PyResult<()> {
         self.put_argument(index, arg, &address.to_ne_bytes(), 8, GivenArgument::Pointer(of))
     }
 
@@ -266,12 +261,7 @@ impl<'p, 'f, 'py> PyArgumentPacker<'p, 'f, 'py> {
             if array.layout().order(array.itemsize()).is_none() {
                 report_strided_array(self.function, index, arg, array.shape(), array.strides())?;
             }
-            return self.put_pointer(
-                index,
-                arg,
-                array.device_ptr().unwrap_or(0),
-                rtcg::element_number_type(array.dtype()),
-            );
+            return self.put_pointer(index, arg, array.device_ptr().unwrap_or(0), array.dtype().number());
         }
         if let Ok(memory) = arg.cast::<PyDeviceAllocation>() {
             let address = memory.get().ptr().map_err(|error| with_parameter_name(self.function, index, arg, error))?;
@@ -342,7 +332,7 @@ impl<'p, 'f, 'py> PyArgumentPacker<'p, 'f, 'py> {
         if is_managed_array(array)? {
             return self.put_pointer(index, array, buffer.as_ptr().addr() as u64, number);
         }
-        let is_address = matches!(number, Some(NumberType::Int { nbytes: 8, .. })) && buffer.nbytes() == 8;
+        let is_address = matches!(number, Some(DType::I64 | DType::U64)) && buffer.nbytes() == 8;
         let is_pointer =
             self.function.param_declaration(index).is_some_and(|d| matches!(d.kind, ParamKind::Pointer(_)));
         if is_pointer && !is_address {
@@ -352,7 +342,7 @@ impl<'p, 'f, 'py> PyArgumentPacker<'p, 'f, 'py> {
         // SAFETY: the array is alive while its bytes are copied, with the interpreter held.
         let bytes = unsafe { buffer.as_bytes() };
         let given =
-            number.filter(|number| number.nbytes() == bytes.len()).map_or(GivenArgument::Bytes, GivenArgument::Value);
+            number.filter(|number| number.itemsize() == bytes.len()).map_or(GivenArgument::Bytes, GivenArgument::Value);
         self.put_argument(index, array, bytes, dtype.alignment(), given)
     }
 
@@ -380,7 +370,7 @@ impl<'p, 'f, 'py> PyArgumentPacker<'p, 'f, 'py> {
         &mut self,
         index: usize,
         arg: &Bound<'py, PyAny>,
-    ) -> PyResult<Option<(u64, Option<NumberType>)>> {
+    ) -> PyResult<Option<(u64, Option<DType>)>> {
         if let Ok(interface) = arg.getattr("__cuda_array_interface__") {
             let interface = unmasked_interface(interface)?;
             self.check_interface_strides(index, arg, &interface)?;
@@ -427,7 +417,7 @@ const HOST_MEMORY_HINT: &str = ", which is not on the device; use rtcg.driver.In
                            rtcg.driver.to_device or rtcg.numpy.to_gpu";
 
 /// Address and element type by the array interface.
-fn cuda_array_interface_pointer(interface: &Bound<'_, PyDict>) -> PyResult<(u64, Option<NumberType>)> {
+fn cuda_array_interface_pointer(interface: &Bound<'_, PyDict>) -> PyResult<(u64, Option<DType>)> {
     let data = interface.get_item("data")?.ok_or_else(|| PyTypeError::new_err("the array interface has no data"))?;
     let address = data.get_item(0)?.extract::<Option<u64>>()?.unwrap_or(0);
     let typestr = interface.get_item("typestr")?.and_then(|text| text.extract::<String>().ok()).unwrap_or_default();
@@ -456,7 +446,7 @@ fn weak_scalar(arg: &Bound<'_, PyAny>) -> PyResult<Option<WeakScalar>> {
 }
 
 /// The bytes of `struct.pack`, and of values of ctypes.
-fn bytes_like(arg: &Bound<'_, PyAny>) -> PyResult<Option<(Vec<u8>, Option<NumberType>)>> {
+fn bytes_like(arg: &Bound<'_, PyAny>) -> PyResult<Option<(Vec<u8>, Option<DType>)>> {
     if let Ok(bytes) = arg.cast::<PyBytes>() {
         return Ok(Some((bytes.as_bytes().to_vec(), None)));
     }
@@ -478,22 +468,21 @@ fn bytes_like(arg: &Bound<'_, PyAny>) -> PyResult<Option<(Vec<u8>, Option<Number
 }
 
 /// The number that ctypes means by a letter.
-fn number_type_of_ctypes_letter(letter: &str) -> Option<NumberType> {
-    let int = |nbytes, signed| Some(NumberType::Int { nbytes, signed });
-    match letter {
-        "?" => Some(NumberType::Bool),
-        "b" => int(1, true),
-        "B" => int(1, false),
-        "h" => int(2, true),
-        "H" => int(2, false),
-        "i" => int(4, true),
-        "I" => int(4, false),
-        "l" | "q" => int(8, true),
-        "L" | "Q" | "P" => int(8, false),
-        "f" => Some(NumberType::Float),
-        "d" => Some(NumberType::Double),
-        _ => None,
-    }
+fn number_type_of_ctypes_letter(letter: &str) -> Option<DType> {
+    Some(match letter {
+        "?" => DType::Bool,
+        "b" => DType::I8,
+        "B" => DType::U8,
+        "h" => DType::I16,
+        "H" => DType::U16,
+        "i" => DType::I32,
+        "I" => DType::U32,
+        "l" | "q" => DType::I64,
+        "L" | "Q" | "P" => DType::U64,
+        "f" => DType::F32,
+        "d" => DType::F64,
+        _ => return None,
+    })
 }
 
 /// Whether an array, or the array that it is a view of, lies in managed memory.
@@ -520,7 +509,7 @@ fn argument_error(
         && function.params().is_none_or(|p| index < p.len())
     {
         let size = match given {
-            GivenArgument::Value(number) => number.nbytes(),
+            GivenArgument::Value(number) => number.itemsize(),
             _ => 8,
         };
         if function.param_declaration(index).is_some_and(|d| d.kind.nbytes().is_none_or(|n| n == size)) {
@@ -537,22 +526,17 @@ fn argument_error(
 }
 
 /// What to pass for a number of this type.
-fn number_hint(number: NumberType) -> String {
+fn number_hint(number: DType) -> String {
     numpy_name(number).map_or_else(String::new, |name| format!("; pass numpy.{name}(...) or a Python number"))
 }
 
 /// NumPy's name of a type, if it has one.
-fn numpy_name(number: NumberType) -> Option<String> {
-    Some(match number {
-        NumberType::Bool => "bool_".to_owned(),
-        NumberType::Int { nbytes, signed } => format!("{}int{}", if signed { "" } else { "u" }, 8 * nbytes),
-        NumberType::Half => "float16".to_owned(),
-        NumberType::BFloat16 => return None,
-        NumberType::Float => "float32".to_owned(),
-        NumberType::Double => "float64".to_owned(),
-        NumberType::Complex64 => "complex64".to_owned(),
-        NumberType::Complex128 => "complex128".to_owned(),
-    })
+fn numpy_name(number: DType) -> Option<&'static str> {
+    match number {
+        DType::Bool => Some("bool_"),
+        DType::BF16 | DType::Void(_) => None,
+        other => Some(other.name()),
+    }
 }
 
 /// Warns, once for each kernel, parameter and type, that the bytes of an argument are taken as those of another type.

@@ -24,8 +24,9 @@ use pyo3::ffi::{self, PyObject, PyTypeObject};
 use pyo3::prelude::*;
 use pyo3::types::{PyFloat, PyInt, PyTuple};
 use rtcg::array::fuse;
+use rtcg::array::{DType, DTypeKind};
 use rtcg::driver::Stream;
-use rtcg::driver::signature::{NumberType, ParamKind};
+use rtcg::driver::signature::ParamKind;
 use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
 
@@ -50,7 +51,7 @@ enum ArgumentSource {
     /// The address of a `PooledDeviceAllocation`.
     Pooled,
     /// The address of a `GPUArray` of such elements.
-    Array(Option<NumberType>),
+    Array(Option<DType>),
     /// So many bytes behind the head of a scalar of NumPy's.
     Bytes(u8),
     /// An `int` in the type of C with this many bytes.
@@ -180,10 +181,7 @@ impl ArgumentSource {
                 Self::Array(number) => {
                     let array = &arg.cast_unchecked::<PyGpuArray>().get().initial_state()?.array;
                     // What was deferred would be computed here, and that may run Python code.
-                    if rtcg::element_number_type(array.dtype()) != number
-                        || fuse::is_deferred(array)
-                        || array.check_memory().is_err()
-                    {
+                    if array.dtype().number() != number || fuse::is_deferred(array) || array.check_memory().is_err() {
                         return None;
                     }
                     to.cast::<u64>().write_unaligned(array.device_ptr().unwrap_or(0));
@@ -532,7 +530,7 @@ fn direct_call_source(arg: &Bound<'_, PyAny>, declared: Option<ParamKind>) -> Op
     if !rtcg::argument_types_are_strict()
         && let Ok(array) = arg.cast_exact::<PyGpuArray>()
     {
-        return Some(ArgumentSource::Array(rtcg::element_number_type(array.get().current_state().array.dtype())));
+        return Some(ArgumentSource::Array(array.get().current_state().array.dtype().number()));
     }
     if let Some(scalar) = numpy_scalar(arg) {
         return numpy_scalar_source(scalar);
@@ -546,13 +544,14 @@ fn numpy_scalar_source(scalar: NumpyScalar) -> Option<ArgumentSource> {
 }
 
 /// Where the bytes of a number of Python's own come from.
-fn python_number_source(arg: &Bound<'_, PyAny>, number: NumberType) -> Option<ArgumentSource> {
+fn python_number_source(arg: &Bound<'_, PyAny>, number: DType) -> Option<ArgumentSource> {
     match number {
-        NumberType::Int { nbytes, signed } if arg.is_exact_instance_of::<PyInt>() => {
-            Some(ArgumentSource::Int { nbytes, signed })
+        integer if integer != DType::Bool && integer.is_integral() && arg.is_exact_instance_of::<PyInt>() => {
+            let signed = integer.kind() == DTypeKind::Signed;
+            Some(ArgumentSource::Int { nbytes: integer.itemsize() as u8, signed })
         }
-        NumberType::Float if arg.is_exact_instance_of::<PyFloat>() => Some(ArgumentSource::Float),
-        NumberType::Double if arg.is_exact_instance_of::<PyFloat>() => Some(ArgumentSource::Double),
+        DType::F32 if arg.is_exact_instance_of::<PyFloat>() => Some(ArgumentSource::Float),
+        DType::F64 if arg.is_exact_instance_of::<PyFloat>() => Some(ArgumentSource::Double),
         _ => None,
     }
 }
@@ -567,12 +566,12 @@ fn prepared_call_source(
     let number = match slot {
         PreparedArgType::Pointer => match device_memory_source(arg) {
             Some(source) => return Some((source, place.offset)),
-            None => NumberType::Int { nbytes: 8, signed: false },
+            None => DType::U64,
         },
-        PreparedArgType::Signed(size) => NumberType::Int { nbytes: size as u8, signed: true },
-        PreparedArgType::Unsigned(size) => NumberType::Int { nbytes: size as u8, signed: false },
-        PreparedArgType::Float => NumberType::Float,
-        PreparedArgType::Double => NumberType::Double,
+        PreparedArgType::Signed(size) => DType::from_numpy('i', size).ok()?,
+        PreparedArgType::Unsigned(size) => DType::from_numpy('u', size).ok()?,
+        PreparedArgType::Float => DType::F32,
+        PreparedArgType::Double => DType::F64,
         _ => return None,
     };
     let source = match numpy_scalar(arg) {

@@ -25,7 +25,7 @@ use crate::driver::device_pointer::DevicePtr;
 use crate::errors::{array_error, shown};
 use crate::owner::Owner;
 use crate::resource_lifetime::{Ready, filled_object};
-use context::array_context;
+pub(crate) use context::array_context;
 pub(crate) use dtypes::{dtype_of_descr, parse_dtype};
 use dtypes::{numpy_descr, parse_numpy_dtype};
 use memory::{ForeignBuffer, array_inside_memory};
@@ -37,6 +37,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
 use rtcg::array::{DType, GpuArray, Layout, Order};
+pub(crate) use transfer::run_in_stream;
 
 /// The memory layout of an array.
 #[pyclass(name = "ArrayFlags", module = "rtcg.numpy", frozen)]

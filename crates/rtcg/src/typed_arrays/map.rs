@@ -91,7 +91,7 @@ unsafe fn run_expression<U: ArrayElement>(
         })
         .collect();
     // SAFETY: all arrays have the shape, and their memory is given back in the order of the stream.
-    unsafe { kernel.launch(arrays.context(), &values, IndexRange::All, crate::current_stream().as_ref())? };
+    unsafe { kernel.launch(arrays.array_context(), &values, IndexRange::All)? };
     Ok(result)
 }
 

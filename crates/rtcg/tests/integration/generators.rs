@@ -6,7 +6,7 @@ use rtcg::codegen::reduction::ReductionSnippet;
 use rtcg::codegen::scan::{NeighborFetch, ScanSnippet};
 use rtcg::generators::{
     ArrayView, CompileSettings, ElementwiseKernel, GeneratedKernelArg, IndexRange, LaunchChoice, ReductionKernel,
-    ScanKernel, TypedElementwise,
+    ScanKernel, TypedElementwise, scalar,
 };
 use rtcg::prelude::*;
 
@@ -16,7 +16,7 @@ fn context() -> Context {
 
 fn launch_elementwise(ctx: &Context, kernel: &ElementwiseKernel, args: &[GeneratedKernelArg<'_>]) -> rtcg::Result<()> {
     // SAFETY: the snippets of these tests stay inside their arrays.
-    unsafe { kernel.launch(ctx, args, IndexRange::All, None) }
+    unsafe { Ok(kernel.launch(&ctx.arrays()?, args, IndexRange::All)?) }
 }
 
 #[test]
@@ -29,11 +29,7 @@ fn contiguous_arrays_are_computed_elementwise() {
         launch_elementwise(
             &ctx,
             &kernel,
-            &[
-                GeneratedKernelArg::from_scalar(&2.0f32),
-                GeneratedKernelArg::Array(x_dev.view()),
-                GeneratedKernelArg::Array(z_dev.view()),
-            ],
+            &[scalar(&2.0f32), GeneratedKernelArg::Array(x_dev.view()), GeneratedKernelArg::Array(z_dev.view())],
         )
         .unwrap();
         let expected: Vec<f32> = x.iter().enumerate().map(|(i, x)| 2.0 * x + i as f32).collect();
@@ -149,7 +145,11 @@ fn index_ranges_run_forward_and_backward() {
         // SAFETY: the range lies inside the array.
         unsafe {
             kernel
-                .launch(&ctx, &[GeneratedKernelArg::Array(z.view())], IndexRange::Range { start, stop, step }, None)
+                .launch(
+                    &ctx.arrays().unwrap(),
+                    &[GeneratedKernelArg::Array(z.view())],
+                    IndexRange::Range { start, stop, step },
+                )
                 .unwrap()
         };
         let mut expected = vec![0; 10];
@@ -170,13 +170,10 @@ fn errors_in_calls_and_snippets_are_reported() {
     for (args, expected) in [
         (vec![GeneratedKernelArg::Array(z.view())], "takes 2 arguments (float *z, float a), 1 was given"),
         (
-            vec![GeneratedKernelArg::Array(d.view()), GeneratedKernelArg::from_scalar(&1.0f32)],
+            vec![GeneratedKernelArg::Array(d.view()), scalar(&1.0f32)],
             "argument 'z' has dtype float64; expected float32 for 'float *z'",
         ),
-        (
-            vec![GeneratedKernelArg::from_scalar(&1.0f32), GeneratedKernelArg::from_scalar(&1.0f32)],
-            "argument 'z' is a value; expected an array",
-        ),
+        (vec![scalar(&1.0f32), scalar(&1.0f32)], "argument 'z' is a value; expected an array"),
         (
             vec![GeneratedKernelArg::Array(z.view()), GeneratedKernelArg::Bytes(&[0; 8])],
             "argument 'a' has 8 bytes; 'float a' has 4",
@@ -185,12 +182,7 @@ fn errors_in_calls_and_snippets_are_reported() {
         let error = launch_elementwise(&ctx, &kernel, &args).unwrap_err().to_string();
         assert!(error.contains(expected), "{error}");
     }
-    let error = launch_elementwise(
-        &ctx,
-        &kernel,
-        &[GeneratedKernelArg::Array(z.view()), GeneratedKernelArg::from_scalar(&1.0f32)],
-    )
-    .unwrap_err();
+    let error = launch_elementwise(&ctx, &kernel, &[GeneratedKernelArg::Array(z.view()), scalar(&1.0f32)]).unwrap_err();
     let rtcg::Error::Compile(error) = error else { panic!("{error}") };
     assert!(error.log.contains("operation(2)"), "{}", error.log);
     assert!(error.excerpt.contains("> 2 |   a * undeclared"), "{}", error.excerpt);
@@ -201,38 +193,22 @@ fn scalars_are_converted_to_the_declared_type_or_refused() {
     let ctx = context();
     let z = ctx.zeros::<f64>(2).unwrap();
     for (arguments, value, expected) in [
-        ("double *z, float a", GeneratedKernelArg::from_scalar(&3i32), Ok(3.0)),
-        ("double *z, float a", GeneratedKernelArg::from_scalar(&0.5f64), Ok(0.5)),
-        ("double *z, double a", GeneratedKernelArg::from_scalar(&0.5f32), Ok(0.5)),
-        ("double *z, double a", GeneratedKernelArg::from_scalar(&(1u64 << 63)), Ok(9223372036854775808.0)),
-        ("double *z, float a", GeneratedKernelArg::from_scalar(&16777217i64), Ok(16777216.0)),
-        ("double *z, signed char a", GeneratedKernelArg::from_scalar(&-7i64), Ok(-7.0)),
-        ("double *z, unsigned long a", GeneratedKernelArg::from_scalar(&7i8), Ok(7.0)),
+        ("double *z, float a", scalar(&3i32), Ok(3.0)),
+        ("double *z, float a", scalar(&0.5f64), Ok(0.5)),
+        ("double *z, double a", scalar(&0.5f32), Ok(0.5)),
+        ("double *z, double a", scalar(&(1u64 << 63)), Ok(9223372036854775808.0)),
+        ("double *z, float a", scalar(&16777217i64), Ok(16777216.0)),
+        ("double *z, signed char a", scalar(&-7i64), Ok(-7.0)),
+        ("double *z, unsigned long a", scalar(&7i8), Ok(7.0)),
+        ("double *z, int a", scalar(&3_000_000_000u32), Err("argument 'a' is 3000000000, which 'int a' cannot hold")),
+        ("double *z, unsigned a", scalar(&-1i32), Err("argument 'a' is -1, which 'unsigned a' cannot hold")),
+        ("double *z, float a", scalar(&1e300f64), Err("argument 'a' is 1e300, which 'float a' cannot hold")),
         (
             "double *z, int a",
-            GeneratedKernelArg::from_scalar(&3_000_000_000u32),
-            Err("argument 'a' is 3000000000, which 'int a' cannot hold"),
-        ),
-        (
-            "double *z, unsigned a",
-            GeneratedKernelArg::from_scalar(&-1i32),
-            Err("argument 'a' is -1, which 'unsigned a' cannot hold"),
-        ),
-        (
-            "double *z, float a",
-            GeneratedKernelArg::from_scalar(&1e300f64),
-            Err("argument 'a' is 1e300, which 'float a' cannot hold"),
-        ),
-        (
-            "double *z, int a",
-            GeneratedKernelArg::from_scalar(&3.0f32),
+            scalar(&3.0f32),
             Err("argument 'a' is a value of type float, which does not become 'int a'"),
         ),
-        (
-            "double *z, long a",
-            GeneratedKernelArg::from_scalar(&3.0f64),
-            Err("a value of type double, which does not become 'long a'"),
-        ),
+        ("double *z, long a", scalar(&3.0f64), Err("a value of type double, which does not become 'long a'")),
     ] {
         let kernel = ElementwiseKernel::parse(arguments, "z[i] = a").unwrap();
         match (launch_elementwise(&ctx, &kernel, &[GeneratedKernelArg::Array(z.view()), value]), expected) {
@@ -244,12 +220,12 @@ fn scalars_are_converted_to_the_declared_type_or_refused() {
     let sum = reduction_kernel("double", "const double *z, double by", "0", "a + b", "by * z[i]");
     let out = ctx.zeros::<f64>(1).unwrap();
     z.write(&[1.0, 2.0]).unwrap();
-    let args = [GeneratedKernelArg::Array(z.view()), GeneratedKernelArg::from_scalar(&3u8)];
+    let args = [GeneratedKernelArg::Array(z.view()), scalar(&3u8)];
     // SAFETY: the snippets stay inside the arrays.
-    unsafe { sum.launch(&ctx, &args, &out.view(), None).unwrap() };
+    unsafe { sum.launch(&ctx.arrays().unwrap(), &args, &out.view()).unwrap() };
     assert_eq!(out.to_vec().unwrap(), [9.0]);
     let spec = scan_snippet("double", "double *z, double by", "by * z[i]", "a + b", "z[i] = item");
-    run_scan(&ctx, spec, &[GeneratedKernelArg::Array(z.view()), GeneratedKernelArg::from_scalar(&3i16)]);
+    run_scan(&ctx, spec, &[GeneratedKernelArg::Array(z.view()), scalar(&3i16)]);
     assert_eq!(z.to_vec().unwrap(), [3.0, 9.0]);
 }
 
@@ -278,10 +254,9 @@ fn reductions_of_many_sizes_are_correct() {
         // SAFETY: the expressions read the arrays' own elements.
         unsafe {
             dot.launch(
-                &ctx,
+                &ctx.arrays().unwrap(),
                 &[GeneratedKernelArg::Array(x_dev.view()), GeneratedKernelArg::Array(x_dev.view())],
                 &out.view(),
-                None,
             )
             .unwrap()
         };
@@ -298,7 +273,7 @@ fn reductions_handle_strided_arrays_and_the_index() {
     let out = ctx.zeros::<i64>(1).unwrap();
     let backwards = ArrayView { ptr: x.ptr() + 4 * 2999, shape: &[1500], strides: &[-8], ..x.view() };
     // SAFETY: the view lies inside the array.
-    unsafe { latest.launch(&ctx, &[GeneratedKernelArg::Array(backwards)], &out.view(), None).unwrap() };
+    unsafe { latest.launch(&ctx.arrays().unwrap(), &[GeneratedKernelArg::Array(backwards)], &out.view()).unwrap() };
     let expected = (0..1500).filter(|k| (2999 - 2 * k) % 5 == 3).max().unwrap();
     assert_eq!(out.to_vec().unwrap(), [expected]);
 }
@@ -324,7 +299,7 @@ fn reductions_over_axes_are_correct() {
         let out_strides = rtcg::array::Layout::contiguous(&result_shape, 8, rtcg::array::Order::C).strides;
         let view = ArrayView { shape: &result_shape, strides: &out_strides, ..out.view() };
         // SAFETY: the views lie inside their arrays.
-        unsafe { sum.launch_axis(&ctx, &args, axes, &view, None).unwrap() };
+        unsafe { sum.launch_axis(&ctx.arrays().unwrap(), &args, axes, &view).unwrap() };
         let mut expected = vec![0i64; count];
         for i in 0..d0 {
             for j in 0..d1 {
@@ -366,7 +341,7 @@ fn scan_snippet(item: &str, arguments: &str, input: &str, scan: &str, output: &s
 fn run_scan(ctx: &Context, spec: ScanSnippet, args: &[GeneratedKernelArg<'_>]) {
     let kernel = ScanKernel::new(spec, CompileSettings::default()).unwrap();
     // SAFETY: the snippets stay inside their arrays.
-    unsafe { kernel.launch(ctx, args, None, None).unwrap() };
+    unsafe { kernel.launch(&ctx.arrays().unwrap(), args, None).unwrap() };
 }
 
 #[test]
@@ -474,9 +449,9 @@ fn counter_based_numbers_depend_only_on_the_position() {
     let whole = Generator::new(RandomEngine::Philox, key, 3).unwrap();
     let parts = Generator::new(RandomEngine::Philox, key, 3).unwrap();
     let (a, b, c) = (ctx.zeros::<u32>(1003).unwrap(), ctx.zeros::<u32>(400).unwrap(), ctx.zeros::<u32>(603).unwrap());
-    whole.fill(&ctx, Distribution::Bits, &element, &a.view(), none, None).unwrap();
-    parts.fill(&ctx, Distribution::Bits, &element, &b.view(), none, None).unwrap();
-    parts.fill(&ctx, Distribution::Bits, &element, &c.view(), none, None).unwrap();
+    whole.fill(&ctx.arrays().unwrap(), Distribution::Bits, &element, &a.view(), none).unwrap();
+    parts.fill(&ctx.arrays().unwrap(), Distribution::Bits, &element, &b.view(), none).unwrap();
+    parts.fill(&ctx.arrays().unwrap(), Distribution::Bits, &element, &c.view(), none).unwrap();
     let host: Vec<u32> = (0..251u32)
         .flat_map(|k| philox::philox4x32([k, 0, 3, 0], [key as u32, (key >> 32) as u32]))
         .take(1003)
@@ -494,19 +469,20 @@ fn sequential_generators_match_the_host() {
     let ctx = context();
     let seeds = [5u64, 5, 5, u64::MAX - 2, 17];
     let out = ctx.zeros::<u32>(23).unwrap();
-    let generators = SequentialGenerators::from_seeds(&ctx, RandomEngine::Xorwow, &seeds, 2).unwrap();
+    let generators = SequentialGenerators::from_seeds(&ctx.arrays().unwrap(), RandomEngine::Xorwow, &seeds, 2).unwrap();
     generators.skip_ahead(SkipUnit::Numbers, &[10]).unwrap();
     generators
-        .fill(Distribution::Bits, &DType::U32.into(), &out.view(), DistributionParameters::Real(0.0, 0.0), None)
+        .fill(Distribution::Bits, &DType::U32.into(), &out.view(), DistributionParameters::Real(0.0, 0.0))
         .unwrap();
     let mut states = xorwow::subsequence_states(&seeds, 12);
     let expected: Vec<u32> = (0..23).map(|k| xorwow::next_output(&mut states[k % 5])).collect();
     assert_eq!(out.to_vec().unwrap(), expected);
 
     let out = ctx.zeros::<f64>(23).unwrap();
-    let generators = SequentialGenerators::from_seeds(&ctx, RandomEngine::Mrg32k3a, &seeds, 0).unwrap();
+    let generators =
+        SequentialGenerators::from_seeds(&ctx.arrays().unwrap(), RandomEngine::Mrg32k3a, &seeds, 0).unwrap();
     generators
-        .fill(Distribution::Uniform, &DType::F64.into(), &out.view(), DistributionParameters::Real(0.0, 0.0), None)
+        .fill(Distribution::Uniform, &DType::F64.into(), &out.view(), DistributionParameters::Real(0.0, 0.0))
         .unwrap();
     let mut states = mrg32k3a::subsequence_states(&seeds, 0);
     let expected: Vec<f64> =
@@ -540,7 +516,7 @@ fn index_ranges_and_scans_accept_strided_arrays() {
     let args = [GeneratedKernelArg::Array(strided_view(&y)), GeneratedKernelArg::Array(strided_view(&x))];
     let region = IndexRange::Range { start: 1, stop: 12, step: 2 };
     // SAFETY: the range lies inside the arrays.
-    unsafe { kernel.launch(&ctx, &args, region, None).unwrap() };
+    unsafe { kernel.launch(&ctx.arrays().unwrap(), &args, region).unwrap() };
     let after = y.to_vec().unwrap();
     let expected: Vec<i32> = elements_of_strided_view(&host)
         .iter()
@@ -552,7 +528,7 @@ fn index_ranges_and_scans_accept_strided_arrays() {
     let twice = ElementwiseKernel::parse("int *y, int *x", "y[i] = x[11 - i] * 2").unwrap();
     let same = [GeneratedKernelArg::Array(strided_view(&x)), GeneratedKernelArg::Array(strided_view(&x))];
     // SAFETY: the snippet touches one element.
-    unsafe { twice.launch(&ctx, &same, IndexRange::Range { start: 0, stop: 1, step: 1 }, None).unwrap() };
+    unsafe { twice.launch(&ctx.arrays().unwrap(), &same, IndexRange::Range { start: 0, stop: 1, step: 1 }).unwrap() };
     assert_eq!(x.to_vec().unwrap()[6], 2 * 16);
     let scan = ScanSnippet {
         index: "long".into(),
@@ -564,9 +540,8 @@ fn index_ranges_and_scans_accept_strided_arrays() {
     // SAFETY: the snippets touch element `i`.
     unsafe {
         scan.launch(
-            &ctx,
+            &ctx.arrays().unwrap(),
             &[GeneratedKernelArg::Array(strided_view(&x)), GeneratedKernelArg::Array(strided_view(&y))],
-            None,
             None,
         )
         .unwrap()
@@ -609,7 +584,9 @@ fn scans_and_reductions_of_several_threads_share_a_stream() {
             let total = ctx.zeros::<f64>(1).unwrap();
             for _ in 0..300 {
                 // SAFETY: the snippet reads element `i`, and there is room for the result.
-                unsafe { sum.launch(&ctx, &[GeneratedKernelArg::Array(x.view())], &total.view(), None).unwrap() };
+                unsafe {
+                    sum.launch(&ctx.arrays().unwrap(), &[GeneratedKernelArg::Array(x.view())], &total.view()).unwrap()
+                };
             }
             assert_eq!(total.to_vec().unwrap(), [10_000.0]);
         });
@@ -618,9 +595,8 @@ fn scans_and_reductions_of_several_threads_share_a_stream() {
             // SAFETY: the snippets touch element `i`.
             unsafe {
                 scan.launch(
-                    &ctx,
+                    &ctx.arrays().unwrap(),
                     &[GeneratedKernelArg::Array(x.view()), GeneratedKernelArg::Array(y.view())],
-                    None,
                     None,
                 )
                 .unwrap()
@@ -645,22 +621,27 @@ fn launch_choices_change_no_result() {
             for packed in [false, true] {
                 let choice =
                     LaunchChoice { block: Some(block), waves: Some(waves), packed: Some(packed), items: Some(waves) };
-                axpy.set_launch_choice(&ctx, n, choice).unwrap();
-                sum.set_launch_choice(&ctx, n, choice).unwrap();
+                axpy.set_launch_choice(&ctx.arrays().unwrap(), n, choice).unwrap();
+                sum.set_launch_choice(&ctx.arrays().unwrap(), n, choice).unwrap();
                 let (z_dev, out) = (ctx.zeros::<f32>(n).unwrap(), ctx.zeros::<f64>(1).unwrap());
                 let args = [GeneratedKernelArg::Array(z_dev.view()), GeneratedKernelArg::Array(x_dev.view())];
                 launch_elementwise(&ctx, &axpy, &args).unwrap();
                 assert_eq!(z_dev.to_vec().unwrap(), expected, "{n} {choice:?}");
                 // SAFETY: the snippet reads element `i` only.
-                unsafe { sum.launch(&ctx, &[GeneratedKernelArg::Array(x_dev.view())], &out.view(), None) }.unwrap();
+                unsafe { sum.launch(&ctx.arrays().unwrap(), &[GeneratedKernelArg::Array(x_dev.view())], &out.view()) }
+                    .unwrap();
                 assert_eq!(out.to_vec().unwrap(), [squares], "{n} {choice:?}");
             }
         }
     }
-    assert_eq!(axpy.launch_choice(&ctx, 900).block, Some(1024), "the nearest number of elements decides");
-    axpy.set_launch_choice(&ctx, 1000, LaunchChoice::default()).unwrap();
+    assert_eq!(
+        axpy.launch_choice(&ctx.arrays().unwrap(), 900).block,
+        Some(1024),
+        "the nearest number of elements decides"
+    );
+    axpy.set_launch_choice(&ctx.arrays().unwrap(), 1000, LaunchChoice::default()).unwrap();
     let wrong = LaunchChoice { block: Some(100), ..LaunchChoice::default() };
-    let message = axpy.set_launch_choice(&ctx, 10, wrong).unwrap_err().to_string();
+    let message = axpy.set_launch_choice(&ctx.arrays().unwrap(), 10, wrong).unwrap_err().to_string();
     assert!(message.contains("block is 100; expected a multiple of 32"), "{message}");
 }
 
@@ -687,11 +668,11 @@ fn builders_have_defaults_and_name_what_is_missing() {
     assert_eq!((max.snippet().out.name.as_str(), max.snippet().map_expr.as_str()), ("int", "x[i]"));
     let out = ctx.zeros::<i32>(1).unwrap();
     // SAFETY: the expressions read the arrays' own elements.
-    unsafe { max.launch(&ctx, &args, &out.view(), None).unwrap() };
+    unsafe { max.launch(&ctx.arrays().unwrap(), &args, &out.view()).unwrap() };
     assert_eq!(out.to_vec().unwrap(), [5]);
     let sums = ScanKernel::builder("int *x").scan("a + b").output("x[i] = item").build().unwrap();
     // SAFETY: the expressions read and write the arrays' own elements.
-    unsafe { sums.launch(&ctx, &args, None, None).unwrap() };
+    unsafe { sums.launch(&ctx.arrays().unwrap(), &args, None).unwrap() };
     assert_eq!(x.to_vec().unwrap(), [3, -4, 1]);
     let errors = [
         (
@@ -719,7 +700,12 @@ fn builders_have_defaults_and_name_what_is_missing() {
             ScanKernel::builder("int *x, int item").scan("a + b").output("x[i] = item").build().map(drop),
             "the name 'item' stands for the scanned item",
         ),
-        (TypedElementwise::parse("T x, T n", "T y", "y = x").map(drop), "the name 'n' stands for"),
+        (
+            TypedElementwise::parse("T x, T n", "T y", "y = x")
+                .map(drop)
+                .map_err(|error| rtcg::array::ArrayError::value_error(error.to_string())),
+            "the name 'n' stands for",
+        ),
     ];
     for (result, expected) in errors {
         let error = result.unwrap_err().to_string();
@@ -742,6 +728,6 @@ fn segments_and_fetches_are_built_step_by_step() {
         .unwrap();
     let args = [GeneratedKernelArg::Array(x.view()), GeneratedKernelArg::Array(starts.view())];
     // SAFETY: both arrays have four elements.
-    unsafe { kernel.launch(&ctx, &args, None, None).unwrap() };
+    unsafe { kernel.launch(&ctx.arrays().unwrap(), &args, None).unwrap() };
     assert_eq!(x.to_vec().unwrap(), [1, 4, 5, 12]);
 }

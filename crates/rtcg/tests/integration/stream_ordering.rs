@@ -119,7 +119,8 @@ fn a_graph_retains_arguments_of_generated_kernels() {
     let run = |y: &DeviceVec<f32>| {
         let args = [GeneratedKernelArg::Array(ArrayView { ..y.view() })];
         // SAFETY: the snippet stays inside y.
-        unsafe { kernel.launch(&ctx, &args, IndexRange::All, Some(&stream)).unwrap() };
+        rtcg::run_in_stream(Some(&stream), || unsafe { kernel.launch(&ctx.arrays().unwrap(), &args, IndexRange::All) })
+            .unwrap();
     };
     let a = ctx.zeros::<f32>(ELEMENT_COUNT).unwrap();
     run(&a);

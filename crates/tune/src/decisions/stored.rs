@@ -2,11 +2,12 @@
 
 use super::conversion::{config_from_values, decision_key, decision_problem};
 use super::shipped::{Shipped, shipped_records};
-use crate::store::{Closeness, DeviceKey, Records, Store};
-use rtcg_hal::tuning::{Choices, Config, Decision, Problem, TunableValue};
+use crate::store::{Closeness, DeviceKey, KernelKey, Records, Store};
+use crate::{Outcome, Value};
+use rtcg_hal::tuning::{Choices, Config, Decision, LaunchChoice, Problem, TunableValue};
 use rtcg_hal::{DeviceInfo, lock_ignoring_poison};
 use smallvec::SmallVec;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 /// A program with more problems than this at once asks the results anew.
@@ -69,7 +70,54 @@ impl StoredChoices {
     }
 }
 
+/// The words for the parts of a launch choice in results, and for what follows the rule.
+const LAUNCH_PARAMETERS: [&str; 4] = ["block", "items", "packed", "waves"];
+const BY_RULE: &str = "auto";
+/// What results of users' kernels are about: the bits of the number of elements.
+const LAUNCH_PROBLEM: &str = "log2_n";
+
+/// The launch choice of a stored configuration; `None` where a value is none that a launch takes.
+fn launch_choice(config: &crate::Config) -> Option<LaunchChoice> {
+    let number = |name: &str| match config.get(name) {
+        None => Some(None),
+        Some(Value::Str(text)) if text == BY_RULE => Some(None),
+        Some(Value::Int(number)) => Some(Some(u32::try_from(*number).ok()?)),
+        Some(_) => None,
+    };
+    let packed = match config.get("packed") {
+        Some(Value::Bool(flag)) => Some(*flag),
+        Some(Value::Str(text)) if text == BY_RULE => None,
+        None => None,
+        Some(_) => return None,
+    };
+    let is_known = config.iter().all(|(name, _)| LAUNCH_PARAMETERS.contains(&name));
+    let choice = LaunchChoice { block: number("block")?, waves: number("waves")?, packed, items: number("items")? };
+    (is_known && choice.check().is_ok()).then_some(choice)
+}
+
 impl Choices for StoredChoices {
+    /// A result that cannot be read or used changes nothing: the rule stays.
+    fn launch_choices(&self, name: &str, source: &str) -> Vec<(u32, LaunchChoice)> {
+        let Some(store) = self.store.as_ref().filter(|store| store.folder().is_dir()) else { return Vec::new() };
+        let key = KernelKey::new(name, source, &[], &LAUNCH_PARAMETERS.map(str::to_owned));
+        let Ok(records) = store.read(&key) else { return Vec::new() };
+        let mut best: BTreeMap<i64, (bool, u64, f64, LaunchChoice)> = BTreeMap::new();
+        for record in records.records.iter().filter(|record| record.device.is_same_device(&self.device)) {
+            let [(name, Value::Int(bits))] = &record.problem.0[..] else { continue };
+            let (Outcome::Score(score), Some(choice)) = (&record.outcome, launch_choice(&record.config)) else {
+                continue;
+            };
+            let found = (record.is_chosen, if record.is_chosen { record.timestamp } else { 0 }, -score, choice);
+            let is_better = |known: &(bool, u64, f64, LaunchChoice)| {
+                (found.0, found.1).cmp(&(known.0, known.1)).then(found.2.total_cmp(&known.2)).is_gt()
+            };
+            if name == LAUNCH_PROBLEM && best.get(bits).is_none_or(is_better) {
+                best.insert(*bits, found);
+            }
+        }
+        best.into_iter().map(|(bits, (.., choice))| (bits.clamp(1, 62) as u32, choice)).collect()
+    }
+
     fn choose(&self, problem: &Problem, _default: &Config, device: &DeviceInfo) -> Option<Config> {
         let key = (problem.decision.name, problem.key());
         let answers = self.answers.read().unwrap_or_else(PoisonError::into_inner);

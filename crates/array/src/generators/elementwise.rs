@@ -1,23 +1,21 @@
 //! `ElementwiseKernel`: a C snippet applied to the elements of arrays of any layout.
 
-#![allow(unsafe_code, reason = "launching runs the user's snippet")]
+#![expect(unsafe_code, reason = "declares what callers promise: their snippets are unchecked")]
 
-use crate::context::Context;
-use crate::generators::argument_checks::{check_accessible, check_arguments};
-use crate::generators::cached_launch::{CachedLaunch, DenseArray, DenseArrays, can_vectorize_at};
-use crate::generators::compiled_kernel::{CompileSettings, CompiledKernel, PerContextCache};
-use crate::generators::dense_copies;
-use crate::generators::launch_choices::{LaunchChoice, LaunchChoices, launch_key};
-use crate::generators::operand::{
-    ArrayView, GeneratedKernelArg, argument_error, broadcast_shape, join_axes, record_uses,
-};
-use rtcg_array::PythonTuple;
+use super::argument_checks::{check_accessible, check_arguments};
+use super::cached_launch::{CachedLaunch, DenseArray, DenseArrays, can_vectorize_at};
+use super::dense_copies;
+use super::launch_choices::LaunchChoices;
+use super::loaded_kernel::LoadedKernel;
+use super::operand::{ArrayView, GeneratedKernelArg, argument_error, push_arguments, record_uses};
+use crate::iteration_plan::join_axes;
+use crate::layout::{PythonTuple, Strides, broadcast_shapes};
 use rtcg_codegen::c_declarations::{Argument, TypeRegistry, parse_arguments};
 use rtcg_codegen::pointwise::{self, BLOCK_THREADS, ElementwiseSnippet, IndexingMode};
 use rtcg_codegen::snippet::ElementUse;
-use rtcg_cuda::{Error, Result};
-use rtcg_driver::{PackedArgs, Stream};
-use smallvec::SmallVec;
+use rtcg_codegen::snippet_kernel::{SharedSnippet, SnippetKernel};
+use rtcg_hal::tuning::LaunchChoice;
+use rtcg_hal::{ArrayContext, ArrayError, CompileSettings, Kernel, Launch, LaunchArgs, Result};
 use std::sync::Arc;
 
 /// The values of `i` for which the snippet is executed.
@@ -42,13 +40,11 @@ const MAX_WAVES: usize = 1024;
 /// An elementwise kernel. Repeated calls are cheap: each form is compiled once per context.
 #[derive(Debug)]
 pub struct ElementwiseKernel {
-    spec: ElementwiseSnippet,
-    settings: CompileSettings,
+    spec: SharedSnippet<ElementwiseSnippet>,
     uses: Vec<ElementUse>,
     pack_size: usize,
     can_replace_arrays_with_proxies: bool,
     allows_aliasing: bool,
-    forms: PerContextCache<(IndexingMode, u32), CompiledKernel>,
     choices: LaunchChoices,
 }
 
@@ -76,14 +72,14 @@ impl ElementwiseKernel {
     /// When a declaration is wrong.
     pub fn parse(arguments: &str, operation: &str) -> Result<Self> {
         let arguments =
-            parse_arguments(arguments, &TypeRegistry::new()).map_err(|e| Error::value_error(e.to_string()))?;
+            parse_arguments(arguments, &TypeRegistry::new()).map_err(|e| ArrayError::value_error(e.to_string()))?;
         let spec = ElementwiseSnippet {
             name: "kernel".into(),
             arguments,
             operation: operation.into(),
             ..ElementwiseSnippet::default()
         };
-        spec.check_parameter_names().map_err(|e| Error::value_error(e.to_string()))?;
+        spec.check_parameter_names().map_err(|e| ArrayError::value_error(e.to_string()))?;
         Ok(Self::new(spec, CompileSettings::default()))
     }
 
@@ -94,9 +90,7 @@ impl ElementwiseKernel {
             pack_size: spec.pack_size(),
             can_replace_arrays_with_proxies: spec.can_replace_arrays_with_proxies(),
             allows_aliasing: spec.allows_aliasing(),
-            spec,
-            settings,
-            forms: PerContextCache::default(),
+            spec: SharedSnippet::new(spec, settings),
             choices: LaunchChoices::default(),
         }
     }
@@ -117,7 +111,7 @@ impl ElementwiseKernel {
     /// As [`ElementwiseKernel::launch`].
     pub fn source_for_call(
         &self,
-        ctx: &Context,
+        ctx: &Arc<ArrayContext>,
         args: &[GeneratedKernelArg<'_>],
         region: IndexRange,
     ) -> Result<String> {
@@ -129,9 +123,8 @@ impl ElementwiseKernel {
     ///
     /// # Errors
     /// When it does not compile.
-    pub fn function(&self, ctx: &Context, ranged: bool) -> Result<crate::Function> {
-        let loaded = self.compiled_kernel_for(ctx, &IndexingMode::Flat { ranged }, BLOCK_THREADS)?;
-        Ok(crate::Function::new(ctx.clone(), loaded.function.clone()))
+    pub fn kernel(&self, ctx: &Arc<ArrayContext>, ranged: bool) -> Result<Arc<dyn Kernel>> {
+        ctx.compiled_kernel(&self.kernel_spec(IndexingMode::Flat { ranged }, BLOCK_THREADS)?)
     }
 
     /// Sets the launch choice for about `n_elements` elements in this context, from the next launch on; the default
@@ -139,28 +132,18 @@ impl ElementwiseKernel {
     ///
     /// # Errors
     /// When a value is out of range.
-    pub fn set_launch_choice(&self, ctx: &Context, n_elements: usize, choice: LaunchChoice) -> Result<()> {
+    pub fn set_launch_choice(&self, ctx: &Arc<ArrayContext>, n_elements: usize, choice: LaunchChoice) -> Result<()> {
         self.choices.set_choice(ctx, n_elements, choice)
     }
 
     /// The launch choice in effect for `n_elements` elements.
-    pub fn launch_choice(&self, ctx: &Context, n_elements: usize) -> LaunchChoice {
+    pub fn launch_choice(&self, ctx: &Arc<ArrayContext>, n_elements: usize) -> LaunchChoice {
         self.choices.nearest_choice(ctx, n_elements)
     }
 
-    fn compiled_kernel_for(&self, ctx: &Context, access: &IndexingMode, block: u32) -> Result<Arc<CompiledKernel>> {
-        self.forms.get_or_create(ctx, &(access.clone(), block), || {
-            let spec = &self.spec;
-            spec.check_names_for(access).map_err(|e| Error::value_error(e.to_string()))?;
-            let snippets = [
-                ("operation", &spec.operation[..]),
-                ("preamble", &spec.preamble),
-                ("loop_prep", &spec.loop_prep),
-                ("after_loop", &spec.after_loop),
-            ];
-            let module = self.settings.compile_and_load(ctx, &spec.source_for_block(access, block), &snippets)?;
-            CompiledKernel::new(ctx, &module, &spec.name, block)
-        })
+    fn kernel_spec(&self, access: IndexingMode, threads: u32) -> Result<SnippetKernel<ElementwiseSnippet>> {
+        self.spec.check_names_for(&access).map_err(|e| ArrayError::value_error(e.to_string()))?;
+        Ok(self.spec.kernel((access, threads)))
     }
 
     /// Executes the snippet for each `i` of `region`; enqueues the kernel and does not wait.
@@ -178,17 +161,15 @@ impl ElementwiseKernel {
     /// The snippet is unchecked code: it must stay inside the arrays, which must live until it has run.
     pub unsafe fn launch(
         &self,
-        ctx: &Context,
+        ctx: &Arc<ArrayContext>,
         args: &[GeneratedKernelArg<'_>],
         region: IndexRange,
-        stream: Option<&Stream>,
     ) -> Result<()> {
-        // SAFETY: the caller's promise.
-        unsafe { self.launch_planned(ctx, args, region, stream) }.map(drop)
+        self.plan_and_launch(ctx, args, region).map(drop)
     }
 
-    /// Runs [`ElementwiseKernel::launch`] over all elements in the default stream, and returns the call for repetition
-    /// with other values and other arrays of the same layouts; `None` if no kernel had to be launched.
+    /// Runs [`ElementwiseKernel::launch`] over all elements, and returns the call for repetition with other values and
+    /// other arrays of the same layouts; `None` if no kernel had to be launched.
     ///
     /// # Errors
     /// As [`ElementwiseKernel::launch`].
@@ -197,26 +178,14 @@ impl ElementwiseKernel {
     /// As [`ElementwiseKernel::launch`].
     pub unsafe fn launch_and_cache(
         &self,
-        ctx: &Context,
+        ctx: &Arc<ArrayContext>,
         args: &[GeneratedKernelArg<'_>],
     ) -> Result<Option<CachedLaunch>> {
-        // SAFETY: the caller's promise.
-        let Some(launched) = (unsafe { self.launch_planned(ctx, args, IndexRange::All, None) })? else {
-            return Ok(None);
-        };
-        let CompletedLaunch { kernel, plan, blocks, packed } = launched;
-        let sizes = args.iter().zip(&self.spec.arguments).map(|(value, argument)| match value {
-            GeneratedKernelArg::Array(_) => (8, 8),
-            _ => (argument.ctype.itemsize, argument.ctype.align),
-        });
-        let last = if let IndexingMode::Strided { .. } = plan.access { plan.layout.len() } else { 8 };
-        let slots = kernel.function.prepare(&sizes.chain([(last, 8)]).collect::<Vec<_>>())?.slots;
+        let Some(launched) = self.plan_and_launch(ctx, args, IndexRange::All)? else { return Ok(None) };
+        let CompletedLaunch { spec, plan, blocks, args } = launched;
         Ok(Some(CachedLaunch {
-            ctx: ctx.clone(),
-            kernel,
-            blocks,
-            packed: SmallVec::from_slice(&packed),
-            places: slots[..args.len()].iter().map(|slot| slot.offset).collect(),
+            ctx: Arc::downgrade(ctx),
+            launch: Launch::new(ctx, &spec, [blocks, 1, 1], [spec.threads(), 1, 1], args)?,
             is_packed: matches!(plan.access, IndexingMode::Packed { .. }),
             dense: plan.dense,
             pack_size: self.pack_size,
@@ -224,16 +193,13 @@ impl ElementwiseKernel {
         }))
     }
 
-    /// # Safety
-    /// As [`ElementwiseKernel::launch`].
-    unsafe fn launch_planned(
+    fn plan_and_launch(
         &self,
-        ctx: &Context,
+        ctx: &Arc<ArrayContext>,
         args: &[GeneratedKernelArg<'_>],
         region: IndexRange,
-        stream: Option<&Stream>,
     ) -> Result<Option<CompletedLaunch>> {
-        self.choices.read_stored(ctx, || launch_key(&self.spec.name, &self.source(false)));
+        self.choices.read_stored(ctx, || (self.spec.name.clone(), self.source(false)));
         let plan = self.plan_call(ctx, args, region)?;
         if plan.n == 0 {
             return Ok(None);
@@ -242,49 +208,50 @@ impl ElementwiseKernel {
         let has_gaps = args.iter().filter_map(GeneratedKernelArg::as_array).any(|view| !dense_copies::is_dense(view));
         if region != IndexRange::All && has_gaps {
             let is_written = |at: usize| !self.spec.arguments[at].is_const && self.uses[at] != ElementUse::Read;
-            // SAFETY: the caller's promise, of copies of the same shapes.
-            let run = |dense: &[GeneratedKernelArg<'_>]| unsafe { self.launch(ctx, dense, region, stream) };
-            return dense_copies::run_with_dense_copies(ctx, args, is_written, stream, run).map(|()| None);
+            let run = |dense: &[GeneratedKernelArg<'_>]| self.plan_and_launch(ctx, dense, region).map(drop);
+            return dense_copies::run_with_dense_copies(ctx, args, is_written, run).map(|()| None);
         }
         let choice = self.choices.nearest_choice(ctx, plan.n);
-        let kernel = self.compiled_kernel_for(ctx, &plan.access, choice.block.unwrap_or(BLOCK_THREADS))?;
-        let packed = self.pack_arguments(&kernel, args, region, &plan)?;
+        let spec = self.kernel_spec(plan.access.clone(), choice.block.unwrap_or(BLOCK_THREADS))?;
+        let kernel = LoadedKernel::new(ctx, &spec)?;
+        let packed = self.pack_arguments(args, region, &plan)?;
         let pack_size = if let IndexingMode::Packed { pack_size } = plan.access { pack_size } else { 1 };
         let waves = choice.waves.map_or(MAX_WAVES, |waves| waves as usize);
-        let blocks = kernel.blocks_for_items(plan.n.div_ceil(pack_size), waves);
-        // SAFETY: the arguments were checked against the declarations; the rest is the caller's promise.
-        unsafe { kernel.launch(ctx, blocks, &packed, stream) }?;
-        record_uses(args, stream);
-        Ok(Some(CompletedLaunch { kernel, plan, blocks, packed }))
+        let blocks = kernel.blocks_for_items(plan.n.div_ceil(pack_size), waves)?;
+        kernel.launch(ctx, [blocks, 1, 1], 0, &packed)?;
+        record_uses(args);
+        Ok(Some(CompletedLaunch { spec, plan, blocks, args: packed }))
     }
 
     fn pack_arguments(
         &self,
-        kernel: &CompiledKernel,
         args: &[GeneratedKernelArg<'_>],
         region: IndexRange,
         plan: &ElementwisePlan,
-    ) -> Result<PackedArgs> {
-        let mut packer = kernel.function.arg_packer();
-        for (value, argument) in args.iter().zip(&self.spec.arguments) {
-            value.push_argument(&mut packer, argument)?;
-        }
+    ) -> Result<LaunchArgs> {
+        let mut packed = LaunchArgs::new();
+        push_arguments(&mut packed, args, &self.spec.arguments)?;
         match (&plan.access, region) {
             (IndexingMode::Flat { ranged: true }, IndexRange::Range { start, stop, step }) => {
-                [start, stop, step].iter().try_for_each(|x| packer.push(&x.to_ne_bytes(), 8))?;
+                [start, stop, step].iter().for_each(|&x| packed.push_i64(x));
             }
-            (IndexingMode::Strided { .. }, _) => packer.push(&plan.layout, 8)?,
-            _ => packer.push(&(plan.n as u64).to_ne_bytes(), 8)?,
+            (IndexingMode::Strided { .. }, _) => packed.push(&plan.layout, 8),
+            _ => packed.push_u64(plan.n as u64),
         }
-        Ok(packer.into_packed_args()?)
+        Ok(packed)
     }
 
     /// Checks the arguments and decides the form.
-    fn plan_call(&self, ctx: &Context, args: &[GeneratedKernelArg<'_>], region: IndexRange) -> Result<ElementwisePlan> {
+    fn plan_call(
+        &self,
+        ctx: &Arc<ArrayContext>,
+        args: &[GeneratedKernelArg<'_>],
+        region: IndexRange,
+    ) -> Result<ElementwisePlan> {
         check_arguments(&self.spec.name, &self.spec.arguments, &self.uses, args)?;
         let arrays = || args.iter().zip(&self.uses).filter_map(|(v, u)| v.as_array().map(|a| (a, *u)));
         let Some((first, _)) = arrays().next() else {
-            return Err(Error::value_error(format!("kernel '{}' has no array argument", self.spec.name)));
+            return Err(ArrayError::value_error(format!("kernel '{}' has no array argument", self.spec.name)));
         };
         if let IndexRange::Range { start, stop, step } = region {
             return Self::plan_range((start, stop, step));
@@ -300,10 +267,10 @@ impl ElementwiseKernel {
 
     /// Arrays of one shape that are contiguous. Wide accesses need aligned ones that share no elements, and enough of
     /// them for the device.
-    fn plan_dense(&self, ctx: &Context, n: usize, args: &[GeneratedKernelArg<'_>]) -> ElementwisePlan {
+    fn plan_dense(&self, ctx: &Arc<ArrayContext>, n: usize, args: &[GeneratedKernelArg<'_>]) -> ElementwisePlan {
         const MIN_PACKED_ELEMENTS: usize = 1 << 15;
         let flat = ElementwisePlan::contiguous_plan(n, false);
-        let is_worth_it = || n >= MIN_PACKED_ELEMENTS && ctx.device().can_load_cubins();
+        let is_worth_it = || n >= MIN_PACKED_ELEMENTS && !ctx.device_info().is_simd_cpu();
         if self.pack_size == 1 || !self.choices.nearest_choice(ctx, n).packed.unwrap_or_else(is_worth_it) {
             return flat;
         }
@@ -347,7 +314,8 @@ impl ElementwiseKernel {
         let mut written = named.iter().filter(|(.., used)| matches!(used, ElementUse::Assigned | ElementUse::Changed));
         written.try_for_each(|(view, a, _)| view.check_writable(&a.name))?;
         let elementwise = || named.iter().filter(|(.., u)| !matches!(u, ElementUse::Other | ElementUse::Unused));
-        let shape = broadcast_shape(elementwise().map(|(view, ..)| view.shape));
+        let shapes: Vec<_> = elementwise().map(|(view, ..)| view.shape).collect();
+        let shape = broadcast_shapes(shapes.into_iter());
         let outputs_fit = |shape: &[usize]| {
             elementwise()
                 .all(|(view, _, u)| !matches!(u, ElementUse::Assigned | ElementUse::Changed) || view.shape == shape)
@@ -356,7 +324,7 @@ impl ElementwiseKernel {
             Some(shape)
                 if self.can_replace_arrays_with_proxies && outputs_fit(&shape) && elementwise().next().is_some() =>
             {
-                if all_contiguous && elementwise().all(|(view, ..)| view.shape == shape) {
+                if all_contiguous && elementwise().all(|(view, ..)| *view.shape == *shape) {
                     return Ok(ElementwisePlan::contiguous_plan(shape.iter().product(), false));
                 }
                 self.plan_strided(&named, &shape)
@@ -413,10 +381,11 @@ impl ElementwiseKernel {
             }
         }
         // An array that is indexed freely must be walked by its own shape, so it may not be broadcast.
-        let takes_part = |row: &Option<Vec<isize>>, view: &ArrayView<'_>, used| {
+        let takes_part = |row: &Option<Strides>, view: &ArrayView<'_>, used| {
             row.is_some() && (used != ElementUse::Other || (view.shape == shape && !view.is_c_contiguous()))
         };
-        let strides: Vec<_> = rows.iter().map(|row| row.clone().unwrap_or_else(|| vec![0; shape.len()])).collect();
+        let strides: Vec<_> =
+            rows.iter().map(|row| row.clone().unwrap_or_else(|| Strides::from_elem(0, shape.len()))).collect();
         let (shape, strides) = join_axes(shape, &strides);
         let mut parts = rows.iter().zip(named).map(|(row, (view, _, used))| takes_part(row, view, *used));
         let strided = self.spec.arguments.iter().map(|a| a.is_vector && parts.next().unwrap_or(false)).collect();
@@ -427,7 +396,7 @@ impl ElementwiseKernel {
 
     fn plan_range((start, stop, step): (i64, i64, i64)) -> Result<ElementwisePlan> {
         if step == 0 {
-            return Err(Error::value_error("the step of a range is 0"));
+            return Err(ArrayError::value_error("the step of a range is 0"));
         }
         let count = if step < 0 {
             (start as i128 - stop as i128 - step as i128 - 1) / -(step as i128)
@@ -440,8 +409,8 @@ impl ElementwiseKernel {
 
 /// A call that was made, and what it was made of.
 struct CompletedLaunch {
-    kernel: Arc<CompiledKernel>,
+    spec: SnippetKernel<ElementwiseSnippet>,
     plan: ElementwisePlan,
     blocks: u32,
-    packed: PackedArgs,
+    args: LaunchArgs,
 }

@@ -1,16 +1,12 @@
 //! Checks that the arguments of a call fit the declarations of a generated kernel and the device that runs it.
 
-use crate::context::Context;
-use crate::generators::operand::{
-    ArrayView, GeneratedKernelArg, argument_error, argument_type_error, convert_scalar, ctype_number_type,
-};
+use super::operand::{ArrayView, GeneratedKernelArg, argument_error, argument_type_error, convert_scalar};
 use rtcg_codegen::c_declarations::Argument;
 use rtcg_codegen::snippet::ElementUse;
-use rtcg_cuda::{Error, Result, argument_types_are_checked};
-use rtcg_driver::memory::inaccessible_owner_device;
+use rtcg_hal::{ArrayContext, ArrayError, Result, argument_types_are_checked};
 
 /// Number and kinds of the arguments, and the types and sizes of their elements.
-pub(crate) fn check_arguments(
+pub(super) fn check_arguments(
     kernel: &str,
     declared: &[Argument],
     uses: &[ElementUse],
@@ -18,7 +14,7 @@ pub(crate) fn check_arguments(
 ) -> Result<()> {
     if args.len() != declared.len() {
         let (plural, were) = (if declared.len() == 1 { "" } else { "s" }, if args.len() == 1 { "was" } else { "were" });
-        return Err(Error::type_error(format!(
+        return Err(ArrayError::type_error(format!(
             "kernel '{kernel}' takes {} argument{plural} ({}), {} {were} given",
             declared.len(),
             declared.iter().map(Argument::declarator).collect::<Vec<_>>().join(", "),
@@ -59,11 +55,11 @@ pub(crate) fn check_arguments(
 fn check_element_type(declared: &Argument, used: ElementUse, view: &ArrayView<'_>) -> Result<()> {
     let size = declared.ctype.itemsize;
     let is_wrong_size = view.itemsize != size && used != ElementUse::Other;
-    match (ctype_number_type(&declared.ctype), view.number) {
+    match (declared.ctype.number(), view.number) {
         (Some(number), Some(given))
             if argument_types_are_checked() && (is_wrong_size || !number.accepts_elements(given)) =>
         {
-            let (given, number) = (given.dtype_name(), number.dtype_name());
+            let (given, number) = (given.name(), number.name());
             argument_type_error(
                 &declared.name,
                 format_args!("has dtype {given}; expected {number} for '{}'", declared.declarator()),
@@ -78,7 +74,11 @@ fn check_element_type(declared: &Argument, used: ElementUse, view: &ArrayView<'_
 }
 
 /// Arrays must be in memory that kernels of `ctx` can access. The driver is queried only for memory of another context.
-pub(crate) fn check_accessible(ctx: &Context, declared: &[Argument], args: &[GeneratedKernelArg<'_>]) -> Result<()> {
+pub(super) fn check_accessible(
+    ctx: &ArrayContext,
+    declared: &[Argument],
+    args: &[GeneratedKernelArg<'_>],
+) -> Result<()> {
     let arrays = args.iter().zip(declared).filter_map(|(value, a)| Some((value.as_array()?, a)));
     for (view, a) in arrays {
         check_array_accessible(ctx, &a.name, view)?;
@@ -88,24 +88,26 @@ pub(crate) fn check_accessible(ctx: &Context, declared: &[Argument], args: &[Gen
 
 /// [`check_accessible`] of one array.
 #[inline]
-pub(crate) fn check_array_accessible(ctx: &Context, name: &str, view: &ArrayView<'_>) -> Result<()> {
-    if view.context == 0 || view.context == ctx.id() { Ok(()) } else { check_other_context_array(ctx, name, view) }
+pub(super) fn check_array_accessible(ctx: &ArrayContext, name: &str, view: &ArrayView<'_>) -> Result<()> {
+    if view.context == 0 || view.context == ctx.context_number() {
+        Ok(())
+    } else {
+        check_other_context_array(ctx, name, view)
+    }
 }
 
 #[cold]
-fn check_other_context_array(ctx: &Context, name: &str, view: &ArrayView<'_>) -> Result<()> {
+fn check_other_context_array(ctx: &ArrayContext, name: &str, view: &ArrayView<'_>) -> Result<()> {
     if view.n_elements() == 0 {
         return Ok(());
     }
-    match inaccessible_owner_device(ctx.driver_context(), view.ptr) {
+    match ctx.device().inaccessible_owner(view.ptr) {
         None => Ok(()),
-        Some(owner) => Err(argument_error(
+        Some([owner, device]) => Err(argument_error(
             name,
             format_args!(
-                "lies in memory of {}, which kernels of {} cannot reach; expected an array of the current context, \
-                 or peer access to the other one (Context.enable_peer_access)",
-                owner.describe(),
-                ctx.device().describe()
+                "lies in memory of {owner}, which kernels of {device} cannot reach; expected an array of the current \
+                 context, or peer access to the other one (Context.enable_peer_access)"
             ),
         )),
     }

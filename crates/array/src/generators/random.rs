@@ -4,47 +4,27 @@
 //! [`SequentialGenerators`] keeps the states of XORWOW, MRG32k3a or Sobol generators in device memory; the caller
 //! chooses their number, so results do not depend on the device.
 
-#![allow(unsafe_code, reason = "launches: kernels here write exactly the arrays they are given")]
-
-use crate::context::Context;
-use crate::generators::compiled_kernel::{CompileSettings, CompiledKernel, PerContextCache};
-use crate::generators::dense_copies;
-use crate::generators::operand::ArrayView;
+use super::dense_copies;
+use super::loaded_kernel::LoadedKernel;
+use super::operand::ArrayView;
 use rtcg_codegen::c_declarations::CType;
 use rtcg_codegen::random::{
-    self, Distribution, MAX_COUNTERS_PER_LAUNCH, RANDOM_BLOCK_THREADS, RandomEngine, mrg32k3a, philox, xorwow,
+    Distribution, MAX_COUNTERS_PER_LAUNCH, RANDOM_BLOCK_THREADS, RandomEngine, RandomKernel, mrg32k3a, philox, xorwow,
 };
-use rtcg_cuda::{Error, Result};
-use rtcg_driver::{DeviceAllocation, Stream, memory, retain_in_capture};
-use rtcg_hal::lock_blocking;
+use rtcg_hal::{ArrayBuffer, ArrayContext, ArrayError, LaunchArgs, Result, lock_blocking};
+use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, LazyLock, Mutex};
+use std::sync::{Arc, Mutex};
 
-#[derive(Clone, PartialEq, Eq, Hash)]
-enum RandomKernelForm {
-    Fill(RandomEngine, Distribution, CType),
-    Permute(CType),
-}
-
-static RANDOM_KERNELS: LazyLock<PerContextCache<RandomKernelForm, CompiledKernel>> =
-    LazyLock::new(PerContextCache::default);
-
-fn random_kernel(ctx: &Context, form: &RandomKernelForm) -> Result<Arc<CompiledKernel>> {
-    RANDOM_KERNELS.get_or_create(ctx, form, || {
-        let (source, name) = match form {
-            RandomKernelForm::Fill(engine, draw, element) => (random::source(*engine, *draw, element), "fill"),
-            RandomKernelForm::Permute(element) => (random::permutation_source(element), "permute"),
-        };
-        let settings = CompileSettings { options: Some(Vec::new()), keep: false };
-        CompiledKernel::new(ctx, &settings.compile_and_load(ctx, &source, &[])?, name, RANDOM_BLOCK_THREADS)
-    })
+fn random_kernel(ctx: &ArrayContext, form: &RandomKernel) -> Result<LoadedKernel> {
+    LoadedKernel::with_threads(ctx, form, RANDOM_BLOCK_THREADS)
 }
 
 fn check_element_size(out: &ArrayView<'_>, element: &CType) -> Result<()> {
     if out.itemsize == element.itemsize {
         return Ok(());
     }
-    Err(Error::type_error(format!(
+    Err(ArrayError::type_error(format!(
         "the array has elements of {} bytes; {} has {}",
         out.itemsize, element.name, element.itemsize
     )))
@@ -72,22 +52,6 @@ impl DistributionParameters {
 }
 
 /// A counter-based generator (Philox or Threefry). Its numbers depend only on key, stream and position.
-///
-/// ```
-/// use rtcg::codegen::DType;
-/// use rtcg::codegen::random::{Distribution, RandomEngine};
-/// use rtcg::generators::{DistributionParameters, Generator};
-/// use rtcg::prelude::*;
-///
-/// # fn main() -> rtcg::Result<()> {
-/// let ctx = Context::new()?;
-/// let generator = Generator::new(RandomEngine::Philox, 42, 0)?;
-/// let x = ctx.zeros::<f32>(1000)?;
-/// generator.fill(&ctx, Distribution::HalfOpen, &DType::F32.into(), &x.view(), DistributionParameters::Real(0.0, 1.0), None)?;
-/// assert!(x.to_vec()?.iter().all(|x| (0.0..1.0).contains(x)));
-/// # Ok(())
-/// # }
-/// ```
 #[derive(Debug)]
 pub struct Generator {
     engine: RandomEngine,
@@ -103,7 +67,7 @@ impl Generator {
     /// When the engine is not counter-based.
     pub fn new(engine: RandomEngine, key: u64, stream: u32) -> Result<Self> {
         if !engine.is_counter_based() {
-            return Err(Error::value_error(format!("{engine:?} is no counter-based generator")));
+            return Err(ArrayError::value_error(format!("{engine:?} is no counter-based generator")));
         }
         Ok(Self { engine, key, stream, position: AtomicU64::new(0) })
     }
@@ -151,17 +115,16 @@ impl Generator {
     /// When the array has another element size.
     pub fn fill(
         &self,
-        ctx: &Context,
+        ctx: &Arc<ArrayContext>,
         draw: Distribution,
         element: &CType,
         out: &ArrayView<'_>,
         parameters: DistributionParameters,
-        stream: Option<&Stream>,
     ) -> Result<()> {
         check_element_size(out, element)?;
         if !dense_copies::is_dense(out) {
-            return dense_copies::run_with_dense_output(ctx, out, stream, |dense| {
-                self.fill(ctx, draw, element, dense, parameters, stream)
+            return dense_copies::run_with_dense_output(ctx, out, |dense| {
+                self.fill(ctx, draw, element, dense, parameters)
             });
         }
         let n = out.n_elements();
@@ -176,7 +139,7 @@ impl Generator {
             (Distribution::Normal, DistributionParameters::Real(0.0, 1.0)) => Distribution::StandardNormal,
             _ => draw,
         };
-        let kernel = random_kernel(ctx, &RandomKernelForm::Fill(self.engine, draw, element.clone()))?;
+        let kernel = random_kernel(ctx, &RandomKernel::Fill(self.engine, draw, element.clone()))?;
         let per = draw.elements_per_counter(element.itemsize);
         let mut done = 0;
         while done < counters {
@@ -184,19 +147,16 @@ impl Generator {
             let start = first.wrapping_add(done as u64);
             let until_carry = (1u64 << 32) - (start & 0xffff_ffff);
             let now = (until_carry.min(MAX_COUNTERS_PER_LAUNCH) as usize).min(counters - done);
-            let mut packer = kernel.function.arg_packer();
-            packer.push(&(out.ptr + (done * per * element.itemsize) as u64).to_ne_bytes(), 8)?;
-            packer.push(&((n - done * per).min(now * per) as u64).to_ne_bytes(), 8)?;
-            for bytes in parameters.parameter_bytes().iter().chain([&start.to_ne_bytes(), &self.key.to_ne_bytes()]) {
-                packer.push(bytes, 8)?;
-            }
-            packer.push(&self.stream.to_ne_bytes(), 4)?;
-            let packed = packer.into_packed_args()?;
-            // SAFETY: the kernel writes elements of the array, which the caller holds.
-            unsafe { kernel.launch(ctx, kernel.blocks_for_items(now, MAX_WAVES), &packed, stream)? };
+            let mut packed = LaunchArgs::new();
+            packed.push_address(out.ptr, done * per * element.itemsize);
+            packed.push_u64((n - done * per).min(now * per) as u64);
+            parameters.parameter_bytes().iter().for_each(|bytes| packed.push(bytes, 8));
+            [start, self.key].iter().for_each(|&number| packed.push_u64(number));
+            packed.push_u32(self.stream);
+            kernel.launch(ctx, [kernel.blocks_for_items(now, MAX_WAVES)?, 1, 1], 0, &packed)?;
             done += now;
         }
-        out.used_in(stream);
+        out.record_use();
         Ok(())
     }
 
@@ -204,18 +164,10 @@ impl Generator {
     ///
     /// # Errors
     /// As [`Generator::fill`].
-    pub fn permutation(
-        &self,
-        ctx: &Context,
-        element: &CType,
-        out: &ArrayView<'_>,
-        stream: Option<&Stream>,
-    ) -> Result<()> {
+    pub fn permutation(&self, ctx: &Arc<ArrayContext>, element: &CType, out: &ArrayView<'_>) -> Result<()> {
         check_element_size(out, element)?;
         if !dense_copies::is_dense(out) {
-            return dense_copies::run_with_dense_output(ctx, out, stream, |dense| {
-                self.permutation(ctx, element, dense, stream)
-            });
+            return dense_copies::run_with_dense_output(ctx, out, |dense| self.permutation(ctx, element, dense));
         }
         let key = self.next_host_u64();
         let n = out.n_elements();
@@ -223,17 +175,13 @@ impl Generator {
             return Ok(());
         }
         let half = ((usize::BITS - (n - 1).leading_zeros()).div_ceil(2)).max(1);
-        let kernel = random_kernel(ctx, &RandomKernelForm::Permute(element.clone()))?;
-        let mut packer = kernel.function.arg_packer();
-        for bytes in [out.ptr, n as u64, key] {
-            packer.push(&bytes.to_ne_bytes(), 8)?;
-        }
-        packer.push(&self.stream.to_ne_bytes(), 4)?;
-        packer.push(&half.to_ne_bytes(), 4)?;
-        let packed = packer.into_packed_args()?;
-        // SAFETY: the kernel writes the `n` elements of the array, which the caller holds.
-        unsafe { kernel.launch(ctx, kernel.blocks_for_items(n, 1024), &packed, stream) }?;
-        out.used_in(stream);
+        let kernel = random_kernel(ctx, &RandomKernel::Permute(element.clone()))?;
+        let mut packed = LaunchArgs::new();
+        packed.push_address(out.ptr, 0);
+        [n as u64, key].iter().for_each(|&number| packed.push_u64(number));
+        [self.stream, half].iter().for_each(|&number| packed.push_u32(number));
+        kernel.launch(ctx, [kernel.blocks_for_items(n, 1024)?, 1, 1], 0, &packed)?;
+        out.record_use();
         Ok(())
     }
 }
@@ -250,14 +198,19 @@ pub enum SkipUnit {
 }
 
 /// Generators whose states are on the device.
-#[derive(Debug)]
 pub struct SequentialGenerators {
     engine: RandomEngine,
     count: usize,
-    ctx: Context,
-    states: Arc<DeviceAllocation>,
+    ctx: Arc<ArrayContext>,
+    states: Arc<dyn ArrayBuffer>,
     /// Filling reads and writes the states; skipping does so on the host.
     access: Mutex<()>,
+}
+
+impl fmt::Debug for SequentialGenerators {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SequentialGenerators").field("engine", &self.engine).field("count", &self.count).finish()
+    }
 }
 
 impl SequentialGenerators {
@@ -265,11 +218,11 @@ impl SequentialGenerators {
     ///
     /// # Errors
     /// For other engines, without seeds, or when the device is out of memory.
-    pub fn from_seeds(ctx: &Context, engine: RandomEngine, seeds: &[u64], offset: u64) -> Result<Self> {
+    pub fn from_seeds(ctx: &Arc<ArrayContext>, engine: RandomEngine, seeds: &[u64], offset: u64) -> Result<Self> {
         let states = match engine {
             RandomEngine::Xorwow => xorwow::subsequence_states(seeds, offset),
             RandomEngine::Mrg32k3a => mrg32k3a::subsequence_states(seeds, offset),
-            _ => return Err(Error::value_error(format!("{engine:?} takes no seeds"))),
+            _ => return Err(ArrayError::value_error(format!("{engine:?} takes no seeds"))),
         };
         Self::from_state_bytes(
             ctx,
@@ -285,7 +238,7 @@ impl SequentialGenerators {
     /// # Errors
     /// For other engines, when the numbers of vectors do not fit, or when the device is out of memory.
     pub fn from_direction_vectors(
-        ctx: &Context,
+        ctx: &Arc<ArrayContext>,
         engine: RandomEngine,
         vectors: &[u64],
         scramble: &[u64],
@@ -293,7 +246,7 @@ impl SequentialGenerators {
     ) -> Result<Self> {
         let per = engine.output_bits() as usize;
         if !engine.is_quasi() || vectors.len() != per * scramble.len() {
-            return Err(Error::value_error(format!(
+            return Err(ArrayError::value_error(format!(
                 "{} direction vectors and {} scrambling constants; expected {per} vectors for each of them",
                 vectors.len(),
                 scramble.len()
@@ -315,13 +268,13 @@ impl SequentialGenerators {
         Ok(new)
     }
 
-    fn from_state_bytes(ctx: &Context, engine: RandomEngine, count: usize, bytes: Vec<u8>) -> Result<Self> {
+    fn from_state_bytes(ctx: &Arc<ArrayContext>, engine: RandomEngine, count: usize, bytes: Vec<u8>) -> Result<Self> {
         if count == 0 {
-            return Err(Error::value_error("there must be one generator at least"));
+            return Err(ArrayError::value_error("there must be one generator at least"));
         }
-        let states = ctx.enter(|| DeviceAllocation::new(bytes.len()))?;
-        states.write(0, &bytes)?;
-        Ok(Self { engine, count, ctx: ctx.clone(), states: Arc::new(states), access: Mutex::default() })
+        let states = ctx.device().alloc_from(None, bytes.len())?;
+        ctx.queue().write(states.address_recording_use()?, &bytes)?;
+        Ok(Self { engine, count, ctx: ctx.clone(), states, access: Mutex::default() })
     }
 
     /// How many generators there are.
@@ -340,34 +293,29 @@ impl SequentialGenerators {
         element: &CType,
         out: &ArrayView<'_>,
         parameters: DistributionParameters,
-        stream: Option<&Stream>,
     ) -> Result<()> {
         check_element_size(out, element)?;
         if !dense_copies::is_dense(out) {
-            return dense_copies::run_with_dense_output(&self.ctx, out, stream, |dense| {
-                self.fill(draw, element, dense, parameters, stream)
+            return dense_copies::run_with_dense_output(&self.ctx, out, |dense| {
+                self.fill(draw, element, dense, parameters)
             });
         }
         let n = out.n_elements();
         if n == 0 {
             return Ok(());
         }
-        let kernel = random_kernel(&self.ctx, &RandomKernelForm::Fill(self.engine, draw, element.clone()))?;
-        let mut packer = kernel.function.arg_packer();
-        packer.push(&out.ptr.to_ne_bytes(), 8)?;
-        packer.push(&(n as u64).to_ne_bytes(), 8)?;
-        for bytes in parameters.parameter_bytes() {
-            packer.push(&bytes, 8)?;
-        }
-        packer.push(&self.states.ptr().to_ne_bytes(), 8)?;
-        packer.push(&(self.count as u64).to_ne_bytes(), 8)?;
-        let packed = packer.into_packed_args()?;
+        let kernel = random_kernel(&self.ctx, &RandomKernel::Fill(self.engine, draw, element.clone()))?;
+        let mut packed = LaunchArgs::new();
+        packed.push_address(out.ptr, 0);
+        packed.push_u64(n as u64);
+        parameters.parameter_bytes().iter().for_each(|bytes| packed.push(bytes, 8));
+        packed.push_address(self.states.device_ptr(), 0);
+        packed.push_u64(self.count as u64);
         let blocks = n.min(self.count).div_ceil(RANDOM_BLOCK_THREADS as usize) as u32;
         let _alone = lock_blocking(&self.access);
-        // SAFETY: the kernel writes the n elements of the array, which the caller holds, and the states.
-        unsafe { kernel.launch(&self.ctx, blocks, &packed, stream) }?;
-        retain_in_capture(stream, || self.states.clone());
-        out.used_in(stream);
+        self.states.record_use();
+        kernel.launch(&self.ctx, [blocks, 1, 1], 0, &packed)?;
+        out.record_use();
         Ok(())
     }
 
@@ -377,22 +325,22 @@ impl SequentialGenerators {
     /// When there is neither one count nor one for each generator, or a kernel failed before.
     pub fn skip_ahead(&self, what: SkipUnit, counts: &[u64]) -> Result<()> {
         if counts.len() != 1 && counts.len() != self.count {
-            return Err(Error::value_error(format!(
+            return Err(ArrayError::value_error(format!(
                 "{} counts were given for {} generators",
                 counts.len(),
                 self.count
             )));
         }
         let _alone = lock_blocking(&self.access);
-        self.ctx.synchronize()?;
+        self.ctx.device().synchronize()?;
         let mut bytes = vec![0; self.count * self.engine.state_bytes()];
-        self.states.read(0, &mut bytes)?;
+        let states = self.states.address_recording_use()?;
+        self.ctx.queue().read(&mut bytes, states)?;
         let count_of = |k: usize| counts[if counts.len() == 1 { 0 } else { k }];
         for (k, state) in bytes.chunks_mut(self.engine.state_bytes()).enumerate() {
             skip_generator_state(self.engine, what, state, count_of(k))?;
         }
-        // SAFETY: the states have this many bytes; nothing else is running.
-        self.ctx.enter(|| unsafe { memory::memcpy_htod(self.states.ptr(), &bytes) })
+        self.ctx.queue().write(states, &bytes)
     }
 }
 
@@ -428,7 +376,7 @@ fn skip_generator_state(engine: RandomEngine, what: SkipUnit, bytes: &mut [u8], 
             let i = read_u64(bytes, 0).wrapping_add(count);
             bytes[..8].copy_from_slice(&i.to_ne_bytes());
         }
-        _ => return Err(Error::value_error(format!("{engine:?} has no {what:?} to skip"))),
+        _ => return Err(ArrayError::value_error(format!("{engine:?} has no {what:?} to skip"))),
     }
     Ok(())
 }

@@ -1,14 +1,13 @@
 //! Builders of generated kernels: C texts by name, with defaults for what most kernels do not need.
 
-use crate::generators::compiled_kernel::CompileSettings;
-use crate::generators::elementwise::ElementwiseKernel;
-use crate::generators::reduction::ReductionKernel;
-use crate::generators::scan::ScanKernel;
+use super::elementwise::ElementwiseKernel;
+use super::reduction::ReductionKernel;
+use super::scan::ScanKernel;
 use rtcg_codegen::c_declarations::{Argument, CType, TypeRegistry, parse_arguments};
 use rtcg_codegen::pointwise::ElementwiseSnippet;
 use rtcg_codegen::reduction::ReductionSnippet;
 use rtcg_codegen::scan::{NeighborFetch, ScanSnippet};
-use rtcg_cuda::{Error, Result};
+use rtcg_hal::{ArrayError, CompileSettings, Result};
 
 /// What all kernels have.
 #[derive(Debug, Clone)]
@@ -32,11 +31,11 @@ impl Common {
     }
 
     fn parsed_arguments(&self) -> Result<Vec<Argument>> {
-        parse_arguments(&self.arguments, &self.types).map_err(|e| Error::value_error(e.to_string()))
+        parse_arguments(&self.arguments, &self.types).map_err(|e| ArrayError::value_error(e.to_string()))
     }
 
     fn parsed_type(&self, text: &str) -> Result<CType> {
-        let unknown = || Error::value_error(format!("kernel '{}': '{text}' is no known C type", self.name));
+        let unknown = || ArrayError::value_error(format!("kernel '{}': '{text}' is no known C type", self.name));
         self.types.lookup(text).ok_or_else(unknown)
     }
 
@@ -58,7 +57,7 @@ impl Common {
 
     /// The text that a kernel cannot do without; an error that names the builder's method.
     fn required(&self, text: Option<String>, method: &str) -> Result<String> {
-        text.ok_or_else(|| Error::value_error(format!("kernel '{}': {method}() is missing", self.name)))
+        text.ok_or_else(|| ArrayError::value_error(format!("kernel '{}': {method}() is missing", self.name)))
     }
 }
 
@@ -111,25 +110,6 @@ pub struct ElementwiseBuilder {
 
 impl ElementwiseKernel {
     /// Starts building a kernel. `arguments` are C declarations; pointers are arrays.
-    ///
-    /// ```
-    /// use rtcg::generators::{ElementwiseKernel, GeneratedKernelArg, IndexRange};
-    /// use rtcg::prelude::*;
-    ///
-    /// # fn main() -> rtcg::Result<()> {
-    /// let ctx = Context::new()?;
-    /// let clamp = ElementwiseKernel::builder("float *x, float limit")
-    ///     .operation("x[i] = clamped(x[i], limit)")
-    ///     .preamble("__device__ float clamped(float x, float limit) { return fminf(fmaxf(x, -limit), limit); }")
-    ///     .build()?;
-    /// let x = ctx.to_device(&[-3.0f32, 0.5, 4.0])?;
-    /// let args = [GeneratedKernelArg::Array(x.view()), GeneratedKernelArg::from_scalar(&1.0f32)];
-    /// // SAFETY: the snippet touches element `i` of its array.
-    /// unsafe { clamp.launch(&ctx, &args, IndexRange::All, None)? };
-    /// assert_eq!(x.to_vec()?, [-1.0, 0.5, 1.0]);
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn builder(arguments: &str) -> ElementwiseBuilder {
         let common = Common::new("kernel", arguments);
         ElementwiseBuilder { common, operation: None, loop_prep: String::new(), after_loop: String::new() }
@@ -161,7 +141,7 @@ impl ElementwiseBuilder {
             loop_prep: self.loop_prep,
             after_loop: self.after_loop,
         };
-        spec.check_parameter_names().map_err(|e| Error::value_error(e.to_string()))?;
+        spec.check_parameter_names().map_err(|e| ArrayError::value_error(e.to_string()))?;
         Ok(ElementwiseKernel::new(spec, self.common.settings))
     }
 }
@@ -179,28 +159,6 @@ pub struct ReductionBuilder {
 
 impl ReductionKernel {
     /// Starts building a reduction. `arguments` are C declarations; pointers are arrays.
-    ///
-    /// ```
-    /// use rtcg::generators::{GeneratedKernelArg, ReductionKernel};
-    /// use rtcg::prelude::*;
-    ///
-    /// # fn main() -> rtcg::Result<()> {
-    /// let ctx = Context::new()?;
-    /// let dot = ReductionKernel::builder("const float *x, const float *y")
-    ///     .map("x[i] * y[i]")
-    ///     .reduce("a + b")
-    ///     .neutral("0")
-    ///     .out("float")
-    ///     .build()?;
-    /// let (x, y) = (ctx.to_device(&[2.0f32; 1000])?, ctx.to_device(&[3.0f32; 1000])?);
-    /// let result = ctx.zeros::<f32>(1)?;
-    /// let args = [GeneratedKernelArg::Array(x.view()), GeneratedKernelArg::Array(y.view())];
-    /// // SAFETY: the snippets read element `i` of arrays that both have 1000 elements.
-    /// unsafe { dot.launch(&ctx, &args, &result.view(), None)? };
-    /// assert_eq!(result.to_vec()?, [6000.0]);
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn builder(arguments: &str) -> ReductionBuilder {
         let common = Common::new("reduction", arguments);
         ReductionBuilder { common, out: None, neutral: None, reduce: None, map: None }
@@ -261,30 +219,6 @@ pub struct ScanBuilder {
 
 impl ScanKernel {
     /// Starts building a scan. `arguments` are C declarations; pointers are arrays.
-    ///
-    /// ```
-    /// use rtcg::generators::{GeneratedKernelArg, ScanKernel};
-    /// use rtcg::prelude::*;
-    ///
-    /// # fn main() -> rtcg::Result<()> {
-    /// let ctx = Context::new()?;
-    /// // Copies the positive elements to the front of `y`, and writes how many there are.
-    /// let compact = ScanKernel::builder("const int *x, int *y, int *count")
-    ///     .item("int")
-    ///     .input("x[i] > 0 ? 1 : 0")
-    ///     .scan("a + b")
-    ///     .neutral("0")
-    ///     .output("if (prev_item != item) y[item - 1] = x[i]; if (i == N - 1) *count = item")
-    ///     .build()?;
-    /// let x = ctx.to_device(&[5i32, -1, 7, 0, 2])?;
-    /// let (y, count) = (ctx.zeros::<i32>(5)?, ctx.zeros::<i32>(1)?);
-    /// let args = [&x, &y, &count].map(|array| GeneratedKernelArg::Array(array.view()));
-    /// // SAFETY: at most five elements of `y` and one of `count` are written.
-    /// unsafe { compact.launch(&ctx, &args, None, None)? };
-    /// assert_eq!((count.to_vec()?, y.to_vec()?), (vec![3], vec![5, 7, 2, 0, 0]));
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn builder(arguments: &str) -> ScanBuilder {
         ScanBuilder {
             common: Common::new("scan", arguments),

@@ -3,12 +3,9 @@
 //! Most of a call's host time is spent on selecting a form of the kernel. The form depends on the arrays' layouts,
 //! which the caller compares, and for many elements also on the alignment of addresses, which is checked here.
 
-#![allow(unsafe_code, reason = "launching runs the user's snippet")]
-
-use crate::context::Context;
-use crate::generators::compiled_kernel::CompiledKernel;
+use rtcg_hal::{ArrayContext, Launch, Result};
 use smallvec::SmallVec;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 /// An array of a call whose arrays are all contiguous, as far as wide accesses depend on it.
 #[derive(Debug, Clone, Copy)]
@@ -43,12 +40,9 @@ pub(super) fn can_vectorize_at(
 /// A call that can be repeated with other addresses and values; see [`super::ElementwiseKernel::launch_and_cache`].
 #[derive(Debug)]
 pub struct CachedLaunch {
-    pub(super) ctx: Context,
-    pub(super) kernel: Arc<CompiledKernel>,
-    pub(super) blocks: u32,
-    pub(super) packed: SmallVec<[u8; 128]>,
-    /// Where the arguments of the call are in `packed_arguments`.
-    pub(super) places: SmallVec<[usize; 8]>,
+    pub(super) ctx: Weak<ArrayContext>,
+    /// The arguments of the call come first among those of the launch.
+    pub(super) launch: Launch,
     /// Those whose addresses decide about the form.
     pub(super) dense: DenseArrays,
     pub(super) pack_size: usize,
@@ -57,41 +51,36 @@ pub struct CachedLaunch {
 }
 
 impl CachedLaunch {
-    /// Whether the epoch is unchanged and the kernel's context is the current one.
+    /// Whether it was launched in this context.
+    pub fn is_for(&self, ctx: &Arc<ArrayContext>) -> bool {
+        std::ptr::eq(self.ctx.as_ptr(), Arc::as_ptr(ctx))
+    }
+
+    /// The packed arguments of the call, for the next call's to overwrite.
     #[inline]
-    pub fn is_prepared(&self) -> bool {
-        self.kernel.function.is_prepared() && self.ctx.driver_context().is_current()
+    pub fn packed_arguments(&self) -> SmallVec<[u8; 256]> {
+        SmallVec::from_slice(self.launch.args.packed_bytes())
     }
 
-    /// The number of the kernel's context.
-    pub fn context_number(&self) -> u64 {
-        self.ctx.id()
-    }
-
-    /// Whether the next launch may block the calling thread.
+    /// Where the bytes of argument `index` are among them.
     #[inline]
-    pub fn may_wait(&self) -> bool {
-        self.kernel.function.launch_may_wait()
+    pub fn argument_offset(&self, index: usize) -> usize {
+        self.launch.args.offset_of(index)
     }
 
-    /// The packed arguments of the call and the offset of each, for the next call's to overwrite.
-    #[inline]
-    pub fn packed_arguments(&self) -> (SmallVec<[u8; 256]>, &[usize]) {
-        (SmallVec::from_slice(&self.packed), &self.places)
-    }
-
-    /// Whether a call with the addresses in `packed_arguments` has the same form as this call.
+    /// Whether a call with the addresses in `packed` has the same form as this call.
     #[inline]
     pub fn fits_alignment(&self, packed: &[u8]) -> bool {
         let address = |at: usize| {
-            let bytes = packed[self.places[at]..].first_chunk().copied();
+            let bytes = packed[self.argument_offset(at)..].first_chunk().copied();
             bytes.map_or(0, u64::from_ne_bytes)
         };
         self.dense.is_empty()
             || can_vectorize_at(&self.dense, self.pack_size, self.allows_aliasing, address) == self.is_packed
     }
 
-    /// Launches the kernel with packed arguments in the default stream.
+    /// Enqueues the kernel with packed arguments; `None`, with nothing done, where the context is not the current one or
+    /// is gone. Waits only where the queue is full.
     ///
     /// # Errors
     /// When the device refuses the launch.
@@ -100,9 +89,10 @@ impl CachedLaunch {
     /// As [`super::ElementwiseKernel::launch`]; the arguments may differ from the cached call's only in addresses and
     /// values.
     #[inline]
-    pub unsafe fn launch(&self, packed: &[u8]) -> rtcg_driver::Result<()> {
-        // SAFETY: the caller's promise.
-        unsafe { self.kernel.function.launch([self.blocks, 1, 1], [self.kernel.block, 1, 1], 0, None, packed) }
+    #[expect(unsafe_code, reason = "declares what callers promise")]
+    pub unsafe fn launch(&self, packed: &[u8]) -> Option<Result<()>> {
+        let ctx = self.ctx.upgrade().filter(|ctx| ctx.device().is_current())?;
+        Some(self.launch.enqueue_packed(ctx.queue(), packed))
     }
 }
 

@@ -2,11 +2,8 @@
 
 #![allow(unsafe_code, reason = "launching runs the user's snippet")]
 
-use crate::context::Context;
-use crate::generators::compiled_kernel::CompileSettings;
-use crate::generators::elementwise::{ElementwiseKernel, IndexRange};
-use crate::generators::operand::{ArrayView, GeneratedKernelArg, broadcast_shape};
-use rtcg_array::{GpuArray, Order};
+use rtcg_array::generators::{ArrayView, CompileSettings, ElementwiseKernel, GeneratedKernelArg, IndexRange};
+use rtcg_array::{GpuArray, Order, broadcast_shapes};
 use rtcg_codegen::c_declarations::{ArgumentError, CType, CTypeForm, TypeRegistry};
 use rtcg_codegen::pointwise::ElementwiseSnippet;
 use rtcg_codegen::typed_snippet::{GivenType, OriginalQuotes, TypedSnippet};
@@ -28,7 +25,7 @@ use std::sync::{Arc, Mutex};
 /// let hypotenuse = TypedElementwise::parse("T x, T y", "T z", "z = sqrt(x * x + y * y)")?;
 /// let (x, y) = (arrays.from_slice(&[3.0f32, 5.0])?, arrays.from_slice(&[4.0f32, 12.0])?);
 /// // SAFETY: the snippet touches its own elements only.
-/// let z = unsafe { hypotenuse.call(arrays.array_context(), arrays.context(), &[x.as_dyn(), y.as_dyn()])? }.remove(0);
+/// let z = unsafe { hypotenuse.call(arrays.array_context(), &[x.as_dyn(), y.as_dyn()])? }.remove(0);
 /// assert_eq!(arrays.typed_from_dyn::<f32>(z)?.to_vec()?, [5.0, 13.0]);
 /// # Ok(())
 /// # }
@@ -67,12 +64,7 @@ impl TypedElementwise {
     ///
     /// # Safety
     /// The snippet is unchecked code: what it indexes itself must lie inside the arrays.
-    pub unsafe fn call(
-        &self,
-        arrays: &Arc<ArrayContext>,
-        ctx: &Context,
-        inputs: &[&GpuArray],
-    ) -> Result<Vec<GpuArray>> {
+    pub unsafe fn call(&self, arrays: &Arc<ArrayContext>, inputs: &[&GpuArray]) -> Result<Vec<GpuArray>> {
         let n_inputs = self.snippet.n_inputs();
         if inputs.len() != n_inputs {
             let text = format!("the kernel takes {n_inputs} inputs, {} were given", inputs.len());
@@ -81,16 +73,16 @@ impl TypedElementwise {
         let filled = self.filled_kernel(inputs)?;
         let elementwise = self.snippet.params().zip(inputs).filter(|((_, is_raw), _)| !is_raw);
         let views: Vec<ArrayView<'_>> = inputs.iter().map(|array| ArrayView::from(*array)).collect();
-        let shapes = elementwise.map(|(_, array)| array.shape());
-        let shape = broadcast_shape(shapes).ok_or_else(|| {
+        let shapes: Vec<_> = elementwise.map(|(_, array)| array.shape()).collect();
+        let shape = broadcast_shapes(shapes.into_iter()).ok_or_else(|| {
             Error::value_error("the shapes of the inputs do not broadcast against each other".to_owned())
         })?;
         let outputs = filled.outputs.iter().map(|dtype| GpuArray::empty(arrays, &shape, *dtype, Order::C));
         let outputs = outputs.collect::<rtcg_hal::Result<Vec<_>>>()?;
         let all: Vec<_> = outputs.iter().map(ArrayView::from).chain(views).map(GeneratedKernelArg::Array).collect();
         // SAFETY: the caller's promise; the outputs were made for this call.
-        let launched = unsafe { filled.kernel.launch(ctx, &all, IndexRange::All, None) };
-        launched.map_err(|error| match error {
+        let launched = unsafe { filled.kernel.launch(arrays, &all, IndexRange::All) };
+        launched.map_err(|error| match crate::Error::from(error) {
             crate::Error::Compile(mut error) => {
                 error.log = filled.quotes.restore(&error.log);
                 crate::Error::Compile(error)
