@@ -1,17 +1,28 @@
-//! The cache of planned calls. Its key is what determines the plan: operation, dtypes, layouts and the alignment of
-//! addresses.
+//! The cache of planned calls. Its key is what determines the plan: what is computed, dtypes, layouts and the alignment
+//! of addresses.
 //!
 //! Programs repeat few different calls, and planning dominates the host time of a call. A cached call only fills in
 //! addresses and scalars. A call that may do anything but a single launch (an error, a copy of overlapping operands, a
 //! result known in advance) is not cached.
+//!
+//! Elementwise operations and reductions say how their launch is repeated. Of any other call, [`cached_call`] records
+//! what it enqueues: if that is one launch whose addresses all lie in the operands and the result, it is repeated with
+//! those of later ones. So every function of arrays can be cached by wrapping it, whichever crate it is in.
 
 use crate::array::{Arg, GpuArray};
+use crate::fuse;
 use crate::layout::Layout;
 use crate::reduction_plan::ReductionWorkspace;
 use crate::scalar::Scalar;
 use rtcg_codegen::array::{Op, ReductionOp};
-use rtcg_hal::{ArrayContext, DType, Launch, Result, WeakScalar, is_compiling_ahead, lock_ignoring_poison};
+use rtcg_hal::{
+    ArrayContext, DType, Launch, LaunchArg, Result, WeakScalar, is_compiling_ahead, lock_ignoring_poison,
+    record_launches,
+};
 use smallvec::SmallVec;
+use std::any::Any;
+use std::fmt::Debug;
+use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex};
 
 /// Calls that are remembered; a new one takes the place of an old one.
@@ -19,22 +30,36 @@ const CACHE_SLOTS: usize = 256;
 /// Addresses are distinguished by their distance from a multiple of this, more than what is read at once.
 const MAX_KEY_ALIGNMENT: u64 = 64;
 
-/// What is computed.
+/// What is computed: with the operands' dtypes, layouts and alignment, everything on which the launch depends.
+pub trait CallKey: PartialEq + Debug + Send + Sync + 'static {
+    /// A hash.
+    fn hash_seed(&self) -> usize;
+}
+
+/// What arrays compute themselves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum CallKey {
+pub(crate) enum ArrayCall {
     /// An elementwise operation, with the common type that the caller requests.
     Pointwise(Op, Option<DType>),
     /// A reduction of the axes whose bits are set.
     Reduce { reduction: ReductionOp, dtype: Option<DType>, axes: u64, keepdims: bool },
 }
 
-impl CallKey {
-    fn hash_seed(self) -> usize {
-        match self {
-            CallKey::Pointwise(op, _) => op as usize,
-            CallKey::Reduce { reduction, axes, .. } => 128 + reduction as usize + 16 * axes as usize,
+impl CallKey for ArrayCall {
+    #[inline]
+    fn hash_seed(&self) -> usize {
+        match *self {
+            ArrayCall::Pointwise(op, _) => op as usize,
+            ArrayCall::Reduce { reduction, axes, .. } => 128 + reduction as usize + 16 * axes as usize,
         }
     }
+}
+
+/// A hash of a key's parts.
+pub fn call_hash(parts: impl Hash) -> usize {
+    let mut hasher = rustc_hash::FxHasher::default();
+    parts.hash(&mut hasher);
+    hasher.finish() as usize
 }
 
 /// Whether calls like this one end in the same launch, whatever the values of scalars are. Powers of
@@ -104,17 +129,65 @@ impl OperandKey {
 
 /// A launch of which only addresses and values are open.
 pub(crate) struct PlannedLaunch {
-    /// The addresses of first elements come first among its arguments, that of the output before the others.
     pub(crate) launch: Launch,
+    /// Which arguments count from the first element of which array: 0 is the result, then come the operands.
+    pub(crate) addresses: SmallVec<[(u8, u8); 6]>,
     /// Which argument each scalar is, and the type that it has there.
     pub(crate) values: SmallVec<[(usize, DType); 2]>,
     /// The workspace that each launch gets from the runtime.
     pub(crate) workspace: Option<ReductionWorkspace>,
 }
 
+impl PlannedLaunch {
+    /// The arguments that count from arrays when the result and so many operands come first, in their order.
+    pub(crate) fn addresses_in_order(n_operands: usize) -> SmallVec<[(u8, u8); 6]> {
+        (0..=n_operands as u8).map(|at| (at, at)).collect()
+    }
+
+    /// A launch that was recorded, with what it was made for; `None` where an address lies in none of these arrays, or
+    /// in several.
+    fn from_recorded(mut launch: Launch, result: &GpuArray, operands: &[&GpuArray]) -> Option<Self> {
+        let arrays: SmallVec<[&GpuArray; 6]> = std::iter::once(result).chain(operands.iter().copied()).collect();
+        let mut extents: SmallVec<[(u64, u64); 6]> = SmallVec::new();
+        for array in &arrays {
+            let first = array.first_element_address();
+            let (low, high) = array.layout().byte_extent(array.itemsize());
+            let start = first.wrapping_sub(array.layout().offset as u64);
+            let extent = (start.wrapping_add(low as u64), start.wrapping_add(high as u64));
+            if extents.iter().any(|other| extent.0 < other.1 && other.0 < extent.1) {
+                return None;
+            }
+            extents.push(extent);
+        }
+        let mut addresses = SmallVec::new();
+        let all: SmallVec<[_; 16]> = launch
+            .args
+            .view()
+            .iter()
+            .enumerate()
+            .map(|(at, arg)| {
+                (
+                    at,
+                    match arg {
+                        LaunchArg::Address { base, offset } => Some(base.wrapping_add(offset as u64)),
+                        LaunchArg::Bytes { .. } => None,
+                    },
+                )
+            })
+            .collect();
+        for (at, address) in all.into_iter().filter_map(|(at, address)| Some((at, address.filter(|&a| a != 0)?))) {
+            let owner = extents.iter().position(|&(low, high)| (low..high).contains(&address))?;
+            launch.args.set_base(at, arrays[owner].first_element_address());
+            addresses.push((u8::try_from(at).ok()?, owner as u8));
+        }
+        Some(Self { launch, addresses, values: SmallVec::new(), workspace: None })
+    }
+}
+
 /// A call with its plan.
 pub(crate) struct CachedCall {
-    what: CallKey,
+    what: Box<dyn Any + Send + Sync>,
+    hash_seed: usize,
     /// [`ArrayContext::choices_epoch`] before the call was planned.
     epoch: u64,
     args: SmallVec<[OperandKey; 3]>,
@@ -129,8 +202,8 @@ pub(crate) struct CachedCall {
 impl CachedCall {
     /// The call of `what` with `args` whose result was `result`, which is `out` if one was given. `epoch` is what
     /// [`ArrayContext::choices_epoch`] was before it was planned.
-    pub(crate) fn new(
-        what: CallKey,
+    pub(crate) fn new<K: CallKey>(
+        what: K,
         epoch: u64,
         args: &[Arg<'_>],
         out: Option<&GpuArray>,
@@ -138,7 +211,8 @@ impl CachedCall {
         planned: PlannedLaunch,
     ) -> Self {
         Self {
-            what,
+            hash_seed: what.hash_seed(),
+            what: Box::new(what),
             epoch,
             args: args.iter().map(OperandKey::from_arg).collect(),
             out: out.map(OperandKey::from_array),
@@ -151,14 +225,15 @@ impl CachedCall {
 
     /// Launches what was planned and returns the result; `None` if the call is not like that which was
     /// planned.
-    fn launch_cached(
+    fn launch_cached<K: CallKey>(
         &self,
         ctx: &Arc<ArrayContext>,
-        what: CallKey,
+        what: &K,
         args: &[Arg<'_>],
         out: Option<&GpuArray>,
     ) -> Result<Option<GpuArray>> {
-        if self.what != what || self.epoch != ctx.choices_epoch() || self.args.len() != args.len() {
+        if self.what.downcast_ref() != Some(what) || self.epoch != ctx.choices_epoch() || self.args.len() != args.len()
+        {
             return Ok(None);
         }
         let given = match (out, &self.out) {
@@ -171,7 +246,9 @@ impl CachedCall {
         };
         let PlannedLaunch { launch, workspace, .. } = &self.planned;
         let mut packed: SmallVec<[u8; 256]> = SmallVec::from_slice(launch.args.packed_bytes());
-        if !self.bind_operands(ctx, args, given, &mut packed)? {
+        // The result's comes last of all, and stands first.
+        let mut firsts: SmallVec<[u64; 6]> = SmallVec::from_slice(&[0]);
+        if !self.bind_operands(ctx, args, given, &mut packed, &mut firsts)? {
             return Ok(None);
         }
         let (result, address) = match given {
@@ -182,7 +259,10 @@ impl CachedCall {
                 (new, address)
             }
         };
-        launch.args.rebase(&mut packed, 0, address);
+        firsts[0] = address;
+        for &(at, array) in &self.planned.addresses {
+            launch.args.rebase(&mut packed, at.into(), firsts[usize::from(array)]);
+        }
         if let Some(ReductionWorkspace { nbytes, at }) = *workspace {
             let (counters, partials) = ctx.queue().reduction_workspace(nbytes)?;
             launch.args.rebase(&mut packed, at, partials);
@@ -200,8 +280,9 @@ impl CachedCall {
         args: &[Arg<'_>],
         out: Option<(&GpuArray, u64)>,
         packed: &mut [u8],
+        firsts: &mut SmallVec<[u64; 6]>,
     ) -> Result<bool> {
-        let (mut array_idx, mut value_idx) = (1, 0);
+        let mut value_idx = 0;
         for (pattern, arg) in self.args.iter().zip(args) {
             match arg {
                 Arg::Array(array) => {
@@ -211,8 +292,7 @@ impl CachedCall {
                     if !pattern.matches_array(array, address) || out.is_some_and(is_poisoned) {
                         return Ok(false);
                     }
-                    self.planned.launch.args.rebase(packed, array_idx, address);
-                    array_idx += 1;
+                    firsts.push(address);
                 }
                 Arg::Scalar(scalar) => {
                     if !pattern.matches_scalar(scalar) {
@@ -250,9 +330,9 @@ impl Default for CallCache {
 }
 
 /// Where a call is remembered. Calls that differ only in what is not counted here displace each other.
-fn cache_slot_index(what: CallKey, args: &[Arg<'_>]) -> usize {
+fn cache_slot_index(hash_seed: usize, args: &[Arg<'_>]) -> usize {
     let mix = |hash: usize, value: usize| (hash.rotate_left(5) ^ value).wrapping_mul(0x517c_c1b7_2722_0a95);
-    let mut hash = what.hash_seed();
+    let mut hash = hash_seed;
     for arg in args {
         hash = match arg {
             Arg::Array(array) => {
@@ -273,13 +353,13 @@ fn cache_slot_index(what: CallKey, args: &[Arg<'_>]) -> usize {
 ///
 /// # Errors
 /// When the device is out of memory or refuses the launch, or an operand was freed.
-pub(crate) fn lookup_and_launch(
+pub(crate) fn lookup_and_launch<K: CallKey>(
     ctx: &Arc<ArrayContext>,
-    what: CallKey,
+    what: &K,
     args: &[Arg<'_>],
     out: Option<&GpuArray>,
 ) -> Result<Option<GpuArray>> {
-    let slot = cache_slot_index(what, args);
+    let slot = cache_slot_index(what.hash_seed(), args);
     let Some(known) = lock_ignoring_poison(&ctx.layer::<CallCache>().0)[slot].clone() else { return Ok(None) };
     known.launch_cached(ctx, what, args, out)
 }
@@ -290,7 +370,45 @@ pub(crate) fn insert_call(ctx: &ArrayContext, args: &[Arg<'_>], cached: CachedCa
     if is_compiling_ahead() {
         return;
     }
-    let slot = cache_slot_index(cached.what, args);
+    let slot = cache_slot_index(cached.hash_seed, args);
     let old = lock_ignoring_poison(&ctx.layer::<CallCache>().0)[slot].replace(Arc::new(cached));
     drop(old);
+}
+
+/// Computes a call of arrays, or repeats a launch where one like it was computed before. `compute` depends on nothing
+/// but `key` and the operands, and writes to nothing but its result, which is new unless it is `out`. Nothing is cached
+/// while operations are fused.
+///
+/// # Errors
+/// Those of `compute`; and when the device is out of memory or refuses the launch, or an operand was freed.
+pub fn cached_call<K: CallKey>(
+    ctx: &Arc<ArrayContext>,
+    key: K,
+    operands: &[&GpuArray],
+    out: Option<&GpuArray>,
+    compute: impl FnOnce() -> Result<GpuArray>,
+) -> Result<GpuArray> {
+    if fuse::is_active() || out.is_some_and(|out| operands.iter().any(|operand| out.overlaps(operand))) {
+        return compute();
+    }
+    let args: SmallVec<[Arg<'_>; 6]> = operands.iter().map(|array| Arg::Array(array)).collect();
+    if let Some(result) = lookup_and_launch(ctx, &key, &args, out)? {
+        return Ok(result);
+    }
+    let epoch = ctx.choices_epoch();
+    let (result, recording) = record_launches(compute);
+    let result = result?;
+    let Some(mut recording) = recording.filter(|all| all.launches.len() == 1 && !all.has_other_work) else {
+        return Ok(result);
+    };
+    // A new result begins where its memory does, as the one of a repetition will.
+    let is_plain = match out {
+        Some(out) => std::ptr::eq(Arc::as_ptr(out.layout_arc()), Arc::as_ptr(result.layout_arc())),
+        None => result.layout().offset == 0 && result.layout().is_dense(result.itemsize()),
+    };
+    let planned = recording.launches.pop().filter(|_| is_plain && result.size() != 0);
+    if let Some(planned) = planned.and_then(|launch| PlannedLaunch::from_recorded(launch, &result, operands)) {
+        insert_call(ctx, &args, CachedCall::new(key, epoch, &args, out, &result, planned));
+    }
+    Ok(result)
 }

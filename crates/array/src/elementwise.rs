@@ -5,7 +5,7 @@ mod launch;
 mod methods;
 
 use crate::array::{Arg, GpuArray, OPERANDS_IN_DIFFERENT_CONTEXTS, OperandSource};
-use crate::call_cache::{CachedCall, CallKey, insert_call, is_cacheable, lookup_and_launch};
+use crate::call_cache::{ArrayCall, CachedCall, insert_call, is_cacheable, lookup_and_launch};
 use crate::fuse;
 use crate::layout::{Layout, Order, PythonTuple, Shape, broadcast_shapes};
 use crate::out_argument::check_ufunc_out;
@@ -44,9 +44,9 @@ pub fn apply_elementwise(
     args: &[Arg<'_>],
     options: OpOptions<'_>,
 ) -> Result<GpuArray> {
-    let what = CallKey::Pointwise(op, options.dtype);
+    let what = ArrayCall::Pointwise(op, options.dtype);
     let is_cacheable = !fuse::is_active() && is_cacheable(op, args);
-    if is_cacheable && let Some(result) = lookup_and_launch(ctx, what, args, options.out)? {
+    if is_cacheable && let Some(result) = lookup_and_launch(ctx, &what, args, options.out)? {
         return Ok(result);
     }
     apply_uncached(ctx, op, args, options, is_cacheable.then_some(what))
@@ -59,7 +59,7 @@ fn apply_uncached(
     op: Op,
     args: &[Arg<'_>],
     options: OpOptions<'_>,
-    what: Option<CallKey>,
+    what: Option<ArrayCall>,
 ) -> Result<GpuArray> {
     if args.len() != op.arity() {
         return Err(ArrayError::type_error(format!("{} takes {} operands, got {}", op.name(), op.arity(), args.len())));

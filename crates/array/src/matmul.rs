@@ -6,6 +6,7 @@ mod split_k;
 mod tiles;
 
 use crate::array::GpuArray;
+use crate::call_cache::{CallKey, cached_call};
 use crate::einsum::launch_stack;
 use crate::layout::{Layout, Order, PythonTuple, Shape, broadcast_shapes};
 use epilogue::BoundEpilogue;
@@ -29,7 +30,7 @@ impl GpuArray {
     /// # Errors
     /// When the shapes do not fit.
     pub fn matmul(&self, other: &GpuArray) -> Result<GpuArray> {
-        self.matmul_with(other, None)
+        cached_call(self.context(), MatmulCall, &[self, other], None, || self.matmul_with(other, None))
     }
 
     /// Computes the matrix product and stores an expression of each sum, so that adding to the product or transforming
@@ -66,6 +67,16 @@ impl GpuArray {
             shape.remove(shape.len() - if column { 1 } else { 2 });
         }
         product.reshape_to(&shape, Order::C)
+    }
+}
+
+/// A product without an expression.
+#[derive(Debug, PartialEq)]
+struct MatmulCall;
+
+impl CallKey for MatmulCall {
+    fn hash_seed(&self) -> usize {
+        0x3a7
     }
 }
 
@@ -316,7 +327,7 @@ fn launch_without_split_k(
     }
     let compiled = target.compiled_kernel(ctx, kernel, &mut args, 0)?;
     ctx.queue().launch(
-        &*compiled,
+        &compiled,
         [n.div_ceil(side) as u32, m.div_ceil(side) as u32, batches.min(65535) as u32],
         [MATMUL_BLOCK_SIDE, MATMUL_BLOCK_SIDE, 1],
         0,

@@ -4,7 +4,7 @@
 mod statistics;
 
 use crate::array::{Arg, GpuArray};
-use crate::call_cache::{CachedCall, CallKey, PlannedLaunch, insert_call, lookup_and_launch};
+use crate::call_cache::{ArrayCall, CachedCall, PlannedLaunch, insert_call, lookup_and_launch};
 use crate::elementwise::{OpOptions, apply_elementwise};
 use crate::fuse::{self, FusableReduction};
 use crate::iteration_plan::IterationPlan;
@@ -115,7 +115,7 @@ fn reduce_cached(
         return reduce_and_prepare_launch(reduction, x, y, options).map(|(result, _)| result);
     };
     let args: SmallVec<[Arg<'_>; 2]> = [Some(x), y].into_iter().flatten().map(Arg::Array).collect();
-    if let Some(result) = lookup_and_launch(x.context(), what, &args, None)? {
+    if let Some(result) = lookup_and_launch(x.context(), &what, &args, None)? {
         return Ok(result);
     }
     let epoch = x.context().choices_epoch();
@@ -127,7 +127,7 @@ fn reduce_cached(
 }
 
 /// What is requested, if calls like this one end in the same launch.
-fn call_key(reduction: ReductionOp, x: &GpuArray, options: &ReduceOptions<'_>) -> Option<CallKey> {
+fn call_key(reduction: ReductionOp, x: &GpuArray, options: &ReduceOptions<'_>) -> Option<ArrayCall> {
     if fuse::is_active() || options.out.is_some() || options.mask.is_some() || options.initial.is_some() {
         return None;
     }
@@ -140,7 +140,7 @@ fn call_key(reduction: ReductionOp, x: &GpuArray, options: &ReduceOptions<'_>) -
             ((axis as usize) < ndim && bits & bit == 0).then_some(bits | bit)
         })?,
     };
-    (ndim < 64).then_some(CallKey::Reduce { reduction, dtype: options.dtype, axes, keepdims: options.keepdims })
+    (ndim < 64).then_some(ArrayCall::Reduce { reduction, dtype: options.dtype, axes, keepdims: options.keepdims })
 }
 
 /// The dtype of `out` where that holds all elements and decides how is computed, as in NumPy: of sums and products of
@@ -359,5 +359,10 @@ fn launch_planned(
     launch.enqueue(ctx.queue())?;
     // Without elements there is no address to fill in.
     let is_repeatable = job.mask.is_none() && job.x.size() != 0;
-    Ok(is_repeatable.then(|| PlannedLaunch { launch, values: SmallVec::new(), workspace }))
+    Ok(is_repeatable.then(|| PlannedLaunch {
+        launch,
+        addresses: PlannedLaunch::addresses_in_order(present.len()),
+        values: SmallVec::new(),
+        workspace,
+    }))
 }

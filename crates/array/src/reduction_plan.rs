@@ -7,6 +7,7 @@ use rtcg_codegen::array::ReduceSpec;
 use rtcg_codegen::block_reduce::{MAX_SERIAL_TERMS, ReduceChoice, ReduceProblem, WorkPartition};
 use rtcg_hal::{ArrayContext, DeviceInfo, Kernel, LaunchArgs, Queue, Result};
 use smallvec::SmallVec;
+use std::sync::Arc;
 
 /// The memory in which the parts of split runs are combined ([`rtcg_hal::Device::reduction_workspace`]), which may move.
 #[derive(Debug, Clone, Copy)]
@@ -207,7 +208,7 @@ impl ReductionPlan {
     }
 
     /// Launches the kernel with packed arguments.
-    pub(crate) fn launch_kernel(&self, queue: &dyn Queue, kernel: &dyn Kernel, args: &LaunchArgs) -> Result<()> {
+    pub(crate) fn launch_kernel(&self, queue: &dyn Queue, kernel: &Arc<dyn Kernel>, args: &LaunchArgs) -> Result<()> {
         queue.launch(kernel, self.launch_grid(), self.block_dim(), 0, args.view())
     }
 }

@@ -124,7 +124,7 @@ fn launch_scan(op: ScanOp, x: &GpuArray, out: &GpuArray, rows: ScanRows) -> Resu
         Some((blocks, pipeline)) => (blocks, pipeline.threads_per_block(shape), pipeline.shared_bytes()),
         None => (blocks, shape.threads, 0),
     };
-    ctx.queue().launch(&*compiled, [blocks, 1, 1], [threads, 1, 1], shared, args.view())
+    ctx.queue().launch(&compiled, [blocks, 1, 1], [threads, 1, 1], shared, args.view())
 }
 
 /// The pipeline of a scan whose rows may be copied in bulk.

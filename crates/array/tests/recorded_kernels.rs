@@ -98,7 +98,7 @@ impl Queue for PaperDevice {
     }
     fn launch(
         &self,
-        kernel: &dyn Kernel,
+        kernel: &Arc<dyn Kernel>,
         grid: [u32; 3],
         block: [u32; 3],
         shared_bytes: u32,
@@ -110,7 +110,7 @@ impl Queue for PaperDevice {
             let number = bytes.try_into().map_or(0, u64::from_ne_bytes);
             assert!(!(FIRST_ADDRESS..2 * FIRST_ADDRESS).contains(&number), "{number:#x} is passed as a number");
         }
-        let PaperKernel(hash) = (kernel as &dyn Any).downcast_ref().unwrap();
+        let PaperKernel(hash) = (&**kernel as &dyn Any).downcast_ref().unwrap();
         let geometry = [&grid[..], &block, &[shared_bytes]].concat();
         let head = geometry.iter().fold(*hash, |hash, number| fnv1a(hash, &number.to_le_bytes()));
         self.recorded.lock().unwrap().launches.push(fnv1a(head, args.packed_bytes()));

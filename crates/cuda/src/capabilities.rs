@@ -159,7 +159,7 @@ impl Graphs for CudaRuntime {
         let begin = || stream.begin_capture_to(&inside, &[], sys::CU_STREAM_CAPTURE_MODE_RELAXED);
         self.capture(&stream, begin, &mut || {
             body()?;
-            self.queue().launch(&*set_condition, [1, 1, 1], [1, 1, 1], 0, args.view())
+            self.queue().launch(&set_condition, [1, 1, 1], [1, 1, 1], 0, args.view())
         })?;
         self.instantiate(&graph, Some(turn))
     }

@@ -453,7 +453,7 @@ impl Queue for ThreadQueue {
 
     fn launch(
         &self,
-        kernel: &dyn Kernel,
+        kernel: &Arc<dyn Kernel>,
         grid: [u32; 3],
         block: [u32; 3],
         shared_bytes: u32,
@@ -462,7 +462,7 @@ impl Queue for ThreadQueue {
         if is_compiling_ahead() {
             return Ok(());
         }
-        let CudaKernel { ctx, function, .. } = cuda_kernel(kernel)?;
+        let CudaKernel { ctx, function, .. } = cuda_kernel(&**kernel)?;
         let args = args.packed_bytes();
         // SAFETY: generated kernels touch the elements of the arrays they were given, which exist
         // and whose memory is reused only by later work of the same stream.

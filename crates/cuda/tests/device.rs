@@ -32,7 +32,7 @@ fn kernels_and_copies_run_in_the_order_of_the_current_stream() {
         device.queue().read(&mut bytes, address).unwrap();
         i32::from_ne_bytes(bytes[124..].try_into().unwrap())
     };
-    let launch = |number| device.queue().launch(&*add, [1, 1, 1], [32, 1, 1], 0, arguments(address, number).view());
+    let launch = |number| device.queue().launch(&add, [1, 1, 1], [32, 1, 1], 0, arguments(address, number).view());
     device.queue().fill_zero(address, 128).unwrap();
     launch(5).unwrap();
     assert_eq!(read(), 5);

@@ -7,6 +7,7 @@ use crate::device_info::DeviceInfo;
 use crate::error::{ArrayError, Result};
 use crate::kernel_spec::{KernelSpec, KernelText};
 use crate::launch::{Kernel, LaunchArgs};
+use crate::recording::{RecordingQueue, is_recording};
 use crate::thread_choices::{has_thread_choices, is_compiling_ahead, thread_choices, thread_epoch};
 use crate::tuning::{Choices, Tunable};
 use std::any::Any;
@@ -32,6 +33,7 @@ const DEFAULT_KERNEL_CAPACITY: usize = 1024;
 /// A runtime, with the array kernels compiled so far.
 pub struct ArrayContext {
     device: Arc<dyn Device>,
+    recorder: RecordingQueue,
     device_info: DeviceInfo,
     number: u64,
     kernels: BoundedCache<Arc<dyn Kernel>>,
@@ -58,6 +60,7 @@ impl ArrayContext {
     pub fn new(device: Arc<dyn Device>) -> Arc<Self> {
         let (device_info, number) = (device.device_info(), device.context_number());
         Arc::new(Self {
+            recorder: RecordingQueue(device.clone()),
             device,
             device_info,
             number,
@@ -79,7 +82,7 @@ impl ArrayContext {
     /// The queue in which the calling thread's work is enqueued.
     #[inline]
     pub fn queue(&self) -> &dyn Queue {
-        self.device.queue()
+        if is_recording() { &self.recorder } else { self.device.queue() }
     }
 
     /// Properties of the device.
@@ -223,7 +226,7 @@ impl ArrayContext {
         shared_bytes: u32,
         args: &LaunchArgs,
     ) -> Result<()> {
-        self.queue().launch(&*self.compiled_kernel(kernel)?, grid, block, shared_bytes, args.view())
+        self.queue().launch(&self.compiled_kernel(kernel)?, grid, block, shared_bytes, args.view())
     }
 
     /// Number of loaded kernels, their maximum, and the kernels compiled and evicted so far.

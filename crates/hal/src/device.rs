@@ -126,7 +126,7 @@ pub trait Queue: Send + Sync {
     /// When the kernel is another device's, or the device fails.
     fn launch(
         &self,
-        kernel: &dyn Kernel,
+        kernel: &Arc<dyn Kernel>,
         grid: [u32; 3],
         block: [u32; 3],
         shared_bytes: u32,

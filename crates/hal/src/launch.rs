@@ -119,6 +119,13 @@ impl LaunchArgs {
         ArgsView { packed, places: &self.places }
     }
 
+    /// Says that the address at `index` is `offset` bytes after another base.
+    pub fn set_base(&mut self, index: usize, base: u64) {
+        let place = &mut self.places[index];
+        let bytes = self.packed[place.start as usize..].first_chunk().copied().unwrap_or_default();
+        (place.align, place.offset) = (0, u64::from_ne_bytes(bytes).wrapping_sub(base) as usize);
+    }
+
     /// Lets the address at `index` count from another base, in a copy of the packed bytes.
     #[inline]
     pub fn rebase(&self, packed: &mut [u8], index: usize, base: u64) {
@@ -144,6 +151,11 @@ impl<'a> ArgsView<'a> {
     /// The packed bytes.
     pub fn packed_bytes(self) -> &'a [u8] {
         self.packed
+    }
+
+    /// A copy of them.
+    pub fn to_args(self) -> LaunchArgs {
+        LaunchArgs { packed: SmallVec::from_slice(self.packed), places: SmallVec::from_slice(self.places) }
     }
 
     /// Each argument.

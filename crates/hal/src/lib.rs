@@ -11,6 +11,7 @@
 //! | `kernel_spec.rs` | kernels as values |
 //! | `array_context.rs`, `bounded_cache.rs` | the kernels compiled so far |
 //! | `launch.rs`, `repeated_launch.rs` | compiled kernels and the arguments of a launch; launches made ready once |
+//! | `recording.rs` | what a call enqueues, so that it can be repeated |
 //! | `dtype.rs`, `number_conversion.rs` | dtypes, with NumPy's rules; numbers as values of a C type |
 //! | `tuning/` | decisions that kernels leave open |
 //! | `blocking_regions.rs` | calls and locks that may wait, and release the interpreter's lock meanwhile |
@@ -31,6 +32,7 @@ mod error;
 mod kernel_spec;
 mod launch;
 mod number_conversion;
+mod recording;
 mod repeated_launch;
 mod thread_choices;
 mod thread_flag;
@@ -51,6 +53,7 @@ pub use error::{ArrayError, ArrayErrorKind, Result};
 pub use kernel_spec::{CompileSettings, KernelSpec, KernelText};
 pub use launch::{ArgsView, Kernel, LaunchArg, LaunchArgs};
 pub use number_conversion::{ConversionError, ConvertedScalar};
+pub use recording::{Recording, record_launches};
 pub use repeated_launch::Launch;
 pub use thread_choices::{compile_ahead, is_compiling_ahead, launching, with_thread_choices};
 pub use thread_flag::ThreadFlag;

@@ -24,8 +24,11 @@ pub struct Launch {
     pub args: LaunchArgs,
     /// Memory of its own.
     pub keeps: Vec<Arc<dyn ArrayBuffer>>,
-    text: Box<dyn Fn() -> (Cow<'static, str>, String) + Send + Sync>,
+    text: Option<LaunchText>,
 }
+
+/// Generates the name and the source of a kernel.
+type LaunchText = Box<dyn Fn() -> (Cow<'static, str>, String) + Send + Sync>;
 
 impl fmt::Debug for Launch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -46,13 +49,23 @@ impl Launch {
         args: LaunchArgs,
     ) -> Result<Self> {
         let (kernel, spec) = (ctx.compiled_kernel(spec)?, spec.clone());
-        let text = Box::new(move || (spec.kernel_name(), spec.source()));
-        Ok(Self { kernel, grid, block, shared_bytes: 0, args, keeps: Vec::new(), text })
+        let text: LaunchText = Box::new(move || (spec.kernel_name(), spec.source()));
+        Ok(Self { kernel, grid, block, shared_bytes: 0, args, keeps: Vec::new(), text: Some(text) })
     }
 
-    /// The name of the kernel, and its source.
-    pub fn text(&self) -> (Cow<'static, str>, String) {
-        (self.text)()
+    /// The name of the kernel, and its source; `None` for what was recorded.
+    pub fn text(&self) -> Option<(Cow<'static, str>, String)> {
+        self.text.as_ref().map(|text| text())
+    }
+
+    /// The same as was enqueued.
+    pub(crate) fn recorded(
+        kernel: &Arc<dyn Kernel>,
+        [grid, block]: [[u32; 3]; 2],
+        shared_bytes: u32,
+        args: LaunchArgs,
+    ) -> Self {
+        Self { kernel: kernel.clone(), grid, block, shared_bytes, args, keeps: Vec::new(), text: None }
     }
 
     /// Enqueues it.
@@ -77,6 +90,6 @@ impl Launch {
     /// As [`Launch::enqueue`].
     #[inline]
     pub fn enqueue_packed(&self, queue: &dyn Queue, packed: &[u8]) -> Result<()> {
-        queue.launch(&*self.kernel, self.grid, self.block, self.shared_bytes, self.args.view_of(packed))
+        queue.launch(&self.kernel, self.grid, self.block, self.shared_bytes, self.args.view_of(packed))
     }
 }

@@ -2,8 +2,11 @@
 
 use crate::Mode;
 use crate::kernels::{CorrelateSpec, FilterAxis, THREADS, arithmetic};
-use rtcg_array::{GpuArray, Order, PythonTuple, array_args, is_real, normalize_axes, push_optional};
+use rtcg_array::{
+    CallKey, GpuArray, Order, PythonTuple, array_args, cached_call, call_hash, is_real, normalize_axes, push_optional,
+};
 use rtcg_hal::{ArrayError, DType, Result};
+use smallvec::SmallVec;
 
 /// How a filter is placed on an image, and what lies beyond its borders.
 #[derive(Debug, Clone, Default)]
@@ -118,7 +121,37 @@ fn launch(
     Ok(out)
 }
 
+/// A filter, beside the image and the weights.
+#[derive(Debug, PartialEq)]
+struct FilterCall {
+    dtype: Option<DType>,
+    modes: SmallVec<[Mode; 4]>,
+    cval: f64,
+    origins: SmallVec<[isize; 4]>,
+    axes: Option<SmallVec<[isize; 4]>>,
+    is_convolution: bool,
+}
+
+impl CallKey for FilterCall {
+    fn hash_seed(&self) -> usize {
+        call_hash((&self.modes, &self.origins, &self.axes, self.is_convolution))
+    }
+}
+
 fn filter(input: &GpuArray, weights: &GpuArray, options: &FilterOptions<'_>, is_convolution: bool) -> Result<GpuArray> {
+    let &FilterOptions { dtype, modes, cval, origins, axes } = options;
+    let axes = axes.map(SmallVec::from_slice);
+    let call = FilterCall { dtype, modes: modes.into(), cval, origins: origins.into(), axes, is_convolution };
+    let compute = || plan_filter(input, weights, options, is_convolution);
+    cached_call(input.context(), call, &[input, weights], None, compute)
+}
+
+fn plan_filter(
+    input: &GpuArray,
+    weights: &GpuArray,
+    options: &FilterOptions<'_>,
+    is_convolution: bool,
+) -> Result<GpuArray> {
     input.require_real("input")?;
     weights.require_real("weights")?;
     input.check_context(weights)?;

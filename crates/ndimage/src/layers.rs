@@ -3,7 +3,7 @@
 use crate::kernels::{
     BankShape, BankTile, FilterBankSpec, LargeBankSpec, LargeTile, LocalNormSpec, PoolKind, PoolSpec, THREADS,
 };
-use rtcg_array::{GpuArray, Order, PythonTuple, array_args, check_out};
+use rtcg_array::{CallKey, GpuArray, Order, PythonTuple, array_args, cached_call, call_hash, check_out};
 use rtcg_hal::{ArrayError, DType, DeviceInfo, KernelSpec, Result};
 
 /// Bytes of shared memory that every device has for a block.
@@ -100,6 +100,29 @@ fn shared_bytes(tile: &BankTile, item: usize) -> usize {
 /// # Errors
 /// When shapes do not fit, elements are not real numbers, or the expression does not compile.
 pub fn filter_bank(x: &GpuArray, w: &GpuArray, activation: Option<&str>, out: Option<&GpuArray>) -> Result<GpuArray> {
+    let call = LayerCall::FilterBank(activation.map(str::to_owned));
+    cached_call(x.context(), call, &[x, w], out, || plan_filter_bank(x, w, activation, out))
+}
+
+/// A layer, beside its images and filters.
+#[derive(Debug, PartialEq)]
+enum LayerCall {
+    FilterBank(Option<String>),
+    Pool([usize; 2], [usize; 2], Pool),
+    LocalNorm(LocalNorm),
+}
+
+impl CallKey for LayerCall {
+    fn hash_seed(&self) -> usize {
+        match self {
+            Self::FilterBank(activation) => call_hash(activation),
+            Self::Pool(size, strides, _) => call_hash((size, strides)),
+            Self::LocalNorm(options) => call_hash((options.size, options.is_centered)),
+        }
+    }
+}
+
+fn plan_filter_bank(x: &GpuArray, w: &GpuArray, activation: Option<&str>, out: Option<&GpuArray>) -> Result<GpuArray> {
     let dtype = x.real_float_dtype("x")?.promote(w.real_float_dtype("w")?);
     x.check_context(w)?;
     out.map_or(Ok(()), |out| x.check_context(out))?;
@@ -213,6 +236,11 @@ fn launch<S: KernelSpec>(spec: &S, out: &GpuArray, x: &GpuArray, numbers: &[u64]
 /// # Errors
 /// When a window does not fit, a stride is 0, or the exponent is not above 0.
 pub fn pool(x: &GpuArray, size: [usize; 2], strides: [usize; 2], pool: Pool) -> Result<GpuArray> {
+    let call = LayerCall::Pool(size, strides, pool);
+    cached_call(x.context(), call, &[x], None, || plan_pool(x, size, strides, pool))
+}
+
+fn plan_pool(x: &GpuArray, size: [usize; 2], strides: [usize; 2], pool: Pool) -> Result<GpuArray> {
     let dtype = x.real_float_dtype("x")?;
     require_fit(x, "size", size)?;
     if strides.contains(&0) {
@@ -263,6 +291,10 @@ pub struct LocalNorm {
 /// # Errors
 /// When a window does not fit, or numbers are not finite and at least 0.
 pub fn local_norm(x: &GpuArray, options: LocalNorm) -> Result<GpuArray> {
+    cached_call(x.context(), LayerCall::LocalNorm(options), &[x], None, || plan_local_norm(x, options))
+}
+
+fn plan_local_norm(x: &GpuArray, options: LocalNorm) -> Result<GpuArray> {
     let (dtype, LocalNorm { size, is_centered, stretch, threshold }) = (x.real_float_dtype("x")?, options);
     require_fit(x, "size", size)?;
     for (name, value) in [("stretch", stretch), ("threshold", threshold)] {

@@ -79,7 +79,7 @@ impl Queue for Missing {
         refuse()
     }
 
-    fn launch(&self, _: &dyn Kernel, _: [u32; 3], _: [u32; 3], _: u32, _: ArgsView<'_>) -> Result<()> {
+    fn launch(&self, _: &Arc<dyn Kernel>, _: [u32; 3], _: [u32; 3], _: u32, _: ArgsView<'_>) -> Result<()> {
         refuse()
     }
 

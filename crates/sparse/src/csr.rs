@@ -11,7 +11,7 @@ use crate::kernels::spmm::{CsrSpmmSpec, MAX_NARROW_COLUMNS, SPMM_TILE, SpmmKerne
 use crate::kernels::spmv::{CsrSpmvSpec, SpmvEpilogue};
 use crate::launch::{are_plain, elements_ahead, full_grid, keeping, prepare_launch};
 use crate::plan::SpmvPlan;
-use rtcg_array::{GpuArray, Order, PythonTuple, array_args, push_arrays};
+use rtcg_array::{CallKey, GpuArray, Order, PythonTuple, array_args, cached_call, push_arrays};
 use rtcg_hal::tuning::{Decision, Tunable};
 use rtcg_hal::{ArrayContext, ArrayError, DType, DeviceInfo, Launch, Result, tunable};
 use std::sync::{Arc, OnceLock};
@@ -129,6 +129,22 @@ pub struct Csr {
     plan: Option<Arc<SpmvPlan>>,
 }
 
+/// A product with a vector, beside the arrays of the matrix and the vectors.
+#[derive(Debug, PartialEq)]
+struct ProductCall {
+    shape: [usize; 2],
+    longest_row: usize,
+    /// 0 where the kernel is chosen by the rule.
+    lanes: u8,
+    accumulate: bool,
+}
+
+impl CallKey for ProductCall {
+    fn hash_seed(&self) -> usize {
+        self.longest_row.wrapping_mul(8) + usize::from(self.lanes) + usize::from(self.accumulate)
+    }
+}
+
 impl Csr {
     /// Makes a matrix from existing arrays, which must be contiguous vectors; `indices` and `indptr` must have the same
     /// dtype, int32 or int64. The caller guarantees that indices lie within `shape` and that `indptr` ascends from 0 to
@@ -200,10 +216,29 @@ impl Csr {
     /// # Errors
     /// When `x` is not a vector with as many elements as the matrix has columns, or the device fails.
     pub fn multiply(&self, x: &GpuArray) -> Result<GpuArray> {
-        let dtype = product_dtype(self.data.dtype(), x.dtype())?;
-        let y = GpuArray::empty(self.context(), &[self.shape[0]], dtype, Order::C)?;
-        self.multiply_into(x, &y, false)?;
-        Ok(y)
+        self.cached_product(x, None, false, || {
+            let dtype = product_dtype(self.data.dtype(), x.dtype())?;
+            let y = GpuArray::empty(self.context(), &[self.shape[0]], dtype, Order::C)?;
+            self.plan_and_multiply(x, &y, false)?;
+            Ok(y)
+        })
+    }
+
+    /// The product, or the launch of one like it with these arrays.
+    fn cached_product(
+        &self,
+        x: &GpuArray,
+        out: Option<&GpuArray>,
+        accumulate: bool,
+        compute: impl FnOnce() -> Result<GpuArray>,
+    ) -> Result<GpuArray> {
+        let lanes = match self.plan() {
+            None => 0,
+            Some(SpmvPlan::Rows { lanes }) => *lanes,
+            Some(_) => return compute(),
+        };
+        let call = ProductCall { shape: self.shape, longest_row: self.longest_row, lanes, accumulate };
+        cached_call(self.context(), call, &[&self.data, &self.indices, &self.indptr, x], out, compute)
     }
 
     /// Computes `y = A x`, or `y += A x`, in the dtype of `y`; enqueued.
@@ -211,6 +246,11 @@ impl Csr {
     /// # Errors
     /// As [`Csr::multiply`], and when `y` does not fit or shares memory with `x`.
     pub fn multiply_into(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<()> {
+        let compute = || self.plan_and_multiply(x, y, accumulate).map(|()| y.clone());
+        self.cached_product(x, Some(y), accumulate, compute).map(drop)
+    }
+
+    fn plan_and_multiply(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<()> {
         let [rows, columns] = self.shape;
         check_vector("x", x, columns)?;
         check_vector("y", y, rows)?;

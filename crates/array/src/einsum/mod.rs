@@ -11,6 +11,7 @@ mod path;
 mod subscripts;
 
 use crate::array::GpuArray;
+use crate::call_cache::{CallKey, cached_call, call_hash};
 use crate::layout::{Layout, Order, PythonTuple, Strides};
 pub(crate) use block::BlockChoice;
 pub(crate) use pair::RouteChoice;
@@ -39,6 +40,28 @@ pub struct EinsumOptions<'a> {
 /// # Errors
 /// When subscripts, shapes, `out` and path do not fit together, for records, and when the device fails.
 pub fn einsum(subscripts: &str, operands: &[&GpuArray], options: EinsumOptions<'_>) -> Result<GpuArray> {
+    let Some(first) = operands.first() else { return Err(ArrayError::value_error("einsum: no operands")) };
+    let (dtype, order, path) = (options.dtype, options.order, options.path.clone());
+    let call = EinsumCall { subscripts: subscripts.to_owned(), dtype, order, path };
+    cached_call(first.context(), call, operands, options.out, || contract(subscripts, operands, options))
+}
+
+/// What a call computes, beside its operands.
+#[derive(Debug, PartialEq)]
+struct EinsumCall {
+    subscripts: String,
+    dtype: Option<DType>,
+    order: Option<Order>,
+    path: EinsumPath,
+}
+
+impl CallKey for EinsumCall {
+    fn hash_seed(&self) -> usize {
+        call_hash(&self.subscripts)
+    }
+}
+
+fn contract(subscripts: &str, operands: &[&GpuArray], options: EinsumOptions<'_>) -> Result<GpuArray> {
     let shapes: Vec<&[usize]> = operands.iter().map(|operand| operand.shape()).collect();
     let subscripts = Subscripts::parse(subscripts, &shapes)?;
     let (first, others) = operands.split_first().ok_or_else(|| ArrayError::value_error("einsum: no operands"))?;

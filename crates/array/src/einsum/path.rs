@@ -9,7 +9,7 @@ const MAX_OPTIMAL_OPERANDS: usize = 10;
 
 /// The order in which operands are contracted. As in NumPy, operands are numbered in the order given; a step removes
 /// those it names from the list and appends its result.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum EinsumPath {
     /// In each step, the pair whose result is smallest relative to the operands it replaces.
     #[default]

@@ -117,6 +117,6 @@ impl ReductionJob<'_> {
         self.part.push_scalar_args(&mut args);
         let fused = FusedReduceSpec { reduce: kernel, steps: self.part.steps.clone(), step: self.step };
         let compiled = ctx.compiled_kernel(&fused)?;
-        plan.launch_kernel(ctx.queue(), &*compiled, &args)
+        plan.launch_kernel(ctx.queue(), &compiled, &args)
     }
 }

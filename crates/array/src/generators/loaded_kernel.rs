@@ -36,6 +36,6 @@ impl LoadedKernel {
         shared_bytes: u32,
         args: &LaunchArgs,
     ) -> Result<()> {
-        ctx.queue().launch(&*self.kernel, grid, [self.threads, 1, 1], shared_bytes, args.view())
+        ctx.queue().launch(&self.kernel, grid, [self.threads, 1, 1], shared_bytes, args.view())
     }
 }

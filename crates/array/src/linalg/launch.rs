@@ -116,7 +116,7 @@ impl LinalgKernel {
         }
         let [width, height] = block.map(|length| length as u32);
         let (grid, block) = (grid.map(|length| length as u32), [width, height, 1]);
-        self.ctx.queue().launch(&*self.kernel, grid, block, shared_bytes as u32, args.view())
+        self.ctx.queue().launch(&self.kernel, grid, block, shared_bytes as u32, args.view())
     }
 }
 

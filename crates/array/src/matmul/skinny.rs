@@ -369,7 +369,7 @@ impl SkinnyProblem {
         [a, b, partials, counters].iter().for_each(|&start| args.push_address(start, 0));
         let compiled = target.compiled_kernel(ctx, launch_plan.kernel, &mut args, 0)?;
         ctx.queue().launch(
-            &*compiled,
+            &compiled,
             [launch_plan.blocks as u32, splits as u32, layers as u32],
             [SKINNY_THREADS, 1, 1],
             0,

@@ -420,7 +420,7 @@ impl<'a> TiledProblem<'a> {
             let compiled = self.target.compiled_kernel(self.target.out.context(), self.kernel, &mut args, first)?;
             let batches = (self.batches - first).min(MAX_GRID_Y) as u32;
             let queue = self.target.out.context().queue();
-            queue.launch(&*compiled, [tiles, batches, 1], block, self.kernel.shared_bytes() as u32, args.view())?;
+            queue.launch(&compiled, [tiles, batches, 1], block, self.kernel.shared_bytes() as u32, args.view())?;
         }
         Ok(())
     }

@@ -50,7 +50,7 @@ impl Queue for CountingRuntime {
     }
     fn launch(
         &self,
-        kernel: &dyn Kernel,
+        kernel: &Arc<dyn Kernel>,
         grid: [u32; 3],
         block: [u32; 3],
         shared_bytes: u32,

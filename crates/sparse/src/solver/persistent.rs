@@ -142,7 +142,7 @@ fn compose(kernels: &[&Launch], barrier: &str) -> Result<String> {
     text.push_str(&barrier.replace("STRIDE", &BARRIER_STRIDE.to_string()));
     let (mut known, mut parameters, mut body): (Vec<String>, _, _) = (Vec::new(), String::new(), String::new());
     for (k, kernel) in kernels.iter().enumerate() {
-        let (name, source) = kernel.text();
+        let Some((name, source)) = kernel.text() else { return Err(unsupported("cannot have a recorded kernel")) };
         let number = known.iter().position(|other| *other == source).unwrap_or(known.len());
         let found = split_kernel(&name, &source);
         let Some(parts) = found else {
