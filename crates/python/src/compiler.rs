@@ -4,9 +4,7 @@ use crate::driver::module::PyModuleHandle;
 use crate::errors::{OrRaise, compile_error, shown};
 use pyo3::exceptions::{PyAssertionError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{
-    PyByteArray, PyBytes, PyComplex, PyDict, PyFloat, PyFrozenSet, PyInt, PyList, PySet, PyString, PyTuple, PyType,
-};
+use pyo3::types::{PyByteArray, PyBytes, PyString};
 use rtcg::NamedModule;
 use rtcg::compile::{Artifact, BinaryKind, CachePolicy, CompileRequest, Compiler, Target};
 use rtcg::driver::Context;
@@ -61,26 +59,14 @@ fn options_or_defaults(py: Python<'_>, name: &str, options: Option<&Bound<'_, Py
     items(name, Some(&options))?.iter().map(|option| option.str()?.extract()).collect()
 }
 
-/// Whether an object is text or converts to text; numbers, containers and classes are not source.
-fn is_text(source: &Bound<'_, PyAny>) -> PyResult<bool> {
-    macro_rules! is_any_of {
-        ($($class:ty)*) => { false $(|| source.is_instance_of::<$class>())* };
-    }
-    if source.is_none()
-        || is_any_of!(PyBytes PyByteArray PyInt PyFloat PyComplex PyList PyTuple PyDict PySet PyFrozenSet PyType)
-    {
-        return Ok(false);
-    }
-    let plain = source.py().get_type::<PyAny>().getattr("__str__")?;
-    Ok(source.is_instance_of::<PyString>() || !source.get_type().getattr("__str__")?.is(&plain))
-}
-
 /// The text of `source`, and the templates that parts of it come from: source of `rtcg.template` names their lines.
 fn source_text(source: &Bound<'_, PyAny>) -> PyResult<(String, Vec<(String, String)>)> {
-    if !is_text(source)? {
-        let is_binary = source.is_instance_of::<PyBytes>() || source.is_instance_of::<PyByteArray>();
-        let given =
-            if is_binary { format!("of type {}", source.get_type().name()?) } else { source.repr()?.to_string() };
+    let class = source.get_type();
+    let is_binary = source.is_instance_of::<PyBytes>() || source.is_instance_of::<PyByteArray>();
+    // Numbers, containers and classes have no text of their own.
+    let plain = source.py().get_type::<PyAny>().getattr("__str__")?;
+    if is_binary || class.getattr("__str__")?.is(&plain) {
+        let given = if is_binary { format!("of type {}", class.name()?) } else { source.repr()?.to_string() };
         let expected = "expected str, or an object with str() such as a template";
         return Err(PyTypeError::new_err(format!("source is {given}; {expected}")));
     }
@@ -140,7 +126,7 @@ impl PyCompileSettings {
 impl PyCompileSettings {
     #[new]
     #[pyo3(signature = (
-        nvcc = "nvcc", options = None, keep = None, no_extern_c = None, arch = None, code = None, cache_dir = None,
+        nvcc = "nvcc", options = None, keep = false, no_extern_c = false, arch = None, code = None, cache_dir = None,
         include_dirs = None, *, is_plain = false
     ))]
     #[allow(clippy::too_many_arguments, reason = "those of PyCUDA's functions")]
@@ -148,8 +134,8 @@ impl PyCompileSettings {
         py: Python<'_>,
         nvcc: &str,
         options: Option<&Bound<'_, PyAny>>,
-        keep: Option<&Bound<'_, PyAny>>,
-        no_extern_c: Option<&Bound<'_, PyAny>>,
+        #[pyo3(from_py_with = PyAnyMethods::is_truthy)] keep: bool,
+        #[pyo3(from_py_with = PyAnyMethods::is_truthy)] no_extern_c: bool,
         arch: Option<&str>,
         code: Option<&str>,
         cache_dir: Option<&Bound<'_, PyAny>>,
@@ -158,7 +144,6 @@ impl PyCompileSettings {
     ) -> PyResult<Self> {
         let options =
             if is_plain && options.is_none() { Vec::new() } else { options_or_defaults(py, "options", options)? };
-        let is_set = |flag: Option<&Bound<'_, PyAny>>| flag.map_or(Ok(false), |flag| flag.is_truthy());
         let arch = arch.map(|arch| format!("-arch={arch}"));
         let arch_options = arch.into_iter().chain(code.map(|code| format!("-code={code}"))).collect();
         let request = CompileRequest {
@@ -167,8 +152,8 @@ impl PyCompileSettings {
                 .iter()
                 .map(|dir| dir.extract())
                 .collect::<PyResult<_>>()?,
-            no_extern_c: is_set(no_extern_c)?,
-            keep: is_set(keep)?,
+            no_extern_c,
+            keep,
             cache: cache_policy(cache_dir)?,
             nvcc: Some(nvcc.to_owned()),
             ..CompileRequest::new("", Target::new(BinaryKind::Cubin, None))

@@ -172,7 +172,7 @@ impl PyElementwiseKernel {
         let choice = LaunchChoice { block, waves, packed, items };
         let chosen = slf.kernel.set_launch_choice(&current_context()?, n_elements, choice);
         chosen.map_err(|error| generator_error(py, error))?;
-        slf.last.cache_call(&[], &PyTuple::empty(py), None);
+        slf.last.replace(py, None);
         Ok(())
     }
 
