@@ -1858,10 +1858,8 @@ class CompileSettings:
         *,
         is_plain: bool = False,
     ) -> Self: ...
-    def compile(self, source: object, target: str = "cubin") -> bytes:
-        """Compile `source`: the binary."""
-    def compile_quietly(self, source: object) -> bytes:
-        """Compile `source`, without a warning of what the compiler says: the binary."""
+    def compile(self, source: object, target: str = "cubin", *, warns: bool = True) -> bytes:
+        """Compile `source`: the binary. What the compiler says becomes a warning if `warns`."""
     def compile_to_link(self, source: object, nvcc_options: Sequence[str] | None) -> tuple[bytes, list[str] | None]:
         """Compile `source` for a linker: PTX and None, or LTO-IR and the linker's options if link-time optimisation is
         requested.

@@ -56,6 +56,18 @@ def test_kernels_without_c_linkage(module):
     assert run(module.get_function("(void (*)(int *))over"), np.int32, 1) == [2]
 
 
+def test_the_loaded_module_knows_the_names_itself(module):
+    loaded = module.module
+    assert run(loaded.get_function("f<float>"), np.float32) == [6] * 4
+    assert loaded.get_global("ns::value") == module.get_global("ns::value")
+    with pytest.raises(cuda.LogicError, match="absent"):
+        loaded.get_function("absent")
+    # One that was loaded as a binary knows the names in the binary.
+    binary = cuda.module_from_buffer(compiler.compile(SOURCE, no_extern_c=True))
+    with pytest.raises(cuda.LogicError, match="plain"):
+        binary.get_function("plain")
+
+
 def test_variables_in_namespaces():
     module = SourceModule(SOURCE, no_extern_c=True)
     value = module.get_global_array("ns::value", np.int32)

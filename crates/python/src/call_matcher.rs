@@ -213,7 +213,7 @@ impl ArgumentSource {
             match self {
                 Self::Allocation => {
                     let memory = &arg.cast_unchecked::<PyDeviceAllocation>().get().0;
-                    if memory.is_freed() { None } else { put(to, memory.ptr()) }
+                    put(to, (!memory.is_freed()).then(|| memory.ptr())?)
                 }
                 Self::Bytes(4) => put::<u32>(to, scalar_value(arg)),
                 Self::Bytes(8) => put::<u64>(to, scalar_value(arg)),
@@ -241,7 +241,7 @@ impl ArgumentSource {
                 }
                 Self::Pooled => {
                     let memory = &arg.cast_unchecked::<PyPooledDeviceAllocation>().get().0;
-                    if memory.is_freed() { None } else { put(to, memory.ptr()) }
+                    put(to, (!memory.is_freed()).then(|| memory.ptr())?)
                 }
             }
         }

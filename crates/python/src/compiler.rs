@@ -77,17 +77,13 @@ fn source_text(source: &Bound<'_, PyAny>) -> PyResult<(String, Vec<(String, Stri
 }
 
 /// Compiles with the interpreter released. The compiler's messages become a warning, once.
-fn compile_and_warn(py: Python<'_>, request: &CompileRequest) -> PyResult<Artifact> {
-    let artifact = compile_detached(py, request)?;
-    if !artifact.log.is_empty() && !artifact.from_cache {
+fn compile_detached(py: Python<'_>, request: &CompileRequest, warns: bool) -> PyResult<Artifact> {
+    let artifact = py.detach(|| Compiler.compile(request)).map_err(|error| compile_error(py, error))?;
+    if warns && !artifact.log.is_empty() && !artifact.from_cache {
         let text = format!("The CUDA compiler succeeded, but said the following:\n{}", artifact.log);
         py.import("rtcg.driver")?.getattr("_warn_at_user_line")?.call1((text,))?;
     }
     Ok(artifact)
-}
-
-fn compile_detached(py: Python<'_>, request: &CompileRequest) -> PyResult<Artifact> {
-    py.detach(|| Compiler.compile(request)).map_err(|error| compile_error(py, error))
 }
 
 /// The parameters that `rtcg.compiler.compile` and the classes there share.
@@ -97,6 +93,7 @@ struct PyCompileSettings {
     request: CompileRequest,
     /// Like nvcc's ``-arch`` and ``-code``, behind the other options.
     arch_options: Vec<String>,
+    /// Whether neither default options nor those for debugging are added.
     is_plain: bool,
 }
 
@@ -161,17 +158,11 @@ impl PyCompileSettings {
         Ok(Self { request, arch_options, is_plain })
     }
 
-    /// Compile `source`: the binary.
-    #[pyo3(signature = (source, target = "cubin"))]
-    fn compile<'py>(&self, source: &Bound<'py, PyAny>, target: &str) -> PyResult<Bound<'py, PyBytes>> {
+    /// Compile `source`: the binary. What the compiler says becomes a warning if `warns`.
+    #[pyo3(signature = (source, target = "cubin", *, warns = true))]
+    fn compile<'py>(&self, source: &Bound<'py, PyAny>, target: &str, warns: bool) -> PyResult<Bound<'py, PyBytes>> {
         let request = self.compile_request(source, binary_kind(target)?, None)?;
-        Ok(PyBytes::new(source.py(), &compile_and_warn(source.py(), &request)?.bytes))
-    }
-
-    /// Compile `source`, without a warning of what the compiler says: the binary.
-    fn compile_quietly<'py>(&self, source: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
-        let request = self.compile_request(source, BinaryKind::Cubin, None)?;
-        Ok(PyBytes::new(source.py(), &compile_detached(source.py(), &request)?.bytes))
+        Ok(PyBytes::new(source.py(), &compile_detached(source.py(), &request, warns)?.bytes))
     }
 
     /// Compile `source` for a linker: PTX and None, or LTO-IR and the linker's options if link-time optimisation is
@@ -192,7 +183,7 @@ impl PyCompileSettings {
         let lto_options = rtcg::compile::lto_options(&options).map_err(|error| compile_error(py, error))?;
         let kind = if lto_options.is_some() { BinaryKind::LtoIr } else { BinaryKind::Ptx };
         let request = self.compile_request(source, kind, Some(options))?;
-        Ok((PyBytes::new(py, &compile_and_warn(py, &request)?.bytes), lto_options))
+        Ok((PyBytes::new(py, &compile_detached(py, &request, true)?.bytes), lto_options))
     }
 
     /// Compile `source` for the device of the current context and load it there. The module's kernels and variables
@@ -203,7 +194,7 @@ impl PyCompileSettings {
         let mut request = self.compile_request(source, BinaryKind::Cubin, None)?;
         let names = items("name_expressions", name_expressions)?;
         request.name_expressions = names.iter().map(|name| name.extract()).collect::<PyResult<_>>()?;
-        let artifact = compile_and_warn(py, &request)?;
+        let artifact = compile_detached(py, &request, true)?;
         py.detach(|| NamedModule::load(request, &artifact)).or_raise().map(PyModuleHandle::from)
     }
 

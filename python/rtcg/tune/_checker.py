@@ -150,7 +150,7 @@ def _compile(launch: CheckedLaunch) -> Candidate:
         options=options, no_extern_c=launch.no_extern_c, include_dirs=launch.include_dirs
     )
     try:
-        binary = settings.compile_quietly(launch.source)
+        binary = settings.compile(launch.source, warns=False)
     except CompileError as error:
         raise CandidateError("compile", str(error)) from error
     return Candidate(

@@ -192,7 +192,7 @@ class Kernel(_native.TunedCall):
         source, options = self.source(config)
         _, include_dirs, no_extern_c = self._compile_settings
         settings = _native.CompileSettings(options=options, no_extern_c=no_extern_c, include_dirs=include_dirs)
-        binary = settings.compile_quietly(source)
+        binary = settings.compile(source, warns=False)
         return binary, getattr(source, "_compiled_text", None) or str(source), tuple(options or ())
 
     def candidate(self, config: dict[str, Any], values: dict[str, Any]) -> Candidate:
