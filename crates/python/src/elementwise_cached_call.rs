@@ -7,7 +7,9 @@
 //!
 //! Establishes: what `call_matcher` does.
 
-use crate::call_matcher::{ArgumentSource, ArrayLayout, CachedArgument, CachedArguments, CallCache, write_arguments};
+use crate::driver::call_matcher::{
+    ArgumentSource, ArrayLayout, CachedArgument, CachedArguments, CallCache, write_arguments,
+};
 use crate::errors::OrRaise;
 use crate::gpuarray::PyGpuArray;
 use pyo3::prelude::*;

@@ -9,10 +9,10 @@
 //! that cannot change.
 
 use crate::array_object::PyGpuArray;
-use crate::call_matcher::{
+use crate::driver::arguments::numpy_scalar;
+use crate::driver::call_matcher::{
     ArgumentSource, CachedArgument, CachedArguments, CachedNames, CallCache, ClassAddress, write_arguments,
 };
-use crate::driver::arguments::numpy_scalar;
 use crate::driver::fastcall::{KeywordArgs, PositionalArgs, RawArguments};
 use crate::driver::function::PyFunction;
 use crate::driver::launch_geometry::extract_small_integer;

@@ -5,8 +5,8 @@
 //!
 //! Establishes: what `call_matcher` does.
 
-use crate::call_matcher::{ArgumentSource, ArrayLayout, CachedArgument, CachedNames, CallCache};
 use crate::driver::arguments::numpy_scalar;
+use crate::driver::call_matcher::{ArgumentSource, ArrayLayout, CachedArgument, CachedNames, CallCache};
 use crate::driver::fastcall::{CallableType, KeywordArgs, PositionalArgs, RawArguments, call_method_body};
 use crate::driver::function::{PyFunction, call_function_object};
 use crate::gpuarray::PyGpuArray;

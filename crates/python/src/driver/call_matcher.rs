@@ -3,7 +3,7 @@
 //! A loop makes the same call with other arrays and numbers again and again. A callable caches how it was last called:
 //! the class of each argument and where its bytes come from ([`CachedArgument`]), and the names of the keywords
 //! ([`CachedNames`]). A call that matches only copies bytes; any other takes the general path, which checks everything
-//! and replaces what is cached. Such caches are those of kernels (`driver::cached_call`), of elementwise kernels
+//! and replaces what is cached. Such caches are those of kernels (`cached_call`), of elementwise kernels
 //! (`elementwise_cached_call`) and of tuned kernels (`tune::tuned_call`).
 //!
 //! Establishes: matching runs no Python code and does not release the interpreter, since all objects that are read are
