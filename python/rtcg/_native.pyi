@@ -1842,38 +1842,39 @@ def module_from_buffer(
 # -- compiler
 
 @final
-class Program:
+class CompileSettings:
+    """The parameters that `rtcg.compiler.compile` and the classes there share."""
+
     def __new__(
         cls,
-        request: tuple[
-            str,
-            str,
-            list[str],
-            bool,
-            bool,
-            str | None,
-            str | None,
-            _Path | bool | None,
-            list[_Path],
-            str,
-        ],
-        name_expressions: Sequence[str] = ...,
-        parts: Sequence[tuple[str, str]] = ...,
+        nvcc: str = "nvcc",
+        options: Sequence[str] | None = None,
+        keep: bool = False,
+        no_extern_c: bool = False,
+        arch: str | None = None,
+        code: str | None = None,
+        cache_dir: _Path | bool | None = None,
+        include_dirs: Sequence[_Path] | None = None,
+        *,
+        is_plain: bool = False,
     ) -> Self: ...
-    def compile(self) -> tuple[bytes, str, bool]:
-        """Compile; returns `(binary, log, from_cache)`."""
-    def register_source(self, module: Module) -> None:
+    def compile(self, source: object, target: str = "cubin", *, warns: bool = True) -> bytes:
+        """Compile `source`: the binary. What the compiler says becomes a warning if `warns`."""
+    def compile_to_link(self, source: object, nvcc_options: Sequence[str] | None) -> tuple[bytes, list[str] | None]:
+        """Compile `source` for a linker: PTX and None, or LTO-IR and the linker's options if link-time optimisation is
+        requested.
+        """
+    def load(self, source: object, name_expressions: Sequence[str] | None) -> Module:
+        """Compile `source` for the device of the current context and load it there. The module's kernels and variables
+        are found by their C++ names.
+        """
+    def register_source(self, module: Module, source: object) -> None:
         """Record the source that a loaded module was compiled from, so that arguments of its kernels are checked by
         type.
         """
-    def get_function(self, module: Module, name: str) -> Function: ...
-    def get_global(self, module: Module, name: str) -> tuple[int, int]: ...
-    def get_texref(self, module: Module, name: str) -> TextureReference: ...
-    def get_surfref(self, module: Module, name: str) -> SurfaceReference: ...
 
 def compiler_info(nvcc: str) -> tuple[str, str]: ...
 def default_nvcc_flags() -> list[str]: ...
-def lto_options(options: Sequence[str]) -> list[str] | None: ...
 def use_prebuilt_programs(path: str) -> None: ...
 def start_recording_programs() -> None: ...
 def write_recorded_programs(path: str) -> int: ...

@@ -9,7 +9,6 @@ from __future__ import annotations
 from functools import cache
 
 from rtcg import _native
-from rtcg._messages import shown
 from rtcg.driver import CompileError
 
 TYPE_CHECKING = False
@@ -97,7 +96,8 @@ def compile_plain(
 
     See :func:`compile` for the parameters.
     """
-    return _compile_to_binary(_make_program(source, nvcc, options, keep, True, None, None, cache_dir, None, target))
+    settings = _native.CompileSettings(nvcc, options, keep, True, cache_dir=cache_dir, is_plain=True)
+    return settings.compile(source, target)
 
 
 def compile(
@@ -152,130 +152,14 @@ def compile(
     -----
     The interpreter is released while the compiler runs.
     """
-    settings = _CompileSettings(nvcc, options, keep, no_extern_c, arch, code, cache_dir, include_dirs)
-    return _compile_to_binary(settings.make_program(source, target))
-
-
-class _CompileSettings:
-    """The compilation parameters that :func:`compile` and the classes below share."""
-
-    def __init__(
-        self,
-        nvcc: str,
-        options: Sequence[str] | None,
-        keep: bool,
-        no_extern_c: bool,
-        arch: str | None,
-        code: str | None,
-        cache_dir: _Path | bool | None,
-        include_dirs: Sequence[_Path] | None,
-    ) -> None:
-        self.nvcc = nvcc
-        self.options = options
-        self.keep = keep
-        self.no_extern_c = no_extern_c
-        self.arch = arch
-        self.code = code
-        self.cache_dir = cache_dir
-        self.include_dirs = _as_list("include_dirs", include_dirs)
-
-    def make_program(
-        self,
-        source: object,
-        target: str = "cubin",
-        options: Sequence[str] | None = None,
-        name_expressions: Sequence[str] = (),
-    ) -> _native.Program:
-        """The program for the native module to compile; `options` replaces the initial ones."""
-        from rtcg import driver
-
-        options = self.options if options is None else options
-        options = _as_list("options", DEFAULT_NVCC_FLAGS if options is None else options)
-        keep, cache_dir = self.keep, self.cache_dir
-        if getattr(driver, "CUDA_DEBUGGING", False):
-            keep, cache_dir = True, False
-            options += ["-g", "-G"]
-        return _make_program(
-            source, self.nvcc, options, keep, self.no_extern_c, self.arch, self.code, cache_dir, self.include_dirs,
-            target, name_expressions,
-        )  # fmt: skip
-
-
-def _as_list(name: str, values: Any) -> list[Any]:
-    """`values` as a list; refuses a text in place of a sequence, which would be split into letters."""
-    if isinstance(values, (str, bytes)):
-        raise TypeError(f"{name} is {shown(values)}; expected a sequence, such as [{shown(values)}]")
-    return list(values or ())
-
-
-def _is_text(source: object) -> bool:
-    """Whether `source` is text or an object that converts to text; numbers, containers and classes are not source."""
-    if isinstance(source, str):
-        return True
-    plain = (bytes, bytearray, int, float, complex, list, tuple, dict, set, frozenset, type, type(None))
-    return not isinstance(source, plain) and type(source).__str__ is not object.__str__
-
-
-def _make_program(
-    source: Any,
-    nvcc: str,
-    options: Sequence[str] | None,
-    keep: bool,
-    no_extern_c: bool,
-    arch: str | None,
-    code: str | None,
-    cache_dir: _Path | bool | None,
-    include_dirs: Sequence[_Path] | None,
-    target: str,
-    name_expressions: Sequence[str] = (),
-) -> _native.Program:
-    if not _is_text(source):
-        shown = f"of type {type(source).__name__}" if isinstance(source, (bytes, bytearray)) else repr(source)
-        raise TypeError(f"source is {shown}; expected str, or an object with str() such as a template")
-    # Source of `rtcg.template` names the template's lines.
-    text = getattr(source, "_compiled_text", None) or (source if isinstance(source, str) else str(source))
-    parts = [(source.name, source.template)] if hasattr(source, "_compiled_text") else []
-    request = (
-        text,
-        nvcc,
-        [str(option) for option in _as_list("options", options)],
-        bool(keep),
-        bool(no_extern_c),
-        arch,
-        code,
-        cache_dir,
-        _as_list("include_dirs", include_dirs),
-        target,
-    )
-    return _native.Program(request, _as_list("name_expressions", name_expressions), parts)
-
-
-def _compile_to_binary(program: _native.Program) -> bytes:
-    """The binary; the compiler's messages become a warning, once."""
-    binary, log, from_cache = program.compile()
-    if log and not from_cache:
-        _warn_user(f"The CUDA compiler succeeded, but said the following:\n{log}")
-    return binary
-
-
-def _warn_user(text: str) -> None:
-    from rtcg.driver import _warn_at_user_line
-
-    _warn_at_user_line(text)
+    settings = _native.CompileSettings(nvcc, options, keep, no_extern_c, arch, code, cache_dir, include_dirs)
+    return settings.compile(source, target)
 
 
 class CudaModule:
     """Base of the classes that compile and load; forwards to the loaded ``module``."""
 
     module: Module
-
-    #: Knows the names of C++, where the module was compiled from one source.
-    _program: Any = None
-
-    def _get_by_name(self, what: str, name: str) -> Any:
-        if self._program is None:
-            return getattr(self.module, what)(name)
-        return getattr(self._program, what)(self.module, name)
 
     def get_function(self, name: str) -> Function:
         """Return the kernel `name`, a :class:`rtcg.driver.Function`.
@@ -285,19 +169,19 @@ class CudaModule:
         requested (and cached), into a separate module, which shares no variables with the others: a warning names
         variables that exist twice. Names in `name_expressions` are compiled with the rest.
         """
-        return self._get_by_name("get_function", name)
+        return self.module.get_function(name)
 
     def get_global(self, name: str) -> tuple[int, int]:
         """Return ``(address, size in bytes)`` of a variable; `name` as for :meth:`get_function`."""
-        return self._get_by_name("get_global", name)
+        return self.module.get_global(name)
 
     def get_texref(self, name: str) -> TextureReference:
         """Return the :class:`rtcg.driver.TextureReference` with this name."""
-        return self._get_by_name("get_texref", name)
+        return self.module.get_texref(name)
 
     def get_surfref(self, name: str) -> SurfaceReference:
         """Return the :class:`rtcg.driver.SurfaceReference` with this name."""
-        return self._get_by_name("get_surfref", name)
+        return self.module.get_surfref(name)
 
     def get_global_array(self, name: str, dtype: DTypeLike, shape: int | Sequence[int] | None = None) -> GPUArray:
         """Return a variable as a :class:`rtcg.numpy.GPUArray`, which shares its memory.
@@ -333,7 +217,7 @@ class CudaModule:
     def _check_arch(self, arch: str | None) -> None:
         if arch is None:
             return
-        from rtcg.driver import Context
+        from rtcg.driver import Context, _warn_at_user_line
 
         device = Context.get_device()
         digits = "".join(c for c in str(arch).rpartition("_")[2] if c.isdigit())
@@ -341,7 +225,7 @@ class CudaModule:
             return
         asked = divmod(int(digits), 10)
         if asked > device.compute_capability():
-            _warn_user(f"trying to compile for {arch}, which this device does not have")
+            _warn_at_user_line(f"trying to compile for {arch}, which this device does not have")
 
 
 class SourceModule(CudaModule):
@@ -373,17 +257,9 @@ class SourceModule(CudaModule):
         include_dirs: Sequence[_Path] | None = None,
         name_expressions: Sequence[str] = (),
     ) -> None:
-        from rtcg.driver import Context, module_from_buffer
-
-        # Compiled for the device of the context that it will be loaded into.
-        Context.get_device()
         self._check_arch(arch)
-        settings = _CompileSettings(nvcc, options, keep, no_extern_c, arch, code, cache_dir, include_dirs)
-        self._program = settings.make_program(source, name_expressions=name_expressions)
-        binary = _compile_to_binary(self._program)
-        self.module = module_from_buffer(binary)
-        # Kernels check their arguments by the types that the source declares.
-        self._program.register_source(self.module)
+        settings = _native.CompileSettings(nvcc, options, keep, no_extern_c, arch, code, cache_dir, include_dirs)
+        self.module = settings.load(source, name_expressions)
 
 
 class DynamicModule(CudaModule):
@@ -424,7 +300,7 @@ class DynamicModule(CudaModule):
         capability = Context.get_device().compute_capability()
         if capability < (3, 5):
             raise Exception(f"DynamicModule needs a device of compute capability 3.5, this one has {capability}")
-        self._settings = _CompileSettings(nvcc, None, keep, no_extern_c, arch, code, cache_dir, include_dirs)
+        self._settings = _native.CompileSettings(nvcc, None, keep, no_extern_c, arch, code, cache_dir, include_dirs)
         self.cuda_libdir = cuda_libdir
         self.libdir, self.libptn = None, None
         self.module = None  # type: ignore[assignment]  # until `link`
@@ -438,18 +314,12 @@ class DynamicModule(CudaModule):
         Options about arithmetic (``-fmad``, ``-use_fast_math``) then apply to all of them. Requires the wheel
         ``nvidia-nvjitlink``.
         """
-        options = _as_list("nvcc_options", DEFAULT_NVCC_FLAGS if nvcc_options is None else nvcc_options)
-        if not any(option.startswith(("-rdc", "--relocatable-device-code", "-dc")) for option in options):
-            # What is to be linked with other programs may name their functions.
-            options.append("-rdc=true")
         from rtcg.driver import jit_input_type
 
-        lto_options = _native.lto_options([str(option) for option in options])
-        if lto_options is None:
-            image, kind = _compile_to_binary(self._settings.make_program(source, "ptx", options)), jit_input_type.PTX
-        else:
+        image, lto_options = self._settings.compile_to_link(source, nvcc_options)
+        kind = jit_input_type.PTX if lto_options is None else jit_input_type.NVVM
+        if lto_options is not None:
             self.linker.add_lto_options(lto_options)
-            image, kind = _compile_to_binary(self._settings.make_program(source, "ltoir", options)), jit_input_type.NVVM
         self.linker.add_data(image, kind, name)
         return self
 

@@ -1,6 +1,7 @@
 """Kernels and variables by their names in C++, variables as arrays, and programs linked of several."""
 
 import os
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -53,6 +54,18 @@ def test_kernels_without_c_linkage(module):
     assert run(module.get_function("plain"), np.float32) == [1, 2, 3, 4]
     assert run(module.get_function("(void (*)(float *))over"), np.float32, 1) == [1]
     assert run(module.get_function("(void (*)(int *))over"), np.int32, 1) == [2]
+
+
+def test_the_loaded_module_knows_the_names_itself(module):
+    loaded = module.module
+    assert run(loaded.get_function("f<float>"), np.float32) == [6] * 4
+    assert loaded.get_global("ns::value") == module.get_global("ns::value")
+    with pytest.raises(cuda.LogicError, match="absent"):
+        loaded.get_function("absent")
+    # One that was loaded as a binary knows the names in the binary.
+    binary = cuda.module_from_buffer(compiler.compile(SOURCE, no_extern_c=True))
+    with pytest.raises(cuda.LogicError, match="plain"):
+        binary.get_function("plain")
 
 
 def test_variables_in_namespaces():
@@ -223,11 +236,8 @@ def test_kernels_that_launch_kernels(on_virtual_device):
 def test_architectures_that_the_device_lacks(arch, monkeypatch):
     device = cuda.Context.get_device()
     digits = int("".join(c for c in arch.partition("_")[2] if c.isdigit()))
-    monkeypatch.setattr(compiler, "_compile_to_binary", lambda program: b"")
-    monkeypatch.setattr(cuda, "module_from_buffer", lambda binary: None)
-    monkeypatch.setattr(
-        compiler._native, "Program", lambda *wishes: type("P", (), {"register_source": lambda self, m: None})()
-    )
+    loads_nothing = SimpleNamespace(load=lambda source, names: None)
+    monkeypatch.setattr(compiler._native, "CompileSettings", lambda *settings: loads_nothing)
     if divmod(digits, 10) > device.compute_capability():
         with pytest.warns(UserWarning, match=f"trying to compile for {arch}"):
             SourceModule("", arch=arch)

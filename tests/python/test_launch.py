@@ -526,6 +526,26 @@ def test_cached_calls_see_a_changed_epoch(module):
         call()
 
 
+def test_cached_calls_of_several_lines():
+    """Lines that give the same keywords share what is cached; the order of the keywords counts."""
+    source = "__global__ void shape(int *x, int n) { x[0] = n; x[1] = gridDim.x; x[2] = blockDim.x; }"
+    kernel = SourceModule(source).get_function("shape")
+    x = gpuarray.zeros(3, np.int32)
+
+    def block_first(n, size, count):
+        kernel(x, n, block=(size, 1, 1), grid=(count, 1))
+
+    def block_first_too(n, size, count):
+        kernel(x, n, block=(size, 1, 1), grid=(count, 1))
+
+    def grid_first(n, size, count):
+        kernel(x, n, grid=(count, 1), block=(size, 1, 1))
+
+    for n, call in enumerate([block_first, block_first, block_first_too, grid_first, grid_first, block_first_too] * 2):
+        call(n, 3 + n, 5 + n)
+        assert x.get().tolist() == [n, 5 + n, 3 + n]
+
+
 def test_launches_without_numpy():
     """What needs no NumPy does not import it."""
     code = """

@@ -285,6 +285,11 @@ impl DType {
         self.kind() <= DTypeKind::Signed
     }
 
+    /// Whether it is an integer.
+    pub fn is_integer(self) -> bool {
+        matches!(self.kind(), DTypeKind::Unsigned | DTypeKind::Signed)
+    }
+
     /// Whether it is a complex type.
     pub fn is_complex(self) -> bool {
         self.kind() == DTypeKind::Complex

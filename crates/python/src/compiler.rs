@@ -1,14 +1,12 @@
 //! What `rtcg.compiler` needs from the core.
 
-use crate::driver::function::KernelObject;
 use crate::driver::module::PyModuleHandle;
-use crate::driver::texture::{PySurfaceReference, PyTextureReference};
-use crate::errors::{LogicError, OrRaise, compile_error, driver_error};
+use crate::errors::{OrRaise, compile_error, shown};
 use pyo3::exceptions::{PyAssertionError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
-use rtcg::CppNames;
-use rtcg::compile::{BinaryKind, CachePolicy, CompileRequest, Compiler, Target};
+use pyo3::types::{PyByteArray, PyBytes, PyString};
+use rtcg::NamedModule;
+use rtcg::compile::{Artifact, BinaryKind, CachePolicy, CompileRequest, Compiler, Target};
 use rtcg::driver::Context;
 use std::path::PathBuf;
 
@@ -42,87 +40,169 @@ fn cache_policy(cache_dir: Option<&Bound<'_, PyAny>>) -> PyResult<CachePolicy> {
     Ok(CachePolicy::Dir(path))
 }
 
-/// What Python passes to compile something.
-#[derive(FromPyObject)]
-struct CompileOptions<'py>(
-    String,
-    String,
-    Vec<String>,
-    bool,
-    bool,
-    Option<String>,
-    Option<String>,
-    Option<Bound<'py, PyAny>>,
-    Vec<PathBuf>,
-    String,
-);
+/// The items of an argument, none of `None`; refuses a text in place of a sequence, which would be split into letters.
+fn items<'py>(name: &str, values: Option<&Bound<'py, PyAny>>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    let Some(values) = values else { return Ok(Vec::new()) };
+    if values.is_instance_of::<PyString>() || values.is_instance_of::<PyBytes>() {
+        let shown = shown(values);
+        return Err(PyTypeError::new_err(format!("{name} is {shown}; expected a sequence, such as [{shown}]")));
+    }
+    if values.is_truthy()? { values.try_iter()?.collect() } else { Ok(Vec::new()) }
+}
 
-impl CompileOptions<'_> {
-    fn compile_request(self) -> PyResult<CompileRequest> {
-        let CompileOptions(source, nvcc, options, keep, no_extern_c, arch, code, cache_dir, include_dirs, target) =
-            self;
-        let mut request = CompileRequest::new(source, current_device_target(binary_kind(&target)?)?);
-        request.options = options;
-        request.options.extend(arch.map(|a| format!("-arch={a}")));
-        request.options.extend(code.map(|c| format!("-code={c}")));
-        request.include_dirs = include_dirs;
-        request.no_extern_c = no_extern_c;
-        request.keep = keep;
-        request.cache = cache_policy(cache_dir.as_ref())?;
-        request.nvcc = Some(nvcc);
+/// Options as texts. `None` stands for `rtcg.compiler.DEFAULT_NVCC_FLAGS`, which users may replace.
+fn options_or_defaults(py: Python<'_>, name: &str, options: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<String>> {
+    let options = match options {
+        Some(options) => options.clone(),
+        None => py.import("rtcg.compiler")?.getattr("DEFAULT_NVCC_FLAGS")?,
+    };
+    items(name, Some(&options))?.iter().map(|option| option.str()?.extract()).collect()
+}
+
+/// The text of `source`, and the templates that parts of it come from: source of `rtcg.template` names their lines.
+fn source_text(source: &Bound<'_, PyAny>) -> PyResult<(String, Vec<(String, String)>)> {
+    let class = source.get_type();
+    let is_binary = source.is_instance_of::<PyBytes>() || source.is_instance_of::<PyByteArray>();
+    // Numbers, containers and classes have no text of their own.
+    let plain = source.py().get_type::<PyAny>().getattr("__str__")?;
+    if is_binary || class.getattr("__str__")?.is(&plain) {
+        let given = if is_binary { format!("of type {}", class.name()?) } else { source.repr()?.to_string() };
+        let expected = "expected str, or an object with str() such as a template";
+        return Err(PyTypeError::new_err(format!("source is {given}; {expected}")));
+    }
+    let Some(text) = source.getattr_opt("_compiled_text")? else {
+        return Ok((source.str()?.extract()?, Vec::new()));
+    };
+    Ok((text.extract()?, vec![(source.getattr("name")?.extract()?, source.getattr("template")?.extract()?)]))
+}
+
+/// Compiles with the interpreter released. The compiler's messages become a warning, once.
+fn compile_detached(py: Python<'_>, request: &CompileRequest, warns: bool) -> PyResult<Artifact> {
+    let artifact = py.detach(|| Compiler.compile(request)).map_err(|error| compile_error(py, error))?;
+    if warns && !artifact.log.is_empty() && !artifact.from_cache {
+        let text = format!("The CUDA compiler succeeded, but said the following:\n{}", artifact.log);
+        py.import("rtcg.driver")?.getattr("_warn_at_user_line")?.call1((text,))?;
+    }
+    Ok(artifact)
+}
+
+/// The parameters that `rtcg.compiler.compile` and the classes there share.
+#[pyclass(name = "CompileSettings", module = "rtcg._native", frozen)]
+struct PyCompileSettings {
+    /// A request without the source and the target.
+    request: CompileRequest,
+    /// Like nvcc's ``-arch`` and ``-code``, behind the other options.
+    arch_options: Vec<String>,
+    /// Whether neither default options nor those for debugging are added.
+    is_plain: bool,
+}
+
+impl PyCompileSettings {
+    fn compile_request(
+        &self,
+        source: &Bound<'_, PyAny>,
+        kind: BinaryKind,
+        options: Option<Vec<String>>,
+    ) -> PyResult<CompileRequest> {
+        let py = source.py();
+        let mut request = self.request.clone();
+        (request.source, request.parts) = source_text(source)?;
+        request.target = current_device_target(kind)?;
+        request.options = options.unwrap_or(request.options);
+        if !self.is_plain && py.import("rtcg.driver")?.getattr("CUDA_DEBUGGING")?.is_truthy()? {
+            request.keep = true;
+            request.cache = CachePolicy::Off;
+            request.options.extend(["-g".to_owned(), "-G".to_owned()]);
+        }
+        request.options.extend_from_slice(&self.arch_options);
         Ok(request)
     }
 }
 
-/// A program to compile, and the C++ names in it.
-#[pyclass(name = "Program", module = "rtcg._native", frozen)]
-struct PyProgram(CppNames);
-
-fn get_or_raise<T>(py: Python<'_>, result: rtcg::Result<T>) -> PyResult<T> {
-    result.map_err(|error| match error {
-        rtcg::Error::Driver(error) => driver_error(error),
-        rtcg::Error::Compile(error) => compile_error(py, *error),
-        other => LogicError::new_err(other.to_string()),
-    })
-}
-
 #[pymethods]
-impl PyProgram {
+impl PyCompileSettings {
     #[new]
-    #[pyo3(signature = (request, name_expressions = Vec::new(), parts = Vec::new()))]
-    fn new(request: CompileOptions<'_>, name_expressions: Vec<String>, parts: Vec<(String, String)>) -> PyResult<Self> {
-        let mut request = request.compile_request()?;
-        request.name_expressions = name_expressions;
-        request.parts = parts;
-        Ok(Self(CppNames::new(request)))
+    #[pyo3(signature = (
+        nvcc = "nvcc", options = None, keep = false, no_extern_c = false, arch = None, code = None, cache_dir = None,
+        include_dirs = None, *, is_plain = false
+    ))]
+    #[allow(clippy::too_many_arguments, reason = "those of PyCUDA's functions")]
+    fn new(
+        py: Python<'_>,
+        nvcc: &str,
+        options: Option<&Bound<'_, PyAny>>,
+        #[pyo3(from_py_with = PyAnyMethods::is_truthy)] keep: bool,
+        #[pyo3(from_py_with = PyAnyMethods::is_truthy)] no_extern_c: bool,
+        arch: Option<&str>,
+        code: Option<&str>,
+        cache_dir: Option<&Bound<'_, PyAny>>,
+        include_dirs: Option<&Bound<'_, PyAny>>,
+        is_plain: bool,
+    ) -> PyResult<Self> {
+        let options =
+            if is_plain && options.is_none() { Vec::new() } else { options_or_defaults(py, "options", options)? };
+        let arch = arch.map(|arch| format!("-arch={arch}"));
+        let arch_options = arch.into_iter().chain(code.map(|code| format!("-code={code}"))).collect();
+        let request = CompileRequest {
+            options,
+            include_dirs: items("include_dirs", include_dirs)?
+                .iter()
+                .map(|dir| dir.extract())
+                .collect::<PyResult<_>>()?,
+            no_extern_c,
+            keep,
+            cache: cache_policy(cache_dir)?,
+            nvcc: Some(nvcc.to_owned()),
+            ..CompileRequest::new("", Target::new(BinaryKind::Cubin, None))
+        };
+        Ok(Self { request, arch_options, is_plain })
     }
 
-    /// Compile; returns `(binary, log, from_cache)`.
-    fn compile<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyBytes>, String, bool)> {
-        let artifact = py.detach(|| self.0.compile_program()).map_err(|e| compile_error(py, e))?;
-        Ok((PyBytes::new(py, &artifact.bytes), artifact.log, artifact.from_cache))
+    /// Compile `source`: the binary. What the compiler says becomes a warning if `warns`.
+    #[pyo3(signature = (source, target = "cubin", *, warns = true))]
+    fn compile<'py>(&self, source: &Bound<'py, PyAny>, target: &str, warns: bool) -> PyResult<Bound<'py, PyBytes>> {
+        let request = self.compile_request(source, binary_kind(target)?, None)?;
+        Ok(PyBytes::new(source.py(), &compile_detached(source.py(), &request, warns)?.bytes))
+    }
+
+    /// Compile `source` for a linker: PTX and None, or LTO-IR and the linker's options if link-time optimisation is
+    /// requested.
+    fn compile_to_link<'py>(
+        &self,
+        source: &Bound<'py, PyAny>,
+        nvcc_options: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<(Bound<'py, PyBytes>, Option<Vec<String>>)> {
+        let py = source.py();
+        let mut options = options_or_defaults(py, "nvcc_options", nvcc_options)?;
+        let is_relocatable =
+            |option: &String| ["-rdc", "--relocatable-device-code", "-dc"].iter().any(|flag| option.starts_with(flag));
+        // What is to be linked with other programs may name their functions.
+        if !options.iter().any(is_relocatable) {
+            options.push("-rdc=true".to_owned());
+        }
+        let lto_options = rtcg::compile::lto_options(&options).map_err(|error| compile_error(py, error))?;
+        let kind = if lto_options.is_some() { BinaryKind::LtoIr } else { BinaryKind::Ptx };
+        let request = self.compile_request(source, kind, Some(options))?;
+        Ok((PyBytes::new(py, &compile_detached(py, &request, true)?.bytes), lto_options))
+    }
+
+    /// Compile `source` for the device of the current context and load it there. The module's kernels and variables
+    /// are found by their C++ names.
+    fn load(&self, source: &Bound<'_, PyAny>, name_expressions: Option<&Bound<'_, PyAny>>) -> PyResult<PyModuleHandle> {
+        let py = source.py();
+        Context::current_device().or_raise()?;
+        let mut request = self.compile_request(source, BinaryKind::Cubin, None)?;
+        let names = items("name_expressions", name_expressions)?;
+        request.name_expressions = names.iter().map(|name| name.extract()).collect::<PyResult<_>>()?;
+        let artifact = compile_detached(py, &request, true)?;
+        py.detach(|| NamedModule::load(request, &artifact)).or_raise().map(PyModuleHandle::from)
     }
 
     /// Record the source that a loaded module was compiled from, so that arguments of its kernels are checked by
     /// type.
-    fn register_source(&self, module: &PyModuleHandle) {
-        rtcg::attach_module_source(&module.0, self.0.compile_request());
-    }
-
-    fn get_function(&self, py: Python<'_>, module: &PyModuleHandle, name: &str) -> PyResult<KernelObject> {
-        get_or_raise(py, py.detach(|| self.0.function(&module.0, name))).map(KernelObject)
-    }
-
-    fn get_global(&self, py: Python<'_>, module: &PyModuleHandle, name: &str) -> PyResult<(u64, usize)> {
-        get_or_raise(py, py.detach(|| self.0.global_variable(&module.0, name)))
-    }
-
-    fn get_texref(&self, py: Python<'_>, module: &PyModuleHandle, name: &str) -> PyResult<PyTextureReference> {
-        get_or_raise(py, py.detach(|| self.0.texref(&module.0, name))).map(PyTextureReference::from)
-    }
-
-    fn get_surfref(&self, py: Python<'_>, module: &PyModuleHandle, name: &str) -> PyResult<PySurfaceReference> {
-        get_or_raise(py, py.detach(|| self.0.surfref(&module.0, name))).map(PySurfaceReference::from)
+    fn register_source(&self, module: &PyModuleHandle, source: &Bound<'_, PyAny>) -> PyResult<()> {
+        rtcg::attach_module_source(&module.0, &self.compile_request(source, BinaryKind::Cubin, None)?);
+        Ok(())
     }
 }
 
@@ -137,12 +217,6 @@ fn compiler_info(py: Python<'_>, nvcc: &str) -> PyResult<(String, PathBuf)> {
 #[pyfunction]
 fn default_nvcc_flags() -> Vec<String> {
     rtcg::compile::default_options()
-}
-
-/// The options of nvJitLink for nvcc's `options`, or `None` if those do not request link-time optimisation.
-#[pyfunction]
-fn lto_options(py: Python<'_>, options: Vec<String>) -> PyResult<Option<Vec<String>>> {
-    rtcg::compile::lto_options(&options).map_err(|e| compile_error(py, e))
 }
 
 /// Set the file of prebuilt programs of this process; only the first call has an effect.
@@ -194,9 +268,8 @@ fn print_line(line: &str) {
 pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     add_nvrtc_search_roots(m.py())?;
     rtcg::compile::set_line_printer(print_line);
-    m.add_class::<PyProgram>()?;
+    m.add_class::<PyCompileSettings>()?;
     m.add_function(wrap_pyfunction!(compiler_info, m)?)?;
-    m.add_function(wrap_pyfunction!(lto_options, m)?)?;
     m.add_function(wrap_pyfunction!(use_prebuilt_programs, m)?)?;
     m.add_function(wrap_pyfunction!(start_recording_programs, m)?)?;
     m.add_function(wrap_pyfunction!(write_recorded_programs, m)?)?;

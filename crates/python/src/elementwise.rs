@@ -162,7 +162,7 @@ impl PyElementwiseKernel {
         let choice = LaunchChoice { block, waves, packed, items };
         let chosen = slf.kernel.set_launch_choice(&array_context()?, n_elements, choice);
         chosen.map_err(|error| generator_error(py, error))?;
-        slf.last.cache_call(&[], &PyTuple::empty(py), None);
+        slf.last.replace(py, None);
         Ok(())
     }
 

@@ -108,7 +108,7 @@ pub(crate) fn array_error(py: Python<'_>, error: ArrayError) -> PyErr {
     }
 }
 
-/// An error of a generated kernel.
+/// An error of a generated kernel, or of a C++ name, which may be compiled.
 pub(crate) fn generator_error(py: Python<'_>, error: impl Into<rtcg::Error>) -> PyErr {
     match error.into() {
         rtcg::Error::Driver(error) => driver_error(error),

@@ -6,6 +6,7 @@
 //! | folder, file | contents |
 //! |---|---|
 //! | `driver/` | `rtcg.driver`; `driver/cached_call.rs` is the short path for a repeated launch |
+//! | `driver/call_matcher.rs` | what the short paths of all repeated launches share |
 //! | `gpuarray/` | arrays (`rtcg.numpy`) |
 //! | `errors.rs` | the one place that maps kinds of errors to exceptions |
 //! | `resource_lifetime.rs` | closing objects, and objects whose `__init__` was not called |

@@ -69,7 +69,7 @@ pub use kernel_arguments::Strided;
 pub use kernel_target::KernelTarget;
 pub use launch::{Dim3, DimLength, Function, Grid, KernelArgument, WriteArgumentFn};
 pub use memory::DeviceVec;
-pub use module::{CppNames, DeviceGlobal, Module};
+pub use module::{DeviceGlobal, Module, NamedModule};
 pub use pinned_memory::{Pending, PinnedVec};
 pub use rtcg_cgen as cgen;
 pub use rtcg_compile as compile;

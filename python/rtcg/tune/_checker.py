@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rtcg import _native
 from rtcg._messages import shown
 from rtcg.tune._images import HostImage
 from rtcg.tune._runner import Candidate, CandidateError, KernelRunner
@@ -142,12 +143,14 @@ class CheckingRunner:
 
 
 def _compile(launch: CheckedLaunch) -> Candidate:
-    from rtcg.compiler import DEFAULT_NVCC_FLAGS, CompileError, _CompileSettings
+    from rtcg.compiler import DEFAULT_NVCC_FLAGS, CompileError
 
     options = [*(DEFAULT_NVCC_FLAGS if launch.options is None else launch.options), "-lineinfo"]
-    settings = _CompileSettings("nvcc", options, False, launch.no_extern_c, None, None, None, launch.include_dirs)
+    settings = _native.CompileSettings(
+        options=options, no_extern_c=launch.no_extern_c, include_dirs=launch.include_dirs
+    )
     try:
-        binary, _, _ = settings.make_program(launch.source).compile()
+        binary = settings.compile(launch.source, warns=False)
     except CompileError as error:
         raise CandidateError("compile", str(error)) from error
     return Candidate(

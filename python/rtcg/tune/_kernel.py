@@ -189,12 +189,10 @@ class Kernel(_native.TunedCall):
 
     def compile(self, config: dict[str, Any]) -> tuple[bytes, str, tuple[str, ...]]:
         """Compile a configuration for the current device; returns the binary with its source and options."""
-        from rtcg.compiler import _CompileSettings
-
         source, options = self.source(config)
         _, include_dirs, no_extern_c = self._compile_settings
-        settings = _CompileSettings("nvcc", options, False, no_extern_c, None, None, None, include_dirs)
-        binary, _, _ = settings.make_program(source).compile()
+        settings = _native.CompileSettings(options=options, no_extern_c=no_extern_c, include_dirs=include_dirs)
+        binary = settings.compile(source, warns=False)
         return binary, getattr(source, "_compiled_text", None) or str(source), tuple(options or ())
 
     def candidate(self, config: dict[str, Any], values: dict[str, Any]) -> Candidate:

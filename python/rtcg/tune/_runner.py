@@ -215,7 +215,4 @@ def compare_results(
 
 def _declare_source(module: Module, candidate: Candidate) -> None:
     """Make the kernel check and convert its arguments by the types that its source declares."""
-    from rtcg.compiler import _CompileSettings
-
-    settings = _CompileSettings("nvcc", list(candidate.options), False, False, None, None, None, None)
-    settings.make_program(candidate.source).register_source(module)
+    _native.CompileSettings(options=candidate.options).register_source(module, candidate.source)

@@ -5,29 +5,27 @@
 //! matches only copies bytes. A call that differs takes the general path, which checks everything, and replaces the
 //! cached call.
 //!
-//! Establishes: the cache is used by one thread at a time, which holds the interpreter and runs no Python code
-//! meanwhile, since all objects that are read are of exact classes of this package, of NumPy's scalars, or of Python's
-//! own numbers and tuples. The cached objects themselves cannot change.
+//! Establishes: what `call_matcher` does; the grid, the block and the size of shared memory are recognised as objects
+//! that cannot change.
 
 use crate::array_object::PyGpuArray;
-use crate::driver::arguments::{NumpyScalar, numpy_scalar};
-use crate::driver::fastcall::{KeywordArgs, PositionalArgs};
+use crate::driver::arguments::numpy_scalar;
+use crate::driver::call_matcher::{
+    ArgumentSource, CachedArgument, CachedArguments, CachedNames, CallCache, ClassAddress, write_arguments,
+};
+use crate::driver::fastcall::{KeywordArgs, PositionalArgs, RawArguments};
 use crate::driver::function::PyFunction;
 use crate::driver::launch_geometry::extract_small_integer;
 use crate::driver::launch_keywords::{LaunchKeyword, keyword_by_name};
-use crate::driver::memory::PyDeviceAllocation;
-use crate::driver::pool::{PyPooledDeviceAllocation, is_pool_in_use};
+use crate::driver::pool::is_pool_in_use;
 use crate::driver::prepared_call::{PreparedArgType, PreparedLayout};
 use crate::driver::stream::PyStream;
 use crate::errors::OrRaise;
-use pyo3::ffi::{self, PyObject, PyTypeObject};
 use pyo3::prelude::*;
-use pyo3::types::{PyFloat, PyInt, PyTuple};
-use rtcg::array::fuse;
-use rtcg::array::{DType, DTypeKind};
+use pyo3::types::PyTuple;
+use rtcg::array::DType;
 use rtcg::driver::Stream;
 use rtcg::driver::signature::ParamKind;
-use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
 
 /// The way a kernel is called.
@@ -41,33 +39,6 @@ pub(crate) enum CallKind {
     PreparedAsync,
     /// `prepared_timed_call(grid, block, *args)`, which is never remembered.
     PreparedTimed,
-}
-
-/// What the bytes of an argument are made of.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum ArgumentSource {
-    /// The address of a `DeviceAllocation`.
-    Allocation,
-    /// The address of a `PooledDeviceAllocation`.
-    Pooled,
-    /// The address of a `GPUArray` of such elements.
-    Array(Option<DType>),
-    /// So many bytes behind the head of a scalar of NumPy's.
-    Bytes(u8),
-    /// An `int` in the type of C with this many bytes.
-    Int { nbytes: u8, signed: bool },
-    /// A `float` as `float`.
-    Float,
-    /// A `float` as `double`.
-    Double,
-}
-
-/// One argument.
-#[derive(Clone, Copy, Debug)]
-struct CachedArgument {
-    class: *const PyTypeObject,
-    offset: u16,
-    source: ArgumentSource,
 }
 
 const MAX_ARGS: usize = 16;
@@ -86,7 +57,7 @@ struct CachedDimensions {
 }
 
 /// How a call was made.
-struct CachedCall {
+pub(crate) struct CachedCall {
     kind: CallKind,
     n_positional: u8,
     /// With the values of keywords.
@@ -95,28 +66,21 @@ struct CachedCall {
     first: u8,
     stream_at: u8,
     shared_at: u8,
-    n_steps: u8,
     n_words: u8,
     has_pooled: bool,
     nbytes: u16,
     shared: u32,
-    names: Option<Py<PyTuple>>,
+    names: CachedNames,
     grid: CachedDimensions,
     block: CachedDimensions,
     shared_object: Option<Py<PyAny>>,
-    stream_class: *const PyTypeObject,
-    steps: [CachedArgument; MAX_ARGS],
+    /// The class of streams.
+    stream_class: ClassAddress,
+    arguments: CachedArguments,
 }
 
 /// How a kernel was last called, if a call like it can be made from the cache.
-#[derive(Default)]
-pub(crate) struct CachedCallCell(UnsafeCell<Option<Box<CachedCall>>>);
-
-// SAFETY: every use is by `call_cached`, `cache_call` and `clear_cached_call`, which are given the interpreter, so that one thread
-// at a time is in them; none of them runs Python code while it holds a reference to the contents.
-unsafe impl Sync for CachedCallCell {}
-// SAFETY: the class pointers are only compared; the rest may go to another thread.
-unsafe impl Send for CachedCallCell {}
+pub(crate) type CachedCallCell = CallCache<Option<Box<CachedCall>>>;
 
 impl CachedDimensions {
     /// The numbers of `object`, if it is a tuple of Python's own integers.
@@ -155,138 +119,28 @@ fn dimensions_of_tuple(object: &Bound<'_, PyAny>) -> Option<[u32; 3]> {
     Some(value)
 }
 
-impl ArgumentSource {
-    /// Writes the bytes of `arg`, which is of the class that this is for; `None` where the general way must look at it.
-    ///
-    /// # Safety
-    /// `to` must have room for them.
-    #[inline(always)]
-    unsafe fn write_argument(self, arg: &Bound<'_, PyAny>, to: *mut u8) -> Option<()> {
-        // SAFETY: the class was compared by the caller, who also gives the room.
-        unsafe {
-            match self {
-                Self::Allocation => {
-                    let memory = &arg.cast_unchecked::<PyDeviceAllocation>().get().0;
-                    if memory.is_freed() {
-                        return None;
-                    }
-                    to.cast::<u64>().write_unaligned(memory.ptr());
-                }
-                Self::Bytes(4) => to.cast::<u32>().write_unaligned(scalar_value(arg)),
-                Self::Bytes(8) => to.cast::<u64>().write_unaligned(scalar_value(arg)),
-                Self::Bytes(2) => to.cast::<u16>().write_unaligned(scalar_value(arg)),
-                Self::Bytes(_) => to.write(scalar_value(arg)),
-                Self::Int { nbytes, signed } => write_int(arg, to, nbytes, signed)?,
-                Self::Float | Self::Double => self.write_float(arg, to)?,
-                Self::Array(number) => {
-                    let array = &arg.cast_unchecked::<PyGpuArray>().get().initial_state()?.array;
-                    // What was deferred would be computed here, and that may run Python code.
-                    if array.dtype().number() != number || fuse::is_deferred(array) || array.check_memory().is_err() {
-                        return None;
-                    }
-                    to.cast::<u64>().write_unaligned(array.device_ptr().unwrap_or(0));
-                }
-                Self::Pooled => {
-                    let memory = &arg.cast_unchecked::<PyPooledDeviceAllocation>().get().0;
-                    if memory.is_freed() {
-                        return None;
-                    }
-                    to.cast::<u64>().write_unaligned(memory.ptr());
-                }
-            }
-        }
-        Some(())
-    }
-
-    /// # Safety
-    /// As [`ArgumentSource::write_argument`], with a `float`.
-    #[inline(always)]
-    unsafe fn write_float(self, arg: &Bound<'_, PyAny>, to: *mut u8) -> Option<()> {
-        // SAFETY: the object is a float.
-        let value = unsafe { ffi::PyFloat_AsDouble(arg.as_ptr()) };
-        if self == Self::Double {
-            // SAFETY: the caller's promise.
-            unsafe { to.cast::<f64>().write_unaligned(value) };
-            return Some(());
-        }
-        let narrow = value as f32;
-        if narrow.is_infinite() && value.is_finite() {
-            return None;
-        }
-        // SAFETY: the caller promises room for the value.
-        unsafe { to.cast::<f32>().write_unaligned(narrow) };
-        Some(())
-    }
-
-    fn argument_bytes(self) -> usize {
-        match self {
-            Self::Bytes(n) | Self::Int { nbytes: n, .. } => n.into(),
-            Self::Float => 4,
-            _ => 8,
-        }
-    }
-
-    fn is_pooled_memory(self) -> bool {
-        matches!(self, Self::Pooled | Self::Array(_))
-    }
-}
-
-/// The value of a scalar of NumPy's.
-///
-/// # Safety
-/// The object must be one whose value is a `T` that lies right behind the object's head.
-#[inline(always)]
-pub(crate) unsafe fn scalar_value<T>(scalar: &Bound<'_, PyAny>) -> T {
-    // SAFETY: the caller's promise.
-    unsafe { scalar.as_ptr().byte_add(size_of::<PyObject>()).cast::<T>().read_unaligned() }
-}
-
-/// # Safety
-/// The object must be an `int`, and `to` have room for `argument_bytes`, which is a power of two up to 8.
-#[inline(always)]
-pub(crate) unsafe fn write_int(arg: &Bound<'_, PyAny>, to: *mut u8, nbytes: u8, signed: bool) -> Option<()> {
-    // SAFETY: the object is an int. One that is no C `long` is -1 and an exception, which is taken back below.
-    let value = unsafe { ffi::PyLong_AsLong(arg.as_ptr()) };
-    if value == -1 && PyErr::take(arg.py()).is_some() {
-        return None;
-    }
-    let unused = 64 - 8 * u32::from(nbytes);
-    let fits = if signed {
-        value << unused >> unused == value
-    } else {
-        value >= 0 && (value << unused) as u64 >> unused == value as u64
-    };
-    if !fits {
-        return None;
-    }
-    // SAFETY: the caller's promise; the lower bytes come first on the machines that drivers exist for.
-    unsafe {
-        match nbytes {
-            4 => to.cast::<u32>().write_unaligned(value as u32),
-            8 => to.cast::<u64>().write_unaligned(value as u64),
-            2 => to.cast::<u16>().write_unaligned(value as u16),
-            _ => to.write(value as u8),
-        }
-    }
-    Some(())
-}
-
 impl CachedCallCell {
     /// Calls the kernel if the call is like the last one; `None`, with nothing done, if it is not.
     #[inline(always)]
-    pub(crate) fn call_cached(&self, this: &PyFunction, kind: CallKind, row: RawArguments<'_>) -> Option<PyResult<()>> {
-        // SAFETY: the interpreter is held, and no Python code runs as long as the reference is used.
-        let cached = unsafe { &mut *self.0.get() }.as_deref_mut()?;
-        let known_names = cached.names.as_ref().map_or(std::ptr::null_mut(), Py::as_ptr);
+    pub(crate) fn call_cached(
+        &self,
+        py: Python<'_>,
+        this: &PyFunction,
+        kind: CallKind,
+        row: RawArguments,
+    ) -> Option<PyResult<()>> {
+        // SAFETY: no Python code runs as long as the reference is used.
+        let cached = unsafe { self.get_mut(py) }.as_deref_mut()?;
         if cached.kind != kind
             || usize::from(cached.n_positional) != row.n_positional
-            || known_names != row.names
+            // SAFETY: the interpreter gives null or a tuple.
+            || !unsafe { cached.names.accept(py, row.names) }
             || !this.driver_function().is_prepared()
         {
             return None;
         }
         // SAFETY: the interpreter gave these many arguments, and a value for each of the names, which are the known ones.
-        let args = unsafe { PositionalArgs::new(row.py, std::slice::from_raw_parts(row.items, cached.n_items.into())) };
+        let args = unsafe { row.first_items(py, cached.n_items.into()) };
         let (grid, block) = (cached.grid.read_dimensions(args)?, cached.block.read_dimensions(args)?);
         if cached.shared_at != NO_INDEX {
             let object = args.get_arg(cached.shared_at.into())?;
@@ -302,7 +156,7 @@ impl CachedCallCell {
         };
         let stream = match &stream {
             None => None,
-            Some(stream) if stream.get_type_ptr().cast_const() == cached.stream_class => {
+            Some(stream) if ClassAddress::of_object(stream) == cached.stream_class => {
                 // SAFETY: the class was compared.
                 let stream = unsafe { stream.cast_unchecked::<PyStream>() }.get();
                 if !stream.0.is_filled() {
@@ -313,7 +167,7 @@ impl CachedCallCell {
             Some(_) => return None,
         };
         let pooled = cached.has_pooled && is_pool_in_use();
-        // From here on the recipe may be another call's.
+        // From here on the cache may have another call.
         let result = launch_cached(this, args.py(), grid, block, shared, stream, bytes);
         if pooled && result.is_ok() {
             record_pointer_use(args, stream);
@@ -321,18 +175,11 @@ impl CachedCallCell {
         Some(result)
     }
 
-    /// Nothing is known of the last call.
-    pub(crate) fn clear_cached_call(&self, _py: Python<'_>) {
-        // SAFETY: the interpreter is held; what is dropped are tuples and numbers, which run no Python code.
-        unsafe { *self.0.get() = None };
-    }
-
     /// Remembers a call that has succeeded.
     #[inline(never)]
     pub(crate) fn cache_call(&self, this: &PyFunction, call: &CompletedCall<'_, '_>) {
         let cached = if this.driver_function().is_prepared() { CachedCall::new(this, call) } else { None };
-        // SAFETY: as in `clear_cached_call`.
-        unsafe { *self.0.get() = cached.map(Box::new) };
+        self.replace(call.args.py(), cached.map(Box::new));
     }
 }
 
@@ -377,39 +224,10 @@ impl CachedCall {
             word.write(0);
         });
         let start = words.as_mut_ptr().cast::<u8>();
-        for (arg, step) in args.iter_args().zip(&self.steps[..usize::from(self.n_steps).min(MAX_ARGS)]) {
-            if arg.get_type_ptr().cast_const() != step.class {
-                return None;
-            }
-            // SAFETY: every step ends within `argument_bytes`, which `n_words` cover; that was made sure of in `new`.
-            unsafe { step.source.write_argument(&arg, start.add(step.offset.into()))? };
-        }
+        // SAFETY: every argument ends within `nbytes`, which `n_words` cover; that was made sure of in `new`.
+        unsafe { write_arguments(&self.arguments, args.iter_args(), start)? };
         // SAFETY: so many bytes were written, at least as zeros.
         Some(unsafe { std::slice::from_raw_parts(start, self.nbytes.into()) })
-    }
-}
-
-/// A row of arguments as the interpreter gives it: positional ones, then a value for each name.
-#[derive(Clone, Copy)]
-pub(crate) struct RawArguments<'py> {
-    py: Python<'py>,
-    items: *const *mut PyObject,
-    n_positional: usize,
-    /// Null without keywords.
-    names: *mut PyObject,
-}
-
-impl<'py> RawArguments<'py> {
-    /// # Safety
-    /// The interpreter must have given them for the present call.
-    #[inline(always)]
-    pub(crate) unsafe fn from_vectorcall_args(
-        py: Python<'py>,
-        items: *const *mut PyObject,
-        n_positional: usize,
-        names: *mut PyObject,
-    ) -> Self {
-        Self { py, items, n_positional, names }
     }
 }
 
@@ -441,18 +259,16 @@ impl CachedCall {
             first,
             stream_at,
             shared_at: NO_INDEX,
-            n_steps: 0,
             n_words: 0,
             has_pooled: false,
             nbytes: 0,
             shared: 0,
-            names: names.as_ref().map(|names| Bound::clone(names).unbind()),
+            names: CachedNames::new(*names),
             grid,
             block,
             shared_object: None,
-            stream_class: py.get_type::<PyStream>().as_type_ptr(),
-            steps: [CachedArgument { class: std::ptr::null(), offset: 0, source: ArgumentSource::Allocation };
-                MAX_ARGS],
+            stream_class: ClassAddress::of_class::<PyStream>(py),
+            arguments: CachedArguments::new(),
         };
         for (index, (name, value)) in
             names.iter().flat_map(|names| names.iter_borrowed()).zip(values.iter_args()).enumerate()
@@ -499,31 +315,23 @@ impl CachedCall {
                 (_, Some(prepared)) => prepared_call_source(&arg, prepared, index)?,
                 (_, None) => return None,
             };
-            let end = offset + source.argument_bytes();
+            let argument = CachedArgument::new(&arg, source, u16::try_from(offset).ok()?);
+            let end = argument.end();
             if end > size_of::<[u64; MAX_ARG_WORDS]>() {
                 return None;
             }
-            self.steps[index] = CachedArgument { class: arg.get_type_ptr(), offset: offset as u16, source };
-            self.has_pooled |= source.is_pooled_memory();
+            self.has_pooled |= argument.is_pooled_memory();
             self.nbytes = self.nbytes.max(end as u16);
+            self.arguments.push(argument);
         }
-        self.n_steps = args.len() as u8;
         self.n_words = self.nbytes.div_ceil(8) as u8;
         Some(())
     }
 }
 
-/// Where an address comes from.
-fn device_memory_source(arg: &Bound<'_, PyAny>) -> Option<ArgumentSource> {
-    if arg.is_exact_instance_of::<PyDeviceAllocation>() {
-        return Some(ArgumentSource::Allocation);
-    }
-    arg.is_exact_instance_of::<PyPooledDeviceAllocation>().then_some(ArgumentSource::Pooled)
-}
-
 /// Where the bytes of an argument come from that the general way took for a parameter.
 fn direct_call_source(arg: &Bound<'_, PyAny>, declared: Option<ParamKind>) -> Option<ArgumentSource> {
-    if let Some(source) = device_memory_source(arg) {
+    if let Some(source) = ArgumentSource::of_memory(arg) {
         return Some(source);
     }
     // A cached call does not look at strides. `strict` promises to, for every call.
@@ -533,27 +341,10 @@ fn direct_call_source(arg: &Bound<'_, PyAny>, declared: Option<ParamKind>) -> Op
         return Some(ArgumentSource::Array(array.get().current_state().array.dtype().number()));
     }
     if let Some(scalar) = numpy_scalar(arg) {
-        return numpy_scalar_source(scalar);
+        return ArgumentSource::of_scalar(scalar);
     }
     let Some(ParamKind::Value(number)) = declared else { return None };
-    python_number_source(arg, number)
-}
-
-fn numpy_scalar_source(scalar: NumpyScalar) -> Option<ArgumentSource> {
-    matches!(scalar.nbytes, 1 | 2 | 4 | 8).then_some(ArgumentSource::Bytes(scalar.nbytes as u8))
-}
-
-/// Where the bytes of a number of Python's own come from.
-fn python_number_source(arg: &Bound<'_, PyAny>, number: DType) -> Option<ArgumentSource> {
-    match number {
-        integer if integer != DType::Bool && integer.is_integral() && arg.is_exact_instance_of::<PyInt>() => {
-            let signed = integer.kind() == DTypeKind::Signed;
-            Some(ArgumentSource::Int { nbytes: integer.itemsize() as u8, signed })
-        }
-        DType::F32 if arg.is_exact_instance_of::<PyFloat>() => Some(ArgumentSource::Float),
-        DType::F64 if arg.is_exact_instance_of::<PyFloat>() => Some(ArgumentSource::Double),
-        _ => None,
-    }
+    ArgumentSource::of_python_number(arg, number)
 }
 
 /// Where the bytes of an argument of a prepared call come from, and where they go.
@@ -564,7 +355,7 @@ fn prepared_call_source(
 ) -> Option<(ArgumentSource, usize)> {
     let (slot, place) = prepared.type_and_param(index)?;
     let number = match slot {
-        PreparedArgType::Pointer => match device_memory_source(arg) {
+        PreparedArgType::Pointer => match ArgumentSource::of_memory(arg) {
             Some(source) => return Some((source, place.offset)),
             None => DType::U64,
         },
@@ -574,9 +365,5 @@ fn prepared_call_source(
         PreparedArgType::Double => DType::F64,
         _ => return None,
     };
-    let source = match numpy_scalar(arg) {
-        Some(scalar) => numpy_scalar_source(scalar).filter(|_| scalar.number == number)?,
-        None => python_number_source(arg, number)?,
-    };
-    Some((source, place.offset))
+    Some((ArgumentSource::of_number(arg, number)?, place.offset))
 }

@@ -1,7 +1,7 @@
 //! `Device`, and the functions that need none.
 
 use crate::driver::context::PyContext;
-use crate::driver::fastcall::add_getters;
+use crate::driver::fastcall::{add_getters, raw_result};
 use crate::errors::OrRaise;
 use crate::integer::int;
 use crate::resource_lifetime::{FilledByInit, LateInit, Ready, ReadyArgument, impl_new_for_init};
@@ -251,13 +251,7 @@ unsafe extern "C" fn get_attribute_c(slf: *mut PyObject, number: *mut c_void) ->
     let (py, slf) = unsafe { (Python::assume_attached(), Borrowed::from_ptr(Python::assume_attached(), slf)) };
     let device = slf.cast::<PyDevice>().map_err(PyErr::from);
     let device = device.as_deref().map_err(|error| error.clone_ref(py)).and_then(Ready::try_from);
-    match device.and_then(|device| PyDevice::get_attribute(device, py, number.addr() as u32)) {
-        Ok(value) => value.into_ptr(),
-        Err(error) => {
-            error.restore(py);
-            std::ptr::null_mut()
-        }
-    }
+    raw_result(py, device.and_then(|device| PyDevice::get_attribute(device, py, number.addr() as u32)))
 }
 
 /// Any device attribute by its lower-case name is a property: `device.warp_size`.

@@ -49,10 +49,17 @@ impl<'a, 'py> PositionalArgs<'a, 'py> {
         self.items.get(index).map(|item| unsafe { Borrowed::from_ptr(self.py, *item) })
     }
 
+    /// The first `n`, and the others.
+    #[inline]
+    fn split_at(self, n: usize) -> (Self, Self) {
+        let (first, others) = self.items.split_at(n.min(self.items.len()));
+        (Self { items: first, ..self }, Self { items: others, ..self })
+    }
+
     /// Without the first `n`.
     #[inline]
     pub(crate) fn skip_args(self, n: usize) -> Self {
-        Self { items: &self.items[n.min(self.items.len())..], ..self }
+        self.split_at(n).1
     }
 
     pub(crate) fn to_tuple(self) -> PyResult<Bound<'py, PyTuple>> {
@@ -83,6 +90,42 @@ impl<'py> KeywordArgs<'_, 'py> {
     }
 }
 
+/// A row of arguments as the interpreter gives it: positional ones, then a value for each name.
+#[derive(Clone, Copy)]
+pub(crate) struct RawArguments {
+    items: *const *mut PyObject,
+    pub(crate) n_positional: usize,
+    /// Null without keywords.
+    pub(crate) names: *mut PyObject,
+}
+
+impl RawArguments {
+    #[inline(always)]
+    pub(crate) fn new(items: *const *mut PyObject, n_positional: usize, names: *mut PyObject) -> Self {
+        Self { items, n_positional, names }
+    }
+
+    /// # Safety
+    /// The row must be that of the present call, and have such an item.
+    #[inline(always)]
+    pub(crate) unsafe fn item<'a, 'py>(self, py: Python<'py>, at: usize) -> Borrowed<'a, 'py, PyAny> {
+        // SAFETY: the caller's promise.
+        unsafe { Borrowed::from_ptr(py, *self.items.add(at)) }
+    }
+
+    /// The first `n_items` objects of the row.
+    ///
+    /// # Safety
+    /// The row must be that of the present call, and not be shorter.
+    #[inline(always)]
+    pub(crate) unsafe fn first_items<'a, 'py>(self, py: Python<'py>, n_items: usize) -> PositionalArgs<'a, 'py> {
+        // SAFETY: the caller's promise. A row without items may be null.
+        unsafe {
+            PositionalArgs::new(py, if n_items == 0 { &[] } else { std::slice::from_raw_parts(self.items, n_items) })
+        }
+    }
+}
+
 /// What stands behind a call: the object, its arguments, its keywords.
 pub(crate) type MethodBody =
     for<'a, 'py> fn(&Bound<'py, PyAny>, PositionalArgs<'a, 'py>, KeywordArgs<'a, 'py>) -> PyResult<Bound<'py, PyAny>>;
@@ -91,37 +134,34 @@ pub(crate) type MethodBody =
 ///
 /// # Safety
 /// Only for the interpreter: it is attached, and the objects live for the call.
-pub(crate) unsafe fn call_method_body(
-    body: MethodBody,
-    slf: *mut PyObject,
-    args: *const *mut PyObject,
-    n_args: usize,
-    names: *mut PyObject,
-) -> *mut PyObject {
+pub(crate) unsafe fn call_method_body(body: MethodBody, slf: *mut PyObject, row: RawArguments) -> *mut PyObject {
     // SAFETY: this function's contract.
     let py = unsafe { Python::assume_attached() };
     let call = || {
-        // SAFETY: the interpreter passes `n_args` arguments, then a value for each name.
-        let (slf, args, names) = unsafe {
-            let names = Borrowed::from_ptr_or_opt(py, names).map(|names| names.cast_unchecked::<PyTuple>());
-            let count = n_args + names.as_ref().map_or(0, |names| names.len());
-            let items = if count == 0 { &[][..] } else { std::slice::from_raw_parts(args, count) };
-            (Borrowed::from_ptr(py, slf), items, names)
+        // SAFETY: the interpreter passes a value for each name behind the positional arguments.
+        let (slf, names, items) = unsafe {
+            let names = Borrowed::from_ptr_or_opt(py, row.names).map(|names| names.cast_unchecked::<PyTuple>());
+            let n_items = row.n_positional + names.as_ref().map_or(0, |names| names.len());
+            (Borrowed::from_ptr(py, slf), names, row.first_items(py, n_items))
         };
-        // SAFETY: the objects live for the call.
-        let (args, values) =
-            unsafe { (PositionalArgs::new(py, &args[..n_args]), PositionalArgs::new(py, &args[n_args..])) };
+        let (args, values) = items.split_at(row.n_positional);
         body(&slf, args, KeywordArgs { names, values })
     };
     let result = catch_unwind(AssertUnwindSafe(call))
         .unwrap_or_else(|_| Err(PyRuntimeError::new_err("internal error: a call of a kernel panicked")));
-    match result {
-        Ok(object) => object.into_ptr(),
-        Err(error) => {
-            error.restore(py);
-            std::ptr::null_mut()
-        }
-    }
+    raw_result(py, result)
+}
+
+/// What the interpreter expects of a call: an object, or null and an exception.
+#[inline(always)]
+pub(crate) fn raw_result(py: Python<'_>, result: PyResult<Bound<'_, PyAny>>) -> *mut PyObject {
+    result.map_or_else(|error| raise(py, error), Bound::into_ptr)
+}
+
+#[cold]
+fn raise(py: Python<'_>, error: PyErr) -> *mut PyObject {
+    error.restore(py);
+    std::ptr::null_mut()
 }
 
 /// A method to be added to a class.

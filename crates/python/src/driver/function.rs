@@ -1,10 +1,11 @@
 //! `Function`: a kernel and the ways to call it.
 
 use crate::driver::arguments::{ArgumentResources, PyArgumentPacker};
-use crate::driver::cached_call::{CachedCallCell, CallKind, CompletedCall, RawArguments};
+use crate::driver::cached_call::{CachedCallCell, CallKind, CompletedCall};
 use crate::driver::device_pointer::record_argument_uses;
 use crate::driver::fastcall::{
-    CallableType, FastcallMethod, KeywordArgs, MethodBody, PositionalArgs, add_getters, add_methods, call_method_body,
+    CallableType, FastcallMethod, KeywordArgs, MethodBody, PositionalArgs, RawArguments, add_getters, add_methods,
+    call_method_body, raw_result,
 };
 use crate::driver::graph_capture::reject_handlers_during_capture;
 use crate::driver::launch_geometry::{
@@ -237,40 +238,17 @@ fn prepared_timed_call<'py>(
 /// # Safety
 /// As [`call_method_body`], with a kernel.
 #[inline(always)]
-unsafe fn call_through_cache(
-    kind: CallKind,
-    body: MethodBody,
-    slf: *mut PyObject,
-    args: *const *mut PyObject,
-    n_args: usize,
-    names: *mut PyObject,
-) -> *mut PyObject {
-    // SAFETY: this function's contract; the interpreter passes `n_args` arguments, then a value for each name.
-    let done = unsafe {
+unsafe fn call_through_cache(kind: CallKind, body: MethodBody, slf: *mut PyObject, row: RawArguments) -> *mut PyObject {
+    // SAFETY: this function's contract.
+    unsafe {
         let py = Python::assume_attached();
         let object = Borrowed::from_ptr(py, slf);
         let this = object.cast_unchecked::<PyFunction>().get();
-        this.last.call_cached(this, kind, RawArguments::from_vectorcall_args(py, args, n_args, names))
-    };
-    match done {
-        Some(Ok(())) => {
-            // SAFETY: the interpreter is attached.
-            unsafe { Python::assume_attached() }.None().into_ptr()
+        match this.last.call_cached(py, this, kind, row) {
+            Some(done) => raw_result(py, done.map(|()| py.None().into_bound(py))),
+            None => call_method_body(body, slf, row),
         }
-        // SAFETY: this function's contract.
-        Some(Err(error)) => unsafe { raise_and_return_null(error) },
-        // SAFETY: this function's contract.
-        None => unsafe { call_method_body(body, slf, args, n_args, names) },
     }
-}
-
-/// # Safety
-/// The interpreter must be attached.
-#[cold]
-unsafe fn raise_and_return_null(error: PyErr) -> *mut PyObject {
-    // SAFETY: the caller's promise.
-    error.restore(unsafe { Python::assume_attached() });
-    std::ptr::null_mut()
 }
 
 /// What the interpreter calls for `func(...)`. The highest bit of `nargsf` is a flag.
@@ -280,22 +258,18 @@ unsafe extern "C" fn function_vectorcall(
     nargsf: usize,
     names: *mut PyObject,
 ) -> *mut PyObject {
+    let row = RawArguments::new(args, nargsf & (usize::MAX >> 1), names);
     // SAFETY: called by the interpreter only, with an object of the class.
-    unsafe { call_through_cache(CallKind::Direct, call_function, slf, args, nargsf & (usize::MAX >> 1), names) }
+    unsafe { call_through_cache(CallKind::Direct, call_function, slf, row) }
 }
 
 /// Calls a kernel's object as the interpreter does.
 ///
 /// # Safety
-/// `function` must be a `Function`, `args` have `n_args` arguments and then a value for each of `names`.
-pub(crate) unsafe fn call_function_object(
-    function: *mut PyObject,
-    args: *const *mut PyObject,
-    n_args: usize,
-    names: *mut PyObject,
-) -> *mut PyObject {
+/// `function` must be a `Function`; as [`call_method_body`].
+pub(crate) unsafe fn call_function_object(function: *mut PyObject, row: RawArguments) -> *mut PyObject {
     // SAFETY: this function's contract.
-    unsafe { call_through_cache(CallKind::Direct, call_function, function, args, n_args, names) }
+    unsafe { call_through_cache(CallKind::Direct, call_function, function, row) }
 }
 
 macro_rules! fastcall_methods {
@@ -306,8 +280,9 @@ macro_rules! fastcall_methods {
             nargs: Py_ssize_t,
             names: *mut PyObject,
         ) -> *mut PyObject {
+            let row = RawArguments::new(args, nargs.max(0) as usize, names);
             // SAFETY: called by the interpreter only, with an object of the class, which descriptors check.
-            unsafe { call_through_cache(CallKind::$kind, $body, slf, args, nargs.max(0) as usize, names) }
+            unsafe { call_through_cache(CallKind::$kind, $body, slf, row) }
         })*
         const FASTCALL_METHODS: &[FastcallMethod] = &[$(FastcallMethod { name: $name, call: $c_function, doc: $doc }),*];
     };
@@ -397,13 +372,8 @@ unsafe extern "C" fn get_attribute_c(slf: *mut PyObject, number: *mut c_void) ->
     // SAFETY: called by the interpreter only, with an object of the class.
     let (py, slf) = unsafe { (Python::assume_attached(), Borrowed::from_ptr(Python::assume_attached(), slf)) };
     let attribute = sys::CUfunction_attribute(number.addr() as u32);
-    match function_of_slf(&slf).and_then(|this| this.function.attribute(attribute).map_err(driver_error)) {
-        Ok(value) => PyInt::new(py, value).into_ptr(),
-        Err(error) => {
-            error.restore(py);
-            std::ptr::null_mut()
-        }
-    }
+    let value = function_of_slf(&slf).and_then(|this| this.function.attribute(attribute).map_err(driver_error));
+    raw_result(py, value.map(|value| PyInt::new(py, value).into_any()))
 }
 
 /// A kernel to be given to Python.
@@ -439,7 +409,7 @@ impl PyFunction {
             *slf.get().texrefs.write().unwrap_or_else(PoisonError::into_inner) = texture_references(texrefs)?;
         }
         let prepared = PreparedLayout::new(&slf.get().function, arg_types)?;
-        slf.get().last.clear_cached_call(slf.py());
+        slf.get().last.replace(slf.py(), None);
         slf.get().prepared.set_layout(prepared);
         Ok(slf)
     }

@@ -4,6 +4,7 @@ use pyo3::prelude::*;
 
 pub(crate) mod arguments;
 pub(crate) mod cached_call;
+pub(crate) mod call_matcher;
 pub(crate) mod context;
 mod copy;
 mod copy_structure;

@@ -2,29 +2,47 @@
 
 use crate::driver::function::KernelObject;
 use crate::driver::texture::{PySurfaceReference, PyTextureReference};
-use crate::errors::OrRaise;
+use crate::errors::{OrRaise, generator_error};
 use crate::host_buffer::HostBuffer;
 use crate::integer::int;
 use crate::resource_lifetime::{
     DropDetached, FilledByInit, LateInit, Ready, closeable_methods, impl_from_core, impl_new_for_init,
 };
 use pyo3::prelude::*;
+use rtcg::NamedModule;
 use rtcg::driver::{Linker, Module, sys};
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 /// Loaded code. Unloaded at the end of a ``with`` block.
 #[pyclass(name = "Module", module = "rtcg.driver", frozen, subclass, dict, weakref)]
-pub(crate) struct PyModuleHandle(pub(crate) DropDetached<Module>);
+pub(crate) struct PyModuleHandle(pub(crate) DropDetached<NamedModule>);
 
-impl_from_core!(PyModuleHandle over Module);
+impl_from_core!(PyModuleHandle over NamedModule);
+
+impl From<Module> for PyModuleHandle {
+    fn from(module: Module) -> Self {
+        NamedModule::from(module).into()
+    }
+}
 
 impl FilledByInit for PyModuleHandle {}
 
+impl PyModuleHandle {
+    /// What `look` finds by a name. The interpreter is released, for the compiler may run.
+    fn find_by_name<T: Send>(
+        &self,
+        py: Python<'_>,
+        look: impl FnOnce(&NamedModule) -> rtcg::Result<T> + Send,
+    ) -> PyResult<T> {
+        py.detach(|| look(&self.0)).map_err(|error| generator_error(py, error))
+    }
+}
+
 closeable_methods! { PyModuleHandle;
     /// The kernel with this name. Raises `LogicError` if there is none.
-    fn get_function(&self, name: &str) -> PyResult<KernelObject> {
-        self.0.function(name).or_raise().map(KernelObject)
+    fn get_function(&self, py: Python<'_>, name: &str) -> PyResult<KernelObject> {
+        self.find_by_name(py, |module| module.function(name)).map(KernelObject)
     }
 
     /// All kernels (an addition to PyCUDA).
@@ -37,8 +55,8 @@ closeable_methods! { PyModuleHandle;
     }
 
     /// (address, size in bytes) of a global or constant variable.
-    fn get_global(&self, name: &str) -> PyResult<(u64, usize)> {
-        self.0.global(name).or_raise()
+    fn get_global(&self, py: Python<'_>, name: &str) -> PyResult<(u64, usize)> {
+        self.find_by_name(py, |module| module.global(name))
     }
 
     /// A variable as an array that shares its memory; by default with one axis that covers the whole variable.
@@ -50,17 +68,17 @@ closeable_methods! { PyModuleHandle;
         shape: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let make = slf.py().import("rtcg.driver")?.getattr("_global_array")?;
-        make.call1((slf, name, slf.get().get_global(name)?, dtype, shape))
+        make.call1((slf, name, slf.get().get_global(slf.py(), name)?, dtype, shape))
     }
 
     /// The texture reference with this name. Raises `LogicError` if there is none.
-    fn get_texref(&self, name: &str) -> PyResult<PyTextureReference> {
-        self.0.texref(name).or_raise().map(PyTextureReference::from)
+    fn get_texref(&self, py: Python<'_>, name: &str) -> PyResult<PyTextureReference> {
+        self.find_by_name(py, |module| module.texref(name)).map(PyTextureReference::from)
     }
 
     /// The surface reference with this name. Raises `LogicError` if there is none.
-    fn get_surfref(&self, name: &str) -> PyResult<PySurfaceReference> {
-        self.0.surfref(name).or_raise().map(PySurfaceReference::from)
+    fn get_surfref(&self, py: Python<'_>, name: &str) -> PyResult<PySurfaceReference> {
+        self.find_by_name(py, |module| module.surfref(name)).map(PySurfaceReference::from)
     }
 }
 

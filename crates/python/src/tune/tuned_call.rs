@@ -3,12 +3,11 @@
 //! Python's class finds them, launches, and says which arguments the choice depends on. A later call whose problem is
 //! the same goes straight to the kernel, so that a tuned kernel costs little more than a plain one.
 //!
-//! Establishes: the cache is used by one thread at a time, which holds the interpreter and runs no Python code while
-//! it reads the cache: all objects that are compared are Python's own numbers, scalars of NumPy's, or arrays.
+//! Establishes: what `call_matcher` does.
 
 use crate::driver::arguments::numpy_scalar;
-use crate::driver::cached_call::scalar_value;
-use crate::driver::fastcall::{CallableType, KeywordArgs, PositionalArgs, call_method_body};
+use crate::driver::call_matcher::{ArgumentSource, ArrayLayout, CachedArgument, CachedNames, CallCache};
+use crate::driver::fastcall::{CallableType, KeywordArgs, PositionalArgs, RawArguments, call_method_body};
 use crate::driver::function::{PyFunction, call_function_object};
 use crate::gpuarray::PyGpuArray;
 use pyo3::exceptions::PyTypeError;
@@ -16,13 +15,10 @@ use pyo3::ffi::{self, PyObject};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyFloat, PyInt, PyString, PyTuple, PyType};
-use rtcg::array::{DType, Layout};
+use rtcg::array::DType;
 use rtcg::driver::Context;
 use smallvec::SmallVec;
-use std::cell::UnsafeCell;
-use std::ffi::c_long;
 use std::mem::MaybeUninit;
-use std::sync::Arc;
 
 /// Arguments, and the keywords of the launch.
 const MAX_ITEMS: usize = 32;
@@ -31,17 +27,17 @@ const MAX_CALLS: usize = 8;
 
 /// What an argument must be so that the choice stays.
 enum ProblemCheck {
-    /// This object, or an equal number of the same class.
-    Number(Py<PyAny>),
-    /// An array of these elements in this layout.
-    Array(DType, Arc<Layout>),
+    /// This object, or a number of the same class with these bits.
+    Value(Py<PyAny>, Option<(CachedArgument, u64)>),
+    /// An array of this layout.
+    Array(ArrayLayout),
 }
 
 /// How a call was made.
 struct CachedTunedCall {
     /// The context that is current, which another library may have made so.
     context: Option<Context>,
-    names: Option<Py<PyTuple>>,
+    names: CachedNames,
     n_positional: usize,
     checks: SmallVec<[(usize, ProblemCheck); 6]>,
     /// The kernel's arguments, by their places in the call.
@@ -58,12 +54,7 @@ struct CachedTunedCall {
 /// by position or keyword. It returns None if the next call must call it again.
 #[pyclass(name = "TunedCallBase", module = "rtcg._native", frozen, subclass, weakref, dict)]
 #[derive(Default)]
-struct PyTunedCall(UnsafeCell<Vec<CachedTunedCall>>);
-
-// SAFETY: every use is by one thread, which holds the interpreter.
-unsafe impl Sync for PyTunedCall {}
-// SAFETY: it is used only by a thread that holds the interpreter, and Python's objects may go to other threads.
-unsafe impl Send for PyTunedCall {}
+struct PyTunedCall(CallCache<Vec<CachedTunedCall>>);
 
 static TUNED_CALL_TYPE: PyOnceLock<CallableType> = PyOnceLock::new();
 
@@ -117,10 +108,8 @@ impl PyTunedCall {
     }
 
     /// The next call asks which kernel to take.
-    fn _forget_call(&self, _py: Python<'_>) {
-        // SAFETY: the interpreter is held. What was there is dropped outside of the cell.
-        let old = unsafe { std::mem::take(&mut *self.0.get()) };
-        drop(old);
+    fn _forget_call(&self, py: Python<'_>) {
+        self.0.replace(py, Vec::new());
     }
 }
 
@@ -131,44 +120,38 @@ unsafe extern "C" fn tuned_vectorcall(
     nargsf: usize,
     names: *mut PyObject,
 ) -> *mut PyObject {
-    let n_positional = nargsf & (usize::MAX >> 1);
-    // SAFETY: called by the interpreter only, with an object of the class; it passes `n_positional` arguments, then a
-    // value for each name.
+    let row = RawArguments::new(args, nargsf & (usize::MAX >> 1), names);
+    // SAFETY: called by the interpreter only, with an object of the class; it passes a value for each name behind the
+    // positional arguments.
     unsafe {
         let py = Python::assume_attached();
         let object = Borrowed::from_ptr(py, slf);
         let this = object.cast_unchecked::<PyTunedCall>().get();
-        match call_cached(py, this, args, n_positional, names) {
+        match call_cached(py, this, row) {
             Some(result) => result,
-            None => call_method_body(find_and_launch, slf, args, n_positional, names),
+            None => call_method_body(find_and_launch, slf, row),
         }
     }
 }
 
 /// # Safety
 /// As [`tuned_vectorcall`].
-unsafe fn call_cached(
-    py: Python<'_>,
-    this: &PyTunedCall,
-    args: *const *mut PyObject,
-    n_positional: usize,
-    names: *mut PyObject,
-) -> Option<*mut PyObject> {
+unsafe fn call_cached(py: Python<'_>, this: &PyTunedCall, row: RawArguments) -> Option<*mut PyObject> {
     let mut items = [MaybeUninit::<*mut PyObject>::uninit(); MAX_ITEMS];
-    // SAFETY: the caller's promise; nothing that is called while the cell is read runs Python code, and the kernel's own
+    // SAFETY: the caller's promise; nothing that is called while the cache is read runs Python code, and the kernel's own
     // call comes after that, with the function held.
     unsafe {
-        let cached = (*this.0.get()).iter().rev().find(|cached| {
+        let cached = this.0.get_mut(py).iter().rev().find(|cached| {
             let is_in_context = cached.context.as_ref().is_some_and(Context::is_current)
                 || Context::current().is_none() && Context::current_or_foreign() == cached.context;
             is_in_context
-                && cached.n_positional == n_positional
-                && has_same_names(py, cached.names.as_ref(), names)
-                && cached.checks.iter().all(|(at, check)| check.accepts(&Borrowed::from_ptr(py, *args.add(*at))))
+                && cached.n_positional == row.n_positional
+                && cached.names.accept(py, row.names)
+                && cached.checks.iter().all(|(at, check)| check.accepts(&row.item(py, *at)))
         })?;
         let n_args = cached.order.len();
         for (item, at) in items.iter_mut().zip(&cached.order) {
-            item.write(*args.add(*at));
+            item.write(row.item(py, *at).as_ptr());
         }
         for (item, object) in items[n_args..].iter_mut().zip(&cached.geometry) {
             item.write(object.as_ptr());
@@ -177,83 +160,48 @@ unsafe fn call_cached(
         let [block, grid, shared] = cached.geometry.each_ref().map(Py::as_ptr);
         let held = [cached.function.as_ptr(), cached.geometry_names.as_ptr(), block, grid, shared];
         held.iter().for_each(|object| ffi::Py_INCREF(*object));
-        let result = call_function_object(held[0], items.as_ptr().cast(), n_args, held[1]);
+        let result = call_function_object(held[0], RawArguments::new(items.as_ptr().cast(), n_args, held[1]));
         held.iter().for_each(|object| ffi::Py_DECREF(*object));
         Some(result)
     }
-}
-
-/// Whether the names of keywords are the ones of a call that is remembered: the same objects, which interned names are.
-///
-/// # Safety
-/// `names` must be null or a tuple.
-unsafe fn has_same_names(py: Python<'_>, known: Option<&Py<PyTuple>>, names: *mut PyObject) -> bool {
-    let Some(known) = known else { return names.is_null() };
-    if known.as_ptr() == names {
-        return true;
-    }
-    if names.is_null() {
-        return false;
-    }
-    // SAFETY: the caller's promise.
-    let names = unsafe { Borrowed::from_ptr(py, names).cast_unchecked::<PyTuple>() };
-    let known = known.bind(py);
-    names.len() == known.len() && names.iter_borrowed().zip(known.iter_borrowed()).all(|(a, b)| a.is(&*b))
 }
 
 impl ProblemCheck {
     /// The check by which calls with an argument like this one are the same problem.
     fn new(argument: &Bound<'_, PyAny>) -> Option<Self> {
         if let Ok(array) = argument.cast_exact::<PyGpuArray>() {
-            let array = &array.get().initial_state()?.array;
-            return Some(Self::Array(array.dtype(), array.layout_arc().clone()));
+            return Some(Self::Array(ArrayLayout::new(&array.get().initial_state()?.array)));
         }
-        let is_number = argument.is_exact_instance_of::<PyInt>() || argument.is_exact_instance_of::<PyFloat>();
-        let is_value = is_number || argument.is_none() || argument.is_exact_instance_of::<PyString>();
-        // Others would be recognised as the same object only.
-        let is_compared = match numpy_scalar(argument) {
-            Some(scalar) => matches!(scalar.nbytes, 4 | 8),
-            None => is_value && (!argument.is_exact_instance_of::<PyInt>() || argument.extract::<c_long>().is_ok()),
+        let number = match numpy_scalar(argument) {
+            Some(scalar) => Some(scalar.number),
+            None if argument.is_exact_instance_of::<PyInt>() => Some(DType::I64),
+            None if argument.is_exact_instance_of::<PyFloat>() => Some(DType::F64),
+            None if argument.is_none() || argument.is_exact_instance_of::<PyString>() => None,
+            // Others would be recognised as the same object only.
+            None => return None,
         };
-        is_compared.then(|| Self::Number(argument.clone().unbind()))
+        let known = match number {
+            Some(number) => {
+                let number = CachedArgument::new(argument, ArgumentSource::of_number(argument, number)?, 0);
+                let bits = number.bits(argument)?;
+                Some((number, bits))
+            }
+            None => None,
+        };
+        Some(Self::Value(argument.clone().unbind(), known))
     }
 
     #[inline]
     fn accepts(&self, argument: &Bound<'_, PyAny>) -> bool {
         match self {
-            Self::Number(known) => {
-                known.as_ptr() == argument.as_ptr() || is_same_number(known.bind(argument.py()), argument)
+            Self::Value(object, number) => {
+                object.is(argument)
+                    || number.as_ref().is_some_and(|(number, bits)| number.bits(argument) == Some(*bits))
             }
-            Self::Array(dtype, layout) => argument.cast_exact::<PyGpuArray>().is_ok_and(|array| {
-                let state = array.get().initial_state();
-                state.is_some_and(|state| state.array.dtype() == *dtype && state.array.matches_layout(layout))
-            }),
+            Self::Array(layout) => argument
+                .cast_exact::<PyGpuArray>()
+                .is_ok_and(|array| array.get().initial_state().is_some_and(|state| layout.accepts(&state.array))),
         }
-    }
-}
-
-/// Whether two numbers of one class are equal bit for bit.
-fn is_same_number(known: &Bound<'_, PyAny>, argument: &Bound<'_, PyAny>) -> bool {
-    if known.get_type_ptr() != argument.get_type_ptr() {
-        return false;
-    }
-    if known.is_exact_instance_of::<PyInt>() {
-        // SAFETY: both are ints; one that is no C `long` is -1 and an exception, which is taken back.
-        let (a, b) = unsafe { (ffi::PyLong_AsLong(known.as_ptr()), ffi::PyLong_AsLong(argument.as_ptr())) };
-        return a == b && !(a == -1 && PyErr::take(known.py()).is_some());
-    }
-    if known.is_exact_instance_of::<PyFloat>() {
-        // SAFETY: both are floats.
-        return unsafe {
-            ffi::PyFloat_AsDouble(known.as_ptr()).to_bits() == ffi::PyFloat_AsDouble(argument.as_ptr()).to_bits()
-        };
-    }
-    match numpy_scalar(known).map(|scalar| scalar.nbytes) {
-        // SAFETY: both are scalars of this class, whose value has so many bytes behind the object's head.
-        Some(4) => unsafe { scalar_value::<u32>(known) == scalar_value::<u32>(argument) },
-        // SAFETY: both are scalars of this class, whose value has eight bytes behind the object's head.
-        Some(8) => unsafe { scalar_value::<u64>(known) == scalar_value::<u64>(argument) },
-        _ => false,
     }
 }
 
@@ -273,11 +221,11 @@ fn find_and_launch<'py>(
         false => CachedTunedCall::new(&answer, args, names, values)?,
     };
     if let Some(cached) = cached {
-        // SAFETY: the interpreter is held.
-        let calls = unsafe { &mut *slf.cast::<PyTunedCall>()?.get().0.get() };
+        // SAFETY: neither method runs Python code.
+        let calls = unsafe { slf.cast::<PyTunedCall>()?.get().0.get_mut(py) };
         let oldest = (calls.len() == MAX_CALLS).then(|| calls.remove(0));
         calls.push(cached);
-        // Outside of the cell, which what is dropped may lead to.
+        // Outside of the cache, which what is dropped may lead to.
         drop(oldest);
     }
     Ok(py.None().into_bound(py))
@@ -328,7 +276,7 @@ impl CachedTunedCall {
         let py = args.py();
         Ok(Some(Self {
             context: Context::current_or_foreign(),
-            names: names.map(|names| Bound::clone(&names).unbind()),
+            names: CachedNames::new(names),
             n_positional: args.len(),
             checks,
             order,

@@ -6,16 +6,25 @@
 //! and a warning names them. Loaded modules are searched first and in order, so a plain name is that of the program's
 //! own module.
 
-use rtcg_compile::{Artifact, BinaryKind, CompileError, CompileRequest, Compiler};
-use rtcg_cuda::{Error, Result};
+use rtcg_compile::{Artifact, BinaryKind, CompileRequest, Compiler};
+use rtcg_cuda::{Error, Result, attach_module_source};
 use rtcg_driver::sys::CUresult;
 use rtcg_driver::{CUdeviceptr, Function, Module, SurfaceReference, TextureReference};
 use rtcg_hal::lock_ignoring_poison;
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard};
+use std::ops::Deref;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// A loaded module. Where it was compiled from one source, any C++ name finds a kernel or variable of it.
+#[derive(Clone, Debug)]
+pub struct NamedModule {
+    module: Module,
+    /// `None` for what was loaded as a binary: its names are those in the binary.
+    names: Option<Arc<CppNames>>,
+}
 
 /// The names of a program and the modules that contain them.
-pub struct CppNames {
+struct CppNames {
     request: CompileRequest,
     state: Mutex<NameState>,
 }
@@ -45,76 +54,96 @@ fn address_expression(name: &str) -> String {
     if name.starts_with('&') { name.to_owned() } else { format!("&{name}") }
 }
 
-impl CppNames {
-    /// The names in the program that `request` describes.
-    pub fn new(request: CompileRequest) -> Self {
-        Self { request, state: Mutex::default() }
+impl From<Module> for NamedModule {
+    fn from(module: Module) -> Self {
+        Self { module, names: None }
     }
+}
 
-    /// Compiles the program, with the request's name expressions resolved.
+impl Deref for NamedModule {
+    type Target = Module;
+
+    fn deref(&self) -> &Module {
+        &self.module
+    }
+}
+
+impl NamedModule {
+    /// Loads what `request` was compiled to into the current context. Its kernels check their arguments by the types
+    /// that the source declares.
     ///
     /// # Errors
-    /// As [`Compiler::compile`].
-    pub fn compile_program(&self) -> std::result::Result<Artifact, CompileError> {
-        let artifact = Compiler.compile(&self.request)?;
-        self.lock_name_state().mangled.extend(artifact.lowered_names.iter().cloned());
-        Ok(artifact)
+    /// When the driver refuses the binary.
+    pub fn load(request: CompileRequest, artifact: &Artifact) -> rtcg_driver::Result<Self> {
+        let module = Module::from_image(&artifact.bytes)?;
+        attach_module_source(&module, &request);
+        let state = NameState { mangled: artifact.lowered_names.iter().cloned().collect(), further: Vec::new() };
+        Ok(Self { module, names: Some(Arc::new(CppNames { request, state: Mutex::new(state) })) })
     }
 
-    /// The request that the program is compiled from.
-    pub fn compile_request(&self) -> &CompileRequest {
-        &self.request
-    }
-
-    fn lock_name_state(&self) -> MutexGuard<'_, NameState> {
-        lock_ignoring_poison(&self.state)
-    }
-
-    /// Finds the kernel `name` in `module` or in a further instance.
+    /// Finds the kernel `name`, in this module or in one for a further instance of a template.
     ///
     /// # Errors
     /// When there is no such kernel, or the expression does not compile.
-    pub fn function(&self, module: &Module, name: &str) -> Result<Function> {
-        self.find_by_name(module, name, name, |module, name| module.function(name))
+    pub fn function(&self, name: &str) -> Result<Function> {
+        self.find_by_name(name, str::to_owned, Module::function)
     }
 
     /// `(address, nbytes)` of a variable.
     ///
     /// # Errors
-    /// As [`CppNames::function`].
-    pub fn global_variable(&self, module: &Module, name: &str) -> Result<(CUdeviceptr, usize)> {
-        self.find_by_name(module, name, &address_expression(name), |module, name| module.global(name))
+    /// As [`NamedModule::function`].
+    pub fn global(&self, name: &str) -> Result<(CUdeviceptr, usize)> {
+        self.find_by_name(name, address_expression, Module::global)
     }
 
     /// A texture reference.
     ///
     /// # Errors
-    /// As [`CppNames::function`].
-    pub fn texref(&self, module: &Module, name: &str) -> Result<TextureReference> {
-        self.find_by_name(module, name, &address_expression(name), |module, name| module.texref(name))
+    /// As [`NamedModule::function`].
+    pub fn texref(&self, name: &str) -> Result<TextureReference> {
+        self.find_by_name(name, address_expression, Module::texref)
     }
 
     /// A surface reference.
     ///
     /// # Errors
-    /// As [`CppNames::function`].
-    pub fn surfref(&self, module: &Module, name: &str) -> Result<SurfaceReference> {
-        self.find_by_name(module, name, &address_expression(name), |module, name| module.surfref(name))
+    /// As [`NamedModule::function`].
+    pub fn surfref(&self, name: &str) -> Result<SurfaceReference> {
+        self.find_by_name(name, address_expression, Module::surfref)
     }
 
-    /// Looks for a plain name, then for the mangled one in all modules, last in one made for it.
+    /// Looks for a plain name, then for the C++ name.
     fn find_by_name<T>(
+        &self,
+        name: &str,
+        expression: impl FnOnce(&str) -> String,
+        look: impl Fn(&Module, &str) -> rtcg_driver::Result<T>,
+    ) -> Result<T> {
+        match (look(&self.module, name), &self.names) {
+            (Err(error), Some(names)) if error.code == CUresult::CUDA_ERROR_NOT_FOUND => {
+                names.find_mangled(&self.module, name, &expression(name), error, look)
+            }
+            (found, _) => Ok(found?),
+        }
+    }
+}
+
+impl CppNames {
+    fn lock_name_state(&self) -> MutexGuard<'_, NameState> {
+        lock_ignoring_poison(&self.state)
+    }
+
+    /// Looks for the mangled name of `expression` in all modules, last in one made for it. `error` says that `name` is
+    /// no plain name.
+    fn find_mangled<T>(
         &self,
         module: &Module,
         name: &str,
         expression: &str,
+        error: rtcg_driver::Error,
         look: impl Fn(&Module, &str) -> rtcg_driver::Result<T>,
     ) -> Result<T> {
-        let plain = look(module, name);
-        let error = match plain {
-            Err(error) if error.code == CUresult::CUDA_ERROR_NOT_FOUND => error,
-            other => return Ok(other?),
-        };
         // Where everything has C linkage, a plain name that is not there is a mistake.
         if is_identifier(name) && !self.request.no_extern_c {
             return Err(error.into());

@@ -6,33 +6,26 @@ mod device_global;
 use crate::context::Context;
 use crate::element::Element;
 use crate::launch::Function;
-pub use cpp_names::CppNames;
+pub use cpp_names::NamedModule;
 pub use device_global::DeviceGlobal;
-use rtcg_compile::CompileRequest;
-use rtcg_cuda::{Result, attach_module_source, device_compile_target};
-use std::sync::Arc;
+use rtcg_compile::{CompileRequest, Compiler};
+use rtcg_cuda::{Result, device_compile_target};
 
 /// A loaded program.
 #[derive(Debug, Clone)]
 pub struct Module {
     ctx: Context,
-    inner: rtcg_driver::Module,
-    /// What C++ calls things, where the module was compiled here.
-    names: Option<Arc<CppNames>>,
+    inner: NamedModule,
 }
 
 impl Module {
     /// Finds a kernel by name. In a program with C++ linkage (`no_extern_c`) it may be any C++ name, such as `ns::f` or
-    /// `f<float>`; see [`CppNames`].
+    /// `f<float>`.
     ///
     /// # Errors
     /// When there is no such kernel.
     pub fn function(&self, name: &str) -> Result<Function> {
-        let found = match &self.names {
-            Some(names) => self.ctx.enter_with_rtcg_error(|| names.function(&self.inner, name))?,
-            None => self.inner.function(name)?,
-        };
-        Ok(Function::new(self.ctx.clone(), found))
+        Ok(Function::new(self.ctx.clone(), self.inner.function(name)?))
     }
 
     /// Finds a variable by name, as elements of one type.
@@ -40,10 +33,7 @@ impl Module {
     /// # Errors
     /// When there is no such variable, or its size is not a multiple of an element's.
     pub fn global_variable<T: Element>(&self, name: &str) -> Result<DeviceGlobal<T>> {
-        let (ptr, nbytes) = match &self.names {
-            Some(names) => self.ctx.enter_with_rtcg_error(|| names.global_variable(&self.inner, name))?,
-            None => self.inner.global(name)?,
-        };
+        let (ptr, nbytes) = self.inner.global(name)?;
         DeviceGlobal::new(&self.ctx, self, name, ptr, nbytes)
     }
 
@@ -69,11 +59,9 @@ impl Context {
     /// # Errors
     /// As [`Context::compile`].
     pub fn compile_with(&self, request: &CompileRequest) -> Result<Module> {
-        let names = CppNames::new(request.clone());
-        let artifact = names.compile_program()?;
-        let module = self.load(&artifact.bytes)?;
-        attach_module_source(&module.inner, request);
-        Ok(Module { names: Some(Arc::new(names)), ..module })
+        let artifact = Compiler.compile(request)?;
+        let inner = self.enter(|| NamedModule::load(request.clone(), &artifact))?;
+        Ok(Module { ctx: self.clone(), inner })
     }
 
     /// Loads PTX, a cubin or a fat binary.
@@ -82,6 +70,6 @@ impl Context {
     /// When the driver refuses the image; the message contains the driver's log.
     pub fn load(&self, image: &[u8]) -> Result<Module> {
         let module = self.enter(|| rtcg_driver::Module::from_image(image))?;
-        Ok(Module { ctx: self.clone(), inner: module, names: None })
+        Ok(Module { ctx: self.clone(), inner: module.into() })
     }
 }
