@@ -230,6 +230,13 @@ class sparray:
 
     def __matmul__(self, other: Any) -> Any:
         """The product with a vector, a dense matrix or a sparse one; does not wait if the other operand is a vector."""
+        # First of all what solvers repeat.
+        if type(other) is GPUArray and other.ndim == 1:
+            try:
+                return self._matvec(other)
+            except ValueError:
+                if other.shape[0] == self.shape[1]:
+                    raise
         if is_scalar(other):
             raise ValueError("Scalar operands are not allowed, use '*' instead")
         return self._product(other)

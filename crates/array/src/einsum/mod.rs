@@ -40,7 +40,7 @@ pub struct EinsumOptions<'a> {
 /// # Errors
 /// When subscripts, shapes, `out` and path do not fit together, for records, and when the device fails.
 pub fn einsum(subscripts: &str, operands: &[&GpuArray], options: EinsumOptions<'_>) -> Result<GpuArray> {
-    let Some(first) = operands.first() else { return Err(ArrayError::value_error("einsum: no operands")) };
+    let Some(first) = operands.first() else { return contract(subscripts, operands, options) };
     let (dtype, order, path) = (options.dtype, options.order, options.path.clone());
     let call = EinsumCall { subscripts: subscripts.to_owned(), dtype, order, path };
     cached_call(first.context(), call, operands, options.out, || contract(subscripts, operands, options))
