@@ -6,6 +6,8 @@ mod test_depth;
 #[macro_use]
 #[path = "../../../../tests/support/own_process.rs"]
 mod own_process;
+#[path = "../../../../tests/support/fake_device.rs"]
+mod fake_device;
 
 mod allocation_arguments;
 mod architecture;

@@ -1,8 +1,7 @@
 //! Filters of images from Rust, against loops on the host.
 
-use super::simt_kernels::{
-    LARGE_GPU, context_of_fake_gpu, context_recording_sources, element_value, i64_values, integer_array,
-};
+use crate::fake_device::LARGE_GPU;
+use crate::simt_kernels::{context_of_fake_gpu, context_recording_sources, element_value, i64_values, integer_array};
 use rtcg::array::{ArrayContext, DType, DeviceInfo, ExecutionModel, GpuArray, Index, Order};
 use rtcg::ndimage::{
     FilterOptions, LocalNorm, Mode, Pool, convolve, correlate, filter_bank, gaussian_filter, local_norm, pool,
@@ -70,15 +69,15 @@ fn filter_banks_of_large_images_are_those_of_a_loop_in_all_divisions() {
     ];
     for (multiprocessors, shared_bytes) in [(132, 227 << 10), (2, 227 << 10), (40, 48 << 10)] {
         let device = DeviceInfo { multiprocessors, shared_bytes, ..LARGE_GPU };
-        let (ctx, sources) = context_recording_sources(device);
+        let (ctx, record) = context_recording_sources(device);
         for (x, w) in cases {
             assert_eq!(
                 bank(&ctx, x, w, DType::F32),
                 bank_by_loop(x, w),
                 "{multiprocessors} {shared_bytes} {x:?} {w:?}"
             );
-            assert!(sources.lock().unwrap().iter().any(|text| text.contains("Correlation of large images")));
-            sources.lock().unwrap().clear();
+            assert!(record.sources.lock().unwrap().iter().any(|text| text.contains("Correlation of large images")));
+            record.sources.lock().unwrap().clear();
         }
         // Filters that fill no group, whose numbers the activation sees; an image that begins at an odd element.
         let (x, w) = ([1, 66, 64, 2], [5, 3, 4, 2]);
