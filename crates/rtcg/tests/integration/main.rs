@@ -27,8 +27,6 @@ mod linalg;
 mod linalg_choices;
 mod linalg_large;
 mod matmul_epilogue;
-mod ndimage;
-mod neighbors;
 mod packages;
 mod segments;
 mod simt_kernels;

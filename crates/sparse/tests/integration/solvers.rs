@@ -268,38 +268,31 @@ fn preconditioners_save_iterations() {
     let rows = (0..n).map(|i| row(&host, i).map(|(j, value)| (j, value * scale(i) * scale(j))).collect());
     let host = from_rows([n, n], rows.collect());
     let b = Random(7).numbers(n);
-    for ctx in [context()] {
-        let matrix = Matrix::new(&ctx, &host);
-        let diagonal: Vec<f64> =
-            (0..n).map(|i| 1.0 / row(&host, i).find(|&(j, _)| j == i).expect("a diagonal").1).collect();
-        let factors = TriangularFactors::ilu0(&matrix.a).unwrap().unwrap();
-        let adjoint = factors.transposed(true).unwrap();
-        for method in Method::ALL.iter().filter(|method| is_for_squares(method)) {
-            let solved = |m: Preconditioner<'_>, m_adjoint| {
-                let system = System { m, m_adjoint, ..matrix.system() };
-                let has_basis = ["gmres", "fgmres", "gcrotmk"].contains(&method.name());
-                // A basis so long that restarts do not hide what a preconditioner does.
-                let (max_iterations, restart) = if has_basis { (5, 100) } else { (1000, 100) };
-                let options = SolveOptions { rtol: 1e-8, max_iterations, restart, ..SolveOptions::default() };
-                let report = solve(method, &system, &vector(&ctx, &b), None, &options, None).unwrap();
-                assert_eq!(
-                    report.reason,
-                    StopReason::Converged,
-                    "{} of {} iterations",
-                    method.name(),
-                    report.iterations
-                );
-                report.iterations
-            };
-            let plain = solved(Preconditioner::Identity, None);
-            let by_diagonal = solved(Preconditioner::Diagonal(vector(&ctx, &diagonal)), None);
-            let by_factors = solved(Preconditioner::Operator(&factors), Some(&adjoint as &dyn LinearOperator));
-            assert!(
-                by_factors < by_diagonal && by_diagonal < plain,
-                "{}: {by_factors} iterations with factors, {by_diagonal} with the diagonal, {plain} without",
-                method.name()
-            );
-        }
+    let ctx = context();
+    let matrix = Matrix::new(&ctx, &host);
+    let diagonal: Vec<f64> =
+        (0..n).map(|i| 1.0 / row(&host, i).find(|&(j, _)| j == i).expect("a diagonal").1).collect();
+    let factors = TriangularFactors::ilu0(&matrix.a).unwrap().unwrap();
+    let adjoint = factors.transposed(true).unwrap();
+    for method in Method::ALL.iter().filter(|method| is_for_squares(method)) {
+        let solved = |m: Preconditioner<'_>, m_adjoint| {
+            let system = System { m, m_adjoint, ..matrix.system() };
+            let has_basis = ["gmres", "fgmres", "gcrotmk"].contains(&method.name());
+            // A basis so long that restarts do not hide what a preconditioner does.
+            let (max_iterations, restart) = if has_basis { (5, 100) } else { (1000, 100) };
+            let options = SolveOptions { rtol: 1e-8, max_iterations, restart, ..SolveOptions::default() };
+            let report = solve(method, &system, &vector(&ctx, &b), None, &options, None).unwrap();
+            assert_eq!(report.reason, StopReason::Converged, "{} of {} iterations", method.name(), report.iterations);
+            report.iterations
+        };
+        let plain = solved(Preconditioner::Identity, None);
+        let by_diagonal = solved(Preconditioner::Diagonal(vector(&ctx, &diagonal)), None);
+        let by_factors = solved(Preconditioner::Operator(&factors), Some(&adjoint as &dyn LinearOperator));
+        assert!(
+            by_factors < by_diagonal && by_diagonal < plain,
+            "{}: {by_factors} iterations with factors, {by_diagonal} with the diagonal, {plain} without",
+            method.name()
+        );
     }
 }
 
@@ -368,19 +361,17 @@ fn dedup(mut row: Vec<(usize, f64)>) -> Vec<(usize, f64)> {
 fn scales_far_from_one_do_not_matter() {
     let host = gallery::poisson(&[12, 12]);
     let wanted = Random(9).numbers(144);
-    for ctx in [context()] {
-        for method in Method::ALL.iter().filter(|method| is_for_squares(method)) {
-            for [of_matrix, of_solution] in [[1e-250, 1.0], [1e250, 1.0], [1.0, 1e-250], [1.0, 1e250], [1e-150, 1e-150]]
-            {
-                let scaled = HostCsr { data: host.data.iter().map(|x| x * of_matrix).collect(), ..host.clone() };
-                let b: Vec<f64> = product(&host, &wanted, 1).iter().map(|b| b * of_matrix * of_solution).collect();
-                let matrix = Matrix::new(&ctx, &scaled);
-                let report = solve(method, &matrix.system(), &vector(&ctx, &b), None, &options(), None).unwrap();
-                let what = format!("{}, matrix {of_matrix:e}, solution {of_solution:e}", method.name());
-                assert_eq!(report.reason, StopReason::Converged, "{what}");
-                let x: Vec<f64> = elements::<f64>(&report.x).iter().map(|x| x / of_solution).collect();
-                assert_close(&x, &wanted, 1e-6, &what);
-            }
+    let ctx = context();
+    for method in Method::ALL.iter().filter(|method| is_for_squares(method)) {
+        for [of_matrix, of_solution] in [[1e-250, 1.0], [1e250, 1.0], [1.0, 1e-250], [1.0, 1e250], [1e-150, 1e-150]] {
+            let scaled = HostCsr { data: host.data.iter().map(|x| x * of_matrix).collect(), ..host.clone() };
+            let b: Vec<f64> = product(&host, &wanted, 1).iter().map(|b| b * of_matrix * of_solution).collect();
+            let matrix = Matrix::new(&ctx, &scaled);
+            let report = solve(method, &matrix.system(), &vector(&ctx, &b), None, &options(), None).unwrap();
+            let what = format!("{}, matrix {of_matrix:e}, solution {of_solution:e}", method.name());
+            assert_eq!(report.reason, StopReason::Converged, "{what}");
+            let x: Vec<f64> = elements::<f64>(&report.x).iter().map(|x| x / of_solution).collect();
+            assert_close(&x, &wanted, 1e-6, &what);
         }
     }
 }
