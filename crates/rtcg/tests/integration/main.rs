@@ -31,8 +31,6 @@ mod packages;
 mod segments;
 mod simt_kernels;
 mod sparse;
-mod sparse_eigen;
-mod sparse_triangular;
 mod stream_ordering;
 mod textures;
 mod tuning;

@@ -296,6 +296,24 @@ fn preconditioners_save_iterations() {
     }
 }
 
+#[test]
+fn factors_are_part_of_graphs() {
+    let host = gallery::poisson(&[20, 20]);
+    let b = Random(15).numbers(400);
+    for ctx in devices() {
+        let matrix = Matrix::new(&ctx, &host);
+        let factors = TriangularFactors::ilu0(&matrix.a).unwrap().unwrap();
+        let solved = |mode| {
+            let system = System { m: Preconditioner::Operator(&factors), ..matrix.system() };
+            let options = SolveOptions { mode, ..options() };
+            let report = solve(&Method::CG, &system, &vector(&ctx, &b), None, &options, None).unwrap();
+            assert_eq!((report.mode, report.waits_in_loop), (mode, 0));
+            (report.iterations, elements::<f64>(&report.x))
+        };
+        assert_eq!(solved(SolverMode::Graph), solved(SolverMode::Stream));
+    }
+}
+
 /// The solution of the normal equations `(A^T A + damp^2) x = A^T b`, by elimination.
 fn least_squares(host: &HostCsr, b: &[f64], damp: f64) -> Vec<f64> {
     let ([m, n], a) = (host.shape, dense(host));
