@@ -340,6 +340,8 @@ fn neighbours_have_different_colours_chosen_greedily() {
             gallery::poisson_box(&[9, 8]),
             gallery::power_law(300, 3, 5),
             full(25),
+            // More colours than a word has bits.
+            full(150),
             from_rows([3, 3], vec![vec![]; 3]),
             from_rows([0, 0], vec![]),
         ] {
