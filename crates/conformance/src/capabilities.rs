@@ -93,8 +93,8 @@ pub fn cooperative_launches_know_their_own_kernels(ctx: &Arc<ArrayContext>) {
     assert!(!refused.contains("was launched"), "{refused}");
 }
 
-/// Every mode that a device has gives the same bits; what it lacks is named where a mode is asked for, and is the reason
-/// for another one where none is.
+/// Every mode that a device has gives the same bits. A mode that needs more is refused by the name of what is missing,
+/// and the automatic choice gives it as a reason.
 pub fn solvers_use_what_a_device_has_and_say_what_it_lacks(ctx: &Arc<ArrayContext>) {
     let device = ctx.device_runtime();
     let a = upload(ctx, &gallery::poisson(&[17, 13]));

@@ -1,5 +1,6 @@
-//! Tests that every back end of [`rtcg_hal`] runs: what arrays and sparse matrices compute on a device has to be what the
-//! host computes, and a device that lacks a capability has to give the documented fallback or an error that says so.
+//! Tests that every back end of [`rtcg_hal`] runs: what arrays and sparse matrices compute on a device has to be what
+//! the host computes, and a device that lacks a capability has to give the documented fallback or an error that says
+//! so.
 //!
 //! [`conformance_tests!`](crate::conformance_tests) takes an expression that makes an `Arc<ArrayContext>` and defines a
 //! `#[test]` for each function of these files. Results are compared with loops over the host's numbers, exactly where
