@@ -187,7 +187,7 @@ test-python: $(READY)
 	$(BIN)/python -m pytest tests/python -n $(TEST_PROCESSES) --dist worksteal
 
 # Crates that are not published, whose documentation is no page of anybody's.
-UNPUBLISHED := rtcg-documentation rtcg-libcuda rtcg-libopencl rtcg-oracle rtcg-python xtask
+UNPUBLISHED := rtcg-conformance rtcg-documentation rtcg-libcuda rtcg-libopencl rtcg-oracle rtcg-python xtask
 
 # Rustdoc needs what clippy has checked. With clippy's wrapper and arguments cargo finds it, and checks nothing twice.
 CLIPPY_DRIVER := $(wildcard $(shell rustc --print sysroot)/bin/clippy-driver)

@@ -11,7 +11,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "ARCHITECTURE.md").read_text()
 # Nothing that users run depends on them, so the drawing leaves them out.
-FOR_DEVELOPERS = {"oracle", "documentation", "xtask"}
+FOR_DEVELOPERS = {"oracle", "conformance", "documentation", "xtask"}
 
 
 def dependencies_in_manifests():

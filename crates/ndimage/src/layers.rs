@@ -157,12 +157,10 @@ fn plan_filter_bank(x: &GpuArray, w: &GpuArray, activation: Option<&str>, out: O
         |out: &&GpuArray| out.dtype() == dtype && out.is_contiguous(Order::C) && !out.overlaps(x) && !out.overlaps(w);
     let direct = out.filter(is_direct);
     let target = direct.unwrap_or(&found);
-    if found.size() > 0 && channels > 0 {
-        let operands = [x.to_dtype(dtype)?.to_contiguous()?, w.to_dtype(dtype)?.to_contiguous()?];
-        let bank = BankShape { images, image: [rows, columns, channels], taps: [height, width], filters };
-        launch_bank(&bank, dtype, activation, [target, &operands[0], &operands[1]])?;
-    } else {
-        target.memset_zero()?;
+    if found.size() > 0 {
+        let [x, w] = [bank_operand(x, dtype)?, bank_operand(w, dtype)?];
+        let bank = BankShape { images, image: [rows, columns, channels.max(1)], taps: [height, width], filters };
+        launch_bank(&bank, dtype, activation, [target, &x, &w])?;
     }
     match out {
         None => Ok(found),
@@ -172,6 +170,15 @@ fn plan_filter_bank(x: &GpuArray, w: &GpuArray, activation: Option<&str>, out: O
             }
             Ok(out.clone())
         }
+    }
+}
+
+/// An operand as the kernels of filter banks take it. Without channels it has one of zeros, whose sums are those of
+/// nothing, so that the activation is applied to them.
+fn bank_operand(array: &GpuArray, dtype: DType) -> Result<GpuArray> {
+    match array.shape() {
+        [outer @ .., 0] => GpuArray::zeros(array.context(), &[outer, &[1]].concat(), dtype, Order::C),
+        _ => array.to_dtype(dtype)?.to_contiguous(),
     }
 }
 

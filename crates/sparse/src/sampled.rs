@@ -41,6 +41,9 @@ impl Csr {
         if self.nnz() == 0 {
             return Ok(result);
         }
+        let scalars = if let SampledScale::Sum(scalars) = scale { scalars } else { [[1.0, 0.0], [0.0; 2]] };
+        // Products that are scaled by 0 have no terms.
+        let length = if scalars[0] == [0.0; 2] { 0 } else { length };
         let lanes = self.sampled_lanes(length);
         let (value, index) = (self.data().dtype(), self.indices().dtype());
         let spec = SampledSpec { value, vector, index, lanes, is_sum: scale != SampledScale::Elements };
@@ -49,7 +52,6 @@ impl Csr {
         for array in [&x, &y] {
             array.strides().iter().for_each(|stride| args.push_i64((stride / array.itemsize() as isize) as i64));
         }
-        let scalars = if let SampledScale::Sum(scalars) = scale { scalars } else { [[1.0, 0.0], [0.0; 2]] };
         scalars.as_flattened().iter().for_each(|&part| args.push_u64(part.to_bits()));
         let device_info = self.context().device_info();
         let most = if device_info.is_simd_cpu() { device_info.max_blocks as usize } else { i32::MAX as usize };

@@ -1,6 +1,7 @@
 //! Decisions of arrays' kernels in the tuner's words: spaces, recorded and forced choices, stored results.
 
-use super::simt_kernels::{LARGE_GPU, array_bytes, context_of_fake_gpu, i64_values, integer_array, reduce_over_axes};
+use crate::fake_device::LARGE_GPU;
+use crate::simt_kernels::{array_bytes, context_of_fake_gpu, i64_values, integer_array, reduce_over_axes};
 use rtcg::array::{ArrayContext, DType, DeviceInfo, EinsumOptions, FftKind, GpuArray, Op, ReductionOp, einsum, fuse};
 use rtcg::array_tuning::{
     DecisionCall, StoredChoices, compile_with_choice, config_from_values, decision_key, decision_problem,

@@ -1,8 +1,9 @@
 //! Every candidate of every decision computes right results, and what kernels cannot run with is refused.
 
-use super::simt_kernels::{
-    LARGE_GPU, array_bytes, context_of_fake_gpu, element_value, i64_values, integer_array, matrix_with_layout,
-    naive_matmul, reduce_over_axes,
+use crate::fake_device::LARGE_GPU;
+use crate::simt_kernels::{
+    array_bytes, context_of_fake_gpu, element_value, i64_values, integer_array, matrix_with_layout, naive_matmul,
+    reduce_over_axes,
 };
 use crate::test_depth::at_depth;
 use rtcg::array::tuning::{Choices, Config, Decision, Problem, Refusal, TunableValue};

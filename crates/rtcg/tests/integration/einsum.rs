@@ -1,6 +1,7 @@
 //! Sums of products over named axes: every kernel against loops on the host, with all kinds of choices.
 
-use super::simt_kernels::{LARGE_GPU, context_of_fake_gpu, context_recording_sources, i64_values, integer_array};
+use crate::fake_device::LARGE_GPU;
+use crate::simt_kernels::{context_of_fake_gpu, context_recording_sources, i64_values, integer_array};
 use crate::test_depth::at_depth;
 use rtcg::array::tuning::TunableValue;
 use rtcg::array::{ArrayContext, DType, DeviceInfo, EinsumOptions, EinsumPath, GpuArray, Op, Order, einsum};
@@ -91,7 +92,7 @@ fn tiny_operands(ctx: &Arc<ArrayContext>, shapes: &[&[usize]], dtype: DType) -> 
 
 #[test]
 fn tensor_cores_compute_what_loops_do() {
-    let (ctx, sources) = context_recording_sources(LARGE_GPU);
+    let (ctx, record) = context_recording_sources(LARGE_GPU);
     // The second step of the last one is from its result of the first.
     let of_results: (&str, &[&[usize]]) = ("eij,ejk,ekl->eil", &[&[900, 5, 7], &[900, 7, 6], &[900, 6, 9]]);
     for (case, (subscripts, shapes)) in BLOCK_CASES.iter().chain([&of_results]).enumerate() {
@@ -120,7 +121,7 @@ fn tensor_cores_compute_what_loops_do() {
         }
     }
     // All kinds of fragments were among them, and packs of items that are read and written at once.
-    let sources = sources.lock().unwrap().concat();
+    let sources = record.sources.lock().unwrap().concat();
     for part in [
         "multiply_f16(sum",
         "multiply_bf16(sum",

@@ -1,82 +1,26 @@
 //! Fusion: one launch for an expression, no memory for what is inside of it, and the same bits.
 
+use crate::fake_device::{DeviceRecord, FakeDevice};
 use crate::test_depth::at_depth;
 use rtcg::array::{
-    Arg, ArgsView, ArrayBuffer, ArrayContext, ArrayErrorKind, DType, Device, DeviceInfo, GpuArray, Kernel, KernelText,
-    Op, OpOptions, Order, Queue, ReduceOptions, ReductionOp, Result, Scalar, WeakScalar, apply_elementwise, fuse,
+    Arg, ArrayContext, ArrayErrorKind, DType, Device, GpuArray, Op, OpOptions, Order, ReduceOptions, ReductionOp,
+    Result, Scalar, WeakScalar, apply_elementwise, fuse,
 };
 use rtcg::{Context, CudaRuntime};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// A runtime that counts.
-struct CountingRuntime {
-    inner: CudaRuntime,
-    launches: Arc<AtomicUsize>,
-    allocations: Arc<AtomicUsize>,
-}
-
-impl Device for CountingRuntime {
-    fn device_info(&self) -> DeviceInfo {
-        self.inner.device_info()
-    }
-    fn alloc(&self, nbytes: usize) -> Result<Arc<dyn ArrayBuffer>> {
-        self.allocations.fetch_add(1, Ordering::Relaxed);
-        self.inner.alloc(nbytes)
-    }
-    fn compile(&self, text: &KernelText<'_>) -> Result<Arc<dyn Kernel>> {
-        self.inner.compile(text)
-    }
-    fn queue(&self) -> &dyn Queue {
-        self
-    }
-    fn synchronize(&self) -> Result<()> {
-        self.inner.synchronize()
-    }
-}
-
-impl Queue for CountingRuntime {
-    fn write(&self, dst: u64, src: &[u8]) -> Result<()> {
-        self.inner.queue().write(dst, src)
-    }
-    fn read(&self, dst: &mut [u8], src: u64) -> Result<()> {
-        self.inner.queue().read(dst, src)
-    }
-    fn copy(&self, dst: u64, src: u64, nbytes: usize) -> Result<()> {
-        self.inner.queue().copy(dst, src, nbytes)
-    }
-    fn fill_zero(&self, dst: u64, nbytes: usize) -> Result<()> {
-        self.inner.queue().fill_zero(dst, nbytes)
-    }
-    fn launch(
-        &self,
-        kernel: &Arc<dyn Kernel>,
-        grid: [u32; 3],
-        block: [u32; 3],
-        shared_bytes: u32,
-        args: ArgsView<'_>,
-    ) -> Result<()> {
-        self.launches.fetch_add(1, Ordering::Relaxed);
-        self.inner.queue().launch(kernel, grid, block, shared_bytes, args)
-    }
-    fn reduction_workspace(&self, nbytes: usize) -> Result<(u64, u64)> {
-        self.inner.queue().reduction_workspace(nbytes)
-    }
-}
-
 struct FusionFixture {
     ctx: Arc<ArrayContext>,
-    launches: Arc<AtomicUsize>,
-    allocations: Arc<AtomicUsize>,
+    record: Arc<DeviceRecord>,
 }
 
 impl FusionFixture {
     fn new() -> Self {
         let ctx = Context::new().expect("the virtual GPU is always there");
-        let (launches, allocations) = (Arc::default(), Arc::default());
-        let inner = CudaRuntime::new(&ctx).unwrap();
-        let runtime = CountingRuntime { inner, launches: Arc::clone(&launches), allocations: Arc::clone(&allocations) };
-        FusionFixture { ctx: ArrayContext::new(Arc::new(runtime)), launches, allocations }
+        let device = Arc::new(CudaRuntime::new(&ctx).unwrap());
+        let (ctx, record) = FakeDevice::on(device).context();
+        FusionFixture { ctx, record }
     }
 
     fn f32_array(&self, shape: &[usize], seed: f32) -> GpuArray {
@@ -89,7 +33,8 @@ impl FusionFixture {
 
     /// Launches and allocations of `body`, and what it gave.
     fn count_launches<T>(&self, body: impl FnOnce() -> T) -> (T, usize, usize) {
-        let count = || (self.launches.load(Ordering::Relaxed), self.allocations.load(Ordering::Relaxed));
+        let DeviceRecord { launches, allocations, .. } = &*self.record;
+        let count = || (launches.load(Ordering::Relaxed), allocations.load(Ordering::Relaxed));
         let before = count();
         let result = body();
         let after = count();

@@ -2,7 +2,8 @@
 //! orthonormal columns are such.
 
 use super::choices::Candidates;
-use super::simt_kernels::{LARGE_GPU, array_bytes, context_of_fake_gpu, reduce_over_axes};
+use crate::fake_device::LARGE_GPU;
+use crate::simt_kernels::{array_bytes, context_of_fake_gpu, reduce_over_axes};
 use rtcg::array::tuning::TunableValue;
 use rtcg::array::{
     ArrayContext, DType, GpuArray, IterationLimits, Op, Order, ReductionOp, Scalar, Triangle, WeakScalar,

@@ -1,45 +1,26 @@
 //! The factorizations that matrices have on GPUs, run on whatever device is there by a runtime that claims to be one,
 //! beside those of the device itself: factors are the same but for rounding.
 
+use crate::fake_device::FakeDevice;
 use crate::test_depth::at_depth;
 use rtcg::array::{
-    ArrayBuffer, ArrayContext, ArrayErrorKind, DType, Device, DeviceInfo, ExecutionModel, GpuArray, Kernel, KernelText,
-    Op, Order, Queue, Result, Triangle,
+    ArrayContext, ArrayErrorKind, DType, Device, DeviceInfo, ExecutionModel, GpuArray, Op, Order, Triangle,
 };
 use rtcg::{Context, CudaRuntime};
 use std::sync::Arc;
 
-struct LargeGpuRuntime(CudaRuntime);
-
-impl Device for LargeGpuRuntime {
-    fn device_info(&self) -> DeviceInfo {
-        DeviceInfo {
-            multiprocessors: 132,
-            execution: ExecutionModel::Simt,
-            vector_bytes: 16,
-            bulk_copy_smem_bytes: 0,
-            ..self.0.device_info()
-        }
-    }
-    fn alloc(&self, nbytes: usize) -> Result<Arc<dyn ArrayBuffer>> {
-        self.0.alloc(nbytes)
-    }
-    fn compile(&self, text: &KernelText<'_>) -> Result<Arc<dyn Kernel>> {
-        self.0.compile(text)
-    }
-    fn queue(&self) -> &dyn Queue {
-        self.0.queue()
-    }
-    fn synchronize(&self) -> Result<()> {
-        self.0.synchronize()
-    }
-}
-
 /// Arrays of a device that claims to be a large one, and of the device itself.
 fn large_and_actual_contexts() -> [Arc<ArrayContext>; 2] {
     let ctx = Context::new().expect("the virtual GPU is always there");
-    let runtime = || CudaRuntime::new(&ctx).unwrap();
-    [ArrayContext::new(Arc::new(LargeGpuRuntime(runtime()))), ArrayContext::new(Arc::new(runtime()))]
+    let device: Arc<dyn Device> = Arc::new(CudaRuntime::new(&ctx).unwrap());
+    let info = DeviceInfo {
+        multiprocessors: 132,
+        execution: ExecutionModel::Simt,
+        vector_bytes: 16,
+        bulk_copy_smem_bytes: 0,
+        ..device.device_info()
+    };
+    [FakeDevice::on(Arc::clone(&device)).claiming(info).without_capabilities().context().0, ArrayContext::new(device)]
 }
 
 /// Real and complex, in single and double precision; all four at depth.

@@ -6,6 +6,8 @@ mod test_depth;
 #[macro_use]
 #[path = "../../../../tests/support/own_process.rs"]
 mod own_process;
+#[path = "../../../../tests/support/fake_device.rs"]
+mod fake_device;
 
 mod allocation_arguments;
 mod architecture;
@@ -25,14 +27,10 @@ mod linalg;
 mod linalg_choices;
 mod linalg_large;
 mod matmul_epilogue;
-mod ndimage;
-mod neighbors;
 mod packages;
 mod segments;
 mod simt_kernels;
 mod sparse;
-mod sparse_eigen;
-mod sparse_triangular;
 mod stream_ordering;
 mod textures;
 mod tuning;

@@ -1,6 +1,7 @@
 //! Products whose sums pass through an expression, by the kernels of GPUs and of CPUs, against products and loops.
 
-use super::simt_kernels::{LARGE_GPU, array_bytes, context_of_fake_gpu, i64_values, integer_array};
+use crate::fake_device::LARGE_GPU;
+use crate::simt_kernels::{array_bytes, context_of_fake_gpu, i64_values, integer_array};
 use crate::test_depth::at_depth;
 use rtcg::array::{ArrayContext, DType, DeviceInfo, Epilogue, ExecutionModel, GpuArray, Op, Order};
 use std::sync::Arc;

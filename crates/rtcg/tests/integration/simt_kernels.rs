@@ -1,60 +1,33 @@
 //! The kernels that arrays have on large GPUs, run on whatever device is there: a runtime that claims wide
 //! accesses and many processors.
 
+use crate::fake_device::{DeviceRecord, FakeDevice, LARGE_GPU};
 use crate::test_depth::{at_depth, is_deep};
 use rtcg::array::{
-    ArrayBuffer, ArrayContext, DType, Device, DeviceInfo, ExecutionModel, FftKind, GpuArray, Index, Kernel, KernelText,
-    Op, Order, Queue, ReduceOptions, ReductionOp, Result, Scalar, ScanOp, WeakScalar, fuse,
+    ArrayContext, DType, Device, DeviceInfo, ExecutionModel, FftKind, GpuArray, Index, KernelText, Op, Order,
+    ReduceOptions, ReductionOp, Scalar, ScanOp, WeakScalar, fuse,
 };
 use rtcg::{Context, CudaRuntime};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 /// Instructions that need compute capability 9.0.
 const NEEDS_9_0: [&str; 2] = ["fence.mbarrier_init", ".f64.f64.f64.f64"];
-
-/// With a runtime that compiles for compute capability 9.0, and the sources that were compiled.
-pub(super) struct FakeGpuRuntime(CudaRuntime, CudaRuntime, DeviceInfo, Arc<Mutex<Vec<String>>>);
-
-impl Device for FakeGpuRuntime {
-    fn device_info(&self) -> DeviceInfo {
-        self.2
-    }
-    fn alloc(&self, nbytes: usize) -> Result<Arc<dyn ArrayBuffer>> {
-        self.0.alloc(nbytes)
-    }
-    fn compile(&self, text: &KernelText<'_>) -> Result<Arc<dyn Kernel>> {
-        self.3.lock().unwrap().push(text.source.to_owned());
-        let runtime = if NEEDS_9_0.iter().any(|needed| text.source.contains(needed)) { &self.1 } else { &self.0 };
-        runtime.compile(text)
-    }
-    fn queue(&self) -> &dyn Queue {
-        self.0.queue()
-    }
-    fn synchronize(&self) -> Result<()> {
-        self.0.synchronize()
-    }
-}
-
-pub(super) const LARGE_GPU: DeviceInfo = DeviceInfo {
-    multiprocessors: 132,
-    max_blocks: 4 * 132 * 8,
-    execution: ExecutionModel::Simt,
-    vector_bytes: 16,
-    bulk_copy_smem_bytes: 0,
-    shared_bytes: 160 << 10,
-    compute_capability: 80,
-};
 
 pub(super) fn context_of_fake_gpu(device_info: DeviceInfo) -> Arc<ArrayContext> {
     context_recording_sources(device_info).0
 }
 
-pub(super) fn context_recording_sources(device_info: DeviceInfo) -> (Arc<ArrayContext>, Arc<Mutex<Vec<String>>>) {
+/// The context, and a record of what is compiled.
+pub(super) fn context_recording_sources(device_info: DeviceInfo) -> (Arc<ArrayContext>, Arc<DeviceRecord>) {
     let ctx = Context::new().expect("the virtual GPU is always there");
-    let sources = Arc::default();
-    let new = || CudaRuntime::new(&ctx).unwrap();
-    let runtime = FakeGpuRuntime(new(), new().compiling_for(90), device_info, Arc::clone(&sources));
-    (ArrayContext::new(Arc::new(runtime)), sources)
+    let new = || Arc::new(CudaRuntime::new(&ctx).unwrap());
+    let (device, compiler) = (new(), new());
+    let newer = CudaRuntime::new(&ctx).unwrap().compiling_for(90);
+    let compile = move |text: &KernelText<'_>| {
+        let is_newer = NEEDS_9_0.iter().any(|needed| text.source.contains(needed));
+        if is_newer { newer.compile(text) } else { compiler.compile(text) }
+    };
+    FakeDevice::on(device).claiming(device_info).without_capabilities().compiling_with(compile).context()
 }
 
 fn large_gpu_context() -> Arc<ArrayContext> {
@@ -227,7 +200,7 @@ fn long_rows_are_sorted_with_several_keys_per_thread() {
 fn threads_reduce_adjacent_outputs_where_rows_are_aligned() {
     // As many outputs as such a small device has threads.
     let small = DeviceInfo { multiprocessors: 1, max_blocks: 4, ..LARGE_GPU };
-    let (wide, sources) = context_recording_sources(small);
+    let (wide, record) = context_recording_sources(small);
     let narrow = context_of_fake_gpu(DeviceInfo { execution: ExecutionModel::SimdCpu, vector_bytes: 1, ..small });
     let all =
         [ReductionOp::Sum, ReductionOp::Maximum, ReductionOp::All, ReductionOp::ArgMinimum, ReductionOp::CountNonzero];
@@ -238,12 +211,12 @@ fn threads_reduce_adjacent_outputs_where_rows_are_aligned() {
             let items = [Index::Ellipsis, Index::Slice(Some(from), None, None)];
             integer_array(ctx, shape, dtype).index(&items).unwrap()
         };
-        let before = sources.lock().unwrap().len();
+        let before = record.sources.lock().unwrap().len();
         let (a, b) =
             (reduce_over_axes(&view(&wide), reduction, axes), reduce_over_axes(&view(&narrow), reduction, axes));
         let what = format!("{reduction:?} of {shape:?} {dtype} from {from} over {axes:?}");
         assert_eq!((a.shape(), a.dtype(), array_bytes(&a)), (b.shape(), b.dtype(), array_bytes(&b)), "{what}");
-        let compiled = sources.lock().unwrap()[before..].concat();
+        let compiled = record.sources.lock().unwrap()[before..].concat();
         if compiled.contains("array_reduce") {
             let is_across = compiled.contains("n_out / ");
             assert_eq!(across.is_some(), is_across, "{what}");
@@ -285,7 +258,7 @@ pub(super) fn complex_exponential(ctx: &Arc<ArrayContext>, n: usize, frequency: 
 #[test]
 fn ffts_use_the_shared_memory_of_the_device() {
     for (n, shared_bytes, at_once) in [(4096, 160 << 10, true), (4096, 48 << 10, false), (8192, 160 << 10, true)] {
-        let (ctx, sources) = context_recording_sources(DeviceInfo { shared_bytes, ..LARGE_GPU });
+        let (ctx, record) = context_recording_sources(DeviceInfo { shared_bytes, ..LARGE_GPU });
         let transformed = complex_exponential(&ctx, n, 77).fft(FftKind::Forward, 1, n, 1.0).unwrap();
         let bytes = array_bytes(&transformed);
         let parts: Vec<f64> =
@@ -294,7 +267,7 @@ fn ffts_use_the_shared_memory_of_the_device() {
             let wanted = if i % (2 * n) == 2 * 77 { n as f64 } else { 0.0 };
             assert!((part - wanted).abs() < 1e-9, "{n}: {part} at {i}");
         }
-        let asks = sources.lock().unwrap().iter().any(|source| source.contains("extern __shared__"));
+        let asks = record.sources.lock().unwrap().iter().any(|source| source.contains("extern __shared__"));
         assert_eq!(asks, at_once, "{n} in {shared_bytes} bytes");
     }
 }
@@ -346,7 +319,7 @@ const OPERAND_LAYOUTS: [[&str; 2]; 5] = [
 
 /// Products in some arrangements (of all five usually the first two and the last one), by a kernel whose source has `tile`.
 fn check_matmul(device_info: DeviceInfo, dtype: DType, tile: &str, [m, n, k]: [usize; 3], arrangements: usize) {
-    let (ctx, sources) = context_recording_sources(device_info);
+    let (ctx, record) = context_recording_sources(device_info);
     let wanted = |&place: &usize| place < arrangements && (is_deep() || arrangements < 5 || !matches!(place, 2 | 3));
     for [first, second] in (0..OPERAND_LAYOUTS.len()).filter(wanted).map(|place| OPERAND_LAYOUTS[place]) {
         let (a, b) = (
@@ -357,7 +330,7 @@ fn check_matmul(device_info: DeviceInfo, dtype: DType, tile: &str, [m, n, k]: [u
         assert_eq!((product.dtype(), product.shape()), (dtype, &[2, m, n][..]));
         assert_eq!(i64_values(&product), naive_matmul(&a, &b), "{dtype} of {first} and {second}");
     }
-    assert!(sources.lock().unwrap().iter().any(|source| source.contains(tile)), "{dtype}: no {tile}");
+    assert!(record.sources.lock().unwrap().iter().any(|source| source.contains(tile)), "{dtype}: no {tile}");
 }
 
 #[test]
@@ -401,13 +374,13 @@ fn products_of_few_tiles_use_split_k() {
         check_matmul(small, dtype, "array_reduce", [20, 20, k], 2);
     }
     // Sums of parts are not rounded: these are odd, and beyond what float16 has all integers of.
-    let (ctx, sources) = context_recording_sources(small);
+    let (ctx, record) = context_recording_sources(small);
     let [a, b] = [[20, 2101], [2101, 20]].map(|shape| {
         let ones = GpuArray::empty(&ctx, &shape, DType::F16, Order::C).unwrap();
         ones.fill(Scalar::Weak(WeakScalar::Int(1))).unwrap();
         ones
     });
     assert_eq!(i64_values(&a.matmul(&b).unwrap()), [2100; 400]);
-    let sources = sources.lock().unwrap().concat();
+    let sources = record.sources.lock().unwrap().concat();
     assert!(sources.contains("array_reduce") && sources.contains("typedef float O"));
 }

@@ -5,11 +5,12 @@ use rtcg::array::{ArrayContext, Order};
 use rtcg::array_tuning::{record_decisions, with_forced_choice};
 use rtcg::prelude::*;
 use rtcg::sparse::{
-    Bsr, Csr, CsrDyn, Dia, ElementOp, LinearOperator, Method, Preconditioner, SampledScale, Sell, SolveOptions,
-    SolveProgress, SolverMode, SolverOptions, SpmvPlan, StopReason, System, check_device_structure, gallery,
-    index_extremes, solve,
+    Bsr, Csr, CsrDyn, Dia, EigshOptions, ElementOp, LinearOperator, Method, Preconditioner, SampledScale, Sell,
+    SolveOptions, SolveProgress, SolverMode, SolverOptions, SpmvPlan, StopReason, System, WhichEigenvalues, gallery,
+    solve,
 };
 use rtcg::typed_arrays::{ArrayElement, GpuArrayDyn};
+use std::f64::consts::PI;
 
 fn factory() -> ArrayFactory {
     ArrayFactory::new(&Context::new().unwrap()).unwrap()
@@ -235,25 +236,6 @@ fn plans_multiply_and_solve_as_compressed_rows_do() {
 }
 
 #[test]
-fn structures_are_checked_on_the_device() {
-    let arrays = factory();
-    let check = |indices: &[i32], indptr: &[i32]| {
-        let [indices, indptr] = [indices, indptr].map(|list| arrays.from_slice(list).unwrap().into());
-        check_device_structure([3, 4], &indices, &indptr).map_err(|error| error.to_string())
-    };
-    assert_eq!(check(&[0, 3, 1], &[0, 2, 2, 3]), Ok([3, 2]));
-    assert_eq!(check(&[0, 4, 1], &[0, 2, 2, 3]).unwrap_err(), "indices must be < 4; one is 4");
-    assert_eq!(check(&[0, -2, 1], &[0, 2, 2, 3]).unwrap_err(), "indices must be >= 0; one is -2");
-    assert!(check(&[0, 3, 1], &[0, 2, 1, 3]).unwrap_err().contains("it falls by 1"));
-    assert!(check(&[0, 3, 1], &[0, 2, 3]).is_err() && check(&[0], &[0, 1, 1, 2]).is_err());
-    let many: Vec<i64> = (0..100_000).map(|k| (k * 7919) % 100_003 - 5).collect();
-    let found = index_extremes(&arrays.from_slice(&many).unwrap().into(), None).unwrap();
-    assert_eq!(found.indices, Some([*many.iter().min().unwrap(), *many.iter().max().unwrap()]));
-    let none: &[i64] = &[];
-    assert_eq!(index_extremes(&arrays.from_slice(none).unwrap().into(), None).unwrap().indices, None);
-}
-
-#[test]
 fn the_longest_row_is_part_of_the_problem() {
     let arrays = factory();
     let host = gallery::arrow(5000);
@@ -291,14 +273,6 @@ fn products_of_two_matrices_are_those_of_vectors() {
     let [x, y] = [[2, 4], [4, 3]].map(|shape: [usize; 2]| arrays.full(&shape, 1.0f64).unwrap());
     let sampled = wide.sampled_matmul(&x, &y, SampledScale::Elements).unwrap();
     assert_eq!(sampled.multiply(&arrays.from_slice(&[1.0; 3]).unwrap()).unwrap().to_vec().unwrap(), [4.0, 8.0]);
-}
-
-#[test]
-fn nodes_of_a_component_have_one_root() {
-    let arrays = factory();
-    let graph = Csr::from_triples(&arrays, [6, 6], &[1.0f32; 3], &[5, 1, 4], &[3, 4, 2]).unwrap();
-    let roots = arrays.typed_from_dyn::<i32>(graph.as_dyn().component_roots().unwrap()).unwrap();
-    assert_eq!(roots.to_vec().unwrap(), [0, 1, 1, 3, 1, 3]);
 }
 
 fn norm_of_residual(host: &gallery::HostCsr, x: &[f64], b: &[f64]) -> f64 {
@@ -352,27 +326,20 @@ fn refinement_has_the_accuracy_of_double_precision() {
 }
 
 #[test]
-fn flexible_and_recycling_solvers_solve() {
+fn lanczos_waits_once_a_restart() {
     let arrays = factory();
-    let host = gallery::convection_diffusion([15, 15], 0.1);
-    let (a, b) = (upload(&arrays, &host), numbers(225));
-    let right = arrays.from_slice(&b).unwrap();
-    let diagonal = arrays.from_slice(&vec![0.25; 225]).unwrap();
-    let m = Preconditioner::Diagonal(diagonal.as_dyn().clone());
-    let with_m = System { m, ..system(a.as_dyn()) };
-    let options = SolveOptions { restart: 8, kept_directions: 8, ..options(SolverMode::Auto) };
-    for method in [Method::FGMRES, Method::GCROTMK] {
-        let report = solve(&method, &with_m, right.as_dyn(), None, &options, None).unwrap();
-        assert_eq!(report.reason, StopReason::Converged, "{}", method.name());
-        let x = arrays.typed_from_dyn::<f64>(report.x).unwrap().to_vec().unwrap();
-        assert!(norm_of_residual(&host, &x, &b) <= 1.001 * report.threshold);
+    let n = 90;
+    let a = upload(&arrays, &gallery::poisson(&[n]));
+    let options = EigshOptions { count: 4, which: WhichEigenvalues::BothEnds, ..EigshOptions::default() };
+    let (vectors, found) = a.eigsh(&options).unwrap();
+    assert!(found.is_converged && found.products < 2000);
+    assert_eq!(found.waits, found.restarts + 1);
+    for (value, k) in found.values.iter().zip([0, 1, n - 2, n - 1]) {
+        let known = 4.0 * (PI * (k + 1) as f64 / (2 * (n + 1)) as f64).sin().powi(2);
+        assert!((value - known).abs() < 1e-13 * 4.0, "{value}, expected {known}");
     }
-    let spd = gallery::poisson(&[15, 15]);
-    let a = upload(&arrays, &spd);
-    for method in [Method::FLEXIBLE_CG, Method::PIPELINED_CG] {
-        let report = solve(&method, &system(a.as_dyn()), right.as_dyn(), None, &options, None).unwrap();
-        assert_eq!(report.reason, StopReason::Converged, "{}", method.name());
-        let plain = solve(&Method::CG, &system(a.as_dyn()), right.as_dyn(), None, &options, None).unwrap();
-        assert!(report.iterations.abs_diff(plain.iterations) <= 2);
-    }
+    assert_eq!(vectors.as_dyn().shape(), [n, 4]);
+    let wrong = EigshOptions { count: n, ..options };
+    let message = a.eigsh(&wrong).unwrap_err().to_string();
+    assert_eq!(message, "k is 90; expected at least 1, and less than 90 rows");
 }

@@ -207,7 +207,7 @@ impl Lanczos<'_> {
             waits += waited;
             let ritz = self.decompose()?;
             let n_found = (0..count).filter(|&k| self.is_found(&ritz, ritz.order[k])).count();
-            if n_found == count && (self.is_whole(&ritz) || is_confirming && has_only_kept(&ritz, count)) {
+            if n_found == count && (self.is_whole(&ritz) || is_confirming && self.has_found_nothing(&ritz)) {
                 return self.result(&ritz, true, [restarts, products, waits]);
             }
             if restarts >= max_restarts {
@@ -235,6 +235,16 @@ impl Lanczos<'_> {
             && ritz.values.first().is_some_and(|&low| low < 0.0)
             && ritz.values.last().is_some_and(|&high| high > 0.0);
         self.basis.size == self.a.shape()[0] || is_interior
+    }
+
+    /// Whether the random vector behind those that the last restart has kept has found no other values: the vectors that
+    /// are wanted most are those that were kept, or have the same values. A further copy of a value is as good as the
+    /// one that was kept.
+    fn has_found_nothing(&self, ritz: &Ritz) -> bool {
+        let count = self.options.count;
+        let rounding = 100.0 * machine_epsilon(self.basis.dtype) * ritz.size();
+        let is_same = |(&place, &kept): (&usize, &f64)| (ritz.values[place] - kept).abs() <= rounding;
+        has_only_kept(ritz, count) || ritz.order[..count].iter().zip(&self.diagonal).all(is_same)
     }
 
     /// Lanczos steps until the basis is full: products that were made, and how often the host has waited.

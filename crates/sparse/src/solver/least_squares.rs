@@ -160,7 +160,8 @@ const BIDIAGONAL_BEGIN: &str = "\
     frobenius = 0
     istop = 0
     start beta
-    stop if alpha * beta == 0 || (bb == 0 && damp == 0)";
+    stop if alpha * beta == 0 || (bb == 0 && damp == 0)
+    limit";
 
 /// The next column of the bidiagonal matrix, and the sum of squares of all that are complete.
 const BIDIAGONAL_STEP: &str = "\

@@ -79,7 +79,10 @@ impl LinearOperator for InnerSolve<'_> {
             return y.memset_zero();
         }
         let [least, most] = PASS_TOLERANCE;
-        let rtol = (self.needed.get() / 2.0).clamp(least, most);
+        // MINRES compares residuals with the norms of matrix and solution: that a residual is small beside these says
+        // nothing of how far it fell.
+        let is_of_right_side = self.method.name != Method::MINRES.name;
+        let rtol = if is_of_right_side { (self.needed.get() / 2.0).clamp(least, most) } else { least };
         let (atol, max_iterations, history) = (0.0, left, false);
         let options = SolveOptions { rtol, atol, max_iterations, history, ..self.options.clone() };
         let report = solve(&self.method, self.system, &x.to_dtype(self.dtype)?, None, &options, None)?;

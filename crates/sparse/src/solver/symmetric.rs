@@ -119,6 +119,7 @@ pub(super) const MINRES: Method = Method {
         beta = sqrt(tz)
         start beta
         stop if beta == 0 || bb == 0
+        limit
         tolerance = max(rtol, eps / 2)
         isfirst = 1
         size = 0
@@ -161,7 +162,7 @@ const LANCZOS_STEP: &str = "\
     next = sqrt(tz)";
 
 /// The column `(beta, alpha, next)` under the last two rotations and a new one, and the step that follows. The product of
-/// `A` and the residual before the step has the norm `tail * hypot(corner, below)`. The first `beta` is the norm of the
+/// `A` and the residual before the step has the norm `tail * hypot(corner, below)`. A matrix of zeros makes no step. The first `beta` is the norm of the
 /// residual, and no number of the matrix.
 const MINRES_ROTATION: &str = "\
     isinvariant = isfirst > 0 && next <= 10 * eps * abs(alpha)
@@ -172,7 +173,7 @@ const MINRES_ROTATION: &str = "\
     upper = cos * above + sin * alpha
     corner = cos * alpha - sin * above
     below = cos * next
-    diagonal = max(hypot(corner, next), eps * sqrt(frobenius))
+    diagonal = select(frobenius == 0, 1, max(hypot(corner, next), eps * sqrt(frobenius)))
     cosold = cos
     sinold = sin
     cos = corner / diagonal

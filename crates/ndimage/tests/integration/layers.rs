@@ -1,14 +1,28 @@
-//! Filters of images from Rust, against loops on the host.
+//! Layers on images of small integers: the kernels that sizes and devices choose, and what they share.
 
-use super::simt_kernels::{
-    LARGE_GPU, context_of_fake_gpu, context_recording_sources, element_value, i64_values, integer_array,
-};
-use rtcg::array::{ArrayContext, DType, DeviceInfo, ExecutionModel, GpuArray, Index, Order};
-use rtcg::ndimage::{
+use crate::contexts::{context_claiming, cuda_runtime};
+use crate::fake_device::{FakeDevice, LARGE_GPU};
+use crate::host_arrays::{array, elements};
+use rtcg_array::{GpuArray, Index, Op, Order};
+use rtcg_hal::{ArrayContext, DType, DeviceInfo, ExecutionModel, Result};
+use rtcg_ndimage::{
     FilterOptions, LocalNorm, Mode, Pool, convolve, correlate, filter_bank, gaussian_filter, local_norm, pool,
     uniform_filter,
 };
 use std::sync::Arc;
+
+fn element_value(i: usize) -> i64 {
+    (i as i64 * 7919 + 13) % 101 - 50
+}
+
+fn integer_array(ctx: &Arc<ArrayContext>, shape: &[usize], dtype: DType) -> GpuArray {
+    let numbers: Vec<i64> = (0..shape.iter().product()).map(element_value).collect();
+    array(ctx, shape, &numbers).astype(dtype).unwrap()
+}
+
+fn i64_values(array: &GpuArray) -> Vec<i64> {
+    elements(&array.astype(DType::I64).unwrap())
+}
 
 const CPU: DeviceInfo = DeviceInfo { execution: ExecutionModel::SimdCpu, vector_bytes: 1, ..LARGE_GPU };
 
@@ -48,7 +62,7 @@ fn filter_banks_of_any_size_are_those_of_a_loop_on_gpus_and_cpus() {
         ([1, 5, 150, 2], [9, 3, 141, 2]),
     ];
     for device in [LARGE_GPU, CPU] {
-        let ctx = context_of_fake_gpu(device);
+        let ctx = context_claiming(device);
         for (x, w) in cases {
             assert_eq!(bank(&ctx, x, w, DType::F64), bank_by_loop(x, w), "{x:?} {w:?}");
         }
@@ -70,15 +84,15 @@ fn filter_banks_of_large_images_are_those_of_a_loop_in_all_divisions() {
     ];
     for (multiprocessors, shared_bytes) in [(132, 227 << 10), (2, 227 << 10), (40, 48 << 10)] {
         let device = DeviceInfo { multiprocessors, shared_bytes, ..LARGE_GPU };
-        let (ctx, sources) = context_recording_sources(device);
+        let (ctx, record) = FakeDevice::on(Arc::new(cuda_runtime())).claiming(device).context();
         for (x, w) in cases {
             assert_eq!(
                 bank(&ctx, x, w, DType::F32),
                 bank_by_loop(x, w),
                 "{multiprocessors} {shared_bytes} {x:?} {w:?}"
             );
-            assert!(sources.lock().unwrap().iter().any(|text| text.contains("Correlation of large images")));
-            sources.lock().unwrap().clear();
+            assert!(record.sources.lock().unwrap().iter().any(|text| text.contains("Correlation of large images")));
+            record.sources.lock().unwrap().clear();
         }
         // Filters that fill no group, whose numbers the activation sees; an image that begins at an odd element.
         let (x, w) = ([1, 66, 64, 2], [5, 3, 4, 2]);
@@ -97,7 +111,7 @@ fn filter_banks_of_large_images_are_those_of_a_loop_in_all_divisions() {
 #[test]
 fn small_images_share_kernels() {
     for device in [LARGE_GPU, CPU] {
-        let ctx = context_of_fake_gpu(device);
+        let ctx = context_claiming(device);
         let kernels_after = |x: [usize; 4], [filters, height, width]: [usize; 3]| {
             let w = [filters, height, width, x[3]];
             assert_eq!(bank(&ctx, x, w, DType::F32), bank_by_loop(x, w), "{x:?} {w:?}");
@@ -117,7 +131,7 @@ fn small_images_share_kernels() {
 
 #[test]
 fn activations_see_the_sum_and_the_filter() {
-    let ctx = context_of_fake_gpu(CPU);
+    let ctx = context_claiming(CPU);
     let (x, w) = (integer_array(&ctx, &[6, 7, 2], DType::F32), integer_array(&ctx, &[3, 2, 2, 2], DType::F32));
     let found = filter_bank(&x, &w, Some("clip(acc, -100, 100) + f"), None).unwrap();
     let sums = bank_by_loop([1, 6, 7, 2], [3, 2, 2, 2]);
@@ -140,7 +154,7 @@ fn line_by_loop(x: &[i64], w: &[i64], center: isize, place: impl Fn(isize) -> Op
 
 #[test]
 fn borders_are_those_of_their_modes_and_filters_may_be_longer_than_images() {
-    let ctx = context_of_fake_gpu(CPU);
+    let ctx = context_claiming(CPU);
     for (n, taps) in [(9usize, 4usize), (3, 11), (1, 5)] {
         let (x, w) = (integer_array(&ctx, &[n], DType::F64), integer_array(&ctx, &[taps], DType::I32));
         let (numbers, weights) = (i64_values(&x), i64_values(&w));
@@ -179,7 +193,7 @@ fn borders_are_those_of_their_modes_and_filters_may_be_longer_than_images() {
 
 #[test]
 fn axes_means_and_gaussians() {
-    let ctx = context_of_fake_gpu(CPU);
+    let ctx = context_claiming(CPU);
     let x = integer_array(&ctx, &[4, 5, 6], DType::I32);
     let constant = integer_array(&ctx, &[1], DType::F64).broadcast_to(&[4, 5]).unwrap();
     let w = integer_array(&ctx, &[3, 2], DType::F64);
@@ -192,14 +206,14 @@ fn axes_means_and_gaussians() {
         uniform_filter(&constant, &[3], &FilterOptions::default()).unwrap(),
         gaussian_filter(&constant, &[1.5, 0.0], &[0], &[], 4.0, &FilterOptions::default()).unwrap(),
     ] {
-        let below = same.binary(rtcg::array::Op::Subtract, 0.25).unwrap();
+        let below = same.binary(Op::Subtract, 0.25).unwrap();
         assert_eq!(i64_values(&below.astype(DType::I64).unwrap()), vec![element_value(0); 20]);
     }
 }
 
 #[test]
 fn pools_and_local_norms_of_a_few_pixels() {
-    let ctx = context_of_fake_gpu(CPU);
+    let ctx = context_claiming(CPU);
     let x = integer_array(&ctx, &[3, 4, 1], DType::F32);
     let numbers = i64_values(&x);
     let window = |r: usize, c: usize| [(0, 0), (0, 1), (1, 0), (1, 1)].map(|(i, j)| numbers[(r + i) * 4 + c + j]);
@@ -216,9 +230,9 @@ fn pools_and_local_norms_of_a_few_pixels() {
 
 #[test]
 fn bad_input_is_named() {
-    let ctx = context_of_fake_gpu(CPU);
+    let ctx = context_claiming(CPU);
     let array = |shape: &[usize]| integer_array(&ctx, shape, DType::F32);
-    let refused = |result: rtcg::array::Result<GpuArray>, expected: &str| {
+    let refused = |result: Result<GpuArray>, expected: &str| {
         let error = result.unwrap_err().to_string();
         assert!(error.contains(expected), "{error}");
     };
