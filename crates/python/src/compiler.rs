@@ -1,6 +1,6 @@
 //! What `rtcg.compiler` needs from the core.
 
-use crate::driver::function::KernelObject;
+use crate::driver::launch::function::KernelObject;
 use crate::driver::module::PyModuleHandle;
 use crate::driver::texture::{PySurfaceReference, PyTextureReference};
 use crate::errors::{LogicError, OrRaise, compile_error, driver_error};

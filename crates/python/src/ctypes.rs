@@ -2,9 +2,9 @@
 //! parameters, and Python values as the bytes of a C type.
 
 use crate::array_interface::unmasked_interface;
-use crate::driver::arguments::number_type_of_dtype;
-use crate::driver::device_pointer::address_of_rtcg_memory;
+use crate::driver::launch::arguments::number_type_of_dtype;
 use crate::driver::memory::PyDeviceAllocation;
+use crate::driver::memory::device_pointer::address_of_rtcg_memory;
 use crate::errors::array_error;
 use crate::gpuarray::PyGpuArray;
 use numpy::{PyArrayDescr, PyArrayDescrMethods};
@@ -380,7 +380,7 @@ fn convert_argument<'py>(argument: &Argument, object: &Bound<'py, PyAny>) -> PyR
     }
     if let Some(memory) = object.getattr_opt("gpudata")? {
         return Ok(KernelArgument::Address {
-            ptr: memory.extract::<crate::driver::device_pointer::DevicePtr>()?.0,
+            ptr: memory.extract::<crate::driver::memory::device_pointer::DevicePtr>()?.0,
             context: 0,
         });
     }

@@ -8,8 +8,8 @@
 //! Establishes: the cache is used by one thread at a time, which holds the interpreter and runs no Python code
 //! meanwhile, since all objects that are read are of exact classes and arrays have their memory.
 
-use crate::driver::arguments::numpy_scalar;
-use crate::driver::cached_call::{scalar_value, write_int};
+use crate::driver::launch::arguments::numpy_scalar;
+use crate::driver::launch::cached_call::{scalar_value, write_int};
 use crate::errors::OrRaise;
 use crate::gpuarray::PyGpuArray;
 use pyo3::ffi::{self, PyTypeObject};

@@ -5,7 +5,7 @@
 //!
 //! | folder, file | contents |
 //! |---|---|
-//! | `driver/` | `rtcg.driver`; `driver/cached_call.rs` is the short path for a repeated launch |
+//! | `driver/` | `rtcg.driver`; `driver/launch/cached_call.rs` is the short path for a repeated launch |
 //! | `gpuarray/` | arrays (`rtcg.numpy`) |
 //! | `errors.rs` | the one place that maps kinds of errors to exceptions |
 //! | `resource_lifetime.rs` | closing objects, and objects whose `__init__` was not called |
@@ -49,11 +49,6 @@ mod reduction;
 mod resource_lifetime;
 mod segments;
 mod sparse;
-mod sparse_eigen;
-mod sparse_formats;
-mod sparse_packets;
-mod sparse_products;
-mod sparse_triangular;
 mod template;
 mod tracing;
 mod tune;
@@ -76,11 +71,6 @@ fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     linalg::add_to_module(m)?;
     reduction::add_to_module(m)?;
     sparse::add_to_module(m)?;
-    sparse_packets::add_to_module(m)?;
-    sparse_eigen::add_to_module(m)?;
-    sparse_formats::add_to_module(m)?;
-    sparse_products::add_to_module(m)?;
-    sparse_triangular::add_to_module(m)?;
     curandom::add_to_module(m)?;
     info::add_to_module(m)?;
     multiprocessor::add_to_module(m)?;

@@ -1,7 +1,7 @@
 //! `Library` and `Kernel`: code that belongs to no context.
 
 use crate::driver::device::PyDevice;
-use crate::driver::function::KernelObject;
+use crate::driver::launch::function::KernelObject;
 use crate::driver::memory::device_or_current;
 use crate::driver::module::{PyModuleHandle, jit_options};
 use crate::errors::OrRaise;

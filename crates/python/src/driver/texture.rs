@@ -1,6 +1,6 @@
 //! Arrays, textures and surfaces.
 
-use crate::driver::device_pointer::DevicePtr;
+use crate::driver::memory::device_pointer::DevicePtr;
 use crate::enums::enum_member;
 use crate::errors::{LogicError, OrRaise};
 use crate::host_buffer::HostBuffer;

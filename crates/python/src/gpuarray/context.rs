@@ -39,7 +39,7 @@ fn find_or_create_array_context(ctx: &rtcg::driver::Context) -> PyResult<Arc<Arr
     }
     // Their memory is gone with them, so that dropping them calls no driver.
     contexts.retain(|ctx, _| ctx.is_alive());
-    crate::driver::pool::mark_pool_in_use();
+    crate::driver::memory::pool::mark_pool_in_use();
     let arrays = CudaRuntime::array_context(&rtcg::Context::from(ctx.clone())).map_err(|error| match error {
         rtcg::Error::Driver(error) => driver_error(error),
         other => RuntimeError::new_err(other.to_string()),

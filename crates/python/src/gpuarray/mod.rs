@@ -21,7 +21,7 @@ mod views;
 
 use crate::array_object::ArrayState;
 pub(crate) use crate::array_object::PyGpuArray;
-use crate::driver::device_pointer::DevicePtr;
+use crate::driver::memory::device_pointer::DevicePtr;
 use crate::errors::{array_error, shown};
 use crate::owner::Owner;
 use crate::resource_lifetime::{Ready, filled_object};

@@ -6,10 +6,10 @@
 //! Establishes: the cache is used by one thread at a time, which holds the interpreter and runs no Python code while
 //! it reads the cache: all objects that are compared are Python's own numbers, scalars of NumPy's, or arrays.
 
-use crate::driver::arguments::numpy_scalar;
-use crate::driver::cached_call::scalar_value;
 use crate::driver::fastcall::{CallableType, KeywordArgs, PositionalArgs, call_method_body};
-use crate::driver::function::{PyFunction, call_function_object};
+use crate::driver::launch::arguments::numpy_scalar;
+use crate::driver::launch::cached_call::scalar_value;
+use crate::driver::launch::function::{PyFunction, call_function_object};
 use crate::gpuarray::PyGpuArray;
 use pyo3::exceptions::PyTypeError;
 use pyo3::ffi::{self, PyObject};
