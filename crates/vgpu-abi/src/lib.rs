@@ -88,7 +88,7 @@ pub struct WarpCtx {
     /// Frames of callers under a mask, the innermost first; each names the next. Their other lanes
     /// may be parked at barriers. The JIT keeps it.
     pub outer_frames: *mut std::ffi::c_void,
-    /// What belongs to the kernel's machine code on the side of the JIT (`CompiledKernel::host`).
+    /// What belongs to the kernel's machine code on the side of the JIT (`JitKernel::host`).
     pub host: *const std::ffi::c_void,
     /// `%ctaid`
     pub ctaid: [u32; 3],

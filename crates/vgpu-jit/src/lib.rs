@@ -191,7 +191,7 @@ pub struct InstructionSite {
 
 /// A kernel as machine code.
 #[derive(Debug)]
-pub struct CompiledKernel {
+pub struct JitKernel {
     /// Runs one warp.
     pub entry: KernelEntry,
     /// What [`rtcg_vgpu_abi::WarpCtx::host`] must be for it, as a number.
@@ -210,7 +210,7 @@ pub struct CompiledKernel {
     code: emit::code::loaded_code::KernelCode,
 }
 
-impl CompiledKernel {
+impl JitKernel {
     /// The instruction whose machine code contains `pc`; `None` outside this kernel's code and in
     /// code that stands for no instruction.
     pub fn site_of_pc(&self, pc: usize) -> Option<InstructionSite> {
@@ -242,7 +242,7 @@ pub fn compile_kernel(
     variant: LaunchVariant,
     runtime: &RuntimeCalls,
     window: WindowAddress,
-) -> Result<CompiledKernel, JitError> {
+) -> Result<JitKernel, JitError> {
     let calls = (runtime, &Instrumentation::NO_INSTRUMENTATION);
     compile_or_load_cached(module, kernel, symbols, variant, calls, window, None)
 }
@@ -260,7 +260,7 @@ pub fn compile_or_load_cached(
     calls: (&RuntimeCalls, &Instrumentation),
     window: WindowAddress,
     code_cache: Option<ModuleCodeCache>,
-) -> Result<CompiledKernel, JitError> {
+) -> Result<JitKernel, JitError> {
     let source = kernel_source(module, kernel, symbols, variant, calls, window, code_cache);
     let kernel = source.outer_code_image()?;
     emit::code::loaded_code::link_into_memory(source, kernel)
@@ -278,7 +278,7 @@ pub fn find_cached(
     calls: (&RuntimeCalls, &Instrumentation),
     window: WindowAddress,
     code_cache: Option<ModuleCodeCache>,
-) -> Result<Option<CompiledKernel>, JitError> {
+) -> Result<Option<JitKernel>, JitError> {
     let source = kernel_source(module, kernel, symbols, variant, calls, window, code_cache);
     let Some(image) = source.find_outer_image()? else { return Ok(None) };
     let kernel = emit::function::compile::KernelWithInputs { image, masked: None, inputs: None };

@@ -6,7 +6,7 @@ use crate::sparse::formats::{PyBsrMatrix, PyDiaMatrix, PySellMatrix, plan_of_for
 use crate::sparse::new_array;
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
-use rtcg::sparse::{Bsr, CsrDyn, Dia, Hub, IndexElement, MatrixFeatures, Sell, SpmvPlan, compile_plan_kernels};
+use rtcg::sparse::{Bsr, CsrDyn, Dia, HotColumns, IndexElement, MatrixFeatures, Sell, SpmvPlan, compile_plan_kernels};
 
 /// A matrix in compressed sparse rows. It shares the arrays that it was made from.
 #[pyclass(name = "CsrMatrix", module = "rtcg._native", frozen)]
@@ -67,7 +67,7 @@ impl PyCsrMatrix {
         let plan = match kernel.extract::<&str>() {
             Ok("rows") => SpmvPlan::Rows { lanes },
             Ok("merge") => SpmvPlan::MergePath,
-            Ok("hub") => to_py_result(py, Hub::from_csr(&self.csr))?.into(),
+            Ok("hub") => to_py_result(py, HotColumns::from_csr(&self.csr))?.into(),
             _ => plan_of_format(kernel)?,
         };
         let csr = to_py_result(py, self.csr.clone().with_plan(plan))?;

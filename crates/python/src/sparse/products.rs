@@ -7,7 +7,7 @@ use crate::sparse::new_array;
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use rtcg::sparse::{CsrDyn, ElementOp, SampledScale};
+use rtcg::sparse::{CsrDyn, ElementOp, SddmmScale};
 
 type Parts<'py> = [BoundAny<'py>; 3];
 
@@ -64,14 +64,14 @@ fn sparse_has_sorted_indices(py: Python<'_>, a: &PyCsrMatrix, is_strict: bool) -
 /// Elements of the product of two dense matrices at the positions of a sparse matrix: times its elements, or
 /// scaled by `alpha` and added to these, scaled by `beta`; does not wait.
 #[pyfunction]
-fn sparse_sampled<'py>(
+fn sparse_sddmm<'py>(
     a: &PyCsrMatrix,
     x: ArrayArg<'_, 'py>,
     y: ArrayArg<'_, 'py>,
     scalars: Option<[[f64; 2]; 2]>,
 ) -> PyResult<BoundAny<'py>> {
     let (left, right) = (core_array(x), core_array(y));
-    let scale = scalars.map_or(SampledScale::Elements, SampledScale::Sum);
+    let scale = scalars.map_or(SddmmScale::Elements, SddmmScale::Sum);
     PyGpuArray::make_like(x, || a.csr.sampled_matmul(&left, &right, scale))
 }
 
@@ -129,7 +129,7 @@ pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(sparse_multiply, m)?)?;
     m.add_function(wrap_pyfunction!(sparse_combine, m)?)?;
     m.add_function(wrap_pyfunction!(sparse_has_sorted_indices, m)?)?;
-    m.add_function(wrap_pyfunction!(sparse_sampled, m)?)?;
+    m.add_function(wrap_pyfunction!(sparse_sddmm, m)?)?;
     m.add_function(wrap_pyfunction!(sparse_argsort, m)?)?;
     m.add_function(wrap_pyfunction!(sparse_component_roots, m)?)?;
     m.add_function(wrap_pyfunction!(sparse_strong_components, m)?)?;

@@ -1,6 +1,6 @@
 //! Nearest neighbours from Rust, against loops on the host.
 
-use rtcg::neighbors::{Candidates, Index, MergedIndex, Metric, knn, topk};
+use rtcg::neighbors::{BatchingIndex, Candidates, Index, Metric, knn, topk};
 use rtcg::prelude::*;
 
 /// Numbers of 1/8, so that distances of float32 are equal where they are equal.
@@ -86,7 +86,7 @@ fn merged_searches_of_threads_are_those_of_each() {
     let (d, n, k) = (5, 900, 3);
     let points = numbers(n * d, 2);
     let on_device = arrays.from_slice(&points).unwrap().reshape(&[n as isize, d as isize]).unwrap();
-    let merged = MergedIndex::new(Index::new(on_device.as_dyn(), Metric::L2).unwrap());
+    let merged = BatchingIndex::new(Index::new(on_device.as_dyn(), Metric::L2).unwrap());
     std::thread::scope(|scope| {
         for seed in 0..8 {
             let (merged, points) = (&merged, &points);

@@ -5,7 +5,9 @@
 //! (Stathopoulos and Wu 2002): directions that are numerically dependent are dropped, so that no factorisation fails.
 
 use super::basis::machine_epsilon;
-use super::projected::{Complex, Field, HostMatrix, hermitian_eigen, linear_algebra_error, not_finite, read_numbers};
+use super::projected::{
+    Complex, HostMatrix, RealOrComplex, hermitian_eigen, linear_algebra_error, not_finite, read_numbers,
+};
 use super::svds::adjoint_of;
 use super::vector_dtype;
 use crate::operator::LinearOperator;

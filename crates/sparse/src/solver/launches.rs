@@ -99,7 +99,7 @@ impl<'a> Launches<'a> {
     }
 
     /// Whether what is enqueued at once is many iterations.
-    pub(super) fn is_cycle(&self) -> bool {
+    pub(super) fn runs_many_iterations(&self) -> bool {
         self.layout.places.contains_key("outer")
     }
 

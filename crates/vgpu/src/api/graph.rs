@@ -9,7 +9,7 @@ use rtcg_cuda_sys::*;
 
 use super::{Handle, driver_functions, str_from_c, write_out};
 use crate::device::device_by_ordinal;
-use crate::graph::{AssertSend, Condition, Edge, GRAPHS, Graph, NODES, Node, NodeAction, UserObject, memory};
+use crate::graph::{AssertSend, Edge, GRAPHS, Graph, GraphConditional, NODES, Node, NodeAction, UserObject, memory};
 use crate::locks::lock_mutex;
 use crate::stream::context::context_by_handle;
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
@@ -396,7 +396,7 @@ driver_functions! {
         let graph = graph_from_handle(hGraph)?;
         // Null is no context here.
         context_by_handle(ctx.handle_number())?;
-        let (number, condition) = Condition::create_condition((flags == 1).then_some(defaultLaunchValue));
+        let (number, condition) = GraphConditional::create((flags == 1).then_some(defaultLaunchValue));
         lock_mutex(&graph.conditions).push(condition);
         write_out(pHandle_out, number)
     }

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use super::update::{self, GraphDifference, NodePairing, UpdateProblem};
-use super::{Condition, ConditionalNode, Graph, GraphMemory, NodeAction, UserObject, memory};
+use super::{ConditionalNode, Graph, GraphConditional, GraphMemory, NodeAction, UserObject, memory};
 use crate::locks::lock_mutex;
 use crate::memory::{box_copy, fill};
 use crate::module::Kernel;
@@ -182,7 +182,7 @@ struct LaunchPlanner {
     limit_kernels: Vec<Arc<Kernel>>,
     memory: Vec<MemoryUse>,
     /// State that is reset by every launch.
-    conditions: Vec<Arc<Condition>>,
+    conditions: Vec<Arc<GraphConditional>>,
     threads: u64,
     can_run_inline: bool,
 }

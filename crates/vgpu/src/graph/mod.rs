@@ -25,7 +25,7 @@ pub(crate) use condition::ConditionalNode;
 pub(crate) use memory::GraphMemory;
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
 use rtcg_vgpu_abi::handle_table::HandleTable;
-pub(crate) use rtcg_vgpu_exec::condition::Condition;
+pub(crate) use rtcg_vgpu_exec::graph_conditional::GraphConditional;
 
 /// Graphs by handle.
 pub(crate) static GRAPHS: HandleTable<Graph> = HandleTable::new(0x1b);
@@ -179,7 +179,7 @@ pub(crate) struct Graph {
     pub(crate) owned: AtomicBool,
     parts: Mutex<GraphContents>,
     /// Conditions that were made for it.
-    pub(crate) conditions: Mutex<Vec<Arc<Condition>>>,
+    pub(crate) conditions: Mutex<Vec<Arc<GraphConditional>>>,
     /// Objects of the program that live as long as the graph.
     pub(crate) objects: Mutex<Vec<Arc<UserObject>>>,
     /// Lives as long as the executable graph that gives out the memory of this one.

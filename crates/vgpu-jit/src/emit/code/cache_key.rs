@@ -52,11 +52,11 @@ pub fn compile_counts() -> CompileCounts {
 
 /// SHA-256 over fields, each with its length before it, so that no two lists of fields collide.
 #[derive(Default)]
-pub struct KeyHasher(Sha256);
+pub struct CodeKeyHasher(Sha256);
 
-impl KeyHasher {
+impl CodeKeyHasher {
     /// Adds a field.
-    pub fn hash_field(mut self, bytes: &[u8]) -> KeyHasher {
+    pub fn hash_field(mut self, bytes: &[u8]) -> CodeKeyHasher {
         self.0.update((bytes.len() as u64).to_le_bytes());
         self.0.update(bytes);
         self
@@ -69,7 +69,7 @@ impl KeyHasher {
 
 /// The key of a module's text.
 pub fn module_text_key(text: &str) -> CodeKey {
-    KeyHasher::default().hash_field(text.as_bytes()).finish_key()
+    CodeKeyHasher::default().hash_field(text.as_bytes()).finish_key()
 }
 
 impl ModuleCodeCache {
@@ -104,7 +104,7 @@ impl ModuleCodeCache {
             instrument;
         let checks = [memory.is_some(), *init, diverged.is_some(), race.is_some(), random.is_some()];
         let mask = memory.map_or(0, |states| states.mask);
-        let hasher = KeyHasher::default()
+        let hasher = CodeKeyHasher::default()
             .hash_field(&self.generator)
             .hash_field(isa_name(baseline)?.as_bytes())
             .hash_field(&self.text)

@@ -7,7 +7,7 @@ use super::relocations::RelocResolver;
 use crate::emit::function::compile::{CompiledCodeImage, KernelImage, KernelSource, KernelWithInputs};
 use crate::emit::function::out_of_line::SlowPathRequest;
 use crate::simt::{instruction_sites, kernel_usage::SiteTable};
-use crate::{CompiledKernel, InstructionSite, JitError};
+use crate::{InstructionSite, JitError, JitKernel};
 use rtcg_ptx::ast::FuncId;
 use rtcg_vgpu_abi::LaneSet;
 use std::collections::HashMap;
@@ -87,10 +87,7 @@ impl KernelCode {
 }
 
 /// Puts a kernel into memory.
-pub(crate) fn link_into_memory(
-    source: Arc<KernelSource>,
-    kernel: KernelWithInputs,
-) -> Result<CompiledKernel, JitError> {
+pub(crate) fn link_into_memory(source: Arc<KernelSource>, kernel: KernelWithInputs) -> Result<JitKernel, JitError> {
     let fail = |why: String| source.kernel_error(why);
     let KernelWithInputs { image, masked, inputs } = kernel;
     let KernelImage { part, usage, suspends, shared, sites } = image;
@@ -105,7 +102,7 @@ pub(crate) fn link_into_memory(
     let entry = *built.addresses.get(&source.kernel).ok_or_else(|| fail("the kernel has no code".to_owned()))?;
     // SAFETY: the machine function was emitted with the signature of a kernel entry.
     let entry = unsafe { std::mem::transmute::<usize, rtcg_vgpu_abi::KernelEntry>(entry) };
-    Ok(CompiledKernel {
+    Ok(JitKernel {
         entry,
         host: std::ptr::from_ref(&*host) as usize,
         suspends,

@@ -6,12 +6,12 @@ use rtcg_vgpu_exec::window::device_window;
 use rtcg_vgpu_exec::{
     CancelFlag, Fault, InstructionLocation, LaunchConfig, Program, RUNTIME_CALLS, SourceMap, run_program,
 };
-use rtcg_vgpu_jit::{CompiledKernel, JitError, LaunchVariant, SymbolLayout, WindowAddress, compile_kernel};
+use rtcg_vgpu_jit::{JitError, JitKernel, LaunchVariant, SymbolLayout, WindowAddress, compile_kernel};
 use std::sync::Arc;
 
 pub const PTX_HEADER: &str = ".version 8.8\n.target sm_100a\n.address_size 64\n";
 
-struct KernelSourceMap(CompiledKernel);
+struct KernelSourceMap(JitKernel);
 
 impl SourceMap for KernelSourceMap {
     fn contains_pc(&self, pc: usize) -> bool {
@@ -108,7 +108,7 @@ pub fn place_variables(m: &Module) -> SymbolLayout {
     out
 }
 
-pub fn compile(m: &Arc<Module>, kernel: &str, variant: LaunchVariant) -> Result<CompiledKernel, JitError> {
+pub fn compile(m: &Arc<Module>, kernel: &str, variant: LaunchVariant) -> Result<JitKernel, JitError> {
     let w = device_window().unwrap();
     let (id, _) = m.find_kernel(kernel).unwrap_or_else(|| panic!("no kernel {kernel}"));
     let variant = LaunchVariant { verify: true, ..variant };
@@ -122,7 +122,7 @@ pub fn compile(m: &Arc<Module>, kernel: &str, variant: LaunchVariant) -> Result<
     )
 }
 
-pub fn into_program(name: &str, k: CompiledKernel) -> Program {
+pub fn into_program(name: &str, k: JitKernel) -> Program {
     Program {
         host: k.host,
         suspends: k.suspends,

@@ -14,7 +14,7 @@ use std::fmt::Write;
 
 /// A kernel, as everything that decides its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct SampledSpec {
+pub(crate) struct SddmmSpec {
     /// The dtype of stored elements of the pattern.
     pub(crate) value: DType,
     /// The dtype of the dense matrices and the result.
@@ -27,7 +27,7 @@ pub(crate) struct SampledSpec {
     pub(crate) is_sum: bool,
 }
 
-impl KernelSpec for SampledSpec {
+impl KernelSpec for SddmmSpec {
     fn kernel_name(&self) -> Cow<'static, str> {
         "csr_sampled_matmul".into()
     }

@@ -4,7 +4,7 @@
 use crate::checks::check_product;
 use crate::csr::{Csr, carry_launch};
 use crate::kernels::THREADS;
-use crate::kernels::hub::{HUB_THREADS, HUB_TILE, HubSpec, HubStage};
+use crate::kernels::hot_columns::{HotColumnsSpec, HotColumnsStage, TILES_THREADS, WARP_TILE};
 use crate::kernels::merge::{MergeSpmvSpec, MergeStage};
 use crate::kernels::spmv::SpmvEpilogue;
 use crate::launch::{are_plain, empty, full_grid, keeping, prepare_launch};
@@ -15,7 +15,7 @@ use rtcg_hal::{ArrayError, DType, Launch, Result};
 /// A CSR matrix with its columns renumbered in order of decreasing element count. It shares everything but the indices
 /// with the original matrix. Cloning shares the arrays.
 #[derive(Debug, Clone)]
-pub struct Hub {
+pub struct HotColumns {
     csr: Csr,
     /// Which column is in which place.
     order: GpuArray,
@@ -23,7 +23,7 @@ pub struct Hub {
     starts: GpuArray,
 }
 
-impl Hub {
+impl HotColumns {
     /// Converts a CSR matrix; enqueued.
     ///
     /// # Errors
@@ -39,19 +39,19 @@ impl Hub {
             let (value, vector) = (csr.data().dtype(), csr.data().dtype());
             let mut args = array_args(arrays)?;
             args.push_i64(count as i64);
-            let spec = HubSpec { value, vector, index, accumulate: false, stage };
+            let spec = HotColumnsSpec { value, vector, index, accumulate: false, stage };
             ctx.launch(&spec, full_grid(ctx, count), THREADS, &args)
         };
         let (counts, keys) = (new(columns, DType::I32)?, new(columns, DType::I64)?);
         counts.memset_zero()?;
-        run(HubStage::Counts, &[&counts, csr.indices()], csr.nnz())?;
-        run(HubStage::Keys, &[&keys, &counts], columns)?;
+        run(HotColumnsStage::Counts, &[&counts, csr.indices()], csr.nnz())?;
+        run(HotColumnsStage::Keys, &[&keys, &counts], columns)?;
         let order = keys.argsort(0, false)?.to_dtype(index)?;
         let (inverse, renumbered) = (new(columns, index)?, new(csr.nnz(), index)?);
-        run(HubStage::Inverse, &[&inverse, &order], columns)?;
-        run(HubStage::Renumber, &[&renumbered, csr.indices(), &inverse], csr.nnz())?;
+        run(HotColumnsStage::Inverse, &[&inverse, &order], columns)?;
+        run(HotColumnsStage::Renumber, &[&renumbered, csr.indices(), &inverse], csr.nnz())?;
         let csr = Csr::new(csr.shape(), csr.data().clone(), renumbered, csr.indptr().clone())?;
-        let starts = csr.rows_of_tiles(csr.data().dtype(), HUB_TILE)?;
+        let starts = csr.rows_of_tiles(csr.data().dtype(), WARP_TILE)?;
         Ok(Self { csr, order, starts })
     }
 
@@ -59,16 +59,16 @@ impl Hub {
     fn prepare(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<Vec<Launch>> {
         let (ctx, csr, [rows, columns]) = (x.context(), &self.csr, self.csr.shape());
         let (value, vector, index) = (csr.data().dtype(), y.dtype(), csr.indices().dtype());
-        let spec = |stage| HubSpec { value, vector, index, accumulate, stage };
+        let spec = |stage| HotColumnsSpec { value, vector, index, accumulate, stage };
         let permuted = empty(ctx, columns, vector)?;
         let mut args = array_args(&[&permuted, x, &self.order])?;
         args.push_i64(columns as i64);
-        let permute = prepare_launch(ctx, &spec(HubStage::Permute), full_grid(ctx, columns), args)?;
+        let permute = prepare_launch(ctx, &spec(HotColumnsStage::Permute), full_grid(ctx, columns), args)?;
 
         let tiles = self.starts.size() - 1;
         let (carry_rows, carry_sums) = (empty(ctx, tiles, index)?, empty(ctx, tiles, vector)?);
-        let warps = HUB_THREADS / 32;
-        let words = warps as usize * spec(HubStage::Tiles).warp_words();
+        let warps = TILES_THREADS / 32;
+        let words = warps as usize * spec(HotColumnsStage::Tiles).warp_words();
         let room = ctx.device_info().shared_bytes as usize / vector.itemsize();
         let Some(spare) = room.checked_sub(words) else {
             let (needed, had) = (words * vector.itemsize(), ctx.device_info().shared_bytes);
@@ -82,17 +82,17 @@ impl Hub {
         args.push_u32(hot as u32);
         let blocks = ctx.device_info().multiprocessors.min(tiles.div_ceil(warps as usize) as u32).max(1);
         let shared_bytes = ((hot + words) * vector.itemsize()) as u32;
-        let mut product = Launch::new(ctx, &spec(HubStage::Tiles), [blocks, 1, 1], [HUB_THREADS, 1, 1], args)?;
+        let mut product = Launch::new(ctx, &spec(HotColumnsStage::Tiles), [blocks, 1, 1], [TILES_THREADS, 1, 1], args)?;
         product.shared_bytes = shared_bytes;
 
         let (epilogue, stage) = (SpmvEpilogue::Store, MergeStage::Carries);
-        let spec = MergeSpmvSpec { value, vector, index, epilogue, tile: HUB_TILE, stage };
+        let spec = MergeSpmvSpec { value, vector, index, epilogue, tile: WARP_TILE, stage };
         let carry = carry_launch(&spec, rows, y, &carry_rows, &carry_sums)?;
         Ok(vec![permute, product, keeping(carry, &[&permuted, &carry_rows, &carry_sums])])
     }
 }
 
-impl ProductFormat for Hub {
+impl ProductFormat for HotColumns {
     fn shape(&self) -> [usize; 2] {
         self.csr.shape()
     }

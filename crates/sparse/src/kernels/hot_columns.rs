@@ -20,14 +20,14 @@ use std::borrow::Cow;
 use std::fmt::Write;
 
 /// Threads of a block of `hub_tiles`, one for each multiprocessor.
-pub(crate) const HUB_THREADS: u32 = 1024;
+pub(crate) const TILES_THREADS: u32 = 1024;
 
 /// Elements and ends of rows of a warp.
-pub(crate) const HUB_TILE: u32 = 32 * 8;
+pub(crate) const WARP_TILE: u32 = 32 * 8;
 
 /// Which kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum HubStage {
+pub(crate) enum HotColumnsStage {
     /// Elements of columns.
     Counts,
     /// Keys that sort columns.
@@ -44,7 +44,7 @@ pub(crate) enum HubStage {
 
 /// A kernel, as everything that decides its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct HubSpec {
+pub(crate) struct HotColumnsSpec {
     /// The dtype of stored elements.
     pub(crate) value: DType,
     /// The dtype of the vectors, in which is computed: of at least four bytes.
@@ -53,44 +53,44 @@ pub(crate) struct HubSpec {
     pub(crate) index: DType,
     /// The product is added to what is there.
     pub(crate) accumulate: bool,
-    pub(crate) stage: HubStage,
+    pub(crate) stage: HotColumnsStage,
 }
 
-impl HubSpec {
+impl HotColumnsSpec {
     /// Elements of the vector's dtype in which a warp's products and ends of rows lie.
     pub(crate) fn warp_words(&self) -> usize {
-        HUB_TILE as usize + 8usize.div_ceil(self.vector.itemsize())
+        WARP_TILE as usize + 8usize.div_ceil(self.vector.itemsize())
     }
 }
 
-impl KernelSpec for HubSpec {
+impl KernelSpec for HotColumnsSpec {
     fn kernel_name(&self) -> Cow<'static, str> {
         match self.stage {
-            HubStage::Counts => "hub_counts",
-            HubStage::Keys => "hub_keys",
-            HubStage::Inverse => "hub_inverse",
-            HubStage::Renumber => "hub_renumber",
-            HubStage::Permute => "hub_permute",
-            HubStage::Tiles => "hub_tiles",
+            HotColumnsStage::Counts => "hub_counts",
+            HotColumnsStage::Keys => "hub_keys",
+            HotColumnsStage::Inverse => "hub_inverse",
+            HotColumnsStage::Renumber => "hub_renumber",
+            HotColumnsStage::Permute => "hub_permute",
+            HotColumnsStage::Tiles => "hub_tiles",
         }
         .into()
     }
 
     fn source(&self) -> String {
         let mut text = CUDA_PRELUDE.to_owned();
-        let threads = if self.stage == HubStage::Tiles { HUB_THREADS } else { THREADS };
+        let threads = if self.stage == HotColumnsStage::Tiles { TILES_THREADS } else { THREADS };
         let _ = writeln!(
             text,
-            "typedef {} I;\nenum {{ THREADS = {threads}, TILE = {HUB_TILE}, ITEMS = TILE / 32, WORDS = {}, LONG = 16 }};\n\
+            "typedef {} I;\nenum {{ THREADS = {threads}, TILE = {WARP_TILE}, ITEMS = TILE / 32, WORDS = {}, LONG = 16 }};\n\
              #define STORE(place, sum) {}",
             c_type(self.index),
             self.warp_words(),
             if self.accumulate { "place = T_add(place, sum)" } else { "place = sum" }
         );
-        if matches!(self.stage, HubStage::Permute | HubStage::Tiles) {
+        if matches!(self.stage, HotColumnsStage::Permute | HotColumnsStage::Tiles) {
             text.push_str(&element_functions("T", self.vector));
         }
-        if self.stage == HubStage::Tiles {
+        if self.stage == HotColumnsStage::Tiles {
             let _ = writeln!(text, "typedef {} V;", c_type(self.value));
             text.push_str(&conversion(("T", self.vector), ("V", self.value)));
             text.push_str(&load_once("V", self.value));
@@ -103,17 +103,19 @@ impl KernelSpec for HubSpec {
             return text;
         }
         let (parameters, line) = match self.stage {
-            HubStage::Counts => ("int *counts, RT_GLOBAL const I *indices", "RT_ATOMIC_ADD(counts + indices[k], 1);"),
-            HubStage::Keys => (
+            HotColumnsStage::Counts => {
+                ("int *counts, RT_GLOBAL const I *indices", "RT_ATOMIC_ADD(counts + indices[k], 1);")
+            }
+            HotColumnsStage::Keys => (
                 "long long *keys, RT_GLOBAL const int *counts",
                 "keys[k] = (0x7fffffffll - counts[k]) * 0x100000000ll + k;",
             ),
-            HubStage::Inverse => ("I *inverse, RT_GLOBAL const I *order", "inverse[order[k]] = (I)k;"),
-            HubStage::Renumber => (
+            HotColumnsStage::Inverse => ("I *inverse, RT_GLOBAL const I *order", "inverse[order[k]] = (I)k;"),
+            HotColumnsStage::Renumber => (
                 "I *renumbered, RT_GLOBAL const I *indices, RT_GLOBAL const I *inverse",
                 "renumbered[k] = inverse[indices[k]];",
             ),
-            HubStage::Permute | HubStage::Tiles => {
+            HotColumnsStage::Permute | HotColumnsStage::Tiles => {
                 ("T *permuted, RT_GLOBAL const T *x, RT_GLOBAL const I *order", "permuted[k] = x[order[k]];")
             }
         };

@@ -4,8 +4,8 @@ use crate::checks::product_dtype;
 use crate::csr::Csr;
 use crate::indices::{MAX_I32_ELEMENTS, wider_index};
 use crate::kernels::THREADS;
-pub use crate::kernels::union::ElementOp;
-use crate::kernels::union::{UnionSpec, UnionStage};
+pub use crate::kernels::elementwise::ElementOp;
+use crate::kernels::elementwise::{ElementwiseSpec, ElementwiseStage};
 use crate::launch::{empty, read_numbers};
 use rtcg_array::{GpuArray, Index, PythonTuple, ScanOp, array_args, push_arrays};
 use rtcg_hal::{ArrayError, DType, Result};
@@ -35,7 +35,7 @@ impl Csr {
         }
         let values = [a.data().dtype(), b.data().dtype()];
         let launch = |stage, result_index, left: &[&GpuArray]| {
-            let spec = UnionSpec { values, vector, index, result_index, op, stage };
+            let spec = ElementwiseSpec { values, vector, index, result_index, op, stage };
             let mut args = array_args(left)?;
             push_arrays(&mut args, &[a.data(), a.indices(), a.indptr(), b.data(), b.indices(), b.indptr()])?;
             [rows, a.nnz(), b.nnz()].iter().for_each(|&n| args.push_i64(n as i64));
@@ -43,14 +43,14 @@ impl Csr {
             ctx.launch(&spec, blocks, THREADS, &args)
         };
         let flags = empty(ctx, count, DType::U8)?;
-        launch(UnionStage::Flags, index, &[&flags])?;
+        launch(ElementwiseStage::Flags, index, &[&flags])?;
         let sums = flags.cumulative(ScanOp::Sum, 0, Some(DType::I64))?;
         let last = sums.index(&[Index::from(count as isize - 1..count as isize)])?;
         let nnz = read_numbers(&last)?[0];
         let index = if nnz > MAX_I32_ELEMENTS { DType::I64 } else { index };
         let (data, indices) = (empty(ctx, nnz as usize, result)?, empty(ctx, nnz as usize, index)?);
         let indptr = empty(ctx, rows + 1, index)?;
-        launch(UnionStage::Fill, index, &[&data, &indices, &indptr, &sums])?;
+        launch(ElementwiseStage::Fill, index, &[&data, &indices, &indptr, &sums])?;
         Csr::new([rows, columns], data, indices, indptr)
     }
 }

@@ -1,4 +1,4 @@
-//! Merges the searches of several threads: one thread searches for all that wait, then hands over to a thread that came
+//! Batches the queries of several threads: one thread searches for all that wait, then hands over to a thread that came
 //! meanwhile, and wakes those it searched for.
 //!
 //! Each thread waits on its own condition variable and needs nothing else meanwhile; results are copied to the host in
@@ -18,7 +18,7 @@ const MAX_GATHERING: Duration = Duration::from_micros(500);
 
 /// Points that many threads search at once.
 #[derive(Debug)]
-pub struct MergedIndex {
+pub struct BatchingIndex {
     index: Index,
     process: u32,
     state: Mutex<State>,
@@ -61,7 +61,7 @@ struct Slot {
     outcome: Option<Result<Answer>>,
 }
 
-/// The results of one thread: rows of a merged search, which was copied to the host once for all threads.
+/// The results of one thread: rows of a batched search, which was copied to the host once for all threads.
 #[derive(Debug, Clone)]
 pub struct Answer {
     found: Arc<(Neighbors, Option<Vec<u8>>)>,
@@ -71,14 +71,14 @@ pub struct Answer {
 /// A requested search. Dropping it early discards the thread's results and does not affect others.
 #[derive(Debug)]
 pub struct Ticket<'a> {
-    merged: &'a MergedIndex,
+    batching: &'a BatchingIndex,
     request: Arc<Request>,
 }
 
 /// The requests of a search that runs. After an error or a panic, which is the outcome of this thread alone, another
 /// one searches for the rest.
-struct Turn<'a> {
-    merged: &'a MergedIndex,
+struct Batch<'a> {
+    batching: &'a BatchingIndex,
     /// The place of the request of the thread that searches.
     own: usize,
     requests: Vec<Arc<Request>>,
@@ -86,8 +86,8 @@ struct Turn<'a> {
     start: Instant,
 }
 
-impl MergedIndex {
-    /// Makes an index whose searches are merged.
+impl BatchingIndex {
+    /// Makes an index whose searches are batching.
     pub fn new(index: Index) -> Self {
         let (state, arrived) = (Mutex::default(), Condvar::new());
         Self { index, process: std::process::id(), state, arrived }
@@ -98,7 +98,7 @@ impl MergedIndex {
         &self.index
     }
 
-    /// [`Index::search`], merged with those of other threads. Waits.
+    /// [`Index::search`], batched with those of other threads. Waits.
     ///
     /// # Errors
     /// As [`Index::search`].
@@ -127,7 +127,7 @@ impl MergedIndex {
         self.enqueue(Queries::Device(queries.array), count, k, is_host)
     }
 
-    /// [`MergedIndex::ask`] for float32 queries on the host, one per row. Does not wait.
+    /// [`BatchingIndex::ask`] for float32 queries on the host, one per row. Does not wait.
     ///
     /// # Errors
     /// As [`Index::search`], for wrong arguments.
@@ -157,7 +157,7 @@ impl MergedIndex {
             // After a fork, the thread that would search may not be there.
             let answer = self.search_for(std::slice::from_ref(&request))?.remove(0);
             lock_ignoring_poison(&request.slot).outcome = Some(Ok(answer));
-            return Ok(Ticket { merged: self, request });
+            return Ok(Ticket { batching: self, request });
         }
         let mut state = lock_ignoring_poison(&self.state);
         state.waiting.push(request.clone());
@@ -168,7 +168,7 @@ impl MergedIndex {
             self.arrived.notify_one();
         }
         drop(state);
-        Ok(Ticket { merged: self, request })
+        Ok(Ticket { batching: self, request })
     }
 
     /// Searches for all that wait for as many neighbours as `own`, which is one of them.
@@ -188,8 +188,8 @@ impl MergedIndex {
         let Some(own) = requests.iter().position(|request| Arc::ptr_eq(request, own)) else {
             unreachable!("the request of a thread that leads waits until it is searched");
         };
-        let mut turn = Turn { merged: self, own, requests, outcomes, start: Instant::now() };
-        turn.search();
+        let mut batch = Batch { batching: self, own, requests, outcomes, start: Instant::now() };
+        batch.search();
     }
 
     /// Lets a thread that waits search for all that do.
@@ -251,20 +251,20 @@ impl MergedIndex {
     }
 }
 
-impl Turn<'_> {
+impl Batch<'_> {
     fn search(&mut self) {
-        match self.merged.search_for(&self.requests) {
+        match self.batching.search_for(&self.requests) {
             Ok(answers) => self.outcomes = answers.into_iter().map(|answer| Some(Ok(answer))).collect(),
             Err(error) => self.outcomes[self.own] = Some(Err(error)),
         }
     }
 }
 
-impl Drop for Turn<'_> {
+impl Drop for Batch<'_> {
     fn drop(&mut self) {
-        let panicked = || Err(ArrayError::runtime_error(std::io::Error::other("a merged search panicked")));
+        let panicked = || Err(ArrayError::runtime_error(std::io::Error::other("a batched search panicked")));
         self.outcomes[self.own].get_or_insert_with(panicked);
-        let mut state = lock_ignoring_poison(&self.merged.state);
+        let mut state = lock_ignoring_poison(&self.batching.state);
         state.expected = self.requests.len() + state.waiting.len();
         // What failed is the failure of the thread that searched, such as its interrupt: others are searched by another.
         let left = self
@@ -276,7 +276,7 @@ impl Drop for Turn<'_> {
         state.waiting.splice(0..0, left);
         state.gathering = (self.start.elapsed() / 2).min(MAX_GATHERING);
         // The next search runs while these threads wake.
-        MergedIndex::hand_on(&mut state);
+        BatchingIndex::hand_on(&mut state);
         drop(state);
         for (request, outcome) in self.requests.iter().zip(&mut self.outcomes) {
             if let Some(outcome) = outcome.take() {
@@ -313,27 +313,27 @@ impl Ticket<'_> {
             }
             slot.leads = false;
             drop(slot);
-            self.merged.lead(&self.request);
+            self.batching.lead(&self.request);
         }
     }
 }
 
 impl Drop for Ticket<'_> {
     fn drop(&mut self) {
-        let mut state = lock_ignoring_poison(&self.merged.state);
+        let mut state = lock_ignoring_poison(&self.batching.state);
         state.waiting.retain(|other| !Arc::ptr_eq(other, &self.request));
         let mut slot = lock_ignoring_poison(&self.request.slot);
         slot.is_dropped = true;
         let led = std::mem::take(&mut slot.leads);
         drop(slot);
         if led {
-            MergedIndex::hand_on(&mut state);
+            BatchingIndex::hand_on(&mut state);
         }
     }
 }
 
 impl Answer {
-    /// Distances and indices on the device, as views of the merged results.
+    /// Distances and indices on the device, as views of the batched results.
     ///
     /// # Errors
     /// None at present.

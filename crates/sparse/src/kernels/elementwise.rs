@@ -65,7 +65,7 @@ impl ElementOp {
 
 /// Which kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum UnionStage {
+pub(crate) enum ElementwiseStage {
     /// Whether elements are kept.
     Flags,
     /// The result.
@@ -74,7 +74,7 @@ pub(crate) enum UnionStage {
 
 /// A kernel, as everything that decides its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct UnionSpec {
+pub(crate) struct ElementwiseSpec {
     /// The dtypes of stored elements of both matrices.
     pub(crate) values: [DType; 2],
     /// The dtype in which is computed.
@@ -84,14 +84,14 @@ pub(crate) struct UnionSpec {
     /// The indices of the result.
     pub(crate) result_index: DType,
     pub(crate) op: ElementOp,
-    pub(crate) stage: UnionStage,
+    pub(crate) stage: ElementwiseStage,
 }
 
-impl KernelSpec for UnionSpec {
+impl KernelSpec for ElementwiseSpec {
     fn kernel_name(&self) -> Cow<'static, str> {
         match self.stage {
-            UnionStage::Flags => "union_flags",
-            UnionStage::Fill => "union_fill",
+            ElementwiseStage::Flags => "union_flags",
+            ElementwiseStage::Fill => "union_fill",
         }
         .into()
     }
@@ -117,8 +117,8 @@ impl KernelSpec for UnionSpec {
         );
         text.push_str(SEARCHES);
         text.push_str(match self.stage {
-            UnionStage::Flags => FLAGS,
-            UnionStage::Fill => FILL,
+            ElementwiseStage::Flags => FLAGS,
+            ElementwiseStage::Fill => FILL,
         });
         text
     }

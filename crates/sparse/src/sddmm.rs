@@ -3,13 +3,13 @@
 use crate::checks::{check_value_dtype, product_dtype};
 use crate::csr::Csr;
 use crate::kernels::THREADS;
-use crate::kernels::sampled::SampledSpec;
+use crate::kernels::sddmm::SddmmSpec;
 use rtcg_array::{GpuArray, Order, PythonTuple, array_args};
 use rtcg_hal::{ArrayError, Result};
 
 /// How the products at the stored positions of a matrix are scaled.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum SampledScale {
+pub enum SddmmScale {
     /// They are multiplied by the matrix's elements.
     Elements,
     /// `alpha` times the products plus `beta` times the elements, with complex numbers `[alpha, beta]`. What is scaled
@@ -22,7 +22,7 @@ impl Csr {
     /// returns the elements of a matrix of the same structure. Sums do not depend on scheduling; enqueued.
     /// # Errors
     /// When shapes do not fit, or the device fails.
-    pub fn sampled_matmul(&self, x: &GpuArray, y: &GpuArray, scale: SampledScale) -> Result<GpuArray> {
+    pub fn sampled_matmul(&self, x: &GpuArray, y: &GpuArray, scale: SddmmScale) -> Result<GpuArray> {
         let [rows, columns] = self.shape();
         let (&[x_rows, length], &[y_rows, y_columns]) = (x.shape(), y.shape()) else {
             let (x, y) = (PythonTuple(x.shape()), PythonTuple(y.shape()));
@@ -41,15 +41,15 @@ impl Csr {
         if self.nnz() == 0 {
             return Ok(result);
         }
-        let lanes = self.sampled_lanes(length);
+        let lanes = self.sddmm_lanes(length);
         let (value, index) = (self.data().dtype(), self.indices().dtype());
-        let spec = SampledSpec { value, vector, index, lanes, is_sum: scale != SampledScale::Elements };
+        let spec = SddmmSpec { value, vector, index, lanes, is_sum: scale != SddmmScale::Elements };
         let mut args = array_args(&[&result, self.data(), self.indices(), self.indptr(), &x, &y])?;
         [rows, self.nnz(), length].iter().for_each(|&n| args.push_i64(n as i64));
         for array in [&x, &y] {
             array.strides().iter().for_each(|stride| args.push_i64((stride / array.itemsize() as isize) as i64));
         }
-        let scalars = if let SampledScale::Sum(scalars) = scale { scalars } else { [[1.0, 0.0], [0.0; 2]] };
+        let scalars = if let SddmmScale::Sum(scalars) = scale { scalars } else { [[1.0, 0.0], [0.0; 2]] };
         scalars.as_flattened().iter().for_each(|&part| args.push_u64(part.to_bits()));
         let device_info = self.context().device_info();
         let most = if device_info.is_simd_cpu() { device_info.max_blocks as usize } else { i32::MAX as usize };
@@ -59,7 +59,7 @@ impl Csr {
     }
 
     /// A lane for each 4 products; a SIMD CPU gathers for every lane.
-    fn sampled_lanes(&self, length: usize) -> u8 {
+    fn sddmm_lanes(&self, length: usize) -> u8 {
         let is_simd_cpu = self.context().device_info().is_simd_cpu();
         if is_simd_cpu { 1 } else { length.div_ceil(4).next_power_of_two().clamp(1, 32) as u8 }
     }

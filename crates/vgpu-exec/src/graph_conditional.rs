@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 /// A condition.
 #[derive(Debug)]
-pub struct Condition {
+pub struct GraphConditional {
     number: u64,
     value: AtomicU32,
     /// What it is at the start of each launch, if that was said.
@@ -19,14 +19,14 @@ pub struct Condition {
 }
 
 /// Conditions by number; the first is 1.
-static CONDITIONS: Mutex<BTreeMap<u64, Weak<Condition>>> = Mutex::new(BTreeMap::new());
+static CONDITIONS: Mutex<BTreeMap<u64, Weak<GraphConditional>>> = Mutex::new(BTreeMap::new());
 
-impl Condition {
+impl GraphConditional {
     /// A new condition and its number.
-    pub fn create_condition(default: Option<u32>) -> (u64, Arc<Condition>) {
+    pub fn create(default: Option<u32>) -> (u64, Arc<GraphConditional>) {
         static NEXT_CONDITION_NUMBER: AtomicU64 = AtomicU64::new(1);
         let number = NEXT_CONDITION_NUMBER.fetch_add(1, Ordering::Relaxed);
-        let condition = Arc::new(Condition {
+        let condition = Arc::new(GraphConditional {
             number,
             value: AtomicU32::new(default.unwrap_or(0)),
             default,
@@ -38,7 +38,7 @@ impl Condition {
     }
 
     /// The condition of a number.
-    pub fn find_condition(number: u64) -> Option<Arc<Condition>> {
+    pub fn find(number: u64) -> Option<Arc<GraphConditional>> {
         let all = CONDITIONS.lock().unwrap_or_else(PoisonError::into_inner);
         all.get(&number)?.upgrade()
     }
@@ -76,7 +76,7 @@ impl Condition {
     }
 }
 
-impl Drop for Condition {
+impl Drop for GraphConditional {
     fn drop(&mut self) {
         CONDITIONS.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.number);
     }

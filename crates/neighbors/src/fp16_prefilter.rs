@@ -4,20 +4,20 @@
 use crate::Metric;
 use crate::kernels::{RoundSpec, THREADS};
 use crate::search::{Part, Search};
-use crate::vectors::{RoundedPoints, RoundedQueries, Vectors};
+use crate::vectors::{Fp16Points, Fp16Queries, Vectors};
 use rtcg_array::{GpuArray, Index, Order, ReduceOptions, ReductionOp, array_args, push_arrays, push_optional};
 use rtcg_hal::{DType, Result};
 
 impl Search<'_> {
     /// Whether there is nothing to be rounded, or queries are so many that it takes less time than it saves.
     pub(crate) fn pays_for_rounding(&self) -> bool {
-        let is_rounded = self.points.array.dtype() == DType::F16 || self.rounded.get().is_some();
+        let is_rounded = self.points.array.dtype() == DType::F16 || self.fp16_points.get().is_some();
         is_rounded || self.queries.count() >= self.min_rounding_queries
     }
 
     /// The points of a filter, from the first search that asks for them. Waits that once.
-    pub(crate) fn rounded_points(&self) -> Result<&RoundedPoints> {
-        if let Some(made) = self.rounded.get() {
+    pub(crate) fn fp16_points(&self) -> Result<&Fp16Points> {
+        if let Some(made) = self.fp16_points.get() {
             return Ok(made);
         }
         let points = &self.points.array;
@@ -30,14 +30,14 @@ impl Search<'_> {
         let vectors = self.round(self.points, &all, sums.as_ref(), &upper, Some(&lower))?;
         // Other threads may have other streams.
         upper.index(&[Index::Slice(None, Some(1), None)])?.read(&mut [0; 4], Order::C)?;
-        Ok(self.rounded.get_or_init(|| RoundedPoints { vectors, upper, lower, sums }))
+        Ok(self.fp16_points.get_or_init(|| Fp16Points { vectors, upper, lower, sums }))
     }
 
     /// Queries of a part.
-    pub(crate) fn rounded_queries(&self, points: &RoundedPoints, part: &Part<'_>) -> Result<RoundedQueries> {
+    pub(crate) fn fp16_queries(&self, points: &Fp16Points, part: &Part<'_>) -> Result<Fp16Queries> {
         let lengths = GpuArray::empty(self.ctx(), &[part.count, 2], DType::F64, Order::C)?;
         let vectors = self.round(self.queries, part, points.sums.as_ref(), &lengths, None)?;
-        Ok(RoundedQueries { vectors, lengths })
+        Ok(Fp16Queries { vectors, lengths })
     }
 
     fn round(
