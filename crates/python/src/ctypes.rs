@@ -15,10 +15,11 @@ use pyo3::types::{PyBool, PyBytes, PyComplex, PyFloat, PyList, PyString, PyTuple
 use rtcg::array::GpuArray;
 use rtcg::codegen::c_declarations::{Argument, CType, CTypeForm, TypeRegistry, parse_argument, parse_arguments};
 use rtcg::codegen::typed_snippet::{FilledSnippet, GivenType, TypedSnippet};
+use rtcg::driver::lock_ignoring_poison;
 use rtcg::driver::signature::NumberType;
 use rtcg::generators::{ArrayView, GeneratedKernelArg};
 use smallvec::SmallVec;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 /// The names of the process, and the dtypes that were registered, by their number.
 struct CTypeRegistry {
@@ -29,7 +30,7 @@ struct CTypeRegistry {
 static CTYPE_REGISTRY: Mutex<Option<CTypeRegistry>> = Mutex::new(None);
 
 fn with_ctype_registry<T>(body: impl FnOnce(&mut CTypeRegistry) -> T) -> T {
-    let mut registry = CTYPE_REGISTRY.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut registry = lock_ignoring_poison(&CTYPE_REGISTRY);
     body(registry.get_or_insert_with(|| CTypeRegistry { types: TypeRegistry::new(), dtypes: Vec::new() }))
 }
 

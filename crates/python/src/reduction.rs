@@ -154,8 +154,7 @@ impl PyReductionKernel {
         Ok(result)
     }
 
-    /// The CUDA source for contiguous arrays. Use this configuration for later full reductions of about `n_elements`
-    /// elements in the current context.
+    /// Use this configuration for later full reductions of about `n_elements` elements in the current context.
     #[pyo3(signature = (n_elements, *, block = None, waves = None, packed = None, items = None))]
     fn _set_launch_choice(
         slf: Ready<'_, Self>,

@@ -1,13 +1,12 @@
 //! Matrices in which few columns have most elements, for products that keep these columns' part of the vector in shared
 //! memory.
 
-use crate::checks::check_product;
 use crate::csr::{Csr, carry_launch};
 use crate::kernels::THREADS;
 use crate::kernels::hot_columns::{HotColumnsSpec, HotColumnsStage, TILES_THREADS, WARP_TILE};
 use crate::kernels::merge::{MergeSpmvSpec, MergeStage};
 use crate::kernels::spmv::SpmvEpilogue;
-use crate::launch::{are_plain, empty, full_grid, keeping, prepare_launch};
+use crate::launch::{empty, full_grid, keeping, prepare_launch};
 use crate::plan::ProductFormat;
 use rtcg_array::{GpuArray, array_args, push_arrays};
 use rtcg_hal::{ArrayError, DType, Launch, Result};
@@ -54,9 +53,18 @@ impl HotColumns {
         let starts = csr.rows_of_tiles(csr.data().dtype(), WARP_TILE)?;
         Ok(Self { csr, order, starts })
     }
+}
 
-    /// The launches of a product of vectors that are contiguous and of one dtype.
-    fn prepare(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<Vec<Launch>> {
+impl ProductFormat for HotColumns {
+    fn shape(&self) -> [usize; 2] {
+        self.csr.shape()
+    }
+
+    fn dtype(&self) -> DType {
+        self.csr.data().dtype()
+    }
+
+    fn product_launches(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<Vec<Launch>> {
         let (ctx, csr, [rows, columns]) = (x.context(), &self.csr, self.csr.shape());
         let (value, vector, index) = (csr.data().dtype(), y.dtype(), csr.indices().dtype());
         let spec = |stage| HotColumnsSpec { value, vector, index, accumulate, stage };
@@ -90,31 +98,8 @@ impl HotColumns {
         let carry = carry_launch(&spec, rows, y, &carry_rows, &carry_sums)?;
         Ok(vec![permute, product, keeping(carry, &[&permuted, &carry_rows, &carry_sums])])
     }
-}
-
-impl ProductFormat for HotColumns {
-    fn shape(&self) -> [usize; 2] {
-        self.csr.shape()
-    }
-
-    fn dtype(&self) -> DType {
-        self.csr.data().dtype()
-    }
-
-    fn multiply_into(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<()> {
-        check_product(self.csr.shape(), self.csr.data().dtype(), x, y)?;
-        let x = x.to_dtype(y.dtype())?.to_contiguous()?;
-        self.prepare(&x, y, accumulate)?.iter().try_for_each(Launch::launch)
-    }
 
     fn is_recordable(&self) -> bool {
         false
-    }
-
-    fn launches(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<Option<Vec<Launch>>> {
-        if !are_plain(x, y) {
-            return Ok(None);
-        }
-        self.prepare(x, y, accumulate).map(Some)
     }
 }

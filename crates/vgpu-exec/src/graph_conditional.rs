@@ -3,9 +3,10 @@
 //! Kernels name a condition by the number that `cuGraphConditionalHandleCreate` gave; it lives as
 //! long as its graph, and as long as executable graphs and nodes that ask it.
 
+use rtcg_vgpu_abi::IgnorePoison;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 
 /// A condition.
 #[derive(Debug)]
@@ -32,14 +33,14 @@ impl GraphConditional {
             default,
             is_claimed_by_node: AtomicBool::new(false),
         });
-        let mut all = CONDITIONS.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = CONDITIONS.lock().ignore_poison();
         all.insert(number, Arc::downgrade(&condition));
         (number, condition)
     }
 
     /// The condition of a number.
     pub fn find(number: u64) -> Option<Arc<GraphConditional>> {
-        let all = CONDITIONS.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = CONDITIONS.lock().ignore_poison();
         all.get(&number)?.upgrade()
     }
 
@@ -78,6 +79,6 @@ impl GraphConditional {
 
 impl Drop for GraphConditional {
     fn drop(&mut self) {
-        CONDITIONS.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.number);
+        CONDITIONS.lock().ignore_poison().remove(&self.number);
     }
 }

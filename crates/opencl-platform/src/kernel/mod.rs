@@ -13,7 +13,7 @@ use crate::program::ProgramBody;
 use crate::program::build::{Built, BuiltKernel};
 use crate::sampler::SamplerBody;
 use rtcg_compile::clang::{AddressSpace, KernelArgument};
-use rtcg_driver::{CUdeviceptr, Function};
+use rtcg_driver::{CUdeviceptr, Function, lock_ignoring_poison};
 use rtcg_opencl_sys::*;
 use rtcg_ptx::opencl_launch::RECORD_BYTES;
 use std::ffi::CStr;
@@ -93,7 +93,7 @@ impl KernelBody {
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, KernelState> {
-        self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+        lock_ignoring_poison(&self.state)
     }
 
     pub(crate) fn kernel(&self) -> &BuiltKernel {

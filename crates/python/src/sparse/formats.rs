@@ -5,7 +5,7 @@ use crate::gpuarray::{PyGpuArray, to_py_result};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use rtcg::array::GpuArray;
-use rtcg::sparse::{Bsr, Dia, Sell, SpmvPlan};
+use rtcg::sparse::{Bsr, Dia, ProductFormat, Sell, SpmvPlan};
 
 /// A matrix of diagonals.
 #[pyclass(name = "DiaMatrix", module = "rtcg._native", frozen)]

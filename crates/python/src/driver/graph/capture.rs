@@ -9,8 +9,8 @@ use crate::resource_lifetime::DropDetached;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use rtcg::driver::sys::CUstreamCaptureMode;
-use rtcg::driver::{Graph, Stream, is_any_capturing, retain_in_capture};
-use std::sync::{Arc, Mutex, PoisonError};
+use rtcg::driver::{Graph, Stream, is_any_capturing, lock_ignoring_poison, retain_in_capture};
+use std::sync::{Arc, Mutex};
 
 /// A Python object that a graph holds.
 pub(crate) fn retained_object(object: &Bound<'_, PyAny>) -> Arc<Py<PyAny>> {
@@ -59,7 +59,7 @@ impl PyStreamCapture {
 #[pymethods]
 impl PyStreamCapture {
     fn __enter__(&self) -> PyResult<PyGraph> {
-        let mut slot = self.graph.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut slot = lock_ignoring_poison(&self.graph);
         let graph = match slot.take() {
             Some(graph) => graph,
             None => Graph::new().or_raise()?,

@@ -16,9 +16,9 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyBytes, PyComplex, PyComplexMethods, PyDict, PyFloat, PyInt, PyString, PyTuple, PyType};
 use rtcg::array::{DType, Layout, PythonTuple};
 use rtcg::driver::signature::{GivenArgument, NumberType, ParamKind};
-use rtcg::driver::{ArgPacker, ConversionError, Function, PackedArgs, WeakScalar};
+use rtcg::driver::{ArgPacker, ConversionError, Function, PackedArgs, WeakScalar, lock_ignoring_poison};
 use std::collections::BTreeSet;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 /// A NumPy scalar type of fixed size.
 struct ScalarType {
@@ -601,7 +601,7 @@ fn report_strided_array(
 
 fn warn_once(py: Python<'_>, text: String) -> PyResult<()> {
     static WARNED_TEXTS: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
-    if !WARNED_TEXTS.lock().unwrap_or_else(PoisonError::into_inner).insert(text.clone()) {
+    if !lock_ignoring_poison(&WARNED_TEXTS).insert(text.clone()) {
         return Ok(());
     }
     PyErr::warn(py, &py.get_type::<PyUserWarning>(), &std::ffi::CString::new(text)?, 1)

@@ -11,9 +11,9 @@ use numpy::{PyArrayDescr, PyArrayDescrMethods};
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyType;
-use rtcg::driver::{Function, Param, PreparedArgs};
+use rtcg::driver::{Function, Param, PreparedArgs, lock_ignoring_poison};
 use std::sync::atomic::{AtomicPtr, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// One argument of a prepared call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -136,7 +136,7 @@ pub(crate) struct PreparedTypes {
 
 impl PreparedTypes {
     pub(crate) fn set_layout(&self, new: PreparedLayout) {
-        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = lock_ignoring_poison(&self.all);
         let at = all.iter().position(|known| **known == new).unwrap_or_else(|| {
             all.push(Arc::new(new));
             all.len() - 1

@@ -5,8 +5,8 @@
 
 use crate::driver::graph::capture::retain_in_captured_graph;
 use pyo3::prelude::*;
-use rtcg::driver::{Event, Stream, sys, with_relaxed_capture_mode};
-use std::sync::{Mutex, PoisonError};
+use rtcg::driver::{Event, Stream, lock_ignoring_poison, sys, with_relaxed_capture_mode};
+use std::sync::Mutex;
 
 static IN_FLIGHT_BUFFERS: Mutex<Vec<(Event, Py<PyAny>)>> = Mutex::new(Vec::new());
 
@@ -18,7 +18,7 @@ pub(crate) fn hold_until_stream_done(stream: Option<&Stream>, owner: Py<PyAny>) 
     }
     let event = Event::new(sys::CU_EVENT_DISABLE_TIMING.0)?;
     event.record(stream)?;
-    IN_FLIGHT_BUFFERS.lock().unwrap_or_else(PoisonError::into_inner).push((event, owner));
+    lock_ignoring_poison(&IN_FLIGHT_BUFFERS).push((event, owner));
     release_completed();
     Ok(())
 }
@@ -26,7 +26,7 @@ pub(crate) fn hold_until_stream_done(stream: Option<&Stream>, owner: Py<PyAny>) 
 /// Lets go of the buffers whose copies are done. An event that cannot be asked any more belongs to
 /// a context that was destroyed or has failed, whose copies have ended too.
 pub(crate) fn release_completed() {
-    let mut in_flight = IN_FLIGHT_BUFFERS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut in_flight = lock_ignoring_poison(&IN_FLIGHT_BUFFERS);
     let has_passed = |event: &Event| with_relaxed_capture_mode(|| event.query().unwrap_or(true));
     let done: Vec<_> = in_flight.extract_if(.., |(event, _)| has_passed(event)).collect();
     // A buffer is dropped only after the lock is released: its finaliser may run any code.

@@ -18,8 +18,8 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyTuple};
 use rtcg::driver::sys::*;
-use rtcg::driver::{Context, Stream, memory};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use rtcg::driver::{Context, Stream, lock_ignoring_poison, memory};
+use std::sync::{Mutex, MutexGuard};
 
 /// What an end of a copy points into, kept alive, and how many bytes are there, where it is known.
 #[derive(Default)]
@@ -68,7 +68,7 @@ unsafe impl<T> Send for AssertSend<T> {}
 unsafe impl<T> Sync for AssertSend<T> {}
 
 fn lock_state<T>(copy: &Mutex<CopyState<T>>) -> MutexGuard<'_, CopyState<T>> {
-    copy.lock().unwrap_or_else(PoisonError::into_inner)
+    lock_ignoring_poison(&copy)
 }
 
 /// What an end of a copy is, as `rtcg.driver.memory_type` numbers it.
