@@ -93,6 +93,57 @@ impl PreconditionerArg {
     }
 }
 
+/// The operators of a system from Python.
+struct SystemArg {
+    a: BoxedOperator,
+    adjoint: Option<BoxedOperator>,
+    preconditioners: [PreconditionerArg; 2],
+}
+
+impl SystemArg {
+    fn extract(
+        a: &(BoundAny<'_>, Option<BoundAny<'_>>),
+        [m, m2]: [&OperatorPair<'_>; 2],
+        dtype: DType,
+    ) -> PyResult<Self> {
+        Ok(Self {
+            a: extract_operator(&a.0, dtype)?,
+            adjoint: a.1.as_ref().map(|adjoint| extract_operator(adjoint, dtype)).transpose()?,
+            preconditioners: [PreconditionerArg::extract(m, dtype)?, PreconditionerArg::extract(m2, dtype)?],
+        })
+    }
+
+    fn system(&self) -> System<'_> {
+        let [m, m2] = &self.preconditioners;
+        System {
+            a: &*self.a,
+            adjoint: as_operator(self.adjoint.as_ref()),
+            m: m.preconditioner(),
+            m_adjoint: as_operator(m.adjoint.as_ref()),
+            m2: m2.preconditioner(),
+            m2_adjoint: as_operator(m2.adjoint.as_ref()),
+        }
+    }
+}
+
+/// Calls the callback with the relative norms of new residuals, one at a time, or with the solution so far.
+fn report_progress(
+    callback: Option<&Py<PyAny>>,
+    takes_norms: bool,
+    progress: &SolveProgress<'_>,
+) -> rtcg::array::Result<()> {
+    let Some(callback) = callback else { return Ok(()) };
+    Python::attach(|py| {
+        let callback = callback.bind(py);
+        if takes_norms {
+            let mut norms = progress.residuals.iter().map(|norm| norm / progress.right_norms[0]);
+            return norms.try_for_each(|norm| callback.call1((norm,)).map(drop));
+        }
+        callback.call1((new_array(py, progress.x.clone())?,)).map(drop)
+    })
+    .map_err(ArrayError::runtime_error)
+}
+
 fn as_operator(boxed: Option<&BoxedOperator>) -> Option<&dyn LinearOperator> {
     boxed.map(|operator| &**operator as &dyn LinearOperator)
 }
@@ -132,43 +183,19 @@ fn sparse_solve<'py>(
     let Some(method) = Method::of_name(method) else {
         return Err(PyValueError::new_err(format!("method is '{method}', which is no solver")));
     };
-    let operator = extract_operator(&a.0, dtype)?;
-    let adjoint = a.1.as_ref().map(|adjoint| extract_operator(adjoint, dtype)).transpose()?;
-    let [m, m2] = [PreconditionerArg::extract(&m, dtype)?, PreconditionerArg::extract(&m2, dtype)?];
+    let system = SystemArg::extract(&a, [&m, &m2], dtype)?;
     let start = x0.as_ref().map(core_array);
     let mode = parse_mode(mode)?;
-    let single = single.as_ref().map(|(a, m)| -> PyResult<_> {
-        let m = PreconditionerArg::extract(&(m.clone(), None), dtype)?;
-        Ok((extract_operator(a, dtype)?, m))
-    });
-    let single = single.transpose()?;
+    let single = single.map(|(a, m)| SystemArg::extract(&(a, None), [&(m, None), &(None, None)], dtype)).transpose()?;
     let (max_iterations, kept_directions) = (maxiter, kept);
     let options =
         SolveOptions { rtol, atol, max_iterations, check_every, mode, history, numbers, restart, kept_directions };
     let solve = || {
-        let system = System {
-            a: &*operator,
-            adjoint: as_operator(adjoint.as_ref()),
-            m: m.preconditioner(),
-            m_adjoint: as_operator(m.adjoint.as_ref()),
-            m2: m2.preconditioner(),
-            m2_adjoint: as_operator(m2.adjoint.as_ref()),
-        };
-        let mut call = |progress: &SolveProgress<'_>| {
-            Python::attach(|py| match &callback {
-                Some(callback) if takes_norms => {
-                    let mut norms = progress.residuals.iter().map(|norm| norm / progress.right_norms[0]);
-                    norms.try_for_each(|norm| callback.bind(py).call1((norm,)).map(drop))
-                }
-                Some(callback) => callback.bind(py).call1((new_array(py, progress.x.clone())?,)).map(drop),
-                None => Ok(()),
-            })
-            .map_err(ArrayError::runtime_error)
-        };
+        let mut call = |progress: &SolveProgress<'_>| report_progress(callback.as_ref(), takes_norms, progress);
         let callback: Option<SolveCallback<'_>> = if callback.is_some() { Some(&mut call) } else { None };
-        let start = start.as_ref();
-        if let Some((a, m)) = &single {
-            let single = System { m: m.preconditioner(), ..System::from(&**a as &dyn LinearOperator) };
+        let (system, start) = (system.system(), start.as_ref());
+        if let Some(single) = &single {
+            let single = single.system();
             let report = rtcg::sparse::solve_refined(&method, &system, &single, &right, start, &options, callback)?;
             return Ok((report.x.clone(), vec![report]));
         }

@@ -5,9 +5,9 @@ use rtcg::array::{ArrayContext, Order};
 use rtcg::array_tuning::{record_decisions, with_forced_config};
 use rtcg::prelude::*;
 use rtcg::sparse::{
-    Bsr, Csr, CsrDyn, Dia, ElementOp, LinearOperator, Method, Preconditioner, SddmmScale, Sell, SolveOptions,
-    SolveProgress, SolverMode, SolverOptions, SpmvPlan, StopReason, System, check_device_structure, gallery,
-    index_extremes, solve,
+    Bsr, Csr, CsrDyn, Dia, ElementOp, LinearOperator, Method, Preconditioner, ProductFormat, SddmmScale, Sell,
+    SolveOptions, SolveProgress, SolverMode, SolverOptions, SpmvPlan, StopReason, System, check_device_structure,
+    gallery, index_extremes, solve,
 };
 use rtcg::typed_arrays::{ArrayElement, GpuArrayDyn};
 

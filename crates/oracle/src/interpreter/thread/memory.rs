@@ -41,6 +41,35 @@ impl SimThread<'_> {
         })
     }
 
+    /// `cvta` and `isspacep`.
+    pub(super) fn execute_address_conversion(&mut self, block: &SimBlock<'_>, inst: &Inst) -> Result<(), String> {
+        match inst {
+            Inst::Cvta { space, to, ty, dst, src } => {
+                let value = self.read_operand(block, src, ty.bits())? as u64;
+                let window = match space {
+                    Space::Shared => SHARED_WINDOW,
+                    Space::Local => LOCAL_WINDOW,
+                    _ => 0,
+                };
+                self.write_register(
+                    *dst,
+                    if *to { value.wrapping_sub(window) } else { value.wrapping_add(window) }.into(),
+                )
+            }
+            Inst::Isspacep { space, dst, a } => {
+                let address = self.read_operand(block, a, 64)? as u64;
+                let truth = match space {
+                    Space::Shared => address.wrapping_sub(SHARED_WINDOW) < WINDOW_BYTES,
+                    Space::Local => address.wrapping_sub(LOCAL_WINDOW) < WINDOW_BYTES,
+                    Space::Global => address < SHARED_WINDOW,
+                    other => return Err(format!("the oracle does not know isspacep of {other:?}")),
+                };
+                self.write_register(*dst, truth.into())
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The generic address of a memory operand.
     pub(crate) fn generic_address(&self, block: &SimBlock<'_>, space: Space, addr: &Addr) -> Result<u64, String> {
         let (base, space) = match addr.base {
