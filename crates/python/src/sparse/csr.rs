@@ -78,7 +78,7 @@ impl PyCsrMatrix {
     /// The features that a plan depends on: the longest row, the sum of squared lengths, the bandwidth, elements of
     /// slices of 32 rows, diagonals, and the fill of blocks of 2 to 6 rows and columns. Waits.
     fn features(&self, py: Python<'_>) -> PyResult<(usize, f64, usize, usize, usize, [f64; 5])> {
-        let found = to_py_result(py, py.detach(|| MatrixFeatures::of(&self.csr)))?;
+        let found = to_py_result(py, py.detach(|| MatrixFeatures::from_csr(&self.csr)))?;
         let MatrixFeatures { longest_row, squared_lengths, bandwidth, slice_elements, diagonals, block_fill } = found;
         Ok((longest_row, squared_lengths, bandwidth, slice_elements, diagonals, block_fill))
     }
@@ -105,7 +105,7 @@ impl PyCsrMatrix {
     /// elements. Waits.
     fn to_bsr(&self, py: Python<'_>, size: usize, max_fill: f64) -> PyResult<Option<PyBsrMatrix>> {
         let made = py.detach(|| Bsr::from_csr(&self.csr, size, max_fill));
-        to_py_result(py, made)?.map(|bsr| PyBsrMatrix::of(py, bsr)).transpose()
+        to_py_result(py, made)?.map(|bsr| PyBsrMatrix::from_bsr(py, bsr)).transpose()
     }
 
     /// The largest or smallest element of each row, and the first column that has it; does not wait.

@@ -66,7 +66,7 @@ pub(crate) struct PyBsrMatrix {
 }
 
 impl PyBsrMatrix {
-    pub(crate) fn of(py: Python<'_>, bsr: Bsr) -> PyResult<Self> {
+    pub(crate) fn from_bsr(py: Python<'_>, bsr: Bsr) -> PyResult<Self> {
         let new = |array: &GpuArray| Ok::<_, PyErr>(Bound::new(py, PyGpuArray::from_array(array.clone()))?.unbind());
         let [data, indices, indptr] = bsr.parts().map(new);
         Ok(Self { data: data?, indices: indices?, indptr: indptr?, bsr })

@@ -401,7 +401,7 @@ impl<'a> Builder<'a> {
             _ => self.shape[1],
         };
         let blocks = self.blocks(n);
-        let parameters = Parameters::of(kernel, &self.names);
+        let parameters = Parameters::from_kernel(kernel, &self.names);
         let mut args = array_args(&[input, output])?;
         args.push_i64(n as i64);
         for name in &parameters.vectors {
