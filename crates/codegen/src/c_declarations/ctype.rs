@@ -59,11 +59,6 @@ impl CType {
             _ => u32::try_from(self.itemsize).ok().map(DType::Void),
         }
     }
-
-    /// Whether values are real floating-point numbers.
-    pub fn is_real_float(&self) -> bool {
-        matches!(self.form, CTypeForm::Number('f') | CTypeForm::BFloat16)
-    }
 }
 
 impl From<DType> for CType {

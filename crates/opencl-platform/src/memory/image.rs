@@ -317,21 +317,6 @@ impl ImageMemory {
     }
 }
 
-/// Refuses memory of another object where the kind of the image has memory of its own, and the other way round.
-fn check_parent(parent: Option<&Ref<MemBody>>, kind: cl_mem_object_type) -> Result<()> {
-    let fits = match parent {
-        Some(parent) => {
-            parent.kind == CL_MEM_OBJECT_BUFFER && matches!(kind, CL_MEM_OBJECT_IMAGE1D_BUFFER | CL_MEM_OBJECT_IMAGE2D)
-        }
-        None => kind != CL_MEM_OBJECT_IMAGE1D_BUFFER,
-    };
-    if fits {
-        return Ok(());
-    }
-    let why = format!("image_desc: mem_object, expected a buffer for images of one, not for kind {kind:#x}");
-    refuse(CL_INVALID_IMAGE_DESCRIPTOR, why)
-}
-
 /// # Safety
 /// As the specification of OpenCL says.
 unsafe fn create_image(
@@ -364,7 +349,12 @@ unsafe fn create_image(
     let pixels = PixelLayout::new(format, kind, flags)?;
     let pixel = pixels.pixel_bytes as usize;
     let pitches = checked_pitches(&desc, extents, pixel, parent.is_some() || !host_ptr.is_null())?;
-    check_parent(parent.as_ref(), kind)?;
+    let is_of_buffer = parent.as_ref().is_some_and(|parent| parent.kind == CL_MEM_OBJECT_BUFFER);
+    let may_be = matches!(kind, CL_MEM_OBJECT_IMAGE1D_BUFFER | CL_MEM_OBJECT_IMAGE2D);
+    if parent.is_some() && !(is_of_buffer && may_be) || parent.is_none() && kind == CL_MEM_OBJECT_IMAGE1D_BUFFER {
+        let why = format!("image_desc: mem_object, expected a buffer for images of one, not for kind {kind:#x}");
+        return refuse(CL_INVALID_IMAGE_DESCRIPTOR, why);
+    }
     let memory = match &parent {
         Some(parent) => ImageMemory::in_buffer(parent, &context, pitches)?,
         // SAFETY: the caller's promise.

@@ -1,7 +1,6 @@
 //! One thread: its registers, the statements it executes, and the instructions that concern it alone or memory.
 
 mod async_copies;
-mod atomics;
 mod calls;
 mod memory;
 mod textures;

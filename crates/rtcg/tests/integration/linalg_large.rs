@@ -1,57 +1,24 @@
 //! The factorizations that matrices have on GPUs, run on whatever device is there by a runtime that claims to be one,
 //! beside those of the device itself: factors are the same but for rounding.
 
+use crate::simt_kernels::context_of_fake_gpu;
 use crate::test_depth::at_depth;
-use rtcg::array::{
-    ArrayBuffer, ArrayContext, ArrayErrorKind, DType, DeviceInfo, DeviceRuntime, ExecutionModel, GpuArray,
-    LaunchableKernel, Op, Order, Result, Triangle,
-};
+use rtcg::array::{ArrayContext, ArrayErrorKind, DType, DeviceInfo, ExecutionModel, GpuArray, Op, Order, Triangle};
 use rtcg::{Context, CudaRuntime};
 use std::sync::Arc;
-
-struct LargeGpuRuntime(CudaRuntime);
-
-impl DeviceRuntime for LargeGpuRuntime {
-    fn device_info(&self) -> DeviceInfo {
-        DeviceInfo {
-            multiprocessors: 132,
-            execution: ExecutionModel::Simt,
-            vector_bytes: 16,
-            bulk_copy_smem_bytes: 0,
-            ..self.0.device_info()
-        }
-    }
-    fn alloc(&self, nbytes: usize) -> Result<Arc<dyn ArrayBuffer>> {
-        self.0.alloc(nbytes)
-    }
-    fn memcpy_htod(&self, dst: u64, src: &[u8]) -> Result<()> {
-        self.0.memcpy_htod(dst, src)
-    }
-    fn memcpy_dtoh(&self, dst: &mut [u8], src: u64) -> Result<()> {
-        self.0.memcpy_dtoh(dst, src)
-    }
-    fn memcpy_dtod(&self, dst: u64, src: u64, nbytes: usize) -> Result<()> {
-        self.0.memcpy_dtod(dst, src, nbytes)
-    }
-    fn memset_zero(&self, dst: u64, nbytes: usize) -> Result<()> {
-        self.0.memset_zero(dst, nbytes)
-    }
-    fn compile(&self, source: &str, name: &str) -> Result<Arc<dyn LaunchableKernel>> {
-        self.0.compile(source, name)
-    }
-    fn reduction_workspace(&self, nbytes: usize) -> Result<(u64, u64)> {
-        self.0.reduction_workspace(nbytes)
-    }
-    fn synchronize(&self) -> Result<()> {
-        self.0.synchronize()
-    }
-}
 
 /// Arrays of a device that claims to be a large one, and of the device itself.
 fn large_and_actual_contexts() -> [Arc<ArrayContext>; 2] {
     let ctx = Context::new().expect("the virtual GPU is always there");
-    let runtime = || CudaRuntime::new(&ctx).unwrap();
-    [ArrayContext::new(Arc::new(LargeGpuRuntime(runtime()))), ArrayContext::new(Arc::new(runtime()))]
+    let actual = ArrayContext::new(Arc::new(CudaRuntime::new(&ctx).unwrap()));
+    let large = DeviceInfo {
+        multiprocessors: 132,
+        execution: ExecutionModel::Simt,
+        vector_bytes: 16,
+        bulk_copy_smem_bytes: 0,
+        ..actual.device_info()
+    };
+    [context_of_fake_gpu(large), actual]
 }
 
 /// Real and complex, in single and double precision; all four at depth.

@@ -30,7 +30,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 const AREA_BYTES: usize = 2 << 20;
 const AREA_COUNT: usize = 5;
 
-struct KernelSourceMap(JitKernel);
+pub struct KernelSourceMap(pub JitKernel);
 
 impl SourceMap for KernelSourceMap {
     fn contains_pc(&self, pc: usize) -> bool {
