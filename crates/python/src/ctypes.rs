@@ -507,9 +507,8 @@ fn structure_bytes<'py>(argument: &Argument, object: &Bound<'py, PyAny>) -> PyRe
 }
 
 pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_function(wrap_pyfunction!(register_ctype, m)?)?;
-    m.add_function(wrap_pyfunction!(dtype_of_c_name, m)?)?;
-    m.add_function(wrap_pyfunction!(c_name_of_dtype, m)?)?;
-    m.add_class::<PyTypedSnippet>()?;
-    m.add_function(wrap_pyfunction!(parse_declaration, m)?)
+    add_contents! { m,
+        classes PyTypedSnippet;
+        functions register_ctype, dtype_of_c_name, c_name_of_dtype, parse_declaration;
+    }
 }

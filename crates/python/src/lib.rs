@@ -20,6 +20,15 @@
 
 use pyo3::prelude::*;
 
+/// Adds classes and functions to the native module.
+macro_rules! add_contents {
+    ($m:ident, $(classes $($class:ty),+;)? $(functions $($function:path),+;)?) => {{
+        $($($m.add_class::<$class>()?;)+)?
+        $($($m.add_function(wrap_pyfunction!($function, $m)?)?;)+)?
+        PyResult::Ok(())
+    }};
+}
+
 mod array_calls;
 mod array_interface;
 mod array_object;

@@ -174,8 +174,5 @@ fn neighbors_topk<'py>(values: ArrayArg<'_, 'py>, k: usize, is_largest: bool) ->
 }
 
 pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_class::<PyNeighborIndex>()?;
-    m.add_function(wrap_pyfunction!(neighbors_knn, m)?)?;
-    m.add_function(wrap_pyfunction!(neighbors_radius_count, m)?)?;
-    m.add_function(wrap_pyfunction!(neighbors_topk, m)?)
+    add_contents! { m, classes PyNeighborIndex; functions neighbors_knn, neighbors_radius_count, neighbors_topk; }
 }

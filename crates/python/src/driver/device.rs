@@ -272,10 +272,7 @@ fn add_attribute_getters(m: &Bound<'_, PyModule>) -> PyResult<()> {
 pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<PyDevice>()?;
     add_attribute_getters(m)?;
-    m.add_function(wrap_pyfunction!(init, m)?)?;
-    m.add_function(wrap_pyfunction!(get_driver_version, m)?)?;
-    m.add_function(wrap_pyfunction!(initialize_profiler, m)?)?;
-    m.add_function(wrap_pyfunction!(start_profiler, m)?)?;
-    m.add_function(wrap_pyfunction!(stop_profiler, m)?)?;
-    m.add_function(wrap_pyfunction!(set_notice_handler, m)?)
+    add_contents! { m,
+        functions init, get_driver_version, initialize_profiler, start_profiler, stop_profiler, set_notice_handler;
+    }
 }

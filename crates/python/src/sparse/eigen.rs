@@ -168,7 +168,5 @@ fn sparse_lobpcg<'py>(
 }
 
 pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_function(wrap_pyfunction!(sparse_eigsh, m)?)?;
-    m.add_function(wrap_pyfunction!(sparse_svds, m)?)?;
-    m.add_function(wrap_pyfunction!(sparse_lobpcg, m)?)
+    add_contents! { m, functions sparse_eigsh, sparse_svds, sparse_lobpcg; }
 }

@@ -163,9 +163,8 @@ fn sparse_check_device(shape: [usize; 2], indices: ArrayArg<'_, '_>, indptr: Arr
 }
 
 pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_class::<PyDiaMatrix>()?;
-    m.add_class::<PySellMatrix>()?;
-    m.add_class::<PyBsrMatrix>()?;
-    m.add_function(wrap_pyfunction!(sparse_index_extremes, m)?)?;
-    m.add_function(wrap_pyfunction!(sparse_check_device, m)?)
+    add_contents! { m,
+        classes PyDiaMatrix, PySellMatrix, PyBsrMatrix;
+        functions sparse_index_extremes, sparse_check_device;
+    }
 }

@@ -126,13 +126,8 @@ fn sparse_reverse_cuthill_mckee<'py>(py: Python<'py>, graph: HostIndices<'py>) -
 }
 
 pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_function(wrap_pyfunction!(sparse_multiply, m)?)?;
-    m.add_function(wrap_pyfunction!(sparse_combine, m)?)?;
-    m.add_function(wrap_pyfunction!(sparse_has_sorted_indices, m)?)?;
-    m.add_function(wrap_pyfunction!(sparse_sddmm, m)?)?;
-    m.add_function(wrap_pyfunction!(sparse_argsort, m)?)?;
-    m.add_function(wrap_pyfunction!(sparse_component_roots, m)?)?;
-    m.add_function(wrap_pyfunction!(sparse_strong_components, m)?)?;
-    m.add_function(wrap_pyfunction!(sparse_breadth_first_order, m)?)?;
-    m.add_function(wrap_pyfunction!(sparse_reverse_cuthill_mckee, m)?)
+    add_contents! { m,
+        functions sparse_multiply, sparse_combine, sparse_has_sorted_indices, sparse_sddmm, sparse_argsort,
+            sparse_component_roots, sparse_strong_components, sparse_breadth_first_order, sparse_reverse_cuthill_mckee;
+    }
 }

@@ -115,9 +115,8 @@ fn sparse_colours(matrix: &Bound<'_, PyCsrMatrix>) -> PyResult<Option<(PyGpuArra
 }
 
 pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_class::<PyTriangular>()?;
-    m.add_class::<PyTriangularFactors>()?;
-    m.add_function(wrap_pyfunction!(sparse_triangular, m)?)?;
-    m.add_function(wrap_pyfunction!(sparse_incomplete, m)?)?;
-    m.add_function(wrap_pyfunction!(sparse_colours, m)?)
+    add_contents! { m,
+        classes PyTriangular, PyTriangularFactors;
+        functions sparse_triangular, sparse_incomplete, sparse_colours;
+    }
 }

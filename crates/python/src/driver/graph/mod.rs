@@ -379,9 +379,7 @@ impl PyGraphAllocation {
 }
 
 pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_class::<PyGraph>()?;
-    m.add_class::<PyGraphNode>()?;
-    m.add_class::<PyGraphAllocation>()?;
+    add_contents! { m, classes PyGraph, PyGraphNode, PyGraphAllocation; }?;
     exec::add_to_module(m)?;
     capture::add_to_module(m)
 }

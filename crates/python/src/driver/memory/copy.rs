@@ -292,13 +292,9 @@ memset_functions! {
 }
 
 pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_function(wrap_pyfunction!(memcpy_htod, m)?)?;
-    m.add_function(wrap_pyfunction!(memcpy_dtoh, m)?)?;
-    m.add_function(wrap_pyfunction!(memcpy_htod_async, m)?)?;
-    m.add_function(wrap_pyfunction!(memcpy_dtoh_async, m)?)?;
-    m.add_function(wrap_pyfunction!(memcpy_dtod, m)?)?;
-    m.add_function(wrap_pyfunction!(memcpy_dtod_async, m)?)?;
-    m.add_function(wrap_pyfunction!(memcpy_peer, m)?)?;
-    m.add_function(wrap_pyfunction!(memcpy_peer_async, m)?)?;
+    add_contents! { m,
+        functions memcpy_htod, memcpy_dtoh, memcpy_htod_async, memcpy_dtoh_async, memcpy_dtod, memcpy_dtod_async,
+            memcpy_peer, memcpy_peer_async;
+    }?;
     register_memset_functions(m)
 }

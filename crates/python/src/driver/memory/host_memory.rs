@@ -202,7 +202,5 @@ resource_methods! {
 }
 
 pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_class::<PyHostAllocation>()?;
-    m.add_class::<PyAlignedAllocation>()?;
-    m.add_class::<PyRegisteredHost>()
+    add_contents! { m, classes PyHostAllocation, PyAlignedAllocation, PyRegisteredHost; }
 }

@@ -474,20 +474,12 @@ fn collect_garbage() {
 
 pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     memory::set_reclaim_hook(collect_garbage);
-    m.add_class::<PyDeviceAllocation>()?;
-    m.add_class::<PyManagedAllocation>()?;
-    m.add_class::<PyIpcMemory>()?;
-    m.add_function(wrap_pyfunction!(memoryview_at_address, m)?)?;
-    m.add_function(wrap_pyfunction!(mem_get_info, m)?)?;
-    m.add_function(wrap_pyfunction!(mem_alloc, m)?)?;
-    m.add_function(wrap_pyfunction!(mem_alloc_async, m)?)?;
-    m.add_function(wrap_pyfunction!(mem_alloc_pitch, m)?)?;
-    m.add_function(wrap_pyfunction!(mem_get_address_range, m)?)?;
-    m.add_function(wrap_pyfunction!(mem_get_ipc_handle, m)?)?;
-    m.add_function(wrap_pyfunction!(pointer_get_attribute, m)?)?;
-    m.add_function(wrap_pyfunction!(mem_advise, m)?)?;
-    m.add_function(wrap_pyfunction!(mem_prefetch_async, m)?)?;
-    m.add_function(wrap_pyfunction!(mem_range_get_attribute, m)?)?;
+    add_contents! { m,
+        classes PyDeviceAllocation, PyManagedAllocation, PyIpcMemory;
+        functions memoryview_at_address, mem_get_info, mem_alloc, mem_alloc_async, mem_alloc_pitch,
+            mem_get_address_range, mem_get_ipc_handle, pointer_get_attribute, mem_advise, mem_prefetch_async,
+            mem_range_get_attribute;
+    }?;
     host_memory::add_to_module(m)?;
     memory_pool::add_to_module(m)?;
     pool::add_to_module(m)?;

@@ -352,9 +352,8 @@ pool_methods! {
 }
 
 pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_class::<PyPooledDeviceAllocation>()?;
-    m.add_class::<PyPooledHostAllocation>()?;
-    m.add_class::<PyDeviceMemoryPool>()?;
-    m.add_class::<PyPageLockedAllocator>()?;
-    m.add_class::<PyPageLockedMemoryPool>()
+    add_contents! { m,
+        classes PyPooledDeviceAllocation, PyPooledHostAllocation, PyDeviceMemoryPool, PyPageLockedAllocator,
+            PyPageLockedMemoryPool;
+    }
 }

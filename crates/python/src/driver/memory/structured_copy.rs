@@ -479,7 +479,5 @@ impl PyMemcpy3DPeer {
 }
 
 pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_class::<PyMemcpy2D>()?;
-    m.add_class::<PyMemcpy3D>()?;
-    m.add_class::<PyMemcpy3DPeer>()
+    add_contents! { m, classes PyMemcpy2D, PyMemcpy3D, PyMemcpy3DPeer; }
 }

@@ -205,8 +205,5 @@ resource_methods! {
 }
 
 pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_class::<PyPhysicalMemory>()?;
-    m.add_class::<PyAddressRange>()?;
-    m.add_class::<PyMapping>()?;
-    m.add_function(wrap_pyfunction!(mem_get_granularity, m)?)
+    add_contents! { m, classes PyPhysicalMemory, PyAddressRange, PyMapping; functions mem_get_granularity; }
 }
