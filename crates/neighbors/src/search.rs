@@ -3,8 +3,8 @@
 
 use crate::Metric;
 use crate::kernels::{
-    DistanceSpec, MAX_LISTS, MAX_PER_THREAD_DIMENSIONS, MAX_SMALL_BATCH_NEIGHBORS, MAX_SMALL_BATCH_NUMBERS,
-    MAX_SMALL_BATCH_QUERIES, MAX_UNROLLED_LIST, MergeSpec, ScanSpec, SmallBatch,
+    DistanceSpec, MAX_BATCH_NEIGHBORS, MAX_BATCH_NUMBERS, MAX_BATCH_QUERIES, MAX_LISTS, MAX_THREAD_DIMENSIONS,
+    MAX_UNROLLED_LIST, MergeSpec, ScanSpec, SmallBatch,
 };
 use crate::vectors::{Fp16Points, Vectors};
 use rtcg_array::{GpuArray, Index, Order, array_args, push_arrays, push_optional};
@@ -129,7 +129,7 @@ impl Search<'_> {
         let is_tensor = self.is_tensor && !is_exact;
         let is_listed = length > if is_tensor { 0 } else { MAX_UNROLLED_LIST };
         // Points of one or two numbers cost less to read than a second query's registers.
-        let is_per_thread = (3..=MAX_PER_THREAD_DIMENSIONS).contains(&dimensions);
+        let is_per_thread = (3..=MAX_THREAD_DIMENSIONS).contains(&dimensions);
         let is_shared = !is_exact && is_per_thread && self.queries.count() >= MIN_SHARED_QUERIES;
         let queries_of_thread = if is_shared { 2 } else { 1 };
         DistanceSpec {
@@ -145,21 +145,12 @@ impl Search<'_> {
         }
     }
 
-    fn division(
-        &self,
-        distance: &DistanceSpec,
-        small_batch: Option<SmallBatch>,
-        queries: usize,
-        length: u32,
-    ) -> Division {
+    fn division(&self, distance: &DistanceSpec, batch: Option<SmallBatch>, queries: usize, length: u32) -> Division {
         let device_info = self.ctx().device_info();
         // Several times as many as run at once, so that none waits long for the last.
         let most = if device_info.is_simd_cpu() { 1 } else { 4 } * device_info.resident_blocks();
-        let (side, lanes) = if small_batch.is_some() {
-            (MAX_SMALL_BATCH_QUERIES as u32, 1)
-        } else {
-            (distance.side(), distance.lanes())
-        };
+        let (side, lanes) =
+            if batch.is_some() { (MAX_BATCH_QUERIES as u32, 1) } else { (distance.side(), distance.lanes()) };
         let least = MIN_SLICE_POINTS.max(MIN_SLICE_POINTS_OF_PLACE * length as usize);
         let slices = self.points.count().div_ceil(least).min((MAX_LISTS / lanes) as usize);
         let query_blocks = queries.div_ceil(side as usize);
@@ -168,18 +159,16 @@ impl Search<'_> {
     }
 
     /// The distances of the kernel that reads points once, which has short lists of its own.
-    fn small_batch_distance(distance: &DistanceSpec) -> DistanceSpec {
+    fn batch_distance(distance: &DistanceSpec) -> DistanceSpec {
         DistanceSpec { is_listed: false, is_tensor: false, ..*distance }
     }
 
     /// The kernel that reads points once, where there are so few queries that nothing else counts.
     fn small_batch(&self, distance: &DistanceSpec, part: &Part<'_>, length: u32) -> Option<SmallBatch> {
         let (queries, dimensions) = (part.count.next_power_of_two(), distance.dimensions);
-        let fits = queries <= MAX_SMALL_BATCH_QUERIES
-            && queries * dimensions <= MAX_SMALL_BATCH_NUMBERS
-            && length <= MAX_SMALL_BATCH_NEIGHBORS;
-        let is_other =
-            Self::small_batch_distance(distance).is_per_thread() || distance.is_exact || part.selected.is_some();
+        let fits =
+            queries <= MAX_BATCH_QUERIES && queries * dimensions <= MAX_BATCH_NUMBERS && length <= MAX_BATCH_NEIGHBORS;
+        let is_other = Self::batch_distance(distance).is_per_thread() || distance.is_exact || part.selected.is_some();
         let points = &self.points.array;
         let is_vectorizable =
             (dimensions * points.itemsize()).is_multiple_of(16) && points.first_element_address().is_multiple_of(16);
@@ -228,7 +217,7 @@ impl Search<'_> {
         noted: (&GpuArray, &GpuArray),
     ) -> Result<()> {
         let small_batch = self.small_batch(distance, part, length);
-        let distance = &if small_batch.is_some() { Self::small_batch_distance(distance) } else { *distance };
+        let distance = &if small_batch.is_some() { Self::batch_distance(distance) } else { *distance };
         let division = self.division(distance, small_batch, part.count, length);
         let lists = division.side as usize * division.lanes as usize * division.blocks as usize;
         let item = if distance.is_exact { DType::F64 } else { DType::F32 };

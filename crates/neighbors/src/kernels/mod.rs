@@ -13,11 +13,11 @@ pub(crate) const PER_THREAD_BLOCK: u32 = 128;
 pub(crate) const TILED_SIDE: u32 = 64;
 pub(crate) const TILED_LANES: u32 = THREADS / TILED_SIDE;
 /// Dimensions up to which a query is held in registers.
-pub(crate) const MAX_PER_THREAD_DIMENSIONS: usize = 16;
+pub(crate) const MAX_THREAD_DIMENSIONS: usize = 16;
 /// Queries of the kernel that reads points once, numbers of these, and neighbours that it can have.
-pub(crate) const MAX_SMALL_BATCH_QUERIES: usize = 8;
-pub(crate) const MAX_SMALL_BATCH_NUMBERS: usize = 4096;
-pub(crate) const MAX_SMALL_BATCH_NEIGHBORS: u32 = 64;
+pub(crate) const MAX_BATCH_QUERIES: usize = 8;
+pub(crate) const MAX_BATCH_NUMBERS: usize = 4096;
+pub(crate) const MAX_BATCH_NEIGHBORS: u32 = 64;
 /// Lists of a query that can be merged.
 pub(crate) const MAX_LISTS: u32 = 1024;
 /// Points of a tile of the filter, queries of a group, and room for candidates of a query.
@@ -57,10 +57,7 @@ pub(crate) struct DistanceSpec {
 impl DistanceSpec {
     /// Whether a thread holds a query in registers; else distances are computed by tiles.
     pub(crate) fn is_per_thread(&self) -> bool {
-        self.dimensions <= MAX_PER_THREAD_DIMENSIONS
-            && self.metric != Metric::Cosine
-            && !self.is_listed
-            && !self.is_tensor
+        self.dimensions <= MAX_THREAD_DIMENSIONS && self.metric != Metric::Cosine && !self.is_listed && !self.is_tensor
     }
 
     /// Queries of a block.
@@ -126,7 +123,7 @@ pub(crate) struct ScanSpec {
 /// What the kernel for few queries is made for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct SmallBatch {
-    /// The most queries: a power of two up to [`MAX_SMALL_BATCH_QUERIES`].
+    /// The most queries: a power of two up to [`MAX_BATCH_QUERIES`].
     pub(crate) queries: u32,
     /// Points begin at multiples of 16 bytes.
     pub(crate) is_vectorizable: bool,

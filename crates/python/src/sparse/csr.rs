@@ -12,8 +12,11 @@ use rtcg::sparse::{Bsr, CsrDyn, Dia, HotColumns, IndexElement, MatrixFeatures, S
 #[pyclass(name = "CsrMatrix", module = "rtcg._native", frozen)]
 pub(crate) struct PyCsrMatrix {
     pub(crate) csr: CsrDyn,
+    #[pyo3(get)]
     data: Py<PyGpuArray>,
+    #[pyo3(get)]
     indices: Py<PyGpuArray>,
+    #[pyo3(get)]
     indptr: Py<PyGpuArray>,
 }
 
@@ -42,21 +45,6 @@ impl PyCsrMatrix {
     #[getter]
     fn nnz(&self) -> usize {
         self.csr.nnz()
-    }
-
-    #[getter]
-    fn data(&self, py: Python<'_>) -> Py<PyGpuArray> {
-        self.data.clone_ref(py)
-    }
-
-    #[getter]
-    fn indices(&self, py: Python<'_>) -> Py<PyGpuArray> {
-        self.indices.clone_ref(py)
-    }
-
-    #[getter]
-    fn indptr(&self, py: Python<'_>) -> Py<PyGpuArray> {
-        self.indptr.clone_ref(py)
     }
 
     /// The same matrix with a plan for its products with vectors: "rows" of `lanes`, "merge", "hub" (with renumbered

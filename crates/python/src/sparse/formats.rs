@@ -60,8 +60,11 @@ impl PySellMatrix {
 #[pyclass(name = "BsrMatrix", module = "rtcg._native", frozen)]
 pub(crate) struct PyBsrMatrix {
     bsr: Bsr,
+    #[pyo3(get)]
     data: Py<PyGpuArray>,
+    #[pyo3(get)]
     indices: Py<PyGpuArray>,
+    #[pyo3(get)]
     indptr: Py<PyGpuArray>,
 }
 
@@ -86,21 +89,6 @@ impl PyBsrMatrix {
         let bsr = Bsr::new(shape, core_array(&data), core_array(&indices), core_array(&indptr));
         let bsr = to_py_result(data.py(), bsr)?;
         Ok(Self { bsr, data: data.unbind(), indices: indices.unbind(), indptr: indptr.unbind() })
-    }
-
-    #[getter]
-    fn data(&self, py: Python<'_>) -> Py<PyGpuArray> {
-        self.data.clone_ref(py)
-    }
-
-    #[getter]
-    fn indices(&self, py: Python<'_>) -> Py<PyGpuArray> {
-        self.indices.clone_ref(py)
-    }
-
-    #[getter]
-    fn indptr(&self, py: Python<'_>) -> Py<PyGpuArray> {
-        self.indptr.clone_ref(py)
     }
 
     /// The number of bytes of the matrix that a product reads.
