@@ -184,12 +184,12 @@ pub(super) type Interrupt = Arc<Mutex<Option<PyErr>>>;
 
 /// The exception that ended a search.
 pub(super) fn take_interrupt(interrupt: &Interrupt) -> Option<PyErr> {
-    lock_ignoring_poison(&interrupt).take()
+    lock_ignoring_poison(interrupt).take()
 }
 
 /// Ends the search with an exception, unless it has one already.
 pub(super) fn end_search(interrupt: &Interrupt, error: PyErr) {
-    lock_ignoring_poison(&interrupt).get_or_insert(error);
+    lock_ignoring_poison(interrupt).get_or_insert(error);
 }
 
 /// A strategy that is an object of Python's: `ask(count, table, tried, pending)` gives rows. What it raises ends the

@@ -68,7 +68,7 @@ unsafe impl<T> Send for AssertSend<T> {}
 unsafe impl<T> Sync for AssertSend<T> {}
 
 fn lock_state<T>(copy: &Mutex<CopyState<T>>) -> MutexGuard<'_, CopyState<T>> {
-    lock_ignoring_poison(&copy)
+    lock_ignoring_poison(copy)
 }
 
 /// What an end of a copy is, as `rtcg.driver.memory_type` numbers it.
