@@ -1,6 +1,6 @@
 //! Device memory, and the folder of everything else about memory: host memory, pools, address ranges, [`copy`] and the
-//! copies that a structure describes. [`device_pointer`] is what a call accepts as an address, [`in_flight_buffers`] hold
-//! host memory until copies are over.
+//! copies that a structure describes. [`device_pointer`] is what a call accepts as an address, [`in_flight_buffers`]
+//! hold host memory until copies are over.
 
 mod copy;
 mod copy_structure;

@@ -1,7 +1,7 @@
 //! A function of a kernel, which [`compile`] declares and compiles. [`emitter`] is the state of emitting it;
-//! [`converged_code`] and [`masked_code`] emit its two versions, block by block, and [`segment_emission`] the statements
-//! of a block, with the registers and operands that they read and write. [`out_of_line`] and [`slow_paths`] are what
-//! this code leaves to Rust functions.
+//! [`converged_code`] and [`masked_code`] emit its two versions, block by block, and [`segment_emission`] the
+//! statements of a block, with the registers and operands that they read and write. [`out_of_line`] and [`slow_paths`]
+//! are what this code leaves to Rust functions.
 
 mod branch_endpoints;
 pub(crate) mod compile;

@@ -1,6 +1,6 @@
 //! Instructions that are not plain arithmetic, a file for each kind. Those that one lane executes alone begin in
-//! [`special_registers`] or [`loads_and_stores`], once [`addresses`] has checked where they go; those that lanes execute
-//! together, such as [`atomics`], [`barriers`] and [`warp_ops`], begin in [`ordering_points`].
+//! [`special_registers`] or [`loads_and_stores`], once [`addresses`] has checked where they go; those that lanes
+//! execute together, such as [`atomics`], [`barriers`] and [`warp_ops`], begin in [`ordering_points`].
 
 mod address_groups;
 pub(super) mod addresses;
