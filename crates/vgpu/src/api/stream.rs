@@ -204,7 +204,8 @@ driver_functions! {
     fn cuStreamSetAttribute(hStream: CUstream, attr: CUstreamAttrID, value: *const CUstreamAttrValue) {
         let (_, stream) = stream_and_context(hStream.handle_number())?;
         ensure(!value.is_null(), ResultCode::INVALID_VALUE)?;
-        stream.attributes.lock().ignore_poison().set(STREAM_ATTRIBUTES, attr.0, value.cast::<AttributeBytes>().read_unaligned())
+        let bytes = value.cast::<AttributeBytes>().read_unaligned();
+        stream.attributes.lock().ignore_poison().set(STREAM_ATTRIBUTES, attr.0, bytes)
     }
 
     fn cuProfilerStart() {
