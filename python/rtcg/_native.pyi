@@ -3158,7 +3158,7 @@ def sparse_index_extremes(indices: Any) -> list[int] | None:
 
 @final
 class NeighborIndex:
-    """Points on the device, ready to search; see `rtcg_neighbors::MergedIndex`."""
+    """Points on the device, ready to search; see `rtcg_neighbors::BatchingIndex`."""
 
     def __new__(cls, vectors: GPUArray, metric: str, candidates: str) -> NeighborIndex: ...
     @property
@@ -3172,10 +3172,10 @@ class NeighborIndex:
     def search(self, queries: GPUArray, k: int) -> tuple[GPUArray, GPUArray]:
         """Distances and indices of the nearest points of each query; waits to check the queries."""
 
-    def search_merged(self, queries: GPUArray, k: int, is_host: bool) -> tuple[Any, Any]:
+    def search_batched(self, queries: GPUArray, k: int, is_host: bool) -> tuple[Any, Any]:
         """The same, merged into one search with the queries of other threads; NumPy arrays if `is_host`; waits."""
 
-    def search_merged_host(self, queries: Any, k: int, is_host: bool) -> tuple[Any, Any] | None:
+    def search_batched_host(self, queries: Any, k: int, is_host: bool) -> tuple[Any, Any] | None:
         """The same for a NumPy array with two axes, of float32 and in C order; None for anything else."""
 
     def radius_count(self, queries: GPUArray, radius: float) -> GPUArray:
@@ -3244,7 +3244,7 @@ def sparse_combine(a: CsrMatrix, b: CsrMatrix, op: str) -> list[GPUArray]:
 def sparse_has_sorted_indices(a: CsrMatrix, is_strict: bool) -> bool:
     """Whether the indices are in ascending order within each row, strictly or not; waits."""
 
-def sparse_sampled(a: CsrMatrix, x: Any, y: Any, scalars: Any) -> GPUArray:
+def sparse_sddmm(a: CsrMatrix, x: Any, y: Any, scalars: Any) -> GPUArray:
     """Elements of the product of two dense matrices at the positions of a sparse matrix: times its elements, or
     scaled by `alpha` and added to these, scaled by `beta`; does not wait.
     """

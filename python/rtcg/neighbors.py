@@ -212,12 +212,12 @@ class Index:
         """
         k, host = as_integer("k", k, 0), as_flag("host", host)
         if self._is_merging and type(queries) is np.ndarray:
-            found = self._native.search_merged_host(queries, k, host)
+            found = self._native.search_batched_host(queries, k, host)
             if found is not None:
                 return found
         on_device = _xp._unmasked_to_device("queries", queries)
         if self._is_merging:
-            return self._native.search_merged(on_device, k, host)
+            return self._native.search_batched(on_device, k, host)
         distances, indices = self._native.search(on_device, k)
         return (distances.get(), indices.get()) if host else (distances, indices)
 

@@ -293,14 +293,7 @@ impl<'a> CompilePlan<'a> {
             choices: ImplicitChoices::default(),
             n_attempts: 0,
         };
-        // Without an architecture NVRTC would give PTX only.
-        let oldest = || table.supported_archs().iter().min().map(|&number| Arch { number, suffix: None });
-        let (arch, kind) = match self.arch.or_else(oldest) {
-            Some(arch) => {
-                nvrtc::supported_arch_and_kind(table, arch, request.target.kind).map(|(a, k)| (Some(a), k))?
-            }
-            None => (None, request.target.kind),
-        };
+        let (arch, kind) = self.nvrtc_target(table)?;
         let linker = self.device_linker(kind)?;
         let compiled_kind = if linker.is_some() { BinaryKind::LtoIr } else { kind };
         let make_job = |program: &mut Program<'_>| nvrtc::NvrtcJob {
@@ -324,29 +317,13 @@ impl<'a> CompilePlan<'a> {
         let bytes = result.as_ref().map_or(&[][..], |o| &o.bytes);
         let kept = kept
             .filter(|dir| save_intermediate_files(dir, &text, self.source_name(), &options, log, bytes, kind).is_ok());
-        let output = match result {
-            Ok(output) => output,
-            Err(failure) => {
-                let mut command = vec![nvrtc::nvrtc_version_text(table)];
-                command.extend(options);
-                let message = [failure.message, hints_for_log(&failure.log)].concat();
-                let error = CompileError::new(failure.kind, message);
-                return Err(error.with_compiler_log(command, failure.log, &name, &request.source));
-            }
-        };
-        let mut bytes = output.bytes;
-        if request.target.line_info && kind == BinaryKind::Ptx {
-            let main = (self.source_name(), request.source.as_str());
-            let parts = request.parts.iter().map(|(name, text)| (name.as_str(), text.as_str()));
-            parts.chain([main]).for_each(|(name, text)| quoted_source::append(&mut bytes, name, text));
-        }
-        let artifact = Artifact {
-            bytes: Arc::from(bytes),
-            kind,
-            log: output.log,
-            lowered_names: output.lowered_names,
-            from_cache: false,
-        };
+        let version = nvrtc::nvrtc_version_text(table);
+        let output = result.map_err(|failure| {
+            let message = [failure.message, hints_for_log(&failure.log)].concat();
+            let command = [vec![version.clone()], options].concat();
+            CompileError::new(failure.kind, message).with_compiler_log(command, failure.log, &name, &request.source)
+        })?;
+        let artifact = self.artifact(output, kind);
         if let Some(dir) = kept {
             print_kept_dir(&dir);
         }
@@ -355,15 +332,31 @@ impl<'a> CompilePlan<'a> {
             let mut files = scan.files;
             files.extend(linker.and_then(|linker| file_dependency(&loaded_library_path(linker.library_path()))));
             let found = CompileDependencies { files, missing: scan.missing };
-            cache.store_artifact(
-                key,
-                nvrtc::nvrtc_version_text(table),
-                nvcc::compiler_identity(&file),
-                found,
-                &artifact,
-            );
+            cache.store_artifact(key, version, nvcc::compiler_identity(&file), found, &artifact);
         }
         Ok(artifact)
+    }
+
+    /// What NVRTC is to compile for, and to which kind of binary. Without an architecture NVRTC would give PTX only.
+    fn nvrtc_target(&self, table: &NvrtcTable) -> Result<(Option<Arch>, BinaryKind), CompileError> {
+        let kind = self.request.target.kind;
+        let oldest = || table.supported_archs().iter().min().map(|&number| Arch { number, suffix: None });
+        match self.arch.or_else(oldest) {
+            Some(arch) => nvrtc::supported_arch_and_kind(table, arch, kind).map(|(arch, kind)| (Some(arch), kind)),
+            None => Ok((None, kind)),
+        }
+    }
+
+    /// The output of a compiler, with the source inside where PTX has line information.
+    fn artifact(&self, output: nvrtc::NvrtcOutput, kind: BinaryKind) -> Artifact {
+        let (request, mut bytes) = (self.request, output.bytes);
+        if request.target.line_info && kind == BinaryKind::Ptx {
+            let main = (self.source_name(), request.source.as_str());
+            let parts = request.parts.iter().map(|(name, text)| (name.as_str(), text.as_str()));
+            parts.chain([main]).for_each(|(name, text)| quoted_source::append(&mut bytes, name, text));
+        }
+        let (log, lowered_names) = (output.log, output.lowered_names);
+        Artifact { bytes: Arc::from(bytes), kind, log, lowered_names, from_cache: false }
     }
 
     /// The output, unless it has warnings and `-Werror all-warnings` was requested.

@@ -81,7 +81,7 @@ pub use nvml::NvmlDevice;
 pub use rtcg_cuda_sys as sys;
 pub use rtcg_cuda_sys::CUdeviceptr;
 pub use rtcg_cuda_sys::trace;
-pub use rtcg_hal::WeakScalar;
+pub use rtcg_hal::{WeakScalar, lock_ignoring_poison};
 pub use stream::capture::{exchange_capture_mode, retain_in_capture};
 pub use stream::host_call::HostFn;
 pub use stream::{Event, Stream};

@@ -193,7 +193,7 @@ fn launch_bank(bank: &BankShape, dtype: DType, activation: &str, operands: [&Gpu
     // Offsets within an image and within filters are integers of 32 bits there.
     let is_large = !is_small && !device.is_simd_cpu() && dtype != DType::F64;
     let is_large = is_large && (rows * columns * channels).max(operands[2].size()) < i32::MAX as usize;
-    if let Some(tile) = is_large.then(|| LargeTile::of(bank, device)).flatten() {
+    if let Some(tile) = is_large.then(|| LargeTile::for_bank(bank, device)).flatten() {
         let aligned =
             |array: &GpuArray| 1 << (array.first_element_address() / dtype.itemsize() as u64).trailing_zeros().min(2);
         let aligned = [aligned(operands[1]).min(aligned(operands[2])), aligned(operands[0])];

@@ -13,7 +13,7 @@ use crate::kernels::{
     THREADS,
 };
 use crate::search::{MAX_LIST_BYTES, Neighbors, Part, Search};
-use crate::vectors::{RoundedPoints, RoundedQueries};
+use crate::vectors::{Fp16Points, Fp16Queries};
 use rtcg_array::{GpuArray, Order, array_args, push_arrays};
 use rtcg_hal::{DType, LaunchArgs, Result};
 
@@ -36,7 +36,7 @@ const SIMD_CPU_PART_QUERIES: usize = 512;
 /// How points are sampled, and queries divided.
 #[derive(Clone, Copy)]
 pub(crate) struct Filter<'a> {
-    points: &'a RoundedPoints,
+    points: &'a Fp16Points,
     stride: usize,
     /// Groups of queries that a block has room for.
     groups: usize,
@@ -64,7 +64,7 @@ impl Search<'_> {
         if !(is_possible && self.pays_for_rounding()) {
             return Ok(None);
         }
-        Ok(Some(Filter { points: self.rounded_points()?, stride, groups }))
+        Ok(Some(Filter { points: self.fp16_points()?, stride, groups }))
     }
 
     /// Writes the `k` nearest points of all queries, which are checked meanwhile. Waits.
@@ -100,7 +100,7 @@ impl Search<'_> {
         filter: Filter<'_>,
         (noted, noted_count): (&GpuArray, &GpuArray),
     ) -> Result<()> {
-        let scanned = &self.rounded_queries(filter.points, part)?;
+        let scanned = &self.fp16_queries(filter.points, part)?;
         let (ctx, queries, tiles) = (self.ctx(), part.count, self.sample_tiles(filter));
         let empty = |count, dtype| GpuArray::empty(ctx, &[count], dtype, Order::C);
         // Distances of the sample are overwritten by lists.
@@ -136,7 +136,7 @@ impl Search<'_> {
     /// has the number of noted queries.
     fn launch_filter(
         &self,
-        scanned: &RoundedQueries,
+        scanned: &Fp16Queries,
         filter: Filter<'_>,
         lists: [&GpuArray; 5],
         is_sample: bool,

@@ -2,7 +2,7 @@
 
 use crate::Metric;
 use crate::search::{MAX_NEIGHBORS, Neighbors, Search};
-use crate::vectors::{RoundedPoints, Vectors, stored_dtype};
+use crate::vectors::{Fp16Points, Vectors, stored_dtype};
 use rtcg_array::{GpuArray, PythonTuple};
 use rtcg_hal::{ArrayError, DType, Result};
 use std::sync::{Arc, OnceLock};
@@ -32,7 +32,7 @@ pub struct Index {
     metric: Metric,
     is_tensor: bool,
     /// Points as a filter multiplies them, once a search has needed them.
-    rounded: Arc<OnceLock<RoundedPoints>>,
+    fp16_points: Arc<OnceLock<Fp16Points>>,
     /// Queries from which on a search rounds points of float32.
     min_rounding_queries: usize,
 }
@@ -54,8 +54,8 @@ impl Index {
         }
         let points = Vectors::new(name, vectors, dtype)?;
         points.check_finite(name)?;
-        let (rounded, min_rounding_queries) = (Arc::default(), MIN_ROUNDING_QUERIES);
-        Self { points, metric, is_tensor: false, rounded, min_rounding_queries }.with_candidates(Candidates::Auto)
+        let (fp16_points, min_rounding_queries) = (Arc::default(), MIN_ROUNDING_QUERIES);
+        Self { points, metric, is_tensor: false, fp16_points, min_rounding_queries }.with_candidates(Candidates::Auto)
     }
 
     /// Returns this index with another way to find candidates.
@@ -179,7 +179,7 @@ impl Index {
             queries,
             metric: self.metric,
             is_tensor: self.is_tensor,
-            rounded: &self.rounded,
+            fp16_points: &self.fp16_points,
             min_rounding_queries: self.min_rounding_queries,
         }
     }

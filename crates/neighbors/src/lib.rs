@@ -10,24 +10,24 @@
 //! | folder, file | contents |
 //! |---|---|
 //! | `search.rs` | exact nearest neighbours by brute force |
-//! | `filter.rs`, `rounded.rs` | filtering of many points on tensor cores, and a rounded copy of float32 points |
-//! | `index.rs`, `merged.rs` | an index for repeated searches, and merging of searches from several threads |
+//! | `filter.rs`, `fp16_prefilter.rs` | filtering of many points on tensor cores, float32 ones rounded to float16 |
+//! | `index.rs`, `query_batching.rs` | an index for repeated searches, and batches of the queries of several threads |
 //! | `topk.rs` | the largest elements of rows |
 //! | `kernels/` | kernels, generated for the metric, the dimensions and the list lengths |
 #![forbid(unsafe_code)]
 
 mod filter;
+mod fp16_prefilter;
 mod index;
 mod kernels;
-mod merged;
 mod metric;
-mod rounded;
+mod query_batching;
 mod search;
 mod topk;
 mod vectors;
 
 pub use index::{Candidates, Index, knn, radius_count};
-pub use merged::{Answer, MergedIndex, Ticket};
 pub use metric::Metric;
+pub use query_batching::{Answer, BatchingIndex, Ticket};
 pub use search::{HostNeighbors, MAX_NEIGHBORS, Neighbors};
 pub use topk::topk;

@@ -3,10 +3,10 @@
 
 use crate::Metric;
 use crate::kernels::{
-    DistanceSpec, FewQueries, MAX_DIRECT_DIMENSIONS, MAX_FEW_NEIGHBORS, MAX_FEW_NUMBERS, MAX_FEW_QUERIES, MAX_LISTS,
-    MAX_UNROLLED_LIST, MergeSpec, ScanSpec,
+    DistanceSpec, MAX_BATCH_NEIGHBORS, MAX_BATCH_NUMBERS, MAX_BATCH_QUERIES, MAX_LISTS, MAX_THREAD_DIMENSIONS,
+    MAX_UNROLLED_LIST, MergeSpec, ScanSpec, SmallBatch,
 };
-use crate::vectors::{RoundedPoints, Vectors};
+use crate::vectors::{Fp16Points, Vectors};
 use rtcg_array::{GpuArray, Index, Order, array_args, push_arrays, push_optional};
 use rtcg_hal::{ArrayContext, DType, LaunchArgs, Result};
 use std::ops::Range;
@@ -93,7 +93,7 @@ pub(crate) struct Search<'a> {
     pub(crate) is_tensor: bool,
     /// Points as a filter multiplies them, once a search has needed them, and from how many queries on one rounds points of
     /// float32.
-    pub(crate) rounded: &'a OnceLock<RoundedPoints>,
+    pub(crate) fp16_points: &'a OnceLock<Fp16Points>,
     pub(crate) min_rounding_queries: usize,
 }
 
@@ -129,8 +129,8 @@ impl Search<'_> {
         let is_tensor = self.is_tensor && !is_exact;
         let is_listed = length > if is_tensor { 0 } else { MAX_UNROLLED_LIST };
         // Points of one or two numbers cost less to read than a second query's registers.
-        let is_direct = (3..=MAX_DIRECT_DIMENSIONS).contains(&dimensions);
-        let is_shared = !is_exact && is_direct && self.queries.count() >= MIN_SHARED_QUERIES;
+        let is_per_thread = (3..=MAX_THREAD_DIMENSIONS).contains(&dimensions);
+        let is_shared = !is_exact && is_per_thread && self.queries.count() >= MIN_SHARED_QUERIES;
         let queries_of_thread = if is_shared { 2 } else { 1 };
         DistanceSpec {
             query,
@@ -145,12 +145,12 @@ impl Search<'_> {
         }
     }
 
-    fn division(&self, distance: &DistanceSpec, few: Option<FewQueries>, queries: usize, length: u32) -> Division {
+    fn division(&self, distance: &DistanceSpec, batch: Option<SmallBatch>, queries: usize, length: u32) -> Division {
         let device_info = self.ctx().device_info();
         // Several times as many as run at once, so that none waits long for the last.
         let most = if device_info.is_simd_cpu() { 1 } else { 4 } * device_info.resident_blocks();
         let (side, lanes) =
-            if few.is_some() { (MAX_FEW_QUERIES as u32, 1) } else { (distance.side(), distance.lanes()) };
+            if batch.is_some() { (MAX_BATCH_QUERIES as u32, 1) } else { (distance.side(), distance.lanes()) };
         let least = MIN_SLICE_POINTS.max(MIN_SLICE_POINTS_OF_PLACE * length as usize);
         let slices = self.points.count().div_ceil(least).min((MAX_LISTS / lanes) as usize);
         let query_blocks = queries.div_ceil(side as usize);
@@ -159,19 +159,20 @@ impl Search<'_> {
     }
 
     /// The distances of the kernel that reads points once, which has short lists of its own.
-    fn few_distance(distance: &DistanceSpec) -> DistanceSpec {
+    fn batch_distance(distance: &DistanceSpec) -> DistanceSpec {
         DistanceSpec { is_listed: false, is_tensor: false, ..*distance }
     }
 
     /// The kernel that reads points once, where there are so few queries that nothing else counts.
-    fn few_queries(&self, distance: &DistanceSpec, part: &Part<'_>, length: u32) -> Option<FewQueries> {
+    fn small_batch(&self, distance: &DistanceSpec, part: &Part<'_>, length: u32) -> Option<SmallBatch> {
         let (queries, dimensions) = (part.count.next_power_of_two(), distance.dimensions);
-        let fits = queries <= MAX_FEW_QUERIES && queries * dimensions <= MAX_FEW_NUMBERS && length <= MAX_FEW_NEIGHBORS;
-        let is_other = Self::few_distance(distance).is_direct() || distance.is_exact || part.selected.is_some();
+        let fits =
+            queries <= MAX_BATCH_QUERIES && queries * dimensions <= MAX_BATCH_NUMBERS && length <= MAX_BATCH_NEIGHBORS;
+        let is_other = Self::batch_distance(distance).is_per_thread() || distance.is_exact || part.selected.is_some();
         let points = &self.points.array;
         let is_vectorizable =
             (dimensions * points.itemsize()).is_multiple_of(16) && points.first_element_address().is_multiple_of(16);
-        (fits && !is_other).then_some(FewQueries { queries: queries as u32, is_vectorizable })
+        (fits && !is_other).then_some(SmallBatch { queries: queries as u32, is_vectorizable })
     }
 
     /// Writes the `k` nearest points of all queries.
@@ -215,16 +216,16 @@ impl Search<'_> {
         (length, k): (u32, u32),
         noted: (&GpuArray, &GpuArray),
     ) -> Result<()> {
-        let few = self.few_queries(distance, part, length);
-        let distance = &if few.is_some() { Self::few_distance(distance) } else { *distance };
-        let division = self.division(distance, few, part.count, length);
+        let small_batch = self.small_batch(distance, part, length);
+        let distance = &if small_batch.is_some() { Self::batch_distance(distance) } else { *distance };
+        let division = self.division(distance, small_batch, part.count, length);
         let lists = division.side as usize * division.lanes as usize * division.blocks as usize;
         let item = if distance.is_exact { DType::F64 } else { DType::F32 };
         let values = GpuArray::empty(self.ctx(), &[lists * length as usize], item, Order::C)?;
         let indices = GpuArray::empty(self.ctx(), &[lists * length as usize], DType::U32, Order::C)?;
         let mut args = array_args(&[&values, &indices])?;
         self.push_search(&mut args, part)?;
-        self.launch_scan(args, ScanSpec { distance: *distance, k: length, few }, division, 0.0)?;
+        self.launch_scan(args, ScanSpec { distance: *distance, k: length, small_batch }, division, 0.0)?;
 
         let spec = MergeSpec { distance: *distance, k: length, kept: k, out: found.distances.dtype() };
         let mut args = LaunchArgs::new();
@@ -253,7 +254,7 @@ impl Search<'_> {
         push_arrays(&mut args, &[&counts])?;
         self.push_search(&mut args, &Part { first: 0, count, selected: None })?;
         let division = self.division(&distance, None, count, 0);
-        self.launch_scan(args, ScanSpec { distance, k: 0, few: None }, division, radius)?;
+        self.launch_scan(args, ScanSpec { distance, k: 0, small_batch: None }, division, radius)?;
         Ok(counts)
     }
 

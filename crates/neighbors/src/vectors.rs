@@ -19,7 +19,7 @@ pub(crate) struct Vectors {
 
 /// Points of float16, and what is known of their distances from what they were.
 #[derive(Debug, Clone)]
-pub(crate) struct RoundedPoints {
+pub(crate) struct Fp16Points {
     pub(crate) vectors: Vectors,
     /// What a sum of products begins with so that it is an upper or a lower bound of a distance, as `round.cuh` has it;
     /// `upper` is a factor where metrics are cosines of float16.
@@ -30,7 +30,7 @@ pub(crate) struct RoundedPoints {
 }
 
 /// Queries of a part, rounded, with their squared lengths and distances from what they were.
-pub(crate) struct RoundedQueries {
+pub(crate) struct Fp16Queries {
     pub(crate) vectors: Vectors,
     pub(crate) lengths: GpuArray,
 }

@@ -1,6 +1,6 @@
 //! Errors: a code of OpenCL with a sentence for the error stream, and how codes leave through the C interface.
 
-use rtcg_driver::ErrorKind;
+use rtcg_driver::{ErrorKind, lock_ignoring_poison};
 use rtcg_opencl_sys::*;
 use std::sync::Mutex;
 
@@ -51,7 +51,7 @@ impl ClError {
             Some(detail) => detail.trim_start_matches("an earlier launch failed: ").to_owned(),
             None => error.text.to_string(),
         };
-        let mut written = WRITTEN.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut written = lock_ignoring_poison(&WRITTEN);
         if *written != report {
             let has_no_line = report.contains("\n  instruction ") && !report.contains("\n  source ");
             let advice = if has_no_line { "\n  RTCG_CHECK=1 tells the line of the source" } else { "" };

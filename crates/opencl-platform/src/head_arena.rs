@@ -1,5 +1,6 @@
 //! Memory of the heads of objects, which is never given back: whether a handle can be looked at is seen by its address.
 
+use rtcg_driver::lock_ignoring_poison;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -30,7 +31,7 @@ impl HeadArena {
     pub(crate) fn allocate<T>(&self) -> *mut T {
         const { assert!(align_of::<T>() <= align_of::<u128>() && size_of::<T>() <= FIRST_CHUNK_BYTES) };
         let count = size_of::<T>().div_ceil(size_of::<u128>());
-        let mut free = self.free.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut free = lock_ignoring_poison(&self.free);
         if free.memory.len() < count {
             let chunk = vec![0u128; (FIRST_CHUNK_BYTES << free.n_chunks) / size_of::<u128>()].leak();
             let (first, last) = &self.chunks[free.n_chunks];

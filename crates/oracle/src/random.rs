@@ -30,11 +30,6 @@ impl Random {
         self.next_below(n) == 0
     }
 
-    /// An element of a list that is not empty.
-    pub fn pick_from<'a, T: ?Sized>(&mut self, list: &'a [&'a T]) -> &'a T {
-        list[self.next_below(list.len())]
-    }
-
     /// An index of `weights`, in proportion to them.
     pub fn weighted_index(&mut self, weights: &[u32]) -> usize {
         let mut at = self.next_below(weights.iter().sum::<u32>() as usize) as u32;

@@ -10,9 +10,10 @@ use crate::uninitialised_array::uninitialised_array;
 use numpy::PyArrayDescr;
 use pyo3::prelude::*;
 use rtcg::array::{DType, GpuArray};
+use rtcg::driver::lock_ignoring_poison;
 use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// What an array object holds.
 pub(crate) struct ArrayState {
@@ -131,7 +132,7 @@ impl PyGpuArray {
 
     #[cold]
     fn replaced_state(&self) -> ArrayStateRef<'_> {
-        let replacement = self.replacement.lock().unwrap_or_else(PoisonError::into_inner);
+        let replacement = lock_ignoring_poison(&self.replacement);
         replacement.clone().map_or_else(|| ArrayStateRef::First(uninitialised_state()), ArrayStateRef::Later)
     }
 
@@ -145,7 +146,7 @@ impl PyGpuArray {
     pub(crate) fn replace_state(&self, contents: ArrayState) {
         let Err(contents) = self.first.set_once(contents) else { return };
         let new = Some(Arc::new(contents));
-        let old = std::mem::replace(&mut *self.replacement.lock().unwrap_or_else(PoisonError::into_inner), new);
+        let old = std::mem::replace(&mut *lock_ignoring_poison(&self.replacement), new);
         self.is_replaced.store(true, Ordering::Release);
         drop(old);
     }

@@ -85,8 +85,5 @@ fn set_thread_schedule(order: &str) -> PyResult<()> {
 }
 
 pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_function(wrap_pyfunction!(enable_checks, m)?)?;
-    m.add_function(wrap_pyfunction!(list_check_findings, m)?)?;
-    m.add_function(wrap_pyfunction!(clear_check_findings, m)?)?;
-    m.add_function(wrap_pyfunction!(set_thread_schedule, m)?)
+    add_contents! { m, functions enable_checks, list_check_findings, clear_check_findings, set_thread_schedule; }
 }

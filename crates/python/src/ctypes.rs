@@ -2,9 +2,9 @@
 //! parameters, and Python values as the bytes of a C type.
 
 use crate::array_interface::unmasked_interface;
-use crate::driver::arguments::number_type_of_dtype;
-use crate::driver::device_pointer::address_of_rtcg_memory;
+use crate::driver::launch::arguments::number_type_of_dtype;
 use crate::driver::memory::PyDeviceAllocation;
+use crate::driver::memory::device_pointer::address_of_rtcg_memory;
 use crate::errors::array_error;
 use crate::gpuarray::PyGpuArray;
 use numpy::{PyArrayDescr, PyArrayDescrMethods};
@@ -16,9 +16,10 @@ use rtcg::array::DType;
 use rtcg::array::GpuArray;
 use rtcg::codegen::c_declarations::{Argument, CType, CTypeForm, TypeRegistry, parse_argument, parse_arguments};
 use rtcg::codegen::typed_snippet::{FilledSnippet, GivenType, TypedSnippet};
+use rtcg::driver::lock_ignoring_poison;
 use rtcg::generators::{ArrayView, GeneratedKernelArg};
 use smallvec::SmallVec;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 /// The names of the process, and the dtypes that were registered, by their number.
 struct CTypeRegistry {
@@ -29,7 +30,7 @@ struct CTypeRegistry {
 static CTYPE_REGISTRY: Mutex<Option<CTypeRegistry>> = Mutex::new(None);
 
 fn with_ctype_registry<T>(body: impl FnOnce(&mut CTypeRegistry) -> T) -> T {
-    let mut registry = CTYPE_REGISTRY.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut registry = lock_ignoring_poison(&CTYPE_REGISTRY);
     body(registry.get_or_insert_with(|| CTypeRegistry { types: TypeRegistry::new(), dtypes: Vec::new() }))
 }
 
@@ -380,7 +381,7 @@ fn convert_argument<'py>(argument: &Argument, object: &Bound<'py, PyAny>) -> PyR
     }
     if let Some(memory) = object.getattr_opt("gpudata")? {
         return Ok(KernelArgument::Address {
-            ptr: memory.extract::<crate::driver::device_pointer::DevicePtr>()?.0,
+            ptr: memory.extract::<crate::driver::memory::device_pointer::DevicePtr>()?.0,
             context: 0,
         });
     }
@@ -506,9 +507,8 @@ fn structure_bytes<'py>(argument: &Argument, object: &Bound<'py, PyAny>) -> PyRe
 }
 
 pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_function(wrap_pyfunction!(register_ctype, m)?)?;
-    m.add_function(wrap_pyfunction!(dtype_of_c_name, m)?)?;
-    m.add_function(wrap_pyfunction!(c_name_of_dtype, m)?)?;
-    m.add_class::<PyTypedSnippet>()?;
-    m.add_function(wrap_pyfunction!(parse_declaration, m)?)
+    add_contents! { m,
+        classes PyTypedSnippet;
+        functions register_ctype, dtype_of_c_name, c_name_of_dtype, parse_declaration;
+    }
 }

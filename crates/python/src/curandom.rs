@@ -1,7 +1,7 @@
 //! `rtcg.random`: the generators. What they do is in `rtcg::generators`.
 
 use crate::ctypes::{ArrayArgument, ctype_of_dtype};
-use crate::driver::device_pointer::record_pointer_use;
+use crate::driver::memory::device_pointer::record_pointer_use;
 use crate::driver::stream::{PyStream, as_driver_stream};
 use crate::errors::generator_error;
 use crate::gpuarray::{array_context, run_in_stream};

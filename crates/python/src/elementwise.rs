@@ -3,8 +3,8 @@
 use crate::ctypes::{
     KernelArgument, arguments_from_object, convert_arguments, kernel_values, layout_for_bare_addresses,
 };
-use crate::driver::device_pointer::record_argument_uses;
-use crate::driver::function::KernelObject;
+use crate::driver::launch::function::KernelObject;
+use crate::driver::memory::device_pointer::record_argument_uses;
 use crate::driver::module::PyModuleHandle;
 use crate::driver::stream::{PyStream, as_driver_stream};
 use crate::driver::texture::PyTextureReference;

@@ -7,7 +7,7 @@
 //!
 //! Establishes: what `call_matcher` does.
 
-use crate::driver::call_matcher::{
+use crate::driver::launch::call_matcher::{
     ArgumentSource, ArrayLayout, CachedArgument, CachedArguments, CallCache, write_arguments,
 };
 use crate::errors::generator_error;

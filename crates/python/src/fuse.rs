@@ -30,8 +30,5 @@ fn fuse_is_active() -> bool {
 
 pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("FusionError", m.py().get_type::<FusionError>())?;
-    m.add_function(wrap_pyfunction!(fuse_enter, m)?)?;
-    m.add_function(wrap_pyfunction!(fuse_leave, m)?)?;
-    m.add_function(wrap_pyfunction!(fuse_is_active, m)?)?;
-    m.add_function(wrap_pyfunction!(fuse_flush, m)?)
+    add_contents! { m, functions fuse_enter, fuse_leave, fuse_is_active, fuse_flush; }
 }

@@ -5,8 +5,8 @@
 //!
 //! | folder, file | contents |
 //! |---|---|
-//! | `driver/` | `rtcg.driver`; `driver/cached_call.rs` is the short path for a repeated launch |
-//! | `driver/call_matcher.rs` | what the short paths of all repeated launches share |
+//! | `driver/` | `rtcg.driver`; `driver/launch/cached_call.rs` is the short path for a repeated launch |
+//! | `driver/launch/call_matcher.rs` | what the short paths of all repeated launches share |
 //! | `gpuarray/` | arrays (`rtcg.numpy`) |
 //! | `errors.rs` | the one place that maps kinds of errors to exceptions |
 //! | `resource_lifetime.rs` | closing objects, and objects whose `__init__` was not called |
@@ -20,6 +20,15 @@
 #![allow(missing_docs, reason = "doc comments are what `help` shows; a test asks that what Python sees has one")]
 
 use pyo3::prelude::*;
+
+/// Adds classes and functions to the native module.
+macro_rules! add_contents {
+    ($m:ident, $(classes $($class:ty),+;)? $(functions $($function:path),+;)?) => {{
+        $($($m.add_class::<$class>()?;)+)?
+        $($($m.add_function(wrap_pyfunction!($function, $m)?)?;)+)?
+        PyResult::Ok(())
+    }};
+}
 
 mod array_calls;
 mod array_interface;
@@ -50,11 +59,6 @@ mod reduction;
 mod resource_lifetime;
 mod segments;
 mod sparse;
-mod sparse_eigen;
-mod sparse_formats;
-mod sparse_packets;
-mod sparse_products;
-mod sparse_triangular;
 mod template;
 mod tracing;
 mod tune;
@@ -77,11 +81,6 @@ fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     linalg::add_to_module(m)?;
     reduction::add_to_module(m)?;
     sparse::add_to_module(m)?;
-    sparse_packets::add_to_module(m)?;
-    sparse_eigen::add_to_module(m)?;
-    sparse_formats::add_to_module(m)?;
-    sparse_products::add_to_module(m)?;
-    sparse_triangular::add_to_module(m)?;
     curandom::add_to_module(m)?;
     info::add_to_module(m)?;
     multiprocessor::add_to_module(m)?;

@@ -203,23 +203,9 @@ fn linalg_cond<'py>(a: ArrayArg<'_, 'py>, name: &str) -> PyResult<BoundAny<'py>>
 }
 
 pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_function(wrap_pyfunction!(linalg_matmul_epilogue, m)?)?;
-    m.add_function(wrap_pyfunction!(linalg_solve, m)?)?;
-    m.add_function(wrap_pyfunction!(linalg_inv, m)?)?;
-    m.add_function(wrap_pyfunction!(linalg_det, m)?)?;
-    m.add_function(wrap_pyfunction!(linalg_slogdet, m)?)?;
-    m.add_function(wrap_pyfunction!(linalg_cholesky, m)?)?;
-    m.add_function(wrap_pyfunction!(linalg_qr, m)?)?;
-    m.add_function(wrap_pyfunction!(linalg_eigh, m)?)?;
-    m.add_function(wrap_pyfunction!(linalg_eigvalsh, m)?)?;
-    m.add_function(wrap_pyfunction!(linalg_eig, m)?)?;
-    m.add_function(wrap_pyfunction!(linalg_eigvals, m)?)?;
-    m.add_function(wrap_pyfunction!(linalg_svd, m)?)?;
-    m.add_function(wrap_pyfunction!(linalg_svdvals, m)?)?;
-    m.add_function(wrap_pyfunction!(linalg_pinv, m)?)?;
-    m.add_function(wrap_pyfunction!(linalg_matrix_rank, m)?)?;
-    m.add_function(wrap_pyfunction!(linalg_lstsq, m)?)?;
-    m.add_function(wrap_pyfunction!(linalg_vector_norm, m)?)?;
-    m.add_function(wrap_pyfunction!(linalg_matrix_norm, m)?)?;
-    m.add_function(wrap_pyfunction!(linalg_cond, m)?)
+    add_contents! { m,
+        functions linalg_matmul_epilogue, linalg_solve, linalg_inv, linalg_det, linalg_slogdet, linalg_cholesky,
+            linalg_qr, linalg_eigh, linalg_eigvalsh, linalg_eig, linalg_eigvals, linalg_svd, linalg_svdvals,
+            linalg_pinv, linalg_matrix_rank, linalg_lstsq, linalg_vector_norm, linalg_matrix_norm, linalg_cond;
+    }
 }

@@ -1,7 +1,7 @@
 //! Part of `rtcg.tools`: figures of devices and occupancy.
 
 use crate::driver::device::PyDevice;
-use crate::driver::function::PyFunction;
+use crate::driver::launch::function::PyFunction;
 use crate::errors::OrRaise;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

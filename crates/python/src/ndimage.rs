@@ -112,10 +112,8 @@ fn ndimage_local_norm<'py>(
 }
 
 pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_function(wrap_pyfunction!(ndimage_correlate, m)?)?;
-    m.add_function(wrap_pyfunction!(ndimage_uniform_filter, m)?)?;
-    m.add_function(wrap_pyfunction!(ndimage_gaussian_filter, m)?)?;
-    m.add_function(wrap_pyfunction!(ndimage_filter_bank, m)?)?;
-    m.add_function(wrap_pyfunction!(ndimage_pool, m)?)?;
-    m.add_function(wrap_pyfunction!(ndimage_local_norm, m)?)
+    add_contents! { m,
+        functions ndimage_correlate, ndimage_uniform_filter, ndimage_gaussian_filter, ndimage_filter_bank, ndimage_pool,
+            ndimage_local_norm;
+    }
 }

@@ -7,7 +7,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use rtcg::array::{DType, GpuArray, Result};
-use rtcg::neighbors::{Answer, Candidates, Index, MergedIndex, Metric, Neighbors, Ticket, knn, radius_count, topk};
+use rtcg::neighbors::{Answer, BatchingIndex, Candidates, Index, Metric, Neighbors, Ticket, knn, radius_count, topk};
 use std::time::Duration;
 
 /// How often a thread that waits for others looks for signals such as Ctrl-C.
@@ -52,9 +52,9 @@ fn host_rows<'py, T: Element>(py: Python<'py>, values: Vec<T>, k: usize) -> PyRe
     Ok(PyArray1::from_vec(py, values).reshape([rows, k])?.into_any())
 }
 
-/// Points on the device, ready to search; see `rtcg_neighbors::MergedIndex`.
+/// Points on the device, ready to search; see `rtcg_neighbors::BatchingIndex`.
 #[pyclass(name = "NeighborIndex", module = "rtcg._native", frozen)]
-pub(crate) struct PyNeighborIndex(MergedIndex);
+pub(crate) struct PyNeighborIndex(BatchingIndex);
 
 impl PyNeighborIndex {
     fn index(&self) -> &Index {
@@ -83,7 +83,7 @@ impl PyNeighborIndex {
     fn new(vectors: ArrayArg<'_, '_>, metric: &str, candidates: &str) -> PyResult<Self> {
         let (metric, candidates) = (metric_of(vectors.py(), metric)?, candidates_named(candidates)?);
         let index = compute_detached(vectors, |vectors| Index::new(vectors, metric)?.with_candidates(candidates))?;
-        Ok(Self(MergedIndex::new(index)))
+        Ok(Self(BatchingIndex::new(index)))
     }
 
     /// The number of points and their dimension.
@@ -104,14 +104,19 @@ impl PyNeighborIndex {
     }
 
     /// The same, merged into one search with the queries of other threads; NumPy arrays if `is_host`; waits.
-    fn search_merged<'py>(&self, queries: ArrayArg<'_, 'py>, k: usize, is_host: bool) -> PyResult<Bound<'py, PyTuple>> {
+    fn search_batched<'py>(
+        &self,
+        queries: ArrayArg<'_, 'py>,
+        k: usize,
+        is_host: bool,
+    ) -> PyResult<Bound<'py, PyTuple>> {
         let py = queries.py();
         let ticket = compute_detached(queries, |queries| Ok(self.0.ask(queries, k, is_host)))?;
         self.answer(py, &wait_for(py, ticket)?, k, is_host)
     }
 
     /// The same for a NumPy array with two axes, of float32 and in C order; None for anything else.
-    fn search_merged_host<'py>(
+    fn search_batched_host<'py>(
         &self,
         queries: &BoundAny<'py>,
         k: usize,
@@ -169,8 +174,5 @@ fn neighbors_topk<'py>(values: ArrayArg<'_, 'py>, k: usize, is_largest: bool) ->
 }
 
 pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_class::<PyNeighborIndex>()?;
-    m.add_function(wrap_pyfunction!(neighbors_knn, m)?)?;
-    m.add_function(wrap_pyfunction!(neighbors_radius_count, m)?)?;
-    m.add_function(wrap_pyfunction!(neighbors_topk, m)?)
+    add_contents! { m, classes PyNeighborIndex; functions neighbors_knn, neighbors_radius_count, neighbors_topk; }
 }

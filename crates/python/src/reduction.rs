@@ -3,7 +3,7 @@
 use crate::ctypes::{
     ArrayArgument, arguments_from_object, convert_arguments, ctype_of_dtype, kernel_values, layout_for_bare_addresses,
 };
-use crate::driver::device_pointer::{record_argument_uses, record_pointer_use};
+use crate::driver::memory::device_pointer::{record_argument_uses, record_pointer_use};
 use crate::driver::stream::{PyStream, as_driver_stream};
 use crate::elementwise::{checked_identifier, compile_settings};
 use crate::errors::generator_error;

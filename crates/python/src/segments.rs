@@ -98,12 +98,8 @@ fn py_unique_by_key<'py>(keys: ArrayArg<'_, 'py>, values: ArrayArg<'_, 'py>) -> 
 }
 
 pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_function(wrap_pyfunction!(segmented_reduce, m)?)?;
-    m.add_function(wrap_pyfunction!(segmented_scan, m)?)?;
-    m.add_function(wrap_pyfunction!(segmented_sort, m)?)?;
-    m.add_function(wrap_pyfunction!(run_offsets, m)?)?;
-    m.add_function(wrap_pyfunction!(run_length_encode, m)?)?;
-    m.add_function(wrap_pyfunction!(run_length_decode, m)?)?;
-    m.add_function(wrap_pyfunction!(py_reduce_by_key, m)?)?;
-    m.add_function(wrap_pyfunction!(py_unique_by_key, m)?)
+    add_contents! { m,
+        functions segmented_reduce, segmented_scan, segmented_sort, run_offsets, run_length_encode, run_length_decode,
+            py_reduce_by_key, py_unique_by_key;
+    }
 }

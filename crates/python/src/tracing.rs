@@ -58,12 +58,8 @@ fn nvtx_listener_library() -> Option<&'static str> {
 }
 
 pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_function(wrap_pyfunction!(trace_start, m)?)?;
-    m.add_function(wrap_pyfunction!(trace_stop, m)?)?;
-    m.add_function(wrap_pyfunction!(trace_is_on, m)?)?;
-    m.add_function(wrap_pyfunction!(profile_of_trace, m)?)?;
-    m.add_function(wrap_pyfunction!(nvtx_push, m)?)?;
-    m.add_function(wrap_pyfunction!(nvtx_pop, m)?)?;
-    m.add_function(wrap_pyfunction!(nvtx_mark, m)?)?;
-    m.add_function(wrap_pyfunction!(nvtx_listener_library, m)?)
+    add_contents! { m,
+        functions trace_start, trace_stop, trace_is_on, profile_of_trace, nvtx_push, nvtx_pop, nvtx_mark,
+            nvtx_listener_library;
+    }
 }

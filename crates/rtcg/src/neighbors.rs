@@ -23,6 +23,6 @@
 //! ```
 
 pub use rtcg_neighbors::{
-    Answer, Candidates, HostNeighbors, Index, MAX_NEIGHBORS, MergedIndex, Metric, Neighbors, Ticket, knn, radius_count,
-    topk,
+    Answer, BatchingIndex, Candidates, HostNeighbors, Index, MAX_NEIGHBORS, Metric, Neighbors, Ticket, knn,
+    radius_count, topk,
 };

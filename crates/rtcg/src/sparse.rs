@@ -40,11 +40,11 @@ pub use rtcg_array::Triangle;
 use rtcg_cuda::Result;
 use rtcg_hal::{ArrayError, DType};
 pub use rtcg_sparse::{
-    BlockProblem, Bsr, Csr as CsrDyn, Dia, EigshOptions, EigshResult, ElementOp, HostPackets, HostStructure, Hub,
-    IndexElement, IndexExtremes, LinearOperator, LobpcgOptions, LobpcgResult, MatrixFeatures, Method, PacketPartition,
-    Packets, Preconditioner, ProductFormat, SampledScale, Sell, SolveCallback, SolveOptions, SolveProgress,
-    SolveReport, SolverMode, SpmvPlan, StopReason, SvdsResult, System, Triangular, TriangularFactors, VCycle,
-    VCycleLevel, WhichEigenvalues, breadth_first_order, check_device_structure, check_structure, colours,
+    BlockProblem, Bsr, Csr as CsrDyn, Dia, EigshOptions, EigshResult, ElementOp, HostPackets, HostStructure,
+    HotColumns, IndexElement, IndexExtremes, LinearOperator, LobpcgOptions, LobpcgResult, MatrixFeatures, Method,
+    PacketPartition, Packets, Preconditioner, ProductFormat, SddmmScale, Sell, SolveCallback, SolveOptions,
+    SolveProgress, SolveReport, SolverMode, SpmvPlan, StopReason, SvdsResult, System, Triangular, TriangularFactors,
+    VCycle, VCycleLevel, WhichEigenvalues, breadth_first_order, check_device_structure, check_structure, colours,
     compile_plan_kernels, eigsh, gallery, index_extremes, lobpcg, order_by_row, reverse_cuthill_mckee, solve,
     solve_columns, solve_refined, strong_components, svds, transposed,
 };
@@ -200,7 +200,7 @@ impl<T: ArrayElement> Csr<T> {
     ///
     /// # Errors
     /// When the shapes do not fit, or the device fails.
-    pub fn sampled_matmul(&self, x: &GpuArray<T>, y: &GpuArray<T>, scale: SampledScale) -> Result<Self> {
+    pub fn sampled_matmul(&self, x: &GpuArray<T>, y: &GpuArray<T>, scale: SddmmScale) -> Result<Self> {
         let dynamic = &self.dynamic;
         let data = dynamic.sampled_matmul(x.as_dyn(), y.as_dyn(), scale)?;
         Ok(self.with_dynamic(CsrDyn::new(dynamic.shape(), data, dynamic.indices().clone(), dynamic.indptr().clone())?))

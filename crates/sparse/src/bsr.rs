@@ -1,11 +1,12 @@
 //! Block compressed sparse row (BSR) matrices, with dense blocks.
 
-use crate::checks::{check_product, check_stored_dtype, check_structure_arrays, product_dtype};
+use crate::checks::{check_stored_dtype, check_structure_arrays, product_dtype};
 use crate::kernels::bsr::BsrSpec;
-use crate::launch::{are_plain, full_grid, prepare_launch};
+use crate::launch::{full_grid, prepare_launch};
 use crate::plan::ProductFormat;
 use rtcg_array::{GpuArray, Order, PythonTuple, array_args};
 use rtcg_hal::{ArrayError, DType, Launch, Result};
+use smallvec::{SmallVec, smallvec};
 
 /// A matrix of equally sized dense blocks (BSR): block row `i` holds the blocks `data[indptr[i]..indptr[i + 1]]`, in
 /// the block columns `indices` of the same range. Cloning shares the arrays.
@@ -65,45 +66,6 @@ impl Bsr {
     /// Bytes of the matrix that a product reads.
     pub fn nbytes(&self) -> usize {
         self.data.nbytes() + self.indices.nbytes() + self.indptr.nbytes()
-    }
-
-    /// Computes `A x` in the common dtype; enqueued.
-    ///
-    /// # Errors
-    /// When `x` does not fit, or the device fails.
-    pub fn multiply(&self, x: &GpuArray) -> Result<GpuArray> {
-        let dtype = product_dtype(self.data.dtype(), x.dtype())?;
-        let y = GpuArray::empty(x.context(), &[self.shape[0]], dtype, Order::C)?;
-        self.multiply_into(x, &y, false)?;
-        Ok(y)
-    }
-
-    /// Computes `y = A x`, or `y += A x`, in the dtype of `y`, which must be contiguous and not share memory with `x`;
-    /// enqueued.
-    ///
-    /// # Errors
-    /// As [`Bsr::multiply`].
-    pub fn multiply_into(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<()> {
-        check_product(self.shape, self.data.dtype(), x, y)?;
-        let x = x.to_dtype(y.dtype())?.to_contiguous()?;
-        self.prepare(&x, y, accumulate)?.map_or(Ok(()), |launch| launch.enqueue(x.context().queue()))
-    }
-
-    /// The launch of a product of vectors that are contiguous and of one dtype; none without rows.
-    fn prepare(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<Option<Launch>> {
-        // A SIMD CPU gathers for every lane, so that one of them has a row there.
-        let lanes = if x.context().device_info().is_simd_cpu() { 1 } else { 32 };
-        let (spec, block_rows) = (self.spec(y.dtype(), lanes, accumulate, false), self.shape[0] / self.block[0]);
-        let threads = if lanes == 1 { self.shape[0] } else { block_rows.div_ceil(spec.rows_of_warp()) * 32 };
-        self.prepare_spec(&spec, y, x, None, threads)
-    }
-
-    /// The launch of a product, where vectors are taken as they are.
-    fn prepared_product(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<Option<Vec<Launch>>> {
-        if !are_plain(x, y) {
-            return Ok(None);
-        }
-        Ok(Some(self.prepare(x, y, accumulate)?.into_iter().collect()))
     }
 
     /// Computes `A X` for a dense matrix, in C order and in the common dtype; enqueued.
@@ -166,11 +128,15 @@ impl ProductFormat for Bsr {
         self.data.dtype()
     }
 
-    fn multiply_into(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<()> {
-        self.multiply_into(x, y, accumulate)
+    fn parts(&self) -> Option<(SmallVec<[&GpuArray; 6]>, [usize; 2])> {
+        Some((smallvec![&self.data, &self.indices, &self.indptr], self.block))
     }
 
-    fn launches(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<Option<Vec<Launch>>> {
-        self.prepared_product(x, y, accumulate)
+    fn product_launches(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<Vec<Launch>> {
+        // A SIMD CPU gathers for every lane, so that one of them has a row there.
+        let lanes = if x.context().device_info().is_simd_cpu() { 1 } else { 32 };
+        let (spec, block_rows) = (self.spec(y.dtype(), lanes, accumulate, false), self.shape[0] / self.block[0]);
+        let threads = if lanes == 1 { self.shape[0] } else { block_rows.div_ceil(spec.rows_of_warp()) * 32 };
+        Ok(self.prepare_spec(&spec, y, x, None, threads)?.into_iter().collect())
     }
 }

@@ -216,6 +216,11 @@ impl Csr {
     /// # Errors
     /// When `x` is not a vector with as many elements as the matrix has columns, or the device fails.
     pub fn multiply(&self, x: &GpuArray) -> Result<GpuArray> {
+        if let Some(SpmvPlan::Format(format)) = self.plan()
+            && *x.shape() == self.shape[1..]
+        {
+            return format.multiply(x);
+        }
         self.cached_product(x, None, false, || {
             let dtype = product_dtype(self.data.dtype(), x.dtype())?;
             let y = GpuArray::empty(self.context(), &[self.shape[0]], dtype, Order::C)?;

@@ -29,7 +29,7 @@ impl MatrixFeatures {
     ///
     /// # Errors
     /// When the device fails.
-    pub fn of(csr: &Csr) -> Result<Self> {
+    pub fn from_csr(csr: &Csr) -> Result<Self> {
         let (ctx, [rows, columns], index) = (csr.context(), csr.shape(), csr.indices().dtype());
         if csr.nnz() == 0 {
             let [longest_row, bandwidth, slice_elements, diagonals] = [0; 4];

@@ -6,9 +6,9 @@
 //!
 //! | folder, file | contents |
 //! |---|---|
-//! | `csr.rs`, `sell.rs`, `bsr.rs`, `dia.rs`, `hub.rs`, `packets.rs` | formats |
+//! | `csr.rs`, `sell.rs`, `bsr.rs`, `dia.rs`, `hot_columns.rs`, `packets.rs` | formats |
 //! | `plan.rs`, `features.rs` | choosing a format by measurement |
-//! | `spgemm.rs`, `union.rs`, `sampled.rs` | operations on two matrices, and sampled products of dense ones |
+//! | `spgemm.rs`, `elementwise.rs`, `sddmm.rs` | operations on two matrices, and sampled products of dense ones |
 //! | `triangular.rs`, `factors.rs` | triangular systems and incomplete factors |
 //! | `solver/`, `vcycle.rs`, `eigen/` | iterative solvers, multigrid, eigenvalues |
 //! | `graph.rs` | graphs |
@@ -24,11 +24,12 @@ mod csr;
 mod device_structure;
 mod dia;
 mod eigen;
+mod elementwise;
 mod factors;
 mod features;
 pub mod gallery;
 mod graph;
-mod hub;
+mod hot_columns;
 mod indices;
 mod kernels;
 mod launch;
@@ -36,13 +37,12 @@ mod operator;
 mod packets;
 mod plan;
 mod prebuilt;
-mod sampled;
+mod sddmm;
 mod sell;
 mod solver;
 mod spgemm;
 mod structure;
 mod triangular;
-mod union;
 mod units;
 mod vcycle;
 
@@ -54,15 +54,16 @@ pub use eigen::{
     BlockProblem, EigshOptions, EigshResult, LobpcgOptions, LobpcgResult, SvdsResult, WhichEigenvalues, eigsh, lobpcg,
     svds,
 };
+pub use elementwise::ElementOp;
 pub use factors::TriangularFactors;
 pub use features::MatrixFeatures;
 pub use graph::{breadth_first_order, reverse_cuthill_mckee, strong_components};
-pub use hub::Hub;
+pub use hot_columns::HotColumns;
 pub use operator::LinearOperator;
 pub use packets::{HostPackets, HostStructure, PacketPartition, Packets};
 pub use plan::{ProductFormat, SpmvPlan};
 pub use prebuilt::compile_plan_kernels;
-pub use sampled::SampledScale;
+pub use sddmm::SddmmScale;
 pub use sell::Sell;
 pub use solver::{
     Method, Preconditioner, SolveCallback, SolveOptions, SolveProgress, SolveReport, SolverMode, StopReason, System,
@@ -70,5 +71,4 @@ pub use solver::{
 };
 pub use structure::{IndexElement, check_structure, order_by_row};
 pub use triangular::{Triangular, colours, transposed};
-pub use union::ElementOp;
 pub use vcycle::{VCycle, VCycleLevel};

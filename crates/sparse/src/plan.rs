@@ -1,7 +1,10 @@
 //! Plans for the products of a matrix with vectors, chosen by measurement.
 
-use rtcg_array::{GpuArray, PythonTuple};
+use crate::checks::{check_product, product_dtype};
+use crate::launch::{are_plain, empty};
+use rtcg_array::{CallKey, GpuArray, PythonTuple, cached_call};
 use rtcg_hal::{ArrayError, DType, Launch, Result};
+use smallvec::SmallVec;
 use std::fmt::Debug;
 use std::sync::Arc;
 
@@ -14,24 +17,70 @@ pub trait ProductFormat: Debug + Send + Sync {
     /// The dtype of its elements.
     fn dtype(&self) -> DType;
 
-    /// Computes `y = A x`, or `y += A x`, in the dtype of `y`, which must be contiguous and not share memory with `x`;
-    /// enqueued.
+    /// The launches of `y = A x`, or `y += A x`, for vectors that fit, are contiguous and of one dtype.
     ///
     /// # Errors
     /// When the device fails, or the format does not accept such vectors.
-    fn multiply_into(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<()>;
+    fn product_launches(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<Vec<Launch>>;
+
+    /// The arrays that it consists of, and the numbers on which its kernel depends beside them, so that products are
+    /// repeated without planning; `None` where a product is several launches.
+    fn parts(&self) -> Option<(SmallVec<[&GpuArray; 6]>, [usize; 2])> {
+        None
+    }
 
     /// Whether a product consists only of launches and allocates no memory.
     fn is_recordable(&self) -> bool {
         true
     }
 
+    /// Computes `A x` in the common dtype; enqueued.
+    ///
+    /// # Errors
+    /// When `x` does not fit, or the device fails.
+    fn multiply(&self, x: &GpuArray) -> Result<GpuArray> {
+        let compute = || {
+            let y = empty(x.context(), self.shape()[0], product_dtype(self.dtype(), x.dtype())?)?;
+            self.multiply_into(x, &y, false)?;
+            Ok(y)
+        };
+        let Some((mut arrays, numbers)) = self.parts() else { return compute() };
+        arrays.push(x);
+        let call = FormatCall { format: std::any::type_name::<Self>(), shape: self.shape(), numbers };
+        cached_call(x.context(), call, &arrays, None, compute)
+    }
+
+    /// Computes `y = A x`, or `y += A x`, in the dtype of `y`, which must be contiguous and not share memory with `x`;
+    /// enqueued.
+    ///
+    /// # Errors
+    /// As [`ProductFormat::product_launches`], or when the vectors do not fit.
+    fn multiply_into(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<()> {
+        check_product(self.shape(), self.dtype(), x, y)?;
+        let x = x.to_dtype(y.dtype())?.to_contiguous()?;
+        Launch::enqueue_all(&self.product_launches(&x, y, accumulate)?, x.context().queue())
+    }
+
     /// The launches of a product, like [`crate::LinearOperator::launches`].
     ///
     /// # Errors
-    /// As [`ProductFormat::multiply_into`].
-    fn launches(&self, _x: &GpuArray, _y: &GpuArray, _accumulate: bool) -> Result<Option<Vec<Launch>>> {
-        Ok(None)
+    /// As [`ProductFormat::product_launches`].
+    fn launches(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<Option<Vec<Launch>>> {
+        if are_plain(x, y) { self.product_launches(x, y, accumulate).map(Some) } else { Ok(None) }
+    }
+}
+
+/// A product of a format with a vector, beside the arrays.
+#[derive(Debug, PartialEq)]
+struct FormatCall {
+    format: &'static str,
+    shape: [usize; 2],
+    numbers: [usize; 2],
+}
+
+impl CallKey for FormatCall {
+    fn hash_seed(&self) -> usize {
+        self.format.len().wrapping_mul(31) + self.numbers[0]
     }
 }
 

@@ -6,7 +6,7 @@ use crate::kernels::bsr::BsrSpec;
 use crate::kernels::conversion::{ConversionSpec, ConversionStage};
 use crate::kernels::dia::DiaSpmvSpec;
 use crate::kernels::gpu_elements_ahead;
-use crate::kernels::hub::{HubSpec, HubStage};
+use crate::kernels::hot_columns::{HotColumnsSpec, HotColumnsStage};
 use crate::kernels::merge::{MergeSpmvSpec, MergeStage, TILE};
 use crate::kernels::sell::{SellSpec, SellStage};
 use crate::kernels::spmv::{CsrSpmvSpec, SpmvEpilogue};
@@ -26,10 +26,15 @@ pub fn compile_plan_kernels(csr: &Csr) -> Result<()> {
     }
     let (epilogue, stage) = (SpmvEpilogue::StoreAndDot, MergeStage::Tiles);
     ctx.compiled_kernel(&MergeSpmvSpec { value, vector, index, epilogue, tile: TILE, stage })?;
-    for stage in
-        [HubStage::Counts, HubStage::Keys, HubStage::Inverse, HubStage::Renumber, HubStage::Permute, HubStage::Tiles]
-    {
-        ctx.compiled_kernel(&HubSpec { value, vector, index, accumulate: false, stage })?;
+    for stage in [
+        HotColumnsStage::Counts,
+        HotColumnsStage::Keys,
+        HotColumnsStage::Inverse,
+        HotColumnsStage::Renumber,
+        HotColumnsStage::Permute,
+        HotColumnsStage::Tiles,
+    ] {
+        ctx.compiled_kernel(&HotColumnsSpec { value, vector, index, accumulate: false, stage })?;
     }
     for side in 2..=6 {
         let (block, lanes, parts) = ([side; 2], 32, 1);

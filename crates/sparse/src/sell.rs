@@ -1,13 +1,13 @@
 //! SELL-C-sigma matrices: slices of 32 rows, stored column by column, with rows sorted by length within windows.
 
-use crate::checks::{check_product, product_dtype};
 use crate::csr::Csr;
 use crate::kernels::sell::{SLICE_ROWS, SellSpec, SellStage};
 use crate::kernels::spmv::SpmvEpilogue;
-use crate::launch::{are_plain, elements_ahead, full_grid, prepare_launch};
+use crate::launch::{elements_ahead, full_grid, prepare_launch};
 use crate::plan::ProductFormat;
 use rtcg_array::{GpuArray, Index, Order, ReduceOptions, ReductionOp, ScanOp, array_args};
 use rtcg_hal::{ArrayContext, ArrayError, DType, Launch, Result};
+use smallvec::{SmallVec, smallvec};
 
 /// A matrix in SELL-32-sigma format (Kreutzer, Hager, Wellein, Fehske and Bishop 2014). Columns are stored as 16-bit
 /// distances from the smallest column of their slice if all of them fit. Cloning shares the arrays.
@@ -106,56 +106,6 @@ impl Sell {
         let order = self.permutation.as_ref().map_or(0, GpuArray::nbytes);
         self.data.nbytes() + self.columns.nbytes() + self.starts.nbytes() + self.bases.nbytes() + order
     }
-
-    /// Computes `A x` in the common dtype; enqueued.
-    ///
-    /// # Errors
-    /// When `x` does not fit, or the device fails.
-    pub fn multiply(&self, x: &GpuArray) -> Result<GpuArray> {
-        let dtype = product_dtype(self.data.dtype(), x.dtype())?;
-        let y = GpuArray::empty(x.context(), &[self.shape[0]], dtype, Order::C)?;
-        self.multiply_into(x, &y, false)?;
-        Ok(y)
-    }
-
-    /// Computes `y = A x`, or `y += A x`, in the dtype of `y`, which must be contiguous and not share memory with `x`;
-    /// enqueued.
-    ///
-    /// # Errors
-    /// As [`Sell::multiply`].
-    pub fn multiply_into(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<()> {
-        check_product(self.shape, self.data.dtype(), x, y)?;
-        let x = x.to_dtype(y.dtype())?.to_contiguous()?;
-        self.prepare(&x, y, accumulate)?.map_or(Ok(()), |launch| launch.enqueue(x.context().queue()))
-    }
-
-    /// The launch of a product of vectors that are contiguous and of one dtype; none without rows.
-    fn prepare(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<Option<Launch>> {
-        let [rows, _] = self.shape;
-        if rows == 0 {
-            return Ok(None);
-        }
-        let epilogue = if accumulate { SpmvEpilogue::Accumulate } else { SpmvEpilogue::Store };
-        let spec = SellSpec {
-            value: self.data.dtype(),
-            vector: y.dtype(),
-            index: self.index,
-            column: self.columns.dtype(),
-            permutation: self.permutation.as_ref().map(GpuArray::dtype),
-            stage: SellStage::Product(epilogue, elements_ahead(x.context(), y.dtype())),
-        };
-        let order = self.permutation.as_ref().unwrap_or(&self.bases);
-        let arrays = [y, &self.data, &self.columns, &self.starts, &self.bases, order, x];
-        prepare(x.context(), &spec, &arrays, &[rows], rows).map(Some)
-    }
-
-    /// The launch of a product, where vectors are taken as they are.
-    fn prepared_product(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<Option<Vec<Launch>>> {
-        if !are_plain(x, y) {
-            return Ok(None);
-        }
-        Ok(Some(self.prepare(x, y, accumulate)?.into_iter().collect()))
-    }
 }
 
 /// Rows by falling length within windows of `sigma` rows; those of one length keep their order.
@@ -202,11 +152,28 @@ impl ProductFormat for Sell {
         self.data.dtype()
     }
 
-    fn multiply_into(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<()> {
-        self.multiply_into(x, y, accumulate)
+    fn parts(&self) -> Option<(SmallVec<[&GpuArray; 6]>, [usize; 2])> {
+        let mut parts: SmallVec<_> = smallvec![&self.data, &self.columns, &self.starts, &self.bases];
+        parts.extend(&self.permutation);
+        Some((parts, [self.index.itemsize(), 0]))
     }
 
-    fn launches(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<Option<Vec<Launch>>> {
-        self.prepared_product(x, y, accumulate)
+    fn product_launches(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<Vec<Launch>> {
+        let [rows, _] = self.shape;
+        if rows == 0 {
+            return Ok(Vec::new());
+        }
+        let epilogue = if accumulate { SpmvEpilogue::Accumulate } else { SpmvEpilogue::Store };
+        let spec = SellSpec {
+            value: self.data.dtype(),
+            vector: y.dtype(),
+            index: self.index,
+            column: self.columns.dtype(),
+            permutation: self.permutation.as_ref().map(GpuArray::dtype),
+            stage: SellStage::Product(epilogue, elements_ahead(x.context(), y.dtype())),
+        };
+        let order = self.permutation.as_ref().unwrap_or(&self.bases);
+        let arrays = [y, &self.data, &self.columns, &self.starts, &self.bases, order, x];
+        prepare(x.context(), &spec, &arrays, &[rows], rows).map(|launch| vec![launch])
     }
 }

@@ -2,11 +2,11 @@
 
 use crate::checks::product_dtype;
 use crate::csr::Csr;
+use crate::elementwise::ElementOp;
 use crate::indices::{MAX_I32_ELEMENTS, wider_index};
 use crate::kernels::THREADS;
 use crate::kernels::spgemm::{BIN_LIMITS, BINS, LAST_FILLED_BIN, LONG_BIN, SpgemmSpec, SpgemmStage, Team};
 use crate::launch::{empty, read_numbers};
-use crate::union::ElementOp;
 use rtcg_array::{GpuArray, Index, Order, PythonTuple, ScanOp, array_args, push_arrays};
 use rtcg_hal::{ArrayContext, ArrayError, DType, LaunchArgs, Result};
 use std::sync::Arc;

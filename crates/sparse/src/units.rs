@@ -21,7 +21,7 @@ pub(crate) struct Range {
 }
 
 impl Range {
-    pub(crate) const fn of(vector: DType) -> Self {
+    pub(crate) const fn from_dtype(vector: DType) -> Self {
         match vector {
             DType::F32 | DType::C64 => Self { moderate: 30, extreme: 50, step: 60 },
             _ => Self { moderate: 200, extreme: 330, step: 500 },
@@ -51,7 +51,7 @@ pub(crate) fn times_power(mut number: f64, mut power: i32) -> f64 {
 
 /// `array *= 2^power`, for any power.
 pub(crate) fn multiply_by_power(array: &GpuArray, mut power: i32) -> Result<()> {
-    let most = Range::of(array.dtype()).step;
+    let most = Range::from_dtype(array.dtype()).step;
     while power != 0 {
         let step = power.clamp(-most, most);
         array.binary_in_place(Op::Multiply, 2f64.powi(step))?;
@@ -106,7 +106,7 @@ pub(crate) fn operator_size(
     takes_blocks: bool,
 ) -> Result<(f64, i32)> {
     let [rows, columns] = operator.shape();
-    let step = Range::of(dtype).step;
+    let step = Range::from_dtype(dtype).step;
     let image = |power: i32| {
         let x = generic_column(ctx, columns, dtype, power)?;
         if takes_blocks {
@@ -178,7 +178,7 @@ mod tests {
         assert_eq!([exponent(0.0), exponent(f64::NAN), exponent(f64::INFINITY)], [0; 3]);
         assert_eq!(times_power(times_power(3.0, -1070), 1070), 3.0);
         assert_eq!(times_power(f64::MIN_POSITIVE, 2044), 2f64.powi(1022));
-        assert!(Range::of(DType::F64).is_extreme(1e-170) && !Range::of(DType::F64).is_extreme(1e90));
-        assert!(Range::of(DType::F32).is_extreme(1e-20) && Range::of(DType::C128).is_extreme(f64::NAN));
+        assert!(Range::from_dtype(DType::F64).is_extreme(1e-170) && !Range::from_dtype(DType::F64).is_extreme(1e90));
+        assert!(Range::from_dtype(DType::F32).is_extreme(1e-20) && Range::from_dtype(DType::C128).is_extreme(f64::NAN));
     }
 }

@@ -4,8 +4,9 @@
 //! memory it names. Handles orphaned by the destruction of their context are remembered as such
 //! until their slot is used again, so that the caller can be told what happened.
 
+use crate::IgnorePoison;
 use std::collections::VecDeque;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, RwLock};
 
 use crate::error::{Res, ResultCode};
 
@@ -45,7 +46,7 @@ impl<T> HandleTable<T> {
 
     /// Stores an object and returns its handle. `make` learns the handle before it is published.
     pub fn insert_with(&self, make: impl FnOnce(u64) -> Arc<T>) -> Res<(u64, Arc<T>)> {
-        let mut table = self.slots.write().unwrap_or_else(PoisonError::into_inner);
+        let mut table = self.slots.write().ignore_poison();
         let full = table.slots.len() >= 1 << INDEX_BITS;
         let reuse = full || table.free.len() > MIN_FREE_SLOTS_BEFORE_REUSE;
         let index = match if reuse { table.free.pop_front() } else { None } {
@@ -67,7 +68,7 @@ impl<T> HandleTable<T> {
 
     /// Puts another object behind a live handle.
     pub fn replace_object(&self, handle: u64, value: Arc<T>) -> Res {
-        let mut table = self.slots.write().unwrap_or_else(PoisonError::into_inner);
+        let mut table = self.slots.write().ignore_poison();
         let (index, generation) = self.decode_handle(handle).ok_or(ResultCode::INVALID_HANDLE)?;
         let slot =
             table.slots.get_mut(index).filter(|s| s.generation == generation).ok_or(ResultCode::INVALID_HANDLE)?;
@@ -77,7 +78,7 @@ impl<T> HandleTable<T> {
 
     /// The object behind a handle; `missing` is the error for anything but a live handle.
     pub fn get_object_or(&self, handle: u64, missing: ResultCode) -> Res<Arc<T>> {
-        let table = self.slots.read().unwrap_or_else(PoisonError::into_inner);
+        let table = self.slots.read().ignore_poison();
         let (index, generation) = self.decode_handle(handle).ok_or(missing)?;
         let slot = table.slots.get(index).ok_or(missing)?;
         match &slot.value {
@@ -96,14 +97,14 @@ impl<T> HandleTable<T> {
 
     /// Some live object for which `wanted` holds.
     pub fn find_object(&self, wanted: impl Fn(&T) -> bool) -> Option<Arc<T>> {
-        let table = self.slots.read().unwrap_or_else(PoisonError::into_inner);
+        let table = self.slots.read().ignore_poison();
         table.slots.iter().filter_map(|slot| slot.value.as_ref()).find(|value| wanted(value)).cloned()
     }
 
     /// Shows every live object to `f`.
     pub fn for_each(&self, mut f: impl FnMut(&T)) {
         let values: Vec<Arc<T>> = {
-            let table = self.slots.read().unwrap_or_else(PoisonError::into_inner);
+            let table = self.slots.read().ignore_poison();
             table.slots.iter().filter_map(|slot| slot.value.clone()).collect()
         };
         values.iter().for_each(|value| f(value));
@@ -111,7 +112,7 @@ impl<T> HandleTable<T> {
 
     /// The handle of some live object for which `wanted` holds.
     pub fn find_handle(&self, wanted: impl Fn(&T) -> bool) -> Option<u64> {
-        let table = self.slots.read().unwrap_or_else(PoisonError::into_inner);
+        let table = self.slots.read().ignore_poison();
         let index = table.slots.iter().position(|slot| slot.value.as_deref().is_some_and(&wanted))?;
         Some(self.encode_handle(index, table.slots[index].generation))
     }
@@ -119,7 +120,7 @@ impl<T> HandleTable<T> {
     /// Takes an object out; its handle is dead from now on.
     pub fn remove_object_or(&self, handle: u64, missing: ResultCode) -> Res<Arc<T>> {
         let value = self.get_object_or(handle, missing)?;
-        let mut table = self.slots.write().unwrap_or_else(PoisonError::into_inner);
+        let mut table = self.slots.write().ignore_poison();
         let (index, generation) = self.decode_handle(handle).ok_or(missing)?;
         // Another thread may have been faster between the two locks.
         if table.slots[index].generation != generation || table.slots[index].value.is_none() {
@@ -136,7 +137,7 @@ impl<T> HandleTable<T> {
 
     /// Takes out every object for which `dead` holds, because its context is going away.
     pub fn remove_orphaned_objects(&self, dead: impl Fn(&T) -> bool) -> Vec<Arc<T>> {
-        let mut table = self.slots.write().unwrap_or_else(PoisonError::into_inner);
+        let mut table = self.slots.write().ignore_poison();
         let doomed: Vec<usize> =
             (0..table.slots.len()).filter(|&i| table.slots[i].value.as_deref().is_some_and(&dead)).collect();
         doomed.into_iter().filter_map(|i| table.retire_slot(i, true)).collect()

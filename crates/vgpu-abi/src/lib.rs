@@ -13,13 +13,14 @@
 //! | `runtime.rs`, `instrument.rs` | what compiled code uses: structures, and functions of the engine |
 //! | `texture_request.rs`, `mbarrier.rs` | texture instructions as calls, and the bits of an `mbarrier` |
 //! | `fault.rs`, `error.rs` | faults, and result codes |
-//! | `schedule.rs`, `handle_table.rs`, `env.rs` | the schedule, handle tables, settings |
+//! | `schedule.rs`, `handle_table.rs`, `env.rs`, `ignore_poison.rs` | the schedule, handle tables, settings, locks |
 //! | `model/` | the model of a real device: measured facts, as data |
 
 pub mod env;
 pub mod error;
 pub mod fault;
 pub mod handle_table;
+mod ignore_poison;
 pub mod instrument;
 pub mod mbarrier;
 pub mod model;
@@ -27,6 +28,7 @@ pub mod runtime;
 pub mod schedule;
 pub mod texture_request;
 
+pub use ignore_poison::IgnorePoison;
 use std::sync::atomic::AtomicU32;
 
 /// Lanes in a warp. Part of the CUDA model; never anything else.
@@ -88,7 +90,7 @@ pub struct WarpCtx {
     /// Frames of callers under a mask, the innermost first; each names the next. Their other lanes
     /// may be parked at barriers. The JIT keeps it.
     pub outer_frames: *mut std::ffi::c_void,
-    /// What belongs to the kernel's machine code on the side of the JIT (`CompiledKernel::host`).
+    /// What belongs to the kernel's machine code on the side of the JIT (`JitKernel::host`).
     pub host: *const std::ffi::c_void,
     /// `%ctaid`
     pub ctaid: [u32; 3],

@@ -3,7 +3,7 @@
 //!
 //! Assumes that every function is called on the warp's fiber with that warp's [`WarpCtx`]. Lane
 //! arrays have 32 entries; entries of lanes outside `mask` hold garbage and must not be read. A
-//! `site` is an opaque number that `CompiledKernel::site_by_number` turns into an instruction.
+//! `site` is an opaque number that `JitKernel::site_by_number` turns into an instruction.
 
 use crate::texture_request::TextureLanes;
 use crate::{LaneValues, WarpCtx};

@@ -5,9 +5,10 @@
 //! that submits it returns; with the second, the seed chooses among those that may run. A program that
 //! does not depend on time does the same in every run (with the same seed).
 
+use crate::IgnorePoison;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{OnceLock, PoisonError, RwLock};
+use std::sync::{OnceLock, RwLock};
 
 /// An order of execution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -69,7 +70,7 @@ pub fn set_schedule(schedule: Schedule) {
     if let Some(finish) = FINISH_OPERATIONS.get() {
         finish();
     }
-    let mut current = CURRENT_SCHEDULE.write().unwrap_or_else(PoisonError::into_inner);
+    let mut current = CURRENT_SCHEDULE.write().ignore_poison();
     *current = Some(schedule);
     IS_NORMAL_SCHEDULE.store(schedule == Schedule::Normal, Ordering::Release);
     N_LAUNCHES.store(0, Ordering::Relaxed);
@@ -97,12 +98,12 @@ pub fn current_schedule() -> Schedule {
     if IS_NORMAL_SCHEDULE.load(Ordering::Acquire) {
         return Schedule::Normal;
     }
-    if let Some(s) = *CURRENT_SCHEDULE.read().unwrap_or_else(PoisonError::into_inner) {
+    if let Some(s) = *CURRENT_SCHEDULE.read().ignore_poison() {
         return s;
     }
     // The driver's initialisation has reported a text that cannot be read.
     let from_environment = schedule_from_environment().ok().flatten().unwrap_or_default();
-    let mut current = CURRENT_SCHEDULE.write().unwrap_or_else(PoisonError::into_inner);
+    let mut current = CURRENT_SCHEDULE.write().ignore_poison();
     let schedule = *current.get_or_insert(from_environment);
     IS_NORMAL_SCHEDULE.store(schedule == Schedule::Normal, Ordering::Release);
     schedule

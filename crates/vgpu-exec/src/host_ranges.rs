@@ -3,10 +3,11 @@
 //! Registered memory keeps its address; it lies outside the device window, so compiled code finds
 //! it through the slow path of its address check.
 
+use rtcg_vgpu_abi::IgnorePoison;
 use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::sync::RwLock;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{PoisonError, RwLock};
 
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
 
@@ -64,7 +65,7 @@ impl HostRange {
 pub fn register_host(start: u64, len: u64, flags: u32, ctx: u64) -> Res {
     ensure(start != 0 && len > 0, ResultCode::INVALID_VALUE)?;
     let end = start.checked_add(len).ok_or(ResultCode::INVALID_VALUE)?;
-    let mut ranges = REGISTRATIONS.write().unwrap_or_else(PoisonError::into_inner);
+    let mut ranges = REGISTRATIONS.write().ignore_poison();
     let overlaps = ranges.range(..end).next_back().is_some_and(|(_, r)| r.start + r.len > start);
     ensure(!overlaps, ResultCode::HOST_MEMORY_ALREADY_REGISTERED)?;
     ranges.insert(start, HostRegistration { start, len, flags, ctx });
@@ -74,7 +75,7 @@ pub fn register_host(start: u64, len: u64, flags: u32, ctx: u64) -> Res {
 
 /// Takes back the registration that starts at `start`.
 pub fn unregister_host(start: u64) -> Res<HostRegistration> {
-    let mut ranges = REGISTRATIONS.write().unwrap_or_else(PoisonError::into_inner);
+    let mut ranges = REGISTRATIONS.write().ignore_poison();
     let found = ranges.remove(&start).ok_or(ResultCode::HOST_MEMORY_NOT_REGISTERED)?;
     publish_change(&ranges);
     Ok(found)
@@ -82,7 +83,7 @@ pub fn unregister_host(start: u64) -> Res<HostRegistration> {
 
 /// Takes back everything that context `ctx` registered.
 pub fn unregister_context_ranges(ctx: u64) {
-    let mut ranges = REGISTRATIONS.write().unwrap_or_else(PoisonError::into_inner);
+    let mut ranges = REGISTRATIONS.write().ignore_poison();
     ranges.retain(|_, r| r.ctx != ctx);
     publish_change(&ranges);
 }
@@ -92,14 +93,14 @@ pub fn find_registration(address: u64) -> Option<HostRegistration> {
     if REGISTRATION_COUNT.load(Ordering::Acquire) == 0 {
         return None;
     }
-    let ranges = REGISTRATIONS.read().unwrap_or_else(PoisonError::into_inner);
+    let ranges = REGISTRATIONS.read().ignore_poison();
     let (_, range) = ranges.range(..=address).next_back()?;
     (address - range.start < range.len).then_some(*range)
 }
 
 /// The registrations on either side of an address, or that it lies in.
 pub fn neighbor_registrations(address: u64) -> Vec<HostRegistration> {
-    let ranges = REGISTRATIONS.read().unwrap_or_else(PoisonError::into_inner);
+    let ranges = REGISTRATIONS.read().ignore_poison();
     let below = ranges.range(..=address).next_back();
     below.into_iter().chain(ranges.range(address..).next()).map(|(_, r)| *r).collect()
 }

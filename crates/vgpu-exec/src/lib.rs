@@ -10,7 +10,7 @@
 //! | `texture` | textures and surfaces |
 //! | `window` | the reserved addresses that stand for device memory |
 //! | `barrier`, `warp_barriers`, `stack`, `tid_tables` | what blocks and fibers are made of |
-//! | `program`, `limits`, `condition`, `host_ranges`, `stop_reason`, `address_space` | what a launch is given and may be asked |
+//! | `program`, `limits`, `graph_conditional`, `host_ranges`, `stop_reason`, `address_space` | what a launch is given |
 //!
 //! The engine depends on neither the compiler nor the driver.
 #![allow(unsafe_code, reason = "runs compiled code on stacks, and answers it with pointers to its frames")]
@@ -19,8 +19,8 @@
 pub mod address_space;
 mod barrier;
 pub mod check;
-pub mod condition;
 mod engine;
+pub mod graph_conditional;
 pub mod host_ranges;
 pub mod limits;
 pub mod program;

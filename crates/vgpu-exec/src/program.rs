@@ -1,12 +1,12 @@
 //! What the engine needs to know of a kernel, independent of the code generator.
 
 use super::stack::stack_class;
-use rtcg_vgpu_abi::KernelEntry;
 use rtcg_vgpu_abi::LaneSet;
 use rtcg_vgpu_abi::model::memory::RESERVED_SHARED_BYTES;
+use rtcg_vgpu_abi::{IgnorePoison, KernelEntry};
 use std::fmt::{self, Write};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 /// An instruction, in words.
@@ -158,7 +158,7 @@ impl Program {
     pub(crate) fn request_optimized_after(&self, spent: Duration) {
         let Some(tier) = self.first_tier.as_ref().filter(|_| spent >= OPTIMIZE_AFTER) else { return };
         if !tier.requested.swap(true, Ordering::Relaxed) {
-            let request = tier.request.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let request = tier.request.lock().ignore_poison().take();
             request.into_iter().for_each(|request| request());
         }
     }

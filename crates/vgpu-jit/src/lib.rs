@@ -11,9 +11,11 @@ mod emit;
 mod simt;
 
 pub use cache_key::{CodeStore, ModuleCodeCache};
+pub use emit::code::cache_key;
+pub use emit::function::internal_errors;
+pub(crate) use emit::function::out_of_line::run_slow_path;
 pub(crate) use emit::isa;
-pub(crate) use emit::out_of_line::run_slow_path;
-pub use emit::{cache_key, internal_errors, ops};
+pub use emit::ops;
 use rtcg_ptx::ast::{self, FuncId};
 use rtcg_vgpu_abi::instrument::Instrumentation;
 use rtcg_vgpu_abi::runtime::RuntimeCalls;
@@ -189,7 +191,7 @@ pub struct InstructionSite {
 
 /// A kernel as machine code.
 #[derive(Debug)]
-pub struct CompiledKernel {
+pub struct JitKernel {
     /// Runs one warp.
     pub entry: KernelEntry,
     /// What [`rtcg_vgpu_abi::WarpCtx::host`] must be for it, as a number.
@@ -205,10 +207,10 @@ pub struct CompiledKernel {
     pub stack_bytes: u32,
     /// The layout of its shared memory.
     pub shared: SharedLayout,
-    code: emit::loaded_code::KernelCode,
+    code: emit::code::loaded_code::KernelCode,
 }
 
-impl CompiledKernel {
+impl JitKernel {
     /// The instruction whose machine code contains `pc`; `None` outside this kernel's code and in
     /// code that stands for no instruction.
     pub fn site_of_pc(&self, pc: usize) -> Option<InstructionSite> {
@@ -240,7 +242,7 @@ pub fn compile_kernel(
     variant: LaunchVariant,
     runtime: &RuntimeCalls,
     window: WindowAddress,
-) -> Result<CompiledKernel, JitError> {
+) -> Result<JitKernel, JitError> {
     let calls = (runtime, &Instrumentation::NO_INSTRUMENTATION);
     compile_or_load_cached(module, kernel, symbols, variant, calls, window, None)
 }
@@ -258,10 +260,10 @@ pub fn compile_or_load_cached(
     calls: (&RuntimeCalls, &Instrumentation),
     window: WindowAddress,
     code_cache: Option<ModuleCodeCache>,
-) -> Result<CompiledKernel, JitError> {
+) -> Result<JitKernel, JitError> {
     let source = kernel_source(module, kernel, symbols, variant, calls, window, code_cache);
     let kernel = source.outer_code_image()?;
-    emit::loaded_code::link_into_memory(source, kernel)
+    emit::code::loaded_code::link_into_memory(source, kernel)
 }
 
 /// The kernel of [`compile_or_load_cached`] if its machine code is kept already.
@@ -276,11 +278,11 @@ pub fn find_cached(
     calls: (&RuntimeCalls, &Instrumentation),
     window: WindowAddress,
     code_cache: Option<ModuleCodeCache>,
-) -> Result<Option<CompiledKernel>, JitError> {
+) -> Result<Option<JitKernel>, JitError> {
     let source = kernel_source(module, kernel, symbols, variant, calls, window, code_cache);
     let Some(image) = source.find_outer_image()? else { return Ok(None) };
-    let kernel = emit::compile::KernelWithInputs { image, masked: None, inputs: None };
-    emit::loaded_code::link_into_memory(source, kernel).map(Some)
+    let kernel = emit::function::compile::KernelWithInputs { image, masked: None, inputs: None };
+    emit::code::loaded_code::link_into_memory(source, kernel).map(Some)
 }
 
 fn kernel_source(
@@ -291,12 +293,12 @@ fn kernel_source(
     (runtime, instrument): (&RuntimeCalls, &Instrumentation),
     window: WindowAddress,
     code_cache: Option<ModuleCodeCache>,
-) -> Arc<emit::compile::KernelSource> {
+) -> Arc<emit::function::compile::KernelSource> {
     let scalar = variant.single_thread
         && !instrument.is_any()
         && simt::single_thread::is_scalar_for_one_thread(&module.functions[kernel.index()]);
     let variant = LaunchVariant { single_thread: scalar, ..variant };
-    Arc::new(emit::compile::KernelSource {
+    Arc::new(emit::function::compile::KernelSource {
         module: Arc::clone(module),
         kernel,
         symbols: symbols.clone(),

@@ -26,7 +26,6 @@ mod device;
 mod driver;
 mod error;
 mod graph;
-mod locks;
 mod memory;
 pub mod module;
 mod opengl;

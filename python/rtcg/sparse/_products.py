@@ -85,7 +85,7 @@ def sampled_matmul(A: Any, X: Any, Y: Any) -> Any:
         If `A` is not sparse.
     """
     rows, x, y = _pattern_and_factors("A", A, X, Y)
-    return rows._with_data(_native.sparse_sampled(rows._native, x, y, None))
+    return rows._with_data(_native.sparse_sddmm(rows._native, x, y, None))
 
 
 @converts(mat1=_xp._named_to_device, mat2=_xp._named_to_device, beta=as_number, alpha=as_number)
@@ -123,4 +123,4 @@ def sampled_addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1.0, alpha: A
         if number.imag and dtype.kind != "c":
             raise ValueError(f"{name} is {shown(value)}, and elements are {dtype}; expected a real number")
         scalars.append([number.real, number.imag])
-    return rows._with_data(_native.sparse_sampled(rows._native, x, y, scalars))
+    return rows._with_data(_native.sparse_sddmm(rows._native, x, y, scalars))

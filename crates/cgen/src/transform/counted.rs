@@ -24,7 +24,7 @@ pub struct CountedLoop {
 
 impl CountedLoop {
     /// Parses the head of `node` from its text, so that nodes and raw text are treated alike.
-    pub fn of(node: &For) -> Result<Self> {
+    pub fn from_for(node: &For) -> Result<Self> {
         let (start, condition, update) = node.head();
         let Some((declared, first)) = start.split_once('=') else {
             return error(format!("the loop starts with '{start}', expected 'int i = first'"));
@@ -108,20 +108,20 @@ mod tests {
     use super::*;
     use crate::dtype::Dtype::Uint32;
 
-    fn of(start: &str, condition: &str, update: &str) -> Result<CountedLoop> {
-        CountedLoop::of(&For::new(start, condition, update, Node::Line(String::new())))
+    fn counted_loop(start: &str, condition: &str, update: &str) -> Result<CountedLoop> {
+        CountedLoop::from_for(&For::new(start, condition, update, Node::Line(String::new())))
     }
 
     #[test]
     fn text_and_nodes_are_understood_alike() {
-        let text = of("unsigned int i = 0u", "i < n", "i += 2u").unwrap();
+        let text = counted_loop("unsigned int i = 0u", "i < n", "i += 2u").unwrap();
         let i = Expr::var("i", Uint32);
         let node = For::range(&i, 0_u32, Expr::var("n", None), 2_u32, Node::Line(String::new()));
-        let node = CountedLoop::of(&node).unwrap();
+        let node = CountedLoop::from_for(&node).unwrap();
         assert_eq!((&text.typename, &text.name), (&node.typename, &node.name));
         let parts = |counted: &CountedLoop| [&counted.first, &counted.end, &counted.step].map(Expr::to_string);
         assert_eq!(parts(&text), parts(&node));
-        assert!(of("int i=a[b==c]", "i<=f(x, y)", "i++").unwrap().inclusive);
+        assert!(counted_loop("int i=a[b==c]", "i<=f(x, y)", "i++").unwrap().inclusive);
     }
 
     #[test]
@@ -136,7 +136,7 @@ mod tests {
             ("int i = 0", "i < n", "i += -1", "i += -1"),
         ];
         for (start, condition, update, named) in cases {
-            let message = of(start, condition, update).unwrap_err().to_string();
+            let message = counted_loop(start, condition, update).unwrap_err().to_string();
             assert!(message.contains(named), "{message}");
         }
     }

@@ -18,7 +18,7 @@ pub fn double_buffer(
     mut load: impl FnMut(&Expr, &Expr) -> Result<Node>,
     mut use_tile: impl FnMut(&Expr, &Expr) -> Result<Node>,
 ) -> Result<Transformed> {
-    let counted = CountedLoop::of(node)?;
+    let counted = CountedLoop::from_for(node)?;
     if dtype.size() == 0 {
         return error("dtype is void, expected a type of elements");
     }

@@ -20,7 +20,7 @@ pub enum Remainder {
 /// unrolled if `unrolled`. `end + n * step` must fit into the variable's type, and the body must not change the
 /// variable.
 pub fn split(node: For, n: impl Into<Amount>, remainder: Remainder, unrolled: bool) -> Result<Transformed> {
-    let counted = CountedLoop::of(&node)?;
+    let counted = CountedLoop::from_for(&node)?;
     let text = Node::from(node.clone()).text();
     let body = *node.body;
     if leaves_loop(&body) {

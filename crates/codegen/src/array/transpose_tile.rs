@@ -54,8 +54,58 @@ impl TransposeTile {
         operands: &[(&str, DType)],
         value: impl Fn(&dyn Fn(&str) -> String) -> String,
     ) -> String {
-        let (side, axis, last) = (self.side, self.axis, space.ndim - 1);
-        let (index, offset) = (space.index_type(), space.offset_type());
+        let (axis, last, index) = (self.axis, space.ndim - 1, space.index_type());
+        let mut text = self.declarations(space, operands);
+        text.push_str("  for (unsigned long long tile = blockIdx.x; tile < tiles; tile += gridDim.x) {\n");
+        text.push_str(&self.tile_origin(space, operands.len()));
+        // Adjacent threads take adjacent elements along the axis of the transposed operands.
+        let _ = write!(
+            text,
+            "    #pragma unroll\n    for (unsigned int e = threadIdx.x; e < SIDE * SIDE; e += {TRANSPOSE_TILE_THREADS}) {{\n\
+             \x20     const {index} r = row + e % SIDE, c = column + e / SIDE;\n\
+             \x20     if (r < dims.size[{axis}] && c < dims.size[{last}]) {{\n"
+        );
+        for (at, (name, dtype)) in operands.iter().enumerate().filter(|(at, _)| self.is_transposed(*at)) {
+            let _ = writeln!(
+                text,
+                "        {name}_tile[e / SIDE * (SIDE + 1) + e % SIDE] = *(const {} *)((const char *){name} + {});",
+                storage_type(*dtype),
+                self.address(space, at + 1)
+            );
+        }
+        let _ = write!(
+            text,
+            "      }}\n    }}\n    __syncthreads();\n\
+             \x20   #pragma unroll\n    for (unsigned int e = threadIdx.x; e < SIDE * SIDE; e += {TRANSPOSE_TILE_THREADS}) {{\n\
+             \x20     const {index} r = row + e / SIDE, c = column + e % SIDE;\n\
+             \x20     if (r < dims.size[{axis}] && c < dims.size[{last}]) {{\n"
+        );
+        let element = |name: &str| {
+            let at = operands.iter().position(|(other, _)| *other == name).unwrap_or(0);
+            match self.is_transposed(at) {
+                true => format!("{name}_tile[e % SIDE * (SIDE + 1) + e / SIDE]"),
+                false => {
+                    format!(
+                        "*(const {} *)((const char *){name} + {})",
+                        storage_type(operands[at].1),
+                        self.address(space, at + 1)
+                    )
+                }
+            }
+        };
+        let _ = writeln!(
+            text,
+            "        *({} *)((char *)out + {}) = {};\n      }}\n    }}\n    __syncthreads();\n  }}",
+            storage_type(out),
+            self.address(space, 0),
+            value(&element)
+        );
+        text
+    }
+
+    /// Declares the tiles, how many there are, and the shared memory of transposed operands.
+    fn declarations(&self, space: IndexSpace, operands: &[(&str, DType)]) -> String {
+        let (side, axis, last, index) = (self.side, self.axis, space.ndim - 1, space.index_type());
         let mut text = format!(
             "  enum {{ SIDE = {side} }};\n\
              \x20 const {index} across = (dims.size[{last}] + SIDE - 1) / SIDE, down = (dims.size[{axis}] + SIDE - 1) / SIDE;\n\
@@ -72,14 +122,19 @@ impl TransposeTile {
                  \x20 {ty} *const {name}_tile = ({ty} *)raw{at};"
             );
         }
-        text.push_str("  for (unsigned long long tile = blockIdx.x; tile < tiles; tile += gridDim.x) {\n");
-        let _ = write!(
-            text,
+        text
+    }
+
+    /// The first row and column of a tile, and where its batch begins in the output and in each operand.
+    fn tile_origin(&self, space: IndexSpace, n_operands: usize) -> String {
+        let (axis, last) = (self.axis, space.ndim - 1);
+        let (index, offset) = (space.index_type(), space.offset_type());
+        let mut text = format!(
             "    unsigned long long rest = tile;\n\
              \x20   const {index} column = ({index})(rest % across) * SIDE; rest /= across;\n\
              \x20   const {index} row = ({index})(rest % down) * SIDE; rest /= down;\n"
         );
-        for operand in 0..=operands.len() {
+        for operand in 0..=n_operands {
             let _ = writeln!(text, "    {offset} at{operand} = 0;");
         }
         for batch in (0..last).rev().filter(|batch| *batch != axis) {
@@ -87,55 +142,20 @@ impl TransposeTile {
                 text,
                 "    {{ const {offset} place = ({offset})(rest % dims.size[{batch}]); rest /= dims.size[{batch}];"
             );
-            for operand in 0..=operands.len() {
+            for operand in 0..=n_operands {
                 let _ = write!(text, " at{operand} += place * dims.stride[{operand}][{batch}];");
             }
             text.push_str(" }\n");
         }
-        let place = |operand: usize| {
-            format!(
-                "at{operand} + ({offset})r * dims.stride[{operand}][{axis}] + ({offset})c * dims.stride[{operand}][{last}]"
-            )
-        };
-        // Adjacent threads take adjacent elements along the axis of the transposed operands.
-        let _ = write!(
-            text,
-            "    #pragma unroll\n    for (unsigned int e = threadIdx.x; e < SIDE * SIDE; e += {TRANSPOSE_TILE_THREADS}) {{\n\
-             \x20     const {index} r = row + e % SIDE, c = column + e / SIDE;\n\
-             \x20     if (r < dims.size[{axis}] && c < dims.size[{last}]) {{\n"
-        );
-        for (at, (name, dtype)) in operands.iter().enumerate().filter(|(at, _)| self.is_transposed(*at)) {
-            let _ = writeln!(
-                text,
-                "        {name}_tile[e / SIDE * (SIDE + 1) + e % SIDE] = *(const {} *)((const char *){name} + {});",
-                storage_type(*dtype),
-                place(at + 1)
-            );
-        }
-        let _ = write!(
-            text,
-            "      }}\n    }}\n    __syncthreads();\n\
-             \x20   #pragma unroll\n    for (unsigned int e = threadIdx.x; e < SIDE * SIDE; e += {TRANSPOSE_TILE_THREADS}) {{\n\
-             \x20     const {index} r = row + e / SIDE, c = column + e % SIDE;\n\
-             \x20     if (r < dims.size[{axis}] && c < dims.size[{last}]) {{\n"
-        );
-        let element = |name: &str| {
-            let at = operands.iter().position(|(other, _)| *other == name).unwrap_or(0);
-            match self.is_transposed(at) {
-                true => format!("{name}_tile[e % SIDE * (SIDE + 1) + e / SIDE]"),
-                false => {
-                    format!("*(const {} *)((const char *){name} + {})", storage_type(operands[at].1), place(at + 1))
-                }
-            }
-        };
-        let _ = writeln!(
-            text,
-            "        *({} *)((char *)out + {}) = {};\n      }}\n    }}\n    __syncthreads();\n  }}",
-            storage_type(out),
-            place(0),
-            value(&element)
-        );
         text
+    }
+
+    /// The bytes from the beginning of the output, or of an operand, to its element in row `r` and column `c`.
+    fn address(&self, space: IndexSpace, operand: usize) -> String {
+        let (axis, last, offset) = (self.axis, space.ndim - 1, space.offset_type());
+        format!(
+            "at{operand} + ({offset})r * dims.stride[{operand}][{axis}] + ({offset})c * dims.stride[{operand}][{last}]"
+        )
     }
 }
 

@@ -68,11 +68,6 @@ impl CType {
             _ => self.dtype()?.number(),
         }
     }
-
-    /// Whether values are real floating-point numbers.
-    pub fn is_real_float(&self) -> bool {
-        matches!(self.form, CTypeForm::Number('f') | CTypeForm::BFloat16)
-    }
 }
 
 impl From<DType> for CType {

@@ -20,7 +20,7 @@ pub(super) const BODY: &str = "__clang_ocl_kern_imp_";
 /// The text for linking: kernels that are called have bodies of their own, and all other functions are internal.
 pub(super) fn with_kernels_for_launches_only(ir: &str) -> String {
     let called = called_kernels(ir);
-    let mut nodes = NewNodes::of(ir);
+    let mut nodes = NewNodes::from_ir(ir);
     let mut text = String::with_capacity(ir.len() + ir.len() / 8);
     let mut wrapper = None;
     for line in ir.lines() {
@@ -124,7 +124,7 @@ struct NewNodes<'i> {
 }
 
 impl<'i> NewNodes<'i> {
-    fn of(ir: &'i str) -> Self {
+    fn from_ir(ir: &'i str) -> Self {
         let numbered = |head: &'static str| -> HashMap<usize, &'i str> {
             let lines = ir.lines().filter_map(|line| line.strip_prefix(head)?.split_once(" = "));
             lines.filter_map(|(number, rest)| Some((number.parse().ok()?, rest))).collect()

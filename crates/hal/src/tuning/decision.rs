@@ -1,6 +1,6 @@
 //! Decisions as data: what tools enumerate, stores hold, and checks verify.
 
-use super::value::TunableValue;
+use super::value::ParameterValue;
 use crate::DeviceInfo;
 use smallvec::SmallVec;
 use std::fmt;
@@ -25,7 +25,7 @@ pub struct ProblemField {
     pub bucket: Bucket,
 }
 
-/// A parameter of a choice.
+/// A parameter of a configuration.
 #[derive(Debug, Clone)]
 pub struct Parameter {
     /// Its name.
@@ -33,22 +33,22 @@ pub struct Parameter {
     /// Its description.
     pub doc: &'static str,
     /// Its candidate values.
-    pub values: Vec<TunableValue>,
+    pub values: Vec<ParameterValue>,
 }
 
 impl Parameter {
     /// Finds the candidate with this Python `repr`.
-    pub fn parse(&self, text: &str) -> Option<TunableValue> {
+    pub fn parse(&self, text: &str) -> Option<ParameterValue> {
         self.values.iter().copied().find(|value| value.to_string() == text)
     }
 }
 
-/// Checks a choice for a problem on a device.
+/// Checks a configuration for a problem on a device.
 type CheckFn = fn(&Config, &Problem, &DeviceInfo) -> Result<(), Refusal>;
 /// What the rule chooses.
 type RuleFn = fn(&Problem, &DeviceInfo) -> Option<Config>;
 
-/// A choice that a kernel leaves open.
+/// What a kernel leaves open.
 pub struct Decision {
     /// Its name: family and part, such as `scan.tiles`.
     pub name: &'static str,
@@ -56,11 +56,11 @@ pub struct Decision {
     pub doc: &'static str,
     /// The fields that describe a problem. Which result applies depends only on these and on the device.
     pub problem: Vec<ProblemField>,
-    /// The parameters of a choice.
+    /// The parameters of a configuration.
     pub parameters: Vec<Parameter>,
-    /// Constraints that every usable choice satisfies: Python expressions over the names of the parameters, of the
-    /// problem and of [`DeviceInfo::quantities`]. Few decisions have further conditions, which only [`Decision::check`]
-    /// knows.
+    /// Constraints that every usable configuration satisfies: Python expressions over the names of the parameters, of
+    /// the problem and of [`DeviceInfo::quantities`]. Few decisions have further conditions, which only
+    /// [`Decision::check`] knows.
     pub constraints: Vec<String>,
     pub(super) check: CheckFn,
     pub(super) rule: RuleFn,
@@ -96,7 +96,7 @@ impl Decision {
         Self { name, doc: doc.trim(), problem, parameters, constraints, check, rule }
     }
 
-    /// Parses a choice from values, each as its Python `repr`, in any order.
+    /// Parses a configuration from values, each as its Python `repr`, in any order.
     ///
     /// # Errors
     /// When a parameter is missing or unknown, or a value is not a candidate.
@@ -104,7 +104,7 @@ impl Decision {
         &'static self,
         values: impl IntoIterator<Item = (&'a str, &'a str)>,
     ) -> Result<Config, Refusal> {
-        let mut found: SmallVec<[Option<TunableValue>; 12]> = SmallVec::from_elem(None, self.parameters.len());
+        let mut found: SmallVec<[Option<ParameterValue>; 12]> = SmallVec::from_elem(None, self.parameters.len());
         for (name, text) in values {
             let at = self.parameters.iter().position(|parameter| parameter.name == name);
             let at = at.ok_or_else(|| self.refusal(format!("{name} is no parameter of it")))?;
@@ -116,7 +116,7 @@ impl Decision {
         Ok(Config { decision: self, values: values.collect::<Result<_, _>>()? })
     }
 
-    /// The rule's choice.
+    /// The rule's configuration.
     ///
     /// # Errors
     /// When `problem` belongs to another decision.
@@ -124,13 +124,13 @@ impl Decision {
         (self.rule)(problem, device).ok_or_else(|| self.refusal("the problem is one of another decision".into()))
     }
 
-    /// Checks that kernels can run with a choice: its values are candidates, and the constraints hold.
+    /// Checks that kernels can run with a configuration: its values are candidates, and the constraints hold.
     ///
     /// # Errors
     /// When they do not; the error says which value or constraint.
     pub fn check(&self, config: &Config, problem: &Problem, device: &DeviceInfo) -> Result<(), Refusal> {
         if config.decision != self || problem.decision != self {
-            return Err(self.refusal("the choice or the problem is one of another decision".into()));
+            return Err(self.refusal("the configuration or the problem is one of another decision".into()));
         }
         for (parameter, value) in self.parameters.iter().zip(&config.values) {
             if !parameter.values.contains(value) {
@@ -145,7 +145,7 @@ impl Decision {
     }
 }
 
-/// Why a choice is refused.
+/// Why a configuration is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
     /// The name of the decision.
@@ -168,16 +168,16 @@ pub struct Problem {
     /// The decision.
     pub decision: &'static Decision,
     /// The values.
-    pub values: SmallVec<[TunableValue; 12]>,
+    pub values: SmallVec<[ParameterValue; 12]>,
 }
 
 impl Problem {
     /// The values under which results are stored: fields that are rounded to powers of two are rounded.
-    pub fn key(&self) -> SmallVec<[TunableValue; 12]> {
+    pub fn key(&self) -> SmallVec<[ParameterValue; 12]> {
         let fields = self.decision.problem.iter().zip(&self.values);
-        let value = |(field, value): (&ProblemField, &TunableValue)| match (field.bucket, *value) {
-            (Bucket::PowerOfTwo, TunableValue::Int(number)) => {
-                TunableValue::Int(number.max(1).cast_unsigned().next_power_of_two().cast_signed())
+        let value = |(field, value): (&ProblemField, &ParameterValue)| match (field.bucket, *value) {
+            (Bucket::PowerOfTwo, ParameterValue::Int(number)) => {
+                ParameterValue::Int(number.max(1).cast_unsigned().next_power_of_two().cast_signed())
             }
             (_, value) => value,
         };
@@ -193,24 +193,24 @@ impl fmt::Display for Problem {
     }
 }
 
-/// A choice, as values in the order of the parameters.
+/// A configuration, as values in the order of the parameters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {
     /// The decision.
     pub decision: &'static Decision,
     /// The values.
-    pub values: SmallVec<[TunableValue; 12]>,
+    pub values: SmallVec<[ParameterValue; 12]>,
 }
 
 impl Config {
     /// Iterates over names and values.
-    pub fn iter(&self) -> impl Iterator<Item = (&'static str, TunableValue)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, ParameterValue)> {
         self.decision.parameters.iter().map(|parameter| parameter.name).zip(self.values.iter().copied())
     }
 
     /// A copy with another value of a parameter; unchanged if there is no such parameter.
     #[must_use]
-    pub fn with(&self, name: &str, value: TunableValue) -> Self {
+    pub fn with(&self, name: &str, value: ParameterValue) -> Self {
         let mut changed = self.clone();
         let at = self.decision.parameters.iter().position(|parameter| parameter.name == name);
         if let Some(at) = at {
@@ -231,7 +231,7 @@ impl fmt::Display for Config {
 fn write_call<'a>(
     f: &mut fmt::Formatter<'_>,
     name: &str,
-    values: impl Iterator<Item = (&'static str, &'a TunableValue)>,
+    values: impl Iterator<Item = (&'static str, &'a ParameterValue)>,
 ) -> fmt::Result {
     write!(f, "{name}(")?;
     for (at, (name, value)) in values.enumerate() {

@@ -1,9 +1,9 @@
 //! Decisions that kernels leave open: candidates, a rule that is the default, and [`Choices`], which override it.
 //!
 //! A decision is declared with [`tunable!`](crate::tunable): the names and candidate values of its parameters, what
-//! describes a problem, and constraints. The same text generates the check that a kernel can run with a choice and the
-//! constraints in Python's syntax, so these cannot disagree. Every answer of a [`Choices`] is checked against the
-//! declaration before it reaches a kernel; if it is refused, the rule decides.
+//! describes a problem, and constraints. The same text generates the check that a kernel can run with a configuration
+//! and the constraints in Python's syntax, so these cannot disagree. Every configuration from a [`Choices`] is checked
+//! against the declaration before it reaches a kernel; if it is refused, the rule decides.
 
 mod decision;
 mod launch_choice;
@@ -15,14 +15,14 @@ pub use launch_choice::LaunchChoice;
 pub use tunable::Tunable;
 #[doc(hidden)]
 pub use tunable::python_expression;
-pub use value::{TunableField, TunableValue};
+pub use value::{ParameterType, ParameterValue};
 
 use crate::DeviceInfo;
 
-/// Decides what kernels leave open, instead of the rules.
+/// A source of configurations, instead of the rules.
 pub trait Choices: Send + Sync {
-    /// The choice for a problem on a device; `None` for `default`, the rule's choice. Called whenever a call is
-    /// planned, so it should take less than a microsecond.
+    /// The configuration for a problem on a device; `None` for `default`, the rule's configuration. Called whenever a
+    /// call is planned, so it should take less than a microsecond.
     fn choose(&self, problem: &Problem, default: &Config, device: &DeviceInfo) -> Option<Config>;
 
     /// The choices for launches of the user's kernel `name`, whose form for contiguous arrays has this source: each with
@@ -31,6 +31,6 @@ pub trait Choices: Send + Sync {
         Vec::new()
     }
 
-    /// Called with a choice that no kernel can run with; the default is used instead.
+    /// Called with a configuration that no kernel can run with; the default is used instead.
     fn refused(&self, _problem: &Problem, _refusal: &Refusal) {}
 }

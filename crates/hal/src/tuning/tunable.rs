@@ -4,15 +4,15 @@ use super::Choices;
 use super::decision::{Config, Decision, Problem, Refusal};
 use crate::{DType, DeviceInfo};
 
-/// The choice of a decision, declared by [`tunable!`](crate::tunable).
+/// The configuration of a decision as a type of its own, declared by [`tunable!`](crate::tunable).
 pub trait Tunable: Copy + PartialEq + 'static {
-    /// What the choice depends on.
+    /// What the configuration depends on.
     type Problem: Copy;
 
     /// The decision as data.
     fn decision() -> &'static Decision;
 
-    /// The rule's choice.
+    /// The rule's configuration.
     fn from_rule(problem: &Self::Problem, device: &DeviceInfo) -> Self;
 
     /// Checks that kernels can run with it, whether or not it is a candidate.
@@ -33,7 +33,7 @@ pub trait Tunable: Copy + PartialEq + 'static {
     /// Converts a problem from values.
     fn problem_from_values(problem: &Problem) -> Option<Self::Problem>;
 
-    /// The answer of `choices` if kernels can run with it, otherwise the rule's choice.
+    /// The configuration that `choices` gives if kernels can run with it, otherwise the rule's.
     fn choose(problem: &Self::Problem, device: &DeviceInfo, choices: &dyn Choices) -> Self {
         let rule = Self::from_rule(problem, device);
         let (values, default) = (Self::problem_values(problem), rule.to_config());
@@ -68,12 +68,12 @@ pub fn python_expression(text: &str) -> String {
     result
 }
 
-/// Declares a decision: a type of problems, a type of choices that implements [`Tunable`], and the candidates.
+/// Declares a decision: a type of problems, a type of configurations that implements [`Tunable`], and the candidates.
 ///
 /// Integers are `i64`, so that all constraints have one type; they may use the names of parameters, of the problem, and
 /// of the listed device quantities. `a / b` divides integers. Constraints are checked in order, so that earlier ones
 /// can keep divisors from being zero. Conditions that no expression can state are checked by the function after `also`,
-/// which returns a reason to refuse the choice.
+/// which returns a reason to refuse the configuration.
 #[macro_export]
 macro_rules! tunable {
     (
@@ -99,7 +99,7 @@ macro_rules! tunable {
             type Problem = $problem;
 
             fn decision() -> &'static $crate::tuning::Decision {
-                use $crate::tuning::{Bucket, Decision, Parameter, ProblemField, Tunable, TunableField};
+                use $crate::tuning::{Bucket, Decision, Parameter, ProblemField, Tunable, ParameterType};
                 static DECISION: ::std::sync::LazyLock<Decision> = ::std::sync::LazyLock::new(|| Decision::new(
                     $name,
                     concat!($($doc, "\n",)*),
@@ -111,7 +111,7 @@ macro_rules! tunable {
                     vec![$(Parameter {
                         name: stringify!($parameter),
                         doc: concat!($($parameter_doc, "\n",)*).trim_ascii(),
-                        values: vec![$(<$parameter_ty as TunableField>::to_value($value)),*],
+                        values: vec![$(<$parameter_ty as ParameterType>::to_value($value)),*],
                     }),*],
                     vec![$($crate::tuning::python_expression(stringify!($constraint))),*],
                     |config, problem, device| {
@@ -153,7 +153,7 @@ macro_rules! tunable {
             }
 
             fn to_config(&self) -> $crate::tuning::Config {
-                use $crate::tuning::TunableField;
+                use $crate::tuning::ParameterType;
                 let values = [$(self.$parameter.to_value()),*];
                 $crate::tuning::Config { decision: Self::decision(), values: values.into_iter().collect() }
             }
@@ -161,11 +161,11 @@ macro_rules! tunable {
             fn from_config(config: &$crate::tuning::Config) -> Option<Self> {
                 let mut values = config.values.iter().copied();
                 (config.decision == Self::decision()).then_some(())?;
-                Some($choice { $($parameter: $crate::tuning::TunableField::from_value(values.next()?)?),* })
+                Some($choice { $($parameter: $crate::tuning::ParameterType::from_value(values.next()?)?),* })
             }
 
             fn problem_values(problem: &$problem) -> $crate::tuning::Problem {
-                use $crate::tuning::TunableField;
+                use $crate::tuning::ParameterType;
                 let values = [$(problem.$field.to_value()),*];
                 $crate::tuning::Problem { decision: Self::decision(), values: values.into_iter().collect() }
             }
@@ -173,7 +173,7 @@ macro_rules! tunable {
             fn problem_from_values(problem: &$crate::tuning::Problem) -> Option<$problem> {
                 let mut values = problem.values.iter().copied();
                 (problem.decision == Self::decision()).then_some(())?;
-                Some($problem { $($field: $crate::tuning::TunableField::from_value(values.next()?)?),* })
+                Some($problem { $($field: $crate::tuning::ParameterType::from_value(values.next()?)?),* })
             }
         }
     };
@@ -183,7 +183,7 @@ macro_rules! tunable {
 mod tests {
     use super::*;
     use crate::ExecutionModel;
-    use crate::tuning::{Bucket, TunableValue};
+    use crate::tuning::{Bucket, ParameterValue};
     use std::sync::Mutex;
 
     tunable! {
@@ -254,11 +254,11 @@ mod tests {
         let decision = Cut::decision();
         assert_eq!((decision.name, decision.doc), ("test.cut", "How a test cuts its work."));
         assert_eq!((decision.problem[1].name, decision.problem[1].bucket), ("n", Bucket::PowerOfTwo));
-        assert_eq!(decision.parameters[0].values, [32, 64, 128].map(TunableValue::Int));
+        assert_eq!(decision.parameters[0].values, [32, 64, 128].map(ParameterValue::Int));
         assert_eq!(decision.parameters[2].doc, "Adjacent elements are read at once.");
         let problem = Cut::problem_values(&Work { dtype: DType::F32, n: 1000, dense: true });
         assert_eq!(problem.to_string(), "test.cut(dtype='float32', n=1000, dense=True)");
-        assert_eq!(problem.key()[1], TunableValue::Int(1024));
+        assert_eq!(problem.key()[1], ParameterValue::Int(1024));
         let default = decision.default_config(&problem, &DEVICE).unwrap();
         assert_eq!(default.to_string(), "test.cut(threads=32, items=1, packed=False, unit='simt')");
         assert_eq!(decision.check(&default, &problem, &DEVICE), Ok(()));
@@ -266,9 +266,9 @@ mod tests {
         let config = decision.parse_config(parsed).unwrap();
         let refusal = decision.check(&config, &problem, &DEVICE).unwrap_err();
         assert_eq!(refusal.to_string(), "test.cut: threads * items * 16 <= shared_bytes");
-        let fewer = config.with("items", TunableValue::Int(2)).with("unit", TunableValue::Name("simt"));
+        let fewer = config.with("items", ParameterValue::Int(2)).with("unit", ParameterValue::Name("simt"));
         assert_eq!(decision.check(&fewer, &problem, &DEVICE), Ok(()));
-        let no_candidate = fewer.with("items", TunableValue::Int(3));
+        let no_candidate = fewer.with("items", ParameterValue::Int(3));
         assert_eq!(decision.check(&no_candidate, &problem, &DEVICE).unwrap_err().reason, "items = 3 is no candidate");
     }
 

@@ -5,7 +5,7 @@ use std::fmt;
 
 /// A value of a parameter or of a problem field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum TunableValue {
+pub enum ParameterValue {
     /// `True` or `False`.
     Bool(bool),
     /// An integer.
@@ -15,34 +15,34 @@ pub enum TunableValue {
 }
 
 /// As Python's `repr`.
-impl fmt::Display for TunableValue {
+impl fmt::Display for ParameterValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            TunableValue::Bool(true) => f.write_str("True"),
-            TunableValue::Bool(false) => f.write_str("False"),
-            TunableValue::Int(number) => write!(f, "{number}"),
-            TunableValue::Name(name) => write!(f, "'{name}'"),
+            ParameterValue::Bool(true) => f.write_str("True"),
+            ParameterValue::Bool(false) => f.write_str("False"),
+            ParameterValue::Int(number) => write!(f, "{number}"),
+            ParameterValue::Name(name) => write!(f, "'{name}'"),
         }
     }
 }
 
-/// A type of fields whose values convert to [`TunableValue`]s.
-pub trait TunableField: Copy {
+/// A type of fields whose values convert to [`ParameterValue`]s.
+pub trait ParameterType: Copy {
     /// Converts to a value.
-    fn to_value(self) -> TunableValue;
+    fn to_value(self) -> ParameterValue;
     /// Converts from a value of this type.
-    fn from_value(value: TunableValue) -> Option<Self>;
+    fn from_value(value: ParameterValue) -> Option<Self>;
 }
 
 macro_rules! field {
     ($($ty:ty => $variant:ident),*) => {$(
-        impl TunableField for $ty {
-            fn to_value(self) -> TunableValue {
-                TunableValue::$variant(self)
+        impl ParameterType for $ty {
+            fn to_value(self) -> ParameterValue {
+                ParameterValue::$variant(self)
             }
 
-            fn from_value(value: TunableValue) -> Option<Self> {
-                if let TunableValue::$variant(value) = value { Some(value) } else { None }
+            fn from_value(value: ParameterValue) -> Option<Self> {
+                if let ParameterValue::$variant(value) = value { Some(value) } else { None }
             }
         }
     )*};
@@ -50,12 +50,12 @@ macro_rules! field {
 field!(bool => Bool, i64 => Int, &'static str => Name);
 
 /// By NumPy's names. Records, which nothing is computed with, share one.
-impl TunableField for DType {
-    fn to_value(self) -> TunableValue {
-        TunableValue::Name(self.name())
+impl ParameterType for DType {
+    fn to_value(self) -> ParameterValue {
+        ParameterValue::Name(self.name())
     }
 
-    fn from_value(value: TunableValue) -> Option<Self> {
-        if let TunableValue::Name(name) = value { DType::from_name(name) } else { None }
+    fn from_value(value: ParameterValue) -> Option<Self> {
+        if let ParameterValue::Name(name) = value { DType::from_name(name) } else { None }
     }
 }

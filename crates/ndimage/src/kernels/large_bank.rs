@@ -53,7 +53,7 @@ const MIN_CHANNELS: u32 = 4;
 
 impl LargeTile {
     /// The tile that takes the least time by its counts; none where no filters fit in shared memory.
-    pub(crate) fn of(bank: &BankShape, device: DeviceInfo) -> Option<Self> {
+    pub(crate) fn for_bank(bank: &BankShape, device: DeviceInfo) -> Option<Self> {
         let mut best: Option<(f64, Self)> = None;
         for (outputs, registers) in OUTPUTS {
             for warps in [1, 2, 4, 8] {
@@ -243,7 +243,7 @@ mod tests {
         ];
         for (image, taps, filters, fast) in banks {
             let bank = BankShape { images: 1, image, taps, filters };
-            let tile = LargeTile::of(&bank, hopper).expect("filters fit in shared memory");
+            let tile = LargeTile::for_bank(&bank, hopper).expect("filters fit in shared memory");
             assert_eq!((tile.block, tile.outputs, tile.channels, tile.unrolled), fast, "{image:?}");
         }
     }

@@ -8,16 +8,16 @@ use std::fmt::Write;
 /// Threads of a block of kernels without another number.
 pub(crate) const THREADS: u32 = 256;
 /// Threads of a block of the kernel for few dimensions.
-pub(crate) const DIRECT_THREADS: u32 = 128;
+pub(crate) const PER_THREAD_BLOCK: u32 = 128;
 /// Queries of a block of the kernel by tiles, and threads that have lists of each.
 pub(crate) const TILED_SIDE: u32 = 64;
 pub(crate) const TILED_LANES: u32 = THREADS / TILED_SIDE;
 /// Dimensions up to which a query is held in registers.
-pub(crate) const MAX_DIRECT_DIMENSIONS: usize = 16;
+pub(crate) const MAX_THREAD_DIMENSIONS: usize = 16;
 /// Queries of the kernel that reads points once, numbers of these, and neighbours that it can have.
-pub(crate) const MAX_FEW_QUERIES: usize = 8;
-pub(crate) const MAX_FEW_NUMBERS: usize = 4096;
-pub(crate) const MAX_FEW_NEIGHBORS: u32 = 64;
+pub(crate) const MAX_BATCH_QUERIES: usize = 8;
+pub(crate) const MAX_BATCH_NUMBERS: usize = 4096;
+pub(crate) const MAX_BATCH_NEIGHBORS: u32 = 64;
 /// Lists of a query that can be merged.
 pub(crate) const MAX_LISTS: u32 = 1024;
 /// Points of a tile of the filter, queries of a group, and room for candidates of a query.
@@ -56,18 +56,18 @@ pub(crate) struct DistanceSpec {
 
 impl DistanceSpec {
     /// Whether a thread holds a query in registers; else distances are computed by tiles.
-    pub(crate) fn is_direct(&self) -> bool {
-        self.dimensions <= MAX_DIRECT_DIMENSIONS && self.metric != Metric::Cosine && !self.is_listed && !self.is_tensor
+    pub(crate) fn is_per_thread(&self) -> bool {
+        self.dimensions <= MAX_THREAD_DIMENSIONS && self.metric != Metric::Cosine && !self.is_listed && !self.is_tensor
     }
 
     /// Queries of a block.
     pub(crate) fn side(&self) -> u32 {
-        if self.is_direct() { DIRECT_THREADS * self.queries_of_thread } else { TILED_SIDE }
+        if self.is_per_thread() { PER_THREAD_BLOCK * self.queries_of_thread } else { TILED_SIDE }
     }
 
     /// Lists of a query in a slice of points.
     pub(crate) fn lanes(&self) -> u32 {
-        if self.is_direct() || self.is_listed { 1 } else { TILED_LANES }
+        if self.is_per_thread() || self.is_listed { 1 } else { TILED_LANES }
     }
 
     fn preamble(&self, k: u32, threads: u32) -> String {
@@ -76,7 +76,8 @@ impl DistanceSpec {
             let is_this = metric == self.metric || (metric == Metric::L2 && self.metric == Metric::SquaredL2);
             let _ = writeln!(text, "#define METRIC_{} {}", format!("{metric:?}").to_uppercase(), i32::from(is_this));
         }
-        let is_product = !self.is_direct() && !self.is_exact && matches!(self.metric, Metric::L2 | Metric::SquaredL2);
+        let is_product =
+            !self.is_per_thread() && !self.is_exact && matches!(self.metric, Metric::L2 | Metric::SquaredL2);
         let _ = writeln!(
             text,
             "#define IS_EXACT {}\n#define IS_PRODUCT {}\n#define IS_TENSOR {}\n#define IS_LISTED {}\n#define POINT_IS_HALF {}",
@@ -116,13 +117,13 @@ pub(crate) struct ScanSpec {
     pub(crate) distance: DistanceSpec,
     pub(crate) k: u32,
     /// The kernel for few queries.
-    pub(crate) few: Option<FewQueries>,
+    pub(crate) small_batch: Option<SmallBatch>,
 }
 
 /// What the kernel for few queries is made for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct FewQueries {
-    /// The most queries: a power of two up to [`MAX_FEW_QUERIES`].
+pub(crate) struct SmallBatch {
+    /// The most queries: a power of two up to [`MAX_BATCH_QUERIES`].
     pub(crate) queries: u32,
     /// Points begin at multiples of 16 bytes.
     pub(crate) is_vectorizable: bool,
@@ -130,7 +131,7 @@ pub(crate) struct FewQueries {
 
 impl ScanSpec {
     pub(crate) fn threads(&self) -> u32 {
-        if self.distance.is_direct() { DIRECT_THREADS } else { THREADS }
+        if self.distance.is_per_thread() { PER_THREAD_BLOCK } else { THREADS }
     }
 }
 
@@ -143,16 +144,16 @@ impl KernelSpec for ScanSpec {
         let d = self.distance.dimensions;
         let mut text = format!("#define IS_COUNT {}\n", i32::from(self.k == 0));
         text.push_str(&self.distance.preamble(self.k, self.threads()));
-        if let Some(few) = self.few {
-            let (queries, is_vector) = (few.queries, i32::from(few.is_vectorizable));
+        if let Some(batch) = self.small_batch {
+            let (queries, is_vector) = (batch.queries, i32::from(batch.is_vectorizable));
             let _ = writeln!(text, "#define IS_VECTOR {is_vector}\nenum {{ QUERIES = {queries} }};");
-            text.push_str(include_str!("few.cuh"));
-        } else if self.distance.is_direct() {
+            text.push_str(include_str!("small_batch.cuh"));
+        } else if self.distance.is_per_thread() {
             // Whole vectors of four are read at once.
             let pitch = if d > 2 { d.next_multiple_of(4) } else { d };
             let queries = self.distance.queries_of_thread;
             let _ = writeln!(text, "enum {{ TILE = 128, PITCH = {pitch}, QUERIES = {queries} }};");
-            text.push_str(include_str!("direct.cuh"));
+            text.push_str(include_str!("per_thread.cuh"));
         } else {
             let is_simd_cpu = self.distance.is_simd_cpu;
             let [rows, columns] = match (self.distance.is_tensor, is_simd_cpu) {

@@ -4,7 +4,7 @@ use crate::contexts::context;
 use crate::host_arrays::{Random, elements, message};
 use crate::searches::{nearest, rows};
 use rtcg_hal::DType;
-use rtcg_neighbors::{Index, MergedIndex, Metric};
+use rtcg_neighbors::{BatchingIndex, Index, Metric};
 
 fn numbers(n: usize, seed: u64) -> Vec<f64> {
     Random(seed).whole_numbers(n, -32, 32).iter().map(|x| x / 8.0).collect()
@@ -16,7 +16,7 @@ fn merged_searches_of_threads_are_those_of_each() {
     let (d, n, k) = (5, 900, 3);
     let points = numbers(n * d, 2);
     let on_device = rows(&ctx, &points, d, DType::F32);
-    let merged = MergedIndex::new(Index::new(&on_device, Metric::L2).unwrap());
+    let merged = BatchingIndex::new(Index::new(&on_device, Metric::L2).unwrap());
     std::thread::scope(|scope| {
         for seed in 0..8 {
             let (merged, points) = (&merged, &points);
@@ -47,7 +47,7 @@ fn merged_searches_of_threads_are_those_of_each() {
 fn a_wrong_query_fails_alone() {
     let ctx = context();
     let points = numbers(400, 3);
-    let merged = MergedIndex::new(Index::new(&rows(&ctx, &points, 2, DType::F32), Metric::L1).unwrap());
+    let merged = BatchingIndex::new(Index::new(&rows(&ctx, &points, 2, DType::F32), Metric::L1).unwrap());
     std::thread::scope(|scope| {
         for thread in 0..6u64 {
             let (merged, points) = (&merged, &points);
@@ -72,7 +72,7 @@ fn a_wrong_query_fails_alone() {
 fn searches_of_no_query_and_of_double_precision_are_answered() {
     let ctx = context();
     let points = numbers(300, 4);
-    let merged = MergedIndex::new(Index::new(&rows(&ctx, &points, 3, DType::F64), Metric::SquaredL2).unwrap());
+    let merged = BatchingIndex::new(Index::new(&rows(&ctx, &points, 3, DType::F64), Metric::SquaredL2).unwrap());
     let found = merged.search_host(&[], 2).unwrap();
     assert!(found.indices.is_empty() && found.distances.is_empty());
     let query = numbers(3, 5);

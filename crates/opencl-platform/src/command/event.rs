@@ -15,6 +15,7 @@ use crate::error::{ClError, Result, code_of, object_of, refuse};
 use crate::info::{Answer, info_function};
 use crate::object::{Ref, body, release, resolve, retain};
 use crate::platform::mark::Mark;
+use rtcg_driver::lock_ignoring_poison;
 use rtcg_opencl_sys::*;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
@@ -85,7 +86,7 @@ impl EventBody {
     }
 
     fn lock(&self) -> MutexGuard<'_, EventState> {
-        self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+        lock_ignoring_poison(&self.state)
     }
 
     /// Whether commands that wait for this one can be submitted. If not, `queue` is woken when they can.

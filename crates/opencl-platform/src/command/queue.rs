@@ -17,7 +17,7 @@ use crate::context::ContextBody;
 use crate::error::{ClError, Result, refuse};
 use crate::object::{Ref, WeakRef, body};
 use crate::platform::device::DeviceBody;
-use rtcg_driver::{Stream, StreamFlags};
+use rtcg_driver::{Stream, StreamFlags, lock_ignoring_poison};
 use rtcg_opencl_sys::*;
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
@@ -166,7 +166,7 @@ impl QueueBody {
     }
 
     fn lock(&self) -> MutexGuard<'_, QueueState> {
-        self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+        lock_ignoring_poison(&self.state)
     }
 
     /// Enqueues a command of the device.

@@ -8,7 +8,7 @@ use crate::completion::watcher::HOST_COMMANDS;
 use crate::object::Ref;
 use crate::platform::device::DeviceBody;
 use crate::platform::mark::Mark;
-use rtcg_driver::Stream;
+use rtcg_driver::{Stream, lock_ignoring_poison};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -60,7 +60,7 @@ impl InFlight {
     }
 
     fn lock(&self) -> MutexGuard<'_, Lists> {
-        self.lists.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+        lock_ignoring_poison(&self.lists)
     }
 
     /// Keeps what a command without an event uses, in a queue in order. The caller drops what is returned, without a lock.

@@ -13,7 +13,7 @@ use crate::program::ProgramBody;
 use crate::program::build::{Built, BuiltKernel};
 use crate::sampler::SamplerBody;
 use rtcg_compile::clang::{AddressSpace, KernelArgument};
-use rtcg_driver::{CUdeviceptr, Function};
+use rtcg_driver::{CUdeviceptr, Function, lock_ignoring_poison};
 use rtcg_opencl_sys::*;
 use rtcg_ptx::opencl_launch::RECORD_BYTES;
 use std::ffi::CStr;
@@ -93,7 +93,7 @@ impl KernelBody {
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, KernelState> {
-        self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+        lock_ignoring_poison(&self.state)
     }
 
     pub(crate) fn kernel(&self) -> &BuiltKernel {
@@ -192,82 +192,94 @@ impl KernelBody {
     unsafe fn set_argument(&self, index: cl_uint, size: usize, value: *const c_void) -> Result<()> {
         let declared = self.argument(index)?;
         let slot = self.kernel().entry.slots[index as usize];
-        let wrong_size = |expected: usize| {
-            let why = format!("arg_size: {size} bytes, argument {index} ({}) has {expected}", declared.type_name);
-            refuse(CL_INVALID_ARG_SIZE, why)
-        };
         let mut state = self.lock();
         let set = match declared.space {
-            AddressSpace::Local => {
-                if !value.is_null() {
-                    return refuse(
-                        CL_INVALID_ARG_VALUE,
-                        format!("arg_value: argument {index} is __local, expected NULL"),
-                    );
-                }
-                if size == 0 {
-                    return wrong_size(1);
-                }
-                Argument::Local(size)
-            }
+            AddressSpace::Local => local_argument(index, declared, size, value)?,
             AddressSpace::Global | AddressSpace::Constant => {
-                let is_image = declared.access != "none";
-                if size != size_of::<cl_mem>() {
-                    return wrong_size(size_of::<cl_mem>());
-                }
                 // SAFETY: the caller's promise.
-                let handle = if value.is_null() { cl_mem::NULL } else { unsafe { *value.cast::<cl_mem>() } };
-                if handle.is_null() && is_image {
-                    return refuse(
-                        CL_INVALID_ARG_VALUE,
-                        format!("arg_value: argument {index} is an image and is null"),
-                    );
-                }
-                if handle.is_null() {
-                    state.bytes[slot.offset..slot.offset + 8].fill(0);
-                    Argument::Value
-                } else {
-                    // SAFETY: the caller's promise.
-                    let memory = unsafe { resolve::<MemBody>(handle) }.map_err(|error| {
-                        let why = format!("arg_value: argument {index} ({}): {}", declared.type_name, error.detail);
-                        ClError::new(CL_INVALID_MEM_OBJECT, why)
-                    })?;
-                    check_context(&memory, self.context())?;
-                    let address = if is_image { image_address(&memory, declared) } else { buffer_address(&memory) };
-                    let address = address.map_err(|error| {
-                        ClError::new(error.code, format!("arg_value: argument {index} is {}", error.detail))
-                    })?;
-                    state.bytes[slot.offset..slot.offset + 8].copy_from_slice(&address.to_le_bytes());
-                    Argument::Memory(WeakRef::new(&memory))
-                }
+                let (address, set) = unsafe { self.memory_argument(index, declared, size, value) }?;
+                state.bytes[slot.offset..slot.offset + 8].copy_from_slice(&address.to_le_bytes());
+                set
             }
+            AddressSpace::Private if size != slot.nbytes => return wrong_size(index, declared, size, slot.nbytes),
             AddressSpace::Private => {
-                if size != slot.nbytes {
-                    return wrong_size(slot.nbytes);
-                }
-                if value.is_null() {
-                    return refuse(CL_INVALID_ARG_VALUE, format!("arg_value: argument {index} is null"));
-                }
+                let bytes = &mut state.bytes[slot.offset..slot.offset + size];
                 // SAFETY: the caller's promise.
-                let bytes = unsafe { std::slice::from_raw_parts(value.cast::<u8>(), size) };
-                let sampler;
-                let bytes = if declared.type_name == "sampler_t" {
-                    // SAFETY: the caller's promise.
-                    let found = unsafe { resolve::<SamplerBody>(*value.cast::<cl_sampler>()) }.map_err(|error| {
-                        ClError::new(error.code, format!("arg_value: argument {index} (sampler_t): {}", error.detail))
-                    })?;
-                    sampler = u64::from(found.bits()).to_le_bytes();
-                    &sampler
-                } else {
-                    bytes
-                };
-                state.bytes[slot.offset..slot.offset + size].copy_from_slice(bytes);
+                unsafe { write_value(index, declared, bytes, value) }?;
                 Argument::Value
             }
         };
         self.set(&mut state, index as usize, set);
         Ok(())
     }
+
+    /// A buffer or an image, and what the kernel gets for it.
+    ///
+    /// # Safety
+    /// `value` is null or has `size` bytes.
+    unsafe fn memory_argument(
+        &self,
+        index: cl_uint,
+        declared: &KernelArgument,
+        size: usize,
+        value: *const c_void,
+    ) -> Result<(CUdeviceptr, Argument)> {
+        let is_image = declared.access != "none";
+        if size != size_of::<cl_mem>() {
+            return wrong_size(index, declared, size, size_of::<cl_mem>());
+        }
+        // SAFETY: the caller's promise.
+        let handle = if value.is_null() { cl_mem::NULL } else { unsafe { *value.cast::<cl_mem>() } };
+        if handle.is_null() && is_image {
+            return refuse(CL_INVALID_ARG_VALUE, format!("arg_value: argument {index} is an image and is null"));
+        }
+        if handle.is_null() {
+            return Ok((0, Argument::Value));
+        }
+        // SAFETY: the caller's promise.
+        let memory = unsafe { resolve::<MemBody>(handle) }.map_err(|error| {
+            let why = format!("arg_value: argument {index} ({}): {}", declared.type_name, error.detail);
+            ClError::new(CL_INVALID_MEM_OBJECT, why)
+        })?;
+        check_context(&memory, self.context())?;
+        let address = if is_image { image_address(&memory, declared) } else { buffer_address(&memory) };
+        let address = address
+            .map_err(|error| ClError::new(error.code, format!("arg_value: argument {index} is {}", error.detail)))?;
+        Ok((address, Argument::Memory(WeakRef::new(&memory))))
+    }
+}
+
+fn wrong_size<T>(index: cl_uint, declared: &KernelArgument, size: usize, expected: usize) -> Result<T> {
+    let why = format!("arg_size: {size} bytes, argument {index} ({}) has {expected}", declared.type_name);
+    refuse(CL_INVALID_ARG_SIZE, why)
+}
+
+fn local_argument(index: cl_uint, declared: &KernelArgument, size: usize, value: *const c_void) -> Result<Argument> {
+    if !value.is_null() {
+        return refuse(CL_INVALID_ARG_VALUE, format!("arg_value: argument {index} is __local, expected NULL"));
+    }
+    if size == 0 { wrong_size(index, declared, size, 1) } else { Ok(Argument::Local(size)) }
+}
+
+/// Writes a number or a structure, or the bits of a sampler.
+///
+/// # Safety
+/// `value` is null or has as many bytes as `bytes`.
+unsafe fn write_value(index: cl_uint, declared: &KernelArgument, bytes: &mut [u8], value: *const c_void) -> Result<()> {
+    if value.is_null() {
+        return refuse(CL_INVALID_ARG_VALUE, format!("arg_value: argument {index} is null"));
+    }
+    if declared.type_name == "sampler_t" {
+        // SAFETY: the caller's promise.
+        let found = unsafe { resolve::<SamplerBody>(*value.cast::<cl_sampler>()) }.map_err(|error| {
+            ClError::new(error.code, format!("arg_value: argument {index} (sampler_t): {}", error.detail))
+        })?;
+        bytes.copy_from_slice(&u64::from(found.bits()).to_le_bytes());
+    } else {
+        // SAFETY: the caller's promise.
+        bytes.copy_from_slice(unsafe { std::slice::from_raw_parts(value.cast::<u8>(), bytes.len()) });
+    }
+    Ok(())
 }
 
 /// The address of a buffer's bytes.

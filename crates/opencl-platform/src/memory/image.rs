@@ -231,6 +231,92 @@ unsafe fn dense_pixels(host: *const u8, pitches: &Pitches, extents: [usize; 4], 
     dense
 }
 
+/// The memory of an image: its part of an object, and where its pixels lie in that part.
+struct ImageMemory {
+    storage: Arc<Storage>,
+    origin: usize,
+    pitches: Pitches,
+    /// The memory of the program's that the image uses in place.
+    used_pointer: *mut c_void,
+}
+
+impl ImageMemory {
+    /// The memory of a buffer, for images of the kinds that may have one.
+    fn in_buffer(parent: &Ref<MemBody>, context: &Ref<ContextBody>, pitches: Pitches) -> Result<Self> {
+        if pitches.nbytes > parent.size {
+            let why = format!("image_desc: {} bytes, the buffer has {}", pitches.nbytes, parent.size);
+            return refuse(CL_INVALID_IMAGE_SIZE, why);
+        }
+        check_context(parent, context)?;
+        let (storage, origin, used_pointer) = (parent.storage.clone(), parent.origin, std::ptr::null_mut());
+        Ok(Self { storage, origin, pitches, used_pointer })
+    }
+
+    /// New memory, with the pixels at `host_ptr` if the flags say so.
+    ///
+    /// # Safety
+    /// `host_ptr` is null or has what the pitches say.
+    unsafe fn new(
+        context: &Ref<ContextBody>,
+        flags: cl_mem_flags,
+        desc: &cl_image_desc,
+        extents: [usize; 4],
+        pixel: usize,
+        mut pitches: Pitches,
+        host_ptr: *mut c_void,
+    ) -> Result<Self> {
+        check_host_pointer(flags, host_ptr)?;
+        let uses_pointer = flags & CL_MEM_USE_HOST_PTR != 0;
+        let mut dense = Vec::new();
+        let mut from = host_ptr;
+        if !uses_pointer {
+            if flags & CL_MEM_COPY_HOST_PTR != 0 {
+                // SAFETY: the caller's promise.
+                dense = unsafe { dense_pixels(host_ptr.cast(), &pitches, extents, pixel) };
+                from = dense.as_mut_ptr().cast();
+            }
+            let without = cl_image_desc { image_row_pitch: 0, image_slice_pitch: 0, ..*desc };
+            pitches = checked_pitches(&without, extents, pixel, false)?;
+        }
+        let limit = context.devices.iter().map(|device| device.max_allocation()).max().unwrap_or(0);
+        if pitches.nbytes > limit {
+            return refuse(CL_INVALID_IMAGE_SIZE, format!("image_desc: {} bytes of {limit}", pitches.nbytes));
+        }
+        // SAFETY: the caller's promise, or the copy of the pixels.
+        let storage = Arc::new(unsafe { new_storage(context, flags, pitches.nbytes, from) }?);
+        drop(dense);
+        let used_pointer = if uses_pointer { host_ptr } else { std::ptr::null_mut() };
+        Ok(Self { storage, origin: 0, pitches, used_pointer })
+    }
+
+    /// The descriptor of these pixels, in memory of its own.
+    fn new_descriptor(
+        &self,
+        context: &Ref<ContextBody>,
+        format: cl_image_format,
+        pixels: &PixelLayout,
+        extents: [usize; 4],
+    ) -> Result<Storage> {
+        let mut descriptor = Descriptor {
+            address: self.storage.address + self.origin as u64,
+            row_pitch: self.pitches.row as u64,
+            slice_pitch: self.pitches.slice as u64,
+            extents: extents.map(|extent| extent as u32),
+            order: format.image_channel_order,
+            data_type: format.image_channel_data_type,
+            channels: pixels.channels,
+            pixel_bytes: pixels.pixel_bytes,
+            read_swizzle: pixels.read_swizzle,
+            write_swizzle: pixels.write_swizzle,
+            flags: u32::from(pixels.is_srgb) | u32::from(pixels.border_is_opaque) << 1,
+            unused: 0,
+        };
+        let bytes = (&raw mut descriptor).cast();
+        // SAFETY: the structure has as many bytes.
+        unsafe { new_storage(context, CL_MEM_COPY_HOST_PTR, size_of::<Descriptor>(), bytes) }
+    }
+}
+
 /// # Safety
 /// As the specification of OpenCL says.
 unsafe fn create_image(
@@ -262,64 +348,21 @@ unsafe fn create_image(
     let extents = checked_extents(&desc)?;
     let pixels = PixelLayout::new(format, kind, flags)?;
     let pixel = pixels.pixel_bytes as usize;
-    let given = checked_pitches(&desc, extents, pixel, parent.is_some() || !host_ptr.is_null())?;
+    let pitches = checked_pitches(&desc, extents, pixel, parent.is_some() || !host_ptr.is_null())?;
     let is_of_buffer = parent.as_ref().is_some_and(|parent| parent.kind == CL_MEM_OBJECT_BUFFER);
     let may_be = matches!(kind, CL_MEM_OBJECT_IMAGE1D_BUFFER | CL_MEM_OBJECT_IMAGE2D);
     if parent.is_some() && !(is_of_buffer && may_be) || parent.is_none() && kind == CL_MEM_OBJECT_IMAGE1D_BUFFER {
         let why = format!("image_desc: mem_object, expected a buffer for images of one, not for kind {kind:#x}");
         return refuse(CL_INVALID_IMAGE_DESCRIPTOR, why);
     }
-    let mut pitches = given;
-    let (storage, origin, used_pointer) = if let Some(parent) = &parent {
-        if pitches.nbytes > parent.size {
-            let why = format!("image_desc: {} bytes, the buffer has {}", pitches.nbytes, parent.size);
-            return refuse(CL_INVALID_IMAGE_SIZE, why);
-        }
-        check_context(parent, &context)?;
-        (parent.storage.clone(), parent.origin, std::ptr::null_mut())
-    } else {
-        check_host_pointer(flags, host_ptr)?;
-        let mut dense = Vec::new();
-        let mut from = host_ptr;
-        if flags & CL_MEM_USE_HOST_PTR == 0 {
-            if flags & CL_MEM_COPY_HOST_PTR != 0 {
-                // SAFETY: the caller's promise.
-                dense = unsafe { dense_pixels(host_ptr.cast(), &pitches, extents, pixel) };
-                from = dense.as_mut_ptr().cast();
-            }
-            let without = cl_image_desc { image_row_pitch: 0, image_slice_pitch: 0, ..desc };
-            pitches = checked_pitches(&without, extents, pixel, false)?;
-        }
-        let limit = context.devices.iter().map(|device| device.max_allocation()).max().unwrap_or(0);
-        if pitches.nbytes > limit {
-            return refuse(CL_INVALID_IMAGE_SIZE, format!("image_desc: {} bytes of {limit}", pitches.nbytes));
-        }
-        // SAFETY: the caller's promise, or the copy of the pixels.
-        let storage = unsafe { new_storage(&context, flags, pitches.nbytes, from) }?;
-        drop(dense);
-        let used_pointer = if flags & CL_MEM_USE_HOST_PTR != 0 { host_ptr } else { std::ptr::null_mut() };
-        (Arc::new(storage), 0, used_pointer)
+    let memory = match &parent {
+        Some(parent) => ImageMemory::in_buffer(parent, &context, pitches)?,
+        // SAFETY: the caller's promise.
+        None => unsafe { ImageMemory::new(&context, flags, &desc, extents, pixel, pitches, host_ptr) }?,
     };
+    let descriptor = memory.new_descriptor(&context, format, &pixels, extents)?;
+    let ImageMemory { storage, origin, pitches, used_pointer } = memory;
     let [width, height, depth, layers] = extents;
-    let mut descriptor = Descriptor {
-        address: storage.address + origin as u64,
-        row_pitch: pitches.row as u64,
-        slice_pitch: pitches.slice as u64,
-        extents: extents.map(|extent| extent as u32),
-        order: format.image_channel_order,
-        data_type: format.image_channel_data_type,
-        channels: pixels.channels,
-        pixel_bytes: pixels.pixel_bytes,
-        read_swizzle: pixels.read_swizzle,
-        write_swizzle: pixels.write_swizzle,
-        flags: u32::from(pixels.is_srgb) | u32::from(pixels.border_is_opaque) << 1,
-        unused: 0,
-    };
-    // SAFETY: the structure has as many bytes.
-    let descriptor = unsafe {
-        let bytes = (&raw mut descriptor).cast();
-        new_storage(&context, CL_MEM_COPY_HOST_PTR, size_of::<Descriptor>(), bytes)
-    }?;
     let (row_pitch, slice_pitch) = (pitches.row, pitches.slice);
     let image = ImageBody { format, pixels, kind, width, height, depth, layers, row_pitch, slice_pitch, descriptor };
     Ok(Ref::new_for_user(MemBody {

@@ -2,7 +2,7 @@
 
 use super::image::{ImageBody, resolve_image};
 use super::map::map_region;
-use super::rectangle::{Layout, Region, Side, copy_region, read_triple};
+use super::rectangle::{Layout, Region, Side, enqueue_copy, read_triple};
 use super::transfer::{HostMemory, check_host_reads, check_host_writes, fill};
 use super::{MemBody, resolve_buffer};
 use crate::command::queue::{QueueBody, Wanted};
@@ -51,11 +51,8 @@ pub(crate) unsafe extern "C" fn clEnqueueReadImage(
         }
         check_host_reads(&image)?;
         let wanted = Wanted::new(&queue, num_events_in_wait_list, event_wait_list, event)?.blocking(blocking_read);
-        let host = HostMemory(ptr.cast());
-        let work = move |stream: &Stream| {
-            copy_region((Side::Device(image.address()), layout), (Side::Host(host), on_host), region, stream)
-        };
-        QueueBody::enqueue(&queue, CL_COMMAND_READ_IMAGE, wanted, StreamCommand(work))
+        let (from, to) = ((Side::Object(image), layout), (Side::Host(HostMemory(ptr.cast())), on_host));
+        enqueue_copy(&queue, CL_COMMAND_READ_IMAGE, from, to, region, wanted)
     })
 }
 
@@ -85,11 +82,8 @@ pub(crate) unsafe extern "C" fn clEnqueueWriteImage(
         }
         check_host_writes(&image)?;
         let wanted = Wanted::new(&queue, num_events_in_wait_list, event_wait_list, event)?.blocking(blocking_write);
-        let host = HostMemory(ptr.cast_mut().cast());
-        let work = move |stream: &Stream| {
-            copy_region((Side::Host(host), on_host), (Side::Device(image.address()), layout), region, stream)
-        };
-        QueueBody::enqueue(&queue, CL_COMMAND_WRITE_IMAGE, wanted, StreamCommand(work))
+        let (from, to) = ((Side::Host(HostMemory(ptr.cast_mut().cast())), on_host), (Side::Object(image), layout));
+        enqueue_copy(&queue, CL_COMMAND_WRITE_IMAGE, from, to, region, wanted)
     })
 }
 
@@ -121,10 +115,8 @@ pub(crate) unsafe extern "C" fn clEnqueueCopyImage(
             return refuse(CL_MEM_COPY_OVERLAP, "src_origin, dst_origin: the regions overlap");
         }
         let wanted = Wanted::new(&queue, num_events_in_wait_list, event_wait_list, event)?;
-        let work = move |stream: &Stream| {
-            copy_region((Side::Device(from.address()), source), (Side::Device(to.address()), target), bytes, stream)
-        };
-        QueueBody::enqueue(&queue, CL_COMMAND_COPY_IMAGE, wanted, StreamCommand(work))
+        let (from, to) = ((Side::Object(from), source), (Side::Object(to), target));
+        enqueue_copy(&queue, CL_COMMAND_COPY_IMAGE, from, to, bytes, wanted)
     })
 }
 
@@ -154,10 +146,8 @@ pub(crate) unsafe extern "C" fn clEnqueueCopyImageToBuffer(
         let (source, region) = place(&from, src_origin, region)?;
         let target = in_buffer(&to, "dst_offset, region", dst_offset, region)?;
         let wanted = Wanted::new(&queue, num_events_in_wait_list, event_wait_list, event)?;
-        let work = move |stream: &Stream| {
-            copy_region((Side::Device(from.address()), source), (Side::Device(to.address()), target), region, stream)
-        };
-        QueueBody::enqueue(&queue, CL_COMMAND_COPY_IMAGE_TO_BUFFER, wanted, StreamCommand(work))
+        let (from, to) = ((Side::Object(from), source), (Side::Object(to), target));
+        enqueue_copy(&queue, CL_COMMAND_COPY_IMAGE_TO_BUFFER, from, to, region, wanted)
     })
 }
 
@@ -181,10 +171,8 @@ pub(crate) unsafe extern "C" fn clEnqueueCopyBufferToImage(
         let (target, region) = place(&to, dst_origin, region)?;
         let source = in_buffer(&from, "src_offset, region", src_offset, region)?;
         let wanted = Wanted::new(&queue, num_events_in_wait_list, event_wait_list, event)?;
-        let work = move |stream: &Stream| {
-            copy_region((Side::Device(from.address()), source), (Side::Device(to.address()), target), region, stream)
-        };
-        QueueBody::enqueue(&queue, CL_COMMAND_COPY_BUFFER_TO_IMAGE, wanted, StreamCommand(work))
+        let (from, to) = ((Side::Object(from), source), (Side::Object(to), target));
+        enqueue_copy(&queue, CL_COMMAND_COPY_BUFFER_TO_IMAGE, from, to, region, wanted)
     })
 }
 

@@ -77,7 +77,7 @@ pub(crate) unsafe fn map_region(
     let pointer = staging.as_ptr();
     let staged = Some(Staged { staging: staging.clone(), layout, region, is_written: writes });
     remember(&memory, Mapping { pointer: pointer as usize, staged });
-    let (target, mapped) = (HostMemory(pointer), memory.clone());
+    let (mapped, from, to) = (memory.clone(), Side::Object(memory), Side::Host(HostMemory(pointer)));
     // SAFETY: the mapping keeps the page-locked memory until it is unmapped.
     unsafe {
         let copy = move |stream: &Stream| {
@@ -85,7 +85,7 @@ pub(crate) unsafe fn map_region(
             if invalidates {
                 return Ok(());
             }
-            copy_region((Side::Device(memory.address()), layout), (Side::Host(target), dense), region, stream)
+            copy_region((&from, layout), (&to, dense), region, stream)
         };
         QueueBody::enqueue(queue, command, wanted, StreamCommand(copy))
     }
@@ -154,7 +154,7 @@ pub(crate) unsafe extern "C" fn clEnqueueUnmapMemObject(
         let Some(mapping) = forget(&memory, mapped_ptr as usize) else {
             return refuse(CL_INVALID_VALUE, format!("mapped_ptr: {mapped_ptr:?} is not mapped"));
         };
-        let is_staged = mapping.staged.is_some();
+        let (is_staged, to) = (mapping.staged.is_some(), Side::Object(memory));
         let copy_back = move |stream: &Stream| {
             let Some(Staged { staging, layout, region, .. }) =
                 mapping.staged.as_ref().filter(|staged| staged.is_written)
@@ -163,7 +163,7 @@ pub(crate) unsafe extern "C" fn clEnqueueUnmapMemObject(
             };
             let dense = Layout { offset: 0, row_pitch: region[0], slice_pitch: region[0] * region[1] };
             let from = Side::Host(HostMemory(staging.as_ptr()));
-            copy_region((from, dense), (Side::Device(memory.address()), *layout), *region, stream)
+            copy_region((&from, dense), (&to, *layout), *region, stream)
         };
         QueueBody::enqueue(&queue, CL_COMMAND_UNMAP_MEM_OBJECT, wanted, StreamCommand(copy_back))?;
         // Page-locked memory is scarce: it goes when the copy is done, not when there are many commands.

@@ -23,10 +23,9 @@ pub(crate) struct Layout {
 /// Width in bytes, rows, slices.
 pub(crate) type Region = [usize; 3];
 
-/// One side of a copy.
-#[derive(Clone, Copy)]
+/// One side of a copy: an object of the context, which the command retains, or memory of the program's.
 pub(crate) enum Side {
-    Device(CUdeviceptr),
+    Object(Ref<MemBody>),
     Host(HostMemory),
 }
 
@@ -108,8 +107,8 @@ fn linear(place: [usize; 3], row_pitch: usize, slice_pitch: usize) -> Option<usi
 /// # Safety
 /// Both sides have the region until the stream has come so far.
 pub(crate) unsafe fn copy_region(
-    (from, source): (Side, Layout),
-    (to, target): (Side, Layout),
+    (from, source): (&Side, Layout),
+    (to, target): (&Side, Layout),
     region: Region,
     stream: &Stream,
 ) -> Result<()> {
@@ -133,9 +132,9 @@ pub(crate) unsafe fn copy_region(
     copy.dstPitch = target.row_pitch;
     copy.dstHeight = (target.slice_pitch / target.row_pitch).max(region[1]);
     match from {
-        Side::Device(address) => {
+        Side::Object(memory) => {
             copy.srcMemoryType = CU_MEMORYTYPE_DEVICE;
-            copy.srcDevice = address + source.offset as CUdeviceptr;
+            copy.srcDevice = memory.address() + source.offset as CUdeviceptr;
         }
         Side::Host(memory) => {
             copy.srcMemoryType = CU_MEMORYTYPE_HOST;
@@ -143,9 +142,9 @@ pub(crate) unsafe fn copy_region(
         }
     }
     match to {
-        Side::Device(address) => {
+        Side::Object(memory) => {
             copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
-            copy.dstDevice = address + target.offset as CUdeviceptr;
+            copy.dstDevice = memory.address() + target.offset as CUdeviceptr;
         }
         Side::Host(memory) => {
             copy.dstMemoryType = CU_MEMORYTYPE_HOST;
@@ -154,6 +153,24 @@ pub(crate) unsafe fn copy_region(
     }
     // SAFETY: the caller's promise.
     Ok(unsafe { memcpy_3d_async(&copy, Some(stream)) }?)
+}
+
+/// Enqueues the copy of a region.
+///
+/// # Safety
+/// Both sides have the region until the command has ended, and `wanted` is of a call whose event may be written.
+pub(crate) unsafe fn enqueue_copy(
+    queue: &Ref<QueueBody>,
+    command: cl_command_type,
+    (from, source): (Side, Layout),
+    (to, target): (Side, Layout),
+    region: Region,
+    wanted: Wanted,
+) -> Result<()> {
+    // SAFETY: the caller's promise.
+    let work = move |stream: &Stream| unsafe { copy_region((&from, source), (&to, target), region, stream) };
+    // SAFETY: the caller's promise.
+    unsafe { QueueBody::enqueue(queue, command, wanted, StreamCommand(work)) }
 }
 
 fn check_inside(name: &str, buffer: &Ref<MemBody>, layout: Layout, region: Region) -> Result<()> {
@@ -199,11 +216,8 @@ pub(crate) unsafe extern "C" fn clEnqueueReadBufferRect(
         }
         check_host_reads(&buffer)?;
         let wanted = Wanted::new(&queue, num_events_in_wait_list, event_wait_list, event)?.blocking(blocking_read);
-        let host = HostMemory(ptr.cast());
-        let work = move |stream: &Stream| {
-            copy_region((Side::Device(buffer.address()), on_device), (Side::Host(host), on_host), region, stream)
-        };
-        QueueBody::enqueue(&queue, CL_COMMAND_READ_BUFFER_RECT, wanted, StreamCommand(work))
+        let (from, to) = ((Side::Object(buffer), on_device), (Side::Host(HostMemory(ptr.cast())), on_host));
+        enqueue_copy(&queue, CL_COMMAND_READ_BUFFER_RECT, from, to, region, wanted)
     })
 }
 
@@ -245,11 +259,8 @@ pub(crate) unsafe extern "C" fn clEnqueueWriteBufferRect(
         }
         check_host_writes(&buffer)?;
         let wanted = Wanted::new(&queue, num_events_in_wait_list, event_wait_list, event)?.blocking(blocking_write);
-        let host = HostMemory(ptr.cast_mut().cast());
-        let work = move |stream: &Stream| {
-            copy_region((Side::Host(host), on_host), (Side::Device(buffer.address()), on_device), region, stream)
-        };
-        QueueBody::enqueue(&queue, CL_COMMAND_WRITE_BUFFER_RECT, wanted, StreamCommand(work))
+        let (from, to) = ((Side::Host(HostMemory(ptr.cast_mut().cast())), on_host), (Side::Object(buffer), on_device));
+        enqueue_copy(&queue, CL_COMMAND_WRITE_BUFFER_RECT, from, to, region, wanted)
     })
 }
 
@@ -288,10 +299,8 @@ pub(crate) unsafe extern "C" fn clEnqueueCopyBufferRect(
             return refuse(CL_MEM_COPY_OVERLAP, "src_origin, dst_origin: the regions overlap");
         }
         let wanted = Wanted::new(&queue, num_events_in_wait_list, event_wait_list, event)?;
-        let work = move |stream: &Stream| {
-            copy_region((Side::Device(from.address()), source), (Side::Device(to.address()), target), region, stream)
-        };
-        QueueBody::enqueue(&queue, CL_COMMAND_COPY_BUFFER_RECT, wanted, StreamCommand(work))
+        let (from, to) = ((Side::Object(from), source), (Side::Object(to), target));
+        enqueue_copy(&queue, CL_COMMAND_COPY_BUFFER_RECT, from, to, region, wanted)
     })
 }
 

@@ -10,7 +10,7 @@ use crate::object::{Ref, resolve};
 use crate::platform::managed::CappedAllocation;
 use rtcg_driver::memory::{memcpy_dtod_async, memcpy_dtoh_async, memcpy_htod_async, pointer_attribute_u64};
 use rtcg_driver::sys::CU_POINTER_ATTRIBUTE_MEMORY_TYPE;
-use rtcg_driver::{CUdeviceptr, Stream};
+use rtcg_driver::{CUdeviceptr, Stream, lock_ignoring_poison};
 use rtcg_opencl_sys::*;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard};
@@ -19,7 +19,7 @@ use std::sync::{Mutex, MutexGuard};
 static ALLOCATIONS: Mutex<BTreeMap<usize, CappedAllocation>> = Mutex::new(BTreeMap::new());
 
 fn allocations() -> MutexGuard<'static, BTreeMap<usize, CappedAllocation>> {
-    ALLOCATIONS.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    lock_ignoring_poison(&ALLOCATIONS)
 }
 
 /// Alignment of managed memory.

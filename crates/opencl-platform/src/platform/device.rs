@@ -7,7 +7,7 @@ use crate::error::{ClError, Result, code_of, refuse};
 use crate::object::{Ref, body, resolve};
 use rtcg_driver::memory::memcpy_htod_in_stream;
 use rtcg_driver::sys::*;
-use rtcg_driver::{CUdeviceptr, Context, Device, Stream, StreamFlags};
+use rtcg_driver::{CUdeviceptr, Context, Device, Stream, StreamFlags, lock_ignoring_poison};
 use rtcg_opencl_sys::*;
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -82,7 +82,7 @@ impl DeviceBody {
 
     /// What the times of a command that is submitted now count from. The device's context is current.
     pub(crate) fn time_base(&self) -> Result<Arc<TimeBase>> {
-        let mut clock = self.clock.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut clock = lock_ignoring_poison(&self.clock);
         match &mut *clock {
             Some(clock) => clock.base(),
             none => none.insert(DeviceClock::new()?).base(),

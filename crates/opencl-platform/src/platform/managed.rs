@@ -4,7 +4,7 @@ use crate::error::{Result, refuse};
 use crate::object::Ref;
 use crate::platform::device::DeviceBody;
 use rtcg_driver::memory::mem_get_info;
-use rtcg_driver::{CUdeviceptr, ManagedAllocation, MemAttachFlags};
+use rtcg_driver::{CUdeviceptr, ManagedAllocation, MemAttachFlags, lock_ignoring_poison};
 use rtcg_opencl_sys::CL_OUT_OF_RESOURCES;
 use std::sync::{Mutex, MutexGuard};
 
@@ -21,7 +21,7 @@ struct Counts {
 
 impl ManagedUse {
     fn lock(&self) -> MutexGuard<'_, Counts> {
-        self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+        lock_ignoring_poison(&self.0)
     }
 }
 

@@ -3,7 +3,7 @@
 //! To make an event costs as much as to record one. An event that is recorded again keeps what waits for its older record.
 
 use crate::error::Result;
-use rtcg_driver::{Context, Event, EventFlags, Stream};
+use rtcg_driver::{Context, Event, EventFlags, Stream, lock_ignoring_poison};
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -34,7 +34,7 @@ struct Recorded {
 impl Free {
     fn lock(&self, is_timed: bool) -> MutexGuard<'_, Vec<Event>> {
         let list = if is_timed { &self.timed } else { &self.plain };
-        list.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+        lock_ignoring_poison(list)
     }
 }
 

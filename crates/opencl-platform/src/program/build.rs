@@ -14,7 +14,7 @@ use rtcg_compile::clang::{
 };
 use rtcg_compile::{CompileError, ErrorKind};
 use rtcg_disk_cache::TemporaryFolder;
-use rtcg_driver::Module;
+use rtcg_driver::{Module, lock_ignoring_poison};
 use rtcg_opencl_sys::*;
 use std::ffi::CStr;
 use std::path::PathBuf;
@@ -52,7 +52,7 @@ impl Built {
 
     /// The module on a device.
     pub(crate) fn module(&self, device: &Ref<DeviceBody>) -> Result<Module> {
-        let mut modules = self.modules.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut modules = lock_ignoring_poison(&self.modules);
         if let Some((_, module)) = modules.iter().find(|(known, _)| *known == device.handle()) {
             return Ok(module.clone());
         }

@@ -12,6 +12,7 @@ use crate::info::{Answer, info_function};
 use crate::object::{Ref, body, release, resolve, retain};
 use crate::platform::device::{DeviceBody, devices_of_list};
 use build::{Built, Stage};
+use rtcg_driver::lock_ignoring_poison;
 use rtcg_opencl_sys::*;
 use std::ffi::CStr;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -49,7 +50,7 @@ impl ProgramBody {
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, ProgramState> {
-        self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+        lock_ignoring_poison(&self.state)
     }
 
     /// The executable, for making kernels of.

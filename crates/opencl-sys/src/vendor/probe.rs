@@ -59,7 +59,7 @@ impl Probe {
 
 pub(super) fn probe(vendor: &Vendor, settings: &ProbeSettings) -> Result<Probe, VendorError> {
     let failed = |kind, cached_in| VendorError { vendor: vendor.clone(), kind, cached_in };
-    let entry = settings.folder.as_deref().and_then(|folder| Entry::of(&vendor.library, folder));
+    let entry = settings.folder.as_deref().and_then(|folder| Entry::from_library(&vendor.library, folder));
     if let Some(text) = entry.as_ref().and_then(Entry::read) {
         return judge(vendor, &text).map_err(|kind| failed(kind, entry.map(|entry| entry.file)));
     }
@@ -105,7 +105,7 @@ struct Entry {
 }
 
 impl Entry {
-    fn of(library: &Path, folder: &Path) -> Option<Self> {
+    fn from_library(library: &Path, folder: &Path) -> Option<Self> {
         let metadata = std::fs::metadata(library).ok()?;
         let time = metadata.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?.as_nanos();
         let head = format!("{FORMAT}\n{}\n{} {time}\n", library.display(), metadata.len());

@@ -208,8 +208,8 @@ impl TestProgram {
         let mut numbers = head.split(|c: char| !c.is_ascii_digit()).filter(|w| !w.is_empty()).map(str::parse::<u64>);
         let mut next = || numbers.next()?.ok();
         let seed = next()?;
-        let mut three = || Some([next()? as u32, next()? as u32, next()? as u32]);
-        let (grid, block) = (three()?, three()?);
+        let mut read_triple = || Some([next()? as u32, next()? as u32, next()? as u32]);
+        let (grid, block) = (read_triple()?, read_triple()?);
         let uniform = (next()? as u32, next()? as u32, next()?);
         let described: Option<Vec<TextureObject>> = rest
             .lines()

@@ -5,7 +5,6 @@ mod calls;
 mod memory;
 mod textures;
 
-use crate::exact_rounding::F64;
 use crate::int::truncate_bits;
 use crate::interpreter::{GridState, OracleLaunch};
 use crate::mbarrier::Mbarrier;
@@ -359,28 +358,7 @@ impl<'m> SimThread<'m> {
                 let value = self.read_operand(block, src, ty.bits())?;
                 self.write_register(*dst, value)
             }
-            Inst::Cvta { space, to, ty, dst, src } => {
-                let value = self.read_operand(block, src, ty.bits())? as u64;
-                let window = match space {
-                    Space::Shared => SHARED_WINDOW,
-                    Space::Local => LOCAL_WINDOW,
-                    _ => 0,
-                };
-                self.write_register(
-                    *dst,
-                    if *to { value.wrapping_sub(window) } else { value.wrapping_add(window) }.into(),
-                )
-            }
-            Inst::Isspacep { space, dst, a } => {
-                let address = self.read_operand(block, a, 64)? as u64;
-                let truth = match space {
-                    Space::Shared => address.wrapping_sub(SHARED_WINDOW) < WINDOW_BYTES,
-                    Space::Local => address.wrapping_sub(LOCAL_WINDOW) < WINDOW_BYTES,
-                    Space::Global => address < SHARED_WINDOW,
-                    other => return Err(format!("the oracle does not know isspacep of {other:?}")),
-                };
-                self.write_register(*dst, truth.into())
-            }
+            Inst::Cvta { .. } | Inst::Isspacep { .. } => self.execute_address_conversion(block, inst),
             Inst::Ld { space, ty, dsts, addr, .. } => {
                 let values = self.load_values(block, *space, addr, ty.bytes() as usize, dsts.len())?;
                 for (dst, value) in dsts.iter().zip(values) {
@@ -396,20 +374,8 @@ impl<'m> SimThread<'m> {
                     srcs.iter().map(|s| self.read_operand(block, s, ty.bits())).collect();
                 self.store_values(block, *space, addr, ty.bytes() as usize, &values?)
             }
-            Inst::Atom { space, op, ty, dst, addr, b, c, .. } => {
-                let b = self.read_operand(block, b, ty.bits())?;
-                let c = c.as_ref().map_or(Ok(0), |c| self.read_operand(block, c, ty.bits()))?;
-                let (n, address) = (ty.bytes() as usize, self.generic_address(block, *space, addr)?);
-                let old = self.access_memory(block, address, n, true, None)?;
-                // Sums in global memory flush subnormal numbers of single precision, in shared ones not.
-                let flush = address.wrapping_sub(SHARED_WINDOW) >= WINDOW_BYTES;
-                if *op == AtomOp::Add && *ty == Type::F64 && [old, b].iter().any(|&x| F64.is_nan(x as u64)) {
-                    block.grid.unspecified.set(true);
-                }
-                let new = crate::interpreter::warp::apply_atomic_op(*op, *ty, flush, old, b, c)?;
-                self.access_memory(block, address, n, true, Some(new))?;
-                dst.map_or(Ok(()), |dst| self.write_register(dst, old))
-            }
+            Inst::Atom { .. } => self.execute_atomic(block, inst),
+            Inst::AtomVector { .. } => self.execute_vector_atomic(block, inst),
             Inst::CpAsync { dst, src, size, src_size, ignore_src } => {
                 let ignored = ignore_src.as_ref().map_or(Ok(false), |p| self.read_predicate(block, p))?;
                 let kept = src_size.as_ref().map_or(Ok(u128::from(*size)), |s| self.read_operand(block, s, 32))?;
@@ -417,24 +383,6 @@ impl<'m> SimThread<'m> {
             }
             Inst::BulkCopy { .. } => self.execute_bulk_copy(block, inst),
             Inst::Texture(inst) => self.execute_texture(block, inst),
-            Inst::AtomVector { space, op, ty, dsts, addr, srcs, .. } => {
-                let (n, address) = (ty.bytes() as usize, self.generic_address(block, *space, addr)?);
-                if address % (n * srcs.len()) as u64 != 0 {
-                    return Err(format!("an atomic of {} elements at {address:#x} is not aligned", srcs.len()));
-                }
-                // A source may be a destination too.
-                let values: Result<Vec<u128>, String> =
-                    srcs.iter().map(|s| self.read_operand(block, s, ty.bits())).collect();
-                for (i, b) in values?.into_iter().enumerate() {
-                    let at = address + (i * n) as u64;
-                    let old = self.access_memory(block, at, n, true, None)?;
-                    let new = crate::interpreter::warp::apply_atomic_op(*op, *ty, true, old, b, 0)?;
-                    self.access_memory(block, at, n, true, Some(new))?;
-                    let dst = dsts.as_ref().and_then(|list| list[i]);
-                    dst.map_or(Ok(()), |dst| self.write_register(dst, old))?;
-                }
-                Ok(())
-            }
             Inst::Mbarrier { op, space, dst, addr, a, .. } => {
                 self.execute_mbarrier(block, *op, *space, *dst, addr, a.as_ref())
             }

@@ -139,94 +139,129 @@ fn execute_collective(warp: &mut [SimThread<'_>], block: &mut SimBlock<'_>, memb
     {
         return write_member_results(warp, members, writes);
     }
-    let block = &*block;
-    let values = |operand: &Operand, bits: u32| -> Result<Vec<u128>, String> {
-        members.iter().map(|&i| warp[i].read_operand(block, operand, bits)).collect()
-    };
-    let own_values = |number: usize, bits: u32| -> Result<Vec<u128>, String> {
-        let of = |(&i, inst): (&usize, &&Inst)| warp[i].read_operand(block, source_operand(inst, number)?, bits);
-        members.iter().zip(&operations).map(of).collect()
-    };
-    let lanes = |truth: &dyn Fn(usize) -> bool| -> u128 {
-        members.iter().enumerate().filter(|(k, _)| truth(*k)).fold(0, |m, (_, &i)| m | 1 << i)
-    };
-    let to = |k: usize, value: u128, truth: bool| -> Vec<(Reg, u128)> {
-        let (dst, pred) = destinations(operations[k]);
-        dst.map(|d| (d, value)).into_iter().chain(pred.map(|p| (p, truth.into()))).collect()
-    };
-    let all = |value: u128| -> Vec<Vec<(Reg, u128)>> { (0..members.len()).map(|k| to(k, value, false)).collect() };
-    let writes: Vec<Vec<(Reg, u128)>> = match operations[0] {
-        Inst::BarWarpSync { .. } => vec![vec![]; members.len()],
-        Inst::Vote { mode, .. } => {
-            let truth = |(&i, inst): (&usize, &&Inst)| match inst {
-                Inst::Vote { pred, .. } => warp[i].read_predicate(block, pred),
-                other => Err(format!("{other:?} is no vote")),
-            };
-            let truths = members.iter().zip(&operations).map(truth).collect::<Result<Vec<bool>, String>>()?;
-            all(match mode {
-                VoteMode::All => truths.iter().all(|&t| t).into(),
-                VoteMode::Any => truths.iter().any(|&t| t).into(),
-                VoteMode::Uni => truths.iter().all(|&t| t == truths[0]).into(),
-                VoteMode::Ballot => lanes(&|k| truths[k]),
-            })
-        }
-        Inst::Match { all: every, ty, .. } => {
-            let v = own_values(0, ty.bits())?;
-            let same = v.iter().all(|&x| x == v[0]);
-            let result = |k: usize| match every {
-                true => {
-                    if same {
-                        lanes(&|_| true)
-                    } else {
-                        0
-                    }
-                }
-                false => lanes(&|j| v[j] == v[k]),
-            };
-            (0..members.len()).map(|k| to(k, result(k), same)).collect()
-        }
-        Inst::Redux { op, ty, .. } => {
-            let v = own_values(0, ty.bits())?;
-            let mut rest = v[1..].iter();
-            let result = rest.try_fold(v[0], |sum, &x| apply_atomic_op(*op, *ty, false, sum, x, 0));
-            all(result?)
-        }
-        Inst::Elect { .. } => {
-            members.iter().enumerate().map(|(k, &i)| to(k, members[0] as u128, i == members[0])).collect()
-        }
-        Inst::Shfl { mode, .. } => {
-            let (v, b, c) = (own_values(0, 32)?, own_values(1, 32)?, own_values(2, 32)?);
-            let mut writes = vec![];
-            for (k, &lane) in members.iter().enumerate() {
-                let (from, inside) = shuffle_source_lane(*mode, lane as i64, b[k] as i64 & 31, c[k] as i64);
-                let Some(from) = members.iter().position(|&i| i as i64 == from) else {
-                    return Err("a shuffle reads from a lane that does not take part".into());
-                };
-                writes.push(to(k, v[from], inside));
-            }
-            writes
-        }
-        Inst::Matrix(matrix) if members.len() == 32 => {
-            let fragment = |list: &[Operand], ty: MatrixType| -> Result<FragmentRegisters, String> {
-                let bits = ty.register_bits();
-                members.iter().map(|&i| list.iter().map(|o| warp[i].read_operand(block, o, bits)).collect()).collect()
-            };
-            match &**matrix {
-                MatrixInst::Product { form, d, a, b, c, metadata } => {
-                    let [a, b, c] = [fragment(a, form.a)?, fragment(b, form.b)?, fragment(c, form.c)?];
-                    let metadata = metadata.as_ref().map_or(Ok(vec![]), |m| values(m, 32))?;
-                    let result = matrix::mma_product(form, &a, &b, &c, &metadata)?;
-                    result.into_iter().map(|words| d.iter().copied().zip(words).collect()).collect()
-                }
-                MatrixInst::MovMatrix { dst, src } => {
-                    matrix::movmatrix_transpose(&values(src, 32)?).into_iter().map(|word| vec![(*dst, word)]).collect()
-                }
-                other => return Err(format!("the oracle does not know {other:?}")),
-            }
-        }
-        other => return Err(format!("the oracle does not know {other:?}")),
-    };
+    let writes = Collective { warp, block, members, operations }.results()?;
     write_member_results(warp, members, writes)
+}
+
+/// The registers that a member writes.
+type Writes = Vec<(Reg, u128)>;
+
+/// One operation of the same kind at which all members stand.
+struct Collective<'a, 'm, 'b> {
+    warp: &'a [SimThread<'m>],
+    block: &'a SimBlock<'b>,
+    members: &'a [usize],
+    operations: Vec<&'m Inst>,
+}
+
+impl Collective<'_, '_, '_> {
+    fn results(&self) -> Result<Vec<Writes>, String> {
+        match self.operations[0] {
+            Inst::BarWarpSync { .. } => Ok(vec![vec![]; self.members.len()]),
+            Inst::Vote { mode, .. } => self.vote(*mode),
+            Inst::Match { all, ty, .. } => {
+                let v = self.own_values(0, ty.bits())?;
+                let same = v.iter().all(|&x| x == v[0]);
+                let result = |k: usize| match all {
+                    true if same => self.lanes(|_| true),
+                    true => 0,
+                    false => self.lanes(|j| v[j] == v[k]),
+                };
+                Ok(self.of_each(|k| self.writes(k, result(k), same)))
+            }
+            Inst::Redux { op, ty, .. } => {
+                let v = self.own_values(0, ty.bits())?;
+                let mut rest = v[1..].iter();
+                let sum = rest.try_fold(v[0], |sum, &x| apply_atomic_op(*op, *ty, false, sum, x, 0))?;
+                Ok(self.of_each(|k| self.writes(k, sum, false)))
+            }
+            Inst::Elect { .. } => {
+                let leader = self.members[0];
+                Ok(self.of_each(|k| self.writes(k, leader as u128, self.members[k] == leader)))
+            }
+            Inst::Shfl { mode, .. } => self.shuffle(*mode),
+            Inst::Matrix(matrix) if self.members.len() == 32 => self.matrix_result(matrix),
+            other => Err(format!("the oracle does not know {other:?}")),
+        }
+    }
+
+    fn vote(&self, mode: VoteMode) -> Result<Vec<Writes>, String> {
+        let truth = |(&i, inst): (&usize, &&Inst)| match inst {
+            Inst::Vote { pred, .. } => self.warp[i].read_predicate(self.block, pred),
+            other => Err(format!("{other:?} is no vote")),
+        };
+        let truths = self.members.iter().zip(&self.operations).map(truth).collect::<Result<Vec<bool>, String>>()?;
+        let result = match mode {
+            VoteMode::All => truths.iter().all(|&t| t).into(),
+            VoteMode::Any => truths.iter().any(|&t| t).into(),
+            VoteMode::Uni => truths.iter().all(|&t| t == truths[0]).into(),
+            VoteMode::Ballot => self.lanes(|k| truths[k]),
+        };
+        Ok(self.of_each(|k| self.writes(k, result, false)))
+    }
+
+    fn shuffle(&self, mode: ShflMode) -> Result<Vec<Writes>, String> {
+        let (v, b, c) = (self.own_values(0, 32)?, self.own_values(1, 32)?, self.own_values(2, 32)?);
+        let result = |(k, &lane): (usize, &usize)| {
+            let (from, inside) = shuffle_source_lane(mode, lane as i64, b[k] as i64 & 31, c[k] as i64);
+            match self.members.iter().position(|&i| i as i64 == from) {
+                Some(from) => Ok(self.writes(k, v[from], inside)),
+                None => Err("a shuffle reads from a lane that does not take part".into()),
+            }
+        };
+        self.members.iter().enumerate().map(result).collect()
+    }
+
+    fn matrix_result(&self, matrix: &MatrixInst) -> Result<Vec<Writes>, String> {
+        match matrix {
+            MatrixInst::Product { form, d, a, b, c, metadata } => {
+                let [a, b, c] = [self.fragment(a, form.a)?, self.fragment(b, form.b)?, self.fragment(c, form.c)?];
+                let metadata = metadata.as_ref().map_or(Ok(vec![]), |m| self.values(m, 32))?;
+                let result = matrix::mma_product(form, &a, &b, &c, &metadata)?;
+                Ok(result.into_iter().map(|words| d.iter().copied().zip(words).collect()).collect())
+            }
+            MatrixInst::MovMatrix { dst, src } => {
+                let words = matrix::movmatrix_transpose(&self.values(src, 32)?);
+                Ok(words.into_iter().map(|word| vec![(*dst, word)]).collect())
+            }
+            other => Err(format!("the oracle does not know {other:?}")),
+        }
+    }
+
+    /// The registers of a matrix that each member has.
+    fn fragment(&self, list: &[Operand], ty: MatrixType) -> Result<FragmentRegisters, String> {
+        let registers = |&i: &usize| {
+            list.iter().map(|operand| self.warp[i].read_operand(self.block, operand, ty.register_bits())).collect()
+        };
+        self.members.iter().map(registers).collect()
+    }
+
+    /// The values that one operand has in each member.
+    fn values(&self, operand: &Operand, bits: u32) -> Result<Vec<u128>, String> {
+        self.members.iter().map(|&i| self.warp[i].read_operand(self.block, operand, bits)).collect()
+    }
+
+    /// The value of each member's own operand.
+    fn own_values(&self, number: usize, bits: u32) -> Result<Vec<u128>, String> {
+        let of =
+            |(&i, inst): (&usize, &&Inst)| self.warp[i].read_operand(self.block, source_operand(inst, number)?, bits);
+        self.members.iter().zip(&self.operations).map(of).collect()
+    }
+
+    /// The lanes of the members of which something is true, as bits.
+    fn lanes(&self, truth: impl Fn(usize) -> bool) -> u128 {
+        self.members.iter().enumerate().filter(|(k, _)| truth(*k)).fold(0, |m, (_, &i)| m | 1 << i)
+    }
+
+    /// What a member writes: a value and a predicate, to the registers that its operation names for them.
+    fn writes(&self, k: usize, value: u128, truth: bool) -> Writes {
+        let (dst, pred) = destinations(self.operations[k]);
+        dst.map(|d| (d, value)).into_iter().chain(pred.map(|p| (p, truth.into()))).collect()
+    }
+
+    fn of_each(&self, result: impl Fn(usize) -> Writes) -> Vec<Writes> {
+        (0..self.members.len()).map(result).collect()
+    }
 }
 
 /// An operand of a warp operation, besides its mask.

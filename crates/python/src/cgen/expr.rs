@@ -10,7 +10,7 @@ use rtcg::cgen::dtype::Dtype;
 use rtcg::cgen::expr::{Binary, Expr, Number, Unary};
 
 use super::dtype_of;
-use crate::driver::arguments::numpy_generic;
+use crate::driver::launch::arguments::numpy_generic;
 
 /// Printing and dropping go down by recursion, on the stack of whatever thread it is.
 const DEEPEST: usize = 2000;

@@ -83,9 +83,7 @@ impl PyNames {
 }
 
 pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_class::<expr::PyExpr>()?;
-    m.add_class::<expr::PyVar>()?;
-    m.add_class::<PyNames>()?;
+    add_contents! { m, classes expr::PyExpr, expr::PyVar, PyNames; }?;
     for function in [
         wrap_pyfunction!(cgen_ctype, m)?,
         wrap_pyfunction!(cgen_cltype, m)?,

@@ -1,7 +1,7 @@
 //! `Context`: each thread has a stack of them.
 
 use crate::driver::device::PyDevice;
-use crate::driver::in_flight_buffers;
+use crate::driver::memory::in_flight_buffers;
 use crate::enums::enum_member;
 use crate::errors::OrRaise;
 use crate::integer::int;

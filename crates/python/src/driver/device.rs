@@ -9,9 +9,9 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::ffi::PyObject;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use rtcg::driver::{self, Device, sys};
+use rtcg::driver::{self, Device, lock_ignoring_poison, sys};
 use std::ffi::c_void;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 /// A device, identified by ordinal or PCI bus id. Real devices come first, then virtual ones.
 ///
@@ -32,7 +32,7 @@ impl PyDevice {
     /// The device's object, the same one at every call: making one would be most of the cost of asking for it.
     pub(crate) fn cached_py_device(py: Python<'_>, device: Device) -> PyResult<Py<Self>> {
         static PY_DEVICES: Mutex<Vec<(Device, Py<PyDevice>)>> = Mutex::new(Vec::new());
-        let mut shared = PY_DEVICES.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut shared = lock_ignoring_poison(&PY_DEVICES);
         if let Some((_, object)) = shared.iter().find(|(known, _)| *known == device) {
             return Ok(object.clone_ref(py));
         }
@@ -266,10 +266,7 @@ fn add_attribute_getters(m: &Bound<'_, PyModule>) -> PyResult<()> {
 pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<PyDevice>()?;
     add_attribute_getters(m)?;
-    m.add_function(wrap_pyfunction!(init, m)?)?;
-    m.add_function(wrap_pyfunction!(get_driver_version, m)?)?;
-    m.add_function(wrap_pyfunction!(initialize_profiler, m)?)?;
-    m.add_function(wrap_pyfunction!(start_profiler, m)?)?;
-    m.add_function(wrap_pyfunction!(stop_profiler, m)?)?;
-    m.add_function(wrap_pyfunction!(set_notice_handler, m)?)
+    add_contents! { m,
+        functions init, get_driver_version, initialize_profiler, start_profiler, stop_profiler, set_notice_handler;
+    }
 }

@@ -1,6 +1,6 @@
 //! `Event`.
 
-use crate::driver::in_flight_buffers;
+use crate::driver::memory::in_flight_buffers;
 use crate::driver::stream::{as_driver_stream, extract_stream};
 use crate::errors::OrRaise;
 use crate::integer::int;

@@ -150,10 +150,8 @@ fn gl_devices() -> PyResult<Vec<PyDevice>> {
 }
 
 pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_class::<PyRegisteredObject>()?;
-    m.add_class::<PyRegisteredBuffer>()?;
-    m.add_class::<PyRegisteredImage>()?;
-    m.add_class::<PyRegisteredMapping>()?;
-    m.add_function(wrap_pyfunction!(have_gl_ext, m)?)?;
-    m.add_function(wrap_pyfunction!(gl_devices, m)?)
+    add_contents! { m,
+        classes PyRegisteredObject, PyRegisteredBuffer, PyRegisteredImage, PyRegisteredMapping;
+        functions have_gl_ext, gl_devices;
+    }
 }

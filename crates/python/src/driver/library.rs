@@ -1,7 +1,7 @@
 //! `Library` and `Kernel`: code that belongs to no context.
 
 use crate::driver::device::PyDevice;
-use crate::driver::function::KernelObject;
+use crate::driver::launch::function::KernelObject;
 use crate::driver::memory::device_or_current;
 use crate::driver::module::{PyModuleHandle, jit_options};
 use crate::errors::OrRaise;
@@ -178,8 +178,5 @@ fn library_from_buffer(
 }
 
 pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_class::<PyLibrary>()?;
-    m.add_class::<PyKernel>()?;
-    m.add_function(wrap_pyfunction!(library_from_file, m)?)?;
-    m.add_function(wrap_pyfunction!(library_from_buffer, m)?)
+    add_contents! { m, classes PyLibrary, PyKernel; functions library_from_file, library_from_buffer; }
 }

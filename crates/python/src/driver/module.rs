@@ -1,6 +1,6 @@
 //! `Module`, and modules from files and images.
 
-use crate::driver::function::KernelObject;
+use crate::driver::launch::function::KernelObject;
 use crate::driver::texture::{PySurfaceReference, PyTextureReference};
 use crate::errors::{OrRaise, generator_error};
 use crate::host_buffer::HostBuffer;

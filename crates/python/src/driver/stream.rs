@@ -1,11 +1,11 @@
 //! `Stream`.
 
-use crate::driver::device_pointer::DevicePtr;
 use crate::driver::event::PyEvent;
 use crate::driver::graph::PyGraph;
-use crate::driver::graph_capture::{CaptureInfo, PyStreamCapture, capture_info};
-use crate::driver::graph_node::{PyGraphNode, to_driver_nodes};
-use crate::driver::in_flight_buffers;
+use crate::driver::graph::capture::{CaptureInfo, PyStreamCapture, capture_info};
+use crate::driver::graph::node::{PyGraphNode, to_driver_nodes};
+use crate::driver::memory::device_pointer::DevicePtr;
+use crate::driver::memory::in_flight_buffers;
 use crate::enums::enum_member;
 use crate::errors::OrRaise;
 use crate::integer::{int, optional_int};

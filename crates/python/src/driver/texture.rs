@@ -1,6 +1,6 @@
 //! Arrays, textures and surfaces.
 
-use crate::driver::device_pointer::DevicePtr;
+use crate::driver::memory::device_pointer::DevicePtr;
 use crate::enums::enum_member;
 use crate::errors::{LogicError, OrRaise};
 use crate::host_buffer::HostBuffer;
@@ -560,15 +560,9 @@ fn memcpy_atoh(
 }
 
 pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_class::<PyArrayHandle>()?;
-    m.add_class::<PyMipmappedArray>()?;
-    m.add_class::<PyTextureReference>()?;
-    m.add_class::<PySurfaceReference>()?;
-    m.add_class::<PyTextureObject>()?;
-    m.add_class::<PySurfaceObject>()?;
-    m.add_function(wrap_pyfunction!(memcpy_dtoa, m)?)?;
-    m.add_function(wrap_pyfunction!(memcpy_atod, m)?)?;
-    m.add_function(wrap_pyfunction!(memcpy_atoa, m)?)?;
-    m.add_function(wrap_pyfunction!(memcpy_htoa, m)?)?;
-    m.add_function(wrap_pyfunction!(memcpy_atoh, m)?)
+    add_contents! { m,
+        classes PyArrayHandle, PyMipmappedArray, PyTextureReference, PySurfaceReference, PyTextureObject,
+            PySurfaceObject;
+        functions memcpy_dtoa, memcpy_atod, memcpy_atoa, memcpy_htoa, memcpy_atoh;
+    }
 }

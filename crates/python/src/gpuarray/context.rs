@@ -4,9 +4,10 @@ use crate::errors::{OrRaise, RuntimeError, driver_error};
 use pyo3::prelude::*;
 use rtcg::CudaRuntime;
 use rtcg::array::ArrayContext;
+use rtcg::driver::lock_ignoring_poison;
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 static ARRAY_CONTEXTS: Mutex<Option<HashMap<rtcg::driver::Context, Arc<ArrayContext>>>> = Mutex::new(None);
 
@@ -32,14 +33,14 @@ pub(crate) fn array_context() -> PyResult<Arc<ArrayContext>> {
 
 #[allow(clippy::mutable_key_type, reason = "a context hashes by its handle and table, which never change")]
 fn find_or_create_array_context(ctx: &rtcg::driver::Context) -> PyResult<Arc<ArrayContext>> {
-    let mut contexts = ARRAY_CONTEXTS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut contexts = lock_ignoring_poison(&ARRAY_CONTEXTS);
     let contexts = contexts.get_or_insert_default();
     if let Some(found) = contexts.get(ctx) {
         return Ok(found.clone());
     }
     // Their memory is gone with them, so that dropping them calls no driver.
     contexts.retain(|ctx, _| ctx.is_alive());
-    crate::driver::pool::mark_pool_in_use();
+    crate::driver::memory::pool::mark_pool_in_use();
     let arrays = CudaRuntime::array_context(&rtcg::Context::from(ctx.clone())).map_err(|error| match error {
         rtcg::Error::Driver(error) => driver_error(error),
         other => RuntimeError::new_err(other.to_string()),
@@ -50,7 +51,7 @@ fn find_or_create_array_context(ctx: &rtcg::driver::Context) -> PyResult<Arc<Arr
 
 /// The device of these arrays, whichever context is current.
 pub(super) fn device_of_arrays(arrays: &Arc<ArrayContext>) -> PyResult<rtcg::driver::Device> {
-    let contexts = ARRAY_CONTEXTS.lock().unwrap_or_else(PoisonError::into_inner);
+    let contexts = lock_ignoring_poison(&ARRAY_CONTEXTS);
     let own = contexts.iter().flatten().find(|(_, known)| Arc::ptr_eq(known, arrays)).map(|(ctx, _)| ctx.device());
     drop(contexts);
     own.map_or_else(|| rtcg::driver::Context::current_device().or_raise(), Ok)
@@ -60,7 +61,7 @@ pub(super) fn device_of_arrays(arrays: &Arc<ArrayContext>) -> PyResult<rtcg::dri
 #[pyfunction]
 pub(super) fn clear_array_contexts(py: Python<'_>) {
     LAST_ARRAY_CONTEXT.take();
-    let old = ARRAY_CONTEXTS.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let old = lock_ignoring_poison(&ARRAY_CONTEXTS).take();
     // Pools give their memory back, which may wait for the device.
     py.detach(|| drop(old));
 }

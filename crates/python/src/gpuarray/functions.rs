@@ -413,18 +413,8 @@ fn matmul_operator<'py>(
 }
 
 pub(super) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_function(wrap_pyfunction!(array_take, m)?)?;
-    m.add_function(wrap_pyfunction!(array_put, m)?)?;
-    m.add_function(wrap_pyfunction!(array_nonzero, m)?)?;
-    m.add_function(wrap_pyfunction!(array_flatnonzero, m)?)?;
-    m.add_function(wrap_pyfunction!(array_cumulative, m)?)?;
-    m.add_function(wrap_pyfunction!(array_sort, m)?)?;
-    m.add_function(wrap_pyfunction!(array_argsort, m)?)?;
-    m.add_function(wrap_pyfunction!(array_searchsorted, m)?)?;
-    m.add_function(wrap_pyfunction!(array_store, m)?)?;
-    m.add_function(wrap_pyfunction!(array_matmul, m)?)?;
-    m.add_function(wrap_pyfunction!(array_dot_flat, m)?)?;
-    m.add_function(wrap_pyfunction!(array_fft, m)?)?;
-    m.add_function(wrap_pyfunction!(array_splay, m)?)?;
-    m.add_function(wrap_pyfunction!(array_from_object, m)?)
+    add_contents! { m,
+        functions array_take, array_put, array_nonzero, array_flatnonzero, array_cumulative, array_sort, array_argsort,
+            array_searchsorted, array_store, array_matmul, array_dot_flat, array_fft, array_splay, array_from_object;
+    }
 }

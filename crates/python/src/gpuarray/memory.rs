@@ -1,9 +1,9 @@
 //! Device memory that Python objects own: of allocators, and of other libraries.
 
 use super::PyGpuArray;
-use crate::driver::device_pointer::DevicePtr;
 use crate::driver::memory::PyDeviceAllocation;
-use crate::driver::pool::PyPooledDeviceAllocation;
+use crate::driver::memory::device_pointer::DevicePtr;
+use crate::driver::memory::pool::PyPooledDeviceAllocation;
 use crate::errors::LogicError;
 use crate::owner::Owner;
 use pyo3::exceptions::PyValueError;

@@ -21,7 +21,7 @@ mod views;
 
 use crate::array_object::ArrayState;
 pub(crate) use crate::array_object::PyGpuArray;
-use crate::driver::device_pointer::DevicePtr;
+use crate::driver::memory::device_pointer::DevicePtr;
 use crate::errors::{array_error, shown};
 use crate::owner::Owner;
 use crate::resource_lifetime::{Ready, filled_object};
@@ -300,13 +300,11 @@ impl PyGpuArray {
 }
 
 pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_class::<PyGpuArray>()?;
-    m.add_class::<PyArrayFlags>()?;
-    m.add_function(wrap_pyfunction!(context::clear_array_contexts, m)?)?;
-    m.add_function(wrap_pyfunction!(context::release_array_memory, m)?)?;
-    m.add_function(wrap_pyfunction!(memory::call_with_allocator, m)?)?;
-    m.add_function(wrap_pyfunction!(operators::ufunc, m)?)?;
-    m.add_function(wrap_pyfunction!(reductions::reduce_array, m)?)?;
+    add_contents! { m,
+        classes PyGpuArray, PyArrayFlags;
+        functions context::clear_array_contexts, context::release_array_memory, memory::call_with_allocator,
+            operators::ufunc, reductions::reduce_array;
+    }?;
     functions::add_to_module(m)?;
     einsum::add_to_module(m)?;
     dlpack::add_to_module(m)?;

@@ -9,8 +9,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use rtcg::array_tuning::{
-    DecisionCall, StoredChoices, compile_with_choice, config_from_values, decision_key, decision_problem,
-    decision_space, record_decisions, shipped_incumbents, values_of_config, with_forced_choice,
+    DecisionCall, StoredChoices, compile_with_config, config_from_values, decision_key, decision_problem,
+    decision_space, record_decisions, shipped_incumbents, values_of_config, with_forced_config,
 };
 use rtcg::tune::{device_key, results_store};
 use std::sync::Arc;
@@ -77,13 +77,13 @@ impl PyArrayDecision {
     /// Compile on this thread the kernels that a function needs with this choice; the function launches nothing.
     fn compile(&self, config: &Bound<'_, PyDict>, call: &Bound<'_, PyAny>) -> PyResult<()> {
         let config = self.choice(config)?;
-        compile_with_choice(&*array_context()?, &self.0.problem, &config, || call.call0()).map(drop)
+        compile_with_config(&*array_context()?, &self.0.problem, &config, || call.call0()).map(drop)
     }
 
     /// Call a function with this choice in force.
     fn force<'py>(&self, config: &Bound<'py, PyDict>, call: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let config = self.choice(config)?;
-        let (result, taken) = with_forced_choice(&*array_context()?, &self.0.problem, &config, || call.call0());
+        let (result, taken) = with_forced_config(&*array_context()?, &self.0.problem, &config, || call.call0());
         let result = result?;
         taken.map_err(|refusal| PyValueError::new_err(refusal.to_string()))?;
         Ok(result)

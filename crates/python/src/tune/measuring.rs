@@ -3,9 +3,9 @@
 use crate::errors::driver_error;
 use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::prelude::*;
-use rtcg::driver::Context;
+use rtcg::driver::{Context, lock_ignoring_poison};
 use rtcg::tune::{EnqueueError, LaunchTimer, Objective, Sensor, Sensors, device_sensors};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// What a search minimises or maximises.
 #[pyclass(name = "TuningObjective", module = "rtcg._native", frozen)]
@@ -102,7 +102,7 @@ pub(super) struct PyLaunchTimer(Mutex<LaunchTimer>);
 
 impl PyLaunchTimer {
     fn with<T>(&self, body: impl FnOnce(&mut LaunchTimer) -> T) -> T {
-        body(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        body(&mut lock_ignoring_poison(&self.0))
     }
 }
 

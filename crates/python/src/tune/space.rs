@@ -4,12 +4,13 @@ use super::values::{config_from_dict, config_to_dict, space_error, value_from_ob
 use pyo3::exceptions::{PyIndexError, PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
+use rtcg::driver::lock_ignoring_poison;
 use rtcg::tune::formats::t1::T1;
 use rtcg::tune::{
     Budget, ConfigPredicate, Configurations, Expression, Failure, FailureKind, History, Outcome, Search, Space,
     Strategy, Value, strategies,
 };
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// An expression over names.
 #[pyclass(name = "Expression", module = "rtcg._native", frozen)]
@@ -183,12 +184,12 @@ pub(super) type Interrupt = Arc<Mutex<Option<PyErr>>>;
 
 /// The exception that ended a search.
 pub(super) fn take_interrupt(interrupt: &Interrupt) -> Option<PyErr> {
-    interrupt.lock().unwrap_or_else(PoisonError::into_inner).take()
+    lock_ignoring_poison(interrupt).take()
 }
 
 /// Ends the search with an exception, unless it has one already.
 pub(super) fn end_search(interrupt: &Interrupt, error: PyErr) {
-    interrupt.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+    lock_ignoring_poison(interrupt).get_or_insert(error);
 }
 
 /// A strategy that is an object of Python's: `ask(count, table, tried, pending)` gives rows. What it raises ends the
@@ -249,7 +250,7 @@ pub(super) struct PySearch(Mutex<Search>, Interrupt);
 
 impl PySearch {
     fn lock(&self) -> std::sync::MutexGuard<'_, Search> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock_ignoring_poison(&self.0)
     }
 }
 

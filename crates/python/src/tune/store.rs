@@ -6,7 +6,7 @@ use crate::errors::OrRaise;
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use rtcg::driver::Context;
+use rtcg::driver::{Context, lock_ignoring_poison};
 use rtcg::tune::formats::json_object;
 use rtcg::tune::store::{
     Details, DeviceKey, Found, KernelKey, Problem, Promise, Record, Recorder, Records, Store, StoreError,
@@ -14,7 +14,7 @@ use rtcg::tune::store::{
 };
 use rtcg::tune::{Config, Failure, OBJECTIVE_NAME, Outcome, Resources, Value};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// The identity of a tuned kernel.
 #[pyclass(name = "TuningKernelKey", module = "rtcg._native", frozen)]
@@ -170,7 +170,7 @@ impl PyRecorder {
         py: Python<'_>,
         body: impl FnOnce(&mut Recorder) -> Result<T, StoreError> + Send,
     ) -> PyResult<T> {
-        py.detach(|| body(&mut self.recorder.lock().unwrap_or_else(PoisonError::into_inner))).map_err(store_error)
+        py.detach(|| body(&mut lock_ignoring_poison(&self.recorder))).map_err(store_error)
     }
 }
 

@@ -5,10 +5,10 @@
 //!
 //! Establishes: what `call_matcher` does.
 
-use crate::driver::arguments::numpy_scalar;
-use crate::driver::call_matcher::{ArgumentSource, ArrayLayout, CachedArgument, CachedNames, CallCache};
 use crate::driver::fastcall::{CallableType, KeywordArgs, PositionalArgs, RawArguments, call_method_body};
-use crate::driver::function::{PyFunction, call_function_object};
+use crate::driver::launch::arguments::numpy_scalar;
+use crate::driver::launch::call_matcher::{ArgumentSource, ArrayLayout, CachedArgument, CachedNames, CallCache};
+use crate::driver::launch::function::{PyFunction, call_function_object};
 use crate::gpuarray::PyGpuArray;
 use pyo3::exceptions::PyTypeError;
 use pyo3::ffi::{self, PyObject};

@@ -6,13 +6,14 @@ use super::values::config_to_dict;
 use pyo3::exceptions::{PyException, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
+use rtcg::driver::lock_ignoring_poison;
 use rtcg::tune::statistics::WindowPlan;
 use rtcg::tune::{
     Budget, Compiler, Config, Event, Failure, FailureKind, Limit, Objective, Outcome, Report, Resources, StopReason,
     Target, TrialReport, TunerOptions, WindowKind, tune,
 };
 use std::ops::ControlFlow;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 /// A target of Python's: an object with `compile`, `load`, `verify` and `time`.
 struct PythonTarget {
@@ -138,7 +139,7 @@ impl Target for PythonTarget {
     }
 
     fn is_interrupted(&self) -> bool {
-        self.interrupt.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+        lock_ignoring_poison(&self.interrupt).is_some()
     }
 }
 
@@ -229,11 +230,7 @@ pub(super) fn run_tuner<'py>(
         if let Err(error) = told {
             end_search(&interrupt, error);
         }
-        if interrupt.lock().unwrap_or_else(PoisonError::into_inner).is_some() {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
+        if lock_ignoring_poison(&interrupt).is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
     let space = table.0.clone();
     let report = py.detach(|| tune(&mut target, &space, strategy, default, &incumbents, &tuner_options, &mut tell));

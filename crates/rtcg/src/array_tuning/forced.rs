@@ -1,4 +1,4 @@
-//! Records which decisions a call makes, and measures the call with other choices.
+//! Records which decisions a call makes, and measures the call with other configurations.
 
 use rtcg_hal::tuning::{Choices, Config, Problem, Refusal};
 use rtcg_hal::{ArrayContext, DeviceInfo, compile_ahead, lock_ignoring_poison, with_thread_choices};
@@ -8,11 +8,11 @@ use std::sync::{Arc, Mutex};
 /// A decision that a call made.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DecisionCall {
-    /// What the choice depends on.
+    /// What the configuration depends on.
     pub problem: Problem,
-    /// The choice the call runs with: a stored result if there is one, else the rule's choice.
+    /// The configuration the call runs with: a stored result if there is one, else the rule's.
     pub current: Config,
-    /// The rule's choice.
+    /// The rule's configuration.
     pub rule: Config,
 }
 
@@ -24,10 +24,10 @@ pub fn record_decisions<T>(ctx: &ArrayContext, call: impl FnOnce() -> T) -> (T, 
     (result, met)
 }
 
-/// Runs a call with this choice wherever a problem with the same key comes up. Other decisions, and those of other
-/// threads, are made as usual. The error says why no kernel can run with the choice; the call then used the rule's
-/// choice.
-pub fn with_forced_choice<T>(
+/// Runs a call with this configuration wherever a problem with the same key comes up. Other decisions, and those of
+/// other threads, are made as usual. The error says why no kernel can run with it; the call then used the rule's
+/// configuration.
+pub fn with_forced_config<T>(
     ctx: &ArrayContext,
     problem: &Problem,
     config: &Config,
@@ -42,9 +42,9 @@ pub fn with_forced_choice<T>(
     (result, refusal.or_else(|| (!is_asked).then(unasked)).map_or(Ok(()), Err))
 }
 
-/// Compiles, on this thread, the kernels that a call needs with this choice, and launches nothing; see
+/// Compiles, on this thread, the kernels that a call needs with this configuration, and launches nothing; see
 /// [`rtcg_hal::compile_ahead`]. Discard what the call returns: its contents are undefined.
-pub fn compile_with_choice<T>(ctx: &ArrayContext, problem: &Problem, config: &Config, call: impl FnOnce() -> T) -> T {
+pub fn compile_with_config<T>(ctx: &ArrayContext, problem: &Problem, config: &Config, call: impl FnOnce() -> T) -> T {
     let below = ctx.current_choices();
     compile_ahead(Arc::new(Forced::new(below, problem, config)), call)
 }

@@ -3,7 +3,7 @@
 //!
 //! Programs benefit without using this module: whenever a call is planned, the context's arrays ask [`StoredChoices`],
 //! which reads the shipped results and those in the user's folder. To tune the decisions of a call, record them with
-//! [`record_decisions`], search each one's [`decision_space`] with the call under [`with_forced_choice`], and store the
+//! [`record_decisions`], search each one's [`decision_space`] with the call under [`with_forced_config`], and store the
 //! results under [`decision_key`] and [`decision_problem`].
 
 use rtcg_hal::tuning::Decision;
@@ -22,7 +22,7 @@ pub fn find_decision(name: &str) -> Option<&'static Decision> {
 
 mod forced;
 
-pub use forced::{DecisionCall, compile_with_choice, record_decisions, with_forced_choice};
+pub use forced::{DecisionCall, compile_with_config, record_decisions, with_forced_config};
 pub use rtcg_tune::decisions::{
     StoredChoices, config_from_values, decision_key, decision_problem, decision_space, shipped_incumbents,
     values_of_config,

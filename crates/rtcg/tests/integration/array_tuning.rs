@@ -4,8 +4,8 @@ use crate::fake_device::LARGE_GPU;
 use crate::simt_kernels::{array_bytes, context_of_fake_gpu, i64_values, integer_array, reduce_over_axes};
 use rtcg::array::{ArrayContext, DType, DeviceInfo, EinsumOptions, FftKind, GpuArray, Op, ReductionOp, einsum, fuse};
 use rtcg::array_tuning::{
-    DecisionCall, StoredChoices, compile_with_choice, config_from_values, decision_key, decision_problem,
-    decision_space, find_decision, record_decisions, values_of_config, with_forced_choice,
+    DecisionCall, StoredChoices, compile_with_config, config_from_values, decision_key, decision_problem,
+    decision_space, find_decision, record_decisions, values_of_config, with_forced_config,
 };
 use rtcg::tune::Outcome;
 use rtcg::tune::decisions::{Shipped, shipped_names, shipped_records};
@@ -40,7 +40,7 @@ fn a_call_tells_its_decisions_and_follows_what_is_stored() {
         })
         .find(|config| *config != call.rule)
         .expect("more than one choice");
-    let (forced, refusal) = with_forced_choice(&ctx, &call.problem, &other, || record_decisions(&ctx, || sums(&a)));
+    let (forced, refusal) = with_forced_config(&ctx, &call.problem, &other, || record_decisions(&ctx, || sums(&a)));
     assert_eq!((forced.0, refusal), (wanted.clone(), Ok(())));
     assert_eq!(the_decision(forced.1).current, other);
     let (_, met) = record_decisions(&ctx, || sums(&a));
@@ -160,7 +160,7 @@ fn compiling_ahead_launches_nothing_and_leaves_nothing_wrong_behind() {
     // On another thread, as a search does it; whoever reads elements there is told.
     std::thread::scope(|scope| {
         let read = scope.spawn(|| {
-            compile_with_choice(&ctx, &pass.problem, &pass.rule, || {
+            compile_with_config(&ctx, &pass.problem, &pass.rule, || {
                 let result = call();
                 result.read(&mut vec![0; result.nbytes()], rtcg::array::Order::C)
             })
@@ -184,7 +184,7 @@ fn calls_that_only_compile_compute_what_other_threads_have_deferred() {
     let fusion = fuse::begin();
     let twice = a.binary(Op::Add, &a).unwrap();
     std::thread::scope(|scope| {
-        let compile = || compile_with_choice(&ctx, &call.problem, &call.rule, || twice.device_ptr());
+        let compile = || compile_with_config(&ctx, &call.problem, &call.rule, || twice.device_ptr());
         scope.spawn(compile).join().unwrap();
     });
     assert_eq!(array_bytes(&twice), wanted);
@@ -197,8 +197,8 @@ fn forced_choices_are_those_of_one_thread() {
     let a = integer_array(&ctx, &[64, 300], DType::I32);
     let (wanted, met) = record_decisions(&ctx, || sums(&a));
     let call = the_decision(met);
-    let other = call.rule.with("threads", rtcg::array::tuning::TunableValue::Int(512));
-    let ((), taken) = with_forced_choice(&ctx, &call.problem, &other, || {
+    let other = call.rule.with("threads", rtcg::array::tuning::ParameterValue::Int(512));
+    let ((), taken) = with_forced_config(&ctx, &call.problem, &other, || {
         let decided = std::thread::scope(|scope| scope.spawn(|| record_decisions(&ctx, || sums(&a))).join().unwrap());
         assert_eq!((decided.0, the_decision(decided.1).current), (wanted.clone(), call.rule.clone()));
     });

@@ -6,7 +6,7 @@ use crate::simt_kernels::{
     reduce_over_axes,
 };
 use crate::test_depth::at_depth;
-use rtcg::array::tuning::{Choices, Config, Decision, Problem, Refusal, TunableValue};
+use rtcg::array::tuning::{Choices, Config, Decision, ParameterValue, Problem, Refusal};
 use rtcg::array::{
     ArrayContext, DType, DeviceInfo, ExecutionModel, FftKind, GpuArray, Index, Op, Order, ReductionOp, Scalar, ScanOp,
     WeakScalar, fuse,
@@ -39,7 +39,7 @@ fn decision_named(name: &str) -> &'static Decision {
 }
 
 /// Positions of parameters and candidates.
-type Values = BTreeSet<(usize, TunableValue)>;
+type Values = BTreeSet<(usize, ParameterValue)>;
 
 /// The decision under test, with the candidates that were run.
 pub(super) struct Candidates {
@@ -67,7 +67,7 @@ impl Candidates {
     fn complete(
         &mut self,
         at: usize,
-        value: TunableValue,
+        value: ParameterValue,
         asked: &(Problem, Config),
         device: &DeviceInfo,
     ) -> Option<Config> {
@@ -149,7 +149,7 @@ impl Candidates {
     }
 
     /// Checks that all candidates were run, but for those of the named values.
-    pub(super) fn assert_covered(&self, exceptions: &[TunableValue]) {
+    pub(super) fn assert_covered(&self, exceptions: &[ParameterValue]) {
         let all = self.decision.parameters.iter().enumerate();
         let missing: Vec<_> = all
             .flat_map(|(at, parameter)| parameter.values.iter().map(move |&value| (at, parameter.name, value)))
@@ -207,7 +207,7 @@ fn tiles_of_products_are_right() {
         product_of(&context_of_fake_gpu(device_info), dtype, lengths, layouts, &mut candidates);
     }
     // What the virtual GPU has no instructions for, and what no other unit has.
-    candidates.assert_covered(&[TunableValue::Name("wgmma"), TunableValue::Int(256)]);
+    candidates.assert_covered(&[ParameterValue::Name("wgmma"), ParameterValue::Int(256)]);
 }
 
 #[test]
@@ -288,13 +288,13 @@ fn calls_that_are_found_again_follow_the_choices() {
     assert_eq!(asked(&recorder), 1, "and found again");
     let default = recorder.asked.lock().unwrap()[0].1.clone();
     let kernels = ctx.kernel_cache_usage().inserted;
-    let forced = default.with("threads", TunableValue::Int(128));
+    let forced = default.with("threads", ParameterValue::Int(128));
     let forced = Arc::new(Recorder { forced: Some(forced), ..Recorder::default() });
     ctx.install_choices(Some(forced.clone()));
     assert_eq!(sum(), wanted);
     assert_eq!((asked(&forced), ctx.kernel_cache_usage().inserted), (1, kernels + 1), "another kernel runs");
     // What no kernel can run with is refused, and the rule's choice is taken.
-    let wrong = default.with("threads", TunableValue::Int(64)).with("threads_per_output", TunableValue::Int(128));
+    let wrong = default.with("threads", ParameterValue::Int(64)).with("threads_per_output", ParameterValue::Int(128));
     let wrong = Arc::new(Recorder { forced: Some(wrong), ..Recorder::default() });
     ctx.install_choices(Some(wrong.clone()));
     assert_eq!(sum(), wanted);

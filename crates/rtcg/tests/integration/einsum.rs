@@ -3,9 +3,9 @@
 use crate::fake_device::LARGE_GPU;
 use crate::simt_kernels::{context_of_fake_gpu, context_recording_sources, i64_values, integer_array};
 use crate::test_depth::at_depth;
-use rtcg::array::tuning::TunableValue;
+use rtcg::array::tuning::ParameterValue;
 use rtcg::array::{ArrayContext, DType, DeviceInfo, EinsumOptions, EinsumPath, GpuArray, Op, Order, einsum};
-use rtcg::array_tuning::{config_from_values, decision_space, record_decisions, with_forced_choice};
+use rtcg::array_tuning::{config_from_values, decision_space, record_decisions, with_forced_config};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -78,7 +78,7 @@ fn blocks_compute_what_loops_do_with_every_kind_of_choice() {
         for k in 0..count {
             let row = (space.len() * k + 7 * case) / count % space.len();
             let config = config_from_values(call.problem.decision, &space.config(row as u32)).unwrap();
-            let (result, taken) = with_forced_choice(&ctx, &call.problem, &config, run);
+            let (result, taken) = with_forced_config(&ctx, &call.problem, &config, run);
             assert_eq!((i64_values(&result) == wanted, taken), (true, Ok(())), "{subscripts}, {config}");
         }
     }
@@ -109,13 +109,13 @@ fn tensor_cores_compute_what_loops_do() {
             for k in 0..count {
                 let row = space.len() * (4 * (case * count + k) + number) / (28 * count);
                 let config = config_from_values(call.problem.decision, &space.config(row as u32)).unwrap();
-                let tile = config.with("rows", TunableValue::Int(1 << ((case + k) % 3)));
+                let tile = config.with("rows", ParameterValue::Int(1 << ((case + k) % 3)));
                 let named = [("unit", "mma"), ("lanes", "results")];
                 let config =
-                    named.into_iter().fold(tile.with("columns", TunableValue::Int(4)), |config, (name, value)| {
-                        config.with(name, TunableValue::Name(value))
+                    named.into_iter().fold(tile.with("columns", ParameterValue::Int(4)), |config, (name, value)| {
+                        config.with(name, ParameterValue::Name(value))
                     });
-                let (result, taken) = with_forced_choice(&ctx, &call.problem, &config, run);
+                let (result, taken) = with_forced_config(&ctx, &call.problem, &config, run);
                 assert_eq!((result == wanted, taken), (true, Ok(())), "{subscripts}, {dtype}, {config}");
             }
         }
@@ -171,8 +171,8 @@ fn matrices_are_multiplied_as_such_when_that_is_chosen() {
         let (_, met) = record_decisions(&ctx, run);
         let route = met.iter().find(|call| call.problem.decision.name == "einsum.route").expect(subscripts);
         for kernel in ["blocks", "matrices"] {
-            let config = route.rule.with("kernel", TunableValue::Name(kernel));
-            let (result, taken) = with_forced_choice(&ctx, &route.problem, &config, run);
+            let config = route.rule.with("kernel", ParameterValue::Name(kernel));
+            let (result, taken) = with_forced_config(&ctx, &route.problem, &config, run);
             assert_eq!((result == host_einsum(subscripts, &arrays), taken), (true, Ok(())), "{subscripts}, {kernel}");
         }
     }
@@ -188,8 +188,8 @@ fn stacks_of_small_matrices_are_multiplied_in_blocks() {
     let operands: Vec<&GpuArray> = arrays.iter().collect();
     assert_eq!(result, host_einsum("bij,bjk->bik", &operands));
     let route = &met[0];
-    let skinny = route.rule.with("kernel", TunableValue::Name("skinny"));
-    assert_eq!(with_forced_choice(&ctx, &route.problem, &skinny, multiply), (result, Ok(())));
+    let skinny = route.rule.with("kernel", ParameterValue::Name("skinny"));
+    assert_eq!(with_forced_config(&ctx, &route.problem, &skinny, multiply), (result, Ok(())));
 }
 
 #[test]

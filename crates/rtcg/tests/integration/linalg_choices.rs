@@ -4,7 +4,7 @@
 use super::choices::Candidates;
 use crate::fake_device::LARGE_GPU;
 use crate::simt_kernels::{array_bytes, context_of_fake_gpu, reduce_over_axes};
-use rtcg::array::tuning::TunableValue;
+use rtcg::array::tuning::ParameterValue;
 use rtcg::array::{
     ArrayContext, DType, GpuArray, IterationLimits, Op, Order, ReductionOp, Scalar, Triangle, WeakScalar,
 };
@@ -71,7 +71,7 @@ fn qr_factors_of(ctx: &Arc<ArrayContext>, dtype: DType, [batches, m, n]: [usize;
 }
 
 /// Runs each family of matrices with candidates of its own, all of them, but for the named values.
-fn all_candidates_of(name: &str, exceptions: &[TunableValue], run: impl FnOnce(&Arc<ArrayContext>, &mut Candidates)) {
+fn all_candidates_of(name: &str, exceptions: &[ParameterValue], run: impl FnOnce(&Arc<ArrayContext>, &mut Candidates)) {
     let mut candidates = Candidates::of(name);
     run(&context_of_fake_gpu(LARGE_GPU), &mut candidates);
     candidates.assert_covered(exceptions);
@@ -82,7 +82,9 @@ fn panels_of_factorizations_are_right() {
     let name = "linalg.panel";
     all_candidates_of(name, &[], |ctx, all| systems_of(ctx, DType::F64, [2, 150, 40], all));
     // Triangles of 128 rows do not fit in shared memory.
-    all_candidates_of(name, &[TunableValue::Int(128)], |ctx, all| cholesky_factors_of(ctx, DType::F32, [2, 140], all));
+    all_candidates_of(name, &[ParameterValue::Int(128)], |ctx, all| {
+        cholesky_factors_of(ctx, DType::F32, [2, 140], all)
+    });
     all_candidates_of(name, &[], |ctx, all| qr_factors_of(ctx, DType::C128, [1, 150, 140], all));
 }
 
@@ -92,7 +94,7 @@ fn kernels_of_panels_are_right() {
     all_candidates_of(name, &[], |ctx, all| systems_of(ctx, DType::F64, [2, 80, 5], all));
     all_candidates_of(name, &[], |ctx, all| qr_factors_of(ctx, DType::F32, [2, 90, 50], all));
     // Threads hold no 32 columns of so many rows.
-    let wide = [TunableValue::Int(32)];
+    let wide = [ParameterValue::Int(32)];
     all_candidates_of(name, &wide, |ctx, all| qr_factors_of(ctx, DType::C64, [1, 600, 40], all));
 }
 
@@ -108,7 +110,7 @@ fn updates_of_factorizations_are_right() {
     let name = "linalg.update";
     all_candidates_of(name, &[], |ctx, all| systems_of(ctx, DType::F64, [2, 210, 3], all));
     // Threads have no 8 x 8 sums of 16 bytes.
-    let large = [TunableValue::Int(8)];
+    let large = [ParameterValue::Int(8)];
     all_candidates_of(name, &large, |ctx, all| cholesky_factors_of(ctx, DType::C128, [1, 100], all));
 }
 

@@ -2,12 +2,12 @@
 
 use num_complex::Complex;
 use rtcg::array::{ArrayContext, Order};
-use rtcg::array_tuning::{record_decisions, with_forced_choice};
+use rtcg::array_tuning::{record_decisions, with_forced_config};
 use rtcg::prelude::*;
 use rtcg::sparse::{
-    Bsr, Csr, CsrDyn, Dia, EigshOptions, ElementOp, LinearOperator, Method, Preconditioner, SampledScale, Sell,
-    SolveOptions, SolveProgress, SolverMode, SolverOptions, SpmvPlan, StopReason, System, WhichEigenvalues, gallery,
-    solve,
+    Bsr, Csr, CsrDyn, Dia, EigshOptions, ElementOp, LinearOperator, Method, Preconditioner, ProductFormat, SddmmScale,
+    Sell, SolveOptions, SolveProgress, SolverMode, SolverOptions, SpmvPlan, StopReason, System, WhichEigenvalues,
+    gallery, solve,
 };
 use rtcg::typed_arrays::{ArrayElement, GpuArrayDyn};
 use std::f64::consts::PI;
@@ -86,7 +86,7 @@ fn merge_product(ctx: &ArrayContext, a: &CsrDyn, x: &GpuArrayDyn) -> GpuArrayDyn
     let (_, met) = record_decisions(ctx, || a.multiply(x).unwrap());
     let problem = &met.iter().find(|call| call.problem.decision.name == "sparse.spmv").expect("it was asked").problem;
     let config = problem.decision.parse_config([("kernel", "'merge'"), ("lanes", "1")]);
-    let (y, taken) = with_forced_choice(ctx, problem, &config.expect("a configuration"), || a.multiply(x).unwrap());
+    let (y, taken) = with_forced_config(ctx, problem, &config.expect("a configuration"), || a.multiply(x).unwrap());
     taken.expect("it runs");
     y
 }
@@ -271,7 +271,7 @@ fn products_of_two_matrices_are_those_of_vectors() {
     let wide = Csr::from_triples(&arrays, [2, 3], &[1.0f64, 2.0], &[0, 1], &[2, 0]).unwrap();
     assert!(wide.multiply_sparse(&wide).unwrap_err().to_string().contains("dimension mismatch"));
     let [x, y] = [[2, 4], [4, 3]].map(|shape: [usize; 2]| arrays.full(&shape, 1.0f64).unwrap());
-    let sampled = wide.sampled_matmul(&x, &y, SampledScale::Elements).unwrap();
+    let sampled = wide.sampled_matmul(&x, &y, SddmmScale::Elements).unwrap();
     assert_eq!(sampled.multiply(&arrays.from_slice(&[1.0; 3]).unwrap()).unwrap().to_vec().unwrap(), [4.0, 8.0]);
 }
 

@@ -141,7 +141,7 @@ pub fn eigsh(
     }
     let dtype = vector_dtype(a.dtype());
     let found = run(ctx, a, start, options, [size, n], 0);
-    let range = Range::of(dtype);
+    let range = Range::from_dtype(dtype);
     if found.as_ref().is_ok_and(|found| !range.is_extreme(found.size)) {
         return found;
     }

@@ -5,7 +5,9 @@
 //! (Stathopoulos and Wu 2002): directions that are numerically dependent are dropped, so that no factorisation fails.
 
 use super::basis::machine_epsilon;
-use super::projected::{Complex, Field, HostMatrix, hermitian_eigen, linear_algebra_error, not_finite, read_numbers};
+use super::projected::{
+    Complex, HostMatrix, RealOrComplex, hermitian_eigen, linear_algebra_error, not_finite, read_numbers,
+};
 use super::svds::adjoint_of;
 use super::vector_dtype;
 use crate::operator::LinearOperator;
@@ -109,7 +111,7 @@ pub fn lobpcg(
         return Err(ArrayError::value_error(message));
     }
     let dtype = vector_dtype(problem.a.dtype().promote(x.dtype()));
-    let units = Units::of(ctx, problem, dtype)?;
+    let units = Units::from_problem(ctx, problem, dtype)?;
     let options = LobpcgOptions { tol: Some(units.tolerance(options, n, dtype)), ..*options };
     units.solve(problem, dtype, &options, |problem, options| solve(ctx, problem, x, options, dtype, n_constraints))
 }
@@ -125,7 +127,7 @@ struct Units {
 }
 
 impl Units {
-    fn of(ctx: &Arc<ArrayContext>, problem: &BlockProblem<'_>, dtype: DType) -> Result<Self> {
+    fn from_problem(ctx: &Arc<ArrayContext>, problem: &BlockProblem<'_>, dtype: DType) -> Result<Self> {
         let of_operator = |operator: Option<&dyn LinearOperator>| match operator {
             None => Ok((1.0, 0)),
             Some(operator) => operator_size(ctx, operator, dtype, true),
@@ -151,7 +153,7 @@ impl Units {
         options: &LobpcgOptions,
         solve: impl Fn(&BlockProblem<'_>, &LobpcgOptions) -> Result<LobpcgResult>,
     ) -> Result<LobpcgResult> {
-        let range = Range::of(dtype);
+        let range = Range::from_dtype(dtype);
         if [self.a, self.b, self.m].iter().all(|power| power.abs() <= range.moderate) {
             return solve(problem, options);
         }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 const MAX_QR_STEPS: usize = 60;
 
 /// A real or complex number in double precision.
-pub(super) trait Field: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> {
+pub(super) trait RealOrComplex: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> {
     fn from_real(value: f64) -> Self;
     fn from_parts(re: f64, im: f64) -> Self;
     fn parts(self) -> [f64; 2];
@@ -29,7 +29,7 @@ pub(super) trait Field: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Out
     }
 }
 
-impl Field for f64 {
+impl RealOrComplex for f64 {
     fn from_real(value: f64) -> Self {
         value
     }
@@ -75,7 +75,7 @@ impl Mul for Complex {
     }
 }
 
-impl Field for Complex {
+impl RealOrComplex for Complex {
     fn from_real(value: f64) -> Self {
         Self(value, 0.0)
     }
@@ -99,7 +99,7 @@ pub(super) struct HostMatrix<F> {
     pub(super) rows: Vec<Vec<F>>,
 }
 
-impl<F: Field> HostMatrix<F> {
+impl<F: RealOrComplex> HostMatrix<F> {
     pub(super) fn zeros(rows: usize, columns: usize) -> Self {
         Self { rows: vec![vec![F::from_real(0.0); columns]; rows] }
     }
@@ -162,11 +162,11 @@ pub(super) fn read_numbers(bytes: &[u8], real: DType) -> Vec<f64> {
     }
 }
 
-fn dot<F: Field>(a: &[F], b: &[F]) -> F {
+fn dot<F: RealOrComplex>(a: &[F], b: &[F]) -> F {
     a.iter().zip(b).fold(F::from_real(0.0), |sum, (&x, &y)| sum + x * y)
 }
 
-fn add_scaled<F: Field>(target: &mut [F], factor: F, source: &[F]) {
+fn add_scaled<F: RealOrComplex>(target: &mut [F], factor: F, source: &[F]) {
     target.iter_mut().zip(source).for_each(|(t, &s)| *t = *t + factor * s);
 }
 
@@ -177,7 +177,7 @@ fn add_scaled<F: Field>(target: &mut [F], factor: F, source: &[F]) {
 ///
 /// # Errors
 /// When elements are not finite.
-pub(super) fn hermitian_eigen<F: Field>(mut a: HostMatrix<F>) -> Result<(Vec<f64>, HostMatrix<F>)> {
+pub(super) fn hermitian_eigen<F: RealOrComplex>(mut a: HostMatrix<F>) -> Result<(Vec<f64>, HostMatrix<F>)> {
     let n = a.rows.len();
     let largest = a.rows.iter().flatten().map(|x| x.abs()).fold(0.0, f64::max);
     if a.rows.iter().flatten().any(|x| !x.abs().is_finite()) {
@@ -203,7 +203,7 @@ pub(super) fn linear_algebra_error(message: &str) -> ArrayError {
 }
 
 /// The diagonal and the real elements beside it; columns of the unitary matrix become rows of `vectors`.
-fn tridiagonalize<F: Field>(a: &mut HostMatrix<F>, vectors: &mut HostMatrix<F>) -> (Vec<f64>, Vec<f64>) {
+fn tridiagonalize<F: RealOrComplex>(a: &mut HostMatrix<F>, vectors: &mut HostMatrix<F>) -> (Vec<f64>, Vec<f64>) {
     let n = a.rows.len();
     for k in 0..n.saturating_sub(2) {
         let mut v: Vec<F> = (k + 1..n).map(|i| a.rows[i][k]).collect();
@@ -245,7 +245,7 @@ fn tridiagonalize<F: Field>(a: &mut HostMatrix<F>, vectors: &mut HostMatrix<F>) 
 }
 
 /// Implicit QR steps until nothing is left beside the diagonal; rows of `vectors` are rotated.
-fn diagonalize<F: Field>(d: &mut [f64], e: &mut [f64], vectors: &mut HostMatrix<F>) -> Result<()> {
+fn diagonalize<F: RealOrComplex>(d: &mut [f64], e: &mut [f64], vectors: &mut HostMatrix<F>) -> Result<()> {
     let mut high = d.len().saturating_sub(1);
     let mut steps = 0;
     while high > 0 {
@@ -269,7 +269,7 @@ fn diagonalize<F: Field>(d: &mut [f64], e: &mut [f64], vectors: &mut HostMatrix<
     Ok(())
 }
 
-fn qr_step<F: Field>(d: &mut [f64], e: &mut [f64], vectors: &mut HostMatrix<F>, low: usize, high: usize) {
+fn qr_step<F: RealOrComplex>(d: &mut [f64], e: &mut [f64], vectors: &mut HostMatrix<F>, low: usize, high: usize) {
     let (half, t) = ((d[high - 1] - d[high]) / 2.0, e[high - 1]);
     let shift = d[high] - t * t / (half + half.hypot(t).copysign(half));
     let (mut x, mut z) = (d[low] - shift, e[low]);
@@ -299,7 +299,7 @@ mod tests {
     use super::*;
 
     /// A Hermitian matrix of numbers that follow each other without a pattern.
-    fn sample<F: Field>(n: usize) -> HostMatrix<F> {
+    fn sample<F: RealOrComplex>(n: usize) -> HostMatrix<F> {
         let number = |k: usize| ((k * 37 + 11) % 101) as f64 / 50.0 - 1.0;
         let mut a = HostMatrix::zeros(n, n);
         for i in 0..n {
@@ -312,7 +312,7 @@ mod tests {
         a
     }
 
-    fn check<F: Field>(a: &HostMatrix<F>) {
+    fn check<F: RealOrComplex>(a: &HostMatrix<F>) {
         let n = a.rows.len();
         let (values, vectors) = hermitian_eigen(a.clone()).unwrap();
         assert!(values.is_sorted());

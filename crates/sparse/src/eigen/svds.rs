@@ -70,7 +70,7 @@ pub fn svds(
         )));
     }
     let found = run(ctx, a, adjoint, start, options);
-    let range = Range::of(vector_dtype(a.dtype()));
+    let range = Range::from_dtype(vector_dtype(a.dtype()));
     // Eigenvalues are squares.
     if found.as_ref().is_ok_and(|(_, size)| !range.is_extreme(*size)) {
         return found.map(|(result, _)| result);

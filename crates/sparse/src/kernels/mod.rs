@@ -7,21 +7,21 @@ pub(crate) mod conversion;
 pub(crate) mod dia;
 pub(crate) mod dialect;
 pub(crate) mod elements;
+pub(crate) mod elementwise;
 pub(crate) mod extremes;
 pub(crate) mod features;
-pub(crate) mod hub;
+pub(crate) mod hot_columns;
 pub(crate) mod incomplete;
 pub(crate) mod merge;
 pub(crate) mod order;
 pub(crate) mod packets;
-pub(crate) mod sampled;
+pub(crate) mod sddmm;
 pub(crate) mod sell;
 pub(crate) mod spgemm;
 pub(crate) mod spmm;
 pub(crate) mod spmv;
 pub(crate) mod structure;
 pub(crate) mod triangular;
-pub(crate) mod union;
 
 /// Threads of a block.
 pub(crate) const THREADS: u32 = 256;

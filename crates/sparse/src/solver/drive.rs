@@ -57,7 +57,7 @@ impl Driver<'_> {
         let len = launches.layout.len;
         let reader = StateReader::new(&launches.ctx, len, launches.count)?;
         let norms = match &launches.history {
-            Some(history) if callback.is_some() && launches.is_cycle() => {
+            Some(history) if callback.is_some() && launches.runs_many_iterations() => {
                 Some(NormReader::new(&launches.ctx, history, self.options.restart)?)
             }
             _ => None,

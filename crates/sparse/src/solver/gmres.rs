@@ -128,7 +128,8 @@ pub(super) fn launches<'a>(
     let layout = StateLayout { places, len };
     let (state, end_state) = (builder.new_state(len)?, builder.new_state(len)?);
     let begin = builder.launches(&begin, &state, &state, false, len)?;
-    let mut cycle = Cycle { tables: &tables, places: StatePlaces::of(&layout)?, n, blocks, launches: Vec::new() };
+    let mut cycle =
+        Cycle { tables: &tables, places: StatePlaces::from_layout(&layout)?, n, blocks, launches: Vec::new() };
     let mut input = state.clone();
     for (k, step) in steps.iter().enumerate() {
         let between = builder.new_state(len)?;
@@ -238,7 +239,7 @@ impl Cycle<'_, '_> {
 }
 
 impl StatePlaces {
-    fn of(layout: &StateLayout) -> Result<Self> {
+    fn from_layout(layout: &StateLayout) -> Result<Self> {
         let place = |name: &str| {
             let found = layout.places.get(name).copied();
             found.ok_or_else(|| ArrayError::value_error(format!("the state of gmres has no '{name}'")))

@@ -56,7 +56,7 @@ pub(crate) struct Parameters {
 }
 
 impl Parameters {
-    pub(crate) fn of(kernel: &FusedKernel, names: &Names) -> Self {
+    pub(crate) fn from_kernel(kernel: &FusedKernel, names: &Names) -> Self {
         let mut used = Vec::new();
         let mut found = Self::default();
         for step in &kernel.scalars {
@@ -185,7 +185,7 @@ struct Printer<'a> {
 
 impl Printer<'_> {
     fn kernel(&self, kernel: &FusedKernel, gated: bool, text: &mut String) -> Result<()> {
-        let parameters = Parameters::of(kernel, self.names);
+        let parameters = Parameters::from_kernel(kernel, self.names);
         self.signature(&parameters, text);
         if self.has_rows {
             self.row_offsets(&parameters, text);

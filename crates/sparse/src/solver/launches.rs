@@ -99,7 +99,7 @@ impl<'a> Launches<'a> {
     }
 
     /// Whether what is enqueued at once is many iterations.
-    pub(super) fn is_cycle(&self) -> bool {
+    pub(super) fn runs_many_iterations(&self) -> bool {
         self.layout.places.contains_key("outer")
     }
 
@@ -401,7 +401,7 @@ impl<'a> Builder<'a> {
             _ => self.shape[1],
         };
         let blocks = self.blocks(n);
-        let parameters = Parameters::of(kernel, &self.names);
+        let parameters = Parameters::from_kernel(kernel, &self.names);
         let mut args = array_args(&[input, output])?;
         args.push_i64(n as i64);
         for name in &parameters.vectors {

@@ -252,14 +252,14 @@ fn solve_once(
     options: &SolveOptions,
     callback: Option<SolveCallback<'_>>,
 ) -> Result<(GpuArray, Vec<SolveReport>)> {
-    let is_cycle = method.basis != Basis::None;
-    let launches = if is_cycle {
+    let runs_many_iterations = method.basis != Basis::None;
+    let launches = if runs_many_iterations {
         gmres::launches(method, system, b, x0, options)?
     } else {
         Launches::new(method, system, b, x0, options)?
     };
-    // A cycle is many iterations.
-    let options = &SolveOptions { check_every: if is_cycle { 1 } else { options.check_every }, ..options.clone() };
+    let check_every = if runs_many_iterations { 1 } else { options.check_every };
+    let options = &SolveOptions { check_every, ..options.clone() };
     let reports = drive::Driver { launches: &launches, options }.solve(x0.is_some(), callback)?;
     Ok((launches.x.transpose(None)?, reports))
 }

@@ -33,7 +33,7 @@ pub(super) fn resolve(
     mut callback: Option<SolveCallback<'_>>,
     (x, mut reports): (GpuArray, Vec<SolveReport>),
 ) -> Result<(GpuArray, Vec<SolveReport>)> {
-    let range = Range::of(b.dtype());
+    let range = Range::from_dtype(b.dtype());
     for (k, report) in reports.iter_mut().enumerate() {
         if !is_in_doubt(report, range) {
             continue;
@@ -43,7 +43,7 @@ pub(super) fn resolve(
             _ => array.index(&[Index::from(..), Index::At(k as isize)]),
         };
         let (b, x0) = (column(b)?.to_contiguous()?, x0.map(column).transpose()?);
-        let Some(units) = Units::of(method, system, &b, x0.as_ref(), options)? else { continue };
+        let Some(units) = Units::from_system(method, system, &b, x0.as_ref(), options)? else { continue };
         let callback = callback.as_mut().filter(|_| x.ndim() == 1);
         let call = callback.map(|call| &mut **call as SolveCallback<'_>);
         let again = units.solve(method, system, &b, x0.as_ref(), options, call)?;
@@ -64,7 +64,7 @@ fn is_in_doubt(report: &SolveReport, range: Range) -> bool {
 
 impl Units {
     /// The units of a system; `None` where there is nothing to gain. Waits.
-    fn of(
+    fn from_system(
         method: &Method,
         system: &System<'_>,
         b: &GpuArray,
@@ -72,7 +72,7 @@ impl Units {
         options: &SolveOptions,
     ) -> Result<Option<Self>> {
         let (ctx, dtype) = (b.context(), b.dtype());
-        let range = Range::of(dtype);
+        let range = Range::from_dtype(dtype);
         let is_square = method.row_vectors.is_empty();
         let numbers = ["shift", "damp"].map(|name| options.numbers.get(name).copied().unwrap_or(0.0));
         let mut size = largest(b)?;

@@ -5,7 +5,7 @@ use crate::host_arrays::{Random, array, elements, message};
 use crate::host_matrices::{Rows, devices, edges, numbers, product, random, row, upload, upload_as};
 use rtcg_array::{GpuArray, Index};
 use rtcg_hal::DType;
-use rtcg_sparse::{Bsr, LinearOperator, SampledScale, SpmvPlan};
+use rtcg_sparse::{Bsr, LinearOperator, SddmmScale, SpmvPlan};
 
 #[test]
 fn dense_matrices_of_any_width_are_multiplied() {
@@ -91,8 +91,8 @@ fn products_of_dense_matrices_are_sampled() {
                     let of_row = |i| row(&host, i).map(move |(j, value)| (i, j, value));
                     (0..rows).flat_map(of_row).map(|(i, j, value)| of(dot(i, j), value)).collect::<Vec<_>>()
                 };
-                assert!(sampled(SampledScale::Elements) == wanted(&|dot, value| dot * value), "{name}, {length}");
-                let sum = SampledScale::Sum([[2.0, 0.0], [-3.0, 0.0]]);
+                assert!(sampled(SddmmScale::Elements) == wanted(&|dot, value| dot * value), "{name}, {length}");
+                let sum = SddmmScale::Sum([[2.0, 0.0], [-3.0, 0.0]]);
                 assert!(sampled(sum) == wanted(&|dot, value| 2.0 * dot - 3.0 * value), "{name}, {length}");
             }
         }
@@ -106,8 +106,8 @@ fn what_is_scaled_by_nothing_is_not_read() {
         let a = upload(&ctx, &host);
         let (x, y) = (array(&ctx, &[1, 1], &[2.0]), array(&ctx, &[1, 2], &[3.0, f64::INFINITY]));
         let sampled = |scale| elements::<f64>(&a.sampled_matmul(&x, &y, scale).unwrap());
-        assert_eq!(sampled(SampledScale::Sum([[1.0, 0.0], [0.0; 2]])), [6.0, f64::INFINITY]);
-        assert_eq!(sampled(SampledScale::Sum([[0.0; 2], [4.0, 0.0]]))[1], 4.0);
+        assert_eq!(sampled(SddmmScale::Sum([[1.0, 0.0], [0.0; 2]])), [6.0, f64::INFINITY]);
+        assert_eq!(sampled(SddmmScale::Sum([[0.0; 2], [4.0, 0.0]]))[1], 4.0);
     }
 }
 
@@ -122,7 +122,7 @@ fn shapes_that_do_not_fit_are_named() {
     for wrong in [&[4][..], &[5, 2], &[4, 2, 2]] {
         assert!(message(blocks.multiply_dense(&x(wrong))).contains("expected 4 rows"));
     }
-    let sampled = |x: &GpuArray, y: &GpuArray| message(a.sampled_matmul(x, y, SampledScale::Elements));
+    let sampled = |x: &GpuArray, y: &GpuArray| message(a.sampled_matmul(x, y, SddmmScale::Elements));
     assert_eq!(sampled(&x(&[6]), &x(&[1, 4])), "x has shape (6,) and y (1, 4); expected two axes each");
     assert_eq!(
         sampled(&x(&[6, 2]), &x(&[3, 4])),

@@ -6,7 +6,7 @@ use crate::host_matrices::{Rows, devices, edges, numbers, product, random, trans
 use rtcg_array::{GpuArray, Index, Order};
 use rtcg_hal::{ArrayContext, ArrayErrorKind, DType};
 use rtcg_sparse::gallery::HostCsr;
-use rtcg_sparse::{Bsr, Csr, Dia, Hub, ProductFormat, Sell, SpmvPlan, compile_plan_kernels, transposed};
+use rtcg_sparse::{Bsr, Csr, Dia, HotColumns, ProductFormat, Sell, SpmvPlan, compile_plan_kernels, transposed};
 use std::sync::Arc;
 
 /// All plans that a matrix can have, with their names.
@@ -29,7 +29,7 @@ fn plans(a: &Csr) -> Vec<(String, SpmvPlan)> {
         }
     }
     if a.nnz() > 0 {
-        plans.push(("hot columns".into(), Hub::from_csr(a).unwrap().into()));
+        plans.push(("hot columns".into(), HotColumns::from_csr(a).unwrap().into()));
     }
     plans
 }

@@ -158,7 +158,7 @@ fn extremes_of_rows_count_what_is_not_stored() {
 fn features_are_those_that_the_host_counts() {
     for ctx in devices() {
         for (name, host) in edges().into_iter().chain([("a grid", gallery::poisson(&[30, 40]))]) {
-            let found = MatrixFeatures::of(&upload(&ctx, &host)).unwrap();
+            let found = MatrixFeatures::from_csr(&upload(&ctx, &host)).unwrap();
             let [rows, _] = host.shape;
             let lengths: Vec<usize> = (0..rows).map(|i| row(&host, i).count()).collect();
             assert_eq!(found.longest_row, lengths.iter().copied().max().unwrap_or(0), "{name}");
@@ -174,7 +174,7 @@ fn features_are_those_that_the_host_counts() {
                 assert_eq!(found.diagonals, offsets.len(), "{name}");
             }
         }
-        let blocks = MatrixFeatures::of(&upload(&ctx, &gallery::block_diagonal(300, 3, 1))).unwrap();
+        let blocks = MatrixFeatures::from_csr(&upload(&ctx, &gallery::block_diagonal(300, 3, 1))).unwrap();
         assert_eq!((blocks.block_fill[1], blocks.bandwidth), (1.0, 2));
         assert!(blocks.block_fill[0] < 1.0);
     }

@@ -1,8 +1,8 @@
-//! Conversions between the decisions, problems and choices of array kernels and the types of the tuner.
+//! Conversions between the decisions, problems and configurations of array kernels and the types of the tuner.
 
 use crate::store::{KernelKey, Problem};
 use crate::{Config, Configurations, Space, SpaceError, Value};
-use rtcg_hal::tuning::{Decision, TunableValue};
+use rtcg_hal::tuning::{Decision, ParameterValue};
 use rtcg_hal::{DeviceInfo, tuning};
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ pub fn decision_problem(problem: &tuning::Problem) -> Problem {
     Problem(names.zip(problem.key().into_iter().map(value)).collect())
 }
 
-/// Lists all choices with which a kernel can run for a problem on a device.
+/// Lists all configurations with which a kernel can run for a problem on a device.
 ///
 /// # Errors
 /// When there is none.
@@ -43,24 +43,24 @@ pub fn decision_space(problem: &tuning::Problem, device: DeviceInfo) -> Result<C
     space.require_function("the kernel can run with it", Arc::new(is_possible)).enumerate()
 }
 
-/// Converts a choice to the tuner's type.
+/// Converts a decision's configuration to the tuner's type.
 pub fn values_of_config(config: &tuning::Config) -> Config {
     let (names, values): (Vec<String>, Vec<Value>) =
         config.iter().map(|(name, number)| (name.to_owned(), value(number))).unzip();
     Config::new(names.into(), values)
 }
 
-/// Converts a tuner's configuration to a choice; `None` if one of its values is not a candidate.
+/// Converts a tuner's configuration to one of a decision; `None` if one of its values is not a candidate.
 pub fn config_from_values(decision: &'static Decision, config: &Config) -> Option<tuning::Config> {
     let texts: Vec<(&str, String)> = config.iter().map(|(name, value)| (name, value.to_string())).collect();
     decision.parse_config(texts.iter().map(|(name, text)| (*name, text.as_str()))).ok()
 }
 
-fn value(value: TunableValue) -> Value {
+fn value(value: ParameterValue) -> Value {
     match value {
-        TunableValue::Bool(flag) => Value::Bool(flag),
-        TunableValue::Int(number) => Value::Int(number),
-        TunableValue::Name(name) => Value::Str(name.to_owned()),
+        ParameterValue::Bool(flag) => Value::Bool(flag),
+        ParameterValue::Int(number) => Value::Int(number),
+        ParameterValue::Name(name) => Value::Str(name.to_owned()),
     }
 }
 

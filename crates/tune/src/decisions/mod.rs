@@ -1,5 +1,5 @@
 //! The decisions that kernels leave open ([`rtcg_hal::tuning`]), searched and stored as problems of this crate: the
-//! spaces of their choices, and stored and shipped results that override the rules.
+//! spaces of their configurations, and stored and shipped results that override the rules.
 
 mod conversion;
 mod shipped;

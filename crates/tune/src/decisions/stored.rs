@@ -1,19 +1,19 @@
-//! Choices by stored results.
+//! Configurations from stored results.
 
 use super::conversion::{config_from_values, decision_key, decision_problem};
 use super::shipped::{Shipped, shipped_records};
 use crate::store::{Closeness, DeviceKey, KernelKey, Records, Store};
 use crate::{Outcome, Value};
-use rtcg_hal::tuning::{Choices, Config, Decision, LaunchChoice, Problem, TunableValue};
+use rtcg_hal::tuning::{Choices, Config, Decision, LaunchChoice, ParameterValue, Problem};
 use rtcg_hal::{DeviceInfo, lock_ignoring_poison};
 use smallvec::SmallVec;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 /// A program with more problems than this at once asks the results anew.
-const MAX_ANSWERS: usize = 4096;
+const MAX_CACHED_PROBLEMS: usize = 4096;
 
-/// The best shipped choices for the nearest device and problem, as starting points of a search.
+/// The best shipped configurations for the nearest device and problem, as starting points of a search.
 pub fn shipped_incumbents(problem: &Problem, device: &DeviceKey, count: usize) -> Vec<Config> {
     let decision = problem.decision;
     let records = shipped_records(&decision_key(decision), &device.backend, Shipped::Best);
@@ -29,16 +29,16 @@ pub struct StoredChoices {
     store: Option<Store>,
     /// The results of each decision that was needed, by its name.
     records: Mutex<HashMap<&'static str, Arc<Records>>>,
-    answers: RwLock<HashMap<(&'static str, ProblemKey), Option<Config>>>,
+    cache: RwLock<HashMap<(&'static str, ProblemKey), Option<Config>>>,
 }
 
 /// The values of a problem's key.
-type ProblemKey = SmallVec<[TunableValue; 12]>;
+type ProblemKey = SmallVec<[ParameterValue; 12]>;
 
 impl StoredChoices {
     /// The choices for a device: the shipped results and those of `store`.
     pub fn new(device: DeviceKey, store: Option<Store>) -> Self {
-        Self { device, store, records: Mutex::default(), answers: RwLock::default() }
+        Self { device, store, records: Mutex::default(), cache: RwLock::default() }
     }
 
     fn records_of(&self, decision: &Decision) -> Records {
@@ -120,17 +120,17 @@ impl Choices for StoredChoices {
 
     fn choose(&self, problem: &Problem, _default: &Config, device: &DeviceInfo) -> Option<Config> {
         let key = (problem.decision.name, problem.key());
-        let answers = self.answers.read().unwrap_or_else(PoisonError::into_inner);
-        if let Some(answer) = answers.get(&key) {
-            return answer.clone();
+        let cache = self.cache.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(config) = cache.get(&key) {
+            return config.clone();
         }
-        drop(answers);
-        let answer = self.look_up(problem, device);
-        let mut answers = self.answers.write().unwrap_or_else(PoisonError::into_inner);
-        if answers.len() >= MAX_ANSWERS {
-            answers.clear();
+        drop(cache);
+        let config = self.look_up(problem, device);
+        let mut cache = self.cache.write().unwrap_or_else(PoisonError::into_inner);
+        if cache.len() >= MAX_CACHED_PROBLEMS {
+            cache.clear();
         }
-        answers.insert(key, answer.clone());
-        answer
+        cache.insert(key, config.clone());
+        config
     }
 }

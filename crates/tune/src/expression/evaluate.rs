@@ -54,7 +54,7 @@ enum Number {
 }
 
 impl Number {
-    fn of(value: &Value) -> Option<Self> {
+    fn from_value(value: &Value) -> Option<Self> {
         match value {
             Value::Bool(flag) => Some(Self::Int(i64::from(*flag))),
             Value::Int(number) => Some(Self::Int(*number)),
@@ -77,7 +77,7 @@ fn unary(op: UnaryOp, value: Value) -> Evaluated {
     if op == UnaryOp::Not {
         return Ok(Value::Bool(!value.is_truthy()));
     }
-    match (op, Number::of(&value)) {
+    match (op, Number::from_value(&value)) {
         (UnaryOp::Negate, Some(Number::Int(number))) => number.checked_neg().map(Value::Int).ok_or(OVERFLOW.into()),
         (UnaryOp::Negate, Some(Number::Float(number))) => Ok(Value::Float(-number)),
         (UnaryOp::Plus, Some(Number::Int(number))) => Ok(Value::Int(number)),
@@ -88,7 +88,7 @@ fn unary(op: UnaryOp, value: Value) -> Evaluated {
 }
 
 fn binary(op: BinaryOp, a: &Value, b: &Value) -> Evaluated {
-    match (Number::of(a), Number::of(b)) {
+    match (Number::from_value(a), Number::from_value(b)) {
         (Some(Number::Int(x)), Some(Number::Int(y))) => integers(op, x, y),
         (Some(x), Some(y)) => floats(op, x.as_f64(), y.as_f64()),
         _ => match (op, a, b) {
@@ -194,7 +194,7 @@ fn order(a: &Value, b: &Value) -> Option<Ordering> {
             let different = a.iter().zip(b).find(|(a, b)| !equals(a, b));
             different.map_or(Some(a.len().cmp(&b.len())), |(a, b)| order(a, b))
         }
-        _ => match (Number::of(a)?, Number::of(b)?) {
+        _ => match (Number::from_value(a)?, Number::from_value(b)?) {
             (Number::Int(x), Number::Int(y)) => Some(x.cmp(&y)),
             (x, y) => x.as_f64().partial_cmp(&y.as_f64()),
         },
@@ -210,7 +210,7 @@ fn contains(sequence: &Value, value: &Value) -> Result<bool, String> {
 }
 
 fn subscript(sequence: &Value, index: &Value) -> Evaluated {
-    let (Value::Tuple(items), Some(Number::Int(index))) = (sequence, Number::of(index)) else {
+    let (Value::Tuple(items), Some(Number::Int(index))) = (sequence, Number::from_value(index)) else {
         return Err(format!("{sequence}[{index}] is no element of a tuple"));
     };
     let place = if index < 0 { index + items.len() as i64 } else { index };
@@ -241,7 +241,7 @@ fn range(arguments: &[Value]) -> Evaluated {
     const MAX_LENGTH: usize = 1 << 16;
     let integers: Option<Vec<i64>> = arguments
         .iter()
-        .map(|argument| if let Some(Number::Int(number)) = Number::of(argument) { Some(number) } else { None })
+        .map(|argument| if let Some(Number::Int(number)) = Number::from_value(argument) { Some(number) } else { None })
         .collect();
     let (start, stop, step) = match integers.ok_or("a range of no integers")?[..] {
         [stop] => (0, stop, 1),
@@ -272,7 +272,7 @@ fn call_of_one(function: Function, argument: &Value) -> Evaluated {
         true => Ok(Value::Int(number as i64)),
         false => Err(OVERFLOW.to_owned()),
     };
-    match (function, Number::of(argument)) {
+    match (function, Number::from_value(argument)) {
         (Function::Bool, _) => Ok(Value::Bool(argument.is_truthy())),
         (Function::Len, _) => match argument {
             Value::Tuple(items) => Ok(Value::Int(items.len() as i64)),

@@ -24,28 +24,28 @@ pub struct Lookup {
     problem: Vec<(String, Bucket)>,
     default: Config,
     accept: Accept,
-    answers: RwLock<Answers>,
+    cache: RwLock<CachedProblems>,
 }
 
 /// A program with more problems than this at once ranks results anew.
-const MAX_ANSWERS: usize = 4096;
+const MAX_CACHED_PROBLEMS: usize = 4096;
 
 #[derive(Default)]
-struct Answers {
+struct CachedProblems {
     epoch: u64,
-    n_answers: usize,
-    by_hash: FxHashMap<u64, Vec<Answer>>,
+    n_problems: usize,
+    by_hash: FxHashMap<u64, Vec<CachedProblem>>,
 }
 
-struct Answer {
+struct CachedProblem {
     values: Box<[Value]>,
     explanation: Arc<Explanation>,
 }
 
-impl Answers {
+impl CachedProblems {
     #[inline]
     fn get(&self, hash: u64, values: &[Value]) -> Option<&Arc<Explanation>> {
-        self.by_hash.get(&hash)?.iter().find_map(|answer| (*answer.values == *values).then_some(&answer.explanation))
+        self.by_hash.get(&hash)?.iter().find_map(|problem| (*problem.values == *values).then_some(&problem.explanation))
     }
 }
 
@@ -61,8 +61,8 @@ impl Lookup {
         default: Config,
         accept: Accept,
     ) -> Self {
-        let answers = RwLock::default();
-        Self { table: store.table(kernel), device, problem, default, accept, answers }
+        let cache = RwLock::default();
+        Self { table: store.table(kernel), device, problem, default, accept, cache }
     }
 
     /// The results that are searched.
@@ -77,29 +77,29 @@ impl Lookup {
     #[inline]
     pub fn find(&self, values: &[Value]) -> Arc<Explanation> {
         let (epoch, hash) = (self.table.epoch(), hash_values(values));
-        let answers = self.answers.read().unwrap_or_else(PoisonError::into_inner);
-        match answers.get(hash, values) {
-            Some(answer) if answers.epoch == epoch => Arc::clone(answer),
+        let cache = self.cache.read().unwrap_or_else(PoisonError::into_inner);
+        match cache.get(hash, values) {
+            Some(explanation) if cache.epoch == epoch => Arc::clone(explanation),
             _ => {
-                drop(answers);
+                drop(cache);
                 self.resolve(epoch, hash, values)
             }
         }
     }
 
-    /// The epoch was read before the results, so that an answer from older results is never taken for a newer one.
+    /// The epoch was read before the results, so that an explanation from older results is never taken for a newer one.
     #[cold]
     fn resolve(&self, epoch: u64, hash: u64, values: &[Value]) -> Arc<Explanation> {
         let (records, problem) = (self.table.records(), self.problem(values));
         let explanation = Arc::new(records.explain(&self.device, &problem, &*self.accept, &self.default));
-        let mut answers = self.answers.write().unwrap_or_else(PoisonError::into_inner);
-        if answers.epoch != epoch || answers.n_answers >= MAX_ANSWERS {
-            *answers = Answers { epoch, ..Answers::default() };
+        let mut cache = self.cache.write().unwrap_or_else(PoisonError::into_inner);
+        if cache.epoch != epoch || cache.n_problems >= MAX_CACHED_PROBLEMS {
+            *cache = CachedProblems { epoch, ..CachedProblems::default() };
         }
-        if answers.get(hash, values).is_none() {
-            let answer = Answer { values: values.into(), explanation: Arc::clone(&explanation) };
-            answers.by_hash.entry(hash).or_default().push(answer);
-            answers.n_answers += 1;
+        if cache.get(hash, values).is_none() {
+            let problem = CachedProblem { values: values.into(), explanation: Arc::clone(&explanation) };
+            cache.by_hash.entry(hash).or_default().push(problem);
+            cache.n_problems += 1;
         }
         explanation
     }
@@ -136,7 +136,7 @@ fn hash_values(values: &[Value]) -> u64 {
     hasher.finish()
 }
 
-/// Equal values have equal hashes, with one exception that costs a second answer: `0.0` and `-0.0`.
+/// Equal values have equal hashes, with one exception that costs a second entry: `0.0` and `-0.0`.
 #[inline]
 fn hash_value(value: &Value, hasher: &mut FxHasher) {
     match value {

@@ -1,11 +1,12 @@
 //! What was found, once per place in the program.
 
 use super::CheckSet;
+use rtcg_vgpu_abi::IgnorePoison;
 use rtcg_vgpu_abi::fault::{Fault, FaultKind};
 use std::collections::HashMap;
 use std::fmt;
 use std::io::Write;
-use std::sync::{Mutex, MutexGuard, Once, PoisonError};
+use std::sync::{Mutex, MutexGuard, Once};
 
 /// Different findings that are kept; further ones are only counted.
 const MAX_FINDINGS: usize = 200;
@@ -150,7 +151,7 @@ struct FindingLog {
 static FINDING_LOG: Mutex<Option<FindingLog>> = Mutex::new(None);
 
 fn finding_log() -> MutexGuard<'static, Option<FindingLog>> {
-    FINDING_LOG.lock().unwrap_or_else(PoisonError::into_inner)
+    FINDING_LOG.lock().ignore_poison()
 }
 
 /// All findings so far, in the order they were made. Does not wait: kernels that still run may add some.

@@ -16,9 +16,8 @@ use crate::barrier::{Barrier, N_BARRIERS, WarpArrival};
 use crate::check;
 use crate::check::race::RaceDetector;
 use crate::warp_barriers::{ArrivalResult, WarpBarriers};
-use rtcg_vgpu_abi::runtime::BarrierKind;
+use rtcg_vgpu_abi::{IgnorePoison, runtime::BarrierKind};
 use std::cell::{Cell, UnsafeCell};
-use std::sync::PoisonError;
 
 /// Rounds in which all runnable warps only yielded, before other blocks are resumed.
 const MAX_IDLE_WARP_ROUNDS: u32 = 4;
@@ -197,7 +196,7 @@ impl BlockState {
     fn with_block_race_detector(&self, tell: impl FnOnce(&mut RaceDetector, usize, u32)) {
         // SAFETY: the job outlives its blocks.
         if let Some(race) = unsafe { &(*self.job).race } {
-            let mut race = race.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut race = race.lock().ignore_poison();
             tell(&mut race, std::ptr::from_ref(self) as usize, self.number.get());
         }
     }

@@ -12,11 +12,11 @@ use crate::{stop_reason, tid_tables};
 use rtcg_vgpu_abi::fault::{Fault, FaultKind};
 use rtcg_vgpu_abi::model::memory::RESERVED_SHARED_BYTES;
 use rtcg_vgpu_abi::schedule;
-use rtcg_vgpu_abi::{TidTable, WARP_LANES, WarpCtx};
+use rtcg_vgpu_abi::{IgnorePoison, TidTable, WARP_LANES, WarpCtx};
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 /// `%smid` of a block, by the order in which blocks start: a device gives the first ones a multiprocessor each
@@ -219,7 +219,7 @@ impl<'a> GridJob<'a> {
         // memory may be gone already.
         if self.stop.load(Ordering::Acquire) == stop_reason::FAILED {
             check::record_fault_finding(check::enabled_checks(), &fault, || self.program.sites.text_hash());
-            self.fault.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(fault);
+            self.fault.lock().ignore_poison().get_or_insert(fault);
         }
     }
 
@@ -227,14 +227,14 @@ impl<'a> GridJob<'a> {
     pub(crate) fn record_first_stopped_warp(&self, warp: &Warp) {
         let why = self.stop.load(Ordering::Acquire);
         if why != stop_reason::FAILED {
-            let mut slot = self.fault.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut slot = self.fault.lock().ignore_poison();
             slot.get_or_insert_with(|| fault_report::stopped_fault(self, warp, why));
         }
     }
 
     /// How the launch has ended.
     pub(crate) fn launch_outcome(&self) -> Result<(), Fault> {
-        let fault = self.fault.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let fault = self.fault.lock().ignore_poison().take();
         let why = self.stop.load(Ordering::Acquire);
         match fault {
             Some(fault) => Err(fault),
@@ -286,7 +286,7 @@ impl<'a> GridJob<'a> {
         let shared = start + RESERVED_SHARED_BYTES as usize;
         shadow::mark_shared_memory(shared, self.total_shared as usize);
         if let Some(race) = &self.race {
-            let mut race = race.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut race = race.lock().ignore_poison();
             race.forget_range(shared as u64, u64::from(self.total_shared));
         }
         if self.is_ordered_schedule {

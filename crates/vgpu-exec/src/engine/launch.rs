@@ -3,8 +3,9 @@
 use super::{interrupt, watchdog};
 use crate::address_space::AddressSpace;
 use crate::stop_reason;
+use rtcg_vgpu_abi::IgnorePoison;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
 /// Most threads of a block.
@@ -101,7 +102,7 @@ impl CancelFlag {
         }
     }
     fn lock_running_launches(&self) -> MutexGuard<'_, Vec<RunningLaunch>> {
-        self.running_launches.lock().unwrap_or_else(PoisonError::into_inner)
+        self.running_launches.lock().ignore_poison()
     }
     /// What happens to the flag sets `stop` until the result is dropped. `interrupt_generation` is the generation
     /// in which the launch was begun.

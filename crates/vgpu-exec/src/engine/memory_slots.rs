@@ -6,7 +6,8 @@
 //! system call.
 
 use crate::window::{DeviceWindow, WindowError, device_window, page_size};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use rtcg_vgpu_abi::IgnorePoison;
+use std::sync::{Mutex, MutexGuard};
 
 /// Bytes of a parameter buffer (the most that CUDA allows, rounded up).
 pub(crate) const PARAM_BYTES: usize = 32 << 10;
@@ -67,7 +68,7 @@ impl SlotPool {
     }
 
     fn lock_free_slots(&self) -> MutexGuard<'_, FreeSlots> {
-        self.free.lock().unwrap_or_else(PoisonError::into_inner)
+        self.free.lock().ignore_poison()
     }
 
     /// A slot with exactly the pages of `bytes` committed; `Ok(None)` when all are in use.

@@ -5,12 +5,13 @@
 //! writes to them meanwhile faults, and the signal handler lets it try again when the file has taken
 //! their place (`may_retry_access`).
 
+use rtcg_vgpu_abi::IgnorePoison;
 use std::cell::Cell;
 use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use crate::window::{device_window, page_size};
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
@@ -23,7 +24,7 @@ thread_local!(static LAST_SEEN_EPOCH: Cell<u64> = const { Cell::new(0) });
 
 /// Copies whole pages to the beginning of `file` and maps them from there, at the same addresses.
 pub fn move_pages_into_file(start: u64, len: u64, file: &File) -> Res {
-    let _turn = PAGE_MOVE_LOCK.lock().unwrap_or_else(PoisonError::into_inner);
+    let _turn = PAGE_MOVE_LOCK.lock().ignore_poison();
     super::signals::install_fault_handlers();
     PAGE_MOVE_EPOCH.fetch_add(1, Ordering::SeqCst);
     let outcome = copy_and_map(start, len, file);

@@ -21,7 +21,7 @@ const OPENCL: Words =
 struct Record(*const u32);
 
 impl Record {
-    fn of(job: &GridJob<'_>) -> Option<Record> {
+    fn from_job(job: &GridJob<'_>) -> Option<Record> {
         let offset = job.program.sites.opencl_record(&job.program.name)? as usize;
         let is_whole = offset + RECORD_BYTES as usize <= job.param_bytes;
         is_whole.then(|| Record((job.params + offset) as *const u32))
@@ -41,12 +41,12 @@ impl Record {
 }
 
 pub(super) fn words_of(job: &GridJob<'_>) -> &'static Words {
-    if Record::of(job).is_some() { &OPENCL } else { &CUDA }
+    if Record::from_job(job).is_some() { &OPENCL } else { &CUDA }
 }
 
 /// One thread, or those from one to another.
 pub(super) fn describe_place(job: &GridJob<'_>, block: [u32; 3], first: [u32; 3], last: [u32; 3]) -> String {
-    let Some(record) = Record::of(job) else {
+    let Some(record) = Record::from_job(job) else {
         let block = format_dim3(block);
         return match first == last {
             true => format!("block {block}, thread {}", format_dim3(first)),

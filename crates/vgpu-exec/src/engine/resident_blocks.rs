@@ -8,8 +8,9 @@ use super::block::{Block, BlockRunResult};
 use super::grid_job::{GridJob, SharedMemoryUnavailable};
 use super::memory_slots;
 use super::worker::Worker;
+use rtcg_vgpu_abi::IgnorePoison;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 /// Turns of all resident blocks without progress before the core is offered to other threads.
 const MAX_IDLE_BLOCK_ROUNDS: u32 = 8;
@@ -132,7 +133,7 @@ impl ResidentBlocks<'_, '_> {
             self.stop_admitting_more();
             return false;
         }
-        let mut growing = GROWING_LAUNCHES.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut growing = GROWING_LAUNCHES.lock().ignore_poison();
         if !growing.contains(&self.job.grid_id) {
             growing.push(self.job.grid_id);
         }
@@ -142,7 +143,7 @@ impl ResidentBlocks<'_, '_> {
 
     fn stop_admitting_more(&mut self) {
         if std::mem::take(&mut self.wants_more) {
-            GROWING_LAUNCHES.lock().unwrap_or_else(PoisonError::into_inner).retain(|&id| id != self.job.grid_id);
+            GROWING_LAUNCHES.lock().ignore_poison().retain(|&id| id != self.job.grid_id);
         }
     }
 

@@ -7,9 +7,10 @@
 
 use super::interrupt;
 use super::launch::CancelFlag;
+use rtcg_vgpu_abi::IgnorePoison;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError, Weak};
+use std::sync::{Mutex, OnceLock, Weak};
 use std::thread::Thread;
 use std::time::{Duration, Instant};
 
@@ -32,7 +33,7 @@ pub(crate) fn kernel_time_limit() -> Option<Duration> {
 
 /// Watches launches that run with this flag from now on.
 pub fn register_cancel_flag(flag: Weak<CancelFlag>) {
-    let mut flags = CANCEL_FLAGS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut flags = CANCEL_FLAGS.lock().ignore_poison();
     flags.retain(|f| f.strong_count() > 0);
     flags.push(flag);
     drop(flags);
@@ -42,7 +43,7 @@ pub fn register_cancel_flag(flag: Weak<CancelFlag>) {
 /// Starts the thread if it does not run, once there is something to watch and a reason to: a
 /// program that has only loaded the library has no threads, and may fork.
 pub(crate) fn start_watchdog_if_needed() {
-    let watches = !CANCEL_FLAGS.lock().unwrap_or_else(PoisonError::into_inner).is_empty();
+    let watches = !CANCEL_FLAGS.lock().ignore_poison().is_empty();
     if watches && (kernel_time_limit().is_some() || interrupt::has_interrupt_check()) {
         start_watchdog_thread();
     }
@@ -92,7 +93,7 @@ fn watchdog_loop() {
 /// Looks at every launch once; whether there was any. `begun` says when each was first seen.
 fn check_timeouts(begun: &mut HashMap<u64, Instant>) -> bool {
     let flags: Vec<_> = {
-        let flags = CANCEL_FLAGS.lock().unwrap_or_else(PoisonError::into_inner);
+        let flags = CANCEL_FLAGS.lock().ignore_poison();
         flags.iter().filter_map(Weak::upgrade).collect()
     };
     let now = Instant::now();

@@ -11,11 +11,12 @@ use super::{interrupt, resident_blocks, serial_blocks, signals};
 use crate::arch;
 use crate::program::Program;
 use crate::stack::StackPool;
+use rtcg_vgpu_abi::IgnorePoison;
 use rtcg_vgpu_abi::fault::{Fault, FaultKind};
 use std::cell::RefCell;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
+use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, TryLockError};
 use std::time::{Duration, Instant};
 
 /// Work that is expected to take less runs on the caller alone.
@@ -207,7 +208,7 @@ impl HelperThreads {
     }
 
     fn lock_offers(&self) -> MutexGuard<'_, Vec<JobOffer>> {
-        self.offers.lock().unwrap_or_else(PoisonError::into_inner)
+        self.offers.lock().ignore_poison()
     }
 
     fn offer_job(&self, job: &GridJob<'_>) {
@@ -276,7 +277,7 @@ impl HelperThreads {
             }
             let mut offers = self.lock_offers();
             while self.generation.load(Ordering::Acquire) == seen {
-                offers = self.wake.wait(offers).unwrap_or_else(PoisonError::into_inner);
+                offers = self.wake.wait(offers).ignore_poison();
             }
         }
     }

@@ -1,46 +1,9 @@
-//! Machine code with Cranelift: [`compile`] declares and compiles a kernel's functions, [`converged_code`]
-//! and [`masked_code`] emit the two versions of each, [`ops`] the arithmetic.
+//! Machine code with Cranelift. [`function`] emits the functions of a kernel in two versions, converged and masked,
+//! [`instructions`] what is not plain arithmetic, [`ops`] the arithmetic. [`code`] is what comes of it: relocatable
+//! images, which are cached and loaded.
 
-mod address_groups;
-pub(crate) mod addresses;
-mod async_copy;
-pub(crate) mod atomics;
-mod barriers;
-pub(crate) mod branch_endpoints;
-pub mod cache_key;
-pub(crate) mod calls;
-pub(crate) mod code_image;
-mod code_image_serialization;
-pub(crate) mod compile;
-mod converged_branches;
-pub(crate) mod converged_code;
-pub(crate) mod emitter;
-mod host_functions;
-pub(crate) mod host_state;
-pub mod internal_errors;
+pub(crate) mod code;
+pub(crate) mod function;
+mod instructions;
 pub(crate) mod isa;
-mod libcalls;
-pub(crate) mod loaded_code;
-pub(crate) mod loads_and_stores;
-pub(crate) mod masked_code;
-mod matrix_encoding;
-mod matrix_instructions;
-mod operand_values;
 pub mod ops;
-mod ordering_points;
-pub(crate) mod out_of_line;
-pub(crate) mod register_values;
-mod registers;
-pub(crate) mod relocations;
-mod runtime_ordering_points;
-pub(crate) mod scalar_spill;
-pub(crate) mod segment_emission;
-mod serialization;
-pub(crate) mod shadow_checks;
-pub(crate) mod slow_paths;
-pub(crate) mod special_registers;
-mod stride_checks;
-mod texture;
-mod traps;
-pub(crate) mod warp_ops;
-pub(crate) mod warp_rendezvous;

@@ -1,5 +1,6 @@
 //! Functions: their attributes, and the oldest way to prepare a launch.
 
+use rtcg_vgpu_abi::IgnorePoison;
 use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -8,7 +9,6 @@ use rtcg_cuda_sys::*;
 
 use super::library::function_of_kernel;
 use super::{Handle, driver_functions, write_out, write_out_if_not_null};
-use crate::locks::lock_mutex;
 use crate::module::{Kernel, check_block_shape};
 use crate::resource::function::{DriverFunction, FUNCTIONS, kernel_attribute, set_attribute};
 use crate::stream::context::{Context, current, top_of_context_stack};
@@ -76,7 +76,7 @@ fn set_param(function: CUfunction, offset: c_int, bytes: &[u8]) -> Res {
     let offset = usize::try_from(offset).map_err(|_| ResultCode::INVALID_VALUE)?;
     let end = offset.checked_add(bytes.len()).ok_or(ResultCode::INVALID_VALUE)?;
     ensure(end <= MAX_PARAM_BYTES, ResultCode::INVALID_VALUE)?;
-    let mut prepared = lock_mutex(&function.prepared);
+    let mut prepared = function.prepared.lock().ignore_poison();
     if prepared.params.len() < end {
         prepared.params.resize(end, 0);
     }
@@ -129,19 +129,19 @@ driver_functions! {
         let function = function_for_legacy_launch(hfunc)?;
         let shape = [x, y, z].map(|n| u32::try_from(n).unwrap_or(0));
         check_block_shape(shape)?;
-        lock_mutex(&function.prepared).block = shape;
+        function.prepared.lock().ignore_poison().block = shape;
         Ok(())
     }
 
     fn cuFuncSetSharedSize(hfunc: CUfunction, bytes: c_uint) {
-        lock_mutex(&function_for_legacy_launch(hfunc)?.prepared).shared = bytes;
+        function_for_legacy_launch(hfunc)?.prepared.lock().ignore_poison().shared = bytes;
         Ok(())
     }
 
     fn cuParamSetSize(hfunc: CUfunction, numbytes: c_uint) {
         let function = function_for_legacy_launch(hfunc)?;
         ensure(numbytes as usize <= MAX_PARAM_BYTES, ResultCode::INVALID_VALUE)?;
-        lock_mutex(&function.prepared).params.resize(numbytes as usize, 0);
+        function.prepared.lock().ignore_poison().params.resize(numbytes as usize, 0);
         Ok(())
     }
 

@@ -9,11 +9,10 @@ use rtcg_cuda_sys::*;
 
 use super::{Handle, driver_functions, str_from_c, write_out};
 use crate::device::device_by_ordinal;
-use crate::graph::{AssertSend, Condition, Edge, GRAPHS, Graph, NODES, Node, NodeAction, UserObject, memory};
-use crate::locks::lock_mutex;
+use crate::graph::{AssertSend, Edge, GRAPHS, Graph, GraphConditional, NODES, Node, NodeAction, UserObject, memory};
 use crate::stream::context::context_by_handle;
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
-use rtcg_vgpu_abi::handle_table::HandleTable;
+use rtcg_vgpu_abi::{IgnorePoison, handle_table::HandleTable};
 
 /// Objects of the program that graphs keep.
 static USER_OBJECTS: HandleTable<UserObjectHandle> = HandleTable::new(0x1e);
@@ -361,7 +360,7 @@ driver_functions! {
         ensure(count > 0, ResultCode::INVALID_VALUE)?;
         let kept = user_object_from_handle(object)?;
         let known = USER_OBJECTS.get_object_or(object.handle_number(), ResultCode::INVALID_VALUE)?;
-        let mut own = lock_mutex(&known.own);
+        let mut own = known.own.lock().ignore_poison();
         *own = (Some(kept), own.1.checked_add(count).ok_or(ResultCode::INVALID_VALUE)?);
         Ok(())
     }
@@ -373,7 +372,7 @@ driver_functions! {
     fn cuGraphRetainUserObject(graph: CUgraph, object: CUuserObject, count: c_uint, flags: c_uint) {
         ensure(count > 0 && flags <= 1, ResultCode::INVALID_VALUE)?;
         let (graph, kept) = (self::graph_from_handle(graph)?, user_object_from_handle(object)?);
-        lock_mutex(&graph.objects).extend((0..count).map(|_| kept.clone()));
+        graph.objects.lock().ignore_poison().extend((0..count).map(|_| kept.clone()));
         drop(kept);
         // With the flag the program's references become the graph's.
         if flags == 1 { release_user_object(object, count) } else { Ok(()) }
@@ -383,7 +382,7 @@ driver_functions! {
         ensure(count > 0, ResultCode::INVALID_VALUE)?;
         let (graph, released) = (self::graph_from_handle(graph)?, user_object_from_handle(object)?);
         let mut gone = Vec::new();
-        let mut objects = lock_mutex(&graph.objects);
+        let mut objects = graph.objects.lock().ignore_poison();
         for _ in 0..count {
             let at = objects.iter().position(|o| Arc::ptr_eq(o, &released)).ok_or(ResultCode::INVALID_VALUE)?;
             gone.push(objects.swap_remove(at));
@@ -396,8 +395,8 @@ driver_functions! {
         let graph = graph_from_handle(hGraph)?;
         // Null is no context here.
         context_by_handle(ctx.handle_number())?;
-        let (number, condition) = Condition::create_condition((flags == 1).then_some(defaultLaunchValue));
-        lock_mutex(&graph.conditions).push(condition);
+        let (number, condition) = GraphConditional::create((flags == 1).then_some(defaultLaunchValue));
+        graph.conditions.lock().ignore_poison().push(condition);
         write_out(pHandle_out, number)
     }
 }
@@ -405,7 +404,7 @@ driver_functions! {
 fn release_user_object(object: CUuserObject, count: c_uint) -> Res {
     ensure(count > 0, ResultCode::INVALID_VALUE)?;
     let known = USER_OBJECTS.get_object_or(object.handle_number(), ResultCode::INVALID_VALUE)?;
-    let mut own = lock_mutex(&known.own);
+    let mut own = known.own.lock().ignore_poison();
     own.1 = own.1.checked_sub(count).ok_or(ResultCode::INVALID_VALUE)?;
     // Dropped without the lock: it may call the program.
     let gone = if own.1 == 0 { own.0.take() } else { None };

@@ -1,5 +1,6 @@
 //! Capturing streams.
 
+use rtcg_vgpu_abi::IgnorePoison;
 use std::cell::RefCell;
 use std::ffi::c_uint;
 
@@ -76,7 +77,7 @@ unsafe fn update_dependencies(stream: CUstream, dependencies: *const CUgraphNode
     let (_, stream) = stream_and_context(stream.handle_number())?;
     // SAFETY: this function's contract.
     let nodes = unsafe { node_handles(dependencies, n) }?;
-    let mut slot = crate::locks::lock_mutex(&stream.capture);
+    let mut slot = stream.capture.lock().ignore_poison();
     let captured = slot.as_mut().ok_or(ResultCode::ILLEGAL_STATE)?;
     let known = {
         let graph = captured.capture.graph();

@@ -15,7 +15,7 @@ use super::stream_memory::{mem_op_params, mem_ops_action};
 use super::{Handle, driver_functions, unsupported_feature, write_out};
 use crate::device::device_by_ordinal;
 use crate::graph::memory::check_free_node;
-use crate::graph::{AssertSend, Condition, ConditionalNode, Graph, GraphMemory, KernelAction, Node, NodeAction};
+use crate::graph::{AssertSend, ConditionalNode, Graph, GraphConditional, GraphMemory, KernelAction, Node, NodeAction};
 use crate::memory::heap::MemoryKind;
 use crate::memory::{box_copy, fill};
 use crate::module::{self, Launch};
@@ -201,7 +201,7 @@ unsafe fn mem_alloc_node_action(place: &NodePlace, params: *mut CUDA_MEM_ALLOC_N
 /// What a conditional node does; tells the program the graphs that it is to fill.
 fn conditional_node_action(p: &mut CUDA_CONDITIONAL_NODE_PARAMS) -> Res<NodeAction> {
     use CUgraphConditionalNodeType as K;
-    let condition = Condition::find_condition(p.handle).ok_or(ResultCode::INVALID_VALUE)?;
+    let condition = GraphConditional::find(p.handle).ok_or(ResultCode::INVALID_VALUE)?;
     let fits = match p.type_ {
         K::CU_GRAPH_COND_TYPE_IF => matches!(p.size, 1 | 2),
         K::CU_GRAPH_COND_TYPE_WHILE => p.size == 1,

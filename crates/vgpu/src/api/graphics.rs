@@ -13,12 +13,11 @@ use rtcg_cuda_sys::*;
 use super::memory::free_after_pending_work;
 use super::{Handle, driver_functions, unsupported_feature, write_out, write_out_if_not_null};
 use crate::driver::stream_and_context;
-use crate::locks::lock_mutex;
 use crate::memory::heap::MemoryKind;
 use crate::opengl;
 use crate::stream::context::current;
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
-use rtcg_vgpu_abi::handle_table::HandleTable;
+use rtcg_vgpu_abi::{IgnorePoison, handle_table::HandleTable};
 
 static GRAPHICS_RESOURCES: HandleTable<GraphicsResource> = HandleTable::new(0x34);
 
@@ -48,7 +47,7 @@ impl GraphicsResource {
     }
 
     fn map(&self) -> Res {
-        let mut state = lock_mutex(&self.state);
+        let mut state = self.state.lock().ignore_poison();
         ensure(!state.is_mapped, ResultCode::ALREADY_MAPPED)?;
         let now = opengl::buffer_size(self.buffer)?;
         if now != self.size {
@@ -64,7 +63,7 @@ impl GraphicsResource {
     }
 
     fn unmap(&self) -> Res {
-        let mut state = lock_mutex(&self.state);
+        let mut state = self.state.lock().ignore_poison();
         ensure(state.is_mapped, ResultCode::NOT_MAPPED)?;
         if state.flags & READ_ONLY == 0 && self.size > 0 {
             // SAFETY: as for `map`; the work that used the memory has ended.
@@ -87,7 +86,7 @@ unsafe fn resources_from_list(count: c_uint, list: *const CUgraphicsResource) ->
 
 fn mapped_resource(resource: CUgraphicsResource) -> Res<Arc<GraphicsResource>> {
     let found = GRAPHICS_RESOURCES.get_object(resource.handle_number())?;
-    ensure(lock_mutex(&found.state).is_mapped, ResultCode::NOT_MAPPED)?;
+    ensure(found.state.lock().ignore_poison().is_mapped, ResultCode::NOT_MAPPED)?;
     Ok(found)
 }
 
@@ -128,7 +127,7 @@ driver_functions! {
     fn cuGraphicsResourceSetMapFlags(resource: CUgraphicsResource, flags: c_uint) {
         ensure(flags <= READ_ONLY | WRITE_DISCARD, ResultCode::INVALID_VALUE)?;
         let resource = GRAPHICS_RESOURCES.get_object(resource.handle_number())?;
-        let mut state = lock_mutex(&resource.state);
+        let mut state = resource.state.lock().ignore_poison();
         ensure(!state.is_mapped, ResultCode::ALREADY_MAPPED)?;
         state.flags = flags;
         Ok(())

@@ -1,8 +1,9 @@
 //! Memory, events and memory pools that processes share (`cuIpc*`, `cuMemPoolExport*`).
 
+use rtcg_vgpu_abi::IgnorePoison;
 use std::collections::HashMap;
 use std::ffi::{c_char, c_int, c_uint, c_void};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use rtcg_cuda_sys::*;
 
@@ -26,7 +27,7 @@ type OpenIpcBlocks = HashMap<(u64, u64), (u32, HeapBlock)>;
 static OPEN_IPC_BLOCKS: Mutex<Option<OpenIpcBlocks>> = Mutex::new(None);
 
 fn lock_open_ipc_blocks() -> MutexGuard<'static, Option<OpenIpcBlocks>> {
-    OPEN_IPC_BLOCKS.lock().unwrap_or_else(PoisonError::into_inner)
+    OPEN_IPC_BLOCKS.lock().ignore_poison()
 }
 
 fn bytes_to_c_chars(bytes: [u8; HANDLE_BYTES]) -> [c_char; HANDLE_BYTES] {

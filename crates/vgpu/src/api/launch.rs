@@ -4,6 +4,7 @@
 //! launch call if its stream is idle; every other one runs behind it. What a kernel does wrong is told by the next call that
 //! looks, never by the launch itself, as with a real device.
 
+use rtcg_vgpu_abi::IgnorePoison;
 use std::ffi::{c_int, c_uint, c_void};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -15,7 +16,6 @@ use super::occupancy::check_cooperative_size;
 use super::{Handle, driver_functions, event, unsupported_feature};
 use crate::driver::stream_and_context;
 use crate::graph::{KernelAction, NodeAction, capture};
-use crate::locks::lock_mutex;
 use crate::module::{self, Launch};
 use crate::resource::function::{DriverFunction, FUNCTIONS, error_from_fault, run_traced_kernel};
 use crate::stream::attributes::{AdviceAttributes, AttributeBytes, UPDATABLE_NODE_ATTRIBUTE};
@@ -284,7 +284,7 @@ fn launch_with_events(request: &LaunchRequest, pack: impl FnOnce(&DriverFunction
 
 /// A launch that `cuParamSet*` and `cuFuncSetBlockShape` have prepared.
 fn launch_legacy_grid(function: CUfunction, width: c_int, height: c_int, stream: CUstream) -> Res {
-    let prepared = lock_mutex(&FUNCTIONS.get_object(function.handle_number())?.prepared).clone();
+    let prepared = FUNCTIONS.get_object(function.handle_number())?.prepared.lock().ignore_poison().clone();
     let size = |n: c_int| u32::try_from(n).map_err(|_| ResultCode::INVALID_VALUE);
     let shape = [[size(width)?, size(height)?, 1], prepared.block];
     let request = LaunchRequest::new(function, shape, prepared.shared, stream);

@@ -4,6 +4,7 @@
 //! header; declarations that another text defines are resolved by the module loader. In place of
 //! CUDA's device runtime library, which is machine code, its functions for grids are joined as PTX.
 
+use rtcg_vgpu_abi::IgnorePoison;
 use std::ffi::{c_char, c_uint, c_void};
 use std::sync::{Arc, Mutex};
 
@@ -13,7 +14,6 @@ use super::jit_options;
 use super::module::read_file;
 use super::ptx_linker;
 use super::{Handle, driver_functions, write_out, write_out_if_not_null};
-use crate::locks::lock_mutex;
 use crate::module::fatbin::FATBIN_MAGIC;
 use crate::module::{self, LoadOptions, MAX_REGISTERS_COMMENT, TARGET_COMMENT};
 use crate::resource::linker::LINKERS;
@@ -23,7 +23,7 @@ use rtcg_vgpu_abi::error::{Error, Res, ResultCode, ensure};
 
 fn add_link_input(state: CUlinkState, kind: CUjitInputType, name: String, data: Vec<u8>) -> Res {
     let linker = LINKERS.get_object(state.handle_number())?;
-    let mut link = lock_mutex(&linker.state);
+    let mut link = linker.state.lock().ignore_poison();
     ensure(link.output.is_none(), ResultCode::INVALID_VALUE)?;
     if let Some(error) = &link.failed {
         return Err(error.clone());
@@ -192,7 +192,7 @@ driver_functions! {
     fn cuLinkComplete(state: CUlinkState, cubinOut: *mut *mut c_void, sizeOut: *mut usize) {
         ensure(!cubinOut.is_null(), ResultCode::INVALID_VALUE)?;
         let linker = LINKERS.get_object(state.handle_number())?;
-        let mut link = lock_mutex(&linker.state);
+        let mut link = linker.state.lock().ignore_poison();
         let (start, size) = complete_link(&mut link).inspect_err(|e| write_error_log(&link, e))?;
         write_out_if_not_null(sizeOut, size);
         write_out(cubinOut, start as *mut c_void)

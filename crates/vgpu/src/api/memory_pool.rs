@@ -3,6 +3,7 @@
 //! An allocation in stream order is there when the call returns, which is earlier than asked for;
 //! a free happens when it reaches the head of the stream.
 
+use rtcg_vgpu_abi::IgnorePoison;
 use std::collections::BTreeMap;
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::Ordering;
@@ -14,7 +15,6 @@ use super::{Handle, driver_functions, write_out};
 use crate::device::{self, Device, device_by_ordinal};
 use crate::driver::stream_and_context;
 use crate::graph::{self, GraphMemory, NodeAction, capture};
-use crate::locks::lock_mutex;
 use crate::memory::heap::MemoryKind;
 use crate::memory::ipc::{self, IpcRecord, SharedBlock};
 use crate::memory::pool::MemoryPool;
@@ -93,7 +93,7 @@ fn pools_of_place(place: PoolPlace, kind: MemoryKind) -> Res<(u64, u64)> {
     if let Some(device) = device_of_place(place, kind) {
         return Ok((default_pool(device)?, current_pool(device)?));
     }
-    let mut pools = lock_mutex(&LOCATION_POOLS);
+    let mut pools = LOCATION_POOLS.lock().ignore_poison();
     let (default, current) = match pools.get(&place) {
         Some(&known) => known,
         None => {
@@ -118,7 +118,7 @@ fn set_pool_of_place(place: PoolPlace, kind: MemoryKind, pool: CUmemoryPool) -> 
         return set_current_pool(device, pool);
     }
     let (default, _) = pools_of_place(place, kind)?;
-    lock_mutex(&LOCATION_POOLS).insert(place, (default, pool.handle_number()));
+    LOCATION_POOLS.lock().ignore_poison().insert(place, (default, pool.handle_number()));
     Ok(())
 }
 

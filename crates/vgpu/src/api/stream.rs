@@ -1,5 +1,6 @@
 //! Streams.
 
+use rtcg_vgpu_abi::IgnorePoison;
 use std::ffi::{c_int, c_uint, c_void};
 use std::sync::Arc;
 
@@ -8,7 +9,6 @@ use rtcg_cuda_sys::*;
 use super::{Handle, driver_functions, write_out, write_out_if_not_null};
 use crate::driver::stream_and_context;
 use crate::graph::{AssertSend, NodeAction, capture};
-use crate::locks::lock_mutex;
 use crate::memory::pool::release_unused_reservations;
 use crate::stream::STREAMS;
 use crate::stream::attributes::{AttributeBytes, STREAM_ATTRIBUTES, STREAM_PRIORITY_RANGE};
@@ -190,21 +190,22 @@ driver_functions! {
     fn cuStreamCopyAttributes(dst: CUstream, src: CUstream) {
         let (_, dst) = stream_and_context(dst.handle_number())?;
         let (_, src) = stream_and_context(src.handle_number())?;
-        let copied = lock_mutex(&src.attributes).clone();
-        *lock_mutex(&dst.attributes) = copied;
+        let copied = src.attributes.lock().ignore_poison().clone();
+        *dst.attributes.lock().ignore_poison() = copied;
         Ok(())
     }
 
     fn cuStreamGetAttribute(hStream: CUstream, attr: CUstreamAttrID, value_out: *mut CUstreamAttrValue) {
         let (_, stream) = stream_and_context(hStream.handle_number())?;
-        let value = lock_mutex(&stream.attributes).get(STREAM_ATTRIBUTES, attr.0, stream.priority)?;
+        let value = stream.attributes.lock().ignore_poison().get(STREAM_ATTRIBUTES, attr.0, stream.priority)?;
         write_out(value_out.cast::<AttributeBytes>(), value)
     }
 
     fn cuStreamSetAttribute(hStream: CUstream, attr: CUstreamAttrID, value: *const CUstreamAttrValue) {
         let (_, stream) = stream_and_context(hStream.handle_number())?;
         ensure(!value.is_null(), ResultCode::INVALID_VALUE)?;
-        lock_mutex(&stream.attributes).set(STREAM_ATTRIBUTES, attr.0, value.cast::<AttributeBytes>().read_unaligned())
+        let bytes = value.cast::<AttributeBytes>().read_unaligned();
+        stream.attributes.lock().ignore_poison().set(STREAM_ATTRIBUTES, attr.0, bytes)
     }
 
     fn cuProfilerStart() {

@@ -3,6 +3,7 @@
 //! A GPU takes the settings when a kernel is launched. Here every change makes a new object, and
 //! first waits for launches that may still use the old one.
 
+use rtcg_vgpu_abi::IgnorePoison;
 use std::ffi::c_char;
 use std::sync::{Arc, Mutex};
 
@@ -10,7 +11,6 @@ use rtcg_cuda_sys::*;
 use rtcg_ptx::ast::OpaqueType;
 
 use super::{Handle, driver_functions, str_from_c, write_out};
-use crate::locks::lock_mutex;
 use crate::memory::array::{ARRAYS, MIPMAPS};
 use crate::resource::module::MODULES;
 use crate::resource::texture_descriptor as descriptor;
@@ -22,7 +22,7 @@ use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
 /// The state of a reference that is only read.
 fn with_texref_state<R>(handle: CUtexref, f: impl FnOnce(&TexRefState) -> Res<R>) -> Res<R> {
     let reference = TEXREFS.get_object(handle.handle_number())?;
-    let state = lock_mutex(&reference.state);
+    let state = reference.state.lock().ignore_poison();
     f(&state)
 }
 
@@ -106,7 +106,7 @@ driver_functions! {
         let reference = TEXREFS.get_object(hTexRef.handle_number())?;
         ensure(reference.place.is_none(), ResultCode::INVALID_VALUE)?;
         TEXREFS.remove_object(hTexRef.handle_number())?;
-        let object = lock_mutex(&reference.state).object;
+        let object = reference.state.lock().ignore_poison().object;
         object.map_or(Ok(()), |object| destroy_object(object, true))
     }
 
@@ -298,7 +298,7 @@ driver_functions! {
         let mut resource = CUDA_RESOURCE_DESC { resType: kind, ..Default::default() };
         resource.res.array = CUDA_RESOURCE_DESC_res_array { hArray };
         let object = make_surface(&resource)?;
-        let old = lock_mutex(&reference.bound).replace((hArray, object));
+        let old = reference.bound.lock().ignore_poison().replace((hArray, object));
         let (module, address) = reference.place;
         store_handle_in_module(&context, module, address, object)?;
         old.map_or(Ok(()), |(_, old)| destroy_object(old, false))
@@ -306,7 +306,7 @@ driver_functions! {
 
     fn cuSurfRefGetArray(phArray: *mut CUarray, hSurfRef: CUsurfref) {
         let reference = SURFREFS.get_object(hSurfRef.handle_number())?;
-        let bound = lock_mutex(&reference.bound).map(|(array, _)| array);
+        let bound = reference.bound.lock().ignore_poison().map(|(array, _)| array);
         write_out(phArray, bound.ok_or(ResultCode::INVALID_VALUE)?)
     }
 

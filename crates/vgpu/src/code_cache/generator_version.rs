@@ -2,13 +2,13 @@
 //! from the sources ([`super::fingerprint`]), so that it is the same in every program that was built from them, and
 //! nobody has to think of changing it.
 
-use rtcg_vgpu_jit::cache_key::{CodeKey, KeyHasher};
+use rtcg_vgpu_jit::cache_key::{CodeKey, CodeKeyHasher};
 
 /// The version as a key.
 pub(super) fn generator_key() -> CodeKey {
     let parts =
         [env!("RTCG_CODE_GENERATOR"), env!("CARGO_PKG_VERSION"), rtcg_vgpu_jit::CRANELIFT_VERSION, rtcg_ptx::VERSION];
-    parts.iter().fold(KeyHasher::default(), |hasher, part| hasher.hash_field(part.as_bytes())).finish_key()
+    parts.iter().fold(CodeKeyHasher::default(), |hasher, part| hasher.hash_field(part.as_bytes())).finish_key()
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! is recorded in it carries that set to other streams, which thereby join the capture. A capture
 //! that something went wrong in stays invalid until it is ended.
 
+use rtcg_vgpu_abi::IgnorePoison;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
@@ -11,7 +12,6 @@ use std::sync::{Arc, Mutex, Weak};
 use rtcg_cuda_sys::CUgraphEdgeData;
 
 use super::{Graph, NODES, NodeAction};
-use crate::locks::lock_mutex;
 use crate::stream::capture::{Capture, N_CAPTURES, StreamCapture};
 use crate::stream::context::Context;
 use crate::stream::{Stream, StreamKind};
@@ -39,7 +39,7 @@ impl Capture {
 
     /// Whether it was ended, or all its streams are gone.
     pub(crate) fn is_ended(&self) -> bool {
-        lock_mutex(&self.streams).is_empty()
+        self.streams.lock().ignore_poison().is_empty()
     }
 
     fn invalidate_capture(&self) {
@@ -47,14 +47,14 @@ impl Capture {
     }
 
     fn add_capturing_stream(self: &Arc<Self>, stream: &Arc<Stream>, after: Vec<u64>) {
-        lock_mutex(&self.streams).push(Arc::downgrade(stream));
-        *lock_mutex(&stream.capture) = Some(StreamCapture { capture: self.clone(), after });
+        self.streams.lock().ignore_poison().push(Arc::downgrade(stream));
+        *stream.capture.lock().ignore_poison() = Some(StreamCapture { capture: self.clone(), after });
         stream.capturing.store(true, Ordering::Release);
     }
 
     fn release_streams(&self) {
-        for stream in lock_mutex(&self.streams).drain(..).filter_map(|s| s.upgrade()) {
-            *lock_mutex(&stream.capture) = None;
+        for stream in self.streams.lock().ignore_poison().drain(..).filter_map(|s| s.upgrade()) {
+            *stream.capture.lock().ignore_poison() = None;
             stream.capturing.store(false, Ordering::Release);
         }
     }
@@ -86,7 +86,7 @@ pub(crate) fn begin_capture(ctx: &Context, stream: &Arc<Stream>, graph: Arc<Grap
         invalid: AtomicBool::new(false),
         streams: Mutex::default(),
     });
-    let mut captures = lock_mutex(&CAPTURES);
+    let mut captures = CAPTURES.lock().ignore_poison();
     captures.retain(|c| c.strong_count() > 0);
     captures.push(Arc::downgrade(&capture));
     drop(captures);
@@ -101,7 +101,7 @@ pub(crate) fn end_capture(stream: &Arc<Stream>) -> Res<Arc<Graph>> {
     ensure(capture.origin == stream.id, ResultCode::STREAM_CAPTURE_UNMATCHED)
         .inspect_err(|_| capture.invalidate_capture())?;
     // Where the streams stand that joined it.
-    let streams: Vec<Arc<Stream>> = lock_mutex(&capture.streams).iter().filter_map(Weak::upgrade).collect();
+    let streams: Vec<Arc<Stream>> = capture.streams.lock().ignore_poison().iter().filter_map(Weak::upgrade).collect();
     let places = streams.iter().filter(|s| s.id != capture.origin).filter_map(|s| capture_of_stream(s));
     let others: Vec<u64> = places.flat_map(|place| place.after).collect();
     // Another thread's attempt ends the capture too, and its graph is lost.
@@ -126,7 +126,7 @@ pub(crate) fn capture_of_stream(stream: &Stream) -> Option<StreamCapture> {
     if !stream.capturing.load(Ordering::Acquire) {
         return None;
     }
-    lock_mutex(&stream.capture).clone()
+    stream.capture.lock().ignore_poison().clone()
 }
 
 /// Makes a node of an operation if its stream is capturing; whether it did.
@@ -143,7 +143,7 @@ pub(crate) fn capture_operation_with_edges(
     if !stream.capturing.load(Ordering::Acquire) {
         return Ok(false);
     }
-    let mut slot = lock_mutex(&stream.capture);
+    let mut slot = stream.capture.lock().ignore_poison();
     let Some(captured) = &mut *slot else { return Ok(false) };
     ensure(!captured.capture.is_invalid(), ResultCode::STREAM_CAPTURE_INVALIDATED)?;
     let graph = captured.capture.graph();
@@ -203,7 +203,7 @@ pub(crate) fn join_event_capture(stream: &Arc<Stream>, event: &StreamCapture) ->
     match capture_of_stream(stream) {
         None => event.capture.add_capturing_stream(stream, event.after.clone()),
         Some(own) if own.capture.id == event.capture.id => {
-            if let Some(captured) = &mut *lock_mutex(&stream.capture) {
+            if let Some(captured) = &mut *stream.capture.lock().ignore_poison() {
                 let new = event.after.iter().filter(|n| !own.after.contains(n));
                 captured.after.extend(new);
             }
@@ -227,7 +227,7 @@ fn active_captures() -> Vec<Arc<Capture>> {
     if N_CAPTURES.load(Ordering::Acquire) == 0 {
         return Vec::new();
     }
-    lock_mutex(&CAPTURES).iter().filter_map(Weak::upgrade).filter(|c| !c.is_ended()).collect()
+    CAPTURES.lock().ignore_poison().iter().filter_map(Weak::upgrade).filter(|c| !c.is_ended()).collect()
 }
 
 /// Fails when a blocking stream of the context is capturing: the legacy default stream would have
@@ -249,7 +249,7 @@ pub(crate) fn legacy_stream_waits_for_capture(ctx: &Context) -> bool {
 
 fn find_blocking_stream_capture(ctx: &Context) -> Option<Arc<Capture>> {
     let blocking = |c: &Arc<Capture>| {
-        let streams = lock_mutex(&c.streams);
+        let streams = c.streams.lock().ignore_poison();
         streams.iter().filter_map(Weak::upgrade).any(|s| s.kind == StreamKind::Blocking)
     };
     active_captures().into_iter().find(|c| c.ctx_id == ctx.id && blocking(c))

@@ -2,14 +2,14 @@
 
 use super::{AssertSend, Graph};
 use rtcg_cuda_sys::{CUgraph, CUgraphConditionalNodeType};
-use rtcg_vgpu_exec::condition::Condition;
+use rtcg_vgpu_exec::graph_conditional::GraphConditional;
 use std::sync::Arc;
 
 /// A node that runs one of several graphs.
 #[derive(Debug)]
 pub(crate) struct ConditionalNode {
     /// What it asks.
-    pub(crate) condition: Arc<Condition>,
+    pub(crate) condition: Arc<GraphConditional>,
     /// IF, WHILE or SWITCH.
     pub(crate) kind: CUgraphConditionalNodeType,
     /// The graphs.

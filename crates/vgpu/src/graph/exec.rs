@@ -11,8 +11,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use super::update::{self, GraphDifference, NodePairing, UpdateProblem};
-use super::{Condition, ConditionalNode, Graph, GraphMemory, NodeAction, UserObject, memory};
-use crate::locks::lock_mutex;
+use super::{ConditionalNode, Graph, GraphConditional, GraphMemory, NodeAction, UserObject, memory};
 use crate::memory::{box_copy, fill};
 use crate::module::Kernel;
 use crate::resource::function::error_from_fault;
@@ -22,8 +21,8 @@ use crate::stream::event::EVENTS;
 use crate::stream::event::Event;
 use crate::stream::{OperationWork, Stream, StreamPoint, StreamPoints};
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
-use rtcg_vgpu_abi::handle_table::HandleTable;
 use rtcg_vgpu_abi::model::calls::{CHANGED_CHILD_GRAPH_CODE, DEVICE_LAUNCH_NODES};
+use rtcg_vgpu_abi::{IgnorePoison, handle_table::HandleTable};
 
 /// Executable graphs by handle.
 pub(crate) static GRAPH_EXECS: HandleTable<GraphExec> = HandleTable::new(0x1d);
@@ -154,7 +153,7 @@ pub(crate) fn node_against_device_launch(graph: &Graph) -> Option<u64> {
 
 /// The objects of the program that a graph and the graphs inside it hold.
 fn collect_user_objects(graph: &Graph) -> Vec<Arc<UserObject>> {
-    let mut objects = lock_mutex(&graph.objects).clone();
+    let mut objects = graph.objects.lock().ignore_poison().clone();
     let nodes = graph.lock_contents().nodes.clone();
     for node in nodes {
         match node.current_action() {
@@ -182,7 +181,7 @@ struct LaunchPlanner {
     limit_kernels: Vec<Arc<Kernel>>,
     memory: Vec<MemoryUse>,
     /// State that is reset by every launch.
-    conditions: Vec<Arc<Condition>>,
+    conditions: Vec<Arc<GraphConditional>>,
     threads: u64,
     can_run_inline: bool,
 }
@@ -397,7 +396,7 @@ impl GraphExec {
     /// Makes a graph executable.
     pub(crate) fn instantiate(ctx: &Context, graph: &Graph, flags: u64) -> Res<GraphExec> {
         ensure(
-            lock_mutex(&graph.conditions).iter().all(|condition| condition.is_claimed_by_node()),
+            graph.conditions.lock().ignore_poison().iter().all(|condition| condition.is_claimed_by_node()),
             ResultCode::INVALID_VALUE,
         )?;
         let (body, objects) = (ordered_exec_nodes(graph)?, UserObjects::from(collect_user_objects(graph)));
@@ -414,7 +413,7 @@ impl GraphExec {
 
     /// Takes the memory of another graph than that which was instantiated, unless it has it already.
     fn claim_memory_of(&self, graph: &Graph) -> Res {
-        let mut claims = lock_mutex(&self.claims);
+        let mut claims = self.claims.lock().ignore_poison();
         if !claims.iter().any(|claim| graph.is_memory_claimed_as(claim)) {
             claims.push(graph.claim_memory()?);
         }
@@ -422,7 +421,7 @@ impl GraphExec {
     }
 
     fn current_plan(&self) -> Res<Arc<LaunchPlan>> {
-        let mut state = lock_mutex(&self.state);
+        let mut state = self.state.lock().ignore_poison();
         if let Some(plan) = &state.plan {
             return Ok(plan.clone());
         }
@@ -442,7 +441,7 @@ impl GraphExec {
         let plan = self.current_plan()?;
         plan.allocate_and_free(self.flags)?;
         plan.limit_kernels.iter().for_each(|kernel| ctx.note_launch(kernel));
-        let mut last = lock_mutex(&self.last);
+        let mut last = self.last.lock().ignore_poison();
         let before = last.take().filter(|f| f.stream().id != stream.id && !f.is_point_reached());
         let here = before.is_none() && plan.can_run_inline && plan.short_running.load(Ordering::Relaxed);
         if here && let Some(_turn) = stream.try_run_inline(ctx) {
@@ -487,13 +486,13 @@ impl GraphExec {
 
     /// Whether a node is switched on.
     pub(crate) fn is_node_enabled(&self, node: u64) -> Res<bool> {
-        let mut state = lock_mutex(&self.state);
+        let mut state = self.state.lock().ignore_poison();
         let node = find_node_mut(&mut state.body, node).filter(|n| can_be_disabled(&n.action));
         node.map(|n| n.enabled).ok_or(ResultCode::INVALID_VALUE.into())
     }
 
     fn modify_exec_node(&self, node: u64, change: impl FnOnce(&mut ExecNode) -> Res) -> Res {
-        let mut state = lock_mutex(&self.state);
+        let mut state = self.state.lock().ignore_poison();
         change(find_node_mut(&mut state.body, node).ok_or(ResultCode::INVALID_VALUE)?)?;
         state.plan = None;
         Ok(())
@@ -504,7 +503,7 @@ impl GraphExec {
     pub(crate) fn update_from_graph(&self, graph: &Graph, pairing: NodePairing) -> Result<(), UpdateProblem> {
         let problem = |difference| UpdateProblem { difference, node: 0, from: 0 };
         let body = ordered_exec_nodes(graph).map_err(|_| problem(GraphDifference::Topology))?;
-        let mut state = lock_mutex(&self.state);
+        let mut state = self.state.lock().ignore_poison();
         update::check_update(&state.body, &body, pairing)?;
         if graph.has_memory_nodes() {
             self.claim_memory_of(graph).map_err(|_| problem(GraphDifference::Parameters))?;

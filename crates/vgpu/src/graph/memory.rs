@@ -4,6 +4,7 @@
 //! a launch only change whether it is in use. Memory that is in use when its graph goes becomes
 //! an ordinary allocation, which the program frees.
 
+use rtcg_vgpu_abi::IgnorePoison;
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, Weak};
@@ -11,7 +12,6 @@ use std::sync::{Arc, LazyLock, Mutex, Weak};
 use rtcg_cuda_sys::CUDA_MEM_ALLOC_NODE_PARAMS;
 
 use super::{AssertSend, Graph, NodeAction};
-use crate::locks::lock_mutex;
 use crate::memory::heap::MemoryKind;
 use crate::stream::context::Context;
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
@@ -61,7 +61,7 @@ impl GraphMemory {
             in_use: AtomicBool::new(false),
             mapped: AtomicBool::new(false),
         });
-        lock_mutex(&GRAPH_ALLOCATIONS).get_or_insert_default().insert(block.start, Arc::downgrade(&memory));
+        GRAPH_ALLOCATIONS.lock().ignore_poison().get_or_insert_default().insert(block.start, Arc::downgrade(&memory));
         Ok(memory)
     }
 
@@ -91,7 +91,7 @@ pub(crate) fn release_allocation(start: u64) -> Option<Res> {
 
 /// The memory that a graph allocates at this address. When its context is gone, another block may begin there.
 pub(crate) fn find_allocation(start: u64) -> Option<Arc<GraphMemory>> {
-    let memory = lock_mutex(&GRAPH_ALLOCATIONS).as_ref()?.get(&start)?.upgrade()?;
+    let memory = GRAPH_ALLOCATIONS.lock().ignore_poison().as_ref()?.get(&start)?.upgrade()?;
     memory.has_its_block().then_some(memory)
 }
 
@@ -154,14 +154,14 @@ pub(crate) fn map_memory<'a>(memory: impl Iterator<Item = &'a Arc<GraphMemory>>)
         .collect();
     for device in devices {
         let bytes = graph_memory_of_device(device);
-        let mut highest = lock_mutex(&HIGHEST_BYTES);
+        let mut highest = HIGHEST_BYTES.lock().ignore_poison();
         highest.entry(device).or_default().iter_mut().for_each(|high| *high = bytes.max(*high));
     }
 }
 
 /// Bytes that graphs hold on a device, in the pieces in which a device gives memory to graphs.
 pub(crate) fn graph_memory_of_device(device: u32) -> u64 {
-    let all = lock_mutex(&GRAPH_ALLOCATIONS);
+    let all = GRAPH_ALLOCATIONS.lock().ignore_poison();
     let all = all.iter().flat_map(HashMap::values).filter_map(Weak::upgrade).collect::<Vec<_>>();
     let is_mapped = |m: &&Arc<GraphMemory>| m.device == device && m.mapped.load(Ordering::Acquire);
     let bytes: u64 = all.iter().filter(is_mapped).map(|m| m.params.0.bytesize as u64).sum();
@@ -170,19 +170,19 @@ pub(crate) fn graph_memory_of_device(device: u32) -> u64 {
 
 /// The most bytes that graphs held on a device: in use, and reserved. Both grow alike but are reset each by itself.
 pub(crate) fn highest_bytes_of_device(device: u32) -> [u64; 2] {
-    lock_mutex(&HIGHEST_BYTES).get(&device).copied().unwrap_or_default()
+    HIGHEST_BYTES.lock().ignore_poison().get(&device).copied().unwrap_or_default()
 }
 
 /// Begins one of the highest values of a device anew.
 pub(crate) fn reset_highest_bytes(device: u32, which: usize) {
     let now = graph_memory_of_device(device);
-    lock_mutex(&HIGHEST_BYTES).entry(device).or_default()[which] = now;
+    HIGHEST_BYTES.lock().ignore_poison().entry(device).or_default()[which] = now;
 }
 
 /// A device takes back what no graph uses now.
 pub(crate) fn trim_graph_memory(device: u32) {
     let all: Vec<_> =
-        lock_mutex(&GRAPH_ALLOCATIONS).iter().flat_map(HashMap::values).filter_map(Weak::upgrade).collect();
+        GRAPH_ALLOCATIONS.lock().ignore_poison().iter().flat_map(HashMap::values).filter_map(Weak::upgrade).collect();
     for memory in all.iter().filter(|m| m.device == device && !m.is_in_use()) {
         memory.mapped.store(false, Ordering::Release);
     }
@@ -192,7 +192,7 @@ impl Drop for GraphMemory {
     fn drop(&mut self) {
         // Its context may have taken it along, and another graph may have memory there.
         let is_mine = self.has_its_block();
-        if let Some(all) = lock_mutex(&GRAPH_ALLOCATIONS).as_mut()
+        if let Some(all) = GRAPH_ALLOCATIONS.lock().ignore_poison().as_mut()
             && all.get(&self.start).is_some_and(|known| known.strong_count() == 0)
         {
             all.remove(&self.start);

@@ -16,7 +16,6 @@ use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 use rtcg_cuda_sys::{CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS, CUgraphEdgeData, CUgraphNodeType};
 
-use crate::locks::lock_mutex;
 use crate::module::Launch;
 use crate::resource::function::DriverFunction;
 use crate::stream::attributes::AdviceAttributes;
@@ -24,8 +23,8 @@ use crate::stream::memory_op::MemOp;
 pub(crate) use condition::ConditionalNode;
 pub(crate) use memory::GraphMemory;
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
-use rtcg_vgpu_abi::handle_table::HandleTable;
-pub(crate) use rtcg_vgpu_exec::condition::Condition;
+use rtcg_vgpu_abi::{IgnorePoison, handle_table::HandleTable};
+pub(crate) use rtcg_vgpu_exec::graph_conditional::GraphConditional;
 
 /// Graphs by handle.
 pub(crate) static GRAPHS: HandleTable<Graph> = HandleTable::new(0x1b);
@@ -150,12 +149,12 @@ pub(crate) struct Node {
 impl Node {
     /// What it does.
     pub(crate) fn current_action(&self) -> NodeAction {
-        lock_mutex(&self.action).clone()
+        self.action.lock().ignore_poison().clone()
     }
 
     /// Replaces what it does by something of the same type.
     pub(crate) fn set_node_action(&self, action: NodeAction) -> Res {
-        let mut mine = lock_mutex(&self.action);
+        let mut mine = self.action.lock().ignore_poison();
         ensure(mine.node_type() == action.node_type(), ResultCode::INVALID_VALUE)?;
         *mine = action;
         Ok(())
@@ -179,7 +178,7 @@ pub(crate) struct Graph {
     pub(crate) owned: AtomicBool,
     parts: Mutex<GraphContents>,
     /// Conditions that were made for it.
-    pub(crate) conditions: Mutex<Vec<Arc<Condition>>>,
+    pub(crate) conditions: Mutex<Vec<Arc<GraphConditional>>>,
     /// Objects of the program that live as long as the graph.
     pub(crate) objects: Mutex<Vec<Arc<UserObject>>>,
     /// Lives as long as the executable graph that gives out the memory of this one.
@@ -253,7 +252,7 @@ impl Graph {
 
     /// Its nodes and edges.
     pub(crate) fn lock_contents(&self) -> MutexGuard<'_, GraphContents> {
-        lock_mutex(&self.parts)
+        self.parts.lock().ignore_poison()
     }
 
     /// Adds a node that comes after others of this graph.
@@ -339,7 +338,7 @@ impl Graph {
         }
         let renamed = |e: Edge| Some(Edge { from: *names.get(&e.from)?, to: *names.get(&e.to)?, data: e.data });
         copy.lock_contents().edges = edges.into_iter().filter_map(renamed).collect();
-        *lock_mutex(&copy.objects) = lock_mutex(&self.objects).clone();
+        *copy.objects.lock().ignore_poison() = self.objects.lock().ignore_poison().clone();
         Ok(copy)
     }
 
@@ -353,7 +352,7 @@ impl Graph {
             destroy_child_graph(&node);
         }
         // Dropped without the lock: this may call the program.
-        drop(std::mem::take(&mut *lock_mutex(&self.objects)));
+        drop(std::mem::take(&mut *self.objects.lock().ignore_poison()));
     }
 
     /// Whether it allocates or frees memory.
@@ -363,7 +362,7 @@ impl Graph {
 
     /// Takes the graph's memory for an executable graph; fails as long as another one has it.
     fn claim_memory(&self) -> Res<Arc<()>> {
-        let mut claimed = lock_mutex(&self.memory_claim);
+        let mut claimed = self.memory_claim.lock().ignore_poison();
         ensure(claimed.strong_count() == 0, ResultCode::NOT_SUPPORTED)?;
         let claim = Arc::new(());
         *claimed = Arc::downgrade(&claim);
@@ -372,7 +371,7 @@ impl Graph {
 
     /// Whether this is the claim upon the graph's memory that holds now.
     fn is_memory_claimed_as(&self, claim: &Arc<()>) -> bool {
-        std::ptr::eq(lock_mutex(&self.memory_claim).as_ptr(), Arc::as_ptr(claim))
+        std::ptr::eq(self.memory_claim.lock().ignore_poison().as_ptr(), Arc::as_ptr(claim))
     }
 
     /// Whether it is this graph, or one inside of it is.

@@ -4,11 +4,12 @@
 //! that it is recognised for longer.
 
 use crate::memory::heap::{HeapBlock, MemoryKind};
+use rtcg_vgpu_abi::IgnorePoison;
 use rtcg_vgpu_exec as exec;
 use rtcg_vgpu_exec::host_ranges;
 use rtcg_vgpu_exec::window::device_window;
 use std::collections::BTreeMap;
-use std::sync::{PoisonError, RwLock};
+use std::sync::RwLock;
 
 /// Farther away than this an allocation has nothing to do with an address.
 const MAX_REPORT_DISTANCE: u64 = 64 << 20;
@@ -26,12 +27,12 @@ static MODULE_VARIABLES: RwLock<BTreeMap<u64, ModuleVariable>> = RwLock::new(BTr
 /// A module variable has been placed.
 pub(crate) fn add_variable(address: u64, size: u64, name: &str, constant: bool) {
     let variable = ModuleVariable { size, name: name.to_owned(), constant };
-    MODULE_VARIABLES.write().unwrap_or_else(PoisonError::into_inner).insert(address, variable);
+    MODULE_VARIABLES.write().ignore_poison().insert(address, variable);
 }
 
 /// The variables of a range were freed.
 pub(crate) fn remove_variables(start: u64, len: u64) {
-    MODULE_VARIABLES.write().unwrap_or_else(PoisonError::into_inner).retain(|&a, _| !(start..start + len).contains(&a));
+    MODULE_VARIABLES.write().ignore_poison().retain(|&a, _| !(start..start + len).contains(&a));
 }
 
 /// A piece of memory as a report names it.
@@ -110,7 +111,7 @@ fn heap_regions_near(address: u64) -> Vec<MemoryRegion> {
 }
 
 fn variables_near(address: u64) -> Vec<MemoryRegion> {
-    let known = MODULE_VARIABLES.read().unwrap_or_else(PoisonError::into_inner);
+    let known = MODULE_VARIABLES.read().ignore_poison();
     let around = known.range(..=address).next_back().into_iter().chain(known.range(address..).next());
     around
         .map(|(&start, v)| {

@@ -9,11 +9,12 @@
 //! Assumes: the heap's range of addresses is reserved without access by the device window and
 //! no other code changes its protection.
 
+use rtcg_vgpu_abi::IgnorePoison;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, RwLock};
 
 use super::ipc::{self, SharedBlock};
 use super::pages::{PageAllocator, madvise_pages, page_bytes, set_access};
@@ -167,7 +168,7 @@ impl DeviceHeap {
         space.next_id += 1;
         drop(space);
         let block = HeapBlock { start, size, span, charged, kind, owner, flags, id };
-        self.live.write().unwrap_or_else(PoisonError::into_inner).insert(start, block);
+        self.live.write().ignore_poison().insert(start, block);
         // The host writes to its own memory without telling anybody.
         match kind {
             MemoryKind::Device => shadow::mark_allocated_on_device(owner.device, start as usize, size as usize),
@@ -178,7 +179,7 @@ impl DeviceHeap {
 
     /// Frees the block that starts at `start`.
     pub(crate) fn free_block(&self, start: u64) -> Res<HeapBlock> {
-        let block = self.live.write().unwrap_or_else(PoisonError::into_inner).remove(&start);
+        let block = self.live.write().ignore_poison().remove(&start);
         let block = block.ok_or(ResultCode::INVALID_VALUE)?;
         ipc::remove_exported_block(start);
         shadow::mark_freed(start as usize, block.size as usize);
@@ -210,13 +211,13 @@ impl DeviceHeap {
     }
 
     fn lock_freed_blocks(&self) -> MutexGuard<'_, FreedBlocks> {
-        self.freed.lock().unwrap_or_else(PoisonError::into_inner)
+        self.freed.lock().ignore_poison()
     }
 
     /// The live blocks on either side of an address (or that it lies in), and the freed block that
     /// it lies in unless a live one does.
     pub(crate) fn neighbor_blocks(&self, address: u64) -> (Vec<HeapBlock>, Option<HeapBlock>) {
-        let live = self.live.read().unwrap_or_else(PoisonError::into_inner);
+        let live = self.live.read().ignore_poison();
         let below = live.range(..=address).next_back().map(|(_, b)| *b);
         let above = live.range(address..).next().map(|(_, b)| *b);
         let inside = below.is_some_and(|b| address - b.start < b.size);
@@ -229,7 +230,7 @@ impl DeviceHeap {
     /// Frees every block for which `dead` holds.
     pub(crate) fn free_matching_blocks(&self, dead: impl Fn(&HeapBlock) -> bool) -> Vec<HeapBlock> {
         let doomed: Vec<u64> = {
-            let live = self.live.read().unwrap_or_else(PoisonError::into_inner);
+            let live = self.live.read().ignore_poison();
             live.values().filter(|b| dead(b)).map(|b| b.start).collect()
         };
         doomed.into_iter().filter_map(|start| self.free_block(start).ok()).collect()
@@ -237,7 +238,7 @@ impl DeviceHeap {
 
     /// The live block that `address` lies in.
     pub(crate) fn find_block(&self, address: u64) -> Option<HeapBlock> {
-        let live = self.live.read().unwrap_or_else(PoisonError::into_inner);
+        let live = self.live.read().ignore_poison();
         let (_, block) = live.range(..=address).next_back()?;
         (address - block.start < block.size).then_some(*block)
     }
@@ -294,7 +295,7 @@ impl DeviceHeap {
         space.next_id += 1;
         drop(space);
         let block = HeapBlock { start, size, span, charged: span, kind: MemoryKind::Imported, owner, flags: 0, id };
-        self.live.write().unwrap_or_else(PoisonError::into_inner).insert(start, block);
+        self.live.write().ignore_poison().insert(start, block);
         shadow::mark_allocated(start as usize, size as usize, true);
         Ok(block)
     }
@@ -320,7 +321,7 @@ impl DeviceHeap {
     }
 
     fn lock_heap_space(&self) -> MutexGuard<'_, HeapSpace> {
-        self.space.lock().unwrap_or_else(PoisonError::into_inner)
+        self.space.lock().ignore_poison()
     }
 }
 

@@ -1,8 +1,9 @@
 //! What programs have advised about managed memory, so that they can ask for it
 //! (`cuMemRangeGetAttribute`). Nothing is done about it: there is one memory.
 
+use rtcg_vgpu_abi::IgnorePoison;
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 /// Ranges of an allocation that were given a value: by the start, the end and the value. They do
 /// not overlap.
@@ -30,7 +31,7 @@ type AllocationHints = HashMap<(u64, u64), HashMap<HintKind, HintRanges>>;
 static ADVISE_HINTS: Mutex<Option<AllocationHints>> = Mutex::new(None);
 
 fn lock_hints() -> MutexGuard<'static, Option<AllocationHints>> {
-    ADVISE_HINTS.lock().unwrap_or_else(PoisonError::into_inner)
+    ADVISE_HINTS.lock().ignore_poison()
 }
 
 /// Notes a value, or that there is none any more, for a part of an allocation.

@@ -6,13 +6,14 @@
 //! recognised. The other process opens record and memory through `/proc/PID/fd`, which the system allows to
 //! processes of the same user.
 
+use rtcg_vgpu_abi::IgnorePoison;
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
 use std::io::Read;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use super::anonymous_file;
 use rtcg_vgpu_abi::error::{Error, Res, ResultCode, ensure};
@@ -216,7 +217,7 @@ static EXPORTED_BLOCKS: Mutex<Option<HashMap<u64, IpcRecord>>> = Mutex::new(None
 static EXPORTED_BLOCK_COUNT: AtomicUsize = AtomicUsize::new(0);
 
 fn lock_exported_blocks() -> MutexGuard<'static, Option<HashMap<u64, IpcRecord>>> {
-    EXPORTED_BLOCKS.lock().unwrap_or_else(PoisonError::into_inner)
+    EXPORTED_BLOCKS.lock().ignore_poison()
 }
 
 /// The handle of a block, whose place `share` finds out when it is requested the first time.

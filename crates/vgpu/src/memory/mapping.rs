@@ -7,12 +7,12 @@
 
 use std::collections::BTreeMap;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::device;
 use crate::memory::{anonymous_file, synchronous_copies};
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
-use rtcg_vgpu_abi::handle_table::HandleTable;
+use rtcg_vgpu_abi::{IgnorePoison, handle_table::HandleTable};
 use rtcg_vgpu_exec::check::shadow;
 use rtcg_vgpu_exec::window;
 
@@ -111,11 +111,11 @@ static MAPPING_SPACE: RwLock<MappingSpace> =
     RwLock::new(MappingSpace { reserved: BTreeMap::new(), mapped: BTreeMap::new() });
 
 fn read_mapping_space() -> RwLockReadGuard<'static, MappingSpace> {
-    MAPPING_SPACE.read().unwrap_or_else(PoisonError::into_inner)
+    MAPPING_SPACE.read().ignore_poison()
 }
 
 fn write_mapping_space() -> RwLockWriteGuard<'static, MappingSpace> {
-    MAPPING_SPACE.write().unwrap_or_else(PoisonError::into_inner)
+    MAPPING_SPACE.write().ignore_poison()
 }
 
 fn check_granularity(value: u64) -> Res {
@@ -193,7 +193,7 @@ impl PhysicalMemory {
     }
 
     fn lock_handle_refs(&self) -> MutexGuard<'_, (u64, u32)> {
-        self.handle_refs.lock().unwrap_or_else(PoisonError::into_inner)
+        self.handle_refs.lock().ignore_poison()
     }
 
     /// The handle, which must be released once more.

@@ -4,9 +4,10 @@
 use super::heap::MemoryKind;
 use super::pool::POOLS;
 use rtcg_cuda_sys::CUmemAccess_flags;
+use rtcg_vgpu_abi::IgnorePoison;
 use rtcg_vgpu_exec::address_space::AddressSpace;
 use std::collections::HashSet;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 /// The device of a context and its peers.
 #[derive(Debug)]
@@ -22,7 +23,7 @@ impl PeerAccess {
     }
 
     fn enabled_contexts(&self) -> MutexGuard<'_, HashSet<u64>> {
-        self.enabled.lock().unwrap_or_else(PoisonError::into_inner)
+        self.enabled.lock().ignore_poison()
     }
 
     /// Whether it was not enabled yet.

@@ -9,11 +9,11 @@ use super::ipc::IpcRecord;
 use crate::device::device_by_ordinal;
 use rtcg_cuda_sys::{CUmemAccess_flags, CUmemLocationType};
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
-use rtcg_vgpu_abi::handle_table::HandleTable;
 use rtcg_vgpu_abi::model::memory::POOL_RESERVATION_BYTES;
+use rtcg_vgpu_abi::{IgnorePoison, handle_table::HandleTable};
 use std::collections::HashMap;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 /// Memory pools.
 pub(crate) static POOLS: HandleTable<MemoryPool> = HandleTable::new(0x16);
@@ -100,7 +100,7 @@ impl MemoryPool {
 
     /// Says what a device may do with the memory.
     pub(crate) fn set_pool_access(&self, device: u32, flags: CUmemAccess_flags) {
-        self.access.lock().unwrap_or_else(PoisonError::into_inner).insert(device, flags);
+        self.access.lock().ignore_poison().insert(device, flags);
     }
 
     /// Whether kernels of a device may have memory of it.
@@ -113,7 +113,7 @@ impl MemoryPool {
         if device == self.device || self.imported != 0 {
             return CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
         }
-        let access = self.access.lock().unwrap_or_else(PoisonError::into_inner);
+        let access = self.access.lock().ignore_poison();
         access.get(&device).copied().unwrap_or(CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_NONE)
     }
 
@@ -153,12 +153,12 @@ impl MemoryPool {
 
     /// The bytes of the pool.
     pub(crate) fn usage(&self) -> PoolUsage {
-        *self.usage.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.usage.lock().ignore_poison()
     }
 
     /// Changes the usage, and tells the device what the pool keeps.
     pub(crate) fn change_usage<R>(&self, change: impl FnOnce(&mut PoolUsage) -> R) -> R {
-        let mut usage = self.usage.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut usage = self.usage.lock().ignore_poison();
         let before = usage.reserved;
         let result = change(&mut usage);
         if usage.reserved != before

@@ -1,10 +1,9 @@
 //! Which memory programs want to be copied synchronously (`CU_POINTER_ATTRIBUTE_SYNC_MEMOPS`).
 
+use rtcg_vgpu_abi::IgnorePoison;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-
-use crate::locks::lock_mutex;
 
 /// What was set, by an allocation's number and first address.
 static WISHES: Mutex<BTreeMap<(u64, u64), bool>> = Mutex::new(BTreeMap::new());
@@ -15,7 +14,7 @@ const MAX_WISHES: usize = 1 << 16;
 
 /// Notes what the program wants for an allocation.
 pub(crate) fn set(id: u64, start: u64, synchronous: bool) {
-    let mut wishes = lock_mutex(&WISHES);
+    let mut wishes = WISHES.lock().ignore_poison();
     if wishes.len() >= MAX_WISHES {
         wishes.clear();
     }
@@ -28,7 +27,7 @@ pub(crate) fn get(id: u64, start: u64) -> Option<bool> {
     if !is_any_set() {
         return None;
     }
-    lock_mutex(&WISHES).get(&(id, start)).copied()
+    WISHES.lock().ignore_poison().get(&(id, start)).copied()
 }
 
 /// Whether anything was ever set.
@@ -39,7 +38,7 @@ pub(crate) fn is_any_set() -> bool {
 /// Ends what was set for memory whose number will be used again.
 pub(crate) fn forget(id: u64, start: u64) {
     if is_any_set() {
-        lock_mutex(&WISHES).remove(&(id, start));
+        WISHES.lock().ignore_poison().remove(&(id, start));
     }
 }
 

@@ -4,7 +4,7 @@ use rtcg_cuda_sys::quoted_source;
 use rtcg_ptx::ast::{Module, SourceLine, Span};
 use rtcg_ptx::opencl_launch::record_of;
 use rtcg_vgpu_exec::{InstructionLocation, SourceMap};
-use rtcg_vgpu_jit::{CompiledKernel, InstructionSite};
+use rtcg_vgpu_jit::{InstructionSite, JitKernel};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, OnceLock};
 
@@ -15,12 +15,12 @@ const MAX_INSTRUCTION_TEXT: usize = 200;
 
 pub(super) struct KernelSourceMap {
     module: Arc<Module>,
-    compiled: CompiledKernel,
+    compiled: JitKernel,
     text_hash: OnceLock<u64>,
 }
 
 impl KernelSourceMap {
-    pub(super) fn new(module: Arc<Module>, compiled: CompiledKernel) -> KernelSourceMap {
+    pub(super) fn new(module: Arc<Module>, compiled: JitKernel) -> KernelSourceMap {
         KernelSourceMap { module, compiled, text_hash: OnceLock::new() }
     }
 

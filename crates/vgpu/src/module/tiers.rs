@@ -10,7 +10,7 @@ use rtcg_ptx::ast;
 use rtcg_vgpu_abi::schedule;
 use rtcg_vgpu_exec::window::device_window;
 use rtcg_vgpu_exec::{self as exec, Fault, FaultKind, Program, RUNTIME_CALLS};
-use rtcg_vgpu_jit::{self as jit, CompiledKernel, LaunchVariant, SymbolLayout, cache_key::CodeKey};
+use rtcg_vgpu_jit::{self as jit, JitKernel, LaunchVariant, SymbolLayout, cache_key::CodeKey};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -110,14 +110,14 @@ impl ProgramSource {
         Ok((window, instrument, code_cache::module_cache(text)))
     }
 
-    fn compile(&self) -> Result<CompiledKernel, Fault> {
+    fn compile(&self) -> Result<JitKernel, Fault> {
         let (window, instrument, cache) = self.compile_inputs()?;
         let calls = (&RUNTIME_CALLS, &instrument);
         jit::compile_or_load_cached(&self.ptx, self.kernel, &self.symbols, self.variant, calls, window, cache)
             .map_err(|e| self.launch_fault(FaultKind::Compile, e.to_string()))
     }
 
-    fn find_cached(&self) -> Result<Option<CompiledKernel>, Fault> {
+    fn find_cached(&self) -> Result<Option<JitKernel>, Fault> {
         let (window, instrument, cache) = self.compile_inputs()?;
         let calls = (&RUNTIME_CALLS, &instrument);
         jit::find_cached(&self.ptx, self.kernel, &self.symbols, self.variant, calls, window, cache)
@@ -132,7 +132,7 @@ impl ProgramSource {
         Fault::launch_fault(kind, self.name(), what)
     }
 
-    fn link_program(&self, compiled: CompiledKernel) -> Program {
+    fn link_program(&self, compiled: JitKernel) -> Program {
         Program {
             host: compiled.host,
             suspends: compiled.suspends,

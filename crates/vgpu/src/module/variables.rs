@@ -8,13 +8,13 @@ use super::LoadError;
 use crate::device::device_by_ordinal;
 use crate::memory::allocation_report as allocation;
 use rtcg_ptx::ast::{Module, Space, Symbol, Var, VarInit};
-use rtcg_vgpu_abi::error::ResultCode;
 use rtcg_vgpu_abi::model::ptx::GLOBAL_VARIABLE_ALIGNMENT;
+use rtcg_vgpu_abi::{IgnorePoison, error::ResultCode};
 use rtcg_vgpu_exec::check::{self, shadow};
 use rtcg_vgpu_exec::window::{WindowError, device_window, page_size};
 use rtcg_vgpu_jit::function_token;
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 /// Bytes of the red zone behind each variable, when accesses are checked.
 const RED_ZONE_BYTES: u64 = 32;
@@ -42,7 +42,7 @@ impl ModuleMemory {
         let pages =
             usize::try_from(bytes).ok().and_then(|b| b.checked_next_multiple_of(page_size())).ok_or_else(none)?;
         let len = pages.checked_add(page_size()).ok_or_else(none)?;
-        let mut free = FREE_RANGES.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut free = FREE_RANGES.lock().ignore_poison();
         let free = free.get_or_insert_with(|| BTreeMap::from([(w.globals_area().start, w.globals_area().len)]));
         let (&start, &have) = free.iter().find(|(_, have)| **have >= len).ok_or_else(none)?;
         w.commit_pages(start, pages)?;
@@ -70,7 +70,7 @@ impl Drop for ModuleMemory {
         shadow::mark_freed(self.start, self.len);
         // SAFETY: the module is gone, and with it every kernel that could access the slab.
         let gone = unsafe { w.decommit_pages(self.start, self.len) };
-        let mut free = FREE_RANGES.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut free = FREE_RANGES.lock().ignore_poison();
         // Memory that the system does not take back is not zero, so it is not used again.
         let (Some(free), Ok(())) = (free.as_mut(), gone) else { return };
         let (mut start, mut len) = (self.start, self.len);

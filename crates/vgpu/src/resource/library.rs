@@ -11,14 +11,13 @@ use std::sync::{Arc, Mutex};
 use rtcg_cuda_sys::{CUfunction_attribute, CUfunction_attribute as A};
 
 use super::function::{kernel_attribute, set_attribute};
-use crate::locks::lock_mutex;
 use crate::module::{self, LoadOptions, LoadedModule};
 use crate::resource::function::FUNCTIONS;
 use crate::resource::module::MODULES;
 use crate::resource::module::{DriverModule, attach_to_context, load_options_for_context, parse_module, unload_module};
 use crate::stream::context::Context;
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
-use rtcg_vgpu_abi::handle_table::HandleTable;
+use rtcg_vgpu_abi::{IgnorePoison, handle_table::HandleTable};
 
 /// Libraries.
 pub(crate) static LIBRARIES: HandleTable<Library> = HandleTable::new(0x18);
@@ -77,7 +76,7 @@ impl Library {
 
     /// The library's module in a context, loaded at the first call.
     pub(crate) fn module_in_context(&self, ctx: &Context) -> Res<Arc<DriverModule>> {
-        let mut modules = lock_mutex(&self.modules);
+        let mut modules = self.modules.lock().ignore_poison();
         if let Some(module) = modules.get(&ctx.id).and_then(|&h| MODULES.get_object(h).ok()) {
             return Ok(module);
         }
@@ -91,8 +90,11 @@ impl Library {
         let module = attach_to_context(ctx, loaded, true)?;
         modules.insert(ctx.id, module.handle);
         drop(modules);
-        for kernel in lock_mutex(&self.kernels).values().filter_map(|&handle| KERNELS.get_object(handle).ok()) {
-            for (_, attribute, value) in lock_mutex(&kernel.settings).iter().filter(|s| s.0 == ctx.device.ordinal) {
+        for kernel in self.kernels.lock().ignore_poison().values().filter_map(|&handle| KERNELS.get_object(handle).ok())
+        {
+            for (_, attribute, value) in
+                kernel.settings.lock().ignore_poison().iter().filter(|s| s.0 == ctx.device.ordinal)
+            {
                 kernel.set_function_attribute(&module, *attribute, *value)?;
             }
         }
@@ -101,7 +103,7 @@ impl Library {
 
     /// The handle of the kernel named `name`.
     pub(crate) fn kernel_handle(&self, name: &str) -> Res<u64> {
-        let mut kernels = lock_mutex(&self.kernels);
+        let mut kernels = self.kernels.lock().ignore_poison();
         if let Some(&handle) = kernels.get(name) {
             return Ok(handle);
         }
@@ -123,12 +125,12 @@ impl Library {
         value: c_int,
     ) -> Res {
         kernel.check_attribute_value(attribute, value)?;
-        let mut settings = lock_mutex(&kernel.settings);
+        let mut settings = kernel.settings.lock().ignore_poison();
         settings.retain(|s| (s.0, s.1) != (ordinal, attribute));
         settings.push((ordinal, attribute, value));
         drop(settings);
         // A module that is loaded meanwhile is in the list by now, or finds the setting.
-        let modules: Vec<u64> = lock_mutex(&self.modules).values().copied().collect();
+        let modules: Vec<u64> = self.modules.lock().ignore_poison().values().copied().collect();
         for module in modules.into_iter().filter_map(|handle| MODULES.get_object(handle).ok()) {
             let contexts = &crate::stream::context::CONTEXTS;
             if contexts.find_object(|c| c.id == module.ctx_id).is_some_and(|c| c.device.ordinal == ordinal) {
@@ -140,11 +142,11 @@ impl Library {
 
     /// Makes the handles of its modules and kernels stale.
     pub(crate) fn unload_modules(&self) {
-        for (_, module) in lock_mutex(&self.modules).drain() {
+        for (_, module) in self.modules.lock().ignore_poison().drain() {
             // Already gone when its context is.
             let _ = unload_module(module);
         }
-        for (_, kernel) in lock_mutex(&self.kernels).drain() {
+        for (_, kernel) in self.kernels.lock().ignore_poison().drain() {
             let _ = KERNELS.remove_object(kernel);
         }
     }
@@ -153,7 +155,7 @@ impl Library {
 impl Kernel {
     /// The value of an attribute on a device.
     pub(crate) fn attribute_on_device(&self, ordinal: u32, attribute: CUfunction_attribute) -> Res<c_int> {
-        let set = lock_mutex(&self.settings).iter().find(|s| (s.0, s.1) == (ordinal, attribute)).map(|s| s.2);
+        let set = self.settings.lock().ignore_poison().iter().find(|s| (s.0, s.1) == (ordinal, attribute)).map(|s| s.2);
         set.map_or_else(|| kernel_attribute(&self.kernel, attribute), Ok)
     }
 

@@ -9,12 +9,11 @@ use rtcg_ptx::ast;
 
 use super::function::{DriverFunction, FUNCTIONS};
 use crate::device;
-use crate::locks::lock_mutex;
 use crate::memory::globals::{self, GlobalRange};
 use crate::module::{self, LoadOptions, LoadedModule};
 use crate::stream::context::Context;
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
-use rtcg_vgpu_abi::handle_table::HandleTable;
+use rtcg_vgpu_abi::{IgnorePoison, handle_table::HandleTable};
 
 /// Modules.
 pub(crate) static MODULES: HandleTable<DriverModule> = HandleTable::new(0x14);
@@ -76,7 +75,7 @@ pub(crate) fn unload_module(handle: u64) -> Res {
     let module = MODULES.remove_object(handle)?;
     globals::remove_module_globals(handle);
     super::texture_ref::remove_module_references(handle);
-    for (_, function) in lock_mutex(&module.functions).drain() {
+    for (_, function) in module.functions.lock().ignore_poison().drain() {
         // A function can only be missing if its context was destroyed at the same time.
         let _ = FUNCTIONS.remove_object(function);
     }
@@ -92,7 +91,7 @@ impl DriverModule {
 
     /// The handle of the kernel named `name`; the same one every time.
     pub(crate) fn function_handle(&self, name: &str) -> Res<u64> {
-        let mut functions = lock_mutex(&self.functions);
+        let mut functions = self.functions.lock().ignore_poison();
         if let Some(&handle) = functions.get(name) {
             return Ok(handle);
         }

@@ -5,11 +5,10 @@
 
 use super::module::MODULES;
 use super::texture_object::{destroy_object, make_texture};
-use crate::locks::lock_mutex;
 use crate::stream::context::{Context, current_or_owner_context};
 use rtcg_cuda_sys::*;
-use rtcg_vgpu_abi::error::Res;
 use rtcg_vgpu_abi::handle_table::HandleTable;
+use rtcg_vgpu_abi::{IgnorePoison, error::Res};
 use std::sync::{Arc, Mutex};
 
 /// Texture references.
@@ -76,7 +75,7 @@ impl TextureRef {
     /// Changes the settings and, when something is bound, the object that kernels see.
     pub(crate) fn change_settings(&self, f: impl FnOnce(&mut TexRefState) -> Res) -> Res {
         let context = self.usable_context()?;
-        let mut state = lock_mutex(&self.state);
+        let mut state = self.state.lock().ignore_poison();
         f(&mut state)?;
         let Some(resource) = state.effective_resource() else { return Ok(()) };
         let made = make_texture(&context, &resource, &state.texture, None);
@@ -118,14 +117,14 @@ pub(crate) fn store_handle_in_module(context: &Context, module: u64, address: u6
 pub(crate) fn remove_module_references(module: u64) {
     while let Some(handle) = TEXREFS.find_handle(|r| r.place.is_some_and(|(m, _)| m == module)) {
         let Ok(dead) = TEXREFS.remove_object(handle) else { continue };
-        if let Some(object) = lock_mutex(&dead.state).object {
+        if let Some(object) = dead.state.lock().ignore_poison().object {
             // It may have gone with its context.
             let _ = destroy_object(object, true);
         }
     }
     while let Some(handle) = SURFREFS.find_handle(|r| r.place.0 == module) {
         let Ok(dead) = SURFREFS.remove_object(handle) else { continue };
-        if let Some((_, object)) = *lock_mutex(&dead.bound) {
+        if let Some((_, object)) = *dead.bound.lock().ignore_poison() {
             // As above.
             let _ = destroy_object(object, false);
         }

@@ -6,8 +6,9 @@
 //! with one thread therefore has the same order in every run, and in a program that forgets an event the
 //! operations are reordered with some seed.
 
+use rtcg_vgpu_abi::IgnorePoison;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use super::{OperationQueue, OperationWork, Stream, StreamOperation, StreamPoint, is_in_host_call};
@@ -35,7 +36,7 @@ pub(super) fn is_chaos_on() -> bool {
 }
 
 fn lock_pending_streams() -> MutexGuard<'static, Vec<Arc<Stream>>> {
-    PENDING_STREAMS.lock().unwrap_or_else(PoisonError::into_inner)
+    PENDING_STREAMS.lock().ignore_poison()
 }
 
 /// Takes note of a stream with a new operation, and runs some that may run.

@@ -14,7 +14,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
 use crate::device::{Device, virtual_devices};
@@ -26,8 +26,8 @@ use crate::stream::limits::ContextLimits;
 use crate::stream::{self, LegacyStreamOrder, Stream, StreamKind};
 use rtcg_cuda_sys::CUctx_flags;
 use rtcg_vgpu_abi::error::{Error, Res, ResultCode, ensure};
-use rtcg_vgpu_abi::handle_table::HandleTable;
 use rtcg_vgpu_abi::model::calls::{FLAGS_AFTER_RESET, FLAGS_OF_ACTIVE_PRIMARY};
+use rtcg_vgpu_abi::{IgnorePoison, handle_table::HandleTable};
 use rtcg_vgpu_exec as exec;
 use rtcg_vgpu_exec::launch::CancelFlag;
 use rtcg_vgpu_exec::runtime_calls::printf;
@@ -147,7 +147,7 @@ impl Context {
         // A context without a window could not hold memory: say so now.
         crate::memory::account::device_heap()?;
         let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
-        let _none_ends = LIFETIME_LOCK.lock().unwrap_or_else(PoisonError::into_inner);
+        let _none_ends = LIFETIME_LOCK.lock().ignore_poison();
         let make = |handle| {
             Arc::new_cyclic(|weak: &Weak<Context>| Context {
                 id,
@@ -191,7 +191,7 @@ impl Context {
         self.print_unreported_errors();
         CONTEXTS.remove_orphaned_objects(|c| c.id == self.id && !c.primary);
         release_resources(self.id);
-        let _none_begins = LIFETIME_LOCK.lock().unwrap_or_else(PoisonError::into_inner);
+        let _none_begins = LIFETIME_LOCK.lock().ignore_poison();
         if CONTEXTS.find_object(Context::is_alive).is_none() {
             // The heap of device-side `malloc` is one for all contexts and goes with the last.
             crate::memory::leaks::report_malloc_leaks(exec::runtime_calls::device_memory_in_use());
@@ -224,7 +224,7 @@ impl Context {
             return Ok(());
         }
         self.error_reported.store(true, Ordering::Relaxed);
-        let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        let failure = self.failure.lock().ignore_poison();
         Err(failure.clone().unwrap_or(ResultCode::UNKNOWN.into()))
     }
 
@@ -236,9 +236,9 @@ impl Context {
     /// Reports what went wrong in the context to the standard error if no call has said so. The
     /// context or the process is about to end.
     pub(crate) fn print_unreported_errors(&self) {
-        let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let failure = self.failure.lock().ignore_poison().take();
         let failure = failure.filter(|_| !self.error_reported.swap(true, Ordering::Relaxed));
-        let pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let pending = self.pending.lock().ignore_poison().take();
         for error in failure.iter().chain(&pending) {
             let name = error.code.name().and_then(|n| n.to_str().ok()).unwrap_or("unknown error");
             let detail = error.detail.as_deref().unwrap_or("no details are known");
@@ -265,7 +265,7 @@ impl Context {
     /// next wait returns.
     pub(crate) fn record_failure(&self, error: &Error) {
         if !self.poison(error) {
-            self.pending.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(|| error.clone());
+            self.pending.lock().ignore_poison().get_or_insert_with(|| error.clone());
         }
     }
 
@@ -274,7 +274,7 @@ impl Context {
         if error.transient || !is_sticky_error(error.code) {
             return false;
         }
-        let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut failure = self.failure.lock().ignore_poison();
         let first = failure.get_or_insert_with(|| error.clone()).code.0;
         self.failed.store(first, Ordering::Release);
         if faults_end_devices() {
@@ -285,7 +285,7 @@ impl Context {
 
     /// The report of the fault that poisoned the context.
     pub(crate) fn fault_report(&self) -> Option<String> {
-        let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        let failure = self.failure.lock().ignore_poison();
         failure.as_ref().and_then(|e| e.detail.as_deref().map(str::to_owned))
     }
 
@@ -300,7 +300,7 @@ impl Context {
     pub(crate) fn check_async_errors(&self) -> Res {
         printf::flush_output();
         self.check_usable()?;
-        let pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let pending = self.pending.lock().ignore_poison().take();
         pending.map_or(Ok(()), Err)
     }
 
@@ -312,7 +312,7 @@ impl Context {
 
     /// All streams of the context that still accept work.
     pub(crate) fn all_streams(&self) -> Vec<Arc<Stream>> {
-        let mut streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut streams = self.streams.lock().ignore_poison();
         streams.retain(|s| s.strong_count() > 0);
         streams.iter().filter_map(Weak::upgrade).collect()
     }
@@ -357,7 +357,7 @@ impl Context {
 
     /// Makes a stream one that waits for the context include.
     pub(crate) fn add_stream(&self, stream: &Arc<Stream>) {
-        let mut streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut streams = self.streams.lock().ignore_poison();
         // Of streams that are gone a weak reference keeps the memory. They are looked for whenever the list
         // would have to grow, so that at most as many are kept as there were at once, and adding stays cheap.
         if streams.len() == streams.capacity() {
@@ -368,12 +368,12 @@ impl Context {
 
     /// The lock under which the order between blocking streams is fixed.
     pub(crate) fn lock_legacy_stream_order(&self) -> MutexGuard<'_, LegacyStreamOrder> {
-        self.order.lock().unwrap_or_else(PoisonError::into_inner)
+        self.order.lock().ignore_poison()
     }
 
     /// The settings.
     pub(crate) fn lock_settings(&self) -> MutexGuard<'_, ContextSettings> {
-        self.settings.lock().unwrap_or_else(PoisonError::into_inner)
+        self.settings.lock().ignore_poison()
     }
 
     /// Takes note of a launch, which may fix or raise limits.
@@ -544,7 +544,7 @@ impl Device {
     fn lock_primary_context(&self) -> MutexGuard<'static, PrimaryContext> {
         static PRIMARY_CONTEXTS: OnceLock<Box<[Mutex<PrimaryContext>]>> = OnceLock::new();
         let all = PRIMARY_CONTEXTS.get_or_init(|| virtual_devices().iter().map(|_| Mutex::default()).collect());
-        all[self.ordinal as usize].lock().unwrap_or_else(PoisonError::into_inner)
+        all[self.ordinal as usize].lock().ignore_poison()
     }
 
     /// `cuDevicePrimaryCtxRetain`

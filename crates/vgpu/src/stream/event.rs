@@ -3,7 +3,7 @@
 //! Recording again replaces the point; earlier waits still wait for the old point.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Instant;
 
 use super::capture::StreamCapture;
@@ -12,8 +12,8 @@ use crate::stream::context::{CONTEXTS, Context};
 use crate::stream::ipc_event::IpcEvent;
 use crate::stream::{OperationWork, Stream, StreamPoint, StreamPoints, interruption_error, is_interrupted_generation};
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
-use rtcg_vgpu_abi::handle_table::HandleTable;
 use rtcg_vgpu_abi::model::clocks::CLOCK_STEP_NS;
+use rtcg_vgpu_abi::{IgnorePoison, handle_table::HandleTable};
 use rtcg_vgpu_exec as exec;
 
 /// Events.
@@ -112,7 +112,7 @@ impl Event {
 
     /// Records the event at the end of what the stream has to do.
     pub(crate) fn record_at_stream_end(&self, ctx: &Arc<Context>, stream: &Arc<Stream>) {
-        *self.captured.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.captured.lock().ignore_poison() = None;
         let record = self.new_record();
         let fence = match stream.try_run_inline(ctx) {
             Some(_turn) => {
@@ -121,17 +121,17 @@ impl Event {
             }
             None => Some(stream.submit_operation(ctx, StreamPoints::new(), OperationWork::Record(record.clone()))),
         };
-        *self.recorded.lock().unwrap_or_else(PoisonError::into_inner) = Some(LastRecord { record, fence });
+        *self.recorded.lock().ignore_poison() = Some(LastRecord { record, fence });
     }
 
     /// Records the event in a capture: it stands for what the stream's next node comes after.
     pub(crate) fn record_captured(&self, captured: StreamCapture) {
-        *self.captured.lock().unwrap_or_else(PoisonError::into_inner) = Some(captured);
+        *self.captured.lock().ignore_poison() = Some(captured);
     }
 
     /// Where in a capture it was last recorded.
     pub(crate) fn last_capture(&self) -> Option<StreamCapture> {
-        self.captured.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.captured.lock().ignore_poison().clone()
     }
 
     /// Whether it was ever recorded outside of captures.
@@ -141,7 +141,7 @@ impl Event {
 
     /// Records the event at the point after all of `fences`.
     pub(crate) fn record_after_points(&self, ctx: &Arc<Context>, fences: StreamPoints) {
-        *self.captured.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.captured.lock().ignore_poison() = None;
         let record = self.new_record();
         let fence = if fences.is_empty() {
             record.mark_completed();
@@ -152,11 +152,11 @@ impl Event {
             ctx.add_stream(&stream);
             Some(stream.submit_operation(ctx, fences, OperationWork::Record(record.clone())))
         };
-        *self.recorded.lock().unwrap_or_else(PoisonError::into_inner) = Some(LastRecord { record, fence });
+        *self.recorded.lock().ignore_poison() = Some(LastRecord { record, fence });
     }
 
     fn last_record(&self) -> Option<LastRecord> {
-        self.recorded.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.recorded.lock().ignore_poison().clone()
     }
 
     /// Whether the latest record has been passed; true for an event that was never recorded.

@@ -21,7 +21,7 @@ mod runner;
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, Weak};
 use std::time::{Duration, Instant};
 
 use smallvec::SmallVec;
@@ -32,7 +32,7 @@ use crate::stream::context::Context;
 use crate::stream::event::CompletionRecord;
 use capture::StreamCapture;
 use rtcg_vgpu_abi::error::{Error, Res, ResultCode};
-use rtcg_vgpu_abi::handle_table::HandleTable;
+use rtcg_vgpu_abi::{IgnorePoison, handle_table::HandleTable};
 use rtcg_vgpu_exec as exec;
 
 /// Streams made by `cuStreamCreate`.
@@ -291,7 +291,7 @@ impl Stream {
     }
 
     fn lock_queue(&self) -> MutexGuard<'_, OperationQueue> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+        self.queue.lock().ignore_poison()
     }
 
     /// Ensures that a thread runs the queue's operations. Consumes the lock so that no thread is woken
@@ -448,7 +448,7 @@ impl Stream {
         time: Duration,
     ) -> MutexGuard<'a, OperationQueue> {
         queue.n_waiting += 1;
-        queue = self.progress.wait_timeout(queue, time).unwrap_or_else(PoisonError::into_inner).0;
+        queue = self.progress.wait_timeout(queue, time).ignore_poison().0;
         queue.n_waiting -= 1;
         queue
     }

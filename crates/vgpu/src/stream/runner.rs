@@ -5,8 +5,9 @@
 //! thread, one after the other; CUDA allows both. The threads are never joined; they end with the
 //! process.
 
+use rtcg_vgpu_abi::IgnorePoison;
 use std::collections::VecDeque;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
 use super::{Stream, StreamOperation};
@@ -24,7 +25,7 @@ const STACK_BYTES: usize = 1 << 20;
 
 /// Has the stream's queue worked off by a runner thread.
 pub(super) fn schedule_stream(stream: Arc<Stream>) {
-    let mut waiting = RUN_QUEUE.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut waiting = RUN_QUEUE.lock().ignore_poison();
     waiting.streams.push_back(stream);
     if waiting.n_idle >= waiting.streams.len() {
         drop(waiting);
@@ -52,7 +53,7 @@ static HOST_CALL_AVAILABLE: Condvar = Condvar::new();
 
 /// Has a host function run on the thread for them. The stream is claimed until then.
 pub(super) fn run_on_host_call_thread(stream: Arc<Stream>, operation: StreamOperation) {
-    let mut calls = HOST_CALLS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut calls = HOST_CALLS.lock().ignore_poison();
     calls.waiting.push_back((stream, operation));
     if calls.has_thread {
         drop(calls);
@@ -80,9 +81,9 @@ fn run_host_calls(idle_timeout: Duration) {
 
 /// The next host function; `None`, and no thread for them any more, when there was none for `idle_timeout`.
 fn next_host_call(idle_timeout: Duration) -> Option<(Arc<Stream>, StreamOperation)> {
-    let calls = HOST_CALLS.lock().unwrap_or_else(PoisonError::into_inner);
+    let calls = HOST_CALLS.lock().ignore_poison();
     let outcome = HOST_CALL_AVAILABLE.wait_timeout_while(calls, idle_timeout, |calls| calls.waiting.is_empty());
-    let mut calls = outcome.unwrap_or_else(PoisonError::into_inner).0;
+    let mut calls = outcome.ignore_poison().0;
     let next = calls.waiting.pop_front();
     calls.has_thread = next.is_some();
     next
@@ -97,11 +98,11 @@ fn runner_loop() {
 
 /// The next stream with work, or `None` when there was none for `idle_timeout`.
 fn next_scheduled_stream(idle_timeout: Duration) -> Option<Arc<Stream>> {
-    let mut waiting = RUN_QUEUE.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut waiting = RUN_QUEUE.lock().ignore_poison();
     if waiting.streams.is_empty() && !idle_timeout.is_zero() {
         waiting.n_idle += 1;
         let outcome = WORK_AVAILABLE.wait_timeout_while(waiting, idle_timeout, |w| w.streams.is_empty());
-        waiting = outcome.unwrap_or_else(PoisonError::into_inner).0;
+        waiting = outcome.ignore_poison().0;
         waiting.n_idle -= 1;
     }
     waiting.streams.pop_front()

@@ -341,7 +341,8 @@ fn device_functions_of_the_runtime() {
     assert_eq!((fault.code, fault.thread), (ResultCode::ASSERT, [17, 0, 0]), "{fault}");
 }
 
-const RECURSION_PTX: &str = "
+/// Sums by recursion; each level has 64 bytes of local memory.
+pub const RECURSION_PTX: &str = "
 .func (.param .b32 r) down(.param .b32 n) {
     .local .align 4 .b8 frame[64];
     .reg .pred %p<2>; .reg .b32 %r<6>; .reg .b64 %rd<3>;

@@ -310,9 +310,45 @@ impl BlockEinsum {
 
     /// The code of a step whose result is array `result`.
     fn step(&self, names: &AxisNames<'_>, plan: &StepPlan<'_>, result: usize) -> String {
-        let [_, offset] = names.types();
         let tile = |shared: Option<(u8, usize)>| shared.map_or(1, |(_, share)| share);
         let (rows, columns) = (tile(plan.rows), tile(plan.columns));
+        let mut text = self.work_loop(plan);
+        let operands: Vec<TileOperand<'_>> = [(Some(plan.a), "a", plan.rows), (plan.b, "b", plan.columns)]
+            .into_iter()
+            .filter_map(|(array, name, tile)| Some((array?, name, tile)))
+            .collect();
+        operands.iter().for_each(|operand| text.push_str(&self.tile_offsets(names, plan, *operand)));
+        let _ = writeln!(
+            text,
+            "      T sum[{rows}][{columns}];\n      #pragma unroll\n      for (int r = 0; r < {rows}; r++)\n        #pragma unroll\n        for (int c = 0; c < {columns}; c++) sum[r][c] = T(0);"
+        );
+        for (depth, &dim) in plan.reduced.iter().enumerate() {
+            let unroll = if depth + 1 == plan.reduced.len() { self.unroll } else { 1 };
+            let (name, length) = (index_name(dim), self.length(dim));
+            let _ = writeln!(
+                text,
+                "      #pragma unroll {unroll}\n      for (int {name} = 0; {name} < {length}; {name}++) {{"
+            );
+        }
+        let mut factors = Vec::new();
+        for &operand in &operands {
+            let name = operand.1;
+            text.push_str(&self.tile_values(names, plan, operand));
+            factors.push(format!("{name}[{}]", if name == "a" { "r" } else { "c" }));
+        }
+        let add = self.types.accumulate("sum[r][c]", &factors);
+        let _ = writeln!(
+            text,
+            "        #pragma unroll\n        for (int r = 0; r < {rows}; r++)\n          #pragma unroll\n          for (int c = 0; c < {columns}; c++) {add}"
+        );
+        plan.reduced.iter().for_each(|_| text.push_str("      }\n"));
+        text.push_str(&self.store_tile(names, plan, result, [rows, columns]));
+        text.push_str("    }\n");
+        text
+    }
+
+    /// The loop of a thread over its elements of the result, and their indices.
+    fn work_loop(&self, plan: &StepPlan<'_>) -> String {
         let share = |dim: u8| {
             let of = |tiled: Option<(u8, usize)>| tiled.filter(|(known, _)| *known == dim).map(|(_, share)| share);
             of(plan.rows).or(of(plan.columns)).unwrap_or(1)
@@ -331,64 +367,42 @@ impl BlockEinsum {
             };
         }
         text.push('\n');
-        let tiled = |dim: u8| [plan.rows, plan.columns].iter().flatten().any(|(known, _)| *known == dim);
-        // Where the arrays of a thread begin, and how far its rows and columns are from there.
-        let operands: Vec<TileOperand<'_>> = [(Some(plan.a), "a", plan.rows), (plan.b, "b", plan.columns)]
-            .into_iter()
-            .filter_map(|(array, name, tile)| Some((array?, name, tile)))
-            .collect();
-        for &(array, name, tile) in &operands {
-            let fixed = plan.kept.iter().filter(|dim| !tiled(**dim));
-            let terms: Vec<String> =
-                fixed.filter_map(|&dim| self.offset(names, array, dim, &index_name(dim))).collect();
-            let _ = writeln!(text, "      const {offset} {name}_at = {};", sum_or_zero(&terms));
-            let count = tile.map_or(1, |(_, share)| share);
-            let _ = write!(
-                text,
-                "      {offset} {name}_tile[{count}];\n      #pragma unroll\n      for (int t = 0; t < {count}; t++) {name}_tile[t] = "
-            );
-            let step = tile.and_then(|(dim, share)| {
-                let (index, length) = (self.tile_index(dim, share, "t"), self.length(dim));
-                // Nothing is behind the end of an operand in global memory.
-                let is_inside = self.arrays[array].is_shared || length.is_multiple_of(share);
-                let clamped = || format!("{index} < {length} ? {index} : {}", length - 1);
-                self.offset(names, array, dim, &if is_inside { index.clone() } else { clamped() })
-            });
-            let _ = writeln!(text, "{};", step.unwrap_or_else(|| "0".into()));
-        }
-        let _ = writeln!(
-            text,
-            "      T sum[{rows}][{columns}];\n      #pragma unroll\n      for (int r = 0; r < {rows}; r++)\n        #pragma unroll\n        for (int c = 0; c < {columns}; c++) sum[r][c] = T(0);"
-        );
-        for (depth, &dim) in plan.reduced.iter().enumerate() {
-            let unroll = if depth + 1 == plan.reduced.len() { self.unroll } else { 1 };
-            let (name, length) = (index_name(dim), self.length(dim));
-            let _ = writeln!(
-                text,
-                "      #pragma unroll {unroll}\n      for (int {name} = 0; {name} < {length}; {name}++) {{"
-            );
-        }
-        let mut factors = Vec::new();
-        for &(array, name, tile) in &operands {
-            let steps: Vec<String> =
-                plan.reduced.iter().filter_map(|&dim| self.offset(names, array, dim, &index_name(dim))).collect();
-            let count = tile.map_or(1, |(_, share)| share);
-            let value = self.value(array, &format!("{name}_at + {} + {name}_tile[t]", sum_or_zero(&steps)));
-            let _ = writeln!(
-                text,
-                "        T {name}[{count}];\n        #pragma unroll\n        for (int t = 0; t < {count}; t++) {name}[t] = {value};"
-            );
-            factors.push(format!("{name}[{}]", if name == "a" { "r" } else { "c" }));
-        }
-        let add = self.types.accumulate("sum[r][c]", &factors);
-        let _ = writeln!(
-            text,
-            "        #pragma unroll\n        for (int r = 0; r < {rows}; r++)\n          #pragma unroll\n          for (int c = 0; c < {columns}; c++) {add}"
-        );
-        plan.reduced.iter().for_each(|_| text.push_str("      }\n"));
-        text.push_str(&self.store_tile(names, plan, result, [rows, columns]));
-        text.push_str("    }\n");
         text
+    }
+
+    /// Where the array of an operand begins for a thread, and how far its rows or columns are from there.
+    fn tile_offsets(&self, names: &AxisNames<'_>, plan: &StepPlan<'_>, (array, name, tile): TileOperand<'_>) -> String {
+        let [_, offset] = names.types();
+        let tiled = |dim: u8| [plan.rows, plan.columns].iter().flatten().any(|(known, _)| *known == dim);
+        let mut text = String::new();
+        let fixed = plan.kept.iter().filter(|dim| !tiled(**dim));
+        let terms: Vec<String> = fixed.filter_map(|&dim| self.offset(names, array, dim, &index_name(dim))).collect();
+        let _ = writeln!(text, "      const {offset} {name}_at = {};", sum_or_zero(&terms));
+        let count = tile.map_or(1, |(_, share)| share);
+        let _ = write!(
+            text,
+            "      {offset} {name}_tile[{count}];\n      #pragma unroll\n      for (int t = 0; t < {count}; t++) {name}_tile[t] = "
+        );
+        let step = tile.and_then(|(dim, share)| {
+            let (index, length) = (self.tile_index(dim, share, "t"), self.length(dim));
+            // Nothing is behind the end of an operand in global memory.
+            let is_inside = self.arrays[array].is_shared || length.is_multiple_of(share);
+            let clamped = || format!("{index} < {length} ? {index} : {}", length - 1);
+            self.offset(names, array, dim, &if is_inside { index.clone() } else { clamped() })
+        });
+        let _ = writeln!(text, "{};", step.unwrap_or_else(|| "0".into()));
+        text
+    }
+
+    /// Reads the elements of an operand that a thread multiplies at one place of the reduced dimensions.
+    fn tile_values(&self, names: &AxisNames<'_>, plan: &StepPlan<'_>, (array, name, tile): TileOperand<'_>) -> String {
+        let steps: Vec<String> =
+            plan.reduced.iter().filter_map(|&dim| self.offset(names, array, dim, &index_name(dim))).collect();
+        let count = tile.map_or(1, |(_, share)| share);
+        let value = self.value(array, &format!("{name}_at + {} + {name}_tile[t]", sum_or_zero(&steps)));
+        format!(
+            "        T {name}[{count}];\n        #pragma unroll\n        for (int t = 0; t < {count}; t++) {name}[t] = {value};\n"
+        )
     }
 
     /// The index of one of the rows or columns of a thread: its elements lie apart, so that those of threads are adjacent.

@@ -223,22 +223,12 @@ impl FftPassSpec {
 
     /// A stage: butterflies whose elements are `M / radix` apart, and are written `before` apart.
     fn write_stage(&self, text: &mut String, stage: &FftStage) {
-        let FftStage { radix, before, table, is_first, is_last } = *stage;
-        let (butterflies, threads) = (self.transform_length() / radix, usize::from(self.threads));
-        let each = butterflies.div_ceil(threads);
-        let shares_columns = self.load.by_columns || self.store.by_columns;
-        let place = if shares_columns { "(AT) * COLUMNS + c" } else { "c * M + (AT)" };
-        let place = |at: &str| format!("room[padded_index({})]", place.replace("AT", at));
-        let some = if butterflies.is_multiple_of(threads) { String::new() } else { format!(" if (i < {butterflies})") };
+        let FftStage { radix, before, is_first, is_last, .. } = *stage;
+        let butterflies = self.transform_length() / radix;
+        let each = butterflies.div_ceil(usize::from(self.threads));
         let by_columns =
             if is_first && self.stage_radices().count() > 1 { self.load.by_columns } else { self.store.by_columns };
         let (c, u) = if by_columns { ("t % COLUMNS", "t / COLUMNS") } else { ("t / T", "t % T") };
-        let all = if self.block_threads() == u32::from(self.threads) * u32::from(self.columns) {
-            ""
-        } else {
-            "t < T * COLUMNS"
-        };
-        let guard = if all.is_empty() { String::new() } else { format!("if ({all}) ") };
         let _ = write!(
             text,
             "  {{ // Radix {radix}, behind {before}.\n\
@@ -249,12 +239,33 @@ impl FftPassSpec {
         if is_first || is_last {
             text.push_str("    const I column = first + c;\n    const bool is_there = column < p.size[0];\n");
         }
-        let loops = |text: &mut String, body: &str| {
-            let _ = write!(
-                text,
-                "    {guard}{{\n      #pragma unroll\n      for (int b = 0; b < EACH; b++) {{\n        const unsigned int i = u + b * T;\n       {some} {{\n{body}        }}\n      }}\n    }}\n"
-            );
-        };
+        self.write_stage_loads(text, stage);
+        self.write_stage_stores(text, stage);
+        text.push_str("  }\n");
+    }
+
+    /// A loop of each thread over its butterflies of a stage.
+    fn write_stage_loop(&self, text: &mut String, radix: usize, body: &str) {
+        let (butterflies, threads) = (self.transform_length() / radix, usize::from(self.threads));
+        let some = if butterflies.is_multiple_of(threads) { String::new() } else { format!(" if (i < {butterflies})") };
+        let has_all_threads = self.block_threads() == u32::from(self.threads) * u32::from(self.columns);
+        let guard = if has_all_threads { "" } else { "if (t < T * COLUMNS) " };
+        let _ = write!(
+            text,
+            "    {guard}{{\n      #pragma unroll\n      for (int b = 0; b < EACH; b++) {{\n        const unsigned int i = u + b * T;\n       {some} {{\n{body}        }}\n      }}\n    }}\n"
+        );
+    }
+
+    /// An element of the transforms of a block in shared memory.
+    fn shared_element(&self, at: &str) -> String {
+        let shares_columns = self.load.by_columns || self.store.by_columns;
+        let place = if shares_columns { format!("({at}) * COLUMNS + c") } else { format!("c * M + ({at})") };
+        format!("room[padded_index({place})]")
+    }
+
+    /// Reads the elements of a stage's butterflies, from global memory in the first stage, and computes them.
+    fn write_stage_loads(&self, text: &mut String, stage: &FftStage) {
+        let FftStage { radix, table, is_first, .. } = *stage;
         let mut read = String::new();
         if is_first {
             // Transforms behind the last one are read as the last one, so that warps stay together.
@@ -272,19 +283,25 @@ impl FftPassSpec {
                 read,
                 "          #pragma unroll\n          for (int r = 0; r < RADIX; r++) v[b][r] = {};\n\
                  \x20         #pragma unroll\n          for (int r = 1; r < RADIX; r++) v[b][r] = times(v[b][r], stages[{table} + (r - 1) * BEFORE + i % BEFORE]);\n",
-                place("i + r * STEP")
+                self.shared_element("i + r * STEP")
             );
         }
         let _ = writeln!(read, "          dft{radix}(v[b]);");
-        loops(text, &read);
+        self.write_stage_loop(text, radix, &read);
+    }
+
+    /// Writes the results of a stage, to global memory in the last stage.
+    fn write_stage_stores(&self, text: &mut String, stage: &FftStage) {
+        let FftStage { radix, is_first, is_last, .. } = *stage;
         if is_last {
             text.push_str(
                 "    char *const to = out + out_start + column * p.out_stride[0];\n\
                  \x20   const I to_place = to_start + column * p.to[0];\n\
                  \x20   const unsigned long long twiddle_exponent = at_start + column * p.at[0];\n",
             );
-            loops(
+            self.write_stage_loop(
                 text,
+                radix,
                 "          #pragma unroll\n          for (int r = 0; r < RADIX; r++) {\n            const unsigned int k = i + r * STEP;\n\
                  \x20           if (is_there) store(to + k * p.out_step, v[b][r], to_place + k * p.to_step, k * twiddle_exponent, p, out_factors, twiddles);\n          }\n",
             );
@@ -294,12 +311,11 @@ impl FftPassSpec {
             }
             let write = format!(
                 "          #pragma unroll\n          for (int r = 0; r < RADIX; r++) {} = v[b][r];\n",
-                place("i / BEFORE * (BEFORE * RADIX) + i % BEFORE + r * BEFORE")
+                self.shared_element("i / BEFORE * (BEFORE * RADIX) + i % BEFORE + r * BEFORE")
             );
-            loops(text, &write);
+            self.write_stage_loop(text, radix, &write);
             text.push_str("    __syncthreads();\n");
         }
-        text.push_str("  }\n");
     }
 }
 

@@ -8,11 +8,11 @@ use super::{ensure_stack, lane_indices, raise_fault, warp_of_ctx};
 use crate::check::{self, shadow};
 use crate::limits;
 use crate::window::device_window;
-use rtcg_vgpu_abi::LaneValues;
 use rtcg_vgpu_abi::WarpCtx;
 use rtcg_vgpu_abi::fault::FaultKind;
+use rtcg_vgpu_abi::{IgnorePoison, LaneValues};
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 const MALLOC_ALIGNMENT: usize = 16;
 /// Freed allocations that are remembered, so that a report can name them.
@@ -36,7 +36,7 @@ struct MallocHeap {
 static MALLOC_HEAP: Mutex<Option<MallocHeap>> = Mutex::new(None);
 
 fn lock_malloc_heap() -> MutexGuard<'static, Option<MallocHeap>> {
-    MALLOC_HEAP.lock().unwrap_or_else(PoisonError::into_inner)
+    MALLOC_HEAP.lock().ignore_poison()
 }
 
 /// Forgets all allocations and gives their memory back: the context that owns them was destroyed.

@@ -9,12 +9,12 @@ use super::super::fiber::Warp;
 use super::printf_format::{Argument, ArgumentKind, Arguments};
 use super::{check_lane_access, ensure_stack, job_of_warp, lane_indices, warp_of_ctx, with_fault_site};
 use crate::{fault_report, limits};
-use rtcg_vgpu_abi::LaneValues;
 use rtcg_vgpu_abi::WarpCtx;
 use rtcg_vgpu_abi::fault::FaultKind;
 use rtcg_vgpu_abi::runtime::AssertArgs;
+use rtcg_vgpu_abi::{IgnorePoison, LaneValues};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 static PENDING_OUTPUT: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 /// Whether the queue may have output, so that a grid that prints nothing takes no lock.
@@ -33,7 +33,7 @@ pub fn flush_output() {
     if !HAS_OUTPUT.load(Ordering::Acquire) {
         return;
     }
-    let mut queue = PENDING_OUTPUT.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut queue = PENDING_OUTPUT.lock().ignore_poison();
     if queue.is_empty() {
         return;
     }
@@ -47,7 +47,7 @@ pub fn flush_output() {
 }
 
 fn enqueue_output(piece: &[u8]) {
-    let mut queue = PENDING_OUTPUT.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut queue = PENDING_OUTPUT.lock().ignore_poison();
     queue.extend_from_slice(piece);
     HAS_OUTPUT.store(true, Ordering::Release);
     let full = queue.len() > limits::printf_fifo_bytes();

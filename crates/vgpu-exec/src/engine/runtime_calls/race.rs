@@ -9,10 +9,9 @@ use crate::engine::report_words::describe_place;
 use crate::fault_report;
 use crate::fiber::Warp;
 use crate::window::device_window;
-use rtcg_vgpu_abi::WarpCtx;
 use rtcg_vgpu_abi::fault::FaultKind;
 use rtcg_vgpu_abi::instrument::{self, ChunkAccess, RaceCalls, SYNC_ACQUIRE, SYNC_FENCE, SYNC_RELEASE, WARP_SYNC};
-use std::sync::PoisonError;
+use rtcg_vgpu_abi::{IgnorePoison, WarpCtx};
 
 /// The functions for compiled code.
 pub(super) const RACE_CALLS: RaceCalls = RaceCalls { access: record_chunk_access, sync: record_sync };
@@ -32,7 +31,7 @@ unsafe extern "C" fn record_chunk_access(
     let bytes = (info & instrument::BYTES_MASK) as usize;
     let write = info & instrument::WRITE_BIT != 0;
     let mut worst: Option<(usize, RaceHazard)> = None;
-    let mut known = race.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut known = race.lock().ignore_poison();
     for i in lane_indices(mask & 0xff) {
         let address = lanes.address[i];
         if w.local_area().contains(address as usize) {
@@ -59,7 +58,7 @@ unsafe extern "C" fn record_sync(ctx: *mut WarpCtx, what: u32) {
     // SAFETY: compiled code passes its own context.
     let (job, me) = unsafe { (job_of_warp(warp), lane_race_accessor(job_of_warp(warp), warp, 0, 0, false, false)) };
     let Some(race) = &job.race else { return };
-    let mut known = race.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut known = race.lock().ignore_poison();
     match what {
         WARP_SYNC => known.sync_warp(me.resident, me.block, u32::from(me.thread) / 32),
         SYNC_FENCE => known.publish_after_fence(me.block),
@@ -83,7 +82,7 @@ pub(super) unsafe fn record_lane_access(warp: *mut Warp, lane: usize, site: u32,
         let Some(race) = &job.race else { return };
         let atomic = info & instrument::ATOMIC_BIT != 0;
         let who = lane_race_accessor(job, warp, lane, site, false, atomic);
-        let mut known = race.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = race.lock().ignore_poison();
         let hazard = known.note_access(who, address, bytes, atomic || info & instrument::WRITE_BIT != 0, None);
         let new = hazard.filter(|h| known.reported.insert((site >> 6, h.other.site >> 6, h.name)));
         drop(known);
@@ -102,7 +101,7 @@ pub(super) unsafe fn order_after_all_warps(ctx: *mut WarpCtx) {
     // SAFETY: the caller's contract.
     let (job, me) = unsafe { (job_of_warp(warp), lane_race_accessor(job_of_warp(warp), warp, 0, 0, false, false)) };
     if let Some(race) = &job.race {
-        let mut known = race.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = race.lock().ignore_poison();
         known.order_after_all_warps(me.resident, me.block, u32::from(me.thread) / 32);
     }
 }

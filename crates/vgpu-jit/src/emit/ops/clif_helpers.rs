@@ -8,7 +8,7 @@ use cranelift_codegen::ir::{InstBuilder, InstructionData, Opcode, Type, Value, V
 
 use super::lane_parts::{bitcast_to, const_i32x4, const_i64x2, select_int_lanes};
 use super::{EmitShape, LaneParts, OpCtx, RegWidth, chunk_from_scalars, extract_lane};
-use crate::emit::register_values::CHUNK_LANES;
+use crate::emit::function::register_values::CHUNK_LANES;
 use crate::isa::HAS_UNORDERED_VECTOR_COMPARES;
 
 /// Applies `f` to each part.

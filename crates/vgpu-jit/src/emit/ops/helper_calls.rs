@@ -10,8 +10,8 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, StackSlot, StackSlotData, StackSlotKind, Value, types};
 
 use super::{EmitShape, LaneParts, OpCtx, RegWidth};
-use crate::emit::register_values::CHUNK_LANES;
-use crate::emit::relocations::{self, RelocTarget};
+use crate::emit::code::relocations::{self, RelocTarget};
+use crate::emit::function::register_values::CHUNK_LANES;
 use rtcg_vgpu_softmath::FloatMode;
 
 /// Bytes of the frame that one operand of a chunk takes.

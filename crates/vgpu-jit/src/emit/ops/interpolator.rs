@@ -11,7 +11,7 @@ use super::clif_helpers::{
 };
 use super::helper_calls::helper_frame_slot;
 use super::{LaneParts, OpCtx, float as fp, half};
-use crate::emit::relocations::{self, RelocTarget};
+use crate::emit::code::relocations::{self, RelocTarget};
 use crate::simt::interpolated::{is_interpolated, is_warp_function};
 
 /// The function that converged code calls once for a warp, if it does.

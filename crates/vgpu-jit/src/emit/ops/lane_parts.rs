@@ -6,7 +6,7 @@ use rtcg_ptx::ast::{Inst, Operand};
 use smallvec::{SmallVec, smallvec};
 
 use super::{EmitShape, LaneParts, OpCtx, RegWidth, result_type};
-use crate::emit::register_values::CHUNK_LANES;
+use crate::emit::function::register_values::CHUNK_LANES;
 
 /// A constant that every lane holds. For a predicate any non-zero `bits` is true; of 128 bits
 /// the upper half is zero.

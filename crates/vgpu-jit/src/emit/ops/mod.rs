@@ -41,7 +41,7 @@ use cranelift_frontend::FunctionBuilder;
 use rtcg_ptx::ast::{BinaryOp, Function, Inst, Operand, Type, UnaryOp};
 use smallvec::{SmallVec, smallvec};
 
-pub use super::register_values::LaneParts;
+pub use crate::emit::function::register_values::LaneParts;
 use crate::simt::pure_instructions::result_type;
 pub use crate::simt::pure_instructions::{
     DestRegs, SourceOperands, dest_registers, is_pure, reads_carry, source_operands, writes_carry,

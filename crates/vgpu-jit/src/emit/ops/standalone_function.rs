@@ -1,7 +1,7 @@
 //! A function of the arithmetic by itself, compiled and put into memory: for tests.
 
-use crate::emit::code_image::{CodeImageBuilder, MappedImage};
-use crate::emit::relocations::RelocTarget;
+use crate::emit::code::image::{CodeImageBuilder, MappedImage};
+use crate::emit::code::relocations::RelocTarget;
 use cranelift_codegen::Context;
 use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::isa::TargetIsa;

@@ -2,34 +2,8 @@
 
 use super::support::{get_function, launch_and_wait, load_module, read_u32s};
 use crate::api_common::{alloc, new_context};
+use crate::exec_ptx::RECURSION_PTX;
 use rtcg_cuda_sys::*;
-
-/// Each level has 64 bytes of local memory.
-const RECURSION_PTX: &str = "
-.func (.param .b32 r) down(.param .b32 n) {
-    .local .align 4 .b8 frame[64];
-    .reg .pred %p<2>; .reg .b32 %r<6>; .reg .b64 %rd<3>;
-    ld.param.u32 %r1, [n];
-    mov.u64 %rd1, frame; st.local.u32 [%rd1+8], %r1;
-    setp.eq.u32 %p1, %r1, 0;
-    @%p1 bra ZERO;
-    sub.u32 %r2, %r1, 1;
-    { .param .b32 p0; st.param.b32 [p0], %r2; .param .b32 ret; call.uni (ret), down, (p0); ld.param.b32 %r3, [ret]; }
-    ld.local.u32 %r4, [%rd1+8];
-    add.u32 %r3, %r3, %r4;
-    st.param.b32 [r], %r3;
-    ret;
-ZERO:
-    st.param.b32 [r], 0;
-    ret;
-}
-.visible .entry sum(.param .u64 out, .param .u64 n) {
-    .reg .b32 %r<6>; .reg .b64 %rd<6>;
-    ld.param.u64 %rd1, [out]; ld.param.u32 %r1, [n]; mov.u32 %r2, %tid.x; add.u32 %r3, %r1, %r2;
-    { .param .b32 p0; st.param.b32 [p0], %r3; .param .b32 ret; call.uni (ret), down, (p0); ld.param.b32 %r4, [ret]; }
-    mul.wide.u32 %rd2, %r2, 4; add.s64 %rd3, %rd1, %rd2; st.global.u32 [%rd3], %r4;
-    ret;
-}";
 
 /// The outcome of a recursion of so many levels in 32 threads, each one level deeper than the last.
 fn run_recursive_sum(limit: Option<usize>, levels: u64) -> Result<(), CUresult> {
@@ -41,7 +15,8 @@ fn run_recursive_sum(limit: Option<usize>, levels: u64) -> Result<(), CUresult> 
         assert_eq!(value, limit);
     }
     let out = alloc(128);
-    let outcome = launch_and_wait(get_function(load_module(RECURSION_PTX), c"sum"), 1, 32, &[out, levels]);
+    let module = load_module(&RECURSION_PTX.replace(".param .u32 n", ".param .u64 n"));
+    let outcome = launch_and_wait(get_function(module, c"sum"), 1, 32, &[out, levels]);
     if outcome.is_ok() {
         let expected: Vec<u32> = (levels..levels + 32).map(|n| (n * (n + 1) / 2) as u32).collect();
         assert_eq!(read_u32s(out, 32), expected);

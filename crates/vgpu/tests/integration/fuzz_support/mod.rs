@@ -18,7 +18,7 @@ use rtcg_vgpu_exec::{
 };
 use rtcg_vgpu_jit::cache_key::{CodeKey, module_text_key};
 use rtcg_vgpu_jit::{
-    CodeStore, CompiledKernel, InstructionSite, JitError, LaunchVariant, ModuleCodeCache, SymbolLayout, WindowAddress,
+    CodeStore, InstructionSite, JitError, JitKernel, LaunchVariant, ModuleCodeCache, SymbolLayout, WindowAddress,
     compile_or_load_cached, function_token,
 };
 use std::collections::HashMap;
@@ -30,7 +30,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 const AREA_BYTES: usize = 2 << 20;
 const AREA_COUNT: usize = 5;
 
-struct KernelSourceMap(CompiledKernel);
+pub struct KernelSourceMap(pub JitKernel);
 
 impl SourceMap for KernelSourceMap {
     fn contains_pc(&self, pc: usize) -> bool {
@@ -162,7 +162,7 @@ pub fn compile(
     symbols: &SymbolLayout,
     variant: LaunchVariant,
     store: &Arc<MemoryStore>,
-) -> Result<CompiledKernel, JitError> {
+) -> Result<JitKernel, JitError> {
     let w = device_window().unwrap();
     let (id, _) = m.find_kernel(kernel).unwrap();
     let window = WindowAddress { base: w.base_address() as u64, bits: w.size_log2() };
@@ -182,7 +182,7 @@ pub fn compile(
     )
 }
 
-fn into_program(k: CompiledKernel) -> exec::Program {
+fn into_program(k: JitKernel) -> exec::Program {
     exec::Program {
         host: k.host,
         suspends: k.suspends,

@@ -1,42 +1,14 @@
 //! Runs PTX kernels in every way the JIT can compile them and demands the same bytes from all.
 
+use crate::fuzz_support::KernelSourceMap;
 use crate::window_memory;
 use rtcg_ptx::ast::Module;
 use rtcg_vgpu_exec::window::device_window;
-use rtcg_vgpu_exec::{
-    CancelFlag, Fault, InstructionLocation, LaunchConfig, Program, RUNTIME_CALLS, SourceMap, run_program,
-};
-use rtcg_vgpu_jit::{CompiledKernel, JitError, LaunchVariant, SymbolLayout, WindowAddress, compile_kernel};
+use rtcg_vgpu_exec::{CancelFlag, Fault, LaunchConfig, Program, RUNTIME_CALLS, run_program};
+use rtcg_vgpu_jit::{JitError, JitKernel, LaunchVariant, SymbolLayout, WindowAddress, compile_kernel};
 use std::sync::Arc;
 
 pub const PTX_HEADER: &str = ".version 8.8\n.target sm_100a\n.address_size 64\n";
-
-struct KernelSourceMap(CompiledKernel);
-
-impl SourceMap for KernelSourceMap {
-    fn contains_pc(&self, pc: usize) -> bool {
-        self.0.contains_pc(pc)
-    }
-    fn lookup_pc(&self, pc: usize) -> Option<InstructionLocation> {
-        self.0.site_of_pc(pc).map(location_of_site)
-    }
-    fn lookup_site(&self, number: u32) -> Option<InstructionLocation> {
-        self.0.site_by_number(number).map(location_of_site)
-    }
-}
-
-fn location_of_site(s: rtcg_vgpu_jit::InstructionSite) -> InstructionLocation {
-    InstructionLocation {
-        function: s.function,
-        instruction: format!("{:?}", s.span),
-        ptx_line: 0,
-        source: None,
-        source_text: None,
-        lanes: s.lanes,
-        is_store: s.is_store,
-        access_bytes: s.access_bytes,
-    }
-}
 
 /// Device memory for one test; never freed.
 pub fn device_memory_with(bytes: &[u8]) -> u64 {
@@ -108,7 +80,7 @@ pub fn place_variables(m: &Module) -> SymbolLayout {
     out
 }
 
-pub fn compile(m: &Arc<Module>, kernel: &str, variant: LaunchVariant) -> Result<CompiledKernel, JitError> {
+pub fn compile(m: &Arc<Module>, kernel: &str, variant: LaunchVariant) -> Result<JitKernel, JitError> {
     let w = device_window().unwrap();
     let (id, _) = m.find_kernel(kernel).unwrap_or_else(|| panic!("no kernel {kernel}"));
     let variant = LaunchVariant { verify: true, ..variant };
@@ -122,7 +94,7 @@ pub fn compile(m: &Arc<Module>, kernel: &str, variant: LaunchVariant) -> Result<
     )
 }
 
-pub fn into_program(name: &str, k: CompiledKernel) -> Program {
+pub fn into_program(name: &str, k: JitKernel) -> Program {
     Program {
         host: k.host,
         suspends: k.suspends,

@@ -5,7 +5,7 @@ use crate::window_memory;
 use rtcg_ptx::ast::Module;
 use rtcg_vgpu_exec::window::device_window;
 use rtcg_vgpu_exec::{CancelFlag, LaunchConfig, Program, RUNTIME_CALLS, run_program};
-use rtcg_vgpu_jit::{CompiledKernel, LaunchVariant, SymbolLayout, WindowAddress, compile_kernel};
+use rtcg_vgpu_jit::{JitKernel, LaunchVariant, SymbolLayout, WindowAddress, compile_kernel};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -88,7 +88,7 @@ pub fn parse_text(text: &str, sources: &[String], results: &[String], uniform: b
 }
 
 /// A kernel compiled in a way for blocks of this many threads.
-pub fn compile(parsed: &Arc<Module>, way: RunMode, block: u32) -> Result<CompiledKernel, String> {
+pub fn compile(parsed: &Arc<Module>, way: RunMode, block: u32) -> Result<JitKernel, String> {
     let w = device_window().unwrap();
     let (kernel, _) = parsed.find_kernel("k").unwrap();
     let variant = LaunchVariant {
@@ -158,7 +158,7 @@ impl FormRunner {
     }
 }
 
-struct NoSourceMap(CompiledKernel);
+struct NoSourceMap(JitKernel);
 
 impl rtcg_vgpu_exec::SourceMap for NoSourceMap {
     fn contains_pc(&self, pc: usize) -> bool {
