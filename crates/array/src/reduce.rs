@@ -14,7 +14,7 @@ use crate::reduction_plan::{PackCandidate, ReductionPlan, VectorOperand, shape_a
 use crate::scalar::Scalar;
 use crate::views::normalize_axes;
 use rtcg_codegen::array::{Op, ReduceSpec, ReductionOp};
-use rtcg_hal::{ArrayError, DType, Launch, LaunchArgs, Result, WeakScalar};
+use rtcg_hal::{ArrayError, DType, LaunchArgs, Result, WeakScalar};
 use smallvec::SmallVec;
 pub use statistics::Statistic;
 
@@ -355,7 +355,7 @@ fn launch_planned(
     let kept_operands: SmallVec<[usize; 4]> = std::iter::once(0).chain(present.iter().map(|k| k + 1)).collect();
     kept.push_dims(kernel.kept, &kept_operands, &mut args);
     reduced.push_dims(kernel.reduced, &present, &mut args);
-    let launch = Launch::new(ctx, &kernel, plan.launch_grid(), plan.block_dim(), args)?;
+    let launch = ctx.prepare_launch(&kernel, plan.launch_grid(), plan.block_dim(), args)?;
     launch.enqueue(ctx.queue())?;
     // Without elements there is no address to fill in.
     let is_repeatable = job.mask.is_none() && job.x.size() != 0;

@@ -8,6 +8,7 @@ use crate::error::{ArrayError, Result};
 use crate::kernel_spec::{KernelSpec, KernelText};
 use crate::launch::{Kernel, LaunchArgs};
 use crate::recording::{RecordingQueue, is_recording};
+use crate::repeated_launch::Launch;
 use crate::thread_choices::{has_thread_choices, is_compiling_ahead, thread_choices, thread_epoch};
 use crate::tuning::{Choices, Tunable};
 use std::any::Any;
@@ -204,6 +205,20 @@ impl ArrayContext {
             let settings = kernel.settings();
             self.device.compile(&KernelText { name: &name, source: &source, settings, snippets: &snippets })
         })
+    }
+
+    /// Makes a launch of `kernel` ready, with the shared memory that it declares.
+    ///
+    /// # Errors
+    /// As [`ArrayContext::compiled_kernel`].
+    pub fn prepare_launch<K: KernelSpec>(
+        &self,
+        kernel: &K,
+        grid: [u32; 3],
+        block: [u32; 3],
+        args: LaunchArgs,
+    ) -> Result<Launch> {
+        Ok(Launch::new(self.compiled_kernel(kernel)?, kernel, [grid, block], args))
     }
 
     /// Enqueues `kernel` for so many blocks of so many threads.

@@ -1,7 +1,5 @@
 //! Capabilities that only some devices have: asynchronous reads, graphs, and cooperative launches.
 
-#[cfg(doc)]
-use crate::device::Queue;
 use crate::error::Result;
 use crate::launch::{ArgsView, Kernel};
 
@@ -77,7 +75,7 @@ pub trait Cooperative {
         0
     }
 
-    /// Like [`Queue::launch`] in the current queue, for at most [`Kernel::resident_blocks`] blocks; with `is_cluster`, as
+    /// Like [`Queue::launch`](crate::Queue::launch) in the current queue, for at most [`Kernel::resident_blocks`] blocks; with `is_cluster`, as
     /// one cluster of at most [`Cooperative::cluster_blocks`].
     ///
     /// # Errors

@@ -1,6 +1,5 @@
 //! A launch that is made ready once and enqueued any number of times.
 
-use crate::array_context::ArrayContext;
 use crate::device::{ArrayBuffer, Queue};
 use crate::error::Result;
 use crate::kernel_spec::KernelSpec;
@@ -37,20 +36,16 @@ impl fmt::Debug for Launch {
 }
 
 impl Launch {
-    /// Of the compiled form of `spec`, with the shared memory that it declares.
-    ///
-    /// # Errors
-    /// As [`ArrayContext::compiled_kernel`].
-    pub fn new<K: KernelSpec>(
-        ctx: &ArrayContext,
+    /// Of a compiled form of `spec`.
+    pub(crate) fn new<K: KernelSpec>(
+        kernel: Arc<dyn Kernel>,
         spec: &K,
-        grid: [u32; 3],
-        block: [u32; 3],
+        [grid, block]: [[u32; 3]; 2],
         args: LaunchArgs,
-    ) -> Result<Self> {
-        let (kernel, spec) = (ctx.compiled_kernel(spec)?, spec.clone());
+    ) -> Self {
+        let spec = spec.clone();
         let text: LaunchText = Box::new(move || (spec.kernel_name(), spec.source()));
-        Ok(Self { kernel, grid, block, shared_bytes: 0, args, keeps: Vec::new(), text: Some(text) })
+        Self { kernel, grid, block, shared_bytes: 0, args, keeps: Vec::new(), text: Some(text) }
     }
 
     /// The name of the kernel, and its source; `None` for what was recorded.

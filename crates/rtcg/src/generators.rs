@@ -7,7 +7,8 @@
 //! ```
 //! use rtcg::generators::{ElementwiseKernel, GeneratedKernelArg, IndexRange, scalar};
 //! use rtcg::prelude::*;
-//! //! # fn main() -> rtcg::Result<()> {
+//!
+//! # fn main() -> rtcg::Result<()> {
 //! let ctx = Context::new()?;
 //! let clamp = ElementwiseKernel::builder("float *x, float limit")
 //!     .operation("x[i] = clamped(x[i], limit)")
@@ -27,7 +28,8 @@
 //! ```
 //! use rtcg::generators::{GeneratedKernelArg, ReductionKernel};
 //! use rtcg::prelude::*;
-//! //! # fn main() -> rtcg::Result<()> {
+//!
+//! # fn main() -> rtcg::Result<()> {
 //! let ctx = Context::new()?;
 //! let dot = ReductionKernel::builder("const float *x, const float *y")
 //!     .map("x[i] * y[i]")
@@ -50,7 +52,8 @@
 //! ```
 //! use rtcg::generators::{GeneratedKernelArg, ScanKernel};
 //! use rtcg::prelude::*;
-//! //! # fn main() -> rtcg::Result<()> {
+//!
+//! # fn main() -> rtcg::Result<()> {
 //! let ctx = Context::new()?;
 //! // Copies the positive elements to the front of `y`, and writes how many there are.
 //! let compact = ScanKernel::builder("const int *x, int *y, int *count")
@@ -77,7 +80,8 @@
 //! use rtcg::codegen::random::{Distribution, RandomEngine};
 //! use rtcg::generators::{DistributionParameters, Generator};
 //! use rtcg::prelude::*;
-//! //! # fn main() -> rtcg::Result<()> {
+//!
+//! # fn main() -> rtcg::Result<()> {
 //! let ctx = Context::new()?;
 //! let generator = Generator::new(RandomEngine::Philox, 42, 0)?;
 //! let x = ctx.zeros::<f32>(1000)?;

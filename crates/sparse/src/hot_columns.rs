@@ -90,7 +90,8 @@ impl ProductFormat for HotColumns {
         args.push_u32(hot as u32);
         let blocks = ctx.device_info().multiprocessors.min(tiles.div_ceil(warps as usize) as u32).max(1);
         let shared_bytes = ((hot + words) * vector.itemsize()) as u32;
-        let mut product = Launch::new(ctx, &spec(HotColumnsStage::Tiles), [blocks, 1, 1], [TILES_THREADS, 1, 1], args)?;
+        let mut product =
+            ctx.prepare_launch(&spec(HotColumnsStage::Tiles), [blocks, 1, 1], [TILES_THREADS, 1, 1], args)?;
         product.shared_bytes = shared_bytes;
 
         let (epilogue, stage) = (SpmvEpilogue::Store, MergeStage::Carries);

@@ -12,7 +12,7 @@ pub(crate) fn prepare_launch<K: KernelSpec>(
     blocks: u32,
     args: LaunchArgs,
 ) -> Result<Launch> {
-    Launch::new(ctx, spec, [blocks, 1, 1], [THREADS, 1, 1], args)
+    ctx.prepare_launch(spec, [blocks, 1, 1], [THREADS, 1, 1], args)
 }
 
 /// The launch, which holds arrays.

@@ -6,7 +6,7 @@ use crate::call_cache::PlannedLaunch;
 use crate::iteration_plan::IterationPlan;
 use crate::layout::Layout;
 use rtcg_codegen::array::{AccessPattern, Op, OperandKind, PointwiseOperand, PointwiseSpec, TRANSPOSE_TILE_THREADS};
-use rtcg_hal::{BLOCK_THREADS, DType, Launch, LaunchArgs, Result};
+use rtcg_hal::{BLOCK_THREADS, DType, LaunchArgs, Result};
 use smallvec::SmallVec;
 
 /// Writes `op` of `operands` to every element of `out`. Operands that share memory with `out` in
@@ -199,7 +199,7 @@ impl PointwiseLaunch<'_> {
         }
         let threads =
             if let AccessPattern::Tiled(..) = kernel.pattern { TRANSPOSE_TILE_THREADS } else { BLOCK_THREADS };
-        let launch = Launch::new(ctx, kernel, [blocks, 1, 1], [threads, 1, 1], args)?;
+        let launch = ctx.prepare_launch(kernel, [blocks, 1, 1], [threads, 1, 1], args)?;
         launch.enqueue(ctx.queue())?;
         Ok(PlannedLaunch { launch, addresses: PlannedLaunch::addresses_in_order(N - 1), values, workspace: None })
     }

@@ -15,7 +15,7 @@ use rtcg_codegen::pointwise::{self, BLOCK_THREADS, ElementwiseSnippet, IndexingM
 use rtcg_codegen::snippet::ElementUse;
 use rtcg_codegen::snippet_kernel::{SharedSnippet, SnippetKernel};
 use rtcg_hal::tuning::LaunchChoice;
-use rtcg_hal::{ArrayContext, ArrayError, CompileSettings, Kernel, Launch, LaunchArgs, Result};
+use rtcg_hal::{ArrayContext, ArrayError, CompileSettings, Kernel, LaunchArgs, Result};
 use std::sync::Arc;
 
 /// The values of `i` for which the snippet is executed.
@@ -185,7 +185,7 @@ impl ElementwiseKernel {
         let CompletedLaunch { spec, plan, blocks, args } = launched;
         Ok(Some(CachedLaunch {
             ctx: Arc::downgrade(ctx),
-            launch: Launch::new(ctx, &spec, [blocks, 1, 1], [spec.threads(), 1, 1], args)?,
+            launch: ctx.prepare_launch(&spec, [blocks, 1, 1], [spec.threads(), 1, 1], args)?,
             is_packed: matches!(plan.access, IndexingMode::Packed { .. }),
             dense: plan.dense,
             pack_size: self.pack_size,

@@ -429,6 +429,6 @@ impl<'a> Builder<'a> {
             }
         }
         let spec = print(kernel, &self.names, self.vector, gated, self.rows.is_some())?;
-        Launch::new(&self.ctx, &spec, [blocks, self.count() as u32, 1], [THREADS, 1, 1], args)
+        self.ctx.prepare_launch(&spec, [blocks, self.count() as u32, 1], [THREADS, 1, 1], args)
     }
 }
