@@ -4,22 +4,25 @@
 //!
 //! [`conformance_tests!`](crate::conformance_tests) takes an expression that makes an `Arc<ArrayContext>` and defines a
 //! `#[test]` for each function of these files. Results are compared with loops over the host's numbers, exactly where
-//! all numbers are small integers. No test assumes a back end, so none compiles a source of its own that is valid.
+//! all numbers are small integers. No test assumes a back end, so none compiles a source of its own that is valid, but
+//! for snippets.
 //!
 //! | file | what is tested |
 //! |---|---|
 //! | `device.rs` | memory, copies, workspaces, and sources that do not compile |
 //! | `arrays.rs` | elements, views, reductions, scans, sorts, indexing, segments, fusion |
 //! | `products.rs` | matrix products, `einsum`, FFT, linear algebra |
+//! | `generators.rs` | kernels from snippets, and calls that are repeated |
 //! | `sparse.rs` | products and systems of sparse matrices |
 //! | `capabilities.rs` | asynchronous reads, graphs, cooperative launches, and devices without them |
 //!
 //! A new test is a `pub fn` of a group and a line of the macro; this crate's own test compares the two.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 pub mod arrays;
 pub mod capabilities;
 pub mod device;
+pub mod generators;
 #[path = "../../../tests/support/host_arrays.rs"]
 mod host_arrays;
 pub mod products;
@@ -60,6 +63,14 @@ macro_rules! conformance_tests {
             transforms_are_those_of_the_definition
             systems_are_solved_and_factored
         }
+        $crate::conformance_tests! { @group $context, generators:
+            snippets_are_executed_for_every_layout
+            ranges_write_to_arrays_with_gaps
+            snippets_are_reduced
+            snippets_are_scanned
+            random_numbers_depend_on_their_position_only
+            repeated_calls_read_their_own_operands
+        }
         $crate::conformance_tests! { @group $context, sparse:
             products_of_all_formats_are_those_of_the_host
             products_of_sparse_matrices_cancel
@@ -98,6 +109,7 @@ mod tests {
             include_str!("device.rs"),
             include_str!("arrays.rs"),
             include_str!("products.rs"),
+            include_str!("generators.rs"),
             include_str!("sparse.rs"),
             include_str!("capabilities.rs"),
         ];

@@ -48,7 +48,7 @@ impl CachedCallCell {
         let cached = cached.clone();
         // SAFETY: the arguments are of the dtypes and layouts that were checked when the kernel was last called; what
         // the snippet does with them is the business of who wrote it.
-        let launched = unsafe { cached.launch.launch(&packed) }?;
+        let launched = unsafe { cached.launch.launch_if_current(&packed) }?;
         Some(launched.map_err(|error| generator_error(args.py(), error)))
     }
 

@@ -79,8 +79,8 @@ impl CachedLaunch {
             || can_vectorize_at(&self.dense, self.pack_size, self.allows_aliasing, address) == self.is_packed
     }
 
-    /// Enqueues the kernel with packed arguments; `None`, with nothing done, where the context is not the current one or
-    /// is gone. Waits only where the queue is full.
+    /// Enqueues the kernel with packed arguments; `None`, with nothing done, where the context is gone. Waits only where
+    /// the queue is full.
     ///
     /// # Errors
     /// When the device refuses the launch.
@@ -88,9 +88,21 @@ impl CachedLaunch {
     /// # Safety
     /// As [`super::ElementwiseKernel::launch`]; the arguments may differ from the cached call's only in addresses and
     /// values.
-    #[inline]
     #[expect(unsafe_code, reason = "declares what callers promise")]
     pub unsafe fn launch(&self, packed: &[u8]) -> Option<Result<()>> {
+        Some(self.launch.enqueue_packed(self.ctx.upgrade()?.queue(), packed))
+    }
+
+    /// [`CachedLaunch::launch`]; `None`, with nothing done, where another context is the current one, too.
+    ///
+    /// # Errors
+    /// As [`CachedLaunch::launch`].
+    ///
+    /// # Safety
+    /// As [`CachedLaunch::launch`].
+    #[inline]
+    #[expect(unsafe_code, reason = "declares what callers promise")]
+    pub unsafe fn launch_if_current(&self, packed: &[u8]) -> Option<Result<()>> {
         let ctx = self.ctx.upgrade().filter(|ctx| ctx.device().is_current())?;
         Some(self.launch.enqueue_packed(ctx.queue(), packed))
     }
