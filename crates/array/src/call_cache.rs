@@ -31,14 +31,36 @@ const CACHE_SLOTS: usize = 256;
 const MAX_KEY_ALIGNMENT: u64 = 64;
 
 /// What is computed: with the operands' dtypes, layouts and alignment, everything on which the launch depends.
-pub trait CallKey: PartialEq + Debug + Send + Sync + 'static {
+pub trait CallKey: PartialEq + Debug + Send + Sync + Sized + 'static {
     /// A hash.
     fn hash_seed(&self) -> usize;
+
+    /// Whether it is the key of a call that is remembered.
+    #[doc(hidden)]
+    fn is_stored(&self, stored: &StoredKey) -> bool {
+        matches!(stored, StoredKey::Other(other) if other.downcast_ref() == Some(self))
+    }
+
+    /// The key of a call that is to be remembered.
+    #[doc(hidden)]
+    fn into_stored(self) -> StoredKey {
+        StoredKey::Other(Box::new(self))
+    }
+}
+
+/// The key of a call that is remembered.
+#[doc(hidden)]
+pub enum StoredKey {
+    /// One of the arrays' own, which is compared soonest.
+    Array(ArrayCall),
+    /// Any other.
+    Other(Box<dyn Any + Send + Sync>),
 }
 
 /// What arrays compute themselves.
+#[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ArrayCall {
+pub enum ArrayCall {
     /// An elementwise operation, with the common type that the caller requests.
     Pointwise(Op, Option<DType>),
     /// A reduction of the axes whose bits are set.
@@ -52,6 +74,15 @@ impl CallKey for ArrayCall {
             ArrayCall::Pointwise(op, _) => op as usize,
             ArrayCall::Reduce { reduction, axes, .. } => 128 + reduction as usize + 16 * axes as usize,
         }
+    }
+
+    #[inline]
+    fn is_stored(&self, stored: &StoredKey) -> bool {
+        matches!(stored, StoredKey::Array(call) if call == self)
+    }
+
+    fn into_stored(self) -> StoredKey {
+        StoredKey::Array(self)
     }
 }
 
@@ -130,8 +161,9 @@ impl OperandKey {
 /// A launch of which only addresses and values are open.
 pub(crate) struct PlannedLaunch {
     pub(crate) launch: Launch,
-    /// Which arguments count from the first element of which array: 0 is the result, then come the operands.
-    pub(crate) addresses: SmallVec<[(u8, u8); 6]>,
+    /// Which arguments count from the first element of which array: 0 is the result, then come the operands. Where
+    /// there is nothing, the first arguments do, in this order.
+    pub(crate) addresses: Option<Box<[(u8, u8)]>>,
     /// Which argument each scalar is, and the type that it has there.
     pub(crate) values: SmallVec<[(usize, DType); 2]>,
     /// The workspace that each launch gets from the runtime.
@@ -139,11 +171,6 @@ pub(crate) struct PlannedLaunch {
 }
 
 impl PlannedLaunch {
-    /// The arguments that count from arrays when the result and so many operands come first, in their order.
-    pub(crate) fn addresses_in_order(n_operands: usize) -> SmallVec<[(u8, u8); 6]> {
-        (0..=n_operands as u8).map(|at| (at, at)).collect()
-    }
-
     /// A launch that was recorded, with what it was made for; `None` where an address lies in none of these arrays, or
     /// in several.
     fn from_recorded(mut launch: Launch, result: &GpuArray, operands: &[&GpuArray]) -> Option<Self> {
@@ -159,7 +186,7 @@ impl PlannedLaunch {
             }
             extents.push(extent);
         }
-        let mut addresses = SmallVec::new();
+        let mut addresses = Vec::new();
         let all: SmallVec<[_; 16]> = launch
             .args
             .view()
@@ -180,13 +207,13 @@ impl PlannedLaunch {
             launch.args.set_base(at, arrays[owner].first_element_address());
             addresses.push((u8::try_from(at).ok()?, owner as u8));
         }
-        Some(Self { launch, addresses, values: SmallVec::new(), workspace: None })
+        Some(Self { launch, addresses: Some(addresses.into()), values: SmallVec::new(), workspace: None })
     }
 }
 
 /// A call with its plan.
 pub(crate) struct CachedCall {
-    what: Box<dyn Any + Send + Sync>,
+    what: StoredKey,
     hash_seed: usize,
     /// [`ArrayContext::choices_epoch`] before the call was planned.
     epoch: u64,
@@ -212,7 +239,7 @@ impl CachedCall {
     ) -> Self {
         Self {
             hash_seed: what.hash_seed(),
-            what: Box::new(what),
+            what: what.into_stored(),
             epoch,
             args: args.iter().map(OperandKey::from_arg).collect(),
             out: out.map(OperandKey::from_array),
@@ -232,8 +259,7 @@ impl CachedCall {
         args: &[Arg<'_>],
         out: Option<&GpuArray>,
     ) -> Result<Option<GpuArray>> {
-        if self.what.downcast_ref() != Some(what) || self.epoch != ctx.choices_epoch() || self.args.len() != args.len()
-        {
+        if !what.is_stored(&self.what) || self.epoch != ctx.choices_epoch() || self.args.len() != args.len() {
             return Ok(None);
         }
         let given = match (out, &self.out) {
@@ -260,8 +286,13 @@ impl CachedCall {
             }
         };
         firsts[0] = address;
-        for &(at, array) in &self.planned.addresses {
-            launch.args.rebase(&mut packed, at.into(), firsts[usize::from(array)]);
+        match &self.planned.addresses {
+            None => launch.args.rebase(&mut packed, 0, address),
+            Some(addresses) => {
+                for &(at, array) in addresses {
+                    launch.args.rebase(&mut packed, at.into(), firsts[usize::from(array)]);
+                }
+            }
         }
         if let Some(ReductionWorkspace { nbytes, at }) = *workspace {
             let (counters, partials) = ctx.queue().reduction_workspace(nbytes)?;
@@ -282,7 +313,7 @@ impl CachedCall {
         packed: &mut [u8],
         firsts: &mut SmallVec<[u64; 6]>,
     ) -> Result<bool> {
-        let mut value_idx = 0;
+        let (mut array_idx, mut value_idx) = (1, 0);
         for (pattern, arg) in self.args.iter().zip(args) {
             match arg {
                 Arg::Array(array) => {
@@ -292,7 +323,12 @@ impl CachedCall {
                     if !pattern.matches_array(array, address) || out.is_some_and(is_poisoned) {
                         return Ok(false);
                     }
-                    firsts.push(address);
+                    if self.planned.addresses.is_none() {
+                        self.planned.launch.args.rebase(packed, array_idx, address);
+                        array_idx += 1;
+                    } else {
+                        firsts.push(address);
+                    }
                 }
                 Arg::Scalar(scalar) => {
                     if !pattern.matches_scalar(scalar) {

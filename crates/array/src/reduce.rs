@@ -359,10 +359,5 @@ fn launch_planned(
     launch.enqueue(ctx.queue())?;
     // Without elements there is no address to fill in.
     let is_repeatable = job.mask.is_none() && job.x.size() != 0;
-    Ok(is_repeatable.then(|| PlannedLaunch {
-        launch,
-        addresses: PlannedLaunch::addresses_in_order(present.len()),
-        values: SmallVec::new(),
-        workspace,
-    }))
+    Ok(is_repeatable.then(|| PlannedLaunch { launch, addresses: None, values: SmallVec::new(), workspace }))
 }

@@ -201,6 +201,6 @@ impl PointwiseLaunch<'_> {
             if let AccessPattern::Tiled(..) = kernel.pattern { TRANSPOSE_TILE_THREADS } else { BLOCK_THREADS };
         let launch = ctx.prepare_launch(kernel, [blocks, 1, 1], [threads, 1, 1], args)?;
         launch.enqueue(ctx.queue())?;
-        Ok(PlannedLaunch { launch, addresses: PlannedLaunch::addresses_in_order(N - 1), values, workspace: None })
+        Ok(PlannedLaunch { launch, addresses: None, values, workspace: None })
     }
 }
