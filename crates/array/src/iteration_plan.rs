@@ -2,7 +2,8 @@
 //! remain (as in NumPy's `nditer`).
 
 use crate::layout::{Layout, Strides};
-use rtcg_codegen::array::{IndexSpace, division_multiplier_and_shift};
+use rtcg_codegen::array::{AccessPattern, IndexSpace, TRANSPOSE_TILE_THREADS, division_multiplier_and_shift};
+use rtcg_hal::{BLOCK_THREADS, DeviceInfo};
 use smallvec::SmallVec;
 
 /// Numbers below this can be divided with 32-bit multiplications, and offsets fit an `int`.
@@ -109,6 +110,19 @@ impl<const N: usize> IterationPlan<N> {
             bits |= 1 << (k - 1);
         }
         axis.map(|axis| (axis as u8, bits))
+    }
+
+    /// The blocks of a kernel that walks so, and their threads.
+    pub(crate) fn geometry(&self, device: DeviceInfo, pattern: AccessPattern) -> [u32; 2] {
+        let work = match pattern {
+            AccessPattern::Flat(elements_per_access) => self.n_elements().div_ceil(usize::from(elements_per_access)),
+            AccessPattern::Strided(_) => self.n_elements(),
+            AccessPattern::Tiled(_, tile) => {
+                let lengths: SmallVec<[usize; 4]> = self.axes.iter().map(|axis| axis.0).collect();
+                return [tile.n_tiles(&lengths).min(i32::MAX as usize) as u32, TRANSPOSE_TILE_THREADS];
+            }
+        };
+        [device.grid_block_count(work), BLOCK_THREADS]
     }
 
     /// Number of axes and index width for a kernel.

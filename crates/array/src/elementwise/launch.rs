@@ -5,8 +5,8 @@ use crate::array::{GpuArray, OperandSource};
 use crate::call_cache::PlannedLaunch;
 use crate::iteration_plan::IterationPlan;
 use crate::layout::Layout;
-use rtcg_codegen::array::{AccessPattern, Op, OperandKind, PointwiseOperand, PointwiseSpec, TRANSPOSE_TILE_THREADS};
-use rtcg_hal::{BLOCK_THREADS, DType, LaunchArgs, Result};
+use rtcg_codegen::array::{AccessPattern, Op, OperandKind, PointwiseOperand, PointwiseSpec};
+use rtcg_hal::{DType, LaunchArgs, Result};
 use smallvec::SmallVec;
 
 /// Writes `op` of `operands` to every element of `out`. Operands that share memory with `out` in
@@ -89,7 +89,11 @@ impl PointwiseLaunch<'_> {
             Some(operands) => {
                 self.pointwise_kernel(operands, AccessPattern::Flat(self.elements_per_access(&plan, &operands)))
             }
-            None => self.pointwise_kernel(self.strided_operands(), choose_access_pattern(&plan, self.out, self.arrays)),
+            None => {
+                let arrays = std::iter::once(self.out).chain(self.arrays.iter().flatten().copied());
+                let pattern = choose_access_pattern(&plan, &arrays.collect::<SmallVec<[_; 5]>>());
+                self.pointwise_kernel(self.strided_operands(), pattern)
+            }
         };
         self.launch_planned(&plan, &kernel)
     }
@@ -180,16 +184,6 @@ impl PointwiseLaunch<'_> {
             let all: SmallVec<[usize; 5]> = (0..N).collect();
             plan.push_dims(space, &all, &mut args);
         }
-        let blocks = match kernel.pattern {
-            AccessPattern::Flat(elements_per_access) => {
-                ctx.device_info().grid_block_count(size.div_ceil(usize::from(elements_per_access)))
-            }
-            AccessPattern::Strided(_) => ctx.device_info().grid_block_count(size),
-            AccessPattern::Tiled(_, tile) => {
-                let lengths: SmallVec<[usize; 4]> = plan.axes.iter().map(|axis| axis.0).collect();
-                tile.n_tiles(&lengths).min(i32::MAX as usize) as u32
-            }
-        };
         let mut values: SmallVec<[(usize, DType); 2]> = SmallVec::new();
         for operand in self.operands {
             if let OperandSource::Value(element, dtype) = operand {
@@ -197,8 +191,7 @@ impl PointwiseLaunch<'_> {
                 values.push((args.count() - 1, *dtype));
             }
         }
-        let threads =
-            if let AccessPattern::Tiled(..) = kernel.pattern { TRANSPOSE_TILE_THREADS } else { BLOCK_THREADS };
+        let [blocks, threads] = plan.geometry(ctx.device_info(), kernel.pattern);
         let launch = ctx.prepare_launch(kernel, [blocks, 1, 1], [threads, 1, 1], args)?;
         launch.enqueue(ctx.queue())?;
         Ok(PlannedLaunch { launch, addresses: None, values, workspace: None })

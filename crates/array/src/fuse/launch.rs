@@ -3,13 +3,14 @@
 use super::graph::{FusionGraph, FusionNode, max_arrays};
 use super::scope::DeferredBuffer;
 use crate::array::GpuArray;
+use crate::elementwise::choose_access_pattern;
 use crate::iteration_plan::IterationPlan;
 use crate::layout::{Layout, Shape};
 use rtcg_codegen::array::{
     AccessPattern, FUSED_ZERO_ARG_COUNT, FusedOutput, FusedSpec, FusedStep, FusedSteps, NO_INPUT_STEP, OperandKind,
     PointwiseOperand,
 };
-use rtcg_hal::{ArrayBuffer, ArrayContext, BLOCK_THREADS, LaunchArgs, Result};
+use rtcg_hal::{ArrayBuffer, ArrayContext, LaunchArgs, Result};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -190,6 +191,9 @@ impl FusedLaunch<'_> {
                 self.part.set_operand_kinds(&accesses);
                 pattern
             }
+            None if self.targets.len() == 1 => {
+                choose_access_pattern(&plan, &self.outputs_and_arrays().collect::<SmallVec<[_; 8]>>())
+            }
             None => AccessPattern::Strided(plan.index_space()),
         };
         self.launch_planned(&plan, pattern)
@@ -241,15 +245,12 @@ impl FusedLaunch<'_> {
             .for_each(|(array, offset)| args.push_address(array.address(*offset), 0));
         let size = plan.n_elements();
         args.push_u64(size as u64);
-        let work = match pattern {
-            AccessPattern::Flat(elements_per_access) => size.div_ceil(usize::from(elements_per_access)),
-            AccessPattern::Strided(space) | AccessPattern::Tiled(space, _) => {
-                let all: SmallVec<[usize; 8]> = (0..self.outputs_and_arrays().count()).collect();
-                plan.push_dims(space, &all, &mut args);
-                size
-            }
-        };
+        if let AccessPattern::Strided(space) | AccessPattern::Tiled(space, _) = pattern {
+            let all: SmallVec<[usize; 8]> = (0..self.outputs_and_arrays().count()).collect();
+            plan.push_dims(space, &all, &mut args);
+        }
         self.part.push_scalar_args(&mut args);
-        self.ctx.launch(&kernel, self.ctx.device_info().grid_block_count(work), BLOCK_THREADS, &args)
+        let [blocks, threads] = plan.geometry(self.ctx.device_info(), pattern);
+        self.ctx.launch(&kernel, blocks, threads, &args)
     }
 }

@@ -11,7 +11,7 @@
 //! kernels the structure of `offsets` (outputs first), the zeros, then the values.
 
 use super::c_types::{helper_preamble, storage_type};
-use super::element_offsets::IndexSpace;
+use super::element_loops::{ElementLoops, LoopArray, LoopOutput};
 use super::op::Op;
 use super::pointwise::{AccessPattern, OperandKind, PointwiseOperand, PointwiseSpec};
 use rtcg_hal::{DType, DTypeKind, KernelSpec};
@@ -231,13 +231,6 @@ impl FusedSteps {
         text
     }
 
-    /// Parameters for arrays (those that are not in a register yet), named `{prefix}0`, ...
-    pub(super) fn array_parameters(&self, prefix: &str) -> Vec<String> {
-        let name =
-            |(at, operand): (usize, PointwiseOperand)| format!("const {} *{prefix}{at}", storage_type(operand.dtype));
-        self.array_operands().enumerate().map(name).collect()
-    }
-
     /// Parameters for the zeros and the numbers, which come last.
     pub(super) fn value_parameters(&self) -> Vec<String> {
         let mut params = vec!["const rt_zeros zeros".to_owned()];
@@ -320,79 +313,21 @@ impl FusedSpec {
         self.steps.0.get(usize::from(self.outputs[at].step)).map_or(DType::Bool, FusedStep::dtype)
     }
 
-    /// Whether array `at` moves with the index; its place among those that do.
-    fn indexed_arrays(&self) -> impl Iterator<Item = (usize, PointwiseOperand)> + Clone {
-        self.steps.array_operands().enumerate().filter(|(_, operand)| operand.access != OperandKind::Broadcast)
-    }
-
-    fn write_flat_body(&self, text: &mut String, elements_per_access: u8) {
-        text.push_str(
-            "  const unsigned long long step = (unsigned long long)gridDim.x * blockDim.x;\n\
-             \x20 const unsigned long long first = (unsigned long long)blockIdx.x * blockDim.x + threadIdx.x;\n",
-        );
-        let mut done = "0ull".to_owned();
-        if elements_per_access > 1 {
-            self.write_packed_loop(text, elements_per_access);
-            done = format!("n / {elements_per_access} * {elements_per_access}");
+    fn loops(&self) -> ElementLoops {
+        let output = |(at, output): (usize, &FusedOutput)| LoopOutput {
+            name: format!("out{at}"),
+            dtype: self.output_dtype(at),
+            is_unaligned: output.unaligned,
+        };
+        let array = |(at, operand): (usize, PointwiseOperand)| LoopArray {
+            name: format!("x{at}"),
+            dtype: operand.dtype,
+            access: operand.access,
+        };
+        ElementLoops {
+            outputs: self.outputs.iter().enumerate().map(output).collect(),
+            arrays: self.steps.array_operands().enumerate().map(array).collect(),
         }
-        let _ = writeln!(text, "  for (unsigned long long i = {done} + first; i < n; i += step) {{");
-        text.push_str(&self.steps.step_statements("i", "    ", |at, operand| match operand.access {
-            OperandKind::Broadcast => format!("x{at}[0]"),
-            _ => format!("x{at}[i]"),
-        }));
-        for (at, output) in self.outputs.iter().enumerate() {
-            let _ = writeln!(text, "    out{at}[i] = v{};", output.step);
-        }
-        text.push_str("  }\n");
-    }
-
-    /// The loop over adjacent elements that are read and written at once.
-    fn write_packed_loop(&self, text: &mut String, elements_per_access: u8) {
-        let _ = writeln!(text, "  for (unsigned long long p = first; p < n / {elements_per_access}; p += step) {{");
-        for (at, operand) in self.indexed_arrays() {
-            let pack = format!("rt_pack<{}, {elements_per_access}>", storage_type(operand.dtype));
-            let _ = writeln!(text, "    const {pack} x{at}p = ((const {pack} *)x{at})[p];");
-        }
-        for at in 0..self.outputs.len() {
-            let _ =
-                writeln!(text, "    rt_pack<{}, {elements_per_access}> out{at}p;", storage_type(self.output_dtype(at)));
-        }
-        let _ = writeln!(text, "    #pragma unroll\n    for (int k = 0; k < {elements_per_access}; k++) {{");
-        let index = format!("p * {elements_per_access} + k");
-        text.push_str(&self.steps.step_statements(&index, "      ", |at, operand| match operand.access {
-            OperandKind::Broadcast => format!("x{at}[0]"),
-            _ => format!("x{at}p.at[k]"),
-        }));
-        for (at, output) in self.outputs.iter().enumerate() {
-            let _ = writeln!(text, "      out{at}p.at[k] = v{};", output.step);
-        }
-        text.push_str("    }\n");
-        for at in 0..self.outputs.len() {
-            let ty = storage_type(self.output_dtype(at));
-            let _ = writeln!(text, "    ((rt_pack<{ty}, {elements_per_access}> *)out{at})[p] = out{at}p;");
-        }
-        text.push_str("  }\n");
-    }
-
-    fn write_strided_body(&self, text: &mut String, space: IndexSpace) {
-        let (index, n_outputs) = (space.index_type(), self.outputs.len());
-        let _ = write!(
-            text,
-            "  const {index} step = gridDim.x * ({index})blockDim.x;\n\
-             \x20 for ({index} i = blockIdx.x * ({index})blockDim.x + threadIdx.x; i < ({index})n; i += step) {{\n"
-        );
-        text.push_str(&space.offset_statements("dims", "i", n_outputs + self.indexed_arrays().count(), "at", "    "));
-        text.push_str(&self.steps.step_statements("i", "    ", |at, operand| {
-            element_access_expression(operand, &format!("x{at}"), &format!("at{}", n_outputs + at))
-        }));
-        for (at, output) in self.outputs.iter().enumerate() {
-            let (ty, step) = (storage_type(self.output_dtype(at)), output.step);
-            let _ = match output.unaligned {
-                true => writeln!(text, "    rt_scatter_bytes<{ty}>((char *)out{at} + at{at}, v{step});"),
-                false => writeln!(text, "    *({ty} *)((char *)out{at} + at{at}) = v{step};"),
-            };
-        }
-        text.push_str("  }\n");
     }
 }
 
@@ -403,34 +338,24 @@ impl KernelSpec for FusedSpec {
 
     fn source(&self) -> String {
         let mut text = self.steps.step_functions(&[]);
+        let loops = self.loops();
         if let Some(space) = self.pattern.index_space() {
-            text.push_str(&space.dims_struct("array_dims", self.outputs.len() + self.indexed_arrays().count()));
+            text.push_str(&space.dims_struct("array_dims", loops.n_offsets()));
         }
-        let mut params: Vec<String> =
-            (0..self.outputs.len()).map(|at| format!("{} *out{at}", storage_type(self.output_dtype(at)))).collect();
-        params.extend(self.steps.array_parameters("x"));
+        let mut params = loops.parameters();
         params.push("unsigned long long n".into());
         if self.pattern.index_space().is_some() {
             params.push("const array_dims dims".into());
         }
         params.extend(self.steps.value_parameters());
         let _ = write!(text, "extern \"C\" __global__ void {}({})\n{{\n", self.kernel_name(), params.join(", "));
-        match self.pattern {
-            AccessPattern::Flat(elements_per_access) => self.write_flat_body(&mut text, elements_per_access),
-            AccessPattern::Strided(space) | AccessPattern::Tiled(space, _) => self.write_strided_body(&mut text, space),
-        }
+        let leaf = |index: &str, indent: &str, element: &dyn Fn(usize) -> String| {
+            let statements = self.steps.step_statements(index, indent, |at, _| element(at));
+            (statements, self.outputs.iter().map(|output| format!("v{}", output.step)).collect())
+        };
+        text.push_str(&loops.body(self.pattern, &leaf));
         text.push_str("}\n");
         text
-    }
-}
-
-/// The element `offset` bytes after `base`.
-pub(super) fn element_access_expression(operand: &PointwiseOperand, base: &str, offset: &str) -> String {
-    let ty = storage_type(operand.dtype);
-    let address = format!("(const char *){base} + {offset}");
-    match operand.access {
-        OperandKind::Unaligned => format!("rt_gather_bytes<{ty}>({address})"),
-        _ => format!("*(const {ty} *)({address})"),
     }
 }
 

@@ -5,6 +5,7 @@
 //! Any one-dimensional grid covers all elements.
 
 use super::c_types::{compute_type, helper_preamble, storage_type};
+use super::element_loops::{ElementLoops, LoopArray, LoopOutput};
 use super::element_offsets::IndexSpace;
 use super::op::{Op, OperandRole};
 use super::transpose_tile::TransposeTile;
@@ -86,16 +87,6 @@ impl PointwiseSpec {
         self.operands.iter().enumerate().filter(|(_, operand)| operand.access != OperandKind::Unused)
     }
 
-    fn operands_with_kind(&self, access: OperandKind) -> impl Iterator<Item = (usize, &PointwiseOperand)> + Clone {
-        self.used_operands().filter(move |(_, operand)| operand.access == access)
-    }
-
-    /// Operands that have an element for every index.
-    fn indexed_operands(&self) -> impl Iterator<Item = (usize, &PointwiseOperand)> + Clone {
-        self.used_operands()
-            .filter(|(_, operand)| matches!(operand.access, OperandKind::Element | OperandKind::Unaligned))
-    }
-
     /// Comparison of a signed integer with a 64-bit unsigned one, which have no common integer type.
     fn is_mixed_comparison(&self) -> bool {
         let [x, y, ..] = self.operands.map(|operand| operand.dtype);
@@ -150,93 +141,40 @@ impl PointwiseSpec {
         text
     }
 
-    fn kernel_parameters(&self) -> String {
-        let mut params = vec![format!("{} *out", storage_type(self.out))];
-        for (at, operand) in self.used_operands().filter(|(_, operand)| operand.access != OperandKind::Value) {
-            params.push(format!("const {} *{}", storage_type(operand.dtype), OPERAND_NAMES[at]));
-        }
+    fn loops(&self) -> ElementLoops {
+        let output = LoopOutput { name: "out".into(), dtype: self.out, is_unaligned: self.is_out_unaligned };
+        let array = |(at, operand): (usize, &PointwiseOperand)| LoopArray {
+            name: OPERAND_NAMES[at].into(),
+            dtype: operand.dtype,
+            access: operand.access,
+        };
+        let arrays = self.used_operands().filter(|(_, operand)| operand.access != OperandKind::Value).map(array);
+        ElementLoops { outputs: vec![output], arrays: arrays.collect() }
+    }
+
+    fn kernel_parameters(&self, loops: &ElementLoops) -> String {
+        let mut params = loops.parameters();
         params.push("unsigned long long n".into());
         if self.pattern.index_space().is_some() {
             params.push("const array_dims dims".into());
         }
-        for (at, operand) in self.operands_with_kind(OperandKind::Value) {
+        for (at, operand) in self.used_operands().filter(|(_, operand)| operand.access == OperandKind::Value) {
             params.push(format!("{} {}", storage_type(operand.dtype), OPERAND_NAMES[at]));
         }
         params.join(", ")
     }
 
-    /// The call of the operation, where `element` says how an element of operand `at` is written.
-    fn op_call(&self, index: &str, element: impl Fn(&str) -> String) -> String {
-        let mut text = format!("array_op({index}");
+    /// The call of the operation, where `element` says how an element of an array is written.
+    fn op_call(&self, index: &str, element: &dyn Fn(usize) -> String) -> String {
+        let (mut text, mut arrays) = (format!("array_op({index}"), 0..);
         for (at, operand) in self.used_operands() {
-            let name = OPERAND_NAMES[at];
             let argument = match operand.access {
-                OperandKind::Element | OperandKind::Unaligned => element(name),
-                OperandKind::Broadcast => format!("{name}[0]"),
-                OperandKind::Value | OperandKind::Unused => name.to_owned(),
+                OperandKind::Value => OPERAND_NAMES[at].to_owned(),
+                _ => arrays.next().map_or_else(String::new, element),
             };
             let _ = write!(text, ", {argument}");
         }
         text + ")"
-    }
-
-    fn write_flat_body(&self, text: &mut String, elements_per_access: u8) {
-        text.push_str(
-            "  const unsigned long long step = (unsigned long long)gridDim.x * blockDim.x;\n\
-             \x20 const unsigned long long first = (unsigned long long)blockIdx.x * blockDim.x + threadIdx.x;\n",
-        );
-        let mut done = "0ull".to_owned();
-        if elements_per_access > 1 {
-            self.write_packed_loop(text, elements_per_access);
-            done = format!("n / {elements_per_access} * {elements_per_access}");
-        }
-        let call = self.op_call("i", |name| format!("{name}[i]"));
-        let _ = writeln!(text, "  for (unsigned long long i = {done} + first; i < n; i += step) out[i] = {call};");
-    }
-
-    /// The loop over adjacent elements that are read and written at once.
-    fn write_packed_loop(&self, text: &mut String, elements_per_access: u8) {
-        let _ = writeln!(text, "  for (unsigned long long p = first; p < n / {elements_per_access}; p += step) {{");
-        for (at, operand) in self.operands_with_kind(OperandKind::Element) {
-            let (name, ty) = (OPERAND_NAMES[at], storage_type(operand.dtype));
-            let _ = writeln!(
-                text,
-                "    const rt_pack<{ty}, {elements_per_access}> {name}p = ((const rt_pack<{ty}, {elements_per_access}> *){name})[p];"
-            );
-        }
-        let out = storage_type(self.out);
-        let call = self.op_call(&format!("p * {elements_per_access} + k"), |name| format!("{name}p.at[k]"));
-        let _ = write!(
-            text,
-            "    rt_pack<{out}, {elements_per_access}> outp;\n    #pragma unroll\n\
-             \x20   for (int k = 0; k < {elements_per_access}; k++) outp.at[k] = {call};\n\
-             \x20   ((rt_pack<{out}, {elements_per_access}> *)out)[p] = outp;\n  }}\n"
-        );
-    }
-
-    fn write_strided_body(&self, text: &mut String, space: IndexSpace) {
-        let index = space.index_type();
-        let _ = write!(
-            text,
-            "  const {index} step = gridDim.x * ({index})blockDim.x;\n\
-             \x20 for ({index} i = blockIdx.x * ({index})blockDim.x + threadIdx.x; i < ({index})n; i += step) {{\n"
-        );
-        let elements: Vec<_> = self.indexed_operands().collect();
-        text.push_str(&space.offset_statements("dims", "i", 1 + elements.len(), "at", "    "));
-        let place = |name: &str| {
-            let position = elements.iter().position(|(at, _)| OPERAND_NAMES[*at] == name).unwrap_or(0);
-            let ty = storage_type(elements[position].1.dtype);
-            let address = format!("(const char *){name} + at{}", position + 1);
-            match elements[position].1.access {
-                OperandKind::Unaligned => format!("rt_gather_bytes<{ty}>({address})"),
-                _ => format!("*(const {ty} *)({address})"),
-            }
-        };
-        let (out, value) = (storage_type(self.out), self.op_call("i", place));
-        let _ = match self.is_out_unaligned {
-            true => writeln!(text, "    rt_scatter_bytes<{out}>((char *)out + at0, {value});\n  }}"),
-            false => writeln!(text, "    *({out} *)((char *)out + at0) = {value};\n  }}"),
-        };
     }
 }
 
@@ -249,20 +187,16 @@ impl KernelSpec for PointwiseSpec {
         let dtypes = [self.compute, self.out].into_iter().chain(self.used_operands().map(|(_, operand)| operand.dtype));
         let mut text = helper_preamble(dtypes, self.op_expression().contains("rt_"));
         text.push_str(&self.op_function());
+        let loops = self.loops();
         if let Some(space) = self.pattern.index_space() {
-            text.push_str(&space.dims_struct("array_dims", 1 + self.indexed_operands().count()));
+            text.push_str(&space.dims_struct("array_dims", loops.n_offsets()));
         }
-        let _ = write!(text, "extern \"C\" __global__ void {}({})\n{{\n", self.kernel_name(), self.kernel_parameters());
-        match self.pattern {
-            AccessPattern::Flat(elements_per_access) => self.write_flat_body(&mut text, elements_per_access),
-            AccessPattern::Strided(space) => self.write_strided_body(&mut text, space),
-            AccessPattern::Tiled(space, tile) => {
-                let operands: Vec<_> =
-                    self.indexed_operands().map(|(at, operand)| (OPERAND_NAMES[at], operand.dtype)).collect();
-                let value = |element: &dyn Fn(&str) -> String| self.op_call("0", element);
-                text.push_str(&tile.kernel_body(space, self.out, &operands, value));
-            }
-        }
+        let parameters = self.kernel_parameters(&loops);
+        let _ = write!(text, "extern \"C\" __global__ void {}({parameters})\n{{\n", self.kernel_name());
+        let leaf = |index: &str, _: &str, element: &dyn Fn(usize) -> String| {
+            (String::new(), vec![self.op_call(index, element)])
+        };
+        text.push_str(&loops.body(self.pattern, &leaf));
         text.push_str("}\n");
         text
     }

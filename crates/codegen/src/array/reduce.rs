@@ -8,8 +8,9 @@
 mod accumulator;
 
 use super::c_types::{compute_type, helper_preamble, storage_type};
+use super::element_loops::element_access_expression;
 use super::element_offsets::IndexSpace;
-use super::fused::{FusedSteps, element_access_expression};
+use super::fused::FusedSteps;
 use super::pointwise::{OperandKind, PointwiseOperand};
 use crate::block_reduce::{BLOCK_REDUCE_SOURCE, MAX_SERIAL_TERMS, REDUCE_THREADS};
 pub(super) use accumulator::{combining_expression, identity_value};
@@ -189,7 +190,7 @@ impl ReduceSpec {
         };
         let element = |at: usize, operand: &PointwiseOperand| match in_pack(at) {
             Some(pack) => format!("p{at}{pack}"),
-            None => element_access_expression(operand, &format!("row{at}"), &format!("r{at}")),
+            None => element_access_expression(operand.dtype, operand.access, &format!("row{at}"), &format!("r{at}")),
         };
         if let Some(ElementExpression { steps, step }) = expression {
             text.push_str(&steps.step_statements(index, indent, element));

@@ -40,24 +40,25 @@ impl TransposeTile {
         lengths.iter().enumerate().map(cut).product()
     }
 
-    fn is_transposed(&self, operand: usize) -> bool {
+    /// Whether an operand is one of the transposed.
+    pub(super) fn is_transposed(&self, operand: usize) -> bool {
         self.transposed >> operand & 1 == 1
     }
 
     /// The body of a kernel whose parameters are those of a strided one. `operands` are names and dtypes of
-    /// the arrays that are read, in their order; `element` makes of the texts of their elements the one that
-    /// is stored.
+    /// the arrays that are read, in their order, after so many that are written; `compute` makes statements of
+    /// the texts of their addresses.
     pub(super) fn kernel_body(
         &self,
         space: IndexSpace,
-        out: DType,
+        n_outputs: usize,
         operands: &[(&str, DType)],
-        value: impl Fn(&dyn Fn(&str) -> String) -> String,
+        compute: impl Fn(&dyn Fn(usize) -> String) -> String,
     ) -> String {
         let (axis, last, index) = (self.axis, space.ndim - 1, space.index_type());
         let mut text = self.declarations(space, operands);
         text.push_str("  for (unsigned long long tile = blockIdx.x; tile < tiles; tile += gridDim.x) {\n");
-        text.push_str(&self.tile_origin(space, operands.len()));
+        text.push_str(&self.tile_origin(space, n_outputs + operands.len()));
         // Adjacent threads take adjacent elements along the axis of the transposed operands.
         let _ = write!(
             text,
@@ -70,7 +71,7 @@ impl TransposeTile {
                 text,
                 "        {name}_tile[e / SIDE * (SIDE + 1) + e % SIDE] = *(const {} *)((const char *){name} + {});",
                 storage_type(*dtype),
-                self.address(space, at + 1)
+                self.address(space, n_outputs + at)
             );
         }
         let _ = write!(
@@ -80,27 +81,8 @@ impl TransposeTile {
              \x20     const {index} r = row + e / SIDE, c = column + e % SIDE;\n\
              \x20     if (r < dims.size[{axis}] && c < dims.size[{last}]) {{\n"
         );
-        let element = |name: &str| {
-            let at = operands.iter().position(|(other, _)| *other == name).unwrap_or(0);
-            match self.is_transposed(at) {
-                true => format!("{name}_tile[e % SIDE * (SIDE + 1) + e / SIDE]"),
-                false => {
-                    format!(
-                        "*(const {} *)((const char *){name} + {})",
-                        storage_type(operands[at].1),
-                        self.address(space, at + 1)
-                    )
-                }
-            }
-        };
-        let _ = writeln!(
-            text,
-            "        *({} *)((char *)out + {}) = {};\n      }}\n    }}\n    __syncthreads();\n  }}",
-            storage_type(out),
-            self.address(space, 0),
-            value(&element)
-        );
-        text
+        text.push_str(&compute(&|array| self.address(space, array)));
+        text + "      }\n    }\n    __syncthreads();\n  }\n"
     }
 
     /// Declares the tiles, how many there are, and the shared memory of transposed operands.
@@ -125,8 +107,8 @@ impl TransposeTile {
         text
     }
 
-    /// The first row and column of a tile, and where its batch begins in the output and in each operand.
-    fn tile_origin(&self, space: IndexSpace, n_operands: usize) -> String {
+    /// The first row and column of a tile, and where its batch begins in each array.
+    fn tile_origin(&self, space: IndexSpace, n_arrays: usize) -> String {
         let (axis, last) = (self.axis, space.ndim - 1);
         let (index, offset) = (space.index_type(), space.offset_type());
         let mut text = format!(
@@ -134,7 +116,7 @@ impl TransposeTile {
              \x20   const {index} column = ({index})(rest % across) * SIDE; rest /= across;\n\
              \x20   const {index} row = ({index})(rest % down) * SIDE; rest /= down;\n"
         );
-        for operand in 0..=n_operands {
+        for operand in 0..n_arrays {
             let _ = writeln!(text, "    {offset} at{operand} = 0;");
         }
         for batch in (0..last).rev().filter(|batch| *batch != axis) {
@@ -142,7 +124,7 @@ impl TransposeTile {
                 text,
                 "    {{ const {offset} place = ({offset})(rest % dims.size[{batch}]); rest /= dims.size[{batch}];"
             );
-            for operand in 0..=n_operands {
+            for operand in 0..n_arrays {
                 let _ = write!(text, " at{operand} += place * dims.stride[{operand}][{batch}];");
             }
             text.push_str(" }\n");
@@ -150,7 +132,7 @@ impl TransposeTile {
         text
     }
 
-    /// The bytes from the beginning of the output, or of an operand, to its element in row `r` and column `c`.
+    /// The bytes from the beginning of an array, of which those that are written come first, to its element in row `r` and column `c`.
     fn address(&self, space: IndexSpace, operand: usize) -> String {
         let (axis, last, offset) = (self.axis, space.ndim - 1, space.offset_type());
         format!(
@@ -175,9 +157,8 @@ mod tests {
         let space = IndexSpace { ndim: 2, wide: false };
         let tile = TransposeTile { axis: 0, transposed: 2, side: 32 };
         let operands = [("x", DType::F32), ("y", DType::F32)];
-        let text =
-            tile.kernel_body(space, DType::F32, &operands, |element| format!("{} + {}", element("x"), element("y")));
-        assert!(text.contains("y_tile[e / SIDE * (SIDE + 1) + e % SIDE] ="), "{text}");
-        assert!(!text.contains("x_tile") && text.contains("+ y_tile[e % SIDE * (SIDE + 1) + e / SIDE];"), "{text}");
+        let text = tile.kernel_body(space, 1, &operands, |address| format!("store({});\n", address(0)));
+        assert!(text.contains("y_tile[e / SIDE * (SIDE + 1) + e % SIDE] = *(const float *)((const char *)y + at2"));
+        assert!(!text.contains("x_tile") && text.contains("store(at0 + "), "{text}");
     }
 }

@@ -78,6 +78,23 @@ fn fused_operands_may_be_strided_and_broadcast() {
 }
 
 #[test]
+fn fused_operands_along_different_axes_go_through_tiles() {
+    let bench = FusionFixture::new();
+    let batches = bench.f32_array(&[5, 70, 99], 0.173);
+    for (x, y) in [
+        (bench.f32_array(&[131, 100], 0.173), bench.f32_array(&[100, 131], 0.311).transpose(None).unwrap()),
+        (bench.f32_array(&[5, 99, 70], 0.311), batches.transpose(Some(&[0, 2, 1])).unwrap()),
+    ] {
+        let apart = sample_expression(&x, &y).unwrap();
+        let (fused, launches, _) = bench.count_launches(|| fuse::fuse(|| sample_expression(&x, &y)).unwrap());
+        assert_eq!((launches, array_bytes(&fused)), (1, array_bytes(&apart)));
+        let sources = bench.record.sources.lock().unwrap();
+        let fused = sources.iter().find(|source| source.contains("array_fused(")).expect("it was compiled");
+        assert!(fused.contains("x1_tile") && !fused.contains("x0_tile"), "{fused}");
+    }
+}
+
+#[test]
 fn results_of_one_shape_share_a_fused_kernel() {
     let bench = FusionFixture::new();
     let (x, y) = (bench.f32_array(&[4, 6], 0.5), bench.f32_array(&[6], 0.25));
