@@ -19,6 +19,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from older_peers import reason_to_skip
 
 # For `tests.kernels`, in this process and in those that tests start.
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
@@ -56,10 +57,13 @@ def pytest_runtest_call(item):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Leaves the sample's items, which are the same for the same text."""
+    """Skips what cannot be compared here, and leaves the sample's items, which are the same for the same text."""
+    for item in items:
+        if why := reason_to_skip(item.nodeid):
+            item.add_marker(pytest.mark.skip(reason=why))
     if commit := config.getoption("--sample"):
         share = config.getoption("--share")
-        digest = lambda item: int.from_bytes(hashlib.sha256(f"{commit} {item.nodeid}".encode()).digest()[:8])  # noqa: E731
+        digest = lambda item: int.from_bytes(hashlib.sha256(f"{commit} {item.nodeid}".encode()).digest()[:8], "big")  # noqa: E731
         chosen = [item for item in items if digest(item) % share == 0]
         config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
         items[:] = chosen
