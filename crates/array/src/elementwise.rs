@@ -1,6 +1,5 @@
 //! Elementwise operations: result types, broadcasting, and NumPy's special cases.
 
-mod access_pattern;
 mod launch;
 mod methods;
 
@@ -10,7 +9,6 @@ use crate::fuse;
 use crate::layout::{Layout, Order, PythonTuple, Shape, broadcast_shapes};
 use crate::out_argument::check_ufunc_out;
 use crate::scalar::Scalar;
-pub(crate) use access_pattern::choose_access_pattern;
 use launch::compute_and_prepare_launch;
 pub(crate) use launch::compute_into;
 use rtcg_codegen::array::{Op, OperandRole};

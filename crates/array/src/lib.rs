@@ -10,7 +10,7 @@
 //! | `einsum/`, `fft/`, `linalg/`, `matmul/` | products over named axes, FFT, linear algebra, matrix products |
 //! | `fuse/` | fusion: deferred operations, computed together |
 //! | `generators/` | kernels from users' snippets |
-//! | `iteration_plan.rs` | the axes of several operands, merged for a kernel |
+//! | `iteration_plan.rs`, `access_pattern.rs` | the axes of several operands, merged for a kernel, and how it walks over them |
 //! | `call_cache.rs` | cached launches: the short path for a repeated call |
 //! | `decisions.rs` | the list of decisions that the tuner can override |
 //!
@@ -18,6 +18,7 @@
 //! declarations of what callers of `generators` promise.
 #![deny(unsafe_code)]
 
+mod access_pattern;
 mod array;
 mod call_cache;
 mod decisions;

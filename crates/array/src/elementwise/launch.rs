@@ -1,6 +1,6 @@
 //! From operands to the kernel of an elementwise operation: copies of overlapping operands, the plan, and the launch.
 
-use super::access_pattern::choose_access_pattern;
+use crate::access_pattern::choose_access_pattern;
 use crate::array::{GpuArray, OperandSource};
 use crate::call_cache::PlannedLaunch;
 use crate::iteration_plan::IterationPlan;

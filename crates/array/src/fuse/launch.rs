@@ -2,8 +2,8 @@
 
 use super::graph::{FusionGraph, FusionNode, max_arrays};
 use super::scope::DeferredBuffer;
+use crate::access_pattern::choose_access_pattern;
 use crate::array::GpuArray;
-use crate::elementwise::choose_access_pattern;
 use crate::iteration_plan::IterationPlan;
 use crate::layout::{Layout, Shape};
 use rtcg_codegen::array::{
