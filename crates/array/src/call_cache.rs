@@ -16,8 +16,7 @@ use crate::reduction_plan::ReductionWorkspace;
 use crate::scalar::Scalar;
 use rtcg_codegen::array::{Op, ReductionOp};
 use rtcg_hal::{
-    ArrayContext, DType, Launch, LaunchArg, Result, WeakScalar, is_compiling_ahead, lock_ignoring_poison,
-    record_launches,
+    ArrayContext, DType, Launch, Result, WeakScalar, is_compiling_ahead, lock_ignoring_poison, record_launches,
 };
 use smallvec::SmallVec;
 use std::any::Any;
@@ -186,23 +185,11 @@ impl PlannedLaunch {
             }
             extents.push(extent);
         }
-        let mut addresses = Vec::new();
-        let all: SmallVec<[_; 16]> = launch
-            .args
-            .view()
-            .iter()
-            .enumerate()
-            .map(|(at, arg)| {
-                (
-                    at,
-                    match arg {
-                        LaunchArg::Address { base, offset } => Some(base.wrapping_add(offset as u64)),
-                        LaunchArg::Bytes { .. } => None,
-                    },
-                )
-            })
+        let passed: SmallVec<[(usize, u64); 16]> = (launch.args.view().iter().enumerate())
+            .filter_map(|(at, arg)| Some((at, arg.address().filter(|&address| address != 0)?)))
             .collect();
-        for (at, address) in all.into_iter().filter_map(|(at, address)| Some((at, address.filter(|&a| a != 0)?))) {
+        let mut addresses = Vec::with_capacity(passed.len());
+        for (at, address) in passed {
             let owner = extents.iter().position(|&(low, high)| (low..high).contains(&address))?;
             launch.args.set_base(at, arrays[owner].first_element_address());
             addresses.push((u8::try_from(at).ok()?, owner as u8));

@@ -276,7 +276,7 @@ impl CudaRuntime {
     }
 
     pub(crate) fn run_in_context<T>(&self, body: impl FnOnce() -> rtcg_driver::Result<T>) -> Result<T> {
-        with_current(&self.ctx, body).map_err(ArrayError::runtime_error)
+        self.queue.run_in_context(body)
     }
 
     /// Memory of the pool, which calls the driver if it has no free block. Other threads may run meanwhile, since a

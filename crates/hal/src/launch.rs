@@ -35,6 +35,16 @@ pub enum LaunchArg<'a> {
     },
 }
 
+impl LaunchArg<'_> {
+    /// The address that the kernel reads, unless the argument is a value.
+    pub fn address(self) -> Option<u64> {
+        match self {
+            Self::Address { base, offset } => Some(base.wrapping_add(offset as u64)),
+            Self::Bytes { .. } => None,
+        }
+    }
+}
+
 /// Where an argument is. All arguments of a kernel have less than 64 KiB.
 #[derive(Debug, Clone, Copy)]
 struct Place {
@@ -188,5 +198,7 @@ mod tests {
         let all: Vec<_> = args.view_of(&packed).iter().collect();
         let value = LaunchArg::Bytes { bytes: &[1], align: 1 };
         assert_eq!(all, [value, LaunchArg::Address { base: 8192, offset: 64 }]);
+        assert_eq!(all[0].address(), None);
+        assert_eq!(all[1].address(), Some(8256));
     }
 }

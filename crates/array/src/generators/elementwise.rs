@@ -205,8 +205,9 @@ impl ElementwiseKernel {
             return Ok(None);
         }
         check_accessible(ctx, &self.spec.arguments, args)?;
-        let has_gaps = args.iter().filter_map(GeneratedKernelArg::as_array).any(|view| !dense_copies::is_dense(view));
-        if region != IndexRange::All && has_gaps {
+        let has_gaps =
+            || args.iter().filter_map(GeneratedKernelArg::as_array).any(|view| !dense_copies::is_dense(view));
+        if region != IndexRange::All && has_gaps() {
             let is_written = |at: usize| !self.spec.arguments[at].is_const && self.uses[at] != ElementUse::Read;
             let run = |dense: &[GeneratedKernelArg<'_>]| self.plan_and_launch(ctx, dense, region).map(drop);
             return dense_copies::run_with_dense_copies(ctx, args, is_written, run).map(|()| None);
