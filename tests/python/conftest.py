@@ -11,6 +11,7 @@ import gc
 import hashlib
 import json
 import os
+import random
 import resource
 import shutil
 import signal
@@ -18,6 +19,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import numpy as np
 import pytest
 from older_peers import reason_to_skip
 
@@ -48,6 +50,16 @@ def pytest_configure(config):
         os.environ.setdefault("RTCG_VIRTUAL_DEVICES", "1")
     if config.getoption("--sample"):
         os.environ["RTCG_TEST_ALL"] = "1"
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item):
+    """Every test draws the same random numbers in each run: a bound that one draw in a thousand exceeds fails no run."""
+    key = int.from_bytes(hashlib.sha256(item.nodeid.encode()).digest()[:4], "big")
+    random.seed(key)
+    np.random.seed(key)
+    if "rtcg.random" in sys.modules:
+        sys.modules["rtcg.random"].seed(key)
 
 
 @pytest.hookimpl(tryfirst=True)
