@@ -54,7 +54,7 @@ def pytest_configure(config):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item):
-    """Every test draws the same random numbers in each run: a bound that one draw in a thousand exceeds fails no run."""
+    """A test draws the same random numbers in each run: a bound that one draw in a thousand exceeds fails none."""
     key = int.from_bytes(hashlib.sha256(item.nodeid.encode()).digest()[:4], "big")
     random.seed(key)
     np.random.seed(key)

@@ -122,3 +122,33 @@ def test_means_of_poisson_numbers_in_a_view():
     make().fill_poisson(memory[::2])
     np.testing.assert_array_equal(memory.get()[::2], dense.get())
     assert (memory.get()[1::2] == 100).all()
+
+
+def test_an_array_that_is_indexed_freely_is_not_broadcast_unless_it_is_contiguous():
+    """Its memory would be read as if it had no gaps."""
+    kernel = ElementwiseKernel("float *z, float *x", "z[i] = x[i] + x[0]")
+    x, z = gpuarray.to_gpu(np.arange(20, dtype=np.float32).reshape(2, 10)), gpuarray.zeros((3, 5), np.float32)
+    with pytest.raises(ValueError, match=r"'x' has shape \(1, 5\) and strides \(40, 8\); expected shape \(3, 5\)"):
+        kernel(z, x[:1, ::2])
+    z = gpuarray.zeros((2, 5), np.float32)
+    kernel(z, x[:, ::2])
+    np.testing.assert_array_equal(z.get(), x.get()[:, ::2])
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.float64])
+def test_transposed_arrays(dtype):
+    """On the virtual GPU those of bytes go through tiles, whose threads all take part: not where a snippet jumps."""
+    rng = np.random.default_rng(1)
+    x, y = (rng.integers(0, 100, (90, 120)).astype(dtype) for _ in range(2))
+    name = "unsigned char" if dtype is np.uint8 else "double"
+    for operation, expected in [
+        ("z[i] = x[i] + SIDE * rest[i]", x + 2 * y.reshape(120, 90).T),
+        ("if (x[i] > 50) continue; z[i] = rest[i]", np.where(x > 50, 0, y.reshape(120, 90).T)),
+        ("z[i] = i % 7 + rest[i]", np.arange(x.size).reshape(x.shape) % 7 + y.reshape(120, 90).T),
+    ]:
+        kernel = ElementwiseKernel(
+            f"{name} *z, const {name} *x, const {name} *rest", operation, preamble="__device__ const int SIDE = 2;"
+        )
+        z = gpuarray.zeros(x.shape, dtype)
+        kernel(z, gpuarray.to_gpu(x), gpuarray.to_gpu(y.reshape(120, 90)).T)
+        np.testing.assert_array_equal(z.get(), expected.astype(dtype))

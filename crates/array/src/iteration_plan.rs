@@ -24,16 +24,21 @@ pub(crate) struct IterationPlan<const N: usize> {
 impl<const N: usize> IterationPlan<N> {
     /// Plans the walk over layouts that have one shape (which [`Layout::broadcast_to`] gives them).
     pub(crate) fn new(layouts: [&Layout; N]) -> Self {
-        Self::new_with_reordering(layouts, true)
+        Self::new_with_reordering(layouts, true, true)
+    }
+
+    /// [`IterationPlan::new`] that keeps the direction of the axes, so that the operands begin where they did.
+    pub(crate) fn keeping_directions(layouts: [&Layout; N]) -> Self {
+        Self::new_with_reordering(layouts, true, false)
     }
 
     /// [`IterationPlan::new`] that keeps the order and the direction of the axes, so that flat indices count
     /// elements in C order.
     pub(crate) fn keeping_axis_order(layouts: [&Layout; N]) -> Self {
-        Self::new_with_reordering(layouts, false)
+        Self::new_with_reordering(layouts, false, false)
     }
 
-    fn new_with_reordering(layouts: [&Layout; N], free: bool) -> Self {
+    fn new_with_reordering(layouts: [&Layout; N], sorts: bool, reverses: bool) -> Self {
         let mut axes: SmallVec<[PlanAxis<N>; 4]> = SmallVec::new();
         let mut offsets = layouts.map(|layout| layout.offset);
         for (axis, &length) in layouts[0].shape.iter().enumerate() {
@@ -41,7 +46,7 @@ impl<const N: usize> IterationPlan<N> {
             if length == 1 {
                 continue;
             }
-            if free && strides.iter().all(|&stride| stride <= 0) && strides.iter().any(|&stride| stride < 0) {
+            if reverses && strides.iter().all(|&stride| stride <= 0) && strides.iter().any(|&stride| stride < 0) {
                 for (offset, stride) in offsets.iter_mut().zip(&mut strides) {
                     *offset = (*offset as isize).wrapping_add(*stride * (length as isize - 1)) as usize;
                     *stride = -*stride;
@@ -49,7 +54,7 @@ impl<const N: usize> IterationPlan<N> {
             }
             axes.push((length, strides));
         }
-        if free {
+        if sorts {
             Self::sort_axes(&mut axes);
         }
         Self { axes: merge_axes(axes), offsets }

@@ -4,10 +4,13 @@
 //! One description gives three forms. *Flat*: every array is addressed by the pointer that the user declared. *Packed*:
 //! arrays whose elements the snippet accesses only as `x[i]` are read and written in vectors of up to 16 bytes; inside
 //! the snippet such an array is a proxy of the same name whose `operator[]` returns the element in registers.
-//! *Strided*: arrays of any layout, broadcast to one shape, with proxies that compute the element's address. The
+//! *Walked*: arrays of any layout, broadcast to one shape, by strides or through tiles, with proxies that have the
+//! element's address. The loops of the last two are those of array operations, with the snippet as their leaf. The
 //! snippet's text is never edited, and the proxies shadow the parameters, so a snippet cannot access an element in a
 //! way that the analysis missed, except through a macro; snippets with macros of their own get the flat form.
 
+use crate::array::element_loops::{ElementLoops, LoopArray};
+use crate::array::{AccessPattern, OperandKind};
 use crate::c_declarations::{Argument, ArgumentError, check_names};
 use crate::snippet::{self, ControlFlow, ElementUse};
 use std::fmt::Write;
@@ -25,14 +28,12 @@ pub enum IndexingMode {
         /// Elements per thread and step; a power of two.
         pack_size: usize,
     },
-    /// Arrays of `ndim` dimensions and any strides; `strided` marks those that the snippet accesses through proxies.
-    Strided {
-        /// Dimensions after joining.
-        ndim: usize,
-        /// For each argument whether it takes part; others stay pointers.
-        strided: Vec<bool>,
-        /// `i` and the sizes fit into 32 bits, whose divisions are faster.
-        small: bool,
+    /// Arrays of any strides.
+    Walked {
+        /// How indices become addresses; not flat.
+        pattern: AccessPattern,
+        /// For each argument whether it is walked over; others stay pointers.
+        walked: Vec<bool>,
     },
 }
 
@@ -51,6 +52,35 @@ pub struct ElementwiseSnippet {
     pub loop_prep: String,
     /// Statements after the loop.
     pub after_loop: String,
+}
+
+/// What the text of a snippet says about its kernels.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SnippetAnalysis {
+    /// How each argument is used; values count as read.
+    pub uses: Vec<ElementUse>,
+    /// Elements that a thread should process at a time; 1 if the packed form is not allowed.
+    pub pack_size: usize,
+    /// Whether proxies may replace the arrays, because the snippet's own text shows all accesses.
+    pub can_replace_arrays_with_proxies: bool,
+    /// Whether two arrays may share memory although elements are held in registers, because a single statement computes
+    /// the whole element before it stores it.
+    pub allows_aliasing: bool,
+    /// Whether more of `i` is used than the elements `x[i]`, so that it must count elements in order.
+    pub counts_elements: bool,
+    /// Whether an element may be left early, so that not every thread reaches what follows the snippet.
+    pub jumps: bool,
+}
+
+impl SnippetAnalysis {
+    /// The arguments that a kernel walks over, in the order of its structure of strides: first one that is written.
+    pub fn walk_order(&self, walked: &[bool]) -> Vec<usize> {
+        let mut order: Vec<_> = (0..walked.len()).filter(|&at| walked[at]).collect();
+        if let Some(first) = order.iter().position(|&at| self.uses[at].is_written()) {
+            order[..=first].rotate_right(1);
+        }
+        order
+    }
 }
 
 /// Default number of threads per block.
@@ -83,8 +113,7 @@ impl ElementwiseSnippet {
         }
     }
 
-    /// How the snippet uses each argument; values count as read.
-    pub fn element_uses(&self) -> Vec<ElementUse> {
+    pub(crate) fn element_uses(&self) -> Vec<ElementUse> {
         let references = self.preamble.contains('&') || self.preamble.contains("#include");
         let one = |a: &Argument| {
             if !a.is_vector {
@@ -100,46 +129,34 @@ impl ElementwiseSnippet {
         self.arguments.iter().map(one).collect()
     }
 
-    /// Whether proxies may replace the arrays, because the snippet's own text shows all accesses.
-    pub fn can_replace_arrays_with_proxies(&self) -> bool {
-        let ControlFlow { changes_index, has_directives, .. } = snippet::analyze_control_flow(&self.operation);
+    /// What the text says about kernels.
+    pub fn analyze(&self) -> SnippetAnalysis {
+        let uses = self.element_uses();
+        let ControlFlow { changes_index, has_directives, jumps, single_statement } =
+            snippet::analyze_control_flow(&self.operation);
         let user_headers = self.preamble.contains("#include \"");
         let macros = self.preamble.contains("#define") || self.preamble.contains("# define");
-        !(changes_index || has_directives || macros || user_headers)
-    }
-
-    /// Elements that a thread should process at a time; 1 if the packed form is not allowed.
-    pub fn pack_size(&self) -> usize {
-        let uses = self.element_uses();
-        let flow = snippet::analyze_control_flow(&self.operation);
-        if !self.can_replace_arrays_with_proxies() || flow.jumps || uses.contains(&ElementUse::Other) {
-            return 1;
+        let can_replace_arrays_with_proxies = !(changes_index || has_directives || macros || user_headers);
+        let named = || self.arguments.iter().zip(&uses).filter(|(a, used)| a.is_vector && **used != ElementUse::Unused);
+        let is_indexed_freely = uses.contains(&ElementUse::Other);
+        let pack_size = match can_replace_arrays_with_proxies && !jumps && !is_indexed_freely {
+            true => pack_size(named().map(|(a, _)| a.ctype.itemsize)),
+            false => 1,
+        };
+        let is_array = |name: &str| named().any(|(a, _)| a.name == name);
+        SnippetAnalysis {
+            pack_size,
+            can_replace_arrays_with_proxies,
+            allows_aliasing: single_statement && uses.iter().filter(|used| used.is_written()).count() <= 1,
+            counts_elements: is_indexed_freely || !snippet::indexes_only(&self.operation, is_array),
+            jumps,
+            uses,
         }
-        let sizes: Vec<_> = self.packed_arguments(&uses).map(|a| a.ctype.itemsize).collect();
-        let power = |size: &usize| size.is_power_of_two() && *size <= 16;
-        let (Some(&least), Some(&most)) = (sizes.iter().min(), sizes.iter().max()) else { return 1 };
-        if !sizes.iter().all(power) {
-            return 1;
-        }
-        // At most 32 bytes of each array in registers.
-        (16 / least).min(32 / most).max(1)
     }
 
-    /// Whether two arrays may share memory although elements are held in registers, because a single statement computes
-    /// the whole element before it stores it.
-    pub fn allows_aliasing(&self) -> bool {
-        let written =
-            self.element_uses().iter().filter(|u| matches!(u, ElementUse::Assigned | ElementUse::Changed)).count();
-        snippet::analyze_control_flow(&self.operation).single_statement && written <= 1
-    }
-
-    fn packed_arguments<'a>(&'a self, uses: &'a [ElementUse]) -> impl Iterator<Item = &'a Argument> {
-        self.arguments.iter().zip(uses).filter(|(a, u)| a.is_vector && **u != ElementUse::Unused).map(|(a, _)| a)
-    }
-
-    /// The kernel as CUDA C++. Its parameters are the arguments in order, and then: `unsigned long n`
-    /// (flat, packed), `long start, long stop, long step` (ranged), or the structure that
-    /// [`strided_layout_bytes`] fills (strided).
+    /// The kernel as CUDA C++. Its parameters are the arguments in order, and then: `unsigned long n` (flat, packed,
+    /// walked), for a walked form the structure of [`IndexSpace`](crate::array::IndexSpace) with the arrays of
+    /// [`SnippetAnalysis::walk_order`], or `long start, long stop, long step` (ranged).
     pub fn source(&self, access: &IndexingMode) -> String {
         self.source_for_block(access, BLOCK_THREADS)
     }
@@ -147,14 +164,9 @@ impl ElementwiseSnippet {
     /// [`ElementwiseSnippet::source`] for blocks of at most this many threads.
     pub fn source_for_block(&self, access: &IndexingMode, block: u32) -> String {
         let mut out = String::new();
-        self.emit_headers_and_preamble(&mut out, access);
+        self.emit_headers_and_preamble(&mut out, Some(access));
         let declarations: Vec<_> = self.arguments.iter().map(Argument::declarator).collect();
-        let last = match access {
-            IndexingMode::Flat { ranged: true } => "long start, long stop, long step",
-            IndexingMode::Flat { .. } | IndexingMode::Packed { .. } => "unsigned long n",
-            IndexingMode::Strided { .. } => "const rtcg::layout rtcg_l",
-        };
-        let parameters: Vec<_> = declarations.iter().map(String::as_str).chain([last]).collect();
+        let parameters: Vec<_> = declarations.iter().map(String::as_str).chain([access.last_parameters()]).collect();
         // The flat form is launched by hand too, with any block.
         let bounds = match access {
             IndexingMode::Flat { .. } => String::new(),
@@ -162,59 +174,95 @@ impl ElementwiseSnippet {
         };
         let parameters = parameters.join(", ");
         let _ = write!(out, "extern \"C\" __global__ void {bounds}{}({parameters})\n{{\n", self.name);
-        self.emit_pycuda_index_names(&mut out, access);
+        self.emit_pycuda_index_names(&mut out);
         emit_snippet(&mut out, "loop_prep", &self.loop_prep, ";");
-        self.emit_loop(&mut out, access, &|out| emit_snippet(out, "operation", &self.operation, ";"));
+        self.emit_loop(&mut out, access, 1, &|out| emit_snippet(out, "operation", &self.operation, ";"));
         emit_snippet(&mut out, "after_loop", &self.after_loop, ";");
         out.push_str("}\n");
-        out
+        with_line_numbers(out)
     }
 
-    /// The loop over `i`, with `body` where the snippet goes; arrays have the names that the user gave them.
-    pub(crate) fn emit_loop(&self, out: &mut String, access: &IndexingMode, body: EmitBody<'_>) {
-        self.emit_thread_indices(out, access);
+    /// The loop over `i`, with `body` where the snippet goes; arrays have the names that the user gave them. Packs may
+    /// be fetched `ahead` of the element where nothing is stored.
+    pub(crate) fn emit_loop(&self, out: &mut String, access: &IndexingMode, ahead: usize, body: EmitBody<'_>) {
         match access {
             IndexingMode::Flat { ranged: false } => emit_flat_loop(out, body),
             IndexingMode::Flat { ranged: true } => emit_ranged_loop(out, body),
-            IndexingMode::Packed { pack_size } => self.emit_packed_loop(out, *pack_size, 1, body),
-            IndexingMode::Strided { ndim, strided, small } => self.emit_strided_loop(out, *ndim, strided, *small, body),
+            IndexingMode::Packed { pack_size } => {
+                let moved = self.arguments.iter().zip(self.element_uses());
+                let moved: Vec<_> = moved.map(|(a, used)| a.is_vector && used != ElementUse::Unused).collect();
+                self.emit_walk(out, AccessPattern::Flat(*pack_size as u8), &moved, ahead, body);
+            }
+            IndexingMode::Walked { pattern, walked } => self.emit_walk(out, *pattern, walked, ahead, body),
         }
     }
 
-    /// How many threads there are, and which of them this one is.
-    pub(crate) fn emit_thread_indices(&self, out: &mut String, access: &IndexingMode) {
-        out.push_str("  const size_t rtcg_total = (size_t)gridDim.x * blockDim.x;\n");
-        if *access != (IndexingMode::Flat { ranged: false }) {
-            out.push_str("  const size_t rtcg_first = (size_t)blockIdx.x * blockDim.x + threadIdx.x;\n");
+    /// The loops of array operations, whose leaf declares the index and proxies, and then has the snippet.
+    fn emit_walk(&self, out: &mut String, pattern: AccessPattern, walked: &[bool], ahead: usize, body: EmitBody<'_>) {
+        let analysis = self.analyze();
+        let (uses, order) = (&analysis.uses, analysis.walk_order(walked));
+        for (place, a) in order.iter().map(|&at| &self.arguments[at]).enumerate() {
+            let constness = if a.is_const { "const " } else { "" };
+            let _ = writeln!(out, "  {constness}{} *const {} = {};", a.ctype.name, loop_name(place), a.name);
         }
+        let leaf = |index: &str, indent: &str, element: &dyn Fn(usize) -> String| {
+            let mut text = format!("{indent}const size_t i = {index}; (void)i;\n");
+            for (place, &at) in order.iter().enumerate() {
+                let Argument { name, ctype, is_const, .. } = &self.arguments[at];
+                let constness = if *is_const || uses[at] == ElementUse::Read { "const " } else { "" };
+                let _ = match uses[at] {
+                    ElementUse::Other => writeln!(
+                        text,
+                        "{indent}const auto {name} = rtcg::by_strides({}, rtcg_dims.size, rtcg_dims.stride[{place}]);",
+                        loop_name(place)
+                    ),
+                    _ => writeln!(
+                        text,
+                        "{indent}const rtcg::element<{constness}{t}> {name} = {{&{place}}};",
+                        t = ctype.name,
+                        place = element(place)
+                    ),
+                };
+            }
+            body(&mut text);
+            (text, Vec::new())
+        };
+        out.push_str(&self.loops(&order, ahead).body(pattern, &leaf));
     }
 
-    /// Headers, proxies and the user's preamble.
-    pub(crate) fn emit_headers_and_preamble(&self, out: &mut String, access: &IndexingMode) {
+    fn loops(&self, order: &[usize], ahead: usize) -> ElementLoops {
+        let uses = self.element_uses();
+        let array = |(place, &at): (usize, &usize)| LoopArray {
+            name: loop_name(place),
+            element: self.arguments[at].ctype.name.clone().into(),
+            access: OperandKind::Element,
+            used: uses[at],
+        };
+        let arrays = order.iter().enumerate().map(array).collect();
+        ElementLoops { arrays, n_results: 0, prefix: "rtcg_", pack: "rtcg::pack", packs_ahead: ahead }
+    }
+
+    /// Headers, what a form needs (`None`: proxies), and the user's preamble.
+    pub(crate) fn emit_headers_and_preamble(&self, out: &mut String, access: Option<&IndexingMode>) {
         emit_includes(out, &self.arguments, &[&self.preamble, &self.operation, &self.loop_prep, &self.after_loop]);
         match access {
-            IndexingMode::Flat { .. } => {}
-            IndexingMode::Packed { .. } => out.push_str(PACK_SOURCE),
-            IndexingMode::Strided { ndim, .. } => {
-                out.push_str(ELEMENT_PROXY_SOURCE);
-                let arrays = self.arguments.iter().filter(|a| a.is_vector).count().max(1);
-                let _ = writeln!(
-                    out,
-                    "namespace rtcg {{ struct layout {{ unsigned long n; long shape[{ndim}]; long strides[{arrays}][{ndim}]; }}; }}"
-                );
-            }
+            Some(IndexingMode::Flat { .. }) => {}
+            Some(IndexingMode::Packed { .. }) => out.push_str(PACK_SOURCE),
+            None | Some(IndexingMode::Walked { .. }) => out.push_str(ELEMENT_PROXY_SOURCE),
+        }
+        if let Some(IndexingMode::Walked { pattern, walked }) = access
+            && let Some(space) = pattern.index_space()
+        {
+            out.push_str(&self.loops(&self.analyze().walk_order(walked), 1).dims_struct(space, "rtcg_layout"));
         }
         emit_snippet(out, "preamble", &self.preamble, "");
     }
 
     /// Upstream's names for the thread's place; those that are used.
-    pub(crate) fn emit_pycuda_index_names(&self, out: &mut String, access: &IndexingMode) {
+    pub(crate) fn emit_pycuda_index_names(&self, out: &mut String) {
         let texts = [&self.operation, &self.loop_prep, &self.after_loop];
         let is_declared = |name: &str| self.arguments.iter().any(|argument| argument.name == name);
         let used = |name: &str| !is_declared(name) && texts.iter().any(|text| snippet::mentions_name(text, name));
-        if matches!(access, IndexingMode::Strided { .. }) {
-            out.push_str("  const unsigned long n = rtcg_l.n;\n");
-        }
         if used("tid") {
             out.push_str("  const unsigned tid = threadIdx.x;\n");
         }
@@ -225,124 +273,29 @@ impl ElementwiseSnippet {
             out.push_str("  const unsigned cta_start = blockDim.x * blockIdx.x;\n");
         }
     }
+}
 
-    /// The loop over packs, with more than one fetched ahead if `ahead` says so; only where nothing is stored.
-    pub(crate) fn emit_packed_loop(&self, out: &mut String, pack_size: usize, ahead: usize, body: EmitBody<'_>) {
-        let uses = self.element_uses();
-        let _ = writeln!(out, "  const size_t rtcg_packs = n / {pack_size};\n  size_t rtcg_p = rtcg_first;");
-        if ahead > 1 {
-            let _ = writeln!(
-                out,
-                "  for (; rtcg_p + {last} * rtcg_total < rtcg_packs; rtcg_p += {ahead} * rtcg_total)\n  {{",
-                last = ahead - 1
-            );
-            for a in self.packed_arguments(&uses) {
-                let _ = write!(
-                    out,
-                    "    rtcg::pack<{t}, {pack_size}> rtcg_all_{name}[{ahead}];\n    #pragma unroll\n\
-                     \x20   for (int rtcg_u = 0; rtcg_u < {ahead}; ++rtcg_u)\n\
-                     \x20     rtcg::load_no_allocate(rtcg_all_{name}[rtcg_u], reinterpret_cast<const rtcg::pack<{t}, {pack_size}> *>({name}) + rtcg_p + rtcg_u * rtcg_total);\n",
-                    name = a.name,
-                    t = a.ctype.name
-                );
-            }
-            let _ = writeln!(out, "    #pragma unroll\n    for (int rtcg_u = 0; rtcg_u < {ahead}; ++rtcg_u)\n    {{");
-            for a in self.packed_arguments(&uses) {
-                let _ = writeln!(
-                    out,
-                    "    rtcg::pack<{}, {pack_size}> &rtcg_{name} = rtcg_all_{name}[rtcg_u];",
-                    a.ctype.name,
-                    name = a.name
-                );
-            }
-            self.emit_pack_elements(out, pack_size, "(rtcg_p + rtcg_u * rtcg_total)", body);
-            out.push_str("    }\n  }\n");
+impl IndexingMode {
+    /// The kernel's parameters after the user's.
+    pub(crate) fn last_parameters(&self) -> &'static str {
+        match self {
+            IndexingMode::Flat { ranged: true } => "long start, long stop, long step",
+            IndexingMode::Flat { .. } | IndexingMode::Packed { .. } => "unsigned long n",
+            IndexingMode::Walked { .. } => "unsigned long n, const rtcg_layout rtcg_dims",
         }
-        out.push_str("  for (; rtcg_p < rtcg_packs; rtcg_p += rtcg_total)\n  {\n");
-        for (a, used) in self.arguments.iter().zip(&uses).filter(|(a, u)| a.is_vector && **u != ElementUse::Unused) {
-            let (name, t) = (&a.name, &a.ctype.name);
-            let _ = write!(out, "    rtcg::pack<{t}, {pack_size}> rtcg_{name};");
-            if *used == ElementUse::Assigned {
-                out.push('\n');
-            } else {
-                let _ = writeln!(out, " rtcg_{name}.load({name}, rtcg_p);");
-            }
-        }
-        self.emit_pack_elements(out, pack_size, "rtcg_p", body);
-        for (a, used) in self.arguments.iter().zip(&uses) {
-            if a.is_vector && matches!(used, ElementUse::Assigned | ElementUse::Changed) {
-                let _ = writeln!(out, "    rtcg_{0}.store({0}, rtcg_p);", a.name);
-            }
-        }
-        let _ = write!(
-            out,
-            "  }}\n  for (size_t i = rtcg_packs * {pack_size} + rtcg_first; i < n; i += rtcg_total)\n  {{\n"
-        );
-        body(out);
-        out.push_str("  }\n");
     }
+}
 
-    /// The elements of the packs `rtcg_NAME`, which are those at `place`.
-    fn emit_pack_elements(&self, out: &mut String, pack_size: usize, place: &str, body: EmitBody<'_>) {
-        let uses = self.element_uses();
-        let _ = writeln!(out, "    #pragma unroll\n    for (int rtcg_k = 0; rtcg_k < {pack_size}; ++rtcg_k)\n    {{");
-        let _ = writeln!(out, "      const size_t i = {place} * {pack_size} + rtcg_k; (void)i;");
-        for (a, used) in self.arguments.iter().zip(&uses).filter(|(a, u)| a.is_vector && **u != ElementUse::Unused) {
-            let constness = if *used == ElementUse::Read { "const " } else { "" };
-            let (name, t) = (&a.name, &a.ctype.name);
-            let _ = writeln!(out, "      const rtcg::element<{constness}{t}> {name} = {{&rtcg_{name}.at(rtcg_k)}};");
-        }
-        body(out);
-        out.push_str("    }\n");
-    }
+/// The pointer to an array in loops, whose proxy has its name.
+fn loop_name(place: usize) -> String {
+    format!("rtcg_x{place}")
+}
 
-    fn emit_strided_loop(&self, out: &mut String, ndim: usize, strided: &[bool], small: bool, body: EmitBody<'_>) {
-        let uses = self.element_uses();
-        let arrays: Vec<_> = self
-            .arguments
-            .iter()
-            .zip(&uses)
-            .zip(strided)
-            .filter(|((a, u), strided)| a.is_vector && **strided && **u != ElementUse::Unused)
-            .map(|((a, u), _)| {
-                (a, *u, self.arguments.iter().filter(|x| x.is_vector).position(|x| x.name == a.name).unwrap_or(0))
-            })
-            .collect();
-        for (a, _, _) in &arrays {
-            let constness = if a.is_const { "const " } else { "" };
-            let _ = writeln!(out, "  {constness}{} *const rtcg_{n} = {n};", a.ctype.name, n = a.name);
-        }
-        let index = if small { "unsigned" } else { "size_t" };
-        out.push_str("  for (size_t i = rtcg_first; i < n; i += rtcg_total)\n  {\n");
-        let _ = writeln!(out, "    {index} rtcg_rest = ({index})i;");
-        for axis in (1..ndim).rev() {
-            let _ = writeln!(
-                out,
-                "    const {index} rtcg_q{axis} = rtcg_rest / ({index})rtcg_l.shape[{axis}];\n\
-                 \x20   const long rtcg_i{axis} = rtcg_rest - rtcg_q{axis} * ({index})rtcg_l.shape[{axis}]; rtcg_rest = rtcg_q{axis};"
-            );
-        }
-        out.push_str("    const long rtcg_i0 = rtcg_rest;\n");
-        for (a, used, at) in &arrays {
-            let constness = if a.is_const { "const " } else { "" };
-            let (name, t) = (&a.name, &a.ctype.name);
-            if *used == ElementUse::Other {
-                let _ = writeln!(
-                    out,
-                    "    const rtcg::strided<{constness}{t}, {ndim}> {name} = {{rtcg_{name}, rtcg_l.shape, rtcg_l.strides[{at}]}};"
-                );
-                continue;
-            }
-            let offset: Vec<_> = (0..ndim).map(|axis| format!("rtcg_i{axis} * rtcg_l.strides[{at}][{axis}]")).collect();
-            let _ = writeln!(
-                out,
-                "    const rtcg::element<{constness}{t}> {name} = {{rtcg::at(rtcg_{name}, {})}};",
-                offset.join(" + ")
-            );
-        }
-        body(out);
-        out.push_str("  }\n");
-    }
+/// The elements that fill 16 bytes of the narrowest array, and at most 32 of each.
+fn pack_size(itemsizes: impl Iterator<Item = usize> + Clone) -> usize {
+    let (Some(least), Some(most)) = (itemsizes.clone().min(), itemsizes.clone().max()) else { return 1 };
+    let mut all = itemsizes;
+    if all.all(|size| size.is_power_of_two() && size <= 16) { (16 / least).min(32 / most).max(1) } else { 1 }
 }
 
 /// Puts what is executed for each `i`.
@@ -351,7 +304,8 @@ pub(crate) type EmitBody<'a> = &'a dyn Fn(&mut String);
 /// Blocks whose threads all have an element decide so once for all of them.
 fn emit_flat_loop(out: &mut String, body: EmitBody<'_>) {
     out.push_str(
-        "  size_t rtcg_base = (size_t)blockIdx.x * blockDim.x;\n\
+        "  const size_t rtcg_total = (size_t)gridDim.x * blockDim.x;\n\
+         \x20 size_t rtcg_base = (size_t)blockIdx.x * blockDim.x;\n\
          \x20 for (; rtcg_base + blockDim.x <= n; rtcg_base += rtcg_total)\n  {\n    size_t i = rtcg_base + threadIdx.x;\n",
     );
     body(out);
@@ -363,23 +317,14 @@ fn emit_flat_loop(out: &mut String, body: EmitBody<'_>) {
 /// A range of either direction, as Python's.
 fn emit_ranged_loop(out: &mut String, body: EmitBody<'_>) {
     out.push_str(
-        "  const long rtcg_count = step < 0 ? (start - stop - step - 1) / -step : (stop - start + step - 1) / step;\n\
+        "  const size_t rtcg_total = (size_t)gridDim.x * blockDim.x;\n\
+         \x20 const size_t rtcg_first = (size_t)blockIdx.x * blockDim.x + threadIdx.x;\n\
+         \x20 const long rtcg_count = step < 0 ? (start - stop - step - 1) / -step : (stop - start + step - 1) / step;\n\
          \x20 for (long rtcg_k = (long)rtcg_first; rtcg_k < rtcg_count; rtcg_k += (long)rtcg_total)\n  {\n\
          \x20   long i = start + rtcg_k * step;\n",
     );
     body(out);
     out.push_str("  }\n");
-}
-
-/// The bytes of the last parameter of a strided kernel; `strides` has a row for each array argument.
-pub fn strided_layout_bytes(n: usize, shape: &[usize], strides: &[Vec<isize>]) -> Vec<u8> {
-    let mut bytes = (n as u64).to_ne_bytes().to_vec();
-    bytes.extend(shape.iter().flat_map(|&length| (length as i64).to_ne_bytes()));
-    bytes.extend(strides.iter().flatten().flat_map(|&stride| (stride as i64).to_ne_bytes()));
-    if strides.is_empty() {
-        bytes.extend(shape.iter().flat_map(|_| 0i64.to_ne_bytes()));
-    }
-    bytes
 }
 
 /// Includes what the types and the snippets need.
@@ -411,9 +356,22 @@ pub(crate) fn emit_snippet(out: &mut String, name: &str, text: &str, end: &str) 
         return;
     }
     // The end stands on a line of its own, because the text may close with a comment.
-    let _ = writeln!(out, "#line 1 \"{name}\"\n{}\n{end}", text.trim_end());
-    let next = out.matches('\n').count() + 2;
-    let _ = writeln!(out, "#line {next} \"kernel.cu\"");
+    let _ = writeln!(out, "#line 1 \"{name}\"\n{}\n{end}\n{OWN_LINE}", text.trim_end());
+}
+
+/// Where the generator's own text goes on, which [`with_line_numbers`] numbers.
+const OWN_LINE: &str = "#line 0 \"kernel.cu\"";
+
+/// The finished source, in which messages count the lines of the generator's text, too.
+pub(crate) fn with_line_numbers(source: String) -> String {
+    let mut text = String::with_capacity(source.len() + 64);
+    for (at, line) in source.split_inclusive('\n').enumerate() {
+        let _ = match line.trim_end_matches('\n') == OWN_LINE {
+            true => writeln!(text, "#line {} \"kernel.cu\"", at + 2),
+            false => write!(text, "{line}"),
+        };
+    }
+    text
 }
 
 /// A pack is moved with the widest accesses its size allows.
@@ -428,19 +386,20 @@ template <class T, int N> struct pack
 {
   static const int bytes = N * sizeof(T), wide = bytes < 16 ? bytes : 16, words = bytes / wide;
   typedef typename word<wide>::type word_type;
-  alignas(wide) char raw[bytes];
-  __device__ T &at(int k) { return reinterpret_cast<T *>(raw)[k]; }
-  __device__ void load(const void *p, size_t at)
+  struct elements
+  {
+    alignas(wide) char raw[bytes];
+    __device__ T &operator[](int k) { return reinterpret_cast<T *>(raw)[k]; }
+    __device__ const T &operator[](int k) const { return reinterpret_cast<const T *>(raw)[k]; }
+  } at;
+  __device__ pack() {}
+  __device__ pack(const pack &from) { *this = from; }
+  __device__ pack &operator=(const pack &from)
   {
     #pragma unroll
     for (int w = 0; w < words; ++w)
-      reinterpret_cast<word_type *>(raw)[w] = reinterpret_cast<const word_type *>(p)[at * words + w];
-  }
-  __device__ void store(void *p, size_t at) const
-  {
-    #pragma unroll
-    for (int w = 0; w < words; ++w)
-      reinterpret_cast<word_type *>(p)[at * words + w] = reinterpret_cast<const word_type *>(raw)[w];
+      reinterpret_cast<word_type *>(at.raw)[w] = reinterpret_cast<const word_type *>(from.at.raw)[w];
+    return *this;
   }
 };
 template <class T> struct element
@@ -464,18 +423,21 @@ template <class T> __device__ T *at(T *p, long offset)
 {
   return reinterpret_cast<T *>(reinterpret_cast<typename as_bytes<T>::type *>(p) + offset);
 }
-template <class T, int D> struct strided
+template <class T, class S, class O, int D> struct strided
 {
   T *p;
-  const long *shape, *strides;
+  const S (&size)[D];
+  const O (&strides)[D];
   __device__ T &operator[](long i) const
   {
     long offset = 0;
     #pragma unroll
-    for (int axis = D - 1; axis > 0; --axis) { offset += i % shape[axis] * strides[axis]; i /= shape[axis]; }
+    for (int axis = D - 1; axis > 0; --axis) { offset += i % (long)size[axis] * strides[axis]; i /= (long)size[axis]; }
     return *at(p, offset + i * strides[0]);
   }
 };
+template <class T, class S, class O, int D>
+__device__ strided<T, S, O, D> by_strides(T *p, const S (&size)[D], const O (&strides)[D]) { return {p, size, strides}; }
 }
 ";
 
@@ -502,29 +464,35 @@ mod tests {
 
     #[test]
     fn packs_fill_sixteen_bytes() {
-        assert_eq!(elementwise_snippet("float *z, float *x", "z[i] = x[i]").pack_size(), 4);
-        assert_eq!(elementwise_snippet("double *z, float *x", "z[i] = x[i]").pack_size(), 4);
-        assert_eq!(elementwise_snippet("unsigned char *z", "z[i] = i").pack_size(), 16);
-        assert_eq!(elementwise_snippet("double *z, char *x", "z[i] = x[i]").pack_size(), 4);
-        assert_eq!(elementwise_snippet("float3 *z", "z[i].x = 1").pack_size(), 1);
+        assert_eq!(elementwise_snippet("float *z, float *x", "z[i] = x[i]").analyze().pack_size, 4);
+        assert_eq!(elementwise_snippet("double *z, float *x", "z[i] = x[i]").analyze().pack_size, 4);
+        assert_eq!(elementwise_snippet("unsigned char *z", "z[i] = i").analyze().pack_size, 16);
+        assert_eq!(elementwise_snippet("double *z, char *x", "z[i] = x[i]").analyze().pack_size, 4);
+        assert_eq!(elementwise_snippet("float3 *z", "z[i].x = 1").analyze().pack_size, 1);
     }
 
     #[test]
     fn snippets_that_access_other_elements_are_not_packed() {
         for operation in ["z[i] = x[i + 1]", "if (x[i]) return; z[i] = 1", "z[i] = x[i]; i += 1", "f(z + i)"] {
-            assert_eq!(elementwise_snippet("float *z, float *x", operation).pack_size(), 1, "{operation}");
+            assert_eq!(elementwise_snippet("float *z, float *x", operation).analyze().pack_size, 1, "{operation}");
         }
         let mut hidden = elementwise_snippet("float *z, float *x", "z[i] = NEXT");
         hidden.preamble = "#define NEXT x[i + 1]".into();
-        assert_eq!(hidden.pack_size(), 1);
+        assert_eq!(hidden.analyze().pack_size, 1);
     }
 
     #[test]
     fn only_arrays_that_are_read_are_loaded() {
         let source = elementwise_snippet("float *z, float *x, float *y", "z[i] = x[i]; y[i] += 1")
             .source(&IndexingMode::Packed { pack_size: 4 });
-        assert!(!source.contains("rtcg_z.load") && source.contains("rtcg_z.store"), "{source}");
-        assert!(source.contains("rtcg_x.load") && !source.contains("rtcg_x.store"), "{source}");
-        assert!(source.contains("rtcg_y.load") && source.contains("rtcg_y.store"), "{source}");
+        let moved = |name: &str| {
+            let (load, store) = (format!("{name}p = ((const rtcg::pack<float, 4> *){name})["), format!("] = {name}p;"));
+            (source.contains(&load), source.contains(&store))
+        };
+        assert_eq!(
+            ["rtcg_x0", "rtcg_x1", "rtcg_x2"].map(moved),
+            [(false, true), (true, false), (true, true)],
+            "{source}"
+        );
     }
 }

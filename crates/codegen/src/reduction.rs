@@ -10,7 +10,9 @@
 pub use crate::block_reduce::REDUCE_THREADS;
 use crate::block_reduce::{BLOCK_REDUCE_SOURCE, MAX_SERIAL_TERMS};
 use crate::c_declarations::{Argument, ArgumentError, CType, CTypeForm, check_names};
-use crate::pointwise::{ElementwiseSnippet, EmitBody, INDEX_NAME, IndexingMode, SIZE_NAME, emit_snippet};
+use crate::pointwise::{
+    ElementwiseSnippet, EmitBody, INDEX_NAME, IndexingMode, SIZE_NAME, emit_snippet, with_line_numbers,
+};
 use crate::snippet::ElementUse;
 use std::fmt::Write;
 
@@ -84,15 +86,14 @@ impl ReductionSnippet {
     pub fn full_reduction_source(&self, access: &IndexingMode, gather: bool, block: u32) -> String {
         let map = self.map_as_elementwise();
         let mut out = String::new();
-        self.emit_headers_and_preamble(&mut out, &map, access);
-        let last = if matches!(access, IndexingMode::Strided { .. }) {
-            "const rtcg::layout rtcg_l"
-        } else {
-            "unsigned long n"
-        };
-        self.emit_signature(&mut out, block, &[last, "rtcg_out_type *rtcg_partials", "unsigned *rtcg_tickets"]);
+        self.emit_headers_and_preamble(&mut out, &map, Some(access));
+        self.emit_signature(
+            &mut out,
+            block,
+            &[access.last_parameters(), "rtcg_out_type *rtcg_partials", "unsigned *rtcg_tickets"],
+        );
         out.push_str("{\n");
-        map.emit_pycuda_index_names(&mut out, access);
+        map.emit_pycuda_index_names(&mut out);
         self.emit_reduce_lambda(&mut out);
         // The completion counter is incremented where no thread waits for it.
         let _ = write!(
@@ -110,15 +111,14 @@ impl ReductionSnippet {
         match access {
             IndexingMode::Flat { .. } => self.emit_chunked_loop(&mut out, block, &element),
             IndexingMode::Packed { pack_size } => {
-                map.emit_thread_indices(&mut out, access);
-                map.emit_packed_loop(&mut out, *pack_size, self.prefetched_pack_count(*pack_size), &element);
+                map.emit_loop(&mut out, access, self.prefetched_pack_count(*pack_size), &element);
             }
-            IndexingMode::Strided { .. } => map.emit_loop(&mut out, access, &element),
+            IndexingMode::Walked { .. } => map.emit_loop(&mut out, access, 1, &element),
         }
         self.emit_cascade_total(&mut out);
         let _ = writeln!(out, "  constexpr int rtcg_threads = {block};");
         out.push_str(FULL_REDUCTION_EPILOGUE);
-        out
+        with_line_numbers(out)
     }
 
     /// The source of the kernel that reduces over some axes. Parameters: the result's address, the arguments, and the
@@ -126,8 +126,7 @@ impl ReductionSnippet {
     pub fn axis_reduction_source(&self, shape: &AxisReductionShape) -> String {
         let map = self.map_as_elementwise();
         let mut out = String::new();
-        let strided = vec![true; self.arguments.len()];
-        self.emit_headers_and_preamble(&mut out, &map, &IndexingMode::Strided { ndim: 1, strided, small: true });
+        self.emit_headers_and_preamble(&mut out, &map, None);
         let arrays = self.arguments.iter().filter(|a| a.is_vector).count();
         let (kept, reduced, rows) = (shape.kept, shape.reduced, arrays + 2);
         let _ = writeln!(
@@ -195,10 +194,10 @@ impl ReductionSnippet {
             split = shape.split,
             gather = shape.gather,
         );
-        out
+        with_line_numbers(out)
     }
 
-    fn emit_headers_and_preamble(&self, out: &mut String, map: &ElementwiseSnippet, access: &IndexingMode) {
+    fn emit_headers_and_preamble(&self, out: &mut String, map: &ElementwiseSnippet, access: Option<&IndexingMode>) {
         let result = Argument::vector_arg(self.out.clone(), "rtcg_out");
         crate::pointwise::emit_includes(out, &[result], &[&self.reduce_expr, &self.neutral]);
         map.emit_headers_and_preamble(out, access);
@@ -328,7 +327,7 @@ fn last_index_of_step(access: &IndexingMode) -> isize {
     match access {
         IndexingMode::Flat { .. } => CHUNK_TERMS as isize - 1,
         IndexingMode::Packed { pack_size } => *pack_size as isize - 1,
-        IndexingMode::Strided { .. } => -1,
+        IndexingMode::Walked { .. } => -1,
     }
 }
 
@@ -375,9 +374,12 @@ mod tests {
 
     #[test]
     fn inputs_are_read_in_packs() {
-        assert_eq!(dot_snippet().map_as_elementwise().pack_size(), 4);
+        assert_eq!(dot_snippet().map_as_elementwise().analyze().pack_size, 4);
         let source = dot_snippet().full_reduction_source(&IndexingMode::Packed { pack_size: 4 }, true, 256);
-        assert!(source.contains("rtcg_x.load(x, rtcg_p)") && !source.contains(".store(x"), "{source}");
+        assert!(
+            source.contains("const rtcg::pack<float, 4> rtcg_x0p = ((const rtcg::pack<float, 4> *)rtcg_x0)[rtcg_p];"),
+            "{source}"
+        );
         assert!(
             source.contains("void __launch_bounds__(256) dot(rtcg_out_type *rtcg_out, float *x, const float *y"),
             "{source}"

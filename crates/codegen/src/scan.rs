@@ -6,7 +6,9 @@ use crate::block_reduce::BLOCK_REDUCE_SOURCE;
 use crate::c_declarations::{Argument, ArgumentError, CType, check_name_is_free, check_names};
 use crate::look_back::{LOOK_BACK_SOURCE, state_header_bytes};
 pub use crate::look_back::{ScanChoice, ScanProblem, ScanTiling, scan_state_bytes};
-use crate::pointwise::{ElementwiseSnippet, INDEX_NAME, PACK_SOURCE, SIZE_NAME, emit_includes, emit_snippet};
+use crate::pointwise::{
+    ElementwiseSnippet, INDEX_NAME, PACK_SOURCE, SIZE_NAME, emit_includes, emit_snippet, with_line_numbers,
+};
 use crate::scan_pipeline::SCAN_PIPELINE_SOURCE;
 pub use crate::scan_pipeline::ScanPipeline;
 use crate::snippet::{self, ElementUse};
@@ -124,7 +126,8 @@ impl ScanSnippet {
         let (input, output) = (self.input_as_elementwise(), self.output_as_elementwise());
         let both =
             ElementwiseSnippet { operation: format!("{}; {}", input.operation, output.operation), ..input.clone() };
-        if input.pack_size() == 1 || output.pack_size() == 1 { 1 } else { both.pack_size() }
+        let [input, output, both] = [input, output, both].map(|snippet| snippet.analyze().pack_size);
+        if input == 1 || output == 1 { 1 } else { both }
     }
 
     fn as_elementwise(&self, operation: &str) -> ElementwiseSnippet {
@@ -190,7 +193,7 @@ impl ScanSnippet {
             None => self.emit_single_tile(&mut out, form),
         }
         out.push_str("}\n");
-        out
+        with_line_numbers(out)
     }
 
     /// A block's one tile.
@@ -372,7 +375,7 @@ impl ScanSnippet {
             let _ = write!(
                 out,
                 "    rtcg::pack<{t}, {pack_size}> rtcg_p_{name}[rtcg_groups];\n    #pragma unroll\n\
-                 \x20   for (int rtcg_g = 0; rtcg_g < rtcg_groups; ++rtcg_g) rtcg_p_{name}[rtcg_g].load({from}, {place} / {pack_size});\n"
+                 \x20   for (int rtcg_g = 0; rtcg_g < rtcg_groups; ++rtcg_g) rtcg_p_{name}[rtcg_g] = ((const rtcg::pack<{t}, {pack_size}> *)({from}))[{place} / {pack_size}];\n"
             );
         }
         self.emit_loop(out, &|out| {
@@ -381,7 +384,7 @@ impl ScanSnippet {
                 let (name, t) = (&a.name, &a.ctype.name);
                 let _ = writeln!(
                     out,
-                    "      const rtcg::element<const {t}> {name} = {{&rtcg_p_{name}[rtcg_g].at(rtcg_v)}};"
+                    "      const rtcg::element<const {t}> {name} = {{&rtcg_p_{name}[rtcg_g].at[rtcg_v]}};"
                 );
             }
             self.emit_scan_item(out);
@@ -483,7 +486,7 @@ impl ScanSnippet {
             let (name, t) = (&a.name, &a.ctype.name);
             let _ = writeln!(out, "    rtcg::pack<{t}, {pack_size}> rtcg_p_{name};");
             if *used != ElementUse::Assigned {
-                let _ = writeln!(out, "    rtcg_p_{name}.load({name}, {place});");
+                let _ = writeln!(out, "    rtcg_p_{name} = ((const rtcg::pack<{t}, {pack_size}> *){name})[{place}];");
             }
         }
         out.push_str(
@@ -495,13 +498,14 @@ impl ScanSnippet {
         for (a, used) in &arrays {
             let constness = if *used == ElementUse::Read { "const " } else { "" };
             let (name, t) = (&a.name, &a.ctype.name);
-            let _ = writeln!(out, "      const rtcg::element<{constness}{t}> {name} = {{&rtcg_p_{name}.at(rtcg_v)}};");
+            let _ = writeln!(out, "      const rtcg::element<{constness}{t}> {name} = {{&rtcg_p_{name}.at[rtcg_v]}};");
         }
         self.emit_output_statement(out);
         out.push_str("    }\n");
         for (a, used) in &arrays {
             if *used != ElementUse::Read {
-                let _ = writeln!(out, "    rtcg_p_{0}.store({0}, {place});", a.name);
+                let (name, t) = (&a.name, &a.ctype.name);
+                let _ = writeln!(out, "    ((rtcg::pack<{t}, {pack_size}> *){name})[{place}] = rtcg_p_{name};");
             }
         }
         out.push_str("  }\n");
@@ -553,7 +557,11 @@ mod tests {
         segmented.segment_start = Some("x[i] == 0".into());
         assert_eq!((segmented.pack_size(), segmented.item_bytes()), (1, 8));
         let source = scan_snippet("int", "y[i] = item").source(&scan_config(4, false));
-        assert!(source.contains("rtcg_p_x[rtcg_g].load(x,") && source.contains("rtcg_p_y.store(y,"), "{source}");
+        assert!(
+            source.contains("rtcg_p_x[rtcg_g] = ((const rtcg::pack<int, 4> *)(x))[")
+                && source.contains("] = rtcg_p_y;"),
+            "{source}"
+        );
     }
 
     #[test]
@@ -566,7 +574,10 @@ mod tests {
         let source = sum.source(&ScanKernelConfig { shape, pipeline, reduces_only: false });
         let places = [("x", 0), ("y", 4 * shape.tile_items())];
         for (name, at) in places {
-            assert!(source.contains(&format!("rtcg_p_{name}[rtcg_g].load(rtcg_from + {at}, ")), "{source}");
+            assert!(
+                source.contains(&format!("rtcg_p_{name}[rtcg_g] = ((const rtcg::pack<int, 2> *)(rtcg_from + {at}))[")),
+                "{source}"
+            );
             assert!(source.contains(&format!("rtcg::copy_bulk(rtcg_to + {at}, {name} + rtcg_base")), "{source}");
         }
     }

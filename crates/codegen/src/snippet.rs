@@ -50,6 +50,17 @@ pub fn mentions_name(text: &str, name: &str) -> bool {
     text.contains(name) && identifiers(text).contains(name)
 }
 
+/// Whether `i` occurs only where it takes the element of an array that `is_array` knows: `x[i]`.
+pub fn indexes_only(text: &str, is_array: impl Fn(&str) -> bool) -> bool {
+    let tokens = tokenize(text);
+    let at = |k: Option<usize>| k.and_then(|k| tokens.get(k)).copied();
+    (0..tokens.len()).filter(|&k| tokens[k] == SnippetToken::Name("i")).all(|k| {
+        matches!(at(k.checked_sub(2)), Some(SnippetToken::Name(name)) if is_array(name))
+            && tokens[k - 1].matches_text("[")
+            && at(Some(k + 1)).is_some_and(|token| token.matches_text("]"))
+    })
+}
+
 /// How a snippet uses an array `x`, in terms of its elements `x[i]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ElementUse {
@@ -63,6 +74,13 @@ pub enum ElementUse {
     Changed,
     /// In other ways too: other indices, its address, as a pointer.
     Other,
+}
+
+impl ElementUse {
+    /// Whether elements are plainly written.
+    pub fn is_written(self) -> bool {
+        matches!(self, ElementUse::Assigned | ElementUse::Changed)
+    }
 }
 
 /// Properties of a snippet as a whole.

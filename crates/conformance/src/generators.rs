@@ -53,6 +53,74 @@ pub fn snippets_are_executed_for_every_layout(ctx: &Arc<ArrayContext>) {
     assert_eq!(elements::<f64>(&z), [2.0, 2.0, 3.0, 3.0, 4.0, 4.0]);
 }
 
+/// Arrays along different axes: through tiles where the snippet leaves the order open, in C order where it counts, by
+/// strides where it jumps or has several results; as one row where all have one order. Names of the user's stay the
+/// user's.
+pub fn snippets_walk_over_arrays_of_any_order(ctx: &Arc<ArrayContext>) {
+    let (rows, columns) = (70usize, 90usize);
+    let declared = "const double *x, const double *xp, double step, double *rest, double *tile";
+    let numbers: Vec<Vec<f64>> = (0..2).map(|seed| Random(seed).whole_numbers(rows * columns, -9, 9)).collect();
+    let plain = |numbers: &[f64], shape: &[usize]| array(ctx, shape, numbers).astype(DType::F64).unwrap();
+    let (x, e) = (plain(&numbers[0], &[rows, columns]), plain(&numbers[1], &[columns, rows]).transpose(None).unwrap());
+    let at = |i: usize, j: usize| (numbers[0][i * columns + j], numbers[1][j * rows + i], (i * columns + j) as f64);
+    type Wanted = fn((f64, f64, f64)) -> (f64, f64);
+    let cases: [(&str, Wanted); 5] = [
+        ("rest[i] = step * x[i] - xp[i]", |(x, e, _)| (2.0 * x - e, 0.0)),
+        ("rest[i] = x[i] + step * xp[i] + i", |(x, e, i)| (x + 2.0 * e + i, 0.0)),
+        ("double first = xp[i]; if (first < 0) continue; rest[i] = first - x[i]", |(x, e, _)| {
+            (if e < 0.0 { 0.0 } else { e - x }, 0.0)
+        }),
+        ("rest[i] = x[i] - step; tile[i] = xp[i]", |(x, e, _)| (x - 2.0, e)),
+        ("tile[i] = x[i] * xp[i]; rest[i] = tile[i] + SIDE", |(x, e, _)| (x * e + 5.0, x * e)),
+    ];
+    for (operation, wanted) in cases {
+        let kernel =
+            ElementwiseKernel::builder(declared).operation(operation).preamble("__device__ const int SIDE = 5;");
+        let kernel = kernel.build().unwrap();
+        for order in [Order::C, Order::F] {
+            let [rest, tile] =
+                [order, Order::F].map(|order| GpuArray::zeros(ctx, &[rows, columns], DType::F64, order).unwrap());
+            let step = 2f64.to_ne_bytes();
+            let mut args = views(&[&x, &e]);
+            args.push(GeneratedKernelArg::Number(&step, DType::F64));
+            args.extend(views(&[&rest, &tile]));
+            for _ in 0..2 {
+                // SAFETY: as this file says.
+                unsafe { kernel.launch_and_cache(ctx, &args) }.unwrap();
+            }
+            let wanted: Vec<_> = (0..rows * columns).map(|k| wanted(at(k / columns, k % columns))).collect();
+            assert_eq!(
+                elements::<f64>(&rest),
+                wanted.iter().map(|w| w.0).collect::<Vec<_>>(),
+                "{operation}, {order:?}"
+            );
+            assert_eq!(
+                elements::<f64>(&tile),
+                wanted.iter().map(|w| w.1).collect::<Vec<_>>(),
+                "{operation}, {order:?}"
+            );
+        }
+    }
+    let sum = GpuArray::zeros(ctx, &[], DType::F64, Order::C).unwrap();
+    for (map, wanted) in
+        [("x[i] * e[i]", (|(x, e, _)| x * e) as fn((f64, f64, f64)) -> f64), ("x[i] + i * e[i]", |(x, e, i)| x + i * e)]
+    {
+        let kernel = ReductionKernel::builder("const double *x, const double *e").map(map).reduce("a + b").neutral("0");
+        let kernel = kernel.out("double").build().unwrap();
+        // SAFETY: as this file says.
+        unsafe { kernel.launch(ctx, &views(&[&x, &e]), &ArrayView::from(&sum)) }.unwrap();
+        let wanted: f64 = (0..rows * columns).map(|k| wanted(at(k / columns, k % columns))).sum();
+        assert_eq!(elements::<f64>(&sum), [wanted], "{map}");
+    }
+    // Three axes in another order than C's or Fortran's, the same for both: one row, which is read in packs.
+    let cube = plain(&numbers[0], &[7, 10, columns]).transpose(Some(&[1, 2, 0])).unwrap();
+    let result = cube.empty_like(DType::F64).unwrap();
+    let twice = ElementwiseKernel::parse("const double *x, double *z", "z[i] = 2 * x[i]").unwrap();
+    // SAFETY: as this file says.
+    unsafe { twice.launch(ctx, &views(&[&cube, &result]), IndexRange::All) }.unwrap();
+    assert_eq!(elements::<f64>(&result), elements::<f64>(&cube).iter().map(|x| 2.0 * x).collect::<Vec<_>>());
+}
+
 /// In a range, arrays with gaps are copied, and what was written is copied back.
 pub fn ranges_write_to_arrays_with_gaps(ctx: &Arc<ArrayContext>) {
     let mark = ElementwiseKernel::parse("double *z", "z[i] = i").unwrap();

@@ -65,6 +65,7 @@ macro_rules! conformance_tests {
         }
         $crate::conformance_tests! { @group $context, generators:
             snippets_are_executed_for_every_layout
+            snippets_walk_over_arrays_of_any_order
             ranges_write_to_arrays_with_gaps
             snippets_are_reduced
             snippets_are_scanned

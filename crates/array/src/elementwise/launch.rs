@@ -1,6 +1,6 @@
 //! From operands to the kernel of an elementwise operation: copies of overlapping operands, the plan, and the launch.
 
-use crate::access_pattern::choose_access_pattern;
+use crate::access_pattern::{aligned_itemsize, choose_access_pattern};
 use crate::array::{GpuArray, OperandSource};
 use crate::call_cache::PlannedLaunch;
 use crate::iteration_plan::IterationPlan;
@@ -91,7 +91,8 @@ impl PointwiseLaunch<'_> {
             }
             None => {
                 let arrays = std::iter::once(self.out).chain(self.arrays.iter().flatten().copied());
-                let pattern = choose_access_pattern(&plan, &arrays.collect::<SmallVec<[_; 5]>>());
+                let pattern =
+                    choose_access_pattern(self.out.context().device_info(), &plan, arrays.map(aligned_itemsize));
                 self.pointwise_kernel(self.strided_operands(), pattern)
             }
         };

@@ -2,7 +2,7 @@
 
 use super::graph::{FusionGraph, FusionNode, max_arrays};
 use super::scope::DeferredBuffer;
-use crate::access_pattern::choose_access_pattern;
+use crate::access_pattern::{aligned_itemsize, choose_access_pattern};
 use crate::array::GpuArray;
 use crate::iteration_plan::IterationPlan;
 use crate::layout::{Layout, Shape};
@@ -192,7 +192,7 @@ impl FusedLaunch<'_> {
                 pattern
             }
             None if self.targets.len() == 1 => {
-                choose_access_pattern(&plan, &self.outputs_and_arrays().collect::<SmallVec<[_; 8]>>())
+                choose_access_pattern(self.ctx.device_info(), &plan, self.outputs_and_arrays().map(aligned_itemsize))
             }
             None => AccessPattern::Strided(plan.index_space()),
         };

@@ -8,10 +8,10 @@ use super::dense_copies;
 use super::launch_choices::LaunchChoices;
 use super::loaded_kernel::LoadedKernel;
 use super::operand::{ArrayView, GeneratedKernelArg, argument_error, push_arguments, record_uses};
-use crate::iteration_plan::join_axes;
-use crate::layout::{PythonTuple, Strides, broadcast_shapes};
-use rtcg_codegen::c_declarations::{Argument, TypeRegistry, parse_arguments};
-use rtcg_codegen::pointwise::{self, BLOCK_THREADS, ElementwiseSnippet, IndexingMode};
+use super::walk::{StridedWalk, Walk, plan_walk};
+use crate::layout::{PythonTuple, broadcast_shapes};
+use rtcg_codegen::c_declarations::{TypeRegistry, parse_arguments};
+use rtcg_codegen::pointwise::{BLOCK_THREADS, ElementwiseSnippet, IndexingMode, SnippetAnalysis};
 use rtcg_codegen::snippet::ElementUse;
 use rtcg_codegen::snippet_kernel::{SharedSnippet, SnippetKernel};
 use rtcg_hal::tuning::LaunchChoice;
@@ -41,10 +41,7 @@ const MAX_WAVES: usize = 1024;
 #[derive(Debug)]
 pub struct ElementwiseKernel {
     spec: SharedSnippet<ElementwiseSnippet>,
-    uses: Vec<ElementUse>,
-    pack_size: usize,
-    can_replace_arrays_with_proxies: bool,
-    allows_aliasing: bool,
+    analysis: SnippetAnalysis,
     choices: LaunchChoices,
 }
 
@@ -52,8 +49,8 @@ pub struct ElementwiseKernel {
 struct ElementwisePlan {
     n: usize,
     access: IndexingMode,
-    /// The structure of the strided form.
-    layout: Vec<u8>,
+    /// The walk over arrays that do not all lie without gaps.
+    walk: Option<StridedWalk>,
     /// The arrays by whose addresses it was decided; none where layouts alone decide.
     dense: DenseArrays,
 }
@@ -61,7 +58,7 @@ struct ElementwisePlan {
 impl ElementwisePlan {
     /// `n` times the form for contiguous arrays.
     fn contiguous_plan(n: usize, ranged: bool) -> Self {
-        Self { n, access: IndexingMode::Flat { ranged }, layout: Vec::new(), dense: DenseArrays::new() }
+        Self { n, access: IndexingMode::Flat { ranged }, walk: None, dense: DenseArrays::new() }
     }
 }
 
@@ -85,14 +82,7 @@ impl ElementwiseKernel {
 
     /// Makes a kernel from a description, without compiling it yet.
     pub fn new(spec: ElementwiseSnippet, settings: CompileSettings) -> Self {
-        Self {
-            uses: spec.element_uses(),
-            pack_size: spec.pack_size(),
-            can_replace_arrays_with_proxies: spec.can_replace_arrays_with_proxies(),
-            allows_aliasing: spec.allows_aliasing(),
-            spec: SharedSnippet::new(spec, settings),
-            choices: LaunchChoices::default(),
-        }
+        Self { analysis: spec.analyze(), spec: SharedSnippet::new(spec, settings), choices: LaunchChoices::default() }
     }
 
     /// The description.
@@ -188,8 +178,8 @@ impl ElementwiseKernel {
             launch: ctx.prepare_launch(&spec, [blocks, 1, 1], [spec.threads(), 1, 1], args)?,
             is_packed: matches!(plan.access, IndexingMode::Packed { .. }),
             dense: plan.dense,
-            pack_size: self.pack_size,
-            allows_aliasing: self.allows_aliasing,
+            pack_size: self.analysis.pack_size,
+            allows_aliasing: self.analysis.allows_aliasing,
         }))
     }
 
@@ -208,17 +198,23 @@ impl ElementwiseKernel {
         let has_gaps =
             || args.iter().filter_map(GeneratedKernelArg::as_array).any(|view| !dense_copies::is_dense(view));
         if region != IndexRange::All && has_gaps() {
-            let is_written = |at: usize| !self.spec.arguments[at].is_const && self.uses[at] != ElementUse::Read;
+            let is_written =
+                |at: usize| !self.spec.arguments[at].is_const && self.analysis.uses[at] != ElementUse::Read;
             let run = |dense: &[GeneratedKernelArg<'_>]| self.plan_and_launch(ctx, dense, region).map(drop);
             return dense_copies::run_with_dense_copies(ctx, args, is_written, run).map(|()| None);
         }
         let choice = self.choices.nearest_choice(ctx, plan.n);
-        let spec = self.kernel_spec(plan.access.clone(), choice.block.unwrap_or(BLOCK_THREADS))?;
+        let tiles = plan.walk.as_ref().and_then(|walk| walk.tiles);
+        let threads = tiles.map_or(choice.block.unwrap_or(BLOCK_THREADS), |[_, threads]| threads);
+        let spec = self.kernel_spec(plan.access.clone(), threads)?;
         let kernel = LoadedKernel::new(ctx, &spec)?;
         let packed = self.pack_arguments(args, region, &plan)?;
         let pack_size = if let IndexingMode::Packed { pack_size } = plan.access { pack_size } else { 1 };
         let waves = choice.waves.map_or(MAX_WAVES, |waves| waves as usize);
-        let blocks = kernel.blocks_for_items(plan.n.div_ceil(pack_size), waves)?;
+        let blocks = match tiles {
+            Some([blocks, _]) => blocks,
+            None => kernel.blocks_for_items(plan.n.div_ceil(pack_size), waves)?,
+        };
         kernel.launch(ctx, [blocks, 1, 1], 0, &packed)?;
         record_uses(args);
         Ok(Some(CompletedLaunch { spec, plan, blocks, args: packed }))
@@ -236,9 +232,9 @@ impl ElementwiseKernel {
             (IndexingMode::Flat { ranged: true }, IndexRange::Range { start, stop, step }) => {
                 [start, stop, step].iter().for_each(|&x| packed.push_i64(x));
             }
-            (IndexingMode::Strided { .. }, _) => packed.push(&plan.layout, 8),
             _ => packed.push_u64(plan.n as u64),
         }
+        plan.walk.iter().for_each(|walk| walk.push_dims(&mut packed));
         Ok(packed)
     }
 
@@ -249,8 +245,8 @@ impl ElementwiseKernel {
         args: &[GeneratedKernelArg<'_>],
         region: IndexRange,
     ) -> Result<ElementwisePlan> {
-        check_arguments(&self.spec.name, &self.spec.arguments, &self.uses, args)?;
-        let arrays = || args.iter().zip(&self.uses).filter_map(|(v, u)| v.as_array().map(|a| (a, *u)));
+        check_arguments(&self.spec.name, &self.spec.arguments, &self.analysis.uses, args)?;
+        let arrays = || args.iter().zip(&self.analysis.uses).filter_map(|(v, u)| v.as_array().map(|a| (a, *u)));
         let Some((first, _)) = arrays().next() else {
             return Err(ArrayError::value_error(format!("kernel '{}' has no array argument", self.spec.name)));
         };
@@ -263,7 +259,7 @@ impl ElementwiseKernel {
         if same_shape && all_contiguous {
             return Ok(self.plan_dense(ctx, first.n_elements(), args));
         }
-        self.plan_mixed_layouts(args, first, all_contiguous)
+        self.plan_mixed_layouts(ctx, args, first, all_contiguous)
     }
 
     /// Arrays of one shape that are contiguous. Wide accesses need aligned ones that share no elements, and enough of
@@ -272,23 +268,23 @@ impl ElementwiseKernel {
         const MIN_PACKED_ELEMENTS: usize = 1 << 15;
         let flat = ElementwisePlan::contiguous_plan(n, false);
         let is_worth_it = || n >= MIN_PACKED_ELEMENTS && !ctx.device_info().is_simd_cpu();
-        if self.pack_size == 1 || !self.choices.nearest_choice(ctx, n).packed.unwrap_or_else(is_worth_it) {
+        if self.analysis.pack_size == 1 || !self.choices.nearest_choice(ctx, n).packed.unwrap_or_else(is_worth_it) {
             return flat;
         }
         let dense = self.dense_arrays(args);
         let address = |at: usize| args[at].as_array().map_or(0, |view| view.ptr);
-        let access = match can_vectorize_at(&dense, self.pack_size, self.allows_aliasing, address) {
-            true => IndexingMode::Packed { pack_size: self.pack_size },
+        let access = match can_vectorize_at(&dense, self.analysis.pack_size, self.analysis.allows_aliasing, address) {
+            true => IndexingMode::Packed { pack_size: self.analysis.pack_size },
             false => flat.access,
         };
         ElementwisePlan { access, dense, ..flat }
     }
 
     fn dense_arrays(&self, args: &[GeneratedKernelArg<'_>]) -> DenseArrays {
-        let arrays = args.iter().zip(&self.uses).enumerate();
+        let arrays = args.iter().zip(&self.analysis.uses).enumerate();
         let dense = arrays.filter_map(|(at, (value, used))| {
             let view = value.as_array()?;
-            let is_written = matches!(used, ElementUse::Assigned | ElementUse::Changed);
+            let is_written = used.is_written();
             Some(DenseArray {
                 at,
                 itemsize: view.itemsize,
@@ -302,6 +298,7 @@ impl ElementwiseKernel {
     /// Arrays of different shapes, orders or strides.
     fn plan_mixed_layouts(
         &self,
+        ctx: &Arc<ArrayContext>,
         args: &[GeneratedKernelArg<'_>],
         first: &ArrayView<'_>,
         all_contiguous: bool,
@@ -309,26 +306,25 @@ impl ElementwiseKernel {
         let named: Vec<_> = args
             .iter()
             .zip(&self.spec.arguments)
-            .zip(&self.uses)
+            .zip(&self.analysis.uses)
             .filter_map(|((v, a), u)| v.as_array().map(|view| (view, a, *u)))
             .collect();
-        let mut written = named.iter().filter(|(.., used)| matches!(used, ElementUse::Assigned | ElementUse::Changed));
+        let mut written = named.iter().filter(|(.., used)| used.is_written());
         written.try_for_each(|(view, a, _)| view.check_writable(&a.name))?;
         let elementwise = || named.iter().filter(|(.., u)| !matches!(u, ElementUse::Other | ElementUse::Unused));
         let shapes: Vec<_> = elementwise().map(|(view, ..)| view.shape).collect();
         let shape = broadcast_shapes(shapes.into_iter());
-        let outputs_fit = |shape: &[usize]| {
-            elementwise()
-                .all(|(view, _, u)| !matches!(u, ElementUse::Assigned | ElementUse::Changed) || view.shape == shape)
-        };
+        let outputs_fit = |shape: &[usize]| elementwise().all(|(view, _, u)| !u.is_written() || view.shape == shape);
         match shape {
             Some(shape)
-                if self.can_replace_arrays_with_proxies && outputs_fit(&shape) && elementwise().next().is_some() =>
+                if self.analysis.can_replace_arrays_with_proxies
+                    && outputs_fit(&shape)
+                    && elementwise().next().is_some() =>
             {
                 if all_contiguous && elementwise().all(|(view, ..)| *view.shape == *shape) {
                     return Ok(ElementwisePlan::contiguous_plan(shape.iter().product(), false));
                 }
-                self.plan_strided(&named, &shape)
+                self.plan_walk(ctx, args, &shape)
             }
             _ if all_contiguous => {
                 let n = first.n_elements();
@@ -344,8 +340,10 @@ impl ElementwiseKernel {
                     None => Ok(ElementwisePlan::contiguous_plan(n, false)),
                 }
             }
-            _ if self.can_replace_arrays_with_proxies && named.iter().all(|(view, ..)| view.shape == first.shape) => {
-                self.plan_strided(&named, first.shape)
+            _ if self.analysis.can_replace_arrays_with_proxies
+                && named.iter().all(|(view, ..)| view.shape == first.shape) =>
+            {
+                self.plan_walk(ctx, args, first.shape)
             }
             _ => {
                 let (view, a, _) = named
@@ -363,36 +361,19 @@ impl ElementwiseKernel {
         }
     }
 
-    fn plan_strided(
+    fn plan_walk(
         &self,
-        named: &[(&ArrayView<'_>, &Argument, ElementUse)],
+        ctx: &Arc<ArrayContext>,
+        args: &[GeneratedKernelArg<'_>],
         shape: &[usize],
     ) -> Result<ElementwisePlan> {
-        let n: usize = shape.iter().product();
-        let rows: Vec<_> = named.iter().map(|(view, ..)| view.broadcast_strides(shape)).collect();
-        for (row, (view, a, used)) in rows.iter().zip(named) {
-            if row.is_none() && !(*used == ElementUse::Other && view.is_c_contiguous()) {
-                return Err(argument_error(
-                    &a.name,
-                    format_args!(
-                        "has shape {:?}, strides {:?}; expected shape {shape:?} or contiguous memory",
-                        view.shape, view.strides
-                    ),
-                ));
+        let n = shape.iter().product();
+        Ok(match plan_walk(&self.analysis, &self.spec.arguments, args, shape, ctx.device_info())? {
+            Walk::Dense => self.plan_dense(ctx, n, args),
+            Walk::Strided(walk) => {
+                ElementwisePlan { n, access: walk.access.clone(), walk: Some(walk), dense: DenseArrays::new() }
             }
-        }
-        // An array that is indexed freely must be walked by its own shape, so it may not be broadcast.
-        let takes_part = |row: &Option<Strides>, view: &ArrayView<'_>, used| {
-            row.is_some() && (used != ElementUse::Other || (view.shape == shape && !view.is_c_contiguous()))
-        };
-        let strides: Vec<_> =
-            rows.iter().map(|row| row.clone().unwrap_or_else(|| Strides::from_elem(0, shape.len()))).collect();
-        let (shape, strides) = join_axes(shape, &strides);
-        let mut parts = rows.iter().zip(named).map(|(row, (view, _, used))| takes_part(row, view, *used));
-        let strided = self.spec.arguments.iter().map(|a| a.is_vector && parts.next().unwrap_or(false)).collect();
-        let access = IndexingMode::Strided { ndim: shape.len(), strided, small: n <= u32::MAX as usize };
-        let layout = pointwise::strided_layout_bytes(n, &shape, &strides);
-        Ok(ElementwisePlan { n, access, layout, dense: DenseArrays::new() })
+        })
     }
 
     fn plan_range((start, stop, step): (i64, i64, i64)) -> Result<ElementwisePlan> {

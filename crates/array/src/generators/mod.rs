@@ -16,6 +16,7 @@ mod operand;
 mod random;
 mod reduction;
 mod scan;
+mod walk;
 
 pub use builders::{ElementwiseBuilder, ReductionBuilder, ScanBuilder};
 pub use cached_launch::CachedLaunch;

@@ -1,7 +1,7 @@
 //! Arguments of generated kernels.
 
 use crate::array::GpuArray;
-use crate::layout::{Layout, Order, PythonTuple, Strides, is_contiguous, repeated_axis};
+use crate::layout::{Layout, Order, PythonTuple, is_contiguous, repeated_axis};
 use rtcg_codegen::c_declarations::Argument;
 use rtcg_hal::{ArrayBuffer, ArrayError, ConversionError, ConvertedScalar, DType, LaunchArgs, Result, WeakScalar};
 use std::sync::Arc;
@@ -184,11 +184,7 @@ impl ArrayView<'_> {
         is_contiguous(self.shape, self.strides, self.itemsize, Order::F)
     }
 
-    /// The strides of this array broadcast to `shape`; axes of length 1 and missing ones do not move.
-    pub(super) fn broadcast_strides(&self, shape: &[usize]) -> Option<Strides> {
-        self.layout().broadcast_to(shape).map(|layout| layout.strides).ok()
-    }
-
+    /// Where elements lie, from the first one.
     pub(super) fn layout(&self) -> Layout {
         Layout { shape: self.shape.into(), strides: self.strides.into(), offset: 0 }
     }

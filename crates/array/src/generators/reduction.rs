@@ -5,11 +5,12 @@
 use super::argument_checks::{check_accessible, check_arguments, check_array_accessible};
 use super::launch_choices::LaunchChoices;
 use super::loaded_kernel::LoadedKernel;
-use super::operand::{ArrayView, GeneratedKernelArg, argument_error, push_arguments, record_uses};
+use super::operand::{ArrayView, GeneratedKernelArg, push_arguments, record_uses};
+use super::walk::{StridedWalk, Walk, plan_walk, walked_layouts};
 use crate::iteration_plan::join_axes;
 use crate::layout::{Layout, Order, PythonTuple, Strides, broadcast_shapes};
 use rtcg_codegen::block_reduce::{COMPLETION_COUNTERS, REDUCE_THREADS, WorkPartition};
-use rtcg_codegen::pointwise::{self, IndexingMode};
+use rtcg_codegen::pointwise::{IndexingMode, SnippetAnalysis};
 use rtcg_codegen::reduction::{self, AxisReductionShape, ReductionSnippet};
 use rtcg_codegen::snippet::ElementUse;
 use rtcg_codegen::snippet_kernel::{ReductionForm, SharedSnippet};
@@ -21,9 +22,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct ReductionKernel {
     spec: SharedSnippet<ReductionSnippet>,
-    uses: Vec<ElementUse>,
-    pack_size: usize,
-    can_replace_arrays_with_proxies: bool,
+    analysis: SnippetAnalysis,
     choices: LaunchChoices,
 }
 
@@ -31,7 +30,7 @@ pub struct ReductionKernel {
 struct ReductionPlan {
     n: usize,
     access: IndexingMode,
-    layout: Vec<u8>,
+    walk: Option<StridedWalk>,
 }
 
 impl ReductionKernel {
@@ -44,13 +43,8 @@ impl ReductionKernel {
         if !spec.arguments.iter().any(|a| a.is_vector) {
             return Err(ArrayError::value_error(format!("reduction '{}' has no array argument", spec.name)));
         }
-        let map = spec.map_as_elementwise();
-        let (uses, pack_size, can_replace_arrays_with_proxies) =
-            (map.element_uses(), map.pack_size(), map.can_replace_arrays_with_proxies());
         Ok(Self {
-            uses,
-            pack_size,
-            can_replace_arrays_with_proxies,
+            analysis: spec.map_as_elementwise().analyze(),
             spec: SharedSnippet::new(spec, settings),
             choices: LaunchChoices::default(),
         })
@@ -120,7 +114,8 @@ impl ReductionKernel {
         // A block is worth its ticket when each of its threads has a few elements.
         const PACKS_PER_THREAD: u32 = 4;
         let choice = self.choices.nearest_choice(ctx, plan.n);
-        let block = choice.block.unwrap_or(REDUCE_THREADS);
+        let tiles = plan.walk.as_ref().and_then(|walk| walk.tiles);
+        let block = tiles.map_or(choice.block.unwrap_or(REDUCE_THREADS), |[_, threads]| threads);
         let threads = plan.n.div_ceil(pack_size * choice.items.unwrap_or(PACKS_PER_THREAD) as usize);
         let device = ctx.device_info();
         let fills = threads.div_ceil(block as usize) >= device.resident_blocks_of(block);
@@ -134,10 +129,8 @@ impl ReductionKernel {
         let mut packed = LaunchArgs::new();
         packed.push_address(out.ptr, 0);
         push_arguments(&mut packed, args, &self.spec.arguments)?;
-        match plan.access {
-            IndexingMode::Strided { .. } => packed.push(&plan.layout, 8),
-            _ => packed.push_u64(plan.n as u64),
-        }
+        packed.push_u64(plan.n as u64);
+        plan.walk.iter().for_each(|walk| walk.push_dims(&mut packed));
         packed.push_address(partials, 0);
         packed.push_address(ticket, 0);
         kernel.launch(ctx, [blocks, 1, 1], 0, &packed)?;
@@ -150,13 +143,13 @@ impl ReductionKernel {
         &'a self,
         args: &'a [GeneratedKernelArg<'v>],
     ) -> impl Iterator<Item = (&'a ArrayView<'v>, ElementUse, &'a str)> + 'a {
-        let named = self.spec.arguments.iter().zip(&self.uses);
+        let named = self.spec.arguments.iter().zip(&self.analysis.uses);
         args.iter().zip(named).filter_map(|(v, (a, u))| v.as_array().map(|view| (view, *u, &a.name[..])))
     }
 
     /// The shape of the arrays that are read as `x[i]`, or of the first one.
     fn common_shape(&self, args: &[GeneratedKernelArg<'_>]) -> Result<Vec<usize>> {
-        check_arguments(&self.spec.name, &self.spec.arguments, &self.uses, args)?;
+        check_arguments(&self.spec.name, &self.spec.arguments, &self.analysis.uses, args)?;
         let elementwise =
             || self.array_arguments(args).filter(|(_, u, _)| *u == ElementUse::Read).map(|(view, ..)| view.shape);
         if elementwise().next().is_none() {
@@ -171,29 +164,25 @@ impl ReductionKernel {
     }
 
     fn plan_call(&self, ctx: &Arc<ArrayContext>, args: &[GeneratedKernelArg<'_>]) -> Result<ReductionPlan> {
-        check_arguments(&self.spec.name, &self.spec.arguments, &self.uses, args)?;
+        check_arguments(&self.spec.name, &self.spec.arguments, &self.analysis.uses, args)?;
         let Some((first, ..)) = self.array_arguments(args).next() else {
             return Err(ArrayError::value_error("there is no array argument"));
         };
-        let flat = |n| ReductionPlan { n, access: IndexingMode::Flat { ranged: false }, layout: Vec::new() };
+        let flat = |n| ReductionPlan { n, access: IndexingMode::Flat { ranged: false }, walk: None };
         let contiguous = self.array_arguments(args).all(|(a, ..)| a.is_c_contiguous());
         let read = || self.array_arguments(args).filter(|(_, u, _)| *u == ElementUse::Read);
         let n = first.n_elements();
         let same_shape = self.array_arguments(args).all(|(a, ..)| a.shape == first.shape);
         let in_one_order = same_shape && self.array_arguments(args).all(|(a, ..)| a.is_f_contiguous());
         let alike = read().all(|(a, ..)| a.shape == first.shape);
-        if (contiguous && alike) || in_one_order || (contiguous && !self.can_replace_arrays_with_proxies) {
-            return Ok(if self.can_vectorize(ctx, n, args) {
-                ReductionPlan { access: IndexingMode::Packed { pack_size: self.pack_size }, ..flat(n) }
-            } else {
-                flat(n)
-            });
+        if (contiguous && alike) || in_one_order || (contiguous && !self.analysis.can_replace_arrays_with_proxies) {
+            return Ok(self.plan_dense(ctx, n, args));
         }
         match self.common_shape(args) {
             // As upstream: the first array decides, when the others are as long at least.
             Err(_) if contiguous && read().all(|(a, ..)| a.n_elements() >= n) => Ok(flat(n)),
             Err(error) => Err(error),
-            Ok(shape) if self.can_replace_arrays_with_proxies => self.plan_strided(args, &shape),
+            Ok(shape) if self.analysis.can_replace_arrays_with_proxies => self.plan_walk(ctx, args, &shape),
             Ok(_) => Err(ArrayError::value_error(format!(
                 "map_expr '{}' of reduction '{}' needs contiguous arrays",
                 self.spec.map_expr, self.spec.name
@@ -203,38 +192,33 @@ impl ReductionKernel {
 
     fn can_vectorize(&self, ctx: &Arc<ArrayContext>, n: usize, args: &[GeneratedKernelArg<'_>]) -> bool {
         const MIN_PACKED_ELEMENTS: usize = 1 << 15;
-        let aligned = |a: &ArrayView<'_>| a.ptr.is_multiple_of((self.pack_size * a.itemsize).min(16) as u64);
+        let aligned = |a: &ArrayView<'_>| a.ptr.is_multiple_of((self.analysis.pack_size * a.itemsize).min(16) as u64);
         let is_worth_it = || n >= MIN_PACKED_ELEMENTS && !ctx.device_info().is_simd_cpu();
-        self.pack_size > 1
+        self.analysis.pack_size > 1
             && self.choices.nearest_choice(ctx, n).packed.unwrap_or_else(is_worth_it)
             && self.array_arguments(args).all(|(a, u, _)| u == ElementUse::Unused || aligned(a))
     }
 
-    /// Strides of each array in `shape`; those that are indexed freely stay contiguous pointers.
-    fn operand_strides(&self, args: &[GeneratedKernelArg<'_>], shape: &[usize]) -> Result<(Vec<Strides>, Vec<bool>)> {
-        let (mut rows, mut parts) = (Vec::new(), Vec::new());
-        for (view, used, name) in self.array_arguments(args) {
-            let row = view.broadcast_strides(shape);
-            if used == ElementUse::Other && !view.is_c_contiguous() && (row.is_none() || view.shape != shape) {
-                return Err(argument_error(
-                    name,
-                    format_args!("has strides {:?}; expected contiguous memory", view.strides),
-                ));
-            }
-            parts.push(used != ElementUse::Other || !view.is_c_contiguous());
-            rows.push(row.unwrap_or_else(|| Strides::from_elem(0, shape.len())));
-        }
-        Ok((rows, parts))
+    /// Arrays of one shape that lie without gaps, in one order.
+    fn plan_dense(&self, ctx: &Arc<ArrayContext>, n: usize, args: &[GeneratedKernelArg<'_>]) -> ReductionPlan {
+        let access = match self.can_vectorize(ctx, n, args) {
+            true => IndexingMode::Packed { pack_size: self.analysis.pack_size },
+            false => IndexingMode::Flat { ranged: false },
+        };
+        ReductionPlan { n, access, walk: None }
     }
 
-    fn plan_strided(&self, args: &[GeneratedKernelArg<'_>], shape: &[usize]) -> Result<ReductionPlan> {
-        let n: usize = shape.iter().product();
-        let (rows, parts) = self.operand_strides(args, shape)?;
-        let (shape, strides) = join_axes(shape, &rows);
-        let mut parts = parts.into_iter();
-        let strided = self.spec.arguments.iter().map(|a| a.is_vector && parts.next().unwrap_or(false)).collect();
-        let access = IndexingMode::Strided { ndim: shape.len(), strided, small: n <= u32::MAX as usize };
-        Ok(ReductionPlan { n, access, layout: pointwise::strided_layout_bytes(n, &shape, &strides) })
+    fn plan_walk(
+        &self,
+        ctx: &Arc<ArrayContext>,
+        args: &[GeneratedKernelArg<'_>],
+        shape: &[usize],
+    ) -> Result<ReductionPlan> {
+        let n = shape.iter().product();
+        Ok(match plan_walk(&self.analysis, &self.spec.arguments, args, shape, ctx.device_info())? {
+            Walk::Dense => self.plan_dense(ctx, n, args),
+            Walk::Strided(walk) => ReductionPlan { n, access: walk.access.clone(), walk: Some(walk) },
+        })
     }
 
     /// Reduces over `axes` (negative ones count from the end) into `out`, which must have the shape that
@@ -259,15 +243,20 @@ impl ReductionKernel {
         let reduced = normalised_axes(axes, shape.len())?;
         let kept: Vec<_> = (0..shape.len()).filter(|axis| !reduced.contains(axis)).collect();
         let out_strides = self.output_strides(out, &shape, &reduced, &kept)?;
-        if !self.can_replace_arrays_with_proxies
-            || self.uses.contains(&ElementUse::Other)
+        if !self.analysis.can_replace_arrays_with_proxies
+            || self.analysis.uses.contains(&ElementUse::Other)
                 && self.array_arguments(args).any(|(a, u, _)| u == ElementUse::Other && !a.is_c_contiguous())
         {
             return Err(ArrayError::value_error(
                 "a reduction over axes needs arrays that map_expr names as x[i], or contiguous ones",
             ));
         }
-        let (mut rows, _) = self.operand_strides(args, &shape)?;
+        let walked = walked_layouts(&self.spec.arguments, &self.analysis.uses, args, &shape)?;
+        let arrays = args.iter().enumerate().filter(|(_, value)| value.as_array().is_some()).map(|(at, _)| at);
+        let strides_of =
+            |at: usize| walked.iter().find(|(other, _)| *other == at).map(|(_, layout)| layout.strides.clone());
+        let still = || Strides::from_elem(0, shape.len());
+        let mut rows: Vec<_> = arrays.map(|at| strides_of(at).unwrap_or_else(still)).collect();
         rows.push(Layout::contiguous(&shape, 1, Order::C).strides);
         let pick = |axes: &[usize], row: &Strides| axes.iter().map(|&axis| row[axis]).collect::<Strides>();
         let lengths = |axes: &[usize]| axes.iter().map(|&axis| shape[axis]).collect::<Vec<_>>();

@@ -11,7 +11,7 @@
 //! kernels the structure of `offsets` (outputs first), the zeros, then the values.
 
 use super::c_types::{helper_preamble, storage_type};
-use super::element_loops::{ElementLoops, LoopArray, LoopOutput};
+use super::element_loops::{ElementLoops, LoopArray};
 use super::op::Op;
 use super::pointwise::{AccessPattern, OperandKind, PointwiseOperand, PointwiseSpec};
 use rtcg_hal::{DType, DTypeKind, KernelSpec};
@@ -314,20 +314,12 @@ impl FusedSpec {
     }
 
     fn loops(&self) -> ElementLoops {
-        let output = |(at, output): (usize, &FusedOutput)| LoopOutput {
-            name: format!("out{at}"),
-            dtype: self.output_dtype(at),
-            is_unaligned: output.unaligned,
+        let result = |(at, output): (usize, &FusedOutput)| {
+            LoopArray::result(format!("out{at}"), self.output_dtype(at), output.unaligned)
         };
-        let array = |(at, operand): (usize, PointwiseOperand)| LoopArray {
-            name: format!("x{at}"),
-            dtype: operand.dtype,
-            access: operand.access,
-        };
-        ElementLoops {
-            outputs: self.outputs.iter().enumerate().map(output).collect(),
-            arrays: self.steps.array_operands().enumerate().map(array).collect(),
-        }
+        let read = self.steps.array_operands().enumerate();
+        let read = read.map(|(at, operand)| LoopArray::read(format!("x{at}"), operand.dtype, operand.access));
+        ElementLoops::of_numbers(self.outputs.iter().enumerate().map(result).collect(), read)
     }
 }
 
@@ -340,7 +332,7 @@ impl KernelSpec for FusedSpec {
         let mut text = self.steps.step_functions(&[]);
         let loops = self.loops();
         if let Some(space) = self.pattern.index_space() {
-            text.push_str(&space.dims_struct("array_dims", loops.n_offsets()));
+            text.push_str(&loops.dims_struct(space, "array_dims"));
         }
         let mut params = loops.parameters();
         params.push("unsigned long long n".into());
@@ -350,7 +342,7 @@ impl KernelSpec for FusedSpec {
         params.extend(self.steps.value_parameters());
         let _ = write!(text, "extern \"C\" __global__ void {}({})\n{{\n", self.kernel_name(), params.join(", "));
         let leaf = |index: &str, indent: &str, element: &dyn Fn(usize) -> String| {
-            let statements = self.steps.step_statements(index, indent, |at, _| element(at));
+            let statements = self.steps.step_statements(index, indent, |at, _| element(loops.n_results + at));
             (statements, self.outputs.iter().map(|output| format!("v{}", output.step)).collect())
         };
         text.push_str(&loops.body(self.pattern, &leaf));

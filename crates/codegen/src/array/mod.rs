@@ -2,7 +2,7 @@
 
 mod c_types;
 mod einsum;
-mod element_loops;
+pub(crate) mod element_loops;
 mod element_offsets;
 mod fft;
 mod fused;

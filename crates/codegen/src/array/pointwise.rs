@@ -5,7 +5,7 @@
 //! Any one-dimensional grid covers all elements.
 
 use super::c_types::{compute_type, helper_preamble, storage_type};
-use super::element_loops::{ElementLoops, LoopArray, LoopOutput};
+use super::element_loops::{ElementLoops, LoopArray};
 use super::element_offsets::IndexSpace;
 use super::op::{Op, OperandRole};
 use super::transpose_tile::TransposeTile;
@@ -55,7 +55,7 @@ pub enum AccessPattern {
 
 impl AccessPattern {
     /// The axes, unless all elements lie one after the other.
-    pub(super) fn index_space(self) -> Option<IndexSpace> {
+    pub(crate) fn index_space(self) -> Option<IndexSpace> {
         match self {
             AccessPattern::Flat(_) => None,
             AccessPattern::Strided(space) | AccessPattern::Tiled(space, _) => Some(space),
@@ -142,14 +142,10 @@ impl PointwiseSpec {
     }
 
     fn loops(&self) -> ElementLoops {
-        let output = LoopOutput { name: "out".into(), dtype: self.out, is_unaligned: self.is_out_unaligned };
-        let array = |(at, operand): (usize, &PointwiseOperand)| LoopArray {
-            name: OPERAND_NAMES[at].into(),
-            dtype: operand.dtype,
-            access: operand.access,
-        };
-        let arrays = self.used_operands().filter(|(_, operand)| operand.access != OperandKind::Value).map(array);
-        ElementLoops { outputs: vec![output], arrays: arrays.collect() }
+        let result = LoopArray::result("out".into(), self.out, self.is_out_unaligned);
+        let read = self.used_operands().filter(|(_, operand)| operand.access != OperandKind::Value);
+        let read = read.map(|(at, operand)| LoopArray::read(OPERAND_NAMES[at].into(), operand.dtype, operand.access));
+        ElementLoops::of_numbers(vec![result], read)
     }
 
     fn kernel_parameters(&self, loops: &ElementLoops) -> String {
@@ -166,7 +162,7 @@ impl PointwiseSpec {
 
     /// The call of the operation, where `element` says how an element of an array is written.
     fn op_call(&self, index: &str, element: &dyn Fn(usize) -> String) -> String {
-        let (mut text, mut arrays) = (format!("array_op({index}"), 0..);
+        let (mut text, mut arrays) = (format!("array_op({index}"), 1..);
         for (at, operand) in self.used_operands() {
             let argument = match operand.access {
                 OperandKind::Value => OPERAND_NAMES[at].to_owned(),
@@ -189,7 +185,7 @@ impl KernelSpec for PointwiseSpec {
         text.push_str(&self.op_function());
         let loops = self.loops();
         if let Some(space) = self.pattern.index_space() {
-            text.push_str(&space.dims_struct("array_dims", loops.n_offsets()));
+            text.push_str(&loops.dims_struct(space, "array_dims"));
         }
         let parameters = self.kernel_parameters(&loops);
         let _ = write!(text, "extern \"C\" __global__ void {}({parameters})\n{{\n", self.kernel_name());

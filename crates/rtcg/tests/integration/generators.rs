@@ -48,7 +48,7 @@ fn vectorized_kernels_compute_packs_and_tail() {
         operation: "z[i] = x[i] + i; if (x[i] > 5) y[i] -= 1".into(),
         ..Default::default()
     };
-    assert_eq!(spec.pack_size(), 4);
+    assert_eq!(spec.analyze().pack_size, 4);
     let target = rtcg::device_compile_target(&ctx.device()).unwrap();
     let mut request = rtcg::compile::CompileRequest::new(spec.source(&IndexingMode::Packed { pack_size: 4 }), target);
     request.no_extern_c = true;
