@@ -1,7 +1,7 @@
 //! The iteration plan of several operands: axes are dropped, reversed, sorted and merged until as few as possible
 //! remain (as in NumPy's `nditer`).
 
-use crate::layout::{Layout, Strides};
+use crate::layout::Layout;
 use rtcg_codegen::array::{AccessPattern, IndexSpace, TRANSPOSE_TILE_THREADS, division_multiplier_and_shift};
 use rtcg_hal::{BLOCK_THREADS, DeviceInfo};
 use smallvec::SmallVec;
@@ -176,20 +176,6 @@ fn merge_axes<S: AsRef<[isize]>>(axes: impl IntoIterator<Item = (usize, S)>) -> 
     merged
 }
 
-/// The axes of any number of operands in their order, merged where every operand walks them as one, without those of
-/// length 1 (but with one axis at least): lengths, and the strides of each operand.
-pub(crate) fn join_axes(shape: &[usize], operands: &[Strides]) -> (Vec<usize>, Vec<Vec<isize>>) {
-    let longer = shape.iter().enumerate().filter(|(_, length)| **length != 1);
-    let axes =
-        longer.map(|(axis, &length)| (length, operands.iter().map(|strides| strides[axis]).collect::<Strides>()));
-    let mut axes = merge_axes(axes);
-    if axes.is_empty() {
-        axes.push((1, SmallVec::from_elem(0, operands.len())));
-    }
-    let strides_of = |k: usize| axes.iter().map(|axis| axis.1[k]).collect();
-    (axes.iter().map(|axis| axis.0).collect(), (0..operands.len()).map(strides_of).collect())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -205,16 +191,6 @@ mod tests {
         let point = Layout::contiguous(&[], 4, Order::C).broadcast_to(&[2, 3]).unwrap();
         let dense = Layout::contiguous(&[2, 3], 4, Order::C);
         assert_eq!(IterationPlan::new([&dense, &point]).axes[..], [(6, [4, 0])]);
-    }
-
-    #[test]
-    fn axes_are_joined_in_their_order() {
-        let join = |shape: &[usize], rows: &[&[isize]]| {
-            join_axes(shape, &rows.iter().map(|row| Strides::from_slice(row)).collect::<Vec<_>>())
-        };
-        assert_eq!(join(&[2, 3, 4], &[&[48, 16, 4], &[12, 4, 0]]), (vec![6, 4], vec![vec![16, 4], vec![4, 0]]));
-        assert_eq!(join(&[1, 1], &[&[9, 9]]), (vec![1], vec![vec![0]]));
-        assert_eq!(join(&[5, 1, 7], &[&[28, 99, 4]]), (vec![35], vec![vec![4]]));
     }
 
     #[test]

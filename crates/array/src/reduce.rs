@@ -336,25 +336,24 @@ fn launch_planned(
         kept: kept.axes.iter().map(|axis| axis.1[k + 1]).collect(),
         reduced: reduced.single_stride(k, 0).unwrap_or(0),
     });
-    let kernel = plan.specialize_kernel(ReduceSpec {
+    let mut kernel = ReduceSpec {
         reduction: job.reduction,
         x: job.x.dtype(),
         y: job.y.map(GpuArray::dtype),
         masked: job.mask.is_some(),
         compute: job.compute,
         out: job.out.dtype(),
-        packed: plan.packable_array_mask(packable),
-        kept: kept.index_space(),
-        reduced: reduced.index_space(),
         ..ReduceSpec::PLAIN_SUM
-    });
+    };
+    let packed = plan.packable_array_mask(packable);
+    kernel.shape = plan.kernel_shape(kernel.is_rounded_sum(), packed, kept.index_space(), reduced.index_space());
     let mut args = LaunchArgs::new();
     args.push_address(job.out.first_element_address(), kept.offsets[0]);
     present.iter().for_each(|&k| args.push_address(start(k), shift(k)));
-    let workspace = plan.push_lengths_and_workspace(ctx, &kernel, &mut args)?;
+    let workspace = plan.push_lengths_and_workspace(ctx, kernel.partial_result_bytes(), &mut args)?;
     let kept_operands: SmallVec<[usize; 4]> = std::iter::once(0).chain(present.iter().map(|k| k + 1)).collect();
-    kept.push_dims(kernel.kept, &kept_operands, &mut args);
-    reduced.push_dims(kernel.reduced, &present, &mut args);
+    kept.push_dims(kernel.shape.kept, &kept_operands, &mut args);
+    reduced.push_dims(kernel.shape.reduced, &present, &mut args);
     let launch = ctx.prepare_launch(&kernel, plan.launch_grid(), plan.block_dim(), args)?;
     launch.enqueue(ctx.queue())?;
     // Without elements there is no address to fill in.

@@ -2,8 +2,8 @@
 //! expressions share the plan, so that their results agree.
 
 use crate::iteration_plan::IterationPlan;
-use crate::layout::Layout;
-use rtcg_codegen::array::ReduceSpec;
+use crate::layout::{Layout, Order};
+use rtcg_codegen::array::{IndexSpace, ReduceShape};
 use rtcg_codegen::block_reduce::{MAX_SERIAL_TERMS, ReduceChoice, ReduceProblem, WorkPartition};
 use rtcg_hal::{ArrayContext, DeviceInfo, Kernel, LaunchArgs, Queue, Result};
 use smallvec::SmallVec;
@@ -156,17 +156,24 @@ impl ReductionPlan {
             let bytes = (self.pack * array.itemsize) as u64;
             let is_placed = array.address.is_multiple_of(bytes)
                 && array.kept.iter().all(|&stride| (stride as i64 as u64).is_multiple_of(bytes));
-            bytes <= 64 && is_placed && array.reduced == array.itemsize as isize
+            bytes <= 64 && array.itemsize.is_power_of_two() && is_placed && array.reduced == array.itemsize as isize
         };
         let bits = arrays.take(32).enumerate().filter(|(_, array)| is_packed(array)).map(|(at, _)| 1 << at);
         if self.reduce_contiguous { bits.sum() } else { 0 }
     }
 
-    /// The part of the kernel's key that is decided here.
-    pub(crate) fn specialize_kernel(&self, kernel: ReduceSpec) -> ReduceSpec {
+    /// The part of the kernel's key that is decided here. `is_rounded` says whether results depend on the order of
+    /// additions.
+    pub(crate) fn kernel_shape(
+        &self,
+        is_rounded: bool,
+        packed: u32,
+        kept: IndexSpace,
+        reduced: IndexSpace,
+    ) -> ReduceShape {
         let terms = self.per_split.div_ceil(self.partition.threads_per_output as usize);
-        ReduceSpec {
-            cascaded: kernel.is_rounded_sum() && terms > MAX_SERIAL_TERMS,
+        ReduceShape {
+            cascaded: is_rounded && terms > MAX_SERIAL_TERMS,
             threads: self.partition.threads as u16,
             threads_per_output: self.partition.threads_per_output as u16,
             reduce_contiguous: self.reduce_contiguous,
@@ -175,7 +182,9 @@ impl ReductionPlan {
             outputs_per_thread: self.outputs_per_thread as u8,
             pack: self.pack as u8,
             unroll: self.unroll as u8,
-            ..kernel
+            packed,
+            kept,
+            reduced,
         }
     }
 
@@ -183,12 +192,12 @@ impl ReductionPlan {
     pub(crate) fn push_lengths_and_workspace(
         &self,
         ctx: &ArrayContext,
-        kernel: &ReduceSpec,
+        partial_bytes: usize,
         args: &mut LaunchArgs,
     ) -> Result<Option<ReductionWorkspace>> {
         [self.n_out, self.n_red, self.per_split].iter().for_each(|&n| args.push_u64(n as u64));
-        let nbytes = self.partition.splits * self.n_out * kernel.partial_result_bytes();
-        let place = kernel.split.then_some(ReductionWorkspace { nbytes, at: args.count() });
+        let nbytes = self.partition.splits * self.n_out * partial_bytes;
+        let place = (self.partition.splits > 1).then_some(ReductionWorkspace { nbytes, at: args.count() });
         let (counters, partials) = match place {
             Some(_) => ctx.queue().reduction_workspace(nbytes)?,
             None => (0, 0),
@@ -225,4 +234,99 @@ pub(crate) struct PackCandidate {
     pub(crate) address: u64,
     pub(crate) kept: SmallVec<[isize; 4]>,
     pub(crate) reduced: isize,
+}
+
+/// An array that is read, in the shape that is reduced.
+pub(crate) struct ReducedArray {
+    pub(crate) itemsize: usize,
+    /// Where its first element lies.
+    pub(crate) address: u64,
+    pub(crate) layout: Layout,
+}
+
+/// A reduction of values that are computed from any number of arrays.
+pub(crate) struct ReductionOfArrays<'a> {
+    /// The output, with axes of length 1 where axes are reduced.
+    pub(crate) out: &'a Layout,
+    /// The array that the values would be stored in, which decides the plan.
+    pub(crate) stored: &'a Layout,
+    pub(crate) stored_itemsize: usize,
+    pub(crate) arrays: &'a [ReducedArray],
+    /// Whether the index of an element in C order is an operand, behind the arrays.
+    pub(crate) has_index: bool,
+    pub(crate) axes: &'a [usize],
+    /// Whether elements are combined in C order.
+    pub(crate) keeps_order: bool,
+    /// Whether results depend on the order of additions.
+    pub(crate) is_rounded: bool,
+}
+
+/// What a launch needs of its plan.
+pub(crate) struct PlannedReduction {
+    pub(crate) plan: ReductionPlan,
+    pub(crate) shape: ReduceShape,
+    /// Where the walk over each array begins.
+    pub(crate) addresses: SmallVec<[u64; 8]>,
+    /// Where that over the output begins, after its first element.
+    pub(crate) out_offset: usize,
+    dims: [(SmallVec<[u8; 64]>, usize); 2],
+}
+
+impl PlannedReduction {
+    /// Appends lengths, the memory of split runs, and the axes.
+    pub(crate) fn push(&self, ctx: &ArrayContext, partial_bytes: usize, args: &mut LaunchArgs) -> Result<()> {
+        self.plan.push_lengths_and_workspace(ctx, partial_bytes, args)?;
+        self.dims.iter().for_each(|(bytes, align)| args.push(bytes, *align));
+        Ok(())
+    }
+}
+
+impl ReductionOfArrays<'_> {
+    pub(crate) fn plan(&self, ctx: &ArrayContext) -> PlannedReduction {
+        match self.arrays.len() + usize::from(self.has_index) {
+            0..=2 => self.plan_for::<4>(ctx),
+            3..=6 => self.plan_for::<8>(ctx),
+            7..=14 => self.plan_for::<16>(ctx),
+            _ => self.plan_for::<256>(ctx),
+        }
+    }
+
+    fn plan_for<const N: usize>(&self, ctx: &ArrayContext) -> PlannedReduction {
+        let (out, _) = split_reduced_axes(self.out, self.axes);
+        let counting = Layout::contiguous(&self.stored.shape, 1, Order::C);
+        let walked = self.arrays.iter().map(|array| &array.layout).chain(self.has_index.then_some(&counting));
+        // First what would be stored; places that are left repeat it.
+        let layouts: SmallVec<[(Layout, Layout); 8]> =
+            std::iter::once(self.stored).chain(walked).map(|layout| split_reduced_axes(layout, self.axes)).collect();
+        let kept = IterationPlan::<N>::new(std::array::from_fn(|k| match k {
+            0 => &out,
+            _ => layouts.get(k - 1).map_or(&out, |layout| &layout.0),
+        }));
+        let of_reduced = std::array::from_fn(|k| &layouts.get(k).unwrap_or(&layouts[0]).1);
+        let reduced = match self.keeps_order {
+            true => IterationPlan::<N>::keeping_axis_order(of_reduced),
+            false => IterationPlan::<N>::new(of_reduced),
+        };
+        let plan = ReductionPlan::new(ctx, self.stored_itemsize, &kept, &reduced);
+        let offset = |k: usize| kept.offsets[k + 2].wrapping_add(reduced.offsets[k + 1]) as u64;
+        let addresses: SmallVec<[u64; 8]> =
+            self.arrays.iter().enumerate().map(|(k, array)| array.address.wrapping_add(offset(k))).collect();
+        let packable = self.arrays.iter().enumerate().map(|(k, array)| PackCandidate {
+            itemsize: array.itemsize,
+            address: addresses[k],
+            kept: kept.axes.iter().map(|axis| axis.1[k + 2]).collect(),
+            reduced: reduced.single_stride(k + 1, 0).unwrap_or(0),
+        });
+        let packed = plan.packable_array_mask(packable);
+        let shape = plan.kernel_shape(self.is_rounded, packed, kept.index_space(), reduced.index_space());
+        let dims = |walk: &IterationPlan<N>, space: IndexSpace, operands: SmallVec<[usize; 8]>| {
+            let mut args = LaunchArgs::new();
+            walk.push_dims(space, &operands, &mut args);
+            (SmallVec::from_slice(args.packed_bytes()), if space.wide { 8 } else { 4 })
+        };
+        let n = layouts.len() - 1;
+        let in_kept = std::iter::once(0).chain((0..n).map(|k| k + 2)).collect();
+        let dims = [dims(&kept, shape.kept, in_kept), dims(&reduced, shape.reduced, (1..=n).collect())];
+        PlannedReduction { plan, shape, addresses, out_offset: kept.offsets[0], dims }
+    }
 }

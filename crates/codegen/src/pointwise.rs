@@ -206,49 +206,66 @@ impl ElementwiseSnippet {
             let _ = writeln!(out, "  {constness}{} *const {} = {};", a.ctype.name, loop_name(place), a.name);
         }
         let leaf = |index: &str, indent: &str, element: &dyn Fn(usize) -> String| {
-            let mut text = format!("{indent}const size_t i = {index}; (void)i;\n");
-            for (place, &at) in order.iter().enumerate() {
-                let Argument { name, ctype, is_const, .. } = &self.arguments[at];
-                let constness = if *is_const || uses[at] == ElementUse::Read { "const " } else { "" };
-                let _ = match uses[at] {
-                    ElementUse::Other => writeln!(
-                        text,
-                        "{indent}const auto {name} = rtcg::by_strides({}, rtcg_dims.size, rtcg_dims.stride[{place}]);",
-                        loop_name(place)
-                    ),
-                    _ => writeln!(
-                        text,
-                        "{indent}const rtcg::element<{constness}{t}> {name} = {{&{place}}};",
-                        t = ctype.name,
-                        place = element(place)
-                    ),
-                };
-            }
+            let mut text = self.leaf_declarations(&order, uses, index, indent, element);
             body(&mut text);
             (text, Vec::new())
         };
         out.push_str(&self.loops(&order, ahead).body(pattern, &leaf));
     }
 
-    fn loops(&self, order: &[usize], ahead: usize) -> ElementLoops {
-        let uses = self.element_uses();
+    /// The index and the proxies that the snippet sees, of the elements of arrays in the order of the walk.
+    pub(crate) fn leaf_declarations(
+        &self,
+        order: &[usize],
+        uses: &[ElementUse],
+        index: &str,
+        indent: &str,
+        element: &dyn Fn(usize) -> String,
+    ) -> String {
+        let mut text = format!("{indent}const size_t i = {index}; (void)i;\n");
+        for (place, &at) in order.iter().enumerate() {
+            let Argument { name, ctype, is_const, .. } = &self.arguments[at];
+            let constness = if *is_const || uses[at] == ElementUse::Read { "const " } else { "" };
+            let _ = match uses[at] {
+                ElementUse::Other => writeln!(
+                    text,
+                    "{indent}const auto {name} = rtcg::by_strides({}, rtcg_dims.size, rtcg_dims.stride[{place}]);",
+                    loop_name(place)
+                ),
+                _ => writeln!(
+                    text,
+                    "{indent}const rtcg::element<{constness}{t}> {name} = {{&{place}}};",
+                    t = ctype.name,
+                    place = element(place)
+                ),
+            };
+        }
+        text
+    }
+
+    /// The arrays of loops, in the order of the walk.
+    pub(crate) fn loop_arrays(&self, order: &[usize], uses: &[ElementUse]) -> Vec<LoopArray> {
         let array = |(place, &at): (usize, &usize)| LoopArray {
             name: loop_name(place),
             element: self.arguments[at].ctype.name.clone().into(),
             access: OperandKind::Element,
             used: uses[at],
         };
-        let arrays = order.iter().enumerate().map(array).collect();
+        order.iter().enumerate().map(array).collect()
+    }
+
+    fn loops(&self, order: &[usize], ahead: usize) -> ElementLoops {
+        let arrays = self.loop_arrays(order, &self.element_uses());
         ElementLoops { arrays, n_results: 0, prefix: "rtcg_", pack: "rtcg::pack", packs_ahead: ahead }
     }
 
-    /// Headers, what a form needs (`None`: proxies), and the user's preamble.
+    /// Headers, what a form needs (`None`: packs), and the user's preamble.
     pub(crate) fn emit_headers_and_preamble(&self, out: &mut String, access: Option<&IndexingMode>) {
         emit_includes(out, &self.arguments, &[&self.preamble, &self.operation, &self.loop_prep, &self.after_loop]);
         match access {
             Some(IndexingMode::Flat { .. }) => {}
-            Some(IndexingMode::Packed { .. }) => out.push_str(PACK_SOURCE),
-            None | Some(IndexingMode::Walked { .. }) => out.push_str(ELEMENT_PROXY_SOURCE),
+            None | Some(IndexingMode::Packed { .. }) => out.push_str(PACK_SOURCE),
+            Some(IndexingMode::Walked { .. }) => out.push_str(ELEMENT_PROXY_SOURCE),
         }
         if let Some(IndexingMode::Walked { pattern, walked }) = access
             && let Some(space) = pattern.index_space()
@@ -287,7 +304,7 @@ impl IndexingMode {
 }
 
 /// The pointer to an array in loops, whose proxy has its name.
-fn loop_name(place: usize) -> String {
+pub(crate) fn loop_name(place: usize) -> String {
     format!("rtcg_x{place}")
 }
 

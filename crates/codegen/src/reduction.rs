@@ -7,13 +7,14 @@
 //! The order in which elements are combined is undefined: `reduce_expr` must be associative and commutative, and
 //! `neutral` its neutral element.
 
+use crate::array::ReduceShape;
+use crate::array::reduce_loops::ReduceLoops;
 pub use crate::block_reduce::REDUCE_THREADS;
 use crate::block_reduce::{BLOCK_REDUCE_SOURCE, MAX_SERIAL_TERMS};
 use crate::c_declarations::{Argument, ArgumentError, CType, CTypeForm, check_names};
 use crate::pointwise::{
-    ElementwiseSnippet, EmitBody, INDEX_NAME, IndexingMode, SIZE_NAME, emit_snippet, with_line_numbers,
+    ElementwiseSnippet, EmitBody, INDEX_NAME, IndexingMode, SIZE_NAME, emit_snippet, loop_name, with_line_numbers,
 };
-use crate::snippet::ElementUse;
 use std::fmt::Write;
 
 /// A reduction as the user describes it.
@@ -33,23 +34,6 @@ pub struct ReductionSnippet {
     pub map_expr: String,
     /// Source before the kernel.
     pub preamble: String,
-}
-
-/// How the threads of a block share the work of an axis reduction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct AxisReductionShape {
-    /// Output dimensions, after merging.
-    pub kept: usize,
-    /// Reduced dimensions, after merging.
-    pub reduced: usize,
-    /// Threads per output; a power of two up to [`REDUCE_THREADS`].
-    pub threads_per_output: u32,
-    /// Whether adjacent threads take adjacent elements along the reduced axes, rather than adjacent outputs.
-    pub reduce_contiguous: bool,
-    /// Whether runs are split over blocks.
-    pub split: bool,
-    /// [`WorkPartition::gather`](crate::block_reduce::WorkPartition::gather).
-    pub gather: bool,
 }
 
 impl ReductionSnippet {
@@ -121,79 +105,50 @@ impl ReductionSnippet {
         with_line_numbers(out)
     }
 
-    /// The source of the kernel that reduces over some axes. Parameters: the result's address, the arguments, and the
-    /// structure that [`axis_reduction_layout_bytes`] fills.
-    pub fn axis_reduction_source(&self, shape: &AxisReductionShape) -> String {
+    /// The source of the kernel that reduces over some axes; the loops are those of arrays. `walked` says which
+    /// arguments are arrays that it walks over. Parameters: the result's address, the arguments, and what
+    /// [`ReduceShape`] says, where the index is an operand behind the arrays if the snippet counts elements.
+    pub fn axis_reduction_source(&self, shape: &ReduceShape, walked: &[bool]) -> String {
         let map = self.map_as_elementwise();
+        let analysis = map.analyze();
+        let order = analysis.walk_order(walked);
+        let loops = ReduceLoops {
+            shape,
+            arrays: map.loop_arrays(&order, &analysis.uses),
+            has_index: analysis.counts_elements,
+            out: "rtcg_out_type",
+            combiner: "rtcg_combine",
+            prefix: "rtcg_",
+            pack: "rtcg::pack",
+        };
         let mut out = String::new();
         self.emit_headers_and_preamble(&mut out, &map, None);
-        let arrays = self.arguments.iter().filter(|a| a.is_vector).count();
-        let (kept, reduced, rows) = (shape.kept, shape.reduced, arrays + 2);
-        let _ = writeln!(
+        let _ = writeln!(out, "typedef rtcg_out_type rtcg_A;\n{}", loops.dims_structs());
+        let declared: String = self.arguments.iter().map(|a| a.declarator() + ", ").collect();
+        let _ = write!(
             out,
-            "namespace rtcg {{ struct axes {{ unsigned long outputs, length; long kept[{kept}], reduced[{reduced}];\n\
-             \x20 long kept_strides[{rows}][{kept}], reduced_strides[{rows}][{reduced}]; }}; }}"
+            "extern \"C\" __global__ void __launch_bounds__({}) {}({})\n{{\n\
+             \x20 const unsigned long n = rtcg_n_red; (void)n;\n",
+            shape.threads,
+            self.name,
+            loops.parameters(&declared)
         );
-        self.emit_signature(
-            &mut out,
-            REDUCE_THREADS,
-            &["const rtcg::axes rtcg_l", "rtcg_out_type *rtcg_partials", "unsigned *rtcg_tickets"],
-        );
-        out.push_str("{\n  const unsigned long n = rtcg_l.length; (void)n;\n");
+        for (place, &at) in order.iter().enumerate() {
+            let name = &self.arguments[at].name;
+            let _ = writeln!(out, "  const char *const {} = (const char *){name};", loop_name(place));
+        }
         self.emit_reduce_lambda(&mut out);
-        let threads_per_output = shape.threads_per_output;
-        let _ = write!(
-            out,
-            "  auto rtcg_fold = [&](unsigned long long rtcg_o, unsigned rtcg_lane, rtcg_out_type rtcg_acc) -> rtcg_out_type\n  {{\n\
-             \x20   long rtcg_k[{rows}];\n\
-             \x20   rtcg::unravel<{kept}, {rows}>(rtcg_o, rtcg_l.kept, rtcg_l.kept_strides, rtcg_k);\n\
-             \x20   const unsigned long rtcg_per = (rtcg_l.length + gridDim.y - 1) / gridDim.y, rtcg_from = rtcg_per * blockIdx.y;\n\
-             \x20   const unsigned long rtcg_to = rtcg_from + rtcg_per < rtcg_l.length ? rtcg_from + rtcg_per : rtcg_l.length;\n\
-             \x20   unsigned long rtcg_base = rtcg_from;\n",
+        out.push_str(
+            "  auto rtcg_start = [&]() -> rtcg_out_type { return rtcg_neutral; };\n\
+             \x20 auto rtcg_finish = [](const rtcg_out_type &a, unsigned long long) { return a; };\n",
         );
-        self.emit_cascade(&mut out, "rtcg_u");
-        let _ = write!(
-            out,
-            "\
-             \x20   for (; rtcg_base + {all} <= rtcg_to; rtcg_base += {all})\n    {{\n\
-             \x20     #pragma unroll\n\
-             \x20     for (int rtcg_u = 0; rtcg_u < {AXIS_TERMS}; ++rtcg_u)\n      {{\n\
-             \x20       const unsigned long rtcg_j = rtcg_base + rtcg_lane + rtcg_u * {threads_per_output};\n",
-            all = AXIS_TERMS * threads_per_output,
-        );
-        let element = |out: &mut String| {
-            let _ = write!(
-                out,
-                "        long rtcg_r[{rows}];\n\
-                 \x20       rtcg::unravel<{reduced}, {rows}>(rtcg_j, rtcg_l.reduced, rtcg_l.reduced_strides, rtcg_r);\n\
-                 \x20       const size_t i = rtcg_k[{arrays}] + rtcg_r[{arrays}]; (void)i;\n"
-            );
-            self.emit_array_proxies(out, &map);
-            self.emit_accumulate_statement(out);
-            self.emit_cascade_step(out, "rtcg_u", AXIS_TERMS as isize - 1);
+        let leaf = |_: &str, indent: &str, element: &dyn Fn(usize) -> String| {
+            let index = if loops.has_index { loops.index() } else { "0".into() };
+            let mut text = map.leaf_declarations(&order, &analysis.uses, &index, indent, element);
+            self.emit_accumulate_statement(&mut text);
+            text
         };
-        element(&mut out);
-        let _ = write!(
-            out,
-            "      }}\n    }}\n\
-             \x20   for (unsigned long rtcg_j = rtcg_base + rtcg_lane; rtcg_j < rtcg_to; rtcg_j += {threads_per_output})\n    {{\n"
-        );
-        element(&mut out);
-        out.push_str("      }\n");
-        self.emit_cascade_total(&mut out);
-        let _ = write!(
-            out,
-            "    return rtcg_acc;\n  }};\n\
-             \x20 auto rtcg_store = [&](unsigned long long rtcg_o, const rtcg_out_type &rtcg_acc)\n  {{\n\
-             \x20   long rtcg_k[{rows}];\n\
-             \x20   rtcg::unravel<{kept}, {rows}>(rtcg_o, rtcg_l.kept, rtcg_l.kept_strides, rtcg_k);\n\
-             \x20   *rtcg::at(rtcg_out, rtcg_k[{out_row}]) = rtcg_acc;\n  }};\n\
-             \x20 rtcg::reduce_outputs<{REDUCE_THREADS}, {threads_per_output}, {reduce_contiguous}, {split}, {gather}>(rtcg_l.outputs, rtcg_neutral, rtcg_partials, rtcg_tickets, rtcg_fold, rtcg_reduce, rtcg_store);\n}}\n",
-            out_row = arrays + 1,
-            reduce_contiguous = shape.reduce_contiguous,
-            split = shape.split,
-            gather = shape.gather,
-        );
+        out.push_str(&loops.body(&leaf));
         with_line_numbers(out)
     }
 
@@ -223,7 +178,7 @@ impl ReductionSnippet {
     fn emit_reduce_lambda(&self, out: &mut String) {
         out.push_str("  const rtcg_out_type rtcg_neutral =\n");
         emit_snippet(out, "neutral", &self.neutral, ";");
-        out.push_str("  auto rtcg_reduce = [&](rtcg_out_type a, rtcg_out_type b) -> rtcg_out_type { return (\n");
+        out.push_str("  auto rtcg_combine = [&](rtcg_out_type a, rtcg_out_type b) -> rtcg_out_type { return (\n");
         emit_snippet(out, "reduce_expr", &self.reduce_expr, "); };");
     }
 
@@ -248,12 +203,12 @@ impl ReductionSnippet {
     }
 
     fn emit_accumulate_statement(&self, out: &mut String) {
-        out.push_str("    rtcg_acc = rtcg_reduce(rtcg_acc, (rtcg_out_type)(\n");
+        out.push_str("    rtcg_acc = rtcg_combine(rtcg_acc, (rtcg_out_type)(\n");
         emit_snippet(out, "map_expr", &self.map_expr, "));");
     }
 
     /// Whether the results of few elements are combined by levels: where they can be rounded.
-    fn is_cascaded(&self) -> bool {
+    pub fn is_cascaded(&self) -> bool {
         !matches!(self.out.form, CTypeForm::Number('b' | 'i' | 'u'))
     }
 
@@ -277,48 +232,18 @@ impl ReductionSnippet {
             let _ = writeln!(
                 out,
                 "    if ((int){index} == {last} && ++rtcg_steps % {steps} == 0) {{ \
-                 rtcg_sums.push(rtcg_acc, rtcg_neutral, rtcg_reduce); rtcg_acc = rtcg_neutral; }}"
+                 rtcg_sums.push(rtcg_acc, rtcg_neutral, rtcg_combine); rtcg_acc = rtcg_neutral; }}"
             );
         }
     }
 
     fn emit_cascade_total(&self, out: &mut String) {
         if self.is_cascaded() {
-            out.push_str("  rtcg_acc = rtcg_reduce(rtcg_sums.total(rtcg_reduce), rtcg_acc);\n");
-        }
-    }
-
-    fn emit_array_proxies(&self, out: &mut String, map: &ElementwiseSnippet) {
-        let arrays = map.arguments.iter().zip(map.element_uses()).filter(|(a, _)| a.is_vector).enumerate();
-        for (row, (a, used)) in arrays {
-            if !matches!(used, ElementUse::Unused | ElementUse::Other) {
-                let (name, t) = (&a.name, &a.ctype.name);
-                let _ = writeln!(
-                    out,
-                    "        const rtcg::element<const {t}> rtcg_e_{name} = {{rtcg::at((const {t} *){name}, rtcg_k[{row}] + rtcg_r[{row}])}};\n\
-                     \x20       const rtcg::element<const {t}> &{name} = rtcg_e_{name};"
-                );
-            }
+            out.push_str("  rtcg_acc = rtcg_combine(rtcg_sums.total(rtcg_combine), rtcg_acc);\n");
         }
     }
 }
 
-/// The bytes of the last parameter of an axis reduction. There is a row of strides for each array, then one for the
-/// flat index, and one for the result (whose reduced part is unused).
-pub fn axis_reduction_layout_bytes(
-    kept: &[usize],
-    reduced: &[usize],
-    kept_strides: &[Vec<isize>],
-    reduced_strides: &[Vec<isize>],
-) -> Vec<u8> {
-    let sizes = [kept.iter().product::<usize>(), reduced.iter().product::<usize>()];
-    let lengths = sizes.iter().chain(kept).chain(reduced).map(|&length| length as i64);
-    let strides = kept_strides.iter().chain(reduced_strides).flatten().map(|&stride| stride as i64);
-    lengths.chain(strides).flat_map(i64::to_ne_bytes).collect()
-}
-
-/// Elements that a thread takes in a step along reduced axes.
-const AXIS_TERMS: u32 = 4;
 /// Elements that a thread takes from a chunk.
 const CHUNK_TERMS: u32 = 8;
 
@@ -333,12 +258,12 @@ fn last_index_of_step(access: &IndexingMode) -> isize {
 
 /// From the threads' values to the result.
 const FULL_REDUCTION_EPILOGUE: &str = "\
-  rtcg_acc = rtcg::block_reduce<rtcg_threads>(rtcg_acc, rtcg_reduce);
+  rtcg_acc = rtcg::block_reduce<rtcg_threads>(rtcg_acc, rtcg_combine);
   if (gridDim.x > 1)
   {
     if constexpr (rtcg_gathers)
     {
-      if (!rtcg::gather_blocks<rtcg_threads>(rtcg_acc, rtcg_neutral, rtcg_tickets, 0, blockIdx.x, gridDim.x, rtcg_drawn, rtcg_reduce)) return;
+      if (!rtcg::gather_blocks<rtcg_threads>(rtcg_acc, rtcg_neutral, rtcg_tickets, 0, blockIdx.x, gridDim.x, rtcg_drawn, rtcg_combine)) return;
     }
     else
     {
@@ -346,8 +271,8 @@ const FULL_REDUCTION_EPILOGUE: &str = "\
       if (!rtcg::is_last_block(rtcg_tickets, gridDim.x)) return;
       rtcg_acc = rtcg_neutral;
       for (unsigned rtcg_b = threadIdx.x; rtcg_b < gridDim.x; rtcg_b += rtcg_threads)
-        rtcg_acc = rtcg_reduce(rtcg_acc, rtcg_partials[rtcg_b]);
-      rtcg_acc = rtcg::block_reduce<rtcg_threads>(rtcg_acc, rtcg_reduce);
+        rtcg_acc = rtcg_combine(rtcg_acc, rtcg_partials[rtcg_b]);
+      rtcg_acc = rtcg::block_reduce<rtcg_threads>(rtcg_acc, rtcg_combine);
     }
   }
   if (threadIdx.x == 0) *rtcg_out = rtcg_acc;
@@ -387,14 +312,12 @@ mod tests {
     }
 
     #[test]
-    fn layouts_have_a_row_for_each_array_the_index_and_the_result() {
-        let bytes = axis_reduction_layout_bytes(
-            &[2, 3],
-            &[5],
-            &[vec![1, 2], vec![3, 4], vec![5, 6]],
-            &[vec![7], vec![8], vec![0]],
-        );
-        let numbers: Vec<_> = bytes.chunks(8).map(|b| i64::from_ne_bytes(b.try_into().unwrap())).collect();
-        assert_eq!(numbers, [6, 5, 2, 3, 5, 1, 2, 3, 4, 5, 6, 7, 8, 0]);
+    fn the_index_is_an_operand_where_it_is_counted() {
+        let walked = [true, true, false];
+        let plain = dot_snippet().axis_reduction_source(&ReduceShape::PLAIN, &walked);
+        assert!(plain.contains("const size_t i = 0;") && plain.contains("int stride[2][1]; };"), "{plain}");
+        let counted = ReductionSnippet { map_expr: "x[i] * y[i] * i".into(), ..dot_snippet() };
+        let counted = counted.axis_reduction_source(&ReduceShape::PLAIN, &walked);
+        assert!(counted.contains("const size_t i = rtcg_k3 + rtcg_r2;") && counted.contains("int stride[4][1]; };"));
     }
 }

@@ -1,7 +1,8 @@
 //! Users' kernels as values: a snippet in one of its forms is a kernel specification, like those of arrays.
 
+use crate::array::ReduceShape;
 use crate::pointwise::{ElementwiseSnippet, IndexingMode};
-use crate::reduction::{AxisReductionShape, REDUCE_THREADS, ReductionSnippet};
+use crate::reduction::ReductionSnippet;
 use crate::scan::{ScanKernelConfig, ScanSnippet};
 use rtcg_hal::{CompileSettings, KernelSpec};
 use std::borrow::Cow;
@@ -174,7 +175,12 @@ pub enum ReductionForm {
         threads: u32,
     },
     /// A value for each index of the axes that are kept.
-    Axes(AxisReductionShape),
+    Axes {
+        /// How threads share the work.
+        shape: ReduceShape,
+        /// For each argument whether it is an array that is walked over; others stay as they are.
+        walked: Vec<bool>,
+    },
 }
 
 impl UserSnippet for ReductionSnippet {
@@ -187,12 +193,15 @@ impl UserSnippet for ReductionSnippet {
     fn form_source(&self, form: &ReductionForm) -> String {
         match form {
             ReductionForm::Full { access, gather, threads } => self.full_reduction_source(access, *gather, *threads),
-            ReductionForm::Axes(shape) => self.axis_reduction_source(shape),
+            ReductionForm::Axes { shape, walked } => self.axis_reduction_source(shape, walked),
         }
     }
 
     fn form_threads(form: &ReductionForm) -> u32 {
-        if let ReductionForm::Full { threads, .. } = form { *threads } else { REDUCE_THREADS }
+        match form {
+            ReductionForm::Full { threads, .. } => *threads,
+            ReductionForm::Axes { shape, .. } => u32::from(shape.threads),
+        }
     }
 
     fn texts(&self) -> Vec<(&str, &str)> {

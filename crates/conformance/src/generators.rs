@@ -157,6 +157,50 @@ pub fn snippets_are_reduced(ctx: &Arc<ArrayContext>) {
     }
 }
 
+/// Over any axes, of arrays in any order and of values, with the index of an element in C order.
+pub fn snippets_are_reduced_over_any_axes(ctx: &Arc<ArrayContext>) {
+    let shape = [5usize, 37, 66];
+    let numbers: Vec<_> = (0..2).map(|seed| Random(seed).whole_numbers(shape.iter().product(), -9, 9)).collect();
+    let plain = |numbers: &[f64], shape: &[usize]| array(ctx, shape, numbers).astype(DType::F64).unwrap();
+    let x = plain(&numbers[0], &shape);
+    let y = plain(&numbers[1], &[66, 37, 5]).transpose(None).unwrap().flip(Some(&[1])).unwrap();
+    let at = |i: usize, j: usize, k: usize| {
+        let y = numbers[1][(k * 37 + 36 - j) * 5 + i];
+        (numbers[0][(i * 37 + j) * 66 + k], y, ((i * 37 + j) * 66 + k) as f64)
+    };
+    type Mapped = fn((f64, f64, f64)) -> f64;
+    let cases: [(&str, Mapped); 4] = [
+        ("x[i] * start", |(x, ..)| 3.0 * x),
+        ("y[i] - x[i]", |(x, y, _)| y - x),
+        ("y[i] + start * i", |(_, y, i)| y + 3.0 * i),
+        ("x[(size_t)(i / 2) * 2]", |(x, ..)| x),
+    ];
+    for (map, wanted) in cases {
+        let kernel = ReductionKernel::builder("const double *x, const double *y, double start").map(map);
+        let kernel = kernel.reduce("a + b").neutral("0").out("double").build().unwrap();
+        let gathers = map.contains("size_t");
+        for axes in [&[0isize][..], &[1], &[2], &[0, 2], &[-1, 1], &[0, 1, 2]] {
+            let reduced: Vec<usize> = axes.iter().map(|axis| axis.rem_euclid(3) as usize).collect();
+            let kept: Vec<usize> = (0..3).filter(|axis| !reduced.contains(axis)).collect();
+            let lengths: Vec<usize> = kept.iter().map(|&axis| shape[axis]).collect();
+            let out = GpuArray::zeros(ctx, &lengths, DType::F64, Order::F).unwrap();
+            let start = 3f64.to_ne_bytes();
+            let mut args = views(&[&x, &y]);
+            args.push(GeneratedKernelArg::Number(&start, DType::F64));
+            // SAFETY: as this file says.
+            unsafe { kernel.launch_axis(ctx, &args, axes, &ArrayView::from(&out)) }.unwrap();
+            let mut sums = vec![0.0; lengths.iter().product()];
+            for place in 0..shape.iter().product() {
+                let index = [place / (37 * 66), place / 66 % 37, place % 66];
+                let cell = kept.iter().fold(0, |cell, &axis| cell * shape[axis] + index[axis]);
+                let read = if gathers { place / 2 * 2 } else { place };
+                sums[cell] += wanted(at(read / (37 * 66), read / 66 % 37, read % 66));
+            }
+            assert_eq!(elements::<f64>(&out), sums, "{map} over {axes:?}");
+        }
+    }
+}
+
 /// Of one tile and of many, with what came before each item.
 pub fn snippets_are_scanned(ctx: &Arc<ArrayContext>) {
     let sums = ScanKernel::builder("const double *x, double *before, double *total").scan("a + b").neutral("0");

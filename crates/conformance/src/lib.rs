@@ -68,6 +68,7 @@ macro_rules! conformance_tests {
             snippets_walk_over_arrays_of_any_order
             ranges_write_to_arrays_with_gaps
             snippets_are_reduced
+            snippets_are_reduced_over_any_axes
             snippets_are_scanned
             random_numbers_depend_on_their_position_only
             repeated_calls_read_their_own_operands

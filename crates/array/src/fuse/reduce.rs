@@ -7,9 +7,8 @@ use super::graph::FusionGraph;
 use super::launch::FusedSubgraph;
 use super::scope::FusionScope;
 use crate::array::GpuArray;
-use crate::iteration_plan::IterationPlan;
 use crate::layout::{Layout, Order};
-use crate::reduction_plan::{PackCandidate, ReductionPlan, shape_after_reduction, split_reduced_axes};
+use crate::reduction_plan::{ReducedArray, ReductionOfArrays, shape_after_reduction};
 use rtcg_codegen::array::{FusedReduceSpec, ReduceSpec, ReductionOp};
 use rtcg_hal::{DType, LaunchArgs, Result};
 use smallvec::SmallVec;
@@ -33,12 +32,7 @@ pub(crate) fn reduce_deferred(x: &GpuArray, wish: &FusableReduction<'_>) -> Resu
         let part = FusedSubgraph::new(graph, std::iter::once(node));
         let step = part.step_index(node);
         let job = ReductionJob { x, wish, part, step };
-        match job.part.arrays.len() {
-            0..=2 => job.plan_and_launch::<4>(),
-            3..=6 => job.plan_and_launch::<8>(),
-            7..=14 => job.plan_and_launch::<16>(),
-            _ => job.plan_and_launch::<256>(),
-        }
+        job.plan_and_launch()
     };
     FusionScope::with_graph_node(x, reduce).transpose()
 }
@@ -51,72 +45,45 @@ struct ReductionJob<'a> {
 }
 
 impl ReductionJob<'_> {
-    fn plan_and_launch<const N: usize>(&self) -> Result<GpuArray> {
-        let (x, wish) = (self.x, self.wish);
+    fn plan_and_launch(&self) -> Result<GpuArray> {
+        let (x, wish, ctx) = (self.x, self.wish, self.x.context());
         let kept: SmallVec<[usize; 4]> = shape_after_reduction(x.shape(), wish.axes, true);
         let shape: SmallVec<[usize; 4]> = shape_after_reduction(x.shape(), wish.axes, wish.keepdims);
-        let out = GpuArray::empty(x.context(), &shape, wish.result, Order::C)?;
-        let (out_kept, _) = split_reduced_axes(&Layout::contiguous(&kept, out.itemsize(), Order::C), wish.axes);
-        let mut layouts: SmallVec<[(Layout, Layout); 8]> = SmallVec::new();
-        layouts.push(split_reduced_axes(x.layout(), wish.axes));
-        for array in &self.part.arrays {
+        let out = GpuArray::empty(ctx, &shape, wish.result, Order::C)?;
+        if out.size() == 0 {
+            return Ok(out);
+        }
+        let read = |array: &&GpuArray| {
             let layout = array.layout().broadcast_to(x.shape())?;
-            let (mut kept, reduced) = split_reduced_axes(&layout, wish.axes);
-            kept.offset = layout.offset;
-            layouts.push((kept, reduced));
-        }
-        // Places that are left repeat the first one.
-        let kept = IterationPlan::<N>::new(std::array::from_fn(|k| match k {
-            0 => &out_kept,
-            _ => layouts.get(k - 1).map_or(&out_kept, |layout| &layout.0),
-        }));
-        let of_reduced = std::array::from_fn(|k| &layouts.get(k).unwrap_or(&layouts[0]).1);
-        let reduced = match wish.reduction.is_arg_reduction() {
-            true => IterationPlan::<N>::keeping_axis_order(of_reduced),
-            false => IterationPlan::<N>::new(of_reduced),
+            Ok(ReducedArray { itemsize: array.itemsize(), address: array.first_element_address(), layout })
         };
-        if out.size() > 0 {
-            self.launch_planned(&kept, &reduced, &out)?;
-        }
-        Ok(out)
-    }
-
-    fn launch_planned<const N: usize>(
-        &self,
-        kept: &IterationPlan<N>,
-        reduced: &IterationPlan<N>,
-        out: &GpuArray,
-    ) -> Result<()> {
-        let (ctx, arrays) = (self.x.context(), &self.part.arrays);
-        let address = |k: usize| arrays[k].address(kept.offsets[k + 2]).wrapping_add(reduced.offsets[k + 1] as u64);
-        let plan = ReductionPlan::new(ctx, self.x.itemsize(), kept, reduced);
-        let packable = arrays.iter().enumerate().map(|(k, array)| PackCandidate {
-            itemsize: array.itemsize(),
-            address: address(k),
-            kept: kept.axes.iter().map(|axis| axis.1[k + 2]).collect(),
-            reduced: reduced.single_stride(k + 1, 0).unwrap_or(0),
-        });
-        let kernel = plan.specialize_kernel(ReduceSpec {
-            reduction: self.wish.reduction,
-            x: self.x.dtype(),
-            compute: self.wish.compute,
-            out: self.wish.result,
-            packed: plan.packable_array_mask(packable),
-            kept: kept.index_space(),
-            reduced: reduced.index_space(),
+        let reduce = ReduceSpec {
+            reduction: wish.reduction,
+            x: x.dtype(),
+            compute: wish.compute,
+            out: wish.result,
             ..ReduceSpec::PLAIN_SUM
-        });
+        };
+        let planned = ReductionOfArrays {
+            out: &Layout::contiguous(&kept, out.itemsize(), Order::C),
+            stored: x.layout(),
+            stored_itemsize: x.itemsize(),
+            arrays: &self.part.arrays.iter().map(read).collect::<Result<SmallVec<[_; 4]>>>()?,
+            has_index: false,
+            axes: wish.axes,
+            keeps_order: wish.reduction.is_arg_reduction(),
+            is_rounded: reduce.is_rounded_sum(),
+        }
+        .plan(ctx);
+        let reduce = ReduceSpec { shape: planned.shape, ..reduce };
         let mut args = LaunchArgs::new();
         args.push_address(out.first_element_address(), 0);
-        (0..arrays.len()).for_each(|k| args.push_address(address(k), 0));
-        plan.push_lengths_and_workspace(ctx, &kernel, &mut args)?;
-        let in_kept: SmallVec<[usize; 8]> = std::iter::once(0).chain((0..arrays.len()).map(|k| k + 2)).collect();
-        let in_reduced: SmallVec<[usize; 8]> = (0..arrays.len()).map(|k| k + 1).collect();
-        kept.push_dims(kernel.kept, &in_kept, &mut args);
-        reduced.push_dims(kernel.reduced, &in_reduced, &mut args);
+        planned.addresses.iter().for_each(|&address| args.push_address(address, 0));
+        planned.push(ctx, reduce.partial_result_bytes(), &mut args)?;
         self.part.push_scalar_args(&mut args);
-        let fused = FusedReduceSpec { reduce: kernel, steps: self.part.steps.clone(), step: self.step };
+        let fused = FusedReduceSpec { reduce, steps: self.part.steps.clone(), step: self.step };
         let compiled = ctx.compiled_kernel(&fused)?;
-        plan.launch_kernel(ctx.queue(), &compiled, &args)
+        planned.plan.launch_kernel(ctx.queue(), &compiled, &args)?;
+        Ok(out)
     }
 }

@@ -7,11 +7,11 @@ use super::launch_choices::LaunchChoices;
 use super::loaded_kernel::LoadedKernel;
 use super::operand::{ArrayView, GeneratedKernelArg, push_arguments, record_uses};
 use super::walk::{StridedWalk, Walk, plan_walk, walked_layouts};
-use crate::iteration_plan::join_axes;
-use crate::layout::{Layout, Order, PythonTuple, Strides, broadcast_shapes};
-use rtcg_codegen::block_reduce::{COMPLETION_COUNTERS, REDUCE_THREADS, WorkPartition};
+use crate::layout::{Layout, Order, PythonTuple, Shape, Strides, broadcast_shapes};
+use crate::reduction_plan::{ReducedArray, ReductionOfArrays};
+use rtcg_codegen::block_reduce::{COMPLETION_COUNTERS, REDUCE_THREADS};
 use rtcg_codegen::pointwise::{IndexingMode, SnippetAnalysis};
-use rtcg_codegen::reduction::{self, AxisReductionShape, ReductionSnippet};
+use rtcg_codegen::reduction::ReductionSnippet;
 use rtcg_codegen::snippet::ElementUse;
 use rtcg_codegen::snippet_kernel::{ReductionForm, SharedSnippet};
 use rtcg_hal::tuning::LaunchChoice;
@@ -241,8 +241,7 @@ impl ReductionKernel {
         check_accessible(ctx, &self.spec.arguments, args)?;
         check_array_accessible(ctx, "out", out)?;
         let reduced = normalised_axes(axes, shape.len())?;
-        let kept: Vec<_> = (0..shape.len()).filter(|axis| !reduced.contains(axis)).collect();
-        let out_strides = self.output_strides(out, &shape, &reduced, &kept)?;
+        let stored_out = self.output_layout(out, &shape, &reduced)?;
         if !self.analysis.can_replace_arrays_with_proxies
             || self.analysis.uses.contains(&ElementUse::Other)
                 && self.array_arguments(args).any(|(a, u, _)| u == ElementUse::Other && !a.is_c_contiguous())
@@ -251,83 +250,67 @@ impl ReductionKernel {
                 "a reduction over axes needs arrays that map_expr names as x[i], or contiguous ones",
             ));
         }
-        let walked = walked_layouts(&self.spec.arguments, &self.analysis.uses, args, &shape)?;
-        let arrays = args.iter().enumerate().filter(|(_, value)| value.as_array().is_some()).map(|(at, _)| at);
-        let strides_of =
-            |at: usize| walked.iter().find(|(other, _)| *other == at).map(|(_, layout)| layout.strides.clone());
-        let still = || Strides::from_elem(0, shape.len());
-        let mut rows: Vec<_> = arrays.map(|at| strides_of(at).unwrap_or_else(still)).collect();
-        rows.push(Layout::contiguous(&shape, 1, Order::C).strides);
-        let pick = |axes: &[usize], row: &Strides| axes.iter().map(|&axis| row[axis]).collect::<Strides>();
-        let lengths = |axes: &[usize]| axes.iter().map(|&axis| shape[axis]).collect::<Vec<_>>();
-        let mut kept_rows: Vec<_> = rows.iter().map(|row| pick(&kept, row)).collect();
-        let mut reduced_rows: Vec<_> = rows.iter().map(|row| pick(&reduced, row)).collect();
-        kept_rows.push(out_strides);
-        reduced_rows.push(Strides::from_elem(0, reduced.len()));
-        let (kept, kept_rows) = join_axes(&lengths(&kept), &kept_rows);
-        let (reduced, reduced_rows) = join_axes(&lengths(&reduced), &reduced_rows);
-        let outputs: usize = kept.iter().product();
-        if outputs == 0 {
+        if stored_out.shape.contains(&0) {
             return Ok(());
         }
-        let length: usize = reduced.iter().product();
-        let step = |rows: &[Vec<isize>]| rows[0].last().map_or(0, |s| s.unsigned_abs());
-        let reduce_contiguous = outputs == 1 || step(&reduced_rows) <= step(&kept_rows) || step(&kept_rows) == 0;
-        let share = WorkPartition::new(
-            outputs,
-            length,
-            reduce_contiguous,
-            ctx.device_info().resident_blocks_of(REDUCE_THREADS),
-            !ctx.device_info().is_simd_cpu(),
-        );
-        let (threads_per_output, split) = (share.threads_per_output, share.splits > 1);
-        let shape = AxisReductionShape {
-            kept: kept.len(),
-            reduced: reduced.len(),
-            threads_per_output,
-            reduce_contiguous,
-            split,
-            gather: share.gather,
-        };
-        let kernel = LoadedKernel::new(ctx, &self.spec.kernel(ReductionForm::Axes(shape)))?;
+        let layouts = walked_layouts(&self.spec.arguments, &self.analysis.uses, args, &shape)?;
+        let arrays: Vec<_> = layouts
+            .into_iter()
+            .filter_map(|(at, layout)| {
+                let view = args[at].as_array()?;
+                Some((at, ReducedArray { itemsize: view.itemsize, address: view.ptr, layout }))
+            })
+            .collect();
+        let (places, arrays): (Vec<_>, Vec<_>) = arrays.into_iter().unzip();
+        let counting = Layout::contiguous(&shape, 1, Order::C);
+        let planned = ReductionOfArrays {
+            out: &stored_out,
+            stored: arrays.first().map_or(&counting, |array| &array.layout),
+            stored_itemsize: arrays.first().map_or(1, |array| array.itemsize),
+            arrays: &arrays,
+            has_index: self.analysis.counts_elements,
+            axes: &reduced,
+            keeps_order: false,
+            is_rounded: self.spec.is_cascaded(),
+        }
+        .plan(ctx);
+        let walked: Vec<_> = (0..args.len()).map(|at| places.contains(&at)).collect();
+        let kernel = LoadedKernel::new(ctx, &self.spec.kernel(ReductionForm::Axes { shape: planned.shape, walked }))?;
         let mut packed = LaunchArgs::new();
-        packed.push_address(out.ptr, 0);
-        push_arguments(&mut packed, args, &self.spec.arguments)?;
-        packed.push(&reduction::axis_reduction_layout_bytes(&kept, &reduced, &kept_rows, &reduced_rows), 8);
-        let (counters, partials) = match split {
-            true => ctx.queue().reduction_workspace(share.splits * outputs * self.spec.out.itemsize)?,
-            false => (0, 0),
-        };
-        packed.push_address(partials, 0);
-        packed.push_address(counters, 0);
-        let blocks = kernel.blocks_for_items(outputs.saturating_mul(threads_per_output as usize), 8)?;
-        kernel.launch(ctx, [blocks, share.splits as u32, 1], 0, &packed)?;
+        packed.push_address(out.ptr, planned.out_offset);
+        let mut args_at = args.to_vec();
+        for (&at, &address) in places.iter().zip(&planned.addresses) {
+            if let GeneratedKernelArg::Array(view) = &mut args_at[at] {
+                view.ptr = address;
+            }
+        }
+        push_arguments(&mut packed, &args_at, &self.spec.arguments)?;
+        planned.push(ctx, self.spec.out.itemsize, &mut packed)?;
+        kernel.launch(ctx, planned.plan.launch_grid(), 0, &packed)?;
         record_uses(args);
         out.record_use();
         Ok(())
     }
 
-    /// The strides of `out` along the kept axes.
-    fn output_strides(
-        &self,
-        out: &ArrayView<'_>,
-        shape: &[usize],
-        reduced: &[usize],
-        kept: &[usize],
-    ) -> Result<Strides> {
-        let plain: Vec<_> = kept.iter().map(|&axis| shape[axis]).collect();
-        let with_ones: Vec<_> =
-            (0..shape.len()).map(|axis| if reduced.contains(&axis) { 1 } else { shape[axis] }).collect();
+    /// The layout of `out` with axes of length 1 where axes are reduced.
+    fn output_layout(&self, out: &ArrayView<'_>, shape: &[usize], reduced: &[usize]) -> Result<Layout> {
         self.check_output_itemsize(out)?;
         out.check_writable("out")?;
-        if out.shape == plain {
-            Ok(out.strides.into())
-        } else if out.shape == with_ones {
-            Ok(kept.iter().map(|&axis| out.strides[axis]).collect())
+        let kept = || (0..shape.len()).filter(|axis| !reduced.contains(axis));
+        let plain: Vec<_> = kept().map(|axis| shape[axis]).collect();
+        let with_ones: Shape =
+            (0..shape.len()).map(|axis| if reduced.contains(&axis) { 1 } else { shape[axis] }).collect();
+        let strides = if out.shape == plain {
+            let mut strides = Strides::from_elem(0, shape.len());
+            kept().zip(out.strides).for_each(|(axis, &stride)| strides[axis] = stride);
+            strides
+        } else if out.shape == &*with_ones {
+            out.strides.into()
         } else {
             let (given, plain) = (PythonTuple(out.shape), PythonTuple(&plain));
-            Err(ArrayError::value_error(format!("out has shape {given}; expected {plain}")))
-        }
+            return Err(ArrayError::value_error(format!("out has shape {given}; expected {plain}")));
+        };
+        Ok(Layout { shape: with_ones, strides, offset: 0 })
     }
 
     fn check_output_itemsize(&self, out: &ArrayView<'_>) -> Result<()> {

@@ -42,19 +42,6 @@ pub(crate) struct ElementLoops {
     pub(crate) packs_ahead: usize,
 }
 
-/// The element `offset` bytes after `base`.
-pub(super) fn element_access_expression(dtype: DType, access: OperandKind, base: &str, offset: &str) -> String {
-    element_at(&storage_type(dtype), access, base, offset)
-}
-
-fn element_at(ty: &str, access: OperandKind, base: &str, offset: &str) -> String {
-    let address = format!("(const char *){base} + {offset}");
-    match access {
-        OperandKind::Unaligned => format!("rt_gather_bytes<{ty}>({address})"),
-        _ => format!("*(const {ty} *)({address})"),
-    }
-}
-
 impl LoopArray {
     /// An array of numbers that is only read.
     pub(super) fn read(name: String, dtype: DType, access: OperandKind) -> Self {
@@ -74,8 +61,17 @@ impl LoopArray {
     /// The element `offset` bytes after the beginning.
     fn element(&self, offset: &str) -> String {
         match self.is_read_only() {
-            true => element_at(&self.element, self.access, &self.name, offset),
+            true => self.element_after(&self.name, offset),
             false => format!("*({} *)((char *){} + {offset})", self.element, self.name),
+        }
+    }
+
+    /// The element, to be read, `offset` bytes after `base`.
+    pub(super) fn element_after(&self, base: &str, offset: &str) -> String {
+        let (ty, address) = (&self.element, format!("(const char *){base} + {offset}"));
+        match self.access {
+            OperandKind::Unaligned => format!("rt_gather_bytes<{ty}>({address})"),
+            _ => format!("*(const {ty} *)({address})"),
         }
     }
 
