@@ -10,7 +10,7 @@
 //! | `einsum/`, `fft/`, `linalg/`, `matmul/` | products over named axes, FFT, linear algebra, matrix products |
 //! | `fuse/` | fusion: deferred operations, computed together |
 //! | `generators/` | kernels from users' snippets |
-//! | `iteration_plan.rs`, `access_pattern.rs` | the axes of several operands, merged for a kernel, and how it walks over them |
+//! | `walk_plan.rs`, `iteration_plan.rs` | how a kernel walks over several arrays; the axes that it walks along, merged |
 //! | `call_cache.rs` | cached launches: the short path for a repeated call |
 //! | `decisions.rs` | the list of decisions that the tuner can override |
 //!
@@ -18,7 +18,6 @@
 //! declarations of what callers of `generators` promise.
 #![deny(unsafe_code)]
 
-mod access_pattern;
 mod array;
 mod call_cache;
 mod decisions;
@@ -43,6 +42,7 @@ mod scan;
 mod segments;
 mod sort;
 mod views;
+mod walk_plan;
 
 pub use array::{Arg, GpuArray, array_args, push_arrays, push_optional};
 pub use call_cache::{CallKey, cached_call, call_hash};

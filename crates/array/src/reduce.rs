@@ -7,12 +7,12 @@ use crate::array::{Arg, GpuArray};
 use crate::call_cache::{ArrayCall, CachedCall, PlannedLaunch, insert_call, lookup_and_launch};
 use crate::elementwise::{OpOptions, apply_elementwise};
 use crate::fuse::{self, FusableReduction};
-use crate::iteration_plan::IterationPlan;
-use crate::layout::{Layout, Order, PythonTuple};
+use crate::layout::{Order, PythonTuple};
 use crate::out_argument::check_reduction_out;
-use crate::reduction_plan::{PackCandidate, ReductionPlan, VectorOperand, shape_after_reduction, split_reduced_axes};
+use crate::reduction_plan::{ReductionOfArrays, shape_after_reduction};
 use crate::scalar::Scalar;
 use crate::views::normalize_axes;
+use crate::walk_plan::WalkedArray;
 use rtcg_codegen::array::{Op, ReduceSpec, ReductionOp};
 use rtcg_hal::{ArrayError, DType, LaunchArgs, Result, WeakScalar};
 use smallvec::SmallVec;
@@ -283,59 +283,14 @@ fn combine_with_initial(reduction: ReductionOp, out: &GpuArray, initial: Scalar)
     )
 }
 
-fn zero_stride_layout(like: &Layout) -> Layout {
-    Layout { shape: like.shape.clone(), strides: SmallVec::from_elem(0, like.ndim()), offset: 0 }
-}
-
 fn plan_and_launch(job: &ReductionJob<'_>) -> Result<Option<PlannedLaunch>> {
     if job.out.size() == 0 {
         return Ok(None);
     }
-    [Some(job.x), job.y, job.mask].into_iter().flatten().try_for_each(GpuArray::check_memory)?;
-    let arrays = [Some(job.x), job.y, job.mask];
-    let (out_kept, _) = split_reduced_axes(job.out.layout(), job.axes);
-    let layouts: [(Layout, Layout); 3] = std::array::from_fn(|k| match arrays[k] {
-        Some(array) => split_reduced_axes(array.layout(), job.axes),
-        None => {
-            let (kept, reduced) = split_reduced_axes(job.x.layout(), job.axes);
-            (zero_stride_layout(&kept), zero_stride_layout(&reduced))
-        }
-    });
-    let kept = IterationPlan::new([&out_kept, &layouts[0].0, &layouts[1].0, &layouts[2].0]);
-    let reduced = match job.reduction.is_arg_reduction() {
-        true => IterationPlan::keeping_axis_order([&layouts[0].1, &layouts[1].1, &layouts[2].1]),
-        false => IterationPlan::new([&layouts[0].1, &layouts[1].1, &layouts[2].1]),
-    };
-    launch_planned(job, &kept, &reduced)
-}
-
-fn launch_planned(
-    job: &ReductionJob<'_>,
-    kept: &IterationPlan<4>,
-    reduced: &IterationPlan<3>,
-) -> Result<Option<PlannedLaunch>> {
+    let read = || [Some(job.x), job.y, job.mask].into_iter().flatten();
+    read().try_for_each(GpuArray::check_memory)?;
     let ctx = job.x.context();
-    let used = [Some(job.x), job.y, job.mask];
-    let present: SmallVec<[usize; 3]> = (0..3).filter(|&k| used[k].is_some()).collect();
-    let start = |k: usize| used[k].map_or(0, GpuArray::first_element_address);
-    let shift = |k: usize| kept.offsets[k + 1].wrapping_add(reduced.offsets[k]);
-    let address = |k: usize| start(k).wrapping_add(shift(k) as u64);
-    let plan = ReductionPlan::new(ctx, job.x.itemsize(), kept, reduced);
-    let out = job.out.first_element_address().wrapping_add(kept.offsets[0] as u64);
-    let plan = match present.len() {
-        1 => {
-            let operand = |itemsize, address| VectorOperand { itemsize, address };
-            let (out, x) = (operand(job.out.itemsize(), out), operand(job.x.itemsize(), address(0)));
-            plan.with_outputs_per_thread(ctx.device_info(), &out, &x, kept, reduced)
-        }
-        _ => plan,
-    };
-    let packable = present.iter().map(|&k| PackCandidate {
-        itemsize: used[k].map_or(1, GpuArray::itemsize),
-        address: address(k),
-        kept: kept.axes.iter().map(|axis| axis.1[k + 1]).collect(),
-        reduced: reduced.single_stride(k, 0).unwrap_or(0),
-    });
+    let arrays: SmallVec<[WalkedArray; 3]> = read().map(|array| WalkedArray::of(array, false)).collect();
     let mut kernel = ReduceSpec {
         reduction: job.reduction,
         x: job.x.dtype(),
@@ -345,16 +300,24 @@ fn launch_planned(
         out: job.out.dtype(),
         ..ReduceSpec::PLAIN_SUM
     };
-    let packed = plan.packable_array_mask(packable);
-    kernel.shape = plan.kernel_shape(kernel.is_rounded_sum(), packed, kept.index_space(), reduced.index_space());
+    let planned = ReductionOfArrays {
+        out: &WalkedArray::of(job.out, true),
+        stored: job.x.layout(),
+        stored_itemsize: job.x.itemsize(),
+        arrays: &arrays,
+        has_index: false,
+        axes: job.axes,
+        keeps_order: job.reduction.is_arg_reduction(),
+        is_rounded: kernel.is_rounded_sum(),
+        allows_adjacent_outputs: true,
+    }
+    .plan(ctx);
+    kernel.shape = planned.shape;
     let mut args = LaunchArgs::new();
-    args.push_address(job.out.first_element_address(), kept.offsets[0]);
-    present.iter().for_each(|&k| args.push_address(start(k), shift(k)));
-    let workspace = plan.push_lengths_and_workspace(ctx, kernel.partial_result_bytes(), &mut args)?;
-    let kept_operands: SmallVec<[usize; 4]> = std::iter::once(0).chain(present.iter().map(|k| k + 1)).collect();
-    kept.push_dims(kernel.shape.kept, &kept_operands, &mut args);
-    reduced.push_dims(kernel.shape.reduced, &present, &mut args);
-    let launch = ctx.prepare_launch(&kernel, plan.launch_grid(), plan.block_dim(), args)?;
+    args.push_address(job.out.first_element_address(), planned.out_offset);
+    arrays.iter().zip(&planned.offsets).for_each(|(array, offset)| args.push_address(array.address, *offset));
+    let workspace = planned.push(ctx, kernel.partial_result_bytes(), &mut args)?;
+    let launch = ctx.prepare_launch(&kernel, planned.plan.launch_grid(), planned.plan.block_dim(), args)?;
     launch.enqueue(ctx.queue())?;
     // Without elements there is no address to fill in.
     let is_repeatable = job.mask.is_none() && job.x.size() != 0;

@@ -3,6 +3,7 @@
 
 use crate::iteration_plan::IterationPlan;
 use crate::layout::{Layout, Order};
+use crate::walk_plan::WalkedArray;
 use rtcg_codegen::array::{IndexSpace, ReduceShape};
 use rtcg_codegen::block_reduce::{MAX_SERIAL_TERMS, ReduceChoice, ReduceProblem, WorkPartition};
 use rtcg_hal::{ArrayContext, DeviceInfo, Kernel, LaunchArgs, Queue, Result};
@@ -27,7 +28,7 @@ pub(crate) fn shape_after_reduction(shape: &[usize], axes: &[usize], keepdims: b
 }
 
 /// The parts of a layout that belong to kept and to reduced axes.
-pub(crate) fn split_reduced_axes(layout: &Layout, axes: &[usize]) -> (Layout, Layout) {
+fn split_reduced_axes(layout: &Layout, axes: &[usize]) -> (Layout, Layout) {
     let pick = |reduced: bool| {
         let chosen = (0..layout.ndim()).filter(|axis| axes.contains(axis) == reduced);
         Layout {
@@ -60,7 +61,7 @@ pub(crate) struct ReductionPlan {
 impl ReductionPlan {
     /// For an array whose strides come after those of the output in `kept`, and first in `reduced`.
     /// An expression that is reduced has the plan of the array that it would have been stored in.
-    pub(crate) fn new<const K: usize, const R: usize>(
+    fn new<const K: usize, const R: usize>(
         ctx: &ArrayContext,
         itemsize: usize,
         kept: &IterationPlan<K>,
@@ -115,13 +116,13 @@ impl ReductionPlan {
 
     /// The plan whose threads have adjacent outputs, where the elements of these are adjacent too and lie at
     /// addresses that packs may be read from and written to; else the same. Nothing but `x` is read.
-    pub(crate) fn with_outputs_per_thread(
+    fn with_outputs_per_thread<const K: usize, const R: usize>(
         self,
         device_info: DeviceInfo,
         out: &VectorOperand,
         x: &VectorOperand,
-        kept: &IterationPlan<4>,
-        reduced: &IterationPlan<3>,
+        kept: &IterationPlan<K>,
+        reduced: &IterationPlan<R>,
     ) -> Self {
         let outputs_per_thread = (device_info.vector_bytes as usize / out.itemsize.max(x.itemsize).max(1)).clamp(1, 16);
         let Some((row, outer)) = kept.axes.split_last() else { return self };
@@ -151,7 +152,7 @@ impl ReductionPlan {
 
     /// A bit for each of the arrays whose packs lie one after the other at addresses that packs may be
     /// read from: dtype, first address, strides of the kept axes and of the reduced ones.
-    pub(crate) fn packable_array_mask(&self, arrays: impl Iterator<Item = PackCandidate>) -> u32 {
+    fn packable_array_mask(&self, arrays: impl Iterator<Item = PackCandidate>) -> u32 {
         let is_packed = |array: &PackCandidate| {
             let bytes = (self.pack * array.itemsize) as u64;
             let is_placed = array.address.is_multiple_of(bytes)
@@ -164,13 +165,7 @@ impl ReductionPlan {
 
     /// The part of the kernel's key that is decided here. `is_rounded` says whether results depend on the order of
     /// additions.
-    pub(crate) fn kernel_shape(
-        &self,
-        is_rounded: bool,
-        packed: u32,
-        kept: IndexSpace,
-        reduced: IndexSpace,
-    ) -> ReduceShape {
+    fn kernel_shape(&self, is_rounded: bool, packed: u32, kept: IndexSpace, reduced: IndexSpace) -> ReduceShape {
         let terms = self.per_split.div_ceil(self.partition.threads_per_output as usize);
         ReduceShape {
             cascaded: is_rounded && terms > MAX_SERIAL_TERMS,
@@ -189,7 +184,7 @@ impl ReductionPlan {
     }
 
     /// Appends lengths, and where split runs are combined; returns what the latter is found again by.
-    pub(crate) fn push_lengths_and_workspace(
+    fn push_lengths_and_workspace(
         &self,
         ctx: &ArrayContext,
         partial_bytes: usize,
@@ -223,35 +218,27 @@ impl ReductionPlan {
 }
 
 /// An array whose adjacent elements belong to adjacent outputs.
-pub(crate) struct VectorOperand {
-    pub(crate) itemsize: usize,
-    pub(crate) address: u64,
+struct VectorOperand {
+    itemsize: usize,
+    address: u64,
 }
 
 /// What decides whether an array can be read in packs.
-pub(crate) struct PackCandidate {
-    pub(crate) itemsize: usize,
-    pub(crate) address: u64,
-    pub(crate) kept: SmallVec<[isize; 4]>,
-    pub(crate) reduced: isize,
-}
-
-/// An array that is read, in the shape that is reduced.
-pub(crate) struct ReducedArray {
-    pub(crate) itemsize: usize,
-    /// Where its first element lies.
-    pub(crate) address: u64,
-    pub(crate) layout: Layout,
+struct PackCandidate {
+    itemsize: usize,
+    address: u64,
+    kept: SmallVec<[isize; 4]>,
+    reduced: isize,
 }
 
 /// A reduction of values that are computed from any number of arrays.
 pub(crate) struct ReductionOfArrays<'a> {
     /// The output, with axes of length 1 where axes are reduced.
-    pub(crate) out: &'a Layout,
+    pub(crate) out: &'a WalkedArray,
     /// The array that the values would be stored in, which decides the plan.
     pub(crate) stored: &'a Layout,
     pub(crate) stored_itemsize: usize,
-    pub(crate) arrays: &'a [ReducedArray],
+    pub(crate) arrays: &'a [WalkedArray],
     /// Whether the index of an element in C order is an operand, behind the arrays.
     pub(crate) has_index: bool,
     pub(crate) axes: &'a [usize],
@@ -259,25 +246,32 @@ pub(crate) struct ReductionOfArrays<'a> {
     pub(crate) keeps_order: bool,
     /// Whether results depend on the order of additions.
     pub(crate) is_rounded: bool,
+    /// Whether a thread may have adjacent outputs of the only array.
+    pub(crate) allows_adjacent_outputs: bool,
 }
 
 /// What a launch needs of its plan.
 pub(crate) struct PlannedReduction {
     pub(crate) plan: ReductionPlan,
     pub(crate) shape: ReduceShape,
-    /// Where the walk over each array begins.
-    pub(crate) addresses: SmallVec<[u64; 8]>,
-    /// Where that over the output begins, after its first element.
+    /// Where the walk over each array begins, in bytes after its first element.
+    pub(crate) offsets: SmallVec<[usize; 8]>,
+    /// Where that over the output begins.
     pub(crate) out_offset: usize,
     dims: [(SmallVec<[u8; 64]>, usize); 2],
 }
 
 impl PlannedReduction {
     /// Appends lengths, the memory of split runs, and the axes.
-    pub(crate) fn push(&self, ctx: &ArrayContext, partial_bytes: usize, args: &mut LaunchArgs) -> Result<()> {
-        self.plan.push_lengths_and_workspace(ctx, partial_bytes, args)?;
+    pub(crate) fn push(
+        &self,
+        ctx: &ArrayContext,
+        partial_bytes: usize,
+        args: &mut LaunchArgs,
+    ) -> Result<Option<ReductionWorkspace>> {
+        let workspace = self.plan.push_lengths_and_workspace(ctx, partial_bytes, args)?;
         self.dims.iter().for_each(|(bytes, align)| args.push(bytes, *align));
-        Ok(())
+        Ok(workspace)
     }
 }
 
@@ -292,7 +286,7 @@ impl ReductionOfArrays<'_> {
     }
 
     fn plan_for<const N: usize>(&self, ctx: &ArrayContext) -> PlannedReduction {
-        let (out, _) = split_reduced_axes(self.out, self.axes);
+        let (out, _) = split_reduced_axes(&self.out.layout, self.axes);
         let counting = Layout::contiguous(&self.stored.shape, 1, Order::C);
         let walked = self.arrays.iter().map(|array| &array.layout).chain(self.has_index.then_some(&counting));
         // First what would be stored; places that are left repeat it.
@@ -307,13 +301,19 @@ impl ReductionOfArrays<'_> {
             true => IterationPlan::<N>::keeping_axis_order(of_reduced),
             false => IterationPlan::<N>::new(of_reduced),
         };
-        let plan = ReductionPlan::new(ctx, self.stored_itemsize, &kept, &reduced);
-        let offset = |k: usize| kept.offsets[k + 2].wrapping_add(reduced.offsets[k + 1]) as u64;
-        let addresses: SmallVec<[u64; 8]> =
-            self.arrays.iter().enumerate().map(|(k, array)| array.address.wrapping_add(offset(k))).collect();
+        let offset = |k: usize| kept.offsets[k + 2].wrapping_add(reduced.offsets[k + 1]);
+        let offsets: SmallVec<[usize; 8]> = (0..self.arrays.len()).map(offset).collect();
+        let address = |k: usize| self.arrays[k].address.wrapping_add(offsets[k] as u64);
+        let mut plan = ReductionPlan::new(ctx, self.stored_itemsize, &kept, &reduced);
+        if self.allows_adjacent_outputs && self.arrays.len() == 1 {
+            let out = self.out.address.wrapping_add(kept.offsets[0] as u64);
+            let operand = |itemsize, address| VectorOperand { itemsize, address };
+            let (out, x) = (operand(self.out.itemsize, out), operand(self.arrays[0].itemsize, address(0)));
+            plan = plan.with_outputs_per_thread(ctx.device_info(), &out, &x, &kept, &reduced);
+        }
         let packable = self.arrays.iter().enumerate().map(|(k, array)| PackCandidate {
             itemsize: array.itemsize,
-            address: addresses[k],
+            address: address(k),
             kept: kept.axes.iter().map(|axis| axis.1[k + 2]).collect(),
             reduced: reduced.single_stride(k + 1, 0).unwrap_or(0),
         });
@@ -327,6 +327,6 @@ impl ReductionOfArrays<'_> {
         let n = layouts.len() - 1;
         let in_kept = std::iter::once(0).chain((0..n).map(|k| k + 2)).collect();
         let dims = [dims(&kept, shape.kept, in_kept), dims(&reduced, shape.reduced, (1..=n).collect())];
-        PlannedReduction { plan, shape, addresses, out_offset: kept.offsets[0], dims }
+        PlannedReduction { plan, shape, offsets, out_offset: kept.offsets[0], dims }
     }
 }

@@ -2,13 +2,11 @@
 
 use super::graph::{FusionGraph, FusionNode, max_arrays};
 use super::scope::DeferredBuffer;
-use crate::access_pattern::{aligned_itemsize, choose_access_pattern};
 use crate::array::GpuArray;
-use crate::iteration_plan::IterationPlan;
-use crate::layout::{Layout, Shape};
+use crate::layout::Shape;
+use crate::walk_plan::{WalkRules, WalkedArray, plan_walk};
 use rtcg_codegen::array::{
-    AccessPattern, FUSED_ZERO_ARG_COUNT, FusedOutput, FusedSpec, FusedStep, FusedSteps, NO_INPUT_STEP, OperandKind,
-    PointwiseOperand,
+    FUSED_ZERO_ARG_COUNT, FusedOutput, FusedSpec, FusedStep, FusedSteps, NO_INPUT_STEP, OperandKind, PointwiseOperand,
 };
 use rtcg_hal::{ArrayBuffer, ArrayContext, LaunchArgs, Result};
 use smallvec::SmallVec;
@@ -155,15 +153,7 @@ fn launch_fused_targets(
         return Ok(());
     }
     let part = FusedSubgraph::new(graph, targets.iter().map(|target| target.node));
-    let group = FusedLaunch { ctx, shape, targets, part };
-    match targets.len() + group.part.arrays.len() {
-        0..=2 => group.plan_and_launch::<2>(),
-        3..=4 => group.plan_and_launch::<4>(),
-        5..=8 => group.plan_and_launch::<8>(),
-        9..=16 => group.plan_and_launch::<16>(),
-        17..=32 => group.plan_and_launch::<32>(),
-        _ => group.plan_and_launch::<256>(),
-    }
+    FusedLaunch { ctx, shape, targets, part }.plan_and_launch()
 }
 
 /// Values of one shape.
@@ -175,82 +165,25 @@ struct FusedLaunch<'a> {
 }
 
 impl FusedLaunch<'_> {
-    /// Outputs, then arrays.
-    fn outputs_and_arrays(&self) -> impl Iterator<Item = &GpuArray> {
-        self.targets.iter().map(|target| &target.array).chain(self.part.arrays.iter().copied())
-    }
-
-    /// Plans over all operands, with the first one in the places that are left.
-    fn plan_and_launch<const N: usize>(mut self) -> Result<()> {
-        let layouts: SmallVec<[Layout; 8]> =
-            self.outputs_and_arrays().map(|array| array.layout().broadcast_to(self.shape)).collect::<Result<_>>()?;
-        let plan = IterationPlan::<N>::new(std::array::from_fn(|k| layouts.get(k).unwrap_or(&layouts[0])));
-        let pattern = match self.flat_operand_kinds(&plan) {
-            Some(accesses) => {
-                let pattern = AccessPattern::Flat(self.elements_per_access(&plan, &accesses));
-                self.part.set_operand_kinds(&accesses);
-                pattern
-            }
-            None if self.targets.len() == 1 => {
-                choose_access_pattern(self.ctx.device_info(), &plan, self.outputs_and_arrays().map(aligned_itemsize))
-            }
-            None => AccessPattern::Strided(plan.index_space()),
-        };
-        self.launch_planned(&plan, pattern)
-    }
-
-    /// How each array is passed if every operand lies without gaps or is a single element.
-    fn flat_operand_kinds<const N: usize>(&self, plan: &IterationPlan<N>) -> Option<Vec<OperandKind>> {
-        let n_outputs = self.targets.len();
-        let mut accesses = Vec::new();
-        for (k, array) in self.outputs_and_arrays().enumerate() {
-            let item = array.itemsize() as isize;
-            match plan.single_stride(k, item)? {
-                _ if !array.is_aligned() => return None,
-                stride if stride == item && k < n_outputs => {}
-                stride if stride == item => accesses.push(OperandKind::Element),
-                0 if k >= n_outputs => accesses.push(OperandKind::Broadcast),
-                _ => return None,
-            }
-        }
-        Some(accesses)
-    }
-
-    /// How many adjacent elements a thread takes at once, if addresses allow it.
-    fn elements_per_access<const N: usize>(&self, plan: &IterationPlan<N>, accesses: &[OperandKind]) -> u8 {
-        let n_outputs = self.targets.len();
-        let moves = |k: usize| k < n_outputs || accesses[k - n_outputs] == OperandKind::Element;
-        let moving = || self.outputs_and_arrays().enumerate().filter(|(k, _)| moves(*k));
-        let widest = moving().map(|(_, array)| array.itemsize()).max().unwrap_or(1);
-        let count = self.ctx.device_info().vector_bytes as usize / widest;
-        if count < 2 || !count.is_power_of_two() {
-            return 1;
-        }
-        let is_aligned = |(k, array): (usize, &GpuArray)| {
-            array.address(plan.offsets[k]).is_multiple_of((count * array.itemsize()) as u64)
-        };
-        if moving().all(is_aligned) { count as u8 } else { 1 }
-    }
-
-    fn launch_planned<const N: usize>(&self, plan: &IterationPlan<N>, pattern: AccessPattern) -> Result<()> {
-        let output = |target: &StoreTarget| FusedOutput {
+    /// Plans over outputs and arrays, and launches the kernel that fits the plan.
+    fn plan_and_launch(mut self) -> Result<()> {
+        let outputs = self.targets.iter().map(|target| WalkedArray::broadcast(&target.array, self.shape, true));
+        let read = self.part.arrays.iter().map(|array| WalkedArray::broadcast(array, self.shape, false));
+        let walked: SmallVec<[WalkedArray; 8]> = outputs.chain(read).collect::<Result<_>>()?;
+        let walk = plan_walk(self.ctx.device_info(), &walked, WalkRules::FREE);
+        let (of_outputs, of_arrays) = walk.kinds.split_at(self.targets.len());
+        self.part.set_operand_kinds(of_arrays);
+        let output = |(target, kind): (&StoreTarget, &OperandKind)| FusedOutput {
             step: self.part.step_index(target.node),
-            unaligned: matches!(pattern, AccessPattern::Strided(_)) && !target.array.is_aligned(),
+            unaligned: *kind == OperandKind::Unaligned,
         };
-        let outputs = self.targets.iter().map(output).collect();
-        let kernel = FusedSpec { steps: self.part.steps.clone(), outputs, pattern };
+        let outputs = self.targets.iter().zip(of_outputs).map(output).collect();
+        let kernel = FusedSpec { steps: self.part.steps.clone(), outputs, pattern: walk.pattern };
         let mut args = LaunchArgs::new();
-        self.outputs_and_arrays()
-            .zip(&plan.offsets)
-            .for_each(|(array, offset)| args.push_address(array.address(*offset), 0));
-        let size = plan.n_elements();
-        args.push_u64(size as u64);
-        if let AccessPattern::Strided(space) | AccessPattern::Tiled(space, _) = pattern {
-            let all: SmallVec<[usize; 8]> = (0..self.outputs_and_arrays().count()).collect();
-            plan.push_dims(space, &all, &mut args);
-        }
+        walked.iter().zip(&walk.offsets).for_each(|(array, offset)| args.push_address(array.address, *offset));
+        walk.push_size_and_dims(&mut args);
         self.part.push_scalar_args(&mut args);
-        let [blocks, threads] = plan.geometry(self.ctx.device_info(), pattern);
+        let [blocks, threads] = walk.geometry;
         self.ctx.launch(&kernel, blocks, threads, &args)
     }
 }

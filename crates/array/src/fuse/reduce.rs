@@ -8,7 +8,8 @@ use super::launch::FusedSubgraph;
 use super::scope::FusionScope;
 use crate::array::GpuArray;
 use crate::layout::{Layout, Order};
-use crate::reduction_plan::{ReducedArray, ReductionOfArrays, shape_after_reduction};
+use crate::reduction_plan::{ReductionOfArrays, shape_after_reduction};
+use crate::walk_plan::WalkedArray;
 use rtcg_codegen::array::{FusedReduceSpec, ReduceSpec, ReductionOp};
 use rtcg_hal::{DType, LaunchArgs, Result};
 use smallvec::SmallVec;
@@ -53,10 +54,9 @@ impl ReductionJob<'_> {
         if out.size() == 0 {
             return Ok(out);
         }
-        let read = |array: &&GpuArray| {
-            let layout = array.layout().broadcast_to(x.shape())?;
-            Ok(ReducedArray { itemsize: array.itemsize(), address: array.first_element_address(), layout })
-        };
+        let read = |array: &&GpuArray| WalkedArray::broadcast(array, x.shape(), false);
+        let arrays: SmallVec<[_; 4]> = self.part.arrays.iter().map(read).collect::<Result<_>>()?;
+        let out_layout = Layout::contiguous(&kept, out.itemsize(), Order::C);
         let reduce = ReduceSpec {
             reduction: wish.reduction,
             x: x.dtype(),
@@ -65,20 +65,21 @@ impl ReductionJob<'_> {
             ..ReduceSpec::PLAIN_SUM
         };
         let planned = ReductionOfArrays {
-            out: &Layout::contiguous(&kept, out.itemsize(), Order::C),
+            out: &WalkedArray { layout: out_layout, ..WalkedArray::of(&out, true) },
             stored: x.layout(),
             stored_itemsize: x.itemsize(),
-            arrays: &self.part.arrays.iter().map(read).collect::<Result<SmallVec<[_; 4]>>>()?,
+            arrays: &arrays,
             has_index: false,
             axes: wish.axes,
             keeps_order: wish.reduction.is_arg_reduction(),
             is_rounded: reduce.is_rounded_sum(),
+            allows_adjacent_outputs: false,
         }
         .plan(ctx);
         let reduce = ReduceSpec { shape: planned.shape, ..reduce };
         let mut args = LaunchArgs::new();
         args.push_address(out.first_element_address(), 0);
-        planned.addresses.iter().for_each(|&address| args.push_address(address, 0));
+        arrays.iter().zip(&planned.offsets).for_each(|(array, offset)| args.push_address(array.address, *offset));
         planned.push(ctx, reduce.partial_result_bytes(), &mut args)?;
         self.part.push_scalar_args(&mut args);
         let fused = FusedReduceSpec { reduce, steps: self.part.steps.clone(), step: self.step };

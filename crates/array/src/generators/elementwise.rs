@@ -8,8 +8,9 @@ use super::dense_copies;
 use super::launch_choices::LaunchChoices;
 use super::loaded_kernel::LoadedKernel;
 use super::operand::{ArrayView, GeneratedKernelArg, argument_error, push_arguments, record_uses};
-use super::walk::{StridedWalk, Walk, plan_walk};
+use super::walk::{Walk, plan_snippet_walk};
 use crate::layout::{PythonTuple, broadcast_shapes};
+use crate::walk_plan::PlannedWalk;
 use rtcg_codegen::c_declarations::{TypeRegistry, parse_arguments};
 use rtcg_codegen::pointwise::{BLOCK_THREADS, ElementwiseSnippet, IndexingMode, SnippetAnalysis};
 use rtcg_codegen::snippet::ElementUse;
@@ -50,7 +51,7 @@ struct ElementwisePlan {
     n: usize,
     access: IndexingMode,
     /// The walk over arrays that do not all lie without gaps.
-    walk: Option<StridedWalk>,
+    walk: Option<PlannedWalk>,
     /// The arrays by whose addresses it was decided; none where layouts alone decide.
     dense: DenseArrays,
 }
@@ -204,7 +205,7 @@ impl ElementwiseKernel {
             return dense_copies::run_with_dense_copies(ctx, args, is_written, run).map(|()| None);
         }
         let choice = self.choices.nearest_choice(ctx, plan.n);
-        let tiles = plan.walk.as_ref().and_then(|walk| walk.tiles);
+        let tiles = plan.walk.as_ref().and_then(PlannedWalk::tiles);
         let threads = tiles.map_or(choice.block.unwrap_or(BLOCK_THREADS), |[_, threads]| threads);
         let spec = self.kernel_spec(plan.access.clone(), threads)?;
         let kernel = LoadedKernel::new(ctx, &spec)?;
@@ -232,9 +233,11 @@ impl ElementwiseKernel {
             (IndexingMode::Flat { ranged: true }, IndexRange::Range { start, stop, step }) => {
                 [start, stop, step].iter().for_each(|&x| packed.push_i64(x));
             }
-            _ => packed.push_u64(plan.n as u64),
+            _ => match &plan.walk {
+                Some(walk) => walk.push_size_and_dims(&mut packed),
+                None => packed.push_u64(plan.n as u64),
+            },
         }
-        plan.walk.iter().for_each(|walk| walk.push_dims(&mut packed));
         Ok(packed)
     }
 
@@ -368,11 +371,9 @@ impl ElementwiseKernel {
         shape: &[usize],
     ) -> Result<ElementwisePlan> {
         let n = shape.iter().product();
-        Ok(match plan_walk(&self.analysis, &self.spec.arguments, args, shape, ctx.device_info())? {
+        Ok(match plan_snippet_walk(&self.analysis, &self.spec.arguments, args, shape, ctx.device_info())? {
             Walk::Dense => self.plan_dense(ctx, n, args),
-            Walk::Strided(walk) => {
-                ElementwisePlan { n, access: walk.access.clone(), walk: Some(walk), dense: DenseArrays::new() }
-            }
+            Walk::Strided(access, walk) => ElementwisePlan { n, access, walk: Some(walk), dense: DenseArrays::new() },
         })
     }
 

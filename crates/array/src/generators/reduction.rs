@@ -6,9 +6,10 @@ use super::argument_checks::{check_accessible, check_arguments, check_array_acce
 use super::launch_choices::LaunchChoices;
 use super::loaded_kernel::LoadedKernel;
 use super::operand::{ArrayView, GeneratedKernelArg, push_arguments, record_uses};
-use super::walk::{StridedWalk, Walk, plan_walk, walked_layouts};
+use super::walk::{Walk, plan_snippet_walk, walked_arrays, walked_layouts};
 use crate::layout::{Layout, Order, PythonTuple, Shape, Strides, broadcast_shapes};
-use crate::reduction_plan::{ReducedArray, ReductionOfArrays};
+use crate::reduction_plan::ReductionOfArrays;
+use crate::walk_plan::{PlannedWalk, WalkedArray};
 use rtcg_codegen::block_reduce::{COMPLETION_COUNTERS, REDUCE_THREADS};
 use rtcg_codegen::pointwise::{IndexingMode, SnippetAnalysis};
 use rtcg_codegen::reduction::ReductionSnippet;
@@ -30,7 +31,7 @@ pub struct ReductionKernel {
 struct ReductionPlan {
     n: usize,
     access: IndexingMode,
-    walk: Option<StridedWalk>,
+    walk: Option<PlannedWalk>,
 }
 
 impl ReductionKernel {
@@ -114,7 +115,7 @@ impl ReductionKernel {
         // A block is worth its ticket when each of its threads has a few elements.
         const PACKS_PER_THREAD: u32 = 4;
         let choice = self.choices.nearest_choice(ctx, plan.n);
-        let tiles = plan.walk.as_ref().and_then(|walk| walk.tiles);
+        let tiles = plan.walk.as_ref().and_then(PlannedWalk::tiles);
         let block = tiles.map_or(choice.block.unwrap_or(REDUCE_THREADS), |[_, threads]| threads);
         let threads = plan.n.div_ceil(pack_size * choice.items.unwrap_or(PACKS_PER_THREAD) as usize);
         let device = ctx.device_info();
@@ -129,8 +130,10 @@ impl ReductionKernel {
         let mut packed = LaunchArgs::new();
         packed.push_address(out.ptr, 0);
         push_arguments(&mut packed, args, &self.spec.arguments)?;
-        packed.push_u64(plan.n as u64);
-        plan.walk.iter().for_each(|walk| walk.push_dims(&mut packed));
+        match &plan.walk {
+            Some(walk) => walk.push_size_and_dims(&mut packed),
+            None => packed.push_u64(plan.n as u64),
+        }
         packed.push_address(partials, 0);
         packed.push_address(ticket, 0);
         kernel.launch(ctx, [blocks, 1, 1], 0, &packed)?;
@@ -215,9 +218,9 @@ impl ReductionKernel {
         shape: &[usize],
     ) -> Result<ReductionPlan> {
         let n = shape.iter().product();
-        Ok(match plan_walk(&self.analysis, &self.spec.arguments, args, shape, ctx.device_info())? {
+        Ok(match plan_snippet_walk(&self.analysis, &self.spec.arguments, args, shape, ctx.device_info())? {
             Walk::Dense => self.plan_dense(ctx, n, args),
-            Walk::Strided(walk) => ReductionPlan { n, access: walk.access.clone(), walk: Some(walk) },
+            Walk::Strided(access, walk) => ReductionPlan { n, access, walk: Some(walk) },
         })
     }
 
@@ -250,18 +253,12 @@ impl ReductionKernel {
                 "a reduction over axes needs arrays that map_expr names as x[i], or contiguous ones",
             ));
         }
-        if stored_out.shape.contains(&0) {
+        if stored_out.layout.shape.contains(&0) {
             return Ok(());
         }
         let layouts = walked_layouts(&self.spec.arguments, &self.analysis.uses, args, &shape)?;
-        let arrays: Vec<_> = layouts
-            .into_iter()
-            .filter_map(|(at, layout)| {
-                let view = args[at].as_array()?;
-                Some((at, ReducedArray { itemsize: view.itemsize, address: view.ptr, layout }))
-            })
-            .collect();
-        let (places, arrays): (Vec<_>, Vec<_>) = arrays.into_iter().unzip();
+        let places: Vec<_> = layouts.iter().map(|(at, _)| *at).collect();
+        let arrays: Vec<_> = walked_arrays(layouts, &self.spec.arguments, &self.analysis.uses, args).collect();
         let counting = Layout::contiguous(&shape, 1, Order::C);
         let planned = ReductionOfArrays {
             out: &stored_out,
@@ -272,6 +269,7 @@ impl ReductionKernel {
             axes: &reduced,
             keeps_order: false,
             is_rounded: self.spec.is_cascaded(),
+            allows_adjacent_outputs: false,
         }
         .plan(ctx);
         let walked: Vec<_> = (0..args.len()).map(|at| places.contains(&at)).collect();
@@ -279,9 +277,9 @@ impl ReductionKernel {
         let mut packed = LaunchArgs::new();
         packed.push_address(out.ptr, planned.out_offset);
         let mut args_at = args.to_vec();
-        for (&at, &address) in places.iter().zip(&planned.addresses) {
+        for (&at, &offset) in places.iter().zip(&planned.offsets) {
             if let GeneratedKernelArg::Array(view) = &mut args_at[at] {
-                view.ptr = address;
+                view.ptr = view.ptr.wrapping_add(offset as u64);
             }
         }
         push_arguments(&mut packed, &args_at, &self.spec.arguments)?;
@@ -293,7 +291,7 @@ impl ReductionKernel {
     }
 
     /// The layout of `out` with axes of length 1 where axes are reduced.
-    fn output_layout(&self, out: &ArrayView<'_>, shape: &[usize], reduced: &[usize]) -> Result<Layout> {
+    fn output_layout(&self, out: &ArrayView<'_>, shape: &[usize], reduced: &[usize]) -> Result<WalkedArray> {
         self.check_output_itemsize(out)?;
         out.check_writable("out")?;
         let kept = || (0..shape.len()).filter(|axis| !reduced.contains(axis));
@@ -310,7 +308,8 @@ impl ReductionKernel {
             let (given, plain) = (PythonTuple(out.shape), PythonTuple(&plain));
             return Err(ArrayError::value_error(format!("out has shape {given}; expected {plain}")));
         };
-        Ok(Layout { shape: with_ones, strides, offset: 0 })
+        let layout = Layout { shape: with_ones, strides, offset: 0 };
+        Ok(WalkedArray { layout, itemsize: out.itemsize, address: out.ptr, is_aligned: true, is_written: true })
     }
 
     fn check_output_itemsize(&self, out: &ArrayView<'_>) -> Result<()> {
