@@ -8,7 +8,7 @@ use super::dense_copies;
 use super::launch_choices::LaunchChoices;
 use super::loaded_kernel::LoadedKernel;
 use super::operand::{ArrayView, GeneratedKernelArg, argument_error, push_arguments, record_uses};
-use super::walk::{Walk, plan_snippet_walk};
+use super::walk::plan_snippet_walk;
 use crate::layout::{PythonTuple, broadcast_shapes};
 use crate::walk_plan::PlannedWalk;
 use rtcg_codegen::c_declarations::{TypeRegistry, parse_arguments};
@@ -372,8 +372,8 @@ impl ElementwiseKernel {
     ) -> Result<ElementwisePlan> {
         let n = shape.iter().product();
         Ok(match plan_snippet_walk(&self.analysis, &self.spec.arguments, args, shape, ctx.device_info())? {
-            Walk::Dense => self.plan_dense(ctx, n, args),
-            Walk::Strided(access, walk) => ElementwisePlan { n, access, walk: Some(walk), dense: DenseArrays::new() },
+            None => self.plan_dense(ctx, n, args),
+            Some((access, walk)) => ElementwisePlan { n, access, walk: Some(walk), dense: DenseArrays::new() },
         })
     }
 

@@ -6,7 +6,7 @@ use super::argument_checks::{check_accessible, check_arguments, check_array_acce
 use super::launch_choices::LaunchChoices;
 use super::loaded_kernel::LoadedKernel;
 use super::operand::{ArrayView, GeneratedKernelArg, push_arguments, record_uses};
-use super::walk::{Walk, plan_snippet_walk, walked_arrays, walked_layouts};
+use super::walk::{plan_snippet_walk, walked_arrays, walked_layouts};
 use crate::layout::{Layout, Order, PythonTuple, Shape, Strides, broadcast_shapes};
 use crate::reduction_plan::ReductionOfArrays;
 use crate::walk_plan::{PlannedWalk, WalkedArray};
@@ -219,8 +219,8 @@ impl ReductionKernel {
     ) -> Result<ReductionPlan> {
         let n = shape.iter().product();
         Ok(match plan_snippet_walk(&self.analysis, &self.spec.arguments, args, shape, ctx.device_info())? {
-            Walk::Dense => self.plan_dense(ctx, n, args),
-            Walk::Strided(access, walk) => ReductionPlan { n, access, walk: Some(walk) },
+            None => self.plan_dense(ctx, n, args),
+            Some((access, walk)) => ReductionPlan { n, access, walk: Some(walk) },
         })
     }
 

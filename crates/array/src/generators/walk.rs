@@ -9,14 +9,6 @@ use rtcg_codegen::pointwise::{IndexingMode, SnippetAnalysis};
 use rtcg_codegen::snippet::ElementUse;
 use rtcg_hal::{DeviceInfo, Result};
 
-/// How a kernel walks.
-pub(super) enum Walk {
-    /// In some order of the axes every array lies without gaps.
-    Dense,
-    /// By strides or through tiles, in this form.
-    Strided(IndexingMode, PlannedWalk),
-}
-
 /// The layouts, in `shape`, of the arrays that a kernel walks over, by the numbers of their arguments. Contiguous arrays
 /// that are indexed freely stay pointers.
 pub(super) fn walked_layouts(
@@ -75,14 +67,15 @@ pub(super) fn walked_arrays(
     })
 }
 
-/// Plans the walk of a kernel over its arrays in one shape.
+/// Plans the walk of a kernel over its arrays in one shape: the form, and what the launch needs; `None` where in some order
+/// of the axes every array lies without gaps.
 pub(super) fn plan_snippet_walk(
     analysis: &SnippetAnalysis,
     declared: &[Argument],
     args: &[GeneratedKernelArg<'_>],
     shape: &[usize],
     device: DeviceInfo,
-) -> Result<Walk> {
+) -> Result<Option<(IndexingMode, PlannedWalk)>> {
     let mut layouts = walked_layouts(declared, &analysis.uses, args, shape)?;
     let mut walked = vec![false; args.len()];
     layouts.iter().for_each(|(at, _)| walked[*at] = true);
@@ -90,7 +83,7 @@ pub(super) fn plan_snippet_walk(
     layouts.sort_by_key(|(at, _)| order.iter().position(|other| other == at));
     let arrays: Vec<_> = walked_arrays(layouts, declared, &analysis.uses, args).collect();
     if arrays.is_empty() {
-        return Ok(Walk::Dense);
+        return Ok(None);
     }
     let rules = WalkRules {
         sorts_axes: !analysis.counts_elements,
@@ -100,7 +93,7 @@ pub(super) fn plan_snippet_walk(
     };
     let walk = plan_walk(device, &arrays, rules);
     Ok(match walk.pattern {
-        AccessPattern::Flat(_) => Walk::Dense,
-        pattern => Walk::Strided(IndexingMode::Walked { pattern, walked }, walk),
+        AccessPattern::Flat(_) => None,
+        pattern => Some((IndexingMode::Walked { pattern, walked }, walk)),
     })
 }
