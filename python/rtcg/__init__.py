@@ -30,6 +30,11 @@ def __getattr__(name):
 
         globals()["benchmark"] = benchmark
         return benchmark
+    if name == "exports_wait":
+        from rtcg._exports import exports_wait
+
+        globals()["exports_wait"] = exports_wait
+        return exports_wait
     if name == "fuse":
         from rtcg._fuse import fuse
 
@@ -48,7 +53,7 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted({*globals(), *_LAZY_MODULES, "benchmark", "einsum", "fuse"})
+    return sorted({*globals(), *_LAZY_MODULES, "benchmark", "einsum", "exports_wait", "fuse"})
 
 
 def load_ipython_extension(shell):

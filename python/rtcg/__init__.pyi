@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from rtcg._exports import exports_wait as exports_wait
 from rtcg._fuse import fuse as fuse
 from rtcg.numpy import einsum as einsum
 from rtcg.profile import benchmark as benchmark

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rtcg import devices
-from rtcg._native import GPUArray, array_cumulative, empty_in_order_of, ufunc as _ufunc
+from rtcg import devices, driver
+from rtcg._native import GPUArray, array_cumulative, context_after_pending_work, empty_in_order_of, ufunc as _ufunc
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -194,11 +194,18 @@ def to_device(array: GPUArray, device: Any) -> Any:
     device = devices.as_device("device", device, "'cpu'")
     if device == array.device:
         return array
-    from rtcg import numpy as gpuarray
+    if not array.flags.forc:
+        from rtcg.numpy import ascontiguousarray
 
-    host = array.get()
+        with devices.current_on(array.device):
+            array = ascontiguousarray(array)
+    source = context_after_pending_work(array)
     with devices.current_on(device):
-        return gpuarray.to_gpu(host)
+        order = "C" if array.flags.c_contiguous else "F"
+        copy = GPUArray(array.shape, array.dtype, order=order)
+        if array.nbytes:
+            driver.memcpy_peer(copy.ptr, array.ptr, array.nbytes, None, source)
+        return copy
 
 
 def _summarized_host_copy(array: Any, edge: int) -> np.ndarray[Any, Any]:
@@ -245,3 +252,41 @@ def array_repr(array: GPUArray) -> str:
     small = _summarized_host_copy(array, options["edgeitems"])
     with np.printoptions(threshold=0):
         return repr(small).replace(f"shape={small.shape}", f"shape={array.shape}")
+
+
+_hash_kernels: list[Any] = []
+_HASH_PREAMBLE = """
+__device__ unsigned long long rtcg_word(unsigned x, unsigned long long place, unsigned long long key)
+{
+  unsigned long long z = (x ^ key) + 0x9e3779b97f4a7c15ull * (place + 1);
+  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
+  z = (z ^ z >> 27) * 0x94d049bb133111ebull;
+  return z ^ z >> 31;
+}
+"""
+
+
+def dask_token(a: GPUArray) -> tuple[Any, ...]:
+    """``__dask_tokenize__`` of an array: its shape, its dtype, and 128 bits of a hash of its elements in C order.
+
+    The hash adds up the words of the elements, each mixed with its place by the finaliser of SplitMix64 (Steele, Lea
+    and Flood, 2014), under two keys. It is the same on every device, and not meant to resist an adversary. Waits.
+    """
+    from rtcg import numpy as gpuarray
+    from rtcg.reduction import ReductionKernel
+
+    if not _hash_kernels:
+        for key in ("0x243f6a8885a308d3ull", "0x13198a2e03707344ull"):
+            _hash_kernels.append(
+                ReductionKernel(
+                    np.uint64, "0", "a + b", f"rtcg_word(x[i], i, {key})", "const unsigned *x", "array_hash",
+                    preamble=_HASH_PREAMBLE,
+                )
+            )  # fmt: skip
+    with devices.current_on(a.device):
+        flat = gpuarray.ascontiguousarray(a).reshape(-1)
+        words = flat.view(np.uint8) if flat.size else gpuarray.empty(0, np.uint8)
+        tail = words[len(words) // 4 * 4 :].get().tobytes()
+        words = words[: len(words) // 4 * 4].view(np.uint32)
+        hashes = [int(kernel(words).get()) if len(words) else 0 for kernel in _hash_kernels]
+    return "rtcg.numpy.GPUArray", a.shape, a.dtype.str if a.dtype.fields is None else a.dtype.descr, hashes, tail

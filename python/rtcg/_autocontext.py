@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import atexit
 
-from rtcg import driver as drv
+from rtcg import _native, driver as drv
 from rtcg.tools import clear_context_caches, make_default_context
 
 TYPE_CHECKING = False
@@ -27,12 +27,14 @@ def set_import_context(namespace: dict[str, Any], ctx_maker: Callable[[Device], 
     """
     drv.init()
     context = make_default_context(ctx_maker)
+    _native.set_default_context(context)
     namespace.update(context=context, device=context.get_device())
     atexit.register(_release_context, namespace)
 
 
 def _release_context(namespace: dict[str, Any]) -> None:
     context = namespace["context"]
+    _native.set_default_context(None)
     # The program may have popped or detached it, or pushed another one.
     if drv.Context.get_current() == context:
         context.pop()

@@ -10,6 +10,7 @@ from rtcg import _native
 from rtcg._arguments import ScalarArg, VectorArg
 from rtcg._lazy import np
 from rtcg._messages import shown
+from rtcg._pickling import PickledByArguments, remembers_arguments
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def _type_given(name: str, value: Any) -> tuple[np.dtype[Any] | None, bool]:
     return np.dtype(letter), False
 
 
-class _TypedKernel:
+class _TypedKernel(PickledByArguments):
     """Base class of kernels with letters for types: binding of parameters, and one kernel per choice of types."""
 
     def __init__(self, in_params: str, out_params: str, operation: str, name: str) -> None:
@@ -166,6 +167,7 @@ class TypedElementwiseKernel(_TypedKernel):
 
     __module__ = "rtcg.elementwise"
 
+    @remembers_arguments
     def __init__(
         self,
         in_params: str,
@@ -255,6 +257,7 @@ class TypedReductionKernel(_TypedKernel):
 
     __module__ = "rtcg.reduction"
 
+    @remembers_arguments
     def __init__(
         self,
         in_params: str,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import cache
 
 from rtcg import _native
+from rtcg._pickling import PickledByArguments, remembers_arguments
 from rtcg.driver import CompileError
 
 TYPE_CHECKING = False
@@ -228,7 +229,7 @@ class CudaModule:
             _warn_at_user_line(f"trying to compile for {arch}, which this device does not have")
 
 
-class SourceModule(CudaModule):
+class SourceModule(PickledByArguments, CudaModule):
     """CUDA C++ source, compiled and loaded into the current context.
 
     Parameters are those of :func:`compile`, and
@@ -244,6 +245,9 @@ class SourceModule(CudaModule):
     module : rtcg.driver.Module
     """
 
+    _needs_context = True
+
+    @remembers_arguments
     def __init__(
         self,
         source: object,
@@ -260,6 +264,11 @@ class SourceModule(CudaModule):
         self._check_arch(arch)
         settings = _native.CompileSettings(nvcc, options, keep, no_extern_c, arch, code, cache_dir, include_dirs)
         self.module = settings.load(source, name_expressions)
+
+    def get_function(self, name: str) -> Function:
+        function = super().get_function(name)
+        function.__dict__["_made_by"] = (self, name)  # what pickles of it hold
+        return function
 
 
 class DynamicModule(CudaModule):

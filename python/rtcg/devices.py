@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterable, Sized
 from typing import TYPE_CHECKING, Any
 
-from rtcg import driver
+from rtcg import _native, driver
 from rtcg._conversions import as_callable
 from rtcg._messages import shown
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     _Result = TypeVar("_Result")
 
-__all__ = ["map", "use"]
+__all__ = ["default", "map", "set_default", "use"]
 
 #: Primary contexts that were used, held so that compiled kernels and memory pools stay.
 _contexts: dict[driver.Device, driver.Context] = {}
@@ -70,15 +70,57 @@ def use(device: int | str | Device) -> AbstractContextManager[Context]:
 
 @contextlib.contextmanager
 def _current(device: driver.Device) -> Iterator[driver.Context]:
-    with _lock:
-        context = _contexts.get(device)
-        if context is None:
-            context = _contexts[device] = device.retain_primary_context()
+    context = _primary_context(device)
     context.push()
     try:
         yield context
     finally:
         driver.Context.pop()
+
+
+def _primary_context(device: driver.Device) -> driver.Context:
+    with _lock:
+        context = _contexts.get(device)
+        if context is None:
+            context = _contexts[device] = device.retain_primary_context()
+    return context
+
+
+def set_default(target: int | str | Device | Context | None) -> None:
+    """Declare the context that threads take which have none, when they first need one.
+
+    `rtcg.autoinit` and ``pycuda.autoinit`` declare the context that they make; a program that makes none has the
+    primary context of the default device in every thread. Others must make a context current in each thread, or
+    declare one::
+
+        context = rtcg.driver.Device(1).make_context()
+        rtcg.devices.set_default(context)
+
+    Parameters
+    ----------
+    target : int, str, Device, Context or None
+        A device stands for its primary context, which other libraries share. None declares that there is no default.
+
+    Raises
+    ------
+    ValueError
+        If there is no such device.
+    rtcg.driver.LogicError
+        If the context was detached.
+
+    Notes
+    -----
+    The default context is held until another one, or none, is declared. The thread that calls this does not take it any
+    more after it has popped a context. Does not wait.
+    """
+    if target is not None and not isinstance(target, driver.Context):
+        target = _primary_context(as_device("target", target, "a Context", "None"))
+    _native.set_default_context(target)
+
+
+def default() -> Context | None:
+    """The context that threads take which have none; None if none was declared and no thread has needed one yet."""
+    return _native.default_context()
 
 
 def current_on(device: Device) -> AbstractContextManager[Context | None]:

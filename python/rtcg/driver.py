@@ -10,7 +10,7 @@ import os
 import sys
 import warnings
 
-from rtcg import _native
+from rtcg import _native, _pickling
 from rtcg._cuda_arrays import (
     TR_DEFAULT,
     TRSA_OVERRIDE_FORMAT,
@@ -585,3 +585,6 @@ class Out(ArgumentHandler):
 
 class InOut(In, Out):
     """A host array that is copied to the device before the launch, and back after it; the launch waits."""
+
+
+_pickling.register()

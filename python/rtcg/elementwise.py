@@ -11,6 +11,7 @@ import numpy as np
 from rtcg import _native
 from rtcg._arguments import ScalarArg, VectorArg, parse_arguments
 from rtcg._messages import shown
+from rtcg._pickling import PickledByArguments, remembers_arguments
 from rtcg._typed_kernels import TypedElementwiseKernel, are_typed
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["ElementwiseKernel", "ScalarArg", "TypedElementwiseKernel", "VectorArg"]
 
 
-class ElementwiseKernel(_native.ElementwiseKernel):
+class ElementwiseKernel(PickledByArguments, _native.ElementwiseKernel):
     """A kernel that executes a C snippet for each element.
 
     There are two forms. With C declarations, the snippet indexes arrays with ``i``::
@@ -103,7 +104,8 @@ class ElementwiseKernel(_native.ElementwiseKernel):
         after_loop: str = "",
     ) -> None: ...
 
-    def __init__(  # type: ignore[misc]  # `__new__` makes the second form another class
+    @remembers_arguments  # type: ignore[misc]  # `__new__` makes the second form another class
+    def __init__(
         self,
         arguments: Any,
         operation: str,

@@ -8,6 +8,7 @@ import numpy as np
 
 from rtcg import _native
 from rtcg._arguments import VectorArg, c_literal, parse_arguments
+from rtcg._pickling import PickledByArguments, remembers_arguments
 from rtcg._typed_kernels import TypedReductionKernel, are_typed
 from rtcg.elementwise import kernel_repr, show_parameters
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["ReductionKernel", "TypedReductionKernel"]
 
 
-class ReductionKernel(_native.ReductionKernel):
+class ReductionKernel(PickledByArguments, _native.ReductionKernel):
     """A reduction of `map_expr` over all elements by `reduce_expr`.
 
     With declarations of inputs and of an output, as in CuPy, calls may determine the types; the parameters are those of
@@ -92,7 +93,8 @@ class ReductionKernel(_native.ReductionKernel):
         options: Sequence[str] = (),
     ) -> None: ...
 
-    def __init__(  # type: ignore[misc]  # `__new__` makes the second form another class
+    @remembers_arguments  # type: ignore[misc]  # `__new__` makes the second form another class
+    def __init__(
         self,
         dtype_out: Any,
         neutral: Any,

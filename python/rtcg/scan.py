@@ -8,6 +8,7 @@ import numpy as np
 
 from rtcg import _native
 from rtcg._arguments import VectorArg, c_literal, parse_arguments
+from rtcg._pickling import PickledByArguments, remembers_arguments
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["ExclusiveScanKernel", "GenericScanKernel", "InclusiveScanKernel"]
 
 
-class GenericScanKernel(_native._ScanKernel):
+class GenericScanKernel(PickledByArguments, _native._ScanKernel):
     """A scan with inputs, segments and outputs as C snippets, as in PyOpenCL (an addition to PyCUDA).
 
     Parameters
@@ -53,6 +54,7 @@ class GenericScanKernel(_native._ScanKernel):
     offset must not read an array that is written.
     """
 
+    @remembers_arguments
     def __init__(
         self,
         dtype: Any,
@@ -90,12 +92,13 @@ class GenericScanKernel(_native._ScanKernel):
         self._launch(args, size, stream)
 
 
-class _ScanKernel(_native._ScanKernel):
+class _ScanKernel(PickledByArguments, _native._ScanKernel):
     """A scan of one array to another."""
 
     _output = ""
     _needs_neutral = False
 
+    @remembers_arguments
     def __init__(
         self,
         dtype: Any,

@@ -146,6 +146,17 @@ def context(request):
 
 
 @pytest.fixture
+def no_default_context(context):
+    """Threads without a context get an error, as in programs that make their contexts themselves."""
+    from rtcg import devices
+
+    default = devices.default()
+    devices.set_default(None)
+    yield
+    devices.set_default(default)
+
+
+@pytest.fixture
 def launches(tmp_path):
     """Calls a function; its result and the names of the kernels it launched."""
     from rtcg import tracing

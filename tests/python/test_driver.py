@@ -146,7 +146,7 @@ def test_primary_context(device):
         primary.detach()
 
 
-def test_pop_of_an_empty_stack():
+def test_pop_of_an_empty_stack(no_default_context):
     def pop():
         with pytest.raises(cuda.LogicError, match="cannot pop non-current context"):
             cuda.Context.pop()

@@ -715,7 +715,7 @@ def test_objects_of_another_context(context, module):
     cuda.Context.synchronize()
 
 
-def test_no_context():
+def test_no_context(no_default_context):
     failures = []
 
     def body():

@@ -412,6 +412,7 @@ ADDED = {
         "NumPy's protocols": "__array__ __array_function__ __array_ufunc__ __array_namespace__ __dlpack__ "
         "__dlpack_device__",
         "copy and pickle, which upstream registers elsewhere": "__copy__ __deepcopy__ __reduce__",
+        "Dask's names of arrays": "__dask_tokenize__",
         "one kernel in place of one for each element": "__contains__",
         "beside __setitem__ in a native class": "__delitem__",
     },

@@ -25,6 +25,7 @@ const ENVIRONMENT_SETTINGS: &[(&str, &str)] = &[
     ("RTCG_FAULTS", "a fault on the virtual GPU ends its context, and the program may go on with another"),
     ("RTCG_SCHEDULE", "threads of the virtual GPU run in its normal order"),
     ("RTCG_TRACE", "driver calls are not traced"),
+    ("RTCG_EXPORT_WAITS", "consumers of exported arrays wait for the stream that they are told"),
     ("RTCG_WORKERS", "one thread per core runs grids of the virtual GPU"),
     ("RTCG_LIBCUDA", "the loader finds the CUDA driver"),
     ("RTCG_NVRTC", "NVRTC is searched in wheels and toolkits"),

@@ -542,13 +542,22 @@ def _asarray_on(device: _native.Device, a: Any, dtype: Any, copy: bool | None) -
         return asarray(a, dtype, copy=copy)
 
 
-def array(object: Any, dtype: Any = None, *, copy: Any = True, order: Any = "K") -> GPUArray:  # noqa: A002
+def array(
+    object: Any,  # noqa: A002
+    dtype: Any = None,
+    *,
+    copy: Any = True,
+    order: Any = "K",
+    ndmin: int = 0,
+) -> GPUArray:
     """A new device array of anything that `asarray` takes; copies even device arrays unless `copy` is false.
 
-    Elements are converted to `dtype` if given. Does not wait for device arrays, but for the copy of host data. `order`
-    has no effect: copies keep the memory order.
+    Elements are converted to `dtype` if given. The result has at least `ndmin` axes; those that are added have length 1
+    and come first. Does not wait for device arrays, but for the copy of host data. `order` has no effect: copies keep
+    the memory order.
     """
-    return asarray(object, dtype, copy=copy if isinstance(object, GPUArray) else None)
+    made = asarray(object, dtype, copy=copy if isinstance(object, GPUArray) else None)
+    return made.reshape((1,) * (ndmin - made.ndim) + made.shape) if made.ndim < ndmin else made
 
 
 def asnumpy(a: Any) -> Any:

@@ -8,10 +8,12 @@ use super::{Context, ContextKind, Device, default_context, loaded_drivers};
 use crate::error::{Error, Result};
 use crate::process_state;
 use rtcg_cuda_sys::*;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 thread_local! {
+    /// Whether the thread has popped a context, as a program does that makes contexts current itself.
+    static HAS_POPPED: Cell<bool> = const { Cell::new(false) };
     static CONTEXT_STACK: RefCell<Vec<Context>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -48,7 +50,8 @@ impl Context {
 
     /// The context that another library made current in this thread, else the default one.
     fn foreign_or_default_context() -> Result<Option<Self>> {
-        Self::current_foreign_context().map_or_else(default_context::push_default_context, |ctx| Ok(Some(ctx)))
+        let default = || default_context::push_default_context(HAS_POPPED.get());
+        Self::current_foreign_context().map_or_else(default, |ctx| Ok(Some(ctx)))
     }
 
     /// The context on top of the calling thread's stack.
@@ -147,6 +150,7 @@ impl Context {
             let detail = "cannot pop non-current context";
             Error::new("cuCtxPopCurrent", CUresult::CUDA_ERROR_INVALID_CONTEXT, detail)
         })?;
+        HAS_POPPED.set(true);
         restore_current_context_after(&popped)?;
         Ok(popped)
     }

@@ -70,6 +70,14 @@ impl PooledDeviceAllocation {
         self.0.has_uses_in_other_streams()
     }
 
+    /// A stream behind which all work with the memory is done that is pending now; `None` when nothing is. Does not wait.
+    ///
+    /// # Errors
+    /// When that work failed.
+    pub fn pending_stream(&self) -> Result<Option<crate::stream::Stream>> {
+        self.0.pending_stream()
+    }
+
     /// Waits for work that used it in streams other than the default one, and for graphs that may use it.
     pub fn wait_for_uses(&self) -> Result<()> {
         self.0.wait_for_uses()

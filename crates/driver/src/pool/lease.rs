@@ -95,6 +95,15 @@ impl BlockLease {
         self.origin.stream_idx != DEFAULT_STREAM_IDX || !uses.others.is_empty() || uses.captured.is_some()
     }
 
+    /// A stream behind which all work with the block is done that is pending now; `None` when nothing is.
+    pub(super) fn pending_stream(&self) -> Result<Option<Stream>> {
+        let mut streams = lock_ignoring_poison(&self.uses).others.clone();
+        // The default stream of a thread is what it allocated for, but other threads' work may be in the legacy one.
+        streams.extend([self.core.stream_of_block(self.origin), None]);
+        let Some(ctx) = self.context() else { return Ok(None) };
+        ctx.with_current(|| Stream::join_pending(streams))
+    }
+
     /// Waits for work that the default stream need not wait for.
     pub(super) fn wait_for_uses(&self) -> Result<()> {
         let (mut streams, is_captured) = {

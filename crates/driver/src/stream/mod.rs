@@ -8,6 +8,7 @@ mod calls;
 pub(crate) mod capture;
 mod event;
 pub(crate) mod host_call;
+mod pending;
 
 pub use event::Event;
 

@@ -253,6 +253,28 @@ impl PyContext {
     }
 }
 
+/// Declare the context that threads take which have none.
+#[pyfunction]
+#[pyo3(signature = (context))]
+fn set_default_context(context: Option<&PyContext>) -> PyResult<()> {
+    Context::set_default(context.map(|context| &*context.0)).or_raise()
+}
+
+/// The context that threads take which have none; None if there is none yet.
+#[pyfunction]
+fn default_context() -> Option<PyContext> {
+    Context::default_context().map(PyContext::new)
+}
+
+/// The current context; in a thread without one the default context, which may be declared by this.
+#[pyfunction]
+fn current_or_declared_context() -> PyResult<PyContext> {
+    Context::current_or_declared().map(PyContext::new).or_raise()
+}
+
 pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_function(wrap_pyfunction!(set_default_context, m)?)?;
+    m.add_function(wrap_pyfunction!(default_context, m)?)?;
+    m.add_function(wrap_pyfunction!(current_or_declared_context, m)?)?;
     m.add_class::<PyContext>()
 }

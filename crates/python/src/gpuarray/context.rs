@@ -49,12 +49,18 @@ fn find_or_create_array_context(ctx: &rtcg::driver::Context) -> PyResult<Arc<Arr
     Ok(arrays)
 }
 
+/// The context of these arrays, unless it is gone.
+pub(super) fn driver_context_of(arrays: &Arc<ArrayContext>) -> Option<rtcg::driver::Context> {
+    let contexts = lock_ignoring_poison(&ARRAY_CONTEXTS);
+    contexts.iter().flatten().find(|(_, known)| Arc::ptr_eq(known, arrays)).map(|(ctx, _)| ctx.clone())
+}
+
 /// The device of these arrays, whichever context is current.
 pub(super) fn device_of_arrays(arrays: &Arc<ArrayContext>) -> PyResult<rtcg::driver::Device> {
-    let contexts = lock_ignoring_poison(&ARRAY_CONTEXTS);
-    let own = contexts.iter().flatten().find(|(_, known)| Arc::ptr_eq(known, arrays)).map(|(ctx, _)| ctx.device());
-    drop(contexts);
-    own.map_or_else(|| rtcg::driver::Context::current_device().or_raise(), Ok)
+    match driver_context_of(arrays) {
+        Some(ctx) => Ok(ctx.device()),
+        None => rtcg::driver::Context::current_device().or_raise(),
+    }
 }
 
 /// Discard the kernels that arrays have compiled, and release their contexts.

@@ -55,7 +55,7 @@ impl PyGpuArray {
         if slf.current_state().record.is_some() {
             interface.set_item("descr", slf.array_descr(py)?.getattr("descr")?)?;
         }
-        interface.set_item("stream", py.None())?;
+        interface.set_item("stream", slf.exported_stream(py)?)?;
         interface.set_item("version", 3)?;
         Ok(interface)
     }

@@ -4,9 +4,11 @@
 //! The tensor's owner calls its deleter once.
 
 use super::context::{array_context, device_of_arrays};
+use super::export::{context_after_pending_work, exports_wait, order_consumer, set_exports_wait};
 use super::memory::{ForeignBuffer, array_inside_memory};
 use super::operands::upload_host_array;
 use super::{PyGpuArray, to_py_result};
+use crate::errors::OrRaise;
 use numpy::PyUntypedArray;
 use pyo3::exceptions::{PyBufferError, PyValueError};
 use pyo3::prelude::*;
@@ -81,7 +83,7 @@ fn dlpack_type_of(dtype: DType) -> PyResult<DlDataType> {
         DTypeKind::Float => 2,
         DTypeKind::Complex => 5,
         DTypeKind::Bool => 6,
-        DTypeKind::Record => return Err(PyBufferError::new_err("records cannot be exported by DLPack")),
+        DTypeKind::Record => return Err(not_exportable("DLPack has no records; the CUDA array interface has")),
     };
     Ok(DlDataType { code, bits: 8 * dtype.itemsize() as u8, lanes: 1 })
 }
@@ -104,11 +106,19 @@ fn dtype_of_dlpack_type(code: &DlDataType) -> PyResult<DType> {
     DType::from_numpy(letter, usize::from(code.bits) / 8).map_err(|error| PyBufferError::new_err(error.to_string()))
 }
 
-fn build_dl_tensor(exported: &mut ExportedTensor, device: i32) -> PyResult<DlTensor> {
+/// What consumers take as a refusal, after which they try another protocol.
+fn not_exportable(message: &str) -> PyErr {
+    Python::attach(|py| {
+        let class = py.import("rtcg._exports").and_then(|module| module.getattr("NotExportableError"));
+        class.and_then(|class| class.call1((message,))).map_or_else(|error| error, PyErr::from_value)
+    })
+}
+
+fn build_dl_tensor(exported: &mut ExportedTensor, device: (i32, i32)) -> PyResult<DlTensor> {
     let array = &exported._array;
     Ok(DlTensor {
         data: std::ptr::with_exposed_provenance_mut(array.device_ptr().unwrap_or(0) as usize),
-        device: DlDevice { kind: DEVICE_CUDA, id: device },
+        device: DlDevice { kind: device.0, id: device.1 },
         ndim: array.ndim() as i32,
         dtype: dlpack_type_of(array.dtype())?,
         shape: exported.shape.as_mut_ptr(),
@@ -145,12 +155,17 @@ unsafe extern "C" fn destroy_capsule(capsule: *mut pyo3::ffi::PyObject) {
     }
 }
 
-fn export_capsule<'py>(py: Python<'py>, array: &GpuArray, device: i32, versioned: bool) -> PyResult<Bound<'py, PyAny>> {
+fn export_capsule<'py>(
+    py: Python<'py>,
+    array: &GpuArray,
+    device: (i32, i32),
+    versioned: bool,
+) -> PyResult<Bound<'py, PyAny>> {
     let item = array.itemsize() as i64;
     // The stride of an axis of length 1 says nothing.
     let mut strides = array.shape().iter().zip(array.strides()).filter(|(length, _)| **length > 1);
     if strides.any(|(_, &stride)| stride as i64 % item != 0) {
-        return Err(PyBufferError::new_err(format!(
+        return Err(not_exportable(&format!(
             "strides {} are no multiples of the item size {item}, which DLPack needs",
             rtcg::array::PythonTuple(array.strides())
         )));
@@ -274,7 +289,9 @@ impl PyGpuArray {
     /// A DLPack capsule over this memory, or over a host copy if `dl_device` is the host.
     ///
     /// Work in `stream` starts only after earlier work on the array (None or 1: the legacy default stream; 2: the
-    /// per-thread one; -1: no synchronisation).
+    /// per-thread one; -1: no synchronisation, unless `rtcg.exports_wait`). Does not wait otherwise, except for memory of
+    /// the virtual GPU that is exported to the host without a copy. Raises an error that is both a `BufferError` and a
+    /// `NotImplementedError` for what DLPack cannot express: records, and strides that are no multiples of the item size.
     #[pyo3(signature = (*, stream = None, max_version = None, dl_device = None, copy = None))]
     fn __dlpack__<'py>(
         slf: &Bound<'py, Self>,
@@ -287,6 +304,11 @@ impl PyGpuArray {
         let array = &slf.get().current_state().array;
         let own = Self::__dlpack_device__(slf.get())?;
         if let Some((DEVICE_CPU, _)) = dl_device {
+            if copy == Some(false) && slf.get().own_device()?.is_virtual() {
+                slf.get().wait_for_pending_work(py)?;
+                let versioned = max_version.is_some_and(|version| version.0 >= 1);
+                return export_capsule(py, array, (DEVICE_CPU, 0), versioned);
+            }
             if copy == Some(false) {
                 return Err(PyBufferError::new_err("a device array cannot be exported to the host without a copy"));
             }
@@ -299,12 +321,14 @@ impl PyGpuArray {
         if let Some(device) = dl_device.filter(|device| *device != own) {
             return Err(PyBufferError::new_err(format!("cannot export to device {device:?}; the array is on {own:?}")));
         }
-        // Blocking streams wait for the default one by themselves; those that do not are made to.
-        if stream.is_some_and(|stream| stream >= 2) {
-            to_py_result(py, py.detach(|| array.context().device().synchronize()))?;
+        match (stream, slf.get().pending_stream()?) {
+            (_, None) => {}
+            (Some(-1), Some(pending)) if exports_wait() => py.detach(|| pending.synchronize()).or_raise()?,
+            (Some(-1), Some(_)) => {}
+            (consumer, Some(pending)) => order_consumer(py, consumer.unwrap_or(1), &pending)?,
         }
         let shared = if copy == Some(true) { to_py_result(py, array.copy(None))? } else { array.clone() };
-        export_capsule(py, &shared, own.1, max_version.is_some_and(|version| version.0 >= 1))
+        export_capsule(py, &shared, own, max_version.is_some_and(|version| version.0 >= 1))
     }
 
     fn __dlpack_device__(&self) -> PyResult<(i32, i32)> {
@@ -327,5 +351,7 @@ fn array_from_host<'py>(host: &Bound<'py, PyUntypedArray>) -> PyResult<PyGpuArra
 
 pub(super) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(array_from_dlpack, m)?)?;
+    m.add_function(wrap_pyfunction!(set_exports_wait, m)?)?;
+    m.add_function(wrap_pyfunction!(context_after_pending_work, m)?)?;
     m.add_function(wrap_pyfunction!(array_from_host, m)?)
 }

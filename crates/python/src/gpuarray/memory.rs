@@ -44,6 +44,13 @@ impl ForeignBuffer {
     }
 }
 
+impl ForeignBuffer {
+    /// The pool's block, if it is one.
+    pub(super) fn pooled(&self) -> Option<&Arc<DeviceBuffer>> {
+        if let MemoryOwner::Pooled(memory) = &self.memory { Some(memory) } else { None }
+    }
+}
+
 impl ArrayBuffer for ForeignBuffer {
     fn device_ptr(&self) -> u64 {
         self.ptr

@@ -8,6 +8,7 @@ mod cuda_array_interface;
 mod dlpack;
 mod dtypes;
 mod einsum;
+mod export;
 mod fancy_indexing;
 mod functions;
 mod indexing;

@@ -75,12 +75,18 @@ impl PyGpuArray {
         slf.call_method0("copy")
     }
 
-    /// Pickle the host copy; unpickling copies it to the device that is then current.
+    /// What Dask names the array by: a hash of its elements, which is computed on the device. Waits.
+    fn __dask_tokenize__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        array_protocol_function(slf.py(), "dask_token")?.call1((slf,))
+    }
+
+    /// Pickle the host copy, out of band by protocol 5; unpickling copies it to the device that is then current, or to
+    /// that of the default context in a thread without one.
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
         let py = slf.py();
-        let to_gpu = py.import("rtcg.numpy")?.getattr("to_gpu")?;
+        let restore = py.import("rtcg._pickling")?.getattr("restore_array")?;
         let arguments = PyTuple::new(py, [slf.get().to_host(py)?])?;
-        PyTuple::new(py, [to_gpu, arguments.into_any()])
+        PyTuple::new(py, [restore, arguments.into_any()])
     }
 }
 
