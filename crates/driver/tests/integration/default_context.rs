@@ -31,3 +31,28 @@ fn the_first_call_takes_the_primary_context_until_the_program_makes_one() {
     assert!(error.to_string().contains("no currently active context"), "{error}");
     own.detach().unwrap();
 }
+
+#[test]
+fn a_program_declares_the_context_of_threads_that_have_none() {
+    own_process!();
+    rtcg_driver::init(0).unwrap();
+    let own = Device::new(0).unwrap().make_context(0).unwrap();
+    let in_thread = |work: &(dyn Fn() -> rtcg_driver::Result<Context> + Sync)| {
+        std::thread::scope(|s| s.spawn(work).join().unwrap())
+    };
+    let synchronized = || Context::synchronize().map(|()| Context::current().unwrap());
+    assert!(Context::default_context().is_none());
+    assert_eq!(in_thread(&synchronized).unwrap_err().kind, ErrorKind::Logic);
+    Context::set_default(Some(&own)).unwrap();
+    assert_eq!(in_thread(&synchronized).unwrap(), own);
+    // The thread that declared it has popped its own, and is asked to make one current.
+    Context::pop().unwrap();
+    assert_eq!(Context::synchronize().unwrap_err().kind, ErrorKind::Logic);
+    Context::set_default(None).unwrap();
+    assert_eq!(in_thread(&synchronized).unwrap_err().kind, ErrorKind::Logic);
+    let declared = in_thread(&Context::current_or_declared).unwrap();
+    assert_eq!(declared.kind(), ContextKind::Primary);
+    assert_eq!(in_thread(&synchronized).unwrap(), declared);
+    own.detach().unwrap();
+    assert!(Context::set_default(Some(&own)).is_err());
+}

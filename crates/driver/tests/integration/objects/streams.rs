@@ -68,6 +68,35 @@ fn streams_can_be_made_current_and_closed() {
 }
 
 #[test]
+fn one_stream_comes_after_all_that_is_pending() {
+    run_in_context(|_| {
+        let [a, b, opener] = [(); 3].map(|()| Stream::new(1).unwrap());
+        let gates = mem_alloc(8).unwrap();
+        gates.write(0, &[0; 8]).unwrap();
+        let all = || [Some(a.clone()), None, Some(b.clone()), Some(a.clone())];
+        assert!(Stream::join_pending(all()).unwrap().is_none());
+        let open = |gate: u64| {
+            // SAFETY: the memory lives until the streams are done.
+            unsafe { opener.write_value32(gates.ptr() + 4 * gate, 1, 0).unwrap() };
+        };
+        // SAFETY: the memory lives until the streams are done.
+        unsafe { b.wait_value32(gates.ptr() + 4, 1, WaitValueFlags::EQUAL).unwrap() };
+        assert_eq!(Stream::join_pending(all()).unwrap(), Some(b.clone()));
+        // SAFETY: the memory lives until the streams are done.
+        unsafe { a.wait_value32(gates.ptr(), 1, WaitValueFlags::EQUAL).unwrap() };
+        let joined = Stream::join_pending(all()).unwrap().unwrap();
+        assert_eq!(joined, a);
+        open(0);
+        let event = Event::new(0).unwrap();
+        event.record(Some(&joined)).unwrap();
+        assert!(!event.query().unwrap(), "it waits for the other one");
+        open(1);
+        event.synchronize().unwrap();
+        assert!(Stream::join_pending(all()).unwrap().is_none());
+    });
+}
+
+#[test]
 fn host_functions_run_in_stream_order() {
     run_in_context(|_| {
         let stream = Stream::new(1).unwrap();
