@@ -20,7 +20,7 @@ def exports_wait() -> Iterator[None]:
     """Let exports of arrays wait for work that is pending, for a ``with`` block of the calling thread.
 
     Consumers of ``__cuda_array_interface__`` and of ``__dlpack__(stream=-1)`` have to wait for the stream of the last
-    writer themselves. Libraries that never do, such as mpi4py, read memory too early::
+    writer themselves. Libraries that never do, such as mpi4py (``findings/mpi4py_streams.sh``), read memory too early::
 
         with rtcg.exports_wait():
             comm.Allreduce(MPI.IN_PLACE, a)
