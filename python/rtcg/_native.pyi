@@ -2269,9 +2269,10 @@ class GPUArray:
         """A DLPack capsule over this memory, or over a host copy if `dl_device` is the host.
 
         Work in `stream` starts only after earlier work on the array (None or 1: the legacy default stream; 2: the
-        per-thread one; -1: no synchronisation, unless `rtcg.exports_wait`). Does not wait otherwise, except for memory of
-        the virtual GPU that is exported to the host without a copy. Raises an error that is both a `BufferError` and a
-        `NotImplementedError` for what DLPack cannot express: records, and strides that are no multiples of the item size.
+        per-thread one; -1: no synchronisation, unless `rtcg.exports_wait`). Does not wait otherwise, except for memory
+        of the virtual GPU that is exported to the host without a copy. Raises an error that is both a `BufferError` and
+        a `NotImplementedError` for what DLPack cannot express: records, and strides that are no multiples of the item
+        size.
         """
     def __dlpack_device__(self) -> tuple[int, int]: ...
     def __float__(self) -> float: ...
@@ -2314,8 +2315,8 @@ class GPUArray:
     def __rand__(self, value: Any, /) -> GPUArray: ...
     def __rdivmod__(self, value: Any, /) -> tuple[GPUArray, GPUArray]: ...
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the host copy, out of band by protocol 5; unpickling copies it to the device that is then current, or to
-        that of the default context in a thread without one.
+        """Pickle the host copy, out of band by protocol 5; unpickling copies it to the device that is then current, or
+        to that of the default context in a thread without one.
         """
     def __repr__(self) -> str: ...
     def __rfloordiv__(self, value: Any, /) -> GPUArray: ...

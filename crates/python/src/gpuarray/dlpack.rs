@@ -289,9 +289,10 @@ impl PyGpuArray {
     /// A DLPack capsule over this memory, or over a host copy if `dl_device` is the host.
     ///
     /// Work in `stream` starts only after earlier work on the array (None or 1: the legacy default stream; 2: the
-    /// per-thread one; -1: no synchronisation, unless `rtcg.exports_wait`). Does not wait otherwise, except for memory of
-    /// the virtual GPU that is exported to the host without a copy. Raises an error that is both a `BufferError` and a
-    /// `NotImplementedError` for what DLPack cannot express: records, and strides that are no multiples of the item size.
+    /// per-thread one; -1: no synchronisation, unless `rtcg.exports_wait`). Does not wait otherwise, except for memory
+    /// of the virtual GPU that is exported to the host without a copy. Raises an error that is both a `BufferError` and
+    /// a `NotImplementedError` for what DLPack cannot express: records, and strides that are no multiples of the item
+    /// size.
     #[pyo3(signature = (*, stream = None, max_version = None, dl_device = None, copy = None))]
     fn __dlpack__<'py>(
         slf: &Bound<'py, Self>,

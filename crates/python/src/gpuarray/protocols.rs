@@ -80,8 +80,8 @@ impl PyGpuArray {
         array_protocol_function(slf.py(), "dask_token")?.call1((slf,))
     }
 
-    /// Pickle the host copy, out of band by protocol 5; unpickling copies it to the device that is then current, or to
-    /// that of the default context in a thread without one.
+    /// Pickle the host copy, out of band by protocol 5; unpickling copies it to the device that is then current, or
+    /// to that of the default context in a thread without one.
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
         let py = slf.py();
         let restore = py.import("rtcg._pickling")?.getattr("restore_array")?;
