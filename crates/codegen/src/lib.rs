@@ -6,6 +6,7 @@
 //! | `array/` | the kernels of arrays: elementwise, reductions, scans, sorting, `einsum`, `fft`, `linalg`, `matmul` |
 //! | `pointwise.rs`, `reduction.rs`, `scan.rs`, `snippet_kernel.rs` | kernels from users' snippets |
 //! | `block_reduce.rs`, `look_back.rs` | what all reductions and all scans share |
+//! | `dialect.rs` | names for the words of CUDA C, by which kernel text stays free of them |
 //! | `c_declarations/` | the registry of C types, and declarations of parameters |
 //!
 //! A value that implements [`rtcg_hal::KernelSpec`] describes each kernel of arrays. The source of the kernel is
@@ -16,6 +17,7 @@
 pub mod array;
 pub mod block_reduce;
 pub mod c_declarations;
+pub mod dialect;
 mod look_back;
 pub mod pointwise;
 pub mod random;

@@ -14,7 +14,6 @@
 //! | `graph.rs` | graphs |
 //! | `units.rs` | scaling by powers of two if squares would underflow or overflow |
 //! | `kernels/` | kernels, generated for their dtypes without C++ templates |
-//! | `kernels/dialect.rs` | the CUDA C constructs that kernels use, under names of their own |
 #![forbid(unsafe_code)]
 
 mod bsr;

@@ -7,9 +7,9 @@
 //! row. All variants add in a fixed order. Parameters: `y`, `data`, `indices`, `indptr`, `x`, block rows; with dense
 //! matrices, in C order, also the number of columns.
 
-use super::dialect::CUDA_PRELUDE;
 use super::elements::{c_type, conversion, element_functions};
 use super::{THREADS, gpu_elements_ahead};
+use rtcg_codegen::dialect::CUDA_PRELUDE;
 use rtcg_hal::{DType, KernelSpec};
 use std::borrow::Cow;
 use std::fmt::Write;

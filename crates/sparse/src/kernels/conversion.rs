@@ -6,8 +6,8 @@
 //! blocks (zeros), their columns, `data`, `indices`, `indptr`, where block rows begin, block rows.
 
 use super::THREADS;
-use super::dialect::CUDA_PRELUDE;
 use super::elements::{c_type, element_functions};
+use rtcg_codegen::dialect::CUDA_PRELUDE;
 use rtcg_hal::{DType, KernelSpec};
 use std::borrow::Cow;
 use std::fmt::Write;

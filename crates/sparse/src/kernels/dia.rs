@@ -3,9 +3,9 @@
 //! Parameters: `y`, `data`, `offsets`, `x`, rows, stored columns, elements per stored diagonal, the number of
 //! diagonals.
 
-use super::dialect::CUDA_PRELUDE;
 use super::elements::{c_type, conversion, element_functions, load_once};
 use super::{THREADS, spmv::SpmvEpilogue};
+use rtcg_codegen::dialect::CUDA_PRELUDE;
 use rtcg_hal::{DType, KernelSpec};
 use std::borrow::Cow;
 use std::fmt::Write;

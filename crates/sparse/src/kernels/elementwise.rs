@@ -10,8 +10,8 @@
 //! elements of both.
 
 use super::THREADS;
-use super::dialect::CUDA_PRELUDE;
 use super::elements::{c_type, conversion, element_functions};
+use rtcg_codegen::dialect::CUDA_PRELUDE;
 use rtcg_hal::{DType, KernelSpec};
 use std::borrow::Cow;
 use std::fmt::Write;

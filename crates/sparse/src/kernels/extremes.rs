@@ -4,8 +4,8 @@
 //! Parameters: the values, the columns, `data`, `indices`, `indptr`, rows, columns.
 
 use super::THREADS;
-use super::dialect::CUDA_PRELUDE;
 use super::elements::c_type;
+use rtcg_codegen::dialect::CUDA_PRELUDE;
 use rtcg_hal::{DType, KernelSpec};
 use std::borrow::Cow;
 use std::fmt::Write;

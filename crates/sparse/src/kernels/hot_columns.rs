@@ -12,9 +12,9 @@
 //! elements, rows and sums that tiles carry over, the rows in which tiles begin, the number of hot columns.
 
 use super::THREADS;
-use super::dialect::CUDA_PRELUDE;
 use super::elements::{c_type, conversion, element_functions, load_once};
 use super::merge::ROW_SUM;
+use rtcg_codegen::dialect::CUDA_PRELUDE;
 use rtcg_hal::{DType, KernelSpec};
 use std::borrow::Cow;
 use std::fmt::Write;

@@ -16,10 +16,10 @@
 //! contributions of its own parts of rows, whichever tile ends them; a block then processes every n-th tile, since
 //! there are as many parts as blocks. Of `csr_merge_carries`: `y`, rows and sums, the number of tiles, rows.
 
-use super::dialect::CUDA_PRELUDE;
 use super::elements::{block_sum, c_type, conversion, element_functions, load_once, sum_dtype};
 use super::spmv::SpmvEpilogue;
 use super::{STOP_FLAG, THREADS};
+use rtcg_codegen::dialect::CUDA_PRELUDE;
 use rtcg_hal::{DType, KernelSpec};
 use std::borrow::Cow;
 use std::fmt::Write;

@@ -1,11 +1,10 @@
 //! Kernels of this crate. Each is a [`rtcg_hal::KernelSpec`] whose source is generated for its dtypes: CUDA C
-//! without templates, with CUDA's keywords under names of our own (`dialect.rs`).
+//! without templates, with CUDA's keywords under the names of `rtcg_codegen::dialect`.
 
 pub(crate) mod bsr;
 pub(crate) mod components;
 pub(crate) mod conversion;
 pub(crate) mod dia;
-pub(crate) mod dialect;
 pub(crate) mod elements;
 pub(crate) mod elementwise;
 pub(crate) mod extremes;

@@ -4,8 +4,8 @@
 //! Parameters: the number, to which the kernel adds; `indices`, `indptr`, elements, rows.
 
 use super::THREADS;
-use super::dialect::CUDA_PRELUDE;
 use super::elements::{block_sum, c_type, element_functions};
+use rtcg_codegen::dialect::CUDA_PRELUDE;
 use rtcg_hal::{DType, KernelSpec};
 use std::borrow::Cow;
 use std::fmt::Write;

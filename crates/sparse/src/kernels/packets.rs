@@ -3,8 +3,8 @@
 //! Parameters: `y`, `data`, `columns`, `lengths`, `slice_starts`, `base_rows`, `first_slices`, `x`.
 
 use super::THREADS;
-use super::dialect::CUDA_PRELUDE;
 use super::elements::element_functions;
+use rtcg_codegen::dialect::CUDA_PRELUDE;
 use rtcg_hal::{DType, KernelSpec};
 use std::borrow::Cow;
 use std::fmt::Write;

@@ -6,8 +6,8 @@
 //! doubles.
 
 use super::THREADS;
-use super::dialect::CUDA_PRELUDE;
 use super::elements::{c_type, conversion, element_functions};
+use rtcg_codegen::dialect::CUDA_PRELUDE;
 use rtcg_hal::{DType, KernelSpec};
 use std::borrow::Cow;
 use std::fmt::Write;

@@ -8,9 +8,9 @@
 //! the parts of the matrix, where slices begin, their smallest columns, the permutation, rows. Of `sell_spmv`: `y`, the
 //! stored elements and columns, `starts`, `bases`, the permutation, `x`, rows.
 
-use super::dialect::CUDA_PRELUDE;
 use super::elements::{c_type, conversion, element_functions, load_once};
 use super::{THREADS, spmv::SpmvEpilogue};
+use rtcg_codegen::dialect::CUDA_PRELUDE;
 use rtcg_hal::{DType, KernelSpec};
 use std::borrow::Cow;
 use std::fmt::Write;

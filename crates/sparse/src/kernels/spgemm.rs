@@ -20,8 +20,8 @@
 //! tables.
 
 use super::THREADS;
-use super::dialect::CUDA_PRELUDE;
 use super::elements::{block_sum, c_type, conversion, element_functions};
+use rtcg_codegen::dialect::CUDA_PRELUDE;
 use rtcg_hal::{DType, KernelSpec};
 use std::borrow::Cow;
 use std::fmt::Write;

@@ -6,9 +6,9 @@
 //! dot product also where each block puts its part of `conj(x) . y`, and the state of a solver, because the kernel does
 //! nothing once the solver has stopped.
 
-use super::dialect::CUDA_PRELUDE;
 use super::elements::{block_sum, c_type, conversion, element_functions, sum_dtype};
 use super::{STOP_FLAG, THREADS};
+use rtcg_codegen::dialect::CUDA_PRELUDE;
 use rtcg_hal::{DType, KernelSpec};
 use std::borrow::Cow;
 use std::fmt::Write;

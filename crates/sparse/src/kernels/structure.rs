@@ -4,8 +4,8 @@
 //! Parameters: four numbers per block, `indices`, `indptr`, the number of indices, rows (0 without `indptr`).
 
 use super::THREADS;
-use super::dialect::CUDA_PRELUDE;
 use super::elements::c_type;
+use rtcg_codegen::dialect::CUDA_PRELUDE;
 use rtcg_hal::{DType, KernelSpec};
 use std::borrow::Cow;
 use std::fmt::Write;

@@ -9,8 +9,8 @@
 //! element that has arrived, and no fence is needed. Each element is computed by the same operations in the same order
 //! in every run.
 
-use super::dialect::{CUDA_INTER_BLOCK, CUDA_PRELUDE};
 use super::elements::{c_type, division, element_functions};
+use rtcg_codegen::dialect::{CUDA_INTER_BLOCK, CUDA_PRELUDE};
 use rtcg_hal::{DType, KernelSpec};
 use std::borrow::Cow;
 use std::fmt::Write;

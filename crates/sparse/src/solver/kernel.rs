@@ -8,9 +8,9 @@
 
 use super::expression::Expr;
 use super::fusion::{BodyStep, FusedKernel, Names, ScalarStep};
-use crate::kernels::dialect::CUDA_PRELUDE;
 use crate::kernels::elements::{block_sum, conversion, division, element_functions, sum_dtype};
 use crate::kernels::{STOP_FLAG, THREADS};
+use rtcg_codegen::dialect::CUDA_PRELUDE;
 use rtcg_hal::{ArrayError, DType, KernelSpec, Result};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};

@@ -10,8 +10,8 @@
 //! form one cluster, if the device supports clusters: its barrier takes a fraction of the time of one in memory.
 
 use crate::kernels::THREADS;
-use crate::kernels::dialect::CUDA_PRELUDE;
 use rtcg_array::{GpuArray, Order, array_args};
+use rtcg_codegen::dialect::CUDA_PRELUDE;
 use rtcg_hal::{ArrayContext, ArrayError, DType, Kernel, KernelSpec, Launch, LaunchArgs, LaunchableGraph, Result};
 use std::borrow::Cow;
 use std::fmt::Write;

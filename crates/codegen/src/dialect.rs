@@ -1,9 +1,9 @@
-//! The CUDA C keywords that kernels of this crate use, under names of their own. A printer of OpenCL C needs to define
+//! The CUDA C keywords that sparse kernels use, under names of their own. A printer of OpenCL C needs to define
 //! these and nothing else.
 
 /// Words of the language, places of threads, barriers, votes and exchange within a warp, atomics, loads of what is read once
 /// and should not drive other things out of caches, and numbers of 16 bits by their bits.
-pub(crate) const CUDA_PRELUDE: &str = "\
+pub const CUDA_PRELUDE: &str = "\
 #define RT_KERNEL extern \"C\" __global__ void
 #define RT_KERNEL_OF(threads) extern \"C\" __global__ void __launch_bounds__(threads)
 #define RT_FUNCTION __device__ __forceinline__
@@ -43,7 +43,7 @@ RT_FUNCTION float RT_BFLOAT_TO_FLOAT(unsigned short bits) { return __uint_as_flo
 ";
 
 /// Votes and exchange within a warp, and words that blocks tell each other of while they run.
-pub(crate) const CUDA_INTER_BLOCK: &str = "\
+pub const CUDA_INTER_BLOCK: &str = "\
 #define RT_ALL(predicate) __all_sync(0xffffffffu, predicate)
 #define RT_ANY(predicate) __any_sync(0xffffffffu, predicate)
 #define RT_BALLOT(predicate) __ballot_sync(0xffffffffu, predicate)
