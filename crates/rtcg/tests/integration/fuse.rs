@@ -1,6 +1,6 @@
 //! Fusion: one launch for an expression, no memory for what is inside of it, and the same bits.
 
-use crate::fake_device::{DeviceRecord, FakeDevice};
+use crate::fake_device::{DeviceRecord, FakeDevice, LARGE_GPU};
 use crate::test_depth::at_depth;
 use rtcg::array::{
     Arg, ArrayContext, ArrayErrorKind, DType, Device, GpuArray, Op, OpOptions, Order, ReduceOptions, ReductionOp,
@@ -17,9 +17,13 @@ struct FusionFixture {
 
 impl FusionFixture {
     fn new() -> Self {
+        Self::on(|device| device)
+    }
+
+    fn on(change: impl FnOnce(FakeDevice) -> FakeDevice) -> Self {
         let ctx = Context::new().expect("the virtual GPU is always there");
         let device = Arc::new(CudaRuntime::new(&ctx).unwrap());
-        let (ctx, record) = FakeDevice::on(device).context();
+        let (ctx, record) = change(FakeDevice::on(device)).context();
         FusionFixture { ctx, record }
     }
 
@@ -79,7 +83,7 @@ fn fused_operands_may_be_strided_and_broadcast() {
 
 #[test]
 fn fused_operands_along_different_axes_go_through_tiles() {
-    let bench = FusionFixture::new();
+    let bench = FusionFixture::on(|device| device.claiming(LARGE_GPU));
     let batches = bench.f32_array(&[5, 70, 99], 0.173);
     for (x, y) in [
         (bench.f32_array(&[131, 100], 0.173), bench.f32_array(&[100, 131], 0.311).transpose(None).unwrap()),
