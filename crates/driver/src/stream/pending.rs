@@ -4,6 +4,7 @@ use super::Stream;
 use crate::active_captures::is_any_capturing;
 use crate::context::Context;
 use crate::error::Result;
+use crate::release_region::releasing_region;
 use crate::stream::Event;
 use rtcg_cuda_sys::CU_EVENT_DISABLE_TIMING;
 
@@ -20,7 +21,7 @@ impl Stream {
             let stream = stream.map_or_else(Stream::legacy_default, Ok)?;
             if stream.is_closed() {
                 // Its work may go on, and nothing is left to ask about it.
-                Context::synchronize()?;
+                releasing_region(Context::synchronize)?;
             } else if !distinct.iter().any(|known| known.handle() == stream.handle()) {
                 distinct.push(stream);
             }
