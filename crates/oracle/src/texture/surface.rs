@@ -45,7 +45,7 @@ pub(crate) fn access_offset(
     Ok(Some(o.texel_offset(0, [0, row, slice]) + at[0] as usize * size as usize))
 }
 
-/// A 32-bit value as a channel of a surface.
+/// A 32-bit value as a channel of a surface. Floats are rounded towards zero, as an H200 does (`docs/fidelity.md`).
 pub(crate) fn convert_to_channel(channel: ChannelFormat, value: u32) -> Result<u64, String> {
     let bits = 8 * channel.channel_bytes() as u32;
     Ok(match channel {
@@ -53,7 +53,7 @@ pub(crate) fn convert_to_channel(channel: ChannelFormat, value: u32) -> Result<u
             DecodedFloat::Nan => return Err("a NaN becomes .f16: no single result".into()),
             DecodedFloat::Infinity(negative) => F16.infinity() | if negative { F16.sign_bit() } else { 0 },
             DecodedFloat::Finite { negative, n, exp } => {
-                round_to_format(F16, RoundingMode::Nearest, negative, &ExactMagnitude::from_dyadic(n.into(), exp))
+                round_to_format(F16, RoundingMode::Zero, negative, &ExactMagnitude::from_dyadic(n.into(), exp))
             }
         },
         ChannelFormat::F32 => value.into(),

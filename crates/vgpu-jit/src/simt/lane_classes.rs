@@ -125,6 +125,8 @@ impl LaneClasses {
             local_stride: f.vars.iter().map(|v| (v.space == Space::Local).then_some(i64::from(pitch))).collect(),
             rarely_divergent: BitSet::default(),
         };
+        // What may be read before it is written is zero until then, in all lanes.
+        live.first().into_iter().flat_map(BitSet::iter_bits).for_each(|r| c.of[r] = Some(LaneClass::Uniform));
         c.solve_to_fixpoint(body);
         let mut handled = BitSet::default();
         let mut spread = BitSet::default();
