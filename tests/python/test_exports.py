@@ -35,12 +35,14 @@ class Writer:
         # Of the pool: freeing memory of one's own waits for the device.
         self.gate = rnp.zeros(1, np.int32)
         self.add = add_kernel()
+        self.timer = None
 
     def let_go(self):
         self.opener.write_value(self.gate.gpudata, 1)
 
     def let_go_soon(self):
-        threading.Timer(0.05, self.let_go).start()
+        self.timer = threading.Timer(0.05, self.let_go)
+        self.timer.start()
 
     def __enter__(self):
         self.opener.write_value(self.gate.gpudata, 0)
@@ -51,6 +53,9 @@ class Writer:
 
     def __exit__(self, *error):
         self.let_go()
+        if self.timer is not None:
+            # The gate's memory is another one's after this.
+            self.timer.join()
         self.stream.synchronize()
 
 

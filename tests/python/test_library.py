@@ -63,7 +63,7 @@ def test_each_context_has_variables_of_its_own(library):
     assert library.get_global("counter") == here
 
 
-def test_no_context_is_needed(image):
+def test_no_context_is_needed(image, no_default_context):
     """Loading, looking up and attributes are the driver's business; only what runs needs a context."""
 
     def look_up():

@@ -156,6 +156,8 @@ def test_pickles_of_another_format_are_refused():
 
 
 def test_threads_take_the_context_of_autoinit():
+    # Other tests import `autoprimaryctx`, which declares its own.
+    devices.set_default(pycuda.autoinit.context)
     data = pickle.dumps(rnp.arange(3))
 
     def work():
