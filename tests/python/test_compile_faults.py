@@ -2,12 +2,12 @@
 
 import os
 import random
+import secrets
 import signal
 import subprocess
 import sys
 import time
 
-import numpy as np
 import pytest
 
 import pycuda.driver as cuda
@@ -211,7 +211,7 @@ def test_the_line_of_the_user():
 
 
 def test_warnings_are_told_in_the_name_of_the_caller():
-    source = f"__global__ void f{np.random.randint(1 << 30)}() {{ int unused_variable; }}"
+    source = f"__global__ void f{secrets.token_hex(8)}() {{ int unused_variable; }}"
     with pytest.warns(UserWarning, match="unused_variable") as caught:
         compiler.compile(source, cache_dir=False)
     assert caught[0].filename == __file__

@@ -1,5 +1,6 @@
 """`pycuda.compiler` on whatever device the tests run on."""
 
+import secrets
 import subprocess
 import sys
 import warnings
@@ -129,7 +130,7 @@ def test_wrong_target():
 
 
 def test_warnings_once():
-    source = f"__global__ void unused_{np.random.randint(1 << 30)}() {{ int never; }}"
+    source = f"__global__ void unused_{secrets.token_hex(8)}() {{ int never; }}"
     with pytest.warns(UserWarning, match="never") as caught:
         SourceModule(source)
     # The warning is in the name of the line that compiles, not of the package.
