@@ -42,8 +42,9 @@ def _einsum(*operands: Any, casting: Any = None, order: Any = None, **keywords: 
 
 
 def _divide(a: Any, b: Any, dtype: Any = None, **keywords: Any) -> Any:
-    """A quotient that is 0 where the divisor is, as Dask's for NumPy: of means of empty slices."""
-    return _xp.true_divide(a, b).astype(dtype) if dtype is not None else _xp.true_divide(a, b)
+    """The quotient, converted to `dtype` if given: Dask divides sums by counts with it, for means."""
+    quotient = _xp.true_divide(a, b)
+    return quotient if dtype is None else quotient.astype(dtype)
 
 
 def _to_numpy(block: GPUArray, **keywords: Any) -> np.ndarray[Any, Any]:
@@ -150,16 +151,15 @@ class Backend(ArrayBackendEntrypoint):  # type: ignore[misc]  # Dask has no type
 
     @staticmethod
     def arange(*args: Any, like: Any = None, **keywords: Any) -> Any:
-        like = _xp.empty(()) if like is None else like
-        with dask.config.set({"array.backend": "numpy"}):
-            return da.arange(*args, like=like, **keywords)
+        return _made("arange", *args, model="like", like=like, **keywords)
 
 
-def _made(function: str, /, *args: Any, meta: Any = None, **keywords: Any) -> Any:
-    """What Dask's own function makes for NumPy, with chunks like `meta`."""
-    meta = _xp.empty(()) if meta is None else meta
+def _made(function: str, /, *args: Any, model: str = "meta", **keywords: Any) -> Any:
+    """What Dask's own function makes for NumPy, with chunks like its argument `model`, by default device arrays."""
+    if keywords.get(model) is None:
+        keywords[model] = _xp.empty(())
     with dask.config.set({"array.backend": "numpy"}):
-        return getattr(da, function)(*args, meta=meta, **keywords)
+        return getattr(da, function)(*args, **keywords)
 
 
 _register()
