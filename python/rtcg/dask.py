@@ -96,7 +96,7 @@ class RandomState:
     seed : int or sequence of int, optional
     """
 
-    _NAMES = {"random_sample": "random", "randint": "integers", "random_integers": "integers"}
+    _NAMES = {"random_sample": "random", "randint": "integers"}
 
     def __init__(self, seed: Any = None) -> None:
         self._generator = _random.Generator(BitGenerator(np.random.SeedSequence(seed)))
@@ -105,6 +105,11 @@ class RandomState:
         if name.startswith("_"):
             raise AttributeError(name)
         return getattr(self._generator, self._NAMES.get(name, name))
+
+    def random_integers(self, low: int, high: int | None = None, size: Any = None) -> GPUArray:
+        """Integers in [low, high], or [1, low] without `high`, as int64: a new array of shape `size`; does not wait."""
+        low, high = (1, low) if high is None else (low, high)
+        return self._generator.integers(low, high, size, endpoint=True)
 
 
 class Backend(ArrayBackendEntrypoint):  # type: ignore[misc]  # Dask has no types

@@ -119,6 +119,15 @@ def test_random_numbers_depend_on_the_seed_alone():
     np.testing.assert_array_equal(
         da.random.RandomState(7).random_sample((50, 40), chunks=20).compute().get(), numbers.get()
     )
+    # NumPy's names for one thing have different upper ends.
+    for name, arguments, expected in [
+        ("randint", (3, 6), [3, 4, 5]),
+        ("random_integers", (3, 6), [3, 4, 5, 6]),
+        ("random_integers", (3,), [1, 2, 3]),
+    ]:
+        integers = getattr(legacy, name)(*arguments, size=500, chunks=200).compute()
+        assert isinstance(integers, rnp.GPUArray)
+        np.testing.assert_array_equal(np.unique(integers.get()), expected)
     bits = rtcg_dask.BitGenerator(5)
     again = pickle.loads(pickle.dumps(bits))
     assert again.state == bits.state and len(again._seed_seq.spawn(2)) == 2
