@@ -42,16 +42,13 @@ RT_FUNCTION float RT_HALF_TO_FLOAT(unsigned short bits)
 RT_FUNCTION float RT_BFLOAT_TO_FLOAT(unsigned short bits) { return __uint_as_float((unsigned)bits << 16); }
 ";
 
-/// Votes and exchange within a warp, and words that blocks tell each other of while they run.
+/// More, behind [`CUDA_PRELUDE`]: votes within a warp, words that blocks tell each other of while they run, and the bits
+/// of numbers.
 pub const CUDA_INTER_BLOCK: &str = "\
 #define RT_ALL(predicate) __all_sync(0xffffffffu, predicate)
 #define RT_ANY(predicate) __any_sync(0xffffffffu, predicate)
-#define RT_BALLOT(predicate) __ballot_sync(0xffffffffu, predicate)
-#define RT_SHUFFLE(value, lane) __shfl_sync(0xffffffffu, value, lane)
 #define RT_LOAD_RELAXED(type, at) (*(const volatile type *)(at))
 #define RT_STORE_RELAXED(type, at, value) (*(volatile type *)(at) = (value))
-#define RT_ATOMIC_ADD(at, value) atomicAdd(at, value)
-#define RT_ATOMIC_MAX(at, value) atomicMax(at, value)
 #define RT_BITS_float(value) __float_as_uint(value)
 #define RT_BITS_double(value) ((unsigned long long)__double_as_longlong(value))
 #define RT_OF_BITS_float(bits) __uint_as_float(bits)
