@@ -3191,6 +3191,291 @@ class NeighborIndex:
     def radius_count(self, queries: GPUArray, radius: float) -> GPUArray:
         """The number of points within a radius of each query; waits to check the queries."""
 
+class NcclError(RuntimeError):
+    """A failed call of NCCL; `status` is its code."""
+
+    status: int
+
+@final
+class Communicator:
+    def __new__(cls, n_ranks: SupportsIndex, id: bytes, rank: SupportsIndex) -> Communicator: ...
+    @staticmethod
+    def _of_contexts(contexts: list[Context]) -> list[Communicator]: ...
+    @staticmethod
+    def _split_all(ranks: list[tuple[Communicator, int | None, int]]) -> list[Communicator | None]: ...
+    @property
+    def rank(self) -> int:
+        """This rank."""
+    @property
+    def size(self) -> int:
+        """The number of ranks."""
+    @property
+    def device_id(self) -> int:
+        """The ordinal of this rank's device."""
+    @property
+    def is_closed(self) -> bool:
+        """Whether `close` or `abort` was called."""
+    def all_reduce(
+        self, a: GPUArray, out: GPUArray | None = None, op: str = "sum", stream: Stream | None = None
+    ) -> GPUArray:
+        """Combine the arrays of all ranks, for all ranks.
+
+        Parameters
+        ----------
+        a : GPUArray
+            A contiguous array, of one size and dtype on all ranks.
+        out : GPUArray, optional
+            The result, of the size and dtype of `a`; may be `a`.
+        op : {"sum", "prod", "max", "min", "avg"}
+            How: in rank order on virtual devices, in an order of NCCL's own on others. The mean of floating-point
+            numbers is the sum of ``x / n``; that of integers is rounded towards zero. Complex numbers have "sum" and
+            "avg" only; 16-bit integers have none.
+        stream : Stream, optional
+            Where to enqueue it.
+
+        Returns
+        -------
+        GPUArray
+            `out`, or a new array of the shape of `a`.
+        """
+    def reduce(
+        self,
+        a: GPUArray,
+        out: GPUArray | None = None,
+        op: str = "sum",
+        root: SupportsIndex = 0,
+        stream: Stream | None = None,
+    ) -> GPUArray | None:
+        """Combine the arrays of all ranks for one rank.
+
+        Parameters
+        ----------
+        a, out, op, stream
+            As in `all_reduce`; `out` is used on the rank `root` only.
+        root : int
+            The rank that gets the result.
+
+        Returns
+        -------
+        GPUArray or None
+            The result on the rank `root`, None on others.
+        """
+    def broadcast(self, a: GPUArray, root: SupportsIndex = 0, stream: Stream | None = None) -> GPUArray:
+        """Copy the array of one rank to the arrays of all others.
+
+        Parameters
+        ----------
+        a : GPUArray
+            What is sent on the rank `root`, and where it is received on others; contiguous.
+        root : int
+            The rank that sends.
+        stream : Stream, optional
+            Where to enqueue it.
+
+        Returns
+        -------
+        GPUArray
+            `a`.
+        """
+    def all_gather(self, a: GPUArray, out: GPUArray | None = None, stream: Stream | None = None) -> GPUArray:
+        """Gather the arrays of all ranks, in the order of ranks, for all ranks.
+
+        Parameters
+        ----------
+        a : GPUArray
+            A contiguous array, of one size and dtype on all ranks; may be this rank's part of `out`.
+        out : GPUArray, optional
+            The result: ``size`` times as many elements.
+        stream : Stream, optional
+            Where to enqueue it.
+
+        Returns
+        -------
+        GPUArray
+            `out`, or a new array of the shape ``(size, *a.shape)``.
+        """
+    def reduce_scatter(
+        self, a: GPUArray, out: GPUArray | None = None, op: str = "sum", stream: Stream | None = None
+    ) -> GPUArray:
+        """Combine the arrays of all ranks, and give each rank its part.
+
+        Parameters
+        ----------
+        a : GPUArray
+            A contiguous array of ``size`` parts; without `out` it has a first axis of that length.
+        out : GPUArray, optional
+            This rank's part of the result; may be this rank's part of `a`.
+        op, stream
+            As in `all_reduce`.
+
+        Returns
+        -------
+        GPUArray
+            `out`, or a new array of the shape ``a.shape[1:]``.
+        """
+    def all_to_all(self, a: GPUArray, out: GPUArray | None = None, stream: Stream | None = None) -> GPUArray:
+        """Send part ``i`` of each rank's array to rank ``i``.
+
+        Parameters
+        ----------
+        a : GPUArray
+            A contiguous array of ``size`` parts.
+        out : GPUArray, optional
+            The parts of all ranks for this one: another array of the size of `a`.
+        stream : Stream, optional
+            Where to enqueue it.
+
+        Returns
+        -------
+        GPUArray
+            `out`, or a new array of the shape of `a`.
+        """
+    def gather(
+        self, a: GPUArray, out: GPUArray | None = None, root: SupportsIndex = 0, stream: Stream | None = None
+    ) -> GPUArray | None:
+        """Gather the arrays of all ranks for one rank.
+
+        Parameters
+        ----------
+        a, out, stream
+            As in `all_gather`; `out` is used on the rank `root` only.
+        root : int
+            The rank that gets the result.
+
+        Returns
+        -------
+        GPUArray or None
+            The result on the rank `root`, None on others.
+        """
+    def scatter(
+        self,
+        a: GPUArray | None,
+        out: GPUArray | None = None,
+        root: SupportsIndex = 0,
+        stream: Stream | None = None,
+    ) -> GPUArray:
+        """Give each rank its part of the array of one rank.
+
+        Parameters
+        ----------
+        a : GPUArray or None
+            A contiguous array of ``size`` parts; used on the rank `root` only.
+        out : GPUArray
+            Where this rank receives its part; may be omitted on the rank `root`.
+        root : int
+            The rank that sends.
+        stream : Stream, optional
+            Where to enqueue it.
+
+        Returns
+        -------
+        GPUArray
+            `out`, or on the rank `root` a new array of the shape ``a.shape[1:]``.
+        """
+    def send(self, a: GPUArray, peer: SupportsIndex, stream: Stream | None = None) -> None:
+        """Send an array to one rank, which calls `recv`.
+
+        Several ranks of one thread, and ranks that send to each other, do so in a `group`.
+
+        Parameters
+        ----------
+        a : GPUArray
+            A contiguous array.
+        peer : int
+            The rank that receives.
+        stream : Stream, optional
+            Where to enqueue it.
+        """
+    def recv(self, a: GPUArray, peer: SupportsIndex, stream: Stream | None = None) -> GPUArray:
+        """Receive an array from one rank, which calls `send` with as many bytes.
+
+        Parameters
+        ----------
+        a : GPUArray
+            Where it is received: a contiguous array.
+        peer : int
+            The rank that sends.
+        stream : Stream, optional
+            Where to enqueue it.
+
+        Returns
+        -------
+        GPUArray
+            `a`.
+        """
+    def split(self, color: int | None, key: SupportsIndex = 0) -> Communicator | None:
+        """Split the communicator. Waits for all ranks.
+
+        Parameters
+        ----------
+        color : int or None
+            Ranks with one colour are a new communicator; None for a rank that takes no part.
+        key : int, optional
+            The order of ranks in it; ranks with one key keep their order.
+
+        Returns
+        -------
+        Communicator or None
+            The new one; None for a rank that takes no part.
+        """
+    def shrink(self, excluded: Sequence[int], abort: bool = False) -> Communicator:
+        """Make a communicator without some ranks. Waits for those that remain, which all call it.
+
+        Parameters
+        ----------
+        excluded : sequence of int
+            The ranks that are left out.
+        abort : bool, optional
+            First end the work of this communicator: needed when a rank has died.
+
+        Returns
+        -------
+        Communicator
+            The new one; ranks keep their order.
+        """
+    def wait(self, stream: Stream | None = None, timeout: float | None = None) -> None:
+        """Wait until the work in a stream is done, and notice when a rank fails meanwhile.
+
+        If one does, or the time is over, all communicators of this process that were made together are aborted.
+
+        Parameters
+        ----------
+        stream : Stream, optional
+            The stream; the current one without it.
+        timeout : float, optional
+            Seconds to wait; without it, as long as it takes.
+
+        Raises
+        ------
+        NcclError
+            What failed, or that the time is over.
+        """
+    def check_async_error(self) -> None:
+        """Raise what went wrong in work that was enqueued. Does not wait."""
+    def close(self) -> None:
+        """Wait for the communicator's work, then destroy it; later calls of it fail, but for this one."""
+    def abort(self) -> None:
+        """End the communicator's work, and the communicator, at once."""
+    def __enter__(self) -> Communicator: ...
+    def __exit__(self, *exception: object) -> None: ...
+    def _register(self, a: GPUArray) -> int: ...
+    def _deregister(self, registration: int) -> None: ...
+    def _enqueue(
+        self,
+        what: str,
+        sent: int,
+        received: int,
+        count: int,
+        dtype: int,
+        op: int,
+        peer: int,
+        stream: int,
+    ) -> None: ...
+
+def nccl_group_start() -> None: ...
+def nccl_group_end() -> None: ...
+def nccl_unique_id() -> bytes: ...
+def nccl_version() -> int: ...
 def segmented_reduce(values: GPUArray, offsets: GPUArray, op: str, dtype: object) -> GPUArray:
     """The reduction of each segment."""
 

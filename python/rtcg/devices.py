@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     _Result = TypeVar("_Result")
 
-__all__ = ["default", "map", "set_default", "use"]
+__all__ = ["default", "map", "primary_context", "set_default", "use"]
 
 #: Primary contexts that were used, held so that compiled kernels and memory pools stay.
 _contexts: dict[driver.Device, driver.Context] = {}
@@ -70,7 +70,7 @@ def use(device: int | str | Device) -> AbstractContextManager[Context]:
 
 @contextlib.contextmanager
 def _current(device: driver.Device) -> Iterator[driver.Context]:
-    context = _primary_context(device)
+    context = primary_context(device)
     context.push()
     try:
         yield context
@@ -78,7 +78,20 @@ def _current(device: driver.Device) -> Iterator[driver.Context]:
         driver.Context.pop()
 
 
-def _primary_context(device: driver.Device) -> driver.Context:
+def primary_context(device: int | str | Device) -> Context:
+    """The primary context of a device, which other libraries use too. It exists until the program ends.
+
+    Parameters
+    ----------
+    device : int, str or Device
+        An ordinal, a PCI bus id, or a Device.
+
+    Raises
+    ------
+    ValueError
+        If there is no such device.
+    """
+    device = as_device("device", device)
     with _lock:
         context = _contexts.get(device)
         if context is None:
@@ -114,7 +127,7 @@ def set_default(target: int | str | Device | Context | None) -> None:
     more after it has popped a context. Does not wait.
     """
     if target is not None and not isinstance(target, driver.Context):
-        target = _primary_context(as_device("target", target, "a Context", "None"))
+        target = primary_context(as_device("target", target, "a Context", "None"))
     _native.set_default_context(target)
 
 

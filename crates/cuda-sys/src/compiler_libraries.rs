@@ -151,12 +151,12 @@ fn version_numbers_in_file_name(name: &str) -> Vec<u32> {
 }
 
 /// Declares a table of a library's functions, all of which return its result code; a function that the library lacks
-/// returns `$missing`. A function that returns text, or null if the library lacks it, may come first, marked `[text]`.
+/// returns `$missing`. Functions that return text, or null if the library lacks them, may come first, marked `[text]`.
 macro_rules! library_table {
     (
         $(#[$doc:meta])*
         $table:ident of $result:ident else $missing:ident {
-            $([text] $text:ident since $text_since:literal ($($text_arg:ident: $text_ty:ty),*);)?
+            $([text] $text:ident since $text_since:literal ($($text_arg:ident: $text_ty:ty),*);)*
             $($name:ident since $since:literal ($($arg:ident: $ty:ty),*);)*
         }
     ) => {
@@ -164,23 +164,31 @@ macro_rules! library_table {
         #[derive(Debug)]
         pub struct $table {
             path: std::path::PathBuf,
-            $($text: Option<unsafe extern "C" fn($($text_ty),*) -> *const c_char>,)?
+            $($text: Option<unsafe extern "C" fn($($text_ty),*) -> *const c_char>,)*
             $($name: Option<unsafe extern "C" fn($($ty),*) -> $result>,)*
         }
 
         impl $table {
             /// Every declared function, with the CUDA version that introduced it.
             pub const FUNCTIONS: &'static [(&'static str, u32)] =
-                &[$((stringify!($text), $text_since),)? $((stringify!($name), $since),)*];
+                &[$((stringify!($text), $text_since),)* $((stringify!($name), $since),)*];
 
             fn resolve_functions(library: crate::load::OpenLibrary, path: std::path::PathBuf) -> Self {
+                Self::from_resolver(|name| library.dlsym(name), path)
+            }
+
+            /// The table of the functions that `resolve` finds; each must have the type declared for its name.
+            pub(crate) fn from_resolver(
+                resolve: impl Fn(&str) -> Option<*const c_void>,
+                path: std::path::PathBuf,
+            ) -> Self {
                 Self {
                     path,
-                    $($text: library.dlsym(stringify!($text)).map(|p| {
+                    $($text: resolve(stringify!($text)).map(|p| {
                         // SAFETY: the list states the documented signature for this symbol.
                         unsafe { std::mem::transmute(p) }
-                    }),)?
-                    $($name: library.dlsym(stringify!($name)).map(|p| {
+                    }),)*
+                    $($name: resolve(stringify!($name)).map(|p| {
                         // SAFETY: the list states the documented signature for this symbol.
                         unsafe { std::mem::transmute(p) }
                     }),)*
@@ -195,15 +203,23 @@ macro_rules! library_table {
             /// Whether the library has the function with this C name.
             pub fn has_function(&self, name: &str) -> bool {
                 match name {
-                    $(stringify!($text) => self.$text.is_some(),)?
+                    $(stringify!($text) => self.$text.is_some(),)*
                     $(stringify!($name) => self.$name.is_some(),)*
                     _ => false,
                 }
             }
         }
 
+        /// The types of the functions, by name.
+        #[allow(missing_docs, reason = "the list of functions")]
+        pub mod fn_type {
+            use super::*;
+            $(pub type $text = unsafe extern "C" fn($($text_ty),*) -> *const c_char;)*
+            $(pub type $name = unsafe extern "C" fn($($ty),*) -> $result;)*
+        }
+
         /// The functions under their C names. The caller must pass valid pointers and handles, as in C.
-        #[allow(clippy::missing_safety_doc, reason = "said once, above")]
+        #[allow(clippy::missing_safety_doc, clippy::too_many_arguments, reason = "said once, above; the functions of C")]
         impl $table {
             $(
                 #[doc = concat!("`", stringify!($text), "`; null where the library lacks it.")]
@@ -214,7 +230,7 @@ macro_rules! library_table {
                         None => std::ptr::null(),
                     }
                 }
-            )?
+            )*
             $(
                 #[doc = concat!("`", stringify!($name), "`.")]
                 pub unsafe fn $name(&self, $($arg: $ty),*) -> $result {

@@ -13,9 +13,11 @@
 mod compiler_libraries;
 mod driver_table;
 pub mod epoch;
+mod external_work;
 mod functions;
 pub mod installations;
 mod load;
+pub mod nccl;
 pub mod nvjitlink;
 pub mod nvml;
 pub mod nvrtc;
@@ -23,9 +25,13 @@ pub mod quoted_source;
 pub mod trace;
 pub mod types;
 
-pub use driver_table::{DriverFn, DriverKind, DriverTable, FunctionCoverage, FunctionInfo, MissingSymbol, fn_type};
+pub use driver_table::{
+    DriverFn, DriverKind, DriverTable, FunctionCoverage, FunctionInfo, MissingSymbol, external_work_of_libcuda, fn_type,
+};
+pub use external_work::{ExternalOperation, ExternalWork};
 pub use installations::{add_search_root, find_nvcc, header_directories};
 pub use load::LoadError;
+pub use nccl::NcclTable;
 pub use nvjitlink::NvJitLinkTable;
 pub use nvml::NvmlTable;
 pub use nvrtc::{NvrtcTable, nvrtcProgram, nvrtcResult, wheel_suffix_for_cuda_version};

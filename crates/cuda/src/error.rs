@@ -20,6 +20,8 @@ pub enum Error {
     Compile(Box<rtcg_compile::CompileError>),
     /// An array operation, or the arguments or the description of a generated kernel.
     Array(ArrayError),
+    /// A collective, or a communicator.
+    Nccl(rtcg_driver::nccl::NcclError),
 }
 
 impl Error {
@@ -40,6 +42,7 @@ impl fmt::Display for Error {
             Error::Driver(error) => error.fmt(f),
             Error::Compile(error) => error.fmt(f),
             Error::Array(error) => error.fmt(f),
+            Error::Nccl(error) => error.fmt(f),
         }
     }
 }
@@ -57,6 +60,7 @@ impl std::error::Error for Error {
             Error::Driver(error) => error.source(),
             Error::Compile(error) => error.source(),
             Error::Array(error) => error.source(),
+            Error::Nccl(error) => error.source(),
         }
     }
 }
@@ -64,6 +68,12 @@ impl std::error::Error for Error {
 impl From<rtcg_driver::Error> for Error {
     fn from(error: rtcg_driver::Error) -> Self {
         Error::Driver(error)
+    }
+}
+
+impl From<rtcg_driver::nccl::NcclError> for Error {
+    fn from(error: rtcg_driver::nccl::NcclError) -> Self {
+        Error::Nccl(error)
     }
 }
 

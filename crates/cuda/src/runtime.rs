@@ -295,6 +295,7 @@ fn runtime_error(error: Error) -> ArrayError {
         Error::Driver(error) => ArrayError::runtime_error(error),
         Error::Compile(error) => ArrayError::runtime_error(*error),
         Error::Array(error) => error,
+        Error::Nccl(error) => ArrayError::runtime_error(error),
     }
 }
 

@@ -18,6 +18,7 @@
 //! | `module/` | modules and functions |
 //! | `launch/` | launches |
 //! | `graph/` | graphs |
+//! | `nccl.rs` | collectives |
 //!
 //! `launch/prepared.rs` is the short path for a repeated launch, and `launch/diagnosis.rs` explains failures. Arguments
 //! are validated once, here; nothing above this crate depends on which driver is behind the table.
@@ -41,6 +42,7 @@ mod launch_options;
 mod launch_queue;
 pub mod memory;
 mod module;
+pub mod nccl;
 mod nvml;
 pub mod pool;
 mod process_state;

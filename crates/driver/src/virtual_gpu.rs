@@ -51,6 +51,15 @@ pub(crate) fn fault_report(table: &DriverTable) -> Option<String> {
     if is_virtual_table(table) { rtcg_vgpu::last_fault_report(rtcg_cuda_sys::CUcontext::null()) } else { None }
 }
 
+/// The virtual NCCL for the devices of a virtual GPU: ours, or that of a library in place of NVIDIA's driver. The first
+/// one that is asked for is that of the process.
+#[cfg(feature = "vgpu")]
+pub(crate) fn nccl_table(table: &'static DriverTable) -> Option<&'static rtcg_cuda_sys::NcclTable> {
+    let own = is_virtual_table(table).then(rtcg_vgpu::external_work);
+    rtcg_vnccl::set_driver(table, own.or_else(rtcg_cuda_sys::external_work_of_libcuda)?);
+    Some(rtcg_vnccl::virtual_nccl_table())
+}
+
 #[cfg(feature = "vgpu")]
 fn is_virtual_table(table: &DriverTable) -> bool {
     virtual_gpu_table() == Some(table)
@@ -93,6 +102,10 @@ mod absent {
     pub(crate) fn fault_report(_table: &DriverTable) -> Option<String> {
         None
     }
+
+    pub(crate) fn nccl_table(_table: &'static DriverTable) -> Option<&'static rtcg_cuda_sys::NcclTable> {
+        None
+    }
 }
 
 #[cfg(not(feature = "vgpu"))]
@@ -100,5 +113,5 @@ pub use absent::virtual_gpu_table;
 #[cfg(not(feature = "vgpu"))]
 pub(crate) use absent::{
     are_checks_requested, fault_report, is_checked, is_memory_checked, last_call_error_detail, memory_limit_notice,
-    validate_settings,
+    nccl_table, validate_settings,
 };

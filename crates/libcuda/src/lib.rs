@@ -23,6 +23,12 @@ use std::sync::OnceLock;
 #[unsafe(no_mangle)]
 extern "C" fn rtcg_virtual_gpu() {}
 
+/// The functions by which a library of collectives does work in the order of a stream.
+#[unsafe(no_mangle)]
+extern "C" fn rtcg_external_work() -> *const rtcg_cuda_sys::ExternalWork {
+    rtcg_vgpu::external_work()
+}
+
 /// The functions behind the exported symbols.
 fn exported_driver_table() -> &'static DriverTable {
     static DRIVER_TABLE: OnceLock<DriverTable> = OnceLock::new();

@@ -52,6 +52,7 @@ mod integer;
 mod interrupt;
 mod linalg;
 mod multiprocessor;
+mod nccl;
 mod ndimage;
 mod neighbors;
 mod owner;
@@ -84,6 +85,7 @@ fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     curandom::add_to_module(m)?;
     info::add_to_module(m)?;
     multiprocessor::add_to_module(m)?;
+    nccl::add_to_module(m)?;
     ndimage::add_to_module(m)?;
     neighbors::add_to_module(m)?;
     segments::add_to_module(m)?;

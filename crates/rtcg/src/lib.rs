@@ -52,6 +52,7 @@ mod kernel_target;
 mod launch;
 mod memory;
 mod module;
+pub mod nccl;
 pub mod ndimage;
 pub mod neighbors;
 mod pinned_memory;

@@ -33,6 +33,7 @@ mod resource;
 mod stream;
 
 pub use api::driver_table::{last_fault_report, resolve_function, resolve_symbol, virtual_driver_table};
+pub use api::external_work::external_work;
 pub use device::memory_limit_notice;
 pub use driver::validate_settings;
 pub use error::{failed_batch_index, last_error_detail};

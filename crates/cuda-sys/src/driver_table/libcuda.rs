@@ -1,6 +1,7 @@
 //! Opens the real driver library and finds functions in it.
 
 use super::{DriverKind, FunctionInfo, SymbolResolver};
+use crate::external_work::ExternalWork;
 use crate::load::{LoadError, OpenLibrary};
 use crate::types::*;
 use std::ffi::CString;
@@ -15,6 +16,17 @@ const LIBCUDA_NAMES: &[&str] = if cfg!(windows) {
 
 /// Exported by our own library of that name, whose devices are virtual.
 const VIRTUAL_GPU_SYMBOL: &str = "rtcg_virtual_gpu";
+
+/// What our own library of that name lets a library of collectives do; `None` where another `libcuda` is installed, or
+/// none.
+pub fn external_work_of_libcuda() -> Option<&'static ExternalWork> {
+    let from_env = std::env::var("RTCG_LIBCUDA").ok().filter(|v| !v.is_empty());
+    let names = from_env.as_ref().map_or(LIBCUDA_NAMES.to_vec(), |path| vec![path.as_str()]);
+    let library = names.iter().find_map(|name| OpenLibrary::dlopen(name, false).ok())?;
+    let function = library.dlsym("rtcg_external_work")?;
+    // SAFETY: only our library exports this name, as a function of this type that returns what lives for ever.
+    unsafe { std::mem::transmute::<*const c_void, unsafe extern "C" fn() -> *const ExternalWork>(function)().as_ref() }
+}
 
 /// Opens the driver library and returns how to find functions in it, where it was found, and what
 /// its devices are.

@@ -8,6 +8,8 @@ mod libcuda;
 mod timed_launch;
 mod traced_call;
 
+pub use libcuda::external_work_of_libcuda;
+
 use crate::load::LoadError;
 use crate::trace;
 use crate::types::*;

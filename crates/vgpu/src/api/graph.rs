@@ -179,6 +179,7 @@ fn dot_label(action: &NodeAction) -> String {
             format!("memset\\n{:#x}: {} x {} of {} bytes", s.0.dst, s.0.width, s.0.height, s.0.elementSize)
         }
         NodeAction::Host(..) => "host".into(),
+        NodeAction::External(..) => "collective".into(),
         NodeAction::Child(_) => "graph".into(),
         NodeAction::Conditional(c) => format!("{}\\n{} graphs", c.kind.name().unwrap_or("conditional"), c.bodies.len()),
         NodeAction::Empty => "empty".into(),

@@ -9,6 +9,7 @@ pub(crate) mod device;
 pub(crate) mod driver_table;
 pub(crate) mod event;
 pub(crate) mod external;
+pub(crate) mod external_work;
 pub(crate) mod function;
 pub(crate) mod graph;
 pub(crate) mod graph_capture;

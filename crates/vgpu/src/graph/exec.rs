@@ -19,6 +19,7 @@ use crate::resource::function::run_kernel;
 use crate::stream::context::Context;
 use crate::stream::event::EVENTS;
 use crate::stream::event::Event;
+use crate::stream::external_work::{self, StartFunction};
 use crate::stream::{OperationWork, Stream, StreamPoint, StreamPoints};
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
 use rtcg_vgpu_abi::model::calls::{CHANGED_CHILD_GRAPH_CODE, DEVICE_LAUNCH_NODES};
@@ -87,6 +88,7 @@ type DeviceStep = Box<dyn Fn(&Context, u64) -> Res + Send + Sync>;
 enum LaunchStep {
     Device(Arc<[DeviceStep]>),
     Host(unsafe extern "C" fn(*mut std::ffi::c_void), super::AssertSend<*mut std::ffi::c_void>),
+    External(StartFunction, super::AssertSend<*mut std::ffi::c_void>),
     Record(Arc<Event>),
     Wait(Arc<Event>),
 }
@@ -225,6 +227,7 @@ impl LaunchPlanner {
                 }));
             }
             NodeAction::Host(function, data) => self.add_step(LaunchStep::Host(*function, *data)),
+            NodeAction::External(start, data) => self.add_step(LaunchStep::External(*start, *data)),
             NodeAction::Record(event) => self.add_step(LaunchStep::Record(EVENTS.get_object(*event)?)),
             NodeAction::Wait(event) => self.add_step(LaunchStep::Wait(EVENTS.get_object(*event)?)),
             NodeAction::Child(_) => node.inside.iter().try_for_each(|body| self.add_nodes(body))?,
@@ -381,6 +384,7 @@ impl LaunchPlan {
                     };
                     stream.submit_operation(ctx, StreamPoints::new(), OperationWork::Host(Box::new(call)));
                 }
+                LaunchStep::External(start, data) => external_work::submit_external(ctx, stream, *start, data.get()),
                 LaunchStep::Record(event) => event.record_at_stream_end(ctx, stream),
                 LaunchStep::Wait(event) => {
                     if let Some(fence) = event.pending_stream_point() {

@@ -19,6 +19,7 @@ use rtcg_cuda_sys::{CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS, CUgraphEdgeData, CUg
 use crate::module::Launch;
 use crate::resource::function::DriverFunction;
 use crate::stream::attributes::AdviceAttributes;
+use crate::stream::external_work::StartFunction;
 use crate::stream::memory_op::MemOp;
 pub(crate) use condition::ConditionalNode;
 pub(crate) use memory::GraphMemory;
@@ -83,6 +84,8 @@ pub(crate) enum NodeAction {
     Memset(AssertSend<CUDA_MEMSET_NODE_PARAMS>),
     /// Calls a function of the program with a pointer of the program.
     Host(unsafe extern "C" fn(*mut std::ffi::c_void), AssertSend<*mut std::ffi::c_void>),
+    /// Work that something beside the driver does: the function that starts it, each time with this data.
+    External(StartFunction, AssertSend<*mut std::ffi::c_void>),
     /// Does what a graph of its own does.
     Child(Arc<Graph>),
     /// Does what one of several graphs of its own does.
@@ -109,7 +112,7 @@ impl NodeAction {
             NodeAction::Kernel(_) => T::CU_GRAPH_NODE_TYPE_KERNEL,
             NodeAction::Copy(_) => T::CU_GRAPH_NODE_TYPE_MEMCPY,
             NodeAction::Memset(_) => T::CU_GRAPH_NODE_TYPE_MEMSET,
-            NodeAction::Host(..) => T::CU_GRAPH_NODE_TYPE_HOST,
+            NodeAction::Host(..) | NodeAction::External(..) => T::CU_GRAPH_NODE_TYPE_HOST,
             NodeAction::Child(_) => T::CU_GRAPH_NODE_TYPE_GRAPH,
             NodeAction::Conditional(_) => T::CU_GRAPH_NODE_TYPE_CONDITIONAL,
             NodeAction::Empty => T::CU_GRAPH_NODE_TYPE_EMPTY,

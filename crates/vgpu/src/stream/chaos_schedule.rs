@@ -98,6 +98,10 @@ pub(super) fn run_random_operation() -> bool {
     let Some(operation) = queue.operations.pop_front() else { return true };
     queue.has_worker = true;
     drop(queue);
+    if matches!(operation.work, OperationWork::External(_)) {
+        stream.hand_on(operation);
+        return true;
+    }
     run_operation(stream, operation);
     stream.lock_queue().has_worker = false;
     true

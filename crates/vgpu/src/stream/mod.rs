@@ -13,6 +13,7 @@ pub(crate) mod capture;
 pub(crate) mod chaos_schedule;
 pub(crate) mod context;
 pub(crate) mod event;
+pub(crate) mod external_work;
 mod ipc_event;
 pub(crate) mod limits;
 pub(crate) mod memory_op;
@@ -30,6 +31,7 @@ use crate::error::catch_panic;
 use crate::stream::attributes::AdviceAttributes;
 use crate::stream::context::Context;
 use crate::stream::event::CompletionRecord;
+use crate::stream::external_work::ExternalCompletion;
 use capture::StreamCapture;
 use rtcg_vgpu_abi::error::{Error, Res, ResultCode};
 use rtcg_vgpu_abi::{IgnorePoison, handle_table::HandleTable};
@@ -118,6 +120,13 @@ impl StreamOperation {
     }
 }
 
+impl OperationWork {
+    /// Whether the thread that runs a queue hands the operation on, with the claim of the stream.
+    fn is_handed_on(&self) -> bool {
+        matches!(self, OperationWork::Host(_) | OperationWork::External(_))
+    }
+}
+
 /// What an operation does when it reaches the head of the stream.
 pub(crate) enum OperationWork {
     /// Device work; skipped once the context has failed, and a failure of it fails the context.
@@ -127,6 +136,9 @@ pub(crate) enum OperationWork {
     /// A call into the program. It runs on the thread for such calls, one after the other in the whole
     /// process, and is told what became of the work before it.
     Host(Box<dyn FnOnce(Res) + Send>),
+    /// Work of something beside the driver: it is started, and the stream stays claimed by no thread until that something
+    /// finishes it.
+    External(Box<dyn FnOnce(ExternalCompletion) + Send>),
     /// The time is to be written down.
     Record(Arc<CompletionRecord>),
     /// Nothing but its fences.
@@ -234,8 +246,10 @@ impl Stream {
             chaos_schedule::queue_submitted_stream(self);
             return StreamPoint { stream: self.clone(), number };
         }
-        // In a fixed order an operation ends before the next one is submitted.
-        let at_once = rtcg_vgpu_abi::schedule::current_schedule().is_reproducible() && !is_in_host_call();
+        // In a fixed order an operation ends before the next one is submitted; but one that others finish may need
+        // that one.
+        let is_own = !matches!(queue.operations.back().map(|op| &op.work), Some(OperationWork::External(_)));
+        let at_once = is_own && rtcg_vgpu_abi::schedule::current_schedule().is_reproducible() && !is_in_host_call();
         self.schedule_runner_if_needed(queue);
         let fence = StreamPoint { stream: self.clone(), number };
         if at_once {
@@ -300,13 +314,12 @@ impl Stream {
         if queue.has_worker || queue.scheduled || queue.operations.is_empty() {
             return;
         }
-        let is_call = |op: &mut StreamOperation| {
-            matches!(op.work, OperationWork::Host(_)) && op.fences.iter().all(StreamPoint::is_point_reached)
-        };
+        let is_call =
+            |op: &mut StreamOperation| op.work.is_handed_on() && op.fences.iter().all(StreamPoint::is_point_reached);
         if let Some(operation) = queue.operations.pop_front_if(is_call) {
             queue.has_worker = true;
             drop(queue);
-            return runner::run_on_host_call_thread(self.clone(), operation);
+            return self.hand_on(operation);
         }
         queue.scheduled = true;
         drop(queue);
@@ -324,10 +337,9 @@ impl Stream {
         queue.has_worker = true;
         while let Some(operation) = queue.operations.pop_front() {
             drop(queue);
-            if matches!(operation.work, OperationWork::Host(_)) {
-                // The stream stays claimed until the function has run.
+            if operation.work.is_handed_on() {
                 operation.wait_for_stream_points();
-                return runner::run_on_host_call_thread(self.clone(), operation);
+                return self.hand_on(operation);
             }
             self.run_operation(operation);
             queue = self.lock_queue();
@@ -335,9 +347,25 @@ impl Stream {
         queue.has_worker = false;
     }
 
+    /// Has an operation run that no thread of ours runs; the stream stays claimed until it is finished.
+    fn hand_on(self: &Arc<Self>, operation: StreamOperation) {
+        match operation.work {
+            OperationWork::External(start) => {
+                let StreamOperation { number, ctx, generation, .. } = operation;
+                start(ExternalCompletion { stream: self.clone(), ctx, number, generation });
+            }
+            _ => runner::run_on_host_call_thread(self.clone(), operation),
+        }
+    }
+
     /// Runs a host function on the thread for them; what follows in the queue is a runner's.
     fn run_host_operation(self: &Arc<Self>, operation: StreamOperation) {
         self.run_operation(operation);
+        self.give_up_claim();
+    }
+
+    /// Leaves the rest of the queue to a runner.
+    fn give_up_claim(self: &Arc<Self>) {
         let mut queue = self.lock_queue();
         queue.has_worker = false;
         self.schedule_runner_if_needed(queue);
@@ -351,11 +379,7 @@ impl Stream {
         mut queue: MutexGuard<'a, OperationQueue>,
     ) -> MutexGuard<'a, OperationQueue> {
         queue.has_worker = true;
-        while queue
-            .operations
-            .front()
-            .is_some_and(|op| op.number <= number && !matches!(op.work, OperationWork::Host(_)))
-        {
+        while queue.operations.front().is_some_and(|op| op.number <= number && !op.work.is_handed_on()) {
             let Some(operation) = queue.operations.pop_front() else { break };
             drop(queue);
             self.run_operation(operation);
@@ -378,6 +402,8 @@ impl Stream {
                 }
             }
             OperationWork::Host(call) => run_host_call(&ctx, generation, call),
+            // Handed on where it is taken from the queue.
+            OperationWork::External(_) => {}
             OperationWork::Record(record) => record.mark_completed(),
             OperationWork::Wait => {}
         }
@@ -417,7 +443,7 @@ impl Stream {
             }
             let can_help = !chaos_schedule::is_chaos_on()
                 && !queue.has_worker
-                && queue.operations.front().is_some_and(|op| !matches!(op.work, OperationWork::Host(_)));
+                && queue.operations.front().is_some_and(|op| !op.work.is_handed_on());
             let depth = DRAIN_DEPTH.try_with(Cell::get).unwrap_or(MAX_DRAIN_DEPTH);
             if can_help && depth < MAX_DRAIN_DEPTH {
                 DRAIN_DEPTH.set(depth + 1);

@@ -1,0 +1,794 @@
+//! Collectives between devices: communicators of NCCL, or on virtual devices of a virtual NCCL.
+//!
+//! Establishes: a handle that exists came from the library that fits the driver of its context, and is destroyed or
+//! aborted once. What a call in a group uses is kept until the group has ended.
+
+use crate::context::{Context, Device};
+use crate::stream::{Stream, checked_stream_handle};
+use crate::{process_state, virtual_gpu};
+use rtcg_cuda_sys::nccl::{
+    NCCL_SPLIT_NOCOLOR, NcclTable, ncclComm_t, ncclConfig_t, ncclDataType_t, ncclRedOp_t, ncclResult_t, ncclUniqueId,
+};
+use rtcg_cuda_sys::{CUdeviceptr, CUstream, DriverKind, c_int, c_void};
+use rtcg_hal::lock_ignoring_poison;
+use std::any::Any;
+use std::cell::{Cell, RefCell};
+use std::ffi::CStr;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, Weak};
+use std::time::{Duration, Instant};
+
+/// The result of an operation on a communicator.
+pub type NcclResult<T> = Result<T, NcclError>;
+
+/// A failed call of NCCL, or one that was refused before.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NcclError {
+    /// The function.
+    pub call: &'static str,
+    /// NCCL's code.
+    pub code: ncclResult_t,
+    /// What is known: NCCL's text, and the reason.
+    pub text: String,
+}
+
+impl std::fmt::Display for NcclError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} failed: {}", self.call, self.text)
+    }
+}
+
+impl std::error::Error for NcclError {}
+
+impl NcclError {
+    /// The error of a call that is refused here.
+    #[cold]
+    pub fn refused(call: &'static str, code: ncclResult_t, text: impl Into<String>) -> Self {
+        Self { call, code, text: text.into() }
+    }
+
+    #[cold]
+    fn from_failed_call(table: &NcclTable, call: &'static str, code: ncclResult_t, comm: ncclComm_t) -> Self {
+        if code == ncclResult_t::RTCG_NCCL_FUNCTION_MISSING {
+            return Self::refused(call, code, table.missing_function_text(call));
+        }
+        // SAFETY: the handle is null or alive; the text is static or the thread's own until the next call.
+        let reason = unsafe { table.ncclGetLastError(comm) };
+        let reason = if reason.is_null() {
+            String::new()
+        } else {
+            // SAFETY: a NUL-terminated string, see above.
+            unsafe { CStr::from_ptr(reason) }.to_string_lossy().trim().to_owned()
+        };
+        let text = table.error_string(code);
+        let text = if reason.is_empty() || reason == text { text } else { format!("{text} - {reason}") };
+        Self::refused(call, code, text)
+    }
+}
+
+impl From<crate::Error> for NcclError {
+    fn from(error: crate::Error) -> Self {
+        Self { call: error.call, code: ncclResult_t::ncclUnhandledCudaError, text: error.to_string() }
+    }
+}
+
+/// Calls a function of the table, and makes its error.
+macro_rules! call_nccl {
+    ($table:expr, $comm:expr, $name:ident($($arg:expr),* $(,)?)) => {{
+        let code = $table.$name($($arg),*);
+        if code.is_success() { Ok(()) } else { Err(NcclError::from_failed_call($table, stringify!($name), code, $comm)) }
+    }};
+}
+
+/// The library for the devices of a context.
+fn table_for_context(ctx: &Context) -> NcclResult<&'static NcclTable> {
+    let load_error =
+        |error: rtcg_cuda_sys::LoadError| NcclError::refused("nccl", ncclResult_t::ncclSystemError, error.to_string());
+    match ctx.driver_table().driver_kind() {
+        DriverKind::Real => NcclTable::load().map_err(load_error),
+        DriverKind::Virtual => virtual_gpu::nccl_table(ctx.driver_table())
+            .ok_or_else(|| NcclError::refused("nccl", ncclResult_t::ncclSystemError, virtual_gpu::BUILT_WITHOUT)),
+    }
+}
+
+/// The version of the NCCL for the current context, `10000 * major + 100 * minor + patch`.
+///
+/// # Errors
+/// When there is no current context, or no NCCL.
+pub fn nccl_version() -> NcclResult<u32> {
+    let table = table_for_context(&Context::current_or_error()?)?;
+    table.version().ok_or_else(|| NcclError::refused("ncclGetVersion", ncclResult_t::ncclInternalError, "failed"))
+}
+
+/// What the ranks of a communicator find each other by: 128 bytes that one rank makes and sends to all others.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct UniqueId(ncclUniqueId);
+
+impl UniqueId {
+    /// A new one, of the library for the current context.
+    ///
+    /// # Errors
+    /// When there is no current context, or no NCCL.
+    pub fn new() -> NcclResult<Self> {
+        let table = table_for_context(&Context::current_or_error()?)?;
+        let mut id = ncclUniqueId { internal: [0; 128] };
+        // SAFETY: writes the id.
+        unsafe { call_nccl!(table, ncclComm_t::null(), ncclGetUniqueId(&raw mut id)) }?;
+        Ok(Self(id))
+    }
+
+    /// That which another process made.
+    pub fn from_bytes(bytes: [u8; 128]) -> Self {
+        Self(ncclUniqueId { internal: bytes.map(|byte| byte as std::ffi::c_char) })
+    }
+
+    /// Its bytes.
+    pub fn to_bytes(&self) -> [u8; 128] {
+        self.0.internal.map(|c| c as u8)
+    }
+}
+
+/// A collective, or one end of a transfer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Collective {
+    /// Combines the elements of all ranks for all ranks.
+    AllReduce,
+    /// Combines them for one rank.
+    Reduce {
+        /// That rank.
+        root: usize,
+    },
+    /// Copies one rank's elements to all.
+    Broadcast {
+        /// That rank.
+        root: usize,
+    },
+    /// Gathers all ranks' elements, in the order of ranks, for all ranks.
+    AllGather,
+    /// Combines elements, and gives each rank its part; counted are those of a part.
+    ReduceScatter,
+    /// Each rank sends a part to each rank; counted are the elements of a part.
+    AllToAll,
+    /// Gathers the elements for one rank.
+    Gather {
+        /// That rank.
+        root: usize,
+    },
+    /// Gives each rank its part of one rank's elements.
+    Scatter {
+        /// That rank.
+        root: usize,
+    },
+    /// Sends to one rank, which receives.
+    Send {
+        /// That rank.
+        peer: usize,
+    },
+    /// Receives from one rank, which sends.
+    Recv {
+        /// That rank.
+        peer: usize,
+    },
+}
+
+struct CommunicatorInner {
+    table: &'static NcclTable,
+    ctx: Context,
+    handle: ncclComm_t,
+    rank: usize,
+    n_ranks: usize,
+    /// The same for communicators that were made from each other.
+    family: u64,
+    closed: AtomicBool,
+    /// Streams that its operations are in.
+    streams: Mutex<Vec<Stream>>,
+}
+
+/// A rank of a communicator. It belongs to the context in which it was made. Cloning gives another reference.
+///
+/// Calls enqueue work and do not wait, except those that make, split and close communicators, which wait for all ranks.
+/// With several ranks in one thread such calls, and transfers between them, must be in a [`NcclGroup`].
+///
+/// The last reference destroys the communicator if its work is done, and aborts it otherwise.
+#[derive(Clone)]
+pub struct Communicator(Arc<CommunicatorInner>);
+
+impl std::fmt::Debug for Communicator {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Communicator(rank {} of {}, {:?})", self.0.rank, self.0.n_ranks, self.0.ctx.device())
+    }
+}
+
+/// All communicators, for those that must be aborted together.
+static COMMUNICATORS: Mutex<Vec<Weak<CommunicatorInner>>> = Mutex::new(Vec::new());
+
+fn next_family() -> u64 {
+    static NEXT_FAMILY: AtomicU64 = AtomicU64::new(0);
+    NEXT_FAMILY.fetch_add(1, Ordering::Relaxed)
+}
+
+/// Making communicators.
+impl Communicator {
+    /// Joins a communicator as `rank` of `n_ranks`, with the device of the current context, which on a real device must
+    /// be its primary context. Waits until all ranks have joined. In a group use [`NcclGroup::join`].
+    ///
+    /// # Errors
+    /// When the rank is none or taken, or ranks are missing for long.
+    pub fn new(n_ranks: usize, id: UniqueId, rank: usize) -> NcclResult<Self> {
+        let mut group = NcclGroup::begin()?;
+        let joined = group.join(n_ranks, id, rank);
+        group.end()?;
+        joined?.finish()
+    }
+
+    /// A communicator of this process: one rank for each context, in their order.
+    ///
+    /// # Errors
+    /// When contexts are of one device or of several drivers.
+    pub fn init_all(contexts: &[Context]) -> NcclResult<Vec<Self>> {
+        let Some(first) = contexts.first() else { return Ok(Vec::new()) };
+        let id = first.with_current(UniqueId::new)?;
+        let table = table_for_context(first)?;
+        let mut group = NcclGroup::begin_with_table(table)?;
+        let joins =
+            contexts.iter().enumerate().map(|(rank, ctx)| ctx.with_current(|| group.join(contexts.len(), id, rank)));
+        let joins = joins.collect::<NcclResult<Vec<_>>>();
+        group.end()?;
+        let family = next_family();
+        joins?.into_iter().map(|join| PendingCommunicator { family, ..join }.finish()).collect()
+    }
+
+    fn wrap(table: &'static NcclTable, ctx: Context, handle: ncclComm_t, family: u64) -> NcclResult<Self> {
+        let (mut rank, mut n_ranks) = (0, 0);
+        // SAFETY: the handle was just made; numbers are written.
+        unsafe {
+            call_nccl!(table, handle, ncclCommUserRank(handle, &raw mut rank))?;
+            call_nccl!(table, handle, ncclCommCount(handle, &raw mut n_ranks))?;
+        }
+        let (closed, streams) = (AtomicBool::new(false), Mutex::default());
+        let (rank, n_ranks) = (rank as usize, n_ranks as usize);
+        let inner = Arc::new(CommunicatorInner { table, ctx, handle, rank, n_ranks, family, closed, streams });
+        let mut all = lock_ignoring_poison(&COMMUNICATORS);
+        all.retain(|known| known.strong_count() > 0);
+        all.push(Arc::downgrade(&inner));
+        Ok(Self(inner))
+    }
+
+    /// Splits the communicator: ranks with one colour are a new one, in which they are ordered by `key`, then by rank. A
+    /// rank with the colour `None` gets none. Waits for all ranks. In a group use [`NcclGroup::split`].
+    ///
+    /// # Errors
+    /// When a rank is gone.
+    pub fn split(&self, color: Option<u32>, key: i32) -> NcclResult<Option<Self>> {
+        Ok(Self::split_all(&[(self, color, key)])?.into_iter().next().flatten())
+    }
+
+    /// [`Communicator::split`] of several ranks of this thread, each with its colour and key.
+    ///
+    /// # Errors
+    /// As there, and inside of a group.
+    pub fn split_all(ranks: &[(&Self, Option<u32>, i32)]) -> NcclResult<Vec<Option<Self>>> {
+        let Some((first, _, _)) = ranks.first() else { return Ok(Vec::new()) };
+        if GROUP.with_borrow(|(depth, _)| *depth > 0) {
+            let text = "a split inside of a group exists at its end: use NcclGroup::split";
+            return Err(NcclError::refused("ncclCommSplit", ncclResult_t::ncclInvalidUsage, text));
+        }
+        let mut group = NcclGroup::begin_with_table(first.0.table)?;
+        let new: NcclResult<Vec<_>> =
+            ranks.iter().map(|(parent, color, key)| group.split(parent, *color, *key)).collect();
+        group.end()?;
+        new?.into_iter().map(PendingCommunicator::finish_or_none).collect()
+    }
+
+    /// A communicator without some ranks, which do not take part in the call. Waits for those that remain. Work of this
+    /// one is ended first if `abort_first` is set, as it must be when a rank has died.
+    ///
+    /// # Errors
+    /// When there are no such ranks, or this one is among them.
+    pub fn shrink(&self, excluded: &[usize], abort_first: bool) -> NcclResult<Self> {
+        self.check_open("ncclCommShrink")?;
+        let mut list: Vec<c_int> = excluded.iter().map(|rank| c_int::try_from(*rank).unwrap_or(c_int::MAX)).collect();
+        let mut handle = ncclComm_t::null();
+        let (table, n) = (self.0.table, list.len() as c_int);
+        self.0.ctx.with_current(|| {
+            let config = std::ptr::null_mut();
+            // SAFETY: the handle is alive, the list has as many elements, the handle is written.
+            unsafe {
+                call_nccl!(
+                    table,
+                    self.0.handle,
+                    ncclCommShrink(
+                        self.0.handle,
+                        list.as_mut_ptr(),
+                        n,
+                        &raw mut handle,
+                        config,
+                        c_int::from(abort_first)
+                    )
+                )
+            }
+        })?;
+        Self::wrap(table, self.0.ctx.clone(), handle, self.0.family)
+    }
+}
+
+/// What a communicator says about itself, and its end.
+impl Communicator {
+    /// The rank.
+    pub fn rank(&self) -> usize {
+        self.0.rank
+    }
+
+    /// The number of ranks.
+    pub fn n_ranks(&self) -> usize {
+        self.0.n_ranks
+    }
+
+    /// The context to which its memory and streams belong.
+    pub fn context(&self) -> &Context {
+        &self.0.ctx
+    }
+
+    /// The device of that context.
+    pub fn device(&self) -> Device {
+        self.0.ctx.device()
+    }
+
+    /// NCCL's handle.
+    pub fn handle(&self) -> ncclComm_t {
+        self.0.handle
+    }
+
+    /// Whether [`Communicator::close`] or [`Communicator::abort`] was called.
+    pub fn is_closed(&self) -> bool {
+        self.0.closed.load(Ordering::Acquire)
+    }
+
+    #[inline]
+    fn check_open(&self, call: &'static str) -> NcclResult<()> {
+        if self.is_closed() || process_state::is_forked() {
+            let text = "the communicator was closed, or belongs to the process from which this one was forked";
+            return Err(NcclError::refused(call, ncclResult_t::ncclInvalidUsage, text));
+        }
+        Ok(())
+    }
+
+    /// What went wrong in work that was enqueued. Does not wait.
+    ///
+    /// # Errors
+    /// That, or that the communicator was closed.
+    pub fn check_async_error(&self) -> NcclResult<()> {
+        self.check_open("ncclCommGetAsyncError")?;
+        let mut code = ncclResult_t::ncclSuccess;
+        let table = self.0.table;
+        // SAFETY: the handle is alive, a code is written.
+        unsafe { call_nccl!(table, self.0.handle, ncclCommGetAsyncError(self.0.handle, &raw mut code)) }?;
+        match code {
+            ncclResult_t::ncclSuccess | ncclResult_t::ncclInProgress => Ok(()),
+            code => Err(NcclError::from_failed_call(table, "ncclCommGetAsyncError", code, self.0.handle)),
+        }
+    }
+
+    /// Waits until the work in a stream has finished, and notices meanwhile when a rank fails. If one does, or the time is
+    /// over, all communicators of this process that were made together with this one are aborted, as NCCL demands.
+    ///
+    /// # Errors
+    /// [`ncclResult_t::ncclTimeout`], or what went wrong.
+    pub fn wait(&self, stream: Option<&Stream>, timeout: Option<Duration>) -> NcclResult<()> {
+        let stream = match stream.cloned().or_else(Stream::current) {
+            Some(stream) => stream,
+            None => self.0.ctx.with_current(Stream::legacy_default)?,
+        };
+        let begun = Instant::now();
+        loop {
+            let failed = self.check_async_error();
+            let done = if failed.is_ok() { stream.is_done().map_err(NcclError::from) } else { Ok(false) };
+            let failed = match (failed, done) {
+                (Err(error), _) => error,
+                // The failure of the communicator says more than that of the stream.
+                (Ok(()), Err(error)) => self.check_async_error().err().unwrap_or(error),
+                (Ok(()), Ok(true)) => return Ok(()),
+                (Ok(()), Ok(false)) => {
+                    let Some(limit) = timeout.filter(|limit| begun.elapsed() > *limit) else {
+                        std::thread::sleep((begun.elapsed() / 8).clamp(Duration::from_micros(20), MAX_POLL_INTERVAL));
+                        continue;
+                    };
+                    let text = format!("rank {} has waited for {} s for other ranks", self.0.rank, limit.as_secs_f64());
+                    NcclError::refused("Communicator::wait", ncclResult_t::ncclTimeout, text)
+                }
+            };
+            self.abort_family();
+            return Err(failed);
+        }
+    }
+
+    fn abort_family(&self) {
+        let all: Vec<_> = lock_ignoring_poison(&COMMUNICATORS).iter().filter_map(Weak::upgrade).collect();
+        let family: Vec<_> = all.into_iter().filter(|known| known.family == self.0.family).map(Communicator).collect();
+        // Each waits for the others in some versions of NCCL.
+        std::thread::scope(|scope| {
+            for communicator in &family {
+                scope.spawn(|| communicator.abort());
+            }
+        });
+    }
+
+    /// Waits for its work, then destroys the communicator. Later calls of it fail, but for this one.
+    ///
+    /// # Errors
+    /// When its work failed.
+    pub fn close(&self) -> NcclResult<()> {
+        if self.0.closed.swap(true, Ordering::AcqRel) || process_state::is_forked() {
+            return Ok(());
+        }
+        let table = self.0.table;
+        self.0.ctx.with_current(|| {
+            // SAFETY: the last use of the handle.
+            unsafe { call_nccl!(table, ncclComm_t::null(), ncclCommDestroy(self.0.handle)) }
+        })
+    }
+
+    /// Ends its work, and the communicator, at once. Other ranks' work that needs this one does not end by itself with
+    /// NCCL; a virtual NCCL reports it as failed.
+    pub fn abort(&self) {
+        if !self.0.closed.swap(true, Ordering::AcqRel) && !process_state::is_forked() {
+            // SAFETY: the last use of the handle.
+            unsafe { self.0.table.ncclCommAbort(self.0.handle) };
+        }
+    }
+}
+
+const MAX_POLL_INTERVAL: Duration = Duration::from_millis(2);
+
+impl Drop for CommunicatorInner {
+    fn drop(&mut self) {
+        if *self.closed.get_mut() || process_state::is_forked() {
+            return;
+        }
+        let streams = self.streams.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let is_done = streams.iter().all(|stream| stream.is_closed() || stream.is_done().unwrap_or(true));
+        // SAFETY: the last use of the handle.
+        unsafe {
+            if is_done {
+                self.table.ncclCommDestroy(self.handle);
+            } else {
+                self.table.ncclCommAbort(self.handle);
+            }
+        }
+    }
+}
+
+/// Work.
+impl Communicator {
+    /// Enqueues a collective, or one end of a transfer. `sent` and `received` are as long as NCCL documents for `count`;
+    /// what a rank does not send or receive is not looked at.
+    ///
+    /// # Errors
+    /// When the stream is of another context, or NCCL refuses the call.
+    ///
+    /// # Safety
+    /// The addresses must be memory of the communicator's device until the work is done.
+    #[allow(clippy::too_many_arguments, reason = "NCCL's arguments")]
+    pub unsafe fn enqueue(
+        &self,
+        what: Collective,
+        sent: CUdeviceptr,
+        received: CUdeviceptr,
+        count: usize,
+        dtype: ncclDataType_t,
+        op: ncclRedOp_t,
+        stream: Option<&Stream>,
+    ) -> NcclResult<()> {
+        self.check_open("Communicator::enqueue")?;
+        let CommunicatorInner { table, handle: comm, ref ctx, .. } = *self.0;
+        let stream = self.stream_handle(stream)?;
+        let s = std::ptr::with_exposed_provenance::<c_void>(sent as usize);
+        let r = std::ptr::with_exposed_provenance_mut::<c_void>(received as usize);
+        let rank = |rank: usize| c_int::try_from(rank).unwrap_or(c_int::MAX);
+        let (n, t) = (count, dtype);
+        // SAFETY: the handles are alive; the addresses are the caller's promise.
+        let call = || unsafe {
+            match what {
+                Collective::AllReduce => call_nccl!(table, comm, ncclAllReduce(s, r, n, t, op, comm, stream)),
+                Collective::Reduce { root } => {
+                    call_nccl!(table, comm, ncclReduce(s, r, n, t, op, rank(root), comm, stream))
+                }
+                Collective::Broadcast { root } => {
+                    call_nccl!(table, comm, ncclBroadcast(s, r, n, t, rank(root), comm, stream))
+                }
+                Collective::AllGather => call_nccl!(table, comm, ncclAllGather(s, r, n, t, comm, stream)),
+                Collective::ReduceScatter => call_nccl!(table, comm, ncclReduceScatter(s, r, n, t, op, comm, stream)),
+                Collective::AllToAll => call_nccl!(table, comm, ncclAlltoAll(s, r, n, t, comm, stream)),
+                Collective::Gather { root } => {
+                    call_nccl!(table, comm, ncclGather(s, r, n, t, rank(root), comm, stream))
+                }
+                Collective::Scatter { root } => {
+                    call_nccl!(table, comm, ncclScatter(s, r, n, t, rank(root), comm, stream))
+                }
+                Collective::Send { peer } => call_nccl!(table, comm, ncclSend(s, n, t, rank(peer), comm, stream)),
+                Collective::Recv { peer } => call_nccl!(table, comm, ncclRecv(r, n, t, rank(peer), comm, stream)),
+            }
+        };
+        if ctx.is_current() { call() } else { ctx.with_current(call) }
+    }
+
+    /// The handle of a stream for work of this communicator, which is remembered.
+    fn stream_handle(&self, stream: Option<&Stream>) -> NcclResult<CUstream> {
+        let current = if stream.is_none() { Stream::current() } else { None };
+        let Some(stream) = stream.or(current.as_ref()) else { return Ok(CUstream::null()) };
+        let Some(handle) = stream.handle_if_open_in_context(&self.0.ctx) else {
+            checked_stream_handle("Communicator", self.0.ctx.driver_table(), Some(stream))?;
+            let text =
+                format!("the stream is of another context than the communicator, whose device is {:?}", self.device());
+            return Err(NcclError::refused("Communicator::enqueue", ncclResult_t::ncclInvalidArgument, text));
+        };
+        let mut streams = lock_ignoring_poison(&self.0.streams);
+        if !streams.iter().any(|known| known.handle() == handle) {
+            streams.retain(|known| !known.is_closed());
+            streams.push(stream.clone());
+        }
+        Ok(handle)
+    }
+
+    /// Makes an operation that multiplies each rank's elements by that rank's factor, then adds: `factor` is an element
+    /// of the type.
+    ///
+    /// # Errors
+    /// When NCCL refuses it.
+    ///
+    /// # Panics
+    /// When `factor` has fewer bytes than an element.
+    pub fn create_scaled_sum(&self, factor: &[u8], dtype: ncclDataType_t) -> NcclResult<ncclRedOp_t> {
+        self.check_open("ncclRedOpCreatePreMulSum")?;
+        assert!(dtype.size().is_some_and(|size| factor.len() >= size), "an element of {dtype:?}");
+        let (table, comm, mut op) = (self.0.table, self.0.handle, ncclRedOp_t(0));
+        let residence = rtcg_cuda_sys::nccl::ncclScalarHostImmediate;
+        let factor = factor.as_ptr().cast_mut().cast();
+        // SAFETY: the factor is read, the operation is written.
+        unsafe {
+            call_nccl!(table, comm, ncclRedOpCreatePreMulSum(&raw mut op, factor, dtype, residence, comm))?;
+        }
+        Ok(op)
+    }
+
+    /// Forgets an operation of [`Communicator::create_scaled_sum`]; work that uses it is not affected.
+    ///
+    /// # Errors
+    /// When it is none.
+    pub fn destroy_scaled_sum(&self, op: ncclRedOp_t) -> NcclResult<()> {
+        self.check_open("ncclRedOpDestroy")?;
+        let (table, comm) = (self.0.table, self.0.handle);
+        // SAFETY: the handle is alive.
+        unsafe { call_nccl!(table, comm, ncclRedOpDestroy(op, comm)) }
+    }
+
+    /// Registers memory, which lets NCCL use faster paths for it; returns NCCL's handle.
+    ///
+    /// # Errors
+    /// When NCCL refuses it.
+    ///
+    /// # Safety
+    /// The memory must stay allocated until [`Communicator::deregister`].
+    pub unsafe fn register(&self, address: CUdeviceptr, nbytes: usize) -> NcclResult<usize> {
+        self.check_open("ncclCommRegister")?;
+        let (table, comm, mut handle) = (self.0.table, self.0.handle, std::ptr::null_mut());
+        let address = std::ptr::with_exposed_provenance_mut(address as usize);
+        // SAFETY: the caller's promise; a handle is written.
+        unsafe { call_nccl!(table, comm, ncclCommRegister(comm, address, nbytes, &raw mut handle)) }?;
+        Ok(handle.expose_provenance())
+    }
+
+    /// Ends a registration.
+    ///
+    /// # Errors
+    /// When NCCL refuses it.
+    ///
+    /// # Safety
+    /// `registration` must be one of [`Communicator::register`] that was not ended.
+    pub unsafe fn deregister(&self, registration: usize) -> NcclResult<()> {
+        self.check_open("ncclCommDeregister")?;
+        let (table, comm) = (self.0.table, self.0.handle);
+        // SAFETY: the caller's promise.
+        unsafe {
+            call_nccl!(table, comm, ncclCommDeregister(comm, std::ptr::with_exposed_provenance_mut(registration)))
+        }
+    }
+}
+
+/// Memory by `ncclMemAlloc` in the current context, which can be registered for the fastest paths of NCCL.
+#[derive(Debug)]
+pub struct NcclMemory {
+    table: &'static NcclTable,
+    ctx: Context,
+    address: CUdeviceptr,
+    nbytes: usize,
+}
+
+impl NcclMemory {
+    /// Allocates.
+    ///
+    /// # Errors
+    /// When the device is out of memory, or NCCL is older than 2.19.
+    pub fn new(nbytes: usize) -> NcclResult<Self> {
+        let ctx = Context::current_or_error()?;
+        let (table, mut address) = (table_for_context(&ctx)?, std::ptr::null_mut());
+        // SAFETY: an address is written.
+        unsafe { call_nccl!(table, ncclComm_t::null(), ncclMemAlloc(&raw mut address, nbytes)) }?;
+        Ok(Self { table, ctx, address: address.expose_provenance() as CUdeviceptr, nbytes })
+    }
+
+    /// The address.
+    pub fn address(&self) -> CUdeviceptr {
+        self.address
+    }
+
+    /// Bytes that were asked for.
+    pub fn nbytes(&self) -> usize {
+        self.nbytes
+    }
+
+    /// The context in which it was allocated.
+    pub fn context(&self) -> &Context {
+        &self.ctx
+    }
+}
+
+impl Drop for NcclMemory {
+    fn drop(&mut self) {
+        if self.ctx.is_alive() && !process_state::is_forked() {
+            let _ = self.ctx.with_current(|| {
+                // SAFETY: the last use of the memory.
+                unsafe { self.table.ncclMemFree(std::ptr::with_exposed_provenance_mut(self.address as usize)) };
+                Ok::<_, crate::Error>(())
+            });
+        }
+    }
+}
+
+thread_local! {
+    /// How deep this thread is in groups, and what their calls use.
+    static GROUP: RefCell<(usize, Vec<Box<dyn Any>>)> = const { RefCell::new((0, Vec::new())) };
+}
+
+/// Keeps an object until the thread's group has ended; drops it at once where there is none.
+pub fn keep_until_group_end(object: impl FnOnce() -> Box<dyn Any>) {
+    GROUP.with_borrow_mut(|(depth, kept)| {
+        if *depth > 0 {
+            kept.push(object());
+        }
+    });
+}
+
+/// Calls of a thread that take effect together, when the group ends; dropping it ends it too. Groups may be nested.
+#[derive(Debug)]
+#[must_use = "the group ends when it is dropped"]
+pub struct NcclGroup {
+    table: &'static NcclTable,
+    /// Groups belong to a thread.
+    _thread: std::marker::PhantomData<*const ()>,
+    ended: bool,
+}
+
+/// A communicator that exists when its group has ended.
+#[derive(Debug)]
+pub struct PendingCommunicator {
+    table: &'static NcclTable,
+    ctx: Context,
+    /// Written by the end of the group, which keeps it too.
+    place: Rc<Cell<ncclComm_t>>,
+    family: u64,
+}
+
+impl NcclGroup {
+    /// Begins a group with the library for the current context.
+    ///
+    /// # Errors
+    /// When there is no current context, or no NCCL.
+    pub fn begin() -> NcclResult<Self> {
+        Self::begin_with_table(table_for_context(&Context::current_or_error()?)?)
+    }
+
+    fn begin_with_table(table: &'static NcclTable) -> NcclResult<Self> {
+        // SAFETY: takes nothing.
+        unsafe { call_nccl!(table, ncclComm_t::null(), ncclGroupStart()) }?;
+        GROUP.with_borrow_mut(|(depth, _)| *depth += 1);
+        Ok(Self { table, _thread: std::marker::PhantomData, ended: false })
+    }
+
+    /// Ends the group: enqueues its calls, and waits until its communicators are made.
+    ///
+    /// # Errors
+    /// When one of its calls fails; then NCCL has done none of them, or some.
+    pub fn end(mut self) -> NcclResult<()> {
+        self.end_once()
+    }
+
+    fn end_once(&mut self) -> NcclResult<()> {
+        if std::mem::replace(&mut self.ended, true) {
+            return Ok(());
+        }
+        // SAFETY: takes nothing.
+        let outcome = unsafe { call_nccl!(self.table, ncclComm_t::null(), ncclGroupEnd()) };
+        let kept = GROUP.with_borrow_mut(|(depth, kept)| {
+            *depth -= 1;
+            if *depth == 0 { std::mem::take(kept) } else { Vec::new() }
+        });
+        drop(kept);
+        outcome
+    }
+
+    /// [`Communicator::new`] in this group.
+    ///
+    /// # Errors
+    /// When the rank is none.
+    pub fn join(&mut self, n_ranks: usize, id: UniqueId, rank: usize) -> NcclResult<PendingCommunicator> {
+        let ctx = Context::current_or_error()?;
+        let number = |value: usize| c_int::try_from(value).unwrap_or(-1);
+        let place = new_place();
+        let (table, n_ranks, rank) = (self.table, number(n_ranks), number(rank));
+        // SAFETY: the place lives until the group has ended, or longer.
+        unsafe { call_nccl!(table, ncclComm_t::null(), ncclCommInitRank(place.as_ptr(), n_ranks, id.0, rank)) }?;
+        Ok(PendingCommunicator { table, ctx, place, family: next_family() })
+    }
+
+    /// [`Communicator::split`] in this group.
+    ///
+    /// # Errors
+    /// When the communicator was closed.
+    pub fn split(&mut self, parent: &Communicator, color: Option<u32>, key: i32) -> NcclResult<PendingCommunicator> {
+        parent.check_open("ncclCommSplit")?;
+        let color = match color.map(c_int::try_from) {
+            None => NCCL_SPLIT_NOCOLOR,
+            Some(Ok(color)) => color,
+            Some(Err(_)) => {
+                let text = format!("color={}: it must be less than 2^31", color.unwrap_or_default());
+                return Err(NcclError::refused("ncclCommSplit", ncclResult_t::ncclInvalidArgument, text));
+            }
+        };
+        let CommunicatorInner { table, handle, ref ctx, family, .. } = *parent.0;
+        let place = new_place();
+        let config = std::ptr::null_mut::<ncclConfig_t>();
+        ctx.with_current(|| {
+            // SAFETY: the place lives until the group has ended, or longer.
+            unsafe { call_nccl!(table, handle, ncclCommSplit(handle, color, key, place.as_ptr(), config)) }
+        })?;
+        Ok(PendingCommunicator { table, ctx: ctx.clone(), place, family })
+    }
+}
+
+/// A place for a handle, kept until the group has ended.
+fn new_place() -> Rc<Cell<ncclComm_t>> {
+    let place = Rc::new(Cell::new(ncclComm_t::null()));
+    keep_until_group_end(|| Box::new(place.clone()));
+    place
+}
+
+impl Drop for NcclGroup {
+    fn drop(&mut self) {
+        let _ = self.end_once();
+    }
+}
+
+impl PendingCommunicator {
+    /// The communicator, after the group has ended; `None` for a rank that a split left out.
+    ///
+    /// # Errors
+    /// When the group has failed.
+    pub fn finish_or_none(self) -> NcclResult<Option<Communicator>> {
+        if self.place.get().is_null() {
+            return Ok(None);
+        }
+        Communicator::wrap(self.table, self.ctx, self.place.get(), self.family).map(Some)
+    }
+
+    /// The communicator, after the group has ended.
+    ///
+    /// # Errors
+    /// When the group has failed, or not ended.
+    pub fn finish(self) -> NcclResult<Communicator> {
+        let text = "there is no communicator: its group has not ended, or failed";
+        let missing = || NcclError::refused("ncclCommInitRank", ncclResult_t::ncclInvalidUsage, text);
+        self.finish_or_none()?.ok_or_else(missing)
+    }
+}

@@ -1,0 +1,48 @@
+//! The virtual NCCL as `libnccl.so.2`: NVIDIA's functions under their C names, for programs whose driver is the virtual
+//! GPU as `libcuda.so.1`.
+//!
+//! There is no logic of collectives here: that is `rtcg-vnccl`, whose functions catch panics. This library finds the
+//! virtual GPU when it is first called, and fails with `ncclSystemError` where the driver is another one.
+#![allow(unsafe_code, reason = "symbols that C programs call")]
+
+use rtcg_cuda_sys::nccl::*;
+use rtcg_cuda_sys::types::*;
+use rtcg_cuda_sys::{CUstream, DriverTable, NcclTable};
+use std::sync::OnceLock;
+
+fn exported_table() -> &'static NcclTable {
+    static TABLE: OnceLock<&'static NcclTable> = OnceLock::new();
+    TABLE.get_or_init(|| {
+        if let (Ok(driver), Some(work)) = (DriverTable::real_driver(), rtcg_cuda_sys::external_work_of_libcuda()) {
+            rtcg_vnccl::set_driver(driver, work);
+        }
+        rtcg_vnccl::virtual_nccl_table()
+    })
+}
+
+macro_rules! export_nccl_functions {
+    ($($name:ident since $since:literal ($($arg:ident: $ty:ty),*);)*) => {$(
+        #[doc = concat!("NVIDIA's `", stringify!($name), "`.")]
+        #[unsafe(no_mangle)]
+        #[allow(non_snake_case, clippy::too_many_arguments, reason = "NVIDIA's functions")]
+        unsafe extern "C" fn $name($($arg: $ty),*) -> ncclResult_t {
+            // SAFETY: the caller promises what the C function of this name demands.
+            unsafe { exported_table().$name($($arg),*) }
+        }
+    )*};
+}
+rtcg_cuda_sys::for_each_nccl_function!(export_nccl_functions);
+
+#[unsafe(no_mangle)]
+#[allow(non_snake_case, reason = "NVIDIA's function")]
+unsafe extern "C" fn ncclGetErrorString(result: ncclResult_t) -> *const c_char {
+    // SAFETY: takes any value.
+    unsafe { exported_table().ncclGetErrorString(result) }
+}
+
+#[unsafe(no_mangle)]
+#[allow(non_snake_case, reason = "NVIDIA's function")]
+unsafe extern "C" fn ncclGetLastError(comm: ncclComm_t) -> *const c_char {
+    // SAFETY: handles are checked.
+    unsafe { exported_table().ncclGetLastError(comm) }
+}
