@@ -194,9 +194,10 @@ def progress(steps, label):
         print("\r\033[K", end="", file=sys.stderr, flush=True)
 
 
-def run(description, sizes, check, bench, plot):
+def run(description, sizes, check, bench, plot, reports=True):
     """The command line of an application: runs what is asked for and ends the process.
 
+    Without `reports` the process only takes part, as one of several ranks: it prints nothing and writes no files.
     Exit status: 0; 1 where a check differs; 2 for wrong options; 130 after Ctrl-C, with what was done printed.
     """
     parser = argparse.ArgumentParser(description=description.partition("\n")[0], prog=f"python -m {_program()}")
@@ -216,6 +217,8 @@ def run(description, sizes, check, bench, plot):
     if options.json and not options.bench:
         parser.error("--json needs --bench")
     globals()["budget"] = options.budget
+    if not reports:
+        sys.stdout, options.plot, options.json = open(os.devnull, "w"), None, None
     import rtcg.autoinit  # noqa: F401
 
     status, tables = 0, []

@@ -2,17 +2,22 @@
 
 python -m apps.dg --check
 python -m apps.dg --size seed --bench
+python -m apps.dg --size devices --bench
 python -m apps.dg --plot fields.png
+mpiexec -n 4 python -m apps.dg --check
 """
 
+import functools
+import os
 import sys
+import traceback
 
 import numpy as np
 
 from apps import _harness as harness
 from rtcg import driver, tune as rtcg_tune
 
-from . import checks, mesh, peers
+from . import checks, exchange, mesh, peers, scaling
 from .maxwell import Maxwell, tune
 
 SIZES = {
@@ -20,14 +25,18 @@ SIZES = {
         "orders": (2,), "cells": (4, 6), "duration": 0.1, "oracle": (2, 3), "variants": 6, "steps": 100,
         "poisson": (2, 3), "tube": (8, 0.06, 0.05), "sphere": None,
         "bench": 3, "bench orders": (1, 3), "picture": (0, 2, 2.5), "flow": (12, 0.15),
+        "ranks": None, "scaling": (2, (1,), 9),
     },
     "seed": {
         "orders": (1, 2, 3, 4, 5, 6), "cells": None, "duration": 0.1, "oracle": (1, 2, 3, 4), "variants": 60,
         "steps": 1000, "poisson": (4, 6, 8), "tube": (64, 0.2, 0.008), "sphere": (1, 4, 5),
         "bench": 24, "bench orders": range(1, 10), "picture": (2, 4, 5), "flow": (128, 0.2),
+        "ranks": 4, "scaling": (24, (1, 3, 5), 60),
     },
 }  # fmt: skip
-SIZES["h200"] = SIZES["seed"] | {"bench": 40}
+SIZES["h200"] = SIZES["seed"] | {"bench": 40, "scaling": (36, (1, 3, 5), 60)}
+#: Only what compares several devices with one is measured.
+SIZES["devices"] = SIZES["h200"] | {"bench orders": ()}
 check = checks.check
 
 
@@ -49,6 +58,13 @@ def limit(roofline, order, dtype):
 
 
 def bench(size, tables):
+    """One device, then several; ranks of MPI only take part in the second."""
+    if size["bench orders"] and not exchange.world():
+        bench_one_device(size, tables)
+    scaling.bench(*size["scaling"], flops, tables)
+
+
+def bench_one_device(size, tables):
     """All orders in both precisions, as first written and tuned, beside einsums of NumPy and JAX, and cuBLAS."""
     is_gpu = harness.instruction_rate() is not None
     roofline, grid, unknowns = rtcg_tune.measure_roofline() if is_gpu else None, mesh.box(size["bench"], jitter=0.1), []
@@ -189,5 +205,16 @@ def _plot_tube(axis, flow):
     axis.legend(fontsize=8)
 
 
+def _abort_all(comm, *problem):
+    """Print an exception of a rank, and end all ranks: others may wait for this one."""
+    traceback.print_exception(*problem)
+    sys.stderr.flush()
+    comm.Abort(1)
+
+
 if __name__ == "__main__":
-    sys.exit(harness.run(__doc__, SIZES, check, bench, plot))
+    comm = exchange.world()
+    if comm:
+        sys.excepthook = functools.partial(_abort_all, comm)
+        os.environ.setdefault("CUDA_DEVICE", str(exchange.local_device(comm)))
+    sys.exit(harness.run(__doc__, SIZES, check, bench, plot, reports=not comm or comm.rank == 0))

@@ -1,23 +1,36 @@
 """The checks of the program: operators, convergence, conservation, symmetries, scattering, flow, several devices."""
 
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 
 import rtcg.numpy as xp
 from apps import _harness as harness
 from rtcg import driver
 
-from . import kernels, mesh, reference
+from . import exchange, kernels, mesh, reference
 from .devices import Cluster
 from .euler import Euler
 from .maxwell import Maxwell, PlaneWave
 from .poisson import Poisson
 
+ROOT = Path(__file__).resolve().parents[2]
 #: Cells along an edge of the four meshes of the order of convergence.
 MESHES = {1: (8, 12, 16, 24), 2: (6, 8, 12, 16), 3: (4, 6, 8, 12), 4: (3, 4, 6, 8), 5: (3, 4, 5, 6), 6: (3, 4, 5, 6)}
 
 
 def check(size, checks):
-    """The operator against a dense one, every variant against every other, and what Maxwell's equations keep."""
+    """The operator against a dense one, every variant against every other, and what Maxwell's equations keep.
+
+    In ranks of MPI, only what they compute together against what one of them does.
+    """
+    if exchange.world():
+        return check_ranks(checks)
     for order in size["oracle"]:
         _check_operator(order, checks)
     _check_variants(size["variants"], checks)
@@ -27,6 +40,8 @@ def check(size, checks):
     _check_waves(checks)
     _check_symmetries(checks)
     _check_devices(checks)
+    if size["ranks"] and not exchange.is_rank():
+        _check_started_ranks(size["ranks"], checks)
     _check_poisson(size["poisson"], checks)
     _check_shock_tube(*size["tube"], checks)
     if size["sphere"]:
@@ -147,18 +162,77 @@ def _check_symmetries(checks):
 
 
 def _check_devices(checks):
-    """Two and four devices, or contexts of one, have the bits of one."""
-    grid = mesh.box(2, jitter=0.1, boundary=_side)
-    options = {"flux": 0.8, "epsilon": np.where(np.arange(len(grid)) < 30, 1.0, 2.0), "layout": "interleaved8"}
-    fields = None
+    """Two and four devices, or parts of one, have the bits of one: by graphs, by kernels one by one, by peer copies."""
     for count in (2, 4):
-        alone = Maxwell(grid, 2, split=count - 1, **options)
-        alone.fields = fields = _random(alone.fields.shape).astype(np.float32) if fields is None else fields
-        alone.run(3 * alone.max_dt)
-        with Cluster(grid, 2, [n % driver.Device.count() for n in range(count)], split=count - 1, **options) as cluster:
-            cluster.fields = fields
-            cluster.run(3 * cluster.max_dt)
-            checks.equal(f"{count} devices", cluster.fields, alone.fields.get())
+        devices = [n % driver.Device.count() for n in range(count)]
+        for is_direct, graphs in (None, None), (None, exchange.PeerCopies(devices).is_direct), (False, False):
+            way = exchange.PeerCopies(devices, is_direct)
+            compare_with_one(f"{count} devices, graphs {graphs}", way, checks, graphs=graphs, split=count - 1)
+
+
+def compare_with_one(name, devices, checks, graphs=None, **options):
+    """A `Cluster` against `Maxwell`, in two calls with as many steps as a graph has, and some more."""
+    grid = mesh.box(2, jitter=0.1, boundary=_side)
+    options = {
+        "flux": 0.8,
+        "epsilon": np.where(np.arange(len(grid)) < 30, 1.0, 2.0),
+        "layout": "interleaved8",
+        **options,
+    }
+    alone = Maxwell(grid, 2, **options)
+    with Cluster(grid, 2, devices, graphs=graphs, **options) as cluster:
+        for solver in (alone, cluster):
+            solver.fields = _random((6, len(grid), alone.element.n_nodes)).astype(np.float32)
+            solver.run(9 * alone.max_dt)
+            solver.run(2 * alone.max_dt)
+        checks.equal(name, cluster.fields, alone.fields.get())
+
+
+def check_ranks(checks):
+    """Ranks of MPI have the bits of one."""
+    for split in (1, 3):
+        compare_with_one(f"ranks, {split} kernels", exchange.Mpi(), checks, split=split)
+
+
+#: What ranks run that a check has started; an error of one ends all.
+_RANKS = """
+import sys
+import rtcg.autoinit
+from mpi4py import MPI
+from apps import _harness
+from apps.dg import checks
+found = _harness.Checks()
+found.equal("ranks of mpiexec, if it belongs to the MPI of mpi4py", MPI.COMM_WORLD.size, int(sys.argv[1]))
+checks.check_ranks(found)
+sys.exit(found.report())
+"""
+
+
+def _check_started_ranks(count, checks):
+    """Ranks of MPI, where mpi4py and mpiexec are installed."""
+    if importlib.util.find_spec("mpi4py") and find_mpiexec():
+        done = run_ranks(count, "-m", "mpi4py", "-c", _RANKS, str(count))
+        checks.true("ranks", done.returncode == 0, f"exit status {done.returncode}: {done.stdout}{done.stderr}")
+
+
+def find_mpiexec():
+    """The path of mpiexec beside this Python, or in PATH; None without one."""
+    beside = os.path.dirname(sys.executable)
+    return shutil.which("mpiexec", path=os.pathsep.join([beside, os.environ.get("PATH", os.defpath)]))
+
+
+def run_ranks(count, *arguments, timeout_s=120):
+    """Run Python with some arguments in ranks of MPI: a `subprocess.CompletedProcess`; 124 after the time is over."""
+    command = [find_mpiexec(), "-n", str(count), sys.executable, *arguments]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, cwd=ROOT, stdout=pipe, stderr=pipe, text=True) as process:
+        try:
+            output = process.communicate(timeout=timeout_s)
+        except subprocess.TimeoutExpired:
+            process.terminate()  # mpiexec ends its ranks
+            output = process.communicate()
+            return subprocess.CompletedProcess(command, 124, *output)
+    return subprocess.CompletedProcess(command, process.returncode, *output)
 
 
 def _check_poisson(cells, checks):
