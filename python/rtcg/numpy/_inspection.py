@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "array2string", "array_equiv", "array_repr", "array_str", "can_cast", "common_type", "degrees", "fix", "geomspace",
-    "i0", "iscomplex", "iscomplexobj", "isneginf", "isposinf", "isreal", "isrealobj", "ix_", "logspace", "may_share_memory",
-    "min_scalar_type", "modf", "radians", "real_if_close", "result_type", "save", "savetxt", "savez",
-    "savez_compressed", "shares_memory", "sinc", "spacing",
+    "i0", "iscomplex", "iscomplexobj", "isneginf", "isposinf", "isreal", "isrealobj", "ix_", "logspace",
+    "may_share_memory", "min_scalar_type", "modf", "radians", "real_if_close", "result_type", "save", "savetxt",
+    "savez", "savez_compressed", "shares_memory", "sinc", "spacing",
 ]  # fmt: skip
 
 
