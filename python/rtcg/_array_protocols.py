@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import importlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -164,26 +166,22 @@ def _call_ufunc(
     return out
 
 
+@functools.cache
+def _counterpart(func: Callable[..., Any]) -> Any:
+    """The function with the name of a function of NumPy's in `rtcg.numpy`, `.linalg` or `.fft`; false without one."""
+    module_name = {"numpy": "rtcg.numpy", "numpy.linalg": "rtcg.linalg", "numpy.fft": "rtcg.fft"}.get(func.__module__)
+    if module_name is None:
+        return False
+    module = importlib.import_module(module_name)
+    return func.__name__ in module.__all__ and getattr(module, func.__name__)
+
+
 def array_function(func: Callable[..., Any], types: Sequence[type], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """NumPy's `__array_function__`: calls the function with the same name in `rtcg.numpy`, `.linalg` or `.fft`."""
-    module, name = func.__module__ or "", func.__name__
-    ours: Any = None
-    if module == "numpy":
-        from rtcg import numpy as functions
-
-        ours = name in functions.__all__ and getattr(functions, name)
-    elif module == "numpy.linalg":
-        from rtcg import linalg
-
-        ours = name in linalg.__all__ and getattr(linalg, name)
-    elif module == "numpy.fft":
-        from rtcg import fft
-
-        ours = name in fft.__all__ and getattr(fft, name)
-    if ours:
+    if ours := _counterpart(func):
         return ours(*args, **kwargs)
     if all(issubclass(kind, (GPUArray, np.ndarray)) for kind in types):
-        raise _not_implemented_error(f"{module}.{name}")
+        raise _not_implemented_error(f"{func.__module__}.{func.__name__}")
     return NotImplemented
 
 

@@ -8,13 +8,18 @@ from __future__ import annotations
 
 import copyreg
 import functools
+import os
+import socket
+import sys
 from typing import TYPE_CHECKING, Any
 
 from rtcg import _native
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import TypeVar
+    from typing import NoReturn, TypeVar
+
+    import numpy as np
 
     from rtcg._native import GPUArray
 
@@ -24,12 +29,76 @@ if TYPE_CHECKING:
 FORMAT = 1
 
 
-def restore_array(host: Any) -> GPUArray:
-    """Copy `host`, a NumPy array, to the device of the current context, or of the default one in a thread without."""
+def context_to_restore_in(origin: str) -> None:
+    """Let the calling thread have a context: its own, or the default one.
+
+    Raises
+    ------
+    RuntimeError
+        If there is no device; it names the host, and says after "an array" its `origin`.
+    """
+    from rtcg import driver
+
+    try:
+        _native.current_or_declared_context()
+    except driver.Error as error:
+        if os.environ.get("RTCG_VIRTUAL_DEVICES") != "0":
+            raise
+        raise RuntimeError(
+            f"an array {origin} cannot be placed on host {socket.gethostname()}, which has no usable GPU and, by "
+            "RTCG_VIRTUAL_DEVICES=0, no virtual one: set RTCG_VIRTUAL_DEVICES=1 there, or send the NumPy array a.get()"
+        ) from error
+
+
+class UnplacedArray:
+    """An array that did not become one in this process, for want of a device or of memory.
+
+    It can be pickled on to a process that has a device; whatever else is done with it raises `RuntimeError`.
+    """
+
+    def __init__(self, host: np.ndarray[Any, Any], origin: str, problem: Exception) -> None:
+        self._host, self._origin, self._problem = host, origin, problem
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return restore_array, (self._host, self._origin)
+
+    def __sizeof__(self) -> int:
+        return self._host.nbytes
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        self._refuse()
+
+    def _refuse(self, *args: Any, **keywords: Any) -> NoReturn:
+        raise RuntimeError(str(self._problem)) from self._problem
+
+
+# Operators and protocols, which Python looks up in the class.
+for _name in (
+    "array array_function array_ufunc bool call complex contains float getitem index int iter len setitem abs invert "
+    "neg pos eq ge gt le lt ne add and floordiv matmul mod mul or pow sub truediv xor radd rand rfloordiv rmatmul rmod "
+    "rmul ror rpow rsub rtruediv rxor"
+).split():
+    setattr(UnplacedArray, f"__{_name}__", UnplacedArray._refuse)
+
+
+def restore_array(host: np.ndarray[Any, Any], origin: str = "in a pickle") -> GPUArray | UnplacedArray:
+    """Copy `host`, a NumPy array, to the device of the current context, or of the default one in a thread without.
+
+    Where that fails in a process of a Dask cluster, the array is an `UnplacedArray`, whose use raises the error:
+    distributed would wait for ever for a task that it could not read.
+    """
+    from rtcg import driver
     from rtcg.numpy import to_gpu
 
-    _native.current_or_declared_context()
-    return to_gpu(host)
+    try:
+        context_to_restore_in(origin)
+        return to_gpu(host)
+    except (driver.Error, RuntimeError) as problem:
+        if "distributed" not in sys.modules:
+            raise
+        return UnplacedArray(host, origin, problem)
 
 
 def remembers_arguments(init: _Init) -> _Init:

@@ -95,8 +95,21 @@ def primary_context(device: int | str | Device) -> Context:
     with _lock:
         context = _contexts.get(device)
         if context is None:
+            _keep_default()
             context = _contexts[device] = device.retain_primary_context()
     return context
+
+
+def _keep_default() -> None:
+    """Declare the default context that threads have taken so far, if there is one.
+
+    Retaining a context would end it for threads that come later. The declaring thread itself takes it first, as a
+    thread that declares and then pops a context has no default.
+    """
+    default = _native.default_context()
+    if default is not None:
+        _native.current_or_declared_context()
+        _native.set_default_context(default)
 
 
 def set_default(target: int | str | Device | Context | None) -> None:

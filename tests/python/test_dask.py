@@ -1,13 +1,16 @@
 """Dask arrays with chunks on the device, beside the same with NumPy's."""
 
 import pickle
+import re
 import time
 
 import numpy as np
 import pytest
 
 import rtcg.numpy as rnp
-from tests.python.subprocesses import run_python
+from tests.dask import suite
+from tests.python.depth import at_depth
+from tests.python.subprocesses import ROOT, run_python
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -140,7 +143,7 @@ def test_names_and_sizes():
     from rtcg import _dask_sizeof
 
     _dask_sizeof.register(sized)
-    assert sized(a) >= a.nbytes and sized(3) == 1
+    assert sized(a) == a.nbytes == 80_000 and sized(3) == 1
     assert dask.base.tokenize(a) == dask.base.tokenize(a.copy()) != dask.base.tokenize(a + 1)
     start = time.perf_counter()
     dask.base.tokenize(rnp.zeros(8 << 20, np.float32))
@@ -170,3 +173,17 @@ if __name__ == "__main__":
                         f"    file = pathlib.Path(folder) / 'program.py'\n    file.write_text({program!r})\n"
                         "    runpy.run_path(str(file), run_name='__main__')\n", check=False)  # fmt: skip
     assert result.stdout == "132.0\n", result.stderr
+
+
+@pytest.mark.parametrize("scheduler, share", at_depth([("threads", 8)], [("sync", 1), ("threads", 1)]))
+def test_dasks_own_tests_of_cupy_arrays(scheduler, share):
+    """One in eight, and all at depth; `make dask-suite` runs them and prints the reasons of those that are left out."""
+    done = suite.run(scheduler, ["--one-in", str(share)], capture_output=True, text=True)
+    assert done.returncode == 0 and " passed" in done.stdout, done.stdout + done.stderr
+
+
+def test_the_first_program_of_the_page(tmp_path):
+    """With smaller chunks."""
+    program = re.search(r"^```py\n(.*?)^```", (ROOT / "docs/dask.md").read_text(), re.M | re.S)[1]
+    printed = run_python(program.replace("000", "0"), folder=tmp_path).stdout
+    assert "shape=(200, 200)" in printed and "chunktype=rtcg.GPUArray" in printed

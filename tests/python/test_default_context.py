@@ -100,3 +100,32 @@ def test_the_default_device_can_be_named():
     assert run_python(code, CUDA_DEVICE="0", **environment).stdout == "False\n"
     result = run_python(code, check=False, CUDA_DEVICE="none", **environment)
     assert "expected the number of a device" in result.stderr
+
+
+def test_another_device_for_a_moment_leaves_it_the_default_one():
+    run_python(
+        """
+import threading
+from rtcg import devices
+import rtcg.numpy as rnp
+
+a = rnp.arange(5)
+found = []
+
+def use_the_other():
+    with devices.use(1):
+        assert rnp.zeros(1).device.pci_bus_id() != a.device.pci_bus_id()
+
+def work(use):
+    use()
+    found.append(rnp.arange(3).device.pci_bus_id())
+
+for use in (lambda: None, use_the_other, a.__dask_tokenize__, lambda: a.to_device(1), lambda: None):
+    thread = threading.Thread(target=work, args=(use,))
+    thread.start()
+    thread.join()
+assert found == [a.device.pci_bus_id()] * 5, found
+""",
+        RTCG_LIBCUDA="none",
+        RTCG_VIRTUAL_DEVICES="2",
+    )

@@ -19,6 +19,7 @@ EXAMPLES = ROOT / "examples"
 WITH_TEST_OF_ITS_OWN = {"devices_mpi", "gl_picture"}
 #: By default the program tunes for 5 s for each of its shapes.
 ARGUMENTS = {"tune_matmul": ["5 evaluations"]}
+NEEDS = {"dask_sum": "dask"}
 PROGRAMS = sorted(path for path in EXAMPLES.glob("*.py") if path.stem not in WITH_TEST_OF_ITS_OWN)
 
 
@@ -40,6 +41,8 @@ def run(command, n_devices, **options):
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
 def test_programs_find_their_results_right(program, tmp_path):
+    if program.stem in NEEDS:
+        pytest.importorskip(NEEDS[program.stem], reason=f"needs {NEEDS[program.stem]} (requirements-dev.txt)")
     printed = run([sys.executable, str(program), *ARGUMENTS.get(program.stem, [])], 3, cwd=tmp_path)
     assert printed.strip() and "WRONG" not in printed
 

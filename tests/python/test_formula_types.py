@@ -37,7 +37,7 @@ def of_two(names):
 
 FORMULAS = {
     **of_one(
-        "angle average corrcoef cov diff gradient median nan_to_num real_if_close round sinc trapezoid unwrap "
+        "angle average corrcoef cov diff gradient i0 median nan_to_num real_if_close round sinc trapezoid unwrap "
         "isreal modf nanmean nanmedian ediff1d vander"
     ),
     **of_two("isclose allclose convolve correlate kron outer polyval linspace divmod"),

@@ -447,6 +447,8 @@ np.angle(c, deg=True)
 np.angle(c)
 np.sinc(a)
 np.sinc(i)
+np.i0(a)
+np.i0(i)
 np.array_equiv(a, a[:1])
 np.array_equiv(w, np.stack([w, w]))
 np.array_equiv(a, v)
@@ -680,14 +682,13 @@ def test_matrices_longer_than_a_panel(dtype):
 
 def test_what_is_not_there_says_why():
     a = gpuarray.to_gpu(np.eye(3))
-    with pytest.raises(TypeError, match="no implementation of numpy.i0; .* pass a.get()"):
-        np.i0(a)
+    with pytest.raises(TypeError, match="no implementation of numpy.frexp; .* pass a.get()"):
+        np.frexp(a)
 
 
 @pytest.mark.parametrize(
     "expression, name",
     [
-        ("np.i0(a)", "numpy.i0"),
         ("np.polyfit(a, a, 1)", "numpy.polyfit"),
         ("np.busday_count(a, a)", "numpy.busday_count"),
         ("np.heaviside.at(a, a, 1)", "numpy.heaviside.at"),

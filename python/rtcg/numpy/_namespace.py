@@ -62,7 +62,6 @@ INSTEAD: dict[str, str] = {
     ),
     **dict.fromkeys(["asmatrix", "bmat", "matrix"], "has no counterpart here: use arrays and the operator @"),
     "frexp": "has no counterpart here: use `log2` and `ldexp`, or numpy.frexp with a.get()",
-    "i0": "has no counterpart here: use rtcg.elementwise.ElementwiseKernel with cyl_bessel_i0f",
     "ma": "has no counterpart here: use `where` and the functions that take `where=`, or those for NaN",
     "memmap": "exists on the host only: `asarray` copies a memmap, or a slice of one, to the device",
     "row_stack": "is `vstack`",
