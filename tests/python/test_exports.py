@@ -132,6 +132,28 @@ print(named, stream.is_done(), x.get()[0])
     assert run_python(program, RTCG_EXPORT_WAITS="1").stdout == "None True 20000000.0\n"
 
 
+def test_checked_mode_reports_what_a_consumer_cannot_wait_for():
+    program = """
+import numpy as np
+import rtcg.driver as drv, rtcg.numpy as rnp
+from rtcg import checking
+from rtcg.compiler import SourceModule
+x, stream = rnp.zeros(1), drv.Stream(1)
+adds = "for (int k = 0; k < 3000000; k++) *(volatile double *)x += 1;"
+slow = SourceModule("__global__ void slow(double *x) { " + adds + " }")
+slow.get_function("slow")(x, block=(1, 1, 1), stream=stream)
+x.__dlpack__(stream=1)
+x.__dlpack__(stream=-1)
+stream.synchronize()
+x.__dlpack__(stream=-1)
+(found,) = checking.findings()
+print(found["kind"], found["kernel"], found["source"][1], found["size"])
+"""
+    ran = run_python(program, RTCG_CHECK="race")
+    assert ran.stdout == "pending-export slow 11 8\n"
+    assert "with rtcg.exports_wait()" in ran.stderr
+
+
 @pytest.mark.parametrize("consumer", [None, 1, 2, "own"])
 def test_dlpack_orders_the_consumers_stream(array, consumer):
     """Without a wait of the host: a consumer's work comes after what is pending."""

@@ -130,6 +130,43 @@ impl Default for ncclConfig_t {
     }
 }
 
+/// The settings of one collective, as NCCL 2.32 declared them first.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct ncclCollConfig_t {
+    pub size: usize,
+    pub magic: c_uint,
+    pub version: c_uint,
+}
+
+/// What is told of a communicator: the fields of NCCL 2.29 that any program of it has.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct ncclCommProperties_t {
+    pub size: usize,
+    pub magic: c_uint,
+    pub version: c_uint,
+    pub rank: c_int,
+    pub nRanks: c_int,
+    pub cudaDev: c_int,
+    pub nvmlDev: c_int,
+    pub deviceApiSupport: bool,
+    pub multimemSupport: bool,
+    pub ginType: c_int,
+    pub nLsaTeams: c_int,
+    pub hostRmaSupport: bool,
+}
+
+/// What the simulation of a group returns.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct ncclSimInfo_t {
+    pub size: usize,
+    pub magic: c_uint,
+    pub version: c_uint,
+    pub estimatedTime: f32,
+}
+
 /// Calls a macro with every function that returns a code, and the version, `10000 * major + 100 * minor + patch`, that
 /// introduced it: `ncclGetVersion since 20000 (version: *mut c_int);`.
 #[macro_export]
@@ -174,6 +211,29 @@ macro_rules! for_each_nccl_function {
             ncclRecv since 20700 (recvbuff: *mut c_void, count: usize, datatype: ncclDataType_t, peer: c_int, comm: ncclComm_t, stream: CUstream);
             ncclGroupStart since 20000 ();
             ncclGroupEnd since 20000 ();
+            ncclCommGetUniqueId since 22900 (comm: ncclComm_t, uniqueId: *mut ncclUniqueId);
+            ncclCommSuspend since 22900 (comm: ncclComm_t, flags: c_int);
+            ncclCommResume since 22900 (comm: ncclComm_t);
+            ncclCommMemStats since 22900 (comm: ncclComm_t, stat: c_uint, value: *mut u64);
+            ncclCommQueryProperties since 22900 (comm: ncclComm_t, props: *mut ncclCommProperties_t);
+            ncclWinGetUserPtr since 22900 (comm: ncclComm_t, win: ncclWindow_t, outUserPtr: *mut *mut c_void);
+            ncclReduceConfig since 23200 (sendbuff: *const c_void, recvbuff: *mut c_void, count: usize, datatype: ncclDataType_t, op: ncclRedOp_t, root: c_int, comm: ncclComm_t, stream: CUstream, config: *const ncclCollConfig_t);
+            ncclBroadcastConfig since 23200 (sendbuff: *const c_void, recvbuff: *mut c_void, count: usize, datatype: ncclDataType_t, root: c_int, comm: ncclComm_t, stream: CUstream, config: *const ncclCollConfig_t);
+            ncclAllReduceConfig since 23200 (sendbuff: *const c_void, recvbuff: *mut c_void, count: usize, datatype: ncclDataType_t, op: ncclRedOp_t, comm: ncclComm_t, stream: CUstream, config: *const ncclCollConfig_t);
+            ncclReduceScatterConfig since 23200 (sendbuff: *const c_void, recvbuff: *mut c_void, recvcount: usize, datatype: ncclDataType_t, op: ncclRedOp_t, comm: ncclComm_t, stream: CUstream, config: *const ncclCollConfig_t);
+            ncclAllGatherConfig since 23200 (sendbuff: *const c_void, recvbuff: *mut c_void, sendcount: usize, datatype: ncclDataType_t, comm: ncclComm_t, stream: CUstream, config: *const ncclCollConfig_t);
+            ncclAlltoAllConfig since 23200 (sendbuff: *const c_void, recvbuff: *mut c_void, count: usize, datatype: ncclDataType_t, comm: ncclComm_t, stream: CUstream, config: *const ncclCollConfig_t);
+            ncclGatherConfig since 23200 (sendbuff: *const c_void, recvbuff: *mut c_void, count: usize, datatype: ncclDataType_t, root: c_int, comm: ncclComm_t, stream: CUstream, config: *const ncclCollConfig_t);
+            ncclScatterConfig since 23200 (sendbuff: *const c_void, recvbuff: *mut c_void, count: usize, datatype: ncclDataType_t, root: c_int, comm: ncclComm_t, stream: CUstream, config: *const ncclCollConfig_t);
+            ncclPutSignal since 22900 (localbuff: *const c_void, count: usize, datatype: ncclDataType_t, peer: c_int, peerWin: ncclWindow_t, peerWinOffset: usize, sigIdx: c_int, ctx: c_int, flags: c_uint, comm: ncclComm_t, stream: CUstream);
+            ncclSignal since 22900 (peer: c_int, sigIdx: c_int, ctx: c_int, flags: c_uint, comm: ncclComm_t, stream: CUstream);
+            ncclWaitSignal since 22900 (nDesc: c_int, signalDescs: *mut c_void, comm: ncclComm_t, stream: CUstream);
+            ncclDevCommCreate since 22800 (comm: ncclComm_t, reqs: *const c_void, outDevComm: *mut c_void);
+            ncclDevCommDestroy since 22800 (comm: ncclComm_t, devComm: *const c_void);
+            ncclGroupSimulateEnd since 22200 (simInfo: *mut ncclSimInfo_t);
+            ncclParamGetAllParameterKeys since 22900 (table: *mut *const *const c_char, len: *mut c_int);
+            ncclParamGetParameter since 22900 (key: *const c_char, value: *mut *const c_char, len: *mut c_int);
+            ncclParamBind since 22900 (out: *mut *mut c_void, key: *const c_char);
         }
     };
 }

@@ -61,6 +61,8 @@ impl NcclError {
             // SAFETY: a NUL-terminated string, see above.
             unsafe { CStr::from_ptr(reason) }.to_string_lossy().trim().to_owned()
         };
+        let reason =
+            reason.strip_prefix(call).and_then(|rest| rest.strip_prefix(": ")).map_or(reason.clone(), str::to_owned);
         let text = table.error_string(code);
         let text = if reason.is_empty() || reason == text { text } else { format!("{text} - {reason}") };
         Self::refused(call, code, text)
@@ -181,6 +183,8 @@ struct CommunicatorInner {
     /// The same for communicators that were made from each other.
     family: u64,
     closed: AtomicBool,
+    /// Why it was aborted, if it was.
+    failure: Mutex<Option<String>>,
     /// Streams that its operations are in.
     streams: Mutex<Vec<Stream>>,
 }
@@ -218,8 +222,7 @@ impl Communicator {
     pub fn new(n_ranks: usize, id: UniqueId, rank: usize) -> NcclResult<Self> {
         let mut group = NcclGroup::begin()?;
         let joined = group.join(n_ranks, id, rank);
-        group.end()?;
-        joined?.finish()
+        group.end_after(joined)?.finish()
     }
 
     /// A communicator of this process: one rank for each context, in their order.
@@ -234,9 +237,9 @@ impl Communicator {
         let joins =
             contexts.iter().enumerate().map(|(rank, ctx)| ctx.with_current(|| group.join(contexts.len(), id, rank)));
         let joins = joins.collect::<NcclResult<Vec<_>>>();
-        group.end()?;
+        let joins = group.end_after(joins)?;
         let family = next_family();
-        joins?.into_iter().map(|join| PendingCommunicator { family, ..join }.finish()).collect()
+        joins.into_iter().map(|join| PendingCommunicator { family, ..join }.finish()).collect()
     }
 
     fn wrap(table: &'static NcclTable, ctx: Context, handle: ncclComm_t, family: u64) -> NcclResult<Self> {
@@ -248,7 +251,17 @@ impl Communicator {
         }
         let (closed, streams) = (AtomicBool::new(false), Mutex::default());
         let (rank, n_ranks) = (rank as usize, n_ranks as usize);
-        let inner = Arc::new(CommunicatorInner { table, ctx, handle, rank, n_ranks, family, closed, streams });
+        let inner = Arc::new(CommunicatorInner {
+            table,
+            ctx,
+            handle,
+            rank,
+            n_ranks,
+            family,
+            closed,
+            failure: Mutex::default(),
+            streams,
+        });
         let mut all = lock_ignoring_poison(&COMMUNICATORS);
         all.retain(|known| known.strong_count() > 0);
         all.push(Arc::downgrade(&inner));
@@ -277,8 +290,7 @@ impl Communicator {
         let mut group = NcclGroup::begin_with_table(first.0.table)?;
         let new: NcclResult<Vec<_>> =
             ranks.iter().map(|(parent, color, key)| group.split(parent, *color, *key)).collect();
-        group.end()?;
-        new?.into_iter().map(PendingCommunicator::finish_or_none).collect()
+        group.end_after(new)?.into_iter().map(PendingCommunicator::finish_or_none).collect()
     }
 
     /// A communicator without some ranks, which do not take part in the call. Waits for those that remain. Work of this
@@ -347,11 +359,20 @@ impl Communicator {
 
     #[inline]
     fn check_open(&self, call: &'static str) -> NcclResult<()> {
-        if self.is_closed() || process_state::is_forked() {
-            let text = "the communicator was closed, or belongs to the process from which this one was forked";
-            return Err(NcclError::refused(call, ncclResult_t::ncclInvalidUsage, text));
-        }
-        Ok(())
+        if self.is_closed() || process_state::is_forked() { Err(self.closed_error(call)) } else { Ok(()) }
+    }
+
+    #[cold]
+    fn closed_error(&self, call: &'static str) -> NcclError {
+        let failure = lock_ignoring_poison(&self.0.failure).clone();
+        let text = match failure {
+            _ if process_state::is_forked() => {
+                "the communicator belongs to the process from which this one was forked".into()
+            }
+            Some(why) => format!("the communicator was aborted: {why}"),
+            None => "the communicator was closed".into(),
+        };
+        NcclError::refused(call, ncclResult_t::ncclInvalidUsage, text)
     }
 
     /// What went wrong in work that was enqueued. Does not wait.
@@ -398,20 +419,29 @@ impl Communicator {
                     NcclError::refused("Communicator::wait", ncclResult_t::ncclTimeout, text)
                 }
             };
-            self.abort_family();
+            self.abort_family(&failed);
             return Err(failed);
         }
     }
 
-    fn abort_family(&self) {
+    fn abort_family(&self, why: &NcclError) {
         let all: Vec<_> = lock_ignoring_poison(&COMMUNICATORS).iter().filter_map(Weak::upgrade).collect();
         let family: Vec<_> = all.into_iter().filter(|known| known.family == self.0.family).map(Communicator).collect();
         // Each waits for the others in some versions of NCCL.
         std::thread::scope(|scope| {
             for communicator in &family {
+                lock_ignoring_poison(&communicator.0.failure).get_or_insert_with(|| why.text.clone());
                 scope.spawn(|| communicator.abort());
             }
         });
+        // Their work has ended; that it failed is told by the error that this is for.
+        for communicator in &family {
+            let streams = lock_ignoring_poison(&communicator.0.streams).clone();
+            let default = communicator.0.ctx.with_current(Stream::legacy_default);
+            streams.iter().chain(&default).filter(|stream| !stream.is_closed()).for_each(|stream| {
+                let _ = stream.synchronize();
+            });
+        }
     }
 
     /// Waits for its work, then destroys the communicator. Later calls of it fail, but for this one.
@@ -432,6 +462,7 @@ impl Communicator {
     /// Ends its work, and the communicator, at once. Other ranks' work that needs this one does not end by itself with
     /// NCCL; a virtual NCCL reports it as failed.
     pub fn abort(&self) {
+        lock_ignoring_poison(&self.0.failure).get_or_insert_with(|| "by this rank".to_owned());
         if !self.0.closed.swap(true, Ordering::AcqRel) && !process_state::is_forked() {
             // SAFETY: the last use of the handle.
             unsafe { self.0.table.ncclCommAbort(self.0.handle) };
@@ -704,6 +735,13 @@ impl NcclGroup {
         self.end_once()
     }
 
+    /// Ends the group, which fails with what a call in it failed with.
+    fn end_after<T>(self, calls: NcclResult<T>) -> NcclResult<T> {
+        let ended = self.end();
+        let value = calls?;
+        ended.map(|()| value)
+    }
+
     fn end_once(&mut self) -> NcclResult<()> {
         if std::mem::replace(&mut self.ended, true) {
             return Ok(());
@@ -724,7 +762,7 @@ impl NcclGroup {
     /// When the rank is none.
     pub fn join(&mut self, n_ranks: usize, id: UniqueId, rank: usize) -> NcclResult<PendingCommunicator> {
         let ctx = Context::current_or_error()?;
-        let number = |value: usize| c_int::try_from(value).unwrap_or(-1);
+        let number = |value: usize| c_int::try_from(value).unwrap_or(c_int::MAX);
         let place = new_place();
         let (table, n_ranks, rank) = (self.table, number(n_ranks), number(rank));
         // SAFETY: the place lives until the group has ended, or longer.

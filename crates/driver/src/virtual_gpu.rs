@@ -33,6 +33,20 @@ pub(crate) fn is_checked(table: &DriverTable) -> bool {
     is_virtual_table(table) && check::enabled_checks() != check::CheckSet::NO_CHECKS
 }
 
+/// Keeps the finding of an export that nothing orders, where races are looked for.
+#[cfg(feature = "vgpu")]
+pub(crate) fn record_pending_export(
+    table: &DriverTable,
+    kernel: Option<String>,
+    address: u64,
+    nbytes: u64,
+    source: impl FnOnce() -> Option<(String, u32)>,
+) {
+    if is_virtual_table(table) && check::enabled_checks().race {
+        check::record_pending_export(kernel, address, nbytes, source());
+    }
+}
+
 /// Whether checks were asked for, which only the virtual GPU has.
 #[cfg(feature = "vgpu")]
 pub(crate) fn are_checks_requested() -> bool {
@@ -83,6 +97,15 @@ mod absent {
         false
     }
 
+    pub(crate) fn record_pending_export(
+        _table: &DriverTable,
+        _kernel: Option<String>,
+        _address: u64,
+        _nbytes: u64,
+        _source: impl FnOnce() -> Option<(String, u32)>,
+    ) {
+    }
+
     pub(crate) fn memory_limit_notice() -> Option<String> {
         None
     }
@@ -113,5 +136,5 @@ pub use absent::virtual_gpu_table;
 #[cfg(not(feature = "vgpu"))]
 pub(crate) use absent::{
     are_checks_requested, fault_report, is_checked, is_memory_checked, last_call_error_detail, memory_limit_notice,
-    nccl_table, validate_settings,
+    nccl_table, record_pending_export, validate_settings,
 };

@@ -14,6 +14,9 @@ fn exported_table() -> &'static NcclTable {
     static TABLE: OnceLock<&'static NcclTable> = OnceLock::new();
     TABLE.get_or_init(|| {
         if let (Ok(driver), Some(work)) = (DriverTable::real_driver(), rtcg_cuda_sys::external_work_of_libcuda()) {
+            // NVIDIA's library has the CUDA runtime inside, which does that. Its failure is that of the calls that follow.
+            // SAFETY: takes a number.
+            unsafe { driver.cuInit(0) };
             rtcg_vnccl::set_driver(driver, work);
         }
         rtcg_vnccl::virtual_nccl_table()
@@ -29,9 +32,33 @@ macro_rules! export_nccl_functions {
             // SAFETY: the caller promises what the C function of this name demands.
             unsafe { exported_table().$name($($arg),*) }
         }
-    )*};
+    )*
+
+    /// The functions under the names by which profilers call them that have replaced the others.
+    mod profiled {
+        use super::*;
+        $(
+            #[unsafe(export_name = concat!("p", stringify!($name)))]
+            #[allow(non_snake_case, clippy::too_many_arguments, reason = "NVIDIA's functions")]
+            unsafe extern "C" fn $name($($arg: $ty),*) -> ncclResult_t {
+                // SAFETY: as above.
+                unsafe { exported_table().$name($($arg),*) }
+            }
+        )*
+    }
+    };
 }
 rtcg_cuda_sys::for_each_nccl_function!(export_nccl_functions);
+
+/// Forgets the settings of NCCL's log, which there is none of here.
+#[unsafe(no_mangle)]
+#[allow(non_snake_case, reason = "NVIDIA's function")]
+extern "C" fn ncclResetDebugInit() {}
+
+/// Prints all parameters, which there are none of here.
+#[unsafe(no_mangle)]
+#[allow(non_snake_case, reason = "NVIDIA's function")]
+extern "C" fn ncclParamDumpAll() {}
 
 #[unsafe(no_mangle)]
 #[allow(non_snake_case, reason = "NVIDIA's function")]

@@ -18,14 +18,25 @@ use std::sync::Mutex;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-pyo3::create_exception!(rtcg.nccl, NcclErrorClass, PyRuntimeError, "A failed call of NCCL; `status` is its code.");
+/// The class, under the name that Python shows.
+mod exception {
+    pyo3::create_exception!(
+        rtcg.nccl,
+        NcclError,
+        pyo3::exceptions::PyRuntimeError,
+        "A failed call of NCCL; `status` is its code."
+    );
+}
 
 /// How often a thread that waits for other ranks looks for signals such as Ctrl-C.
 const SIGNAL_PERIOD: Duration = Duration::from_millis(50);
 
+/// The most ranks: of NCCL, whose ranks are positive numbers of C.
+const MAX_RANKS: isize = i32::MAX as isize;
+
 #[cold]
 fn nccl_error(py: Python<'_>, error: NcclError) -> PyErr {
-    let made = NcclErrorClass::new_err(error.to_string());
+    let made = exception::NcclError::new_err(error.to_string());
     let _ = made.value(py).setattr("status", error.code.0);
     made
 }
@@ -125,7 +136,10 @@ impl PyCommunicator {
         let stream = as_driver_stream(call.stream)?;
         let sent = call.a.map(|a| device_array("a", a)).transpose()?;
         let (result, received) = match (call.out, &sent, call.a) {
-            (Some(out), _, _) => (Some(out.clone()), Some(device_array("out", out)?)),
+            (Some(out), _, _) => {
+                let name = if matches!(call.what, Collective::Recv { .. }) { "a" } else { "out" };
+                (Some(out.clone()), Some(device_array(name, out)?))
+            }
             (None, Some(sent), Some(a)) => match new_shape(sent) {
                 None => (None, None),
                 Some(shape) => {
@@ -153,6 +167,18 @@ impl PyCommunicator {
     }
 }
 
+/// A colour, or none.
+fn color_of(color: &Bound<'_, PyAny>) -> PyResult<Option<u32>> {
+    if color.is_none() {
+        return Ok(None);
+    }
+    let number: Option<i64> = color.extract().ok();
+    number.and_then(|n| i32::try_from(n).ok()).and_then(|n| u32::try_from(n).ok()).map(Some).ok_or_else(|| {
+        let shown = shown(color);
+        PyValueError::new_err(format!("color={shown}; expected None or an integer from 0 to {}", i32::MAX))
+    })
+}
+
 fn repeated_shape(n_ranks: usize, array: &GpuArray) -> Vec<usize> {
     [&[n_ranks], array.shape()].concat()
 }
@@ -168,6 +194,10 @@ impl PyCommunicator {
         #[pyo3(from_py_with = int)] rank: isize,
     ) -> PyResult<Self> {
         let id = unique_id_from(id)?;
+        if n_ranks > MAX_RANKS {
+            let message = format!("n_ranks={n_ranks}; expected an integer from 1 to {MAX_RANKS}");
+            return Err(PyValueError::new_err(message));
+        }
         if n_ranks < 1 || rank < 0 || rank >= n_ranks {
             let message = format!("rank={rank} is no rank of a communicator of n_ranks={n_ranks} ranks");
             return Err(PyValueError::new_err(message));
@@ -527,18 +557,21 @@ impl PyCommunicator {
     fn split(
         &self,
         py: Python<'_>,
-        color: Option<u32>,
+        color: &Bound<'_, PyAny>,
         #[pyo3(from_py_with = int)] key: i32,
     ) -> PyResult<Option<Self>> {
-        let parent = self.0.clone();
+        let (parent, color) = (self.0.clone(), color_of(color)?);
         let context = self.0.context().clone();
         Ok(wait_interruptibly(py, context, move || parent.split(color, key))?.map(Self))
     }
 
     /// `split` of several ranks of this process at once.
     #[staticmethod]
-    fn _split_all(py: Python<'_>, ranks: Vec<(Py<Self>, Option<u32>, i32)>) -> PyResult<Vec<Option<Self>>> {
-        let ranks: Vec<_> = ranks.iter().map(|(rank, color, key)| (rank.get().0.clone(), *color, *key)).collect();
+    fn _split_all(py: Python<'_>, ranks: Vec<(Py<Self>, Bound<'_, PyAny>, i32)>) -> PyResult<Vec<Option<Self>>> {
+        let rank = |(rank, color, key): &(Py<Self>, Bound<'_, PyAny>, i32)| {
+            PyResult::Ok((rank.get().0.clone(), color_of(color)?, *key))
+        };
+        let ranks: Vec<_> = ranks.iter().map(rank).collect::<PyResult<_>>()?;
         let Some(context) = ranks.first().map(|(first, _, _)| first.context().clone()) else { return Ok(Vec::new()) };
         let split = move || {
             let raw: Vec<_> = ranks.iter().map(|(rank, color, key)| (&**rank, *color, *key)).collect();
@@ -562,7 +595,18 @@ impl PyCommunicator {
     /// Communicator
     ///     The new one; ranks keep their order.
     #[pyo3(signature = (excluded, abort = false))]
-    fn shrink(&self, py: Python<'_>, excluded: Vec<usize>, abort: bool) -> PyResult<Self> {
+    fn shrink(&self, py: Python<'_>, excluded: &Bound<'_, PyAny>, abort: bool) -> PyResult<Self> {
+        let (n, own) = (self.0.n_ranks(), self.0.rank());
+        let expected = || {
+            let shown = shown(excluded);
+            PyValueError::new_err(format!(
+                "excluded={shown}; expected other ranks than {own} of a communicator of {n} ranks, at least one"
+            ))
+        };
+        let excluded: Vec<usize> = excluded.extract().map_err(|_| expected())?;
+        if excluded.is_empty() || excluded.iter().any(|rank| *rank >= n || *rank == own) {
+            return Err(expected());
+        }
         let parent = self.0.clone();
         let context = self.0.context().clone();
         wait_interruptibly(py, context, move || parent.shrink(&excluded, abort)).map(Self)
@@ -630,9 +674,8 @@ impl PyCommunicator {
     /// Register the memory of an array, which lets NCCL use faster paths for it; returns NCCL's handle.
     fn _register(&self, py: Python<'_>, a: &Bound<'_, PyAny>) -> PyResult<usize> {
         let array = device_array("a", a)?;
-        let address = array.first_element_address();
         // SAFETY: the object that `rtcg.nccl` makes of the handle keeps the array.
-        unsafe { self.0.register(address, array.nbytes()) }.map_err(|error| nccl_error(py, error))
+        unsafe { self.0.register_array(&array) }.map_err(|error| raise(py, error))
     }
 
     fn _deregister(&self, py: Python<'_>, registration: usize) -> PyResult<()> {
@@ -735,7 +778,7 @@ fn py_nccl_version(py: Python<'_>) -> PyResult<u32> {
 }
 
 pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add("NcclError", m.py().get_type::<NcclErrorClass>())?;
+    m.add("NcclError", m.py().get_type::<exception::NcclError>())?;
     m.add_class::<PyCommunicator>()?;
     m.add_function(wrap_pyfunction!(nccl_group_start, m)?)?;
     m.add_function(wrap_pyfunction!(nccl_group_end, m)?)?;

@@ -247,8 +247,12 @@ impl Communicator {
             Collective::Send { .. } => (1, 0),
             Collective::Recv { .. } => (0, 1),
         };
-        let sides =
-            [("a", sent.filter(|_| n_sent > 0), n_sent), ("out", received.filter(|_| n_received > 0), n_received)];
+        let is_in_place = matches!(what, Collective::Recv { .. } | Collective::Broadcast { .. });
+        let received_name = if is_in_place { "a" } else { "out" };
+        let sides = [
+            ("a", sent.filter(|_| n_sent > 0), n_sent),
+            (received_name, received.filter(|_| n_received > 0), n_received),
+        ];
         let mut part: Option<PartOfRank> = None;
         for (name, array, n_parts) in sides {
             let Some(array) = array else {
@@ -284,8 +288,10 @@ impl Communicator {
     fn check_array(&self, name: &str, array: &GpuArray) -> Result<()> {
         if array.context().context_number() != self.context().handle_number() {
             let device = self.device().ordinal();
-            let message =
-                format!("{name} is an array of another device or context; the communicator is of device {device}");
+            let message = format!(
+                "{name} is an array of another device, or of another context than the communicator's, which is of device \
+                 {device}; make it in that context (in Python `with rtcg.devices.use({device}):` for a primary one)"
+            );
             return Err(Error::value_error(message));
         }
         if !array.is_contiguous(Order::C) && !array.is_contiguous(Order::F) {
@@ -391,6 +397,19 @@ impl Communicator {
     pub fn wait(&self, stream: Option<&Stream>, timeout: Option<Duration>) -> Result<()> {
         let stream = stream.cloned().or_else(crate::current_stream);
         Ok(self.0.wait(stream.as_ref(), timeout)?)
+    }
+
+    /// Registers the memory of an array, which lets NCCL use faster paths for it; returns NCCL's handle.
+    ///
+    /// # Errors
+    /// When the array does not fit, or NCCL refuses it.
+    ///
+    /// # Safety
+    /// The memory must stay allocated until [`RawCommunicator::deregister`].
+    pub unsafe fn register_array(&self, a: &GpuArray) -> Result<usize> {
+        self.check_array("a", a)?;
+        // SAFETY: passed on.
+        Ok(unsafe { self.0.register(a.first_element_address(), a.nbytes()) }?)
     }
 
     /// Splits the communicator: [`RawCommunicator::split`].

@@ -8,7 +8,9 @@ use crate::call::{Call, Kind};
 use crate::clique::{Failure, SplitWish};
 use crate::communicator::{COMMUNICATORS, Communicator, Join, PlacedCall, Res, checked, driver, failed, in_context};
 use crate::elements::Reduction;
-use crate::group::{NewCommunicator, add_call, add_communicator, end_group, note_failure_in_group, start_group};
+use crate::group::{
+    NewCommunicator, add_call, add_communicator, drop_group, end_group, note_failure_in_group, start_group,
+};
 use crate::unique_id::UniqueId;
 use rtcg_cuda_sys::nccl::*;
 use rtcg_cuda_sys::{CUcontext, CUdevice, CUresult, CUstream};
@@ -30,9 +32,7 @@ fn call_result(name: &str, body: impl FnOnce() -> Res) -> ncclResult_t {
         .unwrap_or_else(|_| failed(ncclResult_t::ncclInternalError, "the virtual NCCL has a bug"));
     let Err(mut failure) = outcome else { return ncclResult_t::ncclSuccess };
     note_failure_in_group(&failure);
-    if !failure.text.starts_with("nccl") {
-        failure.text = format!("{name}: {}", failure.text);
-    }
+    failure.text = format!("{name}: {}", failure.text);
     set_last_error(&failure.text);
     failure.code
 }
@@ -127,12 +127,46 @@ unsafe fn check_config(config: *const ncclConfig_t) -> Res {
     Ok(())
 }
 
+/// Settings of a collective, of which only the form is checked.
+///
+/// # Safety
+/// `config` is null or points to settings.
+unsafe fn check_collective_config(config: *const ncclCollConfig_t) -> Res {
+    // SAFETY: by the contract of this function.
+    match unsafe { config.as_ref() } {
+        Some(config) if config.magic != NCCL_API_MAGIC => {
+            failed(ncclResult_t::ncclInvalidArgument, "config was not made by NCCL_COLLCONFIG_INITIALIZER")
+        }
+        _ => Ok(()),
+    }
+}
+
 fn current_context() -> Res<CUcontext> {
     let mut context = CUcontext::null();
     // SAFETY: writes one handle.
     checked("cuCtxGetCurrent", unsafe { driver()?.table.cuCtxGetCurrent(&raw mut context) })?;
     if context.is_null() {
-        return failed(ncclResult_t::ncclUnhandledCudaError, "the calling thread has no current context");
+        // As in the CUDA runtime, a thread begins on device 0.
+        context = primary_context(0)?;
+        // SAFETY: the driver checks the handle.
+        checked("cuCtxSetCurrent", unsafe { driver()?.table.cuCtxSetCurrent(context) })?;
+    }
+    Ok(context)
+}
+
+/// The primary context of a device, kept for the life of the process, as by the CUDA runtime.
+fn primary_context(ordinal: c_int) -> Res<CUcontext> {
+    let driver = driver()?;
+    let (mut device, mut context) = (CUdevice::default(), CUcontext::null());
+    // SAFETY: writes handles; the device is checked.
+    unsafe {
+        match driver.table.cuDeviceGet(&raw mut device, ordinal) {
+            CUresult::CUDA_ERROR_INVALID_DEVICE => {
+                return failed(ncclResult_t::ncclInvalidArgument, format!("there is no device {ordinal}"));
+            }
+            code => checked("cuDeviceGet", code)?,
+        }
+        checked("cuDevicePrimaryCtxRetain", driver.table.cuDevicePrimaryCtxRetain(&raw mut context, device))?;
     }
     Ok(context)
 }
@@ -241,7 +275,6 @@ nccl_functions! {
             return failed(ncclResult_t::ncclInvalidArgument, format!("ndev={ndev}: there must be a device"));
         }
         let devices: Vec<c_int> = (0..ndev).map(|i| if devlist.is_null() { i } else { *devlist.add(i as usize) }).collect();
-        let driver = driver()?;
         let id = UniqueId::random()
             .map_err(|error| Failure::new(ncclResult_t::ncclSystemError, format!("/dev/urandom: {error}")))?;
         let mut joins = Vec::new();
@@ -249,12 +282,7 @@ nccl_functions! {
             if devices[..rank].contains(device) {
                 return failed(ncclResult_t::ncclInvalidUsage, format!("devlist: device {device} is there twice"));
             }
-            let (mut device_handle, mut context) = (CUdevice::default(), CUcontext::null());
-            if driver.table.cuDeviceGet(&raw mut device_handle, *device) != CUresult::CUDA_SUCCESS {
-                return failed(ncclResult_t::ncclInvalidArgument, format!("devlist: there is no device {device}"));
-            }
-            // Kept for the life of the process, as by the CUDA runtime.
-            checked("cuDevicePrimaryCtxRetain", driver.table.cuDevicePrimaryCtxRetain(&raw mut context, device_handle))?;
+            let context = primary_context(*device)?;
             joins.push(Join::new(id, ndev, rank as c_int, context)?);
         }
         start_group();
@@ -281,8 +309,12 @@ nccl_functions! {
         Ok(())
     }
 
-    fn ncclCommRevoke(_comm: ncclComm_t, _revokeFlags: c_int) {
-        unsupported("ncclCommRevoke; ncclCommAbort ends a communicator")
+    fn ncclCommRevoke(comm: ncclComm_t, revokeFlags: c_int) {
+        if revokeFlags != 0 {
+            return failed(ncclResult_t::ncclInvalidArgument, format!("revokeFlags={revokeFlags}: it must be 0"));
+        }
+        communicator(comm)?.revoke();
+        Ok(())
     }
 
     fn ncclCommSplit(comm: ncclComm_t, color: c_int, key: c_int, newcomm: *mut ncclComm_t, config: *mut ncclConfig_t) {
@@ -341,16 +373,69 @@ nccl_functions! {
         communicator(comm).map(drop)
     }
 
-    fn ncclCommWindowRegister(_comm: ncclComm_t, _buff: *mut c_void, _size: usize, _win: *mut ncclWindow_t, _winFlags: c_int) {
-        unsupported("windows (ncclCommWindowRegister)")
+    // Devices without symmetric memory have a null window, and collectives that work without.
+    fn ncclCommWindowRegister(comm: ncclComm_t, _buff: *mut c_void, _size: usize, win: *mut ncclWindow_t, _winFlags: c_int) {
+        communicator(comm)?;
+        write_out("win", win, ncclWindow_t::null())
     }
 
-    fn ncclCommWindowDeregister(_comm: ncclComm_t, _win: ncclWindow_t) {
-        unsupported("windows (ncclCommWindowDeregister)")
+    fn ncclCommWindowDeregister(comm: ncclComm_t, win: ncclWindow_t) {
+        communicator(comm)?;
+        if win.is_null() { Ok(()) } else { failed(ncclResult_t::ncclInvalidArgument, "win is no window") }
+    }
+
+    fn ncclWinGetUserPtr(comm: ncclComm_t, _win: ncclWindow_t, outUserPtr: *mut *mut c_void) {
+        communicator(comm)?;
+        write_out("outUserPtr", outUserPtr, std::ptr::null_mut())
+    }
+
+    fn ncclCommGetUniqueId(_comm: ncclComm_t, _uniqueId: *mut ncclUniqueId) {
+        unsupported("ncclCommGrow, which ncclCommGetUniqueId is for")
+    }
+
+    fn ncclCommSuspend(comm: ncclComm_t, flags: c_int) {
+        if flags != 1 {
+            return failed(ncclResult_t::ncclInvalidArgument, format!("flags={flags}: expected NCCL_SUSPEND_MEM (1)"));
+        }
+        communicator(comm)?.set_suspended(true)
+    }
+
+    fn ncclCommResume(comm: ncclComm_t) {
+        communicator(comm)?.set_suspended(false)
+    }
+
+    // A communicator has no memory of the device.
+    fn ncclCommMemStats(comm: ncclComm_t, stat: c_uint, value: *mut u64) {
+        let communicator = communicator(comm)?;
+        match stat {
+            0 | 2 | 3 => write_out("value", value, 0),
+            1 => write_out("value", value, communicator.is_suspended().into()),
+            _ => failed(ncclResult_t::ncclInvalidArgument, format!("stat={stat}: expected 0 to 3")),
+        }
+    }
+
+    fn ncclCommQueryProperties(comm: ncclComm_t, props: *mut ncclCommProperties_t) {
+        let communicator = communicator(comm)?;
+        check_place("props", props)?;
+        let size = (&raw const (*props).size).read_unaligned();
+        if (&raw const (*props).magic).read_unaligned() != NCCL_API_MAGIC || size < size_of::<ncclCommProperties_t>() {
+            let text = "props was not made by NCCL_COMM_PROPERTIES_INITIALIZER";
+            return failed(ncclResult_t::ncclInvalidArgument, text);
+        }
+        let begin = std::mem::offset_of!(ncclCommProperties_t, rank);
+        props.cast::<u8>().add(begin).write_bytes(0, size - begin);
+        (&raw mut (*props).rank).write_unaligned(communicator.rank as c_int);
+        (&raw mut (*props).nRanks).write_unaligned(communicator.n_ranks as c_int);
+        (&raw mut (*props).cudaDev).write_unaligned(communicator.device);
+        (&raw mut (*props).nvmlDev).write_unaligned(communicator.device);
+        // No rank loads and stores to another's memory.
+        (&raw mut (*props).nLsaTeams).write_unaligned(communicator.n_ranks as c_int);
+        Ok(())
     }
 
     fn ncclMemAlloc(ptr: *mut *mut c_void, size: usize) {
         check_place("ptr", ptr)?;
+        current_context()?;
         let mut address = 0;
         checked("cuMemAlloc", driver()?.table.cuMemAlloc(&raw mut address, size))?;
         write_out("ptr", ptr, std::ptr::with_exposed_provenance_mut(address as usize))
@@ -439,5 +524,87 @@ nccl_functions! {
 
     fn ncclGroupEnd() {
         end_group()
+    }
+
+    fn ncclGroupSimulateEnd(simInfo: *mut ncclSimInfo_t) {
+        drop_group()?;
+        if !simInfo.is_null() {
+            (&raw mut (*simInfo).estimatedTime).write_unaligned(0.0);
+        }
+        Ok(())
+    }
+
+    fn ncclReduceConfig(sendbuff: *const c_void, recvbuff: *mut c_void, count: usize, datatype: ncclDataType_t, op: ncclRedOp_t, root: c_int, comm: ncclComm_t, stream: CUstream, config: *const ncclCollConfig_t) {
+        check_collective_config(config)?;
+        Request { kind: Kind::Reduce, sent: sendbuff, received: recvbuff, count, dtype: datatype, op, peer: root, comm, stream }.submit()
+    }
+
+    fn ncclBroadcastConfig(sendbuff: *const c_void, recvbuff: *mut c_void, count: usize, datatype: ncclDataType_t, root: c_int, comm: ncclComm_t, stream: CUstream, config: *const ncclCollConfig_t) {
+        check_collective_config(config)?;
+        Request { kind: Kind::Broadcast, sent: sendbuff, received: recvbuff, count, dtype: datatype, op: ncclSum, peer: root, comm, stream }.submit()
+    }
+
+    fn ncclAllReduceConfig(sendbuff: *const c_void, recvbuff: *mut c_void, count: usize, datatype: ncclDataType_t, op: ncclRedOp_t, comm: ncclComm_t, stream: CUstream, config: *const ncclCollConfig_t) {
+        check_collective_config(config)?;
+        Request { kind: Kind::AllReduce, sent: sendbuff, received: recvbuff, count, dtype: datatype, op, peer: 0, comm, stream }.submit()
+    }
+
+    fn ncclReduceScatterConfig(sendbuff: *const c_void, recvbuff: *mut c_void, recvcount: usize, datatype: ncclDataType_t, op: ncclRedOp_t, comm: ncclComm_t, stream: CUstream, config: *const ncclCollConfig_t) {
+        check_collective_config(config)?;
+        Request { kind: Kind::ReduceScatter, sent: sendbuff, received: recvbuff, count: recvcount, dtype: datatype, op, peer: 0, comm, stream }.submit()
+    }
+
+    fn ncclAllGatherConfig(sendbuff: *const c_void, recvbuff: *mut c_void, sendcount: usize, datatype: ncclDataType_t, comm: ncclComm_t, stream: CUstream, config: *const ncclCollConfig_t) {
+        check_collective_config(config)?;
+        Request { kind: Kind::AllGather, sent: sendbuff, received: recvbuff, count: sendcount, dtype: datatype, op: ncclSum, peer: 0, comm, stream }.submit()
+    }
+
+    fn ncclAlltoAllConfig(sendbuff: *const c_void, recvbuff: *mut c_void, count: usize, datatype: ncclDataType_t, comm: ncclComm_t, stream: CUstream, config: *const ncclCollConfig_t) {
+        check_collective_config(config)?;
+        Request { kind: Kind::AllToAll, sent: sendbuff, received: recvbuff, count, dtype: datatype, op: ncclSum, peer: 0, comm, stream }.submit()
+    }
+
+    fn ncclGatherConfig(sendbuff: *const c_void, recvbuff: *mut c_void, count: usize, datatype: ncclDataType_t, root: c_int, comm: ncclComm_t, stream: CUstream, config: *const ncclCollConfig_t) {
+        check_collective_config(config)?;
+        Request { kind: Kind::Gather, sent: sendbuff, received: recvbuff, count, dtype: datatype, op: ncclSum, peer: root, comm, stream }.submit()
+    }
+
+    fn ncclScatterConfig(sendbuff: *const c_void, recvbuff: *mut c_void, count: usize, datatype: ncclDataType_t, root: c_int, comm: ncclComm_t, stream: CUstream, config: *const ncclCollConfig_t) {
+        check_collective_config(config)?;
+        Request { kind: Kind::Scatter, sent: sendbuff, received: recvbuff, count, dtype: datatype, op: ncclSum, peer: root, comm, stream }.submit()
+    }
+
+    fn ncclPutSignal(_localbuff: *const c_void, _count: usize, _datatype: ncclDataType_t, _peer: c_int, _peerWin: ncclWindow_t, _peerWinOffset: usize, _sigIdx: c_int, _ctx: c_int, _flags: c_uint, _comm: ncclComm_t, _stream: CUstream) {
+        unsupported("symmetric memory, which ncclPutSignal needs")
+    }
+
+    fn ncclSignal(_peer: c_int, _sigIdx: c_int, _ctx: c_int, _flags: c_uint, _comm: ncclComm_t, _stream: CUstream) {
+        unsupported("symmetric memory, which ncclSignal needs")
+    }
+
+    fn ncclWaitSignal(_nDesc: c_int, _signalDescs: *mut c_void, _comm: ncclComm_t, _stream: CUstream) {
+        unsupported("symmetric memory, which ncclWaitSignal needs")
+    }
+
+    fn ncclDevCommCreate(_comm: ncclComm_t, _reqs: *const c_void, _outDevComm: *mut c_void) {
+        unsupported("symmetric memory, which ncclDevCommCreate needs")
+    }
+
+    fn ncclDevCommDestroy(_comm: ncclComm_t, _devComm: *const c_void) {
+        unsupported("symmetric memory, which ncclDevCommDestroy needs")
+    }
+
+    // There are no parameters.
+    fn ncclParamGetAllParameterKeys(table: *mut *const *const c_char, len: *mut c_int) {
+        write_out("table", table, std::ptr::null())?;
+        write_out("len", len, 0)
+    }
+
+    fn ncclParamGetParameter(_key: *const c_char, _value: *mut *const c_char, _len: *mut c_int) {
+        failed(ncclResult_t::ncclInvalidArgument, "there are no parameters")
+    }
+
+    fn ncclParamBind(_out: *mut *mut c_void, _key: *const c_char) {
+        failed(ncclResult_t::ncclInvalidArgument, "there are no parameters")
     }
 }

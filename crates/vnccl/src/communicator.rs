@@ -30,6 +30,9 @@ static JOINING_CLIQUES: Mutex<Option<HashMap<UniqueId, Weak<Clique>>>> = Mutex::
 /// An event without time, of which processes and graphs know nothing.
 const EVENT_FLAGS: c_uint = 2;
 
+/// The most ranks: more than one machine can run.
+const MAX_RANKS: c_int = 65536;
+
 pub(crate) fn failed<T>(code: ncclResult_t, text: impl Into<String>) -> Res<T> {
     Err(Failure::new(code, text))
 }
@@ -103,6 +106,10 @@ impl Join {
         if n_ranks < 1 || rank < 0 || rank >= n_ranks {
             return failed(ncclResult_t::ncclInvalidArgument, format!("there is no rank {rank} of {n_ranks} ranks"));
         }
+        if n_ranks > MAX_RANKS {
+            let text = format!("nranks={n_ranks}: the ranks of one machine are at most {MAX_RANKS}");
+            return failed(ncclResult_t::ncclInvalidArgument, text);
+        }
         let mut device = 0;
         in_context(context, |driver| {
             // SAFETY: writes one number.
@@ -172,6 +179,7 @@ impl Join {
             scaled_sums: Mutex::default(),
             n_shrinks: AtomicU64::new(0),
             is_left: AtomicBool::new(false),
+            is_suspended: AtomicBool::new(false),
         }
     }
 }
@@ -245,6 +253,7 @@ pub(crate) struct Communicator {
     scaled_sums: Mutex<Vec<Option<(ncclDataType_t, u64)>>>,
     n_shrinks: AtomicU64,
     is_left: AtomicBool,
+    is_suspended: AtomicBool,
 }
 
 /// Calls that are one operation of a stream.
@@ -272,6 +281,9 @@ impl Communicator {
     pub(crate) fn check_usable(&self) -> Res {
         if self.is_left.load(Ordering::Acquire) {
             return failed(ncclResult_t::ncclInvalidUsage, "the communicator was finalized");
+        }
+        if self.is_suspended() {
+            return failed(ncclResult_t::ncclInvalidUsage, "the communicator is suspended");
         }
         self.failure().map_or(Ok(()), Err)
     }
@@ -402,6 +414,24 @@ impl Communicator {
         if let Link::Remote(link) = &self.link {
             link.leave();
         }
+    }
+
+    /// Ends its work, for all ranks, and keeps what a communicator with fewer ranks is made of.
+    pub(crate) fn revoke(&self) {
+        let text = format!("rank {} has revoked its communicator", self.rank);
+        self.link.fail(Failure::new(ncclResult_t::ncclRemoteError, text));
+    }
+
+    pub(crate) fn is_suspended(&self) -> bool {
+        self.is_suspended.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn set_suspended(&self, suspended: bool) -> Res {
+        if self.is_suspended.swap(suspended, Ordering::AcqRel) == suspended {
+            let text = if suspended { "the communicator is suspended" } else { "the communicator is not suspended" };
+            return failed(ncclResult_t::ncclInvalidUsage, text);
+        }
+        Ok(())
     }
 
     /// Begins a split; the reply comes when all ranks have begun it.

@@ -193,6 +193,9 @@ const PIECE_ELEMENTS: usize = 2048;
 /// All addresses are good for that many elements. A destination may be a source, but does not overlap one otherwise.
 pub(crate) unsafe fn combine(dtype: ncclDataType_t, sources: &[Source], destinations: &[Destination], count: usize) {
     use ncclDataType_t as T;
+    if count == 0 {
+        return;
+    }
     // SAFETY: passed on.
     unsafe {
         match dtype {
@@ -334,5 +337,6 @@ mod tests {
         assert_eq!(combined(ncclDataType_t::ncclInt8, ncclRedOp_t::ncclProd, &ranks), [-128, -106]);
         let large = [vec![u64::MAX], vec![2]];
         assert_eq!(combined(ncclDataType_t::ncclUint64, ncclRedOp_t::ncclSum, &large), [1]);
+        assert!(combined::<u64>(ncclDataType_t::ncclUint64, ncclRedOp_t::ncclSum, &[vec![], vec![]]).is_empty());
     }
 }

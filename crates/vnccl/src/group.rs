@@ -48,6 +48,21 @@ pub(crate) fn end_group() -> Res {
     submit_calls(group.calls)
 }
 
+/// Ends a group without its calls.
+pub(crate) fn drop_group() -> Res {
+    GROUP.with_borrow_mut(|group| match group.depth {
+        0 => failed(ncclResult_t::ncclInvalidUsage, "there is no group"),
+        1 => {
+            drop(std::mem::take(group));
+            Ok(())
+        }
+        _ => {
+            group.depth -= 1;
+            Ok(())
+        }
+    })
+}
+
 /// Remembers that a call in a group failed, whose end then fails too.
 pub(crate) fn note_failure_in_group(failure: &Failure) {
     GROUP.with_borrow_mut(|group| {

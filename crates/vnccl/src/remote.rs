@@ -350,7 +350,8 @@ impl RemoteLink {
         let reader = link.clone();
         let read = move || {
             let Err(error) = reader.read_messages(&mut stream) else { return };
-            let text = format!("the process of rank 0, where ranks meet, has ended: {error}");
+            let why = if error.kind() == ErrorKind::UnexpectedEof { String::new() } else { format!(": {error}") };
+            let text = format!("the process of rank 0, where ranks meet, has ended{why}");
             reader.note_failure(Failure::new(ncclResult_t::ncclRemoteError, text));
         };
         std::thread::Builder::new().name("rtcg-nccl".into()).spawn(read)?;

@@ -129,7 +129,9 @@ fn find_drivers(flags: u32) -> Result<LoadedDrivers> {
             }
         },
     };
-    let wanted = requested.unwrap_or(usize::from(why_not_real.is_some()));
+    // Our own library in place of NVIDIA's has as many already.
+    let has_own_library = drivers.devices.first().is_some_and(Device::is_virtual);
+    let wanted = if has_own_library { 0 } else { requested.unwrap_or(usize::from(why_not_real.is_some())) };
     if let (1.., Some(table)) = (wanted, virtual_gpu::virtual_gpu_table()) {
         let count = init_driver(table, flags)?;
         drivers.add_driver(table, count.min(wanted));

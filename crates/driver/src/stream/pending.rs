@@ -43,6 +43,14 @@ impl Stream {
         Ok(Some(first))
     }
 
+    /// Says in checked mode that memory with work pending in this stream is handed to a consumer that waits for nothing;
+    /// `source` is the program's line that does so.
+    pub fn report_unordered_export(&self, address: u64, nbytes: u64, source: impl FnOnce() -> Option<(String, u32)>) {
+        let ctx = self.context();
+        let kernel = ctx.launch_queue().last_launch().kernel_name();
+        crate::virtual_gpu::record_pending_export(ctx.driver_table(), kernel, address, nbytes, source);
+    }
+
     /// Makes later work in this stream wait for the work that `other` contains now. Does not wait.
     ///
     /// # Errors

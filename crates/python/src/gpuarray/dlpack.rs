@@ -4,7 +4,9 @@
 //! The tensor's owner calls its deleter once.
 
 use super::context::{array_context, device_of_arrays};
-use super::export::{context_after_pending_work, exports_wait, order_consumer, set_exports_wait};
+use super::export::{
+    context_after_pending_work, exports_wait, order_consumer, report_unordered_export, set_exports_wait,
+};
 use super::memory::{ForeignBuffer, array_inside_memory};
 use super::operands::upload_host_array;
 use super::{PyGpuArray, to_py_result};
@@ -325,7 +327,7 @@ impl PyGpuArray {
         match (stream, slf.get().pending_stream()?) {
             (_, None) => {}
             (Some(-1), Some(pending)) if exports_wait() => py.detach(|| pending.synchronize()).or_raise()?,
-            (Some(-1), Some(_)) => {}
+            (Some(-1), Some(pending)) => report_unordered_export(py, array, &pending),
             (consumer, Some(pending)) => order_consumer(py, consumer.unwrap_or(1), &pending)?,
         }
         let shared = if copy == Some(true) { to_py_result(py, array.copy(None))? } else { array.clone() };

@@ -7,6 +7,7 @@ use crate::driver::context::PyContext;
 use crate::errors::OrRaise;
 use pyo3::prelude::*;
 use rtcg::DeviceBuffer;
+use rtcg::array::GpuArray;
 use rtcg::driver::Stream;
 use rtcg::driver::sys::CUstream;
 use std::cell::Cell;
@@ -40,6 +41,16 @@ pub(super) fn context_after_pending_work(py: Python<'_>, array: &Bound<'_, PyGpu
         Some(ctx) => Ok(PyContext::new(ctx)),
         None => rtcg::driver::Context::current_or_error().map(PyContext::new).or_raise(),
     }
+}
+
+/// Says in checked mode that an array is handed out while work with it is pending, and where.
+pub(super) fn report_unordered_export(py: Python<'_>, array: &GpuArray, pending: &Stream) {
+    let line = || {
+        let frame = py.import("sys").ok()?.call_method1("_getframe", (0,)).ok()?;
+        let file = frame.getattr("f_code").ok()?.getattr("co_filename").ok()?.extract().ok()?;
+        Some((file, frame.getattr("f_lineno").ok()?.extract().ok()?))
+    };
+    pending.report_unordered_export(array.device_ptr().unwrap_or(0), array.nbytes() as u64, line);
 }
 
 /// Makes a consumer's stream, by the number that DLPack has for it, wait for what is pending.

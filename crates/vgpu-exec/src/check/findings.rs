@@ -32,6 +32,8 @@ pub enum FindingKind {
     Race,
     /// A barrier or warp operation that not all threads reach.
     Divergence,
+    /// Memory that was handed to a consumer that waits for nothing, while work with it was pending.
+    PendingExport,
     /// Something that a context still owned when it was destroyed.
     Leak,
 }
@@ -49,6 +51,7 @@ impl FindingKind {
             FindingKind::Uninitialised => "uninitialised",
             FindingKind::Race => "race",
             FindingKind::Divergence => "divergence",
+            FindingKind::PendingExport => "pending-export",
             FindingKind::Leak => "leak",
         }
     }
@@ -185,6 +188,39 @@ pub fn record_finding(finding: Finding) -> bool {
     log.by_place.insert(place, log.list.len());
     log.list.push(finding);
     true
+}
+
+/// Keeps, and prints, that memory was handed out while work with it was pending in a stream. `kernel` is the last one that
+/// was launched in its context, `source` where the program handed it out.
+pub fn record_pending_export(kernel: Option<String>, address: u64, size: u64, source: Option<(String, u32)>) {
+    let place = source.as_ref().map_or_else(String::new, |(file, line)| format!("\n  handed out in {file}:{line}"));
+    let launch = kernel.as_ref().map_or_else(String::new, |kernel| format!("\n  the last launch was that of {kernel}"));
+    let message = format!(
+        "pending export: {size} bytes at {address:#x} were handed to a consumer that waits for no stream, while work with \
+         them was pending{launch}{place}\n  synchronize the stream first, or use `with rtcg.exports_wait():`"
+    );
+    let (block, thread) = ([0; 3], [0; 3]);
+    let (module_hash, ptx_line, instruction) = (0, 0, String::new());
+    let kernel = kernel.unwrap_or_default();
+    let kind = FindingKind::PendingExport;
+    let (allocation, other, count) = (None, None, 1);
+    record_finding(Finding {
+        kind,
+        kernel,
+        module_hash,
+        block,
+        thread,
+        address,
+        size,
+        allocation,
+        instruction,
+        ptx_line,
+        source,
+        other,
+        count,
+        message,
+    });
+    print_new_findings();
 }
 
 /// Prints what has not been printed yet.

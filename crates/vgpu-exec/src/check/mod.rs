@@ -10,7 +10,7 @@ pub mod shadow;
 
 pub(crate) use findings::record_fault_finding;
 pub use findings::{Finding, FindingKind, RaceAccess, clear_findings, findings};
-pub use findings::{print_new_findings, record_finding};
+pub use findings::{print_new_findings, record_finding, record_pending_export};
 
 use std::fmt;
 use std::sync::OnceLock;
