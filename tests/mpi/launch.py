@@ -1,6 +1,5 @@
 """Start ranks: which MPIs there are, and programs under their ``mpiexec`` with an end."""
 
-import importlib.util
 import os
 import shutil
 import signal
@@ -48,10 +47,6 @@ def openmpi(install=False):
     variables = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     variables |= {"MPI4PY_MPIABI": "openmpi", "LD_LIBRARY_PATH": str(folder / "lib")}
     return Mpi("openmpi", launcher, variables, ("--oversubscribe",))
-
-
-def has_mpi4py():
-    return importlib.util.find_spec("mpi4py") is not None
 
 
 class Done(NamedTuple):
