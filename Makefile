@@ -15,7 +15,7 @@ export MATURIN_NO_MISSING_BUILD_BACKEND_WARNING := 1
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml -o -name '*.hpp' -o -name '*.h' -o -name '*.cuh' -o -name '*.jsonl') Cargo.toml Cargo.lock
 PYTHON_SOURCES := $(shell find python distributions -type f -not -name '*.so' -not -path '*/__pycache__/*')
 
-.PHONY: help docs apps array-api libcuda opencl opencl-suite opencl-bench opencl-record opencl-clangs opencl-packages opencl-programs dask-suite compat upstream demo test test-all test-sample test-rust test-python check lint stubs aarch64 aarch64-test mutants bench build-tests gpu-test bench-tuning gpu-bench-tuning gpu-bench gpu-soak soak wheel release package notices fuzz clean
+.PHONY: help docs apps array-api libcuda opencl opencl-suite opencl-bench opencl-record opencl-clangs opencl-packages opencl-programs dask-suite compat upstream demo test test-all test-sample test-rust test-python check lint stubs aarch64 aarch64-test mutants bench build-tests gpu-test bench-tuning gpu-bench-tuning gpu-bench gpu-soak mpi-suite soak wheel release package notices fuzz clean
 
 help:
 	@grep -E '^#   make' Makefile | sed 's/^#   //'
@@ -23,6 +23,7 @@ help:
 	@echo "make test-all, make test-sample   all variants of the tests; a sample of them (SAMPLE=any text chooses it)"
 	@echo "make opencl  an OpenCL platform: dist/opencl/libOpenCL.so.1, and rtcg.icd for loaders"
 	@echo "make opencl-suite   PyOpenCL's own tests on that platform, with the original PyOpenCL"
+	@echo "make mpi-suite   mpi4py's own tests of buffers with device arrays, on MPICH and Open MPI"
 	@echo "make dask-suite   Dask's own tests of CuPy arrays, with arrays of rtcg"
 	@echo "make opencl-programs, make opencl-packages   PyOpenCL's examples and packages that use it, there"
 	@echo "make opencl-clangs  the platform's own tests with each clang that docs/opencl.md lists"
@@ -245,6 +246,11 @@ dist/compat/venv/.requirements: compat/requirements.txt
 upstream: .venv/.built
 	.venv/bin/python tools/upstream_programs.py --run
 	.venv/bin/python -m pytest -q tests/python/test_upstream_programs.py
+
+# mpi4py's own tests with device arrays, on MPICH and Open MPI, 2 and 4 ranks; MPI_SUITE="--mpi mpich --ranks 2 test_rma"
+# for some of them.
+mpi-suite: $(READY)
+	$(BIN)/python -m tests.mpi.suite $(MPI_SUITE)
 
 # PyOpenCL's own tests, from its source distribution, cold and warm; SUITE="--cold-only test_bessel" for some of them.
 opencl-suite: opencl

@@ -5,13 +5,12 @@ Those of the gallery are run by `test_docs.py`.
 
 import json
 import os
-import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
+from tests.mpi import launch
 from tests.python.subprocesses import ROOT, has_real_device
 
 EXAMPLES = ROOT / "examples"
@@ -47,16 +46,18 @@ def test_programs_find_their_results_right(program, tmp_path):
     assert printed.strip() and "WRONG" not in printed
 
 
-def test_ranks_have_a_device_each():
+@pytest.mark.parametrize("staged", [False, True])
+def test_ranks_have_a_device_each(staged):
     pytest.importorskip("mpi4py", reason="mpi4py is not installed (requirements-dev.txt)")
-    beside = Path(sys.executable).with_name("mpiexec")
-    launcher = str(beside) if beside.exists() else shutil.which("mpiexec")
-    if launcher is None:
+    mpi = launch.mpich()
+    if mpi is None:
         pytest.skip("there is no mpiexec: pip install mpich")
-    printed = run([launcher, "-n", "2", sys.executable, str(EXAMPLES / "devices_mpi.py")], 2)
+    program = [sys.executable, "-m", "mpi4py", str(EXAMPLES / "devices_mpi.py"), *["--staged"] * staged]
+    printed = run([str(mpi.launcher), "-n", "2", *program], 2)
     assert "2 ranks on" in printed and "equal to NumPy" in printed
+    assert not staged or "through page-locked memory" in printed
     if not has_real_device():
-        assert "2 ranks on 2 devices" in printed
+        assert "2 ranks on 2 devices" in printed and staged == ("from device memory" not in printed)
 
 
 def test_the_notebook(tmp_path, monkeypatch):
