@@ -9,7 +9,7 @@ use crate::{process_state, virtual_gpu};
 use rtcg_cuda_sys::nccl::{
     NCCL_SPLIT_NOCOLOR, NcclTable, ncclComm_t, ncclConfig_t, ncclDataType_t, ncclRedOp_t, ncclResult_t, ncclUniqueId,
 };
-use rtcg_cuda_sys::{CUdeviceptr, CUstream, DriverKind, c_int, c_void};
+use rtcg_cuda_sys::{CU_STREAM_LEGACY, CUdeviceptr, CUstream, DriverKind, DriverTable, c_int, c_void};
 use rtcg_hal::lock_ignoring_poison;
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -85,21 +85,33 @@ macro_rules! call_nccl {
 
 /// The library for the devices of a context.
 fn table_for_context(ctx: &Context) -> NcclResult<&'static NcclTable> {
+    table_for_driver(ctx.driver_table())
+}
+
+fn table_for_driver(driver: &'static DriverTable) -> NcclResult<&'static NcclTable> {
     let load_error =
         |error: rtcg_cuda_sys::LoadError| NcclError::refused("nccl", ncclResult_t::ncclSystemError, error.to_string());
-    match ctx.driver_table().driver_kind() {
+    match driver.driver_kind() {
         DriverKind::Real => NcclTable::load().map_err(load_error),
-        DriverKind::Virtual => virtual_gpu::nccl_table(ctx.driver_table())
+        DriverKind::Virtual => virtual_gpu::nccl_table(driver)
             .ok_or_else(|| NcclError::refused("nccl", ncclResult_t::ncclSystemError, virtual_gpu::BUILT_WITHOUT)),
     }
 }
 
-/// The version of the NCCL for the current context, `10000 * major + 100 * minor + patch`.
+/// The library for the calling thread: for its current context, else for the first device.
+fn table_for_thread() -> NcclResult<&'static NcclTable> {
+    match Context::current_or_foreign() {
+        Some(ctx) => table_for_context(&ctx),
+        None => table_for_driver(Device::new(0)?.driver_table()),
+    }
+}
+
+/// The version of the NCCL for the current context, or else for the first device, `10000 * major + 100 * minor + patch`.
 ///
 /// # Errors
-/// When there is no current context, or no NCCL.
+/// When there is no NCCL.
 pub fn nccl_version() -> NcclResult<u32> {
-    let table = table_for_context(&Context::current_or_error()?)?;
+    let table = table_for_thread()?;
     table.version().ok_or_else(|| NcclError::refused("ncclGetVersion", ncclResult_t::ncclInternalError, "failed"))
 }
 
@@ -108,12 +120,12 @@ pub fn nccl_version() -> NcclResult<u32> {
 pub struct UniqueId(ncclUniqueId);
 
 impl UniqueId {
-    /// A new one, of the library for the current context.
+    /// A new one, of the library for the current context, or else for the first device.
     ///
     /// # Errors
-    /// When there is no current context, or no NCCL.
+    /// When there is no NCCL.
     pub fn new() -> NcclResult<Self> {
-        let table = table_for_context(&Context::current_or_error()?)?;
+        let table = table_for_thread()?;
         let mut id = ncclUniqueId { internal: [0; 128] };
         // SAFETY: writes the id.
         unsafe { call_nccl!(table, ncclComm_t::null(), ncclGetUniqueId(&raw mut id)) }?;
@@ -183,6 +195,10 @@ struct CommunicatorInner {
     /// The same for communicators that were made from each other.
     family: u64,
     closed: AtomicBool,
+    /// While `close` waits.
+    closing: AtomicBool,
+    /// Whether that wait is to be given up.
+    abort_requested: AtomicBool,
     /// Why it was aborted, if it was.
     failure: Mutex<Option<String>>,
     /// Streams that its operations are in.
@@ -250,6 +266,7 @@ impl Communicator {
             call_nccl!(table, handle, ncclCommCount(handle, &raw mut n_ranks))?;
         }
         let (closed, streams) = (AtomicBool::new(false), Mutex::default());
+        let (closing, abort_requested) = (AtomicBool::new(false), AtomicBool::new(false));
         let (rank, n_ranks) = (rank as usize, n_ranks as usize);
         let inner = Arc::new(CommunicatorInner {
             table,
@@ -259,6 +276,8 @@ impl Communicator {
             n_ranks,
             family,
             closed,
+            closing,
+            abort_requested,
             failure: Mutex::default(),
             streams,
         });
@@ -381,6 +400,10 @@ impl Communicator {
     /// That, or that the communicator was closed.
     pub fn check_async_error(&self) -> NcclResult<()> {
         self.check_open("ncclCommGetAsyncError")?;
+        self.async_error()
+    }
+
+    fn async_error(&self) -> NcclResult<()> {
         let mut code = ncclResult_t::ncclSuccess;
         let table = self.0.table;
         // SAFETY: the handle is alive, a code is written.
@@ -412,7 +435,7 @@ impl Communicator {
                 (Ok(()), Ok(true)) => return Ok(()),
                 (Ok(()), Ok(false)) => {
                     let Some(limit) = timeout.filter(|limit| begun.elapsed() > *limit) else {
-                        std::thread::sleep((begun.elapsed() / 8).clamp(Duration::from_micros(20), MAX_POLL_INTERVAL));
+                        std::thread::sleep(poll_interval(begun));
                         continue;
                     };
                     let text = format!("rank {} has waited for {} s for other ranks", self.0.rank, limit.as_secs_f64());
@@ -437,8 +460,7 @@ impl Communicator {
         // Their work has ended; that it failed is told by the error that this is for.
         for communicator in &family {
             let streams = lock_ignoring_poison(&communicator.0.streams).clone();
-            let default = communicator.0.ctx.with_current(Stream::legacy_default);
-            streams.iter().chain(&default).filter(|stream| !stream.is_closed()).for_each(|stream| {
+            streams.iter().filter(|stream| !stream.is_closed()).for_each(|stream| {
                 let _ = stream.synchronize();
             });
         }
@@ -452,41 +474,72 @@ impl Communicator {
         if self.0.closed.swap(true, Ordering::AcqRel) || process_state::is_forked() {
             return Ok(());
         }
-        let table = self.0.table;
-        self.0.ctx.with_current(|| {
-            // SAFETY: the last use of the handle.
-            unsafe { call_nccl!(table, ncclComm_t::null(), ncclCommDestroy(self.0.handle)) }
-        })
+        self.0.closing.store(true, Ordering::Release);
+        let begun = Instant::now();
+        while !self.0.is_idle() {
+            if self.0.abort_requested.load(Ordering::Acquire) {
+                self.0.end(true);
+                return Err(self.closed_error("Communicator::close"));
+            }
+            std::thread::sleep(poll_interval(begun));
+        }
+        let failed = self.async_error();
+        self.0.closing.store(false, Ordering::Release);
+        self.0.end(failed.is_err());
+        failed
     }
 
     /// Ends its work, and the communicator, at once. Other ranks' work that needs this one does not end by itself with
     /// NCCL; a virtual NCCL reports it as failed.
     pub fn abort(&self) {
         lock_ignoring_poison(&self.0.failure).get_or_insert_with(|| "by this rank".to_owned());
-        if !self.0.closed.swap(true, Ordering::AcqRel) && !process_state::is_forked() {
-            // SAFETY: the last use of the handle.
-            unsafe { self.0.table.ncclCommAbort(self.0.handle) };
+        if process_state::is_forked() {
+            return;
+        }
+        if !self.0.closed.swap(true, Ordering::AcqRel) {
+            self.0.end(true);
+        } else if self.0.closing.load(Ordering::Acquire) {
+            self.0.abort_requested.store(true, Ordering::Release);
         }
     }
 }
 
-const MAX_POLL_INTERVAL: Duration = Duration::from_millis(2);
+impl CommunicatorInner {
+    /// Whether its work is done, as far as its streams tell.
+    fn is_idle(&self) -> bool {
+        let streams = lock_ignoring_poison(&self.streams).clone();
+        streams.iter().all(|stream| stream.is_closed() || stream.is_done().unwrap_or(true))
+    }
+
+    /// The last use of the handle.
+    fn end(&self, abort: bool) {
+        let end = || {
+            // SAFETY: each caller has set `closed` first, and does so once.
+            unsafe {
+                if abort {
+                    self.table.ncclCommAbort(self.handle)
+                } else {
+                    self.table.ncclCommDestroy(self.handle)
+                };
+            }
+            Ok::<_, crate::Error>(())
+        };
+        // NCCL's own memory is gone with a context that was destroyed.
+        let _ = self.ctx.with_current(end);
+    }
+}
+
+/// How long to wait before the next look at what began then.
+fn poll_interval(begun: Instant) -> Duration {
+    (begun.elapsed() / 8).clamp(Duration::from_micros(20), Duration::from_millis(2))
+}
 
 impl Drop for CommunicatorInner {
     fn drop(&mut self) {
         if *self.closed.get_mut() || process_state::is_forked() {
             return;
         }
-        let streams = self.streams.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let is_done = streams.iter().all(|stream| stream.is_closed() || stream.is_done().unwrap_or(true));
-        // SAFETY: the last use of the handle.
-        unsafe {
-            if is_done {
-                self.table.ncclCommDestroy(self.handle);
-            } else {
-                self.table.ncclCommAbort(self.handle);
-            }
-        }
+        self.end(!self.is_idle());
     }
 }
 
@@ -547,19 +600,28 @@ impl Communicator {
     /// The handle of a stream for work of this communicator, which is remembered.
     fn stream_handle(&self, stream: Option<&Stream>) -> NcclResult<CUstream> {
         let current = if stream.is_none() { Stream::current() } else { None };
-        let Some(stream) = stream.or(current.as_ref()) else { return Ok(CUstream::null()) };
+        let Some(stream) = stream.or(current.as_ref()) else {
+            self.note_stream(CU_STREAM_LEGACY, || Ok(self.0.ctx.with_current(Stream::legacy_default)?))?;
+            return Ok(CUstream::null());
+        };
         let Some(handle) = stream.handle_if_open_in_context(&self.0.ctx) else {
             checked_stream_handle("Communicator", self.0.ctx.driver_table(), Some(stream))?;
             let text =
                 format!("the stream is of another context than the communicator, whose device is {:?}", self.device());
             return Err(NcclError::refused("Communicator::enqueue", ncclResult_t::ncclInvalidArgument, text));
         };
+        self.note_stream(handle, || Ok(stream.clone()))?;
+        Ok(handle)
+    }
+
+    /// Remembers a stream that has work of the communicator.
+    fn note_stream(&self, handle: CUstream, stream: impl FnOnce() -> NcclResult<Stream>) -> NcclResult<()> {
         let mut streams = lock_ignoring_poison(&self.0.streams);
         if !streams.iter().any(|known| known.handle() == handle) {
             streams.retain(|known| !known.is_closed());
-            streams.push(stream.clone());
+            streams.push(stream()?);
         }
-        Ok(handle)
+        Ok(())
     }
 
     /// Makes an operation that multiplies each rank's elements by that rank's factor, then adds: `factor` is an element
@@ -712,12 +774,12 @@ pub struct PendingCommunicator {
 }
 
 impl NcclGroup {
-    /// Begins a group with the library for the current context.
+    /// Begins a group with the library for the current context, or else for the first device.
     ///
     /// # Errors
-    /// When there is no current context, or no NCCL.
+    /// When there is no NCCL.
     pub fn begin() -> NcclResult<Self> {
-        Self::begin_with_table(table_for_context(&Context::current_or_error()?)?)
+        Self::begin_with_table(table_for_thread()?)
     }
 
     fn begin_with_table(table: &'static NcclTable) -> NcclResult<Self> {

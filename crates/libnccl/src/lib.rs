@@ -50,26 +50,39 @@ macro_rules! export_nccl_functions {
 }
 rtcg_cuda_sys::for_each_nccl_function!(export_nccl_functions);
 
-/// Forgets the settings of NCCL's log, which there is none of here.
-#[unsafe(no_mangle)]
-#[allow(non_snake_case, reason = "NVIDIA's function")]
-extern "C" fn ncclResetDebugInit() {}
+/// Exports a function that returns no code, also under the name by which profilers call it.
+macro_rules! export_other_functions {
+    ($(#[doc = $doc:literal] fn $name:ident / $profiled:ident($($arg:ident: $ty:ty),*) $(-> $result:ty)? $body:block)*) => {$(
+        #[doc = $doc]
+        #[unsafe(no_mangle)]
+        #[allow(non_snake_case, reason = "NVIDIA's function")]
+        unsafe extern "C" fn $name($($arg: $ty),*) $(-> $result)? $body
 
-/// Prints all parameters, which there are none of here.
-#[unsafe(no_mangle)]
-#[allow(non_snake_case, reason = "NVIDIA's function")]
-extern "C" fn ncclParamDumpAll() {}
-
-#[unsafe(no_mangle)]
-#[allow(non_snake_case, reason = "NVIDIA's function")]
-unsafe extern "C" fn ncclGetErrorString(result: ncclResult_t) -> *const c_char {
-    // SAFETY: takes any value.
-    unsafe { exported_table().ncclGetErrorString(result) }
+        #[doc = $doc]
+        #[unsafe(no_mangle)]
+        #[allow(non_snake_case, reason = "NVIDIA's function")]
+        unsafe extern "C" fn $profiled($($arg: $ty),*) $(-> $result)? {
+            // SAFETY: the caller promises what the C function demands.
+            unsafe { $name($($arg),*) }
+        }
+    )*};
 }
+export_other_functions! {
+    /// Forgets the settings of NCCL's log, which there is none of here.
+    fn ncclResetDebugInit / pncclResetDebugInit() {}
 
-#[unsafe(no_mangle)]
-#[allow(non_snake_case, reason = "NVIDIA's function")]
-unsafe extern "C" fn ncclGetLastError(comm: ncclComm_t) -> *const c_char {
-    // SAFETY: handles are checked.
-    unsafe { exported_table().ncclGetLastError(comm) }
+    /// Prints all parameters, which there are none of here.
+    fn ncclParamDumpAll / pncclParamDumpAll() {}
+
+    /// The text of a code.
+    fn ncclGetErrorString / pncclGetErrorString(result: ncclResult_t) -> *const c_char {
+        // SAFETY: takes any value.
+        unsafe { exported_table().ncclGetErrorString(result) }
+    }
+
+    /// The text of the last failure.
+    fn ncclGetLastError / pncclGetLastError(comm: ncclComm_t) -> *const c_char {
+        // SAFETY: handles are checked.
+        unsafe { exported_table().ncclGetLastError(comm) }
+    }
 }

@@ -132,8 +132,17 @@ unsafe fn check_config(config: *const ncclConfig_t) -> Res {
 /// # Safety
 /// `config` is null or points to settings.
 unsafe fn check_collective_config(config: *const ncclCollConfig_t) -> Res {
+    /// Where settings that have it name an event that is recorded when the collective has begun.
+    const LAUNCH_EVENT_OFFSET: usize = 64;
     // SAFETY: by the contract of this function.
     match unsafe { config.as_ref() } {
+        Some(known) if known.magic == NCCL_API_MAGIC && known.size >= LAUNCH_EVENT_OFFSET + size_of::<usize>() => {
+            // SAFETY: inside of the settings, whose size that is.
+            if unsafe { config.byte_add(LAUNCH_EVENT_OFFSET).cast::<usize>().read_unaligned() } != 0 {
+                return unsupported("config.launchCompletionEvent");
+            }
+            Ok(())
+        }
         Some(config) if config.magic != NCCL_API_MAGIC => {
             failed(ncclResult_t::ncclInvalidArgument, "config was not made by NCCL_COLLCONFIG_INITIALIZER")
         }

@@ -74,6 +74,8 @@ type PendingPart = (Call, Box<dyn Part>);
 #[derive(Default)]
 struct State {
     joined: Vec<bool>,
+    /// The ranks of this process by their devices.
+    devices: HashMap<i32, usize>,
     /// Ranks that left, and how many operations they took part in before does not matter.
     left: Vec<bool>,
     collectives: Vec<VecDeque<PendingPart>>,
@@ -122,6 +124,20 @@ impl Clique {
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().ignore_poison()
+    }
+
+    /// A rank of this process is there. As in NVIDIA's library a device has one rank.
+    pub(crate) fn join_here(&self, rank: usize, n_ranks: usize, device: i32) -> Result<(), Failure> {
+        let is_allowed = std::env::var("NCCL_MULTI_RANK_GPU_ENABLE").is_ok_and(|value| value == "1");
+        let other = self.lock().devices.insert(device, rank);
+        if let Some(other) = other.filter(|other| *other != rank && !is_allowed) {
+            let text = format!(
+                "ranks {other} and {rank} are both on device {device}, which NCCL refuses unless \
+                 NCCL_MULTI_RANK_GPU_ENABLE=1"
+            );
+            return Err(Failure::new(ncclResult_t::ncclInvalidUsage, text));
+        }
+        self.join(rank, n_ranks, None)
     }
 
     /// A rank is there.
@@ -262,7 +278,9 @@ impl Clique {
 
     fn run(&self, operation: ReadyOperation) {
         let ReadyOperation { number, ranks, mut parts } = operation;
-        let outcome = run_parts(self.n_ranks, number, &ranks, &mut parts);
+        let run = std::panic::AssertUnwindSafe(|| run_parts(self.n_ranks, number, &ranks, &mut parts));
+        let outcome = std::panic::catch_unwind(run)
+            .unwrap_or_else(|_| Err(Failure::new(ncclResult_t::ncclInternalError, "the virtual NCCL has a bug")));
         if let Err(failure) = &outcome {
             self.fail(failure.clone());
         }

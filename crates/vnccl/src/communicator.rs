@@ -144,13 +144,13 @@ impl Join {
             }
             known.insert(self.id, Arc::downgrade(&clique));
             drop(joining);
-            clique.join(0, self.n_ranks, None)?;
+            clique.join_here(0, self.n_ranks, self.device)?;
             self.link = Some(Link::Local(clique));
             return Ok(true);
         }
         drop(joining);
         if let Some(clique) = found {
-            clique.join(self.rank, self.n_ranks, None)?;
+            clique.join_here(self.rank, self.n_ranks, self.device)?;
             self.link = Some(Link::Local(clique));
             return Ok(true);
         }

@@ -12,6 +12,7 @@ mod graph;
 mod launch_cost;
 mod library;
 mod memory;
+mod nccl;
 mod objects;
 mod pool_memory_checks;
 mod support;

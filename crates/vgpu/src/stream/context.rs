@@ -300,6 +300,11 @@ impl Context {
     pub(crate) fn check_async_errors(&self) -> Res {
         printf::flush_output();
         self.check_usable()?;
+        self.take_pending_error()
+    }
+
+    /// What went wrong in work that does not poison the context, told once.
+    pub(crate) fn take_pending_error(&self) -> Res {
         let pending = self.pending.lock().ignore_poison().take();
         pending.map_or(Ok(()), Err)
     }

@@ -286,9 +286,11 @@ impl Stream {
         work: impl FnOnce() -> Res + Send + 'static,
     ) -> Res {
         if let Some(_turn) = self.try_run_inline(ctx) {
-            return work().inspect_err(|e| {
+            let outcome = work().inspect_err(|e| {
                 ctx.poison(e);
             });
+            // What waits for nothing also tells what went wrong before.
+            return outcome.and_then(|()| ctx.take_pending_error());
         }
         // The work may use memory that is the caller's only while the call lasts, so after an
         // interruption it must either be over or never begin.
