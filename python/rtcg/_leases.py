@@ -269,8 +269,13 @@ class _Peer:
         self.events[handle] = event  # The last is the one that was used last.
         if len(self.events) > _MAX_OPEN_EVENTS:
             del self.events[next(iter(self.events))]
-        event.synchronize()
-        # Events of a process that has ended count as passed, though its work is not done.
+        # After the end of its process, an event of a GPU never occurs, and one of a virtual GPU has occurred, though
+        # the work before it was not done.
+        pause = 1e-5
+        while not event.query():
+            self.require_alive()
+            time.sleep(pause)
+            pause = min(2 * pause, 1e-3)
         self.require_alive()
 
 
@@ -506,8 +511,8 @@ def _context_on(bus_id: str, pid: int) -> Iterator[None]:
         except driver.LogicError:
             known = [driver.Device(k).pci_bus_id() for k in range(driver.Device.count())]
             raise LeaseError(
-                f"the array of process {pid} is on device {bus_id}; this process has {', '.join(known) or 'none'}. Give "
-                "both the same CUDA_VISIBLE_DEVICES and RTCG_VIRTUAL_DEVICES, or send array.get()"
+                f"the array of process {pid} is on device {bus_id}; this process has {', '.join(known) or 'none'}. "
+                "Give both the same CUDA_VISIBLE_DEVICES and RTCG_VIRTUAL_DEVICES, or send array.get()"
             ) from None
     with devices.current_on(device):
         yield
@@ -546,7 +551,7 @@ def share(array: GPUArray, is_pinned: bool = False) -> SharedArray:
     del dropped
     _keeper.wake()
     lease, transit = (granted, None) if block is None else (entry.needs.lease, granted)
-    event = entry.event and entry.event.handle
+    event = None if entry.event is None else entry.event.handle
     return SharedArray(
         lease, transit, bus_id, handle, address - base, event, interface["shape"], interface["strides"], array.dtype
     )

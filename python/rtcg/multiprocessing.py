@@ -5,10 +5,12 @@ Importing this module is all that is needed, in the process that sends::
     import multiprocessing
     import rtcg.multiprocessing
     import rtcg.numpy as rnp
+    from rtcg import driver
 
     def double(queue):
         a = queue.get()
         a *= 2                                     # in the memory of the other process
+        driver.Context.synchronize()
 
     if __name__ == "__main__":
         spawn = multiprocessing.get_context("spawn")
@@ -59,7 +61,8 @@ def leases() -> list[Lease]:
 def wait_for_consumers(timeout_s: float | None = None) -> bool:
     """Wait until all that this process has sent was received, and is no longer used.
 
-    A process that ends takes its memory with it: one that sends its results and ends calls this before.
+    A process that ends takes its memory with it: one that sends its results and ends calls this before. A
+    `multiprocessing.Queue` pickles in a thread of its own; ``queue.close()`` and ``queue.join_thread()`` come first.
 
     Parameters
     ----------
@@ -107,7 +110,7 @@ def reduce_array(array: GPUArray) -> tuple[Callable[..., GPUArray], tuple[Any, .
         If the memory cannot be shared, as managed memory.
     """
     if not array.size:
-        return array.__reduce__()  # type: ignore[return-value]  # there is no memory to share
+        return array.__reduce__()  # There is no memory to share.
     return _receive, tuple(_leases.share(array))
 
 
