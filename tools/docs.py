@@ -35,6 +35,7 @@ MODULES = {
     "rtcg.neighbors": "exact nearest neighbours",
     "rtcg.algorithm": "segments and runs",
     "rtcg.devices": "several devices at once",
+    "rtcg.multiprocessing": "arrays that processes share",
     "rtcg.sparse": "sparse arrays, under the names of `scipy.sparse`",
     "rtcg.sparse.linalg": "iterative solvers and preconditioners",
     "rtcg.sparse.gallery": "sparse matrices to test with",

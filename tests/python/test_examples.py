@@ -11,11 +11,12 @@ import sys
 import pytest
 
 from tests.mpi import launch
+from tests.python.depth import at_depth
 from tests.python.subprocesses import ROOT, has_real_device
 
 EXAMPLES = ROOT / "examples"
 #: What needs more than an interpreter; `gl_picture.py` is run by `test_gl.py`.
-WITH_TEST_OF_ITS_OWN = {"devices_mpi", "gl_picture"}
+WITH_TEST_OF_ITS_OWN = {"devices_mpi", "gl_picture", "processes_joblib", "actors_ray"}
 #: By default the program tunes for 5 s for each of its shapes.
 ARGUMENTS = {"tune_matmul": ["5 evaluations"]}
 NEEDS = {"dask_sum": "dask"}
@@ -58,6 +59,21 @@ def test_ranks_have_a_device_each(staged):
     assert not staged or "through page-locked memory" in printed
     if not has_real_device():
         assert "2 ranks on 2 devices" in printed and staged == ("from device memory" not in printed)
+
+
+def test_workers_of_joblib(tmp_path):
+    pytest.importorskip("joblib", reason="joblib is not installed (requirements-dev.txt)")
+    printed = run([sys.executable, str(EXAMPLES / "processes_joblib.py")], 1, cwd=tmp_path)
+    assert printed.count("equal to NumPy") == 2
+
+
+@pytest.mark.skipif(not at_depth(False, True), reason="test_ray.py has a Ray running; a second one costs seconds")
+def test_actors_of_ray(tmp_path, monkeypatch):
+    pytest.importorskip("ray", reason="ray is not installed (requirements-dev.txt)")
+    # No token in the home folder, and no reports.
+    for name, value in {"RAY_AUTH_MODE": "disabled", "RAY_USAGE_STATS_ENABLED": "0"}.items():
+        monkeypatch.setenv(name, value)
+    assert "equal to NumPy" in run([sys.executable, str(EXAMPLES / "actors_ray.py")], 1, cwd=tmp_path)
 
 
 def test_the_notebook(tmp_path, monkeypatch):

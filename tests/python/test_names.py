@@ -62,7 +62,7 @@ def dotted(module, owner, kind, name):
 
 
 # Importing these needs a current OpenGL context, or a package that is not installed everywhere.
-NOT_IMPORTED = {"pycuda.gl.autoinit", "pycuda._mymako", "rtcg.dask", "rtcg.ipython"}
+NOT_IMPORTED = {"pycuda.gl.autoinit", "pycuda._mymako", "rtcg.dask", "rtcg.ipython", "rtcg.ray"}
 
 NAMES = upstream()
 LIST = HERE / "missing_names.txt"
