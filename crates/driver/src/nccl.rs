@@ -125,7 +125,10 @@ impl UniqueId {
     /// # Errors
     /// When there is no NCCL.
     pub fn new() -> NcclResult<Self> {
-        let table = table_for_thread()?;
+        Self::with_table(table_for_thread()?)
+    }
+
+    fn with_table(table: &'static NcclTable) -> NcclResult<Self> {
         let mut id = ncclUniqueId { internal: [0; 128] };
         // SAFETY: writes the id.
         unsafe { call_nccl!(table, ncclComm_t::null(), ncclGetUniqueId(&raw mut id)) }?;
@@ -236,8 +239,16 @@ impl Communicator {
     /// # Errors
     /// When the rank is none or taken, or ranks are missing for long.
     pub fn new(n_ranks: usize, id: UniqueId, rank: usize) -> NcclResult<Self> {
-        let mut group = NcclGroup::begin()?;
-        let joined = group.join(n_ranks, id, rank);
+        Self::new_in(&Context::current_or_error()?, n_ranks, id, rank)
+    }
+
+    /// [`Communicator::new`] with this context.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn new_in(ctx: &Context, n_ranks: usize, id: UniqueId, rank: usize) -> NcclResult<Self> {
+        let mut group = NcclGroup::begin_with_table(table_for_context(ctx)?)?;
+        let joined = group.join(ctx, n_ranks, id, rank);
         group.end_after(joined)?.finish()
     }
 
@@ -247,11 +258,10 @@ impl Communicator {
     /// When contexts are of one device or of several drivers.
     pub fn init_all(contexts: &[Context]) -> NcclResult<Vec<Self>> {
         let Some(first) = contexts.first() else { return Ok(Vec::new()) };
-        let id = first.with_current(UniqueId::new)?;
         let table = table_for_context(first)?;
+        let id = UniqueId::with_table(table)?;
         let mut group = NcclGroup::begin_with_table(table)?;
-        let joins =
-            contexts.iter().enumerate().map(|(rank, ctx)| ctx.with_current(|| group.join(contexts.len(), id, rank)));
+        let joins = contexts.iter().enumerate().map(|(rank, ctx)| group.join(ctx, contexts.len(), id, rank));
         let joins = joins.collect::<NcclResult<Vec<_>>>();
         let joins = group.end_after(joins)?;
         let family = next_family();
@@ -422,12 +432,16 @@ impl Communicator {
     pub fn wait(&self, stream: Option<&Stream>, timeout: Option<Duration>) -> NcclResult<()> {
         let stream = match stream.cloned().or_else(Stream::current) {
             Some(stream) => stream,
-            None => self.0.ctx.with_current(Stream::legacy_default)?,
+            None => Stream::legacy_default_of(&self.0.ctx),
         };
         let begun = Instant::now();
         loop {
             let failed = self.check_async_error();
-            let done = if failed.is_ok() { stream.is_done().map_err(NcclError::from) } else { Ok(false) };
+            let done = if failed.is_ok() {
+                self.0.ctx.with_current(|| stream.is_done()).map_err(NcclError::from)
+            } else {
+                Ok(false)
+            };
             let failed = match (failed, done) {
                 (Err(error), _) => error,
                 // The failure of the communicator says more than that of the stream.
@@ -461,7 +475,7 @@ impl Communicator {
         for communicator in &family {
             let streams = lock_ignoring_poison(&communicator.0.streams).clone();
             streams.iter().filter(|stream| !stream.is_closed()).for_each(|stream| {
-                let _ = stream.synchronize();
+                let _ = communicator.0.ctx.with_current(|| stream.synchronize());
             });
         }
     }
@@ -508,7 +522,9 @@ impl CommunicatorInner {
     /// Whether its work is done, as far as its streams tell.
     fn is_idle(&self) -> bool {
         let streams = lock_ignoring_poison(&self.streams).clone();
-        streams.iter().all(|stream| stream.is_closed() || stream.is_done().unwrap_or(true))
+        let is_done =
+            |stream: &Stream| stream.is_closed() || self.ctx.with_current(|| stream.is_done()).unwrap_or(true);
+        streams.iter().all(is_done)
     }
 
     /// The last use of the handle.
@@ -601,27 +617,28 @@ impl Communicator {
     fn stream_handle(&self, stream: Option<&Stream>) -> NcclResult<CUstream> {
         let current = if stream.is_none() { Stream::current() } else { None };
         let Some(stream) = stream.or(current.as_ref()) else {
-            self.note_stream(CU_STREAM_LEGACY, || Ok(self.0.ctx.with_current(Stream::legacy_default)?))?;
+            self.note_stream(CU_STREAM_LEGACY, || Stream::legacy_default_of(&self.0.ctx));
             return Ok(CUstream::null());
         };
         let Some(handle) = stream.handle_if_open_in_context(&self.0.ctx) else {
             checked_stream_handle("Communicator", self.0.ctx.driver_table(), Some(stream))?;
-            let text =
-                format!("the stream is of another context than the communicator, whose device is {:?}", self.device());
+            let text = format!(
+                "the stream is of another context than the communicator, which is of device {}",
+                self.device().ordinal()
+            );
             return Err(NcclError::refused("Communicator::enqueue", ncclResult_t::ncclInvalidArgument, text));
         };
-        self.note_stream(handle, || Ok(stream.clone()))?;
+        self.note_stream(handle, || stream.clone());
         Ok(handle)
     }
 
     /// Remembers a stream that has work of the communicator.
-    fn note_stream(&self, handle: CUstream, stream: impl FnOnce() -> NcclResult<Stream>) -> NcclResult<()> {
+    fn note_stream(&self, handle: CUstream, stream: impl FnOnce() -> Stream) {
         let mut streams = lock_ignoring_poison(&self.0.streams);
         if !streams.iter().any(|known| known.handle() == handle) {
             streams.retain(|known| !known.is_closed());
-            streams.push(stream()?);
+            streams.push(stream());
         }
-        Ok(())
     }
 
     /// Makes an operation that multiplies each rank's elements by that rank's factor, then adds: `factor` is an element
@@ -822,14 +839,21 @@ impl NcclGroup {
     ///
     /// # Errors
     /// When the rank is none.
-    pub fn join(&mut self, n_ranks: usize, id: UniqueId, rank: usize) -> NcclResult<PendingCommunicator> {
-        let ctx = Context::current_or_error()?;
+    pub fn join(
+        &mut self,
+        ctx: &Context,
+        n_ranks: usize,
+        id: UniqueId,
+        rank: usize,
+    ) -> NcclResult<PendingCommunicator> {
         let number = |value: usize| c_int::try_from(value).unwrap_or(c_int::MAX);
         let place = new_place();
         let (table, n_ranks, rank) = (self.table, number(n_ranks), number(rank));
-        // SAFETY: the place lives until the group has ended, or longer.
-        unsafe { call_nccl!(table, ncclComm_t::null(), ncclCommInitRank(place.as_ptr(), n_ranks, id.0, rank)) }?;
-        Ok(PendingCommunicator { table, ctx, place, family: next_family() })
+        ctx.with_current(|| {
+            // SAFETY: the place lives until the group has ended, or longer.
+            unsafe { call_nccl!(table, ncclComm_t::null(), ncclCommInitRank(place.as_ptr(), n_ranks, id.0, rank)) }
+        })?;
+        Ok(PendingCommunicator { table, ctx: ctx.clone(), place, family: next_family() })
     }
 
     /// [`Communicator::split`] in this group.

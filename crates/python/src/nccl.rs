@@ -207,7 +207,8 @@ impl PyCommunicator {
             return Err(PyRuntimeError::new_err(message));
         }
         let context = Context::current_or_error().map_err(driver_error)?;
-        let join = move || Ok(RawCommunicator::new(n_ranks as usize, id, rank as usize)?);
+        let own = context.clone();
+        let join = move || Ok(RawCommunicator::new_in(&own, n_ranks as usize, id, rank as usize)?);
         Ok(Self(wait_interruptibly(py, context, join)?.into()))
     }
 
@@ -712,9 +713,10 @@ impl PyCommunicator {
         let enqueue = || unsafe {
             let stream = match stream {
                 0 => None,
-                handle => Some(self.0.context().with_current(|| {
-                    Stream::from_external(rtcg::driver::sys::CUstream(std::ptr::with_exposed_provenance_mut(handle)))
-                })?),
+                handle => {
+                    let handle = std::ptr::with_exposed_provenance_mut(handle);
+                    Some(Stream::from_external_in(self.0.context(), rtcg::driver::sys::CUstream(handle)))
+                }
             };
             self.0.enqueue(what, sent, received, count, dtype, op, stream.as_ref())
         };

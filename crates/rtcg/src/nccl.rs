@@ -97,7 +97,7 @@ impl Communicator {
     /// # Errors
     /// As [`RawCommunicator::new`].
     pub fn join(ctx: &Context, n_ranks: usize, id: UniqueId, rank: usize) -> Result<Self> {
-        Ok(Self(ctx.with_current(|| RawCommunicator::new(n_ranks, id, rank))?))
+        Ok(Self(RawCommunicator::new_in(ctx.driver_context(), n_ranks, id, rank)?))
     }
 
     /// Combines the arrays of all ranks, for all ranks: `out` has the size of `a`.

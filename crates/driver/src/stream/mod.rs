@@ -158,6 +158,19 @@ impl Stream {
         Ok(Self::from_parts_with_keeper(Context::current_or_error()?, handle, false, Some(keeper)))
     }
 
+    /// [`Stream::from_external`] for a stream of this context.
+    ///
+    /// # Safety
+    /// `handle` must be a stream of the context and outlive all uses.
+    pub unsafe fn from_external_in(ctx: &Context, handle: CUstream) -> Self {
+        Self::from_parts(ctx.clone(), handle, false)
+    }
+
+    /// [`Stream::legacy_default`] of this context.
+    pub(crate) fn legacy_default_of(ctx: &Context) -> Self {
+        Self::from_parts(ctx.clone(), CU_STREAM_LEGACY, false)
+    }
+
     /// The legacy default stream of the current context. It and all blocking streams wait for each other.
     pub fn legacy_default() -> Result<Self> {
         Ok(Self::from_parts(Context::current_or_error()?, CU_STREAM_LEGACY, false))
