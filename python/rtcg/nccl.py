@@ -37,7 +37,8 @@ from rtcg import _native
 from rtcg._native import Communicator, NcclError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
+    from contextlib import AbstractContextManager
     from types import TracebackType
 
     from typing_extensions import Self
@@ -135,26 +136,18 @@ def split_all(
     return Communicator._split_all(list(zip(ranks, colors, [0] * len(ranks) if keys is None else keys, strict=True)))
 
 
-@contextlib.contextmanager
-def group() -> Iterator[None]:
-    """Calls in the block take effect together, at its end.
+def group() -> AbstractContextManager[None]:
+    """Calls in a ``with`` block of this take effect together, at its end.
 
-    Needed when one thread calls several ranks, and when ranks send to each other.
+    Needed when one thread calls several ranks, and when ranks send to each other. After an exception in the block the
+    calls before it are done all the same, since NCCL has no way to leave a group without its calls.
 
     Raises
     ------
     NcclError
         When a call of the group failed; then some or none of the calls were enqueued.
     """
-    _native.nccl_group_start()
-    try:
-        yield
-    except BaseException:
-        # NCCL has no way to leave a group without its calls.
-        with contextlib.suppress(NcclError):
-            _native.nccl_group_end()
-        raise
-    _native.nccl_group_end()
+    return _native.NcclGroup()
 
 
 class Registration:

@@ -3,7 +3,7 @@
 //! Establishes: a handle that exists came from the library that fits the driver of its context, and is destroyed or
 //! aborted once. What a call in a group uses is kept until the group has ended.
 
-use crate::context::{Context, Device};
+use crate::context::{Context, ContextKind, Device};
 use crate::stream::{Stream, checked_stream_handle};
 use crate::{process_state, virtual_gpu};
 use rtcg_cuda_sys::nccl::{
@@ -15,7 +15,7 @@ use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::ffi::CStr;
 use std::rc::Rc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
 
@@ -197,6 +197,8 @@ struct CommunicatorInner {
     n_ranks: usize,
     /// The same for communicators that were made from each other.
     family: u64,
+    /// Whether calls need not have the context current.
+    is_context_selected: bool,
     closed: AtomicBool,
     /// While `close` waits.
     closing: AtomicBool,
@@ -278,6 +280,8 @@ impl Communicator {
         let (closed, streams) = (AtomicBool::new(false), Mutex::default());
         let (closing, abort_requested) = (AtomicBool::new(false), AtomicBool::new(false));
         let (rank, n_ranks) = (rank as usize, n_ranks as usize);
+        let is_context_selected = ctx.device().is_virtual() || ctx.kind() == ContextKind::Primary;
+        note_table_in_use(table);
         let inner = Arc::new(CommunicatorInner {
             table,
             ctx,
@@ -285,6 +289,7 @@ impl Communicator {
             rank,
             n_ranks,
             family,
+            is_context_selected,
             closed,
             closing,
             abort_requested,
@@ -610,7 +615,9 @@ impl Communicator {
                 Collective::Recv { peer } => call_nccl!(table, comm, ncclRecv(r, n, t, rank(peer), comm, stream)),
             }
         };
-        if ctx.is_current() { call() } else { ctx.with_current(call) }
+        // NCCL selects the primary context of its device itself, and a virtual one that of the communicator.
+        let is_selected = self.0.is_context_selected || is_in_group() || ctx.is_current();
+        if is_selected { call() } else { ctx.with_current(call) }
     }
 
     /// The handle of a stream for work of this communicator, which is remembered.
@@ -761,6 +768,32 @@ thread_local! {
     static GROUP: RefCell<(usize, Vec<Box<dyn Any>>)> = const { RefCell::new((0, Vec::new())) };
 }
 
+/// Whether the calling thread is in a group.
+pub fn is_in_group() -> bool {
+    GROUP.with_borrow(|(depth, _)| *depth > 0)
+}
+
+/// The table of all communicators so far; null before the first one.
+static ONLY_TABLE: AtomicPtr<NcclTable> = AtomicPtr::new(std::ptr::null_mut());
+/// Whether there are communicators of several tables.
+static HAS_SEVERAL_TABLES: AtomicBool = AtomicBool::new(false);
+
+fn note_table_in_use(table: &'static NcclTable) {
+    let table = std::ptr::from_ref(table).cast_mut();
+    let known = ONLY_TABLE.swap(table, Ordering::AcqRel);
+    if !known.is_null() && known != table {
+        HAS_SEVERAL_TABLES.store(true, Ordering::Release);
+    }
+}
+
+fn only_table_in_use() -> Option<&'static NcclTable> {
+    if HAS_SEVERAL_TABLES.load(Ordering::Acquire) {
+        return None;
+    }
+    // SAFETY: null, or a table, which lives for ever.
+    unsafe { ONLY_TABLE.load(Ordering::Acquire).as_ref() }
+}
+
 /// Keeps an object until the thread's group has ended; drops it at once where there is none.
 pub fn keep_until_group_end(object: impl FnOnce() -> Box<dyn Any>) {
     GROUP.with_borrow_mut(|(depth, kept)| {
@@ -791,12 +824,13 @@ pub struct PendingCommunicator {
 }
 
 impl NcclGroup {
-    /// Begins a group with the library for the current context, or else for the first device.
+    /// Begins a group with the library of all communicators so far; where they have several, or there is none, with that
+    /// for the current context, or else for the first device.
     ///
     /// # Errors
     /// When there is no NCCL.
     pub fn begin() -> NcclResult<Self> {
-        Self::begin_with_table(table_for_thread()?)
+        Self::begin_with_table(only_table_in_use().map_or_else(table_for_thread, Ok)?)
     }
 
     fn begin_with_table(table: &'static NcclTable) -> NcclResult<Self> {

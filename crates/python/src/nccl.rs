@@ -12,7 +12,9 @@ use pyo3::types::{PyBytes, PyTuple};
 use rtcg::array::{GpuArray, Order};
 use rtcg::driver::sys::nccl::{ncclDataType_t, ncclRedOp_t};
 use rtcg::driver::{Context, Stream, lock_ignoring_poison};
-use rtcg::nccl::{Collective, Communicator, NcclError, NcclGroup, RawCommunicator, Reduction, UniqueId, nccl_version};
+use rtcg::nccl::{
+    Collective, Communicator, NcclError, NcclGroup, RawCommunicator, Reduction, UniqueId, is_in_group, nccl_version,
+};
 use std::cell::RefCell;
 use std::sync::Mutex;
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -152,8 +154,9 @@ impl PyCommunicator {
             },
             _ => (None, None),
         };
-        // What runs at once, on virtual devices, may take long.
-        let outcome = py.detach(|| self.0.run(call.what, op, sent.as_ref(), received.as_ref(), stream));
+        let run = || self.0.run(call.what, op, sent.as_ref(), received.as_ref(), stream);
+        // A call may wait for other ranks to connect, and one on virtual devices runs at once; in a group neither.
+        let outcome = if is_in_group() { run() } else { py.detach(run) };
         outcome.map_err(|error| raise(py, error))?;
         Ok(result.unwrap_or_else(|| py.None().into_bound(py)))
     }
@@ -743,6 +746,29 @@ thread_local! {
     static GROUPS: RefCell<Vec<NcclGroup>> = const { RefCell::new(Vec::new()) };
 }
 
+/// Calls of a thread in a ``with`` block, which take effect together at its end.
+#[pyclass(name = "NcclGroup", module = "rtcg._native", frozen)]
+struct PyNcclGroup;
+
+#[pymethods]
+impl PyNcclGroup {
+    #[new]
+    fn new() -> Self {
+        Self
+    }
+
+    fn __enter__(&self, py: Python<'_>) -> PyResult<()> {
+        nccl_group_start(py)
+    }
+
+    #[pyo3(signature = (*exception))]
+    fn __exit__(&self, py: Python<'_>, exception: &Bound<'_, PyTuple>) -> PyResult<()> {
+        let ended = nccl_group_end(py);
+        // NCCL has no way to leave a group without its calls; the exception of the block says more.
+        if exception.get_item(0).is_ok_and(|kind| !kind.is_none()) { Ok(()) } else { ended }
+    }
+}
+
 #[pyfunction]
 fn nccl_group_start(py: Python<'_>) -> PyResult<()> {
     let group = NcclGroup::begin().map_err(|error| nccl_error(py, error))?;
@@ -782,6 +808,7 @@ fn py_nccl_version(py: Python<'_>) -> PyResult<u32> {
 pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("NcclError", m.py().get_type::<exception::NcclError>())?;
     m.add_class::<PyCommunicator>()?;
+    m.add_class::<PyNcclGroup>()?;
     m.add_function(wrap_pyfunction!(nccl_group_start, m)?)?;
     m.add_function(wrap_pyfunction!(nccl_group_end, m)?)?;
     m.add_function(wrap_pyfunction!(nccl_unique_id, m)?)?;

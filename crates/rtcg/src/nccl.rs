@@ -18,7 +18,6 @@
 //! # }
 //! ```
 //!
-//! On a real device the context of a communicator must be the device's primary one, which NCCL uses.
 #![allow(unsafe_code, reason = "addresses of arrays for NCCL")]
 
 use crate::{Context, Result, run_in_stream};
@@ -31,7 +30,7 @@ use std::time::Duration;
 
 pub use rtcg_driver::nccl::{
     Collective, Communicator as RawCommunicator, NcclError, NcclGroup, NcclMemory, PendingCommunicator, UniqueId,
-    keep_until_group_end, nccl_version,
+    is_in_group, keep_until_group_end, nccl_version,
 };
 
 /// How elements are combined.
@@ -208,8 +207,10 @@ impl Communicator {
             Some(_) => run_in_stream(stream.as_ref(), addresses),
             None => addresses(),
         };
-        for array in [sent, received].into_iter().flatten() {
-            keep_until_group_end(|| Box::new(array.clone()));
+        if is_in_group() {
+            for array in [sent, received].into_iter().flatten() {
+                keep_until_group_end(|| Box::new(array.clone()));
+            }
         }
         // SAFETY: the arrays are memory of this context, as large as checked, and kept for the stream.
         Ok(unsafe { self.0.enqueue(what, sent_to, received_to, count, dtype, op, stream.as_ref()) }?)

@@ -112,11 +112,16 @@ macro_rules! float_elements {
             fn multiply(self, other: Self) -> Self {
                 $narrow($widen(self) * $widen(other))
             }
+            // Of a number and a NaN the number, of two zeros that with the fitting sign, as NCCL on a GPU.
             fn maximum(self, other: Self) -> Self {
-                $narrow($widen(self).max($widen(other)))
+                let (a, b) = ($widen(self), $widen(other));
+                let is_first = a > b || b.is_nan() || (a == b && a.is_sign_positive());
+                if is_first { self } else { other }
             }
             fn minimum(self, other: Self) -> Self {
-                $narrow($widen(self).min($widen(other)))
+                let (a, b) = ($widen(self), $widen(other));
+                let is_first = a < b || b.is_nan() || (a == b && a.is_sign_negative());
+                if is_first { self } else { other }
             }
             fn divide(self, n: usize) -> Self {
                 $narrow($widen(self) / n as $wide)
@@ -314,6 +319,19 @@ mod tests {
         let wrapped =
             combined(ncclDataType_t::ncclInt32, ncclRedOp_t::ncclAvg, &[vec![-3, i32::MAX], vec![0, i32::MAX]]);
         assert_eq!(wrapped, [-1, -1]);
+    }
+
+    /// As NCCL 2.28.9 on two H200.
+    #[test]
+    fn extremes_of_floats() {
+        let ranks = [vec![f32::NAN, 1.0, -0.0, 0.0], vec![1.0, f32::NAN, 0.0, -0.0]];
+        let greatest = combined(ncclDataType_t::ncclFloat32, ncclRedOp_t::ncclMax, &ranks);
+        assert_eq!(
+            greatest.iter().map(|x| x.to_bits()).collect::<Vec<_>>(),
+            [1.0_f32, 1.0, 0.0, 0.0].map(f32::to_bits)
+        );
+        let least = combined(ncclDataType_t::ncclFloat32, ncclRedOp_t::ncclMin, &ranks);
+        assert_eq!(least.iter().map(|x| x.to_bits()).collect::<Vec<_>>(), [1.0_f32, 1.0, -0.0, -0.0].map(f32::to_bits));
     }
 
     #[test]
