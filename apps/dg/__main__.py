@@ -10,6 +10,7 @@ mpiexec -n 4 python -m apps.dg --check
 import functools
 import os
 import sys
+import time
 import traceback
 
 import numpy as np
@@ -207,8 +208,9 @@ def _plot_tube(axis, flow):
 
 def _abort_all(comm, *problem):
     """Print an exception of a rank, and end all ranks: others may wait for this one."""
-    traceback.print_exception(*problem)
+    sys.stderr.write("".join(traceback.format_exception(*problem)))
     sys.stderr.flush()
+    time.sleep(0.5)  # the launcher ends all processes at once, and forgets what it has not passed on
     comm.Abort(1)
 
 

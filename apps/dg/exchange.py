@@ -168,7 +168,7 @@ class Nccl(Exchange):
         """All parts are in this process, and one thread sends and receives for all of them."""
         from rtcg import nccl
 
-        return cls(devices, nccl.Communicator.init_all(list(devices)))
+        return cls(devices, nccl.init_all(list(devices)))
 
     @classmethod
     def of_ranks(cls, comm=None, device=None):

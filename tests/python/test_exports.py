@@ -149,7 +149,7 @@ x.__dlpack__(stream=-1)
 (found,) = checking.findings()
 print(found["kind"], found["kernel"], found["source"][1], found["size"])
 """
-    ran = run_python(program, RTCG_CHECK="race")
+    ran = run_python(program, check=False, RTCG_CHECK="race", RTCG_LIBCUDA="none", RTCG_VIRTUAL_DEVICES=1)
     assert ran.stdout == "pending-export slow 11 8\n"
     assert "with rtcg.exports_wait()" in ran.stderr
 
