@@ -15,7 +15,7 @@ export MATURIN_NO_MISSING_BUILD_BACKEND_WARNING := 1
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml -o -name '*.hpp' -o -name '*.h' -o -name '*.cuh' -o -name '*.jsonl') Cargo.toml Cargo.lock
 PYTHON_SOURCES := $(shell find python distributions -type f -not -name '*.so' -not -path '*/__pycache__/*')
 
-.PHONY: help docs apps array-api libcuda opencl opencl-suite opencl-bench opencl-record opencl-clangs opencl-packages opencl-programs dask-suite compat upstream demo test test-all test-sample test-rust test-python check lint stubs aarch64 aarch64-test mutants bench build-tests gpu-test bench-tuning gpu-bench-tuning gpu-bench gpu-soak mpi-suite soak wheel release package notices fuzz clean
+.PHONY: help docs apps array-api libcuda libnccl opencl opencl-suite opencl-bench opencl-record opencl-clangs opencl-packages opencl-programs dask-suite compat upstream demo test test-all test-sample test-rust test-python check lint stubs aarch64 aarch64-test mutants bench build-tests gpu-test bench-tuning gpu-bench-tuning gpu-bench gpu-soak mpi-suite soak wheel release package notices fuzz clean
 
 help:
 	@grep -E '^#   make' Makefile | sed 's/^#   //'
@@ -30,8 +30,9 @@ help:
 	@echo "make opencl-record   launches recorded on PoCL, replayed there"
 	@echo "make opencl-bench    PyOpenCL there, on PoCL and on Intel's platform"
 	@echo "make libcuda the virtual GPU as dist/libcuda/libcuda.so.1"
+	@echo "make libnccl the virtual NCCL as dist/libnccl/libnccl.so.2, for programs on that library"
 	@echo "make apps    the applications, each with its check (docs/applications.md)"
-	@echo "make compat  runs cuda-python, numba-cuda, stumpy, cudarc and packages of compat/clients.py on that library"
+	@echo "make compat  runs cuda-python, numba-cuda, stumpy, cudarc, nccl4py and packages of compat/clients.py there"
 	@echo "make bench   benchmarks on the virtual GPU, beside PoCL, NumPy and gcc"
 	@echo "make wheel   builds dist/*.whl"
 	@echo "make release builds, checks and tests all that is published (docs/contributing/releases.md); STEPS=\"build check\" for some steps"
@@ -130,6 +131,12 @@ libcuda:
 	cp --remove-destination target/release/librtcg_libcuda.so dist/libcuda/libcuda.so.1
 	ln -sf libcuda.so.1 dist/libcuda/libcuda.so
 
+# NCCL's functions on that library's devices, as libnccl.so.2 (docs/libcuda.md).
+libnccl:
+	cargo build --release -p rtcg-libnccl
+	mkdir -p dist/libnccl
+	cp --remove-destination target/release/librtcg_libnccl.so dist/libnccl/libnccl.so.2
+
 # The devices of rtcg as an OpenCL platform (docs/opencl.md): for loaders librtcg_opencl.so with rtcg.icd, and
 # libOpenCL.so.1 for programs without a loader. Programs that run keep the files that they have.
 opencl:
@@ -189,7 +196,7 @@ test-python: $(READY)
 	$(BIN)/python -m pytest tests/python -n $(TEST_PROCESSES) --dist worksteal
 
 # Crates that are not published, whose documentation is no page of anybody's.
-UNPUBLISHED := rtcg-conformance rtcg-documentation rtcg-libcuda rtcg-libopencl rtcg-oracle rtcg-python xtask
+UNPUBLISHED := rtcg-conformance rtcg-documentation rtcg-libcuda rtcg-libnccl rtcg-libopencl rtcg-oracle rtcg-python xtask
 
 # Rustdoc needs what clippy has checked. With clippy's wrapper and arguments cargo finds it, and checks nothing twice.
 CLIPPY_DRIVER := $(wildcard $(shell rustc --print sysroot)/bin/clippy-driver)
@@ -278,7 +285,7 @@ opencl-packages: opencl
 	$(PYTHON) -m tests.opencl.packages $(PACKAGES)
 
 # COMPAT=--all runs all tests of numba-cuda; COMPAT=cudarc one suite; COMPAT="--sources FOLDER drjit" one of a checkout.
-compat: libcuda dist/compat/venv/.requirements dist/compat/clients/.requirements
+compat: libcuda libnccl dist/compat/venv/.requirements dist/compat/clients/.requirements
 	dist/compat/venv/bin/python compat/run.py $(COMPAT)
 
 # Packages whose own tests run (compat/clients.py). Those on PyCUDA import ours, from $(VENV), and some require a

@@ -33,6 +33,8 @@ class Client(NamedTuple):
     copied: str = ""
     #: Whether the package is installed from the checkout, since the index does not have it.
     installed: bool = False
+    #: The folder of modules in the place of others that the package imports.
+    stand_ins: str = "stand_ins"
     #: Parts of the source that are removed, since the installed package stands for them.
     removed: tuple[str, ...] = ()
 
@@ -117,6 +119,16 @@ CLIENTS = {
         arguments=("-k", "not test_autotune"),
         uses_libcuda=False,
         removed=("src",),
+    ),
+    # CuPy itself does not run here: `cupy.cuda.nccl` is `rtcg.nccl`.
+    "cupy: nccl": Client(
+        "14.2.0",
+        "cuda_tests",
+        ("test_nccl.py",),
+        env={"RTCG_VIRTUAL_DEVICES": "4", "RTCG_WORKERS": "1"},
+        uses_libcuda=False,
+        copied="tests/cupy_tests/cuda_tests",
+        stand_ins="cupy_stand_in",
     ),
     "taichi": Client(
         "1.7.4",

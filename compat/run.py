@@ -32,6 +32,7 @@ from compat.clients import CLIENTS, test_files  # noqa: E402
 from tools.upstream_programs import fetch_sdist  # noqa: E402
 
 LIBRARY = ROOT / "dist" / "libcuda"
+NCCL_LIBRARY = ROOT / "dist" / "libnccl"
 WORK = ROOT / "dist" / "compat"
 #: The interpreter that has the packages of `clients.py`.
 CLIENTS_PYTHON = WORK / "clients" / "bin" / "python"
@@ -77,6 +78,9 @@ SASMODELS = (
     "sphere core_shell_sphere vesicle lamellar ellipsoid hardsphere squarewell gauss_lorentz_gel cylinder".split()
 )
 
+#: Where NVIDIA's examples of nccl4py are, which no package of an index has.
+NCCL_CHECKOUT = "NVIDIA/nccl v2.30.7-1"
+
 CUDARC_FEATURES = ["--no-default-features", "--features", "std,driver,nvrtc,dynamic-loading,cuda-13000,f16"]
 
 
@@ -119,10 +123,10 @@ def run_program(results, suite, name, command, env, seconds, cwd=None):
     results.add(suite, name, outcome, reason, time.monotonic() - begun)
 
 
-def run_programs(results, suite, pattern):
+def run_programs(results, suite, pattern, env=None):
     """Our own programs for a package."""
     for program in sorted((HERE / "programs").glob(pattern)):
-        run_program(results, suite, program.stem, [sys.executable, str(program)], environment(), 300)
+        run_program(results, suite, program.stem, [sys.executable, str(program)], env or environment(), 300)
 
 
 def numba_modules(everything):
@@ -225,6 +229,30 @@ def run_core(results, everything):
     run_programs(results, "cuda-core", "core_*.py")
 
 
+def nccl_environment(n_devices=4):
+    """Devices of our libcuda, our libnccl over them, rtcg, and a `cupy` over its arrays."""
+    env = environment(RTCG_VIRTUAL_DEVICES=str(n_devices), RTCG_WORKERS="1")
+    env["LD_LIBRARY_PATH"] += f":{NCCL_LIBRARY}"
+    return env | {"PYTHONPATH": os.pathsep.join([str(ROOT / "python"), str(HERE / "cupy_stand_in")])}
+
+
+def run_nccl(results, everything, sources=None):
+    """Our programs on nccl4py, and NVIDIA's examples of it, of which those for MPI have a process for each device."""
+    run_programs(results, "nccl", "nccl_*.py", nccl_environment())
+    source, suite = pathlib.Path(sources or "") / "nccl" / "docs" / "examples", "nccl: examples"
+    if not sources or not source.is_dir():
+        results.add(suite, "all", "skipped", f"needs a checkout of {NCCL_CHECKOUT} as nccl in --sources")
+        return
+    for example in sorted(source.glob("**/python/*.py")):
+        command = [sys.executable, str(HERE / "programs" / "example_of_nccl4py.py"), str(example)]
+        # One process has four gigabytes of arrays with two devices.
+        n_devices = 2
+        if "mpirun" in example.read_text():
+            n_devices = 4
+            command = [str(pathlib.Path(sys.executable).with_name("mpiexec")), "-n", str(n_devices), *command]
+        run_program(results, suite, example.stem, command, nccl_environment(n_devices), 300, cwd=WORK)
+
+
 def sdist_folder(package, version, removed):
     """A source distribution, unpacked, without those parts for which the installed package stands."""
     folder = WORK / f"{package}-{version}"
@@ -287,7 +315,7 @@ def copy_tests(client, source, package):
 
 def client_environment(client):
     """What a client's tests see: our libcuda, or our `pycuda` with one virtual device."""
-    folders = os.pathsep.join([str(HERE), str(HERE / "stand_ins")])
+    folders = os.pathsep.join([str(HERE), str(HERE / client.stand_ins)])
     ours = {"PYTHONPATH": folders, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     if client.uses_libcuda:
         toolkit = toolkit_folder()
@@ -357,6 +385,7 @@ SUITES = {
     "ctypes": run_ctypes,
     "cuda-bindings": run_bindings,
     "cuda-core": run_core,
+    "nccl": run_nccl,
     "cudarc": run_cudarc,
     "numba-cuda": run_numba,
     "stumpy": run_stumpy,
@@ -406,15 +435,16 @@ def main():
     parser.add_argument("--sources", help="a folder with the checkouts that clients.py names")
     parser.add_argument("suites", nargs="*", choices=[[], *SUITES])
     arguments = parser.parse_args()
-    if not (LIBRARY / "libcuda.so.1").exists():
-        sys.exit("dist/libcuda/libcuda.so.1 is missing: run `make libcuda`")
+    for library in (LIBRARY / "libcuda.so.1", NCCL_LIBRARY / "libnccl.so.2"):
+        if not library.exists():
+            sys.exit(f"{library.relative_to(ROOT)} is missing: run `make {library.parent.name}`")
     WORK.mkdir(parents=True, exist_ok=True)
     # Packages without settings of pytest would be run with ours.
     (WORK / "pytest.ini").write_text("[pytest]\n")
     results = Results()
     for suite in arguments.suites or SUITES:
         print(suite, flush=True)
-        more = {"sources": arguments.sources} if suite in CLIENTS else {}
+        more = {"sources": arguments.sources} if suite in {*CLIENTS, "nccl"} else {}
         SUITES[suite](results, arguments.all, **more)
         (WORK / "results.json").write_text(json.dumps(results.tests, indent=1))
     known = json.loads((HERE / "known_failures.json").read_text())

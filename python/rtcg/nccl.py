@@ -34,6 +34,7 @@ import contextlib
 from typing import TYPE_CHECKING, Any
 
 from rtcg import _native
+from rtcg._messages import shown
 from rtcg._native import Communicator, NcclError
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Communicator",
     "NcclCommunicator",
+    "NcclConfig",
     "NcclError",
     "Registration",
     "get_build_version",
@@ -215,6 +217,27 @@ def groupEnd() -> None:
     _native.nccl_group_end()
 
 
+class NcclConfig:
+    """Settings of a communicator, with the names of ``cupy.cuda.nccl.NcclConfig``.
+
+    Parameters
+    ----------
+    split_share : int, optional
+        Whether communicators of `NcclCommunicator.commSplit` may share the parent's resources (0 or 1). Results do not
+        depend on it; NCCL decides by itself here.
+    """
+
+    def __init__(self, split_share: int = 0) -> None:
+        if split_share not in (0, 1):
+            raise ValueError(f"split_share is {shown(split_share)}; expected 0 or 1")
+        self.split_share = int(split_share)
+
+
+def _check_config(config: NcclConfig | None) -> None:
+    if not isinstance(config, NcclConfig | None):
+        raise TypeError(f"config is {shown(config)}; expected an NcclConfig or None")
+
+
 class NcclCommunicator:
     """A rank, with the methods of ``cupy.cuda.nccl.NcclCommunicator``: buffers and streams are integers.
 
@@ -229,9 +252,23 @@ class NcclCommunicator:
         What `get_unique_id` returned in one rank.
     rank : int
         This rank, from 0.
+    config : NcclConfig, optional
+        Settings.
+
+    Raises
+    ------
+    TypeError, ValueError
+        When `commId` is no ``bytes``, or not 128 of them.
+    NcclError
+        When the rank cannot join.
     """
 
-    def __init__(self, ndev: int, commId: bytes, rank: int) -> None:
+    def __init__(self, ndev: int, commId: bytes, rank: int, config: NcclConfig | None = None) -> None:
+        if not isinstance(commId, bytes):
+            raise TypeError(f"commId is {shown(commId)}; expected the bytes of get_unique_id")
+        if len(commId) != 128:
+            raise ValueError(f"commId length {len(commId)} != 128. Expected what get_unique_id returns")
+        _check_config(config)
         self._communicator: Communicator | None = Communicator(ndev, commId, rank)
 
     @staticmethod
@@ -311,8 +348,9 @@ class NcclCommunicator:
         """Receive `count` elements from the rank `peer`."""
         self._open._enqueue("recv", 0, recvbuf, count, datatype, 0, peer, stream)
 
-    def commSplit(self, color: int, key: int) -> NcclCommunicator | None:
+    def commSplit(self, color: int, key: int, config: NcclConfig | None = None) -> NcclCommunicator | None:
         """The communicator of ranks with one `color`, ordered by `key`; None for the colour -1."""
+        _check_config(config)
         new = self._open.split(None if color == -1 else color, key)
         if new is None:
             return None

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from rtcg import algorithm, devices, linalg, ndimage, neighbors, numpy as xp, sparse, tune
+from rtcg import algorithm, devices, linalg, nccl, ndimage, neighbors, numpy as xp, sparse, tune
 from rtcg.sparse import csgraph, gallery, linalg as sparse_linalg
 
 
@@ -84,6 +84,8 @@ CALLS = [
     (algorithm.reduce_by_key, values("keys", "values"), "keys values op dtype"),
     (algorithm.unique_by_key, values("keys", "values"), "keys values"),
     (in_device, dict, "device"),
+    (nccl.NcclConfig, dict, "split_share"),
+    (nccl.NcclCommunicator, lambda: {"ndev": 1, "commId": bytes(128), "rank": 0}, "commId config"),
     (devices.map, dict, "function"),
     (lambda devices_: devices.map(abs, [1], devices=devices_), dict, "devices_"),
     (matmul, lambda: {"epilogue": "acc"}, "epilogue operands dtype out"),
