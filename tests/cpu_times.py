@@ -31,6 +31,8 @@ ROWS = {
     "tuning": ("test_tune", "tune"),
     "sparse": ("test_sparse", "sparse"),
     "OpenCL": ("test_opencl", "opencl", "libopencl"),
+    "engines": ("test_mpi", "test_dask", "test_multiprocessing", "test_joblib", "test_ray", "test_nccl",
+                "test_dg_ranks", "vnccl", "libnccl"),
     "applications": ("test_apps", "test_dg"),
     "examples": ("test_readme", "test_examples"),
     "documentation": ("test_docs", "documentation"),
