@@ -30,6 +30,8 @@ const ENVIRONMENT_SETTINGS: &[(&str, &str)] = &[
     ("RTCG_LIBCUDA", "the loader finds the CUDA driver"),
     ("RTCG_NVRTC", "NVRTC is searched in wheels and toolkits"),
     ("RTCG_NVJITLINK", "nvJitLink is searched where NVRTC is"),
+    ("RTCG_NCCL", "NCCL is searched in wheels and toolkits; virtual devices have one of their own"),
+    ("RTCG_NCCL_TIMEOUT", "ranks on virtual devices wait for others to join for 300 seconds"),
     ("RTCG_NVML", "the loader finds NVML, which reads a device's sensors"),
     ("RTCG_NVTX", "ranges go to the profiler that started the program, if one did"),
     ("RTCG_STAGING", "long copies of pageable memory are shared by threads where that pays"),
