@@ -13,7 +13,7 @@ import time
 
 import numpy as np
 import pytest
-from depth import at_depth, each_kind, pairs, some
+from depth import at_depth, each_kind, some
 
 import rtcg.numpy as xp
 from rtcg import devices, driver, nccl
@@ -62,7 +62,7 @@ def random_values(seed, count, dtype):
     """Numbers whose sums depend on the order on virtual devices, and do not on others."""
     rng = np.random.default_rng(seed)
     dtype = np.dtype(dtype)
-    if dtype == bool:
+    if dtype.kind == "b":
         return rng.random(count) < 0.5
     if not IS_VIRTUAL:
         return rng.integers(0, 3, count).astype(dtype)
@@ -76,7 +76,7 @@ def random_values(seed, count, dtype):
 def combined(op, parts):
     """The arrays of all ranks as one, step by step in their order."""
     dtype, n = parts[0].dtype, len(parts)
-    if dtype == bool:
+    if dtype.kind == "b":
         return (np.logical_or if op in ("sum", "max") else np.logical_and).reduce(parts)
     if op == "avg" and dtype.kind not in "iu":
         real = {"complex64": "float32", "complex128": "float64"}.get(dtype.name, dtype)
@@ -173,9 +173,8 @@ def test_movements(dtype, communicators):
         assert [result is None for result in gathered] == [rank != root for rank in range(N)]
         assert_same_bits(gathered[root], everything)
         outs = each(communicators, lambda c: xp.empty(3, dtype))
-        scattered = each(
-            communicators, lambda c, a, out: c.scatter(a if c.rank == root else None, out, root), arrays, outs
-        )  # noqa: B023
+        sent = [a if rank == root else None for rank, a in enumerate(arrays)]
+        scattered = each(communicators, lambda c, a, out: c.scatter(a, out, root), sent, outs)  # noqa: B023
         for rank, result in enumerate(scattered):
             assert result is outs[rank]
             assert_same_bits(result, host[root][rank])
