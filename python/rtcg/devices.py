@@ -104,11 +104,12 @@ def _keep_default() -> None:
     """Declare the default context that threads have taken so far, if there is one.
 
     Retaining a context would end it for threads that come later. The declaring thread itself takes it first, as a
-    thread that declares and then pops a context has no default.
+    thread that declares and then pops a context has no default; one that has popped a context has none already.
     """
     default = _native.default_context()
     if default is not None:
-        _native.current_or_declared_context()
+        with contextlib.suppress(driver.LogicError):
+            _native.current_or_declared_context()
         _native.set_default_context(default)
 
 

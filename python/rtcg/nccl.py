@@ -106,11 +106,24 @@ def init_all(devices: Iterable[Device | Context | int] | int) -> list[Communicat
     -------
     list of Communicator
         The ranks. Calls of several of them from one thread belong in a `group`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        When there is no such device, or `devices` is nothing of this.
     """
     from rtcg import devices as _devices, driver
 
     driver.init()
-    chosen: list[Device | Context | int] = list(range(devices)) if isinstance(devices, int) else list(devices)
+    if isinstance(devices, int):
+        count = driver.Device.count()
+        if not 1 <= devices <= count:
+            raise ValueError(f"devices={devices}; expected a number of devices from 1 to {count}, or their ordinals")
+        chosen: list[Device | Context | int] = list(range(devices))
+    elif hasattr(devices, "__iter__") and not isinstance(devices, (str, bytes)):
+        chosen = list(devices)
+    else:
+        raise TypeError(f"devices={devices!r}; expected a number of devices, or a sequence of ordinals or devices")
     contexts = [d if isinstance(d, _native.Context) else _devices.primary_context(d) for d in chosen]
     return Communicator._of_contexts(contexts)
 
@@ -133,9 +146,18 @@ def split_all(
     -------
     list of Communicator or None
         The new ones, in the same order.
+
+    Raises
+    ------
+    ValueError
+        When there are not as many colours or keys as communicators.
     """
-    ranks = list(communicators)
-    return Communicator._split_all(list(zip(ranks, colors, [0] * len(ranks) if keys is None else keys, strict=True)))
+    ranks, all_colors = list(communicators), list(colors)
+    all_keys = [0] * len(ranks) if keys is None else list(keys)
+    for name, given in (("colors", all_colors), ("keys", all_keys)):
+        if len(given) != len(ranks):
+            raise ValueError(f"{name} has {len(given)} elements; expected {len(ranks)}, one for each communicator")
+    return Communicator._split_all(list(zip(ranks, all_colors, all_keys, strict=True)))
 
 
 def group() -> AbstractContextManager[None]:

@@ -129,3 +129,20 @@ assert found == [a.device.pci_bus_id()] * 5, found
         RTCG_LIBCUDA="none",
         RTCG_VIRTUAL_DEVICES="2",
     )
+
+
+def test_another_device_after_the_thread_has_popped_the_declared_one():
+    run_python(
+        """
+from rtcg import devices, driver
+import rtcg.numpy as rnp
+
+driver.init()
+devices.set_default(0)
+for k in (0, 1, 0):
+    with devices.use(k):
+        assert rnp.zeros(1).device == driver.Device(k)
+""",
+        RTCG_LIBCUDA="none",
+        RTCG_VIRTUAL_DEVICES="2",
+    )
