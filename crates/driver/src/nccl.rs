@@ -498,13 +498,14 @@ impl Communicator {
         while !self.0.is_idle() {
             if self.0.abort_requested.load(Ordering::Acquire) {
                 self.0.end(true);
+                self.0.closing.store(false, Ordering::Release);
                 return Err(self.closed_error("Communicator::close"));
             }
             std::thread::sleep(poll_interval(begun));
         }
         let failed = self.async_error();
-        self.0.closing.store(false, Ordering::Release);
         self.0.end(failed.is_err());
+        self.0.closing.store(false, Ordering::Release);
         failed
     }
 
@@ -517,8 +518,12 @@ impl Communicator {
         }
         if !self.0.closed.swap(true, Ordering::AcqRel) {
             self.0.end(true);
-        } else if self.0.closing.load(Ordering::Acquire) {
+        } else {
             self.0.abort_requested.store(true, Ordering::Release);
+            // The thread that closes looks every few milliseconds; what comes after this call finds the work ended.
+            while self.0.closing.load(Ordering::Acquire) {
+                std::thread::sleep(Duration::from_micros(100));
+            }
         }
     }
 }
