@@ -179,7 +179,7 @@ test-sample: $(READY)
 CARGO_RUNNER := CARGO_TARGET_$(shell rustc -vV | sed -n 's/^host: //p' | tr a-z- A-Z_)_RUNNER
 
 build-tests: $(VENV)/.requirements
-	cargo build --release -p rtcg-libcuda
+	cargo build --release -p rtcg-libcuda -p rtcg-libnccl
 	$(MAKE) opencl
 	cargo test --release --workspace --exclude rtcg-python --no-run
 
