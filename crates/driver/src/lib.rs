@@ -18,7 +18,7 @@
 //! | `module/` | modules and functions |
 //! | `launch/` | launches |
 //! | `graph/` | graphs |
-//! | `nccl.rs` | collectives |
+//! | `nccl.rs`, `nccl_check.rs` | collectives |
 //!
 //! `launch/prepared.rs` is the short path for a repeated launch, and `launch/diagnosis.rs` explains failures. Arguments
 //! are validated once, here; nothing above this crate depends on which driver is behind the table.
@@ -43,6 +43,7 @@ mod launch_queue;
 pub mod memory;
 mod module;
 pub mod nccl;
+mod nccl_check;
 mod nvml;
 pub mod pool;
 mod process_state;

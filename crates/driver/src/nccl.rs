@@ -4,6 +4,7 @@
 //! aborted once. What a call in a group uses is kept until the group has ended.
 
 use crate::context::{Context, ContextKind, Device};
+use crate::nccl_check::{SIGNATURE_BYTES, Signature, SignatureExchange, are_collectives_checked};
 use crate::stream::{Stream, checked_stream_handle};
 use crate::{process_state, virtual_gpu};
 use rtcg_cuda_sys::nccl::{
@@ -197,6 +198,8 @@ struct CommunicatorInner {
     n_ranks: usize,
     /// The same for communicators that were made from each other.
     family: u64,
+    /// For `RTCG_CHECK=nccl`, on a real device.
+    signatures: Mutex<Option<SignatureExchange>>,
     /// Whether calls need not have the context current.
     is_context_selected: bool,
     closed: AtomicBool,
@@ -290,6 +293,7 @@ impl Communicator {
             n_ranks,
             family,
             is_context_selected,
+            signatures: Mutex::default(),
             closed,
             closing,
             abort_requested,
@@ -591,6 +595,9 @@ impl Communicator {
         stream: Option<&Stream>,
     ) -> NcclResult<()> {
         self.check_open("Communicator::enqueue")?;
+        if are_collectives_checked() && !self.device().is_virtual() && !is_in_group() {
+            self.compare_signatures(Signature::new(what, count, dtype, op), stream)?;
+        }
         let CommunicatorInner { table, handle: comm, ref ctx, .. } = *self.0;
         let stream = self.stream_handle(stream)?;
         let s = std::ptr::with_exposed_provenance::<c_void>(sent as usize);
@@ -623,6 +630,39 @@ impl Communicator {
         // NCCL selects the primary context of its device itself, and a virtual one that of the communicator.
         let is_selected = self.0.is_context_selected || is_in_group() || ctx.is_current();
         if is_selected { call() } else { ctx.with_current(call) }
+    }
+
+    /// Waits until all ranks have said what they are about to do, and compares it.
+    #[cold]
+    fn compare_signatures(&self, signature: Option<Signature>, stream: Option<&Stream>) -> NcclResult<()> {
+        let Some(signature) = signature else { return Ok(()) };
+        if crate::active_captures::is_any_capturing() {
+            return Ok(());
+        }
+        let mut exchange = lock_ignoring_poison(&self.0.signatures);
+        self.0.ctx.with_current(|| {
+            let exchange = match &mut *exchange {
+                Some(exchange) => exchange,
+                none => none.insert(SignatureExchange::new(self.0.n_ranks)?),
+            };
+            let (own, all) = exchange.write(self.0.rank, signature)?;
+            let (own, all) =
+                (std::ptr::with_exposed_provenance(own as usize), std::ptr::with_exposed_provenance_mut(all as usize));
+            let (table, comm, stream_handle) = (self.0.table, self.0.handle, self.stream_handle(stream)?);
+            // SAFETY: the memory holds the signatures of all ranks, and lives as long as the communicator.
+            unsafe {
+                call_nccl!(
+                    table,
+                    comm,
+                    ncclAllGather(own, all, SIGNATURE_BYTES, ncclDataType_t::ncclUint8, comm, stream_handle)
+                )?;
+            }
+            self.wait(stream, None)?;
+            match exchange.difference()? {
+                Some(text) => Err(NcclError::refused("Communicator::enqueue", ncclResult_t::ncclInvalidUsage, text)),
+                None => Ok(()),
+            }
+        })
     }
 
     /// The handle of a stream for work of this communicator, which is remembered.

@@ -44,8 +44,8 @@ impl CheckSet {
     pub const KERNEL_CHECKS: CheckSet = CheckSet { leak: false, ..CheckSet::ALL_CHECKS };
 
     /// Reads a list such as `memory,init`; `1` stands for [`CheckSet::KERNEL_CHECKS`], `all` for all checks,
-    /// `none` and `0` for none; `fatal` makes every finding end its launch. `None` when a word is
-    /// unknown.
+    /// `none` and `0` for none; `fatal` makes every finding end its launch, and `nccl` is no check of kernels. `None`
+    /// when a word is unknown.
     pub fn parse(list: &str) -> Option<CheckSet> {
         let mut checks = CheckSet::NO_CHECKS;
         for word in list.split(',').map(str::trim).filter(|w| !w.is_empty()) {
@@ -59,6 +59,8 @@ impl CheckSet {
                 "all" => checks = CheckSet { fatal: checks.fatal, ..CheckSet::ALL_CHECKS },
                 "1" => checks = CheckSet { fatal: checks.fatal, leak: checks.leak, ..CheckSet::KERNEL_CHECKS },
                 "none" | "0" => checks = CheckSet::NO_CHECKS,
+                // Of calls of a GPU's NCCL, by the driver's safe objects; that of virtual devices is always checked.
+                "nccl" => {}
                 _ => return None,
             }
         }
@@ -129,7 +131,7 @@ pub fn requested_checks() -> CheckSet {
 
 /// The checks that the environment variable `RTCG_CHECK` asks for; an error if it cannot be read.
 pub fn checks_from_environment() -> Result<Option<CheckSet>, String> {
-    let expected = "1, all, none, or a list of memory, init, race, sync, leak, fatal";
+    let expected = "1, all, none, or a list of memory, init, race, sync, leak, fatal, nccl";
     rtcg_vgpu_abi::env::read_setting("RTCG_CHECK", expected, CheckSet::parse)
 }
 
