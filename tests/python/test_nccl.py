@@ -334,6 +334,7 @@ with devices.use(0):
     r = made[0].all_reduce(xp.ones(3))
     assert interrupted(made[0].close)
     made[0].abort()
+    time.sleep(0.1)
 with devices.use(1):
     assert "rank 0" in error_of(lambda: made[1].all_reduce(xp.ones(3))) + error_of(lambda: made[1].wait(timeout=30))
 made = nccl.init_all(2)
