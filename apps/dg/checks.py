@@ -189,9 +189,11 @@ def compare_with_one(name, devices, checks, graphs=None, **options):
 
 
 def check_ranks(checks):
-    """Ranks of MPI have the bits of one."""
+    """Ranks have the bits of one, by MPI and, if each has a device, by NCCL."""
     for split in (1, 3):
         compare_with_one(f"ranks, {split} kernels", exchange.Mpi(), checks, split=split)
+    if exchange.have_own_devices():
+        compare_with_one("ranks, NCCL", exchange.Nccl.of_ranks(), checks)
 
 
 #: What ranks run that a check has started; an error of one ends all.

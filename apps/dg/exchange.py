@@ -177,8 +177,8 @@ class Nccl(Exchange):
 
         comm = _communicator(comm)
         device = local_device(comm) if device is None else device
-        unique_id = comm.bcast(nccl.unique_id() if comm.rank == 0 else None)
         with rtcg_devices.use(device):
+            unique_id = comm.bcast(nccl.unique_id() if comm.rank == 0 else None)
             communicator = nccl.Communicator(comm.size, unique_id, comm.rank)
         return cls([device], [communicator], comm)
 
@@ -215,11 +215,26 @@ def world():
 
 def local_device(comm):
     """The device of this rank, where the ranks of a host take its devices in turn."""
+    rank, _ = _place_on_host(comm)
+    return rank % driver.Device.count()
+
+
+def have_own_devices(comm=None):
+    """Whether each rank has a device that no other rank has, as NCCL wants it; virtual ones belong to their process."""
+    from mpi4py import MPI
+
+    comm = _communicator(comm)
+    _, size = _place_on_host(comm)
+    return comm.allreduce(driver.Device(0).is_virtual or size <= driver.Device.count(), MPI.LAND)
+
+
+def _place_on_host(comm):
+    """The number of this rank among those of its host, and how many these are."""
     from mpi4py import MPI
 
     driver.init()
     local = comm.Split_type(MPI.COMM_TYPE_SHARED)
     try:
-        return local.rank % driver.Device.count()
+        return local.rank, local.size
     finally:
         local.Free()

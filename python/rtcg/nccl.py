@@ -30,6 +30,7 @@ or of the system. NCCL uses the primary context of each device (`rtcg.devices` d
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 from typing import TYPE_CHECKING, Any
 
@@ -64,6 +65,8 @@ __all__ = [
     "unique_id",
     "version",
 ]
+
+atexit.register(_native.nccl_abort_unfinished)
 
 NCCL_SUM, NCCL_PROD, NCCL_MAX, NCCL_MIN, NCCL_AVG = range(5)
 NCCL_INT8 = NCCL_CHAR = 0

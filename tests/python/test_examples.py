@@ -10,6 +10,7 @@ import sys
 
 import pytest
 
+from rtcg import driver
 from tests.mpi import launch
 from tests.python.depth import at_depth
 from tests.python.subprocesses import ROOT, has_real_device
@@ -47,14 +48,25 @@ def test_programs_find_their_results_right(program, tmp_path):
     assert printed.strip() and "WRONG" not in printed
 
 
-@pytest.mark.parametrize("staged", [False, True])
-def test_ranks_have_a_device_each(staged):
+def run_in_ranks(program, *arguments):
+    """What a program prints in two ranks of MPI."""
     pytest.importorskip("mpi4py", reason="mpi4py is not installed (requirements-dev.txt)")
     mpi = launch.mpich()
     if mpi is None:
         pytest.skip("there is no mpiexec: pip install mpich")
-    program = [sys.executable, "-m", "mpi4py", str(EXAMPLES / "devices_mpi.py"), *["--staged"] * staged]
-    printed = run([str(mpi.launcher), "-n", "2", *program], 2)
+    command = [sys.executable, "-m", "mpi4py", str(EXAMPLES / program), *arguments]
+    return run([str(mpi.launcher), "-n", "2", *command], 2)
+
+
+def test_ranks_of_nccl():
+    if has_real_device() and driver.Device.count() < 2:
+        pytest.skip("NCCL needs a device for each rank")
+    assert "2 ranks: largest eigenvalue" in (printed := run_in_ranks("nccl_devices.py")) and "equal to NumPy" in printed
+
+
+@pytest.mark.parametrize("staged", [False, True])
+def test_ranks_have_a_device_each(staged):
+    printed = run_in_ranks("devices_mpi.py", *["--staged"] * staged)
     assert "2 ranks on" in printed and "equal to NumPy" in printed
     assert not staged or "through page-locked memory" in printed
     if not has_real_device():

@@ -34,6 +34,7 @@ WAYS = [
     ({}, ""),
     ({"RTCG_WORKERS": 1}, "random or graphs or threads"),
     ({"RTCG_SCHEDULE": "chaos:3"}, "random or graphs or memory or disagree"),
+    ({"RTCG_SCHEDULE": "deterministic"}, "random or graphs or memory or disagree"),
     ({"RTCG_CHECK": "race"}, "random or reductions or graphs or threads"),
     ({"RTCG_CHECK": "memory,init"}, "(random or reductions or movements) and not threads"),
     *at_depth([], [({"RTCG_SCHEDULE": f"chaos:{seed}"}, "") for seed in range(4, 12)]),
@@ -334,6 +335,7 @@ with devices.use(0):
     r = made[0].all_reduce(xp.ones(3))
     assert interrupted(made[0].close)
     made[0].abort()
+    time.sleep(0.1)
 with devices.use(1):
     assert "rank 0" in error_of(lambda: made[1].all_reduce(xp.ones(3))) + error_of(lambda: made[1].wait(timeout=30))
 made = nccl.init_all(2)

@@ -231,6 +231,16 @@ impl std::fmt::Debug for Communicator {
 /// All communicators, for those that must be aborted together.
 static COMMUNICATORS: Mutex<Vec<Weak<CommunicatorInner>>> = Mutex::new(Vec::new());
 
+/// Aborts all communicators of this process whose work is not done: at the end of the program, which would wait for it.
+pub fn abort_unfinished_communicators() {
+    let all: Vec<_> = lock_ignoring_poison(&COMMUNICATORS).iter().filter_map(Weak::upgrade).collect();
+    for communicator in all.into_iter().map(Communicator) {
+        if !communicator.is_closed() && !communicator.0.is_idle() {
+            communicator.abort();
+        }
+    }
+}
+
 fn next_family() -> u64 {
     static NEXT_FAMILY: AtomicU64 = AtomicU64::new(0);
     NEXT_FAMILY.fetch_add(1, Ordering::Relaxed)
@@ -439,12 +449,28 @@ impl Communicator {
     /// # Errors
     /// [`ncclResult_t::ncclTimeout`], or what went wrong.
     pub fn wait(&self, stream: Option<&Stream>, timeout: Option<Duration>) -> NcclResult<()> {
+        self.wait_unless(stream, timeout, || false)
+    }
+
+    /// [`Communicator::wait`] that ends, without an error or an abort, when `is_given_up` says so.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn wait_unless(
+        &self,
+        stream: Option<&Stream>,
+        timeout: Option<Duration>,
+        is_given_up: impl Fn() -> bool,
+    ) -> NcclResult<()> {
         let stream = match stream.cloned().or_else(Stream::current) {
             Some(stream) => stream,
             None => Stream::legacy_default_of(&self.0.ctx),
         };
         let begun = Instant::now();
         loop {
+            if is_given_up() {
+                return Ok(());
+            }
             let failed = self.check_async_error();
             let done = if failed.is_ok() {
                 self.0.ctx.with_current(|| stream.is_done()).map_err(NcclError::from)

@@ -16,8 +16,9 @@ use rtcg::nccl::{
     Collective, Communicator, NcclError, NcclGroup, RawCommunicator, Reduction, UniqueId, is_in_group, nccl_version,
 };
 use std::cell::RefCell;
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// The class, under the name that Python shows.
@@ -643,7 +644,11 @@ impl PyCommunicator {
         let stream = as_driver_stream(stream)?.cloned().or(current);
         let communicator = self.0.clone();
         let context = self.0.context().clone();
-        wait_interruptibly(py, context, move || communicator.wait(stream.as_ref(), limit))
+        let given_up = Arc::new(AtomicBool::new(false));
+        let is_given_up = given_up.clone();
+        let wait =
+            move || Ok(communicator.wait_unless(stream.as_ref(), limit, || is_given_up.load(Ordering::Acquire))?);
+        wait_interruptibly(py, context, wait).inspect_err(|_| given_up.store(true, Ordering::Release))
     }
 
     /// Raise what went wrong in work that was enqueued. Does not wait.
@@ -792,6 +797,12 @@ fn nccl_group_end(py: Python<'_>) -> PyResult<()> {
     .map_err(|error| nccl_error(py, error))
 }
 
+/// Abort communicators whose work waits, so that the program can end.
+#[pyfunction]
+fn nccl_abort_unfinished(py: Python<'_>) {
+    py.detach(rtcg::nccl::abort_unfinished_communicators);
+}
+
 /// A new id of a communicator: one rank makes it, and sends it to the others.
 #[pyfunction]
 fn nccl_unique_id(py: Python<'_>) -> PyResult<Bound<'_, PyBytes>> {
@@ -812,5 +823,6 @@ pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(nccl_group_start, m)?)?;
     m.add_function(wrap_pyfunction!(nccl_group_end, m)?)?;
     m.add_function(wrap_pyfunction!(nccl_unique_id, m)?)?;
+    m.add_function(wrap_pyfunction!(nccl_abort_unfinished, m)?)?;
     m.add_function(wrap_pyfunction!(py_nccl_version, m)?)
 }

@@ -28,6 +28,7 @@ use rtcg_driver::sys::nccl::{ncclDataType_t, ncclRedOp_t};
 use rtcg_hal::DType;
 use std::time::Duration;
 
+pub use rtcg_driver::nccl::abort_unfinished_communicators;
 pub use rtcg_driver::nccl::{
     Collective, Communicator as RawCommunicator, NcclError, NcclGroup, NcclMemory, PendingCommunicator, UniqueId,
     is_in_group, keep_until_group_end, nccl_version,

@@ -548,7 +548,8 @@ unsafe extern "C" fn start_captured(data: *mut c_void, operation: ExternalOperat
 fn start(set: &CallSet, operation: ExternalOperation) {
     let run = || match set.communicator.upgrade() {
         Some(communicator) => communicator.start(&set.calls, operation),
-        None => complete(operation, Some("its communicator was destroyed")),
+        // Whoever destroyed it knows.
+        None => complete(operation, None),
     };
     // The stream's thread is the driver's.
     let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run));
@@ -610,6 +611,8 @@ impl Part for StreamPart {
         }
         let failure = state.1.take();
         drop(state);
+        // A rank that has aborted its communicator knows.
+        let failure = failure.filter(|_| !self.batch.communicator.is_left.load(Ordering::Acquire));
         complete(self.batch.operation, failure.as_ref().map(|failure| failure.text.as_str()));
         self.batch.communicator.note_finished();
     }

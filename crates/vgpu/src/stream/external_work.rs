@@ -5,6 +5,7 @@
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rtcg_cuda_sys::{CUresult, CUstream, ExternalOperation, ExternalWork};
 
@@ -14,6 +15,19 @@ use crate::memory::copy::{check_device_range, check_writable};
 use crate::stream::context::Context;
 use rtcg_vgpu_abi::error::{Res, ResultCode};
 use rtcg_vgpu_exec::check::shadow;
+
+/// Operations that are submitted and not finished.
+static N_UNFINISHED: AtomicUsize = AtomicUsize::new(0);
+
+/// One more is submitted.
+pub(super) fn note_submission() {
+    N_UNFINISHED.fetch_add(1, Ordering::AcqRel);
+}
+
+/// Whether no such operation is unfinished in the process.
+pub(super) fn is_all_external_work_done() -> bool {
+    N_UNFINISHED.load(Ordering::Acquire) == 0
+}
 
 /// A started operation, which is finished exactly once.
 #[derive(Debug)]
@@ -31,6 +45,7 @@ impl ExternalCompletion {
         {
             self.ctx.record_failure(&error);
         }
+        N_UNFINISHED.fetch_sub(1, Ordering::AcqRel);
         self.stream.complete_operation(self.number);
         self.stream.give_up_claim();
     }

@@ -234,6 +234,9 @@ impl Stream {
         }
         fences.retain(|f| !f.is_point_reached());
         let number = self.submitted.fetch_add(1, Ordering::AcqRel) + 1;
+        if matches!(work, OperationWork::External(_)) {
+            external_work::note_submission();
+        }
         queue.operations.push_back(StreamOperation {
             number,
             fences,
@@ -248,8 +251,9 @@ impl Stream {
         }
         // In a fixed order an operation ends before the next one is submitted; but one that others finish may need
         // that one.
-        let is_own = !matches!(queue.operations.back().map(|op| &op.work), Some(OperationWork::External(_)));
-        let at_once = is_own && rtcg_vgpu_abi::schedule::current_schedule().is_reproducible() && !is_in_host_call();
+        let at_once = external_work::is_all_external_work_done()
+            && rtcg_vgpu_abi::schedule::current_schedule().is_reproducible()
+            && !is_in_host_call();
         self.schedule_runner_if_needed(queue);
         let fence = StreamPoint { stream: self.clone(), number };
         if at_once {
