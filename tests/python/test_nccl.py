@@ -21,7 +21,8 @@ FOLDER = ROOT / "tests" / "python"
 
 
 def environment(devices, **variables):
-    env = {**os.environ, "PYTHONFAULTHANDLER": "1", "PYTHONPATH": os.pathsep.join([str(ROOT / "python"), str(FOLDER)])}
+    path = os.pathsep.join([*filter(None, sys.path), str(FOLDER)])
+    env = {**os.environ, "PYTHONFAULTHANDLER": "1", "PYTHONPATH": path}
     env.pop("RTCG_TEST_TIMES", None)
     if not has_real_device():
         # The processes share the processors.

@@ -18,7 +18,7 @@
 //! | `module/` | modules and functions |
 //! | `launch/` | launches |
 //! | `graph/` | graphs |
-//! | `nccl.rs`, `nccl_check.rs` | collectives |
+//! | `collective.rs`, `nccl.rs` | collectives |
 //!
 //! `launch/prepared.rs` is the short path for a repeated launch, and `launch/diagnosis.rs` explains failures. Arguments
 //! are validated once, here; nothing above this crate depends on which driver is behind the table.
@@ -32,6 +32,7 @@ mod context;
 #[macro_use]
 mod stream;
 mod active_captures;
+mod collective;
 mod flags;
 pub mod gl;
 mod graph;
@@ -43,7 +44,6 @@ mod launch_queue;
 pub mod memory;
 mod module;
 pub mod nccl;
-mod nccl_check;
 mod nvml;
 pub mod pool;
 mod process_state;

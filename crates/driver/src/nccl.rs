@@ -3,8 +3,8 @@
 //! Establishes: a handle that exists came from the library that fits the driver of its context, and is destroyed or
 //! aborted once. What a call in a group uses is kept until the group has ended.
 
+use crate::collective::{SIGNATURE_BYTES, Signature, SignatureExchange, are_collectives_checked};
 use crate::context::{Context, ContextKind, Device};
-use crate::nccl_check::{SIGNATURE_BYTES, Signature, SignatureExchange, are_collectives_checked};
 use crate::stream::{Stream, checked_stream_handle};
 use crate::{process_state, virtual_gpu};
 use rtcg_cuda_sys::nccl::{
@@ -19,6 +19,8 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
+
+pub use crate::collective::Collective;
 
 /// The result of an operation on a communicator.
 pub type NcclResult<T> = Result<T, NcclError>;
@@ -145,49 +147,6 @@ impl UniqueId {
     pub fn to_bytes(&self) -> [u8; 128] {
         self.0.internal.map(|c| c as u8)
     }
-}
-
-/// A collective, or one end of a transfer.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Collective {
-    /// Combines the elements of all ranks for all ranks.
-    AllReduce,
-    /// Combines them for one rank.
-    Reduce {
-        /// That rank.
-        root: usize,
-    },
-    /// Copies one rank's elements to all.
-    Broadcast {
-        /// That rank.
-        root: usize,
-    },
-    /// Gathers all ranks' elements, in the order of ranks, for all ranks.
-    AllGather,
-    /// Combines elements, and gives each rank its part; counted are those of a part.
-    ReduceScatter,
-    /// Each rank sends a part to each rank; counted are the elements of a part.
-    AllToAll,
-    /// Gathers the elements for one rank.
-    Gather {
-        /// That rank.
-        root: usize,
-    },
-    /// Gives each rank its part of one rank's elements.
-    Scatter {
-        /// That rank.
-        root: usize,
-    },
-    /// Sends to one rank, which receives.
-    Send {
-        /// That rank.
-        peer: usize,
-    },
-    /// Receives from one rank, which sends.
-    Recv {
-        /// That rank.
-        peer: usize,
-    },
 }
 
 struct CommunicatorInner {

@@ -1,11 +1,54 @@
-//! What ranks are about to do, exchanged before each collective (`RTCG_CHECK=nccl`): NCCL itself computes wrong numbers
-//! or waits for ever where ranks disagree. A virtual NCCL compares them anyway.
+//! Collectives, and their signatures: what ranks are about to do, which they exchange before each collective
+//! (`RTCG_CHECK=nccl`). NCCL itself computes wrong numbers or waits for ever where ranks disagree; a virtual NCCL compares
+//! them anyway.
 
 use crate::error::Result;
 use crate::memory::{DeviceAllocation, mem_alloc};
-use crate::nccl::Collective;
 use rtcg_cuda_sys::nccl::{ncclDataType_t, ncclRedOp_t};
 use std::sync::LazyLock;
+
+/// A collective, or one end of a transfer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Collective {
+    /// Combines the elements of all ranks for all ranks.
+    AllReduce,
+    /// Combines them for one rank.
+    Reduce {
+        /// That rank.
+        root: usize,
+    },
+    /// Copies one rank's elements to all.
+    Broadcast {
+        /// That rank.
+        root: usize,
+    },
+    /// Gathers all ranks' elements, in the order of ranks, for all ranks.
+    AllGather,
+    /// Combines elements, and gives each rank its part; counted are those of a part.
+    ReduceScatter,
+    /// Each rank sends a part to each rank; counted are the elements of a part.
+    AllToAll,
+    /// Gathers the elements for one rank.
+    Gather {
+        /// That rank.
+        root: usize,
+    },
+    /// Gives each rank its part of one rank's elements.
+    Scatter {
+        /// That rank.
+        root: usize,
+    },
+    /// Sends to one rank, which receives.
+    Send {
+        /// That rank.
+        peer: usize,
+    },
+    /// Receives from one rank, which sends.
+    Recv {
+        /// That rank.
+        peer: usize,
+    },
+}
 
 /// Whether `RTCG_CHECK` lists `nccl`.
 pub(crate) fn are_collectives_checked() -> bool {
