@@ -56,7 +56,9 @@ fn only_permitted_crates_have_a_dependency() {
     assert_eq!(folders_that_depend_on("libloading"), ["cuda-sys", "opencl-sys"]);
     let mut on_virtual_gpu = folders_that_depend_on("rtcg-vgpu");
     on_virtual_gpu.retain(|folder| !folder.starts_with("vgpu"));
-    assert_eq!(on_virtual_gpu, ["driver", "libcuda"]);
+    // The virtual NCCL knows the types of the virtual GPU, and reaches its streams through functions that it is given.
+    assert_eq!(on_virtual_gpu, ["driver", "libcuda", "vnccl"]);
+    assert_eq!(dependencies_of_ours("vnccl"), ["cuda-sys", "vgpu-abi", "vgpu-softmath"]);
     for folder in ["ptx", "disk-cache", "c-lex", "hal"] {
         assert_eq!(dependencies_of_ours(folder), [""; 0], "{folder}");
     }

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Crates that are not published: programs, tests, and what is no use as a dependency.
-const UNPUBLISHED: [&str; 7] = ["conformance", "documentation", "libcuda", "libopencl", "oracle", "python", "xtask"];
+const UNPUBLISHED: [&str; 8] =
+    ["conformance", "documentation", "libcuda", "libnccl", "libopencl", "oracle", "python", "xtask"];
 
 fn crates_folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().expect("crates/ exists")
