@@ -4,6 +4,7 @@ Results on virtual devices have the bits of a combination in the order of ranks.
 order; there the numbers are small integers, whose sums are exact in any.
 """
 
+import contextlib
 import gc
 import itertools
 import os
@@ -50,11 +51,12 @@ def current():
 
 
 def each(communicators, function, *values):
-    """Calls a function for each rank with its device current."""
+    """Calls a function for each rank with its device current; on real devices in a group, for ranks wait in calls."""
     results = []
-    for communicator, *own in zip(communicators, *values, strict=True):
-        with devices.use(communicator.device_id):
-            results.append(function(communicator, *own))
+    with contextlib.nullcontext() if IS_VIRTUAL else nccl.group():
+        for communicator, *own in zip(communicators, *values, strict=True):
+            with devices.use(communicator.device_id):
+                results.append(function(communicator, *own))
     return results
 
 
