@@ -126,7 +126,7 @@ def init_all(devices: Iterable[Device | Context | int] | int) -> list[Communicat
     elif hasattr(devices, "__iter__") and not isinstance(devices, (str, bytes)):
         chosen = list(devices)
     else:
-        raise TypeError(f"devices={devices!r}; expected a number of devices, or a sequence of ordinals or devices")
+        raise TypeError(f"devices={shown(devices)}; expected a number of devices, or a sequence of ordinals or devices")
     contexts = [d if isinstance(d, _native.Context) else _devices.primary_context(d) for d in chosen]
     return Communicator._of_contexts(contexts)
 
