@@ -32,8 +32,9 @@ class Writer:
 
     def __init__(self, array):
         self.array, self.stream, self.opener = array, cuda.Stream(NON_BLOCKING), cuda.Stream(NON_BLOCKING)
-        # Of the pool: freeing memory of one's own waits for the device.
-        self.gate = rnp.zeros(1, np.int32)
+        # Of the pool: freeing memory of one's own waits for the device. Not zeros, which the default stream would write
+        # later, when what it waits for is done.
+        self.gate = rnp.empty(1, np.int32)
         self.add = add_kernel()
         self.timer = None
 
@@ -57,6 +58,7 @@ class Writer:
             # The gate's memory is another one's after this.
             self.timer.join()
         self.stream.synchronize()
+        self.opener.synchronize()
 
 
 @pytest.fixture
