@@ -614,7 +614,20 @@ impl Communicator {
         };
         // NCCL selects the primary context of its device itself, and a virtual one that of the communicator.
         let is_selected = self.0.is_context_selected || is_in_group() || ctx.is_current();
-        if is_selected { call() } else { ctx.with_current(call) }
+        let outcome = if is_selected { call() } else { ctx.with_current(call) };
+        outcome.map_err(|error| self.end_if_failed(error))
+    }
+
+    /// Aborts what a failed rank has ended, so that a rank that hears of it in a call is as far as one that hears of it
+    /// in [`Communicator::wait`].
+    #[cold]
+    fn end_if_failed(&self, error: NcclError) -> NcclError {
+        if !is_in_group()
+            && let Err(why) = self.async_error()
+        {
+            self.abort_family(&why);
+        }
+        error
     }
 
     /// Waits until all ranks have said what they are about to do, and compares it.
