@@ -236,6 +236,13 @@ pub enum Exp {
         /// How many.
         length: Atom,
     },
+    /// One of several lengths that must be equal: the first.
+    Same {
+        /// Int64 scalars, two or more.
+        lengths: Vec<Atom>,
+        /// What each is the length of, for the message of an error at run time.
+        names: Vec<String>,
+    },
     /// The segment that holds element `at`: the last `s` with `offsets[s] <= at`.
     Segment {
         /// Ascending int64 offsets, the first of which is 0 and the last the number of elements.
@@ -338,6 +345,7 @@ impl Exp {
             Exp::Slice { array, start, length } => {
                 [(*array).into(), *start, *length].into_iter().for_each(see);
             }
+            Exp::Same { lengths, .. } => lengths.iter().for_each(|length| see(*length)),
             Exp::Segment { offsets, at } => [(*offsets).into(), *at].into_iter().for_each(see),
         }
     }

@@ -9,6 +9,10 @@
 //! | `evaluate/` | runs core programs on the host, as simply as possible |
 #![forbid(unsafe_code)]
 
+pub mod arguments;
+pub mod elaborate;
 pub mod ir;
+pub mod problem;
+pub mod simplify;
 pub mod span;
 pub mod surface;

@@ -1,0 +1,443 @@
+//! Operations on scalars, with NumPy's types and, where the program knows the numbers, their results.
+
+use super::types::number_as;
+use super::value::{Leaf, Scalar, Value};
+use super::{Elaborator, EmitAt};
+use crate::ir::{Atom, Block, Exp, Number};
+use crate::problem::ProblemKind;
+use crate::span::Span;
+use crate::surface::{BinaryOperator, Comparison, UnaryOperator};
+use rtcg_codegen::array::{Op, OperandRole};
+use rtcg_hal::{DType, OperandType};
+
+impl BinaryOperator {
+    pub(super) fn op(self) -> Op {
+        match self {
+            BinaryOperator::Add => Op::Add,
+            BinaryOperator::Sub => Op::Subtract,
+            BinaryOperator::Mult => Op::Multiply,
+            BinaryOperator::Div => Op::TrueDivide,
+            BinaryOperator::FloorDiv => Op::FloorDivide,
+            BinaryOperator::Mod => Op::Remainder,
+            BinaryOperator::Pow => Op::Power,
+            BinaryOperator::LShift => Op::LeftShift,
+            BinaryOperator::RShift => Op::RightShift,
+            BinaryOperator::BitAnd => Op::BitAnd,
+            BinaryOperator::BitOr => Op::BitOr,
+            BinaryOperator::BitXor => Op::BitXor,
+        }
+    }
+
+    pub(super) fn symbol(self) -> &'static str {
+        match self {
+            BinaryOperator::Add => "+",
+            BinaryOperator::Sub => "-",
+            BinaryOperator::Mult => "*",
+            BinaryOperator::Div => "/",
+            BinaryOperator::FloorDiv => "//",
+            BinaryOperator::Mod => "%",
+            BinaryOperator::Pow => "**",
+            BinaryOperator::LShift => "<<",
+            BinaryOperator::RShift => ">>",
+            BinaryOperator::BitAnd => "&",
+            BinaryOperator::BitOr => "|",
+            BinaryOperator::BitXor => "^",
+        }
+    }
+
+    /// The prelude's function for it.
+    pub(super) fn prelude_name(self) -> &'static str {
+        match self {
+            BinaryOperator::Add => "op_add",
+            BinaryOperator::Sub => "op_sub",
+            BinaryOperator::Mult => "op_mul",
+            BinaryOperator::Div => "op_div",
+            BinaryOperator::FloorDiv => "op_floordiv",
+            BinaryOperator::Mod => "op_mod",
+            BinaryOperator::Pow => "op_pow",
+            BinaryOperator::LShift => "op_lshift",
+            BinaryOperator::RShift => "op_rshift",
+            BinaryOperator::BitAnd => "op_and",
+            BinaryOperator::BitOr => "op_or",
+            BinaryOperator::BitXor => "op_xor",
+        }
+    }
+}
+
+impl Comparison {
+    pub(super) fn op(self) -> Op {
+        match self {
+            Comparison::Eq => Op::Equal,
+            Comparison::NotEq => Op::NotEqual,
+            Comparison::Lt => Op::Less,
+            Comparison::LtE => Op::LessEqual,
+            Comparison::Gt => Op::Greater,
+            Comparison::GtE => Op::GreaterEqual,
+        }
+    }
+}
+
+impl UnaryOperator {
+    pub(super) fn op(self) -> Op {
+        match self {
+            UnaryOperator::UAdd => Op::Positive,
+            UnaryOperator::USub => Op::Negative,
+            UnaryOperator::Invert => Op::Invert,
+            UnaryOperator::Not => Op::LogicalNot,
+        }
+    }
+}
+
+impl Elaborator<'_> {
+    /// An operation of scalars; `None` after a problem.
+    pub(super) fn prim(&mut self, op: Op, args: &[Scalar], span: Span) -> Option<Scalar> {
+        if let Some(known) = self.fold(op, args) {
+            return Some(known);
+        }
+        let leaves: Vec<Leaf> = args.iter().map(|arg| self.leaf(*arg)).collect();
+        let (computed, is_weak): (Vec<Leaf>, bool) = {
+            let computed: Vec<Leaf> = leaves
+                .iter()
+                .enumerate()
+                .filter(|(at, _)| op.operand_role(*at) == OperandRole::Compute)
+                .map(|(_, leaf)| *leaf)
+                .collect();
+            let is_weak = computed.iter().all(|leaf| leaf.weak);
+            (computed, is_weak)
+        };
+        let _ = computed;
+        let operands: Vec<OperandType> = leaves
+            .iter()
+            .map(|leaf| if is_weak { OperandType::Strong(leaf.dtype) } else { leaf.operand() })
+            .collect();
+        let types = match op.resolve_operand_types(&operands, None) {
+            Ok((_, types)) => types,
+            Err(refused) => {
+                let types = leaves.iter().map(Leaf::to_string).collect::<Vec<_>>().join(" and ");
+                self.problem(ProblemKind::Type, span, format!("{refused} (found {types})"), "");
+                return None;
+            }
+        };
+        let mut atoms = Vec::with_capacity(args.len());
+        for (at, arg) in args.iter().enumerate() {
+            atoms.push(self.operand(op, at, *arg, types.compute, span)?);
+        }
+        let out = self.emit_scalar(Exp::Prim { op, compute: types.compute, args: atoms }, types.out, span);
+        Some(Scalar { atom: out.into(), weak: is_weak && types.out != DType::Bool })
+    }
+
+    /// An operand: a constant has the type of the computation.
+    fn operand(&mut self, op: Op, at: usize, arg: Scalar, compute: DType, span: Span) -> Option<Atom> {
+        let (Atom::Const(number, dtype), true) = (arg.atom, op.operand_role(at) == OperandRole::Compute) else {
+            return Some(arg.atom);
+        };
+        if dtype == compute {
+            return Some(arg.atom);
+        }
+        // A mixed comparison sees both operands in their own types.
+        if op.is_comparison() && dtype.is_integral() && compute == DType::F64 {
+            return Some(arg.atom);
+        }
+        if let Some(number) = number_as(number, compute) {
+            return Some(Atom::Const(number, compute));
+        }
+        if let (Number::Int(value), true, true) = (number, arg.weak, compute.is_integer()) {
+            if op.is_comparison() {
+                return Some(arg.atom);
+            }
+            let text = format!("the number {value} is out of bounds for {}", compute.name());
+            self.problem(ProblemKind::Type, span, text, "Convert the other operand to a wider type first.");
+            return None;
+        }
+        Some(arg.atom)
+    }
+
+    /// The result for numbers that are known, as Python computes it.
+    fn fold(&self, op: Op, args: &[Scalar]) -> Option<Scalar> {
+        if let (Op::LogicalNot, [arg]) = (op, args)
+            && let Some(Number::Bool(value)) = arg.constant()
+        {
+            return Some(Scalar::python(Number::Bool(!value)));
+        }
+        if let (Op::Where, [cond, then, other]) = (op, args)
+            && let Some(Number::Bool(value)) = cond.constant()
+            && self.leaf(*then) == self.leaf(*other)
+        {
+            return Some(if value { *then } else { *other });
+        }
+        if let Some(known) = self.fold_index(op, args) {
+            return Some(known);
+        }
+        if !args.iter().all(|arg| arg.weak && arg.constant().is_some()) {
+            return None;
+        }
+        let numbers: Vec<Number> = args.iter().filter_map(|arg| arg.constant()).collect();
+        let result = match (op, numbers.as_slice()) {
+            (Op::Negative, [Number::Int(x)]) => Number::Int(-x),
+            (Op::Negative, [Number::Float(x)]) => Number::Float(-x),
+            (Op::Positive, [x]) => *x,
+            (op, [Number::Int(x), Number::Int(y)]) => fold_ints(op, *x, *y)?,
+            (op, [x, y]) => fold_floats(op, real(*x)?, real(*y)?)?,
+            _ => return None,
+        };
+        let fits = match result {
+            Number::Int(value) => i64::try_from(value).is_ok(),
+            _ => true,
+        };
+        fits.then(|| Scalar::python(result))
+    }
+
+    /// Sums and products of indices with 0 and 1.
+    fn fold_index(&self, op: Op, args: &[Scalar]) -> Option<Scalar> {
+        let [x, y] = args else { return None };
+        let is_index = |arg: &Scalar| self.program.dtype(arg.atom) == DType::I64;
+        if !(is_index(x) && is_index(y)) {
+            return None;
+        }
+        let weak = x.weak && y.weak;
+        let same = |kept: &Scalar| Some(Scalar { atom: kept.atom, weak });
+        match (op, x.constant_int(), y.constant_int()) {
+            (Op::Add | Op::Subtract, _, Some(0)) | (Op::Multiply, _, Some(1)) => same(x),
+            (Op::Add, Some(0), _) | (Op::Multiply, Some(1), _) => same(y),
+            (Op::Subtract, None, None) if x.atom == y.atom => Some(Scalar { atom: Atom::index(0), weak }),
+            _ => None,
+        }
+    }
+
+    pub(super) fn index_sum(&mut self, x: Atom, y: Atom, span: Span) -> Atom {
+        self.index_op(Op::Add, x, y, span)
+    }
+
+    pub(super) fn index_difference(&mut self, x: Atom, y: Atom, span: Span) -> Atom {
+        self.index_op(Op::Subtract, x, y, span)
+    }
+
+    /// An operation of int64 scalars.
+    pub(super) fn index_op(&mut self, op: Op, x: Atom, y: Atom, span: Span) -> Atom {
+        self.prim(op, &[Scalar::weak(x), Scalar::weak(y)], span).map_or(x, |found| found.atom)
+    }
+
+    /// The value of a condition: a truth value.
+    pub(super) fn truth(&mut self, value: &Value, span: Span) -> Option<Scalar> {
+        match value {
+            Value::Scalar(scalar) => match (scalar.constant(), self.program.dtype(scalar.atom)) {
+                (_, DType::Bool) => Some(*scalar),
+                (Some(Number::Int(value)), _) => Some(Scalar::python(Number::Bool(value != 0))),
+                (Some(Number::Float(value)), _) => Some(Scalar::python(Number::Bool(value != 0.0))),
+                (_, dtype) => {
+                    let zero = Scalar { atom: Atom::Const(super::types::zero_of(dtype), dtype), weak: true };
+                    self.prim(Op::NotEqual, &[*scalar, zero], span)
+                }
+            },
+            Value::Poison => None,
+            Value::Seq(_) => {
+                let found = self.describe(value);
+                let text = format!("a condition is {found}; expected a truth value or a number");
+                self.problem(ProblemKind::Type, span, text, "Reduce it with any(x) or all(x).");
+                None
+            }
+            other => {
+                let text = format!("a condition is {}; expected a truth value or a number", self.describe(other));
+                self.type_problem(span, text);
+                None
+            }
+        }
+    }
+
+    /// `then` if the condition holds, else `other`: each computes a value in a block of its own.
+    pub(super) fn choose(
+        &mut self,
+        cond: Scalar,
+        span: Span,
+        then: impl FnOnce(&mut Self) -> Value,
+        other: impl FnOnce(&mut Self) -> Value,
+    ) -> Value {
+        if let Some(Number::Bool(value)) = cond.constant() {
+            return if value { then(self) } else { other(self) };
+        }
+        self.open_block(EmitAt::Branch);
+        let first = then(self);
+        let first_stmts = self.suspend_block();
+        self.open_block(EmitAt::Branch);
+        let second = other(self);
+        let second_stmts = self.suspend_block();
+        let (Some(a), Some(b)) = (self.type_of(&first), self.type_of(&second)) else {
+            let (a, b) = (self.describe(&first), self.describe(&second));
+            return self.type_problem(span, format!("a condition chooses between {a} and {b}, which are no data"));
+        };
+        let Some(joined) = a.join(&b) else {
+            return self.problem(
+                ProblemKind::Type,
+                span,
+                format!("the two branches of a condition have different types: {a} and {b}"),
+                "Both branches must give values of one type.",
+            );
+        };
+        if first.is_poison() || second.is_poison() {
+            return Value::Poison;
+        }
+        self.resume_block(first_stmts);
+        let first = self.convert(&first, &joined, span);
+        let then = self.close_with(&first);
+        self.resume_block(second_stmts);
+        let second = self.convert(&second, &joined, span);
+        let other = self.close_with(&second);
+        self.emit_choice(cond, then, other, &joined, span)
+    }
+
+    fn emit_choice(
+        &mut self,
+        cond: Scalar,
+        then: Block,
+        other: Block,
+        joined: &super::types::Type,
+        span: Span,
+    ) -> Value {
+        let leaves = super::arguments_of_type(joined).leaves();
+        let depth = self.depth();
+        let pairs: Vec<(Atom, Atom)> = then.results.iter().copied().zip(other.results.iter().copied()).collect();
+        let is_same = |this: &Self, (a, b): (Atom, Atom)| a == b && this.depth_of(a) <= depth;
+        let are_ready = then.stmts.is_empty() && other.stmts.is_empty() && leaves.iter().all(|leaf| leaf.1 == 0);
+        let mut vars: Vec<Atom> = Vec::with_capacity(pairs.len());
+        if are_ready {
+            for ((a, b), (dtype, _)) in pairs.into_iter().zip(&leaves) {
+                vars.push(self.select(cond, a, b, *dtype, span));
+            }
+        } else {
+            let differs: Vec<bool> = pairs.iter().map(|pair| !is_same(self, *pair)).collect();
+            let only = |block: Block| {
+                let results = block.results.into_iter().zip(&differs).filter(|(_, differs)| **differs);
+                Block { stmts: block.stmts, results: results.map(|(atom, _)| atom).collect() }
+            };
+            let (then, other) = (only(then), only(other));
+            let outs: Vec<(DType, usize)> =
+                leaves.iter().zip(&differs).filter(|(_, differs)| **differs).map(|(leaf, _)| *leaf).collect();
+            let mut made = self.emit(Exp::If { cond: cond.atom, then, other }, &outs, span).into_iter();
+            for ((a, _), differs) in pairs.into_iter().zip(&differs) {
+                vars.push(if *differs { made.next().map_or(a, Atom::Var) } else { a });
+            }
+        }
+        self.value_of(joined, &mut vars.into_iter(), span)
+    }
+
+    /// `a` if a condition holds, else `b`, which are both computed.
+    fn select(&mut self, cond: Scalar, a: Atom, b: Atom, dtype: DType, span: Span) -> Atom {
+        let known = |atom| match atom {
+            Atom::Const(Number::Bool(value), DType::Bool) => Some(value),
+            _ => None,
+        };
+        match (known(a), known(b)) {
+            _ if a == b => return a,
+            (Some(true), Some(false)) => return cond.atom,
+            (Some(false), Some(true)) => {
+                return self.prim(Op::LogicalNot, &[cond], span).map_or(a, |found| found.atom);
+            }
+            _ => {}
+        }
+        let exp = Exp::Prim { op: Op::Where, compute: dtype, args: vec![cond.atom, a, b] };
+        self.emit_scalar(exp, dtype, span).into()
+    }
+
+    /// A value of a type made of atoms in the order of [`Value::atoms`].
+    pub(super) fn value_of(
+        &mut self,
+        of: &super::types::Type,
+        atoms: &mut dyn Iterator<Item = Atom>,
+        span: Span,
+    ) -> Value {
+        use super::types::Type;
+        match of {
+            Type::Scalar(leaf) => match atoms.next() {
+                Some(atom) => Scalar { atom, weak: leaf.weak }.into(),
+                None => Value::Poison,
+            },
+            Type::Tuple(parts) => Value::Tuple(parts.iter().map(|part| self.value_of(part, atoms, span)).collect()),
+            Type::Seq(element) => {
+                let shape = self.fresh_element(element, 0);
+                let mut vars = atoms.filter_map(Atom::as_var);
+                let element = shape.with_arrays(&mut vars);
+                self.seq_of(element, span).into()
+            }
+            Type::Any => Value::Poison,
+        }
+    }
+
+    /// Takes the open block away, to go on with it later.
+    pub(super) fn suspend_block(&mut self) -> super::OpenBlock {
+        let depth = self.depth();
+        let depths = &self.depths;
+        let outlives = |atom: &Atom| atom.as_var().is_none_or(|var| depths[var.0 as usize] < depth);
+        self.lengths.retain(|(array, _), length| depths[array.0 as usize] < depth && outlives(length));
+        self.blocks.pop().unwrap_or(super::OpenBlock { stmts: Vec::new(), at: EmitAt::Branch })
+    }
+
+    pub(super) fn resume_block(&mut self, block: super::OpenBlock) {
+        self.blocks.push(block);
+    }
+}
+
+fn real(number: Number) -> Option<f64> {
+    match number {
+        Number::Int(value) if value.unsigned_abs() < 1 << 53 => Some(value as f64),
+        Number::Float(value) => Some(value),
+        _ => None,
+    }
+}
+
+fn fold_ints(op: Op, x: i128, y: i128) -> Option<Number> {
+    Some(match op {
+        Op::Add => Number::Int(x + y),
+        Op::Subtract => Number::Int(x - y),
+        Op::Multiply => Number::Int(x.checked_mul(y)?),
+        Op::FloorDivide if y != 0 => Number::Int(x.div_euclid(y) - i128::from(y < 0 && x.rem_euclid(y) != 0)),
+        Op::Remainder if y != 0 => {
+            let rest = x % y;
+            Number::Int(if rest != 0 && ((rest < 0) != (y < 0)) { rest + y } else { rest })
+        }
+        Op::TrueDivide if y != 0 => Number::Float(real(Number::Int(x))? / real(Number::Int(y))?),
+        Op::Power if (0..=64).contains(&y) => Number::Int(x.checked_pow(y as u32)?),
+        Op::LeftShift if (0..63).contains(&y) && x.unsigned_abs() < 1 << 62 => Number::Int(x << y),
+        Op::RightShift if (0..127).contains(&y) => Number::Int(x >> y),
+        Op::BitAnd => Number::Int(x & y),
+        Op::BitOr => Number::Int(x | y),
+        Op::BitXor => Number::Int(x ^ y),
+        Op::Maximum => Number::Int(x.max(y)),
+        Op::Minimum => Number::Int(x.min(y)),
+        Op::Equal => Number::Bool(x == y),
+        Op::NotEqual => Number::Bool(x != y),
+        Op::Less => Number::Bool(x < y),
+        Op::LessEqual => Number::Bool(x <= y),
+        Op::Greater => Number::Bool(x > y),
+        Op::GreaterEqual => Number::Bool(x >= y),
+        _ => return None,
+    })
+}
+
+fn fold_floats(op: Op, x: f64, y: f64) -> Option<Number> {
+    Some(match op {
+        Op::Add => Number::Float(x + y),
+        Op::Subtract => Number::Float(x - y),
+        Op::Multiply => Number::Float(x * y),
+        Op::TrueDivide if y != 0.0 => Number::Float(x / y),
+        Op::Less => Number::Bool(x < y),
+        Op::LessEqual => Number::Bool(x <= y),
+        Op::Greater => Number::Bool(x > y),
+        Op::GreaterEqual => Number::Bool(x >= y),
+        Op::Equal => Number::Bool(x == y),
+        Op::NotEqual => Number::Bool(x != y),
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn known_integers_divide_as_in_python() {
+        for (x, y, quotient, rest) in [(7, 2, 3, 1), (-7, 2, -4, 1), (7, -2, -4, -1), (-7, -2, 3, -1), (6, -2, -3, 0)] {
+            assert_eq!(fold_ints(Op::FloorDivide, x, y), Some(Number::Int(quotient)), "{x} // {y}");
+            assert_eq!(fold_ints(Op::Remainder, x, y), Some(Number::Int(rest)), "{x} % {y}");
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! Statements: single assignment, `if` with any branches, `return`.
+
+use super::value::{Closure, Env, Value};
+use super::{Elaborator, EmitAt};
+use crate::ir::Number;
+use crate::problem::ProblemKind;
+use crate::span::Span;
+use crate::surface::{Pattern, Stmt};
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// What is computed at the end of statements that return nothing.
+pub(super) type Rest<'r, 'a> = &'r mut dyn FnMut(&mut Elaborator<'a>, Env) -> Value;
+
+impl<'a> Elaborator<'a> {
+    /// The value that statements return; what comes after them is in `rest`.
+    pub(super) fn statements(&mut self, stmts: &[Stmt], mut env: Env, rest: Rest<'_, 'a>) -> Value {
+        for (at, stmt) in stmts.iter().enumerate() {
+            match stmt {
+                Stmt::Assign(pattern, value, span) => {
+                    let value = self.expression(value, &env);
+                    self.bind(pattern, value, &mut env, *span);
+                }
+                Stmt::Return(Some(value), _) => return self.returned(value, &env),
+                Stmt::Return(None, span) => {
+                    return self.problem(ProblemKind::Language, *span, "a function returns nothing", "Return a value.");
+                }
+                Stmt::Def(function) => {
+                    let closure = Closure { function: function.clone(), env: env.clone(), index: None };
+                    env.set(function.name.clone(), Value::Closure(Rc::new(closure)));
+                }
+                Stmt::Nothing => {}
+                Stmt::Unsupported(what, span) => {
+                    self.unsupported(what, *span);
+                }
+                Stmt::If(cond, then, other, span) => {
+                    let value = self.expression(cond, &env);
+                    let truth = self.truth(&value, cond.span);
+                    let after = &stmts[at + 1..];
+                    let returns = always_returns(then) || always_returns(other) || may_return(then) || may_return(other);
+                    let Some(truth) = truth else {
+                        self.statements(then, env.clone(), &mut |_, _| Value::Poison);
+                        self.statements(other, env.clone(), &mut |_, _| Value::Poison);
+                        return Value::Poison;
+                    };
+                    if !returns && truth.constant().is_none() {
+                        env = self.merged(truth, then, other, &env, *span);
+                        continue;
+                    }
+                    // What follows is part of each branch that reaches it.
+                    let (first, second) = (env.clone(), env.clone());
+                    let mut rest_cell = rest;
+                    return match truth.constant() {
+                        Some(Number::Bool(true)) => self.statements(then, first, &mut |this, env| {
+                            this.statements(after, env, &mut *rest_cell)
+                        }),
+                        Some(_) => self.statements(other, second, &mut |this, env| {
+                            this.statements(after, env, &mut *rest_cell)
+                        }),
+                        None => self.branch(truth, (then, other), (first, second), after, &mut rest_cell, *span),
+                    };
+                }
+            }
+        }
+        rest(self, env)
+    }
+
+    fn branch(
+        &mut self,
+        truth: super::value::Scalar,
+        (then, other): (&[Stmt], &[Stmt]),
+        (first, second): (Env, Env),
+        after: &[Stmt],
+        rest: Rest<'_, 'a>,
+        span: Span,
+    ) -> Value {
+        if let Some(known) = self.tail_choice(then, other, after, &first) {
+            let (stmts, env) = if known { (then, first) } else { (other, second) };
+            return self.statements(stmts, env, &mut |this, env| this.statements(after, env, &mut *rest));
+        }
+        let rest = std::cell::RefCell::new(rest);
+        self.choose(
+            truth,
+            span,
+            |this| this.statements(then, first, &mut |this, env| this.statements(after, env, &mut **rest.borrow_mut())),
+            |this| {
+                this.statements(other, second, &mut |this, env| this.statements(after, env, &mut **rest.borrow_mut()))
+            },
+        )
+    }
+
+    /// The names after an `if` whose branches only assign.
+    fn merged(&mut self, truth: super::value::Scalar, then: &[Stmt], other: &[Stmt], env: &Env, span: Span) -> Env {
+        let mut names: Vec<Arc<str>> = Vec::new();
+        assigned_names(then, &mut names);
+        assigned_names(other, &mut names);
+        let mut after = env.clone();
+        let values_of = |env: &Env, names: &[Arc<str>]| -> Option<Vec<Value>> {
+            names.iter().map(|name| env.get(name).cloned()).collect()
+        };
+        // A name that one branch lacks is not defined afterwards.
+        let in_branch = |stmts: &[Stmt]| {
+            let mut own = Vec::new();
+            assigned_names(stmts, &mut own);
+            own
+        };
+        let (own_then, own_other) = (in_branch(then), in_branch(other));
+        names.retain(|name| {
+            env.get(name).is_some() || (own_then.contains(name) && own_other.contains(name))
+        });
+        let merged = self.choose(
+            truth,
+            span,
+            |this| {
+                this.statements(then, env.clone(), &mut |_, env| {
+                    values_of(&env, &names).map_or(Value::Poison, Value::Tuple)
+                })
+            },
+            |this| {
+                this.statements(other, env.clone(), &mut |_, env| {
+                    values_of(&env, &names).map_or(Value::Poison, Value::Tuple)
+                })
+            },
+        );
+        match merged {
+            Value::Tuple(values) => {
+                names.into_iter().zip(values).for_each(|(name, value)| after.set(name, value));
+            }
+            _ => names.into_iter().for_each(|name| after.set(name, Value::Poison)),
+        }
+        after
+    }
+
+    /// Binds names to a value and its parts.
+    pub(super) fn bind(&mut self, pattern: &Pattern, value: Value, env: &mut Env, span: Span) {
+        match (pattern, value) {
+            (Pattern::Name(name, _), value) => env.set(name.clone(), value),
+            (Pattern::Tuple(parts, _), Value::Tuple(values)) if parts.len() == values.len() => {
+                parts.iter().zip(values).for_each(|(part, value)| self.bind(part, value, env, span));
+            }
+            (Pattern::Tuple(parts, at), value) => {
+                if !value.is_poison() {
+                    let text = format!(
+                        "{} is taken apart into {} names; expected a tuple of {0}",
+                        self.describe(&value),
+                        parts.len()
+                    )
+                    .replace("{0}", &parts.len().to_string());
+                    let span = if at.is_known() { *at } else { span };
+                    self.type_problem(span, text);
+                }
+                parts.iter().for_each(|part| self.bind(part, Value::Poison, env, span));
+            }
+        }
+    }
+
+    /// Closes and drops a block, for what was elaborated only to find its type.
+    pub(super) fn tentatively<T>(&mut self, at: EmitAt, what: impl FnOnce(&mut Self) -> T) -> T {
+        self.open_block(at);
+        let found = what(self);
+        self.close_block(Vec::new());
+        found
+    }
+}
+
+fn always_returns(stmts: &[Stmt]) -> bool {
+    stmts.iter().any(|stmt| match stmt {
+        Stmt::Return(..) => true,
+        Stmt::If(_, then, other, _) => always_returns(then) && always_returns(other),
+        _ => false,
+    })
+}
+
+fn may_return(stmts: &[Stmt]) -> bool {
+    stmts.iter().any(|stmt| match stmt {
+        Stmt::Return(..) => true,
+        Stmt::If(_, then, other, _) => may_return(then) || may_return(other),
+        _ => false,
+    })
+}
+
+fn assigned_names(stmts: &[Stmt], names: &mut Vec<Arc<str>>) {
+    fn of_pattern(pattern: &Pattern, names: &mut Vec<Arc<str>>) {
+        match pattern {
+            Pattern::Name(name, _) if !names.contains(name) => names.push(name.clone()),
+            Pattern::Name(..) => {}
+            Pattern::Tuple(parts, _) => parts.iter().for_each(|part| of_pattern(part, names)),
+        }
+    }
+    for stmt in stmts {
+        match stmt {
+            Stmt::Assign(pattern, ..) => of_pattern(pattern, names),
+            Stmt::If(_, then, other, _) => {
+                assigned_names(then, names);
+                assigned_names(other, names);
+            }
+            _ => {}
+        }
+    }
+}

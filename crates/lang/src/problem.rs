@@ -1,0 +1,144 @@
+//! What is wrong with a program: every problem with its place, what was found and what to write instead.
+
+use crate::span::{Files, Span};
+use std::fmt::Write;
+
+/// Which exception a problem is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ProblemKind {
+    /// The language has no such construct.
+    Language,
+    /// Types do not fit.
+    Type,
+    /// Lengths do not fit.
+    Shape,
+}
+
+/// One problem.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// Which exception it is.
+    pub kind: ProblemKind,
+    /// Where it is.
+    pub span: Span,
+    /// What was found, and what is allowed.
+    pub message: String,
+    /// What to write instead; may be empty.
+    pub advice: String,
+    /// Other places that have to do with it, each with what is there.
+    pub related: Vec<(Span, String)>,
+}
+
+/// The most problems that one report has.
+const MAX_PROBLEMS: usize = 20;
+
+/// All problems of a program.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Problems {
+    found: Vec<Problem>,
+    n_left_out: usize,
+}
+
+impl Problems {
+    /// Adds one, if it is not there yet.
+    pub fn add(&mut self, problem: Problem) {
+        if self.found.iter().any(|known| known.span == problem.span && known.message == problem.message) {
+            return;
+        }
+        if self.found.len() == MAX_PROBLEMS {
+            self.n_left_out += 1;
+            return;
+        }
+        self.found.push(problem);
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.found.is_empty()
+    }
+
+    /// All, in the order of their places.
+    pub fn all(&self) -> Vec<&Problem> {
+        let mut all: Vec<_> = self.found.iter().collect();
+        all.sort_by_key(|problem| (problem.span.file, problem.span.line, problem.span.column));
+        all
+    }
+
+    /// The kind of the whole report: that of the language comes first.
+    pub fn kind(&self) -> ProblemKind {
+        let has = |kind| self.found.iter().any(|problem| problem.kind == kind);
+        [ProblemKind::Language, ProblemKind::Type].into_iter().find(|kind| has(*kind)).unwrap_or(ProblemKind::Shape)
+    }
+
+    /// The report.
+    pub fn report(&self, files: &Files) -> String {
+        let mut text = String::new();
+        for (at, problem) in self.all().into_iter().enumerate() {
+            if at > 0 {
+                text.push_str("\n\n");
+            }
+            text.push_str(&problem.message);
+            put_place(&mut text, files, problem.span, "");
+            for (span, what) in &problem.related {
+                put_place(&mut text, files, *span, what);
+            }
+            if !problem.advice.is_empty() {
+                let _ = write!(text, "\n  {}", problem.advice);
+            }
+        }
+        if self.n_left_out > 0 {
+            let _ = write!(text, "\n\n... and {} more", self.n_left_out);
+        }
+        text
+    }
+}
+
+/// Writes a place, its line and a caret range below it.
+fn put_place(text: &mut String, files: &Files, span: Span, what: &str) {
+    if !span.is_known() {
+        return;
+    }
+    let name = files.0.get(span.file as usize).map_or("?", |file| &file.name);
+    let _ = write!(text, "\n  {name}:{}:{}", span.line, span.column + 1);
+    let Some(line) = files.line(span.file, span.line) else { return };
+    let line = line.trim_end();
+    let indent = line.chars().take_while(|c| c.is_whitespace()).count();
+    let shown: String = line.chars().skip(indent).collect();
+    let n = line.chars().count();
+    let from = (span.column as usize).clamp(indent, n);
+    let to = if span.end_line == span.line { (span.end_column as usize).clamp(from, n) } else { n };
+    let _ = write!(text, "\n    {shown}\n    {}{}", " ".repeat(from - indent), "^".repeat((to - from).max(1)));
+    if !what.is_empty() {
+        let _ = write!(text, " {what}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::span::File;
+
+    #[test]
+    fn reports_show_the_line_and_a_caret_range() {
+        let lines: Vec<String> = vec!["def f(x):".into(), "    return x +  é(x)".into()];
+        let files = Files(vec![File { name: "a.py".into(), first_line: 7, lines: lines.into() }]);
+        let mut problems = Problems::default();
+        let span = Span { file: 0, line: 8, column: 16, end_line: 8, end_column: 20 };
+        let problem = Problem {
+            kind: ProblemKind::Language,
+            span,
+            message: "there is no function 'é'".into(),
+            advice: "write e".into(),
+            related: vec![],
+        };
+        problems.add(problem.clone());
+        problems.add(problem);
+        assert_eq!(
+            problems.report(&files),
+            "there is no function 'é'\n  a.py:8:17\n    return x +  é(x)\n                ^^^^\n  write e".replace(
+                "                ^^^^",
+                &format!("    {}^^^^", " ".repeat(12))
+            )
+        );
+    }
+}
