@@ -16,15 +16,14 @@ def place_of(name):
 
 
 def options(doc, arguments, size, size_here, **steps):
-    """The options of a command line: `place`, `size` (by default `size_here` in the interpreter, which is slow), and others.
+    """The options of a command line: `place`, `size` and others.
 
-    Each of `steps` is a pair of defaults like those of the size: at a device, and in the interpreter.
+    The default of the size is `size_here` in the interpreter, which is slow. Each of `steps` is a pair of such defaults:
+    at a device, and in the interpreter.
     """
     defaults = {"size": (size, size_here), **steps}
     parser = argparse.ArgumentParser(description=doc)
-    parser.add_argument(
-        "--place", type=place_of, default=places.default_place, help="here, gpu0, virtual0 (default: gpu0)"
-    )
+    parser.add_argument("--place", type=place_of, default=places.gpu0, help="here, gpu0, virtual0 (default: gpu0)")
     for name, (usual, here) in defaults.items():
         parser.add_argument(f"--{name}", type=int, help=f"default: {usual}, and {here} in the interpreter")
     chosen = parser.parse_args(arguments)

@@ -1,4 +1,4 @@
-"""Laplace's equation on a square by Jacobi's iteration: a closure over the array, and tail recursion over whole arrays."""
+"""Laplace's equation on a square by Jacobi's iteration: a closure over an array, and tail recursion over arrays."""
 
 import builtins
 import sys

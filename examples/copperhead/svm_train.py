@@ -56,22 +56,17 @@ def iteration(points, labels, gamma, alpha, f, high, low, high_step, low_step, e
         with_high, with_low = pair
         return fi + high_step * with_high + low_step * with_low
 
+    def is_between(weight):
+        return weight >= eps and weight <= cost - eps
+
     def candidate_high(weight, label, fi):
-        if (
-            (weight >= eps and weight <= cost - eps)
-            or (label > 0 and weight < eps)
-            or (label < 0 and weight > cost - eps)
-        ):
+        if is_between(weight) or (label > 0 and weight < eps) or (label < 0 and weight > cost - eps):
             return fi
         else:
             return infinity
 
     def candidate_low(weight, label, fi):
-        if (
-            (weight >= eps and weight <= cost - eps)
-            or (label > 0 and weight > cost - eps)
-            or (label < 0 and weight < eps)
-        ):
+        if is_between(weight) or (label > 0 and weight > cost - eps) or (label < 0 and weight < eps):
             return fi
         else:
             return -infinity
@@ -104,9 +99,9 @@ def train(points, labels, most_iterations):
     high_step = low_step = np.float32(0)
     high_value, low_value = np.float32(-1), np.float32(1)
     weights = dict.fromkeys(range(len(labels)), np.float32(0))
-    for count in range(most_iterations):
-        if low_value <= high_value + 2 * TOLERANCE:
-            break
+    count = 0
+    while count < most_iterations and low_value > high_value + 2 * TOLERANCE:
+        count += 1
         eta = 2 - 2 * to_numpy(rbf(GAMMA, points[high], points[low]))
         alike = labels[high] * labels[low]
         old_high, old_low = weights[high], weights[low]
