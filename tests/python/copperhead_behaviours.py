@@ -4,7 +4,7 @@
 elements in another order. Programs are written as users write them, so the file has their source.
 """
 
-# ruff: noqa: E731, F403, F405, F841
+# ruff: noqa: B905, E731, F403, F405, F841
 from __future__ import annotations
 
 import builtins
