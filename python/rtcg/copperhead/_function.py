@@ -1,0 +1,274 @@
+"""The decorator `cu`, and programs run by Python's interpreter."""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import inspect
+import sys
+import threading
+import time
+import types
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rtcg._messages import shown
+from rtcg.copperhead import _compiled, _prelude
+from rtcg.copperhead._places import Place, as_place, places
+from rtcg.copperhead._ragged import ragged
+from rtcg.copperhead._values import from_argument, to_result
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+#: Python's built-in functions, of which those in the prelude are the prelude's.
+_BUILTINS = vars(builtins) | {name: getattr(_prelude, name) for name in _prelude.__all__ if hasattr(builtins, name)}
+
+#: Tail recursion of programs is deep. Before 3.11 each call of a Python function takes from the stack of C.
+_RECURSION_LIMIT = 50_000 if sys.version_info >= (3, 11) else 10_000
+
+
+class CuFunction:
+    """A data-parallel program: a Python function that runs at any of `places`. `cu` makes it.
+
+    Called with arrays, lists, numbers and tuples of these, it runs at ``target_place``, by default at
+    `places.default_place`; ``verbose=True`` prints to stderr what ran where, for which types and for how long.
+
+    Attributes
+    ----------
+    __wrapped__ : function
+        The Python function itself.
+    """
+
+    __name__: str
+    __qualname__: str
+    __wrapped__: Callable[..., Any]
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        functools.update_wrapper(self, function)
+        self.__signature__ = inspect.signature(function)
+
+    def __call__(self, *args: Any, target_place: Place | None = None, verbose: bool = False, **kwargs: Any) -> Any:
+        """Run the program.
+
+        Parameters
+        ----------
+        *args, **kwargs : number, array, list, tuple, ragged, function
+            What the function takes: numbers of Python, which take the dtype of what they meet; NumPy arrays and
+            scalars, whose dtypes decide what is computed; `GPUArray` and other arrays on a device or with DLPack;
+            lists, as `numpy.asarray` takes them, and lists of rows; `ragged` sequences; sparse matrices in compressed
+            rows, as the tuple of the values and the columns of each row; tuples of these; other programs. An array with
+            several axes is a sequence of sequences, one of a structure a sequence of tuples.
+        target_place : Place, optional
+            Where to run.
+        verbose : bool, optional
+
+        Returns
+        -------
+        scalar, array, ragged or tuple
+            At `places.here`, NumPy scalars and arrays; at a device, arrays there, for which the call does not wait.
+            Tuples in sequences are elements of a structure with the fields ``f0``, ``f1``, ...; rows of one length make
+            an array with one more axis, others a `ragged` sequence. The dtype of an empty result is that of its
+            elements if it is known, else float64.
+
+        Raises
+        ------
+        TypeError
+            If an argument or a result has a type that programs do not have, or the arguments do not fit the function.
+        IndexError
+            If an element is read or written that a sequence does not have.
+        ValueError
+            If the lengths of sequences differ that have to be equal, or there is no such place.
+        """
+        if _running.functions is not None:
+            return _running.plain(self)(*args, **kwargs)
+        place = places.default_place if target_place is None else as_place("target_place", target_place)
+        args = self._bind(args, kwargs)
+        begun = time.perf_counter()
+        result = _interpret(self, args) if place is places.here else _compiled.call(self, args, place)
+        if verbose:
+            took_ms = (time.perf_counter() - begun) * 1e3
+            types_text = f"({', '.join(map(_describe, args))}) -> {_describe(result)}"
+            print(f"{self.__name__} at {place.name}: {types_text}, {took_ms:.3f} ms", file=sys.stderr)
+        return result
+
+    def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+        """The arguments by position."""
+        try:
+            bound = self.__signature__.bind(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"{self.__name__}{self.__signature__}: {error}") from None
+        bound.apply_defaults()
+        if bound.kwargs:
+            raise TypeError(f"{self.__name__}{self.__signature__}: keyword-only parameters are not supported")
+        return bound.args
+
+    def get_source(self) -> str:
+        """The text of the function, with its decorators; raises `TypeError` if Python does not find it."""
+        try:
+            return inspect.getsource(self.__wrapped__)
+        except OSError:
+            file = self.__wrapped__.__code__.co_filename
+            raise TypeError(
+                f"the source of {self.__name__} is not found in {file!r}; programs are compiled from their source: "
+                "write the function into a file or a cell of a notebook"
+            ) from None
+
+    def __repr__(self) -> str:
+        return f"<cu function {self.__name__}{self.__signature__}>"
+
+    def __reduce__(self) -> str:
+        # As functions are: by name.
+        return self.__qualname__
+
+
+def cu(function: Callable[..., Any]) -> CuFunction:
+    """Make a Python function a data-parallel program, which runs at any of `places`.
+
+    Parameters
+    ----------
+    function : function
+        A function of Python, written with expressions, ``if``, nested functions, comprehensions, tail recursion and the
+        functions of the prelude. ``map``, ``sum`` and the like are the prelude's in it, imported or not. It may call
+        other programs.
+
+    Returns
+    -------
+    CuFunction
+
+    Raises
+    ------
+    TypeError
+        If `function` is no function of Python.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rtcg.copperhead import cu, places
+    >>> @cu
+    ... def axpy(a, x, y):
+    ...     return [a * xi + yi for xi, yi in zip(x, y)]
+    >>> axpy(2, np.arange(3, dtype=np.float32), np.ones(3, np.float32), target_place=places.here)
+    array([1., 3., 5.], dtype=float32)
+    """
+    if isinstance(function, CuFunction):
+        return function
+    if not isinstance(function, types.FunctionType):
+        raise TypeError(f"cu: {shown(function)} is of type {type(function).__name__}; expected a function of Python")
+    return CuFunction(function)
+
+
+def _describe(value: Any) -> str:
+    """The type of an argument or a result in a few words."""
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_describe, value))})"
+    if isinstance(value, list):
+        return f"list[{len(value)}]"
+    if isinstance(value, ragged):
+        return f"ragged {value.dtype}[{len(value)}]"
+    dtype = getattr(value, "dtype", None)
+    shape = getattr(value, "shape", ())
+    if dtype is not None:
+        return f"{dtype}[{', '.join(map(str, shape))}]" if shape else str(dtype)
+    return type(value).__name__
+
+
+# -- the interpreter --------------------------------------------------------------------------
+
+
+class _Running(threading.local):
+    """The run of a program in this thread: the functions that its programs are, or None if none runs."""
+
+    def __init__(self) -> None:
+        self.functions: dict[CuFunction, types.FunctionType] | None = None
+
+    def plain(self, program: CuFunction) -> types.FunctionType:
+        """The Python function that stands for a program during the run."""
+        assert self.functions is not None
+        found = self.functions.get(program)
+        return self._make(program, self.functions) if found is None else found
+
+    def _make(self, program: CuFunction, functions: dict[CuFunction, types.FunctionType]) -> types.FunctionType:
+        """The function with the prelude as built-in functions, and with plain functions for other programs.
+
+        Plain functions call each other without `CuFunction.__call__` between them, so that deep recursion takes nothing
+        from the stack of C.
+        """
+        function: Any = program.__wrapped__
+        scope: dict[str, Any] = {"__builtins__": _BUILTINS, "__name__": function.__module__}
+        cells = tuple(types.CellType() for _ in function.__closure__ or ())
+        made = types.FunctionType(function.__code__, scope, function.__name__, function.__defaults__, cells or None)
+        made.__kwdefaults__ = function.__kwdefaults__
+        functions[program] = made
+        for name in _names_in(function.__code__):
+            if name in function.__globals__:
+                scope[name] = self.substitute(function.__globals__[name])
+        for cell, old in zip(cells, function.__closure__ or (), strict=True):
+            try:
+                cell.cell_contents = self.substitute(old.cell_contents)
+            except ValueError:  # The variable has no value yet.
+                continue
+        return made
+
+    def substitute(self, value: Any) -> Any:
+        """A value, or the plain function of a program."""
+        return self.plain(value) if isinstance(value, CuFunction) else value
+
+
+_running = _Running()
+
+
+def _names_in(code: types.CodeType) -> Iterator[str]:
+    """The names that code and the functions in it may look up among the globals."""
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _names_in(constant)
+
+
+class _DeepRecursion:
+    """Raises the limit of recursion while programs run in any thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._n_runs = 0
+        self._usual = 0
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._n_runs == 0:
+                self._usual = sys.getrecursionlimit()
+                sys.setrecursionlimit(max(self._usual, _RECURSION_LIMIT))
+            self._n_runs += 1
+
+    def __exit__(self, *error: object) -> None:
+        with self._lock:
+            self._n_runs -= 1
+            if self._n_runs == 0:
+                sys.setrecursionlimit(self._usual)
+
+
+_deep_recursion = _DeepRecursion()
+
+
+def _interpret(program: CuFunction, args: tuple[Any, ...]) -> Any:
+    """Run a program as Python."""
+    if np.lib.NumpyVersion(np.__version__) < "2.0.0":
+        raise RuntimeError(f"places.here needs NumPy 2, where np.float32(3) + 1.0 is float32; found {np.__version__}")
+    names = list(program.__signature__.parameters)
+    _running.functions = {}
+    try:
+        with np.errstate(all="ignore"), _deep_recursion:
+            values = [_running.substitute(from_argument(_name_of(names, k), arg)) for k, arg in enumerate(args)]
+            result = _running.plain(program)(*values)
+            try:
+                return to_result(result)
+            except (TypeError, OverflowError) as error:
+                raise type(error)(f"{program.__name__}: {error}") from None
+    finally:
+        _running.functions = None
+
+
+def _name_of(names: list[str], position: int) -> str:
+    return names[min(position, len(names) - 1)]

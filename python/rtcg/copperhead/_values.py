@@ -1,0 +1,309 @@
+"""Values of programs at `places.here`: arguments as lists of NumPy scalars, and lists as results.
+
+A sequence is a list. Its elements are NumPy scalars, whose dtype decides what an operation does; tuples; or sequences.
+Numbers of Python are *weak*: they take the dtype of what they meet, as literals do in NumPy's promotion of scalars. A
+list without elements has no dtype, so `Sequence` can keep how an element would be made, which is asked only when the
+dtype of an empty result is needed.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from rtcg._messages import shown
+from rtcg.copperhead._ragged import is_device_array, on_host, ragged
+
+#: Numbers of Python, weakest first.
+WEAK_TYPES = (bool, int, float, complex)
+
+
+class UnknownElementError(Exception):
+    """Nothing is known about the elements of an empty sequence."""
+
+
+class Sequence(list[Any]):
+    """A list that, while it is empty, knows how to make a value of the type that its elements would have."""
+
+    __slots__ = ("_make_sample",)
+
+    def __init__(self, items: Any, make_sample: Callable[[], Any] | None = None) -> None:
+        super().__init__(items)
+        self._make_sample = None if self else make_sample
+
+
+def sample_of(sequence: Any) -> Any:
+    """An element of a sequence, or a value of the type that one would have."""
+    if len(sequence):
+        return sequence[0]
+    make = getattr(sequence, "_make_sample", None)
+    if make is None:
+        raise UnknownElementError
+    try:
+        return make()
+    except Exception:  # A function need not be defined for the sample.
+        raise UnknownElementError from None
+
+
+def is_sequence(value: Any) -> bool:
+    """Whether a value is a sequence of a program, rather than a number or a tuple."""
+    return isinstance(value, (list, ragged, range)) or (isinstance(value, np.ndarray) and value.ndim > 0)
+
+
+def as_sequence(who: str, value: Any) -> list[Any]:
+    """`value` as a list: a list, tuple, array, ragged sequence or iterator. `who` wants it, for the error."""
+    if isinstance(value, list):
+        return value
+    if isinstance(value, (tuple, Iterator)):
+        return Sequence(value)
+    if isinstance(value, (np.ndarray, range, ragged)) or is_device_array(value):
+        value = from_argument(who, value)
+        if isinstance(value, list):
+            return value
+    raise TypeError(f"{who}: {shown(value)} is not a sequence")
+
+
+def common_type(types: set[type]) -> Any:
+    """The type of numbers that have these types together: NumPy's scalar type, or Python's if all are weak."""
+    strong = [np.dtype(kind) for kind in types if issubclass(kind, np.generic)]
+    weak = [kind for kind in WEAK_TYPES if kind in types]
+    if len(strong) + len(weak) != len(types):
+        other = next(kind for kind in types if not issubclass(kind, np.generic) and kind not in WEAK_TYPES)
+        raise TypeError(f"elements are of the types {other.__name__} and {next(iter(types - {other}), other).__name__}")
+    return np.result_type(*strong, *(kind(1) for kind in weak)).type if strong else weak[-1]
+
+
+def with_common_type(items: list[Any]) -> list[Any]:
+    """The items, of which numbers, or the numbers at one place of tuples, have one type."""
+    types = set(map(type, items))
+    if types == {tuple} and len(set(map(len, items))) == 1:
+        columns = [with_common_type(list(column)) for column in zip(*items, strict=True)]
+        return list(zip(*columns, strict=True)) if columns else items
+    if len(types) < 2 or not all(issubclass(kind, np.generic) or kind in WEAK_TYPES for kind in types):
+        return items
+    kind = common_type(types)
+    return [item if type(item) is kind else kind(item) for item in items]
+
+
+def adapted(value: Any, sample: Any) -> Any:
+    """A weak number, or those in a tuple, in the type that it has together with a sample of what it joins."""
+    if isinstance(value, tuple) and isinstance(sample, tuple) and len(value) == len(sample):
+        return tuple(map(adapted, value, sample))
+    if type(value) in WEAK_TYPES and isinstance(sample, np.generic):
+        return common_type({type(value), type(sample)})(value)
+    return value
+
+
+# -- arguments --------------------------------------------------------------------------------
+
+
+def _has_device_type(dtype: np.dtype[Any]) -> bool:
+    if dtype.names is not None:
+        return all(_has_device_type(dtype[name].base) for name in dtype.names)
+    if dtype.kind in "biufc":
+        return dtype.char not in "gG"
+    return dtype.name == "bfloat16"
+
+
+def _check_dtype(name: str, dtype: np.dtype[Any]) -> None:
+    if not _has_device_type(dtype):
+        raise TypeError(f"{name} has dtype {dtype}; expected bool, integers, floats, complex numbers or structures")
+
+
+def from_argument(name: str, value: Any) -> Any:
+    """What a program at `places.here` gets for an argument; `name` is for the error. Waits for arrays on the device."""
+    if type(value) in WEAK_TYPES:
+        return value
+    if isinstance(value, (np.ndarray, np.generic)):
+        _check_dtype(name, value.dtype)
+        return _from_array(np.asarray(value))
+    if isinstance(value, tuple):
+        return tuple(from_argument(f"{name}[{index}]", item) for index, item in enumerate(value))
+    if isinstance(value, list):
+        return _from_list(name, value)
+    if isinstance(value, range):
+        return _from_array(np.array(value, np.int64))
+    if isinstance(value, ragged):
+        _check_dtype(name, value.dtype)
+        return _from_ragged(on_host(value.values), value)
+    if all(hasattr(value, attribute) for attribute in ("indptr", "indices", "data")):
+        return _from_compressed_rows(name, value)
+    if is_device_array(value):
+        return from_argument(name, on_host(value))
+    if hasattr(value, "__dlpack__"):
+        return from_argument(name, _from_dlpack(value))
+    if callable(value):
+        return value
+    raise TypeError(f"{name} is {shown(value)}; expected a number, an array, a list, a tuple or a function")
+
+
+def _from_dlpack(value: Any) -> Any:
+    kind, _ = value.__dlpack_device__()
+    if kind == 1:
+        return np.from_dlpack(value)
+    from rtcg import numpy as device_arrays
+
+    return device_arrays.from_dlpack(value)
+
+
+def _from_array(array: np.ndarray[Any, Any]) -> Any:
+    if not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="))
+    if array.ndim == 0:
+        return _from_scalar(array[()])
+    if array.ndim == 1 and array.dtype.names is None:
+        return Sequence(array, lambda: np.ones((), array.dtype)[()])
+    return Sequence(map(_from_array, array), lambda: _from_array(np.ones(array.shape[1:], array.dtype)))
+
+
+def _from_scalar(value: Any) -> Any:
+    """A number, or the tuple of a structure's fields."""
+    if value.dtype.names is None:
+        return value
+    return tuple(_from_array(np.asarray(value[name])) for name in value.dtype.names)
+
+
+def _from_list(name: str, items: list[Any]) -> Any:
+    """A list given by the user: its numbers have a dtype, as in `numpy.asarray`."""
+    plain = (*WEAK_TYPES, np.generic, np.ndarray, list)
+    items = [item if isinstance(item, plain) else from_argument(f"{name}[{k}]", item) for k, item in enumerate(items)]
+    if not items:
+        return Sequence(items)
+    try:
+        array = to_array(items)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise type(error)(f"{name}: {error}") from None
+    return from_argument(name, array)
+
+
+def _from_ragged(values: np.ndarray[Any, Any], rows: ragged) -> Sequence:
+    ends = np.cumsum(rows.lengths)[:-1]
+    found = [_from_array(row) for row in np.split(values, ends)] if len(rows) else []
+    return Sequence(found, lambda: _from_array(values[:0]))
+
+
+def _from_compressed_rows(name: str, matrix: Any) -> tuple[Sequence, Sequence]:
+    """Of a sparse matrix in compressed rows: the values, and the columns, of each row."""
+    if getattr(matrix, "format", "csr") != "csr":
+        raise TypeError(f"{name} is a sparse matrix in the format {matrix.format!r}; expected 'csr' (see `tocsr`)")
+    values, columns = (ragged(part, matrix.indptr) for part in (matrix.data, matrix.indices))
+    _check_dtype(name, values.dtype)
+    return _from_ragged(on_host(values.values), values), _from_ragged(on_host(columns.values), columns)
+
+
+# -- results ----------------------------------------------------------------------------------
+
+
+def to_result(value: Any) -> Any:
+    """A result for the caller: a NumPy scalar, an array, a ragged sequence, or a tuple of these."""
+    if isinstance(value, tuple):
+        return tuple(map(to_result, value))
+    if isinstance(value, (np.generic, *WEAK_TYPES)):
+        return _to_scalars([value])[0]
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        return value[()]
+    if is_sequence(value) or isinstance(value, Iterator):
+        return to_array(value)
+    if value is None:
+        raise TypeError("the result is None; expected numbers, sequences and tuples (is a `return` missing?)")
+    raise TypeError(f"the result is {shown(value)}; expected numbers, sequences and tuples")
+
+
+def to_array(value: Any) -> Any:
+    """A sequence as an array: of numbers; of a structure, for tuples; with more axes or ragged, for sequences."""
+    if isinstance(value, (np.ndarray, ragged)):
+        return value
+    items = as_sequence("result", value)
+    if not items:
+        try:
+            sample = sample_of(items)
+        except UnknownElementError:
+            return np.empty(0)
+        array = to_array([sample])
+        return ragged(array.values[:0], [0]) if isinstance(array, ragged) else array[:0]
+    kinds = {_kind_of(item) for item in items}
+    if len(kinds) > 1:
+        raise TypeError(f"elements are {' and '.join(sorted(kinds))}; expected one of these")
+    match kinds.pop():
+        case "tuples":
+            return _to_structures(items)
+        case "sequences":
+            return _to_rows(items)
+        case _:
+            return _to_scalars(items)
+
+
+def _kind_of(item: Any) -> str:
+    if isinstance(item, tuple):
+        return "tuples"
+    if is_sequence(item):
+        return "sequences"
+    if isinstance(item, (np.generic, *WEAK_TYPES)) or (isinstance(item, np.ndarray) and item.ndim == 0):
+        return "numbers"
+    return f"of type {type(item).__name__}"
+
+
+def _to_scalars(items: list[Any]) -> np.ndarray[Any, Any]:
+    items = [item[()] if isinstance(item, np.ndarray) else item for item in items]
+    kind = common_type(set(map(type, items)))
+    dtype = np.dtype({bool: np.bool_, int: np.int64, float: np.float64, complex: np.complex128}.get(kind, kind))
+    if dtype.names is None and dtype.kind == "V" and dtype.name == "void":
+        return np.array(items)
+    try:
+        return np.array(items, dtype)
+    except OverflowError:
+        beyond = next(item for item in items if type(item) is int and not _fits(item, dtype))
+        raise OverflowError(f"{beyond} does not fit {dtype}") from None
+
+
+def _fits(item: int, dtype: np.dtype[Any]) -> bool:
+    bounds: Any = np.iinfo(dtype)
+    return bool(bounds.min <= item <= bounds.max)
+
+
+def _to_structures(items: list[tuple[Any, ...]]) -> np.ndarray[Any, Any]:
+    """An array with a field for each place of the tuples: f0, f1 and so on."""
+    lengths = set(map(len, items))
+    if len(lengths) > 1:
+        raise TypeError(f"elements are tuples of {' and '.join(map(str, sorted(lengths)))}; expected one length")
+    columns = [to_array(list(column)) for column in zip(*items, strict=True)]
+    for place, column in enumerate(columns):
+        if isinstance(column, ragged):
+            raise TypeError(
+                f"elements are tuples that hold sequences of different lengths at [{place}]; return those on their own "
+                "(`unzip` makes a tuple of sequences)"
+            )
+    fields = [(f"f{place}", column.dtype, column.shape[1:]) for place, column in enumerate(columns)]
+    array = np.empty(len(items), np.dtype(fields, align=True))
+    for (field, *_), column in zip(fields, columns, strict=True):
+        array[field] = column
+    return array
+
+
+def _to_rows(rows: list[Any]) -> Any:
+    """Rows of one length as an array with one more axis, others as a ragged sequence."""
+    rows = [as_sequence("result", row) for row in rows]
+    lengths = list(map(len, rows))
+    leaves = [item for row in rows for item in row]
+    values = to_array(leaves if leaves else rows[0])
+    if len(set(lengths)) == 1 and not isinstance(values, ragged):
+        return values.reshape(len(rows), lengths[0], *values.shape[1:])
+    if isinstance(values, ragged) or values.ndim != 1:
+        raise TypeError("sequences of different lengths are nested three deep; expected two")
+    offsets = np.zeros(len(rows) + 1, np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    return ragged(values, offsets)
+
+
+def index_of(who: str, index: Any, length: int) -> int:
+    """An index as an int from 0, counted from the end if it is negative, as Python does."""
+    try:
+        number = operator.index(index)
+    except TypeError:
+        raise TypeError(f"{who}: an index is {shown(index)}; expected an integer") from None
+    if not -length <= number < length:
+        raise IndexError(f"{who}: an index is {number}; expected one of a sequence of length {length}")
+    return number % length
