@@ -5,10 +5,13 @@
 //! | `span.rs` | places in the user's source |
 //! | `surface.rs` | the syntax tree that front ends hand over |
 //! | `ir.rs` | the core language |
+//! | `check.rs` | what every pass may rely on |
 //! | `text/` | core programs as text, printed and read |
 //! | `evaluate/` | runs core programs on the host, as simply as possible |
 #![forbid(unsafe_code)]
 
+pub mod check;
 pub mod ir;
 pub mod span;
 pub mod surface;
+pub mod text;
