@@ -4,15 +4,22 @@
 //! |---|---|
 //! | `span.rs` | places in the user's source |
 //! | `surface.rs` | the syntax tree that front ends hand over |
+//! | `arguments.rs` | the types of arguments and results |
+//! | `problem.rs` | what is wrong with a program, and the report of it |
+//! | `elaborate/` | from the syntax tree to the core language |
 //! | `ir.rs` | the core language |
+//! | `simplify.rs` | what blocks need |
+//! | `check.rs` | what every pass may rely on |
 //! | `text/` | core programs as text, printed and read |
 //! | `evaluate/` | runs core programs on the host, as simply as possible |
 #![forbid(unsafe_code)]
 
 pub mod arguments;
 pub mod elaborate;
+pub mod check;
 pub mod ir;
 pub mod problem;
 pub mod simplify;
 pub mod span;
 pub mod surface;
+pub mod text;

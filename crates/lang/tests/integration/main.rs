@@ -1,0 +1,4 @@
+//! Tests of the compiler that need no device.
+
+mod check;
+mod text;
