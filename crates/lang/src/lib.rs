@@ -11,3 +11,4 @@
 
 pub mod ir;
 pub mod span;
+pub mod surface;
