@@ -50,6 +50,7 @@ const RENAMED: &[(&str, &str, &str)] = &[
     ("math", "pow", "float_power"),
     ("math", "radians", "deg2rad"),
     ("_operator", "abs", "absolute"),
+    ("_operator", "add", "add"),
     ("_operator", "and_", "bitwise_and"),
     ("_operator", "eq", "equal"),
     ("_operator", "floordiv", "floor_divide"),
@@ -66,6 +67,7 @@ const RENAMED: &[(&str, &str, &str)] = &[
     ("_operator", "not_", "logical_not"),
     ("_operator", "or_", "bitwise_or"),
     ("_operator", "pos", "positive"),
+    ("_operator", "pow", "power"),
     ("_operator", "rshift", "right_shift"),
     ("_operator", "sub", "subtract"),
     ("_operator", "truediv", "divide"),
@@ -225,7 +227,8 @@ impl<'py> Resolver<'py> {
                 ("_functools", "reduce") => "write the prelude's `reduce`, whose function is associative".into(),
                 _ => self.nearest(&name)?,
             };
-            unsupported(format!("`{module}.{name}`, which programs do not have"), &advice)
+            let module = if module == "builtins" { String::new() } else { format!("{module}.") };
+            unsupported(format!("`{module}{name}`, which programs do not have"), &advice)
         }))
     }
 

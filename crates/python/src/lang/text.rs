@@ -4,7 +4,7 @@ use pyo3::exceptions::PySyntaxError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyCode, PyDict, PyFunction, PyList, PyString, PyType};
+use pyo3::types::{PyCode, PyDict, PyFunction, PyIterator, PyList, PyModule, PyString, PyType};
 use rtcg::lang::span::File;
 
 /// `ast.PyCF_ONLY_AST`: the tree instead of code.
@@ -73,14 +73,35 @@ impl<'py> Text<'py> {
         // Most functions are found without a parse of the whole file.
         if self.name != "<lambda>"
             && let Some(block) = self.block()?
-            && let Some(node) = self.node_of_code(&block)?
+            && let Some(tree) = self.parse(&block)?
         {
-            return Ok(node);
+            for node in self.nodes_of_name_and_line(&tree)? {
+                if self.compiles_to_code(&node)? {
+                    return Ok(node);
+                }
+            }
         }
         let whole = PyString::new(self.function.py(), "").call_method1("join", (&self.lines,))?;
-        match self.node_of_code(&whole.extract::<String>()?)? {
-            Some(node) => Ok(node),
-            None => Err(self.changed()),
+        let Some(tree) = self.parse(&whole.extract::<String>()?)? else { return Err(self.changed()) };
+        let mut nodes = self.nodes_of_name_and_line(&tree)?;
+        for node in &nodes {
+            if self.compiles_to_code(node)? {
+                return Ok(node.clone());
+            }
+        }
+        // Code depends a little on the rest of its module.
+        let is_right = self.is_in(&self.compile(tree, 0)?)?;
+        match (nodes.pop(), nodes.len()) {
+            (Some(node), 0) if is_right || contains_assert(&node)? => Ok(node),
+            (Some(_), 1..) if is_right => {
+                let message = format!(
+                    "line {} of {:?} has several functions of the name `{}`, and which of them this one is cannot be told; \
+                     write each on a line of its own",
+                    self.first, self.file, self.name
+                );
+                Err(untranslatable(self.function.py(), message))
+            }
+            _ => Err(self.changed()),
         }
     }
 
@@ -127,32 +148,34 @@ impl<'py> Text<'py> {
         Ok(Some(text))
     }
 
-    /// The node in a text, whose lines are those of the file, from which the code was compiled.
-    fn node_of_code(&self, text: &str) -> PyResult<Option<Node<'py>>> {
-        let py = self.function.py();
-        let tree = match self.compile(text, ONLY_AST) {
-            Ok(tree) => tree,
-            Err(error) if error.is_instance_of::<PySyntaxError>(py) => return Ok(None),
-            Err(error) => return Err(error),
-        };
-        let walk = py.import(intern!(py, "ast"))?.getattr(intern!(py, "walk"))?;
+    /// The tree of a text whose lines are those of the file; `None` if it is not Python.
+    fn parse(&self, text: &str) -> PyResult<Option<Node<'py>>> {
+        match self.compile(text, ONLY_AST) {
+            Ok(tree) => Ok(Some(tree)),
+            Err(error) if error.is_instance_of::<PySyntaxError>(self.function.py()) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn nodes_of_name_and_line(&self, tree: &Node<'py>) -> PyResult<Vec<Node<'py>>> {
+        let mut found = Vec::new();
         for stmt in tree.getattr("body")?.try_iter()? {
             let stmt = stmt?;
             if self.first < first_line(&stmt)? || self.first > stmt.getattr("end_lineno")?.extract()? {
                 continue;
             }
-            for node in walk.call1((stmt,))?.try_iter()? {
+            for node in walk(&stmt)? {
                 let node = node?;
-                if self.may_be(&node)? && (self.compiles_to_code(&node)? || contains_assert(&walk, &node)?) {
-                    return Ok(Some(node));
+                if self.has_name_and_line(&node)? {
+                    found.push(node);
                 }
             }
         }
-        Ok(None)
+        Ok(found)
     }
 
     /// Whether name and line are those of the code.
-    fn may_be(&self, node: &Node<'py>) -> PyResult<bool> {
+    fn has_name_and_line(&self, node: &Node<'py>) -> PyResult<bool> {
         let class = node.get_type().name()?;
         let has_name = match class.to_str()? {
             "FunctionDef" | "AsyncFunctionDef" => node.getattr("name")?.extract::<String>()? == self.name,
@@ -165,37 +188,44 @@ impl<'py> Text<'py> {
     /// Whether the node, compiled in scopes like those of the function, is the function's code. This tells a changed file
     /// from the one that was imported, and the lambdas of a line from each other.
     fn compiles_to_code(&self, node: &Node<'py>) -> PyResult<bool> {
-        let mut around = String::new();
+        let Some(tree) = self.parse(&self.scopes()?)? else { return Ok(false) };
+        let mut body = tree.getattr("body")?;
+        loop {
+            let last = body.get_item(body.len()? - 1)?;
+            match last.getattr("body") {
+                Ok(inner) => body = inner,
+                Err(_) if self.name == "<lambda>" => break last.setattr("value", node)?,
+                Err(_) => break body.set_item(body.len()? - 1, node)?,
+            }
+        }
+        let compiled = self.compile(tree, 0);
+        compiled.map_or(Ok(false), |compiled| self.is_in(&compiled))
+    }
+
+    /// A text whose last and innermost statement, `0`, is in scopes like those of the function. Calls of attributes have
+    /// other code if the module imported what they belong to.
+    fn scopes(&self) -> PyResult<String> {
+        let (mut text, mut end) = (String::new(), "0");
+        let globals = self.function.getattr("__globals__")?.cast_into::<PyDict>()?;
+        for (name, value) in globals {
+            if value.is_instance_of::<PyModule>() && name.call_method0("isidentifier")?.is_truthy()? {
+                text += &format!("import {name}\n");
+            }
+        }
         if self.flags & IS_NESTED != 0 {
             let free: Vec<String> = self.code.getattr("co_freevars")?.extract()?;
-            around = format!("def _({}): ", free.join(", "));
+            text += &format!("def _({}):\n ", free.join(", "));
         }
-        let qualname: String = self.function.getattr("__qualname__")?.extract()?;
-        let class = qualname.rsplit('.').nth(1).unwrap_or_default();
-        if class.chars().all(|c| c.is_alphanumeric() || c == '_') && !class.is_empty() {
-            around =
-                if around.is_empty() { format!("class {class}: 0") } else { format!("{around}\n class {class}: 0") };
-        } else {
-            around.push('0');
+        // Names that begin with two underscores are other ones in a class.
+        let qualname = self.function.getattr("__qualname__")?;
+        let parts = qualname.call_method1("rsplit", (".", 2))?.extract::<Vec<String>>()?;
+        if let [.., class, _] = &parts[..]
+            && class != "<locals>"
+        {
+            text += &format!("class {class}:");
+            end = " 0";
         }
-        let Ok(tree) = self.compile(&around, ONLY_AST) else { return Ok(false) };
-        let mut inner = tree.clone();
-        loop {
-            let body = inner.getattr("body")?;
-            let stmt = body.get_item(0)?;
-            if stmt.hasattr("body")? {
-                inner = stmt;
-                continue;
-            }
-            if self.name == "<lambda>" {
-                stmt.setattr("value", node)?
-            } else {
-                body.set_item(0, node)?
-            }
-            break;
-        }
-        let Ok(compiled) = self.compile(tree, 0) else { return Ok(false) };
-        self.is_in(&compiled)
+        Ok(text + end)
     }
 
     /// Whether the code is among the constants of another one, or of one in it.
@@ -229,13 +259,18 @@ fn first_line(node: &Node<'_>) -> PyResult<usize> {
 }
 
 /// Test frameworks compile functions with other code for `assert`. Such a function is refused anyway, for what it is.
-fn contains_assert<'py>(walk: &Bound<'py, PyAny>, node: &Node<'py>) -> PyResult<bool> {
-    for node in walk.call1((node,))?.try_iter()? {
+fn contains_assert(node: &Node<'_>) -> PyResult<bool> {
+    for node in walk(node)? {
         if node?.get_type().name()? == "Assert" {
             return Ok(true);
         }
     }
     Ok(false)
+}
+
+/// A node and all nodes in it.
+fn walk<'py>(node: &Node<'py>) -> PyResult<Bound<'py, PyIterator>> {
+    node.py().import(intern!(node.py(), "ast"))?.call_method1(intern!(node.py(), "walk"), (node,))?.try_iter()
 }
 
 /// `UntranslatableError`, a class of Python's side.
