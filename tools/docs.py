@@ -78,6 +78,7 @@ RUST_CRATES = {
     "rtcg-sparse": "sparse matrices and solvers",
     "rtcg-ndimage": "filters of images",
     "rtcg-neighbors": "exact nearest neighbours",
+    "rtcg-lang": "the compiler of data-parallel programs",
     "rtcg-codegen": "sources of the kernels of arrays",
     "rtcg-cgen": "syntax trees of C",
     "rtcg-tune": "searches without a device",

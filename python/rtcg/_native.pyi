@@ -2686,6 +2686,17 @@ def fuse_enter(traced: bool) -> None: ...
 def fuse_leave(traced: bool) -> None: ...
 def fuse_is_active() -> bool: ...
 def fuse_flush() -> None: ...
+@final
+class WalkedSource:
+    """A program as the compiler takes it, and what it depends on."""
+
+    def __new__(cls, function: Callable[..., Any]) -> Self: ...
+    def is_current(self) -> bool:
+        """Whether no name that the program uses from outside has another value by now; does not look at files."""
+
+def lang_surface(function: Callable[..., Any]) -> str:
+    """The syntax tree of a function and of the programs that it calls, as text with the place of each node."""
+
 
 # -- Tuning and templates
 

@@ -50,6 +50,7 @@ mod host_buffer;
 mod info;
 mod integer;
 mod interrupt;
+mod lang;
 mod linalg;
 mod multiprocessor;
 mod nccl;
@@ -79,6 +80,7 @@ fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     ctypes::add_to_module(m)?;
     elementwise::add_to_module(m)?;
     fuse::add_to_module(m)?;
+    lang::add_to_module(m)?;
     linalg::add_to_module(m)?;
     reduction::add_to_module(m)?;
     sparse::add_to_module(m)?;

@@ -28,6 +28,7 @@
 //! | sparse matrices and solvers | [`sparse`] |
 //! | filters of images | [`ndimage`] |
 //! | nearest neighbours | [`neighbors`] |
+//! | data-parallel programs | [`lang`] |
 //! | several devices; what to do after a fault | [`Context`] |
 //! | the kinds of errors | [`enum@Error`] |
 //! | the fastest of many variants | [`tune`] |
@@ -49,6 +50,7 @@ pub mod generators;
 pub mod info;
 mod kernel_arguments;
 mod kernel_target;
+pub mod lang;
 mod launch;
 mod memory;
 mod module;

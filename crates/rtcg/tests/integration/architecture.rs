@@ -63,12 +63,13 @@ fn only_permitted_crates_have_a_dependency() {
         assert_eq!(dependencies_of_ours(folder), [""; 0], "{folder}");
     }
     assert_eq!(dependencies_of_ours("codegen"), ["c-lex", "hal"]);
+    assert_eq!(dependencies_of_ours("lang"), ["codegen", "hal"]);
 }
 
 #[test]
 fn only_the_front_end_and_the_back_end_know_cuda() {
     let of_cuda = ["driver", "compile", "cuda", "cuda-sys", "vgpu"].map(str::to_string);
-    for folder in ["codegen", "array", "tune", "sparse", "ndimage", "neighbors"] {
+    for folder in ["codegen", "array", "tune", "sparse", "ndimage", "neighbors", "lang"] {
         let known = dependencies_of_ours(folder);
         assert!(!known.iter().any(|name| of_cuda.contains(name)), "{folder}: {known:?}");
     }
