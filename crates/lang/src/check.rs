@@ -228,6 +228,11 @@ impl Checker<'_> {
                 self.expect(*at, &INDEX, "the element")?;
                 Ok(vec![INDEX])
             }
+            Exp::Clamp { index, length } => {
+                self.expect(*index, &INDEX, "the index")?;
+                self.expect(*length, &INDEX, "the length")?;
+                Ok(vec![INDEX])
+            }
             Exp::Same { lengths, .. } => {
                 for length in lengths {
                     self.expect(*length, &INDEX, "a length")?;

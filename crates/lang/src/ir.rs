@@ -236,6 +236,13 @@ pub enum Exp {
         /// How many.
         length: Atom,
     },
+    /// An index that is inside; one outside is clamped, and sets the program's error flag.
+    Clamp {
+        /// The index.
+        index: Atom,
+        /// It becomes at least 0, and less than this.
+        length: Atom,
+    },
     /// One of several lengths that must be equal: the first.
     Same {
         /// Int64 scalars, two or more.
@@ -345,6 +352,7 @@ impl Exp {
             Exp::Slice { array, start, length } => {
                 [(*array).into(), *start, *length].into_iter().for_each(see);
             }
+            Exp::Clamp { index, length } => [*index, *length].into_iter().for_each(see),
             Exp::Same { lengths, .. } => lengths.iter().for_each(|length| see(*length)),
             Exp::Segment { offsets, at } => [(*offsets).into(), *at].into_iter().for_each(see),
         }

@@ -16,9 +16,12 @@
 
 pub mod arguments;
 pub mod elaborate;
+pub mod emit;
 pub mod check;
 pub mod ir;
+pub mod passes;
 pub mod problem;
+mod rewrite;
 pub mod simplify;
 pub mod span;
 pub mod surface;

@@ -38,7 +38,8 @@ pub fn remove_dead_statements(program: &mut Program) {
     remove_dead(&mut program.body);
 }
 
-fn remove_dead(block: &mut Block) {
+/// Removes them from a block.
+pub(crate) fn remove_dead(block: &mut Block) {
     let live = needed(block, &HashSet::new());
     block.stmts.retain(|stmt| stmt.outs.iter().any(|out| live.contains(out)));
     for stmt in &mut block.stmts {

@@ -171,7 +171,7 @@ fn has_explicit_rounding(op: Op, compute: DType) -> bool {
 }
 
 /// The operation's expression with products that nothing contracts.
-fn contraction_free_expression(kernel: &PointwiseSpec) -> String {
+pub(super) fn contraction_free_expression(kernel: &PointwiseSpec) -> String {
     let product = match kernel.op {
         _ if kernel.compute.kind() != DTypeKind::Float => None,
         Op::Multiply => Some("rt_product(x, y)"),

@@ -14,6 +14,7 @@ mod pointwise;
 mod radix_sort;
 mod reduce;
 pub(crate) mod reduce_loops;
+mod scalar;
 mod scan;
 mod segments;
 mod sort;
@@ -41,6 +42,7 @@ pub use pointwise::{AccessPattern, OperandKind, PointwiseOperand, PointwiseSpec}
 pub use radix_sort::{RADIX_BINS, RADIX_HISTOGRAM_THREADS, RadixSpec, RadixStage, SortPayload};
 pub use reduce::{FusedReduceSpec, ReduceSpec, ReductionOp};
 pub use reduce_loops::ReduceShape;
+pub use scalar::{scalar_function, scalar_helpers, scalar_type};
 pub use scan::{ScanOp, ScanSpec, ScanStage};
 pub use segments::{SEGMENT_THREADS, SEGMENT_TILE, SegmentSpec, SegmentStage};
 pub use sort::{SortSpec, SortStage};

@@ -294,6 +294,10 @@ impl Parser {
                 offsets: self.next_var(&mut items, "the array of offsets")?,
                 at: self.next_atom(&mut items, "the number of an element")?,
             },
+            "clamp" => Exp::Clamp {
+                index: self.next_atom(&mut items, "the index")?,
+                length: self.next_atom(&mut items, "the length")?,
+            },
             "same" => {
                 let lengths = self.atoms(items)?;
                 let names = (1..=lengths.len()).map(|at| format!("sequence {at}")).collect();

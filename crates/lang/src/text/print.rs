@@ -118,6 +118,7 @@ impl Printer<'_> {
                 self.flat("slice", None, [self.var(*array), self.atom(*start), self.atom(*length)])
             }
             Exp::Segment { offsets, at } => self.flat("segment", None, [self.var(*offsets), self.atom(*at)]),
+            Exp::Clamp { index, length } => self.flat("clamp", None, [self.atom(*index), self.atom(*length)]),
             Exp::Same { lengths, .. } => self.words("same", lengths),
             Exp::If { cond, then, other } => {
                 let items =

@@ -1,0 +1,521 @@
+//! Kernels of statements.
+
+use super::numbers::{c_name, c_type};
+use super::writer::{Writer, Written};
+use super::{Emitted, Facts, Kernel};
+use crate::ir::{Axis, Block, Direction, Exp, Lambda, Number, Program, Stmt, Var};
+use crate::problem::{Problem, ProblemKind};
+use rtcg_codegen::array::Op;
+use rtcg_codegen::c_declarations::{Argument, CType, CTypeForm};
+use rtcg_codegen::pointwise::ElementwiseSnippet;
+use rtcg_codegen::reduction::ReductionSnippet;
+use rtcg_codegen::scan::ScanSnippet;
+use rtcg_hal::DType;
+use std::fmt::Write;
+
+const VALUE: &str = "rtcg_value";
+
+/// The kernel of a statement.
+///
+/// # Errors
+/// When it cannot be one.
+pub fn emit(program: &Program, stmt: &Stmt, facts: &dyn Facts) -> Result<Emitted, Box<Problem>> {
+    let mut writer = Writer::new(program, facts);
+    let dtypes: Vec<DType> = stmt.outs.iter().map(|out| program.var_type(*out).dtype).collect();
+    match &stmt.exp {
+        Exp::Gen { space, body } => elementwise(writer, space, body, &dtypes),
+        Exp::Reduce { space, body, op, init, commutative } if space.len() == 1 => {
+            let elements = Elements { space: space[0], body, op, first: Some(init) };
+            match (commutative, neutral_of(op, &dtypes)) {
+                (true, Some(neutral)) => elements.reduction(writer, &neutral, &dtypes),
+                (true, None) => {
+                    let firsts: Vec<String> = init.iter().map(|value| writer.atom(*value)).collect();
+                    let neutral = value_of(&firsts);
+                    elements.reduction(writer, &neutral, &dtypes)
+                }
+                (false, _) => elements.ordered_reduction(writer, &dtypes),
+            }
+        }
+        Exp::Reduce { space, body, op, init, .. } => row_reduction(writer, space, body, op, init, &stmt.outs),
+        Exp::Scan { space, body, op, prefix, direction } if space.len() == 1 => {
+            let elements = Elements { space: space[0], body, op, first: None };
+            elements.scan(writer, prefix.as_deref(), *direction, &dtypes)
+        }
+        Exp::Scan { space, body, op, prefix: None, direction } => {
+            row_scan(writer, space, body, op, *direction, &stmt.outs)
+        }
+        Exp::Filter { space, body } => filter(writer, space[0], body, &dtypes),
+        Exp::Scatter { space, body, .. } => scatter(writer, &space[0], body, &dtypes),
+        _ => Err(Box::new(Problem {
+            kind: ProblemKind::Language,
+            span: stmt.span,
+            message: "this cannot be a kernel yet".into(),
+            advice: String::new(),
+            related: Vec::new(),
+        })),
+    }
+}
+
+fn output_name(at: usize) -> String {
+    format!("o{at}")
+}
+
+fn outputs(dtypes: &[DType]) -> Vec<Argument> {
+    dtypes.iter().enumerate().map(|(at, dtype)| Argument::vector_arg(c_type(*dtype), &output_name(at))).collect()
+}
+
+fn elementwise(mut writer: Writer<'_>, space: &[Axis], body: &Block, dtypes: &[DType]) -> Written<Emitted> {
+    let mut text = String::new();
+    writer.set_flat(space);
+    writer.declare_indices(&mut text, space);
+    let values = writer.block(&mut text, body)?;
+    for (at, value) in values.iter().enumerate() {
+        writer.line(&mut text, &format!("{}[i] = {value};", output_name(at)));
+    }
+    Ok(finish_elementwise(writer, text, outputs(dtypes), Kernel::Elementwise))
+}
+
+fn finish_elementwise(
+    writer: Writer<'_>,
+    operation: String,
+    mut arguments: Vec<Argument>,
+    kind: impl FnOnce(ElementwiseSnippet) -> Kernel,
+) -> Emitted {
+    arguments.extend(writer.arguments());
+    let snippet = ElementwiseSnippet {
+        name: "rtcg_map".into(),
+        arguments,
+        operation,
+        preamble: writer.preamble(),
+        ..ElementwiseSnippet::default()
+    };
+    Emitted { kernel: kind(snippet), inputs: writer.inputs, fields: (Vec::new(), 0) }
+}
+
+/// The fields of the structure of values, and its type.
+fn layout(dtypes: &[DType]) -> (Vec<(DType, usize)>, CType) {
+    if let [dtype] = dtypes {
+        return (vec![(*dtype, 0)], c_type(*dtype));
+    }
+    let (mut offset, mut align) = (0_usize, 1_usize);
+    let mut fields = Vec::with_capacity(dtypes.len());
+    for dtype in dtypes {
+        let own = c_type(*dtype).align;
+        offset = offset.next_multiple_of(own);
+        fields.push((*dtype, offset));
+        offset += dtype.itemsize();
+        align = align.max(own);
+    }
+    let itemsize = offset.next_multiple_of(align);
+    (fields, CType { name: VALUE.into(), form: CTypeForm::Registered(u32::MAX - 2), itemsize, align })
+}
+
+/// The structure of values, if there are several.
+fn value_struct(dtypes: &[DType]) -> String {
+    if let [dtype] = dtypes {
+        return format!("typedef {} {VALUE};\n", c_name(*dtype));
+    }
+    let mut text = format!("struct {VALUE} {{ ");
+    for (at, dtype) in dtypes.iter().enumerate() {
+        let _ = write!(text, "{} f{at}; ", c_name(*dtype));
+    }
+    text.push_str("};\n");
+    text
+}
+
+fn value_of(parts: &[String]) -> String {
+    match parts {
+        [one] => one.clone(),
+        parts => format!("{VALUE}{{{}}}", parts.join(", ")),
+    }
+}
+
+fn fields_of(value: &str, n: usize) -> Vec<String> {
+    if n == 1 { vec![value.to_owned()] } else { (0..n).map(|at| format!("{value}.f{at}")).collect() }
+}
+
+/// The neutral element of a function that combines each part by an operation that has one.
+fn neutral_of(op: &Lambda, dtypes: &[DType]) -> Option<String> {
+    if !crate::simplify::is_commutative(op) {
+        return None;
+    }
+    let parts: Option<Vec<String>> = op
+        .body
+        .results
+        .iter()
+        .zip(dtypes)
+        .map(|(result, dtype)| {
+            let stmt = op.body.stmts.iter().find(|stmt| Some(stmt.outs[0]) == result.as_var())?;
+            let Exp::Prim { op, .. } = &stmt.exp else { return None };
+            neutral_number(*op, *dtype).map(|number| super::numbers::literal(number, *dtype))
+        })
+        .collect();
+    parts.map(|parts| value_of(&parts))
+}
+
+fn neutral_number(op: Op, dtype: DType) -> Option<Number> {
+    let integer = |value: i128| {
+        if dtype == DType::Bool { Number::Bool(value != 0) } else { Number::Int(value) }
+    };
+    let number = |value: i128| match dtype {
+        DType::Bool => Number::Bool(value != 0),
+        dtype if dtype.is_integral() => Number::Int(value),
+        dtype if dtype.is_complex() => Number::Complex(value as f64, 0.0),
+        _ => Number::Float(value as f64),
+    };
+    let bits = 8 * dtype.itemsize() as u32;
+    let is_unsigned = matches!(dtype, DType::U8 | DType::U16 | DType::U32 | DType::U64);
+    let (low, high) = if is_unsigned { (0, (1_i128 << bits) - 1) } else { (-(1_i128 << (bits - 1)), (1 << (bits - 1)) - 1) };
+    Some(match op {
+        // The sum of no floats is -0.0, so that a sum of -0.0 stays one; here the first value is added anyway.
+        Op::Add | Op::BitOr | Op::BitXor | Op::LogicalOr | Op::LogicalXor => number(0),
+        Op::Multiply => number(1),
+        Op::LogicalAnd => number(1),
+        Op::BitAnd if dtype == DType::Bool => Number::Bool(true),
+        Op::BitAnd => integer(if is_unsigned { high } else { -1 }),
+        Op::Maximum | Op::Fmax if dtype.is_integer() => Number::Int(low),
+        Op::Minimum | Op::Fmin if dtype.is_integer() => Number::Int(high),
+        Op::Maximum if dtype == DType::Bool => Number::Bool(false),
+        Op::Minimum if dtype == DType::Bool => Number::Bool(true),
+        Op::Maximum if !dtype.is_complex() => Number::Float(f64::NEG_INFINITY),
+        Op::Minimum if !dtype.is_complex() => Number::Float(f64::INFINITY),
+        _ => return None,
+    })
+}
+
+/// Elements that are combined.
+struct Elements<'e> {
+    space: Axis,
+    body: &'e Block,
+    op: &'e Lambda,
+    /// What the first element is combined with.
+    first: Option<&'e [crate::ir::Atom]>,
+}
+
+impl Elements<'_> {
+    /// Writes the function of an element and that of two values; returns their calls, for an index.
+    fn functions(
+        &self,
+        writer: &mut Writer<'_>,
+        preamble: &mut String,
+        dtypes: &[DType],
+        index: &str,
+        is_flat: bool,
+    ) -> Written<(String, String)> {
+        let n = dtypes.len();
+        writer.is_function = true;
+        // Both bodies are written before it is known what they are given.
+        let mut combine = String::new();
+        let combined = writer.combine(&mut combine, self.op, &fields_of("a", n), &fields_of("b", n))?;
+        let firsts: Option<Vec<String>> =
+            self.first.map(|first| first.iter().map(|value| writer.atom(*value)).collect());
+        let mut element = String::new();
+        if is_flat {
+            writer.set_flat(&[self.space]);
+        }
+        let name = writer.declare(self.space.index);
+        writer.line(&mut element, &format!("const long long {name} = rtcg_index;"));
+        let values = writer.block(&mut element, self.body)?;
+        let (outer, inner) = (writer.parameters(true), writer.parameters(false));
+        writer.line(&mut combine, &format!("return {};", value_of(&combined)));
+        writer.line(&mut element, &format!("const {VALUE} rtcg_it = {};", value_of(&values)));
+        if let Some(firsts) = firsts {
+            let first = value_of(&firsts);
+            let call = format!("rtcg_combined({first}, rtcg_it{})", inner.handed_on);
+            writer.line(&mut element, &format!("if (rtcg_index == 0) return {call};"));
+        }
+        writer.line(&mut element, "return rtcg_it;");
+        preamble.push_str(&value_struct(dtypes));
+        let _ = write!(
+            preamble,
+            "__device__ __forceinline__ {VALUE} rtcg_combined(const {VALUE} a, const {VALUE} b{})\n{{\n{combine}}}\n\
+             __device__ __forceinline__ {VALUE} rtcg_element(long long rtcg_index{})\n{{\n{element}}}\n",
+            inner.declared, outer.declared
+        );
+        Ok((format!("rtcg_element({index}{})", outer.passed), format!("rtcg_combined(a, b{})", inner.passed)))
+    }
+
+    fn reduction(&self, mut writer: Writer<'_>, neutral: &str, dtypes: &[DType]) -> Written<Emitted> {
+        let mut functions = String::new();
+        let (element, combine) = self.functions(&mut writer, &mut functions, dtypes, "(long long)i", true)?;
+        let (fields, out) = layout(dtypes);
+        let itemsize = out.itemsize;
+        let snippet = ReductionSnippet {
+            name: "rtcg_reduce".into(),
+            arguments: writer.arguments(),
+            out,
+            neutral: neutral.to_owned(),
+            reduce_expr: combine,
+            map_expr: element,
+            preamble: writer.preamble() + &functions,
+        };
+        Ok(Emitted { kernel: Kernel::Reduction(snippet), inputs: writer.inputs, fields: (fields, itemsize) })
+    }
+
+    /// One that keeps the order of elements: the last result of a scan.
+    fn ordered_reduction(&self, mut writer: Writer<'_>, dtypes: &[DType]) -> Written<Emitted> {
+        let mut functions = String::new();
+        let (element, combine) = self.functions(&mut writer, &mut functions, dtypes, "(long long)i", true)?;
+        let n = dtypes.len();
+        let stores: Vec<String> = fields_of("item", n)
+            .iter()
+            .enumerate()
+            .map(|(at, field)| format!("{}[0] = {field};", output_name(at)))
+            .collect();
+        let output = format!("if (i == N - 1) {{ {} }}", stores.join(" "));
+        Ok(finish_scan(writer, dtypes, dtypes, functions, (element, combine), output, None))
+    }
+
+    fn scan(
+        &self,
+        mut writer: Writer<'_>,
+        prefix: Option<&[crate::ir::Atom]>,
+        direction: Direction,
+        dtypes: &[DType],
+    ) -> Written<Emitted> {
+        let is_forward = direction == Direction::Forward;
+        let mut functions = String::new();
+        let index = if is_forward { "(long long)i" } else { "(long long)(N - 1 - i)" };
+        let firsts: Option<Vec<String>> =
+            prefix.map(|prefix| prefix.iter().map(|value| writer.atom(*value)).collect());
+        let (element, combine) = self.functions(&mut writer, &mut functions, dtypes, index, is_forward)?;
+        let n = dtypes.len();
+        let store = |value: &str, place: &str| {
+            let parts = fields_of(value, n);
+            let all: Vec<String> = parts
+                .iter()
+                .enumerate()
+                .map(|(at, field)| format!("{}[{place}] = {field};", output_name(at)))
+                .collect();
+            all.join(" ")
+        };
+        let output = match firsts {
+            None => store("item", if is_forward { "i" } else { "N - 1 - i" }),
+            Some(firsts) => {
+                let value = value_of(&firsts);
+                let joined = combine.replacen("(a, b", &format!("({value}, item"), 1);
+                let (first, next) = if is_forward { ("0", "i + 1") } else { ("N - 1", "N - 2 - i") };
+                format!(
+                    "if (i == 0) {{ const {VALUE} rtcg_first = {value}; {} }}\n\
+                     if (i + 1 < N) {{ const {VALUE} rtcg_next = {joined}; {} }}",
+                    store("rtcg_first", first),
+                    store("rtcg_next", next)
+                )
+            }
+        };
+        Ok(finish_scan(writer, dtypes, dtypes, functions, (element, combine), output, None))
+    }
+}
+
+fn finish_scan(
+    writer: Writer<'_>,
+    dtypes: &[DType],
+    item: &[DType],
+    functions: String,
+    (input_expr, scan_expr): (String, String),
+    output_statement: String,
+    neutral: Option<String>,
+) -> Emitted {
+    let mut arguments = outputs(dtypes);
+    arguments.extend(writer.arguments());
+    let (fields, ctype) = layout(item);
+    let itemsize = ctype.itemsize;
+    let snippet = ScanSnippet {
+        name: "rtcg_scan".into(),
+        arguments,
+        item: ctype,
+        neutral,
+        input_expr,
+        scan_expr,
+        output_statement,
+        segment_start: None,
+        fetches: Vec::new(),
+        index: "long long".into(),
+        preamble: writer.preamble() + &functions,
+    };
+    Emitted { kernel: Kernel::Scan(snippet), inputs: writer.inputs, fields: (fields, itemsize) }
+}
+
+/// The kept elements, and behind the outputs their number.
+fn filter(mut writer: Writer<'_>, space: Axis, body: &Block, dtypes: &[DType]) -> Written<Emitted> {
+    let kept: Vec<DType> = std::iter::once(DType::Bool).chain(dtypes.iter().copied()).collect();
+    let mut element = String::new();
+    writer.is_function = true;
+    writer.set_flat(&[space]);
+    let name = writer.declare(space.index);
+    writer.line(&mut element, &format!("const long long {name} = rtcg_index;"));
+    let values = writer.block(&mut element, body)?;
+    writer.line(&mut element, &format!("return {};", value_of(&values)));
+    let parameters = writer.parameters(true);
+    let mut functions = value_struct(&kept);
+    let _ = write!(
+        functions,
+        "__device__ __forceinline__ {VALUE} rtcg_element(long long rtcg_index{})\n{{\n{element}}}\n",
+        parameters.declared
+    );
+    let call = format!("rtcg_element((long long)i{})", parameters.passed);
+    let count = output_name(dtypes.len());
+    let mut output = format!("const {VALUE} rtcg_it = {call};\nif (rtcg_it.f0) {{ ");
+    for at in 0..dtypes.len() {
+        let _ = write!(output, "{}[item - 1] = rtcg_it.f{}; ", output_name(at), at + 1);
+    }
+    let _ = write!(output, "}}\nif (i == N - 1) {count}[0] = item;");
+    let outs: Vec<DType> = dtypes.iter().copied().chain([DType::I64]).collect();
+    let input = format!("(long long)({call}.f0 ? 1 : 0)");
+    Ok(finish_scan(writer, &outs, &[DType::I64], functions, (input, "a + b".into()), output, None))
+}
+
+/// Stores values at indices of outputs that have what they had.
+fn scatter(mut writer: Writer<'_>, space: &Axis, body: &Block, dtypes: &[DType]) -> Written<Emitted> {
+    let mut text = String::new();
+    writer.declare_indices(&mut text, &[*space]);
+    let values = writer.block(&mut text, body)?;
+    let index = &values[0];
+    writer.inputs.push(super::Input::Flag);
+    writer.inputs.dedup();
+    writer.line(&mut text, &format!("if ({index} >= 0 && {index} < rtcg_target_length) {{"));
+    for (at, value) in values[1..].iter().enumerate() {
+        writer.line(&mut text, &format!("  {}[{index}] = {value};", output_name(at)));
+    }
+    writer.line(&mut text, "} else rtcg_flag[0] = 1u;");
+    let mut arguments = outputs(dtypes);
+    arguments.push(Argument::scalar_arg(c_type(DType::I64), "rtcg_target_length"));
+    Ok(finish_elementwise(writer, text, arguments, Kernel::Ranged))
+}
+
+/// A reduction for each index of the axes before the last.
+fn row_reduction(
+    mut writer: Writer<'_>,
+    space: &[Axis],
+    body: &Block,
+    op: &Lambda,
+    init: &[crate::ir::Atom],
+    outs: &[Var],
+) -> Written<Emitted> {
+    let Some((last, rows)) = space.split_last() else { return elementwise(writer, space, body, &[]) };
+    let dtypes: Vec<DType> = outs.iter().map(|out| writer.program.var_type(*out).dtype).collect();
+    let mut text = String::new();
+    writer.declare_indices(&mut text, rows);
+    writer.reduction(&mut text, outs, *last, body, op, init)?;
+    for (at, out) in outs.iter().enumerate() {
+        let value = writer.atom((*out).into());
+        writer.line(&mut text, &format!("{}[i] = {value};", output_name(at)));
+    }
+    Ok(finish_elementwise(writer, text, outputs(&dtypes), Kernel::Elementwise))
+}
+
+/// A scan for each index of the axes before the last.
+fn row_scan(
+    mut writer: Writer<'_>,
+    space: &[Axis],
+    body: &Block,
+    op: &Lambda,
+    direction: Direction,
+    outs: &[Var],
+) -> Written<Emitted> {
+    let Some((last, rows)) = space.split_last() else { return elementwise(writer, space, body, &[]) };
+    let dtypes: Vec<DType> = outs.iter().map(|out| writer.program.var_type(*out).dtype).collect();
+    let mut text = String::new();
+    writer.declare_indices(&mut text, rows);
+    let length = writer.atom(last.length);
+    let index = writer.declare(last.index);
+    for (at, dtype) in dtypes.iter().enumerate() {
+        writer.line(&mut text, &format!("{} rtcg_sum{at};", c_name(*dtype)));
+    }
+    writer.line(&mut text, &format!("for (long long rtcg_k = 0; rtcg_k < {length}; ++rtcg_k) {{"));
+    let place = if direction == Direction::Forward { "rtcg_k".to_owned() } else { format!("{length} - 1 - rtcg_k") };
+    writer.indented(|writer| {
+        writer.line(&mut text, &format!("const long long {index} = {place};"));
+        let values = writer.block(&mut text, body)?;
+        let sums: Vec<String> = (0..dtypes.len()).map(|at| format!("rtcg_sum{at}")).collect();
+        writer.line(&mut text, "if (rtcg_k == 0) {");
+        for (sum, value) in sums.iter().zip(&values) {
+            writer.line(&mut text, &format!("  {sum} = {value};"));
+        }
+        writer.line(&mut text, "} else {");
+        let next = writer.combine(&mut text, op, &sums, &values)?;
+        for (at, value) in next.iter().enumerate() {
+            writer.line(&mut text, &format!("  const {} rtcg_next{at} = {value};", c_name(dtypes[at])));
+        }
+        for (at, sum) in sums.iter().enumerate() {
+            writer.line(&mut text, &format!("  {sum} = rtcg_next{at};"));
+        }
+        writer.line(&mut text, "}");
+        for (at, sum) in sums.iter().enumerate() {
+            writer.line(&mut text, &format!("{}[(long long)i * {length} + {index}] = {sum};", output_name(at)));
+        }
+        Written::Ok(())
+    })?;
+    writer.line(&mut text, "}");
+    Ok(finish_elementwise(writer, text, outputs(&dtypes), Kernel::Ranged))
+}
+
+/// One step of a stable merge sort: runs of `rtcg_width` elements become runs of twice as many. Outputs are followed by
+/// the arrays that are read (`a` and their number), then the width and the number of elements.
+///
+/// # Errors
+/// When the order cannot be computed by a kernel.
+pub fn emit_merge_step(
+    program: &Program,
+    arrays: &[Var],
+    less: &Lambda,
+    facts: &dyn Facts,
+) -> Result<Emitted, Box<Problem>> {
+    let mut writer = Writer::new(program, facts);
+    let dtypes: Vec<DType> = arrays.iter().map(|array| program.var_type(*array).dtype).collect();
+    let n = arrays.len();
+    let mut order = String::new();
+    let (first, second): (Vec<String>, Vec<String>) =
+        (0..n).map(|at| (format!("a.f{at}"), format!("b.f{at}"))).unzip();
+    let value = writer.combine(&mut order, less, &first, &second)?;
+    let parameters = writer.parameters(false);
+    let (parameters, call) = (parameters.declared, parameters.passed);
+    let mut structure = format!("struct {VALUE} {{ ");
+    for (at, dtype) in dtypes.iter().enumerate() {
+        let _ = write!(structure, "{} f{at}; ", c_name(*dtype));
+    }
+    structure.push_str("};\n");
+    let functions = format!(
+        "{structure}__device__ __forceinline__ bool rtcg_less(const {VALUE} a, const {VALUE} b{parameters})\n{{\n{order}  return {};\n}}\n",
+        value[0]
+    );
+    let load = |place: &str| {
+        let parts: Vec<String> = (0..n).map(|at| format!("a{at}[{place}]")).collect();
+        format!("{VALUE}{{{}}}", parts.join(", "))
+    };
+    let mut text = format!(
+        "const long long run = (long long)i / rtcg_width, start = (run ^ 1) * rtcg_width;\n\
+         const bool is_first = (run & 1) == 0;\n\
+         long long low = start < rtcg_n ? start : rtcg_n, high = start + rtcg_width < rtcg_n ? start + rtcg_width : rtcg_n;\n\
+         const {VALUE} own = {};\n\
+         while (low < high) {{\n\
+         \x20 const long long middle = low + (high - low) / 2;\n\
+         \x20 const {VALUE} other = {};\n\
+         \x20 const bool goes_before = is_first ? rtcg_less(other, own{call}) : !rtcg_less(own, other{call});\n\
+         \x20 if (goes_before) low = middle + 1; else high = middle;\n\
+         }}\n\
+         const long long base = (run / 2) * 2 * rtcg_width;\n\
+         const long long before = low - (start < rtcg_n ? start : rtcg_n);\n\
+         const long long place = base + ((long long)i - run * rtcg_width) + before;\n",
+        load("i"),
+        load("middle"),
+    );
+    for at in 0..n {
+        let _ = writeln!(text, "{}[place] = own.f{at};", output_name(at));
+    }
+    let mut arguments = outputs(&dtypes);
+    arguments.extend(
+        dtypes.iter().enumerate().map(|(at, dtype)| Argument::const_vector_arg(c_type(*dtype), &format!("a{at}"))),
+    );
+    arguments.push(Argument::scalar_arg(c_type(DType::I64), "rtcg_width"));
+    arguments.push(Argument::scalar_arg(c_type(DType::I64), "rtcg_n"));
+    arguments.extend(writer.arguments());
+    let snippet = ElementwiseSnippet {
+        name: "rtcg_merge".into(),
+        arguments,
+        operation: text,
+        preamble: writer.preamble() + &functions,
+        ..ElementwiseSnippet::default()
+    };
+    Ok(Emitted { kernel: Kernel::Ranged(snippet), inputs: writer.inputs, fields: (Vec::new(), 0) })
+}

@@ -1,0 +1,145 @@
+//! Numbers, types and operations as C.
+
+use crate::ir::Number;
+use rtcg_codegen::array::{Op, scalar_function, scalar_type};
+use rtcg_codegen::c_declarations::{CType, CTypeForm};
+use rtcg_hal::{DType, DTypeKind};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// The C type of a number.
+pub(super) fn c_name(dtype: DType) -> String {
+    scalar_type(dtype).into_owned()
+}
+
+/// The type of a parameter.
+pub(super) fn c_type(dtype: DType) -> CType {
+    let mut found = CType::from(dtype);
+    if matches!(dtype, DType::F16 | DType::BF16) {
+        found.name = c_name(dtype);
+        found.form = CTypeForm::Registered(u32::MAX - 1);
+    }
+    found
+}
+
+/// A number as C.
+pub(super) fn literal(number: Number, dtype: DType) -> String {
+    match number {
+        Number::Bool(value) => value.to_string(),
+        Number::Int(value) if dtype == DType::I64 && value == i128::from(i64::MIN) => "(-9223372036854775807LL - 1)".into(),
+        Number::Int(value) if dtype == DType::U64 => format!("{value}ULL"),
+        Number::Int(value) if dtype == DType::I64 => format!("{value}LL"),
+        Number::Int(value) if dtype == DType::I32 && value > i128::from(i32::MIN) => value.to_string(),
+        Number::Int(value) if dtype.is_integral() => format!("({})({value}LL)", c_name(dtype)),
+        Number::Int(value) => literal(Number::Float(value as f64), dtype),
+        Number::Float(value) => match dtype {
+            DType::F32 => float(value, true),
+            DType::F64 => float(value, false),
+            DType::C64 | DType::C128 => literal(Number::Complex(value, 0.0), dtype),
+            dtype => format!("rt_cast<{}>({})", c_name(dtype), float(value, false)),
+        },
+        Number::Complex(re, im) => {
+            let is_single = dtype == DType::C64;
+            format!("{}({}, {})", c_name(dtype), float(re, is_single), float(im, is_single))
+        }
+    }
+}
+
+fn float(value: f64, is_single: bool) -> String {
+    if value.is_nan() {
+        return if is_single { "__int_as_float(0x7fc00000)" } else { "__longlong_as_double(0x7ff8000000000000LL)" }.into();
+    }
+    if value.is_infinite() {
+        let sign = if value < 0.0 { "-" } else { "" };
+        let text = if is_single { "__int_as_float(0x7f800000)" } else { "__longlong_as_double(0x7ff0000000000000LL)" };
+        return format!("({sign}{text})");
+    }
+    let text = if is_single { format!("{:e}f", value as f32) } else { format!("{value:e}") };
+    if value.is_sign_negative() { format!("({text})") } else { text }
+}
+
+/// The device functions of operations, each once.
+#[derive(Debug, Default)]
+pub(super) struct Functions {
+    names: BTreeMap<String, String>,
+    pub(super) text: String,
+}
+
+impl Functions {
+    /// An operation of operands that are C expressions.
+    pub(super) fn expression(
+        &mut self,
+        op: Op,
+        compute: DType,
+        out: DType,
+        operands: &[(String, DType)],
+    ) -> String {
+        if let Some(plain) = plain_expression(op, compute, out, operands) {
+            return plain;
+        }
+        let dtypes: Vec<DType> = operands.iter().map(|(_, dtype)| *dtype).collect();
+        let mut key = format!("{}_{}", op.name(), compute.name());
+        dtypes.iter().filter(|dtype| **dtype != compute).for_each(|dtype| {
+            let _ = write!(key, "_{}", dtype.name());
+        });
+        let key = key.replace(' ', "_");
+        if !self.names.contains_key(&key) {
+            let name = format!("rtcg_{key}");
+            self.text.push_str(&scalar_function(&name, op, compute, out, &dtypes));
+            self.names.insert(key.clone(), name);
+        }
+        let arguments: Vec<&str> = operands.iter().map(|(text, _)| text.as_str()).collect();
+        format!("{}(0, {})", self.names[&key], arguments.join(", "))
+    }
+}
+
+/// Operations that C has, for operands of the type that is computed in.
+fn plain_expression(op: Op, compute: DType, out: DType, operands: &[(String, DType)]) -> Option<String> {
+    if operands.iter().any(|(_, dtype)| *dtype != compute) && op != Op::Where {
+        return None;
+    }
+    let is_plain = matches!(compute, DType::I32 | DType::I64 | DType::U32 | DType::U64 | DType::F32 | DType::F64);
+    let infix = |symbol: &str| Some(format!("{} {symbol} {}", operands[0].0, operands[1].0));
+    match op {
+        Op::Where if operands[0].1 == DType::Bool && operands[1..].iter().all(|(_, dtype)| *dtype == out) => {
+            Some(format!("{} ? {} : {}", operands[0].0, operands[1].0, operands[2].0))
+        }
+        Op::LogicalAnd if compute == DType::Bool => infix("&&"),
+        Op::LogicalOr if compute == DType::Bool => infix("||"),
+        Op::LogicalNot if compute == DType::Bool => Some(format!("!{}", operands[0].0)),
+        _ if !is_plain => None,
+        Op::Add => infix("+"),
+        Op::Subtract => infix("-"),
+        Op::Multiply if compute.kind() == DTypeKind::Float => {
+            let function = if compute == DType::F32 { "__fmul_rn" } else { "__dmul_rn" };
+            Some(format!("{function}({}, {})", operands[0].0, operands[1].0))
+        }
+        Op::Multiply => infix("*"),
+        Op::TrueDivide if compute.kind() == DTypeKind::Float => infix("/"),
+        Op::Negative if compute != DType::U32 && compute != DType::U64 => Some(format!("-{}", operands[0].0)),
+        Op::Equal => infix("=="),
+        Op::NotEqual => infix("!="),
+        Op::Less => infix("<"),
+        Op::LessEqual => infix("<="),
+        Op::Greater => infix(">"),
+        Op::GreaterEqual => infix(">="),
+        Op::BitAnd => infix("&"),
+        Op::BitOr => infix("|"),
+        Op::BitXor => infix("^"),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_keep_their_values() {
+        assert_eq!(literal(Number::Float(0.1), DType::F64), "1e-1");
+        assert_eq!(literal(Number::Float(-0.0), DType::F32), "(-0e0f)");
+        assert_eq!(literal(Number::Int(-5), DType::I8), "(signed char)(-5LL)");
+        assert_eq!(literal(Number::Int(i64::MIN.into()), DType::I64), "(-9223372036854775807LL - 1)");
+        assert_eq!(literal(Number::Float(f64::NEG_INFINITY), DType::F32), "(-__int_as_float(0x7f800000))");
+    }
+}

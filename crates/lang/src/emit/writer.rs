@@ -1,0 +1,465 @@
+//! Writes the statements of an element.
+
+use super::numbers::{Functions, c_name, c_type, literal};
+use super::{Facts, Input};
+use crate::ir::{Atom, Axis, Block, Exp, Lambda, Program, Stmt, Var};
+use crate::problem::{Problem, ProblemKind};
+use rtcg_codegen::array::scalar_helpers;
+use rtcg_codegen::c_declarations::Argument;
+use rtcg_hal::DType;
+use std::collections::{BTreeSet, HashMap};
+use std::fmt::Write;
+
+/// Text that is being written, and what it uses.
+pub(super) struct Writer<'a> {
+    pub(super) program: &'a Program,
+    facts: &'a dyn Facts,
+    /// What variables are in C; those that are missing come from outside.
+    names: HashMap<Var, String>,
+    pub(super) inputs: Vec<Input>,
+    pub(super) functions: Functions,
+    dtypes: BTreeSet<DType>,
+    uses_clamp: bool,
+    uses_segment: bool,
+    /// The lengths and the indices of the kernel's own space, for elements that are read at its index.
+    flat: Option<(Vec<Atom>, Vec<Var>)>,
+    /// Whether the text is a device function's, where such an element is a parameter.
+    pub(super) is_function: bool,
+    indent: usize,
+}
+
+pub(super) type Written<T = ()> = Result<T, Box<Problem>>;
+
+impl<'a> Writer<'a> {
+    pub(super) fn new(program: &'a Program, facts: &'a dyn Facts) -> Self {
+        Self {
+            program,
+            facts,
+            names: HashMap::new(),
+            inputs: Vec::new(),
+            functions: Functions::default(),
+            dtypes: BTreeSet::new(),
+            uses_clamp: false,
+            uses_segment: false,
+            flat: None,
+            is_function: false,
+            indent: 1,
+        }
+    }
+
+    /// Elements of arrays that have the lengths of this space are read at the kernel's index.
+    pub(super) fn set_flat(&mut self, space: &[Axis]) {
+        let lengths = space.iter().map(|axis| axis.length).collect();
+        self.flat = Some((lengths, space.iter().map(|axis| axis.index).collect()));
+    }
+
+    pub(super) fn clear_flat(&mut self) {
+        self.flat = None;
+    }
+
+    /// What stands before kernels.
+    pub(super) fn preamble(&self) -> String {
+        let mut text = scalar_helpers(self.dtypes.iter().copied());
+        if self.uses_clamp {
+            text.push_str(CLAMP_SOURCE);
+        }
+        if self.uses_segment {
+            text.push_str(SEGMENT_SOURCE);
+        }
+        text.push_str(&self.functions.text);
+        text
+    }
+
+    /// Statements that declare the indices of a space from `i`.
+    pub(super) fn declare_indices(&mut self, out: &mut String, space: &[Axis]) {
+        let lengths: Vec<Atom> = space.iter().map(|axis| axis.length).collect();
+        let is_small = self.facts.is_small(&lengths);
+        let word = if is_small { "unsigned" } else { "unsigned long long" };
+        match space {
+            [] => {}
+            [axis] => {
+                let name = self.declare(axis.index);
+                self.line(out, &format!("const long long {name} = (long long)i;"));
+            }
+            _ => {
+                self.line(out, &format!("{word} rtcg_rest = ({word})i;"));
+                for (at, axis) in space.iter().enumerate().rev() {
+                    let name = self.declare(axis.index);
+                    if at == 0 {
+                        self.line(out, &format!("const long long {name} = rtcg_rest;"));
+                    } else {
+                        let length = self.length_text(axis.length);
+                        self.line(
+                            out,
+                            &format!("const long long {name} = rtcg_rest % ({word}){length}; rtcg_rest /= ({word}){length};"),
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    /// A name for a variable of the element.
+    pub(super) fn declare(&mut self, var: Var) -> String {
+        let name = format!("v{}", var.0);
+        self.names.insert(var, name.clone());
+        self.dtypes.insert(self.program.var_type(var).dtype);
+        name
+    }
+
+    pub(super) fn name(&mut self, var: Var, text: impl Into<String>) {
+        self.names.insert(var, text.into());
+        self.dtypes.insert(self.program.var_type(var).dtype);
+    }
+
+    pub(super) fn line(&self, out: &mut String, text: &str) {
+        let _ = writeln!(out, "{}{text}", "  ".repeat(self.indent));
+    }
+
+    pub(super) fn indented<T>(&mut self, inner: impl FnOnce(&mut Self) -> T) -> T {
+        self.indent += 1;
+        let found = inner(self);
+        self.indent -= 1;
+        found
+    }
+
+    fn input(&mut self, input: Input) {
+        if !self.inputs.contains(&input) {
+            self.inputs.push(input);
+        }
+    }
+
+    /// A length of a space, which the host knows.
+    fn length_text(&mut self, length: Atom) -> String {
+        match length {
+            Atom::Const(..) => self.atom(length),
+            Atom::Var(var) if self.names.contains_key(&var) => self.atom(length),
+            Atom::Var(_) => {
+                self.input(Input::Length(length));
+                input_name(&Input::Length(length))
+            }
+        }
+    }
+
+    /// An operand as C.
+    pub(super) fn atom(&mut self, atom: Atom) -> String {
+        match atom {
+            Atom::Const(number, dtype) => {
+                self.dtypes.insert(dtype);
+                literal(number, dtype)
+            }
+            Atom::Var(var) => {
+                if let Some(name) = self.names.get(&var) {
+                    return name.clone();
+                }
+                self.dtypes.insert(self.program.var_type(var).dtype);
+                let is_on_device = self.facts.is_on_device(var);
+                let input = if is_on_device { Input::Device(var) } else { Input::Host(var) };
+                let name = input_name(&input);
+                self.input(input);
+                if is_on_device { format!("{name}[0]") } else { name }
+            }
+        }
+    }
+
+    /// The statements of a block; returns its results as C.
+    pub(super) fn block(&mut self, out: &mut String, block: &Block) -> Written<Vec<String>> {
+        for stmt in &block.stmts {
+            self.statement(out, stmt)?;
+        }
+        Ok(block.results.iter().map(|atom| self.atom(*atom)).collect())
+    }
+
+    fn define(&mut self, out: &mut String, var: Var, value: &str) {
+        let dtype = self.program.var_type(var).dtype;
+        let name = self.declare(var);
+        self.line(out, &format!("const {} {name} = {value};", c_name(dtype)));
+    }
+
+    fn statement(&mut self, out: &mut String, stmt: &Stmt) -> Written {
+        match &stmt.exp {
+            Exp::Prim { op, compute, args } => {
+                let dtype = self.program.var_type(stmt.outs[0]).dtype;
+                self.dtypes.insert(*compute);
+                let operands: Vec<(String, DType)> =
+                    args.iter().map(|arg| (self.atom(*arg), self.program.dtype(*arg))).collect();
+                let value = self.functions.expression(*op, *compute, dtype, &operands);
+                self.define(out, stmt.outs[0], &value);
+            }
+            Exp::Cast { arg, to } => {
+                let from = self.program.dtype(*arg);
+                let value = self.atom(*arg);
+                let value =
+                    if from == *to { value } else { format!("rt_cast<{}>(rt_load({value}))", c_name(*to)) };
+                self.define(out, stmt.outs[0], &value);
+            }
+            Exp::Read { array, index, .. } => {
+                let value = self.element(*array, index);
+                self.define(out, stmt.outs[0], &value);
+            }
+            Exp::Length { array, axis } => {
+                let input = Input::Dim(*array, *axis);
+                let value = input_name(&input);
+                self.input(input);
+                self.define(out, stmt.outs[0], &value);
+            }
+            Exp::Clamp { index, length } => {
+                self.uses_clamp = true;
+                self.input(Input::Flag);
+                let (index, length) = (self.atom(*index), self.atom(*length));
+                let value = format!("rtcg_clamp({index}, {length}, {})", input_name(&Input::Flag));
+                self.define(out, stmt.outs[0], &value);
+            }
+            Exp::Same { lengths, .. } => {
+                let value = self.atom(lengths[0]);
+                self.define(out, stmt.outs[0], &value);
+            }
+            Exp::Segment { offsets, at } => {
+                self.uses_segment = true;
+                let (array, dim) = (Input::Array(*offsets), Input::Dim(*offsets, 0));
+                let at = self.atom(*at);
+                let value = format!("rtcg_segment({}, {}, {at})", input_name(&array), input_name(&dim));
+                self.input(array);
+                self.input(dim);
+                self.dtypes.insert(DType::I64);
+                self.define(out, stmt.outs[0], &value);
+            }
+            Exp::If { cond, then, other } => self.conditional(out, stmt, *cond, then, other)?,
+            Exp::Loop { params, init, cond, body } => self.repetition(out, stmt, params, init, cond, body)?,
+            Exp::Reduce { space, body, op, init, .. } if space.len() == 1 => {
+                self.reduction(out, &stmt.outs, space[0], body, op, init)?;
+            }
+            Exp::Row { .. } | Exp::Slice { .. } => {}
+            _ => {
+                return Err(Box::new(Problem {
+                    kind: ProblemKind::Language,
+                    span: stmt.span,
+                    message: "this makes a sequence for each element, which kernels cannot compute yet".into(),
+                    advice: "Compute it for all elements at once, outside of the map.".into(),
+                    related: Vec::new(),
+                }));
+            }
+        }
+        Ok(())
+    }
+
+    /// An element of an array as C.
+    fn element(&mut self, array: Var, index: &[Atom]) -> String {
+        self.dtypes.insert(self.program.var_type(array).dtype);
+        if let Some((lengths, indices)) = &self.flat
+            && !index.is_empty()
+            && index.len() == indices.len()
+            && index.iter().zip(indices).all(|(at, own)| *at == Atom::Var(*own))
+            && self.facts.has_lengths(array, lengths)
+        {
+            self.input(Input::Element(array));
+            let at = if self.is_function { "_i" } else { "[i]" };
+            return format!("{}{at}", input_name(&Input::Element(array)));
+        }
+        self.input(Input::Array(array));
+        let name = input_name(&Input::Array(array));
+        let mut place = match index.first() {
+            Some(first) => self.atom(*first),
+            None => "0".into(),
+        };
+        for (axis, at) in index.iter().enumerate().skip(1) {
+            let dim = Input::Dim(array, axis);
+            let length = input_name(&dim);
+            self.input(dim);
+            place = format!("({place}) * {length} + {}", self.atom(*at));
+        }
+        format!("{name}[{place}]")
+    }
+
+    fn declare_mutable(&mut self, out: &mut String, var: Var, value: Option<&str>) -> String {
+        let dtype = self.program.var_type(var).dtype;
+        let name = self.declare(var);
+        let start = value.map_or_else(String::new, |value| format!(" = {value}"));
+        self.line(out, &format!("{} {name}{start};", c_name(dtype)));
+        name
+    }
+
+    fn conditional(&mut self, out: &mut String, stmt: &Stmt, cond: Atom, then: &Block, other: &Block) -> Written {
+        let cond = self.atom(cond);
+        let names: Vec<String> = stmt.outs.iter().map(|var| self.declare_mutable(out, *var, None)).collect();
+        for (head, block) in [(format!("if ({cond}) {{"), then), ("} else {".to_owned(), other)] {
+            self.line(out, &head);
+            self.indented(|this| {
+                let values = this.block(out, block)?;
+                names.iter().zip(values).for_each(|(name, value)| this.line(out, &format!("{name} = {value};")));
+                Written::Ok(())
+            })?;
+        }
+        self.line(out, "}");
+        Ok(())
+    }
+
+    fn repetition(
+        &mut self,
+        out: &mut String,
+        stmt: &Stmt,
+        params: &[Var],
+        init: &[Atom],
+        cond: &Block,
+        body: &Block,
+    ) -> Written {
+        let starts: Vec<String> = init.iter().map(|value| self.atom(*value)).collect();
+        let names: Vec<String> =
+            params.iter().zip(&starts).map(|(var, start)| self.declare_mutable(out, *var, Some(start))).collect();
+        let going = format!("rtcg_goes_{}", stmt.outs.first().map_or(0, |var| var.0));
+        self.line(out, &format!("for (bool {going} = true; {going};) {{"));
+        self.indented(|this| {
+            let value = this.block(out, cond)?;
+            this.line(out, &format!("{going} = {};", value[0]));
+            this.line(out, &format!("if ({going}) {{"));
+            this.indented(|this| {
+                let next = this.block(out, body)?;
+                this.assign_all(out, params, &names, &next);
+                Written::Ok(())
+            })?;
+            this.line(out, "}");
+            Written::Ok(())
+        })?;
+        self.line(out, "}");
+        stmt.outs.iter().zip(names).for_each(|(var, name)| self.name(*var, name));
+        Ok(())
+    }
+
+    /// Assigns values that may be made of the names themselves.
+    fn assign_all(&self, out: &mut String, vars: &[Var], names: &[String], values: &[String]) {
+        let is_simple = values.iter().all(|value| !names.contains(value));
+        if is_simple {
+            names.iter().zip(values).for_each(|(name, value)| self.line(out, &format!("{name} = {value};")));
+            return;
+        }
+        for ((var, name), value) in vars.iter().zip(names).zip(values) {
+            let dtype = c_name(self.program.var_type(*var).dtype);
+            self.line(out, &format!("const {dtype} next_{name} = {value};"));
+        }
+        names.iter().for_each(|name| self.line(out, &format!("{name} = next_{name};")));
+    }
+
+    /// A reduction by one thread.
+    pub(super) fn reduction(
+        &mut self,
+        out: &mut String,
+        outs: &[Var],
+        axis: Axis,
+        body: &Block,
+        op: &Lambda,
+        init: &[Atom],
+    ) -> Written {
+        let starts: Vec<String> = init.iter().map(|value| self.atom(*value)).collect();
+        let names: Vec<String> =
+            outs.iter().zip(&starts).map(|(var, start)| self.declare_mutable(out, *var, Some(start))).collect();
+        let length = self.length_text(axis.length);
+        let index = self.declare(axis.index);
+        self.line(out, &format!("for (long long {index} = 0; {index} < {length}; ++{index}) {{"));
+        self.indented(|this| {
+            let values = this.block(out, body)?;
+            let next = this.combine(out, op, &names, &values)?;
+            this.assign_all(out, outs, &names, &next);
+            Written::Ok(())
+        })?;
+        self.line(out, "}");
+        Ok(())
+    }
+
+    /// The results of a function of two values.
+    pub(super) fn combine(
+        &mut self,
+        out: &mut String,
+        op: &Lambda,
+        first: &[String],
+        second: &[String],
+    ) -> Written<Vec<String>> {
+        for (param, value) in op.params.iter().zip(first.iter().chain(second)) {
+            self.name(*param, value.clone());
+        }
+        self.block(out, &op.body)
+    }
+
+    /// The parameters of the inputs, as a kernel declares them.
+    pub(super) fn arguments(&self) -> Vec<Argument> {
+        self.inputs.iter().map(|input| self.argument(input)).collect()
+    }
+
+    fn argument(&self, input: &Input) -> Argument {
+        let dtype = |var: Var| self.program.var_type(var).dtype;
+        let name = input_name(input);
+        match input {
+            Input::Element(var) | Input::Array(var) | Input::Device(var) => {
+                Argument::const_vector_arg(c_type(dtype(*var)), &name)
+            }
+            Input::Host(var) => Argument::scalar_arg(c_type(dtype(*var)), &name),
+            Input::Dim(..) | Input::Length(_) => Argument::scalar_arg(c_type(DType::I64), &name),
+            Input::Flag => Argument::vector_arg(c_type(DType::U32), &name),
+        }
+    }
+
+    /// The parameters of a device function that gets the inputs, and the arguments of its call, from a kernel and from
+    /// another such function.
+    pub(super) fn parameters(&self, with_elements: bool) -> Parameters {
+        let mut all = Parameters::default();
+        for input in &self.inputs {
+            let name = input_name(input);
+            match input {
+                Input::Element(var) if with_elements => {
+                    let _ = write!(all.declared, ", const {} {name}_i", c_name(self.program.var_type(*var).dtype));
+                    let _ = write!(all.passed, ", {name}[i]");
+                    let _ = write!(all.handed_on, ", {name}_i");
+                }
+                Input::Element(_) => {}
+                other => {
+                    let _ = write!(all.declared, ", {}", self.argument(other).declarator());
+                    let _ = write!(all.passed, ", {name}");
+                    let _ = write!(all.handed_on, ", {name}");
+                }
+            }
+        }
+        all
+    }
+}
+
+/// The text of parameters, each with a comma before it.
+#[derive(Debug, Default)]
+pub(super) struct Parameters {
+    pub(super) declared: String,
+    pub(super) passed: String,
+    pub(super) handed_on: String,
+}
+
+/// The name of an input in kernels.
+pub(super) fn input_name(input: &Input) -> String {
+    match input {
+        Input::Element(var) => format!("x{}", var.0),
+        Input::Array(var) => format!("a{}", var.0),
+        Input::Host(var) => format!("s{}", var.0),
+        Input::Device(var) => format!("p{}", var.0),
+        Input::Dim(var, axis) => format!("d{}_{axis}", var.0),
+        Input::Length(Atom::Var(var)) => format!("n{}", var.0),
+        Input::Length(Atom::Const(..)) => "n0".into(),
+        Input::Flag => "rtcg_flag".into(),
+    }
+}
+
+const CLAMP_SOURCE: &str = "\
+__device__ __forceinline__ long long rtcg_clamp(long long index, long long length, unsigned *flag)
+{
+  if (index >= 0 && index < length) return index;
+  *flag = 1u;
+  return index < 0 || length == 0 ? 0 : length - 1;
+}
+";
+
+const SEGMENT_SOURCE: &str = "\
+__device__ __forceinline__ long long rtcg_segment(const long long *offsets, long long n, long long at)
+{
+  long long low = 0, high = n - 1;
+  while (high - low > 1) {
+    const long long middle = low + (high - low) / 2;
+    if (offsets[middle] <= at) low = middle; else high = middle;
+  }
+  return low;
+}
+";

@@ -1,0 +1,145 @@
+//! Makes statements over one space that do not need each other one statement, which reads what they share once.
+
+use crate::ir::{Atom, Block, Exp, Lambda, Program, Stmt, Var};
+use crate::rewrite::{Renaming, replace_in_block};
+use crate::simplify::all_operands;
+use std::collections::HashSet;
+
+/// The most values of one statement.
+const MAX_VALUES: usize = 8;
+
+pub(super) fn run(program: &mut Program) {
+    in_block(&mut program.body);
+}
+
+fn in_block(block: &mut Block) {
+    for stmt in &mut block.stmts {
+        if matches!(stmt.exp, Exp::If { .. } | Exp::Loop { .. }) {
+            stmt.exp.blocks_mut().into_iter().for_each(in_block);
+        }
+    }
+    let mut at = 0;
+    while at < block.stmts.len() {
+        while let Some(other) = partner(&block.stmts, at) {
+            // What the first one needs comes before it already, so the second one moves to it.
+            let second = block.stmts.remove(other);
+            let mut merged = block.stmts.remove(at);
+            join(&mut merged, second);
+            let place = last_needed(&block.stmts, at, other - 1, &merged);
+            block.stmts.insert(place, merged);
+            at = place;
+        }
+        at += 1;
+    }
+}
+
+/// Where a statement may stand at the earliest.
+fn last_needed(stmts: &[Stmt], from: usize, to: usize, merged: &Stmt) -> usize {
+    let mut operands = HashSet::new();
+    all_operands(&merged.exp, &mut |var| {
+        operands.insert(var);
+    });
+    let needed = |stmt: &Stmt| stmt.outs.iter().any(|out| operands.contains(out));
+    (from..to).rev().find(|place| needed(&stmts[*place])).map_or(from, |place| place + 1)
+}
+
+/// A later statement that can be merged with the one at `at`.
+fn partner(stmts: &[Stmt], at: usize) -> Option<usize> {
+    let first = &stmts[at];
+    let mut dependent: HashSet<Var> = first.outs.iter().copied().collect();
+    for (other, stmt) in stmts.iter().enumerate().skip(at + 1) {
+        if uses_any(stmt, &dependent) {
+            dependent.extend(stmt.outs.iter().copied());
+        } else if fits(&first.exp, &stmt.exp)
+            && first.outs.len() + stmt.outs.len() <= MAX_VALUES
+            && can_move(stmts, at, other)
+        {
+            return Some(other);
+        }
+    }
+    None
+}
+
+fn uses_any(stmt: &Stmt, vars: &HashSet<Var>) -> bool {
+    let mut found = false;
+    all_operands(&stmt.exp, &mut |var| found |= vars.contains(&var));
+    found
+}
+
+/// Whether the first can wait for what the second needs: nothing that the second needs depends on it.
+fn can_move(stmts: &[Stmt], at: usize, other: usize) -> bool {
+    let mut needed = HashSet::new();
+    all_operands(&stmts[other].exp, &mut |var| {
+        needed.insert(var);
+    });
+    let is_needed = |stmt: &Stmt| stmt.outs.iter().any(|out| needed.contains(out));
+    let Some(last) = (at + 1..other).rev().find(|place| is_needed(&stmts[*place])) else { return true };
+    let mut dependent: HashSet<Var> = stmts[at].outs.iter().copied().collect();
+    !stmts[at + 1..=last].iter().any(|stmt| {
+        let depends = uses_any(stmt, &dependent);
+        if depends {
+            dependent.extend(stmt.outs.iter().copied());
+        }
+        depends
+    })
+}
+
+fn fits(first: &Exp, second: &Exp) -> bool {
+    let lengths = |exp: &Exp| exp.space().iter().map(|axis| axis.length).collect::<Vec<Atom>>();
+    match (first, second) {
+        (Exp::Gen { body: a, .. }, Exp::Gen { body: b, .. }) => {
+            lengths(first) == lengths(second) && !has_loop(a) && !has_loop(b)
+        }
+        (Exp::Reduce { commutative: true, body: a, .. }, Exp::Reduce { commutative: true, body: b, .. }) => {
+            lengths(first) == lengths(second) && !has_loop(a) && !has_loop(b)
+        }
+        _ => false,
+    }
+}
+
+fn has_loop(block: &Block) -> bool {
+    block.stmts.iter().any(|stmt| {
+        matches!(stmt.exp, Exp::Loop { .. } | Exp::Reduce { .. }) || stmt.exp.blocks().into_iter().any(has_loop)
+    })
+}
+
+fn join(first: &mut Stmt, second: Stmt) {
+    let renaming: Renaming = first
+        .exp
+        .space()
+        .iter()
+        .zip(second.exp.space())
+        .map(|(kept, gone)| (gone.index, Atom::Var(kept.index)))
+        .collect();
+    match (&mut first.exp, second.exp) {
+        (Exp::Gen { body, .. }, Exp::Gen { body: more, .. }) => append(body, more, &renaming),
+        (
+            Exp::Reduce { body, op, init, .. },
+            Exp::Reduce { body: more, op: more_op, init: more_init, .. },
+        ) => {
+            append(body, more, &renaming);
+            join_lambdas(op, more_op);
+            init.extend(more_init);
+        }
+        _ => {}
+    }
+    first.outs.extend(second.outs);
+}
+
+fn append(body: &mut Block, mut more: Block, renaming: &Renaming) {
+    replace_in_block(&mut more, renaming);
+    body.stmts.extend(more.stmts);
+    body.results.extend(more.results);
+}
+
+/// The parameters are all values so far, then all values of the next element.
+fn join_lambdas(op: &mut Lambda, mut more: Lambda) {
+    let (n, m) = (op.params.len() / 2, more.params.len() / 2);
+    let next: Vec<Var> = op.params.split_off(n);
+    let more_next: Vec<Var> = more.params.split_off(m);
+    op.params.extend(more.params);
+    op.params.extend(next);
+    op.params.extend(more_next);
+    op.body.stmts.extend(more.body.stmts);
+    op.body.results.extend(more.body.results);
+}

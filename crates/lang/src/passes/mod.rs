@@ -1,0 +1,64 @@
+//! From what the elaborator makes to statements that each become a few kernels.
+//!
+//! | file | what it establishes |
+//! |---|---|
+//! | `check_indices.rs` | indices that may be wrong are clamped by a statement of their own |
+//! | `forward_views.rs` | elements are read from arrays, never from rows or slices |
+//! | `lift_scalars.rs` | scalars that depend on arrays are computed on the device |
+//! | `flatten_nests.rs` | no element is an array |
+//! | `fuse.rs` | sequences that are only read are not stored |
+//! | `merge.rs` | statements over one space that do not need each other are one |
+
+mod check_indices;
+mod flatten_nests;
+mod forward_views;
+mod fuse;
+mod lift_scalars;
+mod merge;
+
+use crate::ir::Program;
+use crate::problem::Problems;
+use crate::simplify::remove_dead_statements;
+
+pub use lift_scalars::{Place, places};
+
+/// A pass with its name.
+type Pass = (&'static str, fn(&mut Program, &mut Problems));
+
+/// All passes, in order.
+const PASSES: &[Pass] = &[
+    ("dead statements", |program, _| remove_dead_statements(program)),
+    ("check indices", |program, _| check_indices::run(program)),
+    ("forward views", |program, _| forward_views::run(program)),
+    ("lift scalars", |program, _| lift_scalars::run(program)),
+    ("fuse elements", |program, _| fuse::run_in_elements(program)),
+    ("flatten nests", flatten_nests::run),
+    ("forward views", |program, _| forward_views::run(program)),
+    ("dead statements", |program, _| remove_dead_statements(program)),
+    ("fuse", |program, _| fuse::run(program)),
+    ("fuse elements", |program, _| fuse::run_in_elements(program)),
+    ("merge", |program, _| merge::run(program)),
+    ("dead statements", |program, _| remove_dead_statements(program)),
+];
+
+/// Runs all passes.
+///
+/// # Errors
+/// What kernels cannot compute yet.
+///
+/// # Panics
+/// In debug builds, if a pass makes a program that is not valid.
+pub fn schedule(program: &mut Program) -> Result<(), Problems> {
+    let mut problems = Problems::default();
+    for (name, pass) in PASSES {
+        pass(program, &mut problems);
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        if cfg!(debug_assertions) {
+            let checked = crate::check::check(program);
+            assert!(checked.is_ok(), "after '{name}': {checked:?}\n{}", crate::text::print_program(program));
+        }
+    }
+    Ok(())
+}
