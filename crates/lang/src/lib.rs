@@ -17,6 +17,7 @@
 pub mod arguments;
 pub mod elaborate;
 pub mod check;
+pub mod evaluate;
 pub mod ir;
 pub mod problem;
 pub mod simplify;
