@@ -429,7 +429,7 @@ fn loses_no_kind(from: DType, to: DType) -> bool {
 }
 
 /// Whether a constant may have a dtype.
-fn holds(dtype: DType, number: Number) -> bool {
+pub(crate) fn holds(dtype: DType, number: Number) -> bool {
     match (dtype.kind(), number) {
         (DTypeKind::Record, _) => false,
         (_, Number::Bool(_)) | (DTypeKind::Complex, _) => true,

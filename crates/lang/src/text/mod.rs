@@ -32,6 +32,7 @@
 //!
 //! [`print_program`] and [`parse_program`] are inverses up to the numbers of variables and to spans.
 
+pub mod cases;
 mod number;
 mod parse;
 mod print;
