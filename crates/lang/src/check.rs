@@ -228,7 +228,13 @@ impl Checker<'_> {
                 self.expect(*at, &INDEX, "the element")?;
                 Ok(vec![INDEX])
             }
-            Exp::Same { lengths, .. } => {
+            Exp::Same { lengths, names } => {
+                if lengths.len() < 2 || lengths.len() != names.len() {
+                    let (lengths, names) = (lengths.len(), names.len());
+                    return Err(format!(
+                        "{lengths} lengths with {names} names, expected 2 at least, and as many names"
+                    ));
+                }
                 for length in lengths {
                     self.expect(*length, &INDEX, "a length")?;
                 }

@@ -131,6 +131,16 @@ impl Interpreter<'_> {
                 one(self.element(*array, index, *bounds)?)
             }
             Exp::Length { array, axis } => one(index_value(self.var(*array).shape()[*axis])),
+            Exp::Same { lengths, names } => {
+                let lengths: Vec<_> = lengths.iter().map(|length| self.index(*length)).collect();
+                match lengths.iter().zip(names).find(|(length, _)| **length != lengths[0]) {
+                    None => one(self.atom(Atom::index(lengths[0]))),
+                    Some((length, name)) => self.refuse(format!(
+                        "{} has {} elements and {name} has {length}, expected equal lengths",
+                        names[0], lengths[0]
+                    )),
+                }
+            }
             Exp::If { cond, then, other } => {
                 let branch = if Self::truth(&[self.atom(*cond)]) { then } else { other };
                 self.block(branch)

@@ -5,7 +5,7 @@
 
 use super::TextError;
 use super::number::{looks_like_number, parse_constant, parse_dtype, parse_type};
-use super::sexp::{Sexp, error_at, read};
+use super::sexp::{Sexp, SexpKind, error_at, read};
 use crate::check::check_with_names;
 use crate::ir::{Atom, Axis, Block, Bounds, Direction, Exp, Lambda, Program, Stmt, Var};
 use rtcg_codegen::array::Op;
@@ -295,8 +295,7 @@ impl Parser {
                 at: self.next_atom(&mut items, "the number of an element")?,
             },
             "same" => {
-                let lengths = self.atoms(items)?;
-                let names = (1..=lengths.len()).map(|at| format!("sequence {at}")).collect();
+                let (lengths, names) = items.rest.map(|item| self.named_length(item)).collect::<Result<_, _>>()?;
                 return Ok(Exp::Same { lengths, names });
             }
             name => {
@@ -307,6 +306,14 @@ impl Parser {
         };
         items.end()?;
         Ok(exp)
+    }
+
+    /// `(ATOM "NAME")`.
+    fn named_length(&self, sexp: &Sexp) -> Result<(Atom, String), TextError> {
+        match sexp.list() {
+            Some([length, Sexp { kind: SexpKind::Text(name), .. }]) => Ok((self.atom(length)?, name.clone())),
+            _ => Err(sexp.expected("a length and what it is the length of, `(ATOM \"NAME\")`")),
+        }
     }
 
     fn control(&mut self, mut items: Items<'_>) -> Result<Exp, TextError> {

@@ -144,6 +144,10 @@ const MISTAKES: &[(&str, &str)] = &[
          (init 0))) (results y))",
         "line 1, column 107: found `i`, expected a variable that is defined before and in a block around this one",
     ),
+    (
+        "(program ((n int64)) (let (y int64) (same (n \"x\") n)) (results y))",
+        "line 1, column 51: found `n`, expected a length and what it is the length of, `(ATOM \"NAME\")`",
+    ),
     // Mistakes in types are found by the checks; their place is the statement.
     (
         "(program ((x int64))\n  (let (y float32) (add int64 x 1))\n  (results y))",
