@@ -118,8 +118,11 @@ impl Parser {
     /// Adds a variable to the program, which is not yet in scope.
     fn define(&mut self, name: &Sexp, ty: crate::ir::VarType) -> Result<Var, TextError> {
         let word = name.word().ok_or_else(|| name.expected("a name"))?;
-        if looks_like_number(word) || FLAGS.contains(&word) {
+        if looks_like_number(word) {
             return Err(name.expected("a name"));
+        }
+        if FLAGS.contains(&word) {
+            return Err(name.expected("another name, since this word has a meaning of its own"));
         }
         if self.scope.iter().any(|var| self.names[var.0 as usize] == word) {
             return Err(error_at(

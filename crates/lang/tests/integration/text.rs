@@ -65,7 +65,10 @@ const MISTAKES: &[(&str, &str)] = &[
         "line 1, column 14: found `[...]`, expected a type, such as float32, [int64] or [[bool]]",
     ),
     ("(program ((3 int64)) (results))", "line 1, column 12: found `3`, expected a name"),
-    ("(program ((checked int64)) (results))", "line 1, column 12: found `checked`, expected a name"),
+    (
+        "(program ((checked int64)) (results))",
+        "line 1, column 12: found `checked`, expected another name, since this word has a meaning of its own",
+    ),
     (
         "(program ((x int64) (x int64)) (results))",
         "line 1, column 22: found `x`, which is a variable already; expected a new name",
