@@ -233,7 +233,13 @@ impl Checker<'_> {
                 self.expect(*length, &INDEX, "the length")?;
                 Ok(vec![INDEX])
             }
-            Exp::Same { lengths, .. } => {
+            Exp::Same { lengths, names } => {
+                if lengths.len() < 2 || lengths.len() != names.len() {
+                    let (lengths, names) = (lengths.len(), names.len());
+                    return Err(format!(
+                        "{lengths} lengths with {names} names, expected 2 at least, and as many names"
+                    ));
+                }
                 for length in lengths {
                     self.expect(*length, &INDEX, "a length")?;
                 }
@@ -434,7 +440,7 @@ fn loses_no_kind(from: DType, to: DType) -> bool {
 }
 
 /// Whether a constant may have a dtype.
-fn holds(dtype: DType, number: Number) -> bool {
+pub(crate) fn holds(dtype: DType, number: Number) -> bool {
     match (dtype.kind(), number) {
         (DTypeKind::Record, _) => false,
         (_, Number::Bool(_)) | (DTypeKind::Complex, _) => true,

@@ -186,10 +186,10 @@ pub enum Exp {
         body: Block,
         /// From the values so far and those of the next element to the next values.
         op: Lambda,
-        /// `None`: the first result is the first element. Otherwise result 0 is this, and result `i` combines it with
-        /// the `i` first elements; the scanned axis has one element at least.
+        /// `None`: the first result is the first element. Otherwise result 0 is this, also if there are no elements, and
+        /// result `i` combines it with the `i` first elements.
         prefix: Option<Vec<Atom>>,
-        /// Where it begins; element and result `i` are then counted from the end.
+        /// Where it begins; indices are those of elements either way.
         direction: Direction,
     },
     /// The elements for which the first value of the body is true, in order: one array for each further value.

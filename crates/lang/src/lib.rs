@@ -18,6 +18,7 @@ pub mod arguments;
 pub mod elaborate;
 pub mod emit;
 pub mod check;
+pub mod evaluate;
 pub mod ir;
 pub mod passes;
 pub mod problem;

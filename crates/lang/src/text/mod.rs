@@ -24,6 +24,7 @@
 //! | `Scatter` | `(scatter [checked] (ARRAY...) SPACE BLOCK)` |
 //! | `Sort` | `(sort (ARRAY...) (less PARAMETERS BLOCK))` |
 //! | `Slice` | `(slice ARRAY START LENGTH)` |
+//! | `Same` | `(same (ATOM "WHAT IT IS THE LENGTH OF")...)` |
 //! | `Segment` | `(segment OFFSETS AT)` |
 //!
 //! A block is any number of `(let (NAME TYPE)... EXPRESSION)` and then `(results ATOM...)`. An atom is a name or a number:
@@ -32,6 +33,7 @@
 //!
 //! [`print_program`] and [`parse_program`] are inverses up to the numbers of variables and to spans.
 
+pub mod cases;
 mod number;
 mod parse;
 mod print;

@@ -5,7 +5,7 @@
 
 use super::TextError;
 use super::number::{looks_like_number, parse_constant, parse_dtype, parse_type};
-use super::sexp::{Sexp, error_at, read};
+use super::sexp::{Sexp, SexpKind, error_at, read};
 use crate::check::check_with_names;
 use crate::ir::{Atom, Axis, Block, Bounds, Direction, Exp, Lambda, Program, Stmt, Var};
 use rtcg_codegen::array::Op;
@@ -118,8 +118,11 @@ impl Parser {
     /// Adds a variable to the program, which is not yet in scope.
     fn define(&mut self, name: &Sexp, ty: crate::ir::VarType) -> Result<Var, TextError> {
         let word = name.word().ok_or_else(|| name.expected("a name"))?;
-        if looks_like_number(word) || FLAGS.contains(&word) {
+        if looks_like_number(word) {
             return Err(name.expected("a name"));
+        }
+        if FLAGS.contains(&word) {
+            return Err(name.expected("another name, since this word has a meaning of its own"));
         }
         if self.scope.iter().any(|var| self.names[var.0 as usize] == word) {
             return Err(error_at(
@@ -299,8 +302,7 @@ impl Parser {
                 length: self.next_atom(&mut items, "the length")?,
             },
             "same" => {
-                let lengths = self.atoms(items)?;
-                let names = (1..=lengths.len()).map(|at| format!("sequence {at}")).collect();
+                let (lengths, names) = items.rest.map(|item| self.named_length(item)).collect::<Result<_, _>>()?;
                 return Ok(Exp::Same { lengths, names });
             }
             name => {
@@ -311,6 +313,14 @@ impl Parser {
         };
         items.end()?;
         Ok(exp)
+    }
+
+    /// `(ATOM "NAME")`.
+    fn named_length(&self, sexp: &Sexp) -> Result<(Atom, String), TextError> {
+        match sexp.list() {
+            Some([length, Sexp { kind: SexpKind::Text(name), .. }]) => Ok((self.atom(length)?, name.clone())),
+            _ => Err(sexp.expected("a length and what it is the length of, `(ATOM \"NAME\")`")),
+        }
     }
 
     fn control(&mut self, mut items: Items<'_>) -> Result<Exp, TextError> {

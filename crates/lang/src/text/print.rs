@@ -4,7 +4,7 @@
 //! did not change therefore prints as before.
 
 use super::number::{print_constant, print_dtype, print_type};
-use super::sexp::Layout;
+use super::sexp::{Layout, quote};
 use crate::ir::{Atom, Axis, Block, Bounds, Direction, Exp, Lambda, Program, Stmt, Var};
 use std::collections::HashSet;
 
@@ -119,7 +119,12 @@ impl Printer<'_> {
             }
             Exp::Segment { offsets, at } => self.flat("segment", None, [self.var(*offsets), self.atom(*at)]),
             Exp::Clamp { index, length } => self.flat("clamp", None, [self.atom(*index), self.atom(*length)]),
-            Exp::Same { lengths, .. } => self.words("same", lengths),
+            Exp::Same { lengths, names } => {
+                let pair = |(length, name): (&Atom, &String)| {
+                    Layout::line(vec![self.atom(*length), Layout::word(quote(name))])
+                };
+                self.flat("same", None, lengths.iter().zip(names).map(pair))
+            }
             Exp::If { cond, then, other } => {
                 let items =
                     vec![Layout::word("if"), self.atom(*cond), self.clause("then", then), self.clause("else", other)];

@@ -26,8 +26,10 @@ pub(super) struct Sexp {
 /// What an expression is.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum SexpKind {
-    /// Anything without spaces and brackets.
+    /// Anything without spaces, brackets and quotes.
     Word(String),
+    /// `"..."`, in which a backslash stands before a quote or a backslash.
+    Text(String),
     /// `( ... )`.
     List(Vec<Sexp>),
     /// `[ ... ]`.
@@ -50,6 +52,7 @@ impl Sexp {
         let head = |items: &[Sexp]| items.first().and_then(Sexp::word).map(str::to_owned);
         match &self.kind {
             SexpKind::Word(word) => format!("`{word}`"),
+            SexpKind::Text(text) => quote(text),
             SexpKind::List(items) if items.is_empty() => "`()`".into(),
             SexpKind::List(items) => head(items).map_or_else(|| "a list".into(), |word| format!("`({word} ...)`")),
             SexpKind::Brackets(_) => "`[...]`".into(),
@@ -60,6 +63,11 @@ impl Sexp {
     pub(super) fn expected(&self, what: &str) -> TextError {
         error_at(self.span, format!("found {}, expected {what}", self.describe()))
     }
+}
+
+/// A text as it is read.
+pub(super) fn quote(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
 /// An error at a place of the text.
@@ -116,6 +124,7 @@ impl Reader<'_> {
         let kind = match first {
             '(' => SexpKind::List(self.elements(span, ')', depth)?),
             '[' => SexpKind::Brackets(self.elements(span, ']', depth)?),
+            '"' => SexpKind::Text(self.read_text(span)?),
             ')' | ']' => return Err(error_at(span, format!("found `{first}`, which closes nothing"))),
             _ => SexpKind::Word(self.read_word()),
         };
@@ -125,11 +134,24 @@ impl Reader<'_> {
 
     fn read_word(&mut self) -> String {
         let mut word = String::new();
-        while let Some(next) = self.chars.peek().filter(|next| !next.is_whitespace() && !"()[];".contains(**next)) {
+        while let Some(next) = self.chars.peek().filter(|next| !next.is_whitespace() && !"()[];\"".contains(**next)) {
             word.push(*next);
             self.advance();
         }
         word
+    }
+
+    fn read_text(&mut self, opened: Span) -> Result<String, TextError> {
+        self.advance();
+        let mut text = String::new();
+        loop {
+            let next = self.advance();
+            match if next == Some('\\') { self.advance() } else { next } {
+                Some('"') if next == Some('"') => return Ok(text),
+                Some(letter) => text.push(letter),
+                None => return Err(error_at(opened, "found a quote, expected another one after it".into())),
+            }
+        }
     }
 
     fn elements(&mut self, opened: Span, close: char, depth: usize) -> Result<Vec<Sexp>, TextError> {
@@ -247,6 +269,13 @@ mod tests {
         assert_eq!(message("(a]"), "line 1, column 3: found `]`, which closes nothing");
         assert_eq!(message("a\n )"), "line 2, column 2: found `)`, which closes nothing");
         assert!(message(&"(".repeat(1000)).contains("more than 200 lists"));
+    }
+
+    #[test]
+    fn texts_are_read_as_they_are_quoted() {
+        let text = "a (b) ; \"c\" \\";
+        assert_eq!(read(&quote(text), 1).unwrap()[0].kind, SexpKind::Text(text.into()));
+        assert_eq!(read("(a \"b)", 1).unwrap_err().column, 4);
     }
 
     #[test]

@@ -98,6 +98,11 @@ const MISTAKES: &[(&str, &str)] = &[
          (results y))",
         "have types (int64), expected ([int64])",
     ),
+    (
+        "(program ((n int64)) (let (y int64) (same (n \"x\"))) (results y))",
+        "1 lengths with 1 names, expected 2 at least",
+    ),
+    ("(program ((n int32)) (let (y int64) (same (n \"x\") (1 \"y\"))) (results y))", "a length is n, of type int32"),
     ("(program ((n int64)) (let (y [int64]) (filter ((i n)) (results i i))) (results y))", "no truth value"),
     (
         "(program ((n int64)) (let (y [int64]) (filter ((i n) (j n)) (results true i))) (results y))",

@@ -1,4 +1,6 @@
 //! Tests of the compiler that need no device.
 
+mod cases;
 mod check;
+mod evaluate;
 mod text;

@@ -65,7 +65,10 @@ const MISTAKES: &[(&str, &str)] = &[
         "line 1, column 14: found `[...]`, expected a type, such as float32, [int64] or [[bool]]",
     ),
     ("(program ((3 int64)) (results))", "line 1, column 12: found `3`, expected a name"),
-    ("(program ((checked int64)) (results))", "line 1, column 12: found `checked`, expected a name"),
+    (
+        "(program ((checked int64)) (results))",
+        "line 1, column 12: found `checked`, expected another name, since this word has a meaning of its own",
+    ),
     (
         "(program ((x int64) (x int64)) (results))",
         "line 1, column 22: found `x`, which is a variable already; expected a new name",
@@ -143,6 +146,10 @@ const MISTAKES: &[(&str, &str)] = &[
         "(program ((n int64)) (let (y int64) (reduce ((i n)) (body (results i)) (op ((a int64) (b int64)) (results i)) \
          (init 0))) (results y))",
         "line 1, column 107: found `i`, expected a variable that is defined before and in a block around this one",
+    ),
+    (
+        "(program ((n int64)) (let (y int64) (same (n \"x\") n)) (results y))",
+        "line 1, column 51: found `n`, expected a length and what it is the length of, `(ATOM \"NAME\")`",
     ),
     // Mistakes in types are found by the checks; their place is the statement.
     (
