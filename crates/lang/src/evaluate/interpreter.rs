@@ -180,7 +180,11 @@ impl Interpreter<'_> {
                 let n_results = length.max(usize::from(prefix.is_some()));
                 self.for_each_row(outer, Some(n_results), &stmt.outs, |this| {
                     let rows = this.scan(last.index, length, body, op, prefix, *direction)?;
-                    this.stack(rows, Some(&[n_results]), None, &stmt.outs)
+                    let row = |(at, out): (usize, &Var)| {
+                        let values = rows.iter().map(|row| row[at].elements()[0]).collect();
+                        HostValue::of_elements(this.program.var_type(*out).dtype, vec![n_results], values)
+                    };
+                    Ok(stmt.outs.iter().enumerate().map(row).collect())
                 })
             }
             Exp::Filter { space, body } => {
