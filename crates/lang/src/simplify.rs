@@ -19,7 +19,7 @@ fn needed(block: &Block, wanted: &HashSet<Var>) -> HashSet<Var> {
 }
 
 /// Calls `see` with each variable that an expression or its blocks mention.
-pub(crate) fn all_operands(exp: &Exp, see: &mut dyn FnMut(Var)) {
+pub fn all_operands(exp: &Exp, see: &mut dyn FnMut(Var)) {
     exp.for_each_operand(&mut |atom| {
         if let Atom::Var(var) = atom {
             see(var);

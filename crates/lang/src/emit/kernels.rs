@@ -371,8 +371,7 @@ fn scatter(mut writer: Writer<'_>, space: &Axis, body: &Block, dtypes: &[DType])
     writer.declare_indices(&mut text, &[*space]);
     let values = writer.block(&mut text, body)?;
     let index = &values[0];
-    writer.inputs.push(super::Input::Flag);
-    writer.inputs.dedup();
+    writer.input(super::Input::Flag);
     writer.line(&mut text, &format!("if ({index} >= 0 && {index} < rtcg_target_length) {{"));
     for (at, value) in values[1..].iter().enumerate() {
         writer.line(&mut text, &format!("  {}[{index}] = {value};", output_name(at)));

@@ -53,10 +53,6 @@ impl<'a> Writer<'a> {
         self.flat = Some((lengths, space.iter().map(|axis| axis.index).collect()));
     }
 
-    pub(super) fn clear_flat(&mut self) {
-        self.flat = None;
-    }
-
     /// What stands before kernels.
     pub(super) fn preamble(&self) -> String {
         let mut text = scalar_helpers(self.dtypes.iter().copied());
@@ -123,7 +119,7 @@ impl<'a> Writer<'a> {
         found
     }
 
-    fn input(&mut self, input: Input) {
+    pub(super) fn input(&mut self, input: Input) {
         if !self.inputs.contains(&input) {
             self.inputs.push(input);
         }

@@ -20,7 +20,7 @@ use crate::ir::Program;
 use crate::problem::Problems;
 use crate::simplify::remove_dead_statements;
 
-pub use lift_scalars::{Place, places};
+pub use lift_scalars::{Place, Places, places};
 
 /// A pass with its name.
 type Pass = (&'static str, fn(&mut Program, &mut Problems));

@@ -1,0 +1,203 @@
+//! Programs that are ready to run.
+
+use super::kernels::{KernelKey, ReadyKernel};
+use rtcg_lang::arguments::{ArgType, ResultType};
+use rtcg_lang::elaborate::elaborate;
+use rtcg_lang::emit::{Facts, emit};
+use rtcg_lang::ir::{Atom, Block, Exp, Program, Stmt, Var};
+use rtcg_lang::passes::{Place, Places, places, schedule};
+use rtcg_lang::problem::Problems;
+use rtcg_lang::surface::Source;
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex};
+
+/// A program for arguments of certain types.
+#[derive(Debug)]
+pub struct Compiled {
+    pub(super) program: Program,
+    result: ResultType,
+    pub(super) places: Places,
+    /// What statements use from outside, by their addresses, which do not change.
+    pub(super) uses: HashMap<usize, Uses>,
+    pub(super) kernels: Mutex<HashMap<KernelKey, Arc<ReadyKernel>>>,
+}
+
+/// What a statement uses, and what nothing uses after it.
+#[derive(Debug, Default)]
+pub(super) struct Uses {
+    pub(super) arrays: Vec<Var>,
+    pub(super) scalars: Vec<Var>,
+    pub(super) dead_after: Vec<Var>,
+}
+
+/// The address of a statement, by which it is known.
+pub(super) fn address(stmt: &Stmt) -> usize {
+    std::ptr::from_ref(stmt).addr()
+}
+
+impl Compiled {
+    /// Compiles the first function of a source, up to the source of kernels.
+    ///
+    /// # Errors
+    /// All problems of the program.
+    pub fn new(source: &Source, arguments: &[ArgType]) -> Result<Self, Problems> {
+        let elaborated = elaborate(source, arguments)?;
+        Self::of_program(elaborated.program, elaborated.result)
+    }
+
+    /// Schedules a core program.
+    ///
+    /// # Errors
+    /// What kernels cannot compute.
+    pub fn of_program(mut program: Program, result: ResultType) -> Result<Self, Problems> {
+        schedule(&mut program)?;
+        let places = places(&program);
+        let mut compiled =
+            Self { program, result, places, uses: HashMap::new(), kernels: Mutex::new(HashMap::new()) };
+        let mut problems = Problems::default();
+        compiled.check_kernels(&compiled.program.body, &mut problems);
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        let mut uses = HashMap::new();
+        let params: Vec<Var> = compiled.program.params.clone();
+        note_uses(&compiled.program, &compiled.program.body, &params, &HashSet::new(), &mut uses);
+        compiled.uses = uses;
+        Ok(compiled)
+    }
+
+    /// What the results make up.
+    pub fn result_type(&self) -> &ResultType {
+        &self.result
+    }
+
+    /// The program after all passes.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// The statements that are kernels, in order.
+    pub fn kernel_statements(&self) -> Vec<&Stmt> {
+        fn collect<'p>(block: &'p Block, all: &mut Vec<&'p Stmt>) {
+            for stmt in &block.stmts {
+                match &stmt.exp {
+                    Exp::If { .. } | Exp::Loop { .. } => {
+                        stmt.exp.blocks().into_iter().for_each(|block| collect(block, all));
+                    }
+                    exp if is_kernel(exp) => all.push(stmt),
+                    _ => {}
+                }
+            }
+        }
+        let mut all = Vec::new();
+        collect(&self.program.body, &mut all);
+        all
+    }
+
+    /// The sources of the kernels, for arrays whose lengths are all different.
+    pub fn sources(&self) -> Vec<String> {
+        let kernels = self.kernel_statements();
+        let emitted = kernels.into_iter().filter_map(|stmt| emit(&self.program, stmt, &Unknown(&self.places)).ok());
+        emitted.map(|emitted| super::kernels::source(&emitted)).collect()
+    }
+
+    /// Finds what cannot be a kernel before anything runs.
+    fn check_kernels(&self, _block: &Block, problems: &mut Problems) {
+        for stmt in self.kernel_statements() {
+            if matches!(stmt.exp, Exp::Sort { .. }) {
+                continue;
+            }
+            if let Err(problem) = emit(&self.program, stmt, &Unknown(&self.places)) {
+                problems.add(*problem);
+            }
+        }
+    }
+}
+
+pub(super) fn is_kernel(exp: &Exp) -> bool {
+    matches!(
+        exp,
+        Exp::Gen { .. }
+            | Exp::Reduce { .. }
+            | Exp::Scan { .. }
+            | Exp::Filter { .. }
+            | Exp::Scatter { .. }
+            | Exp::Sort { .. }
+    )
+}
+
+/// A program of which no lengths are known.
+struct Unknown<'p>(&'p Places);
+
+impl Facts for Unknown<'_> {
+    fn has_lengths(&self, _array: Var, _lengths: &[Atom]) -> bool {
+        true
+    }
+    fn is_on_device(&self, scalar: Var) -> bool {
+        self.0.of(scalar.into()) == Place::Device
+    }
+    fn is_small(&self, _lengths: &[Atom]) -> bool {
+        false
+    }
+}
+
+/// Notes what each statement outside of elements uses, and what nothing uses after it in its block.
+fn note_uses(
+    program: &Program,
+    block: &Block,
+    own: &[Var],
+    kept: &HashSet<Var>,
+    all: &mut HashMap<usize, Uses>,
+) {
+    let mut live: HashSet<Var> = block.results.iter().filter_map(|atom| atom.as_var()).collect();
+    let mut local: HashSet<Var> = own.iter().copied().collect();
+    block.stmts.iter().for_each(|stmt| local.extend(stmt.outs.iter().copied()));
+    for stmt in block.stmts.iter().rev() {
+        let mut uses = Uses::default();
+        let mut bound = HashSet::new();
+        collect_bound(&stmt.exp, &mut bound);
+        let mut found = HashSet::new();
+        rtcg_lang::simplify::all_operands(&stmt.exp, &mut |var| {
+            if !bound.contains(&var) && found.insert(var) {
+                if program.var_type(var).ndim > 0 { &mut uses.arrays } else { &mut uses.scalars }.push(var);
+            }
+        });
+        uses.arrays.sort_unstable();
+        uses.scalars.sort_unstable();
+        let mentioned = found.iter().chain(&stmt.outs);
+        let dead = mentioned.filter(|var| !live.contains(var) && local.contains(var) && !kept.contains(var));
+        uses.dead_after = dead.copied().collect();
+        live.extend(found);
+        match &stmt.exp {
+            Exp::If { then, other, .. } => {
+                note_uses(program, then, &[], kept, all);
+                note_uses(program, other, &[], kept, all);
+            }
+            Exp::Loop { params, cond, body, .. } => {
+                // The condition's variables are needed by the body, and again in the next round.
+                let kept: HashSet<Var> = kept.iter().chain(params).copied().collect();
+                note_uses(program, cond, &[], &kept, all);
+                note_uses(program, body, &[], &kept, all);
+            }
+            _ => {}
+        }
+        all.insert(address(stmt), uses);
+    }
+}
+
+/// The variables that an expression binds, in all its blocks.
+fn collect_bound(exp: &Exp, bound: &mut HashSet<Var>) {
+    bound.extend(exp.space().iter().map(|axis| axis.index));
+    match exp {
+        Exp::Loop { params, .. } => bound.extend(params),
+        Exp::Reduce { op, .. } | Exp::Scan { op, .. } => bound.extend(&op.params),
+        Exp::Sort { less, .. } => bound.extend(&less.params),
+        _ => {}
+    }
+    for block in exp.blocks() {
+        for stmt in &block.stmts {
+            bound.extend(&stmt.outs);
+            collect_bound(&stmt.exp, bound);
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! Kernels of statements, compiled once for what they depend on.
+
+use rtcg_array::generators::{CompileSettings, ElementwiseKernel, ReductionKernel, ScanKernel};
+use rtcg_codegen::c_declarations::{Argument, CType};
+use rtcg_codegen::pointwise::IndexingMode;
+use rtcg_hal::{DType, Result};
+use rtcg_lang::emit::{Emitted, Facts, Input, Kernel};
+use rtcg_lang::ir::{Atom, Var};
+use std::collections::HashSet;
+
+/// What a statement's kernel depends on besides the statement: for each array whether it has the lengths of the space,
+/// for each scalar whether it is on the device, and whether indices fit in 32 bits.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct KernelKey {
+    pub(super) stmt: usize,
+    pub(super) facts: Vec<bool>,
+}
+
+/// What is known when a statement runs.
+#[derive(Debug, Default)]
+pub(super) struct RunFacts {
+    pub(super) flat: HashSet<Var>,
+    pub(super) on_device: HashSet<Var>,
+    pub(super) is_small: bool,
+}
+
+impl Facts for RunFacts {
+    fn has_lengths(&self, array: Var, _lengths: &[Atom]) -> bool {
+        self.flat.contains(&array)
+    }
+    fn is_on_device(&self, scalar: Var) -> bool {
+        self.on_device.contains(&scalar)
+    }
+    fn is_small(&self, _lengths: &[Atom]) -> bool {
+        self.is_small
+    }
+}
+
+/// A kernel with what it is given.
+#[derive(Debug)]
+pub(super) struct ReadyKernel {
+    pub(super) kernel: AnyKernel,
+    pub(super) inputs: Vec<Input>,
+    pub(super) fields: (Vec<(DType, usize)>, usize),
+}
+
+#[derive(Debug)]
+pub(super) enum AnyKernel {
+    Elementwise(ElementwiseKernel),
+    Ranged(ElementwiseKernel),
+    Reduction(ReductionKernel),
+    Scan(ScanKernel),
+}
+
+/// The name of the array that a reduction has for the number of its elements.
+const SPACE_NAME: &str = "rtcg_space";
+
+impl ReadyKernel {
+    pub(super) fn new(emitted: Emitted) -> Result<Self> {
+        let settings = CompileSettings::default();
+        let kernel = match emitted.kernel {
+            Kernel::Elementwise(snippet) => AnyKernel::Elementwise(ElementwiseKernel::new(snippet, settings)),
+            Kernel::Ranged(snippet) => AnyKernel::Ranged(ElementwiseKernel::new(snippet, settings)),
+            Kernel::Reduction(mut snippet) => {
+                snippet.arguments.insert(0, Argument::const_vector_arg(CType::from(DType::U8), SPACE_NAME));
+                AnyKernel::Reduction(ReductionKernel::new(snippet, settings)?)
+            }
+            Kernel::Scan(snippet) => AnyKernel::Scan(ScanKernel::new(snippet, settings)?),
+        };
+        Ok(Self { kernel, inputs: emitted.inputs, fields: emitted.fields })
+    }
+}
+
+/// The kernel's source in its plainest form.
+pub(super) fn source(emitted: &Emitted) -> String {
+    match &emitted.kernel {
+        Kernel::Elementwise(snippet) => snippet.source(&IndexingMode::Flat { ranged: false }),
+        Kernel::Ranged(snippet) => snippet.source(&IndexingMode::Flat { ranged: true }),
+        Kernel::Reduction(snippet) => {
+            let threads = rtcg_codegen::reduction::REDUCE_THREADS;
+            snippet.full_reduction_source(&IndexingMode::Flat { ranged: false }, true, threads)
+        }
+        Kernel::Scan(snippet) => {
+            ScanKernel::new(snippet.clone(), CompileSettings::default()).map(|kernel| kernel.source()).unwrap_or_default()
+        }
+    }
+}

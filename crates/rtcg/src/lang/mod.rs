@@ -1,0 +1,14 @@
+//! Data-parallel programs: from a syntax tree to kernels, and their runs.
+//!
+//! [`rtcg_lang`] compiles; [`Compiled`] runs what it makes on arrays.
+
+mod compiled;
+mod kernels;
+mod run;
+mod sort;
+mod value;
+
+pub use compiled::Compiled;
+pub use rtcg_lang::*;
+pub use run::RunError;
+pub use value::Value;

@@ -1,0 +1,481 @@
+//! Runs programs: scalars on the host, kernels for everything else. Only what the host has to know is waited for.
+
+#![expect(unsafe_code, reason = "launches kernels whose snippets the compiler made: they stay inside of their arrays")]
+
+use super::compiled::{Compiled, address};
+use super::kernels::{AnyKernel, KernelKey, ReadyKernel, RunFacts};
+use super::value::{Value, bytes_of, integer};
+use rtcg_array::generators::{ArrayView, GeneratedKernelArg, IndexRange};
+use rtcg_array::{GpuArray, Index, Order};
+use rtcg_hal::{ArrayContext, ArrayError, DType, Result};
+use rtcg_lang::emit::{Input, emit};
+use rtcg_lang::evaluate::{cast, operate};
+use rtcg_lang::ir::{Atom, Axis, Block, Exp, Number, Stmt, Var};
+use rtcg_lang::problem::Problem;
+use std::sync::Arc;
+
+/// Why a run failed.
+#[derive(Debug)]
+pub enum RunError {
+    /// The device, or the values, such as an index out of bounds.
+    Array(ArrayError),
+    /// Something that kernels cannot compute.
+    Problem(Box<Problem>),
+}
+
+impl std::fmt::Display for RunError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            RunError::Array(error) => error.fmt(f),
+            RunError::Problem(problem) => f.write_str(&problem.message),
+        }
+    }
+}
+
+impl std::error::Error for RunError {}
+
+impl From<ArrayError> for RunError {
+    fn from(error: ArrayError) -> Self {
+        RunError::Array(error)
+    }
+}
+
+type Ran<T = ()> = std::result::Result<T, RunError>;
+
+impl Compiled {
+    /// Runs the program in the current queue. The values are those of the arguments' leaves, in order; arrays without
+    /// gaps in C order. Does not wait, unless the program needs a number on the host: a length or a condition.
+    ///
+    /// # Errors
+    /// When lengths differ that have to be equal, an allocation or a launch fails.
+    pub fn run(&self, ctx: &Arc<ArrayContext>, inputs: Vec<Value>) -> Ran<Vec<Value>> {
+        let mut run = Run { compiled: self, ctx, values: vec![None; self.program.vars.len()] };
+        for (param, value) in self.program.params.iter().zip(inputs) {
+            run.values[param.0 as usize] = Some(value);
+        }
+        run.block(&self.program.body)
+    }
+}
+
+/// A run of a program.
+pub(super) struct Run<'a> {
+    pub(super) compiled: &'a Compiled,
+    pub(super) ctx: &'a Arc<ArrayContext>,
+    values: Vec<Option<Value>>,
+}
+
+impl Run<'_> {
+    fn block(&mut self, block: &Block) -> Ran<Vec<Value>> {
+        for stmt in &block.stmts {
+            self.statement(stmt)?;
+            if let Some(uses) = self.compiled.uses.get(&address(stmt)) {
+                uses.dead_after.iter().for_each(|var| self.values[var.0 as usize] = None);
+            }
+        }
+        block.results.iter().map(|atom| self.value(*atom)).collect()
+    }
+
+    pub(super) fn set(&mut self, var: Var, value: Value) {
+        self.values[var.0 as usize] = Some(value);
+    }
+
+    pub(super) fn value(&self, atom: Atom) -> Ran<Value> {
+        match atom {
+            Atom::Const(number, dtype) => Ok(Value::Host(number, dtype)),
+            Atom::Var(var) => self.values[var.0 as usize].clone().ok_or_else(|| {
+                RunError::Array(ArrayError::value_error(format!("variable {} of the program has no value", var.0)))
+            }),
+        }
+    }
+
+    pub(super) fn array(&self, var: Var) -> Ran<GpuArray> {
+        match self.value(var.into())? {
+            Value::Array(array) => Ok(array),
+            Value::Host(..) => Err(ArrayError::type_error("a number is used as an array").into()),
+        }
+    }
+
+    /// A number that the host needs; waits for it.
+    fn number(&self, atom: Atom) -> Ran<(Number, DType)> {
+        Ok(self.value(atom)?.number()?)
+    }
+
+    pub(super) fn length(&self, atom: Atom) -> Ran<usize> {
+        Ok(usize::try_from(integer(self.number(atom)?.0)).unwrap_or(0))
+    }
+
+    fn truth(&self, value: &Value) -> Ran<bool> {
+        Ok(matches!(value.number()?.0, Number::Bool(true)))
+    }
+
+    fn statement(&mut self, stmt: &Stmt) -> Ran {
+        match &stmt.exp {
+            Exp::Prim { op, compute, args } => {
+                let args = args.iter().map(|arg| self.number(*arg)).collect::<Ran<Vec<_>>>()?;
+                let dtype = self.compiled.program.var_type(stmt.outs[0]).dtype;
+                self.set(stmt.outs[0], Value::Host(operate(*op, *compute, &args), dtype));
+            }
+            Exp::Cast { arg, to } => {
+                let (number, from) = self.number(*arg)?;
+                self.set(stmt.outs[0], Value::Host(cast(number, from, *to), *to));
+            }
+            Exp::Length { array, axis } => {
+                let length = self.array(*array)?.shape()[*axis];
+                self.set(stmt.outs[0], index_value(length as i64));
+            }
+            Exp::Clamp { index, length } => self.clamp(stmt.outs[0], *index, *length)?,
+            Exp::Same { lengths, names } => {
+                let all = lengths.iter().map(|length| self.length(*length)).collect::<Ran<Vec<_>>>()?;
+                if let Some(at) = all.iter().position(|length| *length != all[0]) {
+                    return Err(ArrayError::value_error(format!(
+                        "{} has {} elements and {} has {}; expected one length",
+                        names[0], all[0], names[at], all[at]
+                    ))
+                    .into());
+                }
+                self.set(stmt.outs[0], index_value(all[0] as i64));
+            }
+            Exp::Row { array, index, .. } => {
+                let at = index.iter().map(|at| Ok(Index::At(self.length(*at)? as isize))).collect::<Ran<Vec<_>>>()?;
+                let row = self.array(*array)?.index(&at)?;
+                self.set(stmt.outs[0], Value::Array(row));
+            }
+            Exp::Slice { array, start, length } => {
+                let (start, length) = (self.length(*start)? as isize, self.length(*length)? as isize);
+                let part = self.array(*array)?.index(&[Index::Slice(Some(start), Some(start + length), None)])?;
+                self.set(stmt.outs[0], Value::Array(part));
+            }
+            Exp::If { cond, then, other } => {
+                let cond = self.value(*cond)?;
+                let values = if self.truth(&cond)? { self.block(then) } else { self.block(other) }?;
+                stmt.outs.iter().zip(values).for_each(|(out, value)| self.set(*out, value));
+            }
+            Exp::Loop { params, init, cond, body } => {
+                let mut values = init.iter().map(|value| self.value(*value)).collect::<Ran<Vec<_>>>()?;
+                loop {
+                    params.iter().zip(&values).for_each(|(param, value)| self.set(*param, value.clone()));
+                    let goes_on = self.block(cond)?;
+                    if !self.truth(&goes_on[0])? {
+                        break;
+                    }
+                    // The values are the variables' alone, so that the memory of those that are replaced is free.
+                    values.clear();
+                    values = self.block(body)?;
+                }
+                params.iter().for_each(|param| self.values[param.0 as usize] = None);
+                stmt.outs.iter().zip(values).for_each(|(out, value)| self.set(*out, value));
+            }
+            Exp::Sort { arrays, less } => self.sort(stmt, arrays, less)?,
+            Exp::Gen { space, .. } => self.generate(stmt, space)?,
+            Exp::Reduce { space, init, .. } => match space.as_slice() {
+                [axis] => self.reduce(stmt, axis, init)?,
+                [rows @ .., _] => self.generate(stmt, rows)?,
+                [] => {}
+            },
+            Exp::Scan { space, prefix, .. } => match space.as_slice() {
+                [axis] => self.scan(stmt, axis, prefix.as_deref())?,
+                space => self.scan_rows(stmt, space)?,
+            },
+            Exp::Filter { space, .. } => self.filter(stmt, &space[0])?,
+            Exp::Scatter { targets, space, .. } => self.scatter(stmt, targets, &space[0])?,
+            Exp::Read { .. } | Exp::Segment { .. } => {
+                return Err(ArrayError::value_error("an element is read outside of a kernel").into());
+            }
+        }
+        Ok(())
+    }
+
+    fn clamp(&mut self, out: Var, index: Atom, length: Atom) -> Ran {
+        let (index, length) = (integer(self.number(index)?.0), integer(self.number(length)?.0));
+        if index < 0 || index >= length {
+            let text = format!("index {index} is out of bounds for a sequence of {length} elements");
+            return Err(ArrayError::index_error(text).into());
+        }
+        self.set(out, index_value(index));
+        Ok(())
+    }
+
+    // -- kernels --------------------------------------------------------------------------------
+
+    pub(super) fn lengths(&self, space: &[Axis]) -> Ran<Vec<usize>> {
+        space.iter().map(|axis| self.length(axis.length)).collect()
+    }
+
+    /// The kernel of a statement for what is known now.
+    fn ready(&self, stmt: &Stmt, lengths: &[usize]) -> Ran<Arc<ReadyKernel>> {
+        let key = address(stmt);
+        let mut facts = RunFacts {
+            is_small: u32::try_from(lengths.iter().product::<usize>()).is_ok_and(|n| n < u32::MAX / 2),
+            ..RunFacts::default()
+        };
+        let mut bits = vec![facts.is_small];
+        if let Some(uses) = self.compiled.uses.get(&key) {
+            for var in &uses.arrays {
+                // What a body binds has no value here.
+                let is_flat = match &self.values[var.0 as usize] {
+                    Some(Value::Array(array)) => has_lengths(array, lengths),
+                    _ => false,
+                };
+                bits.push(is_flat);
+                if is_flat {
+                    facts.flat.insert(*var);
+                }
+            }
+            for var in &uses.scalars {
+                let is_on_device = matches!(self.values[var.0 as usize], Some(Value::Array(_)));
+                bits.push(is_on_device);
+                if is_on_device {
+                    facts.on_device.insert(*var);
+                }
+            }
+        }
+        let key = KernelKey { stmt: key, facts: bits };
+        let mut kernels = self.compiled.kernels.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if let Some(known) = kernels.get(&key) {
+            return Ok(known.clone());
+        }
+        let emitted = emit(&self.compiled.program, stmt, &facts).map_err(RunError::Problem)?;
+        let ready = Arc::new(ReadyKernel::new(emitted)?);
+        kernels.insert(key, ready.clone());
+        Ok(ready)
+    }
+
+    /// What kernels get for inputs. Arrays that are read at the index have the shape of the space.
+    pub(super) fn inputs(&self, inputs: &[Input]) -> Ran<Vec<OwnedArg>> {
+        let one = |input: &Input| {
+            Ok(match input {
+                Input::Element(var) | Input::Array(var) => OwnedArg::Array(self.array(*var)?),
+                Input::Device(var) => OwnedArg::Array(self.array(*var)?),
+                Input::Host(var) => {
+                    let (number, dtype) = self.number((*var).into())?;
+                    OwnedArg::Bytes(bytes_of(number, dtype))
+                }
+                Input::Dim(var, axis) => OwnedArg::Bytes((self.array(*var)?.shape()[*axis] as i64).to_le_bytes().into()),
+                Input::Length(atom) => OwnedArg::Bytes((self.length(*atom)? as i64).to_le_bytes().into()),
+                Input::Flag => OwnedArg::Flag(self.ctx.out_of_bounds_flag(true)?),
+            })
+        };
+        inputs.iter().map(one).collect()
+    }
+
+    pub(super) fn empty(&self, shape: &[usize], dtype: DType) -> Result<GpuArray> {
+        GpuArray::empty(self.ctx, shape, dtype, Order::C)
+    }
+
+    fn outputs(&self, stmt: &Stmt, shape: &[usize]) -> Ran<Vec<GpuArray>> {
+        let dtypes = stmt.outs.iter().map(|out| self.compiled.program.var_type(*out).dtype);
+        Ok(dtypes.map(|dtype| self.empty(shape, dtype)).collect::<Result<_>>()?)
+    }
+
+    fn set_arrays(&mut self, stmt: &Stmt, arrays: Vec<GpuArray>) {
+        stmt.outs.iter().zip(arrays).for_each(|(out, array)| self.set(*out, Value::Array(array)));
+    }
+
+    /// An output for each index of a space.
+    fn generate(&mut self, stmt: &Stmt, space: &[Axis]) -> Ran {
+        let shape = self.lengths(space)?;
+        let outs = self.outputs(stmt, &shape)?;
+        if !shape.contains(&0) {
+            let ready = self.ready(stmt, &shape)?;
+            self.launch(&ready, &outs, &[], shape.iter().product())?;
+        }
+        self.set_arrays(stmt, outs);
+        Ok(())
+    }
+
+    /// Launches a kernel with its outputs, what comes behind them, and its inputs.
+    pub(super) fn launch(&self, ready: &ReadyKernel, outs: &[GpuArray], more: &[OwnedArg], n: usize) -> Ran {
+        let inputs = self.inputs(&ready.inputs)?;
+        let flat = [n];
+        let args: Vec<GeneratedKernelArg<'_>> =
+            outs.iter().map(|out| out.into()).map(GeneratedKernelArg::Array).map(|arg| flattened(arg, &flat)).collect();
+        let args: Vec<_> =
+            args.into_iter().chain(more.iter().chain(&inputs).map(OwnedArg::as_argument)).collect();
+        match &ready.kernel {
+            AnyKernel::Elementwise(kernel) => {
+                let elements = ready.inputs.iter().map(|input| matches!(input, Input::Element(_)));
+                let args: Vec<_> = args
+                    .into_iter()
+                    .enumerate()
+                    .map(|(at, arg)| match at.checked_sub(outs.len() + more.len()) {
+                        Some(input) if elements.clone().nth(input) == Some(true) => flattened(arg, &flat),
+                        _ => arg,
+                    })
+                    .collect();
+                // SAFETY: the compiler's snippet stays inside of its arrays, which outlive the launch in the queue's
+                // order.
+                unsafe { kernel.launch(self.ctx, &args, IndexRange::All)? };
+            }
+            AnyKernel::Ranged(kernel) => {
+                let range = IndexRange::Range { start: 0, stop: n as i64, step: 1 };
+                // SAFETY: as above.
+                unsafe { kernel.launch(self.ctx, &args, range)? };
+            }
+            AnyKernel::Scan(kernel) => {
+                // SAFETY: as above.
+                unsafe { kernel.launch(self.ctx, &args, Some(n))? };
+            }
+            AnyKernel::Reduction(_) => {}
+        }
+        Ok(())
+    }
+
+    fn reduce(&mut self, stmt: &Stmt, axis: &Axis, init: &[Atom]) -> Ran {
+        let n = self.length(axis.length)?;
+        if n == 0 {
+            for (out, value) in stmt.outs.iter().zip(init) {
+                let value = self.value(*value)?;
+                self.set(*out, value);
+            }
+            return Ok(());
+        }
+        let ready = self.ready(stmt, &[n])?;
+        let AnyKernel::Reduction(kernel) = &ready.kernel else {
+            let outs = self.outputs(stmt, &[])?;
+            self.launch(&ready, &outs, &[], n)?;
+            self.set_arrays(stmt, outs);
+            return Ok(());
+        };
+        let (fields, itemsize) = &ready.fields;
+        let dtype = match fields.as_slice() {
+            [(dtype, _)] => *dtype,
+            _ => DType::Void(*itemsize as u32),
+        };
+        let out = self.empty(&[], dtype)?;
+        let inputs = self.inputs(&ready.inputs)?;
+        let (shape, strides) = ([n], [1_isize]);
+        let space = ArrayView { shape: &shape, strides: &strides, itemsize: 1, ..ArrayView::default() };
+        let mut args = vec![GeneratedKernelArg::Array(space)];
+        for (input, arg) in ready.inputs.iter().zip(&inputs) {
+            let arg = arg.as_argument();
+            args.push(if matches!(input, Input::Element(_)) { flattened(arg, &shape) } else { arg });
+        }
+        // SAFETY: as in `launch`.
+        unsafe { kernel.launch(self.ctx, &args, &ArrayView::from(&out))? };
+        let parts: Vec<GpuArray> = match fields.as_slice() {
+            [_] => vec![out],
+            fields => fields.iter().map(|(dtype, offset)| out.field_view(*dtype, *offset)).collect::<Result<_>>()?,
+        };
+        self.set_arrays(stmt, parts);
+        Ok(())
+    }
+
+    fn scan(&mut self, stmt: &Stmt, axis: &Axis, prefix: Option<&[Atom]>) -> Ran {
+        let n = self.length(axis.length)?;
+        let n_results = n.max(usize::from(prefix.is_some()));
+        let outs = self.outputs(stmt, &[n_results])?;
+        if n > 0 {
+            let ready = self.ready(stmt, &[n])?;
+            self.launch(&ready, &outs, &[], n)?;
+        } else if let Some(prefix) = prefix {
+            for (out, value) in outs.iter().zip(prefix) {
+                match self.value(*value)? {
+                    Value::Host(number, dtype) => out.write(&bytes_of(number, dtype), Order::C)?,
+                    Value::Array(value) => out.assign(&value)?,
+                }
+            }
+        }
+        self.set_arrays(stmt, outs);
+        Ok(())
+    }
+
+    fn scan_rows(&mut self, stmt: &Stmt, space: &[Axis]) -> Ran {
+        let shape = self.lengths(space)?;
+        let outs = self.outputs(stmt, &shape)?;
+        if !shape.contains(&0) {
+            let ready = self.ready(stmt, &shape)?;
+            let rows = shape[..shape.len() - 1].iter().product();
+            self.launch(&ready, &outs, &[], rows)?;
+        }
+        self.set_arrays(stmt, outs);
+        Ok(())
+    }
+
+    fn filter(&mut self, stmt: &Stmt, axis: &Axis) -> Ran {
+        let n = self.length(axis.length)?;
+        let mut outs = self.outputs(stmt, &[n])?;
+        if n > 0 {
+            let ready = self.ready(stmt, &[n])?;
+            let count = self.empty(&[], DType::I64)?;
+            outs.push(count.clone());
+            self.launch(&ready, &outs, &[], n)?;
+            outs.pop();
+            let kept = integer(Value::Array(count).number()?.0) as isize;
+            let part = [Index::Slice(Some(0), Some(kept), None)];
+            outs = outs.iter().map(|out| out.index(&part)).collect::<Result<_>>()?;
+        }
+        self.set_arrays(stmt, outs);
+        Ok(())
+    }
+
+    fn scatter(&mut self, stmt: &Stmt, targets: &[Var], axis: &Axis) -> Ran {
+        let n = self.length(axis.length)?;
+        let outs: Vec<GpuArray> = targets
+            .iter()
+            .map(|target| Ok(self.array(*target)?.copy(Some(Order::C))?))
+            .collect::<Ran<_>>()?;
+        if n > 0 {
+            let ready = self.ready(stmt, &[n])?;
+            let length = outs.first().map_or(0, GpuArray::size) as i64;
+            self.launch(&ready, &outs, &[OwnedArg::Bytes(length.to_le_bytes().into())], n)?;
+        }
+        self.set_arrays(stmt, outs);
+        Ok(())
+    }
+}
+
+/// What an argument of a kernel is made of.
+pub(super) enum OwnedArg {
+    Array(GpuArray),
+    Bytes(Vec<u8>),
+    Flag(u64),
+}
+
+impl OwnedArg {
+    pub(super) fn as_argument(&self) -> GeneratedKernelArg<'_> {
+        match self {
+            OwnedArg::Array(array) => GeneratedKernelArg::Array(array.into()),
+            OwnedArg::Bytes(bytes) => GeneratedKernelArg::Bytes(bytes),
+            OwnedArg::Flag(ptr) => GeneratedKernelArg::Array(ArrayView {
+                ptr: *ptr,
+                shape: &[1],
+                strides: &[4],
+                itemsize: 4,
+                ..ArrayView::default()
+            }),
+        }
+    }
+}
+
+/// An array without gaps as one axis.
+pub(super) fn flattened<'v>(arg: GeneratedKernelArg<'v>, shape: &'v [usize; 1]) -> GeneratedKernelArg<'v> {
+    match arg {
+        GeneratedKernelArg::Array(view) => {
+            GeneratedKernelArg::Array(ArrayView { shape, strides: strides_of(view.itemsize), ..view })
+        }
+        other => other,
+    }
+}
+
+/// The stride of elements of one axis.
+fn strides_of(itemsize: usize) -> &'static [isize] {
+    match itemsize {
+        1 => &[1],
+        2 => &[2],
+        4 => &[4],
+        8 => &[8],
+        _ => &[16],
+    }
+}
+
+fn has_lengths(array: &GpuArray, lengths: &[usize]) -> bool {
+    // Of a sequence with more elements the first ones are read.
+    match (array.shape(), lengths) {
+        ([_], [_]) => true,
+        (shape, lengths) => shape == lengths,
+    }
+}
+
+pub(super) fn index_value(value: i64) -> Value {
+    Value::Host(Number::Int(value.into()), DType::I64)
+}
