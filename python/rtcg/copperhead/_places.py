@@ -164,6 +164,9 @@ class Places:
     def __repr__(self) -> str:
         return "places"
 
+    def __reduce__(self) -> str:
+        return "places"
+
 
 places = Places()
 
