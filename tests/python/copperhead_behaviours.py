@@ -676,6 +676,15 @@ expect(
     of("float32", np.inf, -np.inf),
 )
 
+
+@cu
+def squares_of_two_dtypes(x):
+    # 100 is squared as a float32, as the elements of a sequence have one dtype.
+    return map(lambda v: v * v, [xi if xi > 1 else float32(0.5) for xi in x])
+
+
+expect("types: a comprehension of two dtypes", squares_of_two_dtypes, (of("int8", 1, 100),), of("float32", 0.25, 10000))
+
 # -- scalars ----------------------------------------------------------------------------------
 
 

@@ -399,7 +399,7 @@ def test_results_in_places(context):
         with place:
             array, (rows, number) = cuarray([1, 2]), force((ragged([1.5], [0, 1]), 3), place)
         assert isinstance(array, kind) and isinstance(rows.values, kind) and number == 3
-        assert force(array, place) is array
+        assert force(array, place) is array and force(rows, place) is rows
         assert to_numpy(array).tolist() == [1, 2] and to_numpy(rows).to_list() == [[1.5]]
     assert isinstance(force(cuarray(np.float32([[1]])), places.here), np.ndarray)
 
@@ -413,6 +413,8 @@ def test_cuarray_keeps_types():
         assert cuarray([[1, 2], [3]]).equals([[1, 2], [3]])
     with pytest.raises(TypeError, match="x is <function .*; expected a number, an array"):
         to_numpy(lambda: 0)
+    with pytest.raises(TypeError, match="x has dtype object; expected bool"):
+        to_numpy(np.array([None]))
     with pytest.raises(TypeError, match="place is 'here'"):
         force([1], "here")
 

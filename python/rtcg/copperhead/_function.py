@@ -29,6 +29,9 @@ _BUILTINS = vars(builtins) | {name: getattr(_prelude, name) for name in _prelude
 _RECURSION_LIMIT = 50_000 if sys.version_info >= (3, 11) else 10_000
 
 
+_PLAIN = inspect.Parameter.POSITIONAL_OR_KEYWORD
+
+
 class CuFunction:
     """A data-parallel program: a Python function that runs at any of `places`. `cu` makes it.
 
@@ -48,6 +51,9 @@ class CuFunction:
     def __init__(self, function: Callable[..., Any]) -> None:
         functools.update_wrapper(self, function)
         self.__signature__ = inspect.signature(function)
+        kinds = {parameter.kind for parameter in self.__signature__.parameters.values()}
+        #: The number of arguments that need no binding to names; -1 if parameters are not plain ones.
+        self._n_parameters = len(self.__signature__.parameters) if kinds <= {_PLAIN} else -1
 
     def __call__(self, *args: Any, target_place: Place | None = None, verbose: bool = False, **kwargs: Any) -> Any:
         """Run the program.
@@ -84,13 +90,18 @@ class CuFunction:
         if _running.functions is not None:
             return _running.plain(self)(*args, **kwargs)
         place = places.default_place if target_place is None else as_place("target_place", target_place)
-        args = self._bind(args, kwargs)
-        begun = time.perf_counter()
-        result = _interpret(self, args) if place is places.here else _compiled.call(self, args, place)
+        if kwargs or len(args) != self._n_parameters:
+            args = self._bind(args, kwargs)
         if verbose:
-            took_ms = (time.perf_counter() - begun) * 1e3
-            types_text = f"({', '.join(map(_describe, args))}) -> {_describe(result)}"
-            print(f"{self.__name__} at {place.name}: {types_text}, {took_ms:.3f} ms", file=sys.stderr)
+            return self._call_verbosely(args, place)
+        return _interpret(self, args) if place is places.here else _compiled.call(self, args, place)
+
+    def _call_verbosely(self, args: tuple[Any, ...], place: Place) -> Any:
+        begun = time.perf_counter()
+        result = self(*args, target_place=place)
+        took_ms = (time.perf_counter() - begun) * 1e3
+        types_text = f"({', '.join(map(_describe, args))}) -> {_describe(result)}"
+        print(f"{self.__name__} at {place.name}: {types_text}, {took_ms:.3f} ms", file=sys.stderr)
         return result
 
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
