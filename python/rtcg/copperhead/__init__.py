@@ -27,6 +27,7 @@ from typing import Any
 
 import numpy as _np
 
+from rtcg._messages import shown as _shown
 from rtcg.copperhead import _prelude
 from rtcg.copperhead._function import CuFunction as CuFunction, cu as cu
 from rtcg.copperhead._places import DevicePlace as _DevicePlace, Place as Place, as_place as _as_place, places as places
@@ -58,7 +59,7 @@ def to_numpy(x: Any) -> Any:
         return _np.array(x)
     value = _from_argument("x", x)
     if callable(value):
-        raise TypeError(f"x is {value!r}; expected a number, an array, a list or a tuple")
+        raise TypeError(f"x is {_shown(value)}; expected a number, an array, a list or a tuple")
     return _to_result(value)
 
 

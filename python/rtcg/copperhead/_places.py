@@ -70,7 +70,7 @@ class DevicePlace(Place):
         kind = "virtual " if self._only_virtual else ""
         noun = "device" if len(devices) == 1 else "devices"
         advice = f"; RTCG_VIRTUAL_DEVICES={self._number + 1} makes virtual devices" if kind or not devices else ""
-        raise ValueError(f"there is no {self!r}: {len(devices)} {kind}{noun} found{advice}")
+        raise ValueError(f"there is no places.{self.name}: {len(devices)} {kind}{noun} found{advice}")
 
     def scope(self) -> AbstractContextManager[Context]:
         """A block in which a context of the device is current: the current one if it is, else the primary one."""

@@ -537,6 +537,8 @@ def _elementary(name: str, text: str, ufunc: _Any) -> _Any:
 
     function: _Any = binary if getattr(ufunc, "nin", 1) == 2 else unary
     function.__name__ = function.__qualname__ = name
+    # What the compiler translates it to.
+    function.ufunc = ufunc
     function.__doc__ = (
         f"{text}: the result of `numpy.{ufunc.__name__}`, with its dtype, for numbers; weak for weak numbers."
     )
@@ -627,13 +629,16 @@ def _cast(x: _Any, dtype: _np.dtype[_Any]) -> _Any:
     return _np.asarray(x).astype(dtype)[()]
 
 
-def _caster(name: str) -> _Callable[[_Any], _Any]:
+def _caster(name: str) -> _Any:
     dtype = _np.dtype(name)
 
-    def cast(x: _Any) -> _Any:
+    def convert(x: _Any) -> _Any:
         _check_numbers(name, (x,))
         return _cast(x, dtype)
 
+    cast: _Any = convert
+    # What the compiler translates it to.
+    cast.dtype = dtype
     cast.__name__ = cast.__qualname__ = name
     cast.__doc__ = f"The number x as {name.rstrip('_')}; integers wrap, floats are truncated towards 0 to integers."
     return cast

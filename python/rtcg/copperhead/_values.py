@@ -194,7 +194,7 @@ def _from_ragged(values: np.ndarray[Any, Any], rows: ragged) -> Sequence:
 def _from_compressed_rows(name: str, matrix: Any) -> tuple[Sequence, Sequence]:
     """Of a sparse matrix in compressed rows: the values, and the columns, of each row."""
     if getattr(matrix, "format", "csr") != "csr":
-        raise TypeError(f"{name} is a sparse matrix in the format {matrix.format!r}; expected 'csr' (see `tocsr`)")
+        raise TypeError(f"{name} is a sparse matrix in the format {shown(matrix.format)}; expected 'csr' (see `tocsr`)")
     values, columns = (ragged(part, matrix.indptr) for part in (matrix.data, matrix.indices))
     check_dtype(name, values.dtype)
     return _from_ragged(on_host(values.values), values), _from_ragged(on_host(columns.values), columns)
