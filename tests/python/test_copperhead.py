@@ -205,6 +205,16 @@ def test_names_of_python_are_the_preludes():
     assert indices.dtype == np.int64 and (total, greatest) == (1, 2)
 
 
+def test_functions_of_math_keep_dtypes():
+    from math import exp
+
+    scope = {"cu": cu, "exp": exp}
+    exec("import math\n@cu\ndef f(x):\n    return math.sqrt(x), exp(x), math.isnan(x), math.floor(x)", scope)
+    root, power, is_nan, floor = scope["f"](np.float32(-1), target_place=places.here)
+    assert np.isnan(root) and root.dtype == power.dtype == np.float32
+    assert (power, is_nan, floor) == (np.exp(np.float32(-1)), False, -1)
+
+
 def test_names_are_looked_up_at_the_call():
     scope = {"cu": cu, "factor": 2}
     exec("@cu\ndef f(x):\n    return x * factor", scope)

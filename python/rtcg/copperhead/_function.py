@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import functools
 import inspect
+import math
 import sys
 import threading
 import time
@@ -24,6 +25,18 @@ if TYPE_CHECKING:
 
 #: Python's built-in functions, of which those in the prelude are the prelude's.
 _BUILTINS = vars(builtins) | {name: getattr(_prelude, name) for name in _prelude.__all__ if hasattr(builtins, name)}
+
+#: The module `math` in programs: its functions of numbers are the prelude's, which keep dtypes. Those that return
+#: integers for floats have no counterpart.
+_MATH_NAMES = {"degrees": "rad2deg", "radians": "deg2rad", "asinh": "arcsinh", "acosh": "arccosh", "atanh": "arctanh"}
+_MATH = {
+    function: getattr(_prelude, _MATH_NAMES.get(name, name))
+    for name, function in vars(math).items()
+    if _MATH_NAMES.get(name, name) in _prelude.__all__ and name not in ("ceil", "floor", "trunc")
+}
+_MATH_MODULE = types.SimpleNamespace(
+    **{name: _MATH.get(value, value) for name, value in vars(math).items() if not name.startswith("_")}
+)
 
 #: Tail recursion of programs is deep. Before 3.11 each call of a Python function takes from the stack of C.
 _RECURSION_LIMIT = 50_000 if sys.version_info >= (3, 11) else 10_000
@@ -223,8 +236,12 @@ class _Running(threading.local):
         return made
 
     def substitute(self, value: Any) -> Any:
-        """A value, or the plain function of a program."""
-        return self.plain(value) if isinstance(value, CuFunction) else value
+        """A value, or what stands for it in programs: the plain function of another one, the prelude's for `math`'s."""
+        if isinstance(value, CuFunction):
+            return self.plain(value)
+        if isinstance(value, types.BuiltinFunctionType):
+            return _MATH.get(value, value)
+        return _MATH_MODULE if value is math else value
 
 
 _running = _Running()

@@ -146,13 +146,14 @@ def len(x: _Any) -> _Any:
     return _np.int64(_n(_as_sequence("len", x)))
 
 
-def range(n: _Any) -> _Any:
-    """The sequence of the int64 from 0 to ``n - 1``; empty unless n is positive.
+def range(n: _Any, end: _Any = None) -> _Any:
+    """The sequence of the int64 from 0 to ``n - 1``; empty unless n is positive. With `end`, ``bounded_range(n, end)``.
 
     >>> map(int, range(3))
     [0, 1, 2]
     """
-    return _Sequence(_np.arange(_as_count("range: n", n), dtype=_np.int64), lambda: _np.int64(0))
+    first, end = (0, _as_count("range: n", n)) if end is None else (n, end)
+    return bounded_range(first, end)
 
 
 def bounded_range(a: _Any, b: _Any) -> _Any:
