@@ -18,7 +18,7 @@ def place_of(name):
 def options(doc, arguments, size, size_here, **steps):
     """The options of a command line: `place`, `size` and others.
 
-    The default of the size is `size_here` in the interpreter, which is slow. Each of `steps` is such a pair of defaults.
+    The default of the size is `size_here` in the interpreter, which is slow; each of `steps` is a pair.
     """
     defaults = {"size": (size, size_here), **steps}
     parser = argparse.ArgumentParser(description=doc)

@@ -3,7 +3,7 @@
 The modules of ``pycuda`` are in the folder ``rtcg/compat/pycuda``, which is not a package. The distribution
 ``rtcg-pycuda`` adds this folder at the end of the module search path, so that an upstream package in the same
 environment takes precedence; ``python -m rtcg --as`` adds it at the front. :func:`provide_distribution` writes the
-metadata of a distribution with the upstream name, for packages that require it.
+metadata of a distribution with the upstream name, for packages that require it. ``copperhead`` is provided alike.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from importlib import metadata
 from typing import Any
 
 #: Of each import name: upstream's distribution and ours.
-_DISTRIBUTIONS = {"pycuda": ("pycuda", "rtcg-pycuda")}
+_DISTRIBUTIONS = {"copperhead": ("copperhead", "rtcg-copperhead"), "pycuda": ("pycuda", "rtcg-pycuda")}
 
 _INSTALLER_NAME = "rtcg"
 

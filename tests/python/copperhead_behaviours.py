@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import builtins
 import dataclasses
+import math
+import operator
 from typing import Any
 
 import numpy as np
@@ -676,6 +678,15 @@ expect(
     of("float32", np.inf, -np.inf),
 )
 
+
+@cu
+def squares_of_two_dtypes(x):
+    # 100 is squared as a float32, as the elements of a sequence have one dtype.
+    return map(lambda v: v * v, [xi if xi > 1 else float32(0.5) for xi in x])
+
+
+expect("types: a comprehension of two dtypes", squares_of_two_dtypes, (of("int8", 1, 100),), of("float32", 0.25, 10000))
+
 # -- scalars ----------------------------------------------------------------------------------
 
 
@@ -739,6 +750,30 @@ def weak_root(x):
     return [sqrt(2.0) * xi for xi in x]
 
 
+@cu
+def by_math(x):
+    return [math.sqrt(xi) * math.pi + math.atan2(xi, 1) for xi in x]
+
+
+@cu
+def by_operator(x, y):
+    return map(operator.sub, x, y)
+
+
+@cu
+def by_numpy(x):
+    return map(lambda xi: np.sqrt(np.float32(xi)) + np.hypot(xi, xi), x)
+
+
+expect(
+    "scalars: functions of math",
+    by_math,
+    (of("float32", 1, 4),),
+    np.sqrt(of("float32", 1, 4)) * np.float32(np.pi) + np.arctan2(of("float32", 1, 4), np.float32(1)),
+    rtol=1e-6,
+)
+expect("scalars: functions of operator", by_operator, (INTS, ONES), INTS - ONES)
+expect("scalars: functions of NumPy", by_numpy, (of("float32", 0, 1),), of("float32", 0, 1 + 2**0.5), rtol=1e-6)
 expect("scalars: Python's int", scalar_sum, (1, 2), 3)
 expect("scalars: Python's float", scalar_sum, (1.5, 2), 3.5)
 expect("scalars: int8 and a number of Python", scalar_sum, (np.int8(1), 2), np.int8(3))
@@ -1171,6 +1206,11 @@ def range_between(a, b):
 
 
 @cu
+def range_of_two(a, b):
+    return range(a, b)
+
+
+@cu
 def indices_of(x):
     return indices(x)
 
@@ -1197,6 +1237,7 @@ expect("range: 0", range_of, (0,), [])
 expect("range: of an int32", range_of, (np.int32(3),), [0, 1, 2])
 expect("range: bounded", range_between, (2, 6), [2, 3, 4, 5])
 expect("range: bounded, negative", range_between, (-2, 1), [-2, -1, 0])
+expect("range: of two bounds", range_of_two, (2, 5), [2, 3, 4])
 expect("range: bounded, empty", range_between, (4, 4), [])
 expect("indices: of an array", indices_of, (REALS,), list(builtins.range(7)))
 expect("indices: of nothing", indices_of, (REALS[:0],), [])

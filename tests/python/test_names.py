@@ -271,9 +271,10 @@ def test_targets_up_to_blackwell():
 def test_distributions_have_the_version_of_the_workspace():
     import rtcg
 
-    manifest = (PACKAGES.parent / "distributions/rtcg-pycuda/pyproject.toml").read_text()
-    assert re.findall(r'^version = "(.*)"', manifest, re.MULTILINE) == [rtcg.__version__]
-    assert set(re.findall(r"rtcg-gpu(?:\[\w+\])?==([\w.]+)", manifest)) == {rtcg.__version__}
+    for name in ("rtcg-pycuda", "rtcg-copperhead"):
+        manifest = (PACKAGES.parent / "distributions" / name / "pyproject.toml").read_text()
+        assert re.findall(r'^version = "(.*)"', manifest, re.MULTILINE) == [rtcg.__version__]
+        assert set(re.findall(r"rtcg-gpu(?:\[\w+\])?==([\w.]+)", manifest)) == {rtcg.__version__}
 
 
 def test_versions():

@@ -27,12 +27,17 @@ from typing import Any
 
 import numpy as _np
 
+from rtcg._messages import shown as _shown
 from rtcg.copperhead import _prelude
 from rtcg.copperhead._function import CuFunction as CuFunction, cu as cu
-from rtcg.copperhead._places import Place as Place, as_place as _as_place, places as places
+from rtcg.copperhead._places import DevicePlace as _DevicePlace, Place as Place, as_place as _as_place, places as places
 from rtcg.copperhead._prelude import *  # noqa: F403
 from rtcg.copperhead._ragged import is_device_array as _is_device_array, on_host as _on_host, ragged as ragged
-from rtcg.copperhead._values import from_argument as _from_argument, to_result as _to_result
+from rtcg.copperhead._values import (
+    check_dtype as _check_dtype,
+    from_argument as _from_argument,
+    to_result as _to_result,
+)
 
 __all__ = [*_prelude.__all__, "CuFunction", "Place", "cu", "cuarray", "force", "places", "ragged", "to_numpy"]
 
@@ -50,10 +55,11 @@ def to_numpy(x: Any) -> Any:
     if _is_device_array(x):
         return _on_host(x)
     if isinstance(x, _np.ndarray):
+        _check_dtype("x", x.dtype)
         return _np.array(x)
     value = _from_argument("x", x)
     if callable(value):
-        raise TypeError(f"x is {value!r}; expected a number, an array, a list or a tuple")
+        raise TypeError(f"x is {_shown(value)}; expected a number, an array, a list or a tuple")
     return _to_result(value)
 
 
@@ -87,23 +93,22 @@ def force(x: Any, place: Place) -> Any:
     place = _as_place("place", place)
     if isinstance(x, tuple):
         return tuple(force(item, place) for item in x)
-    return _copied_to(x, place)
+    if not isinstance(x, (ragged, _np.ndarray, _np.generic)) and not _is_device_array(x):
+        x = to_numpy(x)
+    if isinstance(x, ragged):
+        values, offsets = force(x.values, place), force(x.offsets, place)
+        return x if values is x.values and offsets is x.offsets else ragged(values, offsets)
+    return _moved_to_device(x, place) if isinstance(place, _DevicePlace) else _on_host(x) if _is_device_array(x) else x
 
 
-def _copied_to(x: Any, place: Place) -> Any:
-    from rtcg.copperhead._places import DevicePlace
-
-    if not isinstance(place, DevicePlace):
-        return to_numpy(x) if _is_device_array(x) or not hasattr(x, "dtype") or isinstance(x, ragged) else x
+def _moved_to_device(x: Any, place: _DevicePlace) -> Any:
     from rtcg import numpy as device_arrays
 
     with place.scope():
         if isinstance(x, device_arrays.GPUArray) and x.device == place.device:
             return x
         host = to_numpy(x)
-        if isinstance(host, ragged):
-            return ragged(device_arrays.to_gpu(host.values), device_arrays.to_gpu(host.offsets))
-        return device_arrays.to_gpu(host) if getattr(host, "ndim", 0) else host
+        return device_arrays.to_gpu(host) if host.ndim else host
 
 
 def cuarray(x: Any) -> Any:

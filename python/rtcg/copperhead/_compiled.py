@@ -3,4 +3,4 @@
 
 def call(function: object, args: tuple[object, ...], place: object) -> object:
     """The result of a program at a device."""
-    raise NotImplementedError(f"programs are not compiled for {place!r} yet")
+    raise NotImplementedError(f"programs are not compiled for {place} yet")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import functools
 import inspect
+import math
 import sys
 import threading
 import time
@@ -25,8 +26,23 @@ if TYPE_CHECKING:
 #: Python's built-in functions, of which those in the prelude are the prelude's.
 _BUILTINS = vars(builtins) | {name: getattr(_prelude, name) for name in _prelude.__all__ if hasattr(builtins, name)}
 
+#: The module `math` in programs: its functions of numbers are the prelude's, which keep dtypes. Those that return
+#: integers for floats have no counterpart.
+_MATH_NAMES = {"degrees": "rad2deg", "radians": "deg2rad", "asinh": "arcsinh", "acosh": "arccosh", "atanh": "arctanh"}
+_MATH = {
+    function: getattr(_prelude, _MATH_NAMES.get(name, name))
+    for name, function in vars(math).items()
+    if _MATH_NAMES.get(name, name) in _prelude.__all__ and name not in ("ceil", "floor", "trunc")
+}
+_MATH_MODULE = types.SimpleNamespace(
+    **{name: _MATH.get(value, value) for name, value in vars(math).items() if not name.startswith("_")}
+)
+
 #: Tail recursion of programs is deep. Before 3.11 each call of a Python function takes from the stack of C.
 _RECURSION_LIMIT = 50_000 if sys.version_info >= (3, 11) else 10_000
+
+
+_PLAIN = inspect.Parameter.POSITIONAL_OR_KEYWORD
 
 
 class CuFunction:
@@ -48,6 +64,9 @@ class CuFunction:
     def __init__(self, function: Callable[..., Any]) -> None:
         functools.update_wrapper(self, function)
         self.__signature__ = inspect.signature(function)
+        kinds = {parameter.kind for parameter in self.__signature__.parameters.values()}
+        #: The number of arguments that need no binding to names; -1 if parameters are not plain ones.
+        self._n_parameters = len(self.__signature__.parameters) if kinds <= {_PLAIN} else -1
 
     def __call__(self, *args: Any, target_place: Place | None = None, verbose: bool = False, **kwargs: Any) -> Any:
         """Run the program.
@@ -84,13 +103,18 @@ class CuFunction:
         if _running.functions is not None:
             return _running.plain(self)(*args, **kwargs)
         place = places.default_place if target_place is None else as_place("target_place", target_place)
-        args = self._bind(args, kwargs)
-        begun = time.perf_counter()
-        result = _interpret(self, args) if place is places.here else _compiled.call(self, args, place)
+        if kwargs or len(args) != self._n_parameters:
+            args = self._bind(args, kwargs)
         if verbose:
-            took_ms = (time.perf_counter() - begun) * 1e3
-            types_text = f"({', '.join(map(_describe, args))}) -> {_describe(result)}"
-            print(f"{self.__name__} at {place.name}: {types_text}, {took_ms:.3f} ms", file=sys.stderr)
+            return self._call_verbosely(args, place)
+        return _interpret(self, args) if place is places.here else _compiled.call(self, args, place)
+
+    def _call_verbosely(self, args: tuple[Any, ...], place: Place) -> Any:
+        begun = time.perf_counter()
+        result = self(*args, target_place=place)
+        took_ms = (time.perf_counter() - begun) * 1e3
+        types_text = f"({', '.join(map(_describe, args))}) -> {_describe(result)}"
+        print(f"{self.__name__} at {place.name}: {types_text}, {took_ms:.3f} ms", file=sys.stderr)
         return result
 
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
@@ -212,8 +236,12 @@ class _Running(threading.local):
         return made
 
     def substitute(self, value: Any) -> Any:
-        """A value, or the plain function of a program."""
-        return self.plain(value) if isinstance(value, CuFunction) else value
+        """A value, or what stands for it in programs: the plain function of another one, the prelude's for `math`'s."""
+        if isinstance(value, CuFunction):
+            return self.plain(value)
+        if isinstance(value, types.BuiltinFunctionType):
+            return _MATH.get(value, value)
+        return _MATH_MODULE if value is math else value
 
 
 _running = _Running()

@@ -25,11 +25,11 @@ class Place:
         self.name = name
 
     def __enter__(self) -> Place:
-        _stack().append(self)
+        _local.stack.append(self)
         return self
 
     def __exit__(self, *error: object) -> None:
-        _stack().pop()
+        _local.stack.pop()
 
     def __repr__(self) -> str:
         return f"places.{self.name}"
@@ -70,7 +70,7 @@ class DevicePlace(Place):
         kind = "virtual " if self._only_virtual else ""
         noun = "device" if len(devices) == 1 else "devices"
         advice = f"; RTCG_VIRTUAL_DEVICES={self._number + 1} makes virtual devices" if kind or not devices else ""
-        raise ValueError(f"there is no {self!r}: {len(devices)} {kind}{noun} found{advice}")
+        raise ValueError(f"there is no places.{self.name}: {len(devices)} {kind}{noun} found{advice}")
 
     def scope(self) -> AbstractContextManager[Context]:
         """A block in which a context of the device is current: the current one if it is, else the primary one."""
@@ -90,10 +90,6 @@ class _Local(threading.local):
 
 
 _local = _Local()
-
-
-def _stack() -> list[Place]:
-    return _local.stack
 
 
 _DEVICE_NAME = re.compile(r"(gpu|virtual)(0|[1-9]\d*)")
@@ -130,15 +126,15 @@ class Places:
 
     def __init__(self) -> None:
         self.here = Place("here")
-        self._devices: dict[str, DevicePlace] = {}
         self._default: Place | None = None
 
     def __getattr__(self, name: str) -> DevicePlace:
         parts = _DEVICE_NAME.fullmatch(name)
         if parts is None:
             raise AttributeError(f"there is no place {name!r}; expected here, gpu0 to gpuN or virtual0 to virtualN")
-        place = DevicePlace(name, int(parts[2]), only_virtual=parts[1] == "virtual")
-        return self._devices.setdefault(name, place)
+        # Once for each name: afterwards it is an attribute.
+        place: DevicePlace = vars(self).setdefault(name, DevicePlace(name, int(parts[2]), parts[1] == "virtual"))
+        return place
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), "gpu0", "virtual0"]
@@ -146,7 +142,7 @@ class Places:
     @property
     def default_place(self) -> Place:
         """The place of calls that name none."""
-        stack = _stack()
+        stack = _local.stack
         return stack[-1] if stack else self._default or self.gpu0
 
     @default_place.setter
@@ -155,13 +151,17 @@ class Places:
 
     def gpu_scope(self, number: int = 0) -> DevicePlace:
         """The place ``gpu<number>``, for ``with places.gpu_scope():``."""
-        return self.__getattr__(f"gpu{number}")
+        place: DevicePlace = getattr(self, f"gpu{number}")
+        return place
 
     def host_scope(self) -> Place:
         """The place ``here``, for ``with places.host_scope():``."""
         return self.here
 
     def __repr__(self) -> str:
+        return "places"
+
+    def __reduce__(self) -> str:
         return "places"
 
 

@@ -146,13 +146,14 @@ def len(x: _Any) -> _Any:
     return _np.int64(_n(_as_sequence("len", x)))
 
 
-def range(n: _Any) -> _Any:
-    """The sequence of the int64 from 0 to ``n - 1``; empty unless n is positive.
+def range(n: _Any, end: _Any = None) -> _Any:
+    """The sequence of the int64 from 0 to ``n - 1``; empty unless n is positive. With `end`, ``bounded_range(n, end)``.
 
     >>> map(int, range(3))
     [0, 1, 2]
     """
-    return _Sequence(_np.arange(_as_count("range: n", n), dtype=_np.int64), lambda: _np.int64(0))
+    first, end = (0, _as_count("range: n", n)) if end is None else (n, end)
+    return bounded_range(first, end)
 
 
 def bounded_range(a: _Any, b: _Any) -> _Any:
@@ -537,6 +538,8 @@ def _elementary(name: str, text: str, ufunc: _Any) -> _Any:
 
     function: _Any = binary if getattr(ufunc, "nin", 1) == 2 else unary
     function.__name__ = function.__qualname__ = name
+    # What the compiler translates it to.
+    function.ufunc = ufunc
     function.__doc__ = (
         f"{text}: the result of `numpy.{ufunc.__name__}`, with its dtype, for numbers; weak for weak numbers."
     )
@@ -627,13 +630,16 @@ def _cast(x: _Any, dtype: _np.dtype[_Any]) -> _Any:
     return _np.asarray(x).astype(dtype)[()]
 
 
-def _caster(name: str) -> _Callable[[_Any], _Any]:
+def _caster(name: str) -> _Any:
     dtype = _np.dtype(name)
 
-    def cast(x: _Any) -> _Any:
+    def convert(x: _Any) -> _Any:
         _check_numbers(name, (x,))
         return _cast(x, dtype)
 
+    cast: _Any = convert
+    # What the compiler translates it to.
+    cast.dtype = dtype
     cast.__name__ = cast.__qualname__ = name
     cast.__doc__ = f"The number x as {name.rstrip('_')}; integers wrap, floats are truncated towards 0 to integers."
     return cast

@@ -79,6 +79,7 @@ class ragged:  # noqa: N801 (a sequence, as `list` is)
 
         Raises `ValueError` if a row does not have one axis. Without elements, the dtype is float64.
         """
+        rows = list(rows)
         arrays = [on_host(row) for row in rows]
         for index, array in enumerate(arrays):
             if array.ndim != 1:

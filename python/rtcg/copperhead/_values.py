@@ -54,11 +54,16 @@ def is_sequence(value: Any) -> bool:
 
 
 def as_sequence(who: str, value: Any) -> list[Any]:
-    """`value` as a list: a list, tuple, array, ragged sequence or iterator. `who` wants it, for the error."""
-    if isinstance(value, list):
+    """`value` as a list: a list, tuple, array, ragged sequence or iterator. `who` wants it, for the error.
+
+    The elements of a comprehension get one type, as those of what the prelude returns have.
+    """
+    if isinstance(value, Sequence):
         return value
+    if isinstance(value, list):
+        return with_common_type(value)
     if isinstance(value, (tuple, Iterator)):
-        return Sequence(value)
+        return with_common_type(list(value))
     if isinstance(value, (np.ndarray, range, ragged)) or is_device_array(value):
         value = from_argument(who, value)
         if isinstance(value, list):
@@ -108,7 +113,8 @@ def _has_device_type(dtype: np.dtype[Any]) -> bool:
     return dtype.name == "bfloat16"
 
 
-def _check_dtype(name: str, dtype: np.dtype[Any]) -> None:
+def check_dtype(name: str, dtype: np.dtype[Any]) -> None:
+    """Raise `TypeError` unless programs have elements of this dtype."""
     if not _has_device_type(dtype):
         raise TypeError(f"{name} has dtype {dtype}; expected bool, integers, floats, complex numbers or structures")
 
@@ -118,7 +124,7 @@ def from_argument(name: str, value: Any) -> Any:
     if type(value) in WEAK_TYPES:
         return value
     if isinstance(value, (np.ndarray, np.generic)):
-        _check_dtype(name, value.dtype)
+        check_dtype(name, value.dtype)
         return _from_array(np.asarray(value))
     if isinstance(value, tuple):
         return tuple(from_argument(f"{name}[{index}]", item) for index, item in enumerate(value))
@@ -127,7 +133,7 @@ def from_argument(name: str, value: Any) -> Any:
     if isinstance(value, range):
         return _from_array(np.array(value, np.int64))
     if isinstance(value, ragged):
-        _check_dtype(name, value.dtype)
+        check_dtype(name, value.dtype)
         return _from_ragged(on_host(value.values), value)
     if all(hasattr(value, attribute) for attribute in ("indptr", "indices", "data")):
         return _from_compressed_rows(name, value)
@@ -188,9 +194,9 @@ def _from_ragged(values: np.ndarray[Any, Any], rows: ragged) -> Sequence:
 def _from_compressed_rows(name: str, matrix: Any) -> tuple[Sequence, Sequence]:
     """Of a sparse matrix in compressed rows: the values, and the columns, of each row."""
     if getattr(matrix, "format", "csr") != "csr":
-        raise TypeError(f"{name} is a sparse matrix in the format {matrix.format!r}; expected 'csr' (see `tocsr`)")
+        raise TypeError(f"{name} is a sparse matrix in the format {shown(matrix.format)}; expected 'csr' (see `tocsr`)")
     values, columns = (ragged(part, matrix.indptr) for part in (matrix.data, matrix.indices))
-    _check_dtype(name, values.dtype)
+    check_dtype(name, values.dtype)
     return _from_ragged(on_host(values.values), values), _from_ragged(on_host(columns.values), columns)
 
 
