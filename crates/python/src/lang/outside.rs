@@ -10,11 +10,11 @@ use numpy::PyArrayDescr;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyCFunction, PyDict, PyFunction, PyModule, PyTuple, PyType};
+use pyo3::types::{PyCFunction, PyCode, PyDict, PyFunction, PyModule, PyTuple, PyType};
 use rtcg::array::{DType, Op};
 use rtcg::codegen::DTypeKind;
 use rtcg::lang::surface::{Function, Outside, Unsupported};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 /// Python's functions that are the prelude's in a program.
@@ -286,6 +286,7 @@ impl<'py> Resolver<'py> {
 
 /// Where the names of a function have their values.
 struct Names<'py> {
+    /// Those that only the function itself has.
     own: Vec<String>,
     free: Vec<String>,
     closure: Option<Bound<'py, PyTuple>>,
@@ -299,6 +300,10 @@ impl<'py> Names<'py> {
         let code = function.getattr(intern!(py, "__code__"))?;
         let mut own: Vec<String> = code.getattr(intern!(py, "co_varnames"))?.extract()?;
         own.extend(code.getattr(intern!(py, "co_cellvars"))?.extract::<Vec<String>>()?);
+        // From 3.12 on, variables of comprehensions are there too, which other parts of the function do not see.
+        let mut looked_up = HashSet::new();
+        add_names(&code, &mut looked_up)?;
+        own.retain(|name| !looked_up.contains(name));
         Ok(Names {
             own,
             free: code.getattr(intern!(py, "co_freevars"))?.extract()?,
@@ -317,6 +322,18 @@ impl<'py> Names<'py> {
         let position = self.free.iter().position(|free| free == name);
         position.zip(self.closure.as_ref()).map(|(position, closure)| closure.get_item(position)).transpose()
     }
+}
+
+/// The names that code and the functions in it look up outside of them, and those of attributes.
+fn add_names(code: &Object<'_>, names: &mut HashSet<String>) -> PyResult<()> {
+    names.extend(code.getattr(intern!(code.py(), "co_names"))?.extract::<Vec<String>>()?);
+    for constant in code.getattr(intern!(code.py(), "co_consts"))?.try_iter()? {
+        let constant = constant?;
+        if constant.is_instance_of::<PyCode>() {
+            add_names(&constant, names)?;
+        }
+    }
+    Ok(())
 }
 
 /// The names of the prelude's functions, by the addresses of these.
