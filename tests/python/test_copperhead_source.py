@@ -340,6 +340,14 @@ def test_a_changed_file_is_refused(tmp_path):
     assert tree_of(names["f"]) == "f(a): return (Add a 1)"
 
 
+def test_code_with_other_lines_than_its_file_is_refused():
+    for line in (0, 2, 1000):
+        function = define("def f(a):\n    return a\n")
+        function.__code__ = function.__code__.replace(co_firstlineno=line)
+        with pytest.raises(UntranslatableError, match=f"source of `f` is not that .*: it began at line {line} of"):
+            lang_surface(function)
+
+
 def test_functions_without_source_are_refused():
     names = {}
     exec("def f(x): return x", names)

@@ -66,28 +66,21 @@ impl<'py> Text<'py> {
     }
 
     fn line(&self, line: usize) -> PyResult<String> {
-        self.lines.get_item(line - 1)?.extract()
+        self.lines.get_item(line.saturating_sub(1))?.extract()
     }
 
     fn find_node(&self) -> PyResult<Node<'py>> {
         // Most functions are found without a parse of the whole file.
         if self.name != "<lambda>"
             && let Some(block) = self.block()?
-            && let Some(tree) = self.parse(&block)?
+            && let Some(node) = self.node_of_code(&block, &mut Vec::new())?
         {
-            for node in self.nodes_of_name_and_line(&tree)? {
-                if self.compiles_to_code(&node)? {
-                    return Ok(node);
-                }
-            }
+            return Ok(node);
         }
         let whole: String = PyString::new(self.function.py(), "").call_method1("join", (&self.lines,))?.extract()?;
-        let Some(tree) = self.parse(&whole)? else { return Err(self.changed()) };
-        let mut nodes = self.nodes_of_name_and_line(&tree)?;
-        for node in &nodes {
-            if self.compiles_to_code(node)? {
-                return Ok(node.clone());
-            }
+        let mut nodes = Vec::new();
+        if let Some(node) = self.node_of_code(&whole, &mut nodes)? {
+            return Ok(node);
         }
         // Code depends a little on the rest of its module.
         let is_right = self.compile(whole, 0).map_or(Ok(false), |compiled| self.is_in(&compiled))?;
@@ -118,7 +111,7 @@ impl<'py> Text<'py> {
 
     /// The text of a `def` at its lines, if it ends where it seems to: before a line that is indented no more than it.
     fn block(&self) -> PyResult<Option<String>> {
-        if self.first > self.lines.len() {
+        if self.first == 0 || self.first > self.lines.len() {
             return Ok(None);
         }
         let first = self.line(self.first)?;
@@ -157,8 +150,9 @@ impl<'py> Text<'py> {
         }
     }
 
-    fn nodes_of_name_and_line(&self, tree: &Node<'py>) -> PyResult<Vec<Node<'py>>> {
-        let mut found = Vec::new();
+    /// The node of the function in a text whose lines are those of the file; `seen` are those of its name and line.
+    fn node_of_code(&self, text: &str, seen: &mut Vec<Node<'py>>) -> PyResult<Option<Node<'py>>> {
+        let Some(tree) = self.parse(text)? else { return Ok(None) };
         for stmt in tree.getattr("body")?.try_iter()? {
             let stmt = stmt?;
             if self.first < first_line(&stmt)? || self.first > stmt.getattr("end_lineno")?.extract()? {
@@ -167,11 +161,14 @@ impl<'py> Text<'py> {
             for node in walk(&stmt)? {
                 let node = node?;
                 if self.has_name_and_line(&node)? {
-                    found.push(node);
+                    if self.compiles_to_code(&node)? {
+                        return Ok(Some(node));
+                    }
+                    seen.push(node);
                 }
             }
         }
-        Ok(found)
+        Ok(None)
     }
 
     /// Whether name and line are those of the code.
