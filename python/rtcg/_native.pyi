@@ -2686,6 +2686,7 @@ def fuse_enter(traced: bool) -> None: ...
 def fuse_leave(traced: bool) -> None: ...
 def fuse_is_active() -> bool: ...
 def fuse_flush() -> None: ...
+
 @final
 class WalkedSource:
     """A program as the compiler takes it, and what it depends on."""
@@ -2696,7 +2697,6 @@ class WalkedSource:
 
 def lang_surface(function: Callable[..., Any]) -> str:
     """The syntax tree of a function and of the programs that it calls, as text with the place of each node."""
-
 
 # -- Tuning and templates
 

@@ -1,6 +1,7 @@
 """Python functions as the compiler of programs takes them: trees, places, names from outside, and what is refused."""
 
 import ast
+import gc
 import itertools
 import linecache
 import math
@@ -8,6 +9,7 @@ import operator
 import re
 import sys
 import types
+import weakref
 
 import numpy as np
 import pytest
@@ -692,6 +694,20 @@ def test_a_name_that_was_not_defined_may_be_later():
     assert walked.is_current()
     function.__globals__["later"] = 1
     assert not walked.is_current()
+
+
+def test_a_source_that_its_function_holds_is_collected():
+    def outer():
+        @cu
+        def again(a):
+            return again(a)
+
+        again.source = WalkedSource(again)
+        return weakref.ref(again)
+
+    function = outer()
+    gc.collect()
+    assert function() is None
 
 
 def test_the_text_of_a_source_is_its_tree():
