@@ -1,5 +1,6 @@
 //! Whether what a program takes from outside is still what it was.
 
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
@@ -34,6 +35,25 @@ impl Dependency {
     pub(super) fn of_cell<'py>(cell: &Bound<'py, PyAny>) -> (Self, Option<Bound<'py, PyAny>>) {
         let value = contents(cell);
         (Dependency::Cell { cell: cell.clone().unbind(), value: value.clone().map(Bound::unbind) }, value)
+    }
+
+    /// Shows the objects that are held to the collector of garbage.
+    pub(super) fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+        match self {
+            Dependency::Name { names, name: _, value } => {
+                visit.call(names)?;
+                visit.call(value)
+            }
+            Dependency::Cell { cell, value } => {
+                visit.call(cell)?;
+                visit.call(value)
+            }
+            Dependency::Code { function, code } => {
+                visit.call(function)?;
+                visit.call(code)
+            }
+            Dependency::Bytes { array, .. } => visit.call(array),
+        }
     }
 
     /// Whether nothing has changed. An error while it is looked at is a change.

@@ -24,6 +24,7 @@ mod unsupported;
 mod uses;
 
 use dependencies::Dependency;
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::PyFunction;
 use rtcg::lang::span::Files;
@@ -52,6 +53,11 @@ impl WalkedSource {
         Ok(WalkedSource { source, dependencies: outside.dependencies })
     }
 
+    /// Shows the objects that are held to the collector of garbage, for classes that hold a source.
+    pub(crate) fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+        self.dependencies.iter().try_for_each(|dependency| dependency.traverse(visit))
+    }
+
     /// Whether reading the function again would give the same source, unless files changed.
     pub(crate) fn is_current(&self, py: Python<'_>) -> bool {
         self.dependencies.iter().all(|dependency| dependency.is_current(py))
@@ -76,6 +82,11 @@ impl WalkedSource {
     #[pyo3(name = "is_current")]
     fn py_is_current(&self, py: Python<'_>) -> bool {
         self.is_current(py)
+    }
+
+    // Functions and variables in a cycle with a source can be cleared, so that this class need not be.
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        self.traverse(&visit)
     }
 
     /// The syntax tree with the place of each node.

@@ -10,11 +10,11 @@ use numpy::PyArrayDescr;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyCFunction, PyDict, PyFunction, PyModule, PyTuple, PyType};
+use pyo3::types::{PyCFunction, PyCode, PyDict, PyFunction, PyModule, PyTuple, PyType};
 use rtcg::array::{DType, Op};
 use rtcg::codegen::DTypeKind;
 use rtcg::lang::surface::{Function, Outside, Unsupported};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 /// Python's functions that are the prelude's in a program.
@@ -276,11 +276,9 @@ impl<'py> Resolver<'py> {
     /// Advice that names the known function with the nearest name, if there is one.
     fn nearest(&self, name: &str) -> PyResult<String> {
         let known = prelude(self.py)?.values().map(|name| &**name);
-        let known = known.chain(BUILTINS).chain(Op::all_ops().map(Op::name)).collect::<std::collections::BTreeSet<_>>();
-        let near = self
-            .py
-            .import("difflib")?
-            .call_method1("get_close_matches", (name, known.into_iter().collect::<Vec<_>>(), 1))?;
+        let known: BTreeSet<&str> = known.chain(BUILTINS).chain(operations().map(Op::name)).collect();
+        let arguments = (name, Vec::from_iter(known), 1, 0.75);
+        let near = self.py.import("difflib")?.call_method1("get_close_matches", arguments)?;
         let near: Vec<String> = near.extract()?;
         Ok(near.first().map_or_else(String::new, |near| format!("the nearest known name is `{near}`")))
     }
@@ -288,6 +286,7 @@ impl<'py> Resolver<'py> {
 
 /// Where the names of a function have their values.
 struct Names<'py> {
+    /// Those that only the function itself has.
     own: Vec<String>,
     free: Vec<String>,
     closure: Option<Bound<'py, PyTuple>>,
@@ -301,6 +300,10 @@ impl<'py> Names<'py> {
         let code = function.getattr(intern!(py, "__code__"))?;
         let mut own: Vec<String> = code.getattr(intern!(py, "co_varnames"))?.extract()?;
         own.extend(code.getattr(intern!(py, "co_cellvars"))?.extract::<Vec<String>>()?);
+        // From 3.12 on, variables of comprehensions are there too, which other parts of the function do not see.
+        let mut looked_up = HashSet::new();
+        add_names(&code, &mut looked_up)?;
+        own.retain(|name| !looked_up.contains(name));
         Ok(Names {
             own,
             free: code.getattr(intern!(py, "co_freevars"))?.extract()?,
@@ -319,6 +322,18 @@ impl<'py> Names<'py> {
         let position = self.free.iter().position(|free| free == name);
         position.zip(self.closure.as_ref()).map(|(position, closure)| closure.get_item(position)).transpose()
     }
+}
+
+/// The names that code and the functions in it look up outside of them, and those of attributes.
+fn add_names(code: &Object<'_>, names: &mut HashSet<String>) -> PyResult<()> {
+    names.extend(code.getattr(intern!(code.py(), "co_names"))?.extract::<Vec<String>>()?);
+    for constant in code.getattr(intern!(code.py(), "co_consts"))?.try_iter()? {
+        let constant = constant?;
+        if constant.is_instance_of::<PyCode>() {
+            add_names(&constant, names)?;
+        }
+    }
+    Ok(())
 }
 
 /// The names of the prelude's functions, by the addresses of these.
@@ -370,6 +385,11 @@ fn dtype(object: &Object<'_>) -> PyResult<Option<DType>> {
     Ok(dtype_of_descr(&descr).ok().filter(|dtype| dtype.kind() != DTypeKind::Record))
 }
 
+/// The operations that are functions of NumPy.
+fn operations() -> impl Iterator<Item = Op> {
+    Op::all_ops().filter(|op| !matches!(op, Op::Index | Op::IfPositive | Op::Axpby | Op::SquaredDeviation))
+}
+
 /// The operation that a function is, of NumPy, `rtcg.numpy`, or Python's modules `math` and `operator`.
 fn elementwise(function: &Object<'_>) -> PyResult<Option<Op>> {
     let py = function.py();
@@ -377,12 +397,11 @@ fn elementwise(function: &Object<'_>) -> PyResult<Option<Op>> {
         return Ok(None);
     };
     if !function.is_instance_of::<PyCFunction>() {
-        // Of the same name there is also what is no elementwise function, such as `numpy.arange`.
         let has_name = |module: &str| -> PyResult<bool> {
             let module = py.import("sys")?.getattr("modules")?.cast_into::<PyDict>()?.get_item(module)?;
             Ok(module.is_some_and(|module| module.getattr(&*name).is_ok_and(|known| known.is(function))))
         };
-        let found = Op::from_name(&name).filter(|op| *op != Op::Index);
+        let found = operations().find(|op| op.name() == name);
         return Ok(if found.is_some() && (has_name("numpy")? || has_name("rtcg.numpy")?) { found } else { None });
     }
     let module = module_of(function)?;

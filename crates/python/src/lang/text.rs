@@ -66,31 +66,24 @@ impl<'py> Text<'py> {
     }
 
     fn line(&self, line: usize) -> PyResult<String> {
-        self.lines.get_item(line - 1)?.extract()
+        self.lines.get_item(line.saturating_sub(1))?.extract()
     }
 
     fn find_node(&self) -> PyResult<Node<'py>> {
         // Most functions are found without a parse of the whole file.
         if self.name != "<lambda>"
             && let Some(block) = self.block()?
-            && let Some(tree) = self.parse(&block)?
+            && let Some(node) = self.node_of_code(&block, &mut Vec::new())?
         {
-            for node in self.nodes_of_name_and_line(&tree)? {
-                if self.compiles_to_code(&node)? {
-                    return Ok(node);
-                }
-            }
+            return Ok(node);
         }
-        let whole = PyString::new(self.function.py(), "").call_method1("join", (&self.lines,))?;
-        let Some(tree) = self.parse(&whole.extract::<String>()?)? else { return Err(self.changed()) };
-        let mut nodes = self.nodes_of_name_and_line(&tree)?;
-        for node in &nodes {
-            if self.compiles_to_code(node)? {
-                return Ok(node.clone());
-            }
+        let whole: String = PyString::new(self.function.py(), "").call_method1("join", (&self.lines,))?.extract()?;
+        let mut nodes = Vec::new();
+        if let Some(node) = self.node_of_code(&whole, &mut nodes)? {
+            return Ok(node);
         }
         // Code depends a little on the rest of its module.
-        let is_right = self.is_in(&self.compile(tree, 0)?)?;
+        let is_right = self.compile(whole, 0).map_or(Ok(false), |compiled| self.is_in(&compiled))?;
         match (nodes.pop(), nodes.len()) {
             (Some(node), 0) if is_right || contains_assert(&node)? => Ok(node),
             (Some(_), 1..) if is_right => {
@@ -118,7 +111,7 @@ impl<'py> Text<'py> {
 
     /// The text of a `def` at its lines, if it ends where it seems to: before a line that is indented no more than it.
     fn block(&self) -> PyResult<Option<String>> {
-        if self.first > self.lines.len() {
+        if self.first == 0 || self.first > self.lines.len() {
             return Ok(None);
         }
         let first = self.line(self.first)?;
@@ -157,8 +150,9 @@ impl<'py> Text<'py> {
         }
     }
 
-    fn nodes_of_name_and_line(&self, tree: &Node<'py>) -> PyResult<Vec<Node<'py>>> {
-        let mut found = Vec::new();
+    /// The node of the function in a text whose lines are those of the file; `seen` are those of its name and line.
+    fn node_of_code(&self, text: &str, seen: &mut Vec<Node<'py>>) -> PyResult<Option<Node<'py>>> {
+        let Some(tree) = self.parse(text)? else { return Ok(None) };
         for stmt in tree.getattr("body")?.try_iter()? {
             let stmt = stmt?;
             if self.first < first_line(&stmt)? || self.first > stmt.getattr("end_lineno")?.extract()? {
@@ -167,11 +161,14 @@ impl<'py> Text<'py> {
             for node in walk(&stmt)? {
                 let node = node?;
                 if self.has_name_and_line(&node)? {
-                    found.push(node);
+                    if self.compiles_to_code(&node)? {
+                        return Ok(Some(node));
+                    }
+                    seen.push(node);
                 }
             }
         }
-        Ok(found)
+        Ok(None)
     }
 
     /// Whether name and line are those of the code.
@@ -188,7 +185,8 @@ impl<'py> Text<'py> {
     /// Whether the node, compiled in scopes like those of the function, is the function's code. This tells a changed file
     /// from the one that was imported, and the lambdas of a line from each other.
     fn compiles_to_code(&self, node: &Node<'py>) -> PyResult<bool> {
-        let Some(tree) = self.parse(&self.scopes()?)? else { return Ok(false) };
+        let (text, scopes) = self.scopes()?;
+        let Some(tree) = self.parse(&text)? else { return Ok(false) };
         let mut body = tree.getattr("body")?;
         loop {
             let last = body.get_item(body.len()? - 1)?;
@@ -198,14 +196,26 @@ impl<'py> Text<'py> {
                 Err(_) => break body.set_item(body.len()? - 1, node)?,
             }
         }
-        let compiled = self.compile(tree, 0);
-        compiled.map_or(Ok(false), |compiled| self.is_in(&compiled))
+        let Ok(mut code) = self.compile(tree, 0) else { return Ok(false) };
+        for scope in scopes.iter().chain([&self.name]) {
+            // Default values, which may be lambdas, come before what they are for.
+            let mut last = None;
+            for constant in code.getattr("co_consts")?.try_iter()? {
+                let constant = constant?;
+                if constant.is_instance_of::<PyCode>() && constant.getattr("co_name")?.extract::<String>()? == *scope {
+                    last = Some(constant);
+                }
+            }
+            let Some(last) = last else { return Ok(false) };
+            code = last;
+        }
+        code.eq(&self.code)
     }
 
-    /// A text whose last and innermost statement, `0`, is in scopes like those of the function. Calls of attributes have
-    /// other code if the module imported what they belong to.
-    fn scopes(&self) -> PyResult<String> {
-        let (mut text, mut end) = (String::new(), "0");
+    /// A text whose last and innermost statement, `0`, is in scopes like those of the function, and the names of
+    /// these. Calls of attributes have other code if the module imported what they belong to.
+    fn scopes(&self) -> PyResult<(String, Vec<String>)> {
+        let (mut text, mut end, mut names) = (String::new(), "0", Vec::new());
         let globals = self.function.getattr("__globals__")?.cast_into::<PyDict>()?;
         for (name, value) in globals {
             if value.is_instance_of::<PyModule>() && name.call_method0("isidentifier")?.is_truthy()? {
@@ -215,6 +225,7 @@ impl<'py> Text<'py> {
         if self.flags & IS_NESTED != 0 {
             let free: Vec<String> = self.code.getattr("co_freevars")?.extract()?;
             text += &format!("def _({}):\n ", free.join(", "));
+            names.push("_".to_owned());
         }
         // Names that begin with two underscores are other ones in a class.
         let qualname = self.function.getattr("__qualname__")?;
@@ -224,8 +235,9 @@ impl<'py> Text<'py> {
         {
             text += &format!("class {class}:");
             end = " 0";
+            names.push(class.clone());
         }
-        Ok(text + end)
+        Ok((text + end, names))
     }
 
     /// Whether the code is among the constants of another one, or of one in it.

@@ -13,7 +13,7 @@ use rtcg::lang::surface::{
 use std::sync::Arc;
 
 /// Expressions and blocks within each other, at most: each is walked by recursion, here and in the compiler.
-const MAX_DEPTH: usize = 100;
+const MAX_DEPTH: usize = 400;
 
 type Node<'py> = Bound<'py, PyAny>;
 
