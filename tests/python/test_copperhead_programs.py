@@ -11,7 +11,7 @@ import pytest
 from rtcg.copperhead import places, ragged, to_numpy
 from tests.python.subprocesses import ROOT
 
-PLACES = [places.here]
+PLACES = [places.here, places.virtual0]
 BEHAVIOURS = copperhead_behaviours.BEHAVIOURS
 EXAMPLES = ROOT / "examples" / "copperhead"
 PROGRAMS = sorted(path.stem for path in EXAMPLES.glob("*.py") if path.stem != "harness")

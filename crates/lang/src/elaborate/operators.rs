@@ -128,7 +128,15 @@ impl Elaborator<'_> {
 
     /// An operand: a constant has the type of the computation.
     fn operand(&mut self, op: Op, at: usize, arg: Scalar, compute: DType, span: Span) -> Option<Atom> {
-        let (Atom::Const(number, dtype), true) = (arg.atom, op.operand_role(at) == OperandRole::Compute) else {
+        if op.operand_role(at) != OperandRole::Compute {
+            return Some(arg.atom);
+        }
+        let Atom::Const(number, dtype) = arg.atom else {
+            // A number of Python is converted once, where it is known.
+            if arg.weak && self.program.dtype(arg.atom) != compute && !op.is_comparison() {
+                let to = Leaf { dtype: compute, weak: true };
+                return Some(self.convert_scalar(arg, to, span).atom);
+            }
             return Some(arg.atom);
         };
         if dtype == compute {

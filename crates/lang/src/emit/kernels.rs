@@ -13,7 +13,7 @@ use rtcg_codegen::scan::ScanSnippet;
 use rtcg_hal::DType;
 use std::fmt::Write;
 
-const VALUE: &str = "rtcg_value";
+const VALUE: &str = "rtcg_parts";
 
 /// The kernel of a statement.
 ///
@@ -65,10 +65,15 @@ fn outputs(dtypes: &[DType]) -> Vec<Argument> {
 }
 
 fn elementwise(mut writer: Writer<'_>, space: &[Axis], body: &Block, dtypes: &[DType]) -> Written<Emitted> {
-    let mut text = String::new();
     writer.set_flat(space);
-    writer.declare_indices(&mut text, space);
+    let mut indices = String::new();
+    writer.declare_indices(&mut indices, space);
+    let mut text = String::new();
     let values = writer.block(&mut text, body)?;
+    // Where the index is not used, elements may be processed several at a time.
+    if space.iter().any(|axis| writer.is_mentioned(axis.index, &text, &values)) {
+        text.insert_str(0, &indices);
+    }
     for (at, value) in values.iter().enumerate() {
         writer.line(&mut text, &format!("{}[i] = {value};", output_name(at)));
     }

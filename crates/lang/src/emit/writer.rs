@@ -6,6 +6,7 @@ use crate::ir::{Atom, Axis, Block, Exp, Lambda, Program, Stmt, Var};
 use crate::problem::{Problem, ProblemKind};
 use rtcg_codegen::array::scalar_helpers;
 use rtcg_codegen::c_declarations::Argument;
+use rtcg_codegen::snippet::mentions_name;
 use rtcg_hal::DType;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
@@ -101,6 +102,11 @@ impl<'a> Writer<'a> {
         self.names.insert(var, name.clone());
         self.dtypes.insert(self.program.var_type(var).dtype);
         name
+    }
+
+    /// Whether a variable of the element occurs in text.
+    pub(super) fn is_mentioned(&self, var: Var, text: &str, values: &[String]) -> bool {
+        self.names.get(&var).is_some_and(|name| mentions_name(text, name) || values.contains(name))
     }
 
     pub(super) fn name(&mut self, var: Var, text: impl Into<String>) {

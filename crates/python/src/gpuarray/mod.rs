@@ -31,7 +31,7 @@ pub(crate) use dtypes::{dtype_of_descr, parse_dtype};
 use dtypes::{numpy_descr, parse_numpy_dtype};
 use memory::{ForeignBuffer, array_inside_memory};
 use numpy::PyArrayDescr;
-pub(crate) use operands::parse_optional_dtype;
+pub(crate) use operands::{parse_optional_dtype, parse_scalar, require_array};
 use operands::parse_shape;
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::intern;

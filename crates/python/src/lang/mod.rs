@@ -13,10 +13,12 @@
 //! | `uses.rs` | the names that a function takes from outside |
 //! | `outside.rs` | what these names stand for |
 //! | `dependencies.rs` | whether they still do |
+//! | `program.rs` | calls of compiled programs |
 //! | `render.rs` | a source as text, for tests |
 
 mod dependencies;
 mod outside;
+mod program;
 mod render;
 mod text;
 mod tree;
@@ -102,5 +104,5 @@ fn lang_surface(function: &Bound<'_, PyAny>) -> PyResult<String> {
 }
 
 pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    add_contents! { m, classes WalkedSource; functions lang_surface; }
+    add_contents! { m, classes WalkedSource, program::LangProgram; functions lang_surface; }
 }

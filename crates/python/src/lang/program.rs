@@ -1,0 +1,278 @@
+//! Calls of programs: arguments from Python, programs compiled for their types, results to Python.
+
+use super::WalkedSource;
+use super::text::untranslatable;
+use crate::errors::{array_error, shown};
+use crate::gpuarray::{PyGpuArray, array_context, parse_scalar, require_array, to_py_result};
+use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyList, PyTuple};
+use rtcg::array::{ArrayContext, DType, GpuArray, Order, Scalar, WeakScalar};
+use rtcg::lang::arguments::{ArgType, ResultType};
+use rtcg::lang::ir::Number;
+use rtcg::lang::problem::{ProblemKind, Problems};
+use rtcg::lang::span::Files;
+use rtcg::lang::surface::Source;
+use rtcg::lang::{Compiled, RunError, Value};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A Python function as a program of devices: compiled once for the types of its arguments.
+#[pyclass(name = "LangProgram", module = "rtcg._native", frozen)]
+pub(crate) struct LangProgram {
+    function: Py<PyAny>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    walked: Option<Arc<WalkedSource>>,
+    compiled: HashMap<Vec<ArgType>, Arc<Compiled>>,
+}
+
+/// Types and leaves of arguments.
+#[derive(Default)]
+struct Arguments {
+    types: Vec<ArgType>,
+    leaves: Vec<Value>,
+}
+
+#[pymethods]
+impl LangProgram {
+    #[new]
+    fn new(function: Py<PyAny>) -> Self {
+        Self { function, state: Mutex::default() }
+    }
+
+    /// The result for arguments, in the current context; does not wait unless the program has to.
+    fn __call__<'py>(&self, py: Python<'py>, args: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, PyAny>> {
+        let ctx = array_context()?;
+        let arguments = Arguments::from_python(py, &ctx, args)?;
+        let (compiled, files) = self.compiled(py, &arguments.types)?;
+        let leaves = arguments.leaves;
+        let inputs: Vec<GpuArray> = leaves.iter().filter_map(|leaf| leaf.array().cloned()).collect();
+        let stream = rtcg::current_stream();
+        let outcome = py.detach(|| rtcg::run_in_stream(stream.as_ref(), || compiled.run(&ctx, leaves)));
+        let values = outcome.map_err(|error| match error {
+            RunError::Array(error) => array_error(py, error),
+            RunError::Problem(problem) => {
+                let mut problems = Problems::default();
+                problems.add(*problem);
+                problems_error(py, &problems, &files)
+            }
+        })?;
+        let mut values = values.into_iter();
+        to_python(py, &ctx, compiled.result_type(), &mut values, &inputs)
+    }
+
+    /// The core program for arguments, after all passes, as text.
+    fn program(&self, py: Python<'_>, args: &Bound<'_, PyTuple>) -> PyResult<String> {
+        let arguments = Arguments::from_python(py, &array_context()?, args)?;
+        Ok(rtcg::lang::text::print_program(self.compiled(py, &arguments.types)?.0.program()))
+    }
+
+    /// The sources of its kernels for arguments.
+    fn sources(&self, py: Python<'_>, args: &Bound<'_, PyTuple>) -> PyResult<Vec<String>> {
+        let arguments = Arguments::from_python(py, &array_context()?, args)?;
+        Ok(self.compiled(py, &arguments.types)?.0.sources())
+    }
+}
+
+impl LangProgram {
+    /// The program for types of arguments, of the function as it is now.
+    fn compiled(&self, py: Python<'_>, types: &[ArgType]) -> PyResult<(Arc<Compiled>, Arc<Source>)> {
+        let lock = || self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let walked = lock().walked.clone().filter(|walked| walked.is_current(py));
+        let walked = match walked {
+            Some(walked) => walked,
+            None => {
+                let walked = Arc::new(WalkedSource::walk(self.function.bind(py))?);
+                let mut state = lock();
+                state.compiled.clear();
+                state.walked = Some(walked.clone());
+                walked
+            }
+        };
+        let source = walked.source.clone();
+        if let Some(known) = lock().compiled.get(types) {
+            return Ok((known.clone(), source));
+        }
+        let compiled = py
+            .detach(|| Compiled::new(&source, types))
+            .map_err(|problems| problems_error(py, &problems, &source))?;
+        let compiled = Arc::new(compiled);
+        lock().compiled.insert(types.to_vec(), compiled.clone());
+        Ok((compiled, source))
+    }
+}
+
+/// Where the lines of a program are.
+trait HasFiles {
+    fn files(&self) -> &Files;
+}
+
+impl HasFiles for Arc<Source> {
+    fn files(&self) -> &Files {
+        &self.files
+    }
+}
+
+fn problems_error(py: Python<'_>, problems: &Problems, source: &impl HasFiles) -> PyErr {
+    let report = problems.report(source.files());
+    match problems.kind() {
+        ProblemKind::Language => untranslatable(py, report),
+        ProblemKind::Type => PyTypeError::new_err(report),
+        ProblemKind::Shape => PyValueError::new_err(report),
+    }
+}
+
+// -- arguments ----------------------------------------------------------------------------------
+
+impl Arguments {
+    fn from_python(py: Python<'_>, ctx: &Arc<ArrayContext>, args: &Bound<'_, PyTuple>) -> PyResult<Self> {
+        let mut arguments = Arguments::default();
+        for (at, arg) in args.iter().enumerate() {
+            let found = arguments.one(py, ctx, &arg, at)?;
+            arguments.types.push(found);
+        }
+        Ok(arguments)
+    }
+
+    fn one(&mut self, py: Python<'_>, ctx: &Arc<ArrayContext>, arg: &Bound<'_, PyAny>, at: usize) -> PyResult<ArgType> {
+        if let Ok(array) = arg.cast::<PyGpuArray>() {
+            let array = array.get().current_state().array.clone();
+            if !matches!(array.dtype(), DType::Void(_)) {
+                return self.array(py, array);
+            }
+        } else if let Ok(parts) = arg.cast::<PyTuple>() {
+            let parts = parts.iter().map(|part| self.one(py, ctx, &part, at)).collect::<PyResult<_>>()?;
+            return Ok(ArgType::Tuple(parts));
+        } else if let Ok(host) = arg.cast::<PyUntypedArray>() {
+            if host.ndim() > 0 && host.dtype().kind() != b'V' && host.dtype().kind() != b'O' {
+                let array = require_array(ctx, arg)?;
+                return self.array(py, array);
+            }
+        } else if let Some(scalar) = parse_scalar(arg)? {
+            return Ok(self.scalar(scalar));
+        }
+        // What is rarer: lists, records, rows of different lengths, arrays of other libraries.
+        let converted = py
+            .import(intern!(py, "rtcg.copperhead._compiled"))?
+            .call_method1(intern!(py, "argument"), (at, arg))?;
+        self.converted(py, ctx, &converted, at)
+    }
+
+    /// What the converter returns: a list for records, with an item for each field; a pair in a list for rows.
+    fn converted(
+        &mut self,
+        py: Python<'_>,
+        ctx: &Arc<ArrayContext>,
+        arg: &Bound<'_, PyAny>,
+        at: usize,
+    ) -> PyResult<ArgType> {
+        let Ok(list) = arg.cast::<PyList>() else {
+            if arg.cast::<PyGpuArray>().is_ok() || arg.cast::<PyTuple>().is_ok() || parse_scalar(arg)?.is_some() {
+                return self.one(py, ctx, arg, at);
+            }
+            return Err(PyTypeError::new_err(format!("argument {} is {}", at + 1, shown(arg))));
+        };
+        let kind: String = list.get_item(0)?.extract()?;
+        let rest = list.iter().skip(1);
+        if kind == "ragged" {
+            let mut parts = rest.map(|part| Ok::<_, PyErr>(part));
+            let offsets = parts.next().transpose()?.ok_or_else(|| PyTypeError::new_err("offsets are missing"))?;
+            self.one(py, ctx, &offsets, at)?;
+            let values = parts.next().transpose()?.ok_or_else(|| PyTypeError::new_err("values are missing"))?;
+            return Ok(ArgType::Ragged(Box::new(self.converted(py, ctx, &values, at)?)));
+        }
+        let parts = rest.map(|part| self.converted(py, ctx, &part, at)).collect::<PyResult<_>>()?;
+        Ok(ArgType::Zip(parts))
+    }
+
+    fn array(&mut self, py: Python<'_>, array: GpuArray) -> PyResult<ArgType> {
+        let (dtype, ndim) = (array.dtype(), array.ndim());
+        let array = to_py_result(py, array.to_contiguous())?;
+        self.leaves.push(Value::Array(array));
+        Ok(match ndim {
+            0 => ArgType::Scalar { dtype, weak: false },
+            ndim => ArgType::Array { dtype, ndim, weak: false },
+        })
+    }
+
+    fn scalar(&mut self, scalar: Scalar) -> ArgType {
+        let (value, dtype, weak) = match scalar {
+            Scalar::Weak(value) => (value, value.dtype(), value.dtype() != DType::Bool),
+            Scalar::Strong(dtype, value) => (value, dtype, false),
+        };
+        let number = match value {
+            WeakScalar::Bool(value) if dtype == DType::Bool => Number::Bool(value),
+            WeakScalar::Bool(value) => Number::Int(value.into()),
+            WeakScalar::Int(value) if dtype.is_integral() => Number::Int(value),
+            WeakScalar::Int(value) => Number::Float(value as f64),
+            WeakScalar::Float(value) => Number::Float(value),
+            WeakScalar::Complex(re, im) => Number::Complex(re, im),
+        };
+        self.leaves.push(Value::Host(number, dtype));
+        ArgType::Scalar { dtype, weak }
+    }
+}
+
+// -- results ------------------------------------------------------------------------------------
+
+fn to_python<'py>(
+    py: Python<'py>,
+    ctx: &Arc<ArrayContext>,
+    of: &ResultType,
+    values: &mut dyn Iterator<Item = Value>,
+    inputs: &[GpuArray],
+) -> PyResult<Bound<'py, PyAny>> {
+    match of {
+        ResultType::Scalar { .. } | ResultType::Array { .. } => {
+            let value = values.next().ok_or_else(|| PyValueError::new_err("a result is missing"))?;
+            let array = to_py_result(py, own_array(ctx, value, inputs))?;
+            Ok(Bound::new(py, PyGpuArray::from_array(array))?.into_any())
+        }
+        ResultType::Tuple(parts) => {
+            let parts: Vec<_> =
+                parts.iter().map(|part| to_python(py, ctx, part, values, inputs)).collect::<PyResult<_>>()?;
+            Ok(PyTuple::new(py, parts)?.into_any())
+        }
+        ResultType::Zip(parts) => {
+            let parts: Vec<_> =
+                parts.iter().map(|part| to_python(py, ctx, part, values, inputs)).collect::<PyResult<_>>()?;
+            py.import(intern!(py, "rtcg.copperhead._compiled"))?.call_method1(intern!(py, "records"), (parts,))
+        }
+        ResultType::Ragged(inner) => {
+            let offsets = to_python(
+                py,
+                ctx,
+                &ResultType::Array { dtype: DType::I64, ndim: 1, weak: false },
+                values,
+                inputs,
+            )?;
+            let inner = to_python(py, ctx, inner, values, inputs)?;
+            py.import(intern!(py, "rtcg.copperhead._compiled"))?.call_method1(intern!(py, "rows"), (offsets, inner))
+        }
+    }
+}
+
+/// A result in memory that no argument has.
+fn own_array(ctx: &Arc<ArrayContext>, value: Value, inputs: &[GpuArray]) -> rtcg::array::Result<GpuArray> {
+    match value {
+        Value::Array(array) if inputs.iter().any(|input| input.shares_buffer(&array)) => array.copy(Some(Order::C)),
+        Value::Array(array) => array.to_contiguous(),
+        Value::Host(number, dtype) => {
+            let array = GpuArray::empty(ctx, &[], dtype, Order::C)?;
+            let value = match number {
+                Number::Bool(value) => WeakScalar::Bool(value),
+                Number::Int(value) => WeakScalar::Int(value),
+                Number::Float(value) => WeakScalar::Float(value),
+                Number::Complex(re, im) => WeakScalar::Complex(re, im),
+            };
+            array.fill(Scalar::Strong(dtype, value))?;
+            Ok(array)
+        }
+    }
+}
