@@ -234,7 +234,7 @@ impl Checker<'_> {
                 Ok(vec![INDEX])
             }
             Exp::Same { lengths, names } => {
-                if lengths.len() < 2 || lengths.len() != names.len() {
+                if lengths.len() < 2 || !(lengths.len() == names.len() || names.len() == 1) {
                     let (lengths, names) = (lengths.len(), names.len());
                     return Err(format!(
                         "{lengths} lengths with {names} names, expected 2 at least, and as many names"

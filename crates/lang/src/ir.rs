@@ -247,7 +247,7 @@ pub enum Exp {
     Same {
         /// Int64 scalars, two or more.
         lengths: Vec<Atom>,
-        /// What each is the length of, for the message of an error at run time.
+        /// What each is the length of, for the message of an error at run time; or one text, the message itself.
         names: Vec<String>,
     },
     /// The segment that holds element `at`: the last `s` with `offsets[s] <= at`.

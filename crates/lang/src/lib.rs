@@ -15,9 +15,9 @@
 #![forbid(unsafe_code)]
 
 pub mod arguments;
+pub mod check;
 pub mod elaborate;
 pub mod emit;
-pub mod check;
 pub mod evaluate;
 pub mod ir;
 pub mod passes;

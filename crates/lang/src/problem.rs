@@ -135,10 +135,8 @@ mod tests {
         problems.add(problem);
         assert_eq!(
             problems.report(&files),
-            "there is no function 'é'\n  a.py:8:17\n    return x +  é(x)\n                ^^^^\n  write e".replace(
-                "                ^^^^",
-                &format!("    {}^^^^", " ".repeat(12))
-            )
+            "there is no function 'é'\n  a.py:8:17\n    return x +  é(x)\n                ^^^^\n  write e"
+                .replace("                ^^^^", &format!("    {}^^^^", " ".repeat(12)))
         );
     }
 }

@@ -32,29 +32,28 @@ def program_of(function: CuFunction) -> _native.LangProgram:
 # -- arguments and results that the native code leaves to Python ----------------------------------
 
 
-def argument(position: int, value: Any) -> Any:
+def argument(name: str, value: Any) -> Any:
     """An argument as the native code takes it: a number, a `GPUArray`, a tuple, or a list that begins with its kind."""
     from rtcg import numpy as device_arrays
     from rtcg.copperhead._values import check_dtype
 
-    name = f"argument {position + 1}"
     if isinstance(value, ragged):
         offsets = device_arrays.asarray(np.asarray(value.lengths.cumsum(), np.int64))
         zero = device_arrays.zeros(1, np.int64)
-        return ["ragged", device_arrays.concatenate([zero, offsets]), argument(position, value.values)]
+        return ["ragged", device_arrays.concatenate([zero, offsets]), argument(name, value.values)]
     if all(hasattr(value, attribute) for attribute in ("indptr", "indices", "data")):
         if getattr(value, "format", "csr") != "csr":
             text = f"{name} is a sparse matrix in the format {shown(value.format)}; expected 'csr' (see `tocsr`)"
             raise TypeError(text)
         return tuple(Rows(ragged(part, value.indptr)) for part in (value.data, value.indices))
     if isinstance(value, Rows):
-        return argument(position, value.rows)
+        return argument(name, value.rows)
     if isinstance(value, range):
         value = np.array(value, np.int64)
     if isinstance(value, list):
         value = _from_list(name, value)
         if isinstance(value, (ragged, tuple)):
-            return argument(position, value)
+            return argument(name, value)
     if isinstance(value, tuple):
         return value
     if isinstance(value, (np.ndarray, np.generic)) or is_device_array(value) or hasattr(value, "__dlpack__"):
@@ -63,8 +62,9 @@ def argument(position: int, value: Any) -> Any:
         dtype = getattr(value, "dtype", None)
         if isinstance(dtype, np.dtype):
             check_dtype(name, dtype)
-        array = device_arrays.asarray(value) if hasattr(value, "dtype") else device_arrays.from_dlpack(value)
-        return _fields(array)
+        if isinstance(dtype, np.dtype) and dtype.names is not None:
+            return ["zip", *(argument(name, value[field]) for field in dtype.names)]
+        return device_arrays.asarray(value) if hasattr(value, "dtype") else device_arrays.from_dlpack(value)
     if callable(value):
         raise TypeError(f"{name} is {shown(value)}; a function can be an argument at places.here only")
     raise TypeError(f"{name} is {shown(value)}; expected a number, an array, a list, a tuple or a function")
@@ -85,14 +85,6 @@ def _from_list(name: str, items: list[Any]) -> Any:
     except (TypeError, ValueError, OverflowError) as error:
         text = str(error)
         raise type(error)(text if text.startswith(name) else f"{name}: {text}") from None
-
-
-def _fields(array: Any) -> Any:
-    """An array, or, of records, a list of the arrays of their fields."""
-    names = np.dtype(array.dtype).names
-    if names is None:
-        return array
-    return ["zip", *(_fields(array[field]) for field in names)]
 
 
 def records(parts: list[Any]) -> Any:

@@ -126,7 +126,8 @@ impl Elaborator<'_> {
                 Value::Scalar(scalar) => scalars.push(*scalar),
                 other => {
                     let text = format!("an argument of '{name}' is {}; expected a number", self.describe(other));
-                    let advice = if matches!(other, Value::Seq(_)) { format!("Write map({name}, x).") } else { String::new() };
+                    let advice =
+                        if matches!(other, Value::Seq(_)) { format!("Write map({name}, x).") } else { String::new() };
                     return self.problem(ProblemKind::Type, span, text, advice);
                 }
             }
@@ -148,8 +149,11 @@ impl Elaborator<'_> {
             }
             [other] => {
                 let text = format!("the argument of '{}' is {}; expected a number", dtype.name(), self.describe(other));
-                let advice =
-                    if matches!(other, Value::Seq(_)) { format!("Write map({}, x).", dtype.name()) } else { String::new() };
+                let advice = if matches!(other, Value::Seq(_)) {
+                    format!("Write map({}, x).", dtype.name())
+                } else {
+                    String::new()
+                };
                 self.problem(ProblemKind::Type, span, text, advice)
             }
             _ => self.type_problem(span, format!("'{}' takes 1 argument; {} given", dtype.name(), arguments.len())),

@@ -8,13 +8,7 @@ use crate::surface::{Expr, Generator};
 use rtcg_codegen::array::Op;
 
 impl Elaborator<'_> {
-    pub(super) fn comprehension(
-        &mut self,
-        element: &Expr,
-        generators: &[Generator],
-        env: &Env,
-        span: Span,
-    ) -> Value {
+    pub(super) fn comprehension(&mut self, element: &Expr, generators: &[Generator], env: &Env, span: Span) -> Value {
         let Some((first, rest)) = generators.split_first() else { return Value::Poison };
         let sequence = self.expression(&first.sequence, env);
         let Some(seq) = self.seq_argument("a comprehension", "the sequence", &sequence, first.sequence.span) else {
@@ -56,12 +50,8 @@ impl Elaborator<'_> {
                 let value = this.expression(element, &inner);
                 this.type_of(&value)
             })?;
-            let value = this.choose(
-                keep,
-                span,
-                |this| this.expression(element, &inner),
-                |this| this.placeholder(&of, span),
-            );
+            let value =
+                this.choose(keep, span, |this| this.expression(element, &inner), |this| this.placeholder(&of, span));
             Some((keep, value))
         })
     }

@@ -249,16 +249,10 @@ impl Elaborator<'_> {
             self.logical(is_and, rest, env, span);
             return Value::Poison;
         };
-        let is_truth = |this: &Self, value: &Value| {
-            matches!(value, Value::Scalar(scalar) if this.program.dtype(scalar.atom) == rtcg_hal::DType::Bool)
-        };
+        let is_truth = |this: &Self, value: &Value| matches!(value, Value::Scalar(scalar) if this.program.dtype(scalar.atom) == rtcg_hal::DType::Bool);
         let kept = if is_truth(self, &value) { Scalar::python(Number::Bool(!is_and)).into() } else { value };
         let other = |this: &mut Self| this.logical(is_and, rest, env, span);
-        if is_and {
-            self.choose(truth, span, other, |_| kept)
-        } else {
-            self.choose(truth, span, |_| kept, other)
-        }
+        if is_and { self.choose(truth, span, other, |_| kept) } else { self.choose(truth, span, |_| kept, other) }
     }
 
     /// `value[index]`.
@@ -270,7 +264,9 @@ impl Elaborator<'_> {
                 match scalar.constant_int() {
                     Some(at) if (-n..n).contains(&at) => parts[at.rem_euclid(n) as usize].clone(),
                     Some(at) => self.type_problem(span, format!("index {at} of a tuple of {n} parts")),
-                    None => self.type_problem(span, "the index of a tuple is computed; expected a number of the program"),
+                    None => {
+                        self.type_problem(span, "the index of a tuple is computed; expected a number of the program")
+                    }
                 }
             }
             (Value::Seq(seq), Value::Scalar(scalar)) => {

@@ -172,7 +172,13 @@ impl Elaborator<'_> {
     }
 
     /// Makes a problem known.
-    fn problem(&mut self, kind: ProblemKind, span: Span, message: impl Into<String>, advice: impl Into<String>) -> Value {
+    fn problem(
+        &mut self,
+        kind: ProblemKind,
+        span: Span,
+        message: impl Into<String>,
+        advice: impl Into<String>,
+    ) -> Value {
         let (message, advice) = (message.into(), advice.into());
         let related = match self.calls.last() {
             Some(call) if call.span.is_known() && call.span.file != span.file => {
@@ -268,7 +274,12 @@ impl Elaborator<'_> {
         self.n_stmts += 1;
         if self.n_stmts == MAX_STATEMENTS {
             let text = format!("the program becomes more than {MAX_STATEMENTS} statements");
-            self.problem(ProblemKind::Language, span, text, "Write repeated work as a map, a scan or a tail recursion.");
+            self.problem(
+                ProblemKind::Language,
+                span,
+                text,
+                "Write repeated work as a map, a scan or a tail recursion.",
+            );
         }
         if self.n_stmts < MAX_STATEMENTS {
             self.blocks[home as usize].stmts.push(Stmt { outs: outs.clone(), exp, span });
@@ -385,7 +396,6 @@ impl Elaborator<'_> {
             .collect();
         element.with_arrays(&mut slices.into_iter())
     }
-
 }
 
 fn arguments_of_type(found: &types::Type) -> ResultType {

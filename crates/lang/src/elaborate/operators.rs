@@ -106,10 +106,8 @@ impl Elaborator<'_> {
             (computed, is_weak)
         };
         let _ = computed;
-        let operands: Vec<OperandType> = leaves
-            .iter()
-            .map(|leaf| if is_weak { OperandType::Strong(leaf.dtype) } else { leaf.operand() })
-            .collect();
+        let operands: Vec<OperandType> =
+            leaves.iter().map(|leaf| if is_weak { OperandType::Strong(leaf.dtype) } else { leaf.operand() }).collect();
         let types = match op.resolve_operand_types(&operands, None) {
             Ok((_, types)) => types,
             Err(refused) => {

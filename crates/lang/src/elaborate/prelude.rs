@@ -1,8 +1,8 @@
 //! The functions of the prelude.
 
+use super::Elaborator;
 use super::types::{Type, integer_range};
 use super::value::{Element, Leaf, Scalar, Seq, Value};
-use super::Elaborator;
 use crate::ir::{Atom, Bounds, Direction, Number};
 use crate::problem::ProblemKind;
 use crate::span::Span;
@@ -101,8 +101,12 @@ fn elementwise(name: &str) -> Option<Op> {
 
 /// The known name that is most like another one.
 pub(super) fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<String> {
-    let of_prelude = FUNCTIONS.iter().map(|(known, ..)| *known).chain(ELEMENTWISE_NAMES.iter().map(|(known, _)| *known));
-    let all = known.map(str::to_owned).chain(of_prelude.map(str::to_owned)).chain(Op::all_ops().map(|op| op.name().to_owned()));
+    let of_prelude =
+        FUNCTIONS.iter().map(|(known, ..)| *known).chain(ELEMENTWISE_NAMES.iter().map(|(known, _)| *known));
+    let all = known
+        .map(str::to_owned)
+        .chain(of_prelude.map(str::to_owned))
+        .chain(Op::all_ops().map(|op| op.name().to_owned()));
     let limit = if name.chars().count() < 4 { 1 } else { 2 };
     all.filter(|other| other != name)
         .map(|other| (edit_distance(name, &other), other))
@@ -192,7 +196,8 @@ impl Elaborator<'_> {
                     parts.iter().map(|part| Seq { length: seq.length, element: part.clone() }.into()).collect(),
                 ),
                 _ => {
-                    let text = format!("'unzip' takes a sequence of tuples; found {}", this.describe(&seq.clone().into()));
+                    let text =
+                        format!("'unzip' takes a sequence of tuples; found {}", this.describe(&seq.clone().into()));
                     this.type_problem(span, text)
                 }
             }),
@@ -204,7 +209,8 @@ impl Elaborator<'_> {
             "indices" => self.with_seq(name, first, span, |this, seq| this.range(Atom::index(0), seq.length, span)),
             "len" => match first {
                 Value::Tuple(parts) => {
-                    let text = format!("the argument of 'len' is a tuple of {} parts; expected a sequence", parts.len());
+                    let text =
+                        format!("the argument of 'len' is a tuple of {} parts; expected a sequence", parts.len());
                     self.type_problem(span, text)
                 }
                 value => self.with_seq(name, value, span, |_, seq| Scalar::strong(seq.length).into()),
@@ -232,7 +238,9 @@ impl Elaborator<'_> {
                 self.tabulate(n, span, &mut |_, _| value.clone())
             }
             "reduce" => {
-                let Some(seq) = self.seq_argument(name, "argument 2", &arguments[1], span) else { return Value::Poison };
+                let Some(seq) = self.seq_argument(name, "argument 2", &arguments[1], span) else {
+                    return Value::Poison;
+                };
                 self.reduce(name, first, &seq, &arguments[2], false, span)
             }
             "sum" => self.with_seq(name, first, span, |this, seq| {
@@ -250,16 +258,22 @@ impl Elaborator<'_> {
             }
             "scan" | "rscan" => {
                 let direction = if name == "scan" { Direction::Forward } else { Direction::Backward };
-                let Some(seq) = self.seq_argument(name, "argument 2", &arguments[1], span) else { return Value::Poison };
+                let Some(seq) = self.seq_argument(name, "argument 2", &arguments[1], span) else {
+                    return Value::Poison;
+                };
                 self.scan(name, first, &seq, None, direction, span)
             }
             "exclusive_scan" | "exclusive_rscan" => {
                 let direction = if name == "exclusive_scan" { Direction::Forward } else { Direction::Backward };
-                let Some(seq) = self.seq_argument(name, "argument 3", &arguments[2], span) else { return Value::Poison };
+                let Some(seq) = self.seq_argument(name, "argument 3", &arguments[2], span) else {
+                    return Value::Poison;
+                };
                 self.scan(name, first, &seq, Some(&arguments[1]), direction, span)
             }
             "filter" => {
-                let Some(seq) = self.seq_argument(name, "argument 2", &arguments[1], span) else { return Value::Poison };
+                let Some(seq) = self.seq_argument(name, "argument 2", &arguments[1], span) else {
+                    return Value::Poison;
+                };
                 self.filter_with(seq.length, span, &mut |this, index| {
                     let value = this.element_at(&seq, index, Bounds::Inside, span);
                     let keep = this.apply(first, vec![value.clone()], span);
@@ -304,16 +318,19 @@ impl Elaborator<'_> {
                     other => other.clone(),
                 };
                 let Some(pairs) = self.seq_argument(name, "argument 2", &pairs, span) else { return Value::Poison };
-                self.scatter(name, &target, pairs.length, span, &mut |this, index| {
-                    match this.element_at(&pairs, index, Bounds::Inside, span) {
-                        Value::Tuple(parts) if parts.len() == 2 => (parts[0].clone(), parts[1].clone()),
-                        other => {
-                            let text = format!(
-                                "an update of 'update' is {}; expected a pair of an index and a value",
-                                this.describe(&other)
-                            );
-                            (this.type_problem(span, text), Value::Poison)
-                        }
+                self.scatter(name, &target, pairs.length, span, &mut |this, index| match this.element_at(
+                    &pairs,
+                    index,
+                    Bounds::Inside,
+                    span,
+                ) {
+                    Value::Tuple(parts) if parts.len() == 2 => (parts[0].clone(), parts[1].clone()),
+                    other => {
+                        let text = format!(
+                            "an update of 'update' is {}; expected a pair of an index and a value",
+                            this.describe(&other)
+                        );
+                        (this.type_problem(span, text), Value::Poison)
                     }
                 })
             }
@@ -332,8 +349,16 @@ impl Elaborator<'_> {
             }
             "join" => self.join(first, span),
             "sort" => {
-                let Some(seq) = self.seq_argument(name, "argument 2", &arguments[1], span) else { return Value::Poison };
+                let Some(seq) = self.seq_argument(name, "argument 2", &arguments[1], span) else {
+                    return Value::Poison;
+                };
                 self.sort(first, &seq, span)
+            }
+            "collect" => {
+                let Some(seq) = self.seq_argument(name, "argument 2", &arguments[1], span) else {
+                    return Value::Poison;
+                };
+                self.collect(first, &seq, span)
             }
             "transpose" => self.with_seq(name, first, span, |this, seq| this.transpose(&seq, span)),
             "cast_to" => match (first, &arguments[1]) {
@@ -342,7 +367,8 @@ impl Elaborator<'_> {
                     self.convert_scalar(*x, to, span).into()
                 }
                 (a, b) => {
-                    let text = format!("'cast_to' takes two numbers; found {} and {}", self.describe(a), self.describe(b));
+                    let text =
+                        format!("'cast_to' takes two numbers; found {} and {}", self.describe(a), self.describe(b));
                     self.type_problem(span, text)
                 }
             },
@@ -376,13 +402,7 @@ impl Elaborator<'_> {
         }
     }
 
-    fn with_seq(
-        &mut self,
-        name: &str,
-        value: &Value,
-        span: Span,
-        then: impl FnOnce(&mut Self, Seq) -> Value,
-    ) -> Value {
+    fn with_seq(&mut self, name: &str, value: &Value, span: Span, then: impl FnOnce(&mut Self, Seq) -> Value) -> Value {
         match self.seq_argument(name, "the argument", value, span) {
             Some(seq) => then(self, seq),
             None => Value::Poison,
@@ -473,7 +493,7 @@ impl Elaborator<'_> {
         let comparison = if name == "min" { Comparison::Lt } else { Comparison::Gt };
         if let [value] = arguments {
             let Some(seq) = self.seq_argument(name, "the argument", value, span) else { return Value::Poison };
-            let first = self.element_at(&seq, Atom::index(0), Bounds::Checked, span);
+            let first = self.first_element(name, &seq, span);
             let better = Value::Prelude(if name == "min" { "__first_min" } else { "__first_max" }.into());
             let _ = comparison;
             return self.reduce(name, &better, &seq, &first, false, span);
@@ -483,6 +503,17 @@ impl Elaborator<'_> {
             best = self.better(comparison, &best, other, span);
         }
         best
+    }
+
+    /// The first element of a sequence that must have one.
+    fn first_element(&mut self, name: &str, seq: &Seq, span: Span) -> Value {
+        let least = self.index_op(Op::Maximum, seq.length, Atom::index(1), span);
+        let names = vec![format!("{name}: the sequence is empty; expected at least one element")];
+        let exp = crate::ir::Exp::Same { lengths: vec![seq.length, least], names };
+        let length: Atom = self.emit_scalar(exp, DType::I64, span).into();
+        // The check is made for the index, so that it is not dead.
+        let first = self.index_difference(length, least, span);
+        self.element_at(seq, first, Bounds::Inside, span)
     }
 
     /// The second value if it compares so to the first one.
@@ -496,23 +527,16 @@ impl Elaborator<'_> {
     fn extreme_with_index(&mut self, is_max: bool, seq: &Seq, span: Span) -> Value {
         let counted = self.range(Atom::index(0), seq.length, span);
         let Value::Seq(counted) = counted else { return Value::Poison };
-        let pairs =
-            Seq { length: seq.length, element: Element::Tuple(vec![counted.element, seq.element.clone()]) };
-        let first = self.element_at(&pairs, Atom::index(0), Bounds::Checked, span);
+        let pairs = Seq { length: seq.length, element: Element::Tuple(vec![counted.element, seq.element.clone()]) };
+        let first = self.first_element(if is_max { "argmax" } else { "argmin" }, &pairs, span);
         let name = if is_max { "__argmax" } else { "__argmin" };
         self.reduce(&name[2..], &Value::Prelude(name.into()), &pairs, &first, true, span)
     }
 
     fn scatter_seqs(&mut self, name: &str, source: &Seq, places: &Seq, target: &Seq, span: Span) -> Value {
-        let length = self.same_length(
-            &[(source, "the values".to_owned()), (places, "the indices".to_owned())],
-            span,
-        );
+        let length = self.same_length(&[(source, "the values".to_owned()), (places, "the indices".to_owned())], span);
         self.scatter(name, target, length, span, &mut |this, index| {
-            (
-                this.element_at(places, index, Bounds::Inside, span),
-                this.element_at(source, index, Bounds::Inside, span),
-            )
+            (this.element_at(places, index, Bounds::Inside, span), this.element_at(source, index, Bounds::Inside, span))
         })
     }
 
@@ -527,12 +551,7 @@ impl Elaborator<'_> {
         self.tabulate(length, span, &mut |this, index| {
             let place = this.index_sum(index, by, span);
             let Some(is_inside) = this.is_inside(place, seq.length, span) else { return Value::Poison };
-            this.choose(
-                is_inside,
-                span,
-                |this| this.element_at(seq, place, Bounds::Inside, span),
-                |_| default.clone(),
-            )
+            this.choose(is_inside, span, |this| this.element_at(seq, place, Bounds::Inside, span), |_| default.clone())
         })
     }
 
@@ -586,10 +605,57 @@ impl Elaborator<'_> {
         let rest = self.index_difference(seq.length, at, span);
         let first = self.slice_element(&seq.element, Atom::index(0), at, span);
         let second = self.slice_element(&seq.element, at, rest, span);
-        Value::Tuple(vec![
-            Seq { length: at, element: first }.into(),
-            Seq { length: rest, element: second }.into(),
-        ])
+        Value::Tuple(vec![Seq { length: at, element: first }.into(), Seq { length: rest, element: second }.into()])
+    }
+
+    /// Pairs of a key and the elements that have it: sorted by key, then divided where the key changes.
+    fn collect(&mut self, key: &Value, seq: &Seq, span: Span) -> Value {
+        let keyed = self.tabulate(seq.length, span, &mut |this, index| {
+            let value = this.element_at(seq, index, Bounds::Inside, span);
+            Value::Tuple(vec![this.apply(key, vec![value.clone()], span), value])
+        });
+        let Value::Seq(keyed) = keyed else { return Value::Poison };
+        let sorted = self.sort(&Value::Prelude("__by_key".into()), &keyed, span);
+        let Value::Seq(sorted) = sorted else { return Value::Poison };
+        let Element::Tuple(parts) = &sorted.element else { return Value::Poison };
+        let (keys, values) = (parts[0].clone(), parts[1].clone());
+        let keys = Seq { length: sorted.length, element: keys };
+        let starts = self.filter_with(sorted.length, span, &mut |this, index| {
+            let is_first = this.prim(Op::Equal, &[Scalar::weak(index), Scalar::weak(Atom::index(0))], span)?;
+            let changes = this.choose(
+                is_first,
+                span,
+                |_| Scalar::python(Number::Bool(true)).into(),
+                |this| {
+                    let before = this.index_difference(index, Atom::index(1), span);
+                    let before = this.element_at(&keys, before, Bounds::Inside, span);
+                    let own = this.element_at(&keys, index, Bounds::Inside, span);
+                    this.compare(Comparison::NotEq, &before, &own, span)
+                },
+            );
+            let Value::Scalar(changes) = changes else { return None };
+            let own = this.element_at(&keys, index, Bounds::Inside, span);
+            Some((changes, Value::Tuple(vec![own, Scalar::strong(index).into()])))
+        });
+        let Value::Seq(starts) = starts else { return Value::Poison };
+        let Element::Tuple(parts) = &starts.element else { return Value::Poison };
+        let (keys, places) = (parts[0].clone(), Seq { length: starts.length, element: parts[1].clone() });
+        let more = self.index_sum(starts.length, Atom::index(1), span);
+        let offsets = self.tabulate(more, span, &mut |this, index| {
+            let is_inside = this.prim(Op::Less, &[Scalar::weak(index), Scalar::weak(starts.length)], span);
+            let Some(is_inside) = is_inside else { return Value::Poison };
+            this.choose(
+                is_inside,
+                span,
+                |this| this.element_at(&places, index, Bounds::Inside, span),
+                |_| Scalar::strong(seq.length).into(),
+            )
+        });
+        let Value::Seq(Seq { element: Element::Array { var: offsets, .. }, .. }) = offsets else {
+            return Value::Poison;
+        };
+        let groups = Element::Ragged { offsets, values: Box::new(values) };
+        Seq { length: starts.length, element: Element::Tuple(vec![keys, groups]) }.into()
     }
 
     /// The sequences of a sequence, or of a list, one after the other.
@@ -617,15 +683,7 @@ impl Elaborator<'_> {
         })
     }
 
-    fn joined_element(
-        &mut self,
-        seqs: &[Seq],
-        ends: &[Atom],
-        last: &Seq,
-        index: Atom,
-        at: usize,
-        span: Span,
-    ) -> Value {
+    fn joined_element(&mut self, seqs: &[Seq], ends: &[Atom], last: &Seq, index: Atom, at: usize, span: Span) -> Value {
         let start = if at == 0 { Atom::index(0) } else { ends[at - 1] };
         let place = self.index_difference(index, start, span);
         if at + 1 == seqs.len() {
@@ -650,18 +708,15 @@ impl Elaborator<'_> {
                 _ => None,
             },
         ) else {
-            return self.type_problem(
-                span,
-                format!("'transpose' takes a sequence of sequences of one length; found {found}"),
-            );
+            return self
+                .type_problem(span, format!("'transpose' takes a sequence of sequences of one length; found {found}"));
         };
         let (var, weak) = (*var, *weak);
         let inner = self.length(var, 1, span);
         let dtype = self.program.var_type(var).dtype;
-        let array =
-            self.generate(&[inner, seq.length], dtype, span, |this, index| {
-                this.read(var, vec![index[1].into(), index[0].into()], span)
-            });
+        let array = self.generate(&[inner, seq.length], dtype, span, |this, index| {
+            this.read(var, vec![index[1].into(), index[0].into()], span)
+        });
         Seq { length: inner, element: Element::Array { var: array, weak } }.into()
     }
 
@@ -698,6 +753,9 @@ impl Elaborator<'_> {
 
     /// Functions that only the prelude's own reductions use.
     pub(super) fn apply_hidden(&mut self, name: &str, arguments: &[Value], span: Span) -> Option<Value> {
+        if let ("__by_key", [Value::Tuple(a), Value::Tuple(b)]) = (name, arguments) {
+            return Some(self.compare(Comparison::Lt, &a[0], &b[0], span));
+        }
         let comparison = match name {
             "__first_min" | "__argmin" => Comparison::Lt,
             "__first_max" | "__argmax" => Comparison::Gt,

@@ -74,7 +74,8 @@ impl<'a> Elaborator<'a> {
         }
         let name = &closure.function.name;
         let text = format!("'{name}' calls itself, and the call is not the last thing that it does");
-        let advice = "Pass what is computed so far as an argument, and return the call itself; or write reduce or scan.";
+        let advice =
+            "Pass what is computed so far as an argument, and return the call itself; or write reduce or scan.";
         Some(self.problem(ProblemKind::Language, span, text, advice))
     }
 
@@ -238,6 +239,7 @@ impl<'a> Elaborator<'a> {
         }
         // The next arguments.
         self.open_block(EmitAt::Repeat);
+        let current: Vec<Value> = current.iter().map(|value| self.reentered(value, span)).collect();
         let next = self.follow(closure, current.clone(), Follow::Arguments, span);
         let next = self.changing_parts(&plan, &next, span);
         let body = self.close_with(&next);
@@ -250,8 +252,7 @@ impl<'a> Elaborator<'a> {
 
     /// The types of the arguments that change; the others stay what they are.
     fn plan_loop(&mut self, closure: &Rc<Closure>, arguments: &[Value], span: Span) -> Option<LoopPlan> {
-        let mut plan =
-            LoopPlan { types: arguments.iter().map(|argument| self.type_of(argument)).collect() };
+        let mut plan = LoopPlan { types: arguments.iter().map(|argument| self.type_of(argument)).collect() };
         for _ in 0..MAX_TYPE_STEPS {
             let (next, current) = self.tentatively(EmitAt::Repeat, |this| {
                 let current = this.loop_arguments(&plan, arguments, span);
@@ -276,7 +277,9 @@ impl<'a> Elaborator<'a> {
             let mut is_stable = true;
             for (at, (value, ty)) in values.iter().zip(types).enumerate() {
                 let Some(known) = plan.types[at].clone() else { continue };
-                if atoms_of(value) == atoms_of(&current[at]) && atoms_of(value).iter().all(|atom| atom.as_var().is_some()) {
+                if atoms_of(value) == atoms_of(&current[at])
+                    && atoms_of(value).iter().all(|atom| atom.as_var().is_some())
+                {
                     continue;
                 }
                 let Some(ty) = ty else {
@@ -324,6 +327,17 @@ impl<'a> Elaborator<'a> {
             .collect()
     }
 
+    /// Variables of a loop in another one of its blocks, which finds their lengths itself.
+    fn reentered(&mut self, value: &Value, span: Span) -> Value {
+        match value {
+            Value::Tuple(parts) => Value::Tuple(parts.iter().map(|part| self.reentered(part, span)).collect()),
+            Value::Seq(seq) if self.depth_of(seq.length) == self.depth() && seq.length.as_var().is_some() => {
+                self.seq_of(seq.element.clone(), span).into()
+            }
+            other => other.clone(),
+        }
+    }
+
     /// The parts of the next arguments that change, converted.
     fn changing_parts(&mut self, plan: &LoopPlan, next: &Value, span: Span) -> Value {
         let Value::Tuple(values) = next else { return Value::Poison };
@@ -344,12 +358,8 @@ impl<'a> Elaborator<'a> {
     ) -> Vec<Value> {
         let init = Value::Tuple(arguments.to_vec());
         let init = self.changing_parts(plan, &init, span);
-        let changing: Vec<Value> = current
-            .iter()
-            .zip(&plan.types)
-            .filter(|(_, ty)| ty.is_some())
-            .map(|(value, _)| value.clone())
-            .collect();
+        let changing: Vec<Value> =
+            current.iter().zip(&plan.types).filter(|(_, ty)| ty.is_some()).map(|(value, _)| value.clone()).collect();
         let params = atoms_of(&Value::Tuple(changing)).into_iter().filter_map(Atom::as_var).collect();
         let types: Vec<Type> = plan.types.iter().flatten().cloned().collect();
         let leaves = super::arguments_of_type(&Type::Tuple(types.clone())).leaves();
@@ -389,6 +399,7 @@ impl<'a> Elaborator<'a> {
         let Value::Scalar(flag) = current[0] else { return Value::Poison };
         let cond = self.close_block(vec![flag.atom]);
         self.open_block(EmitAt::Repeat);
+        let current: Vec<Value> = current.iter().map(|value| self.reentered(value, span)).collect();
         let n = arguments.len();
         let now: Vec<Value> = current[1..=n].to_vec();
         let data = |value: &Value| if self.type_of(value).is_some() { value.clone() } else { Value::Poison };
@@ -428,9 +439,7 @@ fn mentions(stmts: &[Stmt], is_it: &dyn Fn(&str) -> bool) -> bool {
     stmts.iter().any(|stmt| match stmt {
         Stmt::Assign(_, value, _) => expr_mentions(value, is_it),
         Stmt::Return(value, _) => value.as_ref().is_some_and(|value| expr_mentions(value, is_it)),
-        Stmt::If(cond, then, other, _) => {
-            expr_mentions(cond, is_it) || mentions(then, is_it) || mentions(other, is_it)
-        }
+        Stmt::If(cond, then, other, _) => expr_mentions(cond, is_it) || mentions(then, is_it) || mentions(other, is_it),
         Stmt::Def(function) => mentions(&function.body, is_it),
         Stmt::Nothing | Stmt::Unsupported(..) => false,
     })
@@ -451,8 +460,7 @@ fn expr_mentions(expr: &Expr, is_it: &dyn Fn(&str) -> bool) -> bool {
         ExprKind::IfElse(a, b, c) => see(a) || see(b) || see(c),
         ExprKind::Lambda(function) => mentions(&function.body, is_it),
         ExprKind::Comprehension { element, generators } => {
-            see(element)
-                || generators.iter().any(|part| see(&part.sequence) || part.conditions.iter().any(see))
+            see(element) || generators.iter().any(|part| see(&part.sequence) || part.conditions.iter().any(see))
         }
     }
 }

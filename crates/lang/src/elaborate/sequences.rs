@@ -254,11 +254,7 @@ impl Elaborator<'_> {
         self.tabulate(Atom::index(n as i64), span, &mut |this, index| {
             let mut chosen = this.convert(&parts[n - 1], &joined, span);
             for (at, part) in parts[..n - 1].iter().enumerate().rev() {
-                let is_it = this.prim(
-                    Op::Equal,
-                    &[Scalar::weak(index), Scalar::weak(Atom::index(at as i64))],
-                    span,
-                );
+                let is_it = this.prim(Op::Equal, &[Scalar::weak(index), Scalar::weak(Atom::index(at as i64))], span);
                 let Some(is_it) = is_it else { return Value::Poison };
                 let part = this.convert(part, &joined, span);
                 chosen = this.choose(is_it, span, |_| part, |_| chosen);
@@ -492,10 +488,8 @@ impl Elaborator<'_> {
         let mut results = vec![at.unwrap_or(Atom::index(0))];
         value.atoms(&mut results);
         let block = self.close_block(results);
-        let outs: Vec<(DType, usize)> =
-            targets.iter().map(|var| (self.program.var_type(*var).dtype, 1)).collect();
-        let exp =
-            Exp::Scatter { targets, space: vec![Axis { index, length }], body: block, bounds: Bounds::Checked };
+        let outs: Vec<(DType, usize)> = targets.iter().map(|var| (self.program.var_type(*var).dtype, 1)).collect();
+        let exp = Exp::Scatter { targets, space: vec![Axis { index, length }], body: block, bounds: Bounds::Checked };
         let vars = self.emit(exp, &outs, span);
         for var in &vars {
             self.lengths.insert((*var, 0), target.length);

@@ -37,7 +37,8 @@ impl<'a> Elaborator<'a> {
                     let value = self.expression(cond, &env);
                     let truth = self.truth(&value, cond.span);
                     let after = &stmts[at + 1..];
-                    let returns = always_returns(then) || always_returns(other) || may_return(then) || may_return(other);
+                    let returns =
+                        always_returns(then) || always_returns(other) || may_return(then) || may_return(other);
                     let Some(truth) = truth else {
                         self.statements(then, env.clone(), &mut |_, _| Value::Poison);
                         self.statements(other, env.clone(), &mut |_, _| Value::Poison);
@@ -51,12 +52,11 @@ impl<'a> Elaborator<'a> {
                     let (first, second) = (env.clone(), env.clone());
                     let mut rest_cell = rest;
                     return match truth.constant() {
-                        Some(Number::Bool(true)) => self.statements(then, first, &mut |this, env| {
-                            this.statements(after, env, &mut *rest_cell)
-                        }),
-                        Some(_) => self.statements(other, second, &mut |this, env| {
-                            this.statements(after, env, &mut *rest_cell)
-                        }),
+                        Some(Number::Bool(true)) => {
+                            self.statements(then, first, &mut |this, env| this.statements(after, env, &mut *rest_cell))
+                        }
+                        Some(_) => self
+                            .statements(other, second, &mut |this, env| this.statements(after, env, &mut *rest_cell)),
                         None => self.branch(truth, (then, other), (first, second), after, &mut rest_cell, *span),
                     };
                 }
@@ -105,9 +105,7 @@ impl<'a> Elaborator<'a> {
             own
         };
         let (own_then, own_other) = (in_branch(then), in_branch(other));
-        names.retain(|name| {
-            env.get(name).is_some() || (own_then.contains(name) && own_other.contains(name))
-        });
+        names.retain(|name| env.get(name).is_some() || (own_then.contains(name) && own_other.contains(name)));
         let merged = self.choose(
             truth,
             span,

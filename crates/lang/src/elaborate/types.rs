@@ -284,9 +284,7 @@ impl Elaborator<'_> {
     /// A value of the type that nothing depends on.
     pub(super) fn placeholder(&mut self, of: &Type, span: Span) -> Value {
         match of {
-            Type::Scalar(leaf) => {
-                Scalar { atom: Atom::Const(zero_of(leaf.dtype), leaf.dtype), weak: leaf.weak }.into()
-            }
+            Type::Scalar(leaf) => Scalar { atom: Atom::Const(zero_of(leaf.dtype), leaf.dtype), weak: leaf.weak }.into(),
             Type::Tuple(parts) => Value::Tuple(parts.iter().map(|part| self.placeholder(part, span)).collect()),
             Type::Seq(element) => {
                 let element = self.placeholder_element(element, span);

@@ -20,7 +20,10 @@ pub(super) enum Value {
     Elementwise(Op),
     DType(DType),
     Module(Arc<str>, Vec<(Arc<str>, Outside)>),
-    Unusable { what: Arc<str>, advice: Arc<str> },
+    Unusable {
+        what: Arc<str>,
+        advice: Arc<str>,
+    },
     /// What has a problem that was reported.
     Poison,
 }

@@ -170,7 +170,8 @@ fn neutral_number(op: Op, dtype: DType) -> Option<Number> {
     };
     let bits = 8 * dtype.itemsize() as u32;
     let is_unsigned = matches!(dtype, DType::U8 | DType::U16 | DType::U32 | DType::U64);
-    let (low, high) = if is_unsigned { (0, (1_i128 << bits) - 1) } else { (-(1_i128 << (bits - 1)), (1 << (bits - 1)) - 1) };
+    let (low, high) =
+        if is_unsigned { (0, (1_i128 << bits) - 1) } else { (-(1_i128 << (bits - 1)), (1 << (bits - 1)) - 1) };
     Some(match op {
         // The sum of no floats is -0.0, so that a sum of -0.0 stays one; here the first value is added anyway.
         Op::Add | Op::BitOr | Op::BitXor | Op::LogicalOr | Op::LogicalXor => number(0),
@@ -281,8 +282,7 @@ impl Elements<'_> {
         let is_forward = direction == Direction::Forward;
         let mut functions = String::new();
         let index = if is_forward { "(long long)i" } else { "(long long)(N - 1 - i)" };
-        let firsts: Option<Vec<String>> =
-            prefix.map(|prefix| prefix.iter().map(|value| writer.atom(*value)).collect());
+        let firsts: Option<Vec<String>> = prefix.map(|prefix| prefix.iter().map(|value| writer.atom(*value)).collect());
         let (element, combine) = self.functions(&mut writer, &mut functions, dtypes, index, is_forward)?;
         let n = dtypes.len();
         let store = |value: &str, place: &str| {
@@ -469,8 +469,7 @@ pub fn emit_merge_step(
     let dtypes: Vec<DType> = arrays.iter().map(|array| program.var_type(*array).dtype).collect();
     let n = arrays.len();
     let mut order = String::new();
-    let (first, second): (Vec<String>, Vec<String>) =
-        (0..n).map(|at| (format!("a.f{at}"), format!("b.f{at}"))).unzip();
+    let (first, second): (Vec<String>, Vec<String>) = (0..n).map(|at| (format!("a.f{at}"), format!("b.f{at}"))).unzip();
     let value = writer.combine(&mut order, less, &first, &second)?;
     let parameters = writer.parameters(false);
     let (parameters, call) = (parameters.declared, parameters.passed);

@@ -26,7 +26,9 @@ pub(super) fn c_type(dtype: DType) -> CType {
 pub(super) fn literal(number: Number, dtype: DType) -> String {
     match number {
         Number::Bool(value) => value.to_string(),
-        Number::Int(value) if dtype == DType::I64 && value == i128::from(i64::MIN) => "(-9223372036854775807LL - 1)".into(),
+        Number::Int(value) if dtype == DType::I64 && value == i128::from(i64::MIN) => {
+            "(-9223372036854775807LL - 1)".into()
+        }
         Number::Int(value) if dtype == DType::U64 => format!("{value}ULL"),
         Number::Int(value) if dtype == DType::I64 => format!("{value}LL"),
         Number::Int(value) if dtype == DType::I32 && value > i128::from(i32::MIN) => value.to_string(),
@@ -47,7 +49,8 @@ pub(super) fn literal(number: Number, dtype: DType) -> String {
 
 fn float(value: f64, is_single: bool) -> String {
     if value.is_nan() {
-        return if is_single { "__int_as_float(0x7fc00000)" } else { "__longlong_as_double(0x7ff8000000000000LL)" }.into();
+        return if is_single { "__int_as_float(0x7fc00000)" } else { "__longlong_as_double(0x7ff8000000000000LL)" }
+            .into();
     }
     if value.is_infinite() {
         let sign = if value < 0.0 { "-" } else { "" };
@@ -67,13 +70,7 @@ pub(super) struct Functions {
 
 impl Functions {
     /// An operation of operands that are C expressions.
-    pub(super) fn expression(
-        &mut self,
-        op: Op,
-        compute: DType,
-        out: DType,
-        operands: &[(String, DType)],
-    ) -> String {
+    pub(super) fn expression(&mut self, op: Op, compute: DType, out: DType, operands: &[(String, DType)]) -> String {
         if let Some(plain) = plain_expression(op, compute, out, operands) {
             return plain;
         }

@@ -88,7 +88,9 @@ impl<'a> Writer<'a> {
                         let length = self.length_text(axis.length);
                         self.line(
                             out,
-                            &format!("const long long {name} = rtcg_rest % ({word}){length}; rtcg_rest /= ({word}){length};"),
+                            &format!(
+                                "const long long {name} = rtcg_rest % ({word}){length}; rtcg_rest /= ({word}){length};"
+                            ),
                         );
                     }
                 }
@@ -191,8 +193,7 @@ impl<'a> Writer<'a> {
             Exp::Cast { arg, to } => {
                 let from = self.program.dtype(*arg);
                 let value = self.atom(*arg);
-                let value =
-                    if from == *to { value } else { format!("rt_cast<{}>(rt_load({value}))", c_name(*to)) };
+                let value = if from == *to { value } else { format!("rt_cast<{}>(rt_load({value}))", c_name(*to)) };
                 self.define(out, stmt.outs[0], &value);
             }
             Exp::Read { array, index, .. } => {

@@ -138,6 +138,10 @@ impl Interpreter<'_> {
             }
             Exp::Same { lengths, names } => {
                 let lengths: Vec<_> = lengths.iter().map(|length| self.index(*length)).collect();
+                let differs = lengths.iter().any(|length| *length != lengths[0]);
+                if let ([text], true) = (names.as_slice(), differs) {
+                    return self.refuse(text.clone());
+                }
                 match lengths.iter().zip(names).find(|(length, _)| **length != lengths[0]) {
                     None => one(self.atom(Atom::index(lengths[0]))),
                     Some((length, name)) => self.refuse(format!(

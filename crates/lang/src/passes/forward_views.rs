@@ -11,10 +11,19 @@ use std::collections::HashMap;
 /// What an array is a part of.
 #[derive(Clone)]
 enum View {
-    Row { array: Var, index: Vec<Atom> },
-    Slice { array: Var, start: Atom, length: Atom },
+    Row {
+        array: Var,
+        index: Vec<Atom>,
+    },
+    Slice {
+        array: Var,
+        start: Atom,
+        length: Atom,
+    },
     /// A sequence whose length along the first axes is known.
-    Made { lengths: Vec<Atom> },
+    Made {
+        lengths: Vec<Atom>,
+    },
 }
 
 pub(super) fn run(program: &mut Program) {

@@ -3,7 +3,7 @@
 //! A sequence is stored if it is a result, if something other than an element of it is used, or if computing its elements
 //! again where they are read costs more than storing them.
 
-use crate::ir::{Atom, Block, Exp, Program, Stmt, Var};
+use crate::ir::{Atom, Block, Exp, Program, Var};
 use crate::rewrite::{Renaming, copy_block, replace_in_exp};
 use crate::simplify::{all_operands, remove_dead};
 use rtcg_codegen::array::Op;
@@ -93,10 +93,18 @@ fn fuse_one(program: &mut Program, block: &mut Block, at: usize, is_element: boo
         let is_cheap = is_trivial
             || (uses.n_looped == 0 && (uses.n_reads == 1 || cost * (uses.n_reads - 1) <= MAX_REPEATED_COST))
             || (uses.n_looped > 0 && cost <= MAX_LOOPED_COST);
-        let fuses = is_element || (is_cheap && (is_trivial || !uses.is_stored) && (cost < LOOP_COST || uses.n_looped == 0));
+        let fuses =
+            is_element || (is_cheap && (is_trivial || !uses.is_stored) && (cost < LOOP_COST || uses.n_looped == 0));
         if fuses {
             let from = Inlined { array: *out, index: space.iter().map(|axis| axis.index).collect(), body: own };
-            inline_in(program, &mut block.stmts, at + 1, &from);
+            let mut rest = Block { stmts: block.stmts.split_off(at + 1), results: std::mem::take(&mut block.results) };
+            if is_element {
+                inline_in_block(program, &mut rest, &from, false);
+            } else {
+                rest.stmts.iter_mut().for_each(|stmt| inline_in_exp(program, &mut stmt.exp, &from, true));
+            }
+            block.stmts.extend(rest.stmts);
+            block.results = rest.results;
         }
     }
 }
@@ -220,15 +228,7 @@ fn cost_of_op(op: Op) -> usize {
     }
 }
 
-/// Replaces reads in statements by the body. A scalar without axes is computed first in each body that uses it.
-fn inline_in(program: &mut Program, stmts: &mut Vec<Stmt>, from: usize, what: &Inlined) {
-    let rest = stmts.split_off(from);
-    for mut stmt in rest {
-        inline_in_exp(program, &mut stmt.exp, what, true);
-        stmts.push(stmt);
-    }
-}
-
+/// Replaces reads by the body. A scalar without axes is computed first in each body that uses it.
 fn inline_in_exp(program: &mut Program, exp: &mut Exp, what: &Inlined, is_outside: bool) {
     let is_structure = matches!(exp, Exp::If { .. } | Exp::Loop { .. });
     for block in exp.blocks_mut() {

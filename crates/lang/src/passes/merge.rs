@@ -113,10 +113,7 @@ fn join(first: &mut Stmt, second: Stmt) {
         .collect();
     match (&mut first.exp, second.exp) {
         (Exp::Gen { body, .. }, Exp::Gen { body: more, .. }) => append(body, more, &renaming),
-        (
-            Exp::Reduce { body, op, init, .. },
-            Exp::Reduce { body: more, op: more_op, init: more_init, .. },
-        ) => {
+        (Exp::Reduce { body, op, init, .. }, Exp::Reduce { body: more, op: more_op, init: more_init, .. }) => {
             append(body, more, &renaming);
             join_lambdas(op, more_op);
             init.extend(more_init);

@@ -120,8 +120,10 @@ impl Printer<'_> {
             Exp::Segment { offsets, at } => self.flat("segment", None, [self.var(*offsets), self.atom(*at)]),
             Exp::Clamp { index, length } => self.flat("clamp", None, [self.atom(*index), self.atom(*length)]),
             Exp::Same { lengths, names } => {
-                let pair = |(length, name): (&Atom, &String)| {
-                    Layout::line(vec![self.atom(*length), Layout::word(quote(name))])
+                // A message stands at the first length.
+                let names = names.iter().cloned().chain(std::iter::repeat(String::new()));
+                let pair = |(length, name): (&Atom, String)| {
+                    Layout::line(vec![self.atom(*length), Layout::word(quote(&name))])
                 };
                 self.flat("same", None, lengths.iter().zip(names).map(pair))
             }

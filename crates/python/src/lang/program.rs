@@ -33,8 +33,8 @@ struct State {
 }
 
 /// Types and leaves of arguments.
-#[derive(Default)]
-struct Arguments {
+struct Arguments<'a> {
+    function: &'a Py<PyAny>,
     types: Vec<ArgType>,
     leaves: Vec<Value>,
 }
@@ -49,7 +49,7 @@ impl LangProgram {
     /// The result for arguments, in the current context; does not wait unless the program has to.
     fn __call__<'py>(&self, py: Python<'py>, args: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, PyAny>> {
         let ctx = array_context()?;
-        let arguments = Arguments::from_python(py, &ctx, args)?;
+        let arguments = Arguments::from_python(py, &ctx, &self.function, args)?;
         let (compiled, files) = self.compiled(py, &arguments.types)?;
         let leaves = arguments.leaves;
         let inputs: Vec<GpuArray> = leaves.iter().filter_map(|leaf| leaf.array().cloned()).collect();
@@ -69,13 +69,13 @@ impl LangProgram {
 
     /// The core program for arguments, after all passes, as text.
     fn program(&self, py: Python<'_>, args: &Bound<'_, PyTuple>) -> PyResult<String> {
-        let arguments = Arguments::from_python(py, &array_context()?, args)?;
+        let arguments = Arguments::from_python(py, &array_context()?, &self.function, args)?;
         Ok(rtcg::lang::text::print_program(self.compiled(py, &arguments.types)?.0.program()))
     }
 
     /// The sources of its kernels for arguments.
     fn sources(&self, py: Python<'_>, args: &Bound<'_, PyTuple>) -> PyResult<Vec<String>> {
-        let arguments = Arguments::from_python(py, &array_context()?, args)?;
+        let arguments = Arguments::from_python(py, &array_context()?, &self.function, args)?;
         Ok(self.compiled(py, &arguments.types)?.0.sources())
     }
 }
@@ -99,9 +99,8 @@ impl LangProgram {
         if let Some(known) = lock().compiled.get(types) {
             return Ok((known.clone(), source));
         }
-        let compiled = py
-            .detach(|| Compiled::new(&source, types))
-            .map_err(|problems| problems_error(py, &problems, &source))?;
+        let compiled =
+            py.detach(|| Compiled::new(&source, types)).map_err(|problems| problems_error(py, &problems, &source))?;
         let compiled = Arc::new(compiled);
         lock().compiled.insert(types.to_vec(), compiled.clone());
         Ok((compiled, source))
@@ -130,14 +129,26 @@ fn problems_error(py: Python<'_>, problems: &Problems, source: &impl HasFiles) -
 
 // -- arguments ----------------------------------------------------------------------------------
 
-impl Arguments {
-    fn from_python(py: Python<'_>, ctx: &Arc<ArrayContext>, args: &Bound<'_, PyTuple>) -> PyResult<Self> {
-        let mut arguments = Arguments::default();
+impl<'a> Arguments<'a> {
+    fn from_python(
+        py: Python<'_>,
+        ctx: &Arc<ArrayContext>,
+        function: &'a Py<PyAny>,
+        args: &Bound<'_, PyTuple>,
+    ) -> PyResult<Self> {
+        let mut arguments = Arguments { function, types: Vec::new(), leaves: Vec::new() };
         for (at, arg) in args.iter().enumerate() {
             let found = arguments.one(py, ctx, &arg, at)?;
             arguments.types.push(found);
         }
         Ok(arguments)
+    }
+
+    /// The name of a parameter.
+    fn name(&self, py: Python<'_>, at: usize) -> PyResult<String> {
+        let code = self.function.bind(py).getattr("__wrapped__")?.getattr("__code__")?;
+        let names: Vec<String> = code.getattr("co_varnames")?.extract()?;
+        Ok(names.get(at).cloned().unwrap_or_else(|| format!("argument {}", at + 1)))
     }
 
     fn one(&mut self, py: Python<'_>, ctx: &Arc<ArrayContext>, arg: &Bound<'_, PyAny>, at: usize) -> PyResult<ArgType> {
@@ -150,7 +161,9 @@ impl Arguments {
             let parts = parts.iter().map(|part| self.one(py, ctx, &part, at)).collect::<PyResult<_>>()?;
             return Ok(ArgType::Tuple(parts));
         } else if let Ok(host) = arg.cast::<PyUntypedArray>() {
-            if host.ndim() > 0 && host.dtype().kind() != b'V' && host.dtype().kind() != b'O' {
+            let descr = host.dtype();
+            let is_number = matches!(descr.kind(), b'b' | b'i' | b'u' | b'f' | b'c') && descr.itemsize() <= 16;
+            if host.ndim() > 0 && is_number && descr.is_native_byteorder() != Some(false) {
                 let array = require_array(ctx, arg)?;
                 return self.array(py, array);
             }
@@ -160,7 +173,7 @@ impl Arguments {
         // What is rarer: lists, records, rows of different lengths, arrays of other libraries.
         let converted = py
             .import(intern!(py, "rtcg.copperhead._compiled"))?
-            .call_method1(intern!(py, "argument"), (at, arg))?;
+            .call_method1(intern!(py, "argument"), (self.name(py, at)?, arg))?;
         self.converted(py, ctx, &converted, at)
     }
 
@@ -176,7 +189,7 @@ impl Arguments {
             if arg.cast::<PyGpuArray>().is_ok() || arg.cast::<PyTuple>().is_ok() || parse_scalar(arg)?.is_some() {
                 return self.one(py, ctx, arg, at);
             }
-            return Err(PyTypeError::new_err(format!("argument {} is {}", at + 1, shown(arg))));
+            return Err(PyTypeError::new_err(format!("{} is {}", self.name(py, at)?, shown(arg))));
         };
         let kind: String = list.get_item(0)?.extract()?;
         let rest = list.iter().skip(1);
@@ -245,13 +258,8 @@ fn to_python<'py>(
             py.import(intern!(py, "rtcg.copperhead._compiled"))?.call_method1(intern!(py, "records"), (parts,))
         }
         ResultType::Ragged(inner) => {
-            let offsets = to_python(
-                py,
-                ctx,
-                &ResultType::Array { dtype: DType::I64, ndim: 1, weak: false },
-                values,
-                inputs,
-            )?;
+            let offsets =
+                to_python(py, ctx, &ResultType::Array { dtype: DType::I64, ndim: 1, weak: false }, values, inputs)?;
             let inner = to_python(py, ctx, inner, values, inputs)?;
             py.import(intern!(py, "rtcg.copperhead._compiled"))?.call_method1(intern!(py, "rows"), (offsets, inner))
         }

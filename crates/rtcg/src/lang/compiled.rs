@@ -52,8 +52,7 @@ impl Compiled {
     pub fn of_program(mut program: Program, result: ResultType) -> Result<Self, Problems> {
         schedule(&mut program)?;
         let places = places(&program);
-        let mut compiled =
-            Self { program, result, places, uses: HashMap::new(), kernels: Mutex::new(HashMap::new()) };
+        let mut compiled = Self { program, result, places, uses: HashMap::new(), kernels: Mutex::new(HashMap::new()) };
         let mut problems = Problems::default();
         compiled.check_kernels(&compiled.program.body, &mut problems);
         if !problems.is_empty() {
@@ -142,13 +141,7 @@ impl Facts for Unknown<'_> {
 }
 
 /// Notes what each statement outside of elements uses, and what nothing uses after it in its block.
-fn note_uses(
-    program: &Program,
-    block: &Block,
-    own: &[Var],
-    kept: &HashSet<Var>,
-    all: &mut HashMap<usize, Uses>,
-) {
+fn note_uses(program: &Program, block: &Block, own: &[Var], kept: &HashSet<Var>, all: &mut HashMap<usize, Uses>) {
     let mut live: HashSet<Var> = block.results.iter().filter_map(|atom| atom.as_var()).collect();
     let mut local: HashSet<Var> = own.iter().copied().collect();
     block.stmts.iter().for_each(|stmt| local.extend(stmt.outs.iter().copied()));

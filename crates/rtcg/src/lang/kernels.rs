@@ -80,8 +80,8 @@ pub(super) fn source(emitted: &Emitted) -> String {
             let threads = rtcg_codegen::reduction::REDUCE_THREADS;
             snippet.full_reduction_source(&IndexingMode::Flat { ranged: false }, true, threads)
         }
-        Kernel::Scan(snippet) => {
-            ScanKernel::new(snippet.clone(), CompileSettings::default()).map(|kernel| kernel.source()).unwrap_or_default()
-        }
+        Kernel::Scan(snippet) => ScanKernel::new(snippet.clone(), CompileSettings::default())
+            .map(|kernel| kernel.source())
+            .unwrap_or_default(),
     }
 }

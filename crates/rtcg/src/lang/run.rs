@@ -127,6 +127,9 @@ impl Run<'_> {
             Exp::Same { lengths, names } => {
                 let all = lengths.iter().map(|length| self.length(*length)).collect::<Ran<Vec<_>>>()?;
                 if let Some(at) = all.iter().position(|length| *length != all[0]) {
+                    if let [text] = names.as_slice() {
+                        return Err(ArrayError::value_error(text.clone()).into());
+                    }
                     return Err(ArrayError::value_error(format!(
                         "{} has {} elements and {} has {}; expected one length",
                         names[0], all[0], names[at], all[at]
@@ -250,7 +253,9 @@ impl Run<'_> {
                     let (number, dtype) = self.number((*var).into())?;
                     OwnedArg::Bytes(bytes_of(number, dtype))
                 }
-                Input::Dim(var, axis) => OwnedArg::Bytes((self.array(*var)?.shape()[*axis] as i64).to_le_bytes().into()),
+                Input::Dim(var, axis) => {
+                    OwnedArg::Bytes((self.array(*var)?.shape()[*axis] as i64).to_le_bytes().into())
+                }
                 Input::Length(atom) => OwnedArg::Bytes((self.length(*atom)? as i64).to_le_bytes().into()),
                 Input::Flag => OwnedArg::Flag(self.ctx.out_of_bounds_flag(true)?),
             })
@@ -289,8 +294,7 @@ impl Run<'_> {
         let flat = [n];
         let args: Vec<GeneratedKernelArg<'_>> =
             outs.iter().map(|out| out.into()).map(GeneratedKernelArg::Array).map(|arg| flattened(arg, &flat)).collect();
-        let args: Vec<_> =
-            args.into_iter().chain(more.iter().chain(&inputs).map(OwnedArg::as_argument)).collect();
+        let args: Vec<_> = args.into_iter().chain(more.iter().chain(&inputs).map(OwnedArg::as_argument)).collect();
         match &ready.kernel {
             AnyKernel::Elementwise(kernel) => {
                 let elements = ready.inputs.iter().map(|input| matches!(input, Input::Element(_)));
@@ -410,10 +414,8 @@ impl Run<'_> {
 
     fn scatter(&mut self, stmt: &Stmt, targets: &[Var], axis: &Axis) -> Ran {
         let n = self.length(axis.length)?;
-        let outs: Vec<GpuArray> = targets
-            .iter()
-            .map(|target| Ok(self.array(*target)?.copy(Some(Order::C))?))
-            .collect::<Ran<_>>()?;
+        let outs: Vec<GpuArray> =
+            targets.iter().map(|target| Ok(self.array(*target)?.copy(Some(Order::C))?)).collect::<Ran<_>>()?;
         if n > 0 {
             let ready = self.ready(stmt, &[n])?;
             let length = outs.first().map_or(0, GpuArray::size) as i64;

@@ -4,10 +4,10 @@ use super::kernels::{ReadyKernel, RunFacts};
 use super::run::{OwnedArg, Run, RunError};
 use super::value::Value;
 use rtcg_array::{BoundsMode, GpuArray, Index};
+use rtcg_codegen::array::Op;
 use rtcg_hal::Result;
 use rtcg_lang::emit::emit_merge_step;
 use rtcg_lang::ir::{Atom, Exp, Lambda, Stmt, Var};
-use rtcg_codegen::array::Op;
 
 /// An order by one of the arrays.
 struct KeyOrder {
@@ -42,8 +42,7 @@ impl Run<'_> {
         let ready = ReadyKernel::new(emitted.map_err(RunError::Problem)?)?;
         let mut width = 1_usize;
         while width < n {
-            let next: Vec<GpuArray> =
-                now.iter().map(|array| self.empty(&[n], array.dtype())).collect::<Result<_>>()?;
+            let next: Vec<GpuArray> = now.iter().map(|array| self.empty(&[n], array.dtype())).collect::<Result<_>>()?;
             let mut more: Vec<OwnedArg> = now.iter().cloned().map(OwnedArg::Array).collect();
             more.extend([width as i64, n as i64].map(|value| OwnedArg::Bytes(value.to_le_bytes().into())));
             self.launch(&ready, &next, &more, n)?;
