@@ -273,6 +273,17 @@ impl Checker<'_> {
                     }
                 })
             }
+            Exp::Rows { space, offsets, body } => {
+                expect_axes(space, 1, "rows")?;
+                self.expect((*offsets).into(), &VarType { ndim: 1, ..INDEX }, "the array of offsets")?;
+                self.in_space(space, |checker| {
+                    let values = checker.block(body)?;
+                    match values.iter().find(|value| value.ndim != 1) {
+                        None => Ok(values),
+                        Some(other) => Err(format!("rows are of type {}, expected one axis", describe(other))),
+                    }
+                })
+            }
             Exp::Scatter { targets, space, body, .. } => {
                 expect_axes(space, 1, "a scatter")?;
                 let types = self.one_axis_each(targets, "written to")?;

@@ -199,6 +199,16 @@ pub enum Exp {
         /// A truth value, then the values.
         body: Block,
     },
+    /// Sequences of different lengths, one after the other: for each index of the space, the elements of the body's
+    /// arrays, from the index's offset on. They are what the body's last statements make.
+    Rows {
+        /// One axis.
+        space: Vec<Axis>,
+        /// Where the elements of each index begin, and behind them their number: as many as the array has.
+        offsets: Var,
+        /// Arrays of one axis.
+        body: Block,
+    },
     /// Copies of arrays with elements replaced: the body gives an index and a value for each array. Of several values
     /// for one index, the last one stays.
     Scatter {
@@ -325,6 +335,7 @@ impl Exp {
             | Exp::Reduce { space, .. }
             | Exp::Scan { space, .. }
             | Exp::Filter { space, .. }
+            | Exp::Rows { space, .. }
             | Exp::Scatter { space, .. } => space,
             _ => &[],
         }
@@ -347,6 +358,7 @@ impl Exp {
             Exp::Loop { init, .. } | Exp::Reduce { init, .. } => init.iter().for_each(|value| see(*value)),
             Exp::Scan { prefix, .. } => prefix.iter().flatten().for_each(|value| see(*value)),
             Exp::Gen { .. } | Exp::Filter { .. } => {}
+            Exp::Rows { offsets, .. } => see((*offsets).into()),
             Exp::Scatter { targets, .. } => targets.iter().for_each(|target| see((*target).into())),
             Exp::Sort { arrays, .. } => arrays.iter().for_each(|array| see((*array).into())),
             Exp::Slice { array, start, length } => {
@@ -363,7 +375,10 @@ impl Exp {
         match self {
             Exp::If { then, other, .. } => vec![then, other],
             Exp::Loop { cond, body, .. } => vec![cond, body],
-            Exp::Gen { body, .. } | Exp::Filter { body, .. } | Exp::Scatter { body, .. } => vec![body],
+            Exp::Gen { body, .. }
+            | Exp::Filter { body, .. }
+            | Exp::Rows { body, .. }
+            | Exp::Scatter { body, .. } => vec![body],
             Exp::Reduce { body, op, .. } | Exp::Scan { body, op, .. } => vec![body, &op.body],
             Exp::Sort { less, .. } => vec![&less.body],
             _ => vec![],
@@ -375,7 +390,10 @@ impl Exp {
         match self {
             Exp::If { then, other, .. } => vec![then, other],
             Exp::Loop { cond, body, .. } => vec![cond, body],
-            Exp::Gen { body, .. } | Exp::Filter { body, .. } | Exp::Scatter { body, .. } => vec![body],
+            Exp::Gen { body, .. }
+            | Exp::Filter { body, .. }
+            | Exp::Rows { body, .. }
+            | Exp::Scatter { body, .. } => vec![body],
             Exp::Reduce { body, op, .. } | Exp::Scan { body, op, .. } => vec![body, &mut op.body],
             Exp::Sort { less, .. } => vec![&mut less.body],
             _ => vec![],

@@ -59,7 +59,10 @@ pub(crate) fn for_each_bound(exp: &mut Exp, see: &mut dyn FnMut(&mut Var)) {
     let of_lambda = |lambda: &mut Lambda, see: &mut dyn FnMut(&mut Var)| lambda.params.iter_mut().for_each(see);
     match exp {
         Exp::Loop { params, .. } => params.iter_mut().for_each(see),
-        Exp::Gen { space, .. } | Exp::Filter { space, .. } | Exp::Scatter { space, .. } => {
+        Exp::Gen { space, .. }
+        | Exp::Filter { space, .. }
+        | Exp::Rows { space, .. }
+        | Exp::Scatter { space, .. } => {
             space.iter_mut().for_each(|axis| see(&mut axis.index));
         }
         Exp::Reduce { space, op, .. } | Exp::Scan { space, op, .. } => {
@@ -92,6 +95,10 @@ pub(crate) fn rename_operands(exp: &mut Exp, renaming: &Renaming) {
         Exp::If { cond, .. } => on(cond),
         Exp::Loop { init, .. } => init.iter_mut().for_each(on),
         Exp::Gen { space, .. } | Exp::Filter { space, .. } => on_space(space),
+        Exp::Rows { space, offsets, .. } => {
+            on_space(space);
+            on_var(offsets);
+        }
         Exp::Reduce { space, init, .. } => {
             on_space(space);
             init.iter_mut().for_each(on);

@@ -57,6 +57,7 @@ pub(crate) fn needs_work_on_arrays(block: &Block) -> bool {
                 | Exp::Reduce { .. }
                 | Exp::Scan { .. }
                 | Exp::Filter { .. }
+                | Exp::Rows { .. }
                 | Exp::Scatter { .. }
                 | Exp::Sort { .. }
                 | Exp::Loop { .. }

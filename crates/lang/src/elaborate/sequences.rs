@@ -179,6 +179,9 @@ impl Elaborator<'_> {
         });
         let offsets = self.offsets_of(lengths, length, span);
         let total = self.read(offsets, vec![length], span);
+        if let Some(values) = self.tabulate_rows(length, offsets, total, span, body) {
+            return Seq { length, element: Element::Ragged { offsets, values: Box::new(values) } }.into();
+        }
         let values = self.tabulate(total, span, &mut |this, at| {
             let segment: Atom = this.emit_scalar(Exp::Segment { offsets, at }, DType::I64, span).into();
             let start = this.read(offsets, vec![segment], span);
@@ -195,6 +198,45 @@ impl Elaborator<'_> {
             }
             other => other,
         }
+    }
+
+    /// The values of sequences that only a loop over each of them can make: those of scans and filters.
+    fn tabulate_rows(
+        &mut self,
+        length: Atom,
+        offsets: Var,
+        total: Atom,
+        span: Span,
+        body: &mut dyn FnMut(&mut Self, Atom) -> Value,
+    ) -> Option<Element> {
+        self.open_block(EmitAt::Element);
+        let index = self.new_index();
+        let value = body(self, index.into());
+        let mut atoms = Vec::new();
+        value.atoms(&mut atoms);
+        let made_by_loop = |var: Var| {
+            let stmts = &self.blocks.last()?.stmts;
+            let stmt = stmts.iter().find(|stmt| stmt.outs.contains(&var))?;
+            Some(matches!(stmt.exp, Exp::Scan { .. } | Exp::Filter { .. }))
+        };
+        let is_by_loop = atoms.iter().any(|atom| atom.as_var().and_then(made_by_loop) == Some(true));
+        let Value::Seq(seq) = &value else {
+            self.close_block(Vec::new());
+            return None;
+        };
+        let block = self.close_block(atoms);
+        if !is_by_loop {
+            return None;
+        }
+        let mut arrays = Vec::new();
+        seq.element.arrays(&mut arrays);
+        let outs: Vec<(DType, usize)> = arrays.iter().map(|array| (self.program.var_type(*array).dtype, 1)).collect();
+        let exp = Exp::Rows { space: vec![Axis { index, length }], offsets, body: block };
+        let vars = self.emit(exp, &outs, span);
+        for var in &vars {
+            self.lengths.insert((*var, 0), total);
+        }
+        Some(seq.element.with_arrays(&mut vars.into_iter()))
     }
 
     /// Offsets from lengths: one more than there are.

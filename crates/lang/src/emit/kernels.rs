@@ -45,6 +45,7 @@ pub fn emit(program: &Program, stmt: &Stmt, facts: &dyn Facts) -> Result<Emitted
             row_scan(writer, space, body, op, *direction, &stmt.outs)
         }
         Exp::Filter { space, body } => filter(writer, space[0], body, &dtypes),
+        Exp::Rows { space, offsets, body } => rows(writer, space[0], *offsets, body, &dtypes),
         Exp::Scatter { space, body, .. } => scatter(writer, &space[0], body, &dtypes),
         _ => Err(Box::new(Problem {
             kind: ProblemKind::Language,
@@ -64,7 +65,7 @@ fn outputs(dtypes: &[DType]) -> Vec<Argument> {
     dtypes.iter().enumerate().map(|(at, dtype)| Argument::vector_arg(c_type(*dtype), &output_name(at))).collect()
 }
 
-fn elementwise(mut writer: Writer<'_>, space: &[Axis], body: &Block, dtypes: &[DType]) -> Written<Emitted> {
+fn elementwise<'a>(mut writer: Writer<'a>, space: &[Axis], body: &'a Block, dtypes: &[DType]) -> Written<Emitted> {
     writer.set_flat(space);
     let mut indices = String::new();
     writer.declare_indices(&mut indices, space);
@@ -198,11 +199,11 @@ struct Elements<'e> {
     first: Option<&'e [crate::ir::Atom]>,
 }
 
-impl Elements<'_> {
+impl<'e> Elements<'e> {
     /// Writes the function of an element and that of two values; returns their calls, for an index.
     fn functions(
         &self,
-        writer: &mut Writer<'_>,
+        writer: &mut Writer<'e>,
         preamble: &mut String,
         dtypes: &[DType],
         index: &str,
@@ -241,7 +242,7 @@ impl Elements<'_> {
         Ok((format!("rtcg_element({index}{})", outer.passed), format!("rtcg_combined(a, b{})", inner.passed)))
     }
 
-    fn reduction(&self, mut writer: Writer<'_>, neutral: &str, dtypes: &[DType]) -> Written<Emitted> {
+    fn reduction(&self, mut writer: Writer<'e>, neutral: &str, dtypes: &[DType]) -> Written<Emitted> {
         let mut functions = String::new();
         let (element, combine) = self.functions(&mut writer, &mut functions, dtypes, "(long long)i", true)?;
         let (fields, out) = layout(dtypes);
@@ -259,7 +260,7 @@ impl Elements<'_> {
     }
 
     /// One that keeps the order of elements: the last result of a scan.
-    fn ordered_reduction(&self, mut writer: Writer<'_>, dtypes: &[DType]) -> Written<Emitted> {
+    fn ordered_reduction(&self, mut writer: Writer<'e>, dtypes: &[DType]) -> Written<Emitted> {
         let mut functions = String::new();
         let (element, combine) = self.functions(&mut writer, &mut functions, dtypes, "(long long)i", true)?;
         let n = dtypes.len();
@@ -274,7 +275,7 @@ impl Elements<'_> {
 
     fn scan(
         &self,
-        mut writer: Writer<'_>,
+        mut writer: Writer<'e>,
         prefix: Option<&[crate::ir::Atom]>,
         direction: Direction,
         dtypes: &[DType],
@@ -342,7 +343,7 @@ fn finish_scan(
 }
 
 /// The kept elements, and behind the outputs their number.
-fn filter(mut writer: Writer<'_>, space: Axis, body: &Block, dtypes: &[DType]) -> Written<Emitted> {
+fn filter<'a>(mut writer: Writer<'a>, space: Axis, body: &'a Block, dtypes: &[DType]) -> Written<Emitted> {
     let kept: Vec<DType> = std::iter::once(DType::Bool).chain(dtypes.iter().copied()).collect();
     let mut element = String::new();
     writer.is_function = true;
@@ -371,7 +372,7 @@ fn filter(mut writer: Writer<'_>, space: Axis, body: &Block, dtypes: &[DType]) -
 }
 
 /// Stores values at indices of outputs that have what they had.
-fn scatter(mut writer: Writer<'_>, space: &Axis, body: &Block, dtypes: &[DType]) -> Written<Emitted> {
+fn scatter<'a>(mut writer: Writer<'a>, space: &Axis, body: &'a Block, dtypes: &[DType]) -> Written<Emitted> {
     let mut text = String::new();
     writer.declare_indices(&mut text, &[*space]);
     let values = writer.block(&mut text, body)?;
@@ -388,11 +389,11 @@ fn scatter(mut writer: Writer<'_>, space: &Axis, body: &Block, dtypes: &[DType])
 }
 
 /// A reduction for each index of the axes before the last.
-fn row_reduction(
-    mut writer: Writer<'_>,
+fn row_reduction<'a>(
+    mut writer: Writer<'a>,
     space: &[Axis],
-    body: &Block,
-    op: &Lambda,
+    body: &'a Block,
+    op: &'a Lambda,
     init: &[crate::ir::Atom],
     outs: &[Var],
 ) -> Written<Emitted> {
@@ -409,11 +410,11 @@ fn row_reduction(
 }
 
 /// A scan for each index of the axes before the last.
-fn row_scan(
-    mut writer: Writer<'_>,
+fn row_scan<'a>(
+    mut writer: Writer<'a>,
     space: &[Axis],
-    body: &Block,
-    op: &Lambda,
+    body: &'a Block,
+    op: &'a Lambda,
     direction: Direction,
     outs: &[Var],
 ) -> Written<Emitted> {
@@ -422,36 +423,27 @@ fn row_scan(
     let mut text = String::new();
     writer.declare_indices(&mut text, rows);
     let length = writer.atom(last.length);
-    let index = writer.declare(last.index);
-    for (at, dtype) in dtypes.iter().enumerate() {
-        writer.line(&mut text, &format!("{} rtcg_sum{at};", c_name(*dtype)));
-    }
-    writer.line(&mut text, &format!("for (long long rtcg_k = 0; rtcg_k < {length}; ++rtcg_k) {{"));
-    let place = if direction == Direction::Forward { "rtcg_k".to_owned() } else { format!("{length} - 1 - rtcg_k") };
-    writer.indented(|writer| {
-        writer.line(&mut text, &format!("const long long {index} = {place};"));
-        let values = writer.block(&mut text, body)?;
-        let sums: Vec<String> = (0..dtypes.len()).map(|at| format!("rtcg_sum{at}")).collect();
-        writer.line(&mut text, "if (rtcg_k == 0) {");
-        for (sum, value) in sums.iter().zip(&values) {
-            writer.line(&mut text, &format!("  {sum} = {value};"));
-        }
-        writer.line(&mut text, "} else {");
-        let next = writer.combine(&mut text, op, &sums, &values)?;
-        for (at, value) in next.iter().enumerate() {
-            writer.line(&mut text, &format!("  const {} rtcg_next{at} = {value};", c_name(dtypes[at])));
-        }
+    writer.running_results(&mut text, *last, body, op, direction, outs, |writer, text, index, sums| {
         for (at, sum) in sums.iter().enumerate() {
-            writer.line(&mut text, &format!("  {sum} = rtcg_next{at};"));
+            writer.line(text, &format!("{}[(long long)i * {length} + {index}] = {sum};", output_name(at)));
         }
-        writer.line(&mut text, "}");
-        for (at, sum) in sums.iter().enumerate() {
-            writer.line(&mut text, &format!("{}[(long long)i * {length} + {index}] = {sum};", output_name(at)));
-        }
-        Written::Ok(())
     })?;
-    writer.line(&mut text, "}");
     Ok(finish_elementwise(writer, text, outputs(&dtypes), Kernel::Ranged))
+}
+
+/// The elements of sequences of different lengths.
+fn rows<'a>(mut writer: Writer<'a>, space: Axis, offsets: Var, body: &'a Block, dtypes: &[DType]) -> Written<Emitted> {
+    let mut text = String::new();
+    writer.declare_indices(&mut text, &[space]);
+    writer.statements(&mut text, body)?;
+    let base = writer.element(offsets, &[space.index.into()]);
+    writer.line(&mut text, &format!("const long long rtcg_row_start = {base};"));
+    for (at, result) in body.results.iter().enumerate() {
+        if let Some(array) = result.as_var() {
+            writer.store_local(&mut text, array, &output_name(at), "rtcg_row_start")?;
+        }
+    }
+    Ok(finish_elementwise(writer, text, outputs(dtypes), Kernel::Ranged))
 }
 
 /// One step of a stable merge sort: runs of `rtcg_width` elements become runs of twice as many. Outputs are followed by

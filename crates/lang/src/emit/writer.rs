@@ -2,7 +2,7 @@
 
 use super::numbers::{Functions, c_name, c_type, literal};
 use super::{Facts, Input};
-use crate::ir::{Atom, Axis, Block, Exp, Lambda, Program, Stmt, Var};
+use crate::ir::{Atom, Axis, Block, Direction, Exp, Lambda, Program, Stmt, Var};
 use crate::problem::{Problem, ProblemKind};
 use rtcg_codegen::array::scalar_helpers;
 use rtcg_codegen::c_declarations::Argument;
@@ -24,6 +24,8 @@ pub(super) struct Writer<'a> {
     uses_segment: bool,
     /// The lengths and the indices of the kernel's own space, for elements that are read at its index.
     flat: Option<(Vec<Atom>, Vec<Var>)>,
+    /// Sequences of the element, which exist only while something loops over them.
+    locals: HashMap<Var, (usize, &'a Stmt)>,
     /// Whether the text is a device function's, where such an element is a parameter.
     pub(super) is_function: bool,
     indent: usize,
@@ -43,6 +45,7 @@ impl<'a> Writer<'a> {
             uses_clamp: false,
             uses_segment: false,
             flat: None,
+            locals: HashMap::new(),
             is_function: false,
             indent: 1,
         }
@@ -167,11 +170,14 @@ impl<'a> Writer<'a> {
     }
 
     /// The statements of a block; returns its results as C.
-    pub(super) fn block(&mut self, out: &mut String, block: &Block) -> Written<Vec<String>> {
-        for stmt in &block.stmts {
-            self.statement(out, stmt)?;
-        }
+    pub(super) fn block(&mut self, out: &mut String, block: &'a Block) -> Written<Vec<String>> {
+        self.statements(out, block)?;
         Ok(block.results.iter().map(|atom| self.atom(*atom)).collect())
+    }
+
+    /// The statements alone.
+    pub(super) fn statements(&mut self, out: &mut String, block: &'a Block) -> Written {
+        block.stmts.iter().try_for_each(|stmt| self.statement(out, stmt))
     }
 
     fn define(&mut self, out: &mut String, var: Var, value: &str) {
@@ -180,8 +186,20 @@ impl<'a> Writer<'a> {
         self.line(out, &format!("const {} {name} = {value};", c_name(dtype)));
     }
 
-    fn statement(&mut self, out: &mut String, stmt: &Stmt) -> Written {
+    fn statement(&mut self, out: &mut String, stmt: &'a Stmt) -> Written {
         match &stmt.exp {
+            Exp::Length { array, axis: 0 } if self.locals.contains_key(array) => {
+                let length = self.local_length(out, *array)?;
+                self.define(out, stmt.outs[0], &length);
+            }
+            Exp::Read { array, .. } if self.locals.contains_key(array) => return Err(unsupported(stmt)),
+            Exp::Gen { space, .. } | Exp::Scan { space, prefix: None, .. } | Exp::Filter { space, .. }
+                if space.len() == 1 =>
+            {
+                stmt.outs.iter().enumerate().for_each(|(which, var)| {
+                    self.locals.insert(*var, (which, stmt));
+                });
+            }
             Exp::Prim { op, compute, args } => {
                 let dtype = self.program.var_type(stmt.outs[0]).dtype;
                 self.dtypes.insert(*compute);
@@ -233,21 +251,119 @@ impl<'a> Writer<'a> {
                 self.reduction(out, &stmt.outs, space[0], body, op, init)?;
             }
             Exp::Row { .. } | Exp::Slice { .. } => {}
-            _ => {
-                return Err(Box::new(Problem {
-                    kind: ProblemKind::Language,
-                    span: stmt.span,
-                    message: "this makes a sequence for each element, which kernels cannot compute yet".into(),
-                    advice: "Compute it for all elements at once, outside of the map.".into(),
-                    related: Vec::new(),
-                }));
-            }
+            _ => return Err(unsupported(stmt)),
         }
         Ok(())
     }
 
+    /// The length of a sequence of the element; that of a filter is counted.
+    fn local_length(&mut self, out: &mut String, array: Var) -> Written<String> {
+        let Some((_, stmt)) = self.locals.get(&array).copied() else { return Ok("0".into()) };
+        let Exp::Filter { space, body } = &stmt.exp else { return Ok(self.length_text(stmt.exp.space()[0].length)) };
+        let count = format!("count_{}", array.0);
+        self.line(out, &format!("long long {count} = 0;"));
+        self.for_each_index(out, space[0], |this, out| {
+            let values = this.block(out, body)?;
+            this.line(out, &format!("if ({}) ++{count};", values[0]));
+            Ok(())
+        })?;
+        Ok(count)
+    }
+
+    /// A loop over a space of one axis.
+    fn for_each_index(
+        &mut self,
+        out: &mut String,
+        axis: Axis,
+        inner: impl FnOnce(&mut Self, &mut String) -> Written,
+    ) -> Written {
+        let length = self.length_text(axis.length);
+        let index = self.declare(axis.index);
+        self.line(out, &format!("for (long long {index} = 0; {index} < {length}; ++{index}) {{"));
+        self.indented(|this| inner(this, out))?;
+        self.line(out, "}");
+        Ok(())
+    }
+
+    /// Stores the elements of sequences of the element from a place on; `results` are all that one statement makes, or
+    /// maps.
+    pub(super) fn store_local(&mut self, out: &mut String, array: Var, target: &str, base: &str) -> Written {
+        let Some((which, stmt)) = self.locals.get(&array).copied() else {
+            return Err(Box::new(Problem {
+                kind: ProblemKind::Language,
+                span: crate::span::Span::default(),
+                message: "a map gives a sequence that kernels cannot store yet".into(),
+                advice: String::new(),
+                related: Vec::new(),
+            }));
+        };
+        match &stmt.exp {
+            Exp::Gen { space, body } => self.for_each_index(out, space[0], |this, out| {
+                let values = this.block(out, body)?;
+                let index = this.names[&space[0].index].clone();
+                this.line(out, &format!("{target}[{base} + {index}] = {};", values[which]));
+                Ok(())
+            }),
+            Exp::Filter { space, body } => {
+                let at = format!("at_{}", array.0);
+                self.line(out, &format!("long long {at} = {base};"));
+                self.for_each_index(out, space[0], |this, out| {
+                    let values = this.block(out, body)?;
+                    this.line(out, &format!("if ({}) {target}[{at}++] = {};", values[0], values[which + 1]));
+                    Ok(())
+                })
+            }
+            Exp::Scan { space, body, op, direction, .. } => {
+                self.running_results(out, space[0], body, op, *direction, &stmt.outs, |this, out, index, sums| {
+                    this.line(out, &format!("{target}[{base} + {index}] = {};", sums[which]));
+                })
+            }
+            _ => Err(unsupported(stmt)),
+        }
+    }
+
+    /// A scan by one thread; `store` is given the index and the results there.
+    #[expect(clippy::too_many_arguments, reason = "what a scan is made of")]
+    pub(super) fn running_results(
+        &mut self,
+        out: &mut String,
+        axis: Axis,
+        body: &'a Block,
+        op: &'a Lambda,
+        direction: Direction,
+        outs: &[Var],
+        store: impl FnOnce(&mut Self, &mut String, &str, &[String]),
+    ) -> Written {
+        let length = self.length_text(axis.length);
+        let index = self.declare(axis.index);
+        let sums: Vec<String> = outs.iter().map(|var| format!("sum_{}", var.0)).collect();
+        for (var, sum) in outs.iter().zip(&sums) {
+            self.line(out, &format!("{} {sum};", c_name(self.program.var_type(*var).dtype)));
+        }
+        let step = format!("step_{}", axis.index.0);
+        self.line(out, &format!("for (long long {step} = 0; {step} < {length}; ++{step}) {{"));
+        let place = if direction == Direction::Forward { step.clone() } else { format!("{length} - 1 - {step}") };
+        self.indented(|this| {
+            this.line(out, &format!("const long long {index} = {place};"));
+            let values = this.block(out, body)?;
+            this.line(out, &format!("if ({step} == 0) {{"));
+            sums.iter().zip(&values).for_each(|(sum, value)| this.line(out, &format!("  {sum} = {value};")));
+            this.line(out, "} else {");
+            this.indented(|this| {
+                let next = this.combine(out, op, &sums, &values)?;
+                this.assign_all(out, outs, &sums, &next);
+                Written::Ok(())
+            })?;
+            this.line(out, "}");
+            store(this, out, &index, &sums);
+            Written::Ok(())
+        })?;
+        self.line(out, "}");
+        Ok(())
+    }
+
     /// An element of an array as C.
-    fn element(&mut self, array: Var, index: &[Atom]) -> String {
+    pub(super) fn element(&mut self, array: Var, index: &[Atom]) -> String {
         self.dtypes.insert(self.program.var_type(array).dtype);
         if let Some((lengths, indices)) = &self.flat
             && !index.is_empty()
@@ -282,7 +398,7 @@ impl<'a> Writer<'a> {
         name
     }
 
-    fn conditional(&mut self, out: &mut String, stmt: &Stmt, cond: Atom, then: &Block, other: &Block) -> Written {
+    fn conditional(&mut self, out: &mut String, stmt: &Stmt, cond: Atom, then: &'a Block, other: &'a Block) -> Written {
         let cond = self.atom(cond);
         let names: Vec<String> = stmt.outs.iter().map(|var| self.declare_mutable(out, *var, None)).collect();
         for (head, block) in [(format!("if ({cond}) {{"), then), ("} else {".to_owned(), other)] {
@@ -303,8 +419,8 @@ impl<'a> Writer<'a> {
         stmt: &Stmt,
         params: &[Var],
         init: &[Atom],
-        cond: &Block,
-        body: &Block,
+        cond: &'a Block,
+        body: &'a Block,
     ) -> Written {
         let starts: Vec<String> = init.iter().map(|value| self.atom(*value)).collect();
         let names: Vec<String> =
@@ -348,8 +464,8 @@ impl<'a> Writer<'a> {
         out: &mut String,
         outs: &[Var],
         axis: Axis,
-        body: &Block,
-        op: &Lambda,
+        body: &'a Block,
+        op: &'a Lambda,
         init: &[Atom],
     ) -> Written {
         let starts: Vec<String> = init.iter().map(|value| self.atom(*value)).collect();
@@ -372,7 +488,7 @@ impl<'a> Writer<'a> {
     pub(super) fn combine(
         &mut self,
         out: &mut String,
-        op: &Lambda,
+        op: &'a Lambda,
         first: &[String],
         second: &[String],
     ) -> Written<Vec<String>> {
@@ -444,6 +560,16 @@ pub(super) fn input_name(input: &Input) -> String {
         Input::Length(Atom::Const(..)) => "n0".into(),
         Input::Flag => "rtcg_flag".into(),
     }
+}
+
+fn unsupported(stmt: &Stmt) -> Box<Problem> {
+    Box::new(Problem {
+        kind: ProblemKind::Language,
+        span: stmt.span,
+        message: "this makes a sequence for each element, which kernels cannot compute yet".into(),
+        advice: "Compute it for all elements at once, outside of the map.".into(),
+        related: Vec::new(),
+    })
 }
 
 const CLAMP_SOURCE: &str = "\

@@ -196,6 +196,24 @@ impl Interpreter<'_> {
                 let kept = elements.into_iter().filter(|element| Self::truth(element));
                 self.stack(kept.map(|element| element[1..].to_vec()).collect(), None, None, &stmt.outs)
             }
+            Exp::Rows { space, offsets, body } => {
+                let rows = self.elements(&space[0], body)?;
+                let total = self.var(*offsets).elements().len().checked_sub(1).map_or(0, |last| {
+                    match self.var(*offsets).elements()[last] {
+                        Number::Int(total) => total as usize,
+                        _ => 0,
+                    }
+                });
+                let mut all = Vec::new();
+                for (at, out) in stmt.outs.iter().enumerate() {
+                    let values: Vec<Number> = rows.iter().flat_map(|row| row[at].elements().to_vec()).collect();
+                    if values.len() != total {
+                        return self.refuse(format!("rows have {} elements, expected {total}", values.len()));
+                    }
+                    all.push(HostValue::of_elements(self.program.var_type(*out).dtype, vec![total], values));
+                }
+                Ok(all)
+            }
             Exp::Scatter { targets, space, body, bounds } => {
                 let rows = self.scatter(targets, &space[0], body, *bounds)?;
                 self.stack(rows, None, None, &stmt.outs)

@@ -19,6 +19,7 @@
 //! | `If` | `(if ATOM (then BLOCK) (else BLOCK))` |
 //! | `Loop` | `(loop ((NAME TYPE INITIAL)...) (while BLOCK) (do BLOCK))` |
 //! | `Gen`, `Filter` | `(gen SPACE BLOCK)`, `(filter SPACE BLOCK)` |
+//! | `Rows` | `(rows SPACE OFFSETS BLOCK)` |
 //! | `Reduce` | `(reduce [commutative] SPACE (body BLOCK) (op PARAMETERS BLOCK) (init ATOM...))` |
 //! | `Scan` | `(scan [backward] SPACE (body BLOCK) (op PARAMETERS BLOCK) [(prefix ATOM...)])` |
 //! | `Scatter` | `(scatter [checked] (ARRAY...) SPACE BLOCK)` |

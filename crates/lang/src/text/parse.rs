@@ -264,7 +264,7 @@ impl Parser {
         let items = Items::of_any(sexp, EXPRESSION)?;
         match items.head {
             "if" | "loop" => self.control(items),
-            "gen" | "filter" | "scatter" | "reduce" | "scan" => self.scoped(|parser| parser.over_space(items)),
+            "gen" | "filter" | "rows" | "scatter" | "reduce" | "scan" => self.scoped(|parser| parser.over_space(items)),
             "sort" => self.sort(items),
             _ => self.flat(sexp, items),
         }
@@ -353,6 +353,11 @@ impl Parser {
         match items.head {
             "gen" => Ok(Exp::Gen { space: self.space(&mut items)?, body: self.block(items)? }),
             "filter" => Ok(Exp::Filter { space: self.space(&mut items)?, body: self.block(items)? }),
+            "rows" => Ok(Exp::Rows {
+                space: self.space(&mut items)?,
+                offsets: self.next_var(&mut items, "the array of offsets")?,
+                body: self.block(items)?,
+            }),
             "scatter" => {
                 let bounds = items.bounds();
                 let targets = self.vars(items.next("the arrays, `(NAME...)`")?)?;

@@ -142,6 +142,9 @@ impl Printer<'_> {
             }
             Exp::Gen { space, body } => self.with_block(vec![Layout::word("gen"), self.space(space)], body),
             Exp::Filter { space, body } => self.with_block(vec![Layout::word("filter"), self.space(space)], body),
+            Exp::Rows { space, offsets, body } => {
+                self.with_block(vec![Layout::word("rows"), self.space(space), self.var(*offsets)], body)
+            }
             Exp::Scatter { targets, space, body, bounds } => {
                 let mut items = head_and_flag("scatter", checked(*bounds));
                 items.extend([Layout::line(self.vars(targets)), self.space(space)]);

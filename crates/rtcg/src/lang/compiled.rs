@@ -120,6 +120,7 @@ pub(super) fn is_kernel(exp: &Exp) -> bool {
             | Exp::Reduce { .. }
             | Exp::Scan { .. }
             | Exp::Filter { .. }
+            | Exp::Rows { .. }
             | Exp::Scatter { .. }
             | Exp::Sort { .. }
     )

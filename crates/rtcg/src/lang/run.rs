@@ -180,6 +180,7 @@ impl Run<'_> {
                 space => self.scan_rows(stmt, space)?,
             },
             Exp::Filter { space, .. } => self.filter(stmt, &space[0])?,
+            Exp::Rows { space, offsets, .. } => self.rows(stmt, &space[0], *offsets)?,
             Exp::Scatter { targets, space, .. } => self.scatter(stmt, targets, &space[0])?,
             Exp::Read { .. } | Exp::Segment { .. } => {
                 return Err(ArrayError::value_error("an element is read outside of a kernel").into());
@@ -407,6 +408,18 @@ impl Run<'_> {
             let kept = integer(Value::Array(count).number()?.0) as isize;
             let part = [Index::Slice(Some(0), Some(kept), None)];
             outs = outs.iter().map(|out| out.index(&part)).collect::<Result<_>>()?;
+        }
+        self.set_arrays(stmt, outs);
+        Ok(())
+    }
+
+    fn rows(&mut self, stmt: &Stmt, axis: &Axis, offsets: Var) -> Ran {
+        let n = self.length(axis.length)?;
+        let total = Value::Array(self.array(offsets)?.index(&[Index::At(n as isize)])?);
+        let outs = self.outputs(stmt, &[usize::try_from(integer(total.number()?.0)).unwrap_or(0)])?;
+        if n > 0 && outs.iter().any(|out| out.size() > 0) {
+            let ready = self.ready(stmt, &[n])?;
+            self.launch(&ready, &outs, &[], n)?;
         }
         self.set_arrays(stmt, outs);
         Ok(())
